@@ -1,0 +1,213 @@
+# A folder becomes a library by lying there.
+#
+#   src/NAME/*.cc          object library cairn_NAME_objects and static library cairn_NAME
+#   src/NAME/*_test.cc     one GoogleTest binary each, registered with ctest (see CairnTest.cmake)
+#   src/NAME/folder.cmake  read afterwards if it exists: for what a glob cannot know
+#
+# Sources are globbed with CONFIGURE_DEPENDS: the next build sees a new file by itself. A folder that
+# is missing, empty or holds headers only is an interface library.
+
+set_property(GLOBAL PROPERTY CAIRN_FOLDERS "")
+
+# Sets `out` to the .c and .cc files of `directory` that are not tests.
+function(cairn_sources out directory)
+  file(GLOB sources CONFIGURE_DEPENDS ${directory}/*.cc ${directory}/*.c)
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc?$")
+  set(${out} ${sources} PARENT_SCOPE)
+endfunction()
+
+function(cairn_folder name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS")
+  set(directory ${CMAKE_SOURCE_DIR}/src/${name})
+  cairn_sources(sources ${directory})
+  list(TRANSFORM arg_DEPENDS PREPEND cairn_)
+
+  if(sources)
+    add_library(cairn_${name}_objects OBJECT ${sources})
+    target_include_directories(cairn_${name}_objects
+      PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+    target_link_libraries(cairn_${name}_objects PRIVATE cairn_library_flags)
+    add_library(cairn_${name} STATIC $<TARGET_OBJECTS:cairn_${name}_objects>)
+    set(scope PUBLIC)
+    set_property(GLOBAL APPEND PROPERTY CAIRN_FOLDERS ${name})
+  else()
+    add_library(cairn_${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(cairn_${name} ${scope}
+    ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+  target_link_libraries(cairn_${name} ${scope} ${arg_DEPENDS} Threads::Threads)
+
+  if(CAIRN_TESTS)
+    file(GLOB tests CONFIGURE_DEPENDS ${directory}/*_test.cc)
+    foreach(test IN LISTS tests)
+      cairn_unit_test(${test} GROUP ${name} LIBRARIES cairn_${name})
+    endforeach()
+  endif()
+  include(${directory}/folder.cmake OPTIONAL)
+endfunction()
+
+# lib/libcairn.so and lib/libcairn.a from all folders of src/.
+function(cairn_libraries)
+  get_property(folders GLOBAL PROPERTY CAIRN_FOLDERS)
+  set(objects "")
+  foreach(folder IN LISTS folders)
+    list(APPEND objects $<TARGET_OBJECTS:cairn_${folder}_objects>)
+  endforeach()
+  file(GLOB public_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/include/cairn/*.h)
+
+  add_library(cairn SHARED ${objects})
+  add_library(cairn_static STATIC ${objects})
+  set_target_properties(cairn PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 LINKER_LANGUAGE CXX)
+  set_target_properties(cairn_static PROPERTIES OUTPUT_NAME cairn LINKER_LANGUAGE CXX)
+  set_target_properties(cairn cairn_static PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib
+    ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib
+    PUBLIC_HEADER "${public_headers}")
+  target_link_libraries(cairn PRIVATE $<BUILD_INTERFACE:cairn_flags> Threads::Threads)
+  target_link_libraries(cairn_static PUBLIC Threads::Threads
+    INTERFACE $<BUILD_INTERFACE:cairn_flags>)
+  foreach(target cairn cairn_static)
+    target_include_directories(${target} INTERFACE
+      $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
+  endforeach()
+  cairn_self_contained(cairn ${CMAKE_SOURCE_DIR}/src/capi/cairn.map)
+endfunction()
+
+# adapters/NAME → lib/libcairn_NAME.so, to be preloaded: carries libcairn inside, hidden.
+# Sees include/cairn and its own folder. Version script: adapters/NAME/NAME.map, if it exists.
+function(cairn_adapter name)
+  set(directory ${CMAKE_SOURCE_DIR}/adapters/${name})
+  cairn_sources(sources ${directory})
+  if(NOT sources)
+    return()
+  endif()
+  # Objects by themselves, so that the adapter's unit tests can link them.
+  add_library(cairn_adapter_${name}_objects OBJECT ${sources})
+  target_include_directories(cairn_adapter_${name}_objects PUBLIC
+    ${CMAKE_SOURCE_DIR}/adapters ${CMAKE_SOURCE_DIR}/include)
+  target_link_libraries(cairn_adapter_${name}_objects PRIVATE cairn_library_flags)
+
+  add_library(cairn_${name}_preload SHARED $<TARGET_OBJECTS:cairn_adapter_${name}_objects>)
+  set_target_properties(cairn_${name}_preload PROPERTIES OUTPUT_NAME cairn_${name}
+    LINKER_LANGUAGE CXX LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+  target_link_libraries(cairn_${name}_preload PRIVATE cairn_flags cairn_static ${CMAKE_DL_LIBS})
+  cairn_self_contained(cairn_${name}_preload ${directory}/${name}.map)
+
+  if(CAIRN_TESTS)
+    file(GLOB tests CONFIGURE_DEPENDS ${directory}/*_test.cc)
+    foreach(test IN LISTS tests)
+      cairn_unit_test(${test} GROUP ${name}
+        LIBRARIES cairn_adapter_${name}_objects cairn_static ${CMAKE_DL_LIBS})
+    endforeach()
+  endif()
+  include(${directory}/folder.cmake OPTIONAL)
+endfunction()
+
+# cli/*.cc → bin/cairn. Sees include/cairn; links libcairn.a, so that the command needs no library path.
+function(cairn_cli)
+  set(directory ${CMAKE_SOURCE_DIR}/cli)
+  cairn_sources(sources ${directory})
+  set(main ${directory}/main.cc)
+  if(NOT EXISTS ${main})
+    return()
+  endif()
+  find_package(CLI11 REQUIRED)
+  find_package(fmt REQUIRED)
+  find_package(yaml-cpp REQUIRED)
+  find_package(nlohmann_json REQUIRED)
+
+  # All but main.cc by themselves, so that the unit tests can link them.
+  list(REMOVE_ITEM sources ${main})
+  add_library(cairn_cli INTERFACE)
+  if(sources)
+    add_library(cairn_cli_objects OBJECT ${sources})
+    target_link_libraries(cairn_cli_objects PUBLIC cairn_cli)
+    set(objects $<TARGET_OBJECTS:cairn_cli_objects>)
+  endif()
+  target_include_directories(cairn_cli INTERFACE ${directory} ${CMAKE_SOURCE_DIR}/include)
+  target_link_libraries(cairn_cli INTERFACE cairn_flags cairn_static CLI11::CLI11
+    fmt::fmt-header-only nlohmann_json::nlohmann_json)
+  # yaml-cpp 0.7 exports a plain target, 0.8 a namespaced one.
+  if(TARGET yaml-cpp::yaml-cpp)
+    target_link_libraries(cairn_cli INTERFACE yaml-cpp::yaml-cpp)
+  else()
+    target_link_libraries(cairn_cli INTERFACE yaml-cpp)
+  endif()
+
+  add_executable(cairn_command ${main} ${objects})
+  target_link_libraries(cairn_command PRIVATE cairn_cli)
+  set_target_properties(cairn_command PROPERTIES OUTPUT_NAME cairn
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+
+  if(CAIRN_TESTS)
+    file(GLOB tests CONFIGURE_DEPENDS ${directory}/*_test.cc)
+    foreach(test IN LISTS tests)
+      cairn_unit_test(${test} GROUP cli SOURCES ${objects} LIBRARIES cairn_cli)
+    endforeach()
+  endif()
+  include(${directory}/folder.cmake OPTIONAL)
+endfunction()
+
+# bench/bench_*.cc → build/…/bench/bench_*, one binary with its own main() each; the other .cc files
+# are linked into all of them.
+function(cairn_bench)
+  set(directory ${CMAKE_SOURCE_DIR}/bench)
+  cairn_sources(common ${directory})
+  set(programs ${common})
+  list(FILTER programs INCLUDE REGEX "/bench_[^/]*\\.cc$")
+  list(FILTER common EXCLUDE REGEX "/bench_[^/]*\\.cc$")
+  if(NOT programs)
+    return()
+  endif()
+  find_package(benchmark QUIET)
+  find_package(PkgConfig QUIET)
+  if(PKG_CONFIG_FOUND)
+    pkg_check_modules(PMEM QUIET IMPORTED_TARGET libpmem)
+    pkg_check_modules(PMEM2 QUIET IMPORTED_TARGET libpmem2)
+  endif()
+
+  add_library(cairn_bench INTERFACE)
+  target_include_directories(cairn_bench INTERFACE
+    ${directory} ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+  target_link_libraries(cairn_bench INTERFACE cairn_flags cairn_static ${CMAKE_DL_LIBS})
+  foreach(library benchmark::benchmark PkgConfig::PMEM PkgConfig::PMEM2)
+    if(TARGET ${library})
+      string(REGEX REPLACE ".*::" "" have ${library})
+      string(TOUPPER ${have} have)
+      target_link_libraries(cairn_bench INTERFACE ${library})
+      target_compile_definitions(cairn_bench INTERFACE CAIRN_HAVE_${have}=1)
+    endif()
+  endforeach()
+  if(common)
+    add_library(cairn_bench_objects OBJECT ${common})
+    target_link_libraries(cairn_bench_objects PRIVATE cairn_bench)
+    set(objects $<TARGET_OBJECTS:cairn_bench_objects>)
+  endif()
+  foreach(program IN LISTS programs)
+    get_filename_component(name ${program} NAME_WE)
+    add_executable(${name} ${program} ${objects})
+    target_link_libraries(${name} PRIVATE cairn_bench)
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+  endforeach()
+  if(CAIRN_TESTS)
+    file(GLOB tests CONFIGURE_DEPENDS ${directory}/*_test.cc)
+    foreach(test IN LISTS tests)
+      cairn_unit_test(${test} GROUP bench SOURCES ${objects} LIBRARIES cairn_bench)
+    endforeach()
+  endif()
+  include(${directory}/folder.cmake OPTIONAL)
+endfunction()
+
+# examples/*.c and *.cc: programs against the public headers and the shared library.
+function(cairn_examples)
+  file(GLOB examples CONFIGURE_DEPENDS
+    ${CMAKE_SOURCE_DIR}/examples/*.c ${CMAKE_SOURCE_DIR}/examples/*.cc)
+  foreach(example IN LISTS examples)
+    get_filename_component(name ${example} NAME_WE)
+    add_executable(example_${name} ${example})
+    target_link_libraries(example_${name} PRIVATE cairn_flags cairn)
+    set_target_properties(example_${name} PROPERTIES OUTPUT_NAME ${name}
+      RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/examples)
+  endforeach()
+endfunction()

@@ -1,0 +1,165 @@
+# How tests are found.
+#
+#   *_test.cc beside the code and below tests/   one GoogleTest binary per file, one ctest entry
+#   tests/**/*_test.c                            a plain C program against libcairn.so; 0 is success
+#   tests/**/*_test.sh, *_test.py                scripts; exit code 77 says "skipped"
+#   tests/**/*_program.cc, *_program.c           helper executables for tests: $CAIRN_TEST_DIR/GROUP/NAME
+#   tests/fuzz/fuzz_*.cc                         libFuzzer targets, with CAIRN_FUZZ only
+#   tests/GROUP/**/other .cc                     linked into each *_test.cc and *_program.cc of that folder
+#
+# Below tests/slow/ tests get the label `slow` and run only in `make test-slow`. A test whose name
+# ends in _serial_test runs alone (it measures time, or fills the machine's memory).
+# Every test finds CAIRN_SOURCE_DIR, CAIRN_BUILD_DIR, CAIRN_BIN_DIR, CAIRN_LIB_DIR and CAIRN_TEST_DIR
+# in its environment. `ninja test_GROUP` builds the tests of one folder.
+
+set(CAIRN_TEST_DIR ${CMAKE_BINARY_DIR}/tests)
+set(CAIRN_TEST_TIMEOUT_S 120 CACHE STRING "Time limit of a test, in seconds")
+
+if(CAIRN_TESTS)
+  find_package(GTest)
+  if(NOT GTest_FOUND)
+    message(WARNING "GoogleTest is missing (scripts/setup.sh installs it): no tests are built")
+    set(CAIRN_TESTS OFF)
+  endif()
+  enable_testing()
+endif()
+
+# What every ctest entry has in common.
+function(cairn_test_properties name group)
+  set(labels ${group})
+  set(timeout ${CAIRN_TEST_TIMEOUT_S})
+  if(group MATCHES "^slow")
+    list(APPEND labels slow)
+    set(timeout 7200)
+  endif()
+  set(environment
+    CAIRN_SOURCE_DIR=${CMAKE_SOURCE_DIR} CAIRN_BUILD_DIR=${CMAKE_BINARY_DIR}
+    CAIRN_BIN_DIR=${CMAKE_BINARY_DIR}/bin CAIRN_LIB_DIR=${CMAKE_BINARY_DIR}/lib
+    CAIRN_TEST_DIR=${CAIRN_TEST_DIR} "CAIRN_SANITIZE=${CAIRN_SANITIZE}"
+    CAIRN_CC=${CMAKE_C_COMPILER} CAIRN_CXX=${CMAKE_CXX_COMPILER}
+    UBSAN_OPTIONS=print_stacktrace=1)
+  set_tests_properties(${name} PROPERTIES
+    LABELS "${labels}" TIMEOUT ${timeout} ENVIRONMENT "${environment}" SKIP_RETURN_CODE 77)
+  if(name MATCHES "_serial_test")
+    set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)
+  endif()
+endfunction()
+
+# `ninja test_GROUP` builds all that a group's tests need.
+function(cairn_group_target group target)
+  string(REPLACE "/" "_" name test_${group})
+  if(NOT TARGET ${name})
+    add_custom_target(${name})
+  endif()
+  add_dependencies(${name} ${target})
+endfunction()
+
+# One GoogleTest binary from `file`, built into tests/GROUP/.
+function(cairn_unit_test file)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "GROUP" "SOURCES;LIBRARIES;INCLUDES")
+  get_filename_component(stem ${file} NAME_WE)
+  string(REPLACE "/" "_" prefix ${arg_GROUP})
+  set(target ${prefix}_${stem})
+  add_executable(${target} ${file} ${arg_SOURCES})
+  target_link_libraries(${target} PRIVATE cairn_flags ${arg_LIBRARIES}
+    GTest::gtest GTest::gtest_main Threads::Threads)
+  target_include_directories(${target} PRIVATE ${arg_INCLUDES})
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME ${stem} RUNTIME_OUTPUT_DIRECTORY ${CAIRN_TEST_DIR}/${arg_GROUP})
+  add_test(NAME ${arg_GROUP}/${stem} COMMAND ${target})
+  cairn_test_properties(${arg_GROUP}/${stem} ${arg_GROUP})
+  cairn_group_target(${arg_GROUP} ${target})
+endfunction()
+
+# Everything below tests/.
+function(cairn_tests)
+  set(root ${CMAKE_SOURCE_DIR}/tests)
+  set(see ${root} ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS
+    ${root}/*.cc ${root}/*_test.c ${root}/*_program.c ${root}/*_test.sh ${root}/*_test.py)
+
+  set(groups "")
+  foreach(file IN LISTS files)
+    cmake_path(GET file PARENT_PATH group)
+    cmake_path(RELATIVE_PATH group BASE_DIRECTORY ${root})
+    cmake_path(GET file STEM LAST_ONLY stem)
+    cmake_path(GET file EXTENSION LAST_ONLY extension)
+    string(MAKE_C_IDENTIFIER "${group}" prefix)
+    if(stem MATCHES "^fuzz_" AND extension STREQUAL ".cc")
+      list(APPEND fuzzers ${file})
+    elseif(extension MATCHES "^\\.cc?$" AND stem MATCHES "_test$")
+      list(APPEND tests_${prefix} ${file})
+    elseif(extension MATCHES "^\\.cc?$" AND stem MATCHES "_program$")
+      list(APPEND programs_${prefix} ${file})
+    elseif(extension STREQUAL ".cc")
+      list(APPEND helpers_${prefix} ${file})
+    else()
+      cairn_script_test(${file} ${group}/${stem} ${group})
+    endif()
+    list(APPEND groups ${group})
+  endforeach()
+  list(REMOVE_DUPLICATES groups)
+
+  foreach(group IN LISTS groups)
+    string(MAKE_C_IDENTIFIER "${group}" prefix)
+    set(objects "")
+    if(helpers_${prefix})
+      add_library(${prefix}_helpers OBJECT ${helpers_${prefix}})
+      target_link_libraries(${prefix}_helpers PRIVATE cairn_flags cairn_capi GTest::gtest)
+      target_include_directories(${prefix}_helpers PRIVATE ${see})
+      set(objects $<TARGET_OBJECTS:${prefix}_helpers>)
+    endif()
+    foreach(file IN LISTS programs_${prefix})
+      get_filename_component(stem ${file} NAME_WE)
+      add_executable(${prefix}_${stem} ${file})
+      if(file MATCHES "\\.cc$")
+        target_sources(${prefix}_${stem} PRIVATE ${objects})
+        target_link_libraries(${prefix}_${stem} PRIVATE cairn_capi GTest::gtest)
+      endif()
+      target_link_libraries(${prefix}_${stem} PRIVATE cairn_flags Threads::Threads ${CMAKE_DL_LIBS})
+      target_include_directories(${prefix}_${stem} PRIVATE ${see})
+      set_target_properties(${prefix}_${stem} PROPERTIES
+        OUTPUT_NAME ${stem} RUNTIME_OUTPUT_DIRECTORY ${CAIRN_TEST_DIR}/${group})
+      cairn_group_target(${group} ${prefix}_${stem})
+    endforeach()
+    foreach(file IN LISTS tests_${prefix})
+      if(file MATCHES "\\.cc$")
+        cairn_unit_test(${file} GROUP ${group} SOURCES ${objects}
+          LIBRARIES cairn_capi ${CMAKE_DL_LIBS} INCLUDES ${see})
+      else()
+        cairn_c_test(${file} ${group} ${prefix})
+      endif()
+    endforeach()
+  endforeach()
+
+  if(CAIRN_FUZZ)
+    foreach(file IN LISTS fuzzers)
+      get_filename_component(stem ${file} NAME_WE)
+      add_executable(${stem} ${file})
+      target_link_libraries(${stem} PRIVATE cairn_flags cairn_capi -fsanitize=fuzzer)
+      target_include_directories(${stem} PRIVATE ${see})
+      set_target_properties(${stem} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
+    endforeach()
+  endif()
+endfunction()
+
+function(cairn_c_test file group prefix)
+  get_filename_component(stem ${file} NAME_WE)
+  set(target ${prefix}_${stem})
+  add_executable(${target} ${file})
+  target_link_libraries(${target} PRIVATE cairn_flags cairn Threads::Threads)
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME ${stem} RUNTIME_OUTPUT_DIRECTORY ${CAIRN_TEST_DIR}/${group})
+  add_test(NAME ${group}/${stem} COMMAND ${target})
+  cairn_test_properties(${group}/${stem} ${group})
+  cairn_group_target(${group} ${target})
+endfunction()
+
+function(cairn_script_test file name group)
+  if(file MATCHES "\\.py$")
+    add_test(NAME ${name} COMMAND python3 -B ${file})
+  else()
+    add_test(NAME ${name} COMMAND bash ${file})
+  endif()
+  cairn_test_properties(${name} ${group})
+endfunction()
