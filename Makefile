@@ -1,0 +1,85 @@
+# The front door. `make help` lists what there is; everything real happens in CMake.
+#
+#   JOBS=N        parallel jobs (default: the number of processors)
+#   PREFIX=DIR    where `make install` puts things (default /usr/local; DESTDIR is honoured)
+#   SETUP=no      never install packages
+#   TESTS=REGEX   run only the tests whose names match, e.g. make test TESTS=persist/
+
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+SETUP ?= yes
+TESTS ?= .
+CTEST = ctest --output-on-failure --no-tests=error -j $(JOBS) -R '$(TESTS)'
+
+.PHONY: all setup-build setup-test setup-dev help install uninstall demo test test-slow test-asan \
+	test-tsan test-dev test-clang coverage bench bench-core fuzz format format-check tidy clean
+
+all: setup-build ## build the release preset into build/release
+	@scripts/build.sh release $(JOBS) -DCAIRN_TESTS=OFF
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup-build:
+	@[ "$(SETUP)" = no ] || scripts/setup.sh build
+setup-test:
+	@[ "$(SETUP)" = no ] || scripts/setup.sh build test
+setup-dev:
+	@[ "$(SETUP)" = no ] || scripts/setup.sh build test dev
+
+install: ## install below PREFIX
+	@[ -d build/release ] || $(MAKE) all
+	@cmake --install build/release --prefix $(PREFIX)
+
+uninstall: ## remove what `make install` put there
+	@[ -f build/release/install_manifest.txt ] || { echo "nothing was installed from here"; exit 1; }
+	@sed 's,^,$(DESTDIR),' build/release/install_manifest.txt | tr '\n' '\0' | xargs -0 rm -f
+
+demo: setup-test ## three real programs, unchanged, with and without Cairn
+	@[ -x scripts/demo.sh ] || { echo "make demo: scripts/demo.sh is missing"; exit 1; }
+	@scripts/build.sh release $(JOBS)
+	@scripts/demo.sh
+
+test: setup-test ## build everything and run all but the slow tests
+	@scripts/build.sh release $(JOBS) -DCAIRN_TESTS=ON
+	@cd build/release && $(CTEST) -LE slow --no-label-summary
+
+test-slow: setup-dev ## the long ones: storms, model exercisers, mutation, fuzzing
+	@scripts/build.sh release $(JOBS) -DCAIRN_TESTS=ON
+	@cd build/release && $(CTEST) -L slow --no-label-summary
+
+# `make test` with another preset: dev and clang treat warnings as errors, asan and tsan sanitize.
+test-dev test-clang test-asan test-tsan: test-%: setup-dev
+	@scripts/build.sh $* $(JOBS)
+	@cd build/$* && $(CTEST) -LE 'slow|house' --no-label-summary
+
+coverage: setup-dev ## line coverage of src/, report in build/coverage/report
+	@scripts/build.sh coverage $(JOBS)
+	@scripts/coverage.sh $(JOBS)
+
+bench-core: setup-test ## the data path against copying, judged against its bars
+	@scripts/build.sh release $(JOBS)
+	@[ -x build/release/bench/bench_core ] || { echo "make bench-core: bench/bench_core.cc is missing"; exit 1; }
+	@mkdir -p build/bench
+	@build/release/bench/bench_core --json build/bench/core.json
+
+bench: bench-core ## all benchmarks
+	@for b in build/release/bench/bench_*; do \
+	  name=$${b##*/bench_}; [ $$name = core ] || $$b --json build/bench/$$name.json || exit 1; done
+
+fuzz: setup-dev ## build the fuzz targets into build/fuzz/fuzz
+	@scripts/build.sh fuzz $(JOBS)
+
+SOURCES = $(shell git ls-files --cached --others --exclude-standard -- '*.cc' '*.h' '*.c')
+format: setup-dev ## clang-format all sources in place
+	@clang-format -i $(SOURCES)
+format-check: setup-dev ## say which sources clang-format would change
+	@clang-format --dry-run -Werror $(SOURCES)
+
+tidy: setup-dev ## clang-tidy all sources; warnings are errors
+	@scripts/build.sh clang $(JOBS)
+	@git ls-files --cached --others --exclude-standard -- 'src/*.cc' 'adapters/*.cc' 'cli/*.cc' \
+	  | grep -v _test.cc | xargs -r -n 4 -P $(JOBS) clang-tidy -p build/clang --quiet
+
+clean: ## remove build/
+	rm -rf build

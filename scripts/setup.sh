@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# shellcheck disable=SC2034  # the lists are reached by name: debian_$group, dnf_$group, spack_$group
+# Installs what Cairn needs to be built, tested and worked on, where it is missing.
+#
+#   scripts/setup.sh [--list] [GROUP...]      groups: build test dev (default: build test)
+#
+# Debian and Ubuntu: installs through apt-get, as root or with sudo; fast and silent when everything
+# is there. Elsewhere it names the packages for dnf and Spack and stops. --list prints the packages
+# of the groups, one per line, and installs nothing.
+set -euo pipefail
+
+# What the build cannot do without, and the libraries that src/, cli/ and bench/ link.
+debian_build=(
+  make cmake ninja-build g++ pkg-config
+  libcli11-dev libfmt-dev libyaml-cpp-dev nlohmann-json3-dev
+  libpmem-dev libpmem2-dev libisal-dev
+)
+# What the tests and the demo run besides: test frameworks and the unchanged programs.
+debian_test=(
+  libgtest-dev libbenchmark-dev python3 git sqlite3 fio rsync tar attr procps
+)
+# What `make test-asan`, `format`, `tidy`, `coverage`, `bench` and the manual pages want.
+debian_dev=(
+  clang clang-tidy clang-format libclang-rt-14-dev ccache gcovr pandoc shellcheck
+)
+
+dnf_build="make cmake ninja-build gcc-c++ libstdc++-static pkgconf-pkg-config cli11-devel fmt-devel
+  yaml-cpp-devel json-devel libpmem-devel libpmem2-devel isa-l-devel"
+dnf_test="gtest-devel google-benchmark-devel python3 git sqlite fio rsync tar attr procps-ng"
+dnf_dev="clang clang-tools-extra compiler-rt libasan libubsan libtsan ccache gcovr pandoc ShellCheck"
+spack_build="cmake ninja pkgconf cli11 fmt yaml-cpp nlohmann-json pmdk isa-l"
+spack_test="googletest benchmark python git sqlite fio rsync"
+spack_dev="llvm ccache py-gcovr pandoc shellcheck"
+
+list_only=false
+groups=()
+for argument in "$@"; do
+  case $argument in
+    --list) list_only=true ;;
+    build | test | dev) groups+=("$argument") ;;
+    -h | --help)
+      sed -n '4,9s/^# \{0,1\}//p' "$0"
+      exit 0
+      ;;
+    *)
+      echo "setup.sh: unknown argument '$argument' (groups are build, test, dev)" >&2
+      exit 2
+      ;;
+  esac
+done
+[ ${#groups[@]} -gt 0 ] || groups=(build test)
+
+# Prints the value of variable PREFIX_GROUP for every chosen group.
+names_of() {
+  local group name
+  for group in "${groups[@]}"; do
+    name="$1_$group"
+    echo "${!name}" | tr -s '[:space:]' ' '
+  done
+}
+
+packages=()
+for group in "${groups[@]}"; do
+  declare -n of_group="debian_$group"
+  packages+=("${of_group[@]}")
+done
+if $list_only; then
+  printf '%s\n' "${packages[@]}"
+  exit 0
+fi
+
+if ! command -v dpkg-query > /dev/null || ! command -v apt-get > /dev/null; then
+  {
+    echo "setup.sh installs packages on Debian and Ubuntu only. On this system, install by hand"
+    echo "  RHEL, Rocky, Alma, Fedora (with EPEL and CRB):"
+    echo "    dnf install $(names_of dnf | tr '\n' ' ')"
+    echo "  Spack:"
+    echo "    spack install $(names_of spack | tr '\n' ' ')"
+    echo "and then call cmake --preset release, or make with SETUP=no."
+  } >&2
+  exit 1
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  # A virtual or renamed package counts as there when something installed provides it.
+  state=$(dpkg-query -W -f '${db:Status-Status}\n' "$package" 2> /dev/null || true)
+  case $state in
+    *installed*) [[ $state == *not-installed* ]] && missing+=("$package") ;;
+    *) missing+=("$package") ;;
+  esac
+done
+# The clang runtime carries its version in its name: any of them will do where 14 is unknown.
+for i in "${!missing[@]}"; do
+  if [ "${missing[$i]}" = libclang-rt-14-dev ] && compgen -G '/usr/lib/llvm-*/lib/clang/*/lib/linux' > /dev/null; then
+    unset 'missing[$i]'
+  fi
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  if ! command -v sudo > /dev/null; then
+    echo "setup.sh: missing packages, and neither root nor sudo to install them: ${missing[*]}" >&2
+    exit 1
+  fi
+  as_root=(sudo)
+fi
+apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300)
+
+echo "setup.sh: installing ${missing[*]}"
+install() {
+  "${apt[@]}" install -y --no-install-recommends "${missing[@]}" < /dev/null > "$log" 2>&1
+}
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# The package lists may be absent or stale: only then is the slow update worth its time.
+if ! install; then
+  if ! "${apt[@]}" update > "$log" 2>&1 || ! install; then
+    cat "$log" >&2
+    echo "setup.sh: could not install ${missing[*]}" >&2
+    exit 1
+  fi
+fi
