@@ -1,0 +1,57 @@
+"""A test that no target builds is no test: each test file is compiled and known to ctest."""
+
+import json
+import re
+import subprocess
+import sys
+
+import house
+
+SOURCES = (".cc", ".c", ".sh", ".py")
+
+
+def registered():
+    listing = subprocess.run(["ctest", "--test-dir", str(house.BUILD), "--show-only=json-v1"],
+                             capture_output=True, text=True, check=False)
+    if listing.returncode != 0:
+        sys.exit(f"ctest cannot list the tests of {house.BUILD}:\n{listing.stderr}")
+    names = set()
+    for test in json.loads(listing.stdout)["tests"]:
+        names.add(test["name"])
+        properties = {p["name"]: p["value"] for p in test.get("properties", [])}
+        if properties.get("DISABLED"):
+            names.discard(test["name"])
+    return names
+
+
+def entry_of(name):
+    """The ctest name that belongs to a test file; see cmake/CairnTest.cmake."""
+    folder = name.parent.parts
+    if folder[0] in ("src", "adapters", "tests"):
+        folder = folder[1:]
+    return "/".join(folder + (name.stem,))
+
+
+tests = [n for n in house.files(*SOURCES) if n.stem.endswith("_test")]
+names = registered()
+commands = house.BUILD / "compile_commands.json"
+compiled = {entry["file"] for entry in json.loads(commands.read_text())} if commands.exists() else set()
+
+found = []
+for test in tests:
+    if entry_of(test) not in names:
+        found.append(f"{test}: ctest knows no test {entry_of(test)}")
+    if test.suffix in (".cc", ".c") and str(house.ROOT / test) not in compiled:
+        found.append(f"{test}: no target compiles it")
+    source = house.without_comments(house.text(test)) if test.suffix == ".cc" else ""
+    if test.suffix == ".cc" and not re.search(r"^\s*(TYPED_)?TEST(_[FP])?\s*\(", source, re.M):
+        found.append(f"{test}: has no TEST in it")
+    if re.search(r"\bDISABLED_\w+|^\s*#\s*if\s+0\b", source, re.M):
+        found.append(f"{test}: holds a test that never runs")
+for helper in house.files(".cc", ".c"):
+    if helper.parts[0] == "tests" and not helper.stem.startswith("fuzz_") \
+            and str(house.ROOT / helper) not in compiled:
+        found.append(f"{helper}: no target compiles it")
+if not tests:
+    sys.exit("no test files found at all: looked in the wrong place")
+house.verdict(found, f"{len(tests)} test files are built and run")

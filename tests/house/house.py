@@ -1,0 +1,77 @@
+"""What the tests of the house share: the list of our files, comments taken out, and a verdict."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(os.environ.get("CAIRN_SOURCE_DIR", pathlib.Path(__file__).parents[2])).resolve()
+BUILD = pathlib.Path(os.environ.get("CAIRN_BUILD_DIR", ROOT / "build/release"))
+SKIPPED = 77  # the exit code that ctest shows as "skipped"
+
+# The include law: a folder of src/ may include itself and what stands before it.
+LAYERS = ["base", "persist", "media", "format", "pool", "file", "tier", "cluster", "checkpoint", "capi"]
+
+
+def files(*suffixes):
+    """Our files with one of the suffixes (all if none), relative to the root, sorted."""
+    listing = subprocess.run(
+        ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        capture_output=True, check=False)
+    if listing.returncode == 0:
+        names = {pathlib.Path(os.fsdecode(n)) for n in listing.stdout.split(b"\0") if n}
+    else:  # an unpacked archive
+        names = {p.relative_to(ROOT) for p in ROOT.rglob("*")
+                 if not {"build", ".git"} & set(p.relative_to(ROOT).parts)}
+    return sorted(n for n in names
+                  if (not suffixes or n.suffix in suffixes) and (ROOT / n).is_file())
+
+
+def text(name):
+    return (ROOT / name).read_text(encoding="utf-8", errors="replace")
+
+
+def without_comments(source):
+    """C or C++ text with comments blanked and string contents emptied; line numbers stay."""
+    pattern = re.compile(
+        r'//[^\n]*|/\*.*?\*/|R"(?P<d>[^(\s]*)\(.*?\)(?P=d)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
+        re.S)
+
+    def blank(match):
+        piece = match.group(0)
+        if piece.startswith("/"):
+            return re.sub(r"[^\n]", " ", piece)
+        if re.search(r"#\s*include\s*$", source[max(0, match.start() - 20):match.start()]):
+            return piece
+        return '""' + "\n" * piece.count("\n")
+
+    # A ' between digits separates thousands; it opens no character.
+    return pattern.sub(blank, re.sub(r"(?<=[0-9a-fA-F])'(?=[0-9a-fA-F])", "", source))
+
+
+def verdict(problems, looked_at):
+    """Prints the problems and ends the test."""
+    for problem in problems:
+        print(problem)
+    if problems:
+        print(f"\n{len(problems)} problem(s)")
+        sys.exit(1)
+    print(f"in order: {looked_at}")
+    sys.exit(0)
+
+
+def must_find(check, examples):
+    """A checker that finds nothing must be able to: each example has to give a problem."""
+    for example in examples:
+        if not check(*example):
+            print(f"the check itself is broken: it accepts {example}")
+            sys.exit(1)
+
+
+def must_accept(check, examples):
+    for example in examples:
+        problems = check(*example)
+        if problems:
+            print(f"the check itself is broken: it refuses {example}: {problems}")
+            sys.exit(1)

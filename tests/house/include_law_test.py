@@ -1,0 +1,91 @@
+"""The folder tree is the architecture: who may include whom (src/README.md)."""
+
+import pathlib
+import re
+
+import house
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
+# Libraries for the command and the tests; what is preloaded into programs brings none of them.
+HEAVY = re.compile(r"^(fmt|CLI|yaml-cpp|nlohmann|iostream$|fstream$|sstream$|regex$|filesystem$)")
+
+
+def allowed(place, quoted, target):
+    """None, or why a file at `place` must not include `target`."""
+    parts = place.parts
+    is_test = place.stem.endswith("_test")
+    first = target.split("/")[0]
+    if target == "mpi.h":
+        if parts[:3] == ("src", "cluster", "mpi") or parts[:2] == ("adapters", "mpiio"):
+            return None
+        return "mpi.h is for src/cluster/mpi and adapters/mpiio only"
+
+    if parts[0] == "src":
+        layer = parts[1]
+        if first in house.LAYERS:
+            if house.LAYERS.index(first) > house.LAYERS.index(layer):
+                return f"{layer} stands above {first}"
+            return None
+        if first == "cairn":
+            return None if layer == "capi" else "the public headers belong to capi"
+        if quoted:
+            return "inside src/, write the folder: \"folder/header.h\""
+    elif parts[0] == "adapters":
+        if first in house.LAYERS and "/" in target and first != parts[1]:
+            return "an adapter sees include/cairn and its own folder"
+        if target.startswith("../") or first in ("src", "cli"):
+            return "an adapter sees include/cairn and its own folder"
+    elif parts[0] in ("cli", "bindings", "service", "examples"):
+        if (first in house.LAYERS and "/" in target) or first in ("src", "adapters"):
+            return f"{parts[0]} sees include/cairn and its own folder"
+        if "../" in target:
+            return f"{parts[0]} sees include/cairn and its own folder"
+    elif parts[0] == "include":
+        if quoted and first != "cairn":
+            return "a public header includes public headers only"
+        if not target.endswith(".h") and first != "cairn":
+            return "a public header is C"
+    if parts[0] in ("src", "adapters", "include") and not is_test and HEAVY.match(target):
+        return "too heavy for what is loaded into other people's programs"
+    return None
+
+
+def check(name, source):
+    place = pathlib.Path(name)
+    if place.parts[0] == "src" and len(place.parts) > 2 and place.parts[1] not in house.LAYERS:
+        return [f"{place}: src/{place.parts[1]} has no place in the order of layers"]
+    problems = []
+    for match in INCLUDE.finditer(source):
+        reason = allowed(place, match.group(1) == '"', match.group(2))
+        if reason:
+            line = source.count("\n", 0, match.start()) + 1
+            problems.append(f"{place}:{line}: includes {match.group(2)}: {reason}")
+    return problems
+
+
+house.must_find(check, [
+    ("src/base/a.cc", '#include "persist/word.h"\n'),
+    ("src/file/a.h", "  #  include <capi/x.h>\n"),
+    ("src/file/a.h", '#include "map.h"\n'),
+    ("src/file/a.h", '#include "cairn/cairn.h"\n'),
+    ("src/odd/a.h", "\n"),
+    ("src/pool/a.cc", "#include <mpi.h>\n"),
+    ("src/pool/a.cc", "#include <iostream>\n"),
+    ("adapters/posix/a.cc", '#include "file/map.h"\n'),
+    ("adapters/posix/a.cc", '#include "../../src/file/map.h"\n'),
+    ("cli/a.cc", '#include "pool/pool.h"\n'),
+    ("include/cairn/cairn.h", "#include <cstdint>\n"),
+])
+house.must_accept(check, [
+    ("src/file/a.cc", '#include "base/status.h"\n#include "file/map.h"\n#include <vector>\n'),
+    ("src/capi/a.cc", '#include "cairn/cairn.h"\n#include "file/map.h"\n'),
+    ("src/pool/a_test.cc", "#include <gtest/gtest.h>\n#include <filesystem>\n"),
+    ("adapters/posix/a.cc", '#include "posix/fd.h"\n#include "cairn/cairn.h"\n#include <unistd.h>\n'),
+    ("cli/a.cc", "#include <CLI/CLI.hpp>\n#include <cairn/cairn.h>\n"),
+])
+
+found = []
+sources = house.files(".h", ".cc", ".c", ".def", ".inc")
+for name in sources:
+    found += check(str(name), house.text(name))
+house.verdict(found, f"{len(sources)} files keep the include law")

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# The installed package serves a stranger's project: by pkg-config (shared and static) and by CMake.
+set -euo pipefail
+: "${CAIRN_SOURCE_DIR:?}" "${CAIRN_BUILD_DIR:?}"
+[ -e "$CAIRN_SOURCE_DIR/include/cairn/cairn.h" ] || { echo "no public header yet"; exit 77; }
+[ -z "${CAIRN_SANITIZE:-}" ] || { echo "a sanitized library serves no stranger"; exit 77; }
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+prefix=$scratch/prefix
+cmake --install "$CAIRN_BUILD_DIR" --prefix "$prefix" > "$scratch/install.log" || { cat "$scratch/install.log"; exit 1; }
+
+cat > "$scratch/program.c" << 'END'
+#include <cairn/cairn.h>
+int main(void) { return 0; }
+END
+cat > "$scratch/CMakeLists.txt" << 'END'
+cmake_minimum_required(VERSION 3.25)
+project(Stranger LANGUAGES C CXX)
+find_package(Cairn 0.1 REQUIRED)
+add_executable(shared program.c)
+target_link_libraries(shared PRIVATE cairn::cairn)
+add_executable(archive program.c)
+target_link_libraries(archive PRIVATE cairn::cairn_static)
+set_target_properties(archive PROPERTIES LINKER_LANGUAGE CXX)
+END
+
+echo "== pkg-config"
+export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+cc=${CAIRN_CC:-cc}
+# shellcheck disable=SC2046  # the flags are words
+$cc "$scratch/program.c" -o "$scratch/shared" $(pkg-config --cflags --libs cairn) -Wl,-rpath,"$prefix/lib"
+"$scratch/shared"
+# shellcheck disable=SC2046
+$cc "$scratch/program.c" -o "$scratch/archive" $(pkg-config --cflags cairn) "$prefix/lib/libcairn.a" \
+  $(pkg-config --static --libs-only-l cairn | sed 's/-lcairn//')
+"$scratch/archive"
+
+echo "== CMake"
+cmake -S "$scratch" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$prefix" > "$scratch/configure.log" || { cat "$scratch/configure.log"; exit 1; }
+cmake --build "$scratch/build" > "$scratch/build.log" || { cat "$scratch/build.log"; exit 1; }
+"$scratch/build/shared"
+"$scratch/build/archive"
+
+echo "== the moved package"
+# pkg-config, the package and the command find their parts relative to themselves.
+mv "$prefix" "$scratch/elsewhere"
+PKG_CONFIG_PATH=$scratch/elsewhere/lib/pkgconfig pkg-config --cflags cairn | grep -q elsewhere
+if [ -e "$CAIRN_BIN_DIR/cairn" ]; then
+  "$scratch/elsewhere/bin/cairn" --version
+fi
