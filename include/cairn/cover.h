@@ -1,0 +1,69 @@
+/* Covering a directory: a directory of the pool stands in for a directory of the system ("lower").
+ *
+ * While it is covered, names and contents come from the pool; what lay in lower before is imported
+ * lazily (a directory's names when it is first entered, a file's bytes when it is first written;
+ * until then they are read from lower). Draining carries what changed back: each file is written to
+ * a name aside, compared, and renamed. Conventions as in cairn/cairn.h.
+ */
+#ifndef CAIRN_COVER_H
+#define CAIRN_COVER_H
+
+#include "cairn/cairn.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cairn_cover cairn_cover;
+
+typedef struct cairn_cover_options {
+  uint32_t struct_size; /* sizeof(cairn_cover_options) */
+  uint32_t keep;        /* nonzero: the data stay in the pool when the job ends (--drain never) */
+  const char* job;      /* the launcher's job id, or NULL */
+} cairn_cover_options;
+
+/* Covers `directory` (resolved to its real path) with a directory of the pool, or joins a cover of
+ * the same job, or of the same host and pool. The claim is a file in `directory`, made with O_EXCL.
+ * Errors: -ENOENT, -ENOTDIR, -ELOOP (it lies in a pool or in another cover), -EBUSY (claimed by
+ * another job; cairn_last_error names its host and job), -EACCES, -EROFS. */
+CAIRN_API int cairn_cover_open(cairn_pool* pool, const char* directory,
+                               const cairn_cover_options* options, cairn_cover** cover);
+/* For processes inside a run: joins a cover that exists. -ENOENT if there is none. */
+CAIRN_API int cairn_cover_join(cairn_pool* pool, const char* directory, cairn_cover** cover);
+CAIRN_API void cairn_cover_close(cairn_cover* cover);
+
+/* The pool directory that stands for it, and the real path of the covered directory. */
+CAIRN_API cairn_ino cairn_cover_top(const cairn_cover* cover);
+CAIRN_API const char* cairn_cover_path(const cairn_cover* cover);
+
+typedef struct cairn_drain_report {
+  uint64_t files;      /* written to lower */
+  uint64_t bytes;
+  uint64_t removed;    /* names removed from lower */
+  uint64_t directories;
+  uint64_t conflicts;  /* changed in lower behind our back: both kept, nothing overwritten */
+  uint64_t failed;     /* other errors; the data are still in the pool */
+} cairn_drain_report;
+
+/* Called for each file that could not be drained, with one line that names path and cause. */
+typedef void (*cairn_drain_problem)(void* context, const char* text);
+
+/* Carries everything that changed to lower. Others may go on working meanwhile: a file that changes while it is
+ * copied is done again. Returns 0 only if nothing failed and no conflict is left, else -EIO or -ENOSPC (told before
+ * copying), with the details in report and problems. Safe to repeat after any interruption. */
+CAIRN_API int cairn_cover_drain(cairn_cover* cover, cairn_progress progress,
+                                cairn_drain_problem problem, void* context,
+                                cairn_drain_report* report);
+/* Ends the cover: removes its pool directory (drained or not) and the claim. -EBUSY while other
+ * processes are in it. */
+CAIRN_API int cairn_cover_discard(cairn_cover* cover);
+
+/* Covers that a pool holds, one call each: lower path, job, and bytes not yet drained. */
+typedef void (*cairn_cover_visit)(void* context, const char* directory, const char* job,
+                                  uint64_t undrained_bytes);
+CAIRN_API int cairn_cover_list(cairn_pool* pool, cairn_cover_visit visit, void* context);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* CAIRN_COVER_H */
