@@ -91,7 +91,9 @@ for file_name, map_name in MAPS.items():
     if file_name == "libcairn.so":
         if not re.search(r"\(SONAME\).*\[libcairn\.so\.0\]", dynamic):
             found.append("libcairn.so is not named libcairn.so.0")
-        for name in sorted(declared() - names):
+        # A header may be agreed on before the folder that implements it has its first source.
+        implemented = any(n.parts[:2] == ("src", "capi") for n in house.files(".cc"))
+        for name in sorted(declared() - names) if implemented else []:
             found.append(f"include/cairn declares {name}, which libcairn.so does not export")
         for name in sorted(names - declared()):
             found.append(f"libcairn.so exports {name}, which no public header declares")
