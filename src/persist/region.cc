@@ -1,0 +1,207 @@
+#include "persist/region.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace cairn::persist {
+namespace {
+
+// What everything is looked up in when first touch costs nothing.
+constexpr uint16_t always_warm = first_touch::warm;
+
+// Source for zeroing through the kernel. Not const, so that it costs no room in the library.
+uint8_t zeros[size_t{64} << 10];
+
+size_t within_chunk(uint64_t offset, size_t size) {
+  return std::min<size_t>(size, first_touch::chunk_size - (offset & (first_touch::chunk_size - 1)));
+}
+
+}  // namespace
+
+Status Region::open(const RegionOptions& options) {
+  return open(options, machine_backend(options.granularity), nullptr);
+}
+
+Status Region::open(const RegionOptions& options, const Backend* backend, void* backend_state) {
+  if (options.base == nullptr || options.size == 0) {
+    return fail(EINVAL, "region without a mapping");
+  }
+  close();
+  bool small_pages = !options.large_pages && backend->word == nullptr;
+  if (small_pages) warmth_table_ = first_touch::create_table(options.size);
+  warmth_ = warmth_table_ != nullptr ? warmth_table_ : &always_warm;
+  warmth_shift_ = warmth_table_ != nullptr ? first_touch::chunk_shift : 63;
+  base_ = static_cast<uint8_t*>(options.base);
+  size_ = options.size;
+  fd_ = options.fd;
+  fd_offset_ = options.fd_offset;
+  granularity_ = options.granularity;
+  writable_ = options.writable;
+  backend_ = backend;
+  backend_state_ = backend_state;
+  recorded_ = backend->word != nullptr;
+  must_flush_ = recorded_ || granularity_ != Granularity::none;
+  inline_copy_limit_ = must_flush_ ? 0 : backend->cached_copy_limit;
+  // The kernel's copy into a dax file may rest on file-system metadata that only fsync makes
+  // durable, so non-volatile memory is always written through the mapping.
+  bool page_cache = granularity_ == Granularity::none || granularity_ == Granularity::page;
+  bool kernel_copies = warmth_table_ != nullptr && fd_ >= 0 && page_cache;
+  kernel_copy_min_ = kernel_copies ? first_touch::kernel_copy_min : SIZE_MAX;
+  return Status();
+}
+
+void Region::close() {
+  if (base_ == nullptr) return;
+  if (backend_->forget != nullptr) backend_->forget(*this);
+  first_touch::destroy_table(warmth_table_, size_);
+  warmth_table_ = nullptr;
+  warmth_ = nullptr;
+  inline_copy_limit_ = 0;
+  base_ = nullptr;
+  size_ = 0;
+  fd_ = -1;
+  backend_ = nullptr;
+  backend_state_ = nullptr;
+  writeback_error_ = 0;
+  recorded_ = must_flush_ = false;
+}
+
+first_touch::Place Region::place() const {
+  bool page_cache = granularity_ == Granularity::none || granularity_ == Granularity::page;
+  return {base_, size_, writable_, page_cache};
+}
+
+void Region::charge(uint64_t offset, size_t size) const {
+  first_touch::charge(place(), warmth_table_, offset, size);
+}
+
+Status Region::copy_general(uint64_t offset, const void* source, size_t size) {
+  const auto* from = static_cast<const uint8_t*>(source);
+  while (size > 0) {
+    size_t piece = within_chunk(offset, size);
+    if (warmth_table_ == nullptr) piece = size;
+    if (is_warm(offset)) {
+      CAIRN_TRY(backend_->copy(*this, base_ + offset, from, piece));
+    } else if (copies_through_kernel(piece)) {
+      CAIRN_TRY(kernel_write(offset, from, piece));
+      charge(offset, piece);
+    } else {
+      CAIRN_TRY(backend_->copy(*this, base_ + offset, from, piece));
+      charge(offset, piece);
+    }
+    offset += piece;
+    from += piece;
+    size -= piece;
+  }
+  return Status();
+}
+
+Status Region::zero_general(uint64_t offset, size_t size) {
+  while (size > 0) {
+    size_t piece = within_chunk(offset, size);
+    if (warmth_table_ == nullptr) piece = size;
+    if (is_warm(offset)) {
+      CAIRN_TRY(backend_->zero(*this, base_ + offset, piece));
+    } else {
+      piece = std::min(piece, sizeof zeros);
+      if (copies_through_kernel(piece)) {
+        CAIRN_TRY(kernel_write(offset, zeros, piece));
+      } else {
+        CAIRN_TRY(backend_->zero(*this, base_ + offset, piece));
+      }
+      charge(offset, piece);
+    }
+    offset += piece;
+    size -= piece;
+  }
+  return Status();
+}
+
+Status Region::read_general(void* destination, uint64_t offset, size_t size) const {
+  auto* to = static_cast<uint8_t*>(destination);
+  while (size > 0) {
+    size_t piece = warmth_table_ == nullptr ? size : within_chunk(offset, size);
+    if (is_warm(offset)) {
+      std::memcpy(to, base_ + offset, piece);
+    } else if (copies_through_kernel(piece)) {
+      CAIRN_TRY(kernel_read(to, offset, piece));
+      charge(offset, piece);
+    } else {
+      std::memcpy(to, base_ + offset, piece);
+      charge(offset, piece);
+    }
+    offset += piece;
+    to += piece;
+    size -= piece;
+  }
+  return Status();
+}
+
+Status Region::kernel_write(uint64_t offset, const uint8_t* source, size_t size) {
+  int saved = errno;
+  uint64_t begin = offset;
+  size_t left = size;
+  while (left > 0) {
+    ssize_t done = pwrite(fd_, source, left, static_cast<off_t>(fd_offset_ + offset));
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) {
+      int error = done < 0 ? errno : EIO;
+      errno = saved;
+      return fail(error, "write of %zu bytes at segment offset %llu failed", left,
+                  static_cast<unsigned long long>(fd_offset_ + offset));
+    }
+    offset += static_cast<uint64_t>(done);
+    source += done;
+    left -= static_cast<size_t>(done);
+  }
+  errno = saved;
+  if (must_flush_) backend_->flush(*this, base_ + begin, size, Site::here());
+  return Status();
+}
+
+Status Region::kernel_read(uint8_t* destination, uint64_t offset, size_t size) const {
+  int saved = errno;
+  while (size > 0) {
+    ssize_t done = pread(fd_, destination, size, static_cast<off_t>(fd_offset_ + offset));
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) {
+      // The mapping goes as far as the file should: an end before that is a damaged segment.
+      int error = done < 0 ? errno : EIO;
+      errno = saved;
+      return fail(error, "read of %zu bytes at segment offset %llu failed", size,
+                  static_cast<unsigned long long>(fd_offset_ + offset));
+    }
+    offset += static_cast<uint64_t>(done);
+    destination += done;
+    size -= static_cast<size_t>(done);
+  }
+  errno = saved;
+  return Status();
+}
+
+Status Region::populate(uint64_t offset, size_t size) {
+  if (offset > size_ || size > size_ - offset) {
+    return fail(EINVAL, "populate beyond the region's %zu bytes", size_);
+  }
+  CAIRN_TRY(first_touch::populate(place(), offset, size));
+  if (warmth_table_ == nullptr) return Status();
+  uint64_t first = (offset + first_touch::chunk_size - 1) >> first_touch::chunk_shift;
+  uint64_t end = (offset + size) >> first_touch::chunk_shift;
+  if (offset + size == size_) end = (size_ + first_touch::chunk_size - 1) >> first_touch::chunk_shift;
+  for (uint64_t chunk = first; chunk < end; ++chunk) {
+    __atomic_store_n(&warmth_table_[chunk], first_touch::warm, __ATOMIC_RELAXED);
+  }
+  return Status();
+}
+
+void Region::note_writeback_error(int error) {
+  int none = 0;
+  __atomic_compare_exchange_n(&writeback_error_, &none, error, false, __ATOMIC_RELAXED,
+                              __ATOMIC_RELAXED);
+}
+
+int Region::writeback_error() const { return __atomic_load_n(&writeback_error_, __ATOMIC_RELAXED); }
+
+}  // namespace cairn::persist
