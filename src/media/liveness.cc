@@ -1,0 +1,124 @@
+#include "media/liveness.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "media/file_system.h"
+
+namespace cairn::media {
+namespace {
+
+constexpr size_t page_size = 4096;
+
+Status lock_byte(int descriptor, uint64_t byte) {
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = static_cast<off_t>(byte);
+  lock.l_len = 1;
+  while (fcntl(descriptor, F_OFD_SETLK, &lock) != 0) {
+    if (errno == EINTR) continue;
+    int error = errno == EACCES ? EAGAIN : errno;
+    return fail(error, "lock on byte %llu: %s", static_cast<unsigned long long>(byte),
+                error == EAGAIN ? "held by someone else" : std::strerror(error));
+  }
+  return Status();
+}
+
+// Opens the file behind `descriptor` again: an open file description of its own, as each lock needs.
+Result<int> reopen(int descriptor, int flags) {
+  char name[40];
+  std::snprintf(name, sizeof name, "/proc/self/fd/%d", descriptor);
+  int fresh = open(name, O_RDWR | flags);
+  if (fresh < 0) {
+    int error = errno;
+    return fail(error, "open the lock file again: %s", std::strerror(error));
+  }
+  return fresh;
+}
+
+// Locks through `descriptor` and closes it whatever happens.
+Result<LivenessLock> lock_and_close(int descriptor, uint64_t byte, Inheritance inheritance) {
+  Status status = refuse_network(descriptor, "the lock file");
+  if (status.ok()) status = lock_byte(descriptor, byte);
+  if (status.ok()) {
+    Result<LivenessLock> lock = adopt(descriptor, byte, inheritance);
+    if (lock.ok()) return lock;
+    status = lock.status();
+  }
+  close(descriptor);
+  return status;
+}
+
+}  // namespace
+
+void LivenessLock::release() {
+  if (page_ == nullptr) return;
+  int saved = errno;
+  munmap(page_, page_size);
+  errno = saved;
+  page_ = nullptr;
+}
+
+Result<LivenessLock> try_lock(const char* path, uint64_t byte, Inheritance inheritance) {
+  int descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  if (descriptor < 0) {
+    int error = errno;
+    return fail(error, "%s: lock file: %s", path, std::strerror(error));
+  }
+  Result<LivenessLock> lock = lock_and_close(descriptor, byte, inheritance);
+  if (!lock.ok()) return annotate(lock.status(), "%s", path);
+  return lock;
+}
+
+Result<LivenessLock> try_lock(int descriptor, uint64_t byte, Inheritance inheritance) {
+  CAIRN_TRY_ASSIGN(fresh, reopen(descriptor, O_CLOEXEC));
+  return lock_and_close(fresh, byte, inheritance);
+}
+
+Result<bool> is_held(int descriptor, uint64_t byte, uint64_t count) {
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = static_cast<off_t>(byte);
+  lock.l_len = static_cast<off_t>(count);
+  if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) {
+    int error = errno;
+    return fail(error, "look for locks: %s", std::strerror(error));
+  }
+  return lock.l_type != F_UNLCK;
+}
+
+Result<int> try_lock_descriptor(int descriptor, uint64_t byte) {
+  CAIRN_TRY_ASSIGN(fresh, reopen(descriptor, 0));
+  Status status = refuse_network(fresh, "the lock file");
+  if (status.ok()) status = lock_byte(fresh, byte);
+  if (status.ok()) return fresh;
+  close(fresh);
+  return status;
+}
+
+Result<LivenessLock> adopt(int descriptor, uint64_t byte, Inheritance inheritance) {
+  // Harmless when the description holds the lock already, as it should.
+  CAIRN_TRY(lock_byte(descriptor, byte));
+  // Nobody reads or writes this page: it only keeps the open file description alive.
+  void* page = mmap(nullptr, page_size, PROT_NONE, MAP_SHARED, descriptor, 0);
+  if (page == MAP_FAILED) {
+    int error = errno;
+    return fail(error, "map the lock file: %s", std::strerror(error));
+  }
+  if (inheritance == Inheritance::own && madvise(page, page_size, MADV_DONTFORK) != 0) {
+    int error = errno;
+    munmap(page, page_size);
+    return fail(error, "keep the lock from children: %s", std::strerror(error));
+  }
+  close(descriptor);
+  return LivenessLock(page);
+}
+
+}  // namespace cairn::media
