@@ -43,9 +43,9 @@ struct Backend {
   // Called by Region::close(); null where nothing refers to a region.
   void (*forget)(Region& region);
 
-  // Up to this size a copy on volatile media is a plain memcpy, done inline by Region; larger ones
-  // come here. Measured, see docs/design/persist.md.
-  uint32_t cached_copy_limit;
+  // Whether copies on volatile memory may go past the cache; those that may come here, smaller ones
+  // are done inline by Region.
+  bool streams;
 };
 
 // The best machine backend for this CPU and granularity (Granularity::none included); never null.

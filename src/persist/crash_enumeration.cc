@@ -10,8 +10,7 @@ namespace {
 // States of a bulk store.
 constexpr uint64_t bulk_old = 0;
 constexpr uint64_t bulk_new = 1;
-constexpr uint64_t bulk_torn = 2;
-constexpr uint64_t bulk_states = 3;
+constexpr uint64_t bulk_states = 3;  // the last one: torn
 
 }  // namespace
 

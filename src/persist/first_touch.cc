@@ -19,7 +19,7 @@ constexpr size_t page_size = 4096;
 constexpr size_t chunk_pages = chunk_size / page_size;
 
 size_t table_bytes(size_t size) {
-  // One entry more than chunks: Region's inline check may look one past the last byte.
+  // One entry more than chunks: an access of no bytes may start at the end.
   size_t entries = (size + chunk_size - 1) / chunk_size + 1;
   return (entries * sizeof(uint16_t) + page_size - 1) & ~(page_size - 1);
 }

@@ -26,7 +26,7 @@ Status fence(Region&, Site) { return Status(); }
 
 }  // namespace
 
-const Backend generic_backend = {"generic", copy, zero, flush, fence, nullptr, nullptr, UINT32_MAX};
+const Backend generic_backend = {"generic", copy, zero, flush, fence, nullptr, nullptr, false};
 
 const Backend* machine_backend(Granularity granularity) {
   const Backend* best = x86_64_backend(granularity);

@@ -98,6 +98,6 @@ void forget(Region& region) {
 
 }  // namespace
 
-const Backend page_backend = {"page", copy, zero, flush, fence, nullptr, forget, 0};
+const Backend page_backend = {"page", copy, zero, flush, fence, nullptr, forget, false};
 
 }  // namespace cairn::persist

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "persist/streaming.h"
+
 namespace cairn::persist {
 namespace {
 
@@ -43,7 +45,12 @@ Status Region::open(const RegionOptions& options, const Backend* backend, void* 
   backend_state_ = backend_state;
   recorded_ = backend->word != nullptr;
   must_flush_ = recorded_ || granularity_ != Granularity::none;
-  inline_copy_limit_ = must_flush_ ? 0 : backend->cached_copy_limit;
+  stream_min_ = SIZE_MAX;
+  if (backend->streams) {
+    stream_min_ = std::max<size_t>(options.stream_min != 0 ? options.stream_min : default_stream_min, 64);
+  }
+  inline_copy_limit_ = static_cast<uint32_t>(std::min<size_t>(stream_min_ - 1, first_touch::chunk_size));
+  if (must_flush_) inline_copy_limit_ = 0;
   // The kernel's copy into a dax file may rest on file-system metadata that only fsync makes
   // durable, so non-volatile memory is always written through the mapping.
   bool page_cache = granularity_ == Granularity::none || granularity_ == Granularity::page;

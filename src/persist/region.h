@@ -58,6 +58,9 @@ struct RegionOptions {
   Granularity granularity = Granularity::none;
   bool large_pages = false;     // a first touch costs nothing here (devdax, huge= tmpfs)
   bool writable = true;
+  // From which size copies into volatile memory may go past the cache: what measure_stream_min() said
+  // on this machine, or 0 for the default.
+  size_t stream_min = 0;
 };
 
 class Region {
@@ -137,7 +140,7 @@ class Region {
   }
   // Copies out of the region.
   Status read(void* destination, uint64_t offset, size_t size) const {
-    if (size <= first_touch::chunk_size && is_warm(offset) && is_warm(offset + size)) [[likely]] {
+    if (size <= inline_read_limit && is_warm(offset)) [[likely]] {
       std::memcpy(destination, base_ + offset, size);
       return Status();
     }
@@ -158,12 +161,16 @@ class Region {
   Status populate(uint64_t offset, size_t size);
 
   // --- for backends ---
+  [[nodiscard]] size_t stream_min() const { return stream_min_; }
   [[nodiscard]] void* backend_state() const { return backend_state_; }
   // The first errno of a failed write-back sticks; 0 while there was none.
   void note_writeback_error(int error);
   [[nodiscard]] int writeback_error() const;
 
  private:
+  // Larger reads look at each chunk that they touch; for them that costs nothing.
+  static constexpr size_t inline_read_limit = size_t{64} << 10;
+
   [[nodiscard]] bool is_warm(uint64_t offset) const {
     return warmth_[offset >> warmth_shift_] == first_touch::warm;
   }
@@ -196,6 +203,7 @@ class Region {
   void* backend_state_ = nullptr;
   uint64_t fd_offset_ = 0;
   size_t kernel_copy_min_ = SIZE_MAX;
+  size_t stream_min_ = SIZE_MAX;
   uint16_t* warmth_table_ = nullptr;  // owned, or null
   int fd_ = -1;
   int writeback_error_ = 0;

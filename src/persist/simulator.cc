@@ -132,7 +132,7 @@ struct Recorder {
     return before;
   }
 
-  static constexpr Backend backend = {"simulator", copy, zero, flush, fence, word, nullptr, 0};
+  static constexpr Backend backend = {"simulator", copy, zero, flush, fence, word, nullptr, false};
 };
 
 Simulator::Simulator(Granularity granularity) : granularity_(granularity) {}

@@ -46,6 +46,6 @@ void UndoLog::rollback() {
   bytes_.clear();
 }
 
-const Backend undo_backend = {"undo", copy, zero, flush, fence, word, nullptr, 0};
+const Backend undo_backend = {"undo", copy, zero, flush, fence, word, nullptr, false};
 
 }  // namespace cairn::persist

@@ -18,6 +18,7 @@
 #include <cstring>
 
 #include "persist/region.h"
+#include "persist/streaming.h"
 
 namespace cairn::persist {
 namespace {
@@ -25,10 +26,10 @@ namespace {
 constexpr size_t line = 64;
 constexpr uintptr_t line_mask = line - 1;
 
-// Measured, see docs/design/persist.md.
-constexpr size_t volatile_past_cache = size_t{32} << 10;
+// Non-volatile media: from here on a copy past the cache beats one that is flushed line by line.
 constexpr size_t durable_past_cache = 256;
 
+// What zeroing copies from; not const, so that it costs no room in the library.
 uint8_t zeros[4096];
 
 // --- whole lines past the cache: `to` is line aligned, `from` need not be ---
@@ -98,17 +99,24 @@ void flush_nothing(uintptr_t, uintptr_t) {}
 using Stream = void (*)(uint8_t*, const uint8_t*, size_t);
 using FlushLines = void (*)(uintptr_t, uintptr_t);
 
-// One combination of instructions. `past_cache` is the size from which copies are streamed.
-template <Stream stream, FlushLines flush_lines, size_t past_cache>
+// One combination of instructions.
+template <Stream stream, FlushLines flush_lines>
 struct Machine {
+  static constexpr bool in_cache = flush_lines == flush_nothing;
+
   static void copy_cached(uint8_t* to, const uint8_t* from, size_t size) {
     std::memcpy(to, from, size);
     auto begin = reinterpret_cast<uintptr_t>(to);
     flush_lines(begin, begin + size);
   }
 
-  static void copy_bytes(uint8_t* to, const uint8_t* from, size_t size) {
-    if (size < past_cache) return copy_cached(to, from, size);
+  static bool goes_past_cache(const Region& region, const uint8_t* to, size_t size) {
+    if constexpr (in_cache) return size >= region.stream_min() && continues_stream(to, size);
+    return size >= durable_past_cache;
+  }
+
+  // Whole lines are streamed; what is before and after them is not.
+  static void copy_past_cache(uint8_t* to, const uint8_t* from, size_t size) {
     size_t head = -reinterpret_cast<uintptr_t>(to) & line_mask;
     if (head != 0) {
       copy_cached(to, from, head);
@@ -120,25 +128,37 @@ struct Machine {
     stream(to, from, lines);
     size_t tail = size % line;
     if (tail != 0) copy_cached(to + lines * line, from + lines * line, tail);
-    _mm_sfence();
   }
 
-  static Status copy(Region&, uint8_t* to, const void* from, size_t size) {
-    copy_bytes(to, static_cast<const uint8_t*>(from), size);
+  static Status copy(Region& region, uint8_t* to, const void* from, size_t size) {
+    const auto* source = static_cast<const uint8_t*>(from);
+    if (!goes_past_cache(region, to, size)) {
+      copy_cached(to, source, size);
+      return Status();
+    }
+    copy_past_cache(to, source, size);
+    _mm_sfence();
     return Status();
   }
 
-  static Status zero(Region&, uint8_t* to, size_t size) {
-    if constexpr (flush_lines == flush_nothing) {
+  static Status zero(Region& region, uint8_t* to, size_t size) {
+    if (!goes_past_cache(region, to, size)) {
       std::memset(to, 0, size);
+      auto begin = reinterpret_cast<uintptr_t>(to);
+      flush_lines(begin, begin + size);
       return Status();
     }
     while (size > 0) {
       size_t piece = size < sizeof zeros ? size : sizeof zeros;
-      copy_bytes(to, zeros, piece);
+      if (piece < line) {
+        copy_cached(to, zeros, piece);
+      } else {
+        copy_past_cache(to, zeros, piece);
+      }
       to += piece;
       size -= piece;
     }
+    _mm_sfence();
     return Status();
   }
 
@@ -153,20 +173,16 @@ struct Machine {
   }
 
   static constexpr Backend backend(const char* name) {
-    return {name, copy, zero, flush, fence, nullptr, nullptr, uint32_t{past_cache - 1}};
+    return {name, copy, zero, flush, fence, nullptr, nullptr, in_cache};
   }
 };
 
 template <Stream stream>
 struct Flavour {
-  static constexpr Backend in_cache =
-      Machine<stream, flush_nothing, volatile_past_cache>::backend("x86_64");
-  static constexpr Backend clwb =
-      Machine<stream, flush_clwb, durable_past_cache>::backend("x86_64 clwb");
-  static constexpr Backend clflushopt =
-      Machine<stream, flush_clflushopt, durable_past_cache>::backend("x86_64 clflushopt");
-  static constexpr Backend clflush =
-      Machine<stream, flush_clflush, durable_past_cache>::backend("x86_64 clflush");
+  static constexpr Backend in_cache = Machine<stream, flush_nothing>::backend("x86_64");
+  static constexpr Backend clwb = Machine<stream, flush_clwb>::backend("x86_64 clwb");
+  static constexpr Backend clflushopt = Machine<stream, flush_clflushopt>::backend("x86_64 clflushopt");
+  static constexpr Backend clflush = Machine<stream, flush_clflush>::backend("x86_64 clflush");
 
   static const Backend* pick(Granularity granularity, X86Features features) {
     // Where the cache itself is safe, copies are as on volatile memory; fence() still orders.

@@ -1,0 +1,31 @@
+// Streaming: when a copy into volatile memory goes past the cache.
+//
+// Stores past the cache save the read of the line that is about to be overwritten, which is half of
+// a large copy's cost; but each such copy has to wait for its data to leave the core, and what was
+// written is not in the cache for whoever reads it next. So: large pieces always, small pieces never,
+// and those in between when they continue a run of this thread that is longer than what a program
+// keeps hot. From which size it pays at all differs much between machines (2 KiB on one, more than
+// 4 KiB on another): measure_stream_min() finds out, for a pool to remember.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace cairn::persist {
+
+// Used where nobody measured.
+inline constexpr size_t default_stream_min = 4096;
+// From here on a piece is streamed whatever came before it.
+inline constexpr size_t stream_always = size_t{32} << 10;
+// What a run must have behind it before its pieces are streamed.
+inline constexpr size_t stream_run_min = size_t{64} << 10;
+
+// Whether this thread's copy of `size` bytes (at least the stream minimum) to `to` is to be streamed;
+// follows the thread's run.
+bool continues_stream(const uint8_t* to, size_t size);
+
+// Measures on this machine from which piece size (a power of two from 4 KiB on) streaming is faster on
+// memory that is not in the cache; SIZE_MAX if it never is. Takes about 5 ms and no pool memory.
+size_t measure_stream_min();
+
+}  // namespace cairn::persist
