@@ -69,8 +69,11 @@ size_t count_missing(uint8_t* begin, size_t size) {
   return missing;
 }
 
+// Looking costs about as much as ten accesses. Chunks that hold data are told by the first look; one
+// that is being filled is worth another when it may be full, and by the last one populating has
+// become cheaper than going on, whatever the pages are.
 bool is_look(unsigned before, unsigned now) {
-  for (unsigned look = first_look; look <= warm; look *= 2) {
+  for (unsigned look : {unsigned{first_look}, unsigned{chunk_pages}, unsigned{2 * chunk_pages}}) {
     if (before < look && now >= look) return true;
   }
   return false;

@@ -29,7 +29,10 @@ inline constexpr uint16_t warm = 0xFFFF;
 
 // From this size on, an access to a cold chunk goes through the kernel.
 inline constexpr size_t kernel_copy_min = 4096;
-// Charges at which the state of the chunk's pages is looked at first; then at every doubling.
+// On a disk file every write-back makes the next store to a page fault again (5 µs): from this size on,
+// writes to Granularity::page always go through the kernel.
+inline constexpr size_t page_cache_write_min = 2048;
+// Charges at which the state of the chunk's pages is looked at first.
 inline constexpr uint16_t first_look = 32;
 
 // A table for `size` bytes with every chunk cold, or null if there is no memory for it (then

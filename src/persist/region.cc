@@ -55,7 +55,11 @@ Status Region::open(const RegionOptions& options, const Backend* backend, void* 
   // durable, so non-volatile memory is always written through the mapping.
   bool page_cache = granularity_ == Granularity::none || granularity_ == Granularity::page;
   bool kernel_copies = warmth_table_ != nullptr && fd_ >= 0 && page_cache;
-  kernel_copy_min_ = kernel_copies ? first_touch::kernel_copy_min : SIZE_MAX;
+  keeps_faulting_ = granularity_ == Granularity::page;
+  kernel_read_min_ = kernel_copies ? first_touch::kernel_copy_min : SIZE_MAX;
+  kernel_write_min_ = !kernel_copies    ? SIZE_MAX
+                      : keeps_faulting_ ? first_touch::page_cache_write_min
+                                        : first_touch::kernel_copy_min;
   return Status();
 }
 
@@ -89,15 +93,13 @@ Status Region::copy_general(uint64_t offset, const void* source, size_t size) {
   while (size > 0) {
     size_t piece = within_chunk(offset, size);
     if (warmth_table_ == nullptr) piece = size;
-    if (is_warm(offset)) {
-      CAIRN_TRY(backend_->copy(*this, base_ + offset, from, piece));
-    } else if (copies_through_kernel(piece)) {
+    bool was_warm = is_warm(offset);
+    if (writes_through_kernel(offset, piece)) {
       CAIRN_TRY(kernel_write(offset, from, piece));
-      charge(offset, piece);
     } else {
       CAIRN_TRY(backend_->copy(*this, base_ + offset, from, piece));
-      charge(offset, piece);
     }
+    if (!was_warm) charge(offset, piece);
     offset += piece;
     from += piece;
     size -= piece;
@@ -109,17 +111,14 @@ Status Region::zero_general(uint64_t offset, size_t size) {
   while (size > 0) {
     size_t piece = within_chunk(offset, size);
     if (warmth_table_ == nullptr) piece = size;
-    if (is_warm(offset)) {
-      CAIRN_TRY(backend_->zero(*this, base_ + offset, piece));
-    } else {
+    bool was_warm = is_warm(offset);
+    if (writes_through_kernel(offset, piece)) {
       piece = std::min(piece, sizeof zeros);
-      if (copies_through_kernel(piece)) {
-        CAIRN_TRY(kernel_write(offset, zeros, piece));
-      } else {
-        CAIRN_TRY(backend_->zero(*this, base_ + offset, piece));
-      }
-      charge(offset, piece);
+      CAIRN_TRY(kernel_write(offset, zeros, piece));
+    } else {
+      CAIRN_TRY(backend_->zero(*this, base_ + offset, piece));
     }
+    if (!was_warm) charge(offset, piece);
     offset += piece;
     size -= piece;
   }
@@ -130,15 +129,13 @@ Status Region::read_general(void* destination, uint64_t offset, size_t size) con
   auto* to = static_cast<uint8_t*>(destination);
   while (size > 0) {
     size_t piece = warmth_table_ == nullptr ? size : within_chunk(offset, size);
-    if (is_warm(offset)) {
-      std::memcpy(to, base_ + offset, piece);
-    } else if (copies_through_kernel(piece)) {
+    bool was_warm = is_warm(offset);
+    if (reads_through_kernel(offset, piece)) {
       CAIRN_TRY(kernel_read(to, offset, piece));
-      charge(offset, piece);
     } else {
       std::memcpy(to, base_ + offset, piece);
-      charge(offset, piece);
     }
+    if (!was_warm) charge(offset, piece);
     offset += piece;
     to += piece;
     size -= piece;

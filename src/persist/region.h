@@ -174,8 +174,11 @@ class Region {
   [[nodiscard]] bool is_warm(uint64_t offset) const {
     return warmth_[offset >> warmth_shift_] == first_touch::warm;
   }
-  [[nodiscard]] bool copies_through_kernel(size_t size) const {
-    return size >= kernel_copy_min_;
+  [[nodiscard]] bool reads_through_kernel(uint64_t offset, size_t size) const {
+    return size >= kernel_read_min_ && !is_warm(offset);
+  }
+  [[nodiscard]] bool writes_through_kernel(uint64_t offset, size_t size) const {
+    return size >= kernel_write_min_ && (keeps_faulting_ || !is_warm(offset));
   }
   [[nodiscard]] first_touch::Place place() const;
   uint64_t record(Word& word, WordOperation operation, uint64_t value, uint64_t expected) {
@@ -202,7 +205,9 @@ class Region {
 
   void* backend_state_ = nullptr;
   uint64_t fd_offset_ = 0;
-  size_t kernel_copy_min_ = SIZE_MAX;
+  size_t kernel_read_min_ = SIZE_MAX;
+  size_t kernel_write_min_ = SIZE_MAX;
+  bool keeps_faulting_ = false;  // page cache: after each write-back a store faults again
   size_t stream_min_ = SIZE_MAX;
   uint16_t* warmth_table_ = nullptr;  // owned, or null
   int fd_ = -1;
