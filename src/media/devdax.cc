@@ -50,19 +50,22 @@ bool cache_is_safe(std::string directory) {
 
 Status refuse_mode(const char* path, const std::string& name, const std::string& driver) {
   if (driver == "kmem") {
-    return fail(ENODEV,
-                "%s: the device is in system-ram mode (its memory belongs to the kernel); change it "
-                "with: daxctl reconfigure-device --mode=devdax %s",
-                path, name.c_str());
+    return fail(
+        ENODEV,
+        "%s: the device is in system-ram mode (its memory belongs to the kernel); change it "
+        "with: daxctl reconfigure-device --mode=devdax %s",
+        path, name.c_str());
   }
   if (driver == "fsdev_dax") {
-    return fail(ENODEV,
-                "%s: the device is in fsdev_dax mode (kept for a file system); change it with: daxctl "
-                "reconfigure-device --mode=devdax %s",
-                path, name.c_str());
+    return fail(
+        ENODEV,
+        "%s: the device is in fsdev_dax mode (kept for a file system); change it with: daxctl "
+        "reconfigure-device --mode=devdax %s",
+        path, name.c_str());
   }
   if (driver.empty()) {
-    return fail(ENODEV, "%s: the device is disabled (no driver); enable it with: daxctl enable-device %s",
+    return fail(ENODEV,
+                "%s: the device is disabled (no driver); enable it with: daxctl enable-device %s",
                 path, name.c_str());
   }
   return fail(ENODEV,
@@ -77,7 +80,8 @@ Result<DaxDevice> inspect_dax(dev_t number, const char* path, const SystemRoot& 
   std::string directory = resolve(root.path(device_link("char", number)));
   std::string subsystem = last_part(resolve(directory + "/subsystem"));
   if (directory.empty() || subsystem != "dax") {
-    return fail(ENODEV, "%s: a character device, but not a dax device; daxctl list shows those", path);
+    return fail(ENODEV, "%s: a character device, but not a dax device; daxctl list shows those",
+                path);
   }
   DaxDevice device;
   device.name = last_part(directory);
@@ -110,7 +114,8 @@ Status refuse_block_device(dev_t number, const char* path, const SystemRoot& roo
                 "are lost) with: ndctl create-namespace -f -e %s --mode=devdax",
                 path, mode.empty() ? "" : ", mode ", mode.c_str(), name.c_str());
   }
-  return fail(EOPNOTSUPP, "%s: a block device; give a directory on a file system that lies on it", path);
+  return fail(EOPNOTSUPP, "%s: a block device; give a directory on a file system that lies on it",
+              path);
 }
 
 }  // namespace cairn::media

@@ -12,9 +12,9 @@
 namespace cairn::media {
 
 struct DaxDevice {
-  std::string name;         // "dax0.0"
-  uint64_t size = 0;        // bytes
-  uint64_t align = 0;       // bytes; no mapping may be smaller
+  std::string name;            // "dax0.0"
+  uint64_t size = 0;           // bytes
+  uint64_t align = 0;          // bytes; no mapping may be smaller
   bool cache_is_safe = false;  // eADR: stores survive power loss without a flush
 };
 

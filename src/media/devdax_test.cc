@@ -25,7 +25,9 @@ class DevDax : public testing::Test {
     }
     system_.link("/sys/dev/char/252:7", directory);
   }
-  Result<DaxDevice> inspect() { return inspect_dax(makedev(252, 7), "/dev/dax0.0", system_.root()); }
+  Result<DaxDevice> inspect() {
+    return inspect_dax(makedev(252, 7), "/dev/dax0.0", system_.root());
+  }
 
   FakeSystem system_;
 };

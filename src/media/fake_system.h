@@ -43,7 +43,8 @@ class FakeSystem {
 
  private:
   void make_parents(const std::string& path) {
-    for (size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+    for (size_t slash = path.find('/', 1); slash != std::string::npos;
+         slash = path.find('/', slash + 1)) {
       mkdir(root_.path(path.substr(0, slash)).c_str(), 0755);
     }
   }

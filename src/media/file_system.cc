@@ -19,12 +19,12 @@ struct Magic {
 
 // From linux/magic.h and the file systems' own sources.
 constexpr Magic network_magics[] = {
-    {0x6969, "NFS"},         {0xFF534D42, "CIFS"},       {0xFE534D42, "SMB"},
-    {0x517B, "SMB"},         {0x0BD00BD0, "Lustre"},     {0x47504653, "GPFS"},
-    {0x19830326, "BeeGFS"},  {0x00C36400, "Ceph"},       {0x5346414F, "AFS"},
-    {0x6B414653, "AFS"},     {0x01021997, "9p"},         {0x7461636F, "OCFS2"},
-    {0x01161970, "GFS2"},    {0xAAD7AAEA, "Panasas"},    {0x20030528, "OrangeFS"},
-    {0x65735546, "FUSE"},    {0x73757245, "Coda"},
+    {0x6969, "NFS"},        {0xFF534D42, "CIFS"},    {0xFE534D42, "SMB"},
+    {0x517B, "SMB"},        {0x0BD00BD0, "Lustre"},  {0x47504653, "GPFS"},
+    {0x19830326, "BeeGFS"}, {0x00C36400, "Ceph"},    {0x5346414F, "AFS"},
+    {0x6B414653, "AFS"},    {0x01021997, "9p"},      {0x7461636F, "OCFS2"},
+    {0x01161970, "GFS2"},   {0xAAD7AAEA, "Panasas"}, {0x20030528, "OrangeFS"},
+    {0x65735546, "FUSE"},   {0x73757245, "Coda"},
 };
 
 // mountinfo writes blanks and backslashes in octal.
@@ -92,10 +92,11 @@ Status refuse_network(int descriptor, const char* what) {
   }
   const char* name = network_file_system(static_cast<uint64_t>(info.f_type));
   if (name == nullptr) return Status();
-  return fail(EOPNOTSUPP,
-              "%s lies on a network file system (%s), where locks and mappings are not those of one "
-              "node; choose a local directory, for example below /dev/shm",
-              what, name);
+  return fail(
+      EOPNOTSUPP,
+      "%s lies on a network file system (%s), where locks and mappings are not those of one "
+      "node; choose a local directory, for example below /dev/shm",
+      what, name);
 }
 
 std::vector<Mount> parse_mountinfo(const std::string& text) {

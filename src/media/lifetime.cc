@@ -42,7 +42,8 @@ bool remove_ipc(const SystemRoot& root) {
     if (DIR* open_directory = opendir(directory.c_str())) {
       while (dirent* entry = readdir(open_directory)) {
         std::string name = entry->d_name;
-        if (name.size() > 5 && name.compare(name.size() - 5, 5, ".conf") == 0) fragments.push_back(name);
+        if (name.size() > 5 && name.compare(name.size() - 5, 5, ".conf") == 0)
+          fragments.push_back(name);
       }
       closedir(open_directory);
     }
@@ -61,17 +62,21 @@ bool lingers(const SystemRoot& root) {
   return !user.empty() && exists(root.path("/var/lib/systemd/linger/" + user));
 }
 
-void warn_logout(const std::string& path, const SystemRoot& root, std::vector<std::string>& warnings) {
+void warn_logout(const std::string& path, const SystemRoot& root,
+                 std::vector<std::string>& warnings) {
   std::string runtime = variable("XDG_RUNTIME_DIR");
   if (lies_under(path, "/run/user") || (!runtime.empty() && lies_under(path, resolve(runtime)))) {
-    warnings.push_back(path + " is removed when you log out (a runtime directory); choose another pool.dir "
-                              "for what must live longer");
+    warnings.push_back(
+        path +
+        " is removed when you log out (a runtime directory); choose another pool.dir "
+        "for what must live longer");
   }
   bool systemd = exists(root.path("/run/systemd/system"));
   if (lies_under(path, "/dev/shm") && geteuid() >= first_person && systemd && remove_ipc(root) &&
       !lingers(root)) {
-    warnings.push_back("systemd removes your files in /dev/shm at your last logout (RemoveIPC=yes in "
-                       "logind.conf); \"loginctl enable-linger\" keeps them");
+    warnings.push_back(
+        "systemd removes your files in /dev/shm at your last logout (RemoveIPC=yes in "
+        "logind.conf); \"loginctl enable-linger\" keeps them");
   }
 }
 
@@ -86,7 +91,8 @@ void warn_job(const std::string& path, const SystemRoot& root, std::vector<std::
   if (job.empty()) return;
   std::string temporary = variable("TMPDIR");
   if (!temporary.empty() && resolve(temporary) != "/tmp" && lies_under(path, resolve(temporary))) {
-    warnings.push_back(path + " lies in TMPDIR of job " + job + ", which most sites remove at the job's end");
+    warnings.push_back(path + " lies in TMPDIR of job " + job +
+                       ", which most sites remove at the job's end");
   }
   if (std::strcmp(kind, "SLURM_JOB_ID") != 0) return;
   // job_container/tmpfs binds BasePath/JOBID/.JOBID over /tmp and gives the job a /dev/shm of its own.
@@ -95,7 +101,8 @@ void warn_job(const std::string& path, const SystemRoot& root, std::vector<std::
     is_private |= (mount.point == "/tmp" || mount.point == "/var/tmp") &&
                   (mount.root + "/").find("/." + job + "/") != std::string::npos;
   }
-  if (is_private && (lies_under(path, "/tmp") || lies_under(path, "/var/tmp") || lies_under(path, "/dev/shm"))) {
+  if (is_private &&
+      (lies_under(path, "/tmp") || lies_under(path, "/var/tmp") || lies_under(path, "/dev/shm"))) {
     warnings.push_back(path + " is private to Slurm job " + job +
                        " and removed at its end (job_container/tmpfs)");
   }
@@ -105,8 +112,9 @@ void warn_size(const std::string& path, std::vector<std::string>& warnings) {
   struct statvfs info;
   if (!lies_under(path, "/dev/shm") || statvfs(path.c_str(), &info) != 0) return;
   if (static_cast<uint64_t>(info.f_blocks) * info.f_frsize == container_default) {
-    warnings.push_back("/dev/shm has 64 MiB, as containers give it by default; start the container with "
-                       "--shm-size, or --ipc=host");
+    warnings.push_back(
+        "/dev/shm has 64 MiB, as containers give it by default; start the container with "
+        "--shm-size, or --ipc=host");
   }
 }
 

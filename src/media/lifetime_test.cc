@@ -12,8 +12,8 @@ namespace {
 class Lifetime : public testing::Test {
  protected:
   void SetUp() override {
-    for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "FLUX_JOB_ID", "TMPDIR",
-                             "XDG_RUNTIME_DIR"}) {
+    for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "FLUX_JOB_ID",
+                             "TMPDIR", "XDG_RUNTIME_DIR"}) {
       unsetenv(name);
     }
   }
@@ -55,7 +55,8 @@ TEST_F(Lifetime, JobsTakeTheirDirectoriesWithThem) {
   EXPECT_FALSE(warns("/scratch/job7/pool", "job"));
   setenv("SLURM_JOB_ID", "7", 1);
   EXPECT_TRUE(warns("/scratch/job7/pool", "TMPDIR of job 7"));
-  system_.file("/proc/self/mountinfo", "40 30 8:1 /containers/7/.7/_tmp /tmp rw - ext4 /dev/sda1 rw\n");
+  system_.file("/proc/self/mountinfo",
+               "40 30 8:1 /containers/7/.7/_tmp /tmp rw - ext4 /dev/sda1 rw\n");
   EXPECT_TRUE(warns("/dev/shm/pool", "job_container/tmpfs"));
   EXPECT_TRUE(warns("/tmp/pool", "Slurm job 7"));
   EXPECT_FALSE(warns("/scratch/other", "Slurm job 7"));

@@ -33,13 +33,13 @@ enum class Kind : uint8_t {
 struct Description {
   Kind kind = Kind::file;
   persist::Granularity granularity = persist::Granularity::page;
-  bool is_volatile = false;   // nothing survives power loss; say so wherever durability is shown
-  bool large_pages = false;   // a first touch through the mapping costs nothing
+  bool is_volatile = false;      // nothing survives power loss; say so wherever durability is shown
+  bool large_pages = false;      // a first touch through the mapping costs nothing
   uint64_t mapping_unit = 4096;  // offsets and sizes of mappings are multiples of this
   // A device's or an existing file's size; of a directory, what its file system has free.
   uint64_t size = 0;
-  std::string file_system;    // "tmpfs", "ext4", "devdax", …
-  std::string notice;         // what the user should know about this medium; mostly empty
+  std::string file_system;  // "tmpfs", "ext4", "devdax", …
+  std::string notice;       // what the user should know about this medium; mostly empty
 };
 
 // Looks at a directory, a segment file or a dax device. Fails with a clear text for what cannot hold

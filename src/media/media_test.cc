@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/sysmacros.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -171,11 +171,13 @@ TEST_F(Refusals, NoRoomIsSaidByReserve) {
 TEST(Recognise, LargePagesByMountOptionAndPolicy) {
   struct stat info;
   ASSERT_EQ(stat("/dev/shm", &info), 0);
-  std::string device = std::to_string(major(info.st_dev)) + ":" + std::to_string(minor(info.st_dev));
+  std::string device =
+      std::to_string(major(info.st_dev)) + ":" + std::to_string(minor(info.st_dev));
   auto large = [&](const char* huge, const char* policy) {
     FakeSystem system;
-    system.file("/proc/self/mountinfo",
-                "25 1 " + device + " / /dev/shm rw,nosuid shared:2 - tmpfs tmpfs rw,size=1k" + huge + "\n");
+    system.file(
+        "/proc/self/mountinfo",
+        "25 1 " + device + " / /dev/shm rw,nosuid shared:2 - tmpfs tmpfs rw,size=1k" + huge + "\n");
     system.file("/sys/kernel/mm/transparent_hugepage/shmem_enabled", policy);
     Result<Description> medium = recognise("/dev/shm", system.root());
     EXPECT_TRUE(medium.ok()) << last_detail();

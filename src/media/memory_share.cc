@@ -26,7 +26,8 @@ struct Names {
   const char* inactive_file;
 };
 
-constexpr Names version_2 = {{"memory.max", "memory.high"}, "memory.current", "active_file", "inactive_file"};
+constexpr Names version_2 = {
+    {"memory.max", "memory.high"}, "memory.current", "active_file", "inactive_file"};
 constexpr Names version_1 = {{"memory.limit_in_bytes", nullptr},
                              "memory.usage_in_bytes",
                              "total_active_file",
@@ -41,7 +42,8 @@ void narrow_by_cgroups(MemoryShare& share, const std::string& mount_point, std::
     if (!used_text.empty()) {
       std::string stat = read_text(directory + "/memory.stat");
       uint64_t used = parse_limit(used_text);
-      uint64_t reclaimable = parse_stat(stat, names.active_file) + parse_stat(stat, names.inactive_file) +
+      uint64_t reclaimable = parse_stat(stat, names.active_file) +
+                             parse_stat(stat, names.inactive_file) +
                              parse_stat(stat, "slab_reclaimable");
       for (const char* limit : names.limits) {
         if (limit == nullptr) continue;
@@ -110,7 +112,8 @@ std::string parse_cgroup_path(const std::string& text, const std::string& contro
     size_t second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;
     std::string list = "," + line.substr(first + 1, second - first - 1) + ",";
-    bool wanted = controller.empty() ? list == ",," : list.find("," + controller + ",") != std::string::npos;
+    bool wanted =
+        controller.empty() ? list == ",," : list.find("," + controller + ",") != std::string::npos;
     if (wanted) return line.substr(second + 1);
   }
   return std::string();

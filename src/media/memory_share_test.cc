@@ -56,14 +56,16 @@ class MemoryShareTree : public testing::Test {
 
 TEST_F(MemoryShareTree, TheTightestCgroupAboveDecidesVersion2) {
   system_.file("/proc/self/cgroup", "0::/slurm/job_7/step_0\n");
-  system_.file("/proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup rw\n");
+  system_.file("/proc/self/mountinfo",
+               "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup rw\n");
   std::string base = "/sys/fs/cgroup/slurm/job_7";
   system_.file(base + "/step_0/memory.max", "max\n");
   system_.file(base + "/step_0/memory.current", "1000\n");
   system_.file(base + "/memory.max", "104857600\n");
   system_.file(base + "/memory.high", "94371840\n");
   system_.file(base + "/memory.current", "41943040\n");
-  system_.file(base + "/memory.stat", "anon 1\ninactive_file 10485760\nactive_file 0\nslab_reclaimable 0\n");
+  system_.file(base + "/memory.stat",
+               "anon 1\ninactive_file 10485760\nactive_file 0\nslab_reclaimable 0\n");
   MemoryShare answer = share();
   EXPECT_EQ(answer.bytes, 60 * mebibyte);
   EXPECT_EQ(answer.limited_by, "cgroup /slurm/job_7");
@@ -75,7 +77,8 @@ TEST_F(MemoryShareTree, Version1InAContainerIsReadAtTheMountPoint) {
                "31 23 0:27 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n");
   system_.file("/sys/fs/cgroup/memory/memory.limit_in_bytes", "52428800\n");
   system_.file("/sys/fs/cgroup/memory/memory.usage_in_bytes", "31457280\n");
-  system_.file("/sys/fs/cgroup/memory/memory.stat", "total_inactive_file 10485760\ntotal_active_file 0\n");
+  system_.file("/sys/fs/cgroup/memory/memory.stat",
+               "total_inactive_file 10485760\ntotal_active_file 0\n");
   EXPECT_EQ(share().bytes, 30 * mebibyte);
 }
 

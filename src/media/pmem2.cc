@@ -54,9 +54,15 @@ Granularity pmem2_granularity(int descriptor, Granularity otherwise) {
   if (f.config_new(&config) == 0 && f.set_granularity(config, pmem2_page) == 0 &&
       f.source_from_fd(&source, descriptor) == 0 && f.map_new(&map, config, source) == 0) {
     switch (f.get_granularity(map)) {
-      case pmem2_byte: answer = Granularity::byte; break;
-      case pmem2_cache_line: answer = Granularity::cache_line; break;
-      case pmem2_page: answer = Granularity::page; break;
+      case pmem2_byte:
+        answer = Granularity::byte;
+        break;
+      case pmem2_cache_line:
+        answer = Granularity::cache_line;
+        break;
+      case pmem2_page:
+        answer = Granularity::page;
+        break;
     }
     f.map_delete(&map);
   }

@@ -44,10 +44,11 @@ Result<Description> describe_device(const char* path, dev_t number, const System
   Descriptor descriptor(open(path, O_RDWR | O_CLOEXEC));
   if (descriptor.value() < 0) {
     int error = errno;
-    const char* hint = error == EACCES || error == EPERM
-                           ? "permission denied; give your user or group the device (chown, udev rule)"
-                       : error == EBUSY ? "in use by someone else; see who with: fuser -v"
-                                        : std::strerror(error);
+    const char* hint =
+        error == EACCES || error == EPERM
+            ? "permission denied; give your user or group the device (chown, udev rule)"
+        : error == EBUSY ? "in use by someone else; see who with: fuser -v"
+                         : std::strerror(error);
     return fail(error, "%s: open the dax device: %s", path, hint);
   }
   Description medium;
@@ -72,7 +73,8 @@ Dax probe_dax(int descriptor) {
       (attributes.stx_attributes & STATX_ATTR_DAX) == 0) {
     return Dax::no;
   }
-  void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED_VALIDATE | MAP_SYNC, descriptor, 0);
+  void* page =
+      mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED_VALIDATE | MAP_SYNC, descriptor, 0);
   if (page == MAP_FAILED) return Dax::without_sync;
   munmap(page, 4096);
   return Dax::yes;
@@ -121,14 +123,15 @@ int open_probe(const char* path, bool directory) {
 Status refuse_file_system(const char* path, const struct statfs& info) {
   auto magic = static_cast<uint64_t>(info.f_type);
   if (const char* name = network_file_system(magic); name != nullptr) {
-    return fail(EOPNOTSUPP,
-                "%s: on a network file system (%s): a pool needs memory or a disk of this node; use "
-                "for example /dev/shm",
-                path, name);
+    return fail(
+        EOPNOTSUPP,
+        "%s: on a network file system (%s): a pool needs memory or a disk of this node; use "
+        "for example /dev/shm",
+        path, name);
   }
   if (magic == HUGETLBFS_MAGIC) {
-    return fail(EOPNOTSUPP, "%s: hugetlbfs has no write call; mount a tmpfs with -o huge=always instead",
-                path);
+    return fail(EOPNOTSUPP,
+                "%s: hugetlbfs has no write call; mount a tmpfs with -o huge=always instead", path);
   }
   if (magic == PROC_SUPER_MAGIC || magic == SYSFS_MAGIC) {
     return fail(EOPNOTSUPP, "%s: not a place for files", path);
@@ -138,7 +141,8 @@ Status refuse_file_system(const char* path, const struct statfs& info) {
   return Status();
 }
 
-Result<Description> describe_files(const char* path, const struct stat& info, const SystemRoot& root) {
+Result<Description> describe_files(const char* path, const struct stat& info,
+                                   const SystemRoot& root) {
   struct statfs system;
   if (statfs(path, &system) != 0) {
     int error = errno;
@@ -147,8 +151,9 @@ Result<Description> describe_files(const char* path, const struct stat& info, co
   CAIRN_TRY(refuse_file_system(path, system));
   bool directory = S_ISDIR(info.st_mode);
   Description medium;
-  medium.size = directory ? static_cast<uint64_t>(system.f_bavail) * static_cast<uint64_t>(system.f_bsize)
-                          : static_cast<uint64_t>(info.st_size);
+  medium.size = directory
+                    ? static_cast<uint64_t>(system.f_bavail) * static_cast<uint64_t>(system.f_bsize)
+                    : static_cast<uint64_t>(info.st_size);
   auto magic = static_cast<uint64_t>(system.f_type);
   if (magic == TMPFS_MAGIC) {
     medium.file_system = "tmpfs";
@@ -160,7 +165,8 @@ Result<Description> describe_files(const char* path, const struct stat& info, co
     medium.kind = Kind::tmpfs;
     medium.granularity = Granularity::none;
     medium.is_volatile = true;
-    medium.notice = "ramfs knows no limit: only the size given to the pool keeps it from taking all memory";
+    medium.notice =
+        "ramfs knows no limit: only the size given to the pool keeps it from taking all memory";
     return medium;
   }
   std::vector<Mount> mounts = parse_mountinfo(read_text(root.path("/proc/self/mountinfo")));
@@ -175,10 +181,14 @@ Result<Description> describe_files(const char* path, const struct stat& info, co
 
 const char* name_of(Kind kind) {
   switch (kind) {
-    case Kind::devdax: return "devdax";
-    case Kind::fsdax: return "fsdax";
-    case Kind::tmpfs: return "tmpfs";
-    case Kind::file: return "file";
+    case Kind::devdax:
+      return "devdax";
+    case Kind::fsdax:
+      return "fsdax";
+    case Kind::tmpfs:
+      return "tmpfs";
+    case Kind::file:
+      return "file";
   }
   return "?";
 }

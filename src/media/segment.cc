@@ -99,7 +99,8 @@ Result<int> open_segment(const char* path, Access access, Owner owner) {
       status = fail(EPERM, "%s: belongs to user %u, not to you (%u): a pool is private to its user",
                     path, info.st_uid, geteuid());
     } else if (owner == Owner::me && (info.st_mode & 0022) != 0) {
-      status = fail(EPERM, "%s: others may write it (mode %04o): chmod 600 it if you trust what is in it",
+      status = fail(EPERM,
+                    "%s: others may write it (mode %04o): chmod 600 it if you trust what is in it",
                     path, info.st_mode & 07777);
     }
   } else if (!S_ISCHR(info.st_mode)) {
@@ -152,20 +153,23 @@ Status release(int descriptor, uint64_t offset, uint64_t size) {
 Result<Mapping> map(int descriptor, const Description& medium, uint64_t offset, uint64_t size,
                     Access access) {
   if (size == 0 || offset % medium.mapping_unit != 0 || size % medium.mapping_unit != 0) {
-    return fail(EINVAL, "map %llu bytes at offset %llu of a %s medium: not multiples of its %llu bytes",
+    return fail(EINVAL,
+                "map %llu bytes at offset %llu of a %s medium: not multiples of its %llu bytes",
                 static_cast<unsigned long long>(size), static_cast<unsigned long long>(offset),
                 name_of(medium.kind), static_cast<unsigned long long>(medium.mapping_unit));
   }
   // A large page can be mapped only where address and offset agree modulo its size: take more
   // address space than needed, and give the ends back.
   size_t unit = std::max<size_t>(alignment, medium.mapping_unit);
-  void* room = mmap(nullptr, size + unit, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* room =
+      mmap(nullptr, size + unit, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (room == MAP_FAILED) return system_failure("segment", "find address space");
   auto* begin = static_cast<uint8_t*>(room);
   size_t skip = (offset % unit + unit - reinterpret_cast<uintptr_t>(begin) % unit) % unit;
   uint8_t* base = begin + skip;
   int protection = PROT_READ | (access == Access::read_write ? PROT_WRITE : 0);
-  int flags = MAP_FIXED | (medium.kind == Kind::fsdax ? MAP_SHARED_VALIDATE | MAP_SYNC : MAP_SHARED);
+  int flags =
+      MAP_FIXED | (medium.kind == Kind::fsdax ? MAP_SHARED_VALIDATE | MAP_SYNC : MAP_SHARED);
   void* mapped = mmap(base, size, protection, flags, descriptor, static_cast<off_t>(offset));
   if (mapped == MAP_FAILED) {
     int error = errno;

@@ -129,7 +129,8 @@ CrashImages::Outcome CrashImages::enumerate(uint64_t limit, uint64_t seed, const
 
 // First the images that find most mistakes of order: nothing pending arrived, all of it, all but one,
 // none but one; then draws, each with a bias of its own.
-void CrashImages::sample(uint64_t limit, std::mt19937_64& random, const Visit& visit, Outcome& outcome) {
+void CrashImages::sample(uint64_t limit, std::mt19937_64& random, const Visit& visit,
+                         Outcome& outcome) {
   uint64_t extremes = 2 + 2 * variables_.size();
   for (uint64_t number = 0; number < limit && !outcome.stopped; ++number) {
     begin_choice();

@@ -12,7 +12,8 @@ constexpr uint64_t page_size = 4096;
 
 }  // namespace
 
-CrashImages::CrashImages(Granularity granularity, const History& history, std::vector<uint8_t*> media)
+CrashImages::CrashImages(Granularity granularity, const History& history,
+                         std::vector<uint8_t*> media)
     : granularity_(granularity), history_(history), media_(std::move(media)) {}
 
 void CrashImages::advance(uint64_t point) {
@@ -32,8 +33,12 @@ void CrashImages::replay(const Event& event, uint64_t number) {
       add_pieces(event, number, event.bytes, true);
       note_flush(event, number + 1);
       break;
-    case EventKind::flush: note_flush(event, number); break;
-    case EventKind::fence: drain(event.cpu); break;
+    case EventKind::flush:
+      note_flush(event, number);
+      break;
+    case EventKind::fence:
+      drain(event.cpu);
+      break;
   }
 }
 
@@ -94,10 +99,10 @@ std::string CrashImages::describe() const {
   std::string text;
   for (size_t i = 0; i < shown_.size(); ++i) {
     char buffer[160];
-    std::snprintf(buffer, sizeof buffer, "region %u line 0x%llx: %zu of %zu pending stores%s, events",
-                  shown_[i]->region, static_cast<unsigned long long>(shown_[i]->offset),
-                  choices_[i].pieces, shown_[i]->pieces.size(),
-                  choices_[i].torn_words != 0 ? " and a torn one" : "");
+    std::snprintf(buffer, sizeof buffer,
+                  "region %u line 0x%llx: %zu of %zu pending stores%s, events", shown_[i]->region,
+                  static_cast<unsigned long long>(shown_[i]->offset), choices_[i].pieces,
+                  shown_[i]->pieces.size(), choices_[i].torn_words != 0 ? " and a torn one" : "");
     text += buffer;
     for (size_t p = 0; p < shown_[i]->pieces.size(); ++p) {
       const Piece& piece = shown_[i]->pieces[p];

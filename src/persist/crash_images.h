@@ -75,7 +75,8 @@ class CrashImages {
   // How far a line of the image being built got.
   struct Choice {
     size_t pieces = 0;
-    uint8_t torn_words = 0;  // of the piece after those, which words are there too (bit per 8 bytes)
+    uint8_t torn_words =
+        0;  // of the piece after those, which words are there too (bit per 8 bytes)
   };
   // One thing that may independently have happened or not: a line with words, or a bulk store.
   struct Variable {

@@ -83,8 +83,8 @@ bool is_look(unsigned before, unsigned now) {
 
 uint16_t* create_table(size_t size) {
   KeepErrno keep;
-  void* table = mmap(nullptr, table_bytes(size), PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* table =
+      mmap(nullptr, table_bytes(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (table == MAP_FAILED) return nullptr;
   // A child of fork has empty page tables for shared mappings, so nothing is warm there.
   (void)madvise(table, table_bytes(size), MADV_WIPEONFORK);
@@ -127,20 +127,24 @@ Status populate(const Place& place, uint64_t offset, size_t size) {
   size_t length = offset + size - begin;
   bool holds_data = place.page_cache;
   for (uint64_t at = 0; holds_data && at < length; at += chunk_size) {
-    holds_data = count_missing(place.base + begin + at,
-                               std::min<size_t>(chunk_size, length - at)) == 0;
+    holds_data =
+        count_missing(place.base + begin + at, std::min<size_t>(chunk_size, length - at)) == 0;
   }
   int advice = holds_data || !place.writable ? MADV_POPULATE_READ : MADV_POPULATE_WRITE;
   int error = populate_errno(place, place.base + begin, length, advice);
   switch (error) {
-    case 0: return Status();
-    case EHWPOISON: return fail(EIO, "populate at offset %llu: poisoned memory",
-                                static_cast<unsigned long long>(offset));
+    case 0:
+      return Status();
+    case EHWPOISON:
+      return fail(EIO, "populate at offset %llu: poisoned memory",
+                  static_cast<unsigned long long>(offset));
     // The kernel says EFAULT where a store would have raised SIGBUS.
-    case EFAULT: return fail(ENOSPC, "populate at offset %llu: no space behind the mapping",
-                             static_cast<unsigned long long>(offset));
-    default: return fail(error, "populate %zu bytes at offset %llu", size,
-                         static_cast<unsigned long long>(offset));
+    case EFAULT:
+      return fail(ENOSPC, "populate at offset %llu: no space behind the mapping",
+                  static_cast<unsigned long long>(offset));
+    default:
+      return fail(error, "populate %zu bytes at offset %llu", size,
+                  static_cast<unsigned long long>(offset));
   }
 }
 

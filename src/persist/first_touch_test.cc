@@ -35,13 +35,15 @@ class FirstTouch : public testing::Test {
   [[nodiscard]] first_touch::Place place() const { return {base_, size, true, true}; }
   void fill(uint64_t offset, size_t bytes) {
     std::vector<uint8_t> data(bytes, 1);
-    ASSERT_EQ(pwrite(fd_, data.data(), bytes, static_cast<off_t>(offset)), static_cast<ssize_t>(bytes));
+    ASSERT_EQ(pwrite(fd_, data.data(), bytes, static_cast<off_t>(offset)),
+              static_cast<ssize_t>(bytes));
   }
   // Pages of the chunk that are mapped in this process.
   size_t mapped(uint64_t chunk) {
     int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     std::vector<uint64_t> entries(512);
-    off_t at = static_cast<off_t>(reinterpret_cast<uintptr_t>(base_ + chunk * first_touch::chunk_size) / 4096 * 8);
+    off_t at = static_cast<off_t>(
+        reinterpret_cast<uintptr_t>(base_ + chunk * first_touch::chunk_size) / 4096 * 8);
     EXPECT_EQ(pread(pagemap, entries.data(), 4096, at), 4096);
     close(pagemap);
     size_t count = 0;

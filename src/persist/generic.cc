@@ -41,10 +41,14 @@ uint64_t perform(uint64_t* word, WordOperation operation, uint64_t value, uint64
                                   __ATOMIC_SEQ_CST);
       return expected;
     case WordOperation::store:
-    case WordOperation::exchange: return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
-    case WordOperation::fetch_add: return __atomic_fetch_add(word, value, __ATOMIC_SEQ_CST);
-    case WordOperation::fetch_or: return __atomic_fetch_or(word, value, __ATOMIC_SEQ_CST);
-    case WordOperation::fetch_and: return __atomic_fetch_and(word, value, __ATOMIC_SEQ_CST);
+    case WordOperation::exchange:
+      return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
+    case WordOperation::fetch_add:
+      return __atomic_fetch_add(word, value, __ATOMIC_SEQ_CST);
+    case WordOperation::fetch_or:
+      return __atomic_fetch_or(word, value, __ATOMIC_SEQ_CST);
+    case WordOperation::fetch_and:
+      return __atomic_fetch_and(word, value, __ATOMIC_SEQ_CST);
   }
   return 0;
 }

@@ -15,10 +15,14 @@ enum class Granularity : uint8_t {
 
 [[nodiscard]] constexpr const char* name_of(Granularity granularity) {
   switch (granularity) {
-    case Granularity::none: return "none";
-    case Granularity::page: return "page";
-    case Granularity::cache_line: return "cache line";
-    case Granularity::byte: return "byte";
+    case Granularity::none:
+      return "none";
+    case Granularity::page:
+      return "page";
+    case Granularity::cache_line:
+      return "cache line";
+    case Granularity::byte:
+      return "byte";
   }
   return "?";
 }

@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 
 #include "persist/backend.h"
@@ -75,7 +75,8 @@ Status fence(Region& region, Site) {
   }
   int error = region.writeback_error();
   if (error == 0) return Status();
-  return fail(error, "write-back of the pool to its file failed; what was written since is in doubt");
+  return fail(error,
+              "write-back of the pool to its file failed; what was written since is in doubt");
 }
 
 Status copy(Region& region, uint8_t* to, const void* from, size_t size) {

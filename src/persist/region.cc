@@ -47,9 +47,11 @@ Status Region::open(const RegionOptions& options, const Backend* backend, void* 
   must_flush_ = recorded_ || granularity_ != Granularity::none;
   stream_min_ = SIZE_MAX;
   if (backend->streams) {
-    stream_min_ = std::max<size_t>(options.stream_min != 0 ? options.stream_min : default_stream_min, 64);
+    stream_min_ =
+        std::max<size_t>(options.stream_min != 0 ? options.stream_min : default_stream_min, 64);
   }
-  inline_copy_limit_ = static_cast<uint32_t>(std::min<size_t>(stream_min_ - 1, first_touch::chunk_size));
+  inline_copy_limit_ =
+      static_cast<uint32_t>(std::min<size_t>(stream_min_ - 1, first_touch::chunk_size));
   if (must_flush_) inline_copy_limit_ = 0;
   // The kernel's copy into a dax file may rest on file-system metadata that only fsync makes
   // durable, so non-volatile memory is always written through the mapping.
@@ -193,7 +195,8 @@ Status Region::populate(uint64_t offset, size_t size) {
   if (warmth_table_ == nullptr) return Status();
   uint64_t first = (offset + first_touch::chunk_size - 1) >> first_touch::chunk_shift;
   uint64_t end = (offset + size) >> first_touch::chunk_shift;
-  if (offset + size == size_) end = (size_ + first_touch::chunk_size - 1) >> first_touch::chunk_shift;
+  if (offset + size == size_)
+    end = (size_ + first_touch::chunk_size - 1) >> first_touch::chunk_shift;
   for (uint64_t chunk = first; chunk < end; ++chunk) {
     __atomic_store_n(&warmth_table_[chunk], first_touch::warm, __ATOMIC_RELAXED);
   }

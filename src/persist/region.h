@@ -51,12 +51,12 @@
 namespace cairn::persist {
 
 struct RegionOptions {
-  void* base = nullptr;         // start of the mapping, page aligned
-  size_t size = 0;              // bytes mapped
-  int fd = -1;                  // the segment's descriptor for kernel copies, or -1: never use them
-  uint64_t fd_offset = 0;       // where `base` lies in that descriptor
+  void* base = nullptr;    // start of the mapping, page aligned
+  size_t size = 0;         // bytes mapped
+  int fd = -1;             // the segment's descriptor for kernel copies, or -1: never use them
+  uint64_t fd_offset = 0;  // where `base` lies in that descriptor
   Granularity granularity = Granularity::none;
-  bool large_pages = false;     // a first touch costs nothing here (devdax, huge= tmpfs)
+  bool large_pages = false;  // a first touch costs nothing here (devdax, huge= tmpfs)
   bool writable = true;
   // From which size copies into volatile memory may go past the cache: what measure_stream_min() said
   // on this machine, or 0 for the default.
@@ -104,19 +104,23 @@ class Region {
   }
   // The rest return what the word held before.
   uint64_t exchange(Word& word, uint64_t value) {
-    if (recorded_) [[unlikely]] return record(word, WordOperation::exchange, value, 0);
+    if (recorded_) [[unlikely]]
+      return record(word, WordOperation::exchange, value, 0);
     return __atomic_exchange_n(&word.value_, value, __ATOMIC_SEQ_CST);
   }
   uint64_t fetch_add(Word& word, uint64_t value) {
-    if (recorded_) [[unlikely]] return record(word, WordOperation::fetch_add, value, 0);
+    if (recorded_) [[unlikely]]
+      return record(word, WordOperation::fetch_add, value, 0);
     return __atomic_fetch_add(&word.value_, value, __ATOMIC_SEQ_CST);
   }
   uint64_t fetch_or(Word& word, uint64_t bits) {
-    if (recorded_) [[unlikely]] return record(word, WordOperation::fetch_or, bits, 0);
+    if (recorded_) [[unlikely]]
+      return record(word, WordOperation::fetch_or, bits, 0);
     return __atomic_fetch_or(&word.value_, bits, __ATOMIC_SEQ_CST);
   }
   uint64_t fetch_and(Word& word, uint64_t bits) {
-    if (recorded_) [[unlikely]] return record(word, WordOperation::fetch_and, bits, 0);
+    if (recorded_) [[unlikely]]
+      return record(word, WordOperation::fetch_and, bits, 0);
     return __atomic_fetch_and(&word.value_, bits, __ATOMIC_SEQ_CST);
   }
 
@@ -149,10 +153,12 @@ class Region {
 
   // --- durability ---
   void flush(const void* address, size_t size, Site site = Site::here()) {
-    if (must_flush_) [[unlikely]] backend_->flush(*this, address, size, site);
+    if (must_flush_) [[unlikely]]
+      backend_->flush(*this, address, size, site);
   }
   Status fence(Site site = Site::here()) {
-    if (must_flush_) [[unlikely]] return backend_->fence(*this, site);
+    if (must_flush_) [[unlikely]]
+      return backend_->fence(*this, site);
     return Status();
   }
 

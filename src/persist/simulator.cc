@@ -33,7 +33,11 @@ uint8_t* map_zeros(size_t size) {
 // One region three times; pages that stay zero cost nothing.
 struct Simulator::Memory {
   explicit Memory(Simulator* owner, int index, size_t bytes)
-      : simulator(owner), number(index), size(bytes), live(map_zeros(bytes)), image(map_zeros(bytes)) {}
+      : simulator(owner),
+        number(index),
+        size(bytes),
+        live(map_zeros(bytes)),
+        image(map_zeros(bytes)) {}
   ~Memory() {
     munmap(live, size);
     munmap(image, size);
@@ -70,7 +74,8 @@ struct Recorder {
     return *static_cast<Simulator::Memory*>(region.backend_state());
   }
 
-  static Event event_at(Simulator::Memory& memory, EventKind kind, const void* address, size_t size) {
+  static Event event_at(Simulator::Memory& memory, EventKind kind, const void* address,
+                        size_t size) {
     Event event;
     event.kind = kind;
     event.cpu = current_cpu;
@@ -150,7 +155,9 @@ int Simulator::add_region(size_t size, const void* initial) {
   return number;
 }
 
-size_t Simulator::region_size(int region) const { return regions_[static_cast<size_t>(region)]->size; }
+size_t Simulator::region_size(int region) const {
+  return regions_[static_cast<size_t>(region)]->size;
+}
 uint8_t* Simulator::memory(int region) const { return regions_[static_cast<size_t>(region)]->live; }
 uint8_t* Simulator::image(int region) const { return regions_[static_cast<size_t>(region)]->image; }
 
@@ -194,7 +201,8 @@ std::vector<uint64_t> Simulator::crash_points() const {
   return points;
 }
 
-Enumeration Simulator::enumerate(uint64_t point, uint64_t limit, uint64_t seed, const Visit& visit) {
+Enumeration Simulator::enumerate(uint64_t point, uint64_t limit, uint64_t seed,
+                                 const Visit& visit) {
   assert(granularity_ != Granularity::none);
   CrashImages::Outcome outcome = images_at(point).enumerate(limit, seed, [&] {
     bool go_on = visit();
@@ -204,7 +212,8 @@ Enumeration Simulator::enumerate(uint64_t point, uint64_t limit, uint64_t seed, 
   return {outcome.images, outcome.exhaustive, outcome.stopped};
 }
 
-Enumeration Simulator::visit_killed(uint64_t point, uint64_t torn, uint64_t seed, const Visit& visit) {
+Enumeration Simulator::visit_killed(uint64_t point, uint64_t torn, uint64_t seed,
+                                    const Visit& visit) {
   CrashImages::Outcome outcome = images_at(point).visit_killed(torn, seed, [&] {
     bool go_on = visit();
     undo_.rollback();

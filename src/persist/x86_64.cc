@@ -181,7 +181,8 @@ template <Stream stream>
 struct Flavour {
   static constexpr Backend in_cache = Machine<stream, flush_nothing>::backend("x86_64");
   static constexpr Backend clwb = Machine<stream, flush_clwb>::backend("x86_64 clwb");
-  static constexpr Backend clflushopt = Machine<stream, flush_clflushopt>::backend("x86_64 clflushopt");
+  static constexpr Backend clflushopt =
+      Machine<stream, flush_clflushopt>::backend("x86_64 clflushopt");
   static constexpr Backend clflush = Machine<stream, flush_clflush>::backend("x86_64 clflush");
 
   static const Backend* pick(Granularity granularity, X86Features features) {
