@@ -1,0 +1,182 @@
+#include "config.h"
+
+#include <unistd.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "error.h"
+#include "nearest.h"
+#include "units.h"
+
+namespace cairn::cli {
+namespace {
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts(1);
+  for (char c : text) {
+    if (c == separator)
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  return parts;
+}
+
+std::vector<std::string> key_names() {
+  std::vector<std::string> names;
+  for (const Key& key : keys()) names.push_back(key.name);
+  return names;
+}
+
+const Key* find_key(const std::string& name) {
+  for (const Key& key : keys())
+    if (key.name == name) return &key;
+  return nullptr;
+}
+
+// Throws what is wrong with `value`, without its origin.
+void validate(const Key& key, const std::string& value) {
+  if (key.metavar == "SIZE") {
+    if (value != "auto") parse_size(value);
+  } else if (key.metavar == "NAME") {
+    if (value.empty() || value.find('/') != std::string::npos || value[0] == '.' ||
+        value.find(':') != std::string::npos || value.size() > 200)
+      usage_error("'{}' is no name of a pool: no '/', no ':', no '.' in front", value);
+  } else if (key.metavar == "DIR") {
+    if (value.empty()) usage_error("the path is empty");
+  } else {
+    const std::vector<std::string> choices = split(key.metavar, '|');
+    if (std::find(choices.begin(), choices.end(), value) == choices.end())
+      usage_error("'{}' is not one of {}{}", value, key.metavar, did_you_mean(value, choices));
+  }
+}
+
+// Flattens nested maps: {pool: {size: 4G}} and {pool.size: 4G} are the same.
+void flatten(const YAML::Node& node, const std::string& prefix, const std::string& path,
+             Config& config) {
+  for (const auto& entry : node) {
+    const std::string name = prefix + entry.first.as<std::string>();
+    const std::string place = fmt::format("{}:{}", path, entry.first.Mark().line + 1);
+    if (entry.second.IsMap()) {
+      flatten(entry.second, name + ".", path, config);
+    } else if (find_key(name) == nullptr) {
+      usage_error("{}: unknown key {}{}", place, name, did_you_mean(name, key_names()));
+    } else if (!entry.second.IsScalar()) {
+      usage_error("{}: {} takes one value", place, name);
+    } else {
+      config.set(name, entry.second.as<std::string>(), place);
+    }
+  }
+}
+
+}  // namespace
+
+std::string Key::environment() const {
+  std::string text = "CAIRN_" + name;
+  for (char& c : text)
+    c = c == '.' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return text;
+}
+
+std::string Key::option() const {
+  std::string text = "--" + name;
+  std::replace(text.begin(), text.end(), '.', '-');
+  return text;
+}
+
+const std::vector<Key>& keys() {
+  static const std::vector<Key> all = {
+      {"pool.dir", "DIR", "/dev/shm",
+       "Where pools lie: a directory, or a dax device (/dev/dax0.0) that is one pool. In a "
+       "directory that other "
+       "users can write to, such as /dev/shm, pools go into a subdirectory cairn-UID of your own."},
+      {"pool.name", "NAME", "default", "The pool that commands use when none is named."},
+      {"pool.size", "SIZE", "auto",
+       "Size of a pool that is created: bytes with a unit (512M, 10GiB), a share of what is free "
+       "(50%), or auto: "
+       "what the machine and its cgroup allow."},
+      {"drain.mode", "exit|never", "exit",
+       "When a run's data go to the covered directory: when the last process has gone, or only "
+       "when asked by "
+       "`cairn drain`."},
+      {"durability", "fsync|write", "fsync",
+       "On media that survive power loss: writes are durable after fsync, or when they return."},
+      {"log.level", "error|warning|info", "warning",
+       "What is told on stderr beside results and errors."},
+  };
+  return all;
+}
+
+Config::Config() {
+  for (const Key& key : keys()) settings_[key.name] = {key.standard, "default"};
+}
+
+const Setting& Config::at(const std::string& key) const { return settings_.at(key); }
+
+void Config::set(const std::string& key, const std::string& value, const std::string& origin) {
+  const Key* known = find_key(key);
+  if (known == nullptr)
+    usage_error("{}: unknown key {}{}", origin, key, did_you_mean(key, key_names()));
+  try {
+    validate(*known, value);
+  } catch (const Error& error) {
+    throw Error(exit_usage, fmt::format("{} ({}): {}", key, origin, error.what()));
+  }
+  settings_[key] = {value, origin};
+}
+
+void Config::read_file(const std::string& path) {
+  YAML::Node root;
+  try {
+    root = YAML::LoadFile(path);
+  } catch (const YAML::BadFile&) {
+    usage_error("{}: cannot be read", path);
+  } catch (const YAML::Exception& error) {
+    usage_error("{}:{}: {}", path, error.mark.line + 1, error.msg);
+  }
+  if (!root.IsNull() && !root.IsMap()) usage_error("{}: is no map of keys to values", path);
+  try {
+    if (root.IsMap()) flatten(root, "", path, *this);
+  } catch (const YAML::Exception& error) {
+    usage_error("{}:{}: {}", path, error.mark.line + 1, error.msg);
+  }
+  files_.push_back(path);
+}
+
+Config Config::load(const Environment& environment, const std::vector<std::string>& variables,
+                    const std::string& system_file) {
+  const auto variable = [&](const std::string& name) -> std::string {
+    const char* value = environment(name);
+    return value == nullptr ? "" : value;
+  };
+  Config config;
+  if (const std::string named = variable("CAIRN_CONFIG"); !named.empty()) {
+    config.read_file(named);
+  } else {
+    std::string home = variable("XDG_CONFIG_HOME");
+    if (home.empty() && !variable("HOME").empty()) home = variable("HOME") + "/.config";
+    if (access(system_file.c_str(), F_OK) == 0) config.read_file(system_file);
+    const std::string own = home + "/cairn/cairn.yaml";
+    if (!home.empty() && access(own.c_str(), F_OK) == 0) config.read_file(own);
+  }
+
+  std::vector<std::string> known;
+  for (const Key& key : keys()) {
+    known.push_back(key.environment());
+    if (const std::string value = variable(key.environment()); !value.empty())
+      config.set(key.name, value, "environment " + key.environment());
+  }
+  // Other programs may use names of their own that begin with CAIRN_; what is almost a key is a slip.
+  for (const std::string& name : variables) {
+    if (!name.starts_with("CAIRN_") || std::find(known.begin(), known.end(), name) != known.end())
+      continue;
+    for (const std::string& key : known)
+      if (edit_distance(name, key) <= 2)
+        usage_error("unknown environment variable {}; did you mean {}?", name, key);
+  }
+  return config;
+}
+
+}  // namespace cairn::cli

@@ -1,0 +1,61 @@
+// Configuration: every key has one name in the file (pool.size), the environment (CAIRN_POOL_SIZE) and on
+// the command line (--pool-size). Later origins win:
+//
+//   default < /etc/cairn/cairn.yaml < $XDG_CONFIG_HOME/cairn/cairn.yaml < environment < command line
+//
+// If CAIRN_CONFIG names a file, that one is read in place of the two. An unknown key is an error that
+// names the nearest known one; so is a value that the key does not take.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace cairn::cli {
+
+struct Key {
+  std::string name;      // "pool.size"
+  std::string metavar;   // "SIZE", or the choices "exit|never"
+  std::string standard;  // the default
+  std::string help;
+
+  [[nodiscard]] std::string environment() const;  // "CAIRN_POOL_SIZE"
+  [[nodiscard]] std::string option() const;       // "--pool-size"
+};
+
+// All keys, in the order in which they are shown.
+const std::vector<Key>& keys();
+
+struct Setting {
+  std::string value;
+  std::string origin;  // "default", "environment CAIRN_POOL_SIZE", "PATH:LINE", "command line"
+};
+
+using Environment = std::function<const char*(const std::string&)>;
+
+class Config {
+ public:
+  Config();  // defaults only
+
+  // Reads files and environment. `variables` are the names of all environment variables.
+  static Config load(const Environment& environment, const std::vector<std::string>& variables,
+                     const std::string& system_file = "/etc/cairn/cairn.yaml");
+
+  void read_file(const std::string& path);
+  // Throws Error(exit_usage) if the key does not take this value.
+  void set(const std::string& key, const std::string& value, const std::string& origin);
+
+  [[nodiscard]] const Setting& at(const std::string& key) const;
+  [[nodiscard]] const std::string& value(const std::string& key) const { return at(key).value; }
+  // Whether anything but the default set it.
+  [[nodiscard]] bool is_set(const std::string& key) const { return at(key).origin != "default"; }
+  // The files that were read.
+  [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
+
+ private:
+  std::map<std::string, Setting> settings_;
+  std::vector<std::string> files_;
+};
+
+}  // namespace cairn::cli
