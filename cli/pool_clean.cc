@@ -1,0 +1,157 @@
+// cairn pool clean: what dead jobs left behind.
+//
+// Left over is: a cover that nobody is in and that is drained (its claim keeps others out), and a pool that
+// a run made for itself, that nobody is attached to and that holds no undrained data. A pool that somebody
+// created by `cairn pool create` stays, and so do undrained data unless --force says otherwise.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "command_line.h"
+#include "covers.h"
+#include "error.h"
+#include "pool_handle.h"
+#include "pool_place.h"
+#include "units.h"
+
+namespace cairn::cli {
+namespace {
+
+struct Finding {
+  std::string path;
+  std::string what;   // "pool" or "cover"
+  std::string state;  // "left over", "in use", "undrained", "unreadable", "kept"
+  std::string detail;
+  bool removed = false;
+};
+
+class Cleaner {
+ public:
+  Cleaner(bool dry_run, bool force) : dry_run_(dry_run), force_(force) {}
+
+  void look_at(const std::string& path) {
+    try {
+      clean(path);
+    } catch (const Error& error) {
+      unreadable(path, error.what());
+    }
+  }
+  [[nodiscard]] const std::vector<Finding>& findings() const { return findings_; }
+  [[nodiscard]] bool failed() const { return failed_; }
+
+ private:
+  void clean(const std::string& path) {
+    // Looking leaves no trace; only what has to be changed is attached to for real.
+    std::vector<CoverEntry> covers;
+    bool of_a_run = false;
+    {
+      const Pool pool(path, look_only);
+      const auto lanes = pool.lanes();
+      const auto alive = std::count_if(lanes.begin(), lanes.end(),
+                                       [](const auto& lane) { return lane.alive != 0; });
+      if (alive != 0)
+        return add({path, "pool", "in use", fmt::format("{} process(es) attached", alive)});
+      covers = list_covers(pool);
+      char value[8];
+      of_a_run = cairn_getxattr(pool.get(), CAIRN_ROOT, made_by_run, value, sizeof value) >= 0;
+    }
+    bool all_gone = true;
+    for (const CoverEntry& cover : covers) all_gone = end_cover(path, cover) && all_gone;
+    if (!of_a_run)
+      return add(
+          {path, "pool", "kept", "made by `cairn pool create`; `cairn pool remove` removes it"});
+    if (!all_gone) return add({path, "pool", "undrained", "holds data that are not drained"});
+    Finding found{path, "pool", "left over", "made by a run, nobody is attached"};
+    if (!dry_run_) {
+      Pool pool(path);
+      found.removed = remove_if_left_over(pool);
+      if (!found.removed) found = {path, "pool", "kept", "holds files that are of no run"};
+    }
+    add(found);
+  }
+
+  // True if the cover is, or in a dry run would be, gone.
+  bool end_cover(const std::string& path, const CoverEntry& cover) {
+    if (cover.undrained_bytes != 0 && !force_) {
+      add({cover.directory, "cover", "undrained",
+           fmt::format("{} in {}; `cairn drain {}` saves them, --force drops them",
+                       format_size(cover.undrained_bytes), path, cover.directory)});
+      return false;
+    }
+    Finding found{cover.directory, "cover", "left over",
+                  cover.undrained_bytes == 0
+                      ? "drained, nobody is in it"
+                      : fmt::format("{} not drained", format_size(cover.undrained_bytes))};
+    if (!dry_run_) {
+      const Pool pool(path);
+      found.removed = Cover::join(pool, cover.directory).discard();
+    }
+    add(found);
+    return dry_run_ || found.removed;
+  }
+
+  void unreadable(const std::string& path, const std::string& why) {
+    Finding found{path, "pool", "unreadable", why};
+    if (force_ && !dry_run_) {
+      found.removed = cairn_pool_remove(path.c_str()) == 0;
+      if (!found.removed) found.detail += fmt::format("; not removed: {}", cairn_last_error());
+    }
+    failed_ = failed_ || (!found.removed && !dry_run_);
+    add(found);
+  }
+
+  void add(Finding found) { findings_.push_back(std::move(found)); }
+
+  bool dry_run_;
+  bool force_;
+  bool failed_ = false;
+  std::vector<Finding> findings_;
+};
+
+int clean_command(const Config& config, bool json, bool dry_run, bool force) {
+  Cleaner cleaner(dry_run, force);
+  for (const std::string& path : list_pools(config)) cleaner.look_at(path);
+  if (json) {
+    Json all = Json::array();
+    for (const Finding& found : cleaner.findings())
+      all.push_back({{"path", json_text(found.path)},
+                     {"kind", found.what},
+                     {"state", found.state},
+                     {"detail", json_text(found.detail)},
+                     {"removed", found.removed}});
+    print_json(all);
+  } else {
+    Table table({"KIND", "STATE", "PATH", "DETAIL"});
+    for (const Finding& found : cleaner.findings())
+      table.row({found.what, found.removed ? "removed" : found.state, printable(found.path),
+                 printable(found.detail)});
+    print(table.empty() ? "nothing to clean\n" : table.text());
+  }
+  return cleaner.failed() ? exit_failed : exit_ok;
+}
+
+}  // namespace
+
+void add_pool_clean_command(CLI::App& pool, Context& context) {
+  struct Arguments {
+    bool dry_run = false, force = false;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* clean =
+      add_command(pool, context, "clean", "Remove what dead jobs left in the pool directory.",
+                  "Removes covers that are drained and that nobody is in (their claims keep other "
+                  "jobs out), and pools that a run "
+                  "made for itself, that nobody is attached to and that hold no undrained data. "
+                  "Pools made by `cairn pool create` "
+                  "stay. Undrained data are never dropped without --force.");
+  clean->add_flag("-n,--dry-run", arguments->dry_run, "Only list what would be removed.");
+  clean->add_flag("-f,--force", arguments->force,
+                  "Also drop undrained data of dead jobs, and pools that cannot be read.");
+  clean->callback([&context, arguments] {
+    context.action = [&context, arguments] {
+      return clean_command(context.config, context.json, arguments->dry_run, arguments->force);
+    };
+  });
+}
+
+}  // namespace cairn::cli

@@ -1,0 +1,58 @@
+#include "pool_create.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "covers.h"
+#include "error.h"
+#include "memory_limit.h"
+#include "pool_place.h"
+#include "progress.h"
+
+namespace cairn::cli {
+namespace {
+
+std::string parent_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+}  // namespace
+
+void create_pool(const Config& config, const std::string& path, cairn_pool_options options) {
+  options.struct_size = sizeof options;
+  options.size = pool_size(config, parent_of(path));
+  check(cairn_pool_create(path.c_str(), &options), path);
+}
+
+double populate_pool(const Pool& pool) {
+  const StopOnSignal stop;
+  Progress progress("populate", 0);
+  const int result = cairn_pool_populate(pool.get(), Progress::callback, &progress);
+  if (result == -ECANCELED && stop_signal() != 0)
+    throw Error(exit_signal + stop_signal(),
+                "interrupted; the pool is whole, part of its memory is untouched");
+  check(result, pool.path());
+  return progress.seconds();
+}
+
+Pool attach_or_create(const Config& config) {
+  const std::string path = pool_path(config, "", true);
+  // Ranks of one job start together: one makes the pool, the others wait for it.
+  const PoolPlace place = pool_place(config, true);
+  const PlaceLock lock(place.directory, "create", PlaceLock::Mode::exclusive);
+  cairn_pool* existing = nullptr;
+  const int result = cairn_pool_attach(path.c_str(), 0, &existing);
+  if (result == 0) {
+    cairn_pool_detach(existing);
+    return Pool(path);
+  }
+  if (result != -ENOENT) check(result, path);
+  create_pool(config, path);
+  Pool pool(path);
+  check(cairn_setxattr(pool.get(), CAIRN_ROOT, made_by_run, "1", 1, 0), path);
+  return pool;
+}
+
+}  // namespace cairn::cli

@@ -1,0 +1,20 @@
+// Making pools: what `cairn pool create` and `cairn run` share.
+#pragma once
+
+#include <cairn/cairn.h>
+
+#include <string>
+
+#include "config.h"
+#include "pool_handle.h"
+
+namespace cairn::cli {
+
+// Creates the pool at `path`; size and place come from the configuration.
+void create_pool(const Config& config, const std::string& path, cairn_pool_options options = {});
+// Touches all memory of the pool, with a progress bar. Returns the seconds that took.
+double populate_pool(const Pool& pool);
+// Attaches to the configured pool; makes it (and marks it as made by a run) if there is none.
+Pool attach_or_create(const Config& config);
+
+}  // namespace cairn::cli

@@ -1,0 +1,82 @@
+#include "pool_handle.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "error.h"
+#include "pool_place.h"
+
+namespace cairn::cli {
+
+Pool::Pool(const std::string& path, unsigned flags) : path_(path) {
+  check(cairn_pool_attach(path.c_str(), flags, &pool_), path);
+}
+
+std::string Pool::name() const { return pool_name_of(path_); }
+
+cairn_pool_info Pool::info() const {
+  cairn_pool_info info{};
+  check(cairn_pool_get_info(pool_, &info), path_);
+  return info;
+}
+
+std::vector<cairn_lane_info> Pool::lanes() const {
+  // More may come between two calls: ask again until they fit.
+  for (std::vector<cairn_lane_info> lanes(64);; lanes.resize(lanes.size() * 2)) {
+    const auto count =
+        static_cast<size_t>(check(cairn_pool_get_lanes(pool_, lanes.data(), lanes.size()), path_));
+    if (count > lanes.size()) continue;
+    lanes.resize(count);
+    return lanes;
+  }
+}
+
+Pool open_pool(const Config& config, const std::string& name, unsigned flags) {
+  Pool pool(pool_path(config, name), flags);
+  if ((flags & CAIRN_ATTACH_READ_ONLY) == 0) {
+    const bool each_write = config.value("durability") == "write";
+    check(cairn_pool_set_durability(pool.get(),
+                                    each_write ? CAIRN_DURABILITY_WRITE : CAIRN_DURABILITY_FSYNC),
+          pool.path());
+  }
+  return pool;
+}
+
+File::File(const Pool& pool, const std::string& path, int flags, uint32_t mode) : path_(path) {
+  check(cairn_open(pool.get(), CAIRN_ROOT, path.c_str(), flags, mode, &file_), path);
+}
+
+File::~File() {
+  if (file_ != nullptr) cairn_close(file_);
+}
+
+void File::close() { check(cairn_close(std::exchange(file_, nullptr)), path_); }
+
+std::string lane_state(const cairn_lane_info& lane) {
+  if (lane.alive == 0) return "dead";
+  return lane.stopped != 0 ? "stopped" : "alive";
+}
+
+Json lane_json(const cairn_lane_info& lane) {
+  return {{"lane", lane.lane},
+          {"pid", lane.pid},
+          {"state", lane_state(lane)},
+          {"command",
+           json_text(std::string(lane.command, strnlen(lane.command, sizeof lane.command)))}};
+}
+
+std::string durability_text(const cairn_pool_info& info) {
+  if (info.is_volatile != 0)
+    return "survives processes; volatile: nothing survives power loss or reboot";
+  return "survives processes, reboot and power loss, up to the last fsync";
+}
+
+std::string uuid_text(const uint8_t (&uuid)[16]) {
+  std::string text;
+  for (size_t i = 0; i < sizeof uuid; ++i)
+    text += fmt::format("{}{:02x}", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+  return text;
+}
+
+}  // namespace cairn::cli
