@@ -1,0 +1,207 @@
+// cairn cp: into a pool, out of one, within one, between two. Holes stay holes, links stay links.
+#include <sys/stat.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "command_line.h"
+#include "copy_side.h"
+#include "error.h"
+#include "pool_path.h"
+#include "progress.h"
+#include "units.h"
+
+namespace cairn::cli {
+namespace {
+
+struct Arguments {
+  std::vector<std::string> paths;
+  bool recursive = false, preserve = false, sync = false;
+};
+
+struct Totals {
+  uint64_t files = 0;
+  uint64_t bytes = 0;
+};
+
+class Copier {
+ public:
+  Copier(Side& from, Side& to, const Arguments& arguments, Totals& totals, Progress& progress,
+         uint64_t expected)
+      : from_(from),
+        to_(to),
+        arguments_(arguments),
+        totals_(totals),
+        progress_(progress),
+        expected_(expected),
+        buffer_(4 << 20) {}
+
+  void copy(const std::string& source, const std::string& target, bool follow) {
+    const auto st = from_.look(source, follow);
+    if (!st) fail("{}: no such file or directory", from_.show(source));
+    if (S_ISDIR(st->mode)) {
+      directory(source, target, *st);
+    } else if (S_ISLNK(st->mode)) {
+      to_.make_link(from_.link_target(source), target);
+      if (arguments_.preserve) to_.set_times(target, *st);
+    } else if (S_ISREG(st->mode)) {
+      file(source, target, *st);
+      if (arguments_.preserve) {
+        to_.set_mode(target, st->mode & 07777U);
+        to_.set_times(target, *st);
+      }
+    } else {
+      warn(fmt::format("{}: left out, neither file, directory nor link", from_.show(source)));
+    }
+  }
+
+ private:
+  void directory(const std::string& source, const std::string& target, const SideStat& st) {
+    const auto there = to_.look(target, true);
+    if (there && !S_ISDIR(there->mode)) fail("{}: is there and no directory", to_.show(target));
+    if (!there) to_.make_directory(target, 0700);
+    if (const auto made = to_.look(target, true); made && !top_) top_ = made;
+    for (const std::string& name : from_.names(source)) {
+      // A copy of a directory into itself would never end.
+      const auto below = from_.look(join(source, name), false);
+      if (below && top_ && below->device == top_->device && below->inode == top_->inode) continue;
+      copy(join(source, name), join(target, name), false);
+    }
+    if (!there || arguments_.preserve) to_.set_mode(target, st.mode & 07777U);
+    if (arguments_.preserve) to_.set_times(target, st);
+  }
+
+  void file(const std::string& source, const std::string& target, const SideStat& st) {
+    const auto there = to_.look(target, true);
+    if (there && there->device == st.device && there->inode == st.inode)
+      fail("{} and {} are the same file", from_.show(source), to_.show(target));
+    const auto in = from_.open_to_read(source);
+    const auto out = to_.open_to_write(target, st.mode & 0777U);
+    uint64_t end = 0;
+    for (auto data = in->next_data(0); data; data = in->next_data(end)) {
+      end = in->next_hole(*data);
+      for (uint64_t offset = *data; offset < end;) {
+        const size_t piece = std::min<uint64_t>(buffer_.size(), end - offset);
+        const size_t count = in->read(buffer_.data(), piece, offset);
+        if (count == 0) break;
+        out->write(buffer_.data(), count, offset);
+        offset += count;
+        totals_.bytes += count;
+        progress_.show(totals_.bytes, expected_);
+        if (stop_signal() != 0)
+          throw Error(exit_signal + stop_signal(),
+                      fmt::format("interrupted; {} is incomplete", to_.show(target)));
+      }
+    }
+    out->set_size(st.size);
+    out->finish(arguments_.sync);
+    ++totals_.files;
+  }
+
+  Side& from_;
+  Side& to_;
+  const Arguments& arguments_;
+  Totals& totals_;
+  Progress& progress_;
+  uint64_t expected_;
+  std::optional<SideStat> top_;
+  std::vector<char> buffer_;
+};
+
+// Bytes below `path`, so that the bar knows its end and a pool that is too small is told before copying.
+uint64_t measure(Side& side, const std::string& path, bool recursive, bool follow) {
+  const auto st = side.look(path, follow);
+  if (!st) fail("{}: no such file or directory", side.show(path));
+  if (S_ISREG(st->mode)) {
+    const auto file = side.open_to_read(path);
+    uint64_t bytes = 0;
+    for (auto data = file->next_data(0); data;) {
+      const uint64_t end = file->next_hole(*data);
+      bytes += end - *data;
+      data = file->next_data(end);
+    }
+    return bytes;
+  }
+  if (!S_ISDIR(st->mode)) return 0;
+  if (!recursive) fail("{}: is a directory; -r copies it and what is in it", side.show(path));
+  uint64_t bytes = 0;
+  for (const std::string& name : side.names(path))
+    bytes += measure(side, join(path, name), true, false);
+  return bytes;
+}
+
+int copy_command(const Config& config, bool json, const Arguments& arguments) {
+  if (arguments.paths.size() < 2)
+    usage_error("where to? cp takes one or more sources and a destination");
+  std::vector<PoolPath> places;
+  bool any_pool = false;
+  for (const std::string& text : arguments.paths) {
+    places.push_back(parse_pool_path(text, true));
+    any_pool = any_pool || places.back().in_pool;
+  }
+  if (!any_pool)
+    usage_error("no path lies in a pool: write POOL:/path, or :/path for the configured pool");
+
+  Pools pools(config, 0);
+  std::map<std::string, std::unique_ptr<Side>> sides;
+  const auto side_of = [&](const PoolPath& place) -> Side& {
+    std::unique_ptr<Side>& side = sides[place.in_pool ? "pool " + place.pool : "local"];
+    if (!side) side = place.in_pool ? pool_side(pools.at(place.pool)) : local_side();
+    return *side;
+  };
+  const PoolPath to = places.back();
+  places.pop_back();
+  Side& target = side_of(to);
+  const auto there = target.look(to.path, true);
+  const bool into = there && S_ISDIR(there->mode);
+  if (places.size() > 1 && !into)
+    fail("{}: is no directory that several sources could go to", target.show(to.path));
+
+  uint64_t expected = 0;
+  for (const PoolPath& place : places)
+    expected += measure(side_of(place), place.path, arguments.recursive, true);
+  if (const auto free = target.free_bytes(); free && expected > *free)
+    fail("{}: too small: {} to copy, {} free, {} missing; nothing was copied", target.show("/"),
+         format_size(expected), format_size(*free), format_size(expected - *free));
+
+  const StopOnSignal stop;
+  Progress progress("copy");
+  Totals totals;
+  for (const PoolPath& place : places)
+    Copier(side_of(place), target, arguments, totals, progress, expected)
+        .copy(place.path, into ? join(to.path, base_name(place.path)) : to.path, true);
+  progress.hide();
+  if (json)
+    print_json({{"files", totals.files}, {"bytes", totals.bytes}, {"seconds", progress.seconds()}});
+  else
+    inform(fmt::format("{} file(s), {} in {}", totals.files, format_size(totals.bytes),
+                       format_duration(progress.seconds())));
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_copy_command(CLI::App& root, Context& context) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* cp = add_command(root, context, "cp", "Copy files into, out of and between pools.",
+                             "The last PATH is the destination: a new name, or a directory that "
+                             "the others go to. Paths with ':' lie in pools "
+                             "(POOL:/path, :/path), others are ordinary files. Holes stay holes, "
+                             "with -r symbolic links stay links; several hard "
+                             "links to one file become several files. A pool that is too small is "
+                             "told before anything is copied.\n\n"
+                             "  cairn cp -r input :/input\n  cairn cp big:/results/out.h5 .");
+  cp->add_option("PATH", arguments->paths, "Sources, then the destination.")
+      ->type_name("PATH")
+      ->required();
+  cp->add_flag("-r,-R,--recursive", arguments->recursive, "Directories and what is in them too.");
+  cp->add_flag("-p,--preserve", arguments->preserve, "Keep permissions and times.");
+  cp->add_flag("--sync", arguments->sync, "Each file is durable (fsync) before the next is begun.");
+  cp->callback([&context, arguments] {
+    context.action = [&context, arguments] {
+      return copy_command(context.config, context.json, *arguments);
+    };
+  });
+}
+
+}  // namespace cairn::cli
