@@ -1,0 +1,110 @@
+// cairn drain and cairn discard: finishing or dropping what runs left in the pool.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "command_line.h"
+#include "error.h"
+#include "finish_run.h"
+#include "pool_place.h"
+#include "progress.h"
+#include "units.h"
+
+namespace cairn::cli {
+namespace {
+
+// The pool that covers the directory; throws if none does.
+std::string covering_pool(const Config& config, const std::string& directory) {
+  const auto path = find_cover(config, directory);
+  if (!path)
+    fail("{}: no pool of yours covers it (`cairn status` lists what is covered)", directory);
+  return *path;
+}
+
+std::string lock_directory(const Config& config) { return pool_place(config, true).directory; }
+
+int drain_command(const Config& config, bool json, const std::string& given, bool keep) {
+  const std::string directory = real_directory(given);
+  const std::string path = covering_pool(config, directory);
+  // A run is under way: drain what is there now, but leave the cover to it.
+  const PlaceLock lock(lock_directory(config), cover_lock_name(directory),
+                       PlaceLock::Mode::exclusive, false);
+  const StopOnSignal stop;
+  Pool pool(path);
+  const FinishResult result = finish_cover(pool, directory, false, lock.held() && !keep);
+  const int code = finish_code(result);
+  if (json)
+    print_json(drain_json(directory, result.drain));
+  else if (code == exit_ok)
+    print(finish_text(directory, result) +
+          (lock.held() ? "" : "; a run is under way, so it stays covered") + "\n");
+  if (code != exit_ok && !json) throw Error(code, finish_text(directory, result));
+  if (code == exit_ok && result.ended == Ended::drained && !keep) remove_if_left_over(pool);
+  return code;
+}
+
+int discard_command(const Config& config, bool json, const std::string& given) {
+  const std::string directory = real_directory(given);
+  const std::string path = covering_pool(config, directory);
+  const PlaceLock lock(lock_directory(config), cover_lock_name(directory),
+                       PlaceLock::Mode::exclusive, false);
+  if (!lock.held()) fail("{}: a run is under way there", directory);
+  Pool pool(path);
+  uint64_t dropped = 0;
+  for (const CoverEntry& cover : list_covers(pool))
+    if (cover.directory == directory) dropped = cover.undrained_bytes;
+  if (!Cover::join(pool, directory).discard()) {
+    std::string who;
+    for (const auto& lane : processes_in_cover(pool, directory))
+      who += fmt::format(" {} ({})", lane.pid, lane.command);
+    fail("{}: processes still use it:{}", directory, who.empty() ? " unknown" : printable(who));
+  }
+  remove_if_left_over(pool);
+  if (json)
+    print_json({{"directory", json_text(directory)}, {"discarded_bytes", dropped}});
+  else
+    print(fmt::format("{} discarded; {} is as it was before\n", format_size(dropped), directory));
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_cover_commands(CLI::App& root, Context& context) {
+  struct Arguments {
+    std::string directory;
+    bool keep = false;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* drain =
+      add_command(root, context, "drain", "Write what a run left in memory to its directory.",
+                  "Finishes a run that was killed, or one with --drain never. Each file is written "
+                  "to a name aside, compared, and "
+                  "renamed: it appears complete or not at all. A file that was changed in DIR "
+                  "behind our back is not overwritten: both "
+                  "are kept, and that is an error. Safe to repeat after any interruption. While a "
+                  "run is under way, what is there now "
+                  "is written, and the run goes on.");
+  drain->add_option("DIR", arguments->directory, "The covered directory.")
+      ->type_name("DIR")
+      ->required();
+  drain->add_flag("--keep", arguments->keep,
+                  "Keep DIR covered, and the data in memory, for the next run.");
+  drain->callback([&context, arguments] {
+    context.action = [&context, arguments] {
+      return drain_command(context.config, context.json, arguments->directory, arguments->keep);
+    };
+  });
+  CLI::App* discard = add_command(
+      root, context, "discard", "Drop what a run left in memory.",
+      "The directory stays as it is, without what was not drained. Refused while processes "
+      "work in it.");
+  discard->add_option("DIR", arguments->directory, "The covered directory.")
+      ->type_name("DIR")
+      ->required();
+  discard->callback([&context, arguments] {
+    context.action = [&context, arguments] {
+      return discard_command(context.config, context.json, arguments->directory);
+    };
+  });
+}
+
+}  // namespace cairn::cli

@@ -1,0 +1,193 @@
+#include "covers.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <iterator>
+
+#include "error.h"
+#include "pool_place.h"
+#include "progress.h"
+#include "units.h"
+
+namespace cairn::cli {
+namespace {
+
+// Whether the process may touch the cover: its environment names it, or we cannot tell.
+bool may_be_in(const cairn_lane_info& lane, const std::string& directory) {
+  std::ifstream file(fmt::format("/proc/{}/environ", lane.pid), std::ios::binary);
+  if (!file) return true;
+  const std::string environment{std::istreambuf_iterator<char>(file),
+                                std::istreambuf_iterator<char>()};
+  if (environment.empty()) return true;
+  const std::string marked = '\0' + environment;
+  const std::string key = std::string("\0", 1) + "CAIRN_COVER=";
+  const size_t at = marked.find(key);
+  if (at == std::string::npos) return false;  // a command that looks, a program of the C API
+  return marked.compare(at + key.size(), directory.size() + 1, directory + '\0') == 0;
+}
+
+struct DrainCalls {
+  Progress progress{"drain"};
+  static void problem(void* context, const char* text) {
+    static_cast<DrainCalls*>(context)->progress.hide();
+    fmt::print(stderr, "cairn: {}\n", text);
+  }
+  static int progressed(void* context, uint64_t done, uint64_t total) {
+    return Progress::callback(&static_cast<DrainCalls*>(context)->progress, done, total);
+  }
+};
+
+}  // namespace
+
+std::vector<CoverEntry> list_covers(const Pool& pool) {
+  std::vector<CoverEntry> covers;
+  const auto visit = [](void* context, const char* directory, const char* job, uint64_t undrained) {
+    static_cast<std::vector<CoverEntry>*>(context)->push_back(
+        {directory, job == nullptr ? "" : job, undrained});
+  };
+  check(cairn_cover_list(pool.get(), visit, &covers), pool.path());
+  return covers;
+}
+
+Json cover_json(const CoverEntry& cover) {
+  return {{"directory", json_text(cover.directory)},
+          {"job", json_text(cover.job)},
+          {"undrained_bytes", cover.undrained_bytes}};
+}
+
+uint64_t undrained_bytes(const std::vector<CoverEntry>& covers) {
+  uint64_t bytes = 0;
+  for (const CoverEntry& cover : covers) bytes += cover.undrained_bytes;
+  return bytes;
+}
+
+Cover Cover::join(const Pool& pool, const std::string& directory) {
+  Cover cover;
+  check(cairn_cover_join(pool.get(), directory.c_str(), &cover.cover_), directory);
+  return cover;
+}
+
+Cover Cover::open(const Pool& pool, const std::string& directory, bool keep,
+                  const std::string& job) {
+  cairn_cover_options options{};
+  options.struct_size = sizeof options;
+  options.keep = keep ? 1 : 0;
+  options.job = job.empty() ? nullptr : job.c_str();
+  Cover cover;
+  const int result = cairn_cover_open(pool.get(), directory.c_str(), &options, &cover.cover_);
+  if (result < 0) {
+    const bool wrong = result == -ENOENT || result == -ENOTDIR || result == -ELOOP;
+    std::string text = library_error(result);
+    if (text.find(directory) == std::string::npos) text = directory + ": " + text;
+    throw Error(wrong ? exit_usage : exit_failed, text);
+  }
+  return cover;
+}
+
+Cover::DrainResult Cover::drain() {
+  DrainCalls calls;
+  DrainResult result;
+  result.code = cairn_cover_drain(cover_, DrainCalls::progressed, DrainCalls::problem, &calls,
+                                  &result.report);
+  if (result.code < 0) result.error = library_error(result.code);
+  result.seconds = calls.progress.seconds();
+  return result;
+}
+
+bool Cover::discard() {
+  const int result = cairn_cover_discard(cover_);
+  if (result == -EBUSY) return false;
+  check(result);
+  cover_ = nullptr;
+  return true;
+}
+
+std::string drain_text(const std::string& directory, const Cover::DrainResult& result) {
+  const cairn_drain_report& report = result.report;
+  std::string text = fmt::format("{} {}, {} drained to {} in {}", report.files,
+                                 report.files == 1 ? "file" : "files", format_size(report.bytes),
+                                 directory, format_duration(result.seconds));
+  if (report.bytes >= 1 << 20)
+    text += fmt::format(" ({})", format_rate(report.bytes, result.seconds));
+  if (report.directories != 0) text += fmt::format(", {} directories made", report.directories);
+  if (report.removed != 0) text += fmt::format(", {} names removed", report.removed);
+  if (report.conflicts != 0)
+    text += fmt::format(", {} in conflict (changed in {} meanwhile; both are kept)",
+                        report.conflicts, directory);
+  if (report.failed != 0) text += fmt::format(", {} failed (still in the pool)", report.failed);
+  return text;
+}
+
+Json drain_json(const std::string& directory, const Cover::DrainResult& result) {
+  const cairn_drain_report& report = result.report;
+  Json json = {{"directory", json_text(directory)},
+               {"ok", result.code == 0},
+               {"files", report.files},
+               {"bytes", report.bytes},
+               {"directories", report.directories},
+               {"removed", report.removed},
+               {"conflicts", report.conflicts},
+               {"failed", report.failed},
+               {"seconds", result.seconds}};
+  if (result.code != 0) json["error"] = json_text(result.error);
+  return json;
+}
+
+std::vector<cairn_lane_info> processes_in_cover(const Pool& pool, const std::string& directory) {
+  std::vector<cairn_lane_info> found;
+  for (const cairn_lane_info& lane : pool.lanes())
+    if (lane.alive != 0 && lane.pid != getpid() && may_be_in(lane, directory))
+      found.push_back(lane);
+  return found;
+}
+
+bool remove_if_left_over(Pool& pool) {
+  char value[8];
+  if (cairn_getxattr(pool.get(), CAIRN_ROOT, made_by_run, value, sizeof value) < 0) return false;
+  if (!list_covers(pool).empty()) return false;
+  cairn_dirent entries[16];
+  const int count = cairn_readdir(pool.get(), CAIRN_ROOT, 0, entries, 16);
+  for (int i = 0; i < count; ++i)
+    if (entries[i].name[0] != '.') return false;  // somebody put files there
+  const std::string path = pool.path();
+  pool = Pool();
+  return cairn_pool_remove(path.c_str()) == 0;
+}
+
+std::optional<std::string> find_cover(const Config& config, const std::string& directory) {
+  std::vector<std::string> paths = list_pools(config);
+  paths.insert(paths.begin(), pool_path(config, ""));
+  for (const std::string& path : paths) {
+    if (access(path.c_str(), F_OK) != 0) continue;
+    try {
+      for (const CoverEntry& cover : list_covers(Pool(path, look_only)))
+        if (cover.directory == directory) return path;
+    } catch (const Error& error) {
+      inform(fmt::format("not looked into: {}", error.what()));
+    }
+  }
+  return std::nullopt;
+}
+
+std::string real_directory(const std::string& directory) {
+  char* real = realpath(directory.c_str(), nullptr);
+  if (real == nullptr) throw Error(exit_usage, system_error(directory, errno));
+  std::string path = real;
+  std::free(real);
+  struct stat st {};
+  if (stat(path.c_str(), &st) != 0) throw Error(exit_usage, system_error(directory, errno));
+  if (!S_ISDIR(st.st_mode)) usage_error("{}: is not a directory", directory);
+  return path;
+}
+
+std::string cover_lock_name(const std::string& real_path) {
+  return fmt::format("cover-{:016x}", std::hash<std::string>{}(real_path));
+}
+
+}  // namespace cairn::cli

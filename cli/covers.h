@@ -1,0 +1,82 @@
+// The covers of a pool (include/cairn/cover.h) as the commands see them.
+#pragma once
+
+#include <cairn/cover.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config.h"
+#include "output.h"
+#include "pool_handle.h"
+
+namespace cairn::cli {
+
+// Put on the root directory of a pool that `cairn run` made for itself: such a pool goes when nothing is
+// left in it.
+inline constexpr const char* made_by_run = "user.cairn.made_by_run";
+
+struct CoverEntry {
+  std::string directory;  // the covered directory's real path
+  std::string job;
+  uint64_t undrained_bytes = 0;
+};
+std::vector<CoverEntry> list_covers(const Pool& pool);
+Json cover_json(const CoverEntry& cover);
+uint64_t undrained_bytes(const std::vector<CoverEntry>& covers);
+
+class Cover {
+ public:
+  Cover() = default;
+  // Joins a cover that exists; throws otherwise.
+  static Cover join(const Pool& pool, const std::string& directory);
+  // Covers or joins. Throws with exit_usage where DIR itself is wrong.
+  static Cover open(const Pool& pool, const std::string& directory, bool keep,
+                    const std::string& job);
+  ~Cover() { cairn_cover_close(cover_); }
+  Cover(Cover&& other) noexcept : cover_(std::exchange(other.cover_, nullptr)) {}
+  Cover& operator=(Cover&& other) noexcept {
+    std::swap(cover_, other.cover_);
+    return *this;
+  }
+  Cover(const Cover&) = delete;
+  Cover& operator=(const Cover&) = delete;
+
+  [[nodiscard]] std::string path() const { return cairn_cover_path(cover_); }
+
+  struct DrainResult {
+    int64_t code = 0;  // of cairn_cover_drain
+    std::string error;
+    cairn_drain_report report{};
+    double seconds = 0;
+  };
+  // Shows progress and prints each problem on stderr.
+  DrainResult drain();
+  // Ends the cover. False while other processes are in it; the object is empty afterwards.
+  bool discard();
+
+ private:
+  cairn_cover* cover_ = nullptr;
+};
+
+// "3 files, 1.5 GiB drained to DIR in 2.1 s (730 MiB/s), 1 name removed"
+std::string drain_text(const std::string& directory, const Cover::DrainResult& result);
+Json drain_json(const std::string& directory, const Cover::DrainResult& result);
+
+// Alive processes other than this one that work under the cover of `directory`, or may do so.
+std::vector<cairn_lane_info> processes_in_cover(const Pool& pool, const std::string& directory);
+
+// Removes a pool that a run made once nothing is in it and nobody uses it. True if it is gone.
+bool remove_if_left_over(Pool& pool);
+
+// The pool that covers the real path of `directory`; std::nullopt if none of this user's does.
+std::optional<std::string> find_cover(const Config& config, const std::string& directory);
+
+// The real path, or Error(exit_usage) if it is missing or no directory.
+std::string real_directory(const std::string& directory);
+// The name of the lock that runs of one covered directory share.
+std::string cover_lock_name(const std::string& real_path);
+
+}  // namespace cairn::cli

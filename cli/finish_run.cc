@@ -1,0 +1,112 @@
+#include "finish_run.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <chrono>
+#include <thread>
+
+#include "error.h"
+#include "output.h"
+#include "progress.h"
+
+namespace cairn::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string who(const std::vector<cairn_lane_info>& processes) {
+  std::string text;
+  for (const cairn_lane_info& lane : processes)
+    text += fmt::format("{}{} ({}{})", text.empty() ? "" : ", ", lane.pid, printable(lane.command),
+                        lane.stopped != 0 ? ", stopped" : "");
+  return text;
+}
+
+// False if a signal ended the wait.
+bool wait_until_alone(const Pool& pool, const std::string& directory) {
+  const auto start = std::chrono::steady_clock::now();
+  bool told = false;
+  for (auto pause = 5ms;; pause = std::min(pause * 2, 200ms)) {
+    const auto processes = processes_in_cover(pool, directory);
+    if (processes.empty()) return true;
+    if (stop_signal() != 0) return false;
+    if (!told && std::chrono::steady_clock::now() - start > 2s) {
+      told = true;
+      fmt::print(stderr, "cairn run: waiting for processes that still use {}: {}\n", directory,
+                 who(processes));
+    }
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+}  // namespace
+
+FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, bool end) {
+  FinishResult result;
+  for (auto pause = 5ms;; pause = std::min(pause * 2, 200ms)) {
+    if (wait && !wait_until_alone(pool, directory)) {
+      result.ended = Ended::interrupted;
+      return result;
+    }
+    bool there = false;
+    for (const CoverEntry& entry : list_covers(pool)) there = there || entry.directory == directory;
+    if (!there) {
+      // On the first round: somebody else has. Later there always is one: only we end it.
+      result.ended = Ended::gone;
+      return result;
+    }
+    Cover cover = Cover::join(pool, directory);
+    Cover::DrainResult drain = cover.drain();
+    result.drain.code = drain.code;
+    result.drain.error = drain.error;
+    result.drain.seconds += drain.seconds;
+    result.drain.report.files += drain.report.files;
+    result.drain.report.bytes += drain.report.bytes;
+    result.drain.report.removed += drain.report.removed;
+    result.drain.report.directories += drain.report.directories;
+    result.drain.report.conflicts = drain.report.conflicts;
+    result.drain.report.failed = drain.report.failed;
+    if (drain.code == -ECANCELED || stop_signal() != 0) {
+      result.ended = Ended::interrupted;
+      return result;
+    }
+    if (drain.code < 0) {
+      result.ended = Ended::failed;
+      return result;
+    }
+    if (!end || cover.discard()) return result;
+    result.ended = Ended::in_use;
+    if (!wait) return result;
+    result.ended = Ended::drained;
+    std::this_thread::sleep_for(pause);  // somebody came in meanwhile
+  }
+}
+
+std::string finish_text(const std::string& directory, const FinishResult& result) {
+  switch (result.ended) {
+    case Ended::drained:
+      return drain_text(directory, result.drain);
+    case Ended::gone:
+      return fmt::format("{} was drained by another run of the same job", directory);
+    case Ended::in_use:
+      return drain_text(directory, result.drain) + "; processes still use it, so it stays covered";
+    case Ended::failed:
+      return fmt::format(
+          "{}; {}; the rest is still in the pool: `cairn drain {}` tries again, `cairn discard {}` "
+          "drops it",
+          result.drain.error, drain_text(directory, result.drain), directory, directory);
+    case Ended::interrupted:
+      return fmt::format(
+          "interrupted; what is not drained is still in the pool: `cairn drain {}` goes on",
+          directory);
+  }
+  return "";
+}
+
+int finish_code(const FinishResult& result) {
+  if (result.ended == Ended::interrupted) return exit_signal + stop_signal();
+  return result.ended == Ended::failed ? exit_failed : exit_ok;
+}
+
+}  // namespace cairn::cli

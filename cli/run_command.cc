@@ -1,0 +1,232 @@
+// cairn run --at DIR -- PROGRAM: serve DIR from a pool, run the program unchanged, drain.
+//
+// This process is attached to the pool before the program starts (to cover DIR, so that every error comes
+// early) and after it has ended, not in between: it takes no lane from the program. A shared lock tells
+// that a run is under way, so that several runs of one job (mpirun cairn run ...) end the cover once, the last.
+// A run inside a run of the same directory (cairn run -- mpirun cairn run ...) leaves all that to the outer one.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+
+#include "command_line.h"
+#include "error.h"
+#include "finish_run.h"
+#include "output.h"
+#include "pool_create.h"
+#include "pool_place.h"
+#include "preload.h"
+#include "progress.h"
+#include "run_child.h"
+#include "units.h"
+
+namespace cairn::cli {
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// The launcher's job id, in the order of who would know best.
+std::string launcher_job() {
+  for (const char* name :
+       {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID", "JOB_ID"})
+    if (const std::string job = variable(name); !job.empty()) return job;
+  return "";
+}
+
+// This process as CAIRN_RUN names it to runs inside.
+std::string this_run() {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  return fmt::format("{}:{}", host, getpid());
+}
+
+// Whether a run on this host, still alive, started us.
+bool inside_a_run() {
+  const std::string outer = variable("CAIRN_RUN");
+  const std::string self = this_run();
+  const size_t colon = self.rfind(':') + 1;
+  if (outer.size() <= colon || outer.compare(0, colon, self, 0, colon) != 0) return false;
+  const int pid = std::atoi(outer.c_str() + colon);
+  return pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
+}
+
+// Whether the program's file lies below `directory`, whatever is there now.
+bool lies_in(const std::string& program, const std::string& directory) {
+  if (program.find('/') == std::string::npos) return false;
+  const std::string parent = program.substr(0, program.rfind('/') + 1);
+  char* real = realpath(parent.c_str(), nullptr);
+  // A directory that exists in the pool only: compare the words.
+  const std::string place = (real == nullptr ? parent : std::string(real)) + "/";
+  std::free(real);
+  return place.starts_with(directory + "/");
+}
+
+struct Run {
+  const Context& context;
+  std::string directory;
+  std::string job;
+
+  void check_program() const {
+    if (context.program.empty())
+      usage_error("which program? cairn run --at DIR -- PROGRAM [ARGUMENTS...]");
+    const std::string& name = context.program.front();
+    if (find_program(name).empty() && !lies_in(name, directory))
+      throw Error(exit_not_found, fmt::format("{}: command not found", name));
+  }
+
+  std::vector<std::pair<std::string, std::string>> environment(const std::string& pool) const {
+    const auto library = find_preload();
+    if (!library) fail("libcairn_posix.so is missing: it belongs into ../lib beside this command");
+    if (library->find_first_of(": ") != std::string::npos)
+      fail("{}: the loader cannot preload from a path with blanks or colons", *library);
+    return {{"LD_PRELOAD", preload_with(variable("LD_PRELOAD"), *library)},
+            {"CAIRN_COVER", directory},
+            {"CAIRN_POOL", pool},
+            {"CAIRN_RUN", this_run()},
+            {"CAIRN_DURABILITY", context.config.value("durability")},
+            {"CAIRN_LOG_LEVEL", context.config.value("log.level")}};
+  }
+
+  int go() {
+    directory = real_directory(directory);
+    if (const std::string outer = variable("CAIRN_COVER"); !outer.empty() && outer != directory)
+      usage_error("{}: this process runs under a cover of {} already; one run covers one directory",
+                  directory, outer);
+    check_program();
+    const bool keep = context.config.value("drain.mode") == "never";
+    const std::string pool_of_run = pool_path(context.config, "", true);
+    const auto variables = environment(pool_of_run);
+
+    if (variable("CAIRN_COVER") == directory && inside_a_run())
+      return start(environment(variable("CAIRN_POOL")));
+
+    // Waits while another run of this directory is draining.
+    PlaceLock running(pool_place(context.config, true).directory, cover_lock_name(directory),
+                      PlaceLock::Mode::shared);
+    {
+      Pool pool = attach_or_create(context.config);
+      try {
+        const Cover cover = Cover::open(pool, directory, keep, job);
+      } catch (...) {
+        remove_if_left_over(pool);  // made a moment ago, for nothing
+        throw;
+      }
+    }
+    const int code = start(variables);
+    const StopOnSignal stop;
+    // Other runs of the job are still at work: whoever is the last one drains.
+    if (!running.change(PlaceLock::Mode::exclusive, true)) return report_interrupt();
+    const int ended = end(pool_of_run, keep);
+    return code != exit_ok ? code : ended;
+  }
+
+  int start(const std::vector<std::pair<std::string, std::string>>& variables) const {
+    const ChildResult child =
+        run_child(context.program, variables, lies_in(context.program.front(), directory));
+    if (!child.error.empty()) fmt::print(stderr, "cairn run: {}\n", child.error);
+    return child.exit_code;
+  }
+
+  int report_interrupt() const {
+    fmt::print(stderr, "cairn run: interrupted; `cairn drain {}` goes on\n", directory);
+    return exit_signal + stop_signal();
+  }
+
+  int end(const std::string& path, bool keep) const {
+    if (access(path.c_str(), F_OK) != 0) return exit_ok;  // drained and removed by another run
+    Pool pool(path);
+    report_full(pool);
+    if (keep) {
+      for (const CoverEntry& cover : list_covers(pool))
+        if (cover.directory == directory)
+          report(fmt::format(
+                     "{} not drained are kept in {}; `cairn drain {}` writes them to the directory",
+                     format_size(cover.undrained_bytes), path, directory),
+                 cover_json(cover));
+      return exit_ok;
+    }
+    const FinishResult result = finish_cover(pool, directory, true, true);
+    const int code = finish_code(result);
+    if (code != exit_ok)
+      fmt::print(stderr, "cairn run: {}\n", finish_text(directory, result));
+    else if (result.ended != Ended::gone)
+      report(finish_text(directory, result), drain_json(directory, result.drain));
+    if (code == exit_ok) remove_if_left_over(pool);
+    return code;
+  }
+
+  // The program may have met ENOSPC: say how full it was, in one line.
+  static void report_full(const Pool& pool) {
+    cairn_space space{};
+    if (cairn_statfs(pool.get(), &space) != 0 || space.free_bytes > 64 * 4096) return;
+    warn(
+        fmt::format("the pool {} ({}) is full: the program may have met ENOSPC; give it more with "
+                    "--pool-size or "
+                    "`cairn pool grow`",
+                    pool.path(), format_size(space.total_bytes)));
+  }
+
+  // stdout belongs to the program.
+  void report(const std::string& text, const Json& json) const {
+    if (context.json)
+      fmt::print(stderr, "{}\n", json.dump());
+    else if (context.config.value("log.level") == "info" || isatty(STDERR_FILENO) == 1)
+      fmt::print(stderr, "cairn run: {}\n", text);
+  }
+};
+
+}  // namespace
+
+void add_run_command(CLI::App& root, Context& context) {
+  struct Arguments {
+    std::string directory, job;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* run = add_command(root, context, "run",
+                              "Run a program unchanged, with a directory served from memory.",
+                              "Serves DIR from a pool over what is in it already: names and "
+                              "contents stay readable, what is written goes to "
+                              "memory. When the last process that works in DIR has gone, also a "
+                              "background child that outlives PROGRAM, what "
+                              "changed is written back, and DIR holds ordinary files again. With "
+                              "--drain never it stays in the pool for the next "
+                              "run, until `cairn drain DIR` or `cairn discard DIR`.\n\n"
+                              "A pool that does not exist is made, and removed again when nothing "
+                              "is left in it. Runs of the same job, or of the "
+                              "same host and pool, share DIR; others are refused, with the host "
+                              "and job that hold it. Everything after -- belongs "
+                              "to the program.\n\n"
+                              "  cairn run --at results -- ./simulation input.nml\n"
+                              "  cairn run --at results -- mpirun -n 4 ./simulation\n"
+                              "  mpirun -n 4 cairn run --at results -- ./simulation\n\n"
+                              "Exit code: the program's own; 128 + N if signal N ended it; 127 if "
+                              "it is not found, 126 if it cannot be executed; "
+                              "2 if DIR is missing, no directory or lies in a pool; 1 if DIR is "
+                              "claimed by another job, or draining failed after "
+                              "a program that succeeded. The report goes to stderr, on a terminal "
+                              "or with --log-level info; with --json as one "
+                              "line.");
+  run->add_option("--at", arguments->directory, "The directory to serve from memory.")
+      ->type_name("DIR");
+  run->add_option("--job", arguments->job,
+                  "The job's name; by default the launcher's (SLURM_JOB_ID, PBS_JOBID, LSB_JOBID, "
+                  "FLUX_JOB_ID).")
+      ->type_name("ID");
+  run->prefix_command();
+  run->callback([&context, arguments] {
+    context.action = [&context, arguments] {
+      if (arguments->directory.empty()) arguments->directory = variable("CAIRN_COVER");
+      if (arguments->directory.empty()) usage_error("which directory? --at DIR is missing");
+      if (arguments->job.empty()) arguments->job = launcher_job();
+      return Run{context, arguments->directory, arguments->job}.go();
+    };
+  });
+}
+
+}  // namespace cairn::cli

@@ -1,0 +1,91 @@
+// cairn status: pools, who is attached, what is covered, what is not drained.
+#include <CLI/CLI.hpp>
+
+#include "command_line.h"
+#include "covers.h"
+#include "error.h"
+#include "pool_handle.h"
+#include "pool_place.h"
+#include "units.h"
+
+namespace cairn::cli {
+namespace {
+
+void show(const Pool& pool, const cairn_pool_info& info, const std::vector<cairn_lane_info>& lanes,
+          const std::vector<CoverEntry>& covers) {
+  print(fmt::format("pool {}: {} of {} used, {}{}\n", printable(pool.name()),
+                    format_size(info.used), format_size(info.usable), info.medium,
+                    info.is_volatile != 0 ? " (nothing survives power loss)" : ""));
+  for (const CoverEntry& cover : covers)
+    print(fmt::format("  covers {}{}: {}\n", printable(cover.directory),
+                      cover.job.empty() ? "" : ", job " + printable(cover.job),
+                      cover.undrained_bytes == 0
+                          ? "all drained"
+                          : format_size(cover.undrained_bytes) + " not drained"));
+  size_t dead = 0;
+  for (const cairn_lane_info& lane : lanes) {
+    if (lane.alive == 0) {
+      ++dead;
+      continue;
+    }
+    print(fmt::format("  process {} {}: {}{}\n", lane.pid, printable(lane.command),
+                      lane_state(lane), lane.stopped != 0 ? "; it may hold others up" : ""));
+  }
+  if (dead != 0)
+    print(fmt::format(
+        "  {} dead process(es) left a place; the next who needs it, or attaches, recovers it\n",
+        dead));
+  if (lanes.empty()) print("  nobody is attached\n");
+}
+
+int status_command(const Config& config, bool json) {
+  Json all = Json::array();
+  bool any = false;
+  for (const std::string& path : list_pools(config)) {
+    any = true;
+    try {
+      const Pool pool(path, look_only);
+      const cairn_pool_info info = pool.info();
+      const auto lanes = pool.lanes();
+      const auto covers = list_covers(pool);
+      Json one = {{"name", json_text(pool.name())},
+                  {"path", json_text(path)},
+                  {"medium", info.medium},
+                  {"volatile", info.is_volatile != 0},
+                  {"usable_bytes", info.usable},
+                  {"used_bytes", info.used},
+                  {"undrained_bytes", undrained_bytes(covers)},
+                  {"processes", Json::array()},
+                  {"covers", Json::array()}};
+      for (const auto& lane : lanes) one["processes"].push_back(lane_json(lane));
+      for (const auto& cover : covers) one["covers"].push_back(cover_json(cover));
+      all.push_back(one);
+      if (!json) show(pool, info, lanes, covers);
+    } catch (const Error& error) {
+      all.push_back({{"name", json_text(pool_name_of(path))},
+                     {"path", json_text(path)},
+                     {"error", json_text(error.what())}});
+      if (!json)
+        print(fmt::format("pool {}: {}\n", printable(pool_name_of(path)), printable(error.what())));
+    }
+  }
+  if (json)
+    print_json(all);
+  else if (!any)
+    print("no pools, nothing is covered\n");
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_status_command(CLI::App& root, Context& context) {
+  CLI::App* status = add_command(
+      root, context, "status", "Show pools, covered directories, and who uses them.",
+      "For each pool: space, covered directories with their job and the bytes not yet drained, "
+      "attached processes (alive, stopped), and what dead ones left.");
+  status->callback([&context] {
+    context.action = [&context] { return status_command(context.config, context.json); };
+  });
+}
+
+}  // namespace cairn::cli
