@@ -1,0 +1,147 @@
+"""cairn pool: create, list, info, check, grow, populate, remove; and where pools lie."""
+
+import os
+import stat
+import unittest
+
+import cairn_case
+from cairn_case import CairnCase
+
+
+class Pool(CairnCase):
+    def test_life_of_a_pool(self):
+        self.assertEqual(self.cairn("pool", "list").out, "no pools\n")
+        made = self.json("pool", "create", "--size", "32M")
+        self.assertEqual(made["path"], os.path.join(self.pools, "default"))
+        self.assertEqual(made["size_bytes"], 32 << 20)
+        mode = os.stat(made["path"]).st_mode
+        self.assertTrue(stat.S_ISDIR(mode) and stat.S_IMODE(mode) == 0o700, oct(mode))
+        self.assertEqual([each["name"] for each in self.json("pool", "list")], ["default"])
+        self.assertIn("default", self.cairn("pool", "list").out)
+        info = self.json("pool", "info")
+        self.assertEqual(info["uuid"], made["uuid"])
+        self.assertLessEqual(info["used_bytes"], info["usable_bytes"])
+        self.assertTrue(self.json("pool", "check")["ok"])
+        self.assertIn("sound", self.cairn("pool", "check").out)
+        self.cairn("pool", "grow", "32M")
+        grown = self.json("pool", "info")
+        self.assertGreaterEqual(grown["size_bytes"], 64 << 20)
+        self.assertGreater(grown["usable_bytes"], info["usable_bytes"])
+        self.json("pool", "populate")
+        self.cairn("pool", "remove")
+        self.assertEqual(self.json("pool", "list"), [])
+        self.assertFalse(os.path.exists(made["path"]))
+
+    def test_several_pools(self):
+        self.cairn("pool", "create", "a", "--size", "16M")
+        self.cairn("pool", "create", "b", "--size", "16M")
+        self.assertEqual([each["name"] for each in self.json("pool", "list")], ["a", "b"])
+        self.assertEqual(self.json("pool", "info", "--pool", "b")["name"], "b")
+        self.assertEqual(self.json("pool", "info", os.path.join(self.pools, "a"))["name"], "a")
+        self.cairn("pool", "remove", "a")
+        self.assertEqual([each["name"] for each in self.json("pool", "list")], ["b"])
+
+    def test_volatile_media_say_so(self):
+        made = self.cairn("pool", "create", "--size", "16M")
+        info = self.json("pool", "info")
+        if not info["volatile"]:
+            self.skipTest("the test's medium survives power loss")
+        self.assertIn("volatile", made.out)
+        self.assertIn("nothing survives power loss", self.cairn("pool", "info").out)
+        self.assertIn("lost", self.cairn("pool", "list").out)
+        self.assertIn("nothing survives power loss", self.cairn("status").out)
+
+    def test_percent_and_populate(self):
+        made = self.json("pool", "create", "--size", "1%", "--populate")
+        self.assertGreaterEqual(made["size_bytes"], 4 << 20)
+
+    def test_mistakes(self):
+        self.refused("pool", "info", code=1, says=os.path.join(self.pools, "default"))
+        self.refused("pool", "remove", "none", code=1, says=os.path.join(self.pools, "none"))
+        self.refused("pool", "check", "none", code=1, says="none")
+        self.refused("pool", "grow", "none", "1M", code=1, says="none")
+        self.refused("pool", "grow", code=2, says="SIZE")
+        self.refused("pool", "grow", "default", "50%", code=1, says="default")  # no such pool comes first
+        self.refused("pool", "create", "--size", "1M", code=1, says="4 MiB")
+        self.refused("pool", "create", "a:b", code=2, says="a:b")
+        self.refused("pool", "create", ".hidden", code=2, says=".hidden")
+        self.cairn("pool", "create", "--size", "16M")
+        self.refused("pool", "create", "--size", "16M", code=1, says=os.path.join(self.pools, "default"))
+        self.refused("pool", "grow", "50%", code=2, says="50%")
+
+    def test_too_large_is_told(self):
+        self.refused("pool", "create", "--size", "900T", code=1, says=self.pools)
+        self.assertEqual(self.json("pool", "list"), [])
+
+    def test_what_is_no_pool_is_listed_as_such(self):
+        os.mkdir(os.path.join(self.pools, "stray"))
+        self.assertIn("stray", self.json("pool", "list")[0]["error"])
+        self.cairn("pool", "list")
+        self.cairn("status")
+        self.cairn("pool", "info", "stray", expect=1)
+
+
+class Place(CairnCase):
+    """Pools are private to their user."""
+
+    def test_directory_is_made(self):
+        place = os.path.join(self.pools, "new")
+        self.cairn("pool", "create", "--size", "16M", "--pool-dir", place)
+        self.assertEqual(stat.S_IMODE(os.stat(place).st_mode), 0o700)
+
+    def test_shared_directory_gets_an_own_one_inside(self):
+        os.chmod(self.pools, 0o1777)
+        made = self.json("pool", "create", "--size", "16M")
+        own = os.path.join(self.pools, f"cairn-{os.geteuid()}")
+        self.assertEqual(made["path"], os.path.join(own, "default"))
+        self.assertEqual(stat.S_IMODE(os.stat(own).st_mode), 0o700)
+
+    def test_open_own_directory_is_refused(self):
+        os.chmod(self.pools, 0o1777)
+        own = os.path.join(self.pools, f"cairn-{os.geteuid()}")
+        os.mkdir(own)
+        os.chmod(own, 0o755)
+        self.refused("pool", "create", "--size", "16M", code=1, says=[own, "0755", "chmod 700"])
+        self.refused("status", code=1, says=own)
+
+    def test_directory_of_somebody_else_is_refused(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root to make one")
+        os.chmod(self.pools, 0o1777)
+        own = os.path.join(self.pools, "cairn-0")
+        os.mkdir(own, 0o700)
+        os.chown(own, 12345, 12345)
+        self.refused("pool", "create", "--size", "16M", code=1, says=[own, "12345"])
+
+    def test_link_in_place_of_the_directory_is_refused(self):
+        os.chmod(self.pools, 0o1777)
+        os.symlink(self.scratch, os.path.join(self.pools, f"cairn-{os.geteuid()}"))
+        self.refused("pool", "create", "--size", "16M", code=1, says="no directory")
+
+    def test_place_that_cannot_be(self):
+        self.refused("pool", "create", "--pool-dir", "/proc/none", code=1, says="/proc/none")
+        self.refused("pool", "create", "--pool-dir", self.write("file", ""), code=2, says="neither a directory")
+        self.refused("pool", "create", "--pool-dir", self.path("a/b"), code=1, says=self.path("a/b"))
+        # Looking makes nothing.
+        self.cairn("pool", "list", "--pool-dir", self.path("nowhere"))
+        self.assertFalse(os.path.exists(self.path("nowhere")))
+
+
+class Clean(CairnCase):
+    def test_pools_that_people_made_stay(self):
+        self.cairn("pool", "create", "--size", "16M")
+        self.assertEqual([each["state"] for each in self.json("pool", "clean")], ["kept"])
+        self.assertEqual(len(self.json("pool", "list")), 1)
+
+    def test_nothing_to_clean(self):
+        self.assertEqual(self.cairn("pool", "clean").out, "nothing to clean\n")
+
+    def test_unreadable_pool_goes_by_force_only(self):
+        os.mkdir(os.path.join(self.pools, "stray"))
+        self.assertEqual(self.json("pool", "clean", "--dry-run")[0]["state"], "unreadable")
+        self.assertEqual(self.json("pool", "clean", expect=1)[0]["removed"], False)
+        self.assertTrue(os.path.exists(os.path.join(self.pools, "stray")))
+
+
+if __name__ == "__main__":
+    cairn_case.main()
