@@ -201,6 +201,8 @@ CAIRN_API int cairn_rename(cairn_pool* pool, cairn_ino from_dir, const char* fro
                            const char* to, unsigned flags);
 CAIRN_API int cairn_link(cairn_pool* pool, cairn_ino from_dir, const char* from, cairn_ino to_dir,
                          const char* to, unsigned flags);
+/* linkat(2) with AT_EMPTY_PATH: names an open file, also one made by O_TMPFILE. */
+CAIRN_API int cairn_link_ino(cairn_pool* pool, cairn_ino ino, cairn_ino dir, const char* path);
 CAIRN_API int cairn_symlink(cairn_pool* pool, const char* target, cairn_ino dir, const char* path);
 /* Bytes put into buffer (not terminated), as readlink(2). */
 CAIRN_API ssize_t cairn_readlink(cairn_pool* pool, cairn_ino dir, const char* path, char* buffer,
@@ -216,7 +218,7 @@ CAIRN_API int cairn_utimens(cairn_pool* pool, cairn_ino ino, int64_t atime_ns, i
 CAIRN_API int cairn_truncate(cairn_pool* pool, cairn_ino ino, uint64_t size);
 
 /* Extended attributes, as setxattr(2) and friends (flags XATTR_CREATE 1, XATTR_REPLACE 2). All of an
- * inode's attributes together hold at most 64 KiB (-ENOSPC). */
+ * inode's attributes together hold at most 4 KiB (-ENOSPC), as on ext4. */
 CAIRN_API int cairn_setxattr(cairn_pool* pool, cairn_ino ino, const char* name, const void* value,
                              size_t size, int flags);
 CAIRN_API ssize_t cairn_getxattr(cairn_pool* pool, cairn_ino ino, const char* name, void* value,

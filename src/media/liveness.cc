@@ -65,6 +65,10 @@ void LivenessLock::release() {
   page_ = nullptr;
 }
 
+void LivenessLock::keep_from_children() {
+  if (page_ != nullptr) madvise(page_, page_size, MADV_DONTFORK);
+}
+
 Result<LivenessLock> try_lock(const char* path, uint64_t byte, Inheritance inheritance) {
   int descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (descriptor < 0) {

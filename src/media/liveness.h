@@ -41,6 +41,8 @@ class LivenessLock {
   [[nodiscard]] bool held() const { return page_ != nullptr; }
   // Gives the lock up in this process. Async-signal-safe.
   void release();
+  // From now on forked children do not hold it (an inherited lock becomes an own one).
+  void keep_from_children();
   // For a forked child, where an `own` lock's page is not mapped: drops the object's state.
   void forget() { page_ = nullptr; }
 

@@ -1,0 +1,34 @@
+// Handles: what the opaque types of the C API are.
+#pragma once
+
+#include <memory>
+
+#include "cairn/cairn.h"
+#include "file/file_system.h"
+#include "file/mapping.h"
+#include "file/open_file.h"
+#include "file/process.h"
+
+struct cairn_pool {
+  std::unique_ptr<cairn::file::FileSystem> fs;
+  cairn::file::Mappings mappings;
+  cairn::file::ForkedLane forked;
+};
+
+// A cairn_file is a file::File; the C name has no body of its own.
+namespace cairn::capi {
+
+inline file::File& file_of(cairn_file* handle) { return *reinterpret_cast<file::File*>(handle); }
+inline cairn_file* handle_of(file::File* file) { return reinterpret_cast<cairn_file*>(file); }
+inline file::FileSystem& fs_of(cairn_pool* pool) { return *pool->fs; }
+
+// The API's form of a result: 0 or a negative errno.
+inline int code(Status status) { return -status.code(); }
+template <typename T>
+ssize_t count(const Result<T>& result) {
+  return result.ok() ? static_cast<ssize_t>(*result) : -result.code();
+}
+
+void fill_stat(file::FileSystem& fs, const file::Map& map, cairn_stat* st);
+
+}  // namespace cairn::capi

@@ -1,0 +1,234 @@
+// C API: pools.
+#include <cstdio>
+#include <cstring>
+
+#include "capi/handles.h"
+#include "file/check.h"
+#include "media/media.h"
+#include "pool/seats.h"
+#include "pool/space.h"
+
+using cairn::fail;
+using cairn::Status;
+using cairn::capi::code;
+using cairn::capi::fs_of;
+
+namespace {
+
+const char* granularity_name(cairn::persist::Granularity granularity) {
+  switch (granularity) {
+    case cairn::persist::Granularity::none: return "none";
+    case cairn::persist::Granularity::page: return "page";
+    case cairn::persist::Granularity::cache_line: return "cache line";
+    case cairn::persist::Granularity::byte: return "byte";
+  }
+  return "unknown";
+}
+
+// State T in /proc/PID/stat, behind the name in parentheses.
+bool is_stopped(int pid) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/stat", pid);
+  FILE* file = std::fopen(path, "re");
+  if (file == nullptr) return false;
+  char text[512] = {};
+  const size_t n = std::fread(text, 1, sizeof text - 1, file);
+  std::fclose(file);
+  const char* end = n == 0 ? nullptr : std::strrchr(text, ')');
+  return end != nullptr && end[1] == ' ' && (end[2] == 'T' || end[2] == 't');
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* cairn_last_error(void) { return cairn::last_detail(); }
+const char* cairn_version(void) { return CAIRN_VERSION; }
+
+int cairn_pool_create(const char* path, const cairn_pool_options* options) {
+  cairn::pool::CreateOptions create;
+  uint32_t mode = 0700;
+  bool populate = false;
+  if (options != nullptr) {
+    if (options->struct_size < sizeof(cairn_pool_options))
+      return code(fail(EINVAL, "cairn_pool_create: struct_size is %u", options->struct_size));
+    if (options->granularity > 4)
+      return code(fail(EINVAL, "cairn_pool_create: granularity %u", options->granularity));
+    create.lanes = options->lanes;
+    create.size_bytes = options->size;
+    create.granularity = options->granularity;
+    if (options->mode != 0) mode = options->mode & 07777;
+    populate = options->populate != 0;
+  }
+  if (Status status = cairn::file::create(path, create, mode); !status.ok()) return code(status);
+  if (!populate) return 0;
+  cairn_pool* pool = nullptr;
+  int result = cairn_pool_attach(path, 0, &pool);
+  if (result == 0) result = cairn_pool_populate(pool, nullptr, nullptr);
+  cairn_pool_detach(pool);
+  return result;
+}
+
+int cairn_pool_attach(const char* path, unsigned flags, cairn_pool** pool) {
+  cairn::file::AttachOptions options;
+  options.read_only = (flags & CAIRN_ATTACH_READ_ONLY) != 0;
+  options.no_recovery = (flags & CAIRN_ATTACH_NO_RECOVERY) != 0;
+  auto fs = cairn::file::attach(path, options);
+  if (!fs.ok()) return code(fs.status());
+  auto handle = std::make_unique<cairn_pool>();
+  handle->fs = std::move(*fs);
+  handle->fs->handle = handle.get();
+  *pool = handle.release();
+  return 0;
+}
+
+void cairn_pool_detach(cairn_pool* pool) {
+  if (pool == nullptr) return;
+  cairn::file::detach(*pool->fs);
+  delete pool;
+}
+
+int cairn_pool_set_durability(cairn_pool* pool, int durability) {
+  if (durability != CAIRN_DURABILITY_FSYNC && durability != CAIRN_DURABILITY_WRITE)
+    return code(fail(EINVAL, "durability %d", durability));
+  fs_of(pool).durable_writes = durability == CAIRN_DURABILITY_WRITE;
+  return 0;
+}
+
+int cairn_pool_get_info(cairn_pool* handle, cairn_pool_info* info) {
+  auto& fs = fs_of(handle);
+  cairn::pool::Pool& pool = fs.pool;
+  const auto& identity = pool.superblock();
+  std::memset(info, 0, sizeof *info);
+  std::snprintf(info->path, sizeof info->path, "%s", pool.path.c_str());
+  for (int i = 0; i < 2; ++i) {
+    const uint64_t word = identity.uuid[i].load();
+    std::memcpy(info->uuid + 8 * i, &word, sizeof word);
+  }
+  const auto granularity = static_cast<cairn::persist::Granularity>(identity.granularity.load());
+  std::snprintf(info->medium, sizeof info->medium, "%s",
+                cairn::media::name_of(static_cast<cairn::media::Kind>(identity.medium.load())));
+  std::snprintf(info->granularity, sizeof info->granularity, "%s", granularity_name(granularity));
+  info->is_volatile = pool.is_volatile ? 1 : 0;
+  info->format_version = static_cast<uint32_t>(identity.version.load());
+  info->lanes = pool.lane_count;
+  info->lanes_attached = static_cast<uint32_t>(cairn_pool_get_lanes(handle, nullptr, 0));
+  info->segments = pool.segments.load();
+  info->large_pages = static_cast<uint32_t>(identity.large_pages.load());
+  for (uint32_t s = 0; s < info->segments; ++s)
+    info->size += pool.segment[s]->blocks * cairn::format::block_size;
+  const cairn::pool::Usage usage = cairn::pool::usage(pool);
+  info->usable = usage.usable * cairn::format::block_size;
+  info->used = (usage.usable - usage.free) * cairn::format::block_size;
+  info->reserve = usage.reserve * cairn::format::block_size;
+  info->block_size = cairn::format::block_size;
+  const uint64_t numbers = pool.state->itable_blocks.load() * cairn::format::inodes_per_block;
+  for (uint64_t n = cairn::format::root_inode; n < numbers; ++n) {
+    const auto* inode = cairn::file::inode_at(fs, n);
+    if (inode != nullptr && (inode->state.load() & 7) == cairn::format::inode_live) ++info->inodes;
+  }
+  info->attach_generation = pool.state->attach_generation.load();
+  info->created_ns = identity.created_ns.load();
+  return 0;
+}
+
+int cairn_pool_get_lanes(cairn_pool* handle, cairn_lane_info* lanes, size_t capacity) {
+  cairn::pool::Pool& pool = fs_of(handle).pool;
+  const int probe = cairn::pool::open_lock_file(pool);
+  int n = 0;
+  pool.for_each_lane([&](uint32_t l) {
+    if (static_cast<size_t>(n) < capacity) {
+      const cairn::format::Lane& lane = pool.lanes[l];
+      cairn_lane_info& info = lanes[n];
+      std::memset(&info, 0, sizeof info);
+      info.lane = l;
+      const auto held = cairn::media::is_held(probe, cairn::pool::lane_lock_byte(l));
+      info.alive = held.ok() && *held ? 1 : 0;
+      info.pid = static_cast<int32_t>(lane.pid.load());
+      info.stopped = info.alive != 0 && is_stopped(info.pid) ? 1 : 0;
+      for (size_t i = 0; i < std::size(lane.command); ++i) {
+        const uint64_t word = lane.command[i].load();
+        std::memcpy(info.command + i * sizeof word, &word, sizeof word);
+      }
+    }
+    ++n;
+    return true;
+  });
+  cairn::pool::close_lock_file(probe);
+  return n;
+}
+
+int cairn_pool_grow(cairn_pool* handle, uint64_t bytes) {
+  cairn::pool::Pool& pool = fs_of(handle).pool;
+  auto lock = cairn::pool::lock_attach(pool);
+  if (!lock.ok()) return code(lock.status());
+  if (pool.load_new_segments) {
+    if (Status status = pool.load_new_segments(pool); !status.ok()) return code(status);
+  }
+  return code(cairn::pool::add_segment(pool, bytes));
+}
+
+int cairn_pool_populate(cairn_pool* handle, cairn_progress progress, void* context) {
+  cairn::pool::Pool& pool = fs_of(handle).pool;
+  uint64_t total = 0;
+  for (uint32_t s = 0; s < pool.segments.load(); ++s) total += pool.segment[s]->region.size();
+  uint64_t done = 0;
+  constexpr uint64_t step = 64ULL << 20;
+  for (uint32_t s = 0; s < pool.segments.load(); ++s) {
+    cairn::pool::Segment& segment = *pool.segment[s];
+    for (uint64_t at = 0; at < segment.region.size(); at += step) {
+      const uint64_t size = std::min<uint64_t>(step, segment.region.size() - at);
+      Status status;
+      if (segment.reserve) status = segment.reserve(at, size);
+      if (status.ok()) status = segment.region.populate(at, size);
+      if (!status.ok()) return code(status);
+      done += size;
+      if (progress != nullptr && progress(context, done, total) != 0)
+        return code(fail(ECANCELED, "populating %s was stopped", pool.path.c_str()));
+    }
+  }
+  return 0;
+}
+
+int64_t cairn_pool_check(const char* path, cairn_finding finding, void* context) {
+  auto findings = cairn::file::check(path, [&](const char* text) {
+    if (finding != nullptr) finding(context, text);
+  });
+  return findings.ok() ? static_cast<int64_t>(*findings) : -findings.code();
+}
+
+int cairn_pool_remove(const char* path) { return code(cairn::pool::remove_files(path)); }
+
+int cairn_statfs(cairn_pool* handle, cairn_space* space) {
+  cairn::pool::Pool& pool = fs_of(handle).pool;
+  const cairn::pool::Usage usage = cairn::pool::usage(pool);
+  space->total_bytes = (usage.usable - cairn::pool::reserve_blocks) * cairn::format::block_size;
+  space->free_bytes = (usage.free - usage.reserve) * cairn::format::block_size;
+  space->files = pool.state->itable_blocks.load() * cairn::format::inodes_per_block;
+  return 0;
+}
+
+// ---- life of a process ----
+
+int cairn_fork_prepare(cairn_pool* pool) {
+  return code(cairn::file::prepare_fork(fs_of(pool), &pool->forked));
+}
+void cairn_fork_parent(cairn_pool* pool) {
+  cairn::file::finish_fork_in_parent(fs_of(pool), &pool->forked);
+}
+void cairn_fork_child(cairn_pool* pool) {
+  cairn::file::finish_fork_in_child(fs_of(pool), &pool->forked);
+}
+int cairn_exec_prepare(cairn_pool* pool, cairn_file* const* files, size_t count) {
+  auto fd = cairn::file::prepare_exec(
+      fs_of(pool), reinterpret_cast<cairn::file::File* const*>(files), count);
+  return fd.ok() ? *fd : -fd.code();
+}
+void cairn_exec_cancel(cairn_pool* pool, int descriptor) {
+  cairn::file::finish_exec(fs_of(pool), descriptor).ignore();  // only a foreign number can fail
+}
+int cairn_exec_adopt(cairn_pool* pool, int descriptor) {
+  return code(cairn::file::finish_exec(fs_of(pool), descriptor));
+}
+
+}  // extern "C"

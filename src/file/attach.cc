@@ -1,0 +1,185 @@
+// Attaching, detaching and making pools with files in them.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "file/file_system.h"
+#include "file/names.h"
+#include "file/open_file.h"
+#include "file/rebuild.h"
+#include "file/reclaim.h"
+#include "pool/epoch.h"
+#include "pool/lock.h"
+#include "pool/recover.h"
+#include "pool/redo.h"
+#include "pool/seats.h"
+
+namespace cairn::file {
+namespace {
+
+bool same_boot(Pool& pool) {
+  uint64_t boot[2];
+  pool::read_boot_id(boot);
+  return pool.state->boot_id[0].load() == boot[0] && pool.state->boot_id[1].load() == boot[1];
+}
+
+Status store_boot(Pool& pool) {
+  uint64_t boot[2];
+  pool::read_boot_id(boot);
+  for (int i = 0; i < 2; ++i) pool.store_flush(pool.state->boot_id[i], boot[i]);
+  return pool.fence();
+}
+
+// Everything that a pool needs before the first lane is taken: the caller has the attach lock.
+Status first_attach(FileSystem& fs) {
+  Pool& pool = fs.pool;
+  const bool clean = pool.state->clean.load() == 1;
+  if (!clean && !same_boot(pool)) {
+    CAIRN_TRY(rebuild(fs));
+  } else if (!clean) {
+    // The memory is what it was: only the dead have left things half done.
+    pool.for_each_lane([&pool](uint32_t lane) {
+      pool::recover_if_dead(pool, lane);
+      return true;
+    });
+  }
+  const uint64_t generation = pool.state->attach_generation.load() + 1;
+  pool.store_flush(pool.state->attach_generation, generation);
+  pool.store_flush(pool.state->clean, 0);
+  CAIRN_TRY(store_boot(pool));
+  pool.attach_generation = generation;
+  return Status();
+}
+
+Status make_root(FileSystem& fs, uint32_t mode) {
+  Pool& pool = fs.pool;
+  pool::SeatGuard seat(pool);
+  if (!seat.ok()) return pool::no_seat(pool);
+  auto block = block_for(pool, *seat, fs.itable(), 0, pool::Need::ordinary);
+  if (!block.ok()) return block.status();
+  pool.store_flush(pool.state->itable_blocks, 1);
+  Inode& root = *inode_at(fs, format::root_inode);
+  const uint64_t now = now_ns();
+  pool.store(root.mode, S_IFDIR | mode);
+  pool.store(root.generation, 1);
+  pool.store(root.owner, fs.uid | static_cast<uint64_t>(fs.gid) << 32);
+  pool.store(root.links, 2);
+  for (Word* time : {&root.atime, &root.mtime, &root.ctime, &root.btime}) pool.store(*time, now);
+  pool.store(root.directory.parent, format::root_inode);
+  pool.store(root.state, format::inode_live);
+  pool.flush(&root, sizeof root);
+  return pool.fence();
+}
+
+bool alone(Pool& pool) {
+  return pool.for_each_lane([&pool](uint32_t lane) {
+    for (const Pool::HeldLane& held : pool.held) {
+      if (held.number == lane) return true;
+    }
+    return false;
+  });
+}
+
+}  // namespace
+
+FileSystem::FileSystem(std::unique_ptr<Pool> attached)
+    : owned_pool(std::move(attached)), pool(*owned_pool), uid(geteuid()), gid(getegid()) {
+  pool.client = this;
+}
+
+FileSystem::~FileSystem() { pool.client = nullptr; }
+
+Status create_in(Pool& pool, uint32_t root_mode) {
+  struct Borrowed {
+    explicit Borrowed(Pool& p) : fs(std::unique_ptr<Pool>(&p)) {}
+    ~Borrowed() { fs.owned_pool.release(); }
+    FileSystem fs;
+  } borrowed(pool);
+  CAIRN_TRY(store_boot(pool));
+  pool.held.reserve(pool::max_local_lanes);
+  CAIRN_TRY(pool::add_lane(pool));
+  Status status = make_root(borrowed.fs, root_mode);
+  pool::release_lanes(pool);
+  CAIRN_TRY(status);
+  pool.store_flush(pool.state->clean, 1);
+  CAIRN_TRY(pool.fence());
+  return pool::publish_identity(pool);
+}
+
+Status create(const std::string& path, const pool::CreateOptions& options, uint32_t root_mode) {
+  auto pool = pool::create_files(path, options);
+  if (!pool.ok()) return pool.status();
+  Status status = create_in(**pool, root_mode);
+  if (!status.ok()) {
+    pool->reset();
+    pool::remove_files(path).ignore();
+    return annotate(status, "cannot create pool %s", path.c_str());
+  }
+  return Status();
+}
+
+Result<std::unique_ptr<FileSystem>> attach_to(std::unique_ptr<Pool> mapped,
+                                              const AttachOptions& options) {
+  auto fs = std::make_unique<FileSystem>(std::move(mapped));
+  Pool& pool = fs->pool;
+  if (options.read_only) {
+    if (pool.state->clean.load() != 1 && !options.no_recovery && !same_boot(pool))
+      return fail(EUCLEAN, "%s was not detached cleanly; attach it once for writing to recover it",
+                  pool.path.c_str());
+    pool.no_liveness = true;
+    return fs;
+  }
+  auto lock = pool::lock_attach(pool);
+  if (!lock.ok()) return annotate(lock.status(), "cannot attach pool %s", pool.path.c_str());
+  auto attached = pool::anybody_attached(pool.lock_path);
+  if (!attached.ok()) return attached.status();
+  pool.held.reserve(pool::max_local_lanes);
+  if (!*attached) CAIRN_TRY(first_attach(*fs));
+  pool.attach_generation = pool.state->attach_generation.load();
+  CAIRN_TRY(pool::add_lane(pool));
+  lock->release();
+  if (pool.state->sweep.load() != 0) {
+    pool::SeatGuard seat(pool);
+    if (seat.ok()) sweep_unlinked(*fs, *seat);
+  }
+  return fs;
+}
+
+Result<std::unique_ptr<FileSystem>> attach(const std::string& path, const AttachOptions& options) {
+  auto pool = pool::open_files(path, options.read_only);
+  if (!pool.ok()) return pool.status();
+  return attach_to(std::move(*pool), options);
+}
+
+void detach(FileSystem& fs) {
+  Pool& pool = fs.pool;
+  if (pool.read_only || pool.held.empty()) return;
+  while (fs.files != nullptr) {
+    pool::SeatGuard seat(pool);
+    if (!seat.ok()) break;
+    close_file(*seat, std::unique_ptr<File>(fs.files));
+  }
+  auto lock = pool::lock_attach(pool);
+  // The dead leave work behind, which the last one does.
+  const bool last = lock.ok() && (pool.for_each_lane([&](uint32_t lane) {
+    bool own = false;
+    for (const Pool::HeldLane& held : pool.held) own = own || held.number == lane;
+    if (!own) pool::recover_if_dead(pool, lane);
+    return true;
+  }), alone(pool));
+  if (last) {
+    pool::SeatGuard seat(pool);
+    if (seat.ok()) {
+      sweep_unlinked(fs, *seat);
+      fs.reclaim_everything(*seat);
+    }
+  }
+  pool::release_lanes(pool);
+  if (last && pool.fence().ok()) {
+    pool.store_flush(pool.state->clean, 1);
+    pool.fence().ignore();  // then it is recovered once more
+  }
+}
+
+}  // namespace cairn::file

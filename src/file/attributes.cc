@@ -1,0 +1,190 @@
+#include "file/attributes.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "pool/lock.h"
+#include "pool/redo.h"
+
+namespace cairn::file {
+namespace {
+
+using format::Stamp;
+
+void raise_to(Pool& pool, Word& word, uint64_t value) {
+  uint64_t now = word.load();
+  while (now < value && !pool.compare_exchange(word, now, value)) {
+  }
+  pool.flush(&word, sizeof word);
+}
+
+// Calls visit(stamp) for the stamps of the inode in all lanes that its mask names.
+template <typename Visit>
+void for_each_stamp(FileSystem& fs, const Inode& inode, uint64_t number, Visit visit) {
+  const uint64_t mask = inode.stamps.load();
+  if (mask == 0) [[likely]] return;
+  for (uint32_t l = 0; l < fs.pool.lane_count; ++l) {
+    if ((mask >> (l % 64) & 1) == 0) continue;
+    for (Stamp& stamp : fs.pool.lanes[l].stamp) {
+      if (stamp.inode.load() == number) visit(stamp);
+    }
+  }
+}
+
+Stamp* claim_stamp(FileSystem& fs, uint64_t number) {
+  for (const Pool::HeldLane& held : fs.pool.held) {
+    for (Stamp& stamp : fs.pool.lanes[held.number].stamp) {
+      uint64_t free = 0;
+      if (stamp.inode.load() != 0 || !fs.pool.compare_exchange(stamp.inode, free, number)) continue;
+      return &stamp;
+    }
+  }
+  return nullptr;
+}
+
+void mark_stamped(FileSystem& fs, Inode& inode, const Stamp* stamp) {
+  const auto offset = static_cast<uint64_t>(reinterpret_cast<const uint8_t*>(stamp) -
+                                            reinterpret_cast<const uint8_t*>(fs.pool.lanes));
+  const uint64_t bit = 1ULL << (offset / sizeof(format::Lane) % 64);
+  if ((inode.stamps.load() & bit) == 0) fs.pool.fetch_or(inode.stamps, bit);
+}
+
+void fold(Pool& pool, Inode& inode, uint64_t mtime) {
+  if (mtime == 0) return;
+  raise_to(pool, inode.mtime, mtime);
+  raise_to(pool, inode.ctime, mtime);
+  pool.fetch_add(inode.change, 1);
+}
+
+// Counts the blocks of a map: data and nodes.
+class BlockCounter final : public MapVisitor {
+ public:
+  static constexpr uint64_t exact_nodes = 64;
+  uint64_t blocks = 0;
+
+  bool data(Word&, Entry, uint64_t, uint64_t n) override {
+    blocks += n;
+    return true;
+  }
+  bool node(Word& /*word*/, Entry /*entry*/, uint64_t /*file_block*/, unsigned level) override {
+    blocks += 1;
+    if (level == 1) ++nodes_;
+    return nodes_ <= exact_nodes;
+  }
+
+ private:
+  uint64_t nodes_ = 0;
+};
+
+uint64_t blocks_of(const FileSystem& fs, const Map& map, uint64_t size) {
+  const uint64_t in_size = (size + format::block_size - 1) >> format::block_shift;
+  BlockCounter counter;
+  const bool exact = visit_map(fs.pool, map, 0, max_file_blocks, counter);
+  return exact ? counter.blocks : std::max(counter.blocks, in_size);
+}
+
+uint64_t resolve(uint64_t time) { return time == time_now ? now_ns() : time; }
+
+}  // namespace
+
+Attributes attributes_of(FileSystem& fs, const Map& map) {
+  const Inode& inode = *map.inode;
+  Attributes a;
+  a.number = map.number;
+  a.generation = inode.generation.load();
+  a.mode = static_cast<uint32_t>(inode.mode.load());
+  a.uid = static_cast<uint32_t>(inode.owner.load());
+  a.gid = static_cast<uint32_t>(inode.owner.load() >> 32);
+  a.links = static_cast<uint32_t>(inode.links.load());
+  a.size = inode.size.load();
+  a.atime = inode.atime.load();
+  a.mtime = inode.mtime.load();
+  a.ctime = inode.ctime.load();
+  a.btime = inode.btime.load();
+  a.rdev = inode.rdev.load();
+  a.flags = inode.flags.load();
+  for_each_stamp(fs, inode, map.number, [&a](const Stamp& stamp) {
+    a.mtime = std::max(a.mtime, stamp.mtime.load());
+    a.ctime = std::max(a.ctime, stamp.mtime.load());
+  });
+  if (!S_ISLNK(a.mode)) a.blocks = blocks_of(fs, map, a.size);
+  return a;
+}
+
+Status set_mode(FileSystem& fs, LocalSeat& seat, const Map& map, uint32_t permissions) {
+  pool::LockGuard lock(fs.pool, seat, map.inode->lock);
+  pool::Change change(fs.pool, seat);
+  change.set(map.inode->mode, (map.inode->mode.load() & ~07777ULL) | (permissions & 07777));
+  change.set(map.inode->ctime, now_ns());
+  return change.commit();
+}
+
+Status set_owner(FileSystem& fs, LocalSeat& seat, const Map& map, uint32_t uid, uint32_t gid) {
+  pool::LockGuard lock(fs.pool, seat, map.inode->lock);
+  const uint64_t now = map.inode->owner.load();
+  const uint64_t new_uid = uid == UINT32_MAX ? now & 0xffffffff : uid;
+  const uint64_t new_gid = gid == UINT32_MAX ? now >> 32 : gid;
+  pool::Change change(fs.pool, seat);
+  change.set(map.inode->owner, new_uid | new_gid << 32);
+  change.set(map.inode->ctime, now_ns());
+  return change.commit();
+}
+
+Status set_times(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t atime, uint64_t mtime) {
+  pool::LockGuard lock(fs.pool, seat, map.inode->lock);
+  if (mtime != time_omit) {
+    // What was stamped before is over; it must not win against the time that is set.
+    for_each_stamp(fs, *map.inode, map.number, [&fs](Stamp& stamp) { fs.pool.store(stamp.mtime, 0); });
+  }
+  pool::Change change(fs.pool, seat);
+  if (atime != time_omit) change.set(map.inode->atime, resolve(atime));
+  if (mtime != time_omit) change.set(map.inode->mtime, resolve(mtime));
+  change.set(map.inode->ctime, now_ns());
+  return change.commit();
+}
+
+void stamp_now(File& file, uint64_t tick) {
+  FileSystem& fs = *file.fs;
+  Stamp* stamp = file.stamp.load();
+  if (stamp == nullptr && (stamp = claim_stamp(fs, file.number)) != nullptr) {
+    Stamp* none = nullptr;
+    if (!file.stamp.compare_exchange_strong(none, stamp)) {
+      fs.pool.store(stamp->inode, 0);
+      stamp = none;
+    }
+  }
+  if (stamp != nullptr) {
+    fs.pool.store(stamp->mtime, tick);
+    mark_stamped(fs, *file.inode, stamp);
+  } else {
+    fold(fs.pool, *file.inode, tick);  // more files are written to than a lane has slots
+  }
+  file.last_tick.store(tick, std::memory_order_relaxed);
+}
+
+void fold_stamp(File& file) {
+  Pool& pool = file.fs->pool;
+  if (Stamp* stamp = file.stamp.exchange(nullptr)) {
+    fold(pool, *file.inode, stamp->mtime.load());
+    pool.store(stamp->mtime, 0);
+    pool.store(stamp->inode, 0);
+  }
+  file.last_tick.store(0);
+  // As the kernel's relatime: the first reading after a change counts.
+  if (file.was_read.exchange(false) && !pool.read_only &&
+      file.inode->atime.load() <= file.inode->mtime.load())
+    raise_to(pool, file.inode->atime, coarse_now_ns());
+}
+
+void fold_lane_stamps(FileSystem& fs, uint32_t lane) {
+  for (Stamp& stamp : fs.pool.lanes[lane].stamp) {
+    const uint64_t number = stamp.inode.load();
+    if (number == 0) continue;
+    if (Inode* inode = inode_at(fs, number)) fold(fs.pool, *inode, stamp.mtime.load());
+    fs.pool.store(stamp.mtime, 0);
+    fs.pool.store(stamp.inode, 0);
+  }
+}
+
+}  // namespace cairn::file

@@ -1,0 +1,51 @@
+// Attributes: stat, modes, owners and times.
+//
+// Times of the data path: a writer stores no time into the inode, whose lines others read. He stamps a
+// slot in his lane, once per tick of the coarse clock; stat looks at the slots of the lanes that the
+// inode's `stamps` mask names, and closing a file folds its slot into the inode.
+#pragma once
+
+#include <cstdint>
+
+#include "file/open_file.h"
+
+namespace cairn::file {
+
+struct Attributes {
+  uint64_t number = 0;
+  uint64_t generation = 0;
+  uint32_t mode = 0;
+  uint32_t uid = 0;
+  uint32_t gid = 0;
+  uint32_t links = 0;
+  uint64_t size = 0;
+  uint64_t blocks = 0;  // of 4 KiB; of files above 128 MiB, node by node
+  uint64_t atime = 0;   // ns
+  uint64_t mtime = 0;
+  uint64_t ctime = 0;
+  uint64_t btime = 0;
+  uint64_t rdev = 0;
+  uint64_t flags = 0;
+};
+
+// The caller is inside a SeatGuard.
+Attributes attributes_of(FileSystem& fs, const Map& map);
+
+inline constexpr uint64_t time_now = UINT64_MAX;
+inline constexpr uint64_t time_omit = UINT64_MAX - 1;
+Status set_mode(FileSystem& fs, LocalSeat& seat, const Map& map, uint32_t permissions);
+Status set_owner(FileSystem& fs, LocalSeat& seat, const Map& map, uint32_t uid, uint32_t gid);
+Status set_times(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t atime, uint64_t mtime);
+
+// The file's bytes have changed now.
+void stamp_now(File& file, uint64_t tick);
+inline void touch_modified(File& file) {
+  const uint64_t tick = coarse_now_ns();
+  if (file.last_tick.load(std::memory_order_relaxed) != tick) [[unlikely]] stamp_now(file, tick);
+}
+// Puts the file's stamp, and the time of its reading, into the inode.
+void fold_stamp(File& file);
+// The same for every stamp of a dead lane.
+void fold_lane_stamps(FileSystem& fs, uint32_t lane);
+
+}  // namespace cairn::file

@@ -1,0 +1,15 @@
+// Cut: truncate and punch. A cut takes the file blocks [from, to) out of a map as one atomic change,
+// whatever the file's size: nodes on the two edges are replaced by copies without the range, and an
+// orphan inode gets the old ones together with the range that is to be freed (reclaim.h).
+#pragma once
+
+#include "file/open_file.h"
+
+namespace cairn::file {
+
+// ftruncate(2) on a regular file.
+Status truncate(FileSystem& fs, const Map& map, uint64_t size);
+// FALLOC_FL_PUNCH_HOLE: [offset, offset + size) reads as zeros, whole blocks of it are freed.
+Status punch(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size);
+
+}  // namespace cairn::file

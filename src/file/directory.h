@@ -1,0 +1,79 @@
+// Directory: the names in one directory (docs/format/directory.md).
+//
+// Names lie in slots of 64-byte units in the directory's own blocks, chained in a hash index that
+// grows by one bucket at a time (linear hashing), so that every operation is constant time. Looking up
+// takes no lock: new names become visible by one word; everything else makes the directory's shape odd
+// for a moment, and a look-up that ran across that is done again.
+#pragma once
+
+#include "file/file_system.h"
+#include "pool/redo.h"
+
+namespace cairn::file {
+
+struct Name {
+  const char* text = nullptr;
+  unsigned length = 0;
+  uint32_t hash = 0;
+};
+// ENAMETOOLONG above 255 bytes.
+Result<Name> make_name(const char* text, size_t length);
+
+// What a file in lower was when its name was imported.
+struct LowerIdentity {
+  uint64_t device = 0;
+  uint64_t inode = 0;
+  uint64_t size = 0;
+  uint64_t mtime = 0;
+};
+
+struct Slot {
+  uint64_t unit = 0;
+  format::Dirent* dirent = nullptr;
+  uint64_t head = 0;
+  uint64_t inode = 0;
+  [[nodiscard]] bool is_whiteout() const { return (head & format::dirent_whiteout) != 0; }
+  [[nodiscard]] bool has_lower() const { return (head & format::dirent_lower) != 0; }
+  [[nodiscard]] unsigned type() const { return format::dirent_type(head); }
+};
+
+// ENOENT if the name is not there; whiteouts are found only if asked for. The caller is in a SeatGuard.
+Result<Slot> find_name(const FileSystem& fs, const Map& directory, const Name& name,
+                       bool whiteouts = false);
+
+// --- changes; the caller holds the directory's lock ---
+// Makes room for one more bucket if the index is crowded; a change of its own.
+Status grow_index(FileSystem& fs, LocalSeat& seat, const Map& directory);
+// Adds a name that is not there (a whiteout of it is taken over).
+Status insert_name(FileSystem& fs, LocalSeat& seat, pool::Change& change, const Map& directory,
+                   const Name& name, uint64_t inode, unsigned type,
+                   const LowerIdentity* lower = nullptr);
+// Takes a name away; one that came from lower leaves a whiteout.
+Status remove_name(FileSystem& fs, pool::Change& change, const Map& directory, const Slot& slot,
+                   const Name& name);
+// The name now names another inode.
+void replace_name(pool::Change& change, const Slot& slot, uint64_t inode, unsigned type);
+// After draining: the name's identity in lower is this now (null: it is not there any more, which
+// ends a whiteout for good).
+Status set_lower_identity(FileSystem& fs, LocalSeat& seat, const Map& directory, const Name& name,
+                          const LowerIdentity* lower);
+
+struct Listed {
+  uint64_t inode = 0;
+  uint64_t cookie = 0;  // continue here
+  unsigned type = 0;
+  unsigned length = 0;
+  bool whiteout = false;
+  bool has_lower = false;
+  LowerIdentity lower;
+  char name[256] = {};
+};
+// Up to `capacity` names from `cookie` on (0: the first unit; "." and ".." are the caller's).
+Result<size_t> list_names(FileSystem& fs, LocalSeat& seat, const Map& directory, uint64_t cookie,
+                          Listed* listed, size_t capacity, bool whiteouts = false);
+
+// The same without the lock, for a pool that nobody changes.
+Result<size_t> list_names_unlocked(const FileSystem& fs, const Map& directory, uint64_t cookie,
+                                   Listed* listed, size_t capacity, bool whiteouts);
+
+}  // namespace cairn::file

@@ -1,0 +1,121 @@
+// FileSystem: the files of one attached pool. Holds what this process knows beyond the pool itself;
+// the operations stand in files of their own:
+//
+//   inode_table  numbers to inodes, making and freeing them      attributes  stat, modes, times
+//   io           read, write, append                             shape       structural change
+//   cut          truncate, punch                                 reclaim     freeing what was cut
+//   directory    names in one directory                          names       paths, create, rename
+//   open_file    open file descriptions                          xattr, mmap, sync
+//   recovery     a dead lane's files                             rebuild     after a power loss
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "file/map.h"
+#include "format/dirent.h"
+#include "format/open_file.h"
+#include "pool/files.h"
+#include "pool/pool.h"
+
+namespace cairn::file {
+
+// Where the contents of lazy inodes (flag_lazy) come from; implemented by tier/. Each is called
+// without locks held, and may be called for one inode by several processes at once.
+class Lower {
+ public:
+  virtual ~Lower() = default;
+  // Fills a lazy directory with its names, then clears the flag.
+  virtual Status fill_directory(uint64_t inode) = 0;
+  // Reads a lazy file's bytes; the count, 0 at its end.
+  virtual Result<size_t> read(uint64_t inode, void* buffer, size_t size, uint64_t offset) = 0;
+  // Copies a lazy file's bytes into the pool (not needed if it is about to be cut to `size` 0), then
+  // clears the flag.
+  virtual Status stage(uint64_t inode, bool discard) = 0;
+  // Makes everything at and below an inode the pool's own: before it moves to another name.
+  virtual Status stage_tree(uint64_t inode) = 0;
+};
+
+struct File;
+
+class FileSystem final : public pool::Client {
+ public:
+  explicit FileSystem(std::unique_ptr<Pool> attached);
+  ~FileSystem() override;
+
+  std::unique_ptr<Pool> owned_pool;
+  Pool& pool;
+  bool durable_writes = false;  // every write persists before it returns, entries included
+  Lower* lower = nullptr;
+  void* handle = nullptr;  // the C API's
+  uint32_t uid = 0;  // who creates
+  uint32_t gid = 0;
+
+  // Every handle of this process.
+  File* files = nullptr;
+  std::mutex files_lock;
+
+  // Hints of this process: inode numbers and open-file slots that may be free.
+  struct Candidates {
+    static constexpr unsigned capacity = 64;
+    std::atomic<uint32_t> lock{0};
+    unsigned count = 0;
+    uint64_t number[capacity];
+    bool pop(uint64_t* value);
+    bool push(uint64_t value);
+  };
+  Candidates free_inodes;
+  Candidates free_open_files;
+
+  [[nodiscard]] Map itable() const { return {&pool.state->itable, format::itable_number}; }
+  [[nodiscard]] Map otable() const { return {&pool.state->otable, format::otable_number}; }
+  [[nodiscard]] Map ptable() const { return {&pool.state->ptable, format::ptable_number}; }
+
+  // pool::Client: see recovery.cc
+  bool is_published(uint64_t inode, uint64_t file_block, unsigned level, BlockRef block) override;
+  void recover_seat(format::Seat& seat) override;
+  void recover_lane(uint32_t lane) override;
+  bool reclaim_everything(LocalSeat& seat) override;
+};
+
+// --- attaching (attach.cc) ---
+// Makes a pool at `path` with an empty root directory, detached cleanly.
+Status create(const std::string& path, const pool::CreateOptions& options, uint32_t root_mode);
+struct AttachOptions {
+  bool read_only = false;
+  bool no_recovery = false;
+};
+Result<std::unique_ptr<FileSystem>> attach(const std::string& path, const AttachOptions& options);
+// The same on a pool that is mapped already (the simulator's).
+Status create_in(Pool& pool, uint32_t root_mode);
+Result<std::unique_ptr<FileSystem>> attach_to(std::unique_ptr<Pool> pool,
+                                              const AttachOptions& options);
+// Gives lanes back; the last one leaves the pool clean.
+void detach(FileSystem& fs);
+
+// --- inode_table.cc ---
+// The inode of a number, whatever its state; null if the table has none (EIO noted if damaged).
+Inode* inode_at(const FileSystem& fs, uint64_t number);
+// The same, if it is live: ESTALE if not.
+Result<Inode*> live_inode(const FileSystem& fs, uint64_t number);
+struct NewInode {
+  Inode* inode = nullptr;
+  uint64_t number = 0;
+};
+// Takes a free inode, fills in type, owner and times, and leaves it in state allocating, noted in the
+// seat. Nothing names it yet; a Change makes it live. One at a time per seat.
+Result<NewInode> make_inode(FileSystem& fs, LocalSeat& seat, uint32_t mode, pool::Need need);
+// The Change has committed: the seat's note goes.
+void inode_is_made(FileSystem& fs, LocalSeat& seat);
+// Undoes make_inode.
+void unmake_inode(FileSystem& fs, LocalSeat& seat, const NewInode& made);
+// An orphan whose blocks are gone becomes free.
+void free_inode(FileSystem& fs, Inode& inode, uint64_t number);
+
+uint64_t now_ns();
+// The coarse clock that time stamps of the data path use: cheap, advances every few ms.
+uint64_t coarse_now_ns();
+
+}  // namespace cairn::file

@@ -1,0 +1,402 @@
+#include "file/io.h"
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "file/attributes.h"
+#include "file/shape.h"
+#include "pool/space.h"
+
+namespace cairn::file {
+namespace {
+
+using format::block_shift;
+using format::block_size;
+
+constexpr uint64_t in_block(uint64_t offset) { return offset & (block_size - 1); }
+
+bool is_page_medium(const FileSystem& fs) {
+  return fs.pool.segment[0]->region.granularity() == persist::Granularity::page;
+}
+
+// A piece of a write: bytes for one run of file blocks.
+struct Piece {
+  const uint8_t* source;  // null: zeros
+  uint64_t offset;        // in the file
+  uint64_t size;
+};
+
+Status copy_piece(Pool& pool, BlockRef block, uint64_t at, const Piece& piece) {
+  return piece.source != nullptr ? pool.copy_in(block, at, piece.source, piece.size)
+                                 : pool.zero(block, at, piece.size);
+}
+
+// Overwrites mapped bytes from piece.offset on; returns how many were contiguous.
+Result<uint64_t> overwrite(FileSystem& fs, const Map& map, const Spot& spot, const Piece& piece) {
+  const uint64_t at = in_block(piece.offset);
+  uint64_t n = std::min(piece.size, block_size - at);
+  if (piece.size > n) {
+    const uint64_t blocks = contiguous(fs.pool, map, piece.offset >> block_shift, spot,
+                                       (at + piece.size + block_size - 1) >> block_shift);
+    n = std::min(piece.size, (blocks << block_shift) - at);
+  }
+  if (piece.source == nullptr) {
+    CAIRN_TRY(fs.pool.zero(spot.block, at, n));
+  } else {
+    CAIRN_TRY(fs.pool.copy_in(spot.block, at, piece.source, n));
+  }
+  return n;
+}
+
+// Publishes one block of a run; if somebody else filled the hole first, copies into his block.
+Status publish(FileSystem& fs, const Map& map, Word& slot, BlockRef block, uint64_t file_block,
+               const Piece& piece) {
+  Entry entry = Entry::make(Kind::block, block, map.number, file_block, 0);
+  if (is_page_medium(fs)) entry.value |= Entry::not_yet_durable;
+  uint64_t held = 0;
+  if (fs.pool.compare_exchange(slot, held, entry.value)) [[likely]] return Status();
+  const Entry winner{held};
+  if (!fs.pool.valid(winner.block()) || !winner.belongs_to(map.number, file_block, 0))
+    return damaged(map, file_block);
+  const uint64_t begin = file_block << block_shift;
+  const uint64_t from = std::max(piece.offset, begin);
+  const uint64_t to = std::min(piece.offset + piece.size, begin + block_size);
+  if (piece.source != nullptr)
+    CAIRN_TRY(fs.pool.copy_in(winner.block(), from - begin, piece.source + (from - piece.offset),
+                              to - from));
+  pool::give_back(fs.pool, block, 1);
+  return Status();
+}
+
+// Fills a hole from piece.offset on with a run of new blocks; returns how many bytes that took.
+Result<uint64_t> fill(FileSystem& fs, LocalSeat& seat, const Map& map, Piece piece, Spot spot) {
+  Pool& pool = fs.pool;
+  const uint64_t file_block = piece.offset >> block_shift;
+  const uint64_t at = in_block(piece.offset);
+  const uint64_t blocks_wanted = (at + piece.size + block_size - 1) >> block_shift;
+  const bool leaf = file_block >= format::node_entries &&
+                    (file_block & (format::node_entries - 1)) == 0 && at == 0 &&
+                    piece.size >= format::chunk_size && !is_page_medium(fs) &&
+                    (spot.level > 1 || (spot.level == 1 && !spot.entry));
+  CAIRN_TRY(reach(pool, seat, map, file_block, leaf, pool::Need::ordinary, &spot));
+  if (spot.entry) return uint64_t{0};  // others were faster: walk again
+  const bool as_leaf = leaf && spot.level == 1;
+  const uint64_t most = as_leaf ? format::chunk_blocks
+                                : std::min(hole_run(map, file_block, spot, blocks_wanted),
+                                           format::chunk_blocks);
+  auto run = pool::take(pool, seat, map.number, file_block, 0, static_cast<uint32_t>(most));
+  if (!run.ok()) return run.status();
+  if (as_leaf && run->count < format::chunk_blocks) {
+    // No whole chunk is left: go on block by block.
+    pool::give_back(pool, run->first, run->count, run->zero);
+    pool::settle(pool, seat, *run);
+    CAIRN_TRY(reach(pool, seat, map, file_block, false, pool::Need::ordinary, &spot));
+    if (spot.entry) return uint64_t{0};
+    run = pool::take(pool, seat, map.number, file_block, 0,
+                     static_cast<uint32_t>(
+                         std::min(hole_run(map, file_block, spot, blocks_wanted), most)));
+    if (!run.ok()) return run.status();
+  }
+  piece.size = std::min(piece.size, (static_cast<uint64_t>(run->count) << block_shift) - at);
+  const uint64_t end = at + piece.size;
+  Status status;
+  if (!run->zero) {
+    if (at != 0) status = pool.zero(run->first, 0, at);
+    if (status.ok() && in_block(end) != 0)
+      status = pool.zero(run->first, end, block_size - in_block(end));
+  }
+  if (status.ok() && (piece.source != nullptr || !run->zero))
+    status = copy_piece(pool, run->first, at, piece);
+  if (status.ok()) status = pool.fence();
+  if (!status.ok()) {
+    pool::give_back(pool, run->first, run->count);
+    pool::settle(pool, seat, *run);
+    return status;
+  }
+  if (as_leaf && run->count == format::chunk_blocks) {
+    uint64_t held = 0;
+    const Entry entry = Entry::make(Kind::leaf, run->first, map.number, file_block, 1);
+    if (!pool.compare_exchange(*spot.word, held, entry.value)) {
+      pool::give_back(pool, run->first, run->count);
+      piece.size = 0;
+    }
+    pool.flush(spot.word, sizeof(Word));
+  } else {
+    for (uint64_t i = 0; i < run->count; ++i) {
+      if (Status s = publish(fs, map, spot.word[i], run->first.plus(i), file_block + i, piece);
+          !s.ok())
+        status = s;
+    }
+    pool.flush(spot.word, run->count * sizeof(Word));
+  }
+  pool::settle(pool, seat, *run);
+  CAIRN_TRY(status);
+  return piece.size;
+}
+
+// The body of every write: copies [offset, offset + size); `*written` counts what is in place. The
+// seat has announced the inode.
+Status write_bytes(FileSystem& fs, pool::SeatGuard& seat, const Map& map, const uint8_t* source,
+                   uint64_t size, uint64_t offset, uint64_t* written) {
+  Inode& inode = *map.inode;
+  uint64_t done = 0;
+  uint64_t since_look = 0;
+  if (is_changing(inode)) [[unlikely]] wait_for_shape(fs, seat, inode, map.number);
+  while (done < size) {
+    if (since_look >= piece_bytes) {
+      since_look = 0;
+      if (is_changing(inode)) [[unlikely]] wait_for_shape(fs, seat, inode, map.number);
+    }
+    const Piece piece{source == nullptr ? nullptr : source + done, offset + done,
+                      std::min(size - done, piece_bytes)};
+    Spot spot;
+    Status status = walk(fs.pool, map, piece.offset >> block_shift, &spot);
+    if (!status.ok()) [[unlikely]] {
+      *written = done;
+      return status;
+    }
+    auto n = spot.block ? overwrite(fs, map, spot, piece) : fill(fs, *seat, map, piece, spot);
+    if (!n.ok()) [[unlikely]] {
+      *written = done;
+      return n.status();
+    }
+    done += *n;
+    since_look += *n;
+  }
+  *written = done;
+  return Status();
+}
+
+void note_extension(FileSystem& fs, LocalSeat& seat, uint64_t number, uint64_t from, uint64_t to) {
+  format::Seat& words = *seat.words;
+  fs.pool.store(words.extending_from, from);
+  fs.pool.store(words.extending_to, to);
+  fs.pool.store(words.extending_inode, number);
+}
+
+void extend_size(FileSystem& fs, Inode& inode, uint64_t end) {
+  uint64_t size = inode.size.load();
+  while (size < end && !fs.pool.compare_exchange(inode.size, size, end)) {
+  }
+  fs.pool.flush(&inode.size, sizeof(Word));
+}
+
+Result<size_t> write_in_seat(File& file, pool::SeatGuard& seat, const uint8_t* source, uint64_t size,
+                             uint64_t offset) {
+  FileSystem& fs = *file.fs;
+  const Map map = file.map();
+  const uint64_t end = offset + size;
+  const bool extends = end > map.inode->size.load();
+  if (extends) note_extension(fs, *seat, map.number, offset, end);
+  uint64_t written = 0;
+  Status status = write_bytes(fs, seat, map, source, size, offset, &written);
+  if (extends) [[unlikely]] {
+    if (written != 0) {
+      // The data are fenced before the size shows them.
+      if (Status s = fs.pool.fence(); !s.ok()) status = s;
+      extend_size(fs, *map.inode, offset + written);
+    }
+    fs.pool.store(seat->words->extending_inode, 0);
+  }
+  if (Status s = fs.pool.fence(); !s.ok()) return s;
+  if (written == 0 && !status.ok()) return status;
+  touch_modified(file);
+  return static_cast<size_t>(written);
+}
+
+Status check_write(const File& file, uint64_t offset, uint64_t size) {
+  if (!file.writable)
+    return fail(EBADF, "inode %llu: not open for writing", static_cast<unsigned long long>(file.number));
+  if (offset > max_file_size || size > max_file_size - offset)
+    return fail(EFBIG, "inode %llu: offset %llu is beyond the largest file",
+                static_cast<unsigned long long>(file.number), static_cast<unsigned long long>(offset));
+  if (file.fs->pool.read_only)
+    return fail(EROFS, "pool %s is attached read-only", file.fs->pool.path.c_str());
+  return Status();
+}
+
+}  // namespace
+
+Status zero_mapped(const FileSystem& fs, const Map& map, uint64_t from, uint64_t to) {
+  while (from < to) {
+    Spot spot;
+    CAIRN_TRY(walk(fs.pool, map, from >> block_shift, &spot));
+    const uint64_t cover = span_of(spot.block ? 0 : spot.level) << block_shift;
+    const uint64_t next = std::min(to, (from / cover + 1) * cover);
+    if (spot.block) CAIRN_TRY(fs.pool.zero(spot.block, in_block(from), next - from));
+    from = next;
+  }
+  return fs.pool.fence();
+}
+
+Result<size_t> read_at(File& file, void* buffer, size_t size, uint64_t offset) {
+  FileSystem& fs = *file.fs;
+  if (!file.readable) [[unlikely]]
+    return fail(EBADF, "inode %llu: not open for reading", static_cast<unsigned long long>(file.number));
+  if (file.directory) [[unlikely]]
+    return fail(EISDIR, "inode %llu is a directory", static_cast<unsigned long long>(file.number));
+  if ((file.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr) [[unlikely]] {
+    return fs.lower->read(file.number, buffer, size, offset);
+  }
+  pool::SeatGuard seat(fs.pool);
+  if (!seat.ok()) [[unlikely]] return pool::no_seat(fs.pool);
+  const uint64_t end_of_file = file.inode->size.load();
+  if (offset >= end_of_file) return size_t{0};
+  size = static_cast<size_t>(std::min<uint64_t>(size, end_of_file - offset));
+  const Map map = file.map();
+  auto* to = static_cast<uint8_t*>(buffer);
+  uint64_t done = 0;
+  while (done < size) {
+    const uint64_t at = in_block(offset + done);
+    const uint64_t file_block = (offset + done) >> block_shift;
+    Spot spot;
+    CAIRN_TRY(walk(fs.pool, map, file_block, &spot));
+    uint64_t n = std::min<uint64_t>(size - done, block_size - at);
+    if (spot.block) [[likely]] {
+      if (size - done > n) {
+        const uint64_t blocks = contiguous(fs.pool, map, file_block, spot,
+                                           (at + (size - done) + block_size - 1) >> block_shift);
+        n = std::min<uint64_t>(size - done, (blocks << block_shift) - at);
+      }
+      CAIRN_TRY(fs.pool.region(spot.block)
+                    .read(to + done, (spot.block.index() << block_shift) + at, n));
+    } else {
+      const uint64_t cover = span_of(spot.level) << block_shift;
+      n = std::min<uint64_t>(size - done, cover - (offset + done) % cover);
+      std::memset(to + done, 0, n);
+    }
+    done += n;
+  }
+  if (!file.was_read.load(std::memory_order_relaxed))
+    file.was_read.store(true, std::memory_order_relaxed);
+  return size;
+}
+
+Result<size_t> write_at(File& file, const void* buffer, size_t size, uint64_t offset) {
+  FileSystem& fs = *file.fs;
+  CAIRN_TRY(check_write(file, offset, size));
+  if (size == 0) return size_t{0};
+  if ((file.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr) [[unlikely]]
+    CAIRN_TRY(fs.lower->stage(file.number, false));
+  pool::SeatGuard seat(fs.pool, file.number);
+  if (!seat.ok()) [[unlikely]] return pool::no_seat(fs.pool);
+  auto n = write_in_seat(file, seat, static_cast<const uint8_t*>(buffer), size, offset);
+  return n;
+}
+
+Result<size_t> append(File& file, const iovec* vector, int count, uint64_t* offset) {
+  FileSystem& fs = *file.fs;
+  uint64_t total = 0;
+  for (int i = 0; i < count; ++i) total += vector[i].iov_len;
+  CAIRN_TRY(check_write(file, 0, total));
+  if ((file.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr) [[unlikely]]
+    CAIRN_TRY(fs.lower->stage(file.number, false));
+  pool::SeatGuard seat(fs.pool);
+  if (!seat.ok()) [[unlikely]] return pool::no_seat(fs.pool);
+  if (total == 0) {
+    *offset = file.inode->size.load();
+    return size_t{0};
+  }
+  pool::LockGuard lock(fs.pool, *seat, file.inode->append_lock);
+  // Announced only now: whoever changes the structure must not wait for us while we wait for the lock.
+  seat.resume_writing(file.number);
+  if (is_changing(*file.inode)) wait_for_shape(fs, seat, *file.inode, file.number);
+  const uint64_t start = file.inode->size.load();
+  *offset = start;
+  CAIRN_TRY(check_write(file, start, total));
+  note_extension(fs, *seat, file.number, start, start + total);
+  uint64_t done = 0;
+  Status status;
+  for (int i = 0; i < count && status.ok(); ++i) {
+    uint64_t n = 0;
+    status = write_bytes(fs, seat, file.map(), static_cast<const uint8_t*>(vector[i].iov_base),
+                         vector[i].iov_len, start + done, &n);
+    done += n;
+  }
+  if (Status s = fs.pool.fence(); !s.ok()) status = s;
+  if (done != 0) extend_size(fs, *file.inode, start + done);
+  fs.pool.store(seat->words->extending_inode, 0);
+  if (Status s = fs.pool.fence(); !s.ok()) return s;
+  if (done == 0 && !status.ok()) return status;
+  touch_modified(file);
+  return static_cast<size_t>(done);
+}
+
+Status grow_size(File& file, uint64_t size) {
+  pool::SeatGuard seat(file.fs->pool, file.number);
+  if (!seat.ok()) return pool::no_seat(file.fs->pool);
+  if (is_changing(*file.inode)) wait_for_shape(*file.fs, seat, *file.inode, file.number);
+  extend_size(*file.fs, *file.inode, size);
+  touch_modified(file);
+  return file.fs->pool.fence();
+}
+
+Result<uint64_t> seek_data(File& file, uint64_t offset) {
+  FileSystem& fs = *file.fs;
+  pool::SeatGuard seat(fs.pool);
+  if (!seat.ok()) return pool::no_seat(fs.pool);
+  const uint64_t end = file.inode->size.load();
+  while (offset < end) {
+    Spot spot;
+    CAIRN_TRY(walk(fs.pool, file.map(), offset >> block_shift, &spot));
+    if (spot.block) return offset;
+    const uint64_t cover = span_of(spot.level) << block_shift;
+    offset = (offset / cover + 1) * cover;
+  }
+  return fail(ENXIO, "inode %llu: no data from there on", static_cast<unsigned long long>(file.number));
+}
+
+Result<uint64_t> seek_hole(File& file, uint64_t offset) {
+  FileSystem& fs = *file.fs;
+  pool::SeatGuard seat(fs.pool);
+  if (!seat.ok()) return pool::no_seat(fs.pool);
+  const uint64_t end = file.inode->size.load();
+  if (offset >= end)
+    return fail(ENXIO, "inode %llu: offset beyond its end", static_cast<unsigned long long>(file.number));
+  while (offset < end) {
+    Spot spot;
+    CAIRN_TRY(walk(fs.pool, file.map(), offset >> block_shift, &spot));
+    if (!spot.block) return offset;
+    const uint64_t blocks = contiguous(fs.pool, file.map(), offset >> block_shift, spot,
+                                       format::node_entries);
+    offset = ((offset >> block_shift) + blocks) << block_shift;
+  }
+  return end;
+}
+
+Status allocate(File& file, uint64_t offset, uint64_t size) {
+  FileSystem& fs = *file.fs;
+  CAIRN_TRY(check_write(file, offset, size));
+  pool::SeatGuard seat(fs.pool, file.number);
+  if (!seat.ok()) return pool::no_seat(fs.pool);
+  const Map map = file.map();
+  if (is_changing(*map.inode)) wait_for_shape(fs, seat, *map.inode, map.number);
+  uint64_t block = offset >> block_shift;
+  const uint64_t last = (offset + size + block_size - 1) >> block_shift;
+  uint64_t since_look = 0;
+  while (block < last) {
+    if (since_look >= piece_bytes >> block_shift) {
+      since_look = 0;
+      if (is_changing(*map.inode)) wait_for_shape(fs, seat, *map.inode, map.number);
+    }
+    Spot spot;
+    CAIRN_TRY(walk(fs.pool, map, block, &spot));
+    uint64_t n = 0;
+    if (spot.block) {
+      n = contiguous(fs.pool, map, block, spot, last - block);
+    } else {
+      const Piece zeros{nullptr, block << block_shift,
+                        std::min((last - block) << block_shift, piece_bytes)};
+      auto filled = fill(fs, *seat, map, zeros, spot);
+      if (!filled.ok()) return filled.status();
+      n = *filled >> block_shift;
+    }
+    block += n;
+    since_look += n;
+  }
+  return fs.pool.fence();
+}
+
+}  // namespace cairn::file

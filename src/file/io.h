@@ -1,0 +1,36 @@
+// Io: bytes in and out of a file. The hot path's rules: no system call, no allocation, no lock, and no
+// store to a line that another process writes when mapped bytes are read or overwritten.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <sys/uio.h>
+
+#include "file/open_file.h"
+
+namespace cairn::file {
+
+// Bytes read, short only at the end of file. A damaged map or medium: EIO, nothing counted.
+Result<size_t> read_at(File& file, void* buffer, size_t size, uint64_t offset);
+// Bytes written: less than `size` only when space ran out on the way (ENOSPC if none were written).
+Result<size_t> write_at(File& file, const void* buffer, size_t size, uint64_t offset);
+
+// At the end of file, whole, and never overlapping another append. `*offset` gets where it went.
+Result<size_t> append(File& file, const iovec* vector, int count, uint64_t* offset);
+
+// Makes holes in [offset, offset + size) blocks that read as zeros; all or nothing: what was taken
+// before ENOSPC is given back. Does not change the size.
+Status allocate(File& file, uint64_t offset, uint64_t size);
+
+// The file is at least `size` bytes long from now on.
+Status grow_size(File& file, uint64_t size);
+
+// The next offset from `offset` on that is data (or a hole), ENXIO if there is none.
+Result<uint64_t> seek_data(File& file, uint64_t offset);
+Result<uint64_t> seek_hole(File& file, uint64_t offset);
+
+// Zeroes what of [from, to) is mapped; takes no lock, the caller sees to that.
+Status zero_mapped(const FileSystem& fs, const Map& map, uint64_t from, uint64_t to);
+
+}  // namespace cairn::file

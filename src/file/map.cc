@@ -1,0 +1,136 @@
+#include "file/map.h"
+
+#include <algorithm>
+
+namespace cairn::file {
+
+Status damaged(const Map& map, uint64_t file_block) {
+  return fail(EIO, "inode %llu: its map is damaged at offset %llu",
+              static_cast<unsigned long long>(map.number),
+              static_cast<unsigned long long>(file_block << format::block_shift));
+}
+
+uint64_t contiguous(const Pool& pool, const Map& map, uint64_t file_block, const Spot& spot,
+                    uint64_t most) {
+  if (spot.level == 1) {  // a leaf
+    return std::min(most, format::chunk_blocks - (file_block & (format::node_entries - 1)));
+  }
+  const uint64_t in_table = file_block < format::direct_entries
+                                ? format::direct_entries - file_block
+                                : format::node_entries - (file_block & (format::node_entries - 1));
+  most = std::min(most, in_table);
+  uint64_t n = 1;
+  while (n < most) {
+    const Entry next{spot.word[n].load()};
+    if (next.kind() != Kind::block || next.block() != spot.block.plus(n) ||
+        !next.belongs_to(map.number, file_block + n, 0))
+      break;
+    ++n;
+  }
+  return pool.valid_run(spot.block, n) ? n : 1;
+}
+
+uint64_t hole_run(const Map& /*map*/, uint64_t file_block, const Spot& spot, uint64_t most) {
+  const uint64_t in_table = file_block < format::direct_entries
+                                ? format::direct_entries - file_block
+                                : format::node_entries - (file_block & (format::node_entries - 1));
+  most = std::min(most, in_table);
+  uint64_t n = 1;
+  while (n < most && spot.word[n].load_relaxed() == 0) ++n;
+  return n;
+}
+
+Status reach(Pool& pool, LocalSeat& seat, const Map& map, uint64_t file_block, bool for_leaf,
+             pool::Need need, Spot* spot) {
+  const unsigned target = for_leaf ? 1 : 0;
+  for (;;) {
+    CAIRN_TRY(walk(pool, map, file_block, spot));
+    if (spot->entry || spot->level <= target) return Status();
+    // A node is missing at spot->level.
+    const uint64_t base = base_of(file_block, spot->level);
+    auto run = pool::take(pool, seat, map.number, base, spot->level, 1, need);
+    if (!run.ok()) return run.status();
+    if (!run->zero) CAIRN_TRY(pool.zero(run->first, 0, format::block_size));
+    CAIRN_TRY(pool.fence());
+    uint64_t expected = 0;
+    const Entry entry = Entry::make(Kind::node, run->first, map.number, base, spot->level);
+    if (pool.compare_exchange(*spot->word, expected, entry.value)) {
+      pool.flush(spot->word, sizeof(Word));
+      CAIRN_TRY(pool.fence());
+    } else {
+      pool::give_back(pool, run->first, 1, true);
+    }
+    pool::settle(pool, seat, *run);
+  }
+}
+
+Result<BlockRef> block_for(Pool& pool, LocalSeat& seat, const Map& map, uint64_t file_block,
+                           pool::Need need) {
+  Spot spot;
+  CAIRN_TRY(reach(pool, seat, map, file_block, false, need, &spot));
+  while (!spot.entry) {
+    auto run = pool::take(pool, seat, map.number, file_block, 0, 1, need);
+    if (!run.ok()) return run.status();
+    if (!run->zero) CAIRN_TRY(pool.zero(run->first, 0, format::block_size));
+    CAIRN_TRY(pool.fence());
+    uint64_t expected = 0;
+    const Entry entry = Entry::make(Kind::block, run->first, map.number, file_block, 0);
+    const bool won = pool.compare_exchange(*spot.word, expected, entry.value);
+    if (won) {
+      pool.flush(spot.word, sizeof(Word));
+      CAIRN_TRY(pool.fence());
+    } else {
+      pool::give_back(pool, run->first, 1, true);
+    }
+    pool::settle(pool, seat, *run);
+    if (won) return run->first;
+    CAIRN_TRY(walk(pool, map, file_block, &spot));
+  }
+  return spot.block;
+}
+
+namespace {
+
+struct Range {
+  uint64_t from;
+  uint64_t to;
+};
+
+bool visit_entry(const Pool& pool, const Map& map, Range range, Word& word, uint64_t base,
+                 unsigned level, MapVisitor& visitor) {
+  const Entry entry{word.load()};
+  if (!entry) return true;
+  const bool sound = pool.valid(entry.block()) && entry.belongs_to(map.number, base, level);
+  if (sound && level == 0 && entry.kind() == Kind::block)
+    return visitor.data(word, entry, base, 1);
+  if (sound && level == 1 && entry.kind() == Kind::leaf &&
+      pool.valid_run(entry.block(), format::chunk_blocks))
+    return visitor.data(word, entry, base, format::chunk_blocks);
+  if (!sound || level == 0 || entry.kind() != Kind::node)
+    return visitor.damage(word, base, level);
+  if (!visitor.node(word, entry, base, level)) return false;
+  Word* node = node_at(pool, entry.block());
+  const uint64_t span = span_of(level - 1);
+  const uint64_t first = range.from <= base ? 0 : (range.from - base) / span;
+  for (uint64_t i = first; i < format::node_entries && base + i * span < range.to; ++i) {
+    if (!visit_entry(pool, map, range, node[i], base + i * span, level - 1, visitor)) return false;
+  }
+  return visitor.after_node(word, entry, base, level);
+}
+
+}  // namespace
+
+bool visit_map(const Pool& pool, const Map& map, uint64_t from, uint64_t to, MapVisitor& visitor) {
+  const Range range{from, to};
+  for (uint64_t b = from; b < format::direct_entries && b < to; ++b) {
+    if (!visit_entry(pool, map, range, map.inode->direct[b], b, 0, visitor)) return false;
+  }
+  for (unsigned level = 1; level <= format::root_levels; ++level) {
+    const uint64_t begin = level == 1 ? format::direct_entries : span_of(level - 1);
+    if (to <= begin || from >= span_of(level)) continue;
+    if (!visit_entry(pool, map, range, map.inode->root[level - 1], 0, level, visitor)) return false;
+  }
+  return true;
+}
+
+}  // namespace cairn::file

@@ -1,0 +1,156 @@
+#include "file/mapping.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "file/io.h"
+#include "file/names.h"
+#include "file/sync.h"
+#include "pool/seats.h"
+
+namespace cairn::file {
+namespace {
+
+using format::block_shift;
+using format::block_size;
+
+constexpr uint64_t round_up(uint64_t bytes) { return (bytes + block_size - 1) & ~(block_size - 1); }
+
+Status failed(const char* what) { return fail(errno, "mmap: %s: %s", what, strerror(errno)); }
+
+// Maps the file's blocks over a reserved range, run by run.
+Status place(File& file, uint8_t* at, uint64_t size, int protection, int flags, uint64_t offset) {
+  FileSystem& fs = *file.fs;
+  const uint64_t first = offset >> block_shift;
+  const uint64_t last = first + (size >> block_shift);
+  for (uint64_t b = first; b < last;) {
+    Spot spot;
+    CAIRN_TRY(walk(fs.pool, file.map(), b, &spot));
+    if (!spot.block) return fail(EAGAIN, "the file was cut while it was being mapped");
+    // Runs are joined across nodes: a process has a limited number of mappings.
+    uint64_t n = contiguous(fs.pool, file.map(), b, spot, last - b);
+    while (b + n < last) {
+      Spot next;
+      CAIRN_TRY(walk(fs.pool, file.map(), b + n, &next));
+      if (!next.block || next.block.value != spot.block.value + n ||
+          next.block.segment() != spot.block.segment())
+        break;
+      n += contiguous(fs.pool, file.map(), b + n, next, last - b - n);
+    }
+    const pool::Segment& segment = *fs.pool.segment[spot.block.segment()];
+    void* mapped = mmap(at + ((b - first) << block_shift), n << block_shift, protection,
+                        (flags & ~(MAP_FIXED_NOREPLACE | MAP_ANONYMOUS)) | MAP_FIXED, segment.fd,
+                        static_cast<off_t>(spot.block.index() << block_shift));
+    if (mapped == MAP_FAILED) return failed("placing blocks");
+    b += n;
+  }
+  return Status();
+}
+
+}  // namespace
+
+Result<void*> Mappings::map(File& file, void* address, size_t size, int protection, int flags,
+                            uint64_t offset) {
+  FileSystem& fs = *file.fs;
+  if (!S_ISREG(file.inode->mode.load())) return fail(ENODEV, "mmap: not a regular file");
+  if (size == 0 || (offset & (block_size - 1)) != 0)
+    return fail(EINVAL, "mmap: size %zu, offset %llu", size, static_cast<unsigned long long>(offset));
+  const bool shared = (flags & MAP_TYPE) == MAP_SHARED || (flags & MAP_TYPE) == MAP_SHARED_VALIDATE;
+  if (!file.readable || (shared && (protection & PROT_WRITE) != 0 && !file.writable))
+    return fail(EACCES, "mmap: the file is not open for that");
+  if ((file.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr)
+    CAIRN_TRY(fs.lower->stage(file.number, false));
+  const uint64_t length = round_up(size);
+  const uint64_t end_of_file = round_up(file.inode->size.load());
+  const uint64_t backed = offset >= end_of_file ? 0 : std::min(length, end_of_file - offset);
+  auto pin = std::make_shared<PinHandle>();
+  if (backed != 0) {
+    {
+      pool::SeatGuard seat(fs.pool);
+      if (!seat.ok()) return pool::no_seat(fs.pool);
+      auto taken = pin_inode(fs, *seat, file.number);
+      if (!taken.ok()) return taken.status();
+      *pin = std::move(*taken);
+    }
+    const bool could_write = file.writable;
+    file.writable = true;  // filling holes changes nothing that a reader sees
+    Status status = allocate(file, offset, backed);
+    file.writable = could_write;
+    if (status.code() == ENOSPC)
+      return fail(ENOMEM, "mmap: the holes of the file do not fit into pool %s", fs.pool.path.c_str());
+    CAIRN_TRY(status);
+    if (shared && (protection & PROT_WRITE) != 0 && !fs.pool.is_volatile)
+      CAIRN_TRY(set_flags(fs, file.number, format::flag_mapped, 0));
+  }
+  // What lies beyond the end of file is reserved without access, as the kernel faults there.
+  const int reserve_flags =
+      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE));
+  void* base = mmap(address, length, PROT_NONE, reserve_flags, -1, 0);
+  if (base == MAP_FAILED) return failed("no address range");
+  Status status;
+  {
+    pool::SeatGuard seat(fs.pool);
+    if (!seat.ok()) status = pool::no_seat(fs.pool);
+    else status = place(file, static_cast<uint8_t*>(base), backed, protection, flags, offset);
+  }
+  if (!status.ok()) {
+    munmap(base, length);
+    return status;
+  }
+  std::lock_guard guard(lock_);
+  const auto begin = reinterpret_cast<uintptr_t>(base);
+  forget(begin, begin + length);
+  ranges_.push_back({begin, begin + length, file.number, std::move(pin)});
+  return base;
+}
+
+void Mappings::forget(uintptr_t begin, uintptr_t end) {
+  std::vector<Range> kept;
+  for (Range& range : ranges_) {
+    if (range.end <= begin || range.begin >= end) {
+      kept.push_back(std::move(range));
+      continue;
+    }
+    if (range.begin < begin) kept.push_back({range.begin, begin, range.inode, range.pin});
+    if (range.end > end) kept.push_back({end, range.end, range.inode, range.pin});
+  }
+  ranges_ = std::move(kept);
+}
+
+Status Mappings::unmap(void* address, size_t size) {
+  if (munmap(address, size) != 0) return failed("unmapping");
+  std::lock_guard guard(lock_);
+  const auto begin = reinterpret_cast<uintptr_t>(address);
+  forget(begin, begin + round_up(size));
+  return Status();
+}
+
+Status Mappings::sync(FileSystem& fs, void* address, size_t size) {
+  std::vector<uint64_t> inodes;
+  {
+    std::lock_guard guard(lock_);
+    const auto begin = reinterpret_cast<uintptr_t>(address);
+    for (const Range& range : ranges_) {
+      if (range.end > begin && range.begin < begin + size) inodes.push_back(range.inode);
+    }
+  }
+  for (uint64_t number : inodes) {
+    auto inode = live_inode(fs, number);
+    if (inode.ok()) CAIRN_TRY(sync_file(fs, {*inode, number}));
+  }
+  return Status();
+}
+
+bool Mappings::contains(const void* address, size_t size) {
+  std::lock_guard guard(lock_);
+  const auto begin = reinterpret_cast<uintptr_t>(address);
+  return std::any_of(ranges_.begin(), ranges_.end(), [&](const Range& range) {
+    return range.end > begin && range.begin < begin + size;
+  });
+}
+
+}  // namespace cairn::file

@@ -1,0 +1,41 @@
+// Mapping: mmap(2) of a file hands out the pool's own pages, so stores through one process's mapping
+// are what another one reads. Holes up to the end of file are filled first, so that no store can fail;
+// the blocks stay pinned until the last inheritor of the mapping has gone.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "file/open_file.h"
+#include "file/pins.h"
+
+namespace cairn::file {
+
+// This process's mappings. Copied by fork together with what it describes.
+class Mappings {
+ public:
+  // As mmap(2); EACCES for what the open mode forbids, ENOMEM if holes cannot be filled, ENODEV for
+  // what is no regular file.
+  Result<void*> map(File& file, void* address, size_t size, int protection, int flags,
+                    uint64_t offset);
+  // As munmap(2), for any range.
+  Status unmap(void* address, size_t size);
+  // Makes stores through mappings in the range durable.
+  Status sync(FileSystem& fs, void* address, size_t size);
+  // Does any of it belong to a mapping of ours?
+  bool contains(const void* address, size_t size);
+
+ private:
+  struct Range {
+    uintptr_t begin = 0;
+    uintptr_t end = 0;
+    uint64_t inode = 0;
+    std::shared_ptr<PinHandle> pin;
+  };
+  void forget(uintptr_t begin, uintptr_t end);
+
+  std::mutex lock_;
+  std::vector<Range> ranges_;
+};
+
+}  // namespace cairn::file

@@ -1,0 +1,60 @@
+// Names: making, moving and removing them; each call is one atomic change, so a killed process leaves
+// it done or not done.
+#pragma once
+
+#include <string>
+
+#include "file/resolve.h"
+
+namespace cairn::file {
+
+struct CreateRequest {
+  uint32_t mode = 0;           // type and permissions
+  uint64_t rdev = 0;
+  const std::string* target = nullptr;  // of a symbolic link
+};
+
+// Makes an inode and names it `name` in directory `parent`. EEXIST, ENOENT (the directory was
+// removed), ENOSPC.
+Result<Map> create_name(FileSystem& fs, uint64_t parent, const std::string& name,
+                        const CreateRequest& request);
+// A file without a name (O_TMPFILE); it must be opened before the seat is left by others' reclaim, so
+// it comes with one count in `opens`, which open_inode takes over.
+Result<Map> create_unnamed(FileSystem& fs, LocalSeat& seat, uint32_t mode);
+
+Status unlink_name(FileSystem& fs, uint64_t parent, const std::string& name);
+Status remove_directory(FileSystem& fs, uint64_t parent, const std::string& name);
+Status link_inode(FileSystem& fs, uint64_t inode, uint64_t parent, const std::string& name);
+
+inline constexpr unsigned rename_no_replace = 1;
+inline constexpr unsigned rename_exchange = 2;
+struct RenameEnd {
+  uint64_t parent;
+  std::string name;
+  bool must_be_directory;
+};
+Status rename(FileSystem& fs, const RenameEnd& from, const RenameEnd& to, unsigned flags);
+
+// The path of a directory below `top`, "/" for itself.
+Result<std::string> path_of(FileSystem& fs, uint64_t top, uint64_t directory);
+
+// Imports one name from lower into a lazy directory: an inode with these attributes, lazy if it is a
+// regular file or directory, which knows where it came from (Inode::lower_parent, drained). EEXIST if
+// the name is there (also as a whiteout).
+struct ImportedInode {
+  uint32_t mode;
+  uint32_t uid;
+  uint32_t gid;
+  uint64_t size;
+  uint64_t atime;
+  uint64_t mtime;
+  uint64_t ctime;
+  uint64_t rdev;
+  std::string target;
+};
+Status import_name(FileSystem& fs, uint64_t parent, const std::string& name,
+                   const ImportedInode& imported, const LowerIdentity& lower);
+// Clears or sets flag bits of an inode.
+Status set_flags(FileSystem& fs, uint64_t inode, uint64_t set, uint64_t clear);
+
+}  // namespace cairn::file

@@ -1,0 +1,69 @@
+// File: this process's handle on an open file description. The description itself (offset, flags,
+// inode) lies in the pool and is shared with whoever inherited it.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "file/file_system.h"
+
+namespace cairn::file {
+
+struct File {
+  FileSystem* fs = nullptr;
+  Inode* inode = nullptr;
+  uint64_t number = 0;
+  format::OpenFile* shared = nullptr;
+  uint64_t slot = 0;
+  uint64_t slot_generation = 0;
+  bool readable = false;
+  bool writable = false;
+  bool directory = false;
+  bool synchronous = false;  // O_SYNC, O_DSYNC
+  bool adopted_twice = false;  // another handle of this process names the same description
+  File* next = nullptr;        // FileSystem::files
+  File* previous = nullptr;
+  std::atomic<uint32_t> references{1};
+  // Time stamps: the last tick that was stored, and where (null: into the inode itself).
+  std::atomic<uint64_t> last_tick{0};
+  std::atomic<format::Stamp*> stamp{nullptr};
+  std::atomic<bool> was_read{false};
+
+  [[nodiscard]] Map map() const { return {inode, number}; }
+};
+
+// Opens a live inode; `flags` are open(2)'s. Checks nothing about permissions.
+Result<std::unique_ptr<File>> open_inode(FileSystem& fs, LocalSeat& seat, uint64_t number, int flags);
+// A handle on a description that exists. EBADF if it is gone.
+Result<std::unique_ptr<File>> adopt(FileSystem& fs, LocalSeat& seat, uint64_t slot,
+                                    uint64_t generation);
+// This process lets go of the description; the last holder's letting go ends it, and frees an unlinked
+// file's blocks.
+void close_file(LocalSeat& seat, std::unique_ptr<File> file);
+
+// Before fork and exec: lane `lane` (a new one) holds what this process holds.
+void share_with_lane(FileSystem& fs, uint32_t lane);
+void share_with_lane(const File& file, uint32_t lane);
+// Lane `lane` holds nothing any more; returns whether a description ended by that.
+bool drop_lane(FileSystem& fs, uint32_t lane);
+
+// Unlinked inodes whose last opener died: makes them orphans. Called without locks held.
+void sweep_unlinked(FileSystem& fs, LocalSeat& seat);
+// Does any live description name the inode?
+bool is_open(const FileSystem& fs, uint64_t number);
+// An inode without names and openers becomes an orphan. The caller holds no lock.
+void end_if_unused(FileSystem& fs, LocalSeat& seat, uint64_t number);
+
+// The description's lock, held for a read or write at the shared offset.
+class OffsetGuard {
+ public:
+  OffsetGuard(File& file, LocalSeat& seat);
+  ~OffsetGuard();
+  OffsetGuard(const OffsetGuard&) = delete;
+  OffsetGuard& operator=(const OffsetGuard&) = delete;
+
+ private:
+  File& file_;
+};
+
+}  // namespace cairn::file

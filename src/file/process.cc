@@ -1,0 +1,91 @@
+#include "file/process.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "pool/lock.h"
+#include "pool/seats.h"
+
+namespace cairn::file {
+
+Status prepare_fork(FileSystem& fs, ForkedLane* forked) {
+  fs.files_lock.lock();
+  auto lane = pool::take_lane(fs.pool, media::Inheritance::inherited, &forked->lock);
+  forked->taken = lane.ok();
+  if (!lane.ok()) return lane.status();
+  forked->lane = *lane;
+  for (File* file = fs.files; file != nullptr; file = file->next) share_with_lane(*file, *lane);
+  return Status();
+}
+
+void finish_fork_in_parent(FileSystem& fs, ForkedLane* forked) {
+  // The child's mapping keeps the lock; if there is no child, the lane is a dead one's.
+  forked->lock.release();
+  forked->taken = false;
+  fs.files_lock.unlock();
+}
+
+void finish_fork_in_child(FileSystem& fs, ForkedLane* forked) {
+  for (File* file = fs.files; file != nullptr; file = file->next) {
+    // Stamps are the parent's.
+    file->stamp.store(nullptr);
+    file->last_tick.store(0);
+    file->was_read.store(false);
+  }
+  // Another thread of the parent may have held these.
+  fs.free_inodes.lock.store(0);
+  fs.free_open_files.lock.store(0);
+  fs.free_inodes.count = 0;
+  fs.free_open_files.count = 0;
+  if (forked->taken) {
+    forked->lock.keep_from_children();
+    pool::move_to_lane(fs.pool, forked->lane, std::move(forked->lock));
+  } else {
+    pool::leave_lanes_to_parent(fs.pool);
+  }
+  forked->taken = false;
+  fs.files_lock.unlock();
+}
+
+Result<int> prepare_exec(FileSystem& fs, File* const* files, size_t count) {
+  int descriptor = -1;
+  auto lane = pool::take_lane_for_exec(fs.pool, &descriptor);
+  if (!lane.ok()) return lane.status();
+  for (size_t i = 0; i < count; ++i) share_with_lane(*files[i], *lane);
+  return descriptor;
+}
+
+Status finish_exec(FileSystem& fs, int descriptor) {
+  Pool& pool = fs.pool;
+  const int probe = open(pool.lock_path.c_str(), O_RDWR | O_CLOEXEC);
+  if (probe < 0) return fail(errno, "%s: %s", pool.lock_path.c_str(), strerror(errno));
+  uint32_t found = UINT32_MAX;
+  pool.for_each_lane([&](uint32_t lane) {
+    if (pool.lanes[lane].exec_note.load() == 0) return true;
+    // Held, but not by another description than the one we were given.
+    const auto others = media::is_held(descriptor, pool::lane_lock_byte(lane));
+    const auto all = media::is_held(probe, pool::lane_lock_byte(lane));
+    if (!others.ok() || !all.ok() || *others || !*all) return true;
+    found = lane;
+    return false;
+  });
+  close(probe);
+  if (found == UINT32_MAX) {
+    return fail(EBADF, "descriptor %d keeps no lane of pool %s", descriptor, pool.path.c_str());
+  }
+  const bool ended = drop_lane(fs, found);
+  if (ended) {
+    pool.store(pool.state->sweep, 1);
+    pool::SeatGuard seat(pool);
+    if (seat.ok()) sweep_unlinked(fs, *seat);
+  }
+  pool.store(pool.lanes[found].exec_note, 0);
+  pool::give_lane_up(pool, found);
+  close(descriptor);
+  return Status();
+}
+
+}  // namespace cairn::file

@@ -1,0 +1,148 @@
+#include "file/reclaim.h"
+
+#include "file/pins.h"
+#include "pool/epoch.h"
+#include "pool/lock.h"
+#include "pool/seats.h"
+#include "pool/space.h"
+
+namespace cairn::file {
+namespace {
+
+// Orphans that gather before a list is gone through, and blocks that one pass frees at most: the pass
+// looks at every attached lane once, and holds the list's lock.
+constexpr uint64_t orphans_per_pass = 32;
+constexpr uint64_t blocks_per_pass = 65536;
+
+uint32_t shard_of(const LocalSeat& seat) { return seat.lane % format::orphan_shards; }
+
+// Frees what it visits, in runs; stops when its budget is used up.
+class Reaper final : public MapVisitor {
+ public:
+  Reaper(FileSystem& fs, LocalSeat& seat, uint64_t budget)
+      : pool_(fs.pool), seat_(seat), budget_(budget) {}
+
+  bool data(Word& word, Entry entry, uint64_t /*file_block*/, uint64_t blocks) override {
+    if (blocks != 1) {
+      flush();
+      pool::free_leaf(pool_, seat_, entry.block(), word);
+      freed += blocks;
+      return freed < budget_;
+    }
+    const bool joins = count_ != 0 && count_ < format::chunk_blocks && &word == words_ + count_ &&
+                       entry.block() == first_.plus(count_) &&
+                       entry.block().index() % format::chunk_blocks != 0;
+    if (!joins) {
+      flush();
+      first_ = entry.block();
+      words_ = &word;
+    }
+    ++count_;
+    return freed + count_ < budget_;
+  }
+  bool after_node(Word& word, Entry entry, uint64_t /*file_block*/, unsigned /*level*/) override {
+    flush();
+    pool::free_published(pool_, seat_, entry.block(), 1, &word);
+    ++freed;
+    return freed < budget_;
+  }
+  bool damage(Word& word, uint64_t /*file_block*/, unsigned /*level*/) override {
+    pool_.store_flush(word, 0);  // what it named is unknown; `check` reports the leak
+    return true;
+  }
+  void flush() {
+    if (count_ == 0) return;
+    pool::free_published(pool_, seat_, first_, count_, words_);
+    freed += count_;
+    count_ = 0;
+  }
+
+  uint64_t freed = 0;
+
+ private:
+  Pool& pool_;
+  LocalSeat& seat_;
+  uint64_t budget_;
+  BlockRef first_;
+  Word* words_ = nullptr;
+  uint32_t count_ = 0;
+};
+
+// Frees an orphan's blocks; true when nothing is left.
+bool reap(FileSystem& fs, LocalSeat& seat, const Map& orphan, uint64_t budget, uint64_t* freed) {
+  Inode& inode = *orphan.inode;
+  const bool is_cut = (inode.flags.load() & format::flag_change) != 0;
+  const Map whose{orphan.inode, is_cut ? inode.orphan_of.load() : orphan.number};
+  Reaper reaper(fs, seat, budget);
+  const bool all =
+      visit_map(fs.pool, whose, is_cut ? inode.orphan_from.load() : 0,
+                is_cut ? inode.orphan_to.load() : max_file_blocks, reaper);
+  reaper.flush();
+  if (all) {
+    const Entry xattr{inode.xattr.load()};
+    if (xattr && fs.pool.valid(xattr.block())) {
+      pool::free_published(fs.pool, seat, xattr.block(), 1, &inode.xattr);
+      ++reaper.freed;
+    }
+  }
+  *freed += reaper.freed;
+  return all;
+}
+
+}  // namespace
+
+OrphanList::OrphanList(FileSystem& fs, LocalSeat& seat)
+    : fs_(fs), shard_(fs.pool.orphans[shard_of(seat)]) {
+  pool::acquire(fs.pool, seat, shard_.lock);
+}
+
+OrphanList::~OrphanList() { pool::release(fs_.pool, shard_.lock); }
+
+void OrphanList::add(pool::Change& change, const Map& orphan) {
+  change.set(orphan.inode->orphan_next, change.get(shard_.head));
+  change.set(orphan.inode->orphan_epoch, pool::current_epoch(fs_.pool));
+  change.set(orphan.inode->state, format::inode_orphan);
+  change.set(shard_.head, orphan.number);
+  fs_.pool.orphans_made.fetch_add(1, std::memory_order_relaxed);
+}
+
+uint64_t reclaim_list(FileSystem& fs, LocalSeat& seat, uint32_t number) {
+  Pool& pool = fs.pool;
+  format::OrphanShard& shard = pool.orphans[number];
+  if (shard.head.load() == 0 || !pool::try_acquire(pool, seat, shard.lock)) return 0;
+  uint64_t freed = 0;
+  Word* link = &shard.head;
+  uint64_t passed_epoch = 0;
+  while (freed < blocks_per_pass) {
+    const uint64_t at = link->load();
+    Inode* inode = at == 0 ? nullptr : inode_at(fs, at);
+    if (inode == nullptr || (inode->state.load() & 7) != format::inode_orphan) break;
+    const uint64_t epoch = inode->orphan_epoch.load();
+    if (epoch > passed_epoch && !pool::has_passed(pool, epoch, &seat)) {
+      link = &inode->orphan_next;  // those behind it are older
+      continue;
+    }
+    passed_epoch = std::max(passed_epoch, epoch);
+    const bool is_cut = (inode->flags.load() & format::flag_change) != 0;
+    if (is_pinned(fs, is_cut ? inode->orphan_of.load() : at)) {
+      link = &inode->orphan_next;
+      continue;
+    }
+    if (!reap(fs, seat, {inode, at}, blocks_per_pass, &freed)) break;
+    pool::Change change(pool, seat);
+    change.set(*link, inode->orphan_next.load());
+    change.set(inode->state, format::inode_free);
+    if (!change.commit().ok()) break;
+    fs.free_inodes.push(at);
+  }
+  pool::release(pool, shard.lock);
+  return freed;
+}
+
+void reclaim_some(FileSystem& fs, LocalSeat& seat) {
+  if (fs.pool.orphans_made.load(std::memory_order_relaxed) < orphans_per_pass) return;
+  fs.pool.orphans_made.store(0, std::memory_order_relaxed);
+  reclaim_list(fs, seat, shard_of(seat));
+}
+
+}  // namespace cairn::file

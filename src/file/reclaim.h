@@ -1,0 +1,33 @@
+// Reclaim: orphans are inodes whose blocks (those of the file blocks [orphan_from, orphan_to)) wait to
+// be freed: unlinked files that nobody has open, and what truncate and punch cut off. They stand in
+// lists, one for each 64th lane, and are freed step by step once everybody who could still be copying
+// from them has left, and no mapping pins them.
+#pragma once
+
+#include "file/open_file.h"
+#include "pool/redo.h"
+
+namespace cairn::file {
+
+// Adds an inode to the list of the seat's lane as part of a change; the shard's lock is held from the
+// constructor to the destructor, that is, over the commit.
+class OrphanList {
+ public:
+  OrphanList(FileSystem& fs, LocalSeat& seat);
+  ~OrphanList();
+  OrphanList(const OrphanList&) = delete;
+  OrphanList& operator=(const OrphanList&) = delete;
+  void add(pool::Change& change, const Map& orphan);
+
+ private:
+  FileSystem& fs_;
+  format::OrphanShard& shard_;
+};
+
+// Frees what this process's lists hold if enough has gathered. Called at the end of operations that
+// made orphans, without locks held.
+void reclaim_some(FileSystem& fs, LocalSeat& seat);
+// Frees whatever can be freed in one list; returns the number of blocks that came back.
+uint64_t reclaim_list(FileSystem& fs, LocalSeat& seat, uint32_t shard);
+
+}  // namespace cairn::file

@@ -1,0 +1,111 @@
+// What the recovery of a dead lane needs from files (pool::Client). Takes no locks: whoever meets a
+// dead owner may hold some.
+#include <algorithm>
+
+#include "file/attributes.h"
+#include "file/io.h"
+#include "file/open_file.h"
+#include "file/reclaim.h"
+#include "pool/epoch.h"
+#include "pool/seats.h"
+
+namespace cairn::file {
+namespace {
+
+// The map that an inode number in a block record or slot stands for.
+bool map_of(const FileSystem& fs, uint64_t number, Map* map) {
+  if (number == format::itable_number) *map = fs.itable();
+  else if (number == format::otable_number) *map = fs.otable();
+  else if (number == format::ptable_number) *map = fs.ptable();
+  else *map = {inode_at(fs, number), number};
+  return map->inode != nullptr;
+}
+
+// The block of the node of `level` that covers the file block.
+BlockRef node_of(const Pool& pool, const Map& map, uint64_t file_block, unsigned level) {
+  const unsigned top = level_of(file_block == 0 ? span_of(level) - 1 : file_block);
+  // A node whose first file block is 0 is the root of its level.
+  unsigned at = file_block == 0 ? level : top;
+  Word* word = &map.inode->root[at - 1];
+  for (;;) {
+    const Entry entry{word->load()};
+    if (!entry || entry.kind() != Kind::node || !pool.valid(entry.block()) ||
+        !entry.belongs_to(map.number, base_of(file_block, at), at))
+      return {};
+    if (at == level) return entry.block();
+    --at;
+    word = node_at(pool, entry.block()) +
+           ((file_block >> (format::node_shift * at)) & (format::node_entries - 1));
+  }
+}
+
+}  // namespace
+
+bool FileSystem::is_published(uint64_t number, uint64_t file_block, unsigned level,
+                              BlockRef block) {
+  Map map;
+  if (!map_of(*this, number, &map)) return false;
+  if (level == format::level_xattr) {
+    const Entry entry{map.inode->xattr.load()};
+    return entry && entry.block() == block;
+  }
+  if (level > format::root_levels) return false;
+  if (level != 0) return node_of(pool, map, file_block, level) == block;
+  Spot spot;
+  return walk(pool, map, file_block, &spot).ok() && spot.block == block;
+}
+
+void FileSystem::recover_seat(format::Seat& seat) {
+  // An inode that was never named.
+  if (const uint64_t number = seat.allocating_inode.load(); number != 0) {
+    Inode* inode = inode_at(*this, number);
+    if (inode != nullptr && (inode->state.load() & 7) == format::inode_allocating) {
+      // Only a link's text can hang from it, in one block.
+      const Entry entry{inode->direct[0].load()};
+      if (entry && pool.valid(entry.block()) && entry.belongs_to(number, 0, 0) &&
+          inode->orphan_of.load() == 0) {
+        pool.store_flush(inode->direct[0], 0);
+        pool::give_back(pool, entry.block(), 1);
+      }
+      pool.store_flush(inode->state, format::inode_free);
+    }
+    pool.store(seat.allocating_inode, 0);
+  }
+  // Bytes beyond the end of file that an extending write left.
+  if (const uint64_t number = seat.extending_inode.load(); number != 0) {
+    Map map;
+    if (map_of(*this, number, &map) && (map.inode->state.load() & 7) == format::inode_live) {
+      const uint64_t from = std::max(seat.extending_from.load(), map.inode->size.load());
+      const uint64_t to = std::min(seat.extending_to.load(), max_file_size);
+      zero_mapped(*this, map, from, to).ignore();  // a damaged map shows at the next access
+    }
+    pool.store(seat.extending_inode, 0);
+  }
+  for (Word& shaped : seat.shaped) {
+    const uint64_t number = shaped.load();
+    if (number == 0) continue;
+    if (Inode* inode = inode_at(*this, number); inode != nullptr && (inode->shape.load() & 1) != 0)
+      pool.store(inode->shape, inode->shape.load() + 1);
+    pool.store(shaped, 0);
+  }
+}
+
+void FileSystem::recover_lane(uint32_t lane) {
+  fold_lane_stamps(*this, lane);
+  drop_lane(*this, lane);
+  pool.store(pool.state->sweep, 1);
+}
+
+bool FileSystem::reclaim_everything(LocalSeat& seat) {
+  uint64_t freed = 0;
+  // Twice: the first pass moves the epoch on, and who was inside a call then leaves soon.
+  for (int pass = 0; pass < 2 && freed == 0; ++pass) {
+    const uint64_t epoch = pool::current_epoch(pool);
+    for (uint32_t shard = 0; shard < format::orphan_shards; ++shard)
+      freed += reclaim_list(*this, seat, shard);
+    if (freed == 0 && !pool::wait_until_passed(pool, epoch, seat, 20)) break;
+  }
+  return freed != 0;
+}
+
+}  // namespace cairn::file

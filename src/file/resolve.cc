@@ -1,0 +1,173 @@
+#include "file/resolve.h"
+
+#include <sys/stat.h>
+
+#include <cstring>
+
+#include "pool/seats.h"
+
+namespace cairn::file {
+namespace {
+
+// The path that is still to be walked, consumed from the front.
+class Remaining {
+ public:
+  explicit Remaining(const char* path) : text_(path) {}
+
+  // The next component, or false. `last`: nothing but slashes follows.
+  bool next(std::string_view* component, bool* last, bool* slash_after) {
+    while (at_ < text_.size() && text_[at_] == '/') ++at_;
+    if (at_ == text_.size()) return false;
+    size_t end = text_.find('/', at_);
+    if (end == std::string::npos) end = text_.size();
+    *component = std::string_view(text_).substr(at_, end - at_);
+    const size_t after = text_.find_first_not_of('/', end);
+    *last = after == std::string::npos;
+    *slash_after = end < text_.size();
+    at_ = end;
+    return true;
+  }
+  // Puts a link's text in front of what is left.
+  void splice(const std::string& link) {
+    text_ = link + text_.substr(at_);
+    at_ = 0;
+  }
+  [[nodiscard]] std::string rest() const { return text_.substr(at_); }
+  [[nodiscard]] bool is_absolute() const { return !text_.empty() && text_[0] == '/'; }
+
+ private:
+  std::string text_;
+  size_t at_ = 0;
+};
+
+}  // namespace
+
+Result<Map> enter_directory(FileSystem& fs, uint64_t number) {
+  auto inode = live_inode(fs, number);
+  if (!inode.ok()) return inode.status();
+  if (!S_ISDIR((*inode)->mode.load()))
+    return fail(ENOTDIR, "inode %llu is not a directory", static_cast<unsigned long long>(number));
+  if (((*inode)->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr)
+    CAIRN_TRY(fs.lower->fill_directory(number));
+  return Map{*inode, number};
+}
+
+Result<std::string> link_text(FileSystem& fs, const Map& link) {
+  const uint64_t size = link.inode->size.load();
+  if (size > longest_path)
+    return fail(EIO, "inode %llu: a link of %llu bytes", static_cast<unsigned long long>(link.number),
+                static_cast<unsigned long long>(size));
+  std::string text(size, '\0');
+  if (size <= format::inline_bytes) {
+    std::memcpy(text.data(), link.inode->text, size);
+    return text;
+  }
+  Spot spot;
+  CAIRN_TRY(walk(fs.pool, link, 0, &spot));
+  if (!spot.block) return damaged(link, 0);
+  CAIRN_TRY(fs.pool.region(spot.block)
+                .read(text.data(), spot.block.index() << format::block_shift, size));
+  return text;
+}
+
+Status resolve(FileSystem& fs, uint64_t directory, const char* path, const ResolveOptions& options,
+               Resolved* resolved, std::string* rest) {
+  if (path[0] == '\0') return fail(ENOENT, "an empty path");
+  if (strnlen(path, longest_path + 1) > longest_path)
+    return fail(ENAMETOOLONG, "a path of more than %zu bytes", longest_path);
+  Remaining remaining(path);
+  uint64_t at = remaining.is_absolute() ? options.top : directory;
+  int links = 0;
+  resolved->parent = at;
+  resolved->name = ".";
+  resolved->inode = at;
+  resolved->must_be_directory = true;
+  std::string_view view;
+  bool last = false;
+  bool slash_after = false;
+  while (remaining.next(&view, &last, &slash_after)) {
+    const std::string component(view);
+    resolved->parent = 0;
+    auto here = enter_directory(fs, at);
+    if (!here.ok()) return here.status();
+    if (component == ".") {
+      resolved->parent = at;
+      resolved->name = ".";
+      resolved->inode = at;
+      resolved->must_be_directory = true;
+      continue;
+    }
+    if (component == "..") {
+      if (at == options.top) {
+        if (options.stop_outside) {
+          *rest = ".." + remaining.rest();
+          resolved->inode = at;
+          return Status(EXDEV);
+        }
+      } else {
+        const uint64_t parent = here->inode->directory.parent.load();
+        if (parent == 0) return fail(ENOENT, "\"..\" of a removed directory");
+        at = parent;
+      }
+      resolved->parent = at;
+      resolved->name = ".";
+      resolved->inode = at;
+      resolved->must_be_directory = true;
+      continue;
+    }
+    auto name = make_name(component.data(), component.size());
+    if (!name.ok()) return name.status();
+    resolved->parent = at;
+    resolved->name = component;
+    resolved->inode = 0;
+    resolved->must_be_directory = slash_after;
+    Result<Slot> slot = Status(ENOENT);
+    {
+      pool::SeatGuard seat(fs.pool);
+      if (!seat.ok()) return pool::no_seat(fs.pool);
+      slot = find_name(fs, *here, *name);
+    }
+    if (!slot.ok()) {
+      if (!last) resolved->parent = 0;
+      if (slot.code() == ENOENT) return fail(ENOENT, "%s: no such file or directory", path);
+      return annotate(slot.status(), "%s", path);
+    }
+    auto inode = live_inode(fs, slot->inode);
+    if (!inode.ok()) {
+      // Unlinked between the two looks.
+      if (!last) resolved->parent = 0;
+      return fail(ENOENT, "%s: no such file or directory", path);
+    }
+    const bool is_link = S_ISLNK((*inode)->mode.load());
+    if (is_link && (!last || options.follow_last || slash_after)) {
+      if (++links > most_links) return fail(ELOOP, "%s: too many symbolic links", path);
+      auto text = link_text(fs, {*inode, slot->inode});
+      if (!text.ok()) return text.status();
+      if (text->empty()) return fail(ENOENT, "%s: an empty symbolic link", path);
+      if ((*text)[0] == '/') {
+        if (options.stop_outside) {
+          *rest = *text + remaining.rest();
+          resolved->inode = at;
+          return Status(EXDEV);
+        }
+        at = options.top;
+      }
+      remaining.splice(*text);
+      resolved->parent = at;
+      resolved->name = ".";
+      resolved->inode = at;
+      continue;
+    }
+    resolved->inode = slot->inode;
+    if (!last || slash_after) {
+      if (!S_ISDIR((*inode)->mode.load())) {
+        if (!last) resolved->parent = 0;
+        return fail(ENOTDIR, "%s: not a directory", path);
+      }
+    }
+    if (!last) at = slot->inode;
+  }
+  return Status();
+}
+
+}  // namespace cairn::file

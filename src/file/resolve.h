@@ -1,0 +1,41 @@
+// Resolve: from a path to an inode, as path_resolution(7).
+#pragma once
+
+#include <string>
+
+#include "file/directory.h"
+
+namespace cairn::file {
+
+inline constexpr int most_links = 40;
+inline constexpr size_t longest_path = 4095;
+
+struct Resolved {
+  // Of the last component, once every earlier one was found: else 0.
+  uint64_t parent = 0;
+  std::string name;         // the last component; "." when the path ends in a directory itself
+  bool must_be_directory = false;  // the path ended in '/' or "." or ".."
+  // What it names; 0 if the name does not exist (status ENOENT).
+  uint64_t inode = 0;
+};
+
+struct ResolveOptions {
+  uint64_t top = format::root_inode;  // ".." stays inside
+  bool follow_last = true;
+  // At an absolute link, or ".." out of `top`: stop with EXDEV, `rest` says where to go on. Else such links
+  // start at the pool's root.
+  bool stop_outside = false;
+};
+
+// ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, EXDEV (stop_outside), EIO. The Resolved is filled in as far as the walk came.
+Status resolve(FileSystem& fs, uint64_t directory, const char* path, const ResolveOptions& options,
+               Resolved* resolved, std::string* rest = nullptr);
+
+// The inode as a directory that names can be looked up in: filled from lower if it was lazy.
+// ENOTDIR, ESTALE.
+Result<Map> enter_directory(FileSystem& fs, uint64_t number);
+
+// The text of a symbolic link.
+Result<std::string> link_text(FileSystem& fs, const Map& link);
+
+}  // namespace cairn::file

@@ -1,0 +1,62 @@
+// Dirent: a name in a directory (docs/format/directory.md). A directory's file blocks hold slots of
+// 1 to 5 units of 64 bytes; the geometry of a slot never changes once it was made, so that a unit
+// number is a cookie for ever. A hash index (linear hashing) chains the live slots.
+#pragma once
+
+#include <cstdint>
+
+#include "persist/word.h"
+
+namespace cairn::format {
+
+using persist::Word;
+
+inline constexpr uint64_t unit_size = 64;
+inline constexpr uint64_t units_per_block = 64;
+inline constexpr unsigned max_name = 255;
+inline constexpr unsigned max_units = 5;
+
+// head: 0-31 hash, 32-39 name length, 40-43 type (DT_...), 44-46 units, 47 live, 48 has a lower
+//       identity, 49 whiteout (the name was in lower and is removed), 50 slot exists
+inline constexpr uint64_t dirent_live = 1ULL << 47;
+inline constexpr uint64_t dirent_lower = 1ULL << 48;
+inline constexpr uint64_t dirent_whiteout = 1ULL << 49;
+inline constexpr uint64_t dirent_slot = 1ULL << 50;
+
+constexpr uint64_t dirent_head(uint32_t hash, unsigned length, unsigned type, unsigned units,
+                               uint64_t flags) {
+  return hash | static_cast<uint64_t>(length) << 32 | static_cast<uint64_t>(type) << 40 |
+         static_cast<uint64_t>(units) << 44 | flags | dirent_slot;
+}
+constexpr uint32_t dirent_hash(uint64_t head) { return static_cast<uint32_t>(head); }
+constexpr unsigned dirent_length(uint64_t head) { return (head >> 32) & 0xff; }
+constexpr unsigned dirent_type(uint64_t head) { return (head >> 40) & 0xf; }
+constexpr unsigned dirent_units(uint64_t head) { return (head >> 44) & 7; }
+
+struct Dirent {
+  Word head;
+  Word inode;
+  Word next;      // unit + 1 of the next in the bucket's chain or free list, 0: none
+  Word lower[4];  // only with dirent_lower: device, inode, size, mtime of the file in lower
+  // The name follows: at byte 24, or at byte 56 with dirent_lower.
+};
+inline constexpr unsigned dirent_header = 24;
+inline constexpr unsigned dirent_header_lower = 56;
+
+constexpr unsigned units_for(unsigned length, bool lower) {
+  return (static_cast<unsigned>(lower ? dirent_header_lower : dirent_header) + length + 63) / 64;
+}
+static_assert(units_for(max_name, true) <= max_units);
+
+// Buckets: bucket b is Word b % 512 of file block bucket_block(b). Dirent units lie in file blocks
+// 0..6 and 8 onwards; block 7 holds the first 512 buckets.
+inline constexpr uint64_t first_buckets = 512;
+constexpr uint64_t bucket_block(uint64_t bucket) {
+  return bucket < first_buckets ? 7 : (1ULL << 27) + (bucket >> 9);
+}
+constexpr uint64_t unit_block(uint64_t unit) {
+  const uint64_t block = unit / units_per_block;
+  return block < 7 ? block : block + 1;
+}
+
+}  // namespace cairn::format

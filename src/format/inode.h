@@ -1,0 +1,103 @@
+// Inode: 512 bytes in the inode table (docs/format/inode.md). Words that writers of the data path
+// touch (size, locks) stand on other lines than those that readers need (shape, entries).
+#pragma once
+
+#include <cstdint>
+
+#include "persist/word.h"
+
+namespace cairn::format {
+
+using persist::Word;
+
+inline constexpr uint64_t inode_size = 512;
+inline constexpr uint64_t inodes_per_block = 8;
+inline constexpr uint64_t root_inode = 1;
+inline constexpr uint64_t max_inode = (1ULL << 36) - 1;
+// Inode numbers of the pool's own maps, as they stand in block records and entries.
+inline constexpr uint64_t itable_number = max_inode;
+inline constexpr uint64_t otable_number = max_inode - 1;
+inline constexpr uint64_t ptable_number = max_inode - 2;
+inline constexpr unsigned direct_entries = 8;
+inline constexpr unsigned root_levels = 4;
+inline constexpr uint64_t inline_bytes = 192;
+
+// state: low 3 bits the state, above them (allocating only) the lock word of the seat that has it.
+inline constexpr uint64_t inode_never = 0;
+inline constexpr uint64_t inode_free = 1;
+inline constexpr uint64_t inode_allocating = 2;
+inline constexpr uint64_t inode_live = 3;
+inline constexpr uint64_t inode_orphan = 4;  // its blocks wait to be freed
+
+// flags
+inline constexpr uint64_t flag_lazy = 1;    // contents still lie in lower
+inline constexpr uint64_t flag_sealed = 2;  // reserved
+inline constexpr uint64_t flag_mapped = 8;     // was mapped for writing: fsync flushes its data
+inline constexpr uint64_t flag_companion = 16;  // it has a companion file for record locks
+inline constexpr uint64_t flag_change = 4;  // an orphan made by truncate or punch, not by unlink
+
+struct alignas(64) Inode {
+  // line 0: read by every access, written by structural change only
+  Word shape;       // odd while entries are cut, moved or joined
+  Word state;
+  Word mode;        // type and permissions, as st_mode
+  Word flags;
+  Word generation;  // counts the lives of this inode number
+  Word owner;       // uid | gid << 32
+  Word links;
+  Word rdev;
+
+  // line 1
+  Word direct[direct_entries];  // file blocks 0..7
+
+  // line 2: roots[l] covers file blocks [512^l, 512^(l+1)) with a node of level l + 1 digits
+  Word root[root_levels];
+  Word atime;
+  Word ctime;
+  Word btime;
+  Word quota;
+
+  // line 3: written by extending writers
+  Word size;
+  Word mtime;
+  Word change;        // counts changes, folded from the lanes' stamps
+  Word append_lock;
+  Word orphan_of;     // an orphan made by truncate or punch: whose blocks these were
+  // Of what was imported from lower (tier/): the directory and the dirent's unit + 1 it was imported
+  // into, and the ctime at which it was last known to be the same in lower.
+  Word lower_parent;
+  Word lower_unit;
+  Word drained;
+
+  // line 4: written by metadata calls
+  Word lock;
+  Word opens;         // open file descriptions, never too low
+  Word stamps;        // bit i: a lane with number i mod 64 may hold time stamps for this inode
+  Word orphan_next;
+  Word orphan_epoch;
+  Word orphan_from;   // file blocks [from, to) of the map are to be freed
+  Word orphan_to;
+  Word xattr;         // entry of the block that holds the extended attributes
+
+  // line 5-7: a symbolic link's text, or a directory's words
+  union {
+    uint8_t text[inline_bytes];
+    struct {
+      Word parent;
+      Word entries;        // live names
+      Word tail;           // units in use or free below it
+      Word buckets;        // of the hash index, 0: none yet
+      Word free_slot[6];   // heads by units (1..5): unit + 1
+      Word subdirectories; // unused: links holds it
+      Word reserved[5];
+      Word commit_epoch;   // reserved for commits across nodes
+      Word checksum_root;
+      Word share_map;
+      Word lower_identity[4];
+      Word reserved1;
+    } directory;
+  };
+};
+static_assert(sizeof(Inode) == inode_size);
+
+}  // namespace cairn::format

@@ -1,0 +1,172 @@
+// What lies where on a medium (docs/format/README.md). Fixed-width little-endian Words only, offsets
+// never pointers, zero is never a valid type.
+//
+//   segment 0:  superblock A | superblock B | state block | orphan heads | lanes ...
+//   segment n:  segment header (one block)
+//   then, in every segment: chunk table (128 B a chunk) | block records (16 B a block) | padding to
+//   2 MiB | data chunks
+#pragma once
+
+#include <cstdint>
+
+#include "format/entry.h"
+#include "format/inode.h"
+#include "persist/word.h"
+
+namespace cairn::format {
+
+using persist::Word;
+
+inline constexpr uint64_t superblock_magic = 0x314e524941430a0dULL;  // "\r\nCAIRN1" read as bytes
+inline constexpr uint64_t segment_magic = 0x31474553434e5243ULL;
+inline constexpr uint32_t version = 1;
+inline constexpr uint32_t max_segments = 128;
+inline constexpr uint32_t max_lanes = 1024;
+inline constexpr uint32_t seats_per_lane = 7;
+inline constexpr uint32_t orphan_shards = 64;
+
+// Feature flags. An unknown compatible flag is ignored, an unknown read-only-compatible one allows
+// looking only, an unknown incompatible one refuses the pool.
+inline constexpr uint64_t known_compatible = 0;
+inline constexpr uint64_t known_read_only = 0;
+inline constexpr uint64_t known_incompatible = 0;
+
+struct SegmentEntry {
+  Word blocks;        // size of the whole segment in blocks
+  Word data_start;    // index of the first data block, a multiple of chunk_blocks
+};
+static_assert(sizeof(SegmentEntry) == 16);
+
+// The identity of a pool. Changes only when a segment is added: B first, then A, each with a higher
+// sequence; the valid one with the highest sequence counts.
+struct Superblock {
+  Word magic;
+  Word version;
+  Word features_compatible;
+  Word features_read_only;
+  Word features_incompatible;
+  Word sequence;
+  Word uuid[2];
+  Word created_ns;
+  Word lanes;
+  Word segments;
+  Word mapping_unit;        // bytes; devdax align
+  Word granularity;         // persist::Granularity
+  Word forced_granularity;  // 1: the creator asked for it, not the medium
+  Word lock_identity[4];    // devdax: the lock file's device, inode, token; else 0
+  Word medium;              // media::Kind
+  Word large_pages;
+  Word reserved[10];
+  SegmentEntry segment[max_segments];
+  Word reserved2[225];
+  Word checksum;            // CRC-32C of all before
+};
+static_assert(sizeof(Superblock) == block_size);
+
+struct SegmentHeader {
+  Word magic;
+  Word version;
+  Word uuid[2];    // of the pool
+  Word number;
+  Word blocks;
+  Word data_start;
+  Word reserved[504];
+  Word checksum;
+};
+static_assert(sizeof(SegmentHeader) == block_size);
+
+// Words that change while the pool is used; each on a line of its own where processes share it.
+struct alignas(64) State {
+  Word clean;                // 1: detached cleanly, everything durable
+  Word boot_id[2];           // of the last attach: another one means that shared memory was lost
+  Word attach_generation;    // counts full recoveries and first attaches
+  Word sweep;                // 1: a process died with open files; unlinked ones may wait (file/)
+  Word reserved0[3];
+
+  Word epoch;                // reclaim epoch, starts at 1
+  Word reserved1[7];
+  Word rename_lock;          // directory renames, see pool/lock.h
+  Word reserved2[7];
+  Word attach_lock;          // first attach, last detach, grow
+  Word reserved3[7];
+  Word itable_blocks;        // inode table blocks that exist
+  Word itable_cursor;        // where to look for free inodes next
+  Word otable_blocks;
+  Word otable_cursor;
+  Word pin_cursor;
+  Word reserved4[3];
+  Word attached[max_lanes / 64];  // lanes that may be attached: where to look, not whether
+  Inode itable;              // the map of the inode table: 8 inodes a block
+  Inode otable;              // the map of the open-file table: 16 descriptions a block
+  Inode ptable;              // the map of the pin table
+  Word reserved5[512 - 5 * 8 - 16 - 3 * 64];
+};
+static_assert(sizeof(State) == block_size);
+
+// Heads of the lists of inodes whose blocks wait to be freed, sharded by lane.
+struct alignas(64) OrphanShard {
+  Word lock;
+  Word head;  // inode number, 0: empty
+  Word reserved[6];
+};
+static_assert(sizeof(OrphanShard) == 64);
+
+// One chunk of 512 blocks.
+struct alignas(64) Chunk {
+  Word state;       // low byte: 0 untouched, 1 being initialised, 2 open; above: owner lock word
+  Word owner;       // lock word of the lane that allocates here first; a hint
+  Word reserved[6];
+  Word free[8];     // bit set: free. Taking clears bits, freeing sets them (atomic)
+};
+static_assert(sizeof(Chunk) == 128);
+
+inline constexpr uint64_t chunk_untouched = 0;
+inline constexpr uint64_t chunk_initialising = 1;
+inline constexpr uint64_t chunk_open = 2;
+
+// One block: who owns it.
+//   word 0: 0-2 state, 3-5 level, 6 known zero (free blocks), 7-16 references, 17-27 lane + 1 that
+//           took it, 28-63 inode
+//   word 1: first file block
+struct BlockRecord {
+  Word owner;
+  Word file_block;
+};
+static_assert(sizeof(BlockRecord) == 16);
+
+inline constexpr uint64_t record_free = 1;
+inline constexpr uint64_t record_used = 2;
+inline constexpr uint64_t record_known_zero = 1ULL << 6;
+inline constexpr unsigned level_itable = 5;
+inline constexpr unsigned level_xattr = 6;
+
+constexpr uint64_t record_of(uint64_t inode, unsigned level, uint32_t lane) {
+  return record_used | static_cast<uint64_t>(level) << 3 | 1ULL << 7 |
+         static_cast<uint64_t>(lane + 1) << 17 | inode << 28;
+}
+constexpr uint64_t record_state(uint64_t owner) { return owner & 7; }
+constexpr unsigned record_level(uint64_t owner) { return (owner >> 3) & 7; }
+constexpr uint32_t record_lane(uint64_t owner) {
+  return static_cast<uint32_t>((owner >> 17) & 0x7ff) - 1;
+}
+constexpr uint64_t record_inode(uint64_t owner) { return owner >> 28; }
+
+inline constexpr uint64_t superblock_a_block = 0;
+inline constexpr uint64_t superblock_b_block = 1;
+inline constexpr uint64_t state_block = 2;
+inline constexpr uint64_t orphan_block = 3;
+inline constexpr uint64_t lanes_block = 4;
+
+// Where things lie in a segment, all in bytes from its start.
+struct SegmentLayout {
+  uint64_t blocks = 0;
+  uint64_t chunk_table = 0;
+  uint64_t records = 0;
+  uint64_t data_start = 0;  // in blocks
+  uint64_t chunks = 0;
+};
+
+// The layout that a segment of `blocks` (a multiple of chunk_blocks) has; `lanes` 0 but for segment 0.
+SegmentLayout layout_of(uint64_t blocks, uint32_t lanes);
+
+}  // namespace cairn::format

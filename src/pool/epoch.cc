@@ -1,0 +1,61 @@
+#include "pool/epoch.h"
+
+#include <ctime>
+
+#include "pool/lock.h"
+#include "pool/recover.h"
+
+namespace cairn::pool {
+namespace {
+
+bool is_attached(const format::Lane& lane) { return (lane.generation.load() & 1) != 0; }
+
+int64_t now_ms() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1000 + t.tv_nsec / 1'000'000;
+}
+
+}  // namespace
+
+bool has_passed(Pool& pool, uint64_t epoch, const LocalSeat* self) {
+  uint64_t now = current_epoch(pool);
+  if (now == epoch) pool.compare_exchange(pool.state->epoch, now, epoch + 1);
+  return pool.for_each_lane([&](uint32_t l) {
+    for (const format::Seat& seat : pool.lanes[l].seat) {
+      const uint64_t announced = seat.epoch.load();
+      if (announced != 0 && announced <= epoch && (self == nullptr || self->words != &seat))
+        return false;
+    }
+    return true;
+  });
+}
+
+void wait_for_writers(Pool& pool, LocalSeat& self, uint64_t inode) {
+  pool.for_each_lane([&](uint32_t l) {
+    const format::Lane& lane = pool.lanes[l];
+    for (const format::Seat& seat : lane.seat) {
+      if (self.words == &seat) continue;
+      Waiter waiter(pool);
+      while (is_attached(lane) && seat.epoch.load() != 0 && seat.writing.load() == inode)
+        waiter.wait_for_lane(l);
+    }
+    return true;
+  });
+}
+
+bool wait_until_passed(Pool& pool, uint64_t epoch, LocalSeat& self, int patience_ms) {
+  const int64_t deadline = now_ms() + patience_ms;
+  while (!has_passed(pool, epoch, &self)) {
+    if (now_ms() >= deadline) return false;
+    pool.for_each_lane([&](uint32_t l) {
+      recover_if_dead(pool, l);
+      return true;
+    });
+    const timespec pause{0, 50'000};
+    nanosleep(&pause, nullptr);
+  }
+  return true;
+}
+
+}  // namespace cairn::pool

@@ -1,0 +1,60 @@
+// Files: a pool's segments on their medium, from a path to mapped memory and back.
+//
+// A pool is a directory (mode 0700) with the files segment.0, segment.1, ..., companion/ (for record
+// locks) and whatever adapters put beside them; or a devdax device.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "pool/pool.h"
+
+namespace cairn::pool {
+
+struct CreateOptions {
+  uint32_t lanes = 0;        // 0: by size
+  uint64_t size_bytes = 0;   // 0: what the machine allows
+  uint32_t segments = 0;     // 0: by size and processors
+  uint32_t granularity = 0;  // 0: the medium's, else persist::Granularity, forced
+};
+
+inline constexpr uint64_t least_pool_bytes = 4ULL << 20;
+
+// Makes the segments and writes an empty format: identity, tables, no inode yet. The pool is left
+// unclean and unattached; the caller makes the root directory and closes it. On failure nothing is
+// left behind.
+Result<std::unique_ptr<Pool>> create_files(const std::string& path, const CreateOptions& options);
+
+// Maps an existing pool and validates its identity; takes no lane and recovers nothing.
+Result<std::unique_ptr<Pool>> open_files(const std::string& path, bool read_only);
+
+// Adds one segment of at least `bytes`; the caller holds the attach lock.
+Status add_segment(Pool& pool, uint64_t bytes);
+
+// Removes the files of a pool that nobody is attached to (EBUSY).
+Status remove_files(const std::string& path);
+
+// Writes the format into segments that are mapped already (files, or the simulator's memory).
+Status write_format(Pool& pool, uint32_t lanes, uint64_t seed);
+// Checks the identity of mapped segments and fills in what depends on it.
+Status read_format(Pool& pool);
+// Writes both superblocks, which makes the pool exist.
+Status publish_identity(Pool& pool);
+// Makes segment `number`, which is mapped and laid out, part of the pool.
+Status publish_segment(Pool& pool, uint32_t number);
+Status check_segment_header(Pool& pool, uint32_t number);
+// Fills a Segment's table pointers once base and blocks are known.
+void lay_out(Segment& segment, uint32_t lanes);
+
+// The kernel lock on which first attach, last detach and growth take turns; waits for it.
+Result<media::LivenessLock> lock_attach(Pool& pool);
+// A descriptor to ask about liveness locks with (media::is_held); -1 if there is none.
+int open_lock_file(const Pool& pool);
+void close_lock_file(int descriptor);
+// Is any lane's liveness lock held?
+Result<bool> anybody_attached(const std::string& lock_path);
+
+// Fills `words` with the boot's identity.
+void read_boot_id(uint64_t words[2]);
+
+}  // namespace cairn::pool

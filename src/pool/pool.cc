@@ -1,0 +1,63 @@
+#include "pool/pool.h"
+
+#include <cassert>
+
+namespace cairn::pool {
+namespace {
+
+std::atomic<uint64_t> serials{0};
+constexpr unsigned address_segment_shift = 40;
+
+}  // namespace
+
+Pool::Pool() : serial(++serials) {}
+
+Pool::~Pool() {
+  const uint32_t count = segments.load();
+  for (uint32_t i = 0; i < count; ++i) {
+    segment[i]->region.close();
+    if (segment[i]->unmap) segment[i]->unmap();
+  }
+}
+
+Segment& Pool::segment_of_slow(const uint8_t* p) const {
+  const uint32_t count = segments.load(std::memory_order_acquire);
+  for (uint32_t i = 1; i < count; ++i) {
+    Segment& s = *segment[i];
+    if (p >= s.base && p < s.base + (s.blocks << format::block_shift)) return s;
+  }
+  assert(!"an address outside the pool");
+  return *segment[0];
+}
+
+uint64_t Pool::address_of(const void* word) const {
+  const auto* p = static_cast<const uint8_t*>(word);
+  const uint32_t count = segments.load(std::memory_order_acquire);
+  for (uint64_t i = 0; i < count; ++i) {
+    const Segment& s = *segment[i];
+    if (p >= s.base && p < s.base + (s.blocks << format::block_shift))
+      return i << address_segment_shift | static_cast<uint64_t>(p - s.base);
+  }
+  assert(!"an address outside the pool");
+  return UINT64_MAX;
+}
+
+Word* Pool::word_at(uint64_t address) const {
+  const uint64_t number = address >> address_segment_shift;
+  const uint64_t offset = address & ((1ULL << address_segment_shift) - 1);
+  if (number >= segments.load(std::memory_order_acquire) || offset % sizeof(Word) != 0 ||
+      offset / format::block_size >= segment[number]->blocks)
+    return nullptr;
+  return reinterpret_cast<Word*>(segment[number]->base + offset);
+}
+
+Status Pool::fence_all(persist::Site site) {
+  Status worst;
+  const uint32_t count = segments.load(std::memory_order_acquire);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (Status status = segment[i]->region.fence(site); !status.ok()) worst = status;
+  }
+  return worst;
+}
+
+}  // namespace cairn::pool

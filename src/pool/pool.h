@@ -1,0 +1,215 @@
+// Pool: memory-speed storage on one node, mapped into every process that uses it.
+//
+// Invariants
+//  1. A block is owned by whoever its record names; a free bit is only a hint where to look, but
+//     taking a block means clearing its bit (one atomic operation), so no block is taken twice.
+//  2. Everything a process holds for itself stands in its lane: blocks in flight, inodes being made,
+//     shapes made odd, a redo record. Whoever finds the lane dead finishes or undoes it (recover).
+//  3. A lock word names seat, lane generation and attach generation; it is void once either
+//     generation has moved on, and a lane's generation moves on only after its recovery.
+//  4. A block that left a map is taken again only when no seat can still be copying from it (epoch.h).
+//
+// The files of this folder: pool (this: what is attached), files (segments on media), seats, lock,
+// space (blocks), redo, epoch, recover.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "format/lane.h"
+#include "format/layout.h"
+#include "media/liveness.h"
+#include "persist/region.h"
+
+namespace cairn::pool {
+
+using format::BlockRef;
+using persist::Region;
+using persist::Word;
+
+struct Pool;
+
+// One segment as this process sees it.
+struct Segment {
+  Region region;
+  uint8_t* base = nullptr;
+  int fd = -1;  // for mappings of its pages
+  uint64_t blocks = 0;
+  uint64_t data_start = 0;
+  uint64_t chunks = 0;
+  format::Chunk* chunk = nullptr;        // [chunks], also of the chunks before data_start (unused)
+  format::BlockRecord* record = nullptr; // [blocks]
+  bool fresh_zero = false;  // what was never touched holds zeros (files; not devices)
+  // Makes sure that the medium has memory for [offset, offset + size) before it is touched; clean
+  // ENOSPC or ENOMEM if not. Null: it always has.
+  std::function<Status(uint64_t offset, uint64_t size)> reserve;
+  std::function<void()> unmap;
+};
+
+// One seat as this process sees it. A thread keeps its seat until it ends; `busy` is for its signal
+// handlers, which take another one.
+struct LocalSeat {
+  format::Seat* words = nullptr;
+  uint32_t lane = 0;
+  uint32_t index = 0;
+  uint64_t lock_word = 0;
+  std::atomic<uint32_t> thread{0};  // its thread id, 0: free
+  volatile uint32_t busy = 0;
+};
+
+// What the layer above does for the recovery of a lane: only it knows files.
+class Client {
+ public:
+  Client() = default;
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+  virtual ~Client() = default;
+  // Does the map of `inode` hold `block` at `file_block` (level 0: data)?
+  virtual bool is_published(uint64_t inode, uint64_t file_block, unsigned level,
+                            BlockRef block) = 0;
+  // The seat's owner died: undo its inode in the making, its bytes beyond the end of file.
+  virtual void recover_seat(format::Seat& seat) = 0;
+  // The lane's owner died: fold its time stamps, drop its references to open files.
+  // No lock may be taken here: the caller may hold some.
+  virtual void recover_lane(uint32_t lane) = 0;
+  // Frees what unlink and truncate left behind; returns whether any block came back.
+  virtual bool reclaim_everything(LocalSeat& seat) = 0;
+};
+
+inline constexpr uint32_t max_local_lanes = 32;
+
+// The bytes of the lock file that are locked, far beyond its end.
+inline constexpr uint64_t attach_lock_byte = 1ULL << 40;  // first attach, last detach, grow
+constexpr uint64_t lane_lock_byte(uint32_t lane) { return (1ULL << 40) + 1 + lane; }
+constexpr uint64_t pin_lock_byte(uint64_t pin) { return (1ULL << 41) + pin; }
+
+struct Pool {
+  Pool();
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  // --- what is attached: set by files.h, constant afterwards but for added segments ---
+  std::string path;
+  std::string lock_path;  // the file whose bytes are the lanes' liveness locks
+  std::unique_ptr<Segment> segment[format::max_segments];
+  std::atomic<uint32_t> segments{0};
+  const format::Superblock* identity = nullptr;
+  format::State* state = nullptr;
+  format::OrphanShard* orphans = nullptr;
+  format::Lane* lanes = nullptr;
+  uint32_t lane_count = 0;
+  uint64_t attach_generation = 0;
+  bool is_volatile = true;
+  bool read_only = false;
+  uint64_t serial = 0;  // of this attachment in this process, never reused
+  std::function<Status(Pool&)> load_new_segments;  // others have grown the pool
+  Client* client = nullptr;
+
+  // --- this process's place: seats.cc ---
+  struct HeldLane {
+    uint32_t number = 0;
+    media::LivenessLock lock;
+  };
+  std::vector<HeldLane> held;  // [0] is its first
+  std::array<LocalSeat, static_cast<size_t>(max_local_lanes) * format::seats_per_lane> seats;
+  std::atomic<uint32_t> seats_ready{0};
+  std::atomic<uint32_t> adding_lane{0};
+  bool no_liveness = false;  // images under check: nobody is alive, nothing is locked
+
+  // --- hints of this process; races are harmless ---
+  std::atomic<uint64_t> current_chunk{UINT64_MAX};  // segment << 32 | chunk, see space.cc
+  std::atomic<uint64_t> orphans_made{0};
+
+  // The superblock copy that counts.
+  [[nodiscard]] const format::Superblock& superblock() const { return *identity; }
+
+  // --- addresses; what came from the medium is validated first ---
+  [[nodiscard]] bool valid(BlockRef block) const {
+    return block.segment() < segments.load(std::memory_order_relaxed) &&
+           block.index() < segment[block.segment()]->blocks &&
+           block.index() >= segment[block.segment()]->data_start;
+  }
+  [[nodiscard]] bool valid_run(BlockRef first, uint64_t count) const {
+    return valid(first) && first.index() + count <= segment[first.segment()]->blocks;
+  }
+  [[nodiscard]] uint8_t* at(BlockRef block) const {
+    return segment[block.segment()]->base + (block.index() << format::block_shift);
+  }
+  [[nodiscard]] Region& region(BlockRef block) const { return segment[block.segment()]->region; }
+  [[nodiscard]] format::BlockRecord& record(BlockRef block) const {
+    return segment[block.segment()]->record[block.index()];
+  }
+  [[nodiscard]] format::Chunk& chunk(BlockRef block) const {
+    return segment[block.segment()]->chunk[block.index() / format::chunk_blocks];
+  }
+  // The segment that holds a word of the pool.
+  [[nodiscard]] Segment& segment_of(const void* address) const {
+    Segment* first = segment[0].get();
+    const auto* p = static_cast<const uint8_t*>(address);
+    if (p >= first->base && p < first->base + (first->blocks << format::block_shift)) [[likely]]
+      return *first;
+    return segment_of_slow(p);
+  }
+  // Addresses in redo records: segment << 40 | byte offset. word_at gives null outside the pool.
+  [[nodiscard]] uint64_t address_of(const void* word) const;
+  [[nodiscard]] Word* word_at(uint64_t address) const;
+
+  // --- words; the segment is found by address ---
+  void store(Word& word, uint64_t value) { segment_of(&word).region.store(word, value); }
+  bool compare_exchange(Word& word, uint64_t& expected, uint64_t desired) {
+    return segment_of(&word).region.compare_exchange(word, expected, desired);
+  }
+  uint64_t fetch_add(Word& word, uint64_t value) {
+    return segment_of(&word).region.fetch_add(word, value);
+  }
+  uint64_t fetch_or(Word& word, uint64_t bits) {
+    return segment_of(&word).region.fetch_or(word, bits);
+  }
+  uint64_t fetch_and(Word& word, uint64_t bits) {
+    return segment_of(&word).region.fetch_and(word, bits);
+  }
+  void flush(const void* address, size_t size, persist::Site site = persist::Site::here()) {
+    if (!is_volatile) segment_of(address).region.flush(address, size, site);
+  }
+  // Drains what this thread flushed, in every segment.
+  Status fence(persist::Site site = persist::Site::here()) {
+    return is_volatile ? Status() : fence_all(site);
+  }
+  void store_flush(Word& word, uint64_t value, persist::Site site = persist::Site::here()) {
+    store(word, value);
+    flush(&word, sizeof word, site);
+  }
+  // Calls visit(number) for every lane that is attached (dead ones included) until it returns false.
+  template <typename Visit>
+  bool for_each_lane(Visit visit) const {
+    for (uint32_t w = 0; w < std::size(state->attached); ++w) {
+      for (uint64_t bits = state->attached[w].load(); bits != 0; bits &= bits - 1) {
+        const uint32_t l = w * 64 + static_cast<uint32_t>(std::countr_zero(bits));
+        if (l >= lane_count || (lanes[l].generation.load() & 1) == 0) continue;
+        if (!visit(l)) return false;
+      }
+    }
+    return true;
+  }
+  // Bulk bytes inside one block.
+  Status copy_in(BlockRef block, uint64_t offset, const void* source, size_t size) {
+    return region(block).copy((block.index() << format::block_shift) + offset, source, size);
+  }
+  Status zero(BlockRef block, uint64_t offset, uint64_t size) {
+    return region(block).zero((block.index() << format::block_shift) + offset, size);
+  }
+
+ private:
+  [[nodiscard]] Segment& segment_of_slow(const uint8_t* p) const;
+  Status fence_all(persist::Site site);
+};
+
+}  // namespace cairn::pool

@@ -1,0 +1,76 @@
+#include "pool/redo.h"
+
+#include <cassert>
+
+#include "base/crc32c.h"
+
+namespace cairn::pool {
+namespace {
+
+uint64_t head_of(const format::Redo& redo, unsigned count) {
+  return count | static_cast<uint64_t>(crc32c(count, redo.step, count * sizeof redo.step[0])) << 32;
+}
+
+}  // namespace
+
+void Change::set(Word& word, uint64_t value) {
+  for (unsigned i = 0; i < count_; ++i) {
+    if (word_[i] == &word) {
+      value_[i] = value;
+      return;
+    }
+  }
+  assert(count_ < format::redo_words);
+  word_[count_] = &word;
+  value_[count_] = value;
+  ++count_;
+}
+
+uint64_t Change::get(const Word& word) const {
+  for (unsigned i = 0; i < count_; ++i) {
+    if (word_[i] == &word) return value_[i];
+  }
+  return word.load();
+}
+
+Status Change::commit() {
+  for (unsigned i = 0; i < count_; ++i) {
+    pool_.store(redo_.step[i].address, pool_.address_of(word_[i]));
+    pool_.store(redo_.step[i].value, value_[i]);
+  }
+  // One fence for both: the checksum tells a head that arrived before its steps.
+  pool_.flush(redo_.step, count_ * sizeof redo_.step[0]);
+  pool_.store_flush(redo_.head, head_of(redo_, count_));
+  CAIRN_TRY(pool_.fence());
+  for (unsigned i = 0; i < count_; ++i) pool_.store_flush(*word_[i], value_[i]);
+  CAIRN_TRY(pool_.fence());
+  pool_.store_flush(redo_.head, 0);
+  // The next record of this seat must not meet an older head; and who frees what this change cut off
+  // relies on it being over.
+  return pool_.fence();
+}
+
+bool replay(Pool& pool, format::Redo& redo) {
+  const uint64_t head = redo.head.load();
+  if (head == 0) return true;
+  const auto count = static_cast<unsigned>(head & 0xffffffff);
+  if (count == 0 || count > format::redo_words || head_of(redo, count) != head) {
+    // Torn: its change had not begun.
+    pool.store_flush(redo.head, 0);
+    return pool.fence().ok();
+  }
+  bool sound = true;
+  for (unsigned i = 0; i < count; ++i) {
+    Word* word = pool.word_at(redo.step[i].address.load());
+    if (word == nullptr) {
+      sound = false;
+      continue;
+    }
+    pool.store_flush(*word, redo.step[i].value.load());
+  }
+  sound = pool.fence().ok() && sound;
+  pool.store_flush(redo.head, 0);
+  return pool.fence().ok() && sound;
+}
+
+}  // namespace cairn::pool

@@ -1,0 +1,36 @@
+// Redo records: several words change as one. The words are described, the description made durable,
+// then they are stored, made durable, and the description is cleared. Whoever finds a record after a
+// crash stores its words again; they are absolute values of words that the owner had locked.
+#pragma once
+
+#include "pool/pool.h"
+
+namespace cairn::pool {
+
+class Change {
+ public:
+  Change(Pool& pool, LocalSeat& seat) : pool_(pool), redo_(seat.words->redo) {}
+  Change(const Change&) = delete;
+  Change& operator=(const Change&) = delete;
+
+  // Later values for the same word win. At most format::redo_words.
+  void set(Word& word, uint64_t value);
+  // The value a word will have: set() if there was one, else what it holds.
+  [[nodiscard]] uint64_t get(const Word& word) const;
+  // Everything that the change makes reachable must have been flushed before. On return the change
+  // has happened for good; a failure to write back leaves it to recovery and is returned.
+  Status commit();
+
+ private:
+  Pool& pool_;
+  format::Redo& redo_;
+  unsigned count_ = 0;
+  Word* word_[format::redo_words];
+  uint64_t value_[format::redo_words];
+};
+
+// Stores and flushes the words of a valid record and clears it; does nothing for an empty or
+// unfinished one. Returns false if a valid record names an address outside the pool.
+bool replay(Pool& pool, format::Redo& redo);
+
+}  // namespace cairn::pool

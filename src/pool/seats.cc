@@ -1,0 +1,205 @@
+#include "pool/seats.h"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "pool/lock.h"
+#include "pool/recover.h"
+
+namespace cairn::pool {
+
+namespace detail {
+thread_local SeatCache seat_cache __attribute__((tls_model("initial-exec"))) = {0, nullptr};
+}
+
+namespace {
+
+// Async-signal-safe, unlike glibc's cached pthread_self after a raw clone.
+uint32_t this_thread() { return static_cast<uint32_t>(syscall(SYS_gettid)); }
+
+bool thread_is_gone(uint32_t thread) {
+  return syscall(SYS_tgkill, getpid(), thread, 0) != 0 && errno == ESRCH;
+}
+
+LocalSeat* remember(Pool& pool, LocalSeat* seat) {
+  detail::seat_cache = {pool.serial, seat};
+  return seat;
+}
+
+// The process's name, for people who look at the pool.
+void note_command(Pool& pool, format::Lane& lane) {
+  char name[sizeof lane.command] = {};
+  if (FILE* file = std::fopen("/proc/self/comm", "re")) {
+    const size_t n = std::fread(name, 1, sizeof name - 1, file);
+    if (n != 0 && name[n - 1] == '\n') name[n - 1] = '\0';
+    std::fclose(file);
+  }
+  for (size_t i = 0; i < std::size(lane.command); ++i) {
+    uint64_t word;
+    std::memcpy(&word, name + i * sizeof word, sizeof word);
+    pool.store(lane.command[i], word);
+  }
+}
+
+void set_up_seats(Pool& pool, uint32_t number) {
+  const uint32_t ready = pool.seats_ready.load();
+  const uint64_t generation = pool.lanes[number].generation.load();
+  for (uint32_t i = 0; i < format::seats_per_lane; ++i) {
+    LocalSeat& seat = pool.seats[ready + i];
+    seat.words = &pool.lanes[number].seat[i];
+    seat.lane = number;
+    seat.index = i;
+    seat.lock_word = make_lock_word(pool, number, generation, i);
+    seat.busy = 0;
+    seat.thread.store(0);
+  }
+  pool.seats_ready.store(ready + format::seats_per_lane, std::memory_order_release);
+}
+
+}  // namespace
+
+Status no_seat(const Pool& pool) {
+  return fail(EBUSY, "pool %s: no free lane; %u processes (or groups of %u threads) are the most",
+              pool.path.c_str(), pool.lane_count, format::seats_per_lane);
+}
+
+LocalSeat* claim_seat(Pool& pool) {
+  const uint32_t thread = this_thread();
+  for (;;) {
+    const uint32_t ready = pool.seats_ready.load(std::memory_order_acquire);
+    for (uint32_t i = 0; i < ready; ++i) {
+      LocalSeat& seat = pool.seats[i];
+      if (seat.thread.load(std::memory_order_relaxed) == thread && seat.busy == 0)
+        return remember(pool, &seat);
+    }
+    for (uint32_t i = 0; i < ready; ++i) {
+      LocalSeat& seat = pool.seats[i];
+      uint32_t owner = 0;
+      if (seat.thread.compare_exchange_strong(owner, thread)) return remember(pool, &seat);
+    }
+    for (uint32_t i = 0; i < ready; ++i) {
+      LocalSeat& seat = pool.seats[i];
+      uint32_t owner = seat.thread.load();
+      if (owner != thread && thread_is_gone(owner) &&
+          seat.thread.compare_exchange_strong(owner, thread)) {
+        seat.busy = 0;  // a thread that ended inside a call (cancelled) is not coming back
+        return remember(pool, &seat);
+      }
+    }
+    if (!add_lane(pool).ok()) return nullptr;
+  }
+}
+
+namespace {
+
+// Looks for a free lane; lock(number) takes its byte (EAGAIN: somebody has it). Dead lanes are
+// recovered only if no other is free.
+template <typename Lock>
+Result<uint32_t> take_free_lane(Pool& pool, bool for_exec, Lock lock) {
+  for (int pass = 0; pass < 2; ++pass) {
+    for (uint32_t l = 0; l < pool.lane_count; ++l) {
+      format::Lane& lane = pool.lanes[l];
+      const bool listed = (pool.state->attached[l / 64].load() >> (l % 64) & 1) != 0;
+      if (listed && pass == 0) continue;
+      if (listed) recover_if_dead(pool, l);
+      if ((lane.generation.load() & 1) != 0) continue;
+      if (Status status = lock(l); !status.ok()) {
+        if (status.code() == EAGAIN) continue;
+        return status;
+      }
+      const uint64_t generation = lane.generation.load();
+      if ((generation & 1) != 0) continue;  // somebody was faster and has died since
+      pool.store(lane.pid, static_cast<uint64_t>(getpid()));
+      note_command(pool, lane);
+      pool.store(lane.exec_note, for_exec ? 1 : 0);
+      pool.fetch_or(pool.state->attached[l / 64], 1ULL << (l % 64));
+      pool.store(lane.generation, generation + 1);
+      return l;
+    }
+  }
+  return no_seat(pool);
+}
+
+}  // namespace
+
+Result<uint32_t> take_lane(Pool& pool, media::Inheritance inheritance,
+                           media::LivenessLock* lock) {
+  return take_free_lane(pool, false, [&](uint32_t lane) -> Status {
+    auto taken = media::try_lock(pool.lock_path.c_str(), lane_lock_byte(lane), inheritance);
+    if (taken.ok()) *lock = std::move(*taken);
+    return taken.status();
+  });
+}
+
+Result<uint32_t> take_lane_for_exec(Pool& pool, int* descriptor) {
+  const int fd = open(pool.lock_path.c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) return fail(errno, "%s: %s", pool.lock_path.c_str(), strerror(errno));
+  auto lane = take_free_lane(pool, true, [&](uint32_t number) -> Status {
+    auto taken = media::try_lock_descriptor(fd, lane_lock_byte(number));
+    if (taken.ok()) *descriptor = *taken;
+    return taken.status();
+  });
+  close(fd);
+  return lane;
+}
+
+Status add_lane(Pool& pool) {
+  uint32_t unlocked = 0;
+  while (!pool.adding_lane.compare_exchange_strong(unlocked, 1)) {
+    unlocked = 0;
+    usleep(50);
+  }
+  Status status;
+  if (pool.held.size() >= max_local_lanes) {
+    status = no_seat(pool);
+  } else {
+    Pool::HeldLane lane;
+    auto number = take_lane(pool, media::Inheritance::own, &lane.lock);
+    status = number.status();
+    if (number.ok()) {
+      lane.number = *number;
+      pool.held.push_back(std::move(lane));
+      set_up_seats(pool, *number);
+    }
+  }
+  pool.adding_lane.store(0);
+  return status;
+}
+
+void give_lane_up(Pool& pool, uint32_t number) {
+  format::Lane& lane = pool.lanes[number];
+  pool.store_flush(lane.generation, lane.generation.load() + 1);
+  pool.fetch_and(pool.state->attached[number / 64], ~(1ULL << (number % 64)));
+}
+
+void leave_lanes_to_parent(Pool& pool) {
+  for (Pool::HeldLane& held : pool.held) held.lock.forget();
+  pool.held.clear();
+  pool.seats_ready.store(0);
+  pool.adding_lane.store(0);
+  detail::seat_cache = {0, nullptr};
+  pool.current_chunk.store(UINT64_MAX);
+}
+
+void release_lanes(Pool& pool) {
+  for (Pool::HeldLane& held : pool.held) {
+    give_lane_up(pool, held.number);
+    held.lock.release();
+  }
+  pool.held.clear();
+  pool.seats_ready.store(0);
+}
+
+void move_to_lane(Pool& pool, uint32_t lane, media::LivenessLock lock) {
+  leave_lanes_to_parent(pool);
+  pool.held.push_back({lane, std::move(lock)});
+  pool.store(pool.lanes[lane].pid, static_cast<uint64_t>(getpid()));
+  set_up_seats(pool, lane);
+}
+
+}  // namespace cairn::pool

@@ -1,0 +1,94 @@
+// Seats: where a thread announces what it is doing, so that others can wait for it or clean up after
+// it. Entering costs one locked instruction, the full fence that the announcement needs.
+#pragma once
+
+#include "pool/pool.h"
+
+namespace cairn::pool {
+
+// The calling thread's seat in `pool`, or another free one if a signal handler interrupted a call.
+// Takes further lanes when a process has more threads than seats. Null: no lane is free.
+LocalSeat* claim_seat(Pool& pool);
+
+namespace detail {
+struct SeatCache {
+  uint64_t serial;
+  LocalSeat* seat;
+};
+extern thread_local SeatCache seat_cache __attribute__((tls_model("initial-exec")));
+}  // namespace detail
+
+inline LocalSeat* seat_of_thread(Pool& pool) {
+  const detail::SeatCache& cache = detail::seat_cache;
+  if (cache.serial == pool.serial && cache.seat->busy == 0) [[likely]] return cache.seat;
+  return claim_seat(pool);
+}
+
+// Inside a call: what is in the map when the guard has been made stays readable until it goes.
+class SeatGuard {
+ public:
+  explicit SeatGuard(Pool& pool) : pool_(pool), seat_(seat_of_thread(pool)) {
+    if (seat_ == nullptr) [[unlikely]] return;
+    seat_->busy = 1;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    // The exchange is the full fence between the announcement and the walk.
+    pool.segment[0]->region.exchange(seat_->words->epoch, pool.state->epoch.load_relaxed());
+  }
+  // Announces stores through the map of `inode` as well (see file/shape.h).
+  SeatGuard(Pool& pool, uint64_t inode) : pool_(pool), seat_(seat_of_thread(pool)) {
+    if (seat_ == nullptr) [[unlikely]] return;
+    seat_->busy = 1;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    pool.segment[0]->region.store(seat_->words->writing, inode);
+    pool.segment[0]->region.exchange(seat_->words->epoch, pool.state->epoch.load_relaxed());
+  }
+  ~SeatGuard() {
+    if (seat_ != nullptr) [[likely]] leave();
+  }
+  SeatGuard(const SeatGuard&) = delete;
+  SeatGuard& operator=(const SeatGuard&) = delete;
+
+  [[nodiscard]] bool ok() const { return seat_ != nullptr; }
+  LocalSeat& operator*() const { return *seat_; }
+  LocalSeat* operator->() const { return seat_; }
+  [[nodiscard]] LocalSeat* get() const { return seat_; }
+
+  // Stops announcing stores (before waiting for a structural change), and starts again.
+  void pause_writing() { pool_.segment[0]->region.store(seat_->words->writing, 0); }
+  void resume_writing(uint64_t inode) {
+    pool_.segment[0]->region.exchange(seat_->words->writing, inode);
+  }
+
+ private:
+  void leave() {
+    Region& region = pool_.segment[0]->region;
+    if (seat_->words->writing.load_relaxed() != 0) region.store(seat_->words->writing, 0);
+    region.store(seat_->words->epoch, 0);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    seat_->busy = 0;
+  }
+
+  Pool& pool_;
+  LocalSeat* seat_;
+};
+
+// The failure when no seat is to be had: EBUSY, with its text.
+Status no_seat(const Pool& pool);
+
+// Takes a free lane with its liveness lock and makes its seats available. `inheritable`: the lock's
+// mapping survives fork (for a child that is about to be born).
+Result<uint32_t> take_lane(Pool& pool, media::Inheritance inheritance, media::LivenessLock* lock);
+// The same with the lock kept by a descriptor that survives exec.
+Result<uint32_t> take_lane_for_exec(Pool& pool, int* descriptor);
+// A lane of this process that has nothing left to recover becomes free; its lock goes separately.
+void give_lane_up(Pool& pool, uint32_t lane);
+// In a forked child without a lane of its own: it holds none, and takes one at its next call.
+void leave_lanes_to_parent(Pool& pool);
+// Adds a lane to those that this process's threads use.
+Status add_lane(Pool& pool);
+// Gives all lanes back; nobody may be inside a call.
+void release_lanes(Pool& pool);
+// In a forked child: the seats move to the lane that the parent prepared.
+void move_to_lane(Pool& pool, uint32_t lane, media::LivenessLock lock);
+
+}  // namespace cairn::pool

@@ -1,0 +1,465 @@
+#include "pool/space.h"
+
+#include <bit>
+#include <cassert>
+
+#include "pool/lock.h"
+
+namespace cairn::pool {
+namespace {
+
+using format::Chunk;
+using format::chunk_blocks;
+using format::InFlight;
+
+constexpr unsigned bits_per_word = 64;
+constexpr unsigned words_per_chunk = chunk_blocks / bits_per_word;
+
+struct ChunkRef {
+  uint32_t segment = 0;
+  uint64_t chunk = 0;
+};
+
+uint64_t pack(ChunkRef c) { return static_cast<uint64_t>(c.segment) << 32 | c.chunk; }
+ChunkRef unpack(uint64_t value) {
+  return {static_cast<uint32_t>(value >> 32), value & 0xffffffff};
+}
+
+uint64_t first_chunk(const Segment& segment) { return segment.data_start / chunk_blocks; }
+
+// Bits of word 0 that ordinary needs may not take: the reserve lies in the pool's first chunk.
+uint64_t withheld(const Pool& pool, ChunkRef c, Need need) {
+  const bool has_reserve = c.segment == 0 && c.chunk == first_chunk(*pool.segment[0]);
+  return has_reserve && need == Need::ordinary ? ~0ULL : 0;
+}
+
+bool has_free(const Chunk& chunk, uint64_t withheld_bits) {
+  if ((chunk.free[0].load_relaxed() & ~withheld_bits) != 0) return true;
+  for (unsigned w = 1; w < words_per_chunk; ++w) {
+    if (chunk.free[w].load_relaxed() != 0) return true;
+  }
+  return false;
+}
+
+struct BitRun {
+  unsigned first = 0;
+  unsigned count = 0;
+};
+
+// The first run of `wanted` free bits, else the longest.
+BitRun find_run(const Chunk& chunk, uint64_t withheld_bits, unsigned wanted) {
+  BitRun best;
+  BitRun open;
+  for (unsigned w = 0; w < words_per_chunk; ++w) {
+    uint64_t bits = chunk.free[w].load_relaxed();
+    if (w == 0) bits &= ~withheld_bits;
+    unsigned at = 0;
+    while (at < bits_per_word) {
+      const uint64_t rest = bits >> at;
+      if (rest == 0) {
+        open.count = 0;
+        break;
+      }
+      const auto zeros = static_cast<unsigned>(std::countr_zero(rest));
+      if (zeros != 0) open.count = 0;
+      at += zeros;
+      const auto ones = static_cast<unsigned>(std::countr_one(bits >> at));
+      if (open.count == 0) open.first = w * bits_per_word + at;
+      open.count += ones;
+      at += ones;
+      if (open.count > best.count) best = open;
+      if (best.count >= wanted) return {best.first, wanted};
+    }
+  }
+  return best;
+}
+
+uint64_t mask_of(unsigned first, unsigned count) {
+  return (count == bits_per_word ? ~0ULL : (1ULL << count) - 1) << first;
+}
+
+void set_bits(Pool& pool, Segment& segment, uint64_t index, uint64_t count) {
+  while (count != 0) {
+    Chunk& chunk = segment.chunk[index / chunk_blocks];
+    const auto bit = static_cast<unsigned>(index % chunk_blocks);
+    const unsigned in_word = bit % bits_per_word;
+    const auto n = static_cast<unsigned>(std::min<uint64_t>(count, bits_per_word - in_word));
+    Word& word = chunk.free[bit / bits_per_word];
+    segment.region.fetch_or(word, mask_of(in_word, n));
+    pool.flush(&word, sizeof word);
+    index += n;
+    count -= n;
+  }
+}
+
+// Clears the bits of a run; returns how many from its start were ours to take. The others that this
+// call cleared are given back.
+unsigned clear_bits(Pool& pool, Segment& segment, Chunk& chunk, BitRun run) {
+  unsigned won = 0;
+  bool whole = true;
+  for (unsigned done = 0; done < run.count;) {
+    const unsigned bit = run.first + done;
+    const unsigned in_word = bit % bits_per_word;
+    const unsigned n = std::min(run.count - done, bits_per_word - in_word);
+    Word& word = chunk.free[bit / bits_per_word];
+    const uint64_t mask = mask_of(in_word, n);
+    uint64_t got = segment.region.fetch_and(word, ~mask) & mask;
+    pool.flush(&word, sizeof word);
+    if (whole && got == mask) {
+      won += n;
+    } else {
+      const auto prefix =
+          whole ? static_cast<unsigned>(std::countr_one(got >> in_word)) : 0;
+      if (prefix != 0) {
+        won += prefix;
+        got &= ~mask_of(in_word, prefix);
+      }
+      if (got != 0) segment.region.fetch_or(word, got);
+      whole = false;
+      break;
+    }
+    done += n;
+  }
+  return won;
+}
+
+void write_records(Pool& pool, Segment& segment, uint64_t index, uint64_t count, uint64_t owner,
+                   uint64_t file_block, bool* zero) {
+  for (uint64_t i = 0; i < count; ++i) {
+    format::BlockRecord& record = segment.record[index + i];
+    if (zero != nullptr && (record.owner.load_relaxed() & format::record_known_zero) == 0)
+      *zero = false;
+    segment.region.store(record.file_block, file_block + i);
+    segment.region.store(record.owner, owner);
+  }
+  pool.flush(&segment.record[index], count * sizeof(format::BlockRecord));
+}
+
+void free_records(Pool& pool, Segment& segment, uint64_t index, uint64_t count, uint64_t flags) {
+  for (uint64_t i = 0; i < count; ++i)
+    segment.region.store(segment.record[index + i].owner, format::record_free | flags);
+  pool.flush(&segment.record[index], count * sizeof(format::BlockRecord));
+}
+
+InFlight* free_slot(format::Seat& seat, unsigned* number) {
+  for (unsigned i = 0; i < format::in_flight_slots; ++i) {
+    if (seat.in_flight[i].run.load_relaxed() == 0) {
+      *number = i;
+      return &seat.in_flight[i];
+    }
+  }
+  return nullptr;
+}
+
+// Takes a run from one chunk; count 0 if it has none.
+Run take_from(Pool& pool, LocalSeat& seat, ChunkRef where, uint64_t inode, uint64_t file_block,
+              unsigned level, uint32_t wanted, Need need) {
+  Segment& segment = *pool.segment[where.segment];
+  Chunk& chunk = segment.chunk[where.chunk];
+  Run run;
+  InFlight* slot = free_slot(*seat.words, &run.slot);
+  assert(slot != nullptr);
+  if (slot == nullptr) return run;
+  for (;;) {
+    const BitRun bits = find_run(chunk, withheld(pool, where, need), wanted);
+    if (bits.count == 0) return run;
+    run.first = BlockRef::make(where.segment, where.chunk * chunk_blocks + bits.first);
+    // The slot stands before the bits are cleared, so that a death in between loses nothing.
+    pool.store(slot->inode, inode);
+    pool.store(slot->file_block, file_block);
+    pool.store(slot->run,
+               format::in_flight_run(run.first, bits.count, level, format::phase_taking));
+    run.count = clear_bits(pool, segment, chunk, bits);
+    if (run.count == 0) {
+      pool.store(slot->run, 0);
+      continue;
+    }
+    run.zero = true;
+    write_records(pool, segment, run.first.index(), run.count,
+                  format::record_of(inode, level, seat.lane), file_block, &run.zero);
+    if (run.count != bits.count) {
+      pool.store(slot->run,
+                 format::in_flight_run(run.first, run.count, level, format::phase_taking));
+    }
+    return run;
+  }
+}
+
+void drop_current(Pool& pool, uint64_t current, const LocalSeat& seat) {
+  if (!pool.current_chunk.compare_exchange_strong(current, UINT64_MAX)) return;
+  const ChunkRef c = unpack(current);
+  Word& owner = pool.segment[c.segment]->chunk[c.chunk].owner;
+  uint64_t mine = seat.lock_word;
+  pool.compare_exchange(owner, mine, 0);
+}
+
+// A chunk with room that no other lane works in, made ours. `whole`: prefer an entirely free one.
+bool find_chunk(Pool& pool, LocalSeat& seat, Need need, bool whole, ChunkRef* found, Status* why) {
+  const uint32_t segments = pool.segments.load(std::memory_order_acquire);
+  for (int pass = whole ? 0 : 1; pass < 2; ++pass) {
+    for (uint32_t i = 0; i < segments; ++i) {
+      const uint32_t s = (seat.lane + i) % segments;
+      Segment& segment = *pool.segment[s];
+      for (uint64_t c = first_chunk(segment); c < segment.chunks; ++c) {
+        Chunk& chunk = segment.chunk[c];
+        const bool open = (chunk.state.load() & 0xff) == format::chunk_open;
+        if (open && !has_free(chunk, withheld(pool, {s, c}, need))) continue;
+        if (open && pass == 0 && find_run(chunk, 0, chunk_blocks).count < chunk_blocks) continue;
+        if (!try_acquire(pool, seat, chunk.owner)) continue;
+        if (Status status = open_chunk(pool, &seat, s, c); !status.ok()) {
+          release(pool, chunk.owner);
+          *why = status;
+          break;  // the medium is full; open chunks elsewhere may still have room
+        }
+        *found = {s, c};
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Anybody's chunk.
+Run take_anywhere(Pool& pool, LocalSeat& seat, uint64_t inode, uint64_t file_block, unsigned level,
+                  uint32_t wanted, Need need) {
+  const uint32_t segments = pool.segments.load(std::memory_order_acquire);
+  for (uint32_t s = 0; s < segments; ++s) {
+    Segment& segment = *pool.segment[s];
+    for (uint64_t c = first_chunk(segment); c < segment.chunks; ++c) {
+      Chunk& chunk = segment.chunk[c];
+      if ((chunk.state.load() & 0xff) != format::chunk_open) continue;
+      if (!has_free(chunk, withheld(pool, {s, c}, need))) continue;
+      Run run = take_from(pool, seat, {s, c}, inode, file_block, level, wanted, need);
+      if (run.count != 0) return run;
+    }
+  }
+  return {};
+}
+
+// Is a block listed as being taken by a seat other than those of `lane`?
+bool taken_by_others(Pool& pool, BlockRef block, uint32_t lane) {
+  return !pool.for_each_lane([&](uint32_t l) {
+    if (l == lane) return true;
+    for (const format::Seat& seat : pool.lanes[l].seat) {
+      for (const InFlight& slot : seat.in_flight) {
+        const uint64_t run = slot.run.load();
+        if (run == 0) continue;
+        const BlockRef first = format::in_flight_first(run);
+        if (block.value >= first.value && block.value < first.value + format::in_flight_count(run))
+          return false;
+      }
+    }
+    return true;
+  });
+}
+
+bool is_free_bit(Pool& pool, BlockRef block) {
+  const uint64_t bit = block.index() % chunk_blocks;
+  return (pool.chunk(block).free[bit / bits_per_word].load() >> (bit % bits_per_word) & 1) != 0;
+}
+
+}  // namespace
+
+Status open_chunk(Pool& pool, LocalSeat* /*seat*/, uint32_t s, uint64_t c) {
+  Segment& segment = *pool.segment[s];
+  Chunk& chunk = segment.chunk[c];
+  if ((chunk.state.load() & 0xff) == format::chunk_open) return Status();
+  const uint64_t first = c * chunk_blocks;
+  const uint64_t records = sizeof(format::BlockRecord) * chunk_blocks;
+  if (segment.reserve) {
+    CAIRN_TRY(segment.reserve(
+        static_cast<uint64_t>(reinterpret_cast<uint8_t*>(&segment.record[first]) - segment.base),
+        records));
+    CAIRN_TRY(segment.reserve(first << format::block_shift, format::chunk_size));
+  }
+  pool.store(chunk.state, format::chunk_initialising);
+  free_records(pool, segment, first, chunk_blocks,
+               segment.fresh_zero ? format::record_known_zero : 0);
+  for (Word& word : chunk.free) pool.store(word, ~0ULL);
+  pool.store(chunk.state, format::chunk_open);
+  pool.flush(&chunk, sizeof chunk);
+  return Status();
+}
+
+Result<Run> take(Pool& pool, LocalSeat& seat, uint64_t inode, uint64_t file_block, unsigned level,
+                 uint32_t wanted, Need need) {
+  assert(wanted >= 1 && wanted <= chunk_blocks);
+  Status medium_full;
+  for (;;) {
+    const uint64_t current = pool.current_chunk.load(std::memory_order_relaxed);
+    if (current != UINT64_MAX) [[likely]] {
+      const ChunkRef where = unpack(current);
+      const bool partly = wanted == chunk_blocks &&
+                          find_run(pool.segment[where.segment]->chunk[where.chunk], 0,
+                                   chunk_blocks).count < chunk_blocks;
+      if (!partly) {
+        Run run = take_from(pool, seat, where, inode, file_block, level, wanted, need);
+        if (run.count != 0) [[likely]] return run;
+      }
+      drop_current(pool, current, seat);
+    }
+    ChunkRef found;
+    if (!find_chunk(pool, seat, need, wanted == chunk_blocks, &found, &medium_full)) break;
+    pool.current_chunk.store(pack(found), std::memory_order_relaxed);
+  }
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    Run run = take_anywhere(pool, seat, inode, file_block, level, wanted, need);
+    if (run.count != 0) return run;
+    bool more = false;
+    if (attempt == 0 && pool.load_new_segments) {
+      const uint32_t before = pool.segments.load();
+      if (pool.load_new_segments(pool).ok() && pool.segments.load() != before)
+        return take(pool, seat, inode, file_block, level, wanted, need);
+      more = true;
+    }
+    if (attempt == 1) more = pool.client != nullptr && pool.client->reclaim_everything(seat);
+    if (attempt == 2) more = repair_free_bits(pool);
+    if (!more && attempt > 1) break;
+  }
+  // Reclaiming may have emptied whole chunks of others, or the race with them was lost.
+  ChunkRef found;
+  if (find_chunk(pool, seat, need, false, &found, &medium_full)) {
+    pool.current_chunk.store(pack(found), std::memory_order_relaxed);
+    Run run = take_from(pool, seat, found, inode, file_block, level, wanted, need);
+    if (run.count != 0) return run;
+  }
+  if (!medium_full.ok()) return medium_full;
+  return fail(ENOSPC, "pool %s is full", pool.path.c_str());
+}
+
+void settle(Pool& pool, LocalSeat& seat, const Run& run) {
+  pool.store(seat.words->in_flight[run.slot].run, 0);
+}
+
+void give_back(Pool& pool, BlockRef first, uint32_t count, bool still_zero) {
+  Segment& segment = *pool.segment[first.segment()];
+  free_records(pool, segment, first.index(), count, still_zero ? format::record_known_zero : 0);
+  set_bits(pool, segment, first.index(), count);
+}
+
+void free_published(Pool& pool, LocalSeat& seat, BlockRef first, uint32_t count, Word* entries) {
+  unsigned number = 0;
+  InFlight* slot = free_slot(*seat.words, &number);
+  assert(slot != nullptr);
+  Segment& segment = *pool.segment[first.segment()];
+  // A leaf or a node has one entry for all; data blocks one each.
+  const unsigned level = 0;
+  pool.store(slot->file_block, entries == nullptr ? 0 : pool.address_of(entries));
+  pool.store(slot->run, format::in_flight_run(first, count, level, format::phase_freeing));
+  if (entries != nullptr) {
+    for (uint32_t i = 0; i < count; ++i) pool.store(entries[i], 0);
+    pool.flush(entries, count * sizeof(Word));
+  }
+  free_records(pool, segment, first.index(), count, 0);
+  pool.store(slot->run, format::in_flight_run(first, count, level, format::phase_freed));
+  set_bits(pool, segment, first.index(), count);
+  pool.store(slot->run, 0);
+}
+
+void free_leaf(Pool& pool, LocalSeat& seat, BlockRef first, Word& entry) {
+  unsigned number = 0;
+  InFlight* slot = free_slot(*seat.words, &number);
+  assert(slot != nullptr);
+  Segment& segment = *pool.segment[first.segment()];
+  constexpr auto count = static_cast<uint32_t>(chunk_blocks);
+  pool.store(slot->file_block, pool.address_of(&entry));
+  pool.store(slot->run,
+             format::in_flight_run(first, count, format::level_leaf, format::phase_freeing));
+  pool.store_flush(entry, 0);
+  free_records(pool, segment, first.index(), count, 0);
+  pool.store(slot->run,
+             format::in_flight_run(first, count, format::level_leaf, format::phase_freed));
+  set_bits(pool, segment, first.index(), count);
+  pool.store(slot->run, 0);
+}
+
+void recover_in_flight(Pool& pool, format::Seat& seat, uint32_t lane) {
+  for (InFlight& slot : seat.in_flight) {
+    const uint64_t run = slot.run.load();
+    if (run == 0) continue;
+    const BlockRef first = format::in_flight_first(run);
+    const uint32_t count = format::in_flight_count(run);
+    const unsigned level = format::in_flight_level(run);
+    const unsigned phase = format::in_flight_phase(run);
+    if (!pool.valid_run(first, count)) {
+      pool.store(slot.run, 0);
+      continue;
+    }
+    Segment& segment = *pool.segment[first.segment()];
+    if (phase == format::phase_freeing) {
+      // Nobody can have taken them: their bits are not set yet.
+      if (Word* entries = pool.word_at(slot.file_block.load()); slot.file_block.load() != 0) {
+        const uint32_t words = level == format::level_leaf ? 1 : count;
+        for (uint32_t i = 0; entries != nullptr && i < words; ++i)
+          pool.store_flush(entries[i], 0);
+      }
+      free_records(pool, segment, first.index(), count, 0);
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+      const BlockRef block = first.plus(i);
+      format::BlockRecord& record = pool.record(block);
+      const uint64_t owner = record.owner.load();
+      const uint64_t inode = slot.inode.load();
+      const uint64_t file_block = slot.file_block.load() + i;
+      if (phase == format::phase_taking && format::record_state(owner) == format::record_used) {
+        if (owner == format::record_of(inode, level, lane) &&
+            record.file_block.load() == file_block && pool.client != nullptr &&
+            !pool.client->is_published(inode, file_block, level, block))
+          give_back(pool, block, 1);
+        continue;
+      }
+      // Free by its record, but its bit is clear: lost between the two, unless another seat is just
+      // taking it.
+      if (format::record_state(owner) == format::record_free && !is_free_bit(pool, block) &&
+          !taken_by_others(pool, block, lane))
+        set_bits(pool, segment, block.index(), 1);
+    }
+    pool.store(slot.run, 0);
+  }
+}
+
+Usage usage(Pool& pool) {
+  Usage usage;
+  const uint32_t segments = pool.segments.load(std::memory_order_acquire);
+  for (uint32_t s = 0; s < segments; ++s) {
+    const Segment& segment = *pool.segment[s];
+    for (uint64_t c = first_chunk(segment); c < segment.chunks; ++c) {
+      const Chunk& chunk = segment.chunk[c];
+      usage.usable += chunk_blocks;
+      if ((chunk.state.load() & 0xff) != format::chunk_open) {
+        usage.free += chunk_blocks;
+        if (s == 0 && c == first_chunk(segment)) usage.reserve = reserve_blocks;
+        continue;
+      }
+      for (const Word& word : chunk.free)
+        usage.free += static_cast<uint64_t>(std::popcount(word.load_relaxed()));
+      if (s == 0 && c == first_chunk(segment))
+        usage.reserve = static_cast<uint64_t>(std::popcount(chunk.free[0].load_relaxed()));
+    }
+  }
+  return usage;
+}
+
+bool repair_free_bits(Pool& pool) {
+  bool repaired = false;
+  const uint32_t segments = pool.segments.load(std::memory_order_acquire);
+  for (uint32_t s = 0; s < segments; ++s) {
+    Segment& segment = *pool.segment[s];
+    for (uint64_t c = first_chunk(segment); c < segment.chunks; ++c) {
+      if ((segment.chunk[c].state.load() & 0xff) != format::chunk_open) continue;
+      for (uint64_t b = c * chunk_blocks; b < (c + 1) * chunk_blocks; ++b) {
+        const BlockRef block = BlockRef::make(s, b);
+        if (format::record_state(segment.record[b].owner.load()) != format::record_free ||
+            is_free_bit(pool, block) || taken_by_others(pool, block, UINT32_MAX))
+          continue;
+        // Again, now that nobody lists it: whoever did may have written its record meanwhile.
+        if (format::record_state(segment.record[b].owner.load()) != format::record_free) continue;
+        set_bits(pool, segment, b, 1);
+        repaired = true;
+      }
+    }
+  }
+  return repaired;
+}
+
+}  // namespace cairn::pool
