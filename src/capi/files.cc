@@ -95,6 +95,11 @@ Status open_path(file::FileSystem& fs, uint64_t dir, const char* path, int flags
   return Status();
 }
 
+// For writing; iovec has no form for bytes that are only read.
+iovec piece_of(const void* buffer, size_t size) {
+  return {const_cast<void*>(buffer), size};  // not pool memory: the caller's own bytes
+}
+
 uint64_t total_of(const iovec* vector, int count) {
   uint64_t total = 0;
   for (int i = 0; i < count; ++i) total += vector[i].iov_len;
@@ -303,7 +308,7 @@ ssize_t cairn_pwrite(cairn_file* handle, const void* buffer, size_t size, uint64
   file::File& file = file_of(handle);
   if (appends(file)) [[unlikely]] {
     // As Linux does: O_APPEND wins over the offset.
-    const iovec piece{const_cast<void*>(buffer), size};
+    const iovec piece = piece_of(buffer, size);
     return count(synced(file, file::append(file, &piece, 1, &offset)));
   }
   return count(synced(file, file::write_at(file, buffer, size, offset)));
@@ -326,7 +331,7 @@ ssize_t cairn_read(cairn_file* file, void* buffer, size_t size) {
   return count(read_shared(file_of(file), &piece, 1));
 }
 ssize_t cairn_write(cairn_file* file, const void* buffer, size_t size) {
-  const iovec piece{const_cast<void*>(buffer), size};
+  const iovec piece = piece_of(buffer, size);
   return count(write_shared(file_of(file), &piece, 1));
 }
 ssize_t cairn_readv(cairn_file* file, const struct iovec* vector, int n) {

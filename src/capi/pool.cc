@@ -38,6 +38,13 @@ bool is_stopped(int pid) {
   return end != nullptr && end[1] == ' ' && (end[2] == 'T' || end[2] == 't');
 }
 
+// What unlink and truncate left behind counts as free: it is freed before anybody looks.
+void reclaim(cairn::file::FileSystem& fs) {
+  if (fs.pool.read_only) return;
+  cairn::pool::SeatGuard seat(fs.pool);
+  if (seat.ok()) fs.reclaim_everything(*seat);
+}
+
 }  // namespace
 
 extern "C" {
@@ -117,6 +124,7 @@ int cairn_pool_get_info(cairn_pool* handle, cairn_pool_info* info) {
   info->large_pages = static_cast<uint32_t>(identity.large_pages.load());
   for (uint32_t s = 0; s < info->segments; ++s)
     info->size += pool.segment[s]->blocks * cairn::format::block_size;
+  reclaim(fs);
   const cairn::pool::Usage usage = cairn::pool::usage(pool);
   info->usable = usage.usable * cairn::format::block_size;
   info->used = (usage.usable - usage.free) * cairn::format::block_size;
@@ -201,6 +209,7 @@ int cairn_pool_remove(const char* path) { return code(cairn::pool::remove_files(
 
 int cairn_statfs(cairn_pool* handle, cairn_space* space) {
   cairn::pool::Pool& pool = fs_of(handle).pool;
+  reclaim(fs_of(handle));
   const cairn::pool::Usage usage = cairn::pool::usage(pool);
   space->total_bytes = (usage.usable - cairn::pool::reserve_blocks) * cairn::format::block_size;
   space->free_bytes = (usage.free - usage.reserve) * cairn::format::block_size;

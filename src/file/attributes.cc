@@ -108,7 +108,11 @@ Attributes attributes_of(FileSystem& fs, const Map& map) {
     a.mtime = std::max(a.mtime, stamp.mtime.load());
     a.ctime = std::max(a.ctime, stamp.mtime.load());
   });
-  if (!S_ISLNK(a.mode)) a.blocks = blocks_of(fs, map, a.size);
+  // A lazy file's bytes are in lower; that it has none here must not look like a hole.
+  if ((a.flags & format::flag_lazy) != 0)
+    a.blocks = (a.size + format::block_size - 1) >> format::block_shift;
+  else if (!S_ISLNK(a.mode))
+    a.blocks = blocks_of(fs, map, a.size);
   return a;
 }
 

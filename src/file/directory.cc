@@ -172,7 +172,7 @@ Status insert_new(FileSystem& fs, LocalSeat& seat, pool::Change& change, const M
   // The slot is nobody's yet: its name may be written in place. Its words go into the change, because
   // a free slot's are in use until then.
   pool::Segment& segment = fs.pool.segment_of(&dirent);
-  const auto at = static_cast<uint64_t>(reinterpret_cast<uint8_t*>(&dirent) - segment.base) +
+  const auto at = Pool::offset_in(segment, &dirent) +
                   (lower != nullptr ? format::dirent_header_lower : format::dirent_header);
   CAIRN_TRY(segment.region.copy(at, name.text, name.length));
   change.set(dirent.inode, inode);

@@ -206,6 +206,16 @@ Result<size_t> write_in_seat(File& file, pool::SeatGuard& seat, const uint8_t* s
   return static_cast<size_t>(written);
 }
 
+bool is_lazy(const File& file) {
+  return (file.inode->flags.load() & format::flag_lazy) != 0 && file.fs->lower != nullptr;
+}
+
+// What is to be written or mapped must be the pool's own first.
+Status stage_if_lazy(const File& file) {
+  if (!is_lazy(file)) [[likely]] return Status();
+  return file.fs->lower->stage(file.number, false);
+}
+
 Status check_write(const File& file, uint64_t offset, uint64_t size) {
   if (!file.writable)
     return fail(EBADF, "inode %llu: not open for writing", static_cast<unsigned long long>(file.number));
@@ -237,9 +247,7 @@ Result<size_t> read_at(File& file, void* buffer, size_t size, uint64_t offset) {
     return fail(EBADF, "inode %llu: not open for reading", static_cast<unsigned long long>(file.number));
   if (file.directory) [[unlikely]]
     return fail(EISDIR, "inode %llu is a directory", static_cast<unsigned long long>(file.number));
-  if ((file.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr) [[unlikely]] {
-    return fs.lower->read(file.number, buffer, size, offset);
-  }
+  if (is_lazy(file)) [[unlikely]] return fs.lower->read(file.number, buffer, size, offset);
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) [[unlikely]] return pool::no_seat(fs.pool);
   const uint64_t end_of_file = file.inode->size.load();
@@ -278,8 +286,7 @@ Result<size_t> write_at(File& file, const void* buffer, size_t size, uint64_t of
   FileSystem& fs = *file.fs;
   CAIRN_TRY(check_write(file, offset, size));
   if (size == 0) return size_t{0};
-  if ((file.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr) [[unlikely]]
-    CAIRN_TRY(fs.lower->stage(file.number, false));
+  CAIRN_TRY(stage_if_lazy(file));
   pool::SeatGuard seat(fs.pool, file.number);
   if (!seat.ok()) [[unlikely]] return pool::no_seat(fs.pool);
   auto n = write_in_seat(file, seat, static_cast<const uint8_t*>(buffer), size, offset);
@@ -291,8 +298,7 @@ Result<size_t> append(File& file, const iovec* vector, int count, uint64_t* offs
   uint64_t total = 0;
   for (int i = 0; i < count; ++i) total += vector[i].iov_len;
   CAIRN_TRY(check_write(file, 0, total));
-  if ((file.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr) [[unlikely]]
-    CAIRN_TRY(fs.lower->stage(file.number, false));
+  CAIRN_TRY(stage_if_lazy(file));
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) [[unlikely]] return pool::no_seat(fs.pool);
   if (total == 0) {
@@ -324,6 +330,14 @@ Result<size_t> append(File& file, const iovec* vector, int count, uint64_t* offs
   return static_cast<size_t>(done);
 }
 
+Status fill_bytes(FileSystem& fs, const Map& map, const void* bytes, size_t size, uint64_t offset) {
+  pool::SeatGuard seat(fs.pool, map.number);
+  if (!seat.ok()) return pool::no_seat(fs.pool);
+  uint64_t written = 0;
+  CAIRN_TRY(write_bytes(fs, seat, map, static_cast<const uint8_t*>(bytes), size, offset, &written));
+  return fs.pool.fence();
+}
+
 Status grow_size(File& file, uint64_t size) {
   pool::SeatGuard seat(file.fs->pool, file.number);
   if (!seat.ok()) return pool::no_seat(file.fs->pool);
@@ -338,6 +352,7 @@ Result<uint64_t> seek_data(File& file, uint64_t offset) {
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   const uint64_t end = file.inode->size.load();
+  if (is_lazy(file) && offset < end) return offset;
   while (offset < end) {
     Spot spot;
     CAIRN_TRY(walk(fs.pool, file.map(), offset >> block_shift, &spot));
@@ -355,6 +370,7 @@ Result<uint64_t> seek_hole(File& file, uint64_t offset) {
   const uint64_t end = file.inode->size.load();
   if (offset >= end)
     return fail(ENXIO, "inode %llu: offset beyond its end", static_cast<unsigned long long>(file.number));
+  if (is_lazy(file)) return end;
   while (offset < end) {
     Spot spot;
     CAIRN_TRY(walk(fs.pool, file.map(), offset >> block_shift, &spot));
@@ -369,6 +385,7 @@ Result<uint64_t> seek_hole(File& file, uint64_t offset) {
 Status allocate(File& file, uint64_t offset, uint64_t size) {
   FileSystem& fs = *file.fs;
   CAIRN_TRY(check_write(file, offset, size));
+  CAIRN_TRY(stage_if_lazy(file));
   pool::SeatGuard seat(fs.pool, file.number);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   const Map map = file.map();

@@ -23,6 +23,9 @@ Result<size_t> append(File& file, const iovec* vector, int count, uint64_t* offs
 // before ENOSPC is given back. Does not change the size.
 Status allocate(File& file, uint64_t offset, uint64_t size);
 
+// Puts bytes under an inode without touching its size, times or laziness: staging.
+Status fill_bytes(FileSystem& fs, const Map& map, const void* bytes, size_t size, uint64_t offset);
+
 // The file is at least `size` bytes long from now on.
 Status grow_size(File& file, uint64_t size);
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "file/attributes.h"
 #include "file/io.h"
 #include "file/names.h"
 #include "file/sync.h"
@@ -101,6 +102,8 @@ Result<void*> Mappings::map(File& file, void* address, size_t size, int protecti
     munmap(base, length);
     return status;
   }
+  // Stores through the mapping are seen by nobody: its making counts as a change.
+  if (shared && (protection & PROT_WRITE) != 0) touch_modified(file);
   std::lock_guard guard(lock_);
   const auto begin = reinterpret_cast<uintptr_t>(base);
   forget(begin, begin + length);

@@ -131,6 +131,24 @@ Result<Map> live_map(const FileSystem& fs, uint64_t number) {
   return Map{*inode, number};
 }
 
+// Whether a directory that is about to be removed is empty is known only once lower was asked.
+Status fill_victim(FileSystem& fs, const Map& directory, const Name& name) {
+  if (fs.lower == nullptr) return Status();
+  uint64_t number = 0;
+  {
+    pool::SeatGuard seat(fs.pool);
+    if (!seat.ok()) return pool::no_seat(fs.pool);
+    auto slot = find_name(fs, directory, name);
+    if (!slot.ok() || !slot->has_lower()) return Status();
+    number = slot->inode;
+  }
+  auto map = live_map(fs, number);
+  if (!map.ok() || !S_ISDIR(map->inode->mode.load()) ||
+      (map->inode->flags.load() & format::flag_lazy) == 0)
+    return Status();
+  return fs.lower->fill_directory(number);
+}
+
 }  // namespace
 
 Result<Map> create_name(FileSystem& fs, uint64_t parent, const std::string& text,
@@ -233,6 +251,7 @@ Status remove_directory(FileSystem& fs, uint64_t parent, const std::string& text
   if (!name.ok()) return name.status();
   auto directory = enter_directory(fs, parent);
   if (!directory.ok()) return directory.status();
+  CAIRN_TRY(fill_victim(fs, *directory, *name));
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   uint64_t number = 0;
@@ -431,6 +450,7 @@ Status rename(FileSystem& fs, const RenameEnd& from_end, const RenameEnd& to_end
   if (!to_directory.ok()) return to_directory.status();
   CAIRN_TRY(make_own(fs, *from_directory, *from));
   if ((flags & rename_exchange) != 0) CAIRN_TRY(make_own(fs, *to_directory, *to));
+  else CAIRN_TRY(fill_victim(fs, *to_directory, *to));
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   uint64_t removed = 0;

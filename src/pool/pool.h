@@ -158,6 +158,10 @@ struct Pool {
       return *first;
     return segment_of_slow(p);
   }
+  // Bytes from a segment's start.
+  [[nodiscard]] static uint64_t offset_in(const Segment& segment, const void* address) {
+    return static_cast<uint64_t>(static_cast<const uint8_t*>(address) - segment.base);
+  }
   // Addresses in redo records: segment << 40 | byte offset. word_at gives null outside the pool.
   [[nodiscard]] uint64_t address_of(const void* word) const;
   [[nodiscard]] Word* word_at(uint64_t address) const;

@@ -267,9 +267,7 @@ Status open_chunk(Pool& pool, LocalSeat* /*seat*/, uint32_t s, uint64_t c) {
   const uint64_t first = c * chunk_blocks;
   const uint64_t records = sizeof(format::BlockRecord) * chunk_blocks;
   if (segment.reserve) {
-    CAIRN_TRY(segment.reserve(
-        static_cast<uint64_t>(reinterpret_cast<uint8_t*>(&segment.record[first]) - segment.base),
-        records));
+    CAIRN_TRY(segment.reserve(Pool::offset_in(segment, &segment.record[first]), records));
     CAIRN_TRY(segment.reserve(first << format::block_shift, format::chunk_size));
   }
   pool.store(chunk.state, format::chunk_initialising);
