@@ -1,0 +1,306 @@
+// Mode, owner, times, extended attributes; the file system's figures.
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "posix/calls.h"
+#include "posix/find.h"
+#include "posix/log.h"
+#include "posix/permission.h"
+#include "posix/pool.h"
+#include "posix/table.h"
+
+namespace posix {
+
+// A file to act on, by path or descriptor.
+struct Target {
+  Found found;
+  cairn_stat st;
+};
+
+// 0: ours, target->st is filled in; 1: the system's, target->found says where; or a negative errno.
+static int aim(int dir, const char* path, bool follow, Target* target) {
+  int error = find_existing(dir, path, follow ? 0 : CAIRN_NOFOLLOW, &target->found);
+  if (error < 0) return error;
+  if (target->found.descriptor >= 0 && follow) {
+    table::Use use(target->found.descriptor);
+    return use ? cairn_fstat(use->file, &target->st) : -ENOENT;
+  }
+  if (target->found.outside()) return 1;
+  target->st = target->found.st;
+  return 0;
+}
+
+// The same for a descriptor; O_PATH ones can only be looked at.
+static int aim(const table::Use& use, cairn_stat* st) {
+  if (use->kind != Kind::kFile && (cairn_file_get_flags(use->file) & O_PATH) != 0) return -EBADF;
+  return cairn_fstat(use->file, st);
+}
+
+static int change_mode(const cairn_stat& st, mode_t mode) {
+  int error = owns(st);
+  if (error == 0 && S_ISLNK(st.mode)) error = -EOPNOTSUPP;
+  return error < 0 ? error : cairn_chmod(pool, st.ino, mode & 07777);
+}
+
+static int change_owner(const cairn_stat& st, uid_t uid, gid_t gid) {
+  uid_t caller = geteuid();
+  if (caller != 0) {
+    if (uid != static_cast<uid_t>(-1) && uid != st.uid) return -EPERM;
+    if (caller != st.uid && (uid != static_cast<uid_t>(-1) || gid != static_cast<gid_t>(-1))) return -EPERM;
+  }
+  int error = cairn_chown(pool, st.ino, uid, gid);
+  // Whoever gets a file does not get its set-id bits.
+  if (error == 0 && S_ISREG(st.mode) && (st.mode & 0111) != 0 && (st.mode & (S_ISUID | S_ISGID)) != 0) {
+    unsigned lost = S_ISUID | ((st.mode & S_IXGRP) != 0 ? S_ISGID : 0U);
+    error = cairn_chmod(pool, st.ino, st.mode & 07777 & ~lost);
+  }
+  return error;
+}
+
+// nullptr: both now. 0 or a negative errno, with the C API's values.
+static int times_from(const struct timespec* times, int64_t* ns) {
+  for (int i = 0; i < 2; ++i) {
+    if (times == nullptr || times[i].tv_nsec == UTIME_NOW) {
+      ns[i] = CAIRN_TIME_NOW;
+    } else if (times[i].tv_nsec == UTIME_OMIT) {
+      ns[i] = CAIRN_TIME_OMIT;
+    } else if (times[i].tv_nsec < 0 || times[i].tv_nsec >= 1000000000) {
+      return -EINVAL;
+    } else if (__builtin_mul_overflow(int64_t{times[i].tv_sec}, int64_t{1000000000}, &ns[i])) {
+      ns[i] = times[i].tv_sec < 0 ? INT64_MIN + 1 : INT64_MAX - 1;
+    } else {
+      ns[i] += times[i].tv_nsec;
+    }
+  }
+  return 0;
+}
+
+static int change_times(const cairn_stat& st, const struct timespec* times) {
+  int64_t ns[2];
+  int error = times_from(times, ns);
+  if (error < 0) return error;
+  if (ns[0] == CAIRN_TIME_OMIT && ns[1] == CAIRN_TIME_OMIT) return 0;
+  bool now = ns[0] == CAIRN_TIME_NOW && ns[1] == CAIRN_TIME_NOW;
+  error = owns(st);
+  if (error < 0 && now && permitted(st, W_OK) == 0) error = 0;
+  if (error < 0) return now ? -EACCES : error;
+  return cairn_utimens(pool, st.ino, ns[0], ns[1]);
+}
+
+static bool timespecs(const struct timeval* from, struct timespec* to) {
+  for (int i = 0; i < 2; ++i) {
+    if (from[i].tv_usec < 0 || from[i].tv_usec >= 1000000) return false;
+    to[i] = {from[i].tv_sec, from[i].tv_usec * 1000};
+  }
+  return true;
+}
+
+static void fill(const cairn_space& space, struct statfs* st) {
+  memset(st, 0, sizeof *st);
+  st->f_type = 0x43524e31;  // "CRN1"
+  st->f_bsize = 4096;
+  st->f_frsize = 4096;
+  st->f_blocks = space.total_bytes / 4096;
+  st->f_bfree = space.free_bytes / 4096;
+  st->f_bavail = st->f_bfree;
+  st->f_files = space.files + st->f_bfree;
+  st->f_ffree = st->f_bfree;
+  st->f_namelen = NAME_MAX;
+  dev_t device = device_number();
+  memcpy(&st->f_fsid, &device, sizeof st->f_fsid);
+}
+
+static int file_system(struct statfs* st) {
+  cairn_space space;
+  int error = cairn_statfs(pool, &space);
+  if (error == 0) fill(space, st);
+  return error;
+}
+
+static int file_system(struct statvfs* st) {
+  struct statfs from;
+  int error = file_system(&from);
+  if (error < 0) return error;
+  memset(st, 0, sizeof *st);
+  st->f_bsize = 4096;
+  st->f_frsize = 4096;
+  st->f_blocks = from.f_blocks;
+  st->f_bfree = from.f_bfree;
+  st->f_bavail = from.f_bavail;
+  st->f_files = from.f_files;
+  st->f_ffree = from.f_ffree;
+  st->f_favail = from.f_ffree;
+  st->f_fsid = device_number();
+  st->f_namemax = NAME_MAX;
+  return 0;
+}
+
+static long configured(int name) {
+  switch (name) {
+    case _PC_LINK_MAX:
+      return INT32_MAX;
+    case _PC_NAME_MAX:
+      return NAME_MAX;
+    case _PC_PATH_MAX:
+      return PATH_MAX;
+    case _PC_PIPE_BUF:
+      return 4096;
+    case _PC_CHOWN_RESTRICTED:
+    case _PC_NO_TRUNC:
+    case _PC_2_SYMLINKS:
+      return 1;
+    case _PC_FILESIZEBITS:
+      return 64;
+    case _PC_SYMLINK_MAX:
+      return PATH_MAX - 1;
+    case _PC_REC_MIN_XFER_SIZE:
+    case _PC_REC_XFER_ALIGN:
+    case _PC_ALLOC_SIZE_MIN:
+      return 4096;
+    default:
+      return -1;
+  }
+}
+
+// Acts on a path: the system's if it leads outside.
+#define ON_PATH(dir, path, follow, real_call, ours)             \
+  do {                                                          \
+    Target target;                                              \
+    int aimed = aim(dir, path, follow, &target);                \
+    Found& found = target.found;                                \
+    if (aimed > 0) return real_call;                            \
+    if (aimed < 0) return fail(aimed);                          \
+    return static_cast<decltype(real_call)>(result(ours));      \
+  } while (false)
+
+namespace serve {
+
+int fchmodat(int dir, const char* path, mode_t mode, int flags) {
+  if (outside(dir, path)) return real::fchmodat(dir, path, mode, flags);
+  ON_PATH(dir, path, (flags & AT_SYMLINK_NOFOLLOW) == 0, real::fchmodat(found.dir, found.path, mode, flags),
+          change_mode(target.st, mode));
+}
+
+int chmod(const char* path, mode_t mode) {
+  return outside(path) ? real::chmod(path, mode) : serve::fchmodat(AT_FDCWD, path, mode, 0);
+}
+
+int fchmod(int fd, mode_t mode) {
+  table::Use use(fd);
+  if (!use) return real::fchmod(fd, mode);
+  cairn_stat st;
+  int error = aim(use, &st);
+  return static_cast<int>(result(error < 0 ? error : change_mode(st, mode)));
+}
+
+int fchownat(int dir, const char* path, uid_t uid, gid_t gid, int flags) {
+  if ((flags & AT_EMPTY_PATH) != 0 && path != nullptr && path[0] == '\0' && table::is_covered(dir))
+    return serve::fchown(dir, uid, gid);
+  if (outside(dir, path)) return real::fchownat(dir, path, uid, gid, flags);
+  ON_PATH(dir, path, (flags & AT_SYMLINK_NOFOLLOW) == 0,
+          real::fchownat(found.dir, found.path, uid, gid, flags), change_owner(target.st, uid, gid));
+}
+
+int chown(const char* path, uid_t uid, gid_t gid) {
+  return outside(path) ? real::chown(path, uid, gid) : serve::fchownat(AT_FDCWD, path, uid, gid, 0);
+}
+
+int lchown(const char* path, uid_t uid, gid_t gid) {
+  if (outside(path)) return real::lchown(path, uid, gid);
+  return serve::fchownat(AT_FDCWD, path, uid, gid, AT_SYMLINK_NOFOLLOW);
+}
+
+int fchown(int fd, uid_t uid, gid_t gid) {
+  table::Use use(fd);
+  if (!use) return real::fchown(fd, uid, gid);
+  cairn_stat st;
+  int error = aim(use, &st);
+  return static_cast<int>(result(error < 0 ? error : change_owner(st, uid, gid)));
+}
+
+int utimensat(int dir, const char* path, const struct timespec* times, int flags) {
+  if (path == nullptr) {
+    // The system call's way of naming a descriptor.
+    return table::is_covered(dir) ? serve::futimens(dir, times) : real::utimensat(dir, path, times, flags);
+  }
+  if ((flags & AT_EMPTY_PATH) != 0 && path[0] == '\0' && table::is_covered(dir))
+    return serve::futimens(dir, times);
+  if (outside(dir, path)) return real::utimensat(dir, path, times, flags);
+  ON_PATH(dir, path, (flags & AT_SYMLINK_NOFOLLOW) == 0,
+          real::utimensat(found.dir, found.path, times, flags), change_times(target.st, times));
+}
+
+int futimens(int fd, const struct timespec* times) {
+  table::Use use(fd);
+  if (!use) return real::futimens(fd, times);
+  cairn_stat st;
+  int error = aim(use, &st);
+  return static_cast<int>(result(error < 0 ? error : change_times(st, times)));
+}
+
+int utime(const char* path, const struct utimbuf* times) {
+  if (outside(path)) return real::utime(path, times);
+  if (times == nullptr) return serve::utimensat(AT_FDCWD, path, nullptr, 0);
+  struct timespec both[2] = {{times->actime, 0}, {times->modtime, 0}};
+  return serve::utimensat(AT_FDCWD, path, both, 0);
+}
+
+static int set_times(int dir, const char* path, const struct timeval* times, int flags) {
+  struct timespec both[2];
+  if (times != nullptr && !timespecs(times, both)) return fail(-EINVAL);
+  return serve::utimensat(dir, path, times != nullptr ? both : nullptr, flags);
+}
+
+int utimes(const char* path, const struct timeval* times) {
+  return outside(path) ? real::utimes(path, times) : set_times(AT_FDCWD, path, times, 0);
+}
+
+int lutimes(const char* path, const struct timeval* times) {
+  return outside(path) ? real::lutimes(path, times) : set_times(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW);
+}
+
+int futimes(int fd, const struct timeval* times) {
+  if (!table::is_covered(fd)) return real::futimes(fd, times);
+  return set_times(fd, nullptr, times, 0);
+}
+
+int futimesat(int dir, const char* path, const struct timeval* times) {
+  if (path == nullptr) return serve::futimes(dir, times);
+  return outside(dir, path) ? real::futimesat(dir, path, times) : set_times(dir, path, times, 0);
+}
+
+int statfs(const char* path, struct statfs* st) {
+  if (outside(path)) return real::statfs(path, st);
+  ON_PATH(AT_FDCWD, path, true, real::statfs(found.path, st), file_system(st));
+}
+
+int fstatfs(int fd, struct statfs* st) {
+  table::Use use(fd);
+  return use ? static_cast<int>(result(file_system(st))) : real::fstatfs(fd, st);
+}
+
+int statvfs(const char* path, struct statvfs* st) {
+  if (outside(path)) return real::statvfs(path, st);
+  ON_PATH(AT_FDCWD, path, true, real::statvfs(found.path, st), file_system(st));
+}
+
+int fstatvfs(int fd, struct statvfs* st) {
+  table::Use use(fd);
+  return use ? static_cast<int>(result(file_system(st))) : real::fstatvfs(fd, st);
+}
+
+long pathconf(const char* path, int name) {
+  if (outside(path)) return real::pathconf(path, name);
+  Target target;
+  int aimed = aim(AT_FDCWD, path, true, &target);
+  if (aimed > 0) return real::pathconf(target.found.path, name);
+  return aimed < 0 ? fail(aimed) : configured(name);
+}
+
+long fpathconf(int fd, int name) {
+  table::Use use(fd);
+  return use ? configured(name) : real::fpathconf(fd, name);
+}
+
+}  // namespace serve
+}  // namespace posix

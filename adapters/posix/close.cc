@@ -1,0 +1,149 @@
+// Closing and duplicating: the kernel does it, the table follows.
+#include "posix/calls.h"
+#include "posix/covered.h"
+#include "posix/locks.h"
+#include "posix/log.h"
+#include "posix/open.h"
+#include "posix/standard_streams.h"
+#include "posix/table.h"
+
+namespace posix {
+
+// `to` is now a duplicate of `from`.
+static int duplicated(int from, int to) {
+  if (to < 0) return to;
+  Entry* entry = table::peek(from);
+  if (entry == nullptr) return fresh(to);
+  if (entry->kind == Kind::kPrivate) return to;
+  table::Use use(from);
+  if (use) {
+    table::enter(to, use.get());
+  } else {
+    fresh(to);
+  }
+  return to;
+}
+
+// Something else is about to take the place of what fd is.
+static void about_to_close(int fd) {
+  table::Use use(fd);
+  if (use) locks::descriptor_closed(use.get());
+}
+
+static int bad_descriptor() {
+  errno = EBADF;
+  return -1;
+}
+
+namespace serve {
+
+int close(int fd) {
+  Entry* entry = table::peek(fd);
+  if (entry == nullptr) {
+    int closed = real::close(fd);
+    if (static_cast<unsigned>(fd) <= 2 && active()) streams::landed(fd);
+    return closed;
+  }
+  if (entry->kind == Kind::kPrivate) return bad_descriptor();
+  about_to_close(fd);
+  table::leave(fd);
+  int closed = real::close(fd);
+  if (fd <= 2) streams::landed(fd);
+  return closed;
+}
+
+int close_range(unsigned first, unsigned last, int flags) {
+  if (!active() || flags != 0 || first > last) return real::close_range(first, last, flags);
+  int most = table::highest.load();
+  unsigned from = first;
+  for (unsigned fd = first; most >= 0 && fd <= static_cast<unsigned>(most) && fd <= last; ++fd) {
+    if (table::is_private(static_cast<int>(fd))) {
+      if (fd > from) real::close_range(from, fd - 1, 0);
+      from = fd + 1;
+    } else if (table::peek(static_cast<int>(fd)) != nullptr) {
+      serve::close(static_cast<int>(fd));
+    }
+  }
+  return from <= last ? real::close_range(from, last, 0) : 0;
+}
+
+void closefrom(int first) { serve::close_range(first < 0 ? 0U : static_cast<unsigned>(first), ~0U, 0); }
+
+int dup(int fd) {
+  if (table::is_private(fd)) return bad_descriptor();
+  int to = duplicated(fd, real::dup(fd));
+  if (to >= 0 && to <= 2 && active()) streams::landed(to);
+  return to;
+}
+
+static int duplicate_onto(int fd, int to, int flags, bool three) {
+  if (table::is_private(fd)) return bad_descriptor();
+  if (table::is_private(to)) {
+    errno = EBUSY;
+    return -1;
+  }
+  if (fd == to) return three ? real::dup3(fd, to, flags) : real::dup2(fd, to);
+  int error = errno;
+  if (table::is_covered(fd) && to >= table::kMost) return bad_descriptor();
+  int got = three ? real::dup3(fd, to, flags) : real::dup2(fd, to);
+  if (got < 0) return got;
+  about_to_close(to);
+  duplicated(fd, to);
+  if (to <= 2 && active()) streams::landed(to);
+  errno = error;
+  return got;
+}
+
+int dup2(int fd, int to) { return duplicate_onto(fd, to, 0, false); }
+int dup3(int fd, int to, int flags) { return duplicate_onto(fd, to, flags, true); }
+
+static long control(table::Use& use, int command, void* argument) {
+  switch (command) {
+    case F_GETFL:
+      return cairn_file_get_flags(use->file) | 0100000;  // O_LARGEFILE, as the kernel shows it
+    case F_SETFL:
+      return cairn_file_set_flags(use->file, static_cast<int>(reinterpret_cast<intptr_t>(argument)));
+    case F_GETLK:
+    case F_SETLK:
+    case F_SETLKW:
+    case F_OFD_GETLK:
+    case F_OFD_SETLK:
+    case F_OFD_SETLKW:
+      return locks::record(use.get(), command, static_cast<struct flock*>(argument));
+    case F_GETOWN:
+    case F_SETOWN:
+      return 0;
+    case F_GETLEASE:
+      return F_UNLCK;
+    default:
+      return -EINVAL;  // leases, pipes' sizes, seals, signals: not for our files
+  }
+}
+
+int fcntl(int fd, int command, void* argument) {
+  if (table::peek(fd) == nullptr) {
+    int got = real::fcntl(fd, command, argument);
+    if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) fresh(got);
+    return got;
+  }
+  if (table::is_private(fd)) return bad_descriptor();
+  switch (command) {
+    case F_DUPFD:
+    case F_DUPFD_CLOEXEC: {
+      int to = duplicated(fd, real::fcntl(fd, command, argument));
+      if (to >= 0 && to <= 2) streams::landed(to);
+      return to;
+    }
+    case F_GETFD:
+    case F_SETFD:
+      return real::fcntl(fd, command, argument);
+    default:
+      break;
+  }
+  table::Use use(fd);
+  if (!use) return real::fcntl(fd, command, argument);
+  return static_cast<int>(result(control(use, command, argument)));
+}
+
+}  // namespace serve
+}  // namespace posix

@@ -1,0 +1,209 @@
+#include "posix/covered.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "posix/calls.h"
+#include "posix/cwd.h"
+#include "posix/table.h"
+
+namespace posix {
+
+Cover covers[kMostCovers];
+int cover_count;
+char pool_path[PATH_MAX];
+std::atomic<int> coverage{0};
+
+// Other libraries' constructors may call us before ours has run.
+int read_environment() {
+  static std::atomic_flag reading;
+  if (environ == nullptr) return 1;
+  while (reading.test_and_set()) {
+    if (coverage.load() != 0) return coverage.load();
+  }
+  const char* list = getenv("CAIRN_COVER");
+  int found = 0;
+  while (list != nullptr && *list != '\0' && found < kMostCovers) {
+    size_t length = strcspn(list, ":");
+    size_t name = length;
+    while (name > 1 && list[name - 1] == '/') --name;
+    if (name > 0 && name < PATH_MAX && list[0] == '/') {
+      memcpy(covers[found].path, list, name);
+      covers[found].length = name;
+      ++found;
+    }
+    list += length + (list[length] == ':' ? 1 : 0);
+  }
+  const char* pool = getenv("CAIRN_POOL");
+  if (pool != nullptr && strlen(pool) < PATH_MAX) memcpy(pool_path, pool, strlen(pool) + 1);
+  cover_count = found;
+  coverage.store(found > 0 ? 2 : 1, std::memory_order_release);
+  return coverage.load();
+}
+
+static bool starts_with(const char* text, const char* prefix) {
+  return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+// A ".." component, or what looks like one.
+static bool climbs(const char* path) {
+  return (path[0] == '.' && path[1] == '.') || strstr(path, "/..") != nullptr;
+}
+
+bool maybe_covered(int dir, const char* path) {
+  if (path == nullptr) return false;
+  if (path[0] != '/') {
+    if (dir == AT_FDCWD) {
+      cwd::Where where = cwd::where();
+      if (where != cwd::Where::kOutside) return true;
+    } else if (table::peek(dir) != nullptr) {
+      return true;
+    }
+    return climbs(path);
+  }
+  for (int i = 0; i < cover_count; ++i) {
+    const Cover& cover = covers[i];
+    size_t same = 1;
+    while (same < cover.length && path[same] == cover.path[same]) ++same;
+    if (same == cover.length && (path[same] == '\0' || path[same] == '/')) return true;
+    // An ancestor, or "//" or "/." before the difference.
+    if (path[same] == '\0' || path[same] == '/' || path[same] == '.') return true;
+  }
+  if (table::covered_fds.load(std::memory_order_relaxed) > 0 &&
+      (starts_with(path, "/proc/") || starts_with(path, "/dev/")))
+    return true;
+  return climbs(path);
+}
+
+static Cover* cover_at(const char* folded, size_t length) {
+  for (int i = 0; i < cover_count; ++i) {
+    if (covers[i].length == length && memcmp(covers[i].path, folded, length) == 0) return &covers[i];
+  }
+  return nullptr;
+}
+
+bool is_ancestor(const char* folded) {
+  size_t length = strlen(folded);
+  if (length == 1) return true;  // "/"
+  for (int i = 0; i < cover_count; ++i) {
+    if (length < covers[i].length && memcmp(covers[i].path, folded, length) == 0 &&
+        covers[i].path[length] == '/')
+      return true;
+  }
+  return false;
+}
+
+// Folds components of `rest` onto the absolute path in `folded` until a cover is reached.
+// Returns the cover with *left behind its name; nullptr: none, and `folded` is the whole.
+static Cover* fold(char* folded, size_t capacity, const char* rest, const char** left) {
+  size_t length = strlen(folded);
+  while (length > 1 && folded[length - 1] == '/') folded[--length] = '\0';
+  for (;;) {
+    while (*rest == '/') ++rest;
+    size_t name = strcspn(rest, "/");
+    if (name == 0) return nullptr;
+    if (name == 2 && rest[0] == '.' && rest[1] == '.') {
+      while (length > 1 && folded[length - 1] != '/') --length;
+      if (length > 1) --length;
+    } else if (name != 1 || rest[0] != '.') {
+      if (length + name + 2 > capacity) return nullptr;  // too long for the kernel as well
+      if (length > 1) folded[length++] = '/';
+      memcpy(folded + length, rest, name);
+      length += name;
+    }
+    folded[length] = '\0';
+    rest += name;
+    if (Cover* cover = cover_at(folded, length)) {
+      *left = rest;
+      return cover;
+    }
+  }
+}
+
+// /proc/self/fd/N and its other names, if N is a Cairn file.
+static int descriptor_named(const char* folded) {
+  if (table::covered_fds.load(std::memory_order_relaxed) == 0) return -1;
+  char own[64];
+  snprintf(own, sizeof own, "/proc/%d/fd/", getpid());
+  const char* number = nullptr;
+  for (const char* prefix : {"/proc/self/fd/", "/dev/fd/", "/proc/thread-self/fd/", static_cast<const char*>(own)}) {
+    if (starts_with(folded, prefix)) number = folded + strlen(prefix);
+  }
+  if (strcmp(folded, "/dev/stdin") == 0) number = "0";
+  if (strcmp(folded, "/dev/stdout") == 0) number = "1";
+  if (strcmp(folded, "/dev/stderr") == 0) number = "2";
+  if (number == nullptr || *number < '0' || *number > '9') return -1;
+  char* end;
+  long fd = strtol(number, &end, 10);
+  if (*end != '\0' || fd > INT_MAX) return -1;
+  return table::is_covered(static_cast<int>(fd)) ? static_cast<int>(fd) : -1;
+}
+
+// The absolute path that relative ones start from, into `text`.
+static int base_path(int dir, char* text, size_t capacity) {
+  if (dir == AT_FDCWD) {
+    const char* path = cwd::path();
+    if (path == nullptr || strlen(path) >= capacity) return -ENOENT;
+    memcpy(text, path, strlen(path) + 1);
+    return 0;
+  }
+  char link[64];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", dir);
+  ssize_t length = real::readlink(link, text, capacity - 1);
+  if (length < 0 || text[0] != '/') return -ENOTDIR;  // the real call says what is wrong
+  text[length] = '\0';
+  return 0;
+}
+
+int locate(int dir, const char* path, Spot* spot) {
+  int before = errno;
+  spot->cover = nullptr;
+  spot->dir = 0;
+  spot->path = path;
+  spot->descriptor = -1;
+  char folded[2 * PATH_MAX];
+  folded[0] = '/';
+  folded[1] = '\0';
+  if (path[0] != '/') {
+    if (dir == AT_FDCWD && cwd::where() == cwd::Where::kCovered) {
+      cwd::Current current = cwd::current();
+      spot->cover = current.cover;
+      spot->dir = current.ino;
+      return 0;
+    }
+    table::Use use(dir);
+    if (use) {
+      if (use->kind != Kind::kDirectory) return path[0] == '\0' ? -ENOENT : -ENOTDIR;
+      spot->cover = use->cover;
+      spot->dir = use->ino;
+      return 0;
+    }
+    if (base_path(dir, folded, sizeof folded) < 0) {
+      errno = before;
+      return 0;
+    }
+  }
+  const char* left = nullptr;
+  spot->cover = fold(folded, sizeof folded, path, &left);
+  if (spot->cover != nullptr) {
+    while (*left == '/') ++left;
+    spot->path = left;
+  } else {
+    spot->descriptor = descriptor_named(folded);
+  }
+  errno = before;
+  return 0;
+}
+
+void note_directory(int fd, int dir, const char* path) {
+  char folded[2 * PATH_MAX] = "/";
+  if (path[0] != '/' && base_path(dir, folded, sizeof folded) < 0) return;
+  const char* left;
+  if (fold(folded, sizeof folded, path, &left) != nullptr || !is_ancestor(folded)) return;
+  Entry* entry = table::make(Kind::kAncestor, nullptr);
+  if (entry == nullptr) return;
+  table::enter(fd, entry);
+  table::drop(entry);
+}
+
+}  // namespace posix

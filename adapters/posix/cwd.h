@@ -1,0 +1,43 @@
+// The working directory.
+//
+// While it is covered, the kernel's working directory is an empty directory that has been removed: a call
+// with a relative path that does not come through us finds nothing there, instead of acting on what lies
+// below the cover. Who is started from us learns the real one from CAIRN_CWD.
+#pragma once
+
+#include <stddef.h>
+
+#include "cairn/cairn.h"
+
+namespace posix {
+
+struct Cover;
+
+namespace cwd {
+
+enum class Where { kUnknown, kOutside, kAncestor, kCovered };
+
+struct Current {
+  Cover* cover;
+  cairn_ino ino;
+};
+
+// Cheap; asks the kernel after a change.
+Where where();
+// The kernel's path, if outside; nullptr if it has none.
+const char* path();
+// If covered.
+Current current();
+
+// The working directory is now somewhere outside (after a real chdir).
+void moved_outside();
+// Enters a directory of ours. 0 or a negative errno.
+int enter(Cover* cover, cairn_ino ino);
+
+// For a program about to be started: "CAIRN_CWD=..." into text if the directory is covered; its length.
+size_t describe(char* text, size_t capacity);
+// At start, with the value of CAIRN_CWD.
+void inherit(const char* value);
+
+}  // namespace cwd
+}  // namespace posix

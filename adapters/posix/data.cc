@@ -1,0 +1,151 @@
+// Reading and writing. On the way to a covered file: a look into the table, two locked instructions, the
+// C API; no system call, no allocation. errno stays as it was unless a call fails.
+#include "posix/calls.h"
+#include "posix/log.h"
+#include "posix/table.h"
+
+namespace posix::serve {
+
+constexpr size_t kMostBytes = 0x7ffff000;  // what Linux transfers in one call
+
+static size_t at_most(size_t size) { return size < kMostBytes ? size : kMostBytes; }
+
+static ssize_t invalid(int error) {
+  errno = error;
+  return -1;
+}
+
+ssize_t read(int fd, void* buffer, size_t size) {
+  table::Use use(fd);
+  if (!use) return real::read(fd, buffer, size);
+  return result(cairn_read(use->file, buffer, at_most(size)));
+}
+
+ssize_t write(int fd, const void* buffer, size_t size) {
+  table::Use use(fd);
+  if (!use) return real::write(fd, buffer, size);
+  return result(cairn_write(use->file, buffer, at_most(size)));
+}
+
+ssize_t pread(int fd, void* buffer, size_t size, off_t offset) {
+  table::Use use(fd);
+  if (!use) return real::pread(fd, buffer, size, offset);
+  if (offset < 0) return invalid(EINVAL);
+  return result(cairn_pread(use->file, buffer, at_most(size), static_cast<uint64_t>(offset)));
+}
+
+ssize_t pwrite(int fd, const void* buffer, size_t size, off_t offset) {
+  table::Use use(fd);
+  if (!use) return real::pwrite(fd, buffer, size, offset);
+  if (offset < 0) return invalid(EINVAL);
+  return result(cairn_pwrite(use->file, buffer, at_most(size), static_cast<uint64_t>(offset)));
+}
+
+// The kernel's checks of a vector; the whole may not exceed what one call transfers.
+static int check_vector(const struct iovec* vector, int count) {
+  if (count < 0 || count > IOV_MAX) return -EINVAL;
+  size_t total = 0;
+  for (int i = 0; i < count; ++i) {
+    if (vector[i].iov_len > static_cast<size_t>(SSIZE_MAX) - total) return -EINVAL;
+    total += vector[i].iov_len;
+  }
+  return total > kMostBytes ? 1 : 0;
+}
+
+// A vector of more than kMostBytes: its first piece, as a short transfer.
+static struct iovec first_piece(const struct iovec* vector, int count) {
+  for (int i = 0; i < count; ++i) {
+    if (vector[i].iov_len > 0) return {vector[i].iov_base, at_most(vector[i].iov_len)};
+  }
+  return {nullptr, 0};
+}
+
+using Transfer = ssize_t (*)(cairn_file* file, const struct iovec* vector, int count, off_t offset);
+
+static ssize_t transfer(cairn_file* file, const struct iovec* vector, int count, off_t offset, Transfer call) {
+  int checked = check_vector(vector, count);
+  if (checked < 0) return fail(checked);
+  if (checked > 0) {
+    struct iovec piece = first_piece(vector, count);
+    return result(call(file, &piece, 1, offset));
+  }
+  return result(call(file, vector, count, offset));
+}
+
+static ssize_t do_readv(cairn_file* file, const struct iovec* vector, int count, off_t) {
+  return cairn_readv(file, vector, count);
+}
+static ssize_t do_writev(cairn_file* file, const struct iovec* vector, int count, off_t) {
+  return cairn_writev(file, vector, count);
+}
+static ssize_t do_preadv(cairn_file* file, const struct iovec* vector, int count, off_t offset) {
+  return cairn_preadv(file, vector, count, static_cast<uint64_t>(offset));
+}
+static ssize_t do_pwritev(cairn_file* file, const struct iovec* vector, int count, off_t offset) {
+  return cairn_pwritev(file, vector, count, static_cast<uint64_t>(offset));
+}
+
+ssize_t readv(int fd, const struct iovec* vector, int count) {
+  table::Use use(fd);
+  if (!use) return real::readv(fd, vector, count);
+  return transfer(use->file, vector, count, 0, do_readv);
+}
+
+ssize_t writev(int fd, const struct iovec* vector, int count) {
+  table::Use use(fd);
+  if (!use) return real::writev(fd, vector, count);
+  return transfer(use->file, vector, count, 0, do_writev);
+}
+
+ssize_t preadv(int fd, const struct iovec* vector, int count, off_t offset) {
+  table::Use use(fd);
+  if (!use) return real::preadv(fd, vector, count, offset);
+  if (offset < 0) return invalid(EINVAL);
+  return transfer(use->file, vector, count, offset, do_preadv);
+}
+
+ssize_t pwritev(int fd, const struct iovec* vector, int count, off_t offset) {
+  table::Use use(fd);
+  if (!use) return real::pwritev(fd, vector, count, offset);
+  if (offset < 0) return invalid(EINVAL);
+  return transfer(use->file, vector, count, offset, do_pwritev);
+}
+
+ssize_t preadv2(int fd, const struct iovec* vector, int count, off_t offset, int flags) {
+  table::Use use(fd);
+  if (!use) return real::preadv2(fd, vector, count, offset, flags);
+  if ((flags & ~(RWF_HIPRI | RWF_NOWAIT | RWF_DSYNC | RWF_SYNC)) != 0) return invalid(EOPNOTSUPP);
+  if (offset < -1) return invalid(EINVAL);
+  if (offset == -1) return transfer(use->file, vector, count, 0, do_readv);
+  return transfer(use->file, vector, count, offset, do_preadv);
+}
+
+ssize_t pwritev2(int fd, const struct iovec* vector, int count, off_t offset, int flags) {
+  table::Use use(fd);
+  if (!use) return real::pwritev2(fd, vector, count, offset, flags);
+  if ((flags & ~(RWF_HIPRI | RWF_NOWAIT | RWF_DSYNC | RWF_SYNC | RWF_APPEND)) != 0) return invalid(EOPNOTSUPP);
+  if (offset < -1) return invalid(EINVAL);
+  if ((flags & RWF_APPEND) != 0) {
+    // Appends without O_APPEND need a position of their own; the C API has none to give.
+    if ((cairn_file_get_flags(use->file) & O_APPEND) == 0) {
+      refuse("pwritev2 with RWF_APPEND", nullptr, EOPNOTSUPP);
+      return -1;
+    }
+    offset = -1;
+  }
+  ssize_t wrote = transfer(use->file, vector, count, offset < 0 ? 0 : offset,
+                           offset == -1 ? do_writev : do_pwritev);
+  if (wrote > 0 && (flags & (RWF_DSYNC | RWF_SYNC)) != 0) {
+    int error = (flags & RWF_SYNC) != 0 ? cairn_fsync(use->file) : cairn_fdatasync(use->file);
+    if (error < 0) return fail(error);
+  }
+  return wrote;
+}
+
+off_t lseek(int fd, off_t offset, int whence) {
+  table::Use use(fd);
+  if (!use) return real::lseek(fd, offset, whence);
+  return result(cairn_seek(use->file, offset, whence));
+}
+
+}  // namespace posix::serve

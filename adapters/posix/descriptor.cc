@@ -1,0 +1,155 @@
+#include "posix/descriptor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include <atomic>
+
+#include "posix/calls.h"
+#include "posix/covered.h"
+#include "posix/table.h"
+
+namespace posix::descriptor {
+
+// Far above what programs count on, far below what they are granted.
+static int private_base() {
+  static const int base = [] {
+    struct rlimit limit;
+    rlim_t most = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 1024;
+    if (most > 4096) most = 4096;
+    return most > 512 ? static_cast<int>(most) - 256 : static_cast<int>(most) / 2;
+  }();
+  return base;
+}
+
+int keep_private(int fd) {
+  if (fd < 0) return fd;
+  if (fd < private_base()) {
+    int before = errno;
+    int flags = real::fcntl(fd, F_GETFD, nullptr);
+    int command = (flags & FD_CLOEXEC) != 0 ? F_DUPFD_CLOEXEC : F_DUPFD;
+    int high = real::fcntl(fd, command, reinterpret_cast<void*>(intptr_t{private_base()}));
+    if (high >= 0) {
+      real::close(fd);
+      fd = high;
+    }
+    errno = before;
+  }
+  table::enter_private(fd);
+  return fd;
+}
+
+void forget_private(int fd) {
+  if (table::is_private(fd)) table::leave(fd);
+}
+
+int close_private(int fd) {
+  forget_private(fd);
+  return real::close(fd);
+}
+
+// A symbolic link with this text, opened and removed at once; its directory is the pool's, or, for a pool
+// on a device, where temporary files lie.
+static int open_link(const char* text) {
+  static std::atomic<unsigned> counter{0};
+  int error = ENOENT;
+  for (const char* directory : {static_cast<const char*>(pool_path), "/dev/shm", "/tmp"}) {
+    char name[PATH_MAX + 64];
+    snprintf(name, sizeof name, "%s/.cairn-link-%d-%u", directory, getpid(), counter.fetch_add(1));
+    if (real::symlink(text, name) != 0) {
+      error = errno;
+      if (error == EEXIST) real::unlink(name);
+      continue;
+    }
+    int fd = real::open(name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
+    error = errno;
+    real::unlink(name);
+    if (fd >= 0) return fd;
+  }
+  return -error;
+}
+
+static std::atomic<int> base_link{-1};
+
+static int make_base() {
+  char text[PATH_MAX + 32];
+  snprintf(text, sizeof text, "cairn:%s", pool_path);
+  int fd = open_link(text);
+  if (fd < 0) return fd;
+  fd = keep_private(fd);
+  int none = -1;
+  if (!base_link.compare_exchange_strong(none, fd)) close_private(fd);
+  return base_link.load();
+}
+
+int make(bool close_on_exec, int least) {
+  int before = errno;
+  int base = base_link.load(std::memory_order_acquire);
+  if (base < 0) base = make_base();
+  if (base < 0) return base;
+  int fd = real::fcntl(base, close_on_exec ? F_DUPFD_CLOEXEC : F_DUPFD,
+                       reinterpret_cast<void*>(intptr_t{least}));
+  if (fd < 0) {
+    fd = -errno;
+  } else if (fd >= table::kMost) {
+    real::close(fd);
+    fd = -EMFILE;
+  }
+  errno = before;
+  return fd;
+}
+
+int make_named(cairn_file* file) {
+  cairn_file_id id;
+  cairn_file_get_id(file, &id);
+  char text[PATH_MAX + 64];
+  snprintf(text, sizeof text, "cairn:%s:%llu:%llu", pool_path, static_cast<unsigned long long>(id.slot),
+           static_cast<unsigned long long>(id.generation));
+  int before = errno;
+  int fd = open_link(text);
+  errno = before;
+  return fd;
+}
+
+bool read_name(int fd, cairn_file_id* id) {
+  char text[PATH_MAX + 64];
+  int before = errno;
+  ssize_t length = real::readlinkat(fd, "", text, sizeof text - 1);
+  errno = before;
+  if (length <= 0) return false;
+  text[length] = '\0';
+  size_t pool = strlen(pool_path);
+  if (strncmp(text, "cairn:", 6) != 0 || strncmp(text + 6, pool_path, pool) != 0) return false;
+  unsigned long long slot, generation;
+  if (sscanf(text + 6 + pool, ":%llu:%llu", &slot, &generation) != 2) return false;
+  id->slot = slot;
+  id->generation = generation;
+  return true;
+}
+
+int guard_directory() {
+  static std::atomic<int> guard{-1};
+  if (guard.load() >= 0) return guard.load();
+  int error = ENOENT;
+  for (const char* directory : {static_cast<const char*>(pool_path), "/dev/shm", "/tmp"}) {
+    char name[PATH_MAX + 32];
+    snprintf(name, sizeof name, "%s/.cairn-cwd-XXXXXX", directory);
+    if (real::mkdtemp(name) == nullptr) {
+      error = errno;
+      continue;
+    }
+    int fd = real::open(name, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+    error = errno;
+    real::rmdir(name);
+    if (fd < 0) continue;
+    fd = keep_private(fd);
+    int none = -1;
+    if (!guard.compare_exchange_strong(none, fd)) close_private(fd);
+    return guard.load();
+  }
+  return -error;
+}
+
+}  // namespace posix::descriptor

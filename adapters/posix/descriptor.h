@@ -1,0 +1,59 @@
+// Kernel descriptors of our making.
+//
+// A Cairn descriptor is a genuine kernel descriptor, O_PATH|O_NOFOLLOW on a symbolic link of ours: dup,
+// fcntl, close, fork and exec work on it in the kernel, and a data call on it that did not come through
+// us gets EBADF. The link is removed as soon as it is open; its text can still be read from the
+// descriptor. All descriptors of a process are duplicates of one (one system call each). Where
+// another process is to recognise one, after exec or through a socket, it is replaced by one whose
+// link names pool, slot and generation.
+//
+// Private descriptors belong to the engine and to us. They lie at high numbers and are invisible to the
+// program's close, close_range, dup2 and the like.
+#pragma once
+
+#include <limits.h>
+
+#include <string_view>
+
+#include "cairn/cairn.h"
+
+namespace posix::descriptor {
+
+// A descriptor for a Cairn file, not in the table yet; -errno. `least` as in F_DUPFD.
+int make(bool close_on_exec, int least = 0);
+
+// One whose link names `file`; -errno. Close-on-exec, at a high number.
+int make_named(cairn_file* file);
+// What a descriptor of make_named() names; false for every other.
+bool read_name(int fd, cairn_file_id* id);
+
+// A removed, empty directory; private. -errno.
+int guard_directory();
+
+// Moves a descriptor to a high number and makes it private; keeps close-on-exec.
+int keep_private(int fd);
+int close_private(int fd);
+void forget_private(int fd);
+
+// Which of the intercepted calls give descriptors to the engine, or take them.
+constexpr bool opens(std::string_view name) {
+  return name == "open" || name == "open64" || name == "openat" || name == "openat64" || name == "creat" ||
+         name == "mkostemp" || name == "mkstemp" || name == "dup" || name == "__open_2" ||
+         name == "__open64_2" || name == "__openat_2" || name == "__openat64_2";
+}
+constexpr bool closes(std::string_view name) { return name == "close"; }
+
+template <bool kOpens, typename Call>
+auto engine_opens(Call call) {
+  if constexpr (kOpens) {
+    return keep_private(call());
+  } else {
+    return call();
+  }
+}
+template <bool kCloses, typename... Arguments>
+void engine_closes(Arguments... arguments) {
+  if constexpr (kCloses) forget_private(arguments...);
+}
+
+}  // namespace posix::descriptor

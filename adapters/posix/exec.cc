@@ -1,0 +1,158 @@
+// The exec family: all of it ends in execve.
+#include <stdlib.h>
+#include <string.h>
+
+#include "posix/calls.h"
+#include "posix/covered.h"
+#include "posix/find.h"
+#include "posix/log.h"
+#include "posix/pool.h"
+#include "posix/process.h"
+#include "posix/table.h"
+
+namespace posix {
+
+bool candidate(const char* name, int n, char* path, size_t capacity) {
+  size_t length = strlen(name);
+  if (strchr(name, '/') != nullptr || length == 0) {
+    if (n > 0 || length >= capacity) return false;
+    memcpy(path, name, length + 1);
+    return true;
+  }
+  const char* list = getenv("PATH");
+  if (list == nullptr) list = "/bin:/usr/bin";
+  for (;; ++list) {
+    size_t directory = strcspn(list, ":");
+    if (n-- == 0) {
+      if (directory + length + 2 > capacity) return false;
+      memcpy(path, list, directory);
+      size_t at = directory;
+      if (at > 0) path[at++] = '/';
+      memcpy(path + at, name, length + 1);
+      return true;
+    }
+    list += directory;
+    if (*list == '\0') return false;
+  }
+}
+
+int run_by_shell(const char* path, char* const* arguments, char* const* environment) {
+  size_t count = 0;
+  while (arguments[count] != nullptr) ++count;
+  auto** all = static_cast<char**>(alloca((count + 3) * sizeof(char*)));
+  static char shell[] = "/bin/sh";
+  all[0] = shell;
+  all[1] = const_cast<char*>(path);
+  size_t n = 2;
+  for (size_t i = 1; i < count; ++i) all[n++] = arguments[i];
+  all[n] = nullptr;
+  return serve::execve(shell, all, environment);
+}
+
+namespace serve {
+
+int execve(const char* path, char* const* arguments, char* const* environment) {
+  if (!active()) return real::execve(path, arguments, environment);
+  Handover handover;
+  int error = handover.prepare();
+  if (error < 0) return fail(error);
+  auto** room = static_cast<char**>(alloca(Handover::environment_room(environment) * sizeof(char*)));
+  run_program(path, arguments, handover.environment(environment, room));
+  handover.cancel();
+  return -1;
+}
+
+// As execvp: the first candidate that can be run; a file without permission is reported only if nothing
+// else is found.
+int execvpe(const char* name, char* const* arguments, char* const* environment) {
+  if (!active()) return real::execvpe(name, arguments, environment);
+  char path[PATH_MAX];
+  bool forbidden = false;
+  errno = ENOENT;
+  for (int n = 0; candidate(name, n, path, sizeof path); ++n) {
+    serve::execve(path, arguments, environment);
+    if (errno == ENOEXEC) run_by_shell(path, arguments, environment);
+    if (errno == EACCES) {
+      forbidden = true;
+    } else if (errno != ENOENT && errno != ENOTDIR && errno != ESTALE && errno != ENODEV &&
+               errno != ETIMEDOUT) {
+      return -1;
+    }
+  }
+  if (forbidden) errno = EACCES;
+  return -1;
+}
+
+int execveat(int dir, const char* path, char* const* arguments, char* const* environment, int flags) {
+  if (!active()) return real::execveat(dir, path, arguments, environment, flags);
+  if ((flags & AT_EMPTY_PATH) != 0 && path[0] == '\0' && table::is_covered(dir))
+    return serve::fexecve(dir, arguments, environment);
+  if (!outside(dir, path) && path[0] != '/' && dir != AT_FDCWD)
+    return refuse("execveat from a covered directory", path, ENOSYS);
+  if (!outside(dir, path)) return serve::execve(path, arguments, environment);
+  Handover handover;
+  int error = handover.prepare();
+  if (error < 0) return fail(error);
+  auto** room = static_cast<char**>(alloca(Handover::environment_room(environment) * sizeof(char*)));
+  real::execveat(dir, path, arguments, handover.environment(environment, room), flags);
+  handover.cancel();
+  return -1;
+}
+
+int fexecve(int fd, char* const* arguments, char* const* environment) {
+  if (!active()) return real::fexecve(fd, arguments, environment);
+  Handover handover;
+  int error = handover.prepare();
+  if (error < 0) return fail(error);
+  auto** room = static_cast<char**>(alloca(Handover::environment_room(environment) * sizeof(char*)));
+  char* const* all = handover.environment(environment, room);
+  table::Use use(fd);
+  if (use) {
+    int memory = copy_to_memory(use->ino, "program");
+    if (memory >= 0) real::execveat(memory, "", arguments, all, AT_EMPTY_PATH);
+    if (memory < 0) fail(memory);
+    if (memory >= 0) real::close(memory);
+  } else {
+    real::fexecve(fd, arguments, all);
+  }
+  handover.cancel();
+  return -1;
+}
+
+}  // namespace serve
+
+// execl(path, arg0, ..., nullptr[, environment]) as an array.
+#define COLLECT(first)                                                             \
+  va_list list;                                                                    \
+  va_start(list, first);                                                           \
+  size_t count = 1;                                                                \
+  while (va_arg(list, char*) != nullptr) ++count;                                  \
+  va_end(list);                                                                    \
+  auto** arguments = static_cast<char**>(alloca((count + 1) * sizeof(char*)));     \
+  va_start(list, first);                                                           \
+  arguments[0] = const_cast<char*>(first);                                         \
+  for (size_t i = 1; i <= count; ++i) arguments[i] = va_arg(list, char*);
+
+POSIX_EXPORT int posix_export_execl(const char* path, const char* first, ...) __asm__("execl");
+int posix_export_execl(const char* path, const char* first, ...) {
+  COLLECT(first)
+  va_end(list);
+  return serve::execve(path, arguments, environ);
+}
+
+POSIX_EXPORT int posix_export_execlp(const char* name, const char* first, ...) __asm__("execlp");
+int posix_export_execlp(const char* name, const char* first, ...) {
+  COLLECT(first)
+  va_end(list);
+  return serve::execvpe(name, arguments, environ);
+}
+
+POSIX_EXPORT int posix_export_execle(const char* path, const char* first, ...) __asm__("execle");
+int posix_export_execle(const char* path, const char* first, ...) {
+  COLLECT(first)
+  char* const* environment = va_arg(list, char* const*);
+  va_end(list);
+  return serve::execve(path, arguments, environment);
+}
+
+}  // namespace posix

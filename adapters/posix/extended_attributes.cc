@@ -1,0 +1,120 @@
+// Extended attributes. Users may set user.* ; root the others too, except ACLs, which nobody here would
+// honour.
+#include <string.h>
+#include <sys/xattr.h>
+
+#include "posix/calls.h"
+#include "posix/find.h"
+#include "posix/log.h"
+#include "posix/permission.h"
+#include "posix/pool.h"
+#include "posix/table.h"
+
+namespace posix {
+
+static bool starts_with(const char* text, const char* prefix) {
+  return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+// 0, or what the kernel says to this name on such a file.
+static int allowed(const cairn_stat& st, const char* name, bool change) {
+  if (name == nullptr) return -EFAULT;
+  size_t length = strlen(name);
+  if (length == 0 || length > XATTR_NAME_MAX) return -ERANGE;
+  if (starts_with(name, "user.")) {
+    if (!S_ISREG(st.mode) && !S_ISDIR(st.mode)) return change ? -EPERM : -ENODATA;
+    return permitted(st, change ? W_OK : R_OK);
+  }
+  if (starts_with(name, "security.")) return change && geteuid() != 0 ? -EPERM : 0;
+  if (starts_with(name, "trusted.")) return geteuid() == 0 ? 0 : (change ? -EPERM : -ENODATA);
+  return -EOPNOTSUPP;
+}
+
+static long set(const cairn_stat& st, const char* name, const void* value, size_t size, int flags) {
+  if ((flags & ~(XATTR_CREATE | XATTR_REPLACE)) != 0) return -EINVAL;
+  if (size > XATTR_SIZE_MAX) return -E2BIG;
+  int error = allowed(st, name, true);
+  return error < 0 ? error : cairn_setxattr(pool, st.ino, name, value, size, flags);
+}
+
+static long get(const cairn_stat& st, const char* name, void* value, size_t size) {
+  int error = allowed(st, name, false);
+  return error < 0 ? error : cairn_getxattr(pool, st.ino, name, value, size);
+}
+
+static long list(const cairn_stat& st, char* names, size_t size) {
+  return cairn_listxattr(pool, st.ino, names, size);
+}
+
+static long drop(const cairn_stat& st, const char* name) {
+  int error = allowed(st, name, true);
+  return error < 0 ? error : cairn_removexattr(pool, st.ino, name);
+}
+
+// Does `ours` on the file that a path names, or `system` on the path that it leads to.
+template <typename Ours, typename System>
+static long on_path(const char* path, bool follow, Ours ours, System system) {
+  Found found;
+  int error = find_existing(AT_FDCWD, path, follow ? 0 : CAIRN_NOFOLLOW, &found);
+  if (error < 0) return fail(error);
+  if (found.descriptor >= 0 && follow) {
+    table::Use use(found.descriptor);
+    cairn_stat st;
+    error = use ? cairn_fstat(use->file, &st) : -ENOENT;
+    return result(error < 0 ? error : ours(st));
+  }
+  if (found.outside()) return system(found.path);
+  return result(ours(found.st));
+}
+
+template <typename Ours>
+static long on_descriptor(const table::Use& use, Ours ours) {
+  if ((cairn_file_get_flags(use->file) & O_PATH) != 0) return fail(-EBADF);
+  cairn_stat st;
+  int error = cairn_fstat(use->file, &st);
+  return result(error < 0 ? error : ours(st));
+}
+
+namespace serve {
+
+#define BY_PATH(name, follow, result_type, parameters, arguments, call)                          \
+  result_type name parameters {                                                                  \
+    if (outside(path)) return real::name arguments;                                              \
+    return static_cast<result_type>(on_path(                                                     \
+        path, follow, [&](const cairn_stat& st) { return call; },                                \
+        [&](const char* where) -> result_type { path = where; return real::name arguments; }));  \
+  }
+#define BY_DESCRIPTOR(name, result_type, parameters, arguments, call)                                  \
+  result_type name parameters {                                                                        \
+    table::Use use(fd);                                                                                \
+    if (!use) return real::name arguments;                                                             \
+    return static_cast<result_type>(on_descriptor(use, [&](const cairn_stat& st) { return call; }));   \
+  }
+
+BY_PATH(setxattr, true, int, (const char* path, const char* name, const void* value, size_t size, int flags),
+        (path, name, value, size, flags), set(st, name, value, size, flags))
+BY_PATH(lsetxattr, false, int, (const char* path, const char* name, const void* value, size_t size, int flags),
+        (path, name, value, size, flags), set(st, name, value, size, flags))
+BY_DESCRIPTOR(fsetxattr, int, (int fd, const char* name, const void* value, size_t size, int flags),
+              (fd, name, value, size, flags), set(st, name, value, size, flags))
+
+BY_PATH(getxattr, true, ssize_t, (const char* path, const char* name, void* value, size_t size),
+        (path, name, value, size), get(st, name, value, size))
+BY_PATH(lgetxattr, false, ssize_t, (const char* path, const char* name, void* value, size_t size),
+        (path, name, value, size), get(st, name, value, size))
+BY_DESCRIPTOR(fgetxattr, ssize_t, (int fd, const char* name, void* value, size_t size),
+              (fd, name, value, size), get(st, name, value, size))
+
+BY_PATH(listxattr, true, ssize_t, (const char* path, char* names, size_t size), (path, names, size),
+        list(st, names, size))
+BY_PATH(llistxattr, false, ssize_t, (const char* path, char* names, size_t size), (path, names, size),
+        list(st, names, size))
+BY_DESCRIPTOR(flistxattr, ssize_t, (int fd, char* names, size_t size), (fd, names, size),
+              list(st, names, size))
+
+BY_PATH(removexattr, true, int, (const char* path, const char* name), (path, name), drop(st, name))
+BY_PATH(lremovexattr, false, int, (const char* path, const char* name), (path, name), drop(st, name))
+BY_DESCRIPTOR(fremovexattr, int, (int fd, const char* name), (fd, name), drop(st, name))
+
+}  // namespace serve
+}  // namespace posix

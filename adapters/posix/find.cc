@@ -1,0 +1,108 @@
+#include "posix/find.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "posix/pool.h"
+
+namespace posix {
+
+constexpr int kMostLinks = 40;
+
+// The walk met an absolute link, or left the cover by "..": `rest` says where it goes on.
+static int go_on(Found* found, const char* rest, bool slash) {
+  char composed[2 * PATH_MAX];
+  const Cover* cover = found->spot.cover;
+  size_t length = 0;
+  if (rest[0] != '/') {
+    // "../...": out of the cover's top, so on from the directory that it lies in.
+    if (strncmp(rest, "..", 2) == 0) rest += 2;
+    length = cover->length;
+    memcpy(composed, cover->path, length);
+    while (length > 1 && composed[length - 1] != '/') --length;
+  }
+  size_t left = strlen(rest);
+  if (length + left + 2 > sizeof composed) return -ENAMETOOLONG;
+  memcpy(composed + length, rest, left);
+  length += left;
+  if (slash && length > 0 && composed[length - 1] != '/') composed[length++] = '/';
+  composed[length] = '\0';
+  int error = locate(AT_FDCWD, composed, &found->spot);
+  if (error < 0) return error;
+  // spot.path points into `composed`.
+  const char* kept = found->spot.path;
+  size_t size = strlen(kept) + 1;
+  memcpy(found->spot.text, kept, size);
+  found->spot.path = found->spot.text;
+  return 0;
+}
+
+static int walk(Found* found, unsigned flags, char* rest, size_t capacity) {
+  const Spot& spot = found->spot;
+  char path[2 * PATH_MAX];
+  size_t length = strlen(spot.path);
+  if (length >= PATH_MAX) return -ENAMETOOLONG;
+  memcpy(path, spot.path, length + 1);
+  found->slash = false;
+  while (length > 0 && path[length - 1] == '/') {
+    path[--length] = '\0';
+    found->slash = true;
+  }
+  if (found->slash) flags &= ~CAIRN_NOFOLLOW;
+  cairn_ino start = spot.dir != 0 ? spot.dir : spot.cover->top;
+  if (length == 0) {
+    int error = cairn_stat_ino(pool, start, &found->st);
+    if (error < 0) return error;
+    found->exists = true;
+    found->parent = start;
+    memcpy(found->name, ".", 2);
+    return 0;
+  }
+  cairn_ino at = 0;
+  found->parent = 0;
+  int error = cairn_walk(pool, spot.cover->top, start, path, flags, &found->st, &found->parent, &at, rest,
+                         capacity);
+  if (error == -EXDEV) return error;
+  found->exists = error == 0;
+  if (error == -ENOENT && found->parent != 0) error = 0;
+  if (error < 0) return error;
+  size_t name = strlen(rest);
+  if (name > NAME_MAX) return -ENAMETOOLONG;
+  memcpy(found->name, rest, name + 1);
+  if (found->exists && found->slash && !S_ISDIR(found->st.mode)) return -ENOTDIR;
+  return 0;
+}
+
+int find(int dir, const char* path, unsigned flags, Found* found) {
+  int error = locate(dir, path, &found->spot);
+  if (error < 0) return error;
+  // An absolute path says what it says; its walk does not need `dir`.
+  found->dir = dir;
+  for (int links = 0; links <= kMostLinks; ++links) {
+    Spot& spot = found->spot;
+    found->cover = spot.cover;
+    found->path = spot.path;
+    found->descriptor = spot.descriptor;
+    if (spot.cover == nullptr) return 0;
+    if (path[0] == '\0') return -ENOENT;
+    error = join(spot.cover);
+    if (error < 0) return error;
+    char rest[2 * PATH_MAX];
+    rest[0] = '\0';
+    error = walk(found, flags, rest, sizeof rest);
+    if (error != -EXDEV) return error;
+    error = go_on(found, rest, found->slash);
+    if (error < 0) return error;
+    found->dir = AT_FDCWD;
+  }
+  return -ELOOP;
+}
+
+int find_existing(int dir, const char* path, unsigned flags, Found* found) {
+  int error = find(dir, path, flags, found);
+  if (error < 0 || found->outside() || found->exists) return error;
+  return -ENOENT;
+}
+
+}  // namespace posix

@@ -1,0 +1,32 @@
+// From a path to what it names: coverage, the walk in the pool, symbolic links that leave the cover and
+// come back.
+#pragma once
+
+#include "posix/covered.h"
+
+namespace posix {
+
+struct Found {
+  Cover* cover = nullptr;  // nullptr: outside; make the real call with dir and path
+  int dir = AT_FDCWD;
+  const char* path = nullptr;
+  int descriptor = -1;     // outside, and the path names this open Cairn file
+
+  bool exists = false;     // inside
+  bool slash = false;      // the path ended in '/', so only a directory will do
+  cairn_stat st;           // if it exists
+  cairn_ino parent = 0;
+  char name[NAME_MAX + 2];  // in parent; "." if the path names the walk's start itself
+
+  Spot spot;
+
+  bool outside() const { return cover == nullptr; }
+};
+
+// flags: CAIRN_NOFOLLOW. 0 when the path leads outside, exists, or only its last component is missing
+// (found->exists tells); else a negative errno.
+int find(int dir, const char* path, unsigned flags, Found* found);
+// The same, where what is missing is an error: -ENOENT.
+int find_existing(int dir, const char* path, unsigned flags, Found* found);
+
+}  // namespace posix

@@ -1,0 +1,19 @@
+# The engine inside the library calls open, close, mmap, ... itself. The linker sends these calls to the
+# __wrap_ functions of calls.cc, one for each name in calls.def, so that they never meet our wrappers.
+set(calls ${CMAKE_SOURCE_DIR}/adapters/posix/calls.def)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${calls})
+file(STRINGS ${calls} entries REGEX "^(SERVED|ALIAS|REFUSED)\\(")
+set(options "")
+foreach(entry IN LISTS entries)
+  # The name is what stands before the parameter list.
+  if(entry MATCHES "^[A-Z]+\\([^(]*[ ,*]([A-Za-z_0-9]+), \\(")
+    list(APPEND options "--wrap=${CMAKE_MATCH_1}")
+  else()
+    message(FATAL_ERROR "no name in: ${entry}")
+  endif()
+endforeach()
+list(JOIN options "\n" options)
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/posix_wrap.options CONTENT "${options}\n")
+target_link_options(cairn_posix_preload PRIVATE "-Wl,@${CMAKE_BINARY_DIR}/posix_wrap.options" -Wl,-Bsymbolic)
+set_property(TARGET cairn_posix_preload APPEND PROPERTY
+  LINK_DEPENDS ${CMAKE_BINARY_DIR}/posix_wrap.options)

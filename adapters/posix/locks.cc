@@ -1,0 +1,179 @@
+#include "posix/locks.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/file.h>
+
+#include "posix/calls.h"
+#include "posix/log.h"
+
+namespace posix::locks {
+
+// The companion that this process's POSIX locks on an inode are taken on.
+struct Owned {
+  cairn_ino ino;
+  int fd;
+  Owned* next;
+};
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static std::atomic<Owned*> owned{nullptr};
+
+static int companion(cairn_file* file) {
+  int before = errno;
+  int fd = cairn_companion(file);
+  errno = before;
+  return fd;
+}
+
+static int posix_companion(Entry* entry) {
+  pthread_mutex_lock(&mutex);
+  int fd = -1;
+  for (Owned* lock = owned; lock != nullptr && fd < 0; lock = lock->next) {
+    if (lock->ino == entry->ino) fd = lock->fd;
+  }
+  if (fd < 0) {
+    fd = companion(entry->file);
+    auto* lock = fd >= 0 ? static_cast<Owned*>(malloc(sizeof(Owned))) : nullptr;
+    if (lock != nullptr) {
+      *lock = {entry->ino, fd, owned};
+      owned = lock;
+    } else if (fd >= 0) {
+      serve::close(fd);
+      fd = -ENOLCK;
+    }
+  }
+  pthread_mutex_unlock(&mutex);
+  return fd;
+}
+
+static int description_companion(Entry* entry) {
+  int fd = entry->lock_fd.load();
+  if (fd >= 0) return fd;
+  int made = companion(entry->file);
+  if (made < 0) return made;
+  int none = -1;
+  if (entry->lock_fd.compare_exchange_strong(none, made)) return made;
+  table::leave(made);
+  real::close(made);
+  return none;
+}
+
+void descriptor_closed(Entry* entry) {
+  if (owned.load() == nullptr) return;
+  pthread_mutex_lock(&mutex);
+  Owned* previous = nullptr;
+  for (Owned* lock = owned; lock != nullptr; previous = lock, lock = lock->next) {
+    if (lock->ino != entry->ino) continue;
+    (previous != nullptr ? previous->next = lock->next : (owned = lock->next, nullptr));
+    table::leave(lock->fd);
+    real::close(lock->fd);
+    free(lock);
+    break;
+  }
+  pthread_mutex_unlock(&mutex);
+}
+
+void forget_description(Entry* entry) {
+  int fd = entry->lock_fd.exchange(-1);
+  if (fd < 0) return;
+  table::leave(fd);
+  real::close(fd);
+}
+
+void share(Entry* entry) {
+  if (entry->kind == Kind::kFile) description_companion(entry);
+}
+
+// Ranges count from the start: the companion has neither our offset nor our size.
+static int from_start(Entry* entry, struct flock* lock) {
+  int64_t base = 0;
+  if (lock->l_whence == SEEK_CUR) {
+    base = cairn_seek(entry->file, 0, SEEK_CUR);
+  } else if (lock->l_whence == SEEK_END) {
+    cairn_stat st;
+    int error = cairn_fstat(entry->file, &st);
+    if (error < 0) return error;
+    base = static_cast<int64_t>(st.size);
+  } else if (lock->l_whence != SEEK_SET) {
+    return -EINVAL;
+  }
+  if (base < 0) return static_cast<int>(base);
+  if (__builtin_add_overflow(int64_t{lock->l_start}, base, &base)) return -EOVERFLOW;
+  lock->l_start = base;
+  lock->l_whence = SEEK_SET;
+  return 0;
+}
+
+static bool may_lock(Entry* entry, int type) {
+  int access = cairn_file_get_flags(entry->file) & O_ACCMODE;
+  if (type == F_RDLCK) return access != O_WRONLY;
+  if (type == F_WRLCK) return access != O_RDONLY;
+  return true;
+}
+
+int record(Entry* entry, int command, struct flock* lock) {
+  if (entry->kind == Kind::kName) return -EBADF;
+  if (lock == nullptr) return -EFAULT;
+  bool of_description = command == F_OFD_GETLK || command == F_OFD_SETLK || command == F_OFD_SETLKW;
+  bool query = command == F_GETLK || command == F_OFD_GETLK;
+  if (!query && !may_lock(entry, lock->l_type)) return -EBADF;
+  struct flock asked = *lock;
+  int error = from_start(entry, &asked);
+  if (error < 0) return error;
+  int fd = of_description ? description_companion(entry) : posix_companion(entry);
+  if (fd < 0) return fd;
+  int before = errno;
+  error = real::fcntl(fd, command, &asked) == 0 ? 0 : -errno;
+  errno = before;
+  if (error == 0 && query) {
+    // Nothing in the way: the kernel changes the type only.
+    if (asked.l_type == F_UNLCK) {
+      lock->l_type = F_UNLCK;
+    } else {
+      *lock = asked;
+    }
+  }
+  return error;
+}
+
+}  // namespace posix::locks
+
+namespace posix::serve {
+
+int flock(int fd, int operation) {
+  table::Use use(fd);
+  if (!use) return real::flock(fd, operation);
+  if (use->kind == Kind::kName) return fail(-EBADF);
+  int companion = locks::description_companion(use.get());
+  return companion < 0 ? fail(companion) : real::flock(companion, operation);
+}
+
+int lockf(int fd, int command, off_t size) {
+  table::Use use(fd);
+  if (!use) return real::lockf(fd, command, size);
+  struct flock lock = {};
+  lock.l_whence = SEEK_CUR;
+  lock.l_len = size;
+  lock.l_type = F_WRLCK;
+  int how = F_SETLK;
+  switch (command) {
+    case F_TEST: {
+      int error = locks::record(use.get(), F_GETLK, &lock);
+      if (error < 0) return fail(error);
+      return lock.l_type == F_UNLCK || lock.l_pid == getpid() ? 0 : fail(-EACCES);
+    }
+    case F_ULOCK:
+      lock.l_type = F_UNLCK;
+      break;
+    case F_LOCK:
+      how = F_SETLKW;
+      break;
+    case F_TLOCK:
+      break;
+    default:
+      return fail(-EINVAL);
+  }
+  return static_cast<int>(result(locks::record(use.get(), how, &lock)));
+}
+
+}  // namespace posix::serve

@@ -1,0 +1,26 @@
+// Record locks and flock, taken on the inode's hidden companion file, where the kernel's rules hold:
+//   - POSIX locks belong to the process and go when it closes any descriptor of the file. One companion
+//     descriptor per inode stands for all of them; closing it lets go.
+//   - flock and OFD locks belong to the open file description. Its companion descriptor is shared like
+//     the description itself: with dup'ed descriptors, with children, with the program after exec.
+#pragma once
+
+#include <fcntl.h>
+#include <stddef.h>
+
+#include "posix/table.h"
+
+namespace posix::locks {
+
+// fcntl's F_GETLK, F_SETLK, F_SETLKW and their OFD forms. 0 or a negative errno.
+int record(Entry* entry, int command, struct flock* lock);
+
+// A descriptor of this entry's file is being closed.
+void descriptor_closed(Entry* entry);
+// The last reference to the description in this process is gone.
+void forget_description(Entry* entry);
+
+// Before fork: descriptions that others will share need their companion now.
+void share(Entry* entry);
+
+}  // namespace posix::locks

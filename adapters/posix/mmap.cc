@@ -1,0 +1,233 @@
+// Mappings of Cairn files: the pool's own pages. The C API maps and unmaps; here is kept which addresses
+// are ours, so that munmap of anything else costs a comparison, and what mremap needs to know.
+#include "posix/calls.h"
+#include "posix/log.h"
+#include "posix/mappings.h"
+#include "posix/pool.h"
+#include "posix/table.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <atomic>
+
+namespace posix {
+
+struct Mapping {
+  uintptr_t start;
+  uintptr_t end;
+  int protection;
+  int flags;
+  uint64_t offset;  // of start
+  cairn_file* file;
+  Mapping* next;
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static Mapping* mappings;
+static std::atomic<uintptr_t> lowest{UINTPTR_MAX};  // none lies below,
+static std::atomic<uintptr_t> highest{0};           // or at or above
+
+static uintptr_t number(const void* address) { return reinterpret_cast<uintptr_t>(address); }
+
+static uintptr_t rounded(size_t size) { return (size + 4095) & ~uintptr_t{4095}; }
+
+static bool may_be_ours(const void* address, size_t size) {
+  return number(address) < highest.load(std::memory_order_relaxed) &&
+         number(address) + size > lowest.load(std::memory_order_relaxed);
+}
+
+static Mapping* find(uintptr_t start, uintptr_t end) {
+  for (Mapping* mapping = mappings; mapping != nullptr; mapping = mapping->next) {
+    if (mapping->start < end && start < mapping->end) return mapping;
+  }
+  return nullptr;
+}
+
+static bool remember(const Mapping& mapping) {
+  auto* kept = static_cast<Mapping*>(malloc(sizeof(Mapping)));
+  if (kept == nullptr) return false;
+  *kept = mapping;
+  cairn_retain(kept->file);
+  kept->next = mappings;
+  mappings = kept;
+  if (mapping.start < lowest) lowest = mapping.start;
+  if (mapping.end > highest) highest = mapping.end;
+  return true;
+}
+
+// Takes [start, end) out of what is remembered. True if any of it was ours.
+static bool forget(uintptr_t start, uintptr_t end) {
+  bool any = false;
+  for (Mapping** link = &mappings; *link != nullptr;) {
+    Mapping* mapping = *link;
+    if (mapping->start >= end || start >= mapping->end) {
+      link = &mapping->next;
+      continue;
+    }
+    any = true;
+    if (mapping->start < start && end < mapping->end) {
+      Mapping tail = *mapping;
+      tail.offset += end - mapping->start;
+      tail.start = end;
+      mapping->end = start;
+      remember(tail);
+      link = &mapping->next;
+    } else if (mapping->start < start) {
+      mapping->end = start;
+      link = &mapping->next;
+    } else if (end < mapping->end) {
+      mapping->offset += end - mapping->start;
+      mapping->start = end;
+      link = &mapping->next;
+    } else {
+      *link = mapping->next;
+      cairn_close(mapping->file);
+      free(mapping);
+    }
+  }
+  return any;
+}
+
+static int check(const table::Use& use, size_t size, int protection, int flags, off_t offset) {
+  if (size == 0 || offset < 0 || (offset & 4095) != 0) return -EINVAL;
+  if (use->kind == Kind::kDirectory) return -ENODEV;
+  if (use->kind == Kind::kName) return -EBADF;
+  int access = cairn_file_get_flags(use->file) & O_ACCMODE;
+  if (access == O_WRONLY) return -EACCES;
+  bool shared = (flags & MAP_TYPE) != MAP_PRIVATE;
+  if (shared && (protection & PROT_WRITE) != 0 && access != O_RDWR) return -EACCES;
+  return 0;
+}
+
+static void* failed(int error) {
+  fail(error);
+  return MAP_FAILED;
+}
+
+static void* map(cairn_file* file, void* address, size_t size, int protection, int flags, uint64_t offset) {
+  void* mapped = nullptr;
+  int error = cairn_mmap(file, address, size, protection, flags, offset, &mapped);
+  if (error < 0) return failed(error);
+  uintptr_t start = number(mapped);
+  Mapping mapping = {start, start + rounded(size), protection, flags & ~(MAP_FIXED | MAP_FIXED_NOREPLACE),
+                     offset, file, nullptr};
+  if (!remember(mapping)) {
+    cairn_munmap(pool, mapped, size);
+    return failed(-ENOMEM);
+  }
+  return mapped;
+}
+
+void hold_mappings() { pthread_mutex_lock(&mutex); }
+void release_mappings() { pthread_mutex_unlock(&mutex); }
+
+namespace serve {
+
+void* mmap(void* address, size_t size, int protection, int flags, int fd, off_t offset) {
+  // What a fixed mapping replaces is unpinned first.
+  if ((flags & MAP_FIXED) != 0 && may_be_ours(address, size)) {
+    pthread_mutex_lock(&mutex);
+    if (forget(number(address), number(address) + rounded(size))) cairn_munmap(pool, address, size);
+    pthread_mutex_unlock(&mutex);
+  }
+  if ((flags & MAP_ANONYMOUS) != 0 || table::peek(fd) == nullptr)
+    return real::mmap(address, size, protection, flags, fd, offset);
+  table::Use use(fd);
+  if (!use) return real::mmap(address, size, protection, flags, fd, offset);
+  int error = check(use, size, protection, flags, offset);
+  if (error < 0) return failed(error);
+  pthread_mutex_lock(&mutex);
+  void* mapped = map(use->file, address, size, protection, flags, static_cast<uint64_t>(offset));
+  pthread_mutex_unlock(&mutex);
+  return mapped;
+}
+
+int munmap(void* address, size_t size) {
+  if (__builtin_expect(!may_be_ours(address, size), 1)) return real::munmap(address, size);
+  if (size == 0 || (number(address) & 4095) != 0) return fail(-EINVAL);
+  pthread_mutex_lock(&mutex);
+  int error = 0;
+  bool ours = forget(number(address), number(address) + rounded(size));
+  if (ours) error = cairn_munmap(pool, address, size);
+  pthread_mutex_unlock(&mutex);
+  return ours ? static_cast<int>(result(error)) : real::munmap(address, size);
+}
+
+// A mapping of ours moves by being made anew.
+static void* remap(const Mapping& old, void* address, size_t size, size_t new_size, int flags,
+                   void* new_address) {
+  if (rounded(new_size) == rounded(size) && (flags & MREMAP_FIXED) == 0) return address;
+  if (size != 0 && new_size < size && (flags & MREMAP_FIXED) == 0) {
+    uintptr_t cut = number(address) + rounded(new_size);
+    if (cut < number(address) + rounded(size)) {
+      forget(cut, number(address) + rounded(size));
+      cairn_munmap(pool, reinterpret_cast<void*>(cut), number(address) + rounded(size) - cut);
+    }
+    return address;
+  }
+  if ((flags & MREMAP_MAYMOVE) == 0) return failed(-ENOMEM);
+  int how = old.flags | ((flags & MREMAP_FIXED) != 0 ? MAP_FIXED : 0);
+  if ((flags & MREMAP_FIXED) != 0) {
+    uintptr_t target = number(new_address);
+    if (forget(target, target + rounded(new_size))) cairn_munmap(pool, new_address, new_size);
+  } else {
+    new_address = nullptr;
+  }
+  uint64_t offset = old.offset + (number(address) - old.start);
+  void* mapped = map(old.file, new_address, new_size, old.protection, how, offset);
+  if (mapped == MAP_FAILED || size == 0) return mapped;
+  // What the program changed in a private mapping goes with it.
+  if ((old.flags & MAP_TYPE) == MAP_PRIVATE && (old.protection & PROT_WRITE) != 0)
+    memcpy(mapped, address, size < new_size ? size : new_size);
+  forget(number(address), number(address) + rounded(size));
+  cairn_munmap(pool, address, size);
+  return mapped;
+}
+
+void* mremap(void* address, size_t size, size_t new_size, int flags, void* new_address) {
+  if (!may_be_ours(address, size + 1)) return real::mremap(address, size, new_size, flags, new_address);
+  pthread_mutex_lock(&mutex);
+  Mapping* mapping = find(number(address), number(address) + rounded(size + (size == 0 ? 1 : 0)));
+  void* mapped;
+  if (mapping == nullptr) {
+    mapped = real::mremap(address, size, new_size, flags, new_address);
+  } else if (new_size == 0 || (number(address) & 4095) != 0 || number(address) < mapping->start ||
+             number(address) + rounded(size) > mapping->end) {
+    mapped = failed(new_size == 0 || (number(address) & 4095) != 0 ? -EINVAL : -EFAULT);
+  } else {
+    Mapping old = *mapping;
+    cairn_retain(old.file);
+    mapped = remap(old, address, size, new_size, flags, new_address);
+    cairn_close(old.file);
+  }
+  pthread_mutex_unlock(&mutex);
+  return mapped;
+}
+
+static bool is_ours(void* address, size_t size) {
+  if (!may_be_ours(address, size)) return false;
+  pthread_mutex_lock(&mutex);
+  bool ours = find(number(address), number(address) + rounded(size)) != nullptr;
+  pthread_mutex_unlock(&mutex);
+  return ours;
+}
+
+int msync(void* address, size_t size, int flags) {
+  if (!is_ours(address, size)) return real::msync(address, size, flags);
+  int known = MS_ASYNC | MS_SYNC | MS_INVALIDATE;
+  if ((number(address) & 4095) != 0 || (flags & ~known) != 0 ||
+      (flags & (MS_ASYNC | MS_SYNC)) == (MS_ASYNC | MS_SYNC))
+    return fail(-EINVAL);
+  return static_cast<int>(result(cairn_msync(pool, address, size, flags)));
+}
+
+int madvise(void* address, size_t size, int advice) {
+  // It would punch holes into the pool's segments.
+  if (advice == MADV_REMOVE && is_ours(address, size)) return refuse("madvise(MADV_REMOVE)", nullptr, EINVAL);
+  return real::madvise(address, size, advice);
+}
+
+}  // namespace serve
+}  // namespace posix

@@ -1,0 +1,180 @@
+#include "posix/open.h"
+
+#include <string.h>
+
+#include <atomic>
+
+#include "posix/calls.h"
+#include "posix/covered.h"
+#include "posix/descriptor.h"
+#include "posix/find.h"
+#include "posix/log.h"
+#include "posix/permission.h"
+#include "posix/pool.h"
+#include "posix/standard_streams.h"
+#include "posix/table.h"
+
+namespace posix {
+
+static std::atomic<mode_t> mask{022};
+
+void read_umask() {
+  mode_t now = real::umask(022);
+  real::umask(now);
+  mask = now;
+}
+
+mode_t masked(mode_t mode) { return mode & 07777 & ~mask.load(std::memory_order_relaxed); }
+
+int fresh(int fd) {
+  if (fd >= 0 && __builtin_expect(table::peek(fd) != nullptr, 0)) table::leave(fd);
+  return fd;
+}
+
+Kind kind_of(unsigned type, int flags) {
+  if (S_ISDIR(type)) return Kind::kDirectory;
+  return (flags & O_PATH) != 0 ? Kind::kName : Kind::kFile;
+}
+
+int install(cairn_file* file, Kind kind, Cover* cover, bool close_on_exec) {
+  int fd = descriptor::make(close_on_exec);
+  if (fd < 0) {
+    cairn_close(file);
+    return fd;
+  }
+  Entry* entry = table::make(kind, file);
+  if (entry == nullptr) {
+    real::close(fd);
+    cairn_close(file);
+    return -ENOMEM;
+  }
+  entry->cover = cover;
+  table::enter(fd, entry);
+  table::drop(entry);
+  if (fd <= 2) streams::landed(fd);
+  return fd;
+}
+
+// What of the flags the engine is to keep; the rest has been dealt with here.
+static int engine_flags(int flags) { return flags & ~(O_CLOEXEC | O_NOFOLLOW | O_CREAT | O_EXCL | O_NOCTTY); }
+
+static int access_of(int flags) {
+  switch (flags & O_ACCMODE) {
+    case O_RDONLY:
+      return (flags & O_TRUNC) != 0 ? R_OK | W_OK : R_OK;
+    case O_WRONLY:
+      return W_OK;
+    default:
+      return R_OK | W_OK;
+  }
+}
+
+static int open_existing(const cairn_stat& st, bool slash, int flags, cairn_file** file) {
+  if ((flags & O_CREAT) != 0 && (flags & O_EXCL) != 0) return -EEXIST;
+  bool path_only = (flags & O_PATH) != 0;
+  if (S_ISDIR(st.mode)) {
+    if (!path_only && ((flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)) != 0)) return -EISDIR;
+  } else {
+    if ((flags & O_DIRECTORY) != 0 || slash) return -ENOTDIR;
+    if (S_ISLNK(st.mode) && !path_only) return -ELOOP;
+  }
+  if (!path_only) {
+    if (S_ISSOCK(st.mode)) return -ENXIO;
+    if (S_ISFIFO(st.mode)) {
+      refuse("open of a FIFO", nullptr, ENXIO);
+      return -ENXIO;
+    }
+    if (int error = permitted(st, access_of(flags)); error < 0) return error;
+    if ((flags & O_NOATIME) != 0 && owns(st) < 0) return -EPERM;
+  }
+  return cairn_open_ino(pool, st.ino, engine_flags(flags), file);
+}
+
+static int create(const Found& found, int flags, mode_t mode, cairn_file** file) {
+  if ((flags & O_CREAT) == 0) return -ENOENT;
+  if (found.slash) return -EISDIR;
+  if ((flags & O_DIRECTORY) != 0) return -EINVAL;
+  if (int error = permitted_in(found.parent, W_OK | X_OK); error < 0) return error;
+  int kept = engine_flags(flags) | (flags & (O_CREAT | O_EXCL)) | O_NOFOLLOW;
+  return cairn_open(pool, found.parent, found.name, kept, masked(mode), file);
+}
+
+static int open_temporary(const Found& found, int flags, mode_t mode, cairn_file** file) {
+  if (!found.exists) return -ENOENT;
+  if (!S_ISDIR(found.st.mode)) return -ENOTDIR;
+  if ((flags & O_ACCMODE) == O_RDONLY) return -EINVAL;
+  if (int error = permitted(found.st, W_OK | X_OK); error < 0) return error;
+  int kept = engine_flags(flags) | (flags & O_EXCL);
+  return cairn_open(pool, found.st.ino, ".", kept, masked(mode), file);
+}
+
+// /proc/self/fd/N: the file again, with an offset of its own.
+static int reopen(int of, int flags) {
+  table::Use use(of);
+  if (!use) return -ENOENT;
+  cairn_stat st;
+  cairn_file* file = nullptr;
+  int error = cairn_fstat(use->file, &st);
+  if (error == 0) error = open_existing(st, false, flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW), &file);
+  if (error < 0) return error;
+  return install(file, kind_of(st.mode, flags), use->cover, (flags & O_CLOEXEC) != 0);
+}
+
+static int open_covered(int dir, const char* path, int flags, mode_t mode) {
+  bool temporary = (flags & O_TMPFILE) == O_TMPFILE;
+  bool exclusive = (flags & O_CREAT) != 0 && (flags & O_EXCL) != 0 && !temporary;
+  bool follow = (flags & O_NOFOLLOW) == 0 && !exclusive;
+  for (int attempt = 0;; ++attempt) {
+    Found found;
+    int error = find(dir, path, follow ? 0 : CAIRN_NOFOLLOW, &found);
+    if (error < 0) return fail(error);
+    if (found.descriptor >= 0) return static_cast<int>(result(reopen(found.descriptor, flags)));
+    if (found.outside()) {
+      int fd = fresh(real::openat(found.dir, found.path, flags, mode));
+      if (fd >= 0) note_directory(fd, found.dir, found.path);
+      if (fd >= 0 && fd <= 2) streams::landed(fd);
+      return fd;
+    }
+    cairn_file* file = nullptr;
+    if (temporary) {
+      error = open_temporary(found, flags, mode, &file);
+    } else if (found.exists) {
+      error = open_existing(found.st, found.slash, flags, &file);
+    } else {
+      error = create(found, flags, mode, &file);
+    }
+    // Removed, or replaced by a link, since the walk.
+    bool changed = error == -ESTALE || (error == -ELOOP && !found.exists && follow);
+    if (changed && attempt < 100) continue;
+    if (error == -ESTALE) error = -ENOENT;
+    if (error < 0) return fail(error);
+    unsigned type = found.exists && !temporary ? found.st.mode : static_cast<unsigned>(S_IFREG);
+    int fd = install(file, kind_of(type, flags), found.cover, (flags & O_CLOEXEC) != 0);
+    return static_cast<int>(result(fd));
+  }
+}
+
+namespace serve {
+
+int open(const char* path, int flags, mode_t mode) {
+  if (!outside(path)) return open_covered(AT_FDCWD, path, flags, mode);
+  int fd = fresh(real::open(path, flags, mode));
+  if (fd >= 0 && fd <= 2) streams::landed(fd);
+  return fd;
+}
+
+int openat(int dir, const char* path, int flags, mode_t mode) {
+  if (!outside(dir, path)) return open_covered(dir, path, flags, mode);
+  int fd = fresh(real::openat(dir, path, flags, mode));
+  if (fd >= 0 && fd <= 2) streams::landed(fd);
+  return fd;
+}
+
+mode_t umask(mode_t new_mask) {
+  mode_t old = real::umask(new_mask);
+  mask = new_mask & 0777;
+  return old;
+}
+
+}  // namespace serve
+}  // namespace posix

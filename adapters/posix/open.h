@@ -1,0 +1,24 @@
+// Opening: from a path to a descriptor in the table.
+#pragma once
+
+#include <sys/types.h>
+
+#include "posix/table.h"
+
+namespace posix {
+
+// What an open file of this type (S_IFMT bits) is, opened with these flags.
+Kind kind_of(unsigned type, int flags);
+
+// Puts an open file under a new descriptor; closes the file if that fails. The descriptor, or a negative
+// errno.
+int install(cairn_file* file, Kind kind, Cover* cover, bool close_on_exec);
+
+// A descriptor that the kernel has just given for something else: whatever the table says of it is old.
+int fresh(int fd);
+
+// The process's umask, followed from the first attach on.
+void read_umask();
+mode_t masked(mode_t mode);
+
+}  // namespace posix

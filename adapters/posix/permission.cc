@@ -1,0 +1,61 @@
+#include "posix/permission.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "posix/pool.h"
+
+namespace posix {
+
+static bool in_group(gid_t group, gid_t own) {
+  if (group == own) return true;
+  gid_t groups[256];
+  int count = getgroups(256, groups);
+  for (int i = 0; i < count; ++i) {
+    if (groups[i] == group) return true;
+  }
+  return false;
+}
+
+int permitted(const cairn_stat& st, int want, bool real_ids) {
+  want &= R_OK | W_OK | X_OK;
+  uid_t uid = real_ids ? getuid() : geteuid();
+  if (uid == 0) {
+    // Root needs one execute bit somewhere to run a file.
+    bool runnable = S_ISDIR(st.mode) || (st.mode & 0111) != 0;
+    return (want & X_OK) != 0 && !runnable ? -EACCES : 0;
+  }
+  unsigned bits = st.mode & 7;
+  if (uid == st.uid) {
+    bits = (st.mode >> 6) & 7;
+  } else if (in_group(st.gid, real_ids ? getgid() : getegid())) {
+    bits = (st.mode >> 3) & 7;
+  }
+  return (static_cast<unsigned>(want) & ~bits) != 0 ? -EACCES : 0;
+}
+
+int permitted_in(cairn_ino dir, int want) {
+  if (geteuid() == 0) return 0;
+  cairn_stat st;
+  int error = cairn_stat_ino(pool, dir, &st);
+  return error < 0 ? error : permitted(st, want);
+}
+
+int may_remove(cairn_ino dir, const cairn_stat& st) {
+  uid_t uid = geteuid();
+  if (uid == 0) return 0;
+  cairn_stat parent;
+  int error = cairn_stat_ino(pool, dir, &parent);
+  if (error < 0) return error;
+  if ((error = permitted(parent, W_OK | X_OK)) < 0) return error;
+  if ((parent.mode & S_ISVTX) != 0 && uid != parent.uid && uid != st.uid) return -EPERM;
+  return 0;
+}
+
+int owns(const cairn_stat& st) {
+  uid_t uid = geteuid();
+  return uid == 0 || uid == st.uid ? 0 : -EPERM;
+}
+
+}  // namespace posix

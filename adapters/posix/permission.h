@@ -1,0 +1,18 @@
+// Permission bits, checked as the kernel does for whom the pool does not belong to root: a pool is private to
+// its user, so this keeps programs honest (a read-only file refuses to be written), not users apart.
+#pragma once
+
+#include "cairn/cairn.h"
+
+namespace posix {
+
+// want: R_OK, W_OK, X_OK. 0 or -EACCES. `real_ids` as access(2) asks.
+int permitted(const cairn_stat& st, int want, bool real_ids = false);
+// The same for a directory given by number.
+int permitted_in(cairn_ino dir, int want);
+// May the caller remove or rename `st` in `dir`? Looks at write permission and the sticky bit.
+int may_remove(cairn_ino dir, const cairn_stat& st);
+// May the caller change the mode, times or owner? 0 or -EPERM.
+int owns(const cairn_stat& st);
+
+}  // namespace posix

@@ -1,0 +1,123 @@
+// Waiting for descriptors. A Cairn file is always ready, as regular files are; the kernel, which sees an
+// O_PATH descriptor, would call it invalid.
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "posix/calls.h"
+#include "posix/log.h"
+#include "posix/table.h"
+
+namespace posix {
+
+static bool any_covered(const struct pollfd* fds, nfds_t count) {
+  if (table::covered_fds.load(std::memory_order_relaxed) == 0 || fds == nullptr) return false;
+  for (nfds_t i = 0; i < count; ++i) {
+    if (table::is_covered(fds[i].fd)) return true;
+  }
+  return false;
+}
+
+// Asks the kernel about the others, without waiting if one of ours is ready, and adds what ours say.
+static int poll_mixed(struct pollfd* fds, nfds_t count, const struct timespec* timeout,
+                      const sigset_t* mask) {
+  auto* others = static_cast<struct pollfd*>(malloc(count * sizeof(struct pollfd)));
+  if (others == nullptr) return fail(-ENOMEM);
+  bool ready = false;
+  constexpr short kAlways = POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM;  // NOLINT(google-runtime-int): pollfd's
+  for (nfds_t i = 0; i < count; ++i) {
+    others[i] = fds[i];
+    if (!table::is_covered(fds[i].fd)) continue;
+    others[i].fd = -1;
+    ready = ready || (fds[i].events & kAlways) != 0;
+  }
+  struct timespec at_once = {0, 0};
+  int got = real::ppoll(others, count, ready ? &at_once : timeout, mask);
+  if (got >= 0) {
+    got = 0;
+    for (nfds_t i = 0; i < count; ++i) {
+      bool ours = table::is_covered(fds[i].fd);
+      fds[i].revents = ours ? static_cast<decltype(fds[i].revents)>(fds[i].events & kAlways)
+                            : others[i].revents;
+      if (fds[i].revents != 0) ++got;
+    }
+  }
+  free(others);
+  return got;
+}
+
+// A set of descriptors as select has it, of any length.
+struct Set {
+  fd_set* bits;
+  bool has(int fd) const { return bits != nullptr && (word(fd) >> (fd % 64) & 1) != 0; }
+  void clear(int fd) { word(fd) &= ~(uint64_t{1} << (fd % 64)); }
+  void set(int fd) { word(fd) |= uint64_t{1} << (fd % 64); }
+  uint64_t& word(int fd) const { return reinterpret_cast<uint64_t*>(bits)[fd / 64]; }
+};
+
+static bool any_covered(int count, Set a, Set b, Set c) {
+  if (table::covered_fds.load(std::memory_order_relaxed) == 0) return false;
+  for (int fd = 0; fd < count; ++fd) {
+    if ((a.has(fd) || b.has(fd) || c.has(fd)) && table::is_covered(fd)) return true;
+  }
+  return false;
+}
+
+static int select_mixed(int count, Set readers, Set writers, Set others, const struct timespec* timeout,
+                        const sigset_t* mask) {
+  // Which of ours are asked for; they leave the sets while the kernel looks at them.
+  auto* asked = static_cast<unsigned char*>(calloc(static_cast<size_t>(count), 1));
+  if (asked == nullptr) return fail(-ENOMEM);
+  bool ready = false;
+  for (int fd = 0; fd < count; ++fd) {
+    if (!table::is_covered(fd)) continue;
+    if (readers.has(fd)) asked[fd] |= 1, readers.clear(fd);
+    if (writers.has(fd)) asked[fd] |= 2, writers.clear(fd);
+    if (others.has(fd)) others.clear(fd);
+    ready = ready || asked[fd] != 0;
+  }
+  struct timespec at_once = {0, 0};
+  int got = real::pselect(count, readers.bits, writers.bits, others.bits, ready ? &at_once : timeout, mask);
+  for (int fd = 0; got >= 0 && fd < count; ++fd) {
+    if ((asked[fd] & 1) != 0) readers.set(fd), ++got;
+    if ((asked[fd] & 2) != 0) writers.set(fd), ++got;
+  }
+  free(asked);
+  return got;
+}
+
+namespace serve {
+
+int poll(struct pollfd* fds, nfds_t count, int timeout) {
+  if (!any_covered(fds, count)) return real::poll(fds, count, timeout);
+  struct timespec wait = {timeout / 1000, timeout % 1000 * 1000000};
+  return poll_mixed(fds, count, timeout < 0 ? nullptr : &wait, nullptr);
+}
+
+int ppoll(struct pollfd* fds, nfds_t count, const struct timespec* timeout, const sigset_t* mask) {
+  if (!any_covered(fds, count)) return real::ppoll(fds, count, timeout, mask);
+  return poll_mixed(fds, count, timeout, mask);
+}
+
+int select(int count, fd_set* readers, fd_set* writers, fd_set* others, struct timeval* timeout) {
+  if (!any_covered(count, {readers}, {writers}, {others}))
+    return real::select(count, readers, writers, others, timeout);
+  struct timespec wait = {0, 0};
+  if (timeout != nullptr) wait = {timeout->tv_sec, timeout->tv_usec * 1000};
+  return select_mixed(count, {readers}, {writers}, {others}, timeout != nullptr ? &wait : nullptr, nullptr);
+}
+
+int pselect(int count, fd_set* readers, fd_set* writers, fd_set* others, const struct timespec* timeout,
+            const sigset_t* mask) {
+  if (!any_covered(count, {readers}, {writers}, {others}))
+    return real::pselect(count, readers, writers, others, timeout, mask);
+  return select_mixed(count, {readers}, {writers}, {others}, timeout, mask);
+}
+
+int epoll_ctl(int epoll, int operation, int fd, struct epoll_event* event) {
+  if (!table::is_covered(fd)) return real::epoll_ctl(epoll, operation, fd, event);
+  return fail(-EPERM);
+}
+
+}  // namespace serve
+}  // namespace posix

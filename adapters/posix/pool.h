@@ -1,0 +1,20 @@
+// The process's place in the pool: taken at the first covered path, not at load.
+#pragma once
+
+#include "cairn/cover.h"
+
+namespace posix {
+
+struct Cover;
+
+extern cairn_pool* pool;  // nullptr until attached
+
+// Attaches if need be. 0 or a negative errno; says once why it does not work.
+int attach();
+// Attaches, and joins this cover.
+int join(Cover* cover);
+
+// The device number that covered files show.
+dev_t device_number();
+
+}  // namespace posix

@@ -1,0 +1,49 @@
+// Life of the process: start, fork, exec.
+#pragma once
+
+#include <limits.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "posix/table.h"
+
+namespace posix {
+
+// From the first attach on, forks are prepared.
+void watch_forks();
+
+// What a program started from this process finds of it: its open Cairn files (CAIRN_EXEC) and its working
+// directory (CAIRN_CWD). See handover.cc.
+class Handover {
+ public:
+  // Makes what is needed, in the process that is about to become the program. 0 or a negative errno.
+  int prepare();
+  // The program could not be started.
+  void cancel();
+  // `environment` with what was prepared; in `room` of environment_room() pointers.
+  char* const* environment(char* const* from, char** room) const;
+  static size_t environment_room(char* const* from);
+
+ private:
+  int name_files();
+  int exec_fd_ = -1;
+  char files_[8192] = "";
+  char directory_[PATH_MAX + 128] = "";
+};
+
+// Does an open Cairn file outlive an exec? Then a child has to be prepared in its own process.
+bool has_inheritable_files();
+
+// Runs a program as execve does; outside or inside the cover. -1 and errno.
+int run_program(const char* path, char* const* arguments, char* const* environment);
+
+// A file of the cover as a descriptor that the kernel can execute or map; a negative errno.
+int copy_to_memory(cairn_ino ino, const char* name);
+
+// Where execvp would find `name`: the n-th candidate into `path`. False: no more.
+bool candidate(const char* name, int n, char* path, size_t capacity);
+
+// The shell's part of execvp and posix_spawnp: runs a file that is no program.
+int run_by_shell(const char* path, char* const* arguments, char* const* environment);
+
+}  // namespace posix

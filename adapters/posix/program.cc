@@ -1,0 +1,155 @@
+// Programs that lie in the cover: the kernel cannot read them, so an ELF file runs from a copy in
+// memory, and a script is given to its interpreter here.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "posix/calls.h"
+#include "posix/covered.h"
+#include "posix/descriptor.h"
+#include "posix/find.h"
+#include "posix/log.h"
+#include "posix/permission.h"
+#include "posix/pool.h"
+#include "posix/process.h"
+
+namespace posix {
+
+constexpr int kMostInterpreters = 5;  // as the kernel follows scripts of scripts
+
+static int run(const char* path, char* const* arguments, char* const* environment, int depth);
+
+int copy_to_memory(cairn_ino ino, const char* name) {
+  cairn_file* file = nullptr;
+  int error = cairn_open_ino(pool, ino, O_RDONLY, &file);
+  if (error < 0) return error;
+  int memory = memfd_create(name, MFD_CLOEXEC);
+  if (memory < 0) error = -errno;
+  constexpr size_t kPiece = 256 * 1024;
+  char* buffer = static_cast<char*>(malloc(kPiece));
+  if (buffer == nullptr) error = -ENOMEM;
+  for (uint64_t offset = 0; error == 0;) {
+    ssize_t got = cairn_pread(file, buffer, kPiece, offset);
+    if (got < 0) error = static_cast<int>(got);
+    if (got <= 0) break;
+    for (ssize_t put = 0; error == 0 && put < got;) {
+      ssize_t wrote = real::write(memory, buffer + put, static_cast<size_t>(got - put));
+      if (wrote < 0) error = -errno;
+      if (wrote > 0) put += wrote;
+    }
+    offset += static_cast<uint64_t>(got);
+  }
+  free(buffer);
+  cairn_close(file);
+  if (error < 0 && memory >= 0) real::close(memory);
+  return error < 0 ? error : memory;
+}
+
+// The first bytes of a file.
+static ssize_t head_of(cairn_ino ino, char* head, size_t size) {
+  cairn_file* file = nullptr;
+  int error = cairn_open_ino(pool, ino, O_RDONLY, &file);
+  if (error < 0) return error;
+  ssize_t got = cairn_pread(file, head, size, 0);
+  cairn_close(file);
+  return got;
+}
+
+// "#!INTERPRETER [ARGUMENT]": the interpreter gets the argument, the script's path, and the arguments.
+static int run_script(char* line, const char* path, char* const* arguments, char* const* environment,
+                      int depth) {
+  char* interpreter = line + 2;
+  interpreter += strspn(interpreter, " \t");
+  char* end = interpreter + strcspn(interpreter, " \t\n");
+  char* argument = end + strspn(end, " \t");
+  argument[strcspn(argument, "\n")] = '\0';
+  size_t length = strlen(argument);
+  while (length > 0 && (argument[length - 1] == ' ' || argument[length - 1] == '\t')) argument[--length] = '\0';
+  *end = '\0';
+  if (interpreter[0] == '\0') return fail(-ENOEXEC);
+  size_t count = 0;
+  while (arguments != nullptr && arguments[count] != nullptr) ++count;
+  auto** all = static_cast<char**>(malloc((count + 4) * sizeof(char*)));
+  if (all == nullptr) return fail(-ENOMEM);
+  size_t n = 0;
+  all[n++] = interpreter;
+  if (length > 0) all[n++] = argument;
+  all[n++] = const_cast<char*>(path);
+  for (size_t i = 1; i < count; ++i) all[n++] = arguments[i];
+  all[n] = nullptr;
+  run(interpreter, all, environment, depth + 1);
+  free(all);
+  return -1;
+}
+
+static int run_covered(const Found& found, const char* path, char* const* arguments,
+                       char* const* environment, int depth) {
+  if (!S_ISREG(found.st.mode)) return fail(S_ISDIR(found.st.mode) ? -EACCES : -EACCES);
+  int error = permitted(found.st, X_OK);
+  if (error < 0) return fail(error);
+  char head[512];
+  ssize_t got = head_of(found.st.ino, head, sizeof head - 1);
+  if (got < 0) return fail(got);
+  head[got] = '\0';
+  if (got >= 2 && head[0] == '#' && head[1] == '!') {
+    if (depth >= kMostInterpreters) return fail(-ELOOP);
+    head[strcspn(head, "\n")] = '\0';
+    return run_script(head, path, arguments, environment, depth);
+  }
+  if (got < 4 || memcmp(head, "\177ELF", 4) != 0) return fail(-ENOEXEC);
+  int memory = copy_to_memory(found.st.ino, found.name);
+  if (memory < 0) return fail(memory);
+  real::execveat(memory, "", arguments, environment, AT_EMPTY_PATH);
+  int before = errno;
+  real::close(memory);
+  errno = before;
+  return -1;
+}
+
+static int run(const char* path, char* const* arguments, char* const* environment, int depth) {
+  if (outside(path)) return real::execve(path, arguments, environment);
+  Found found;
+  int error = find_existing(AT_FDCWD, path, 0, &found);
+  if (error < 0) return fail(error);
+  if (found.outside()) return real::execve(found.path, arguments, environment);
+  return run_covered(found, path, arguments, environment, depth);
+}
+
+int run_program(const char* path, char* const* arguments, char* const* environment) {
+  return run(path, arguments, environment, 0);
+}
+
+namespace serve {
+
+// A covered library is loaded from a copy, which is kept: the same file again must be the same library.
+void* dlopen(const char* path, int flags) {
+  if (path == nullptr || strchr(path, '/') == nullptr || outside(path)) return real::dlopen(path, flags);
+  Found found;
+  if (find_existing(AT_FDCWD, path, 0, &found) < 0) return real::dlopen(path, flags);
+  if (found.outside()) return real::dlopen(found.path, flags);
+  struct Loaded {
+    cairn_ino ino;
+    int64_t changed;
+    int fd;
+  };
+  static Loaded loaded[256];
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&mutex);
+  int fd = -1;
+  for (Loaded& slot : loaded) {
+    if (slot.ino == found.st.ino && slot.changed == found.st.mtime_ns) fd = slot.fd;
+    if (fd >= 0) break;
+    if (slot.ino != 0) continue;
+    fd = descriptor::keep_private(copy_to_memory(found.st.ino, found.name));
+    if (fd >= 0) slot = {found.st.ino, found.st.mtime_ns, fd};
+    break;
+  }
+  pthread_mutex_unlock(&mutex);
+  char copy[64];
+  snprintf(copy, sizeof copy, "/proc/self/fd/%d", fd);
+  return real::dlopen(copy, flags);
+}
+
+}  // namespace serve
+}  // namespace posix

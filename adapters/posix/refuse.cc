@@ -1,0 +1,142 @@
+// Calls that are not served on covered files: they say so, and never act on what lies below.
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/un.h>
+
+#include "posix/calls.h"
+#include "posix/covered.h"
+#include "posix/log.h"
+#include "posix/table.h"
+
+// libaio's request, as far as it matters here.
+struct iocb {
+  void* data;
+  uint32_t key;
+  uint32_t flags;
+  uint16_t operation;
+  int16_t priority;
+  uint32_t fd;
+};
+
+namespace posix {
+
+static bool is_covered(int dir, const char* path) {
+  if (path == nullptr || outside(dir, path)) return false;
+  Spot spot;
+  return locate(dir, path, &spot) == 0 && (spot.cover != nullptr || spot.descriptor >= 0);
+}
+
+// The path of a socket that is named in the cover.
+static const char* covered_socket(const struct sockaddr* address, socklen_t size, char* path) {
+  constexpr size_t kPath = offsetof(struct sockaddr_un, sun_path);
+  if (address == nullptr || size <= kPath || address->sa_family != AF_UNIX || !active()) return nullptr;
+  size_t length = size - kPath;
+  if (length > sizeof(sockaddr_un::sun_path)) return nullptr;
+  memcpy(path, reinterpret_cast<const struct sockaddr_un*>(address)->sun_path, length);
+  path[length] = '\0';
+  return path[0] != '\0' && is_covered(AT_FDCWD, path) ? path : nullptr;
+}
+
+namespace serve {
+
+int bind(int socket, const struct sockaddr* address, socklen_t size) {
+  char path[128];
+  if (covered_socket(address, size, path) == nullptr) return real::bind(socket, address, size);
+  return refuse("bind", path, EADDRNOTAVAIL);
+}
+
+int connect(int socket, const struct sockaddr* address, socklen_t size) {
+  char path[128];
+  if (covered_socket(address, size, path) == nullptr) return real::connect(socket, address, size);
+  // Programs ask for sockets that need not be there; what is not there is no reason for a line.
+  struct stat st;
+  if (serve::stat(path, &st) != 0) return -1;
+  return refuse("connect", path, ECONNREFUSED);
+}
+
+int inotify_add_watch(int watch, const char* path, uint32_t mask) {
+  if (!is_covered(AT_FDCWD, path)) return real::inotify_add_watch(watch, path, mask);
+  return refuse("inotify_add_watch", path, ENOSPC);
+}
+
+int fanotify_mark(int watch, unsigned flags, uint64_t mask, int dir, const char* path) {
+  if (!is_covered(dir, path) && !table::is_covered(dir))
+    return real::fanotify_mark(watch, flags, mask, dir, path);
+  return refuse("fanotify_mark", path, ENODEV);
+}
+
+int name_to_handle_at(int dir, const char* path, void* handle, int* mount, int flags) {
+  if (!is_covered(dir, path) && !table::is_covered(dir))
+    return real::name_to_handle_at(dir, path, handle, mount, flags);
+  return fail(-EOPNOTSUPP);  // what file systems without handles say
+}
+
+ssize_t tee(int from, int to, size_t size, unsigned flags) {
+  if (!table::is_covered(from) && !table::is_covered(to)) return real::tee(from, to, size, flags);
+  return fail(-EINVAL);
+}
+
+ssize_t vmsplice(int fd, const struct iovec* vector, size_t count, unsigned flags) {
+  if (!table::is_covered(fd)) return real::vmsplice(fd, vector, count, flags);
+  return fail(-EBADF);
+}
+
+int io_submit(void* context, long count, struct iocb** requests) {
+  if (table::covered_fds.load() > 0) {
+    for (long i = 0; i < count; ++i) {  // NOLINT(google-runtime-int): libaio's type
+      if (table::is_covered(static_cast<int>(requests[i]->fd))) {
+        refuse("io_submit", nullptr, EOPNOTSUPP);
+        return -EOPNOTSUPP;  // libaio's convention
+      }
+    }
+  }
+  return real::io_submit(context, count, requests);
+}
+
+static bool any_covered(char* const* paths) {
+  for (; paths != nullptr && *paths != nullptr; ++paths) {
+    if (is_covered(AT_FDCWD, *paths)) return true;
+  }
+  return false;
+}
+
+void* fts_open(char* const* paths, int options, void* order) {
+  if (!any_covered(paths)) return real::fts_open(paths, options, order);
+  refuse("fts_open", paths[0], ENOSYS);
+  return nullptr;
+}
+
+void* fts64_open(char* const* paths, int options, void* order) {
+  if (!any_covered(paths)) return real::fts64_open(paths, options, order);
+  refuse("fts_open", paths[0], ENOSYS);
+  return nullptr;
+}
+
+int ioctl(int fd, unsigned long request, void* argument) {
+  table::Use use(fd);
+  if (!use) return real::ioctl(fd, request, argument);
+  switch (request) {
+    case FIOCLEX:
+      return real::fcntl(fd, F_SETFD, reinterpret_cast<void*>(intptr_t{FD_CLOEXEC}));
+    case FIONCLEX:
+      return real::fcntl(fd, F_SETFD, nullptr);
+    case FIONBIO:
+    case FIOASYNC:
+      return 0;
+    case FIONREAD: {
+      cairn_stat st;
+      int error = cairn_fstat(use->file, &st);
+      if (error < 0) return fail(error);
+      if (!S_ISREG(st.mode)) return fail(-ENOTTY);
+      int64_t left = static_cast<int64_t>(st.size) - cairn_seek(use->file, 0, SEEK_CUR);
+      *static_cast<int*>(argument) = left < 0 ? 0 : left > INT_MAX ? INT_MAX : static_cast<int>(left);
+      return 0;
+    }
+    default:
+      return fail(-ENOTTY);
+  }
+}
+
+}  // namespace serve
+}  // namespace posix

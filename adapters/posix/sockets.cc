@@ -1,0 +1,97 @@
+// Descriptors sent through sockets: the receiver can only recognise one whose link names its file.
+#include <stdlib.h>
+#include <string.h>
+
+#include "posix/calls.h"
+#include "posix/covered.h"
+#include "posix/descriptor.h"
+#include "posix/log.h"
+#include "posix/open.h"
+#include "posix/pool.h"
+#include "posix/table.h"
+
+namespace posix {
+
+// Calls `each` with every descriptor that a message carries.
+template <typename Each>
+static void descriptors_in(const struct msghdr* message, Each each) {
+  auto* header = const_cast<struct msghdr*>(message);
+  for (struct cmsghdr* part = CMSG_FIRSTHDR(header); part != nullptr; part = CMSG_NXTHDR(header, part)) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+    size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < count; ++i) each(CMSG_DATA(part) + i * sizeof(int));
+  }
+}
+
+static int number_at(const unsigned char* place) {
+  int fd;
+  memcpy(&fd, place, sizeof fd);
+  return fd;
+}
+
+static void adopt(int fd) {
+  cairn_file_id id;
+  cairn_file* file = nullptr;
+  if (!descriptor::read_name(fd, &id) || attach() < 0) return;
+  int error = cairn_file_adopt(pool, id, &file);
+  if (error < 0) {
+    log(Level::kError, "a file received through a socket is lost: ", cairn_last_error());
+    return;
+  }
+  cairn_stat st;
+  unsigned type = cairn_fstat(file, &st) == 0 ? st.mode : 0;
+  Entry* entry = table::make(kind_of(type, cairn_file_get_flags(file)), file);
+  if (entry == nullptr) {
+    cairn_close(file);
+    return;
+  }
+  entry->cover = &covers[0];
+  table::enter(fd, entry);
+  table::drop(entry);
+}
+
+namespace serve {
+
+ssize_t sendmsg(int socket, const struct msghdr* message, int flags) {
+  if (message == nullptr || message->msg_controllen == 0 || table::covered_fds.load() == 0)
+    return real::sendmsg(socket, message, flags);
+  bool any = false;
+  descriptors_in(message, [&](const unsigned char* place) { any = any || table::is_covered(number_at(place)); });
+  if (!any) return real::sendmsg(socket, message, flags);
+
+  // The same message with named descriptors in the place of ours. The description stays open here, or the
+  // receiver may come too late to adopt it; that is the sender's to see to.
+  struct msghdr named = *message;
+  named.msg_control = malloc(message->msg_controllen);
+  if (named.msg_control == nullptr) return fail(-ENOMEM);
+  memcpy(named.msg_control, message->msg_control, message->msg_controllen);
+  int made[253];  // SCM_MAX_FD
+  size_t count = 0;
+  descriptors_in(&named, [&](unsigned char* place) {
+    table::Use use(number_at(place));
+    int fd = use && count < 253 ? descriptor::make_named(use->file) : -1;
+    if (fd < 0) return;
+    made[count++] = fd;
+    memcpy(place, &fd, sizeof fd);
+  });
+  ssize_t sent = real::sendmsg(socket, &named, flags);
+  int before = errno;
+  while (count > 0) real::close(made[--count]);
+  free(named.msg_control);
+  errno = before;
+  return sent;
+}
+
+ssize_t recvmsg(int socket, struct msghdr* message, int flags) {
+  ssize_t got = real::recvmsg(socket, message, flags);
+  if (got >= 0 && message->msg_controllen > 0 && active()) {
+    descriptors_in(message, [](const unsigned char* place) {
+      fresh(number_at(place));
+      adopt(number_at(place));
+    });
+  }
+  return got;
+}
+
+}  // namespace serve
+}  // namespace posix

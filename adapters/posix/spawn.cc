@@ -1,0 +1,263 @@
+// posix_spawn. The C library's own does, unless the child needs its own place in the pool before it
+// becomes the program: to inherit a Cairn file, to act on covered paths, or to run a covered program.
+// Then it is fork, the attributes and actions, and exec.
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "posix/calls.h"
+#include "posix/covered.h"
+#include "posix/cwd.h"
+#include "posix/descriptor.h"
+#include "posix/log.h"
+#include "posix/pool.h"
+#include "posix/process.h"
+#include "posix/table.h"
+
+namespace posix {
+
+// glibc's record of a file action; unchanged since 2.29.
+struct Action {
+  enum Kind { kClose, kDup2, kOpen, kChdir, kFchdir, kCloseFrom, kTerminal } kind;
+  union {
+    struct {
+      int fd;
+    } close;
+    struct {
+      int fd, to;
+    } dup2;
+    struct {
+      int fd;
+      char* path;
+      int flags;
+      mode_t mode;
+    } open;
+    struct {
+      char* path;
+    } chdir;
+    struct {
+      int fd;
+    } fchdir;
+    struct {
+      int from;
+    } closefrom;
+    struct {
+      int fd;
+    } terminal;
+  };
+};
+
+struct Actions {
+  int allocated;
+  int used;
+  Action* list;
+};
+
+static const Actions* view(const posix_spawn_file_actions_t* actions) {
+  return reinterpret_cast<const Actions*>(actions);
+}
+
+static bool touches_covered(const posix_spawn_file_actions_t* actions) {
+  if (actions == nullptr) return false;
+  for (int i = 0; i < view(actions)->used; ++i) {
+    const Action& action = view(actions)->list[i];
+    switch (action.kind) {
+      case Action::kOpen:
+        if (!outside(action.open.path)) return true;
+        break;
+      case Action::kChdir:
+        return true;  // where it leads, and what is covered from there, is the child's to find out
+      case Action::kDup2:
+        if (table::is_covered(action.dup2.fd)) return true;
+        break;
+      case Action::kFchdir:
+        if (table::peek(action.fchdir.fd) != nullptr) return true;
+        break;
+      default:
+        break;
+    }
+  }
+  return false;
+}
+
+static int act(const Action& action) {
+  switch (action.kind) {
+    case Action::kClose:
+      serve::close(action.close.fd);
+      return 0;
+    case Action::kDup2: {
+      if (action.dup2.fd != action.dup2.to) return serve::dup2(action.dup2.fd, action.dup2.to);
+      int flags = real::fcntl(action.dup2.fd, F_GETFD, nullptr);
+      if (flags < 0) return -1;
+      return real::fcntl(action.dup2.fd, F_SETFD,
+                         reinterpret_cast<void*>(static_cast<intptr_t>(flags & ~FD_CLOEXEC)));
+    }
+    case Action::kOpen: {
+      serve::close(action.open.fd);
+      int fd = serve::open(action.open.path, action.open.flags, action.open.mode);
+      if (fd < 0 || fd == action.open.fd) return fd;
+      int put = serve::dup2(fd, action.open.fd);
+      serve::close(fd);
+      return put;
+    }
+    case Action::kChdir:
+      return serve::chdir(action.chdir.path);
+    case Action::kFchdir:
+      return serve::fchdir(action.fchdir.fd);
+    case Action::kCloseFrom:
+      serve::closefrom(action.closefrom.from);
+      return 0;
+    case Action::kTerminal:
+      return tcsetpgrp(action.terminal.fd, getpgrp());
+  }
+  return 0;
+}
+
+static int set_attributes(const posix_spawnattr_t* attributes) {
+  short flags = 0;  // NOLINT(google-runtime-int): the interface's
+  if (attributes != nullptr) posix_spawnattr_getflags(attributes, &flags);
+  // Handlers of the parent are not the program's.
+  sigset_t defaults;
+  sigemptyset(&defaults);
+  if ((flags & POSIX_SPAWN_SETSIGDEF) != 0) posix_spawnattr_getsigdefault(attributes, &defaults);
+  for (int number = 1; number < NSIG; ++number) {
+    struct sigaction now;
+    if (sigaction(number, nullptr, &now) != 0) continue;
+    bool handled = now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN;
+    if (!handled && sigismember(&defaults, number) != 1) continue;
+    struct sigaction plain = {};
+    plain.sa_handler = SIG_DFL;
+    sigaction(number, &plain, nullptr);
+  }
+  if ((flags & POSIX_SPAWN_SETSID) != 0 && setsid() < 0) return -1;
+  if ((flags & POSIX_SPAWN_SETPGROUP) != 0) {
+    pid_t group = 0;
+    posix_spawnattr_getpgroup(attributes, &group);
+    if (setpgid(0, group) != 0) return -1;
+  }
+  if ((flags & POSIX_SPAWN_RESETIDS) != 0 && (setegid(getgid()) != 0 || seteuid(getuid()) != 0)) return -1;
+  if ((flags & (POSIX_SPAWN_SETSCHEDULER | POSIX_SPAWN_SETSCHEDPARAM)) != 0) {
+    struct sched_param parameters;
+    posix_spawnattr_getschedparam(attributes, &parameters);
+    int policy = sched_getscheduler(0);
+    if ((flags & POSIX_SPAWN_SETSCHEDULER) != 0) posix_spawnattr_getschedpolicy(attributes, &policy);
+    if (sched_setscheduler(0, policy, &parameters) != 0) return -1;
+  }
+  return 0;
+}
+
+struct Order {
+  const char* path;
+  const posix_spawn_file_actions_t* actions;
+  const posix_spawnattr_t* attributes;
+  char* const* arguments;
+  char* const* environment;
+  bool by_shell;  // a file that is no program goes to the shell
+};
+
+// In the child. Comes back with errno if the program cannot be started.
+static void become(const Order& order, const sigset_t* mask) {
+  if (set_attributes(order.attributes) != 0) return;
+  for (int i = 0; order.actions != nullptr && i < view(order.actions)->used; ++i) {
+    if (act(view(order.actions)->list[i]) < 0) return;
+  }
+  short flags = 0;  // NOLINT(google-runtime-int): the interface's
+  sigset_t wanted = *mask;
+  if (order.attributes != nullptr) posix_spawnattr_getflags(order.attributes, &flags);
+  if ((flags & POSIX_SPAWN_SETSIGMASK) != 0) posix_spawnattr_getsigmask(order.attributes, &wanted);
+  sigprocmask(SIG_SETMASK, &wanted, nullptr);
+  serve::execve(order.path, order.arguments, order.environment);
+  if (errno == ENOEXEC && order.by_shell) run_by_shell(order.path, order.arguments, order.environment);
+}
+
+// The child's error comes through a pipe that a successful exec closes. Returns an errno value.
+static int spawn_by_fork(pid_t* pid, const Order& order) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return errno;
+  int in = descriptor::keep_private(ends[0]);
+  int out = descriptor::keep_private(ends[1]);
+  // No handler of the parent's runs in the child before they are gone.
+  sigset_t all, mask;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &mask);
+  pid_t child = serve::fork();
+  int error = child < 0 ? errno : 0;
+  if (child == 0) {
+    become(order, &mask);
+    error = errno;
+    if (real::write(out, &error, sizeof error) < 0) error = 0;
+    _exit(127);
+  }
+  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+  descriptor::close_private(out);
+  if (child > 0) {
+    ssize_t got;
+    do {
+      got = real::read(in, &error, sizeof error);
+    } while (got < 0 && errno == EINTR);
+    if (got == sizeof error) {
+      waitpid(child, nullptr, 0);
+    } else {
+      error = 0;
+      if (pid != nullptr) *pid = child;
+    }
+  }
+  descriptor::close_private(in);
+  return error;
+}
+
+static int spawn(pid_t* pid, const Order& order) {
+  if (!outside(order.path) || touches_covered(order.actions) || has_inheritable_files())
+    return spawn_by_fork(pid, order);
+  // The working directory alone fits into the environment.
+  Handover handover;
+  handover.prepare();
+  auto** room = static_cast<char**>(alloca(Handover::environment_room(order.environment) * sizeof(char*)));
+  char* const* environment = handover.environment(order.environment, room);
+  int error = real::posix_spawn(pid, order.path, order.actions, order.attributes, order.arguments, environment);
+  if (error == ENOEXEC && order.by_shell) {
+    size_t count = 0;
+    while (order.arguments[count] != nullptr) ++count;
+    auto** all = static_cast<char**>(alloca((count + 3) * sizeof(char*)));
+    static char shell[] = "/bin/sh";
+    all[0] = shell;
+    all[1] = const_cast<char*>(order.path);
+    memcpy(all + 2, order.arguments + 1, count * sizeof(char*));
+    error = real::posix_spawn(pid, shell, order.actions, order.attributes, all, environment);
+  }
+  return error;
+}
+
+namespace serve {
+
+int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
+                const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
+  if (!active()) return real::posix_spawn(pid, path, actions, attributes, arguments, environment);
+  int before = errno;
+  int error = spawn(pid, {path, actions, attributes, arguments, environment, false});
+  errno = before;
+  return error;
+}
+
+int posix_spawnp(pid_t* pid, const char* name, const posix_spawn_file_actions_t* actions,
+                 const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
+  if (!active()) return real::posix_spawnp(pid, name, actions, attributes, arguments, environment);
+  int before = errno;
+  char path[PATH_MAX];
+  int error = ENOENT;
+  bool forbidden = false;
+  for (int n = 0; candidate(name, n, path, sizeof path); ++n) {
+    struct stat st;
+    if (strchr(name, '/') == nullptr && (serve::stat(path, &st) != 0 || !S_ISREG(st.st_mode))) continue;
+    error = spawn(pid, {path, actions, attributes, arguments, environment, true});
+    if (error == EACCES) forbidden = true;
+    if (error != ENOENT && error != ENOTDIR && error != EACCES) break;
+  }
+  if (forbidden && error != 0) error = EACCES;
+  errno = before;
+  return error;
+}
+
+}  // namespace serve
+}  // namespace posix

@@ -1,0 +1,72 @@
+#include "posix/standard_streams.h"
+
+#include <stdio_ext.h>
+
+#include "posix/calls.h"
+#include "posix/stdio.h"
+#include "posix/table.h"
+
+namespace posix::streams {
+
+// Per number: the C library's stream, while ours is in its place, and ours, which is kept for the next
+// time: it serves whatever the number is.
+static FILE* theirs[3];
+static FILE* ours[3];
+
+static FILE** variable(int fd) { return fd == 0 ? &stdin : fd == 1 ? &stdout : &stderr; }
+
+bool is_standard(int fd, FILE* file) {
+  return fd >= 0 && fd <= 2 && file != nullptr &&
+         (*variable(fd) == file || theirs[fd] == file || ours[fd] == file);
+}
+
+FILE* current(int fd, FILE* file) { return is_standard(fd, file) ? *variable(fd) : file; }
+
+void forget(FILE* file) {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (ours[fd] != file) continue;
+    ours[fd] = nullptr;
+    if (*variable(fd) == file && theirs[fd] != nullptr) *variable(fd) = theirs[fd];
+    theirs[fd] = nullptr;
+  }
+}
+
+// Unwritten output follows the number.
+static void move_output(FILE* from, FILE* to) {
+  size_t pending = __fpending(from);
+  if (pending > 0) fwrite(from->_IO_write_base, 1, pending, to);
+  if (__fwriting(from) != 0) __fpurge(from);
+}
+
+static void copy_buffering(int fd, FILE* from, FILE* to) {
+  constexpr int kUnbuffered = 2, kLineBuffered = 0x200;  // libio.h
+  if (fd == 2 || (from->_flags & kUnbuffered) != 0) {
+    setvbuf(to, nullptr, _IONBF, 0);
+  } else if ((from->_flags & kLineBuffered) != 0 && isatty(fd) == 0 && __fbufsize(from) > 0) {
+    setvbuf(to, nullptr, _IOLBF, BUFSIZ);
+  }
+}
+
+void landed(int fd) {
+  if (fd < 0 || fd > 2) return;
+  int before = errno;
+  FILE** name = variable(fd);
+  if (table::is_covered(fd)) {
+    bool genuine = *name != nullptr && *name != ours[fd] && (*name)->_fileno == fd;
+    if (genuine) {
+      if (ours[fd] == nullptr) ours[fd] = make_stream(fd, "r+");
+      if (ours[fd] != nullptr) {
+        theirs[fd] = *name;
+        copy_buffering(fd, *name, ours[fd]);
+        if (fd != 0) move_output(*name, ours[fd]);
+        *name = ours[fd];
+      }
+    }
+  } else if (*name == ours[fd] && ours[fd] != nullptr && theirs[fd] != nullptr) {
+    if (fd != 0) move_output(ours[fd], theirs[fd]);
+    *name = theirs[fd];
+  }
+  errno = before;
+}
+
+}  // namespace posix::streams

@@ -1,0 +1,162 @@
+#include "posix/stat.h"
+
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "posix/calls.h"
+#include "posix/find.h"
+#include "posix/log.h"
+#include "posix/permission.h"
+#include "posix/pool.h"
+#include "posix/table.h"
+
+namespace posix {
+
+constexpr int64_t kSecond = 1000000000;
+
+static struct timespec timespec_of(int64_t ns) {
+  int64_t seconds = ns / kSecond, rest = ns % kSecond;
+  if (rest < 0) {
+    rest += kSecond;
+    --seconds;
+  }
+  return {static_cast<time_t>(seconds), static_cast<long>(rest)};  // NOLINT(google-runtime-int): timespec's
+}
+
+void fill(const cairn_stat& from, struct stat* st) {
+  memset(st, 0, sizeof *st);
+  st->st_dev = device_number();
+  st->st_ino = from.ino;
+  st->st_mode = from.mode;
+  st->st_nlink = from.nlink;
+  st->st_uid = from.uid;
+  st->st_gid = from.gid;
+  st->st_rdev = from.rdev;
+  st->st_size = static_cast<off_t>(from.size);
+  st->st_blksize = 4096;
+  st->st_blocks = static_cast<blkcnt_t>(from.blocks);
+  st->st_atim = timespec_of(from.atime_ns);
+  st->st_mtim = timespec_of(from.mtime_ns);
+  st->st_ctim = timespec_of(from.ctime_ns);
+}
+
+static struct statx_timestamp timestamp_of(int64_t ns) {
+  struct timespec time = timespec_of(ns);
+  struct statx_timestamp stamp = {};
+  stamp.tv_sec = time.tv_sec;
+  stamp.tv_nsec = static_cast<uint32_t>(time.tv_nsec);
+  return stamp;
+}
+
+static void fill(const cairn_stat& from, struct statx* st) {
+  memset(st, 0, sizeof *st);
+  st->stx_mask = STATX_BASIC_STATS | STATX_BTIME;
+  st->stx_blksize = 4096;
+  st->stx_nlink = from.nlink;
+  st->stx_uid = from.uid;
+  st->stx_gid = from.gid;
+  st->stx_mode = static_cast<uint16_t>(from.mode);
+  st->stx_ino = from.ino;
+  st->stx_size = from.size;
+  st->stx_blocks = from.blocks;
+  st->stx_atime = timestamp_of(from.atime_ns);
+  st->stx_btime = timestamp_of(from.btime_ns);
+  st->stx_ctime = timestamp_of(from.ctime_ns);
+  st->stx_mtime = timestamp_of(from.mtime_ns);
+  st->stx_dev_major = major(device_number());
+  st->stx_dev_minor = minor(device_number());
+}
+
+// The state of what (dir, path, flags) names; 1: outside, and found says what to ask the system.
+static int state_of(int dir, const char* path, int flags, Found* found, cairn_stat* st) {
+  if ((flags & AT_EMPTY_PATH) != 0 && path[0] == '\0') {
+    table::Use use(dir);
+    if (use) return cairn_fstat(use->file, st);
+    if (dir != AT_FDCWD) {
+      found->path = path;
+      found->dir = dir;
+      return 1;
+    }
+    path = ".";
+  }
+  unsigned how = (flags & AT_SYMLINK_NOFOLLOW) != 0 ? CAIRN_NOFOLLOW : 0;
+  int error = find_existing(dir, path, how, found);
+  if (error < 0) return error;
+  if (found->descriptor >= 0 && how == 0) {
+    table::Use use(found->descriptor);
+    return use ? cairn_fstat(use->file, st) : -ENOENT;
+  }
+  if (found->outside()) return 1;
+  *st = found->st;
+  return 0;
+}
+
+// An empty path asks about a descriptor.
+static bool outside_at(int dir, const char* path, int flags) {
+  if ((flags & AT_EMPTY_PATH) != 0 && path != nullptr && path[0] == '\0')
+    return !active() || (dir != AT_FDCWD && !table::is_covered(dir));
+  return outside(dir, path);
+}
+
+namespace serve {
+
+int fstatat(int dir, const char* path, struct stat* st, int flags) {
+  if (outside_at(dir, path, flags)) return real::fstatat(dir, path, st, flags);
+  Found found;
+  cairn_stat state;
+  int error = state_of(dir, path, flags, &found, &state);
+  if (error > 0) return real::fstatat(found.dir, found.path, st, flags);
+  if (error < 0) return fail(error);
+  fill(state, st);
+  return 0;
+}
+
+int stat(const char* path, struct stat* st) {
+  if (outside(path)) return real::stat(path, st);
+  return serve::fstatat(AT_FDCWD, path, st, 0);
+}
+
+int lstat(const char* path, struct stat* st) {
+  if (outside(path)) return real::lstat(path, st);
+  return serve::fstatat(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW);
+}
+
+int fstat(int fd, struct stat* st) {
+  table::Use use(fd);
+  if (!use) return real::fstat(fd, st);
+  cairn_stat state;
+  int error = cairn_fstat(use->file, &state);
+  if (error < 0) return fail(error);
+  fill(state, st);
+  return 0;
+}
+
+int statx(int dir, const char* path, int flags, unsigned mask, struct statx* st) {
+  if (path == nullptr || outside_at(dir, path, flags)) return real::statx(dir, path, flags, mask, st);
+  Found found;
+  cairn_stat state;
+  int error = state_of(dir, path, flags, &found, &state);
+  if (error > 0) return real::statx(found.dir, found.path, flags, mask, st);
+  if (error < 0) return fail(error);
+  fill(state, st);
+  return 0;
+}
+
+int faccessat(int dir, const char* path, int mode, int flags) {
+  if (outside(dir, path)) return real::faccessat(dir, path, mode, flags);
+  if ((mode & ~(R_OK | W_OK | X_OK)) != 0) return fail(-EINVAL);
+  Found found;
+  cairn_stat state;
+  int error = state_of(dir, path, flags, &found, &state);
+  if (error > 0) return real::faccessat(found.dir, found.path, mode, flags);
+  if (error == 0) error = permitted(state, mode, (flags & AT_EACCESS) == 0);
+  return static_cast<int>(result(error));
+}
+
+int access(const char* path, int mode) {
+  if (outside(path)) return real::access(path, mode);
+  return serve::faccessat(AT_FDCWD, path, mode, 0);
+}
+
+}  // namespace serve
+}  // namespace posix

@@ -1,0 +1,26 @@
+// Streams on Cairn files: genuine FILE objects made with fopencookie, so that the C library's own printf,
+// scanf and getline work on them. What such streams lack is kept here: their descriptor, and their
+// orientation (the C library holds them for byte streams; wide calls convert, see wide.cc).
+#pragma once
+
+#include <stdio.h>
+#include <wchar.h>
+
+namespace posix {
+
+struct Stream {
+  FILE* file;
+  int fd;
+  int orientation;   // as fwide: > 0 wide, < 0 bytes, 0 not yet
+  mbstate_t read_state, write_state;
+  wint_t pushed_back;
+  Stream* next;
+};
+
+// The stream of ours behind a FILE; nullptr if it is the C library's.
+Stream* stream_of(FILE* file);
+
+// A stream on fd with fdopen's mode; nullptr and errno.
+FILE* make_stream(int fd, const char* mode);
+
+}  // namespace posix

@@ -1,0 +1,182 @@
+// Copies between descriptors of which at least one is a Cairn file, and sizes and advice.
+#include "posix/calls.h"
+#include "posix/log.h"
+#include "posix/open.h"
+#include "posix/permission.h"
+#include "posix/find.h"
+#include "posix/pool.h"
+#include "posix/table.h"
+
+namespace posix {
+
+// From `from` at *offset (or its own offset) to `to` likewise, through a buffer on the stack. What has
+// been written counts; an error before that is the result.
+static ssize_t copy(int from, off_t* from_offset, int to, off_t* to_offset, size_t size) {
+  char buffer[64 * 1024];
+  ssize_t done = 0;
+  while (size > 0) {
+    size_t piece = size < sizeof buffer ? size : sizeof buffer;
+    ssize_t got = from_offset != nullptr ? serve::pread(from, buffer, piece, *from_offset)
+                                         : serve::read(from, buffer, piece);
+    if (got <= 0) return done > 0 ? done : got;
+    ssize_t put = to_offset != nullptr ? serve::pwrite(to, buffer, static_cast<size_t>(got), *to_offset)
+                                       : serve::write(to, buffer, static_cast<size_t>(got));
+    int error = errno;
+    ssize_t moved = put > 0 ? put : 0;
+    if (from_offset != nullptr) {
+      *from_offset += moved;
+    } else if (moved < got) {
+      serve::lseek(from, moved - got, SEEK_CUR);
+    }
+    if (to_offset != nullptr) *to_offset += moved;
+    done += moved;
+    size -= static_cast<size_t>(moved);
+    if (put < got) {
+      errno = error;
+      return done > 0 ? done : put;
+    }
+  }
+  return done;
+}
+
+namespace serve {
+
+ssize_t sendfile(int to, int from, off_t* offset, size_t size) {
+  if (!table::is_covered(to) && !table::is_covered(from)) return real::sendfile(to, from, offset, size);
+  return copy(from, offset, to, nullptr, size < 0x7ffff000 ? size : 0x7ffff000);
+}
+
+ssize_t copy_file_range(int from, off_t* from_offset, int to, off_t* to_offset, size_t size,
+                        unsigned flags) {
+  bool ours = table::is_covered(to);
+  if (!ours && !table::is_covered(from))
+    return real::copy_file_range(from, from_offset, to, to_offset, size, flags);
+  // One of them is of another file system, which the kernel refuses as well.
+  if (ours != table::is_covered(from)) {
+    errno = EXDEV;
+    return -1;
+  }
+  table::Use source(from);
+  table::Use target(to);
+  if (!source || !target || flags != 0) {
+    errno = flags != 0 ? EINVAL : EBADF;
+    return -1;
+  }
+  if (source->kind == Kind::kDirectory || target->kind == Kind::kDirectory) {
+    errno = EISDIR;
+    return -1;
+  }
+  if ((cairn_file_get_flags(target->file) & O_APPEND) != 0) {
+    errno = EBADF;
+    return -1;
+  }
+  if (source->ino == target->ino) {
+    int64_t a = from_offset != nullptr ? *from_offset : cairn_seek(source->file, 0, SEEK_CUR);
+    int64_t b = to_offset != nullptr ? *to_offset : cairn_seek(target->file, 0, SEEK_CUR);
+    int64_t length = static_cast<int64_t>(size);
+    if (a < b + length && b < a + length) {
+      errno = EINVAL;
+      return -1;
+    }
+  }
+  return copy(from, from_offset, to, to_offset, size < 0x7ffff000 ? size : 0x7ffff000);
+}
+
+ssize_t splice(int from, off_t* from_offset, int to, off_t* to_offset, size_t size, unsigned flags) {
+  if (!table::is_covered(from) && !table::is_covered(to))
+    return real::splice(from, from_offset, to, to_offset, size, flags);
+  errno = EINVAL;
+  return -1;
+}
+
+int ftruncate(int fd, off_t size) {
+  table::Use use(fd);
+  if (!use) return real::ftruncate(fd, size);
+  if (size < 0 || use->kind != Kind::kFile) {
+    errno = use->kind == Kind::kName ? EBADF : EINVAL;
+    return -1;
+  }
+  if ((cairn_file_get_flags(use->file) & O_ACCMODE) == O_RDONLY) {
+    errno = EINVAL;
+    return -1;
+  }
+  return static_cast<int>(result(cairn_ftruncate(use->file, static_cast<uint64_t>(size))));
+}
+
+int truncate(const char* path, off_t size) {
+  if (outside(path)) return real::truncate(path, size);
+  Found found;
+  int error = find_existing(AT_FDCWD, path, 0, &found);
+  if (error < 0) return fail(error);
+  if (found.descriptor >= 0) return serve::ftruncate(found.descriptor, size);
+  if (found.outside()) return real::truncate(found.path, size);
+  if (size < 0) return fail(-EINVAL);
+  if (S_ISDIR(found.st.mode)) return fail(-EISDIR);
+  if (!S_ISREG(found.st.mode)) return fail(-EINVAL);
+  error = permitted(found.st, W_OK);
+  if (error == 0) error = cairn_truncate(pool, found.st.ino, static_cast<uint64_t>(size));
+  return static_cast<int>(result(error));
+}
+
+int fallocate(int fd, int mode, off_t offset, off_t size) {
+  table::Use use(fd);
+  if (!use) return real::fallocate(fd, mode, offset, size);
+  if (offset < 0 || size <= 0) return fail(-EINVAL);
+  if (use->kind == Kind::kDirectory) return fail(-ENODEV);
+  return static_cast<int>(result(
+      cairn_fallocate(use->file, mode, static_cast<uint64_t>(offset), static_cast<uint64_t>(size))));
+}
+
+// Returns the error and leaves errno alone.
+int posix_fallocate(int fd, off_t offset, off_t size) {
+  table::Use use(fd);
+  if (!use) return real::posix_fallocate(fd, offset, size);
+  if (offset < 0 || size <= 0) return EINVAL;
+  if (use->kind == Kind::kDirectory) return ENODEV;
+  return -cairn_fallocate(use->file, 0, static_cast<uint64_t>(offset), static_cast<uint64_t>(size));
+}
+
+int posix_fadvise(int fd, off_t offset, off_t size, int advice) {
+  table::Use use(fd);
+  if (!use) return real::posix_fadvise(fd, offset, size, advice);
+  if (use->kind == Kind::kName) return EBADF;
+  return size < 0 || advice < POSIX_FADV_NORMAL || advice > POSIX_FADV_NOREUSE ? EINVAL : 0;
+}
+
+ssize_t readahead(int fd, off_t offset, size_t size) {
+  table::Use use(fd);
+  if (!use) return real::readahead(fd, offset, size);
+  return use->kind == Kind::kFile ? 0 : fail(use->kind == Kind::kName ? -EBADF : -EINVAL);
+}
+
+int sync_file_range(int fd, off_t offset, off_t size, unsigned flags) {
+  table::Use use(fd);
+  if (!use) return real::sync_file_range(fd, offset, size, flags);
+  if (use->kind == Kind::kName) return fail(-EBADF);
+  if (offset < 0 || size < 0 || flags > 7) return fail(-EINVAL);
+  return static_cast<int>(result(cairn_fdatasync(use->file)));
+}
+
+int fsync(int fd) {
+  table::Use use(fd);
+  if (!use) return real::fsync(fd);
+  if (use->kind == Kind::kName) return fail(-EBADF);
+  return static_cast<int>(result(cairn_fsync(use->file)));
+}
+
+int fdatasync(int fd) {
+  table::Use use(fd);
+  if (!use) return real::fdatasync(fd);
+  if (use->kind == Kind::kName) return fail(-EBADF);
+  return static_cast<int>(result(cairn_fdatasync(use->file)));
+}
+
+int syncfs(int fd) {
+  table::Use use(fd);
+  if (!use) return real::syncfs(fd);
+  if (use->kind == Kind::kName) return fail(-EBADF);
+  return static_cast<int>(result(cairn_fsync(use->file)));
+}
+
+}  // namespace serve
+}  // namespace posix

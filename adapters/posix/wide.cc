@@ -1,0 +1,171 @@
+// Wide characters on our streams. The C library takes them for byte streams; here each character is
+// converted by the locale in force and goes through the byte calls.
+#include <stdlib.h>
+#include <string.h>
+
+#include "posix/calls.h"
+#include "posix/log.h"
+#include "posix/stdio.h"
+
+namespace posix {
+
+// Locks the FILE as the C library does.
+namespace {
+class Hold {
+ public:
+  explicit Hold(FILE* file) : file_(file) { flockfile(file); }
+  ~Hold() { funlockfile(file_); }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+
+ private:
+  FILE* file_;
+};
+}  // namespace
+
+static bool put(Stream* stream, wchar_t wide) {
+  char bytes[MB_LEN_MAX];
+  size_t count = wcrtomb(bytes, wide, &stream->write_state);
+  if (count == static_cast<size_t>(-1)) return false;
+  for (size_t i = 0; i < count; ++i) {
+    if (putc_unlocked(bytes[i], stream->file) == EOF) return false;
+  }
+  return true;
+}
+
+static wint_t get(Stream* stream) {
+  if (stream->pushed_back != WEOF) {
+    wint_t wide = stream->pushed_back;
+    stream->pushed_back = WEOF;
+    return wide;
+  }
+  for (;;) {
+    int byte = getc_unlocked(stream->file);
+    if (byte == EOF) return WEOF;
+    char one = static_cast<char>(byte);
+    wchar_t wide;
+    size_t used = mbrtowc(&wide, &one, 1, &stream->read_state);
+    if (used == static_cast<size_t>(-1)) return WEOF;
+    if (used != static_cast<size_t>(-2)) return static_cast<wint_t>(wide);
+  }
+}
+
+// A byte stream refuses wide calls; one without orientation becomes wide.
+static bool orient(Stream* stream) {
+  if (stream->orientation == 0) stream->orientation = 1;
+  return stream->orientation > 0;
+}
+
+namespace serve {
+
+int fwide(FILE* file, int mode) {
+  Stream* stream = stream_of(file);
+  if (stream == nullptr) return real::fwide(file, mode);
+  if (stream->orientation == 0 && mode != 0) stream->orientation = mode > 0 ? 1 : -1;
+  return stream->orientation;
+}
+
+wint_t fgetwc(FILE* file) {
+  Stream* stream = stream_of(file);
+  if (stream == nullptr) return real::fgetwc(file);
+  if (!orient(stream)) return WEOF;
+  Hold hold(file);
+  return get(stream);
+}
+
+wint_t ungetwc(wint_t wide, FILE* file) {
+  Stream* stream = stream_of(file);
+  if (stream == nullptr) return real::ungetwc(wide, file);
+  if (!orient(stream) || wide == WEOF || stream->pushed_back != WEOF) return WEOF;
+  Hold hold(file);
+  stream->pushed_back = wide;
+  file->_flags &= ~0x10;  // no longer at the end (libio.h)
+  return wide;
+}
+
+wchar_t* fgetws(wchar_t* line, int size, FILE* file) {
+  Stream* stream = stream_of(file);
+  if (stream == nullptr) return real::fgetws(line, size, file);
+  if (!orient(stream) || size <= 0) return nullptr;
+  Hold hold(file);
+  int count = 0;
+  while (count < size - 1) {
+    wint_t wide = get(stream);
+    if (wide == WEOF) break;
+    line[count++] = static_cast<wchar_t>(wide);
+    if (wide == L'\n') break;
+  }
+  if ((count == 0 && size > 1) || ferror(file) != 0) return nullptr;
+  line[count] = L'\0';
+  return line;
+}
+
+wint_t fputwc(wchar_t wide, FILE* file) {
+  Stream* stream = stream_of(file);
+  if (stream == nullptr) return real::fputwc(wide, file);
+  if (!orient(stream)) return WEOF;
+  Hold hold(file);
+  return put(stream, wide) ? static_cast<wint_t>(wide) : WEOF;
+}
+
+int fputws(const wchar_t* text, FILE* file) {
+  Stream* stream = stream_of(file);
+  if (stream == nullptr) return real::fputws(text, file);
+  if (!orient(stream)) return -1;
+  Hold hold(file);
+  for (; *text != L'\0'; ++text) {
+    if (!put(stream, *text)) return -1;
+  }
+  return 1;
+}
+
+// Into memory first: nobody says in advance how long it becomes.
+int vfwprintf(FILE* file, const wchar_t* format, va_list arguments) {
+  Stream* stream = stream_of(file);
+  if (stream == nullptr) return real::vfwprintf(file, format, arguments);
+  if (!orient(stream)) return -1;
+  wchar_t* text = nullptr;
+  size_t length = 0;
+  FILE* memory = open_wmemstream(&text, &length);
+  if (memory == nullptr) return -1;
+  int count = real::vfwprintf(memory, format, arguments);
+  real::fclose(memory);
+  {
+    Hold hold(file);
+    for (size_t i = 0; count >= 0 && i < length; ++i) {
+      if (!put(stream, text[i])) count = -1;
+    }
+  }
+  free(text);
+  return count;
+}
+
+int vfwscanf(FILE* file, const wchar_t* format, va_list arguments) {
+  if (stream_of(file) == nullptr) return real::vfwscanf(file, format, arguments);
+  refuse("vfwscanf", nullptr, ENOTSUP);
+  return EOF;
+}
+
+}  // namespace serve
+
+#define FORWARD(file, last)                                   \
+  va_list arguments;                                          \
+  va_start(arguments, last);                                  \
+  int count = serve::vfwprintf(file, format, arguments);      \
+  va_end(arguments);                                          \
+  return count;
+
+POSIX_EXPORT int posix_export_fwprintf(FILE* file, const wchar_t* format, ...) __asm__("fwprintf");
+int posix_export_fwprintf(FILE* file, const wchar_t* format, ...) { FORWARD(file, format) }
+
+POSIX_EXPORT int posix_export_wprintf(const wchar_t* format, ...) __asm__("wprintf");
+int posix_export_wprintf(const wchar_t* format, ...) { FORWARD(stdout, format) }
+
+POSIX_EXPORT int posix_export_fwprintf_chk(FILE* file, int flag, const wchar_t* format, ...)
+    __asm__("__fwprintf_chk");
+int posix_export_fwprintf_chk(FILE* file, int, const wchar_t* format, ...) { FORWARD(file, format) }
+
+POSIX_EXPORT int posix_export_wprintf_chk(int flag, const wchar_t* format, ...) __asm__("__wprintf_chk");
+int posix_export_wprintf_chk(int, const wchar_t* format, ...) { FORWARD(stdout, format) }
+
+}  // namespace posix

@@ -1,0 +1,149 @@
+// chdir, getcwd, and realpath, which starts from it.
+#include <stdlib.h>
+#include <string.h>
+
+#include "posix/calls.h"
+#include "posix/covered.h"
+#include "posix/cwd.h"
+#include "posix/find.h"
+#include "posix/log.h"
+#include "posix/permission.h"
+#include "posix/pool.h"
+#include "posix/table.h"
+
+namespace posix {
+
+// The absolute path of a directory of ours; its length or a negative errno.
+static long path_of(const Cover* cover, cairn_ino dir, char* path, size_t capacity) {
+  if (cover->length + 1 > capacity) return -ERANGE;
+  memcpy(path, cover->path, cover->length + 1);
+  if (dir == cover->top) return static_cast<long>(cover->length);
+  char inside[PATH_MAX];
+  int length = cairn_path_of(pool, cover->top, dir, inside, sizeof inside);
+  if (length < 0) return length == -ESTALE ? -ENOENT : length;
+  const char* rest = inside;
+  while (*rest == '/') ++rest;
+  size_t total = cover->length + 1 + strlen(rest);
+  if (total + 1 > capacity) return -ERANGE;
+  path[cover->length] = '/';
+  memcpy(path + cover->length + 1, rest, strlen(rest) + 1);
+  return static_cast<long>(total);
+}
+
+static int enter(Cover* cover, const cairn_stat& st) {
+  if (!S_ISDIR(st.mode)) return -ENOTDIR;
+  int error = permitted(st, X_OK);
+  if (error == 0) error = cwd::enter(cover, st.ino);
+  return error == -ESTALE ? -ENOENT : error;
+}
+
+// The absolute path of what a path inside the cover names.
+static long resolve(const Found& found, char* path, size_t capacity) {
+  if (S_ISDIR(found.st.mode)) return path_of(found.cover, found.st.ino, path, capacity);
+  long length = path_of(found.cover, found.parent, path, capacity);
+  if (length < 0) return length;
+  size_t name = strlen(found.name);
+  size_t total = static_cast<size_t>(length) + 1 + name;
+  if (total + 1 > capacity) return -ENAMETOOLONG;
+  path[length] = '/';
+  memcpy(path + length + 1, found.name, name + 1);
+  return static_cast<long>(total);
+}
+
+namespace serve {
+
+int chdir(const char* path) {
+  if (!outside(path)) {
+    Found found;
+    int error = find_existing(AT_FDCWD, path, 0, &found);
+    if (error < 0) return fail(error);
+    if (found.descriptor >= 0) return serve::fchdir(found.descriptor);
+    if (!found.outside()) return static_cast<int>(result(enter(found.cover, found.st)));
+    int moved = real::chdir(found.path);
+    if (moved == 0) cwd::moved_outside();
+    return moved;
+  }
+  int moved = real::chdir(path);
+  if (moved == 0) cwd::moved_outside();
+  return moved;
+}
+
+int fchdir(int fd) {
+  table::Use use(fd);
+  if (!use) {
+    int moved = real::fchdir(fd);
+    if (moved == 0) cwd::moved_outside();
+    return moved;
+  }
+  if (use->kind != Kind::kDirectory) return fail(-ENOTDIR);
+  cairn_stat st;
+  int error = cairn_fstat(use->file, &st);
+  return static_cast<int>(result(error < 0 ? error : enter(use->cover, st)));
+}
+
+char* getcwd(char* buffer, size_t size) {
+  if (!active() || cwd::where() != cwd::Where::kCovered) return real::getcwd(buffer, size);
+  if (buffer != nullptr && size == 0) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  char path[2 * PATH_MAX];
+  cwd::Current current = cwd::current();
+  long length = path_of(current.cover, current.ino, path, sizeof path);
+  if (length < 0) {
+    fail(length);
+    return nullptr;
+  }
+  size_t needed = static_cast<size_t>(length) + 1;
+  if (size != 0 && needed > size) {
+    errno = ERANGE;
+    return nullptr;
+  }
+  if (buffer == nullptr) buffer = static_cast<char*>(malloc(size != 0 ? size : needed));
+  if (buffer != nullptr) memcpy(buffer, path, needed);
+  return buffer;
+}
+
+char* getwd(char* buffer) {
+  if (buffer == nullptr) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  return serve::getcwd(buffer, PATH_MAX);
+}
+
+char* current_directory_name() {
+  if (!active() || cwd::where() != cwd::Where::kCovered) return real::get_current_dir_name();
+  // PWD, if it says the same with links.
+  const char* shown = getenv("PWD");
+  struct stat here, there;
+  if (shown != nullptr && serve::stat(".", &here) == 0 && serve::stat(shown, &there) == 0 &&
+      here.st_dev == there.st_dev && here.st_ino == there.st_ino)
+    return strdup(shown);
+  return serve::getcwd(nullptr, 0);
+}
+
+char* realpath(const char* path, char* resolved) {
+  if (path == nullptr || outside(path)) return real::realpath(path, resolved);
+  Found found;
+  int error = find_existing(AT_FDCWD, path, 0, &found);
+  if (error < 0) {
+    fail(error);
+    return nullptr;
+  }
+  // A relative path from a covered directory has become absolute by leaving it.
+  if (found.outside()) return real::realpath(found.path, resolved);
+  char text[2 * PATH_MAX];
+  long length = resolve(found, text, sizeof text);
+  if (length >= PATH_MAX) length = -ENAMETOOLONG;
+  if (length < 0) {
+    fail(length);
+    return nullptr;
+  }
+  if (resolved == nullptr) return strdup(text);
+  memcpy(resolved, text, static_cast<size_t>(length) + 1);
+  return resolved;
+}
+
+}  // namespace serve
+}  // namespace posix
