@@ -1,0 +1,106 @@
+#include "tier/attributes.h"
+
+#include <fcntl.h>
+
+#include <vector>
+
+#include "file/xattr.h"
+#include "tier/record.h"
+#include "tier/system.h"
+
+namespace cairn::tier {
+namespace {
+
+constexpr size_t most_bytes = 64 << 10;
+// The pool could not take all of the file's attributes: those in lower count as well.
+constexpr const char* partial = "cairn.partial";
+
+bool is_users(const std::string& name) { return name.compare(0, 5, "user.") == 0; }
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> names;
+  for (size_t at = 0; at < list.size(); at += names.back().size() + 1)
+    names.emplace_back(list.c_str() + at);
+  return names;
+}
+
+std::vector<std::string> names_of(int fd) {
+  std::string list(most_bytes, '\0');
+  const int64_t n = sys::flistxattr(fd, list.data(), list.size());
+  list.resize(n < 0 ? 0 : static_cast<size_t>(n));
+  return split(list);
+}
+
+Result<std::string> value_of(int fd, const std::string& name) {
+  std::string value(most_bytes, '\0');
+  const int64_t n = sys::fgetxattr(fd, name.c_str(), value.data(), value.size());
+  if (n < 0) return Status(static_cast<int>(-n));
+  value.resize(static_cast<size_t>(n));
+  return value;
+}
+
+// What the old file in lower has and the pool does not hold; whatever refuses to be copied is not ours.
+void carry_over(int fd, int old, bool users_too) {
+  for (const std::string& name : names_of(old)) {
+    if (is_users(name) && !users_too) continue;
+    auto value = value_of(old, name);
+    if (value.ok()) sys::fsetxattr(fd, name.c_str(), value->data(), value->size());
+  }
+}
+
+}  // namespace
+
+Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::string& name,
+                         const std::string& path, uint64_t ctime) {
+  std::string list(most_bytes, '\0');
+  const int64_t n = sys::llistxattr(path.c_str(), list.data(), list.size());
+  if (n <= 0) return Status();  // none, or none that we may see
+  list.resize(static_cast<size_t>(n));
+  bool any = false;
+  for (const std::string& attribute : split(list)) any = any || is_users(attribute);
+  if (!any) return Status();
+  auto number = find_child(fs, directory, name);
+  if (!number.ok()) return number.status();
+  if (*number == 0) return Status();
+  auto inode = file::live_inode(fs, *number);
+  if (!inode.ok()) return inode.status();
+  const file::Map map{*inode, *number};
+  const int64_t fd = sys::open_beneath(path.c_str(), O_RDONLY | O_NONBLOCK);
+  if (fd < 0) return Status();  // not ours to read; nor will a drain replace it
+  const sys::Descriptor file(static_cast<int>(fd));
+  for (const std::string& attribute : split(list)) {
+    if (!is_users(attribute)) continue;
+    auto value = value_of(file.get(), attribute);
+    if (!value.ok()) continue;
+    Status status = file::set_xattr(fs, map, attribute, value->data(), value->size(), 0);
+    if (status.code() == ENOSPC) status = file::set_xattr(fs, map, partial, "1", 1, 0);
+    CAIRN_TRY(status);
+  }
+  // Importing is no change that a user has made.
+  fs.pool.store_flush(map.inode->ctime, ctime);
+  return fs.pool.fence();
+}
+
+Status export_attributes(file::FileSystem& fs, const file::Map& map, int fd, int old) {
+  const bool is_partial = file::get_xattr(fs, map, partial).ok();
+  if (old >= 0) carry_over(fd, old, is_partial);
+  auto list = file::list_xattrs(fs, map);
+  if (!list.ok()) return list.status();
+  const std::vector<std::string> wanted = split(*list);
+  for (const std::string& name : wanted) {
+    auto value = file::get_xattr(fs, map, name);
+    if (value.code() == ENODATA) continue;
+    if (!value.ok()) return value.status();
+    const int64_t result = sys::fsetxattr(fd, name.c_str(), value->data(), value->size());
+    if (result < 0) return sys::failed(result, "extended attribute", name);
+  }
+  if (is_partial) return Status();
+  for (const std::string& name : names_of(fd)) {
+    bool is_wanted = !is_users(name);
+    for (const std::string& other : wanted) is_wanted = is_wanted || other == name;
+    if (!is_wanted) sys::fremovexattr(fd, name.c_str());
+  }
+  return Status();
+}
+
+}  // namespace cairn::tier

@@ -1,0 +1,164 @@
+#include "tier/claim.h"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cstdio>  // RENAME_NOREPLACE too
+
+#include "tier/lower.h"
+#include "tier/record.h"
+#include "tier/system.h"
+
+namespace cairn::tier {
+namespace {
+
+std::string path_of(const std::string& directory) { return directory + "/" + claim_file; }
+
+// Puts a claim where there is none, whole: EEXIST if there is one.
+int64_t publish(int directory, const std::string& text) {
+  const std::string aside = std::string(claim_file) + "-" + sys::random_name();
+  const int64_t opened =
+      sys::openat(directory, aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+  if (opened < 0) return opened;
+  int64_t result = 0;
+  {
+    const sys::Descriptor file(static_cast<int>(opened));
+    const int64_t n = sys::pwrite(file.get(), text.data(), text.size(), 0);
+    if (n != static_cast<int64_t>(text.size())) result = n < 0 ? n : -ENOSPC;
+    if (result == 0) result = sys::fsync(file.get());
+  }
+  if (result == 0) result = sys::linkat(directory, aside.c_str(), directory, claim_file);
+  if (result == -EPERM || result == -EOPNOTSUPP || result == -EMLINK)  // no hard links there
+    result = sys::renameat2(directory, aside.c_str(), directory, claim_file, RENAME_NOREPLACE);
+  sys::unlinkat(directory, aside.c_str(), 0);
+  return result;
+}
+
+// Does the pool that the claim names still remember a cover of the directory?
+bool is_remembered(const Claim& claim, const std::string& directory) {
+  file::AttachOptions options;
+  options.read_only = true;
+  options.no_recovery = true;
+  auto fs = file::attach(claim.pool, options);
+  // Only what is surely not there is void: a pool that cannot be looked at counts.
+  if (!fs.ok()) return fs.code() != ENOENT && fs.code() != ENOTDIR;
+  if (own_claim(**fs, "").uuid != claim.uuid) return false;
+  bool found = false;
+  const Status status = for_each_record(**fs, [&](const std::string&, const CoverRecord& record) {
+    found = found || record.path == directory;
+    return Status();
+  });
+  return found || !status.ok();
+}
+
+Status busy(const Claim& claim, const std::string& directory) {
+  return fail(EBUSY, "%s is covered by job %s on host %s with pool %s (see %s)", directory.c_str(),
+              claim.job.empty() ? "(none)" : claim.job.c_str(), claim.host.c_str(),
+              claim.pool.c_str(), path_of(directory).c_str());
+}
+
+// Removes a void claim, unless somebody else was faster: among those of one host that find it void, the
+// kernel's lock on the file itself decides.
+void remove_void(int directory, const std::string& text) {
+  const int64_t opened = sys::openat(directory, claim_file, O_RDWR | O_NOFOLLOW);
+  if (opened < 0) return;
+  const sys::Descriptor file(static_cast<int>(opened));
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_len = 1;
+  if (::syscall(SYS_fcntl, file.get(), F_OFD_SETLK, &lock) != 0) return;
+  struct stat held = {};
+  struct stat named = {};
+  std::string now(text.size() + 1, '\0');
+  const int64_t n = sys::pread(file.get(), now.data(), now.size(), 0);
+  if (sys::fstat(file.get(), &held) != 0 || sys::lstatat(directory, claim_file, &named) != 0 ||
+      held.st_ino != named.st_ino || n != static_cast<int64_t>(text.size()) ||
+      now.compare(0, text.size(), text) != 0)
+    return;
+  sys::unlinkat(directory, claim_file, 0);
+}
+
+}  // namespace
+
+Claim own_claim(const file::FileSystem& fs, const std::string& job) {
+  Claim claim;
+  utsname names = {};
+  if (uname(&names) == 0) claim.host = names.nodename;
+  sys::read_file("/proc/sys/kernel/random/boot_id", &claim.boot);
+  while (!claim.boot.empty() && claim.boot.back() == '\n') claim.boot.pop_back();
+  claim.pool = fs.pool.path;
+  char text[64];
+  std::snprintf(text, sizeof text, "%016llx%016llx",
+                static_cast<unsigned long long>(fs.pool.superblock().uuid[0].load()),
+                static_cast<unsigned long long>(fs.pool.superblock().uuid[1].load()));
+  claim.uuid = text;
+  claim.job = job;
+  claim.time = std::to_string(file::now_ns() / 1'000'000'000);
+  return claim;
+}
+
+std::string text_of(const Claim& claim) {
+  return "cairn claim 1\nhost " + claim.host + "\nboot " + claim.boot + "\npool " + claim.pool +
+         "\nuuid " + claim.uuid + "\njob " + claim.job + "\ntime " + claim.time + "\n";
+}
+
+Claim claim_of(const std::string& text) {
+  Claim claim;
+  for (size_t at = 0; at < text.size();) {
+    size_t end = text.find('\n', at);
+    if (end == std::string::npos) end = text.size();
+    const std::string line = text.substr(at, end - at);
+    at = end + 1;
+    const size_t space = line.find(' ');
+    if (space == std::string::npos) continue;
+    const std::string key = line.substr(0, space);
+    const std::string value = line.substr(space + 1);
+    if (key == "host") claim.host = value;
+    if (key == "boot") claim.boot = value;
+    if (key == "pool") claim.pool = value;
+    if (key == "uuid") claim.uuid = value;
+    if (key == "job") claim.job = value;
+    if (key == "time") claim.time = value;
+  }
+  return claim;
+}
+
+Status take_claim(file::FileSystem& fs, const std::string& directory, const std::string& job) {
+  const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
+  if (opened < 0) return sys::failed(opened, "open", directory);
+  const sys::Descriptor fd(static_cast<int>(opened));
+  const Claim own = own_claim(fs, job);
+  constexpr int attempts = 100;
+  for (int i = 0; i < attempts; ++i) {
+    const int64_t result = publish(fd.get(), text_of(own));
+    if (result == 0) return Status();
+    if (result != -EEXIST) return sys::failed(result, "cannot be claimed", directory);
+    std::string text;
+    const int64_t read = sys::read_file(path_of(directory).c_str(), &text);
+    if (read == -ENOENT) continue;
+    if (read < 0) return sys::failed(read, "claim", path_of(directory));
+    const Claim other = claim_of(text);
+    if (other.host == own.host && other.uuid == own.uuid) return Status();
+    if (!own.job.empty() && other.job == own.job) return Status();
+    if (other.host != own.host || is_remembered(other, directory)) return busy(other, directory);
+    remove_void(fd.get(), text);
+  }
+  return fail(EBUSY, "%s: its claim keeps changing", directory.c_str());
+}
+
+Status drop_claim(const file::FileSystem& fs, const std::string& directory) {
+  std::string text;
+  const int64_t read = sys::read_file(path_of(directory).c_str(), &text);
+  if (read == -ENOENT || read == -ENOTDIR) return Status();
+  if (read < 0) return sys::failed(read, "claim", path_of(directory));
+  const Claim own = own_claim(fs, "");
+  const Claim other = claim_of(text);
+  if (other.host != own.host || other.uuid != own.uuid) return Status();
+  const int64_t result = sys::unlinkat(AT_FDCWD, path_of(directory).c_str(), 0);
+  return result < 0 && result != -ENOENT ? sys::failed(result, "claim", path_of(directory)) : Status();
+}
+
+}  // namespace cairn::tier

@@ -1,0 +1,33 @@
+// Claim: the file `.cairn-claim` in a covered directory, which says by which job, host and pool it is
+// covered, so that two of them do not write one directory without knowing of each other.
+//
+// Runs of the same job join a claim, and so do runs on the same host with the same pool; others are
+// refused. A claim of this host is void once its pool is gone or remembers no such cover.
+#pragma once
+
+#include <string>
+
+#include "file/file_system.h"
+
+namespace cairn::tier {
+
+struct Claim {
+  std::string host;
+  std::string boot;  // the boot's id: memory of an earlier one is gone
+  std::string pool;  // path
+  std::string uuid;  // of the pool
+  std::string job;
+  std::string time;  // seconds since the epoch
+};
+
+// What a claim of this process would say.
+Claim own_claim(const file::FileSystem& fs, const std::string& job);
+std::string text_of(const Claim& claim);
+Claim claim_of(const std::string& text);
+
+// Claims a directory or joins its claim. EBUSY names who has it.
+Status take_claim(file::FileSystem& fs, const std::string& directory, const std::string& job);
+// Removes the claim if it is this host's and pool's.
+Status drop_claim(const file::FileSystem& fs, const std::string& directory);
+
+}  // namespace cairn::tier

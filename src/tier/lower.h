@@ -1,0 +1,153 @@
+// Lower: where the contents of lazy files and directories come from. One per attached pool, for all of
+// its covers.
+//
+// Invariants
+//  1. While an inode is lazy, its path below its cover's top is its path below the covered directory:
+//     what is about to move is made the pool's own first.
+//  2. Lazy goes away only once everything that lay in lower is in the pool, in one atomic change; until
+//     then everybody reads lower. So no half-imported directory or file is ever seen.
+//  3. What is read from lower is what it was when its name was imported (device, inode, size, mtime),
+//     or the call fails with ESTALE: a file that changed behind our back is never mixed with the old.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "file/directory.h"
+#include "file/file_system.h"
+#include "file/open_file.h"
+#include "pool/seats.h"
+#include "tier/system.h"
+
+namespace cairn::tier {
+
+// A cover, as this process knows it. Kept until the pool is detached.
+struct Known {
+  std::string path;
+  uint64_t top = 0;
+  uint64_t generation = 0;  // of the inode `top`
+  uint64_t device = 0;      // of the covered directory
+  Known* next = nullptr;
+};
+
+// Where a lazy inode lies in lower.
+struct Place {
+  const Known* cover = nullptr;
+  uint64_t parent = 0;  // directory and name in the pool; 0 for the top itself
+  std::string name;
+  std::string path;     // in the system
+  file::LowerIdentity identity;
+};
+
+// In Inode::lower_unit of a directory: it was made in lower by a drain that has not finished below it, so
+// what lies there is looked at, name by name.
+inline constexpr uint64_t unit_is_new = 1ULL << 63;
+
+// Names in lower that a cover never shows.
+inline constexpr const char* claim_file = ".cairn-claim";
+inline constexpr const char* drain_prefix = ".cairn-drain-";
+bool is_hidden(const std::string& name);
+
+// Descriptors of lower files that were read lately. All of them verify, before they are used, that the
+// number still is what it was: programs close numbers that they do not know.
+class DescriptorCache {
+ public:
+  DescriptorCache() = default;
+  ~DescriptorCache();
+  DescriptorCache(const DescriptorCache&) = delete;
+  DescriptorCache& operator=(const DescriptorCache&) = delete;
+
+  // Reads through a kept descriptor; -EBADF if there is none (or it is in use by another thread).
+  int64_t pread(uint64_t inode, uint64_t generation, void* buffer, size_t size, uint64_t offset);
+  void keep(uint64_t inode, uint64_t generation, const struct stat& st, sys::Descriptor fd);
+
+ private:
+  static constexpr unsigned capacity = 64;
+  struct Kept {
+    std::atomic_flag busy = ATOMIC_FLAG_INIT;
+    uint64_t inode = 0;
+    uint64_t generation = 0;
+    int fd = -1;
+    struct stat st = {};
+  };
+  static bool is_still(const Kept& kept);
+  static void drop(Kept& kept);
+  Kept kept_[capacity];
+};
+
+class LowerTree final : public file::Lower {
+ public:
+  explicit LowerTree(file::FileSystem& fs) : fs_(fs) {}
+  ~LowerTree() override;
+  LowerTree(const LowerTree&) = delete;
+  LowerTree& operator=(const LowerTree&) = delete;
+
+  Status fill_directory(uint64_t inode) override;
+  Result<size_t> read(uint64_t inode, void* buffer, size_t size, uint64_t offset) override;
+  Status stage(uint64_t inode, bool discard) override;
+  Status stage_tree(uint64_t inode) override;
+
+  // ESTALE if the inode came from no cover that exists.
+  Result<Place> locate(uint64_t inode);
+  // At or below this directory something changed in lower at `newest` with our knowledge: its identity
+  // and those of the directories above say so.
+  Status raise_newest(uint64_t directory, uint64_t newest);
+  // The cover whose top this inode is; null if it is none.
+  Result<const Known*> cover_of_top(uint64_t top);
+
+ private:
+  Status import_names(const Place& place, uint64_t inode);
+  Status import_one(const Place& place, uint64_t directory, int fd, const std::string& name,
+                    uint64_t* newest);
+  Status copy_in(const Place& place, const file::Map& map);
+  Status discard_contents(const file::Map& map);
+  Result<sys::Descriptor> open_file(const Place& place, struct stat* st) const;
+
+  file::FileSystem& fs_;
+  std::atomic<Known*> known_{nullptr};
+  DescriptorCache descriptors_;
+};
+
+// The entry of inode `number` in a directory: in the slot at `unit` - 1 or, failing that (0: unknown),
+// found by looking through all names. ESTALE if it is not there.
+Result<file::Listed> entry_of(file::FileSystem& fs, const file::Map& directory, uint64_t unit,
+                              uint64_t number);
+
+// The LowerTree that serves `fs`; it is to be put into fs.lower.
+std::unique_ptr<file::Lower> make_lower(file::FileSystem& fs);
+// The one that serves a file system already, made if there is none.
+LowerTree& lower_of(file::FileSystem& fs);
+
+// --- identity.cc ---
+// The device is told as 0 where it is that of the covered directory: network file systems get another
+// number with every mount.
+file::LowerIdentity identity_of(const Known& cover, const struct stat& st);
+bool is_same(const file::LowerIdentity& a, const file::LowerIdentity& b);
+// A directory's identity says device and inode; `size` holds the newest ctime that anything at or below
+// it had when it was imported or drained, against which its removal is checked.
+file::LowerIdentity directory_identity(const Known& cover, const struct stat& st, uint64_t newest);
+bool is_same_directory(const file::LowerIdentity& a, const file::LowerIdentity& b);
+// What a name of the pool is in lower from now on (null: nothing); ENOENT if the pool has no such name.
+Status set_identity(file::FileSystem& fs, const file::Map& directory, const std::string& name,
+                    const file::LowerIdentity* identity);
+
+// Is held while an inode's contents come from lower: by whoever fills or stages it. A lock of the pool
+// (the inode's append lock, which nobody else takes while it is lazy), so it ends with its owner.
+class ImportLock {
+ public:
+  ImportLock(file::FileSystem& fs, const file::Map& map);
+  ~ImportLock();
+  ImportLock(const ImportLock&) = delete;
+  ImportLock& operator=(const ImportLock&) = delete;
+  [[nodiscard]] bool ok() const { return seat_.ok(); }
+
+ private:
+  file::FileSystem& fs_;
+  const file::Map& map_;
+  pool::SeatGuard seat_;
+};
+
+}  // namespace cairn::tier

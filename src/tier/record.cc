@@ -1,0 +1,169 @@
+#include "tier/record.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <vector>
+
+#include "file/io.h"
+#include "file/names.h"
+#include "file/sync.h"
+#include "pool/seats.h"
+#include "tier/pool_file.h"
+
+namespace cairn::tier {
+namespace {
+
+constexpr const char* suffix = ".cover";
+constexpr size_t longest_file = 64 << 10;
+
+// Fields are "key=value", each ended by a NUL, which a path cannot hold.
+std::string text_of(const CoverRecord& record) {
+  std::string text = "cairn cover 1";
+  text += '\0';
+  for (const std::string& field : {"path=" + record.path, "job=" + record.job,
+                                   std::string("keep=") + (record.keep ? "1" : "0")}) {
+    text += field;
+    text += '\0';
+  }
+  return text;
+}
+
+Result<CoverRecord> record_of(const std::string& text, const std::string& name) {
+  CoverRecord record;
+  bool known = false;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = text.find('\0', at);
+    if (end == std::string::npos) break;
+    const std::string field = text.substr(at, end - at);
+    at = end + 1;
+    if (field == "cairn cover 1") known = true;
+    if (field.compare(0, 5, "path=") == 0) record.path = field.substr(5);
+    if (field.compare(0, 4, "job=") == 0) record.job = field.substr(4);
+    if (field == "keep=1") record.keep = true;
+  }
+  if (!known || record.path.empty() || cover_name(record.path) != name)
+    return fail(EIO, "/%s/%s%s: the record of a cover is damaged", covers_directory, name.c_str(),
+                suffix);
+  return record;
+}
+
+}  // namespace
+
+std::string cover_name(const std::string& real_path) {
+  uint64_t hash = 0xcbf29ce484222325ULL;  // FNV-1a
+  for (const char c : real_path) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3ULL;
+  char text[32];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  return text;
+}
+
+Result<uint64_t> find_child(file::FileSystem& fs, uint64_t directory, const std::string& text) {
+  auto name = file::make_name(text.data(), text.size());
+  if (!name.ok()) return name.status();
+  auto inode = file::live_inode(fs, directory);
+  if (!inode.ok()) return inode.status();
+  pool::SeatGuard seat(fs.pool);
+  if (!seat.ok()) return pool::no_seat(fs.pool);
+  auto slot = file::find_name(fs, {*inode, directory}, *name);
+  if (slot.ok()) return slot->inode;
+  if (slot.code() == ENOENT) return uint64_t{0};
+  return slot.status();
+}
+
+Result<uint64_t> find_covers(file::FileSystem& fs, bool make) {
+  auto found = find_child(fs, format::root_inode, covers_directory);
+  if (!found.ok() || *found != 0 || !make) return found;
+  file::CreateRequest request;
+  request.mode = S_IFDIR | 0700;
+  auto made = file::create_name(fs, format::root_inode, covers_directory, request);
+  if (made.ok()) return made->number;
+  if (made.code() != EEXIST) return made.status();
+  return find_child(fs, format::root_inode, covers_directory);
+}
+
+Result<std::string> read_pool_file(file::FileSystem& fs, uint64_t inode) {
+  PoolFile file(fs, inode, O_RDONLY);
+  CAIRN_TRY(file.status());
+  std::string text(longest_file, '\0');
+  auto n = file::read_at(*file, text.data(), text.size(), 0);
+  if (!n.ok()) return n.status();
+  text.resize(*n);
+  return text;
+}
+
+Status write_pool_file(file::FileSystem& fs, uint64_t directory, const std::string& name,
+                       const std::string& text) {
+  const std::string aside = name + ".new";
+  file::CreateRequest request;
+  request.mode = S_IFREG | 0600;
+  // One a killed process left; who writes holds the lock that all writers take.
+  if (Status status = file::unlink_name(fs, directory, aside); !status.ok() && status.code() != ENOENT)
+    return status;
+  auto made = file::create_name(fs, directory, aside, request);
+  if (!made.ok()) return made.status();
+  {
+    PoolFile file(fs, made->number, O_WRONLY);
+    CAIRN_TRY(file.status());
+    auto n = file::write_at(*file, text.data(), text.size(), 0);
+    if (!n.ok()) return n.status();
+    if (*n != text.size()) return fail(ENOSPC, "%s: the pool is full", name.c_str());
+    CAIRN_TRY(file::sync_file(fs, *made));
+  }
+  return file::rename(fs, {directory, aside, false}, {directory, name, false}, 0);
+}
+
+Result<CoverRecord> read_record(file::FileSystem& fs, uint64_t covers, const std::string& name) {
+  auto inode = find_child(fs, covers, name + suffix);
+  if (!inode.ok()) return inode.status();
+  if (*inode == 0) return fail(ENOENT, "the pool has no such cover");
+  auto text = read_pool_file(fs, *inode);
+  if (!text.ok()) return text.status();
+  return record_of(*text, name);
+}
+
+Status write_record(file::FileSystem& fs, uint64_t covers, const std::string& name,
+                    const CoverRecord& record) {
+  return write_pool_file(fs, covers, name + suffix, text_of(record));
+}
+
+Status remove_record(file::FileSystem& fs, uint64_t covers, const std::string& name) {
+  return file::unlink_name(fs, covers, name + suffix);
+}
+
+Status for_each_record(
+    file::FileSystem& fs,
+    const std::function<Status(const std::string& name, const CoverRecord& record)>& visit) {
+  auto covers = find_covers(fs, false);
+  if (!covers.ok()) return covers.status();
+  if (*covers == 0) return Status();
+  auto inode = file::live_inode(fs, *covers);
+  if (!inode.ok()) return inode.status();
+  std::vector<file::Listed> batch(16);
+  for (uint64_t cookie = 0;;) {
+    size_t count = 0;
+    {
+      pool::SeatGuard seat(fs.pool);
+      if (!seat.ok()) return pool::no_seat(fs.pool);
+      auto n = file::list_names(fs, *seat, {*inode, *covers}, cookie, batch.data(), batch.size());
+      if (!n.ok()) return n.status();
+      count = *n;
+    }
+    if (count == 0) return Status();
+    for (size_t i = 0; i < count; ++i) {
+      const std::string file(batch[i].name, batch[i].length);
+      const std::string end = suffix;
+      if (file.size() <= end.size() || file.compare(file.size() - end.size(), end.size(), end) != 0)
+        continue;
+      const std::string name = file.substr(0, file.size() - end.size());
+      auto record = read_record(fs, *covers, name);
+      if (record.code() == ENOENT) continue;  // discarded just now
+      if (!record.ok()) return record.status();
+      CAIRN_TRY(visit(name, *record));
+    }
+    cookie = batch[count - 1].cookie;
+  }
+}
+
+}  // namespace cairn::tier

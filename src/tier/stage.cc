@@ -1,0 +1,253 @@
+// Lazy files: read through from lower, and copied into the pool before they are written or moved.
+#include <fcntl.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "file/attributes.h"
+#include "file/cut.h"
+#include "file/io.h"
+#include "pool/lock.h"
+#include "pool/redo.h"
+#include "pool/space.h"
+#include "tier/lower.h"
+#include "tier/pool_file.h"
+
+namespace cairn::tier {
+namespace {
+
+constexpr size_t piece = 1 << 20;
+// Files that are smaller are tried without looking for space first.
+constexpr uint64_t worth_a_look = 1 << 20;
+
+// Set while this thread fills a lazy file: its own writes to it must not ask for staging again.
+struct Staging {
+  const file::FileSystem* fs;
+  uint64_t inode;
+};
+thread_local Staging staging = {nullptr, 0};
+
+class StagingMark {
+ public:
+  StagingMark(const file::FileSystem& fs, uint64_t inode) : before_(staging) { staging = {&fs, inode}; }
+  ~StagingMark() { staging = before_; }
+  StagingMark(const StagingMark&) = delete;
+  StagingMark& operator=(const StagingMark&) = delete;
+
+ private:
+  Staging before_;
+};
+
+bool is_lazy(const file::Inode& inode) { return (inode.flags.load() & format::flag_lazy) != 0; }
+
+Status changed(const std::string& path) {
+  return fail(ESTALE, "%s: it was changed or replaced since its directory was covered", path.c_str());
+}
+
+Status check_space(file::FileSystem& fs, uint64_t bytes, const std::string& what) {
+  const pool::Usage usage = pool::usage(fs.pool);
+  const uint64_t free = (usage.free - std::min(usage.free, usage.reserve)) * format::block_size;
+  if (bytes <= free) return Status();
+  return fail(ENOSPC, "%s: %llu bytes do not fit into pool %s, where %llu are free", what.c_str(),
+              static_cast<unsigned long long>(bytes), fs.pool.path.c_str(),
+              static_cast<unsigned long long>(free));
+}
+
+// The next stretch of data of a lower file from `offset` on; false if there is none.
+bool next_data(int fd, uint64_t offset, uint64_t size, uint64_t* from, uint64_t* to) {
+  if (offset >= size) return false;
+  const int64_t data = sys::lseek(fd, static_cast<int64_t>(offset), SEEK_DATA);
+  if (data == -ENXIO) return false;
+  if (data < 0) {  // a file system that knows no holes
+    *from = offset;
+    *to = size;
+    return true;
+  }
+  const int64_t hole = sys::lseek(fd, data, SEEK_HOLE);
+  *from = static_cast<uint64_t>(data);
+  *to = hole < 0 ? size : std::min<uint64_t>(size, static_cast<uint64_t>(hole));
+  return *from < *to;
+}
+
+Status copy_data(int fd, file::File& to, uint64_t size, const std::string& path) {
+  std::vector<uint8_t> buffer(std::min<uint64_t>(size, piece));
+  uint64_t from = 0;
+  uint64_t end = 0;
+  for (uint64_t at = 0; next_data(fd, at, size, &from, &end); at = end) {
+    for (uint64_t offset = from; offset < end;) {
+      const int64_t n = sys::pread(fd, buffer.data(), std::min<uint64_t>(buffer.size(), end - offset),
+                                   offset);
+      if (n < 0) return sys::failed(n, "read", path);
+      if (n == 0) return changed(path);
+      auto written = file::write_at(to, buffer.data(), static_cast<size_t>(n), offset);
+      if (!written.ok()) return written.status();
+      if (*written != static_cast<size_t>(n))
+        return fail(ENOSPC, "%s: does not fit into the pool", path.c_str());
+      offset += static_cast<uint64_t>(n);
+    }
+  }
+  return Status();
+}
+
+// What a staging that did not come to its end has put into the pool.
+void free_contents(file::FileSystem& fs, const file::Map& map) {
+  const StagingMark mark(fs, map.number);
+  const uint64_t size = (map.inode->size.load() + format::block_size - 1) & ~(format::block_size - 1);
+  if (size != 0) file::punch(fs, map, 0, size).ignore();  // what stays is written over by the next try
+}
+
+// These become the file's size and times; lazy goes away with the same change, or stays.
+Status finish(file::FileSystem& fs, const file::Map& map, bool lazy, uint64_t size, uint64_t mtime,
+              uint64_t ctime) {
+  pool::SeatGuard seat(fs.pool);
+  if (!seat.ok()) return pool::no_seat(fs.pool);
+  pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
+  pool::Change change(fs.pool, *seat);
+  change.set(map.inode->size, size);
+  change.set(map.inode->mtime, mtime);
+  change.set(map.inode->ctime, ctime);
+  change.set(map.inode->flags, map.inode->flags.load() & ~(lazy ? 0 : format::flag_lazy));
+  return change.commit();
+}
+
+Result<size_t> read_own(file::FileSystem& fs, uint64_t inode, void* buffer, size_t size,
+                        uint64_t offset) {
+  PoolFile file(fs, inode, O_RDONLY);
+  CAIRN_TRY(file.status());
+  return file::read_at(*file, buffer, size, offset);
+}
+
+}  // namespace
+
+Result<sys::Descriptor> LowerTree::open_file(const Place& place, struct stat* st) const {
+  const int64_t fd = sys::open_beneath(place.path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+  if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP) return changed(place.path);
+  if (fd < 0) return sys::failed(fd, "open", place.path);
+  sys::Descriptor file(static_cast<int>(fd));
+  if (const int64_t result = sys::fstat(file.get(), st); result < 0)
+    return sys::failed(result, "stat", place.path);
+  if (!S_ISREG(st->st_mode) || !is_same(place.identity, identity_of(*place.cover, *st)))
+    return changed(place.path);
+  return file;
+}
+
+Result<size_t> LowerTree::read(uint64_t number, void* buffer, size_t size, uint64_t offset) {
+  auto inode = file::live_inode(fs_, number);
+  if (!inode.ok()) return inode.status();
+  const uint64_t generation = (*inode)->generation.load();
+  const int64_t kept = descriptors_.pread(number, generation, buffer, size, offset);
+  if (kept >= 0) return static_cast<size_t>(kept);
+  struct stat st = {};
+  auto place = locate(number);
+  Result<sys::Descriptor> opened = place.ok() ? open_file(*place, &st) : place.status();
+  int64_t n = 0;
+  Status status = opened.status();
+  if (status.ok()) {
+    n = sys::pread(opened->get(), buffer, size, offset);
+    struct stat after = {};
+    if (n < 0) status = sys::failed(n, "read", place->path);
+    else if (sys::fstat(opened->get(), &after) < 0 ||
+             !is_same(place->identity, identity_of(*place->cover, after)))
+      status = changed(place->path);
+  }
+  if (!status.ok()) {
+    // Staged since the caller looked; what lies in lower now may be what was drained.
+    if (!is_lazy(**inode)) return read_own(fs_, number, buffer, size, offset);
+    return status;
+  }
+  descriptors_.keep(number, generation, st, std::move(*opened));
+  return static_cast<size_t>(n);
+}
+
+Status LowerTree::copy_in(const Place& place, const file::Map& map) {
+  struct stat st = {};
+  auto from = open_file(place, &st);
+  if (!from.ok()) return from.status();
+  const auto size = static_cast<uint64_t>(st.st_size);
+  if (size >= worth_a_look)
+    CAIRN_TRY(check_space(fs_, std::min<uint64_t>(size, static_cast<uint64_t>(st.st_blocks) * 512),
+                          place.path));
+  {
+    const StagingMark mark(fs_, map.number);
+    PoolFile to(fs_, map.number, O_WRONLY);
+    CAIRN_TRY(to.status());
+    CAIRN_TRY(copy_data(from->get(), *to, size, place.path));
+  }
+  if (const int64_t result = sys::fstat(from->get(), &st); result < 0)
+    return sys::failed(result, "stat", place.path);
+  return is_same(place.identity, identity_of(*place.cover, st)) ? Status() : changed(place.path);
+}
+
+Status LowerTree::discard_contents(const file::Map& map) {
+  free_contents(fs_, map);
+  const uint64_t now = file::now_ns();
+  return finish(fs_, map, false, 0, now, now);
+}
+
+Status LowerTree::stage(uint64_t number, bool discard) {
+  if (staging.fs == &fs_ && staging.inode == number) return Status();
+  auto inode = file::live_inode(fs_, number);
+  if (!inode.ok()) return inode.status();
+  const file::Map map{*inode, number};
+  const ImportLock lock(fs_, map);
+  if (!lock.ok()) return pool::no_seat(fs_.pool);
+  if (!is_lazy(*map.inode)) return Status();
+  if (discard) return discard_contents(map);
+  auto place = locate(number);
+  if (!place.ok()) return place.status();
+  const uint64_t mtime = map.inode->mtime.load();
+  const uint64_t ctime = map.inode->ctime.load();
+  const Status status = copy_in(*place, map);
+  if (status.ok()) return finish(fs_, map, false, place->identity.size, mtime, ctime);
+  free_contents(fs_, map);
+  finish(fs_, map, true, place->identity.size, mtime, ctime).ignore();  // times only
+  return status;
+}
+
+Status LowerTree::stage_tree(uint64_t number) {
+  std::vector<uint64_t> files;
+  std::vector<uint64_t> directories;
+  uint64_t bytes = 0;
+  const auto add = [&](uint64_t child) -> Status {
+    auto inode = file::live_inode(fs_, child);
+    if (!inode.ok()) return Status();  // removed meanwhile
+    if (S_ISDIR((*inode)->mode.load())) {
+      directories.push_back(child);
+    } else if (is_lazy(**inode)) {
+      files.push_back(child);
+      bytes += (*inode)->size.load();
+    }
+    return Status();
+  };
+  CAIRN_TRY(add(number));
+  std::vector<file::Listed> batch(64);
+  while (!directories.empty()) {
+    const uint64_t directory = directories.back();
+    directories.pop_back();
+    auto inode = file::live_inode(fs_, directory);
+    if (!inode.ok()) continue;
+    if (is_lazy(**inode)) CAIRN_TRY(fill_directory(directory));
+    for (uint64_t cookie = 0;;) {
+      size_t count = 0;
+      {
+        pool::SeatGuard seat(fs_.pool);
+        if (!seat.ok()) return pool::no_seat(fs_.pool);
+        auto n = file::list_names(fs_, *seat, {*inode, directory}, cookie, batch.data(), batch.size());
+        if (!n.ok()) return n.status();
+        count = *n;
+      }
+      if (count == 0) break;
+      for (size_t i = 0; i < count; ++i) CAIRN_TRY(add(batch[i].inode));
+      cookie = batch[count - 1].cookie;
+    }
+  }
+  // Told before anything is copied.
+  if (bytes >= worth_a_look) CAIRN_TRY(check_space(fs_, bytes, "moving what still lies in lower"));
+  for (uint64_t file : files) {
+    const Status status = stage(file, false);
+    if (!status.ok() && file::live_inode(fs_, file).ok()) return status;
+  }
+  return Status();
+}
+
+}  // namespace cairn::tier

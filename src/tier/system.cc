@@ -1,0 +1,177 @@
+#include "tier/system.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace cairn::tier::sys {
+namespace {
+
+// syscall(2) is not among the calls that adapters define; it gives -1 and errno, which belongs to the
+// program that we are guests of.
+template <typename... Arguments>
+int64_t call(int64_t number, Arguments... arguments) {
+  const int saved = errno;
+  const int64_t result = ::syscall(number, arguments...);
+  const int error = errno;
+  errno = saved;
+  return result == -1 ? -error : result;
+}
+
+template <typename... Arguments>
+int64_t call_again(int64_t number, Arguments... arguments) {
+  for (;;) {
+    const int64_t result = call(number, arguments...);
+    if (result != -EINTR) return result;
+  }
+}
+
+timespec timespec_of(uint64_t ns) {
+  return {static_cast<time_t>(ns / 1'000'000'000), static_cast<int64_t>(ns % 1'000'000'000)};
+}
+
+}  // namespace
+
+int64_t open_beneath(const char* path, int flags) {
+  open_how how = {};
+  how.flags = static_cast<uint64_t>(static_cast<unsigned>(flags | O_CLOEXEC));
+  how.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  const int64_t fd = call_again(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+  if (fd != -ENOSYS && fd != -EPERM) return fd;
+  return openat(AT_FDCWD, path, flags | O_NOFOLLOW);  // Linux before 5.6, or a filter that knows no better
+}
+int64_t openat(int directory, const char* name, int flags, uint32_t mode) {
+  return call_again(SYS_openat, directory, name, flags | O_CLOEXEC, mode);
+}
+int64_t close(int fd) { return call(SYS_close, fd); }
+int64_t pread(int fd, void* buffer, size_t size, uint64_t offset) {
+  return call_again(SYS_pread64, fd, buffer, size, offset);
+}
+int64_t pwrite(int fd, const void* buffer, size_t size, uint64_t offset) {
+  return call_again(SYS_pwrite64, fd, buffer, size, offset);
+}
+int64_t lseek(int fd, int64_t offset, int whence) { return call(SYS_lseek, fd, offset, whence); }
+int64_t ftruncate(int fd, uint64_t size) { return call_again(SYS_ftruncate, fd, size); }
+int64_t fsync(int fd) { return call_again(SYS_fsync, fd); }
+int64_t fstat(int fd, struct stat* st) { return lstatat(fd, "", st); }
+int64_t lstatat(int directory, const char* name, struct stat* st) {
+  return call(SYS_newfstatat, directory, name, st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH);
+}
+int64_t fstatfs(int fd, struct statfs* st) { return call(SYS_fstatfs, fd, st); }
+int64_t getdents(int fd, void* buffer, size_t size) {
+  return call(SYS_getdents64, fd, buffer, size);
+}
+int64_t readlinkat(int directory, const char* name, char* buffer, size_t size) {
+  return call(SYS_readlinkat, directory, name, buffer, size);
+}
+int64_t symlinkat(const char* target, int directory, const char* name) {
+  return call(SYS_symlinkat, target, directory, name);
+}
+int64_t linkat(int from, const char* name, int to, const char* new_name) {
+  return call(SYS_linkat, from, name, to, new_name, 0);
+}
+int64_t mkdirat(int directory, const char* name, uint32_t mode) {
+  return call(SYS_mkdirat, directory, name, mode);
+}
+int64_t mknodat(int directory, const char* name, uint32_t mode, uint64_t device) {
+  return call(SYS_mknodat, directory, name, mode, device);
+}
+int64_t unlinkat(int directory, const char* name, int flags) {
+  return call(SYS_unlinkat, directory, name, flags);
+}
+int64_t renameat2(int from, const char* name, int to, const char* new_name, unsigned flags) {
+  return call(SYS_renameat2, from, name, to, new_name, flags);
+}
+int64_t fchmod(int fd, uint32_t mode) { return call(SYS_fchmod, fd, mode); }
+int64_t fchownat(int directory, const char* name, uint32_t uid, uint32_t gid) {
+  return call(SYS_fchownat, directory, name, uid, gid, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH);
+}
+int64_t utimensat(int directory, const char* name, uint64_t atime, uint64_t mtime) {
+  const timespec times[2] = {timespec_of(atime), timespec_of(mtime)};
+  return call(SYS_utimensat, directory, name, times, name == nullptr ? 0 : AT_SYMLINK_NOFOLLOW);
+}
+int64_t flistxattr(int fd, char* list, size_t size) { return call(SYS_flistxattr, fd, list, size); }
+int64_t fgetxattr(int fd, const char* name, void* value, size_t size) {
+  return call(SYS_fgetxattr, fd, name, value, size);
+}
+int64_t fsetxattr(int fd, const char* name, const void* value, size_t size) {
+  return call(SYS_fsetxattr, fd, name, value, size, 0);
+}
+int64_t fremovexattr(int fd, const char* name) { return call(SYS_fremovexattr, fd, name); }
+int64_t llistxattr(const char* path, char* list, size_t size) {
+  return call(SYS_llistxattr, path, list, size);
+}
+
+Descriptor out_of_the_way(int fd) {
+  for (int least : {1000, 500, 200}) {
+    const int64_t moved = call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, least);
+    if (moved < 0) continue;
+    close(fd);
+    return Descriptor(static_cast<int>(moved));
+  }
+  return Descriptor(fd);
+}
+
+int64_t list(int fd, std::vector<Entry>* entries) {
+  struct Record {
+    uint64_t inode;
+    int64_t offset;
+    uint16_t length;
+    unsigned char type;
+    char name[1];
+  };
+  std::vector<char> buffer(64 << 10);
+  for (;;) {
+    const int64_t n = getdents(fd, buffer.data(), buffer.size());
+    if (n <= 0) return n;
+    for (int64_t at = 0; at < n;) {
+      const auto* record = reinterpret_cast<const Record*>(buffer.data() + at);
+      at += record->length;
+      const char* name = buffer.data() + at - record->length + offsetof(Record, name);
+      if (std::strcmp(name, ".") == 0 || std::strcmp(name, "..") == 0) continue;
+      entries->push_back({name, record->type});
+    }
+  }
+}
+
+int64_t read_link(int directory, const char* name, std::string* text) {
+  char buffer[4097];
+  const int64_t n = readlinkat(directory, name, buffer, sizeof buffer);
+  if (n < 0) return n;
+  text->assign(buffer, static_cast<size_t>(n));
+  return 0;
+}
+
+int64_t read_file(const char* path, std::string* text) {
+  const int64_t fd = openat(AT_FDCWD, path, O_RDONLY);
+  if (fd < 0) return fd;
+  const Descriptor file(static_cast<int>(fd));
+  text->clear();
+  char buffer[4096];
+  for (;;) {
+    const int64_t n = call_again(SYS_read, file.get(), buffer, sizeof buffer);
+    if (n <= 0) return n;
+    text->append(buffer, static_cast<size_t>(n));
+  }
+}
+
+std::string random_name() {
+  uint64_t words[2] = {};
+  call_again(SYS_getrandom, words, sizeof words, 0);
+  std::string text;
+  for (uint64_t word : words) {
+    for (int i = 0; i < 16; ++i, word >>= 4) text += "0123456789abcdef"[word & 15];
+  }
+  return text;
+}
+
+Status failed(int64_t result, const char* what, const std::string& path) {
+  const int error = static_cast<int>(-result);
+  return fail(error, "%s: %s: %s", path.c_str(), what, std::strerror(error));
+}
+
+}  // namespace cairn::tier::sys

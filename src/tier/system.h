@@ -1,0 +1,113 @@
+// System: the calls that tier/ makes on lower, the directory of the system that a cover stands in for.
+//
+// They are the kernel's own, by number: this code is also part of a library that is preloaded into
+// programs and defines open, stat and so on itself; by their names our calls would come back to us.
+// Results are those of the kernel: negative is -errno. Nothing here sets a detail text.
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/statfs.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+
+namespace cairn::tier::sys {
+
+// Through no symbolic link in any component (where the kernel can be asked so): what replaced a
+// directory behind our back must not lead us elsewhere.
+int64_t open_beneath(const char* path, int flags);
+int64_t openat(int directory, const char* name, int flags, uint32_t mode = 0);
+int64_t close(int fd);
+int64_t pread(int fd, void* buffer, size_t size, uint64_t offset);
+int64_t pwrite(int fd, const void* buffer, size_t size, uint64_t offset);
+int64_t lseek(int fd, int64_t offset, int whence);
+int64_t ftruncate(int fd, uint64_t size);
+int64_t fsync(int fd);
+int64_t fstat(int fd, struct stat* st);
+int64_t lstatat(int directory, const char* name, struct stat* st);
+int64_t fstatfs(int fd, struct statfs* st);
+int64_t getdents(int fd, void* buffer, size_t size);
+int64_t readlinkat(int directory, const char* name, char* buffer, size_t size);
+int64_t symlinkat(const char* target, int directory, const char* name);
+int64_t linkat(int from, const char* name, int to, const char* new_name);
+int64_t mkdirat(int directory, const char* name, uint32_t mode);
+int64_t mknodat(int directory, const char* name, uint32_t mode, uint64_t device);
+int64_t unlinkat(int directory, const char* name, int flags);
+int64_t renameat2(int from, const char* name, int to, const char* new_name, unsigned flags);
+int64_t fchmod(int fd, uint32_t mode);
+int64_t fchownat(int directory, const char* name, uint32_t uid, uint32_t gid);
+// Both times in nanoseconds; of a link itself. `name` null: of the descriptor.
+int64_t utimensat(int directory, const char* name, uint64_t atime, uint64_t mtime);
+int64_t flistxattr(int fd, char* list, size_t size);
+int64_t fgetxattr(int fd, const char* name, void* value, size_t size);
+int64_t fsetxattr(int fd, const char* name, const void* value, size_t size);
+int64_t fremovexattr(int fd, const char* name);
+// Of a name, which may be a symbolic link.
+int64_t llistxattr(const char* path, char* list, size_t size);
+
+inline uint64_t mtime_of(const struct stat& st) {
+  return static_cast<uint64_t>(st.st_mtim.tv_sec) * 1'000'000'000 +
+         static_cast<uint64_t>(st.st_mtim.tv_nsec);
+}
+inline uint64_t atime_of(const struct stat& st) {
+  return static_cast<uint64_t>(st.st_atim.tv_sec) * 1'000'000'000 +
+         static_cast<uint64_t>(st.st_atim.tv_nsec);
+}
+inline uint64_t ctime_of(const struct stat& st) {
+  return static_cast<uint64_t>(st.st_ctim.tv_sec) * 1'000'000'000 +
+         static_cast<uint64_t>(st.st_ctim.tv_nsec);
+}
+
+// A descriptor that closes itself.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() { reset(); }
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    if (this != &other) {
+      reset();
+      fd_ = std::exchange(other.fd_, -1);
+    }
+    return *this;
+  }
+  void reset() {
+    if (fd_ >= 0) close(fd_);
+    fd_ = -1;
+  }
+  [[nodiscard]] int get() const { return fd_; }
+  [[nodiscard]] int take() { return std::exchange(fd_, -1); }
+  [[nodiscard]] bool ok() const { return fd_ >= 0; }
+
+ private:
+  int fd_ = -1;
+};
+
+// Where a program does not look for its own: a number from 1000 on (less if the process may not have so
+// many). Closes `fd`.
+Descriptor out_of_the_way(int fd);
+
+struct Entry {
+  std::string name;
+  unsigned char type = 0;
+};
+// All names but "." and ".."; 0 or -errno.
+int64_t list(int fd, std::vector<Entry>* entries);
+// The text of a symbolic link.
+int64_t read_link(int directory, const char* name, std::string* text);
+
+// A whole small file; 0 or -errno.
+int64_t read_file(const char* path, std::string* text);
+
+// Random hexadecimal digits, for names that nobody else has.
+std::string random_name();
+
+// fail() with the path and the kernel's word for -result.
+Status failed(int64_t result, const char* what, const std::string& path);
+
+}  // namespace cairn::tier::sys
