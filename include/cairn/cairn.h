@@ -102,6 +102,8 @@ typedef struct cairn_pool_info {
   uint64_t inodes;      /* files, directories and links that exist */
   uint64_t attach_generation;
   uint64_t created_ns;
+  uint64_t full_count;  /* writes that did not fit, since the pool was made */
+  uint64_t full_bytes;  /* and how many bytes of them did not */
 } cairn_pool_info;
 
 CAIRN_API int cairn_pool_get_info(cairn_pool* pool, cairn_pool_info* info);

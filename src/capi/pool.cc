@@ -135,6 +135,8 @@ int cairn_pool_get_info(cairn_pool* handle, cairn_pool_info* info) {
     const auto* inode = cairn::file::inode_at(fs, n);
     if (inode != nullptr && (inode->state.load() & 7) == cairn::format::inode_live) ++info->inodes;
   }
+  info->full_count = pool.state->full_count.load();
+  info->full_bytes = pool.state->full_bytes.load();
   info->attach_generation = pool.state->attach_generation.load();
   info->created_ns = identity.created_ns.load();
   return 0;

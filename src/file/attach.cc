@@ -88,7 +88,10 @@ FileSystem::FileSystem(std::unique_ptr<Pool> attached)
   pool.client = this;
 }
 
-FileSystem::~FileSystem() { pool.client = nullptr; }
+FileSystem::~FileSystem() {
+  pool.client = nullptr;
+  for (auto& page : inode_blocks) delete page.load();
+}
 
 Status create_in(Pool& pool, uint32_t root_mode) {
   struct Borrowed {
@@ -128,6 +131,7 @@ Result<std::unique_ptr<FileSystem>> attach_to(std::unique_ptr<Pool> mapped,
       return fail(EUCLEAN, "%s was not detached cleanly; attach it once for writing to recover it",
                   pool.path.c_str());
     pool.no_liveness = true;
+    pool::use_private_seats(pool);
     return fs;
   }
   auto lock = pool::lock_attach(pool);

@@ -78,6 +78,13 @@ class BlockCounter final : public MapVisitor {
 };
 
 uint64_t blocks_of(const FileSystem& fs, const Map& map, uint64_t size) {
+  uint64_t roots = 0;
+  for (const Word& word : map.inode->root) roots |= word.load_relaxed();
+  if (roots == 0) {
+    uint64_t direct = 0;
+    for (const Word& word : map.inode->direct) direct += word.load_relaxed() != 0 ? 1 : 0;
+    return direct;
+  }
   const uint64_t in_size = (size + format::block_size - 1) >> format::block_shift;
   BlockCounter counter;
   const bool exact = visit_map(fs.pool, map, 0, max_file_blocks, counter);

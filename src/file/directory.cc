@@ -317,6 +317,8 @@ Status set_lower_identity(FileSystem& fs, LocalSeat& seat, const Map& directory,
 
 Result<size_t> list_names(FileSystem& fs, LocalSeat& seat, const Map& directory, uint64_t cookie,
                           Listed* listed, size_t capacity, bool whiteouts) {
+  if (fs.pool.read_only)
+    return list_names_unlocked(fs, directory, cookie, listed, capacity, whiteouts);
   pool::LockGuard lock(fs.pool, seat, directory.inode->lock);
   return list_names_unlocked(fs, directory, cookie, listed, capacity, whiteouts);
 }

@@ -9,6 +9,7 @@
 //   recovery     a dead lane's files                             rebuild     after a power loss
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -69,6 +70,15 @@ class FileSystem final : public pool::Client {
   Candidates free_inodes;
   Candidates free_open_files;
 
+  // Where the inode table's blocks are mapped, by block number: they never move, so what was found
+  // once stays true. Two levels, the second made as it is needed.
+  static constexpr uint64_t table_page = 4096;
+  using TablePage = std::array<std::atomic<Inode*>, table_page>;
+  std::array<std::atomic<TablePage*>, table_page> inode_blocks{};
+  // Searches of the inode table that found nothing free lately: how many growths to skip the next for.
+  std::atomic<uint32_t> fruitless_searches{0};
+  std::atomic<uint32_t> searches_to_skip{0};
+
   [[nodiscard]] Map itable() const { return {&pool.state->itable, format::itable_number}; }
   [[nodiscard]] Map otable() const { return {&pool.state->otable, format::otable_number}; }
   [[nodiscard]] Map ptable() const { return {&pool.state->ptable, format::ptable_number}; }
@@ -97,9 +107,9 @@ void detach(FileSystem& fs);
 
 // --- inode_table.cc ---
 // The inode of a number, whatever its state; null if the table has none (EIO noted if damaged).
-Inode* inode_at(const FileSystem& fs, uint64_t number);
+Inode* inode_at(FileSystem& fs, uint64_t number);
 // The same, if it is live: ESTALE if not.
-Result<Inode*> live_inode(const FileSystem& fs, uint64_t number);
+Result<Inode*> live_inode(FileSystem& fs, uint64_t number);
 struct NewInode {
   Inode* inode = nullptr;
   uint64_t number = 0;

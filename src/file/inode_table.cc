@@ -41,6 +41,24 @@ bool try_take(FileSystem& fs, LocalSeat& seat, uint64_t number, NewInode* made) 
   return true;
 }
 
+// After searches that found nothing, ever more growths go by before the next one.
+bool worth_searching(FileSystem& fs) {
+  if (fs.searches_to_skip.load(std::memory_order_relaxed) == 0) return true;
+  fs.searches_to_skip.fetch_sub(1, std::memory_order_relaxed);
+  return false;
+}
+
+void note_search(FileSystem& fs, bool fruitful) {
+  constexpr uint32_t longest = 12;
+  if (fruitful) {
+    fs.fruitless_searches.store(0, std::memory_order_relaxed);
+    return;
+  }
+  uint32_t n = fs.fruitless_searches.load(std::memory_order_relaxed);
+  if (n < longest) fs.fruitless_searches.store(++n, std::memory_order_relaxed);
+  fs.searches_to_skip.store(1U << n, std::memory_order_relaxed);
+}
+
 // Looks at a window of the table from a shared cursor on and remembers what is free there.
 bool search_table(FileSystem& fs) {
   Pool& pool = fs.pool;
@@ -54,10 +72,11 @@ bool search_table(FileSystem& fs) {
     const Inode* inode = inode_at(fs, number);
     uint64_t state;
     if (inode != nullptr && is_takeable(fs, *inode, &state)) {
-      if (!fs.free_inodes.push(number)) return true;
+      if (!fs.free_inodes.push(number)) break;
       found = true;
     }
   }
+  note_search(fs, found);
   return found;
 }
 
@@ -96,16 +115,42 @@ bool FileSystem::Candidates::push(uint64_t value) {
   return room;
 }
 
-Inode* inode_at(const FileSystem& fs, uint64_t number) {
-  if (number == 0 || number >= fs.pool.state->itable_blocks.load() * inodes_per_block)
-    return nullptr;
+namespace {
+
+Inode* find_block(FileSystem& fs, uint64_t block) {
+  if (block >= fs.pool.state->itable_blocks.load()) return nullptr;
   Spot spot;
-  if (!walk(fs.pool, fs.itable(), number / inodes_per_block, &spot).ok() || !spot.entry)
-    return nullptr;
-  return reinterpret_cast<Inode*>(fs.pool.at(spot.block)) + number % inodes_per_block;
+  if (!walk(fs.pool, fs.itable(), block, &spot).ok() || !spot.entry) return nullptr;
+  auto* inodes = reinterpret_cast<Inode*>(fs.pool.at(spot.block));
+  if (block >= FileSystem::table_page * FileSystem::table_page) return inodes;
+  auto& slot = fs.inode_blocks[block / FileSystem::table_page];
+  FileSystem::TablePage* page = slot.load(std::memory_order_acquire);
+  if (page == nullptr) {
+    auto fresh = std::make_unique<FileSystem::TablePage>();
+    if (slot.compare_exchange_strong(page, fresh.get())) page = fresh.release();
+  }
+  (*page)[block % FileSystem::table_page].store(inodes, std::memory_order_release);
+  return inodes;
 }
 
-Result<Inode*> live_inode(const FileSystem& fs, uint64_t number) {
+}  // namespace
+
+Inode* inode_at(FileSystem& fs, uint64_t number) {
+  if (number == 0) return nullptr;
+  const uint64_t block = number / inodes_per_block;
+  if (block < FileSystem::table_page * FileSystem::table_page) [[likely]] {
+    const FileSystem::TablePage* page =
+        fs.inode_blocks[block / FileSystem::table_page].load(std::memory_order_acquire);
+    if (page != nullptr) [[likely]] {
+      Inode* inodes = (*page)[block % FileSystem::table_page].load(std::memory_order_acquire);
+      if (inodes != nullptr) [[likely]] return inodes + number % inodes_per_block;
+    }
+  }
+  Inode* inodes = find_block(fs, block);
+  return inodes == nullptr ? nullptr : inodes + number % inodes_per_block;
+}
+
+Result<Inode*> live_inode(FileSystem& fs, uint64_t number) {
   Inode* inode = inode_at(fs, number);
   if (inode == nullptr || state_of(*inode) != format::inode_live)
     return fail(ESTALE, "inode %llu does not exist", static_cast<unsigned long long>(number));
@@ -121,19 +166,20 @@ Result<NewInode> make_inode(FileSystem& fs, LocalSeat& seat, uint32_t mode, pool
       if (try_take(fs, seat, number, &made)) break;
       continue;
     }
-    // Search before growing only where freed inodes are likely.
-    if (!searched) {
+    if (!searched && worth_searching(fs)) {
       searched = true;
       if (search_table(fs)) continue;
     }
     CAIRN_TRY(grow_table(fs, seat, need));
   }
   Inode& inode = *made.inode;
-  auto* words = reinterpret_cast<Word*>(&inode);
   const uint64_t generation = inode.generation.load() + 1;
-  for (size_t i = 0; i < sizeof(Inode) / sizeof(Word); ++i) {
-    if (&words[i] != &inode.state && &words[i] != &inode.generation) pool.store(words[i], 0);
-  }
+  // The first line word by word (state and shape keep their values), the rest at once.
+  for (Word* word : {&inode.flags, &inode.links, &inode.rdev}) pool.store(*word, 0);
+  pool::Segment& segment = pool.segment_of(&inode);
+  CAIRN_TRY(segment.region.zero(Pool::offset_in(segment, inode.direct),
+                                sizeof inode - Pool::offset_in(segment, inode.direct) +
+                                    Pool::offset_in(segment, &inode)));
   const uint64_t now = now_ns();
   pool.store(inode.generation, generation);
   pool.store(inode.mode, mode);

@@ -183,6 +183,12 @@ void extend_size(FileSystem& fs, Inode& inode, uint64_t end) {
   fs.pool.flush(&inode.size, sizeof(Word));
 }
 
+// For those who ask afterwards how much space was missing.
+void note_full(FileSystem& fs, uint64_t missing) {
+  fs.pool.fetch_add(fs.pool.state->full_count, 1);
+  fs.pool.fetch_add(fs.pool.state->full_bytes, missing);
+}
+
 Result<size_t> write_in_seat(File& file, pool::SeatGuard& seat, const uint8_t* source, uint64_t size,
                              uint64_t offset) {
   FileSystem& fs = *file.fs;
@@ -201,6 +207,7 @@ Result<size_t> write_in_seat(File& file, pool::SeatGuard& seat, const uint8_t* s
     fs.pool.store(seat->words->extending_inode, 0);
   }
   if (Status s = fs.pool.fence(); !s.ok()) return s;
+  if (status.code() == ENOSPC) note_full(fs, size - written);
   if (written == 0 && !status.ok()) return status;
   touch_modified(file);
   return static_cast<size_t>(written);
@@ -325,6 +332,7 @@ Result<size_t> append(File& file, const iovec* vector, int count, uint64_t* offs
   if (done != 0) extend_size(fs, *file.inode, start + done);
   fs.pool.store(seat->words->extending_inode, 0);
   if (Status s = fs.pool.fence(); !s.ok()) return s;
+  if (status.code() == ENOSPC) note_full(fs, total - done);
   if (done == 0 && !status.ok()) return status;
   touch_modified(file);
   return static_cast<size_t>(done);

@@ -85,7 +85,7 @@ class TwoDirectories {
   TwoDirectories& operator=(const TwoDirectories&) = delete;
 
   // Is `directory` at or below `ancestor`? Stable only under the rename lock.
-  static bool is_below(const FileSystem& fs, uint64_t directory, uint64_t ancestor) {
+  static bool is_below(FileSystem& fs, uint64_t directory, uint64_t ancestor) {
     for (unsigned depth = 0; depth < 65536; ++depth) {
       if (directory == ancestor) return true;
       if (directory <= format::root_inode) return false;
@@ -125,7 +125,7 @@ class TwoInodes {
   Word* second_ = nullptr;
 };
 
-Result<Map> live_map(const FileSystem& fs, uint64_t number) {
+Result<Map> live_map(FileSystem& fs, uint64_t number) {
   auto inode = live_inode(fs, number);
   if (!inode.ok()) return inode.status();
   return Map{*inode, number};

@@ -132,10 +132,17 @@ Result<std::unique_ptr<File>> open_inode(FileSystem& fs, LocalSeat& seat, uint64
                                          int flags) {
   auto inode = live_inode(fs, number);
   if (!inode.ok()) return inode.status();
+  Pool& pool = fs.pool;
+  if (pool.read_only) {
+    auto own = std::make_unique<OpenFile>();
+    pool.store(own->flags, static_cast<uint64_t>(static_cast<uint32_t>(flags)));
+    auto file = make_handle(fs, *inode, number, own.get(), 0, flags);
+    file->own = std::move(own);
+    return file;
+  }
   uint64_t slot = 0;
   OpenFile* open = nullptr;
   CAIRN_TRY(make_description(fs, seat, &slot, &open));
-  Pool& pool = fs.pool;
   // The count goes up before the look at the state, and unlink looks at the count after it has changed
   // the links: one of the two sees the other.
   pool.store(open->inode, number);
@@ -172,6 +179,7 @@ Result<std::unique_ptr<File>> adopt(FileSystem& fs, LocalSeat& /*seat*/, uint64_
 void close_file(LocalSeat& seat, std::unique_ptr<File> file) {
   FileSystem& fs = *file->fs;
   unlist_file(fs, file.get());
+  if (fs.pool.read_only) return;
   fold_stamp(*file);
   // Another handle of this process on the same description keeps the lane's hold.
   {
@@ -257,8 +265,11 @@ void sweep_unlinked(FileSystem& fs, LocalSeat& seat) {
 }
 
 OffsetGuard::OffsetGuard(File& file, LocalSeat& seat) : file_(file) {
+  if (file.fs->pool.read_only) return;
   pool::acquire(file.fs->pool, seat, file.shared->lock);
 }
-OffsetGuard::~OffsetGuard() { pool::release(file_.fs->pool, file_.shared->lock); }
+OffsetGuard::~OffsetGuard() {
+  if (!file_.fs->pool.read_only) pool::release(file_.fs->pool, file_.shared->lock);
+}
 
 }  // namespace cairn::file

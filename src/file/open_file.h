@@ -20,6 +20,7 @@ struct File {
   bool writable = false;
   bool directory = false;
   bool synchronous = false;  // O_SYNC, O_DSYNC
+  std::unique_ptr<format::OpenFile> own;  // the description, in a pool that is only looked at
   bool adopted_twice = false;  // another handle of this process names the same description
   File* next = nullptr;        // FileSystem::files
   File* previous = nullptr;

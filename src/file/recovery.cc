@@ -13,7 +13,7 @@ namespace cairn::file {
 namespace {
 
 // The map that an inode number in a block record or slot stands for.
-bool map_of(const FileSystem& fs, uint64_t number, Map* map) {
+bool map_of(FileSystem& fs, uint64_t number, Map* map) {
   if (number == format::itable_number) *map = fs.itable();
   else if (number == format::otable_number) *map = fs.otable();
   else if (number == format::ptable_number) *map = fs.ptable();

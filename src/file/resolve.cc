@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 
 #include <cstring>
+#include <optional>
+#include <string_view>
 
 #include "pool/seats.h"
 
@@ -12,31 +14,33 @@ namespace {
 // The path that is still to be walked, consumed from the front.
 class Remaining {
  public:
-  explicit Remaining(const char* path) : text_(path) {}
+  explicit Remaining(std::string_view path) : text_(path) {}
 
   // The next component, or false. `last`: nothing but slashes follows.
   bool next(std::string_view* component, bool* last, bool* slash_after) {
     while (at_ < text_.size() && text_[at_] == '/') ++at_;
     if (at_ == text_.size()) return false;
     size_t end = text_.find('/', at_);
-    if (end == std::string::npos) end = text_.size();
-    *component = std::string_view(text_).substr(at_, end - at_);
+    if (end == std::string_view::npos) end = text_.size();
+    *component = text_.substr(at_, end - at_);
     const size_t after = text_.find_first_not_of('/', end);
-    *last = after == std::string::npos;
+    *last = after == std::string_view::npos;
     *slash_after = end < text_.size();
     at_ = end;
     return true;
   }
   // Puts a link's text in front of what is left.
   void splice(const std::string& link) {
-    text_ = link + text_.substr(at_);
+    spliced_ = link + rest();
+    text_ = spliced_;
     at_ = 0;
   }
-  [[nodiscard]] std::string rest() const { return text_.substr(at_); }
+  [[nodiscard]] std::string rest() const { return std::string(text_.substr(at_)); }
   [[nodiscard]] bool is_absolute() const { return !text_.empty() && text_[0] == '/'; }
 
  private:
-  std::string text_;
+  std::string_view text_;
+  std::string spliced_;
   size_t at_ = 0;
 };
 
@@ -73,9 +77,11 @@ Result<std::string> link_text(FileSystem& fs, const Map& link) {
 Status resolve(FileSystem& fs, uint64_t directory, const char* path, const ResolveOptions& options,
                Resolved* resolved, std::string* rest) {
   if (path[0] == '\0') return fail(ENOENT, "an empty path");
-  if (strnlen(path, longest_path + 1) > longest_path)
+  const size_t length = strnlen(path, longest_path + 1);
+  if (length > longest_path)
     return fail(ENAMETOOLONG, "a path of more than %zu bytes", longest_path);
-  Remaining remaining(path);
+  Remaining remaining({path, length});
+  std::optional<pool::SeatGuard> seat;
   uint64_t at = remaining.is_absolute() ? options.top : directory;
   int links = 0;
   resolved->parent = at;
@@ -86,18 +92,21 @@ Status resolve(FileSystem& fs, uint64_t directory, const char* path, const Resol
   bool last = false;
   bool slash_after = false;
   while (remaining.next(&view, &last, &slash_after)) {
-    const std::string component(view);
     resolved->parent = 0;
+    // What comes from lower may take long: nobody's reclaim should wait for that.
+    if (fs.lower != nullptr) seat.reset();
     auto here = enter_directory(fs, at);
     if (!here.ok()) return here.status();
-    if (component == ".") {
+    if (!seat.has_value()) seat.emplace(fs.pool);
+    if (!seat->ok()) return pool::no_seat(fs.pool);
+    if (view == ".") {
       resolved->parent = at;
       resolved->name = ".";
       resolved->inode = at;
       resolved->must_be_directory = true;
       continue;
     }
-    if (component == "..") {
+    if (view == "..") {
       if (at == options.top) {
         if (options.stop_outside) {
           *rest = ".." + remaining.rest();
@@ -115,18 +124,13 @@ Status resolve(FileSystem& fs, uint64_t directory, const char* path, const Resol
       resolved->must_be_directory = true;
       continue;
     }
-    auto name = make_name(component.data(), component.size());
+    auto name = make_name(view.data(), view.size());
     if (!name.ok()) return name.status();
     resolved->parent = at;
-    resolved->name = component;
+    if (last) resolved->name = view;
     resolved->inode = 0;
     resolved->must_be_directory = slash_after;
-    Result<Slot> slot = Status(ENOENT);
-    {
-      pool::SeatGuard seat(fs.pool);
-      if (!seat.ok()) return pool::no_seat(fs.pool);
-      slot = find_name(fs, *here, *name);
-    }
+    auto slot = find_name(fs, *here, *name);
     if (!slot.ok()) {
       if (!last) resolved->parent = 0;
       if (slot.code() == ENOENT) return fail(ENOENT, "%s: no such file or directory", path);

@@ -94,7 +94,9 @@ struct alignas(64) State {
   Word otable_blocks;
   Word otable_cursor;
   Word pin_cursor;
-  Word reserved4[3];
+  Word full_count;           // calls that found the pool full, and how many bytes did not fit
+  Word full_bytes;
+  Word reserved4;
   Word attached[max_lanes / 64];  // lanes that may be attached: where to look, not whether
   Inode itable;              // the map of the inode table: 8 inodes a block
   Inode otable;              // the map of the open-file table: 16 descriptions a block

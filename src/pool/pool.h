@@ -121,6 +121,7 @@ struct Pool {
   std::vector<HeldLane> held;  // [0] is its first
   std::array<LocalSeat, static_cast<size_t>(max_local_lanes) * format::seats_per_lane> seats;
   std::atomic<uint32_t> seats_ready{0};
+  std::unique_ptr<format::Seat[]> private_seats;  // of a pool that is only looked at
   std::atomic<uint32_t> adding_lane{0};
   bool no_liveness = false;  // images under check: nobody is alive, nothing is locked
 

@@ -171,6 +171,15 @@ Status add_lane(Pool& pool) {
   return status;
 }
 
+void use_private_seats(Pool& pool) {
+  pool.private_seats = std::make_unique<format::Seat[]>(pool.seats.size());
+  for (uint32_t i = 0; i < pool.seats.size(); ++i) {
+    pool.seats[i].words = &pool.private_seats[i];
+    pool.seats[i].index = i % format::seats_per_lane;
+  }
+  pool.seats_ready.store(static_cast<uint32_t>(pool.seats.size()));
+}
+
 void give_lane_up(Pool& pool, uint32_t number) {
   format::Lane& lane = pool.lanes[number];
   pool.store_flush(lane.generation, lane.generation.load() + 1);

@@ -84,6 +84,8 @@ Result<uint32_t> take_lane_for_exec(Pool& pool, int* descriptor);
 void give_lane_up(Pool& pool, uint32_t lane);
 // In a forked child without a lane of its own: it holds none, and takes one at its next call.
 void leave_lanes_to_parent(Pool& pool);
+// For a pool that is only looked at: seats in this process's own memory, which nobody waits for.
+void use_private_seats(Pool& pool);
 // Adds a lane to those that this process's threads use.
 Status add_lane(Pool& pool);
 // Gives all lanes back; nobody may be inside a call.
