@@ -114,13 +114,17 @@ int enter(Cover* cover, cairn_ino ino) {
 
 // "device:inode:ours:path": the first two are the kernel's directory, to know that nobody moved since.
 size_t describe(char* text, size_t capacity) {
-  if (state.load() != Where::kCovered || covered_place.ino == 0) return 0;
+  // What was inherited and not looked at goes on as it is.
+  bool untouched = inherited_path[0] != '\0';
+  if (!untouched && (state.load() != Where::kCovered || covered_place.ino == 0)) return 0;
+  const char* path = untouched ? inherited_path : covered_place.cover->path;
+  cairn_ino ino = untouched ? inherited_ino : covered_place.ino;
   struct stat st;
   if (real::fstatat(AT_FDCWD, ".", &st, 0) != 0) return 0;
   int length = snprintf(text, capacity, "CAIRN_CWD=%llu:%llu:%llu:%s",
                         static_cast<unsigned long long>(st.st_dev),
                         static_cast<unsigned long long>(st.st_ino),
-                        static_cast<unsigned long long>(covered_place.ino), covered_place.cover->path);
+                        static_cast<unsigned long long>(ino), path);
   return static_cast<size_t>(length) < capacity ? static_cast<size_t>(length) : 0;
 }
 

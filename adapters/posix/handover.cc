@@ -79,8 +79,8 @@ int Handover::name_files() {
 }
 
 int Handover::prepare() {
-  if (pool == nullptr) return 0;
   cwd::describe(directory_, sizeof directory_);
+  if (pool == nullptr) return 0;
   if (table::covered_fds.load() == 0) return 0;
   int before = errno;
   int error = name_files();
