@@ -2,7 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstring>
+#include <algorithm>
 
 #include "file/file_system.h"
 #include "file/names.h"
@@ -72,13 +72,13 @@ Status make_root(FileSystem& fs, uint32_t mode) {
   return pool.fence();
 }
 
-bool alone(Pool& pool) {
-  return pool.for_each_lane([&pool](uint32_t lane) {
-    for (const Pool::HeldLane& held : pool.held) {
-      if (held.number == lane) return true;
-    }
-    return false;
-  });
+bool holds(const Pool& pool, uint32_t lane) {
+  return std::any_of(pool.held.begin(), pool.held.end(),
+                     [lane](const Pool::HeldLane& held) { return held.number == lane; });
+}
+
+bool alone(const Pool& pool) {
+  return pool.for_each_lane([&pool](uint32_t lane) { return holds(pool, lane); });
 }
 
 }  // namespace
@@ -166,12 +166,11 @@ void detach(FileSystem& fs) {
   }
   auto lock = pool::lock_attach(pool);
   // The dead leave work behind, which the last one does.
-  const bool last = lock.ok() && (pool.for_each_lane([&](uint32_t lane) {
-    bool own = false;
-    for (const Pool::HeldLane& held : pool.held) own = own || held.number == lane;
-    if (!own) pool::recover_if_dead(pool, lane);
+  pool.for_each_lane([&](uint32_t lane) {
+    if (!holds(pool, lane)) pool::recover_if_dead(pool, lane);
     return true;
-  }), alone(pool));
+  });
+  const bool last = lock.ok() && alone(pool);
   if (last) {
     pool::SeatGuard seat(pool);
     if (seat.ok()) {

@@ -213,13 +213,17 @@ Result<size_t> write_in_seat(File& file, pool::SeatGuard& seat, const uint8_t* s
   return static_cast<size_t>(written);
 }
 
-bool is_lazy(const File& file) {
-  return (file.inode->flags.load() & format::flag_lazy) != 0 && file.fs->lower != nullptr;
+bool is_lazy(const File& file) { return (file.inode->flags.load() & format::flag_lazy) != 0; }
+
+Status without_lower(const File& file) {
+  return fail(EIO, "inode %llu: its contents still lie in the covered directory, which is not joined",
+              static_cast<unsigned long long>(file.number));
 }
 
 // What is to be written or mapped must be the pool's own first.
 Status stage_if_lazy(const File& file) {
   if (!is_lazy(file)) [[likely]] return Status();
+  if (file.fs->lower == nullptr) return without_lower(file);
   return file.fs->lower->stage(file.number, false);
 }
 
@@ -254,7 +258,10 @@ Result<size_t> read_at(File& file, void* buffer, size_t size, uint64_t offset) {
     return fail(EBADF, "inode %llu: not open for reading", static_cast<unsigned long long>(file.number));
   if (file.directory) [[unlikely]]
     return fail(EISDIR, "inode %llu is a directory", static_cast<unsigned long long>(file.number));
-  if (is_lazy(file)) [[unlikely]] return fs.lower->read(file.number, buffer, size, offset);
+  if (is_lazy(file)) [[unlikely]] {
+    if (fs.lower == nullptr) return without_lower(file);
+    return fs.lower->read(file.number, buffer, size, offset);
+  }
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) [[unlikely]] return pool::no_seat(fs.pool);
   const uint64_t end_of_file = file.inode->size.load();

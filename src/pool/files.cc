@@ -176,6 +176,10 @@ Status check_directory(const std::string& path) {
 
 Result<std::unique_ptr<Pool>> create_files(const std::string& path, const CreateOptions& options) {
   const std::string parent = parent_of(path);
+  struct stat st {};
+  if (stat(path.c_str(), &st) == 0 && S_ISCHR(st.st_mode))
+    return fail(EOPNOTSUPP, "%s: pools on dax devices are not served yet; make a DAX file system there",
+                path.c_str());
   auto medium = media::recognise(parent.c_str());
   if (!medium.ok()) return medium.status();
   uint64_t size = round_down(options.size_bytes);

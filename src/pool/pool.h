@@ -127,6 +127,7 @@ struct Pool {
 
   // --- hints of this process; races are harmless ---
   std::atomic<uint64_t> current_chunk{UINT64_MAX};  // segment << 32 | chunk, see space.cc
+  std::atomic<uint64_t> current_owner{0};           // the lock word it was acquired with
   std::atomic<uint64_t> orphans_made{0};
 
   // The superblock copy that counts.

@@ -14,7 +14,7 @@
 namespace cairn::pool {
 
 namespace detail {
-thread_local SeatCache seat_cache __attribute__((tls_model("initial-exec"))) = {0, nullptr};
+thread_local SeatCache seat_cache[cached_seats] __attribute__((tls_model("initial-exec"))) = {};
 }
 
 namespace {
@@ -27,7 +27,16 @@ bool thread_is_gone(uint32_t thread) {
 }
 
 LocalSeat* remember(Pool& pool, LocalSeat* seat) {
-  detail::seat_cache = {pool.serial, seat};
+  // In place of a pool's that is gone or not in use now; the last one gives way if there is none.
+  detail::SeatCache* place = &detail::seat_cache[detail::cached_seats - 1];
+  for (detail::SeatCache& cached : detail::seat_cache) {
+    if (cached.serial == pool.serial && cached.seat == seat) return seat;
+    if (cached.serial == 0) {
+      place = &cached;
+      break;
+    }
+  }
+  *place = {pool.serial, seat};
   return seat;
 }
 
@@ -191,7 +200,7 @@ void leave_lanes_to_parent(Pool& pool) {
   pool.held.clear();
   pool.seats_ready.store(0);
   pool.adding_lane.store(0);
-  detail::seat_cache = {0, nullptr};
+  for (detail::SeatCache& cached : detail::seat_cache) cached = {0, nullptr};
   pool.current_chunk.store(UINT64_MAX);
 }
 

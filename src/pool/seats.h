@@ -11,16 +11,20 @@ namespace cairn::pool {
 LocalSeat* claim_seat(Pool& pool);
 
 namespace detail {
+// A thread's last seats: more than one, because calls nest (a write at the shared offset holds the
+// offset's lock around a write), and because a program may use several pools.
 struct SeatCache {
   uint64_t serial;
   LocalSeat* seat;
 };
-extern thread_local SeatCache seat_cache __attribute__((tls_model("initial-exec")));
+inline constexpr unsigned cached_seats = 4;
+extern thread_local SeatCache seat_cache[cached_seats] __attribute__((tls_model("initial-exec")));
 }  // namespace detail
 
 inline LocalSeat* seat_of_thread(Pool& pool) {
-  const detail::SeatCache& cache = detail::seat_cache;
-  if (cache.serial == pool.serial && cache.seat->busy == 0) [[likely]] return cache.seat;
+  for (const detail::SeatCache& cached : detail::seat_cache) {
+    if (cached.serial == pool.serial && cached.seat->busy == 0) [[likely]] return cached.seat;
+  }
   return claim_seat(pool);
 }
 

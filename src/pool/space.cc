@@ -1,5 +1,6 @@
 #include "pool/space.h"
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 
@@ -185,35 +186,64 @@ Run take_from(Pool& pool, LocalSeat& seat, ChunkRef where, uint64_t inode, uint6
   }
 }
 
-void drop_current(Pool& pool, uint64_t current, const LocalSeat& seat) {
+void drop_current(Pool& pool, uint64_t current) {
+  const uint64_t owner = pool.current_owner.load();
   if (!pool.current_chunk.compare_exchange_strong(current, UINT64_MAX)) return;
   const ChunkRef c = unpack(current);
-  Word& owner = pool.segment[c.segment]->chunk[c.chunk].owner;
-  uint64_t mine = seat.lock_word;
-  pool.compare_exchange(owner, mine, 0);
+  // Acquired by any thread of this process.
+  uint64_t mine = owner;
+  pool.compare_exchange(pool.segment[c.segment]->chunk[c.chunk].owner, mine, 0);
 }
 
-// A chunk with room that no other lane works in, made ours. `whole`: prefer an entirely free one.
+void make_current(Pool& pool, LocalSeat& seat, ChunkRef c) {
+  pool.current_owner.store(seat.lock_word);
+  pool.current_chunk.store(pack(c), std::memory_order_relaxed);
+}
+
+// Chunks are opened in order; how far, stands with the first chunk slot of the segment, which lies
+// before the data and is no chunk. A hint that is never too low for whoever has opened one himself.
+Word& opened(Segment& segment) { return segment.chunk[0].reserved[0]; }
+
+uint64_t opened_end(Segment& segment) {
+  return std::clamp(opened(segment).load(), first_chunk(segment), segment.chunks);
+}
+
+bool is_whole(const Chunk& chunk) {
+  return std::all_of(std::begin(chunk.free), std::end(chunk.free),
+                     [](const Word& word) { return word.load_relaxed() == ~0ULL; });
+}
+
+// A chunk with room that no other lane works in, made ours; those in use before come first, so that
+// no more memory is touched than must be. `whole`: an entirely free one, or none.
 bool find_chunk(Pool& pool, LocalSeat& seat, Need need, bool whole, ChunkRef* found, Status* why) {
   const uint32_t segments = pool.segments.load(std::memory_order_acquire);
-  for (int pass = whole ? 0 : 1; pass < 2; ++pass) {
-    for (uint32_t i = 0; i < segments; ++i) {
-      const uint32_t s = (seat.lane + i) % segments;
-      Segment& segment = *pool.segment[s];
-      for (uint64_t c = first_chunk(segment); c < segment.chunks; ++c) {
-        Chunk& chunk = segment.chunk[c];
-        const bool open = (chunk.state.load() & 0xff) == format::chunk_open;
-        if (open && !has_free(chunk, withheld(pool, {s, c}, need))) continue;
-        if (open && pass == 0 && find_run(chunk, 0, chunk_blocks).count < chunk_blocks) continue;
-        if (!try_acquire(pool, seat, chunk.owner)) continue;
-        if (Status status = open_chunk(pool, &seat, s, c); !status.ok()) {
-          release(pool, chunk.owner);
-          *why = status;
-          break;  // the medium is full; open chunks elsewhere may still have room
-        }
-        *found = {s, c};
-        return true;
+  for (uint32_t i = 0; i < segments; ++i) {
+    const uint32_t s = (seat.lane + i) % segments;
+    Segment& segment = *pool.segment[s];
+    const uint64_t end = opened_end(segment);
+    for (uint64_t c = first_chunk(segment); c < end; ++c) {
+      Chunk& chunk = segment.chunk[c];
+      if ((chunk.state.load() & 0xff) != format::chunk_open) continue;
+      if (whole ? !is_whole(chunk) : !has_free(chunk, withheld(pool, {s, c}, need))) continue;
+      if (!try_acquire(pool, seat, chunk.owner)) continue;
+      *found = {s, c};
+      return true;
+    }
+    for (uint64_t c = first_chunk(segment); c < segment.chunks; ++c) {
+      if (c < end && (segment.chunk[c].state.load() & 0xff) == format::chunk_open) continue;
+      Chunk& chunk = segment.chunk[c];
+      if (!try_acquire(pool, seat, chunk.owner)) continue;
+      if (Status status = open_chunk(pool, &seat, s, c); !status.ok()) {
+        release(pool, chunk.owner);
+        *why = status;
+        break;  // the medium is full; open chunks elsewhere may still have room
       }
+      if (!has_free(chunk, withheld(pool, {s, c}, need))) {
+        release(pool, chunk.owner);
+        continue;
+      }
+      *found = {s, c};
+      return true;
     }
   }
   return false;
@@ -276,6 +306,10 @@ Status open_chunk(Pool& pool, LocalSeat* /*seat*/, uint32_t s, uint64_t c) {
   for (Word& word : chunk.free) pool.store(word, ~0ULL);
   pool.store(chunk.state, format::chunk_open);
   pool.flush(&chunk, sizeof chunk);
+  uint64_t end = opened(segment).load();
+  while (end < c + 1 && !pool.compare_exchange(opened(segment), end, c + 1)) {
+  }
+  pool.flush(&opened(segment), sizeof(Word));
   return Status();
 }
 
@@ -287,18 +321,24 @@ Result<Run> take(Pool& pool, LocalSeat& seat, uint64_t inode, uint64_t file_bloc
     const uint64_t current = pool.current_chunk.load(std::memory_order_relaxed);
     if (current != UINT64_MAX) [[likely]] {
       const ChunkRef where = unpack(current);
-      const bool partly = wanted == chunk_blocks &&
-                          find_run(pool.segment[where.segment]->chunk[where.chunk], 0,
-                                   chunk_blocks).count < chunk_blocks;
+      const bool partly =
+          wanted == chunk_blocks && !is_whole(pool.segment[where.segment]->chunk[where.chunk]);
       if (!partly) {
         Run run = take_from(pool, seat, where, inode, file_block, level, wanted, need);
         if (run.count != 0) [[likely]] return run;
       }
-      drop_current(pool, current, seat);
+      drop_current(pool, current);
     }
     ChunkRef found;
-    if (!find_chunk(pool, seat, need, wanted == chunk_blocks, &found, &medium_full)) break;
-    pool.current_chunk.store(pack(found), std::memory_order_relaxed);
+    const bool whole = wanted == chunk_blocks;
+    if (!(whole && find_chunk(pool, seat, need, true, &found, &medium_full)) &&
+        !find_chunk(pool, seat, need, false, &found, &medium_full))
+      break;
+    make_current(pool, seat, found);
+    if (whole && !is_whole(pool.segment[found.segment]->chunk[found.chunk])) {
+      Run run = take_from(pool, seat, found, inode, file_block, level, wanted, need);
+      if (run.count != 0) return run;
+    }
   }
   for (int attempt = 0; attempt < 4; ++attempt) {
     Run run = take_anywhere(pool, seat, inode, file_block, level, wanted, need);
@@ -317,7 +357,7 @@ Result<Run> take(Pool& pool, LocalSeat& seat, uint64_t inode, uint64_t file_bloc
   // Reclaiming may have emptied whole chunks of others, or the race with them was lost.
   ChunkRef found;
   if (find_chunk(pool, seat, need, false, &found, &medium_full)) {
-    pool.current_chunk.store(pack(found), std::memory_order_relaxed);
+    make_current(pool, seat, found);
     Run run = take_from(pool, seat, found, inode, file_block, level, wanted, need);
     if (run.count != 0) return run;
   }
