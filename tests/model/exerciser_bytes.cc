@@ -1,0 +1,259 @@
+// The exerciser's operations on bytes.
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "model/exerciser.h"
+
+namespace cairn::test {
+
+uint64_t Exerciser::any_offset(const Node& node) {
+  switch (random_.below(8)) {
+    case 0:
+    case 1:
+      return random_.below(70'000);
+    case 2:
+      return node.bytes.size();
+    case 3:
+      return random_.below(node.bytes.size() + 5000);
+    case 4:
+      return random_.below(16) * 4096;
+    case 5:
+      return (1 + random_.below(4)) << 21;
+    case 6:
+      return (random_.below(3) << 30) + random_.below(10'000);
+    default:  // far: where the map's roots change, and up to 16 TiB
+      return (uint64_t{1} << (27 + random_.below(18))) - random_.below(20'000);
+  }
+}
+
+uint64_t Exerciser::any_size() {
+  switch (random_.below(6)) {
+    case 0:
+      return 1 + random_.below(100);
+    case 1:
+      return 4096;
+    case 2:
+      return 4096 * (1 + random_.below(10));
+    case 3:
+      return random_.one_in(20) ? (uint64_t{2} << 20) + random_.below(5000) : 1 + random_.below(9000);
+    default:
+      return 1 + random_.below(random_.one_in(4) ? options_.most_bytes_a_write : 20'000);
+  }
+}
+
+std::vector<uint8_t> Exerciser::any_bytes(uint64_t size) {
+  std::vector<uint8_t> bytes(size);
+  uint64_t word = random_.next() | 1;
+  for (uint64_t i = 0; i < size; ++i) {
+    if (i % 8 == 0) word = word * 0x5851f42d4c957f2dULL + 1;
+    bytes[i] = static_cast<uint8_t>(word >> (i % 8 * 8)) | 1;
+  }
+  return bytes;
+}
+
+void Exerciser::wrote(Handle& h, uint64_t offset, const std::vector<uint8_t>& bytes,
+                      ssize_t result) {
+  if (options_.may_be_full && result == -ENOSPC) {
+    ++refused_;
+    compare(h, offset, bytes.size());
+    return;
+  }
+  if (result < 0 || (static_cast<size_t>(result) != bytes.size() && !options_.may_be_full) ||
+      static_cast<size_t>(result) > bytes.size()) {
+    differs("write of " + std::to_string(bytes.size()) + " at " + std::to_string(offset) + " gave " +
+            std::to_string(result));
+    return;
+  }
+  h.node->bytes.write(offset, bytes.data(), static_cast<uint64_t>(result));
+  if (random_.one_in(4)) compare(h, offset < 50 ? 0 : offset - 50, bytes.size() + 100);
+}
+
+void Exerciser::pwrite(Handle& h) {
+  const auto bytes = any_bytes(any_size());
+  const uint64_t offset = h.append ? h.node->bytes.size() : any_offset(*h.node);
+  wrote(h, offset, bytes, cairn_pwrite(h.file, bytes.data(), bytes.size(), offset));
+}
+
+void Exerciser::write_vector(Handle& h) {
+  auto bytes = any_bytes(any_size());
+  const uint64_t a = random_.below(bytes.size() + 1);
+  const uint64_t b = a + random_.below(bytes.size() - a + 1);
+  const iovec vector[] = {{bytes.data(), a}, {bytes.data() + a, b - a},
+                          {bytes.data() + b, bytes.size() - b}};
+  const uint64_t offset = h.append ? h.node->bytes.size() : any_offset(*h.node);
+  wrote(h, offset, bytes, cairn_pwritev(h.file, vector, 3, offset));
+}
+
+void Exerciser::write_shared(Handle& h) {
+  const auto bytes = any_bytes(any_size());
+  if (!h.append && random_.one_in(2)) {
+    h.offset = any_offset(*h.node);
+    const int64_t at = cairn_seek(h.file, static_cast<int64_t>(h.offset), SEEK_SET);
+    if (at != static_cast<int64_t>(h.offset)) differs("seek gave " + std::to_string(at));
+  }
+  if (h.append) h.offset = h.node->bytes.size();
+  const ssize_t n = cairn_write(h.file, bytes.data(), bytes.size());
+  wrote(h, h.offset, bytes, n);
+  if (n > 0) h.offset += static_cast<uint64_t>(n);
+  else if (h.append) h.offset = static_cast<uint64_t>(cairn_seek(h.file, 0, SEEK_CUR));
+}
+
+void Exerciser::compare(Handle& h, uint64_t offset, uint64_t size) {
+  const auto expected = h.node->bytes.read(offset, size);
+  std::vector<uint8_t> bytes(size + 1);
+  const ssize_t n = cairn_pread(h.file, bytes.data(), size, offset);
+  if (n != static_cast<ssize_t>(expected.size())) {
+    differs("read of " + std::to_string(size) + " at " + std::to_string(offset) + " gave " +
+            std::to_string(n) + ", not " + std::to_string(expected.size()));
+    return;
+  }
+  const auto [a, b] = std::mismatch(expected.begin(), expected.end(), bytes.begin());
+  if (a != expected.end())
+    differs("byte " + std::to_string(offset + static_cast<uint64_t>(a - expected.begin())) + " of inode " +
+            std::to_string(h.node->ino) + " is " + std::to_string(*b) + ", not " + std::to_string(*a));
+}
+
+void Exerciser::pread(Handle& h) {
+  const uint64_t offset = any_offset(*h.node);
+  const uint64_t size = any_size();
+  if (random_.one_in(2)) {
+    compare(h, offset, size);
+    return;
+  }
+  std::vector<uint8_t> a(size / 2);
+  std::vector<uint8_t> b(size - size / 2);
+  const iovec vector[] = {{a.data(), a.size()}, {b.data(), b.size()}};
+  const auto expected = h.node->bytes.read(offset, size);
+  const ssize_t n = cairn_preadv(h.file, vector, 2, offset);
+  a.insert(a.end(), b.begin(), b.end());
+  if (n != static_cast<ssize_t>(expected.size()) ||
+      !std::equal(expected.begin(), expected.end(), a.begin()))
+    differs("preadv gave " + std::to_string(n) + " or other bytes");
+}
+
+void Exerciser::read_shared(Handle& h) {
+  std::vector<uint8_t> bytes(any_size());
+  const auto expected = h.node->bytes.read(h.offset, bytes.size());
+  const ssize_t n = cairn_read(h.file, bytes.data(), bytes.size());
+  if (n != static_cast<ssize_t>(expected.size()) ||
+      !std::equal(expected.begin(), expected.end(), bytes.begin())) {
+    differs("read at the shared offset gave " + std::to_string(n) + " or other bytes");
+    return;
+  }
+  h.offset += expected.size();
+}
+
+void Exerciser::truncate(Handle& h) {
+  const uint64_t size = random_.one_in(3) ? random_.below(10'000) : any_offset(*h.node);
+  const int result = random_.one_in(2) ? cairn_ftruncate(h.file, size)
+                                       : cairn_truncate(pool_, h.node->ino, size);
+  if (!went(result, 0, "truncate", false)) return;
+  h.node->bytes.resize(size);
+  compare(h, size < 5000 ? 0 : size - 5000, 10'000);
+}
+
+void Exerciser::punch(Handle& h) {
+  const uint64_t offset = any_offset(*h.node);
+  const uint64_t size = random_.one_in(5) ? uint64_t{1} << (20 + random_.below(20)) : any_size();
+  if (!went(cairn_fallocate(h.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, size), 0,
+            "punch", false))
+    return;
+  h.node->bytes.zero(offset, size);
+  compare(h, offset < 5000 ? 0 : offset - 5000, std::min<uint64_t>(size, 100'000) + 10'000);
+}
+
+void Exerciser::zero_range(Handle& h) {
+  const uint64_t offset = any_offset(*h.node);
+  const uint64_t size = any_size();
+  const bool keep = random_.one_in(2);
+  if (!went(cairn_fallocate(h.file, FALLOC_FL_ZERO_RANGE | (keep ? FALLOC_FL_KEEP_SIZE : 0), offset,
+                            size),
+            0, "zero range"))
+    return;
+  h.node->bytes.zero(offset, size);
+  if (!keep) h.node->bytes.extend(offset + size);
+  compare(h, offset < 5000 ? 0 : offset - 5000, size + 10'000);
+}
+
+void Exerciser::preallocate(Handle& h) {
+  const uint64_t offset = any_offset(*h.node);
+  const uint64_t size = any_size();
+  const bool keep = random_.one_in(2);
+  if (!went(cairn_fallocate(h.file, keep ? FALLOC_FL_KEEP_SIZE : 0, offset, size), 0, "fallocate"))
+    return;
+  if (!keep) h.node->bytes.extend(offset + size);
+  compare(h, offset, size + 100);
+}
+
+void Exerciser::map(Handle& h) {
+  const uint64_t end = h.node->bytes.size();
+  if (end == 0) return;
+  const uint64_t offset = random_.below(end) & ~uint64_t{4095};
+  const uint64_t size = std::min<uint64_t>(end - offset, any_size());
+  void* mapped = nullptr;
+  const int result =
+      cairn_mmap(h.file, nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, offset, &mapped);
+  if (options_.may_be_full && result == -ENOMEM) {
+    ++refused_;
+    return;
+  }
+  if (!went(result, 0, "mmap")) return;
+  auto* bytes = static_cast<uint8_t*>(mapped);
+  const auto expected = h.node->bytes.read(offset, size);
+  if (!std::equal(expected.begin(), expected.end(), bytes)) differs("a mapping shows other bytes");
+  const auto stored = any_bytes(1 + random_.below(size));
+  const uint64_t at = random_.below(size - stored.size() + 1);
+  std::memcpy(bytes + at, stored.data(), stored.size());
+  h.node->bytes.write(offset + at, stored.data(), stored.size());
+  compare(h, offset, size);
+  // And the other way round.
+  const auto written = any_bytes(1);
+  if (!h.append && cairn_pwrite(h.file, written.data(), 1, offset + at) == 1) {
+    h.node->bytes.write(offset + at, written.data(), 1);
+    if (bytes[at] != written[0]) differs("a mapping does not show what was written");
+  }
+  if (random_.one_in(2)) went(cairn_msync(pool_, mapped, size, MS_SYNC), 0, "msync");
+  went(cairn_munmap(pool_, mapped, size), 0, "munmap");
+}
+
+void Exerciser::seek(Handle& h) {
+  const Bytes& bytes = h.node->bytes;
+  const uint64_t from = any_offset(*h.node);
+  const int64_t data = cairn_seek(h.file, static_cast<int64_t>(from), SEEK_DATA);
+  const int64_t hole = cairn_seek(h.file, static_cast<int64_t>(from), SEEK_HOLE);
+  if (from >= bytes.size()) {
+    if (data != -ENXIO || hole != -ENXIO) differs("seeking beyond the end gave an offset");
+  } else {
+    if (data == -ENXIO) {
+      if (!bytes.is_zero(from, bytes.size() - from)) differs("SEEK_DATA did not find data");
+    } else if (data < static_cast<int64_t>(from) ||
+               !bytes.is_zero(from, static_cast<uint64_t>(data) - from)) {
+      differs("SEEK_DATA went past data to " + std::to_string(data));
+    }
+    if (hole < static_cast<int64_t>(from) || hole > static_cast<int64_t>(bytes.size()) ||
+        !bytes.is_zero(static_cast<uint64_t>(hole), 1))
+      differs("SEEK_HOLE gave " + std::to_string(hole));
+  }
+  const int64_t back = cairn_seek(h.file, static_cast<int64_t>(h.offset), SEEK_SET);
+  if (back != static_cast<int64_t>(h.offset)) differs("seek gave " + std::to_string(back));
+}
+
+void Exerciser::compare_all(Handle& h) {
+  const uint64_t size = h.node->bytes.size();
+  compare(h, 0, std::min<uint64_t>(size, 100'000));
+  for (uint64_t block : h.node->bytes.blocks()) compare(h, block, 4096);
+  compare(h, size < 100 ? 0 : size - 100, 200);
+}
+
+void Exerciser::check_status(Handle& h) {
+  cairn_stat st;
+  if (!went(cairn_fstat(h.file, &st), 0, "fstat")) return;
+  if (st.size != h.node->bytes.size() || st.nlink != h.node->links || st.ino != h.node->ino)
+    differs("fstat: size " + std::to_string(st.size) + " not " + std::to_string(h.node->bytes.size()) +
+            ", links " + std::to_string(st.nlink) + " not " + std::to_string(h.node->links));
+}
+
+}  // namespace cairn::test
