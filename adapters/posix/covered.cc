@@ -9,7 +9,7 @@
 
 namespace posix {
 
-Cover covers[kMostCovers];
+constinit Cover covers[kMostCovers];
 int cover_count;
 char pool_path[PATH_MAX];
 std::atomic<int> coverage{0};
@@ -50,6 +50,11 @@ static bool climbs(const char* path) {
   return (path[0] == '.' && path[1] == '.') || strstr(path, "/..") != nullptr;
 }
 
+static bool may_name_descriptor(const char* path) {
+  return starts_with(path, "/dev/fd/") || starts_with(path, "/dev/std") ||
+         (starts_with(path, "/proc/") && strstr(path + 6, "/fd/") != nullptr);
+}
+
 bool maybe_covered(int dir, const char* path) {
   if (path == nullptr) return false;
   if (path[0] != '/') {
@@ -69,9 +74,7 @@ bool maybe_covered(int dir, const char* path) {
     // An ancestor, or "//" or "/." before the difference.
     if (path[same] == '\0' || path[same] == '/' || path[same] == '.') return true;
   }
-  if (table::covered_fds.load(std::memory_order_relaxed) > 0 &&
-      (starts_with(path, "/proc/") || starts_with(path, "/dev/")))
-    return true;
+  if (table::covered_fds.load(std::memory_order_relaxed) > 0 && may_name_descriptor(path)) return true;
   return climbs(path);
 }
 
@@ -122,7 +125,7 @@ static Cover* fold(char* folded, size_t capacity, const char* rest, const char**
 
 // /proc/self/fd/N and its other names, if N is a Cairn file.
 static int descriptor_named(const char* folded) {
-  if (table::covered_fds.load(std::memory_order_relaxed) == 0) return -1;
+  if (table::covered_fds.load(std::memory_order_relaxed) == 0 || !may_name_descriptor(folded)) return -1;
   char own[64];
   snprintf(own, sizeof own, "/proc/%d/fd/", getpid());
   const char* number = nullptr;
@@ -196,7 +199,9 @@ int locate(int dir, const char* path, Spot* spot) {
 }
 
 void note_directory(int fd, int dir, const char* path) {
-  char folded[2 * PATH_MAX] = "/";
+  char folded[2 * PATH_MAX];
+  folded[0] = '/';
+  folded[1] = '\0';
   if (path[0] != '/' && base_path(dir, folded, sizeof folded) < 0) return;
   const char* left;
   if (fold(folded, sizeof folded, path, &left) != nullptr || !is_ancestor(folded)) return;

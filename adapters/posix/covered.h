@@ -15,15 +15,15 @@
 namespace posix {
 
 struct Cover {
-  char path[PATH_MAX];  // real, absolute, without a slash at the end
-  size_t length;
-  std::atomic<bool> joined;
-  cairn_cover* handle;
-  cairn_ino top;
+  char path[PATH_MAX] = "";  // real, absolute, without a slash at the end
+  size_t length = 0;
+  std::atomic<bool> joined{false};
+  cairn_cover* handle = nullptr;
+  cairn_ino top = 0;
 };
 
 constexpr int kMostCovers = 8;
-extern Cover covers[kMostCovers];
+extern constinit Cover covers[kMostCovers];
 extern int cover_count;
 extern char pool_path[PATH_MAX];
 

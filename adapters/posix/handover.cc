@@ -79,6 +79,7 @@ int Handover::name_files() {
 }
 
 int Handover::prepare() {
+  files_[0] = directory_[0] = '\0';
   cwd::describe(directory_, sizeof directory_);
   if (pool == nullptr) return 0;
   if (table::covered_fds.load() == 0) return 0;
@@ -103,20 +104,18 @@ size_t Handover::environment_room(char* const* from) {
   return count + 3;
 }
 
-char* const* Handover::environment(char* const* from, char** room) const {
+char* const* Handover::environment(char* const* from, char** room) {
   if (exec_fd_ < 0 && directory_[0] == '\0') return from;
-  // Written once more, with the note in front: it is not known before the files are.
-  static __thread char note[sizeof files_ + 32];
   size_t count = 0;
   for (size_t i = 0; from != nullptr && from[i] != nullptr; ++i) {
     if (strncmp(from[i], "CAIRN_EXEC=", 11) == 0 || strncmp(from[i], "CAIRN_CWD=", 10) == 0) continue;
     room[count++] = from[i];
   }
   if (exec_fd_ >= 0) {
-    snprintf(note, sizeof note, "CAIRN_EXEC=%d%s", exec_fd_, files_);
-    room[count++] = note;
+    snprintf(note_, sizeof note_, "CAIRN_EXEC=%d%s", exec_fd_, files_);
+    room[count++] = note_;
   }
-  if (directory_[0] != '\0') room[count++] = const_cast<char*>(directory_);
+  if (directory_[0] != '\0') room[count++] = directory_;
   room[count] = nullptr;
   return room;
 }

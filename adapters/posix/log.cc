@@ -12,6 +12,7 @@ namespace posix {
 
 static Level level_from_environment() {
   const char* name = getenv("CAIRN_LOG");
+  if (name == nullptr) name = getenv("CAIRN_LOG_LEVEL");  // the name of the key log.level
   if (name == nullptr) return Level::kWarning;
   if (strcmp(name, "error") == 0) return Level::kError;
   if (strcmp(name, "info") == 0) return Level::kInfo;

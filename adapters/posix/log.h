@@ -1,5 +1,5 @@
 // What the adapter has to say goes to the program's stderr, one line each, prefixed "cairn: ".
-// CAIRN_LOG: error, warning (the default), info, debug.
+// CAIRN_LOG (or CAIRN_LOG_LEVEL): error, warning (the default), info, debug.
 #pragma once
 
 namespace posix {

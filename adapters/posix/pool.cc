@@ -1,6 +1,7 @@
 #include "posix/pool.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
@@ -34,6 +35,9 @@ static int attach_locked() {
     for (unsigned char byte : info.uuid) hash = hash * 31 + byte;
   }
   device = makedev(0, 0xca000 | (hash & 0xfff));
+  const char* durability = getenv("CAIRN_DURABILITY");
+  if (durability != nullptr && strcmp(durability, "write") == 0)
+    cairn_pool_set_durability(attached, CAIRN_DURABILITY_WRITE);
   read_umask();
   watch_forks();
   pool = attached;

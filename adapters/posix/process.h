@@ -21,14 +21,15 @@ class Handover {
   // The program could not be started.
   void cancel();
   // `environment` with what was prepared; in `room` of environment_room() pointers.
-  char* const* environment(char* const* from, char** room) const;
+  char* const* environment(char* const* from, char** room);
   static size_t environment_room(char* const* from);
 
  private:
   int name_files();
   int exec_fd_ = -1;
-  char files_[8192] = "";
-  char directory_[PATH_MAX + 128] = "";
+  char files_[8192];
+  char note_[8192 + 32];
+  char directory_[PATH_MAX + 128];
 };
 
 // Does an open Cairn file outlive an exec? Then a child has to be prepared in its own process.
