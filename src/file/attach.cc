@@ -39,10 +39,7 @@ Status first_attach(FileSystem& fs) {
     CAIRN_TRY(rebuild(fs));
   } else if (!clean) {
     // The memory is what it was: only the dead have left things half done.
-    pool.for_each_lane([&pool](uint32_t lane) {
-      pool::recover_if_dead(pool, lane);
-      return true;
-    });
+    pool::recover_the_dead(pool);
   }
   const uint64_t generation = pool.state->attach_generation.load() + 1;
   pool.store_flush(pool.state->attach_generation, generation);
@@ -140,6 +137,7 @@ Result<std::unique_ptr<FileSystem>> attach_to(std::unique_ptr<Pool> mapped,
   if (!attached.ok()) return attached.status();
   pool.held.reserve(pool::max_local_lanes);
   if (!*attached) CAIRN_TRY(first_attach(*fs));
+  else pool::recover_the_dead(pool);
   pool.attach_generation = pool.state->attach_generation.load();
   CAIRN_TRY(pool::add_lane(pool));
   lock->release();
@@ -166,10 +164,7 @@ void detach(FileSystem& fs) {
   }
   auto lock = pool::lock_attach(pool);
   // The dead leave work behind, which the last one does.
-  pool.for_each_lane([&](uint32_t lane) {
-    if (!holds(pool, lane)) pool::recover_if_dead(pool, lane);
-    return true;
-  });
+  pool::recover_the_dead(pool);
   const bool last = lock.ok() && alone(pool);
   if (last) {
     pool::SeatGuard seat(pool);

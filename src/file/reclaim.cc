@@ -3,6 +3,7 @@
 #include "file/pins.h"
 #include "pool/epoch.h"
 #include "pool/lock.h"
+#include "pool/recover.h"
 #include "pool/seats.h"
 #include "pool/space.h"
 
@@ -142,7 +143,8 @@ uint64_t reclaim_list(FileSystem& fs, LocalSeat& seat, uint32_t number) {
 void reclaim_some(FileSystem& fs, LocalSeat& seat) {
   if (fs.pool.orphans_made.load(std::memory_order_relaxed) < orphans_per_pass) return;
   fs.pool.orphans_made.store(0, std::memory_order_relaxed);
-  reclaim_list(fs, seat, shard_of(seat));
+  // Nothing came back: perhaps somebody died inside a call, and holds the epoch up.
+  if (reclaim_list(fs, seat, shard_of(seat)) == 0) pool::recover_the_dead(fs.pool);
 }
 
 }  // namespace cairn::file

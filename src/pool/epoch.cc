@@ -48,10 +48,7 @@ bool wait_until_passed(Pool& pool, uint64_t epoch, LocalSeat& self, int patience
   const int64_t deadline = now_ms() + patience_ms;
   while (!has_passed(pool, epoch, &self)) {
     if (now_ms() >= deadline) return false;
-    pool.for_each_lane([&](uint32_t l) {
-      recover_if_dead(pool, l);
-      return true;
-    });
+    recover_the_dead(pool);
     const timespec pause{0, 50'000};
     nanosleep(&pause, nullptr);
   }

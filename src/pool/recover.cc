@@ -1,8 +1,6 @@
 #include "pool/recover.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
+#include "pool/files.h"
 #include "pool/redo.h"
 #include "pool/space.h"
 
@@ -23,18 +21,36 @@ void recover_lane(Pool& pool, uint32_t number) {
   pool.fetch_and(pool.state->attached[number / 64], ~(1ULL << (number % 64)));
 }
 
-void recover_if_dead(Pool& pool, uint32_t number) {
-  if (pool.read_only || pool.no_liveness) return;
-  format::Lane& lane = pool.lanes[number];
+namespace {
+
+void recover_through(Pool& pool, int fd, uint32_t number) {
+  const format::Lane& lane = pool.lanes[number];
   if ((lane.generation.load() & 1) == 0) return;
-  const int fd = open(pool.lock_path.c_str(), O_RDWR | O_CLOEXEC);
-  if (fd < 0) return;  // nothing can be said, so nothing is done
   const auto held = media::is_held(fd, lane_lock_byte(number));
-  if (held.ok() && !*held) {
-    auto lock = media::try_lock(fd, lane_lock_byte(number));
-    if (lock.ok() && (lane.generation.load() & 1) != 0) recover_lane(pool, number);
-  }
-  close(fd);
+  if (!held.ok() || *held) return;
+  auto lock = media::try_lock(fd, lane_lock_byte(number));
+  if (lock.ok() && (lane.generation.load() & 1) != 0) recover_lane(pool, number);
+}
+
+}  // namespace
+
+void recover_if_dead(Pool& pool, uint32_t number) {
+  if (pool.read_only || pool.no_liveness || (pool.lanes[number].generation.load() & 1) == 0) return;
+  const int fd = open_lock_file(pool);
+  if (fd < 0) return;  // nothing can be said, so nothing is done
+  recover_through(pool, fd, number);
+  close_lock_file(fd);
+}
+
+void recover_the_dead(Pool& pool) {
+  if (pool.read_only || pool.no_liveness) return;
+  const int fd = open_lock_file(pool);
+  if (fd < 0) return;
+  pool.for_each_lane([&pool, fd](uint32_t lane) {
+    recover_through(pool, fd, lane);
+    return true;
+  });
+  close_lock_file(fd);
 }
 
 }  // namespace cairn::pool

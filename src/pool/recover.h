@@ -11,6 +11,9 @@ namespace cairn::pool {
 // called with some held.
 void recover_if_dead(Pool& pool, uint32_t lane);
 
+// The same for every lane that is attached.
+void recover_the_dead(Pool& pool);
+
 // The recovery itself; the caller holds the lane's liveness lock.
 void recover_lane(Pool& pool, uint32_t lane);
 
