@@ -89,13 +89,13 @@ Claim own_claim(const file::FileSystem& fs, const std::string& job) {
   if (uname(&names) == 0) claim.host = names.nodename;
   sys::read_file("/proc/sys/kernel/random/boot_id", &claim.boot);
   while (!claim.boot.empty() && claim.boot.back() == '\n') claim.boot.pop_back();
-  claim.pool = fs.pool.path;
+  if (sys::real_path(fs.pool.path.c_str(), 0, &claim.pool) < 0) claim.pool = fs.pool.path;
   char text[64];
   std::snprintf(text, sizeof text, "%016llx%016llx",
                 static_cast<unsigned long long>(fs.pool.superblock().uuid[0].load()),
                 static_cast<unsigned long long>(fs.pool.superblock().uuid[1].load()));
   claim.uuid = text;
-  claim.job = job;
+  claim.job = job.substr(0, job.find('\n'));
   claim.time = std::to_string(file::now_ns() / 1'000'000'000);
   return claim;
 }

@@ -4,12 +4,12 @@
 #include <sys/stat.h>
 
 #include <cstdio>
-#include <vector>
 
 #include "file/io.h"
 #include "file/names.h"
 #include "file/sync.h"
 #include "pool/seats.h"
+#include "tier/listing.h"
 #include "tier/pool_file.h"
 
 namespace cairn::tier {
@@ -140,30 +140,17 @@ Status for_each_record(
   if (*covers == 0) return Status();
   auto inode = file::live_inode(fs, *covers);
   if (!inode.ok()) return inode.status();
-  std::vector<file::Listed> batch(16);
-  for (uint64_t cookie = 0;;) {
-    size_t count = 0;
-    {
-      pool::SeatGuard seat(fs.pool);
-      if (!seat.ok()) return pool::no_seat(fs.pool);
-      auto n = file::list_names(fs, *seat, {*inode, *covers}, cookie, batch.data(), batch.size());
-      if (!n.ok()) return n.status();
-      count = *n;
-    }
-    if (count == 0) return Status();
-    for (size_t i = 0; i < count; ++i) {
-      const std::string file(batch[i].name, batch[i].length);
-      const std::string end = suffix;
-      if (file.size() <= end.size() || file.compare(file.size() - end.size(), end.size(), end) != 0)
-        continue;
-      const std::string name = file.substr(0, file.size() - end.size());
-      auto record = read_record(fs, *covers, name);
-      if (record.code() == ENOENT) continue;  // discarded just now
-      if (!record.ok()) return record.status();
-      CAIRN_TRY(visit(name, *record));
-    }
-    cookie = batch[count - 1].cookie;
-  }
+  return for_each_name(fs, {*inode, *covers}, false, [&](const file::Listed& listed) -> Status {
+    const std::string file = name_of(listed);
+    const std::string end = suffix;
+    if (file.size() <= end.size() || file.compare(file.size() - end.size(), end.size(), end) != 0)
+      return Status();
+    const std::string name = file.substr(0, file.size() - end.size());
+    auto record = read_record(fs, *covers, name);
+    if (record.code() == ENOENT) return Status();  // discarded just now
+    if (!record.ok()) return record.status();
+    return visit(name, *record);
+  });
 }
 
 }  // namespace cairn::tier

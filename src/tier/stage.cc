@@ -10,6 +10,7 @@
 #include "pool/lock.h"
 #include "pool/redo.h"
 #include "pool/space.h"
+#include "tier/listing.h"
 #include "tier/lower.h"
 #include "tier/pool_file.h"
 
@@ -220,26 +221,14 @@ Status LowerTree::stage_tree(uint64_t number) {
     return Status();
   };
   CAIRN_TRY(add(number));
-  std::vector<file::Listed> batch(64);
   while (!directories.empty()) {
     const uint64_t directory = directories.back();
     directories.pop_back();
     auto inode = file::live_inode(fs_, directory);
     if (!inode.ok()) continue;
     if (is_lazy(**inode)) CAIRN_TRY(fill_directory(directory));
-    for (uint64_t cookie = 0;;) {
-      size_t count = 0;
-      {
-        pool::SeatGuard seat(fs_.pool);
-        if (!seat.ok()) return pool::no_seat(fs_.pool);
-        auto n = file::list_names(fs_, *seat, {*inode, directory}, cookie, batch.data(), batch.size());
-        if (!n.ok()) return n.status();
-        count = *n;
-      }
-      if (count == 0) break;
-      for (size_t i = 0; i < count; ++i) CAIRN_TRY(add(batch[i].inode));
-      cookie = batch[count - 1].cookie;
-    }
+    CAIRN_TRY(for_each_name(fs_, {*inode, directory}, false,
+                            [&](const file::Listed& listed) { return add(listed.inode); }));
   }
   // Told before anything is copied.
   if (bytes >= worth_a_look) CAIRN_TRY(check_space(fs_, bytes, "moving what still lies in lower"));

@@ -87,6 +87,9 @@ int64_t renameat2(int from, const char* name, int to, const char* new_name, unsi
   return call(SYS_renameat2, from, name, to, new_name, flags);
 }
 int64_t fchmod(int fd, uint32_t mode) { return call(SYS_fchmod, fd, mode); }
+int64_t chmodat(int directory, const char* name, uint32_t mode) {
+  return call(SYS_fchmodat, directory, name, mode);
+}
 int64_t fchownat(int directory, const char* name, uint32_t uid, uint32_t gid) {
   return call(SYS_fchownat, directory, name, uid, gid, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH);
 }
@@ -157,6 +160,13 @@ int64_t read_file(const char* path, std::string* text) {
     if (n <= 0) return n;
     text->append(buffer, static_cast<size_t>(n));
   }
+}
+
+int64_t real_path(const char* path, int flags, std::string* real) {
+  const int64_t fd = openat(AT_FDCWD, path, O_PATH | flags);
+  if (fd < 0) return fd;
+  const Descriptor opened(static_cast<int>(fd));
+  return read_link(AT_FDCWD, ("/proc/self/fd/" + std::to_string(fd)).c_str(), real);
 }
 
 std::string random_name() {

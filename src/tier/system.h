@@ -39,6 +39,7 @@ int64_t mknodat(int directory, const char* name, uint32_t mode, uint64_t device)
 int64_t unlinkat(int directory, const char* name, int flags);
 int64_t renameat2(int from, const char* name, int to, const char* new_name, unsigned flags);
 int64_t fchmod(int fd, uint32_t mode);
+int64_t chmodat(int directory, const char* name, uint32_t mode);
 int64_t fchownat(int directory, const char* name, uint32_t uid, uint32_t gid);
 // Both times in nanoseconds; of a link itself. `name` null: of the descriptor.
 int64_t utimensat(int directory, const char* name, uint64_t atime, uint64_t mtime);
@@ -103,6 +104,9 @@ int64_t read_link(int directory, const char* name, std::string* text);
 
 // A whole small file; 0 or -errno.
 int64_t read_file(const char* path, std::string* text);
+
+// The path of what `path` leads to, without symbolic links. `flags`: O_DIRECTORY or 0.
+int64_t real_path(const char* path, int flags, std::string* real);
 
 // Random hexadecimal digits, for names that nobody else has.
 std::string random_name();

@@ -1,0 +1,67 @@
+// What has changed in the pool since it was the same in lower, and what has changed in lower.
+#include <sys/stat.h>
+
+#include <chrono>
+#include <thread>
+
+#include "file/attributes.h"
+#include "tier/drain_state.h"
+#include "tier/listing.h"
+
+namespace cairn::tier {
+
+uint64_t change_time(file::FileSystem& fs, const file::Map& map) {
+  if (map.inode->stamps.load() == 0) return map.inode->ctime.load();
+  pool::SeatGuard seat(fs.pool);
+  return seat.ok() ? file::attributes_of(fs, map).ctime : 0;
+}
+
+bool is_drained(file::FileSystem& fs, const Where& where, const file::Listed& listed,
+                const file::Map& map) {
+  return listed.has_lower && !where.fresh && change_time(fs, map) == map.inode->drained.load();
+}
+
+bool is_at_home(const Where& where, const file::Listed& listed, const file::Map& map) {
+  return listed.has_lower && map.inode->lower_parent.load() == where.inode &&
+         (map.inode->lower_unit.load() & ~unit_is_new) == unit_of(listed) + 1;
+}
+
+bool is_new_in_lower(const file::Map& map) {
+  return (map.inode->lower_unit.load() & unit_is_new) != 0;
+}
+
+void set_home(file::FileSystem& fs, const Where& where, const std::string& text,
+              const file::Map& map, bool is_new) {
+  auto name = file::make_name(text.data(), text.size());
+  pool::SeatGuard seat(fs.pool);
+  if (!name.ok() || !seat.ok()) return;
+  auto slot = file::find_name(fs, where.map, *name);
+  if (!slot.ok() || slot->inode != map.number) return;  // moved on meanwhile: not at home
+  fs.pool.store_flush(map.inode->lower_unit, 0);
+  fs.pool.store_flush(map.inode->lower_parent, where.inode);
+  fs.pool.store_flush(map.inode->lower_unit, (slot->unit + 1) | (is_new ? unit_is_new : 0));
+  fs.pool.fence().ignore();  // told by the next one that matters
+}
+
+void set_drained(file::FileSystem& fs, const file::Map& map, uint64_t time) {
+  fs.pool.store_flush(map.inode->drained, time);
+  fs.pool.fence().ignore();
+}
+
+void wait_for_tick(uint64_t time) {
+  // Longer only after the clock was set back, and then there is no telling.
+  constexpr int most_waits = 100;
+  for (int i = 0; i < most_waits && file::coarse_now_ns() <= time; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+InLower look(const Known& known, int directory, const file::Listed& listed, struct stat* st) {
+  if (sys::lstatat(directory, listed.name, st) < 0) return InLower::nothing;
+  if (!listed.has_lower) return InLower::other;
+  const bool same = S_ISDIR(st->st_mode)
+                        ? is_same_directory(listed.lower, directory_identity(known, *st, 0))
+                        : is_same(listed.lower, identity_of(known, *st));
+  return same ? InLower::remembered : InLower::other;
+}
+
+}  // namespace cairn::tier

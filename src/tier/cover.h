@@ -1,0 +1,41 @@
+// Cover: a directory of the pool stands in for a directory of the system (include/cairn/cover.h says it
+// for users).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "file/file_system.h"
+#include "media/liveness.h"
+
+namespace cairn::tier {
+
+// A process's membership in a cover.
+struct Cover {
+  file::FileSystem* fs = nullptr;
+  std::string path;     // real path of the covered directory
+  std::string name;     // in /.covers
+  uint64_t covers = 0;  // the inode of /.covers
+  uint64_t top = 0;     // the directory that stands for it
+  // Kept by a mapping that forked children inherit, so that they count as members too.
+  media::LivenessLock member;
+};
+
+struct OpenOptions {
+  std::string job;
+  bool keep = false;
+};
+
+Result<std::unique_ptr<Cover>> open_cover(file::FileSystem& fs, const std::string& directory,
+                                          const OpenOptions& options);
+// ENOENT if there is none.
+Result<std::unique_ptr<Cover>> join_cover(file::FileSystem& fs, const std::string& directory);
+// Removes the cover with all it holds, drained or not, and its claim. EBUSY while others are members.
+Status discard_cover(Cover& cover);
+
+// Opening, joining and discarding take turns in a pool, and drains of one cover do: a kernel lock on a
+// byte of the pool's lock file. Waits for it.
+Result<media::LivenessLock> lock_covers(const file::FileSystem& fs);
+Result<media::LivenessLock> lock_drain(const file::FileSystem& fs, const std::string& name);
+
+}  // namespace cairn::tier

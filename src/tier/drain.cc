@@ -1,0 +1,228 @@
+#include "tier/drain.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+#include "file/attributes.h"
+#include "tier/claim.h"
+#include "tier/drain_state.h"
+#include "tier/listing.h"
+#include "tier/record.h"
+
+namespace cairn::tier {
+
+int64_t LowerDirectory::fd() {
+  if (fd_.ok()) return fd_.get();
+  const int64_t opened = sys::open_beneath(where_.path.c_str(), O_RDONLY | O_DIRECTORY);
+  if (opened >= 0) fd_ = sys::Descriptor(static_cast<int>(opened));
+  return opened;
+}
+
+int64_t LowerDirectory::touch() {
+  const int64_t opened = fd();
+  if (opened < 0 || touched_) return opened;
+  touched_ = true;
+  // Whatever ends this drain, the next one will look at the directory's times again.
+  set_drained(fs_, where_.map, 0);
+  struct stat st = {};
+  constexpr uint32_t needed = S_IRUSR | S_IWUSR | S_IXUSR;
+  if (geteuid() != 0 && sys::fstat(fd_.get(), &st) == 0 && (st.st_mode & needed) != needed)
+    sys::fchmod(fd_.get(), (st.st_mode & 07777) | needed);  // refused: the first file will tell
+  return opened;
+}
+
+void LowerDirectory::sync() {
+  if (touched_) sys::fsync(fd_.get());  // some file systems have no fsync of directories
+}
+
+void DrainState::failed(const std::string& path, Status status) {
+  ++report.failed;
+  if (status.code() == ENOSPC || status.code() == EDQUOT) out_of_space = true;
+  const std::string detail = last_detail();
+  const std::string text =
+      detail.find(path) == std::string::npos ? path + ": " + detail : detail;
+  if (calls.problem) calls.problem(text.c_str());
+}
+
+void DrainState::conflict(const std::string& path, const char* what) {
+  ++report.conflicts;
+  const std::string text = path + ": " + what;
+  if (calls.problem) calls.problem(text.c_str());
+}
+
+bool DrainState::advance(uint64_t bytes) {
+  done += bytes;
+  if (calls.progress && !calls.progress(done, std::max(done, total))) cancelled = true;
+  return !cancelled;
+}
+
+namespace {
+
+// What a drain would write.
+struct Plan {
+  uint64_t bytes = 0;
+  uint64_t running = 0;  // bytes that lower has more than before, after the files so far
+  uint64_t peak = 0;     // the most of it, old and new file lying beside each other
+};
+
+bool is_there_already(const Known* known, const Where& where, const file::Listed& listed) {
+  struct stat st = {};
+  return known != nullptr && listed.has_lower &&
+         sys::lstatat(AT_FDCWD, (where.path + "/" + name_of(listed)).c_str(), &st) == 0 &&
+         is_same(listed.lower, identity_of(*known, st));
+}
+
+void plan_file(file::FileSystem& fs, const Known* known, const Where& where,
+               const file::Listed& listed, const file::Map& map, Plan* plan) {
+  if (!S_ISREG(map.inode->mode.load()) || is_drained(fs, where, listed, map)) return;
+  if ((map.inode->flags.load() & format::flag_lazy) != 0) return;
+  if (where.fresh && change_time(fs, map) == map.inode->drained.load() &&
+      is_there_already(known, where, listed))
+    return;
+  uint64_t size = 0;
+  {
+    pool::SeatGuard seat(fs.pool);
+    if (!seat.ok()) return;
+    const file::Attributes attributes = file::attributes_of(fs, map);
+    size = std::min(attributes.size, attributes.blocks * format::block_size);
+  }
+  plan->bytes += size;
+  plan->running += size;
+  plan->peak = std::max(plan->peak, plan->running);
+  if (listed.has_lower && !where.fresh)
+    plan->running -= std::min(plan->running, listed.lower.size);
+}
+
+// `known` null: nobody asks lower.
+Status make_plan(file::FileSystem& fs, const Known* known, const Where& top, Plan* plan) {
+  std::vector<Where> directories = {top};
+  while (!directories.empty()) {
+    const Where where = std::move(directories.back());
+    directories.pop_back();
+    CAIRN_TRY(for_each_name(fs, where.map, false, [&](const file::Listed& listed) -> Status {
+      auto inode = file::live_inode(fs, listed.inode);
+      if (!inode.ok()) return Status();
+      const file::Map map{*inode, listed.inode};
+      if (!S_ISDIR((*inode)->mode.load())) {
+        plan_file(fs, known, where, listed, map, plan);
+      } else if (((*inode)->flags.load() & format::flag_lazy) == 0) {
+        directories.push_back({listed.inode, map, where.path + "/" + name_of(listed),
+                               where.fresh || is_new_in_lower(map) ||
+                                   !is_at_home(where, listed, map)});
+      }
+      return Status();
+    }));
+  }
+  return Status();
+}
+
+Status check_room(const DrainState& state, const Plan& plan) {
+  const int64_t fd = sys::open_beneath(state.cover.path.c_str(), O_RDONLY | O_DIRECTORY);
+  if (fd < 0) return sys::failed(fd, "open", state.cover.path);
+  const sys::Descriptor directory(static_cast<int>(fd));
+  struct statfs st = {};
+  if (const int64_t result = sys::fstatfs(directory.get(), &st); result < 0)
+    return sys::failed(result, "statfs", state.cover.path);
+  const uint64_t free = static_cast<uint64_t>(st.f_bavail) * static_cast<uint64_t>(st.f_bsize);
+  if (plan.peak <= free) return Status();
+  return fail(ENOSPC, "%s: draining needs %llu bytes there, %llu are free; nothing was copied",
+              state.cover.path.c_str(), static_cast<unsigned long long>(plan.peak),
+              static_cast<unsigned long long>(free));
+}
+
+void create_in(DrainState& state, const Where& where, std::vector<Where>* directories) {
+  LowerDirectory lower(state.fs, where);
+  const Status status =
+      for_each_name(state.fs, where.map, false, [&](const file::Listed& listed) -> Status {
+        if (state.cancelled) return Status(ECANCELED);
+        auto inode = file::live_inode(state.fs, listed.inode);
+        if (!inode.ok()) return Status();  // removed meanwhile
+        const file::Map map{*inode, listed.inode};
+        if (is_hidden(name_of(listed))) {
+          state.failed(where.path + "/" + name_of(listed),
+                       fail(EINVAL, "a name that Cairn keeps for itself"));
+          return Status();
+        }
+        if (!S_ISDIR((*inode)->mode.load())) {
+          drain_name(state, where, lower, listed, map);
+          return Status();
+        }
+        const bool fresh =
+            where.fresh || is_new_in_lower(map) || !is_at_home(where, listed, map);
+        if (fresh && !drain_directory(state, where, lower, listed, map)) {
+          state.skipped.insert(listed.inode);
+          return Status();
+        }
+        // Nothing was changed below a directory that was never entered.
+        if (((*inode)->flags.load() & format::flag_lazy) == 0)
+          directories->push_back({listed.inode, map, where.path + "/" + name_of(listed), fresh});
+        return Status();
+      });
+  if (!status.ok() && !state.cancelled) state.failed(where.path, status);
+  lower.sync();
+}
+
+void create(DrainState& state, const Where& top) {
+  std::vector<Where> directories = {top};
+  while (!directories.empty() && !state.cancelled) {
+    const Where where = std::move(directories.back());
+    directories.pop_back();
+    create_in(state, where, &directories);
+  }
+}
+
+// A name that no other drain of the same directory has, with the host so that leftovers have an owner.
+std::string aside_name(const file::FileSystem& fs) {
+  return std::string(drain_prefix) + cover_name(own_claim(fs, "").host).substr(0, 8) + "-" +
+         sys::random_name();
+}
+
+}  // namespace
+
+Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
+  file::FileSystem& fs = *cover.fs;
+  auto lock = lock_drain(fs, cover.name);
+  if (!lock.ok()) return lock.status();
+  auto known = lower_of(fs).cover_of_top(cover.top);
+  if (!known.ok()) return known.status();
+  if (*known == nullptr)
+    return fail(ENOENT, "%s is not covered any more", cover.path.c_str());
+  auto inode = file::live_inode(fs, cover.top);
+  if (!inode.ok()) return inode.status();
+  DrainState state(cover, **known, calls, *report);
+  state.aside = aside_name(fs);
+  CAIRN_TRY(state.journal.open(fs, cover.covers, cover.name));
+  CAIRN_TRY(recover_journal(state));
+  const Where top{cover.top, {*inode, cover.top}, cover.path, false};
+  Plan plan;
+  CAIRN_TRY(make_plan(fs, *known, top, &plan));
+  CAIRN_TRY(check_room(state, plan));
+  state.total = plan.bytes;
+  create(state, top);
+  if (!state.cancelled) {
+    finish_links(state);
+    finish(state, top);
+  }
+  CAIRN_TRY(state.journal.clear());
+  if (state.cancelled) return fail(ECANCELED, "draining %s was stopped", cover.path.c_str());
+  if (state.clean_so_far()) return Status();
+  return fail(state.out_of_space ? ENOSPC : EIO,
+              "%s: %llu files could not be drained, %llu changed there behind our back",
+              cover.path.c_str(), static_cast<unsigned long long>(report->failed),
+              static_cast<unsigned long long>(report->conflicts));
+}
+
+Result<uint64_t> undrained_bytes(file::FileSystem& fs, uint64_t number) {
+  auto inode = file::live_inode(fs, number);
+  if (!inode.ok()) return inode.status();
+  Plan plan;
+  CAIRN_TRY(make_plan(fs, nullptr, {number, {*inode, number}, "", false}, &plan));
+  return plan.bytes;
+}
+
+}  // namespace cairn::tier

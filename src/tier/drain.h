@@ -1,0 +1,46 @@
+// Draining: what changed in a cover is carried to lower.
+//
+// Three walks over the cover's tree in the pool:
+//   plan     how many bytes are to be written, and whether lower has room for them; nothing is changed
+//   create   directories are made, files written aside, compared and renamed to their names
+//   finish   from the leaves up: what was removed in the pool is removed in lower (only if everything
+//            could be created, so that a moved file is never nowhere), then directories get their
+//            modes and times
+//
+// Invariants
+//  1. Nothing in lower is replaced or removed unless it is what the pool remembers (LowerIdentity).
+//  2. A name in lower shows the old file or the whole new one. What is written aside has a name that
+//     begins with ".cairn-drain-"; the next drain removes what a killed one left.
+//  3. An inode counts as drained (Inode::drained is its ctime) only after lower has it under its name.
+//     The ctime that counts is that of before the copy; whoever changes the file later moves it on.
+//  4. Between the rename in lower and the note in the pool a drain can be killed: the journal says what
+//     was about to be renamed, so that the next one knows its own file.
+#pragma once
+
+#include <functional>
+
+#include "tier/cover.h"
+
+namespace cairn::tier {
+
+struct DrainReport {
+  uint64_t files = 0;
+  uint64_t bytes = 0;
+  uint64_t removed = 0;
+  uint64_t directories = 0;
+  uint64_t conflicts = 0;
+  uint64_t failed = 0;
+};
+
+struct DrainCalls {
+  std::function<bool(uint64_t done, uint64_t total)> progress;  // false: stop
+  std::function<void(const char* text)> problem;
+};
+
+// EIO if something failed or is in conflict, ENOSPC, ECANCELED.
+Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report);
+
+// Bytes of files that a drain of the cover would write.
+Result<uint64_t> undrained_bytes(file::FileSystem& fs, uint64_t top);
+
+}  // namespace cairn::tier

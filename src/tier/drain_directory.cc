@@ -1,0 +1,77 @@
+// Directories that are new in the pool, or came to their name by a move.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "tier/drain_state.h"
+#include "tier/listing.h"
+
+namespace cairn::tier {
+namespace {
+
+// What stands in the way goes, if it is what the pool remembers there.
+bool make_way(DrainState& state, const Where& where, int fd, const file::Listed& listed,
+              const file::Map& map, InLower in_lower, const struct stat& st) {
+  const std::string path = where.path + "/" + name_of(listed);
+  if (S_ISDIR(st.st_mode)) {
+    // Any directory will do, whoever made it, except the one that this one has replaced.
+    const bool is_replaced =
+        in_lower == InLower::remembered && !where.fresh && !is_at_home(where, listed, map);
+    if (!is_replaced) return true;
+    const Status status = remove_tree(fd, name_of(listed), path, listed.lower.size);
+    if (status.ok()) return true;
+    if (status.code() == ESTALE)
+      state.conflict(path, "replaced here, but what is in it changed there; both are kept");
+    else
+      state.failed(path, status);
+    return false;
+  }
+  if (in_lower == InLower::other) {
+    state.conflict(path, "a directory here, something else there that was changed or made behind "
+                         "our back; both are kept");
+    return false;
+  }
+  const int64_t result = sys::unlinkat(fd, listed.name, 0);
+  if (result < 0) state.failed(path, sys::failed(result, "unlink", path));
+  return result >= 0;
+}
+
+}  // namespace
+
+bool drain_directory(DrainState& state, const Where& where, LowerDirectory& lower,
+                     const file::Listed& listed, const file::Map& map) {
+  const std::string path = where.path + "/" + name_of(listed);
+  const int64_t opened = lower.touch();
+  if (opened < 0) {
+    state.failed(path, sys::failed(opened, "open", where.path));
+    return false;
+  }
+  const auto fd = static_cast<int>(opened);
+  struct stat st = {};
+  const InLower in_lower = look(state.known, fd, listed, &st);
+  if (in_lower != InLower::nothing && !make_way(state, where, fd, listed, map, in_lower, st))
+    return false;
+  const int64_t made = sys::mkdirat(fd, listed.name, 0700);
+  if (made < 0 && made != -EEXIST) {
+    state.failed(path, sys::failed(made, "mkdir", path));
+    return false;
+  }
+  if (made == 0) ++state.report.directories;
+  if (const int64_t result = sys::lstatat(fd, listed.name, &st);
+      result < 0 || !S_ISDIR(st.st_mode)) {
+    state.failed(path, sys::failed(result < 0 ? result : -ENOTDIR, "mkdir", path));
+    return false;
+  }
+  const file::LowerIdentity identity = directory_identity(state.known, st, 0);
+  const Status status = set_identity(state.fs, where.map, name_of(listed), &identity);
+  if (!status.ok()) {
+    // Removed or renamed in the pool just now: what was made goes again, if nobody has used it.
+    if (made == 0) sys::unlinkat(fd, listed.name, AT_REMOVEDIR);
+    if (status.code() != ENOENT) state.failed(path, status);
+    return false;
+  }
+  set_home(state.fs, where, name_of(listed), map, true);
+  set_drained(state.fs, map, 0);  // its mode and times are set when everything is in it
+  return true;
+}
+
+}  // namespace cairn::tier

@@ -1,0 +1,235 @@
+// Files, symbolic links and other names that are no directories: written aside, compared, published.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "file/attributes.h"
+#include "file/io.h"
+#include "file/pins.h"
+#include "file/resolve.h"
+#include "tier/attributes.h"
+#include "tier/drain_state.h"
+#include "tier/listing.h"
+#include "tier/pool_file.h"
+
+namespace cairn::tier {
+namespace {
+
+constexpr size_t piece = 1 << 20;
+constexpr int attempts = 5;
+
+file::Attributes attributes_now(file::FileSystem& fs, const file::Map& map) {
+  pool::SeatGuard seat(fs.pool);
+  return seat.ok() ? file::attributes_of(fs, map) : file::Attributes{};
+}
+
+// One stretch of data, written and read back.
+Status copy_stretch(DrainState& state, file::File& from, int to, uint64_t offset, uint64_t end,
+                    std::vector<uint8_t>& buffer, const std::string& path) {
+  std::vector<uint8_t> back(buffer.size());
+  while (offset < end) {
+    auto n = file::read_at(from, buffer.data(), std::min<uint64_t>(buffer.size(), end - offset),
+                           offset);
+    if (!n.ok()) return n.status();
+    if (*n == 0) return Status();  // it was cut meanwhile, which its ctime says too
+    for (size_t written = 0; written < *n;) {
+      const int64_t w = sys::pwrite(to, buffer.data() + written, *n - written, offset + written);
+      if (w < 0) return sys::failed(w, "write", path);
+      written += static_cast<size_t>(w);
+    }
+    const int64_t r = sys::pread(to, back.data(), *n, offset);
+    if (r < 0) return sys::failed(r, "reading back", path);
+    if (static_cast<size_t>(r) != *n || std::memcmp(buffer.data(), back.data(), *n) != 0)
+      return fail(EIO, "%s: what was written does not read back the same, near offset %llu",
+                  path.c_str(), static_cast<unsigned long long>(offset));
+    offset += *n;
+    if (!state.advance(*n)) return fail(ECANCELED, "%s: stopped", path.c_str());
+  }
+  return Status();
+}
+
+Status copy_contents(DrainState& state, const file::Map& map, int to, const std::string& path) {
+  PoolFile from(state.fs, map.number, O_RDONLY);
+  CAIRN_TRY(from.status());
+  const uint64_t size = map.inode->size.load();
+  if (const int64_t result = sys::ftruncate(to, size); result < 0)
+    return sys::failed(result, "truncate", path);
+  std::vector<uint8_t> buffer(std::clamp<uint64_t>(size, 1, piece));
+  for (uint64_t at = 0; at < size;) {
+    auto data = file::seek_data(*from, at);
+    if (data.code() == ENXIO) break;
+    if (!data.ok()) return data.status();
+    auto hole = file::seek_hole(*from, *data);
+    const uint64_t end = hole.ok() ? std::min(*hole, size) : size;
+    CAIRN_TRY(copy_stretch(state, *from, to, *data, end, buffer, path));
+    at = std::max(end, *data + 1);
+  }
+  return Status();
+}
+
+// Owner first: a change of owner takes set-user-id bits away. Who may not give files away keeps them.
+Status set_attributes(DrainState& state, const file::Map& map, const file::Attributes& wanted,
+                      int fd, int old, const std::string& path) {
+  struct stat st = {};
+  if (const int64_t result = sys::fstat(fd, &st); result < 0)
+    return sys::failed(result, "stat", path);
+  if (st.st_uid != wanted.uid || st.st_gid != wanted.gid) {
+    const int64_t result = sys::fchownat(fd, "", wanted.uid, wanted.gid);
+    if (result < 0 && result != -EPERM) return sys::failed(result, "chown", path);
+  }
+  CAIRN_TRY(export_attributes(state.fs, map, fd, old));
+  if (const int64_t result = sys::fchmod(fd, wanted.mode & 07777); result < 0)
+    return sys::failed(result, "chmod", path);
+  if (const int64_t result = sys::utimensat(fd, nullptr, wanted.atime, wanted.mtime); result < 0)
+    return sys::failed(result, "times", path);
+  return Status();
+}
+
+Status write_regular(DrainState& state, const file::Map& map, const file::Attributes& wanted,
+                     int directory, const char* name, const std::string& path) {
+  const int64_t opened = sys::openat(directory, state.aside.c_str(),
+                                     O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+  if (opened < 0) return sys::failed(opened, "cannot be written beside it", path);
+  const sys::Descriptor to(static_cast<int>(opened));
+  CAIRN_TRY(copy_contents(state, map, to.get(), path));
+  const sys::Descriptor old(static_cast<int>(
+      std::max<int64_t>(-1, sys::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK))));
+  CAIRN_TRY(set_attributes(state, map, wanted, to.get(), old.get(), path));
+  if (const int64_t result = sys::fsync(to.get()); result < 0)
+    return sys::failed(result, "fsync", path);
+  return Status();
+}
+
+// A symbolic link, FIFO, socket or device: made aside.
+Status make_special(DrainState& state, const file::Map& map, const file::Attributes& wanted,
+                    int directory, const std::string& path) {
+  int64_t result = 0;
+  if (S_ISLNK(wanted.mode)) {
+    std::string target;
+    {
+      pool::SeatGuard seat(state.fs.pool);
+      if (!seat.ok()) return pool::no_seat(state.fs.pool);
+      auto text = file::link_text(state.fs, map);
+      if (!text.ok()) return text.status();
+      target = std::move(*text);
+    }
+    result = sys::symlinkat(target.c_str(), directory, state.aside.c_str());
+  } else {
+    result = sys::mknodat(directory, state.aside.c_str(), wanted.mode, wanted.rdev);
+    // The mask of the process took some bits.
+    if (result == 0) result = sys::chmodat(directory, state.aside.c_str(), wanted.mode & 07777);
+  }
+  if (result < 0) return sys::failed(result, "cannot be made beside it", path);
+  sys::fchownat(directory, state.aside.c_str(), wanted.uid, wanted.gid);  // if we may
+  sys::utimensat(directory, state.aside.c_str(), wanted.atime, wanted.mtime);
+  return Status();
+}
+
+// A directory in lower whose name the pool has given to something else.
+bool clear_way(DrainState& state, const Where& where, int directory, const file::Listed& listed) {
+  const std::string path = where.path + "/" + name_of(listed);
+  const Status status = remove_tree(directory, name_of(listed), path, listed.lower.size);
+  if (status.ok()) return true;
+  if (status.code() == ESTALE)
+    state.conflict(path, "a directory that changed behind our back stands there; both are kept");
+  else
+    state.failed(path, status);
+  return false;
+}
+
+// Lower may be written to under this name.
+bool is_free(DrainState& state, const Where& where, int directory, const file::Listed& listed,
+             InLower* expected) {
+  struct stat st = {};
+  *expected = look(state.known, directory, listed, &st);
+  if (*expected == InLower::other) {
+    state.conflict(where.path + "/" + name_of(listed),
+                   listed.has_lower ? "changed there behind our back; both are kept"
+                                    : "made there behind our back; both are kept");
+    return false;
+  }
+  if (*expected == InLower::remembered && S_ISDIR(st.st_mode)) {
+    if (!clear_way(state, where, directory, listed)) return false;
+    *expected = InLower::nothing;
+  }
+  return true;
+}
+
+enum class Tried : uint8_t { done, failed, again };
+
+Tried try_once(DrainState& state, const Where& where, LowerDirectory& lower,
+               const file::Listed& listed, const file::Map& map, InLower expected) {
+  const std::string path = where.path + "/" + name_of(listed);
+  const auto fd = static_cast<int>(lower.fd());
+  Aside aside;
+  aside.expected = expected;
+  aside.change_time = change_time(state.fs, map);
+  wait_for_tick(aside.change_time);
+  // Stores through a mapping move no time on: while there is one, the file is drained every time.
+  aside.mark = map.inode->links.load() == 1 && !file::is_pinned(state.fs, map.number);
+  const file::Attributes wanted = attributes_now(state.fs, map);
+  Status status = state.journal.write({where.path, state.aside, "", 0, 0, 0, 0, {}});
+  const uint64_t done = state.done;
+  if (status.ok())
+    status = S_ISREG(wanted.mode)
+                 ? write_regular(state, map, wanted, fd, listed.name, path)
+                 : make_special(state, map, wanted, fd, path);
+  const bool changed = change_time(state.fs, map) != aside.change_time;
+  if (status.ok() && !changed) {
+    if (const int64_t result = sys::lstatat(fd, state.aside.c_str(), &aside.st); result < 0)
+      status = sys::failed(result, "stat", path);
+  }
+  if (!status.ok() || changed) {
+    sys::unlinkat(fd, state.aside.c_str(), 0);
+    state.done = done;
+    if (state.cancelled || map.inode->links.load() == 0) return Tried::failed;
+    if (changed) return Tried::again;
+    state.failed(path, status);
+    return Tried::failed;
+  }
+  if (!publish(state, where, lower, listed, map, aside)) return Tried::failed;
+  ++state.report.files;
+  if (S_ISREG(wanted.mode)) state.report.bytes += wanted.size;
+  if (map.inode->links.load() > 1) note_linked(state, where, listed, map, aside.change_time);
+  return Tried::done;
+}
+
+}  // namespace
+
+void drain_name(DrainState& state, const Where& where, LowerDirectory& lower,
+                const file::Listed& listed, const file::Map& map) {
+  if (is_drained(state.fs, where, listed, map)) return;
+  if ((map.inode->flags.load() & format::flag_lazy) != 0) {
+    drain_lazy(state, where, lower, listed, map);
+    return;
+  }
+  const std::string path = where.path + "/" + name_of(listed);
+  const int64_t fd = lower.fd();
+  if (fd < 0) {
+    state.failed(path, sys::failed(fd, "open", where.path));
+    return;
+  }
+  struct stat st = {};
+  if (listed.has_lower && change_time(state.fs, map) == map.inode->drained.load() &&
+      look(state.known, static_cast<int>(fd), listed, &st) == InLower::remembered)
+    return;  // drained under this name before its directory was
+  lower.touch();
+  if (map.inode->links.load() > 1 && drain_link(state, where, lower, listed, map)) return;
+  InLower expected = InLower::nothing;
+  if (!is_free(state, where, static_cast<int>(fd), listed, &expected)) {
+    if (map.inode->links.load() > 1) state.linked[map.number].is_complete = false;
+    return;
+  }
+  Tried tried = Tried::again;
+  for (int i = 0; i < attempts && tried == Tried::again; ++i)
+    tried = try_once(state, where, lower, listed, map, expected);
+  if (tried == Tried::again)
+    state.failed(path, fail(EBUSY, "it is being written; it will be drained when it is at rest"));
+  if (tried != Tried::done && map.inode->links.load() > 1)
+    state.linked[map.number].is_complete = false;
+}
+
+}  // namespace cairn::tier

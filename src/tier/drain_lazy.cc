@@ -1,0 +1,79 @@
+// A file whose bytes still lie in lower, but whose mode, owner, times or attributes were changed.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "file/attributes.h"
+#include "tier/attributes.h"
+#include "tier/drain_state.h"
+#include "tier/listing.h"
+
+namespace cairn::tier {
+namespace {
+
+Status apply(DrainState& state, const file::Map& map, const file::Attributes& wanted, int fd,
+             const std::string& path) {
+  int64_t result = 0;
+  struct stat st = {};
+  if ((result = sys::fstat(fd, &st)) < 0) return sys::failed(result, "stat", path);
+  if (st.st_uid != wanted.uid || st.st_gid != wanted.gid) {
+    if ((result = sys::fchownat(fd, "", wanted.uid, wanted.gid)) < 0)
+      return sys::failed(result, "chown", path);
+  }
+  CAIRN_TRY(export_attributes(state.fs, map, fd, -1));
+  if ((result = sys::fchmod(fd, wanted.mode & 07777)) < 0)
+    return sys::failed(result, "chmod", path);
+  if ((result = sys::utimensat(fd, nullptr, wanted.atime, wanted.mtime)) < 0)
+    return sys::failed(result, "times", path);
+  return Status();
+}
+
+}  // namespace
+
+void drain_lazy(DrainState& state, const Where& where, LowerDirectory& lower,
+                const file::Listed& listed, const file::Map& map) {
+  const std::string path = where.path + "/" + name_of(listed);
+  const uint64_t time = change_time(state.fs, map);
+  const int64_t directory = lower.fd();
+  if (directory < 0) {
+    state.failed(path, sys::failed(directory, "open", where.path));
+    return;
+  }
+  struct stat st = {};
+  if (look(state.known, static_cast<int>(directory), listed, &st) != InLower::remembered) {
+    state.conflict(path, "its attributes were changed here, and it changed there behind our back");
+    return;
+  }
+  const int64_t opened = sys::openat(static_cast<int>(directory), listed.name,
+                                     O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (opened < 0) {
+    state.failed(path, sys::failed(opened, "open", path));
+    return;
+  }
+  const sys::Descriptor fd(static_cast<int>(opened));
+  file::Attributes wanted;
+  {
+    pool::SeatGuard seat(state.fs.pool);
+    if (!seat.ok()) return;
+    wanted = file::attributes_of(state.fs, map);
+  }
+  file::LowerIdentity identity = listed.lower;
+  identity.mtime = wanted.mtime;
+  Status status = state.journal.write({where.path, state.aside, name_of(listed), where.inode,
+                                       map.number, map.inode->generation.load(), time, identity});
+  if (status.ok()) status = apply(state, map, wanted, fd.get(), path);
+  // Also after a failure: the times may have been set.
+  if (sys::fstat(fd.get(), &st) == 0) {
+    identity = identity_of(state.known, st);
+    const Status set = set_identity(state.fs, where.map, name_of(listed), &identity);
+    if (status.ok() && set.code() != ENOENT) status = set;
+    if (status.ok()) status = state.lower.raise_newest(where.inode, sys::ctime_of(st));
+  }
+  if (!status.ok()) {
+    state.failed(path, status);
+    return;
+  }
+  set_drained(state.fs, map, time);
+  ++state.report.files;
+}
+
+}  // namespace cairn::tier

@@ -1,0 +1,64 @@
+// Files with several names in the pool: written once, the other names become links to it in lower.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "tier/drain_state.h"
+#include "tier/listing.h"
+
+namespace cairn::tier {
+
+void note_linked(DrainState& state, const Where& where, const file::Listed& listed,
+                 const file::Map& map, uint64_t time) {
+  LinkedFile& linked = state.linked[map.number];
+  linked.path = where.path + "/" + name_of(listed);
+  linked.generation = map.inode->generation.load();
+  linked.change_time = time;
+}
+
+bool drain_link(DrainState& state, const Where& where, LowerDirectory& lower,
+                const file::Listed& listed, const file::Map& map) {
+  const auto found = state.linked.find(map.number);
+  if (found == state.linked.end() || found->second.path.empty()) return false;
+  LinkedFile& linked = found->second;
+  const std::string path = where.path + "/" + name_of(listed);
+  const auto fd = static_cast<int>(lower.fd());
+  struct stat first = {};
+  struct stat st = {};
+  if (sys::lstatat(AT_FDCWD, linked.path.c_str(), &first) < 0) return false;
+  Aside aside;
+  aside.expected = look(state.known, fd, listed, &st);
+  aside.mark = false;  // when all of its names are done
+  aside.st = first;
+  if (aside.expected != InLower::nothing && st.st_ino == first.st_ino && st.st_dev == first.st_dev) {
+    // Linked by a drain that was killed, or before.
+    const file::LowerIdentity identity = identity_of(state.known, st);
+    const Status status = set_identity(state.fs, where.map, name_of(listed), &identity);
+    if (!status.ok() && status.code() != ENOENT) state.failed(path, status);
+    return true;
+  }
+  if (aside.expected == InLower::other || (aside.expected == InLower::remembered && S_ISDIR(st.st_mode)))
+    return false;  // told as for any other file
+  Status status = state.journal.write({where.path, state.aside, "", 0, 0, 0, 0, {}});
+  if (!status.ok()) {
+    state.failed(path, status);
+    linked.is_complete = false;
+    return true;
+  }
+  // Where there are no links, or not so many, it becomes a file of its own.
+  if (sys::linkat(AT_FDCWD, linked.path.c_str(), fd, state.aside.c_str()) < 0) return false;
+  if (!publish(state, where, lower, listed, map, aside)) linked.is_complete = false;
+  else ++state.report.files;
+  return true;
+}
+
+void finish_links(DrainState& state) {
+  for (const auto& [number, linked] : state.linked) {
+    auto inode = file::live_inode(state.fs, number);
+    if (!inode.ok() || !linked.is_complete || linked.path.empty() ||
+        (*inode)->generation.load() != linked.generation)
+      continue;
+    set_drained(state.fs, {*inode, number}, linked.change_time);
+  }
+}
+
+}  // namespace cairn::tier

@@ -1,0 +1,137 @@
+// What the parts of a drain share.
+#pragma once
+
+#include <map>
+#include <string>
+#include <unordered_set>
+
+#include "tier/drain.h"
+#include "tier/journal.h"
+#include "tier/lower.h"
+
+namespace cairn::tier {
+
+// A directory of the pool and where it belongs in lower.
+struct Where {
+  uint64_t inode = 0;
+  file::Map map;
+  std::string path;
+  // The directory came here by a move or is new in lower, and what the names in it remember of lower may be
+  // about another place: it is looked at before it is believed.
+  bool fresh = false;
+};
+
+// A directory of lower, opened when something is to be done in it.
+class LowerDirectory {
+ public:
+  LowerDirectory(file::FileSystem& fs, const Where& where) : fs_(fs), where_(where) {}
+  // -errno or the descriptor.
+  int64_t fd();
+  // Before its names change: the pool remembers that the directory's own times are to be set again, and
+  // its owner may write.
+  int64_t touch();
+  // What changed becomes durable.
+  void sync();
+  [[nodiscard]] bool touched() const { return touched_; }
+
+ private:
+  file::FileSystem& fs_;
+  const Where& where_;
+  sys::Descriptor fd_;
+  bool touched_ = false;
+};
+
+// A file with several names, at the first of them that was drained.
+struct LinkedFile {
+  std::string path;
+  uint64_t generation = 0;
+  uint64_t change_time = 0;
+  bool is_complete = true;  // so far each of its names could be drained
+};
+
+struct DrainState {
+  DrainState(Cover& drained, const Known& in, const DrainCalls& drain_calls, DrainReport& result)
+      : fs(*drained.fs), lower(lower_of(fs)), cover(drained), known(in), calls(drain_calls),
+        report(result) {}
+
+  file::FileSystem& fs;
+  LowerTree& lower;
+  Cover& cover;
+  const Known& known;
+  const DrainCalls& calls;
+  DrainReport& report;
+  Journal journal;
+  std::string aside;  // the name under which this drain writes, in whichever directory
+  uint64_t done = 0;
+  uint64_t total = 0;
+  bool cancelled = false;
+  bool out_of_space = false;
+  std::map<uint64_t, LinkedFile> linked;
+  std::unordered_set<uint64_t> skipped;  // directories that lower did not take
+
+  // One line for the caller; the detail text of `status` is the cause.
+  void failed(const std::string& path, Status status);
+  void conflict(const std::string& path, const char* what);
+  // False: the caller wants to stop.
+  bool advance(uint64_t bytes);
+  [[nodiscard]] bool clean_so_far() const { return report.failed == 0 && report.conflicts == 0; }
+};
+
+// --- changes.cc ---
+// The ctime of an inode, with what its writers have not folded yet.
+uint64_t change_time(file::FileSystem& fs, const file::Map& map);
+// Nothing has to be looked at for this name: lower has it, as far as we know.
+bool is_drained(file::FileSystem& fs, const Where& where, const file::Listed& listed,
+                const file::Map& map);
+// The directory has its name in lower since it was imported or drained.
+bool is_at_home(const Where& where, const file::Listed& listed, const file::Map& map);
+bool is_new_in_lower(const file::Map& map);
+void set_home(file::FileSystem& fs, const Where& where, const std::string& name, const file::Map& map,
+              bool is_new);
+void set_drained(file::FileSystem& fs, const file::Map& map, uint64_t change_time);
+// Later changes will have a later time: the clock that stamps them has moved on.
+void wait_for_tick(uint64_t change_time);
+
+// What lies in lower under a name, compared with what the pool remembers.
+enum class InLower : uint8_t { nothing, remembered, other };
+InLower look(const Known& known, int directory, const file::Listed& listed, struct stat* st);
+
+// --- drain_file.cc: everything that is no directory ---
+void drain_name(DrainState& state, const Where& where, LowerDirectory& lower,
+                const file::Listed& listed, const file::Map& map);
+// --- drain_link.cc ---
+// True if the name is dealt with: it now is a link to its first name.
+bool drain_link(DrainState& state, const Where& where, LowerDirectory& lower,
+                const file::Listed& listed, const file::Map& map);
+void note_linked(DrainState& state, const Where& where, const file::Listed& listed,
+                 const file::Map& map, uint64_t change_time);
+void finish_links(DrainState& state);
+// --- drain_lazy.cc ---
+// Mode, owner, times and attributes of a file whose bytes were never staged.
+void drain_lazy(DrainState& state, const Where& where, LowerDirectory& lower,
+                const file::Listed& listed, const file::Map& map);
+// --- publish.cc ---
+struct Aside {
+  struct stat st = {};          // of what was written aside
+  InLower expected = InLower::nothing;
+  uint64_t change_time = 0;
+  bool mark = true;             // it counts as drained at that time
+};
+// Renames what was written aside to its name, if that still is as expected, and notes it in the pool.
+// False: it could not be done, which has been told.
+bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
+             const file::Listed& listed, const file::Map& map, const Aside& aside);
+Status recover_journal(DrainState& state);
+// --- drain_directory.cc ---
+// Makes sure that lower has the directory; false if it has not, which has been told.
+bool drain_directory(DrainState& state, const Where& where, LowerDirectory& lower,
+                     const file::Listed& listed, const file::Map& map);
+// --- finish.cc ---
+void finish(DrainState& state, const Where& top);
+// --- remove.cc ---
+// Removes a tree in lower that nobody else has changed: all ctimes in it are at most `newest`. ESTALE if some
+// is later; then nothing was removed.
+Status remove_tree(int directory, const std::string& name, const std::string& path,
+                   uint64_t newest);
+
+}  // namespace cairn::tier

@@ -1,0 +1,186 @@
+// The last walk of a drain: removals, then modes and times of directories, from the leaves up.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "file/attributes.h"
+#include "tier/attributes.h"
+#include "tier/drain_state.h"
+#include "tier/listing.h"
+
+namespace cairn::tier {
+namespace {
+
+// A directory on the way down from the top.
+struct Level {
+  Where where;
+  std::string name;
+  file::Listed listed;        // its name in the parent
+  std::vector<file::Listed> directories;  // still to be visited
+  uint64_t newest = 0;        // of what changed in lower at or below it
+};
+
+void end_whiteout(DrainState& state, const Where& where, const file::Listed& listed) {
+  const Status status = set_identity(state.fs, where.map, name_of(listed), nullptr);
+  if (!status.ok() && status.code() != ENOENT)
+    state.failed(where.path + "/" + name_of(listed), status);
+}
+
+// A name that was removed in the pool.
+void remove_name(DrainState& state, const Where& where, LowerDirectory& lower,
+                 const file::Listed& listed) {
+  const std::string path = where.path + "/" + name_of(listed);
+  const int64_t fd = lower.touch();
+  if (fd < 0) {
+    state.failed(path, sys::failed(fd, "open", where.path));
+    return;
+  }
+  struct stat st = {};
+  const InLower in_lower = look(state.known, static_cast<int>(fd), listed, &st);
+  if (in_lower == InLower::nothing || (where.fresh && in_lower == InLower::other)) {
+    end_whiteout(state, where, listed);
+    return;
+  }
+  if (in_lower == InLower::other) {
+    state.conflict(path, "removed here, but changed there behind our back; it stays there");
+    return;
+  }
+  const Status status =
+      S_ISDIR(st.st_mode)
+          ? remove_tree(static_cast<int>(fd), name_of(listed), path, listed.lower.size)
+          : Status(static_cast<int>(-sys::unlinkat(static_cast<int>(fd), listed.name, 0)));
+  if (status.code() == ESTALE) {
+    state.conflict(path, "removed here, but something in it changed there; it stays there");
+    return;
+  }
+  if (!status.ok()) {
+    state.failed(path, S_ISDIR(st.st_mode) ? status : sys::failed(-status.code(), "unlink", path));
+    return;
+  }
+  ++state.report.removed;
+  end_whiteout(state, where, listed);
+}
+
+void remove_names(DrainState& state, const Where& where) {
+  LowerDirectory lower(state.fs, where);
+  const Status status =
+      for_each_name(state.fs, where.map, true, [&](const file::Listed& listed) -> Status {
+        if (listed.whiteout && !state.cancelled) {
+          remove_name(state, where, lower, listed);
+          state.advance(0);
+        }
+        return Status();
+      });
+  if (!status.ok()) state.failed(where.path, status);
+  lower.sync();
+}
+
+Status apply_attributes(DrainState& state, const Where& where, const file::Attributes& wanted, int fd) {
+  struct stat st = {};
+  int64_t result = sys::fstat(fd, &st);
+  if (result < 0) return sys::failed(result, "stat", where.path);
+  if (st.st_uid != wanted.uid || st.st_gid != wanted.gid) {
+    result = sys::fchownat(fd, "", wanted.uid, wanted.gid);
+    if (result < 0 && result != -EPERM) return sys::failed(result, "chown", where.path);
+  }
+  CAIRN_TRY(export_attributes(state.fs, where.map, fd, -1));
+  result = sys::fchmod(fd, wanted.mode & 07777);
+  // The job may use a directory of others (as /tmp) that it may not change.
+  if (result < 0 && result != -EPERM) return sys::failed(result, "chmod", where.path);
+  result = sys::utimensat(fd, nullptr, wanted.atime, wanted.mtime);
+  if (result < 0 && result != -EPERM) return sys::failed(result, "times", where.path);
+  return Status();
+}
+
+// Gives the directory in lower the pool's mode, owner, attributes and times.
+void finish_attributes(DrainState& state, Level& level) {
+  const Where& where = level.where;
+  const file::Map& map = where.map;
+  const uint64_t time = change_time(state.fs, map);
+  file::Attributes wanted;
+  {
+    pool::SeatGuard seat(state.fs.pool);
+    if (!seat.ok()) return;
+    wanted = file::attributes_of(state.fs, map);
+  }
+  const int64_t opened = sys::open_beneath(where.path.c_str(), O_RDONLY | O_DIRECTORY);
+  if (opened < 0) {
+    state.failed(where.path, sys::failed(opened, "open", where.path));
+    return;
+  }
+  const sys::Descriptor fd(static_cast<int>(opened));
+  struct stat st = {};
+  Status status = apply_attributes(state, where, wanted, fd.get());
+  if (status.ok()) {
+    const int64_t result = sys::fstat(fd.get(), &st);
+    if (result < 0) status = sys::failed(result, "stat", where.path);
+  }
+  if (!status.ok()) {
+    state.failed(where.path, status);
+    return;
+  }
+  level.newest = std::max(level.newest, sys::ctime_of(st));
+  set_drained(state.fs, map, time);
+}
+
+void finish_level(DrainState& state, std::vector<Level>& way) {
+  Level& level = way.back();
+  const Where& where = level.where;
+  const bool is_top = way.size() == 1;
+  const bool lazy = (where.map.inode->flags.load() & format::flag_lazy) != 0;
+  if (!lazy && state.clean_so_far()) remove_names(state, where);
+  if (change_time(state.fs, where.map) != where.map.inode->drained.load())
+    finish_attributes(state, level);
+  if (is_top) return;
+  Level& above = way[way.size() - 2];
+  if (level.newest > level.listed.lower.size) {
+    file::LowerIdentity identity = level.listed.lower;
+    identity.size = level.newest;
+    set_identity(state.fs, above.where.map, level.name, &identity).ignore();  // gone: nothing to tell
+  }
+  above.newest = std::max(above.newest, level.newest);
+  // Only after everything below it could be drained.
+  if (is_new_in_lower(where.map) && state.clean_so_far())
+    set_home(state.fs, above.where, level.name, where.map, false);
+}
+
+void list_directories(DrainState& state, Level& level) {
+  if ((level.where.map.inode->flags.load() & format::flag_lazy) != 0) return;
+  const Status status =
+      for_each_name(state.fs, level.where.map, false, [&](const file::Listed& listed) -> Status {
+        if (listed.type == S_IFDIR >> 12 && state.skipped.count(listed.inode) == 0)
+          level.directories.push_back(listed);
+        return Status();
+      });
+  if (!status.ok()) state.failed(level.where.path, status);
+}
+
+}  // namespace
+
+void finish(DrainState& state, const Where& top) {
+  std::vector<Level> way;
+  way.push_back({top, "", {}, {}, 0});
+  list_directories(state, way.back());
+  while (!way.empty() && !state.cancelled) {
+    Level& level = way.back();
+    if (level.directories.empty()) {
+      finish_level(state, way);
+      way.pop_back();
+      continue;
+    }
+    const file::Listed listed = level.directories.back();
+    level.directories.pop_back();
+    auto inode = file::live_inode(state.fs, listed.inode);
+    // What came here since the last walk is for the next drain.
+    if (!inode.ok() || !is_at_home(level.where, listed, {*inode, listed.inode})) continue;
+    const file::Map map{*inode, listed.inode};
+    way.push_back({{listed.inode, map, level.where.path + "/" + name_of(listed),
+                    level.where.fresh || is_new_in_lower(map)},
+                   name_of(listed), listed, {}, 0});
+    list_directories(state, way.back());
+  }
+}
+
+}  // namespace cairn::tier

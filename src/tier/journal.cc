@@ -1,0 +1,106 @@
+#include "tier/journal.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cstring>
+
+#include "base/crc32c.h"
+#include "file/io.h"
+#include "file/names.h"
+#include "file/sync.h"
+#include "tier/record.h"
+
+namespace cairn::tier {
+namespace {
+
+constexpr size_t capacity = 16 << 10;
+
+struct Header {
+  uint32_t checksum = 0;  // of all that follows
+  uint32_t size = 0;      // of the texts
+  uint64_t pool_directory = 0;
+  uint64_t inode = 0;
+  uint64_t generation = 0;
+  uint64_t change_time = 0;
+  uint64_t identity[4] = {};
+};
+
+uint32_t checksum_of(const std::string& bytes) {
+  return crc32c(0, bytes.data() + sizeof(uint32_t), bytes.size() - sizeof(uint32_t));
+}
+
+std::string next_text(const std::string& texts, size_t* at) {
+  const size_t end = texts.find('\0', *at);
+  if (end == std::string::npos) return {};
+  const std::string text = texts.substr(*at, end - *at);
+  *at = end + 1;
+  return text;
+}
+
+}  // namespace
+
+Status Journal::open(file::FileSystem& fs, uint64_t covers, const std::string& cover) {
+  const std::string name = cover + ".journal";
+  auto inode = find_child(fs, covers, name);
+  if (!inode.ok()) return inode.status();
+  if (*inode == 0) {
+    // Its space is there from the start: a drain of a full pool needs none.
+    CAIRN_TRY(write_pool_file(fs, covers, name, std::string(capacity, '\0')));
+    inode = find_child(fs, covers, name);
+    if (!inode.ok()) return inode.status();
+  }
+  file_ = std::make_unique<PoolFile>(fs, *inode, O_RDWR);
+  return file_->status();
+}
+
+Result<JournalRecord> Journal::read() {
+  std::string bytes(capacity, '\0');
+  auto n = file::read_at(**file_, bytes.data(), bytes.size(), 0);
+  if (!n.ok()) return n.status();
+  Header header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (header.size > capacity - sizeof header) return JournalRecord{};
+  bytes.resize(sizeof header + header.size);
+  if (header.checksum != checksum_of(bytes)) return JournalRecord{};
+  const std::string texts = bytes.substr(sizeof header);
+  JournalRecord record;
+  size_t at = 0;
+  record.directory = next_text(texts, &at);
+  record.aside = next_text(texts, &at);
+  record.name = next_text(texts, &at);
+  record.pool_directory = header.pool_directory;
+  record.inode = header.inode;
+  record.generation = header.generation;
+  record.change_time = header.change_time;
+  record.identity = {header.identity[0], header.identity[1], header.identity[2],
+                     header.identity[3]};
+  return record;
+}
+
+Status Journal::write(const JournalRecord& record) {
+  Header header;
+  header.pool_directory = record.pool_directory;
+  header.inode = record.inode;
+  header.generation = record.generation;
+  header.change_time = record.change_time;
+  const uint64_t identity[4] = {record.identity.device, record.identity.inode, record.identity.size,
+                                record.identity.mtime};
+  std::memcpy(header.identity, identity, sizeof identity);
+  std::string texts;
+  for (const std::string* text : {&record.directory, &record.aside, &record.name}) {
+    texts += *text;
+    texts += '\0';
+  }
+  if (sizeof header + texts.size() > capacity)
+    return fail(ENAMETOOLONG, "%s: too long a path", record.directory.c_str());
+  header.size = static_cast<uint32_t>(texts.size());
+  std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
+  bytes += texts;
+  const uint32_t checksum = checksum_of(bytes);
+  std::memcpy(bytes.data(), &checksum, sizeof checksum);
+  auto n = file::write_at(**file_, bytes.data(), bytes.size(), 0);
+  return n.status();
+}
+
+}  // namespace cairn::tier

@@ -1,0 +1,39 @@
+// Listing: going through a directory of the pool while others use it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "file/directory.h"
+#include "pool/seats.h"
+
+namespace cairn::tier {
+
+// Calls visit(listed) for each name, holding nothing meanwhile, until it fails. What is listed may be
+// gone by then; what the visit adds may be visited too.
+template <typename Visit>
+Status for_each_name(file::FileSystem& fs, const file::Map& directory, bool whiteouts, Visit visit) {
+  std::vector<file::Listed> batch(32);
+  for (uint64_t cookie = 0;;) {
+    size_t count = 0;
+    {
+      pool::SeatGuard seat(fs.pool);
+      if (!seat.ok()) return pool::no_seat(fs.pool);
+      auto n = file::list_names(fs, *seat, directory, cookie, batch.data(), batch.size(), whiteouts);
+      if (!n.ok()) return n.status();
+      count = *n;
+    }
+    if (count == 0) return Status();
+    for (size_t i = 0; i < count; ++i) CAIRN_TRY(visit(batch[i]));
+    cookie = batch[count - 1].cookie;
+  }
+}
+
+inline std::string name_of(const file::Listed& listed) { return {listed.name, listed.length}; }
+
+// The unit of a listed name's slot, which its identity is part of.
+inline uint64_t unit_of(const file::Listed& listed) {
+  return listed.cookie - format::units_for(listed.length, listed.has_lower);
+}
+
+}  // namespace cairn::tier

@@ -1,0 +1,101 @@
+// The moment in which a drained file gets its name in lower.
+#include <fcntl.h>
+#include <stdio.h>  // NOLINT: RENAME_NOREPLACE
+
+#include <sys/stat.h>
+
+#include "tier/drain_state.h"
+#include "tier/listing.h"
+
+namespace cairn::tier {
+namespace {
+
+// Gives `aside` the name if nothing has it. EEXIST.
+int64_t rename_to_free(int directory, const std::string& aside, const char* name) {
+  int64_t result = sys::renameat2(directory, aside.c_str(), directory, name, RENAME_NOREPLACE);
+  if (result != -EINVAL && result != -ENOSYS) return result;
+  // A file system without that call: a link never replaces anything either.
+  result = sys::linkat(directory, aside.c_str(), directory, name);
+  if (result == 0) return sys::unlinkat(directory, aside.c_str(), 0);
+  if (result == -EEXIST) return result;
+  struct stat st = {};
+  if (sys::lstatat(directory, name, &st) == 0) return -EEXIST;
+  return sys::renameat2(directory, aside.c_str(), directory, name, 0);
+}
+
+// Lower has the file; the pool is told. Whatever happened to the name in the pool meanwhile counts.
+Status note(DrainState& state, const file::Map& directory, const std::string& name,
+            const file::LowerIdentity& identity, int fd) {
+  const Status status = set_identity(state.fs, directory, name, &identity);
+  if (status.code() != ENOENT) return status;
+  // It was removed in the pool while it was written here.
+  struct stat st = {};
+  if (sys::lstatat(fd, name.c_str(), &st) == 0 && is_same(identity, identity_of(state.known, st)))
+    sys::unlinkat(fd, name.c_str(), 0);
+  return Status();
+}
+
+}  // namespace
+
+bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
+             const file::Listed& listed, const file::Map& map, const Aside& aside) {
+  const std::string path = where.path + "/" + name_of(listed);
+  const auto fd = static_cast<int>(lower.fd());
+  const file::LowerIdentity identity = identity_of(state.known, aside.st);
+  JournalRecord record{where.path, state.aside, name_of(listed), where.inode, map.number,
+                       map.inode->generation.load(), aside.mark ? aside.change_time : 0, identity};
+  Status status = state.journal.write(record);
+  struct stat st = {};
+  if (status.ok() && look(state.known, fd, listed, &st) != aside.expected) {
+    sys::unlinkat(fd, state.aside.c_str(), 0);
+    state.conflict(path, "changed there behind our back while it was drained; both are kept");
+    return false;
+  }
+  int64_t result = 0;
+  if (status.ok())
+    result = aside.expected == InLower::nothing
+                 ? rename_to_free(fd, state.aside, listed.name)
+                 : sys::renameat2(fd, state.aside.c_str(), fd, listed.name, 0);
+  if (!status.ok() || result < 0) {
+    sys::unlinkat(fd, state.aside.c_str(), 0);
+    if (result == -EEXIST)
+      state.conflict(path, "made there behind our back while it was drained; both are kept");
+    else
+      state.failed(path, status.ok() ? sys::failed(result, "rename", path) : status);
+    return false;
+  }
+  status = note(state, where.map, name_of(listed), identity, fd);
+  if (!status.ok()) {
+    state.failed(path, status);
+    return false;
+  }
+  if (aside.mark) set_drained(state.fs, map, aside.change_time);
+  return true;
+}
+
+// A drain that was killed: what it wrote aside goes; what it had renamed is noted.
+Status recover_journal(DrainState& state) {
+  auto record = state.journal.read();
+  if (!record.ok()) return record.status();
+  if (record->directory.empty()) return Status();
+  const int64_t opened = sys::open_beneath(record->directory.c_str(), O_RDONLY | O_DIRECTORY);
+  if (opened == -ENOENT || opened == -ENOTDIR || opened == -ELOOP) return state.journal.clear();
+  if (opened < 0) return sys::failed(opened, "open", record->directory);
+  const sys::Descriptor fd(static_cast<int>(opened));
+  auto directory = file::live_inode(state.fs, record->pool_directory);
+  struct stat st = {};
+  if (!record->name.empty() && directory.ok() &&
+      sys::lstatat(fd.get(), record->name.c_str(), &st) == 0 &&
+      is_same(record->identity, identity_of(state.known, st))) {
+    CAIRN_TRY(note(state, {*directory, record->pool_directory}, record->name, record->identity,
+                   fd.get()));
+    auto inode = file::live_inode(state.fs, record->inode);
+    if (inode.ok() && (*inode)->generation.load() == record->generation && record->change_time != 0)
+      set_drained(state.fs, {*inode, record->inode}, record->change_time);
+  }
+  if (record->aside.compare(0, 13, drain_prefix) == 0)
+    sys::unlinkat(fd.get(), record->aside.c_str(), 0);
+  return state.journal.clear();
+}
+
+}  // namespace cairn::tier
