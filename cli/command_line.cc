@@ -33,7 +33,7 @@ void add_common_options(CLI::App& app, Context& context) {
            fmt::format("{} Default: {}; key {}.", key.help, key.standard, key.name))
         ->type_name(key.metavar)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
-        ->group(of_run || of_create ? "Options" : "Common options");
+        ->group(of_run || of_create ? "Configuration" : "Common options");
   }
 }
 

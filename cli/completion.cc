@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <map>
 
 namespace cairn::cli {
 namespace {
@@ -47,6 +48,10 @@ std::string single_quoted(const std::string& text) {
   return result + "'";
 }
 
+std::string first_sentence(const std::string& text) {
+  return text.substr(0, std::min(text.find(". "), text.find(": ")));
+}
+
 std::string words_of(const CommandDescription& command) {
   std::string words;
   for (const CommandDescription& below : command.commands)
@@ -78,28 +83,30 @@ std::string bash_values(const std::string& metavar) {
 }  // namespace
 
 std::string bash_completion(const CommandDescription& root) {
-  std::string options, arguments, commands, valued;
+  std::string arguments, commands;
+  std::map<std::string, std::string> valued;  // an option means the same in every command
   each_command(root, [&](const CommandDescription& command) {
     const std::string key = single_quoted(key_of(command));
-    std::string names, values, positional;
+    std::string names, positional;
     for (const OptionDescription& option : command.options) {
       if (option.positional) {
         positional = bash_values(option.metavar);
         continue;
       }
-      for (const std::string& name : option.names) names += (names.empty() ? "" : " ") + name;
-      if (option.metavar.empty()) continue;
       for (const std::string& name : option.names) {
-        valued += (valued.empty() ? "" : "|") + name;
-        values += fmt::format("    {}) {} ;;\n", single_quoted(key_of(command) + ":" + name),
-                              bash_values(option.metavar));
+        names += (names.empty() ? "" : " ") + name;
+        if (!option.metavar.empty()) valued[name] = bash_values(option.metavar);
       }
     }
-    options += values;
     commands += fmt::format("    {}) words='{}'; flags='{}' ;;\n", key, words_of(command), names);
     if (command.path.back() == "run") positional = bash_values("PROGRAM");
     if (!positional.empty()) arguments += fmt::format("    {}) {} ;;\n", key, positional);
   });
+  std::string patterns, options;
+  for (const auto& [name, values] : valued) {
+    patterns += (patterns.empty() ? "" : " | ") + name;
+    options += fmt::format("    {}) {} ;;\n", name, values);
+  }
   std::string script =
       fmt::format(R"(# bash completion for cairn; made by `cairn completion bash`.
 _cairn() {{
@@ -120,7 +127,7 @@ _cairn() {{
     case " $words " in *" $word "*) command=${{command:+$command }}$word ;; *) break ;; esac
   done
   _cairn_words "$command"
-  case "$command:$prev" in
+  case $prev in
 {options}    *)
       if [[ $cur == -* ]]; then
         COMPREPLY=($(compgen -W "$flags" -- "$cur"))
@@ -142,7 +149,7 @@ _cairn_arguments() {{
 }}
 complete -F _cairn cairn
 )",
-                  fmt::arg("valued", valued), fmt::arg("options", options),
+                  fmt::arg("valued", patterns), fmt::arg("options", options),
                   fmt::arg("commands", commands), fmt::arg("arguments", arguments));
   for (size_t at; (at = script.find("@commands@")) != std::string::npos;)
     script.replace(at, 10, words_of(root));
@@ -150,10 +157,14 @@ complete -F _cairn cairn
 }
 
 std::string zsh_completion(const CommandDescription& root) {
-  // zsh can run bash completions; what it adds by itself are the descriptions of options.
+  // zsh runs bash completions; arrays count from 0 there, as bash's do.
+  std::string script = bash_completion(root);
+  const std::string head = "_cairn() {\n";
+  script.insert(script.find(head) + head.size(), "  emulate -L ksh\n");
+  script.erase(0, script.find('\n') + 1);
   return "#compdef cairn\n# zsh completion for cairn; made by `cairn completion zsh`.\n"
          "autoload -U +X bashcompinit && bashcompinit\n" +
-         bash_completion(root);
+         script;
 }
 
 std::string fish_completion(const CommandDescription& root) {
@@ -207,7 +218,7 @@ std::string fish_completion(const CommandDescription& root) {
         names += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
       const std::string condition = command.path.size() == 1 ? "__fish_use_subcommand" : seen;
       script += fmt::format("complete -c cairn -n {}{} {} -d {}\n", single_quoted(condition), names,
-                            values, single_quoted(option.help));
+                            values, single_quoted(first_sentence(option.help)));
     }
     if (command.path.back() == "run")
       script +=

@@ -26,6 +26,7 @@ OptionDescription describe_option(const CLI::Option& option) {
   result.required = option.get_required();
   result.many = option.get_items_expected_max() > 1;
   result.common = option.get_group() == "Common options";
+  result.rank = result.common ? 2 : option.get_group() == "Configuration" ? 1 : 0;
   result.help = option.get_description();
   if (result.positional) {
     result.names.push_back(option.get_name(true));
@@ -49,8 +50,10 @@ CommandDescription describe(const CLI::App& app) {
   command.prose = paragraphs(app.get_footer());
   for (const CLI::Option* option : app.get_options())
     if (!option->get_group().empty()) command.options.push_back(describe_option(*option));
-  std::stable_partition(command.options.begin(), command.options.end(),
-                        [](const OptionDescription& option) { return !option.common; });
+  // A command's own options come first, then keys of the configuration, then what every command has.
+  std::stable_sort(
+      command.options.begin(), command.options.end(),
+      [](const OptionDescription& x, const OptionDescription& y) { return x.rank < y.rank; });
   for (const CLI::App* below : app.get_subcommands(std::function<bool(const CLI::App*)>()))
     command.commands.push_back(describe(*below));
   return command;
@@ -69,6 +72,7 @@ std::string CommandDescription::page() const {
 std::string CommandDescription::synopsis() const {
   std::string text = title();
   if (!commands.empty()) return text + " COMMAND ...";
+  if (path.back() == "run") text += " --at DIR";
   text += " [OPTIONS]";
   for (const OptionDescription& option : options) {
     if (option.positional || !option.required) continue;

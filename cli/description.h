@@ -18,6 +18,7 @@ struct OptionDescription {
   bool required = false;
   bool many = false;
   bool common = false;  // every command has it
+  int rank = 0;         // where it stands in the list
 };
 
 struct CommandDescription {
@@ -40,8 +41,9 @@ std::string overview_prose();
 std::string help_text(const CommandDescription& command);
 // A manual page of section 1, with those of the commands below it.
 std::string man_page(const CommandDescription& command);
-// A section of the reference, commands below it included.
+// A section of the reference, commands below it included; and the whole page, if it is `cairn` itself.
 std::string markdown(const CommandDescription& command);
+std::string markdown_page(const CommandDescription& command);
 
 // "pool.size", "environment", default and help of each key, for the same three.
 std::string configuration_help();

@@ -13,9 +13,14 @@ install(FILES ${made}/cairn.bash DESTINATION share/bash-completion/completions
 install(FILES ${made}/_cairn DESTINATION share/zsh/site-functions OPTIONAL)
 install(FILES ${made}/cairn.fish DESTINATION share/fish/vendor_completions.d OPTIONAL)
 
-# Until the C API is there, nothing of this can be linked: leave it out of `all`.
-file(GLOB capi CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/capi/*.cc)
-if(NOT capi)
+# Until covers are there, nothing of this can be linked: leave it out of `all`.
+file(GLOB capi CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/capi/*.cc ${CMAKE_SOURCE_DIR}/src/tier/*.cc)
+set(covers "")
+foreach(source IN LISTS capi)
+  file(STRINGS ${source} found REGEX "cairn_cover_list\\(")
+  list(APPEND covers ${found})
+endforeach()
+if(NOT covers)
   set_target_properties(cairn_command PROPERTIES EXCLUDE_FROM_ALL TRUE)
   get_directory_property(targets BUILDSYSTEM_TARGETS)
   foreach(target IN LISTS targets)

@@ -68,7 +68,7 @@ void add_help_commands(CLI::App& root, Context& context) {
         return exit_ok;
       }
       print(arguments->man        ? man_page(command)
-            : arguments->markdown ? markdown(command)
+            : arguments->markdown ? markdown_page(command)
                                   : help_text(command));
       return exit_ok;
     };

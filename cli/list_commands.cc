@@ -27,7 +27,7 @@ std::string size_text(uint64_t size, bool bytes) {
 class Lister {
  public:
   Lister(const Config& config, bool json, const Arguments& arguments)
-      : pools_(config, CAIRN_ATTACH_READ_ONLY), json_(json), arguments_(arguments) {}
+      : pools_(config, 0), json_(json), arguments_(arguments) {}
 
   int run() {
     for (const std::string& text : arguments_.paths) {
@@ -87,7 +87,7 @@ class Lister {
 };
 
 int stat_command(const Config& config, bool json, const Arguments& arguments) {
-  Pools pools(config, CAIRN_ATTACH_READ_ONLY);
+  Pools pools(config, 0);
   Json all = Json::array();
   for (const std::string& text : arguments.paths) {
     const PoolPath place = parse_pool_path(text, false);
@@ -119,7 +119,7 @@ int stat_command(const Config& config, bool json, const Arguments& arguments) {
 }
 
 int cat_command(const Config& config, const Arguments& arguments) {
-  Pools pools(config, CAIRN_ATTACH_READ_ONLY);
+  Pools pools(config, 0);
   std::vector<char> buffer(4 << 20);
   for (const std::string& text : arguments.paths) {
     const PoolPath place = parse_pool_path(text, false);
@@ -148,7 +148,7 @@ int df_command(const Config& config, bool json, const Arguments& arguments) {
   if (names.empty()) names.emplace_back();
   for (std::string name : names) {
     if (name.ends_with(":")) name.pop_back();
-    const Pool pool = open_pool(config, name, CAIRN_ATTACH_READ_ONLY);
+    const Pool pool = open_pool(config, name);
     cairn_space space{};
     check(cairn_statfs(pool.get(), &space), pool.path());
     const cairn_pool_info info = pool.info();
@@ -198,7 +198,7 @@ class DiskUsage {
 };
 
 int du_command(const Config& config, bool json, const Arguments& arguments) {
-  Pools pools(config, CAIRN_ATTACH_READ_ONLY);
+  Pools pools(config, 0);
   Table table({"TAKEN", "PATH"}, {0});
   Json all = Json::array();
   for (const std::string& text : arguments.paths) {

@@ -44,6 +44,14 @@ std::string markdown(const CommandDescription& command) {
   return text;
 }
 
+std::string markdown_page(const CommandDescription& command) {
+  if (command.path.size() > 1) return markdown(command);
+  return "# Reference of the command\n\nMade by `cairn help --markdown`; [cli.md](cli.md) says how "
+         "the pieces "
+         "belong together.\n\n" +
+         markdown(command) + "\n## Configuration\n\n" + configuration_markdown();
+}
+
 std::string configuration_markdown() {
   std::string text =
       "| key | environment | option | takes | default | what it is |\n| --- | --- | --- | --- | "

@@ -41,16 +41,15 @@ class Cleaner {
 
  private:
   void clean(const std::string& path) {
-    // Looking leaves no trace; only what has to be changed is attached to for real.
     std::vector<CoverEntry> covers;
     bool of_a_run = false;
     {
-      const Pool pool(path, look_only);
-      const auto lanes = pool.lanes();
+      const auto lanes = Pool(path, look_only).lanes();
       const auto alive = std::count_if(lanes.begin(), lanes.end(),
                                        [](const auto& lane) { return lane.alive != 0; });
       if (alive != 0)
         return add({path, "pool", "in use", fmt::format("{} process(es) attached", alive)});
+      const Pool pool(path);  // recovers what dead processes left unfinished
       covers = list_covers(pool);
       char value[8];
       of_a_run = cairn_getxattr(pool.get(), CAIRN_ROOT, made_by_run, value, sizeof value) >= 0;

@@ -35,6 +35,8 @@ Json info_json(const Pool& pool) {
           {"inodes", info.inodes},
           {"lanes", info.lanes},
           {"lanes_attached", info.lanes_attached},
+          {"full_count", info.full_count},
+          {"full_bytes", info.full_bytes},
           {"attach_generation", info.attach_generation},
           {"created", static_cast<double>(info.created_ns) / 1e9}};
 }
@@ -65,6 +67,9 @@ int info_command(const Config& config, bool json, const std::string& name) {
   line("used",
        fmt::format("{} of {} usable; {} kept for unlink and truncate", format_size(info.used),
                    format_size(info.usable), format_size(info.reserve)));
+  if (info.full_count != 0)
+    line("was full", fmt::format("{} write(s) did not fit, {} were missing", info.full_count,
+                                 format_size(info.full_bytes)));
   line("files", std::to_string(info.inodes));
   line("processes", fmt::format("{} attached of at most {}", info.lanes_attached, info.lanes));
   for (const auto& lane : lanes)

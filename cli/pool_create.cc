@@ -39,15 +39,9 @@ double populate_pool(const Pool& pool) {
 
 Pool attach_or_create(const Config& config) {
   const std::string path = pool_path(config, "", true);
-  // Ranks of one job start together: one makes the pool, the others wait for it.
-  const PoolPlace place = pool_place(config, true);
-  const PlaceLock lock(place.directory, "create", PlaceLock::Mode::exclusive);
   cairn_pool* existing = nullptr;
   const int result = cairn_pool_attach(path.c_str(), 0, &existing);
-  if (result == 0) {
-    cairn_pool_detach(existing);
-    return Pool(path);
-  }
+  if (result == 0) return {existing, path};
   if (result != -ENOENT) check(result, path);
   create_pool(config, path);
   Pool pool(path);

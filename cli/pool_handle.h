@@ -17,6 +17,8 @@ class Pool {
   Pool() = default;
   // Attaches; throws if that fails. `flags` as of cairn_pool_attach.
   explicit Pool(const std::string& path, unsigned flags = 0);
+  // Takes over what is attached already.
+  Pool(cairn_pool* attached, const std::string& path) : pool_(attached), path_(path) {}
   ~Pool() { cairn_pool_detach(pool_); }
   Pool(Pool&& other) noexcept
       : pool_(std::exchange(other.pool_, nullptr)), path_(std::move(other.path_)) {}

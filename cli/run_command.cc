@@ -98,6 +98,9 @@ struct Run {
     if (const std::string outer = variable("CAIRN_COVER"); !outer.empty() && outer != directory)
       usage_error("{}: this process runs under a cover of {} already; one run covers one directory",
                   directory, outer);
+    for (const std::string& pool : list_pools(context.config))
+      if ((directory + "/").starts_with(pool + "/"))
+        usage_error("{}: lies in the pool {}; cover an ordinary directory", directory, pool);
     check_program();
     const bool keep = context.config.value("drain.mode") == "never";
     const std::string pool_of_run = pool_path(context.config, "", true);
@@ -107,10 +110,13 @@ struct Run {
       return start(environment(variable("CAIRN_POOL")));
 
     // Waits while another run of this directory is draining.
-    PlaceLock running(pool_place(context.config, true).directory, cover_lock_name(directory),
-                      PlaceLock::Mode::shared);
+    const PoolPlace place = pool_place(context.config, true);
+    PlaceLock running(place.directory, cover_lock_name(directory), PlaceLock::Mode::shared);
+    cairn_pool_info before{};
     {
+      const PlaceLock one_at_a_time(place.directory, "start", PlaceLock::Mode::exclusive);
       Pool pool = attach_or_create(context.config);
+      before = pool.info();
       try {
         const Cover cover = Cover::open(pool, directory, keep, job);
       } catch (...) {
@@ -122,7 +128,7 @@ struct Run {
     const StopOnSignal stop;
     // Other runs of the job are still at work: whoever is the last one drains.
     if (!running.change(PlaceLock::Mode::exclusive, true)) return report_interrupt();
-    const int ended = end(pool_of_run, keep);
+    const int ended = end(pool_of_run, before, keep);
     return code != exit_ok ? code : ended;
   }
 
@@ -138,10 +144,10 @@ struct Run {
     return exit_signal + stop_signal();
   }
 
-  int end(const std::string& path, bool keep) const {
+  int end(const std::string& path, const cairn_pool_info& before, bool keep) const {
     if (access(path.c_str(), F_OK) != 0) return exit_ok;  // drained and removed by another run
     Pool pool(path);
-    report_full(pool);
+    report_full(pool, before);
     if (keep) {
       for (const CoverEntry& cover : list_covers(pool))
         if (cover.directory == directory)
@@ -161,15 +167,16 @@ struct Run {
     return code;
   }
 
-  // The program may have met ENOSPC: say how full it was, in one line.
-  static void report_full(const Pool& pool) {
-    cairn_space space{};
-    if (cairn_statfs(pool.get(), &space) != 0 || space.free_bytes > 64 * 4096) return;
-    warn(
-        fmt::format("the pool {} ({}) is full: the program may have met ENOSPC; give it more with "
-                    "--pool-size or "
-                    "`cairn pool grow`",
-                    pool.path(), format_size(space.total_bytes)));
+  // The program met ENOSPC: say how much was missing, in one line.
+  static void report_full(const Pool& pool, const cairn_pool_info& before) {
+    const cairn_pool_info after = pool.info();
+    if (after.full_count == before.full_count) return;
+    fmt::print(stderr,
+               "cairn run: the pool {} ({}) was full: {} write(s) did not fit, {} were missing; "
+               "give it more with "
+               "--pool-size or `cairn pool grow`\n",
+               pool.path(), format_size(after.size), after.full_count - before.full_count,
+               format_size(after.full_bytes - before.full_bytes));
   }
 
   // stdout belongs to the program.

@@ -35,7 +35,7 @@ Size parse_size(std::string_view text) {
   double number = 0;
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  if (error != std::errc() || number < 0) bad_size(text);
+  if (error != std::errc() || !std::isfinite(number) || number < 0) bad_size(text);
   std::string_view unit = text.substr(static_cast<size_t>(end - text.data()));
   while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
 

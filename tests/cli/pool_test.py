@@ -62,7 +62,7 @@ class Pool(CairnCase):
         self.refused("pool", "grow", "none", "1M", code=1, says="none")
         self.refused("pool", "grow", code=2, says="SIZE")
         self.refused("pool", "grow", "default", "50%", code=1, says="default")  # no such pool comes first
-        self.refused("pool", "create", "--size", "1M", code=1, says="4 MiB")
+        self.refused("pool", "create", "--size", "1M", code=1, says="4194304")
         self.refused("pool", "create", "a:b", code=2, says="a:b")
         self.refused("pool", "create", ".hidden", code=2, says=".hidden")
         self.cairn("pool", "create", "--size", "16M")

@@ -1,0 +1,167 @@
+"""cairn run as seen from outside: exit codes, signals, environment, and everything refused before the start."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import cairn_case
+from cairn_case import CAIRN, CairnCase
+
+
+class Run(CairnCase):
+    def setUp(self):
+        super().setUp()
+        if not cairn_case.preload().exists():
+            self.skipTest(f"{cairn_case.preload()} is not built")
+        self.dir = self.path("dir")
+        os.mkdir(self.dir)
+
+    def run_at(self, *program, **more):
+        return self.cairn("run", "--at", self.dir, "--", *program, **more)
+
+    def assert_nothing_left(self):
+        self.assertEqual(self.json("status"), [])
+        self.assertEqual([n for n in os.listdir(self.dir) if n.startswith(".cairn")], [])
+
+
+class ExitCodes(Run):
+    def test_the_programs_own(self):
+        self.run_at("true")
+        self.run_at("sh", "-c", "exit 7", expect=7)
+        self.assertEqual(self.run_at("echo", "--json", "-h", "--", "x").out, "--json -h -- x\n")
+        self.assertEqual(self.run_at("cat", stdin=subprocess.PIPE).out, "")
+        self.assert_nothing_left()
+
+    def test_without_the_dashes(self):
+        self.assertEqual(self.cairn("run", "--at", self.dir, "echo", "-n", "--at", "--", "y").out, "--at -- y")
+
+    def test_not_found_is_127(self):
+        self.refused("run", "--at", self.dir, "--", "no-such-program", code=127, says="no-such-program: command not found")
+        self.refused("run", "--at", self.dir, "--", "./none", code=127, says="./none: command not found")
+        self.assert_nothing_left()
+
+    def test_not_executable_is_126(self):
+        self.write("text", "no program")
+        self.refused("run", "--at", self.dir, "--", self.path("text"), code=126, says="Permission denied")
+        self.refused("run", "--at", self.dir, "--", self.scratch, code=126, says="Permission denied")
+        self.assert_nothing_left()
+
+    def test_killed_is_128_and_the_signal(self):
+        self.run_at("sh", "-c", "kill -TERM $$", expect=128 + signal.SIGTERM)
+        self.run_at("sh", "-c", "kill -KILL $$", expect=128 + signal.SIGKILL)
+        self.assert_nothing_left()
+
+    def test_signals_are_passed_on(self):
+        for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]:
+            program = ("import signal, sys, time\n"
+                       f"signal.signal({int(number)}, lambda *_: sys.exit(42))\n"
+                       "print('ready', flush=True)\ntime.sleep(30)\n")
+            with subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", sys.executable, "-c", program], env=self.env,
+                                  stdout=subprocess.PIPE, start_new_session=True) as run:
+                self.assertEqual(run.stdout.readline(), b"ready\n")
+                run.send_signal(number)
+                self.assertEqual(run.wait(30), 42, number)
+        self.assert_nothing_left()
+
+    def test_ignored_signals_stay_ignored(self):
+        run = subprocess.run(["nohup", CAIRN, "run", "--at", self.dir, "--", "sh", "-c", "kill -HUP $PPID; kill -HUP $$; echo alive"],
+                             env=self.env, capture_output=True, check=False, stdin=subprocess.DEVNULL)
+        self.assertEqual((run.returncode, run.stdout), (0, b"alive\n"))
+
+    def test_interrupt_on_a_terminal_reaches_the_program_once(self):
+        import pty
+        program = ("import signal, sys, time\ncount = [0]\n"
+                   "signal.signal(signal.SIGINT, lambda *_: count.__setitem__(0, count[0] + 1))\n"
+                   "print('ready', flush=True)\ndeadline = time.time() + 1.0\n"
+                   "while time.time() < deadline: time.sleep(0.05)\nprint('count', count[0], flush=True)\n")
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execve(CAIRN, [CAIRN, "run", "--at", self.dir, "--", sys.executable, "-c", program], self.env)
+        seen = b""
+        while b"ready" not in seen:
+            seen += os.read(terminal, 1000)
+        os.write(terminal, b"\x03")
+        try:
+            while piece := os.read(terminal, 1000):
+                seen += piece
+        except OSError:
+            pass  # the terminal went with its last process
+        os.close(terminal)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0, seen)
+        self.assertIn(b"count 1", seen)
+
+
+class Environment(Run):
+    def test_what_the_program_finds(self):
+        link = self.path("link")
+        os.symlink(self.dir, link)
+        seen = dict(line.split("=", 1) for line in self.cairn("run", "--at", link, "--", "env").out.splitlines())
+        self.assertEqual(seen["CAIRN_COVER"], os.path.realpath(self.dir))
+        self.assertEqual(seen["CAIRN_POOL"], os.path.join(self.pools, "default"))
+        self.assertEqual(os.path.realpath(seen["LD_PRELOAD"]), str(cairn_case.preload().resolve()))
+
+    def test_preloads_that_are_there_come_first(self):
+        other = "/lib/x86_64-linux-gnu/libm.so.6"
+        if not os.path.exists(other):
+            self.skipTest("no library to preload")
+        seen = self.run_at("sh", "-c", "echo $LD_PRELOAD", env={"LD_PRELOAD": other}).out
+        self.assertTrue(seen.startswith(other + ":"), seen)
+
+    def test_commands_inside_a_run_use_its_pool(self):
+        config = {"CAIRN_POOL_NAME": "ofrun"}
+        seen = self.run_at("sh", "-c", f"env -u CAIRN_POOL_NAME {CAIRN} df --json", env=config).out
+        self.assertIn('"ofrun"', seen)
+
+    def test_run_inside_a_run(self):
+        inner = f"{CAIRN} run --at {self.dir} -- sh -c 'echo $CAIRN_COVER; exit 3'"
+        run = self.run_at("sh", "-c", f"{inner} & {inner}; wait; exit 5", expect=5)
+        self.assertEqual(run.out, f"{self.dir}\n" * 2)
+        other = self.path("other")
+        os.mkdir(other)
+        run = self.run_at(CAIRN, "run", "--at", other, "--", "true", expect=2)
+        self.assertIn("one run covers one directory", run.err)
+        self.assert_nothing_left()
+
+    def test_runs_side_by_side_share_the_directory(self):
+        """mpirun cairn run ...: the ranks start and end at different times."""
+        runs = [subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", "sleep", str(0.1 * i)], env=self.env,
+                                 stderr=subprocess.PIPE) for i in range(6)]
+        for run in runs:
+            _, err = run.communicate(timeout=60)
+            self.assertEqual(run.returncode, 0, err)
+        self.assert_nothing_left()
+
+
+class RefusedBeforeTheStart(Run):
+    def never_starts(self, *words, code, says, env=None):
+        mark = self.path("started")
+        self.refused("run", *words, "--", "touch", mark, code=code, says=says, env=env)
+        self.assertFalse(os.path.exists(mark))
+        self.assertEqual([n for n in os.listdir(self.pools) if not n.startswith(".")], [])
+
+    def test_directory(self):
+        self.never_starts(code=2, says="--at")
+        self.never_starts("--at", self.path("none"), code=2, says=[self.path("none"), "No such file"])
+        self.never_starts("--at", self.write("file", ""), code=2, says=[self.path("file"), "not a directory"])
+        self.never_starts("--at", "", code=2, says="--at")
+
+    def test_directory_inside_a_pool(self):
+        self.cairn("pool", "create", "p", "--size", "16M")
+        inside = os.path.join(self.pools, "p")
+        self.refused("run", "--at", inside, "--", "true", code=2, says=inside)
+
+    def test_no_program(self):
+        self.refused("run", "--at", self.dir, code=2, says="which program")
+        self.refused("run", "--at", self.dir, "--", code=2, says="which program")
+
+    def test_pool(self):
+        self.never_starts("--at", self.dir, "--pool-size", "1M", code=1, says="4194304")
+        self.never_starts("--at", self.dir, "--pool-dir", "/proc/none", code=1, says="/proc/none")
+        self.never_starts("--at", self.dir, "--drain", "sometimes", code=2, says=["sometimes", "exit|never"])
+
+
+if __name__ == "__main__":
+    cairn_case.main()
