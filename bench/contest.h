@@ -1,0 +1,52 @@
+// A contest: several ways to do the same work, in turn (A B A B ...), so that what else the machine
+// does meets all of them alike. Each round gives one ratio of two contenders.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "report.h"
+#include "settings.h"
+
+namespace cairn::bench {
+
+// The clock that work is timed with. One process alone is timed in the processor time of its thread: it
+// waits for nobody, so that is its wall time less what other programs of the machine took from it.
+// Processes that may wait for each other are timed by the wall.
+double now_ns();
+void use_wall_clock();
+
+class Contest {
+ public:
+  // Does the round's piece of work and returns the nanoseconds that are to count.
+  using Work = std::function<double(size_t round)>;
+
+  // Returns the contender's number.
+  size_t add(std::string name, Work work);
+  // Before each round, untimed.
+  void before_round(std::function<void(size_t round)> prepare) { prepare_ = std::move(prepare); }
+
+  void run(size_t rounds);
+
+  [[nodiscard]] size_t rounds() const { return times_.empty() ? 0 : times_[0].size(); }
+  [[nodiscard]] const std::string& name(size_t contender) const { return names_[contender]; }
+  [[nodiscard]] double median(size_t contender) const { return median_of(times_[contender]); }
+  // Of `among`, the one with the least median.
+  [[nodiscard]] size_t fastest(const std::vector<size_t>& among) const;
+  // times of `limit` / times of `ours`, one per round: the share of the limit's speed that we reach.
+  [[nodiscard]] std::vector<double> speed_ratios(size_t ours, size_t limit) const;
+
+  // A row for `ours` against the fastest of `limits`; runs more rounds (up to four times as many) while
+  // the bar lies inside the interval. calls: how many calls one round makes.
+  Row judge(const Settings& settings, size_t ours, const std::vector<size_t>& limits, double calls,
+            Bar bar, Unit unit = Unit::percent);
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<Work> works_;
+  std::vector<std::vector<double>> times_;
+  std::function<void(size_t)> prepare_;
+};
+
+}  // namespace cairn::bench

@@ -1,0 +1,31 @@
+// The limits: what the same bytes cost without a file system.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "pools.h"
+
+namespace cairn::bench {
+
+// Each covers [0, size) of `extents` in pieces and returns the nanoseconds.
+double copy_pieces(const std::vector<Extent>& extents, const uint8_t* source, size_t piece);
+double read_pieces(const std::vector<Extent>& extents, uint8_t* destination, size_t piece);
+// Past the cache, a store fence after each piece.
+double stream_pieces(const std::vector<Extent>& extents, const uint8_t* source, size_t piece);
+// pmem_memcpy_persist of each piece; with `words`, then of one 8-byte word, from there on.
+double persist_pieces(const std::vector<Extent>& extents, const uint8_t* source, size_t piece,
+                      uint64_t* words);
+// The same at given places, one after the other.
+double copy_at(const std::vector<uint8_t*>& places, const uint8_t* source, size_t piece);
+double stream_at(const std::vector<uint8_t*>& places, const uint8_t* source, size_t piece);
+double read_at(const std::vector<uint8_t*>& places, uint8_t* destination, size_t piece);
+
+// False: built without libpmem; persist_pieces must not be called.
+bool has_pmem();
+
+// The part [from, from + size) of extents that begin at 0.
+std::vector<Extent> part_of(const std::vector<Extent>& extents, size_t from, size_t size);
+
+}  // namespace cairn::bench

@@ -1,0 +1,141 @@
+// Fresh writes (into holes below a size that is set) and appends, volatile, against copying into the
+// pages of another file of the same pool.
+//
+// Two states of the free space: blocks of a populated pool that nobody has used yet, which are known to
+// hold zeros, and blocks that another file gave back, which are not.
+#include <fcntl.h>
+
+#include <memory>
+
+#include "contest.h"
+#include "copy_limits.h"
+#include "core_rows.h"
+#include "pools.h"
+
+namespace cairn::bench {
+namespace {
+
+constexpr size_t slice = Settings::slice;
+
+enum class Space { unused, recycled };
+
+// A pool with one full file for the limits and one that is filled slice by slice, then made anew.
+class FreshStage {
+ public:
+  FreshStage(const Settings& settings, const Medium& medium, Space space, int flags)
+      : settings_(settings),
+        path_(medium.path("pool")),
+        space_(space),
+        flags_(flags),
+        buffer_(make_buffer(size_t{1} << 20)) {
+    make_pool();
+    if (space == Space::recycled) {
+      fill_file(fresh_, settings.working_set);
+      empty();
+    }
+  }
+  FreshStage(const FreshStage&) = delete;
+  FreshStage& operator=(const FreshStage&) = delete;
+
+  void before_round(size_t round) {
+    if (round == 0 || round % settings_.slices() != 0) return;
+    if (space_ == Space::unused)
+      make_pool();
+    else
+      empty();
+  }
+  [[nodiscard]] cairn_file* fresh() const { return fresh_; }
+  [[nodiscard]] uint64_t position(size_t round) const { return round % settings_.slices() * slice; }
+  // What the limits copy to; `part` keeps two of them apart.
+  [[nodiscard]] std::vector<Extent> target(size_t round, size_t part) const {
+    const size_t slices = full_size() / slice;
+    return part_of(full_, (round + part * slices / 2) % slices * slice, slice);
+  }
+  [[nodiscard]] const uint8_t* buffer() const { return buffer_; }
+
+ private:
+  [[nodiscard]] size_t full_size() const { return settings_.working_set / 2; }
+
+  void make_pool() {
+    attached_.reset();
+    own_.reset();
+    own_ = std::make_unique<OwnPool>(
+        path_, PoolShape{.size = settings_.working_set + full_size() + (size_t{64} << 20)});
+    attached_ = std::make_unique<Attached>(own_->path());
+    cairn_file* full = attached_->open("full");
+    fill_file(full, full_size());
+    fresh_ = attached_->open("fresh", flags_);
+    if ((flags_ & O_APPEND) == 0)
+      must(cairn_ftruncate(fresh_, settings_.working_set), "cairn_ftruncate");
+    must(cairn_pool_populate(attached_->pool(), nullptr, nullptr), "cairn_pool_populate");
+    full_ = extents_of(full, 0, full_size());
+  }
+
+  void empty() {
+    must(cairn_ftruncate(fresh_, 0), "cairn_ftruncate");
+    if ((flags_ & O_APPEND) == 0)
+      must(cairn_ftruncate(fresh_, settings_.working_set), "cairn_ftruncate");
+  }
+
+  const Settings& settings_;
+  std::string path_;
+  Space space_;
+  int flags_;
+  const uint8_t* buffer_;
+  std::unique_ptr<OwnPool> own_;
+  std::unique_ptr<Attached> attached_;
+  cairn_file* fresh_ = nullptr;
+  std::vector<Extent> full_;
+};
+
+double append_pieces(cairn_file* file, const uint8_t* source, size_t piece) {
+  const double begin = now_ns();
+  for (size_t done = 0; done < slice; done += piece) {
+    if (cairn_write(file, source, piece) != static_cast<ssize_t>(piece)) [[unlikely]]
+      must(-EIO, "cairn_write");
+  }
+  return now_ns() - begin;
+}
+
+void rows(const Settings& settings, const Medium& medium, Report& report, const std::string& group,
+          Space space, bool append, bool judged) {
+  if (!settings.wants(group)) return;
+  for (const size_t piece : settings.pieces) {
+    FreshStage stage(settings, medium, space, append ? O_APPEND : 0);
+    Contest contest;
+    contest.before_round([&](size_t round) { stage.before_round(round); });
+    const size_t ours = contest.add("C API", [&](size_t round) {
+      return append ? append_pieces(stage.fresh(), stage.buffer(), piece)
+                    : cairn_write_pieces(stage.fresh(), stage.buffer(), piece,
+                                         stage.position(round), slice);
+    });
+    const size_t copied = contest.add("memcpy", [&](size_t round) {
+      return copy_pieces(stage.target(round, 0), stage.buffer(), piece);
+    });
+    const size_t streamed = contest.add("non-temporal copy + sfence", [&](size_t round) {
+      return stream_pieces(stage.target(round, 1), stage.buffer(), piece);
+    });
+    const Bar bar = !judged        ? Bar()
+                    : piece <= 256 ? Bar::at_least(0.35)
+                                   : Bar::at_least(piece <= 4096 ? 0.90 : 0.95);
+    Row row =
+        contest.judge(settings, ours, {copied, streamed}, static_cast<double>(slice / piece), bar);
+    row.group = group;
+    row.what = size_name(piece);
+    report.add(std::move(row));
+  }
+}
+
+}  // namespace
+
+void fresh_rows(const Settings& settings, const Medium& medium, Report& report) {
+  rows(settings, medium, report, "fresh write, volatile", Space::unused, false, true);
+  rows(settings, medium, report, "fresh write into recycled blocks, volatile", Space::recycled,
+       false, false);
+}
+
+void append_rows(const Settings& settings, const Medium& medium, Report& report) {
+  rows(settings, medium, report, "append, volatile", Space::unused, true, false);
+}
+
+}  // namespace cairn::bench

@@ -1,0 +1,111 @@
+// Two processes at once: writing one file against both copying; one file against a file each, which
+// would differ if overwriting or reading stored to a line that the other process uses.
+#include <memory>
+
+#include "contest.h"
+#include "copy_limits.h"
+#include "core_rows.h"
+#include "workers.h"
+
+namespace cairn::bench {
+namespace {
+
+constexpr size_t slice = Settings::slice / 2;
+constexpr size_t processes = 2;
+
+enum Kind : size_t { write_shared, copy, stream, write_own, read_shared, read_own, kinds };
+
+// Each process has half of the shared file, and a file of its own; the shared file's two halves and the
+// files are taken in laps that do not meet.
+struct Plan {
+  size_t half;  // bytes of the shared file that are one process's
+  [[nodiscard]] size_t slices() const { return half / slice; }
+  [[nodiscard]] uint64_t at(size_t round, size_t part) const {
+    return (round + part * slices() / 3) % slices() * slice;
+  }
+};
+
+Workers::Task make_worker(const std::string& path, Plan plan, size_t worker,
+                          const std::vector<size_t>& pieces) {
+  auto attached = std::make_shared<Attached>(path);
+  cairn_file* shared = attached->open("shared");
+  cairn_file* own = attached->open(worker == 0 ? "own0" : "own1");
+  uint8_t* buffer = make_buffer(size_t{1} << 20);
+  must(cairn_pool_populate(attached->pool(), nullptr, nullptr), "cairn_pool_populate");
+  const uint64_t base = worker * plan.half;
+  auto extents = extents_of(shared, base, plan.half);
+  read_pieces(extents, buffer, size_t{1} << 20);
+  // The attachment lives as long as the task.
+  return [=, keep = attached](size_t task, size_t round) {
+    const size_t piece = pieces[task / kinds];
+    switch (static_cast<Kind>(task % kinds)) {
+      case write_shared:
+        return cairn_write_pieces(shared, buffer, piece, base + plan.at(round, 0), slice);
+      case copy:
+        return copy_pieces(part_of(extents, plan.at(round, 1), slice), buffer, piece);
+      case stream:
+        return stream_pieces(part_of(extents, plan.at(round, 2), slice), buffer, piece);
+      case write_own:
+        return cairn_write_pieces(own, buffer, piece, plan.at(round, 0), slice);
+      case read_shared:
+        return cairn_read_pieces(shared, buffer, piece, base + plan.at(round, 0), slice);
+      case read_own:
+        return cairn_read_pieces(own, buffer, piece, plan.at(round, 0), slice);
+      case kinds:
+        break;
+    }
+    return 0.0;
+  };
+}
+
+}  // namespace
+
+void process_rows(const Settings& settings, const Medium& medium, Report& report) {
+  const std::string copying = "two processes writing one file";
+  const std::string apart = "two processes: one file against two";
+  if (!settings.wants(copying) && !settings.wants(apart)) return;
+  const Plan plan{settings.working_set / 2 / slice * slice};
+  const OwnPool own(medium.path("pool"), {.size = 4 * plan.half + (size_t{96} << 20)});
+  {
+    const Attached attached(own.path());
+    fill_file(attached.open("shared"), 2 * plan.half);
+    fill_file(attached.open("own0"), plan.half);
+    fill_file(attached.open("own1"), plan.half);
+  }
+  Workers workers(processes, [&](size_t worker) {
+    return make_worker(own.path(), plan, worker, settings.pieces);
+  });
+  for (size_t i = 0; i < settings.pieces.size(); ++i) {
+    const size_t piece = settings.pieces[i];
+    const double calls = static_cast<double>(slice / piece);
+    const auto work = [&](Kind kind) {
+      return [&, kind](size_t round) { return workers.run(i * kinds + kind, round); };
+    };
+    const auto add = [&](Row row, const std::string& group, const std::string& what) {
+      row.group = group;
+      row.what = what + size_name(piece);
+      report.add(std::move(row));
+    };
+    if (settings.wants(copying)) {
+      Contest contest;
+      const size_t ours = contest.add("C API", work(write_shared));
+      const size_t copied = contest.add("two processes, memcpy", work(copy));
+      const size_t streamed = contest.add("two processes, non-temporal", work(stream));
+      // 256 B has a lower bar of its own in one process; it is shown.
+      add(contest.judge(settings, ours, {copied, streamed}, calls,
+                        piece <= 256 ? Bar() : Bar::at_least(0.90)),
+          copying, "");
+    }
+    if (!settings.wants(apart)) continue;
+    for (const bool writing : {true, false}) {
+      Contest contest;
+      const size_t one = contest.add("one file", work(writing ? write_shared : read_shared));
+      const size_t two = contest.add("a file each", work(writing ? write_own : read_own));
+      // "As fast as": less than 5 % apart.
+      add(contest.judge(settings, one, {two}, calls, Bar::at_least(0.95)), apart,
+          writing ? "overwrite " : "read ");
+    }
+  }
+}
+
+}  // namespace cairn::bench
