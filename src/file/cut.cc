@@ -193,10 +193,16 @@ Status truncate(FileSystem& fs, const Map& map, uint64_t size) {
     pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
     ShapeChange change(fs, *seat, *map.inode, map.number);
     const uint64_t first = (size + block_size - 1) >> block_shift;
-    // Bytes beyond the new end must read as zeros if the file grows again.
-    if ((size & (block_size - 1)) != 0 && size < map.inode->size.load())
-      CAIRN_TRY(zero_mapped(fs, map, size, first << block_shift));
-    CAIRN_TRY(cut_range(fs, *seat, map, {first, max_file_blocks}, size));
+    // Bytes beyond the new end must read as zeros if the file grows again; but not before the end is
+    // there, for a killed truncate has happened or has not. The note makes recovery zero them.
+    const bool cuts_block = (size & (block_size - 1)) != 0 && size < map.inode->size.load();
+    if (cuts_block) note_extension(fs, *seat, map.number, size, first << block_shift);
+    Status status = cut_range(fs, *seat, map, {first, max_file_blocks}, size);
+    if (cuts_block) {
+      if (status.ok()) status = zero_mapped(fs, map, size, first << block_shift);
+      fs.pool.store(seat->words->extending_inode, 0);
+    }
+    CAIRN_TRY(status);
   }
   reclaim_some(fs, *seat);
   return Status();

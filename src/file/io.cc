@@ -136,6 +136,18 @@ Result<uint64_t> fill(FileSystem& fs, LocalSeat& seat, const Map& map, Piece pie
   return piece.size;
 }
 
+// What is about to be written beyond the end of file is noted. Looked at again after each wait: a
+// truncate may have moved the end.
+void note_if_extending(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t offset,
+                       uint64_t end) {
+  if (end <= map.inode->size.load()) return;
+  const format::Seat& words = *seat.words;
+  const bool noted = words.extending_inode.load_relaxed() == map.number &&
+                     words.extending_from.load_relaxed() <= offset &&
+                     words.extending_to.load_relaxed() >= end;
+  if (!noted) note_extension(fs, seat, map.number, offset, end);
+}
+
 // The body of every write: copies [offset, offset + size); `*written` counts what is in place. The
 // seat has announced the inode.
 Status write_bytes(FileSystem& fs, pool::SeatGuard& seat, const Map& map, const uint8_t* source,
@@ -144,10 +156,14 @@ Status write_bytes(FileSystem& fs, pool::SeatGuard& seat, const Map& map, const 
   uint64_t done = 0;
   uint64_t since_look = 0;
   if (is_changing(inode)) [[unlikely]] wait_for_shape(fs, seat, inode, map.number);
+  note_if_extending(fs, *seat, map, offset, offset + size);
   while (done < size) {
     if (since_look >= piece_bytes) {
       since_look = 0;
-      if (is_changing(inode)) [[unlikely]] wait_for_shape(fs, seat, inode, map.number);
+      if (is_changing(inode)) [[unlikely]] {
+        wait_for_shape(fs, seat, inode, map.number);
+        note_if_extending(fs, *seat, map, offset, offset + size);
+      }
     }
     const Piece piece{source == nullptr ? nullptr : source + done, offset + done,
                       std::min(size - done, piece_bytes)};
@@ -169,13 +185,6 @@ Status write_bytes(FileSystem& fs, pool::SeatGuard& seat, const Map& map, const 
   return Status();
 }
 
-void note_extension(FileSystem& fs, LocalSeat& seat, uint64_t number, uint64_t from, uint64_t to) {
-  format::Seat& words = *seat.words;
-  fs.pool.store(words.extending_from, from);
-  fs.pool.store(words.extending_to, to);
-  fs.pool.store(words.extending_inode, number);
-}
-
 void extend_size(FileSystem& fs, Inode& inode, uint64_t end) {
   uint64_t size = inode.size.load();
   while (size < end && !fs.pool.compare_exchange(inode.size, size, end)) {
@@ -193,12 +202,9 @@ Result<size_t> write_in_seat(File& file, pool::SeatGuard& seat, const uint8_t* s
                              uint64_t offset) {
   FileSystem& fs = *file.fs;
   const Map map = file.map();
-  const uint64_t end = offset + size;
-  const bool extends = end > map.inode->size.load();
-  if (extends) note_extension(fs, *seat, map.number, offset, end);
   uint64_t written = 0;
   Status status = write_bytes(fs, seat, map, source, size, offset, &written);
-  if (extends) [[unlikely]] {
+  if (seat->words->extending_inode.load_relaxed() != 0) [[unlikely]] {
     if (written != 0) {
       // The data are fenced before the size shows them.
       if (Status s = fs.pool.fence(); !s.ok()) status = s;
@@ -239,6 +245,13 @@ Status check_write(const File& file, uint64_t offset, uint64_t size) {
 }
 
 }  // namespace
+
+void note_extension(FileSystem& fs, LocalSeat& seat, uint64_t number, uint64_t from, uint64_t to) {
+  format::Seat& words = *seat.words;
+  fs.pool.store(words.extending_from, from);
+  fs.pool.store(words.extending_to, to);
+  fs.pool.store(words.extending_inode, number);
+}
 
 Status zero_mapped(const FileSystem& fs, const Map& map, uint64_t from, uint64_t to) {
   while (from < to) {
@@ -349,7 +362,10 @@ Status fill_bytes(FileSystem& fs, const Map& map, const void* bytes, size_t size
   pool::SeatGuard seat(fs.pool, map.number);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   uint64_t written = 0;
-  CAIRN_TRY(write_bytes(fs, seat, map, static_cast<const uint8_t*>(bytes), size, offset, &written));
+  Status status =
+      write_bytes(fs, seat, map, static_cast<const uint8_t*>(bytes), size, offset, &written);
+  fs.pool.store(seat->words->extending_inode, 0);
+  CAIRN_TRY(status);
   return fs.pool.fence();
 }
 

@@ -33,6 +33,9 @@ Status grow_size(File& file, uint64_t size);
 Result<uint64_t> seek_data(File& file, uint64_t offset);
 Result<uint64_t> seek_hole(File& file, uint64_t offset);
 
+// Notes in the seat that bytes of [from, to) may be there beyond the end of file: recovery zeroes them.
+void note_extension(FileSystem& fs, LocalSeat& seat, uint64_t number, uint64_t from, uint64_t to);
+
 // Zeroes what of [from, to) is mapped; takes no lock, the caller sees to that.
 Status zero_mapped(const FileSystem& fs, const Map& map, uint64_t from, uint64_t to);
 

@@ -56,7 +56,8 @@ struct Superblock {
   Word lock_identity[4];    // devdax: the lock file's device, inode, token; else 0
   Word medium;              // media::Kind
   Word large_pages;
-  Word reserved[10];
+  Word stream_min;          // bytes from which a copy past the cache is faster, measured at creation
+  Word reserved[9];
   SegmentEntry segment[max_segments];
   Word reserved2[225];
   Word checksum;            // CRC-32C of all before

@@ -10,6 +10,7 @@
 
 #include "media/media.h"
 #include "media/memory_share.h"
+#include "persist/streaming.h"
 
 namespace cairn::pool {
 namespace {
@@ -38,7 +39,7 @@ Status check_share(const std::string& path, uint64_t size) {
 
 // Maps segment `number` from `fd`, which it takes over.
 Status map_segment(Pool& pool, uint32_t number, int fd, const media::Description& medium,
-                   persist::Granularity granularity) {
+                   persist::Granularity granularity, size_t stream_min) {
   auto size = media::segment_size(fd);
   if (!size.ok()) {
     close(fd);
@@ -78,6 +79,7 @@ Status map_segment(Pool& pool, uint32_t number, int fd, const media::Description
   options.fd = medium.kind == media::Kind::tmpfs && !pool.read_only ? fd : -1;
   options.granularity = granularity;
   options.large_pages = medium.large_pages;
+  options.stream_min = stream_min;
   options.writable = !pool.read_only;
   if (Status status = segment->region.open(options); !status.ok()) {
     segment->unmap();
@@ -139,23 +141,24 @@ void remove_tree(const std::string& path) {
 }
 
 Status create_segments(Pool& pool, const media::Description& medium, uint64_t size, uint32_t count,
-                       persist::Granularity granularity) {
+                       persist::Granularity granularity, size_t stream_min) {
   for (uint32_t s = 0; s < count; ++s) {
     auto fd = media::create_segment(segment_path(pool.path, s).c_str(), round_down(size / count));
     if (!fd.ok()) return fd.status();
-    CAIRN_TRY(map_segment(pool, s, *fd, medium, granularity));
+    CAIRN_TRY(map_segment(pool, s, *fd, medium, granularity, stream_min));
   }
   return Status();
 }
 
 Status store_medium(Pool& pool, const media::Description& medium, persist::Granularity granularity,
-                    bool forced) {
+                    bool forced, size_t stream_min) {
   auto& a = *reinterpret_cast<format::Superblock*>(pool.segment[0]->base);
   pool.store(a.mapping_unit, medium.mapping_unit);
   pool.store(a.granularity, static_cast<uint64_t>(granularity));
   pool.store(a.forced_granularity, forced ? 1 : 0);
   pool.store(a.medium, static_cast<uint64_t>(medium.kind));
   pool.store(a.large_pages, medium.large_pages ? 1 : 0);
+  pool.store(a.stream_min, stream_min);
   return Status();
 }
 
@@ -210,10 +213,11 @@ Result<std::unique_ptr<Pool>> create_files(const std::string& path, const Create
   pool->path = path;
   pool->lock_path = segment_path(path, 0);
   pool->is_volatile = granularity == persist::Granularity::none;
-  Status status = create_segments(*pool, *medium, size, segments, granularity);
+  const size_t stream_min = persist::measure_stream_min();
+  Status status = create_segments(*pool, *medium, size, segments, granularity, stream_min);
   if (status.ok()) status = write_format(*pool, lanes, 0);
   if (status.ok())
-    status = store_medium(*pool, *medium, granularity, options.granularity != 0);
+    status = store_medium(*pool, *medium, granularity, options.granularity != 0, stream_min);
   if (status.ok() && mkdir((path + "/companion").c_str(), 0700) != 0)
     status = fail(errno, "%s/companion: %s", path.c_str(), strerror(errno));
   if (!status.ok()) {
@@ -236,7 +240,9 @@ Result<std::unique_ptr<Pool>> open_files(const std::string& path, bool read_only
     if (!fd.ok()) return fd.status();
     // What the creator saw is in the superblock; until that is read, what costs nothing to know.
     media::Description medium;
+    size_t stream_min = 0;
     if (into.identity != nullptr) {
+      stream_min = into.identity->stream_min.load();
       medium.kind = static_cast<media::Kind>(into.identity->medium.load());
       medium.large_pages = into.identity->large_pages.load() != 0;
     } else {
@@ -248,6 +254,7 @@ Result<std::unique_ptr<Pool>> open_files(const std::string& path, bool read_only
         const uint64_t kind = page->medium.load();
         if (kind >= 1 && kind <= 4) medium.kind = static_cast<media::Kind>(kind);
         medium.large_pages = page->large_pages.load() != 0;
+        stream_min = page->stream_min.load();
         const uint64_t stored = page->granularity.load();
         if (stored >= 1 && stored <= 4)
           medium.granularity = static_cast<persist::Granularity>(stored);
@@ -255,7 +262,7 @@ Result<std::unique_ptr<Pool>> open_files(const std::string& path, bool read_only
       into.is_volatile = medium.granularity == persist::Granularity::none;
     }
     medium.mapping_unit = format::block_size;
-    return map_segment(into, number, *fd, medium, granularity_of(into, medium));
+    return map_segment(into, number, *fd, medium, granularity_of(into, medium), stream_min);
   };
   CAIRN_TRY(open_one(*pool, 0));
   CAIRN_TRY(read_format(*pool));
@@ -298,7 +305,8 @@ Status add_segment(Pool& pool, uint64_t bytes) {
   auto fd = media::create_segment(segment_path(pool.path, number).c_str(), size);
   if (!fd.ok()) return fd.status();
   Status status = map_segment(pool, number, *fd, medium,
-                              static_cast<persist::Granularity>(pool.identity->granularity.load()));
+                              static_cast<persist::Granularity>(pool.identity->granularity.load()),
+                              pool.identity->stream_min.load());
   if (status.ok()) {
     Segment& segment = *pool.segment[number];
     lay_out(segment, 0);

@@ -310,7 +310,8 @@ Status open_chunk(Pool& pool, LocalSeat* /*seat*/, uint32_t s, uint64_t c) {
   while (end < c + 1 && !pool.compare_exchange(opened(segment), end, c + 1)) {
   }
   pool.flush(&opened(segment), sizeof(Word));
-  return Status();
+  // An untouched chunk is taken to hold zeros: it must not be found untouched once it holds data.
+  return pool.fence();
 }
 
 Result<Run> take(Pool& pool, LocalSeat& seat, uint64_t inode, uint64_t file_block, unsigned level,
@@ -448,8 +449,10 @@ void recover_in_flight(Pool& pool, format::Seat& seat, uint32_t lane) {
       }
       // Free by its record, but its bit is clear: lost between the two, unless another seat is just
       // taking it.
+      // Looked at again after that: who was taking it has written its record before leaving the list.
       if (format::record_state(owner) == format::record_free && !is_free_bit(pool, block) &&
-          !taken_by_others(pool, block, lane))
+          !taken_by_others(pool, block, lane) &&
+          format::record_state(record.owner.load()) == format::record_free)
         set_bits(pool, segment, block.index(), 1);
     }
     pool.store(slot.run, 0);
