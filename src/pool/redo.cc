@@ -38,8 +38,9 @@ Status Change::commit() {
     pool_.store(redo_.step[i].address, pool_.address_of(word_[i]));
     pool_.store(redo_.step[i].value, value_[i]);
   }
-  // One fence for both: the checksum tells a head that arrived before its steps.
   pool_.flush(redo_.step, count_ * sizeof redo_.step[0]);
+  // The head makes it happen, so what the change makes reachable must have arrived before it.
+  CAIRN_TRY(pool_.fence());
   pool_.store_flush(redo_.head, head_of(redo_, count_));
   CAIRN_TRY(pool_.fence());
   for (unsigned i = 0; i < count_; ++i) pool_.store_flush(*word_[i], value_[i]);

@@ -1,0 +1,206 @@
+#include "crash/crash_lab.h"
+
+#include <fcntl.h>
+
+#include "file/check.h"
+#include "file/open_file.h"
+#include "file/rebuild.h"
+#include "pool/files.h"
+#include "pool/recover.h"
+#include "pool/seats.h"
+
+namespace cairn::test {
+namespace {
+
+void touch(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd >= 0) close(fd);
+}
+
+void must(const Status& status, const char* what) {
+  if (status.ok()) return;
+  std::fprintf(stderr, "%s: %s\n", what, last_detail());
+  std::abort();
+}
+
+}  // namespace
+
+CrashLab::CrashLab(const LabOptions& options)
+    : options_(options),
+      simulator_(options.granularity),
+      region_(simulator_.add_region(options.size)),
+      live_lock_(folder_.path() + "/live"),
+      image_lock_(folder_.path() + "/image") {
+  touch(live_lock_);
+  touch(image_lock_);
+  persist::Simulator::set_cpu(0);
+  Status status;
+  {
+    auto pool = map_pool(false, &status);
+    must(pool::write_format(*pool, options.lanes, 7), "format");
+    must(file::create_in(*pool, 0700), "root directory");
+  }
+  for (int i = 0; i < options.processes; ++i) {
+    persist::Simulator::set_cpu(i);
+    auto pool = map_pool(false, &status);
+    must(pool::read_format(*pool), "read format");
+    auto fs = file::attach_to(std::move(pool), {});
+    must(fs.status(), "attach");
+    auto handle = std::make_unique<cairn_pool>();
+    handle->fs = std::move(*fs);
+    handle->fs->handle = handle.get();
+    processes_.push_back(std::move(handle));
+  }
+  persist::Simulator::set_cpu(0);
+}
+
+CrashLab::~CrashLab() { detach_all(); }
+
+std::unique_ptr<pool::Pool> CrashLab::map_pool(bool image, Status* status) {
+  auto pool = std::make_unique<pool::Pool>();
+  pool->path = image ? "image" : "simulated";
+  pool->lock_path = image ? image_lock_ : live_lock_;
+  pool->is_volatile = false;
+  auto segment = std::make_unique<pool::Segment>();
+  *status = image ? simulator_.attach_image(segment->region, region_)
+                  : simulator_.attach(segment->region, region_);
+  segment->base = segment->region.base();
+  segment->blocks = segment->region.size() >> format::block_shift;
+  segment->fresh_zero = true;
+  pool->segment[0] = std::move(segment);
+  pool->segments.store(1);
+  return pool;
+}
+
+void CrashLab::begin() {
+  simulator_.settle();
+  steps_.clear();
+  std::string trouble;
+  before_ = take_snapshot(*processes_[0]->fs, format::root_inode, &trouble);
+  if (!trouble.empty()) std::abort();
+}
+
+void CrashLab::perform(const std::string& what, Kind kind, const std::function<void()>& operation,
+                       int process) {
+  Step step{what, kind, simulator_.mark(), 0, {}};
+  persist::Simulator::set_cpu(process);
+  operation();
+  persist::Simulator::set_cpu(0);
+  step.end = simulator_.mark();
+  std::string trouble;
+  step.after = take_snapshot(*processes_[0]->fs, format::root_inode, &trouble);
+  EXPECT_EQ(trouble, "") << what;
+  steps_.push_back(std::move(step));
+}
+
+void CrashLab::detach_all() {
+  for (size_t i = 0; i < processes_.size(); ++i) {
+    persist::Simulator::set_cpu(static_cast<int>(i));
+    if (processes_[i] != nullptr) file::detach(*processes_[i]->fs);
+  }
+  processes_.clear();
+  persist::Simulator::set_cpu(0);
+}
+
+// Does the recovered pool hold what was acknowledged before `point`, and nothing that was not asked for?
+std::string CrashLab::verdict(file::FileSystem& fs, uint64_t point) {
+  std::string findings;
+  file::check_mapped(fs, [&findings](const char* text) { findings += std::string(text) + "; "; });
+  if (!findings.empty()) return "check: " + findings;
+  std::string trouble;
+  const Snapshot found = take_snapshot(fs, format::root_inode, &trouble);
+  if (!trouble.empty()) return trouble;
+  const Snapshot* before = &before_;
+  const Step* unfinished = nullptr;
+  for (const Step& step : steps_) {
+    if (step.end <= point) {
+      before = &step.after;
+    } else {
+      if (step.begin < point) unfinished = &step;
+      break;
+    }
+  }
+  const std::string as_before = difference(found, *before);
+  if (as_before.empty()) return "";
+  if (unfinished == nullptr) return "not what was acknowledged: " + as_before;
+  const std::string as_after = difference(found, unfinished->after);
+  if (as_after.empty()) return "";
+  if (unfinished->kind == Kind::bytes) {
+    const std::string torn = torn_difference(found, *before, unfinished->after);
+    return torn.empty() ? "" : "during " + unfinished->what + ": " + torn;
+  }
+  return "during " + unfinished->what + ", neither before (" + as_before + ") nor after (" + as_after + ")";
+}
+
+std::string CrashLab::look_at_loss(uint64_t point) {
+  Status status;
+  auto pool = map_pool(true, &status);
+  if (Status s = pool::read_format(*pool); !s.ok()) return std::string("cannot be opened: ") + last_detail();
+  file::FileSystem fs(std::move(pool));
+  // Another boot. A pool that was detached cleanly is trusted as it stands.
+  if (fs.pool.state->clean.load() != 1) {
+    if (!file::rebuild(fs).ok()) return std::string("rebuild: ") + last_detail();
+  }
+  return verdict(fs, point);
+}
+
+std::string CrashLab::look_at_kill(uint64_t point, bool use_it) {
+  Status status;
+  auto pool = map_pool(true, &status);
+  if (Status s = pool::read_format(*pool); !s.ok()) return std::string("cannot be opened: ") + last_detail();
+  // Nobody holds a lock of the image's lock file: all are dead. The boot is the same.
+  auto attached = file::attach_to(std::move(pool), {});
+  if (!attached.ok()) return std::string("attach: ") + last_detail();
+  cairn_pool handle;
+  handle.fs = std::move(*attached);
+  handle.fs->handle = &handle;
+  file::FileSystem& fs = *handle.fs;
+  std::string text = verdict(fs, point);
+  if (text.empty() && use_it) {
+    // It can be used: no lock is stuck, no slot is named twice.
+    cairn_file* file = nullptr;
+    if (cairn_mkdir(&handle, CAIRN_ROOT, "after the crash", 0700) != 0 ||
+        cairn_open(&handle, CAIRN_ROOT, "after the crash/file", O_CREAT | O_RDWR, 0600, &file) != 0 ||
+        cairn_pwrite(file, "hello", 5, 12345) != 5 || cairn_close(file) != 0 ||
+        cairn_unlink(&handle, CAIRN_ROOT, "after the crash/file") != 0 ||
+        cairn_rmdir(&handle, CAIRN_ROOT, "after the crash") != 0)
+      text = std::string("it cannot be used: ") + cairn_last_error();
+    file::detach(fs);
+    if (text.empty()) text = verdict(fs, point);
+    if (!text.empty()) text = "after using it: " + text;
+  } else {
+    pool::release_lanes(fs.pool);
+  }
+  return text;
+}
+
+std::string CrashLab::power_losses() {
+  std::string wrong;
+  for (uint64_t point : simulator_.crash_points()) {
+    simulator_.enumerate(point, options_.images_per_point, options_.seed + point, [&] {
+      ++images_;
+      wrong = look_at_loss(point);
+      if (!wrong.empty())
+        wrong = "power loss at event " + std::to_string(point) + ": " + wrong;
+      return wrong.empty();
+    });
+    if (!wrong.empty()) break;
+  }
+  return wrong;
+}
+
+std::string CrashLab::kills() {
+  std::string wrong;
+  const uint64_t end = simulator_.mark();
+  for (uint64_t point = 0; point <= end && wrong.empty(); ++point) {
+    simulator_.visit_killed(point, 1, options_.seed + point, [&] {
+      ++images_;
+      wrong = look_at_kill(point, point % 8 == 0);
+      if (!wrong.empty()) wrong = "killed at event " + std::to_string(point) + ": " + wrong;
+      return wrong.empty();
+    });
+  }
+  return wrong;
+}
+
+}  // namespace cairn::test

@@ -1,0 +1,78 @@
+// The crash laboratory: a pool in the simulator's memory, histories of operations on it, and for every
+// image that a power loss or a kill may leave: recover, check, and compare with what was acknowledged.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "capi/handles.h"
+#include "crash/snapshot.h"
+#include "model/temporary_pool.h"
+#include "persist/simulator.h"
+
+namespace cairn::test {
+
+struct LabOptions {
+  persist::Granularity granularity = persist::Granularity::cache_line;
+  uint64_t size = uint64_t{6} << 20;
+  uint32_t lanes = 2;
+  int processes = 1;
+  uint64_t images_per_point = 40;
+  uint64_t seed = 1;
+};
+
+class CrashLab {
+ public:
+  explicit CrashLab(const LabOptions& options);
+  ~CrashLab();
+  CrashLab(const CrashLab&) = delete;
+  CrashLab& operator=(const CrashLab&) = delete;
+
+  // Process `i`'s attachment: for the C API.
+  cairn_pool* pool(int i = 0) { return processes_[static_cast<size_t>(i)].get(); }
+  persist::Simulator& simulator() { return simulator_; }
+
+  // What has happened is durable; the history begins here.
+  void begin();
+  enum class Kind { atomic, bytes };  // bytes: part of the bytes may be there if it is not finished
+  // Does `operation` as process `process`.
+  void perform(const std::string& what, Kind kind, const std::function<void()>& operation,
+               int process = 0);
+  // Detaches all; part of the history.
+  void detach_all();
+
+  // Looks at the images of every crash point; the first that is wrong ("" if none).
+  std::string power_losses();
+  // The same for processes killed at every event, by a recovery of their lanes.
+  std::string kills();
+
+  [[nodiscard]] uint64_t images() const { return images_; }
+
+ private:
+  struct Step {
+    std::string what;
+    Kind kind;
+    uint64_t begin;
+    uint64_t end;
+    Snapshot after;
+  };
+  std::unique_ptr<pool::Pool> map_pool(bool image, Status* status);
+  std::string verdict(file::FileSystem& fs, uint64_t point);
+  std::string look_at_loss(uint64_t point);
+  std::string look_at_kill(uint64_t point, bool use_it);
+
+  LabOptions options_;
+  persist::Simulator simulator_;
+  int region_ = 0;
+  TemporaryFolder folder_;
+  std::string live_lock_;
+  std::string image_lock_;
+  std::vector<std::unique_ptr<cairn_pool>> processes_;
+  Snapshot before_;
+  std::vector<Step> steps_;
+  uint64_t images_ = 0;
+};
+
+}  // namespace cairn::test
