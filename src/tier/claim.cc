@@ -16,8 +16,27 @@ namespace {
 
 std::string path_of(const std::string& directory) { return directory + "/" + claim_file; }
 
+// Gives a directory its times back: a claim is no change that a user has made.
+class KeepTimes {
+ public:
+  explicit KeepTimes(int directory) : directory_(directory) {
+    known_ = sys::fstat(directory, &st_) == 0;
+  }
+  ~KeepTimes() {
+    if (known_) sys::utimensat(directory_, nullptr, sys::atime_of(st_), sys::mtime_of(st_));
+  }
+  KeepTimes(const KeepTimes&) = delete;
+  KeepTimes& operator=(const KeepTimes&) = delete;
+
+ private:
+  int directory_;
+  bool known_ = false;
+  struct stat st_ = {};
+};
+
 // Puts a claim where there is none, whole: EEXIST if there is one.
 int64_t publish(int directory, const std::string& text) {
+  const KeepTimes times(directory);
   const std::string aside = std::string(claim_file) + "-" + sys::random_name();
   const int64_t opened =
       sys::openat(directory, aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
@@ -157,7 +176,11 @@ Status drop_claim(const file::FileSystem& fs, const std::string& directory) {
   const Claim own = own_claim(fs, "");
   const Claim other = claim_of(text);
   if (other.host != own.host || other.uuid != own.uuid) return Status();
-  const int64_t result = sys::unlinkat(AT_FDCWD, path_of(directory).c_str(), 0);
+  const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
+  if (opened < 0) return sys::failed(opened, "open", directory);
+  const sys::Descriptor fd(static_cast<int>(opened));
+  const KeepTimes times(fd.get());
+  const int64_t result = sys::unlinkat(fd.get(), claim_file, 0);
   return result < 0 && result != -ENOENT ? sys::failed(result, "claim", path_of(directory)) : Status();
 }
 

@@ -137,6 +137,10 @@ std::unique_ptr<file::Lower> make_lower(file::FileSystem& fs) {
   return std::make_unique<LowerTree>(fs);
 }
 
-LowerTree& lower_of(file::FileSystem& fs) { return *static_cast<LowerTree*>(fs.lower); }
+LowerTree& lower_of(file::FileSystem& fs) {
+  // Whoever attaches gives it one; a file system made otherwise keeps its own for good.
+  if (fs.lower == nullptr) fs.lower = make_lower(fs).release();
+  return *static_cast<LowerTree*>(fs.lower);
+}
 
 }  // namespace cairn::tier

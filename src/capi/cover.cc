@@ -1,0 +1,91 @@
+// C API: covers (include/cairn/cover.h).
+#include "cairn/cover.h"
+
+#include "capi/handles.h"
+#include "tier/cover.h"
+#include "tier/drain.h"
+#include "tier/lower.h"
+#include "tier/record.h"
+
+struct cairn_cover {
+  std::unique_ptr<cairn::tier::Cover> cover;
+};
+
+using cairn::fail;
+using cairn::Status;
+using cairn::capi::code;
+using cairn::capi::fs_of;
+
+namespace {
+
+int give(cairn::Result<std::unique_ptr<cairn::tier::Cover>> entered, cairn_cover** cover) {
+  if (!entered.ok()) return code(entered.status());
+  *cover = new cairn_cover{std::move(*entered)};
+  return 0;
+}
+
+}  // namespace
+
+extern "C" {
+
+int cairn_cover_open(cairn_pool* pool, const char* directory, const cairn_cover_options* options,
+                     cairn_cover** cover) {
+  cairn::tier::OpenOptions open;
+  if (options != nullptr) {
+    if (options->struct_size < sizeof(cairn_cover_options))
+      return code(fail(EINVAL, "cairn_cover_open: struct_size is %u", options->struct_size));
+    open.keep = options->keep != 0;
+    if (options->job != nullptr) open.job = options->job;
+  }
+  return give(cairn::tier::open_cover(fs_of(pool), directory, open), cover);
+}
+
+int cairn_cover_join(cairn_pool* pool, const char* directory, cairn_cover** cover) {
+  return give(cairn::tier::join_cover(fs_of(pool), directory), cover);
+}
+
+void cairn_cover_close(cairn_cover* cover) { delete cover; }
+
+cairn_ino cairn_cover_top(const cairn_cover* cover) { return cover->cover->top; }
+const char* cairn_cover_path(const cairn_cover* cover) { return cover->cover->path.c_str(); }
+
+int cairn_cover_drain(cairn_cover* cover, cairn_progress progress, cairn_drain_problem problem,
+                      void* context, cairn_drain_report* report) {
+  cairn::tier::DrainCalls calls;
+  if (progress != nullptr)
+    calls.progress = [=](uint64_t done, uint64_t total) {
+      return progress(context, done, total) == 0;
+    };
+  if (problem != nullptr) calls.problem = [=](const char* text) { problem(context, text); };
+  cairn::tier::DrainReport result;
+  const Status status = cairn::tier::drain(*cover->cover, calls, &result);
+  // Also after a failure: it says what was done before.
+  if (report != nullptr)
+    *report = {result.files,       result.bytes,     result.removed,
+               result.directories, result.conflicts, result.failed};
+  return code(status);
+}
+
+int cairn_cover_discard(cairn_cover* cover) {
+  const Status status = cairn::tier::discard_cover(*cover->cover);
+  if (status.ok()) delete cover;
+  return code(status);
+}
+
+int cairn_cover_list(cairn_pool* pool, cairn_cover_visit visit, void* context) {
+  auto& fs = fs_of(pool);
+  return code(cairn::tier::for_each_record(
+      fs, [&](const std::string& name, const cairn::tier::CoverRecord& record) -> Status {
+        auto covers = cairn::tier::find_covers(fs, false);
+        if (!covers.ok()) return covers.status();
+        auto top = cairn::tier::find_child(fs, *covers, name);
+        if (!top.ok()) return top.status();
+        auto bytes = *top == 0 ? cairn::Result<uint64_t>(uint64_t{0})
+                               : cairn::tier::undrained_bytes(fs, *top);
+        if (!bytes.ok()) return bytes.status();
+        visit(context, record.path.c_str(), record.job.c_str(), *bytes);
+        return Status();
+      }));
+}
+
+}  // extern "C"

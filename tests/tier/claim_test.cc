@@ -1,0 +1,154 @@
+// Who may cover a directory, with whom, and how a cover ends.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tier/cover_fixture.h"
+
+namespace cairn::test {
+namespace {
+
+class ClaimTest : public CoverTest {
+ protected:
+  void SetUp() override { make_pool(); }
+  // cairn_cover_open from a process of its own.
+  int open_elsewhere(const std::string& pool, const std::string& directory, const char* job,
+                     std::string* detail = nullptr) {
+    cairn_pool* attached = nullptr;
+    EXPECT_EQ(cairn_pool_attach(pool.c_str(), 0, &attached), 0) << cairn_last_error();
+    cairn_cover_options options = {};
+    options.struct_size = sizeof options;
+    options.job = job;
+    cairn_cover* cover = nullptr;
+    const int result = cairn_cover_open(attached, directory.c_str(), &options, &cover);
+    if (detail != nullptr) *detail = cairn_last_error();
+    cairn_cover_close(result == 0 ? cover : nullptr);
+    cairn_pool_detach(attached);
+    return result;
+  }
+  std::string second_pool() {
+    const std::string path = shared_.path("pool2");
+    cairn_pool_options options = {};
+    options.struct_size = sizeof options;
+    options.size = 16 << 20;
+    EXPECT_EQ(cairn_pool_create(path.c_str(), &options), 0) << cairn_last_error();
+    return path;
+  }
+};
+
+TEST_F(ClaimTest, WrongDirectories) {
+  EXPECT_EQ(open_elsewhere(pool_, lower_ + "/missing", "j"), -ENOENT);
+  put(lower_ + "/file", "x");
+  EXPECT_EQ(open_elsewhere(pool_, lower_ + "/file", "j"), -ENOTDIR);
+  EXPECT_EQ(open_elsewhere(pool_, pool_, "j"), -ELOOP);
+  fs::create_directory(pool_ + "/below");
+  EXPECT_EQ(open_elsewhere(pool_, pool_ + "/below", "j"), -ELOOP);
+  EXPECT_EQ(open_elsewhere(pool_, fs::path(pool_).parent_path().string(), "j"), -ELOOP);
+  EXPECT_FALSE(fs::exists(fs::path(pool_).parent_path() / ".cairn-claim"));
+}
+
+TEST_F(ClaimTest, CoversDoNotNest) {
+  fs::create_directories(lower_ + "/dir/below");
+  Covered covered(pool_, lower_ + "/dir");
+  EXPECT_EQ(open_elsewhere(pool_, lower_ + "/dir/below", "j"), -ELOOP);
+  EXPECT_EQ(open_elsewhere(pool_, lower_, "j"), -ELOOP);
+  EXPECT_EQ(open_elsewhere(second_pool(), lower_ + "/dir/below", "j"), -ELOOP);
+}
+
+TEST_F(ClaimTest, TheSameHostAndPoolJoin) {
+  Covered covered(pool_, lower_);
+  EXPECT_EQ(open_elsewhere(pool_, lower_, "another job"), 0);
+  EXPECT_EQ(open_elsewhere(pool_, lower_, nullptr), 0);
+  fs::create_directory_symlink(lower_, disk_.path("other-name"));
+  Covered other(pool_, disk_.path("other-name"), true);
+  EXPECT_EQ(other.top, covered.top);
+  EXPECT_EQ(std::string(cairn_cover_path(other.cover)), lower_);
+}
+
+TEST_F(ClaimTest, AnotherJobIsRefusedWithItsName) {
+  const std::string second = second_pool();
+  Covered covered(pool_, lower_);  // job-1
+  std::string detail;
+  EXPECT_EQ(open_elsewhere(second, lower_, "job-2", &detail), -EBUSY);
+  char host[256];
+  gethostname(host, sizeof host);
+  EXPECT_NE(detail.find("job-1"), std::string::npos) << detail;
+  EXPECT_NE(detail.find(host), std::string::npos) << detail;
+  EXPECT_EQ(open_elsewhere(second, lower_, nullptr, &detail), -EBUSY);
+  // The same job on another pool (say, of another node) joins.
+  EXPECT_EQ(open_elsewhere(second, lower_, "job-1", &detail), 0) << detail;
+}
+
+TEST_F(ClaimTest, AClaimOfAnotherHostCounts) {
+  put(lower_ + "/.cairn-claim",
+      "cairn claim 1\nhost far-away\nboot b\npool /dev/shm/p\nuuid 1\njob 77\ntime 1\n");
+  std::string detail;
+  EXPECT_EQ(open_elsewhere(pool_, lower_, "job-2", &detail), -EBUSY);
+  EXPECT_NE(detail.find("far-away"), std::string::npos) << detail;
+  EXPECT_EQ(open_elsewhere(pool_, lower_, "77", &detail), 0) << detail;
+}
+
+TEST_F(ClaimTest, TheClaimOfALostPoolIsTakenOver) {
+  const std::string second = second_pool();
+  EXPECT_EQ(open_elsewhere(pool_, lower_, "job-1"), 0);  // killed, so to say: not discarded
+  EXPECT_EQ(open_elsewhere(second, lower_, "job-2"), -EBUSY);
+  ASSERT_EQ(cairn_pool_remove(pool_.c_str()), 0) << cairn_last_error();
+  std::string detail;
+  EXPECT_EQ(open_elsewhere(second, lower_, "job-2", &detail), 0) << detail;
+  EXPECT_NE(get(lower_ + "/.cairn-claim").find("job job-2"), std::string::npos);
+}
+
+TEST_F(ClaimTest, JoiningNeedsACover) {
+  cairn_pool* pool = nullptr;
+  ASSERT_EQ(cairn_pool_attach(pool_.c_str(), 0, &pool), 0);
+  cairn_cover* cover = nullptr;
+  EXPECT_EQ(cairn_cover_join(pool, lower_.c_str(), &cover), -ENOENT);
+  cairn_pool_detach(pool);
+}
+
+TEST_F(ClaimTest, DiscardingEndsTheCoverAndLeavesLowerAlone) {
+  fs::create_directories(lower_ + "/dir/never-entered");
+  put(lower_ + "/dir/a", "aaa");
+  const auto before = describe(lower_);
+  Covered covered(pool_, lower_);
+  cairn_space space = {};
+  ASSERT_EQ(cairn_statfs(covered.pool, &space), 0);
+  ASSERT_EQ(covered.create("dir/new", std::string(1 << 20, 'n')), 0);
+  ASSERT_EQ(covered.write("dir/a", "bbb"), 0);
+  ASSERT_EQ(covered.discard(), 0) << cairn_last_error();
+  EXPECT_FALSE(fs::exists(lower_ + "/.cairn-claim"));
+  EXPECT_EQ(difference(describe(lower_), before), "");
+  cairn_cover* cover = nullptr;
+  EXPECT_EQ(cairn_cover_join(covered.pool, lower_.c_str(), &cover), -ENOENT);
+  Covered again(pool_, lower_);
+  EXPECT_EQ(again.read("dir/a"), "aaa");
+}
+
+TEST_F(ClaimTest, DiscardingIsRefusedWhileOthersAreIn) {
+  Covered covered(pool_, lower_);
+  int ready[2];
+  int leave[2];
+  ASSERT_EQ(pipe(ready) | pipe(leave), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    // A program of its own: it has nothing of its parent's.
+    cairn_pool* pool = nullptr;
+    cairn_cover* cover = nullptr;
+    const bool in = cairn_pool_attach(pool_.c_str(), 0, &pool) == 0 &&
+                    cairn_cover_join(pool, lower_.c_str(), &cover) == 0;
+    char c = in ? 'y' : 'n';
+    if (write(ready[1], &c, 1) != 1 || read(leave[0], &c, 1) < 0) _exit(1);
+    _exit(0);
+  }
+  char c = 0;
+  ASSERT_EQ(read(ready[0], &c, 1), 1);
+  ASSERT_EQ(c, 'y');
+  EXPECT_EQ(covered.discard(), -EBUSY);
+  ASSERT_EQ(covered.create("still", "works"), 0);
+  EXPECT_EQ(covered.read("still"), "works");
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_EQ(covered.discard(), 0) << cairn_last_error();
+}
+
+}  // namespace
+}  // namespace cairn::test

@@ -1,0 +1,133 @@
+// What a cover shows: lower's names and bytes until they are changed, the pool's from then on.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "tier/cover_fixture.h"
+
+namespace cairn::test {
+namespace {
+
+class ShownTest : public CoverTest {
+ protected:
+  void SetUp() override {
+    make_pool();
+    fs::create_directories(lower_ + "/dir/deep");
+    put(lower_ + "/hello", "hello, world\n");
+    put(lower_ + "/dir/a", std::string(300000, 'a'));
+    put(lower_ + "/dir/deep/b", "bbb");
+    put(lower_ + "/empty", "");
+    fs::create_symlink("dir/a", lower_ + "/link");
+    ASSERT_EQ(mkfifo((lower_ + "/fifo").c_str(), 0640), 0);
+    ASSERT_EQ(chmod((lower_ + "/hello").c_str(), 0750), 0);
+    setxattr((lower_ + "/hello").c_str(), "user.color", "blue", 4, 0);
+  }
+};
+
+TEST_F(ShownTest, LowersNamesAttributesAndBytesAreShown) {
+  const auto before = describe(lower_);
+  Covered covered(pool_, lower_);
+  ASSERT_NE(covered.cover, nullptr);
+  EXPECT_EQ(difference(covered.describe(), before), "");
+  EXPECT_EQ(covered.stat("dir/a").flags & CAIRN_FILE_LAZY, CAIRN_FILE_LAZY);
+  EXPECT_EQ(covered.list("."),
+            (std::vector<std::string>{"dir", "empty", "fifo", "hello", "link"}));
+  // The claim is in lower, and nothing else is new there.
+  EXPECT_TRUE(fs::exists(lower_ + "/.cairn-claim"));
+}
+
+TEST_F(ShownTest, AWriteStagesTheFileAndLeavesLowerAlone) {
+  Covered covered(pool_, lower_);
+  const cairn_stat before = covered.stat("dir/a");
+  ASSERT_EQ(covered.write("dir/a", "XYZ", 100000), 0) << cairn_last_error();
+  std::string expected(300000, 'a');
+  expected.replace(100000, 3, "XYZ");
+  EXPECT_EQ(covered.read("dir/a"), expected);
+  EXPECT_EQ(covered.stat("dir/a").flags & CAIRN_FILE_LAZY, 0u);
+  EXPECT_EQ(covered.stat("dir/a").size, 300000u);
+  EXPECT_GT(covered.stat("dir/a").mtime_ns, before.mtime_ns);
+  EXPECT_EQ(get(lower_ + "/dir/a"), std::string(300000, 'a'));
+}
+
+TEST_F(ShownTest, StagingKeepsTheTimes) {
+  Covered covered(pool_, lower_);
+  const cairn_stat before = covered.stat("hello");
+  ASSERT_EQ(cairn_rename(covered.pool, covered.top, "hello", covered.top, "moved", 0), 0)
+      << cairn_last_error();
+  EXPECT_EQ(covered.read("moved"), "hello, world\n");
+  EXPECT_EQ(covered.stat("moved").mtime_ns, before.mtime_ns);
+  EXPECT_EQ(covered.read("hello"), "(error No such file or directory)");
+}
+
+TEST_F(ShownTest, TruncatingToNothingDoesNotReadLower) {
+  Covered covered(pool_, lower_);
+  ASSERT_EQ(covered.list("dir").size(), 2u);
+  fs::remove(lower_ + "/dir/a");  // nobody will miss it
+  ASSERT_EQ(covered.create("dir/a", "new"), 0) << cairn_last_error();
+  EXPECT_EQ(covered.read("dir/a"), "new");
+}
+
+TEST_F(ShownTest, TruncatingToAPartKeepsThatPart) {
+  Covered covered(pool_, lower_);
+  ASSERT_EQ(cairn_truncate(covered.pool, covered.stat("dir/a").ino, 5), 0) << cairn_last_error();
+  EXPECT_EQ(covered.read("dir/a"), "aaaaa");
+}
+
+TEST_F(ShownTest, RemovedNamesStayRemoved) {
+  {
+    Covered covered(pool_, lower_);
+    ASSERT_EQ(cairn_unlink(covered.pool, covered.top, "hello"), 0);
+    ASSERT_EQ(cairn_unlink(covered.pool, covered.top, "dir/deep/b"), 0);
+    ASSERT_EQ(cairn_rmdir(covered.pool, covered.top, "dir/deep"), 0) << cairn_last_error();
+    EXPECT_EQ(covered.list("dir"), std::vector<std::string>{"a"});
+  }
+  Covered again(pool_, lower_);
+  EXPECT_EQ(again.read("hello"), "(error No such file or directory)");
+  EXPECT_EQ(again.list("dir"), std::vector<std::string>{"a"});
+  ASSERT_EQ(again.create("hello", "another"), 0) << cairn_last_error();
+  EXPECT_EQ(again.read("hello"), "another");
+  EXPECT_EQ(get(lower_ + "/hello"), "hello, world\n");
+}
+
+TEST_F(ShownTest, ADirectoryMovesWithAllThatLiesInLower) {
+  Covered covered(pool_, lower_);
+  ASSERT_EQ(cairn_rename(covered.pool, covered.top, "dir", covered.top, "moved", 0), 0)
+      << cairn_last_error();
+  EXPECT_EQ(covered.read("moved/deep/b"), "bbb");
+  EXPECT_EQ(covered.read("moved/a"), std::string(300000, 'a'));
+  EXPECT_EQ(covered.read("dir/a"), "(error No such file or directory)");
+}
+
+TEST_F(ShownTest, AFileThatChangedBehindOurBackIsRefused) {
+  Covered covered(pool_, lower_);
+  ASSERT_EQ(covered.list("dir").size(), 2u);
+  put(lower_ + "/dir/a", "changed");
+  EXPECT_EQ(covered.read("dir/a"), "(error Stale file handle)");
+  EXPECT_NE(std::string(cairn_last_error()).find(lower_ + "/dir/a"), std::string::npos)
+      << cairn_last_error();
+  EXPECT_EQ(covered.write("dir/a", "x"), -ESTALE);
+}
+
+TEST_F(ShownTest, SparseFilesStaySparseWhenStaged) {
+  const int fd = open((lower_ + "/sparse").c_str(), O_RDWR | O_CREAT, 0644);
+  ASSERT_EQ(pwrite(fd, "end", 3, (100 << 20) - 3), 3);
+  close(fd);
+  Covered covered(pool_, lower_);  // a pool of 64 MiB
+  ASSERT_EQ(covered.write("sparse", "begin"), 0) << cairn_last_error();
+  EXPECT_LT(covered.stat("sparse").blocks, 100u);
+  EXPECT_EQ(covered.stat("sparse").size, 100u << 20);
+}
+
+TEST_F(ShownTest, WhatDoesNotFitIsToldAndNothingIsLost) {
+  put(lower_ + "/large", std::string(80 << 20, 'l'));
+  Covered covered(pool_, lower_);
+  EXPECT_EQ(covered.write("large", "x"), -ENOSPC);
+  EXPECT_NE(std::string(cairn_last_error()).find("do not fit"), std::string::npos)
+      << cairn_last_error();
+  EXPECT_EQ(covered.read("large").size(), size_t{80} << 20);
+  EXPECT_EQ(covered.stat("large").flags & CAIRN_FILE_LAZY, CAIRN_FILE_LAZY);
+}
+
+}  // namespace
+}  // namespace cairn::test

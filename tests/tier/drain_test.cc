@@ -1,0 +1,216 @@
+// What a drain makes of lower.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "tier/cover_fixture.h"
+
+namespace cairn::test {
+namespace {
+
+class DrainTest : public CoverTest {
+ protected:
+  void SetUp() override {
+    make_pool();
+    fs::create_directories(lower_ + "/dir/deep");
+    put(lower_ + "/hello", "hello, world\n");
+    put(lower_ + "/dir/a", std::string(300000, 'a'));
+    put(lower_ + "/dir/deep/b", "bbb");
+    fs::create_symlink("dir/a", lower_ + "/link");
+  }
+  // Drains, and expects lower to be what the pool shows, and another drain to have nothing to do.
+  void expect_drained(Covered& covered) {
+    const auto shown = covered.describe();
+    const Drained drained = covered.drain();
+    EXPECT_EQ(drained.code, 0) << cairn_last_error();
+    for (const std::string& problem : drained.problems) ADD_FAILURE() << problem;
+    EXPECT_EQ(difference(shown, describe(lower_)), "");
+    const Drained again = covered.drain();
+    EXPECT_EQ(again.code, 0) << cairn_last_error();
+    EXPECT_EQ(again.report.files + again.report.removed + again.report.directories, 0u);
+    EXPECT_EQ(difference(covered.describe(), describe(lower_)), "");
+  }
+};
+
+TEST_F(DrainTest, NothingChangedCostsNothing) {
+  const auto before = describe(lower_);
+  Covered covered(pool_, lower_);
+  EXPECT_EQ(covered.read("dir/deep/b"), "bbb");
+  const Drained drained = covered.drain();
+  EXPECT_EQ(drained.code, 0) << cairn_last_error();
+  EXPECT_EQ(drained.report.files, 0u);
+  EXPECT_EQ(difference(describe(lower_), before), "");
+}
+
+TEST_F(DrainTest, ChangedAndNewFiles) {
+  Covered covered(pool_, lower_);
+  ASSERT_EQ(covered.write("dir/a", "XYZ", 100000), 0);
+  ASSERT_EQ(covered.create("dir/new", "new file", 0600), 0);
+  ASSERT_EQ(cairn_mkdir(covered.pool, covered.top, "made", 0751), 0);
+  ASSERT_EQ(cairn_mkdir(covered.pool, covered.top, "made/below", 0500), 0);
+  ASSERT_EQ(covered.create("made/x", std::string(5 << 20, 'x')), 0);
+  ASSERT_EQ(cairn_symlink(covered.pool, "nowhere", covered.top, "made/dangling"), 0);
+  ASSERT_EQ(cairn_mknod(covered.pool, covered.top, "made/fifo", S_IFIFO | 0620), 0)
+      << cairn_last_error();
+  ASSERT_EQ(cairn_setxattr(covered.pool, covered.stat("dir/new").ino, "user.k", "v", 1, 0), 0);
+  expect_drained(covered);
+}
+
+TEST_F(DrainTest, AttributesOfUntouchedFiles) {
+  Covered covered(pool_, lower_);
+  ASSERT_EQ(cairn_chmod(covered.pool, covered.stat("dir/a").ino, 0640), 0);
+  ASSERT_EQ(cairn_utimens(covered.pool, covered.stat("dir/a").ino, 1'000'000'007, 2'000'000'003), 0);
+  ASSERT_EQ(cairn_chmod(covered.pool, covered.stat("dir/deep").ino, 0700), 0);
+  EXPECT_NE(covered.stat("dir/a").flags & CAIRN_FILE_LAZY, 0u);
+  expect_drained(covered);
+  EXPECT_EQ(covered.read("dir/a"), std::string(300000, 'a'));
+}
+
+TEST_F(DrainTest, RemovedAndReplacedNames) {
+  Covered covered(pool_, lower_);
+  cairn_pool* pool = covered.pool;
+  ASSERT_EQ(cairn_unlink(pool, covered.top, "hello"), 0);
+  ASSERT_EQ(cairn_mkdir(pool, covered.top, "hello", 0755), 0);  // a directory where a file was
+  ASSERT_EQ(covered.create("hello/inside", "i"), 0);
+  ASSERT_EQ(cairn_unlink(pool, covered.top, "dir/deep/b"), 0);
+  ASSERT_EQ(cairn_rmdir(pool, covered.top, "dir/deep"), 0);
+  ASSERT_EQ(covered.create("dir/deep", "a file now"), 0);  // a file where a directory was
+  ASSERT_EQ(cairn_unlink(pool, covered.top, "link"), 0);
+  expect_drained(covered);
+  ASSERT_EQ(cairn_unlink(pool, covered.top, "dir/a"), 0);
+  ASSERT_EQ(cairn_unlink(pool, covered.top, "dir/deep"), 0);
+  ASSERT_EQ(cairn_rmdir(pool, covered.top, "dir"), 0);
+  expect_drained(covered);
+}
+
+TEST_F(DrainTest, MovedFilesAndDirectories) {
+  Covered covered(pool_, lower_);
+  cairn_pool* pool = covered.pool;
+  ASSERT_EQ(cairn_mkdir(pool, covered.top, "other", 0755), 0);
+  ASSERT_EQ(cairn_rename(pool, covered.top, "dir", covered.top, "other/moved", 0), 0);
+  ASSERT_EQ(cairn_rename(pool, covered.top, "hello", covered.top, "other/moved/a", 0), 0);
+  expect_drained(covered);
+  ASSERT_EQ(cairn_rename(pool, covered.top, "other/moved", covered.top, "dir", 0), 0);
+  ASSERT_EQ(cairn_rename(pool, covered.top, "dir/deep", covered.top, "other", 0), 0)
+      << cairn_last_error();
+  expect_drained(covered);
+  ASSERT_EQ(cairn_rename(pool, covered.top, "dir", covered.top, "other", 2 /* exchange */), 0);
+  expect_drained(covered);
+}
+
+TEST_F(DrainTest, HardLinks) {
+  Covered covered(pool_, lower_);
+  cairn_pool* pool = covered.pool;
+  ASSERT_EQ(cairn_link(pool, covered.top, "hello", covered.top, "dir/second", 0), 0)
+      << cairn_last_error();
+  ASSERT_EQ(cairn_link(pool, covered.top, "hello", covered.top, "third", 0), 0);
+  expect_drained(covered);
+  ASSERT_EQ(covered.write("third", "HELLO"), 0);
+  expect_drained(covered);
+  EXPECT_EQ(get(lower_ + "/dir/second"), "HELLO, world\n");
+  ASSERT_EQ(cairn_unlink(pool, covered.top, "hello"), 0);
+  expect_drained(covered);
+}
+
+TEST_F(DrainTest, SparseFilesStaySparse) {
+  Covered covered(pool_, lower_);
+  ASSERT_EQ(covered.create("sparse", ""), 0);
+  ASSERT_EQ(covered.write("sparse", "end", 200 << 20), 0);
+  ASSERT_EQ(cairn_truncate(covered.pool, covered.stat("sparse").ino, 300 << 20), 0);
+  const Drained drained = covered.drain();
+  EXPECT_EQ(drained.code, 0) << cairn_last_error();
+  struct stat st = {};
+  ASSERT_EQ(stat((lower_ + "/sparse").c_str(), &st), 0);
+  EXPECT_EQ(st.st_size, 300 << 20);
+  EXPECT_LT(st.st_blocks, 1000);
+}
+
+TEST_F(DrainTest, AFileChangedBehindOurBackIsNotOverwritten) {
+  Covered covered(pool_, lower_);
+  ASSERT_EQ(covered.write("dir/a", "ours"), 0);
+  ASSERT_EQ(covered.create("dir/b", "ours too"), 0);
+  ASSERT_EQ(covered.create("dir/c", "no trouble"), 0);
+  ASSERT_EQ(cairn_unlink(covered.pool, covered.top, "hello"), 0);
+  put(lower_ + "/dir/a", "theirs");
+  put(lower_ + "/dir/b", "theirs too");
+  put(lower_ + "/hello", "still wanted");
+  for (int i = 0; i < 2; ++i) {
+    const Drained drained = covered.drain();
+    EXPECT_EQ(drained.code, -EIO);
+    EXPECT_EQ(drained.report.conflicts, 2u);
+    ASSERT_EQ(drained.problems.size(), 2u);
+    for (const std::string& problem : drained.problems)
+      EXPECT_NE(problem.find("behind our back"), std::string::npos) << problem;
+    EXPECT_EQ(get(lower_ + "/dir/a"), "theirs");
+    EXPECT_EQ(get(lower_ + "/dir/b"), "theirs too");
+    EXPECT_EQ(get(lower_ + "/dir/c"), "no trouble");
+    EXPECT_EQ(covered.read("dir/b"), "ours too");
+  }
+  // Whoever wants ours moves theirs away.
+  fs::rename(lower_ + "/dir/a", lower_ + "/theirs-a");
+  fs::rename(lower_ + "/dir/b", lower_ + "/theirs-b");
+  const Drained drained = covered.drain();
+  EXPECT_EQ(drained.code, -EIO);
+  EXPECT_EQ(drained.report.conflicts, 1u);  // "hello" is not removed either
+  EXPECT_EQ(get(lower_ + "/hello"), "still wanted");
+  EXPECT_EQ(get(lower_ + "/dir/b"), "ours too");
+}
+
+TEST_F(DrainTest, ARemovedDirectoryThatChangedStays) {
+  Covered covered(pool_, lower_);
+  ASSERT_EQ(cairn_unlink(covered.pool, covered.top, "dir/deep/b"), 0);
+  ASSERT_EQ(cairn_rmdir(covered.pool, covered.top, "dir/deep"), 0);
+  usleep(20000);
+  put(lower_ + "/dir/deep/b", "changed");
+  Drained drained = covered.drain();
+  EXPECT_EQ(drained.code, -EIO);
+  EXPECT_EQ(drained.report.conflicts, 1u);
+  EXPECT_EQ(get(lower_ + "/dir/deep/b"), "changed");
+}
+
+TEST_F(DrainTest, DrainedFilesBelowARemovedDirectoryAreRemoved) {
+  Covered covered(pool_, lower_);
+  ASSERT_EQ(covered.write("dir/deep/b", "drained once"), 0);
+  expect_drained(covered);
+  ASSERT_EQ(cairn_unlink(covered.pool, covered.top, "dir/deep/b"), 0);
+  ASSERT_EQ(cairn_rmdir(covered.pool, covered.top, "dir/deep"), 0);
+  ASSERT_EQ(cairn_unlink(covered.pool, covered.top, "dir/a"), 0);
+  ASSERT_EQ(cairn_rmdir(covered.pool, covered.top, "dir"), 0);
+  expect_drained(covered);
+}
+
+TEST_F(DrainTest, UndrainedBytesAreListed) {
+  Covered covered(pool_, lower_);
+  ASSERT_EQ(covered.create("new", std::string(100000, 'n')), 0);
+  struct Found {
+    std::string directory, job;
+    uint64_t bytes = 0;
+    int count = 0;
+  } found;
+  const auto visit = [](void* context, const char* directory, const char* job, uint64_t bytes) {
+    *static_cast<Found*>(context) = {directory, job, bytes, static_cast<Found*>(context)->count + 1};
+  };
+  ASSERT_EQ(cairn_cover_list(covered.pool, visit, &found), 0) << cairn_last_error();
+  EXPECT_EQ(found.count, 1);
+  EXPECT_EQ(found.directory, lower_);
+  EXPECT_EQ(found.job, "job-1");
+  EXPECT_EQ(found.bytes, 100000u);
+  covered.drain();
+  ASSERT_EQ(cairn_cover_list(covered.pool, visit, &found), 0);
+  EXPECT_EQ(found.bytes, 0u);
+}
+
+TEST_F(DrainTest, AStopKeepsWhatIsDone) {
+  Covered covered(pool_, lower_);
+  for (int i = 0; i < 10; ++i)
+    ASSERT_EQ(covered.create("f" + std::to_string(i), std::string(100000, 'f')), 0);
+  cairn_drain_report report = {};
+  const auto stop = [](void*, uint64_t done, uint64_t) { return done > 450000 ? 1 : 0; };
+  EXPECT_EQ(cairn_cover_drain(covered.cover, stop, nullptr, nullptr, &report), -ECANCELED);
+  EXPECT_EQ(report.files, 4u);
+  expect_drained(covered);
+}
+
+}  // namespace
+}  // namespace cairn::test
