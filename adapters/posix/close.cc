@@ -113,6 +113,12 @@ static long control(table::Use& use, int command, void* argument) {
     case F_GETOWN:
     case F_SETOWN:
       return 0;
+    case F_NOTIFY:
+      // Asking for nothing takes a notice back, which is what there is.
+      if (use->kind != Kind::kDirectory) return -ENOTDIR;
+      if ((reinterpret_cast<uintptr_t>(argument) & 0x7fffffff) == 0) return 0;
+      refuse("fcntl(F_NOTIFY)", nullptr, EINVAL);
+      return -EINVAL;
     case F_GETLEASE:
       return F_UNLCK;
     default:

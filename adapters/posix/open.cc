@@ -87,7 +87,12 @@ static int open_existing(const cairn_stat& st, bool slash, int flags, cairn_file
     if (int error = permitted(st, access_of(flags)); error < 0) return error;
     if ((flags & O_NOATIME) != 0 && owns(st) < 0) return -EPERM;
   }
-  return cairn_open_ino(pool, st.ino, engine_flags(flags), file);
+  int error = cairn_open_ino(pool, st.ino, engine_flags(flags & ~O_TRUNC), file);
+  if (error == 0 && (flags & O_TRUNC) != 0 && !path_only) {
+    error = cairn_truncate(pool, st.ino, 0);
+    if (error < 0) cairn_close(*file);
+  }
+  return error;
 }
 
 static int create(const Found& found, int flags, mode_t mode, cairn_file** file) {

@@ -62,7 +62,7 @@ int join(Cover* cover) {
   if (error == 0 && !cover->joined) {
     error = cairn_cover_join(pool, cover->path, &cover->handle);
     if (error < 0) {
-      log(Level::kError, "no access to what covers ", cover->path, cairn_last_error());
+      log(Level::kError, "covered files cannot be reached: ", cairn_last_error());
       error = -EIO;
     } else {
       cover->top = cairn_cover_top(cover->handle);

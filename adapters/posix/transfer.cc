@@ -10,8 +10,9 @@
 namespace posix {
 
 // From `from` at *offset (or its own offset) to `to` likewise, through a buffer on the stack. What has
-// been written counts; an error before that is the result.
-static ssize_t copy(int from, off_t* from_offset, int to, off_t* to_offset, size_t size) {
+// been written counts; an error before that is the result. Not `whole`: one piece, as what comes from a
+// pipe or a socket may keep the next waiting.
+static ssize_t copy(int from, off_t* from_offset, int to, off_t* to_offset, size_t size, bool whole) {
   char buffer[64 * 1024];
   ssize_t done = 0;
   while (size > 0) {
@@ -31,6 +32,7 @@ static ssize_t copy(int from, off_t* from_offset, int to, off_t* to_offset, size
     if (to_offset != nullptr) *to_offset += moved;
     done += moved;
     size -= static_cast<size_t>(moved);
+    if (!whole) break;
     if (put < got) {
       errno = error;
       return done > 0 ? done : put;
@@ -39,11 +41,16 @@ static ssize_t copy(int from, off_t* from_offset, int to, off_t* to_offset, size
   return done;
 }
 
+static bool is_pipe(int fd) {
+  struct stat st;
+  return !table::is_covered(fd) && real::fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
 namespace serve {
 
 ssize_t sendfile(int to, int from, off_t* offset, size_t size) {
   if (!table::is_covered(to) && !table::is_covered(from)) return real::sendfile(to, from, offset, size);
-  return copy(from, offset, to, nullptr, size < 0x7ffff000 ? size : 0x7ffff000);
+  return copy(from, offset, to, nullptr, size < 0x7ffff000 ? size : 0x7ffff000, true);
 }
 
 ssize_t copy_file_range(int from, off_t* from_offset, int to, off_t* to_offset, size_t size,
@@ -79,14 +86,22 @@ ssize_t copy_file_range(int from, off_t* from_offset, int to, off_t* to_offset, 
       return -1;
     }
   }
-  return copy(from, from_offset, to, to_offset, size < 0x7ffff000 ? size : 0x7ffff000);
+  return copy(from, from_offset, to, to_offset, size < 0x7ffff000 ? size : 0x7ffff000, true);
 }
 
 ssize_t splice(int from, off_t* from_offset, int to, off_t* to_offset, size_t size, unsigned flags) {
-  if (!table::is_covered(from) && !table::is_covered(to))
-    return real::splice(from, from_offset, to, to_offset, size, flags);
-  errno = EINVAL;
-  return -1;
+  bool out = table::is_covered(from);
+  if (!out && !table::is_covered(to)) return real::splice(from, from_offset, to, to_offset, size, flags);
+  int pipe = out ? to : from;
+  if (!is_pipe(pipe)) return fail(-EINVAL);
+  if ((out ? to_offset : from_offset) != nullptr) return fail(-ESPIPE);
+  if (size == 0) return 0;
+  struct pollfd ready = {pipe, static_cast<int16_t>(out ? POLLOUT : POLLIN), 0};
+  bool at_once = (flags & SPLICE_F_NONBLOCK) != 0;
+  if (at_once && real::poll(&ready, 1, 0) == 0) return fail(-EAGAIN);
+  // What fits into a pipe without waiting, or at least what it holds when empty.
+  size_t most = at_once && out ? PIPE_BUF : 64 * 1024;
+  return copy(from, from_offset, to, to_offset, size < most ? size : most, out);
 }
 
 int ftruncate(int fd, off_t size) {
