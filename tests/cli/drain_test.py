@@ -1,0 +1,218 @@
+"""Runs that write: drained at the end, kept, interrupted, continued, discarded; status and clean meanwhile."""
+
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+import cairn_case
+from cairn_case import CAIRN, CairnCase
+
+
+class Drain(CairnCase):
+    def setUp(self):
+        super().setUp()
+        if not cairn_case.preload().exists():
+            self.skipTest(f"{cairn_case.preload()} is not built")
+        self.dir = self.path("dir")
+        os.mkdir(self.dir)
+
+    def shell(self, script, *options, **more):
+        return self.cairn("run", "--at", self.dir, *options, "--", "sh", "-c", f"cd {self.dir} && {script}", **more)
+
+    def read(self, name):
+        with open(os.path.join(self.dir, name), encoding="utf-8") as file:
+            return file.read()
+
+    def names(self):
+        return sorted(os.listdir(self.dir))
+
+    def undrained(self):
+        # A pool that is being made at this moment is listed with an error.
+        return sum(pool.get("undrained_bytes", 0) for pool in self.json("status"))
+
+    def wait_for(self, condition, what):
+        deadline = time.time() + 30
+        while not condition():
+            self.assertLess(time.time(), deadline, what)
+            time.sleep(0.05)
+
+
+class AtExit(Drain):
+    def test_directory_holds_ordinary_files_afterwards(self):
+        self.write("dir/before", "old\n")
+        run = self.shell("cat before; echo new > made; echo more >> before; mkdir d; echo deep > d/e; ln -s made link")
+        self.assertEqual(run.out, "old\n")
+        self.assertEqual(self.names(), ["before", "d", "link", "made"])
+        self.assertEqual((self.read("made"), self.read("before"), self.read("d/e")), ("new\n", "old\nmore\n", "deep\n"))
+        self.assertEqual(os.readlink(os.path.join(self.dir, "link")), "made")
+        self.assertEqual(self.json("status"), [])
+
+    def test_removed_names_go(self):
+        self.write("dir/a", "A")
+        self.write("dir/b", "B")
+        self.shell("rm a; mv b c")
+        self.assertEqual(self.names(), ["c"])
+
+    def test_report(self):
+        run = self.shell("echo 12345 > x", "--log-level", "info")
+        self.assertRegex(run.err, r"1 file, 6 B drained to .*/dir in ")
+        run = self.shell("echo 12345 > y", "--json")
+        self.assertIn('"files":1', run.err)
+        self.assertIn('"bytes":6', run.err)
+        self.assertEqual(self.shell("echo quiet > z").err, "")
+
+    def test_status_of_the_program_wins(self):
+        self.shell("echo kept > x; exit 9", expect=9)
+        self.assertEqual(self.read("x"), "kept\n")
+
+    def test_a_background_child_loses_nothing(self):
+        self.shell("(sleep 1; echo late > late) > /dev/null 2>&1 &")
+        self.assertEqual(self.read("late"), "late\n")
+        self.assertEqual(self.json("status"), [])
+
+    def test_made_pools_go_and_created_ones_stay(self):
+        self.shell("echo x > x")
+        self.assertEqual(self.json("pool", "list"), [])
+        self.cairn("pool", "create")
+        self.shell("echo y > y")
+        self.assertEqual([pool["name"] for pool in self.json("pool", "list")], ["default"])
+        self.assertEqual(self.json("status")[0]["covers"], [])
+
+    def test_full_pool_says_how_much_was_missing(self):
+        run = self.shell("dd if=/dev/zero of=big bs=1M count=100 2> /dev/null", "--pool-size", "32M", expect=1)
+        self.assertRegex(run.err, r"pool .* was full: \d+ write\(s\) did not fit, .* missing")
+
+    def test_conflicting_change_is_not_overwritten(self):
+        name = os.path.join(self.dir, "shared")
+        self.write("dir/shared", "ours before\n")
+        marker = self.path("go")
+        run = subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", "sh", "-c",
+                                f"echo mine >> {name}; touch {marker}; while [ -e {marker} ]; do sleep 0.05; done"],
+                               env=self.env, stderr=subprocess.PIPE)
+        self.wait_for(lambda: os.path.exists(marker), "the program did not start")
+        with open(name, "w", encoding="utf-8") as file:
+            file.write("somebody else's\n")
+        os.unlink(marker)
+        _, err = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 1, err)
+        self.assertIn(b"shared", err)
+        self.assertEqual(self.read("shared"), "somebody else's\n")
+        self.assertEqual(len(self.json("status")[0]["covers"]), 1)
+        self.cairn("discard", self.dir)
+        self.assertEqual(self.read("shared"), "somebody else's\n")
+
+
+class Kept(Drain):
+    def test_never_keeps_until_asked(self):
+        self.shell("echo one > a", "--drain", "never")
+        self.assertNotIn("a", self.names())
+        self.assertGreater(self.undrained(), 0)
+        self.assertIn("not drained", self.cairn("status").out)
+        self.assertEqual(self.shell("cat a; echo two >> a", "--drain", "never").out, "one\n")
+        report = self.json("drain", self.dir)
+        self.assertTrue(report["ok"])
+        self.assertEqual(self.read("a"), "one\ntwo\n")
+        self.assertEqual(self.names(), ["a"])
+        self.assertEqual(self.json("status"), [])
+
+    def test_a_later_run_drains(self):
+        self.shell("echo one > a", "--drain", "never")
+        self.shell("echo two > b")
+        self.assertEqual((self.read("a"), self.read("b")), ("one\n", "two\n"))
+
+    def test_drain_and_keep(self):
+        self.shell("echo one > a", "--drain", "never")
+        self.cairn("drain", "--keep", self.dir)
+        self.assertEqual(self.read("a"), "one\n")
+        self.assertEqual(self.undrained(), 0)
+        self.assertEqual(len(self.json("status")[0]["covers"]), 1)
+        self.shell("echo two >> a")
+        self.assertEqual(self.read("a"), "one\ntwo\n")
+
+    def test_discard(self):
+        self.write("dir/a", "before\n")
+        self.shell("echo after > a; echo more > b", "--drain", "never")
+        self.assertIn("discarded", self.cairn("discard", self.dir).out)
+        self.assertEqual((self.names(), self.read("a")), (["a"], "before\n"))
+        self.assertEqual(self.json("status"), [])
+
+    def test_pool_with_undrained_data_is_not_removed_by_mistake(self):
+        self.shell("echo one > a", "--drain", "never")
+        self.refused("pool", "remove", code=1, says=["not drained", self.dir])
+        self.assertIn("undrained", {each["state"] for each in self.json("pool", "clean")})
+        self.assertGreater(self.undrained(), 0)
+        self.assertEqual({each["state"] for each in self.json("pool", "clean", "--force", "--dry-run")}, {"left over"})
+        self.assertGreater(self.undrained(), 0)
+        self.json("pool", "clean", "--force")
+        self.assertEqual(self.json("pool", "list"), [])
+        self.assertEqual(self.names(), [])
+
+    def test_not_covered(self):
+        self.refused("drain", self.dir, code=1, says=[self.dir, "covers"])
+        self.refused("discard", self.dir, code=1, says=self.dir)
+        self.refused("drain", self.path("none"), code=2, says=self.path("none"))
+        self.refused("discard", self.write("file", ""), code=2, says="not a directory")
+
+
+class Killed(Drain):
+    def start(self, script):
+        run = subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", "sh", "-c", f"cd {self.dir} && {script}"],
+                               env=self.env, stderr=subprocess.DEVNULL, start_new_session=True)
+        self.addCleanup(run.wait)
+        self.addCleanup(self.kill_group, run)
+        return run
+
+    @staticmethod
+    def kill_group(run):
+        try:
+            os.killpg(run.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+    def test_what_a_killed_run_left_is_drained(self):
+        run = self.start("echo safe > a; while :; do sleep 0.1; done")
+        self.wait_for(lambda: self.undrained() > 0, "nothing was written")
+        self.kill_group(run)
+        run.wait()
+        self.assertEqual(self.names().count("a"), 0)
+        self.cairn("drain", self.dir)
+        self.assertEqual(self.names(), ["a"])
+        self.assertEqual(self.read("a"), "safe\n")
+
+    def test_the_next_run_continues(self):
+        run = self.start("echo safe > a; while :; do sleep 0.1; done")
+        self.wait_for(lambda: self.undrained() > 0, "nothing was written")
+        self.kill_group(run)
+        run.wait()
+        self.assertEqual(self.shell("cat a; echo more >> a").out, "safe\n")
+        self.assertEqual(self.read("a"), "safe\nmore\n")
+
+    def test_while_a_run_is_under_way(self):
+        run = self.start("echo one > a; while [ ! -e stop ]; do sleep 0.1; done")
+        self.wait_for(lambda: self.undrained() > 0, "nothing was written")
+        self.refused("discard", self.dir, code=1, says="run is under way")
+        self.assertIn("run is under way", self.cairn("drain", self.dir).out)
+        self.assertEqual(self.read("a"), "one\n")
+        states = {process["state"] for pool in self.json("status") for process in pool["processes"]}
+        self.assertEqual(states, {"alive"})
+        self.refused("pool", "remove", code=1, says="")
+        os.killpg(run.pid, signal.SIGTERM)
+        self.assertEqual(run.wait(30), 128 + signal.SIGTERM)
+        self.assertEqual(self.json("status"), [])
+
+    def test_stopped_processes_are_named(self):
+        run = self.start("echo $$ > pid; while :; do sleep 0.1; done")
+        self.wait_for(lambda: self.undrained() > 0, "nothing was written")
+        pid = self.json("status")[0]["processes"][0]["pid"]
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            self.wait_for(lambda: self.json("status")[0]["processes"][0]["state"] == "stopped", "not seen as stopped")
+            self.assertIn("may hold", self.cairn("pool", "info").err)
+        finally:
+            os.kill(pid, signal.SIGCONT)
+
+
+if __name__ == "__main__":
+    cairn_case.main()
