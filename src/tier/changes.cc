@@ -55,6 +55,14 @@ void wait_for_tick(uint64_t time) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
+uint64_t announce(file::FileSystem& fs, uint64_t directory) {
+  constexpr uint64_t seconds = 10;
+  const uint64_t until = file::now_ns() + seconds * 1'000'000'000;
+  // If it fails, a drain that is killed makes later removals of the directory more careful; no more.
+  lower_of(fs).raise_newest(directory, until).ignore();
+  return until;
+}
+
 InLower look(const Known& known, int directory, const file::Listed& listed, struct stat* st) {
   if (sys::lstatat(directory, listed.name, st) < 0) return InLower::nothing;
   if (!listed.has_lower) return InLower::other;

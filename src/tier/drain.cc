@@ -25,7 +25,10 @@ int64_t LowerDirectory::fd() {
 
 int64_t LowerDirectory::touch() {
   const int64_t opened = fd();
-  if (opened < 0 || touched_) return opened;
+  if (opened < 0) return opened;
+  constexpr uint64_t margin = 5'000'000'000;
+  if (file::now_ns() + margin > ours_until_) ours_until_ = announce(fs_, where_.inode);
+  if (touched_) return opened;
   touched_ = true;
   // Whatever ends this drain, the next one will look at the directory's times again.
   set_drained(fs_, where_.map, 0);
@@ -98,8 +101,8 @@ void plan_file(file::FileSystem& fs, const Known* known, const Where& where,
     plan->running -= std::min(plan->running, listed.lower.size);
 }
 
-// `known` null: nobody asks lower.
-Status make_plan(file::FileSystem& fs, const Known* known, const Where& top, Plan* plan) {
+// `state` null: nobody is going to drain, nor to ask lower.
+Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan* plan) {
   std::vector<Where> directories = {top};
   while (!directories.empty()) {
     const Where where = std::move(directories.back());
@@ -109,7 +112,10 @@ Status make_plan(file::FileSystem& fs, const Known* known, const Where& top, Pla
       if (!inode.ok()) return Status();
       const file::Map map{*inode, listed.inode};
       if (!S_ISDIR((*inode)->mode.load())) {
-        plan_file(fs, known, where, listed, map, plan);
+        plan_file(fs, state == nullptr ? nullptr : &state->known, where, listed, map, plan);
+        // Names of the file that lower does not have yet become links to this one.
+        if (state != nullptr && (*inode)->links.load() > 1 && is_drained(fs, where, listed, map))
+          note_linked(*state, where, listed, map, listed.lower, (*inode)->drained.load());
       } else if (((*inode)->flags.load() & format::flag_lazy) == 0) {
         directories.push_back({listed.inode, map, where.path + "/" + name_of(listed),
                                where.fresh || is_new_in_lower(map) ||
@@ -200,7 +206,7 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
   CAIRN_TRY(recover_journal(state));
   const Where top{cover.top, {*inode, cover.top}, cover.path, false};
   Plan plan;
-  CAIRN_TRY(make_plan(fs, *known, top, &plan));
+  CAIRN_TRY(make_plan(fs, &state, top, &plan));
   CAIRN_TRY(check_room(state, plan));
   state.total = plan.bytes;
   create(state, top);

@@ -17,7 +17,7 @@ bool make_way(DrainState& state, const Where& where, int fd, const file::Listed&
     const bool is_replaced =
         in_lower == InLower::remembered && !where.fresh && !is_at_home(where, listed, map);
     if (!is_replaced) return true;
-    const Status status = remove_tree(fd, name_of(listed), path, listed.lower.size);
+    const Status status = remove_tree(state, where, fd, listed);
     if (status.ok()) return true;
     if (status.code() == ESTALE)
       state.conflict(path, "replaced here, but what is in it changed there; both are kept");

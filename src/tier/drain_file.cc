@@ -131,7 +131,7 @@ Status make_special(DrainState& state, const file::Map& map, const file::Attribu
 // A directory in lower whose name the pool has given to something else.
 bool clear_way(DrainState& state, const Where& where, int directory, const file::Listed& listed) {
   const std::string path = where.path + "/" + name_of(listed);
-  const Status status = remove_tree(directory, name_of(listed), path, listed.lower.size);
+  const Status status = remove_tree(state, where, directory, listed);
   if (status.ok()) return true;
   if (status.code() == ESTALE)
     state.conflict(path, "a directory that changed behind our back stands there; both are kept");
@@ -190,10 +190,11 @@ Tried try_once(DrainState& state, const Where& where, LowerDirectory& lower,
     state.failed(path, status);
     return Tried::failed;
   }
+  lower.touch();  // the copy may have taken long
   if (!publish(state, where, lower, listed, map, aside)) return Tried::failed;
   ++state.report.files;
   if (S_ISREG(wanted.mode)) state.report.bytes += wanted.size;
-  if (map.inode->links.load() > 1) note_linked(state, where, listed, map, aside.change_time);
+  if (map.inode->links.load() > 1) note_linked(state, where, listed, map, identity_of(state.known, aside.st), aside.change_time);
   return Tried::done;
 }
 
@@ -214,8 +215,12 @@ void drain_name(DrainState& state, const Where& where, LowerDirectory& lower,
   }
   struct stat st = {};
   if (listed.has_lower && change_time(state.fs, map) == map.inode->drained.load() &&
-      look(state.known, static_cast<int>(fd), listed, &st) == InLower::remembered)
-    return;  // drained under this name before its directory was
+      look(state.known, static_cast<int>(fd), listed, &st) == InLower::remembered) {
+    // Drained under this name before its directory was.
+    if (map.inode->links.load() > 1 && state.linked.count(map.number) == 0)
+      note_linked(state, where, listed, map, listed.lower, map.inode->drained.load());
+    return;
+  }
   lower.touch();
   if (map.inode->links.load() > 1 && drain_link(state, where, lower, listed, map)) return;
   InLower expected = InLower::nothing;

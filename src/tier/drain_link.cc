@@ -8,8 +8,9 @@
 namespace cairn::tier {
 
 void note_linked(DrainState& state, const Where& where, const file::Listed& listed,
-                 const file::Map& map, uint64_t time) {
+                 const file::Map& map, const file::LowerIdentity& identity, uint64_t time) {
   LinkedFile& linked = state.linked[map.number];
+  linked.identity = identity;
   linked.path = where.path + "/" + name_of(listed);
   linked.generation = map.inode->generation.load();
   linked.change_time = time;
@@ -24,7 +25,11 @@ bool drain_link(DrainState& state, const Where& where, LowerDirectory& lower,
   const auto fd = static_cast<int>(lower.fd());
   struct stat first = {};
   struct stat st = {};
-  if (sys::lstatat(AT_FDCWD, linked.path.c_str(), &first) < 0) return false;
+  // Changed since it was written there: it is written again, here.
+  if (linked.change_time != change_time(state.fs, map) ||
+      sys::lstatat(AT_FDCWD, linked.path.c_str(), &first) < 0 ||
+      !is_same(linked.identity, identity_of(state.known, first)))
+    return false;
   Aside aside;
   aside.expected = look(state.known, fd, listed, &st);
   aside.mark = false;  // when all of its names are done

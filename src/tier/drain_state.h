@@ -27,8 +27,8 @@ class LowerDirectory {
   LowerDirectory(file::FileSystem& fs, const Where& where) : fs_(fs), where_(where) {}
   // -errno or the descriptor.
   int64_t fd();
-  // Before its names change: the pool remembers that the directory's own times are to be set again, and
-  // its owner may write.
+  // Before its names change: the pool remembers that the directory's own times are to be set again and
+  // that what is new in it for the next seconds is ours, and its owner may write.
   int64_t touch();
   // What changed becomes durable.
   void sync();
@@ -39,11 +39,13 @@ class LowerDirectory {
   const Where& where_;
   sys::Descriptor fd_;
   bool touched_ = false;
+  uint64_t ours_until_ = 0;
 };
 
-// A file with several names, at the first of them that was drained.
+// A file with several names, at the first of them that lower has.
 struct LinkedFile {
   std::string path;
+  file::LowerIdentity identity;
   uint64_t generation = 0;
   uint64_t change_time = 0;
   bool is_complete = true;  // so far each of its names could be drained
@@ -92,6 +94,10 @@ void set_drained(file::FileSystem& fs, const file::Map& map, uint64_t change_tim
 // Later changes will have a later time: the clock that stamps them has moved on.
 void wait_for_tick(uint64_t change_time);
 
+// From now on until some seconds later, what changes in lower at or below a directory is a drain's own
+// doing, also if it is killed before it can say so. Returns when that ends.
+uint64_t announce(file::FileSystem& fs, uint64_t directory);
+
 // What lies in lower under a name, compared with what the pool remembers.
 enum class InLower : uint8_t { nothing, remembered, other };
 InLower look(const Known& known, int directory, const file::Listed& listed, struct stat* st);
@@ -104,7 +110,7 @@ void drain_name(DrainState& state, const Where& where, LowerDirectory& lower,
 bool drain_link(DrainState& state, const Where& where, LowerDirectory& lower,
                 const file::Listed& listed, const file::Map& map);
 void note_linked(DrainState& state, const Where& where, const file::Listed& listed,
-                 const file::Map& map, uint64_t change_time);
+                 const file::Map& map, const file::LowerIdentity& identity, uint64_t change_time);
 void finish_links(DrainState& state);
 // --- drain_lazy.cc ---
 // Mode, owner, times and attributes of a file whose bytes were never staged.
@@ -129,9 +135,10 @@ bool drain_directory(DrainState& state, const Where& where, LowerDirectory& lowe
 // --- finish.cc ---
 void finish(DrainState& state, const Where& top);
 // --- remove.cc ---
-// Removes a tree in lower that nobody else has changed: all ctimes in it are at most `newest`. ESTALE if some
-// is later; then nothing was removed.
-Status remove_tree(int directory, const std::string& name, const std::string& path,
-                   uint64_t newest);
+// Removes the directory in lower that the pool remembers under this name, with all that is in it, if nobody
+// else has changed it: nothing in it has times later than the identity says. ESTALE if something has; then
+// nothing was removed.
+Status remove_tree(DrainState& state, const Where& where, int directory,
+                   const file::Listed& listed);
 
 }  // namespace cairn::tier

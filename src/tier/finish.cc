@@ -49,7 +49,7 @@ void remove_name(DrainState& state, const Where& where, LowerDirectory& lower,
   }
   const Status status =
       S_ISDIR(st.st_mode)
-          ? remove_tree(static_cast<int>(fd), name_of(listed), path, listed.lower.size)
+          ? remove_tree(state, where, static_cast<int>(fd), listed)
           : Status(static_cast<int>(-sys::unlinkat(static_cast<int>(fd), listed.name, 0)));
   if (status.code() == ESTALE) {
     state.conflict(path, "removed here, but something in it changed there; it stays there");
@@ -111,6 +111,7 @@ void finish_attributes(DrainState& state, Level& level) {
     return;
   }
   const sys::Descriptor fd(static_cast<int>(opened));
+  announce(state.fs, where.inode);
   struct stat st = {};
   Status status = apply_attributes(state, where, wanted, fd.get());
   if (status.ok()) {
@@ -135,7 +136,7 @@ void finish_level(DrainState& state, std::vector<Level>& way) {
     finish_attributes(state, level);
   if (is_top) return;
   Level& above = way[way.size() - 2];
-  if (level.newest > level.listed.lower.size) {
+  if (level.newest != 0) {  // in the place of what was announced
     file::LowerIdentity identity = level.listed.lower;
     identity.size = level.newest;
     set_identity(state.fs, above.where.map, level.name, &identity).ignore();  // gone: nothing to tell

@@ -4,12 +4,19 @@
 #include <vector>
 
 #include "tier/drain_state.h"
+#include "tier/listing.h"
 
 namespace cairn::tier {
 namespace {
 
 Status changed(const std::string& path) {
   return fail(ESTALE, "%s: it was changed since it was imported", path.c_str());
+}
+
+// The times of a change are both later. The ctime alone moves on also when another link to the file comes
+// or goes; the mtime alone is what somebody has set it to.
+bool is_later(const struct stat& st, uint64_t newest) {
+  return sys::ctime_of(st) > newest && sys::mtime_of(st) > newest;
 }
 
 int64_t open_directory(int directory, const std::string& name, sys::Descriptor* fd,
@@ -21,15 +28,37 @@ int64_t open_directory(int directory, const std::string& name, sys::Descriptor* 
   return sys::list(fd->get(), entries);
 }
 
-// Looks at everything (`remove` false), then removes it, from the leaves up.
+// What is removed moves the times of directories on. A drain that is killed in the middle has said so
+// before, in the identity that the next one compares with.
+class Announced {
+ public:
+  Announced(DrainState& state, const Where& where, const file::Listed& listed)
+      : state_(state), where_(where), name_(name_of(listed)), identity_(listed.lower) {}
+  void again() {
+    constexpr uint64_t second = 1'000'000'000;
+    if (file::now_ns() + 5 * second < until_) return;
+    until_ = file::now_ns() + 10 * second;
+    identity_.size = until_;
+    set_identity(state_.fs, where_.map, name_, &identity_).ignore();  // as in announce()
+  }
+
+ private:
+  DrainState& state_;
+  const Where& where_;
+  std::string name_;
+  file::LowerIdentity identity_;
+  uint64_t until_ = 0;
+};
+
+// Looks at everything (`removing` null), then removes it, from the leaves up.
 Status visit_tree(int directory, const std::string& name, const std::string& path, uint64_t newest,
-                  bool remove) {
+                  Announced* removing) {
   struct stat st = {};
   if (const int64_t result = sys::lstatat(directory, name.c_str(), &st); result < 0)
     return result == -ENOENT ? Status() : sys::failed(result, "stat", path);
   const bool is_directory = S_ISDIR(st.st_mode);
   // Removing names moves a directory's own times on: it was looked at before.
-  if (!is_hidden(name) && !(remove && is_directory) && sys::ctime_of(st) > newest)
+  if (!is_hidden(name) && !(removing != nullptr && is_directory) && is_later(st, newest))
     return changed(path);
   if (is_directory) {
     sys::Descriptor fd;
@@ -37,9 +66,10 @@ Status visit_tree(int directory, const std::string& name, const std::string& pat
     if (const int64_t result = open_directory(directory, name, &fd, &entries); result < 0)
       return sys::failed(result, "open", path);
     for (const sys::Entry& entry : entries)
-      CAIRN_TRY(visit_tree(fd.get(), entry.name, path + "/" + entry.name, newest, remove));
+      CAIRN_TRY(visit_tree(fd.get(), entry.name, path + "/" + entry.name, newest, removing));
   }
-  if (!remove) return Status();
+  if (removing == nullptr) return Status();
+  removing->again();
   const int64_t result =
       sys::unlinkat(directory, name.c_str(), is_directory ? AT_REMOVEDIR : 0);
   return result < 0 && result != -ENOENT ? sys::failed(result, "remove", path) : Status();
@@ -47,10 +77,13 @@ Status visit_tree(int directory, const std::string& name, const std::string& pat
 
 }  // namespace
 
-Status remove_tree(int directory, const std::string& name, const std::string& path,
-                   uint64_t newest) {
-  CAIRN_TRY(visit_tree(directory, name, path, newest, false));
-  return visit_tree(directory, name, path, newest, true);
+Status remove_tree(DrainState& state, const Where& where, int directory,
+                   const file::Listed& listed) {
+  const std::string path = where.path + "/" + name_of(listed);
+  const uint64_t newest = listed.lower.size;
+  CAIRN_TRY(visit_tree(directory, name_of(listed), path, newest, nullptr));
+  Announced announced(state, where, listed);
+  return visit_tree(directory, name_of(listed), path, newest, &announced);
 }
 
 }  // namespace cairn::tier

@@ -21,7 +21,7 @@ constexpr size_t piece = 1 << 20;
 // Files that are smaller are tried without looking for space first.
 constexpr uint64_t worth_a_look = 1 << 20;
 
-// Set while this thread fills a lazy file: its own writes to it must not ask for staging again.
+// Set while this thread empties a lazy file: that must not ask for staging again.
 struct Staging {
   const file::FileSystem* fs;
   uint64_t inode;
@@ -70,7 +70,8 @@ bool next_data(int fd, uint64_t offset, uint64_t size, uint64_t* from, uint64_t*
   return *from < *to;
 }
 
-Status copy_data(int fd, file::File& to, uint64_t size, const std::string& path) {
+Status copy_data(file::FileSystem& fs, int fd, const file::Map& to, uint64_t size,
+                 const std::string& path) {
   std::vector<uint8_t> buffer(std::min<uint64_t>(size, piece));
   uint64_t from = 0;
   uint64_t end = 0;
@@ -80,10 +81,8 @@ Status copy_data(int fd, file::File& to, uint64_t size, const std::string& path)
                                    offset);
       if (n < 0) return sys::failed(n, "read", path);
       if (n == 0) return changed(path);
-      auto written = file::write_at(to, buffer.data(), static_cast<size_t>(n), offset);
-      if (!written.ok()) return written.status();
-      if (*written != static_cast<size_t>(n))
-        return fail(ENOSPC, "%s: does not fit into the pool", path.c_str());
+      const Status status = file::fill_bytes(fs, to, buffer.data(), static_cast<size_t>(n), offset);
+      if (!status.ok()) return annotate(status, "%s", path.c_str());
       offset += static_cast<uint64_t>(n);
     }
   }
@@ -168,12 +167,7 @@ Status LowerTree::copy_in(const Place& place, const file::Map& map) {
   if (size >= worth_a_look)
     CAIRN_TRY(check_space(fs_, std::min<uint64_t>(size, static_cast<uint64_t>(st.st_blocks) * 512),
                           place.path));
-  {
-    const StagingMark mark(fs_, map.number);
-    PoolFile to(fs_, map.number, O_WRONLY);
-    CAIRN_TRY(to.status());
-    CAIRN_TRY(copy_data(from->get(), *to, size, place.path));
-  }
+  CAIRN_TRY(copy_data(fs_, from->get(), map, size, place.path));
   if (const int64_t result = sys::fstat(from->get(), &st); result < 0)
     return sys::failed(result, "stat", place.path);
   return is_same(place.identity, identity_of(*place.cover, st)) ? Status() : changed(place.path);

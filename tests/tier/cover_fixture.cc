@@ -79,7 +79,7 @@ Scratch::Scratch(const std::string& below) {
 Scratch::~Scratch() {
   std::error_code ignored;
   for (const auto& entry : fs::recursive_directory_iterator(root_, ignored))
-    if (entry.is_directory() && !entry.is_symlink())
+    if (entry.is_directory(ignored) && !entry.is_symlink(ignored))
       fs::permissions(entry.path(), fs::perms::owner_all, fs::perm_options::add, ignored);
   fs::remove_all(root_, ignored);
 }
