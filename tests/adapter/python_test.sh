@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Python's own tests of files, run in a covered directory: each passes that passes on a plain one.
+source "$(dirname "$0")/both.sh"
+python=$(python3 -c 'import sys; print(sys.executable)')
+"$python" -c 'import test.test_fileio' 2> /dev/null || { echo "Python without its tests"; exit 77; }
+
+# "NAME ... RESULT" of every test; times and paths differ.
+results() { grep -E '^test\w* \(.* \.\.\. (ok|FAIL|ERROR|skipped)' "$1" | sed -E "s/skipped.*/skipped/" | sort; }
+
+run() {
+  for way in plain covered; do
+    rm -rf "$scratch/work" && mkdir "$scratch/work"
+    command=("$python" -m test -v --tempdir="$scratch/work" "$@")
+    [ $way = plain ] || command=("$covered" "$scratch/pool" 5000 "$scratch/work" "${command[@]}")
+    (cd "$scratch/work" && TMPDIR=$scratch/work timeout 100 "${command[@]}") > "$scratch/$way.log" 2>&1 < /dev/null || true
+    results "$scratch/$way.log" > "$scratch/$way.results"
+  done
+  [ "$(wc -l < "$scratch/plain.results")" -gt 5 ] || { tail -5 "$scratch/plain.log"; echo "$*: did not run"; exit 1; }
+  diff "$scratch/plain.results" "$scratch/covered.results" || { echo "$*: differs from a plain directory"; exit 1; }
+}
+
+for module in test_fileio test_mmap test_fcntl test_tempfile test_shutil test_os; do
+  run $module
+done
+# The whole of test_io takes long; most of it is the same for files of any kind.
+run test_io -m '*IOTest*' -m '*TextIOWrapperTest*' -m '*BufferedRandomTest*'
+echo "Python's file tests: as on a plain directory"
