@@ -1,0 +1,250 @@
+// Damaged, foreign, old and future pools: each gets a clear message, nothing crashes or hangs.
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <fstream>
+#include <functional>
+#include <vector>
+
+#include "base/crc32c.h"
+#include "format/layout.h"
+#include "model/temporary_pool.h"
+
+namespace cairn::test {
+namespace {
+
+using format::Superblock;
+
+uint64_t* word_in(std::vector<uint8_t>& block, size_t offset) {
+  return reinterpret_cast<uint64_t*>(block.data() + offset);
+}
+
+class Damage : public testing::Test {
+ protected:
+  Damage() {
+    make_pool(path, uint64_t{8} << 20, 8);
+    cairn_pool* pool = attach(path);
+    cairn_file* file = nullptr;
+    EXPECT_EQ(cairn_mkdir(pool, CAIRN_ROOT, "d", 0700), 0);
+    for (const char* name : {"a", "b", "d/c"}) {
+      EXPECT_EQ(cairn_open(pool, CAIRN_ROOT, name, O_CREAT | O_RDWR, 0600, &file), 0);
+      const std::vector<uint8_t> bytes(60'000, 'x');
+      EXPECT_EQ(cairn_pwrite(file, bytes.data(), bytes.size(), 100), 60'000);
+      EXPECT_EQ(cairn_pwrite(file, "far", 3, uint64_t{1} << 31), 3);
+      EXPECT_EQ(cairn_setxattr(pool, cairn_file_ino(file), "user.k", "v", 1, 0), 0);
+      EXPECT_EQ(cairn_close(file), 0);
+    }
+    EXPECT_EQ(cairn_symlink(pool, "a", CAIRN_ROOT, "link"), 0);
+    cairn_pool_detach(pool);
+  }
+
+  [[nodiscard]] std::string segment(int number = 0) const {
+    return path + "/segment." + std::to_string(number);
+  }
+  // Changes both superblocks; their checksums are made right again.
+  void change_superblock(const std::function<void(std::vector<uint8_t>&)>& change) {
+    std::fstream file(segment(), std::ios::in | std::ios::out | std::ios::binary);
+    for (int copy = 0; copy < 2; ++copy) {
+      std::vector<uint8_t> block(format::block_size);
+      file.seekg(copy * 4096);
+      file.read(reinterpret_cast<char*>(block.data()), 4096);
+      change(block);
+      *word_in(block, offsetof(Superblock, checksum)) = crc32c(0, block.data(), 4096 - 8);
+      file.seekp(copy * 4096);
+      file.write(reinterpret_cast<const char*>(block.data()), 4096);
+    }
+  }
+  // Attaching fails with this errno and a line that holds these words; check does not succeed either.
+  void expect_refused(int error, const std::vector<std::string>& words, bool checks = true) {
+    cairn_pool* pool = nullptr;
+    EXPECT_EQ(cairn_pool_attach(path.c_str(), 0, &pool), -error) << cairn_last_error();
+    for (const std::string& word : words)
+      EXPECT_NE(std::string(cairn_last_error()).find(word), std::string::npos)
+          << "\"" << cairn_last_error() << "\" does not say \"" << word << "\"";
+    if (checks) {
+      EXPECT_NE(cairn_pool_check(path.c_str(), [](void*, const char*) {}, nullptr), 0);
+    }
+  }
+
+  TemporaryFolder folder;
+  std::string path = folder.path() + "/pool";
+};
+
+TEST_F(Damage, NoPool) {
+  path += "-that-is-not-there";
+  expect_refused(ENOENT, {"pool-that-is-not-there"});
+}
+
+TEST_F(Damage, NotADirectory) {
+  path = segment();
+  expect_refused(ENOTDIR, {"directory"});
+}
+
+TEST_F(Damage, AnEmptyImage) {
+  ASSERT_EQ(truncate(segment().c_str(), 0), 0);
+  expect_refused(EUCLEAN, {"segment", "0 bytes"});
+}
+
+TEST_F(Damage, ATruncatedImage) {
+  ASSERT_EQ(truncate(segment().c_str(), 4 << 20), 0);
+  expect_refused(EUCLEAN, {"cut off"});
+}
+
+TEST_F(Damage, AMissingSegment) {
+  cairn_pool* pool = attach(path);
+  ASSERT_EQ(cairn_pool_grow(pool, uint64_t{4} << 20), 0) << cairn_last_error();
+  cairn_pool_detach(pool);
+  ASSERT_EQ(unlink(segment(1).c_str()), 0);
+  expect_refused(ENOENT, {"segment.1"});
+}
+
+TEST_F(Damage, ASegmentOfAnotherPool) {
+  cairn_pool* pool = attach(path);
+  ASSERT_EQ(cairn_pool_grow(pool, uint64_t{4} << 20), 0) << cairn_last_error();
+  cairn_pool_detach(pool);
+  const std::string other = folder.path() + "/other";
+  make_pool(other, uint64_t{8} << 20, 8);
+  pool = attach(other);
+  ASSERT_EQ(cairn_pool_grow(pool, uint64_t{4} << 20), 0) << cairn_last_error();
+  cairn_pool_detach(pool);
+  ASSERT_EQ(rename((other + "/segment.1").c_str(), segment(1).c_str()), 0);
+  expect_refused(EUCLEAN, {"segment 1", "another pool"});
+}
+
+TEST_F(Damage, AFutureVersion) {
+  change_superblock([](auto& block) { *word_in(block, offsetof(Superblock, version)) = 7; });
+  expect_refused(EPROTONOSUPPORT, {"version 7", "version 1"});
+}
+
+TEST_F(Damage, AnOldVersion) {
+  change_superblock([](auto& block) { *word_in(block, offsetof(Superblock, version)) = 0; });
+  expect_refused(EPROTONOSUPPORT, {"version 0", "version 1"});
+}
+
+TEST_F(Damage, AnUnknownFeature) {
+  change_superblock([](auto& block) { *word_in(block, offsetof(Superblock, features_incompatible)) = 8; });
+  expect_refused(EPROTONOSUPPORT, {"features", "0x8"});
+}
+
+TEST_F(Damage, AFeatureThatAllowsLooking) {
+  change_superblock([](auto& block) { *word_in(block, offsetof(Superblock, features_read_only)) = 4; });
+  expect_refused(EPROTONOSUPPORT, {"0x4"}, false);
+  cairn_pool* pool = attach(path, CAIRN_ATTACH_READ_ONLY);
+  ASSERT_NE(pool, nullptr);
+  cairn_stat st;
+  EXPECT_EQ(cairn_lookup(pool, CAIRN_ROOT, "a", 0, &st), 0) << cairn_last_error();
+  cairn_pool_detach(pool);
+}
+
+TEST_F(Damage, OneSuperblockIsEnough) {
+  for (int64_t copy : {0, 4096}) {
+    const int fd = open(segment().c_str(), O_RDWR);
+    char kept[512];
+    ASSERT_EQ(pread(fd, kept, sizeof kept, copy), 512);
+    const char garbage[512] = "garbage";
+    ASSERT_EQ(pwrite(fd, garbage, sizeof garbage, copy), 512);
+    cairn_pool* pool = attach(path);
+    ASSERT_NE(pool, nullptr);
+    cairn_pool_detach(pool);
+    ASSERT_EQ(pwrite(fd, kept, sizeof kept, copy), 512);
+    close(fd);
+  }
+}
+
+TEST_F(Damage, BothSuperblocks) {
+  const int fd = open(segment().c_str(), O_RDWR);
+  ASSERT_EQ(pwrite(fd, "x", 1, 100), 1);
+  ASSERT_EQ(pwrite(fd, "x", 1, 4096 + 100), 1);
+  close(fd);
+  expect_refused(EUCLEAN, {"both superblocks", "checksum"});
+}
+
+TEST_F(Damage, NotAPoolAtAll) {
+  const int fd = open(segment().c_str(), O_RDWR);
+  const std::vector<char> zeros(8192);
+  ASSERT_EQ(pwrite(fd, zeros.data(), zeros.size(), 0), 8192);
+  close(fd);
+  expect_refused(EUCLEAN, {"not a Cairn pool"});
+}
+
+TEST_F(Damage, APoolThatOthersMayEnter) {
+  ASSERT_EQ(chmod(path.c_str(), 0750), 0);
+  expect_refused(EACCES, {"0700", "750"});
+}
+
+// What another user of the machine is told.
+TEST_F(Damage, AnotherUsersPool) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
+  ASSERT_EQ(chmod(folder.path().c_str(), 0755), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (setgid(65534) != 0 || setuid(65534) != 0) _exit(2);
+    expect_refused(EACCES, {"belongs to user 0"});
+    _exit(HasFailure() ? 1 : 0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(Damage, AReadOnlyMedium) {
+  const pid_t child = fork();
+  if (child == 0) {
+    // A mount namespace of its own, where the pool lies on a read-only mount.
+    if (unshare(CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        mount(path.c_str(), path.c_str(), nullptr, MS_BIND, nullptr) != 0 ||
+        mount(nullptr, path.c_str(), nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr) != 0)
+      _exit(77);
+    cairn_pool* pool = nullptr;
+    EXPECT_EQ(cairn_pool_attach(path.c_str(), 0, &pool), -EROFS) << cairn_last_error();
+    EXPECT_NE(std::string(cairn_last_error()).find("segment.0"), std::string::npos) << cairn_last_error();
+    pool = attach(path, CAIRN_ATTACH_READ_ONLY);
+    cairn_file* file = nullptr;
+    if (pool != nullptr) {
+      EXPECT_EQ(cairn_open(pool, CAIRN_ROOT, "a", O_RDWR, 0, &file), -EROFS);
+      EXPECT_EQ(cairn_mkdir(pool, CAIRN_ROOT, "x", 0700), -EROFS);
+      EXPECT_EQ(cairn_unlink(pool, CAIRN_ROOT, "a"), -EROFS);
+      cairn_pool_detach(pool);
+    }
+    _exit(HasFailure() ? 1 : 0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 77) GTEST_SKIP() << "no mount namespace";
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(Damage, ALeftOverIsFoundByCheck) {
+  // A link count is made wrong: the root's inode 1 lies in the first data block.
+  cairn_pool* pool = attach(path);
+  cairn_stat st;
+  ASSERT_EQ(cairn_lookup(pool, CAIRN_ROOT, "a", 0, &st), 0);
+  cairn_pool_detach(pool);
+  const format::SegmentLayout layout = format::layout_of(2048, 8);
+  const int fd = open(segment().c_str(), O_RDWR);
+  // The reserve's 64 blocks come first, then the inode table's block.
+  std::vector<uint8_t> data(4096);
+  int64_t found = -1;
+  for (uint64_t block = layout.data_start; block < 2048 && found < 0; ++block) {
+    ASSERT_EQ(pread(fd, data.data(), 4096, static_cast<int64_t>(block * 4096)), 4096);
+    const auto& root = *reinterpret_cast<const format::Inode*>(data.data() + format::inode_size);
+    if (S_ISDIR(root.mode.load()) && root.directory.parent.load() == 1 && root.state.load() == format::inode_live)
+      found = static_cast<int64_t>(block * 4096 + st.ino % 8 * format::inode_size);
+  }
+  ASSERT_GE(found, 0);
+  const uint64_t links = 9;
+  ASSERT_EQ(pwrite(fd, &links, 8, found + static_cast<int64_t>(offsetof(format::Inode, links))), 8);
+  close(fd);
+  std::string text;
+  EXPECT_EQ(cairn_pool_check(
+                path.c_str(),
+                [](void* to, const char* line) { *static_cast<std::string*>(to) += line; }, &text),
+            1);
+  EXPECT_NE(text.find("link count 9"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace cairn::test
