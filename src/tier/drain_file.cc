@@ -140,24 +140,6 @@ bool clear_way(DrainState& state, const Where& where, int directory, const file:
   return false;
 }
 
-// Lower may be written to under this name.
-bool is_free(DrainState& state, const Where& where, int directory, const file::Listed& listed,
-             InLower* expected) {
-  struct stat st = {};
-  *expected = look(state.known, directory, listed, &st);
-  if (*expected == InLower::other) {
-    state.conflict(where.path + "/" + name_of(listed),
-                   listed.has_lower ? "changed there behind our back; both are kept"
-                                    : "made there behind our back; both are kept");
-    return false;
-  }
-  if (*expected == InLower::remembered && S_ISDIR(st.st_mode)) {
-    if (!clear_way(state, where, directory, listed)) return false;
-    *expected = InLower::nothing;
-  }
-  return true;
-}
-
 enum class Tried : uint8_t { done, failed, again };
 
 Tried try_once(DrainState& state, const Where& where, LowerDirectory& lower,
@@ -200,6 +182,23 @@ Tried try_once(DrainState& state, const Where& where, LowerDirectory& lower,
 
 }  // namespace
 
+bool make_free(DrainState& state, const Where& where, int directory, const file::Listed& listed,
+               InLower* expected) {
+  struct stat st = {};
+  *expected = look(state.known, directory, listed, &st);
+  if (*expected == InLower::other) {
+    state.conflict(where.path + "/" + name_of(listed),
+                   listed.has_lower ? "changed there behind our back; both are kept"
+                                    : "made there behind our back; both are kept");
+    return false;
+  }
+  if (*expected == InLower::remembered && S_ISDIR(st.st_mode)) {
+    if (!clear_way(state, where, directory, listed)) return false;
+    *expected = InLower::nothing;
+  }
+  return true;
+}
+
 void drain_name(DrainState& state, const Where& where, LowerDirectory& lower,
                 const file::Listed& listed, const file::Map& map) {
   if (is_drained(state.fs, where, listed, map)) return;
@@ -224,7 +223,7 @@ void drain_name(DrainState& state, const Where& where, LowerDirectory& lower,
   lower.touch();
   if (map.inode->links.load() > 1 && drain_link(state, where, lower, listed, map)) return;
   InLower expected = InLower::nothing;
-  if (!is_free(state, where, static_cast<int>(fd), listed, &expected)) {
+  if (!make_free(state, where, static_cast<int>(fd), listed, &expected)) {
     if (map.inode->links.load() > 1) state.linked[map.number].is_complete = false;
     return;
   }

@@ -31,18 +31,20 @@ bool drain_link(DrainState& state, const Where& where, LowerDirectory& lower,
       !is_same(linked.identity, identity_of(state.known, first)))
     return false;
   Aside aside;
-  aside.expected = look(state.known, fd, listed, &st);
   aside.mark = false;  // when all of its names are done
   aside.st = first;
-  if (aside.expected != InLower::nothing && st.st_ino == first.st_ino && st.st_dev == first.st_dev) {
+  if (look(state.known, fd, listed, &st) != InLower::nothing && st.st_ino == first.st_ino &&
+      st.st_dev == first.st_dev) {
     // Linked by a drain that was killed, or before.
     const file::LowerIdentity identity = identity_of(state.known, st);
     const Status status = set_identity(state.fs, where.map, name_of(listed), &identity);
     if (!status.ok() && status.code() != ENOENT) state.failed(path, status);
     return true;
   }
-  if (aside.expected == InLower::other || (aside.expected == InLower::remembered && S_ISDIR(st.st_mode)))
-    return false;  // told as for any other file
+  if (!make_free(state, where, fd, listed, &aside.expected)) {
+    linked.is_complete = false;
+    return true;
+  }
   Status status = state.journal.write({where.path, state.aside, "", 0, 0, 0, 0, {}});
   if (!status.ok()) {
     state.failed(path, status);

@@ -105,6 +105,10 @@ InLower look(const Known& known, int directory, const file::Listed& listed, stru
 // --- drain_file.cc: everything that is no directory ---
 void drain_name(DrainState& state, const Where& where, LowerDirectory& lower,
                 const file::Listed& listed, const file::Map& map);
+// What the pool remembers under a name may be replaced; a directory there goes first. False: something else is
+// there, which has been told.
+bool make_free(DrainState& state, const Where& where, int directory, const file::Listed& listed,
+               InLower* expected);
 // --- drain_link.cc ---
 // True if the name is dealt with: it now is a link to its first name.
 bool drain_link(DrainState& state, const Where& where, LowerDirectory& lower,
