@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "pool/space.h"
 
 namespace cairn::file {
@@ -64,7 +66,7 @@ void unpin(FileSystem& /*fs*/, PinHandle& pin) {
 }
 
 bool is_pinned(FileSystem& fs, uint64_t inode) {
-  const uint64_t mark = fs.pool.state->pin_cursor.load();
+  const uint64_t mark = std::min(fs.pool.state->pin_cursor.load(), most_pins);
   for (uint64_t number = 0; number < mark; ++number) {
     Pin* pin = pin_at(fs, number);
     if (pin == nullptr || pin->inode.load() != inode) continue;

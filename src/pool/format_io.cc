@@ -191,6 +191,13 @@ Status read_format(Pool& pool) {
                                                         format::orphan_block * format::block_size);
   pool.lanes = reinterpret_cast<format::Lane*>(first.base + format::lanes_block * format::block_size);
   pool.attach_generation = pool.state->attach_generation.load();
+  // Tables are walked by these counts: one that is not possible would take for ever.
+  uint64_t blocks = 0;
+  for (uint32_t s = 0; s < segments; ++s) blocks += good->segment[s].blocks.load();
+  if (pool.state->itable_blocks.load() > blocks || pool.state->otable_blocks.load() > blocks)
+    return fail(EUCLEAN, "%s: its tables are damaged (%llu blocks of inodes, %llu of open files)", path,
+                static_cast<unsigned long long>(pool.state->itable_blocks.load()),
+                static_cast<unsigned long long>(pool.state->otable_blocks.load()));
   return Status();
 }
 

@@ -34,8 +34,10 @@ cairn_ino inode_of(cairn_pool* pool, const char* name) {
 
 // Blocks that held a secret of another file, and are free now.
 void dirty_blocks(CrashLab& lab) {
-  put(lab.pool(), "secret", text('S', 40'000), 0);
+  put(lab.pool(), "secret", text('S', 600'000), 0);
   ok(cairn_unlink(lab.pool(), CAIRN_ROOT, "secret"));
+  cairn_pool_info info;
+  ok(cairn_pool_get_info(lab.pool(), &info));  // frees what waits to be freed
 }
 
 void some_files(CrashLab& lab) {
