@@ -24,9 +24,11 @@ static int private_base() {
   return base;
 }
 
+__thread bool stay_low;
+
 int keep_private(int fd) {
   if (fd < 0) return fd;
-  if (fd < private_base()) {
+  if (fd < private_base() && !stay_low) {
     int before = errno;
     int flags = real::fcntl(fd, F_GETFD, nullptr);
     int command = (flags & FD_CLOEXEC) != 0 ? F_DUPFD_CLOEXEC : F_DUPFD;

@@ -32,6 +32,8 @@ int guard_directory();
 
 // Moves a descriptor to a high number and makes it private; keeps close-on-exec.
 int keep_private(int fd);
+// ... but not now: closing the low number would do harm (locks.cc).
+extern __thread bool stay_low;
 int close_private(int fd);
 void forget_private(int fd);
 

@@ -5,6 +5,7 @@
 #include <sys/file.h>
 
 #include "posix/calls.h"
+#include "posix/descriptor.h"
 #include "posix/log.h"
 
 namespace posix::locks {
@@ -18,21 +19,40 @@ struct Owned {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static std::atomic<Owned*> owned{nullptr};
 
-static int companion(cairn_file* file) {
+// Does the process have a companion for POSIX locks on this inode? The list is short; a racing change means
+// two threads that lock and open the same file at once.
+static bool owns(cairn_ino ino) {
+  if (owned.load() == nullptr) return false;
+  pthread_mutex_lock(&mutex);
+  bool found = false;
+  for (Owned* lock = owned; lock != nullptr && !found; lock = lock->next) found = lock->ino == ino;
+  pthread_mutex_unlock(&mutex);
+  return found;
+}
+
+// Moving the new descriptor to a high number closes its first one, and closing any descriptor of a file
+// drops the process's POSIX locks on it. So while there may be some, it stays where it is.
+static int companion(Entry* entry) {
   int before = errno;
-  int fd = cairn_companion(file);
+  descriptor::stay_low = owns(entry->ino);
+  int fd = cairn_companion(entry->file);
+  descriptor::stay_low = false;
   errno = before;
   return fd;
 }
 
+static int description_companion(Entry* entry);
+
 static int posix_companion(Entry* entry) {
+  // The description's own comes first, while it can still be moved: a fork will ask for it.
+  if (!owns(entry->ino)) description_companion(entry);
   pthread_mutex_lock(&mutex);
   int fd = -1;
   for (Owned* lock = owned; lock != nullptr && fd < 0; lock = lock->next) {
     if (lock->ino == entry->ino) fd = lock->fd;
   }
   if (fd < 0) {
-    fd = companion(entry->file);
+    fd = cairn_companion(entry->file);
     auto* lock = fd >= 0 ? static_cast<Owned*>(malloc(sizeof(Owned))) : nullptr;
     if (lock != nullptr) {
       *lock = {entry->ino, fd, owned};
@@ -49,7 +69,7 @@ static int posix_companion(Entry* entry) {
 static int description_companion(Entry* entry) {
   int fd = entry->lock_fd.load();
   if (fd >= 0) return fd;
-  int made = companion(entry->file);
+  int made = companion(entry);
   if (made < 0) return made;
   int none = -1;
   if (entry->lock_fd.compare_exchange_strong(none, made)) return made;
