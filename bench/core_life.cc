@@ -134,8 +134,8 @@ void life_rows(const Settings& settings, const Medium& medium, Report& report) {
   }
   std::vector<double> values;
   for (size_t i = 0; i < (settings.quick ? 3U : 9U); ++i)
-    values.push_back(recovery_time(own.path()) / 1e9 * 1e7 / static_cast<double>(used));
-  Row row = value_row(group, "recovery", values, Bar::at_most(1), Unit::seconds);
+    values.push_back(recovery_time(own.path()) / 1e6 * 1e7 / static_cast<double>(used));
+  Row row = value_row(group, "recovery", values, Bar::at_most(1000), Unit::milliseconds);
   row.against = "(scaled to 10 million blocks)";
   report.add(std::move(row));
 }

@@ -75,35 +75,36 @@ void process_rows(const Settings& settings, const Medium& medium, Report& report
   Workers workers(processes, [&](size_t worker) {
     return make_worker(own.path(), plan, worker, settings.pieces);
   });
+  const auto work = [&](size_t i, Kind kind) {
+    return [&workers, i, kind](size_t round) { return workers.run(i * kinds + kind, round); };
+  };
+  const auto add = [&](Row row, const std::string& group, const std::string& what) {
+    row.group = group;
+    row.what = what;
+    report.add(std::move(row));
+  };
+  for (size_t i = 0; i < settings.pieces.size() && settings.wants(copying); ++i) {
+    const size_t piece = settings.pieces[i];
+    Contest contest;
+    const size_t ours = contest.add("C API", work(i, write_shared));
+    const size_t copied = contest.add("two processes, memcpy", work(i, copy));
+    const size_t streamed = contest.add("two processes, non-temporal", work(i, stream));
+    // 256 B has a lower bar of its own in one process; it is shown.
+    add(contest.judge(settings, ours, {copied, streamed}, static_cast<double>(slice / piece),
+                      piece <= 256 ? Bar() : Bar::at_least(0.90)),
+        copying, size_name(piece));
+  }
+  if (!settings.wants(apart)) return;
   for (size_t i = 0; i < settings.pieces.size(); ++i) {
     const size_t piece = settings.pieces[i];
-    const double calls = static_cast<double>(slice / piece);
-    const auto work = [&](Kind kind) {
-      return [&, kind](size_t round) { return workers.run(i * kinds + kind, round); };
-    };
-    const auto add = [&](Row row, const std::string& group, const std::string& what) {
-      row.group = group;
-      row.what = what + size_name(piece);
-      report.add(std::move(row));
-    };
-    if (settings.wants(copying)) {
-      Contest contest;
-      const size_t ours = contest.add("C API", work(write_shared));
-      const size_t copied = contest.add("two processes, memcpy", work(copy));
-      const size_t streamed = contest.add("two processes, non-temporal", work(stream));
-      // 256 B has a lower bar of its own in one process; it is shown.
-      add(contest.judge(settings, ours, {copied, streamed}, calls,
-                        piece <= 256 ? Bar() : Bar::at_least(0.90)),
-          copying, "");
-    }
-    if (!settings.wants(apart)) continue;
     for (const bool writing : {true, false}) {
       Contest contest;
-      const size_t one = contest.add("one file", work(writing ? write_shared : read_shared));
-      const size_t two = contest.add("a file each", work(writing ? write_own : read_own));
+      const size_t one = contest.add("one file", work(i, writing ? write_shared : read_shared));
+      const size_t two = contest.add("a file each", work(i, writing ? write_own : read_own));
       // "As fast as": less than 5 % apart.
-      add(contest.judge(settings, one, {two}, calls, Bar::at_least(0.95)), apart,
-          writing ? "overwrite " : "read ");
+      add(contest.judge(settings, one, {two}, static_cast<double>(slice / piece),
+                        Bar::at_least(0.95)),
+          apart, (writing ? "overwrite " : "read ") + size_name(piece));
     }
   }
 }
