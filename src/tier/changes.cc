@@ -43,6 +43,15 @@ void set_home(file::FileSystem& fs, const Where& where, const std::string& text,
   fs.pool.fence().ignore();  // told by the next one that matters
 }
 
+bool still_names(file::FileSystem& fs, const Where& where, const file::Listed& listed,
+                 const file::Map& map) {
+  auto name = file::make_name(listed.name, listed.length);
+  pool::SeatGuard seat(fs.pool);
+  if (!name.ok() || !seat.ok()) return false;
+  auto slot = file::find_name(fs, where.map, *name);
+  return slot.ok() && slot->inode == map.number;
+}
+
 void set_drained(file::FileSystem& fs, const file::Map& map, uint64_t time) {
   fs.pool.store_flush(map.inode->drained, time);
   fs.pool.fence().ignore();

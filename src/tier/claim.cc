@@ -7,6 +7,8 @@
 
 #include <cstdio>  // RENAME_NOREPLACE too
 
+#include "pool/files.h"
+#include "tier/drain.h"
 #include "tier/lower.h"
 #include "tier/record.h"
 #include "tier/system.h"
@@ -55,8 +57,18 @@ int64_t publish(int directory, const std::string& text) {
   return result;
 }
 
-// Does the pool that the claim names still remember a cover of the directory?
-bool is_remembered(const Claim& claim, const std::string& directory) {
+// Is there anything in this cover of a pool that nobody has attached?
+bool holds_data(file::FileSystem& fs, const std::string& name) {
+  auto covers = find_covers(fs, false);
+  if (!covers.ok() || *covers == 0) return !covers.ok();
+  auto top = find_child(fs, *covers, name);
+  if (!top.ok() || *top == 0) return !top.ok();
+  auto drained = is_all_drained(fs, *top);
+  return !drained.ok() || !*drained;
+}
+
+// Does the pool that the claim names still hold something for the directory, or serve somebody?
+bool is_needed(const Claim& claim, const std::string& directory) {
   file::AttachOptions options;
   options.read_only = true;
   options.no_recovery = true;
@@ -64,12 +76,14 @@ bool is_remembered(const Claim& claim, const std::string& directory) {
   // Only what is surely not there is void: a pool that cannot be looked at counts.
   if (!fs.ok()) return fs.code() != ENOENT && fs.code() != ENOTDIR;
   if (own_claim(**fs, "").uuid != claim.uuid) return false;
-  bool found = false;
-  const Status status = for_each_record(**fs, [&](const std::string&, const CoverRecord& record) {
-    found = found || record.path == directory;
+  bool needed = false;
+  const Status status = for_each_record(**fs, [&](const std::string& name, const CoverRecord& record) {
+    if (record.path != directory) return Status();
+    auto attached = pool::anybody_attached((*fs)->pool.lock_path);
+    needed = !attached.ok() || *attached || record.keep || holds_data(**fs, name);
     return Status();
   });
-  return found || !status.ok();
+  return needed || !status.ok();
 }
 
 Status busy(const Claim& claim, const std::string& directory) {
@@ -162,7 +176,7 @@ Status take_claim(file::FileSystem& fs, const std::string& directory, const std:
     const Claim other = claim_of(text);
     if (other.host == own.host && other.uuid == own.uuid) return Status();
     if (!own.job.empty() && other.job == own.job) return Status();
-    if (other.host != own.host || is_remembered(other, directory)) return busy(other, directory);
+    if (other.host != own.host || is_needed(other, directory)) return busy(other, directory);
     remove_void(fd.get(), text);
   }
   return fail(EBUSY, "%s: its claim keeps changing", directory.c_str());

@@ -2,7 +2,8 @@
 // covered, so that two of them do not write one directory without knowing of each other.
 //
 // Runs of the same job join a claim, and so do runs on the same host with the same pool; others are
-// refused. A claim of this host is void once its pool is gone or remembers no such cover.
+// refused. A claim of this host is void once its pool is gone, or nobody uses the pool and it holds
+// nothing for the directory that is not in lower.
 #pragma once
 
 #include <string>

@@ -114,7 +114,8 @@ Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan
       if (!S_ISDIR((*inode)->mode.load())) {
         plan_file(fs, state == nullptr ? nullptr : &state->known, where, listed, map, plan);
         // Names of the file that lower does not have yet become links to this one.
-        if (state != nullptr && (*inode)->links.load() > 1 && is_drained(fs, where, listed, map))
+        if (state != nullptr && (*inode)->links.load() > 1 &&
+            is_drained(fs, where, listed, map) && still_names(fs, where, listed, map))
           note_linked(*state, where, listed, map, listed.lower, (*inode)->drained.load());
       } else if (((*inode)->flags.load() & format::flag_lazy) == 0) {
         directories.push_back({listed.inode, map, where.path + "/" + name_of(listed),
@@ -221,6 +222,32 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
               "%s: %llu files could not be drained, %llu changed there behind our back",
               cover.path.c_str(), static_cast<unsigned long long>(report->failed),
               static_cast<unsigned long long>(report->conflicts));
+}
+
+Result<bool> is_all_drained(file::FileSystem& fs, uint64_t number) {
+  auto top = file::live_inode(fs, number);
+  if (!top.ok()) return top.status();
+  std::vector<Where> directories = {{number, {*top, number}, "", false}};
+  bool all = true;
+  while (all && !directories.empty()) {
+    const Where where = directories.back();
+    directories.pop_back();
+    CAIRN_TRY(for_each_name(fs, where.map, true, [&](const file::Listed& listed) -> Status {
+      auto inode = file::live_inode(fs, listed.inode);
+      if (listed.whiteout || !inode.ok()) {
+        all = false;
+        return Status();
+      }
+      const file::Map map{*inode, listed.inode};
+      all = all && is_drained(fs, where, listed, map);
+      if (!S_ISDIR((*inode)->mode.load())) return Status();
+      all = all && is_at_home(where, listed, map) && !is_new_in_lower(map);
+      if (((*inode)->flags.load() & format::flag_lazy) == 0)
+        directories.push_back({listed.inode, map, "", false});
+      return Status();
+    }));
+  }
+  return all;
 }
 
 Result<uint64_t> undrained_bytes(file::FileSystem& fs, uint64_t number) {

@@ -43,4 +43,7 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report);
 // Bytes of files that a drain of the cover would write.
 Result<uint64_t> undrained_bytes(file::FileSystem& fs, uint64_t top);
 
+// Lower has everything that the cover has, removals included.
+Result<bool> is_all_drained(file::FileSystem& fs, uint64_t top);
+
 }  // namespace cairn::tier

@@ -150,6 +150,7 @@ Tried try_once(DrainState& state, const Where& where, LowerDirectory& lower,
   aside.expected = expected;
   aside.change_time = change_time(state.fs, map);
   wait_for_tick(aside.change_time);
+  if (!still_names(state.fs, where, listed, map)) return Tried::failed;  // moved on: the next drain's
   // Stores through a mapping move no time on: while there is one, the file is drained every time.
   aside.mark = map.inode->links.load() == 1 && !file::is_pinned(state.fs, map.number);
   const file::Attributes wanted = attributes_now(state.fs, map);

@@ -33,6 +33,8 @@ void drain_lazy(DrainState& state, const Where& where, LowerDirectory& lower,
                 const file::Listed& listed, const file::Map& map) {
   const std::string path = where.path + "/" + name_of(listed);
   const uint64_t time = change_time(state.fs, map);
+  wait_for_tick(time);
+  if (!still_names(state.fs, where, listed, map)) return;
   const int64_t directory = lower.fd();
   if (directory < 0) {
     state.failed(path, sys::failed(directory, "open", where.path));

@@ -27,6 +27,7 @@ bool drain_link(DrainState& state, const Where& where, LowerDirectory& lower,
   struct stat st = {};
   // Changed since it was written there: it is written again, here.
   if (linked.change_time != change_time(state.fs, map) ||
+      !still_names(state.fs, where, listed, map) ||
       sys::lstatat(AT_FDCWD, linked.path.c_str(), &first) < 0 ||
       !is_same(linked.identity, identity_of(state.known, first)))
     return false;

@@ -90,6 +90,10 @@ bool is_at_home(const Where& where, const file::Listed& listed, const file::Map&
 bool is_new_in_lower(const file::Map& map);
 void set_home(file::FileSystem& fs, const Where& where, const std::string& name, const file::Map& map,
               bool is_new);
+// What was listed still holds. Asked after the ctime was read: as long as that stays the same, so does the
+// name, because moving and removing it move the ctime on.
+bool still_names(file::FileSystem& fs, const Where& where, const file::Listed& listed,
+                 const file::Map& map);
 void set_drained(file::FileSystem& fs, const file::Map& map, uint64_t change_time);
 // Later changes will have a later time: the clock that stamps them has moved on.
 void wait_for_tick(uint64_t change_time);

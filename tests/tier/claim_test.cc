@@ -89,12 +89,27 @@ TEST_F(ClaimTest, AClaimOfAnotherHostCounts) {
 
 TEST_F(ClaimTest, TheClaimOfALostPoolIsTakenOver) {
   const std::string second = second_pool();
-  EXPECT_EQ(open_elsewhere(pool_, lower_, "job-1"), 0);  // killed, so to say: not discarded
+  {
+    Covered covered(pool_, lower_);
+    ASSERT_EQ(covered.create("new", "n"), 0);  // killed, so to say: neither drained nor discarded
+  }
   EXPECT_EQ(open_elsewhere(second, lower_, "job-2"), -EBUSY);
   ASSERT_EQ(cairn_pool_remove(pool_.c_str()), 0) << cairn_last_error();
   std::string detail;
   EXPECT_EQ(open_elsewhere(second, lower_, "job-2", &detail), 0) << detail;
   EXPECT_NE(get(lower_ + "/.cairn-claim").find("job job-2"), std::string::npos);
+}
+
+TEST_F(ClaimTest, TheClaimOfADrainedCoverThatNobodyUsesIsTakenOver) {
+  const std::string second = second_pool();
+  {
+    Covered covered(pool_, lower_);
+    ASSERT_EQ(covered.create("new", "n"), 0);
+    ASSERT_EQ(covered.drain().code, 0) << cairn_last_error();
+    EXPECT_EQ(open_elsewhere(second, lower_, "job-2"), -EBUSY);  // it is used
+  }
+  std::string detail;
+  EXPECT_EQ(open_elsewhere(second, lower_, "job-2", &detail), 0) << detail;
 }
 
 TEST_F(ClaimTest, JoiningNeedsACover) {

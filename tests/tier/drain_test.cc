@@ -1,6 +1,7 @@
 // What a drain makes of lower.
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -177,6 +178,48 @@ TEST_F(DrainTest, DrainedFilesBelowARemovedDirectoryAreRemoved) {
   ASSERT_EQ(cairn_rmdir(covered.pool, covered.top, "dir/deep"), 0);
   ASSERT_EQ(cairn_unlink(covered.pool, covered.top, "dir/a"), 0);
   ASSERT_EQ(cairn_rmdir(covered.pool, covered.top, "dir"), 0);
+  expect_drained(covered);
+}
+
+// The clock that stamps writes stands still for some milliseconds: a write in the tick in which the file
+// was made in lower has the same time as it.
+TEST_F(DrainTest, AWriteInTheTickOfTheImportIsDrained) {
+  for (int i = 0; i < 30; ++i) {
+    const std::string pool = shared_.path("pool" + std::to_string(i));
+    const std::string lower = disk_.path("lower" + std::to_string(i));
+    cairn_pool_options options = {};
+    options.struct_size = sizeof options;
+    options.size = 4 << 20;
+    ASSERT_EQ(cairn_pool_create(pool.c_str(), &options), 0) << cairn_last_error();
+    fs::create_directory(lower);
+    put(lower + "/f", "old");
+    Covered covered(pool, lower);
+    ASSERT_EQ(covered.write("f", "new"), 0);
+    ASSERT_EQ(covered.drain().code, 0);
+    ASSERT_EQ(get(lower + "/f"), "new");
+  }
+}
+
+// Others go on writing meanwhile; what the last of them wrote is there after the last drain.
+TEST_F(DrainTest, DrainingWhileOthersWrite) {
+  Covered covered(pool_, lower_);
+  const pid_t child = fork();
+  if (child == 0) {
+    Covered writer(pool_, lower_, true);
+    for (int i = 0; i < 400; ++i) {
+      const std::string name = "w" + std::to_string(i % 7);
+      writer.create(name, std::string(static_cast<size_t>(50000 + i), static_cast<char>('a' + i % 26)));
+      if (i % 5 == 0) cairn_rename(writer.pool, writer.top, name.c_str(), writer.top, "dir/moved", 0);
+      if (i % 11 == 0) cairn_unlink(writer.pool, writer.top, "dir/moved");
+    }
+    _exit(0);
+  }
+  int status = 1;
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    const Drained drained = covered.drain();
+    EXPECT_EQ(drained.report.conflicts, 0u) << drained.problems[0];
+  }
+  EXPECT_EQ(status, 0);
   expect_drained(covered);
 }
 
