@@ -65,16 +65,5 @@ char* mkdtemp(char* name) {
   return try_names(name, 0, [&] { return serve::mkdir(name, 0700); }) < 0 ? nullptr : name;
 }
 
-char* mktemp(char* name) {
-  if (outside(name)) return real::mktemp(name);
-  int made = try_names(name, 0, [&] {
-    struct stat st;
-    if (serve::lstat(name, &st) == 0) return fail(-EEXIST);
-    return errno == ENOENT ? 0 : -1;
-  });
-  if (made < 0) name[0] = '\0';
-  return name;
-}
-
 }  // namespace serve
 }  // namespace posix

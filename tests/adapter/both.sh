@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # For tests that do the same in a plain directory and in a covered one, and compare.
 #
 #   both SCRIPT [MIB]   runs the bash SCRIPT in DIRECTORY/work twice. What it prints, and the files that are

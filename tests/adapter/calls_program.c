@@ -38,7 +38,7 @@ extern char** environ;
     long value = (long)(call);                                                      \
     printf("%s = %ld%s%s\n", #call, value, value < 0 ? " " : "",                    \
            value < 0 ? strerrorname_np(errno) : "");                                \
-    if (value >= 0 && errno != 0 && getenv("CAIRN_COVER")) printf("  errno changed to %d\n", errno);         \
+    if (value >= 0 && errno != 0 && getenv("CAIRN_COVER") && !strstr(#call, "= NULL")) printf("  errno changed to %d\n", errno);         \
   } while (0)
 
 static char buffer[1 << 16];
@@ -354,7 +354,7 @@ static void directories(void) {
   printf("%s\n", strrchr(getcwd(buffer, sizeof buffer), '/'));
   SHOW(fchdir(fd));
   printf("%s\n", strrchr(getcwd(buffer, sizeof buffer), '/'));
-  SHOW(getcwd(buffer, 3) != NULL);
+  SHOW(getcwd(buffer, 3) == NULL ? -1 : 0);
   SHOW(chdir("g5"));
   SHOW(chdir("../.."));
 }

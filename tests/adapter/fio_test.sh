@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # fio writes and verifies through system calls, vectors, mappings and both asynchronous interfaces.
+# shellcheck source=tests/adapter/both.sh
 source "$(dirname "$0")/both.sh"
 command -v fio > /dev/null || { echo "no fio"; exit 77; }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Programs people use, unchanged: the same output and the same files as on a plain directory.
+# shellcheck source=tests/adapter/both.sh
 source "$(dirname "$0")/both.sh"
 
 have() { command -v "$1" > /dev/null || { echo "without $1"; return 1; }; }

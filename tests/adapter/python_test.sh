@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Python's own tests of files, run in a covered directory: each passes that passes on a plain one.
+# shellcheck source=tests/adapter/both.sh
 source "$(dirname "$0")/both.sh"
 python=$(python3 -c 'import sys; print(sys.executable)')
 "$python" -c 'import test.test_fileio' 2> /dev/null || { echo "Python without its tests"; exit 77; }

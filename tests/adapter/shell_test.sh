@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Shells and small tools: redirections of every kind, pipes, links, modes, times.
+# shellcheck source=tests/adapter/both.sh
 source "$(dirname "$0")/both.sh"
 
 both '
