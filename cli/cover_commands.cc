@@ -52,7 +52,7 @@ int discard_command(const Config& config, bool json, const std::string& given) {
   uint64_t dropped = 0;
   for (const CoverEntry& cover : list_covers(pool))
     if (cover.directory == directory) dropped = cover.undrained_bytes;
-  if (!Cover::join(pool, directory).discard()) {
+  if (!processes_in_cover(pool, directory).empty() || !Cover::join(pool, directory).discard()) {
     std::string who;
     for (const auto& lane : processes_in_cover(pool, directory))
       who += fmt::format(" {} ({})", lane.pid, lane.command);

@@ -75,7 +75,8 @@ FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, b
       result.ended = Ended::failed;
       return result;
     }
-    if (!end || cover.discard()) return result;
+    const bool alone = wait || processes_in_cover(pool, directory).empty();
+    if (!end || (alone && cover.discard())) return result;
     result.ended = Ended::in_use;
     if (!wait) return result;
     result.ended = Ended::drained;
