@@ -149,6 +149,19 @@ class Kept(Drain):
         self.assertEqual(self.json("pool", "list"), [])
         self.assertEqual(self.names(), [])
 
+    def test_claimed_by_another_job(self):
+        self.shell("echo one > a", "--drain", "never", "--job", "first-17")
+        mark = self.path("started")
+        self.refused("run", "--at", self.dir, "--pool", "other", "--job", "second-18", "--", "touch", mark, code=1,
+                     says=[self.dir, os.uname().nodename, "first-17"])
+        self.assertFalse(os.path.exists(mark))
+        self.assertEqual([pool["name"] for pool in self.json("pool", "list")], ["default"])
+
+    def test_directory_inside_a_covered_one(self):
+        os.mkdir(os.path.join(self.dir, "below"))
+        self.shell("echo one > a", "--drain", "never")
+        self.refused("run", "--at", os.path.join(self.dir, "below"), "--", "true", code=2, says="below")
+
     def test_not_covered(self):
         self.refused("drain", self.dir, code=1, says=[self.dir, "covers"])
         self.refused("discard", self.dir, code=1, says=self.dir)
