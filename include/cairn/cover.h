@@ -23,7 +23,9 @@ typedef struct cairn_cover_options {
 } cairn_cover_options;
 
 /* Covers `directory` (resolved to its real path) with a directory of the pool, or joins a cover of
- * the same job, or of the same host and pool. The claim is a file in `directory`, made with O_EXCL.
+ * the same job, or of the same host and pool. The claim is a file in `directory`, `.cairn-claim`,
+ * of which only one can come to be; a claim of this host is void when its pool is gone, or unused
+ * and drained.
  * Errors: -ENOENT, -ENOTDIR, -ELOOP (it lies in a pool or in another cover), -EBUSY (claimed by
  * another job; cairn_last_error names its host and job), -EACCES, -EROFS. */
 CAIRN_API int cairn_cover_open(cairn_pool* pool, const char* directory,
@@ -48,14 +50,16 @@ typedef struct cairn_drain_report {
 /* Called for each file that could not be drained, with one line that names path and cause. */
 typedef void (*cairn_drain_problem)(void* context, const char* text);
 
-/* Carries everything that changed to lower. Others may go on working meanwhile: a file that changes while it is
- * copied is done again. Returns 0 only if nothing failed and no conflict is left, else -EIO or -ENOSPC (told before
- * copying), with the details in report and problems. Safe to repeat after any interruption. */
+/* Carries everything that changed to lower. Others may go on working meanwhile: a file that changes
+ * while it is copied is done again. Names are removed from lower only when everything else could be
+ * carried over. Returns 0 only if nothing failed and no conflict is left, else -EIO, -ENOSPC (told
+ * before copying, or met on the way) or -ECANCELED (progress said so), with the details in report
+ * (filled in always) and problems. Safe to repeat after any interruption. */
 CAIRN_API int cairn_cover_drain(cairn_cover* cover, cairn_progress progress,
                                 cairn_drain_problem problem, void* context,
                                 cairn_drain_report* report);
-/* Ends the cover: removes its pool directory (drained or not) and the claim. -EBUSY while other
- * processes are in it. */
+/* Ends the cover: removes its pool directory (drained or not) and the claim, and closes the handle.
+ * On failure the handle stays: -EBUSY while other processes are in it. */
 CAIRN_API int cairn_cover_discard(cairn_cover* cover);
 
 /* Covers that a pool holds, one call each: lower path, job, and bytes not yet drained. */

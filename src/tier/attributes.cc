@@ -39,7 +39,8 @@ Result<std::string> value_of(int fd, const std::string& name) {
   return value;
 }
 
-// What the old file in lower has and the pool does not hold; whatever refuses to be copied is not ours.
+// What the old file in lower has and the pool does not hold; whatever refuses to be copied is not
+// ours.
 void carry_over(int fd, int old, bool users_too) {
   for (const std::string& name : names_of(old)) {
     if (is_users(name) && !users_too) continue;

@@ -1,6 +1,6 @@
-// Extended attributes on their way between pool and lower. Users' own ("user.") are kept in the pool;
-// others (access control lists, labels) stay in lower and go over to the file that takes the old one's
-// place.
+// Extended attributes on their way between pool and lower. Users' own ("user.") are kept in the
+// pool; others (access control lists, labels) stay in lower and go over to the file that takes the
+// old one's place.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ namespace cairn::tier {
 Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::string& name,
                          const std::string& path, uint64_t ctime);
 
-// Gives the file `fd` what the pool's inode has, and what `old` (-1: none) had that the pool does not
-// keep. ENOTSUP if lower has no such attributes and some are wanted.
+// Gives the file `fd` what the pool's inode has, and what `old` (-1: none) had that the pool does
+// not keep. ENOTSUP if lower has no such attributes and some are wanted.
 Status export_attributes(file::FileSystem& fs, const file::Map& map, int fd, int old);
 
 }  // namespace cairn::tier

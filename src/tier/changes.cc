@@ -67,7 +67,8 @@ void wait_for_tick(uint64_t time) {
 uint64_t announce(file::FileSystem& fs, uint64_t directory) {
   constexpr uint64_t seconds = 10;
   const uint64_t until = file::now_ns() + seconds * 1'000'000'000;
-  // If it fails, a drain that is killed makes later removals of the directory more careful; no more.
+  // If it fails, a drain that is killed makes later removals of the directory more careful; no
+  // more.
   lower_of(fs).raise_newest(directory, until).ignore();
   return until;
 }

@@ -77,12 +77,13 @@ bool is_needed(const Claim& claim, const std::string& directory) {
   if (!fs.ok()) return fs.code() != ENOENT && fs.code() != ENOTDIR;
   if (own_claim(**fs, "").uuid != claim.uuid) return false;
   bool needed = false;
-  const Status status = for_each_record(**fs, [&](const std::string& name, const CoverRecord& record) {
-    if (record.path != directory) return Status();
-    auto attached = pool::anybody_attached((*fs)->pool.lock_path);
-    needed = !attached.ok() || *attached || record.keep || holds_data(**fs, name);
-    return Status();
-  });
+  const Status status =
+      for_each_record(**fs, [&](const std::string& name, const CoverRecord& record) {
+        if (record.path != directory) return Status();
+        auto attached = pool::anybody_attached((*fs)->pool.lock_path);
+        needed = !attached.ok() || *attached || record.keep || holds_data(**fs, name);
+        return Status();
+      });
   return needed || !status.ok();
 }
 
@@ -92,8 +93,8 @@ Status busy(const Claim& claim, const std::string& directory) {
               claim.pool.c_str(), path_of(directory).c_str());
 }
 
-// Removes a void claim, unless somebody else was faster: among those of one host that find it void, the
-// kernel's lock on the file itself decides.
+// Removes a void claim, unless somebody else was faster: among those of one host that find it void,
+// the kernel's lock on the file itself decides.
 void remove_void(int directory, const std::string& text) {
   const int64_t opened = sys::openat(directory, claim_file, O_RDWR | O_NOFOLLOW);
   if (opened < 0) return;
@@ -195,7 +196,8 @@ Status drop_claim(const file::FileSystem& fs, const std::string& directory) {
   const sys::Descriptor fd(static_cast<int>(opened));
   const KeepTimes times(fd.get());
   const int64_t result = sys::unlinkat(fd.get(), claim_file, 0);
-  return result < 0 && result != -ENOENT ? sys::failed(result, "claim", path_of(directory)) : Status();
+  return result < 0 && result != -ENOENT ? sys::failed(result, "claim", path_of(directory))
+                                         : Status();
 }
 
 }  // namespace cairn::tier

@@ -1,5 +1,5 @@
-// Claim: the file `.cairn-claim` in a covered directory, which says by which job, host and pool it is
-// covered, so that two of them do not write one directory without knowing of each other.
+// Claim: the file `.cairn-claim` in a covered directory, which says by which job, host and pool it
+// is covered, so that two of them do not write one directory without knowing of each other.
 //
 // Runs of the same job join a claim, and so do runs on the same host with the same pool; others are
 // refused. A claim of this host is void once its pool is gone, or nobody uses the pool and it holds

@@ -23,8 +23,8 @@
 namespace cairn::tier {
 namespace {
 
-// Bytes of the pool's lock file, beyond those of the pool itself: one lock for all covers, one for each
-// cover's drain, and for each cover a range in which every member holds a byte.
+// Bytes of the pool's lock file, beyond those of the pool itself: one lock for all covers, one for
+// each cover's drain, and for each cover a range in which every member holds a byte.
 constexpr uint64_t covers_byte = 1ULL << 42;
 constexpr uint64_t drain_bytes = covers_byte + 1;
 constexpr uint64_t member_bytes = 1ULL << 43;
@@ -51,8 +51,8 @@ Result<media::LivenessLock> wait_for(const file::FileSystem& fs, uint64_t byte) 
 Status become_member(Cover& cover) {
   const uint64_t first = first_member_byte(cover.name);
   for (uint64_t i = 0; i < most_members; ++i) {
-    auto lock = media::try_lock(cover.fs->pool.lock_path.c_str(), first + i,
-                                media::Inheritance::inherited);
+    auto lock =
+        media::try_lock(cover.fs->pool.lock_path.c_str(), first + i, media::Inheritance::inherited);
     if (lock.ok()) {
       cover.member = std::move(*lock);
       return Status();
@@ -88,8 +88,7 @@ bool is_pool(const std::string& directory) {
 Status refuse_nested(file::FileSystem& fs, const std::string& path) {
   struct stat st = {};
   for (std::string above = path;;) {
-    if (is_pool(above))
-      return fail(ELOOP, "%s lies in the pool %s", path.c_str(), above.c_str());
+    if (is_pool(above)) return fail(ELOOP, "%s lies in the pool %s", path.c_str(), above.c_str());
     if (above != path && sys::lstatat(AT_FDCWD, (above + "/" + claim_file).c_str(), &st) == 0)
       return fail(ELOOP, "%s lies in %s, which is covered itself", path.c_str(), above.c_str());
     const size_t slash = above.rfind('/');
@@ -165,7 +164,8 @@ Status make_cover(file::FileSystem& fs, uint64_t covers, const std::string& name
 }
 
 // The rest of opening and joining; the caller holds the lock on covers, and there is a record.
-Result<std::unique_ptr<Cover>> enter(file::FileSystem& fs, uint64_t covers, const std::string& path) {
+Result<std::unique_ptr<Cover>> enter(file::FileSystem& fs, uint64_t covers,
+                                     const std::string& path) {
   auto cover = std::make_unique<Cover>();
   cover->fs = &fs;
   cover->path = path;

@@ -1,5 +1,5 @@
-// Cover: a directory of the pool stands in for a directory of the system (include/cairn/cover.h says it
-// for users).
+// Cover: a directory of the pool stands in for a directory of the system (include/cairn/cover.h
+// says it for users).
 #pragma once
 
 #include <memory>
@@ -30,11 +30,12 @@ Result<std::unique_ptr<Cover>> open_cover(file::FileSystem& fs, const std::strin
                                           const OpenOptions& options);
 // ENOENT if there is none.
 Result<std::unique_ptr<Cover>> join_cover(file::FileSystem& fs, const std::string& directory);
-// Removes the cover with all it holds, drained or not, and its claim. EBUSY while others are members.
+// Removes the cover with all it holds, drained or not, and its claim. EBUSY while others are
+// members.
 Status discard_cover(Cover& cover);
 
-// Opening, joining and discarding take turns in a pool, and drains of one cover do: a kernel lock on a
-// byte of the pool's lock file. Waits for it.
+// Opening, joining and discarding take turns in a pool, and drains of one cover do: a kernel lock
+// on a byte of the pool's lock file. Waits for it.
 Result<media::LivenessLock> lock_covers(const file::FileSystem& fs);
 Result<media::LivenessLock> lock_drain(const file::FileSystem& fs, const std::string& name);
 

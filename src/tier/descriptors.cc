@@ -17,7 +17,8 @@ bool DescriptorCache::is_still(const Kept& kept) {
          sys::mtime_of(st) == sys::mtime_of(kept.st);
 }
 
-// Closes the number only if it still is ours: the program may have closed it and opened something else.
+// Closes the number only if it still is ours: the program may have closed it and opened something
+// else.
 void DescriptorCache::drop(Kept& kept) {
   struct stat st = {};
   if (sys::fstat(kept.fd, &st) == 0 && st.st_dev == kept.st.st_dev && st.st_ino == kept.st.st_ino)

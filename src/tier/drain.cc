@@ -47,8 +47,7 @@ void DrainState::failed(const std::string& path, Status status) {
   ++report.failed;
   if (status.code() == ENOSPC || status.code() == EDQUOT) out_of_space = true;
   const std::string detail = last_detail();
-  const std::string text =
-      detail.find(path) == std::string::npos ? path + ": " + detail : detail;
+  const std::string text = detail.find(path) == std::string::npos ? path + ": " + detail : detail;
   if (calls.problem) calls.problem(text.c_str());
 }
 
@@ -97,8 +96,7 @@ void plan_file(file::FileSystem& fs, const Known* known, const Where& where,
   plan->bytes += size;
   plan->running += size;
   plan->peak = std::max(plan->peak, plan->running);
-  if (listed.has_lower && !where.fresh)
-    plan->running -= std::min(plan->running, listed.lower.size);
+  if (listed.has_lower && !where.fresh) plan->running -= std::min(plan->running, listed.lower.size);
 }
 
 // `state` null: nobody is going to drain, nor to ask lower.
@@ -114,13 +112,13 @@ Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan
       if (!S_ISDIR((*inode)->mode.load())) {
         plan_file(fs, state == nullptr ? nullptr : &state->known, where, listed, map, plan);
         // Names of the file that lower does not have yet become links to this one.
-        if (state != nullptr && (*inode)->links.load() > 1 &&
-            is_drained(fs, where, listed, map) && still_names(fs, where, listed, map))
+        if (state != nullptr && (*inode)->links.load() > 1 && is_drained(fs, where, listed, map) &&
+            still_names(fs, where, listed, map))
           note_linked(*state, where, listed, map, listed.lower, (*inode)->drained.load());
       } else if (((*inode)->flags.load() & format::flag_lazy) == 0) {
-        directories.push_back({listed.inode, map, where.path + "/" + name_of(listed),
-                               where.fresh || is_new_in_lower(map) ||
-                                   !is_at_home(where, listed, map)});
+        directories.push_back(
+            {listed.inode, map, where.path + "/" + name_of(listed),
+             where.fresh || is_new_in_lower(map) || !is_at_home(where, listed, map)});
       }
       return Status();
     }));
@@ -159,8 +157,7 @@ void create_in(DrainState& state, const Where& where, std::vector<Where>* direct
           drain_name(state, where, lower, listed, map);
           return Status();
         }
-        const bool fresh =
-            where.fresh || is_new_in_lower(map) || !is_at_home(where, listed, map);
+        const bool fresh = where.fresh || is_new_in_lower(map) || !is_at_home(where, listed, map);
         if (fresh && !drain_directory(state, where, lower, listed, map)) {
           state.skipped.insert(listed.inode);
           return Status();
@@ -183,7 +180,8 @@ void create(DrainState& state, const Where& top) {
   }
 }
 
-// A name that no other drain of the same directory has, with the host so that leftovers have an owner.
+// A name that no other drain of the same directory has, with the host so that leftovers have an
+// owner.
 std::string aside_name(const file::FileSystem& fs) {
   return std::string(drain_prefix) + cover_name(own_claim(fs, "").host).substr(0, 8) + "-" +
          sys::random_name();
@@ -197,8 +195,7 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
   if (!lock.ok()) return lock.status();
   auto known = lower_of(fs).cover_of_top(cover.top);
   if (!known.ok()) return known.status();
-  if (*known == nullptr)
-    return fail(ENOENT, "%s is not covered any more", cover.path.c_str());
+  if (*known == nullptr) return fail(ENOENT, "%s is not covered any more", cover.path.c_str());
   auto inode = file::live_inode(fs, cover.top);
   if (!inode.ok()) return inode.status();
   DrainState state(cover, **known, calls, *report);

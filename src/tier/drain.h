@@ -1,20 +1,22 @@
 // Draining: what changed in a cover is carried to lower.
 //
 // Three walks over the cover's tree in the pool:
-//   plan     how many bytes are to be written, and whether lower has room for them; nothing is changed
-//   create   directories are made, files written aside, compared and renamed to their names
-//   finish   from the leaves up: what was removed in the pool is removed in lower (only if everything
+//   plan     how many bytes are to be written, and whether lower has room for them; nothing is
+//   changed create   directories are made, files written aside, compared and renamed to their names
+//   finish   from the leaves up: what was removed in the pool is removed in lower (only if
+//   everything
 //            could be created, so that a moved file is never nowhere), then directories get their
 //            modes and times
 //
 // Invariants
 //  1. Nothing in lower is replaced or removed unless it is what the pool remembers (LowerIdentity).
-//  2. A name in lower shows the old file or the whole new one. What is written aside has a name that
-//     begins with ".cairn-drain-"; the next drain removes what a killed one left.
-//  3. An inode counts as drained (Inode::drained is its ctime) only after lower has it under its name.
-//     The ctime that counts is that of before the copy; whoever changes the file later moves it on.
-//  4. Between the rename in lower and the note in the pool a drain can be killed: the journal says what
-//     was about to be renamed, so that the next one knows its own file.
+//  2. A name in lower shows the old file or the whole new one. What is written aside has a name
+//     that begins with ".cairn-drain-"; the next drain removes what a killed one left.
+//  3. An inode counts as drained (Inode::drained is its ctime) only after lower has it under its
+//     name. The ctime that counts is that of before the copy; whoever changes the file later moves
+//     it on.
+//  4. Between the rename in lower and the note in the pool a drain can be killed: the journal says
+//     what was about to be renamed, so that the next one knows its own file.
 #pragma once
 
 #include <functional>

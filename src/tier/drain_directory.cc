@@ -26,8 +26,9 @@ bool make_way(DrainState& state, const Where& where, int fd, const file::Listed&
     return false;
   }
   if (in_lower == InLower::other) {
-    state.conflict(path, "a directory here, something else there that was changed or made behind "
-                         "our back; both are kept");
+    state.conflict(path,
+                   "a directory here, something else there that was changed or made behind "
+                   "our back; both are kept");
     return false;
   }
   const int64_t result = sys::unlinkat(fd, listed.name, 0);

@@ -1,4 +1,5 @@
-// Files, symbolic links and other names that are no directories: written aside, compared, published.
+// Files, symbolic links and other names that are no directories: written aside, compared,
+// published.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -31,8 +32,8 @@ Status copy_stretch(DrainState& state, file::File& from, int to, uint64_t offset
                     std::vector<uint8_t>& buffer, const std::string& path) {
   std::vector<uint8_t> back(buffer.size());
   while (offset < end) {
-    auto n = file::read_at(from, buffer.data(), std::min<uint64_t>(buffer.size(), end - offset),
-                           offset);
+    auto n =
+        file::read_at(from, buffer.data(), std::min<uint64_t>(buffer.size(), end - offset), offset);
     if (!n.ok()) return n.status();
     if (*n == 0) return Status();  // it was cut meanwhile, which its ctime says too
     for (size_t written = 0; written < *n;) {
@@ -70,7 +71,8 @@ Status copy_contents(DrainState& state, const file::Map& map, int to, const std:
   return Status();
 }
 
-// Owner first: a change of owner takes set-user-id bits away. Who may not give files away keeps them.
+// Owner first: a change of owner takes set-user-id bits away. Who may not give files away keeps
+// them.
 Status set_attributes(DrainState& state, const file::Map& map, const file::Attributes& wanted,
                       int fd, int old, const std::string& path) {
   struct stat st = {};
@@ -90,8 +92,8 @@ Status set_attributes(DrainState& state, const file::Map& map, const file::Attri
 
 Status write_regular(DrainState& state, const file::Map& map, const file::Attributes& wanted,
                      int directory, const char* name, const std::string& path) {
-  const int64_t opened = sys::openat(directory, state.aside.c_str(),
-                                     O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+  const int64_t opened =
+      sys::openat(directory, state.aside.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
   if (opened < 0) return sys::failed(opened, "cannot be written beside it", path);
   const sys::Descriptor to(static_cast<int>(opened));
   CAIRN_TRY(copy_contents(state, map, to.get(), path));
@@ -150,16 +152,16 @@ Tried try_once(DrainState& state, const Where& where, LowerDirectory& lower,
   aside.expected = expected;
   aside.change_time = change_time(state.fs, map);
   wait_for_tick(aside.change_time);
-  if (!still_names(state.fs, where, listed, map)) return Tried::failed;  // moved on: the next drain's
+  if (!still_names(state.fs, where, listed, map))
+    return Tried::failed;  // moved on: the next drain's
   // Stores through a mapping move no time on: while there is one, the file is drained every time.
   aside.mark = map.inode->links.load() == 1 && !file::is_pinned(state.fs, map.number);
   const file::Attributes wanted = attributes_now(state.fs, map);
   Status status = state.journal.write({where.path, state.aside, "", 0, 0, 0, 0, {}});
   const uint64_t done = state.done;
   if (status.ok())
-    status = S_ISREG(wanted.mode)
-                 ? write_regular(state, map, wanted, fd, listed.name, path)
-                 : make_special(state, map, wanted, fd, path);
+    status = S_ISREG(wanted.mode) ? write_regular(state, map, wanted, fd, listed.name, path)
+                                  : make_special(state, map, wanted, fd, path);
   const bool changed = change_time(state.fs, map) != aside.change_time;
   if (status.ok() && !changed) {
     if (const int64_t result = sys::lstatat(fd, state.aside.c_str(), &aside.st); result < 0)
@@ -177,7 +179,8 @@ Tried try_once(DrainState& state, const Where& where, LowerDirectory& lower,
   if (!publish(state, where, lower, listed, map, aside)) return Tried::failed;
   ++state.report.files;
   if (S_ISREG(wanted.mode)) state.report.bytes += wanted.size;
-  if (map.inode->links.load() > 1) note_linked(state, where, listed, map, identity_of(state.known, aside.st), aside.change_time);
+  if (map.inode->links.load() > 1)
+    note_linked(state, where, listed, map, identity_of(state.known, aside.st), aside.change_time);
   return Tried::done;
 }
 

@@ -45,8 +45,8 @@ void drain_lazy(DrainState& state, const Where& where, LowerDirectory& lower,
     state.conflict(path, "its attributes were changed here, and it changed there behind our back");
     return;
   }
-  const int64_t opened = sys::openat(static_cast<int>(directory), listed.name,
-                                     O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const int64_t opened =
+      sys::openat(static_cast<int>(directory), listed.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (opened < 0) {
     state.failed(path, sys::failed(opened, "open", path));
     return;

@@ -54,8 +54,10 @@ bool drain_link(DrainState& state, const Where& where, LowerDirectory& lower,
   }
   // Where there are no links, or not so many, it becomes a file of its own.
   if (sys::linkat(AT_FDCWD, linked.path.c_str(), fd, state.aside.c_str()) < 0) return false;
-  if (!publish(state, where, lower, listed, map, aside)) linked.is_complete = false;
-  else ++state.report.files;
+  if (!publish(state, where, lower, listed, map, aside))
+    linked.is_complete = false;
+  else
+    ++state.report.files;
   return true;
 }
 

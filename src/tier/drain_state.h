@@ -16,8 +16,8 @@ struct Where {
   uint64_t inode = 0;
   file::Map map;
   std::string path;
-  // The directory came here by a move or is new in lower, and what the names in it remember of lower may be
-  // about another place: it is looked at before it is believed.
+  // The directory came here by a move or is new in lower, and what the names in it remember of
+  // lower may be about another place: it is looked at before it is believed.
   bool fresh = false;
 };
 
@@ -27,8 +27,8 @@ class LowerDirectory {
   LowerDirectory(file::FileSystem& fs, const Where& where) : fs_(fs), where_(where) {}
   // -errno or the descriptor.
   int64_t fd();
-  // Before its names change: the pool remembers that the directory's own times are to be set again and
-  // that what is new in it for the next seconds is ours, and its owner may write.
+  // Before its names change: the pool remembers that the directory's own times are to be set again
+  // and that what is new in it for the next seconds is ours, and its owner may write.
   int64_t touch();
   // What changed becomes durable.
   void sync();
@@ -53,7 +53,11 @@ struct LinkedFile {
 
 struct DrainState {
   DrainState(Cover& drained, const Known& in, const DrainCalls& drain_calls, DrainReport& result)
-      : fs(*drained.fs), lower(lower_of(fs)), cover(drained), known(in), calls(drain_calls),
+      : fs(*drained.fs),
+        lower(lower_of(fs)),
+        cover(drained),
+        known(in),
+        calls(drain_calls),
         report(result) {}
 
   file::FileSystem& fs;
@@ -88,18 +92,18 @@ bool is_drained(file::FileSystem& fs, const Where& where, const file::Listed& li
 // The directory has its name in lower since it was imported or drained.
 bool is_at_home(const Where& where, const file::Listed& listed, const file::Map& map);
 bool is_new_in_lower(const file::Map& map);
-void set_home(file::FileSystem& fs, const Where& where, const std::string& name, const file::Map& map,
-              bool is_new);
-// What was listed still holds. Asked after the ctime was read: as long as that stays the same, so does the
-// name, because moving and removing it move the ctime on.
+void set_home(file::FileSystem& fs, const Where& where, const std::string& name,
+              const file::Map& map, bool is_new);
+// What was listed still holds. Asked after the ctime was read: as long as that stays the same, so
+// does the name, because moving and removing it move the ctime on.
 bool still_names(file::FileSystem& fs, const Where& where, const file::Listed& listed,
                  const file::Map& map);
 void set_drained(file::FileSystem& fs, const file::Map& map, uint64_t change_time);
 // Later changes will have a later time: the clock that stamps them has moved on.
 void wait_for_tick(uint64_t change_time);
 
-// From now on until some seconds later, what changes in lower at or below a directory is a drain's own
-// doing, also if it is killed before it can say so. Returns when that ends.
+// From now on until some seconds later, what changes in lower at or below a directory is a drain's
+// own doing, also if it is killed before it can say so. Returns when that ends.
 uint64_t announce(file::FileSystem& fs, uint64_t directory);
 
 // What lies in lower under a name, compared with what the pool remembers.
@@ -109,8 +113,8 @@ InLower look(const Known& known, int directory, const file::Listed& listed, stru
 // --- drain_file.cc: everything that is no directory ---
 void drain_name(DrainState& state, const Where& where, LowerDirectory& lower,
                 const file::Listed& listed, const file::Map& map);
-// What the pool remembers under a name may be replaced; a directory there goes first. False: something else is
-// there, which has been told.
+// What the pool remembers under a name may be replaced; a directory there goes first. False:
+// something else is there, which has been told.
 bool make_free(DrainState& state, const Where& where, int directory, const file::Listed& listed,
                InLower* expected);
 // --- drain_link.cc ---
@@ -126,13 +130,13 @@ void drain_lazy(DrainState& state, const Where& where, LowerDirectory& lower,
                 const file::Listed& listed, const file::Map& map);
 // --- publish.cc ---
 struct Aside {
-  struct stat st = {};          // of what was written aside
+  struct stat st = {};  // of what was written aside
   InLower expected = InLower::nothing;
   uint64_t change_time = 0;
-  bool mark = true;             // it counts as drained at that time
+  bool mark = true;  // it counts as drained at that time
 };
-// Renames what was written aside to its name, if that still is as expected, and notes it in the pool.
-// False: it could not be done, which has been told.
+// Renames what was written aside to its name, if that still is as expected, and notes it in the
+// pool. False: it could not be done, which has been told.
 bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
              const file::Listed& listed, const file::Map& map, const Aside& aside);
 Status recover_journal(DrainState& state);
@@ -142,10 +146,9 @@ bool drain_directory(DrainState& state, const Where& where, LowerDirectory& lowe
                      const file::Listed& listed, const file::Map& map);
 // --- finish.cc ---
 void finish(DrainState& state, const Where& top);
-// --- remove.cc ---
-// Removes the directory in lower that the pool remembers under this name, with all that is in it, if nobody
-// else has changed it: nothing in it has times later than the identity says. ESTALE if something has; then
-// nothing was removed.
+// --- remove.cc --- Removes the directory in lower that the pool remembers under this name, with
+// all that is in it, if nobody else has changed it: nothing in it has times later than the identity
+// says. ESTALE if something has; then nothing was removed.
 Status remove_tree(DrainState& state, const Where& where, int directory,
                    const file::Listed& listed);
 

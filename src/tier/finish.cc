@@ -17,9 +17,9 @@ namespace {
 struct Level {
   Where where;
   std::string name;
-  file::Listed listed;        // its name in the parent
+  file::Listed listed;                    // its name in the parent
   std::vector<file::Listed> directories;  // still to be visited
-  uint64_t newest = 0;        // of what changed in lower at or below it
+  uint64_t newest = 0;                    // of what changed in lower at or below it
 };
 
 void end_whiteout(DrainState& state, const Where& where, const file::Listed& listed) {
@@ -77,7 +77,8 @@ void remove_names(DrainState& state, const Where& where) {
   lower.sync();
 }
 
-Status apply_attributes(DrainState& state, const Where& where, const file::Attributes& wanted, int fd) {
+Status apply_attributes(DrainState& state, const Where& where, const file::Attributes& wanted,
+                        int fd) {
   struct stat st = {};
   int64_t result = sys::fstat(fd, &st);
   if (result < 0) return sys::failed(result, "stat", where.path);
@@ -139,7 +140,8 @@ void finish_level(DrainState& state, std::vector<Level>& way) {
   if (level.newest != 0) {  // in the place of what was announced
     file::LowerIdentity identity = level.listed.lower;
     identity.size = level.newest;
-    set_identity(state.fs, above.where.map, level.name, &identity).ignore();  // gone: nothing to tell
+    set_identity(state.fs, above.where.map, level.name, &identity)
+        .ignore();  // gone: nothing to tell
   }
   above.newest = std::max(above.newest, level.newest);
   // Only after everything below it could be drained.
@@ -179,7 +181,10 @@ void finish(DrainState& state, const Where& top) {
     const file::Map map{*inode, listed.inode};
     way.push_back({{listed.inode, map, level.where.path + "/" + name_of(listed),
                     level.where.fresh || is_new_in_lower(map)},
-                   name_of(listed), listed, {}, 0});
+                   name_of(listed),
+                   listed,
+                   {},
+                   0});
     list_directories(state, way.back());
   }
 }

@@ -77,7 +77,8 @@ Status LowerTree::import_one(const Place& place, uint64_t directory, int fd,
   imported.size = S_ISREG(st.st_mode) ? static_cast<uint64_t>(st.st_size) : 0;
   imported.atime = sys::atime_of(st);
   imported.mtime = sys::mtime_of(st);
-  // Every change from now on has a later ctime, also when the clock of lower's host is ahead of ours.
+  // Every change from now on has a later ctime, also when the clock of lower's host is ahead of
+  // ours.
   imported.ctime = std::min(sys::ctime_of(st), file::coarse_now_ns() - 1);
   imported.rdev = S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode) ? st.st_rdev : 0;
   if (S_ISLNK(st.st_mode)) {
@@ -85,9 +86,8 @@ Status LowerTree::import_one(const Place& place, uint64_t directory, int fd,
       return read == -ENOENT || read == -EINVAL ? Status() : sys::failed(read, "readlink", path);
   }
   *newest = std::max(*newest, sys::ctime_of(st));
-  const file::LowerIdentity identity = S_ISDIR(st.st_mode)
-                                           ? directory_identity(*place.cover, st, 0)
-                                           : identity_of(*place.cover, st);
+  const file::LowerIdentity identity =
+      S_ISDIR(st.st_mode) ? directory_identity(*place.cover, st, 0) : identity_of(*place.cover, st);
   const Status status = file::import_name(fs_, directory, name, imported, identity);
   // A process that was killed here before us may have got no further than the name.
   if (!status.ok() && status.code() != EEXIST) return annotate(status, "%s", path.c_str());

@@ -14,7 +14,7 @@ namespace cairn::tier {
 struct JournalRecord {
   std::string directory;  // path in lower
   std::string aside;
-  std::string name;       // empty: nothing is renamed yet
+  std::string name;  // empty: nothing is renamed yet
   uint64_t pool_directory = 0;
   uint64_t inode = 0;
   uint64_t generation = 0;

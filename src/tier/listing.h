@@ -9,17 +9,19 @@
 
 namespace cairn::tier {
 
-// Calls visit(listed) for each name, holding nothing meanwhile, until it fails. What is listed may be
-// gone by then; what the visit adds may be visited too.
+// Calls visit(listed) for each name, holding nothing meanwhile, until it fails. What is listed may
+// be gone by then; what the visit adds may be visited too.
 template <typename Visit>
-Status for_each_name(file::FileSystem& fs, const file::Map& directory, bool whiteouts, Visit visit) {
+Status for_each_name(file::FileSystem& fs, const file::Map& directory, bool whiteouts,
+                     Visit visit) {
   std::vector<file::Listed> batch(32);
   for (uint64_t cookie = 0;;) {
     size_t count = 0;
     {
       pool::SeatGuard seat(fs.pool);
       if (!seat.ok()) return pool::no_seat(fs.pool);
-      auto n = file::list_names(fs, *seat, directory, cookie, batch.data(), batch.size(), whiteouts);
+      auto n =
+          file::list_names(fs, *seat, directory, cookie, batch.data(), batch.size(), whiteouts);
       if (!n.ok()) return n.status();
       count = *n;
     }

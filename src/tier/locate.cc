@@ -1,5 +1,5 @@
-// From a lazy inode to its path in lower. Each imported inode knows the directory and the slot of its
-// name there; while it is lazy it has not moved, so the way up is the way that it came.
+// From a lazy inode to its path in lower. Each imported inode knows the directory and the slot of
+// its name there; while it is lazy it has not moved, so the way up is the way that it came.
 #include <fcntl.h>
 
 #include <algorithm>
@@ -13,7 +13,8 @@ namespace cairn::tier {
 namespace {
 
 Status gone(uint64_t number) {
-  return fail(ESTALE, "inode %llu: its contents lie in a covered directory that is not known any more",
+  return fail(ESTALE,
+              "inode %llu: its contents lie in a covered directory that is not known any more",
               static_cast<unsigned long long>(number));
 }
 
@@ -127,8 +128,8 @@ Status LowerTree::raise_newest(uint64_t directory, uint64_t newest) {
     if (!entry->has_lower || entry->lower.size >= newest) return Status();
     file::LowerIdentity identity = entry->lower;
     identity.size = newest;
-    CAIRN_TRY(set_identity(fs_, {*above, parent}, std::string(entry->name, entry->length),
-                           &identity));
+    CAIRN_TRY(
+        set_identity(fs_, {*above, parent}, std::string(entry->name, entry->length), &identity));
     at = parent;
   }
 }

@@ -1,13 +1,14 @@
-// Lower: where the contents of lazy files and directories come from. One per attached pool, for all of
-// its covers.
+// Lower: where the contents of lazy files and directories come from. One per attached pool, for all
+// of its covers.
 //
 // Invariants
-//  1. While an inode is lazy, its path below its cover's top is its path below the covered directory:
-//     what is about to move is made the pool's own first.
-//  2. Lazy goes away only once everything that lay in lower is in the pool, in one atomic change; until
-//     then everybody reads lower. So no half-imported directory or file is ever seen.
-//  3. What is read from lower is what it was when its name was imported (device, inode, size, mtime),
-//     or the call fails with ESTALE: a file that changed behind our back is never mixed with the old.
+//  1. While an inode is lazy, its path below its cover's top is its path below the covered
+//     directory: what is about to move is made the pool's own first.
+//  2. Lazy goes away only once everything that lay in lower is in the pool, in one atomic change;
+//     until then everybody reads lower. So no half-imported directory or file is ever seen.
+//  3. What is read from lower is what it was when its name was imported (device, inode, size,
+//     mtime), or the call fails with ESTALE: a file that changed behind our back is never mixed
+//     with the old.
 #pragma once
 
 #include <sys/stat.h>
@@ -38,12 +39,12 @@ struct Place {
   const Known* cover = nullptr;
   uint64_t parent = 0;  // directory and name in the pool; 0 for the top itself
   std::string name;
-  std::string path;     // in the system
+  std::string path;  // in the system
   file::LowerIdentity identity;
 };
 
-// In Inode::lower_unit of a directory: it was made in lower by a drain that has not finished below it, so
-// what lies there is looked at, name by name.
+// In Inode::lower_unit of a directory: it was made in lower by a drain that has not finished below
+// it, so what lies there is looked at, name by name.
 inline constexpr uint64_t unit_is_new = 1ULL << 63;
 
 // Names in lower that a cover never shows.
@@ -51,8 +52,8 @@ inline constexpr const char* claim_file = ".cairn-claim";
 inline constexpr const char* drain_prefix = ".cairn-drain-";
 bool is_hidden(const std::string& name);
 
-// Descriptors of lower files that were read lately. All of them verify, before they are used, that the
-// number still is what it was: programs close numbers that they do not know.
+// Descriptors of lower files that were read lately. All of them verify, before they are used, that
+// the number still is what it was: programs close numbers that they do not know.
 class DescriptorCache {
  public:
   DescriptorCache() = default;
@@ -92,8 +93,8 @@ class LowerTree final : public file::Lower {
 
   // ESTALE if the inode came from no cover that exists.
   Result<Place> locate(uint64_t inode);
-  // At or below this directory something changed in lower at `newest` with our knowledge: its identity
-  // and those of the directories above say so.
+  // At or below this directory something changed in lower at `newest` with our knowledge: its
+  // identity and those of the directories above say so.
   Status raise_newest(uint64_t directory, uint64_t newest);
   // The cover whose top this inode is; null if it is none.
   Result<const Known*> cover_of_top(uint64_t top);
@@ -111,8 +112,8 @@ class LowerTree final : public file::Lower {
   DescriptorCache descriptors_;
 };
 
-// The entry of inode `number` in a directory: in the slot at `unit` - 1 or, failing that (0: unknown),
-// found by looking through all names. ESTALE if it is not there.
+// The entry of inode `number` in a directory: in the slot at `unit` - 1 or, failing that (0:
+// unknown), found by looking through all names. ESTALE if it is not there.
 Result<file::Listed> entry_of(file::FileSystem& fs, const file::Map& directory, uint64_t unit,
                               uint64_t number);
 
@@ -121,21 +122,22 @@ std::unique_ptr<file::Lower> make_lower(file::FileSystem& fs);
 // The one that serves a file system already, made if there is none.
 LowerTree& lower_of(file::FileSystem& fs);
 
-// --- identity.cc ---
-// The device is told as 0 where it is that of the covered directory: network file systems get another
-// number with every mount.
+// --- identity.cc --- The device is told as 0 where it is that of the covered directory: network
+// file systems get another number with every mount.
 file::LowerIdentity identity_of(const Known& cover, const struct stat& st);
 bool is_same(const file::LowerIdentity& a, const file::LowerIdentity& b);
-// A directory's identity says device and inode; `size` holds the newest ctime that anything at or below
-// it had when it was imported or drained, against which its removal is checked.
+// A directory's identity says device and inode; `size` holds the newest ctime that anything at or
+// below it had when it was imported or drained, against which its removal is checked.
 file::LowerIdentity directory_identity(const Known& cover, const struct stat& st, uint64_t newest);
 bool is_same_directory(const file::LowerIdentity& a, const file::LowerIdentity& b);
-// What a name of the pool is in lower from now on (null: nothing); ENOENT if the pool has no such name.
+// What a name of the pool is in lower from now on (null: nothing); ENOENT if the pool has no such
+// name.
 Status set_identity(file::FileSystem& fs, const file::Map& directory, const std::string& name,
                     const file::LowerIdentity* identity);
 
-// Is held while an inode's contents come from lower: by whoever fills or stages it. A lock of the pool
-// (the inode's append lock, which nobody else takes while it is lazy), so it ends with its owner.
+// Is held while an inode's contents come from lower: by whoever fills or stages it. A lock of the
+// pool (the inode's append lock, which nobody else takes while it is lazy), so it ends with its
+// owner.
 class ImportLock {
  public:
   ImportLock(file::FileSystem& fs, const file::Map& map);

@@ -1,7 +1,6 @@
 // The moment in which a drained file gets its name in lower.
 #include <fcntl.h>
 #include <stdio.h>  // NOLINT: RENAME_NOREPLACE
-
 #include <sys/stat.h>
 
 #include "tier/drain_state.h"
@@ -42,8 +41,14 @@ bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
   const std::string path = where.path + "/" + name_of(listed);
   const auto fd = static_cast<int>(lower.fd());
   const file::LowerIdentity identity = identity_of(state.known, aside.st);
-  JournalRecord record{where.path, state.aside, name_of(listed), where.inode, map.number,
-                       map.inode->generation.load(), aside.mark ? aside.change_time : 0, identity};
+  JournalRecord record{where.path,
+                       state.aside,
+                       name_of(listed),
+                       where.inode,
+                       map.number,
+                       map.inode->generation.load(),
+                       aside.mark ? aside.change_time : 0,
+                       identity};
   Status status = state.journal.write(record);
   struct stat st = {};
   if (status.ok() && look(state.known, fd, listed, &st) != aside.expected) {

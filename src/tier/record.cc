@@ -99,7 +99,8 @@ Status write_pool_file(file::FileSystem& fs, uint64_t directory, const std::stri
   file::CreateRequest request;
   request.mode = S_IFREG | 0600;
   // One a killed process left; who writes holds the lock that all writers take.
-  if (Status status = file::unlink_name(fs, directory, aside); !status.ok() && status.code() != ENOENT)
+  if (Status status = file::unlink_name(fs, directory, aside);
+      !status.ok() && status.code() != ENOENT)
     return status;
   auto made = file::create_name(fs, directory, aside, request);
   if (!made.ok()) return made.status();

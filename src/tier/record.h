@@ -1,7 +1,7 @@
-// Record: what a pool remembers of a cover. `/.covers/NAME` is the directory that stands for lower, and
-// the file `/.covers/NAME.cover` says for what; NAME is made from lower's real path. A cover exists as
-// long as its record does: a directory without one was left by a process that died while it opened
-// or discarded the cover.
+// Record: what a pool remembers of a cover. `/.covers/NAME` is the directory that stands for lower,
+// and the file `/.covers/NAME.cover` says for what; NAME is made from lower's real path. A cover
+// exists as long as its record does: a directory without one was left by a process that died while
+// it opened or discarded the cover.
 #pragma once
 
 #include <functional>

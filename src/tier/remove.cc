@@ -13,23 +13,22 @@ Status changed(const std::string& path) {
   return fail(ESTALE, "%s: it was changed since it was imported", path.c_str());
 }
 
-// The times of a change are both later. The ctime alone moves on also when another link to the file comes
-// or goes; the mtime alone is what somebody has set it to.
+// The times of a change are both later. The ctime alone moves on also when another link to the file
+// comes or goes; the mtime alone is what somebody has set it to.
 bool is_later(const struct stat& st, uint64_t newest) {
   return sys::ctime_of(st) > newest && sys::mtime_of(st) > newest;
 }
 
 int64_t open_directory(int directory, const std::string& name, sys::Descriptor* fd,
                        std::vector<sys::Entry>* entries) {
-  const int64_t opened =
-      sys::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  const int64_t opened = sys::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   if (opened < 0) return opened;
   *fd = sys::Descriptor(static_cast<int>(opened));
   return sys::list(fd->get(), entries);
 }
 
-// What is removed moves the times of directories on. A drain that is killed in the middle has said so
-// before, in the identity that the next one compares with.
+// What is removed moves the times of directories on. A drain that is killed in the middle has said
+// so before, in the identity that the next one compares with.
 class Announced {
  public:
   Announced(DrainState& state, const Where& where, const file::Listed& listed)
@@ -70,8 +69,7 @@ Status visit_tree(int directory, const std::string& name, const std::string& pat
   }
   if (removing == nullptr) return Status();
   removing->again();
-  const int64_t result =
-      sys::unlinkat(directory, name.c_str(), is_directory ? AT_REMOVEDIR : 0);
+  const int64_t result = sys::unlinkat(directory, name.c_str(), is_directory ? AT_REMOVEDIR : 0);
   return result < 0 && result != -ENOENT ? sys::failed(result, "remove", path) : Status();
 }
 

@@ -30,7 +30,9 @@ thread_local Staging staging = {nullptr, 0};
 
 class StagingMark {
  public:
-  StagingMark(const file::FileSystem& fs, uint64_t inode) : before_(staging) { staging = {&fs, inode}; }
+  StagingMark(const file::FileSystem& fs, uint64_t inode) : before_(staging) {
+    staging = {&fs, inode};
+  }
   ~StagingMark() { staging = before_; }
   StagingMark(const StagingMark&) = delete;
   StagingMark& operator=(const StagingMark&) = delete;
@@ -42,7 +44,8 @@ class StagingMark {
 bool is_lazy(const file::Inode& inode) { return (inode.flags.load() & format::flag_lazy) != 0; }
 
 Status changed(const std::string& path) {
-  return fail(ESTALE, "%s: it was changed or replaced since its directory was covered", path.c_str());
+  return fail(ESTALE, "%s: it was changed or replaced since its directory was covered",
+              path.c_str());
 }
 
 Status check_space(file::FileSystem& fs, uint64_t bytes, const std::string& what) {
@@ -77,8 +80,8 @@ Status copy_data(file::FileSystem& fs, int fd, const file::Map& to, uint64_t siz
   uint64_t end = 0;
   for (uint64_t at = 0; next_data(fd, at, size, &from, &end); at = end) {
     for (uint64_t offset = from; offset < end;) {
-      const int64_t n = sys::pread(fd, buffer.data(), std::min<uint64_t>(buffer.size(), end - offset),
-                                   offset);
+      const int64_t n =
+          sys::pread(fd, buffer.data(), std::min<uint64_t>(buffer.size(), end - offset), offset);
       if (n < 0) return sys::failed(n, "read", path);
       if (n == 0) return changed(path);
       const Status status = file::fill_bytes(fs, to, buffer.data(), static_cast<size_t>(n), offset);
@@ -92,8 +95,10 @@ Status copy_data(file::FileSystem& fs, int fd, const file::Map& to, uint64_t siz
 // What a staging that did not come to its end has put into the pool.
 void free_contents(file::FileSystem& fs, const file::Map& map) {
   const StagingMark mark(fs, map.number);
-  const uint64_t size = (map.inode->size.load() + format::block_size - 1) & ~(format::block_size - 1);
-  if (size != 0) file::punch(fs, map, 0, size).ignore();  // what stays is written over by the next try
+  const uint64_t size =
+      (map.inode->size.load() + format::block_size - 1) & ~(format::block_size - 1);
+  if (size != 0)
+    file::punch(fs, map, 0, size).ignore();  // what stays is written over by the next try
 }
 
 // These become the file's size and times; lazy goes away with the same change, or stays.
@@ -145,7 +150,8 @@ Result<size_t> LowerTree::read(uint64_t number, void* buffer, size_t size, uint6
   if (status.ok()) {
     n = sys::pread(opened->get(), buffer, size, offset);
     struct stat after = {};
-    if (n < 0) status = sys::failed(n, "read", place->path);
+    if (n < 0)
+      status = sys::failed(n, "read", place->path);
     else if (sys::fstat(opened->get(), &after) < 0 ||
              !is_same(place->identity, identity_of(*place->cover, after)))
       status = changed(place->path);

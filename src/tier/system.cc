@@ -11,8 +11,8 @@
 namespace cairn::tier::sys {
 namespace {
 
-// syscall(2) is not among the calls that adapters define; it gives -1 and errno, which belongs to the
-// program that we are guests of.
+// syscall(2) is not among the calls that adapters define; it gives -1 and errno, which belongs to
+// the program that we are guests of.
 template <typename... Arguments>
 int64_t call(int64_t number, Arguments... arguments) {
   const int saved = errno;
@@ -42,7 +42,8 @@ int64_t open_beneath(const char* path, int flags) {
   how.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
   const int64_t fd = call_again(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
   if (fd != -ENOSYS && fd != -EPERM) return fd;
-  return openat(AT_FDCWD, path, flags | O_NOFOLLOW);  // Linux before 5.6, or a filter that knows no better
+  return openat(AT_FDCWD, path,
+                flags | O_NOFOLLOW);  // Linux before 5.6, or a filter that knows no better
 }
 int64_t openat(int directory, const char* name, int flags, uint32_t mode) {
   return call_again(SYS_openat, directory, name, flags | O_CLOEXEC, mode);

@@ -1,4 +1,5 @@
-// System: the calls that tier/ makes on lower, the directory of the system that a cover stands in for.
+// System: the calls that tier/ makes on lower, the directory of the system that a cover stands in
+// for.
 //
 // They are the kernel's own, by number: this code is also part of a library that is preloaded into
 // programs and defines open, stat and so on itself; by their names our calls would come back to us.
@@ -89,8 +90,8 @@ class Descriptor {
   int fd_ = -1;
 };
 
-// Where a program does not look for its own: a number from 1000 on (less if the process may not have so
-// many). Closes `fd`.
+// Where a program does not look for its own: a number from 1000 on (less if the process may not
+// have so many). Closes `fd`.
 Descriptor out_of_the_way(int fd);
 
 struct Entry {

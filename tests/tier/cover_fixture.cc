@@ -32,7 +32,8 @@ struct Described {
 
 std::string line_of(const Described& d, const TreeOptions& options) {
   std::string line = "mode " + hex(d.mode);
-  if (!S_ISDIR(d.mode)) line += " size " + std::to_string(d.size) + " links " + std::to_string(d.links);
+  if (!S_ISDIR(d.mode))
+    line += " size " + std::to_string(d.size) + " links " + std::to_string(d.links);
   if (options.times) line += " mtime " + std::to_string(d.mtime);
   if (S_ISREG(d.mode)) line += " crc " + hex(crc32c(0, d.contents.data(), d.contents.size()));
   if (S_ISLNK(d.mode)) line += " to " + d.contents;
@@ -106,9 +107,12 @@ std::map<std::string, std::string> describe(const std::string& root, const TreeO
     if (path == "/.cairn-claim") continue;
     struct stat st = {};
     if (lstat((root + path).c_str(), &st) != 0) continue;
-    Described d{st.st_mode, static_cast<uint64_t>(st.st_size),
+    Described d{st.st_mode,
+                static_cast<uint64_t>(st.st_size),
                 st.st_mtim.tv_sec * 1'000'000'000 + st.st_mtim.tv_nsec,
-                static_cast<uint32_t>(st.st_nlink), "", attributes_of(root + path)};
+                static_cast<uint32_t>(st.st_nlink),
+                "",
+                attributes_of(root + path)};
     if (S_ISREG(st.st_mode)) d.contents = get(root + path);
     if (S_ISLNK(st.st_mode)) d.contents = fs::read_symlink(root + path).string();
     tree[path] = line_of(d, options);
@@ -121,7 +125,8 @@ std::string difference(const std::map<std::string, std::string>& a,
   std::string text;
   for (const auto& [path, line] : a) {
     const auto other = b.find(path);
-    if (other == b.end()) text += "only in the first: " + path + " " + line + "\n";
+    if (other == b.end())
+      text += "only in the first: " + path + " " + line + "\n";
     else if (other->second != line)
       text += path + ":\n   " + line + "\n   " + other->second + "\n";
   }

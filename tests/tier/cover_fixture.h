@@ -36,7 +36,8 @@ std::string get(const std::string& path);
 struct TreeOptions {
   bool times = true;
 };
-std::map<std::string, std::string> describe(const std::string& root, const TreeOptions& options = {});
+std::map<std::string, std::string> describe(const std::string& root,
+                                            const TreeOptions& options = {});
 std::string difference(const std::map<std::string, std::string>& a,
                        const std::map<std::string, std::string>& b);
 

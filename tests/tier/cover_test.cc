@@ -31,8 +31,7 @@ TEST_F(ShownTest, LowersNamesAttributesAndBytesAreShown) {
   ASSERT_NE(covered.cover, nullptr);
   EXPECT_EQ(difference(covered.describe(), before), "");
   EXPECT_EQ(covered.stat("dir/a").flags & CAIRN_FILE_LAZY, CAIRN_FILE_LAZY);
-  EXPECT_EQ(covered.list("."),
-            (std::vector<std::string>{"dir", "empty", "fifo", "hello", "link"}));
+  EXPECT_EQ(covered.list("."), (std::vector<std::string>{"dir", "empty", "fifo", "hello", "link"}));
   // The claim is in lower, and nothing else is new there.
   EXPECT_TRUE(fs::exists(lower_ + "/.cairn-claim"));
 }

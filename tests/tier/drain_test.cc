@@ -61,7 +61,8 @@ TEST_F(DrainTest, ChangedAndNewFiles) {
 TEST_F(DrainTest, AttributesOfUntouchedFiles) {
   Covered covered(pool_, lower_);
   ASSERT_EQ(cairn_chmod(covered.pool, covered.stat("dir/a").ino, 0640), 0);
-  ASSERT_EQ(cairn_utimens(covered.pool, covered.stat("dir/a").ino, 1'000'000'007, 2'000'000'003), 0);
+  ASSERT_EQ(cairn_utimens(covered.pool, covered.stat("dir/a").ino, 1'000'000'007, 2'000'000'003),
+            0);
   ASSERT_EQ(cairn_chmod(covered.pool, covered.stat("dir/deep").ino, 0700), 0);
   EXPECT_NE(covered.stat("dir/a").flags & CAIRN_FILE_LAZY, 0u);
   expect_drained(covered);
@@ -181,8 +182,8 @@ TEST_F(DrainTest, DrainedFilesBelowARemovedDirectoryAreRemoved) {
   expect_drained(covered);
 }
 
-// The clock that stamps writes stands still for some milliseconds: a write in the tick in which the file
-// was made in lower has the same time as it.
+// The clock that stamps writes stands still for some milliseconds: a write in the tick in which the
+// file was made in lower has the same time as it.
 TEST_F(DrainTest, AWriteInTheTickOfTheImportIsDrained) {
   for (int i = 0; i < 30; ++i) {
     const std::string pool = shared_.path("pool" + std::to_string(i));
@@ -208,8 +209,10 @@ TEST_F(DrainTest, DrainingWhileOthersWrite) {
     Covered writer(pool_, lower_, true);
     for (int i = 0; i < 400; ++i) {
       const std::string name = "w" + std::to_string(i % 7);
-      writer.create(name, std::string(static_cast<size_t>(50000 + i), static_cast<char>('a' + i % 26)));
-      if (i % 5 == 0) cairn_rename(writer.pool, writer.top, name.c_str(), writer.top, "dir/moved", 0);
+      writer.create(name,
+                    std::string(static_cast<size_t>(50000 + i), static_cast<char>('a' + i % 26)));
+      if (i % 5 == 0)
+        cairn_rename(writer.pool, writer.top, name.c_str(), writer.top, "dir/moved", 0);
       if (i % 11 == 0) cairn_unlink(writer.pool, writer.top, "dir/moved");
     }
     _exit(0);
@@ -232,7 +235,8 @@ TEST_F(DrainTest, UndrainedBytesAreListed) {
     int count = 0;
   } found;
   const auto visit = [](void* context, const char* directory, const char* job, uint64_t bytes) {
-    *static_cast<Found*>(context) = {directory, job, bytes, static_cast<Found*>(context)->count + 1};
+    *static_cast<Found*>(context) = {directory, job, bytes,
+                                     static_cast<Found*>(context)->count + 1};
   };
   ASSERT_EQ(cairn_cover_list(covered.pool, visit, &found), 0) << cairn_last_error();
   EXPECT_EQ(found.count, 1);

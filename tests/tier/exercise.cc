@@ -35,9 +35,14 @@ void Exercise::populate(const std::string& root) {
     const std::string path = root + "/" + random_path();
     const std::string text(below(20000), static_cast<char>('A' + below(26)));
     switch (below(4)) {
-      case 0: mkdir(path.c_str(), 0755); break;
-      case 1: if (symlink("a/b", path.c_str()) != 0) break; break;
-      default: put_at(path, O_WRONLY | O_CREAT | O_EXCL, text, 0);
+      case 0:
+        mkdir(path.c_str(), 0755);
+        break;
+      case 1:
+        if (symlink("a/b", path.c_str()) != 0) break;
+        break;
+      default:
+        put_at(path, O_WRONLY | O_CREAT | O_EXCL, text, 0);
     }
   }
 }
@@ -70,25 +75,36 @@ int Exercise::in_pool(Covered& covered, const Operation& o) {
     return S_ISLNK(st.mode) ? -ELOOP : call();
   };
   switch (o.kind) {
-    case 0: return cairn_mkdir(pool, top, o.from.c_str(), 0755);
-    case 1: case 2: return open_at(O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0);
-    case 3: case 4: return open_at(O_WRONLY | O_NOFOLLOW, o.number);
-    case 5: return open_at(O_WRONLY | O_TRUNC | O_NOFOLLOW, 0);
-    case 6: return cairn_unlink(pool, top, o.from.c_str());
-    case 7: return cairn_rmdir(pool, top, o.from.c_str());
-    case 8: case 9: case 10: return cairn_rename(pool, top, o.from.c_str(), top, o.to.c_str(), 0);
-    case 11: return cairn_link(pool, top, o.from.c_str(), top, o.to.c_str(), CAIRN_NOFOLLOW);
-    case 12: return cairn_symlink(pool, "a/b", top, o.from.c_str());
+    case 0:
+      return cairn_mkdir(pool, top, o.from.c_str(), 0755);
+    case 1:
+    case 2:
+      return open_at(O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0);
+    case 3:
+    case 4:
+      return open_at(O_WRONLY | O_NOFOLLOW, o.number);
+    case 5:
+      return open_at(O_WRONLY | O_TRUNC | O_NOFOLLOW, 0);
+    case 6:
+      return cairn_unlink(pool, top, o.from.c_str());
+    case 7:
+      return cairn_rmdir(pool, top, o.from.c_str());
+    case 8:
+    case 9:
+    case 10:
+      return cairn_rename(pool, top, o.from.c_str(), top, o.to.c_str(), 0);
+    case 11:
+      return cairn_link(pool, top, o.from.c_str(), top, o.to.c_str(), CAIRN_NOFOLLOW);
+    case 12:
+      return cairn_symlink(pool, "a/b", top, o.from.c_str());
     case 13:
       return on_inode([&] { return cairn_chmod(pool, st.ino, S_ISDIR(st.mode) ? 0710 : 0640); });
     case 14:
-      return on_inode([&] {
-        return S_ISREG(st.mode) ? cairn_truncate(pool, st.ino, o.number) : -EISDIR;
-      });
+      return on_inode(
+          [&] { return S_ISREG(st.mode) ? cairn_truncate(pool, st.ino, o.number) : -EISDIR; });
     default:
-      return on_inode([&] {
-        return cairn_setxattr(pool, st.ino, "user.number", o.text.data(), 5, 0);
-      });
+      return on_inode(
+          [&] { return cairn_setxattr(pool, st.ino, "user.number", o.text.data(), 5, 0); });
   }
 }
 
@@ -101,16 +117,30 @@ int Exercise::in_plain(const std::string& root, const Operation& o) {
     return S_ISLNK(st.st_mode) ? -ELOOP : code(call());
   };
   switch (o.kind) {
-    case 0: return code(mkdir(from.c_str(), 0755));
-    case 1: case 2: return put_at(from, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, o.text, 0);
-    case 3: case 4: return put_at(from, O_WRONLY | O_NOFOLLOW, o.text, o.number);
-    case 5: return put_at(from, O_WRONLY | O_TRUNC | O_NOFOLLOW, o.text, 0);
-    case 6: return code(unlink(from.c_str()));
-    case 7: return code(rmdir(from.c_str()));
-    case 8: case 9: case 10: return code(rename(from.c_str(), to.c_str()));
-    case 11: return code(link(from.c_str(), to.c_str()));
-    case 12: return code(symlink("a/b", from.c_str()));
-    case 13: return on_inode([&] { return chmod(from.c_str(), S_ISDIR(st.st_mode) ? 0710 : 0640); });
+    case 0:
+      return code(mkdir(from.c_str(), 0755));
+    case 1:
+    case 2:
+      return put_at(from, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, o.text, 0);
+    case 3:
+    case 4:
+      return put_at(from, O_WRONLY | O_NOFOLLOW, o.text, o.number);
+    case 5:
+      return put_at(from, O_WRONLY | O_TRUNC | O_NOFOLLOW, o.text, 0);
+    case 6:
+      return code(unlink(from.c_str()));
+    case 7:
+      return code(rmdir(from.c_str()));
+    case 8:
+    case 9:
+    case 10:
+      return code(rename(from.c_str(), to.c_str()));
+    case 11:
+      return code(link(from.c_str(), to.c_str()));
+    case 12:
+      return code(symlink("a/b", from.c_str()));
+    case 13:
+      return on_inode([&] { return chmod(from.c_str(), S_ISDIR(st.st_mode) ? 0710 : 0640); });
     case 14:
       return on_inode([&] {
         if (S_ISREG(st.st_mode)) return truncate(from.c_str(), static_cast<off_t>(o.number));
@@ -127,8 +157,9 @@ void Exercise::step(Covered& covered, const std::string& plain) {
   const int expected = in_plain(plain, o);
   const int result = in_pool(covered, o);
   // Where two errors are to be told, either will do.
-  ASSERT_EQ(result == 0, expected == 0) << "result " << result << " " << "operation " << o.kind << " " << o.from << " " << o.to << ": "
-                              << cairn_last_error();
+  ASSERT_EQ(result == 0, expected == 0)
+      << "result " << result << " "
+      << "operation " << o.kind << " " << o.from << " " << o.to << ": " << cairn_last_error();
 }
 
 void Exercise::step(Covered& covered) { in_pool(covered, choose()); }

@@ -1,9 +1,9 @@
 // Random operations in a cover, drained now and then, against the same on a plain directory.
+#include "tier/exercise.h"
+
 #include <sys/stat.h>
 
 #include <cstdlib>
-
-#include "tier/exercise.h"
 
 namespace cairn::test {
 namespace {

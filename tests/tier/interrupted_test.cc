@@ -1,4 +1,5 @@
-// Drains that are killed at any moment lose nothing, leave nothing, and the next one finishes the work.
+// Drains that are killed at any moment lose nothing, leave nothing, and the next one finishes the
+// work.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,7 +13,8 @@ namespace {
 
 class InterruptedTest : public CoverTest {
  protected:
-  // Runs `work` in a process of its own, killed after `us` microseconds. True if it came to its end.
+  // Runs `work` in a process of its own, killed after `us` microseconds. True if it came to its
+  // end.
   template <typename Work>
   bool killed_after(int64_t us, Work work) {
     const pid_t child = fork();
@@ -43,7 +45,8 @@ class InterruptedTest : public CoverTest {
 
 TEST_F(InterruptedTest, KilledDrainsAreFinishedByTheNext) {
   const char* given = std::getenv("CAIRN_SEED");
-  const uint64_t first = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device()();
+  const uint64_t first =
+      given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device()();
   SCOPED_TRACE("CAIRN_SEED=" + std::to_string(first));
   std::mt19937_64 random(first);
   make_pool();
@@ -58,7 +61,8 @@ TEST_F(InterruptedTest, KilledDrainsAreFinishedByTheNext) {
       shown = covered.describe();
     }
     for (int i = 0; i < 200; ++i) {
-      if (killed_after(1 + static_cast<int64_t>(random() % 12000), [this] { return drain_elsewhere(); }))
+      if (killed_after(1 + static_cast<int64_t>(random() % 12000),
+                       [this] { return drain_elsewhere(); }))
         break;
       ++kills;
     }
@@ -85,8 +89,10 @@ TEST_F(InterruptedTest, KilledImportsAreFinishedByTheNext) {
         for (int f = 0; f < 400; ++f) covered.write(std::to_string(f), "");
         for (int f = 0; f < 400; ++f) {
           const std::string name = std::to_string(f);
-          cairn_rename(covered.pool, covered.top, name.c_str(), covered.top, ("m" + name).c_str(), 0);
-          cairn_rename(covered.pool, covered.top, ("m" + name).c_str(), covered.top, name.c_str(), 0);
+          cairn_rename(covered.pool, covered.top, name.c_str(), covered.top, ("m" + name).c_str(),
+                       0);
+          cairn_rename(covered.pool, covered.top, ("m" + name).c_str(), covered.top, name.c_str(),
+                       0);
         }
         return 0;
       });
@@ -120,7 +126,8 @@ TEST_F(InterruptedTest, ProcessesThatImportAndStageAtOnceSeeTheSame) {
     for (int i = 0; i < 100; ++i) {
       const std::string path = "dir/" + std::to_string(i);
       cairn_file* file = nullptr;
-      if (cairn_open(pool, cairn_cover_top(cover), path.c_str(), 2 /* O_RDWR */, 0, &file) != 0) _exit(4);
+      if (cairn_open(pool, cairn_cover_top(cover), path.c_str(), 2 /* O_RDWR */, 0, &file) != 0)
+        _exit(4);
       // Each writes a byte of his own; what is around it must be lower's.
       if (cairn_pwrite(file, "PQRS" + p, 1, static_cast<uint64_t>(5000 * p)) != 1) _exit(5);
       char buffer[20000];
