@@ -1,6 +1,11 @@
 #include "base/crc32c.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include <array>
+#include <atomic>
 #include <cstring>
 
 namespace cairn {
@@ -24,6 +29,21 @@ uint32_t portable(uint32_t crc, const unsigned char* p, size_t size) {
 }
 
 #if defined(__x86_64__)
+// Asked once, at the first sum: not at load, where it would cost every program (cpuid traps in a VM).
+bool has_sse42() {
+  static std::atomic<int> known{0};  // 1 yes, 2 no
+  int value = known.load(std::memory_order_relaxed);
+  if (value == 0) [[unlikely]] {
+    unsigned a = 0;
+    unsigned b = 0;
+    unsigned c = 0;
+    unsigned d = 0;
+    value = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_SSE4_2) != 0 ? 1 : 2;
+    known.store(value, std::memory_order_relaxed);
+  }
+  return value == 1;
+}
+
 __attribute__((target("sse4.2"))) uint32_t sse42(uint32_t crc, const unsigned char* p,
                                                  size_t size) {
   uint64_t c = crc;
@@ -43,7 +63,7 @@ __attribute__((target("sse4.2"))) uint32_t sse42(uint32_t crc, const unsigned ch
 uint32_t crc32c(uint32_t crc, const void* data, size_t size) {
   const auto* p = static_cast<const unsigned char*>(data);
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("sse4.2")) return ~sse42(~crc, p, size);
+  if (has_sse42()) return ~sse42(~crc, p, size);
 #endif
   return ~portable(~crc, p, size);
 }

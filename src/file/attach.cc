@@ -174,7 +174,9 @@ void detach(FileSystem& fs) {
     }
   }
   pool::release_lanes(pool);
-  if (last && pool.fence().ok()) {
+  // Also for those who are not the last: only they can drain what they flushed.
+  const bool durable = pool.fence().ok();
+  if (last && durable) {
     pool.store_flush(pool.state->clean, 1);
     pool.fence().ignore();  // then it is recovered once more
   }

@@ -57,25 +57,26 @@ void fold(Pool& pool, Inode& inode, uint64_t mtime) {
   pool.fetch_add(inode.change, 1);
 }
 
-// Counts the blocks of a map: data and nodes.
-class BlockCounter final : public MapVisitor {
- public:
-  static constexpr uint64_t exact_nodes = 64;
-  uint64_t blocks = 0;
-
-  bool data(Word&, Entry, uint64_t, uint64_t n) override {
-    blocks += n;
-    return true;
+// Blocks below an entry, nodes included; `nodes` counts level-1 nodes down to 0, where it stops.
+uint64_t count_below(const Pool& pool, const Map& map, Entry entry, uint64_t base, unsigned level,
+                     uint64_t* nodes) {
+  if (!entry || !pool.valid(entry.block()) || !entry.belongs_to(map.number, base, level)) return 0;
+  if (level == 0) return 1;
+  if (entry.kind() == Kind::leaf) return format::chunk_blocks;
+  if (entry.kind() != Kind::node || *nodes == 0) return 0;
+  const Word* node = node_at(pool, entry.block());
+  uint64_t blocks = 1;
+  if (level == 1) {
+    --*nodes;
+    for (uint64_t i = 0; i < format::node_entries; ++i) blocks += node[i].load_relaxed() != 0 ? 1 : 0;
+    return blocks;
   }
-  bool node(Word& /*word*/, Entry /*entry*/, uint64_t /*file_block*/, unsigned level) override {
-    blocks += 1;
-    if (level == 1) ++nodes_;
-    return nodes_ <= exact_nodes;
+  for (uint64_t i = 0; i < format::node_entries && *nodes != 0; ++i) {
+    const Entry child{node[i].load()};
+    if (child) blocks += count_below(pool, map, child, base + i * span_of(level - 1), level - 1, nodes);
   }
-
- private:
-  uint64_t nodes_ = 0;
-};
+  return blocks;
+}
 
 uint64_t blocks_of(const FileSystem& fs, const Map& map, uint64_t size) {
   uint64_t roots = 0;
@@ -85,10 +86,14 @@ uint64_t blocks_of(const FileSystem& fs, const Map& map, uint64_t size) {
     for (const Word& word : map.inode->direct) direct += word.load_relaxed() != 0 ? 1 : 0;
     return direct;
   }
+  constexpr uint64_t exact_nodes = 64;
+  uint64_t nodes = exact_nodes;
+  uint64_t blocks = 0;
+  for (const Word& word : map.inode->direct) blocks += word.load_relaxed() != 0 ? 1 : 0;
+  for (unsigned level = 1; level <= format::root_levels; ++level)
+    blocks += count_below(fs.pool, map, Entry{map.inode->root[level - 1].load()}, 0, level, &nodes);
   const uint64_t in_size = (size + format::block_size - 1) >> format::block_shift;
-  BlockCounter counter;
-  const bool exact = visit_map(fs.pool, map, 0, max_file_blocks, counter);
-  return exact ? counter.blocks : std::max(counter.blocks, in_size);
+  return nodes != 0 ? blocks : std::max(blocks, in_size);
 }
 
 uint64_t resolve(uint64_t time) { return time == time_now ? now_ns() : time; }

@@ -203,7 +203,10 @@ class Checker {
         for (uint64_t b = c * chunk_blocks; b < (c + 1) * chunk_blocks; ++b) {
           const bool free_bit = (segment.chunk[c].free[b % chunk_blocks / 64].load() >> (b % 64) & 1) != 0;
           const bool used = format::record_state(segment.record[b].owner.load()) == format::record_used;
-          if (claimed_[s][b]) continue;
+          if (claimed_[s][b]) {
+            if (free_bit) found("block %u:%llu is in use, but marked as free", s, ull{b});
+            continue;
+          }
           if (used)
             found("block %u:%llu is recorded as inode %llu's, but no map names it (leaked)", s,
                   ull{b}, ull{format::record_inode(segment.record[b].owner.load())});

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "file/attributes.h"
+#include "file/run_cache.h"
 #include "file/shape.h"
 #include "pool/space.h"
 
@@ -198,10 +199,35 @@ void note_full(FileSystem& fs, uint64_t missing) {
   fs.pool.fetch_add(fs.pool.state->full_bytes, missing);
 }
 
+void remember_spot(const File& file, LocalSeat& seat, uint64_t offset) {
+  const uint64_t shape = file.inode->shape.load();
+  Spot spot;
+  if (walk(file.fs->pool, file.map(), offset >> block_shift, &spot).ok() && spot.block)
+    remember(seat, file, shape, offset >> block_shift, spot);
+}
+
+// The short way: an overwrite inside one block that the last access has found. False: not that.
+bool overwrite_known(File& file, LocalSeat& seat, const uint8_t* source, uint64_t size,
+                     uint64_t offset, Status* status) {
+  const uint64_t at = in_block(offset);
+  BlockRef block;
+  if (at + size > block_size || recall(seat, file, offset >> block_shift, &block) == 0 ||
+      offset + size > file.inode->size.load())
+    return false;
+  *status = file.fs->pool.copy_in(block, at, source, size);
+  return true;
+}
+
 Result<size_t> write_in_seat(File& file, pool::SeatGuard& seat, const uint8_t* source, uint64_t size,
                              uint64_t offset) {
   FileSystem& fs = *file.fs;
   const Map map = file.map();
+  if (Status status; overwrite_known(file, *seat, source, size, offset, &status)) [[likely]] {
+    if (Status s = fs.pool.fence(); !s.ok()) return s;
+    if (!status.ok()) return status;
+    touch_modified(file);
+    return static_cast<size_t>(size);
+  }
   uint64_t written = 0;
   Status status = write_bytes(fs, seat, map, source, size, offset, &written);
   if (seat->words->extending_inode.load_relaxed() != 0) [[unlikely]] {
@@ -215,6 +241,7 @@ Result<size_t> write_in_seat(File& file, pool::SeatGuard& seat, const uint8_t* s
   if (Status s = fs.pool.fence(); !s.ok()) return s;
   if (status.code() == ENOSPC) note_full(fs, size - written);
   if (written == 0 && !status.ok()) return status;
+  if (size <= block_size) remember_spot(file, *seat, offset);
   touch_modified(file);
   return static_cast<size_t>(written);
 }
@@ -286,10 +313,17 @@ Result<size_t> read_at(File& file, void* buffer, size_t size, uint64_t offset) {
   while (done < size) {
     const uint64_t at = in_block(offset + done);
     const uint64_t file_block = (offset + done) >> block_shift;
+    uint64_t n = std::min<uint64_t>(size - done, block_size - at);
+    BlockRef block;
+    if (recall(*seat, file, file_block, &block) != 0 && n == size - done) [[likely]] {
+      CAIRN_TRY(fs.pool.region(block).read(to + done, (block.index() << block_shift) + at, n));
+      break;
+    }
+    const uint64_t shape = file.inode->shape.load();
     Spot spot;
     CAIRN_TRY(walk(fs.pool, map, file_block, &spot));
-    uint64_t n = std::min<uint64_t>(size - done, block_size - at);
     if (spot.block) [[likely]] {
+      if (n == size - done) remember(*seat, file, shape, file_block, spot);
       if (size - done > n) {
         const uint64_t blocks = contiguous(fs.pool, map, file_block, spot,
                                            (at + (size - done) + block_size - 1) >> block_shift);

@@ -113,6 +113,8 @@ std::unique_ptr<File> make_handle(FileSystem& fs, Inode* inode, uint64_t number,
   file->fs = &fs;
   file->inode = inode;
   file->number = number;
+  static std::atomic<uint64_t> serials{0};
+  file->serial = ++serials;
   file->shared = open;
   file->slot = slot;
   file->slot_generation = open->state.load() >> 3;

@@ -13,6 +13,7 @@ struct File {
   FileSystem* fs = nullptr;
   Inode* inode = nullptr;
   uint64_t number = 0;
+  uint64_t serial = 0;  // of this handle in this process, never reused
   format::OpenFile* shared = nullptr;
   uint64_t slot = 0;
   uint64_t slot_generation = 0;

@@ -196,15 +196,25 @@ struct Flavour {
 }  // namespace
 
 X86Features x86_features() {
+  // Not __builtin_cpu_supports: it has a constructor in every program that this is loaded into, whose
+  // dozen cpuid instructions trap in a virtual machine.
   X86Features features;
-  __builtin_cpu_init();
-  features.avx2 = __builtin_cpu_supports("avx2") != 0;
-  features.avx512 = __builtin_cpu_supports("avx512f") != 0;
+  unsigned a = 0;
   unsigned b = 0;
   unsigned c = 0;
   unsigned d = 0;
-  unsigned a = 0;
+  uint64_t enabled = 0;  // register states that the system saves
+  if (__get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_OSXSAVE) != 0) {
+    uint32_t low = 0;
+    uint32_t high = 0;
+    asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    enabled = static_cast<uint64_t>(high) << 32 | low;
+  }
+  constexpr uint64_t ymm = 0x6;
+  constexpr uint64_t zmm = 0xe6;
   if (__get_cpuid_count(7, 0, &a, &b, &c, &d) != 0) {
+    features.avx2 = (b & bit_AVX2) != 0 && (enabled & ymm) == ymm;
+    features.avx512 = (b & bit_AVX512F) != 0 && (enabled & zmm) == zmm;
     features.clflushopt = (b & bit_CLFLUSHOPT) != 0;
     features.clwb = (b & bit_CLWB) != 0;
   }

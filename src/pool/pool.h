@@ -61,6 +61,14 @@ struct LocalSeat {
   uint32_t index = 0;
   uint64_t lock_word = 0;
   std::atomic<uint32_t> thread{0};  // its thread id, 0: free
+  // The run of blocks that its last access found; see file/run_cache.h.
+  struct {
+    uint64_t handle = 0;
+    uint64_t shape = 0;
+    uint64_t file_block = 0;
+    uint64_t count = 0;
+    BlockRef first;
+  } run;
   volatile uint32_t busy = 0;
 };
 

@@ -14,7 +14,8 @@
 namespace cairn::pool {
 
 namespace detail {
-thread_local SeatCache seat_cache[cached_seats] __attribute__((tls_model("initial-exec"))) = {};
+constinit thread_local SeatCache seat_cache[cached_seats]
+    __attribute__((tls_model("initial-exec"))) = {};
 }
 
 namespace {

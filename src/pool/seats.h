@@ -18,7 +18,8 @@ struct SeatCache {
   LocalSeat* seat;
 };
 inline constexpr unsigned cached_seats = 4;
-extern thread_local SeatCache seat_cache[cached_seats] __attribute__((tls_model("initial-exec")));
+extern constinit thread_local SeatCache seat_cache[cached_seats]
+    __attribute__((tls_model("initial-exec")));
 }  // namespace detail
 
 inline LocalSeat* seat_of_thread(Pool& pool) {
