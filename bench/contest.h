@@ -32,6 +32,9 @@ class Contest {
   [[nodiscard]] size_t rounds() const { return times_.empty() ? 0 : times_[0].size(); }
   [[nodiscard]] const std::string& name(size_t contender) const { return names_[contender]; }
   [[nodiscard]] double median(size_t contender) const { return median_of(times_[contender]); }
+  [[nodiscard]] const std::vector<double>& times(size_t contender) const {
+    return times_[contender];
+  }
   // Of `among`, the one with the least median.
   [[nodiscard]] size_t fastest(const std::vector<size_t>& among) const;
   // times of `limit` / times of `ours`, one per round: the share of the limit's speed that we reach.
