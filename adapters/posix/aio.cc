@@ -59,12 +59,14 @@ int aio_write(struct aiocb* request) {
 int aio_fsync(int operation, struct aiocb* request) {
   table::Use use(request->aio_fildes);
   if (!use) return real::aio_fsync(operation, request);
-  return complete(request, operation == O_DSYNC ? cairn_fdatasync(use->file) : cairn_fsync(use->file));
+  return complete(request,
+                  operation == O_DSYNC ? cairn_fdatasync(use->file) : cairn_fsync(use->file));
 }
 
 int lio_listio(int mode, struct aiocb* const* list, int count, struct sigevent* event) {
   bool any = false;
-  for (int i = 0; i < count; ++i) any = any || (list[i] != nullptr && table::is_covered(list[i]->aio_fildes));
+  for (int i = 0; i < count; ++i)
+    any = any || (list[i] != nullptr && table::is_covered(list[i]->aio_fildes));
   if (!any) return real::lio_listio(mode, list, count, event);
   bool failed = false;
   for (int i = 0; i < count; ++i) {

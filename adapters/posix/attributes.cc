@@ -46,11 +46,13 @@ static int change_owner(const cairn_stat& st, uid_t uid, gid_t gid) {
   uid_t caller = geteuid();
   if (caller != 0) {
     if (uid != static_cast<uid_t>(-1) && uid != st.uid) return -EPERM;
-    if (caller != st.uid && (uid != static_cast<uid_t>(-1) || gid != static_cast<gid_t>(-1))) return -EPERM;
+    if (caller != st.uid && (uid != static_cast<uid_t>(-1) || gid != static_cast<gid_t>(-1)))
+      return -EPERM;
   }
   int error = cairn_chown(pool, st.ino, uid, gid);
   // Whoever gets a file does not get its set-id bits.
-  if (error == 0 && S_ISREG(st.mode) && (st.mode & 0111) != 0 && (st.mode & (S_ISUID | S_ISGID)) != 0) {
+  if (error == 0 && S_ISREG(st.mode) && (st.mode & 0111) != 0 &&
+      (st.mode & (S_ISUID | S_ISGID)) != 0) {
     unsigned lost = S_ISUID | ((st.mode & S_IXGRP) != 0 ? S_ISGID : 0U);
     error = cairn_chmod(pool, st.ino, st.mode & 07777 & ~lost);
   }
@@ -163,22 +165,22 @@ static long configured(int name) {
 }
 
 // Acts on a path: the system's if it leads outside.
-#define ON_PATH(dir, path, follow, real_call, ours)             \
-  do {                                                          \
-    Target target;                                              \
-    int aimed = aim(dir, path, follow, &target);                \
-    Found& found = target.found;                                \
-    if (aimed > 0) return real_call;                            \
-    if (aimed < 0) return fail(aimed);                          \
-    return static_cast<decltype(real_call)>(result(ours));      \
+#define ON_PATH(dir, path, follow, real_call, ours)        \
+  do {                                                     \
+    Target target;                                         \
+    int aimed = aim(dir, path, follow, &target);           \
+    Found& found = target.found;                           \
+    if (aimed > 0) return real_call;                       \
+    if (aimed < 0) return fail(aimed);                     \
+    return static_cast<decltype(real_call)>(result(ours)); \
   } while (false)
 
 namespace serve {
 
 int fchmodat(int dir, const char* path, mode_t mode, int flags) {
   if (outside(dir, path)) return real::fchmodat(dir, path, mode, flags);
-  ON_PATH(dir, path, (flags & AT_SYMLINK_NOFOLLOW) == 0, real::fchmodat(found.dir, found.path, mode, flags),
-          change_mode(target.st, mode));
+  ON_PATH(dir, path, (flags & AT_SYMLINK_NOFOLLOW) == 0,
+          real::fchmodat(found.dir, found.path, mode, flags), change_mode(target.st, mode));
 }
 
 int chmod(const char* path, mode_t mode) {
@@ -198,7 +200,8 @@ int fchownat(int dir, const char* path, uid_t uid, gid_t gid, int flags) {
     return serve::fchown(dir, uid, gid);
   if (outside(dir, path)) return real::fchownat(dir, path, uid, gid, flags);
   ON_PATH(dir, path, (flags & AT_SYMLINK_NOFOLLOW) == 0,
-          real::fchownat(found.dir, found.path, uid, gid, flags), change_owner(target.st, uid, gid));
+          real::fchownat(found.dir, found.path, uid, gid, flags),
+          change_owner(target.st, uid, gid));
 }
 
 int chown(const char* path, uid_t uid, gid_t gid) {
@@ -221,7 +224,8 @@ int fchown(int fd, uid_t uid, gid_t gid) {
 int utimensat(int dir, const char* path, const struct timespec* times, int flags) {
   if (path == nullptr) {
     // The system call's way of naming a descriptor.
-    return table::is_covered(dir) ? serve::futimens(dir, times) : real::utimensat(dir, path, times, flags);
+    return table::is_covered(dir) ? serve::futimens(dir, times)
+                                  : real::utimensat(dir, path, times, flags);
   }
   if ((flags & AT_EMPTY_PATH) != 0 && path[0] == '\0' && table::is_covered(dir))
     return serve::futimens(dir, times);
@@ -256,7 +260,8 @@ int utimes(const char* path, const struct timeval* times) {
 }
 
 int lutimes(const char* path, const struct timeval* times) {
-  return outside(path) ? real::lutimes(path, times) : set_times(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW);
+  return outside(path) ? real::lutimes(path, times)
+                       : set_times(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW);
 }
 
 int futimes(int fd, const struct timeval* times) {

@@ -24,11 +24,11 @@ static void* next(const char* name) {
 
 // Each pointer starts at a stub that looks the function up and takes the stub's place: a program pays
 // for the calls that it makes.
-#define LAZY(result, name, parameters, arguments)                         \
-  static result find_##name parameters {                                  \
-    name = reinterpret_cast<result(*) parameters>(next(#name));           \
-    return name arguments;                                                \
-  }                                                                       \
+#define LAZY(result, name, parameters, arguments)               \
+  static result find_##name parameters {                        \
+    name = reinterpret_cast<result(*) parameters>(next(#name)); \
+    return name arguments;                                      \
+  }                                                             \
   result(*name) parameters = find_##name;
 #define SERVED(result, name, parameters, arguments) LAZY(result, name, parameters, arguments)
 #define ALIAS(result, name, parameters, arguments, call) LAZY(result, name, parameters, arguments)
@@ -47,15 +47,15 @@ static void* next(const char* name) {
 // engine opens is not the program's: it gets a high number, and the program cannot close it.
 #pragma GCC diagnostic ignored "-Wunused-parameter"  // versions of stat, rooms of checked reads
 namespace posix {
-#define EXPORT(result, name, parameters, arguments, call)                            \
-  POSIX_EXPORT result posix_export_##name parameters __asm__(#name);                 \
-  result posix_export_##name parameters { return call; }                             \
-  extern "C" __attribute__((visibility("hidden"))) result posix_engine_##name        \
-      parameters __asm__("__wrap_" #name);                                           \
-  result posix_engine_##name parameters {                                            \
-    descriptor::engine_closes<descriptor::closes(#name)> arguments;                  \
-    return descriptor::engine_opens<descriptor::opens(#name)>(                       \
-        [=] { return real::name arguments; });                                       \
+#define EXPORT(result, name, parameters, arguments, call)            \
+  POSIX_EXPORT result posix_export_##name parameters __asm__(#name); \
+  result posix_export_##name parameters { return call; }             \
+  extern "C" __attribute__((visibility("hidden")))                   \
+  result posix_engine_##name parameters __asm__("__wrap_" #name);    \
+  result posix_engine_##name parameters {                            \
+    descriptor::engine_closes<descriptor::closes(#name)> arguments;  \
+    return descriptor::engine_opens<descriptor::opens(#name)>(       \
+        [=] { return real::name arguments; });                       \
   }
 #define SERVED(result, name, parameters, arguments) \
   EXPORT(result, name, parameters, arguments, serve::name arguments)

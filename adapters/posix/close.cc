@@ -67,7 +67,9 @@ int close_range(unsigned first, unsigned last, int flags) {
   return from <= last ? real::close_range(from, last, 0) : 0;
 }
 
-void closefrom(int first) { serve::close_range(first < 0 ? 0U : static_cast<unsigned>(first), ~0U, 0); }
+void closefrom(int first) {
+  serve::close_range(first < 0 ? 0U : static_cast<unsigned>(first), ~0U, 0);
+}
 
 int dup(int fd) {
   if (table::is_private(fd)) return bad_descriptor();
@@ -102,7 +104,8 @@ static long control(table::Use& use, int command, void* argument) {
     case F_GETFL:
       return cairn_file_get_flags(use->file) | 0100000;  // O_LARGEFILE, as the kernel shows it
     case F_SETFL:
-      return cairn_file_set_flags(use->file, static_cast<int>(reinterpret_cast<intptr_t>(argument)));
+      return cairn_file_set_flags(use->file,
+                                  static_cast<int>(reinterpret_cast<intptr_t>(argument)));
     case F_GETLK:
     case F_SETLK:
     case F_SETLKW:

@@ -74,13 +74,15 @@ bool maybe_covered(int dir, const char* path) {
     // An ancestor, or "//" or "/." before the difference.
     if (path[same] == '\0' || path[same] == '/' || path[same] == '.') return true;
   }
-  if (table::covered_fds.load(std::memory_order_relaxed) > 0 && may_name_descriptor(path)) return true;
+  if (table::covered_fds.load(std::memory_order_relaxed) > 0 && may_name_descriptor(path))
+    return true;
   return climbs(path);
 }
 
 static Cover* cover_at(const char* folded, size_t length) {
   for (int i = 0; i < cover_count; ++i) {
-    if (covers[i].length == length && memcmp(covers[i].path, folded, length) == 0) return &covers[i];
+    if (covers[i].length == length && memcmp(covers[i].path, folded, length) == 0)
+      return &covers[i];
   }
   return nullptr;
 }
@@ -125,11 +127,13 @@ static Cover* fold(char* folded, size_t capacity, const char* rest, const char**
 
 // /proc/self/fd/N and its other names, if N is a Cairn file.
 static int descriptor_named(const char* folded) {
-  if (table::covered_fds.load(std::memory_order_relaxed) == 0 || !may_name_descriptor(folded)) return -1;
+  if (table::covered_fds.load(std::memory_order_relaxed) == 0 || !may_name_descriptor(folded))
+    return -1;
   char own[64];
   snprintf(own, sizeof own, "/proc/%d/fd/", getpid());
   const char* number = nullptr;
-  for (const char* prefix : {"/proc/self/fd/", "/dev/fd/", "/proc/thread-self/fd/", static_cast<const char*>(own)}) {
+  for (const char* prefix :
+       {"/proc/self/fd/", "/dev/fd/", "/proc/thread-self/fd/", static_cast<const char*>(own)}) {
     if (starts_with(folded, prefix)) number = folded + strlen(prefix);
   }
   if (strcmp(folded, "/dev/stdin") == 0) number = "0";

@@ -43,8 +43,8 @@ inline bool outside(const char* path);
 
 // Where a path starts to be ours.
 struct Spot {
-  Cover* cover;      // nullptr: outside; the system's call gets the path as it is
-  cairn_ino dir;     // inside: the directory to walk from; 0: the cover's top, which is not joined yet
+  Cover* cover;   // nullptr: outside; the system's call gets the path as it is
+  cairn_ino dir;  // inside: the directory to walk from; 0: the cover's top, which is not joined yet
   const char* path;  // inside: what is left to walk, possibly ""
   int descriptor;    // the path names an open Cairn file (/proc/self/fd/N), else -1
   char text[2 * PATH_MAX];

@@ -17,7 +17,7 @@ namespace posix::cwd {
 static std::atomic<Where> state{Where::kUnknown};
 static char kernel_path[PATH_MAX];  // outside
 static Current covered_place;
-static cairn_file* pin;              // keeps the directory's inode, should it be removed
+static cairn_file* pin;  // keeps the directory's inode, should it be removed
 static char inherited_path[PATH_MAX];
 static cairn_ino inherited_ino;
 
@@ -121,10 +121,9 @@ size_t describe(char* text, size_t capacity) {
   cairn_ino ino = untouched ? inherited_ino : covered_place.ino;
   struct stat st;
   if (real::fstatat(AT_FDCWD, ".", &st, 0) != 0) return 0;
-  int length = snprintf(text, capacity, "CAIRN_CWD=%llu:%llu:%llu:%s",
-                        static_cast<unsigned long long>(st.st_dev),
-                        static_cast<unsigned long long>(st.st_ino),
-                        static_cast<unsigned long long>(ino), path);
+  int length = snprintf(
+      text, capacity, "CAIRN_CWD=%llu:%llu:%llu:%s", static_cast<unsigned long long>(st.st_dev),
+      static_cast<unsigned long long>(st.st_ino), static_cast<unsigned long long>(ino), path);
   return static_cast<size_t>(length) < capacity ? static_cast<size_t>(length) : 0;
 }
 
@@ -135,7 +134,8 @@ void inherit(const char* value) {
   unsigned long long ours = *end == ':' ? strtoull(end + 1, &end, 10) : 0;
   if (*end != ':' || strlen(end + 1) >= sizeof inherited_path) return;
   struct stat st;
-  if (real::fstatat(AT_FDCWD, ".", &st, 0) != 0 || st.st_dev != device || st.st_ino != inode) return;
+  if (real::fstatat(AT_FDCWD, ".", &st, 0) != 0 || st.st_dev != device || st.st_ino != inode)
+    return;
   inherited_ino = ours;
   memcpy(inherited_path, end + 1, strlen(end + 1) + 1);
 }

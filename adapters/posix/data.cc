@@ -62,7 +62,8 @@ static struct iovec first_piece(const struct iovec* vector, int count) {
 
 using Transfer = ssize_t (*)(cairn_file* file, const struct iovec* vector, int count, off_t offset);
 
-static ssize_t transfer(cairn_file* file, const struct iovec* vector, int count, off_t offset, Transfer call) {
+static ssize_t transfer(cairn_file* file, const struct iovec* vector, int count, off_t offset,
+                        Transfer call) {
   int checked = check_vector(vector, count);
   if (checked < 0) return fail(checked);
   if (checked > 0) {
@@ -123,7 +124,8 @@ ssize_t preadv2(int fd, const struct iovec* vector, int count, off_t offset, int
 ssize_t pwritev2(int fd, const struct iovec* vector, int count, off_t offset, int flags) {
   table::Use use(fd);
   if (!use) return real::pwritev2(fd, vector, count, offset, flags);
-  if ((flags & ~(RWF_HIPRI | RWF_NOWAIT | RWF_DSYNC | RWF_SYNC | RWF_APPEND)) != 0) return invalid(EOPNOTSUPP);
+  if ((flags & ~(RWF_HIPRI | RWF_NOWAIT | RWF_DSYNC | RWF_SYNC | RWF_APPEND)) != 0)
+    return invalid(EOPNOTSUPP);
   if (offset < -1) return invalid(EINVAL);
   if ((flags & RWF_APPEND) != 0) {
     // Appends without O_APPEND need a position of their own; the C API has none to give.

@@ -107,7 +107,8 @@ int make_named(cairn_file* file) {
   cairn_file_id id;
   cairn_file_get_id(file, &id);
   char text[PATH_MAX + 64];
-  snprintf(text, sizeof text, "cairn:%s:%llu:%llu", pool_path, static_cast<unsigned long long>(id.slot),
+  snprintf(text, sizeof text, "cairn:%s:%llu:%llu", pool_path,
+           static_cast<unsigned long long>(id.slot),
            static_cast<unsigned long long>(id.generation));
   int before = errno;
   int fd = open_link(text);

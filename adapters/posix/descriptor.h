@@ -39,9 +39,10 @@ void forget_private(int fd);
 
 // Which of the intercepted calls give descriptors to the engine, or take them.
 constexpr bool opens(std::string_view name) {
-  return name == "open" || name == "open64" || name == "openat" || name == "openat64" || name == "creat" ||
-         name == "mkostemp" || name == "mkstemp" || name == "dup" || name == "__open_2" ||
-         name == "__open64_2" || name == "__openat_2" || name == "__openat64_2";
+  return name == "open" || name == "open64" || name == "openat" || name == "openat64" ||
+         name == "creat" || name == "mkostemp" || name == "mkstemp" || name == "dup" ||
+         name == "__open_2" || name == "__open64_2" || name == "__openat_2" ||
+         name == "__openat64_2";
 }
 constexpr bool closes(std::string_view name) { return name == "close"; }
 

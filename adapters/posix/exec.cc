@@ -56,7 +56,8 @@ int execve(const char* path, char* const* arguments, char* const* environment) {
   Handover handover;
   int error = handover.prepare();
   if (error < 0) return fail(error);
-  auto** room = static_cast<char**>(alloca(Handover::environment_room(environment) * sizeof(char*)));
+  auto** room =
+      static_cast<char**>(alloca(Handover::environment_room(environment) * sizeof(char*)));
   run_program(path, arguments, handover.environment(environment, room));
   handover.cancel();
   return -1;
@@ -83,7 +84,8 @@ int execvpe(const char* name, char* const* arguments, char* const* environment) 
   return -1;
 }
 
-int execveat(int dir, const char* path, char* const* arguments, char* const* environment, int flags) {
+int execveat(int dir, const char* path, char* const* arguments, char* const* environment,
+             int flags) {
   if (!active()) return real::execveat(dir, path, arguments, environment, flags);
   if ((flags & AT_EMPTY_PATH) != 0 && path[0] == '\0' && table::is_covered(dir))
     return serve::fexecve(dir, arguments, environment);
@@ -93,7 +95,8 @@ int execveat(int dir, const char* path, char* const* arguments, char* const* env
   Handover handover;
   int error = handover.prepare();
   if (error < 0) return fail(error);
-  auto** room = static_cast<char**>(alloca(Handover::environment_room(environment) * sizeof(char*)));
+  auto** room =
+      static_cast<char**>(alloca(Handover::environment_room(environment) * sizeof(char*)));
   real::execveat(dir, path, arguments, handover.environment(environment, room), flags);
   handover.cancel();
   return -1;
@@ -104,7 +107,8 @@ int fexecve(int fd, char* const* arguments, char* const* environment) {
   Handover handover;
   int error = handover.prepare();
   if (error < 0) return fail(error);
-  auto** room = static_cast<char**>(alloca(Handover::environment_room(environment) * sizeof(char*)));
+  auto** room =
+      static_cast<char**>(alloca(Handover::environment_room(environment) * sizeof(char*)));
   char* const* all = handover.environment(environment, room);
   table::Use use(fd);
   if (use) {
@@ -122,15 +126,15 @@ int fexecve(int fd, char* const* arguments, char* const* environment) {
 }  // namespace serve
 
 // execl(path, arg0, ..., nullptr[, environment]) as an array.
-#define COLLECT(first)                                                             \
-  va_list list;                                                                    \
-  va_start(list, first);                                                           \
-  size_t count = 1;                                                                \
-  while (va_arg(list, char*) != nullptr) ++count;                                  \
-  va_end(list);                                                                    \
-  auto** arguments = static_cast<char**>(alloca((count + 1) * sizeof(char*)));     \
-  va_start(list, first);                                                           \
-  arguments[0] = const_cast<char*>(first);                                         \
+#define COLLECT(first)                                                         \
+  va_list list;                                                                \
+  va_start(list, first);                                                       \
+  size_t count = 1;                                                            \
+  while (va_arg(list, char*) != nullptr) ++count;                              \
+  va_end(list);                                                                \
+  auto** arguments = static_cast<char**>(alloca((count + 1) * sizeof(char*))); \
+  va_start(list, first);                                                       \
+  arguments[0] = const_cast<char*>(first);                                     \
   for (size_t i = 1; i <= count; ++i) arguments[i] = va_arg(list, char*);
 
 POSIX_EXPORT int posix_export_execl(const char* path, const char* first, ...) __asm__("execl");

@@ -77,23 +77,29 @@ static long on_descriptor(const table::Use& use, Ours ours) {
 
 namespace serve {
 
-#define BY_PATH(name, follow, result_type, parameters, arguments, call)                          \
-  result_type name parameters {                                                                  \
-    if (outside(path)) return real::name arguments;                                              \
-    return static_cast<result_type>(on_path(                                                     \
-        path, follow, [&](const cairn_stat& st) { return call; },                                \
-        [&](const char* where) -> result_type { path = where; return real::name arguments; }));  \
+#define BY_PATH(name, follow, result_type, parameters, arguments, call) \
+  result_type name parameters {                                         \
+    if (outside(path)) return real::name arguments;                     \
+    return static_cast<result_type>(on_path(                            \
+        path, follow, [&](const cairn_stat& st) { return call; },       \
+        [&](const char* where) -> result_type {                         \
+          path = where;                                                 \
+          return real::name arguments;                                  \
+        }));                                                            \
   }
-#define BY_DESCRIPTOR(name, result_type, parameters, arguments, call)                                  \
-  result_type name parameters {                                                                        \
-    table::Use use(fd);                                                                                \
-    if (!use) return real::name arguments;                                                             \
-    return static_cast<result_type>(on_descriptor(use, [&](const cairn_stat& st) { return call; }));   \
+#define BY_DESCRIPTOR(name, result_type, parameters, arguments, call)    \
+  result_type name parameters {                                          \
+    table::Use use(fd);                                                  \
+    if (!use) return real::name arguments;                               \
+    return static_cast<result_type>(                                     \
+        on_descriptor(use, [&](const cairn_stat& st) { return call; })); \
   }
 
-BY_PATH(setxattr, true, int, (const char* path, const char* name, const void* value, size_t size, int flags),
+BY_PATH(setxattr, true, int,
+        (const char* path, const char* name, const void* value, size_t size, int flags),
         (path, name, value, size, flags), set(st, name, value, size, flags))
-BY_PATH(lsetxattr, false, int, (const char* path, const char* name, const void* value, size_t size, int flags),
+BY_PATH(lsetxattr, false, int,
+        (const char* path, const char* name, const void* value, size_t size, int flags),
         (path, name, value, size, flags), set(st, name, value, size, flags))
 BY_DESCRIPTOR(fsetxattr, int, (int fd, const char* name, const void* value, size_t size, int flags),
               (fd, name, value, size, flags), set(st, name, value, size, flags))
@@ -107,13 +113,14 @@ BY_DESCRIPTOR(fgetxattr, ssize_t, (int fd, const char* name, void* value, size_t
 
 BY_PATH(listxattr, true, ssize_t, (const char* path, char* names, size_t size), (path, names, size),
         list(st, names, size))
-BY_PATH(llistxattr, false, ssize_t, (const char* path, char* names, size_t size), (path, names, size),
-        list(st, names, size))
+BY_PATH(llistxattr, false, ssize_t, (const char* path, char* names, size_t size),
+        (path, names, size), list(st, names, size))
 BY_DESCRIPTOR(flistxattr, ssize_t, (int fd, char* names, size_t size), (fd, names, size),
               list(st, names, size))
 
 BY_PATH(removexattr, true, int, (const char* path, const char* name), (path, name), drop(st, name))
-BY_PATH(lremovexattr, false, int, (const char* path, const char* name), (path, name), drop(st, name))
+BY_PATH(lremovexattr, false, int, (const char* path, const char* name), (path, name),
+        drop(st, name))
 BY_DESCRIPTOR(fremovexattr, int, (int fd, const char* name), (fd, name), drop(st, name))
 
 }  // namespace serve

@@ -61,8 +61,8 @@ static int walk(Found* found, unsigned flags, char* rest, size_t capacity) {
   }
   cairn_ino at = 0;
   found->parent = 0;
-  int error = cairn_walk(pool, spot.cover->top, start, path, flags, &found->st, &found->parent, &at, rest,
-                         capacity);
+  int error = cairn_walk(pool, spot.cover->top, start, path, flags, &found->st, &found->parent, &at,
+                         rest, capacity);
   if (error == -EXDEV) return error;
   found->exists = error == 0;
   if (error == -ENOENT && found->parent != 0) error = 0;

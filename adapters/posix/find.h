@@ -10,11 +10,11 @@ struct Found {
   Cover* cover = nullptr;  // nullptr: outside; make the real call with dir and path
   int dir = AT_FDCWD;
   const char* path = nullptr;
-  int descriptor = -1;     // outside, and the path names this open Cairn file
+  int descriptor = -1;  // outside, and the path names this open Cairn file
 
-  bool exists = false;     // inside
-  bool slash = false;      // the path ended in '/', so only a directory will do
-  cairn_stat st;           // if it exists
+  bool exists = false;  // inside
+  bool slash = false;   // the path ended in '/', so only a directory will do
+  cairn_stat st;        // if it exists
   cairn_ino parent = 0;
   char name[NAME_MAX + 2];  // in parent; "." if the path names the walk's start itself
 

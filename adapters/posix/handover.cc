@@ -48,7 +48,8 @@ static int put_name(int fd, cairn_file* file) {
 // files_ becomes ":FD[=LOCK],...".
 int Handover::name_files() {
   int most = table::highest.load();
-  auto** files = static_cast<cairn_file**>(malloc(sizeof(cairn_file*) * static_cast<size_t>(most + 2)));
+  auto** files =
+      static_cast<cairn_file**>(malloc(sizeof(cairn_file*) * static_cast<size_t>(most + 2)));
   if (files == nullptr) return -ENOMEM;
   size_t count = 0, length = 0;
   int error = 0;
@@ -60,8 +61,9 @@ int Handover::name_files() {
     files[count++] = use->file;
     int lock = use->lock_fd.load();
     size_t room = sizeof files_ - length;
-    int wrote = lock >= 0 ? snprintf(files_ + length, room, "%c%d=%d", length == 0 ? ':' : ',', fd, lock)
-                          : snprintf(files_ + length, room, "%c%d", length == 0 ? ':' : ',', fd);
+    int wrote = lock >= 0
+                    ? snprintf(files_ + length, room, "%c%d=%d", length == 0 ? ':' : ',', fd, lock)
+                    : snprintf(files_ + length, room, "%c%d", length == 0 ? ':' : ',', fd);
     if (static_cast<size_t>(wrote) >= room) {
       files_[length] = '\0';
       log(Level::kWarning, "too many open files to hand over to a program: the last ones are lost");
@@ -86,7 +88,8 @@ int Handover::prepare() {
   int before = errno;
   int error = name_files();
   errno = before;
-  if (error < 0) log(Level::kError, "open covered files cannot be handed over: ", cairn_last_error());
+  if (error < 0)
+    log(Level::kError, "open covered files cannot be handed over: ", cairn_last_error());
   return error;
 }
 
@@ -108,7 +111,8 @@ char* const* Handover::environment(char* const* from, char** room) {
   if (exec_fd_ < 0 && directory_[0] == '\0') return from;
   size_t count = 0;
   for (size_t i = 0; from != nullptr && from[i] != nullptr; ++i) {
-    if (strncmp(from[i], "CAIRN_EXEC=", 11) == 0 || strncmp(from[i], "CAIRN_CWD=", 10) == 0) continue;
+    if (strncmp(from[i], "CAIRN_EXEC=", 11) == 0 || strncmp(from[i], "CAIRN_CWD=", 10) == 0)
+      continue;
     room[count++] = from[i];
   }
   if (exec_fd_ >= 0) {
@@ -154,7 +158,8 @@ static const char* adopt_one(const char* text) {
   entry->cover = &covers[0];
   char path[PATH_MAX];
   for (int i = 0; entry->kind == Kind::kDirectory && i < cover_count; ++i) {
-    if (join(&covers[i]) == 0 && cairn_path_of(pool, covers[i].top, entry->ino, path, sizeof path) >= 0)
+    if (join(&covers[i]) == 0 &&
+        cairn_path_of(pool, covers[i].top, entry->ino, path, sizeof path) >= 0)
       entry->cover = &covers[i];
   }
   if (lock >= 0) {

@@ -1,16 +1,16 @@
 // Mappings of Cairn files: the pool's own pages. The C API maps and unmaps; here is kept which addresses
 // are ours, so that munmap of anything else costs a comparison, and what mremap needs to know.
-#include "posix/calls.h"
-#include "posix/log.h"
-#include "posix/mappings.h"
-#include "posix/pool.h"
-#include "posix/table.h"
-
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <atomic>
+
+#include "posix/calls.h"
+#include "posix/log.h"
+#include "posix/mappings.h"
+#include "posix/pool.h"
+#include "posix/table.h"
 
 namespace posix {
 
@@ -106,13 +106,16 @@ static void* failed(int error) {
   return MAP_FAILED;
 }
 
-static void* map(cairn_file* file, void* address, size_t size, int protection, int flags, uint64_t offset) {
+static void* map(cairn_file* file, void* address, size_t size, int protection, int flags,
+                 uint64_t offset) {
   void* mapped = nullptr;
   int error = cairn_mmap(file, address, size, protection, flags, offset, &mapped);
   if (error < 0) return failed(error);
   uintptr_t start = number(mapped);
-  Mapping mapping = {start, start + rounded(size), protection, flags & ~(MAP_FIXED | MAP_FIXED_NOREPLACE),
-                     offset, file, nullptr};
+  Mapping mapping = {start,      start + rounded(size),
+                     protection, flags & ~(MAP_FIXED | MAP_FIXED_NOREPLACE),
+                     offset,     file,
+                     nullptr};
   if (!remember(mapping)) {
     cairn_munmap(pool, mapped, size);
     return failed(-ENOMEM);
@@ -187,7 +190,8 @@ static void* remap(const Mapping& old, void* address, size_t size, size_t new_si
 }
 
 void* mremap(void* address, size_t size, size_t new_size, int flags, void* new_address) {
-  if (!may_be_ours(address, size + 1)) return real::mremap(address, size, new_size, flags, new_address);
+  if (!may_be_ours(address, size + 1))
+    return real::mremap(address, size, new_size, flags, new_address);
   pthread_mutex_lock(&mutex);
   Mapping* mapping = find(number(address), number(address) + rounded(size + (size == 0 ? 1 : 0)));
   void* mapped;
@@ -225,7 +229,8 @@ int msync(void* address, size_t size, int flags) {
 
 int madvise(void* address, size_t size, int advice) {
   // It would punch holes into the pool's segments.
-  if (advice == MADV_REMOVE && is_ours(address, size)) return refuse("madvise(MADV_REMOVE)", nullptr, EINVAL);
+  if (advice == MADV_REMOVE && is_ours(address, size))
+    return refuse("madvise(MADV_REMOVE)", nullptr, EINVAL);
   return real::madvise(address, size, advice);
 }
 

@@ -33,7 +33,8 @@ static int find_removable(int dir, const char* path, Found* found) {
 
 // "." and "..", and the top of the cover, which is a mount point to the program.
 static bool is_fixed(const Found& found) {
-  return strcmp(found.name, ".") == 0 || strcmp(found.name, "..") == 0 || found.st.ino == found.cover->top;
+  return strcmp(found.name, ".") == 0 || strcmp(found.name, "..") == 0 ||
+         found.st.ino == found.cover->top;
 }
 
 static bool names_dot(const char* path) {
@@ -64,9 +65,7 @@ static int rename_covered(Found& from, Found& to, const char* to_path, unsigned 
 }
 
 // ESTALE: the directory went away since it was found.
-static int done(int error) {
-  return static_cast<int>(result(error == -ESTALE ? -ENOENT : error));
-}
+static int done(int error) { return static_cast<int>(result(error == -ESTALE ? -ENOENT : error)); }
 
 namespace serve {
 
@@ -106,7 +105,8 @@ int unlinkat(int dir, const char* path, int flags) {
   Found found;
   int error = find_removable(dir, path, &found);
   if (error > 0) return real::unlinkat(found.dir, found.path, flags);
-  if (error == 0) error = (flags & AT_REMOVEDIR) != 0 ? remove_directory(found, path) : remove_file(found);
+  if (error == 0)
+    error = (flags & AT_REMOVEDIR) != 0 ? remove_directory(found, path) : remove_file(found);
   return done(error);
 }
 
@@ -125,7 +125,8 @@ int remove(const char* path) {
   Found found;
   int error = find_removable(AT_FDCWD, path, &found);
   if (error > 0) return real::remove(found.path);
-  if (error == 0) error = S_ISDIR(found.st.mode) ? remove_directory(found, path) : remove_file(found);
+  if (error == 0)
+    error = S_ISDIR(found.st.mode) ? remove_directory(found, path) : remove_file(found);
   return done(error);
 }
 
@@ -189,7 +190,8 @@ int linkat(int from_dirfd, const char* from, int to_dirfd, const char* to, int f
   if (from_outside || to_outside || source.cover != target.cover) return fail(-EXDEV);
   if (S_ISDIR(source.st.mode)) return fail(-EPERM);
   if (target.slash) return fail(-ENOENT);
-  return done(cairn_link(pool, source.parent, source.name, target.parent, target.name, CAIRN_NOFOLLOW));
+  return done(
+      cairn_link(pool, source.parent, source.name, target.parent, target.name, CAIRN_NOFOLLOW));
 }
 
 int link(const char* from, const char* to) {

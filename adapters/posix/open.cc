@@ -56,7 +56,9 @@ int install(cairn_file* file, Kind kind, Cover* cover, bool close_on_exec) {
 }
 
 // What of the flags the engine is to keep; the rest has been dealt with here.
-static int engine_flags(int flags) { return flags & ~(O_CLOEXEC | O_NOFOLLOW | O_CREAT | O_EXCL | O_NOCTTY); }
+static int engine_flags(int flags) {
+  return flags & ~(O_CLOEXEC | O_NOFOLLOW | O_CREAT | O_EXCL | O_NOCTTY);
+}
 
 static int access_of(int flags) {
   switch (flags & O_ACCMODE) {
@@ -73,7 +75,8 @@ static int open_existing(const cairn_stat& st, bool slash, int flags, cairn_file
   if ((flags & O_CREAT) != 0 && (flags & O_EXCL) != 0) return -EEXIST;
   bool path_only = (flags & O_PATH) != 0;
   if (S_ISDIR(st.mode)) {
-    if (!path_only && ((flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)) != 0)) return -EISDIR;
+    if (!path_only && ((flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)) != 0))
+      return -EISDIR;
   } else {
     if ((flags & O_DIRECTORY) != 0 || slash) return -ENOTDIR;
     if (S_ISLNK(st.mode) && !path_only) return -ELOOP;

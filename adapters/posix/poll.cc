@@ -24,7 +24,8 @@ static int poll_mixed(struct pollfd* fds, nfds_t count, const struct timespec* t
   auto* others = static_cast<struct pollfd*>(malloc(count * sizeof(struct pollfd)));
   if (others == nullptr) return fail(-ENOMEM);
   bool ready = false;
-  constexpr short kAlways = POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM;  // NOLINT(google-runtime-int): pollfd's
+  constexpr short kAlways =
+      POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM;  // NOLINT(google-runtime-int): pollfd's
   for (nfds_t i = 0; i < count; ++i) {
     others[i] = fds[i];
     if (!table::is_covered(fds[i].fd)) continue;
@@ -37,8 +38,8 @@ static int poll_mixed(struct pollfd* fds, nfds_t count, const struct timespec* t
     got = 0;
     for (nfds_t i = 0; i < count; ++i) {
       bool ours = table::is_covered(fds[i].fd);
-      fds[i].revents = ours ? static_cast<decltype(fds[i].revents)>(fds[i].events & kAlways)
-                            : others[i].revents;
+      fds[i].revents =
+          ours ? static_cast<decltype(fds[i].revents)>(fds[i].events & kAlways) : others[i].revents;
       if (fds[i].revents != 0) ++got;
     }
   }
@@ -63,8 +64,8 @@ static bool any_covered(int count, Set a, Set b, Set c) {
   return false;
 }
 
-static int select_mixed(int count, Set readers, Set writers, Set others, const struct timespec* timeout,
-                        const sigset_t* mask) {
+static int select_mixed(int count, Set readers, Set writers, Set others,
+                        const struct timespec* timeout, const sigset_t* mask) {
   // Which of ours are asked for; they leave the sets while the kernel looks at them.
   auto* asked = static_cast<unsigned char*>(calloc(static_cast<size_t>(count), 1));
   if (asked == nullptr) return fail(-ENOMEM);
@@ -77,7 +78,8 @@ static int select_mixed(int count, Set readers, Set writers, Set others, const s
     ready = ready || asked[fd] != 0;
   }
   struct timespec at_once = {0, 0};
-  int got = real::pselect(count, readers.bits, writers.bits, others.bits, ready ? &at_once : timeout, mask);
+  int got = real::pselect(count, readers.bits, writers.bits, others.bits,
+                          ready ? &at_once : timeout, mask);
   for (int fd = 0; got >= 0 && fd < count; ++fd) {
     if ((asked[fd] & 1) != 0) readers.set(fd), ++got;
     if ((asked[fd] & 2) != 0) writers.set(fd), ++got;
@@ -104,11 +106,12 @@ int select(int count, fd_set* readers, fd_set* writers, fd_set* others, struct t
     return real::select(count, readers, writers, others, timeout);
   struct timespec wait = {0, 0};
   if (timeout != nullptr) wait = {timeout->tv_sec, timeout->tv_usec * 1000};
-  return select_mixed(count, {readers}, {writers}, {others}, timeout != nullptr ? &wait : nullptr, nullptr);
+  return select_mixed(count, {readers}, {writers}, {others}, timeout != nullptr ? &wait : nullptr,
+                      nullptr);
 }
 
-int pselect(int count, fd_set* readers, fd_set* writers, fd_set* others, const struct timespec* timeout,
-            const sigset_t* mask) {
+int pselect(int count, fd_set* readers, fd_set* writers, fd_set* others,
+            const struct timespec* timeout, const sigset_t* mask) {
   if (!any_covered(count, {readers}, {writers}, {others}))
     return real::pselect(count, readers, writers, others, timeout, mask);
   return select_mixed(count, {readers}, {writers}, {others}, timeout, mask);

@@ -57,15 +57,16 @@ static ssize_t head_of(cairn_ino ino, char* head, size_t size) {
 }
 
 // "#!INTERPRETER [ARGUMENT]": the interpreter gets the argument, the script's path, and the arguments.
-static int run_script(char* line, const char* path, char* const* arguments, char* const* environment,
-                      int depth) {
+static int run_script(char* line, const char* path, char* const* arguments,
+                      char* const* environment, int depth) {
   char* interpreter = line + 2;
   interpreter += strspn(interpreter, " \t");
   char* end = interpreter + strcspn(interpreter, " \t\n");
   char* argument = end + strspn(end, " \t");
   argument[strcspn(argument, "\n")] = '\0';
   size_t length = strlen(argument);
-  while (length > 0 && (argument[length - 1] == ' ' || argument[length - 1] == '\t')) argument[--length] = '\0';
+  while (length > 0 && (argument[length - 1] == ' ' || argument[length - 1] == '\t'))
+    argument[--length] = '\0';
   *end = '\0';
   if (interpreter[0] == '\0') return fail(-ENOEXEC);
   size_t count = 0;
@@ -124,7 +125,8 @@ namespace serve {
 
 // A covered library is loaded from a copy, which is kept: the same file again must be the same library.
 void* dlopen(const char* path, int flags) {
-  if (path == nullptr || strchr(path, '/') == nullptr || outside(path)) return real::dlopen(path, flags);
+  if (path == nullptr || strchr(path, '/') == nullptr || outside(path))
+    return real::dlopen(path, flags);
   Found found;
   if (find_existing(AT_FDCWD, path, 0, &found) < 0) return real::dlopen(path, flags);
   if (found.outside()) return real::dlopen(found.path, flags);

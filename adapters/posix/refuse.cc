@@ -30,7 +30,8 @@ static bool is_covered(int dir, const char* path) {
 // The path of a socket that is named in the cover.
 static const char* covered_socket(const struct sockaddr* address, socklen_t size, char* path) {
   constexpr size_t kPath = offsetof(struct sockaddr_un, sun_path);
-  if (address == nullptr || size <= kPath || address->sa_family != AF_UNIX || !active()) return nullptr;
+  if (address == nullptr || size <= kPath || address->sa_family != AF_UNIX || !active())
+    return nullptr;
   size_t length = size - kPath;
   if (length > sizeof(sockaddr_un::sun_path)) return nullptr;
   memcpy(path, reinterpret_cast<const struct sockaddr_un*>(address)->sun_path, length);
@@ -130,7 +131,9 @@ int ioctl(int fd, unsigned long request, void* argument) {
       if (error < 0) return fail(error);
       if (!S_ISREG(st.mode)) return fail(-ENOTTY);
       int64_t left = static_cast<int64_t>(st.size) - cairn_seek(use->file, 0, SEEK_CUR);
-      *static_cast<int*>(argument) = left < 0 ? 0 : left > INT_MAX ? INT_MAX : static_cast<int>(left);
+      *static_cast<int*>(argument) = left < 0         ? 0
+                                     : left > INT_MAX ? INT_MAX
+                                                      : static_cast<int>(left);
       return 0;
     }
     default:

@@ -16,7 +16,8 @@ namespace posix {
 template <typename Each>
 static void descriptors_in(const struct msghdr* message, Each each) {
   auto* header = const_cast<struct msghdr*>(message);
-  for (struct cmsghdr* part = CMSG_FIRSTHDR(header); part != nullptr; part = CMSG_NXTHDR(header, part)) {
+  for (struct cmsghdr* part = CMSG_FIRSTHDR(header); part != nullptr;
+       part = CMSG_NXTHDR(header, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
     size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
     for (size_t i = 0; i < count; ++i) each(CMSG_DATA(part) + i * sizeof(int));
@@ -56,7 +57,9 @@ ssize_t sendmsg(int socket, const struct msghdr* message, int flags) {
   if (message == nullptr || message->msg_controllen == 0 || table::covered_fds.load() == 0)
     return real::sendmsg(socket, message, flags);
   bool any = false;
-  descriptors_in(message, [&](const unsigned char* place) { any = any || table::is_covered(number_at(place)); });
+  descriptors_in(message, [&](const unsigned char* place) {
+    any = any || table::is_covered(number_at(place));
+  });
   if (!any) return real::sendmsg(socket, message, flags);
 
   // The same message with named descriptors in the place of ours. The description stays open here, or the

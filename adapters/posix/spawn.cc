@@ -20,31 +20,29 @@ namespace posix {
 // glibc's record of a file action; unchanged since 2.29.
 struct Action {
   enum Kind { kClose, kDup2, kOpen, kChdir, kFchdir, kCloseFrom, kTerminal } kind;
+  struct Descriptor {
+    int fd;
+  };
+  struct Duplicate {
+    int fd, to;
+  };
+  struct Open {
+    int fd;
+    char* path;
+    int flags;
+    mode_t mode;
+  };
+  struct Path {
+    char* path;
+  };
   union {
-    struct {
-      int fd;
-    } close;
-    struct {
-      int fd, to;
-    } dup2;
-    struct {
-      int fd;
-      char* path;
-      int flags;
-      mode_t mode;
-    } open;
-    struct {
-      char* path;
-    } chdir;
-    struct {
-      int fd;
-    } fchdir;
-    struct {
-      int from;
-    } closefrom;
-    struct {
-      int fd;
-    } terminal;
+    Descriptor close;
+    Duplicate dup2;
+    Open open;
+    Path chdir;
+    Descriptor fchdir;
+    Descriptor closefrom;
+    Descriptor terminal;
   };
 };
 
@@ -106,7 +104,7 @@ static int act(const Action& action) {
     case Action::kFchdir:
       return serve::fchdir(action.fchdir.fd);
     case Action::kCloseFrom:
-      serve::closefrom(action.closefrom.from);
+      serve::closefrom(action.closefrom.fd);
       return 0;
     case Action::kTerminal:
       return tcsetpgrp(action.terminal.fd, getpgrp());
@@ -136,12 +134,14 @@ static int set_attributes(const posix_spawnattr_t* attributes) {
     posix_spawnattr_getpgroup(attributes, &group);
     if (setpgid(0, group) != 0) return -1;
   }
-  if ((flags & POSIX_SPAWN_RESETIDS) != 0 && (setegid(getgid()) != 0 || seteuid(getuid()) != 0)) return -1;
+  if ((flags & POSIX_SPAWN_RESETIDS) != 0 && (setegid(getgid()) != 0 || seteuid(getuid()) != 0))
+    return -1;
   if ((flags & (POSIX_SPAWN_SETSCHEDULER | POSIX_SPAWN_SETSCHEDPARAM)) != 0) {
     struct sched_param parameters;
     posix_spawnattr_getschedparam(attributes, &parameters);
     int policy = sched_getscheduler(0);
-    if ((flags & POSIX_SPAWN_SETSCHEDULER) != 0) posix_spawnattr_getschedpolicy(attributes, &policy);
+    if ((flags & POSIX_SPAWN_SETSCHEDULER) != 0)
+      posix_spawnattr_getschedpolicy(attributes, &policy);
     if (sched_setscheduler(0, policy, &parameters) != 0) return -1;
   }
   return 0;
@@ -168,7 +168,8 @@ static void become(const Order& order, const sigset_t* mask) {
   if ((flags & POSIX_SPAWN_SETSIGMASK) != 0) posix_spawnattr_getsigmask(order.attributes, &wanted);
   sigprocmask(SIG_SETMASK, &wanted, nullptr);
   serve::execve(order.path, order.arguments, order.environment);
-  if (errno == ENOEXEC && order.by_shell) run_by_shell(order.path, order.arguments, order.environment);
+  if (errno == ENOEXEC && order.by_shell)
+    run_by_shell(order.path, order.arguments, order.environment);
 }
 
 // The child's error comes through a pipe that a successful exec closes. Returns an errno value.
@@ -213,9 +214,11 @@ static int spawn(pid_t* pid, const Order& order) {
   // The working directory alone fits into the environment.
   Handover handover;
   handover.prepare();
-  auto** room = static_cast<char**>(alloca(Handover::environment_room(order.environment) * sizeof(char*)));
+  auto** room =
+      static_cast<char**>(alloca(Handover::environment_room(order.environment) * sizeof(char*)));
   char* const* environment = handover.environment(order.environment, room);
-  int error = real::posix_spawn(pid, order.path, order.actions, order.attributes, order.arguments, environment);
+  int error = real::posix_spawn(pid, order.path, order.actions, order.attributes, order.arguments,
+                                environment);
   if (error == ENOEXEC && order.by_shell) {
     size_t count = 0;
     while (order.arguments[count] != nullptr) ++count;
@@ -232,7 +235,8 @@ static int spawn(pid_t* pid, const Order& order) {
 namespace serve {
 
 int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
-                const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
+                const posix_spawnattr_t* attributes, char* const* arguments,
+                char* const* environment) {
   if (!active()) return real::posix_spawn(pid, path, actions, attributes, arguments, environment);
   int before = errno;
   int error = spawn(pid, {path, actions, attributes, arguments, environment, false});
@@ -241,7 +245,8 @@ int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* 
 }
 
 int posix_spawnp(pid_t* pid, const char* name, const posix_spawn_file_actions_t* actions,
-                 const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
+                 const posix_spawnattr_t* attributes, char* const* arguments,
+                 char* const* environment) {
   if (!active()) return real::posix_spawnp(pid, name, actions, attributes, arguments, environment);
   int before = errno;
   char path[PATH_MAX];
@@ -249,7 +254,8 @@ int posix_spawnp(pid_t* pid, const char* name, const posix_spawn_file_actions_t*
   bool forbidden = false;
   for (int n = 0; candidate(name, n, path, sizeof path); ++n) {
     struct stat st;
-    if (strchr(name, '/') == nullptr && (serve::stat(path, &st) != 0 || !S_ISREG(st.st_mode))) continue;
+    if (strchr(name, '/') == nullptr && (serve::stat(path, &st) != 0 || !S_ISREG(st.st_mode)))
+      continue;
     error = spawn(pid, {path, actions, attributes, arguments, environment, true});
     if (error == EACCES) forbidden = true;
     if (error != ENOENT && error != ENOTDIR && error != EACCES) break;

@@ -20,7 +20,8 @@ static struct timespec timespec_of(int64_t ns) {
     rest += kSecond;
     --seconds;
   }
-  return {static_cast<time_t>(seconds), static_cast<long>(rest)};  // NOLINT(google-runtime-int): timespec's
+  return {static_cast<time_t>(seconds),
+          static_cast<long>(rest)};  // NOLINT(google-runtime-int): timespec's
 }
 
 void fill(const cairn_stat& from, struct stat* st) {
@@ -132,7 +133,8 @@ int fstat(int fd, struct stat* st) {
 }
 
 int statx(int dir, const char* path, int flags, unsigned mask, struct statx* st) {
-  if (path == nullptr || outside_at(dir, path, flags)) return real::statx(dir, path, flags, mask, st);
+  if (path == nullptr || outside_at(dir, path, flags))
+    return real::statx(dir, path, flags, mask, st);
   Found found;
   cairn_stat state;
   int error = state_of(dir, path, flags, &found, &state);

@@ -17,7 +17,9 @@ constexpr int kCookieFileno = -2;  // what glibc gives to streams of fopencookie
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static Stream* buckets[64];
 
-static Stream** bucket_of(FILE* file) { return &buckets[(reinterpret_cast<uintptr_t>(file) >> 5) % 64]; }
+static Stream** bucket_of(FILE* file) {
+  return &buckets[(reinterpret_cast<uintptr_t>(file) >> 5) % 64];
+}
 
 Stream* stream_of(FILE* file) {
   if (file == nullptr || file->_fileno != kCookieFileno) return nullptr;
@@ -171,14 +173,16 @@ FILE* fdopen(int fd, const char* mode) {
     errno = (access & O_PATH) != 0 ? EBADF : EINVAL;
     return nullptr;
   }
-  if ((flags & O_APPEND) != 0 && (access & O_APPEND) == 0) cairn_file_set_flags(use->file, access | O_APPEND);
+  if ((flags & O_APPEND) != 0 && (access & O_APPEND) == 0)
+    cairn_file_set_flags(use->file, access | O_APPEND);
   return make_stream(fd, mode);
 }
 
 FILE* freopen(const char* path, const char* mode, FILE* file) {
   if (!active()) return real::freopen(path, mode, file);
   Stream* stream = stream_of(file);
-  if (stream == nullptr && (path == nullptr || outside(path))) return real::freopen(path, mode, file);
+  if (stream == nullptr && (path == nullptr || outside(path)))
+    return real::freopen(path, mode, file);
   int flags = flags_of(mode);
   if (flags < 0) {
     errno = EINVAL;

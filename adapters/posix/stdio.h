@@ -11,7 +11,7 @@ namespace posix {
 struct Stream {
   FILE* file;
   int fd;
-  int orientation;   // as fwide: > 0 wide, < 0 bytes, 0 not yet
+  int orientation;  // as fwide: > 0 wide, < 0 bytes, 0 not yet
   mbstate_t read_state, write_state;
   wint_t pushed_back;
   Stream* next;

@@ -67,7 +67,8 @@ Entry* make(Kind kind, cairn_file* file) {
 bool retain(Entry* entry) {
   uint32_t count = entry->references.load(std::memory_order_relaxed);
   while (count != 0) {
-    if (entry->references.compare_exchange_weak(count, count + 1, std::memory_order_acquire)) return true;
+    if (entry->references.compare_exchange_weak(count, count + 1, std::memory_order_acquire))
+      return true;
   }
   return false;
 }
@@ -119,7 +120,8 @@ Entry* acquire_slow(int fd) {
     Entry* entry = peek(fd);
     if (entry == nullptr || entry->kind > Kind::kName) return nullptr;
     if (!retain(entry)) continue;
-    if (slots[fd].load(std::memory_order_acquire) == entry && entry->kind <= Kind::kName) return entry;
+    if (slots[fd].load(std::memory_order_acquire) == entry && entry->kind <= Kind::kName)
+      return entry;
     drop(entry);
   }
 }

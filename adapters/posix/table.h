@@ -31,13 +31,14 @@ enum class Kind : uint8_t { kFile, kDirectory, kName, kAncestor, kPrivate };  //
 struct Entry {
   std::atomic<uint32_t> references{0};
   Kind kind = Kind::kFile;
-  std::atomic<bool> passed_on{false};  // other processes may hold the description: by fork, by socket
+  std::atomic<bool> passed_on{
+      false};  // other processes may hold the description: by fork, by socket
   cairn_file* file = nullptr;
   cairn_ino ino = 0;
-  Cover* cover = nullptr;           // directories: where paths from here lead
-  std::atomic<int> lock_fd{-1};     // companion for flock and OFD locks (locks.h)
-  char* path = nullptr;             // ancestors: where it is
-  Entry* next = nullptr;            // free list
+  Cover* cover = nullptr;        // directories: where paths from here lead
+  std::atomic<int> lock_fd{-1};  // companion for flock and OFD locks (locks.h)
+  char* path = nullptr;          // ancestors: where it is
+  Entry* next = nullptr;         // free list
 };
 
 namespace table {
@@ -58,7 +59,7 @@ void enter(int fd, Entry* entry);          // takes a reference; replaces and dr
 void leave(int fd);                        // drops what is there, if anything
 bool retain(Entry* entry);                 // false: it is being freed
 void drop(Entry* entry);
-void after_fork();                         // in the child
+void after_fork();  // in the child
 
 void enter_private(int fd);
 inline bool is_private(int fd) {

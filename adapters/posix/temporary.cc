@@ -24,7 +24,8 @@ static void fill(char* pattern) {
   if (getrandom(&bits, sizeof bits, 0) != sizeof bits) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    bits = static_cast<uint64_t>(now.tv_nsec) * 6364136223846793005U + static_cast<uint64_t>(getpid());
+    bits =
+        static_cast<uint64_t>(now.tv_nsec) * 6364136223846793005U + static_cast<uint64_t>(getpid());
   }
   for (int i = 0; i < 6; ++i, bits /= 62) pattern[i] = kLetters[bits % 62];
 }
@@ -52,7 +53,8 @@ namespace serve {
 int mkostemps(char* name, int suffix, int flags) {
   if (outside(name)) return real::mkostemps(name, suffix, flags);
   flags &= ~O_ACCMODE;
-  return try_names(name, suffix, [&] { return serve::open(name, O_RDWR | O_CREAT | O_EXCL | flags, 0600); });
+  return try_names(name, suffix,
+                   [&] { return serve::open(name, O_RDWR | O_CREAT | O_EXCL | flags, 0600); });
 }
 
 int mkstemp(char* name) {

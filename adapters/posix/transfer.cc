@@ -1,9 +1,9 @@
 // Copies between descriptors of which at least one is a Cairn file, and sizes and advice.
 #include "posix/calls.h"
+#include "posix/find.h"
 #include "posix/log.h"
 #include "posix/open.h"
 #include "posix/permission.h"
-#include "posix/find.h"
 #include "posix/pool.h"
 #include "posix/table.h"
 
@@ -12,7 +12,8 @@ namespace posix {
 // From `from` at *offset (or its own offset) to `to` likewise, through a buffer on the stack. What has
 // been written counts; an error before that is the result. Not `whole`: one piece, as what comes from a
 // pipe or a socket may keep the next waiting.
-static ssize_t copy(int from, off_t* from_offset, int to, off_t* to_offset, size_t size, bool whole) {
+static ssize_t copy(int from, off_t* from_offset, int to, off_t* to_offset, size_t size,
+                    bool whole) {
   char buffer[64 * 1024];
   ssize_t done = 0;
   while (size > 0) {
@@ -20,8 +21,9 @@ static ssize_t copy(int from, off_t* from_offset, int to, off_t* to_offset, size
     ssize_t got = from_offset != nullptr ? serve::pread(from, buffer, piece, *from_offset)
                                          : serve::read(from, buffer, piece);
     if (got <= 0) return done > 0 ? done : got;
-    ssize_t put = to_offset != nullptr ? serve::pwrite(to, buffer, static_cast<size_t>(got), *to_offset)
-                                       : serve::write(to, buffer, static_cast<size_t>(got));
+    ssize_t put = to_offset != nullptr
+                      ? serve::pwrite(to, buffer, static_cast<size_t>(got), *to_offset)
+                      : serve::write(to, buffer, static_cast<size_t>(got));
     int error = errno;
     ssize_t moved = put > 0 ? put : 0;
     if (from_offset != nullptr) {
@@ -49,7 +51,8 @@ static bool is_pipe(int fd) {
 namespace serve {
 
 ssize_t sendfile(int to, int from, off_t* offset, size_t size) {
-  if (!table::is_covered(to) && !table::is_covered(from)) return real::sendfile(to, from, offset, size);
+  if (!table::is_covered(to) && !table::is_covered(from))
+    return real::sendfile(to, from, offset, size);
   return copy(from, offset, to, nullptr, size < 0x7ffff000 ? size : 0x7ffff000, true);
 }
 
@@ -89,9 +92,11 @@ ssize_t copy_file_range(int from, off_t* from_offset, int to, off_t* to_offset, 
   return copy(from, from_offset, to, to_offset, size < 0x7ffff000 ? size : 0x7ffff000, true);
 }
 
-ssize_t splice(int from, off_t* from_offset, int to, off_t* to_offset, size_t size, unsigned flags) {
+ssize_t splice(int from, off_t* from_offset, int to, off_t* to_offset, size_t size,
+               unsigned flags) {
   bool out = table::is_covered(from);
-  if (!out && !table::is_covered(to)) return real::splice(from, from_offset, to, to_offset, size, flags);
+  if (!out && !table::is_covered(to))
+    return real::splice(from, from_offset, to, to_offset, size, flags);
   int pipe = out ? to : from;
   if (!is_pipe(pipe)) return fail(-EINVAL);
   if ((out ? to_offset : from_offset) != nullptr) return fail(-ESPIPE);
@@ -138,8 +143,8 @@ int fallocate(int fd, int mode, off_t offset, off_t size) {
   if (!use) return real::fallocate(fd, mode, offset, size);
   if (offset < 0 || size <= 0) return fail(-EINVAL);
   if (use->kind == Kind::kDirectory) return fail(-ENODEV);
-  return static_cast<int>(result(
-      cairn_fallocate(use->file, mode, static_cast<uint64_t>(offset), static_cast<uint64_t>(size))));
+  return static_cast<int>(result(cairn_fallocate(use->file, mode, static_cast<uint64_t>(offset),
+                                                 static_cast<uint64_t>(size))));
 }
 
 // Returns the error and leaves errno alone.

@@ -39,7 +39,8 @@ static int read_all(DIR* stream, struct dirent*** list, DirentFilter filter) {
 
 namespace serve {
 
-int scandirat(int dir, const char* path, struct dirent*** list, DirentFilter filter, DirentOrder order) {
+int scandirat(int dir, const char* path, struct dirent*** list, DirentFilter filter,
+              DirentOrder order) {
   if (outside(dir, path)) return real::scandirat(dir, path, list, filter, order);
   int before = errno;
   int fd = serve::openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
@@ -52,13 +53,16 @@ int scandirat(int dir, const char* path, struct dirent*** list, DirentFilter fil
   int error = errno;
   serve::closedir(stream);
   if (count > 1 && order != nullptr)
-    qsort(*list, static_cast<size_t>(count), sizeof(struct dirent*), reinterpret_cast<Order>(order));
+    qsort(*list, static_cast<size_t>(count), sizeof(struct dirent*),
+          reinterpret_cast<Order>(order));
   errno = count < 0 ? error : before;
   return count;
 }
 
 static void* glob_opendir(const char* path) { return serve::opendir(path); }
-static struct dirent* glob_readdir(void* stream) { return serve::readdir(static_cast<DIR*>(stream)); }
+static struct dirent* glob_readdir(void* stream) {
+  return serve::readdir(static_cast<DIR*>(stream));
+}
 static void glob_closedir(void* stream) { serve::closedir(static_cast<DIR*>(stream)); }
 
 // Which directories a pattern visits is known when it has been expanded: all of it goes through ours.
@@ -156,7 +160,8 @@ int Walk::step(size_t length, size_t base, int level, const Above* above) {
   if (type != FTW_D) return call(st, type, base, level);
 
   for (const Above* up = above; up != nullptr; up = up->above) {
-    if (up->device == st.st_dev && up->inode == st.st_ino) return 0;  // a link back to a directory above
+    if (up->device == st.st_dev && up->inode == st.st_ino)
+      return 0;  // a link back to a directory above
   }
   bool depth = (flags & FTW_DEPTH) != 0;
   if (serve::access(path, R_OK) != 0) return call(st, FTW_DNR, base, level);
@@ -175,7 +180,8 @@ int walk_tree(const char* start, TreeVisit visit, OldTreeVisit old_visit, int fl
   size_t length = strlen(start);
   while (length > 1 && walk.path[length - 1] == '/') walk.path[--length] = '\0';
   const char* slash = strrchr(walk.path, '/');
-  size_t base = slash != nullptr && slash[1] != '\0' ? static_cast<size_t>(slash + 1 - walk.path) : 0;
+  size_t base =
+      slash != nullptr && slash[1] != '\0' ? static_cast<size_t>(slash + 1 - walk.path) : 0;
   int answer = length == 0 ? fail(-ENOENT) : walk.step(length, base, 0, nullptr);
   free(walk.path);
   return answer;

@@ -148,24 +148,25 @@ int vfwscanf(FILE* file, const wchar_t* format, va_list arguments) {
 
 }  // namespace serve
 
-#define FORWARD(file, last)                                   \
-  va_list arguments;                                          \
-  va_start(arguments, last);                                  \
-  int count = serve::vfwprintf(file, format, arguments);      \
-  va_end(arguments);                                          \
+#define FORWARD(file, last)                              \
+  va_list arguments;                                     \
+  va_start(arguments, last);                             \
+  int count = serve::vfwprintf(file, format, arguments); \
+  va_end(arguments);                                     \
   return count;
 
 POSIX_EXPORT int posix_export_fwprintf(FILE* file, const wchar_t* format, ...) __asm__("fwprintf");
-int posix_export_fwprintf(FILE* file, const wchar_t* format, ...) { FORWARD(file, format) }
+int posix_export_fwprintf(FILE* file, const wchar_t* format, ...){FORWARD(file, format)}
 
 POSIX_EXPORT int posix_export_wprintf(const wchar_t* format, ...) __asm__("wprintf");
-int posix_export_wprintf(const wchar_t* format, ...) { FORWARD(stdout, format) }
+int posix_export_wprintf(const wchar_t* format, ...){FORWARD(stdout, format)}
 
-POSIX_EXPORT int posix_export_fwprintf_chk(FILE* file, int flag, const wchar_t* format, ...)
-    __asm__("__fwprintf_chk");
-int posix_export_fwprintf_chk(FILE* file, int, const wchar_t* format, ...) { FORWARD(file, format) }
+POSIX_EXPORT int posix_export_fwprintf_chk(FILE* file, int flag, const wchar_t* format,
+                                           ...) __asm__("__fwprintf_chk");
+int posix_export_fwprintf_chk(FILE* file, int, const wchar_t* format, ...){FORWARD(file, format)}
 
-POSIX_EXPORT int posix_export_wprintf_chk(int flag, const wchar_t* format, ...) __asm__("__wprintf_chk");
+POSIX_EXPORT
+    int posix_export_wprintf_chk(int flag, const wchar_t* format, ...) __asm__("__wprintf_chk");
 int posix_export_wprintf_chk(int, const wchar_t* format, ...) { FORWARD(stdout, format) }
 
 }  // namespace posix

@@ -32,13 +32,14 @@
 extern char** environ;
 
 /* The value of a call, and its errno if it failed. */
-#define SHOW(call)                                                                  \
-  do {                                                                              \
-    errno = 0;                                                                      \
-    long value = (long)(call);                                                      \
-    printf("%s = %ld%s%s\n", #call, value, value < 0 ? " " : "",                    \
-           value < 0 ? strerrorname_np(errno) : "");                                \
-    if (value >= 0 && errno != 0 && getenv("CAIRN_COVER") && !strstr(#call, "= NULL")) printf("  errno changed to %d\n", errno);         \
+#define SHOW(call)                                                                     \
+  do {                                                                                 \
+    errno = 0;                                                                         \
+    long value = (long)(call);                                                         \
+    printf("%s = %ld%s%s\n", #call, value, value < 0 ? " " : "",                       \
+           value < 0 ? strerrorname_np(errno) : "");                                   \
+    if (value >= 0 && errno != 0 && getenv("CAIRN_COVER") && !strstr(#call, "= NULL")) \
+      printf("  errno changed to %d\n", errno);                                        \
   } while (0)
 
 static char buffer[1 << 16];
@@ -171,7 +172,8 @@ static void opening(void) {
 static void duplicates(void) {
   int fd = make("dups", "0123456789");
   lseek(fd, 0, SEEK_SET);
-  int other = dup(fd), far = fcntl(fd, F_DUPFD, 200), third = dup2(fd, 77), fourth = dup3(fd, 78, O_CLOEXEC);
+  int other = dup(fd), far = fcntl(fd, F_DUPFD, 200), third = dup2(fd, 77),
+      fourth = dup3(fd, 78, O_CLOEXEC);
   printf("numbers %d %d %d\n", far, third, fourth);
   SHOW(read(other, buffer, 3));
   SHOW(lseek(far, 0, SEEK_CUR));
@@ -252,7 +254,8 @@ static void attributes(void) {
   struct timespec omitted[2] = {{0, UTIME_OMIT}, {3000, 9}};
   SHOW(utimensat(AT_FDCWD, "attr", omitted, 0));
   stat("attr", &st);
-  printf("times %ld.%ld %ld.%ld\n", st.st_atim.tv_sec, st.st_atim.tv_nsec, st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+  printf("times %ld.%ld %ld.%ld\n", st.st_atim.tv_sec, st.st_atim.tv_nsec, st.st_mtim.tv_sec,
+         st.st_mtim.tv_nsec);
   SHOW(utimensat(AT_FDCWD, "attr", NULL, 0));
   SHOW(utimensat(AT_FDCWD, "missing", NULL, 0));
   SHOW(chmod("attr", 04711));
@@ -287,7 +290,9 @@ static void attributes(void) {
   SHOW(pathconf("attr", _PC_NAME_MAX));
 }
 
-static int order(const struct dirent** a, const struct dirent** b) { return strcmp((*a)->d_name, (*b)->d_name); }
+static int order(const struct dirent** a, const struct dirent** b) {
+  return strcmp((*a)->d_name, (*b)->d_name);
+}
 static int no_dots(const struct dirent* entry) { return entry->d_name[0] != '.'; }
 static int visits;
 static int visit(const char* path, const struct stat* st, int type, struct FTW* where) {
@@ -315,7 +320,8 @@ static void directories(void) {
   }
   printf("%d entries, types %d\n", count, types);
   seekdir(stream, middle);
-  printf("seekdir %s\n", strcmp(readdir(stream)->d_name, after) == 0 ? "finds its place" : "is lost");
+  printf("seekdir %s\n",
+         strcmp(readdir(stream)->d_name, after) == 0 ? "finds its place" : "is lost");
   rewinddir(stream);
   printf("rewinddir %s\n", readdir(stream)->d_name[0] == '.' ? "starts again" : "?");
   struct stat a, b;
@@ -415,8 +421,8 @@ static void locking(void) {
   if (child == 0) {
     struct flock asked = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
     SHOW(fcntl(fd, F_GETLK, &asked));
-    printf("type %d start %ld length %ld mine %d\n", asked.l_type, (long)asked.l_start, (long)asked.l_len,
-           asked.l_pid == getppid());
+    printf("type %d start %ld length %ld mine %d\n", asked.l_type, (long)asked.l_start,
+           (long)asked.l_len, asked.l_pid == getppid());
     asked = (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 6, .l_len = 1};
     SHOW(fcntl(other, F_SETLK, &asked));
     fflush(stdout), _exit(0);
@@ -439,7 +445,8 @@ static void locking(void) {
   SHOW(close(shared));
   SHOW(flock(other, LOCK_SH | LOCK_NB));
   fd = open("lock", O_RDWR);
-  struct flock of_description = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 10};
+  struct flock of_description = {
+      .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 10};
   SHOW(fcntl(fd, F_OFD_SETLK, &of_description));
   SHOW(fcntl(other, F_OFD_SETLK, &of_description));
   pthread_t thread;
@@ -607,7 +614,8 @@ static void processes(void) {
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, fd, 1);
   posix_spawn_file_actions_addopen(&actions, 2, "spawned", O_CREAT | O_WRONLY, 0644);
-  char* arguments[] = {"sh", "-c", "echo spawn; echo error >&2; cat missing-file 2>/dev/null || pwd | wc -l", NULL};
+  char* arguments[] = {
+      "sh", "-c", "echo spawn; echo error >&2; cat missing-file 2>/dev/null || pwd | wc -l", NULL};
   SHOW(posix_spawnp(&pid, "sh", &actions, NULL, arguments, environ));
   int status;
   waitpid(pid, &status, 0);
@@ -636,8 +644,12 @@ static void processes(void) {
       char room[CMSG_SPACE(sizeof(int))];
     } control = {0};
     struct iovec byte = {"x", 1};
-    struct msghdr message = {.msg_iov = &byte, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-    control.header = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+    struct msghdr message = {.msg_iov = &byte,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control};
+    control.header = (struct cmsghdr){
+        .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
     memcpy(CMSG_DATA(&control.header), &sent, sizeof sent);
     sendmsg(pair[0], &message, 0);
     read(pair[0], buffer, 1); /* until it has been taken */
@@ -645,7 +657,8 @@ static void processes(void) {
   }
   char control[CMSG_SPACE(sizeof(int))];
   struct iovec byte = {buffer, 1};
-  struct msghdr message = {.msg_iov = &byte, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+  struct msghdr message = {
+      .msg_iov = &byte, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
   SHOW(recvmsg(pair[1], &message, 0));
   int received;
   memcpy(&received, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof received);
@@ -661,10 +674,10 @@ int main(int count, char** arguments) {
   struct {
     const char* name;
     void (*run)(void);
-  } parts[] = {{"data", data}, {"opening", opening}, {"duplicates", duplicates}, {"names", names},
-               {"attributes", attributes}, {"directories", directories}, {"mappings", mappings},
-               {"locking", locking}, {"waiting", waiting}, {"streams", streams}, {"standard", standard},
-               {"processes", processes}};
+  } parts[] = {{"data", data},         {"opening", opening},       {"duplicates", duplicates},
+               {"names", names},       {"attributes", attributes}, {"directories", directories},
+               {"mappings", mappings}, {"locking", locking},       {"waiting", waiting},
+               {"streams", streams},   {"standard", standard},     {"processes", processes}};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
     if (count > 1 && strcmp(arguments[1], parts[i].name) != 0) continue;
     printf("== %s\n", parts[i].name);

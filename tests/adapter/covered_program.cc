@@ -36,7 +36,8 @@ int main(int count, char** arguments) {
   pid_t child = fork();
   if (child == 0) {
     const char* libraries = getenv("CAIRN_LIB_DIR");
-    std::string preload = std::string(libraries != nullptr ? libraries : ".") + "/libcairn_posix.so";
+    std::string preload =
+        std::string(libraries != nullptr ? libraries : ".") + "/libcairn_posix.so";
     setenv("LD_PRELOAD", preload.c_str(), 1);
     setenv("CAIRN_COVER", cairn_cover_path(cover), 1);
     setenv("CAIRN_POOL", path, 1);
@@ -55,6 +56,7 @@ int main(int count, char** arguments) {
   int64_t findings = cairn_pool_check(path, problem, nullptr);
   if (findings != 0) return failed("check");
   if (cairn_pool_remove(path) < 0) return failed("remove");
-  if (WIFSIGNALED(status)) fprintf(stderr, "covered: %s died of signal %d\n", arguments[4], WTERMSIG(status));
+  if (WIFSIGNALED(status))
+    fprintf(stderr, "covered: %s died of signal %d\n", arguments[4], WTERMSIG(status));
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
