@@ -96,8 +96,10 @@ void CrashLab::perform(const std::string& what, Kind kind, const std::function<v
 void CrashLab::detach_all() {
   for (size_t i = 0; i < processes_.size(); ++i) {
     persist::Simulator::set_cpu(static_cast<int>(i));
-    if (processes_[i] != nullptr) file::detach(*processes_[i]->fs);
+    file::detach(*processes_[i]->fs);
+    if (i + 1 == processes_.size()) times_ = take_times(*processes_[i]->fs);
   }
+  detached_ = true;
   processes_.clear();
   persist::Simulator::set_cpu(0);
 }
@@ -136,11 +138,14 @@ std::string CrashLab::look_at_loss(uint64_t point) {
   Status status;
   auto pool = map_pool(true, &status);
   if (Status s = pool::read_format(*pool); !s.ok()) return std::string("cannot be opened: ") + last_detail();
+  // A pool that was detached cleanly is trusted as it stands.
+  const bool clean = pool->state->clean.load() == 1;
+  if (detached_ && point == simulator_.mark() && !clean) return "not clean after detaching";
+  // Another boot.
+  pool->store(pool->state->boot_id[0], 1);
+  if (clean || images_ % 4 == 0) return attach_and_look(std::move(pool), point, true);
   file::FileSystem fs(std::move(pool));
-  // Another boot. A pool that was detached cleanly is trusted as it stands.
-  if (fs.pool.state->clean.load() != 1) {
-    if (!file::rebuild(fs).ok()) return std::string("rebuild: ") + last_detail();
-  }
+  if (!file::rebuild(fs).ok()) return std::string("rebuild: ") + last_detail();
   return verdict(fs, point);
 }
 
@@ -149,6 +154,11 @@ std::string CrashLab::look_at_kill(uint64_t point, bool use_it) {
   auto pool = map_pool(true, &status);
   if (Status s = pool::read_format(*pool); !s.ok()) return std::string("cannot be opened: ") + last_detail();
   // Nobody holds a lock of the image's lock file: all are dead. The boot is the same.
+  return attach_and_look(std::move(pool), point, use_it);
+}
+
+std::string CrashLab::attach_and_look(std::unique_ptr<pool::Pool> pool, uint64_t point, bool use_it) {
+  const bool clean = pool->state->clean.load() == 1;
   auto attached = file::attach_to(std::move(pool), {});
   if (!attached.ok()) return std::string("attach: ") + last_detail();
   cairn_pool handle;
@@ -156,15 +166,23 @@ std::string CrashLab::look_at_kill(uint64_t point, bool use_it) {
   handle.fs->handle = &handle;
   file::FileSystem& fs = *handle.fs;
   std::string text = verdict(fs, point);
+  if (text.empty() && clean && detached_ && take_times(fs) != times_) text = "other times after a clean detach";
   if (text.empty() && use_it) {
-    // It can be used: no lock is stuck, no slot is named twice.
+    // It can be used: no lock is stuck, no slot is named twice, and new blocks show no old bytes.
     cairn_file* file = nullptr;
+    std::string bytes(20'000, 'x');
+    std::string expected(20'000, '\0');
+    for (size_t at : {1000, 9000, 19'990}) expected.replace(at, 5, "hello");
+    const auto put = [&](uint64_t at) { return cairn_pwrite(file, "hello", 5, at) == 5; };
     if (cairn_mkdir(&handle, CAIRN_ROOT, "after the crash", 0700) != 0 ||
         cairn_open(&handle, CAIRN_ROOT, "after the crash/file", O_CREAT | O_RDWR, 0600, &file) != 0 ||
-        cairn_pwrite(file, "hello", 5, 12345) != 5 || cairn_close(file) != 0 ||
+        !put(19'990) || !put(1000) || !put(9000) ||
+        cairn_pread(file, bytes.data(), bytes.size(), 0) != 19'995 || cairn_close(file) != 0 ||
         cairn_unlink(&handle, CAIRN_ROOT, "after the crash/file") != 0 ||
         cairn_rmdir(&handle, CAIRN_ROOT, "after the crash") != 0)
       text = std::string("it cannot be used: ") + cairn_last_error();
+    else if (bytes.compare(0, 19'995, expected, 0, 19'995) != 0)
+      text = "a new file shows old bytes";
     file::detach(fs);
     if (text.empty()) text = verdict(fs, point);
     if (!text.empty()) text = "after using it: " + text;

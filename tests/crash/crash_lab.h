@@ -62,6 +62,8 @@ class CrashLab {
   std::string verdict(file::FileSystem& fs, uint64_t point);
   std::string look_at_loss(uint64_t point);
   std::string look_at_kill(uint64_t point, bool use_it);
+  // Attaches as a new process does, compares, and if asked for works with it.
+  std::string attach_and_look(std::unique_ptr<pool::Pool> pool, uint64_t point, bool use_it);
 
   LabOptions options_;
   persist::Simulator simulator_;
@@ -71,6 +73,8 @@ class CrashLab {
   std::string image_lock_;
   std::vector<std::unique_ptr<cairn_pool>> processes_;
   Snapshot before_;
+  std::map<std::string, uint64_t> times_;  // once all have detached
+  bool detached_ = false;
   std::vector<Step> steps_;
   uint64_t images_ = 0;
 };

@@ -253,7 +253,27 @@ void two_appenders(CrashLab& lab) {
   }
 }
 
+// An inode that was another file's: nothing of that shows.
+void unnamed_again(CrashLab& lab) {
+  ok(cairn_unlink(lab.pool(), CAIRN_ROOT, "b"));
+  cairn_pool_info info;
+  ok(cairn_pool_get_info(lab.pool(), &info));
+  lab.begin();
+  cairn_file* file = nullptr;
+  lab.perform("O_TMPFILE", Kind::atomic,
+              [&] { ok(cairn_open(lab.pool(), CAIRN_ROOT, ".", O_TMPFILE | O_RDWR, 0600, &file)); });
+  lab.perform("name it", Kind::atomic,
+              [&] { ok(cairn_link_ino(lab.pool(), cairn_file_ino(file), CAIRN_ROOT, "named")); });
+}
+
 void clean_detach(CrashLab& lab) {
+  for (int i = 0; i < 10; ++i) {
+    lab.perform("create", Kind::atomic, [&lab, i] {
+      ok(cairn_mknod(lab.pool(), CAIRN_ROOT, ("d/" + std::to_string(i)).c_str(), S_IFREG | 0600));
+    });
+  }
+  cairn_file* file = open_file(lab.pool(), "log");  // left open
+  lab.perform("write", Kind::bytes, [&] { EXPECT_EQ(cairn_pwrite(file, "abc", 3, 0), 3); });
   write_step(lab, "write", "a", 'A', 6000, 7000);
   step(lab, "unlink", [](cairn_pool* p) { return cairn_unlink(p, CAIRN_ROOT, "b"); });
   lab.detach_all();
@@ -280,6 +300,7 @@ const std::vector<History>& all_histories() {
       {"fallocates", 1, some_files, fallocates},
       {"attributes", 1, some_files, attributes},
       {"unnamed file", 1, some_files, unnamed},
+      {"unnamed file in a used inode", 1, some_files, unnamed_again},
       {"index split", 1, crowd, split_index},
       {"long names", 1, some_files, long_names},
       {"hand over", 2, some_files, hand_over},

@@ -23,6 +23,7 @@ class Reader final : public file::MapVisitor {
   Reader(const pool::Pool& pool, Item* item, std::string* trouble)
       : pool_(pool), item_(item), trouble_(trouble) {}
   bool data(Word& /*word*/, Entry entry, uint64_t file_block, uint64_t blocks) override {
+    item_->mapped += blocks;
     for (uint64_t i = 0; i < blocks; ++i) {
       const uint64_t begin = (file_block + i) * block_size;
       std::string bytes(reinterpret_cast<const char*>(pool_.at(entry.block().plus(i))), block_size);
@@ -100,6 +101,8 @@ std::string differing(const std::string& path, const Item& a, const Item& b) {
   if (a.links != b.links)
     text += " links " + std::to_string(a.links) + " not " + std::to_string(b.links);
   if (a.size != b.size) text += " size " + std::to_string(a.size) + " not " + std::to_string(b.size);
+  if (a.mapped != b.mapped)
+    text += " mapped " + std::to_string(a.mapped) + " not " + std::to_string(b.mapped);
   if (a.blocks != b.blocks) text += " bytes";
   if (a.target != b.target) text += " target";
   if (a.attributes != b.attributes) text += " attributes";
@@ -112,6 +115,17 @@ Snapshot take_snapshot(file::FileSystem& fs, uint64_t number, std::string* troub
   Snapshot snapshot;
   add(fs, number, "", &snapshot, trouble);
   return snapshot;
+}
+
+std::map<std::string, uint64_t> take_times(file::FileSystem& fs) {
+  std::map<std::string, uint64_t> times;
+  const uint64_t numbers = fs.pool.state->itable_blocks.load() * format::inodes_per_block;
+  for (uint64_t n = format::root_inode; n < numbers; ++n) {
+    const format::Inode* inode = file::inode_at(fs, n);
+    if (inode != nullptr && (inode->state.load() & 7) == format::inode_live)
+      times[std::to_string(n)] = inode->mtime.load();
+  }
+  return times;
 }
 
 std::string difference(const Snapshot& found, const Snapshot& expected) {
@@ -134,7 +148,7 @@ std::string torn_difference(const Snapshot& found, const Snapshot& before, const
   for (const auto& [path, item] : after) {
     // One that the operation made on the way: empty at first.
     if (before.count(path) != 0 || found.count(path) == 0) continue;
-    old[path] = Item{item.mode, item.links, 0, {}, {}, {}};
+    old[path] = Item{item.mode, item.links, 0, 0, {}, {}, {}};
   }
   for (const auto& [path, old_item] : old) {
     const auto a = after.find(path);
@@ -153,8 +167,11 @@ std::string torn_difference(const Snapshot& found, const Snapshot& before, const
         const std::string was = at(old_item, block);
         const std::string will = at(new_item, block);
         for (uint64_t i = 0; i < block_size; ++i) {
-          const bool beyond = block * block_size + i >= item.size;
-          if (is[i] != was[i] && is[i] != will[i] && !(beyond && is[i] == '\0')) {
+          const uint64_t offset = block * block_size + i;
+          const bool beyond = offset >= item.size;
+          // What extends a file is there before its size says so.
+          const bool extended = !beyond && offset >= old_item.size;
+          if ((is[i] != was[i] || extended) && is[i] != will[i] && !(beyond && is[i] == '\0')) {
             text += path + ": foreign bytes in block " + std::to_string(block) + " at " +
                     std::to_string(i) + "; ";
             break;

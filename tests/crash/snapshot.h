@@ -14,6 +14,7 @@ struct Item {
   uint32_t mode = 0;
   uint64_t links = 0;
   uint64_t size = 0;
+  uint64_t mapped = 0;  // blocks of data
   std::map<uint64_t, std::string> blocks;  // those that are not all zeros
   std::string target;
   std::string attributes;  // the bytes of the attributes' block
@@ -26,11 +27,15 @@ using Snapshot = std::map<std::string, Item>;
 // `trouble`.
 Snapshot take_snapshot(file::FileSystem& fs, uint64_t number, std::string* trouble);
 
+// The modification times by inode: they are promised after a clean detach only.
+std::map<std::string, uint64_t> take_times(file::FileSystem& fs);
+
 // How `found` differs from `expected`; empty: not at all.
 std::string difference(const Snapshot& found, const Snapshot& expected);
 
-// Could `found` be a state in the midst of a change of bytes from `before` to `after`? Each byte and
-// size is one of the two or, beyond the size found, zero; names and links are as in one of them.
+// Could `found` be a state in the midst of a change of bytes from `before` to `after`? Each byte is
+// one of the two (beyond the old size: the new one; beyond the size found: or zero), the size lies between; names and links
+// are as in one of them.
 std::string torn_difference(const Snapshot& found, const Snapshot& before, const Snapshot& after);
 
 }  // namespace cairn::test
