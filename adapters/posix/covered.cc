@@ -55,24 +55,42 @@ static bool may_name_descriptor(const char* path) {
          (starts_with(path, "/proc/") && strstr(path + 6, "/fd/") != nullptr);
 }
 
+// Whether `path` could be covered, compared with the name of a cover from where the path starts.
+static bool may_reach(const char* path, const char* cover) {
+  size_t same = 0;
+  while (cover[same] != '\0' && path[same] == cover[same]) ++same;
+  // An ancestor, what is covered, or "//" or "/." before the difference.
+  return path[same] == '\0' || path[same] == '/' || path[same] == '.';
+}
+
+// From a working directory that lies above a cover.
+static bool may_reach_from_cwd(const char* path) {
+  const char* from = cwd::path();
+  if (from == nullptr) return true;
+  size_t length = strlen(from);
+  if (length == 1) length = 0;  // "/"
+  for (int i = 0; i < cover_count; ++i) {
+    const Cover& cover = covers[i];
+    bool below = strncmp(cover.path, from, length) == 0 && cover.path[length] == '/';
+    if (below && may_reach(path, cover.path + length + 1)) return true;
+  }
+  return false;
+}
+
 bool maybe_covered(int dir, const char* path) {
   if (path == nullptr) return false;
   if (path[0] != '/') {
     if (dir == AT_FDCWD) {
       cwd::Where where = cwd::where();
-      if (where != cwd::Where::kOutside) return true;
+      if (where == cwd::Where::kCovered) return true;
+      if (where == cwd::Where::kAncestor && may_reach_from_cwd(path)) return true;
     } else if (table::peek(dir) != nullptr) {
       return true;
     }
     return climbs(path);
   }
   for (int i = 0; i < cover_count; ++i) {
-    const Cover& cover = covers[i];
-    size_t same = 1;
-    while (same < cover.length && path[same] == cover.path[same]) ++same;
-    if (same == cover.length && (path[same] == '\0' || path[same] == '/')) return true;
-    // An ancestor, or "//" or "/." before the difference.
-    if (path[same] == '\0' || path[same] == '/' || path[same] == '.') return true;
+    if (may_reach(path, covers[i].path)) return true;
   }
   if (table::covered_fds.load(std::memory_order_relaxed) > 0 && may_name_descriptor(path))
     return true;
