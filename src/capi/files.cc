@@ -34,6 +34,7 @@ Status open_path(file::FileSystem& fs, uint64_t dir, const char* path, int flags
   for (int attempt = 0; attempt < 64; ++attempt) {
     file::Resolved at;
     file::ResolveOptions options;
+    options.may_be_missing = (flags & O_CREAT) != 0;
     options.follow_last = (flags & O_NOFOLLOW) == 0 && (flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
     Status status = file::resolve(fs, dir, path, options, &at);
     uint64_t number = at.inode;

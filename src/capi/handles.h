@@ -11,6 +11,8 @@
 
 struct cairn_pool {
   std::unique_ptr<cairn::file::FileSystem> fs;
+  // Where lazy files' contents come from; goes before the file system does.
+  std::unique_ptr<cairn::file::Lower> lower;
   cairn::file::Mappings mappings;
   cairn::file::ForkedLane forked;
 };

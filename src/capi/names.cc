@@ -50,6 +50,7 @@ Status resolve_name(file::FileSystem& fs, uint64_t dir, const char* path, bool m
                     file::Resolved* at) {
   file::ResolveOptions options;
   options.follow_last = false;
+  options.may_be_missing = true;
   Status status = file::resolve(fs, dir, path, options, at);
   if (status.code() == ENOENT && at->parent != 0) return Status();
   if (!status.ok()) return status;

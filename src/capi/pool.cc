@@ -7,6 +7,7 @@
 #include "media/media.h"
 #include "pool/seats.h"
 #include "pool/space.h"
+#include "tier/lower.h"
 
 using cairn::fail;
 using cairn::Status;
@@ -85,6 +86,11 @@ int cairn_pool_attach(const char* path, unsigned flags, cairn_pool** pool) {
   auto handle = std::make_unique<cairn_pool>();
   handle->fs = std::move(*fs);
   handle->fs->handle = handle.get();
+  // Any process may meet a lazy file, whether it has joined the cover or not.
+  if (!options.read_only) {
+    handle->lower = cairn::tier::make_lower(*handle->fs);
+    handle->fs->lower = handle->lower.get();
+  }
   *pool = handle.release();
   return 0;
 }

@@ -133,6 +133,7 @@ Status resolve(FileSystem& fs, uint64_t directory, const char* path, const Resol
     auto slot = find_name(fs, *here, *name);
     if (!slot.ok()) {
       if (!last) resolved->parent = 0;
+      if (slot.code() == ENOENT && last && options.may_be_missing) return Status(ENOENT);
       if (slot.code() == ENOENT) return fail(ENOENT, "%s: no such file or directory", path);
       return annotate(slot.status(), "%s", path);
     }

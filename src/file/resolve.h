@@ -25,6 +25,8 @@ struct ResolveOptions {
   // At an absolute link, or ".." out of `top`: stop with EXDEV, `rest` says where to go on. Else such links
   // start at the pool's root.
   bool stop_outside = false;
+  // The caller expects that the last component may be missing: no text is made for that ENOENT.
+  bool may_be_missing = false;
 };
 
 // ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, EXDEV (stop_outside), EIO. The Resolved is filled in as far as the walk came.

@@ -1,11 +1,11 @@
 #include "pool/seats.h"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 
 #include "pool/lock.h"
@@ -44,11 +44,8 @@ LocalSeat* remember(Pool& pool, LocalSeat* seat) {
 // The process's name, for people who look at the pool.
 void note_command(Pool& pool, format::Lane& lane) {
   char name[sizeof lane.command] = {};
-  if (FILE* file = std::fopen("/proc/self/comm", "re")) {
-    const size_t n = std::fread(name, 1, sizeof name - 1, file);
-    if (n != 0 && name[n - 1] == '\n') name[n - 1] = '\0';
-    std::fclose(file);
-  }
+  static_assert(sizeof name >= 16, "what the kernel writes");
+  prctl(PR_GET_NAME, name);
   for (size_t i = 0; i < std::size(lane.command); ++i) {
     uint64_t word;
     std::memcpy(&word, name + i * sizeof word, sizeof word);
