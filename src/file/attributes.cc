@@ -190,7 +190,7 @@ void fold_stamp(File& file) {
   // As the kernel's relatime: the first reading after a change counts.
   if (file.was_read.exchange(false) && !pool.read_only &&
       file.inode->atime.load() <= file.inode->mtime.load())
-    raise_to(pool, file.inode->atime, now_ns());
+    raise_to(pool, file.inode->atime, coarse_now_ns());
 }
 
 void fold_lane_stamps(FileSystem& fs, uint32_t lane) {

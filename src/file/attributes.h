@@ -40,7 +40,7 @@ Status set_times(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t atime
 // The file's bytes have changed now.
 void stamp_now(File& file, uint64_t tick);
 inline void touch_modified(File& file) {
-  const uint64_t tick = now_ns();
+  const uint64_t tick = coarse_now_ns();
   if (file.last_tick.load(std::memory_order_relaxed) != tick) [[unlikely]] stamp_now(file, tick);
 }
 // Puts the file's stamp, and the time of its reading, into the inode.

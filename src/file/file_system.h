@@ -124,8 +124,9 @@ void unmake_inode(FileSystem& fs, LocalSeat& seat, const NewInode& made);
 // An orphan whose blocks are gone becomes free.
 void free_inode(FileSystem& fs, Inode& inode, uint64_t number);
 
-// The time for stamps: the coarse clock, as the kernel's own file systems use it. Cheap, advances every
-// few ms.
+// For names and attributes: draining tells changes by their times, so two must not look alike.
 uint64_t now_ns();
+// The coarse clock that time stamps of the data path use: cheap, advances every few ms.
+uint64_t coarse_now_ns();
 
 }  // namespace cairn::file

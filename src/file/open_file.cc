@@ -45,7 +45,7 @@ bool end_description(FileSystem& fs, OpenFile& open, uint64_t slot) {
   if ((state & format::open_mask) != format::open_live || has_holder(open)) return false;
   const uint64_t number = open.inode.load();
   if (number == 0) return false;
-  const uint64_t next = ((state >> 3) + 1) << 3 | format::open_free;
+  const uint64_t next = format::open_state(format::open_generation(state) + 1, format::open_free);
   if (!fs.pool.compare_exchange(open.state, state, next)) return false;
   if (Inode* inode = inode_at(fs, number)) fs.pool.fetch_add(inode->opens, ~0ULL);
   fs.free_open_files.push(slot);
@@ -57,9 +57,9 @@ bool try_make(FileSystem& fs, uint64_t slot, OpenFile** made) {
   if (open == nullptr) return false;
   uint64_t state = open->state.load();
   if ((state & format::open_mask) != format::open_free) return false;
-  if (!fs.pool.compare_exchange(open->state, state, (state & ~format::open_mask) | format::open_making))
-    return false;
-  fs.pool.store(open->maker, first_lane(fs) + 1);
+  const uint64_t making = format::open_state(format::open_generation(state), format::open_making,
+                                             first_lane(fs) + 1);
+  if (!fs.pool.compare_exchange(open->state, state, making)) return false;
   *made = open;
   return true;
 }
@@ -117,7 +117,7 @@ std::unique_ptr<File> make_handle(FileSystem& fs, Inode* inode, uint64_t number,
   file->serial = ++serials;
   file->shared = open;
   file->slot = slot;
-  file->slot_generation = open->state.load() >> 3;
+  file->slot_generation = format::open_generation(open->state.load());
   const int access = flags & O_ACCMODE;
   const bool path_only = (flags & O_PATH) != 0;
   file->readable = !path_only && access != O_WRONLY;
@@ -151,7 +151,8 @@ Result<std::unique_ptr<File>> open_inode(FileSystem& fs, LocalSeat& seat, uint64
   pool.fetch_add((*inode)->opens, 1);
   if (((*inode)->state.load() & 7) != format::inode_live) {
     pool.fetch_add((*inode)->opens, ~0ULL);
-    pool.store(open->state, (open->state.load() & ~format::open_mask) | format::open_free);
+    pool.store(open->state,
+               format::open_state(format::open_generation(open->state.load()), format::open_free));
     return fail(ESTALE, "inode %llu was removed", static_cast<unsigned long long>(number));
   }
   pool.store(open->inode_generation, (*inode)->generation.load());
@@ -159,15 +160,15 @@ Result<std::unique_ptr<File>> open_inode(FileSystem& fs, LocalSeat& seat, uint64
   pool.store(open->flags, static_cast<uint64_t>(static_cast<uint32_t>(flags)));
   pool.store(open->lock, 0);
   hold(pool, *open, first_lane(fs));
-  pool.store(open->state, (open->state.load() & ~format::open_mask) | format::open_live);
-  pool.store(open->maker, 0);
+  pool.store(open->state,
+             format::open_state(format::open_generation(open->state.load()), format::open_live));
   return make_handle(fs, *inode, number, open, slot, flags);
 }
 
 Result<std::unique_ptr<File>> adopt(FileSystem& fs, LocalSeat& /*seat*/, uint64_t slot,
                                     uint64_t generation) {
   OpenFile* open = open_file_at(fs, slot);
-  const uint64_t live = generation << 3 | format::open_live;
+  const uint64_t live = format::open_state(generation, format::open_live);
   if (open == nullptr || open->state.load() != live)
     return fail(EBADF, "open file %llu is gone", static_cast<unsigned long long>(slot));
   hold(fs.pool, *open, first_lane(fs));
@@ -213,12 +214,13 @@ bool drop_lane(FileSystem& fs, uint32_t lane) {
     OpenFile* open = open_file_at(fs, slot);
     if (open == nullptr) continue;
     const uint64_t state = open->state.load();
-    if ((state & format::open_mask) == format::open_making && open->maker.load() == lane + 1) {
+    if ((state & format::open_mask) == format::open_making &&
+        format::open_maker(state) == lane + 1) {
       // It died while making this one: its count in the inode, if it got that far, stays too high,
       // which costs a look through this table and nothing else.
       for (Word& word : open->holder) fs.pool.store(word, 0);
-      fs.pool.store(open->maker, 0);
-      fs.pool.store(open->state, ((state >> 3) + 1) << 3 | format::open_free);
+      fs.pool.store(open->state,
+                    format::open_state(format::open_generation(state) + 1, format::open_free));
       continue;
     }
     if ((open->holder[lane / 64].load() & bit) == 0) continue;

@@ -8,18 +8,23 @@
 
 namespace cairn::format {
 
-// state: generation << 3 | open_free, open_making (by the lane in `maker`), open_live
+// state: 0-2 open_free, open_making or open_live; 3-13 lane + 1 of the maker while it is being made (in
+// the same word, so that whoever dies while making one is known); 14-63 generation
 inline constexpr uint64_t open_free = 0;
 inline constexpr uint64_t open_making = 1;
 inline constexpr uint64_t open_live = 2;
 inline constexpr uint64_t open_mask = 7;
+constexpr uint64_t open_state(uint64_t generation, uint64_t kind, uint32_t maker_lane_plus_1 = 0) {
+  return generation << 14 | static_cast<uint64_t>(maker_lane_plus_1) << 3 | kind;
+}
+constexpr uint64_t open_generation(uint64_t state) { return state >> 14; }
+constexpr uint32_t open_maker(uint64_t state) { return (state >> 3) & 0x7ff; }
 
 struct alignas(64) OpenFile {
   Word state;
   Word inode;
   Word inode_generation;
-  Word maker;   // lane + 1 while it is being made
-  Word reserved0[4];
+  Word reserved0[5];
   // stored by everyone who uses the shared offset
   Word offset;
   Word flags;

@@ -60,7 +60,7 @@ void set_drained(file::FileSystem& fs, const file::Map& map, uint64_t time) {
 void wait_for_tick(uint64_t time) {
   // Longer only after the clock was set back, and then there is no telling.
   constexpr int most_waits = 100;
-  for (int i = 0; i < most_waits && file::now_ns() <= time; ++i)
+  for (int i = 0; i < most_waits && file::coarse_now_ns() <= time; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
