@@ -252,7 +252,7 @@ Result<std::unique_ptr<Pool>> open_files(const std::string& path, bool read_only
       medium.large_pages = into.identity->large_pages.load() != 0;
     } else {
       format::Superblock* page = nullptr;
-      alignas(4096) static thread_local uint8_t buffer[format::block_size];
+      alignas(format::Superblock) uint8_t buffer[format::block_size];
       page = reinterpret_cast<format::Superblock*>(buffer);
       if (pread(*fd, buffer, sizeof buffer, 0) == static_cast<ssize_t>(sizeof buffer) &&
           page->magic.load() == format::superblock_magic) {
