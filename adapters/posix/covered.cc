@@ -11,8 +11,19 @@ namespace posix {
 
 constinit Cover covers[kMostCovers];
 int cover_count;
-char pool_path[PATH_MAX];
+const char* pool_path = "";
 std::atomic<int> coverage{0};
+
+// The covers' and the pool's paths, one after the other: the environment is the program's to overwrite,
+// and whoever never touches a covered path should not touch more pages than this.
+static char names[(kMostCovers + 1) * PATH_MAX];
+
+static const char* keep(size_t* used, const char* path, size_t length) {
+  char* kept = names + *used;
+  memcpy(kept, path, length);
+  *used += length + 1;
+  return kept;
+}
 
 // Other libraries' constructors may call us before ours has run.
 int read_environment() {
@@ -23,19 +34,20 @@ int read_environment() {
   }
   const char* list = getenv("CAIRN_COVER");
   int found = 0;
+  size_t used = 0;
   while (list != nullptr && *list != '\0' && found < kMostCovers) {
     size_t length = strcspn(list, ":");
     size_t name = length;
     while (name > 1 && list[name - 1] == '/') --name;
     if (name > 0 && name < PATH_MAX && list[0] == '/') {
-      memcpy(covers[found].path, list, name);
+      covers[found].path = keep(&used, list, name);
       covers[found].length = name;
       ++found;
     }
     list += length + (list[length] == ':' ? 1 : 0);
   }
   const char* pool = getenv("CAIRN_POOL");
-  if (pool != nullptr && strlen(pool) < PATH_MAX) memcpy(pool_path, pool, strlen(pool) + 1);
+  if (pool != nullptr && strlen(pool) < PATH_MAX) pool_path = keep(&used, pool, strlen(pool));
   cover_count = found;
   coverage.store(found > 0 ? 2 : 1, std::memory_order_release);
   return coverage.load();

@@ -15,7 +15,7 @@
 namespace posix {
 
 struct Cover {
-  char path[PATH_MAX] = "";  // real, absolute, without a slash at the end
+  const char* path = "";  // real, absolute, without a slash at the end
   size_t length = 0;
   std::atomic<bool> joined{false};
   cairn_cover* handle = nullptr;
@@ -25,7 +25,7 @@ struct Cover {
 constexpr int kMostCovers = 8;
 extern constinit Cover covers[kMostCovers];
 extern int cover_count;
-extern char pool_path[PATH_MAX];
+extern const char* pool_path;  // "" if there is none
 
 // 0: the environment has not been read; 1: nothing is covered; 2: something is.
 extern std::atomic<int> coverage;

@@ -58,7 +58,7 @@ int close_private(int fd) {
 static int open_link(const char* text) {
   static std::atomic<unsigned> counter{0};
   int error = ENOENT;
-  for (const char* directory : {static_cast<const char*>(pool_path), "/dev/shm", "/tmp"}) {
+  for (const char* directory : {pool_path, "/dev/shm", "/tmp"}) {
     char name[PATH_MAX + 64];
     snprintf(name, sizeof name, "%s/.cairn-link-%d-%u", directory, getpid(), counter.fetch_add(1));
     if (real::symlink(text, name) != 0) {
@@ -137,7 +137,7 @@ int guard_directory() {
   static std::atomic<int> guard{-1};
   if (guard.load() >= 0) return guard.load();
   int error = ENOENT;
-  for (const char* directory : {static_cast<const char*>(pool_path), "/dev/shm", "/tmp"}) {
+  for (const char* directory : {pool_path, "/dev/shm", "/tmp"}) {
     char name[PATH_MAX + 32];
     snprintf(name, sizeof name, "%s/.cairn-cwd-XXXXXX", directory);
     if (real::mkdtemp(name) == nullptr) {
