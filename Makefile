@@ -11,7 +11,7 @@ SETUP ?= yes
 TESTS ?= .
 CTEST = ctest --output-on-failure --no-tests=error -j $(JOBS) -R '$(TESTS)'
 
-.PHONY: all setup-build setup-test setup-dev help install uninstall demo test test-slow test-asan \
+.PHONY: all setup-build setup-test setup-dev setup-slow help install uninstall demo test test-slow test-asan \
 	test-tsan test-dev test-clang coverage bench bench-core fuzz format format-check tidy clean
 
 all: setup-build ## build the release preset into build/release
@@ -26,6 +26,8 @@ setup-test:
 	@[ "$(SETUP)" = no ] || scripts/setup.sh build test
 setup-dev:
 	@[ "$(SETUP)" = no ] || scripts/setup.sh build test dev
+setup-slow:
+	@[ "$(SETUP)" = no ] || scripts/setup.sh build test dev slow
 
 install: ## install below PREFIX
 	@[ -d build/release ] || $(MAKE) all
@@ -44,7 +46,7 @@ test: setup-test ## build everything and run all but the slow tests
 	@scripts/build.sh release $(JOBS) -DCAIRN_TESTS=ON
 	@cd build/release && $(CTEST) -LE slow --no-label-summary
 
-test-slow: setup-dev ## the long ones: storms, model exercisers, mutation, fuzzing
+test-slow: setup-slow ## the long ones: storms, model exercisers, mutation, NVDIMMs in a virtual machine
 	@scripts/build.sh release $(JOBS) -DCAIRN_TESTS=ON
 	@cd build/release && $(CTEST) -L slow --no-label-summary
 

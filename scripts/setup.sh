@@ -2,7 +2,7 @@
 # shellcheck disable=SC2034  # the lists are reached by name: debian_$group, dnf_$group, spack_$group
 # Installs what Cairn needs to be built, tested and worked on, where it is missing.
 #
-#   scripts/setup.sh [--list] [GROUP...]      groups: build test dev (default: build test)
+#   scripts/setup.sh [--list] [GROUP...]      groups: build test dev slow (default: build test)
 #
 # Debian and Ubuntu: installs through apt-get, as root or with sudo; fast and silent when everything
 # is there. Elsewhere it names the packages for dnf and Spack and stops. --list prints the packages
@@ -23,27 +23,34 @@ debian_test=(
 debian_dev=(
   clang clang-tidy clang-format libclang-rt-14-dev ccache gcovr pandoc shellcheck
 )
+# What `make test-slow` needs besides: a virtual machine with NVDIMMs (deploy/nvdimm-vm). Its kernel is
+# downloaded by the script itself and never installed.
+debian_slow=(
+  qemu-system-x86 busybox-static ndctl daxctl e2fsprogs
+)
 
 dnf_build="make cmake ninja-build gcc-c++ libstdc++-static pkgconf-pkg-config cli11-devel fmt-devel
   yaml-cpp-devel json-devel libpmem-devel libpmem2-devel isa-l-devel"
 dnf_test="gtest-devel google-benchmark-devel python3 git sqlite fio rsync tar attr procps-ng"
 dnf_dev="clang clang-tools-extra compiler-rt libasan libubsan libtsan ccache gcovr pandoc ShellCheck"
+dnf_slow="qemu-system-x86-core busybox ndctl daxctl e2fsprogs"
 spack_build="cmake ninja pkgconf cli11 fmt yaml-cpp nlohmann-json pmdk isa-l"
 spack_test="googletest benchmark python git sqlite fio rsync"
 spack_dev="llvm ccache py-gcovr pandoc shellcheck"
+spack_slow="qemu ndctl e2fsprogs"
 
 list_only=false
 groups=()
 for argument in "$@"; do
   case $argument in
     --list) list_only=true ;;
-    build | test | dev) groups+=("$argument") ;;
+    build | test | dev | slow) groups+=("$argument") ;;
     -h | --help)
       sed -n '4,9s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
-      echo "setup.sh: unknown argument '$argument' (groups are build, test, dev)" >&2
+      echo "setup.sh: unknown argument '$argument' (groups are build, test, dev, slow)" >&2
       exit 2
       ;;
   esac
