@@ -12,6 +12,16 @@ namespace cairn::persist {
 
 class Region;
 
+// Asks for the cache line of something that will soon be stored to, so that the store (and a locked
+// instruction behind it) need not wait for it. Any address is allowed.
+inline void prefetch_for_store(const void* address) {
+#if defined(__x86_64__)
+  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(address)));
+#else
+  __builtin_prefetch(address, 1);
+#endif
+}
+
 class alignas(8) Word {
  public:
   Word() = default;
@@ -25,6 +35,16 @@ class alignas(8) Word {
   friend class Region;
   uint64_t value_;
 };
+
+// Loads before it happen before loads after it: for whoever reads a piece of memory without a lock, and
+// then looks whether it was changed meanwhile. ThreadSanitizer knows no fences, and gcc refuses them there.
+inline void read_barrier() {
+#if defined(__SANITIZE_THREAD__)
+  __asm__ volatile("" ::: "memory");
+#else
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+#endif
+}
 
 static_assert(sizeof(Word) == 8 && std::is_standard_layout_v<Word> && std::is_trivial_v<Word>);
 
