@@ -6,6 +6,7 @@
 #include "file/check.h"
 #include "media/media.h"
 #include "pool/seats.h"
+#include "pool/chunks.h"
 #include "pool/space.h"
 #include "tier/lower.h"
 
@@ -202,6 +203,7 @@ int cairn_pool_populate(cairn_pool* handle, cairn_progress progress, void* conte
       if (progress != nullptr && progress(context, done, total) != 0)
         return code(fail(ECANCELED, "populating %s was stopped", pool.path.c_str()));
     }
+    cairn::pool::note_backed(pool, segment);
   }
   return 0;
 }

@@ -136,6 +136,7 @@ Result<std::unique_ptr<FileSystem>> attach_to(std::unique_ptr<Pool> mapped,
   auto attached = pool::anybody_attached(pool.lock_path);
   if (!attached.ok()) return attached.status();
   pool.held.reserve(pool::max_local_lanes);
+  CAIRN_TRY(pool::agree_on_entry(pool, !*attached));
   if (!*attached) CAIRN_TRY(first_attach(*fs));
   else pool::recover_the_dead(pool);
   pool.attach_generation = pool.state->attach_generation.load();

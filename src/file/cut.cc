@@ -1,11 +1,14 @@
 #include "file/cut.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 #include <vector>
 
 #include "file/attributes.h"
 #include "file/io.h"
+#include "file/pins.h"
 #include "file/reclaim.h"
 #include "file/shape.h"
 
@@ -150,13 +153,24 @@ bool anything_in(const FileSystem& fs, const Map& map, Range range) {
   return !visit_map(fs.pool, map, range.from, range.to, finder);
 }
 
-// The caller holds the inode's lock and has its shape to itself. `new_size` is set in the same change.
-Status cut_range(FileSystem& fs, LocalSeat& seat, const Map& map, Range range, uint64_t new_size) {
+bool is_zero_block(const FileSystem& fs, const Map& map, uint64_t file_block) {
+  Spot spot;
+  if (!walk(fs.pool, map, file_block, &spot).ok()) return false;
+  if (!spot.block) return true;
+  const Word* word = node_at(fs.pool, spot.block);
+  return std::all_of(word, word + block_size / sizeof(Word),
+                     [](const Word& w) { return w.load_relaxed() == 0; });
+}
+
+void set_modified(pool::Change& change, const Map& map) {
   const uint64_t now = now_ns();
-  pool::Change change(fs.pool, seat);
-  change.set(map.inode->size, new_size);
   change.set(map.inode->mtime, now);
   change.set(map.inode->ctime, now);
+}
+
+// The caller holds the inode's lock and has its shape to itself; `change` also gets the cut.
+Status cut_range(FileSystem& fs, LocalSeat& seat, const Map& map, Range range,
+                 pool::Change& change) {
   if (range.from >= range.to || !anything_in(fs, map, range)) return change.commit();
   CAIRN_TRY(split_leaf(fs, seat, map, range.from));
   CAIRN_TRY(split_leaf(fs, seat, map, range.to));
@@ -197,7 +211,10 @@ Status truncate(FileSystem& fs, const Map& map, uint64_t size) {
     // there, for a killed truncate has happened or has not. The note makes recovery zero them.
     const bool cuts_block = (size & (block_size - 1)) != 0 && size < map.inode->size.load();
     if (cuts_block) note_extension(fs, *seat, map.number, size, first << block_shift);
-    Status status = cut_range(fs, *seat, map, {first, max_file_blocks}, size);
+    pool::Change record(fs.pool, *seat);
+    record.set(map.inode->size, size);
+    set_modified(record, map);
+    Status status = cut_range(fs, *seat, map, {first, max_file_blocks}, record);
     if (cuts_block) {
       if (status.ok()) status = zero_mapped(fs, map, size, first << block_shift);
       fs.pool.store(seat->words->extending_inode, 0);
@@ -206,6 +223,26 @@ Status truncate(FileSystem& fs, const Map& map, uint64_t size) {
   }
   reclaim_some(fs, *seat);
   return Status();
+}
+
+bool free_zero_blocks(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t from, uint64_t to) {
+  // Mostly all has been written to: that is seen without a lock.
+  if (from >= to || !is_zero_block(fs, map, to - 1)) return false;
+  {
+    pool::LockGuard lock(fs.pool, seat, map.inode->lock);
+    if (!S_ISREG(map.inode->mode.load()) || (map.inode->flags.load() & format::flag_lazy) != 0)
+      return false;
+    ShapeChange change(fs, seat, *map.inode, map.number);
+    // Stores through mappings announce themselves to nobody.
+    if (map.inode->links.load() == 0 || is_pinned(fs, map.number)) return false;
+    uint64_t first = to;
+    while (first > from && is_zero_block(fs, map, first - 1)) --first;
+    if (!anything_in(fs, map, {first, to})) return false;
+    pool::Change record(fs.pool, seat);
+    if (!cut_range(fs, seat, map, {first, to}, record).ok()) return false;
+  }
+  reclaim_some(fs, seat);
+  return true;
 }
 
 Status punch(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size) {
@@ -227,7 +264,9 @@ Status punch(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size) {
       CAIRN_TRY(zero_mapped(fs, map, offset, first << block_shift));
       CAIRN_TRY(zero_mapped(fs, map, last << block_shift, end));
     }
-    CAIRN_TRY(cut_range(fs, *seat, map, {first, last}, map.inode->size.load()));
+    pool::Change record(fs.pool, *seat);
+    set_modified(record, map);
+    CAIRN_TRY(cut_range(fs, *seat, map, {first, last}, record));
   }
   reclaim_some(fs, *seat);
   return Status();

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "file/attributes.h"
+#include "file/fill_ahead.h"
 #include "file/run_cache.h"
 #include "file/shape.h"
 #include "pool/space.h"
@@ -15,6 +16,8 @@ namespace {
 
 using format::block_shift;
 using format::block_size;
+
+constexpr uint64_t entries_per_line = 64 / sizeof(Word);
 
 constexpr uint64_t in_block(uint64_t offset) { return offset & (block_size - 1); }
 
@@ -35,9 +38,10 @@ Status copy_piece(Pool& pool, BlockRef block, uint64_t at, const Piece& piece) {
 }
 
 // Overwrites mapped bytes from piece.offset on; returns how many were contiguous.
-Result<uint64_t> overwrite(FileSystem& fs, const Map& map, const Spot& spot, const Piece& piece) {
+Result<uint64_t> overwrite(FileSystem& fs, const Map& map, const Spot& spot, const Piece& piece,
+                           uint64_t known) {
   const uint64_t at = in_block(piece.offset);
-  uint64_t n = std::min(piece.size, block_size - at);
+  uint64_t n = std::min(piece.size, std::max(known, block_size - at));
   if (piece.size > n) {
     const uint64_t blocks = contiguous(fs.pool, map, piece.offset >> block_shift, spot,
                                        (at + piece.size + block_size - 1) >> block_shift);
@@ -59,6 +63,10 @@ Status publish(FileSystem& fs, const Map& map, Word& slot, BlockRef block, uint6
   uint64_t held = 0;
   if (fs.pool.compare_exchange(slot, held, entry.value)) [[likely]] return Status();
   const Entry winner{held};
+  if (piece.offset + piece.size <= file_block << block_shift) {  // only filled ahead
+    pool::give_back(fs.pool, block, 1, true);
+    return Status();
+  }
   if (!fs.pool.valid(winner.block()) || !winner.belongs_to(map.number, file_block, 0))
     return damaged(map, file_block);
   const uint64_t begin = file_block << block_shift;
@@ -71,35 +79,59 @@ Status publish(FileSystem& fs, const Map& map, Word& slot, BlockRef block, uint6
   return Status();
 }
 
-// Fills a hole from piece.offset on with a run of new blocks; returns how many bytes that took.
-Result<uint64_t> fill(FileSystem& fs, LocalSeat& seat, const Map& map, Piece piece, Spot spot) {
+// The run that a fill has taken becomes the whole of a 2 MiB leaf; false: others were faster.
+bool publish_leaf(FileSystem& fs, Word& slot, const pool::Run& run, const Map& map,
+                  uint64_t file_block) {
+  uint64_t held = 0;
+  const Entry entry = Entry::make(Kind::leaf, run.first, map.number, file_block, 1);
+  const bool won = fs.pool.compare_exchange(slot, held, entry.value);
+  if (!won) pool::give_back(fs.pool, run.first, run.count);
+  fs.pool.flush(&slot, sizeof(Word));
+  return won;
+}
+
+// Fills a hole from piece.offset on with a run of new blocks; returns how many bytes that took. `file`,
+// if there is one, may be filled ahead.
+Result<uint64_t> fill(FileSystem& fs, LocalSeat& seat, const Map& map, File* file, Piece piece,
+                      Spot spot) {
   Pool& pool = fs.pool;
   const uint64_t file_block = piece.offset >> block_shift;
   const uint64_t at = in_block(piece.offset);
-  const uint64_t blocks_wanted = (at + piece.size + block_size - 1) >> block_shift;
+  const uint64_t needed = (at + piece.size + block_size - 1) >> block_shift;
+  const uint64_t wanted =
+      needed + (file == nullptr ? 0 : blocks_ahead(*file, piece.offset, piece.offset + piece.size));
   const bool leaf = file_block >= format::node_entries &&
                     (file_block & (format::node_entries - 1)) == 0 && at == 0 &&
-                    piece.size >= format::chunk_size && !is_page_medium(fs) &&
+                    wanted >= format::chunk_blocks && !is_page_medium(fs) &&
                     (spot.level > 1 || (spot.level == 1 && !spot.entry));
-  CAIRN_TRY(reach(pool, seat, map, file_block, leaf, pool::Need::ordinary, &spot));
-  if (spot.entry) return uint64_t{0};  // others were faster: walk again
-  const bool as_leaf = leaf && spot.level == 1;
-  const uint64_t most = as_leaf ? format::chunk_blocks
-                                : std::min(hole_run(map, file_block, spot, blocks_wanted),
-                                           format::chunk_blocks);
+  if (spot.level > (leaf ? 1 : 0)) [[unlikely]] {
+    CAIRN_TRY(reach(pool, seat, map, file_block, leaf, pool::Need::ordinary, &spot));
+    if (spot.entry) return uint64_t{0};  // others were faster: walk again
+  }
+  bool as_leaf = leaf && spot.level == 1;
+  const uint64_t most =
+      as_leaf ? format::chunk_blocks
+              : std::min(hole_run(map, file_block, spot, wanted), format::chunk_blocks);
   auto run = pool::take(pool, seat, map.number, file_block, 0, static_cast<uint32_t>(most));
   if (!run.ok()) return run.status();
-  if (as_leaf && run->count < format::chunk_blocks) {
-    // No whole chunk is left: go on block by block.
+  const auto enough = static_cast<uint32_t>(std::min<uint64_t>(run->count, needed));
+  if (as_leaf && (run->count < format::chunk_blocks || (!run->zero && needed < format::chunk_blocks))) {
+    // No whole chunk is left, or it would have to be zeroed: go on block by block.
     pool::give_back(pool, run->first, run->count, run->zero);
     pool::settle(pool, seat, *run);
     CAIRN_TRY(reach(pool, seat, map, file_block, false, pool::Need::ordinary, &spot));
     if (spot.entry) return uint64_t{0};
+    as_leaf = false;
     run = pool::take(pool, seat, map.number, file_block, 0,
-                     static_cast<uint32_t>(
-                         std::min(hole_run(map, file_block, spot, blocks_wanted), most)));
+                     static_cast<uint32_t>(hole_run(map, file_block, spot, enough)));
     if (!run.ok()) return run.status();
+  } else if (!run->zero && run->count > enough && !as_leaf) {
+    pool::give_back(pool, run->first.plus(enough), run->count - enough);
+    run->count = enough;
   }
+  // The copy is long enough for the entries' lines to arrive, and for what the next call will need.
+  for (uint64_t i = 0; !as_leaf && i < run->count + entries_per_line; i += entries_per_line)
+    persist::prefetch_for_store(spot.word + i);
   piece.size = std::min(piece.size, (static_cast<uint64_t>(run->count) << block_shift) - at);
   const uint64_t end = at + piece.size;
   Status status;
@@ -116,14 +148,8 @@ Result<uint64_t> fill(FileSystem& fs, LocalSeat& seat, const Map& map, Piece pie
     pool::settle(pool, seat, *run);
     return status;
   }
-  if (as_leaf && run->count == format::chunk_blocks) {
-    uint64_t held = 0;
-    const Entry entry = Entry::make(Kind::leaf, run->first, map.number, file_block, 1);
-    if (!pool.compare_exchange(*spot.word, held, entry.value)) {
-      pool::give_back(pool, run->first, run->count);
-      piece.size = 0;
-    }
-    pool.flush(spot.word, sizeof(Word));
+  if (as_leaf) {
+    if (!publish_leaf(fs, *spot.word, *run, map, file_block)) piece.size = 0;
   } else {
     for (uint64_t i = 0; i < run->count; ++i) {
       if (Status s = publish(fs, map, spot.word[i], run->first.plus(i), file_block + i, piece);
@@ -134,6 +160,9 @@ Result<uint64_t> fill(FileSystem& fs, LocalSeat& seat, const Map& map, Piece pie
   }
   pool::settle(pool, seat, *run);
   CAIRN_TRY(status);
+  if (file != nullptr && piece.size != 0)
+    note_filled(*file, piece.offset, piece.offset + piece.size,
+                (file_block + run->count) << block_shift, run->zero);
   return piece.size;
 }
 
@@ -149,10 +178,13 @@ void note_if_extending(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t
   if (!noted) note_extension(fs, seat, map.number, offset, end);
 }
 
+// Larger pieces pay for their walk anyway.
+constexpr uint64_t largest_remembered = remembered_blocks * block_size / 2;
+
 // The body of every write: copies [offset, offset + size); `*written` counts what is in place. The
-// seat has announced the inode.
-Status write_bytes(FileSystem& fs, pool::SeatGuard& seat, const Map& map, const uint8_t* source,
-                   uint64_t size, uint64_t offset, uint64_t* written) {
+// seat has announced the inode. `file`, if there is one, is whose next access may be spared the walk.
+Status write_bytes(FileSystem& fs, pool::SeatGuard& seat, const Map& map, File* file,
+                   const uint8_t* source, uint64_t size, uint64_t offset, uint64_t* written) {
   Inode& inode = *map.inode;
   uint64_t done = 0;
   uint64_t since_look = 0;
@@ -168,13 +200,20 @@ Status write_bytes(FileSystem& fs, pool::SeatGuard& seat, const Map& map, const 
     }
     const Piece piece{source == nullptr ? nullptr : source + done, offset + done,
                       std::min(size - done, piece_bytes)};
+    const uint64_t shape = inode.shape.load();
     Spot spot;
     Status status = walk(fs.pool, map, piece.offset >> block_shift, &spot);
     if (!status.ok()) [[unlikely]] {
       *written = done;
       return status;
     }
-    auto n = spot.block ? overwrite(fs, map, spot, piece) : fill(fs, *seat, map, piece, spot);
+    uint64_t known = 0;
+    if (spot.block && file != nullptr && size <= largest_remembered) {
+      remember(*seat, *file, shape, piece.offset >> block_shift, spot);
+      known = recall(*seat, *file, piece.offset).size;
+    }
+    auto n = spot.block ? overwrite(fs, map, spot, piece, known)
+                        : fill(fs, *seat, map, file, piece, spot);
     if (!n.ok()) [[unlikely]] {
       *written = done;
       return n.status();
@@ -199,39 +238,14 @@ void note_full(FileSystem& fs, uint64_t missing) {
   fs.pool.fetch_add(fs.pool.state->full_bytes, missing);
 }
 
-// Larger writes pay for their walk anyway.
-constexpr uint64_t largest_recalled = remembered_blocks * block_size / 2;
-
-void remember_spot(const File& file, LocalSeat& seat, uint64_t offset) {
-  const uint64_t shape = file.inode->shape.load();
-  Spot spot;
-  if (walk(file.fs->pool, file.map(), offset >> block_shift, &spot).ok() && spot.block)
-    remember(seat, file, shape, offset >> block_shift, spot);
-}
-
-// The short way: an overwrite inside the run that the last access has found. False: not that.
-bool overwrite_known(File& file, LocalSeat& seat, const uint8_t* source, uint64_t size,
-                     uint64_t offset, Status* status) {
-  const uint64_t at = in_block(offset);
-  BlockRef block;
-  const uint64_t known = recall(seat, file, offset >> block_shift, &block);
-  if (at + size > known << block_shift || offset + size > file.inode->size.load()) return false;
-  *status = file.fs->pool.copy_in(block, at, source, size);
-  return true;
-}
-
-Result<size_t> write_in_seat(File& file, pool::SeatGuard& seat, const uint8_t* source, uint64_t size,
-                             uint64_t offset) {
+// The long way of a write.
+[[gnu::noinline]] Result<size_t> write_by_map(File& file, pool::SeatGuard& seat,
+                                              const uint8_t* source, uint64_t size,
+                                              uint64_t offset) {
   FileSystem& fs = *file.fs;
   const Map map = file.map();
-  if (Status status; overwrite_known(file, *seat, source, size, offset, &status)) [[likely]] {
-    if (Status s = fs.pool.fence(); !s.ok()) return s;
-    if (!status.ok()) return status;
-    touch_modified(file);
-    return static_cast<size_t>(size);
-  }
   uint64_t written = 0;
-  Status status = write_bytes(fs, seat, map, source, size, offset, &written);
+  Status status = write_bytes(fs, seat, map, &file, source, size, offset, &written);
   if (seat->words->extending_inode.load_relaxed() != 0) [[unlikely]] {
     if (written != 0) {
       // The data are fenced before the size shows them.
@@ -243,9 +257,27 @@ Result<size_t> write_in_seat(File& file, pool::SeatGuard& seat, const uint8_t* s
   if (Status s = fs.pool.fence(); !s.ok()) return s;
   if (status.code() == ENOSPC) note_full(fs, size - written);
   if (written == 0 && !status.ok()) return status;
-  if (size <= largest_recalled) remember_spot(file, *seat, offset);
   touch_modified(file);
   return static_cast<size_t>(written);
+}
+
+Result<size_t> write_in_seat(File& file, pool::SeatGuard& seat, const uint8_t* source, uint64_t size,
+                             uint64_t offset) {
+  Pool& pool = file.fs->pool;
+  const Known known = recall(*seat, file, offset);
+  if (size <= known.size && offset + size <= file.inode->size.load()) [[likely]] {
+    CAIRN_TRY(known.region->copy(known.at, source, size));
+    CAIRN_TRY(pool.fence());
+    touch_modified(file);
+    return static_cast<size_t>(size);
+  }
+  return write_by_map(file, seat, source, size, offset);
+}
+
+Result<size_t> write_once(File& file, const uint8_t* source, uint64_t size, uint64_t offset) {
+  pool::SeatGuard seat(file.fs->pool, file.number);
+  if (!seat.ok()) [[unlikely]] return pool::no_seat(file.fs->pool);
+  return write_in_seat(file, seat, source, size, offset);
 }
 
 bool is_lazy(const File& file) { return (file.inode->flags.load() & format::flag_lazy) != 0; }
@@ -260,6 +292,50 @@ Status stage_if_lazy(const File& file) {
   if (!is_lazy(file)) [[likely]] return Status();
   if (file.fs->lower == nullptr) return without_lower(file);
   return file.fs->lower->stage(file.number, false);
+}
+
+[[gnu::noinline]] Result<size_t> read_elsewhere(File& file, void* buffer, size_t size,
+                                                uint64_t offset) {
+  if (file.directory)
+    return fail(EISDIR, "inode %llu is a directory", static_cast<unsigned long long>(file.number));
+  if (!file.readable)
+    return fail(EBADF, "inode %llu: not open for reading", static_cast<unsigned long long>(file.number));
+  if (file.fs->lower == nullptr) return without_lower(file);
+  return file.fs->lower->read(file.number, buffer, size, offset);
+}
+
+// The long way of a read: [offset, offset + size) lies below the end of file.
+[[gnu::noinline]] Status read_by_map(const File& file, LocalSeat& seat, uint8_t* to, uint64_t size,
+                                     uint64_t offset) {
+  Pool& pool = file.fs->pool;
+  const Map map = file.map();
+  const uint64_t shape = file.inode->shape.load();
+  while (size != 0) {
+    const uint64_t file_block = offset >> block_shift;
+    const uint64_t at = in_block(offset);
+    Spot spot;
+    CAIRN_TRY(walk(pool, map, file_block, &spot));
+    uint64_t n = 0;
+    if (spot.block) {
+      const uint64_t most = (at + size + block_size - 1) >> block_shift;
+      uint64_t blocks = 0;
+      if (most <= remembered_blocks / 2) {
+        remember(seat, file, shape, file_block, spot);
+        blocks = recall(seat, file, offset - at).size >> block_shift;
+      }
+      if (blocks == 0) blocks = contiguous(pool, map, file_block, spot, most);
+      n = std::min(size, (blocks << block_shift) - at);
+      CAIRN_TRY(pool.region(spot.block).read(to, (spot.block.index() << block_shift) + at, n));
+    } else {
+      const uint64_t cover = span_of(spot.level) << block_shift;
+      n = std::min(size, cover - offset % cover);
+      std::memset(to, 0, n);
+    }
+    to += n;
+    offset += n;
+    size -= n;
+  }
+  return Status();
 }
 
 Status check_write(const File& file, uint64_t offset, uint64_t size) {
@@ -295,47 +371,20 @@ Status zero_mapped(const FileSystem& fs, const Map& map, uint64_t from, uint64_t
 }
 
 Result<size_t> read_at(File& file, void* buffer, size_t size, uint64_t offset) {
-  FileSystem& fs = *file.fs;
-  if (!file.readable) [[unlikely]]
-    return fail(EBADF, "inode %llu: not open for reading", static_cast<unsigned long long>(file.number));
-  if (file.directory) [[unlikely]]
-    return fail(EISDIR, "inode %llu is a directory", static_cast<unsigned long long>(file.number));
-  if (is_lazy(file)) [[unlikely]] {
-    if (fs.lower == nullptr) return without_lower(file);
-    return fs.lower->read(file.number, buffer, size, offset);
-  }
-  pool::SeatGuard seat(fs.pool);
-  if (!seat.ok()) [[unlikely]] return pool::no_seat(fs.pool);
+  if (!file.readable || file.directory || is_lazy(file)) [[unlikely]]
+    return read_elsewhere(file, buffer, size, offset);
+  pool::SeatGuard seat(file.fs->pool);
+  if (!seat.ok()) [[unlikely]] return pool::no_seat(file.fs->pool);
   const uint64_t end_of_file = file.inode->size.load();
-  if (offset >= end_of_file) return size_t{0};
-  size = static_cast<size_t>(std::min<uint64_t>(size, end_of_file - offset));
-  const Map map = file.map();
-  auto* to = static_cast<uint8_t*>(buffer);
-  uint64_t done = 0;
-  while (done < size) {
-    const uint64_t at = in_block(offset + done);
-    const uint64_t file_block = (offset + done) >> block_shift;
-    uint64_t n = 0;
-    BlockRef block;
-    uint64_t known = recall(*seat, file, file_block, &block);
-    Spot spot;
-    if (known == 0) [[unlikely]] {
-      const uint64_t shape = file.inode->shape.load();
-      CAIRN_TRY(walk(fs.pool, map, file_block, &spot));
-      block = spot.block;
-      if (spot.block) known = remember(*seat, file, shape, file_block, spot);
-    }
-    if (known != 0) [[likely]] {
-      n = std::min<uint64_t>(size - done, (known << block_shift) - at);
-      CAIRN_TRY(fs.pool.region(block).read(to + done, (block.index() << block_shift) + at, n));
-    } else {
-      const uint64_t cover = span_of(spot.level) << block_shift;
-      n = std::min<uint64_t>(size - done, cover - (offset + done) % cover);
-      std::memset(to + done, 0, n);
-    }
-    done += n;
+  const Known known = recall(*seat, file, offset);
+  if (size <= known.size && offset + size <= end_of_file) [[likely]] {
+    CAIRN_TRY(known.region->read(buffer, known.at, size));
+  } else {
+    if (offset >= end_of_file) return size_t{0};
+    size = static_cast<size_t>(std::min<uint64_t>(size, end_of_file - offset));
+    CAIRN_TRY(read_by_map(file, *seat, static_cast<uint8_t*>(buffer), size, offset));
   }
-  if (!file.was_read.load(std::memory_order_relaxed))
+  if (!file.was_read.load(std::memory_order_relaxed)) [[unlikely]]
     file.was_read.store(true, std::memory_order_relaxed);
   return size;
 }
@@ -345,10 +394,16 @@ Result<size_t> write_at(File& file, const void* buffer, size_t size, uint64_t of
   CAIRN_TRY(check_write(file, offset, size));
   if (size == 0) return size_t{0};
   CAIRN_TRY(stage_if_lazy(file));
-  pool::SeatGuard seat(fs.pool, file.number);
-  if (!seat.ok()) [[unlikely]] return pool::no_seat(fs.pool);
-  auto n = write_in_seat(file, seat, static_cast<const uint8_t*>(buffer), size, offset);
-  return n;
+  const auto* source = static_cast<const uint8_t*>(buffer);
+  Result<size_t> written = write_once(file, source, size, offset);
+  if (written.ok() && *written == size) [[likely]] return written;
+  // The pool is full: what was filled ahead comes back first.
+  if (!written.ok() && written.code() != ENOSPC) return written;
+  const size_t done = written.ok() ? *written : 0;
+  if (!trim_all_ahead(fs)) return written;
+  auto rest = write_once(file, source + done, size - done, offset + done);
+  if (!rest.ok()) return done != 0 ? Result<size_t>(done) : rest;
+  return done + *rest;
 }
 
 Result<size_t> append(File& file, const iovec* vector, int count, uint64_t* offset) {
@@ -375,8 +430,9 @@ Result<size_t> append(File& file, const iovec* vector, int count, uint64_t* offs
   Status status;
   for (int i = 0; i < count && status.ok(); ++i) {
     uint64_t n = 0;
-    status = write_bytes(fs, seat, file.map(), static_cast<const uint8_t*>(vector[i].iov_base),
-                         vector[i].iov_len, start + done, &n);
+    status = write_bytes(fs, seat, file.map(), nullptr,
+                         static_cast<const uint8_t*>(vector[i].iov_base), vector[i].iov_len,
+                         start + done, &n);
     done += n;
   }
   if (Status s = fs.pool.fence(); !s.ok()) status = s;
@@ -394,7 +450,7 @@ Status fill_bytes(FileSystem& fs, const Map& map, const void* bytes, size_t size
   if (!seat.ok()) return pool::no_seat(fs.pool);
   uint64_t written = 0;
   Status status =
-      write_bytes(fs, seat, map, static_cast<const uint8_t*>(bytes), size, offset, &written);
+      write_bytes(fs, seat, map, nullptr, static_cast<const uint8_t*>(bytes), size, offset, &written);
   fs.pool.store(seat->words->extending_inode, 0);
   CAIRN_TRY(status);
   return fs.pool.fence();
@@ -468,7 +524,7 @@ Status allocate(File& file, uint64_t offset, uint64_t size) {
     } else {
       const Piece zeros{nullptr, block << block_shift,
                         std::min((last - block) << block_shift, piece_bytes)};
-      auto filled = fill(fs, *seat, map, zeros, spot);
+      auto filled = fill(fs, *seat, map, nullptr, zeros, spot);
       if (!filled.ok()) return filled.status();
       n = *filled >> block_shift;
     }

@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "file/attributes.h"
+#include "file/cut.h"
+#include "file/fill_ahead.h"
 #include "file/reclaim.h"
 #include "pool/lock.h"
 #include "pool/space.h"
@@ -184,6 +186,8 @@ void close_file(LocalSeat& seat, std::unique_ptr<File> file) {
   unlist_file(fs, file.get());
   if (fs.pool.read_only) return;
   fold_stamp(*file);
+  const Ahead ahead = take_ahead(*file);
+  free_zero_blocks(fs, seat, ahead.map, ahead.from, ahead.to);
   // Another handle of this process on the same description keeps the lane's hold.
   {
     std::lock_guard guard(fs.files_lock);

@@ -9,6 +9,14 @@
 
 namespace cairn::file {
 
+// A handle's sequential writing into holes (fill_ahead.h); races are harmless.
+struct FillHints {
+  std::atomic<uint64_t> next{0};    // where the blocks of the last fill end, in bytes
+  std::atomic<uint64_t> streak{0};  // bytes filled in sequence until there
+  std::atomic<uint64_t> ahead_from{0};
+  std::atomic<uint64_t> ahead_to{0};
+};
+
 struct File {
   FileSystem* fs = nullptr;
   Inode* inode = nullptr;
@@ -30,6 +38,7 @@ struct File {
   std::atomic<uint64_t> last_tick{0};
   std::atomic<format::Stamp*> stamp{nullptr};
   std::atomic<bool> was_read{false};
+  FillHints fill;
 
   [[nodiscard]] Map map() const { return {inode, number}; }
 };

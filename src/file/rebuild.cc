@@ -71,7 +71,7 @@ Status make_open(Pool& pool, BlockRef block) {
   const bool zero = pool.segment[block.segment()]->fresh_zero;
   pool.segment[block.segment()]->fresh_zero = false;
   Status status =
-      pool::open_chunk(pool, nullptr, block.segment(), block.index() / chunk_blocks);
+      pool::open_chunk(pool, block.segment(), block.index() / chunk_blocks);
   pool.segment[block.segment()]->fresh_zero = zero;
   return status;
 }

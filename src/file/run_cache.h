@@ -1,6 +1,6 @@
 // Run cache: where a thread's last access to a file found its blocks. A walk of the map is a chain of
-// dependent loads that the locked instruction before it keeps from overlapping with the access before;
-// a sequential reader or writer of small pieces would pay it for every piece.
+// dependent loads that cannot overlap with the access before; a sequential reader or writer of small
+// pieces would pay it for every piece.
 //
 // Sound because an entry that is published changes its address only under a structural change, which
 // moves the inode's shape: whoever finds, inside his seat, the shape that he remembered has found the
@@ -17,27 +17,36 @@ namespace cairn::file {
 // How far a walk looks ahead: eight cache lines of entries. A leaf tells more at once.
 inline constexpr uint64_t remembered_blocks = 64;
 
-// How many blocks from `file_block` on are known, the first of them in `*block`; 0: walk.
-inline uint64_t recall(const LocalSeat& seat, const File& file, uint64_t file_block,
-                       BlockRef* block) {
-  const auto& run = seat.run;
-  const uint64_t at = file_block - run.file_block;
-  if (run.handle != file.serial || at >= run.count || file.inode->shape.load() != run.shape)
-    return 0;
-  *block = run.first.plus(at);
-  return run.count - at;
+// Where the bytes from `offset` of the file on lie; size 0: unknown, walk.
+struct Known {
+  persist::Region* region = nullptr;
+  uint64_t at = 0;  // in the region
+  uint64_t size = 0;
+};
+
+inline Known recall(const LocalSeat& seat, const File& file, uint64_t offset) {
+  const pool::RememberedRun& run = seat.run;
+  const uint64_t into = offset - run.offset;
+  if (run.handle != file.serial || into >= run.size || file.inode->shape.load() != run.shape)
+    return {};
+  return {run.region, run.at + into, run.size - into};
 }
 
-// Remembers what a walk found; the caller is inside the seat, and looked at the shape before the walk.
-// Returns how many blocks from there on are contiguous.
-inline uint64_t remember(LocalSeat& seat, const File& file, uint64_t shape, uint64_t file_block,
-                         const Spot& spot) {
+// Remembers what a walk for `file_block` found; the caller is inside the seat, and looked at the shape
+// before the walk.
+inline void remember(LocalSeat& seat, const File& file, uint64_t shape, uint64_t file_block,
+                     const Spot& spot) {
+  if ((shape & 1) != 0) return;  // while the structure changes nothing holds for long
   uint64_t ahead = remembered_blocks - file_block % remembered_blocks;
   if (spot.level == 1) ahead = format::chunk_blocks;
-  const uint64_t known = contiguous(file.fs->pool, file.map(), file_block, spot, ahead);
-  // While the structure changes nothing holds for longer than this call.
-  if ((shape & 1) == 0) seat.run = {file.serial, shape, file_block, known, spot.block};
-  return known;
+  Pool& pool = file.fs->pool;
+  const uint64_t blocks = contiguous(pool, file.map(), file_block, spot, ahead);
+  seat.run = {file.serial,
+              shape,
+              file_block << format::block_shift,
+              blocks << format::block_shift,
+              &pool.region(spot.block),
+              spot.block.index() << format::block_shift};
 }
 
 }  // namespace cairn::file

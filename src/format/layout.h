@@ -97,7 +97,7 @@ struct alignas(64) State {
   Word pin_cursor;
   Word full_count;           // calls that found the pool full, and how many bytes did not fit
   Word full_bytes;
-  Word reserved4;
+  Word entry_mode;           // how seats are entered: decided by each first attach
   Word attached[max_lanes / 64];  // lanes that may be attached: where to look, not whether
   Inode itable;              // the map of the inode table: 8 inodes a block
   Inode otable;              // the map of the open-file table: 16 descriptions a block
@@ -105,6 +105,10 @@ struct alignas(64) State {
   Word reserved5[512 - 5 * 8 - 16 - 3 * 64];
 };
 static_assert(sizeof(State) == block_size);
+
+// State::entry_mode
+inline constexpr uint64_t entry_locked = 1;  // with a full fence of one's own
+inline constexpr uint64_t entry_light = 2;   // whoever looks at the seats makes everybody fence
 
 // Heads of the lists of inodes whose blocks wait to be freed, sharded by lane.
 struct alignas(64) OrphanShard {
@@ -127,7 +131,8 @@ inline constexpr uint64_t chunk_untouched = 0;
 inline constexpr uint64_t chunk_initialising = 1;
 inline constexpr uint64_t chunk_open = 2;
 
-// One block: who owns it.
+// One block: who owns it. A record of 0 is a block of an open chunk that was never used: free, and
+// zero.
 //   word 0: 0-2 state, 3-5 level, 6 known zero (free blocks), 7-16 references, 17-27 lane + 1 that
 //           took it, 28-63 inode
 //   word 1: first file block
@@ -148,6 +153,12 @@ constexpr uint64_t record_of(uint64_t inode, unsigned level, uint32_t lane) {
          static_cast<uint64_t>(lane + 1) << 17 | inode << 28;
 }
 constexpr uint64_t record_state(uint64_t owner) { return owner & 7; }
+constexpr bool record_is_free(uint64_t owner) {
+  return owner == 0 || record_state(owner) == record_free;
+}
+constexpr bool record_is_zero(uint64_t owner) {
+  return owner == 0 || (record_state(owner) == record_free && (owner & record_known_zero) != 0);
+}
 constexpr unsigned record_level(uint64_t owner) { return (owner >> 3) & 7; }
 constexpr uint32_t record_lane(uint64_t owner) {
   return static_cast<uint32_t>((owner >> 17) & 0x7ff) - 1;

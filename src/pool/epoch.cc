@@ -4,6 +4,7 @@
 
 #include "pool/lock.h"
 #include "pool/recover.h"
+#include "pool/seats.h"
 
 namespace cairn::pool {
 namespace {
@@ -21,6 +22,7 @@ int64_t now_ms() {
 bool has_passed(Pool& pool, uint64_t epoch, const LocalSeat* self) {
   uint64_t now = current_epoch(pool);
   if (now == epoch) pool.compare_exchange(pool.state->epoch, now, epoch + 1);
+  look_at_seats(pool);
   return pool.for_each_lane([&](uint32_t l) {
     for (const format::Seat& seat : pool.lanes[l].seat) {
       const uint64_t announced = seat.epoch.load();
@@ -32,6 +34,7 @@ bool has_passed(Pool& pool, uint64_t epoch, const LocalSeat* self) {
 }
 
 void wait_for_writers(Pool& pool, LocalSeat& self, uint64_t inode) {
+  look_at_seats(pool);
   pool.for_each_lane([&](uint32_t l) {
     const format::Lane& lane = pool.lanes[l];
     for (const format::Seat& seat : lane.seat) {

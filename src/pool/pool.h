@@ -53,6 +53,16 @@ struct Segment {
   std::function<void()> unmap;
 };
 
+// The contiguous blocks that a seat's last access to a file found; see file/run_cache.h.
+struct RememberedRun {
+  uint64_t handle = 0;  // serial of the open file, 0: none
+  uint64_t shape = 0;
+  uint64_t offset = 0;  // bytes of the file
+  uint64_t size = 0;
+  Region* region = nullptr;
+  uint64_t at = 0;  // where they lie in the region
+};
+
 // One seat as this process sees it. A thread keeps its seat until it ends; `busy` is for its signal
 // handlers, which take another one.
 struct LocalSeat {
@@ -61,14 +71,7 @@ struct LocalSeat {
   uint32_t index = 0;
   uint64_t lock_word = 0;
   std::atomic<uint32_t> thread{0};  // its thread id, 0: free
-  // The run of blocks that its last access found; see file/run_cache.h.
-  struct {
-    uint64_t handle = 0;
-    uint64_t shape = 0;
-    uint64_t file_block = 0;
-    uint64_t count = 0;
-    BlockRef first;
-  } run;
+  RememberedRun run;
   volatile uint32_t busy = 0;
 };
 
@@ -117,6 +120,7 @@ struct Pool {
   uint64_t attach_generation = 0;
   bool is_volatile = true;
   bool read_only = false;
+  bool light_entry = false;  // seats are entered without a fence, see seats.h
   uint64_t serial = 0;  // of this attachment in this process, never reused
   std::function<Status(Pool&)> load_new_segments;  // others have grown the pool
   Client* client = nullptr;
@@ -136,6 +140,8 @@ struct Pool {
   // --- hints of this process; races are harmless ---
   std::atomic<uint64_t> current_chunk{UINT64_MAX};  // segment << 32 | chunk, see space.cc
   std::atomic<uint64_t> current_owner{0};           // the lock word it was acquired with
+  std::atomic<uint32_t> next_bit{0};                // where the last run in it ended
+  std::atomic<uint64_t> search_from{0};             // segment << 32 | chunk: where to look for another
   std::atomic<uint64_t> orphans_made{0};
 
   // The superblock copy that counts.

@@ -70,6 +70,19 @@ void set_up_seats(Pool& pool, uint32_t number) {
 
 }  // namespace
 
+Status agree_on_entry(Pool& pool, bool first) {
+  const bool able = persist::register_for_process_fence();
+  Word& mode = pool.state->entry_mode;
+  if (first) pool.store(mode, able ? format::entry_light : format::entry_locked);
+  pool.light_entry = mode.load() == format::entry_light;
+  if (pool.light_entry && !able)
+    return fail(EPERM,
+                "pool %s: the processes that use it now rely on membarrier(2), which this one may not "
+                "use (an old kernel or a seccomp filter); whoever attaches first decides",
+                pool.path.c_str());
+  return Status();
+}
+
 Status no_seat(const Pool& pool) {
   return fail(EBUSY, "pool %s: no free lane; %u processes (or groups of %u threads) are the most",
               pool.path.c_str(), pool.lane_count, format::seats_per_lane);
@@ -194,6 +207,7 @@ void give_lane_up(Pool& pool, uint32_t number) {
 }
 
 void leave_lanes_to_parent(Pool& pool) {
+  if (pool.light_entry) persist::register_for_process_fence();
   for (Pool::HeldLane& held : pool.held) held.lock.forget();
   pool.held.clear();
   pool.seats_ready.store(0);

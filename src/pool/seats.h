@@ -1,7 +1,12 @@
 // Seats: where a thread announces what it is doing, so that others can wait for it or clean up after
-// it. Entering costs one locked instruction, the full fence that the announcement needs.
+// it.
+//
+// Between the announcement and the look at what it protects there must be a full fence. Where the
+// system allows it, those who look at the seats make everybody fence (look_at_seats), and entering
+// costs two plain stores; else entering is a locked instruction. The first attach decides for all.
 #pragma once
 
+#include "persist/process_fence.h"
 #include "pool/pool.h"
 
 namespace cairn::pool {
@@ -36,8 +41,7 @@ class SeatGuard {
     if (seat_ == nullptr) [[unlikely]] return;
     seat_->busy = 1;
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    // The exchange is the full fence between the announcement and the walk.
-    pool.segment[0]->region.exchange(seat_->words->epoch, pool.state->epoch.load_relaxed());
+    announce(seat_->words->epoch, pool.state->epoch.load_relaxed());
   }
   // Announces stores through the map of `inode` as well (see file/shape.h).
   SeatGuard(Pool& pool, uint64_t inode) : pool_(pool), seat_(seat_of_thread(pool)) {
@@ -45,7 +49,7 @@ class SeatGuard {
     seat_->busy = 1;
     std::atomic_signal_fence(std::memory_order_seq_cst);
     pool.segment[0]->region.store(seat_->words->writing, inode);
-    pool.segment[0]->region.exchange(seat_->words->epoch, pool.state->epoch.load_relaxed());
+    announce(seat_->words->epoch, pool.state->epoch.load_relaxed());
   }
   ~SeatGuard() {
     if (seat_ != nullptr) [[likely]] leave();
@@ -60,11 +64,18 @@ class SeatGuard {
 
   // Stops announcing stores (before waiting for a structural change), and starts again.
   void pause_writing() { pool_.segment[0]->region.store(seat_->words->writing, 0); }
-  void resume_writing(uint64_t inode) {
-    pool_.segment[0]->region.exchange(seat_->words->writing, inode);
-  }
+  void resume_writing(uint64_t inode) { announce(seat_->words->writing, inode); }
 
  private:
+  void announce(Word& word, uint64_t value) {
+    Region& region = pool_.segment[0]->region;
+    if (pool_.light_entry) [[likely]] {
+      region.store(word, value);
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+    } else {
+      region.exchange(word, value);
+    }
+  }
   void leave() {
     Region& region = pool_.segment[0]->region;
     if (seat_->words->writing.load_relaxed() != 0) region.store(seat_->words->writing, 0);
@@ -76,6 +87,16 @@ class SeatGuard {
   Pool& pool_;
   LocalSeat* seat_;
 };
+
+// Before the seats are looked at, after what must be seen by those inside (a cut, an odd shape, a moved
+// epoch) has been stored with a full fence.
+inline void look_at_seats(const Pool& pool) {
+  if (pool.light_entry) persist::process_fence();
+}
+
+// Decides how seats are entered, under the attach lock: for all (`first`: nobody is attached), or joins
+// what was decided. EPERM: the others rely on membarrier(2), which this process may not use.
+Status agree_on_entry(Pool& pool, bool first);
 
 // The failure when no seat is to be had: EBUSY, with its text.
 Status no_seat(const Pool& pool);

@@ -16,45 +16,19 @@ using format::InFlight;
 constexpr unsigned bits_per_word = 64;
 constexpr unsigned words_per_chunk = chunk_blocks / bits_per_word;
 
-struct ChunkRef {
-  uint32_t segment = 0;
-  uint64_t chunk = 0;
-};
-
-uint64_t pack(ChunkRef c) { return static_cast<uint64_t>(c.segment) << 32 | c.chunk; }
-ChunkRef unpack(uint64_t value) {
-  return {static_cast<uint32_t>(value >> 32), value & 0xffffffff};
-}
-
-uint64_t first_chunk(const Segment& segment) { return segment.data_start / chunk_blocks; }
-
-// Bits of word 0 that ordinary needs may not take: the reserve lies in the pool's first chunk.
-uint64_t withheld(const Pool& pool, ChunkRef c, Need need) {
-  const bool has_reserve = c.segment == 0 && c.chunk == first_chunk(*pool.segment[0]);
-  return has_reserve && need == Need::ordinary ? ~0ULL : 0;
-}
-
-bool has_free(const Chunk& chunk, uint64_t withheld_bits) {
-  if ((chunk.free[0].load_relaxed() & ~withheld_bits) != 0) return true;
-  for (unsigned w = 1; w < words_per_chunk; ++w) {
-    if (chunk.free[w].load_relaxed() != 0) return true;
-  }
-  return false;
-}
-
 struct BitRun {
   unsigned first = 0;
   unsigned count = 0;
 };
 
-// The first run of `wanted` free bits, else the longest.
-BitRun find_run(const Chunk& chunk, uint64_t withheld_bits, unsigned wanted) {
+// The first run of `wanted` free bits from bit `from` on, else the longest from there on.
+BitRun find_run_from(const Chunk& chunk, uint64_t withheld_bits, unsigned wanted, unsigned from) {
   BitRun best;
   BitRun open;
-  for (unsigned w = 0; w < words_per_chunk; ++w) {
+  unsigned at = from % bits_per_word;
+  for (unsigned w = from / bits_per_word; w < words_per_chunk; ++w, at = 0) {
     uint64_t bits = chunk.free[w].load_relaxed();
     if (w == 0) bits &= ~withheld_bits;
-    unsigned at = 0;
     while (at < bits_per_word) {
       const uint64_t rest = bits >> at;
       if (rest == 0) {
@@ -75,11 +49,24 @@ BitRun find_run(const Chunk& chunk, uint64_t withheld_bits, unsigned wanted) {
   return best;
 }
 
+// The first run of `wanted` free bits behind the last one taken, else anywhere, else the longest.
+BitRun find_run(const Chunk& chunk, uint64_t withheld_bits, unsigned wanted, unsigned hint) {
+  if (hint != 0 && hint < chunk_blocks) {
+    const BitRun next = find_run_from(chunk, withheld_bits, wanted, hint);
+    if (next.count == wanted) return next;
+  }
+  return find_run_from(chunk, withheld_bits, wanted, 0);
+}
+
 uint64_t mask_of(unsigned first, unsigned count) {
   return (count == bits_per_word ? ~0ULL : (1ULL << count) - 1) << first;
 }
 
 void set_bits(Pool& pool, Segment& segment, uint64_t index, uint64_t count) {
+  // What came back into the chunk that this process takes from is taken next: it is warm.
+  const ChunkRef current = unpack(pool.current_chunk.load(std::memory_order_relaxed));
+  if (current.chunk == index / chunk_blocks && pool.segment[current.segment].get() == &segment)
+    pool.next_bit.store(static_cast<uint32_t>(index % chunk_blocks), std::memory_order_relaxed);
   while (count != 0) {
     Chunk& chunk = segment.chunk[index / chunk_blocks];
     const auto bit = static_cast<unsigned>(index % chunk_blocks);
@@ -128,8 +115,7 @@ void write_records(Pool& pool, Segment& segment, uint64_t index, uint64_t count,
                    uint64_t file_block, bool* zero) {
   for (uint64_t i = 0; i < count; ++i) {
     format::BlockRecord& record = segment.record[index + i];
-    if (zero != nullptr && (record.owner.load_relaxed() & format::record_known_zero) == 0)
-      *zero = false;
+    *zero = *zero && format::record_is_zero(record.owner.load_relaxed());
     segment.region.store(record.file_block, file_block + i);
     segment.region.store(record.owner, owner);
   }
@@ -152,9 +138,15 @@ InFlight* free_slot(format::Seat& seat, unsigned* number) {
   return nullptr;
 }
 
-// Takes a run from one chunk; count 0 if it has none.
+// The lines of the records of [first, last]: they are about to be stored to.
+void prefetch_records(const Segment& segment, uint64_t first, uint64_t last) {
+  constexpr uint64_t per_line = 64 / sizeof(format::BlockRecord);
+  for (uint64_t i = first; i <= last; i += per_line) persist::prefetch_for_store(&segment.record[i]);
+}
+
+// Takes a run from one chunk, from bit `hint` on if there is one; count 0 if it has none.
 Run take_from(Pool& pool, LocalSeat& seat, ChunkRef where, uint64_t inode, uint64_t file_block,
-              unsigned level, uint32_t wanted, Need need) {
+              unsigned level, uint32_t wanted, Need need, unsigned hint = 0) {
   Segment& segment = *pool.segment[where.segment];
   Chunk& chunk = segment.chunk[where.chunk];
   Run run;
@@ -162,9 +154,12 @@ Run take_from(Pool& pool, LocalSeat& seat, ChunkRef where, uint64_t inode, uint6
   assert(slot != nullptr);
   if (slot == nullptr) return run;
   for (;;) {
-    const BitRun bits = find_run(chunk, withheld(pool, where, need), wanted);
+    const BitRun bits = find_run(chunk, withheld(pool, where, need), wanted, hint);
     if (bits.count == 0) return run;
-    run.first = BlockRef::make(where.segment, where.chunk * chunk_blocks + bits.first);
+    const uint64_t index = where.chunk * chunk_blocks + bits.first;
+    // With what the next one will take, if it goes on like this.
+    prefetch_records(segment, index, index + bits.count + bits.count / 8 + 3);
+    run.first = BlockRef::make(where.segment, index);
     // The slot stands before the bits are cleared, so that a death in between loses nothing.
     pool.store(slot->inode, inode);
     pool.store(slot->file_block, file_block);
@@ -197,56 +192,8 @@ void drop_current(Pool& pool, uint64_t current) {
 
 void make_current(Pool& pool, LocalSeat& seat, ChunkRef c) {
   pool.current_owner.store(seat.lock_word);
+  pool.next_bit.store(0, std::memory_order_relaxed);
   pool.current_chunk.store(pack(c), std::memory_order_relaxed);
-}
-
-// Chunks are opened in order; how far, stands with the first chunk slot of the segment, which lies
-// before the data and is no chunk. A hint that is never too low for whoever has opened one himself.
-Word& opened(Segment& segment) { return segment.chunk[0].reserved[0]; }
-
-uint64_t opened_end(Segment& segment) {
-  return std::clamp(opened(segment).load(), first_chunk(segment), segment.chunks);
-}
-
-bool is_whole(const Chunk& chunk) {
-  return std::all_of(std::begin(chunk.free), std::end(chunk.free),
-                     [](const Word& word) { return word.load_relaxed() == ~0ULL; });
-}
-
-// A chunk with room that no other lane works in, made ours; those in use before come first, so that
-// no more memory is touched than must be. `whole`: an entirely free one, or none.
-bool find_chunk(Pool& pool, LocalSeat& seat, Need need, bool whole, ChunkRef* found, Status* why) {
-  const uint32_t segments = pool.segments.load(std::memory_order_acquire);
-  for (uint32_t i = 0; i < segments; ++i) {
-    const uint32_t s = (seat.lane + i) % segments;
-    Segment& segment = *pool.segment[s];
-    const uint64_t end = opened_end(segment);
-    for (uint64_t c = first_chunk(segment); c < end; ++c) {
-      Chunk& chunk = segment.chunk[c];
-      if ((chunk.state.load() & 0xff) != format::chunk_open) continue;
-      if (whole ? !is_whole(chunk) : !has_free(chunk, withheld(pool, {s, c}, need))) continue;
-      if (!try_acquire(pool, seat, chunk.owner)) continue;
-      *found = {s, c};
-      return true;
-    }
-    for (uint64_t c = first_chunk(segment); c < segment.chunks; ++c) {
-      if (c < end && (segment.chunk[c].state.load() & 0xff) == format::chunk_open) continue;
-      Chunk& chunk = segment.chunk[c];
-      if (!try_acquire(pool, seat, chunk.owner)) continue;
-      if (Status status = open_chunk(pool, &seat, s, c); !status.ok()) {
-        release(pool, chunk.owner);
-        *why = status;
-        break;  // the medium is full; open chunks elsewhere may still have room
-      }
-      if (!has_free(chunk, withheld(pool, {s, c}, need))) {
-        release(pool, chunk.owner);
-        continue;
-      }
-      *found = {s, c};
-      return true;
-    }
-  }
-  return false;
 }
 
 // Anybody's chunk.
@@ -257,7 +204,7 @@ Run take_anywhere(Pool& pool, LocalSeat& seat, uint64_t inode, uint64_t file_blo
     Segment& segment = *pool.segment[s];
     for (uint64_t c = first_chunk(segment); c < segment.chunks; ++c) {
       Chunk& chunk = segment.chunk[c];
-      if ((chunk.state.load() & 0xff) != format::chunk_open) continue;
+      if (!is_open(chunk)) continue;
       if (!has_free(chunk, withheld(pool, {s, c}, need))) continue;
       Run run = take_from(pool, seat, {s, c}, inode, file_block, level, wanted, need);
       if (run.count != 0) return run;
@@ -290,30 +237,6 @@ bool is_free_bit(Pool& pool, BlockRef block) {
 
 }  // namespace
 
-Status open_chunk(Pool& pool, LocalSeat* /*seat*/, uint32_t s, uint64_t c) {
-  Segment& segment = *pool.segment[s];
-  Chunk& chunk = segment.chunk[c];
-  if ((chunk.state.load() & 0xff) == format::chunk_open) return Status();
-  const uint64_t first = c * chunk_blocks;
-  const uint64_t records = sizeof(format::BlockRecord) * chunk_blocks;
-  if (segment.reserve) {
-    CAIRN_TRY(segment.reserve(Pool::offset_in(segment, &segment.record[first]), records));
-    CAIRN_TRY(segment.reserve(first << format::block_shift, format::chunk_size));
-  }
-  pool.store(chunk.state, format::chunk_initialising);
-  free_records(pool, segment, first, chunk_blocks,
-               segment.fresh_zero ? format::record_known_zero : 0);
-  for (Word& word : chunk.free) pool.store(word, ~0ULL);
-  pool.store(chunk.state, format::chunk_open);
-  pool.flush(&chunk, sizeof chunk);
-  uint64_t end = opened(segment).load();
-  while (end < c + 1 && !pool.compare_exchange(opened(segment), end, c + 1)) {
-  }
-  pool.flush(&opened(segment), sizeof(Word));
-  // An untouched chunk is taken to hold zeros: it must not be found untouched once it holds data.
-  return pool.fence();
-}
-
 Result<Run> take(Pool& pool, LocalSeat& seat, uint64_t inode, uint64_t file_block, unsigned level,
                  uint32_t wanted, Need need) {
   assert(wanted >= 1 && wanted <= chunk_blocks);
@@ -325,8 +248,14 @@ Result<Run> take(Pool& pool, LocalSeat& seat, uint64_t inode, uint64_t file_bloc
       const bool partly =
           wanted == chunk_blocks && !is_whole(pool.segment[where.segment]->chunk[where.chunk]);
       if (!partly) {
-        Run run = take_from(pool, seat, where, inode, file_block, level, wanted, need);
-        if (run.count != 0) [[likely]] return run;
+        Run run = take_from(pool, seat, where, inode, file_block, level, wanted, need,
+                            pool.next_bit.load(std::memory_order_relaxed));
+        if (run.count != 0) [[likely]] {
+          pool.next_bit.store(
+              static_cast<uint32_t>(run.first.index() % chunk_blocks + run.count),
+              std::memory_order_relaxed);
+          return run;
+        }
       }
       drop_current(pool, current);
     }
@@ -450,9 +379,8 @@ void recover_in_flight(Pool& pool, format::Seat& seat, uint32_t lane) {
       // Free by its record, but its bit is clear: lost between the two, unless another seat is just
       // taking it.
       // Looked at again after that: who was taking it has written its record before leaving the list.
-      if (format::record_state(owner) == format::record_free && !is_free_bit(pool, block) &&
-          !taken_by_others(pool, block, lane) &&
-          format::record_state(record.owner.load()) == format::record_free)
+      if (format::record_is_free(owner) && !is_free_bit(pool, block) &&
+          !taken_by_others(pool, block, lane) && format::record_is_free(record.owner.load()))
         set_bits(pool, segment, block.index(), 1);
     }
     pool.store(slot.run, 0);
@@ -467,7 +395,7 @@ Usage usage(Pool& pool) {
     for (uint64_t c = first_chunk(segment); c < segment.chunks; ++c) {
       const Chunk& chunk = segment.chunk[c];
       usage.usable += chunk_blocks;
-      if ((chunk.state.load() & 0xff) != format::chunk_open) {
+      if (!is_open(chunk)) {
         usage.free += chunk_blocks;
         if (s == 0 && c == first_chunk(segment)) usage.reserve = reserve_blocks;
         continue;
@@ -487,14 +415,13 @@ bool repair_free_bits(Pool& pool) {
   for (uint32_t s = 0; s < segments; ++s) {
     Segment& segment = *pool.segment[s];
     for (uint64_t c = first_chunk(segment); c < segment.chunks; ++c) {
-      if ((segment.chunk[c].state.load() & 0xff) != format::chunk_open) continue;
+      if (!is_open(segment.chunk[c])) continue;
       for (uint64_t b = c * chunk_blocks; b < (c + 1) * chunk_blocks; ++b) {
         const BlockRef block = BlockRef::make(s, b);
-        if (format::record_state(segment.record[b].owner.load()) != format::record_free ||
-            is_free_bit(pool, block) || taken_by_others(pool, block, UINT32_MAX))
+        if (!format::record_is_free(segment.record[b].owner.load()) || is_free_bit(pool, block) || taken_by_others(pool, block, UINT32_MAX))
           continue;
         // Again, now that nobody lists it: whoever did may have written its record meanwhile.
-        if (format::record_state(segment.record[b].owner.load()) != format::record_free) continue;
+        if (!format::record_is_free(segment.record[b].owner.load())) continue;
         set_bits(pool, segment, b, 1);
         repaired = true;
       }

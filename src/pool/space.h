@@ -1,19 +1,10 @@
-// Space: blocks are taken from chunks of 512. A process keeps to a chunk of its own while it lasts,
-// so that processes contend neither for words nor for a kernel lock on a segment's file; when space
-// is short anybody takes any block, so ENOSPC means that there is none.
+// Space: blocks are taken from chunks of 512 (chunks.h), each process from its own. When space is short
+// anybody takes any block, so ENOSPC means that there is none.
 #pragma once
 
-#include "pool/pool.h"
+#include "pool/chunks.h"
 
 namespace cairn::pool {
-
-// Blocks kept for unlink and truncate on a full pool: the first 64 of the first chunk.
-inline constexpr uint64_t reserve_blocks = 64;
-
-enum class Need : uint8_t {
-  ordinary,
-  reserve,  // may use the reserve: gives space back soon
-};
 
 // Contiguous blocks that were taken and stand in slot `slot` of the seat as in flight.
 struct Run {
@@ -49,9 +40,6 @@ struct Usage {
 };
 // Counts the free bits. Exact when nobody takes or frees meanwhile.
 Usage usage(Pool& pool);
-
-// Makes a chunk's tables ready if nobody has; ENOSPC when the medium has no memory for it.
-Status open_chunk(Pool& pool, LocalSeat* seat, uint32_t segment, uint64_t chunk);
 
 // Sets free bits that a killed process lost (record free, bit clear); false if there were none.
 bool repair_free_bits(Pool& pool);
