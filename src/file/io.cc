@@ -377,7 +377,7 @@ Result<size_t> read_at(File& file, void* buffer, size_t size, uint64_t offset) {
   if (!seat.ok()) [[unlikely]] return pool::no_seat(file.fs->pool);
   const uint64_t end_of_file = file.inode->size.load();
   const Known known = recall(*seat, file, offset);
-  if (size <= known.size && offset + size <= end_of_file) [[likely]] {
+  if (size - 1 < known.size && offset + size <= end_of_file) [[likely]] {  // not for size 0
     CAIRN_TRY(known.region->read(buffer, known.at, size));
   } else {
     if (offset >= end_of_file) return size_t{0};
