@@ -53,6 +53,7 @@ namespace posix {
   extern "C" __attribute__((visibility("hidden")))                   \
   result posix_engine_##name parameters __asm__("__wrap_" #name);    \
   result posix_engine_##name parameters {                            \
+    descriptor::Uncancelled uncancelled;                             \
     descriptor::engine_closes<descriptor::closes(#name)> arguments;  \
     return descriptor::engine_opens<descriptor::opens(#name)>(       \
         [=] { return real::name arguments; });                       \

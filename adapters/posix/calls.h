@@ -17,6 +17,8 @@
 #include <glob.h>
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,12 +39,14 @@
 #include <wchar.h>
 
 struct iocb;  // libaio
+struct io_event;
 
 namespace posix {
 
 using DirentFilter = int (*)(const struct dirent*);
 using DirentOrder = int (*)(const struct dirent**, const struct dirent**);
 using GlobError = int (*)(const char*, int);
+using SignalHandler = void (*)(int);
 using TreeVisit = int (*)(const char*, const struct stat*, int, struct FTW*);
 using OldTreeVisit = int (*)(const char*, const struct stat*, int);
 

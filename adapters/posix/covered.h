@@ -10,7 +10,7 @@
 
 #include <atomic>
 
-#include "cairn/cover.h"
+#include "posix/engine.h"
 
 namespace posix {
 

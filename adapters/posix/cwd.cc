@@ -24,7 +24,7 @@ static cairn_ino inherited_ino;
 static Cover* cover_of(const char* path) {
   for (int i = 0; i < cover_count; ++i) {
     size_t length = covers[i].length;
-    if (strncmp(path, covers[i].path, length) == 0 && (path[length] == '\0' || path[length] == '/'))
+    if (length > 0 && strncmp(path, covers[i].path, length) == 0 && (path[length] == '\0' || path[length] == '/'))
       return &covers[i];
   }
   return nullptr;
@@ -33,7 +33,13 @@ static Cover* cover_of(const char* path) {
 // The kernel's directory lies in the covered one: its place in the pool is meant.
 static void enter_by_path(Cover* cover, const char* path) {
   cairn_ino ino = 0;
-  if (join(cover) == 0) {
+  int joined = join(cover);
+  if (joined == kEnded && real::chdir(path) == 0) {
+    snprintf(kernel_path, sizeof kernel_path, "%s", path);
+    state.store(Where::kOutside);
+    return;
+  }
+  if (joined == 0) {
     cairn_stat st;
     const char* rest = path + cover->length;
     while (*rest == '/') ++rest;

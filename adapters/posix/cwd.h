@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "cairn/cairn.h"
+#include "posix/engine.h"
 
 namespace posix {
 

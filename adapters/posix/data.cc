@@ -2,6 +2,7 @@
 // C API; no system call, no allocation. errno stays as it was unless a call fails.
 #include "posix/calls.h"
 #include "posix/log.h"
+#include "posix/pool.h"
 #include "posix/table.h"
 
 namespace posix::serve {
@@ -121,6 +122,29 @@ ssize_t preadv2(int fd, const struct iovec* vector, int count, off_t offset, int
   return transfer(use->file, vector, count, offset, do_preadv);
 }
 
+// RWF_SYNC and RWF_DSYNC, after a write.
+static ssize_t settled(cairn_file* file, ssize_t wrote, int flags) {
+  if (wrote <= 0 || (flags & (RWF_DSYNC | RWF_SYNC)) == 0) return wrote;
+  int error = (flags & RWF_SYNC) != 0 ? cairn_fsync(file) : cairn_fdatasync(file);
+  return error < 0 ? fail(error) : wrote;
+}
+
+// RWF_APPEND on a file that is not opened for appending: through a description that is. The offset moves
+// only if it was asked for (-1).
+static ssize_t append_once(Entry* entry, const struct iovec* vector, int count, bool moves,
+                           int flags) {
+  if ((cairn_file_get_flags(entry->file) & O_ACCMODE) == O_RDONLY) return invalid(EBADF);
+  cairn_file* appending = nullptr;
+  int error = cairn_open_ino(pool, entry->ino, O_WRONLY | O_APPEND, &appending);
+  if (error < 0) return fail(error);
+  ssize_t wrote = transfer(appending, vector, count, 0, do_writev);
+  if (wrote > 0 && moves)
+    cairn_seek(entry->file, cairn_seek(appending, 0, SEEK_CUR), SEEK_SET);
+  wrote = settled(appending, wrote, flags);
+  cairn_close(appending);
+  return wrote;
+}
+
 ssize_t pwritev2(int fd, const struct iovec* vector, int count, off_t offset, int flags) {
   table::Use use(fd);
   if (!use) return real::pwritev2(fd, vector, count, offset, flags);
@@ -128,20 +152,13 @@ ssize_t pwritev2(int fd, const struct iovec* vector, int count, off_t offset, in
     return invalid(EOPNOTSUPP);
   if (offset < -1) return invalid(EINVAL);
   if ((flags & RWF_APPEND) != 0) {
-    // Appends without O_APPEND need a position of their own; the C API has none to give.
-    if ((cairn_file_get_flags(use->file) & O_APPEND) == 0) {
-      refuse("pwritev2 with RWF_APPEND", nullptr, EOPNOTSUPP);
-      return -1;
-    }
+    if ((cairn_file_get_flags(use->file) & O_APPEND) == 0)
+      return append_once(use.get(), vector, count, offset == -1, flags);
     offset = -1;
   }
   ssize_t wrote = transfer(use->file, vector, count, offset < 0 ? 0 : offset,
                            offset == -1 ? do_writev : do_pwritev);
-  if (wrote > 0 && (flags & (RWF_DSYNC | RWF_SYNC)) != 0) {
-    int error = (flags & RWF_SYNC) != 0 ? cairn_fsync(use->file) : cairn_fdatasync(use->file);
-    if (error < 0) return fail(error);
-  }
-  return wrote;
+  return settled(use->file, wrote, flags);
 }
 
 off_t lseek(int fd, off_t offset, int whence) {

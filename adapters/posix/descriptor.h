@@ -12,10 +12,11 @@
 #pragma once
 
 #include <limits.h>
+#include <pthread.h>
 
 #include <string_view>
 
-#include "cairn/cairn.h"
+#include "posix/engine.h"
 
 namespace posix::descriptor {
 
@@ -36,6 +37,18 @@ int keep_private(int fd);
 extern __thread bool stay_low;
 int close_private(int fd);
 void forget_private(int fd);
+
+// The engine holds locks: its system calls are no places to be cancelled at.
+class Uncancelled {
+ public:
+  Uncancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~Uncancelled() { pthread_setcancelstate(before_, nullptr); }
+  Uncancelled(const Uncancelled&) = delete;
+  Uncancelled& operator=(const Uncancelled&) = delete;
+
+ private:
+  int before_;
+};
 
 // Which of the intercepted calls give descriptors to the engine, or take them.
 constexpr bool opens(std::string_view name) {

@@ -1,6 +1,7 @@
 #include "posix/find.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -35,6 +36,18 @@ static int go_on(Found* found, const char* rest, bool slash) {
   size_t size = strlen(kept) + 1;
   memcpy(found->spot.text, kept, size);
   found->spot.path = found->spot.text;
+  return 0;
+}
+
+// The cover has ended: the same place, by its name in the system.
+static int lead_outside(Found* found) {
+  char composed[2 * PATH_MAX];
+  int length = snprintf(composed, sizeof composed, "%s/%s", found->spot.cover->path, found->spot.path);
+  if (length >= static_cast<int>(sizeof composed)) return -ENAMETOOLONG;
+  memcpy(found->spot.text, composed, static_cast<size_t>(length) + 1);
+  found->cover = found->spot.cover = nullptr;
+  found->path = found->spot.path = found->spot.text;
+  found->dir = AT_FDCWD;
   return 0;
 }
 
@@ -87,6 +100,7 @@ int find(int dir, const char* path, unsigned flags, Found* found) {
     if (spot.cover == nullptr) return 0;
     if (path[0] == '\0') return -ENOENT;
     error = join(spot.cover);
+    if (error == kEnded) return lead_outside(found);
     if (error < 0) return error;
     char rest[2 * PATH_MAX];
     rest[0] = '\0';

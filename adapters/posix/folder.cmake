@@ -16,6 +16,6 @@ list(JOIN options "\n" options)
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/posix_wrap.options CONTENT "${options}\n")
 # Every program loads it: two mappings instead of four.
 target_link_options(cairn_posix_preload PRIVATE "-Wl,@${CMAKE_BINARY_DIR}/posix_wrap.options" -Wl,-Bsymbolic
-  -Wl,-z,noseparate-code)
+  -Wl,-z,noseparate-code -Wl,-z,initfirst)
 set_property(TARGET cairn_posix_preload APPEND PROPERTY
   LINK_DEPENDS ${CMAKE_BINARY_DIR}/posix_wrap.options)

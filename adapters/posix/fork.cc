@@ -8,6 +8,7 @@
 #include "posix/mappings.h"
 #include "posix/pool.h"
 #include "posix/process.h"
+#include "posix/signals.h"
 #include "posix/table.h"
 
 namespace posix {
@@ -28,6 +29,7 @@ static void share_locks() {
 
 static void before_fork() {
   int error = errno;
+  Inside::enter();  // until after the fork: the pool is held still
   share_locks();
   hold_mappings();
   cairn_fork_prepare(pool);
@@ -37,6 +39,7 @@ static void before_fork() {
 static void in_parent() {
   cairn_fork_parent(pool);
   release_mappings();
+  Inside::leave();
 }
 
 static void in_child() {
@@ -44,6 +47,7 @@ static void in_child() {
   cairn_fork_child(pool);
   release_mappings();
   table::after_fork();
+  Inside::leave_in_child();
   errno = error;
 }
 

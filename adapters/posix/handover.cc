@@ -186,10 +186,13 @@ static void adopt(const char* value) {
   }
 }
 
-// Runs before main. Costs a program that nothing was handed to three look-ups in its environment.
-__attribute__((constructor)) static void start() {
+// Runs before main, and before the constructors of other libraries (-z initfirst), also the C library's: that
+// one has not set environ yet.
+__attribute__((constructor)) static void start(int, char**, char** environment) {
   int before = errno;
+  if (environ == nullptr) environ = environment;
   if (active()) {
+    streams::install();
     if (const char* value = getenv("CAIRN_CWD")) {
       cwd::inherit(value);
       unsetenv("CAIRN_CWD");

@@ -23,6 +23,7 @@ static std::atomic<Owned*> owned{nullptr};
 // two threads that lock and open the same file at once.
 static bool owns(cairn_ino ino) {
   if (owned.load() == nullptr) return false;
+  Inside inside;  // nobody interrupts the holder of the mutex to ask for it
   pthread_mutex_lock(&mutex);
   bool found = false;
   for (Owned* lock = owned; lock != nullptr && !found; lock = lock->next) found = lock->ino == ino;
@@ -46,6 +47,7 @@ static int description_companion(Entry* entry);
 static int posix_companion(Entry* entry) {
   // The description's own comes first, while it can still be moved: a fork will ask for it.
   if (!owns(entry->ino)) description_companion(entry);
+  Inside inside;
   pthread_mutex_lock(&mutex);
   int fd = -1;
   for (Owned* lock = owned; lock != nullptr && fd < 0; lock = lock->next) {
@@ -80,6 +82,7 @@ static int description_companion(Entry* entry) {
 
 void descriptor_closed(Entry* entry) {
   if (owned.load() == nullptr) return;
+  Inside inside;
   pthread_mutex_lock(&mutex);
   Owned* previous = nullptr;
   for (Owned* lock = owned; lock != nullptr; previous = lock, lock = lock->next) {

@@ -5,6 +5,7 @@
 
 #include "posix/calls.h"
 #include "posix/find.h"
+#include "posix/hidden.h"
 #include "posix/log.h"
 #include "posix/open.h"
 #include "posix/permission.h"
@@ -52,7 +53,9 @@ static int remove_directory(Found& found, const char* path) {
 
 static int remove_file(Found& found) {
   if (S_ISDIR(found.st.mode)) return -EISDIR;
-  return cairn_unlink(pool, found.parent, found.name);
+  int error = cairn_unlink(pool, found.parent, found.name);
+  if (error == 0) hidden::name_removed(found.st);
+  return error;
 }
 
 static int rename_covered(Found& from, Found& to, const char* to_path, unsigned flags) {
@@ -61,7 +64,10 @@ static int rename_covered(Found& from, Found& to, const char* to_path, unsigned 
   if (!S_ISDIR(from.st.mode) && (to.slash || from.slash)) return -ENOTDIR;
   int error = to.exists ? may_remove(to.parent, to.st) : permitted_in(to.parent, W_OK | X_OK);
   if (error < 0) return error;
-  return cairn_rename(pool, from.parent, from.name, to.parent, to.name, flags);
+  error = cairn_rename(pool, from.parent, from.name, to.parent, to.name, flags);
+  if (error == 0 && to.exists && (flags & RENAME_EXCHANGE) == 0 && to.st.ino != from.st.ino)
+    hidden::name_removed(to.st);
+  return error;
 }
 
 // ESTALE: the directory went away since it was found.
@@ -161,23 +167,36 @@ int rename(const char* from, const char* to) {
   return serve::renameat2(AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 
-// Links a file that has lost its name, or never had one (O_TMPFILE), is not in the C API.
-static int link_descriptor(int fd, const char* to) {
-  if (!table::is_covered(fd)) return fail(-ENOENT);
-  return refuse("linkat of a descriptor", to, EOPNOTSUPP);
+// Names an open file, also one that never had a name (O_TMPFILE).
+static int link_descriptor(int fd, int to_dirfd, const char* to) {
+  table::Use use(fd);
+  if (!use) return fail(-ENOENT);
+  cairn_stat st;
+  int error = cairn_fstat(use->file, &st);
+  if (error == 0 && S_ISDIR(st.mode)) error = -EPERM;
+  // What has lost its last name stays without, and O_EXCL asked for that.
+  int flags = cairn_file_get_flags(use->file);
+  bool may_be_named = (flags & O_TMPFILE) == O_TMPFILE && (flags & O_EXCL) == 0;
+  if (error == 0 && st.nlink == 0 && !may_be_named) error = -ENOENT;
+  Found target;
+  if (error == 0) error = outside(to_dirfd, to) ? 1 : find_free(to_dirfd, to, &target);
+  if (error > 0 || (error == 0 && target.cover != use->cover && use->cover != nullptr))
+    return fail(-EXDEV);
+  if (error == 0 && target.slash) error = -ENOENT;
+  return done(error < 0 ? error : cairn_link_ino(pool, st.ino, target.parent, target.name));
 }
 
 int linkat(int from_dirfd, const char* from, int to_dirfd, const char* to, int flags) {
   bool from_outside = outside(from_dirfd, from);
   bool to_outside = outside(to_dirfd, to);
   if ((flags & AT_EMPTY_PATH) != 0 && from[0] == '\0' && table::is_covered(from_dirfd))
-    return link_descriptor(from_dirfd, to);
+    return link_descriptor(from_dirfd, to_dirfd, to);
   if (from_outside && to_outside) return real::linkat(from_dirfd, from, to_dirfd, to, flags);
   Found source, target;
   unsigned how = (flags & AT_SYMLINK_FOLLOW) != 0 ? 0 : CAIRN_NOFOLLOW;
   int error = from_outside ? 0 : find_existing(from_dirfd, from, how, &source);
   if (error < 0) return done(error);
-  if (source.descriptor >= 0 && how == 0) return link_descriptor(source.descriptor, to);
+  if (source.descriptor >= 0 && how == 0) return link_descriptor(source.descriptor, to_dirfd, to);
   from_outside = from_outside || source.outside();
   error = to_outside ? 1 : find_free(to_dirfd, to, &target);
   if (error < 0) return done(error);

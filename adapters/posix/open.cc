@@ -8,6 +8,7 @@
 #include "posix/covered.h"
 #include "posix/descriptor.h"
 #include "posix/find.h"
+#include "posix/hidden.h"
 #include "posix/log.h"
 #include "posix/permission.h"
 #include "posix/pool.h"
@@ -71,6 +72,9 @@ static int access_of(int flags) {
   }
 }
 
+// What open_existing() says of a FIFO that may be opened: the kernel is to do it.
+constexpr int kFifo = 1;
+
 static int open_existing(const cairn_stat& st, bool slash, int flags, cairn_file** file) {
   if ((flags & O_CREAT) != 0 && (flags & O_EXCL) != 0) return -EEXIST;
   bool path_only = (flags & O_PATH) != 0;
@@ -83,12 +87,9 @@ static int open_existing(const cairn_stat& st, bool slash, int flags, cairn_file
   }
   if (!path_only) {
     if (S_ISSOCK(st.mode)) return -ENXIO;
-    if (S_ISFIFO(st.mode)) {
-      refuse("open of a FIFO", nullptr, ENXIO);
-      return -ENXIO;
-    }
     if (int error = permitted(st, access_of(flags)); error < 0) return error;
     if ((flags & O_NOATIME) != 0 && owns(st) < 0) return -EPERM;
+    if (S_ISFIFO(st.mode)) return kFifo;
   }
   int error = cairn_open_ino(pool, st.ino, engine_flags(flags & ~O_TRUNC), file);
   if (error == 0 && (flags & O_TRUNC) != 0 && !path_only) {
@@ -124,6 +125,7 @@ static int reopen(int of, int flags) {
   cairn_file* file = nullptr;
   int error = cairn_fstat(use->file, &st);
   if (error == 0) error = open_existing(st, false, flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW), &file);
+  if (error == kFifo) return hidden::open_fifo(st, flags);
   if (error < 0) return error;
   return install(file, kind_of(st.mode, flags), use->cover, (flags & O_CLOEXEC) != 0);
 }
@@ -150,6 +152,11 @@ static int open_covered(int dir, const char* path, int flags, mode_t mode) {
       error = open_existing(found.st, found.slash, flags, &file);
     } else {
       error = create(found, flags, mode, &file);
+    }
+    if (error == kFifo) {
+      int fd = fresh(static_cast<int>(result(hidden::open_fifo(found.st, flags))));
+      if (fd >= 0 && fd <= 2) streams::landed(fd);
+      return fd;
     }
     // Removed, or replaced by a link, since the walk.
     bool changed = error == -ESTALE || (error == -ELOOP && !found.exists && follow);

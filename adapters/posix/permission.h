@@ -2,7 +2,7 @@
 // its user, so this keeps programs honest (a read-only file refuses to be written), not users apart.
 #pragma once
 
-#include "cairn/cairn.h"
+#include "posix/engine.h"
 
 namespace posix {
 

@@ -1,6 +1,7 @@
 #include "posix/pool.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -24,6 +25,8 @@ static int attach_locked() {
   cairn_pool* attached = nullptr;
   int error = pool_path[0] == '\0' ? -ENOENT : cairn_pool_attach(pool_path, 0, &attached);
   if (error < 0) {
+    // The caller finds out whether that is as it should be.
+    if (error == -ENOENT && pool_path[0] != '\0') return error;
     log(Level::kError, "no access to the pool, covered files cannot be reached: ",
         pool_path[0] == '\0' ? "CAIRN_POOL is not set" : cairn_last_error());
     attach_error = -EIO;
@@ -47,6 +50,7 @@ static int attach_locked() {
 int attach() {
   if (pool != nullptr) return 0;
   int before = errno;
+  Inside inside;
   pthread_mutex_lock(&attaching);
   int error = attach_locked();
   pthread_mutex_unlock(&attaching);
@@ -54,14 +58,40 @@ int attach() {
   return error;
 }
 
+// A process that starts to look when all is over: the run has drained and ended the cover (and removed the
+// pool), so the directory is an ordinary one. A claim says that it is not over.
+static bool has_ended(const Cover& cover) {
+  char claim[PATH_MAX + 16];
+  struct stat st;
+  snprintf(claim, sizeof claim, "%s/.cairn-claim", cover.path);
+  return real::lstat(claim, &st) != 0 && errno == ENOENT && real::stat(cover.path, &st) == 0;
+}
+
+// The name matches nothing any more.
+static int end(Cover* cover) {
+  cover->length = 0;
+  return kEnded;
+}
+
 int join(Cover* cover) {
   if (cover->joined.load(std::memory_order_acquire)) return 0;
   int before = errno;
+  Inside inside;
   pthread_mutex_lock(&attaching);
-  int error = attach_locked();
+  int error = cover->length == 0 ? kEnded : attach_locked();
+  if (error == -ENOENT) {
+    if (has_ended(*cover)) {
+      error = end(cover);
+    } else {
+      log(Level::kError, "covered files cannot be reached: ", cairn_last_error());
+      error = -EIO;
+    }
+  }
   if (error == 0 && !cover->joined) {
     error = cairn_cover_join(pool, cover->path, &cover->handle);
-    if (error < 0) {
+    if (error == -ENOENT && has_ended(*cover)) {
+      error = end(cover);
+    } else if (error < 0) {
       log(Level::kError, "covered files cannot be reached: ", cairn_last_error());
       error = -EIO;
     } else {

@@ -1,7 +1,7 @@
 // The process's place in the pool: taken at the first covered path, not at load.
 #pragma once
 
-#include "cairn/cover.h"
+#include "posix/engine.h"
 
 namespace posix {
 
@@ -11,7 +11,8 @@ extern cairn_pool* pool;  // nullptr until attached
 
 // Attaches if need be. 0 or a negative errno; says once why it does not work.
 int attach();
-// Attaches, and joins this cover.
+// Attaches, and joins this cover. kEnded: the cover is no more, its directory is an ordinary one.
+constexpr int kEnded = 1;
 int join(Cover* cover);
 
 // The device number that covered files show.

@@ -2,22 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/un.h>
 
 #include "posix/calls.h"
 #include "posix/covered.h"
 #include "posix/log.h"
 #include "posix/table.h"
-
-// libaio's request, as far as it matters here.
-struct iocb {
-  void* data;
-  uint32_t key;
-  uint32_t flags;
-  uint16_t operation;
-  int16_t priority;
-  uint32_t fd;
-};
 
 namespace posix {
 
@@ -27,34 +16,7 @@ static bool is_covered(int dir, const char* path) {
   return locate(dir, path, &spot) == 0 && (spot.cover != nullptr || spot.descriptor >= 0);
 }
 
-// The path of a socket that is named in the cover.
-static const char* covered_socket(const struct sockaddr* address, socklen_t size, char* path) {
-  constexpr size_t kPath = offsetof(struct sockaddr_un, sun_path);
-  if (address == nullptr || size <= kPath || address->sa_family != AF_UNIX || !active())
-    return nullptr;
-  size_t length = size - kPath;
-  if (length > sizeof(sockaddr_un::sun_path)) return nullptr;
-  memcpy(path, reinterpret_cast<const struct sockaddr_un*>(address)->sun_path, length);
-  path[length] = '\0';
-  return path[0] != '\0' && is_covered(AT_FDCWD, path) ? path : nullptr;
-}
-
 namespace serve {
-
-int bind(int socket, const struct sockaddr* address, socklen_t size) {
-  char path[128];
-  if (covered_socket(address, size, path) == nullptr) return real::bind(socket, address, size);
-  return refuse("bind", path, EADDRNOTAVAIL);
-}
-
-int connect(int socket, const struct sockaddr* address, socklen_t size) {
-  char path[128];
-  if (covered_socket(address, size, path) == nullptr) return real::connect(socket, address, size);
-  // Programs ask for sockets that need not be there; what is not there is no reason for a line.
-  struct stat st;
-  if (serve::stat(path, &st) != 0) return -1;
-  return refuse("connect", path, ECONNREFUSED);
-}
 
 int inotify_add_watch(int watch, const char* path, uint32_t mask) {
   if (!is_covered(AT_FDCWD, path)) return real::inotify_add_watch(watch, path, mask);
@@ -81,18 +43,6 @@ ssize_t tee(int from, int to, size_t size, unsigned flags) {
 ssize_t vmsplice(int fd, const struct iovec* vector, size_t count, unsigned flags) {
   if (!table::is_covered(fd)) return real::vmsplice(fd, vector, count, flags);
   return fail(-EBADF);
-}
-
-int io_submit(void* context, long count, struct iocb** requests) {
-  if (table::covered_fds.load() > 0) {
-    for (long i = 0; i < count; ++i) {  // NOLINT(google-runtime-int): libaio's type
-      if (table::is_covered(static_cast<int>(requests[i]->fd))) {
-        refuse("io_submit", nullptr, EOPNOTSUPP);
-        return -EOPNOTSUPP;  // libaio's convention
-      }
-    }
-  }
-  return real::io_submit(context, count, requests);
 }
 
 static bool any_covered(char* const* paths) {

@@ -52,8 +52,8 @@ int system(const char* command) {
   sigset_t child, mask;
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);
-  sigaction(SIGINT, &ignore, &interrupt);
-  sigaction(SIGQUIT, &ignore, &quit);
+  real::sigaction(SIGINT, &ignore, &interrupt);
+  real::sigaction(SIGQUIT, &ignore, &quit);
   pthread_sigmask(SIG_BLOCK, &child, &mask);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
@@ -77,8 +77,8 @@ int system(const char* command) {
       break;
     }
   }
-  sigaction(SIGINT, &interrupt, nullptr);
-  sigaction(SIGQUIT, &quit, nullptr);
+  real::sigaction(SIGINT, &interrupt, nullptr);
+  real::sigaction(SIGQUIT, &quit, nullptr);
   pthread_sigmask(SIG_SETMASK, &mask, nullptr);
   if (error != 0) errno = error;
   return status;

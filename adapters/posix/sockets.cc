@@ -1,10 +1,12 @@
-// Descriptors sent through sockets: the receiver can only recognise one whose link names its file.
+// Sockets that are named in the cover, and descriptors sent through sockets: the receiver can only recognise
+// one whose link names its file.
 #include <stdlib.h>
 #include <string.h>
 
 #include "posix/calls.h"
 #include "posix/covered.h"
 #include "posix/descriptor.h"
+#include "posix/hidden.h"
 #include "posix/log.h"
 #include "posix/open.h"
 #include "posix/pool.h"
@@ -53,7 +55,48 @@ static void adopt(int fd) {
 
 namespace serve {
 
+int bind(int socket, const struct sockaddr* address, socklen_t size) {
+  hidden::Address to;
+  int error = to.make(address, size);
+  if (error < 0) return fail(error);
+  int bound = real::bind(socket, to.address, to.size);
+  if (bound != 0) {
+    error = errno;
+    to.unmake();
+    errno = error;
+  }
+  return bound;
+}
+
+int connect(int socket, const struct sockaddr* address, socklen_t size) {
+  hidden::Address to;
+  int error = to.find(address, size);
+  return error < 0 ? fail(error) : real::connect(socket, to.address, to.size);
+}
+
+ssize_t sendto(int socket, const void* buffer, size_t size, int flags,
+               const struct sockaddr* address, socklen_t length) {
+  hidden::Address to;
+  int error = to.find(address, length);
+  if (error < 0) return fail(error);
+  return real::sendto(socket, buffer, size, flags, to.address, to.size);
+}
+
+static ssize_t send_named(int socket, const struct msghdr* message, int flags);
+
 ssize_t sendmsg(int socket, const struct msghdr* message, int flags) {
+  if (message == nullptr || message->msg_name == nullptr)
+    return send_named(socket, message, flags);
+  hidden::Address to;
+  int error = to.find(static_cast<const struct sockaddr*>(message->msg_name), message->msg_namelen);
+  if (error < 0) return fail(error);
+  struct msghdr addressed = *message;
+  addressed.msg_name = const_cast<struct sockaddr*>(to.address);
+  addressed.msg_namelen = to.size;
+  return send_named(socket, &addressed, flags);
+}
+
+static ssize_t send_named(int socket, const struct msghdr* message, int flags) {
   if (message == nullptr || message->msg_controllen == 0 || table::covered_fds.load() == 0)
     return real::sendmsg(socket, message, flags);
   bool any = false;

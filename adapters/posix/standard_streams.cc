@@ -8,8 +8,7 @@
 
 namespace posix::streams {
 
-// Per number: the C library's stream, while ours is in its place, and ours, which is kept for the next
-// time: it serves whatever the number is.
+// Per number: the C library's stream, and ours, which serves whatever the number is.
 static FILE* theirs[3];
 static FILE* ours[3];
 
@@ -47,6 +46,25 @@ static void copy_buffering(int fd, FILE* from, FILE* to) {
   }
 }
 
+// In the place of the C library's, before anybody has seen them: programs keep what stdout was (C++'s cout
+// does), and a stream of the C library's would write to a covered number without us.
+void install() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    FILE** name = variable(fd);
+    if (*name == nullptr || (*name)->_fileno != fd) continue;
+    FILE* stream = make_stream(fd, "r+");
+    if (stream == nullptr) continue;
+    if (fd == 2) {
+      setvbuf(stream, nullptr, _IONBF, 0);
+    } else if (isatty(fd) != 0) {
+      setvbuf(stream, nullptr, _IOLBF, BUFSIZ);
+    }
+    theirs[fd] = *name;
+    ours[fd] = stream;
+    *name = stream;
+  }
+}
+
 void landed(int fd) {
   if (fd < 0 || fd > 2) return;
   int before = errno;
@@ -62,9 +80,6 @@ void landed(int fd) {
         *name = ours[fd];
       }
     }
-  } else if (*name == ours[fd] && ours[fd] != nullptr && theirs[fd] != nullptr) {
-    if (fd != 0) move_output(ours[fd], theirs[fd]);
-    *name = theirs[fd];
   }
   errno = before;
 }

@@ -1,11 +1,15 @@
-// stdin, stdout and stderr on Cairn files: the C library's own streams read and write descriptors 0 to 2
-// by itself, past every wrapper. While such a number is a Cairn file, the variable (stdin, stdout, stderr)
-// names a stream of ours instead; what was buffered and not yet written goes along.
+// stdin, stdout and stderr: the C library's own streams read and write descriptors 0 to 2 by themselves,
+// past every wrapper. So the variables name streams of ours from the start, which serve whatever the numbers
+// are, Cairn files or not. If a number becomes a Cairn file before that, what was buffered and not yet
+// written goes along.
 #pragma once
 
 #include <stdio.h>
 
 namespace posix::streams {
+
+// At start, before the program and its libraries look.
+void install();
 
 // Descriptor 0, 1 or 2 has just been opened, replaced or closed.
 void landed(int fd);

@@ -3,7 +3,7 @@
 
 #include <sys/stat.h>
 
-#include "cairn/cairn.h"
+#include "posix/engine.h"
 
 namespace posix {
 

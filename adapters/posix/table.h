@@ -20,7 +20,7 @@
 
 #include <atomic>
 
-#include "cairn/cairn.h"
+#include "posix/engine.h"
 
 namespace posix {
 

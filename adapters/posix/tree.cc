@@ -90,6 +90,7 @@ struct Walk {
   dev_t device;
   char* path;
   size_t room;
+  int from = AT_FDCWD;  // FTW_CHDIR: where relative paths still start
   struct Above {
     dev_t device;
     ino_t inode;
@@ -97,11 +98,15 @@ struct Walk {
   };
 
   int call(const struct stat& st, int type, size_t base, int level) {
+    // The visitor finds itself in the directory that holds the file; where all of a directory has been
+    // visited, in that one, as with glibc.
+    if ((flags & FTW_CHDIR) != 0 && !enter(type == FTW_DP ? strlen(path) : base)) return -1;
     if (visit == nullptr) return old_visit(path, &st, type == FTW_SLN ? FTW_NS : type);
     struct FTW where = {static_cast<int>(base), level};
     return visit(path, &st, type, &where);
   }
 
+  bool enter(size_t length);  // the directory that the first `length` bytes of path name
   int step(size_t length, size_t base, int level, const Above* above);
   int children(size_t length, int level, const Above* above);
   bool append(size_t length, const char* name, size_t* total);
@@ -124,7 +129,7 @@ bool Walk::append(size_t length, const char* name, size_t* total) {
 
 int Walk::children(size_t length, int level, const Above* above) {
   struct dirent** list = nullptr;
-  int count = serve::scandirat(AT_FDCWD, path, &list, nullptr, nullptr);
+  int count = serve::scandirat(from, path, &list, nullptr, nullptr);
   if (count < 0) return -1;
   int answer = 0;
   for (int i = 0; i < count; ++i) {
@@ -145,9 +150,10 @@ int Walk::step(size_t length, size_t base, int level, const Above* above) {
   struct stat st = {};
   bool physical = (flags & FTW_PHYS) != 0;
   int type = FTW_F;
-  if ((physical ? serve::lstat(path, &st) : serve::stat(path, &st)) != 0) {
+  if (serve::fstatat(from, path, &st, physical ? AT_SYMLINK_NOFOLLOW : 0) != 0) {
     if (errno != EACCES && errno != ENOENT && errno != ELOOP) return -1;
-    bool dangling = !physical && serve::lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+    bool dangling = !physical && serve::fstatat(from, path, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+                    S_ISLNK(st.st_mode);
     if (!dangling && level == 0) return -1;
     type = dangling ? FTW_SLN : FTW_NS;
   } else if (S_ISDIR(st.st_mode)) {
@@ -164,7 +170,7 @@ int Walk::step(size_t length, size_t base, int level, const Above* above) {
       return 0;  // a link back to a directory above
   }
   bool depth = (flags & FTW_DEPTH) != 0;
-  if (serve::access(path, R_OK) != 0) return call(st, FTW_DNR, base, level);
+  if (serve::faccessat(from, path, R_OK, 0) != 0) return call(st, FTW_DNR, base, level);
   int answer = depth ? 0 : call(st, FTW_D, base, level);
   if ((flags & FTW_ACTIONRETVAL) != 0 && answer == FTW_SKIP_SUBTREE) return 0;
   Above here = {st.st_dev, st.st_ino, above};
@@ -172,6 +178,18 @@ int Walk::step(size_t length, size_t base, int level, const Above* above) {
   if ((flags & FTW_ACTIONRETVAL) != 0 && answer == FTW_SKIP_SIBLINGS) answer = 0;
   if (answer == 0 && depth) answer = call(st, FTW_DP, base, level);
   return answer;
+}
+
+bool Walk::enter(size_t length) {
+  char directory[PATH_MAX];
+  if (length >= sizeof directory) return false;
+  memcpy(directory, path, length);
+  directory[length] = '\0';
+  int fd = serve::openat(from, length == 0 ? "." : directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  if (fd < 0) return false;
+  bool entered = serve::fchdir(fd) == 0;
+  serve::close(fd);
+  return entered;
 }
 
 int walk_tree(const char* start, TreeVisit visit, OldTreeVisit old_visit, int flags) {
@@ -182,7 +200,20 @@ int walk_tree(const char* start, TreeVisit visit, OldTreeVisit old_visit, int fl
   const char* slash = strrchr(walk.path, '/');
   size_t base =
       slash != nullptr && slash[1] != '\0' ? static_cast<size_t>(slash + 1 - walk.path) : 0;
+  if ((flags & FTW_CHDIR) != 0) {
+    walk.from = serve::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (walk.from < 0) {
+      free(walk.path);
+      return -1;
+    }
+  }
   int answer = length == 0 ? fail(-ENOENT) : walk.step(length, base, 0, nullptr);
+  if (walk.from >= 0) {
+    int error = errno;
+    serve::fchdir(walk.from);
+    serve::close(walk.from);
+    errno = error;
+  }
   free(walk.path);
   return answer;
 }
@@ -193,8 +224,6 @@ namespace serve {
 
 int nftw(const char* path, TreeVisit visit, int descriptors, int flags) {
   if (outside(path)) return real::nftw(path, visit, descriptors, flags);
-  // Changing the directory under way is for those who want to save path look-ups.
-  if ((flags & FTW_CHDIR) != 0) return refuse("nftw with FTW_CHDIR", path, ENOSYS);
   return walk_tree(path, visit, nullptr, flags);
 }
 

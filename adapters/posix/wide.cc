@@ -50,6 +50,28 @@ static wint_t get(Stream* stream) {
   }
 }
 
+// A wide format in the locale's bytes; to be freed. nullptr: not to be had, errno says why.
+static char* narrowed(const wchar_t* format) {
+  mbstate_t state = {};
+  const wchar_t* rest = format;
+  size_t size = wcsrtombs(nullptr, &rest, 0, &state);
+  if (size == static_cast<size_t>(-1)) return nullptr;
+  char* narrow = static_cast<char*>(malloc(size + 1));
+  if (narrow != nullptr) wcsrtombs(narrow, &rest, size + 1, &state);
+  return narrow;
+}
+
+// What ungetwc took goes back as bytes.
+static void push_bytes_back(Stream* stream) {
+  if (stream->pushed_back == WEOF) return;
+  char bytes[MB_LEN_MAX];
+  mbstate_t state = {};
+  size_t count = wcrtomb(bytes, static_cast<wchar_t>(stream->pushed_back), &state);
+  stream->pushed_back = WEOF;
+  for (; count != static_cast<size_t>(-1) && count > 0; --count)
+    ungetc(static_cast<unsigned char>(bytes[count - 1]), stream->file);
+}
+
 // A byte stream refuses wide calls; one without orientation becomes wide.
 static bool orient(Stream* stream) {
   if (stream->orientation == 0) stream->orientation = 1;
@@ -141,19 +163,28 @@ int vfwprintf(FILE* file, const wchar_t* format, va_list arguments) {
 }
 
 int vfwscanf(FILE* file, const wchar_t* format, va_list arguments) {
-  if (stream_of(file) == nullptr) return real::vfwscanf(file, format, arguments);
-  refuse("vfwscanf", nullptr, ENOTSUP);
-  return EOF;
+  Stream* stream = stream_of(file);
+  if (stream == nullptr) return real::__isoc99_vfwscanf(file, format, arguments);
+  if (!orient(stream)) return EOF;
+  // By the byte form of the same format: what %ls and %lc take is converted there.
+  char* narrow = narrowed(format);
+  if (narrow == nullptr) return EOF;
+  Hold hold(file);
+  push_bytes_back(stream);
+  int count = vfscanf(file, narrow, arguments);
+  free(narrow);
+  return count;
 }
 
 }  // namespace serve
 
-#define FORWARD(file, last)                              \
-  va_list arguments;                                     \
-  va_start(arguments, last);                             \
-  int count = serve::vfwprintf(file, format, arguments); \
-  va_end(arguments);                                     \
+#define FORWARD_TO(call, file, last)                \
+  va_list arguments;                                \
+  va_start(arguments, last);                        \
+  int count = serve::call(file, format, arguments); \
+  va_end(arguments);                                \
   return count;
+#define FORWARD(file, last) FORWARD_TO(vfwprintf, file, last)
 
 POSIX_EXPORT int posix_export_fwprintf(FILE* file, const wchar_t* format, ...) __asm__("fwprintf");
 int posix_export_fwprintf(FILE* file, const wchar_t* format, ...){FORWARD(file, format)}
@@ -168,5 +199,22 @@ int posix_export_fwprintf_chk(FILE* file, int, const wchar_t* format, ...){FORWA
 POSIX_EXPORT
     int posix_export_wprintf_chk(int flag, const wchar_t* format, ...) __asm__("__wprintf_chk");
 int posix_export_wprintf_chk(int, const wchar_t* format, ...) { FORWARD(stdout, format) }
+
+POSIX_EXPORT int posix_export_fwscanf(FILE* file, const wchar_t* format, ...) __asm__("fwscanf");
+int posix_export_fwscanf(FILE* file, const wchar_t* format, ...) {
+  FORWARD_TO(vfwscanf, file, format)
+}
+
+POSIX_EXPORT int posix_export_wscanf(const wchar_t* format, ...) __asm__("wscanf");
+int posix_export_wscanf(const wchar_t* format, ...) { FORWARD_TO(vfwscanf, stdin, format) }
+
+POSIX_EXPORT int posix_export_c99_fwscanf(FILE* file, const wchar_t* format,
+                                          ...) __asm__("__isoc99_fwscanf");
+int posix_export_c99_fwscanf(FILE* file, const wchar_t* format, ...) {
+  FORWARD_TO(vfwscanf, file, format)
+}
+
+POSIX_EXPORT int posix_export_c99_wscanf(const wchar_t* format, ...) __asm__("__isoc99_wscanf");
+int posix_export_c99_wscanf(const wchar_t* format, ...) { FORWARD_TO(vfwscanf, stdin, format) }
 
 }  // namespace posix

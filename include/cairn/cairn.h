@@ -255,6 +255,8 @@ CAIRN_API int cairn_statfs(cairn_pool* pool, cairn_space* space);
  * O_NOFOLLOW, O_TMPFILE, O_PATH, O_SYNC/O_DSYNC (durable at return); others are kept and mean nothing. */
 CAIRN_API int cairn_open(cairn_pool* pool, cairn_ino dir, const char* path, int flags, uint32_t mode,
                          cairn_file** file);
+/* The same by inode number: the access mode, O_TRUNC, O_APPEND, O_PATH and O_SYNC/O_DSYNC count; what
+ * kind of file it is, is not looked at. */
 CAIRN_API int cairn_open_ino(cairn_pool* pool, cairn_ino ino, int flags, cairn_file** file);
 /* Drops this process's handle; the description goes with its last one. Never fails for lack of space. */
 CAIRN_API int cairn_close(cairn_file* file);
@@ -283,6 +285,9 @@ CAIRN_API ssize_t cairn_pread(cairn_file* file, void* buffer, size_t size, uint6
 CAIRN_API ssize_t cairn_pwrite(cairn_file* file, const void* buffer, size_t size, uint64_t offset);
 CAIRN_API ssize_t cairn_preadv(cairn_file* file, const struct iovec* vector, int count, uint64_t offset);
 CAIRN_API ssize_t cairn_pwritev(cairn_file* file, const struct iovec* vector, int count, uint64_t offset);
+/* At the end of file whatever the flags say, without touching the shared offset: pwritev2(2) with
+ * RWF_APPEND. Never overlaps with others who append. */
+CAIRN_API ssize_t cairn_appendv(cairn_file* file, const struct iovec* vector, int count);
 /* At the shared offset; with O_APPEND at the end of file. */
 CAIRN_API ssize_t cairn_read(cairn_file* file, void* buffer, size_t size);
 CAIRN_API ssize_t cairn_write(cairn_file* file, const void* buffer, size_t size);

@@ -53,6 +53,13 @@ __attribute__((target("sse4.2"))) uint32_t sse42(uint32_t crc, const unsigned ch
     c = __builtin_ia32_crc32di(c, word);
   }
   auto c32 = static_cast<uint32_t>(c);
+  if (size >= 4) {
+    uint32_t word;
+    std::memcpy(&word, p, 4);
+    c32 = __builtin_ia32_crc32si(c32, word);
+    size -= 4;
+    p += 4;
+  }
   for (; size != 0; --size) c32 = __builtin_ia32_crc32qi(c32, *p++);
   return c32;
 }

@@ -31,6 +31,11 @@ ssize_t count(const Result<T>& result) {
   return result.ok() ? static_cast<ssize_t>(*result) : -result.code();
 }
 
+// The open flags in force.
+inline int flags_of(const file::File& file) { return static_cast<int>(file.shared->flags.load()); }
+
+// ESTALE: there is no inode of that number.
+Result<file::Map> live_map(file::FileSystem& fs, uint64_t number);
 void fill_stat(file::FileSystem& fs, const file::Map& map, cairn_stat* st);
 
 }  // namespace cairn::capi

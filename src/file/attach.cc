@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "file/ending.h"
 #include "file/file_system.h"
 #include "file/names.h"
 #include "file/open_file.h"
@@ -87,7 +88,8 @@ FileSystem::FileSystem(std::unique_ptr<Pool> attached)
 
 FileSystem::~FileSystem() {
   pool.client = nullptr;
-  for (auto& page : inode_blocks) delete page.load();
+  delete directory_blocks.load();
+  for (const File* spare : spare_files) delete spare;
 }
 
 Status create_in(Pool& pool, uint32_t root_mode) {
@@ -142,6 +144,7 @@ Result<std::unique_ptr<FileSystem>> attach_to(std::unique_ptr<Pool> mapped,
   pool.attach_generation = pool.state->attach_generation.load();
   CAIRN_TRY(pool::add_lane(pool));
   lock->release();
+  reclaim_soon(*fs);
   if (pool.state->sweep.load() != 0) {
     pool::SeatGuard seat(pool);
     if (seat.ok()) sweep_unlinked(*fs, *seat);

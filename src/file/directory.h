@@ -6,6 +6,8 @@
 // for a moment, and a look-up that ran across that is done again.
 #pragma once
 
+#include <string_view>
+
 #include "file/file_system.h"
 #include "pool/redo.h"
 
@@ -15,6 +17,8 @@ struct Name {
   const char* text = nullptr;
   unsigned length = 0;
   uint32_t hash = 0;
+
+  [[nodiscard]] std::string_view view() const { return {text, length}; }
 };
 // ENAMETOOLONG above 255 bytes.
 Result<Name> make_name(const char* text, size_t length);
@@ -32,8 +36,9 @@ struct Slot {
   format::Dirent* dirent = nullptr;
   uint64_t head = 0;
   uint64_t inode = 0;
+  bool identified = false;  // it has an identity in lower, not only room for one
   [[nodiscard]] bool is_whiteout() const { return (head & format::dirent_whiteout) != 0; }
-  [[nodiscard]] bool has_lower() const { return (head & format::dirent_lower) != 0; }
+  [[nodiscard]] bool has_lower() const { return identified; }
   [[nodiscard]] unsigned type() const { return format::dirent_type(head); }
 };
 
@@ -44,22 +49,32 @@ Result<Slot> find_name(const FileSystem& fs, const Map& directory, const Name& n
 // --- changes; the caller holds the directory's lock ---
 // Makes room for one more bucket if the index is crowded; a change of its own.
 Status grow_index(FileSystem& fs, LocalSeat& seat, const Map& directory);
-// Adds a name that is not there (a whiteout of it is taken over).
+// What a name that is about to be made meets: EEXIST, or a whiteout that it takes over, or (a slot
+// without a dirent) nothing.
+Result<Slot> place_for(const FileSystem& fs, const Map& directory, const Name& name);
+// Adds a name at that place. `now` is the directory's new time, 0: it keeps its own.
+struct NewName {
+  uint64_t inode = 0;
+  unsigned type = 0;
+  uint64_t now = 0;
+  const LowerIdentity* lower = nullptr;
+};
 Status insert_name(FileSystem& fs, LocalSeat& seat, pool::Change& change, const Map& directory,
-                   const Name& name, uint64_t inode, unsigned type,
-                   const LowerIdentity* lower = nullptr);
+                   const Name& name, const Slot& place, const NewName& made);
 // Takes a name away; one that came from lower leaves a whiteout.
 Status remove_name(FileSystem& fs, pool::Change& change, const Map& directory, const Slot& slot,
-                   const Name& name);
+                   const Name& name, uint64_t now);
 // The name now names another inode.
 void replace_name(pool::Change& change, const Slot& slot, uint64_t inode, unsigned type);
 // After draining: the name's identity in lower is this now (null: it is not there any more, which
-// ends a whiteout for good).
+// ends a whiteout for good). In place where the name's slot has room for an identity, as all have that
+// were made below a covered directory (flag_covered); else the name moves to a slot that has.
 Status set_lower_identity(FileSystem& fs, LocalSeat& seat, const Map& directory, const Name& name,
                           const LowerIdentity* lower);
 
 struct Listed {
   uint64_t inode = 0;
+  uint64_t unit = 0;    // where its slot begins
   uint64_t cookie = 0;  // continue here
   unsigned type = 0;
   unsigned length = 0;

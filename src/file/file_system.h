@@ -15,11 +15,14 @@
 #include <mutex>
 #include <string>
 
+#include "file/directory_blocks.h"
 #include "file/map.h"
+#include "file/table_blocks.h"
 #include "format/dirent.h"
 #include "format/open_file.h"
 #include "pool/files.h"
 #include "pool/pool.h"
+#include "pool/redo.h"
 
 namespace cairn::file {
 
@@ -51,11 +54,14 @@ class FileSystem final : public pool::Client {
   bool durable_writes = false;  // every write persists before it returns, entries included
   Lower* lower = nullptr;
   void* handle = nullptr;  // the C API's
-  uint32_t uid = 0;  // who creates
+  uint32_t uid = 0;        // who creates
   uint32_t gid = 0;
 
   // Every handle of this process.
   File* files = nullptr;
+  uint64_t last_serial = 0;
+  // The handle that each seat closed last, with its description's slot: what opens next takes it.
+  std::array<File*, std::tuple_size_v<decltype(Pool::seats)>> spare_files{};
   std::mutex files_lock;
 
   // Hints of this process: inode numbers and open-file slots that may be free.
@@ -70,11 +76,11 @@ class FileSystem final : public pool::Client {
   Candidates free_inodes;
   Candidates free_open_files;
 
-  // Where the inode table's blocks are mapped, by block number: they never move, so what was found
-  // once stays true. Two levels, the second made as it is needed.
-  static constexpr uint64_t table_page = 4096;
-  using TablePage = std::array<std::atomic<Inode*>, table_page>;
-  std::array<std::atomic<TablePage*>, table_page> inode_blocks{};
+  // Where this process has found blocks mapped: of the tables, and of directories (made at the first
+  // look-up).
+  TableBlocks inode_blocks;
+  mutable TableBlocks open_file_blocks;
+  mutable std::atomic<DirectoryBlocks*> directory_blocks{nullptr};
   // Searches of the inode table that found nothing free lately: how many growths to skip the next for.
   std::atomic<uint32_t> fruitless_searches{0};
   std::atomic<uint32_t> searches_to_skip{0};
@@ -106,10 +112,23 @@ Result<std::unique_ptr<FileSystem>> attach_to(std::unique_ptr<Pool> pool,
 void detach(FileSystem& fs);
 
 // --- inode_table.cc ---
-// The inode of a number, whatever its state; null if the table has none (EIO noted if damaged).
-Inode* inode_at(FileSystem& fs, uint64_t number);
+// The inode of a number, whatever its state; null if the table has none, or is damaged there.
+Inode* find_inode(FileSystem& fs, uint64_t number);
+inline Inode* inode_at(FileSystem& fs, uint64_t number) {
+  uint8_t* block = fs.inode_blocks.find(number / format::inodes_per_block);
+  if (block == nullptr || number == 0) [[unlikely]]
+    return find_inode(fs, number);
+  return reinterpret_cast<Inode*>(block) + number % format::inodes_per_block;
+}
 // The same, if it is live: ESTALE if not.
-Result<Inode*> live_inode(FileSystem& fs, uint64_t number);
+Status no_inode(uint64_t number);
+inline bool is_live(const Inode& inode) { return (inode.state.load() & 7) == format::inode_live; }
+inline Result<Inode*> live_inode(FileSystem& fs, uint64_t number) {
+  Inode* inode = inode_at(fs, number);
+  if (inode == nullptr || !is_live(*inode)) [[unlikely]]
+    return no_inode(number);
+  return inode;
+}
 struct NewInode {
   Inode* inode = nullptr;
   uint64_t number = 0;
@@ -121,8 +140,14 @@ Result<NewInode> make_inode(FileSystem& fs, LocalSeat& seat, uint32_t mode, pool
 void inode_is_made(FileSystem& fs, LocalSeat& seat);
 // Undoes make_inode.
 void unmake_inode(FileSystem& fs, LocalSeat& seat, const NewInode& made);
-// An orphan whose blocks are gone becomes free.
-void free_inode(FileSystem& fs, Inode& inode, uint64_t number);
+// Frees an inode that holds nothing, as part of a change. Nobody may take it before the change is over,
+// for a record that is replayed late must not meet its next life: until inode_is_retired() it is
+// noted in the seat as one in the making. One at a time per seat.
+void retire_inode(FileSystem& fs, LocalSeat& seat, pool::Change& change, const Map& map);
+// The change has committed.
+void inode_is_retired(FileSystem& fs, LocalSeat& seat, const Map& map);
+// It was about to be freed and lives on.
+void inode_is_kept(FileSystem& fs, LocalSeat& seat, const Map& map);
 
 // For names and attributes: draining tells changes by their times, so two must not look alike.
 uint64_t now_ns();

@@ -9,22 +9,21 @@ namespace cairn::file {
 namespace {
 
 using format::inodes_per_block;
+using persist::Region;
 
 // How many inodes are looked at before the table grows.
 constexpr uint64_t search_window = 512;
-
-uint64_t state_of(const Inode& inode) { return inode.state.load() & 7; }
 
 bool is_takeable(FileSystem& fs, const Inode& inode, uint64_t* state) {
   *state = inode.state.load();
   const uint64_t kind = *state & 7;
   return kind == format::inode_never || kind == format::inode_free ||
-         (kind == format::inode_allocating && pool::is_void(fs.pool, *state >> 3));
+         (kind == format::inode_allocating && pool::is_void(fs.pool, *state >> format::state_bits));
 }
 
 // The lock word without its two top bits fits above the state.
 uint64_t allocating(const LocalSeat& seat) {
-  return format::inode_allocating | seat.lock_word << 3;
+  return format::inode_allocating | seat.lock_word << format::state_bits;
 }
 
 bool try_take(FileSystem& fs, LocalSeat& seat, uint64_t number, NewInode* made) {
@@ -115,46 +114,18 @@ bool FileSystem::Candidates::push(uint64_t value) {
   return room;
 }
 
-namespace {
-
-Inode* find_block(FileSystem& fs, uint64_t block) {
-  if (block >= fs.pool.state->itable_blocks.load()) return nullptr;
-  Spot spot;
-  if (!walk(fs.pool, fs.itable(), block, &spot).ok() || !spot.entry) return nullptr;
-  auto* inodes = reinterpret_cast<Inode*>(fs.pool.at(spot.block));
-  if (block >= FileSystem::table_page * FileSystem::table_page) return inodes;
-  auto& slot = fs.inode_blocks[block / FileSystem::table_page];
-  FileSystem::TablePage* page = slot.load(std::memory_order_acquire);
-  if (page == nullptr) {
-    auto fresh = std::make_unique<FileSystem::TablePage>();
-    if (slot.compare_exchange_strong(page, fresh.get())) page = fresh.release();
-  }
-  (*page)[block % FileSystem::table_page].store(inodes, std::memory_order_release);
-  return inodes;
-}
-
-}  // namespace
-
-Inode* inode_at(FileSystem& fs, uint64_t number) {
-  if (number == 0) return nullptr;
+Inode* find_inode(FileSystem& fs, uint64_t number) {
   const uint64_t block = number / inodes_per_block;
-  if (block < FileSystem::table_page * FileSystem::table_page) [[likely]] {
-    const FileSystem::TablePage* page =
-        fs.inode_blocks[block / FileSystem::table_page].load(std::memory_order_acquire);
-    if (page != nullptr) [[likely]] {
-      Inode* inodes = (*page)[block % FileSystem::table_page].load(std::memory_order_acquire);
-      if (inodes != nullptr) [[likely]] return inodes + number % inodes_per_block;
-    }
-  }
-  Inode* inodes = find_block(fs, block);
-  return inodes == nullptr ? nullptr : inodes + number % inodes_per_block;
+  if (number == 0 || block >= fs.pool.state->itable_blocks.load()) return nullptr;
+  Spot spot;
+  if (!walk(fs.pool, fs.itable(), block, &spot).ok() || !spot.block) return nullptr;
+  uint8_t* place = fs.pool.at(spot.block);
+  fs.inode_blocks.remember(block, place);
+  return reinterpret_cast<Inode*>(place) + number % inodes_per_block;
 }
 
-Result<Inode*> live_inode(FileSystem& fs, uint64_t number) {
-  Inode* inode = inode_at(fs, number);
-  if (inode == nullptr || state_of(*inode) != format::inode_live)
-    return fail(ESTALE, "inode %llu does not exist", static_cast<unsigned long long>(number));
-  return inode;
+Status no_inode(uint64_t number) {
+  return fail(ESTALE, "inode %llu does not exist", static_cast<unsigned long long>(number));
 }
 
 Result<NewInode> make_inode(FileSystem& fs, LocalSeat& seat, uint32_t mode, pool::Need need) {
@@ -173,22 +144,20 @@ Result<NewInode> make_inode(FileSystem& fs, LocalSeat& seat, uint32_t mode, pool
     CAIRN_TRY(grow_table(fs, seat, need));
   }
   Inode& inode = *made.inode;
+  pool::Segment& segment = pool.segment_of(&inode);
+  Region& region = segment.region;
   const uint64_t generation = inode.generation.load() + 1;
   // The first line word by word (state and shape keep their values), the rest at once.
-  for (Word* word : {&inode.flags, &inode.links, &inode.rdev}) pool.store(*word, 0);
-  pool::Segment& segment = pool.segment_of(&inode);
-  CAIRN_TRY(segment.region.zero(Pool::offset_in(segment, inode.direct),
-                                sizeof inode - Pool::offset_in(segment, inode.direct) +
-                                    Pool::offset_in(segment, &inode)));
+  for (Word* word : {&inode.flags, &inode.links, &inode.rdev}) region.store(*word, 0);
+  const uint64_t rest = Pool::offset_in(segment, inode.direct);
+  CAIRN_TRY(region.zero(rest, sizeof inode - (rest - Pool::offset_in(segment, &inode))));
   const uint64_t now = now_ns();
-  pool.store(inode.generation, generation);
-  pool.store(inode.mode, mode);
-  pool.store(inode.owner, fs.uid | static_cast<uint64_t>(fs.gid) << 32);
-  pool.store(inode.atime, now);
-  pool.store(inode.mtime, now);
-  pool.store(inode.ctime, now);
-  pool.store(inode.btime, now);
-  pool.flush(&inode, sizeof inode);
+  region.store(inode.generation, generation);
+  region.store(inode.mode, mode);
+  region.store(inode.owner, fs.uid | static_cast<uint64_t>(fs.gid) << 32);
+  for (Word* time : {&inode.atime, &inode.mtime, &inode.ctime, &inode.btime})
+    region.store(*time, now);
+  region.flush(&inode, sizeof inode);
   return made;
 }
 
@@ -202,9 +171,18 @@ void unmake_inode(FileSystem& fs, LocalSeat& seat, const NewInode& made) {
   fs.free_inodes.push(made.number);
 }
 
-void free_inode(FileSystem& fs, Inode& inode, uint64_t number) {
-  fs.pool.store_flush(inode.state, format::inode_free);
-  fs.free_inodes.push(number);
+void retire_inode(FileSystem& fs, LocalSeat& seat, pool::Change& change, const Map& map) {
+  fs.pool.store(seat.words->allocating_inode, map.number);
+  change.set(map.inode->state, allocating(seat));
+}
+
+void inode_is_retired(FileSystem& fs, LocalSeat& seat, const Map& map) {
+  unmake_inode(fs, seat, {map.inode, map.number});
+}
+
+void inode_is_kept(FileSystem& fs, LocalSeat& seat, const Map& map) {
+  fs.pool.store_flush(map.inode->state, format::inode_live);
+  fs.pool.store(seat.words->allocating_inode, 0);
 }
 
 uint64_t now_ns() {

@@ -8,6 +8,7 @@
 #include "file/attributes.h"
 #include "file/fill_ahead.h"
 #include "file/run_cache.h"
+#include "file/settle.h"
 #include "file/shape.h"
 #include "pool/space.h"
 
@@ -52,6 +53,9 @@ Result<uint64_t> overwrite(FileSystem& fs, const Map& map, const Spot& spot, con
   } else {
     CAIRN_TRY(fs.pool.copy_in(spot.block, at, piece.source, n));
   }
+  if (!fs.pool.is_volatile)
+    CAIRN_TRY(settle_path(fs.pool, map, piece.offset >> block_shift,
+                          (at + n + block_size - 1) >> block_shift, spot));
   return n;
 }
 
@@ -59,7 +63,7 @@ Result<uint64_t> overwrite(FileSystem& fs, const Map& map, const Spot& spot, con
 Status publish(FileSystem& fs, const Map& map, Word& slot, BlockRef block, uint64_t file_block,
                const Piece& piece) {
   Entry entry = Entry::make(Kind::block, block, map.number, file_block, 0);
-  if (is_page_medium(fs)) entry.value |= Entry::not_yet_durable;
+  entry.value |= mark_of_new(fs.pool);
   uint64_t held = 0;
   if (fs.pool.compare_exchange(slot, held, entry.value)) [[likely]] return Status();
   const Entry winner{held};
@@ -83,10 +87,10 @@ Status publish(FileSystem& fs, const Map& map, Word& slot, BlockRef block, uint6
 bool publish_leaf(FileSystem& fs, Word& slot, const pool::Run& run, const Map& map,
                   uint64_t file_block) {
   uint64_t held = 0;
-  const Entry entry = Entry::make(Kind::leaf, run.first, map.number, file_block, 1);
+  Entry entry = Entry::make(Kind::leaf, run.first, map.number, file_block, 1);
+  entry.value |= mark_of_new(fs.pool);
   const bool won = fs.pool.compare_exchange(slot, held, entry.value);
   if (!won) pool::give_back(fs.pool, run.first, run.count);
-  fs.pool.flush(&slot, sizeof(Word));
   return won;
 }
 
@@ -148,6 +152,7 @@ Result<uint64_t> fill(FileSystem& fs, LocalSeat& seat, const Map& map, File* fil
     pool::settle(pool, seat, *run);
     return status;
   }
+  const uint64_t entries = as_leaf ? 1 : run->count;
   if (as_leaf) {
     if (!publish_leaf(fs, *spot.word, *run, map, file_block)) piece.size = 0;
   } else {
@@ -156,10 +161,14 @@ Result<uint64_t> fill(FileSystem& fs, LocalSeat& seat, const Map& map, File* fil
           !s.ok())
         status = s;
     }
-    pool.flush(spot.word, run->count * sizeof(Word));
   }
+  if (Status s = settle_published(pool, spot.word, entries); !s.ok()) status = s;
   pool::settle(pool, seat, *run);
   CAIRN_TRY(status);
+  if (!pool.is_volatile) {  // the nodes above may be others'
+    CAIRN_TRY(walk(pool, map, file_block, &spot));
+    CAIRN_TRY(settle_path(pool, map, file_block, 1, spot));
+  }
   if (file != nullptr && piece.size != 0)
     note_filled(*file, piece.offset, piece.offset + piece.size,
                 (file_block + run->count) << block_shift, run->zero);
@@ -232,6 +241,30 @@ void extend_size(FileSystem& fs, Inode& inode, uint64_t end) {
   fs.pool.flush(&inode.size, sizeof(Word));
 }
 
+// A write below an end of file that another process has set rests on that.
+bool rests_on_size(const File& file, uint64_t end) {
+  return end > file.durable_end.load(std::memory_order_relaxed) ||
+         file.inode->shape.load() != file.durable_shape.load(std::memory_order_relaxed);
+}
+
+// What a write of bytes up to `end` does before it returns.
+Status finish_write(File& file, uint64_t end) {
+  Pool& pool = file.fs->pool;
+  if (!pool.is_volatile) {
+    const uint64_t shape = file.inode->shape.load();
+    const uint64_t size = file.inode->size.load();
+    const bool rests = rests_on_size(file, end);
+    if (rests) pool.flush(&file.inode->size, sizeof(Word));
+    CAIRN_TRY(pool.fence());
+    if (rests) {
+      file.durable_shape.store(shape, std::memory_order_relaxed);
+      file.durable_end.store(size, std::memory_order_relaxed);
+    }
+  }
+  touch_modified(file);
+  return Status();
+}
+
 // For those who ask afterwards how much space was missing.
 void note_full(FileSystem& fs, uint64_t missing) {
   fs.pool.fetch_add(fs.pool.state->full_count, 1);
@@ -254,21 +287,18 @@ void note_full(FileSystem& fs, uint64_t missing) {
     }
     fs.pool.store(seat->words->extending_inode, 0);
   }
-  if (Status s = fs.pool.fence(); !s.ok()) return s;
   if (status.code() == ENOSPC) note_full(fs, size - written);
   if (written == 0 && !status.ok()) return status;
-  touch_modified(file);
+  CAIRN_TRY(finish_write(file, offset + written));
   return static_cast<size_t>(written);
 }
 
 Result<size_t> write_in_seat(File& file, pool::SeatGuard& seat, const uint8_t* source, uint64_t size,
                              uint64_t offset) {
-  Pool& pool = file.fs->pool;
   const Known known = recall(*seat, file, offset);
   if (size <= known.size && offset + size <= file.inode->size.load()) [[likely]] {
     CAIRN_TRY(known.region->copy(known.at, source, size));
-    CAIRN_TRY(pool.fence());
-    touch_modified(file);
+    CAIRN_TRY(finish_write(file, offset + size));
     return static_cast<size_t>(size);
   }
   return write_by_map(file, seat, source, size, offset);

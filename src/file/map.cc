@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "file/settle.h"
+
 namespace cairn::file {
 
 Status damaged(const Map& map, uint64_t file_block) {
@@ -53,9 +55,10 @@ Status reach(Pool& pool, LocalSeat& seat, const Map& map, uint64_t file_block, b
     if (!run->zero) CAIRN_TRY(pool.zero(run->first, 0, format::block_size));
     CAIRN_TRY(pool.fence());
     uint64_t expected = 0;
-    const Entry entry = Entry::make(Kind::node, run->first, map.number, base, spot->level);
+    Entry entry = Entry::make(Kind::node, run->first, map.number, base, spot->level);
+    if (settles(pool)) entry.value |= mark_of_new(pool);
     if (pool.compare_exchange(*spot->word, expected, entry.value)) {
-      pool.flush(spot->word, sizeof(Word));
+      CAIRN_TRY(settle_published(pool, spot->word, 1));
       CAIRN_TRY(pool.fence());
     } else {
       pool::give_back(pool, run->first, 1, true);
@@ -74,10 +77,11 @@ Result<BlockRef> block_for(Pool& pool, LocalSeat& seat, const Map& map, uint64_t
     if (!run->zero) CAIRN_TRY(pool.zero(run->first, 0, format::block_size));
     CAIRN_TRY(pool.fence());
     uint64_t expected = 0;
-    const Entry entry = Entry::make(Kind::block, run->first, map.number, file_block, 0);
+    Entry entry = Entry::make(Kind::block, run->first, map.number, file_block, 0);
+    if (settles(pool)) entry.value |= mark_of_new(pool);
     const bool won = pool.compare_exchange(*spot.word, expected, entry.value);
     if (won) {
-      pool.flush(spot.word, sizeof(Word));
+      CAIRN_TRY(settle_published(pool, spot.word, 1));
       CAIRN_TRY(pool.fence());
     } else {
       pool::give_back(pool, run->first, 1, true);
@@ -86,6 +90,7 @@ Result<BlockRef> block_for(Pool& pool, LocalSeat& seat, const Map& map, uint64_t
     if (won) return run->first;
     CAIRN_TRY(walk(pool, map, file_block, &spot));
   }
+  CAIRN_TRY(settle_path(pool, map, file_block, 1, spot));
   return spot.block;
 }
 

@@ -62,6 +62,7 @@ struct Spot {
   Entry entry;           // its value; empty: hole
   unsigned level = 0;    // what the word's entry covers: span_of(level) file blocks
   BlockRef block;        // of the file block asked for, if mapped
+  uint64_t seen = 0;     // the bits of all entries on the way
 };
 
 // EIO if an entry on the way is damaged (its check bits or address are wrong).
@@ -71,8 +72,10 @@ Status damaged(const Map& map, uint64_t file_block);
                                           Spot* spot) {
   unsigned level = level_of(file_block);
   Word* word = level == 0 ? &map.inode->direct[file_block] : &map.inode->root[level - 1];
+  spot->seen = 0;
   for (;;) {
     const Entry entry{word->load()};
+    spot->seen |= entry.value;
     spot->word = word;
     spot->entry = entry;
     spot->level = level;

@@ -3,34 +3,35 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "file/resolve.h"
 
 namespace cairn::file {
 
 struct CreateRequest {
-  uint32_t mode = 0;           // type and permissions
+  uint32_t mode = 0;  // type and permissions
   uint64_t rdev = 0;
-  const std::string* target = nullptr;  // of a symbolic link
+  const std::string_view* target = nullptr;  // of a symbolic link
 };
 
 // Makes an inode and names it `name` in directory `parent`. EEXIST, ENOENT (the directory was
 // removed), ENOSPC.
-Result<Map> create_name(FileSystem& fs, uint64_t parent, const std::string& name,
+Result<Map> create_name(FileSystem& fs, uint64_t parent, std::string_view name,
                         const CreateRequest& request);
 // A file without a name (O_TMPFILE); it must be opened before the seat is left by others' reclaim, so
 // it comes with one count in `opens`, which open_inode takes over.
 Result<Map> create_unnamed(FileSystem& fs, LocalSeat& seat, uint32_t mode);
 
-Status unlink_name(FileSystem& fs, uint64_t parent, const std::string& name);
-Status remove_directory(FileSystem& fs, uint64_t parent, const std::string& name);
-Status link_inode(FileSystem& fs, uint64_t inode, uint64_t parent, const std::string& name);
+Status unlink_name(FileSystem& fs, uint64_t parent, std::string_view name);
+Status remove_directory(FileSystem& fs, uint64_t parent, std::string_view name);
+Status link_inode(FileSystem& fs, uint64_t inode, uint64_t parent, std::string_view name);
 
 inline constexpr unsigned rename_no_replace = 1;
 inline constexpr unsigned rename_exchange = 2;
 struct RenameEnd {
   uint64_t parent;
-  std::string name;
+  std::string_view name;
   bool must_be_directory;
 };
 Status rename(FileSystem& fs, const RenameEnd& from, const RenameEnd& to, unsigned flags);
@@ -52,7 +53,7 @@ struct ImportedInode {
   uint64_t rdev;
   std::string target;
 };
-Status import_name(FileSystem& fs, uint64_t parent, const std::string& name,
+Status import_name(FileSystem& fs, uint64_t parent, std::string_view name,
                    const ImportedInode& imported, const LowerIdentity& lower);
 // Clears or sets flag bits of an inode.
 Status set_flags(FileSystem& fs, uint64_t inode, uint64_t set, uint64_t clear);

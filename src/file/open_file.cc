@@ -4,11 +4,14 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <new>
+#include <utility>
 
 #include "file/attributes.h"
 #include "file/cut.h"
+#include "file/ending.h"
 #include "file/fill_ahead.h"
-#include "file/reclaim.h"
 #include "pool/lock.h"
 #include "pool/space.h"
 
@@ -19,11 +22,16 @@ using format::open_files_per_block;
 using format::OpenFile;
 
 OpenFile* open_file_at(const FileSystem& fs, uint64_t slot) {
-  if (slot >= fs.pool.state->otable_blocks.load() * open_files_per_block) return nullptr;
-  Spot spot;
-  if (!walk(fs.pool, fs.otable(), slot / open_files_per_block, &spot).ok() || !spot.block)
-    return nullptr;
-  return reinterpret_cast<OpenFile*>(fs.pool.at(spot.block)) + slot % open_files_per_block;
+  const uint64_t number = slot / open_files_per_block;
+  uint8_t* block = fs.open_file_blocks.find(number);
+  if (block == nullptr) [[unlikely]] {
+    if (number >= fs.pool.state->otable_blocks.load()) return nullptr;
+    Spot spot;
+    if (!walk(fs.pool, fs.otable(), number, &spot).ok() || !spot.block) return nullptr;
+    block = fs.pool.at(spot.block);
+    fs.open_file_blocks.remember(number, block);
+  }
+  return reinterpret_cast<OpenFile*>(block) + slot % open_files_per_block;
 }
 
 uint64_t slots(const FileSystem& fs) {
@@ -36,13 +44,17 @@ void hold(Pool& pool, OpenFile& open, uint32_t lane) {
   pool.fetch_or(open.holder[lane / 64], 1ULL << (lane % 64));
 }
 
+void let_go(Pool& pool, OpenFile& open, uint32_t lane) {
+  pool.fetch_and(open.holder[lane / 64], ~(1ULL << (lane % 64)));
+}
+
 bool has_holder(const OpenFile& open) {
   return std::any_of(std::begin(open.holder), std::end(open.holder),
                      [](const Word& w) { return w.load() != 0; });
 }
 
 // Nobody holds it: the description is over. True for the one who ended it.
-bool end_description(FileSystem& fs, OpenFile& open, uint64_t slot) {
+bool end_description(FileSystem& fs, OpenFile& open) {
   uint64_t state = open.state.load();
   if ((state & format::open_mask) != format::open_live || has_holder(open)) return false;
   const uint64_t number = open.inode.load();
@@ -50,7 +62,6 @@ bool end_description(FileSystem& fs, OpenFile& open, uint64_t slot) {
   const uint64_t next = format::open_state(format::open_generation(state) + 1, format::open_free);
   if (!fs.pool.compare_exchange(open.state, state, next)) return false;
   if (Inode* inode = inode_at(fs, number)) fs.pool.fetch_add(inode->opens, ~0ULL);
-  fs.free_open_files.push(slot);
   return true;
 }
 
@@ -59,16 +70,42 @@ bool try_make(FileSystem& fs, uint64_t slot, OpenFile** made) {
   if (open == nullptr) return false;
   uint64_t state = open->state.load();
   if ((state & format::open_mask) != format::open_free) return false;
-  const uint64_t making = format::open_state(format::open_generation(state), format::open_making,
-                                             first_lane(fs) + 1);
+  const uint64_t making =
+      format::open_state(format::open_generation(state), format::open_making, first_lane(fs) + 1);
   if (!fs.pool.compare_exchange(open->state, state, making)) return false;
   *made = open;
   return true;
 }
 
+File*& spare_of(FileSystem& fs, const LocalSeat& seat) {
+  return fs.spare_files[static_cast<size_t>(&seat - fs.pool.seats.data())];
+}
+
+// The handle that this seat closed last, or a new one.
+std::unique_ptr<File> take_handle(FileSystem& fs, const LocalSeat& seat) {
+  File* spare = std::exchange(spare_of(fs, seat), nullptr);
+  return spare != nullptr ? std::unique_ptr<File>(spare) : std::make_unique<File>();
+}
+
+// Handle and description are over: kept for the next, with its slot, or not.
+void put_handle(FileSystem& fs, const LocalSeat& seat, std::unique_ptr<File> file) {
+  const uint64_t slot = file->slot;
+  File*& spare = spare_of(fs, seat);
+  if (spare != nullptr) {
+    fs.free_open_files.push(slot);
+    return;
+  }
+  File* place = file.release();
+  place->~File();
+  spare = new (place) File;
+  spare->slot = slot;
+}
+
+// `slot` says where to try first, and then where it is.
 Status make_description(FileSystem& fs, LocalSeat& seat, uint64_t* slot, OpenFile** made) {
   constexpr uint64_t window = 256;
   Pool& pool = fs.pool;
+  if (try_make(fs, *slot, made)) return Status();
   for (bool searched = false;;) {
     while (fs.free_open_files.pop(slot)) {
       if (try_make(fs, *slot, made)) return Status();
@@ -95,28 +132,35 @@ Status make_description(FileSystem& fs, LocalSeat& seat, uint64_t* slot, OpenFil
   }
 }
 
-void list_file(FileSystem& fs, File* file) {
+void list_file(FileSystem& fs, File* file, bool adopted) {
   std::lock_guard guard(fs.files_lock);
+  file->serial = ++fs.last_serial;
+  for (File* other = fs.files; adopted && other != nullptr; other = other->next) {
+    if (other->shared == file->shared) file->adopted_twice = other->adopted_twice = true;
+  }
   file->next = fs.files;
   if (fs.files != nullptr) fs.files->previous = file;
   fs.files = file;
 }
 
-void unlist_file(FileSystem& fs, File* file) {
+// True if no other handle of this process is on the same description.
+bool unlist_file(FileSystem& fs, File* file) {
   std::lock_guard guard(fs.files_lock);
   if (file->previous != nullptr) file->previous->next = file->next;
   if (file->next != nullptr) file->next->previous = file->previous;
   if (fs.files == file) fs.files = file->next;
+  for (const File* other = fs.files; file->adopted_twice && other != nullptr; other = other->next) {
+    if (other->shared == file->shared) return false;
+  }
+  return true;
 }
 
-std::unique_ptr<File> make_handle(FileSystem& fs, Inode* inode, uint64_t number, OpenFile* open,
-                                  uint64_t slot, int flags) {
-  auto file = std::make_unique<File>();
+// Fills in a fresh handle and lists it.
+void fill_handle(File* file, FileSystem& fs, const Map& map, OpenFile* open, uint64_t slot,
+                 int flags, bool adopted = false) {
   file->fs = &fs;
-  file->inode = inode;
-  file->number = number;
-  static std::atomic<uint64_t> serials{0};
-  file->serial = ++serials;
+  file->inode = map.inode;
+  file->number = map.number;
   file->shared = open;
   file->slot = slot;
   file->slot_generation = format::open_generation(open->state.load());
@@ -124,10 +168,9 @@ std::unique_ptr<File> make_handle(FileSystem& fs, Inode* inode, uint64_t number,
   const bool path_only = (flags & O_PATH) != 0;
   file->readable = !path_only && access != O_WRONLY;
   file->writable = !path_only && access != O_RDONLY;
-  file->directory = S_ISDIR(inode->mode.load());
+  file->directory = S_ISDIR(map.inode->mode.load());
   file->synchronous = (flags & (O_SYNC | O_DSYNC)) != 0;
-  list_file(fs, file.get());
-  return file;
+  list_file(fs, file, adopted);
 }
 
 }  // namespace
@@ -137,79 +180,80 @@ Result<std::unique_ptr<File>> open_inode(FileSystem& fs, LocalSeat& seat, uint64
   auto inode = live_inode(fs, number);
   if (!inode.ok()) return inode.status();
   Pool& pool = fs.pool;
+  auto file = take_handle(fs, seat);
   if (pool.read_only) {
-    auto own = std::make_unique<OpenFile>();
-    pool.store(own->flags, static_cast<uint64_t>(static_cast<uint32_t>(flags)));
-    auto file = make_handle(fs, *inode, number, own.get(), 0, flags);
-    file->own = std::move(own);
+    file->own = std::make_unique<OpenFile>();
+    pool.store(file->own->flags, static_cast<uint64_t>(static_cast<uint32_t>(flags)));
+    fill_handle(file.get(), fs, {*inode, number}, file->own.get(), 0, flags);
     return file;
   }
-  uint64_t slot = 0;
+  uint64_t slot = file->slot;
   OpenFile* open = nullptr;
   CAIRN_TRY(make_description(fs, seat, &slot, &open));
-  // The count goes up before the look at the state, and unlink looks at the count after it has changed
-  // the links: one of the two sees the other.
-  pool.store(open->inode, number);
+  persist::Region& region = pool.segment_of(open).region;
+  region.store(open->inode, number);
   pool.fetch_add((*inode)->opens, 1);
-  if (((*inode)->state.load() & 7) != format::inode_live) {
+  const uint64_t generation = format::open_generation(open->state.load());
+  if (!may_open(fs, seat, **inode)) {
     pool.fetch_add((*inode)->opens, ~0ULL);
-    pool.store(open->state,
-               format::open_state(format::open_generation(open->state.load()), format::open_free));
-    return fail(ESTALE, "inode %llu was removed", static_cast<unsigned long long>(number));
+    region.store(open->state, format::open_state(generation, format::open_free));
+    return no_inode(number);
   }
-  pool.store(open->inode_generation, (*inode)->generation.load());
-  pool.store(open->offset, 0);
-  pool.store(open->flags, static_cast<uint64_t>(static_cast<uint32_t>(flags)));
-  pool.store(open->lock, 0);
-  hold(pool, *open, first_lane(fs));
-  pool.store(open->state,
-             format::open_state(format::open_generation(open->state.load()), format::open_live));
-  return make_handle(fs, *inode, number, open, slot, flags);
+  region.store(open->inode_generation, (*inode)->generation.load());
+  region.store(open->offset, 0);
+  region.store(open->flags, static_cast<uint64_t>(static_cast<uint32_t>(flags)));
+  region.store(open->lock, 0);
+  // Nobody else holds what is still being made.
+  const uint32_t lane = first_lane(fs);
+  region.store(open->holder[lane / 64], 1ULL << (lane % 64));
+  region.store(open->state, format::open_state(generation, format::open_live));
+  fill_handle(file.get(), fs, {*inode, number}, open, slot, flags);
+  return file;
 }
 
-Result<std::unique_ptr<File>> adopt(FileSystem& fs, LocalSeat& /*seat*/, uint64_t slot,
+Result<std::unique_ptr<File>> adopt(FileSystem& fs, LocalSeat& seat, uint64_t slot,
                                     uint64_t generation) {
   OpenFile* open = open_file_at(fs, slot);
   const uint64_t live = format::open_state(generation, format::open_live);
   if (open == nullptr || open->state.load() != live)
     return fail(EBADF, "open file %llu is gone", static_cast<unsigned long long>(slot));
-  hold(fs.pool, *open, first_lane(fs));
+  const uint32_t lane = first_lane(fs);
+  hold(fs.pool, *open, lane);
   Inode* inode = inode_at(fs, open->inode.load());
   // Held from now on, if it was not ended just before.
-  if (open->state.load() != live || inode == nullptr)
+  if (open->state.load() != live || inode == nullptr) {
+    if ((open->state.load() & format::open_mask) == format::open_free) let_go(fs.pool, *open, lane);
     return fail(EBADF, "open file %llu is gone", static_cast<unsigned long long>(slot));
-  return make_handle(fs, inode, open->inode.load(), open, slot, static_cast<int>(open->flags.load()));
+  }
+  auto file = take_handle(fs, seat);
+  fill_handle(file.get(), fs, {inode, open->inode.load()}, open, slot,
+              static_cast<int>(open->flags.load()), true);
+  return file;
 }
 
 void close_file(LocalSeat& seat, std::unique_ptr<File> file) {
   FileSystem& fs = *file->fs;
-  unlist_file(fs, file.get());
+  const bool last_handle = unlist_file(fs, file.get());
   if (fs.pool.read_only) return;
   fold_stamp(*file);
   const Ahead ahead = take_ahead(*file);
   free_zero_blocks(fs, seat, ahead.map, ahead.from, ahead.to);
-  // Another handle of this process on the same description keeps the lane's hold.
-  {
-    std::lock_guard guard(fs.files_lock);
-    for (const File* other = fs.files; other != nullptr && file->adopted_twice; other = other->next) {
-      if (other->shared == file->shared) return;
-    }
-  }
+  if (!last_handle) return;  // the other one keeps the lane's hold
   OpenFile& open = *file->shared;
-  const uint32_t lane = first_lane(fs);
-  fs.pool.fetch_and(open.holder[lane / 64], ~(1ULL << (lane % 64)));
-  if (end_description(fs, open, file->slot) && file->inode->links.load() == 0)
-    end_if_unused(fs, seat, file->number);
+  let_go(fs.pool, open, first_lane(fs));
+  const bool ended = end_description(fs, open);
+  const Map map = file->map();
+  if (ended) put_handle(fs, seat, std::move(file));
+  if (ended && map.inode->links.load() == 0) end_if_unused(fs, seat, map.number);
 }
 
 void share_with_lane(FileSystem& fs, uint32_t lane) {
   std::lock_guard guard(fs.files_lock);
-  for (File* file = fs.files; file != nullptr; file = file->next) hold(fs.pool, *file->shared, lane);
+  for (File* file = fs.files; file != nullptr; file = file->next)
+    hold(fs.pool, *file->shared, lane);
 }
 
-void share_with_lane(const File& file, uint32_t lane) {
-  hold(file.fs->pool, *file.shared, lane);
-}
+void share_with_lane(const File& file, uint32_t lane) { hold(file.fs->pool, *file.shared, lane); }
 
 bool drop_lane(FileSystem& fs, uint32_t lane) {
   bool ended = false;
@@ -227,9 +271,13 @@ bool drop_lane(FileSystem& fs, uint32_t lane) {
                     format::open_state(format::open_generation(state) + 1, format::open_free));
       continue;
     }
-    if ((open->holder[lane / 64].load() & bit) == 0) continue;
-    fs.pool.fetch_and(open->holder[lane / 64], ~bit);
-    ended = end_description(fs, *open, slot) || ended;
+    // What nobody holds was being closed by somebody who died at it.
+    if ((open->holder[lane / 64].load() & bit) == 0 && has_holder(*open)) continue;
+    let_go(fs.pool, *open, lane);
+    if (end_description(fs, *open)) {
+      ended = true;
+      fs.free_open_files.push(slot);
+    }
   }
   return ended;
 }
@@ -244,32 +292,12 @@ bool is_open(const FileSystem& fs, uint64_t number) {
   return false;
 }
 
-void end_if_unused(FileSystem& fs, LocalSeat& seat, uint64_t number) {
-  Inode* inode = inode_at(fs, number);
-  if (inode == nullptr) return;
-  {
-    pool::LockGuard lock(fs.pool, seat, inode->lock);
-    if ((inode->state.load() & 7) != format::inode_live || inode->links.load() != 0) return;
-    if (inode->opens.load() != 0 && is_open(fs, number)) return;
-    OrphanList list(fs, seat);
-    pool::Change change(fs.pool, seat);
-    list.add(change, {inode, number});
-    // A failure to write back leaves the record to recovery.
-    change.commit().ignore();
-  }
-  reclaim_some(fs, seat);
-}
-
-void sweep_unlinked(FileSystem& fs, LocalSeat& seat) {
-  if (fs.pool.state->sweep.load() == 0) return;
-  fs.pool.store(fs.pool.state->sweep, 0);
-  const uint64_t total = fs.pool.state->itable_blocks.load() * format::inodes_per_block;
-  for (uint64_t number = format::root_inode + 1; number < total; ++number) {
-    const Inode* inode = inode_at(fs, number);
-    if (inode != nullptr && (inode->state.load() & 7) == format::inode_live &&
-        inode->links.load() == 0)
-      end_if_unused(fs, seat, number);
-  }
+std::string companion_path(const FileSystem& fs, const Map& map) {
+  char name[64];
+  std::snprintf(name, sizeof name, "/companion/%llu.%llu",
+                static_cast<unsigned long long>(map.number),
+                static_cast<unsigned long long>(map.inode->generation.load()));
+  return fs.pool.path + name;
 }
 
 OffsetGuard::OffsetGuard(File& file, LocalSeat& seat) : file_(file) {

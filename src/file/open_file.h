@@ -28,7 +28,7 @@ struct File {
   bool readable = false;
   bool writable = false;
   bool directory = false;
-  bool synchronous = false;  // O_SYNC, O_DSYNC
+  bool synchronous = false;               // O_SYNC, O_DSYNC
   std::unique_ptr<format::OpenFile> own;  // the description, in a pool that is only looked at
   bool adopted_twice = false;  // another handle of this process names the same description
   File* next = nullptr;        // FileSystem::files
@@ -39,12 +39,16 @@ struct File {
   std::atomic<format::Stamp*> stamp{nullptr};
   std::atomic<bool> was_read{false};
   FillHints fill;
+  // Persistent media: up to where the end of file is known to be durable, while the shape is that.
+  std::atomic<uint64_t> durable_end{0};
+  std::atomic<uint64_t> durable_shape{0};
 
   [[nodiscard]] Map map() const { return {inode, number}; }
 };
 
 // Opens a live inode; `flags` are open(2)'s. Checks nothing about permissions.
-Result<std::unique_ptr<File>> open_inode(FileSystem& fs, LocalSeat& seat, uint64_t number, int flags);
+Result<std::unique_ptr<File>> open_inode(FileSystem& fs, LocalSeat& seat, uint64_t number,
+                                         int flags);
 // A handle on a description that exists. EBADF if it is gone.
 Result<std::unique_ptr<File>> adopt(FileSystem& fs, LocalSeat& seat, uint64_t slot,
                                     uint64_t generation);
@@ -58,12 +62,10 @@ void share_with_lane(const File& file, uint32_t lane);
 // Lane `lane` holds nothing any more; returns whether a description ended by that.
 bool drop_lane(FileSystem& fs, uint32_t lane);
 
-// Unlinked inodes whose last opener died: makes them orphans. Called without locks held.
-void sweep_unlinked(FileSystem& fs, LocalSeat& seat);
 // Does any live description name the inode?
 bool is_open(const FileSystem& fs, uint64_t number);
-// An inode without names and openers becomes an orphan. The caller holds no lock.
-void end_if_unused(FileSystem& fs, LocalSeat& seat, uint64_t number);
+// Where the file lies whose record locks stand for the inode's (cairn_companion).
+std::string companion_path(const FileSystem& fs, const Map& map);
 
 // The description's lock, held for a read or write at the shared offset.
 class OffsetGuard {

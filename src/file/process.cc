@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "file/ending.h"
 #include "pool/lock.h"
 #include "pool/seats.h"
 

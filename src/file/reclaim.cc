@@ -14,6 +14,7 @@ namespace {
 // looks at every attached lane once, and holds the list's lock.
 constexpr uint64_t orphans_per_pass = 32;
 constexpr uint64_t blocks_per_pass = 65536;
+constexpr uint64_t others_per_pass = 4;
 
 uint32_t shard_of(const LocalSeat& seat) { return seat.lane % format::orphan_shards; }
 
@@ -75,9 +76,8 @@ bool reap(FileSystem& fs, LocalSeat& seat, const Map& orphan, uint64_t budget, u
   const bool is_cut = (inode.flags.load() & format::flag_change) != 0;
   const Map whose{orphan.inode, is_cut ? inode.orphan_of.load() : orphan.number};
   Reaper reaper(fs, seat, budget);
-  const bool all =
-      visit_map(fs.pool, whose, is_cut ? inode.orphan_from.load() : 0,
-                is_cut ? inode.orphan_to.load() : max_file_blocks, reaper);
+  const bool all = visit_map(fs.pool, whose, is_cut ? inode.orphan_from.load() : 0,
+                             is_cut ? inode.orphan_to.load() : max_file_blocks, reaper);
   reaper.flush();
   if (all) {
     const Entry xattr{inode.xattr.load()};
@@ -132,19 +132,28 @@ uint64_t reclaim_list(FileSystem& fs, LocalSeat& seat, uint32_t number) {
     if (!reap(fs, seat, {inode, at}, blocks_per_pass, &freed)) break;
     pool::Change change(pool, seat);
     change.set(*link, inode->orphan_next.load());
-    change.set(inode->state, format::inode_free);
+    retire_inode(fs, seat, change, {inode, at});
     if (!change.commit().ok()) break;
-    fs.free_inodes.push(at);
+    inode_is_retired(fs, seat, {inode, at});
   }
   pool::release(pool, shard.lock);
   return freed;
 }
 
+void reclaim_soon(FileSystem& fs) {
+  fs.pool.orphans_made.store(orphans_per_pass, std::memory_order_relaxed);
+}
+
 void reclaim_some(FileSystem& fs, LocalSeat& seat) {
   if (fs.pool.orphans_made.load(std::memory_order_relaxed) < orphans_per_pass) return;
   fs.pool.orphans_made.store(0, std::memory_order_relaxed);
+  uint64_t freed = reclaim_list(fs, seat, shard_of(seat));
+  // Lists whose lanes nobody has taken since their owner died: a few at each pass, in turn.
+  const uint64_t turn = pool::current_epoch(fs.pool) * others_per_pass;
+  for (uint64_t i = 0; i < others_per_pass; ++i)
+    freed += reclaim_list(fs, seat, static_cast<uint32_t>((turn + i) % format::orphan_shards));
   // Nothing came back: perhaps somebody died inside a call, and holds the epoch up.
-  if (reclaim_list(fs, seat, shard_of(seat)) == 0) pool::recover_the_dead(fs.pool);
+  if (freed == 0) pool::recover_the_dead(fs.pool);
 }
 
 }  // namespace cairn::file

@@ -27,6 +27,9 @@ class OrphanList {
 // Frees what this process's lists hold if enough has gathered. Called at the end of operations that
 // made orphans, without locks held.
 void reclaim_some(FileSystem& fs, LocalSeat& seat);
+// The next orphan starts a pass: for a process that has just attached, because its lane's list may hold
+// what a dead one left, and processes may be too short-lived to gather enough themselves.
+void reclaim_soon(FileSystem& fs);
 // Frees whatever can be freed in one list; returns the number of blocks that came back.
 uint64_t reclaim_list(FileSystem& fs, LocalSeat& seat, uint32_t shard);
 

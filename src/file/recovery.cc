@@ -14,10 +14,14 @@ namespace {
 
 // The map that an inode number in a block record or slot stands for.
 bool map_of(FileSystem& fs, uint64_t number, Map* map) {
-  if (number == format::itable_number) *map = fs.itable();
-  else if (number == format::otable_number) *map = fs.otable();
-  else if (number == format::ptable_number) *map = fs.ptable();
-  else *map = {inode_at(fs, number), number};
+  if (number == format::itable_number)
+    *map = fs.itable();
+  else if (number == format::otable_number)
+    *map = fs.otable();
+  else if (number == format::ptable_number)
+    *map = fs.ptable();
+  else
+    *map = {inode_at(fs, number), number};
   return map->inode != nullptr;
 }
 
@@ -56,25 +60,10 @@ bool FileSystem::is_published(uint64_t number, uint64_t file_block, unsigned lev
 }
 
 void FileSystem::recover_seat(format::Seat& seat) {
-  // An inode that was never named.
-  if (const uint64_t number = seat.allocating_inode.load(); number != 0) {
-    Inode* inode = inode_at(*this, number);
-    if (inode != nullptr && (inode->state.load() & 7) == format::inode_allocating) {
-      // Only a link's text can hang from it, in one block.
-      const Entry entry{inode->direct[0].load()};
-      if (entry && pool.valid(entry.block()) && entry.belongs_to(number, 0, 0) &&
-          inode->orphan_of.load() == 0) {
-        pool.store_flush(inode->direct[0], 0);
-        pool::give_back(pool, entry.block(), 1);
-      }
-      pool.store_flush(inode->state, format::inode_free);
-    }
-    pool.store(seat.allocating_inode, 0);
-  }
   // Bytes beyond the end of file that an extending write left.
   if (const uint64_t number = seat.extending_inode.load(); number != 0) {
     Map map;
-    if (map_of(*this, number, &map) && (map.inode->state.load() & 7) == format::inode_live) {
+    if (map_of(*this, number, &map) && is_live(*map.inode)) {
       const uint64_t from = std::max(seat.extending_from.load(), map.inode->size.load());
       const uint64_t to = std::min(seat.extending_to.load(), max_file_size);
       zero_mapped(*this, map, from, to).ignore();  // a damaged map shows at the next access
@@ -87,6 +76,24 @@ void FileSystem::recover_seat(format::Seat& seat) {
     if (Inode* inode = inode_at(*this, number); inode != nullptr && (inode->shape.load() & 1) != 0)
       pool.store(inode->shape, inode->shape.load() + 1);
     pool.store(shaped, 0);
+  }
+  // Last, for it may be taken again at once: an inode that was never named, or that was being freed.
+  if (const uint64_t number = seat.allocating_inode.load(); number != 0) {
+    Inode* inode = inode_at(*this, number);
+    if (inode != nullptr && (inode->state.load() & 7) == format::inode_allocating) {
+      // Only a link's text can hang from it, in one block.
+      const Entry entry{inode->direct[0].load()};
+      if (entry && pool.valid(entry.block()) && entry.belongs_to(number, 0, 0) &&
+          inode->orphan_of.load() == 0) {
+        pool.store_flush(inode->direct[0], 0);
+        pool::give_back(pool, entry.block(), 1);
+      }
+      pool.store_flush(inode->state, format::inode_free);
+    } else if (inode != nullptr && is_live(*inode) && inode->state.load() != format::inode_live) {
+      pool.store_flush(inode->state,
+                       format::inode_live);  // its end was announced and did not happen
+    }
+    pool.store(seat.allocating_inode, 0);
   }
 }
 

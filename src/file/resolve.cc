@@ -3,10 +3,6 @@
 #include <sys/stat.h>
 
 #include <cstring>
-#include <optional>
-#include <string_view>
-
-#include "pool/seats.h"
 
 namespace cairn::file {
 namespace {
@@ -14,7 +10,7 @@ namespace {
 // The path that is still to be walked, consumed from the front.
 class Remaining {
  public:
-  explicit Remaining(std::string_view path) : text_(path) {}
+  Remaining(std::string_view path, std::string* spliced) : text_(path), spliced_(*spliced) {}
 
   // The next component, or false. `last`: nothing but slashes follows.
   bool next(std::string_view* component, bool* last, bool* slash_after) {
@@ -31,7 +27,7 @@ class Remaining {
   }
   // Puts a link's text in front of what is left.
   void splice(const std::string& link) {
-    spliced_ = link + rest();
+    spliced_ = link + rest();  // a new string first: what is left may lie in the old one
     text_ = spliced_;
     at_ = 0;
   }
@@ -40,26 +36,44 @@ class Remaining {
 
  private:
   std::string_view text_;
-  std::string spliced_;
+  std::string& spliced_;
   size_t at_ = 0;
 };
 
-}  // namespace
+bool is_lazy(const FileSystem& fs, const Inode& inode) {
+  return (inode.flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr;
+}
 
-Result<Map> enter_directory(FileSystem& fs, uint64_t number) {
+Result<Map> directory_of(FileSystem& fs, uint64_t number) {
   auto inode = live_inode(fs, number);
   if (!inode.ok()) return inode.status();
   if (!S_ISDIR((*inode)->mode.load()))
     return fail(ENOTDIR, "inode %llu is not a directory", static_cast<unsigned long long>(number));
-  if (((*inode)->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr)
-    CAIRN_TRY(fs.lower->fill_directory(number));
   return Map{*inode, number};
+}
+
+void stand_in(Resolved* resolved, uint64_t directory) {
+  resolved->parent = directory;
+  resolved->name = ".";
+  resolved->inode = directory;
+  resolved->must_be_directory = true;
+}
+
+Status no_such(const char* path) { return fail(ENOENT, "%s: no such file or directory", path); }
+
+}  // namespace
+
+Result<Map> enter_directory(FileSystem& fs, uint64_t number) {
+  auto map = directory_of(fs, number);
+  if (map.ok() && is_lazy(fs, *map->inode)) CAIRN_TRY(fs.lower->fill_directory(number));
+  return map;
 }
 
 Result<std::string> link_text(FileSystem& fs, const Map& link) {
   const uint64_t size = link.inode->size.load();
   if (size > longest_path)
-    return fail(EIO, "inode %llu: a link of %llu bytes", static_cast<unsigned long long>(link.number),
+    return fail(EIO, "inode %llu: a link of %llu bytes",
+                static_cast<unsigned long long>(link.number),
                 static_cast<unsigned long long>(size));
   std::string text(size, '\0');
   if (size <= format::inline_bytes) {
@@ -80,30 +94,26 @@ Status resolve(FileSystem& fs, uint64_t directory, const char* path, const Resol
   const size_t length = strnlen(path, longest_path + 1);
   if (length > longest_path)
     return fail(ENAMETOOLONG, "a path of more than %zu bytes", longest_path);
-  Remaining remaining({path, length});
-  std::optional<pool::SeatGuard> seat;
+  Remaining remaining({path, length}, &resolved->spliced);
   uint64_t at = remaining.is_absolute() ? options.top : directory;
   int links = 0;
-  resolved->parent = at;
-  resolved->name = ".";
-  resolved->inode = at;
-  resolved->must_be_directory = true;
+  stand_in(resolved, at);
   std::string_view view;
   bool last = false;
   bool slash_after = false;
   while (remaining.next(&view, &last, &slash_after)) {
     resolved->parent = 0;
-    // What comes from lower may take long: nobody's reclaim should wait for that.
-    if (fs.lower != nullptr) seat.reset();
-    auto here = enter_directory(fs, at);
+    auto here = directory_of(fs, at);
     if (!here.ok()) return here.status();
-    if (!seat.has_value()) seat.emplace(fs.pool);
-    if (!seat->ok()) return pool::no_seat(fs.pool);
+    if (is_lazy(fs, *here->inode)) {
+      // What comes from lower may take long: nobody's reclaim should wait for that.
+      resolved->seat.reset();
+      CAIRN_TRY(fs.lower->fill_directory(at));
+    }
+    if (!resolved->seat.has_value()) resolved->seat.emplace(fs.pool);
+    if (!resolved->seat->ok()) return pool::no_seat(fs.pool);
     if (view == ".") {
-      resolved->parent = at;
-      resolved->name = ".";
-      resolved->inode = at;
-      resolved->must_be_directory = true;
+      stand_in(resolved, at);
       continue;
     }
     if (view == "..") {
@@ -118,35 +128,33 @@ Status resolve(FileSystem& fs, uint64_t directory, const char* path, const Resol
         if (parent == 0) return fail(ENOENT, "\"..\" of a removed directory");
         at = parent;
       }
-      resolved->parent = at;
-      resolved->name = ".";
-      resolved->inode = at;
-      resolved->must_be_directory = true;
+      stand_in(resolved, at);
       continue;
     }
-    auto name = make_name(view.data(), view.size());
-    if (!name.ok()) return name.status();
     resolved->parent = at;
-    if (last) resolved->name = view;
     resolved->inode = 0;
     resolved->must_be_directory = slash_after;
+    if (last) resolved->name = view;
+    if (last && !slash_after && !options.find_last) return Status();
+    auto name = make_name(view.data(), view.size());
+    if (!name.ok()) return name.status();
     auto slot = find_name(fs, *here, *name);
     if (!slot.ok()) {
       if (!last) resolved->parent = 0;
       if (slot.code() == ENOENT && last && options.may_be_missing) return Status(ENOENT);
-      if (slot.code() == ENOENT) return fail(ENOENT, "%s: no such file or directory", path);
+      if (slot.code() == ENOENT) return no_such(path);
       return annotate(slot.status(), "%s", path);
     }
-    auto inode = live_inode(fs, slot->inode);
-    if (!inode.ok()) {
+    Inode* inode = inode_at(fs, slot->inode);
+    if (inode == nullptr || !is_live(*inode)) {
       // Unlinked between the two looks.
       if (!last) resolved->parent = 0;
-      return fail(ENOENT, "%s: no such file or directory", path);
+      return no_such(path);
     }
-    const bool is_link = S_ISLNK((*inode)->mode.load());
-    if (is_link && (!last || options.follow_last || slash_after)) {
+    const uint64_t type = inode->mode.load() & S_IFMT;
+    if (type == S_IFLNK && (!last || options.follow_last || slash_after)) {
       if (++links > most_links) return fail(ELOOP, "%s: too many symbolic links", path);
-      auto text = link_text(fs, {*inode, slot->inode});
+      auto text = link_text(fs, {inode, slot->inode});
       if (!text.ok()) return text.status();
       if (text->empty()) return fail(ENOENT, "%s: an empty symbolic link", path);
       if ((*text)[0] == '/') {
@@ -158,17 +166,13 @@ Status resolve(FileSystem& fs, uint64_t directory, const char* path, const Resol
         at = options.top;
       }
       remaining.splice(*text);
-      resolved->parent = at;
-      resolved->name = ".";
-      resolved->inode = at;
+      stand_in(resolved, at);
       continue;
     }
     resolved->inode = slot->inode;
-    if (!last || slash_after) {
-      if (!S_ISDIR((*inode)->mode.load())) {
-        if (!last) resolved->parent = 0;
-        return fail(ENOTDIR, "%s: not a directory", path);
-      }
+    if ((!last || slash_after) && type != S_IFDIR) {
+      if (!last) resolved->parent = 0;
+      return fail(ENOTDIR, "%s: not a directory", path);
     }
     if (!last) at = slot->inode;
   }

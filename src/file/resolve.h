@@ -1,9 +1,12 @@
 // Resolve: from a path to an inode, as path_resolution(7).
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "file/directory.h"
+#include "pool/seats.h"
 
 namespace cairn::file {
 
@@ -11,25 +14,37 @@ inline constexpr int most_links = 40;
 inline constexpr size_t longest_path = 4095;
 
 struct Resolved {
+  Resolved() = default;
+  Resolved(const Resolved&) = delete;
+  Resolved& operator=(const Resolved&) = delete;
+
   // Of the last component, once every earlier one was found: else 0.
   uint64_t parent = 0;
-  std::string name;         // the last component; "." when the path ends in a directory itself
+  // The last component; "." when the path ends in a directory itself. Lies in the path that was
+  // resolved, or in `spliced`.
+  std::string_view name = ".";
   bool must_be_directory = false;  // the path ended in '/' or "." or ".."
-  // What it names; 0 if the name does not exist (status ENOENT).
+  // What it names; 0 if the name does not exist (status ENOENT), or was not looked for.
   uint64_t inode = 0;
+  // What was found stays readable while this is held. Let go before anything that may take long.
+  std::optional<pool::SeatGuard> seat;
+  std::string spliced;  // the path after its last symbolic link was put in
 };
 
 struct ResolveOptions {
   uint64_t top = format::root_inode;  // ".." stays inside
   bool follow_last = true;
-  // At an absolute link, or ".." out of `top`: stop with EXDEV, `rest` says where to go on. Else such links
-  // start at the pool's root.
+  // False: a plain last component is not looked for; the caller does that with the directory locked.
+  bool find_last = true;
+  // At an absolute link, or ".." out of `top`: stop with EXDEV, `rest` says where to go on. Else such
+  // links start at the pool's root.
   bool stop_outside = false;
   // The caller expects that the last component may be missing: no text is made for that ENOENT.
   bool may_be_missing = false;
 };
 
-// ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, EXDEV (stop_outside), EIO. The Resolved is filled in as far as the walk came.
+// ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, EXDEV (stop_outside), EIO. The Resolved, a fresh one, is filled
+// in as far as the walk came.
 Status resolve(FileSystem& fs, uint64_t directory, const char* path, const ResolveOptions& options,
                Resolved* resolved, std::string* rest = nullptr);
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "file/open_file.h"
+#include "file/settle.h"
 
 namespace cairn::file {
 
@@ -40,7 +41,13 @@ inline void remember(LocalSeat& seat, const File& file, uint64_t shape, uint64_t
   uint64_t ahead = remembered_blocks - file_block % remembered_blocks;
   if (spot.level == 1) ahead = format::chunk_blocks;
   Pool& pool = file.fs->pool;
-  const uint64_t blocks = contiguous(pool, file.map(), file_block, spot, ahead);
+  uint64_t blocks = contiguous(pool, file.map(), file_block, spot, ahead);
+  if (settles(pool)) {  // a write that is spared the walk cannot see marks
+    if ((spot.seen & Entry::not_yet_durable) != 0) return;
+    for (uint64_t i = 1; i < blocks && spot.level == 0; ++i) {
+      if ((spot.word[i].load() & Entry::not_yet_durable) != 0) blocks = i;
+    }
+  }
   seat.run = {file.serial,
               shape,
               file_block << format::block_shift,

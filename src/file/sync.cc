@@ -13,7 +13,11 @@ namespace {
 
 Status write_back(Pool& pool) {
   for (uint32_t s = 0; s < pool.segments.load(); ++s) {
-    if (pool.segment[s]->fd >= 0 && fdatasync(pool.segment[s]->fd) != 0)
+    pool::Segment& segment = *pool.segment[s];
+    if (segment.fd < 0) {  // simulated
+      segment.region.flush(segment.base, segment.blocks << format::block_shift);
+      CAIRN_TRY(segment.region.fence());
+    } else if (fdatasync(segment.fd) != 0)
       return fail(errno, "%s: writing back segment %u: %s", pool.path.c_str(), s, strerror(errno));
   }
   return Status();

@@ -22,7 +22,9 @@ inline constexpr unsigned direct_entries = 8;
 inline constexpr unsigned root_levels = 4;
 inline constexpr uint64_t inline_bytes = 192;
 
-// state: low 3 bits the state, above them (allocating only) the lock word of the seat that has it.
+// state: low 3 bits the state; above them the lock word of the seat that makes or frees the inode
+// (allocating), or that is about to free it together with its last name (live).
+inline constexpr unsigned state_bits = 3;
 inline constexpr uint64_t inode_never = 0;
 inline constexpr uint64_t inode_free = 1;
 inline constexpr uint64_t inode_allocating = 2;
@@ -34,7 +36,23 @@ inline constexpr uint64_t flag_lazy = 1;    // contents still lie in lower
 inline constexpr uint64_t flag_sealed = 2;  // reserved
 inline constexpr uint64_t flag_mapped = 8;     // was mapped for writing: fsync flushes its data
 inline constexpr uint64_t flag_companion = 16;  // it has a companion file for record locks
+inline constexpr uint64_t flag_covered = 32;  // a directory below a covered one: its names have room for an identity
 inline constexpr uint64_t flag_change = 4;  // an orphan made by truncate or punch, not by unlink
+
+struct DirectoryWords {
+  Word parent;
+  Word entries;        // live names
+  Word tail;           // units in use or free below it
+  Word buckets;        // of the hash index, 0: none yet
+  Word free_slot[6];   // heads by units (1..5): unit + 1
+  Word subdirectories; // unused: links holds it
+  Word reserved[5];
+  Word commit_epoch;   // reserved for commits across nodes
+  Word checksum_root;
+  Word share_map;
+  Word lower_identity[4];
+  Word reserved1;
+};
 
 struct alignas(64) Inode {
   // line 0: read by every access, written by structural change only
@@ -82,20 +100,7 @@ struct alignas(64) Inode {
   // line 5-7: a symbolic link's text, or a directory's words
   union {
     uint8_t text[inline_bytes];
-    struct {
-      Word parent;
-      Word entries;        // live names
-      Word tail;           // units in use or free below it
-      Word buckets;        // of the hash index, 0: none yet
-      Word free_slot[6];   // heads by units (1..5): unit + 1
-      Word subdirectories; // unused: links holds it
-      Word reserved[5];
-      Word commit_epoch;   // reserved for commits across nodes
-      Word checksum_root;
-      Word share_map;
-      Word lower_identity[4];
-      Word reserved1;
-    } directory;
+    DirectoryWords directory;
   };
 };
 static_assert(sizeof(Inode) == inode_size);

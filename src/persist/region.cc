@@ -91,6 +91,7 @@ void Region::charge(uint64_t offset, size_t size) const {
 }
 
 Status Region::copy_general(uint64_t offset, const void* source, size_t size) {
+  const SharedBytes shared;
   const auto* from = static_cast<const uint8_t*>(source);
   while (size > 0) {
     size_t piece = within_chunk(offset, size);
@@ -110,6 +111,7 @@ Status Region::copy_general(uint64_t offset, const void* source, size_t size) {
 }
 
 Status Region::zero_general(uint64_t offset, size_t size) {
+  const SharedBytes shared;
   while (size > 0) {
     size_t piece = within_chunk(offset, size);
     if (warmth_table_ == nullptr) piece = size;
@@ -128,6 +130,7 @@ Status Region::zero_general(uint64_t offset, size_t size) {
 }
 
 Status Region::read_general(void* destination, uint64_t offset, size_t size) const {
+  const SharedBytes shared;
   auto* to = static_cast<uint8_t*>(destination);
   while (size > 0) {
     size_t piece = warmth_table_ == nullptr ? size : within_chunk(offset, size);

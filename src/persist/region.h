@@ -45,6 +45,7 @@
 #include "persist/backend.h"
 #include "persist/first_touch.h"
 #include "persist/granularity.h"
+#include "persist/shared_bytes.h"
 #include "persist/site.h"
 #include "persist/word.h"
 
@@ -130,6 +131,7 @@ class Region {
   Status copy(uint64_t offset, const void* source, size_t size) {
     // A short piece that runs over into a cold chunk merely faults there.
     if (size <= inline_copy_limit_ && is_warm(offset)) [[likely]] {
+      const SharedBytes shared;
       std::memcpy(base_ + offset, source, size);
       return Status();
     }
@@ -137,6 +139,7 @@ class Region {
   }
   Status zero(uint64_t offset, size_t size) {
     if (size <= inline_copy_limit_ && is_warm(offset)) [[likely]] {
+      const SharedBytes shared;
       std::memset(base_ + offset, 0, size);
       return Status();
     }
@@ -145,6 +148,7 @@ class Region {
   // Copies out of the region.
   Status read(void* destination, uint64_t offset, size_t size) const {
     if (size <= inline_read_limit && is_warm(offset)) [[likely]] {
+      const SharedBytes shared;
       std::memcpy(destination, base_ + offset, size);
       return Status();
     }

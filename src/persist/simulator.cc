@@ -93,8 +93,15 @@ struct Recorder {
     memory.simulator->append(event);
   }
 
-  static Status copy(Region& region, uint8_t* to, const void* from, size_t size) {
+  // Whose turn it is.
+  static Simulator::Memory& enter(Region& region) {
     Simulator::Memory& memory = memory_of(region);
+    if (memory.simulator->turnstile_) memory.simulator->turnstile_();
+    return memory;
+  }
+
+  static Status copy(Region& region, uint8_t* to, const void* from, size_t size) {
+    Simulator::Memory& memory = enter(region);
     std::lock_guard guard(memory.simulator->lock_);
     std::memcpy(to, from, size);
     bulk(memory, to, size);
@@ -102,7 +109,7 @@ struct Recorder {
   }
 
   static Status zero(Region& region, uint8_t* to, size_t size) {
-    Simulator::Memory& memory = memory_of(region);
+    Simulator::Memory& memory = enter(region);
     std::lock_guard guard(memory.simulator->lock_);
     std::memset(to, 0, size);
     bulk(memory, to, size);
@@ -110,14 +117,14 @@ struct Recorder {
   }
 
   static void flush(Region& region, const void* address, size_t size, Site site) {
-    Simulator::Memory& memory = memory_of(region);
+    Simulator::Memory& memory = enter(region);
     std::lock_guard guard(memory.simulator->lock_);
     if (size == 0 || memory.simulator->is_ignored(EventKind::flush, site)) return;
     memory.simulator->append(event_at(memory, EventKind::flush, address, size));
   }
 
   static Status fence(Region& region, Site site) {
-    Simulator::Memory& memory = memory_of(region);
+    Simulator::Memory& memory = enter(region);
     std::lock_guard guard(memory.simulator->lock_);
     if (memory.simulator->is_ignored(EventKind::fence, site)) return Status();
     memory.simulator->append(event_at(memory, EventKind::fence, memory.live, 0));
@@ -126,7 +133,7 @@ struct Recorder {
 
   static uint64_t word(Region& region, uint64_t* word, WordOperation operation, uint64_t value,
                        uint64_t expected) {
-    Simulator::Memory& memory = memory_of(region);
+    Simulator::Memory& memory = enter(region);
     std::lock_guard guard(memory.simulator->lock_);
     uint64_t before = perform(word, operation, value, expected);
     // A compare-and-swap that failed stored nothing.
@@ -190,6 +197,8 @@ void Simulator::settle() {
   history_.clear();
   images_.reset();
 }
+
+void Simulator::set_turnstile(std::function<void()> turnstile) { turnstile_ = std::move(turnstile); }
 
 std::vector<uint64_t> Simulator::crash_points() const {
   std::lock_guard guard(lock_);

@@ -85,6 +85,12 @@ class Simulator {
   // moment before each fence shows them all; and the end.
   [[nodiscard]] std::vector<uint64_t> crash_points() const;
 
+  // Called by whoever is about to store, flush or fence, before that is recorded and without a lock
+  // held: here a test makes the thread of one process wait while another's goes on, so that calls of
+  // several processes interleave at chosen stores. Loads are not announced; those before a store
+  // happen before the wait. Set and unset while nobody stores; null: nobody waits.
+  void set_turnstile(std::function<void()> turnstile);
+
   // --- images ---
   using Visit = std::function<bool()>;
   // Shows images of a power loss after the first `point` events: all of them if they are at most
@@ -117,6 +123,7 @@ class Simulator {
   History history_;
   std::vector<SiteHits> sites_;
   std::vector<SiteHits> ignored_;
+  std::function<void()> turnstile_;
   UndoLog undo_;
   std::unique_ptr<CrashImages> images_;
 };

@@ -11,15 +11,30 @@ uint64_t head_of(const format::Redo& redo, unsigned count) {
   return count | static_cast<uint64_t>(crc32c(count, redo.step, count * sizeof redo.step[0])) << 32;
 }
 
+// Where a word lies: the region that it is stored through, and its address in records.
+struct Home {
+  Region* region;
+  uint64_t address;
+};
+
+Home home_of(const Pool& pool, const Word* word) {
+  Segment& first = *pool.segment[0];
+  const auto* p = reinterpret_cast<const uint8_t*>(word);
+  if (p >= first.base && p < first.base + (first.blocks << format::block_shift)) [[likely]]
+    return {&first.region, static_cast<uint64_t>(p - first.base)};
+  return {&pool.segment_of(word).region, pool.address_of(word)};
+}
+
 }  // namespace
 
 void Change::set(Word& word, uint64_t value) {
-  for (unsigned i = 0; i < count_; ++i) {
+  for (unsigned i = 0; may_have(word) && i < count_; ++i) {
     if (word_[i] == &word) {
       value_[i] = value;
       return;
     }
   }
+  seen_ |= bit_of(word);
   assert(count_ < format::redo_words);
   word_[count_] = &word;
   value_[count_] = value;
@@ -27,25 +42,34 @@ void Change::set(Word& word, uint64_t value) {
 }
 
 uint64_t Change::get(const Word& word) const {
-  for (unsigned i = 0; i < count_; ++i) {
+  for (unsigned i = 0; may_have(word) && i < count_; ++i) {
     if (word_[i] == &word) return value_[i];
   }
   return word.load();
 }
 
 Status Change::commit() {
+  Region& lanes = pool_.segment[0]->region;  // where all records lie
+  Region* home[format::redo_words];
   for (unsigned i = 0; i < count_; ++i) {
-    pool_.store(redo_.step[i].address, pool_.address_of(word_[i]));
-    pool_.store(redo_.step[i].value, value_[i]);
+    const Home at = home_of(pool_, word_[i]);
+    home[i] = at.region;
+    lanes.store(redo_.step[i].address, at.address);
+    lanes.store(redo_.step[i].value, value_[i]);
   }
-  pool_.flush(redo_.step, count_ * sizeof redo_.step[0]);
+  lanes.flush(redo_.step, count_ * sizeof redo_.step[0]);
   // The head makes it happen, so what the change makes reachable must have arrived before it.
   CAIRN_TRY(pool_.fence());
-  pool_.store_flush(redo_.head, head_of(redo_, count_));
+  lanes.store(redo_.head, head_of(redo_, count_));
+  lanes.flush(&redo_.head, sizeof redo_.head);
   CAIRN_TRY(pool_.fence());
-  for (unsigned i = 0; i < count_; ++i) pool_.store_flush(*word_[i], value_[i]);
+  for (unsigned i = 0; i < count_; ++i) {
+    home[i]->store(*word_[i], value_[i]);
+    home[i]->flush(word_[i], sizeof(Word));
+  }
   CAIRN_TRY(pool_.fence());
-  pool_.store_flush(redo_.head, 0);
+  lanes.store(redo_.head, 0);
+  lanes.flush(&redo_.head, sizeof redo_.head);
   // The next record of this seat must not meet an older head; and who frees what this change cut off
   // relies on it being over.
   return pool_.fence();

@@ -24,7 +24,13 @@ class Change {
  private:
   Pool& pool_;
   format::Redo& redo_;
+  [[nodiscard]] bool may_have(const Word& word) const { return (seen_ & bit_of(word)) != 0; }
+  static uint64_t bit_of(const Word& word) {
+    return 1ULL << (reinterpret_cast<uintptr_t>(&word) / sizeof(Word) % 64);
+  }
+
   unsigned count_ = 0;
+  uint64_t seen_ = 0;  // bits of the words that were set: most words are set once
   Word* word_[format::redo_words];
   uint64_t value_[format::redo_words];
 };

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdio>  // RENAME_NOREPLACE too
+#include <vector>
 
 #include "pool/files.h"
 #include "tier/drain.h"
@@ -17,6 +18,10 @@ namespace cairn::tier {
 namespace {
 
 std::string path_of(const std::string& directory) { return directory + "/" + claim_file; }
+
+// Whoever joins the claim of his job on another host waits here to take it over.
+constexpr const char* joined_prefix = ".cairn-claim-of-";
+std::string joined_name(const Claim& claim) { return joined_prefix + claim.uuid; }
 
 // Gives a directory its times back: a claim is no change that a user has made.
 class KeepTimes {
@@ -37,7 +42,7 @@ class KeepTimes {
 };
 
 // Puts a claim where there is none, whole: EEXIST if there is one.
-int64_t publish(int directory, const std::string& text) {
+int64_t publish(int directory, const char* name, const std::string& text) {
   const KeepTimes times(directory);
   const std::string aside = std::string(claim_file) + "-" + sys::random_name();
   const int64_t opened =
@@ -50,11 +55,50 @@ int64_t publish(int directory, const std::string& text) {
     if (n != static_cast<int64_t>(text.size())) result = n < 0 ? n : -ENOSPC;
     if (result == 0) result = sys::fsync(file.get());
   }
-  if (result == 0) result = sys::linkat(directory, aside.c_str(), directory, claim_file);
+  if (result == 0) result = sys::linkat(directory, aside.c_str(), directory, name);
   if (result == -EPERM || result == -EOPNOTSUPP || result == -EMLINK)  // no hard links there
-    result = sys::renameat2(directory, aside.c_str(), directory, claim_file, RENAME_NOREPLACE);
+    result = sys::renameat2(directory, aside.c_str(), directory, name, RENAME_NOREPLACE);
   sys::unlinkat(directory, aside.c_str(), 0);
   return result;
+}
+
+// The name of somebody's who joined the claim, "" if nobody has.
+std::string successor(int directory) {
+  const int64_t opened = sys::openat(directory, ".", O_RDONLY | O_DIRECTORY);
+  if (opened < 0) return {};
+  const sys::Descriptor all(static_cast<int>(opened));
+  std::vector<sys::Entry> entries;
+  if (sys::list(all.get(), &entries) < 0) return {};
+  for (const sys::Entry& entry : entries)
+    if (entry.name.rfind(joined_prefix, 0) == 0) return entry.name;
+  return {};
+}
+
+// The claim goes to one that has joined it, in one step, or away.
+int64_t hand_on(int directory) {
+  const std::string next = successor(directory);
+  if (!next.empty() && sys::renameat2(directory, next.c_str(), directory, claim_file, 0) == 0)
+    return 0;
+  const int64_t result = sys::unlinkat(directory, claim_file, 0);
+  // One that joined meanwhile may have seen the claim still standing.
+  const std::string late = successor(directory);
+  if (!late.empty())
+    sys::renameat2(directory, late.c_str(), directory, claim_file, RENAME_NOREPLACE);
+  return result;
+}
+
+// Joins the claim `text` of the same job: true if it still stood when that was known to all.
+Result<bool> join_claim(int directory, const std::string& path, const Claim& own,
+                        const std::string& text) {
+  const std::string name = joined_name(own);
+  const int64_t result = publish(directory, name.c_str(), text_of(own));
+  if (result < 0 && result != -EEXIST) return sys::failed(result, "cannot be claimed", path);
+  std::string now;
+  if (sys::read_file(path_of(path).c_str(), &now) == 0 &&
+      (now == text || claim_of(now).uuid == own.uuid))
+    return true;
+  sys::unlinkat(directory, name.c_str(), 0);
+  return false;
 }
 
 // Is there anything in this cover of a pool that nobody has attached?
@@ -112,7 +156,7 @@ void remove_void(int directory, const std::string& text) {
       held.st_ino != named.st_ino || n != static_cast<int64_t>(text.size()) ||
       now.compare(0, text.size(), text) != 0)
     return;
-  sys::unlinkat(directory, claim_file, 0);
+  hand_on(directory);
 }
 
 }  // namespace
@@ -167,7 +211,7 @@ Status take_claim(file::FileSystem& fs, const std::string& directory, const std:
   const Claim own = own_claim(fs, job);
   constexpr int attempts = 100;
   for (int i = 0; i < attempts; ++i) {
-    const int64_t result = publish(fd.get(), text_of(own));
+    const int64_t result = publish(fd.get(), claim_file, text_of(own));
     if (result == 0) return Status();
     if (result != -EEXIST) return sys::failed(result, "cannot be claimed", directory);
     std::string text;
@@ -176,7 +220,12 @@ Status take_claim(file::FileSystem& fs, const std::string& directory, const std:
     if (read < 0) return sys::failed(read, "claim", path_of(directory));
     const Claim other = claim_of(text);
     if (other.host == own.host && other.uuid == own.uuid) return Status();
-    if (!own.job.empty() && other.job == own.job) return Status();
+    if (!own.job.empty() && other.job == own.job) {
+      auto joined = join_claim(fd.get(), directory, own, text);
+      if (!joined.ok()) return joined.status();
+      if (*joined) return Status();
+      continue;
+    }
     if (other.host != own.host || is_needed(other, directory)) return busy(other, directory);
     remove_void(fd.get(), text);
   }
@@ -184,18 +233,21 @@ Status take_claim(file::FileSystem& fs, const std::string& directory, const std:
 }
 
 Status drop_claim(const file::FileSystem& fs, const std::string& directory) {
+  const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
+  if (opened == -ENOENT || opened == -ENOTDIR) return Status();
+  if (opened < 0) return sys::failed(opened, "open", directory);
+  const sys::Descriptor fd(static_cast<int>(opened));
+  const KeepTimes times(fd.get());
+  const Claim own = own_claim(fs, "");
+  // First, so that nobody hands the claim on to who is leaving.
+  sys::unlinkat(fd.get(), joined_name(own).c_str(), 0);
   std::string text;
   const int64_t read = sys::read_file(path_of(directory).c_str(), &text);
   if (read == -ENOENT || read == -ENOTDIR) return Status();
   if (read < 0) return sys::failed(read, "claim", path_of(directory));
-  const Claim own = own_claim(fs, "");
   const Claim other = claim_of(text);
   if (other.host != own.host || other.uuid != own.uuid) return Status();
-  const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
-  if (opened < 0) return sys::failed(opened, "open", directory);
-  const sys::Descriptor fd(static_cast<int>(opened));
-  const KeepTimes times(fd.get());
-  const int64_t result = sys::unlinkat(fd.get(), claim_file, 0);
+  const int64_t result = hand_on(fd.get());
   return result < 0 && result != -ENOENT ? sys::failed(result, "claim", path_of(directory))
                                          : Status();
 }

@@ -35,7 +35,7 @@ inline std::string name_of(const file::Listed& listed) { return {listed.name, li
 
 // The unit of a listed name's slot, which its identity is part of.
 inline uint64_t unit_of(const file::Listed& listed) {
-  return listed.cookie - format::units_for(listed.length, listed.has_lower);
+  return listed.unit;
 }
 
 }  // namespace cairn::tier

@@ -2,9 +2,11 @@
 # Calls of every kind, one after the other: the same results as in a plain directory.
 # shellcheck source=tests/adapter/both.sh
 source "$(dirname "$0")/both.sh"
-program=$CAIRN_TEST_DIR/adapter/calls_program
-for part in data opening duplicates names attributes directories mappings locking waiting streams standard \
-  processes; do
-  both "$program $part"
-done
+calls=$CAIRN_TEST_DIR/adapter/calls
+for part in data opening duplicates; do both "$calls/data_program $part"; done
+for part in names attributes directories; do both "$calls/names_program $part"; done
+for part in mappings locking waiting; do both "$calls/memory_program $part"; done
+for part in streams standard; do both "$calls/streams_program $part"; done
+both "$calls/processes_program processes"
+for part in fifos sockets nameless once walking; do both "$calls/special_program $part"; done
 echo "calls: as on a plain directory"

@@ -13,10 +13,11 @@ verify() {
 }
 
 mkdir "$scratch/work"
-for engine in psync sync pvsync pvsync2 mmap posixaio; do
+for engine in psync sync pvsync pvsync2 mmap posixaio libaio; do
   verify --ioengine=$engine --rw=randwrite
 done
 verify --ioengine=psync --rw=rw --bs=64k --numjobs=2 --thread --fsync=8
 verify --ioengine=mmap --rw=randwrite --numjobs=2
+verify --ioengine=libaio --iodepth=16 --rw=randrw --bs=16k
 verify --ioengine=psync --rw=write --fallocate=native --fadvise_hint=1
 echo "fio verifies what it wrote"

@@ -36,13 +36,13 @@ CrashLab::CrashLab(const LabOptions& options)
   persist::Simulator::set_cpu(0);
   Status status;
   {
-    auto pool = map_pool(false, &status);
+    auto pool = map_pool(simulator_, Side::live, &status);
     must(pool::write_format(*pool, options.lanes, 7), "format");
     must(file::create_in(*pool, 0700), "root directory");
   }
   for (int i = 0; i < options.processes; ++i) {
     persist::Simulator::set_cpu(i);
-    auto pool = map_pool(false, &status);
+    auto pool = map_pool(simulator_, Side::live, &status);
     must(pool::read_format(*pool), "read format");
     auto fs = file::attach_to(std::move(pool), {});
     must(fs.status(), "attach");
@@ -56,14 +56,16 @@ CrashLab::CrashLab(const LabOptions& options)
 
 CrashLab::~CrashLab() { detach_all(); }
 
-std::unique_ptr<pool::Pool> CrashLab::map_pool(bool image, Status* status) {
+std::unique_ptr<pool::Pool> CrashLab::map_pool(persist::Simulator& simulator, Side side,
+                                               Status* status) const {
+  const bool live = &simulator == &simulator_ && side == Side::live;
   auto pool = std::make_unique<pool::Pool>();
-  pool->path = image ? "image" : "simulated";
-  pool->lock_path = image ? image_lock_ : live_lock_;
+  pool->path = live ? "simulated" : "image";
+  pool->lock_path = live ? live_lock_ : image_lock_;
   pool->is_volatile = false;
   auto segment = std::make_unique<pool::Segment>();
-  *status = image ? simulator_.attach_image(segment->region, region_)
-                  : simulator_.attach(segment->region, region_);
+  *status = side == Side::image ? simulator.attach_image(segment->region, region_)
+                                : simulator.attach(segment->region, region_);
   segment->base = segment->region.base();
   segment->blocks = segment->region.size() >> format::block_shift;
   segment->fresh_zero = true;
@@ -75,9 +77,25 @@ std::unique_ptr<pool::Pool> CrashLab::map_pool(bool image, Status* status) {
 void CrashLab::begin() {
   simulator_.settle();
   steps_.clear();
+  before_ = snapshot();
+}
+
+Snapshot CrashLab::snapshot() {
   std::string trouble;
-  before_ = take_snapshot(*processes_[0]->fs, format::root_inode, &trouble);
-  if (!trouble.empty()) std::abort();
+  Snapshot found = take_snapshot(*processes_[0]->fs, format::root_inode, &trouble);
+  EXPECT_EQ(trouble, "");
+  return found;
+}
+
+void CrashLab::kill_process(int i) {
+  for (pool::Pool::HeldLane& held : pool(i)->fs->pool.held) held.lock.release();
+}
+
+std::string CrashLab::look_at_survivors() {
+  Status status;
+  auto pool = map_pool(simulator_, Side::live, &status);
+  if (Status s = pool::read_format(*pool); !s.ok()) return std::string("cannot be opened: ") + last_detail();
+  return attach_and_look(std::move(pool), simulator_.mark(), true);
 }
 
 void CrashLab::perform(const std::string& what, Kind kind, const std::function<void()>& operation,
@@ -112,6 +130,10 @@ std::string CrashLab::verdict(file::FileSystem& fs, uint64_t point) {
   std::string trouble;
   const Snapshot found = take_snapshot(fs, format::root_inode, &trouble);
   if (!trouble.empty()) return trouble;
+  return judge_ ? judge_(found, point) : acknowledged(found, point);
+}
+
+std::string CrashLab::acknowledged(const Snapshot& found, uint64_t point) const {
   const Snapshot* before = &before_;
   const Step* unfinished = nullptr;
   for (const Step& step : steps_) {
@@ -122,6 +144,8 @@ std::string CrashLab::verdict(file::FileSystem& fs, uint64_t point) {
       break;
     }
   }
+  if (options_.granularity == persist::Granularity::page)
+    return unsynced_difference(found, *before, unfinished != nullptr ? unfinished->after : *before);
   const std::string as_before = difference(found, *before);
   if (as_before.empty()) return "";
   if (unfinished == nullptr) return "not what was acknowledged: " + as_before;
@@ -136,7 +160,7 @@ std::string CrashLab::verdict(file::FileSystem& fs, uint64_t point) {
 
 std::string CrashLab::look_at_loss(uint64_t point) {
   Status status;
-  auto pool = map_pool(true, &status);
+  auto pool = map_pool(simulator_, Side::image, &status);
   if (Status s = pool::read_format(*pool); !s.ok()) return std::string("cannot be opened: ") + last_detail();
   // A pool that was detached cleanly is trusted as it stands.
   const bool clean = pool->state->clean.load() == 1;
@@ -151,7 +175,7 @@ std::string CrashLab::look_at_loss(uint64_t point) {
 
 std::string CrashLab::look_at_kill(uint64_t point, bool use_it) {
   Status status;
-  auto pool = map_pool(true, &status);
+  auto pool = map_pool(simulator_, Side::image, &status);
   if (Status s = pool::read_format(*pool); !s.ok()) return std::string("cannot be opened: ") + last_detail();
   // Nobody holds a lock of the image's lock file: all are dead. The boot is the same.
   return attach_and_look(std::move(pool), point, use_it);
@@ -197,7 +221,9 @@ std::string CrashLab::power_losses() {
   for (uint64_t point : simulator_.crash_points()) {
     simulator_.enumerate(point, options_.images_per_point, options_.seed + point, [&] {
       ++images_;
-      wrong = look_at_loss(point);
+      if (options_.recovery_stride != 0 && images_ % options_.recovery_stride == 0)
+        wrong = crash_recovery(point, true);
+      if (wrong.empty()) wrong = look_at_loss(point);
       if (!wrong.empty())
         wrong = "power loss at event " + std::to_string(point) + ": " + wrong;
       return wrong.empty();
@@ -210,10 +236,12 @@ std::string CrashLab::power_losses() {
 std::string CrashLab::kills() {
   std::string wrong;
   const uint64_t end = simulator_.mark();
-  for (uint64_t point = 0; point <= end && wrong.empty(); ++point) {
+  for (uint64_t point = 0; point <= end && wrong.empty(); point += options_.kill_stride) {
     simulator_.visit_killed(point, 1, options_.seed + point, [&] {
       ++images_;
-      wrong = look_at_kill(point, point % 8 == 0);
+      if (options_.recovery_stride != 0 && images_ % options_.recovery_stride == 0)
+        wrong = crash_recovery(point, false);
+      if (wrong.empty()) wrong = look_at_kill(point, images_ % 8 == 0);
       if (!wrong.empty()) wrong = "killed at event " + std::to_string(point) + ": " + wrong;
       return wrong.empty();
     });

@@ -21,6 +21,9 @@ struct LabOptions {
   int processes = 1;
   uint64_t images_per_point = 40;
   uint64_t seed = 1;
+  // How many images go by between two whose recovery is crashed in turn; 0: none is.
+  uint64_t recovery_stride = 0;
+  uint64_t kill_stride = 1;  // events between two kills that are looked at
 };
 
 class CrashLab {
@@ -43,6 +46,16 @@ class CrashLab {
   // Detaches all; part of the history.
   void detach_all();
 
+  // For histories whose steps overlap: judges what was found in the image of a crash at `point` in
+  // place of perform()'s acknowledgements.
+  using Judge = std::function<std::string(const Snapshot& found, uint64_t point)>;
+  void set_judge(Judge judge) { judge_ = std::move(judge); }
+  Snapshot snapshot();
+  // Process `i` is dead: its lanes' liveness locks are gone, everything else stays as it is.
+  void kill_process(int i);
+  // Looks at the live pool as a new process that attaches: "" or what is wrong.
+  std::string look_at_survivors();
+
   // Looks at the images of every crash point; the first that is wrong ("" if none).
   std::string power_losses();
   // The same for processes killed at every event, by a recovery of their lanes.
@@ -58,8 +71,14 @@ class CrashLab {
     uint64_t end;
     Snapshot after;
   };
-  std::unique_ptr<pool::Pool> map_pool(bool image, Status* status);
+  enum class Side { live, image };
+  std::unique_ptr<pool::Pool> map_pool(persist::Simulator& simulator, Side side, Status* status) const;
   std::string verdict(file::FileSystem& fs, uint64_t point);
+  std::string acknowledged(const Snapshot& found, uint64_t point) const;
+  // Recovers the image (of a power loss, or of killed processes) on a simulator of its own, uses the
+  // pool, and looks at what crashes at each point of that leave.
+  std::string crash_recovery(uint64_t point, bool lost);
+  std::string look_after_recovery(persist::Simulator& second, uint64_t point, bool lost, bool used);
   std::string look_at_loss(uint64_t point);
   std::string look_at_kill(uint64_t point, bool use_it);
   // Attaches as a new process does, compares, and if asked for works with it.
@@ -72,6 +91,7 @@ class CrashLab {
   std::string live_lock_;
   std::string image_lock_;
   std::vector<std::unique_ptr<cairn_pool>> processes_;
+  Judge judge_;
   Snapshot before_;
   std::map<std::string, uint64_t> times_;  // once all have detached
   bool detached_ = false;

@@ -1,6 +1,7 @@
 // Power losses and kills at every point of short histories of each operation.
 //
 //   CAIRN_SEED, CAIRN_CRASH_IMAGES   repeat a failure; images for each crash point
+//   CAIRN_RECOVERY_STRIDE            how many images go by between two whose recovery is crashed as well
 #include "crash/histories.h"
 
 namespace cairn::test {
@@ -11,6 +12,7 @@ class Crash : public testing::TestWithParam<size_t> {
   Crash() {
     options.seed = test_seed();
     options.images_per_point = number_from_environment("CAIRN_CRASH_IMAGES", 24);
+    options.recovery_stride = number_from_environment("CAIRN_RECOVERY_STRIDE", 400);
   }
   const History& history = all_histories()[GetParam()];
   LabOptions options;
@@ -24,6 +26,12 @@ TEST_P(Crash, PowerLossWithCacheLines) {
 
 TEST_P(Crash, PowerLossWithASafeCache) {
   options.granularity = persist::Granularity::byte;
+  EXPECT_EQ(try_power_losses(history, options, &images), "") << history.name;
+}
+
+// Bytes are promised after fsync only; names as on persistent memory.
+TEST_P(Crash, PowerLossOfAFile) {
+  options.granularity = persist::Granularity::page;
   EXPECT_EQ(try_power_losses(history, options, &images), "") << history.name;
 }
 

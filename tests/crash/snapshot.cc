@@ -184,4 +184,38 @@ std::string torn_difference(const Snapshot& found, const Snapshot& before, const
   return text + difference(rest, old);
 }
 
+std::string unsynced_difference(const Snapshot& found, const Snapshot& before, const Snapshot& after) {
+  const auto without_bytes = [](Snapshot snapshot) {
+    for (auto& [path, item] : snapshot) {
+      item.size = item.mapped = 0;
+      item.blocks.clear();
+    }
+    return snapshot;
+  };
+  const Snapshot names = without_bytes(found);
+  const std::string old_names = difference(names, without_bytes(before));
+  const std::string new_names = difference(names, without_bytes(after));
+  if (!old_names.empty() && !new_names.empty()) return "neither {" + old_names + "} nor {" + new_names + "}";
+  std::string text;
+  static const Item nothing;
+  for (const auto& [path, item] : found) {
+    const auto a = before.find(path);
+    const auto b = after.find(path);
+    const Item& one = a != before.end() ? a->second : nothing;
+    const Item& other = b != after.end() ? b->second : nothing;
+    const auto [low, high] = std::minmax(one.size, other.size);
+    if (item.size < low || item.size > high) text += path + ": size " + std::to_string(item.size) + "; ";
+    for (const auto& [block, bytes] : item.blocks) {
+      const std::string x = at(one, block);
+      const std::string y = at(other, block);
+      for (uint64_t i = 0; i < block_size; ++i) {
+        if (bytes[i] == '\0' || bytes[i] == x[i] || bytes[i] == y[i]) continue;
+        text += path + ": foreign bytes in block " + std::to_string(block) + " at " + std::to_string(i) + "; ";
+        break;
+      }
+    }
+  }
+  return text;
+}
+
 }  // namespace cairn::test

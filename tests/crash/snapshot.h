@@ -38,4 +38,8 @@ std::string difference(const Snapshot& found, const Snapshot& expected);
 // are as in one of them.
 std::string torn_difference(const Snapshot& found, const Snapshot& before, const Snapshot& after);
 
+// The same for media that promise bytes after fsync only: names, modes, links and attributes are those of
+// one of the two states; a byte is one of the two, or zero; a size is one of the two, or between them.
+std::string unsynced_difference(const Snapshot& found, const Snapshot& before, const Snapshot& after);
+
 }  // namespace cairn::test

@@ -1,6 +1,10 @@
 #!/usr/bin/env bash
-# The crash histories with many images of each crash point, more than a million in all, and the
-# mutation test: each flush and fence taken out in turn must make a history fail.
+# Crashes in depth: the short histories with many images of each crash point, overlapping calls switched
+# at many more places, a million images of long random histories, and the mutation test: each flush
+# and fence taken out in turn must make a history fail.
 set -euo pipefail
-CAIRN_CRASH_IMAGES=${CAIRN_CRASH_IMAGES:-1500} "$CAIRN_TEST_DIR/crash/crash_test"
+CAIRN_CRASH_IMAGES=${CAIRN_CRASH_IMAGES:-400} CAIRN_RECOVERY_STRIDE=${CAIRN_RECOVERY_STRIDE:-200} \
+  "$CAIRN_TEST_DIR/crash/crash_test" --gtest_brief=1
+CAIRN_INTERLEAVINGS=${CAIRN_INTERLEAVINGS:-30} "$CAIRN_TEST_DIR/crash/interleaved_test" --gtest_brief=1
+CAIRN_LONG_IMAGES=${CAIRN_LONG_IMAGES:-1000000} "$CAIRN_TEST_DIR/crash/long_history_test" --gtest_brief=1
 CAIRN_CRASH_IMAGES=${CAIRN_MUTATION_IMAGES:-300} "$CAIRN_TEST_DIR/crash/mutation_program"

@@ -22,8 +22,9 @@ enum class Intent : uint32_t { none, create, write, truncate, unlink, rename };
 
 struct WorkerState {
   FileState file[files_per_worker];
-  // The call that is under way.
-  Intent intent = Intent::none;
+  // The call that is under way. Atomic, because a kill may fall between any two stores: what a call is
+  // about stands before its intent does, and what it came to before the intent goes.
+  std::atomic<Intent> intent{Intent::none};
   uint32_t subject = 0;
   uint32_t other = 0;     // rename: the new name
   uint32_t from = 0;      // write: first block; truncate: blocks
@@ -41,6 +42,7 @@ struct Oracle {
   WorkerState worker[workers];
   std::atomic<uint32_t> failures{0};
   char failure[512] = {};
+  char pool_path[256] = {};
 };
 
 // A record of the log.

@@ -84,7 +84,7 @@ struct Crew {
       } else if (pid[w] > 0 && now_s() - since[w] > longest_wait_s) {
         ADD_FAILURE() << "worker " << w << " (pid " << pid[w] << ") hangs in operation "
                       << oracle->worker[w].operations << ", intent "
-                      << static_cast<unsigned>(oracle->worker[w].intent);
+                      << static_cast<unsigned>(oracle->worker[w].intent.load());
         return false;
       }
     }
@@ -113,6 +113,7 @@ void storm(double seconds, uint64_t seed) {
                                            MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   ASSERT_NE(static_cast<void*>(oracle), MAP_FAILED);
   new (oracle) Oracle;
+  std::snprintf(oracle->pool_path, sizeof oracle->pool_path, "%s", path.c_str());
   cairn_pool* pool = attach(path);
   ASSERT_NE(pool, nullptr);
   for (unsigned w = 0; w < workers; ++w)

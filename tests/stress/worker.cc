@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 
 #include "base/crc32c.h"
 
@@ -28,7 +29,7 @@ Worker::Worker(Oracle& oracle, unsigned number, cairn_pool* pool, uint64_t seed)
 bool Worker::wrong(const char* what, long long value) {
   if (oracle_.failures.fetch_add(1) == 0)
     std::snprintf(oracle_.failure, sizeof oracle_.failure, "worker %u: %s (%lld, intent %u on %u); %s",
-                  number_, what, value, static_cast<unsigned>(state_.intent), state_.subject,
+                  number_, what, value, static_cast<unsigned>(state_.intent.load()), state_.subject,
                   cairn_last_error());
   return false;
 }
@@ -95,13 +96,22 @@ bool Worker::unlink(unsigned f) {
   return true;
 }
 
+// May be interrupted by death at any point, and is then done again.
+void Worker::move_state(unsigned from, unsigned to) {
+  FileState& source = state_.file[from];
+  if (!source.exists) return;  // that was done already
+  state_.file[to] = source;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  source.exists = false;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
 bool Worker::rename(unsigned f) {
   const unsigned to = state_.other;
   const int r = cairn_rename(pool_, CAIRN_ROOT, name(f).c_str(), CAIRN_ROOT, name(to).c_str(), 0);
   if (r == -ENOSPC) return true;
   if (r != 0) return wrong("rename", r);
-  state_.file[to] = state_.file[f];
-  state_.file[f] = FileState{};
+  move_state(f, to);
   // The words in it name the file that wrote them: what matters here is that nothing is lost.
   state_.intent = Intent::none;
   return true;
@@ -137,6 +147,12 @@ bool Worker::use_shared_file() {
   cairn_file* file = open("shared", O_RDWR, &result);
   if (result == -ENOSPC) return true;
   if (file == nullptr) return wrong("open shared", result);
+  const bool good = use_shared_file(file);
+  cairn_close(file);
+  return good;
+}
+
+bool Worker::use_shared_file(cairn_file* file) {
   const uint64_t block = random_.below(shared_blocks);
   std::vector<uint64_t> words(random_.below(4) * 512 + 512);
   bool good = true;
@@ -158,8 +174,14 @@ bool Worker::use_shared_file() {
         good = wrong("foreign bytes in the shared file", static_cast<long long>(words[i]));
     }
   }
-  cairn_close(file);
   return good;
+}
+
+std::string successor_program() {
+  char self[512] = {};
+  const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+  const std::string path(self, n > 0 ? static_cast<size_t>(n) : 0);
+  return path.substr(0, path.rfind('/')) + "/successor_program";
 }
 
 bool Worker::fork_a_child() {
@@ -181,13 +203,43 @@ bool Worker::fork_a_child() {
   return true;
 }
 
+// The child's successor works on with the open file that it is handed.
+bool Worker::exec_a_child() {
+  if (cairn_fork_prepare(pool_) != 0) {
+    cairn_fork_parent(pool_);
+    return true;
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    cairn_fork_child(pool_);
+    int result = 0;
+    cairn_file* file = open("shared", O_RDWR, &result);
+    if (file == nullptr) _exit(0);  // the pool is full
+    const int lane = cairn_exec_prepare(pool_, &file, 1);
+    if (lane < 0) _exit(0);  // no lane was free
+    cairn_file_id id;
+    cairn_file_get_id(file, &id);
+    const std::string arguments[] = {std::to_string(lane), std::to_string(id.slot), std::to_string(id.generation),
+                                     std::to_string(number_), std::to_string(random_.next())};
+    execl(successor_program().c_str(), "successor", oracle_.pool_path, arguments[0].c_str(), arguments[1].c_str(),
+          arguments[2].c_str(), arguments[3].c_str(), arguments[4].c_str(), nullptr);
+    _exit(127);
+  }
+  cairn_fork_parent(pool_);
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child) return true;
+  const bool good = (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
+                    (WIFSIGNALED(status) && (WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGKILL));
+  return good || wrong("a successor after exec: its status", status);
+}
+
 bool Worker::step() {
   ++state_.heartbeat;
   ++state_.operations;
   const uint64_t draw = random_.below(20);
   if (draw < 4) return append();
   if (draw < 8) return use_shared_file();
-  if (draw == 8 && random_.one_in(8)) return fork_a_child();
+  if (draw == 8 && random_.one_in(8)) return random_.one_in(2) ? fork_a_child() : exec_a_child();
   const auto f = static_cast<unsigned>(random_.below(files_per_worker));
   state_.subject = f;
   if (!state_.file[f].exists) {
@@ -259,7 +311,7 @@ bool Worker::compare() {
     return cairn_lookup(pool_, CAIRN_ROOT, name(file).c_str(), 0, &st) == 0;
   };
   bool torn = false;
-  switch (state_.intent) {
+  switch (state_.intent.load()) {
     case Intent::none:
       break;
     case Intent::create:
@@ -278,10 +330,7 @@ bool Worker::compare() {
       }
       break;
     case Intent::rename:
-      if (!there(f)) {
-        state_.file[state_.other] = subject;
-        subject = FileState{};
-      }
+      if (!there(f)) move_state(f, state_.other);
       break;
     case Intent::write:
       torn = true;

@@ -18,6 +18,8 @@ class Worker {
   bool compare();
   // Random operations until `end_s` (now_s()); never returns false without a note in the oracle.
   bool work(double end_s);
+  // One random use of the file that everybody writes to and cuts.
+  bool use_shared_file(cairn_file* file);
 
  private:
   bool step();
@@ -26,9 +28,11 @@ class Worker {
   bool truncate(unsigned f);
   bool unlink(unsigned f);
   bool rename(unsigned f);
+  void move_state(unsigned from, unsigned to);
   bool append();
   bool use_shared_file();
   bool fork_a_child();
+  bool exec_a_child();
   bool compare_file(unsigned f, const FileState& expected, bool torn);
   bool wrong(const char* what, long long value);
   std::string name(unsigned f) const;
@@ -40,6 +44,9 @@ class Worker {
   cairn_pool* pool_;
   Random random_;
 };
+
+// The program that a worker's child becomes; it lies beside the test.
+std::string successor_program();
 
 // The log from start to end: whole records only, each worker's in order and none that was
 // acknowledged missing. "" or what is wrong.

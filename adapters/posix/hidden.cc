@@ -1,0 +1,132 @@
+#include "posix/hidden.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/un.h>
+
+#include "posix/calls.h"
+#include "posix/covered.h"
+#include "posix/descriptor.h"
+#include "posix/find.h"
+#include "posix/permission.h"
+#include "posix/pool.h"
+
+namespace posix::hidden {
+
+// The pool removes this folder with itself.
+static void folder(char* text, size_t capacity) { snprintf(text, capacity, "%s/links", pool_path); }
+
+static void name_of(const cairn_stat& st, char* text, size_t capacity) {
+  snprintf(text, capacity, "special.%llu.%llu", static_cast<unsigned long long>(st.ino),
+           static_cast<unsigned long long>(st.generation));
+}
+
+static int open_folder() {
+  int before = errno;
+  char path[PATH_MAX];
+  folder(path, sizeof path);
+  int fd = -1;
+  if (real::mkdir(path, 0700) == 0 || errno == EEXIST)
+    fd = real::open(path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+  if (fd < 0) fd = -errno;
+  errno = before;
+  return fd < 0 ? fd : descriptor::keep_private(fd);
+}
+
+int open_fifo(const cairn_stat& st, int flags) {
+  int before = errno;
+  int directory = open_folder();
+  if (directory < 0) return directory;
+  char name[64];
+  name_of(st, name, sizeof name);
+  int fd = -1;
+  if (real::mknodat(directory, name, S_IFIFO | 0600, 0) == 0 || errno == EEXIST)
+    fd = real::openat(directory, name, flags & ~(O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW), 0);
+  int error = errno;
+  descriptor::close_private(directory);
+  errno = before;
+  return fd < 0 ? -error : fd;
+}
+
+void name_removed(const cairn_stat& st) {
+  if ((!S_ISFIFO(st.mode) && !S_ISSOCK(st.mode)) || st.nlink > 1) return;
+  int before = errno;
+  char path[PATH_MAX], name[64];
+  folder(path, sizeof path);
+  name_of(st, name, sizeof name);
+  size_t length = strlen(path);
+  if (length + strlen(name) + 2 <= sizeof path) {
+    path[length] = '/';
+    memcpy(path + length + 1, name, strlen(name) + 1);
+    real::unlink(path);
+  }
+  errno = before;
+}
+
+// The path in a UNIX address; false: not one of the file system, or surely not covered.
+static bool path_in(const struct sockaddr* address, socklen_t size, char (&path)[128]) {
+  constexpr size_t kPath = offsetof(struct sockaddr_un, sun_path);
+  if (address == nullptr || size <= kPath || address->sa_family != AF_UNIX || !active())
+    return false;
+  size_t length = size - kPath;
+  if (length > sizeof(sockaddr_un::sun_path)) return false;
+  memcpy(path, reinterpret_cast<const struct sockaddr_un*>(address)->sun_path, length);
+  path[length] = '\0';
+  return path[0] != '\0' && !outside(path);
+}
+
+// Names have 107 bytes in an address: the folder goes by its descriptor.
+int Address::stand_for(const cairn_stat& st) {
+  directory_ = open_folder();
+  if (directory_ < 0) return directory_;
+  char name[64];
+  name_of(st, name, sizeof name);
+  auto* un = reinterpret_cast<struct sockaddr_un*>(&storage_);
+  un->sun_family = AF_UNIX;
+  snprintf(un->sun_path, sizeof un->sun_path, "/proc/self/fd/%d/%s", directory_, name);
+  address = reinterpret_cast<const struct sockaddr*>(un);
+  size = static_cast<socklen_t>(offsetof(struct sockaddr_un, sun_path) + strlen(un->sun_path) + 1);
+  return 0;
+}
+
+Address::~Address() {
+  if (directory_ >= 0) descriptor::close_private(directory_);
+}
+
+int Address::make(const struct sockaddr* asked, socklen_t length) {
+  address = asked;
+  size = length;
+  if (!path_in(asked, length, path_)) return 0;
+  Found found;
+  int error = posix::find(AT_FDCWD, path_, CAIRN_NOFOLLOW, &found);
+  if (error < 0 || found.outside()) return error;
+  if (found.exists) return -EADDRINUSE;
+  if (serve::mknod(path_, S_IFSOCK | 0777, 0) != 0) return errno == EEXIST ? -EADDRINUSE : -errno;
+  error = find_existing(AT_FDCWD, path_, CAIRN_NOFOLLOW, &found);
+  return error < 0 ? error : stand_for(found.st);
+}
+
+void Address::unmake() {
+  if (directory_ >= 0) serve::unlink(path_);
+}
+
+int Address::find(const struct sockaddr* asked, socklen_t length) {
+  address = asked;
+  size = length;
+  if (!path_in(asked, length, path_)) return 0;
+  Found found;
+  int error = find_existing(AT_FDCWD, path_, 0, &found);
+  if (error < 0 || found.outside()) return error;
+  if (!S_ISSOCK(found.st.mode)) return -ECONNREFUSED;
+  if ((error = permitted(found.st, W_OK)) < 0) return error;
+  if ((error = stand_for(found.st)) < 0) return error;
+  // One that was bound before the directory was covered is where it was.
+  struct stat st;
+  if (real::stat(reinterpret_cast<const struct sockaddr_un*>(address)->sun_path, &st) != 0) {
+    address = asked;
+    size = length;
+  }
+  return 0;
+}
+
+}  // namespace posix::hidden

@@ -1,0 +1,176 @@
+#include "posix/signals.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+#include <atomic>
+
+#include "posix/calls.h"
+#include "posix/covered.h"
+#include "posix/log.h"
+
+namespace posix {
+
+__thread volatile int Inside::depth;
+__thread volatile bool Inside::held;
+
+// The kernel's set of signals; glibc's is longer than what a signal frame holds.
+using Mask = uint64_t;
+static constexpr Mask bit(int number) { return Mask{1} << (number - 1); }
+constexpr Mask kFaults =
+    bit(SIGSEGV) | bit(SIGBUS) | bit(SIGFPE) | bit(SIGILL) | bit(SIGTRAP) | bit(SIGSYS);
+
+static Mask mask_of(const sigset_t& set) {
+  Mask mask;
+  memcpy(&mask, &set, sizeof mask);
+  return mask;
+}
+
+static void set_mask(Mask mask) {
+  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, nullptr, sizeof mask);
+}
+
+// The signal that this thread holds back, and the mask that it interrupted.
+struct Held {
+  int number;
+  siginfo_t info;
+  Mask mask;
+};
+static __thread Held kept;
+
+// What the program installed. A handler may be read while it is being replaced: the two halves are as
+// old or as new as the signal that just came.
+struct Handler {
+  std::atomic<void (*)(int, siginfo_t*, void*)> function;
+  std::atomic<int> flags;
+  std::atomic<Mask> mask;
+};
+static Handler handlers[NSIG];
+
+static Mask* interrupted_mask(void* context) {
+  return reinterpret_cast<Mask*>(&static_cast<ucontext_t*>(context)->uc_sigmask);
+}
+
+static void run(int number, siginfo_t* info, void* context) {
+  Handler& handler = handlers[number];
+  auto function = handler.function.load();
+  int flags = handler.flags.load();
+  // We came with everything blocked; the program asked for this much.
+  Mask mask = *interrupted_mask(context) | handler.mask.load();
+  if ((flags & SA_NODEFER) == 0) mask |= bit(number);
+  if ((flags & SA_RESETHAND) != 0) {
+    struct sigaction plain = {};
+    plain.sa_handler = SIG_DFL;
+    real::sigaction(number, &plain, nullptr);
+  }
+  set_mask(mask);
+  if ((flags & SA_SIGINFO) != 0) {
+    function(number, info, context);
+  } else {
+    reinterpret_cast<SignalHandler>(reinterpret_cast<void*>(function))(number);
+  }
+}
+
+static void arrive(int number, siginfo_t* info, void* context) {
+  int depth = Inside::depth;
+  bool fault = (kFaults & bit(number)) != 0 && info->si_code > 0;
+  if (depth == 0) return run(number, info, context);
+  if (fault) {
+    // The handler may leave by a jump: then nobody is inside any more.
+    Inside::depth = 0;
+    run(number, info, context);
+    Inside::depth = depth;
+    return;
+  }
+  Mask* mask = interrupted_mask(context);
+  kept.number = number;
+  kept.info = *info;
+  kept.mask = *mask;
+  *mask = ~kFaults;  // in force when we have returned: no second one comes
+  Inside::held = true;
+}
+
+void Inside::deliver() {
+  int before = errno;
+  Held now = kept;
+  held = false;
+  syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), now.number, &now.info);
+  set_mask(now.mask);
+  errno = before;
+}
+
+void Inside::leave_in_child() {
+  depth = depth - 1;
+  if (depth != 0 || !held) return;
+  held = false;
+  set_mask(kept.mask);
+}
+
+namespace serve {
+
+int sigaction(int number, const struct sigaction* action, struct sigaction* old) {
+  if (!active() || number < 1 || number >= NSIG) return real::sigaction(number, action, old);
+  Handler& handler = handlers[number];
+  struct sigaction before;
+  before.sa_sigaction = handler.function.load();
+  before.sa_flags = handler.flags.load();
+  sigemptyset(&before.sa_mask);
+  Mask mask = handler.mask.load();
+  memcpy(&before.sa_mask, &mask, sizeof mask);
+
+  struct sigaction ours;
+  const struct sigaction* asked = action;
+  bool handled =
+      action != nullptr && action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
+  if (handled) {
+    // Until the kernel knows ours, the old one, of the program or of the system, is still in force.
+    handler.function = action->sa_sigaction;
+    handler.flags = action->sa_flags;
+    handler.mask = mask_of(action->sa_mask);
+    ours = *action;
+    ours.sa_sigaction = arrive;
+    ours.sa_flags = (action->sa_flags | SA_SIGINFO) & ~(SA_NODEFER | SA_RESETHAND);
+    sigfillset(&ours.sa_mask);
+    asked = &ours;
+  }
+  struct sigaction in_force;
+  if (real::sigaction(number, asked, &in_force) != 0) return -1;
+  if (old != nullptr) {
+    bool was_ours = (in_force.sa_flags & SA_SIGINFO) != 0 && in_force.sa_sigaction == arrive;
+    *old = was_ours ? before : in_force;
+  }
+  return 0;
+}
+
+// BSD's meaning, which is glibc's: restart, stay installed.
+SignalHandler signal(int number, SignalHandler handler) {
+  if (!active()) return real::signal(number, handler);
+  struct sigaction action = {}, old;
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigaddset(&action.sa_mask, number);
+  if (handler == SIG_ERR) {
+    errno = EINVAL;
+    return SIG_ERR;
+  }
+  return serve::sigaction(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
+}
+
+// System V's: once, and not blocked meanwhile.
+SignalHandler sysv_signal(int number, SignalHandler handler) {
+  if (!active()) return real::sysv_signal(number, handler);
+  struct sigaction action = {}, old;
+  action.sa_handler = handler;
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
+  if (handler == SIG_ERR) {
+    errno = EINVAL;
+    return SIG_ERR;
+  }
+  return serve::sigaction(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
+}
+
+}  // namespace serve
+}  // namespace posix

@@ -1,0 +1,37 @@
+// Signals that arrive while the engine works are delivered when it has done.
+//
+// A handler of the program's may call anything that is async-signal-safe: open, write, rename, unlink. If
+// it interrupted the engine in a call that holds locks, its own call would wait for them for ever. So
+// handlers are installed behind a function of ours, which, inside the engine, keeps the signal and
+// returns with all signals blocked; who leaves the engine sends it to himself again and unblocks. This
+// costs a call two additions to a thread's counter, and no system call.
+//
+// Faults (SIGSEGV and the like, raised by the kernel) are passed on at once.
+#pragma once
+
+namespace posix {
+
+class Inside {
+ public:
+  Inside() { enter(); }
+  ~Inside() { leave(); }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+  // volatile: read and written by the handler of the same thread.
+  static __thread volatile int depth;
+  static __thread volatile bool held;
+
+  static void enter() { depth = depth + 1; }
+  static void leave() {
+    depth = depth - 1;
+    if (depth == 0 && __builtin_expect(held, 0)) deliver();
+  }
+  // In the child of a fork: what was kept was sent to the parent.
+  static void leave_in_child();
+
+ private:
+  static void deliver();
+};
+
+}  // namespace posix

@@ -1,0 +1,140 @@
+// C API: attributes by inode number, extended ones too.
+#include "file/attributes.h"
+
+#include <sys/stat.h>
+
+#include <cstring>
+
+#include "capi/handles.h"
+#include "file/cut.h"
+#include "file/xattr.h"
+#include "pool/seats.h"
+
+namespace cairn::capi {
+
+void fill_stat(file::FileSystem& fs, const file::Map& map, cairn_stat* st) {
+  const file::Attributes a = file::attributes_of(fs, map);
+  std::memset(st, 0, sizeof *st);
+  st->ino = a.number;
+  st->generation = a.generation;
+  st->mode = a.mode;
+  st->uid = a.uid;
+  st->gid = a.gid;
+  st->nlink = a.links;
+  st->size = a.size;
+  st->blocks = a.blocks * (format::block_size / 512);
+  st->atime_ns = static_cast<int64_t>(a.atime);
+  st->mtime_ns = static_cast<int64_t>(a.mtime);
+  st->ctime_ns = static_cast<int64_t>(a.ctime);
+  st->btime_ns = static_cast<int64_t>(a.btime);
+  st->rdev = a.rdev;
+  st->flags = (a.flags & format::flag_lazy) != 0 ? CAIRN_FILE_LAZY : 0;
+}
+
+namespace {
+
+uint64_t time_of(int64_t ns) {
+  if (ns == CAIRN_TIME_NOW) return file::time_now;
+  if (ns == CAIRN_TIME_OMIT) return file::time_omit;
+  return static_cast<uint64_t>(ns);
+}
+
+// Calls change(seat, map) for a live inode.
+template <typename Call>
+int change_inode(cairn_pool* pool, cairn_ino ino, Call change) {
+  auto& fs = fs_of(pool);
+  auto map = live_map(fs, ino);
+  if (!map.ok()) return -map.code();
+  pool::SeatGuard seat(fs.pool);
+  if (!seat.ok()) return code(pool::no_seat(fs.pool));
+  return code(change(*seat, *map));
+}
+
+// The bytes, or only their number if there is no room asked for: as the system's calls for extended
+// attributes give them.
+ssize_t give(const Result<std::string>& text, void* buffer, size_t capacity, const char* what) {
+  if (!text.ok()) return -text.code();
+  if (capacity == 0) return static_cast<ssize_t>(text->size());
+  if (text->size() > capacity)
+    return code(fail(ERANGE, "%s: %zu bytes, room for %zu", what, text->size(), capacity));
+  std::memcpy(buffer, text->data(), text->size());
+  return static_cast<ssize_t>(text->size());
+}
+
+}  // namespace
+
+Result<file::Map> live_map(file::FileSystem& fs, uint64_t number) {
+  auto inode = file::live_inode(fs, number);
+  if (!inode.ok()) return inode.status();
+  return file::Map{*inode, number};
+}
+
+}  // namespace cairn::capi
+
+using namespace cairn;        // NOLINT(google-build-using-namespace): the functions below are C
+using namespace cairn::capi;  // NOLINT(google-build-using-namespace)
+
+extern "C" {
+
+int cairn_stat_ino(cairn_pool* pool, cairn_ino ino, cairn_stat* st) {
+  return change_inode(pool, ino, [&](file::LocalSeat&, const file::Map& map) {
+    fill_stat(fs_of(pool), map, st);
+    return Status();
+  });
+}
+
+int cairn_chmod(cairn_pool* pool, cairn_ino ino, uint32_t mode) {
+  return change_inode(pool, ino, [&](file::LocalSeat& seat, const file::Map& map) {
+    return file::set_mode(fs_of(pool), seat, map, mode);
+  });
+}
+
+int cairn_chown(cairn_pool* pool, cairn_ino ino, uint32_t uid, uint32_t gid) {
+  return change_inode(pool, ino, [&](file::LocalSeat& seat, const file::Map& map) {
+    return file::set_owner(fs_of(pool), seat, map, uid, gid);
+  });
+}
+
+int cairn_utimens(cairn_pool* pool, cairn_ino ino, int64_t atime_ns, int64_t mtime_ns) {
+  return change_inode(pool, ino, [&](file::LocalSeat& seat, const file::Map& map) {
+    return file::set_times(fs_of(pool), seat, map, time_of(atime_ns), time_of(mtime_ns));
+  });
+}
+
+int cairn_truncate(cairn_pool* pool, cairn_ino ino, uint64_t size) {
+  auto map = live_map(fs_of(pool), ino);
+  if (!map.ok()) return -map.code();
+  const uint64_t mode = map->inode->mode.load();
+  const auto number = static_cast<unsigned long long>(ino);
+  if (S_ISDIR(mode)) return code(fail(EISDIR, "inode %llu: is a directory", number));
+  if (!S_ISREG(mode)) return code(fail(EINVAL, "inode %llu: not a regular file", number));
+  return code(file::truncate(fs_of(pool), *map, size));
+}
+
+int cairn_setxattr(cairn_pool* pool, cairn_ino ino, const char* name, const void* value,
+                   size_t size, int flags) {
+  auto map = live_map(fs_of(pool), ino);
+  if (!map.ok()) return -map.code();
+  return code(file::set_xattr(fs_of(pool), *map, name, value, size, flags));
+}
+
+ssize_t cairn_getxattr(cairn_pool* pool, cairn_ino ino, const char* name, void* value,
+                       size_t capacity) {
+  auto map = live_map(fs_of(pool), ino);
+  if (!map.ok()) return -map.code();
+  return give(file::get_xattr(fs_of(pool), *map, name), value, capacity, name);
+}
+
+ssize_t cairn_listxattr(cairn_pool* pool, cairn_ino ino, char* list, size_t capacity) {
+  auto map = live_map(fs_of(pool), ino);
+  if (!map.ok()) return -map.code();
+  return give(file::list_xattrs(fs_of(pool), *map), list, capacity, "names of attributes");
+}
+
+int cairn_removexattr(cairn_pool* pool, cairn_ino ino, const char* name) {
+  auto map = live_map(fs_of(pool), ino);
+  if (!map.ok()) return -map.code();
+  return code(file::remove_xattr(fs_of(pool), *map, name));
+}
+
+}  // extern "C"

@@ -1,0 +1,125 @@
+#include "file/names_parts.h"
+
+#include "pool/space.h"
+
+namespace cairn::file::names {
+
+Status check_writable(const FileSystem& fs) {
+  if (fs.pool.read_only) return fail(EROFS, "pool %s is attached read-only", fs.pool.path.c_str());
+  return Status();
+}
+
+Status check_alive(const Map& directory) {
+  const Inode& inode = *directory.inode;
+  if (!is_live(inode) || inode.links.load() == 0 || !S_ISDIR(inode.mode.load()))
+    return fail(ENOENT, "directory %llu was removed",
+                static_cast<unsigned long long>(directory.number));
+  return Status();
+}
+
+Result<Name> checked_name(std::string_view text) {
+  if (text.empty() || text == "." || text == "..")
+    return fail(EINVAL, "\"%.*s\" is no name", static_cast<int>(text.size()), text.data());
+  return make_name(text.data(), text.size());
+}
+
+Result<Map> live_map(FileSystem& fs, uint64_t number) {
+  auto inode = live_inode(fs, number);
+  if (!inode.ok()) return inode.status();
+  return Map{*inode, number};
+}
+
+Result<Slot> find_existing(const FileSystem& fs, const Map& directory, const Name& name) {
+  auto slot = find_name(fs, directory, name);
+  if (slot.code() == ENOENT)
+    return fail(ENOENT, "%.*s: no such file or directory", static_cast<int>(name.length),
+                name.text);
+  return slot;
+}
+
+Status LockedName::enter(uint64_t parent, std::string_view text) {
+  CAIRN_TRY(check_writable(fs_));
+  auto checked = checked_name(text);
+  if (!checked.ok()) return checked.status();
+  name = *checked;
+  auto entered = enter_directory(fs_, parent);
+  if (!entered.ok()) return entered.status();
+  directory = *entered;
+  return Status();
+}
+
+Status LockedName::lock() {
+  seat_.emplace(fs_.pool);
+  if (!seat_->ok()) return pool::no_seat(fs_.pool);
+  lock_.emplace(fs_.pool, **seat_, directory.inode->lock);
+  return check_alive(directory);
+}
+
+Status Making::make(uint32_t mode) {
+  auto made = make_inode(fs_, seat_, mode, pool::Need::ordinary);
+  if (made.ok()) made_ = *made;
+  return made.status();
+}
+
+Making::~Making() {
+  if (made_.inode == nullptr) return;
+  // Only a link's text can be there: one block, named by direct[0].
+  const Entry entry{made_.inode->direct[0].load()};
+  if (entry && fs_.pool.valid(entry.block()))
+    pool::free_published(fs_.pool, seat_, entry.block(), 1, &made_.inode->direct[0]);
+  unmake_inode(fs_, seat_, made_);
+}
+
+Status Making::write_target(std::string_view target) {
+  Inode& inode = *made_.inode;
+  fs_.pool.store(inode.size, target.size());
+  if (target.size() <= format::inline_bytes) {
+    pool::Segment& segment = fs_.pool.segment_of(&inode);
+    return segment.region.copy(static_cast<uint64_t>(inode.text - segment.base), target.data(),
+                               target.size());
+  }
+  auto block = block_for(fs_.pool, seat_, map(), 0, pool::Need::ordinary);
+  if (!block.ok()) return block.status();
+  return fs_.pool.copy_in(*block, 0, target.data(), target.size());
+}
+
+Status Making::name(LockedName& at, const Slot& place, const LowerIdentity* lower, uint64_t now) {
+  Inode& inode = *made_.inode;
+  const uint64_t mode = inode.mode.load();
+  const bool is_directory = S_ISDIR(mode);
+  fs_.pool.store(inode.links, is_directory ? 2 : 1);
+  if (is_directory) {
+    fs_.pool.store(inode.directory.parent, at.directory.number);
+    fs_.pool.store(inode.flags,
+                   inode.flags.load() | (at.inode().flags.load() & format::flag_covered));
+  }
+  fs_.pool.flush(&inode, sizeof inode);
+  pool::Change change(fs_.pool, seat_);
+  CAIRN_TRY(insert_name(fs_, seat_, change, at.directory, at.name, place,
+                        {made_.number, type_of(mode), now, lower}));
+  change.set(inode.state, format::inode_live);
+  if (is_directory) change.set(at.inode().links, at.inode().links.load() + 1);
+  const Status status = change.commit();
+  // A failure to write back leaves the record, and with it the inode, to recovery.
+  made_ = {};
+  inode_is_made(fs_, seat_);
+  return status;
+}
+
+// Whether a directory that is about to be removed is empty is known only once lower was asked.
+Status fill_victim(FileSystem& fs, const Map& directory, const Name& name) {
+  if (fs.lower == nullptr) return Status();
+  uint64_t number = 0;
+  {
+    pool::SeatGuard seat(fs.pool);
+    if (!seat.ok()) return pool::no_seat(fs.pool);
+    auto slot = find_name(fs, directory, name);
+    if (!slot.ok() || !slot->has_lower()) return Status();
+    number = slot->inode;
+  }
+  auto map = live_map(fs, number);
+  if (!map.ok() || !S_ISDIR(map->inode->mode.load()) || !is_lazy(*map->inode)) return Status();
+  return fs.lower->fill_directory(number);
+}
+
+}  // namespace cairn::file::names

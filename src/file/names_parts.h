@@ -1,0 +1,84 @@
+// What the changes of names share: the directory that is entered, locked and still there.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <optional>
+#include <string_view>
+
+#include "file/names.h"
+#include "file/open_file.h"
+#include "pool/lock.h"
+#include "pool/seats.h"
+
+namespace cairn::file::names {
+
+inline unsigned type_of(uint64_t mode) { return (static_cast<unsigned>(mode) & S_IFMT) >> 12; }
+inline bool is_lazy(const Inode& inode) { return (inode.flags.load() & format::flag_lazy) != 0; }
+
+// EROFS in a pool that is only looked at.
+Status check_writable(const FileSystem& fs);
+// ENOENT: it was removed before its lock was held.
+Status check_alive(const Map& directory);
+// EINVAL for the empty name, "." and "..", ENAMETOOLONG.
+Result<Name> checked_name(std::string_view text);
+Result<Map> live_map(FileSystem& fs, uint64_t number);
+// ENOENT comes with its text.
+Result<Slot> find_existing(const FileSystem& fs, const Map& directory, const Name& name);
+
+// A name in a directory, both checked, with a seat and the directory's lock held.
+class LockedName {
+ public:
+  explicit LockedName(FileSystem& fs) : fs_(fs) {}
+  LockedName(const LockedName&) = delete;
+  LockedName& operator=(const LockedName&) = delete;
+
+  // enter() and lock(); between the two, what comes from lower may be asked for.
+  Status take(uint64_t parent, std::string_view text) {
+    CAIRN_TRY(enter(parent, text));
+    return lock();
+  }
+  Status enter(uint64_t parent, std::string_view text);
+  Status lock();
+  // The lock goes, the seat stays: for what follows a change.
+  void unlock() { lock_.reset(); }
+
+  [[nodiscard]] LocalSeat& seat() { return **seat_; }
+  [[nodiscard]] Inode& inode() const { return *directory.inode; }
+
+  Map directory;
+  Name name;
+
+ private:
+  FileSystem& fs_;
+  std::optional<pool::SeatGuard> seat_;
+  std::optional<pool::LockGuard> lock_;
+};
+
+// A change that makes an inode and its first name; gives the inode back if it comes to nothing.
+class Making {
+ public:
+  Making(FileSystem& fs, LocalSeat& seat) : fs_(fs), seat_(seat) {}
+  ~Making();
+  Making(const Making&) = delete;
+  Making& operator=(const Making&) = delete;
+
+  Status make(uint32_t mode);
+  // Writes a link's text: short ones into the inode, others into its first block.
+  Status write_target(std::string_view target);
+  // Flushes the inode, then makes it live and names it, all at once.
+  Status name(LockedName& at, const Slot& place, const LowerIdentity* lower, uint64_t now);
+
+  [[nodiscard]] Map map() const { return {made_.inode, made_.number}; }
+  Inode* operator->() const { return made_.inode; }
+
+ private:
+  FileSystem& fs_;
+  LocalSeat& seat_;
+  NewInode made_;
+};
+
+// Whether a directory that is about to be removed is empty is known only once lower was asked.
+Status fill_victim(FileSystem& fs, const Map& directory, const Name& name);
+
+}  // namespace cairn::file::names

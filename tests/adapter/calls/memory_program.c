@@ -1,0 +1,138 @@
+/* Mappings, locks, waiting. One paragraph per trap; see show.h. */
+#include "show.h"
+
+static void mappings(void) {
+  int fd = make("map", "mapped");
+  ftruncate(fd, 20000);
+  char* p = mmap(NULL, 20000, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  SHOW(p != MAP_FAILED);
+  memcpy(p + 8000, "hole", 4);
+  SHOW(pread(fd, buffer, 4, 8000));
+  printf("%.4s\n", buffer);
+  SHOW(pwrite(fd, "written", 7, 12288));
+  printf("%.7s\n", p + 12288);
+  SHOW(msync(p, 20000, MS_SYNC));
+  SHOW(msync(p + 1, 10, MS_SYNC));
+  char* q = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 8192);
+  q[0] = '!';
+  SHOW(pread(fd, buffer, 1, 8192));
+  SHOW(buffer[0]);
+  SHOW(munmap(p + 4096, 4096));
+  SHOW(close(fd));
+  printf("%.6s\n", p);
+  p[0] = 'M';
+  SHOW(munmap(p, 20000));
+  show_file("map");
+  SHOW(munmap(q, 4096));
+  fd = open("map", O_RDWR);
+  p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  char* moved = mremap(p, 4096, 16384, MREMAP_MAYMOVE);
+  SHOW(moved != MAP_FAILED);
+  printf("%.4s\n", moved + 8000);
+  if (fork() == 0) {
+    memcpy(moved + 100, "child", 5);
+    _exit(0);
+  }
+  wait(NULL);
+  printf("%.5s\n", moved + 100);
+  SHOW(munmap(moved, 16384));
+  int ro = open("map", O_RDONLY);
+  SHOW((long)mmap(NULL, 4096, PROT_WRITE, MAP_SHARED, ro, 0));
+  SHOW((long)mmap(NULL, 0, PROT_READ, MAP_SHARED, ro, 0));
+  SHOW((long)mmap(NULL, 4096, PROT_READ, MAP_SHARED, ro, 1));
+  SHOW((long)mmap(NULL, 4096, PROT_READ, MAP_SHARED, open(".", O_RDONLY), 0));
+}
+
+static void* wait_for_lock(void* fd) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 10};
+  return (void*)(long)fcntl((int)(long)fd, F_OFD_SETLKW, &lock);
+}
+
+static void locking(void) {
+  int fd = make("lock", "0123456789");
+  int other = open("lock", O_RDWR);
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_END, .l_start = -5, .l_len = 3};
+  SHOW(fcntl(fd, F_SETLK, &lock));
+  pid_t child = fork();
+  if (child == 0) {
+    struct flock asked = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    SHOW(fcntl(fd, F_GETLK, &asked));
+    printf("type %d start %ld length %ld mine %d\n", asked.l_type, (long)asked.l_start,
+           (long)asked.l_len, asked.l_pid == getppid());
+    asked = (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 6, .l_len = 1};
+    SHOW(fcntl(other, F_SETLK, &asked));
+    fflush(stdout), _exit(0);
+  }
+  waitpid(child, NULL, 0);
+  /* Closing any descriptor of the file drops the process's locks. */
+  close(open("lock", O_RDONLY));
+  fflush(stdout);
+  if (fork() == 0) {
+    struct flock asked = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    SHOW(fcntl(fd, F_SETLK, &asked));
+    fflush(stdout), _exit(0);
+  }
+  wait(NULL);
+  SHOW(flock(fd, LOCK_EX));
+  SHOW(flock(other, LOCK_SH | LOCK_NB));
+  int shared = dup(fd);
+  SHOW(close(fd));
+  SHOW(flock(other, LOCK_SH | LOCK_NB));
+  SHOW(close(shared));
+  SHOW(flock(other, LOCK_SH | LOCK_NB));
+  fd = open("lock", O_RDWR);
+  struct flock of_description = {
+      .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 10};
+  SHOW(fcntl(fd, F_OFD_SETLK, &of_description));
+  SHOW(fcntl(other, F_OFD_SETLK, &of_description));
+  pthread_t thread;
+  pthread_create(&thread, NULL, wait_for_lock, (void*)(long)other);
+  usleep(10000);
+  of_description.l_type = F_UNLCK;
+  SHOW(fcntl(fd, F_OFD_SETLK, &of_description));
+  void* got;
+  pthread_join(thread, &got);
+  printf("waited %ld\n", (long)got);
+  SHOW(lseek(fd, 2, SEEK_SET));
+  SHOW(lockf(fd, F_TLOCK, 4));
+  SHOW(lockf(fd, F_ULOCK, 4));
+  int ro = open("lock", O_RDONLY);
+  lock = (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  SHOW(fcntl(ro, F_SETLK, &lock));
+  /* A lock taken by a child on the description stays with the parent. */
+  close(fd), close(other);
+  fd = open("lock", O_RDWR);
+  fflush(stdout);
+  if (fork() == 0) _exit(flock(fd, LOCK_EX) != 0);
+  int status;
+  wait(&status);
+  SHOW(status);
+  SHOW(flock(ro, LOCK_EX | LOCK_NB));
+}
+
+static void waiting(void) {
+  int fd = make("poll", "x"), ends[2];
+  if (pipe(ends) != 0) return;
+  struct pollfd fds[2] = {{fd, POLLIN | POLLOUT, 0}, {ends[0], POLLIN, 0}};
+  SHOW(poll(fds, 2, 1000));
+  printf("%x %x\n", fds[0].revents, fds[1].revents);
+  write(ends[1], "x", 1);
+  SHOW(ppoll(fds, 2, NULL, NULL));
+  fd_set readers, writers;
+  FD_ZERO(&readers);
+  FD_ZERO(&writers);
+  FD_SET(fd, &readers), FD_SET(ends[0], &readers), FD_SET(fd, &writers);
+  SHOW(select(fd + 10, &readers, &writers, NULL, NULL));
+  SHOW(FD_ISSET(fd, &readers) + FD_ISSET(ends[0], &readers) + FD_ISSET(fd, &writers));
+  struct epoll_event event = {.events = EPOLLIN};
+  SHOW(epoll_ctl(epoll_create1(0), EPOLL_CTL_ADD, fd, &event));
+  struct aiocb request = {.aio_fildes = fd, .aio_buf = "async", .aio_nbytes = 5, .aio_offset = 1};
+  SHOW(aio_write(&request));
+  const struct aiocb* list[] = {&request};
+  SHOW(aio_suspend(list, 1, NULL));
+  SHOW(aio_error(&request));
+  SHOW(aio_return(&request));
+  show_file("poll");
+}
+
+PARTS({"mappings", mappings}, {"locking", locking}, {"waiting", waiting})

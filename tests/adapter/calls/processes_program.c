@@ -1,0 +1,74 @@
+/* Children and the programs that they become. One paragraph per trap; see show.h. */
+#include "show.h"
+
+static void processes(void) {
+  int fd = make("shared", "");
+  fflush(stdout);
+  if (fork() == 0) _exit(write(fd, "child ", 6) != 6);
+  wait(NULL);
+  SHOW(write(fd, "parent ", 7));
+  if (vfork() == 0) {
+    execl("/bin/sh", "sh", "-c", "echo exec >&$0", (char[]){(char)('0' + fd), '\0'}, (char*)NULL);
+    _exit(1);
+  }
+  wait(NULL);
+  pid_t pid;
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, fd, 1);
+  posix_spawn_file_actions_addopen(&actions, 2, "spawned", O_CREAT | O_WRONLY, 0644);
+  char* arguments[] = {
+      "sh", "-c", "echo spawn; echo error >&2; cat missing-file 2>/dev/null || pwd | wc -l", NULL};
+  SHOW(posix_spawnp(&pid, "sh", &actions, NULL, arguments, environ));
+  int status;
+  waitpid(pid, &status, 0);
+  SHOW(status);
+  show_file("shared");
+  show_file("spawned");
+  SHOW(posix_spawn(&pid, "./missing", NULL, NULL, arguments, environ));
+  SHOW(system("test -f shared"));
+  FILE* pipe = popen("cat shared | wc -l", "r");
+  int lines = 0;
+  SHOW(fscanf(pipe, "%d", &lines));
+  SHOW(pclose(pipe));
+  SHOW(lines);
+  fcntl(fd, F_SETFD, FD_CLOEXEC);
+  snprintf(buffer, sizeof buffer, "exec 2>/dev/null; echo x >&%d", fd);
+  SHOW(system(buffer) != 0);
+  SHOW(execl("./shared", "shared", (char*)NULL));
+  SHOW(execl("./missing", "missing", (char*)NULL));
+  int pair[2];
+  socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
+  fflush(stdout);
+  if (fork() == 0) {
+    int sent = open("sent", O_RDWR | O_CREAT, 0644);
+    union {
+      struct cmsghdr header;
+      char room[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct iovec byte = {"x", 1};
+    struct msghdr message = {.msg_iov = &byte,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control};
+    control.header = (struct cmsghdr){
+        .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+    memcpy(CMSG_DATA(&control.header), &sent, sizeof sent);
+    sendmsg(pair[0], &message, 0);
+    read(pair[0], buffer, 1); /* until it has been taken */
+    _exit(0);
+  }
+  char control[CMSG_SPACE(sizeof(int))];
+  struct iovec byte = {buffer, 1};
+  struct msghdr message = {
+      .msg_iov = &byte, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+  SHOW(recvmsg(pair[1], &message, 0));
+  int received;
+  memcpy(&received, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof received);
+  SHOW(write(received, "through a socket", 16));
+  write(pair[1], "x", 1);
+  wait(NULL);
+  show_file("sent");
+}
+
+PARTS({"processes", processes})

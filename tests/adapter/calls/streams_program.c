@@ -1,0 +1,103 @@
+/* FILE, and the standard streams. One paragraph per trap; see show.h. */
+#include "show.h"
+
+static void streams(void) {
+  FILE* f = fopen("stream", "w+");
+  SHOW(f != NULL);
+  SHOW(fprintf(f, "%d %s\n", 42, "words"));
+  SHOW(fputs("line\n", f));
+  SHOW(fseek(f, 0, SEEK_SET));
+  int number = 0;
+  char word[32];
+  SHOW(fscanf(f, "%d %31s", &number, word));
+  printf("%d %s\n", number, word);
+  SHOW(ftell(f));
+  SHOW(fileno(f) > 2);
+  char* line = NULL;
+  size_t room = 0;
+  getline(&line, &room, f);
+  SHOW(getline(&line, &room, f));
+  SHOW(getline(&line, &room, f));
+  SHOW(feof(f) != 0);
+  SHOW(fseek(f, -3, SEEK_END));
+  SHOW(fgetc(f));
+  SHOW(ungetc('U', f));
+  SHOW(fgetc(f));
+  SHOW(fflush(f));
+  SHOW(ftruncate(fileno(f), 4));
+  SHOW(fclose(f));
+  show_file("stream");
+  SHOW(fopen("stream", "wx") != NULL);
+  SHOW(fopen("stream", "odd") != NULL);
+  SHOW(fopen("none/none", "r") != NULL);
+  f = fopen("stream", "a+");
+  SHOW(fputs("appended", f));
+  rewind(f);
+  SHOW(fread(buffer, 1, 100, f));
+  SHOW(fclose(f));
+  f = fdopen(open("stream", O_RDONLY), "r");
+  setvbuf(f, NULL, _IONBF, 0);
+  SHOW(fgetc(f));
+  SHOW(fputc('x', f));
+  SHOW(ferror(f) != 0);
+  f = freopen("other", "w", f);
+  SHOW(fputs("reopened", f));
+  SHOW(fclose(f));
+  show_file("other");
+  SHOW(fdopen(open("other", O_RDONLY), "w") != NULL);
+  static char big[300000];
+  memset(big, 'b', sizeof big);
+  f = fopen("big", "w");
+  SHOW(fwrite(big, 1000, 300, f));
+  SHOW(fclose(f));
+  f = fopen("big", "r");
+  SHOW(fread(big, 1, sizeof big, f));
+  SHOW(fgetc(f));
+  SHOW(fclose(f));
+  f = fopen("wide", "w+");
+  SHOW(fwide(f, 1) > 0);
+  SHOW(fputws(L"gr\u00fc\u00df dich\n", f));
+  SHOW(fwprintf(f, L"%d %ls\n", 7, L"\u2192"));
+  SHOW(fputwc(L'\u00e9', f));
+  rewind(f);
+  wchar_t wide[64];
+  SHOW(fgetws(wide, 64, f) != NULL);
+  SHOW(wcslen(wide));
+  SHOW(fgetwc(f));
+  SHOW(ungetwc(L'x', f));
+  SHOW(fgetwc(f));
+  SHOW(fclose(f));
+  show_file("wide");
+}
+
+static void standard(void) {
+  fflush(stdout);
+  int saved = dup(1), fd = open("standard", O_RDWR | O_CREAT | O_TRUNC, 0644);
+  printf("before ");
+  dup2(fd, 1);
+  printf("printf\n");
+  fflush(stdout);
+  puts("puts");
+  putchar('c');
+  fflush(stdout);
+  system("echo from a shell");
+  dup2(saved, 1);
+  close(fd), close(saved);
+  printf("back\n");
+  show_file("standard");
+  fflush(stdout);
+  saved = dup(1);
+  SHOW(freopen("standard", "a", stdout) != NULL);
+  printf("reopened\n");
+  fflush(stdout);
+  dup2(saved, 1);
+  show_file("standard");
+  int in = dup(0);
+  SHOW(freopen("standard", "r", stdin) != NULL);
+  char word[32] = "";
+  SHOW(scanf("%31s", word));
+  printf("%s\n", word);
+  dup2(in, 0);
+}
+
+PARTS({"streams", streams}, {"standard", standard})

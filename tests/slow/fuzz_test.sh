@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# libFuzzer with AddressSanitizer on pool images, structure-aware, for three minutes
+# (CAIRN_FUZZ_SECONDS), in a build of its own: build/fuzz, as `make fuzz` makes it.
+set -euo pipefail
+command -v clang++ > /dev/null || { echo "no clang++ (scripts/setup.sh dev installs it)"; exit 77; }
+build=${CAIRN_FUZZ_DIR:-$CAIRN_SOURCE_DIR/build/fuzz}
+cd "$CAIRN_SOURCE_DIR"
+if [ ! -f "$build/build.ninja" ]; then
+  cmake --preset fuzz -B "$build" > /dev/null
+fi
+cmake --build "$build" --target fuzz_pool_image > "$build/fuzz-build.log" 2>&1 || { cat "$build/fuzz-build.log"; exit 1; }
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/corpus"
+if ! "$build/fuzz/fuzz_pool_image" -max_total_time="${CAIRN_FUZZ_SECONDS:-180}" -timeout=30 -max_len=192 \
+  -rss_limit_mb=4096 -print_final_stats=1 -artifact_prefix="$build/" "$scratch/corpus" > "$scratch/log" 2>&1; then
+  tail -60 "$scratch/log"
+  exit 1
+fi
+grep -E '^stat::|^Done|seed' "$scratch/log" | head -20
