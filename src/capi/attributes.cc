@@ -61,6 +61,14 @@ ssize_t give(const Result<std::string>& text, void* buffer, size_t capacity, con
   return static_cast<ssize_t>(text->size());
 }
 
+// The same for a change, which a pool that is only looked at refuses.
+template <typename Change>
+int make_change(cairn_pool* pool, cairn_ino ino, Change change) {
+  if (fs_of(pool).pool.read_only)
+    return code(fail(EROFS, "pool %s is attached read-only", fs_of(pool).pool.path.c_str()));
+  return change_inode(pool, ino, change);
+}
+
 }  // namespace
 
 Result<file::Map> live_map(file::FileSystem& fs, uint64_t number) {
@@ -84,19 +92,19 @@ int cairn_stat_ino(cairn_pool* pool, cairn_ino ino, cairn_stat* st) {
 }
 
 int cairn_chmod(cairn_pool* pool, cairn_ino ino, uint32_t mode) {
-  return change_inode(pool, ino, [&](file::LocalSeat& seat, const file::Map& map) {
+  return make_change(pool, ino, [&](file::LocalSeat& seat, const file::Map& map) {
     return file::set_mode(fs_of(pool), seat, map, mode);
   });
 }
 
 int cairn_chown(cairn_pool* pool, cairn_ino ino, uint32_t uid, uint32_t gid) {
-  return change_inode(pool, ino, [&](file::LocalSeat& seat, const file::Map& map) {
+  return make_change(pool, ino, [&](file::LocalSeat& seat, const file::Map& map) {
     return file::set_owner(fs_of(pool), seat, map, uid, gid);
   });
 }
 
 int cairn_utimens(cairn_pool* pool, cairn_ino ino, int64_t atime_ns, int64_t mtime_ns) {
-  return change_inode(pool, ino, [&](file::LocalSeat& seat, const file::Map& map) {
+  return make_change(pool, ino, [&](file::LocalSeat& seat, const file::Map& map) {
     return file::set_times(fs_of(pool), seat, map, time_of(atime_ns), time_of(mtime_ns));
   });
 }
@@ -104,6 +112,8 @@ int cairn_utimens(cairn_pool* pool, cairn_ino ino, int64_t atime_ns, int64_t mti
 int cairn_truncate(cairn_pool* pool, cairn_ino ino, uint64_t size) {
   auto map = live_map(fs_of(pool), ino);
   if (!map.ok()) return -map.code();
+  if (fs_of(pool).pool.read_only)
+    return code(fail(EROFS, "pool %s is attached read-only", fs_of(pool).pool.path.c_str()));
   const uint64_t mode = map->inode->mode.load();
   const auto number = static_cast<unsigned long long>(ino);
   if (S_ISDIR(mode)) return code(fail(EISDIR, "inode %llu: is a directory", number));
