@@ -85,6 +85,7 @@ using namespace cairn::capi;  // NOLINT(google-build-using-namespace)
 extern "C" {
 
 int cairn_stat_ino(cairn_pool* pool, cairn_ino ino, cairn_stat* st) {
+  const WriteWindow window;
   return change_inode(pool, ino, [&](file::LocalSeat&, const file::Map& map) {
     fill_stat(fs_of(pool), map, st);
     return Status();
@@ -92,24 +93,28 @@ int cairn_stat_ino(cairn_pool* pool, cairn_ino ino, cairn_stat* st) {
 }
 
 int cairn_chmod(cairn_pool* pool, cairn_ino ino, uint32_t mode) {
+  const WriteWindow window;
   return make_change(pool, ino, [&](file::LocalSeat& seat, const file::Map& map) {
     return file::set_mode(fs_of(pool), seat, map, mode);
   });
 }
 
 int cairn_chown(cairn_pool* pool, cairn_ino ino, uint32_t uid, uint32_t gid) {
+  const WriteWindow window;
   return make_change(pool, ino, [&](file::LocalSeat& seat, const file::Map& map) {
     return file::set_owner(fs_of(pool), seat, map, uid, gid);
   });
 }
 
 int cairn_utimens(cairn_pool* pool, cairn_ino ino, int64_t atime_ns, int64_t mtime_ns) {
+  const WriteWindow window;
   return make_change(pool, ino, [&](file::LocalSeat& seat, const file::Map& map) {
     return file::set_times(fs_of(pool), seat, map, time_of(atime_ns), time_of(mtime_ns));
   });
 }
 
 int cairn_truncate(cairn_pool* pool, cairn_ino ino, uint64_t size) {
+  const WriteWindow window;
   auto map = live_map(fs_of(pool), ino);
   if (!map.ok()) return -map.code();
   if (fs_of(pool).pool.read_only)
@@ -123,6 +128,7 @@ int cairn_truncate(cairn_pool* pool, cairn_ino ino, uint64_t size) {
 
 int cairn_setxattr(cairn_pool* pool, cairn_ino ino, const char* name, const void* value,
                    size_t size, int flags) {
+  const WriteWindow window;
   auto map = live_map(fs_of(pool), ino);
   if (!map.ok()) return -map.code();
   return code(file::set_xattr(fs_of(pool), *map, name, value, size, flags));
@@ -130,18 +136,21 @@ int cairn_setxattr(cairn_pool* pool, cairn_ino ino, const char* name, const void
 
 ssize_t cairn_getxattr(cairn_pool* pool, cairn_ino ino, const char* name, void* value,
                        size_t capacity) {
+  const WriteWindow window;
   auto map = live_map(fs_of(pool), ino);
   if (!map.ok()) return -map.code();
   return give(file::get_xattr(fs_of(pool), *map, name), value, capacity, name);
 }
 
 ssize_t cairn_listxattr(cairn_pool* pool, cairn_ino ino, char* list, size_t capacity) {
+  const WriteWindow window;
   auto map = live_map(fs_of(pool), ino);
   if (!map.ok()) return -map.code();
   return give(file::list_xattrs(fs_of(pool), *map), list, capacity, "names of attributes");
 }
 
 int cairn_removexattr(cairn_pool* pool, cairn_ino ino, const char* name) {
+  const WriteWindow window;
   auto map = live_map(fs_of(pool), ino);
   if (!map.ok()) return -map.code();
   return code(file::remove_xattr(fs_of(pool), *map, name));

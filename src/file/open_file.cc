@@ -295,7 +295,7 @@ std::string companion_path(const FileSystem& fs, const Map& map) {
   std::snprintf(name, sizeof name, "/companion/%llu.%llu",
                 static_cast<unsigned long long>(map.number),
                 static_cast<unsigned long long>(map.inode->generation.load()));
-  return fs.pool.path + name;
+  return fs.pool.home + name;
 }
 
 OffsetGuard::OffsetGuard(File& file, LocalSeat& seat) : file_(file) {
