@@ -1,7 +1,9 @@
 #include "memory_limit.h"
 
 #include <linux/magic.h>
+#include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/sysmacros.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -63,7 +65,21 @@ MemoryLimit memory_limit() {
   return limit;
 }
 
+namespace {
+
+uint64_t device_size(dev_t device) {
+  std::ifstream size("/sys/dev/char/" + std::to_string(major(device)) + ":" +
+                     std::to_string(minor(device)) + "/size");
+  uint64_t bytes = 0;
+  size >> bytes;
+  return bytes;
+}
+
+}  // namespace
+
 uint64_t place_limit(const std::string& directory) {
+  struct stat st {};
+  if (stat(directory.c_str(), &st) == 0 && S_ISCHR(st.st_mode)) return device_size(st.st_rdev);
   struct statfs fs {};
   if (statfs(directory.c_str(), &fs) != 0) throw Error(exit_failed, system_error(directory, errno));
   uint64_t bytes = static_cast<uint64_t>(fs.f_bavail) * static_cast<uint64_t>(fs.f_bsize);

@@ -1,5 +1,6 @@
 #include "pool_create.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,7 +14,10 @@
 namespace cairn::cli {
 namespace {
 
-std::string parent_of(const std::string& path) {
+// What the size is a share of: the directory that the pool lies in, or the device that it is.
+std::string place_of(const std::string& path) {
+  struct stat st {};
+  if (stat(path.c_str(), &st) == 0 && S_ISCHR(st.st_mode)) return path;
   const size_t slash = path.rfind('/');
   return slash == 0 ? "/" : path.substr(0, slash);
 }
@@ -22,7 +26,7 @@ std::string parent_of(const std::string& path) {
 
 void create_pool(const Config& config, const std::string& path, cairn_pool_options options) {
   options.struct_size = sizeof options;
-  options.size = pool_size(config, parent_of(path));
+  options.size = pool_size(config, place_of(path));
   check(cairn_pool_create(path.c_str(), &options), path);
 }
 
@@ -40,11 +44,13 @@ double populate_pool(const Pool& pool) {
 Pool attach_or_create(const Config& config) {
   const std::string path = pool_path(config, "", true);
   cairn_pool* existing = nullptr;
-  const int result = cairn_pool_attach(path.c_str(), 0, &existing);
+  // Programs will ask for the window too: where there is none, this says so before they start.
+  const unsigned flags = config.value("pool.protect") == "on" ? CAIRN_ATTACH_WRITE_WINDOW : 0;
+  const int result = cairn_pool_attach(path.c_str(), flags, &existing);
   if (result == 0) return {existing, path};
   if (result != -ENOENT) check(result, path);
   create_pool(config, path);
-  Pool pool(path);
+  Pool pool(path, flags);
   check(cairn_setxattr(pool.get(), CAIRN_ROOT, made_by_run, "1", 1, 0), path);
   return pool;
 }

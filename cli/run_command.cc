@@ -89,6 +89,7 @@ struct Run {
             {"CAIRN_COVER", directory},
             {"CAIRN_POOL", pool},
             {"CAIRN_RUN", this_run()},
+            {"CAIRN_POOL_PROTECT", context.config.value("pool.protect")},
             {"CAIRN_DURABILITY", context.config.value("durability")},
             {"CAIRN_LOG_LEVEL", context.config.value("log.level")}};
   }

@@ -23,7 +23,9 @@ static int attach_error;
 static int attach_locked() {
   if (pool != nullptr || attach_error != 0) return attach_error;
   cairn_pool* attached = nullptr;
-  int error = pool_path[0] == '\0' ? -ENOENT : cairn_pool_attach(pool_path, 0, &attached);
+  const char* window = getenv("CAIRN_POOL_PROTECT");
+  unsigned flags = window != nullptr && strcmp(window, "on") == 0 ? CAIRN_ATTACH_WRITE_WINDOW : 0;
+  int error = pool_path[0] == '\0' ? -ENOENT : cairn_pool_attach(pool_path, flags, &attached);
   if (error < 0) {
     // The caller finds out whether that is as it should be.
     if (error == -ENOENT && pool_path[0] != '\0') return error;

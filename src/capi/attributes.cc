@@ -61,6 +61,14 @@ ssize_t give(const Result<std::string>& text, void* buffer, size_t capacity, con
   return static_cast<ssize_t>(text->size());
 }
 
+// The same for a change, which a pool that is only looked at refuses.
+template <typename Change>
+int make_change(cairn_pool* pool, cairn_ino ino, Change change) {
+  if (fs_of(pool).pool.read_only)
+    return code(fail(EROFS, "pool %s is attached read-only", fs_of(pool).pool.path.c_str()));
+  return change_inode(pool, ino, change);
+}
+
 }  // namespace
 
 Result<file::Map> live_map(file::FileSystem& fs, uint64_t number) {
@@ -77,6 +85,7 @@ using namespace cairn::capi;  // NOLINT(google-build-using-namespace)
 extern "C" {
 
 int cairn_stat_ino(cairn_pool* pool, cairn_ino ino, cairn_stat* st) {
+  const WriteWindow window;
   return change_inode(pool, ino, [&](file::LocalSeat&, const file::Map& map) {
     fill_stat(fs_of(pool), map, st);
     return Status();
@@ -84,26 +93,32 @@ int cairn_stat_ino(cairn_pool* pool, cairn_ino ino, cairn_stat* st) {
 }
 
 int cairn_chmod(cairn_pool* pool, cairn_ino ino, uint32_t mode) {
-  return change_inode(pool, ino, [&](file::LocalSeat& seat, const file::Map& map) {
+  const WriteWindow window;
+  return make_change(pool, ino, [&](file::LocalSeat& seat, const file::Map& map) {
     return file::set_mode(fs_of(pool), seat, map, mode);
   });
 }
 
 int cairn_chown(cairn_pool* pool, cairn_ino ino, uint32_t uid, uint32_t gid) {
-  return change_inode(pool, ino, [&](file::LocalSeat& seat, const file::Map& map) {
+  const WriteWindow window;
+  return make_change(pool, ino, [&](file::LocalSeat& seat, const file::Map& map) {
     return file::set_owner(fs_of(pool), seat, map, uid, gid);
   });
 }
 
 int cairn_utimens(cairn_pool* pool, cairn_ino ino, int64_t atime_ns, int64_t mtime_ns) {
-  return change_inode(pool, ino, [&](file::LocalSeat& seat, const file::Map& map) {
+  const WriteWindow window;
+  return make_change(pool, ino, [&](file::LocalSeat& seat, const file::Map& map) {
     return file::set_times(fs_of(pool), seat, map, time_of(atime_ns), time_of(mtime_ns));
   });
 }
 
 int cairn_truncate(cairn_pool* pool, cairn_ino ino, uint64_t size) {
+  const WriteWindow window;
   auto map = live_map(fs_of(pool), ino);
   if (!map.ok()) return -map.code();
+  if (fs_of(pool).pool.read_only)
+    return code(fail(EROFS, "pool %s is attached read-only", fs_of(pool).pool.path.c_str()));
   const uint64_t mode = map->inode->mode.load();
   const auto number = static_cast<unsigned long long>(ino);
   if (S_ISDIR(mode)) return code(fail(EISDIR, "inode %llu: is a directory", number));
@@ -113,6 +128,7 @@ int cairn_truncate(cairn_pool* pool, cairn_ino ino, uint64_t size) {
 
 int cairn_setxattr(cairn_pool* pool, cairn_ino ino, const char* name, const void* value,
                    size_t size, int flags) {
+  const WriteWindow window;
   auto map = live_map(fs_of(pool), ino);
   if (!map.ok()) return -map.code();
   return code(file::set_xattr(fs_of(pool), *map, name, value, size, flags));
@@ -120,18 +136,21 @@ int cairn_setxattr(cairn_pool* pool, cairn_ino ino, const char* name, const void
 
 ssize_t cairn_getxattr(cairn_pool* pool, cairn_ino ino, const char* name, void* value,
                        size_t capacity) {
+  const WriteWindow window;
   auto map = live_map(fs_of(pool), ino);
   if (!map.ok()) return -map.code();
   return give(file::get_xattr(fs_of(pool), *map, name), value, capacity, name);
 }
 
 ssize_t cairn_listxattr(cairn_pool* pool, cairn_ino ino, char* list, size_t capacity) {
+  const WriteWindow window;
   auto map = live_map(fs_of(pool), ino);
   if (!map.ok()) return -map.code();
   return give(file::list_xattrs(fs_of(pool), *map), list, capacity, "names of attributes");
 }
 
 int cairn_removexattr(cairn_pool* pool, cairn_ino ino, const char* name) {
+  const WriteWindow window;
   auto map = live_map(fs_of(pool), ino);
   if (!map.ok()) return -map.code();
   return code(file::remove_xattr(fs_of(pool), *map, name));

@@ -138,10 +138,12 @@ using namespace cairn::capi;  // NOLINT(google-build-using-namespace)
 extern "C" {
 
 ssize_t cairn_pread(cairn_file* file, void* buffer, size_t size, uint64_t offset) {
+  const WriteWindow window;
   return count(file::read_at(file_of(file), buffer, size, offset));
 }
 
 ssize_t cairn_pwrite(cairn_file* handle, const void* buffer, size_t size, uint64_t offset) {
+  const WriteWindow window;
   file::File& file = file_of(handle);
   if (appends(file)) [[unlikely]] {
     // As Linux does: O_APPEND wins over the offset.
@@ -152,11 +154,13 @@ ssize_t cairn_pwrite(cairn_file* handle, const void* buffer, size_t size, uint64
 }
 
 ssize_t cairn_preadv(cairn_file* file, const struct iovec* vector, int n, uint64_t offset) {
+  const WriteWindow window;
   if (Status s = check_vector(vector, n); !s.ok()) return code(s);
   return count(read_vector(file_of(file), vector, n, offset));
 }
 
 ssize_t cairn_pwritev(cairn_file* handle, const struct iovec* vector, int n, uint64_t offset) {
+  const WriteWindow window;
   if (Status s = check_vector(vector, n); !s.ok()) return code(s);
   file::File& file = file_of(handle);
   if (appends(file)) return count(append_vector(file, vector, n));
@@ -164,28 +168,34 @@ ssize_t cairn_pwritev(cairn_file* handle, const struct iovec* vector, int n, uin
 }
 
 ssize_t cairn_appendv(cairn_file* handle, const struct iovec* vector, int n) {
+  const WriteWindow window;
   if (Status s = check_vector(vector, n); !s.ok()) return code(s);
   return count(append_vector(file_of(handle), vector, n));
 }
 
 ssize_t cairn_read(cairn_file* file, void* buffer, size_t size) {
+  const WriteWindow window;
   const iovec piece{buffer, size};
   return count(read_shared(file_of(file), &piece, 1));
 }
 ssize_t cairn_write(cairn_file* file, const void* buffer, size_t size) {
+  const WriteWindow window;
   const iovec piece = piece_of(buffer, size);
   return count(write_shared(file_of(file), &piece, 1));
 }
 ssize_t cairn_readv(cairn_file* file, const struct iovec* vector, int n) {
+  const WriteWindow window;
   if (Status s = check_vector(vector, n); !s.ok()) return code(s);
   return count(read_shared(file_of(file), vector, n));
 }
 ssize_t cairn_writev(cairn_file* file, const struct iovec* vector, int n) {
+  const WriteWindow window;
   if (Status s = check_vector(vector, n); !s.ok()) return code(s);
   return count(write_shared(file_of(file), vector, n));
 }
 
 int64_t cairn_seek(cairn_file* file, int64_t offset, int whence) {
+  const WriteWindow window;
   uint64_t result = 0;
   Status status = seek_to(file_of(file), offset, whence, &result);
   return status.ok() ? static_cast<int64_t>(result) : -status.code();

@@ -30,6 +30,7 @@ extern "C" {
 
 int cairn_cover_open(cairn_pool* pool, const char* directory, const cairn_cover_options* options,
                      cairn_cover** cover) {
+  const WriteWindow window;
   cairn::tier::OpenOptions open;
   if (options != nullptr) {
     if (options->struct_size < sizeof(cairn_cover_options))
@@ -41,16 +42,21 @@ int cairn_cover_open(cairn_pool* pool, const char* directory, const cairn_cover_
 }
 
 int cairn_cover_join(cairn_pool* pool, const char* directory, cairn_cover** cover) {
+  const WriteWindow window;
   return give(cairn::tier::join_cover(fs_of(pool), directory), cover);
 }
 
-void cairn_cover_close(cairn_cover* cover) { delete cover; }
+void cairn_cover_close(cairn_cover* cover) {
+  const WriteWindow window;
+  delete cover;
+}
 
 cairn_ino cairn_cover_top(const cairn_cover* cover) { return cover->cover->top; }
 const char* cairn_cover_path(const cairn_cover* cover) { return cover->cover->path.c_str(); }
 
 int cairn_cover_drain(cairn_cover* cover, cairn_progress progress, cairn_drain_problem problem,
                       void* context, cairn_drain_report* report) {
+  const WriteWindow window;
   cairn::tier::DrainCalls calls;
   if (progress != nullptr)
     calls.progress = [=](uint64_t done, uint64_t total) {
@@ -67,12 +73,14 @@ int cairn_cover_drain(cairn_cover* cover, cairn_progress progress, cairn_drain_p
 }
 
 int cairn_cover_discard(cairn_cover* cover) {
+  const WriteWindow window;
   const Status status = cairn::tier::discard_cover(*cover->cover);
   if (status.ok()) delete cover;
   return code(status);
 }
 
 int cairn_cover_list(cairn_pool* pool, cairn_cover_visit visit, void* context) {
+  const WriteWindow window;
   auto& fs = fs_of(pool);
   return code(cairn::tier::for_each_record(
       fs, [&](const std::string& name, const cairn::tier::CoverRecord& record) -> Status {

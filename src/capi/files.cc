@@ -55,6 +55,7 @@ using namespace cairn::capi;  // NOLINT(google-build-using-namespace)
 extern "C" {
 
 int cairn_fstat(cairn_file* handle, cairn_stat* st) {
+  const WriteWindow window;
   file::File& file = file_of(handle);
   pool::SeatGuard seat(file.fs->pool);
   if (!seat.ok()) return code(pool::no_seat(file.fs->pool));
@@ -63,6 +64,7 @@ int cairn_fstat(cairn_file* handle, cairn_stat* st) {
 }
 
 int cairn_ftruncate(cairn_file* handle, uint64_t size) {
+  const WriteWindow window;
   file::File& file = file_of(handle);
   if (!file.writable || !S_ISREG(file.inode->mode.load()))
     return code(fail(EINVAL, "inode %llu: not a regular file open for writing",
@@ -71,16 +73,19 @@ int cairn_ftruncate(cairn_file* handle, uint64_t size) {
 }
 
 int cairn_fallocate(cairn_file* file, int mode, uint64_t offset, uint64_t size) {
+  const WriteWindow window;
   return code(preallocate(file_of(file), mode, offset, size));
 }
 
 int cairn_fsync(cairn_file* file) {
+  const WriteWindow window;
   return code(file::sync_file(*file_of(file).fs, file_of(file).map()));
 }
 int cairn_fdatasync(cairn_file* file) { return cairn_fsync(file); }
 
 int cairn_mmap(cairn_file* handle, void* address, size_t size, int prot, int flags, uint64_t offset,
                void** mapped) {
+  const WriteWindow window;
   file::File& file = file_of(handle);
   auto& mappings = cairn_file_pool(handle)->mappings;
   for (int attempt = 0;; ++attempt) {
@@ -95,16 +100,19 @@ int cairn_mmap(cairn_file* handle, void* address, size_t size, int prot, int fla
 }
 
 int cairn_munmap(cairn_pool* pool, void* address, size_t size) {
+  const WriteWindow window;
   return code(pool->mappings.unmap(address, size));
 }
 
 int cairn_msync(cairn_pool* pool, void* address, size_t size, int flags) {
+  const WriteWindow window;
   if ((flags & MS_SYNC) != 0 && (flags & MS_ASYNC) != 0)
     return code(fail(EINVAL, "msync flags %#x", static_cast<unsigned>(flags)));
   return code(pool->mappings.sync(fs_of(pool), address, size));
 }
 
 int cairn_view_open(cairn_file* handle, uint64_t offset, size_t size, cairn_view* view) {
+  const WriteWindow window;
   file::File& file = file_of(handle);
   file::FileSystem& fs = *file.fs;
   if (!file.readable)
@@ -143,6 +151,7 @@ int cairn_view_open(cairn_file* handle, uint64_t offset, size_t size, cairn_view
 }
 
 void cairn_view_close(cairn_file* file, cairn_view* view) {
+  const WriteWindow window;
   std::unique_ptr<file::PinHandle> pin(reinterpret_cast<file::PinHandle*>(view->pin));
   if (pin != nullptr) file::unpin(*file_of(file).fs, *pin);
   view->pin = 0;

@@ -8,6 +8,7 @@
 #include "file/mapping.h"
 #include "file/open_file.h"
 #include "file/process.h"
+#include "persist/write_window.h"
 
 struct cairn_pool {
   std::unique_ptr<cairn::file::FileSystem> fs;
@@ -16,6 +17,9 @@ struct cairn_pool {
   cairn::file::Mappings mappings;
   cairn::file::ForkedLane forked;
 };
+
+// Every call that reaches a pool has one first of all.
+using cairn::persist::WriteWindow;
 
 // A cairn_file is a file::File; the C name has no body of its own.
 namespace cairn::capi {

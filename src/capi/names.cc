@@ -71,6 +71,7 @@ extern "C" {
 
 int cairn_lookup(cairn_pool* pool, cairn_ino dir, const char* path, unsigned flags,
                  cairn_stat* st) {
+  const WriteWindow window;
   file::Resolved at;
   file::ResolveOptions options;
   options.follow_last = (flags & CAIRN_NOFOLLOW) == 0;
@@ -81,6 +82,7 @@ int cairn_lookup(cairn_pool* pool, cairn_ino dir, const char* path, unsigned fla
 
 int cairn_walk(cairn_pool* pool, cairn_ino top, cairn_ino dir, const char* path, unsigned flags,
                cairn_stat* st, cairn_ino* parent, cairn_ino* at, char* rest, size_t capacity) {
+  const WriteWindow window;
   file::Resolved resolved;
   file::ResolveOptions options;
   options.top = top;
@@ -102,6 +104,7 @@ int cairn_walk(cairn_pool* pool, cairn_ino top, cairn_ino dir, const char* path,
 }
 
 int cairn_path_of(cairn_pool* pool, cairn_ino top, cairn_ino dir, char* path, size_t capacity) {
+  const WriteWindow window;
   auto text = file::path_of(fs_of(pool), top, dir);
   if (!text.ok()) return -text.code();
   if (text->size() + 1 > capacity) return code(fail(ERANGE, "a path of %zu bytes", text->size()));
@@ -110,10 +113,12 @@ int cairn_path_of(cairn_pool* pool, cairn_ino top, cairn_ino dir, char* path, si
 }
 
 int cairn_mkdir(cairn_pool* pool, cairn_ino dir, const char* path, uint32_t mode) {
+  const WriteWindow window;
   return make_name(pool, dir, path, {S_IFDIR | (mode & 07777)});
 }
 
 int cairn_mknod(cairn_pool* pool, cairn_ino dir, const char* path, uint32_t mode) {
+  const WriteWindow window;
   const uint32_t type = (mode & S_IFMT) == 0 ? S_IFREG : mode & S_IFMT;
   if (type == S_IFCHR || type == S_IFBLK)
     return code(fail(EPERM, "%s: a pool holds no device nodes", path));
@@ -123,6 +128,7 @@ int cairn_mknod(cairn_pool* pool, cairn_ino dir, const char* path, uint32_t mode
 }
 
 int cairn_symlink(cairn_pool* pool, const char* target, cairn_ino dir, const char* path) {
+  const WriteWindow window;
   if (target[0] == '\0') return code(fail(ENOENT, "%s: an empty target", path));
   const std::string_view text(target, strnlen(target, file::longest_path + 1));
   if (text.size() > file::longest_path)
@@ -132,6 +138,7 @@ int cairn_symlink(cairn_pool* pool, const char* target, cairn_ino dir, const cha
 }
 
 int cairn_unlink(cairn_pool* pool, cairn_ino dir, const char* path) {
+  const WriteWindow window;
   file::Resolved at;
   if (Status s = resolve_name(fs_of(pool), dir, path, &at); !s.ok()) return code(s);
   if (at.name == ".") return code(fail(EISDIR, "%s: is a directory", path));
@@ -141,6 +148,7 @@ int cairn_unlink(cairn_pool* pool, cairn_ino dir, const char* path) {
 }
 
 int cairn_rmdir(cairn_pool* pool, cairn_ino dir, const char* path) {
+  const WriteWindow window;
   file::Resolved at;
   if (Status s = resolve_name(fs_of(pool), dir, path, &at); !s.ok()) return code(s);
   // "." says EINVAL, ".." ENOTEMPTY, as rmdir(2).
@@ -154,6 +162,7 @@ int cairn_rmdir(cairn_pool* pool, cairn_ino dir, const char* path) {
 
 int cairn_rename(cairn_pool* pool, cairn_ino from_dir, const char* from, cairn_ino to_dir,
                  const char* to, unsigned flags) {
+  const WriteWindow window;
   file::Resolved a;
   file::Resolved b;
   if (Status s = resolve_name(fs_of(pool), from_dir, from, &a); !s.ok()) return code(s);
@@ -164,6 +173,7 @@ int cairn_rename(cairn_pool* pool, cairn_ino from_dir, const char* from, cairn_i
 
 int cairn_link(cairn_pool* pool, cairn_ino from_dir, const char* from, cairn_ino to_dir,
                const char* to, unsigned flags) {
+  const WriteWindow window;
   uint64_t number = 0;
   {
     file::Resolved at;
@@ -177,6 +187,7 @@ int cairn_link(cairn_pool* pool, cairn_ino from_dir, const char* from, cairn_ino
 }
 
 int cairn_link_ino(cairn_pool* pool, cairn_ino ino, cairn_ino dir, const char* path) {
+  const WriteWindow window;
   file::Resolved at;
   if (Status s = resolve_new_name(fs_of(pool), dir, path, &at); !s.ok()) return code(s);
   return code_at(file::link_inode(fs_of(pool), ino, at.parent, at.name), path);
@@ -184,6 +195,7 @@ int cairn_link_ino(cairn_pool* pool, cairn_ino ino, cairn_ino dir, const char* p
 
 ssize_t cairn_readlink(cairn_pool* pool, cairn_ino dir, const char* path, char* buffer,
                        size_t capacity) {
+  const WriteWindow window;
   auto& fs = fs_of(pool);
   uint64_t number = dir;
   if (path[0] != '\0') {
@@ -205,6 +217,7 @@ ssize_t cairn_readlink(cairn_pool* pool, cairn_ino dir, const char* path, char* 
 
 int cairn_readdir(cairn_pool* pool, cairn_ino dir, uint64_t cookie, cairn_dirent* entries,
                   size_t capacity) {
+  const WriteWindow window;
   auto& fs = fs_of(pool);
   auto map = file::enter_directory(fs, dir);
   if (!map.ok()) return -map.code();

@@ -123,6 +123,7 @@ extern "C" {
 
 int cairn_open(cairn_pool* pool, cairn_ino dir, const char* path, int flags, uint32_t mode,
                cairn_file** file) {
+  const WriteWindow window;
   const Request request(path, flags, mode);
   if (request.unnamed && !request.writes)
     return code(fail(EINVAL, "%s: O_TMPFILE needs write access", path));
@@ -136,6 +137,7 @@ int cairn_open(cairn_pool* pool, cairn_ino dir, const char* path, int flags, uin
 }
 
 int cairn_open_ino(cairn_pool* pool, cairn_ino ino, int flags, cairn_file** file) {
+  const WriteWindow window;
   auto& fs = fs_of(pool);
   Result<std::unique_ptr<file::File>> opened = Status(EBUSY);
   {
@@ -147,6 +149,7 @@ int cairn_open_ino(cairn_pool* pool, cairn_ino ino, int flags, cairn_file** file
 }
 
 int cairn_close(cairn_file* handle) {
+  const WriteWindow window;
   if (handle == nullptr) return code(fail(EBADF, "no file"));
   file::File& file = file_of(handle);
   if (file.references.fetch_sub(1) != 1) return 0;
@@ -159,11 +162,13 @@ int cairn_close(cairn_file* handle) {
 void cairn_retain(cairn_file* file) { file_of(file).references.fetch_add(1); }
 
 void cairn_file_get_id(cairn_file* handle, cairn_file_id* id) {
+  const WriteWindow window;
   id->slot = file_of(handle).slot;
   id->generation = file_of(handle).slot_generation;
 }
 
 int cairn_file_adopt(cairn_pool* pool, cairn_file_id id, cairn_file** file) {
+  const WriteWindow window;
   auto& fs = fs_of(pool);
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return code(pool::no_seat(fs.pool));
@@ -177,9 +182,13 @@ cairn_ino cairn_file_ino(cairn_file* file) { return file_of(file).number; }
 cairn_pool* cairn_file_pool(cairn_file* file) {
   return static_cast<cairn_pool*>(file_of(file).fs->handle);
 }
-int cairn_file_get_flags(cairn_file* file) { return flags_of(file_of(file)); }
+int cairn_file_get_flags(cairn_file* file) {
+  const WriteWindow window;
+  return flags_of(file_of(file));
+}
 
 int cairn_file_set_flags(cairn_file* handle, int flags) {
+  const WriteWindow window;
   file::File& file = file_of(handle);
   uint64_t now = file.shared->flags.load();
   uint64_t wanted = 0;
@@ -191,6 +200,7 @@ int cairn_file_set_flags(cairn_file* handle, int flags) {
 }
 
 int cairn_companion(cairn_file* handle) {
+  const WriteWindow window;
   file::File& file = file_of(handle);
   const std::string path = file::companion_path(*file.fs, file.map());
   if ((file.inode->flags.load() & format::flag_companion) == 0) {

@@ -55,6 +55,7 @@ const char* cairn_last_error(void) { return cairn::last_detail(); }
 const char* cairn_version(void) { return CAIRN_VERSION; }
 
 int cairn_pool_create(const char* path, const cairn_pool_options* options) {
+  const WriteWindow window;
   cairn::pool::CreateOptions create;
   uint32_t mode = 0700;
   bool populate = false;
@@ -79,6 +80,10 @@ int cairn_pool_create(const char* path, const cairn_pool_options* options) {
 }
 
 int cairn_pool_attach(const char* path, unsigned flags, cairn_pool** pool) {
+  if ((flags & CAIRN_ATTACH_WRITE_WINDOW) != 0) {
+    if (Status status = cairn::persist::switch_on_write_window(); !status.ok()) return code(status);
+  }
+  const WriteWindow window;
   cairn::file::AttachOptions options;
   options.read_only = (flags & CAIRN_ATTACH_READ_ONLY) != 0;
   options.no_recovery = (flags & CAIRN_ATTACH_NO_RECOVERY) != 0;
@@ -97,12 +102,14 @@ int cairn_pool_attach(const char* path, unsigned flags, cairn_pool** pool) {
 }
 
 void cairn_pool_detach(cairn_pool* pool) {
+  const WriteWindow window;
   if (pool == nullptr) return;
   cairn::file::detach(*pool->fs);
   delete pool;
 }
 
 int cairn_pool_set_durability(cairn_pool* pool, int durability) {
+  const WriteWindow window;
   if (durability != CAIRN_DURABILITY_FSYNC && durability != CAIRN_DURABILITY_WRITE)
     return code(fail(EINVAL, "durability %d", durability));
   fs_of(pool).durable_writes = durability == CAIRN_DURABILITY_WRITE;
@@ -110,6 +117,7 @@ int cairn_pool_set_durability(cairn_pool* pool, int durability) {
 }
 
 int cairn_pool_get_info(cairn_pool* handle, cairn_pool_info* info) {
+  const WriteWindow window;
   auto& fs = fs_of(handle);
   cairn::pool::Pool& pool = fs.pool;
   const auto& identity = pool.superblock();
@@ -150,6 +158,7 @@ int cairn_pool_get_info(cairn_pool* handle, cairn_pool_info* info) {
 }
 
 int cairn_pool_get_lanes(cairn_pool* handle, cairn_lane_info* lanes, size_t capacity) {
+  const WriteWindow window;
   cairn::pool::Pool& pool = fs_of(handle).pool;
   const int probe = cairn::pool::open_lock_file(pool);
   int n = 0;
@@ -176,6 +185,7 @@ int cairn_pool_get_lanes(cairn_pool* handle, cairn_lane_info* lanes, size_t capa
 }
 
 int cairn_pool_grow(cairn_pool* handle, uint64_t bytes) {
+  const WriteWindow window;
   cairn::pool::Pool& pool = fs_of(handle).pool;
   auto lock = cairn::pool::lock_attach(pool);
   if (!lock.ok()) return code(lock.status());
@@ -186,6 +196,7 @@ int cairn_pool_grow(cairn_pool* handle, uint64_t bytes) {
 }
 
 int cairn_pool_populate(cairn_pool* handle, cairn_progress progress, void* context) {
+  const WriteWindow window;
   cairn::pool::Pool& pool = fs_of(handle).pool;
   uint64_t total = 0;
   for (uint32_t s = 0; s < pool.segments.load(); ++s) total += pool.segment[s]->region.size();
@@ -209,15 +220,20 @@ int cairn_pool_populate(cairn_pool* handle, cairn_progress progress, void* conte
 }
 
 int64_t cairn_pool_check(const char* path, cairn_finding finding, void* context) {
+  const WriteWindow window;
   auto findings = cairn::file::check(path, [&](const char* text) {
     if (finding != nullptr) finding(context, text);
   });
   return findings.ok() ? static_cast<int64_t>(*findings) : -findings.code();
 }
 
-int cairn_pool_remove(const char* path) { return code(cairn::pool::remove_files(path)); }
+int cairn_pool_remove(const char* path) {
+  const WriteWindow window;
+  return code(cairn::pool::remove_files(path));
+}
 
 int cairn_statfs(cairn_pool* handle, cairn_space* space) {
+  const WriteWindow window;
   cairn::pool::Pool& pool = fs_of(handle).pool;
   reclaim(fs_of(handle));
   const cairn::pool::Usage usage = cairn::pool::usage(pool);
@@ -230,23 +246,29 @@ int cairn_statfs(cairn_pool* handle, cairn_space* space) {
 // ---- life of a process ----
 
 int cairn_fork_prepare(cairn_pool* pool) {
+  const WriteWindow window;
   return code(cairn::file::prepare_fork(fs_of(pool), &pool->forked));
 }
 void cairn_fork_parent(cairn_pool* pool) {
+  const WriteWindow window;
   cairn::file::finish_fork_in_parent(fs_of(pool), &pool->forked);
 }
 void cairn_fork_child(cairn_pool* pool) {
+  const WriteWindow window;
   cairn::file::finish_fork_in_child(fs_of(pool), &pool->forked);
 }
 int cairn_exec_prepare(cairn_pool* pool, cairn_file* const* files, size_t count) {
+  const WriteWindow window;
   auto fd = cairn::file::prepare_exec(
       fs_of(pool), reinterpret_cast<cairn::file::File* const*>(files), count);
   return fd.ok() ? *fd : -fd.code();
 }
 void cairn_exec_cancel(cairn_pool* pool, int descriptor) {
+  const WriteWindow window;
   cairn::file::finish_exec(fs_of(pool), descriptor).ignore();  // only a foreign number can fail
 }
 int cairn_exec_adopt(cairn_pool* pool, int descriptor) {
+  const WriteWindow window;
   return code(cairn::file::finish_exec(fs_of(pool), descriptor));
 }
 

@@ -12,6 +12,7 @@
 #include "file/reclaim.h"
 #include "pool/epoch.h"
 #include "pool/lock.h"
+#include "pool/lock_file.h"
 #include "pool/recover.h"
 #include "pool/redo.h"
 #include "pool/seats.h"
@@ -36,6 +37,9 @@ Status store_boot(Pool& pool) {
 Status first_attach(FileSystem& fs) {
   Pool& pool = fs.pool;
   const bool clean = pool.state->clean.load() == 1;
+  // From here on nobody can take the pool over by another lock file; if somebody just has, he counts.
+  if (clean) pool.store(pool.state->clean, 0);
+  CAIRN_TRY(pool::confirm_lock_file(pool));
   if (!clean && !same_boot(pool)) {
     CAIRN_TRY(rebuild(fs));
   } else if (!clean) {

@@ -40,7 +40,7 @@ bool touches(Range range, uint64_t base, unsigned level) {
 class Cutter {
  public:
   Cutter(FileSystem& fs, LocalSeat& seat, const Map& map, Range range)
-      : fs_(fs), pool_(fs.pool), seat_(seat), map_(map), range_(range) {}
+      : pool_(fs.pool), seat_(seat), map_(map), range_(range) {}
 
   // A copy of the node without what lies in the range; the entry that names it.
   Result<Entry> without_range(Entry entry, uint64_t base, unsigned level) {
@@ -94,7 +94,7 @@ class Cutter {
     pool_.store(orphan.orphan_to, range_.to);
     pool_.store(orphan.flags, format::flag_change);
     pool_.flush(&orphan, sizeof orphan);
-    return pool_.fence();
+    return Status();  // the change waits for that before it makes it happen
   }
 
   void settle() {
@@ -107,7 +107,6 @@ class Cutter {
   }
 
  private:
-  FileSystem& fs_;
   Pool& pool_;
   LocalSeat& seat_;
   const Map& map_;

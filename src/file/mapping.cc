@@ -23,11 +23,30 @@ constexpr uint64_t round_up(uint64_t bytes) { return (bytes + block_size - 1) & 
 
 Status failed(const char* what) { return fail(errno, "mmap: %s: %s", what, strerror(errno)); }
 
+Status not_aligned(const FileSystem& fs, uint64_t unit) {
+  return fail(ENODEV,
+              "mmap: %s maps in units of %llu bytes only, and the file's blocks do not lie so; a "
+              "namespace made with ndctl create-namespace --mode=devdax --align=4k can map any file",
+              fs.pool.path.c_str(), static_cast<unsigned long long>(unit));
+}
+
+// A dax device refuses private mappings, so those get copies. What others store later may be seen in a
+// private mapping, or not: here it is not.
+Status place_copy(uint8_t* at, uint64_t size, int protection, const uint8_t* from) {
+  if (mprotect(at, size, PROT_READ | PROT_WRITE) != 0) return failed("a private copy");
+  std::memcpy(at, from, size);
+  if (mprotect(at, size, protection) != 0) return failed("a private copy");
+  return Status();
+}
+
 // Maps the file's blocks over a reserved range, run by run.
 Status place(File& file, uint8_t* at, uint64_t size, int protection, int flags, uint64_t offset) {
   FileSystem& fs = *file.fs;
   const uint64_t first = offset >> block_shift;
   const uint64_t last = first + (size >> block_shift);
+  const bool on_device = fs.pool.lock_identity != 0;
+  const bool copied = on_device && (flags & MAP_TYPE) == MAP_PRIVATE;
+  const uint64_t unit = on_device ? fs.pool.superblock().mapping_unit.load() : block_size;
   for (uint64_t b = first; b < last;) {
     Spot spot;
     CAIRN_TRY(walk(fs.pool, file.map(), b, &spot));
@@ -43,7 +62,16 @@ Status place(File& file, uint8_t* at, uint64_t size, int protection, int flags, 
       n += contiguous(fs.pool, file.map(), b + n, next, last - b - n);
     }
     const pool::Segment& segment = *fs.pool.segment[spot.block.segment()];
-    void* mapped = mmap(at + ((b - first) << block_shift), n << block_shift, protection,
+    uint8_t* target = at + ((b - first) << block_shift);
+    if (copied) {
+      CAIRN_TRY(place_copy(target, n << block_shift, protection, fs.pool.at(spot.block)));
+      b += n;
+      continue;
+    }
+    if (((reinterpret_cast<uintptr_t>(target) | spot.block.index() << block_shift | n << block_shift) &
+         (unit - 1)) != 0)
+      return not_aligned(fs, unit);
+    void* mapped = mmap(target, n << block_shift, protection,
                         (flags & ~(MAP_FIXED_NOREPLACE | MAP_ANONYMOUS)) | MAP_FIXED, segment.fd,
                         static_cast<off_t>(spot.block.index() << block_shift));
     if (mapped == MAP_FAILED) return failed("placing blocks");

@@ -274,8 +274,10 @@ bool drop_lane(FileSystem& fs, uint32_t lane) {
     // What nobody holds was being closed by somebody who died at it.
     if ((open->holder[lane / 64].load() & bit) == 0 && has_holder(*open)) continue;
     let_go(fs.pool, *open, lane);
+    const uint64_t number = open->inode.load();
     if (end_description(fs, *open)) {
-      ended = true;
+      const Inode* inode = inode_at(fs, number);
+      ended = ended || inode == nullptr || inode->links.load() == 0;
       fs.free_open_files.push(slot);
     }
   }
@@ -297,7 +299,7 @@ std::string companion_path(const FileSystem& fs, const Map& map) {
   std::snprintf(name, sizeof name, "/companion/%llu.%llu",
                 static_cast<unsigned long long>(map.number),
                 static_cast<unsigned long long>(map.inode->generation.load()));
-  return fs.pool.path + name;
+  return fs.pool.home + name;
 }
 
 OffsetGuard::OffsetGuard(File& file, LocalSeat& seat) : file_(file) {

@@ -60,6 +60,9 @@ bool FileSystem::is_published(uint64_t number, uint64_t file_block, unsigned lev
 }
 
 void FileSystem::recover_seat(format::Seat& seat) {
+  // It died inside a call: an inode may have lost its last name, and not been ended yet. To look for those
+  // means to look at every inode, so whoever dies between calls (as most programs do: they exit) is spared it.
+  if (seat.epoch.load() != 0) pool.store(pool.state->sweep, 1);
   // Bytes beyond the end of file that an extending write left.
   if (const uint64_t number = seat.extending_inode.load(); number != 0) {
     Map map;
@@ -99,8 +102,7 @@ void FileSystem::recover_seat(format::Seat& seat) {
 
 void FileSystem::recover_lane(uint32_t lane) {
   fold_lane_stamps(*this, lane);
-  drop_lane(*this, lane);
-  pool.store(pool.state->sweep, 1);
+  if (drop_lane(*this, lane)) pool.store(pool.state->sweep, 1);
 }
 
 bool FileSystem::reclaim_everything(LocalSeat& seat) {

@@ -53,7 +53,7 @@ struct Superblock {
   Word mapping_unit;        // bytes; devdax align
   Word granularity;         // persist::Granularity
   Word forced_granularity;  // 1: the creator asked for it, not the medium
-  Word lock_identity[4];    // devdax: the lock file's device, inode, token; else 0
+  Word reserved0[4];
   Word medium;              // media::Kind
   Word large_pages;
   Word stream_min;          // bytes from which a copy past the cache is faster, measured at creation
@@ -82,7 +82,8 @@ struct alignas(64) State {
   Word boot_id[2];           // of the last attach: another one means that shared memory was lost
   Word attach_generation;    // counts full recoveries and first attaches
   Word sweep;                // 1: a process died with open files; unlinked ones may wait (file/)
-  Word reserved0[3];
+  Word lock_identity;        // devdax: which file carries its locks, see pool/lock_file.h; else 0
+  Word reserved0[2];
 
   Word epoch;                // reclaim epoch, starts at 1
   Word reserved1[7];

@@ -47,6 +47,10 @@ struct Description {
 // block devices, ENODEV for a dax device in another mode, EROFS for a read-only file system.
 Result<Description> recognise(const char* path, const SystemRoot& root = SystemRoot());
 
+// The same for a dax device that is open, without asking libpmem2: what an attach has to know.
+Result<Description> recognise_device(int descriptor, const char* path,
+                                     const SystemRoot& root = SystemRoot());
+
 // Creates a file of `size` bytes, mode 0600, sparse; returns its descriptor (close-on-exec). EEXIST if
 // there is one. On failure nothing is left behind.
 Result<int> create_segment(const char* path, uint64_t size);

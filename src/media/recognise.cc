@@ -39,8 +39,20 @@ class Descriptor {
   int value_;
 };
 
-Result<Description> describe_device(const char* path, dev_t number, const SystemRoot& root) {
+Result<Description> describe_dax(const char* path, dev_t number, const SystemRoot& root) {
   CAIRN_TRY_ASSIGN(device, inspect_dax(number, path, root));
+  Description medium;
+  medium.kind = Kind::devdax;
+  medium.granularity = device.cache_is_safe ? Granularity::byte : Granularity::cache_line;
+  medium.large_pages = device.align >= probe_size;
+  medium.mapping_unit = device.align;
+  medium.size = device.size;
+  medium.file_system = "devdax";
+  return medium;
+}
+
+Result<Description> describe_device(const char* path, dev_t number, const SystemRoot& root) {
+  CAIRN_TRY_ASSIGN(medium, describe_dax(path, number, root));
   Descriptor descriptor(open(path, O_RDWR | O_CLOEXEC));
   if (descriptor.value() < 0) {
     int error = errno;
@@ -51,16 +63,9 @@ Result<Description> describe_device(const char* path, dev_t number, const System
                          : std::strerror(error);
     return fail(error, "%s: open the dax device: %s", path, hint);
   }
-  Description medium;
-  medium.kind = Kind::devdax;
-  medium.granularity = pmem2_granularity(
-      descriptor.value(), device.cache_is_safe ? Granularity::byte : Granularity::cache_line);
+  medium.granularity = pmem2_granularity(descriptor.value(), medium.granularity);
   // Whatever libpmem2 may say: msync does nothing on a dax device.
   if (medium.granularity == Granularity::page) medium.granularity = Granularity::cache_line;
-  medium.large_pages = device.align >= probe_size;
-  medium.mapping_unit = device.align;
-  medium.size = device.size;
-  medium.file_system = "devdax";
   return medium;
 }
 
@@ -191,6 +196,15 @@ const char* name_of(Kind kind) {
       return "file";
   }
   return "?";
+}
+
+Result<Description> recognise_device(int descriptor, const char* path, const SystemRoot& root) {
+  struct stat info;
+  if (fstat(descriptor, &info) != 0) {
+    int error = errno;
+    return fail(error, "%s: %s", path, std::strerror(error));
+  }
+  return describe_dax(path, info.st_rdev, root);
 }
 
 Result<Description> recognise(const char* path, const SystemRoot& root) {

@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "persist/streaming.h"
+#include "persist/write_window.h"
 
 namespace cairn::persist {
 namespace {
@@ -31,6 +32,9 @@ Status Region::open(const RegionOptions& options, const Backend* backend, void* 
     return fail(EINVAL, "region without a mapping");
   }
   close();
+  if (backend->word == nullptr) {
+    CAIRN_TRY(protect(options.base, options.size, options.writable));
+  }
   bool small_pages = !options.large_pages && backend->word == nullptr;
   if (small_pages) warmth_table_ = first_touch::create_table(options.size);
   warmth_ = warmth_table_ != nullptr ? warmth_table_ : &always_warm;

@@ -12,6 +12,8 @@
 #include "media/media.h"
 #include "media/memory_share.h"
 #include "persist/streaming.h"
+#include "pool/device.h"
+#include "pool/lock_file.h"
 
 namespace cairn::pool {
 namespace {
@@ -71,7 +73,7 @@ Status map_segment(Pool& pool, uint32_t number, int fd, const media::Description
     media::unmap(mapping);
     close(fd);
   };
-  if (medium.kind == media::Kind::tmpfs || medium.kind == media::Kind::file) {
+  if (medium.kind != media::Kind::devdax) {
     const bool shared_memory = medium.kind == media::Kind::tmpfs;
     segment->reserve = [fd, shared_memory, path = pool.path](uint64_t offset, uint64_t bytes) {
       if (shared_memory) CAIRN_TRY(check_share(path, bytes));
@@ -126,15 +128,13 @@ std::string parent_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// Unlinks the files (not folders) of a folder, if it is there.
-void empty_folder(const std::string& path) {
-  DIR* folder = opendir(path.c_str());
-  if (folder == nullptr) return;
-  while (const dirent* entry = readdir(folder)) {
-    if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-      unlinkat(dirfd(folder), entry->d_name, 0);
-  }
-  closedir(folder);
+// Makes the names in a directory survive power loss, where anything does.
+Status sync_directory(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool synced = fd >= 0 && fsync(fd) == 0;
+  const int error = errno;
+  if (fd >= 0) close(fd);
+  return synced ? Status() : fail(error, "%s: make its names durable: %s", path.c_str(), strerror(error));
 }
 
 void remove_tree(const std::string& path) {
@@ -152,6 +152,18 @@ Status create_segments(Pool& pool, const media::Description& medium, uint64_t si
     if (!fd.ok()) return fd.status();
     CAIRN_TRY(map_segment(pool, s, *fd, medium, granularity, stream_min));
   }
+  return Status();
+}
+
+// The whole device is mapped; the pool may be smaller.
+Status create_on_device(Pool& pool, const media::Description& medium, uint64_t size,
+                        persist::Granularity granularity, size_t stream_min) {
+  CAIRN_TRY(check_no_pool_on(pool.path));
+  auto fd = media::open_segment(pool.path.c_str());
+  if (!fd.ok()) return fd.status();
+  CAIRN_TRY(map_segment(pool, 0, *fd, medium, granularity, stream_min));
+  Segment& segment = *pool.segment[0];
+  segment.blocks = std::min({segment.blocks, size >> format::block_shift, format::max_segment_blocks});
   return Status();
 }
 
@@ -182,12 +194,10 @@ Status check_directory(const std::string& path) {
 
 }  // namespace
 
-Result<std::unique_ptr<Pool>> create_files(const std::string& path, const CreateOptions& options) {
-  const std::string parent = parent_of(path);
-  struct stat st {};
-  if (stat(path.c_str(), &st) == 0 && S_ISCHR(st.st_mode))
-    return fail(EOPNOTSUPP, "%s: pools on dax devices are not served yet; make a DAX file system there",
-                path.c_str());
+Result<std::unique_ptr<Pool>> create_files(const std::string& given, const CreateOptions& options) {
+  const bool device = is_device(given);
+  const std::string path = device ? device_path(given) : given;
+  const std::string parent = device ? path : parent_of(path);
   auto medium = media::recognise(parent.c_str());
   if (!medium.ok()) return medium.status();
   uint64_t size = round_down(options.size_bytes);
@@ -207,70 +217,97 @@ Result<std::unique_ptr<Pool>> create_files(const std::string& path, const Create
   if (options.lanes > format::max_lanes)
     return fail(EINVAL, "%s: %u lanes; at most %u", path.c_str(), options.lanes, format::max_lanes);
   const uint32_t lanes = options.lanes != 0 ? options.lanes : choose_lanes(size);
-  const uint32_t segments =
-      options.segments != 0 ? options.segments : choose_segments(size, medium->kind);
+  const uint32_t segments = device                  ? 1
+                            : options.segments != 0 ? options.segments
+                                                    : choose_segments(size, medium->kind);
   const persist::Granularity granularity =
       options.granularity != 0 ? static_cast<persist::Granularity>(options.granularity)
                                : medium->granularity;
-  if (mkdir(path.c_str(), 0700) != 0)
+  if (!device && mkdir(path.c_str(), 0700) != 0)
     return fail(errno, "%s: %s", path.c_str(), strerror(errno));
   auto pool = std::make_unique<Pool>();
-  pool->path = path;
+  pool->path = pool->home = path;
   pool->lock_path = segment_path(path, 0);
   pool->is_volatile = granularity == persist::Granularity::none;
   const size_t stream_min = persist::measure_stream_min();
-  Status status = create_segments(*pool, *medium, size, segments, granularity, stream_min);
+  Status status = device ? create_on_device(*pool, *medium, size, granularity, stream_min)
+                         : create_segments(*pool, *medium, size, segments, granularity, stream_min);
   if (status.ok()) status = write_format(*pool, lanes, 0);
   if (status.ok())
     status = store_medium(*pool, *medium, granularity, options.granularity != 0, stream_min);
-  if (status.ok() && mkdir((path + "/companion").c_str(), 0700) != 0)
+  if (status.ok() && device) {
+    name_lock_file(*pool);
+    status = agree_on_lock_file(*pool);
+  } else if (status.ok() && mkdir((path + "/companion").c_str(), 0700) != 0) {
     status = fail(errno, "%s/companion: %s", path.c_str(), strerror(errno));
+  }
+  if (status.ok() && !device && !medium->is_volatile) {
+    status = sync_directory(path);
+    if (status.ok()) status = sync_directory(parent);
+  }
   if (!status.ok()) {
     pool.reset();
-    remove_tree(path);
+    if (!device) remove_tree(path);
     return annotate(status, "cannot create pool %s", path.c_str());
   }
   return pool;
 }
 
 Result<std::unique_ptr<Pool>> open_files(const std::string& path, bool read_only) {
-  CAIRN_TRY(check_directory(path));
+  const bool device = is_device(path);
+  if (!device) CAIRN_TRY(check_directory(path));
   auto pool = std::make_unique<Pool>();
-  pool->path = path;
+  pool->path = pool->home = device ? device_path(path) : path;
   pool->read_only = read_only;
   pool->lock_path = segment_path(path, 0);
   const media::Access access = read_only ? media::Access::read_only : media::Access::read_write;
-  auto open_one = [access](Pool& into, uint32_t number) -> Status {
-    auto fd = media::open_segment(segment_path(into.path, number).c_str(), access);
+  auto open_one = [access, device](Pool& into, uint32_t number) -> Status {
+    auto fd = media::open_segment(
+        device ? into.path.c_str() : segment_path(into.path, number).c_str(), access);
     if (!fd.ok()) return fd.status();
     // What the creator saw is in the superblock; until that is read, what costs nothing to know.
     media::Description medium;
+    medium.mapping_unit = format::block_size;
+    if (device) {
+      auto found = media::recognise_device(*fd, into.path.c_str());
+      if (!found.ok()) {
+        close(*fd);
+        return found.status();
+      }
+      medium = *found;
+    }
     size_t stream_min = 0;
     if (into.identity != nullptr) {
       stream_min = into.identity->stream_min.load();
       medium.kind = static_cast<media::Kind>(into.identity->medium.load());
       medium.large_pages = into.identity->large_pages.load() != 0;
     } else {
-      format::Superblock* page = nullptr;
-      alignas(format::Superblock) uint8_t buffer[format::block_size];
-      page = reinterpret_cast<format::Superblock*>(buffer);
-      if (pread(*fd, buffer, sizeof buffer, 0) == static_cast<ssize_t>(sizeof buffer) &&
-          page->magic.load() == format::superblock_magic) {
-        const uint64_t kind = page->medium.load();
-        if (kind >= 1 && kind <= 4) medium.kind = static_cast<media::Kind>(kind);
-        medium.large_pages = page->large_pages.load() != 0;
-        stream_min = page->stream_min.load();
-        const uint64_t stored = page->granularity.load();
+      const FirstBlocks blocks = read_first_blocks(*fd, medium);
+      const format::Superblock& page = blocks.copy(0);
+      if (device && !blocks.are_ours()) {
+        close(*fd);
+        return fail(ENOENT, "%s: no pool on this device; cairn pool create %s makes one",
+                    into.path.c_str(), into.path.c_str());
+      }
+      if (page.magic.load() == format::superblock_magic) {
+        const uint64_t kind = page.medium.load();
+        if (kind >= 1 && kind <= 4 && !device) medium.kind = static_cast<media::Kind>(kind);
+        medium.large_pages = page.large_pages.load() != 0;
+        stream_min = page.stream_min.load();
+        const uint64_t stored = page.granularity.load();
         if (stored >= 1 && stored <= 4)
           medium.granularity = static_cast<persist::Granularity>(stored);
       }
       into.is_volatile = medium.granularity == persist::Granularity::none;
     }
-    medium.mapping_unit = format::block_size;
     return map_segment(into, number, *fd, medium, granularity_of(into, medium), stream_min);
   };
   CAIRN_TRY(open_one(*pool, 0));
   CAIRN_TRY(read_format(*pool));
+  if (device) {
+    name_lock_file(*pool);
+    CAIRN_TRY(agree_on_lock_file(*pool));
+  }
   auto load = [open_one](Pool& into) -> Status {
     const auto count = static_cast<uint32_t>(into.superblock().segments.load());
     for (uint32_t s = into.segments.load(); s < count && s < format::max_segments; ++s) {
@@ -318,6 +355,7 @@ Status add_segment(Pool& pool, uint64_t bytes) {
     if (segment.reserve)
       status = segment.reserve(0, static_cast<uint64_t>(
                                       reinterpret_cast<uint8_t*>(segment.record) - segment.base));
+    if (status.ok() && !pool.is_volatile) status = sync_directory(pool.path);
     if (status.ok()) status = publish_segment(pool, number);
   }
   if (!status.ok()) {
@@ -346,13 +384,27 @@ void close_lock_file(int descriptor) {
 
 Result<bool> anybody_attached(const std::string& lock_path) {
   const int fd = open(lock_path.c_str(), O_RDWR | O_CLOEXEC);
+  // The lock file of a pool on a device is made by the first who attaches in this boot.
+  if (fd < 0 && errno == ENOENT) return false;
   if (fd < 0) return fail(errno, "%s: %s", lock_path.c_str(), strerror(errno));
   auto held = media::is_held(fd, lane_lock_byte(0), format::max_lanes);
   close(fd);
   return held;
 }
 
+void remove_folder(const std::string& path) {
+  if (DIR* folder = opendir(path.c_str()); folder != nullptr) {
+    while (const dirent* entry = readdir(folder)) {
+      if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+        unlinkat(dirfd(folder), entry->d_name, 0);
+    }
+    closedir(folder);
+  }
+  rmdir(path.c_str());
+}
+
 Status remove_files(const std::string& path) {
+  if (is_device(path)) return remove_from_device(device_path(path));
   CAIRN_TRY(check_directory(path));
   const std::string lock_path = segment_path(path, 0);
   if (access(lock_path.c_str(), F_OK) == 0) {
@@ -365,11 +417,7 @@ Status remove_files(const std::string& path) {
     return fail(ENOENT, "%s: not a Cairn pool (no segment.0)", path.c_str());
   }
   // Companions and an adapter's links go with it; nothing else is expected here.
-  for (const char* folder : {"/companion", "/links"}) {
-    const std::string name = path + folder;
-    empty_folder(name);
-    rmdir(name.c_str());
-  }
+  for (const char* folder : {"/companion", "/links"}) remove_folder(path + folder);
   remove_tree(path);
   if (access(path.c_str(), F_OK) == 0)
     return fail(ENOTEMPTY, "%s: other files lie in this pool's directory and were left", path.c_str());

@@ -1,7 +1,8 @@
 // Files: a pool's segments on their medium, from a path to mapped memory and back.
 //
 // A pool is a directory (mode 0700) with the files segment.0, segment.1, ..., companion/ (for record
-// locks) and whatever adapters put beside them; or a devdax device.
+// locks) and whatever adapters put beside them; or a devdax device, whose locks and companions lie in shared
+// memory (lock_file.h).
 #pragma once
 
 #include <memory>
@@ -31,8 +32,10 @@ Result<std::unique_ptr<Pool>> open_files(const std::string& path, bool read_only
 // Adds one segment of at least `bytes`; the caller holds the attach lock.
 Status add_segment(Pool& pool, uint64_t bytes);
 
-// Removes the files of a pool that nobody is attached to (EBUSY).
+// Removes the files of a pool that nobody is attached to (EBUSY); from a device, its superblocks.
 Status remove_files(const std::string& path);
+// Unlinks the files of a folder, and the folder.
+void remove_folder(const std::string& path);
 
 // Writes the format into segments that are mapped already (files, or the simulator's memory).
 Status write_format(Pool& pool, uint32_t lanes, uint64_t seed);

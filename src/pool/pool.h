@@ -109,7 +109,9 @@ struct Pool {
 
   // --- what is attached: set by files.h, constant afterwards but for added segments ---
   std::string path;
+  std::string home;       // the directory of companions: the pool's own, or its lock file's
   std::string lock_path;  // the file whose bytes are the lanes' liveness locks
+  uint64_t lock_identity = 0;  // of the lock file of a pool on a device, see lock_file.h
   std::unique_ptr<Segment> segment[format::max_segments];
   std::atomic<uint32_t> segments{0};
   const format::Superblock* identity = nullptr;
