@@ -88,8 +88,11 @@ Result<size_t> at_shared_offset(file::File& file, Move move) {
 
 Result<size_t> write_shared(file::File& file, const iovec* vector, int n) {
   return synced(file, at_shared_offset(file, [&](uint64_t* offset) {
-                  return appends(file) ? file::append(file, vector, n, offset)
-                                       : write_vector(file, vector, n, *offset);
+                  if (!appends(file)) return write_vector(file, vector, n, *offset);
+                  uint64_t where = 0;
+                  Result<size_t> wrote = file::append(file, vector, n, &where);
+                  if (wrote.ok() && *wrote != 0) *offset = where;  // nothing written, nothing moved
+                  return wrote;
                 }));
 }
 

@@ -30,7 +30,12 @@ void wait_for_shape(FileSystem& fs, pool::SeatGuard& seat, Inode& inode, uint64_
   do {
     seat.pause_writing();
     while (is_changing(inode)) {
+      const uint64_t shape = inode.shape.load();
       const uint64_t owner = inode.lock.load();
+      // Who changes it holds its lock as long as the shape is odd: damage left it so.
+      if (uint64_t held = shape; (shape & 1) != 0 && pool::is_void(fs.pool, owner) &&
+                                 fs.pool.compare_exchange(inode.shape, held, shape + 1))
+        break;
       waiter.wait_for_lock(owner);
     }
     seat.resume_writing(number);

@@ -31,6 +31,7 @@ CrashLab::CrashLab(const LabOptions& options)
       region_(simulator_.add_region(options.size)),
       live_lock_(folder_.path() + "/live"),
       image_lock_(folder_.path() + "/image") {
+  for (const SitePlace& place : options.ignored) simulator_.ignore(place.kind, place.site);
   touch(live_lock_);
   touch(image_lock_);
   persist::Simulator::set_cpu(0);

@@ -14,6 +14,12 @@
 
 namespace cairn::test {
 
+// A flush or a fence of the program.
+struct SitePlace {
+  persist::EventKind kind;
+  persist::Site site;
+};
+
 struct LabOptions {
   persist::Granularity granularity = persist::Granularity::cache_line;
   uint64_t size = uint64_t{6} << 20;
@@ -24,6 +30,7 @@ struct LabOptions {
   // How many images go by between two whose recovery is crashed in turn; 0: none is.
   uint64_t recovery_stride = 0;
   uint64_t kill_stride = 1;  // events between two kills that are looked at
+  std::vector<SitePlace> ignored;  // these do nothing, in recoveries either
 };
 
 class CrashLab {
@@ -62,6 +69,8 @@ class CrashLab {
   std::string kills();
 
   [[nodiscard]] uint64_t images() const { return images_; }
+  // The flushes and fences that crashed recoveries met.
+  [[nodiscard]] const std::vector<persist::SiteHits>& recovery_sites() const { return recovery_sites_; }
 
  private:
   struct Step {
@@ -97,6 +106,7 @@ class CrashLab {
   bool detached_ = false;
   std::vector<Step> steps_;
   uint64_t images_ = 0;
+  std::vector<persist::SiteHits> recovery_sites_;
 };
 
 }  // namespace cairn::test

@@ -191,6 +191,21 @@ void unnamed(CrashLab& lab) {
   lab.perform("close", Kind::atomic, [&] { ok(cairn_close(file)); });
 }
 
+// Large pieces, one after the other, into a file whose size is set: blocks are taken ahead.
+void sequential(CrashLab& lab) {
+  cairn_file* file = open_file(lab.pool(), "b");
+  lab.perform("set the size", Kind::atomic, [=] { ok(cairn_ftruncate(file, 500'000)); });
+  for (uint64_t i = 0; i < 3; ++i) {
+    lab.perform("write 64 KiB", Kind::bytes, [=] {
+      const std::string bytes = text(static_cast<char>('1' + i), size_t{64} << 10);
+      EXPECT_EQ(cairn_pwrite(file, bytes.data(), bytes.size(), 57'344 + i * bytes.size()),
+                static_cast<ssize_t>(bytes.size()));
+    });
+  }
+  lab.perform("close", Kind::bytes, [=] { ok(cairn_close(file)); });
+  write_step(lab, "write after it", "a", 'A', 30'000, 9000);
+}
+
 // A directory that outgrows its blocks and its index: 1024 names crowd 512 buckets.
 void crowd(CrashLab& lab) {
   ok(cairn_mkdir(lab.pool(), CAIRN_ROOT, "crowd", 0700));
@@ -296,6 +311,7 @@ const std::vector<History>& all_histories() {
       {"far writes", 1, some_files, far_writes},
       {"whole chunk", 1, some_files, whole_chunk},
       {"appends", 1, some_files, appends},
+      {"sequential writes", 1, some_files, sequential},
       {"truncates", 1, some_files, truncates},
       {"fallocates", 1, some_files, fallocates},
       {"attributes", 1, some_files, attributes},
@@ -312,12 +328,10 @@ const std::vector<History>& all_histories() {
   return all;
 }
 
-std::string try_power_losses(const History& history, const LabOptions& options, uint64_t* images,
-                             const std::function<void(persist::Simulator&)>& before) {
+std::string try_power_losses(const History& history, const LabOptions& options, uint64_t* images) {
   LabOptions mine = options;
   mine.processes = history.processes;
   CrashLab lab(mine);
-  if (before) before(lab.simulator());
   history.prepare(lab);
   lab.begin();
   history.run(lab);

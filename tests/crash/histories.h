@@ -18,8 +18,7 @@ struct History {
 const std::vector<History>& all_histories();
 
 // Runs one; "" or what was wrong. `images` is counted up.
-std::string try_power_losses(const History& history, const LabOptions& options, uint64_t* images,
-                             const std::function<void(persist::Simulator&)>& before = nullptr);
+std::string try_power_losses(const History& history, const LabOptions& options, uint64_t* images);
 std::string try_kills(const History& history, const LabOptions& options, uint64_t* images);
 
 }  // namespace cairn::test

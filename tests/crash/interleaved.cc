@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include <atomic>
 #include <thread>
 
 namespace cairn::test {
@@ -28,6 +29,18 @@ void prepare(CrashLab& lab) {
   for (const char* name : {"d", "e"}) ASSERT_EQ(cairn_mkdir(pool, CAIRN_ROOT, name, 0700), 0);
   put("d/f", 'f', 100);
 }
+
+// Where in the history the calls began and returned.
+struct Marks {
+  std::atomic<uint64_t> begun_at[2] = {UINT64_MAX, UINT64_MAX};
+  std::atomic<uint64_t> returned_at[2] = {UINT64_MAX, UINT64_MAX};
+
+  [[nodiscard]] std::string judge(const Outcomes& outcomes, const Snapshot& found,
+                                  uint64_t point) const {
+    return outcomes.judge(found, {begun_at[0] < point, begun_at[1] < point},
+                          {returned_at[0] <= point, returned_at[1] <= point});
+  }
+};
 
 uint64_t solo(const Pair& pair, const LabOptions& options, const std::vector<int>& order,
               Snapshot* after) {
@@ -86,28 +99,23 @@ Overlap interrupt(const Pair& pair, const Outcomes& outcomes, const LabOptions& 
                {second, other_events},
                {first, Turns::to_the_end},
                {second, Turns::to_the_end}});
-  uint64_t begun_at[2] = {UINT64_MAX, UINT64_MAX};
-  uint64_t returned_at[2] = {UINT64_MAX, UINT64_MAX};
-  uint64_t own_events[2] = {};
+  Marks marks;
   lab.simulator().set_turnstile([&turns] { turns.pass(); });
   const auto body = [&](int i) {
     Turns::be(i);
     persist::Simulator::set_cpu(i);
-    begun_at[i] = i == first ? 0 : lab.simulator().mark();
+    marks.begun_at[i] = i == first ? 0 : lab.simulator().mark();
     pair.call[i](lab.pool(i));
-    returned_at[i] = lab.simulator().mark();
-    own_events[i] = returned_at[i] - begun_at[i];
+    marks.returned_at[i] = lab.simulator().mark();
     turns.finish();
   };
   std::thread threads[] = {std::thread(body, 0), std::thread(body, 1)};
   for (std::thread& thread : threads) thread.join();
   lab.simulator().set_turnstile(nullptr);
-  lab.set_judge([&](const Snapshot& found, uint64_t point) {
-    return outcomes.judge(found, {begun_at[0] < point, begun_at[1] < point},
-                          {returned_at[0] <= point, returned_at[1] <= point});
-  });
+  lab.set_judge(
+      [&](const Snapshot& found, uint64_t point) { return marks.judge(outcomes, found, point); });
   Overlap overlap;
-  overlap.events = own_events[first];
+  overlap.events = marks.returned_at[first] - marks.begun_at[first];
   overlap.wrong = lab.power_losses();
   if (!overlap.wrong.empty()) overlap.wrong += "\n" + lab.simulator().describe_image();
   if (overlap.wrong.empty()) overlap.wrong = lab.kills();
@@ -124,10 +132,13 @@ Overlap kill_one(const Pair& pair, const Outcomes& outcomes, const LabOptions& o
   const int second = 1 - first;
   auto* turns = new Turns({{first, events, true}, {second, Turns::to_the_end}});
   lab->simulator().set_turnstile([turns] { turns->pass(); });
-  const auto body = [&pair, lab, turns](int i) {
+  auto* marks = new Marks;
+  const auto body = [&pair, lab, turns, marks](int i) {
     Turns::be(i);
     persist::Simulator::set_cpu(i);
+    marks->begun_at[i] = lab->simulator().mark();
     pair.call[i](lab->pool(i));
+    marks->returned_at[i] = lab->simulator().mark();
     turns->finish();
   };
   std::thread victim(body, first);
@@ -141,10 +152,15 @@ Overlap kill_one(const Pair& pair, const Outcomes& outcomes, const LabOptions& o
   } else {
     victim.join();
   }
-  lab->set_judge([&](const Snapshot& found, uint64_t) {
-    const bool returned[2] = {first != 0 || !overlap.died, first != 1 || !overlap.died};
-    return outcomes.judge(found, {true, true}, returned);
-  });
+  lab->set_judge(
+      [&](const Snapshot& found, uint64_t point) { return marks->judge(outcomes, found, point); });
+  // What the dead one left unfinished may not be durable, but what the survivor built on it must be.
+  overlap.wrong = lab->power_losses();
+  if (!overlap.wrong.empty()) {
+    overlap.wrong = "after a kill at event " + std::to_string(events) + ": " + overlap.wrong +
+                    "\n" + lab->simulator().describe_image();
+    return overlap;
+  }
   persist::Simulator::set_cpu(second);
   overlap.wrong = lab->look_at_survivors();
   persist::Simulator::set_cpu(0);

@@ -71,6 +71,7 @@ std::string CrashLab::look_after_recovery(persist::Simulator& second, uint64_t p
 std::string CrashLab::crash_recovery(uint64_t point, bool lost) {
   persist::Simulator second(options_.granularity);
   second.add_region(options_.size, simulator_.image(region_));
+  for (const SitePlace& place : options_.ignored) second.ignore(place.kind, place.site);
   Status status;
   auto pool = map_pool(second, Side::live, &status);
   if (!pool::read_format(*pool).ok()) return std::string("cannot be opened: ") + last_detail();
@@ -83,6 +84,8 @@ std::string CrashLab::crash_recovery(uint64_t point, bool lost) {
     if (!recoverer.work()) return std::string("after the recovery: ") + cairn_last_error();
     acknowledged_at = second.mark();
   }
+  const auto sites = second.sites();
+  recovery_sites_.insert(recovery_sites_.end(), sites.begin(), sites.end());
   std::string wrong;
   const auto look = [&](uint64_t at, bool second_loss) {
     ++images_;

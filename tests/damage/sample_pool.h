@@ -50,8 +50,10 @@ class SamplePool {
 
  private:
   void store(const std::vector<uint8_t>& image) {
-    const int fd = open((path() + "/segment.0").c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0 || pwrite(fd, image.data(), image.size(), 0) != static_cast<ssize_t>(image.size())) std::abort();
+    // Not cut to nothing first: the memory is used again.
+    const int fd = open((path() + "/segment.0").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0 || ftruncate(fd, static_cast<off_t>(image.size())) != 0 ||
+        pwrite(fd, image.data(), image.size(), 0) != static_cast<ssize_t>(image.size())) std::abort();
     ::close(fd);
   }
 
