@@ -77,7 +77,12 @@ Status Change::commit() {
 
 bool replay(Pool& pool, format::Redo& redo) {
   const uint64_t head = redo.head.load();
-  if (head == 0) return true;
+  if (head == 0) {
+    // Its owner may have died before that was durable: replayed after a power loss, the record would undo
+    // what others change from now on. The caller fences before anybody does.
+    pool.flush(&redo.head, sizeof redo.head);
+    return true;
+  }
   const auto count = static_cast<unsigned>(head & 0xffffffff);
   if (count == 0 || count > format::redo_words || head_of(redo, count) != head) {
     // Torn: its change had not begun.
