@@ -40,7 +40,8 @@ std::vector<SitePlace> all_sites(const LabOptions& options) {
     LabOptions mine = options;
     mine.processes = history.processes;
     mine.images_per_point = 1;
-    mine.recovery_stride = 3;
+    mine.recovery_stride = 4;
+    mine.kill_stride = 40;
     CrashLab lab(mine);
     history.prepare(lab);
     lab.begin();
