@@ -408,7 +408,10 @@ Result<size_t> read_at(File& file, void* buffer, size_t size, uint64_t offset) {
   const uint64_t end_of_file = file.inode->size.load();
   const Known known = recall(*seat, file, offset);
   if (size - 1 < known.size && offset + size <= end_of_file) [[likely]] {  // not for size 0
-    CAIRN_TRY(known.region->read(buffer, known.at, size));
+    if (known.warm != nullptr) [[likely]]
+      persist::Region::read_warm(buffer, known.warm, size);
+    else
+      CAIRN_TRY(known.region->read(buffer, known.at, size));
   } else {
     if (offset >= end_of_file) return size_t{0};
     size = static_cast<size_t>(std::min<uint64_t>(size, end_of_file - offset));

@@ -23,6 +23,7 @@ struct Known {
   persist::Region* region = nullptr;
   uint64_t at = 0;  // in the region
   uint64_t size = 0;
+  const uint8_t* warm = nullptr;  // if they may be read with Region::read_warm
 };
 
 inline Known recall(const LocalSeat& seat, const File& file, uint64_t offset) {
@@ -30,7 +31,8 @@ inline Known recall(const LocalSeat& seat, const File& file, uint64_t offset) {
   const uint64_t into = offset - run.offset;
   if (run.handle != file.serial || into >= run.size || file.inode->shape.load() != run.shape)
     return {};
-  return {run.region, run.at + into, run.size - into};
+  return {run.region, run.at + into, run.size - into,
+          run.warm != nullptr ? run.warm + into : nullptr};
 }
 
 // Remembers what a walk for `file_block` found; the caller is inside the seat, and looked at the shape
@@ -48,12 +50,11 @@ inline void remember(LocalSeat& seat, const File& file, uint64_t shape, uint64_t
       if ((spot.word[i].load() & Entry::not_yet_durable) != 0) blocks = i;
     }
   }
-  seat.run = {file.serial,
-              shape,
-              file_block << format::block_shift,
-              blocks << format::block_shift,
-              &pool.region(spot.block),
-              spot.block.index() << format::block_shift};
+  persist::Region& region = pool.region(spot.block);
+  const uint64_t at = spot.block.index() << format::block_shift;
+  const uint64_t size = blocks << format::block_shift;
+  seat.run = {file.serial,  shape, file_block << format::block_shift, size, &region, at,
+              region.warm_bytes(at, size)};
 }
 
 }  // namespace cairn::file

@@ -145,6 +145,14 @@ class Region {
     }
     return zero_general(offset, size);
   }
+  // Where [offset, offset + size) may be read with read_warm() from now on, or null.
+  [[nodiscard]] const uint8_t* warm_bytes(uint64_t offset, size_t size) const {
+    return size != 0 && is_warm(offset) && is_warm(offset + size - 1) ? base_ + offset : nullptr;
+  }
+  static void read_warm(void* destination, const uint8_t* bytes, size_t size) {
+    const SharedBytes shared;
+    std::memcpy(destination, bytes, size);
+  }
   // Copies out of the region.
   Status read(void* destination, uint64_t offset, size_t size) const {
     if (size <= inline_read_limit && is_warm(offset)) [[likely]] {

@@ -61,6 +61,7 @@ struct RememberedRun {
   uint64_t size = 0;
   Region* region = nullptr;
   uint64_t at = 0;  // where they lie in the region
+  const uint8_t* warm = nullptr;  // there, if they may be read without further ado
 };
 
 // One seat as this process sees it. A thread keeps its seat until it ends; `busy` is for its signal
