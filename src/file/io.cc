@@ -408,9 +408,10 @@ Result<size_t> read_at(File& file, void* buffer, size_t size, uint64_t offset) {
   const uint64_t end_of_file = file.inode->size.load();
   const Known known = recall(*seat, file, offset);
   if (size - 1 < known.size && offset + size <= end_of_file) [[likely]] {  // not for size 0
-    if (known.warm != nullptr) [[likely]]
+    if (known.warm != nullptr) [[likely]] {
+      if (size <= largest_prefetched) prefetch_sequence(*seat, known.warm, size, offset);
       persist::Region::read_warm(buffer, known.warm, size);
-    else
+    } else
       CAIRN_TRY(known.region->read(buffer, known.at, size));
   } else {
     if (offset >= end_of_file) return size_t{0};

@@ -53,8 +53,20 @@ inline void remember(LocalSeat& seat, const File& file, uint64_t shape, uint64_t
   persist::Region& region = pool.region(spot.block);
   const uint64_t at = spot.block.index() << format::block_shift;
   const uint64_t size = blocks << format::block_shift;
-  seat.run = {file.serial,  shape, file_block << format::block_shift, size, &region, at,
-              region.warm_bytes(at, size)};
+  const uint64_t next = seat.run.next;
+  seat.run = {file.serial,  shape, file_block << format::block_shift,     size,
+              &region,      at,    region.warm_bytes(at, size), next};
+}
+
+// Between small reads too much happens for the processor to have the lines of several of them under way
+// at once, as a plain copy has. So a read in sequence asks for those of the one after the next.
+inline constexpr size_t largest_prefetched = 512;
+inline void prefetch_sequence(LocalSeat& seat, const uint8_t* bytes, size_t size, uint64_t offset) {
+  if (seat.run.next == offset) {
+    const uint8_t* begin = bytes + size + largest_prefetched;
+    for (const uint8_t* line = begin; line < begin + size; line += 64) __builtin_prefetch(line);
+  }
+  seat.run.next = offset + size;
 }
 
 }  // namespace cairn::file
