@@ -16,6 +16,7 @@ inline Result inside(Result (*function)(Parameters...), Arguments... arguments) 
 }
 }  // namespace posix
 
+#define cairn_appendv(...) ::posix::inside(cairn_appendv, __VA_ARGS__)
 #define cairn_chmod(...) ::posix::inside(cairn_chmod, __VA_ARGS__)
 #define cairn_chown(...) ::posix::inside(cairn_chown, __VA_ARGS__)
 #define cairn_close(...) ::posix::inside(cairn_close, __VA_ARGS__)
