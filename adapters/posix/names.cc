@@ -86,7 +86,7 @@ static int rename_covered(Found& from, Found& to, unsigned flags) {
   bool exchange = (flags & RENAME_EXCHANGE) != 0;
   if (exchange && !to.exists) return -ENOENT;
   if (!S_ISDIR(from.st.mode) && (from.slash || (to.slash && !exchange))) return -ENOTDIR;
-  if (to.exists && to.slash && !S_ISDIR(to.st.mode)) return -ENOTDIR;
+  if (exchange && to.slash && !S_ISDIR(to.st.mode)) return -ENOTDIR;
   int error = may_remove(from.parent, from.st);
   if (error == 0)
     error = to.exists ? may_remove(to.parent, to.st) : permitted_in(to.parent, W_OK | X_OK);

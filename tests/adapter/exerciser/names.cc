@@ -89,7 +89,8 @@ bool Exerciser::name_step() {
         return link(path(w, from).c_str(), path(w, to).c_str());
       });
     case 9:
-      if (from.find("..") != std::string::npos) return true;  // leads to where others work
+      // ".." leads to where others work; what "x/" in a link does for O_CREAT is not the same (README).
+      if (from.find("..") != std::string::npos || from.ends_with('/')) return true;
       return both("symlink" + names, [&](int w, std::string*) {
         return symlink(from.c_str(), path(w, to).c_str());
       });
