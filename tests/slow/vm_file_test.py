@@ -1,5 +1,5 @@
 """Pools on an ordinary file system (page granularity) in a machine whose plug is pulled: here a power cut takes what
-the kernel had not written yet. The device is in sector mode, so the page cache lies between."""
+the kernel had not written yet. The NVDIMM is mounted without dax, so the page cache lies between."""
 
 import os
 import pathlib
@@ -13,7 +13,7 @@ POOL = "/mnt/pools/p"
 
 def files_keep_what_was_synced():
     """Everything up to the last fsync, twice."""
-    machine = Machine("sector")
+    machine = Machine("fsdax", mount_options="dax=never")
     machine.run(f"mkdir -p -m 700 /mnt/pools && cairn pool create {POOL} --pool-size 96M && sync")
     last = machine.write_until_the_plug(POOL, "fsync", 1, 40)
     last = machine.write_until_the_plug(POOL, "fsync", last + 1, 40, before=f"set -e; {verify(POOL, last)}")
@@ -22,7 +22,7 @@ def files_keep_what_was_synced():
 
 def a_new_pool_survives():
     """What `pool create` has announced is there after the plug was pulled at once."""
-    machine = Machine("sector")
+    machine = Machine("fsdax", mount_options="dax=never")
     machine.run(f"mkdir -p -m 700 /mnt/pools && sync; cairn pool create {POOL} --pool-size 96M && echo made && sleep 60",
                 expect=137, pull_plug_on="made\n")
     machine.run(f"cairn pool check {POOL}; cairn pool info {POOL}")
