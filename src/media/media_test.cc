@@ -113,6 +113,14 @@ TEST_F(Refusals, PathsThatCannotHoldAPool) {
   EXPECT_TRUE(says("neither a regular file nor a dax device"));
 }
 
+TEST_F(Refusals, OpenDevicesThatAreNoDaxDevices) {
+  Result<int> null = open_segment("/dev/null");
+  ASSERT_TRUE(null.ok()) << last_detail();
+  EXPECT_EQ(recognise_device(*null, "/dev/null").code(), ENODEV);
+  EXPECT_TRUE(says("/dev/null: a character device, but not a dax device")) << last_detail();
+  close(*null);
+}
+
 TEST_F(Refusals, FilesThatOthersMayWrite) {
   Result<int> fd = create_segment(path_.c_str(), 4096);
   ASSERT_TRUE(fd.ok());
