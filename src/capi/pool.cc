@@ -112,7 +112,10 @@ int cairn_pool_set_durability(cairn_pool* pool, int durability) {
   const WriteWindow window;
   if (durability != CAIRN_DURABILITY_FSYNC && durability != CAIRN_DURABILITY_WRITE)
     return code(fail(EINVAL, "durability %d", durability));
-  fs_of(pool).durable_writes = durability == CAIRN_DURABILITY_WRITE;
+  // On other media every write is durable, or none can be.
+  fs_of(pool).durable_writes =
+      durability == CAIRN_DURABILITY_WRITE &&
+      fs_of(pool).pool.segment[0]->region.granularity() == cairn::persist::Granularity::page;
   return 0;
 }
 
