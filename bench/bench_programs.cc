@@ -31,16 +31,18 @@ struct Place {
   bool covered;
 };
 
-// A shell's processor time with that of all it waits for. By system call, so that nothing but the
-// program itself goes through the adapter, or, in a plain directory, not even that.
-double run_shell(const Place& place, const std::string& command) {
+// A shell's processor time with that of all it waits for; @ in the command is the place's directory. By
+// system call, so that nothing but the program itself goes through the adapter, or, in a plain
+// directory, not even that.
+double run_shell(const Place& place, std::string command) {
   std::vector<char*> environment;
   for (char** e = environ; *e != nullptr; ++e) {
     if (place.covered || std::strncmp(*e, "LD_PRELOAD=", 11) != 0) environment.push_back(*e);
   }
   environment.push_back(nullptr);
-  const std::string script = "cd '" + place.directory + "' && " + command;
-  const char* arguments[] = {"/bin/sh", "-c", script.c_str(), nullptr};
+  for (size_t at; (at = command.find('@')) != std::string::npos;)
+    command.replace(at, 1, place.directory);
+  const char* arguments[] = {"/bin/sh", "-c", command.c_str(), nullptr};
   const auto child = static_cast<pid_t>(syscall(SYS_fork));
   must_posix(child, "fork");
   if (child == 0) {
@@ -51,7 +53,7 @@ double run_shell(const Place& place, const std::string& command) {
   rusage usage = {};
   must_posix(wait4(child, &status, 0, &usage), "wait4");
   if (status != 0) {
-    std::fprintf(stderr, "bench_programs: failed: %s\n", script.c_str());
+    std::fprintf(stderr, "bench_programs: failed: %s\n", command.c_str());
     std::exit(2);
   }
   const auto ns = [](const timeval& t) {
@@ -97,12 +99,12 @@ void add_row(const Settings& settings, const Program& program, const Place (&pla
 }
 
 // Forty files, a library of them, and a program.
-const char* const own_project = R"(mkdir -p project && cd project
+const char* const own_project = R"(mkdir -p @/project && cd @/project
 i=0; while [ $i -lt 40 ]; do
 printf '#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <math.h>\n#include <unistd.h>\nint part_%d(const char* text, int n) {\n  char line[256];\n  int sum = 0;\n  for (int i = 0; i < n; ++i) {\n    snprintf(line, sizeof line, "%%s %%d", text, i * %d);\n    sum += (int)strlen(line) + line[i %% 7] + (int)fabs(sin(i));\n  }\n  return sum + getpid() %% 2;\n}\n' $i $i > part_$i.c
 i=$((i + 1)); done
 printf 'int part_7(const char*, int);\nint main(void) { return part_7("x", 3) < 0; }\n' > main.c
-printf 'CFLAGS = -O2 -Wall\nobjects = $(patsubst %%.c,%%.o,$(wildcard part_*.c))\nall: main\nmain: main.o libparts.a\n\t$(CC) -o $@ $^ -lm\nlibparts.a: $(objects)\n\t$(AR) rc $@ $^\nclean:\n\trm -f *.o *.a main\n' > Makefile
+printf 'CFLAGS = -O2 -Wall\nobjects = $(patsubst %%.c,%%.o,$(wildcard part_*.c))\nall: main\nmain: main.o libparts.a\n\t$(CC) -o main $^ -lm\nlibparts.a: $(objects)\n\t$(AR) rc libparts.a $^\nclean:\n\trm -f *.o *.a main\n' > Makefile
 )";
 
 int inside(const Settings& settings, const std::string& directory) {
@@ -113,7 +115,7 @@ int inside(const Settings& settings, const std::string& directory) {
   const Place places[2] = {{directory + "/covered", true}, {directory + "/plain", false}};
   const std::string archive = directory + "/tree.tar";
   const std::string tree = CAIRN_SOURCE_DIRECTORY;
-  run_shell({directory, false}, "tar -C '" + tree +
+  run_shell({directory, false}, "cd @ && tar -C '" + tree +
                                     "' -cf tree.tar --exclude=./build --exclude=./.git . && "
                                     "mkdir home && git config --file home/.gitconfig user.email a@b && "
                                     "git config --file home/.gitconfig user.name bench && "
@@ -122,19 +124,21 @@ int inside(const Settings& settings, const std::string& directory) {
   setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
   const char* given = std::getenv("CAIRN_BENCH_PROJECT");
   for (const Place& place : places) {
-    run_shell(place, "mkdir tree && tar -C tree -xf '" + archive + "'");
-    run_shell(place, "cd tree && git init -q . && git add -A && git commit -qm start");
+    run_shell(place, "mkdir @/tree && tar -C @/tree -xf '" + archive + "'");
+    run_shell(place, "cd @/tree && git init -q . && git add -A && git commit -qm start");
     run_shell(place, given == nullptr
                          ? own_project
-                         : std::string("tar -xf '") + given + "' --one-top-level=project --strip-components=1");
+                         : std::string("tar -C @ -xf '") + given + "' --one-top-level=project --strip-components=1");
   }
   const Bar bar = Bar::at_most(1.1);
   const Program programs[] = {
-      {"git status", "", "cd tree && git status --short > /dev/null", bar},
-      {"untar", "rm -rf unpacked && mkdir unpacked", "tar -C unpacked -xf '" + archive + "'", bar},
-      {"make", "cd project && make -s clean > /dev/null", "cd project && make -s > /dev/null 2>&1", bar},
+      {"git status", "", "exec git -C @/tree status --short > /dev/null", bar},
+      {"untar", "rm -rf @/unpacked && mkdir @/unpacked", "exec tar -C @/unpacked -xf " + archive, bar},
+      {"make", "make -s -C @/project clean > /dev/null",
+       "exec make -s -C @/project > /dev/null 2>&1", bar},
       {"git commit, five times", "",
-       "cd tree && for i in 1 2 3 4 5; do echo $i >> README.md && git commit -qam more; done", Bar()}};
+       "cd @/tree && for i in 1 2 3 4 5; do echo $i >> README.md && git commit -qam more; done",
+       Bar()}};
   for (const Program& program : programs)
     if (settings.wants(program.name)) add_row(settings, program, places, report);
   const size_t missed = report.summary();

@@ -100,6 +100,7 @@ int dup2(int fd, int to) { return duplicate_onto(fd, to, 0, false); }
 int dup3(int fd, int to, int flags) { return duplicate_onto(fd, to, flags, true); }
 
 static long control(table::Use& use, int command, void* argument) {
+  if (command != F_GETFL && (cairn_file_get_flags(use->file) & O_PATH) != 0) return -EBADF;
   switch (command) {
     case F_GETFL:
       return cairn_file_get_flags(use->file) | 0100000;  // O_LARGEFILE, as the kernel shows it

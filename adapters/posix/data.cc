@@ -129,18 +129,19 @@ static ssize_t settled(cairn_file* file, ssize_t wrote, int flags) {
   return error < 0 ? fail(error) : wrote;
 }
 
-// RWF_APPEND on a file that is not opened for appending: through a description that is. The offset moves
-// only if it was asked for (-1).
-static ssize_t append_once(Entry* entry, const struct iovec* vector, int count, bool moves,
-                           int flags) {
+static ssize_t do_appendv(cairn_file* file, const struct iovec* vector, int count, off_t) {
+  return cairn_appendv(file, vector, count);
+}
+
+// RWF_APPEND and the offset -1 on a file that is not opened for appending: the offset goes where the bytes
+// went, which a description that is opened so tells.
+static ssize_t append_and_move(Entry* entry, const struct iovec* vector, int count) {
   if ((cairn_file_get_flags(entry->file) & O_ACCMODE) == O_RDONLY) return invalid(EBADF);
   cairn_file* appending = nullptr;
   int error = cairn_open_ino(pool, entry->ino, O_WRONLY | O_APPEND, &appending);
   if (error < 0) return fail(error);
   ssize_t wrote = transfer(appending, vector, count, 0, do_writev);
-  if (wrote > 0 && moves)
-    cairn_seek(entry->file, cairn_seek(appending, 0, SEEK_CUR), SEEK_SET);
-  wrote = settled(appending, wrote, flags);
+  if (wrote > 0) cairn_seek(entry->file, cairn_seek(appending, 0, SEEK_CUR), SEEK_SET);
   cairn_close(appending);
   return wrote;
 }
@@ -151,19 +152,25 @@ ssize_t pwritev2(int fd, const struct iovec* vector, int count, off_t offset, in
   if ((flags & ~(RWF_HIPRI | RWF_NOWAIT | RWF_DSYNC | RWF_SYNC | RWF_APPEND)) != 0)
     return invalid(EOPNOTSUPP);
   if (offset < -1) return invalid(EINVAL);
-  if ((flags & RWF_APPEND) != 0) {
-    if ((cairn_file_get_flags(use->file) & O_APPEND) == 0)
-      return append_once(use.get(), vector, count, offset == -1, flags);
-    offset = -1;
+  bool append = (flags & RWF_APPEND) != 0;
+  bool always = (cairn_file_get_flags(use->file) & O_APPEND) != 0;
+  ssize_t wrote;
+  if (append && !always && offset == -1) {
+    wrote = append_and_move(use.get(), vector, count);
+  } else {
+    wrote = transfer(use->file, vector, count, offset < 0 ? 0 : offset,
+                     offset == -1 ? do_writev
+                     : append     ? do_appendv
+                                  : do_pwritev);
   }
-  ssize_t wrote = transfer(use->file, vector, count, offset < 0 ? 0 : offset,
-                           offset == -1 ? do_writev : do_pwritev);
   return settled(use->file, wrote, flags);
 }
 
 off_t lseek(int fd, off_t offset, int whence) {
   table::Use use(fd);
   if (!use) return real::lseek(fd, offset, whence);
+  if (use->kind == Kind::kName || (cairn_file_get_flags(use->file) & O_PATH) != 0)
+    return invalid(EBADF);
   return result(cairn_seek(use->file, offset, whence));
 }
 

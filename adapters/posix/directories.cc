@@ -84,7 +84,13 @@ static void move_to(Stream* stream, uint64_t cookie) {
 
 namespace serve {
 
+static DIR* make_stream(int fd, bool closes_on_exec);
+
 DIR* fdopendir(int fd) {
+  return table::is_covered(fd) ? make_stream(fd, false) : real::fdopendir(fd);
+}
+
+static DIR* make_stream(int fd, bool closes_on_exec) {
   table::Use use(fd);
   if (!use) return real::fdopendir(fd);
   if (use->kind != Kind::kDirectory || (cairn_file_get_flags(use->file) & O_PATH) != 0) {
@@ -97,7 +103,7 @@ DIR* fdopendir(int fd) {
   stream->fd = fd;
   int64_t at = cairn_seek(use->file, 0, SEEK_CUR);
   if (at > 0) stream->position = static_cast<uint64_t>(at);
-  real::fcntl(fd, F_SETFD, reinterpret_cast<void*>(intptr_t{FD_CLOEXEC}));
+  if (!closes_on_exec) real::fcntl(fd, F_SETFD, reinterpret_cast<void*>(intptr_t{FD_CLOEXEC}));
   return reinterpret_cast<DIR*>(stream);
 }
 
@@ -106,7 +112,7 @@ DIR* opendir(const char* path) {
   if (outside(path)) return real::opendir(path);
   int fd = serve::open(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC, 0);
   if (fd < 0) return nullptr;
-  DIR* stream = serve::fdopendir(fd);
+  DIR* stream = make_stream(fd, true);
   if (stream == nullptr) serve::close(fd);
   return stream;
 }

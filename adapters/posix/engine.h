@@ -16,6 +16,7 @@ inline Result inside(Result (*function)(Parameters...), Arguments... arguments) 
 }
 }  // namespace posix
 
+#define cairn_appendv(...) ::posix::inside(cairn_appendv, __VA_ARGS__)
 #define cairn_chmod(...) ::posix::inside(cairn_chmod, __VA_ARGS__)
 #define cairn_chown(...) ::posix::inside(cairn_chown, __VA_ARGS__)
 #define cairn_close(...) ::posix::inside(cairn_close, __VA_ARGS__)
@@ -52,7 +53,6 @@ inline Result inside(Result (*function)(Parameters...), Arguments... arguments) 
 #define cairn_open_ino(...) ::posix::inside(cairn_open_ino, __VA_ARGS__)
 #define cairn_path_of(...) ::posix::inside(cairn_path_of, __VA_ARGS__)
 #define cairn_pool_attach(...) ::posix::inside(cairn_pool_attach, __VA_ARGS__)
-#define cairn_pool_get_info(...) ::posix::inside(cairn_pool_get_info, __VA_ARGS__)
 #define cairn_pool_set_durability(...) ::posix::inside(cairn_pool_set_durability, __VA_ARGS__)
 #define cairn_pread(...) ::posix::inside(cairn_pread, __VA_ARGS__)
 #define cairn_preadv(...) ::posix::inside(cairn_preadv, __VA_ARGS__)

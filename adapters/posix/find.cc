@@ -62,7 +62,9 @@ static int walk(Found* found, unsigned flags, char* rest, size_t capacity) {
     path[--length] = '\0';
     found->slash = true;
   }
-  if (found->slash) flags &= ~CAIRN_NOFOLLOW;
+  bool own = (flags & kOwnName) == kOwnName;
+  flags &= CAIRN_NOFOLLOW;
+  if (found->slash && !own) flags = 0;
   cairn_ino start = spot.dir != 0 ? spot.dir : spot.cover->top;
   if (length == 0) {
     int error = cairn_stat_ino(pool, start, &found->st);
@@ -83,7 +85,7 @@ static int walk(Found* found, unsigned flags, char* rest, size_t capacity) {
   size_t name = strlen(rest);
   if (name > NAME_MAX) return -ENAMETOOLONG;
   memcpy(found->name, rest, name + 1);
-  if (found->exists && found->slash && !S_ISDIR(found->st.mode)) return -ENOTDIR;
+  if (found->exists && found->slash && !own && !S_ISDIR(found->st.mode)) return -ENOTDIR;
   return 0;
 }
 

@@ -23,7 +23,11 @@ struct Found {
   bool outside() const { return cover == nullptr; }
 };
 
-// flags: CAIRN_NOFOLLOW. 0 when the path leads outside, exists, or only its last component is missing
+// Besides CAIRN_NOFOLLOW: the name itself is meant, also if "/" follows it (mkdir, unlink, rename, ...). What
+// is there need not be a directory then.
+constexpr unsigned kOwnName = 1U << 31 | CAIRN_NOFOLLOW;
+
+// flags: CAIRN_NOFOLLOW or kOwnName. 0 when the path leads outside, exists, or only its last component is missing
 // (found->exists tells); else a negative errno.
 int find(int dir, const char* path, unsigned flags, Found* found);
 // The same, where what is missing is an error: -ENOENT.

@@ -1,8 +1,9 @@
 // From a process to the program that takes its place.
 //
-//   CAIRN_EXEC=NOTE:FD[=LOCK],FD[=LOCK],...   NOTE is the descriptor of cairn_exec_prepare; each FD is a Cairn
-//                                             file, on a link that names it; LOCK its companion
-//   CAIRN_CWD=...                             see cwd.h
+//   CAIRN_EXEC=NOTE:FD[=LOCK][+OWN],...   NOTE is the descriptor of cairn_exec_prepare; each FD is a Cairn file, on
+//                                         a link that names it; LOCK its companion; OWN the one that the
+//                                         process's POSIX locks on that file are on
+//   CAIRN_CWD=...                         see cwd.h
 //
 // Both are of use to the next program only, and are taken out of its environment when it starts.
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "posix/covered.h"
 #include "posix/cwd.h"
 #include "posix/descriptor.h"
+#include "posix/locks.h"
 #include "posix/log.h"
 #include "posix/open.h"
 #include "posix/pool.h"
@@ -45,7 +47,7 @@ static int put_name(int fd, cairn_file* file) {
   return error;
 }
 
-// files_ becomes ":FD[=LOCK],...".
+// files_ becomes ":FD[=LOCK][+OWN],...".
 int Handover::name_files() {
   int most = table::highest.load();
   auto** files =
@@ -61,9 +63,13 @@ int Handover::name_files() {
     files[count++] = use->file;
     int lock = use->lock_fd.load();
     size_t room = sizeof files_ - length;
-    int wrote = lock >= 0
-                    ? snprintf(files_ + length, room, "%c%d=%d", length == 0 ? ':' : ',', fd, lock)
-                    : snprintf(files_ + length, room, "%c%d", length == 0 ? ':' : ',', fd);
+    int own = locks::process_companion(use->ino);
+    char companions[32] = "";
+    int used = lock >= 0 ? snprintf(companions, sizeof companions, "=%d", lock) : 0;
+    if (own >= 0)
+      snprintf(companions + used, sizeof companions - static_cast<size_t>(used), "+%d", own);
+    int wrote =
+        snprintf(files_ + length, room, "%c%d%s", length == 0 ? ':' : ',', fd, companions);
     if (static_cast<size_t>(wrote) >= room) {
       files_[length] = '\0';
       log(Level::kWarning, "too many open files to hand over to a program: the last ones are lost");
@@ -71,6 +77,7 @@ int Handover::name_files() {
     }
     length += static_cast<size_t>(wrote);
     if (lock >= 0) real::fcntl(lock, F_SETFD, nullptr);
+    if (own >= 0) real::fcntl(own, F_SETFD, nullptr);
   }
   if (error == 0 && count > 0) {
     exec_fd_ = cairn_exec_prepare(pool, files, count);
@@ -124,11 +131,12 @@ char* const* Handover::environment(char* const* from, char** room) {
   return room;
 }
 
-// One "FD[=LOCK]"; where it ends.
+// One "FD[=LOCK][+OWN]"; where it ends.
 static const char* adopt_one(const char* text) {
   char* end;
   int fd = static_cast<int>(strtol(text, &end, 10));
   int lock = *end == '=' ? static_cast<int>(strtol(end + 1, &end, 10)) : -1;
+  int own = *end == '+' ? static_cast<int>(strtol(end + 1, &end, 10)) : -1;
   cairn_file_id id;
   if (end == text || !descriptor::read_name(fd, &id)) return end;
   cairn_file* file = nullptr;
@@ -137,6 +145,7 @@ static const char* adopt_one(const char* text) {
     log(Level::kError, "an inherited file is lost: ", cairn_last_error());
     return end;
   }
+  if (own >= 0) locks::adopt_process_companion(cairn_file_ino(file), own);
   // The same description under another number: one entry.
   for (int other = 0; other < fd; ++other) {
     table::Use use(other);

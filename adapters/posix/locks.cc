@@ -21,15 +21,7 @@ static std::atomic<Owned*> owned{nullptr};
 
 // Does the process have a companion for POSIX locks on this inode? The list is short; a racing change means
 // two threads that lock and open the same file at once.
-static bool owns(cairn_ino ino) {
-  if (owned.load() == nullptr) return false;
-  Inside inside;  // nobody interrupts the holder of the mutex to ask for it
-  pthread_mutex_lock(&mutex);
-  bool found = false;
-  for (Owned* lock = owned; lock != nullptr && !found; lock = lock->next) found = lock->ino == ino;
-  pthread_mutex_unlock(&mutex);
-  return found;
-}
+static bool owns(cairn_ino ino) { return process_companion(ino) >= 0; }
 
 // Moving the new descriptor to a high number closes its first one, and closing any descriptor of a file
 // drops the process's POSIX locks on it. So while there may be some, it stays where it is.
@@ -44,14 +36,27 @@ static int companion(Entry* entry) {
 
 static int description_companion(Entry* entry);
 
-static int posix_companion(Entry* entry) {
-  // The description's own comes first, while it can still be moved: a fork will ask for it.
-  if (!owns(entry->ino)) description_companion(entry);
+int process_companion(cairn_ino ino) {
+  if (owned.load() == nullptr) return -1;
   Inside inside;
   pthread_mutex_lock(&mutex);
   int fd = -1;
   for (Owned* lock = owned; lock != nullptr && fd < 0; lock = lock->next) {
-    if (lock->ino == entry->ino) fd = lock->fd;
+    if (lock->ino == ino) fd = lock->fd;
+  }
+  pthread_mutex_unlock(&mutex);
+  return fd;
+}
+
+static int posix_companion(Entry* entry) {
+  // The description's own comes first, while it can still be moved: a fork will ask for it.
+  if (!owns(entry->ino)) description_companion(entry);
+  Inside inside;
+  int fd = process_companion(entry->ino);
+  if (fd >= 0) return fd;
+  pthread_mutex_lock(&mutex);
+  for (Owned* lock = owned; lock != nullptr && fd < 0; lock = lock->next) {
+    if (lock->ino == entry->ino) fd = lock->fd;  // another thread was quicker
   }
   if (fd < 0) {
     fd = cairn_companion(entry->file);
@@ -78,6 +83,19 @@ static int description_companion(Entry* entry) {
   table::leave(made);
   real::close(made);
   return none;
+}
+
+void adopt_process_companion(cairn_ino ino, int fd) {
+  if (process_companion(ino) >= 0) return;  // named with another descriptor of the same file
+  auto* lock = static_cast<Owned*>(malloc(sizeof(Owned)));
+  if (lock == nullptr) return;
+  real::fcntl(fd, F_SETFD, reinterpret_cast<void*>(intptr_t{FD_CLOEXEC}));
+  table::enter_private(fd);
+  Inside inside;
+  pthread_mutex_lock(&mutex);
+  *lock = {ino, fd, owned};
+  owned = lock;
+  pthread_mutex_unlock(&mutex);
 }
 
 void descriptor_closed(Entry* entry) {

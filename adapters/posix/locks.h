@@ -20,6 +20,11 @@ void descriptor_closed(Entry* entry);
 // The last reference to the description in this process is gone.
 void forget_description(Entry* entry);
 
+// Over exec: the companion that this process's POSIX locks on an inode are on (-1: none), and, in the new
+// program, that it is `fd`. Whoever closes it lets go.
+int process_companion(cairn_ino ino);
+void adopt_process_companion(cairn_ino ino, int fd);
+
 // Before fork: descriptions that others will share need their companion now.
 void share(Entry* entry);
 

@@ -16,7 +16,7 @@ namespace posix {
 
 // A place for a new name: outside (1), or a negative errno, or 0 with a name that does not exist.
 static int find_free(int dir, const char* path, Found* found) {
-  int error = find(dir, path, CAIRN_NOFOLLOW, found);
+  int error = find(dir, path, kOwnName, found);
   if (error < 0) return error;
   if (found->descriptor >= 0) return -EEXIST;
   if (found->outside()) return 1;
@@ -26,9 +26,10 @@ static int find_free(int dir, const char* path, Found* found) {
 
 // A name that is to go: its own last component, never what a link says.
 static int find_removable(int dir, const char* path, Found* found) {
-  int error = find_existing(dir, path, CAIRN_NOFOLLOW, found);
+  int error = find_existing(dir, path, kOwnName, found);
   if (error < 0) return error;
   if (found->outside()) return 1;
+  if (found->slash && !S_ISDIR(found->st.mode)) return -ENOTDIR;
   return may_remove(found->parent, found->st);
 }
 
@@ -38,15 +39,32 @@ static bool is_fixed(const Found& found) {
          found.st.ino == found.cover->top;
 }
 
-static bool names_dot(const char* path) {
-  size_t length = strlen(path);
-  while (length > 0 && path[length - 1] == '/') --length;
-  return length > 0 && path[length - 1] == '.' && (length == 1 || path[length - 2] == '/');
+// The last component, without slashes behind it; its length in *length.
+static const char* last_component(const char* path, size_t* length) {
+  size_t end = strlen(path);
+  while (end > 0 && path[end - 1] == '/') --end;
+  size_t start = end;
+  while (start > 0 && path[start - 1] != '/') --start;
+  *length = end - start;
+  return path + start;
+}
+
+static bool names_dot(const char* path, const char* dots) {
+  size_t length;
+  const char* last = last_component(path, &length);
+  return length == strlen(dots) && memcmp(last, dots, length) == 0;
+}
+
+static bool is_long(const char* path) {
+  size_t length;
+  last_component(path, &length);
+  return length > NAME_MAX;
 }
 
 static int remove_directory(Found& found, const char* path) {
   if (!S_ISDIR(found.st.mode)) return -ENOTDIR;
-  if (names_dot(path)) return -EINVAL;
+  if (names_dot(path, ".")) return -EINVAL;
+  if (names_dot(path, "..")) return -ENOTEMPTY;
   if (is_fixed(found)) return -EBUSY;
   return cairn_rmdir(pool, found.parent, found.name);
 }
@@ -58,14 +76,23 @@ static int remove_file(Found& found) {
   return error;
 }
 
-static int rename_covered(Found& from, Found& to, const char* to_path, unsigned flags) {
-  if (is_fixed(from) || (to.exists && is_fixed(to))) return names_dot(to_path) ? -EBUSY : -EBUSY;
-  if ((flags & ~3U) != 0) return -EINVAL;
-  if (!S_ISDIR(from.st.mode) && (to.slash || from.slash)) return -ENOTDIR;
-  int error = to.exists ? may_remove(to.parent, to.st) : permitted_in(to.parent, W_OK | X_OK);
+static int rename_covered(Found& from, Found& to, unsigned flags) {
+  if ((flags & ~3U) != 0 || flags == 3) return -EINVAL;
+  bool keep = (flags & RENAME_NOREPLACE) != 0;
+  if (from.exists && is_fixed(from)) return -EBUSY;
+  if (to.exists && is_fixed(to)) return keep ? -EEXIST : -EBUSY;
+  if (!from.exists) return -ENOENT;
+  if (keep && to.exists) return -EEXIST;
+  bool exchange = (flags & RENAME_EXCHANGE) != 0;
+  if (exchange && !to.exists) return -ENOENT;
+  if (!S_ISDIR(from.st.mode) && (from.slash || (to.slash && !exchange))) return -ENOTDIR;
+  if (exchange && to.slash && !S_ISDIR(to.st.mode)) return -ENOTDIR;
+  int error = may_remove(from.parent, from.st);
+  if (error == 0)
+    error = to.exists ? may_remove(to.parent, to.st) : permitted_in(to.parent, W_OK | X_OK);
   if (error < 0) return error;
   error = cairn_rename(pool, from.parent, from.name, to.parent, to.name, flags);
-  if (error == 0 && to.exists && (flags & RENAME_EXCHANGE) == 0 && to.st.ino != from.st.ino)
+  if (error == 0 && to.exists && !exchange && to.st.ino != from.st.ino)
     hidden::name_removed(to.st);
   return error;
 }
@@ -141,11 +168,17 @@ int renameat2(int from_dirfd, const char* from, int to_dirfd, const char* to, un
   bool to_outside = outside(to_dirfd, to);
   if (from_outside && to_outside) return real::renameat2(from_dirfd, from, to_dirfd, to, flags);
   Found source, target;
-  int error = from_outside ? 1 : find_removable(from_dirfd, from, &source);
+  // Where both names lie is looked at before what the first one names, as the kernel does.
+  int error = from_outside ? 0 : find(from_dirfd, from, kOwnName, &source);
+  if (error < 0 && !(error == -ENAMETOOLONG && is_long(from))) return done(error);
+  from_outside = from_outside || (error == 0 && source.outside());
+  int error_to = to_outside ? 0 : find(to_dirfd, to, kOwnName, &target);
+  if (error_to < 0 && !(error_to == -ENAMETOOLONG && is_long(to))) return done(error_to);
+  // A last name that is too long is met only now.
   if (error < 0) return done(error);
-  from_outside = error > 0;
-  error = to_outside ? 0 : find(to_dirfd, to, CAIRN_NOFOLLOW, &target);
-  if (error < 0) return done(error);
+  if (error_to < 0 && !from_outside && !source.exists) return done(-ENOENT);
+  if (error_to < 0 && !from_outside && is_fixed(source)) return done(-EBUSY);
+  if (error_to < 0) return done(error_to);
   to_outside = to_outside || target.outside();
   if (from_outside && to_outside) {
     bool plain_from = source.path == nullptr, plain_to = target.path == nullptr;
@@ -153,7 +186,7 @@ int renameat2(int from_dirfd, const char* from, int to_dirfd, const char* to, un
                            plain_to ? to_dirfd : target.dir, plain_to ? to : target.path, flags);
   }
   if (from_outside || to_outside || source.cover != target.cover) return fail(-EXDEV);
-  return done(rename_covered(source, target, to, flags));
+  return done(rename_covered(source, target, flags));
 }
 
 int renameat(int from_dirfd, const char* from, int to_dirfd, const char* to) {
@@ -172,18 +205,21 @@ static int link_descriptor(int fd, int to_dirfd, const char* to) {
   table::Use use(fd);
   if (!use) return fail(-ENOENT);
   cairn_stat st;
-  int error = cairn_fstat(use->file, &st);
-  if (error == 0 && S_ISDIR(st.mode)) error = -EPERM;
-  // What has lost its last name stays without, and O_EXCL asked for that.
-  int flags = cairn_file_get_flags(use->file);
-  bool may_be_named = (flags & O_TMPFILE) == O_TMPFILE && (flags & O_EXCL) == 0;
-  if (error == 0 && st.nlink == 0 && !may_be_named) error = -ENOENT;
   Found target;
-  if (error == 0) error = outside(to_dirfd, to) ? 1 : find_free(to_dirfd, to, &target);
+  int error = outside(to_dirfd, to) ? 1 : find_free(to_dirfd, to, &target);
   if (error > 0 || (error == 0 && target.cover != use->cover && use->cover != nullptr))
     return fail(-EXDEV);
   if (error == 0 && target.slash) error = -ENOENT;
-  return done(error < 0 ? error : cairn_link_ino(pool, st.ino, target.parent, target.name));
+  if (error == 0) error = cairn_fstat(use->file, &st);
+  if (error == 0 && S_ISDIR(st.mode)) error = -EPERM;
+  // What has lost its last name stays without, and O_EXCL asked for that.
+  int flags = cairn_file_get_flags(use->file);
+  bool may_be_named =
+      (flags & O_TMPFILE) == O_TMPFILE && (flags & O_EXCL) == 0 && !use->named;
+  if (error == 0 && st.nlink == 0 && !may_be_named) error = -ENOENT;
+  if (error == 0) error = cairn_link_ino(pool, st.ino, target.parent, target.name);
+  if (error == 0) use->named = true;
+  return done(error);
 }
 
 int linkat(int from_dirfd, const char* from, int to_dirfd, const char* to, int flags) {
@@ -207,8 +243,8 @@ int linkat(int from_dirfd, const char* from, int to_dirfd, const char* to, int f
                         plain_to ? to_dirfd : target.dir, plain_to ? to : target.path, flags);
   }
   if (from_outside || to_outside || source.cover != target.cover) return fail(-EXDEV);
-  if (S_ISDIR(source.st.mode)) return fail(-EPERM);
   if (target.slash) return fail(-ENOENT);
+  if (S_ISDIR(source.st.mode)) return fail(-EPERM);
   return done(
       cairn_link(pool, source.parent, source.name, target.parent, target.name, CAIRN_NOFOLLOW));
 }
@@ -220,10 +256,11 @@ int link(const char* from, const char* to) {
 
 int symlinkat(const char* target, int dir, const char* path) {
   if (outside(dir, path)) return real::symlinkat(target, dir, path);
+  if (target[0] == '\0') return fail(-ENOENT);
   Found found;
   int error = find_free(dir, path, &found);
   if (error > 0) return real::symlinkat(target, found.dir, found.path);
-  if (error == 0 && (target[0] == '\0' || found.slash)) error = -ENOENT;
+  if (error == 0 && found.slash) error = -ENOENT;
   if (error == 0) error = cairn_symlink(pool, target, found.parent, found.name);
   return done(error);
 }

@@ -130,13 +130,21 @@ static int reopen(int of, int flags) {
   return install(file, kind_of(st.mode, flags), use->cover, (flags & O_CLOEXEC) != 0);
 }
 
+static bool ends_in_slash(const char* path) {
+  size_t length = strlen(path);
+  return length > 0 && path[length - 1] == '/';
+}
+
 static int open_covered(int dir, const char* path, int flags, mode_t mode) {
   bool temporary = (flags & O_TMPFILE) == O_TMPFILE;
   bool exclusive = (flags & O_CREAT) != 0 && (flags & O_EXCL) != 0 && !temporary;
   bool follow = (flags & O_NOFOLLOW) == 0 && !exclusive;
   for (int attempt = 0;; ++attempt) {
     Found found;
-    int error = find(dir, path, follow ? 0 : CAIRN_NOFOLLOW, &found);
+    // "name/" cannot be created, whatever it is.
+    bool creates = (flags & O_CREAT) != 0 && !temporary;
+    unsigned how = creates && ends_in_slash(path) ? kOwnName : follow ? 0 : CAIRN_NOFOLLOW;
+    int error = find(dir, path, how, &found);
     if (error < 0) return fail(error);
     if (found.descriptor >= 0) return static_cast<int>(result(reopen(found.descriptor, flags)));
     if (found.outside()) {
@@ -145,6 +153,7 @@ static int open_covered(int dir, const char* path, int flags, mode_t mode) {
       if (fd >= 0 && fd <= 2) streams::landed(fd);
       return fd;
     }
+    if (creates && found.slash) return fail(-EISDIR);
     cairn_file* file = nullptr;
     if (temporary) {
       error = open_temporary(found, flags, mode, &file);

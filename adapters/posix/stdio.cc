@@ -129,7 +129,7 @@ static FILE* open_stream(const char* path, const char* mode) {
   FILE* file = table::is_covered(fd) ? make_stream(fd, mode) : real::fdopen(fd, mode);
   if (file == nullptr) {
     serve::close(fd);
-  } else if (mode[0] == 'a' && stream_of(file) != nullptr) {
+  } else if (mode[0] == 'a' && strchr(mode, '+') == nullptr && stream_of(file) != nullptr) {
     serve::lseek(fd, 0, SEEK_END);
   }
   return file;

@@ -54,6 +54,7 @@ Entry* make(Kind kind, cairn_file* file) {
   }
   entry->kind = kind;
   entry->passed_on = false;
+  entry->named = false;
   entry->file = file;
   entry->ino = file != nullptr ? cairn_file_ino(file) : 0;
   entry->cover = nullptr;

@@ -33,6 +33,7 @@ struct Entry {
   Kind kind = Kind::kFile;
   std::atomic<bool> passed_on{
       false};  // other processes may hold the description: by fork, by socket
+  std::atomic<bool> named{false};  // O_TMPFILE: has been given a name
   cairn_file* file = nullptr;
   cairn_ino ino = 0;
   Cover* cover = nullptr;        // directories: where paths from here lead

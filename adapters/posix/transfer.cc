@@ -43,6 +43,13 @@ static ssize_t copy(int from, off_t* from_offset, int to, off_t* to_offset, size
   return done;
 }
 
+// The open flags of any descriptor.
+static int flags_of(int fd) {
+  table::Use use(fd);
+  if (use) return cairn_file_get_flags(use->file);
+  return real::fcntl(fd, F_GETFL, nullptr);
+}
+
 static bool is_pipe(int fd) {
   struct stat st;
   return !table::is_covered(fd) && real::fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
@@ -53,7 +60,22 @@ namespace serve {
 ssize_t sendfile(int to, int from, off_t* offset, size_t size) {
   if (!table::is_covered(to) && !table::is_covered(from))
     return real::sendfile(to, from, offset, size);
-  return copy(from, offset, to, nullptr, size < 0x7ffff000 ? size : 0x7ffff000, true);
+  // What the kernel asks of both, also if there is nothing to copy.
+  int reading = flags_of(from), writing = flags_of(to);
+  if (reading < 0 || (reading & O_ACCMODE) == O_WRONLY || (reading & O_PATH) != 0 || writing < 0 ||
+      (writing & O_ACCMODE) == O_RDONLY || (writing & O_PATH) != 0)
+    return fail(-EBADF);
+  if ((writing & O_APPEND) != 0) return fail(-EINVAL);
+  if (size > 0x7ffff000) size = 0x7ffff000;
+  table::Use source(from);
+  if (source && offset == nullptr && source.get() == table::peek(to)) {
+    // One offset for both: the bytes go where they are, and it moves once.
+    off_t start = cairn_seek(source->file, 0, SEEK_CUR), end = start;
+    ssize_t moved = copy(from, &start, to, &end, size, true);
+    cairn_seek(source->file, end, SEEK_SET);
+    return moved;
+  }
+  return copy(from, offset, to, nullptr, size, true);
 }
 
 ssize_t copy_file_range(int from, off_t* from_offset, int to, off_t* to_offset, size_t size,
@@ -68,28 +90,26 @@ ssize_t copy_file_range(int from, off_t* from_offset, int to, off_t* to_offset, 
   }
   table::Use source(from);
   table::Use target(to);
-  if (!source || !target || flags != 0) {
-    errno = flags != 0 ? EINVAL : EBADF;
-    return -1;
-  }
-  if (source->kind == Kind::kDirectory || target->kind == Kind::kDirectory) {
-    errno = EISDIR;
-    return -1;
-  }
-  if ((cairn_file_get_flags(target->file) & O_APPEND) != 0) {
-    errno = EBADF;
-    return -1;
-  }
-  if (source->ino == target->ino) {
-    int64_t a = from_offset != nullptr ? *from_offset : cairn_seek(source->file, 0, SEEK_CUR);
-    int64_t b = to_offset != nullptr ? *to_offset : cairn_seek(target->file, 0, SEEK_CUR);
-    int64_t length = static_cast<int64_t>(size);
-    if (a < b + length && b < a + length) {
-      errno = EINVAL;
-      return -1;
-    }
-  }
-  return copy(from, from_offset, to, to_offset, size < 0x7ffff000 ? size : 0x7ffff000, true);
+  if (!source || !target || source->kind == Kind::kName || target->kind == Kind::kName)
+    return fail(-EBADF);
+  if (flags != 0) return fail(-EINVAL);
+  if (source->kind == Kind::kDirectory || target->kind == Kind::kDirectory) return fail(-EISDIR);
+  int reading = cairn_file_get_flags(source->file), writing = cairn_file_get_flags(target->file);
+  if ((reading & O_ACCMODE) == O_WRONLY || (writing & O_ACCMODE) == O_RDONLY ||
+      (writing & O_APPEND) != 0)
+    return fail(-EBADF);
+  // No more than there is; what overlaps within one file is refused.
+  cairn_stat st;
+  int error = cairn_fstat(source->file, &st);
+  if (error < 0) return fail(error);
+  int64_t a = from_offset != nullptr ? *from_offset : cairn_seek(source->file, 0, SEEK_CUR);
+  int64_t b = to_offset != nullptr ? *to_offset : cairn_seek(target->file, 0, SEEK_CUR);
+  if (a < 0 || b < 0) return fail(-EINVAL);
+  auto left = static_cast<int64_t>(st.size) - a;
+  int64_t length = left < 0 ? 0 : size < static_cast<size_t>(left) ? static_cast<int64_t>(size) : left;
+  if (length > 0x7ffff000) length = 0x7ffff000;
+  if (source->ino == target->ino && a < b + length && b < a + length) return fail(-EINVAL);
+  return copy(from, from_offset, to, to_offset, static_cast<size_t>(length), true);
 }
 
 ssize_t splice(int from, off_t* from_offset, int to, off_t* to_offset, size_t size,

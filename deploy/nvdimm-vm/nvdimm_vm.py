@@ -33,7 +33,7 @@ import time
 
 # What the machine needs to find its disk of memory, and this machine's files; with what they depend on.
 MODULES = ("virtio_pci", "9pnet_virtio", "9p", "overlay", "crc32c_generic", "ext4", "xfs", "nfit",
-           "nd_pmem", "nd_btt", "dax_pmem", "device_dax", "kmem", "virtio_pmem")
+           "nd_pmem", "dax_pmem", "device_dax", "kmem", "virtio_pmem")
 OUTPUT, STATUS = "/dev/ttyS1", "/dev/ttyS2"  # ttyS0 is the kernel's console
 # The kernel's tests of its own checksums take seconds here, and have hung under emulation.
 KERNEL_OPTIONS = "console=ttyS0 panic=-1 quiet loglevel=4 cryptomgr.notests"
@@ -208,13 +208,12 @@ def base_archive(arguments, modules):
 
 def command_script(arguments):
     lines = [PREPARE]
-    if arguments.mode in ("fsdax", "devdax", "sector"):
+    if arguments.mode in ("fsdax", "devdax"):
         lines.append(f"prepare_namespace {arguments.mode} {shlex.quote(arguments.align)} || "
                      "{ say 'ndctl could not make the namespace'; exit 125; }")
-    device = {"fsdax": "/dev/pmem0", "sector": "/dev/pmem0s", "virtio": "/dev/pmem0"}.get(arguments.mode)
-    if device and arguments.mount:
-        options = arguments.mount_options or ("rw" if arguments.mode == "sector" else "dax=always")
-        lines.append(f"mount_pmem {device} {shlex.quote(arguments.mount)} {shlex.quote(options)} || "
+    if arguments.mode in ("fsdax", "virtio") and arguments.mount:
+        options = arguments.mount_options or "dax=always"
+        lines.append(f"mount_pmem /dev/pmem0 {shlex.quote(arguments.mount)} {shlex.quote(options)} || "
                      "{ say 'the device cannot be mounted'; exit 125; }")
     lines.append("set +e")
     for setting in arguments.env:
@@ -337,16 +336,16 @@ def parse(argv):
                         help="the NVDIMM's contents; made when it is not there (build/nvdimm-vm/nvdimm.img)")
     parser.add_argument("--size", type=int, default=512, metavar="MIB",
                         help="size of a new NVDIMM in MiB, a multiple of 16 (512)")
-    parser.add_argument("--mode", default="fsdax", choices=("fsdax", "devdax", "sector", "virtio", "none"),
+    parser.add_argument("--mode", default="fsdax", choices=("fsdax", "devdax", "virtio", "none"),
                         help="what its namespace is: fsdax (mounted with -o dax=always), devdax "
-                        "(/dev/dax0.0), sector (a block device, mounted without dax), virtio (a virtio-pmem "
-                        "device in place of an NVDIMM: dax without MAP_SYNC), none (left as it is). "
+                        "(/dev/dax0.0), virtio (a virtio-pmem device in place of an NVDIMM: dax without "
+                        "MAP_SYNC), none (left as it is). "
                         "A namespace in another mode is destroyed, with its contents (fsdax)")
     parser.add_argument("--align", default="", metavar="BYTES",
                         help="alignment of a new namespace, for example 4096 or 2M (ndctl's default)")
     parser.add_argument("--mount", default="/mnt", metavar="DIR",
-                        help="where fsdax, sector and virtio are mounted, ext4 (/mnt); empty: nowhere")
-    parser.add_argument("--mount-options", default="", metavar="LIST", help="instead of dax=always")
+                        help="where fsdax and virtio are mounted, ext4 (/mnt); empty: nowhere")
+    parser.add_argument("--mount-options", default="", metavar="LIST", help="instead of dax=always; dax=never puts the page cache between")
     parser.add_argument("--pull-plug-on", default="", metavar="TEXT",
                         help="kill the machine as soon as its output contains TEXT")
     parser.add_argument("--pull-plug-delay", type=float, default=0, metavar="S",

@@ -2,6 +2,9 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#if __has_include(<sys/platform/x86.h>)
+#include <sys/platform/x86.h>
+#endif
 #endif
 
 #include <array>
@@ -34,11 +37,15 @@ bool has_sse42() {
   static std::atomic<int> known{0};  // 1 yes, 2 no
   int value = known.load(std::memory_order_relaxed);
   if (value == 0) [[unlikely]] {
+#if __has_include(<sys/platform/x86.h>)
+    value = CPU_FEATURE_ACTIVE(SSE4_2) ? 1 : 2;  // the C library's answer: no trap
+#else
     unsigned a = 0;
     unsigned b = 0;
     unsigned c = 0;
     unsigned d = 0;
     value = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_SSE4_2) != 0 ? 1 : 2;
+#endif
     known.store(value, std::memory_order_relaxed);
   }
   return value == 1;

@@ -5,6 +5,7 @@
 #include "capi/handles.h"
 #include "file/check.h"
 #include "media/media.h"
+#include "pool/attach_lock.h"
 #include "pool/seats.h"
 #include "pool/chunks.h"
 #include "pool/space.h"
@@ -112,7 +113,10 @@ int cairn_pool_set_durability(cairn_pool* pool, int durability) {
   const WriteWindow window;
   if (durability != CAIRN_DURABILITY_FSYNC && durability != CAIRN_DURABILITY_WRITE)
     return code(fail(EINVAL, "durability %d", durability));
-  fs_of(pool).durable_writes = durability == CAIRN_DURABILITY_WRITE;
+  // On other media every write is durable, or none can be.
+  fs_of(pool).durable_writes =
+      durability == CAIRN_DURABILITY_WRITE &&
+      fs_of(pool).pool.segment[0]->region.granularity() == cairn::persist::Granularity::page;
   return 0;
 }
 
@@ -187,6 +191,8 @@ int cairn_pool_get_lanes(cairn_pool* handle, cairn_lane_info* lanes, size_t capa
 int cairn_pool_grow(cairn_pool* handle, uint64_t bytes) {
   const WriteWindow window;
   cairn::pool::Pool& pool = fs_of(handle).pool;
+  if (pool.read_only)
+    return code(fail(EROFS, "pool %s is attached read-only", pool.path.c_str()));
   auto lock = cairn::pool::lock_attach(pool);
   if (!lock.ok()) return code(lock.status());
   if (pool.load_new_segments) {

@@ -10,6 +10,7 @@
 #include "file/open_file.h"
 #include "file/rebuild.h"
 #include "file/reclaim.h"
+#include "pool/attach_lock.h"
 #include "pool/epoch.h"
 #include "pool/lock.h"
 #include "pool/lock_file.h"
@@ -139,14 +140,16 @@ Result<std::unique_ptr<FileSystem>> attach_to(std::unique_ptr<Pool> mapped,
   }
   auto lock = pool::lock_attach(pool);
   if (!lock.ok()) return annotate(lock.status(), "cannot attach pool %s", pool.path.c_str());
-  auto attached = pool::anybody_attached(pool.lock_path);
+  auto attached = pool::anybody_attached(lock->descriptor());
   if (!attached.ok()) return attached.status();
   pool.held.reserve(pool::max_local_lanes);
   CAIRN_TRY(pool::agree_on_entry(pool, !*attached));
-  if (!*attached) CAIRN_TRY(first_attach(*fs));
-  else pool::recover_the_dead(pool);
+  if (!*attached)
+    CAIRN_TRY(first_attach(*fs));
+  else
+    pool::recover_the_dead(pool, lock->descriptor());
   pool.attach_generation = pool.state->attach_generation.load();
-  CAIRN_TRY(pool::add_lane(pool));
+  CAIRN_TRY(pool::add_lane(pool, lock->descriptor()));
   lock->release();
   reclaim_soon(*fs);
   if (pool.state->sweep.load() != 0) {
@@ -172,7 +175,7 @@ void detach(FileSystem& fs) {
   }
   auto lock = pool::lock_attach(pool);
   // The dead leave work behind, which the last one does.
-  pool::recover_the_dead(pool);
+  if (lock.ok()) pool::recover_the_dead(pool, lock->descriptor());
   const bool last = lock.ok() && alone(pool);
   if (last) {
     pool::SeatGuard seat(pool);

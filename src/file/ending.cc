@@ -26,13 +26,14 @@ void remove_companion(const FileSystem& fs, const Map& map) {
 
 EndAtOnce::EndAtOnce(FileSystem& fs, LocalSeat& seat, const Map& map)
     : fs_(fs), seat_(seat), map_(map) {
-  if (!holds_nothing(*map.inode) || map.inode->opens.load() != 0) return;
+  if (map.inode->opens.load() != 0 || !holds_nothing(*map.inode)) return;
   fs.pool.store(seat.words->allocating_inode, map.number);
   uint64_t state = format::inode_live;
-  // A locked instruction: the state is there for openers before their count is looked at.
+  // A locked instruction: the state is there for openers before their count is looked at; and what the
+  // last of them wrote before he closed it is looked at after that.
   possible_ = fs.pool.compare_exchange(map.inode->state, state,
                                        format::inode_live | seat.lock_word << format::state_bits) &&
-              map.inode->opens.load() == 0;
+              map.inode->opens.load() == 0 && holds_nothing(*map.inode);
   if (!possible_) inode_is_kept(fs, seat, map);
 }
 

@@ -51,7 +51,7 @@ class FileSystem final : public pool::Client {
 
   std::unique_ptr<Pool> owned_pool;
   Pool& pool;
-  bool durable_writes = false;  // every write persists before it returns, entries included
+  bool durable_writes = false;  // page media: every write is synced before it returns
   Lower* lower = nullptr;
   void* handle = nullptr;  // the C API's
   uint32_t uid = 0;        // who creates

@@ -147,10 +147,18 @@ Result<NewInode> make_inode(FileSystem& fs, LocalSeat& seat, uint32_t mode, pool
   pool::Segment& segment = pool.segment_of(&inode);
   Region& region = segment.region;
   const uint64_t generation = inode.generation.load() + 1;
-  // The first line word by word (state and shape keep their values), the rest at once.
-  for (Word* word : {&inode.flags, &inode.links, &inode.rdev}) region.store(*word, 0);
-  const uint64_t rest = Pool::offset_in(segment, inode.direct);
-  CAIRN_TRY(region.zero(rest, sizeof inode - (rest - Pool::offset_in(segment, &inode))));
+  // What who comes too late from an earlier life may still be holding keeps its value: state, shape,
+  // the locks, and the count of openers.
+  for (Word* word : {&inode.flags, &inode.links, &inode.rdev, &inode.size, &inode.mtime,
+                     &inode.change, &inode.orphan_of, &inode.lower_parent, &inode.lower_unit,
+                     &inode.drained, &inode.stamps, &inode.orphan_next, &inode.orphan_epoch,
+                     &inode.orphan_from, &inode.orphan_to, &inode.xattr})
+    region.store(*word, 0);
+  const uint64_t map = Pool::offset_in(segment, inode.direct);
+  const uint64_t text = Pool::offset_in(segment, inode.text);
+  CAIRN_TRY(region.zero(map, sizeof inode.direct + sizeof inode.root));
+  region.store(inode.quota, 0);
+  CAIRN_TRY(region.zero(text, sizeof inode.text));
   const uint64_t now = now_ns();
   region.store(inode.generation, generation);
   region.store(inode.mode, mode);

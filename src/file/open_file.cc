@@ -195,8 +195,10 @@ Result<std::unique_ptr<File>> open_inode(FileSystem& fs, LocalSeat& seat, uint64
   pool.fetch_add((*inode)->opens, 1);
   const uint64_t generation = format::open_generation(open->state.load());
   if (!may_open(fs, seat, **inode)) {
-    pool.fetch_add((*inode)->opens, ~0ULL);
     region.store(open->state, format::open_state(generation, format::open_free));
+    pool.fetch_add((*inode)->opens, ~0ULL);
+    // The number may have begun another life, and lost its name, while we looked like an opener.
+    if (is_live(**inode) && (*inode)->links.load() == 0) end_if_unused(fs, seat, number);
     return no_inode(number);
   }
   region.store(open->inode_generation, (*inode)->generation.load());

@@ -38,9 +38,9 @@ class TableBlocks {
   }
 
  private:
-  static constexpr uint64_t page_size = 1024;
+  static constexpr uint64_t page_size = 512;
   using Page = std::array<std::atomic<uint8_t*>, page_size>;
-  std::array<std::atomic<Page*>, 1024> pages_{};
+  std::array<std::atomic<Page*>, 512> pages_{};  // blocks beyond are looked for each time
 };
 
 }  // namespace cairn::file

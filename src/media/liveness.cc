@@ -15,19 +15,39 @@ namespace {
 
 constexpr size_t page_size = 4096;
 
-Status lock_byte(int descriptor, uint64_t byte) {
+Status set_lock(int descriptor, int command, short type, uint64_t byte) {
   struct flock lock = {};
-  lock.l_type = F_WRLCK;
+  lock.l_type = type;
   lock.l_whence = SEEK_SET;
   lock.l_start = static_cast<off_t>(byte);
   lock.l_len = 1;
-  while (fcntl(descriptor, F_OFD_SETLK, &lock) != 0) {
+  while (fcntl(descriptor, command, &lock) != 0) {
     if (errno == EINTR) continue;
     int error = errno == EACCES ? EAGAIN : errno;
     return fail(error, "lock on byte %llu: %s", static_cast<unsigned long long>(byte),
                 error == EAGAIN ? "held by someone else" : std::strerror(error));
   }
   return Status();
+}
+
+Status lock_byte(int descriptor, uint64_t byte) {
+  return set_lock(descriptor, F_OFD_SETLK, F_WRLCK, byte);
+}
+
+// A mapping that keeps the description, and with it its locks, alive.
+Result<void*> map_page(int descriptor, Inheritance inheritance) {
+  // Nobody reads or writes this page.
+  void* page = mmap(nullptr, page_size, PROT_NONE, MAP_SHARED, descriptor, 0);
+  if (page == MAP_FAILED) {
+    int error = errno;
+    return fail(error, "map the lock file: %s", std::strerror(error));
+  }
+  if (inheritance == Inheritance::own && madvise(page, page_size, MADV_DONTFORK) != 0) {
+    int error = errno;
+    munmap(page, page_size);
+    return fail(error, "keep the lock from children: %s", std::strerror(error));
+  }
+  return page;
 }
 
 // Opens the file behind `descriptor` again: an open file description of its own, as each lock needs.
@@ -40,19 +60,6 @@ Result<int> reopen(int descriptor, int flags) {
     return fail(error, "open the lock file again: %s", std::strerror(error));
   }
   return fresh;
-}
-
-// Locks through `descriptor` and closes it whatever happens.
-Result<LivenessLock> lock_and_close(int descriptor, uint64_t byte, Inheritance inheritance) {
-  Status status = refuse_network(descriptor, "the lock file");
-  if (status.ok()) status = lock_byte(descriptor, byte);
-  if (status.ok()) {
-    Result<LivenessLock> lock = adopt(descriptor, byte, inheritance);
-    if (lock.ok()) return lock;
-    status = lock.status();
-  }
-  close(descriptor);
-  return status;
 }
 
 }  // namespace
@@ -69,20 +76,41 @@ void LivenessLock::keep_from_children() {
   if (page_ != nullptr) madvise(page_, page_size, MADV_DONTFORK);
 }
 
+Result<LivenessLock> try_lock_here(int descriptor, uint64_t byte, Inheritance inheritance) {
+  CAIRN_TRY(refuse_network(descriptor, "the lock file"));
+  CAIRN_TRY(lock_byte(descriptor, byte));
+  auto page = map_page(descriptor, inheritance);
+  if (page.ok()) return LivenessLock(*page);
+  unlock(descriptor, byte);
+  return page.status();
+}
+
 Result<LivenessLock> try_lock(const char* path, uint64_t byte, Inheritance inheritance) {
   int descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (descriptor < 0) {
     int error = errno;
     return fail(error, "%s: lock file: %s", path, std::strerror(error));
   }
-  Result<LivenessLock> lock = lock_and_close(descriptor, byte, inheritance);
+  Result<LivenessLock> lock = try_lock_here(descriptor, byte, inheritance);
+  close(descriptor);
   if (!lock.ok()) return annotate(lock.status(), "%s", path);
   return lock;
 }
 
 Result<LivenessLock> try_lock(int descriptor, uint64_t byte, Inheritance inheritance) {
   CAIRN_TRY_ASSIGN(fresh, reopen(descriptor, O_CLOEXEC));
-  return lock_and_close(fresh, byte, inheritance);
+  Result<LivenessLock> lock = try_lock_here(fresh, byte, inheritance);
+  close(fresh);
+  return lock;
+}
+
+Status wait_for_lock(int descriptor, uint64_t byte) {
+  return set_lock(descriptor, F_OFD_SETLKW, F_WRLCK, byte);
+}
+
+void unlock(int descriptor, uint64_t byte) {
+  // Only a descriptor that is none can fail.
+  set_lock(descriptor, F_OFD_SETLK, F_UNLCK, byte).ignore();
 }
 
 Result<bool> is_held(int descriptor, uint64_t byte, uint64_t count) {
@@ -110,19 +138,10 @@ Result<int> try_lock_descriptor(int descriptor, uint64_t byte) {
 Result<LivenessLock> adopt(int descriptor, uint64_t byte, Inheritance inheritance) {
   // Harmless when the description holds the lock already, as it should.
   CAIRN_TRY(lock_byte(descriptor, byte));
-  // Nobody reads or writes this page: it only keeps the open file description alive.
-  void* page = mmap(nullptr, page_size, PROT_NONE, MAP_SHARED, descriptor, 0);
-  if (page == MAP_FAILED) {
-    int error = errno;
-    return fail(error, "map the lock file: %s", std::strerror(error));
-  }
-  if (inheritance == Inheritance::own && madvise(page, page_size, MADV_DONTFORK) != 0) {
-    int error = errno;
-    munmap(page, page_size);
-    return fail(error, "keep the lock from children: %s", std::strerror(error));
-  }
+  auto page = map_page(descriptor, inheritance);
+  if (!page.ok()) return page.status();
   close(descriptor);
-  return LivenessLock(page);
+  return LivenessLock(*page);
 }
 
 }  // namespace cairn::media

@@ -48,6 +48,7 @@ class LivenessLock {
 
  private:
   friend Result<LivenessLock> adopt(int descriptor, uint64_t byte, Inheritance inheritance);
+  friend Result<LivenessLock> try_lock_here(int descriptor, uint64_t byte, Inheritance inheritance);
   explicit LivenessLock(void* page) : page_(page) {}
   void* page_ = nullptr;
 };
@@ -59,6 +60,15 @@ Result<LivenessLock> try_lock(const char* path, uint64_t byte,
                               Inheritance inheritance = Inheritance::own);
 Result<LivenessLock> try_lock(int descriptor, uint64_t byte,
                               Inheritance inheritance = Inheritance::own);
+
+// The same through the descriptor's own description, which nobody else may have: the lock lives as long
+// as the object, or the descriptor if that is closed later.
+Result<LivenessLock> try_lock_here(int descriptor, uint64_t byte,
+                                   Inheritance inheritance = Inheritance::own);
+
+// A lock that lives no longer than its descriptor: waits until nobody has it; gives it up.
+Status wait_for_lock(int descriptor, uint64_t byte);
+void unlock(int descriptor, uint64_t byte);
 
 // Whether anybody (this process included, unless through `descriptor` itself) holds one of the
 // `count` bytes from `byte` on. One system call, changes nothing.

@@ -76,7 +76,8 @@ struct Mapping {
   uint8_t* base = nullptr;
   size_t size = 0;
 };
-// Maps a range of the segment, aligned to 2 MiB in memory and kept out of core dumps; fsdax with
+// Maps a range of the segment, aligned to 2 MiB in memory where its pages are large, and kept out of
+// core dumps; fsdax with
 // MAP_SYNC. Offset and size must be multiples of the medium's mapping unit (devdax refuses less).
 Result<Mapping> map(int descriptor, const Description& medium, uint64_t offset, uint64_t size,
                     Access access = Access::read_write);

@@ -56,7 +56,8 @@ TEST_P(Segments, LivesThroughCreateReserveMapAndRemove) {
   EXPECT_GE(static_cast<uint64_t>(info.st_blocks) * 512, 4 * mebibyte);
   Result<Mapping> mapping = map(*fd, *medium, 2 * mebibyte, 4 * mebibyte);
   ASSERT_TRUE(mapping.ok()) << last_detail();
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(mapping->base) % (2 * mebibyte), 0U);
+  const uint64_t unit = medium->large_pages ? 2 * mebibyte : 4096;
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(mapping->base) % unit, 0U);
   std::memset(mapping->base, 0x77, mapping->size);
   uint8_t byte = 0;
   EXPECT_EQ(pread(*fd, &byte, 1, 6 * mebibyte - 1), 1);
@@ -111,6 +112,14 @@ TEST_F(Refusals, PathsThatCannotHoldAPool) {
   EXPECT_EQ(recognise(path_.c_str()).code(), EINVAL);
   EXPECT_EQ(open_segment(path_.c_str()).code(), EINVAL);
   EXPECT_TRUE(says("neither a regular file nor a dax device"));
+}
+
+TEST_F(Refusals, OpenDevicesThatAreNoDaxDevices) {
+  Result<int> null = open_segment("/dev/null");
+  ASSERT_TRUE(null.ok()) << last_detail();
+  EXPECT_EQ(recognise_device(*null, "/dev/null").code(), ENODEV);
+  EXPECT_TRUE(says("/dev/null: a character device, but not a dax device")) << last_detail();
+  close(*null);
 }
 
 TEST_F(Refusals, FilesThatOthersMayWrite) {

@@ -158,33 +158,43 @@ Result<Mapping> map(int descriptor, const Description& medium, uint64_t offset, 
                 static_cast<unsigned long long>(size), static_cast<unsigned long long>(offset),
                 name_of(medium.kind), static_cast<unsigned long long>(medium.mapping_unit));
   }
-  // A large page can be mapped only where address and offset agree modulo its size: take more
-  // address space than needed, and give the ends back.
-  size_t unit = std::max<size_t>(alignment, medium.mapping_unit);
-  void* room =
-      mmap(nullptr, size + unit, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (room == MAP_FAILED) return system_failure("segment", "find address space");
-  auto* begin = static_cast<uint8_t*>(room);
-  size_t skip = (offset % unit + unit - reinterpret_cast<uintptr_t>(begin) % unit) % unit;
-  uint8_t* base = begin + skip;
-  int protection = PROT_READ | (access == Access::read_write ? PROT_WRITE : 0);
-  int flags =
-      MAP_FIXED | (medium.kind == Kind::fsdax ? MAP_SHARED_VALIDATE | MAP_SYNC : MAP_SHARED);
-  void* mapped = mmap(base, size, protection, flags, descriptor, static_cast<off_t>(offset));
-  if (mapped == MAP_FAILED) {
+  const int protection = PROT_READ | (access == Access::read_write ? PROT_WRITE : 0);
+  const int flags = medium.kind == Kind::fsdax ? MAP_SHARED_VALIDATE | MAP_SYNC : MAP_SHARED;
+  const auto map_at = [&](void* base, int fixed) {
+    return mmap(base, size, protection, flags | fixed, descriptor, static_cast<off_t>(offset));
+  };
+  // A large page can be mapped only where address and offset agree modulo its size. The kernel mostly
+  // sees to that; if not, more address space is taken than needed, and the ends given back.
+  const bool large = medium.large_pages || medium.mapping_unit > 4096;
+  const size_t unit = large ? std::max<size_t>(alignment, medium.mapping_unit) : 4096;
+  void* mapped = map_at(nullptr, 0);
+  const auto failed = [&] {
     int error = errno;
-    munmap(room, size + unit);
     return fail(error, "map %llu MiB of the segment (%s): %s",
                 static_cast<unsigned long long>(size / mebibyte), name_of(medium.kind),
                 map_hint(error, medium.kind));
-  }
-  if (skip > 0) munmap(begin, skip);
-  if (size_t rest = unit - skip; rest > 0) {
-    munmap(base + ((size + 4095) & ~size_t{4095}), rest & ~size_t{4095});
+  };
+  if (mapped == MAP_FAILED) return failed();
+  if ((reinterpret_cast<uintptr_t>(mapped) - offset) % unit != 0) {
+    munmap(mapped, size);
+    void* room =
+        mmap(nullptr, size + unit, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == MAP_FAILED) return system_failure("segment", "find address space");
+    auto* begin = static_cast<uint8_t*>(room);
+    const size_t skip = (offset % unit + unit - reinterpret_cast<uintptr_t>(begin) % unit) % unit;
+    mapped = map_at(begin + skip, MAP_FIXED);
+    if (mapped == MAP_FAILED) {
+      const Status status = failed();
+      munmap(room, size + unit);
+      return status;
+    }
+    if (skip > 0) munmap(begin, skip);
+    if (const size_t rest = unit - skip; rest > 0)
+      munmap(begin + skip + ((size + 4095) & ~size_t{4095}), rest & ~size_t{4095});
   }
   // A core file with a pool in it helps nobody and fills the disk. Best effort.
   (void)madvise(mapped, size, MADV_DONTDUMP);
-  return Mapping{base, size};
+  return Mapping{static_cast<uint8_t*>(mapped), size};
 }
 
 void unmap(Mapping& mapping) {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "pool/attach_lock.h"
 #include "pool/files.h"
 #include "pool/lock_file.h"
 

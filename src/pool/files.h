@@ -49,14 +49,6 @@ Status check_segment_header(Pool& pool, uint32_t number);
 // Fills a Segment's table pointers once base and blocks are known.
 void lay_out(Segment& segment, uint32_t lanes);
 
-// The kernel lock on which first attach, last detach and growth take turns; waits for it.
-Result<media::LivenessLock> lock_attach(Pool& pool);
-// A descriptor to ask about liveness locks with (media::is_held); -1 if there is none.
-int open_lock_file(const Pool& pool);
-void close_lock_file(int descriptor);
-// Is any lane's liveness lock held?
-Result<bool> anybody_attached(const std::string& lock_path);
-
 // Fills `words` with the boot's identity.
 void read_boot_id(uint64_t words[2]);
 

@@ -147,7 +147,8 @@ Status read_format(Pool& pool) {
   const Superblock* good = nullptr;
   for (uint64_t at : {format::superblock_a_block, format::superblock_b_block}) {
     const Superblock& copy = copy_of(pool, at);
-    if (is_sound(copy) && (good == nullptr || copy.sequence.load() > good->sequence.load()))
+    // The second one is mostly no newer, and then need not be summed.
+    if ((good == nullptr || copy.sequence.load() > good->sequence.load()) && is_sound(copy))
       good = &copy;
   }
   if (good == nullptr) {

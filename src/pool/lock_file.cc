@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/crc32c.h"
+#include "pool/attach_lock.h"
 #include "pool/files.h"
 
 namespace cairn::pool {

@@ -1,6 +1,6 @@
 #include "pool/recover.h"
 
-#include "pool/files.h"
+#include "pool/attach_lock.h"
 #include "pool/redo.h"
 #include "pool/space.h"
 
@@ -46,11 +46,16 @@ void recover_the_dead(Pool& pool) {
   if (pool.read_only || pool.no_liveness) return;
   const int fd = open_lock_file(pool);
   if (fd < 0) return;
-  pool.for_each_lane([&pool, fd](uint32_t lane) {
-    recover_through(pool, fd, lane);
+  recover_the_dead(pool, fd);
+  close_lock_file(fd);
+}
+
+void recover_the_dead(Pool& pool, int descriptor) {
+  if (pool.read_only || pool.no_liveness) return;
+  pool.for_each_lane([&pool, descriptor](uint32_t lane) {
+    recover_through(pool, descriptor, lane);
     return true;
   });
-  close_lock_file(fd);
 }
 
 }  // namespace cairn::pool

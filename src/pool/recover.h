@@ -13,6 +13,8 @@ void recover_if_dead(Pool& pool, uint32_t lane);
 
 // The same for every lane that is attached.
 void recover_the_dead(Pool& pool);
+// Asking through a descriptor of the lock file.
+void recover_the_dead(Pool& pool, int descriptor);
 
 // The recovery itself; the caller holds the lane's liveness lock.
 void recover_lane(Pool& pool, uint32_t lane);

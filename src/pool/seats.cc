@@ -148,9 +148,11 @@ Result<uint32_t> take_free_lane(Pool& pool, bool for_exec, Lock lock) {
 }  // namespace
 
 Result<uint32_t> take_lane(Pool& pool, media::Inheritance inheritance,
-                           media::LivenessLock* lock) {
+                           media::LivenessLock* lock, int descriptor) {
   return take_free_lane(pool, false, [&](uint32_t lane) -> Status {
-    auto taken = media::try_lock(pool.lock_path.c_str(), lane_lock_byte(lane), inheritance);
+    auto taken = descriptor >= 0
+                     ? media::try_lock_here(descriptor, lane_lock_byte(lane), inheritance)
+                     : media::try_lock(pool.lock_path.c_str(), lane_lock_byte(lane), inheritance);
     if (taken.ok()) *lock = std::move(*taken);
     return taken.status();
   });
@@ -168,7 +170,7 @@ Result<uint32_t> take_lane_for_exec(Pool& pool, int* descriptor) {
   return lane;
 }
 
-Status add_lane(Pool& pool) {
+Status add_lane(Pool& pool, int descriptor) {
   uint32_t unlocked = 0;
   while (!pool.adding_lane.compare_exchange_strong(unlocked, 1)) {
     unlocked = 0;
@@ -179,7 +181,7 @@ Status add_lane(Pool& pool) {
     status = no_seat(pool);
   } else {
     Pool::HeldLane lane;
-    auto number = take_lane(pool, media::Inheritance::own, &lane.lock);
+    auto number = take_lane(pool, media::Inheritance::own, &lane.lock, descriptor);
     status = number.status();
     if (number.ok()) {
       lane.number = *number;

@@ -103,7 +103,8 @@ Status no_seat(const Pool& pool);
 
 // Takes a free lane with its liveness lock and makes its seats available. `inheritable`: the lock's
 // mapping survives fork (for a child that is about to be born).
-Result<uint32_t> take_lane(Pool& pool, media::Inheritance inheritance, media::LivenessLock* lock);
+Result<uint32_t> take_lane(Pool& pool, media::Inheritance inheritance, media::LivenessLock* lock,
+                           int descriptor = -1);
 // The same with the lock kept by a descriptor that survives exec.
 Result<uint32_t> take_lane_for_exec(Pool& pool, int* descriptor);
 // A lane of this process that has nothing left to recover becomes free; its lock goes separately.
@@ -112,8 +113,9 @@ void give_lane_up(Pool& pool, uint32_t lane);
 void leave_lanes_to_parent(Pool& pool);
 // For a pool that is only looked at: seats in this process's own memory, which nobody waits for.
 void use_private_seats(Pool& pool);
-// Adds a lane to those that this process's threads use.
-Status add_lane(Pool& pool);
+// Adds a lane to those that this process's threads use. `descriptor`: of the lock file, with a
+// description that nobody else has, to lock it through; -1: one is opened.
+Status add_lane(Pool& pool, int descriptor = -1);
 // Gives all lanes back; nobody may be inside a call.
 void release_lanes(Pool& pool);
 // In a forked child: the seats move to the lane that the parent prepared.

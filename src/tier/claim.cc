@@ -8,6 +8,7 @@
 #include <cstdio>  // RENAME_NOREPLACE too
 #include <vector>
 
+#include "pool/attach_lock.h"
 #include "pool/files.h"
 #include "tier/drain.h"
 #include "tier/lower.h"

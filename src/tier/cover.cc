@@ -148,7 +148,7 @@ Status make_top(file::FileSystem& fs, uint64_t covers, const std::string& name,
   CAIRN_TRY(import_attributes(fs, covers, name, path, sys::ctime_of(st)));
   fs.pool.store_flush(top->inode->ctime, sys::ctime_of(st));
   fs.pool.store_flush(top->inode->drained, sys::ctime_of(st));
-  return file::set_flags(fs, top->number, format::flag_lazy, 0);
+  return file::set_flags(fs, top->number, format::flag_lazy | format::flag_covered, 0);
 }
 
 Status make_cover(file::FileSystem& fs, uint64_t covers, const std::string& name,

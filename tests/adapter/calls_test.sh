@@ -9,4 +9,6 @@ for part in mappings locking waiting; do both "$calls/memory_program $part"; don
 for part in streams standard; do both "$calls/streams_program $part"; done
 both "$calls/processes_program processes"
 for part in fifos sockets nameless once walking; do both "$calls/special_program $part"; done
+both "$CAIRN_TEST_DIR/adapter/handed_program"
+both "$CAIRN_TEST_DIR/adapter/kept_streams_program one two; cat one two"
 echo "calls: as on a plain directory"

@@ -48,6 +48,7 @@ const std::vector<Pair>& all_pairs() {
       {"create two names", {[](Pool p) { create(p, "d/x"); }, [](Pool p) { create(p, "d/y"); }}},
       {"create one name", {[](Pool p) { create(p, "d/x"); }, [](Pool p) { create(p, "d/x", O_EXCL); }}},
       {"unlink and create", {[](Pool p) { cairn_unlink(p, CAIRN_ROOT, "a"); }, [](Pool p) { create(p, "a"); }}},
+      {"an empty file ends and is opened", {[](Pool p) { create(p, "empty"); cairn_unlink(p, CAIRN_ROOT, "empty"); }, [](Pool p) { create(p, "empty"); }}},
       {"unlink twice", {[](Pool p) { cairn_unlink(p, CAIRN_ROOT, "b"); }, [](Pool p) { cairn_unlink(p, CAIRN_ROOT, "b"); }}},
       {"unlink and truncate", {[](Pool p) { cairn_unlink(p, CAIRN_ROOT, "b"); }, [](Pool p) { cut(p, "b", 5000); }}},
       {"rename over and unlink", {[](Pool p) { rename(p, "a", "b"); }, [](Pool p) { cairn_unlink(p, CAIRN_ROOT, "b"); }}},
@@ -59,6 +60,8 @@ const std::vector<Pair>& all_pairs() {
       {"two attributes", {[](Pool p) { attribute(p, "user.x", '1'); }, [](Pool p) { attribute(p, "user.y", '2'); }}},
       {"two truncates", {[](Pool p) { cut(p, "b", 5000); }, [](Pool p) { cut(p, "b", 30'000); }}},
       {"extend and truncate", {[](Pool p) { write(p, "b", 'B', 20'000, 45'000); }, [](Pool p) { cut(p, "b", 100); }}, true},
+      {"fill one hole", {[](Pool p) { write(p, "d/f", 'x', 1500, 20'000); }, [](Pool p) { write(p, "d/f", 'y', 1500, 22'000); }}, true},
+      {"extend and write below the end", {[](Pool p) { write(p, "b", 'B', 20'000, 45'000); }, [](Pool p) { write(p, "b", 'C', 1000, 64'000); }}, true},
       {"append twice", {[](Pool p) { write(p, "log", '1', 3000, 0, O_APPEND); }, [](Pool p) { write(p, "log", '1', 5000, 0, O_APPEND); }}, true},
       {"reclaim and write", {[](Pool p) { cairn_unlink(p, CAIRN_ROOT, "b"); reclaim(p); }, [](Pool p) { write(p, "a", 'A', 60'000, 8192); }}, true},
   };

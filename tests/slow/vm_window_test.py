@@ -45,8 +45,8 @@ if os.fork() == 0:
 assert os.wait()[1] == 0
 print(open(\\"child\\").read())
 "'
-      sqlite3 db "select count(*) from t"; git -C repo log --oneline; cat repo/child""")
-    require("3\n" in out and " one\n" in out and out.strip().endswith("c"), "the programs", out)
+      sqlite3 db "select count(*) from t"; git -C repo --no-pager log --format=%s; cat repo/child""")
+    require("3\n" in out and "one\n" in out and out.strip().endswith("c"), "the programs", out)
 
 
 def refused_without_keys():

@@ -1,0 +1,183 @@
+// Making a pool's segments: all of a new pool's, or one more.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "media/memory_share.h"
+#include "persist/streaming.h"
+#include "pool/device.h"
+#include "pool/files.h"
+#include "pool/lock_file.h"
+#include "pool/segment_files.h"
+
+namespace cairn::pool {
+namespace {
+
+uint32_t choose_lanes(uint64_t size) {
+  return static_cast<uint32_t>(std::clamp<uint64_t>(size >> 20, 64, format::max_lanes));
+}
+
+uint32_t choose_segments(uint64_t size, media::Kind kind) {
+  if (kind == media::Kind::devdax) return 1;
+  const auto processors = static_cast<uint64_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+  return static_cast<uint32_t>(
+      std::clamp<uint64_t>(size >> 27, 1, std::min<uint64_t>(processors, 8)));
+}
+
+Result<uint64_t> choose_size(const std::string& parent, const media::Description& medium) {
+  uint64_t most = medium.size;
+  if (medium.kind == media::Kind::tmpfs) {
+    auto share = media::memory_share(parent.c_str());
+    if (share.ok()) most = std::min(most, share->bytes);
+  }
+  // Half of what is free: the job itself needs memory too. Pages are taken as they are used.
+  const uint64_t size = whole_chunks(medium.kind == media::Kind::devdax ? most : most / 2);
+  if (size < least_pool_bytes)
+    return fail(ENOSPC, "%s: only %llu bytes are free, a pool needs at least %llu", parent.c_str(),
+                static_cast<unsigned long long>(most),
+                static_cast<unsigned long long>(least_pool_bytes * 2));
+  return size;
+}
+
+std::string parent_of(const std::string& path) {
+  const size_t slash = path.find_last_of('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+Status create_segments(Pool& pool, const Manner& manner, uint64_t size, uint32_t count) {
+  for (uint32_t s = 0; s < count; ++s) {
+    auto fd = media::create_segment(segment_path(pool.path, s).c_str(), whole_chunks(size / count));
+    if (!fd.ok()) return fd.status();
+    CAIRN_TRY(map_segment(pool, s, *fd, manner));
+  }
+  return Status();
+}
+
+// The whole device is mapped; the pool may be smaller.
+Status create_on_device(Pool& pool, const Manner& manner, uint64_t size) {
+  CAIRN_TRY(check_no_pool_on(pool.path));
+  auto fd = media::open_segment(pool.path.c_str());
+  if (!fd.ok()) return fd.status();
+  CAIRN_TRY(map_segment(pool, 0, *fd, manner));
+  Segment& segment = *pool.segment[0];
+  segment.blocks =
+      std::min({segment.blocks, size >> format::block_shift, format::max_segment_blocks});
+  return Status();
+}
+
+void store_manner(Pool& pool, const Manner& manner, bool forced) {
+  auto& a = *reinterpret_cast<format::Superblock*>(pool.segment[0]->base);
+  pool.store(a.mapping_unit, manner.medium.mapping_unit);
+  pool.store(a.granularity, static_cast<uint64_t>(manner.granularity));
+  pool.store(a.forced_granularity, forced ? 1 : 0);
+  pool.store(a.medium, static_cast<uint64_t>(manner.medium.kind));
+  pool.store(a.large_pages, manner.medium.large_pages ? 1 : 0);
+  pool.store(a.stream_min, manner.stream_min);
+}
+
+// The size asked for, or what the machine allows.
+Result<uint64_t> size_for(const std::string& path, const std::string& parent,
+                          const CreateOptions& options, const media::Description& medium) {
+  if (options.size_bytes == 0) return choose_size(parent, medium);
+  const uint64_t size = whole_chunks(options.size_bytes);
+  if (options.size_bytes < least_pool_bytes)
+    return fail(EINVAL, "%s: a pool has at least %llu bytes, not %llu", path.c_str(),
+                static_cast<unsigned long long>(least_pool_bytes),
+                static_cast<unsigned long long>(options.size_bytes));
+  if (medium.size != 0 && size > medium.size)
+    return fail(ENOSPC, "%s: %llu bytes do not fit, %s has %llu free", path.c_str(),
+                static_cast<unsigned long long>(options.size_bytes), parent.c_str(),
+                static_cast<unsigned long long>(medium.size));
+  return size;
+}
+
+// The companions' folder, and names that last.
+Status finish_directory(const std::string& path, const std::string& parent, bool is_volatile) {
+  if (mkdir((path + "/companion").c_str(), 0700) != 0)
+    return fail(errno, "%s/companion: %s", path.c_str(), strerror(errno));
+  if (is_volatile) return Status();
+  CAIRN_TRY(sync_directory(path));
+  return sync_directory(parent);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Pool>> create_files(const std::string& given, const CreateOptions& options) {
+  const bool device = is_device(given);
+  const std::string path = device ? device_path(given) : given;
+  const std::string parent = device ? path : parent_of(path);
+  auto medium = media::recognise(parent.c_str());
+  if (!medium.ok()) return medium.status();
+  auto size = size_for(path, parent, options, *medium);
+  if (!size.ok()) return size.status();
+  if (options.lanes > format::max_lanes)
+    return fail(EINVAL, "%s: %u lanes; at most %u", path.c_str(), options.lanes, format::max_lanes);
+  const uint32_t lanes = options.lanes != 0 ? options.lanes : choose_lanes(*size);
+  const uint32_t segments =
+      options.segments != 0 ? options.segments : choose_segments(*size, medium->kind);
+  const bool forced = options.granularity != 0;
+  const Manner manner{
+      *medium,
+      forced ? static_cast<persist::Granularity>(options.granularity) : medium->granularity,
+      persist::measure_stream_min()};
+  if (!device && mkdir(path.c_str(), 0700) != 0)
+    return fail(errno, "%s: %s", path.c_str(), strerror(errno));
+  auto pool = std::make_unique<Pool>();
+  pool->path = pool->home = path;
+  pool->lock_path = segment_path(path, 0);
+  pool->is_volatile = manner.granularity == persist::Granularity::none;
+  Status status = device ? create_on_device(*pool, manner, *size)
+                         : create_segments(*pool, manner, *size, segments);
+  if (status.ok()) status = write_format(*pool, lanes, 0);
+  if (status.ok()) {
+    store_manner(*pool, manner, forced);
+    if (device) {
+      name_lock_file(*pool);
+      status = agree_on_lock_file(*pool);
+    } else {
+      status = finish_directory(path, parent, medium->is_volatile);
+    }
+  }
+  if (!status.ok()) {
+    pool.reset();
+    if (!device) remove_tree(path);
+    return annotate(status, "cannot create pool %s", path.c_str());
+  }
+  return pool;
+}
+
+Status add_segment(Pool& pool, uint64_t bytes) {
+  const uint32_t number = pool.segments.load();
+  if (number >= format::max_segments)
+    return fail(ENOSPC, "%s: it has %u segments, the most", pool.path.c_str(), number);
+  const Manner manner = manner_of(pool);
+  if (manner.medium.kind == media::Kind::devdax)
+    return fail(EOPNOTSUPP, "%s: a device cannot grow", pool.path.c_str());
+  const uint64_t size =
+      std::max<uint64_t>((bytes + format::chunk_size - 1) / format::chunk_size * format::chunk_size,
+                         2 * format::chunk_size);
+  auto fd = media::create_segment(segment_path(pool.path, number).c_str(), size);
+  if (!fd.ok()) return fd.status();
+  Status status = map_segment(pool, number, *fd, manner);
+  if (status.ok()) {
+    Segment& segment = *pool.segment[number];
+    lay_out(segment, 0);
+    if (segment.reserve)
+      status = segment.reserve(
+          0, static_cast<uint64_t>(reinterpret_cast<uint8_t*>(segment.record) - segment.base));
+    if (status.ok() && !pool.is_volatile) status = sync_directory(pool.path);
+    if (status.ok()) status = publish_segment(pool, number);
+  }
+  if (!status.ok()) {
+    pool.segments.store(number);
+    pool.segment[number].reset();
+    unlink(segment_path(pool.path, number).c_str());
+  }
+  return status;
+}
+
+}  // namespace cairn::pool

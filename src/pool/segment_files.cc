@@ -1,0 +1,118 @@
+#include "pool/segment_files.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "media/memory_share.h"
+
+namespace cairn::pool {
+namespace {
+
+// Room on tmpfs is asked for before it is taken: a charge beyond the cgroup's limit kills. Asking takes
+// 90 us, so a good answer serves for as much as a small part of what it found.
+Status check_share(const std::string& path, uint64_t size) {
+  static std::atomic<int64_t> granted{0};
+  if (granted.fetch_sub(static_cast<int64_t>(size)) >= static_cast<int64_t>(size)) return Status();
+  auto share = media::memory_share(path.c_str());
+  if (!share.ok()) return Status();  // the system does not say
+  if (share->bytes < size)
+    return fail(ENOSPC, "%s: no memory for %llu more bytes, limited by %s", path.c_str(),
+                static_cast<unsigned long long>(size), share->limited_by.c_str());
+  granted.store(static_cast<int64_t>(std::min<uint64_t>(share->bytes / 32, 64ULL << 20)));
+  return Status();
+}
+
+}  // namespace
+
+std::string segment_path(const std::string& pool, uint32_t number) {
+  return pool + "/segment." + std::to_string(number);
+}
+
+void set_granularity(uint64_t stored, Manner* manner) {
+  if (stored >= 1 && stored <= 4) manner->granularity = static_cast<persist::Granularity>(stored);
+}
+
+Manner manner_of(const Pool& pool) {
+  Manner manner;
+  manner.medium.mapping_unit = format::block_size;
+  manner.medium.kind = static_cast<media::Kind>(pool.identity->medium.load());
+  manner.medium.large_pages = pool.identity->large_pages.load() != 0;
+  set_granularity(pool.identity->granularity.load(), &manner);
+  manner.stream_min = pool.identity->stream_min.load();
+  return manner;
+}
+
+Status map_segment(Pool& pool, uint32_t number, int fd, const Manner& manner) {
+  const media::Description& medium = manner.medium;
+  auto size = media::segment_size(fd);
+  if (!size.ok()) {
+    close(fd);
+    return size.status();
+  }
+  const uint64_t usable = whole_chunks(*size);
+  if (usable == 0) {
+    close(fd);
+    return fail(EUCLEAN, "%s: segment %u has only %llu bytes; it is cut off or no pool",
+                pool.path.c_str(), number, static_cast<unsigned long long>(*size));
+  }
+  auto mapping = media::map(fd, medium, 0, usable,
+                            pool.read_only ? media::Access::read_only : media::Access::read_write);
+  if (!mapping.ok()) {
+    close(fd);
+    return mapping.status();
+  }
+  auto segment = std::make_unique<Segment>();
+  segment->base = mapping->base;
+  segment->fd = fd;
+  segment->blocks = usable >> format::block_shift;
+  segment->fresh_zero = medium.kind != media::Kind::devdax;
+  segment->unmap = [fd, mapping = *mapping]() mutable {
+    media::unmap(mapping);
+    close(fd);
+  };
+  if (medium.kind != media::Kind::devdax) {
+    const bool shared_memory = medium.kind == media::Kind::tmpfs;
+    segment->reserve = [fd, shared_memory, path = pool.path](uint64_t offset, uint64_t bytes) {
+      if (shared_memory) CAIRN_TRY(check_share(path, bytes));
+      return media::reserve(fd, offset, bytes);
+    };
+  }
+  persist::RegionOptions options;
+  options.base = mapping->base;
+  options.size = usable;
+  options.fd = medium.kind == media::Kind::tmpfs && !pool.read_only ? fd : -1;
+  options.granularity = manner.granularity;
+  options.large_pages = medium.large_pages;
+  options.stream_min = manner.stream_min;
+  options.writable = !pool.read_only;
+  if (Status status = segment->region.open(options); !status.ok()) {
+    segment->unmap();
+    return status;
+  }
+  pool.segment[number] = std::move(segment);
+  pool.segments.store(number + 1, std::memory_order_release);
+  return Status();
+}
+
+Status sync_directory(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool synced = fd >= 0 && fsync(fd) == 0;
+  const int error = errno;
+  if (fd >= 0) close(fd);
+  return synced ? Status()
+                : fail(error, "%s: make its names durable: %s", path.c_str(), strerror(error));
+}
+
+void remove_tree(const std::string& path) {
+  for (uint32_t s = 0; s < format::max_segments; ++s) {
+    if (unlink(segment_path(path, s).c_str()) != 0 && errno == ENOENT) break;
+  }
+  rmdir((path + "/companion").c_str());
+  rmdir(path.c_str());
+}
+
+}  // namespace cairn::pool

@@ -1,0 +1,165 @@
+// Handles, descriptions and the end of unnamed files, through the C API.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <thread>
+#include <vector>
+
+#include "model/temporary_pool.h"
+
+namespace cairn::test {
+namespace {
+
+class Handles : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    make_pool(path_, 16 << 20);
+    pool_ = attach(path_);
+    ASSERT_NE(pool_, nullptr);
+  }
+  void TearDown() override {
+    cairn_pool_detach(pool_);
+    EXPECT_EQ(check_pool(path_), 0);
+  }
+  cairn_file* open(const char* name, int flags) {
+    cairn_file* file = nullptr;
+    EXPECT_EQ(cairn_open(pool_, CAIRN_ROOT, name, flags, 0600, &file), 0) << cairn_last_error();
+    return file;
+  }
+  static std::string text_of(cairn_file* file) {
+    char bytes[256];
+    const ssize_t n = cairn_pread(file, bytes, sizeof bytes, 0);
+    return n < 0 ? "error " + std::to_string(n) : std::string(bytes, static_cast<size_t>(n));
+  }
+  uint64_t inodes() {
+    cairn_pool_info info;
+    EXPECT_EQ(cairn_pool_get_info(pool_, &info), 0) << cairn_last_error();
+    return info.inodes;
+  }
+
+  TemporaryFolder folder_;
+  std::string path_ = folder_.path() + "/pool";
+  cairn_pool* pool_ = nullptr;
+};
+
+TEST_F(Handles, OpenByNumberCutsIfAsked) {
+  cairn_file* file = open("f", O_RDWR | O_CREAT);
+  ASSERT_EQ(cairn_write(file, "text", 4), 4);
+  cairn_file* other = nullptr;
+  ASSERT_EQ(cairn_open_ino(pool_, cairn_file_ino(file), O_RDONLY | O_TRUNC, &other), 0);
+  EXPECT_EQ(text_of(other), "text") << "cut without the right to write";
+  cairn_close(other);
+  ASSERT_EQ(cairn_open_ino(pool_, cairn_file_ino(file), O_RDWR | O_TRUNC, &other), 0);
+  EXPECT_EQ(text_of(file), "");
+  cairn_close(other);
+  cairn_close(file);
+}
+
+TEST_F(Handles, AppendForOnceLeavesTheOffset) {
+  cairn_file* file = open("f", O_RDWR | O_CREAT);
+  ASSERT_EQ(cairn_write(file, "one ", 4), 4);
+  ASSERT_EQ(cairn_seek(file, 1, SEEK_SET), 1);
+  char two[] = "two ";
+  char three[] = "three";
+  const iovec pieces[] = {{two, 4}, {three, 5}};
+  EXPECT_EQ(cairn_appendv(file, pieces, 2), 9);
+  EXPECT_EQ(text_of(file), "one two three");
+  EXPECT_EQ(cairn_seek(file, 0, SEEK_CUR), 1);
+  EXPECT_EQ(cairn_appendv(file, pieces, -1), -EINVAL);
+  cairn_close(file);
+  file = open("f", O_RDONLY);
+  EXPECT_EQ(cairn_appendv(file, pieces, 1), -EBADF);
+  cairn_close(file);
+}
+
+TEST_F(Handles, TwoHandlesOnOneDescription) {
+  cairn_file* file = open("f", O_RDWR | O_CREAT);
+  cairn_file_id id;
+  cairn_file_get_id(file, &id);
+  cairn_file* second = nullptr;
+  ASSERT_EQ(cairn_file_adopt(pool_, id, &second), 0) << cairn_last_error();
+  ASSERT_EQ(cairn_unlink(pool_, CAIRN_ROOT, "f"), 0);
+  cairn_close(file);
+  // The description lives as long as one handle does, and its file with it.
+  ASSERT_EQ(cairn_write(second, "kept", 4), 4);
+  cairn_file* third = nullptr;
+  ASSERT_EQ(cairn_file_adopt(pool_, id, &third), 0) << cairn_last_error();
+  cairn_close(second);
+  EXPECT_EQ(cairn_seek(third, 0, SEEK_CUR), 4);
+  EXPECT_EQ(text_of(third), "kept");
+  cairn_close(third);
+  EXPECT_EQ(cairn_file_adopt(pool_, id, &third), -EBADF);
+  EXPECT_EQ(inodes(), 1U);
+}
+
+TEST_F(Handles, AnUnlinkedFileEndsWithItsLastOpener) {
+  cairn_close(open("closed", O_RDWR | O_CREAT));
+  cairn_file* file = open("open", O_RDWR | O_CREAT);
+  ASSERT_EQ(inodes(), 3U);
+  ASSERT_EQ(cairn_unlink(pool_, CAIRN_ROOT, "closed"), 0);
+  ASSERT_EQ(cairn_unlink(pool_, CAIRN_ROOT, "open"), 0);
+  EXPECT_EQ(inodes(), 2U);
+  ASSERT_EQ(cairn_write(file, "still here", 10), 10);
+  cairn_file* again = nullptr;
+  ASSERT_EQ(cairn_open_ino(pool_, cairn_file_ino(file), O_RDONLY, &again), 0);
+  cairn_close(file);
+  EXPECT_EQ(text_of(again), "still here");
+  cairn_close(again);
+  EXPECT_EQ(inodes(), 1U);
+}
+
+TEST_F(Handles, TheCompanionGoesWithItsFile) {
+  cairn_file* file = open("f", O_RDWR | O_CREAT);
+  const int fd = cairn_companion(file);
+  ASSERT_GE(fd, 0) << cairn_last_error();
+  close(fd);
+  EXPECT_FALSE(std::filesystem::is_empty(path_ + "/companion"));
+  ASSERT_EQ(cairn_unlink(pool_, CAIRN_ROOT, "f"), 0);
+  EXPECT_FALSE(std::filesystem::is_empty(path_ + "/companion")) << "it is still open";
+  cairn_close(file);
+  EXPECT_TRUE(std::filesystem::is_empty(path_ + "/companion"));
+}
+
+// Openers and the one who takes the last name: whoever got the file open has it to himself, or with
+// others, until he closes it; nobody gets one that has ended.
+TEST_F(Handles, OpenersMeetTheEnd) {
+  std::atomic<bool> done{false};
+  std::atomic<int> opened{0};
+  std::vector<std::thread> openers;
+  for (char mark : {'a', 'b', 'c'}) {
+    openers.emplace_back([&, mark] {
+      while (!done.load()) {
+        cairn_file* file = nullptr;
+        const int result = cairn_open(pool_, CAIRN_ROOT, "f", O_RDWR, 0, &file);
+        if (result == -ENOENT) continue;
+        ASSERT_EQ(result, 0) << cairn_last_error();
+        cairn_stat before;
+        cairn_stat after;
+        ASSERT_EQ(cairn_fstat(file, &before), 0);
+        ASSERT_EQ(cairn_pwrite(file, &mark, 1, static_cast<uint64_t>(mark)), 1);
+        char byte = 0;
+        ASSERT_EQ(cairn_pread(file, &byte, 1, static_cast<uint64_t>(mark)), 1);
+        EXPECT_EQ(byte, mark);
+        ASSERT_EQ(cairn_fstat(file, &after), 0);
+        // An inode that was freed under us would by now be another one's.
+        EXPECT_EQ(before.generation, after.generation);
+        ++opened;
+        cairn_close(file);
+      }
+    });
+  }
+  const double end = now_s() + 2;
+  while (now_s() < end || (opened.load() == 0 && now_s() < end + 20)) {
+    ASSERT_EQ(cairn_mknod(pool_, CAIRN_ROOT, "f", 0100600), 0) << cairn_last_error();
+    ASSERT_EQ(cairn_unlink(pool_, CAIRN_ROOT, "f"), 0) << cairn_last_error();
+  }
+  done = true;
+  for (std::thread& opener : openers) opener.join();
+  EXPECT_GT(opened.load(), 0);
+  EXPECT_EQ(inodes(), 1U);
+}
+
+}  // namespace
+}  // namespace cairn::test
