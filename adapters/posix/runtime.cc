@@ -11,7 +11,7 @@
 constexpr size_t kHeader = 128;
 
 #define POSIX_RUNTIME \
-  extern "C"  // <cxxabi.h> says that they are visible; posix.map, that they are not
+  extern "C"  // <cxxabi.h> says that they are visible; runtime.map, that they are not
 
 namespace __cxxabiv1 {
 
