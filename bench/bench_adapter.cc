@@ -2,6 +2,7 @@
 // against tmpfs for metadata, against the bare system call for paths that are not covered, and for
 // starting at all. Runs itself under `cairn run`.
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -134,17 +135,14 @@ void uncovered_row(const Settings& settings, const std::string& plain, Report& r
                  static_cast<double>(calls), 1, Bar::at_most(50), Unit::nanoseconds);
 }
 
-// Wall time of one run of /bin/true with the environment as it is, or without the adapter. The
-// system call itself: what starts here must not be led through the adapter.
+// Processor time of one run of /bin/true, from before its exec to its end, with the environment as it is, or
+// without the adapter. The system call itself: what starts here must not be led through the adapter.
 double start_time(bool preloaded) {
   std::vector<char*> environment;
   for (char** e = environ; *e != nullptr; ++e) {
     if (preloaded || std::strncmp(*e, "LD_PRELOAD=", 11) != 0) environment.push_back(*e);
   }
   environment.push_back(nullptr);
-  timespec begin = {};
-  timespec end = {};
-  clock_gettime(CLOCK_MONOTONIC, &begin);
   const auto child = static_cast<pid_t>(syscall(SYS_fork));
   if (child == 0) {
     const char* arguments[] = {"/bin/true", nullptr};
@@ -153,10 +151,12 @@ double start_time(bool preloaded) {
   }
   int status = 0;
   must_posix(child, "fork");
-  waitpid(child, &status, 0);
-  clock_gettime(CLOCK_MONOTONIC, &end);
-  return static_cast<double>(end.tv_sec - begin.tv_sec) * 1e9 +
-         static_cast<double>(end.tv_nsec - begin.tv_nsec);
+  rusage usage = {};
+  wait4(child, &status, 0, &usage);
+  const auto ns = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_usec) * 1e3;
+  };
+  return ns(usage.ru_utime) + ns(usage.ru_stime);
 }
 
 void start_row(const Settings& settings, Report& report) {

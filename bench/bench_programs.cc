@@ -115,25 +115,27 @@ int inside(const Settings& settings, const std::string& directory) {
   const Place places[2] = {{directory + "/covered", true}, {directory + "/plain", false}};
   const std::string archive = directory + "/tree.tar";
   const std::string tree = CAIRN_SOURCE_DIRECTORY;
-  run_shell({directory, false}, "cd @ && tar -C '" + tree +
-                                    "' -cf tree.tar --exclude=./build --exclude=./.git . && "
-                                    "mkdir home && git config --file home/.gitconfig user.email a@b && "
-                                    "git config --file home/.gitconfig user.name bench && "
-                                    "git config --file home/.gitconfig gc.auto 0");
+  run_shell({directory, false},
+            "cd @ && tar -C '" + tree +
+                "' -cf tree.tar --exclude=./build --exclude=./.git . && "
+                "mkdir home && git config --file home/.gitconfig user.email a@b && "
+                "git config --file home/.gitconfig user.name bench && "
+                "git config --file home/.gitconfig gc.auto 0");
   setenv("HOME", (directory + "/home").c_str(), 1);
   setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
   const char* given = std::getenv("CAIRN_BENCH_PROJECT");
   for (const Place& place : places) {
     run_shell(place, "mkdir @/tree && tar -C @/tree -xf '" + archive + "'");
     run_shell(place, "cd @/tree && git init -q . && git add -A && git commit -qm start");
-    run_shell(place, given == nullptr
-                         ? own_project
-                         : std::string("tar -C @ -xf '") + given + "' --one-top-level=project --strip-components=1");
+    run_shell(place, given == nullptr ? own_project
+                                      : std::string("tar -C @ -xf '") + given +
+                                            "' --one-top-level=project --strip-components=1");
   }
   const Bar bar = Bar::at_most(1.1);
   const Program programs[] = {
       {"git status", "", "exec git -C @/tree status --short > /dev/null", bar},
-      {"untar", "rm -rf @/unpacked && mkdir @/unpacked", "exec tar -C @/unpacked -xf " + archive, bar},
+      {"untar", "rm -rf @/unpacked && mkdir @/unpacked", "exec tar -C @/unpacked -xf " + archive,
+       bar},
       {"make", "make -s -C @/project clean > /dev/null",
        "exec make -s -C @/project > /dev/null 2>&1", bar},
       {"git commit, five times", "",
@@ -162,12 +164,9 @@ int run(int argc, char** argv) {
   setenv(inside_variable, shm.directory().c_str(), 1);
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
   const std::string cairn = self.parent_path().parent_path() / "bin/cairn";
-  std::vector<std::string> words{cairn,         "run",
-                                 "--at",        shm.path("covered"),
-                                 "--drain",     "never",
-                                 "--pool-dir",  shm.path("pools"),
-                                 "--pool-size", "1GiB",
-                                 "--",          self};
+  std::vector<std::string> words{cairn,         "run",   "--at",       shm.path("covered"),
+                                 "--drain",     "never", "--pool-dir", shm.path("pools"),
+                                 "--pool-size", "1GiB",  "--",         self};
   words.insert(words.end(), argv + 1, argv + argc);
   const pid_t child = fork();
   must_posix(child, "fork");

@@ -36,7 +36,14 @@ struct io_event {
 namespace posix {
 
 namespace {
-enum Operation { kRead = 0, kWrite = 1, kSync = 2, kDataSync = 3, kReadVector = 7, kWriteVector = 8 };
+enum Operation {
+  kRead = 0,
+  kWrite = 1,
+  kSync = 2,
+  kDataSync = 3,
+  kReadVector = 7,
+  kWriteVector = 8
+};
 constexpr uint32_t kTellEventFd = 1;
 
 struct Done {
@@ -57,7 +64,8 @@ static ssize_t perform(const table::Use& use, const struct iocb& request) {
   if (transfers && request.offset < 0) return -EINVAL;
   bool append = (cairn_file_get_flags(file) & O_APPEND) != 0;
   switch (request.operation) {
-    case kRead: return cairn_pread(file, request.buffer, request.count, offset);
+    case kRead:
+      return cairn_pread(file, request.buffer, request.count, offset);
     case kWrite:
       return append ? cairn_write(file, request.buffer, request.count)
                     : cairn_pwrite(file, request.buffer, request.count, offset);
@@ -66,9 +74,12 @@ static ssize_t perform(const table::Use& use, const struct iocb& request) {
     case kWriteVector:
       return append ? cairn_writev(file, request.vector, static_cast<int>(request.count))
                     : cairn_pwritev(file, request.vector, static_cast<int>(request.count), offset);
-    case kSync: return cairn_fsync(file);
-    case kDataSync: return cairn_fdatasync(file);
-    default: return -EINVAL;
+    case kSync:
+      return cairn_fsync(file);
+    case kDataSync:
+      return cairn_fdatasync(file);
+    default:
+      return -EINVAL;
   }
 }
 

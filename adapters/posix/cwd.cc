@@ -24,7 +24,8 @@ static cairn_ino inherited_ino;
 static Cover* cover_of(const char* path) {
   for (int i = 0; i < cover_count; ++i) {
     size_t length = covers[i].length;
-    if (length > 0 && strncmp(path, covers[i].path, length) == 0 && (path[length] == '\0' || path[length] == '/'))
+    if (length > 0 && strncmp(path, covers[i].path, length) == 0 &&
+        (path[length] == '\0' || path[length] == '/'))
       return &covers[i];
   }
   return nullptr;

@@ -12,7 +12,7 @@ namespace posix {
 template <typename Result, typename... Parameters, typename... Arguments>
 inline Result inside(Result (*function)(Parameters...), Arguments... arguments) {
   Inside inside;
-  return function(arguments...);
+  return function(static_cast<Parameters>(arguments)...);
 }
 }  // namespace posix
 

@@ -42,7 +42,8 @@ static int go_on(Found* found, const char* rest, bool slash) {
 // The cover has ended: the same place, by its name in the system.
 static int lead_outside(Found* found) {
   char composed[2 * PATH_MAX];
-  int length = snprintf(composed, sizeof composed, "%s/%s", found->spot.cover->path, found->spot.path);
+  int length =
+      snprintf(composed, sizeof composed, "%s/%s", found->spot.cover->path, found->spot.path);
   if (length >= static_cast<int>(sizeof composed)) return -ENAMETOOLONG;
   memcpy(found->spot.text, composed, static_cast<size_t>(length) + 1);
   found->cover = found->spot.cover = nullptr;

@@ -16,6 +16,7 @@ list(JOIN options "\n" options)
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/posix_wrap.options CONTENT "${options}\n")
 # Every program loads it: two mappings instead of four.
 target_link_options(cairn_posix_preload PRIVATE "-Wl,@${CMAKE_BINARY_DIR}/posix_wrap.options" -Wl,-Bsymbolic
-  -Wl,-z,noseparate-code -Wl,-z,initfirst)
+  -Wl,-z,noseparate-code -Wl,-z,initfirst
+  -Wl,--version-script=${CMAKE_SOURCE_DIR}/adapters/posix/runtime.map)
 set_property(TARGET cairn_posix_preload APPEND PROPERTY
   LINK_DEPENDS ${CMAKE_BINARY_DIR}/posix_wrap.options)

@@ -68,8 +68,7 @@ int Handover::name_files() {
     int used = lock >= 0 ? snprintf(companions, sizeof companions, "=%d", lock) : 0;
     if (own >= 0)
       snprintf(companions + used, sizeof companions - static_cast<size_t>(used), "+%d", own);
-    int wrote =
-        snprintf(files_ + length, room, "%c%d%s", length == 0 ? ':' : ',', fd, companions);
+    int wrote = snprintf(files_ + length, room, "%c%d%s", length == 0 ? ':' : ',', fd, companions);
     if (static_cast<size_t>(wrote) >= room) {
       files_[length] = '\0';
       log(Level::kWarning, "too many open files to hand over to a program: the last ones are lost");

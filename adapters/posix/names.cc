@@ -92,8 +92,7 @@ static int rename_covered(Found& from, Found& to, unsigned flags) {
     error = to.exists ? may_remove(to.parent, to.st) : permitted_in(to.parent, W_OK | X_OK);
   if (error < 0) return error;
   error = cairn_rename(pool, from.parent, from.name, to.parent, to.name, flags);
-  if (error == 0 && to.exists && !exchange && to.st.ino != from.st.ino)
-    hidden::name_removed(to.st);
+  if (error == 0 && to.exists && !exchange && to.st.ino != from.st.ino) hidden::name_removed(to.st);
   return error;
 }
 
@@ -214,8 +213,7 @@ static int link_descriptor(int fd, int to_dirfd, const char* to) {
   if (error == 0 && S_ISDIR(st.mode)) error = -EPERM;
   // What has lost its last name stays without, and O_EXCL asked for that.
   int flags = cairn_file_get_flags(use->file);
-  bool may_be_named =
-      (flags & O_TMPFILE) == O_TMPFILE && (flags & O_EXCL) == 0 && !use->named;
+  bool may_be_named = (flags & O_TMPFILE) == O_TMPFILE && (flags & O_EXCL) == 0 && !use->named;
   if (error == 0 && st.nlink == 0 && !may_be_named) error = -ENOENT;
   if (error == 0) error = cairn_link_ino(pool, st.ino, target.parent, target.name);
   if (error == 0) use->named = true;

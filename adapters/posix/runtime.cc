@@ -10,7 +10,8 @@
 // What a thrown object is preceded by (libsupc++'s __cxa_refcounted_exception).
 constexpr size_t kHeader = 128;
 
-#define POSIX_RUNTIME extern "C"  // <cxxabi.h> says that they are visible; posix.map, that they are not
+#define POSIX_RUNTIME \
+  extern "C"  // <cxxabi.h> says that they are visible; runtime.map, that they are not
 
 namespace __cxxabiv1 {
 

@@ -60,7 +60,7 @@ static void run(int number, siginfo_t* info, void* context) {
   // We came with everything blocked; the program asked for this much.
   Mask mask = *interrupted_mask(context) | handler.mask.load();
   if ((flags & SA_NODEFER) == 0) mask |= bit(number);
-  if ((flags & SA_RESETHAND) != 0) {
+  if ((static_cast<unsigned>(flags) & SA_RESETHAND) != 0) {
     struct sigaction plain = {};
     plain.sa_handler = SIG_DFL;
     real::sigaction(number, &plain, nullptr);
@@ -131,7 +131,8 @@ int sigaction(int number, const struct sigaction* action, struct sigaction* old)
     handler.mask = mask_of(action->sa_mask);
     ours = *action;
     ours.sa_sigaction = arrive;
-    ours.sa_flags = (action->sa_flags | SA_SIGINFO) & ~(SA_NODEFER | SA_RESETHAND);
+    ours.sa_flags = static_cast<int>((static_cast<unsigned>(action->sa_flags) | SA_SIGINFO) &
+                                     ~(SA_NODEFER | SA_RESETHAND));
     sigfillset(&ours.sa_mask);
     asked = &ours;
   }

@@ -85,8 +85,7 @@ ssize_t sendto(int socket, const void* buffer, size_t size, int flags,
 static ssize_t send_named(int socket, const struct msghdr* message, int flags);
 
 ssize_t sendmsg(int socket, const struct msghdr* message, int flags) {
-  if (message == nullptr || message->msg_name == nullptr)
-    return send_named(socket, message, flags);
+  if (message == nullptr || message->msg_name == nullptr) return send_named(socket, message, flags);
   hidden::Address to;
   int error = to.find(static_cast<const struct sockaddr*>(message->msg_name), message->msg_namelen);
   if (error < 0) return fail(error);

@@ -32,7 +32,7 @@ struct Entry {
   std::atomic<uint32_t> references{0};
   Kind kind = Kind::kFile;
   std::atomic<bool> passed_on{
-      false};  // other processes may hold the description: by fork, by socket
+      false};                      // other processes may hold the description: by fork, by socket
   std::atomic<bool> named{false};  // O_TMPFILE: has been given a name
   cairn_file* file = nullptr;
   cairn_ino ino = 0;

@@ -106,7 +106,9 @@ ssize_t copy_file_range(int from, off_t* from_offset, int to, off_t* to_offset, 
   int64_t b = to_offset != nullptr ? *to_offset : cairn_seek(target->file, 0, SEEK_CUR);
   if (a < 0 || b < 0) return fail(-EINVAL);
   auto left = static_cast<int64_t>(st.size) - a;
-  int64_t length = left < 0 ? 0 : size < static_cast<size_t>(left) ? static_cast<int64_t>(size) : left;
+  int64_t length = left < 0                           ? 0
+                   : size < static_cast<size_t>(left) ? static_cast<int64_t>(size)
+                                                      : left;
   if (length > 0x7ffff000) length = 0x7ffff000;
   if (source->ino == target->ino && a < b + length && b < a + length) return fail(-EINVAL);
   return copy(from, from_offset, to, to_offset, static_cast<size_t>(length), true);

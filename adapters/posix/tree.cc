@@ -185,7 +185,8 @@ bool Walk::enter(size_t length) {
   if (length >= sizeof directory) return false;
   memcpy(directory, path, length);
   directory[length] = '\0';
-  int fd = serve::openat(from, length == 0 ? "." : directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  int fd =
+      serve::openat(from, length == 0 ? "." : directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
   if (fd < 0) return false;
   bool entered = serve::fchdir(fd) == 0;
   serve::close(fd);

@@ -198,21 +198,18 @@ int posix_export_fwprintf_chk(FILE* file, int, const wchar_t* format, ...){FORWA
 
 POSIX_EXPORT
     int posix_export_wprintf_chk(int flag, const wchar_t* format, ...) __asm__("__wprintf_chk");
-int posix_export_wprintf_chk(int, const wchar_t* format, ...) { FORWARD(stdout, format) }
+int posix_export_wprintf_chk(int, const wchar_t* format, ...){FORWARD(stdout, format)}
 
 POSIX_EXPORT int posix_export_fwscanf(FILE* file, const wchar_t* format, ...) __asm__("fwscanf");
-int posix_export_fwscanf(FILE* file, const wchar_t* format, ...) {
-  FORWARD_TO(vfwscanf, file, format)
-}
+int posix_export_fwscanf(FILE* file, const wchar_t* format, ...){FORWARD_TO(vfwscanf, file, format)}
 
 POSIX_EXPORT int posix_export_wscanf(const wchar_t* format, ...) __asm__("wscanf");
-int posix_export_wscanf(const wchar_t* format, ...) { FORWARD_TO(vfwscanf, stdin, format) }
+int posix_export_wscanf(const wchar_t* format, ...){FORWARD_TO(vfwscanf, stdin, format)}
 
 POSIX_EXPORT int posix_export_c99_fwscanf(FILE* file, const wchar_t* format,
                                           ...) __asm__("__isoc99_fwscanf");
-int posix_export_c99_fwscanf(FILE* file, const wchar_t* format, ...) {
-  FORWARD_TO(vfwscanf, file, format)
-}
+int posix_export_c99_fwscanf(FILE* file, const wchar_t* format,
+                             ...){FORWARD_TO(vfwscanf, file, format)}
 
 POSIX_EXPORT int posix_export_c99_wscanf(const wchar_t* format, ...) __asm__("__isoc99_wscanf");
 int posix_export_c99_wscanf(const wchar_t* format, ...) { FORWARD_TO(vfwscanf, stdin, format) }

@@ -1,11 +1,13 @@
 #include "file/directory.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
 #include "base/crc32c.h"
 #include "file/directory_slots.h"
 #include "pool/lock.h"
+#include "pool/seats.h"
 
 namespace cairn::file {
 
@@ -69,6 +71,14 @@ bool find_once(const FileSystem& fs, const Map& directory, const Name& name, Slo
   return false;
 }
 
+// Does this thread hold the lock itself? It looks names up before it makes the shape odd.
+bool is_mine(const Pool& pool, uint64_t lock_word) {
+  const auto& mine = pool::detail::seat_cache;
+  return std::any_of(std::begin(mine), std::end(mine), [&](const auto& cached) {
+    return cached.serial == pool.serial && cached.seat->lock_word == lock_word;
+  });
+}
+
 // Of a Waiter: half a millisecond.
 constexpr unsigned patience_rounds = 220;
 
@@ -96,7 +106,7 @@ Result<Slot> find_name(const FileSystem& fs, const Map& directory, const Name& n
       // Who changes a directory holds its lock as long as the shape is odd. Left so by damage, or by the
       // dead in a pool that is only looked at, it would be waited for in vain.
       const bool abandoned = (shape & 1) != 0 &&
-                             (pool::is_void(fs.pool, lock.load()) ||
+                             (pool::is_void(fs.pool, lock.load()) || is_mine(fs.pool, lock.load()) ||
                               (fs.pool.no_liveness && ++rounds > patience_rounds)) &&
                              directory.inode->shape.load() == shape;
       if (!abandoned) {

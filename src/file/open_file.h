@@ -59,7 +59,8 @@ void close_file(LocalSeat& seat, std::unique_ptr<File> file);
 // Before fork and exec: lane `lane` (a new one) holds what this process holds.
 void share_with_lane(FileSystem& fs, uint32_t lane);
 void share_with_lane(const File& file, uint32_t lane);
-// Lane `lane` holds nothing any more; returns whether a description ended by that.
+// Lane `lane` holds nothing any more; returns whether a file without a name lost its last
+// description by that.
 bool drop_lane(FileSystem& fs, uint32_t lane);
 
 // Does any live description name the inode?

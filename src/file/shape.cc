@@ -13,6 +13,8 @@ unsigned begin_change(FileSystem& fs, LocalSeat& seat, Inode& inode, uint64_t nu
   while (note < std::size(seat.words->shaped) && seat.words->shaped[note].load_relaxed() != 0) ++note;
   assert(note < std::size(seat.words->shaped));
   fs.pool.store(seat.words->shaped[note], number);
+  // Only damage leaves it odd for who has the lock.
+  if (is_changing(inode)) fs.pool.fetch_add(inode.shape, 1);
   // A locked instruction: the change is visible before the seats are looked at.
   fs.pool.fetch_add(inode.shape, 1);
   return note;

@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # exercise SECONDS: half with one process, half with three.
+# shellcheck source=tests/adapter/both.sh
 source "$(dirname "${BASH_SOURCE[0]}")/both.sh"
 
 exercise() {

@@ -18,7 +18,8 @@ static void ask(const char* when) {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 5, .l_len = 1};
     int got = fcntl(fd, F_GETLK, &lock);
     printf("%s: POSIX %d %s", when, got, lock.l_type == F_UNLCK ? "free" : "taken");
-    printf("%s, flock %s\n", lock.l_type != F_UNLCK && lock.l_pid == getppid() ? " by the parent" : "",
+    printf("%s, flock %s\n",
+           lock.l_type != F_UNLCK && lock.l_pid == getppid() ? " by the parent" : "",
            flock(fd, LOCK_EX | LOCK_NB) == 0 ? "free" : "taken");
     fflush(stdout);
     _exit(0);

@@ -14,6 +14,7 @@ have zip && have unzip && both '
   zip -qrX x.zip a; unzip -q x.zip -d u; diff -r a u/a && echo same; echo more >> a/f; touch -d 2002-01-01 a/f
   zip -quX x.zip a/f; unzip -p x.zip a/f | tail -1; unzip -tq x.zip; rm x.zip
 '
+# shellcheck disable=SC2016  # the dollar signs are Perl's
 have perl && both '
   perl -e "open(F, q(>), q(x)) or die; print F qq(line \$_\n) for 1..100; close F; open(F, q(+<), q(x)); seek(F, 7, 0); print F q(X); close F;
     rename q(x), q(y); print -s q(y), qq(\n); open(F, q(y)); while (<F>) { print if /X|100/ } print join(q( ), sort glob(q(*))), qq(\n);

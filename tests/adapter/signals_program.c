@@ -42,7 +42,8 @@ static void on_signal(int number) {
   if (in_alarm) wrong = 9; /* the mask keeps both away from SIGALRM's handler */
   if (number == SIGALRM) in_alarm = 1;
   change(number == SIGALRM ? "alarm" : "user");
-  if (write(log_fd, "x", 1) != 1) wrong = 10; /* the very descriptor that may be written right now */
+  if (write(log_fd, "x", 1) != 1)
+    wrong = 10; /* the very descriptor that may be written right now */
   if (number == SIGALRM) in_alarm = 0;
   errno = before;
 }
@@ -73,9 +74,10 @@ static void check_interface(void) {
   sigaction(SIGWINCH, &action, NULL);
   sigaction(SIGWINCH, NULL, &old);
   expect("the handler is the program's", old.sa_handler == on_once);
-  expect("the flags are the program's", (old.sa_flags & ~0x04000000) == action.sa_flags) /* SA_RESTORER */;
-  expect("the mask is the program's", sigismember(&old.sa_mask, SIGUSR2) == 1 &&
-                                          sigismember(&old.sa_mask, SIGALRM) == 0);
+  expect("the flags are the program's",
+         (old.sa_flags & ~0x04000000) == action.sa_flags) /* SA_RESTORER */;
+  expect("the mask is the program's",
+         sigismember(&old.sa_mask, SIGUSR2) == 1 && sigismember(&old.sa_mask, SIGALRM) == 0);
   raise(SIGWINCH);
   raise(SIGWINCH);
   expect("once is once", once == 1);

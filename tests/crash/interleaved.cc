@@ -26,6 +26,7 @@ void prepare(CrashLab& lab) {
   put("a", 'a', 9000);
   put("b", 'b', 50'000);
   put("log", 'l', 300);
+  put("empty", ' ', 0);
   for (const char* name : {"d", "e"}) ASSERT_EQ(cairn_mkdir(pool, CAIRN_ROOT, name, 0700), 0);
   put("d/f", 'f', 100);
 }

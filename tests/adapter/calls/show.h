@@ -66,21 +66,21 @@ struct part {
 };
 
 /* main: all parts, or the one that is named, each in a directory of its own. */
-#define PARTS(...)                                                                         \
-  int main(int count, char** arguments) {                                                  \
-    struct part parts[] = {__VA_ARGS__};                                                   \
-    setlocale(LC_ALL, "");                                                                 \
-    setvbuf(stdout, NULL, _IOFBF, 1 << 16);                                                \
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {                            \
-      if (count > 1 && strcmp(arguments[1], parts[i].name) != 0) continue;                 \
-      printf("== %s\n", parts[i].name);                                                    \
-      mkdir(parts[i].name, 0755);                                                          \
-      if (chdir(parts[i].name) != 0) return 1;                                             \
-      fflush(stdout);                                                                      \
-      parts[i].run();                                                                      \
-      if (chdir("..") != 0) return 1;                                                      \
-    }                                                                                      \
-    return 0;                                                                              \
+#define PARTS(...)                                                         \
+  int main(int count, char** arguments) {                                  \
+    struct part parts[] = {__VA_ARGS__};                                   \
+    setlocale(LC_ALL, "");                                                 \
+    setvbuf(stdout, NULL, _IOFBF, 1 << 16);                                \
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {            \
+      if (count > 1 && strcmp(arguments[1], parts[i].name) != 0) continue; \
+      printf("== %s\n", parts[i].name);                                    \
+      mkdir(parts[i].name, 0755);                                          \
+      if (chdir(parts[i].name) != 0) return 1;                             \
+      fflush(stdout);                                                      \
+      parts[i].run();                                                      \
+      if (chdir("..") != 0) return 1;                                      \
+    }                                                                      \
+    return 0;                                                              \
   }
 
 #endif /* SHOW_H */

@@ -85,10 +85,8 @@ static void sockets(void) {
   SHOW(bind(to, (void*)&address, sizeof address));
   SHOW(sendto(from, "datagram", 8, 0, (void*)&address, sizeof address));
   struct iovec byte = {"message", 7};
-  struct msghdr message = {.msg_name = &address,
-                           .msg_namelen = sizeof address,
-                           .msg_iov = &byte,
-                           .msg_iovlen = 1};
+  struct msghdr message = {
+      .msg_name = &address, .msg_namelen = sizeof address, .msg_iov = &byte, .msg_iovlen = 1};
   SHOW(sendmsg(from, &message, 0));
   SHOW(recv(to, buffer, 100, 0));
   SHOW(recv(to, buffer, 100, 0));

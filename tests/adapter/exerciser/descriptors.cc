@@ -28,16 +28,17 @@ bool Exerciser::transfer_step(Pair& pair) {
   const uint64_t at = offset();
   const std::string from = bytes(size());
   const size_t count = from.size();
-  const std::string where =
-      " fd " + std::to_string(pair.fd[0]) + " " + std::to_string(count) + " at " + std::to_string(at);
-  const auto cut = [count](std::string* data, ssize_t got) {
+  const std::string where = " fd " + std::to_string(pair.fd[0]) + " " + std::to_string(count) +
+                            " at " + std::to_string(at);
+  const auto cut = [](std::string* data, ssize_t got) {
     data->resize(got < 0 ? 0 : static_cast<size_t>(got));
     return got;
   };
   const size_t third = count / 3;
   auto* bytes_of = const_cast<char*>(from.data());
-  const iovec out[3] = {{bytes_of, third}, {bytes_of + third, 0}, {bytes_of + third, count - third}};
-  const auto in = [&](std::string* data, iovec (&vector)[2]) {
+  const iovec out[3] = {
+      {bytes_of, third}, {bytes_of + third, 0}, {bytes_of + third, count - third}};
+  const auto in = [&](std::string* data, iovec(&vector)[2]) {
     data->resize(count);
     vector[0] = {data->data(), third};
     vector[1] = {data->data() + third, count - third};
@@ -58,11 +59,13 @@ bool Exerciser::transfer_step(Pair& pair) {
       });
     case 3:
     case 4:
-      return both("write" + where, [&](int w, std::string*) { return write(pair.fd[w], from.data(), count); });
+      return both("write" + where,
+                  [&](int w, std::string*) { return write(pair.fd[w], from.data(), count); });
     case 5:
     case 6:
-      return both("pwrite" + where,
-                  [&](int w, std::string*) { return pwrite(pair.fd[w], from.data(), count, offset); });
+      return both("pwrite" + where, [&](int w, std::string*) {
+        return pwrite(pair.fd[w], from.data(), count, offset);
+      });
     case 7:
       return both("readv" + where, [&](int w, std::string* data) {
         in(data, vector);
@@ -74,15 +77,16 @@ bool Exerciser::transfer_step(Pair& pair) {
         return cut(data, preadv(pair.fd[w], vector, 2, offset));
       });
     case 9:
-      return both("writev" + where, [&](int w, std::string*) { return writev(pair.fd[w], out, 3); });
+      return both("writev" + where,
+                  [&](int w, std::string*) { return writev(pair.fd[w], out, 3); });
     case 10:
       return both("pwritev" + where,
                   [&](int w, std::string*) { return pwritev(pair.fd[w], out, 3, offset); });
     default: {
       const off_t place = one_in(2) ? -1 : offset;
-      return both("pwritev2 RWF_APPEND" + where + (place < 0 ? ", moving" : ""), [&](int w, std::string*) {
-        return pwritev2(pair.fd[w], out, 3, place, RWF_APPEND);
-      });
+      return both(
+          "pwritev2 RWF_APPEND" + where + (place < 0 ? ", moving" : ""),
+          [&](int w, std::string*) { return pwritev2(pair.fd[w], out, 3, place, RWF_APPEND); });
     }
   }
 }
@@ -90,12 +94,13 @@ bool Exerciser::transfer_step(Pair& pair) {
 bool Exerciser::shape_step(Pair& pair) {
   const auto at = static_cast<off_t>(offset());
   const auto count = static_cast<off_t>(1 + size());
-  const std::string where = " fd " + std::to_string(pair.fd[0]) + " " + std::to_string(count) + " at " +
-                            std::to_string(at);
+  const std::string where = " fd " + std::to_string(pair.fd[0]) + " " + std::to_string(count) +
+                            " at " + std::to_string(at);
   switch (below(7)) {
     case 0:
     case 1:
-      return both("ftruncate" + where, [&](int w, std::string*) { return ftruncate(pair.fd[w], at); });
+      return both("ftruncate" + where,
+                  [&](int w, std::string*) { return ftruncate(pair.fd[w], at); });
     case 2:
       return both("fallocate" + where,
                   [&](int w, std::string*) { return fallocate(pair.fd[w], 0, at, count); });
@@ -109,11 +114,13 @@ bool Exerciser::shape_step(Pair& pair) {
       });
     case 5: {
       // tmpfs has no ZERO_RANGE: there it is done by writing zeros.
-      if ((pair.flags & (O_APPEND | O_PATH)) != 0 || (pair.flags & O_ACCMODE) == O_RDONLY) return true;
+      if ((pair.flags & (O_APPEND | O_PATH)) != 0 || (pair.flags & O_ACCMODE) == O_RDONLY)
+        return true;
       const bool keep = one_in(2);
       return both("zero range" + where + (keep ? ", keep" : ""), [&](int w, std::string*) -> long {
         if (w == 0)
-          return fallocate(pair.fd[w], FALLOC_FL_ZERO_RANGE | (keep ? FALLOC_FL_KEEP_SIZE : 0), at, count);
+          return fallocate(pair.fd[w], FALLOC_FL_ZERO_RANGE | (keep ? FALLOC_FL_KEEP_SIZE : 0), at,
+                           count);
         struct stat st {};
         fstat(pair.fd[w], &st);
         const off_t end = keep ? std::min<off_t>(st.st_size, at + count) : at + count;
@@ -146,7 +153,8 @@ bool Exerciser::seek_step(Pair& pair) {
       const off_t zeros = next < 0 ? end : std::min(next, end);
       std::string bytes(static_cast<size_t>(std::max<off_t>(0, zeros - at)), 'x');
       if ((pair.flags & O_ACCMODE) != O_WRONLY && !bytes.empty() &&
-          (pread(pair.fd[w], bytes.data(), bytes.size(), at) != static_cast<ssize_t>(bytes.size()) ||
+          (pread(pair.fd[w], bytes.data(), bytes.size(), at) !=
+               static_cast<ssize_t>(bytes.size()) ||
            bytes.find_first_not_of('\0') != std::string::npos))
         *data += "a hole with data in it";
       lseek(pair.fd[w], before, SEEK_SET);
@@ -163,9 +171,11 @@ bool Exerciser::duplicate_step(Pair& pair) {
       if (pairs_.size() > 10) return true;
       {
         Pair copy = pair;
-        if (!both("dup", [&](int w, std::string*) { return (copy.fd[w] = dup(pair.fd[w])) < 0 ? -1 : 0; }))
+        if (!both("dup",
+                  [&](int w, std::string*) { return (copy.fd[w] = dup(pair.fd[w])) < 0 ? -1 : 0; }))
           return false;
-        history_.back() += ", " + std::to_string(copy.fd[0]) + " like " + std::to_string(pair.fd[0]);
+        history_.back() +=
+            ", " + std::to_string(copy.fd[0]) + " like " + std::to_string(pair.fd[0]);
         pairs_.push_back(copy);
         return true;
       }
@@ -173,18 +183,21 @@ bool Exerciser::duplicate_step(Pair& pair) {
       if (!same_contents(pair)) return false;
       const Pair gone = pair;
       pairs_.erase(pairs_.begin() + (&pair - pairs_.data()));
-      return both("close " + std::to_string(gone.fd[0]), [&](int w, std::string*) { return close(gone.fd[w]); });
+      return both("close " + std::to_string(gone.fd[0]),
+                  [&](int w, std::string*) { return close(gone.fd[w]); });
     }
     case 2: {
       const Pair& other = pairs_[below(pairs_.size())];
       if (&other == &pair) return true;
       pair.flags = other.flags;
-      return both("dup2 " + std::to_string(other.fd[0]) + " " + std::to_string(pair.fd[0]), [&](int w, std::string*) { return dup2(other.fd[w], pair.fd[w]) < 0 ? -1 : 0; });
+      return both("dup2 " + std::to_string(other.fd[0]) + " " + std::to_string(pair.fd[0]),
+                  [&](int w, std::string*) { return dup2(other.fd[w], pair.fd[w]) < 0 ? -1 : 0; });
     }
     case 3: {
       const int flags = one_in(2) ? O_APPEND : 0;
       // A description is shared: other pairs may have it too, so their flags are asked for where needed.
-      return both("F_SETFL " + std::to_string(flags) + " of " + std::to_string(pair.fd[0]), [&](int w, std::string*) { return fcntl(pair.fd[w], F_SETFL, flags); });
+      return both("F_SETFL " + std::to_string(flags) + " of " + std::to_string(pair.fd[0]),
+                  [&](int w, std::string*) { return fcntl(pair.fd[w], F_SETFL, flags); });
     }
     case 4:
       return both("F_GETFL", [&](int w, std::string*) {
@@ -199,7 +212,9 @@ bool Exerciser::descriptor_step(Pair& pair) {
   const int now = fcntl(pair.fd[0], F_GETFL);
   if (now >= 0) pair.flags = (now & (O_ACCMODE | O_APPEND | O_PATH));
   const uint64_t kind = below(20);
-  if (!both("offset of " + std::to_string(pair.fd[0]), [&](int w, std::string*) { return lseek(pair.fd[w], 0, SEEK_CUR); })) return false;
+  if (!both("offset of " + std::to_string(pair.fd[0]),
+            [&](int w, std::string*) { return lseek(pair.fd[w], 0, SEEK_CUR); }))
+    return false;
   const bool same = [&] {
     if (kind < 9) return transfer_step(pair);
     if (kind < 12) return shape_step(pair);
@@ -230,7 +245,8 @@ bool Exerciser::descriptor_step(Pair& pair) {
         return done;
       });
     // Within one file the kernel moves pages that it may be writing to.
-    struct stat one {}, two {};
+    struct stat one {
+    }, two{};
     fstat(pair.fd[1], &one), fstat(other.fd[1], &two);
     if (one.st_ino == two.st_ino && (in || &pair != &other)) return true;
     return both("sendfile " + ends, [&](int w, std::string* data) {

@@ -11,7 +11,8 @@
 
 #include "adapter/exerciser/worlds.h"
 
-static int exercise(const std::string& covered, const std::string& plain, time_t end, uint64_t seed) {
+static int exercise(const std::string& covered, const std::string& plain, time_t end,
+                    uint64_t seed) {
   for (const std::string& root : {covered, plain}) {
     if (mkdir(root.c_str(), 0755) != 0) {
       perror(root.c_str());
@@ -39,7 +40,8 @@ int main(int count, char** arguments) {
   for (int i = 0; i < processes; ++i) {
     if (fork() != 0) continue;
     const std::string own = "/" + std::to_string(i);
-    const int status = exercise(arguments[1] + own, arguments[2] + own, end, seed + static_cast<uint64_t>(i));
+    const int status =
+        exercise(arguments[1] + own, arguments[2] + own, end, seed + static_cast<uint64_t>(i));
     std::fflush(nullptr);
     _exit(status);
   }

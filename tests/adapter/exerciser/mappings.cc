@@ -18,16 +18,19 @@ bool Exerciser::mapping_step() {
     const size_t size = 1 + below(100000);
     const int kind = one_in(4) ? MAP_PRIVATE : MAP_SHARED;
     Mapping mapping{{}, size, true};
-    const bool same = both("map " + which + " " + std::to_string(size), [&](int w, std::string*) -> long {
-      const int fd = open(path(w, which).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-      struct stat st {};
-      fstat(fd, &st);
-      if (static_cast<size_t>(st.st_size) < size && ftruncate(fd, static_cast<off_t>(size)) != 0) return -1;
-      void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, kind, fd, 0);
-      close(fd);
-      mapping.memory[w] = static_cast<char*>(memory);
-      return memory == MAP_FAILED ? -1 : 0;
-    });
+    const bool same =
+        both("map " + which + " " + std::to_string(size), [&](int w, std::string*) -> long {
+          const int fd = open(path(w, which).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+          struct stat st {};
+          fstat(fd, &st);
+          if (static_cast<size_t>(st.st_size) < size &&
+              ftruncate(fd, static_cast<off_t>(size)) != 0)
+            return -1;
+          void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, kind, fd, 0);
+          close(fd);
+          mapping.memory[w] = static_cast<char*>(memory);
+          return memory == MAP_FAILED ? -1 : 0;
+        });
     if (same && last_.value == 0) mappings_.push_back(mapping);
     return same;
   }
@@ -60,7 +63,8 @@ bool Exerciser::mapping_step() {
       });
     default:
       mappings_.erase(mappings_.begin() + static_cast<long>(number));
-      return both("munmap", [&](int w, std::string*) { return munmap(mapping.memory[w], mapping.size); });
+      return both("munmap",
+                  [&](int w, std::string*) { return munmap(mapping.memory[w], mapping.size); });
   }
 }
 

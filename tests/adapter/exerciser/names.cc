@@ -67,12 +67,15 @@ bool Exerciser::name_step() {
       return both("mkdir " + from,
                   [&](int w, std::string*) { return mkdir(path(w, from).c_str(), 0755); });
     case 1:
-      return both("rmdir " + from, [&](int w, std::string*) { return rmdir(path(w, from).c_str()); });
+      return both("rmdir " + from,
+                  [&](int w, std::string*) { return rmdir(path(w, from).c_str()); });
     case 2:
     case 3:
-      return both("unlink " + from, [&](int w, std::string*) { return unlink(path(w, from).c_str()); });
+      return both("unlink " + from,
+                  [&](int w, std::string*) { return unlink(path(w, from).c_str()); });
     case 4:
-      return both("remove " + from, [&](int w, std::string*) { return remove(path(w, from).c_str()); });
+      return both("remove " + from,
+                  [&](int w, std::string*) { return remove(path(w, from).c_str()); });
     case 5:
     case 6:
       return both("rename" + names, [&](int w, std::string*) {
@@ -91,9 +94,8 @@ bool Exerciser::name_step() {
     case 9:
       // ".." leads to where others work; what "x/" in a link does for O_CREAT is not the same (README).
       if (from.find("..") != std::string::npos || from.ends_with('/')) return true;
-      return both("symlink" + names, [&](int w, std::string*) {
-        return symlink(from.c_str(), path(w, to).c_str());
-      });
+      return both("symlink" + names,
+                  [&](int w, std::string*) { return symlink(from.c_str(), path(w, to).c_str()); });
     case 10:
       return both("readlink " + from, [&](int w, std::string* data) {
         char text[300];
@@ -155,30 +157,34 @@ bool Exerciser::attribute_step() {
       });
     case 3: {
       const int mode = static_cast<int>(below(8));
-      return both("access " + which, [&](int w, std::string*) { return access(path(w, which).c_str(), mode); });
+      return both("access " + which,
+                  [&](int w, std::string*) { return access(path(w, which).c_str(), mode); });
     }
     case 4: {
       static const mode_t modes[] = {0600, 0644, 0755, 0700, 01777, 04755, 0444};
       const mode_t mode = modes[below(std::size(modes))];
-      return both("chmod " + which, [&](int w, std::string*) { return chmod(path(w, which).c_str(), mode); });
+      return both("chmod " + which,
+                  [&](int w, std::string*) { return chmod(path(w, which).c_str(), mode); });
     }
     case 5: {
-      const timespec times[2] = {{static_cast<time_t>(below(1 << 30)), 5},
-                                 {static_cast<time_t>(below(1 << 30)), static_cast<long>(below(1000000000))}};
+      const timespec times[2] = {
+          {static_cast<time_t>(below(1 << 30)), 5},
+          {static_cast<time_t>(below(1 << 30)), static_cast<long>(below(1000000000))}};
       const int flags = one_in(2) ? AT_SYMLINK_NOFOLLOW : 0;
       return both("utimensat " + which, [&](int w, std::string* data) {
         const int done = utimensat(AT_FDCWD, path(w, which).c_str(), times, flags);
         struct stat st {};
         if (done == 0 && fstatat(AT_FDCWD, path(w, which).c_str(), &st, flags) == 0)
-          *data = std::to_string(st.st_mtim.tv_sec) + "." + std::to_string(st.st_mtim.tv_nsec) + " " +
-                  std::to_string(st.st_atim.tv_sec);
+          *data = std::to_string(st.st_mtim.tv_sec) + "." + std::to_string(st.st_mtim.tv_nsec) +
+                  " " + std::to_string(st.st_atim.tv_sec);
         return done;
       });
     }
     case 6: {
       const int flags = static_cast<int>(below(3));
       return both("setxattr " + which, [&](int w, std::string*) {
-        return setxattr(path(w, which).c_str(), attribute.c_str(), value.data(), value.size(), flags);
+        return setxattr(path(w, which).c_str(), attribute.c_str(), value.data(), value.size(),
+                        flags);
       });
     }
     case 7: {

@@ -17,37 +17,51 @@ namespace exerciser {
 
 std::string Exerciser::name() {
   // No absolute ones: as links they would lead both worlds to one place.
-  static const char* const odd[] = {"",        ".",     "..",        "d1/",     "d1/.",
-                                    "f1/",     "f1/x",  "none/x",    "./f2",   "d1/../f3", "d1//f2",
-                                    "link/f1", "link/"};
+  static const char* const odd[] = {"",       ".",       "..",     "d1/",  "d1/.",
+                                    "f1/",    "f1/x",    "none/x", "./f2", "d1/../f3",
+                                    "d1//f2", "link/f1", "link/"};
   if (one_in(20)) return odd[below(std::size(odd))];
   if (one_in(100)) return std::string(255 + below(2), 'n');
   const std::string file = "f" + std::to_string(below(6));
   switch (below(5)) {
-    case 0: return "d1/" + file;
-    case 1: return "d2/" + file;
-    case 2: return one_in(3) ? "d" + std::to_string(1 + below(3)) : "d1/d" + std::to_string(below(3));
-    case 3: return one_in(4) ? "link" : file;
-    default: return file;
+    case 0:
+      return "d1/" + file;
+    case 1:
+      return "d2/" + file;
+    case 2:
+      return one_in(3) ? "d" + std::to_string(1 + below(3)) : "d1/d" + std::to_string(below(3));
+    case 3:
+      return one_in(4) ? "link" : file;
+    default:
+      return file;
   }
 }
 
 uint64_t Exerciser::offset() {
   switch (below(8)) {
-    case 0: return 0;
-    case 1: return below(100);
-    case 2: return 4096 * below(20);
-    case 3: return (2 << 20) - 5000 + below(10000);
-    default: return below(60000);
+    case 0:
+      return 0;
+    case 1:
+      return below(100);
+    case 2:
+      return 4096 * below(20);
+    case 3:
+      return (2 << 20) - 5000 + below(10000);
+    default:
+      return below(60000);
   }
 }
 
 size_t Exerciser::size() {
   switch (below(6)) {
-    case 0: return below(8);
-    case 1: return 4096 * (1 + below(3));
-    case 2: return below(40000);
-    default: return below(6000);
+    case 0:
+      return below(8);
+    case 1:
+      return 4096 * (1 + below(3));
+    case 2:
+      return below(40000);
+    default:
+      return below(6000);
   }
 }
 
@@ -121,7 +135,8 @@ bool Exerciser::fork_step() {
     bool same = true;
     for (int i = 0; same && i < 20; ++i) {
       ++steps_;
-      same = pairs_.empty() || one_in(3) ? name_step() : descriptor_step(pairs_[below(pairs_.size())]);
+      same =
+          pairs_.empty() || one_in(3) ? name_step() : descriptor_step(pairs_[below(pairs_.size())]);
     }
     _exit(same ? 0 : 1);
   }
@@ -144,7 +159,8 @@ void Exerciser::close_all() {
 namespace {
 
 // Every name below `top` with what can be compared of it.
-void list(const std::string& top, const std::string& below, std::map<std::string, std::string>* all) {
+void list(const std::string& top, const std::string& below,
+          std::map<std::string, std::string>* all) {
   DIR* stream = opendir((top + "/" + below).c_str());
   if (stream == nullptr) return;
   while (const dirent* entry = readdir(stream)) {
@@ -163,7 +179,7 @@ void list(const std::string& top, const std::string& below, std::map<std::string
     if (S_ISLNK(st.st_mode)) {
       char text[256] = "";
       is += " to " + std::string(text, static_cast<size_t>(std::max<ssize_t>(
-                                          0, readlink(path.c_str(), text, sizeof text))));
+                                           0, readlink(path.c_str(), text, sizeof text))));
     }
     if (S_ISREG(st.st_mode)) {
       std::string bytes(static_cast<size_t>(st.st_size), '\0');
@@ -190,7 +206,8 @@ bool Exerciser::compare_trees() {
     for (const auto& [name, is] : found[w]) {
       const auto other = found[1 - w].find(name);
       if (other == found[1 - w].end() || other->second != is)
-        std::fprintf(stderr, "%s %s: %s\n", w == 0 ? "covered" : "plain  ", name.c_str(), is.c_str());
+        std::fprintf(stderr, "%s %s: %s\n", w == 0 ? "covered" : "plain  ", name.c_str(),
+                     is.c_str());
     }
   return fail("the trees differ");
 }

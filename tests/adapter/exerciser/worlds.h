@@ -57,7 +57,7 @@ class Exerciser {
   // ---- chance (chance.cc)
   uint64_t below(uint64_t limit) { return limit == 0 ? 0 : random_() % limit; }
   bool one_in(uint64_t n) { return below(n) == 0; }
-  std::string name();     // relative: mostly one of a few, at times an odd one
+  std::string name();  // relative: mostly one of a few, at times an odd one
   uint64_t offset();
   size_t size();
   std::string bytes(size_t size);
