@@ -61,7 +61,7 @@ class FileSystem final : public pool::Client {
   File* files = nullptr;
   uint64_t last_serial = 0;
   // The handle that each seat closed last, with its description's slot: what opens next takes it.
-  std::array<File*, std::tuple_size_v<decltype(Pool::seats)>> spare_files{};
+  std::array<File*, pool::SeatArray::most> spare_files{};
   std::mutex files_lock;
 
   // Hints of this process: inode numbers and open-file slots that may be free.

@@ -13,13 +13,14 @@
 // space (blocks), redo, epoch, recover.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <bit>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <new>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "base/status.h"
@@ -103,6 +104,21 @@ inline constexpr uint64_t attach_lock_byte = 1ULL << 40;  // first attach, last 
 constexpr uint64_t lane_lock_byte(uint32_t lane) { return (1ULL << 40) + 1 + lane; }
 constexpr uint64_t pin_lock_byte(uint64_t pin) { return (1ULL << 41) + pin; }
 
+// Room for the seats of all lanes that a process may take. A seat begins with set_up(): attaching must
+// not write to all of them.
+class SeatArray {
+ public:
+  static constexpr size_t most = static_cast<size_t>(max_local_lanes) * format::seats_per_lane;
+  [[nodiscard]] static constexpr size_t size() { return most; }
+  [[nodiscard]] LocalSeat* data() { return reinterpret_cast<LocalSeat*>(room_); }
+  LocalSeat& operator[](size_t i) { return data()[i]; }
+  LocalSeat& set_up(size_t i) { return *new (data() + i) LocalSeat; }
+
+ private:
+  static_assert(std::is_trivially_destructible_v<LocalSeat>);
+  alignas(LocalSeat) uint8_t room_[most * sizeof(LocalSeat)];
+};
+
 struct Pool {
   Pool();
   ~Pool();
@@ -135,7 +151,7 @@ struct Pool {
     media::LivenessLock lock;
   };
   std::vector<HeldLane> held;  // [0] is its first
-  std::array<LocalSeat, static_cast<size_t>(max_local_lanes) * format::seats_per_lane> seats;
+  SeatArray seats;
   std::atomic<uint32_t> seats_ready{0};
   std::unique_ptr<format::Seat[]> private_seats;  // of a pool that is only looked at
   std::atomic<uint32_t> adding_lane{0};

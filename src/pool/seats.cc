@@ -57,7 +57,7 @@ void set_up_seats(Pool& pool, uint32_t number) {
   const uint32_t ready = pool.seats_ready.load();
   const uint64_t generation = pool.lanes[number].generation.load();
   for (uint32_t i = 0; i < format::seats_per_lane; ++i) {
-    LocalSeat& seat = pool.seats[ready + i];
+    LocalSeat& seat = pool.seats.set_up(ready + i);
     seat.words = &pool.lanes[number].seat[i];
     seat.lane = number;
     seat.index = i;
@@ -196,8 +196,9 @@ Status add_lane(Pool& pool, int descriptor) {
 void use_private_seats(Pool& pool) {
   pool.private_seats = std::make_unique<format::Seat[]>(pool.seats.size());
   for (uint32_t i = 0; i < pool.seats.size(); ++i) {
-    pool.seats[i].words = &pool.private_seats[i];
-    pool.seats[i].index = i % format::seats_per_lane;
+    LocalSeat& seat = pool.seats.set_up(i);
+    seat.words = &pool.private_seats[i];
+    seat.index = i % format::seats_per_lane;
   }
   pool.seats_ready.store(static_cast<uint32_t>(pool.seats.size()));
 }
