@@ -60,6 +60,8 @@ class CrashLab {
   Snapshot snapshot();
   // Process `i` is dead: its lanes' liveness locks are gone, everything else stays as it is.
   void kill_process(int i);
+  // For a lab that is never destroyed: its lock files go.
+  void remove_files() const { std::filesystem::remove_all(folder_.path()); }
   // Looks at the live pool as a new process that attaches: "" or what is wrong.
   std::string look_at_survivors();
 

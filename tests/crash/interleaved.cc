@@ -160,6 +160,7 @@ Overlap kill_one(const Pair& pair, const Outcomes& outcomes, const LabOptions& o
   if (!overlap.wrong.empty()) {
     overlap.wrong = "after a kill at event " + std::to_string(events) + ": " + overlap.wrong +
                     "\n" + lab->simulator().describe_image();
+    lab->remove_files();
     return overlap;
   }
   persist::Simulator::set_cpu(second);
@@ -168,6 +169,7 @@ Overlap kill_one(const Pair& pair, const Outcomes& outcomes, const LabOptions& o
   if (!overlap.wrong.empty())
     overlap.wrong =
         "survivor after a kill at event " + std::to_string(events) + ": " + overlap.wrong;
+  lab->remove_files();
   return overlap;
 }
 
