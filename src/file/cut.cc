@@ -133,7 +133,6 @@ Status split_leaf(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t file
   } else {
     fs.pool.store_flush(*spot.word,
                         Entry::make(Kind::node, run->first, map.number, base, 1).value);
-    status = fs.pool.fence();
   }
   pool::settle(fs.pool, seat, *run);
   return status;

@@ -59,7 +59,6 @@ Status reach(Pool& pool, LocalSeat& seat, const Map& map, uint64_t file_block, b
     if (settles(pool)) entry.value |= mark_of_new(pool);
     if (pool.compare_exchange(*spot->word, expected, entry.value)) {
       CAIRN_TRY(settle_published(pool, spot->word, 1));
-      CAIRN_TRY(pool.fence());
     } else {
       pool::give_back(pool, run->first, 1, true);
     }

@@ -105,6 +105,18 @@ void FileSystem::recover_lane(uint32_t lane) {
   if (drop_lane(*this, lane)) pool.store(pool.state->sweep, 1);
 }
 
+namespace {
+
+// How long a full pool waits for somebody inside a call before it says that it is full.
+constexpr int full_pool_patience_ms = 1000;
+
+bool any_orphans(const Pool& pool) {
+  return std::any_of(pool.orphans, pool.orphans + format::orphan_shards,
+                     [](const format::OrphanShard& shard) { return shard.head.load() != 0; });
+}
+
+}  // namespace
+
 bool FileSystem::reclaim_everything(LocalSeat& seat) {
   uint64_t freed = 0;
   // Twice: the first pass moves the epoch on, and who was inside a call then leaves soon.
@@ -112,7 +124,8 @@ bool FileSystem::reclaim_everything(LocalSeat& seat) {
     const uint64_t epoch = pool::current_epoch(pool);
     for (uint32_t shard = 0; shard < format::orphan_shards; ++shard)
       freed += reclaim_list(*this, seat, shard);
-    if (freed == 0 && !pool::wait_until_passed(pool, epoch, seat, 20)) break;
+    if (freed != 0 || !any_orphans(pool)) break;
+    if (!pool::wait_until_passed(pool, epoch, seat, full_pool_patience_ms)) break;
   }
   return freed != 0;
 }

@@ -77,7 +77,6 @@ Status save(FileSystem& fs, LocalSeat& seat, const Map& map,
     status = made.status();
     if (made.ok()) orphan = *made;
   }
-  if (status.ok()) status = pool.fence();
   if (!status.ok()) {
     if (run.count != 0) {
       pool::give_back(pool, run.first, 1);
