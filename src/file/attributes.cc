@@ -23,7 +23,8 @@ void raise_to(Pool& pool, Word& word, uint64_t value) {
 template <typename Visit>
 void for_each_stamp(FileSystem& fs, const Inode& inode, uint64_t number, Visit visit) {
   const uint64_t mask = inode.stamps.load();
-  if (mask == 0) [[likely]] return;
+  if (mask == 0) [[likely]]
+    return;
   for (uint32_t l = 0; l < fs.pool.lane_count; ++l) {
     if ((mask >> (l % 64) & 1) == 0) continue;
     for (Stamp& stamp : fs.pool.lanes[l].stamp) {
@@ -68,12 +69,14 @@ uint64_t count_below(const Pool& pool, const Map& map, Entry entry, uint64_t bas
   uint64_t blocks = 1;
   if (level == 1) {
     --*nodes;
-    for (uint64_t i = 0; i < format::node_entries; ++i) blocks += node[i].load_relaxed() != 0 ? 1 : 0;
+    for (uint64_t i = 0; i < format::node_entries; ++i)
+      blocks += node[i].load_relaxed() != 0 ? 1 : 0;
     return blocks;
   }
   for (uint64_t i = 0; i < format::node_entries && *nodes != 0; ++i) {
     const Entry child{node[i].load()};
-    if (child) blocks += count_below(pool, map, child, base + i * span_of(level - 1), level - 1, nodes);
+    if (child)
+      blocks += count_below(pool, map, child, base + i * span_of(level - 1), level - 1, nodes);
   }
   return blocks;
 }
@@ -151,7 +154,8 @@ Status set_times(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t atime
   pool::LockGuard lock(fs.pool, seat, map.inode->lock);
   if (mtime != time_omit) {
     // What was stamped before is over; it must not win against the time that is set.
-    for_each_stamp(fs, *map.inode, map.number, [&fs](Stamp& stamp) { fs.pool.store(stamp.mtime, 0); });
+    for_each_stamp(fs, *map.inode, map.number,
+                   [&fs](Stamp& stamp) { fs.pool.store(stamp.mtime, 0); });
   }
   pool::Change change(fs.pool, seat);
   if (atime != time_omit) change.set(map.inode->atime, resolve(atime));

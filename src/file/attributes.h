@@ -41,7 +41,8 @@ Status set_times(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t atime
 void stamp_now(File& file, uint64_t tick);
 inline void touch_modified(File& file) {
   const uint64_t tick = coarse_now_ns();
-  if (file.last_tick.load(std::memory_order_relaxed) != tick) [[unlikely]] stamp_now(file, tick);
+  if (file.last_tick.load(std::memory_order_relaxed) != tick) [[unlikely]]
+    stamp_now(file, tick);
 }
 // Puts the file's stamp, and the time of its reading, into the inode.
 void fold_stamp(File& file);

@@ -109,13 +109,17 @@ class Checker {
       return;
     }
     const uint64_t state = inode->state.load() & 7;
-    if (number == format::root_inode && (state != format::inode_live || !S_ISDIR(inode->mode.load())))
+    if (number == format::root_inode &&
+        (state != format::inode_live || !S_ISDIR(inode->mode.load())))
       found("the root directory is not there");
-    if (state > format::inode_orphan) found("inode %llu: unknown state %llu", ull{number}, ull{state});
+    if (state > format::inode_orphan)
+      found("inode %llu: unknown state %llu", ull{number}, ull{state});
     if (state != format::inode_live && state != format::inode_orphan) return;
-    const bool is_cut = state == format::inode_orphan && (inode->flags.load() & format::flag_change) != 0;
+    const bool is_cut =
+        state == format::inode_orphan && (inode->flags.load() & format::flag_change) != 0;
     if (is_cut)
-      claim_map({inode, inode->orphan_of.load()}, inode->orphan_from.load(), inode->orphan_to.load());
+      claim_map({inode, inode->orphan_of.load()}, inode->orphan_from.load(),
+                inode->orphan_to.load());
     else
       claim_map({inode, number});
     const Entry xattr{inode->xattr.load()};
@@ -147,11 +151,13 @@ class Checker {
       const uint64_t links = inode->links.load();
       uint64_t expected = names[n];
       if (S_ISDIR(inode->mode.load())) {
-        if (n != format::root_inode && names[n] > 1) found("directory %llu has %llu names", ull{n}, ull{names[n]});
+        if (n != format::root_inode && names[n] > 1)
+          found("directory %llu has %llu names", ull{n}, ull{names[n]});
         expected = names[n] != 0 || n == format::root_inode ? 2 + subdirectories[n] : 0;
       }
       if (links != expected)
-        found("inode %llu: link count %llu, but %llu were found", ull{n}, ull{links}, ull{expected});
+        found("inode %llu: link count %llu, but %llu were found", ull{n}, ull{links},
+              ull{expected});
     }
   }
 
@@ -201,8 +207,10 @@ class Checker {
       for (uint64_t c = segment.data_start / chunk_blocks; c < segment.chunks; ++c) {
         if ((segment.chunk[c].state.load() & 0xff) != format::chunk_open) continue;
         for (uint64_t b = c * chunk_blocks; b < (c + 1) * chunk_blocks; ++b) {
-          const bool free_bit = (segment.chunk[c].free[b % chunk_blocks / 64].load() >> (b % 64) & 1) != 0;
-          const bool used = format::record_state(segment.record[b].owner.load()) == format::record_used;
+          const bool free_bit =
+              (segment.chunk[c].free[b % chunk_blocks / 64].load() >> (b % 64) & 1) != 0;
+          const bool used =
+              format::record_state(segment.record[b].owner.load()) == format::record_used;
           if (claimed_[s][b]) {
             if (free_bit) found("block %u:%llu is in use, but marked as free", s, ull{b});
             continue;

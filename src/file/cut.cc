@@ -125,14 +125,14 @@ Status split_leaf(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t file
   if (!run.ok()) return run.status();
   std::array<uint64_t, node_entries> entries;
   for (uint64_t i = 0; i < node_entries; ++i)
-    entries[i] = Entry::make(Kind::block, spot.entry.block().plus(i), map.number, base + i, 0).value;
+    entries[i] =
+        Entry::make(Kind::block, spot.entry.block().plus(i), map.number, base + i, 0).value;
   Status status = fs.pool.copy_in(run->first, 0, entries.data(), block_size);
   if (status.ok()) status = fs.pool.fence();
   if (!status.ok()) {
     pool::give_back(fs.pool, run->first, 1);
   } else {
-    fs.pool.store_flush(*spot.word,
-                        Entry::make(Kind::node, run->first, map.number, base, 1).value);
+    fs.pool.store_flush(*spot.word, Entry::make(Kind::node, run->first, map.number, base, 1).value);
   }
   pool::settle(fs.pool, seat, *run);
   return status;

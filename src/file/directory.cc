@@ -105,10 +105,11 @@ Result<Slot> find_name(const FileSystem& fs, const Map& directory, const Name& n
     if ((shape & 1) != 0 || directory.inode->shape.load() != shape) {
       // Who changes a directory holds its lock as long as the shape is odd. Left so by damage, or by the
       // dead in a pool that is only looked at, it would be waited for in vain.
-      const bool abandoned = (shape & 1) != 0 &&
-                             (pool::is_void(fs.pool, lock.load()) || is_mine(fs.pool, lock.load()) ||
-                              (fs.pool.no_liveness && ++rounds > patience_rounds)) &&
-                             directory.inode->shape.load() == shape;
+      const bool abandoned =
+          (shape & 1) != 0 &&
+          (pool::is_void(fs.pool, lock.load()) || is_mine(fs.pool, lock.load()) ||
+           (fs.pool.no_liveness && ++rounds > patience_rounds)) &&
+          directory.inode->shape.load() == shape;
       if (!abandoned) {
         waiter.wait_for_lock(lock.load());
         continue;

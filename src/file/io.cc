@@ -5,38 +5,19 @@
 #include <algorithm>
 #include <cstring>
 
+#include "file/access.h"
 #include "file/attributes.h"
+#include "file/fill.h"
 #include "file/fill_ahead.h"
 #include "file/run_cache.h"
 #include "file/settle.h"
 #include "file/shape.h"
-#include "pool/space.h"
 
 namespace cairn::file {
 namespace {
 
 using format::block_shift;
 using format::block_size;
-
-constexpr uint64_t entries_per_line = 64 / sizeof(Word);
-
-constexpr uint64_t in_block(uint64_t offset) { return offset & (block_size - 1); }
-
-bool is_page_medium(const FileSystem& fs) {
-  return fs.pool.segment[0]->region.granularity() == persist::Granularity::page;
-}
-
-// A piece of a write: bytes for one run of file blocks.
-struct Piece {
-  const uint8_t* source;  // null: zeros
-  uint64_t offset;        // in the file
-  uint64_t size;
-};
-
-Status copy_piece(Pool& pool, BlockRef block, uint64_t at, const Piece& piece) {
-  return piece.source != nullptr ? pool.copy_in(block, at, piece.source, piece.size)
-                                 : pool.zero(block, at, piece.size);
-}
 
 // Overwrites mapped bytes from piece.offset on; returns how many were contiguous.
 Result<uint64_t> overwrite(FileSystem& fs, const Map& map, const Spot& spot, const Piece& piece,
@@ -57,122 +38,6 @@ Result<uint64_t> overwrite(FileSystem& fs, const Map& map, const Spot& spot, con
     CAIRN_TRY(settle_path(fs.pool, map, piece.offset >> block_shift,
                           (at + n + block_size - 1) >> block_shift, spot));
   return n;
-}
-
-// Publishes one block of a run; if somebody else filled the hole first, copies into his block.
-Status publish(FileSystem& fs, const Map& map, Word& slot, BlockRef block, uint64_t file_block,
-               const Piece& piece) {
-  Entry entry = Entry::make(Kind::block, block, map.number, file_block, 0);
-  entry.value |= mark_of_new(fs.pool);
-  uint64_t held = 0;
-  if (fs.pool.compare_exchange(slot, held, entry.value)) [[likely]] return Status();
-  const Entry winner{held};
-  if (piece.offset + piece.size <= file_block << block_shift) {  // only filled ahead
-    pool::give_back(fs.pool, block, 1, true);
-    return Status();
-  }
-  if (!fs.pool.valid(winner.block()) || !winner.belongs_to(map.number, file_block, 0))
-    return damaged(map, file_block);
-  const uint64_t begin = file_block << block_shift;
-  const uint64_t from = std::max(piece.offset, begin);
-  const uint64_t to = std::min(piece.offset + piece.size, begin + block_size);
-  if (piece.source != nullptr)
-    CAIRN_TRY(fs.pool.copy_in(winner.block(), from - begin, piece.source + (from - piece.offset),
-                              to - from));
-  pool::give_back(fs.pool, block, 1);
-  return Status();
-}
-
-// The run that a fill has taken becomes the whole of a 2 MiB leaf; false: others were faster.
-bool publish_leaf(FileSystem& fs, Word& slot, const pool::Run& run, const Map& map,
-                  uint64_t file_block) {
-  uint64_t held = 0;
-  Entry entry = Entry::make(Kind::leaf, run.first, map.number, file_block, 1);
-  entry.value |= mark_of_new(fs.pool);
-  const bool won = fs.pool.compare_exchange(slot, held, entry.value);
-  if (!won) pool::give_back(fs.pool, run.first, run.count);
-  return won;
-}
-
-// Fills a hole from piece.offset on with a run of new blocks; returns how many bytes that took. `file`,
-// if there is one, may be filled ahead.
-Result<uint64_t> fill(FileSystem& fs, LocalSeat& seat, const Map& map, File* file, Piece piece,
-                      Spot spot) {
-  Pool& pool = fs.pool;
-  const uint64_t file_block = piece.offset >> block_shift;
-  const uint64_t at = in_block(piece.offset);
-  const uint64_t needed = (at + piece.size + block_size - 1) >> block_shift;
-  const uint64_t wanted =
-      needed + (file == nullptr ? 0 : blocks_ahead(*file, piece.offset, piece.offset + piece.size));
-  const bool leaf = file_block >= format::node_entries &&
-                    (file_block & (format::node_entries - 1)) == 0 && at == 0 &&
-                    wanted >= format::chunk_blocks && !is_page_medium(fs) &&
-                    (spot.level > 1 || (spot.level == 1 && !spot.entry));
-  if (spot.level > (leaf ? 1 : 0)) [[unlikely]] {
-    CAIRN_TRY(reach(pool, seat, map, file_block, leaf, pool::Need::ordinary, &spot));
-    if (spot.entry) return uint64_t{0};  // others were faster: walk again
-  }
-  bool as_leaf = leaf && spot.level == 1;
-  const uint64_t most =
-      as_leaf ? format::chunk_blocks
-              : std::min(hole_run(map, file_block, spot, wanted), format::chunk_blocks);
-  auto run = pool::take(pool, seat, map.number, file_block, 0, static_cast<uint32_t>(most));
-  if (!run.ok()) return run.status();
-  const auto enough = static_cast<uint32_t>(std::min<uint64_t>(run->count, needed));
-  if (as_leaf && (run->count < format::chunk_blocks || (!run->zero && needed < format::chunk_blocks))) {
-    // No whole chunk is left, or it would have to be zeroed: go on block by block.
-    pool::give_back(pool, run->first, run->count, run->zero);
-    pool::settle(pool, seat, *run);
-    CAIRN_TRY(reach(pool, seat, map, file_block, false, pool::Need::ordinary, &spot));
-    if (spot.entry) return uint64_t{0};
-    as_leaf = false;
-    run = pool::take(pool, seat, map.number, file_block, 0,
-                     static_cast<uint32_t>(hole_run(map, file_block, spot, enough)));
-    if (!run.ok()) return run.status();
-  } else if (!run->zero && run->count > enough && !as_leaf) {
-    pool::give_back(pool, run->first.plus(enough), run->count - enough);
-    run->count = enough;
-  }
-  // The copy is long enough for the entries' lines to arrive, and for what the next call will need.
-  for (uint64_t i = 0; !as_leaf && i < run->count + entries_per_line; i += entries_per_line)
-    persist::prefetch_for_store(spot.word + i);
-  piece.size = std::min(piece.size, (static_cast<uint64_t>(run->count) << block_shift) - at);
-  const uint64_t end = at + piece.size;
-  Status status;
-  if (!run->zero) {
-    if (at != 0) status = pool.zero(run->first, 0, at);
-    if (status.ok() && in_block(end) != 0)
-      status = pool.zero(run->first, end, block_size - in_block(end));
-  }
-  if (status.ok() && (piece.source != nullptr || !run->zero))
-    status = copy_piece(pool, run->first, at, piece);
-  if (status.ok()) status = pool.fence();
-  if (!status.ok()) {
-    pool::give_back(pool, run->first, run->count);
-    pool::settle(pool, seat, *run);
-    return status;
-  }
-  const uint64_t entries = as_leaf ? 1 : run->count;
-  if (as_leaf) {
-    if (!publish_leaf(fs, *spot.word, *run, map, file_block)) piece.size = 0;
-  } else {
-    for (uint64_t i = 0; i < run->count; ++i) {
-      if (Status s = publish(fs, map, spot.word[i], run->first.plus(i), file_block + i, piece);
-          !s.ok())
-        status = s;
-    }
-  }
-  if (Status s = settle_published(pool, spot.word, entries); !s.ok()) status = s;
-  pool::settle(pool, seat, *run);
-  CAIRN_TRY(status);
-  if (!pool.is_volatile) {  // the nodes above may be others'
-    CAIRN_TRY(walk(pool, map, file_block, &spot));
-    CAIRN_TRY(settle_path(pool, map, file_block, 1, spot));
-  }
-  if (file != nullptr && piece.size != 0)
-    note_filled(*file, piece.offset, piece.offset + piece.size,
-                (file_block + run->count) << block_shift, run->zero);
-  return piece.size;
 }
 
 // What is about to be written beyond the end of file is noted. Looked at again after each wait: a
@@ -197,7 +62,8 @@ Status write_bytes(FileSystem& fs, pool::SeatGuard& seat, const Map& map, File* 
   Inode& inode = *map.inode;
   uint64_t done = 0;
   uint64_t since_look = 0;
-  if (is_changing(inode)) [[unlikely]] wait_for_shape(fs, seat, inode, map.number);
+  if (is_changing(inode)) [[unlikely]]
+    wait_for_shape(fs, seat, inode, map.number);
   note_if_extending(fs, *seat, map, offset, offset + size);
   while (done < size) {
     if (since_look >= piece_bytes) {
@@ -293,8 +159,8 @@ void note_full(FileSystem& fs, uint64_t missing) {
   return static_cast<size_t>(written);
 }
 
-Result<size_t> write_in_seat(File& file, pool::SeatGuard& seat, const uint8_t* source, uint64_t size,
-                             uint64_t offset) {
+Result<size_t> write_in_seat(File& file, pool::SeatGuard& seat, const uint8_t* source,
+                             uint64_t size, uint64_t offset) {
   const Known known = recall(*seat, file, offset);
   if (size <= known.size && offset + size <= file.inode->size.load()) [[likely]] {
     CAIRN_TRY(known.region->copy(known.at, source, size));
@@ -306,22 +172,9 @@ Result<size_t> write_in_seat(File& file, pool::SeatGuard& seat, const uint8_t* s
 
 Result<size_t> write_once(File& file, const uint8_t* source, uint64_t size, uint64_t offset) {
   pool::SeatGuard seat(file.fs->pool, file.number);
-  if (!seat.ok()) [[unlikely]] return pool::no_seat(file.fs->pool);
+  if (!seat.ok()) [[unlikely]]
+    return pool::no_seat(file.fs->pool);
   return write_in_seat(file, seat, source, size, offset);
-}
-
-bool is_lazy(const File& file) { return (file.inode->flags.load() & format::flag_lazy) != 0; }
-
-Status without_lower(const File& file) {
-  return fail(EIO, "inode %llu: its contents still lie in the covered directory, which is not joined",
-              static_cast<unsigned long long>(file.number));
-}
-
-// What is to be written or mapped must be the pool's own first.
-Status stage_if_lazy(const File& file) {
-  if (!is_lazy(file)) [[likely]] return Status();
-  if (file.fs->lower == nullptr) return without_lower(file);
-  return file.fs->lower->stage(file.number, false);
 }
 
 [[gnu::noinline]] Result<size_t> read_elsewhere(File& file, void* buffer, size_t size,
@@ -329,7 +182,8 @@ Status stage_if_lazy(const File& file) {
   if (file.directory)
     return fail(EISDIR, "inode %llu is a directory", static_cast<unsigned long long>(file.number));
   if (!file.readable)
-    return fail(EBADF, "inode %llu: not open for reading", static_cast<unsigned long long>(file.number));
+    return fail(EBADF, "inode %llu: not open for reading",
+                static_cast<unsigned long long>(file.number));
   if (file.fs->lower == nullptr) return without_lower(file);
   return file.fs->lower->read(file.number, buffer, size, offset);
 }
@@ -368,17 +222,6 @@ Status stage_if_lazy(const File& file) {
   return Status();
 }
 
-Status check_write(const File& file, uint64_t offset, uint64_t size) {
-  if (!file.writable)
-    return fail(EBADF, "inode %llu: not open for writing", static_cast<unsigned long long>(file.number));
-  if (offset > max_file_size || size > max_file_size - offset)
-    return fail(EFBIG, "inode %llu: offset %llu is beyond the largest file",
-                static_cast<unsigned long long>(file.number), static_cast<unsigned long long>(offset));
-  if (file.fs->pool.read_only)
-    return fail(EROFS, "pool %s is attached read-only", file.fs->pool.path.c_str());
-  return Status();
-}
-
 }  // namespace
 
 void note_extension(FileSystem& fs, LocalSeat& seat, uint64_t number, uint64_t from, uint64_t to) {
@@ -404,7 +247,8 @@ Result<size_t> read_at(File& file, void* buffer, size_t size, uint64_t offset) {
   if (!file.readable || file.directory || is_lazy(file)) [[unlikely]]
     return read_elsewhere(file, buffer, size, offset);
   pool::SeatGuard seat(file.fs->pool);
-  if (!seat.ok()) [[unlikely]] return pool::no_seat(file.fs->pool);
+  if (!seat.ok()) [[unlikely]]
+    return pool::no_seat(file.fs->pool);
   const uint64_t end_of_file = file.inode->size.load();
   const Known known = recall(*seat, file, offset);
   if (size - 1 < known.size && offset + size <= end_of_file) [[likely]] {  // not for size 0
@@ -430,7 +274,8 @@ Result<size_t> write_at(File& file, const void* buffer, size_t size, uint64_t of
   CAIRN_TRY(stage_if_lazy(file));
   const auto* source = static_cast<const uint8_t*>(buffer);
   Result<size_t> written = write_once(file, source, size, offset);
-  if (written.ok() && *written == size) [[likely]] return written;
+  if (written.ok() && *written == size) [[likely]]
+    return written;
   // The pool is full: what was filled ahead comes back first.
   if (!written.ok() && written.code() != ENOSPC) return written;
   const size_t done = written.ok() ? *written : 0;
@@ -447,7 +292,8 @@ Result<size_t> append(File& file, const iovec* vector, int count, uint64_t* offs
   CAIRN_TRY(check_write(file, 0, total));
   CAIRN_TRY(stage_if_lazy(file));
   pool::SeatGuard seat(fs.pool);
-  if (!seat.ok()) [[unlikely]] return pool::no_seat(fs.pool);
+  if (!seat.ok()) [[unlikely]]
+    return pool::no_seat(fs.pool);
   if (total == 0) {
     *offset = file.inode->size.load();
     return size_t{0};
@@ -464,9 +310,9 @@ Result<size_t> append(File& file, const iovec* vector, int count, uint64_t* offs
   Status status;
   for (int i = 0; i < count && status.ok(); ++i) {
     uint64_t n = 0;
-    status = write_bytes(fs, seat, file.map(), nullptr,
-                         static_cast<const uint8_t*>(vector[i].iov_base), vector[i].iov_len,
-                         start + done, &n);
+    status =
+        write_bytes(fs, seat, file.map(), nullptr, static_cast<const uint8_t*>(vector[i].iov_base),
+                    vector[i].iov_len, start + done, &n);
     done += n;
   }
   if (Status s = fs.pool.fence(); !s.ok()) status = s;
@@ -483,8 +329,8 @@ Status fill_bytes(FileSystem& fs, const Map& map, const void* bytes, size_t size
   pool::SeatGuard seat(fs.pool, map.number);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   uint64_t written = 0;
-  Status status =
-      write_bytes(fs, seat, map, nullptr, static_cast<const uint8_t*>(bytes), size, offset, &written);
+  Status status = write_bytes(fs, seat, map, nullptr, static_cast<const uint8_t*>(bytes), size,
+                              offset, &written);
   fs.pool.store(seat->words->extending_inode, 0);
   CAIRN_TRY(status);
   return fs.pool.fence();
@@ -497,75 +343,6 @@ Status grow_size(File& file, uint64_t size) {
   extend_size(*file.fs, *file.inode, size);
   touch_modified(file);
   return file.fs->pool.fence();
-}
-
-Result<uint64_t> seek_data(File& file, uint64_t offset) {
-  FileSystem& fs = *file.fs;
-  pool::SeatGuard seat(fs.pool);
-  if (!seat.ok()) return pool::no_seat(fs.pool);
-  const uint64_t end = file.inode->size.load();
-  if (is_lazy(file) && offset < end) return offset;
-  while (offset < end) {
-    Spot spot;
-    CAIRN_TRY(walk(fs.pool, file.map(), offset >> block_shift, &spot));
-    if (spot.block) return offset;
-    const uint64_t cover = span_of(spot.level) << block_shift;
-    offset = (offset / cover + 1) * cover;
-  }
-  return fail(ENXIO, "inode %llu: no data from there on", static_cast<unsigned long long>(file.number));
-}
-
-Result<uint64_t> seek_hole(File& file, uint64_t offset) {
-  FileSystem& fs = *file.fs;
-  pool::SeatGuard seat(fs.pool);
-  if (!seat.ok()) return pool::no_seat(fs.pool);
-  const uint64_t end = file.inode->size.load();
-  if (offset >= end)
-    return fail(ENXIO, "inode %llu: offset beyond its end", static_cast<unsigned long long>(file.number));
-  if (is_lazy(file)) return end;
-  while (offset < end) {
-    Spot spot;
-    CAIRN_TRY(walk(fs.pool, file.map(), offset >> block_shift, &spot));
-    if (!spot.block) return offset;
-    const uint64_t blocks = contiguous(fs.pool, file.map(), offset >> block_shift, spot,
-                                       format::node_entries);
-    offset = ((offset >> block_shift) + blocks) << block_shift;
-  }
-  return end;
-}
-
-Status allocate(File& file, uint64_t offset, uint64_t size) {
-  FileSystem& fs = *file.fs;
-  CAIRN_TRY(check_write(file, offset, size));
-  CAIRN_TRY(stage_if_lazy(file));
-  pool::SeatGuard seat(fs.pool, file.number);
-  if (!seat.ok()) return pool::no_seat(fs.pool);
-  const Map map = file.map();
-  if (is_changing(*map.inode)) wait_for_shape(fs, seat, *map.inode, map.number);
-  uint64_t block = offset >> block_shift;
-  const uint64_t last = (offset + size + block_size - 1) >> block_shift;
-  uint64_t since_look = 0;
-  while (block < last) {
-    if (since_look >= piece_bytes >> block_shift) {
-      since_look = 0;
-      if (is_changing(*map.inode)) wait_for_shape(fs, seat, *map.inode, map.number);
-    }
-    Spot spot;
-    CAIRN_TRY(walk(fs.pool, map, block, &spot));
-    uint64_t n = 0;
-    if (spot.block) {
-      n = contiguous(fs.pool, map, block, spot, last - block);
-    } else {
-      const Piece zeros{nullptr, block << block_shift,
-                        std::min((last - block) << block_shift, piece_bytes)};
-      auto filled = fill(fs, *seat, map, nullptr, zeros, spot);
-      if (!filled.ok()) return filled.status();
-      n = *filled >> block_shift;
-    }
-    block += n;
-    since_look += n;
-  }
-  return fs.pool.fence();
 }
 
 }  // namespace cairn::file

@@ -2,10 +2,10 @@
 // store to a line that another process writes when mapped bytes are read or overwritten.
 #pragma once
 
+#include <sys/uio.h>
+
 #include <cstddef>
 #include <cstdint>
-
-#include <sys/uio.h>
 
 #include "file/open_file.h"
 
@@ -19,8 +19,8 @@ Result<size_t> write_at(File& file, const void* buffer, size_t size, uint64_t of
 // At the end of file, whole, and never overlapping another append. `*offset` gets where it went.
 Result<size_t> append(File& file, const iovec* vector, int count, uint64_t* offset);
 
-// Makes holes in [offset, offset + size) blocks that read as zeros; all or nothing: what was taken
-// before ENOSPC is given back. Does not change the size.
+// Makes holes in [offset, offset + size) blocks that read as zeros. Does not change the size. ENOSPC: what
+// was taken until then stays.
 Status allocate(File& file, uint64_t offset, uint64_t size);
 
 // Puts bytes under an inode without touching its size, times or laziness: staging.

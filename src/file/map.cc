@@ -105,13 +105,11 @@ bool visit_entry(const Pool& pool, const Map& map, Range range, Word& word, uint
   const Entry entry{word.load()};
   if (!entry) return true;
   const bool sound = pool.valid(entry.block()) && entry.belongs_to(map.number, base, level);
-  if (sound && level == 0 && entry.kind() == Kind::block)
-    return visitor.data(word, entry, base, 1);
+  if (sound && level == 0 && entry.kind() == Kind::block) return visitor.data(word, entry, base, 1);
   if (sound && level == 1 && entry.kind() == Kind::leaf &&
       pool.valid_run(entry.block(), format::chunk_blocks))
     return visitor.data(word, entry, base, format::chunk_blocks);
-  if (!sound || level == 0 || entry.kind() != Kind::node)
-    return visitor.damage(word, base, level);
+  if (!sound || level == 0 || entry.kind() != Kind::node) return visitor.damage(word, base, level);
   if (!visitor.node(word, entry, base, level)) return false;
   Word* node = node_at(pool, entry.block());
   const uint64_t span = span_of(level - 1);

@@ -96,7 +96,8 @@ Status damaged(const Map& map, uint64_t file_block);
       spot->block = entry.block().plus(file_block & (format::node_entries - 1));
       return Status();
     }
-    if (entry.kind() != Kind::node) [[unlikely]] return damaged(map, file_block);
+    if (entry.kind() != Kind::node) [[unlikely]]
+      return damaged(map, file_block);
     --level;
     word = node_at(pool, entry.block()) +
            ((file_block >> (format::node_shift * level)) & (format::node_entries - 1));

@@ -24,10 +24,11 @@ constexpr uint64_t round_up(uint64_t bytes) { return (bytes + block_size - 1) & 
 Status failed(const char* what) { return fail(errno, "mmap: %s: %s", what, strerror(errno)); }
 
 Status not_aligned(const FileSystem& fs, uint64_t unit) {
-  return fail(ENODEV,
-              "mmap: %s maps in units of %llu bytes only, and the file's blocks do not lie so; a "
-              "namespace made with ndctl create-namespace --mode=devdax --align=4k can map any file",
-              fs.pool.path.c_str(), static_cast<unsigned long long>(unit));
+  return fail(
+      ENODEV,
+      "mmap: %s maps in units of %llu bytes only, and the file's blocks do not lie so; a "
+      "namespace made with ndctl create-namespace --mode=devdax --align=4k can map any file",
+      fs.pool.path.c_str(), static_cast<unsigned long long>(unit));
 }
 
 // A dax device refuses private mappings, so those get copies. What others store later may be seen in a
@@ -68,7 +69,8 @@ Status place(File& file, uint8_t* at, uint64_t size, int protection, int flags, 
       b += n;
       continue;
     }
-    if (((reinterpret_cast<uintptr_t>(target) | spot.block.index() << block_shift | n << block_shift) &
+    if (((reinterpret_cast<uintptr_t>(target) | spot.block.index() << block_shift |
+          n << block_shift) &
          (unit - 1)) != 0)
       return not_aligned(fs, unit);
     void* mapped = mmap(target, n << block_shift, protection,
@@ -87,7 +89,8 @@ Result<void*> Mappings::map(File& file, void* address, size_t size, int protecti
   FileSystem& fs = *file.fs;
   if (!S_ISREG(file.inode->mode.load())) return fail(ENODEV, "mmap: not a regular file");
   if (size == 0 || (offset & (block_size - 1)) != 0)
-    return fail(EINVAL, "mmap: size %zu, offset %llu", size, static_cast<unsigned long long>(offset));
+    return fail(EINVAL, "mmap: size %zu, offset %llu", size,
+                static_cast<unsigned long long>(offset));
   const bool shared = (flags & MAP_TYPE) == MAP_SHARED || (flags & MAP_TYPE) == MAP_SHARED_VALIDATE;
   if (!file.readable || (shared && (protection & PROT_WRITE) != 0 && !file.writable))
     return fail(EACCES, "mmap: the file is not open for that");
@@ -110,7 +113,8 @@ Result<void*> Mappings::map(File& file, void* address, size_t size, int protecti
     Status status = allocate(file, offset, backed);
     file.writable = could_write;
     if (status.code() == ENOSPC)
-      return fail(ENOMEM, "mmap: the holes of the file do not fit into pool %s", fs.pool.path.c_str());
+      return fail(ENOMEM, "mmap: the holes of the file do not fit into pool %s",
+                  fs.pool.path.c_str());
     CAIRN_TRY(status);
     if (shared && (protection & PROT_WRITE) != 0 && !fs.pool.is_volatile)
       CAIRN_TRY(set_flags(fs, file.number, format::flag_mapped, 0));
@@ -123,8 +127,10 @@ Result<void*> Mappings::map(File& file, void* address, size_t size, int protecti
   Status status;
   {
     pool::SeatGuard seat(fs.pool);
-    if (!seat.ok()) status = pool::no_seat(fs.pool);
-    else status = place(file, static_cast<uint8_t*>(base), backed, protection, flags, offset);
+    if (!seat.ok())
+      status = pool::no_seat(fs.pool);
+    else
+      status = place(file, static_cast<uint8_t*>(base), backed, protection, flags, offset);
   }
   if (!status.ok()) {
     munmap(base, length);

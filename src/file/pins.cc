@@ -35,7 +35,8 @@ bool is_held(const FileSystem& fs, uint64_t number) {
 Result<PinHandle> pin_inode(FileSystem& fs, LocalSeat& seat, uint64_t inode) {
   for (uint64_t number = 0; number < most_pins; ++number) {
     if (number % pins_per_block == 0) {
-      auto block = block_for(fs.pool, seat, fs.ptable(), number / pins_per_block, pool::Need::ordinary);
+      auto block =
+          block_for(fs.pool, seat, fs.ptable(), number / pins_per_block, pool::Need::ordinary);
       if (!block.ok()) return block.status();
     }
     Pin* pin = pin_at(fs, number);

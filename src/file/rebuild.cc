@@ -70,8 +70,7 @@ Status make_open(Pool& pool, BlockRef block) {
   if ((chunk.state.load() & 0xff) == format::chunk_open) return Status();
   const bool zero = pool.segment[block.segment()]->fresh_zero;
   pool.segment[block.segment()]->fresh_zero = false;
-  Status status =
-      pool::open_chunk(pool, block.segment(), block.index() / chunk_blocks);
+  Status status = pool::open_chunk(pool, block.segment(), block.index() / chunk_blocks);
   pool.segment[block.segment()]->fresh_zero = zero;
   return status;
 }
@@ -153,8 +152,7 @@ void trim(FileSystem& fs, const Map& map);
 
 Status rebuild(FileSystem& fs) {
   Pool& pool = fs.pool;
-  const bool page_medium =
-      pool.segment[0]->region.granularity() == persist::Granularity::page;
+  const bool page_medium = pool.segment[0]->region.granularity() == persist::Granularity::page;
   CAIRN_TRY(replay_all(pool));
   clear_lanes(pool);
   free_all_blocks(pool);

@@ -54,8 +54,8 @@ inline void remember(LocalSeat& seat, const File& file, uint64_t shape, uint64_t
   const uint64_t at = spot.block.index() << format::block_shift;
   const uint64_t size = blocks << format::block_shift;
   const uint64_t next = seat.run.next;
-  seat.run = {file.serial,  shape, file_block << format::block_shift,     size,
-              &region,      at,    region.warm_bytes(at, size), next};
+  seat.run = {file.serial, shape, file_block << format::block_shift, size,
+              &region,     at,    region.warm_bytes(at, size),       next};
 }
 
 // Between small reads too much happens for the processor to have the lines of several of them under way

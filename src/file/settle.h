@@ -13,8 +13,7 @@ namespace cairn::file {
 
 // Does this medium keep its marks for a moment only?
 inline bool settles(const Pool& pool) {
-  return !pool.is_volatile &&
-         pool.segment[0]->region.granularity() != persist::Granularity::page;
+  return !pool.is_volatile && pool.segment[0]->region.granularity() != persist::Granularity::page;
 }
 // What a new entry is published with.
 inline uint64_t mark_of_new(const Pool& pool) {
@@ -27,6 +26,7 @@ Status settle_published(Pool& pool, Word* word, uint64_t count);
 
 // Before bytes of file blocks [file_block, file_block + blocks) are acknowledged: settles what is marked
 // on the way to them. `spot` is where the walk to the first ended.
-Status settle_path(Pool& pool, const Map& map, uint64_t file_block, uint64_t blocks, const Spot& spot);
+Status settle_path(Pool& pool, const Map& map, uint64_t file_block, uint64_t blocks,
+                   const Spot& spot);
 
 }  // namespace cairn::file

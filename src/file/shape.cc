@@ -10,7 +10,8 @@ namespace {
 // Notes the inode in the seat, so that its shape becomes even again if the seat's owner dies.
 unsigned begin_change(FileSystem& fs, LocalSeat& seat, Inode& inode, uint64_t number) {
   unsigned note = 0;
-  while (note < std::size(seat.words->shaped) && seat.words->shaped[note].load_relaxed() != 0) ++note;
+  while (note < std::size(seat.words->shaped) && seat.words->shaped[note].load_relaxed() != 0)
+    ++note;
   assert(note < std::size(seat.words->shaped));
   fs.pool.store(seat.words->shaped[note], number);
   // Only damage leaves it odd for who has the lock.

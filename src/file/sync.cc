@@ -54,8 +54,7 @@ class Settler final : public MapVisitor {
 
 Status sync_file(FileSystem& fs, const Map& map) {
   if (fs.pool.is_volatile) return Status();
-  const bool page_medium =
-      fs.pool.segment[0]->region.granularity() == persist::Granularity::page;
+  const bool page_medium = fs.pool.segment[0]->region.granularity() == persist::Granularity::page;
   const bool mapped = (map.inode->flags.load() & format::flag_mapped) != 0;
   if (!page_medium && !mapped) return fs.pool.fence();
   pool::SeatGuard seat(fs.pool);

@@ -120,8 +120,10 @@ Status missing(const Map& map, const std::string& name) {
 Status set_xattr(FileSystem& fs, const Map& map, const std::string& name, const void* value,
                  size_t size, int flags) {
   if (fs.pool.read_only) return fail(EROFS, "pool %s is attached read-only", fs.pool.path.c_str());
-  if (name.empty() || name.size() > 255) return fail(ERANGE, "an attribute name of %zu bytes", name.size());
-  if (size > most_bytes) return fail(ENOSPC, "attribute %s: %zu bytes, at most %zu", name.c_str(), size, most_bytes);
+  if (name.empty() || name.size() > 255)
+    return fail(ERANGE, "an attribute name of %zu bytes", name.size());
+  if (size > most_bytes)
+    return fail(ENOSPC, "attribute %s: %zu bytes, at most %zu", name.c_str(), size, most_bytes);
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
@@ -132,8 +134,10 @@ Status set_xattr(FileSystem& fs, const Map& map, const std::string& name, const 
   if (there && flags == 1) return fail(EEXIST, "attribute %s exists", name.c_str());
   if (!there && flags == 2) return missing(map, name);
   const std::string bytes(static_cast<const char*>(value), size);
-  if (there) at->value = bytes;
-  else attributes->push_back({name, bytes});
+  if (there)
+    at->value = bytes;
+  else
+    attributes->push_back({name, bytes});
   return save(fs, *seat, map, *attributes);
 }
 

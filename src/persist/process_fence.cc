@@ -18,9 +18,7 @@ bool membarrier(int command) {
 
 }  // namespace
 
-bool register_for_process_fence() {
-  return membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
-}
+bool register_for_process_fence() { return membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED); }
 
 bool process_fence() { return membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED); }
 

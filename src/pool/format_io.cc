@@ -1,10 +1,10 @@
 // Writing and validating a pool's identity (files.h); knows nothing about files.
+#include <sys/random.h>
+
 #include <cassert>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
-
-#include <sys/random.h>
 
 #include "base/crc32c.h"
 #include "pool/files.h"
@@ -87,7 +87,8 @@ Status write_format(Pool& pool, uint32_t lanes, uint64_t seed) {
                                                format::lanes_block * format::block_size);
   for (uint32_t s = 0; s < count; ++s) {
     Segment& segment = *pool.segment[s];
-    const auto tables = static_cast<uint64_t>(reinterpret_cast<uint8_t*>(segment.record) - segment.base);
+    const auto tables =
+        static_cast<uint64_t>(reinterpret_cast<uint8_t*>(segment.record) - segment.base);
     if (segment.reserve) CAIRN_TRY(segment.reserve(0, tables));
     if (!segment.fresh_zero) CAIRN_TRY(segment.region.zero(0, tables));
   }
@@ -154,8 +155,10 @@ Status read_format(Pool& pool) {
   if (good == nullptr) {
     const bool ours = copy_of(pool, 0).magic.load() == format::superblock_magic ||
                       copy_of(pool, 1).magic.load() == format::superblock_magic;
-    return fail(EUCLEAN, ours ? "%s: both superblocks are damaged (checksums do not match)"
-                              : "%s: not a Cairn pool (no superblock)", path);
+    return fail(EUCLEAN,
+                ours ? "%s: both superblocks are damaged (checksums do not match)"
+                     : "%s: not a Cairn pool (no superblock)",
+                path);
   }
   if (good->version.load() != format::version)
     return fail(EPROTONOSUPPORT, "%s: its format is version %llu, this program knows version %u",
@@ -163,8 +166,9 @@ Status read_format(Pool& pool) {
   const uint64_t unknown = good->features_incompatible.load() & ~format::known_incompatible;
   const uint64_t unknown_write = good->features_read_only.load() & ~format::known_read_only;
   if (unknown != 0 || (unknown_write != 0 && !pool.read_only))
-    return fail(EPROTONOSUPPORT, "%s: it uses format features %#llx that this program does not know",
-                path, static_cast<unsigned long long>(unknown | unknown_write));
+    return fail(EPROTONOSUPPORT,
+                "%s: it uses format features %#llx that this program does not know", path,
+                static_cast<unsigned long long>(unknown | unknown_write));
   const uint64_t lanes = good->lanes.load();
   const uint64_t segments = good->segments.load();
   if (lanes == 0 || lanes > format::max_lanes || segments == 0 || segments > format::max_segments)
@@ -177,8 +181,9 @@ Status read_format(Pool& pool) {
     const format::SegmentLayout layout = format::layout_of(blocks, s == 0 ? pool.lane_count : 0);
     if (blocks == 0 || blocks % format::chunk_blocks != 0 || blocks > format::max_segment_blocks ||
         good->segment[s].data_start.load() != layout.data_start || layout.data_start >= blocks)
-      return fail(EUCLEAN, "%s: superblock describes segment %u wrongly (%llu blocks, data from %llu)",
-                  path, s, static_cast<unsigned long long>(blocks),
+      return fail(EUCLEAN,
+                  "%s: superblock describes segment %u wrongly (%llu blocks, data from %llu)", path,
+                  s, static_cast<unsigned long long>(blocks),
                   static_cast<unsigned long long>(good->segment[s].data_start.load()));
     if (s < pool.segments.load() && blocks > pool.segment[s]->blocks)
       return fail(EUCLEAN, "%s: segment %u is cut off: %llu of %llu bytes are there", path, s,
@@ -187,17 +192,19 @@ Status read_format(Pool& pool) {
   }
   first.blocks = good->segment[0].blocks.load();
   lay_out(first, pool.lane_count);
-  pool.state = reinterpret_cast<format::State*>(first.base + format::state_block * format::block_size);
+  pool.state =
+      reinterpret_cast<format::State*>(first.base + format::state_block * format::block_size);
   pool.orphans = reinterpret_cast<format::OrphanShard*>(first.base +
                                                         format::orphan_block * format::block_size);
-  pool.lanes = reinterpret_cast<format::Lane*>(first.base + format::lanes_block * format::block_size);
+  pool.lanes =
+      reinterpret_cast<format::Lane*>(first.base + format::lanes_block * format::block_size);
   pool.attach_generation = pool.state->attach_generation.load();
   // Tables are walked by these counts: one that is not possible would take for ever.
   uint64_t blocks = 0;
   for (uint32_t s = 0; s < segments; ++s) blocks += good->segment[s].blocks.load();
   if (pool.state->itable_blocks.load() > blocks || pool.state->otable_blocks.load() > blocks)
-    return fail(EUCLEAN, "%s: its tables are damaged (%llu blocks of inodes, %llu of open files)", path,
-                static_cast<unsigned long long>(pool.state->itable_blocks.load()),
+    return fail(EUCLEAN, "%s: its tables are damaged (%llu blocks of inodes, %llu of open files)",
+                path, static_cast<unsigned long long>(pool.state->itable_blocks.load()),
                 static_cast<unsigned long long>(pool.state->otable_blocks.load()));
   return Status();
 }
@@ -210,7 +217,8 @@ Status check_segment_header(Pool& pool, uint32_t number) {
     return fail(EUCLEAN, "%s: the header of segment %u is damaged", pool.path.c_str(), number);
   if (header.number.load() != number || header.uuid[0].load() != a.uuid[0].load() ||
       header.uuid[1].load() != a.uuid[1].load() || header.blocks.load() != segment.blocks)
-    return fail(EUCLEAN, "%s: segment %u belongs to another pool or place", pool.path.c_str(), number);
+    return fail(EUCLEAN, "%s: segment %u belongs to another pool or place", pool.path.c_str(),
+                number);
   return Status();
 }
 

@@ -23,8 +23,7 @@ uint32_t lane_of(uint64_t lock_word) { return (lock_word >> 1) & 0x3ff; }
 
 uint64_t make_lock_word(const Pool& pool, uint32_t lane, uint64_t lane_generation, uint32_t seat) {
   return 1 | static_cast<uint64_t>(lane) << 1 | static_cast<uint64_t>(seat) << 11 |
-         (lane_generation & generation_mask) << 14 |
-         (pool.attach_generation & attach_mask) << 38;
+         (lane_generation & generation_mask) << 14 | (pool.attach_generation & attach_mask) << 38;
 }
 
 bool is_void(Pool& pool, uint64_t lock_word) {
@@ -43,7 +42,8 @@ bool try_acquire(Pool& pool, LocalSeat& seat, Word& lock) {
 }
 
 void acquire(Pool& pool, LocalSeat& seat, Word& lock) {
-  if (try_acquire(pool, seat, lock)) [[likely]] return;
+  if (try_acquire(pool, seat, lock)) [[likely]]
+    return;
   Waiter waiter(pool);
   while (!try_acquire(pool, seat, lock)) waiter.wait_for_lock(lock.load());
 }

@@ -18,7 +18,9 @@ namespace {
 
 constexpr const char* shared_memory = "/dev/shm";
 
-std::string own_place() { return std::string(shared_memory) + "/cairn-" + std::to_string(geteuid()); }
+std::string own_place() {
+  return std::string(shared_memory) + "/cairn-" + std::to_string(geteuid());
+}
 
 Status make_private(const std::string& path) {
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
@@ -26,7 +28,8 @@ Status make_private(const std::string& path) {
   struct stat st {};
   if (lstat(path.c_str(), &st) != 0) return fail(errno, "%s: %s", path.c_str(), strerror(errno));
   if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 077) != 0)
-    return fail(EPERM, "%s: the lock file's place must be a directory of your own that is closed to "
+    return fail(EPERM,
+                "%s: the lock file's place must be a directory of your own that is closed to "
                 "others (it belongs to user %u, mode %04o)",
                 path.c_str(), st.st_uid, st.st_mode & 07777);
   return Status();
@@ -63,12 +66,13 @@ Result<uint64_t> identity_of_file(int fd, bool may_write) {
 }
 
 Status in_use_elsewhere(const Pool& pool) {
-  return fail(ESTALE,
-              "%s: this pool is in use through another lock file than %s, as from a container with a "
-              "/dev/shm of its own (or that file was removed under running programs); use it from there, "
-              "or share /dev/shm. Once it has been detached everywhere, or after a reboot, it can be "
-              "used here",
-              pool.path.c_str(), pool.lock_path.c_str());
+  return fail(
+      ESTALE,
+      "%s: this pool is in use through another lock file than %s, as from a container with a "
+      "/dev/shm of its own (or that file was removed under running programs); use it from there, "
+      "or share /dev/shm. Once it has been detached everywhere, or after a reboot, it can be "
+      "used here",
+      pool.path.c_str(), pool.lock_path.c_str());
 }
 
 bool is_taken(const Pool& pool, uint64_t seen, uint64_t mine) {

@@ -45,9 +45,9 @@ struct Segment {
   uint64_t blocks = 0;
   uint64_t data_start = 0;
   uint64_t chunks = 0;
-  format::Chunk* chunk = nullptr;        // [chunks], also of the chunks before data_start (unused)
-  format::BlockRecord* record = nullptr; // [blocks]
-  bool fresh_zero = false;  // what was never touched holds zeros (files; not devices)
+  format::Chunk* chunk = nullptr;         // [chunks], also of the chunks before data_start (unused)
+  format::BlockRecord* record = nullptr;  // [blocks]
+  bool fresh_zero = false;                // what was never touched holds zeros (files; not devices)
   // Makes sure that the medium has memory for [offset, offset + size) before it is touched; clean
   // ENOSPC or ENOMEM if not. Null: it always has.
   std::function<Status(uint64_t offset, uint64_t size)> reserve;
@@ -61,9 +61,9 @@ struct RememberedRun {
   uint64_t offset = 0;  // bytes of the file
   uint64_t size = 0;
   Region* region = nullptr;
-  uint64_t at = 0;  // where they lie in the region
+  uint64_t at = 0;                // where they lie in the region
   const uint8_t* warm = nullptr;  // there, if they may be read without further ado
-  uint64_t next = 0;  // where the last small read ended
+  uint64_t next = 0;              // where the last small read ended
 };
 
 // One seat as this process sees it. A thread keeps its seat until it ends; `busy` is for its signal
@@ -75,7 +75,8 @@ struct LocalSeat {
   uint64_t lock_word = 0;
   std::atomic<uint32_t> thread{0};  // its thread id, 0: free
   RememberedRun run;
-  volatile uint32_t busy = 0;
+  // Inside a call. Stores and loads are relaxed, but leaving is a release for whoever takes the seat over.
+  std::atomic<uint32_t> busy{0};
 };
 
 // What the layer above does for the recovery of a lane: only it knows files.
@@ -127,8 +128,8 @@ struct Pool {
 
   // --- what is attached: set by files.h, constant afterwards but for added segments ---
   std::string path;
-  std::string home;       // the directory of companions: the pool's own, or its lock file's
-  std::string lock_path;  // the file whose bytes are the lanes' liveness locks
+  std::string home;            // the directory of companions: the pool's own, or its lock file's
+  std::string lock_path;       // the file whose bytes are the lanes' liveness locks
   uint64_t lock_identity = 0;  // of the lock file of a pool on a device, see lock_file.h
   std::unique_ptr<Segment> segment[format::max_segments];
   std::atomic<uint32_t> segments{0};
@@ -141,7 +142,7 @@ struct Pool {
   bool is_volatile = true;
   bool read_only = false;
   bool light_entry = false;  // seats are entered without a fence, see seats.h
-  uint64_t serial = 0;  // of this attachment in this process, never reused
+  uint64_t serial = 0;       // of this attachment in this process, never reused
   std::function<Status(Pool&)> load_new_segments;  // others have grown the pool
   Client* client = nullptr;
 
@@ -161,7 +162,7 @@ struct Pool {
   std::atomic<uint64_t> current_chunk{UINT64_MAX};  // segment << 32 | chunk, see space.cc
   std::atomic<uint64_t> current_owner{0};           // the lock word it was acquired with
   std::atomic<uint32_t> next_bit{0};                // where the last run in it ended
-  std::atomic<uint64_t> search_from{0};             // segment << 32 | chunk: where to look for another
+  std::atomic<uint64_t> search_from{0};  // segment << 32 | chunk: where to look for another
   std::atomic<uint64_t> orphans_made{0};
 
   // The superblock copy that counts.

@@ -62,7 +62,7 @@ void set_up_seats(Pool& pool, uint32_t number) {
     seat.lane = number;
     seat.index = i;
     seat.lock_word = make_lock_word(pool, number, generation, i);
-    seat.busy = 0;
+    seat.busy.store(0, std::memory_order_relaxed);
     seat.thread.store(0);
   }
   pool.seats_ready.store(ready + format::seats_per_lane, std::memory_order_release);
@@ -76,10 +76,11 @@ Status agree_on_entry(Pool& pool, bool first) {
   if (first) pool.store(mode, able ? format::entry_light : format::entry_locked);
   pool.light_entry = mode.load() == format::entry_light;
   if (pool.light_entry && !able)
-    return fail(EPERM,
-                "pool %s: the processes that use it now rely on membarrier(2), which this one may not "
-                "use (an old kernel or a seccomp filter); whoever attaches first decides",
-                pool.path.c_str());
+    return fail(
+        EPERM,
+        "pool %s: the processes that use it now rely on membarrier(2), which this one may not "
+        "use (an old kernel or a seccomp filter); whoever attaches first decides",
+        pool.path.c_str());
   return Status();
 }
 
@@ -94,7 +95,8 @@ LocalSeat* claim_seat(Pool& pool) {
     const uint32_t ready = pool.seats_ready.load(std::memory_order_acquire);
     for (uint32_t i = 0; i < ready; ++i) {
       LocalSeat& seat = pool.seats[i];
-      if (seat.thread.load(std::memory_order_relaxed) == thread && seat.busy == 0)
+      if (seat.thread.load(std::memory_order_relaxed) == thread &&
+          seat.busy.load(std::memory_order_relaxed) == 0)
         return remember(pool, &seat);
     }
     for (uint32_t i = 0; i < ready; ++i) {
@@ -105,9 +107,11 @@ LocalSeat* claim_seat(Pool& pool) {
     for (uint32_t i = 0; i < ready; ++i) {
       LocalSeat& seat = pool.seats[i];
       uint32_t owner = seat.thread.load();
-      if (owner != thread && thread_is_gone(owner) &&
-          seat.thread.compare_exchange_strong(owner, thread)) {
-        seat.busy = 0;  // a thread that ended inside a call (cancelled) is not coming back
+      if (owner != thread && thread_is_gone(owner)) {
+        seat.busy.load(std::memory_order_acquire);  // its last call is over
+        if (!seat.thread.compare_exchange_strong(owner, thread)) continue;
+        // A thread that ended inside a call (cancelled) is not coming back.
+        seat.busy.store(0, std::memory_order_relaxed);
         return remember(pool, &seat);
       }
     }
@@ -147,8 +151,8 @@ Result<uint32_t> take_free_lane(Pool& pool, bool for_exec, Lock lock) {
 
 }  // namespace
 
-Result<uint32_t> take_lane(Pool& pool, media::Inheritance inheritance,
-                           media::LivenessLock* lock, int descriptor) {
+Result<uint32_t> take_lane(Pool& pool, media::Inheritance inheritance, media::LivenessLock* lock,
+                           int descriptor) {
   return take_free_lane(pool, false, [&](uint32_t lane) -> Status {
     auto taken = descriptor >= 0
                      ? media::try_lock_here(descriptor, lane_lock_byte(lane), inheritance)

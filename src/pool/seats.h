@@ -29,7 +29,9 @@ extern constinit thread_local SeatCache seat_cache[cached_seats]
 
 inline LocalSeat* seat_of_thread(Pool& pool) {
   for (const detail::SeatCache& cached : detail::seat_cache) {
-    if (cached.serial == pool.serial && cached.seat->busy == 0) [[likely]] return cached.seat;
+    if (cached.serial == pool.serial && cached.seat->busy.load(std::memory_order_relaxed) == 0)
+        [[likely]]
+      return cached.seat;
   }
   return claim_seat(pool);
 }
@@ -38,21 +40,24 @@ inline LocalSeat* seat_of_thread(Pool& pool) {
 class SeatGuard {
  public:
   explicit SeatGuard(Pool& pool) : pool_(pool), seat_(seat_of_thread(pool)) {
-    if (seat_ == nullptr) [[unlikely]] return;
-    seat_->busy = 1;
+    if (seat_ == nullptr) [[unlikely]]
+      return;
+    seat_->busy.store(1, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
     announce(seat_->words->epoch, pool.state->epoch.load_relaxed());
   }
   // Announces stores through the map of `inode` as well (see file/shape.h).
   SeatGuard(Pool& pool, uint64_t inode) : pool_(pool), seat_(seat_of_thread(pool)) {
-    if (seat_ == nullptr) [[unlikely]] return;
-    seat_->busy = 1;
+    if (seat_ == nullptr) [[unlikely]]
+      return;
+    seat_->busy.store(1, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
     pool.segment[0]->region.store(seat_->words->writing, inode);
     announce(seat_->words->epoch, pool.state->epoch.load_relaxed());
   }
   ~SeatGuard() {
-    if (seat_ != nullptr) [[likely]] leave();
+    if (seat_ != nullptr) [[likely]]
+      leave();
   }
   SeatGuard(const SeatGuard&) = delete;
   SeatGuard& operator=(const SeatGuard&) = delete;
@@ -81,7 +86,7 @@ class SeatGuard {
     if (seat_->words->writing.load_relaxed() != 0) region.store(seat_->words->writing, 0);
     region.store(seat_->words->epoch, 0);
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    seat_->busy = 0;
+    seat_->busy.store(0, std::memory_order_release);
   }
 
   Pool& pool_;

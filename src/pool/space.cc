@@ -96,8 +96,7 @@ unsigned clear_bits(Pool& pool, Segment& segment, Chunk& chunk, BitRun run) {
     if (whole && got == mask) {
       won += n;
     } else {
-      const auto prefix =
-          whole ? static_cast<unsigned>(std::countr_one(got >> in_word)) : 0;
+      const auto prefix = whole ? static_cast<unsigned>(std::countr_one(got >> in_word)) : 0;
       if (prefix != 0) {
         won += prefix;
         got &= ~mask_of(in_word, prefix);
@@ -141,7 +140,8 @@ InFlight* free_slot(format::Seat& seat, unsigned* number) {
 // The lines of the records of [first, last]: they are about to be stored to.
 void prefetch_records(const Segment& segment, uint64_t first, uint64_t last) {
   constexpr uint64_t per_line = 64 / sizeof(format::BlockRecord);
-  for (uint64_t i = first; i <= last; i += per_line) persist::prefetch_for_store(&segment.record[i]);
+  for (uint64_t i = first; i <= last; i += per_line)
+    persist::prefetch_for_store(&segment.record[i]);
 }
 
 // Takes a run from one chunk, from bit `hint` on if there is one; count 0 if it has none.
@@ -251,9 +251,8 @@ Result<Run> take(Pool& pool, LocalSeat& seat, uint64_t inode, uint64_t file_bloc
         Run run = take_from(pool, seat, where, inode, file_block, level, wanted, need,
                             pool.next_bit.load(std::memory_order_relaxed));
         if (run.count != 0) [[likely]] {
-          pool.next_bit.store(
-              static_cast<uint32_t>(run.first.index() % chunk_blocks + run.count),
-              std::memory_order_relaxed);
+          pool.next_bit.store(static_cast<uint32_t>(run.first.index() % chunk_blocks + run.count),
+                              std::memory_order_relaxed);
           return run;
         }
       }
@@ -358,8 +357,7 @@ void recover_in_flight(Pool& pool, format::Seat& seat, uint32_t lane) {
       // Nobody can have taken them: their bits are not set yet.
       if (Word* entries = pool.word_at(slot.file_block.load()); slot.file_block.load() != 0) {
         const uint32_t words = level == format::level_leaf ? 1 : count;
-        for (uint32_t i = 0; entries != nullptr && i < words; ++i)
-          pool.store_flush(entries[i], 0);
+        for (uint32_t i = 0; entries != nullptr && i < words; ++i) pool.store_flush(entries[i], 0);
       }
       free_records(pool, segment, first.index(), count, 0);
     }
@@ -418,7 +416,8 @@ bool repair_free_bits(Pool& pool) {
       if (!is_open(segment.chunk[c])) continue;
       for (uint64_t b = c * chunk_blocks; b < (c + 1) * chunk_blocks; ++b) {
         const BlockRef block = BlockRef::make(s, b);
-        if (!format::record_is_free(segment.record[b].owner.load()) || is_free_bit(pool, block) || taken_by_others(pool, block, UINT32_MAX))
+        if (!format::record_is_free(segment.record[b].owner.load()) || is_free_bit(pool, block) ||
+            taken_by_others(pool, block, UINT32_MAX))
           continue;
         // Again, now that nobody lists it: whoever did may have written its record meanwhile.
         if (!format::record_is_free(segment.record[b].owner.load())) continue;

@@ -1,0 +1,35 @@
+// What must hold before bytes of a file are read, written or mapped.
+#pragma once
+
+#include "file/open_file.h"
+
+namespace cairn::file {
+
+// Do the file's contents still lie in the covered directory?
+inline bool is_lazy(const File& file) {
+  return (file.inode->flags.load() & format::flag_lazy) != 0;
+}
+
+// EIO: they do, and this process has not joined the cover.
+Status without_lower(const File& file);
+
+// What is to be written or mapped must be the pool's own first.
+inline Status stage_if_lazy(const File& file) {
+  if (!is_lazy(file)) [[likely]]
+    return Status();
+  if (file.fs->lower == nullptr) return without_lower(file);
+  return file.fs->lower->stage(file.number, false);
+}
+
+// Why not; see check_write.
+Status write_refused(const File& file, uint64_t offset);
+
+// EBADF, EROFS or EFBIG if [offset, offset + size) may not be written through this handle.
+inline Status check_write(const File& file, uint64_t offset, uint64_t size) {
+  if (file.writable && !file.fs->pool.read_only && offset <= max_file_size &&
+      size <= max_file_size - offset) [[likely]]
+    return Status();
+  return write_refused(file, offset);
+}
+
+}  // namespace cairn::file
