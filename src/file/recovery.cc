@@ -77,7 +77,7 @@ void FileSystem::recover_seat(format::Seat& seat) {
     const uint64_t number = shaped.load();
     if (number == 0) continue;
     if (Inode* inode = inode_at(*this, number); inode != nullptr && (inode->shape.load() & 1) != 0)
-      pool.store(inode->shape, inode->shape.load() + 1);
+      pool.store_flush(inode->shape, inode->shape.load() + 1);
     pool.store(shaped, 0);
   }
   // Last, for it may be taken again at once: an inode that was never named, or that was being freed.

@@ -22,7 +22,8 @@ unsigned begin_change(FileSystem& fs, LocalSeat& seat, Inode& inode, uint64_t nu
 }
 
 void end_change(FileSystem& fs, LocalSeat& seat, Inode& inode, unsigned note) {
-  fs.pool.store(inode.shape, inode.shape.load() + 1);
+  // Flushed, as its line may have been with the shape odd: a clean detach must leave it even.
+  fs.pool.store_flush(inode.shape, inode.shape.load() + 1);
   fs.pool.store(seat.words->shaped[note], 0);
 }
 

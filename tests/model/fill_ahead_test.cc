@@ -60,7 +60,8 @@ TEST_F(FillAhead, ASequenceBelowTheEndGetsAFewBlocksMore) {
   EXPECT_GT(blocks_of(file), written + 1);                // one node of the map, and some ahead
   EXPECT_LE(blocks_of(file), written + 2 + written / 4);  // a quarter at most
   std::vector<char> ahead(4 * mib, 'y');
-  ASSERT_EQ(cairn_pread(file, ahead.data(), ahead.size(), mib + block), static_cast<ssize_t>(ahead.size()));
+  ASSERT_EQ(cairn_pread(file, ahead.data(), ahead.size(), mib + block),
+            static_cast<ssize_t>(ahead.size()));
   EXPECT_EQ(ahead, std::vector<char>(ahead.size(), 0));
   cairn_close(file);
 }
@@ -120,7 +121,8 @@ TEST_F(FillAhead, AFullPoolTakesItBackBeforeItSaysSo) {
   cairn_file* rest = open("rest");
   const std::vector<char> bytes(block, 'r');
   size_t size = 0;
-  while (cairn_pwrite(rest, bytes.data(), block, size) == static_cast<ssize_t>(block)) size += block;
+  while (cairn_pwrite(rest, bytes.data(), block, size) == static_cast<ssize_t>(block))
+    size += block;
   cairn_pool_info info = {};
   ASSERT_EQ(cairn_pool_get_info(pool_, &info), 0);
   EXPECT_LE(info.usable - info.used, info.reserve);
