@@ -30,11 +30,13 @@ Result<Map> create_name(FileSystem& fs, uint64_t parent, std::string_view text,
   return map;
 }
 
-Result<Map> create_unnamed(FileSystem& fs, LocalSeat& seat, uint32_t mode) {
+Result<Map> create_unnamed(FileSystem& fs, LocalSeat& seat, uint32_t mode, bool may_get_name) {
   CAIRN_TRY(check_writable(fs));
   auto made = make_inode(fs, seat, mode, pool::Need::ordinary);
   if (!made.ok()) return made.status();
   fs.pool.store(made->inode->opens, 1);
+  if (may_get_name) fs.pool.store(made->inode->flags, format::flag_nameless);
+  fs.pool.flush(made->inode, sizeof *made->inode);
   pool::Change change(fs.pool, seat);
   change.set(made->inode->state, format::inode_live);
   Status status = change.commit();
@@ -119,12 +121,16 @@ Status link_inode(FileSystem& fs, uint64_t number, uint64_t parent, std::string_
   if (!place.ok()) return place.status();
   CAIRN_TRY(grow_index(fs, at.seat(), at.directory));
   pool::LockGuard inode_lock(fs.pool, at.seat(), inode.lock);
-  if (!is_live(inode)) return fail(ENOENT, "the file to be linked was removed");
+  // As the kernel: a file that has lost its last name gets none again.
+  const uint64_t flags = inode.flags.load();
+  if (!is_live(inode) || (inode.links.load() == 0 && (flags & format::flag_nameless) == 0))
+    return fail(ENOENT, "the file to be linked was removed");
   const uint64_t now = now_ns();
   pool::Change change(fs.pool, at.seat());
   CAIRN_TRY(insert_name(fs, at.seat(), change, at.directory, at.name, *place,
                         {number, type_of(inode.mode.load()), now, nullptr}));
   change.set(inode.links, inode.links.load() + 1);
+  if ((flags & format::flag_nameless) != 0) change.set(inode.flags, flags & ~format::flag_nameless);
   change.set(inode.ctime, now);
   return change.commit();
 }

@@ -37,6 +37,7 @@ inline constexpr uint64_t flag_sealed = 2;  // reserved
 inline constexpr uint64_t flag_mapped = 8;     // was mapped for writing: fsync flushes its data
 inline constexpr uint64_t flag_companion = 16;  // it has a companion file for record locks
 inline constexpr uint64_t flag_covered = 32;  // a directory below a covered one: its names have room for an identity
+inline constexpr uint64_t flag_nameless = 64;  // made without a name (O_TMPFILE): it may get its first one
 inline constexpr uint64_t flag_change = 4;  // an orphan made by truncate or punch, not by unlink
 
 struct DirectoryWords {
