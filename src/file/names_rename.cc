@@ -226,11 +226,14 @@ class Renaming {
   uint64_t removed_ = 0;
 };
 
+Status check_last(const RenameEnd& given) {
+  if (given.name != "." && given.name != "..") return Status();
+  return fail(EBUSY, "\"%.*s\" cannot be renamed", static_cast<int>(given.name.size()),
+              given.name.data());
+}
+
 // The end with its directory entered.
 Status enter(FileSystem& fs, const RenameEnd& given, End* end) {
-  if (given.name == "." || given.name == "..")
-    return fail(EBUSY, "\"%.*s\" cannot be renamed", static_cast<int>(given.name.size()),
-                given.name.data());
   auto name = checked_name(given.name);
   if (!name.ok()) return name.status();
   auto directory = enter_directory(fs, given.parent);
@@ -262,6 +265,8 @@ Status rename(FileSystem& fs, const RenameEnd& from_end, const RenameEnd& to_end
     return fail(EINVAL, "rename flags %#x are not served", flags);
   End from;
   End to;
+  CAIRN_TRY(check_last(from_end));
+  CAIRN_TRY(check_last(to_end));
   CAIRN_TRY(enter(fs, from_end, &from));
   CAIRN_TRY(enter(fs, to_end, &to));
   CAIRN_TRY(make_own(fs, from.directory, from.name));

@@ -114,6 +114,7 @@ void Exerciser::open_unnamed() {
     return;
   NodePtr node = make_node(S_IFREG, 0600);
   node->links = 0;
+  node->nameless = true;
   node->ino = cairn_file_ino(file);
   handles_.push_back({file, node, false, 0});
 }
@@ -161,8 +162,10 @@ void Exerciser::make_link() {
   if (node == nullptr) expected = ENOENT;
   else if (node->is_directory()) expected = EPERM;
   else if (to.node() != nullptr) expected = EEXIST;
+  else if (node->links == 0 && !node->nameless) expected = ENOENT;
   if (node != nullptr && node->is_directory() && to.node() != nullptr && result == -EEXIST) return;
   if (!went(result, expected, "link")) return;
+  node->nameless = false;
   ++node->links;
   to.directory->entries[to.name] = node;
 }
