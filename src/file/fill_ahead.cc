@@ -48,6 +48,13 @@ Ahead take_ahead(File& file) {
   return {file.map(), from >> block_shift, std::max(from, to) >> block_shift};
 }
 
+void keep_ahead(FileSystem& fs, uint64_t number) {
+  std::lock_guard guard(fs.files_lock);
+  for (File* file = fs.files; file != nullptr; file = file->next) {
+    if (file->number == number) take_ahead(*file);
+  }
+}
+
 bool trim_all_ahead(FileSystem& fs) {
   std::vector<Ahead> all;
   {

@@ -26,6 +26,8 @@ struct Ahead {
 };
 // What the handle filled last; it forgets it.
 Ahead take_ahead(File& file);
+// The file's blocks are wanted from now on (fallocate): no handle of this process gives them back.
+void keep_ahead(FileSystem& fs, uint64_t number);
 // Gives back what all files of this process filled ahead and is still zero; returns whether anything came
 // back. The caller is in no seat.
 bool trim_all_ahead(FileSystem& fs);

@@ -3,6 +3,7 @@
 
 #include "file/access.h"
 #include "file/fill.h"
+#include "file/fill_ahead.h"
 #include "file/io.h"
 #include "file/settle.h"
 #include "file/shape.h"
@@ -53,6 +54,7 @@ Status allocate(File& file, uint64_t offset, uint64_t size) {
   FileSystem& fs = *file.fs;
   CAIRN_TRY(check_write(file, offset, size));
   CAIRN_TRY(stage_if_lazy(file));
+  keep_ahead(fs, file.number);
   pool::SeatGuard seat(fs.pool, file.number);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   const Map map = file.map();

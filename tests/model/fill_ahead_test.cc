@@ -88,6 +88,20 @@ TEST_F(FillAhead, ClosingGivesBackWhatIsStillZero) {
   cairn_close(file);
 }
 
+TEST_F(FillAhead, WhatIsPreallocatedStays) {
+  cairn_file* file = open("file");
+  ASSERT_EQ(cairn_ftruncate(file, 16 * mib), 0);
+  write_sequence(file, mib + block);
+  ASSERT_GT(blocks_of(file), mib / block + 4);
+  ASSERT_EQ(cairn_fallocate(file, 0, 0, 4 * mib), 0);
+  const uint64_t before = blocks_of(file);
+  EXPECT_GE(before, 4 * mib / block);
+  cairn_close(file);
+  file = open("file");
+  EXPECT_EQ(blocks_of(file), before);
+  cairn_close(file);
+}
+
 TEST_F(FillAhead, WhatOthersWroteThereStays) {
   cairn_file* file = open("file");
   cairn_file* other = open("file");
