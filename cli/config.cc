@@ -98,8 +98,8 @@ const std::vector<Key>& keys() {
        "(50%), or auto: "
        "what the machine and its cgroup allow."},
       {"pool.protect", "on|off", "off",
-       "Whether stray stores of programs into pools are stopped by memory protection keys: they end "
-       "with SIGSEGV instead of damaging the pool. Costs some 40 ns a call."},
+       "Whether stray stores of programs into pools are stopped by memory protection keys: they "
+       "end with SIGSEGV instead of damaging the pool. Costs some 40 ns a call."},
       {"drain.mode", "exit|never", "exit",
        "When a run's data go to the covered directory: when the last process has gone, or only "
        "when asked by "

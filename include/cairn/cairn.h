@@ -56,12 +56,12 @@ enum cairn_durability {
 };
 
 typedef struct cairn_pool_options {
-  uint32_t struct_size;  /* sizeof(cairn_pool_options), for later versions */
-  uint32_t lanes;        /* most processes at once, 0: chosen by size (64 .. 1024) */
-  uint64_t size;         /* bytes, 0: what the machine and its cgroup allow */
-  uint32_t mode;         /* permissions of the root directory, 0: 0700 */
-  uint32_t populate;     /* nonzero: allocate and touch all memory now */
-  uint32_t granularity;  /* 0: as the medium has it; 1 none, 2 page, 3 cache line, 4 byte: forced */
+  uint32_t struct_size; /* sizeof(cairn_pool_options), for later versions */
+  uint32_t lanes;       /* most processes at once, 0: chosen by size (64 .. 1024) */
+  uint64_t size;        /* bytes, 0: what the machine and its cgroup allow */
+  uint32_t mode;        /* permissions of the root directory, 0: 0700 */
+  uint32_t populate;    /* nonzero: allocate and touch all memory now */
+  uint32_t granularity; /* 0: as the medium has it; 1 none, 2 page, 3 cache line, 4 byte: forced */
   uint32_t reserved;
 } cairn_pool_options;
 
@@ -70,8 +70,10 @@ typedef struct cairn_pool_options {
  * Errors: -EEXIST, -ENOSPC (does not fit), -EINVAL (too small: 4 MiB is the least), -EACCES, ... */
 CAIRN_API int cairn_pool_create(const char* path, const cairn_pool_options* options);
 
-#define CAIRN_ATTACH_READ_ONLY 1U   /* look only: no lane is taken, nothing is recovered */
-#define CAIRN_ATTACH_NO_RECOVERY 2U /* with READ_ONLY: look at a pool that was not detached cleanly */
+/* Look only: no lane is taken, nothing is recovered. */
+#define CAIRN_ATTACH_READ_ONLY 1U
+/* With READ_ONLY: look at a pool that was not detached cleanly. */
+#define CAIRN_ATTACH_NO_RECOVERY 2U
 /* Put the pool behind a window: memory protection keys let this process store to it (through what attach
  * mapped, not through cairn_mmap) only inside our calls, so a stray store is SIGSEGV and no damage. From
  * then on for all pools that the process attaches; costs some 40 ns a call. A thread that reads a view
@@ -92,24 +94,24 @@ CAIRN_API int cairn_pool_set_durability(cairn_pool* pool, int durability);
 typedef struct cairn_pool_info {
   char path[4096];
   uint8_t uuid[16];
-  char medium[16];       /* "tmpfs", "file", "fsdax", "devdax" */
-  char granularity[16];  /* "none", "page", "cache line", "byte" */
-  uint32_t is_volatile;  /* nonzero: nothing survives power loss */
+  char medium[16];      /* "tmpfs", "file", "fsdax", "devdax" */
+  char granularity[16]; /* "none", "page", "cache line", "byte" */
+  uint32_t is_volatile; /* nonzero: nothing survives power loss */
   uint32_t format_version;
-  uint32_t lanes;           /* most processes */
-  uint32_t lanes_attached;  /* processes attached now */
+  uint32_t lanes;          /* most processes */
+  uint32_t lanes_attached; /* processes attached now */
   uint32_t segments;
   uint32_t large_pages;
-  uint64_t size;        /* bytes in all segments */
-  uint64_t usable;      /* bytes in blocks that files and their maps can take */
-  uint64_t used;        /* of these, taken */
-  uint64_t reserve;     /* of the free ones, kept for unlink and truncate */
-  uint64_t block_size;  /* 4096 */
-  uint64_t inodes;      /* files, directories and links that exist */
+  uint64_t size;       /* bytes in all segments */
+  uint64_t usable;     /* bytes in blocks that files and their maps can take */
+  uint64_t used;       /* of these, taken */
+  uint64_t reserve;    /* of the free ones, kept for unlink and truncate */
+  uint64_t block_size; /* 4096 */
+  uint64_t inodes;     /* files, directories and links that exist */
   uint64_t attach_generation;
   uint64_t created_ns;
-  uint64_t full_count;  /* writes that did not fit, since the pool was made */
-  uint64_t full_bytes;  /* and how many bytes of them did not */
+  uint64_t full_count; /* writes that did not fit, since the pool was made */
+  uint64_t full_bytes; /* and how many bytes of them did not */
 } cairn_pool_info;
 
 CAIRN_API int cairn_pool_get_info(cairn_pool* pool, cairn_pool_info* info);
@@ -117,9 +119,9 @@ CAIRN_API int cairn_pool_get_info(cairn_pool* pool, cairn_pool_info* info);
 /* One attached process. */
 typedef struct cairn_lane_info {
   uint32_t lane;
-  uint32_t alive;    /* its liveness lock is held */
-  uint32_t stopped;  /* state T in /proc: may hold others up */
-  int32_t pid;       /* as seen by the process itself: a hint, never used for decisions */
+  uint32_t alive;   /* its liveness lock is held */
+  uint32_t stopped; /* state T in /proc: may hold others up */
+  int32_t pid;      /* as seen by the process itself: a hint, never used for decisions */
   char command[64];
 } cairn_lane_info;
 /* Fills at most `capacity` records; returns how many lanes are attached. */
@@ -197,7 +199,8 @@ CAIRN_API int cairn_walk(cairn_pool* pool, cairn_ino top, cairn_ino dir, const c
 /* As stat(2) by inode number; -ESTALE if it is gone. */
 CAIRN_API int cairn_stat_ino(cairn_pool* pool, cairn_ino ino, cairn_stat* st);
 /* The path of a directory from `top` (as getcwd): length, or -ERANGE. */
-CAIRN_API int cairn_path_of(cairn_pool* pool, cairn_ino top, cairn_ino dir, char* path, size_t capacity);
+CAIRN_API int cairn_path_of(cairn_pool* pool, cairn_ino top, cairn_ino dir, char* path,
+                            size_t capacity);
 
 CAIRN_API int cairn_mkdir(cairn_pool* pool, cairn_ino dir, const char* path, uint32_t mode);
 /* mknod for regular files, FIFOs and sockets' names; the name of a device node is refused: -EPERM. */
@@ -259,8 +262,8 @@ CAIRN_API int cairn_statfs(cairn_pool* pool, cairn_space* space);
 
 /* open(2) flags: O_RDONLY, O_WRONLY, O_RDWR, O_CREAT, O_EXCL, O_TRUNC, O_APPEND, O_DIRECTORY,
  * O_NOFOLLOW, O_TMPFILE, O_PATH, O_SYNC/O_DSYNC (durable at return); others are kept and mean nothing. */
-CAIRN_API int cairn_open(cairn_pool* pool, cairn_ino dir, const char* path, int flags, uint32_t mode,
-                         cairn_file** file);
+CAIRN_API int cairn_open(cairn_pool* pool, cairn_ino dir, const char* path, int flags,
+                         uint32_t mode, cairn_file** file);
 /* The same by inode number: the access mode, O_TRUNC, O_APPEND, O_PATH and O_SYNC/O_DSYNC count; what
  * kind of file it is, is not looked at. */
 CAIRN_API int cairn_open_ino(cairn_pool* pool, cairn_ino ino, int flags, cairn_file** file);
@@ -289,8 +292,10 @@ CAIRN_API int cairn_file_set_flags(cairn_file* file, int flags);
 CAIRN_API ssize_t cairn_pread(cairn_file* file, void* buffer, size_t size, uint64_t offset);
 /* A write that meets a full pool returns what it wrote before, or -ENOSPC if that is nothing. */
 CAIRN_API ssize_t cairn_pwrite(cairn_file* file, const void* buffer, size_t size, uint64_t offset);
-CAIRN_API ssize_t cairn_preadv(cairn_file* file, const struct iovec* vector, int count, uint64_t offset);
-CAIRN_API ssize_t cairn_pwritev(cairn_file* file, const struct iovec* vector, int count, uint64_t offset);
+CAIRN_API ssize_t cairn_preadv(cairn_file* file, const struct iovec* vector, int count,
+                               uint64_t offset);
+CAIRN_API ssize_t cairn_pwritev(cairn_file* file, const struct iovec* vector, int count,
+                                uint64_t offset);
 /* At the end of file whatever the flags say, without touching the shared offset: pwritev2(2) with
  * RWF_APPEND. Never overlaps with others who append. */
 CAIRN_API ssize_t cairn_appendv(cairn_file* file, const struct iovec* vector, int count);

@@ -39,12 +39,12 @@ CAIRN_API cairn_ino cairn_cover_top(const cairn_cover* cover);
 CAIRN_API const char* cairn_cover_path(const cairn_cover* cover);
 
 typedef struct cairn_drain_report {
-  uint64_t files;      /* written to lower */
+  uint64_t files; /* written to lower */
   uint64_t bytes;
-  uint64_t removed;    /* names removed from lower */
+  uint64_t removed; /* names removed from lower */
   uint64_t directories;
-  uint64_t conflicts;  /* changed in lower behind our back: both kept, nothing overwritten */
-  uint64_t failed;     /* other errors; the data are still in the pool */
+  uint64_t conflicts; /* changed in lower behind our back: both kept, nothing overwritten */
+  uint64_t failed;    /* other errors; the data are still in the pool */
 } cairn_drain_report;
 
 /* Called for each file that could not be drained, with one line that names path and cause. */

@@ -67,18 +67,17 @@ class [[nodiscard]] Result {
 };
 
 // Returns from the enclosing function when `expression` is a failed Status.
-#define CAIRN_TRY(expression)                               \
-  do {                                                      \
-    if (::cairn::Status cairn_try_status_ = (expression);   \
-        !cairn_try_status_.ok()) [[unlikely]]               \
-      return cairn_try_status_;                             \
+#define CAIRN_TRY(expression)                                                                   \
+  do {                                                                                          \
+    if (::cairn::Status cairn_try_status_ = (expression); !cairn_try_status_.ok()) [[unlikely]] \
+      return cairn_try_status_;                                                                 \
   } while (false)
 
 // Declares `name` with the value of a Result, or returns its failure.
-#define CAIRN_TRY_ASSIGN(name, expression)                                     \
-  auto cairn_result_##name = (expression);                           \
-  if (!cairn_result_##name.ok()) [[unlikely]]                        \
-    return cairn_result_##name.status();                             \
+#define CAIRN_TRY_ASSIGN(name, expression)    \
+  auto cairn_result_##name = (expression);    \
+  if (!cairn_result_##name.ok()) [[unlikely]] \
+    return cairn_result_##name.status();      \
   auto name = std::move(*cairn_result_##name)
 
 }  // namespace cairn

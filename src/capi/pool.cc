@@ -6,8 +6,8 @@
 #include "file/check.h"
 #include "media/media.h"
 #include "pool/attach_lock.h"
-#include "pool/seats.h"
 #include "pool/chunks.h"
+#include "pool/seats.h"
 #include "pool/space.h"
 #include "tier/lower.h"
 
@@ -20,10 +20,14 @@ namespace {
 
 const char* granularity_name(cairn::persist::Granularity granularity) {
   switch (granularity) {
-    case cairn::persist::Granularity::none: return "none";
-    case cairn::persist::Granularity::page: return "page";
-    case cairn::persist::Granularity::cache_line: return "cache line";
-    case cairn::persist::Granularity::byte: return "byte";
+    case cairn::persist::Granularity::none:
+      return "none";
+    case cairn::persist::Granularity::page:
+      return "page";
+    case cairn::persist::Granularity::cache_line:
+      return "cache line";
+    case cairn::persist::Granularity::byte:
+      return "byte";
   }
   return "unknown";
 }
@@ -191,8 +195,7 @@ int cairn_pool_get_lanes(cairn_pool* handle, cairn_lane_info* lanes, size_t capa
 int cairn_pool_grow(cairn_pool* handle, uint64_t bytes) {
   const WriteWindow window;
   cairn::pool::Pool& pool = fs_of(handle).pool;
-  if (pool.read_only)
-    return code(fail(EROFS, "pool %s is attached read-only", pool.path.c_str()));
+  if (pool.read_only) return code(fail(EROFS, "pool %s is attached read-only", pool.path.c_str()));
   auto lock = cairn::pool::lock_attach(pool);
   if (!lock.ok()) return code(lock.status());
   if (pool.load_new_segments) {
@@ -265,8 +268,8 @@ void cairn_fork_child(cairn_pool* pool) {
 }
 int cairn_exec_prepare(cairn_pool* pool, cairn_file* const* files, size_t count) {
   const WriteWindow window;
-  auto fd = cairn::file::prepare_exec(
-      fs_of(pool), reinterpret_cast<cairn::file::File* const*>(files), count);
+  auto fd = cairn::file::prepare_exec(fs_of(pool),
+                                      reinterpret_cast<cairn::file::File* const*>(files), count);
   return fd.ok() ? *fd : -fd.code();
 }
 void cairn_exec_cancel(cairn_pool* pool, int descriptor) {

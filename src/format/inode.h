@@ -32,23 +32,25 @@ inline constexpr uint64_t inode_live = 3;
 inline constexpr uint64_t inode_orphan = 4;  // its blocks wait to be freed
 
 // flags
-inline constexpr uint64_t flag_lazy = 1;    // contents still lie in lower
-inline constexpr uint64_t flag_sealed = 2;  // reserved
-inline constexpr uint64_t flag_mapped = 8;     // was mapped for writing: fsync flushes its data
+inline constexpr uint64_t flag_lazy = 1;        // contents still lie in lower
+inline constexpr uint64_t flag_sealed = 2;      // reserved
+inline constexpr uint64_t flag_mapped = 8;      // was mapped for writing: fsync flushes its data
 inline constexpr uint64_t flag_companion = 16;  // it has a companion file for record locks
-inline constexpr uint64_t flag_covered = 32;  // a directory below a covered one: its names have room for an identity
-inline constexpr uint64_t flag_nameless = 64;  // made without a name (O_TMPFILE): it may get its first one
+// A directory below a covered one: its names have room for an identity.
+inline constexpr uint64_t flag_covered = 32;
+// Made without a name (O_TMPFILE): it may get its first one.
+inline constexpr uint64_t flag_nameless = 64;
 inline constexpr uint64_t flag_change = 4;  // an orphan made by truncate or punch, not by unlink
 
 struct DirectoryWords {
   Word parent;
-  Word entries;        // live names
-  Word tail;           // units in use or free below it
-  Word buckets;        // of the hash index, 0: none yet
-  Word free_slot[6];   // heads by units (1..5): unit + 1
-  Word subdirectories; // unused: links holds it
+  Word entries;         // live names
+  Word tail;            // units in use or free below it
+  Word buckets;         // of the hash index, 0: none yet
+  Word free_slot[6];    // heads by units (1..5): unit + 1
+  Word subdirectories;  // unused: links holds it
   Word reserved[5];
-  Word commit_epoch;   // reserved for commits across nodes
+  Word commit_epoch;  // reserved for commits across nodes
   Word checksum_root;
   Word share_map;
   Word lower_identity[4];
@@ -57,9 +59,9 @@ struct DirectoryWords {
 
 struct alignas(64) Inode {
   // line 0: read by every access, written by structural change only
-  Word shape;       // odd while entries are cut, moved or joined
+  Word shape;  // odd while entries are cut, moved or joined
   Word state;
-  Word mode;        // type and permissions, as st_mode
+  Word mode;  // type and permissions, as st_mode
   Word flags;
   Word generation;  // counts the lives of this inode number
   Word owner;       // uid | gid << 32
@@ -79,9 +81,9 @@ struct alignas(64) Inode {
   // line 3: written by extending writers
   Word size;
   Word mtime;
-  Word change;        // counts changes, folded from the lanes' stamps
+  Word change;  // counts changes, folded from the lanes' stamps
   Word append_lock;
-  Word orphan_of;     // an orphan made by truncate or punch: whose blocks these were
+  Word orphan_of;  // an orphan made by truncate or punch: whose blocks these were
   // Of what was imported from lower (tier/): the directory and the dirent's unit + 1 it was imported
   // into, and the ctime at which it was last known to be the same in lower.
   Word lower_parent;
@@ -90,13 +92,13 @@ struct alignas(64) Inode {
 
   // line 4: written by metadata calls
   Word lock;
-  Word opens;         // open file descriptions, never too low
-  Word stamps;        // bit i: a lane with number i mod 64 may hold time stamps for this inode
+  Word opens;   // open file descriptions, never too low
+  Word stamps;  // bit i: a lane with number i mod 64 may hold time stamps for this inode
   Word orphan_next;
   Word orphan_epoch;
-  Word orphan_from;   // file blocks [from, to) of the map are to be freed
+  Word orphan_from;  // file blocks [from, to) of the map are to be freed
   Word orphan_to;
-  Word xattr;         // entry of the block that holds the extended attributes
+  Word xattr;  // entry of the block that holds the extended attributes
 
   // line 5-7: a symbolic link's text, or a directory's words
   union {

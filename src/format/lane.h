@@ -15,7 +15,7 @@ struct RedoStep {
   Word value;
 };
 struct Redo {
-  Word head;      // 0: none; else count (1..44) | crc32c of the steps << 32
+  Word head;  // 0: none; else count (1..44) | crc32c of the steps << 32
   Word reserved;
   RedoStep step[redo_words];
 };
@@ -48,11 +48,11 @@ inline constexpr unsigned in_flight_slots = 8;
 
 struct alignas(64) Seat {
   // line 0: stored by its thread at every call, read by those who wait for it
-  Word epoch;          // 0: not inside a call
-  Word writing;        // inode whose map this seat may be storing through, 0: none
+  Word epoch;    // 0: not inside a call
+  Word writing;  // inode whose map this seat may be storing through, 0: none
   Word reserved0[6];
   // line 1: notes for recovery
-  Word extending_inode;   // bytes beyond the end of file that this seat may have written
+  Word extending_inode;  // bytes beyond the end of file that this seat may have written
   Word extending_from;
   Word extending_to;
   Word allocating_inode;  // an inode in state allocating

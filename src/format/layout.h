@@ -32,8 +32,8 @@ inline constexpr uint64_t known_read_only = 0;
 inline constexpr uint64_t known_incompatible = 0;
 
 struct SegmentEntry {
-  Word blocks;        // size of the whole segment in blocks
-  Word data_start;    // index of the first data block, a multiple of chunk_blocks
+  Word blocks;      // size of the whole segment in blocks
+  Word data_start;  // index of the first data block, a multiple of chunk_blocks
 };
 static_assert(sizeof(SegmentEntry) == 16);
 
@@ -54,20 +54,20 @@ struct Superblock {
   Word granularity;         // persist::Granularity
   Word forced_granularity;  // 1: the creator asked for it, not the medium
   Word reserved0[4];
-  Word medium;              // media::Kind
+  Word medium;  // media::Kind
   Word large_pages;
-  Word stream_min;          // bytes from which a copy past the cache is faster, measured at creation
+  Word stream_min;  // bytes from which a copy past the cache is faster, measured at creation
   Word reserved[9];
   SegmentEntry segment[max_segments];
   Word reserved2[225];
-  Word checksum;            // CRC-32C of all before
+  Word checksum;  // CRC-32C of all before
 };
 static_assert(sizeof(Superblock) == block_size);
 
 struct SegmentHeader {
   Word magic;
   Word version;
-  Word uuid[2];    // of the pool
+  Word uuid[2];  // of the pool
   Word number;
   Word blocks;
   Word data_start;
@@ -78,31 +78,31 @@ static_assert(sizeof(SegmentHeader) == block_size);
 
 // Words that change while the pool is used; each on a line of its own where processes share it.
 struct alignas(64) State {
-  Word clean;                // 1: detached cleanly, everything durable
-  Word boot_id[2];           // of the last attach: another one means that shared memory was lost
-  Word attach_generation;    // counts full recoveries and first attaches
-  Word sweep;                // 1: a process died with open files; unlinked ones may wait (file/)
-  Word lock_identity;        // devdax: which file carries its locks, see pool/lock_file.h; else 0
+  Word clean;              // 1: detached cleanly, everything durable
+  Word boot_id[2];         // of the last attach: another one means that shared memory was lost
+  Word attach_generation;  // counts full recoveries and first attaches
+  Word sweep;              // 1: a process died with open files; unlinked ones may wait (file/)
+  Word lock_identity;      // devdax: which file carries its locks, see pool/lock_file.h; else 0
   Word reserved0[2];
 
-  Word epoch;                // reclaim epoch, starts at 1
+  Word epoch;  // reclaim epoch, starts at 1
   Word reserved1[7];
-  Word rename_lock;          // directory renames, see pool/lock.h
+  Word rename_lock;  // directory renames, see pool/lock.h
   Word reserved2[7];
-  Word attach_lock;          // first attach, last detach, grow
+  Word attach_lock;  // first attach, last detach, grow
   Word reserved3[7];
-  Word itable_blocks;        // inode table blocks that exist
-  Word itable_cursor;        // where to look for free inodes next
+  Word itable_blocks;  // inode table blocks that exist
+  Word itable_cursor;  // where to look for free inodes next
   Word otable_blocks;
   Word otable_cursor;
   Word pin_cursor;
-  Word full_count;           // calls that found the pool full, and how many bytes did not fit
+  Word full_count;  // calls that found the pool full, and how many bytes did not fit
   Word full_bytes;
-  Word entry_mode;           // how seats are entered: decided by each first attach
+  Word entry_mode;                // how seats are entered: decided by each first attach
   Word attached[max_lanes / 64];  // lanes that may be attached: where to look, not whether
-  Inode itable;              // the map of the inode table: 8 inodes a block
-  Inode otable;              // the map of the open-file table: 16 descriptions a block
-  Inode ptable;              // the map of the pin table
+  Inode itable;                   // the map of the inode table: 8 inodes a block
+  Inode otable;                   // the map of the open-file table: 16 descriptions a block
+  Inode ptable;                   // the map of the pin table
   Word reserved5[512 - 5 * 8 - 16 - 3 * 64];
 };
 static_assert(sizeof(State) == block_size);
@@ -121,10 +121,10 @@ static_assert(sizeof(OrphanShard) == 64);
 
 // One chunk of 512 blocks.
 struct alignas(64) Chunk {
-  Word state;       // low byte: 0 untouched, 1 being initialised, 2 open; above: owner lock word
-  Word owner;       // lock word of the lane that allocates here first; a hint
+  Word state;  // low byte: 0 untouched, 1 being initialised, 2 open; above: owner lock word
+  Word owner;  // lock word of the lane that allocates here first; a hint
   Word reserved[6];
-  Word free[8];     // bit set: free. Taking clears bits, freeing sets them (atomic)
+  Word free[8];  // bit set: free. Taking clears bits, freeing sets them (atomic)
 };
 static_assert(sizeof(Chunk) == 128);
 

@@ -198,7 +198,9 @@ void Simulator::settle() {
   images_.reset();
 }
 
-void Simulator::set_turnstile(std::function<void()> turnstile) { turnstile_ = std::move(turnstile); }
+void Simulator::set_turnstile(std::function<void()> turnstile) {
+  turnstile_ = std::move(turnstile);
+}
 
 std::vector<uint64_t> Simulator::crash_points() const {
   std::lock_guard guard(lock_);

@@ -29,10 +29,12 @@ Status protect(void* base, size_t size, bool writable);
 class WriteWindow {
  public:
   WriteWindow() {
-    if (detail::write_key != 0) [[unlikely]] open();
+    if (detail::write_key != 0) [[unlikely]]
+      open();
   }
   ~WriteWindow() {
-    if (is_open_) [[unlikely]] close();
+    if (is_open_) [[unlikely]]
+      close();
   }
   WriteWindow(const WriteWindow&) = delete;
   WriteWindow& operator=(const WriteWindow&) = delete;

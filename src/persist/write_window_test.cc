@@ -26,7 +26,8 @@ bool processor_has_keys() {
 
 class Memory {
  public:
-  Memory() : base_(mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {}
+  Memory()
+      : base_(mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {}
   ~Memory() { munmap(base_, size); }
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
@@ -87,26 +88,28 @@ TEST(WriteWindow, StopsStraysWhereTheProcessorCanAndRefusesElsewhere) {
   EXPECT_EQ(with_region([&](Region& region) {
               const WriteWindow window;
               return region.copy(0, "abc", 3).ok() && memory.at(1) == 'b' ? 0 : 1;
-            }), 0);
+            }),
+            0);
   // Closed again, with reading allowed; also behind an inner window.
   EXPECT_EQ(with_region([&](Region&) {
-              {
-                const WriteWindow window;
-              }
+              { const WriteWindow window; }
               return memory.at(2) == 'c' ? 0 : 1;
-            }), 0);
+            }),
+            0);
   EXPECT_EQ(with_region([&](Region&) {
               const WriteWindow outer;
               { const WriteWindow inner; }
               return memory.stray(0);
-            }), 0);
+            }),
+            0);
   EXPECT_TRUE(ended_by(with_region([&](Region&) {
                          {
                            const WriteWindow outer;
                            const WriteWindow inner;
                          }
                          return memory.stray(1);
-                       }), SIGSEGV));
+                       }),
+                       SIGSEGV));
 }
 
 }  // namespace

@@ -34,8 +34,6 @@ Status for_each_name(file::FileSystem& fs, const file::Map& directory, bool whit
 inline std::string name_of(const file::Listed& listed) { return {listed.name, listed.length}; }
 
 // The unit of a listed name's slot, which its identity is part of.
-inline uint64_t unit_of(const file::Listed& listed) {
-  return listed.unit;
-}
+inline uint64_t unit_of(const file::Listed& listed) { return listed.unit; }
 
 }  // namespace cairn::tier

@@ -95,7 +95,8 @@ void CrashLab::kill_process(int i) {
 std::string CrashLab::look_at_survivors() {
   Status status;
   auto pool = map_pool(simulator_, Side::live, &status);
-  if (Status s = pool::read_format(*pool); !s.ok()) return std::string("cannot be opened: ") + last_detail();
+  if (Status s = pool::read_format(*pool); !s.ok())
+    return std::string("cannot be opened: ") + last_detail();
   return attach_and_look(std::move(pool), simulator_.mark(), true);
 }
 
@@ -156,13 +157,15 @@ std::string CrashLab::acknowledged(const Snapshot& found, uint64_t point) const 
     const std::string torn = torn_difference(found, *before, unfinished->after);
     return torn.empty() ? "" : "during " + unfinished->what + ": " + torn;
   }
-  return "during " + unfinished->what + ", neither before (" + as_before + ") nor after (" + as_after + ")";
+  return "during " + unfinished->what + ", neither before (" + as_before + ") nor after (" +
+         as_after + ")";
 }
 
 std::string CrashLab::look_at_loss(uint64_t point) {
   Status status;
   auto pool = map_pool(simulator_, Side::image, &status);
-  if (Status s = pool::read_format(*pool); !s.ok()) return std::string("cannot be opened: ") + last_detail();
+  if (Status s = pool::read_format(*pool); !s.ok())
+    return std::string("cannot be opened: ") + last_detail();
   // A pool that was detached cleanly is trusted as it stands.
   const bool clean = pool->state->clean.load() == 1;
   if (detached_ && point == simulator_.mark() && !clean) return "not clean after detaching";
@@ -177,12 +180,14 @@ std::string CrashLab::look_at_loss(uint64_t point) {
 std::string CrashLab::look_at_kill(uint64_t point, bool use_it) {
   Status status;
   auto pool = map_pool(simulator_, Side::image, &status);
-  if (Status s = pool::read_format(*pool); !s.ok()) return std::string("cannot be opened: ") + last_detail();
+  if (Status s = pool::read_format(*pool); !s.ok())
+    return std::string("cannot be opened: ") + last_detail();
   // Nobody holds a lock of the image's lock file: all are dead. The boot is the same.
   return attach_and_look(std::move(pool), point, use_it);
 }
 
-std::string CrashLab::attach_and_look(std::unique_ptr<pool::Pool> pool, uint64_t point, bool use_it) {
+std::string CrashLab::attach_and_look(std::unique_ptr<pool::Pool> pool, uint64_t point,
+                                      bool use_it) {
   const bool clean = pool->state->clean.load() == 1;
   auto attached = file::attach_to(std::move(pool), {});
   if (!attached.ok()) return std::string("attach: ") + last_detail();
@@ -191,7 +196,8 @@ std::string CrashLab::attach_and_look(std::unique_ptr<pool::Pool> pool, uint64_t
   handle.fs->handle = &handle;
   file::FileSystem& fs = *handle.fs;
   std::string text = verdict(fs, point);
-  if (text.empty() && clean && detached_ && take_times(fs) != times_) text = "other times after a clean detach";
+  if (text.empty() && clean && detached_ && take_times(fs) != times_)
+    text = "other times after a clean detach";
   if (text.empty() && use_it) {
     // It can be used: no lock is stuck, no slot is named twice, and new blocks show no old bytes.
     cairn_file* file = nullptr;
@@ -200,7 +206,8 @@ std::string CrashLab::attach_and_look(std::unique_ptr<pool::Pool> pool, uint64_t
     for (size_t at : {1000, 9000, 19'990}) expected.replace(at, 5, "hello");
     const auto put = [&](uint64_t at) { return cairn_pwrite(file, "hello", 5, at) == 5; };
     if (cairn_mkdir(&handle, CAIRN_ROOT, "after the crash", 0700) != 0 ||
-        cairn_open(&handle, CAIRN_ROOT, "after the crash/file", O_CREAT | O_RDWR, 0600, &file) != 0 ||
+        cairn_open(&handle, CAIRN_ROOT, "after the crash/file", O_CREAT | O_RDWR, 0600, &file) !=
+            0 ||
         !put(19'990) || !put(1000) || !put(9000) ||
         cairn_pread(file, bytes.data(), bytes.size(), 0) != 19'995 || cairn_close(file) != 0 ||
         cairn_unlink(&handle, CAIRN_ROOT, "after the crash/file") != 0 ||
@@ -225,8 +232,7 @@ std::string CrashLab::power_losses() {
       if (options_.recovery_stride != 0 && images_ % options_.recovery_stride == 0)
         wrong = crash_recovery(point, true);
       if (wrong.empty()) wrong = look_at_loss(point);
-      if (!wrong.empty())
-        wrong = "power loss at event " + std::to_string(point) + ": " + wrong;
+      if (!wrong.empty()) wrong = "power loss at event " + std::to_string(point) + ": " + wrong;
       return wrong.empty();
     });
     if (!wrong.empty()) break;

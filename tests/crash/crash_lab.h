@@ -29,7 +29,7 @@ struct LabOptions {
   uint64_t seed = 1;
   // How many images go by between two whose recovery is crashed in turn; 0: none is.
   uint64_t recovery_stride = 0;
-  uint64_t kill_stride = 1;  // events between two kills that are looked at
+  uint64_t kill_stride = 1;        // events between two kills that are looked at
   std::vector<SitePlace> ignored;  // these do nothing, in recoveries either
 };
 
@@ -72,7 +72,9 @@ class CrashLab {
 
   [[nodiscard]] uint64_t images() const { return images_; }
   // The flushes and fences that crashed recoveries met.
-  [[nodiscard]] const std::vector<persist::SiteHits>& recovery_sites() const { return recovery_sites_; }
+  [[nodiscard]] const std::vector<persist::SiteHits>& recovery_sites() const {
+    return recovery_sites_;
+  }
 
  private:
   struct Step {
@@ -83,7 +85,8 @@ class CrashLab {
     Snapshot after;
   };
   enum class Side { live, image };
-  std::unique_ptr<pool::Pool> map_pool(persist::Simulator& simulator, Side side, Status* status) const;
+  std::unique_ptr<pool::Pool> map_pool(persist::Simulator& simulator, Side side,
+                                       Status* status) const;
   std::string verdict(file::FileSystem& fs, uint64_t point);
   std::string acknowledged(const Snapshot& found, uint64_t point) const;
   // Recovers the image (of a power loss, or of killed processes) on a simulator of its own, uses the

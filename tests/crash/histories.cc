@@ -19,7 +19,8 @@ cairn_file* open_file(cairn_pool* pool, const char* name, int flags = 0) {
 
 void put(cairn_pool* pool, const char* name, const std::string& bytes, uint64_t offset) {
   cairn_file* file = open_file(pool, name);
-  EXPECT_EQ(cairn_pwrite(file, bytes.data(), bytes.size(), offset), static_cast<ssize_t>(bytes.size()))
+  EXPECT_EQ(cairn_pwrite(file, bytes.data(), bytes.size(), offset),
+            static_cast<ssize_t>(bytes.size()))
       << cairn_last_error();
   EXPECT_EQ(cairn_close(file), 0);
 }
@@ -52,18 +53,21 @@ void some_files(CrashLab& lab) {
 
 void step(CrashLab& lab, const char* what, int (*operation)(cairn_pool*), int process = 0) {
   cairn_pool* pool = lab.pool(process);
-  lab.perform(what, Kind::atomic, [=] { ok(operation(pool)); }, process);
+  lab.perform(
+      what, Kind::atomic, [=] { ok(operation(pool)); }, process);
 }
 
 void write_step(CrashLab& lab, const char* what, const char* name, char c, size_t size,
                 uint64_t offset, int process = 0) {
   cairn_pool* pool = lab.pool(process);
-  lab.perform(what, Kind::bytes, [=] { put(pool, name, text(c, size), offset); }, process);
+  lab.perform(
+      what, Kind::bytes, [=] { put(pool, name, text(c, size), offset); }, process);
 }
 
 void create(CrashLab& lab) {
   step(lab, "create", [](cairn_pool* p) { return cairn_close(open_file(p, "new")); });
-  step(lab, "create", [](cairn_pool* p) { return cairn_mknod(p, CAIRN_ROOT, "d/newer", S_IFREG | 0600); });
+  step(lab, "create",
+       [](cairn_pool* p) { return cairn_mknod(p, CAIRN_ROOT, "d/newer", S_IFREG | 0600); });
 }
 
 void unlink(CrashLab& lab) {
@@ -79,21 +83,29 @@ void unlink_while_open(CrashLab& lab) {
 }
 
 void rename(CrashLab& lab) {
-  step(lab, "rename", [](cairn_pool* p) { return cairn_rename(p, CAIRN_ROOT, "a", CAIRN_ROOT, "c", 0); });
-  step(lab, "to another directory", [](cairn_pool* p) { return cairn_rename(p, CAIRN_ROOT, "c", CAIRN_ROOT, "d/c", 0); });
-  step(lab, "over another", [](cairn_pool* p) { return cairn_rename(p, CAIRN_ROOT, "d/c", CAIRN_ROOT, "b", 0); });
-  step(lab, "exchange", [](cairn_pool* p) { return cairn_rename(p, CAIRN_ROOT, "b", CAIRN_ROOT, "d/f", 2); });
-  step(lab, "a directory", [](cairn_pool* p) { return cairn_rename(p, CAIRN_ROOT, "d", CAIRN_ROOT, "e/d", 0); });
+  step(lab, "rename",
+       [](cairn_pool* p) { return cairn_rename(p, CAIRN_ROOT, "a", CAIRN_ROOT, "c", 0); });
+  step(lab, "to another directory",
+       [](cairn_pool* p) { return cairn_rename(p, CAIRN_ROOT, "c", CAIRN_ROOT, "d/c", 0); });
+  step(lab, "over another",
+       [](cairn_pool* p) { return cairn_rename(p, CAIRN_ROOT, "d/c", CAIRN_ROOT, "b", 0); });
+  step(lab, "exchange",
+       [](cairn_pool* p) { return cairn_rename(p, CAIRN_ROOT, "b", CAIRN_ROOT, "d/f", 2); });
+  step(lab, "a directory",
+       [](cairn_pool* p) { return cairn_rename(p, CAIRN_ROOT, "d", CAIRN_ROOT, "e/d", 0); });
 }
 
 void rename_directory_over(CrashLab& lab) {
   step(lab, "mkdir", [](cairn_pool* p) { return cairn_mkdir(p, CAIRN_ROOT, "d/sub", 0700); });
-  step(lab, "over an empty directory", [](cairn_pool* p) { return cairn_rename(p, CAIRN_ROOT, "d/sub", CAIRN_ROOT, "e", 0); });
-  step(lab, "exchange directories", [](cairn_pool* p) { return cairn_rename(p, CAIRN_ROOT, "d", CAIRN_ROOT, "e", 2); });
+  step(lab, "over an empty directory",
+       [](cairn_pool* p) { return cairn_rename(p, CAIRN_ROOT, "d/sub", CAIRN_ROOT, "e", 0); });
+  step(lab, "exchange directories",
+       [](cairn_pool* p) { return cairn_rename(p, CAIRN_ROOT, "d", CAIRN_ROOT, "e", 2); });
 }
 
 void link(CrashLab& lab) {
-  step(lab, "link", [](cairn_pool* p) { return cairn_link(p, CAIRN_ROOT, "a", CAIRN_ROOT, "d/a2", 0); });
+  step(lab, "link",
+       [](cairn_pool* p) { return cairn_link(p, CAIRN_ROOT, "a", CAIRN_ROOT, "d/a2", 0); });
   step(lab, "unlink the first", [](cairn_pool* p) { return cairn_unlink(p, CAIRN_ROOT, "a"); });
 }
 
@@ -106,7 +118,8 @@ void directories(CrashLab& lab) {
 
 void symlinks(CrashLab& lab) {
   step(lab, "symlink", [](cairn_pool* p) { return cairn_symlink(p, "short", CAIRN_ROOT, "s"); });
-  step(lab, "long symlink", [](cairn_pool* p) { return cairn_symlink(p, text('l', 700).c_str(), CAIRN_ROOT, "l"); });
+  step(lab, "long symlink",
+       [](cairn_pool* p) { return cairn_symlink(p, text('l', 700).c_str(), CAIRN_ROOT, "l"); });
   step(lab, "unlink", [](cairn_pool* p) { return cairn_unlink(p, CAIRN_ROOT, "l"); });
 }
 
@@ -132,8 +145,9 @@ void far_writes(CrashLab& lab) {
 
 void whole_chunk(CrashLab& lab) {
   write_step(lab, "a leaf", "leaf", 'L', size_t{2} << 20, uint64_t{2} << 20);
-  lab.perform("cut it", Kind::atomic,
-              [&lab] { ok(cairn_truncate(lab.pool(), inode_of(lab.pool(), "leaf"), (uint64_t{2} << 20) + 70'000)); });
+  lab.perform("cut it", Kind::atomic, [&lab] {
+    ok(cairn_truncate(lab.pool(), inode_of(lab.pool(), "leaf"), (uint64_t{2} << 20) + 70'000));
+  });
 }
 
 void appends(CrashLab& lab) {
@@ -148,7 +162,8 @@ void appends(CrashLab& lab) {
 
 void truncates(CrashLab& lab) {
   const cairn_ino b = inode_of(lab.pool(), "b");
-  for (uint64_t size : {uint64_t{45'000}, uint64_t{4096}, uint64_t{100}, uint64_t{30'000}, uint64_t{0}, uint64_t{9}}) {
+  for (uint64_t size : {uint64_t{45'000}, uint64_t{4096}, uint64_t{100}, uint64_t{30'000},
+                        uint64_t{0}, uint64_t{9}}) {
     lab.perform("truncate to " + std::to_string(size), Kind::atomic,
                 [&lab, b, size] { ok(cairn_truncate(lab.pool(), b, size)); });
   }
@@ -177,15 +192,18 @@ void attributes(CrashLab& lab) {
   };
   set('1', 10);
   set('2', 2000);
-  lab.perform("removexattr", Kind::atomic, [&lab, a] { ok(cairn_removexattr(lab.pool(), a, "user.x")); });
+  lab.perform("removexattr", Kind::atomic,
+              [&lab, a] { ok(cairn_removexattr(lab.pool(), a, "user.x")); });
   lab.perform("chmod", Kind::atomic, [&lab, a] { ok(cairn_chmod(lab.pool(), a, 0400)); });
 }
 
 void unnamed(CrashLab& lab) {
   cairn_file* file = nullptr;
-  lab.perform("O_TMPFILE", Kind::atomic,
-              [&] { ok(cairn_open(lab.pool(), CAIRN_ROOT, ".", O_TMPFILE | O_RDWR, 0600, &file)); });
-  lab.perform("write", Kind::atomic, [&] { EXPECT_EQ(cairn_pwrite(file, text('t', 5000).data(), 5000, 0), 5000); });
+  lab.perform("O_TMPFILE", Kind::atomic, [&] {
+    ok(cairn_open(lab.pool(), CAIRN_ROOT, ".", O_TMPFILE | O_RDWR, 0600, &file));
+  });
+  lab.perform("write", Kind::atomic,
+              [&] { EXPECT_EQ(cairn_pwrite(file, text('t', 5000).data(), 5000, 0), 5000); });
   lab.perform("name it", Kind::atomic,
               [&] { ok(cairn_link_ino(lab.pool(), cairn_file_ino(file), CAIRN_ROOT, "named")); });
   lab.perform("close", Kind::atomic, [&] { ok(cairn_close(file)); });
@@ -211,60 +229,80 @@ void crowd(CrashLab& lab) {
   ok(cairn_mkdir(lab.pool(), CAIRN_ROOT, "crowd", 0700));
   ok(cairn_close(open_file(lab.pool(), "one")));
   for (int i = 0; i < 1023; ++i)
-    ok(cairn_link(lab.pool(), CAIRN_ROOT, "one", CAIRN_ROOT, ("crowd/" + std::to_string(i)).c_str(), 0));
+    ok(cairn_link(lab.pool(), CAIRN_ROOT, "one", CAIRN_ROOT, ("crowd/" + std::to_string(i)).c_str(),
+                  0));
 }
 
 void split_index(CrashLab& lab) {
   for (int i = 0; i < 4; ++i) {
     lab.perform("link in a crowded directory", Kind::atomic, [&lab, i] {
-      ok(cairn_link(lab.pool(), CAIRN_ROOT, "one", CAIRN_ROOT, ("crowd/next" + std::to_string(i)).c_str(), 0));
+      ok(cairn_link(lab.pool(), CAIRN_ROOT, "one", CAIRN_ROOT,
+                    ("crowd/next" + std::to_string(i)).c_str(), 0));
     });
   }
 }
 
 void long_names(CrashLab& lab) {
   for (char c : {'p', 'q', 'r'}) {
-    lab.perform("a long name", Kind::atomic, [&lab, c] { ok(cairn_close(open_file(lab.pool(), text(c, 255).c_str()))); });
+    lab.perform("a long name", Kind::atomic,
+                [&lab, c] { ok(cairn_close(open_file(lab.pool(), text(c, 255).c_str()))); });
   }
   for (int i = 0; i < 14; ++i) {
     lab.perform("a name", Kind::atomic, [&lab, i] {
-      ok(cairn_mknod(lab.pool(), CAIRN_ROOT, (text('m', 100) + std::to_string(i)).c_str(), S_IFREG | 0600));
+      ok(cairn_mknod(lab.pool(), CAIRN_ROOT, (text('m', 100) + std::to_string(i)).c_str(),
+                     S_IFREG | 0600));
     });
   }
-  lab.perform("unlink", Kind::atomic, [&lab] { ok(cairn_unlink(lab.pool(), CAIRN_ROOT, text('q', 255).c_str())); });
+  lab.perform("unlink", Kind::atomic,
+              [&lab] { ok(cairn_unlink(lab.pool(), CAIRN_ROOT, text('q', 255).c_str())); });
 }
 
 // Blocks freed by one process are taken by another.
 void hand_over(CrashLab& lab) {
-  lab.perform("unlink", Kind::atomic, [&lab] { ok(cairn_unlink(lab.pool(0), CAIRN_ROOT, "b")); }, 0);
+  lab.perform(
+      "unlink", Kind::atomic, [&lab] { ok(cairn_unlink(lab.pool(0), CAIRN_ROOT, "b")); }, 0);
   cairn_pool_info info;
-  lab.perform("reclaim", Kind::atomic, [&] { ok(cairn_pool_get_info(lab.pool(0), &info)); }, 0);
+  lab.perform(
+      "reclaim", Kind::atomic, [&] { ok(cairn_pool_get_info(lab.pool(0), &info)); }, 0);
   write_step(lab, "write", "other", 'o', 30'000, 10, 1);
   write_step(lab, "write", "a", 'p', 3000, 8000, 1);
-  lab.perform("truncate", Kind::atomic, [&lab] { ok(cairn_truncate(lab.pool(1), inode_of(lab.pool(1), "a"), 50)); }, 1);
+  lab.perform(
+      "truncate", Kind::atomic,
+      [&lab] { ok(cairn_truncate(lab.pool(1), inode_of(lab.pool(1), "a"), 50)); }, 1);
   write_step(lab, "write", "a", 'q', 200, 9500, 0);
 }
 
 void two_in_one_directory(CrashLab& lab) {
   for (int i = 0; i < 3; ++i) {
     const int process = i % 2;
-    lab.perform("create", Kind::atomic, [&lab, i, process] {
-      ok(cairn_mknod(lab.pool(process), CAIRN_ROOT, ("d/" + std::to_string(i)).c_str(), S_IFREG | 0600));
-    }, process);
-    lab.perform("rename", Kind::atomic, [&lab, i, process] {
-      ok(cairn_rename(lab.pool(1 - process), CAIRN_ROOT, ("d/" + std::to_string(i)).c_str(), CAIRN_ROOT,
-                      ("e/" + std::to_string(i)).c_str(), 0));
-    }, 1 - process);
+    lab.perform(
+        "create", Kind::atomic,
+        [&lab, i, process] {
+          ok(cairn_mknod(lab.pool(process), CAIRN_ROOT, ("d/" + std::to_string(i)).c_str(),
+                         S_IFREG | 0600));
+        },
+        process);
+    lab.perform(
+        "rename", Kind::atomic,
+        [&lab, i, process] {
+          ok(cairn_rename(lab.pool(1 - process), CAIRN_ROOT, ("d/" + std::to_string(i)).c_str(),
+                          CAIRN_ROOT, ("e/" + std::to_string(i)).c_str(), 0));
+        },
+        1 - process);
   }
 }
 
 void two_appenders(CrashLab& lab) {
-  cairn_file* files[] = {open_file(lab.pool(0), "log", O_APPEND), open_file(lab.pool(1), "log", O_APPEND)};
+  cairn_file* files[] = {open_file(lab.pool(0), "log", O_APPEND),
+                         open_file(lab.pool(1), "log", O_APPEND)};
   for (int i = 0; i < 4; ++i) {
-    lab.perform("append", Kind::bytes, [&, i] {
-      const std::string record = text(static_cast<char>('1' + i), 2500);
-      EXPECT_EQ(cairn_write(files[i % 2], record.data(), record.size()), 2500);
-    }, i % 2);
+    lab.perform(
+        "append", Kind::bytes,
+        [&, i] {
+          const std::string record = text(static_cast<char>('1' + i), 2500);
+          EXPECT_EQ(cairn_write(files[i % 2], record.data(), record.size()), 2500);
+        },
+        i % 2);
   }
 }
 
@@ -275,8 +313,9 @@ void unnamed_again(CrashLab& lab) {
   ok(cairn_pool_get_info(lab.pool(), &info));
   lab.begin();
   cairn_file* file = nullptr;
-  lab.perform("O_TMPFILE", Kind::atomic,
-              [&] { ok(cairn_open(lab.pool(), CAIRN_ROOT, ".", O_TMPFILE | O_RDWR, 0600, &file)); });
+  lab.perform("O_TMPFILE", Kind::atomic, [&] {
+    ok(cairn_open(lab.pool(), CAIRN_ROOT, ".", O_TMPFILE | O_RDWR, 0600, &file));
+  });
   lab.perform("name it", Kind::atomic,
               [&] { ok(cairn_link_ino(lab.pool(), cairn_file_ino(file), CAIRN_ROOT, "named")); });
 }

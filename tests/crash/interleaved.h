@@ -35,9 +35,9 @@ class Outcomes {
 };
 
 struct Overlap {
-  std::string wrong;     // "" if all was well
-  uint64_t events = 0;   // of the call that came first, had it not been interrupted
-  bool died = false;     // kill_first: before it returned
+  std::string wrong;    // "" if all was well
+  uint64_t events = 0;  // of the call that came first, had it not been interrupted
+  bool died = false;    // kill_first: before it returned
 };
 
 // The first call (of process `first`) is interrupted after `events` of its events by the other one,

@@ -58,11 +58,13 @@ class LongHistory {
     return names[random_.below(5)];
   }
   uint64_t place() {
-    if (random_.one_in(12)) return (uint64_t{3} << 20) + random_.below(9000);  // below a second level
+    if (random_.one_in(12))
+      return (uint64_t{3} << 20) + random_.below(9000);  // below a second level
     return random_.below(most_bytes);
   }
   // On a file that is there, by a descriptor.
-  void with_file(const char* what, Kind kind, int flags, const std::function<int64_t(cairn_file*)>& body) {
+  void with_file(const char* what, Kind kind, int flags,
+                 const std::function<int64_t(cairn_file*)>& body) {
     const std::string path = name();
     perform(what, kind, [&](cairn_pool* pool) -> int64_t {
       cairn_file* file = nullptr;
@@ -81,11 +83,14 @@ class LongHistory {
         return cairn_write(file, std::string(size % 5000 + 1, letter()).data(), size % 5000 + 1);
       });
     } else if (choice == 1) {
-      with_file("truncate", Kind::atomic, 0, [&](cairn_file* file) { return cairn_ftruncate(file, at); });
+      with_file("truncate", Kind::atomic, 0,
+                [&](cairn_file* file) { return cairn_ftruncate(file, at); });
     } else if (choice == 2) {
-      const int modes[] = {FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, FALLOC_FL_KEEP_SIZE, FALLOC_FL_ZERO_RANGE};
+      const int modes[] = {FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, FALLOC_FL_KEEP_SIZE,
+                           FALLOC_FL_ZERO_RANGE};
       const int mode = modes[random_.below(4)];
-      with_file("fallocate", Kind::bytes, 0, [&](cairn_file* file) { return cairn_fallocate(file, mode, at, size); });
+      with_file("fallocate", Kind::bytes, 0,
+                [&](cairn_file* file) { return cairn_fallocate(file, mode, at, size); });
     } else {
       with_file("write", Kind::bytes, O_CREAT, [&](cairn_file* file) {
         return cairn_pwrite(file, std::string(size, letter()).data(), size, at);
@@ -99,14 +104,22 @@ class LongHistory {
     perform("change names", Kind::atomic, [&](cairn_pool* p) -> int64_t {
       cairn_stat st{};
       switch (choice) {
-        case 0: return cairn_mknod(p, CAIRN_ROOT, from.c_str(), S_IFREG | 0600);
-        case 1: return cairn_unlink(p, CAIRN_ROOT, from.c_str());
-        case 2: return cairn_link(p, CAIRN_ROOT, from.c_str(), CAIRN_ROOT, to.c_str(), 0);
-        case 3: return cairn_mkdir(p, CAIRN_ROOT, from.c_str(), 0700);
-        case 4: return cairn_rmdir(p, CAIRN_ROOT, from.c_str());
-        case 5: return cairn_symlink(p, std::string(flags == 0 ? 9 : 400, 's').c_str(), CAIRN_ROOT, from.c_str());
+        case 0:
+          return cairn_mknod(p, CAIRN_ROOT, from.c_str(), S_IFREG | 0600);
+        case 1:
+          return cairn_unlink(p, CAIRN_ROOT, from.c_str());
+        case 2:
+          return cairn_link(p, CAIRN_ROOT, from.c_str(), CAIRN_ROOT, to.c_str(), 0);
+        case 3:
+          return cairn_mkdir(p, CAIRN_ROOT, from.c_str(), 0700);
+        case 4:
+          return cairn_rmdir(p, CAIRN_ROOT, from.c_str());
+        case 5:
+          return cairn_symlink(p, std::string(flags == 0 ? 9 : 400, 's').c_str(), CAIRN_ROOT,
+                               from.c_str());
         case 6:
-          if (const int r = cairn_lookup(p, CAIRN_ROOT, from.c_str(), CAIRN_NOFOLLOW, &st); r != 0) return r;
+          if (const int r = cairn_lookup(p, CAIRN_ROOT, from.c_str(), CAIRN_NOFOLLOW, &st); r != 0)
+            return r;
           return cairn_setxattr(p, st.ino, "user.x", to.data(), to.size(), 0);
         default: {
           // EINVAL: a directory into itself.

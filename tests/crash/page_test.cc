@@ -23,7 +23,8 @@ class Page : public testing::Test {
   }
   void TearDown() override { EXPECT_EQ(cairn_close(file), 0); }
   void write(char c, size_t size, uint64_t offset) {
-    EXPECT_EQ(cairn_pwrite(file, std::string(size, c).data(), size, offset), static_cast<ssize_t>(size));
+    EXPECT_EQ(cairn_pwrite(file, std::string(size, c).data(), size, offset),
+              static_cast<ssize_t>(size));
   }
   static char byte_at(const Item& item, uint64_t offset) {
     const auto block = item.blocks.find(offset / 4096);
@@ -50,7 +51,8 @@ TEST_F(Page, WhatWasSyncedIsThere) {
       const char is = byte_at(item, at);
       const char was = at < 10'000 ? 'a' : at >= 40'000 ? 'b' : '\0';
       const char will = at < 1000 ? 'd' : at >= 20'000 && at < 29'000 ? 'c' : was;
-      if (is != was && is != will) return "byte " + std::to_string(at) + " is " + std::to_string(is);
+      if (is != was && is != will)
+        return "byte " + std::to_string(at) + " is " + std::to_string(is);
       if (at == 25'000 && is == '\0') ++lost;
     }
     return "";
@@ -76,7 +78,8 @@ TEST_F(Page, ASizeMaySurviveWithoutItsBytesAndShowsZeros) {
     return "";
   });
   EXPECT_EQ(lab.power_losses(), "");
-  EXPECT_GT(sizes_without_bytes, 0U) << "the limit no longer holds: take it out of docs/design/engine.md";
+  EXPECT_GT(sizes_without_bytes, 0U)
+      << "the limit no longer holds: take it out of docs/design/engine.md";
 }
 
 }  // namespace

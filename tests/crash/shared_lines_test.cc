@@ -48,7 +48,8 @@ class Watch {
         for (uint64_t at = 0; at < size; at += 4096) {
           if (std::memcmp(last.data() + at, image + at, 4096) == 0) continue;
           for (uint64_t line = at; line < at + 4096; line += line_size) {
-            if (std::memcmp(last.data() + line, image + line, line_size) != 0) lines.insert(line / line_size);
+            if (std::memcmp(last.data() + line, image + line, line_size) != 0)
+              lines.insert(line / line_size);
           }
           std::memcpy(last.data() + at, image + at, 4096);
         }
@@ -78,7 +79,8 @@ TEST(SharedLines, ReadingAndOverwritingShareNone) {
   std::vector<char> bytes(pieces * piece, 'a');
   for (int i : {0, 1})
     ASSERT_EQ(cairn_open(lab.pool(i), CAIRN_ROOT, "shared", O_RDWR | O_CREAT, 0600, &file[i]), 0);
-  ASSERT_EQ(cairn_pwrite(file[0], bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+  ASSERT_EQ(cairn_pwrite(file[0], bytes.data(), bytes.size(), 0),
+            static_cast<ssize_t>(bytes.size()));
   // The first use of a handle may claim its stamp; what counts is every use after it.
   for (int i : {0, 1}) ASSERT_EQ(cairn_pwrite(file[i], "x", 1, 0), 1);
   const auto use = [&](int i) {
@@ -92,7 +94,8 @@ TEST(SharedLines, ReadingAndOverwritingShareNone) {
         ASSERT_EQ(cairn_pwrite(file[i], mine.data(), 100, at + 64), 100);
       }
       for (uint64_t n = 0; n < pieces; n += 16)
-        ASSERT_EQ(cairn_pread(file[i], read.data(), read.size(), n * piece), static_cast<ssize_t>(read.size()));
+        ASSERT_EQ(cairn_pread(file[i], read.data(), read.size(), n * piece),
+                  static_cast<ssize_t>(read.size()));
     };
   };
   Watch watch(lab);
@@ -103,7 +106,8 @@ TEST(SharedLines, ReadingAndOverwritingShareNone) {
   // Reading alone stores to nothing but the reader's own seat.
   const auto reading = watch.lines_of(0, [&] {
     std::vector<char> read(10 * piece);
-    ASSERT_EQ(cairn_pread(file[0], read.data(), read.size(), 5000), static_cast<ssize_t>(read.size()));
+    ASSERT_EQ(cairn_pread(file[0], read.data(), read.size(), 5000),
+              static_cast<ssize_t>(read.size()));
   });
   EXPECT_LE(reading.size(), 1U);
   for (int i : {0, 1}) EXPECT_EQ(cairn_close(file[i]), 0);

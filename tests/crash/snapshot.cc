@@ -70,8 +70,10 @@ void add(file::FileSystem& fs, uint64_t number, const std::string& path, Snapsho
     file::visit_map(fs.pool, map, 0, file::max_file_blocks, reader);
   } else if (S_ISLNK(item.mode)) {
     auto text = file::link_text(fs, map);
-    if (text.ok()) item.target = *text;
-    else *trouble += path + ": " + last_detail() + "; ";
+    if (text.ok())
+      item.target = *text;
+    else
+      *trouble += path + ": " + last_detail() + "; ";
   }
   (*snapshot)[path] = std::move(item);
   if (!S_ISDIR(inode->mode.load())) return;
@@ -100,7 +102,8 @@ std::string differing(const std::string& path, const Item& a, const Item& b) {
   if (a.mode != b.mode) text += " mode";
   if (a.links != b.links)
     text += " links " + std::to_string(a.links) + " not " + std::to_string(b.links);
-  if (a.size != b.size) text += " size " + std::to_string(a.size) + " not " + std::to_string(b.size);
+  if (a.size != b.size)
+    text += " size " + std::to_string(a.size) + " not " + std::to_string(b.size);
   if (a.mapped != b.mapped)
     text += " mapped " + std::to_string(a.mapped) + " not " + std::to_string(b.mapped);
   if (a.blocks != b.blocks) text += " bytes";
@@ -132,8 +135,10 @@ std::string difference(const Snapshot& found, const Snapshot& expected) {
   std::string text;
   for (const auto& [path, item] : expected) {
     const auto it = found.find(path);
-    if (it == found.end()) text += path + ": missing; ";
-    else if (!(it->second == item)) text += differing(path, it->second, item);
+    if (it == found.end())
+      text += path + ": missing; ";
+    else if (!(it->second == item))
+      text += differing(path, it->second, item);
   }
   for (const auto& [path, item] : found) {
     if (expected.count(path) == 0) text += path + ": should not be there; ";
@@ -184,7 +189,8 @@ std::string torn_difference(const Snapshot& found, const Snapshot& before, const
   return text + difference(rest, old);
 }
 
-std::string unsynced_difference(const Snapshot& found, const Snapshot& before, const Snapshot& after) {
+std::string unsynced_difference(const Snapshot& found, const Snapshot& before,
+                                const Snapshot& after) {
   const auto without_bytes = [](Snapshot snapshot) {
     for (auto& [path, item] : snapshot) {
       item.size = item.mapped = 0;
@@ -195,7 +201,8 @@ std::string unsynced_difference(const Snapshot& found, const Snapshot& before, c
   const Snapshot names = without_bytes(found);
   const std::string old_names = difference(names, without_bytes(before));
   const std::string new_names = difference(names, without_bytes(after));
-  if (!old_names.empty() && !new_names.empty()) return "neither {" + old_names + "} nor {" + new_names + "}";
+  if (!old_names.empty() && !new_names.empty())
+    return "neither {" + old_names + "} nor {" + new_names + "}";
   std::string text;
   static const Item nothing;
   for (const auto& [path, item] : found) {
@@ -204,13 +211,15 @@ std::string unsynced_difference(const Snapshot& found, const Snapshot& before, c
     const Item& one = a != before.end() ? a->second : nothing;
     const Item& other = b != after.end() ? b->second : nothing;
     const auto [low, high] = std::minmax(one.size, other.size);
-    if (item.size < low || item.size > high) text += path + ": size " + std::to_string(item.size) + "; ";
+    if (item.size < low || item.size > high)
+      text += path + ": size " + std::to_string(item.size) + "; ";
     for (const auto& [block, bytes] : item.blocks) {
       const std::string x = at(one, block);
       const std::string y = at(other, block);
       for (uint64_t i = 0; i < block_size; ++i) {
         if (bytes[i] == '\0' || bytes[i] == x[i] || bytes[i] == y[i]) continue;
-        text += path + ": foreign bytes in block " + std::to_string(block) + " at " + std::to_string(i) + "; ";
+        text += path + ": foreign bytes in block " + std::to_string(block) + " at " +
+                std::to_string(i) + "; ";
         break;
       }
     }

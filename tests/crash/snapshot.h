@@ -14,7 +14,7 @@ struct Item {
   uint32_t mode = 0;
   uint64_t links = 0;
   uint64_t size = 0;
-  uint64_t mapped = 0;  // blocks of data
+  uint64_t mapped = 0;                     // blocks of data
   std::map<uint64_t, std::string> blocks;  // those that are not all zeros
   std::string target;
   std::string attributes;  // the bytes of the attributes' block
@@ -40,6 +40,7 @@ std::string torn_difference(const Snapshot& found, const Snapshot& before, const
 
 // The same for media that promise bytes after fsync only: names, modes, links and attributes are those of
 // one of the two states; a byte is one of the two, or zero; a size is one of the two, or between them.
-std::string unsynced_difference(const Snapshot& found, const Snapshot& before, const Snapshot& after);
+std::string unsynced_difference(const Snapshot& found, const Snapshot& before,
+                                const Snapshot& after);
 
 }  // namespace cairn::test

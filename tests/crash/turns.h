@@ -13,8 +13,8 @@ class Turns {
  public:
   static constexpr uint64_t to_the_end = UINT64_MAX;
   struct Turn {
-    int who;          // 0 or 1
-    uint64_t events;  // then it is the next one's turn
+    int who;            // 0 or 1
+    uint64_t events;    // then it is the next one's turn
     bool dies = false;  // ... and this one never goes on
   };
 

@@ -65,7 +65,9 @@ class Damage : public testing::Test {
       EXPECT_NE(std::string(cairn_last_error()).find(word), std::string::npos)
           << "\"" << cairn_last_error() << "\" does not say \"" << word << "\"";
     if (checks) {
-      EXPECT_NE(cairn_pool_check(path.c_str(), [](void*, const char*) {}, nullptr), 0);
+      EXPECT_NE(cairn_pool_check(
+                    path.c_str(), [](void*, const char*) {}, nullptr),
+                0);
     }
   }
 
@@ -125,12 +127,14 @@ TEST_F(Damage, AnOldVersion) {
 }
 
 TEST_F(Damage, AnUnknownFeature) {
-  change_superblock([](auto& block) { *word_in(block, offsetof(Superblock, features_incompatible)) = 8; });
+  change_superblock(
+      [](auto& block) { *word_in(block, offsetof(Superblock, features_incompatible)) = 8; });
   expect_refused(EPROTONOSUPPORT, {"features", "0x8"});
 }
 
 TEST_F(Damage, AFeatureThatAllowsLooking) {
-  change_superblock([](auto& block) { *word_in(block, offsetof(Superblock, features_read_only)) = 4; });
+  change_superblock(
+      [](auto& block) { *word_in(block, offsetof(Superblock, features_read_only)) = 4; });
   expect_refused(EPROTONOSUPPORT, {"0x4"}, false);
   cairn_pool* pool = attach(path, CAIRN_ATTACH_READ_ONLY);
   ASSERT_NE(pool, nullptr);
@@ -194,13 +198,15 @@ TEST_F(Damage, AReadOnlyMedium) {
   const pid_t child = fork();
   if (child == 0) {
     // A mount namespace of its own, where the pool lies on a read-only mount.
-    if (unshare(CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+    if (unshare(CLONE_NEWNS) != 0 ||
+        mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
         mount(path.c_str(), path.c_str(), nullptr, MS_BIND, nullptr) != 0 ||
         mount(nullptr, path.c_str(), nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr) != 0)
       _exit(77);
     cairn_pool* pool = nullptr;
     EXPECT_EQ(cairn_pool_attach(path.c_str(), 0, &pool), -EROFS) << cairn_last_error();
-    EXPECT_NE(std::string(cairn_last_error()).find("segment.0"), std::string::npos) << cairn_last_error();
+    EXPECT_NE(std::string(cairn_last_error()).find("segment.0"), std::string::npos)
+        << cairn_last_error();
     pool = attach(path, CAIRN_ATTACH_READ_ONLY);
     cairn_file* file = nullptr;
     if (pool != nullptr) {
@@ -251,7 +257,8 @@ TEST_F(Damage, AShapeLeftOddIsNotWaitedFor) {
   for (uint64_t block = layout.data_start; block < 2048 && !changed; ++block) {
     ASSERT_EQ(pread(fd, data.data(), 4096, static_cast<int64_t>(block * 4096)), 4096);
     const auto& root = *reinterpret_cast<const format::Inode*>(data.data() + format::inode_size);
-    if (!S_ISDIR(root.mode.load()) || root.directory.parent.load() != 1 || root.state.load() != format::inode_live)
+    if (!S_ISDIR(root.mode.load()) || root.directory.parent.load() != 1 ||
+        root.state.load() != format::inode_live)
       continue;
     changed = true;
     for (uint64_t number : {uint64_t{1}, uint64_t{st.ino % 8}})
@@ -267,7 +274,8 @@ TEST_F(Damage, AShapeLeftOddIsNotWaitedFor) {
     ASSERT_NE(pool, nullptr);
     cairn_file* file = nullptr;
     char bytes[4] = {};
-    ASSERT_EQ(cairn_open(pool, CAIRN_ROOT, "a", flags == 0 ? O_RDWR : O_RDONLY, 0, &file), 0) << cairn_last_error();
+    ASSERT_EQ(cairn_open(pool, CAIRN_ROOT, "a", flags == 0 ? O_RDWR : O_RDONLY, 0, &file), 0)
+        << cairn_last_error();
     EXPECT_EQ(cairn_pread(file, bytes, 1, 200), 1);
     EXPECT_EQ(bytes[0], 'x');
     if (flags == 0) {
@@ -294,7 +302,8 @@ TEST_F(Damage, AWrongLinkCountIsFoundByCheck) {
   for (uint64_t block = layout.data_start; block < 2048 && found < 0; ++block) {
     ASSERT_EQ(pread(fd, data.data(), 4096, static_cast<int64_t>(block * 4096)), 4096);
     const auto& root = *reinterpret_cast<const format::Inode*>(data.data() + format::inode_size);
-    if (S_ISDIR(root.mode.load()) && root.directory.parent.load() == 1 && root.state.load() == format::inode_live)
+    if (S_ISDIR(root.mode.load()) && root.directory.parent.load() == 1 &&
+        root.state.load() == format::inode_live)
       found = static_cast<int64_t>(block * 4096 + st.ino % 8 * format::inode_size);
   }
   ASSERT_GE(found, 0);

@@ -18,7 +18,9 @@ class ImageMutator {
  public:
   // `image` is segment 0.
   explicit ImageMutator(std::vector<uint8_t>& image, uint32_t lanes)
-      : image_(image), lanes_(lanes), layout_(format::layout_of(image.size() / format::block_size, lanes)) {}
+      : image_(image),
+        lanes_(lanes),
+        layout_(format::layout_of(image.size() / format::block_size, lanes)) {}
 
   void apply(const uint8_t* script, size_t size) {
     constexpr size_t step = 12;
@@ -38,12 +40,24 @@ class ImageMutator {
     uint64_t word;
     std::memcpy(&word, image_.data() + offset, 8);
     switch (how % 6) {
-      case 0: word = value; break;
-      case 1: word ^= uint64_t{1} << (value % 64); break;
-      case 2: word += value % 1024; break;
-      case 3: word -= value % 1024; break;
-      case 4: word = word == 0 ? value % 4096 : 0; break;
-      default: std::memcpy(&word, image_.data() + value % (image_.size() / 8) * 8, 8); break;
+      case 0:
+        word = value;
+        break;
+      case 1:
+        word ^= uint64_t{1} << (value % 64);
+        break;
+      case 2:
+        word += value % 1024;
+        break;
+      case 3:
+        word -= value % 1024;
+        break;
+      case 4:
+        word = word == 0 ? value % 4096 : 0;
+        break;
+      default:
+        std::memcpy(&word, image_.data() + value % (image_.size() / 8) * 8, 8);
+        break;
     }
     std::memcpy(image_.data() + offset, &word, 8);
   }
@@ -57,7 +71,9 @@ class ImageMutator {
         set(format::state_block * format::block_size + where % 512 * 8, how, value);
         break;
       case 2:
-        set(format::lanes_block * format::block_size + where * 8ULL % (lanes_ * sizeof(format::Lane)), how, value);
+        set(format::lanes_block * format::block_size +
+                where * 8ULL % (lanes_ * sizeof(format::Lane)),
+            how, value);
         break;
       case 3:
         make_redo(where, how, value);
@@ -80,11 +96,13 @@ class ImageMutator {
     const uint64_t redo = seat + offsetof(format::Seat, redo);
     const uint64_t count = 1 + how % 3;
     for (uint64_t i = 0; i < count; ++i) {
-      const uint64_t address = i == 0 && how % 5 == 0 ? value : (value >> 8) % (image_.size() / 8) * 8;
+      const uint64_t address =
+          i == 0 && how % 5 == 0 ? value : (value >> 8) % (image_.size() / 8) * 8;
       set(redo + 16 + i * 16, 0, address);
       set(redo + 24 + i * 16, 0, value * (i + 1));
     }
-    const uint32_t sum = crc32c(static_cast<uint32_t>(count), image_.data() + redo + 16, count * 16);
+    const uint32_t sum =
+        crc32c(static_cast<uint32_t>(count), image_.data() + redo + 16, count * 16);
     set(redo, 0, count | uint64_t{sum} << 32);
   }
   void mend() {

@@ -19,9 +19,11 @@ class ImageReader {
   explicit ImageReader(std::string path) : path_(std::move(path)) {}
 
   void look() {
-    cairn_pool_check(path_.c_str(), [](void*, const char*) {}, nullptr);
+    cairn_pool_check(
+        path_.c_str(), [](void*, const char*) {}, nullptr);
     cairn_pool* pool = nullptr;
-    if (cairn_pool_attach(path_.c_str(), CAIRN_ATTACH_READ_ONLY | CAIRN_ATTACH_NO_RECOVERY, &pool) == 0) {
+    if (cairn_pool_attach(path_.c_str(), CAIRN_ATTACH_READ_ONLY | CAIRN_ATTACH_NO_RECOVERY,
+                          &pool) == 0) {
       read_everything(pool);
       cairn_pool_detach(pool);
     }

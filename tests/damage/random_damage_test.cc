@@ -12,7 +12,8 @@ namespace {
 
 TEST(RandomDamage, NeitherCrashesNorHangs) {
   const uint64_t seed = test_seed();
-  const double end = now_s() + static_cast<double>(number_from_environment("CAIRN_DAMAGE_SECONDS", 8));
+  const double end =
+      now_s() + static_cast<double>(number_from_environment("CAIRN_DAMAGE_SECONDS", 8));
   constexpr uint64_t batch = 20;
   SamplePool pool;  // made here, so that it goes away also when a child crashes
   uint64_t failures = 0;

@@ -53,7 +53,8 @@ class SamplePool {
     // Not cut to nothing first: the memory is used again.
     const int fd = open((path() + "/segment.0").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0 || ftruncate(fd, static_cast<off_t>(image.size())) != 0 ||
-        pwrite(fd, image.data(), image.size(), 0) != static_cast<ssize_t>(image.size())) std::abort();
+        pwrite(fd, image.data(), image.size(), 0) != static_cast<ssize_t>(image.size()))
+      std::abort();
     ::close(fd);
   }
 

@@ -21,7 +21,11 @@ void list_directories(const NodePtr& node, std::vector<NodePtr>* list) {
 }  // namespace
 
 Exerciser::Exerciser(cairn_pool* pool, cairn_ino top, const ExerciserOptions& options)
-    : pool_(pool), top_(top), options_(options), random_(options.seed), root_(make_node(S_IFDIR, 0700)) {
+    : pool_(pool),
+      top_(top),
+      options_(options),
+      random_(options.seed),
+      root_(make_node(S_IFDIR, 0700)) {
   root_->ino = top;
 }
 
@@ -43,7 +47,8 @@ bool Exerciser::went(int64_t result, int expected, const char* what, bool may_la
     ++refused_;
     return false;
   }
-  differs(std::string(what) + " gave " + std::to_string(result) + ", not " + std::to_string(-expected));
+  differs(std::string(what) + " gave " + std::to_string(result) + ", not " +
+          std::to_string(-expected));
   return false;
 }
 
@@ -77,12 +82,17 @@ void Exerciser::open() {
   const bool append = random_.one_in(5);
   if (append) flags |= O_APPEND;
   int expected = 0;
-  if (before == nullptr) expected = (flags & O_CREAT) != 0 ? 0 : ENOENT;
-  else if ((flags & O_EXCL) != 0) expected = EEXIST;
-  else if (before->is_link()) expected = ELOOP;
-  else if (before->is_directory()) expected = EISDIR;
+  if (before == nullptr)
+    expected = (flags & O_CREAT) != 0 ? 0 : ENOENT;
+  else if ((flags & O_EXCL) != 0)
+    expected = EEXIST;
+  else if (before->is_link())
+    expected = ELOOP;
+  else if (before->is_directory())
+    expected = EISDIR;
   cairn_file* file = nullptr;
-  const int result = cairn_open(pool_, place.directory->ino, place.name.c_str(), flags, 0640, &file);
+  const int result =
+      cairn_open(pool_, place.directory->ino, place.name.c_str(), flags, 0640, &file);
   if (options_.may_be_full && result == -ENOSPC && before == nullptr) {
     // The name may have been made when there was no room for the open file.
     cairn_stat st;
@@ -136,7 +146,8 @@ void Exerciser::make_directory() {
             place.node() != nullptr ? EEXIST : 0, "mkdir"))
     return;
   cairn_stat st;
-  if (!went(cairn_lookup(pool_, place.directory->ino, place.name.c_str(), 0, &st), 0, "lookup")) return;
+  if (!went(cairn_lookup(pool_, place.directory->ino, place.name.c_str(), 0, &st), 0, "lookup"))
+    return;
   NodePtr node = make_node(S_IFDIR, 0750);
   node->ino = st.ino;
   node->parent = place.directory.get();
@@ -159,10 +170,14 @@ void Exerciser::make_link() {
                         to.name.c_str(), CAIRN_NOFOLLOW);
   }
   int expected = 0;
-  if (node == nullptr) expected = ENOENT;
-  else if (node->is_directory()) expected = EPERM;
-  else if (to.node() != nullptr) expected = EEXIST;
-  else if (node->links == 0 && !node->nameless) expected = ENOENT;
+  if (node == nullptr)
+    expected = ENOENT;
+  else if (node->is_directory())
+    expected = EPERM;
+  else if (to.node() != nullptr)
+    expected = EEXIST;
+  else if (node->links == 0 && !node->nameless)
+    expected = ENOENT;
   if (node != nullptr && node->is_directory() && to.node() != nullptr && result == -EEXIST) return;
   if (!went(result, expected, "link")) return;
   node->nameless = false;
@@ -204,9 +219,12 @@ void Exerciser::unlink() {
   const Place place = any_place();
   const NodePtr node = place.node();
   int expected = 0;
-  if (node == nullptr) expected = ENOENT;
-  else if (node->is_directory()) expected = EISDIR;
-  if (!went(cairn_unlink(pool_, place.directory->ino, place.name.c_str()), expected, "unlink", false))
+  if (node == nullptr)
+    expected = ENOENT;
+  else if (node->is_directory())
+    expected = EISDIR;
+  if (!went(cairn_unlink(pool_, place.directory->ino, place.name.c_str()), expected, "unlink",
+            false))
     return;
   --node->links;
   place.directory->entries.erase(place.name);
@@ -216,9 +234,12 @@ void Exerciser::remove_directory() {
   const Place place = any_place();
   const NodePtr node = place.node();
   int expected = 0;
-  if (node == nullptr) expected = ENOENT;
-  else if (!node->is_directory()) expected = ENOTDIR;
-  else if (!node->entries.empty()) expected = ENOTEMPTY;
+  if (node == nullptr)
+    expected = ENOENT;
+  else if (!node->is_directory())
+    expected = ENOTDIR;
+  else if (!node->entries.empty())
+    expected = ENOTEMPTY;
   if (!went(cairn_rmdir(pool_, place.directory->ino, place.name.c_str()), expected, "rmdir", false))
     return;
   --place.directory->links;
@@ -238,15 +259,16 @@ void Exerciser::attribute() {
     const auto bytes = any_bytes(1 + random_.below(900));
     const auto flags = static_cast<int>(random_.below(3));
     const int expected = flags == 1 && there ? EEXIST : flags == 2 && !there ? ENODATA : 0;
-    if (went(cairn_setxattr(pool_, node->ino, name.c_str(), bytes.data(), bytes.size(), flags), expected,
-             "setxattr"))
+    if (went(cairn_setxattr(pool_, node->ino, name.c_str(), bytes.data(), bytes.size(), flags),
+             expected, "setxattr"))
       node->attributes[name] = std::string(bytes.begin(), bytes.end());
   }
   char value[4096];
   const ssize_t n = cairn_getxattr(pool_, node->ino, name.c_str(), value, sizeof value);
   const auto now = node->attributes.find(name);
-  if (now == node->attributes.end() ? n != -ENODATA
-                                    : n < 0 || std::string(value, static_cast<size_t>(n)) != now->second)
+  if (now == node->attributes.end()
+          ? n != -ENODATA
+          : n < 0 || std::string(value, static_cast<size_t>(n)) != now->second)
     differs("getxattr gave " + std::to_string(n) + " or other bytes");
 }
 
@@ -339,7 +361,8 @@ bool Exerciser::verify_directory(const NodePtr& directory) {
     const auto at = found.find(name);
     if (at == found.end() || at->second != node->ino) differs("readdir does not show " + name);
     cairn_stat st;
-    if (!went(cairn_lookup(pool_, directory->ino, name.c_str(), CAIRN_NOFOLLOW, &st), 0, "lookup", false))
+    if (!went(cairn_lookup(pool_, directory->ino, name.c_str(), CAIRN_NOFOLLOW, &st), 0, "lookup",
+              false))
       return false;
     if (st.ino != node->ino || (st.mode & S_IFMT) != node->type || st.nlink != node->links)
       differs(name + ": stat shows another inode, type or link count");
@@ -347,7 +370,8 @@ bool Exerciser::verify_directory(const NodePtr& directory) {
     if (node->is_link()) {
       char text[4096];
       const ssize_t n = cairn_readlink(pool_, directory->ino, name.c_str(), text, sizeof text);
-      if (n < 0 || std::string(text, static_cast<size_t>(n)) != node->target) differs(name + ": another target");
+      if (n < 0 || std::string(text, static_cast<size_t>(n)) != node->target)
+        differs(name + ": another target");
     }
     if (node->type == S_IFREG) {
       if (st.size != node->bytes.size()) differs(name + ": another size");

@@ -38,7 +38,8 @@ uint64_t Exerciser::any_size() {
     case 2:
       return 4096 * (1 + random_.below(10));
     case 3:
-      return random_.one_in(20) ? (uint64_t{2} << 20) + random_.below(5000) : 1 + random_.below(9000);
+      return random_.one_in(20) ? (uint64_t{2} << 20) + random_.below(5000)
+                                : 1 + random_.below(9000);
     default:
       return 1 + random_.below(random_.one_in(4) ? options_.most_bytes_a_write : 20'000);
   }
@@ -63,8 +64,8 @@ void Exerciser::wrote(Handle& h, uint64_t offset, const std::vector<uint8_t>& by
   }
   if (result < 0 || (static_cast<size_t>(result) != bytes.size() && !options_.may_be_full) ||
       static_cast<size_t>(result) > bytes.size()) {
-    differs("write of " + std::to_string(bytes.size()) + " at " + std::to_string(offset) + " gave " +
-            std::to_string(result));
+    differs("write of " + std::to_string(bytes.size()) + " at " + std::to_string(offset) +
+            " gave " + std::to_string(result));
     return;
   }
   h.node->bytes.write(offset, bytes.data(), static_cast<uint64_t>(result));
@@ -81,8 +82,8 @@ void Exerciser::write_vector(Handle& h) {
   auto bytes = any_bytes(any_size());
   const uint64_t a = random_.below(bytes.size() + 1);
   const uint64_t b = a + random_.below(bytes.size() - a + 1);
-  const iovec vector[] = {{bytes.data(), a}, {bytes.data() + a, b - a},
-                          {bytes.data() + b, bytes.size() - b}};
+  const iovec vector[] = {
+      {bytes.data(), a}, {bytes.data() + a, b - a}, {bytes.data() + b, bytes.size() - b}};
   const uint64_t offset = h.append ? h.node->bytes.size() : any_offset(*h.node);
   wrote(h, offset, bytes, cairn_pwritev(h.file, vector, 3, offset));
 }
@@ -97,8 +98,10 @@ void Exerciser::write_shared(Handle& h) {
   if (h.append) h.offset = h.node->bytes.size();
   const ssize_t n = cairn_write(h.file, bytes.data(), bytes.size());
   wrote(h, h.offset, bytes, n);
-  if (n > 0) h.offset += static_cast<uint64_t>(n);
-  else if (h.append) h.offset = static_cast<uint64_t>(cairn_seek(h.file, 0, SEEK_CUR));
+  if (n > 0)
+    h.offset += static_cast<uint64_t>(n);
+  else if (h.append)
+    h.offset = static_cast<uint64_t>(cairn_seek(h.file, 0, SEEK_CUR));
 }
 
 void Exerciser::compare(Handle& h, uint64_t offset, uint64_t size) {
@@ -112,8 +115,9 @@ void Exerciser::compare(Handle& h, uint64_t offset, uint64_t size) {
   }
   const auto [a, b] = std::mismatch(expected.begin(), expected.end(), bytes.begin());
   if (a != expected.end())
-    differs("byte " + std::to_string(offset + static_cast<uint64_t>(a - expected.begin())) + " of inode " +
-            std::to_string(h.node->ino) + " is " + std::to_string(*b) + ", not " + std::to_string(*a));
+    differs("byte " + std::to_string(offset + static_cast<uint64_t>(a - expected.begin())) +
+            " of inode " + std::to_string(h.node->ino) + " is " + std::to_string(*b) + ", not " +
+            std::to_string(*a));
 }
 
 void Exerciser::pread(Handle& h) {
@@ -148,8 +152,8 @@ void Exerciser::read_shared(Handle& h) {
 
 void Exerciser::truncate(Handle& h) {
   const uint64_t size = random_.one_in(3) ? random_.below(10'000) : any_offset(*h.node);
-  const int result = random_.one_in(2) ? cairn_ftruncate(h.file, size)
-                                       : cairn_truncate(pool_, h.node->ino, size);
+  const int result =
+      random_.one_in(2) ? cairn_ftruncate(h.file, size) : cairn_truncate(pool_, h.node->ino, size);
   if (!went(result, 0, "truncate", false)) return;
   h.node->bytes.resize(size);
   compare(h, size < 5000 ? 0 : size - 5000, 10'000);
@@ -252,8 +256,9 @@ void Exerciser::check_status(Handle& h) {
   cairn_stat st;
   if (!went(cairn_fstat(h.file, &st), 0, "fstat")) return;
   if (st.size != h.node->bytes.size() || st.nlink != h.node->links || st.ino != h.node->ino)
-    differs("fstat: size " + std::to_string(st.size) + " not " + std::to_string(h.node->bytes.size()) +
-            ", links " + std::to_string(st.nlink) + " not " + std::to_string(h.node->links));
+    differs("fstat: size " + std::to_string(st.size) + " not " +
+            std::to_string(h.node->bytes.size()) + ", links " + std::to_string(st.nlink) + " not " +
+            std::to_string(h.node->links));
 }
 
 }  // namespace cairn::test

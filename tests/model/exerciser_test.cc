@@ -53,7 +53,8 @@ void exercise(uint64_t pool_bytes, const ExerciserOptions& base, double limit_s)
     cairn_pool_detach(pool);
   }
   std::printf("%llu operations, %llu refused for lack of space\n",
-              static_cast<unsigned long long>(operations), static_cast<unsigned long long>(refused));
+              static_cast<unsigned long long>(operations),
+              static_cast<unsigned long long>(refused));
 }
 
 TEST(Exerciser, AgreesWithTheModel) {

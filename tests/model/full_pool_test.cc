@@ -82,7 +82,8 @@ TEST_F(FullPool, EverythingThatFreesSpaceWorks) {
     EXPECT_EQ(cairn_ftruncate(files[3], 5), 0) << cairn_last_error();
     EXPECT_EQ(cairn_unlink(pool, CAIRN_ROOT, "f4"), 0) << cairn_last_error();
     for (int i : {1, 2, 3, 5})
-      EXPECT_EQ(cairn_unlink(pool, CAIRN_ROOT, ("f" + std::to_string(i)).c_str()), 0) << cairn_last_error();
+      EXPECT_EQ(cairn_unlink(pool, CAIRN_ROOT, ("f" + std::to_string(i)).c_str()), 0)
+          << cairn_last_error();
     for (cairn_file* file : files) EXPECT_EQ(cairn_close(file), 0);
     // Tables of inodes and open files stay; nothing else does, and they do not grow from round to round.
     EXPECT_LE(used_bytes(pool), before + 12 * block) << "round " << round;

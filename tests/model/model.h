@@ -40,8 +40,8 @@ struct Node {
   uint32_t type = S_IFREG;
   uint32_t mode = 0;
   bool nameless = false;  // made without a name, and has had none since
-  uint32_t links = 0;  // of directories: names that point here, "." and ".." included
-  uint64_t ino = 0;    // as the pool gave it
+  uint32_t links = 0;     // of directories: names that point here, "." and ".." included
+  uint64_t ino = 0;       // as the pool gave it
   Bytes bytes;
   std::string target;
   std::map<std::string, std::string> attributes;

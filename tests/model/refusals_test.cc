@@ -23,12 +23,14 @@ class Refusals : public testing::Test {
     ASSERT_NE(pool, nullptr);
     ASSERT_EQ(mkdir(plain.c_str(), 0700), 0);
     ASSERT_EQ(mkdir((plain + "/d").c_str(), 0700) | mkdir((plain + "/d/e").c_str(), 0700), 0);
-    ASSERT_EQ(cairn_mkdir(pool, CAIRN_ROOT, "d", 0700) | cairn_mkdir(pool, CAIRN_ROOT, "d/e", 0700), 0);
+    ASSERT_EQ(cairn_mkdir(pool, CAIRN_ROOT, "d", 0700) | cairn_mkdir(pool, CAIRN_ROOT, "d/e", 0700),
+              0);
     for (const char* name : {"f", "g", "d/h"}) {
       ::close(open((plain + "/" + name).c_str(), O_CREAT | O_RDWR, 0600));
       ASSERT_EQ(cairn_mknod(pool, CAIRN_ROOT, name, S_IFREG | 0600), 0);
     }
-    for (const auto& [name, target] : {std::pair{"loop", "loop"}, {"dangling", "nothing"}, {"l", "f"}}) {
+    for (const auto& [name, target] :
+         {std::pair{"loop", "loop"}, {"dangling", "nothing"}, {"l", "f"}}) {
       ASSERT_EQ(symlink(target, (plain + "/" + name).c_str()), 0);
       ASSERT_EQ(cairn_symlink(pool, target, CAIRN_ROOT, name), 0);
     }
@@ -43,7 +45,8 @@ class Refusals : public testing::Test {
   void same(const char* what, int64_t ours, int64_t kernel) const {
     const int error = errno;
     EXPECT_LT(kernel, 0) << what << ": the kernel does that";
-    EXPECT_EQ(-ours, error) << what << ": " << cairn_last_error() << ", and the kernel: " << strerror(error);
+    EXPECT_EQ(-ours, error) << what << ": " << cairn_last_error()
+                            << ", and the kernel: " << strerror(error);
     EXPECT_STRNE(cairn_last_error(), "") << what;
   }
   int cairn_open_flags(const char* name, int flags) {
@@ -86,7 +89,8 @@ TEST_F(Refusals, Open) {
       {long_path.c_str(), O_RDWR | O_CREAT},
   };
   for (const auto& c : cases)
-    same((std::string("open ") + std::string(c.name).substr(0, 20) + " " + std::to_string(c.flags)).c_str(),
+    same((std::string("open ") + std::string(c.name).substr(0, 20) + " " + std::to_string(c.flags))
+             .c_str(),
          cairn_open_flags(c.name, c.flags), openat(top, c.name, c.flags, 0600));
 }
 
@@ -94,7 +98,8 @@ TEST_F(Refusals, Names) {
   for (const char* name : {"d", "f", "none/x", "f/x", "", "."}) {
     same(name, cairn_mkdir(pool, CAIRN_ROOT, name, 0700), mkdirat(top, name, 0700));
     same(name, cairn_symlink(pool, "t", CAIRN_ROOT, name), symlinkat("t", top, name));
-    same(name, cairn_mknod(pool, CAIRN_ROOT, name, S_IFREG | 0600), mknodat(top, name, S_IFREG | 0600, 0));
+    same(name, cairn_mknod(pool, CAIRN_ROOT, name, S_IFREG | 0600),
+         mknodat(top, name, S_IFREG | 0600, 0));
   }
   for (const char* name : {"none", "d", "f/x", "", "d/."})
     same(name, cairn_unlink(pool, CAIRN_ROOT, name), unlinkat(top, name, 0));
@@ -105,20 +110,23 @@ TEST_F(Refusals, Names) {
     const char* to;
     unsigned flags;
   } renames[] = {
-      {"none", "x", 0},   {"f", "none/x", 0}, {"f", "d", 0},       {"d", "f", 0},          {"d", "d/e/x", 0},
-      {"d/e", "d", 0},    {"f", "g", 1},      {"f", "none", 2},    {"d", "d/e", 2},        {"f", "f/x", 0},
-      {"d/.", "x", 0},    {"d/..", "x", 0},   {"f", "g", 3},       {"", "x", 0},           {"f", "", 0},
-      {"f", "x/", 0},
+      {"none", "x", 0},  {"f", "none/x", 0}, {"f", "d", 0},   {"d", "f", 0},
+      {"d", "d/e/x", 0}, {"d/e", "d", 0},    {"f", "g", 1},   {"f", "none", 2},
+      {"d", "d/e", 2},   {"f", "f/x", 0},    {"d/.", "x", 0}, {"d/..", "x", 0},
+      {"f", "g", 3},     {"", "x", 0},       {"f", "", 0},    {"f", "x/", 0},
   };
   for (const auto& r : renames)
     same((std::string("rename ") + r.from + " " + r.to + " " + std::to_string(r.flags)).c_str(),
          cairn_rename(pool, CAIRN_ROOT, r.from, CAIRN_ROOT, r.to, r.flags),
          renameat2(top, r.from, top, r.to, r.flags));
-  for (const auto& [from, to] : {std::pair{"none", "x"}, {"f", "g"}, {"d", "x"}, {"f", "none/x"}, {"f", ""}})
-    same(from, cairn_link(pool, CAIRN_ROOT, from, CAIRN_ROOT, to, 0), linkat(top, from, top, to, 0));
+  for (const auto& [from, to] :
+       {std::pair{"none", "x"}, {"f", "g"}, {"d", "x"}, {"f", "none/x"}, {"f", ""}})
+    same(from, cairn_link(pool, CAIRN_ROOT, from, CAIRN_ROOT, to, 0),
+         linkat(top, from, top, to, 0));
   char text[16];
   for (const char* name : {"f", "d", "none"})
-    same(name, cairn_readlink(pool, CAIRN_ROOT, name, text, sizeof text), readlinkat(top, name, text, sizeof text));
+    same(name, cairn_readlink(pool, CAIRN_ROOT, name, text, sizeof text),
+         readlinkat(top, name, text, sizeof text));
   EXPECT_EQ(cairn_mknod(pool, CAIRN_ROOT, "device", S_IFBLK | 0600), -EPERM);
 }
 
@@ -157,13 +165,16 @@ TEST_F(Refusals, Bytes) {
   };
   same("mmap of a writer", cairn_mmap(writing, nullptr, 4096, PROT_READ, MAP_SHARED, 0, &mapped),
        kernel_map(4096, PROT_READ, MAP_SHARED, w, 0));
-  same("mmap for writing of a reader", cairn_mmap(reading, nullptr, 4096, PROT_WRITE, MAP_SHARED, 0, &mapped),
+  same("mmap for writing of a reader",
+       cairn_mmap(reading, nullptr, 4096, PROT_WRITE, MAP_SHARED, 0, &mapped),
        kernel_map(4096, PROT_WRITE, MAP_SHARED, r, 0));
-  same("mmap at an odd offset", cairn_mmap(reading, nullptr, 4096, PROT_READ, MAP_SHARED, 100, &mapped),
+  same("mmap at an odd offset",
+       cairn_mmap(reading, nullptr, 4096, PROT_READ, MAP_SHARED, 100, &mapped),
        kernel_map(4096, PROT_READ, MAP_SHARED, r, 100));
   same("mmap of nothing", cairn_mmap(reading, nullptr, 0, PROT_READ, MAP_SHARED, 0, &mapped),
        kernel_map(0, PROT_READ, MAP_SHARED, r, 0));
-  same("mmap of a directory", cairn_mmap(directory, nullptr, 4096, PROT_READ, MAP_SHARED, 0, &mapped),
+  same("mmap of a directory",
+       cairn_mmap(directory, nullptr, 4096, PROT_READ, MAP_SHARED, 0, &mapped),
        kernel_map(4096, PROT_READ, MAP_SHARED, d, 0));
   // Beyond the largest file there is no telling what the kernel's is.
   EXPECT_EQ(cairn_pwrite(writing, &byte, 1, UINT64_MAX - 10), -EFBIG);
@@ -190,8 +201,10 @@ TEST_F(Refusals, Attributes) {
   EXPECT_EQ(cairn_listxattr(pool, st.ino, value, 3), -ERANGE);
   EXPECT_EQ(cairn_listxattr(pool, st.ino, nullptr, 0), 7);
   EXPECT_EQ(cairn_setxattr(pool, st.ino, std::string(300, 'n').c_str(), "x", 1, 0), -ERANGE);
-  EXPECT_EQ(cairn_setxattr(pool, st.ino, "user.big", std::string(5000, 'v').data(), 5000, 0), -ENOSPC);
-  EXPECT_EQ(cairn_setxattr(pool, st.ino, "user.b", std::string(4085, 'v').data(), 4085, 0), -ENOSPC);
+  EXPECT_EQ(cairn_setxattr(pool, st.ino, "user.big", std::string(5000, 'v').data(), 5000, 0),
+            -ENOSPC);
+  EXPECT_EQ(cairn_setxattr(pool, st.ino, "user.b", std::string(4085, 'v').data(), 4085, 0),
+            -ENOSPC);
 }
 
 // What is gone, and what never was.
@@ -263,7 +276,9 @@ TEST_F(Refusals, Pools) {
   EXPECT_LT(cairn_exec_prepare(pool, nullptr, 0), 0);
   cairn_pool_detach(other);
   // Stopped by whoever watches.
-  EXPECT_EQ(cairn_pool_populate(pool, [](void*, uint64_t, uint64_t) { return 1; }, nullptr), -ECANCELED);
+  EXPECT_EQ(cairn_pool_populate(
+                pool, [](void*, uint64_t, uint64_t) { return 1; }, nullptr),
+            -ECANCELED);
   EXPECT_EQ(cairn_pool_populate(pool, nullptr, nullptr), 0);
   EXPECT_EQ(cairn_pool_grow(pool, uint64_t{1} << 60) < 0, true);
   EXPECT_EQ(cairn_pool_grow(pool, 8 << 20), 0) << cairn_last_error();
@@ -303,7 +318,8 @@ TEST_F(Refusals, ReadOnly) {
       {"removexattr", cairn_removexattr(look, st.ino, "user.x")},
       {"grow", cairn_pool_grow(look, 8 << 20)},
   };
-  for (const auto& [what, result] : refused) EXPECT_EQ(result, -EROFS) << what << ": " << cairn_last_error();
+  for (const auto& [what, result] : refused)
+    EXPECT_EQ(result, -EROFS) << what << ": " << cairn_last_error();
   cairn_pool_detach(look);
 }
 

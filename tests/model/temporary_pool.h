@@ -47,10 +47,12 @@ inline uint64_t number_from_environment(const char* name, uint64_t otherwise) {
 inline uint64_t test_seed() {
   timespec t{};
   clock_gettime(CLOCK_REALTIME, &t);
-  static const uint64_t seed = number_from_environment(
-      "CAIRN_SEED", static_cast<uint64_t>(t.tv_sec) * 1000 + static_cast<uint64_t>(t.tv_nsec) / 1'000'000);
-  static const bool printed = (std::printf("CAIRN_SEED=%llu\n", static_cast<unsigned long long>(seed)),
-                               std::fflush(stdout), true);
+  static const uint64_t seed =
+      number_from_environment("CAIRN_SEED", static_cast<uint64_t>(t.tv_sec) * 1000 +
+                                                static_cast<uint64_t>(t.tv_nsec) / 1'000'000);
+  static const bool printed =
+      (std::printf("CAIRN_SEED=%llu\n", static_cast<unsigned long long>(seed)), std::fflush(stdout),
+       true);
   (void)printed;
   return seed;
 }

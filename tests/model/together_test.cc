@@ -17,7 +17,9 @@ namespace {
 
 constexpr unsigned workers = 4;
 
-double seconds() { return static_cast<double>(number_from_environment("CAIRN_MODEL_SECONDS", 4)) / 2; }
+double seconds() {
+  return static_cast<double>(number_from_environment("CAIRN_MODEL_SECONDS", 4)) / 2;
+}
 
 class Together : public testing::Test {
  protected:
@@ -34,7 +36,8 @@ class Together : public testing::Test {
   static std::string name(unsigned w) { return "w" + std::to_string(w); }
   static cairn_file* open_shared(cairn_pool* pool, int flags = 0) {
     cairn_file* file = nullptr;
-    EXPECT_EQ(cairn_open(pool, CAIRN_ROOT, "shared", O_RDWR | flags, 0600, &file), 0) << cairn_last_error();
+    EXPECT_EQ(cairn_open(pool, CAIRN_ROOT, "shared", O_RDWR | flags, 0600, &file), 0)
+        << cairn_last_error();
     return file;
   }
   // One exerciser in the worker's directory.
@@ -102,21 +105,27 @@ void use_one_file(cairn_file* file, unsigned w, uint64_t seed, double end) {
     words.assign(1 + random.below(9000), 0);
     const uint64_t at = random.below(words_in_file);
     switch (random.below(8)) {
-      case 0: EXPECT_EQ(cairn_ftruncate(file, at * 8), 0) << cairn_last_error(); break;
+      case 0:
+        EXPECT_EQ(cairn_ftruncate(file, at * 8), 0) << cairn_last_error();
+        break;
       case 1:
-        EXPECT_EQ(cairn_fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at * 8, words.size() * 8), 0);
+        EXPECT_EQ(cairn_fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at * 8,
+                                  words.size() * 8),
+                  0);
         break;
       case 2:
       case 3:
       case 4:
         for (size_t i = 0; i < words.size(); ++i) words[i] = 0x5aULL << 56 | (at + i);
-        EXPECT_EQ(cairn_pwrite(file, words.data(), words.size() * 8, at * 8), static_cast<ssize_t>(words.size() * 8));
+        EXPECT_EQ(cairn_pwrite(file, words.data(), words.size() * 8, at * 8),
+                  static_cast<ssize_t>(words.size() * 8));
         break;
       default: {
         const ssize_t n = cairn_pread(file, words.data(), words.size() * 8, at * 8);
         EXPECT_GE(n, 0) << cairn_last_error();
         for (size_t i = 0; i < static_cast<size_t>(n) / 8; ++i)
-          ASSERT_TRUE(words[i] == 0 || words[i] == (0x5aULL << 56 | (at + i))) << std::hex << words[i] << " at word " << at + i;
+          ASSERT_TRUE(words[i] == 0 || words[i] == (0x5aULL << 56 | (at + i)))
+              << std::hex << words[i] << " at word " << at + i;
       }
     }
   }
@@ -154,8 +163,10 @@ TEST_F(Together, ATruncateDuringAWriteLeaksNothing) {
     const std::string secret(500'000, 'S');
     while (now_s() < end) {
       cairn_file* file = nullptr;
-      ASSERT_EQ(cairn_open(pool, CAIRN_ROOT, "w3/secret", O_RDWR | O_CREAT | O_TRUNC, 0600, &file), 0);
-      ASSERT_EQ(cairn_pwrite(file, secret.data(), secret.size(), 0), static_cast<ssize_t>(secret.size()));
+      ASSERT_EQ(cairn_open(pool, CAIRN_ROOT, "w3/secret", O_RDWR | O_CREAT | O_TRUNC, 0600, &file),
+                0);
+      ASSERT_EQ(cairn_pwrite(file, secret.data(), secret.size(), 0),
+                static_cast<ssize_t>(secret.size()));
       std::string back(secret.size(), ' ');
       ASSERT_EQ(cairn_pread(file, back.data(), back.size(), 0), static_cast<ssize_t>(back.size()));
       ASSERT_TRUE(back == secret) << "somebody wrote into another's file";
@@ -201,7 +212,8 @@ TEST_F(Together, AMappingIsSeenByOthersAtOnce) {
   cairn_file* file = open_shared(pool);
   ASSERT_EQ(cairn_ftruncate(file, size), 0);  // a hole
   void* mapped = nullptr;
-  ASSERT_EQ(cairn_mmap(file, nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, 0, &mapped), 0) << cairn_last_error();
+  ASSERT_EQ(cairn_mmap(file, nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, 0, &mapped), 0)
+      << cairn_last_error();
   auto* words = static_cast<std::atomic<uint64_t>*>(mapped);
   const pid_t child = fork();
   if (child == 0) {

@@ -14,8 +14,8 @@ inline constexpr uint64_t block_size = 4096;
 
 struct FileState {
   bool exists = false;
-  uint32_t blocks = 0;                     // size, in blocks
-  uint64_t sequence[blocks_per_file] = {}; // of the write whose bytes each block holds, 0: zeros
+  uint32_t blocks = 0;                      // size, in blocks
+  uint64_t sequence[blocks_per_file] = {};  // of the write whose bytes each block holds, 0: zeros
 };
 
 enum class Intent : uint32_t { none, create, write, truncate, unlink, rename };
@@ -26,14 +26,14 @@ struct WorkerState {
   // about stands before its intent does, and what it came to before the intent goes.
   std::atomic<Intent> intent{Intent::none};
   uint32_t subject = 0;
-  uint32_t other = 0;     // rename: the new name
-  uint32_t from = 0;      // write: first block; truncate: blocks
+  uint32_t other = 0;  // rename: the new name
+  uint32_t from = 0;   // write: first block; truncate: blocks
   uint32_t to = 0;
   uint64_t new_sequence = 0;
 
   uint64_t next_sequence = 1;
-  uint64_t appended = 0;     // acknowledged records in the log
-  uint64_t appending = 0;    // the one under way: appended + 1, or 0
+  uint64_t appended = 0;   // acknowledged records in the log
+  uint64_t appending = 0;  // the one under way: appended + 1, or 0
   std::atomic<uint64_t> heartbeat{0};
   uint64_t operations = 0;
 };

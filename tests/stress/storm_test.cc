@@ -27,7 +27,8 @@ void die_soon(Random& random) {
   setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
-[[noreturn]] void live(Oracle& oracle, unsigned number, const std::string& path, uint64_t seed, double end_s) {
+[[noreturn]] void live(Oracle& oracle, unsigned number, const std::string& path, uint64_t seed,
+                       double end_s) {
   Random random(seed);
   ++oracle.worker[number].heartbeat;
   cairn_pool* pool = nullptr;
@@ -70,7 +71,8 @@ struct Crew {
       pid[w] = 0;
       deaths += WIFSIGNALED(status) ? 1 : 0;
       if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL && oracle->failures.fetch_add(1) == 0)
-        std::snprintf(oracle->failure, sizeof oracle->failure, "worker %u died of signal %d", w, WTERMSIG(status));
+        std::snprintf(oracle->failure, sizeof oracle->failure, "worker %u died of signal %d", w,
+                      WTERMSIG(status));
       if (now_s() < end_s && oracle->failures == 0) start(w);
     }
   }
@@ -109,8 +111,8 @@ void storm(double seconds, uint64_t seed) {
   TemporaryFolder folder;
   const std::string path = folder.path() + "/pool";
   make_pool(path, uint64_t{48} << 20, 64);
-  auto* oracle = static_cast<Oracle*>(mmap(nullptr, sizeof(Oracle), PROT_READ | PROT_WRITE,
-                                           MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  auto* oracle = static_cast<Oracle*>(
+      mmap(nullptr, sizeof(Oracle), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   ASSERT_NE(static_cast<void*>(oracle), MAP_FAILED);
   new (oracle) Oracle;
   std::snprintf(oracle->pool_path, sizeof oracle->pool_path, "%s", path.c_str());
@@ -159,8 +161,9 @@ void storm(double seconds, uint64_t seed) {
   }
   cairn_pool_detach(pool);
   EXPECT_EQ(check_pool(path), 0) << "seed " << seed;
-  std::printf("%llu operations, %llu deaths, %llu stops\n", static_cast<unsigned long long>(operations),
-              static_cast<unsigned long long>(crew.deaths), static_cast<unsigned long long>(crew.stops));
+  std::printf(
+      "%llu operations, %llu deaths, %llu stops\n", static_cast<unsigned long long>(operations),
+      static_cast<unsigned long long>(crew.deaths), static_cast<unsigned long long>(crew.stops));
 
   pool = attach(path);
   ASSERT_NE(pool, nullptr);
@@ -183,9 +186,11 @@ void storm(double seconds, uint64_t seed) {
 }
 
 TEST(Storm, LosesNothing) {
-  const double end = now_s() + static_cast<double>(number_from_environment("CAIRN_STORM_SECONDS", 15));
+  const double end =
+      now_s() + static_cast<double>(number_from_environment("CAIRN_STORM_SECONDS", 15));
   uint64_t seed = test_seed();
-  while (now_s() < end && !HasFailure()) storm(std::min(15.0, std::max(2.0, end - now_s())), seed++);
+  while (now_s() < end && !HasFailure())
+    storm(std::min(15.0, std::max(2.0, end - now_s())), seed++);
 }
 
 }  // namespace

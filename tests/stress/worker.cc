@@ -28,9 +28,9 @@ Worker::Worker(Oracle& oracle, unsigned number, cairn_pool* pool, uint64_t seed)
 
 bool Worker::wrong(const char* what, long long value) {
   if (oracle_.failures.fetch_add(1) == 0)
-    std::snprintf(oracle_.failure, sizeof oracle_.failure, "worker %u: %s (%lld, intent %u on %u); %s",
-                  number_, what, value, static_cast<unsigned>(state_.intent.load()), state_.subject,
-                  cairn_last_error());
+    std::snprintf(oracle_.failure, sizeof oracle_.failure,
+                  "worker %u: %s (%lld, intent %u on %u); %s", number_, what, value,
+                  static_cast<unsigned>(state_.intent.load()), state_.subject, cairn_last_error());
   return false;
 }
 
@@ -81,8 +81,10 @@ bool Worker::write(unsigned f) {
 
 bool Worker::truncate(unsigned f) {
   cairn_stat st;
-  if (const int r = cairn_lookup(pool_, CAIRN_ROOT, name(f).c_str(), 0, &st); r != 0) return wrong("lookup", r);
-  if (const int r = cairn_truncate(pool_, st.ino, state_.to * block_size); r != 0) return wrong("truncate", r);
+  if (const int r = cairn_lookup(pool_, CAIRN_ROOT, name(f).c_str(), 0, &st); r != 0)
+    return wrong("lookup", r);
+  if (const int r = cairn_truncate(pool_, st.ino, state_.to * block_size); r != 0)
+    return wrong("truncate", r);
   for (uint32_t b = state_.to; b < blocks_per_file; ++b) state_.file[f].sequence[b] = 0;
   state_.file[f].blocks = state_.to;
   state_.intent = Intent::none;
@@ -90,7 +92,8 @@ bool Worker::truncate(unsigned f) {
 }
 
 bool Worker::unlink(unsigned f) {
-  if (const int r = cairn_unlink(pool_, CAIRN_ROOT, name(f).c_str()); r != 0) return wrong("unlink", r);
+  if (const int r = cairn_unlink(pool_, CAIRN_ROOT, name(f).c_str()); r != 0)
+    return wrong("unlink", r);
   state_.file[f] = FileState{};
   state_.intent = Intent::none;
   return true;
@@ -128,7 +131,8 @@ bool Worker::append() {
   const auto size = static_cast<uint32_t>(random_.below(random_.one_in(4) ? 9000 : 300));
   std::vector<uint8_t> bytes(sizeof(Record) + size, static_cast<uint8_t>(0x40 + number_));
   Record record{Record::magic_value, number_, state_.appended + 1, size, 0};
-  record.check = crc32c(0, bytes.data() + sizeof record, size) ^ static_cast<uint32_t>(record.number);
+  record.check =
+      crc32c(0, bytes.data() + sizeof record, size) ^ static_cast<uint32_t>(record.number);
   std::memcpy(bytes.data(), &record, sizeof record);
   state_.appending = record.number;
   const ssize_t n = cairn_write(file, bytes.data(), bytes.size());
@@ -163,7 +167,8 @@ bool Worker::use_shared_file(cairn_file* file) {
                                         block * block_size, words.size() * 8);
     good = r == 0 || wrong("cutting the shared file", r);
   } else if (random_.one_in(2)) {
-    for (size_t i = 0; i < words.size(); ++i) words[i] = shared_tag | (block * 512 + i) << 8 | number_;
+    for (size_t i = 0; i < words.size(); ++i)
+      words[i] = shared_tag | (block * 512 + i) << 8 | number_;
     const ssize_t n = cairn_pwrite(file, words.data(), words.size() * 8, block * block_size);
     good = n > 0 || n == -ENOSPC || wrong("writing the shared file", n);
   } else {
@@ -219,17 +224,20 @@ bool Worker::exec_a_child() {
     if (lane < 0) _exit(0);  // no lane was free
     cairn_file_id id;
     cairn_file_get_id(file, &id);
-    const std::string arguments[] = {std::to_string(lane), std::to_string(id.slot), std::to_string(id.generation),
-                                     std::to_string(number_), std::to_string(random_.next())};
-    execl(successor_program().c_str(), "successor", oracle_.pool_path, arguments[0].c_str(), arguments[1].c_str(),
-          arguments[2].c_str(), arguments[3].c_str(), arguments[4].c_str(), nullptr);
+    const std::string arguments[] = {std::to_string(lane), std::to_string(id.slot),
+                                     std::to_string(id.generation), std::to_string(number_),
+                                     std::to_string(random_.next())};
+    execl(successor_program().c_str(), "successor", oracle_.pool_path, arguments[0].c_str(),
+          arguments[1].c_str(), arguments[2].c_str(), arguments[3].c_str(), arguments[4].c_str(),
+          nullptr);
     _exit(127);
   }
   cairn_fork_parent(pool_);
   int status = 0;
   if (child < 0 || waitpid(child, &status, 0) != child) return true;
-  const bool good = (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
-                    (WIFSIGNALED(status) && (WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGKILL));
+  const bool good =
+      (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
+      (WIFSIGNALED(status) && (WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGKILL));
   return good || wrong("a successor after exec: its status", status);
 }
 
@@ -248,7 +256,8 @@ bool Worker::step() {
   }
   if (draw < 13) {
     state_.from = static_cast<uint32_t>(random_.below(blocks_per_file));
-    state_.to = state_.from + 1 + static_cast<uint32_t>(random_.below(blocks_per_file - state_.from));
+    state_.to =
+        state_.from + 1 + static_cast<uint32_t>(random_.below(blocks_per_file - state_.from));
     state_.new_sequence = state_.next_sequence++;
     state_.intent = Intent::write;
     return write(f);
@@ -334,7 +343,8 @@ bool Worker::compare() {
       break;
     case Intent::write:
       torn = true;
-      if (!there(f) || st.size % 8 != 0) return wrong("after a killed write", static_cast<long long>(st.size));
+      if (!there(f) || st.size % 8 != 0)
+        return wrong("after a killed write", static_cast<long long>(st.size));
       break;
   }
   for (unsigned i = 0; i < files_per_worker; ++i) {
@@ -364,20 +374,22 @@ std::string compare_log(Oracle& oracle, cairn_pool* pool) {
     std::memcpy(&record, bytes.data() + at, sizeof record);
     if (record.magic != Record::magic_value || record.worker >= workers ||
         record.size > bytes.size() - at - sizeof record)
-      return "no record at " + std::to_string(at) + " of the log, of " + std::to_string(bytes.size());
+      return "no record at " + std::to_string(at) + " of the log, of " +
+             std::to_string(bytes.size());
     if (record.check != (crc32c(0, bytes.data() + at + sizeof record, record.size) ^
                          static_cast<uint32_t>(record.number)))
       return "a torn record at " + std::to_string(at) + " of the log";
     // A record that was under way at a death may be there; its number is then used again.
     uint64_t& before = last[record.worker];
     if (record.number != before + 1 && record.number != before)
-      return "worker " + std::to_string(record.worker) + ": record " + std::to_string(record.number) +
-             " after " + std::to_string(before);
+      return "worker " + std::to_string(record.worker) + ": record " +
+             std::to_string(record.number) + " after " + std::to_string(before);
     before = record.number;
     at += sizeof record + record.size;
   }
   for (unsigned w = 0; w < workers; ++w) {
-    if (last[w] < oracle.worker[w].appended) return "acknowledged records of worker " + std::to_string(w) + " are missing";
+    if (last[w] < oracle.worker[w].appended)
+      return "acknowledged records of worker " + std::to_string(w) + " are missing";
   }
   return "";
 }

@@ -1,9 +1,10 @@
 // What a cover shows: lower's names and bytes until they are changed, the pool's from then on.
-#include <chrono>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+
+#include <chrono>
 
 #include "tier/cover_fixture.h"
 

@@ -1,10 +1,10 @@
 // Drains that are killed at any moment lose nothing, leave nothing, and the next one finishes the
 // work.
-#include <algorithm>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "tier/exercise.h"

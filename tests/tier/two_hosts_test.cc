@@ -54,9 +54,7 @@ class OtherHost {
 
   [[nodiscard]] bool exists() { return next() == "there"; }
   // The answer to its next call.
-  std::string run() {
-    return write(ask_[1], "x", 1) == 1 ? next() : "(gone)";
-  }
+  std::string run() { return write(ask_[1], "x", 1) == 1 ? next() : "(gone)"; }
 
  private:
   static bool become() {
@@ -95,7 +93,8 @@ struct Job {
       cairn_pool_options options = {};
       options.struct_size = sizeof options;
       options.size = 16 << 20;
-      if (cairn_pool_create(pool.c_str(), &options) != 0 || cairn_pool_attach(pool.c_str(), 0, &attached) != 0)
+      if (cairn_pool_create(pool.c_str(), &options) != 0 ||
+          cairn_pool_attach(pool.c_str(), 0, &attached) != 0)
         return std::string("pool: ") + cairn_last_error();
     }
     cairn_cover_options options = {};
@@ -106,7 +105,8 @@ struct Job {
   }
   std::string put(const std::string& path, const std::string& text) const {
     cairn_file* file = nullptr;
-    int result = cairn_open(attached, cairn_cover_top(cover), path.c_str(), O_WRONLY | O_CREAT, 0644, &file);
+    int result =
+        cairn_open(attached, cairn_cover_top(cover), path.c_str(), O_WRONLY | O_CREAT, 0644, &file);
     if (result != 0) return std::to_string(result) + " " + cairn_last_error();
     const ssize_t n = cairn_write(file, text.data(), text.size());
     cairn_close(file);
@@ -115,7 +115,9 @@ struct Job {
   std::string drain() const {
     std::string text;
     cairn_drain_report report = {};
-    const auto problem = [](void* to, const char* line) { *static_cast<std::string*>(to) += std::string("; ") + line; };
+    const auto problem = [](void* to, const char* line) {
+      *static_cast<std::string*>(to) += std::string("; ") + line;
+    };
     const int result = cairn_cover_drain(cover, nullptr, problem, &text, &report);
     return result == 0 ? "ok" : std::to_string(result) + text;
   }
@@ -181,7 +183,8 @@ TEST_F(TwoHosts, OneJobOnBothDrainsWithoutOverwriting) {
   put(lower_ + "/old", "0");
   OtherHost host({[&] { return there.open(); },
                   [&] {
-                    return there.put("theirs", "t") + there.put("both", "theirs") + there.put("old", "T");
+                    return there.put("theirs", "t") + there.put("both", "theirs") +
+                           there.put("old", "T");
                   },
                   [&] { return there.drain(); }});
   CAIRN_NEEDS_HOST(host);

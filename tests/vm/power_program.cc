@@ -43,7 +43,9 @@ std::vector<uint64_t> contents(uint64_t step, uint64_t words) {
   return all;
 }
 
-std::string name(char kind, uint64_t step) { return "names/" + std::string(1, kind) + std::to_string(step); }
+std::string name(char kind, uint64_t step) {
+  return "names/" + std::string(1, kind) + std::to_string(step);
+}
 
 class Session {
  public:
@@ -71,13 +73,15 @@ class Session {
 
 void write_all(cairn_file* file, const std::vector<uint64_t>& words, uint64_t offset) {
   const auto size = static_cast<int64_t>(words.size() * 8);
-  if (check("write", cairn_pwrite(file, words.data(), words.size() * 8, offset)) != size) die("short write", 0);
+  if (check("write", cairn_pwrite(file, words.data(), words.size() * 8, offset)) != size)
+    die("short write", 0);
 }
 
 void work(Session& session, bool synced, uint64_t first) {
-  check("durability", cairn_pool_set_durability(
-                          session.pool(), synced ? CAIRN_DURABILITY_FSYNC : CAIRN_DURABILITY_WRITE));
-  if (!session.exists("names")) check("mkdir", cairn_mkdir(session.pool(), CAIRN_ROOT, "names", 0700));
+  check("durability", cairn_pool_set_durability(session.pool(), synced ? CAIRN_DURABILITY_FSYNC
+                                                                       : CAIRN_DURABILITY_WRITE));
+  if (!session.exists("names"))
+    check("mkdir", cairn_mkdir(session.pool(), CAIRN_ROOT, "names", 0700));
   cairn_file* log = session.open("log", O_RDWR | O_CREAT);
   cairn_file* table = session.open("slots", O_RDWR | O_CREAT);
   for (uint64_t step = first;; ++step) {
@@ -94,7 +98,8 @@ void work(Session& session, bool synced, uint64_t first) {
       check("rename", cairn_rename(session.pool(), CAIRN_ROOT, name('a', step).c_str(), CAIRN_ROOT,
                                    name('b', step).c_str(), 0));
       if (step > files_kept && session.exists(name('b', step - files_kept)))
-        check("unlink", cairn_unlink(session.pool(), CAIRN_ROOT, name('b', step - files_kept).c_str()));
+        check("unlink",
+              cairn_unlink(session.pool(), CAIRN_ROOT, name('b', step - files_kept).c_str()));
       if (synced) check("fsync", cairn_fsync(file));
       check("close", cairn_close(file));
     }
@@ -112,8 +117,9 @@ std::vector<uint64_t> read_words(cairn_file* file, uint64_t offset, uint64_t wor
 int problems = 0;
 void problem(const char* what, uint64_t step, uint64_t word, uint64_t value) {
   if (++problems <= 20)
-    std::printf("FAILED %s: step %llu word %llu holds %llx\n", what, static_cast<unsigned long long>(step),
-                static_cast<unsigned long long>(word), static_cast<unsigned long long>(value));
+    std::printf("FAILED %s: step %llu word %llu holds %llx\n", what,
+                static_cast<unsigned long long>(step), static_cast<unsigned long long>(word),
+                static_cast<unsigned long long>(value));
 }
 
 // What was acknowledged must be there; of the steps after `last`, what they may have left.
@@ -132,11 +138,13 @@ void verify(Session& session, uint64_t last) {
   }
   cairn_file* table = session.open("slots", O_RDONLY);
   for (uint64_t slot = 0; slot < slots && slot < last; ++slot) {
-    const uint64_t safe = last - (last % slots + slots - slot) % slots;  // its last step that was safe
+    const uint64_t safe =
+        last - (last % slots + slots - slot) % slots;  // its last step that was safe
     const auto found = read_words(table, slot * slot_words * 8, slot_words);
     for (uint64_t w = 0; w < slot_words; ++w) {
       const uint64_t step = found[w] >> 16;
-      if (step < safe || step % slots != slot || (found[w] & 0xffff) != w) problem("slots", safe, w, found[w]);
+      if (step < safe || step % slots != slot || (found[w] & 0xffff) != w)
+        problem("slots", safe, w, found[w]);
     }
   }
   // How far the work may have come: the plug is pulled some time after the last line came out.
@@ -155,8 +163,8 @@ void verify(Session& session, uint64_t last) {
     check("close", cairn_close(file));
   }
   std::printf("log %llu bytes, %llu files, %d problems after step %llu\n",
-              static_cast<unsigned long long>(st.size), static_cast<unsigned long long>(files), problems,
-              static_cast<unsigned long long>(last));
+              static_cast<unsigned long long>(st.size), static_cast<unsigned long long>(files),
+              problems, static_cast<unsigned long long>(last));
 }
 
 void map(Session& session, bool shared) {

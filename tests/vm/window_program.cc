@@ -67,9 +67,11 @@ int main(int argc, char** argv) {
     _exit(3);  // the thread still waits
   }
   std::string bytes(20000, 'x');
-  expect(cairn_open(pool, CAIRN_ROOT, "file", O_RDWR | O_CREAT | O_TRUNC, 0600, &file) == 0, "open");
+  expect(cairn_open(pool, CAIRN_ROOT, "file", O_RDWR | O_CREAT | O_TRUNC, 0600, &file) == 0,
+         "open");
   expect(cairn_pwrite(file, bytes.data(), bytes.size(), 0) == 20000, "write");
-  expect(cairn_view_open(file, 0, 4096, &view) == 0 && *static_cast<const char*>(view.data) == 'x', "view");
+  expect(cairn_view_open(file, 0, 4096, &view) == 0 && *static_cast<const char*>(view.data) == 'x',
+         "view");
   go = 1;
   early.join();
   expect(read_by_thread == 1 && written_by_thread == 6, "a thread from before reads and writes");
@@ -82,8 +84,10 @@ int main(int argc, char** argv) {
   // Data, and the pool's first bytes: a view's address tells where they lie, since segments begin at
   // multiples of 2 MiB.
   const int data = signal_of_store(view.data);
-  expect(data == (on ? SIGSEGV : 0), on ? "a stray store into data faults" : "a stray store into data succeeds");
-  expect(cairn_pread(file, bytes.data(), 16, 8192) == 16 && bytes.compare(0, 7, "handler") == 0, "all was written");
+  expect(data == (on ? SIGSEGV : 0),
+         on ? "a stray store into data faults" : "a stray store into data succeeds");
+  expect(cairn_pread(file, bytes.data(), 16, 8192) == 16 && bytes.compare(0, 7, "handler") == 0,
+         "all was written");
   const pid_t child = fork();
   if (child == 0) _exit(*static_cast<const char*>(view.data) == (on ? 'x' : 1) ? 0 : 1);
   int status = 0;
