@@ -2,14 +2,13 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-#if __has_include(<sys/platform/x86.h>)
-#include <sys/platform/x86.h>
-#endif
 #endif
 
 #include <array>
 #include <atomic>
 #include <cstring>
+
+#include "base/cpu_features.h"
 
 namespace cairn {
 namespace {
@@ -37,7 +36,7 @@ bool has_sse42() {
   static std::atomic<int> known{0};  // 1 yes, 2 no
   int value = known.load(std::memory_order_relaxed);
   if (value == 0) [[unlikely]] {
-#if __has_include(<sys/platform/x86.h>)
+#if CAIRN_LIBC_KNOWS_CPU
     value = CPU_FEATURE_ACTIVE(SSE4_2) ? 1 : 2;  // the C library's answer: no trap
 #else
     unsigned a = 0;
