@@ -13,6 +13,7 @@ verify() {
 }
 
 mkdir "$scratch/work"
+cd "$scratch"  # fio leaves its verify state where it stands
 for engine in psync sync pvsync pvsync2 mmap posixaio libaio; do
   verify --ioengine=$engine --rw=randwrite
 done
