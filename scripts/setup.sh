@@ -19,9 +19,9 @@ debian_build=(
 debian_test=(
   libgtest-dev libbenchmark-dev python3 git sqlite3 fio rsync tar attr procps
 )
-# What `make test-asan`, `format`, `tidy`, `coverage`, `bench` and the manual pages want.
+# What `make test-asan`, `format`, `tidy`, `coverage` and `fuzz` want.
 debian_dev=(
-  clang clang-tidy clang-format libclang-rt-14-dev ccache gcovr pandoc shellcheck
+  clang clang-tidy clang-format libclang-rt-14-dev ccache gcovr shellcheck
 )
 # What `make test-slow` needs besides: a virtual machine with NVDIMMs (deploy/nvdimm-vm). Its kernel is
 # downloaded by the script itself and never installed.
@@ -32,11 +32,11 @@ debian_slow=(
 dnf_build="make cmake ninja-build gcc-c++ libstdc++-static pkgconf-pkg-config cli11-devel fmt-devel
   yaml-cpp-devel json-devel libpmem-devel libpmem2-devel isa-l-devel"
 dnf_test="gtest-devel google-benchmark-devel python3 git sqlite fio rsync tar attr procps-ng"
-dnf_dev="clang clang-tools-extra compiler-rt libasan libubsan libtsan ccache gcovr pandoc ShellCheck"
+dnf_dev="clang clang-tools-extra compiler-rt libasan libubsan libtsan ccache gcovr ShellCheck"
 dnf_slow="qemu-system-x86-core busybox ndctl daxctl e2fsprogs"
 spack_build="cmake ninja pkgconf cli11 fmt yaml-cpp nlohmann-json pmdk isa-l"
 spack_test="googletest benchmark python git sqlite fio rsync"
-spack_dev="llvm ccache py-gcovr pandoc shellcheck"
+spack_dev="llvm ccache py-gcovr shellcheck"
 spack_slow="qemu ndctl e2fsprogs"
 
 list_only=false
