@@ -25,11 +25,12 @@ bool map_of(FileSystem& fs, uint64_t number, Map* map) {
   return map->inode != nullptr;
 }
 
-// The block of the node of `level` that covers the file block.
+// The block of the node of `level` that covers the file block. Both may come from a damaged medium.
 BlockRef node_of(const Pool& pool, const Map& map, uint64_t file_block, unsigned level) {
   const unsigned top = level_of(file_block == 0 ? span_of(level) - 1 : file_block);
   // A node whose first file block is 0 is the root of its level.
   unsigned at = file_block == 0 ? level : top;
+  if (at < level) return {};
   Word* word = &map.inode->root[at - 1];
   for (;;) {
     const Entry entry{word->load()};
