@@ -100,7 +100,7 @@ FileSystem::~FileSystem() {
 Status create_in(Pool& pool, uint32_t root_mode) {
   struct Borrowed {
     explicit Borrowed(Pool& p) : fs(std::unique_ptr<Pool>(&p)) {}
-    ~Borrowed() { fs.owned_pool.release(); }
+    ~Borrowed() { static_cast<void>(fs.owned_pool.release()); }
     FileSystem fs;
   } borrowed(pool);
   CAIRN_TRY(store_boot(pool));

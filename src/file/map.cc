@@ -9,7 +9,7 @@ namespace cairn::file {
 Status damaged(const Map& map, uint64_t file_block) {
   return fail(EIO, "inode %llu: its map is damaged at offset %llu",
               static_cast<unsigned long long>(map.number),
-              static_cast<unsigned long long>(file_block << format::block_shift));
+              static_cast<unsigned long long>(file_block) << format::block_shift);
 }
 
 uint64_t contiguous(const Pool& pool, const Map& map, uint64_t file_block, const Spot& spot,

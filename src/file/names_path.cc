@@ -27,7 +27,7 @@ Result<std::string> path_of(FileSystem& fs, uint64_t top, uint64_t directory) {
       if (*n == 0) break;
       for (size_t i = 0; i < *n && !found; ++i) {
         if (batch[i].inode != directory) continue;
-        path = "/" + std::string(batch[i].name, batch[i].length) + path;
+        path.insert(0, batch[i].name, batch[i].length).insert(0, 1, '/');
         found = true;
       }
       cookie = batch[*n - 1].cookie;

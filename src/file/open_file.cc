@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cstdio>
 #include <new>
 #include <utility>
@@ -190,6 +191,7 @@ Result<std::unique_ptr<File>> open_inode(FileSystem& fs, LocalSeat& seat, uint64
   uint64_t slot = file->slot;
   OpenFile* open = nullptr;
   CAIRN_TRY(make_description(fs, seat, &slot, &open));
+  assert(open != nullptr);
   persist::Region& region = pool.segment_of(open).region;
   region.store(open->inode, number);
   pool.fetch_add((*inode)->opens, 1);

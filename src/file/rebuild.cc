@@ -92,7 +92,7 @@ class Claimer final : public MapVisitor {
   bool damage(Word& /*word*/, uint64_t file_block, unsigned /*level*/) override {
     status = fail(EUCLEAN, "inode %llu: its map is damaged at offset %llu",
                   static_cast<unsigned long long>(number_),
-                  static_cast<unsigned long long>(file_block << block_shift));
+                  static_cast<unsigned long long>(file_block) << block_shift);
     return true;  // reading there says EIO; the rest of the file is worth having
   }
 

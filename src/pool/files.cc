@@ -82,8 +82,8 @@ Status open_further_segments(Pool& pool) {
       pool.segments.store(s);
       return fail(EUCLEAN, "%s: segment %u is cut off: %llu of %llu bytes are there",
                   pool.path.c_str(), s,
-                  static_cast<unsigned long long>(segment.blocks * format::block_size),
-                  static_cast<unsigned long long>(blocks * format::block_size));
+                  static_cast<unsigned long long>(segment.blocks) * format::block_size,
+                  static_cast<unsigned long long>(blocks) * format::block_size);
     }
     segment.blocks = blocks;
     lay_out(segment, 0);

@@ -38,7 +38,7 @@ Result<uint64_t> choose_size(const std::string& parent, const media::Description
   if (size < least_pool_bytes)
     return fail(ENOSPC, "%s: only %llu bytes are free, a pool needs at least %llu", parent.c_str(),
                 static_cast<unsigned long long>(most),
-                static_cast<unsigned long long>(least_pool_bytes * 2));
+                static_cast<unsigned long long>(least_pool_bytes) * 2);
   return size;
 }
 

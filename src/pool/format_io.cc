@@ -144,7 +144,7 @@ Status read_format(Pool& pool) {
   Segment& first = *pool.segment[0];
   if (first.blocks < format::chunk_blocks)
     return fail(EUCLEAN, "%s: segment 0 has only %llu bytes; it is cut off or no pool", path,
-                static_cast<unsigned long long>(first.blocks * format::block_size));
+                static_cast<unsigned long long>(first.blocks) * format::block_size);
   const Superblock* good = nullptr;
   for (uint64_t at : {format::superblock_a_block, format::superblock_b_block}) {
     const Superblock& copy = copy_of(pool, at);
@@ -187,8 +187,8 @@ Status read_format(Pool& pool) {
                   static_cast<unsigned long long>(good->segment[s].data_start.load()));
     if (s < pool.segments.load() && blocks > pool.segment[s]->blocks)
       return fail(EUCLEAN, "%s: segment %u is cut off: %llu of %llu bytes are there", path, s,
-                  static_cast<unsigned long long>(pool.segment[s]->blocks * format::block_size),
-                  static_cast<unsigned long long>(blocks * format::block_size));
+                  static_cast<unsigned long long>(pool.segment[s]->blocks) * format::block_size,
+                  static_cast<unsigned long long>(blocks) * format::block_size);
   }
   first.blocks = good->segment[0].blocks.load();
   lay_out(first, pool.lane_count);

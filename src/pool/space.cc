@@ -83,8 +83,6 @@ void set_bits(Pool& pool, Segment& segment, uint64_t index, uint64_t count) {
 // Clears the bits of a run; returns how many from its start were ours to take. The others that this
 // call cleared are given back.
 unsigned clear_bits(Pool& pool, Segment& segment, Chunk& chunk, BitRun run) {
-  unsigned won = 0;
-  bool whole = true;
   for (unsigned done = 0; done < run.count;) {
     const unsigned bit = run.first + done;
     const unsigned in_word = bit % bits_per_word;
@@ -93,21 +91,15 @@ unsigned clear_bits(Pool& pool, Segment& segment, Chunk& chunk, BitRun run) {
     const uint64_t mask = mask_of(in_word, n);
     uint64_t got = segment.region.fetch_and(word, ~mask) & mask;
     pool.flush(&word, sizeof word);
-    if (whole && got == mask) {
-      won += n;
-    } else {
-      const auto prefix = whole ? static_cast<unsigned>(std::countr_one(got >> in_word)) : 0;
-      if (prefix != 0) {
-        won += prefix;
-        got &= ~mask_of(in_word, prefix);
-      }
+    if (got != mask) {
+      const auto prefix = static_cast<unsigned>(std::countr_one(got >> in_word));
+      got &= ~mask_of(in_word, prefix);
       if (got != 0) segment.region.fetch_or(word, got);
-      whole = false;
-      break;
+      return done + prefix;
     }
     done += n;
   }
-  return won;
+  return run.count;
 }
 
 void write_records(Pool& pool, Segment& segment, uint64_t index, uint64_t count, uint64_t owner,
