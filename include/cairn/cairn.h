@@ -313,7 +313,9 @@ CAIRN_API int cairn_ftruncate(cairn_file* file, uint64_t size);
  * (with or without KEEP_SIZE); others -EOPNOTSUPP. All or nothing: -ENOSPC allocates nothing. */
 CAIRN_API int cairn_fallocate(cairn_file* file, int mode, uint64_t offset, uint64_t size);
 /* On non-volatile media, what was written to the file before, by any process, and its name survive
- * power loss when this returns. On volatile media nothing does; returns 0. */
+ * power loss when this returns. On volatile media nothing does; returns 0. In a
+ * pool on a plain file, a power loss takes a file back to its size at the last fsync, or at the last time that
+ * all had detached in order: a file that was never synced is empty then. Renaming over a file syncs first. */
 CAIRN_API int cairn_fsync(cairn_file* file);
 CAIRN_API int cairn_fdatasync(cairn_file* file);
 

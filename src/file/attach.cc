@@ -10,6 +10,7 @@
 #include "file/open_file.h"
 #include "file/rebuild.h"
 #include "file/reclaim.h"
+#include "file/sync.h"
 #include "pool/attach_lock.h"
 #include "pool/epoch.h"
 #include "pool/lock.h"
@@ -186,7 +187,8 @@ void detach(FileSystem& fs) {
   }
   pool::release_lanes(pool);
   // Also for those who are not the last: only they can drain what they flushed.
-  const bool durable = pool.fence().ok();
+  bool durable = pool.fence().ok();
+  if (last && durable && is_page_medium(pool)) durable = sync_everything(fs).ok();
   if (last && durable) {
     pool.store_flush(pool.state->clean, 1);
     pool.fence().ignore();  // then it is recovered once more

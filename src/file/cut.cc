@@ -11,6 +11,7 @@
 #include "file/pins.h"
 #include "file/reclaim.h"
 #include "file/shape.h"
+#include "file/sync.h"
 
 namespace cairn::file {
 namespace {
@@ -211,6 +212,10 @@ Status truncate(FileSystem& fs, const Map& map, uint64_t size) {
     if (cuts_block) note_extension(fs, *seat, map.number, size, first << block_shift);
     pool::Change record(fs.pool, *seat);
     record.set(map.inode->size, size);
+    // What grows again and is not synced must not survive by the size from before.
+    const Word& synced = map.inode->file.synced_size;
+    if (size < synced.load()) record.set(map.inode->file.synced_size, size);
+    if (size > synced.load()) note_unsynced(fs, *map.inode);
     set_modified(record, map);
     Status status = cut_range(fs, *seat, map, {first, max_file_blocks}, record);
     if (cuts_block) {

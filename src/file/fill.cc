@@ -4,6 +4,7 @@
 
 #include "file/fill_ahead.h"
 #include "file/settle.h"
+#include "file/sync.h"
 #include "pool/space.h"
 
 namespace cairn::file {
@@ -13,10 +14,6 @@ using format::block_shift;
 using format::block_size;
 
 constexpr uint64_t entries_per_line = 64 / sizeof(Word);
-
-bool is_page_medium(const FileSystem& fs) {
-  return fs.pool.segment[0]->region.granularity() == persist::Granularity::page;
-}
 
 Status copy_piece(Pool& pool, BlockRef block, uint64_t at, const Piece& piece) {
   return piece.source != nullptr ? pool.copy_in(block, at, piece.source, piece.size)
@@ -71,7 +68,7 @@ Result<uint64_t> fill(FileSystem& fs, LocalSeat& seat, const Map& map, File* fil
       needed + (file == nullptr ? 0 : blocks_ahead(*file, piece.offset, piece.offset + piece.size));
   const bool leaf = file_block >= format::node_entries &&
                     (file_block & (format::node_entries - 1)) == 0 && at == 0 &&
-                    wanted >= format::chunk_blocks && !is_page_medium(fs) &&
+                    wanted >= format::chunk_blocks && !is_page_medium(pool) &&
                     (spot.level > 1 || (spot.level == 1 && !spot.entry));
   if (spot.level > (leaf ? 1 : 0)) [[unlikely]] {
     CAIRN_TRY(reach(pool, seat, map, file_block, leaf, pool::Need::ordinary, &spot));
@@ -118,6 +115,7 @@ Result<uint64_t> fill(FileSystem& fs, LocalSeat& seat, const Map& map, File* fil
     pool::settle(pool, seat, *run);
     return status;
   }
+  note_unsynced(fs, *map.inode);
   const uint64_t entries = as_leaf ? 1 : run->count;
   if (as_leaf) {
     if (!publish_leaf(fs, *spot.word, *run, map, file_block)) piece.size = 0;

@@ -12,6 +12,7 @@
 #include "file/run_cache.h"
 #include "file/settle.h"
 #include "file/shape.h"
+#include "file/sync.h"
 
 namespace cairn::file {
 namespace {
@@ -101,6 +102,7 @@ Status write_bytes(FileSystem& fs, pool::SeatGuard& seat, const Map& map, File* 
 }
 
 void extend_size(FileSystem& fs, Inode& inode, uint64_t end) {
+  note_unsynced(fs, inode);
   uint64_t size = inode.size.load();
   while (size < end && !fs.pool.compare_exchange(inode.size, size, end)) {
   }

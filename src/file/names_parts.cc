@@ -1,5 +1,6 @@
 #include "file/names_parts.h"
 
+#include "file/sync.h"
 #include "pool/space.h"
 
 namespace cairn::file::names {
@@ -35,6 +36,30 @@ Result<Slot> find_existing(const FileSystem& fs, const Map& directory, const Nam
     return fail(ENOENT, "%.*s: no such file or directory", static_cast<int>(name.length),
                 name.text);
   return slot;
+}
+
+Status sync_what_replaces(FileSystem& fs, NamePlace from, NamePlace to, bool exchange) {
+  if (fs.pool.is_volatile || !is_page_medium(fs.pool)) return Status();
+  Map unsynced[2];
+  {
+    pool::SeatGuard seat(fs.pool);
+    if (!seat.ok()) return pool::no_seat(fs.pool);
+    const auto source = find_name(fs, from.directory, from.name);
+    const auto target = find_name(fs, to.directory, to.name);
+    if (!source.ok() || !target.ok()) return Status();
+    const auto note = [&fs](uint64_t number, Map* map) {
+      auto found = live_map(fs, number);
+      if (found.ok() && S_ISREG(found->inode->mode.load()) &&
+          found->inode->file.unsynced.load() != 0)
+        *map = *found;
+    };
+    note(source->inode, &unsynced[0]);
+    if (exchange) note(target->inode, &unsynced[1]);
+  }
+  for (const Map& map : unsynced) {
+    if (map.inode != nullptr) CAIRN_TRY(sync_file(fs, map));
+  }
+  return Status();
 }
 
 Status LockedName::enter(uint64_t parent, std::string_view text) {

@@ -78,6 +78,15 @@ class Making {
   NewInode made_;
 };
 
+// One name, as it stands in a directory that nobody has locked.
+struct NamePlace {
+  const Map& directory;
+  const Name& name;
+};
+// Page media: a name that shows a whole file must not show an empty one after a power loss, because another
+// took its place before it was synced. Does nothing if `to` names nothing.
+Status sync_what_replaces(FileSystem& fs, NamePlace from, NamePlace to, bool exchange);
+
 // Whether a directory that is about to be removed is empty is known only once lower was asked.
 Status fill_victim(FileSystem& fs, const Map& directory, const Name& name);
 

@@ -274,6 +274,8 @@ Status rename(FileSystem& fs, const RenameEnd& from_end, const RenameEnd& to_end
     CAIRN_TRY(make_own(fs, to.directory, to.name));
   else
     CAIRN_TRY(fill_victim(fs, to.directory, to.name));
+  CAIRN_TRY(sync_what_replaces(fs, {from.directory, from.name}, {to.directory, to.name},
+                               (flags & rename_exchange) != 0));
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   uint64_t removed = 0;

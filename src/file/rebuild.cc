@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "file/io.h"
+#include "file/settle.h"
 #include "pool/redo.h"
 #include "pool/space.h"
 
@@ -145,6 +146,14 @@ void empty_map(Pool& pool, Inode& inode) {
   for (Word& word : inode.root) pool.store(word, 0);
 }
 
+// A size can reach the medium before its bytes do; those of a lazy file lie in lower.
+void forget_unsynced_size(Pool& pool, Inode& inode) {
+  const uint64_t synced = inode.file.synced_size.load();
+  if (inode.size.load() > synced && (inode.flags.load() & format::flag_lazy) == 0)
+    pool.store(inode.size, synced);
+  pool.store(inode.file.unsynced, 0);
+}
+
 // Blocks behind the end of a file that a write had not yet made part of it.
 void trim(FileSystem& fs, const Map& map);
 
@@ -152,7 +161,7 @@ void trim(FileSystem& fs, const Map& map);
 
 Status rebuild(FileSystem& fs) {
   Pool& pool = fs.pool;
-  const bool page_medium = pool.segment[0]->region.granularity() == persist::Granularity::page;
+  const bool page_medium = is_page_medium(pool);
   CAIRN_TRY(replay_all(pool));
   clear_lanes(pool);
   free_all_blocks(pool);
@@ -161,6 +170,7 @@ Status rebuild(FileSystem& fs) {
   empty_map(pool, pool.state->ptable);
   pool.store(pool.state->otable_blocks, 0);
   pool.store(pool.state->pin_cursor, 0);
+  pool.store(pool.state->unsynced, 0);
   for (uint32_t i = 0; i < format::orphan_shards; ++i) {
     pool.store(pool.orphans[i].lock, 0);
     pool.store(pool.orphans[i].head, 0);
@@ -205,7 +215,10 @@ Status rebuild(FileSystem& fs) {
         pool.store_flush(inode->xattr, 0);
       }
     }
-    if (S_ISREG(inode->mode.load())) trim(fs, map);
+    if (S_ISREG(inode->mode.load())) {
+      if (page_medium) forget_unsynced_size(pool, *inode);
+      trim(fs, map);
+    }
     pool.flush(inode, sizeof *inode);
   }
   // The tables are only hints from now on, but a clean detach promises them.

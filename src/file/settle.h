@@ -11,10 +11,12 @@
 
 namespace cairn::file {
 
-// Does this medium keep its marks for a moment only?
-inline bool settles(const Pool& pool) {
-  return !pool.is_volatile && pool.segment[0]->region.granularity() != persist::Granularity::page;
+// Does this medium keep its marks until fsync (sync.h)?
+inline bool is_page_medium(const Pool& pool) {
+  return pool.segment[0]->region.granularity() == persist::Granularity::page;
 }
+// Or for a moment only?
+inline bool settles(const Pool& pool) { return !pool.is_volatile && !is_page_medium(pool); }
 // What a new entry is published with.
 inline uint64_t mark_of_new(const Pool& pool) {
   return pool.is_volatile ? 0 : Entry::not_yet_durable;

@@ -1,5 +1,6 @@
 #include "file/sync.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -23,54 +24,103 @@ Status write_back(Pool& pool) {
   return Status();
 }
 
-// Marks what has been written back as durable, or flushes what mappings may have stored.
+// Marks what has been written back as durable.
 class Settler final : public MapVisitor {
  public:
-  Settler(Pool& pool, bool page_medium) : pool_(pool), page_medium_(page_medium) {}
-  bool data(Word& word, Entry entry, uint64_t /*file_block*/, uint64_t blocks) override {
-    if (page_medium_) {
-      settle(word, entry);
-    } else {
-      pool_.flush(pool_.at(entry.block()), blocks << format::block_shift);
-    }
-    return true;
+  explicit Settler(Pool& pool) : pool_(pool) {}
+  bool data(Word& word, Entry entry, uint64_t /*file_block*/, uint64_t /*blocks*/) override {
+    return settle(word, entry);
   }
   bool node(Word& word, Entry entry, uint64_t /*file_block*/, unsigned /*level*/) override {
-    if (page_medium_) settle(word, entry);
+    return settle(word, entry);
+  }
+  bool any = false;
+
+ private:
+  bool settle(Word& word, Entry entry) {
+    if ((entry.value & Entry::not_yet_durable) == 0) return true;
+    uint64_t held = entry.value;
+    pool_.compare_exchange(word, held, entry.value & ~Entry::not_yet_durable);
+    any = true;
+    return true;
+  }
+  Pool& pool_;
+};
+
+// Flushes what mappings may have stored.
+class Flusher final : public MapVisitor {
+ public:
+  explicit Flusher(Pool& pool) : pool_(pool) {}
+  bool data(Word& /*word*/, Entry entry, uint64_t /*file_block*/, uint64_t blocks) override {
+    pool_.flush(pool_.at(entry.block()), blocks << format::block_shift);
     return true;
   }
 
  private:
-  void settle(Word& word, Entry entry) {
-    if ((entry.value & Entry::not_yet_durable) == 0) return;
-    uint64_t held = entry.value;
-    pool_.compare_exchange(word, held, entry.value & ~Entry::not_yet_durable);
-  }
   Pool& pool_;
-  bool page_medium_;
 };
+
+// The size counts from now on: everything below it has been marked as durable, and that has arrived.
+bool count_size(Pool& pool, Inode& inode) {
+  const uint64_t size = inode.size.load();
+  if (inode.file.synced_size.load() == size) return false;
+  pool.store(inode.file.synced_size, size);
+  return true;
+}
+
+Status sync_pages(FileSystem& fs, LocalSeat& seat, const Map& map) {
+  // Writers wait: an entry made between the write-back and its marking would be a lie.
+  ShapeChange change(fs, seat, *map.inode, map.number);
+  CAIRN_TRY(write_back(fs.pool));
+  if (!S_ISREG(map.inode->mode.load()) || map.inode->file.unsynced.load() == 0) return Status();
+  Settler settler(fs.pool);
+  visit_map(fs.pool, map, 0, max_file_blocks, settler);
+  if (settler.any) CAIRN_TRY(write_back(fs.pool));
+  if (count_size(fs.pool, *map.inode)) CAIRN_TRY(write_back(fs.pool));
+  fs.pool.store(map.inode->file.unsynced, 0);
+  return Status();
+}
+
+template <typename Do>
+void for_each_unsynced(FileSystem& fs, const Do& act) {
+  const uint64_t numbers = fs.pool.state->itable_blocks.load() * format::inodes_per_block;
+  for (uint64_t number = format::root_inode; number < numbers; ++number) {
+    Inode* inode = inode_at(fs, number);
+    if (inode != nullptr && is_live(*inode) && S_ISREG(inode->mode.load()) &&
+        inode->file.unsynced.load() != 0)
+      act(Map{inode, number});
+  }
+}
 
 }  // namespace
 
 Status sync_file(FileSystem& fs, const Map& map) {
   if (fs.pool.is_volatile) return Status();
-  const bool page_medium = fs.pool.segment[0]->region.granularity() == persist::Granularity::page;
   const bool mapped = (map.inode->flags.load() & format::flag_mapped) != 0;
-  if (!page_medium && !mapped) return fs.pool.fence();
+  if (!is_page_medium(fs.pool) && !mapped) return fs.pool.fence();
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   // Held, so that nobody takes a half-done marking for a done one.
   pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
-  Settler settler(fs.pool, page_medium);
-  if (page_medium) {
-    // Writers wait: an entry made between the write-back and its marking would be a lie.
-    ShapeChange change(fs, *seat, *map.inode, map.number);
-    CAIRN_TRY(write_back(fs.pool));
-    visit_map(fs.pool, map, 0, max_file_blocks, settler);
-    return write_back(fs.pool);
-  }
-  visit_map(fs.pool, map, 0, max_file_blocks, settler);
+  if (is_page_medium(fs.pool)) return sync_pages(fs, *seat, map);
+  Flusher flusher(fs.pool);
+  visit_map(fs.pool, map, 0, max_file_blocks, flusher);
   return fs.pool.fence();
+}
+
+Status sync_everything(FileSystem& fs) {
+  Pool& pool = fs.pool;
+  CAIRN_TRY(write_back(pool));
+  if (pool.state->unsynced.load() == 0) return Status();
+  Settler settler(pool);
+  for_each_unsynced(fs, [&](const Map& map) { visit_map(pool, map, 0, max_file_blocks, settler); });
+  CAIRN_TRY(write_back(pool));
+  for_each_unsynced(fs, [&](const Map& map) {
+    count_size(pool, *map.inode);
+    pool.store(map.inode->file.unsynced, 0);
+  });
+  pool.store(pool.state->unsynced, 0);
+  return write_back(pool);
 }
 
 }  // namespace cairn::file

@@ -57,6 +57,13 @@ struct DirectoryWords {
   Word reserved1;
 };
 
+struct FileWords {
+  // Page media: the size at the last fsync, less what truncation has cut since.
+  Word synced_size;
+  Word unsynced;  // page media: 1 while entries are marked, or the size is not the synced one
+  Word reserved[22];
+};
+
 struct alignas(64) Inode {
   // line 0: read by every access, written by structural change only
   Word shape;  // odd while entries are cut, moved or joined
@@ -100,10 +107,11 @@ struct alignas(64) Inode {
   Word orphan_to;
   Word xattr;  // entry of the block that holds the extended attributes
 
-  // line 5-7: a symbolic link's text, or a directory's words
+  // line 5-7: a symbolic link's text, a directory's words, or a regular file's
   union {
     uint8_t text[inline_bytes];
     DirectoryWords directory;
+    FileWords file;
   };
 };
 static_assert(sizeof(Inode) == inode_size);

@@ -83,7 +83,8 @@ struct alignas(64) State {
   Word attach_generation;  // counts full recoveries and first attaches
   Word sweep;              // 1: a process died with open files; unlinked ones may wait (file/)
   Word lock_identity;      // devdax: which file carries its locks, see pool/lock_file.h; else 0
-  Word reserved0[2];
+  Word unsynced;           // page media: 1 if some file may be marked unsynced (file/sync.h)
+  Word reserved0[1];
 
   Word epoch;  // reclaim epoch, starts at 1
   Word reserved1[7];

@@ -5,6 +5,7 @@
 #include "file/check.h"
 #include "file/open_file.h"
 #include "file/rebuild.h"
+#include "file/sync.h"
 #include "pool/files.h"
 #include "pool/recover.h"
 #include "pool/seats.h"
@@ -41,8 +42,14 @@ CrashLab::CrashLab(const LabOptions& options)
     must(pool::write_format(*pool, options.lanes, 7), "format");
     must(file::create_in(*pool, 0700), "root directory");
   }
-  for (int i = 0; i < options.processes; ++i) {
+  attach_all();
+}
+
+void CrashLab::attach_all() {
+  detached_ = false;
+  for (int i = 0; i < options_.processes; ++i) {
     persist::Simulator::set_cpu(i);
+    Status status;
     auto pool = map_pool(simulator_, Side::live, &status);
     must(pool::read_format(*pool), "read format");
     auto fs = file::attach_to(std::move(pool), {});
@@ -76,6 +83,12 @@ std::unique_ptr<pool::Pool> CrashLab::map_pool(persist::Simulator& simulator, Si
 }
 
 void CrashLab::begin() {
+  if (options_.granularity == persist::Granularity::page)
+    must(file::sync_everything(*processes_[0]->fs), "sync");
+  begin_as_it_is();
+}
+
+void CrashLab::begin_as_it_is() {
   simulator_.settle();
   steps_.clear();
   before_ = snapshot();
@@ -146,8 +159,10 @@ std::string CrashLab::acknowledged(const Snapshot& found, uint64_t point) const 
       break;
     }
   }
-  if (options_.granularity == persist::Granularity::page)
-    return unsynced_difference(found, *before, unfinished != nullptr ? unfinished->after : *before);
+  const bool after_all = steps_.empty() || point > steps_.back().end;
+  if (options_.granularity == persist::Granularity::page && !image_was_clean_)
+    return unsynced_difference(found, *before, unfinished != nullptr ? unfinished->after : *before,
+                               detached_ && after_all);
   const std::string as_before = difference(found, *before);
   if (as_before.empty()) return "";
   if (unfinished == nullptr) return "not what was acknowledged: " + as_before;
@@ -168,6 +183,7 @@ std::string CrashLab::look_at_loss(uint64_t point) {
     return std::string("cannot be opened: ") + last_detail();
   // A pool that was detached cleanly is trusted as it stands.
   const bool clean = pool->state->clean.load() == 1;
+  image_was_clean_ = clean;
   if (detached_ && point == simulator_.mark() && !clean) return "not clean after detaching";
   // Another boot.
   pool->store(pool->state->boot_id[0], 1);
@@ -189,6 +205,7 @@ std::string CrashLab::look_at_kill(uint64_t point, bool use_it) {
 std::string CrashLab::attach_and_look(std::unique_ptr<pool::Pool> pool, uint64_t point,
                                       bool use_it) {
   const bool clean = pool->state->clean.load() == 1;
+  image_was_clean_ = clean;
   auto attached = file::attach_to(std::move(pool), {});
   if (!attached.ok()) return std::string("attach: ") + last_detail();
   cairn_pool handle;

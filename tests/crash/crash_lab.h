@@ -44,14 +44,18 @@ class CrashLab {
   cairn_pool* pool(int i = 0) { return processes_[static_cast<size_t>(i)].get(); }
   persist::Simulator& simulator() { return simulator_; }
 
-  // What has happened is durable; the history begins here.
+  // What has happened is durable (and synced, on page media); the history begins here.
   void begin();
+  // The same without syncing files.
+  void begin_as_it_is();
   enum class Kind { atomic, bytes };  // bytes: part of the bytes may be there if it is not finished
   // Does `operation` as process `process`.
   void perform(const std::string& what, Kind kind, const std::function<void()>& operation,
                int process = 0);
   // Detaches all; part of the history.
   void detach_all();
+  // Attaches all again, after that.
+  void attach_all();
 
   // For histories whose steps overlap: judges what was found in the image of a crash at `point` in
   // place of perform()'s acknowledgements.
@@ -109,6 +113,7 @@ class CrashLab {
   Snapshot before_;
   std::map<std::string, uint64_t> times_;  // once all have detached
   bool detached_ = false;
+  bool image_was_clean_ = false;
   std::vector<Step> steps_;
   uint64_t images_ = 0;
   std::vector<persist::SiteHits> recovery_sites_;

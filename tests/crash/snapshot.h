@@ -18,7 +18,11 @@ struct Item {
   std::map<uint64_t, std::string> blocks;  // those that are not all zeros
   std::string target;
   std::string attributes;  // the bytes of the attributes' block
-  friend bool operator==(const Item&, const Item&) = default;
+  uint64_t synced = 0;     // page media: what of the size a power loss leaves
+  friend bool operator==(const Item& a, const Item& b) {
+    return a.mode == b.mode && a.links == b.links && a.size == b.size && a.mapped == b.mapped &&
+           a.blocks == b.blocks && a.target == b.target && a.attributes == b.attributes;
+  }
 };
 
 using Snapshot = std::map<std::string, Item>;
@@ -39,8 +43,9 @@ std::string difference(const Snapshot& found, const Snapshot& expected);
 std::string torn_difference(const Snapshot& found, const Snapshot& before, const Snapshot& after);
 
 // The same for media that promise bytes after fsync only: names, modes, links and attributes are those of
-// one of the two states; a byte is one of the two, or zero; a size is one of the two, or between them.
+// one of the two states; a byte is one of the two, or zero; a size is one that was synced, or, when all
+// detach, what it was.
 std::string unsynced_difference(const Snapshot& found, const Snapshot& before,
-                                const Snapshot& after);
+                                const Snapshot& after, bool detaching);
 
 }  // namespace cairn::test
