@@ -7,6 +7,7 @@
 #include "file/attributes.h"
 #include "file/cut.h"
 #include "file/io.h"
+#include "file/sync.h"
 #include "pool/lock.h"
 #include "pool/redo.h"
 #include "pool/space.h"
@@ -82,7 +83,10 @@ Status copy_data(file::FileSystem& fs, int fd, const file::Map& to, uint64_t siz
     for (uint64_t offset = from; offset < end;) {
       const int64_t n =
           sys::pread(fd, buffer.data(), std::min<uint64_t>(buffer.size(), end - offset), offset);
-      if (n < 0) return sys::failed(n, "read", path);
+      if (n < 0) {
+        const std::string what = "read at offset " + std::to_string(offset);
+        return sys::failed(n, what.c_str(), path);
+      }
       if (n == 0) return changed(path);
       const Status status = file::fill_bytes(fs, to, buffer.data(), static_cast<size_t>(n), offset);
       if (!status.ok()) return annotate(status, "%s", path.c_str());
@@ -109,6 +113,7 @@ Status finish(file::FileSystem& fs, const file::Map& map, bool lazy, uint64_t si
   pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
   pool::Change change(fs.pool, *seat);
   change.set(map.inode->size, size);
+  if (!lazy && file::is_page_medium(fs.pool)) change.set(map.inode->file.synced_size, size);
   change.set(map.inode->mtime, mtime);
   change.set(map.inode->ctime, ctime);
   change.set(map.inode->flags, map.inode->flags.load() & ~(lazy ? 0 : format::flag_lazy));
@@ -174,6 +179,8 @@ Status LowerTree::copy_in(const Place& place, const file::Map& map) {
     CAIRN_TRY(check_space(fs_, std::min<uint64_t>(size, static_cast<uint64_t>(st.st_blocks) * 512),
                           place.path));
   CAIRN_TRY(copy_data(fs_, from->get(), map, size, place.path));
+  // Once the file is not lazy any more, lower's bytes count for nothing: these must be here to stay.
+  CAIRN_TRY(file::sync_file(fs_, map));
   if (const int64_t result = sys::fstat(from->get(), &st); result < 0)
     return sys::failed(result, "stat", place.path);
   return is_same(place.identity, identity_of(*place.cover, st)) ? Status() : changed(place.path);

@@ -66,6 +66,7 @@ void add(file::FileSystem& fs, uint64_t number, const std::string& path, Snapsho
     item.attributes.assign(reinterpret_cast<const char*>(fs.pool.at(xattr.block())), block_size);
   if (S_ISREG(item.mode)) {
     item.size = inode->size.load();
+    item.lazy = (inode->flags.load() & format::flag_lazy) != 0;
     item.synced = inode->file.synced_size.load();
     Reader reader(fs.pool, &item, trouble);
     file::visit_map(fs.pool, map, 0, file::max_file_blocks, reader);

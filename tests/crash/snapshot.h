@@ -18,6 +18,7 @@ struct Item {
   std::map<uint64_t, std::string> blocks;  // those that are not all zeros
   std::string target;
   std::string attributes;  // the bytes of the attributes' block
+  bool lazy = false;       // its bytes lie in lower
   uint64_t synced = 0;     // page media: what of the size a power loss leaves
   friend bool operator==(const Item& a, const Item& b) {
     return a.mode == b.mode && a.links == b.links && a.size == b.size && a.mapped == b.mapped &&
