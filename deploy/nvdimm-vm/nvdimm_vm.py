@@ -191,8 +191,8 @@ def base_archive(arguments, modules):
     if kept.exists() and kept.stat().st_mtime > newest:
         return kept.read_bytes()
     busybox = shutil.which("busybox")
-    if busybox is None:
-        raise VmError("busybox is missing (package busybox-static)")
+    if busybox is None or b"/ld-linux" in pathlib.Path(busybox).read_bytes():
+        raise VmError("a busybox that is linked statically is missing (package busybox-static)")
     loaded = modules_with_dependencies(modules)
     entries = [(d, 0o040755, b"") for d in ("proc", "sys", "dev", "memory", "host", "root", "modules")]
     entries += [("modules/" + name, 0o100644, contents) for name, contents in loaded]
