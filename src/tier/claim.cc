@@ -60,6 +60,8 @@ int64_t publish(int directory, const char* name, const std::string& text) {
   if (result == -EPERM || result == -EOPNOTSUPP || result == -EMLINK)  // no hard links there
     result = sys::renameat2(directory, aside.c_str(), directory, name, RENAME_NOREPLACE);
   sys::unlinkat(directory, aside.c_str(), 0);
+  // A power loss must not free a directory for others whose pool survives.
+  if (result == 0) result = sys::fsync_directory(directory);
   return result;
 }
 

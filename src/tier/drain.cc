@@ -39,8 +39,14 @@ int64_t LowerDirectory::touch() {
   return opened;
 }
 
-void LowerDirectory::sync() {
-  if (touched_) sys::fsync(fd_.get());  // some file systems have no fsync of directories
+Status LowerDirectory::sync() {
+  if (!touched_) return Status();
+  const int64_t result = sys::fsync_directory(fd_.get());
+  if (result < 0) {
+    for (const file::Map& map : marked_) set_drained(fs_, map, 0);
+  }
+  marked_.clear();
+  return result < 0 ? sys::failed(result, "fsync", where_.path) : Status();
 }
 
 void DrainState::failed(const std::string& path, Status status) {
@@ -168,7 +174,10 @@ void create_in(DrainState& state, const Where& where, std::vector<Where>* direct
         return Status();
       });
   if (!status.ok() && !state.cancelled) state.failed(where.path, status);
-  lower.sync();
+  if (Status synced = lower.sync(); !synced.ok()) {
+    for (auto& [number, linked] : state.linked) linked.is_complete = false;
+    state.failed(where.path, synced);
+  }
 }
 
 void create(DrainState& state, const Where& top) {

@@ -27,6 +27,11 @@ file::Attributes attributes_now(file::FileSystem& fs, const file::Map& map) {
   return seat.ok() ? file::attributes_of(fs, map) : file::Attributes{};
 }
 
+Status failed_at(int64_t result, const char* what, const std::string& path, uint64_t offset) {
+  const std::string where = std::string(what) + " at offset " + std::to_string(offset);
+  return sys::failed(result, where.c_str(), path);
+}
+
 // One stretch of data, written and read back.
 Status copy_stretch(DrainState& state, file::File& from, int to, uint64_t offset, uint64_t end,
                     std::vector<uint8_t>& buffer, const std::string& path) {
@@ -38,11 +43,11 @@ Status copy_stretch(DrainState& state, file::File& from, int to, uint64_t offset
     if (*n == 0) return Status();  // it was cut meanwhile, which its ctime says too
     for (size_t written = 0; written < *n;) {
       const int64_t w = sys::pwrite(to, buffer.data() + written, *n - written, offset + written);
-      if (w < 0) return sys::failed(w, "write", path);
+      if (w < 0) return failed_at(w, "write", path, offset + written);
       written += static_cast<size_t>(w);
     }
     const int64_t r = sys::pread(to, back.data(), *n, offset);
-    if (r < 0) return sys::failed(r, "reading back", path);
+    if (r < 0) return failed_at(r, "reading back", path, offset);
     if (static_cast<size_t>(r) != *n || std::memcmp(buffer.data(), back.data(), *n) != 0)
       return fail(EIO, "%s: what was written does not read back the same, near offset %llu",
                   path.c_str(), static_cast<unsigned long long>(offset));

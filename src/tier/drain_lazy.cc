@@ -24,6 +24,7 @@ Status apply(DrainState& state, const file::Map& map, const file::Attributes& wa
     return sys::failed(result, "chmod", path);
   if ((result = sys::utimensat(fd, nullptr, wanted.atime, wanted.mtime)) < 0)
     return sys::failed(result, "times", path);
+  if ((result = sys::fsync(fd)) < 0) return sys::failed(result, "fsync", path);
   return Status();
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <unordered_set>
+#include <vector>
 
 #include "tier/drain.h"
 #include "tier/journal.h"
@@ -31,7 +32,10 @@ class LowerDirectory {
   // and that what is new in it for the next seconds is ours, and its owner may write.
   int64_t touch();
   // What changed becomes durable.
-  void sync();
+  Status sync();
+  // A file was marked as drained although its name may not be durable yet: the pool is volatile, so a power loss
+  // takes the mark with it. If sync() fails, the mark goes.
+  void note_marked(const file::Map& map) { marked_.push_back(map); }
   [[nodiscard]] bool touched() const { return touched_; }
 
  private:
@@ -40,6 +44,7 @@ class LowerDirectory {
   sys::Descriptor fd_;
   bool touched_ = false;
   uint64_t ours_until_ = 0;
+  std::vector<file::Map> marked_;
 };
 
 // A file with several names, at the first of them that lower has.

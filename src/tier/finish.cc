@@ -28,24 +28,21 @@ void end_whiteout(DrainState& state, const Where& where, const file::Listed& lis
     state.failed(where.path + "/" + name_of(listed), status);
 }
 
-// A name that was removed in the pool.
-void remove_name(DrainState& state, const Where& where, LowerDirectory& lower,
+// A name that was removed in the pool. True: lower has it no more.
+bool remove_name(DrainState& state, const Where& where, LowerDirectory& lower,
                  const file::Listed& listed) {
   const std::string path = where.path + "/" + name_of(listed);
   const int64_t fd = lower.touch();
   if (fd < 0) {
     state.failed(path, sys::failed(fd, "open", where.path));
-    return;
+    return false;
   }
   struct stat st = {};
   const InLower in_lower = look(state.known, static_cast<int>(fd), listed, &st);
-  if (in_lower == InLower::nothing || (where.fresh && in_lower == InLower::other)) {
-    end_whiteout(state, where, listed);
-    return;
-  }
+  if (in_lower == InLower::nothing || (where.fresh && in_lower == InLower::other)) return true;
   if (in_lower == InLower::other) {
     state.conflict(path, "removed here, but changed there behind our back; it stays there");
-    return;
+    return false;
   }
   const Status status =
       S_ISDIR(st.st_mode)
@@ -53,28 +50,34 @@ void remove_name(DrainState& state, const Where& where, LowerDirectory& lower,
           : Status(static_cast<int>(-sys::unlinkat(static_cast<int>(fd), listed.name, 0)));
   if (status.code() == ESTALE) {
     state.conflict(path, "removed here, but something in it changed there; it stays there");
-    return;
+    return false;
   }
   if (!status.ok()) {
     state.failed(path, S_ISDIR(st.st_mode) ? status : sys::failed(-status.code(), "unlink", path));
-    return;
+    return false;
   }
   ++state.report.removed;
-  end_whiteout(state, where, listed);
+  return true;
 }
 
 void remove_names(DrainState& state, const Where& where) {
   LowerDirectory lower(state.fs, where);
+  std::vector<file::Listed> gone;
   const Status status =
       for_each_name(state.fs, where.map, true, [&](const file::Listed& listed) -> Status {
         if (listed.whiteout && !state.cancelled) {
-          remove_name(state, where, lower, listed);
+          if (remove_name(state, where, lower, listed)) gone.push_back(listed);
           state.advance(0);
         }
         return Status();
       });
   if (!status.ok()) state.failed(where.path, status);
-  lower.sync();
+  // A name that a power loss brings back in lower must still be known as removed here.
+  if (Status synced = lower.sync(); !synced.ok()) {
+    state.failed(where.path, synced);
+    return;
+  }
+  for (const file::Listed& listed : gone) end_whiteout(state, where, listed);
 }
 
 Status apply_attributes(DrainState& state, const Where& where, const file::Attributes& wanted,
@@ -118,6 +121,10 @@ void finish_attributes(DrainState& state, Level& level) {
   if (status.ok()) {
     const int64_t result = sys::fstat(fd.get(), &st);
     if (result < 0) status = sys::failed(result, "stat", where.path);
+  }
+  if (status.ok()) {
+    const int64_t result = sys::fsync_directory(fd.get());
+    if (result < 0) status = sys::failed(result, "fsync", where.path);
   }
   if (!status.ok()) {
     state.failed(where.path, status);

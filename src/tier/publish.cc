@@ -69,12 +69,16 @@ bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
       state.failed(path, status.ok() ? sys::failed(result, "rename", path) : status);
     return false;
   }
-  status = note(state, where.map, name_of(listed), identity, fd);
-  if (!status.ok()) {
-    state.failed(path, status);
+  // A pool that outlives a power loss must not believe in a rename that did not.
+  if (!state.fs.pool.is_volatile) status = lower.sync();
+  const Status noted = note(state, where.map, name_of(listed), identity, fd);
+  if (!status.ok() || !noted.ok()) {
+    state.failed(path, status.ok() ? noted : status);
     return false;
   }
-  if (aside.mark) set_drained(state.fs, map, aside.change_time);
+  if (!aside.mark) return true;
+  set_drained(state.fs, map, aside.change_time);
+  if (state.fs.pool.is_volatile) lower.note_marked(map);
   return true;
 }
 
@@ -92,6 +96,8 @@ Status recover_journal(DrainState& state) {
   if (!record->name.empty() && directory.ok() &&
       sys::lstatat(fd.get(), record->name.c_str(), &st) == 0 &&
       is_same(record->identity, identity_of(state.known, st))) {
+    if (const int64_t result = sys::fsync_directory(fd.get()); result < 0)
+      return sys::failed(result, "fsync", record->directory);
     CAIRN_TRY(note(state, {*directory, record->pool_directory}, record->name, record->identity,
                    fd.get()));
     auto inode = file::live_inode(state.fs, record->inode);

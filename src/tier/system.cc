@@ -58,6 +58,10 @@ int64_t pwrite(int fd, const void* buffer, size_t size, uint64_t offset) {
 int64_t lseek(int fd, int64_t offset, int whence) { return call(SYS_lseek, fd, offset, whence); }
 int64_t ftruncate(int fd, uint64_t size) { return call_again(SYS_ftruncate, fd, size); }
 int64_t fsync(int fd) { return call_again(SYS_fsync, fd); }
+int64_t fsync_directory(int fd) {
+  const int64_t result = fsync(fd);
+  return result == -EINVAL || result == -EOPNOTSUPP || result == -ENOSYS ? 0 : result;
+}
 int64_t fstat(int fd, struct stat* st) { return lstatat(fd, "", st); }
 int64_t lstatat(int directory, const char* name, struct stat* st) {
   return call(SYS_newfstatat, directory, name, st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH);

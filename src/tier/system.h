@@ -28,6 +28,8 @@ int64_t pwrite(int fd, const void* buffer, size_t size, uint64_t offset);
 int64_t lseek(int fd, int64_t offset, int whence);
 int64_t ftruncate(int fd, uint64_t size);
 int64_t fsync(int fd);
+// The same; 0 too where the file system has no fsync of directories.
+int64_t fsync_directory(int fd);
 int64_t fstat(int fd, struct stat* st);
 int64_t lstatat(int directory, const char* name, struct stat* st);
 int64_t fstatfs(int fd, struct statfs* st);

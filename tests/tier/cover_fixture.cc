@@ -259,4 +259,24 @@ void CoverTest::make_pool(uint64_t size) {
   ASSERT_EQ(cairn_pool_create(pool_.c_str(), &options), 0) << cairn_last_error();
 }
 
+void CoverTest::put_some_files() {
+  fs::create_directories(lower_ + "/dir/deep");
+  put(lower_ + "/hello", "hello, world\n");
+  put(lower_ + "/dir/a", std::string(300000, 'a'));
+  put(lower_ + "/dir/deep/b", "bbb");
+  fs::create_symlink("dir/a", lower_ + "/link");
+}
+
+void CoverTest::expect_drained(Covered& covered) {
+  const auto shown = covered.describe();
+  const Drained drained = covered.drain();
+  EXPECT_EQ(drained.code, 0) << cairn_last_error();
+  for (const std::string& problem : drained.problems) ADD_FAILURE() << problem;
+  EXPECT_EQ(difference(shown, describe(lower_)), "");
+  const Drained again = covered.drain();
+  EXPECT_EQ(again.code, 0) << cairn_last_error();
+  EXPECT_EQ(again.report.files + again.report.removed + again.report.directories, 0u);
+  EXPECT_EQ(difference(covered.describe(), describe(lower_)), "");
+}
+
 }  // namespace cairn::test

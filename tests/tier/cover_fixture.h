@@ -75,6 +75,10 @@ class CoverTest : public ::testing::Test {
  protected:
   CoverTest();
   void make_pool(uint64_t size = 64 << 20);
+  // In lower: hello, dir/a of 300000 bytes, dir/deep/b, and link to dir/a.
+  void put_some_files();
+  // Drains, and expects lower to be what the pool shows, and another drain to have nothing to do.
+  void expect_drained(Covered& covered);
 
   Scratch shared_{"/dev/shm"};
   Scratch disk_{testing::TempDir()};

@@ -15,12 +15,8 @@ class ShownTest : public CoverTest {
  protected:
   void SetUp() override {
     make_pool();
-    fs::create_directories(lower_ + "/dir/deep");
-    put(lower_ + "/hello", "hello, world\n");
-    put(lower_ + "/dir/a", std::string(300000, 'a'));
-    put(lower_ + "/dir/deep/b", "bbb");
+    put_some_files();
     put(lower_ + "/empty", "");
-    fs::create_symlink("dir/a", lower_ + "/link");
     ASSERT_EQ(mkfifo((lower_ + "/fifo").c_str(), 0640), 0);
     ASSERT_EQ(chmod((lower_ + "/hello").c_str(), 0750), 0);
     setxattr((lower_ + "/hello").c_str(), "user.color", "blue", 4, 0);
