@@ -36,7 +36,7 @@ MODULES = ("virtio_pci", "9pnet_virtio", "9p", "overlay", "crc32c_generic", "ext
            "nd_pmem", "dax_pmem", "device_dax", "kmem", "virtio_pmem")
 OUTPUT, STATUS = "/dev/ttyS1", "/dev/ttyS2"  # ttyS0 is the kernel's console
 # The kernel's tests of its own checksums take seconds here, and have hung under emulation.
-KERNEL_OPTIONS = "console=ttyS0 panic=-1 quiet loglevel=4 cryptomgr.notests"
+KERNEL_OPTIONS = "console=ttyS0 no_timer_check panic=-1 quiet loglevel=4 cryptomgr.notests"
 STARTED = b"nvdimm-vm: running the command"
 START_S = 300  # a busy machine takes 40; a machine that has hung is started again
 STARTS = 3
