@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "pool/lock.h"
 #include "pool/redo.h"
@@ -19,16 +20,19 @@ void raise_to(Pool& pool, Word& word, uint64_t value) {
   pool.flush(&word, sizeof word);
 }
 
-// Calls visit(stamp) for the stamps of the inode in all lanes that its mask names.
+// Calls visit(stamp) for the inode's stamps in all lanes that the mask names.
 template <typename Visit>
-void for_each_stamp(FileSystem& fs, const Inode& inode, uint64_t number, Visit visit) {
-  const uint64_t mask = inode.stamps.load();
+void for_each_stamp(FileSystem& fs, uint64_t mask, uint64_t number, Visit visit) {
   if (mask == 0) [[likely]]
     return;
-  for (uint32_t l = 0; l < fs.pool.lane_count; ++l) {
-    if ((mask >> (l % 64) & 1) == 0) continue;
-    for (Stamp& stamp : fs.pool.lanes[l].stamp) {
-      if (stamp.inode.load() == number) visit(stamp);
+  for (uint32_t first = 0; first < fs.pool.lane_count; first += 64) {
+    // A lane that is not listed has none left: they were folded before it was given up or recovered.
+    for (uint64_t lanes = fs.pool.state->attached[first / 64].load() & mask; lanes != 0;
+         lanes &= lanes - 1) {
+      for (Stamp& stamp :
+           fs.pool.lanes[first + static_cast<uint32_t>(std::countr_zero(lanes))].stamp) {
+        if (stamp.inode.load() == number) visit(stamp);
+      }
     }
   }
 }
@@ -44,11 +48,28 @@ Stamp* claim_stamp(FileSystem& fs, uint64_t number) {
   return nullptr;
 }
 
-void mark_stamped(FileSystem& fs, Inode& inode, const Stamp* stamp) {
+// The bit of the stamp's lane in masks.
+uint64_t lane_bit(const Pool& pool, const Stamp* stamp) {
   const auto offset = static_cast<uint64_t>(reinterpret_cast<const uint8_t*>(stamp) -
-                                            reinterpret_cast<const uint8_t*>(fs.pool.lanes));
-  const uint64_t bit = 1ULL << (offset / sizeof(format::Lane) % 64);
+                                            reinterpret_cast<const uint8_t*>(pool.lanes));
+  return 1ULL << (offset / sizeof(format::Lane) % 64);
+}
+
+void mark_stamped(FileSystem& fs, Inode& inode, const Stamp* stamp) {
+  const uint64_t bit = lane_bit(fs.pool, stamp);
   if ((inode.stamps.load() & bit) == 0) fs.pool.fetch_or(inode.stamps, bit);
+}
+
+// The stamp was given back: the mask names its lane only as long as another stamp needs that, so that
+// whoever asks for attributes need not look at lanes.
+void unmark_stamped(FileSystem& fs, Inode& inode, uint64_t number, const Stamp* stamp) {
+  const uint64_t bit = lane_bit(fs.pool, stamp);
+  if ((fs.pool.fetch_and(inode.stamps, ~bit) & bit) == 0) return;
+  // Another one may have been claimed by somebody who found the bit still set. Claiming and taking the bit
+  // away are locked instructions: either he saw the bit gone, or his stamp is seen here.
+  bool needed = false;
+  for_each_stamp(fs, bit, number, [&needed](const Stamp&) { needed = true; });
+  if (needed) fs.pool.fetch_or(inode.stamps, bit);
 }
 
 void fold(Pool& pool, Inode& inode, uint64_t mtime) {
@@ -119,7 +140,7 @@ Attributes attributes_of(FileSystem& fs, const Map& map) {
   a.btime = inode.btime.load();
   a.rdev = inode.rdev.load();
   a.flags = inode.flags.load();
-  for_each_stamp(fs, inode, map.number, [&a](const Stamp& stamp) {
+  for_each_stamp(fs, inode.stamps.load(), map.number, [&a](const Stamp& stamp) {
     a.mtime = std::max(a.mtime, stamp.mtime.load());
     a.ctime = std::max(a.ctime, stamp.mtime.load());
   });
@@ -154,7 +175,7 @@ Status set_times(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t atime
   pool::LockGuard lock(fs.pool, seat, map.inode->lock);
   if (mtime != time_omit) {
     // What was stamped before is over; it must not win against the time that is set.
-    for_each_stamp(fs, *map.inode, map.number,
+    for_each_stamp(fs, map.inode->stamps.load(), map.number,
                    [&fs](Stamp& stamp) { fs.pool.store(stamp.mtime, 0); });
   }
   pool::Change change(fs.pool, seat);
@@ -189,6 +210,7 @@ void fold_stamp(File& file) {
     fold(pool, *file.inode, stamp->mtime.load());
     pool.store(stamp->mtime, 0);
     pool.store(stamp->inode, 0);
+    unmark_stamped(*file.fs, *file.inode, file.number, stamp);
   }
   file.last_tick.store(0);
   // As the kernel's relatime: the first reading after a change counts.
