@@ -63,7 +63,9 @@ class Cutter {
       if (!child.ok()) return child;
       kept[i] = child->value;
     }
-    auto run = pool::take(pool_, seat_, map_.number, base, level, 1, pool::Need::reserve);
+    auto run = pool::take(
+        pool_, seat_,
+        {.inode = map_.number, .file_block = base, .level = level, .need = pool::Need::reserve});
     if (!run.ok()) return run.status();
     taken_.run[taken_.count++] = *run;
     CAIRN_TRY(pool_.copy_in(run->first, 0, kept.data(), block_size));
@@ -122,7 +124,9 @@ Status split_leaf(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t file
   CAIRN_TRY(walk(fs.pool, map, file_block, &spot));
   if (spot.level != 1 || spot.entry.kind() != Kind::leaf) return Status();
   const uint64_t base = base_of(file_block, 1);
-  auto run = pool::take(fs.pool, seat, map.number, base, 1, 1, pool::Need::reserve);
+  auto run = pool::take(
+      fs.pool, seat,
+      {.inode = map.number, .file_block = base, .level = 1, .need = pool::Need::reserve});
   if (!run.ok()) return run.status();
   std::array<uint64_t, node_entries> entries;
   for (uint64_t i = 0; i < node_entries; ++i)

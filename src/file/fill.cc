@@ -78,7 +78,9 @@ Result<uint64_t> fill(FileSystem& fs, LocalSeat& seat, const Map& map, File* fil
   const uint64_t most =
       as_leaf ? format::chunk_blocks
               : std::min(hole_run(map, file_block, spot, wanted), format::chunk_blocks);
-  auto run = pool::take(pool, seat, map.number, file_block, 0, static_cast<uint32_t>(most));
+  auto run = pool::take(
+      pool, seat,
+      {.inode = map.number, .file_block = file_block, .wanted = static_cast<uint32_t>(most)});
   if (!run.ok()) return run.status();
   const auto enough = static_cast<uint32_t>(std::min<uint64_t>(run->count, needed));
   if (as_leaf &&
@@ -89,8 +91,10 @@ Result<uint64_t> fill(FileSystem& fs, LocalSeat& seat, const Map& map, File* fil
     CAIRN_TRY(reach(pool, seat, map, file_block, false, pool::Need::ordinary, &spot));
     if (spot.entry) return uint64_t{0};
     as_leaf = false;
-    run = pool::take(pool, seat, map.number, file_block, 0,
-                     static_cast<uint32_t>(hole_run(map, file_block, spot, enough)));
+    run = pool::take(pool, seat,
+                     {.inode = map.number,
+                      .file_block = file_block,
+                      .wanted = static_cast<uint32_t>(hole_run(map, file_block, spot, enough))});
     if (!run.ok()) return run.status();
   } else if (!run->zero && run->count > enough && !as_leaf) {
     pool::give_back(pool, run->first.plus(enough), run->count - enough);

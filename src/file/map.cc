@@ -50,7 +50,12 @@ Status reach(Pool& pool, LocalSeat& seat, const Map& map, uint64_t file_block, b
     if (spot->entry || spot->level <= target) return Status();
     // A node is missing at spot->level.
     const uint64_t base = base_of(file_block, spot->level);
-    auto run = pool::take(pool, seat, map.number, base, spot->level, 1, need);
+    auto run = pool::take(pool, seat,
+                          {.inode = map.number,
+                           .file_block = base,
+                           .level = spot->level,
+                           .need = need,
+                           .use = pool::Use::lookup});
     if (!run.ok()) return run.status();
     if (!run->zero) CAIRN_TRY(pool.zero(run->first, 0, format::block_size));
     CAIRN_TRY(pool.fence());
@@ -71,7 +76,9 @@ Result<BlockRef> block_for(Pool& pool, LocalSeat& seat, const Map& map, uint64_t
   Spot spot;
   CAIRN_TRY(reach(pool, seat, map, file_block, false, need, &spot));
   while (!spot.entry) {
-    auto run = pool::take(pool, seat, map.number, file_block, 0, 1, need);
+    auto run = pool::take(
+        pool, seat,
+        {.inode = map.number, .file_block = file_block, .need = need, .use = pool::Use::lookup});
     if (!run.ok()) return run.status();
     if (!run->zero) CAIRN_TRY(pool.zero(run->first, 0, format::block_size));
     CAIRN_TRY(pool.fence());

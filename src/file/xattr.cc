@@ -64,7 +64,8 @@ Status save(FileSystem& fs, LocalSeat& seat, const Map& map,
   pool::Change change(pool, seat);
   pool::Run run;
   if (!attributes.empty()) {
-    auto taken = pool::take(pool, seat, map.number, 0, format::level_xattr, 1);
+    auto taken = pool::take(
+        pool, seat, {.inode = map.number, .level = format::level_xattr, .use = pool::Use::lookup});
     if (!taken.ok()) return taken.status();
     run = *taken;
   }

@@ -49,6 +49,18 @@ BitRun find_run_from(const Chunk& chunk, uint64_t withheld_bits, unsigned wanted
   return best;
 }
 
+// The last free bit.
+BitRun find_last(const Chunk& chunk, uint64_t withheld_bits) {
+  for (unsigned w = words_per_chunk; w-- > 0;) {
+    uint64_t bits = chunk.free[w].load_relaxed();
+    if (w == 0) bits &= ~withheld_bits;
+    if (bits != 0)
+      return {w * bits_per_word + bits_per_word - 1 - static_cast<unsigned>(std::countl_zero(bits)),
+              1};
+  }
+  return {};
+}
+
 // The first run of `wanted` free bits behind the last one taken, else anywhere, else the longest.
 BitRun find_run(const Chunk& chunk, uint64_t withheld_bits, unsigned wanted, unsigned hint) {
   if (hint != 0 && hint < chunk_blocks) {
@@ -137,8 +149,8 @@ void prefetch_records(const Segment& segment, uint64_t first, uint64_t last) {
 }
 
 // Takes a run from one chunk, from bit `hint` on if there is one; count 0 if it has none.
-Run take_from(Pool& pool, LocalSeat& seat, ChunkRef where, uint64_t inode, uint64_t file_block,
-              unsigned level, uint32_t wanted, Need need, unsigned hint = 0) {
+Run take_from(Pool& pool, LocalSeat& seat, ChunkRef where, const Request& request,
+              unsigned hint = 0) {
   Segment& segment = *pool.segment[where.segment];
   Chunk& chunk = segment.chunk[where.chunk];
   Run run;
@@ -146,17 +158,20 @@ Run take_from(Pool& pool, LocalSeat& seat, ChunkRef where, uint64_t inode, uint6
   assert(slot != nullptr);
   if (slot == nullptr) return run;
   for (;;) {
-    const BitRun bits = find_run(chunk, withheld(pool, where, need), wanted, hint);
+    const uint64_t kept = withheld(pool, where, request.need);
+    const BitRun bits = request.use == Use::lookup && request.wanted == 1
+                            ? find_last(chunk, kept)
+                            : find_run(chunk, kept, request.wanted, hint);
     if (bits.count == 0) return run;
     const uint64_t index = where.chunk * chunk_blocks + bits.first;
     // With what the next one will take, if it goes on like this.
     prefetch_records(segment, index, index + bits.count + bits.count / 8 + 3);
     run.first = BlockRef::make(where.segment, index);
     // The slot stands before the bits are cleared, so that a death in between loses nothing.
-    pool.store(slot->inode, inode);
-    pool.store(slot->file_block, file_block);
+    pool.store(slot->inode, request.inode);
+    pool.store(slot->file_block, request.file_block);
     pool.store(slot->run,
-               format::in_flight_run(run.first, bits.count, level, format::phase_taking));
+               format::in_flight_run(run.first, bits.count, request.level, format::phase_taking));
     run.count = clear_bits(pool, segment, chunk, bits);
     if (run.count == 0) {
       pool.store(slot->run, 0);
@@ -164,10 +179,11 @@ Run take_from(Pool& pool, LocalSeat& seat, ChunkRef where, uint64_t inode, uint6
     }
     run.zero = true;
     write_records(pool, segment, run.first.index(), run.count,
-                  format::record_of(inode, level, seat.lane), file_block, &run.zero);
+                  format::record_of(request.inode, request.level, seat.lane), request.file_block,
+                  &run.zero);
     if (run.count != bits.count) {
       pool.store(slot->run,
-                 format::in_flight_run(run.first, run.count, level, format::phase_taking));
+                 format::in_flight_run(run.first, run.count, request.level, format::phase_taking));
     }
     return run;
   }
@@ -189,16 +205,15 @@ void make_current(Pool& pool, LocalSeat& seat, ChunkRef c) {
 }
 
 // Anybody's chunk.
-Run take_anywhere(Pool& pool, LocalSeat& seat, uint64_t inode, uint64_t file_block, unsigned level,
-                  uint32_t wanted, Need need) {
+Run take_anywhere(Pool& pool, LocalSeat& seat, const Request& request) {
   const uint32_t segments = pool.segments.load(std::memory_order_acquire);
   for (uint32_t s = 0; s < segments; ++s) {
     Segment& segment = *pool.segment[s];
     for (uint64_t c = first_chunk(segment); c < segment.chunks; ++c) {
       Chunk& chunk = segment.chunk[c];
       if (!is_open(chunk)) continue;
-      if (!has_free(chunk, withheld(pool, {s, c}, need))) continue;
-      Run run = take_from(pool, seat, {s, c}, inode, file_block, level, wanted, need);
+      if (!has_free(chunk, withheld(pool, {s, c}, request.need))) continue;
+      Run run = take_from(pool, seat, {s, c}, request);
       if (run.count != 0) return run;
     }
   }
@@ -229,46 +244,46 @@ bool is_free_bit(Pool& pool, BlockRef block) {
 
 }  // namespace
 
-Result<Run> take(Pool& pool, LocalSeat& seat, uint64_t inode, uint64_t file_block, unsigned level,
-                 uint32_t wanted, Need need) {
-  assert(wanted >= 1 && wanted <= chunk_blocks);
+Result<Run> take(Pool& pool, LocalSeat& seat, const Request& request) {
+  assert(request.wanted >= 1 && request.wanted <= chunk_blocks);
+  const Need need = request.need;
+  const bool whole = request.wanted == chunk_blocks;
   Status medium_full;
   for (;;) {
     const uint64_t current = pool.current_chunk.load(std::memory_order_relaxed);
     if (current != UINT64_MAX) [[likely]] {
       const ChunkRef where = unpack(current);
-      const bool partly =
-          wanted == chunk_blocks && !is_whole(pool.segment[where.segment]->chunk[where.chunk]);
+      const bool partly = whole && !is_whole(pool.segment[where.segment]->chunk[where.chunk]);
       if (!partly) {
-        Run run = take_from(pool, seat, where, inode, file_block, level, wanted, need,
-                            pool.next_bit.load(std::memory_order_relaxed));
+        Run run =
+            take_from(pool, seat, where, request, pool.next_bit.load(std::memory_order_relaxed));
         if (run.count != 0) [[likely]] {
-          pool.next_bit.store(static_cast<uint32_t>(run.first.index() % chunk_blocks + run.count),
-                              std::memory_order_relaxed);
+          if (request.use == Use::bytes)
+            pool.next_bit.store(static_cast<uint32_t>(run.first.index() % chunk_blocks + run.count),
+                                std::memory_order_relaxed);
           return run;
         }
       }
       drop_current(pool, current);
     }
     ChunkRef found;
-    const bool whole = wanted == chunk_blocks;
     if (!(whole && find_chunk(pool, seat, need, true, &found, &medium_full)) &&
         !find_chunk(pool, seat, need, false, &found, &medium_full))
       break;
     make_current(pool, seat, found);
     if (whole && !is_whole(pool.segment[found.segment]->chunk[found.chunk])) {
-      Run run = take_from(pool, seat, found, inode, file_block, level, wanted, need);
+      Run run = take_from(pool, seat, found, request);
       if (run.count != 0) return run;
     }
   }
   for (int attempt = 0; attempt < 4; ++attempt) {
-    Run run = take_anywhere(pool, seat, inode, file_block, level, wanted, need);
+    Run run = take_anywhere(pool, seat, request);
     if (run.count != 0) return run;
     bool more = false;
     if (attempt == 0 && pool.load_new_segments) {
       const uint32_t before = pool.segments.load();
       if (pool.load_new_segments(pool).ok() && pool.segments.load() != before)
-        return take(pool, seat, inode, file_block, level, wanted, need);
+        return take(pool, seat, request);
       more = true;
     }
     if (attempt == 1) more = pool.client != nullptr && pool.client->reclaim_everything(seat);
@@ -279,7 +294,7 @@ Result<Run> take(Pool& pool, LocalSeat& seat, uint64_t inode, uint64_t file_bloc
   ChunkRef found;
   if (find_chunk(pool, seat, need, false, &found, &medium_full)) {
     make_current(pool, seat, found);
-    Run run = take_from(pool, seat, found, inode, file_block, level, wanted, need);
+    Run run = take_from(pool, seat, found, request);
     if (run.count != 0) return run;
   }
   if (!medium_full.ok()) return medium_full;

@@ -14,11 +14,23 @@ struct Run {
   unsigned slot = 0;
 };
 
-// Takes 1 to `wanted` (at most 512) contiguous blocks for file blocks from `file_block` on of
-// `inode` at `level`, and writes their records. ENOSPC: nothing is left, also after reclaiming.
-// The caller publishes them and calls settle(), or gives them back.
-Result<Run> take(Pool& pool, LocalSeat& seat, uint64_t inode, uint64_t file_block, unsigned level,
-                 uint32_t wanted, Need need = Need::ordinary);
+// What a chunk's blocks are taken for: bytes of files from its start on, what is looked up (inodes,
+// directories, nodes) from its end on, so that it lies together and a process that looks at many files
+// maps few pages.
+enum class Use : uint8_t { bytes, lookup };
+
+struct Request {
+  uint64_t inode = 0;
+  uint64_t file_block = 0;  // the first one
+  unsigned level = 0;
+  uint32_t wanted = 1;  // blocks, at most 512
+  Need need = Need::ordinary;
+  Use use = Use::bytes;
+};
+
+// Takes 1 to `wanted` contiguous blocks and writes their records. ENOSPC: nothing is left, also after
+// reclaiming. The caller publishes them and calls settle(), or gives them back.
+Result<Run> take(Pool& pool, LocalSeat& seat, const Request& request);
 // The run (or what is left of it) is published, or the rest given back: the slot is free again.
 void settle(Pool& pool, LocalSeat& seat, const Run& run);
 // Gives `count` blocks of a taken run from `first` on back, unpublished.
