@@ -7,6 +7,7 @@
 
 #include "capi/handles.h"
 #include "file/cut.h"
+#include "file/fill_ahead.h"
 #include "file/xattr.h"
 #include "pool/seats.h"
 
@@ -131,7 +132,8 @@ int cairn_setxattr(cairn_pool* pool, cairn_ino ino, const char* name, const void
   const WriteWindow window;
   auto map = live_map(fs_of(pool), ino);
   if (!map.ok()) return -map.code();
-  return code(file::set_xattr(fs_of(pool), *map, name, value, size, flags));
+  return code(file::with_room(
+      fs_of(pool), [&] { return file::set_xattr(fs_of(pool), *map, name, value, size, flags); }));
 }
 
 ssize_t cairn_getxattr(cairn_pool* pool, cairn_ino ino, const char* name, void* value,

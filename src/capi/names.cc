@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "capi/handles.h"
+#include "file/fill_ahead.h"
 #include "pool/seats.h"
 
 namespace cairn::capi {
@@ -51,7 +52,8 @@ int make_name(cairn_pool* pool, cairn_ino dir, const char* path,
               const file::CreateRequest& request) {
   file::Resolved at;
   if (Status s = resolve_new_name(fs_of(pool), dir, path, &at); !s.ok()) return code(s);
-  auto made = file::create_name(fs_of(pool), at.parent, at.name, request);
+  auto made = file::with_room(
+      fs_of(pool), [&] { return file::create_name(fs_of(pool), at.parent, at.name, request); });
   return code_at(made.status(), path);
 }
 
@@ -167,8 +169,10 @@ int cairn_rename(cairn_pool* pool, cairn_ino from_dir, const char* from, cairn_i
   file::Resolved b;
   if (Status s = resolve_name(fs_of(pool), from_dir, from, &a); !s.ok()) return code(s);
   if (Status s = resolve_name(fs_of(pool), to_dir, to, &b); !s.ok()) return code(s);
-  return code(file::rename(fs_of(pool), {a.parent, a.name, a.must_be_directory},
-                           {b.parent, b.name, b.must_be_directory}, flags));
+  return code(file::with_room(fs_of(pool), [&] {
+    return file::rename(fs_of(pool), {a.parent, a.name, a.must_be_directory},
+                        {b.parent, b.name, b.must_be_directory}, flags);
+  }));
 }
 
 int cairn_link(cairn_pool* pool, cairn_ino from_dir, const char* from, cairn_ino to_dir,
@@ -190,7 +194,9 @@ int cairn_link_ino(cairn_pool* pool, cairn_ino ino, cairn_ino dir, const char* p
   const WriteWindow window;
   file::Resolved at;
   if (Status s = resolve_new_name(fs_of(pool), dir, path, &at); !s.ok()) return code(s);
-  return code_at(file::link_inode(fs_of(pool), ino, at.parent, at.name), path);
+  const Status status = file::with_room(
+      fs_of(pool), [&] { return file::link_inode(fs_of(pool), ino, at.parent, at.name); });
+  return code_at(status, path);
 }
 
 ssize_t cairn_readlink(cairn_pool* pool, cairn_ino dir, const char* path, char* buffer,

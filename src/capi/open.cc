@@ -6,6 +6,7 @@
 
 #include "capi/handles.h"
 #include "file/cut.h"
+#include "file/fill_ahead.h"
 #include "file/names.h"
 #include "pool/seats.h"
 
@@ -46,7 +47,8 @@ Result<uint64_t> find_or_make(file::FileSystem& fs, uint64_t dir, const Request&
   }
   if (at->must_be_directory) return fail(EISDIR, "%s: a name with a slash behind it", request.path);
   at->seat.reset();
-  auto made = file::create_name(fs, at->parent, at->name, {request.mode});
+  auto made = file::with_room(
+      fs, [&] { return file::create_name(fs, at->parent, at->name, {request.mode}); });
   if (made.ok()) return made->number;
   if (made.code() == EEXIST && !request.only_new) return Status(ESTALE);  // somebody was faster
   return made.status();
@@ -131,6 +133,8 @@ int cairn_open(cairn_pool* pool, cairn_ino dir, const char* path, int flags, uin
   for (int attempt = 0; attempt < attempts; ++attempt) {
     auto opened = open_once(fs_of(pool), dir, request);
     if (opened.ok()) return give(std::move(*opened), request.unnamed ? 0 : flags, file);
+    // No room for the description: the name is there already.
+    if (opened.code() == ENOSPC && !request.only_new && file::trim_all_ahead(fs_of(pool))) continue;
     if (opened.code() != ESTALE) return -opened.code();
   }
   return code(fail(ESTALE, "%s: it is replaced faster than it can be opened", path));

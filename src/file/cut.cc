@@ -232,9 +232,14 @@ Status truncate(FileSystem& fs, const Map& map, uint64_t size) {
   return Status();
 }
 
-bool free_zero_blocks(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t from, uint64_t to) {
+bool free_ahead(FileSystem& fs, LocalSeat& seat, const Map& map, format::OpenFile& open) {
   // Mostly all has been written to: that is seen without a lock.
-  if (from >= to || !is_zero_block(fs, map, to - 1)) return false;
+  const auto end_of = [](uint64_t note) {
+    return format::ahead_from(note) + format::ahead_blocks(note);
+  };
+  if (const uint64_t note = open.ahead.load();
+      note == 0 || !is_zero_block(fs, map, end_of(note) - 1))
+    return false;
   {
     pool::LockGuard lock(fs.pool, seat, map.inode->lock);
     if (!S_ISREG(map.inode->mode.load()) || (map.inode->flags.load() & format::flag_lazy) != 0)
@@ -242,6 +247,11 @@ bool free_zero_blocks(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t 
     ShapeChange change(fs, seat, *map.inode, map.number);
     // Stores through mappings announce themselves to nobody.
     if (map.inode->links.load() == 0 || is_pinned(fs, map.number)) return false;
+    // Taken only now, when no fallocate is under way that would count on these blocks.
+    const uint64_t note = fs.pool.exchange(open.ahead, 0);
+    if (open.inode.load() != map.number) return false;  // another file's meanwhile
+    const uint64_t from = format::ahead_from(note);
+    const uint64_t to = end_of(note);
     uint64_t first = to;
     while (first > from && is_zero_block(fs, map, first - 1)) --first;
     if (!anything_in(fs, map, {first, to})) return false;

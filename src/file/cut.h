@@ -11,9 +11,10 @@ namespace cairn::file {
 Status truncate(FileSystem& fs, const Map& map, uint64_t size);
 // FALLOC_FL_PUNCH_HOLE: [offset, offset + size) reads as zeros, whole blocks of it are freed.
 Status punch(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size);
-// Frees the blocks at the end of the file blocks [from, to) that hold nothing but zeros: they become
-// holes, which nobody can tell from them. The caller holds no lock and has announced no stores. False: none
-// was freed, also because the inode is mapped or no longer a file.
-bool free_zero_blocks(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t from, uint64_t to);
+// What the description's writer filled ahead (fill_ahead.h), its inode being `map`: blocks at the end of
+// that which hold nothing but zeros become holes, which nobody can tell from them. The caller holds no
+// lock and has announced no stores. False: none was freed, also because the inode is mapped or no longer
+// a file.
+bool free_ahead(FileSystem& fs, LocalSeat& seat, const Map& map, format::OpenFile& open);
 
 }  // namespace cairn::file

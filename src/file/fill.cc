@@ -120,6 +120,9 @@ Result<uint64_t> fill(FileSystem& fs, LocalSeat& seat, const Map& map, File* fil
     return status;
   }
   note_unsynced(fs, *map.inode);
+  if (file != nullptr)
+    note_filling(*file, piece.offset, end + (piece.offset - at),
+                 (file_block + run->count) << block_shift, run->zero);
   const uint64_t entries = as_leaf ? 1 : run->count;
   if (as_leaf) {
     if (!publish_leaf(fs, *spot.word, *run, map, file_block)) piece.size = 0;
@@ -137,9 +140,6 @@ Result<uint64_t> fill(FileSystem& fs, LocalSeat& seat, const Map& map, File* fil
     CAIRN_TRY(walk(pool, map, file_block, &spot));
     CAIRN_TRY(settle_path(pool, map, file_block, 1, spot));
   }
-  if (file != nullptr && piece.size != 0)
-    note_filled(*file, piece.offset, piece.offset + piece.size,
-                (file_block + run->count) << block_shift, run->zero);
   return piece.size;
 }
 

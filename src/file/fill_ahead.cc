@@ -1,8 +1,6 @@
 #include "file/fill_ahead.h"
 
 #include <algorithm>
-#include <mutex>
-#include <vector>
 
 #include "file/cut.h"
 #include "pool/seats.h"
@@ -30,45 +28,38 @@ uint64_t blocks_ahead(const File& file, uint64_t offset, uint64_t end) {
   return first < whole ? std::min(most, whole - first) : 0;
 }
 
-void note_filled(File& file, uint64_t offset, uint64_t end, uint64_t filled, bool zero) {
+void note_filling(File& file, uint64_t offset, uint64_t end, uint64_t filled, bool zero) {
   FillHints& hints = file.fill;
   const bool goes_on = hints.next.load(std::memory_order_relaxed) == offset;
   const uint64_t before = goes_on && zero ? hints.streak.load(std::memory_order_relaxed) : 0;
   hints.streak.store(before + (filled - offset), std::memory_order_relaxed);
   hints.next.store(filled, std::memory_order_relaxed);
-  const uint64_t written = (end + block_size - 1) & ~(block_size - 1);
-  hints.ahead_from.store(written, std::memory_order_relaxed);
-  hints.ahead_to.store(std::max(written, filled), std::memory_order_relaxed);
-}
-
-Ahead take_ahead(File& file) {
-  FillHints& hints = file.fill;
-  const uint64_t to = hints.ahead_to.exchange(0, std::memory_order_relaxed);
-  const uint64_t from = hints.ahead_from.load(std::memory_order_relaxed);
-  return {file.map(), from >> block_shift, std::max(from, to) >> block_shift};
+  const uint64_t written = (end + block_size - 1) >> block_shift;
+  const uint64_t note =
+      format::ahead_note(written, std::max(filled >> block_shift, written) - written);
+  Word& ahead = file.shared->ahead;
+  if (ahead.load_relaxed() != note) file.fs->pool.store(ahead, note);
 }
 
 void keep_ahead(FileSystem& fs, uint64_t number) {
-  std::lock_guard guard(fs.files_lock);
-  for (File* file = fs.files; file != nullptr; file = file->next) {
-    if (file->number == number) take_ahead(*file);
-  }
+  for_each_open_file(fs, [&](format::OpenFile& open) {
+    if (open.ahead.load() != 0 && open.inode.load() == number) fs.pool.store(open.ahead, 0);
+    return true;
+  });
 }
 
 bool trim_all_ahead(FileSystem& fs) {
-  std::vector<Ahead> all;
-  {
-    std::lock_guard guard(fs.files_lock);
-    for (File* file = fs.files; file != nullptr; file = file->next) {
-      const Ahead ahead = take_ahead(*file);
-      if (ahead.from < ahead.to) all.push_back(ahead);
-    }
-  }
   bool any = false;
-  for (const Ahead& ahead : all) {
+  for_each_open_file(fs, [&](format::OpenFile& open) {
+    if (open.ahead.load() == 0) return true;
     pool::SeatGuard seat(fs.pool);
-    if (seat.ok()) any = free_zero_blocks(fs, *seat, ahead.map, ahead.from, ahead.to) || any;
-  }
+    const uint64_t number = open.inode.load();
+    Inode* inode = seat.ok() ? inode_at(fs, number) : nullptr;
+    if (inode != nullptr && is_live(*inode) &&
+        inode->generation.load() == open.inode_generation.load())
+      any = free_ahead(fs, *seat, {inode, number}, open) || any;
+    return true;
+  });
   return any;
 }
 

@@ -5,9 +5,12 @@
 //
 // Nobody can tell such blocks from holes but by asking for blocks in use (stat, SEEK_DATA). They are
 // bounded: a quarter of what the handle has filled in sequence, a chunk at most, never beyond the end of
-// file. What is still zero goes back when the handle is closed, and before anybody is told that the pool
-// is full, as far as this process goes; a killed process leaves them as they are, which is zeros.
+// file. The open file description notes them in the pool, so that any process can give them back: what is
+// still zero goes when the description is closed, and before anybody is told that the pool is full. A
+// killed process leaves them as they are, which is zeros.
 #pragma once
+
+#include <cerrno>
 
 #include "file/open_file.h"
 
@@ -15,21 +18,24 @@ namespace cairn::file {
 
 // How many blocks behind [offset, end) may be filled as well.
 uint64_t blocks_ahead(const File& file, uint64_t offset, uint64_t end);
-// Blocks up to `filled` have been published for a write of [offset, end); `zero`: they could come ahead.
-void note_filled(File& file, uint64_t offset, uint64_t end, uint64_t filled, bool zero);
+// Blocks up to `filled` are about to be published for a write of [offset, end); `zero`: those behind its
+// end hold zeros, so more may come ahead of the next.
+void note_filling(File& file, uint64_t offset, uint64_t end, uint64_t filled, bool zero);
 
-// File blocks [from, to) that were filled ahead of what had been written then.
-struct Ahead {
-  Map map;
-  uint64_t from = 0;
-  uint64_t to = 0;
-};
-// What the handle filled last; it forgets it.
-Ahead take_ahead(File& file);
-// The file's blocks are wanted from now on (fallocate): no handle of this process gives them back.
+// The file's blocks are wanted from now on (fallocate): what anybody filled ahead stays. The caller has
+// announced stores to it.
 void keep_ahead(FileSystem& fs, uint64_t number);
-// Gives back what all files of this process filled ahead and is still zero; returns whether anything came
+// Gives back what was filled ahead of anybody's writes and is still zero; returns whether anything came
 // back. The caller is in no seat.
 bool trim_all_ahead(FileSystem& fs);
+
+// call(), and once more if the pool was full and something filled ahead came back. The caller is in no
+// seat and holds no lock; what fails with ENOSPC has changed nothing.
+template <typename Call>
+auto with_room(FileSystem& fs, Call call) {
+  auto result = call();
+  if (result.code() == ENOSPC && trim_all_ahead(fs)) result = call();
+  return result;
+}
 
 }  // namespace cairn::file

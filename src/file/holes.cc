@@ -50,11 +50,10 @@ Result<uint64_t> seek_hole(File& file, uint64_t offset) {
   return end;
 }
 
-Status allocate(File& file, uint64_t offset, uint64_t size) {
+namespace {
+
+Status allocate_once(File& file, uint64_t offset, uint64_t size) {
   FileSystem& fs = *file.fs;
-  CAIRN_TRY(check_write(file, offset, size));
-  CAIRN_TRY(stage_if_lazy(file));
-  keep_ahead(fs, file.number);
   pool::SeatGuard seat(fs.pool, file.number);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   const Map map = file.map();
@@ -84,7 +83,17 @@ Status allocate(File& file, uint64_t offset, uint64_t size) {
     block += n;
     since_look += n;
   }
+  // Some may have been there because a writer had filled ahead: he keeps them.
+  keep_ahead(fs, file.number);
   return fs.pool.fence();
+}
+
+}  // namespace
+
+Status allocate(File& file, uint64_t offset, uint64_t size) {
+  CAIRN_TRY(check_write(file, offset, size));
+  CAIRN_TRY(stage_if_lazy(file));
+  return with_room(*file.fs, [&] { return allocate_once(file, offset, size); });
 }
 
 }  // namespace cairn::file

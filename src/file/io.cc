@@ -287,12 +287,11 @@ Result<size_t> write_at(File& file, const void* buffer, size_t size, uint64_t of
   return done + *rest;
 }
 
-Result<size_t> append(File& file, const iovec* vector, int count, uint64_t* offset) {
+namespace {
+
+Result<size_t> append_once(File& file, const iovec* vector, int count, uint64_t total,
+                           uint64_t* offset) {
   FileSystem& fs = *file.fs;
-  uint64_t total = 0;
-  for (int i = 0; i < count; ++i) total += vector[i].iov_len;
-  CAIRN_TRY(check_write(file, 0, total));
-  CAIRN_TRY(stage_if_lazy(file));
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) [[unlikely]]
     return pool::no_seat(fs.pool);
@@ -325,6 +324,16 @@ Result<size_t> append(File& file, const iovec* vector, int count, uint64_t* offs
   if (done == 0 && !status.ok()) return status;
   touch_modified(file);
   return static_cast<size_t>(done);
+}
+
+}  // namespace
+
+Result<size_t> append(File& file, const iovec* vector, int count, uint64_t* offset) {
+  uint64_t total = 0;
+  for (int i = 0; i < count; ++i) total += vector[i].iov_len;
+  CAIRN_TRY(check_write(file, 0, total));
+  CAIRN_TRY(stage_if_lazy(file));
+  return with_room(*file.fs, [&] { return append_once(file, vector, count, total, offset); });
 }
 
 Status fill_bytes(FileSystem& fs, const Map& map, const void* bytes, size_t size, uint64_t offset) {

@@ -54,6 +54,14 @@ bool has_holder(const OpenFile& open) {
                      [](const Word& w) { return w.load() != 0; });
 }
 
+bool is_only_holder(const OpenFile& open, uint32_t lane) {
+  for (uint32_t w = 0; w < std::size(open.holder); ++w) {
+    const uint64_t mine = w == lane / 64 ? 1ULL << (lane % 64) : 0;
+    if ((open.holder[w].load() & ~mine) != 0) return false;
+  }
+  return true;
+}
+
 // Nobody holds it: the description is over. True for the one who ended it.
 bool end_description(FileSystem& fs, OpenFile& open) {
   uint64_t state = open.state.load();
@@ -74,6 +82,7 @@ bool try_make(FileSystem& fs, uint64_t slot, OpenFile** made) {
   const uint64_t making =
       format::open_state(format::open_generation(state), format::open_making, first_lane(fs) + 1);
   if (!fs.pool.compare_exchange(open->state, state, making)) return false;
+  fs.pool.store(open->ahead, 0);
   *made = open;
   return true;
 }
@@ -240,10 +249,11 @@ void close_file(LocalSeat& seat, std::unique_ptr<File> file) {
   const bool last_handle = unlist_file(fs, file.get());
   if (fs.pool.read_only) return;
   fold_stamp(*file);
-  const Ahead ahead = take_ahead(*file);
-  free_zero_blocks(fs, seat, ahead.map, ahead.from, ahead.to);
   if (!last_handle) return;  // the other one keeps the lane's hold
   OpenFile& open = *file->shared;
+  // Whoever else holds it may go on writing.
+  if (open.ahead.load() != 0 && is_only_holder(open, first_lane(fs)))
+    free_ahead(fs, seat, file->map(), open);
   let_go(fs.pool, open, first_lane(fs));
   const bool ended = end_description(fs, open);
   const Map map = file->map();
@@ -288,14 +298,18 @@ bool drop_lane(FileSystem& fs, uint32_t lane) {
   return ended;
 }
 
-bool is_open(const FileSystem& fs, uint64_t number) {
+bool for_each_open_file(FileSystem& fs, const std::function<bool(OpenFile&)>& visit) {
   for (uint64_t slot = 0; slot < slots(fs); ++slot) {
-    const OpenFile* open = open_file_at(fs, slot);
-    if (open == nullptr) continue;
-    const uint64_t state = open->state.load() & format::open_mask;
-    if (state != format::open_free && open->inode.load() == number) return true;
+    OpenFile* open = open_file_at(fs, slot);
+    if (open == nullptr || (open->state.load() & format::open_mask) == format::open_free) continue;
+    if (!visit(*open)) return false;
   }
-  return false;
+  return true;
+}
+
+bool is_open(FileSystem& fs, uint64_t number) {
+  return !for_each_open_file(
+      fs, [number](const OpenFile& open) { return open.inode.load() != number; });
 }
 
 std::string companion_path(const FileSystem& fs, const Map& map) {

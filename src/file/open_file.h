@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 
 #include "file/file_system.h"
@@ -13,8 +14,6 @@ namespace cairn::file {
 struct FillHints {
   std::atomic<uint64_t> next{0};    // where the blocks of the last fill end, in bytes
   std::atomic<uint64_t> streak{0};  // bytes filled in sequence until there
-  std::atomic<uint64_t> ahead_from{0};
-  std::atomic<uint64_t> ahead_to{0};
 };
 
 struct File {
@@ -63,8 +62,10 @@ void share_with_lane(const File& file, uint32_t lane);
 // description by that.
 bool drop_lane(FileSystem& fs, uint32_t lane);
 
+// Calls visit(description) for every one that is live or being made, until it returns false; false then.
+bool for_each_open_file(FileSystem& fs, const std::function<bool(format::OpenFile&)>& visit);
 // Does any live description name the inode?
-bool is_open(const FileSystem& fs, uint64_t number);
+bool is_open(FileSystem& fs, uint64_t number);
 // Where the file lies whose record locks stand for the inode's (cairn_companion).
 std::string companion_path(const FileSystem& fs, const Map& map);
 

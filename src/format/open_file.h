@@ -29,11 +29,21 @@ struct alignas(64) OpenFile {
   Word offset;
   Word flags;
   Word lock;
-  Word reserved1[5];
+  Word ahead;  // what was filled ahead of the last write into a hole: ahead_note
+  Word reserved1[4];
   Word holder[max_lanes / 64];  // bit l: lane l holds it
 };
 static_assert(sizeof(OpenFile) == 256);
 inline constexpr uint64_t open_files_per_block = block_size / sizeof(OpenFile);
+
+// File blocks [from, from + blocks) are zero and were filled for writes that may come; 0: none.
+inline constexpr unsigned ahead_bits = 10;
+constexpr uint64_t ahead_note(uint64_t from, uint64_t blocks) {
+  return blocks == 0 ? 0 : from << ahead_bits | blocks;
+}
+constexpr uint64_t ahead_from(uint64_t note) { return note >> ahead_bits; }
+constexpr uint64_t ahead_blocks(uint64_t note) { return note & ((1ULL << ahead_bits) - 1); }
+static_assert(chunk_blocks < 1ULL << ahead_bits);
 
 // A pinned inode: mappings or views that must outlive its blocks' removal. The pin is in force while
 // its byte of the lock file is locked.

@@ -205,6 +205,9 @@ struct Pool {
 
   // --- words; the segment is found by address ---
   void store(Word& word, uint64_t value) { segment_of(&word).region.store(word, value); }
+  uint64_t exchange(Word& word, uint64_t value) {
+    return segment_of(&word).region.exchange(word, value);
+  }
   bool compare_exchange(Word& word, uint64_t& expected, uint64_t desired) {
     return segment_of(&word).region.compare_exchange(word, expected, desired);
   }

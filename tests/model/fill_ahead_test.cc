@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -143,6 +144,111 @@ TEST_F(FillAhead, AFullPoolTakesItBackBeforeItSaysSo) {
   EXPECT_LE(blocks_of(sequence), 17 * mib / block + 16);
   cairn_close(rest);
   cairn_close(sequence);
+}
+
+// A process of its own that writes `size` bytes of a file of 64 MiB in sequence, and then waits with the
+// file open until it is told to close it and end.
+class Writer {
+ public:
+  Writer(const std::string& pool, const char* name, size_t size) {
+    EXPECT_EQ(pipe(ready_), 0);
+    EXPECT_EQ(pipe(end_), 0);
+    child_ = fork();
+    if (child_ == 0) write(pool, name, size);
+    close(ready_[1]);
+    close(end_[0]);
+    char byte = 0;
+    EXPECT_EQ(read(ready_[0], &byte, 1), 1);
+    EXPECT_EQ(byte, 'r');
+  }
+  void finish() {
+    EXPECT_EQ(::write(end_[1], "e", 1), 1);
+    int status = 0;
+    EXPECT_EQ(waitpid(child_, &status, 0), child_);
+    EXPECT_EQ(status, 0);
+    close(ready_[0]);
+    close(end_[1]);
+  }
+
+ private:
+  [[noreturn]] void write(const std::string& path, const char* name, size_t size) {
+    cairn_pool* pool = nullptr;
+    cairn_file* file = nullptr;
+    const std::vector<char> bytes(block, 'x');
+    bool good = cairn_pool_attach(path.c_str(), 0, &pool) == 0 &&
+                cairn_open(pool, CAIRN_ROOT, name, O_RDWR | O_CREAT, 0600, &file) == 0 &&
+                cairn_ftruncate(file, 64 * mib) == 0;
+    for (size_t at = 0; good && at < size; at += block)
+      good = cairn_pwrite(file, bytes.data(), block, at) == static_cast<ssize_t>(block);
+    char byte = good ? 'r' : 'w';
+    good = ::write(ready_[1], &byte, 1) == 1 && read(end_[0], &byte, 1) == 1 && good;
+    if (file != nullptr) cairn_close(file);
+    if (pool != nullptr) cairn_pool_detach(pool);
+    _exit(good ? 0 : 1);
+  }
+
+  int ready_[2] = {};
+  int end_[2] = {};
+  pid_t child_ = 0;
+};
+
+TEST_F(FillAhead, AFullPoolTakesBackWhatOthersGot) {
+  Writer writer(path_, "sequence", 17 * mib + block);
+  cairn_file* sequence = open("sequence");
+  ASSERT_GT(blocks_of(sequence), 17 * mib / block + 64);
+  cairn_file* rest = open("rest");
+  const std::vector<char> bytes(block, 'r');
+  iovec vector = {const_cast<char*>(bytes.data()), block};
+  size_t size = 0;
+  while (cairn_appendv(rest, &vector, 1) == static_cast<ssize_t>(block)) size += block;
+  EXPECT_GT(size, 40 * mib);
+  EXPECT_LE(blocks_of(sequence), 17 * mib / block + 16);
+  cairn_pool_info info = {};
+  ASSERT_EQ(cairn_pool_get_info(pool_, &info), 0);
+  EXPECT_LE(info.usable - info.used, info.reserve);
+  std::vector<char> read(17 * mib + block);
+  ASSERT_EQ(cairn_pread(sequence, read.data(), read.size(), 0), static_cast<ssize_t>(read.size()));
+  EXPECT_EQ(read, std::vector<char>(read.size(), 'x'));
+  cairn_close(rest);
+  cairn_close(sequence);
+  writer.finish();
+}
+
+TEST_F(FillAhead, NamesGetTheRoomToo) {
+  Writer writer(path_, "sequence", 17 * mib + block);
+  cairn_file* rest = open("rest");
+  ASSERT_EQ(cairn_fallocate(rest, 0, 0, 36 * mib), 0) << cairn_last_error();
+  // Everything but what was filled ahead.
+  const std::vector<char> bytes(block, 'r');
+  cairn_pool_info info = {};
+  ASSERT_EQ(cairn_pool_get_info(pool_, &info), 0);
+  const size_t left = info.usable - info.used - info.reserve;
+  ASSERT_EQ(cairn_fallocate(rest, 0, 36 * mib, left - 4 * block), 0) << cairn_last_error();
+  int made = 0;
+  for (; made < 60; ++made) {
+    const std::string name = std::string(200, 'd') + std::to_string(made);
+    if (cairn_mkdir(pool_, CAIRN_ROOT, name.c_str(), 0700) != 0) break;
+    cairn_file* inside = nullptr;
+    if (cairn_open(pool_, CAIRN_ROOT, (name + "/file").c_str(), O_RDWR | O_CREAT, 0600, &inside) !=
+        0)
+      break;
+    cairn_close(inside);
+  }
+  EXPECT_EQ(made, 60) << cairn_last_error();
+  cairn_close(rest);
+  writer.finish();
+}
+
+TEST_F(FillAhead, WhatAnotherProcessPreallocatedStays) {
+  Writer writer(path_, "file", mib + block);
+  cairn_file* file = open("file");
+  ASSERT_GT(blocks_of(file), mib / block + 4);
+  ASSERT_EQ(cairn_fallocate(file, 0, 0, 4 * mib), 0);
+  const uint64_t before = blocks_of(file);
+  EXPECT_GE(before, 4 * mib / block);
+  writer.finish();
+  EXPECT_EQ(blocks_of(file), before);
+  cairn_close(file);
 }
 
 TEST_F(FillAhead, MappedPagesAreLeftAlone) {
