@@ -38,7 +38,10 @@ OUTPUT, STATUS = "/dev/ttyS1", "/dev/ttyS2"  # ttyS0 is the kernel's console
 # The kernel's tests of its own checksums take seconds here, and have hung under emulation.
 KERNEL_OPTIONS = "console=ttyS0 no_timer_check panic=-1 quiet loglevel=4 cryptomgr.notests"
 STARTED = b"nvdimm-vm: running the command"
-START_S = 300  # a busy machine takes 40; a machine that has hung is started again
+# A start takes 10 to 30 s of processor time, however long that lasts on a busy host. A machine that has hung is started
+# again; it spins, or it does nothing at all.
+START_CPU_S = 120
+START_S = 1500
 STARTS = 3
 MIB = 1 << 20
 LABEL = 2 * MIB
@@ -260,9 +263,22 @@ class Machine:
     def read_errors(self):
         self.errors = self.process.stderr.read()
 
-    def kill_unless_started(self, console):
-        if STARTED not in pathlib.Path(console).read_bytes():
-            self.kill("hung")
+    def cpu_seconds(self):
+        try:
+            stat = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text()
+        except OSError:  # it has just ended
+            return 0
+        words = stat.rpartition(")")[2].split()
+        return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+    def watch_start(self, console):
+        """Until the machine has started, or has had enough time to."""
+        began = time.monotonic()
+        while self.process.poll() is None and STARTED not in pathlib.Path(console).read_bytes():
+            if self.cpu_seconds() > START_CPU_S or time.monotonic() - began > START_S:
+                self.kill("hung")
+                return
+            time.sleep(1)
 
     def kill(self, why):
         if self.process.poll() is None and self.ended_by is None:
@@ -271,7 +287,7 @@ class Machine:
 
     def run(self, console):
         timers = [threading.Timer(self.arguments.timeout, self.kill, ("timeout",)),
-                  threading.Timer(START_S, self.kill_unless_started, (console,))]
+                  threading.Timer(0, self.watch_start, (console,))]
         if self.arguments.pull_plug_after is not None:
             timers.append(threading.Timer(self.arguments.pull_plug_after, self.kill, ("plug",)))
         for timer in timers:

@@ -41,7 +41,7 @@ class Machine:
         self.starts += 1
         console = pathlib.Path(self.scratch.name) / f"console.{self.starts}"
         command = [sys.executable, SOURCE / "deploy/nvdimm-vm/nvdimm_vm.py", f"--image={self.image}",
-                   f"--cache={CACHE}", f"--console={console}", "--timeout=1200", *self.options]
+                   f"--cache={CACHE}", f"--console={console}", "--timeout=3600", *self.options]
         command += [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
         path = f"{CAIRN.parent}:/usr/sbin:/usr/bin:/sbin:/bin"
         command += [f"--env=PATH={path}", "--env=HOME=/root", "--", "bash", "-c", script]
