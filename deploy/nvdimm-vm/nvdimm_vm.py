@@ -249,6 +249,10 @@ def qemu_command(arguments, kernel, initrd, console, status):
             "-serial", f"file:{console}", "-serial", "stdio", "-serial", f"file:{status}"]
 
 
+def has_started(console):
+    return os.path.exists(console) and STARTED in pathlib.Path(console).read_bytes()
+
+
 class Machine:
     def __init__(self, command, arguments):
         self.arguments = arguments
@@ -274,7 +278,7 @@ class Machine:
     def watch_start(self, console):
         """Until the machine has started, or has had enough time to."""
         began = time.monotonic()
-        while self.process.poll() is None and STARTED not in pathlib.Path(console).read_bytes():
+        while self.process.poll() is None and not has_started(console):
             if self.cpu_seconds() > START_CPU_S or time.monotonic() - began > START_S:
                 self.kill("hung")
                 return

@@ -321,7 +321,9 @@ CAIRN_API int cairn_fdatasync(cairn_file* file);
 
 /* mmap(2) of a file: the pool's own pages. prot, flags (MAP_SHARED, MAP_PRIVATE, MAP_FIXED...) and
  * address as there. Holes up to the end of file are allocated (-ENOMEM if they do not fit). The
- * mapping pins its blocks until its last inheritor has gone or cairn_munmap was called. */
+ * mapping pins its blocks until its last inheritor has gone or cairn_munmap was called. On a dax device
+ * private mappings are copies of this moment, and where its alignment is above 4 KiB shared ones are refused:
+ * -ENODEV. */
 CAIRN_API int cairn_mmap(cairn_file* file, void* address, size_t size, int prot, int flags,
                          uint64_t offset, void** mapped);
 /* For any range that may hold mappings of cairn_mmap: unpins them and unmaps. */

@@ -28,7 +28,8 @@ def a_new_pool_survives():
     machine.run(f"cairn pool check {POOL}; cairn pool info {POOL}")
 
 
-COUNT = f"""cairn pool check {POOL} || exit 1
+# Attached first: that recovers, and what was under way when the plug was pulled is no finding then.
+COUNT = f"""cairn ls {POOL}:/ > /dev/null && cairn pool check {POOL} || exit 1
       for n in 1 2 3 4 5 6; do
         cairn cat {POOL}:/f$n > /run/got 2> /run/why || {{ grep -q "no such" /run/why && echo missing && continue; cat /run/why; exit 1; }}
         if [ ! -s /run/got ]; then echo empty; else cmp /run/got /etc/services && echo whole || exit 1; fi
