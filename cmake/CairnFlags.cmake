@@ -46,13 +46,18 @@ if(CAIRN_SANITIZE)
   target_compile_options(cairn_flags INTERFACE
     -fsanitize=${CAIRN_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(cairn_flags INTERFACE -fsanitize=${CAIRN_SANITIZE})
+  # What a vptr points to is told by RTTI, which the libraries do without.
+  target_compile_options(cairn_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=vptr>)
   # gcc 12 follows the sanitizers' own branches into warnings that plain builds do not have.
   target_compile_options(cairn_flags INTERFACE
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()
 if(CAIRN_COVERAGE)
   target_compile_options(cairn_flags INTERFACE --coverage -fprofile-update=atomic)
-  target_link_options(cairn_flags INTERFACE --coverage)
+  target_link_options(cairn_flags INTERFACE --coverage -Wl,--wrap=_exit,-u,__wrap__exit)
+  add_library(cairn_coverage_exit STATIC ${CMAKE_CURRENT_LIST_DIR}/coverage_exit.c)
+  target_link_libraries(cairn_flags INTERFACE cairn_coverage_exit)
 endif()
 if(CAIRN_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
