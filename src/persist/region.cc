@@ -163,7 +163,7 @@ Status Region::kernel_write(uint64_t offset, const uint8_t* source, size_t size)
       int error = done < 0 ? errno : EIO;
       errno = saved;
       return fail(error, "write of %zu bytes at segment offset %llu failed", left,
-                  static_cast<unsigned long long>(fd_offset_ + offset));
+                  static_cast<unsigned long long>(fd_offset_) + offset);
     }
     offset += static_cast<uint64_t>(done);
     source += done;
@@ -184,7 +184,7 @@ Status Region::kernel_read(uint8_t* destination, uint64_t offset, size_t size) c
       int error = done < 0 ? errno : EIO;
       errno = saved;
       return fail(error, "read of %zu bytes at segment offset %llu failed", size,
-                  static_cast<unsigned long long>(fd_offset_ + offset));
+                  static_cast<unsigned long long>(fd_offset_) + offset);
     }
     offset += static_cast<uint64_t>(done);
     destination += done;

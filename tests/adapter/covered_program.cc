@@ -36,8 +36,10 @@ int main(int count, char** arguments) {
   pid_t child = fork();
   if (child == 0) {
     const char* libraries = getenv("CAIRN_LIB_DIR");
-    std::string preload =
-        std::string(libraries != nullptr ? libraries : ".") + "/libcairn_posix.so";
+    // A sanitized build's library needs the sanitizer's own before it (CAIRN_PRELOAD_FIRST).
+    const char* before = getenv("CAIRN_PRELOAD_FIRST");
+    std::string preload = before != nullptr ? std::string(before) + " " : std::string();
+    preload += std::string(libraries != nullptr ? libraries : ".") + "/libcairn_posix.so";
     setenv("LD_PRELOAD", preload.c_str(), 1);
     setenv("CAIRN_COVER", cairn_cover_path(cover), 1);
     setenv("CAIRN_POOL", path, 1);

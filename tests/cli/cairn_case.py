@@ -31,6 +31,8 @@ class CairnCase(unittest.TestCase):
                 if not k.startswith(("CAIRN_", "SLURM_", "PBS_", "LSB_", "FLUX_", "XDG_")) and k != "LD_PRELOAD"}
         # pool.size stays small: many tests run at once.
         self.env = dict(kept, HOME=self.scratch, CAIRN_POOL_DIR=self.pools, CAIRN_POOL_SIZE="64M", LC_ALL="C.UTF-8")
+        if "CAIRN_PRELOAD_FIRST" in os.environ:  # a sanitized build: its runtime comes before our library
+            self.env["LD_PRELOAD"] = os.environ["CAIRN_PRELOAD_FIRST"]
 
     def path(self, *parts):
         return os.path.join(self.scratch, *parts)
