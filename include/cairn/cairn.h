@@ -330,8 +330,8 @@ CAIRN_API int cairn_mmap(cairn_file* file, void* address, size_t size, int prot,
 CAIRN_API int cairn_munmap(cairn_pool* pool, void* address, size_t size);
 CAIRN_API int cairn_msync(cairn_pool* pool, void* address, size_t size, int flags);
 
-/* Zero-copy: where [offset, offset + *size) lies in memory. Shortens *size to what is contiguous.
- * -ENODATA for a hole. The view pins the blocks until cairn_unview; writing through it is not allowed. */
+/* Zero-copy: where [offset, offset + size) lies in memory; view->size is what of it is contiguous.
+ * -ENODATA for a hole. The view pins the blocks until cairn_view_close; writing through it is not allowed. */
 typedef struct cairn_view {
   const void* data;
   size_t size;
