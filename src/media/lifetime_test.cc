@@ -1,6 +1,8 @@
 #include "media/lifetime.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
@@ -48,6 +50,34 @@ TEST_F(Lifetime, SharedMemoryOfPersonsGoesWithSystemd) {
   EXPECT_EQ(warns("/dev/shm/cairn-1000", "RemoveIPC"), geteuid() >= 1000);
   system_.file("/etc/systemd/logind.conf.d/keep.conf", "[Login]\nRemoveIPC=no\n");
   EXPECT_FALSE(warns("/dev/shm/cairn-1000", "RemoveIPC"));
+}
+
+// root becomes a person for this; a system user sees no warning at all.
+TEST_F(Lifetime, SharedMemoryOfPersonsStaysWhereTheyLinger) {
+  const uid_t me = geteuid();
+  const uid_t who = me == 0 ? 4242 : me;
+  const bool person = who >= 1000;
+  ASSERT_EQ(chmod(system_.root().prefix.c_str(), 0755), 0);
+  const auto is_warned = [&] {
+    EXPECT_EQ(seteuid(who), 0);
+    const bool warned = warns("/dev/shm/cairn-" + std::to_string(who), "RemoveIPC");
+    EXPECT_EQ(seteuid(me), 0);
+    return warned;
+  };
+  EXPECT_FALSE(is_warned()) << "no systemd here yet";
+  system_.directory("/run/systemd/system");
+  EXPECT_EQ(is_warned(), person);
+  setenv("USER", "somebody", 1);
+  system_.file("/var/lib/systemd/linger/somebody", "");
+  EXPECT_FALSE(is_warned());
+  setenv("USER", "somebody-else", 1);
+  EXPECT_EQ(is_warned(), person);
+  system_.file("/usr/lib/systemd/logind.conf", "[Login]\nRemoveIPC=no\n");
+  EXPECT_FALSE(is_warned());
+  system_.file("/etc/systemd/logind.conf.d/10-site.conf", "[Login]\nRemoveIPC=yes\n");
+  EXPECT_EQ(is_warned(), person);
+  system_.file("/etc/systemd/logind.conf.d/20-later.conf", "[Login]\nRemoveIPC=no\n");
+  EXPECT_FALSE(is_warned());
 }
 
 TEST_F(Lifetime, JobsTakeTheirDirectoriesWithThem) {

@@ -1,6 +1,7 @@
 // Segments on the media that this machine has, and the refusals that can be provoked.
 #include "media/media.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -14,6 +15,7 @@
 #include <cstring>
 
 #include "media/fake_system.h"
+#include "media/pmem2.h"
 
 namespace cairn::media {
 namespace {
@@ -120,6 +122,22 @@ TEST_F(Refusals, OpenDevicesThatAreNoDaxDevices) {
   EXPECT_EQ(recognise_device(*null, "/dev/null").code(), ENODEV);
   EXPECT_TRUE(says("/dev/null: a character device, but not a dax device")) << last_detail();
   close(*null);
+}
+
+// What libpmem2 says of a plain file, where it is installed; else, and where it cannot say, what we thought.
+TEST_F(Refusals, GranularityOfWhatIsNoPersistentMemory) {
+  using persist::Granularity;
+  EXPECT_EQ(pmem2_granularity(-1, Granularity::cache_line), Granularity::cache_line);
+  void* library = dlopen("libpmem2.so.1", RTLD_NOW | RTLD_LOCAL);
+  char plain[] = "/tmp/cairn-plain-XXXXXX";
+  const int fd = mkstemp(plain);
+  ASSERT_GE(fd, 0);
+  unlink(plain);
+  ASSERT_EQ(ftruncate(fd, 8192), 0);
+  EXPECT_EQ(pmem2_granularity(fd, Granularity::byte),
+            library != nullptr ? Granularity::page : Granularity::byte);
+  close(fd);
+  if (library != nullptr) dlclose(library);
 }
 
 TEST_F(Refusals, FilesThatOthersMayWrite) {

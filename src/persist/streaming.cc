@@ -1,7 +1,7 @@
 #include "persist/streaming.h"
 
 #include <sys/mman.h>
-#include <time.h>
+#include <ctime>
 
 #include <algorithm>
 #include <cstring>

@@ -323,5 +323,22 @@ TEST_F(Refusals, ReadOnly) {
   cairn_pool_detach(look);
 }
 
+TEST(RefusedDevices, ACharacterDeviceThatIsNoDaxDeviceHoldsNoPool) {
+  for (const char* path : {"/dev/null", "/dev/full"}) {
+    cairn_pool* pool = nullptr;
+    cairn_pool_options options{};
+    options.struct_size = sizeof options;
+    for (const auto& [what, result] :
+         {std::pair<const char*, int64_t>{"create", cairn_pool_create(path, &options)},
+          {"attach", cairn_pool_attach(path, 0, &pool)},
+          {"look", cairn_pool_attach(path, CAIRN_ATTACH_READ_ONLY, &pool)},
+          {"check", cairn_pool_check(path, nullptr, nullptr)},
+          {"remove", cairn_pool_remove(path)}}) {
+      EXPECT_EQ(result, -ENODEV) << what << " " << path << ": " << cairn_last_error();
+    }
+    EXPECT_NE(std::string(cairn_last_error()).find(path), std::string::npos) << cairn_last_error();
+  }
+}
+
 }  // namespace
 }  // namespace cairn::test
