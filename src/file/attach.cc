@@ -78,7 +78,7 @@ Status make_root(FileSystem& fs, uint32_t mode) {
 
 bool holds(const Pool& pool, uint32_t lane) {
   return std::any_of(pool.held.begin(), pool.held.end(),
-                     [lane](const Pool::HeldLane& held) { return held.number == lane; });
+                     [lane](const pool::HeldLane& held) { return held.number == lane; });
 }
 
 bool alone(const Pool& pool) {
@@ -105,7 +105,6 @@ Status create_in(Pool& pool, uint32_t root_mode) {
     FileSystem fs;
   } borrowed(pool);
   CAIRN_TRY(store_boot(pool));
-  pool.held.reserve(pool::max_local_lanes);
   CAIRN_TRY(pool::add_lane(pool));
   Status status = make_root(borrowed.fs, root_mode);
   pool::release_lanes(pool);
@@ -143,7 +142,6 @@ Result<std::unique_ptr<FileSystem>> attach_to(std::unique_ptr<Pool> mapped,
   if (!lock.ok()) return annotate(lock.status(), "cannot attach pool %s", pool.path.c_str());
   auto attached = pool::anybody_attached(lock->descriptor());
   if (!attached.ok()) return attached.status();
-  pool.held.reserve(pool::max_local_lanes);
   CAIRN_TRY(pool::agree_on_entry(pool, !*attached));
   if (!*attached)
     CAIRN_TRY(first_attach(*fs));

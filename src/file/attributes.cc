@@ -38,7 +38,7 @@ void for_each_stamp(FileSystem& fs, uint64_t mask, uint64_t number, Visit visit)
 }
 
 Stamp* claim_stamp(FileSystem& fs, uint64_t number) {
-  for (const Pool::HeldLane& held : fs.pool.held) {
+  for (const pool::HeldLane& held : fs.pool.held) {
     for (Stamp& stamp : fs.pool.lanes[held.number].stamp) {
       uint64_t free = 0;
       if (stamp.inode.load() != 0 || !fs.pool.compare_exchange(stamp.inode, free, number)) continue;

@@ -21,13 +21,13 @@
 #include <new>
 #include <string>
 #include <type_traits>
-#include <vector>
 
 #include "base/status.h"
 #include "format/lane.h"
 #include "format/layout.h"
 #include "media/liveness.h"
 #include "persist/region.h"
+#include "pool/held_lanes.h"
 
 namespace cairn::pool {
 
@@ -98,8 +98,6 @@ class Client {
   virtual bool reclaim_everything(LocalSeat& seat) = 0;
 };
 
-inline constexpr uint32_t max_local_lanes = 32;
-
 // The bytes of the lock file that are locked, far beyond its end.
 inline constexpr uint64_t attach_lock_byte = 1ULL << 40;  // first attach, last detach, grow
 constexpr uint64_t lane_lock_byte(uint32_t lane) { return (1ULL << 40) + 1 + lane; }
@@ -147,11 +145,7 @@ struct Pool {
   Client* client = nullptr;
 
   // --- this process's place: seats.cc ---
-  struct HeldLane {
-    uint32_t number = 0;
-    media::LivenessLock lock;
-  };
-  std::vector<HeldLane> held;  // [0] is its first
+  HeldLanes held;
   SeatArray seats;
   std::atomic<uint32_t> seats_ready{0};
   std::unique_ptr<format::Seat[]> private_seats;  // of a pool that is only looked at

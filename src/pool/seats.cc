@@ -184,12 +184,12 @@ Status add_lane(Pool& pool, int descriptor) {
   if (pool.held.size() >= max_local_lanes) {
     status = no_seat(pool);
   } else {
-    Pool::HeldLane lane;
+    HeldLane lane;
     auto number = take_lane(pool, media::Inheritance::own, &lane.lock, descriptor);
     status = number.status();
     if (number.ok()) {
       lane.number = *number;
-      pool.held.push_back(std::move(lane));
+      pool.held.add(std::move(lane));
       set_up_seats(pool, *number);
     }
   }
@@ -215,7 +215,7 @@ void give_lane_up(Pool& pool, uint32_t number) {
 
 void leave_lanes_to_parent(Pool& pool) {
   if (pool.light_entry) persist::register_for_process_fence();
-  for (Pool::HeldLane& held : pool.held) held.lock.forget();
+  for (HeldLane& held : pool.held) held.lock.forget();
   pool.held.clear();
   pool.seats_ready.store(0);
   pool.adding_lane.store(0);
@@ -224,7 +224,7 @@ void leave_lanes_to_parent(Pool& pool) {
 }
 
 void release_lanes(Pool& pool) {
-  for (Pool::HeldLane& held : pool.held) {
+  for (HeldLane& held : pool.held) {
     give_lane_up(pool, held.number);
     held.lock.release();
   }
@@ -234,7 +234,7 @@ void release_lanes(Pool& pool) {
 
 void move_to_lane(Pool& pool, uint32_t lane, media::LivenessLock lock) {
   leave_lanes_to_parent(pool);
-  pool.held.push_back({lane, std::move(lock)});
+  pool.held.add({lane, std::move(lock)});
   pool.store(pool.lanes[lane].pid, static_cast<uint64_t>(getpid()));
   set_up_seats(pool, lane);
 }

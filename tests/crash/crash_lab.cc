@@ -102,7 +102,7 @@ Snapshot CrashLab::snapshot() {
 }
 
 void CrashLab::kill_process(int i) {
-  for (pool::Pool::HeldLane& held : pool(i)->fs->pool.held) held.lock.release();
+  for (pool::HeldLane& held : pool(i)->fs->pool.held) held.lock.release();
 }
 
 std::string CrashLab::look_at_survivors() {

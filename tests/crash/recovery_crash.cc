@@ -22,7 +22,7 @@ class Recoverer {
   }
   ~Recoverer() {
     if (!ok()) return;
-    for (pool::Pool::HeldLane& held : handle_.fs->pool.held) held.lock.release();
+    for (pool::HeldLane& held : handle_.fs->pool.held) held.lock.release();
     handle_.fs->pool.held.clear();
   }
   Recoverer(const Recoverer&) = delete;
@@ -63,7 +63,7 @@ std::string CrashLab::look_after_recovery(persist::Simulator& second, uint64_t p
   };
   std::string text = verdict(fs, point);
   judge_ = judge;
-  for (pool::Pool::HeldLane& held : fs.pool.held) held.lock.release();
+  for (pool::HeldLane& held : fs.pool.held) held.lock.release();
   fs.pool.held.clear();
   return text;
 }
