@@ -1,10 +1,9 @@
 #include "pool/space.h"
 
-#include <algorithm>
 #include <bit>
 #include <cassert>
 
-#include "pool/lock.h"
+#include "pool/free_bits.h"
 
 namespace cairn::pool {
 namespace {
@@ -12,107 +11,6 @@ namespace {
 using format::Chunk;
 using format::chunk_blocks;
 using format::InFlight;
-
-constexpr unsigned bits_per_word = 64;
-constexpr unsigned words_per_chunk = chunk_blocks / bits_per_word;
-
-struct BitRun {
-  unsigned first = 0;
-  unsigned count = 0;
-};
-
-// The first run of `wanted` free bits from bit `from` on, else the longest from there on.
-BitRun find_run_from(const Chunk& chunk, uint64_t withheld_bits, unsigned wanted, unsigned from) {
-  BitRun best;
-  BitRun open;
-  unsigned at = from % bits_per_word;
-  for (unsigned w = from / bits_per_word; w < words_per_chunk; ++w, at = 0) {
-    uint64_t bits = chunk.free[w].load_relaxed();
-    if (w == 0) bits &= ~withheld_bits;
-    while (at < bits_per_word) {
-      const uint64_t rest = bits >> at;
-      if (rest == 0) {
-        open.count = 0;
-        break;
-      }
-      const auto zeros = static_cast<unsigned>(std::countr_zero(rest));
-      if (zeros != 0) open.count = 0;
-      at += zeros;
-      const auto ones = static_cast<unsigned>(std::countr_one(bits >> at));
-      if (open.count == 0) open.first = w * bits_per_word + at;
-      open.count += ones;
-      at += ones;
-      if (open.count > best.count) best = open;
-      if (best.count >= wanted) return {best.first, wanted};
-    }
-  }
-  return best;
-}
-
-// The last free bit.
-BitRun find_last(const Chunk& chunk, uint64_t withheld_bits) {
-  for (unsigned w = words_per_chunk; w-- > 0;) {
-    uint64_t bits = chunk.free[w].load_relaxed();
-    if (w == 0) bits &= ~withheld_bits;
-    if (bits != 0)
-      return {w * bits_per_word + bits_per_word - 1 - static_cast<unsigned>(std::countl_zero(bits)),
-              1};
-  }
-  return {};
-}
-
-// The first run of `wanted` free bits behind the last one taken, else anywhere, else the longest.
-BitRun find_run(const Chunk& chunk, uint64_t withheld_bits, unsigned wanted, unsigned hint) {
-  if (hint != 0 && hint < chunk_blocks) {
-    const BitRun next = find_run_from(chunk, withheld_bits, wanted, hint);
-    if (next.count == wanted) return next;
-  }
-  return find_run_from(chunk, withheld_bits, wanted, 0);
-}
-
-uint64_t mask_of(unsigned first, unsigned count) {
-  return (count == bits_per_word ? ~0ULL : (1ULL << count) - 1) << first;
-}
-
-void set_bits(Pool& pool, Segment& segment, uint64_t index, uint64_t count) {
-  // What came back into the chunk that this process takes from is taken next: it is warm.
-  const ChunkRef current = unpack(pool.current_chunk.load(std::memory_order_relaxed));
-  if (current.chunk == index / chunk_blocks && pool.segment[current.segment].get() == &segment)
-    pool.next_bit.store(static_cast<uint32_t>(index % chunk_blocks), std::memory_order_relaxed);
-  while (count != 0) {
-    Chunk& chunk = segment.chunk[index / chunk_blocks];
-    const auto bit = static_cast<unsigned>(index % chunk_blocks);
-    const unsigned in_word = bit % bits_per_word;
-    const auto n = static_cast<unsigned>(std::min<uint64_t>(count, bits_per_word - in_word));
-    Word& word = chunk.free[bit / bits_per_word];
-    segment.region.fetch_or(word, mask_of(in_word, n));
-    pool.flush(&word, sizeof word);
-    index += n;
-    count -= n;
-  }
-}
-
-// Clears the bits of a run; returns how many from its start were ours to take. The others that this
-// call cleared are given back.
-unsigned clear_bits(Pool& pool, Segment& segment, Chunk& chunk, BitRun run) {
-  for (unsigned done = 0; done < run.count;) {
-    const unsigned bit = run.first + done;
-    const unsigned in_word = bit % bits_per_word;
-    const unsigned n = std::min(run.count - done, bits_per_word - in_word);
-    Word& word = chunk.free[bit / bits_per_word];
-    const uint64_t mask = mask_of(in_word, n);
-    uint64_t got = segment.region.fetch_and(word, ~mask) & mask;
-    pool.flush(&word, sizeof word);
-    if (got != mask) {
-      const auto prefix = static_cast<unsigned>(std::countr_one(got >> in_word));
-      got &= ~mask_of(in_word, prefix);
-      if (got != 0) segment.region.fetch_or(word, got);
-      return done + prefix;
-    }
-    done += n;
-  }
-  return run.count;
-}
 
 void write_records(Pool& pool, Segment& segment, uint64_t index, uint64_t count, uint64_t owner,
                    uint64_t file_block, bool* zero) {
@@ -122,12 +20,6 @@ void write_records(Pool& pool, Segment& segment, uint64_t index, uint64_t count,
     segment.region.store(record.file_block, file_block + i);
     segment.region.store(record.owner, owner);
   }
-  pool.flush(&segment.record[index], count * sizeof(format::BlockRecord));
-}
-
-void free_records(Pool& pool, Segment& segment, uint64_t index, uint64_t count, uint64_t flags) {
-  for (uint64_t i = 0; i < count; ++i)
-    segment.region.store(segment.record[index + i].owner, format::record_free | flags);
   pool.flush(&segment.record[index], count * sizeof(format::BlockRecord));
 }
 
@@ -218,28 +110,6 @@ Run take_anywhere(Pool& pool, LocalSeat& seat, const Request& request) {
     }
   }
   return {};
-}
-
-// Is a block listed as being taken by a seat other than those of `lane`?
-bool taken_by_others(Pool& pool, BlockRef block, uint32_t lane) {
-  return !pool.for_each_lane([&](uint32_t l) {
-    if (l == lane) return true;
-    for (const format::Seat& seat : pool.lanes[l].seat) {
-      for (const InFlight& slot : seat.in_flight) {
-        const uint64_t run = slot.run.load();
-        if (run == 0) continue;
-        const BlockRef first = format::in_flight_first(run);
-        if (block.value >= first.value && block.value < first.value + format::in_flight_count(run))
-          return false;
-      }
-    }
-    return true;
-  });
-}
-
-bool is_free_bit(Pool& pool, BlockRef block) {
-  const uint64_t bit = block.index() % chunk_blocks;
-  return (pool.chunk(block).free[bit / bits_per_word].load() >> (bit % bits_per_word) & 1) != 0;
 }
 
 }  // namespace
@@ -347,51 +217,6 @@ void free_leaf(Pool& pool, LocalSeat& seat, BlockRef first, Word& entry) {
   pool.store(slot->run, 0);
 }
 
-void recover_in_flight(Pool& pool, format::Seat& seat, uint32_t lane) {
-  for (InFlight& slot : seat.in_flight) {
-    const uint64_t run = slot.run.load();
-    if (run == 0) continue;
-    const BlockRef first = format::in_flight_first(run);
-    const uint32_t count = format::in_flight_count(run);
-    const unsigned level = format::in_flight_level(run);
-    const unsigned phase = format::in_flight_phase(run);
-    if (!pool.valid_run(first, count)) {
-      pool.store(slot.run, 0);
-      continue;
-    }
-    Segment& segment = *pool.segment[first.segment()];
-    if (phase == format::phase_freeing) {
-      // Nobody can have taken them: their bits are not set yet.
-      if (Word* entries = pool.word_at(slot.file_block.load()); slot.file_block.load() != 0) {
-        const uint32_t words = level == format::level_leaf ? 1 : count;
-        for (uint32_t i = 0; entries != nullptr && i < words; ++i) pool.store_flush(entries[i], 0);
-      }
-      free_records(pool, segment, first.index(), count, 0);
-    }
-    for (uint32_t i = 0; i < count; ++i) {
-      const BlockRef block = first.plus(i);
-      format::BlockRecord& record = pool.record(block);
-      const uint64_t owner = record.owner.load();
-      const uint64_t inode = slot.inode.load();
-      const uint64_t file_block = slot.file_block.load() + i;
-      if (phase == format::phase_taking && format::record_state(owner) == format::record_used) {
-        if (owner == format::record_of(inode, level, lane) &&
-            record.file_block.load() == file_block && pool.client != nullptr &&
-            !pool.client->is_published(inode, file_block, level, block))
-          give_back(pool, block, 1);
-        continue;
-      }
-      // Free by its record, but its bit is clear: lost between the two, unless another seat is just
-      // taking it.
-      // Looked at again after that: who was taking it has written its record before leaving the list.
-      if (format::record_is_free(owner) && !is_free_bit(pool, block) &&
-          !taken_by_others(pool, block, lane) && format::record_is_free(record.owner.load()))
-        set_bits(pool, segment, block.index(), 1);
-    }
-    pool.store(slot.run, 0);
-  }
-}
-
 Usage usage(Pool& pool) {
   Usage usage;
   const uint32_t segments = pool.segments.load(std::memory_order_acquire);
@@ -412,28 +237,6 @@ Usage usage(Pool& pool) {
     }
   }
   return usage;
-}
-
-bool repair_free_bits(Pool& pool) {
-  bool repaired = false;
-  const uint32_t segments = pool.segments.load(std::memory_order_acquire);
-  for (uint32_t s = 0; s < segments; ++s) {
-    Segment& segment = *pool.segment[s];
-    for (uint64_t c = first_chunk(segment); c < segment.chunks; ++c) {
-      if (!is_open(segment.chunk[c])) continue;
-      for (uint64_t b = c * chunk_blocks; b < (c + 1) * chunk_blocks; ++b) {
-        const BlockRef block = BlockRef::make(s, b);
-        if (!format::record_is_free(segment.record[b].owner.load()) || is_free_bit(pool, block) ||
-            taken_by_others(pool, block, UINT32_MAX))
-          continue;
-        // Again, now that nobody lists it: whoever did may have written its record meanwhile.
-        if (!format::record_is_free(segment.record[b].owner.load())) continue;
-        set_bits(pool, segment, b, 1);
-        repaired = true;
-      }
-    }
-  }
-  return repaired;
 }
 
 }  // namespace cairn::pool

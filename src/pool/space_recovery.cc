@@ -1,0 +1,97 @@
+// What space.h promises after a death: runs that were in flight, free bits that were lost.
+#include "pool/free_bits.h"
+#include "pool/space.h"
+
+namespace cairn::pool {
+namespace {
+
+using format::chunk_blocks;
+using format::InFlight;
+
+// Is a block listed as being taken by a seat other than those of `lane`?
+bool taken_by_others(Pool& pool, BlockRef block, uint32_t lane) {
+  return !pool.for_each_lane([&](uint32_t l) {
+    if (l == lane) return true;
+    for (const format::Seat& seat : pool.lanes[l].seat) {
+      for (const InFlight& slot : seat.in_flight) {
+        const uint64_t run = slot.run.load();
+        if (run == 0) continue;
+        const BlockRef first = format::in_flight_first(run);
+        if (block.value >= first.value && block.value < first.value + format::in_flight_count(run))
+          return false;
+      }
+    }
+    return true;
+  });
+}
+
+}  // namespace
+
+void recover_in_flight(Pool& pool, format::Seat& seat, uint32_t lane) {
+  for (InFlight& slot : seat.in_flight) {
+    const uint64_t run = slot.run.load();
+    if (run == 0) continue;
+    const BlockRef first = format::in_flight_first(run);
+    const uint32_t count = format::in_flight_count(run);
+    const unsigned level = format::in_flight_level(run);
+    const unsigned phase = format::in_flight_phase(run);
+    if (!pool.valid_run(first, count)) {
+      pool.store(slot.run, 0);
+      continue;
+    }
+    Segment& segment = *pool.segment[first.segment()];
+    if (phase == format::phase_freeing) {
+      // Nobody can have taken them: their bits are not set yet.
+      if (Word* entries = pool.word_at(slot.file_block.load()); slot.file_block.load() != 0) {
+        const uint32_t words = level == format::level_leaf ? 1 : count;
+        for (uint32_t i = 0; entries != nullptr && i < words; ++i) pool.store_flush(entries[i], 0);
+      }
+      free_records(pool, segment, first.index(), count, 0);
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+      const BlockRef block = first.plus(i);
+      format::BlockRecord& record = pool.record(block);
+      const uint64_t owner = record.owner.load();
+      const uint64_t inode = slot.inode.load();
+      const uint64_t file_block = slot.file_block.load() + i;
+      if (phase == format::phase_taking && format::record_state(owner) == format::record_used) {
+        if (owner == format::record_of(inode, level, lane) &&
+            record.file_block.load() == file_block && pool.client != nullptr &&
+            !pool.client->is_published(inode, file_block, level, block))
+          give_back(pool, block, 1);
+        continue;
+      }
+      // Free by its record, but its bit is clear: lost between the two, unless another seat is just
+      // taking it.
+      // Looked at again after that: who was taking it has written its record before leaving the list.
+      if (format::record_is_free(owner) && !is_free_bit(pool, block) &&
+          !taken_by_others(pool, block, lane) && format::record_is_free(record.owner.load()))
+        set_bits(pool, segment, block.index(), 1);
+    }
+    pool.store(slot.run, 0);
+  }
+}
+
+bool repair_free_bits(Pool& pool) {
+  bool repaired = false;
+  const uint32_t segments = pool.segments.load(std::memory_order_acquire);
+  for (uint32_t s = 0; s < segments; ++s) {
+    Segment& segment = *pool.segment[s];
+    for (uint64_t c = first_chunk(segment); c < segment.chunks; ++c) {
+      if (!is_open(segment.chunk[c])) continue;
+      for (uint64_t b = c * chunk_blocks; b < (c + 1) * chunk_blocks; ++b) {
+        const BlockRef block = BlockRef::make(s, b);
+        if (!format::record_is_free(segment.record[b].owner.load()) || is_free_bit(pool, block) ||
+            taken_by_others(pool, block, UINT32_MAX))
+          continue;
+        // Again, now that nobody lists it: whoever did may have written its record meanwhile.
+        if (!format::record_is_free(segment.record[b].owner.load())) continue;
+        set_bits(pool, segment, b, 1);
+        repaired = true;
+      }
+    }
+  }
+  return repaired;
+}
+
+}  // namespace cairn::pool
