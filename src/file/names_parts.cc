@@ -132,16 +132,17 @@ Status Making::name(LockedName& at, const Slot& place, const LowerIdentity* lowe
 }
 
 // Whether a directory that is about to be removed is empty is known only once lower was asked.
+Result<uint64_t> lower_inode(FileSystem& fs, const Map& directory, const Name& name) {
+  if (fs.lower == nullptr) return uint64_t{0};
+  pool::SeatGuard seat(fs.pool);
+  if (!seat.ok()) return pool::no_seat(fs.pool);
+  auto slot = find_name(fs, directory, name);
+  return slot.ok() && slot->has_lower() ? slot->inode : uint64_t{0};
+}
+
 Status fill_victim(FileSystem& fs, const Map& directory, const Name& name) {
-  if (fs.lower == nullptr) return Status();
-  uint64_t number = 0;
-  {
-    pool::SeatGuard seat(fs.pool);
-    if (!seat.ok()) return pool::no_seat(fs.pool);
-    auto slot = find_name(fs, directory, name);
-    if (!slot.ok() || !slot->has_lower()) return Status();
-    number = slot->inode;
-  }
+  CAIRN_TRY_ASSIGN(number, lower_inode(fs, directory, name));
+  if (number == 0) return Status();
   auto map = live_map(fs, number);
   if (!map.ok() || !S_ISDIR(map->inode->mode.load()) || !is_lazy(*map->inode)) return Status();
   return fs.lower->fill_directory(number);

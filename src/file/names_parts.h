@@ -87,6 +87,9 @@ struct NamePlace {
 // took its place before it was synced. Does nothing if `to` names nothing.
 Status sync_what_replaces(FileSystem& fs, NamePlace from, NamePlace to, bool exchange);
 
+// The inode of a name whose file still lies in lower, at least in part; 0 for all others.
+Result<uint64_t> lower_inode(FileSystem& fs, const Map& directory, const Name& name);
+
 // Whether a directory that is about to be removed is empty is known only once lower was asked.
 Status fill_victim(FileSystem& fs, const Map& directory, const Name& name);
 

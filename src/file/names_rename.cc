@@ -244,16 +244,8 @@ Status enter(FileSystem& fs, const RenameEnd& given, End* end) {
 
 // What moves must not depend on its path in lower any more.
 Status make_own(FileSystem& fs, const Map& directory, const Name& name) {
-  if (fs.lower == nullptr) return Status();
-  uint64_t number = 0;
-  {
-    pool::SeatGuard seat(fs.pool);
-    if (!seat.ok()) return pool::no_seat(fs.pool);
-    auto slot = find_name(fs, directory, name);
-    if (!slot.ok() || !slot->has_lower()) return Status();
-    number = slot->inode;
-  }
-  return fs.lower->stage_tree(number);
+  CAIRN_TRY_ASSIGN(number, lower_inode(fs, directory, name));
+  return number == 0 ? Status() : fs.lower->stage_tree(number);
 }
 
 }  // namespace
