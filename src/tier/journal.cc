@@ -33,7 +33,7 @@ uint32_t checksum_of(const std::string& bytes) {
 std::string next_text(const std::string& texts, size_t* at) {
   const size_t end = texts.find('\0', *at);
   if (end == std::string::npos) return {};
-  const std::string text = texts.substr(*at, end - *at);
+  std::string text = texts.substr(*at, end - *at);
   *at = end + 1;
   return text;
 }
