@@ -1,10 +1,10 @@
 #include "persist/streaming.h"
 
 #include <sys/mman.h>
-#include <ctime>
 
 #include <algorithm>
 #include <cstring>
+#include <ctime>
 
 #include "persist/backend.h"
 #include "persist/region.h"

@@ -10,7 +10,7 @@
 //  4. A block that left a map is taken again only when no seat can still be copying from it (epoch.h).
 //
 // The files of this folder: pool (this: what is attached), files (segments on media), seats, lock,
-// space (blocks), redo, epoch, recover.
+// free_bits, space (blocks), redo, epoch, recover.
 #pragma once
 
 #include <atomic>
