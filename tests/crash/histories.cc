@@ -152,10 +152,11 @@ void whole_chunk(CrashLab& lab) {
 
 void appends(CrashLab& lab) {
   cairn_file* file = open_file(lab.pool(), "log", O_APPEND);
-  for (char c : {'1', '2', '3'}) {
-    lab.perform("append", Kind::bytes, [=] {
-      const std::string record = text(c, 3000);
-      EXPECT_EQ(cairn_write(file, record.data(), record.size()), 3000) << cairn_last_error();
+  // The second one stays within the last block.
+  for (const auto& [c, size] : {std::pair{'1', 3000}, {'2', 500}, {'3', 3000}}) {
+    lab.perform("append", Kind::bytes, [=, c = c, size = size] {
+      const std::string record = text(c, static_cast<size_t>(size));
+      EXPECT_EQ(cairn_write(file, record.data(), record.size()), size) << cairn_last_error();
     });
   }
 }
@@ -180,6 +181,7 @@ void fallocates(CrashLab& lab) {
   change("preallocate in the hole", 0, 6000, 10'000);
   change("preallocate beyond the end", FALLOC_FL_KEEP_SIZE, 49'000, 30'000);
   change("zero range", FALLOC_FL_ZERO_RANGE, 30'000, 40'000);
+  change("zero range below the end", FALLOC_FL_ZERO_RANGE, 2000, 1000);
   lab.perform("close", Kind::atomic, [=] { ok(cairn_close(file)); });
 }
 
