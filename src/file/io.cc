@@ -255,7 +255,7 @@ Result<size_t> read_at(File& file, void* buffer, size_t size, uint64_t offset) {
   const Known known = recall(*seat, file, offset);
   if (size - 1 < known.size && offset + size <= end_of_file) [[likely]] {  // not for size 0
     if (known.warm != nullptr) [[likely]] {
-      if (size <= largest_prefetched) prefetch_sequence(*seat, known.warm, size, offset);
+      prefetch_sequence(*seat, known.warm, size, offset);
       persist::Region::read_warm(buffer, known.warm, size);
     } else
       CAIRN_TRY(known.region->read(buffer, known.at, size));

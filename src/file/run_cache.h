@@ -58,13 +58,18 @@ inline void remember(LocalSeat& seat, const File& file, uint64_t shape, uint64_t
               &region,     at,    region.warm_bytes(at, size),       next};
 }
 
-// Between small reads too much happens for the processor to have the lines of several of them under way
-// at once, as a plain copy has. So a read in sequence asks for those of the one after the next.
-inline constexpr size_t largest_prefetched = 512;
+// Between two reads too much happens for the processor to have the lines of both under way at once, as a
+// plain copy has. So a read in sequence asks for those of the next one: of the one after it if they are
+// small, all of it up to two pages, and for longer ones what is needed until the processor sees the
+// sequence itself.
+inline constexpr size_t small_read = 512;
+inline constexpr size_t medium_read = 8192;
+inline constexpr size_t start_of_long_read = 768;
 inline void prefetch_sequence(LocalSeat& seat, const uint8_t* bytes, size_t size, uint64_t offset) {
   if (seat.run.next == offset) {
-    const uint8_t* begin = bytes + size + largest_prefetched;
-    for (const uint8_t* line = begin; line < begin + size; line += 64) __builtin_prefetch(line);
+    const uint8_t* begin = bytes + size + (size <= small_read ? small_read : 0);
+    const uint8_t* end = begin + (size <= medium_read ? size : start_of_long_read);
+    for (const uint8_t* line = begin; line < end; line += 64) __builtin_prefetch(line);
   }
   seat.run.next = offset + size;
 }
