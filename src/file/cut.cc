@@ -275,7 +275,10 @@ Status punch(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size) {
     const uint64_t end = offset + size;
     const uint64_t first = (offset + block_size - 1) >> block_shift;
     const uint64_t last = end >> block_shift;
-    if (first > last) {  // inside one block
+    // Who has the file mapped sees the hole at once, and what is stored there later is everybody's: the blocks
+    // stay, empty.
+    const bool keep = is_pinned(fs, map.number);
+    if (keep || first > last) {  // or inside one block
       CAIRN_TRY(zero_mapped(fs, map, offset, end));
     } else {
       CAIRN_TRY(zero_mapped(fs, map, offset, first << block_shift));
@@ -283,7 +286,7 @@ Status punch(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size) {
     }
     pool::Change record(fs.pool, *seat);
     set_modified(record, map);
-    CAIRN_TRY(cut_range(fs, *seat, map, {first, last}, record));
+    CAIRN_TRY(cut_range(fs, *seat, map, {first, keep ? first : last}, record));
   }
   reclaim_some(fs, *seat);
   return Status();
