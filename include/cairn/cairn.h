@@ -192,7 +192,7 @@ CAIRN_API int cairn_lookup(cairn_pool* pool, cairn_ino dir, const char* path, un
  * target followed by the remaining path, for ".." "../" and the remaining path; *at is then the directory reached.
  * On success *parent is the directory of the last component and `rest` its name ("." if the path ends in a directory itself);
  * a last component that does not exist gives -ENOENT with *parent and `rest` filled in
- * (parent 0 if an earlier component was missing). */
+ * (parent 0 if an earlier component was missing), its name with "/" behind it if only a directory can come there. */
 CAIRN_API int cairn_walk(cairn_pool* pool, cairn_ino top, cairn_ino dir, const char* path,
                          unsigned flags, cairn_stat* st, cairn_ino* parent, cairn_ino* at,
                          char* rest, size_t capacity);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "capi/handles.h"
+#include "file/attributes.h"
 #include "file/cut.h"
 #include "file/io.h"
 #include "file/sync.h"
@@ -40,6 +41,7 @@ Status preallocate(file::File& file, int mode, uint64_t offset, uint64_t size) {
   if ((mode & ~(keep_size | FALLOC_FL_ZERO_RANGE)) != 0)
     return fail(EOPNOTSUPP, "fallocate mode %#x is not served", static_cast<unsigned>(mode));
   CAIRN_TRY(file::allocate(file, offset, size));
+  file::touch_modified(file);
   if (zero) CAIRN_TRY(file::zero_mapped(fs, file.map(), offset, end));
   if ((mode & keep_size) == 0 && end > file.inode->size.load())
     CAIRN_TRY(file::grow_size(file, end));

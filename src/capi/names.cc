@@ -98,9 +98,13 @@ int cairn_walk(cairn_pool* pool, cairn_ino top, cairn_ino dir, const char* path,
     *at = resolved.inode;
     text = outside;
   }
-  if (text.size() + 1 > capacity) return code(fail(ENAMETOOLONG, "%s: no room for its rest", path));
+  if (text.size() + 2 > capacity) return code(fail(ENAMETOOLONG, "%s: no room for its rest", path));
   std::memcpy(rest, text.data(), text.size());
-  rest[text.size()] = '\0';
+  size_t length = text.size();
+  // What is missing was asked for as a directory, by the path or by a link in it.
+  if (status.code() == ENOENT && resolved.must_be_directory && resolved.parent != 0)
+    rest[length++] = '/';
+  rest[length] = '\0';
   if (status.ok() && st != nullptr) status = stat_found(fs_of(pool), resolved, st);
   return code(status);
 }
