@@ -177,8 +177,13 @@ static long configured(int name) {
 
 namespace serve {
 
+// Flags are looked at before what they are for.
+constexpr int kKnownFlags = AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH;
+static bool unknown(int flags) { return (flags & ~kKnownFlags) != 0; }
+
 int fchmodat(int dir, const char* path, mode_t mode, int flags) {
   if (outside(dir, path)) return real::fchmodat(dir, path, mode, flags);
+  if (unknown(flags)) return fail(-EINVAL);
   ON_PATH(dir, path, (flags & AT_SYMLINK_NOFOLLOW) == 0,
           real::fchmodat(found.dir, found.path, mode, flags), change_mode(target.st, mode));
 }
@@ -199,6 +204,7 @@ int fchownat(int dir, const char* path, uid_t uid, gid_t gid, int flags) {
   if ((flags & AT_EMPTY_PATH) != 0 && path != nullptr && path[0] == '\0' && table::is_covered(dir))
     return serve::fchown(dir, uid, gid);
   if (outside(dir, path)) return real::fchownat(dir, path, uid, gid, flags);
+  if (unknown(flags)) return fail(-EINVAL);
   ON_PATH(dir, path, (flags & AT_SYMLINK_NOFOLLOW) == 0,
           real::fchownat(found.dir, found.path, uid, gid, flags),
           change_owner(target.st, uid, gid));
@@ -230,6 +236,10 @@ int utimensat(int dir, const char* path, const struct timespec* times, int flags
   if ((flags & AT_EMPTY_PATH) != 0 && path[0] == '\0' && table::is_covered(dir))
     return serve::futimens(dir, times);
   if (outside(dir, path)) return real::utimensat(dir, path, times, flags);
+  if (unknown(flags)) return fail(-EINVAL);
+  // To leave both as they are is done before anybody looks for the file.
+  if (times != nullptr && times[0].tv_nsec == UTIME_OMIT && times[1].tv_nsec == UTIME_OMIT)
+    return 0;
   ON_PATH(dir, path, (flags & AT_SYMLINK_NOFOLLOW) == 0,
           real::utimensat(found.dir, found.path, times, flags), change_times(target.st, times));
 }

@@ -13,6 +13,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <ftw.h>
 #include <glob.h>
 #include <limits.h>
@@ -45,6 +46,7 @@ namespace posix {
 
 using DirentFilter = int (*)(const struct dirent*);
 using DirentOrder = int (*)(const struct dirent**, const struct dirent**);
+using FtsOrder = int (*)(const FTSENT**, const FTSENT**);
 using GlobError = int (*)(const char*, int);
 using SignalHandler = void (*)(int);
 using TreeVisit = int (*)(const char*, const struct stat*, int, struct FTW*);

@@ -102,8 +102,12 @@ int dup3(int fd, int to, int flags) { return duplicate_onto(fd, to, flags, true)
 static long control(table::Use& use, int command, void* argument) {
   if (command != F_GETFL && (cairn_file_get_flags(use->file) & O_PATH) != 0) return -EBADF;
   switch (command) {
-    case F_GETFL:
-      return cairn_file_get_flags(use->file) | 0100000;  // O_LARGEFILE, as the kernel shows it
+    case F_GETFL: {
+      constexpr int kOnlyForOpening = O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC;
+      int flags = cairn_file_get_flags(use->file) & ~kOnlyForOpening;
+      return (flags & O_PATH) != 0 ? flags
+                                   : flags | 0100000;  // O_LARGEFILE, as the kernel shows it
+    }
     case F_SETFL:
       return cairn_file_set_flags(use->file,
                                   static_cast<int>(reinterpret_cast<intptr_t>(argument)));
@@ -115,8 +119,21 @@ static long control(table::Use& use, int command, void* argument) {
     case F_OFD_SETLKW:
       return locks::record(use.get(), command, static_cast<struct flock*>(argument));
     case F_GETOWN:
+      return use->owner;
     case F_SETOWN:
+      use->owner = static_cast<int>(reinterpret_cast<intptr_t>(argument));
       return 0;
+    case F_GETSIG:
+      return use->signal;
+    case F_SETSIG: {
+      auto number = reinterpret_cast<intptr_t>(argument);
+      if (number < 0 || number > _NSIG - 1) return -EINVAL;
+      use->signal = static_cast<int>(number);
+      return 0;
+    }
+    case F_GETPIPE_SZ:
+    case F_SETPIPE_SZ:
+      return -EBADF;
     case F_NOTIFY:
       // Asking for nothing takes a notice back, which is what there is.
       if (use->kind != Kind::kDirectory) return -ENOTDIR;
@@ -126,7 +143,7 @@ static long control(table::Use& use, int command, void* argument) {
     case F_GETLEASE:
       return F_UNLCK;
     default:
-      return -EINVAL;  // leases, pipes' sizes, seals, signals: not for our files
+      return -EINVAL;  // leases, seals, others to be told: not for our files
   }
 }
 

@@ -2,6 +2,7 @@
 // C API; no system call, no allocation. errno stays as it was unless a call fails.
 #include "posix/calls.h"
 #include "posix/log.h"
+#include "posix/open.h"
 #include "posix/pool.h"
 #include "posix/table.h"
 
@@ -16,10 +17,28 @@ static ssize_t invalid(int error) {
   return -1;
 }
 
+// What a failure is to a program: a directory that is held by name only is not open at all.
+static ssize_t refused(const table::Use& use, ssize_t error) {
+  return fail(error == -EISDIR && is_path(use) ? -EBADF : error);
+}
+static inline ssize_t finished(const table::Use& use, ssize_t done) {
+  return __builtin_expect(done < 0, 0) ? refused(use, done) : done;
+}
+
+// The kernel's order: whether the descriptor may do it comes before what is asked.
+static bool may(const table::Use& use, bool writes) {
+  int flags = cairn_file_get_flags(use->file);
+  return (flags & O_PATH) == 0 && (flags & O_ACCMODE) != (writes ? O_RDONLY : O_WRONLY);
+}
+
+static bool ends_beyond(off_t offset, size_t size) {
+  return at_most(size) > static_cast<uint64_t>(INT64_MAX - offset);
+}
+
 ssize_t read(int fd, void* buffer, size_t size) {
   table::Use use(fd);
   if (!use) return real::read(fd, buffer, size);
-  return result(cairn_read(use->file, buffer, at_most(size)));
+  return finished(use, cairn_read(use->file, buffer, at_most(size)));
 }
 
 ssize_t write(int fd, const void* buffer, size_t size) {
@@ -32,13 +51,16 @@ ssize_t pread(int fd, void* buffer, size_t size, off_t offset) {
   table::Use use(fd);
   if (!use) return real::pread(fd, buffer, size, offset);
   if (offset < 0) return invalid(EINVAL);
-  return result(cairn_pread(use->file, buffer, at_most(size), static_cast<uint64_t>(offset)));
+  if (ends_beyond(offset, size)) return invalid(may(use, false) ? EINVAL : EBADF);
+  return finished(use,
+                  cairn_pread(use->file, buffer, at_most(size), static_cast<uint64_t>(offset)));
 }
 
 ssize_t pwrite(int fd, const void* buffer, size_t size, off_t offset) {
   table::Use use(fd);
   if (!use) return real::pwrite(fd, buffer, size, offset);
   if (offset < 0) return invalid(EINVAL);
+  if (ends_beyond(offset, size)) return invalid(may(use, true) ? EINVAL : EBADF);
   return result(cairn_pwrite(use->file, buffer, at_most(size), static_cast<uint64_t>(offset)));
 }
 
@@ -63,15 +85,17 @@ static struct iovec first_piece(const struct iovec* vector, int count) {
 
 using Transfer = ssize_t (*)(cairn_file* file, const struct iovec* vector, int count, off_t offset);
 
-static ssize_t transfer(cairn_file* file, const struct iovec* vector, int count, off_t offset,
-                        Transfer call) {
+static ssize_t transfer(const table::Use& use, bool writes, const struct iovec* vector, int count,
+                        off_t offset, Transfer call) {
+  cairn_file* file = use->file;
   int checked = check_vector(vector, count);
+  if ((checked < 0 || count == 0) && !may(use, writes)) return fail(-EBADF);
   if (checked < 0) return fail(checked);
   if (checked > 0) {
     struct iovec piece = first_piece(vector, count);
-    return result(call(file, &piece, 1, offset));
+    return finished(use, call(file, &piece, 1, offset));
   }
-  return result(call(file, vector, count, offset));
+  return finished(use, call(file, vector, count, offset));
 }
 
 static ssize_t do_readv(cairn_file* file, const struct iovec* vector, int count, off_t) {
@@ -90,36 +114,37 @@ static ssize_t do_pwritev(cairn_file* file, const struct iovec* vector, int coun
 ssize_t readv(int fd, const struct iovec* vector, int count) {
   table::Use use(fd);
   if (!use) return real::readv(fd, vector, count);
-  return transfer(use->file, vector, count, 0, do_readv);
+  return transfer(use, false, vector, count, 0, do_readv);
 }
 
 ssize_t writev(int fd, const struct iovec* vector, int count) {
   table::Use use(fd);
   if (!use) return real::writev(fd, vector, count);
-  return transfer(use->file, vector, count, 0, do_writev);
+  return transfer(use, true, vector, count, 0, do_writev);
 }
 
 ssize_t preadv(int fd, const struct iovec* vector, int count, off_t offset) {
   table::Use use(fd);
   if (!use) return real::preadv(fd, vector, count, offset);
   if (offset < 0) return invalid(EINVAL);
-  return transfer(use->file, vector, count, offset, do_preadv);
+  return transfer(use, false, vector, count, offset, do_preadv);
 }
 
 ssize_t pwritev(int fd, const struct iovec* vector, int count, off_t offset) {
   table::Use use(fd);
   if (!use) return real::pwritev(fd, vector, count, offset);
   if (offset < 0) return invalid(EINVAL);
-  return transfer(use->file, vector, count, offset, do_pwritev);
+  return transfer(use, true, vector, count, offset, do_pwritev);
 }
 
 ssize_t preadv2(int fd, const struct iovec* vector, int count, off_t offset, int flags) {
   table::Use use(fd);
   if (!use) return real::preadv2(fd, vector, count, offset, flags);
-  if ((flags & ~(RWF_HIPRI | RWF_NOWAIT | RWF_DSYNC | RWF_SYNC)) != 0) return invalid(EOPNOTSUPP);
   if (offset < -1) return invalid(EINVAL);
-  if (offset == -1) return transfer(use->file, vector, count, 0, do_readv);
-  return transfer(use->file, vector, count, offset, do_preadv);
+  if ((flags & ~(RWF_HIPRI | RWF_NOWAIT | RWF_DSYNC | RWF_SYNC)) != 0)
+    return invalid(may(use, false) ? EOPNOTSUPP : EBADF);
+  if (offset == -1) return transfer(use, false, vector, count, 0, do_readv);
+  return transfer(use, false, vector, count, offset, do_preadv);
 }
 
 // RWF_SYNC and RWF_DSYNC, after a write.
@@ -135,12 +160,16 @@ static ssize_t do_appendv(cairn_file* file, const struct iovec* vector, int coun
 
 // RWF_APPEND and the offset -1 on a file that is not opened for appending: the offset goes where the bytes
 // went, which a description that is opened so tells.
-static ssize_t append_and_move(Entry* entry, const struct iovec* vector, int count) {
+static ssize_t append_and_move(const table::Use& entry, const struct iovec* vector, int count) {
   if ((cairn_file_get_flags(entry->file) & O_ACCMODE) == O_RDONLY) return invalid(EBADF);
   cairn_file* appending = nullptr;
   int error = cairn_open_ino(pool, entry->ino, O_WRONLY | O_APPEND, &appending);
   if (error < 0) return fail(error);
-  ssize_t wrote = transfer(appending, vector, count, 0, do_writev);
+  struct iovec piece = first_piece(vector, count);
+  int checked = check_vector(vector, count);
+  ssize_t wrote = checked < 0   ? fail(checked)
+                  : checked > 0 ? result(cairn_writev(appending, &piece, 1))
+                                : result(cairn_writev(appending, vector, count));
   if (wrote > 0) cairn_seek(entry->file, cairn_seek(appending, 0, SEEK_CUR), SEEK_SET);
   cairn_close(appending);
   return wrote;
@@ -149,16 +178,16 @@ static ssize_t append_and_move(Entry* entry, const struct iovec* vector, int cou
 ssize_t pwritev2(int fd, const struct iovec* vector, int count, off_t offset, int flags) {
   table::Use use(fd);
   if (!use) return real::pwritev2(fd, vector, count, offset, flags);
-  if ((flags & ~(RWF_HIPRI | RWF_NOWAIT | RWF_DSYNC | RWF_SYNC | RWF_APPEND)) != 0)
-    return invalid(EOPNOTSUPP);
   if (offset < -1) return invalid(EINVAL);
+  if ((flags & ~(RWF_HIPRI | RWF_NOWAIT | RWF_DSYNC | RWF_SYNC | RWF_APPEND)) != 0)
+    return invalid(may(use, true) ? EOPNOTSUPP : EBADF);
   bool append = (flags & RWF_APPEND) != 0;
   bool always = (cairn_file_get_flags(use->file) & O_APPEND) != 0;
   ssize_t wrote;
   if (append && !always && offset == -1) {
-    wrote = append_and_move(use.get(), vector, count);
+    wrote = append_and_move(use, vector, count);
   } else {
-    wrote = transfer(use->file, vector, count, offset < 0 ? 0 : offset,
+    wrote = transfer(use, true, vector, count, offset < 0 ? 0 : offset,
                      offset == -1 ? do_writev
                      : append     ? do_appendv
                                   : do_pwritev);
@@ -169,9 +198,11 @@ ssize_t pwritev2(int fd, const struct iovec* vector, int count, off_t offset, in
 off_t lseek(int fd, off_t offset, int whence) {
   table::Use use(fd);
   if (!use) return real::lseek(fd, offset, whence);
-  if (use->kind == Kind::kName || (cairn_file_get_flags(use->file) & O_PATH) != 0)
-    return invalid(EBADF);
-  return result(cairn_seek(use->file, offset, whence));
+  if (is_path(use)) return invalid(EBADF);
+  if (use->kind == Kind::kDirectory && whence != SEEK_SET && whence != SEEK_CUR)
+    return invalid(EINVAL);
+  int64_t at = cairn_seek(use->file, offset, whence);
+  return result(at == -EOVERFLOW ? -EINVAL : at);  // as Linux says it
 }
 
 }  // namespace posix::serve

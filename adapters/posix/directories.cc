@@ -13,6 +13,7 @@
 #include "posix/calls.h"
 #include "posix/covered.h"
 #include "posix/log.h"
+#include "posix/open.h"
 #include "posix/pool.h"
 #include "posix/table.h"
 
@@ -47,6 +48,12 @@ class Hold {
 };
 }  // namespace
 
+// There is nothing in it, not even itself.
+static bool is_removed(const table::Use& use) {
+  cairn_stat st;
+  return cairn_fstat(use->file, &st) == 0 && st.nlink == 0;
+}
+
 // The next entry, nullptr at the end; *error is set on failure.
 static const cairn_dirent* next_entry(Stream* stream, int* error) {
   *error = 0;
@@ -56,6 +63,7 @@ static const cairn_dirent* next_entry(Stream* stream, int* error) {
       *error = -EBADF;
       return nullptr;
     }
+    if (stream->position == 0 && is_removed(use)) return nullptr;
     int got = cairn_readdir(pool, use->ino, stream->position, stream->batch, kBatch);
     stream->next = stream->filled = 0;
     if (got < 0 && got != -ESTALE && got != -ENOENT) *error = got;
@@ -179,9 +187,11 @@ int dirfd(DIR* stream) { return is_ours(stream) ? stream_of(stream)->fd : real::
 ssize_t getdents64(int fd, void* buffer, size_t size) {
   table::Use use(fd);
   if (!use) return real::getdents64(fd, buffer, size);
+  if (is_path(use)) return fail(-EBADF);
   if (use->kind != Kind::kDirectory) return fail(-ENOTDIR);
   int64_t at = cairn_seek(use->file, 0, SEEK_CUR);
   if (at < 0) return fail(at);
+  if (at == 0 && is_removed(use)) return fail(-ENOENT);
   char* out = static_cast<char*>(buffer);
   size_t used = 0;
   bool full = false;

@@ -31,7 +31,6 @@ static int allowed(const cairn_stat& st, const char* name, bool change) {
 }
 
 static long set(const cairn_stat& st, const char* name, const void* value, size_t size, int flags) {
-  if ((flags & ~(XATTR_CREATE | XATTR_REPLACE)) != 0) return -EINVAL;
   if (size > XATTR_SIZE_MAX) return -E2BIG;
   int error = allowed(st, name, true);
   return error < 0 ? error : cairn_setxattr(pool, st.ino, name, value, size, flags);
@@ -75,53 +74,61 @@ static long on_descriptor(const table::Use& use, Ours ours) {
   return result(error < 0 ? error : ours(st));
 }
 
+// Flags are looked at before the file.
+static int misused(int flags) {
+  return (flags & ~(XATTR_CREATE | XATTR_REPLACE)) != 0 ? -EINVAL : 0;
+}
+
 namespace serve {
 
-#define BY_PATH(name, follow, result_type, parameters, arguments, call) \
-  result_type name parameters {                                         \
-    if (outside(path)) return real::name arguments;                     \
-    return static_cast<result_type>(on_path(                            \
-        path, follow, [&](const cairn_stat& st) { return call; },       \
-        [&](const char* where) -> result_type {                         \
-          path = where;                                                 \
-          return real::name arguments;                                  \
-        }));                                                            \
+#define BY_PATH(name, follow, result_type, parameters, arguments, check, call) \
+  result_type name parameters {                                                \
+    if (outside(path)) return real::name arguments;                            \
+    if (check != 0) return static_cast<result_type>(fail(check));              \
+    return static_cast<result_type>(on_path(                                   \
+        path, follow, [&](const cairn_stat& st) { return call; },              \
+        [&](const char* where) -> result_type {                                \
+          path = where;                                                        \
+          return real::name arguments;                                         \
+        }));                                                                   \
   }
-#define BY_DESCRIPTOR(name, result_type, parameters, arguments, call)    \
-  result_type name parameters {                                          \
-    table::Use use(fd);                                                  \
-    if (!use) return real::name arguments;                               \
-    return static_cast<result_type>(                                     \
-        on_descriptor(use, [&](const cairn_stat& st) { return call; })); \
+#define BY_DESCRIPTOR(name, result_type, parameters, arguments, check, call) \
+  result_type name parameters {                                              \
+    table::Use use(fd);                                                      \
+    if (!use) return real::name arguments;                                   \
+    if (check != 0) return static_cast<result_type>(fail(check));            \
+    return static_cast<result_type>(                                         \
+        on_descriptor(use, [&](const cairn_stat& st) { return call; }));     \
   }
 
 BY_PATH(setxattr, true, int,
         (const char* path, const char* name, const void* value, size_t size, int flags),
-        (path, name, value, size, flags), set(st, name, value, size, flags))
+        (path, name, value, size, flags), misused(flags), set(st, name, value, size, flags))
 BY_PATH(lsetxattr, false, int,
         (const char* path, const char* name, const void* value, size_t size, int flags),
-        (path, name, value, size, flags), set(st, name, value, size, flags))
+        (path, name, value, size, flags), misused(flags), set(st, name, value, size, flags))
 BY_DESCRIPTOR(fsetxattr, int, (int fd, const char* name, const void* value, size_t size, int flags),
-              (fd, name, value, size, flags), set(st, name, value, size, flags))
+              (fd, name, value, size, flags), misused(flags), set(st, name, value, size, flags))
 
 BY_PATH(getxattr, true, ssize_t, (const char* path, const char* name, void* value, size_t size),
-        (path, name, value, size), get(st, name, value, size))
+        (path, name, value, size), 0, get(st, name, value, size))
 BY_PATH(lgetxattr, false, ssize_t, (const char* path, const char* name, void* value, size_t size),
-        (path, name, value, size), get(st, name, value, size))
+        (path, name, value, size), 0, get(st, name, value, size))
 BY_DESCRIPTOR(fgetxattr, ssize_t, (int fd, const char* name, void* value, size_t size),
-              (fd, name, value, size), get(st, name, value, size))
+              (fd, name, value, size), 0, get(st, name, value, size))
 
 BY_PATH(listxattr, true, ssize_t, (const char* path, char* names, size_t size), (path, names, size),
-        list(st, names, size))
+        0, list(st, names, size))
 BY_PATH(llistxattr, false, ssize_t, (const char* path, char* names, size_t size),
-        (path, names, size), list(st, names, size))
-BY_DESCRIPTOR(flistxattr, ssize_t, (int fd, char* names, size_t size), (fd, names, size),
+        (path, names, size), 0, list(st, names, size))
+BY_DESCRIPTOR(flistxattr, ssize_t, (int fd, char* names, size_t size), (fd, names, size), 0,
               list(st, names, size))
 
-BY_PATH(removexattr, true, int, (const char* path, const char* name), (path, name), drop(st, name))
-BY_PATH(lremovexattr, false, int, (const char* path, const char* name), (path, name),
+BY_PATH(removexattr, true, int, (const char* path, const char* name), (path, name), 0,
         drop(st, name))
-BY_DESCRIPTOR(fremovexattr, int, (int fd, const char* name), (fd, name), drop(st, name))
+BY_PATH(lremovexattr, false, int, (const char* path, const char* name), (path, name), 0,
+        drop(st, name))
+BY_DESCRIPTOR(fremovexattr, int, (int fd, const char* name), (fd, name), 0, drop(st, name))
 
 }  // namespace serve
 }  // namespace posix

@@ -84,6 +84,11 @@ static int walk(Found* found, unsigned flags, char* rest, size_t capacity) {
   if (error == -ENOENT && found->parent != 0) error = 0;
   if (error < 0) return error;
   size_t name = strlen(rest);
+  // A link's text ended in "/".
+  if (name > 1 && rest[name - 1] == '/') {
+    rest[--name] = '\0';
+    found->slash = true;
+  }
   if (name > NAME_MAX) return -ENAMETOOLONG;
   memcpy(found->name, rest, name + 1);
   if (found->exists && found->slash && !own && !S_ISDIR(found->st.mode)) return -ENOTDIR;

@@ -153,14 +153,15 @@ static bool may_lock(Entry* entry, int type) {
 }
 
 int record(Entry* entry, int command, struct flock* lock) {
-  if (entry->kind == Kind::kName) return -EBADF;
+  if ((cairn_file_get_flags(entry->file) & O_PATH) != 0) return -EBADF;
   if (lock == nullptr) return -EFAULT;
   bool of_description = command == F_OFD_GETLK || command == F_OFD_SETLK || command == F_OFD_SETLKW;
   bool query = command == F_GETLK || command == F_OFD_GETLK;
-  if (!query && !may_lock(entry, lock->l_type)) return -EBADF;
   struct flock asked = *lock;
   int error = from_start(entry, &asked);
   if (error < 0) return error;
+  if (asked.l_start < 0 || (asked.l_len < 0 && asked.l_start + asked.l_len < 0)) return -EINVAL;
+  if (!query && !may_lock(entry, lock->l_type)) return -EBADF;
   int fd = of_description ? description_companion(entry) : posix_companion(entry);
   if (fd < 0) return fd;
   int before = errno;
@@ -184,7 +185,9 @@ namespace posix::serve {
 int flock(int fd, int operation) {
   table::Use use(fd);
   if (!use) return real::flock(fd, operation);
-  if (use->kind == Kind::kName) return fail(-EBADF);
+  int what = operation & ~LOCK_NB;
+  if (what != LOCK_SH && what != LOCK_EX && what != LOCK_UN) return fail(-EINVAL);
+  if ((cairn_file_get_flags(use->file) & O_PATH) != 0) return fail(-EBADF);
   int companion = locks::description_companion(use.get());
   return companion < 0 ? fail(companion) : real::flock(companion, operation);
 }

@@ -9,6 +9,7 @@
 #include "posix/calls.h"
 #include "posix/log.h"
 #include "posix/mappings.h"
+#include "posix/open.h"
 #include "posix/pool.h"
 #include "posix/table.h"
 
@@ -90,15 +91,17 @@ static bool forget(uintptr_t start, uintptr_t end) {
   return any;
 }
 
+// In the kernel's order.
 static int check(const table::Use& use, size_t size, int protection, int flags, off_t offset) {
-  if (size == 0 || offset < 0 || (offset & 4095) != 0) return -EINVAL;
-  if (use->kind == Kind::kDirectory) return -ENODEV;
-  if (use->kind == Kind::kName) return -EBADF;
+  if ((offset & 4095) != 0) return -EINVAL;
+  if (is_path(use)) return -EBADF;
+  int type = flags & MAP_TYPE;
+  bool known = type == MAP_PRIVATE || type == MAP_SHARED || type == MAP_SHARED_VALIDATE;
+  if (size == 0 || offset < 0 || !known) return -EINVAL;
   int access = cairn_file_get_flags(use->file) & O_ACCMODE;
   if (access == O_WRONLY) return -EACCES;
-  bool shared = (flags & MAP_TYPE) != MAP_PRIVATE;
-  if (shared && (protection & PROT_WRITE) != 0 && access != O_RDWR) return -EACCES;
-  return 0;
+  if (type != MAP_PRIVATE && (protection & PROT_WRITE) != 0 && access != O_RDWR) return -EACCES;
+  return use->kind == Kind::kDirectory ? -ENODEV : 0;
 }
 
 static void* failed(int error) {
@@ -227,10 +230,29 @@ int msync(void* address, size_t size, int flags) {
   return static_cast<int>(result(cairn_msync(pool, address, size, flags)));
 }
 
+// MADV_REMOVE punches a hole into the file; the system's would punch it into the pool's segments.
+static int remove_range(void* address, size_t size) {
+  uintptr_t start = number(address), end = start + rounded(size);
+  if ((start & 4095) != 0) return -EINVAL;
+  pthread_mutex_lock(&mutex);
+  const Mapping* mapping = find(start, end);
+  int error = -ENOMEM;  // some of it is not mapped, or not ours
+  if (mapping != nullptr && mapping->start <= start && end <= mapping->end) {
+    bool shared = (mapping->flags & MAP_TYPE) != MAP_PRIVATE;
+    bool writable = (cairn_file_get_flags(mapping->file) & O_ACCMODE) == O_RDWR;
+    constexpr int kPunch = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+    error = shared && writable
+                ? cairn_fallocate(mapping->file, kPunch, mapping->offset + (start - mapping->start),
+                                  end - start)
+                : -EACCES;
+  }
+  pthread_mutex_unlock(&mutex);
+  return error;
+}
+
 int madvise(void* address, size_t size, int advice) {
-  // It would punch holes into the pool's segments.
-  if (advice == MADV_REMOVE && is_ours(address, size))
-    return refuse("madvise(MADV_REMOVE)", nullptr, EINVAL);
+  if (advice == MADV_REMOVE && size > 0 && is_ours(address, size))
+    return static_cast<int>(result(remove_range(address, size)));
   return real::madvise(address, size, advice);
 }
 

@@ -1,4 +1,6 @@
 // Creating, removing and moving names.
+#include "posix/names.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -14,8 +16,7 @@
 
 namespace posix {
 
-// A place for a new name: outside (1), or a negative errno, or 0 with a name that does not exist.
-static int find_free(int dir, const char* path, Found* found) {
+int find_free(int dir, const char* path, Found* found) {
   int error = find(dir, path, kOwnName, found);
   if (error < 0) return error;
   if (found->descriptor >= 0) return -EEXIST;
@@ -23,6 +24,12 @@ static int find_free(int dir, const char* path, Found* found) {
   if (found->exists) return -EEXIST;
   return permitted_in(found->parent, W_OK | X_OK);
 }
+
+bool is_nowhere(int dir, const char* path) {
+  return path[0] != '/' && dir != AT_FDCWD && real::fcntl(dir, F_GETFD, nullptr) < 0;
+}
+
+int done(int error) { return static_cast<int>(result(error == -ESTALE ? -ENOENT : error)); }
 
 // A name that is to go: its own last component, never what a link says.
 static int find_removable(int dir, const char* path, Found* found) {
@@ -77,7 +84,6 @@ static int remove_file(Found& found) {
 }
 
 static int rename_covered(Found& from, Found& to, unsigned flags) {
-  if ((flags & ~3U) != 0 || flags == 3) return -EINVAL;
   bool keep = (flags & RENAME_NOREPLACE) != 0;
   if (from.exists && is_fixed(from)) return -EBUSY;
   if (to.exists && is_fixed(to)) return keep ? -EEXIST : -EBUSY;
@@ -96,9 +102,6 @@ static int rename_covered(Found& from, Found& to, unsigned flags) {
   return error;
 }
 
-// ESTALE: the directory went away since it was found.
-static int done(int error) { return static_cast<int>(result(error == -ESTALE ? -ENOENT : error)); }
-
 namespace serve {
 
 int mkdirat(int dir, const char* path, mode_t mode) {
@@ -115,8 +118,24 @@ int mkdir(const char* path, mode_t mode) {
   return serve::mkdirat(AT_FDCWD, path, mode);
 }
 
+// What can be made at all; the kernel says so before it looks for the place.
+static int check_type(mode_t mode) {
+  switch (mode & S_IFMT) {
+    case 0:
+    case S_IFREG:
+    case S_IFIFO:
+    case S_IFSOCK:
+    case S_IFCHR:
+    case S_IFBLK:
+      return 0;
+    default:
+      return S_ISDIR(mode) ? -EPERM : -EINVAL;
+  }
+}
+
 int mknodat(int dir, const char* path, mode_t mode, dev_t device) {
   if (outside(dir, path)) return real::mknodat(dir, path, mode, device);
+  if (int wrong = check_type(mode); wrong < 0) return fail(wrong);
   Found found;
   int error = find_free(dir, path, &found);
   if (error > 0) return real::mknodat(found.dir, found.path, mode, device);
@@ -166,6 +185,8 @@ int renameat2(int from_dirfd, const char* from, int to_dirfd, const char* to, un
   bool from_outside = outside(from_dirfd, from);
   bool to_outside = outside(to_dirfd, to);
   if (from_outside && to_outside) return real::renameat2(from_dirfd, from, to_dirfd, to, flags);
+  if ((flags & ~3U) != 0 || flags == 3) return fail(-EINVAL);
+  if (is_nowhere(from_dirfd, from) || is_nowhere(to_dirfd, to)) return fail(-EBADF);
   Found source, target;
   // Where both names lie is looked at before what the first one names, as the kernel does.
   int error = from_outside ? 0 : find(from_dirfd, from, kOwnName, &source);
@@ -173,6 +194,9 @@ int renameat2(int from_dirfd, const char* from, int to_dirfd, const char* to, un
   from_outside = from_outside || (error == 0 && source.outside());
   int error_to = to_outside ? 0 : find(to_dirfd, to, kOwnName, &target);
   if (error_to < 0 && !(error_to == -ENAMETOOLONG && is_long(to))) return done(error_to);
+  // What the last names are comes before how long they are.
+  bool dots = names_dot(to, ".") || names_dot(to, "..");
+  if (error < 0 && dots) return done((flags & RENAME_NOREPLACE) != 0 ? -EEXIST : -EBUSY);
   // A last name that is too long is met only now.
   if (error < 0) return done(error);
   if (error_to < 0 && !from_outside && !source.exists) return done(-ENOENT);
@@ -197,90 +221,6 @@ int renameat(int from_dirfd, const char* from, int to_dirfd, const char* to) {
 int rename(const char* from, const char* to) {
   if (outside(from) && outside(to)) return real::rename(from, to);
   return serve::renameat2(AT_FDCWD, from, AT_FDCWD, to, 0);
-}
-
-// Names an open file, also one that never had a name (O_TMPFILE).
-static int link_descriptor(int fd, int to_dirfd, const char* to) {
-  table::Use use(fd);
-  if (!use) return fail(-ENOENT);
-  cairn_stat st;
-  Found target;
-  int error = outside(to_dirfd, to) ? 1 : find_free(to_dirfd, to, &target);
-  if (error > 0 || (error == 0 && target.cover != use->cover && use->cover != nullptr))
-    return fail(-EXDEV);
-  if (error == 0 && target.slash) error = -ENOENT;
-  if (error == 0) error = cairn_fstat(use->file, &st);
-  if (error == 0 && S_ISDIR(st.mode)) error = -EPERM;
-  // What has lost its last name stays without, and O_EXCL asked for that.
-  int flags = cairn_file_get_flags(use->file);
-  bool may_be_named = (flags & O_TMPFILE) == O_TMPFILE && (flags & O_EXCL) == 0 && !use->named;
-  if (error == 0 && st.nlink == 0 && !may_be_named) error = -ENOENT;
-  if (error == 0) error = cairn_link_ino(pool, st.ino, target.parent, target.name);
-  if (error == 0) use->named = true;
-  return done(error);
-}
-
-int linkat(int from_dirfd, const char* from, int to_dirfd, const char* to, int flags) {
-  bool from_outside = outside(from_dirfd, from);
-  bool to_outside = outside(to_dirfd, to);
-  if ((flags & AT_EMPTY_PATH) != 0 && from[0] == '\0' && table::is_covered(from_dirfd))
-    return link_descriptor(from_dirfd, to_dirfd, to);
-  if (from_outside && to_outside) return real::linkat(from_dirfd, from, to_dirfd, to, flags);
-  Found source, target;
-  unsigned how = (flags & AT_SYMLINK_FOLLOW) != 0 ? 0 : CAIRN_NOFOLLOW;
-  int error = from_outside ? 0 : find_existing(from_dirfd, from, how, &source);
-  if (error < 0) return done(error);
-  if (source.descriptor >= 0 && how == 0) return link_descriptor(source.descriptor, to_dirfd, to);
-  from_outside = from_outside || source.outside();
-  error = to_outside ? 1 : find_free(to_dirfd, to, &target);
-  if (error < 0) return done(error);
-  to_outside = error > 0;
-  if (from_outside && to_outside) {
-    bool plain_from = source.path == nullptr, plain_to = target.path == nullptr;
-    return real::linkat(plain_from ? from_dirfd : source.dir, plain_from ? from : source.path,
-                        plain_to ? to_dirfd : target.dir, plain_to ? to : target.path, flags);
-  }
-  if (from_outside || to_outside || source.cover != target.cover) return fail(-EXDEV);
-  if (target.slash) return fail(-ENOENT);
-  if (S_ISDIR(source.st.mode)) return fail(-EPERM);
-  return done(
-      cairn_link(pool, source.parent, source.name, target.parent, target.name, CAIRN_NOFOLLOW));
-}
-
-int link(const char* from, const char* to) {
-  if (outside(from) && outside(to)) return real::link(from, to);
-  return serve::linkat(AT_FDCWD, from, AT_FDCWD, to, 0);
-}
-
-int symlinkat(const char* target, int dir, const char* path) {
-  if (outside(dir, path)) return real::symlinkat(target, dir, path);
-  if (target[0] == '\0') return fail(-ENOENT);
-  Found found;
-  int error = find_free(dir, path, &found);
-  if (error > 0) return real::symlinkat(target, found.dir, found.path);
-  if (error == 0 && found.slash) error = -ENOENT;
-  if (error == 0) error = cairn_symlink(pool, target, found.parent, found.name);
-  return done(error);
-}
-
-int symlink(const char* target, const char* path) {
-  if (outside(path)) return real::symlink(target, path);
-  return serve::symlinkat(target, AT_FDCWD, path);
-}
-
-ssize_t readlinkat(int dir, const char* path, char* buffer, size_t size) {
-  if (outside(dir, path)) return real::readlinkat(dir, path, buffer, size);
-  Found found;
-  int error = find_existing(dir, path, CAIRN_NOFOLLOW, &found);
-  if (error < 0) return fail(error);
-  if (found.outside()) return real::readlinkat(found.dir, found.path, buffer, size);
-  if (size == 0 || !S_ISLNK(found.st.mode)) return fail(-EINVAL);
-  return result(cairn_readlink(pool, found.parent, found.name, buffer, size));
-}
-
-ssize_t readlink(const char* path, char* buffer, size_t size) {
-  if (outside(path)) return real::readlink(path, buffer, size);
-  return serve::readlinkat(AT_FDCWD, path, buffer, size);
 }
 
 int chroot(const char* path) {

@@ -90,6 +90,7 @@ static int open_existing(const cairn_stat& st, bool slash, int flags, cairn_file
     if (int error = permitted(st, access_of(flags)); error < 0) return error;
     if ((flags & O_NOATIME) != 0 && owns(st) < 0) return -EPERM;
     if (S_ISFIFO(st.mode)) return kFifo;
+    if (S_ISDIR(st.mode) && (flags & O_DIRECT) != 0) return -EINVAL;
   }
   int error = cairn_open_ino(pool, st.ino, engine_flags(flags & ~O_TRUNC), file);
   if (error == 0 && (flags & O_TRUNC) != 0 && !path_only) {
@@ -102,7 +103,6 @@ static int open_existing(const cairn_stat& st, bool slash, int flags, cairn_file
 static int create(const Found& found, int flags, mode_t mode, cairn_file** file) {
   if ((flags & O_CREAT) == 0) return -ENOENT;
   if (found.slash) return -EISDIR;
-  if ((flags & O_DIRECTORY) != 0) return -EINVAL;
   if (int error = permitted_in(found.parent, W_OK | X_OK); error < 0) return error;
   int kept = engine_flags(flags) | (flags & (O_CREAT | O_EXCL)) | O_NOFOLLOW;
   return cairn_open(pool, found.parent, found.name, kept, masked(mode), file);
@@ -111,7 +111,6 @@ static int create(const Found& found, int flags, mode_t mode, cairn_file** file)
 static int open_temporary(const Found& found, int flags, mode_t mode, cairn_file** file) {
   if (!found.exists) return -ENOENT;
   if (!S_ISDIR(found.st.mode)) return -ENOTDIR;
-  if ((flags & O_ACCMODE) == O_RDONLY) return -EINVAL;
   if (int error = permitted(found.st, W_OK | X_OK); error < 0) return error;
   int kept = engine_flags(flags) | (flags & O_EXCL);
   return cairn_open(pool, found.st.ino, ".", kept, masked(mode), file);
@@ -135,7 +134,22 @@ static bool ends_in_slash(const char* path) {
   return length > 0 && path[length - 1] == '/';
 }
 
+// What the kernel says to the flags before it looks at the path; O_PATH makes it forget most of them.
+static int check_flags(int* flags) {
+  if ((*flags & O_PATH) != 0) {
+    *flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    return 0;
+  }
+  constexpr int kTemporaryBit = O_TMPFILE & ~O_DIRECTORY;
+  if ((*flags & O_CREAT) != 0 && (*flags & O_DIRECTORY) != 0) return -EINVAL;
+  bool temporary = (*flags & kTemporaryBit) != 0;
+  if (temporary && ((*flags & O_DIRECTORY) == 0 || (*flags & O_ACCMODE) == O_RDONLY))
+    return -EINVAL;
+  return 0;
+}
+
 static int open_covered(int dir, const char* path, int flags, mode_t mode) {
+  if (int error = check_flags(&flags); error < 0) return fail(error);
   bool temporary = (flags & O_TMPFILE) == O_TMPFILE;
   bool exclusive = (flags & O_CREAT) != 0 && (flags & O_EXCL) != 0 && !temporary;
   bool follow = (flags & O_NOFOLLOW) == 0 && !exclusive;
@@ -145,6 +159,8 @@ static int open_covered(int dir, const char* path, int flags, mode_t mode) {
     bool creates = (flags & O_CREAT) != 0 && !temporary;
     unsigned how = creates && ends_in_slash(path) ? kOwnName : follow ? 0 : CAIRN_NOFOLLOW;
     int error = find(dir, path, how, &found);
+    // A link's text ended in "/", at what is no directory: nothing can be created by such a name.
+    if (error == -ENOTDIR && creates && found.parent != 0) error = -EISDIR;
     if (error < 0) return fail(error);
     if (found.descriptor >= 0) return static_cast<int>(result(reopen(found.descriptor, flags)));
     if (found.outside()) {
@@ -153,7 +169,9 @@ static int open_covered(int dir, const char* path, int flags, mode_t mode) {
       if (fd >= 0 && fd <= 2) streams::landed(fd);
       return fd;
     }
-    if (creates && found.slash) return fail(-EISDIR);
+    // "./" and "../" are there, so that only O_EXCL is at odds with them.
+    bool dots = strcmp(found.name, ".") == 0 || strcmp(found.name, "..") == 0;
+    if (creates && found.slash && !(found.exists && dots)) return fail(-EISDIR);
     cairn_file* file = nullptr;
     if (temporary) {
       error = open_temporary(found, flags, mode, &file);

@@ -1,6 +1,7 @@
 // Opening: from a path to a descriptor in the table.
 #pragma once
 
+#include <fcntl.h>
 #include <sys/types.h>
 
 #include "posix/table.h"
@@ -16,6 +17,12 @@ int install(cairn_file* file, Kind kind, Cover* cover, bool close_on_exec);
 
 // A descriptor that the kernel has just given for something else: whatever the table says of it is old.
 int fresh(int fd);
+
+// Opened with O_PATH: the name is held, the file is not open.
+inline bool is_path(const table::Use& use) {
+  return use->kind == Kind::kName ||
+         (use->kind == Kind::kDirectory && (cairn_file_get_flags(use->file) & O_PATH) != 0);
+}
 
 // The process's umask, followed from the first attach on.
 void read_umask();

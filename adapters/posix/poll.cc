@@ -6,6 +6,7 @@
 
 #include "posix/calls.h"
 #include "posix/log.h"
+#include "posix/open.h"
 #include "posix/table.h"
 
 namespace posix {
@@ -37,9 +38,12 @@ static int poll_mixed(struct pollfd* fds, nfds_t count, const struct timespec* t
   if (got >= 0) {
     got = 0;
     for (nfds_t i = 0; i < count; ++i) {
-      bool ours = table::is_covered(fds[i].fd);
-      fds[i].revents =
-          ours ? static_cast<decltype(fds[i].revents)>(fds[i].events & kAlways) : others[i].revents;
+      table::Use use(fds[i].fd);
+      fds[i].revents = others[i].revents;
+      if (use) {
+        auto says = is_path(use) ? POLLNVAL : fds[i].events & kAlways;
+        fds[i].revents = static_cast<decltype(fds[i].revents)>(says);
+      }
       if (fds[i].revents != 0) ++got;
     }
   }

@@ -6,6 +6,7 @@
 #include "posix/calls.h"
 #include "posix/covered.h"
 #include "posix/log.h"
+#include "posix/open.h"
 #include "posix/table.h"
 
 namespace posix {
@@ -45,28 +46,10 @@ ssize_t vmsplice(int fd, const struct iovec* vector, size_t count, unsigned flag
   return fail(-EBADF);
 }
 
-static bool any_covered(char* const* paths) {
-  for (; paths != nullptr && *paths != nullptr; ++paths) {
-    if (is_covered(AT_FDCWD, *paths)) return true;
-  }
-  return false;
-}
-
-void* fts_open(char* const* paths, int options, void* order) {
-  if (!any_covered(paths)) return real::fts_open(paths, options, order);
-  refuse("fts_open", paths[0], ENOSYS);
-  return nullptr;
-}
-
-void* fts64_open(char* const* paths, int options, void* order) {
-  if (!any_covered(paths)) return real::fts64_open(paths, options, order);
-  refuse("fts_open", paths[0], ENOSYS);
-  return nullptr;
-}
-
 int ioctl(int fd, unsigned long request, void* argument) {
   table::Use use(fd);
   if (!use) return real::ioctl(fd, request, argument);
+  if (is_path(use) && request != FIOCLEX && request != FIONCLEX) return fail(-EBADF);
   switch (request) {
     case FIOCLEX:
       return real::fcntl(fd, F_SETFD, reinterpret_cast<void*>(intptr_t{FD_CLOEXEC}));
@@ -89,6 +72,13 @@ int ioctl(int fd, unsigned long request, void* argument) {
     default:
       return fail(-ENOTTY);
   }
+}
+
+int isatty(int fd) {
+  table::Use use(fd);
+  if (!use) return real::isatty(fd);
+  errno = is_path(use) ? EBADF : ENOTTY;
+  return 0;
 }
 
 }  // namespace serve

@@ -101,8 +101,13 @@ static bool outside_at(int dir, const char* path, int flags) {
 
 namespace serve {
 
+// Flags are looked at before what they are for.
+static bool unknown(int flags, int known) { return (flags & ~known) != 0; }
+
 int fstatat(int dir, const char* path, struct stat* st, int flags) {
   if (outside_at(dir, path, flags)) return real::fstatat(dir, path, st, flags);
+  if (unknown(flags, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_SYNC_TYPE))
+    return fail(-EINVAL);
   Found found;
   cairn_stat state;
   int error = state_of(dir, path, flags, &found, &state);
@@ -135,6 +140,9 @@ int fstat(int fd, struct stat* st) {
 int statx(int dir, const char* path, int flags, unsigned mask, struct statx* st) {
   if (path == nullptr || outside_at(dir, path, flags))
     return real::statx(dir, path, flags, mask, st);
+  if ((mask & STATX__RESERVED) != 0 || (flags & AT_STATX_SYNC_TYPE) == AT_STATX_SYNC_TYPE ||
+      unknown(flags, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_SYNC_TYPE))
+    return fail(-EINVAL);
   Found found;
   cairn_stat state;
   int error = state_of(dir, path, flags, &found, &state);
@@ -146,7 +154,9 @@ int statx(int dir, const char* path, int flags, unsigned mask, struct statx* st)
 
 int faccessat(int dir, const char* path, int mode, int flags) {
   if (outside(dir, path)) return real::faccessat(dir, path, mode, flags);
-  if ((mode & ~(R_OK | W_OK | X_OK)) != 0) return fail(-EINVAL);
+  if ((mode & ~(R_OK | W_OK | X_OK)) != 0 ||
+      unknown(flags, AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
+    return fail(-EINVAL);
   Found found;
   cairn_stat state;
   int error = state_of(dir, path, flags, &found, &state);

@@ -55,6 +55,8 @@ Entry* make(Kind kind, cairn_file* file) {
   entry->kind = kind;
   entry->passed_on = false;
   entry->named = false;
+  entry->owner = 0;
+  entry->signal = 0;
   entry->file = file;
   entry->ino = file != nullptr ? cairn_file_ino(file) : 0;
   entry->cover = nullptr;

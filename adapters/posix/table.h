@@ -38,6 +38,8 @@ struct Entry {
   cairn_ino ino = 0;
   Cover* cover = nullptr;        // directories: where paths from here lead
   std::atomic<int> lock_fd{-1};  // companion for flock and OFD locks (locks.h)
+  std::atomic<int> owner{0};     // fcntl's F_SETOWN and F_SETSIG: kept for who asks; no signal is
+  std::atomic<int> signal{0};    // ever sent for a file
   char* path = nullptr;          // ancestors: where it is
   Entry* next = nullptr;         // free list
 };

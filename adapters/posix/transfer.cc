@@ -66,6 +66,8 @@ ssize_t sendfile(int to, int from, off_t* offset, size_t size) {
       (writing & O_ACCMODE) == O_RDONLY || (writing & O_PATH) != 0)
     return fail(-EBADF);
   if ((writing & O_APPEND) != 0) return fail(-EINVAL);
+  struct stat st;
+  if (serve::fstat(from, &st) == 0 && S_ISDIR(st.st_mode)) return fail(-EINVAL);
   if (size > 0x7ffff000) size = 0x7ffff000;
   table::Use source(from);
   if (source && offset == nullptr && source.get() == table::peek(to)) {
@@ -84,14 +86,11 @@ ssize_t copy_file_range(int from, off_t* from_offset, int to, off_t* to_offset, 
   if (!ours && !table::is_covered(from))
     return real::copy_file_range(from, from_offset, to, to_offset, size, flags);
   // One of them is of another file system, which the kernel refuses as well.
-  if (ours != table::is_covered(from)) {
-    errno = EXDEV;
-    return -1;
-  }
+  if (ours != table::is_covered(from))
+    return fail(real::fcntl(ours ? from : to, F_GETFD, nullptr) < 0 ? -EBADF : -EXDEV);
   table::Use source(from);
   table::Use target(to);
-  if (!source || !target || source->kind == Kind::kName || target->kind == Kind::kName)
-    return fail(-EBADF);
+  if (!source || !target || is_path(source) || is_path(target)) return fail(-EBADF);
   if (flags != 0) return fail(-EINVAL);
   if (source->kind == Kind::kDirectory || target->kind == Kind::kDirectory) return fail(-EISDIR);
   int reading = cairn_file_get_flags(source->file), writing = cairn_file_get_flags(target->file);
@@ -134,10 +133,8 @@ ssize_t splice(int from, off_t* from_offset, int to, off_t* to_offset, size_t si
 int ftruncate(int fd, off_t size) {
   table::Use use(fd);
   if (!use) return real::ftruncate(fd, size);
-  if (size < 0 || use->kind != Kind::kFile) {
-    errno = use->kind == Kind::kName ? EBADF : EINVAL;
-    return -1;
-  }
+  if (size < 0) return fail(-EINVAL);
+  if (use->kind != Kind::kFile) return fail(is_path(use) ? -EBADF : -EINVAL);
   if ((cairn_file_get_flags(use->file) & O_ACCMODE) == O_RDONLY) {
     errno = EINVAL;
     return -1;
@@ -147,12 +144,12 @@ int ftruncate(int fd, off_t size) {
 
 int truncate(const char* path, off_t size) {
   if (outside(path)) return real::truncate(path, size);
+  if (size < 0) return fail(-EINVAL);
   Found found;
   int error = find_existing(AT_FDCWD, path, 0, &found);
   if (error < 0) return fail(error);
   if (found.descriptor >= 0) return serve::ftruncate(found.descriptor, size);
   if (found.outside()) return real::truncate(found.path, size);
-  if (size < 0) return fail(-EINVAL);
   if (S_ISDIR(found.st.mode)) return fail(-EISDIR);
   if (!S_ISREG(found.st.mode)) return fail(-EINVAL);
   error = permitted(found.st, W_OK);
@@ -160,41 +157,51 @@ int truncate(const char* path, off_t size) {
   return static_cast<int>(result(error));
 }
 
+static int allocate(const table::Use& use, int mode, off_t offset, off_t size) {
+  if (is_path(use)) return -EBADF;
+  if (offset < 0 || size <= 0) return -EINVAL;
+  constexpr int kHole = FALLOC_FL_PUNCH_HOLE, kKeep = FALLOC_FL_KEEP_SIZE;
+  if ((mode & ~(kHole | kKeep | FALLOC_FL_ZERO_RANGE)) != 0 ||
+      ((mode & kHole) != 0 && (mode & ~kHole) != kKeep))
+    return -EOPNOTSUPP;
+  // No directory is open for writing.
+  if ((cairn_file_get_flags(use->file) & O_ACCMODE) == O_RDONLY) return -EBADF;
+  return cairn_fallocate(use->file, mode, static_cast<uint64_t>(offset),
+                         static_cast<uint64_t>(size));
+}
+
 int fallocate(int fd, int mode, off_t offset, off_t size) {
   table::Use use(fd);
   if (!use) return real::fallocate(fd, mode, offset, size);
-  if (offset < 0 || size <= 0) return fail(-EINVAL);
-  if (use->kind == Kind::kDirectory) return fail(-ENODEV);
-  return static_cast<int>(result(cairn_fallocate(use->file, mode, static_cast<uint64_t>(offset),
-                                                 static_cast<uint64_t>(size))));
+  return static_cast<int>(result(allocate(use, mode, offset, size)));
 }
 
 // Returns the error and leaves errno alone.
 int posix_fallocate(int fd, off_t offset, off_t size) {
   table::Use use(fd);
   if (!use) return real::posix_fallocate(fd, offset, size);
-  if (offset < 0 || size <= 0) return EINVAL;
-  if (use->kind == Kind::kDirectory) return ENODEV;
-  return -cairn_fallocate(use->file, 0, static_cast<uint64_t>(offset), static_cast<uint64_t>(size));
+  return -allocate(use, 0, offset, size);
 }
 
 int posix_fadvise(int fd, off_t offset, off_t size, int advice) {
   table::Use use(fd);
   if (!use) return real::posix_fadvise(fd, offset, size, advice);
-  if (use->kind == Kind::kName) return EBADF;
+  if (is_path(use)) return EBADF;
   return size < 0 || advice < POSIX_FADV_NORMAL || advice > POSIX_FADV_NOREUSE ? EINVAL : 0;
 }
 
 ssize_t readahead(int fd, off_t offset, size_t size) {
   table::Use use(fd);
   if (!use) return real::readahead(fd, offset, size);
-  return use->kind == Kind::kFile ? 0 : fail(use->kind == Kind::kName ? -EBADF : -EINVAL);
+  bool reads = !is_path(use) && (cairn_file_get_flags(use->file) & O_ACCMODE) != O_WRONLY;
+  if (!reads) return fail(-EBADF);
+  return use->kind == Kind::kFile ? 0 : fail(-EINVAL);
 }
 
 int sync_file_range(int fd, off_t offset, off_t size, unsigned flags) {
   table::Use use(fd);
   if (!use) return real::sync_file_range(fd, offset, size, flags);
-  if (use->kind == Kind::kName) return fail(-EBADF);
+  if (is_path(use)) return fail(-EBADF);
   if (offset < 0 || size < 0 || flags > 7) return fail(-EINVAL);
   return static_cast<int>(result(cairn_fdatasync(use->file)));
 }
@@ -202,21 +209,21 @@ int sync_file_range(int fd, off_t offset, off_t size, unsigned flags) {
 int fsync(int fd) {
   table::Use use(fd);
   if (!use) return real::fsync(fd);
-  if (use->kind == Kind::kName) return fail(-EBADF);
+  if (is_path(use)) return fail(-EBADF);
   return static_cast<int>(result(cairn_fsync(use->file)));
 }
 
 int fdatasync(int fd) {
   table::Use use(fd);
   if (!use) return real::fdatasync(fd);
-  if (use->kind == Kind::kName) return fail(-EBADF);
+  if (is_path(use)) return fail(-EBADF);
   return static_cast<int>(result(cairn_fdatasync(use->file)));
 }
 
 int syncfs(int fd) {
   table::Use use(fd);
   if (!use) return real::syncfs(fd);
-  if (use->kind == Kind::kName) return fail(-EBADF);
+  if (is_path(use)) return fail(-EBADF);
   return static_cast<int>(result(cairn_fsync(use->file)));
 }
 

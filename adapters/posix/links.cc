@@ -1,0 +1,100 @@
+// Hard and symbolic links.
+#include <string.h>
+
+#include "posix/calls.h"
+#include "posix/log.h"
+#include "posix/names.h"
+#include "posix/pool.h"
+#include "posix/table.h"
+
+namespace posix::serve {
+
+// Names an open file, also one that never had a name (O_TMPFILE).
+static int link_descriptor(int fd, int to_dirfd, const char* to) {
+  table::Use use(fd);
+  if (!use) return fail(-ENOENT);
+  cairn_stat st;
+  Found target;
+  int error = outside(to_dirfd, to) ? 1 : find_free(to_dirfd, to, &target);
+  if (error > 0 || (error == 0 && target.cover != use->cover && use->cover != nullptr))
+    return fail(-EXDEV);
+  if (error == 0 && target.slash) error = -ENOENT;
+  if (error == 0) error = cairn_fstat(use->file, &st);
+  if (error == 0 && S_ISDIR(st.mode)) error = -EPERM;
+  // What has lost its last name stays without, and O_EXCL asked for that.
+  int flags = cairn_file_get_flags(use->file);
+  bool may_be_named = (flags & O_TMPFILE) == O_TMPFILE && (flags & O_EXCL) == 0 && !use->named;
+  if (error == 0 && st.nlink == 0 && !may_be_named) error = -ENOENT;
+  if (error == 0) error = cairn_link_ino(pool, st.ino, target.parent, target.name);
+  if (error == 0) use->named = true;
+  return done(error);
+}
+
+int linkat(int from_dirfd, const char* from, int to_dirfd, const char* to, int flags) {
+  bool from_outside = outside(from_dirfd, from);
+  bool to_outside = outside(to_dirfd, to);
+  if ((flags & AT_EMPTY_PATH) != 0 && from[0] == '\0' && table::is_covered(from_dirfd))
+    return link_descriptor(from_dirfd, to_dirfd, to);
+  if (from_outside && to_outside) return real::linkat(from_dirfd, from, to_dirfd, to, flags);
+  if ((flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH)) != 0) return fail(-EINVAL);
+  if (is_nowhere(from_dirfd, from) || is_nowhere(to_dirfd, to)) return fail(-EBADF);
+  if ((flags & AT_EMPTY_PATH) != 0 && from[0] == '\0' && from_dirfd == AT_FDCWD) from = ".";
+  Found source, target;
+  unsigned how = (flags & AT_SYMLINK_FOLLOW) != 0 ? 0 : CAIRN_NOFOLLOW;
+  int error = from_outside ? 0 : find_existing(from_dirfd, from, how, &source);
+  if (error < 0) return done(error);
+  if (source.descriptor >= 0 && how == 0) return link_descriptor(source.descriptor, to_dirfd, to);
+  from_outside = from_outside || source.outside();
+  error = to_outside ? 1 : find_free(to_dirfd, to, &target);
+  if (error < 0) return done(error);
+  to_outside = error > 0;
+  if (from_outside && to_outside) {
+    bool plain_from = source.path == nullptr, plain_to = target.path == nullptr;
+    return real::linkat(plain_from ? from_dirfd : source.dir, plain_from ? from : source.path,
+                        plain_to ? to_dirfd : target.dir, plain_to ? to : target.path, flags);
+  }
+  if (from_outside || to_outside || source.cover != target.cover) return fail(-EXDEV);
+  if (target.slash) return fail(-ENOENT);
+  if (S_ISDIR(source.st.mode)) return fail(-EPERM);
+  return done(
+      cairn_link(pool, source.parent, source.name, target.parent, target.name, CAIRN_NOFOLLOW));
+}
+
+int link(const char* from, const char* to) {
+  if (outside(from) && outside(to)) return real::link(from, to);
+  return serve::linkat(AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+int symlinkat(const char* target, int dir, const char* path) {
+  if (outside(dir, path)) return real::symlinkat(target, dir, path);
+  if (target[0] == '\0') return fail(-ENOENT);
+  Found found;
+  int error = find_free(dir, path, &found);
+  if (error > 0) return real::symlinkat(target, found.dir, found.path);
+  if (error == 0 && found.slash) error = -ENOENT;
+  if (error == 0) error = cairn_symlink(pool, target, found.parent, found.name);
+  return done(error);
+}
+
+int symlink(const char* target, const char* path) {
+  if (outside(path)) return real::symlink(target, path);
+  return serve::symlinkat(target, AT_FDCWD, path);
+}
+
+ssize_t readlinkat(int dir, const char* path, char* buffer, size_t size) {
+  if (outside(dir, path)) return real::readlinkat(dir, path, buffer, size);
+  if (size == 0) return fail(-EINVAL);
+  Found found;
+  int error = find_existing(dir, path, CAIRN_NOFOLLOW, &found);
+  if (error < 0) return fail(error);
+  if (found.outside()) return real::readlinkat(found.dir, found.path, buffer, size);
+  if (!S_ISLNK(found.st.mode)) return fail(-EINVAL);
+  return result(cairn_readlink(pool, found.parent, found.name, buffer, size));
+}
+
+ssize_t readlink(const char* path, char* buffer, size_t size) {
+  if (outside(path)) return real::readlink(path, buffer, size);
+  return serve::readlinkat(AT_FDCWD, path, buffer, size);
+}
+
+}  // namespace posix::serve

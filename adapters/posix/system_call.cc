@@ -1,0 +1,168 @@
+// syscall(): programs and run-times that name a call by its number (Rust's and Node's, for calls that the C
+// library lacked) meet the same files as by its name. Where number and name differ in what they take or
+// return, the number's way holds.
+#include <string.h>
+#include <sys/syscall.h>
+
+#include <utility>
+
+#include "posix/calls.h"
+#include "posix/covered.h"
+#include "posix/log.h"
+#include "posix/table.h"
+
+namespace posix {
+
+namespace {
+
+struct Arguments {
+  long value[6];  // NOLINT(google-runtime-int): the kernel's
+};
+
+template <typename T>
+T as(long value) {  // NOLINT(google-runtime-int)
+  if constexpr (std::is_pointer_v<T>) {
+    return reinterpret_cast<T>(value);
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
+// `call` with as many of the arguments as it takes.
+template <typename Result, typename... Parameters, size_t... kIndex>
+auto spread(Result (*call)(Parameters...), const Arguments& given, std::index_sequence<kIndex...>) {
+  return call(as<Parameters>(given.value[kIndex])...);
+}
+template <typename Result, typename... Parameters>
+long pass(Result (*call)(Parameters...), const Arguments& given) {  // NOLINT(google-runtime-int)
+  auto done = spread(call, given, std::index_sequence_for<Parameters...>());
+  if constexpr (std::is_pointer_v<Result>) {
+    return reinterpret_cast<intptr_t>(done);
+  } else {
+    return static_cast<long>(done);  // NOLINT(google-runtime-int)
+  }
+}
+
+// From a function that returns a negative errno.
+int by_errno(int done) { return done < 0 ? fail(done) : done; }
+
+ssize_t get_cwd(char* buffer, size_t size) {
+  return serve::getcwd(buffer, size) == nullptr ? -1 : static_cast<ssize_t>(strlen(buffer)) + 1;
+}
+
+int access_at(int dir, const char* path, int mode) { return serve::faccessat(dir, path, mode, 0); }
+
+int change_mode_at(int dir, const char* path, mode_t mode) {
+  return serve::fchmodat(dir, path, mode, 0);
+}
+
+int advise(int fd, off_t offset, off_t size, int advice) {
+  return by_errno(-serve::posix_fadvise(fd, offset, size, advice));
+}
+
+int submit(void* context, long count, struct iocb** requests) {  // NOLINT(google-runtime-int)
+  return by_errno(serve::io_submit(context, count, requests));
+}
+int get_events(void* context, long least, long most, struct io_event* events,  // NOLINT
+               struct timespec* timeout) {
+  return by_errno(serve::io_getevents(context, least, most, events, timeout));
+}
+int destroy(void* context) { return by_errno(serve::io_destroy(context)); }
+
+// The kernel takes the mask and its size in one, and writes the time that is left.
+int select_with_mask(int count, fd_set* readers, fd_set* writers, fd_set* others,
+                     const struct timespec* timeout, const void* mask) {
+  struct Mask {
+    const sigset_t* set;
+    size_t size;
+  };
+  const sigset_t* set = mask == nullptr ? nullptr : static_cast<const Mask*>(mask)->set;
+  return serve::pselect(count, readers, writers, others, timeout, set);
+}
+
+ssize_t read_vectors(int fd, const struct iovec* vector, int count, off_t offset, long, int flags) {
+  return serve::preadv2(fd, vector, count, offset, flags);
+}
+ssize_t write_vectors(int fd, const struct iovec* vector, int count, off_t offset, long,
+                      int flags) {
+  return serve::pwritev2(fd, vector, count, offset, flags);
+}
+
+#ifdef SYS_openat2
+struct OpenHow {
+  uint64_t flags;
+  uint64_t mode;
+  uint64_t resolve;
+};
+// Those who want a path resolved in a way of their own are to do it themselves, as on kernels without the call.
+long open_how(int dir, const char* path, const OpenHow* how, size_t size) {  // NOLINT
+  if (outside(dir, path) || how == nullptr || size < sizeof *how)
+    return real::syscall(SYS_openat2, dir, reinterpret_cast<intptr_t>(path),
+                         reinterpret_cast<intptr_t>(how), static_cast<intptr_t>(size), 0, 0);
+  if (how->resolve != 0) return fail(-ENOSYS);
+  return serve::openat(dir, path, static_cast<int>(how->flags), static_cast<mode_t>(how->mode));
+}
+#endif
+
+#ifdef SYS_getdents
+// The older layout: the type stands at an entry's end instead of before its name.
+ssize_t get_entries(int fd, void* buffer, size_t size) {
+  if (!table::is_covered(fd))
+    return real::syscall(SYS_getdents, fd, reinterpret_cast<intptr_t>(buffer),
+                         static_cast<intptr_t>(size), 0, 0, 0);
+  ssize_t got = serve::getdents64(fd, buffer, size);
+  char* entry = static_cast<char*>(buffer);
+  for (ssize_t at = 0; at < got;) {
+    struct dirent64 head;
+    memcpy(&head, entry, offsetof(struct dirent64, d_name));
+    constexpr size_t kName = offsetof(struct dirent64, d_name);
+    memmove(entry + kName - 1, entry + kName, head.d_reclen - kName);
+    entry[head.d_reclen - 1] = static_cast<char>(head.d_type);
+    at += head.d_reclen;
+    entry += head.d_reclen;
+  }
+  return got;
+}
+#endif
+
+}  // namespace
+
+// Numbers that are no more than names.
+#define BY_NAME(number, name) \
+  case SYS_##number:          \
+    return pass(serve::name, given);
+#define BY_FUNCTION(number, function) \
+  case SYS_##number:                  \
+    return pass(function, given);
+
+// NOLINTNEXTLINE(google-runtime-int): the kernel's
+static long dispatch(long number, const Arguments& given) {
+  switch (number) {
+#include "posix/system_calls.def"
+    default:
+      return real::syscall(number, given.value[0], given.value[1], given.value[2], given.value[3],
+                           given.value[4], given.value[5]);
+  }
+}
+
+// A child that shares the caller's memory returns through this frame too: nothing of it may be needed
+// afterwards, so that the compiler makes a jump of the call.
+static bool makes_children(long number) {  // NOLINT(google-runtime-int)
+#ifdef SYS_vfork
+  if (number == SYS_vfork || number == SYS_fork) return true;
+#endif
+#ifdef SYS_clone3
+  if (number == SYS_clone3) return true;
+#endif
+  return number == SYS_clone;
+}
+
+namespace serve {
+
+long syscall(long number, long a, long b, long c, long d, long e, long f) {
+  if (!active() || makes_children(number)) return real::syscall(number, a, b, c, d, e, f);
+  return dispatch(number, {{a, b, c, d, e, f}});
+}
+
+}  // namespace serve
+}  // namespace posix
