@@ -8,6 +8,12 @@ for part in names attributes directories; do both "$calls/names_program $part"; 
 for part in mappings locking waiting; do both "$calls/memory_program $part"; done
 for part in streams standard; do both "$calls/streams_program $part"; done
 both "$calls/processes_program processes"
+for part in single moving pairs flags; do both "$calls/errors_program $part"; done
+both "$calls/descriptors_program descriptors"
+for part in files names; do both "$calls/times_program $part"; done
+for part in numbers entries; do both "$calls/numbers_program $part"; done
+both "$calls/fts_program trees"
+both "$calls/patterns_program patterns"
 for part in fifos sockets nameless once walking; do both "$calls/special_program $part"; done
 both "$CAIRN_TEST_DIR/adapter/handed_program"
 both "$CAIRN_TEST_DIR/adapter/kept_streams_program one two; cat one two"

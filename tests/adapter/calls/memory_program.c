@@ -35,6 +35,11 @@ static void mappings(void) {
   }
   wait(NULL);
   printf("%.5s\n", moved + 100);
+  SHOW(madvise(moved, 4096, MADV_REMOVE));
+  SHOW(moved[100]);
+  SHOW(pread(fd, buffer, 200, 0));
+  SHOW(buffer[100]);
+  SHOW(madvise(moved + 1, 4096, MADV_REMOVE));
   SHOW(munmap(moved, 16384));
   int ro = open("map", O_RDONLY);
   SHOW((long)mmap(NULL, 4096, PROT_WRITE, MAP_SHARED, ro, 0));

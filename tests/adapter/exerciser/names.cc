@@ -1,12 +1,16 @@
 // What is done by name.
 #include <dirent.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
+#include <string_view>
 
 #include "adapter/exerciser/worlds.h"
 
@@ -21,7 +25,7 @@ bool Exerciser::open_step() {
   if (one_in(6)) flags |= O_APPEND;
   if (one_in(10)) flags |= O_NOFOLLOW;
   if (one_in(20)) flags |= O_DIRECTORY;
-  if (one_in(20)) flags = O_PATH;
+  if (one_in(20)) flags = one_in(2) ? O_PATH : flags | O_PATH;
   std::string which = name();
   // Without O_CREAT, O_EXCL has no defined meaning.
   if ((flags & O_CREAT) == 0) flags &= ~O_EXCL;
@@ -29,16 +33,17 @@ bool Exerciser::open_step() {
     flags = O_TMPFILE | O_RDWR;
     which = one_in(2) ? "d1" : ".";
   }
-  if ((flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY)) flags &= ~O_CREAT;
   const mode_t mode = one_in(3) ? 0600 : 0644;
   Pair pair{};
   pair.flags = flags;
-  const bool relative = one_in(3);
+  const bool relative = one_in(3), by_number = one_in(4);
   const bool same =
       both("open " + which + " " + std::to_string(flags), [&](int w, std::string*) -> long {
         if (relative) {
           const int top = open(root_[w].c_str(), O_DIRECTORY | O_RDONLY | O_CLOEXEC);
-          pair.fd[w] = openat(top, which.c_str(), flags, mode);
+          pair.fd[w] = by_number
+                           ? static_cast<int>(syscall(SYS_openat, top, which.c_str(), flags, mode))
+                           : openat(top, which.c_str(), flags, mode);
           const int error = errno;
           close(top);
           errno = error;
@@ -92,8 +97,8 @@ bool Exerciser::name_step() {
         return link(path(w, from).c_str(), path(w, to).c_str());
       });
     case 9:
-      // ".." leads to where others work; what "x/" in a link does for O_CREAT is not the same (README).
-      if (from.find("..") != std::string::npos || from.ends_with('/')) return true;
+      // ".." leads to where others work.
+      if (from.find("..") != std::string::npos) return true;
       return both("symlink" + names,
                   [&](int w, std::string*) { return symlink(from.c_str(), path(w, to).c_str()); });
     case 10:
@@ -212,6 +217,31 @@ bool Exerciser::attribute_step() {
         return removexattr(path(w, which).c_str(), attribute.c_str());
       });
   }
+}
+
+// A whole tree, by the C library's way of walking one.
+bool Exerciser::tree_step() {
+  const std::string which = one_in(2) ? name() : ".";
+  const int options = (one_in(2) ? FTS_PHYSICAL : FTS_LOGICAL) | (one_in(4) ? FTS_COMFOLLOW : 0) |
+                      (one_in(4) ? FTS_SEEDOT : 0) | FTS_NOCHDIR;
+  return both("fts " + std::to_string(options) + " " + which,
+              [&](int w, std::string* data) -> long {
+                std::string root = path(w, which);
+                char* const roots[] = {root.data(), nullptr};
+                FTS* walk = fts_open(roots, options, [](const FTSENT** a, const FTSENT** b) {
+                  return std::string_view((*a)->fts_path).compare((*b)->fts_path);
+                });
+                if (walk == nullptr) return -1;
+                long entries = 0;
+                // A walk that follows links may be long.
+                for (const FTSENT* entry; entries < 1000 && (entry = fts_read(walk)) != nullptr;
+                     ++entries) {
+                  *data += (entry->fts_path + std::min(root_[w].size(), strlen(entry->fts_path)));
+                  *data += " " + std::to_string(entry->fts_info) + " ";
+                }
+                fts_close(walk);
+                return entries;
+              });
 }
 
 // Reads a directory whole, goes back to a place in the middle, and reads on.

@@ -116,7 +116,7 @@ bool Exerciser::step() {
   if (kind < 62) return open_step();
   if (kind < 76) return name_step();
   if (kind < 84) return attribute_step();
-  if (kind < 88) return directory_step();
+  if (kind < 88) return one_in(6) ? tree_step() : directory_step();
   if (kind < 94) return stream_step();
   if (kind < 99) return mapping_step();
   return one_in(5) ? fork_step() : true;

@@ -89,6 +89,7 @@ class Exerciser {
   bool name_step();  // names.cc
   bool attribute_step();
   bool directory_step();
+  bool tree_step();
   bool open_step();
   bool stream_step();   // streams.cc
   bool mapping_step();  // mappings.cc

@@ -1,0 +1,247 @@
+/* Every call on a path, on every kind of path, and pairs of them: which error comes first is the kernel's
+ * choice, and programs rely on it. One line for each, so that a plain directory's can be compared. */
+#include "show.h"
+
+#define LONG_LENGTH 255
+
+static char name255[LONG_LENGTH + 1], name256[LONG_LENGTH + 2];
+static char below256[LONG_LENGTH + 8], dots[PATH_MAX + 64], long_below_file[LONG_LENGTH + 16];
+
+static const char* paths[] = {
+    "",          ".",          "..",         "./",       "file",       "file/",   "file/.",
+    "file/..",   "file/x",     "dir",        "dir/",     "dir/.",      "dir/..",  "dir/new",
+    "dir/new/",  "full",       "full/",      "full/in",  "empty",      "empty/",  "missing",
+    "missing/",  "missing/x",  "missing/..", "loop",     "loop/",      "loop/x",  "dangling",
+    "dangling/", "dangling/x", "to-file",    "to-file/", "to-dir",     "to-dir/", "to-dir/.",
+    "to-dir/in", "fifo",       "fifo/",      "fifo/x",   "dangling2/", "hard",    "dangling2",
+    "to-file2",  "to-dir2",    name255,      name256,    below256,     dots,      long_below_file};
+enum { kPaths = sizeof paths / sizeof *paths };
+
+static void fill(char* text, size_t length) {
+  memset(text, 'n', length);
+  text[length] = '\0';
+}
+
+static int discard(const char* path, const struct stat* st, int type, struct FTW* where) {
+  (void)st, (void)type, (void)where;
+  return remove(path);
+}
+
+/* Anew, whatever the calls have done to it. */
+static void build(void) {
+  static int reader = -1;
+  if (reader >= 0) close(reader);
+  nftw("scene", discard, 8, FTW_DEPTH | FTW_PHYS);
+  if (mkdir("scene", 0755) != 0 || chdir("scene") != 0) exit(1);
+  close(make("file", "text"));
+  mkdir("dir", 0755), mkdir("full", 0755), mkdir("empty", 0755);
+  close(make("full/in", "in"));
+  symlink("loop", "loop"), symlink("nowhere", "dangling"), symlink("nowhere/", "dangling2");
+  symlink("file/", "to-file2"), symlink("full/", "to-dir2");
+  symlink("file", "to-file"), symlink("full", "to-dir");
+  link("file", "hard");
+  mkfifo("fifo", 0644);
+  reader = open("fifo", O_RDWR); /* who opens it need not wait */
+}
+
+static const char* shown(const char* path) {
+  static char text[2][32];
+  static int turn;
+  turn = !turn;
+  snprintf(text[turn], sizeof *text, "%.12s%s", path, strlen(path) > 12 ? "..." : "");
+  return text[turn];
+}
+
+/* Prints what a call gave. Whether the scene has changed. */
+static int told(const char* call, const char* first, const char* second, long value) {
+  printf("%s %s %s = %ld %s\n", call, shown(first), second == NULL ? "" : shown(second),
+         value < 0 ? -1 : value, value < 0 ? strerrorname_np(errno) : "");
+  return value >= 0;
+}
+
+static void anew(void) {
+  if (chdir("..") != 0) exit(1);
+  build();
+}
+
+static int opened(int fd) {
+  if (fd >= 0) close(fd);
+  return fd < 0 ? -1 : 0;
+}
+static int streamed(DIR* stream) {
+  if (stream != NULL) closedir(stream);
+  return stream == NULL ? -1 : 0;
+}
+static int file(FILE* stream) {
+  if (stream != NULL) fclose(stream);
+  return stream == NULL ? -1 : 0;
+}
+static int resolved(char* path) {
+  free(path);
+  return path == NULL ? -1 : 0;
+}
+
+#define LOOK(call) told(#call, path, NULL, ((void)(errno = 0), (long)(call)))
+#define CHANGE(call)             \
+  do {                           \
+    if (LOOK(call) != 0) anew(); \
+  } while (0)
+
+static void look_at(const char* path) {
+  struct stat st;
+  struct statvfs space;
+  static struct statx more;
+  LOOK(stat(path, &st));
+  LOOK(lstat(path, &st));
+  LOOK(fstatat(AT_FDCWD, path, &st, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW));
+  LOOK(fstatat(AT_FDCWD, path, &st, 0x40000000));
+  LOOK(statx(AT_FDCWD, path, 0, STATX_ALL, &more));
+  LOOK(statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0x80000000U, &more));
+  LOOK(access(path, F_OK));
+  LOOK(access(path, X_OK));
+  LOOK(access(path, 8));
+  LOOK(faccessat(AT_FDCWD, path, W_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW));
+  LOOK(faccessat(AT_FDCWD, path, W_OK, 0x40000000));
+  LOOK(readlink(path, buffer, 100));
+  LOOK(readlink(path, buffer, 0));
+  if (strlen(path) < PATH_MAX)
+    LOOK(resolved(realpath(path, NULL))); /* the C library takes longer ones */
+  LOOK(statvfs(path, &space));
+  LOOK(pathconf(path, _PC_NAME_MAX));
+  LOOK(streamed(opendir(path)));
+  LOOK(file(fopen(path, "r")));
+  LOOK(getxattr(path, "user.none", buffer, 10));
+  LOOK(lgetxattr(path, "user.none", buffer, 10));
+  LOOK(getxattr(path, "nothing", buffer, 10));
+  LOOK(listxattr(path, buffer, 0));
+  LOOK(llistxattr(path, buffer, 0));
+  LOOK(execve(path, (char*[]){"x", NULL}, environ));
+}
+
+static void change(const char* path) {
+  struct timespec times[2] = {{1, 1}, {2, 2}}, bad[2] = {{1, 1000000000}, {0, 0}};
+  struct timespec omitted[2] = {{0, UTIME_OMIT}, {0, UTIME_OMIT}};
+  CHANGE(mkdir(path, 0755));
+  CHANGE(rmdir(path));
+  CHANGE(unlink(path));
+  CHANGE(unlinkat(AT_FDCWD, path, AT_REMOVEDIR));
+  CHANGE(unlinkat(AT_FDCWD, path, 1));
+  CHANGE(remove(path));
+  CHANGE(mknod(path, S_IFREG | 0644, 0));
+  CHANGE(mknod(path, S_IFDIR | 0755, 0));
+  CHANGE(mknod(path, 0170000 | 0644, 0));
+  CHANGE(mkfifo(path, 0644));
+  CHANGE(symlink("target", path));
+  CHANGE(symlink("", path));
+  CHANGE(truncate(path, 3));
+  CHANGE(truncate(path, -1));
+  CHANGE(chmod(path, 0600));
+  CHANGE(fchmodat(AT_FDCWD, path, 0600, AT_SYMLINK_NOFOLLOW));
+  CHANGE(fchmodat(AT_FDCWD, path, 0600, 0x40000000));
+  CHANGE(chown(path, 0, 0));
+  CHANGE(lchown(path, 0, 0));
+  CHANGE(fchownat(AT_FDCWD, path, 0, 0, 0x40000000));
+  CHANGE(utimensat(AT_FDCWD, path, times, 0));
+  CHANGE(utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW));
+  CHANGE(utimensat(AT_FDCWD, path, bad, 0));
+  CHANGE(utimensat(AT_FDCWD, path, omitted, 0));
+  CHANGE(utimensat(AT_FDCWD, path, NULL, 0x40000000));
+  CHANGE(setxattr(path, "user.a", "1", 1, 0));
+  CHANGE(setxattr(path, "user.a", "1", 1, XATTR_REPLACE));
+  CHANGE(setxattr(path, "user.a", "1", 1, 8));
+  CHANGE(lsetxattr(path, "user.a", "1", 1, 0));
+  CHANGE(setxattr(path, "unknown.a", "1", 1, 0));
+  CHANGE(removexattr(path, "user.none"));
+  CHANGE(file(fopen(path, "w")));
+  CHANGE(file(fopen(path, "wx")));
+  CHANGE(file(fopen(path, "a+")));
+  CHANGE(file(fopen(path, "r+")));
+  CHANGE(file(fopen(path, "z")));
+}
+
+static void single(void) {
+  build();
+  for (int i = 0; i < kPaths; ++i) {
+    look_at(paths[i]);
+    change(paths[i]);
+  }
+  if (chdir("..") != 0) exit(1);
+}
+
+/* chdir moves, so it comes back. */
+static void moving(void) {
+  build();
+  int home = open(".", O_RDONLY);
+  for (int i = 0; i < kPaths; ++i) {
+    const char* path = paths[i];
+    LOOK(chdir(path));
+    if (fchdir(home) != 0) exit(1);
+    int fd = open(path, O_PATH | O_NOFOLLOW);
+    LOOK(fchdir(fd));
+    if (fd >= 0) close(fd);
+    if (fchdir(home) != 0) exit(1);
+  }
+  close(home);
+  if (chdir("..") != 0) exit(1);
+}
+
+#define PAIR(call)                                        \
+  do {                                                    \
+    errno = 0;                                            \
+    if (told(#call, from, to, (long)(call)) != 0) anew(); \
+  } while (0)
+
+static void pairs(void) {
+  build();
+  for (int i = 0; i < kPaths; ++i) {
+    for (int j = 0; j < kPaths; ++j) {
+      const char *from = paths[i], *to = paths[j];
+      PAIR(rename(from, to));
+      PAIR(renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE));
+      PAIR(renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE));
+      PAIR(link(from, to));
+      PAIR(linkat(AT_FDCWD, from, AT_FDCWD, to, AT_SYMLINK_FOLLOW));
+    }
+    const char *from = paths[i], *to = "dir/new";
+    PAIR(renameat2(AT_FDCWD, from, AT_FDCWD, to, 8));
+    PAIR(renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE | RENAME_EXCHANGE));
+    PAIR(linkat(AT_FDCWD, from, AT_FDCWD, to, 0x40000000));
+    PAIR(linkat(AT_FDCWD, from, AT_FDCWD, to, AT_EMPTY_PATH));
+  }
+  if (chdir("..") != 0) exit(1);
+}
+
+/* Every combination of flags that says something about the name. */
+static void flags(void) {
+  const int bits[] = {O_CREAT, O_EXCL, O_TRUNC, O_DIRECTORY, O_NOFOLLOW, O_PATH};
+  build();
+  for (int i = 0; i < kPaths; ++i) {
+    const char* path = paths[i];
+    for (int mode = 0; mode <= 3; ++mode) {
+      for (int set = 0; set < 1 << 6; ++set) {
+        int all = mode | O_NONBLOCK;
+        for (int bit = 0; bit < 6; ++bit) all |= (set >> bit & 1) != 0 ? bits[bit] : 0;
+        errno = 0;
+        int fd = open(path, all, 0644);
+        printf("open %s mode %d set %02x = %d %s\n", shown(path), mode, set, fd < 0 ? -1 : 0,
+               fd < 0 ? strerrorname_np(errno) : "");
+        if (fd < 0) continue;
+        close(fd);
+        if ((all & (O_CREAT | O_TRUNC)) != 0) anew();
+      }
+      CHANGE(opened(open(path, mode | O_TMPFILE, 0644)));
+      CHANGE(opened(open(path, mode | O_APPEND | O_SYNC | O_DIRECT | O_NOATIME | O_NONBLOCK)));
+    }
+  }
+  if (chdir("..") != 0) exit(1);
+}
+
+static void prepare(void) {
+  fill(name255, LONG_LENGTH), fill(name256, LONG_LENGTH + 1);
+  snprintf(below256, sizeof below256, "%s/x", name256);
+  snprintf(long_below_file, sizeof long_below_file, "file/%s", name256);
+  while (strlen(dots) < PATH_MAX) strcat(dots, "./");
+}
+__attribute__((constructor)) static void before_main(void) { prepare(); }
+
+PARTS({"single", single}, {"moving", moving}, {"pairs", pairs}, {"flags", flags})
