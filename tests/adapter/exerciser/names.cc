@@ -222,6 +222,7 @@ bool Exerciser::attribute_step() {
 // A whole tree, by the C library's way of walking one.
 bool Exerciser::tree_step() {
   const std::string which = one_in(2) ? name() : ".";
+  if (which.find("..") != std::string::npos) return true;  // others work there
   const int options = (one_in(2) ? FTS_PHYSICAL : FTS_LOGICAL) | (one_in(4) ? FTS_COMFOLLOW : 0) |
                       (one_in(4) ? FTS_SEEDOT : 0) | FTS_NOCHDIR;
   return both("fts " + std::to_string(options) + " " + which,
