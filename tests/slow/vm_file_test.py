@@ -43,7 +43,7 @@ def what_ended_in_order_is_whole():
     machine.run(f"mkdir -p -m 700 /mnt/pools && cairn pool create {POOL} --pool-size 96M && sync")
     machine.run(f"for n in 1 2 3 4 5 6; do cairn cp /etc/services {POOL}:/f$n; done; echo all; sleep 60",
                 expect=137, pull_plug_on="all\n")
-    last = machine.write_until_the_plug(POOL, "fsync", 1, 5)
+    last = machine.write_until_the_plug(POOL, "fsync", 1, 20)
     out = machine.run(f"{verify(POOL, last)}; {COUNT}")
     require(out.count("whole") == 6, "the files", out)
 
