@@ -8,6 +8,13 @@
 namespace cairn::tier {
 namespace {
 
+// What stood in the way is gone. The file system may give its number to the directory that comes now: what the
+// pool remembers must not be taken for that one if this drain is killed before it has noted it.
+void forget(DrainState& state, const Where& where, const file::Listed& listed) {
+  set_identity(state.fs, where.map, name_of(listed), nullptr)
+      .ignore();  // told by the one that follows
+}
+
 // What stands in the way goes, if it is what the pool remembers there.
 bool make_way(DrainState& state, const Where& where, int fd, const file::Listed& listed,
               const file::Map& map, InLower in_lower, const struct stat& st) {
@@ -18,6 +25,7 @@ bool make_way(DrainState& state, const Where& where, int fd, const file::Listed&
         in_lower == InLower::remembered && !where.fresh && !is_at_home(where, listed, map);
     if (!is_replaced) return true;
     const Status status = remove_tree(state, where, fd, listed);
+    if (status.ok()) forget(state, where, listed);
     if (status.ok()) return true;
     if (status.code() == ESTALE)
       state.conflict(path, "replaced here, but what is in it changed there; both are kept");
@@ -33,6 +41,7 @@ bool make_way(DrainState& state, const Where& where, int fd, const file::Listed&
   }
   const int64_t result = sys::unlinkat(fd, listed.name, 0);
   if (result < 0) state.failed(path, sys::failed(result, "unlink", path));
+  if (result >= 0) forget(state, where, listed);
   return result >= 0;
 }
 
