@@ -14,11 +14,13 @@
 namespace cairn::tier {
 namespace {
 
-constexpr size_t capacity = 16 << 10;
+constexpr size_t slots = 2;
+constexpr size_t capacity = 8 << 10;  // of a slot
 
 struct Header {
   uint32_t checksum = 0;  // of all that follows
   uint32_t size = 0;      // of the texts
+  uint64_t sequence = 0;  // the valid slot with the higher one holds the record
   uint64_t pool_directory = 0;
   uint64_t inode = 0;
   uint64_t generation = 0;
@@ -38,31 +40,10 @@ std::string next_text(const std::string& texts, size_t* at) {
   return text;
 }
 
-}  // namespace
-
-Status Journal::open(file::FileSystem& fs, uint64_t covers, const std::string& cover) {
-  const std::string name = cover + ".journal";
-  auto inode = find_child(fs, covers, name);
-  if (!inode.ok()) return inode.status();
-  if (*inode == 0) {
-    // Its space is there from the start: a drain of a full pool needs none.
-    CAIRN_TRY(write_pool_file(fs, covers, name, std::string(capacity, '\0')));
-    inode = find_child(fs, covers, name);
-    if (!inode.ok()) return inode.status();
-  }
-  file_ = std::make_unique<PoolFile>(fs, *inode, O_RDWR);
-  return file_->status();
-}
-
-Result<JournalRecord> Journal::read() {
-  std::string bytes(capacity, '\0');
-  auto n = file::read_at(**file_, bytes.data(), bytes.size(), 0);
-  if (!n.ok()) return n.status();
+// The record in a slot's bytes.
+JournalRecord record_of(const std::string& bytes) {
   Header header;
   std::memcpy(&header, bytes.data(), sizeof header);
-  if (header.size > capacity - sizeof header) return JournalRecord{};
-  bytes.resize(sizeof header + header.size);
-  if (header.checksum != checksum_of(bytes)) return JournalRecord{};
   const std::string texts = bytes.substr(sizeof header);
   JournalRecord record;
   size_t at = 0;
@@ -78,8 +59,44 @@ Result<JournalRecord> Journal::read() {
   return record;
 }
 
+}  // namespace
+
+Status Journal::open(file::FileSystem& fs, uint64_t covers, const std::string& cover) {
+  const std::string name = cover + ".journal";
+  auto inode = find_child(fs, covers, name);
+  if (!inode.ok()) return inode.status();
+  if (*inode == 0) {
+    // Its space is there from the start: a drain of a full pool needs none.
+    CAIRN_TRY(write_pool_file(fs, covers, name, std::string(slots * capacity, '\0')));
+    inode = find_child(fs, covers, name);
+    if (!inode.ok()) return inode.status();
+  }
+  file_ = std::make_unique<PoolFile>(fs, *inode, O_RDWR);
+  CAIRN_TRY(file_->status());
+  return read().status();  // what the sequence is
+}
+
+Result<JournalRecord> Journal::read() {
+  JournalRecord last;
+  sequence_ = 0;
+  for (size_t slot = 0; slot < slots; ++slot) {
+    std::string bytes(capacity, '\0');
+    auto n = file::read_at(**file_, bytes.data(), bytes.size(), slot * capacity);
+    if (!n.ok()) return n.status();
+    Header header;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    if (header.size > capacity - sizeof header) continue;
+    bytes.resize(sizeof header + header.size);
+    if (header.sequence <= sequence_ || header.checksum != checksum_of(bytes)) continue;
+    sequence_ = header.sequence;
+    last = record_of(bytes);
+  }
+  return last;
+}
+
 Status Journal::write(const JournalRecord& record) {
   Header header;
+  header.sequence = sequence_ + 1;
   header.pool_directory = record.pool_directory;
   header.inode = record.inode;
   header.generation = record.generation;
@@ -99,7 +116,9 @@ Status Journal::write(const JournalRecord& record) {
   bytes += texts;
   const uint32_t checksum = checksum_of(bytes);
   std::memcpy(bytes.data(), &checksum, sizeof checksum);
-  auto n = file::write_at(**file_, bytes.data(), bytes.size(), 0);
+  const uint64_t slot = header.sequence % slots;
+  auto n = file::write_at(**file_, bytes.data(), bytes.size(), slot * capacity);
+  if (n.ok()) sequence_ = header.sequence;
   return n.status();
 }
 

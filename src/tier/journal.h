@@ -1,6 +1,7 @@
 // Journal: what a drain is about to do in lower, kept in the pool, for the drain after one that was
-// killed. One record, overwritten; a torn one counts as none, because what it would have announced
-// has not been begun.
+// killed. One record, written in turn to one of two slots: a torn one does not count, because what it
+// would have announced has not been begun, and the one before it does, because what that announced may
+// still be there.
 #pragma once
 
 #include <memory>
@@ -32,6 +33,7 @@ class Journal {
 
  private:
   std::unique_ptr<PoolFile> file_;
+  uint64_t sequence_ = 0;  // of the record that counts
 };
 
 }  // namespace cairn::tier
