@@ -58,7 +58,8 @@ class ExitCodes(Run):
         for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]:
             program = ("import signal, sys, time\n"
                        f"signal.signal({int(number)}, lambda *_: sys.exit(42))\n"
-                       "print('ready', flush=True)\ntime.sleep(30)\n")
+                       # Short ones: Python may begin a sleep with a signal that has just come.
+                       "print('ready', flush=True)\nfor _ in range(600): time.sleep(0.05)\n")
             with subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", sys.executable, "-c", program], env=self.env,
                                   stdout=subprocess.PIPE, start_new_session=True) as run:
                 self.assertEqual(run.stdout.readline(), b"ready\n")
