@@ -89,8 +89,8 @@ void FileSystem::recover_seat(format::Seat& seat) {
       const Entry entry{inode->direct[0].load()};
       if (entry && pool.valid(entry.block()) && entry.belongs_to(number, 0, 0) &&
           inode->orphan_of.load() == 0) {
+        pool::give_back_of_dead(pool, entry.block(), number);
         pool.store_flush(inode->direct[0], 0);
-        pool::give_back(pool, entry.block(), 1);
       }
       pool.store_flush(inode->state, format::inode_free);
     } else if (inode != nullptr && is_live(*inode) && inode->state.load() != format::inode_live) {

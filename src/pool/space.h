@@ -42,6 +42,9 @@ void free_published(Pool& pool, LocalSeat& seat, BlockRef first, uint32_t count,
 // The same for a 2 MiB leaf: 512 blocks, one entry.
 void free_leaf(Pool& pool, LocalSeat& seat, BlockRef first, Word& entry);
 
+// Gives back a published block of an inode that its dead owner never finished. To be called before the word
+// that names the block is cleared: a recovery that dies in between is begun anew, and this with it.
+void give_back_of_dead(Pool& pool, BlockRef block, uint64_t inode);
 // Finishes or undoes what the slots of a dead lane's seat hold.
 void recover_in_flight(Pool& pool, format::Seat& seat, uint32_t lane);
 

@@ -25,7 +25,29 @@ bool taken_by_others(Pool& pool, BlockRef block, uint32_t lane) {
   });
 }
 
+// Free by its record, but its bit is clear: lost between the two, unless another seat is just taking it.
+bool repair_free_bit(Pool& pool, BlockRef block, uint32_t lane) {
+  const format::BlockRecord& record = pool.record(block);
+  if (!format::record_is_free(record.owner.load()) || is_free_bit(pool, block) ||
+      taken_by_others(pool, block, lane))
+    return false;
+  // Again, now that nobody lists it: whoever did has written its record before leaving the list.
+  if (!format::record_is_free(record.owner.load())) return false;
+  set_bits(pool, *pool.segment[block.segment()], block.index(), 1);
+  return true;
+}
+
+constexpr uint32_t no_lane = UINT32_MAX;
+
 }  // namespace
+
+void give_back_of_dead(Pool& pool, BlockRef block, uint64_t inode) {
+  const uint64_t owner = pool.record(block).owner.load();
+  if (format::record_state(owner) == format::record_used && format::record_inode(owner) == inode)
+    give_back(pool, block, 1);
+  else
+    repair_free_bit(pool, block, no_lane);
+}
 
 void recover_in_flight(Pool& pool, format::Seat& seat, uint32_t lane) {
   for (InFlight& slot : seat.in_flight) {
@@ -61,12 +83,7 @@ void recover_in_flight(Pool& pool, format::Seat& seat, uint32_t lane) {
           give_back(pool, block, 1);
         continue;
       }
-      // Free by its record, but its bit is clear: lost between the two, unless another seat is just
-      // taking it.
-      // Looked at again after that: who was taking it has written its record before leaving the list.
-      if (format::record_is_free(owner) && !is_free_bit(pool, block) &&
-          !taken_by_others(pool, block, lane) && format::record_is_free(record.owner.load()))
-        set_bits(pool, segment, block.index(), 1);
+      repair_free_bit(pool, block, lane);
     }
     pool.store(slot.run, 0);
   }
@@ -80,14 +97,7 @@ bool repair_free_bits(Pool& pool) {
     for (uint64_t c = first_chunk(segment); c < segment.chunks; ++c) {
       if (!is_open(segment.chunk[c])) continue;
       for (uint64_t b = c * chunk_blocks; b < (c + 1) * chunk_blocks; ++b) {
-        const BlockRef block = BlockRef::make(s, b);
-        if (!format::record_is_free(segment.record[b].owner.load()) || is_free_bit(pool, block) ||
-            taken_by_others(pool, block, UINT32_MAX))
-          continue;
-        // Again, now that nobody lists it: whoever did may have written its record meanwhile.
-        if (!format::record_is_free(segment.record[b].owner.load())) continue;
-        set_bits(pool, segment, b, 1);
-        repaired = true;
+        if (repair_free_bit(pool, BlockRef::make(s, b), no_lane)) repaired = true;
       }
     }
   }

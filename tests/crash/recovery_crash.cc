@@ -8,7 +8,7 @@ namespace cairn::test {
 namespace {
 
 constexpr uint64_t images_per_fence = 3;
-constexpr uint64_t kills_per_recovery = 12;
+constexpr uint64_t kills_per_recovery = 12;  // or CAIRN_RECOVERY_KILLS
 constexpr const char* used_name = "used after the recovery";
 
 // A process that recovered the image and worked with it; it dies with its locks when it goes.
@@ -100,7 +100,8 @@ std::string CrashLab::crash_recovery(uint64_t point, bool lost) {
     if (!wrong.empty()) return wrong;
   }
   // The kills fall on other events for other images.
-  const uint64_t stride = acknowledged_at / kills_per_recovery + 1;
+  const uint64_t kills = number_from_environment("CAIRN_RECOVERY_KILLS", kills_per_recovery);
+  const uint64_t stride = acknowledged_at / kills + 1;
   for (uint64_t at = images_ % stride; at <= acknowledged_at && wrong.empty(); at += stride)
     second.visit_killed(at, 0, options_.seed, [&] { return look(at, false); });
   return wrong;

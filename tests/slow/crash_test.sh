@@ -3,6 +3,8 @@
 # at many more places, a million images of long random histories, and the mutation test: each flush
 # and fence taken out in turn must make a history fail.
 set -euo pipefail
+# A second kill at each event of many recoveries.
+CAIRN_RECOVERY_STRIDE=9 CAIRN_RECOVERY_KILLS=1000000 "$CAIRN_TEST_DIR/crash/crash_test" --gtest_filter='*Kill*' --gtest_brief=1
 CAIRN_CRASH_IMAGES=${CAIRN_CRASH_IMAGES:-400} CAIRN_RECOVERY_STRIDE=${CAIRN_RECOVERY_STRIDE:-200} \
   "$CAIRN_TEST_DIR/crash/crash_test" --gtest_brief=1
 CAIRN_INTERLEAVINGS=${CAIRN_INTERLEAVINGS:-30} "$CAIRN_TEST_DIR/crash/interleaved_test" --gtest_brief=1
