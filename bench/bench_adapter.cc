@@ -59,20 +59,20 @@ void data_row(const Settings& settings, const std::string& covered, const std::s
     }
   }
   constexpr size_t slice = Settings::slice;
-  const auto each = [&](size_t round, auto call) {
-    const size_t from = round * slice % size;
+  const auto each = [&](size_t turn, auto call) {
+    const size_t from = turn * slice % size;
     const double begin = now_ns();
     for (size_t at = from; at < from + slice; at += piece) call(at);
     return now_ns() - begin;
   };
   Contest contest;
-  contest.add("adapter", [&](size_t round) {
-    return each(round, [&](size_t at) {
+  contest.add("adapter", [&](size_t) {
+    return each(contest.turn(), [&](size_t at) {
       must_posix(pwrite(fd, buffer, piece, static_cast<off_t>(at)), "pwrite");
     });
   });
-  contest.add("C API", [&](size_t round) {
-    return each(round,
+  contest.add("C API", [&](size_t) {
+    return each(contest.turn(),
                 [&](size_t at) { must(cairn_pwrite(file, buffer, piece, at), "cairn_pwrite"); });
   });
   contest.run(4 * settings.pairs);
@@ -99,6 +99,7 @@ void metadata_rows(const Settings& settings, const std::string& covered, const s
   };
   const auto remove = [](const char* path) { must_posix(unlink(path), path); };
   Contest contest;
+  contest.keep_order();  // what create made, unlink removes
   for (const std::string& directory : {covered, plain})
     contest.add("create and close", [&, directory](size_t) { return each(directory, create); });
   for (const std::string& directory : {covered, plain})

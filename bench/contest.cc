@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace cairn::bench {
 
@@ -27,9 +28,15 @@ size_t Contest::add(std::string name, Work work) {
 
 void Contest::run(size_t rounds) {
   const size_t first = this->rounds();
+  std::vector<size_t> order(works_.size());
+  std::iota(order.begin(), order.end(), size_t{0});
   for (size_t round = first; round < first + rounds; ++round) {
     if (prepare_) prepare_(round);
-    for (size_t c = 0; c < works_.size(); ++c) times_[c].push_back(works_[c](round));
+    if (drawn_) std::shuffle(order.begin(), order.end(), random_);
+    for (const size_t c : order) {
+      times_[c].push_back(works_[c](round));
+      ++turn_;
+    }
   }
 }
 

@@ -1,8 +1,11 @@
-// A contest: several ways to do the same work, in turn (A B A B ...), so that what else the machine
-// does meets all of them alike. Each round gives one ratio of two contenders.
+// A contest: several ways to do the same work, in turn, so that what else the machine does meets all
+// of them alike. Each round gives one ratio of two contenders. Who comes first in a round is drawn: each
+// leaves the caches and the memory in a state that the next one meets (dirty lines after copies through the
+// cache, none after others), and always to follow the same one would be an advantage or a handicap.
 #pragma once
 
 #include <functional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -24,6 +27,12 @@ class Contest {
 
   // Returns the contender's number.
   size_t add(std::string name, Work work);
+  // For contenders that depend on each other (what create made, unlink removes): as they were added.
+  void keep_order() { drawn_ = false; }
+  // The number of the piece of work that is being done, those of all contenders counted. Where they
+  // work on the same memory, each takes the part that follows: every part was then touched last a
+  // whole lap ago, by whomever.
+  [[nodiscard]] size_t turn() const { return turn_; }
   // Before each round, untimed.
   void before_round(std::function<void(size_t round)> prepare) { prepare_ = std::move(prepare); }
 
@@ -50,6 +59,9 @@ class Contest {
   std::vector<Work> works_;
   std::vector<std::vector<double>> times_;
   std::function<void(size_t)> prepare_;
+  bool drawn_ = true;
+  size_t turn_ = 0;
+  std::minstd_rand random_;  // the same draws in every run
 };
 
 }  // namespace cairn::bench

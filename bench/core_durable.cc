@@ -37,13 +37,11 @@ class DurableStage {
     extents_ = extents_of(full_, 0, full_size());
     words_ = reinterpret_cast<uint64_t*>(extents_of(words, 0, words_size)[0].data);
   }
-  // Half a lap of the limits' file ahead of the overwriter.
-  [[nodiscard]] std::vector<Extent> target(size_t round) const {
-    const size_t slices = full_size() / slice;
-    return part_of(extents_, (round + slices / 2) % slices * slice, slice);
+  [[nodiscard]] std::vector<Extent> target(size_t turn) const {
+    return part_of(extents_, overwritten(turn), slice);
   }
-  [[nodiscard]] uint64_t overwritten(size_t round) const {
-    return round % (full_size() / slice) * slice;
+  [[nodiscard]] uint64_t overwritten(size_t turn) const {
+    return turn % (full_size() / slice) * slice;
   }
   [[nodiscard]] uint64_t filled(size_t round) const { return round % settings_.slices() * slice; }
 
@@ -93,8 +91,8 @@ void durable_rows(const Settings& settings, const Medium& medium, Report& report
     const size_t ours = contest.add("C API", [&](size_t round) {
       return cairn_write_pieces(stage.fresh_, stage.buffer_, piece, stage.filled(round), slice);
     });
-    const size_t limit = contest.add("pmem_memcpy_persist, + a word", [&](size_t round) {
-      return persist_pieces(stage.target(round), stage.buffer_, piece, stage.words_);
+    const size_t limit = contest.add("pmem_memcpy_persist, + a word", [&](size_t) {
+      return persist_pieces(stage.target(contest.turn()), stage.buffer_, piece, stage.words_);
     });
     add_row(
         report,
@@ -105,11 +103,12 @@ void durable_rows(const Settings& settings, const Medium& medium, Report& report
   DurableStage stage(settings, medium);
   for (const size_t piece : settings.pieces) {
     Contest contest;
-    const size_t ours = contest.add("C API", [&](size_t round) {
-      return cairn_write_pieces(stage.full_, stage.buffer_, piece, stage.overwritten(round), slice);
+    const size_t ours = contest.add("C API", [&](size_t) {
+      return cairn_write_pieces(stage.full_, stage.buffer_, piece,
+                                stage.overwritten(contest.turn()), slice);
     });
-    const size_t limit = contest.add("pmem_memcpy_persist", [&](size_t round) {
-      return persist_pieces(stage.target(round), stage.buffer_, piece, nullptr);
+    const size_t limit = contest.add("pmem_memcpy_persist", [&](size_t) {
+      return persist_pieces(stage.target(contest.turn()), stage.buffer_, piece, nullptr);
     });
     add_row(
         report,

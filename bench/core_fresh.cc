@@ -46,10 +46,9 @@ class FreshStage {
   }
   [[nodiscard]] cairn_file* fresh() const { return fresh_; }
   [[nodiscard]] uint64_t position(size_t round) const { return round % settings_.slices() * slice; }
-  // What the limits copy to; `part` keeps two of them apart.
-  [[nodiscard]] std::vector<Extent> target(size_t round, size_t part) const {
-    const size_t slices = full_size() / slice;
-    return part_of(full_, (round + part * slices / 2) % slices * slice, slice);
+  // What the limits copy to.
+  [[nodiscard]] std::vector<Extent> target(size_t turn) const {
+    return part_of(full_, turn % (full_size() / slice) * slice, slice);
   }
   [[nodiscard]] const uint8_t* buffer() const { return buffer_; }
 
@@ -109,11 +108,11 @@ void rows(const Settings& settings, const Medium& medium, Report& report, const 
                     : cairn_write_pieces(stage.fresh(), stage.buffer(), piece,
                                          stage.position(round), slice);
     });
-    const size_t copied = contest.add("memcpy", [&](size_t round) {
-      return copy_pieces(stage.target(round, 0), stage.buffer(), piece);
+    const size_t copied = contest.add("memcpy", [&](size_t) {
+      return copy_pieces(stage.target(contest.turn()), stage.buffer(), piece);
     });
-    const size_t streamed = contest.add("non-temporal copy + sfence", [&](size_t round) {
-      return stream_pieces(stage.target(round, 1), stage.buffer(), piece);
+    const size_t streamed = contest.add("non-temporal copy + sfence", [&](size_t) {
+      return stream_pieces(stage.target(contest.turn()), stage.buffer(), piece);
     });
     const Bar bar = !judged        ? Bar()
                     : piece <= 256 ? Bar::at_least(0.35)

@@ -119,7 +119,7 @@ void metadata_rows(const Settings& settings, const Medium& medium, Report& repor
     Bar bar;
     size_t number[2];
   };
-  // In this order each round: what create made, unlink removes.
+  contest.keep_order();  // what create made, unlink removes
   Pair pairs[] = {
       {"create and close", create_ours, create_theirs, Bar::at_least(3), {}},
       {"open and close", open_ours, open_theirs, Bar(), {}},

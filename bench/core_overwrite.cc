@@ -1,7 +1,7 @@
 // Overwriting and reading, in order, against copying into and out of the same pages.
 //
-// Contenders work on one file as large as the working set, each half a lap or a third of one behind
-// the other, so that each finds memory that has left the cache since it was last touched.
+// Contenders work on one file as large as the working set, each on the part that follows the last one's,
+// so that each finds memory that has left the cache since it was last touched.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -36,9 +36,8 @@ namespace {
 
 constexpr size_t slice = Settings::slice;
 
-// Slice of `round` for the contender that runs `part`/`parts` of a lap ahead of the first.
-size_t slice_of(const Settings& settings, size_t round, size_t part, size_t parts) {
-  return (round + part * settings.slices() / parts) % settings.slices() * slice;
+size_t slice_of(const Settings& settings, const Contest& contest) {
+  return contest.turn() % settings.slices() * slice;
 }
 
 // The plain file that small pieces are compared with.
@@ -108,17 +107,17 @@ void overwrite_rows(const Settings& settings, const Medium& medium, Report& repo
   Stage stage(settings, medium);
   for (const size_t piece : settings.pieces) {
     Contest contest;
-    const size_t ours = contest.add("C API", [&](size_t round) {
-      return cairn_write_pieces(stage.file, stage.buffer, piece, slice_of(settings, round, 0, 3),
+    const size_t ours = contest.add("C API", [&](size_t) {
+      return cairn_write_pieces(stage.file, stage.buffer, piece, slice_of(settings, contest),
                                 slice);
     });
-    const size_t copied = contest.add("memcpy", [&](size_t round) {
-      return copy_pieces(part_of(stage.extents, slice_of(settings, round, 1, 3), slice),
-                         stage.buffer, piece);
+    const size_t copied = contest.add("memcpy", [&](size_t) {
+      return copy_pieces(part_of(stage.extents, slice_of(settings, contest), slice), stage.buffer,
+                         piece);
     });
-    const size_t streamed = contest.add("non-temporal copy + sfence", [&](size_t round) {
-      return stream_pieces(part_of(stage.extents, slice_of(settings, round, 2, 3), slice),
-                           stage.buffer, piece);
+    const size_t streamed = contest.add("non-temporal copy + sfence", [&](size_t) {
+      return stream_pieces(part_of(stage.extents, slice_of(settings, contest), slice), stage.buffer,
+                           piece);
     });
     const double calls = static_cast<double>(slice / piece);
     add_row(report,
@@ -127,8 +126,8 @@ void overwrite_rows(const Settings& settings, const Medium& medium, Report& repo
     if (piece != 256) continue;
     const PlainFile plain(medium, stage.buffer, settings.working_set / 2 / slice * slice);
     Contest against_tmpfs;
-    const size_t again = against_tmpfs.add("C API", [&](size_t round) {
-      return cairn_write_pieces(stage.file, stage.buffer, piece, slice_of(settings, round, 0, 1),
+    const size_t again = against_tmpfs.add("C API", [&](size_t) {
+      return cairn_write_pieces(stage.file, stage.buffer, piece, slice_of(settings, against_tmpfs),
                                 slice);
     });
     const size_t tmpfs = against_tmpfs.add("tmpfs pwrite", [&](size_t round) {
@@ -148,13 +147,12 @@ void read_rows(const Settings& settings, const Medium& medium, Report& report) {
   Stage stage(settings, medium);
   for (const size_t piece : settings.pieces) {
     Contest contest;
-    const size_t ours = contest.add("C API", [&](size_t round) {
-      return cairn_read_pieces(stage.file, stage.buffer, piece, slice_of(settings, round, 0, 2),
-                               slice);
+    const size_t ours = contest.add("C API", [&](size_t) {
+      return cairn_read_pieces(stage.file, stage.buffer, piece, slice_of(settings, contest), slice);
     });
-    const size_t copied = contest.add("memcpy", [&](size_t round) {
-      return read_pieces(part_of(stage.extents, slice_of(settings, round, 1, 2), slice),
-                         stage.buffer, piece);
+    const size_t copied = contest.add("memcpy", [&](size_t) {
+      return read_pieces(part_of(stage.extents, slice_of(settings, contest), slice), stage.buffer,
+                         piece);
     });
     const double calls = static_cast<double>(slice / piece);
     add_row(report, contest.judge(settings, ours, {copied}, calls, Bar::at_least(bar_for(piece))),
@@ -162,8 +160,8 @@ void read_rows(const Settings& settings, const Medium& medium, Report& report) {
     if (piece != 256) continue;
     const PlainFile plain(medium, stage.buffer, settings.working_set / 2 / slice * slice);
     Contest against_tmpfs;
-    const size_t again = against_tmpfs.add("C API", [&](size_t round) {
-      return cairn_read_pieces(stage.file, stage.buffer, piece, slice_of(settings, round, 0, 1),
+    const size_t again = against_tmpfs.add("C API", [&](size_t) {
+      return cairn_read_pieces(stage.file, stage.buffer, piece, slice_of(settings, against_tmpfs),
                                slice);
     });
     const size_t tmpfs = against_tmpfs.add("tmpfs pread", [&](size_t round) {

@@ -15,14 +15,11 @@ constexpr size_t processes = 2;
 
 enum Kind : size_t { write_shared, copy, stream, write_own, read_shared, read_own, kinds };
 
-// Each process has half of the shared file, and a file of its own; the shared file's two halves and the
-// files are taken in laps that do not meet.
+// Each process has half of the shared file, and a file of its own.
 struct Plan {
   size_t half;  // bytes of the shared file that are one process's
   [[nodiscard]] size_t slices() const { return half / slice; }
-  [[nodiscard]] uint64_t at(size_t round, size_t part) const {
-    return (round + part * slices() / 3) % slices() * slice;
-  }
+  [[nodiscard]] uint64_t at(size_t turn) const { return turn % slices() * slice; }
 };
 
 Workers::Task make_worker(const std::string& path, Plan plan, size_t worker,
@@ -36,21 +33,21 @@ Workers::Task make_worker(const std::string& path, Plan plan, size_t worker,
   auto extents = extents_of(shared, base, plan.half);
   read_pieces(extents, buffer, size_t{1} << 20);
   // The attachment lives as long as the task.
-  return [=, keep = attached](size_t task, size_t round) {
+  return [=, keep = attached](size_t task, size_t turn) {
     const size_t piece = pieces[task / kinds];
     switch (static_cast<Kind>(task % kinds)) {
       case write_shared:
-        return cairn_write_pieces(shared, buffer, piece, base + plan.at(round, 0), slice);
+        return cairn_write_pieces(shared, buffer, piece, base + plan.at(turn), slice);
       case copy:
-        return copy_pieces(part_of(extents, plan.at(round, 1), slice), buffer, piece);
+        return copy_pieces(part_of(extents, plan.at(turn), slice), buffer, piece);
       case stream:
-        return stream_pieces(part_of(extents, plan.at(round, 2), slice), buffer, piece);
+        return stream_pieces(part_of(extents, plan.at(turn), slice), buffer, piece);
       case write_own:
-        return cairn_write_pieces(own, buffer, piece, plan.at(round, 0), slice);
+        return cairn_write_pieces(own, buffer, piece, plan.at(turn), slice);
       case read_shared:
-        return cairn_read_pieces(shared, buffer, piece, base + plan.at(round, 0), slice);
+        return cairn_read_pieces(shared, buffer, piece, base + plan.at(turn), slice);
       case read_own:
-        return cairn_read_pieces(own, buffer, piece, plan.at(round, 0), slice);
+        return cairn_read_pieces(own, buffer, piece, plan.at(turn), slice);
       case kinds:
         break;
     }
@@ -75,8 +72,10 @@ void process_rows(const Settings& settings, const Medium& medium, Report& report
   Workers workers(processes, [&](size_t worker) {
     return make_worker(own.path(), plan, worker, settings.pieces);
   });
-  const auto work = [&](size_t i, Kind kind) {
-    return [&workers, i, kind](size_t round) { return workers.run(i * kinds + kind, round); };
+  const auto work = [&](const Contest& contest, size_t i, Kind kind) {
+    return [&workers, &contest, i, kind](size_t) {
+      return workers.run(i * kinds + kind, contest.turn());
+    };
   };
   const auto add = [&](Row row, const std::string& group, const std::string& what) {
     row.group = group;
@@ -86,9 +85,9 @@ void process_rows(const Settings& settings, const Medium& medium, Report& report
   for (size_t i = 0; i < settings.pieces.size() && settings.wants(copying); ++i) {
     const size_t piece = settings.pieces[i];
     Contest contest;
-    const size_t ours = contest.add("C API", work(i, write_shared));
-    const size_t copied = contest.add("two processes, memcpy", work(i, copy));
-    const size_t streamed = contest.add("two processes, non-temporal", work(i, stream));
+    const size_t ours = contest.add("C API", work(contest, i, write_shared));
+    const size_t copied = contest.add("two processes, memcpy", work(contest, i, copy));
+    const size_t streamed = contest.add("two processes, non-temporal", work(contest, i, stream));
     // 256 B has a lower bar of its own in one process; it is shown.
     add(contest.judge(settings, ours, {copied, streamed}, static_cast<double>(slice / piece),
                       piece <= 256 ? Bar() : Bar::at_least(0.90)),
@@ -99,8 +98,10 @@ void process_rows(const Settings& settings, const Medium& medium, Report& report
     const size_t piece = settings.pieces[i];
     for (const bool writing : {true, false}) {
       Contest contest;
-      const size_t one = contest.add("one file", work(i, writing ? write_shared : read_shared));
-      const size_t two = contest.add("a file each", work(i, writing ? write_own : read_own));
+      const size_t one =
+          contest.add("one file", work(contest, i, writing ? write_shared : read_shared));
+      const size_t two =
+          contest.add("a file each", work(contest, i, writing ? write_own : read_own));
       // "As fast as": less than 5 % apart.
       add(contest.judge(settings, one, {two}, static_cast<double>(slice / piece),
                         Bar::at_least(0.95)),
