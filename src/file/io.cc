@@ -115,20 +115,24 @@ bool rests_on_size(const File& file, uint64_t end) {
          file.inode->shape.load() != file.durable_shape.load(std::memory_order_relaxed);
 }
 
-// What a write of bytes up to `end` does before it returns.
-Status finish_write(File& file, uint64_t end) {
+// What was written up to `end` becomes durable.
+[[gnu::noinline]] Status persist_write(File& file, uint64_t end) {
   Pool& pool = file.fs->pool;
-  if (!pool.is_volatile) {
-    const uint64_t shape = file.inode->shape.load();
-    const uint64_t size = file.inode->size.load();
-    const bool rests = rests_on_size(file, end);
-    if (rests) pool.flush(&file.inode->size, sizeof(Word));
-    CAIRN_TRY(pool.fence());
-    if (rests) {
-      file.durable_shape.store(shape, std::memory_order_relaxed);
-      file.durable_end.store(size, std::memory_order_relaxed);
-    }
+  const uint64_t shape = file.inode->shape.load();
+  const uint64_t size = file.inode->size.load();
+  const bool rests = rests_on_size(file, end);
+  if (rests) pool.flush(&file.inode->size, sizeof(Word));
+  CAIRN_TRY(pool.fence());
+  if (rests) {
+    file.durable_shape.store(shape, std::memory_order_relaxed);
+    file.durable_end.store(size, std::memory_order_relaxed);
   }
+  return Status();
+}
+
+// What a write of bytes up to `end` does before it returns.
+inline Status finish_write(File& file, uint64_t end) {
+  if (!file.fs->pool.is_volatile) CAIRN_TRY(persist_write(file, end));
   touch_modified(file);
   return Status();
 }
@@ -161,22 +165,31 @@ void note_full(FileSystem& fs, uint64_t missing) {
   return static_cast<size_t>(written);
 }
 
-Result<size_t> write_in_seat(File& file, pool::SeatGuard& seat, const uint8_t* source,
-                             uint64_t size, uint64_t offset) {
-  const Known known = recall(*seat, file, offset);
-  if (size <= known.size && offset + size <= file.inode->size.load()) [[likely]] {
-    CAIRN_TRY(known.region->copy(known.at, source, size));
-    CAIRN_TRY(finish_write(file, offset + size));
-    return static_cast<size_t>(size);
-  }
-  return write_by_map(file, seat, source, size, offset);
-}
-
-Result<size_t> write_once(File& file, const uint8_t* source, uint64_t size, uint64_t offset) {
+// The short way: [offset, offset + size) is mapped, and where is remembered.
+[[gnu::always_inline]] inline Result<size_t> write_once(File& file, const uint8_t* source,
+                                                        uint64_t size, uint64_t offset) {
   pool::SeatGuard seat(file.fs->pool, file.number);
   if (!seat.ok()) [[unlikely]]
     return pool::no_seat(file.fs->pool);
-  return write_in_seat(file, seat, source, size, offset);
+  const Known known = recall(*seat, file, offset);
+  if (size > known.size || offset + size > file.inode->size.load()) [[unlikely]]
+    return write_by_map(file, seat, source, size, offset);
+  if (known.warm != nullptr && file.fs->pool.is_volatile) [[likely]]
+    prefetch_overwrite(*seat, known.warm, size, offset);
+  CAIRN_TRY(known.region->copy(known.at, source, size));
+  CAIRN_TRY(finish_write(file, offset + size));
+  return static_cast<size_t>(size);
+}
+
+// The pool is full after `done` bytes: what was filled ahead comes back, and the rest is written.
+[[gnu::noinline]] Result<size_t> write_rest(File& file, const uint8_t* source, uint64_t size,
+                                            uint64_t offset, Result<size_t> written) {
+  if (!written.ok() && written.code() != ENOSPC) return written;
+  if (!trim_all_ahead(*file.fs)) return written;
+  const size_t done = written.ok() ? *written : 0;
+  auto rest = write_once(file, source + done, size - done, offset + done);
+  if (!rest.ok()) return done != 0 ? Result<size_t>(done) : rest;
+  return done + *rest;
 }
 
 [[gnu::noinline]] Result<size_t> read_elsewhere(File& file, void* buffer, size_t size,
@@ -270,7 +283,6 @@ Result<size_t> read_at(File& file, void* buffer, size_t size, uint64_t offset) {
 }
 
 Result<size_t> write_at(File& file, const void* buffer, size_t size, uint64_t offset) {
-  FileSystem& fs = *file.fs;
   CAIRN_TRY(check_write(file, offset, size));
   if (size == 0) return size_t{0};
   CAIRN_TRY(stage_if_lazy(file));
@@ -278,13 +290,7 @@ Result<size_t> write_at(File& file, const void* buffer, size_t size, uint64_t of
   Result<size_t> written = write_once(file, source, size, offset);
   if (written.ok() && *written == size) [[likely]]
     return written;
-  // The pool is full: what was filled ahead comes back first.
-  if (!written.ok() && written.code() != ENOSPC) return written;
-  const size_t done = written.ok() ? *written : 0;
-  if (!trim_all_ahead(fs)) return written;
-  auto rest = write_once(file, source + done, size - done, offset + done);
-  if (!rest.ok()) return done != 0 ? Result<size_t>(done) : rest;
-  return done + *rest;
+  return write_rest(file, source, size, offset, written);
 }
 
 namespace {

@@ -23,10 +23,8 @@ uint64_t contiguous(const Pool& pool, const Map& map, uint64_t file_block, const
   most = std::min(most, in_table);
   uint64_t n = 1;
   while (n < most) {
-    const Entry next{spot.word[n].load()};
-    if (next.kind() != Kind::block || next.block() != spot.block.plus(n) ||
-        !next.belongs_to(map.number, file_block + n, 0))
-      break;
+    const Entry next = Entry::make(Kind::block, spot.block.plus(n), map.number, file_block + n, 0);
+    if (!Entry{spot.word[n].load()}.says(next)) break;
     ++n;
   }
   return pool.valid_run(spot.block, n) ? n : 1;

@@ -43,6 +43,9 @@ inline void remember(LocalSeat& seat, const File& file, uint64_t shape, uint64_t
   uint64_t ahead = remembered_blocks - file_block % remembered_blocks;
   if (spot.level == 1) ahead = format::chunk_blocks;
   Pool& pool = file.fs->pool;
+  // Who reads or writes in sequence asks for the entries behind these next.
+  for (uint64_t i = ahead; spot.level == 0 && i < ahead + remembered_blocks; i += 8)
+    __builtin_prefetch(spot.word + i);
   uint64_t blocks = contiguous(pool, file.map(), file_block, spot, ahead);
   if (settles(pool)) {  // a write that is spared the walk cannot see marks
     if ((spot.seen & Entry::not_yet_durable) != 0) return;
@@ -58,18 +61,28 @@ inline void remember(LocalSeat& seat, const File& file, uint64_t shape, uint64_t
               &region,     at,    region.warm_bytes(at, size),       next};
 }
 
-// Between two reads too much happens for the processor to have the lines of both under way at once, as a
+// Between two calls too much happens for the processor to have the lines of both under way at once, as a
 // plain copy has. So a read in sequence asks for those of the next one: of the one after it if they are
 // small, all of it up to two pages, and for longer ones what is needed until the processor sees the
-// sequence itself.
-inline constexpr size_t small_read = 512;
-inline constexpr size_t medium_read = 8192;
-inline constexpr size_t start_of_long_read = 768;
+// sequence itself. A write in sequence does so if it is small and stays in the cache.
+inline constexpr size_t small_piece = 512;
+inline constexpr size_t medium_piece = 8192;
+inline constexpr size_t start_of_long_piece = 768;
 inline void prefetch_sequence(LocalSeat& seat, const uint8_t* bytes, size_t size, uint64_t offset) {
   if (seat.run.next == offset) {
-    const uint8_t* begin = bytes + size + (size <= small_read ? small_read : 0);
-    const uint8_t* end = begin + (size <= medium_read ? size : start_of_long_read);
+    const uint8_t* begin = bytes + size + (size <= small_piece ? small_piece : 0);
+    const uint8_t* end = begin + (size <= medium_piece ? size : start_of_long_piece);
     for (const uint8_t* line = begin; line < end; line += 64) __builtin_prefetch(line);
+  }
+  seat.run.next = offset + size;
+}
+
+inline void prefetch_overwrite(LocalSeat& seat, const uint8_t* bytes, size_t size,
+                               uint64_t offset) {
+  if (seat.run.next == offset && size <= small_piece) {
+    const uint8_t* begin = bytes + size + small_piece;
+    for (const uint8_t* line = begin; line < begin + size; line += 64)
+      persist::prefetch_for_store(line);
   }
   seat.run.next = offset + size;
 }

@@ -44,6 +44,7 @@ struct Entry {
   uint64_t value = 0;
 
   static constexpr uint64_t not_yet_durable = 1ULL << 6;
+  static constexpr uint64_t marks = 0x3f8;  // bits 3-9
 
   static constexpr uint64_t check_of(uint64_t inode, uint64_t file_block, unsigned level,
                                      BlockRef block) {
@@ -61,6 +62,8 @@ struct Entry {
   [[nodiscard]] constexpr Kind kind() const { return static_cast<Kind>(value & 7); }
   [[nodiscard]] constexpr BlockRef block() const { return {value >> 24}; }
   [[nodiscard]] constexpr uint64_t check() const { return (value >> 10) & 0x3fff; }
+  // Whether this entry says what `other`, which bears no marks, says.
+  [[nodiscard]] constexpr bool says(Entry other) const { return (value & ~marks) == other.value; }
   [[nodiscard]] constexpr bool belongs_to(uint64_t inode, uint64_t file_block,
                                           unsigned level) const {
     return check() == check_of(inode, file_block, level, block());

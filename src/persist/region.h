@@ -135,6 +135,10 @@ class Region {
       std::memcpy(base_ + offset, source, size);
       return Status();
     }
+    if (warmth_table_ == nullptr) [[likely]] {  // nothing to warm
+      const SharedBytes shared;
+      return backend_->copy(*this, base_ + offset, source, size);
+    }
     return copy_general(offset, source, size);
   }
   Status zero(uint64_t offset, size_t size) {

@@ -12,14 +12,6 @@
 namespace cairn::persist {
 namespace {
 
-struct Run {
-  const uint8_t* end;
-  size_t size;
-};
-
-// Initial-exec: a preloaded library must not make the dynamic linker allocate on first use.
-thread_local __attribute__((tls_model("initial-exec"))) Run run;
-
 constexpr size_t measured_bytes = size_t{128} << 10;
 constexpr size_t smallest = 4096;
 constexpr size_t largest = size_t{64} << 10;
@@ -53,11 +45,7 @@ uint64_t time_pieces(Region& region, const Backend& flusher, const uint8_t* sour
 
 }  // namespace
 
-bool continues_stream(const uint8_t* to, size_t size) {
-  run.size = to == run.end ? run.size + size : size;
-  run.end = to + size;
-  return size >= stream_always || run.size > stream_run_min;
-}
+constinit thread_local detail::StreamRun detail::stream_run{};
 
 size_t measure_stream_min() {
   // clwb may leave the line in the cache; the older instructions do not, as the measurement needs.

@@ -20,9 +20,23 @@ inline constexpr size_t stream_always = size_t{32} << 10;
 // What a run must have behind it before its pieces are streamed.
 inline constexpr size_t stream_run_min = size_t{64} << 10;
 
+namespace detail {
+struct StreamRun {
+  const uint8_t* end;
+  size_t size;
+};
+// Initial-exec: a preloaded library must not make the dynamic linker allocate on first use.
+extern constinit thread_local StreamRun stream_run __attribute__((tls_model("initial-exec")));
+}  // namespace detail
+
 // Whether this thread's copy of `size` bytes (at least the stream minimum) to `to` is to be streamed;
 // follows the thread's run.
-bool continues_stream(const uint8_t* to, size_t size);
+inline bool continues_stream(const uint8_t* to, size_t size) {
+  detail::StreamRun& run = detail::stream_run;
+  run.size = to == run.end ? run.size + size : size;
+  run.end = to + size;
+  return size >= stream_always || run.size > stream_run_min;
+}
 
 // Measures on this machine from which piece size (a power of two from 4 KiB on) streaming is faster on
 // memory that is not in the cache; SIZE_MAX if it never is. Takes about 5 ms and no pool memory.

@@ -63,7 +63,7 @@ struct RememberedRun {
   Region* region = nullptr;
   uint64_t at = 0;                // where they lie in the region
   const uint8_t* warm = nullptr;  // there, if they may be read without further ado
-  uint64_t next = 0;              // where the last small read ended
+  uint64_t next = 0;              // where the last short access ended
 };
 
 // One seat as this process sees it. A thread keeps its seat until it ends; `busy` is for its signal

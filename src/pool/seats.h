@@ -39,7 +39,7 @@ inline LocalSeat* seat_of_thread(Pool& pool) {
 // Inside a call: what is in the map when the guard has been made stays readable until it goes.
 class SeatGuard {
  public:
-  explicit SeatGuard(Pool& pool) : pool_(pool), seat_(seat_of_thread(pool)) {
+  [[gnu::always_inline]] explicit SeatGuard(Pool& pool) : pool_(pool), seat_(seat_of_thread(pool)) {
     if (seat_ == nullptr) [[unlikely]]
       return;
     seat_->busy.store(1, std::memory_order_relaxed);
@@ -47,7 +47,8 @@ class SeatGuard {
     announce(seat_->words->epoch, pool.state->epoch.load_relaxed());
   }
   // Announces stores through the map of `inode` as well (see file/shape.h).
-  SeatGuard(Pool& pool, uint64_t inode) : pool_(pool), seat_(seat_of_thread(pool)) {
+  [[gnu::always_inline]] SeatGuard(Pool& pool, uint64_t inode)
+      : pool_(pool), seat_(seat_of_thread(pool)) {
     if (seat_ == nullptr) [[unlikely]]
       return;
     seat_->busy.store(1, std::memory_order_relaxed);
