@@ -43,9 +43,6 @@ inline void remember(LocalSeat& seat, const File& file, uint64_t shape, uint64_t
   uint64_t ahead = remembered_blocks - file_block % remembered_blocks;
   if (spot.level == 1) ahead = format::chunk_blocks;
   Pool& pool = file.fs->pool;
-  // Who reads or writes in sequence asks for the entries behind these next.
-  for (uint64_t i = ahead; spot.level == 0 && i < ahead + remembered_blocks; i += 8)
-    __builtin_prefetch(spot.word + i);
   uint64_t blocks = contiguous(pool, file.map(), file_block, spot, ahead);
   if (settles(pool)) {  // a write that is spared the walk cannot see marks
     if ((spot.seen & Entry::not_yet_durable) != 0) return;
