@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <cstdio>
+#include <cstring>
 
 #include "cairn/cairn.h"
 #include "core_rows.h"
@@ -53,4 +54,10 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace cairn::bench
 
-int main(int argc, char** argv) { return cairn::bench::supervised(cairn::bench::run, argc, argv); }
+int main(int argc, char** argv) {
+  using namespace cairn::bench;
+  if (argc == 3 && std::strcmp(argv[1], tell_attach) == 0) return tell_attach_time(argv[2], false);
+  if (argc == 3 && std::strcmp(argv[1], tell_attach_and_read) == 0)
+    return tell_attach_time(argv[2], true);
+  return cairn::bench::supervised(cairn::bench::run, argc, argv);
+}

@@ -24,6 +24,11 @@ void metadata_rows(const Settings& settings, const Medium& medium,
                    Report& report);                                              // core_metadata.cc
 void life_rows(const Settings& settings, const Medium& medium, Report& report);  // core_life.cc
 
+// What a program does that was started to attach and tell how long it took, in nanoseconds.
+inline constexpr const char* tell_attach = "--tell-attach";
+inline constexpr const char* tell_attach_and_read = "--tell-attach-and-read";
+int tell_attach_time(const char* path, bool and_read);
+
 // C API calls over [from, from + size) of a file in pieces; nanoseconds.
 double cairn_write_pieces(cairn_file* file, const uint8_t* source, size_t piece, uint64_t from,
                           size_t size);
