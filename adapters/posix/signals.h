@@ -24,8 +24,9 @@ class Inside {
 
   static void enter() { depth = depth + 1; }
   static void leave() {
-    depth = depth - 1;
-    if (depth == 0 && __builtin_expect(held, 0)) deliver();
+    const int left = depth - 1;
+    depth = left;
+    if (left == 0 && __builtin_expect(held, 0)) deliver();
   }
   // In the child of a fork: what was kept was sent to the parent.
   static void leave_in_child();

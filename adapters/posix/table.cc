@@ -78,7 +78,10 @@ bool retain(Entry* entry) {
 
 void drop(Entry* entry) {
   if (entry == &private_entry) return;
-  if (entry->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (entry->references.fetch_sub(1, std::memory_order_acq_rel) == 1) drop_last(entry);
+}
+
+void drop_last(Entry* entry) {
   int before = errno;
   locks::forget_description(entry);
   if (entry->file != nullptr) cairn_close(entry->file);

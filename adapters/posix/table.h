@@ -75,14 +75,28 @@ inline bool is_covered(int fd) {
   return entry != nullptr && entry->kind <= Kind::kName;
 }
 
+void drop_last(Entry* entry);
+// Where the short way of acquire() does not lead: empty, another kind, or being replaced.
 Entry* acquire_slow(int fd);
+inline Entry* acquire(int fd) {
+  Entry* entry = peek(fd);
+  if (entry == nullptr) return nullptr;
+  uint32_t count = entry->references.load(std::memory_order_relaxed);
+  if (count == 0 || entry->kind > Kind::kName ||
+      !entry->references.compare_exchange_strong(count, count + 1, std::memory_order_acquire))
+    return acquire_slow(fd);
+  if (__builtin_expect(peek(fd) == entry && entry->kind <= Kind::kName, 1)) return entry;
+  drop(entry);
+  return acquire_slow(fd);
+}
 
 // A reference to the entry of fd while a call uses it; empty if fd is no Cairn file.
 class Use {
  public:
-  explicit Use(int fd) : entry_(peek(fd) == nullptr ? nullptr : acquire_slow(fd)) {}
+  explicit Use(int fd) : entry_(acquire(fd)) {}
   ~Use() {
-    if (entry_ != nullptr) drop(entry_);
+    if (entry_ != nullptr && entry_->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      drop_last(entry_);
   }
   Use(const Use&) = delete;
   Use& operator=(const Use&) = delete;
