@@ -138,21 +138,34 @@ int list_command(const Config& config, bool json) {
   return exit_ok;
 }
 
-int check_command(const Config& config, bool json, const std::string& name) {
+// One wrong word can be the cause of a million findings.
+constexpr int64_t most_findings = 100;
+
+int check_command(const Config& config, bool json, const std::string& name, bool all_findings) {
   struct Findings {
     Json list = Json::array();
     bool json = false;
+    int64_t room = 0;  // lines that may still be printed
   } findings;
   findings.json = json;
+  findings.room = all_findings ? INT64_MAX : most_findings;
   const std::string path = pool_path(config, name);
   const auto finding = [](void* context, const char* text) {
     auto* all = static_cast<Findings*>(context);
-    all->list.push_back(json_text(text));
-    if (!all->json) print(printable(text) + "\n");
+    if (all->room-- <= 0) return;
+    if (all->json)
+      all->list.push_back(json_text(text));
+    else
+      print(printable(text) + "\n");
   };
   const int64_t count = check(cairn_pool_check(path.c_str(), finding, &findings), path);
+  if (findings.room < 0 && !json)
+    print(fmt::format("and {} more; --all shows them\n", -findings.room));
   if (json)
-    print_json({{"path", json_text(path)}, {"ok", count == 0}, {"findings", findings.list}});
+    print_json({{"path", json_text(path)},
+                {"ok", count == 0},
+                {"count", count},
+                {"findings", findings.list}});
   else
     print(count == 0 ? fmt::format("{}: sound\n", path)
                      : fmt::format("{}: {} finding(s)\n", path, count));
@@ -206,7 +219,7 @@ void add_pool_commands(CLI::App& root, Context& context) {
     std::string name, size;
     uint32_t lanes = 0;
     std::string mode, granularity;
-    bool populate = false, force = false;
+    bool populate = false, force = false, all = false;
   };
   auto arguments = std::make_shared<Arguments>();
   CLI::App* pool = add_command(
@@ -269,15 +282,17 @@ void add_pool_commands(CLI::App& root, Context& context) {
             return info_command(context.config, context.json, arguments->name);
           });
   pool_argument(info);
-  CLI::App* check_app = add("check", "Verify a whole pool without changing it.",
-                            "Superblocks, inodes, maps, records, directories and space are read "
-                            "and compared; each finding is one line that "
-                            "names what and where. Other processes should be quiet meanwhile. Exit "
-                            "code 1 if there are findings.",
-                            [&context, arguments] {
-                              return check_command(context.config, context.json, arguments->name);
-                            });
+  CLI::App* check_app =
+      add("check", "Verify a whole pool without changing it.",
+          "Superblocks, inodes, maps, records, directories and space are read "
+          "and compared; each finding is one line that "
+          "names what and where; the first 100 are shown. Other processes should "
+          "be quiet meanwhile. Exit code 1 if there are findings.",
+          [&context, arguments] {
+            return check_command(context.config, context.json, arguments->name, arguments->all);
+          });
   pool_argument(check_app);
+  check_app->add_flag("-a,--all", arguments->all, "Show every finding.");
   CLI::App* grow =
       add("grow", "Add space to a pool.",
           "Adds a segment of at least SIZE. Attached processes see the new space at once.\n\n"

@@ -162,6 +162,8 @@ void trim(FileSystem& fs, const Map& map);
 Status rebuild(FileSystem& fs) {
   Pool& pool = fs.pool;
   const bool page_medium = is_page_medium(pool);
+  const bool keeps_synced_size =
+      (pool.superblock().features_read_only.load() & format::feature_synced_size) != 0;
   CAIRN_TRY(replay_all(pool));
   clear_lanes(pool);
   free_all_blocks(pool);
@@ -216,7 +218,7 @@ Status rebuild(FileSystem& fs) {
       }
     }
     if (S_ISREG(inode->mode.load())) {
-      if (page_medium) forget_unsynced_size(pool, *inode);
+      if (page_medium && keeps_synced_size) forget_unsynced_size(pool, *inode);
       trim(fs, map);
     }
     pool.flush(inode, sizeof *inode);

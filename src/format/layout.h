@@ -28,7 +28,9 @@ inline constexpr uint32_t orphan_shards = 64;
 // Feature flags. An unknown compatible flag is ignored, an unknown read-only-compatible one allows
 // looking only, an unknown incompatible one refuses the pool.
 inline constexpr uint64_t known_compatible = 0;
-inline constexpr uint64_t known_read_only = 0;
+// Page media: every inode's synced_size is kept (inode.h), and decides after a power loss.
+inline constexpr uint64_t feature_synced_size = 1;
+inline constexpr uint64_t known_read_only = feature_synced_size;
 inline constexpr uint64_t known_incompatible = 0;
 
 struct SegmentEntry {

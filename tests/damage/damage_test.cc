@@ -22,6 +22,21 @@ uint64_t* word_in(std::vector<uint8_t>& block, size_t offset) {
   return reinterpret_cast<uint64_t*>(block.data() + offset);
 }
 
+// Changes both superblocks; their checksums are made right again.
+void change_superblocks(const std::string& segment,
+                        const std::function<void(std::vector<uint8_t>&)>& change) {
+  std::fstream file(segment, std::ios::in | std::ios::out | std::ios::binary);
+  for (int copy = 0; copy < 2; ++copy) {
+    std::vector<uint8_t> block(format::block_size);
+    file.seekg(copy * 4096);
+    file.read(reinterpret_cast<char*>(block.data()), 4096);
+    change(block);
+    *word_in(block, offsetof(Superblock, checksum)) = crc32c(0, block.data(), 4096 - 8);
+    file.seekp(copy * 4096);
+    file.write(reinterpret_cast<const char*>(block.data()), 4096);
+  }
+}
+
 class Damage : public testing::Test {
  protected:
   Damage() {
@@ -44,18 +59,8 @@ class Damage : public testing::Test {
   [[nodiscard]] std::string segment(int number = 0) const {
     return path + "/segment." + std::to_string(number);
   }
-  // Changes both superblocks; their checksums are made right again.
   void change_superblock(const std::function<void(std::vector<uint8_t>&)>& change) {
-    std::fstream file(segment(), std::ios::in | std::ios::out | std::ios::binary);
-    for (int copy = 0; copy < 2; ++copy) {
-      std::vector<uint8_t> block(format::block_size);
-      file.seekg(copy * 4096);
-      file.read(reinterpret_cast<char*>(block.data()), 4096);
-      change(block);
-      *word_in(block, offsetof(Superblock, checksum)) = crc32c(0, block.data(), 4096 - 8);
-      file.seekp(copy * 4096);
-      file.write(reinterpret_cast<const char*>(block.data()), 4096);
-    }
+    change_superblocks(segment(), change);
   }
   // Attaching fails with this errno and a line that holds these words; check does not succeed either.
   void expect_refused(int error, const std::vector<std::string>& words, bool checks = true) {
@@ -130,6 +135,55 @@ TEST_F(Damage, AnUnknownFeature) {
   change_superblock(
       [](auto& block) { *word_in(block, offsetof(Superblock, features_incompatible)) = 8; });
   expect_refused(EPROTONOSUPPORT, {"features", "0x8"});
+}
+
+// Before synced_size was kept it said nothing about a file's bytes: a size may then outlive a power
+// loss without them, but what was synced is not taken for lost.
+TEST(PageMedium, APoolWithoutSyncedSizesKeepsItsSizes) {
+  for (const bool keeps : {true, false}) {
+    const TemporaryFolder folder;
+    const std::string path = folder.path() + "/pool";
+    cairn_pool_options options{};
+    options.struct_size = sizeof options;
+    options.size = uint64_t{8} << 20;
+    options.granularity = 2;  // page
+    ASSERT_EQ(cairn_pool_create(path.c_str(), &options), 0) << cairn_last_error();
+    const pid_t writer = fork();
+    if (writer == 0) {  // dies before anything is synced
+      cairn_pool* pool = nullptr;
+      cairn_file* file = nullptr;
+      const bool written =
+          cairn_pool_attach(path.c_str(), 0, &pool) == 0 &&
+          cairn_open(pool, CAIRN_ROOT, "file", O_CREAT | O_RDWR, 0600, &file) == 0 &&
+          cairn_pwrite(file, "bytes", 5, 0) == 5;
+      _exit(written ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(writer, &status, 0), writer);
+    ASSERT_EQ(status, 0);
+    {
+      std::fstream image(path + "/segment.0", std::ios::in | std::ios::out | std::ios::binary);
+      std::vector<uint8_t> state(format::block_size);
+      image.seekg(format::state_block * format::block_size);
+      image.read(reinterpret_cast<char*>(state.data()), format::block_size);
+      *word_in(state, offsetof(format::State, boot_id)) ^= 1;  // the machine was started anew
+      image.seekp(format::state_block * format::block_size);
+      image.write(reinterpret_cast<const char*>(state.data()), format::block_size);
+    }
+    if (!keeps) {
+      change_superblocks(path + "/segment.0", [](auto& block) {
+        uint64_t* features = word_in(block, offsetof(Superblock, features_read_only));
+        EXPECT_EQ(*features, format::feature_synced_size);
+        *features = 0;
+      });
+    }
+    cairn_pool* pool = attach(path);
+    ASSERT_NE(pool, nullptr) << cairn_last_error();
+    cairn_stat st = {};
+    ASSERT_EQ(cairn_lookup(pool, CAIRN_ROOT, "file", 0, &st), 0) << cairn_last_error();
+    EXPECT_EQ(st.size, keeps ? 0U : 5U);
+    cairn_pool_detach(pool);
+  }
 }
 
 TEST_F(Damage, AFeatureThatAllowsLooking) {
