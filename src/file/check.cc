@@ -34,6 +34,7 @@ class Checker {
     const uint64_t numbers = pool_.state->itable_blocks.load() * format::inodes_per_block;
     for (uint64_t n = format::root_inode; n < numbers; ++n) check_inode(n);
     check_names(numbers);
+    check_orphans(numbers);
     check_space();
     return findings_;
   }
@@ -130,10 +131,28 @@ class Checker {
       else
         claim(whose, xattr.block(), 1, 0, format::level_xattr);
     }
-    // Whoever attaches next to a pool that is only looked at here finishes or undoes it.
-    const bool waits = fs_.pool.read_only && fs_.pool.state->clean.load() == 0;
-    if (state == format::inode_live && (inode->shape.load() & 1) != 0 && !waits)
+    if (state == format::inode_live && (inode->shape.load() & 1) != 0 && !waits())
       found("inode %llu: a structural change is under way", ull{number});
+  }
+
+  // Whoever attaches next to a pool that is only looked at here finishes or undoes what was under way.
+  [[nodiscard]] bool waits() const { return pool_.read_only && pool_.state->clean.load() == 0; }
+
+  // What the lists name waits for its end, and stands in one list only, once.
+  void check_orphans(uint64_t numbers) {
+    std::vector<bool> listed(numbers, false);
+    for (uint32_t shard = 0; shard < format::orphan_shards && !waits(); ++shard) {
+      for (uint64_t n = pool_.orphans[shard].head.load(); n != 0;) {
+        const Inode* inode = n < numbers ? inode_at(fs_, n) : nullptr;
+        if (inode == nullptr || (inode->state.load() & 7) != format::inode_orphan || listed[n]) {
+          found("orphan list %u names inode %llu, which is none or is listed already", shard,
+                ull{n});
+          break;
+        }
+        listed[n] = true;
+        n = inode->orphan_next.load();
+      }
+    }
   }
 
   // Every live inode has as many names as it says, every name an inode.

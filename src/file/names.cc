@@ -35,8 +35,9 @@ Result<Map> create_unnamed(FileSystem& fs, LocalSeat& seat, uint32_t mode, bool 
   auto made = make_inode(fs, seat, mode, pool::Need::ordinary);
   if (!made.ok()) return made.status();
   fs.pool.store(made->inode->opens, 1);
+  // Neither is flushed: no power loss leaves an inode without a name, and its first name's change flushes
+  // this line.
   if (may_get_name) fs.pool.store(made->inode->flags, format::flag_nameless);
-  fs.pool.flush(made->inode, sizeof *made->inode);
   pool::Change change(fs.pool, seat);
   change.set(made->inode->state, format::inode_live);
   Status status = change.commit();

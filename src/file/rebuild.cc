@@ -233,8 +233,7 @@ Status rebuild(FileSystem& fs) {
     }
   }
   pool.flush(pool.state, sizeof *pool.state);
-  pool.flush(pool.orphans, format::block_size);
-  CAIRN_TRY(pool.fence());
+  pool.flush(pool.orphans, format::block_size);  // fenced with the boot id
   // Damage inside a file is that file's: reading it says so, and `check` names it.
   worst.ignore();
   return Status();

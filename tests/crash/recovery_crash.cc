@@ -11,7 +11,8 @@ constexpr uint64_t images_per_fence = 3;
 constexpr uint64_t kills_per_recovery = 12;  // or CAIRN_RECOVERY_KILLS
 constexpr const char* used_name = "used after the recovery";
 
-// A process that recovered the image and worked with it; it dies with its locks when it goes.
+// A process that recovered the image and worked with it; it dies with its locks when it goes, unless it
+// detached before.
 class Recoverer {
  public:
   explicit Recoverer(std::unique_ptr<pool::Pool> pool) {
@@ -34,6 +35,9 @@ class Recoverer {
            cairn_mknod(&handle_, CAIRN_ROOT, (std::string(used_name) + "/file").c_str(),
                        S_IFREG | 0600) == 0;
   }
+  // What the recovery only had flushed must be durable before the pool says that it is clean: then the
+  // next one recovers nothing.
+  void detach() { file::detach(*handle_.fs); }
 
  private:
   cairn_pool handle_;
@@ -46,6 +50,11 @@ std::string CrashLab::look_after_recovery(persist::Simulator& second, uint64_t p
   Status status;
   auto pool = map_pool(second, Side::image, &status);
   if (!pool::read_format(*pool).ok()) return std::string("cannot be opened: ") + last_detail();
+  if (pool->state->clean.load() == 1) {
+    for (uint32_t l = 0; l < pool->lane_count; ++l)
+      if ((pool->lanes[l].generation.load() & 1) != 0)
+        return "the pool says that it is clean, and lane " + std::to_string(l) + " is taken";
+  }
   if (lost) pool->store(pool->state->boot_id[0], 2);
   auto attached = file::attach_to(std::move(pool), {});
   if (!attached.ok()) return std::string("attach: ") + last_detail();
@@ -83,6 +92,7 @@ std::string CrashLab::crash_recovery(uint64_t point, bool lost) {
     if (!recoverer.ok()) return std::string("recovery: ") + last_detail();
     if (!recoverer.work()) return std::string("after the recovery: ") + cairn_last_error();
     acknowledged_at = second.mark();
+    recoverer.detach();
   }
   const auto sites = second.sites();
   recovery_sites_.insert(recovery_sites_.end(), sites.begin(), sites.end());
