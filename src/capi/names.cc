@@ -246,7 +246,7 @@ int cairn_readdir(cairn_pool* pool, cairn_ino dir, uint64_t cookie, cairn_dirent
   if (n == capacity) return static_cast<int>(n);
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return code(pool::no_seat(fs.pool));
-  std::vector<file::Listed> listed(std::min<size_t>(capacity - n, 64));
+  std::vector<file::Listed> listed = file::listing_room(*map, std::min<size_t>(capacity - n, 64));
   while (n < capacity) {
     auto got = file::list_names(fs, *seat, *map, cookie - dots, listed.data(),
                                 std::min(listed.size(), capacity - n));

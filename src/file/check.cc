@@ -184,7 +184,7 @@ class Checker {
 
   void check_directory(const Map& map, std::unordered_map<uint64_t, uint64_t>* names,
                        std::unordered_map<uint64_t, uint64_t>* subdirectories) {
-    std::vector<Listed> batch(64);
+    std::vector<Listed> batch = listing_room(map);
     uint64_t live = 0;
     for (uint64_t cookie = 0;;) {
       auto n = list_names_unlocked(fs_, map, cookie, batch.data(), batch.size(), true);

@@ -6,7 +6,9 @@
 // for a moment, and a look-up that ran across that is done again.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
+#include <vector>
 
 #include "file/file_system.h"
 #include "pool/redo.h"
@@ -81,8 +83,13 @@ struct Listed {
   bool whiteout = false;
   bool has_lower = false;
   LowerIdentity lower;
-  char name[256] = {};
+  char name[256];  // ends in a zero byte
 };
+// Room for some of the names of a directory: for all of them if they are few.
+inline std::vector<Listed> listing_room(const Map& directory, size_t most = 64) {
+  const uint64_t names = directory.inode->directory.entries.load();
+  return std::vector<Listed>(std::clamp<uint64_t>(names, 1, most));
+}
 // Up to `capacity` names from `cookie` on (0: the first unit; "." and ".." are the caller's).
 Result<size_t> list_names(FileSystem& fs, LocalSeat& seat, const Map& directory, uint64_t cookie,
                           Listed* listed, size_t capacity, bool whiteouts = false);

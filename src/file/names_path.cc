@@ -19,7 +19,7 @@ Result<std::string> path_of(FileSystem& fs, uint64_t top, uint64_t directory) {
     auto above = live_map(fs, parent);
     if (!above.ok()) return fail(ENOENT, "the directory was removed");
     // Names are found by looking through the parent: paths are asked for rarely.
-    std::vector<Listed> batch(64);
+    std::vector<Listed> batch = listing_room(*above);
     bool found = false;
     for (uint64_t cookie = 0; !found;) {
       auto n = list_names(fs, *seat, *above, cookie, batch.data(), batch.size());

@@ -92,10 +92,9 @@ void FileSystem::recover_seat(format::Seat& seat) {
         pool::give_back_of_dead(pool, entry.block(), number);
         pool.store_flush(inode->direct[0], 0);
       }
-      pool.store_flush(inode->state, format::inode_free);
+      pool.store(inode->state, format::inode_free);  // as void as it was
     } else if (inode != nullptr && is_live(*inode) && inode->state.load() != format::inode_live) {
-      pool.store_flush(inode->state,
-                       format::inode_live);  // its end was announced and did not happen
+      pool.store(inode->state, format::inode_live);  // its end was announced and did not happen
     }
     pool.store(seat.allocating_inode, 0);
   }

@@ -12,8 +12,8 @@ using format::Chunk;
 using format::chunk_blocks;
 
 // The first chunk slot of a segment lies before the data and is no chunk; it keeps what concerns the
-// segment as a whole. Chunks are opened in order; how far, is never too low for whoever has opened one
-// himself.
+// segment as a whole. Chunks are opened in order; how far, is a hint: it is not made durable, and a process
+// may die before it has raised it.
 Word& opened(Segment& segment) { return segment.chunk[0].reserved[0]; }
 Word& backed(Segment& segment) { return segment.chunk[0].reserved[1]; }
 
@@ -24,6 +24,7 @@ uint64_t opened_end(Segment& segment) {
 // So many chunks in use are looked at for each one that is opened: space that came back is found again
 // in time, and finding a chunk costs the same however large the pool is.
 constexpr uint64_t looks_per_chunk = 8;
+constexpr uint64_t look_everywhere = UINT64_MAX;
 
 bool acquire_with_room(Pool& pool, LocalSeat& seat, ChunkRef c, Need need, bool whole) {
   Chunk& chunk = pool.segment[c.segment]->chunk[c.chunk];
@@ -37,7 +38,7 @@ bool find_open(Pool& pool, LocalSeat& seat, uint32_t s, Need need, bool whole, u
                ChunkRef* found) {
   Segment& segment = *pool.segment[s];
   const uint64_t first = first_chunk(segment);
-  const uint64_t end = opened_end(segment);
+  const uint64_t end = looks == look_everywhere ? segment.chunks : opened_end(segment);
   const ChunkRef last = unpack(pool.search_from.load(std::memory_order_relaxed));
   uint64_t c = last.segment == s ? std::max(last.chunk, first) : first;
   looks = std::min(looks, end - first);
@@ -114,7 +115,6 @@ Status open_chunk(Pool& pool, uint32_t s, uint64_t c) {
   uint64_t end = opened(segment).load();
   while (end < c + 1 && !pool.compare_exchange(opened(segment), end, c + 1)) {
   }
-  pool.flush(&opened(segment), sizeof(Word));
   // An untouched chunk is taken to hold zeros: it must not be found untouched once it holds data.
   return pool.fence();
 }
@@ -130,7 +130,7 @@ bool find_chunk(Pool& pool, LocalSeat& seat, Need need, bool whole, ChunkRef* fo
   // Nothing is untouched: whatever has room will do, also what was left out on the way.
   for (uint32_t i = 0; i < segments; ++i) {
     const uint32_t s = (seat.lane + i) % segments;
-    if (find_open(pool, seat, s, need, whole, UINT64_MAX, found)) return true;
+    if (find_open(pool, seat, s, need, whole, look_everywhere, found)) return true;
     if (find_untouched(pool, seat, s, first_chunk(*pool.segment[s]), need, found, why)) return true;
   }
   return false;

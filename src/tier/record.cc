@@ -86,7 +86,7 @@ Result<uint64_t> find_covers(file::FileSystem& fs, bool make) {
 Result<std::string> read_pool_file(file::FileSystem& fs, uint64_t inode) {
   PoolFile file(fs, inode, O_RDONLY);
   CAIRN_TRY(file.status());
-  std::string text(longest_file, '\0');
+  std::string text(std::min<uint64_t>((*file).inode->size.load(), longest_file), '\0');
   auto n = file::read_at(*file, text.data(), text.size(), 0);
   if (!n.ok()) return n.status();
   text.resize(*n);

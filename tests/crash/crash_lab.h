@@ -96,6 +96,7 @@ class CrashLab {
   // Recovers the image (of a power loss, or of killed processes) on a simulator of its own, uses the
   // pool, and looks at what crashes at each point of that leave.
   std::string crash_recovery(uint64_t point, bool lost);
+  bool crashes_recovery();
   std::string look_after_recovery(persist::Simulator& second, uint64_t point, bool lost, bool used);
   std::string look_at_loss(uint64_t point);
   std::string look_at_kill(uint64_t point, bool use_it);
@@ -116,6 +117,7 @@ class CrashLab {
   bool image_was_clean_ = false;
   std::vector<Step> steps_;
   uint64_t images_ = 0;
+  uint64_t replays_ = 0;  // images whose recovery had a change to finish
   std::vector<persist::SiteHits> recovery_sites_;
 };
 

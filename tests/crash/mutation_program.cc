@@ -15,6 +15,7 @@
 #include <map>
 
 #include "crash/histories.h"
+#include "crash/interleaved.h"
 
 namespace cairn::test {
 namespace {
@@ -73,6 +74,31 @@ std::vector<SitePlace> all_sites(const LabOptions& options) {
   return sites;
 }
 
+// Two processes' calls that overlap: what one has not made durable the other may rest on.
+std::string try_overlaps(const LabOptions& options, uint64_t* images) {
+  constexpr uint64_t most_switches = 24;
+  LabOptions whole = options;
+  whole.ignored.clear();
+  Random random(options.seed);
+  for (const Pair& pair : all_pairs()) {
+    const Outcomes outcomes(pair, whole);
+    for (int first : {0, 1}) {
+      const Overlap alone = interrupt(pair, outcomes, options, first, Turns::to_the_end, 0, images);
+      if (!alone.wrong.empty()) return std::string(pair.name) + ": " + alone.wrong;
+      const uint64_t step = alone.events / most_switches + 1;
+      for (uint64_t at = 1 + random.below(step); at < alone.events; at += step) {
+        const uint64_t other = random.one_in(2) ? Turns::to_the_end : 1 + random.below(60);
+        const std::string wrong =
+            interrupt(pair, outcomes, options, first, at, other, images).wrong;
+        if (!wrong.empty())
+          return std::string(pair.name) + ", interrupted after " + std::to_string(at) +
+                 " events: " + wrong;
+      }
+    }
+  }
+  return "";
+}
+
 // What is wrong when the site does nothing, "" if nothing.
 std::string try_without(const SitePlace& place, const LabOptions& options) {
   uint64_t images = 0;
@@ -96,7 +122,11 @@ std::string try_without(const SitePlace& place, const LabOptions& options) {
     const std::string wrong = try_kills(history, mine, &images);
     if (!wrong.empty()) return std::string(history.name) + ": " + wrong;
   }
-  return "";
+  LabOptions overlapping = options;
+  overlapping.processes = 2;
+  overlapping.images_per_point = 8;
+  overlapping.ignored.push_back(place);
+  return try_overlaps(overlapping, &images);
 }
 
 std::string without_indent(const std::string& line) {
