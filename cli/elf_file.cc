@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
-#include <iterator>
 
 namespace cairn::cli {
 namespace {
@@ -17,8 +17,14 @@ namespace {
 class Image {
  public:
   explicit Image(const std::string& path) {
+    std::error_code error;
+    const auto size =
+        std::filesystem::is_regular_file(path, error) ? std::filesystem::file_size(path, error) : 0;
+    if (error) return;
     std::ifstream file(path, std::ios::binary);
-    bytes_.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    bytes_.resize(size);
+    file.read(bytes_.data(), static_cast<std::streamsize>(size));
+    bytes_.resize(static_cast<size_t>(file.gcount()));
   }
   template <typename T>
   [[nodiscard]] bool read(uint64_t offset, T* value) const {
