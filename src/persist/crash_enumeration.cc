@@ -128,10 +128,11 @@ CrashImages::Outcome CrashImages::enumerate(uint64_t limit, uint64_t seed, const
 }
 
 // First the images that find most mistakes of order: nothing pending arrived, all of it, all but one,
-// none but one; then draws, each with a bias of its own.
+// none but one; then draws, each with a bias of its own. Where much is pending, these get half of the images.
 void CrashImages::sample(uint64_t limit, std::mt19937_64& random, const Visit& visit,
                          Outcome& outcome) {
-  uint64_t extremes = 2 + 2 * variables_.size();
+  const uint64_t extremes =
+      std::min<uint64_t>(2 + 2 * variables_.size(), std::max<uint64_t>(2, limit / 2));
   for (uint64_t number = 0; number < limit && !outcome.stopped; ++number) {
     begin_choice();
     uint64_t bias = random() % 5;

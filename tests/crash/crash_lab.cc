@@ -268,7 +268,7 @@ std::string CrashLab::attach_and_look(std::unique_ptr<pool::Pool> pool, uint64_t
 bool CrashLab::crashes_recovery() {
   if (options_.recovery_stride == 0) return false;
   if (images_ % options_.recovery_stride == 0) return true;
-  constexpr uint64_t more_often = 16;
+  constexpr uint64_t more_often = 4;
   const auto* lanes = reinterpret_cast<const format::Lane*>(
       simulator_.image(region_) + format::lanes_block * format::block_size);
   const bool replays = std::any_of(lanes, lanes + options_.lanes, [](const format::Lane& lane) {

@@ -7,7 +7,7 @@
 namespace cairn::test {
 namespace {
 
-constexpr uint64_t images_per_fence = 3;
+constexpr uint64_t images_per_fence = 6;
 constexpr uint64_t kills_per_recovery = 12;  // or CAIRN_RECOVERY_KILLS
 constexpr const char* used_name = "used after the recovery";
 
