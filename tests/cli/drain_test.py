@@ -208,8 +208,9 @@ class Killed(Drain):
         self.refused("discard", self.dir, code=1, says="run is under way")
         self.assertIn("run is under way", self.cairn("drain", self.dir).out)
         self.assertEqual(self.read("a"), "one\n")
-        states = {process["state"] for pool in self.json("status") for process in pool["processes"]}
-        self.assertEqual(states, {"alive"})
+        # Each `sleep` that ends is dead until somebody has cleaned up after it.
+        self.wait_for(lambda: {process["state"] for pool in self.json("status")
+                               for process in pool["processes"]} == {"alive"}, "the run is not alive")
         self.refused("pool", "remove", code=1, says="")
         os.killpg(run.pid, signal.SIGTERM)
         self.assertEqual(run.wait(30), 128 + signal.SIGTERM)

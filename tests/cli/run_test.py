@@ -108,8 +108,10 @@ class Environment(Run):
         other = "/lib/x86_64-linux-gnu/libm.so.6"
         if not os.path.exists(other):
             self.skipTest("no library to preload")
-        seen = self.run_at("sh", "-c", "echo $LD_PRELOAD", env={"LD_PRELOAD": other}).out
-        self.assertTrue(seen.startswith(other + ":"), seen)
+        # A sanitizer's runtime, if there is one, must be the very first.
+        others = ":".join(filter(None, [self.env.get("LD_PRELOAD"), other]))
+        seen = self.run_at("sh", "-c", "echo $LD_PRELOAD", env={"LD_PRELOAD": others}).out
+        self.assertTrue(seen.startswith(others + ":"), seen)
 
     def test_commands_inside_a_run_use_its_pool(self):
         config = {"CAIRN_POOL_NAME": "ofrun"}
