@@ -89,7 +89,9 @@ bool replay(Pool& pool, format::Redo& redo) {
     pool.store_flush(redo.head, 0);
     return pool.fence().ok();
   }
-  bool sound = true;
+  // Its owner may have died before it was durable: the words must not be without it.
+  pool.flush(&redo.head, sizeof redo.head);
+  bool sound = pool.fence().ok();
   for (unsigned i = 0; i < count; ++i) {
     Word* word = pool.word_at(redo.step[i].address.load());
     if (word == nullptr) {
