@@ -181,7 +181,7 @@ void note_full(FileSystem& fs, uint64_t missing) {
   return static_cast<size_t>(size);
 }
 
-// The pool is full after `done` bytes: what was filled ahead comes back, and the rest is written.
+// A write came short. If the pool is full, what was filled ahead comes back, and the rest is written.
 [[gnu::noinline]] Result<size_t> write_rest(File& file, const uint8_t* source, uint64_t size,
                                             uint64_t offset, Result<size_t> written) {
   if (!written.ok() && written.code() != ENOSPC) return written;

@@ -32,6 +32,21 @@ class Pool(CairnCase):
         self.assertEqual(self.json("pool", "list"), [])
         self.assertFalse(os.path.exists(made["path"]))
 
+    def test_check_shows_the_first_hundred_findings(self):
+        self.cairn("pool", "create", "p", "--size", "16M")
+        self.write("big", "x" * 1000000)
+        self.cairn("cp", "big", "p:/big")
+        with open(os.path.join(self.pools, "p", "segment.0"), "r+b") as segment:
+            segment.seek(8192)  # the state block: with it goes the inode table, and every block is leaked
+            segment.write(bytes(4096))
+        count = self.json("pool", "check", "p", expect=1)["count"]
+        self.assertGreater(count, 200)
+        self.assertEqual(len(self.json("pool", "check", "p", expect=1)["findings"]), 100)
+        lines = self.cairn("pool", "check", "p", expect=1).out.splitlines()
+        self.assertEqual(lines[100], f"and {count - 100} more; --all shows them")
+        self.assertEqual(len(lines), 102)
+        self.assertEqual(len(self.cairn("pool", "check", "p", "--all", expect=1).out.splitlines()), count + 1)
+
     def test_several_pools(self):
         self.cairn("pool", "create", "a", "--size", "16M")
         self.cairn("pool", "create", "b", "--size", "16M")

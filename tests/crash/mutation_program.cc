@@ -1,5 +1,5 @@
 // Takes each flush and each fence that the histories and their recoveries meet out of the engine in
-// turn: every removal must make a history fail, or the flush or fence is not needed. Prints one line for
+// turn: every removal must make a history, or two calls that overlap, fail, or the flush or fence is not needed. Prints one line for
 // each; exit code 1 if any survived that mutation_survivors.txt does not give a reason for.
 //
 //   mutation_program [FILE[:LINE]]   only those that contain this
