@@ -1,10 +1,13 @@
 // Takes each flush and each fence that the histories and their recoveries meet out of the engine in
-// turn: every removal must make a history, or two calls that overlap, fail, or the flush or fence is not needed. Prints one line for
-// each; exit code 1 if any survived that mutation_survivors.txt does not give a reason for.
+// turn: every removal must make a history, or two calls that overlap, fail, or the flush or fence is not
+// needed. Prints one line for each; exit code 1 if any survived that mutation_survivors.txt does not give a reason for.
 //
-//   mutation_program [FILE[:LINE]]   only those that contain this
+//   mutation_program [FILE[:LINE] [PAIR]]   only those that contain this; with PAIR, every switch between
+//                                    the two calls of this name (interleaved.h) and nothing else
 //   CAIRN_SEED, CAIRN_CRASH_IMAGES   images for each crash point
+//   CAIRN_JOBS                       sites tried at a time (default: one a processor)
 //   CAIRN_SOURCE_DIR                 where mutation_survivors.txt and the sources lie
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +16,7 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <thread>
 
 #include "crash/histories.h"
 #include "crash/interleaved.h"
@@ -23,7 +27,7 @@ namespace {
 // Processor time for one site and, because the removal may make everybody wait for ever, time on the clock.
 // Who exceeds the first has found nothing so far and counts as a survivor; a hang is a finding.
 constexpr rlim_t longest_processor_s = 600;
-constexpr unsigned longest_s = 3600;
+constexpr unsigned longest_s = 1800;
 
 const char* short_name(const char* file) {
   const char* src = std::strstr(file, "src/");
@@ -74,13 +78,15 @@ std::vector<SitePlace> all_sites(const LabOptions& options) {
   return sites;
 }
 
-// Two processes' calls that overlap: what one has not made durable the other may rest on.
-std::string try_overlaps(const LabOptions& options, uint64_t* images) {
-  constexpr uint64_t most_switches = 24;
+// Two processes' calls that overlap: what one has not made durable the other may rest on, also when the
+// first is killed there. `only`: this pair with every switch, or null.
+std::string try_overlaps(const LabOptions& options, const char* only, uint64_t* images) {
+  const uint64_t most_switches = only == nullptr ? 48 : UINT64_MAX;
   LabOptions whole = options;
   whole.ignored.clear();
   Random random(options.seed);
   for (const Pair& pair : all_pairs()) {
+    if (only != nullptr && std::strcmp(only, pair.name) != 0) continue;
     const Outcomes outcomes(pair, whole);
     for (int first : {0, 1}) {
       const Overlap alone = interrupt(pair, outcomes, options, first, Turns::to_the_end, 0, images);
@@ -88,8 +94,8 @@ std::string try_overlaps(const LabOptions& options, uint64_t* images) {
       const uint64_t step = alone.events / most_switches + 1;
       for (uint64_t at = 1 + random.below(step); at < alone.events; at += step) {
         const uint64_t other = random.one_in(2) ? Turns::to_the_end : 1 + random.below(60);
-        const std::string wrong =
-            interrupt(pair, outcomes, options, first, at, other, images).wrong;
+        std::string wrong = interrupt(pair, outcomes, options, first, at, other, images).wrong;
+        if (wrong.empty()) wrong = kill_one(pair, outcomes, options, first, at).wrong;
         if (!wrong.empty())
           return std::string(pair.name) + ", interrupted after " + std::to_string(at) +
                  " events: " + wrong;
@@ -99,9 +105,7 @@ std::string try_overlaps(const LabOptions& options, uint64_t* images) {
   return "";
 }
 
-// What is wrong when the site does nothing, "" if nothing.
-std::string try_without(const SitePlace& place, const LabOptions& options) {
-  uint64_t images = 0;
+std::string try_histories(const SitePlace& place, const LabOptions& options, uint64_t* images) {
   // Most are caught by a few images; the rest get a closer look.
   for (uint64_t limit : {options.images_per_point / 10 + 1, options.images_per_point}) {
     for (const History& history : all_histories()) {
@@ -109,7 +113,7 @@ std::string try_without(const SitePlace& place, const LabOptions& options) {
       mine.images_per_point = limit;
       mine.recovery_stride = recovery_stride;
       mine.ignored.push_back(place);
-      const std::string wrong = try_power_losses(history, mine, &images);
+      const std::string wrong = try_power_losses(history, mine, images);
       if (!wrong.empty()) return std::string(history.name) + ": " + wrong;
     }
   }
@@ -119,14 +123,24 @@ std::string try_without(const SitePlace& place, const LabOptions& options) {
     mine.recovery_stride = 7;
     mine.kill_stride = 5;
     mine.ignored.push_back(place);
-    const std::string wrong = try_kills(history, mine, &images);
+    const std::string wrong = try_kills(history, mine, images);
     if (!wrong.empty()) return std::string(history.name) + ": " + wrong;
+  }
+  return "";
+}
+
+// What is wrong when the site does nothing, "" if nothing.
+std::string try_without(const SitePlace& place, const LabOptions& options, const char* pair) {
+  uint64_t images = 0;
+  if (pair == nullptr) {
+    const std::string wrong = try_histories(place, options, &images);
+    if (!wrong.empty()) return wrong;
   }
   LabOptions overlapping = options;
   overlapping.processes = 2;
   overlapping.images_per_point = 8;
   overlapping.ignored.push_back(place);
-  return try_overlaps(overlapping, &images);
+  return try_overlaps(overlapping, pair, &images);
 }
 
 std::string without_indent(const std::string& line) {
@@ -160,47 +174,78 @@ std::string reason_to_stay(const SitePlace& place) {
   return "";
 }
 
-int run(const char* only) {
+// A site that is tried in a process of its own: what a missing flush breaks may also crash or never end.
+struct Trial {
+  SitePlace place;
+  int text;  // what it finds is read here
+};
+
+pid_t start(const SitePlace& place, const LabOptions& options, const char* pair, int* text) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) std::abort();
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit limit = {longest_processor_s, longest_processor_s + 10};
+    setrlimit(RLIMIT_CPU, &limit);
+    alarm(longest_s);
+    const std::string wrong = try_without(place, options, pair);
+    const std::string line = wrong.substr(0, wrong.find('\n')).substr(0, 140);
+    _exit(wrong.empty() ? 0 : write(ends[1], line.data(), line.size()) < 0 ? 2 : 1);
+  }
+  close(ends[1]);
+  *text = ends[0];
+  return child;
+}
+
+// Prints what came of it; false if the site survived without a reason.
+bool report(const Trial& trial, int status) {
+  char found[200] = {};
+  if (read(trial.text, found, sizeof found - 1) < 0) found[0] = '\0';
+  close(trial.text);
+  std::string line = std::string(kind_of(trial.place)) + " " + name_of(trial.place) + " " + found;
+  const bool undecided = WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU;
+  const bool caught = !undecided && (!WIFEXITED(status) || WEXITSTATUS(status) != 0);
+  const std::string reason = caught ? "" : reason_to_stay(trial.place);
+  if (WIFSIGNALED(status)) line += "died of signal " + std::to_string(WTERMSIG(status)) + " ";
+  if (!caught) line += text_of(trial.place);
+  if (!caught) line += reason.empty() ? " SURVIVED" : " survived, as it may: " + reason;
+  std::printf("%s\n", line.c_str());
+  std::fflush(stdout);
+  return caught || !reason.empty();
+}
+
+int run(const char* only, const char* pair) {
   LabOptions options;
   options.seed = test_seed();
   options.images_per_point = number_from_environment("CAIRN_CRASH_IMAGES", 300);
-  const auto sites = all_sites(options);
-  int survived = 0;
-  for (const SitePlace& place : sites) {
-    const std::string name = name_of(place);
-    if (name.find(only) == std::string::npos) continue;
-    // In a process of its own: what a missing flush breaks may also crash or never end.
-    std::printf("%s %s ", kind_of(place), name.c_str());
-    std::fflush(stdout);
-    const pid_t child = fork();
-    if (child == 0) {
-      const rlimit limit = {longest_processor_s, longest_processor_s + 10};
-      setrlimit(RLIMIT_CPU, &limit);
-      alarm(longest_s);
-      const std::string wrong = try_without(place, options);
-      std::printf("%s", wrong.substr(0, wrong.find('\n')).substr(0, 140).c_str());
-      std::fflush(stdout);
-      _exit(wrong.empty() ? 0 : 1);
+  const size_t jobs = number_from_environment("CAIRN_JOBS", std::thread::hardware_concurrency());
+  std::vector<SitePlace> sites;
+  for (const SitePlace& place : all_sites(options)) {
+    if (name_of(place).find(only) != std::string::npos) sites.push_back(place);
+  }
+  std::map<pid_t, Trial> running;
+  size_t survived = 0;
+  for (size_t next = 0; next < sites.size() || !running.empty();) {
+    if (next < sites.size() && running.size() < jobs) {
+      Trial trial{sites[next++], -1};
+      const pid_t child = start(trial.place, options, pair, &trial.text);
+      running.emplace(child, trial);
+      continue;
     }
     int status = 0;
-    waitpid(child, &status, 0);
-    const bool undecided = WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU;
-    const bool caught = !undecided && (!WIFEXITED(status) || WEXITSTATUS(status) != 0);
-    if (WIFSIGNALED(status)) std::printf("died of signal %d", WTERMSIG(status));
-    if (!caught) std::printf("%s ", text_of(place).c_str());
-    const std::string reason = caught ? "" : reason_to_stay(place);
-    std::printf("%s%s\n",
-                caught           ? ""
-                : reason.empty() ? "SURVIVED"
-                                 : "survived, as it may: ",
-                reason.c_str());
-    survived += caught || !reason.empty() ? 0 : 1;
+    const pid_t child = waitpid(-1, &status, 0);
+    const auto trial = running.find(child);
+    if (trial == running.end()) continue;
+    survived += report(trial->second, status) ? 0 : 1;
+    running.erase(trial);
   }
-  std::printf("%zu sites, %d survived\n", sites.size(), survived);
+  std::printf("%zu sites, %zu survived\n", sites.size(), survived);
   return survived == 0 ? 0 : 1;
 }
 
 }  // namespace
 }  // namespace cairn::test
 
-int main(int count, char** arguments) { return cairn::test::run(count > 1 ? arguments[1] : ""); }
+int main(int count, char** arguments) {
+  return cairn::test::run(count > 1 ? arguments[1] : "", count > 2 ? arguments[2] : nullptr);
+}
