@@ -113,7 +113,7 @@ Result<uint64_t> fill(FileSystem& fs, LocalSeat& seat, const Map& map, File* fil
   }
   if (status.ok() && (piece.source != nullptr || !run->zero))
     status = copy_piece(pool, run->first, at, piece);
-  if (status.ok()) status = pool.fence();
+  if (status.ok()) status = pool.fence_bytes();
   if (!status.ok()) {
     pool::give_back(pool, run->first, run->count);
     pool::settle(pool, seat, *run);

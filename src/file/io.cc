@@ -122,7 +122,7 @@ bool rests_on_size(const File& file, uint64_t end) {
   const uint64_t size = file.inode->size.load();
   const bool rests = rests_on_size(file, end);
   if (rests) pool.flush(&file.inode->size, sizeof(Word));
-  CAIRN_TRY(pool.fence());
+  CAIRN_TRY(file.synchronous ? pool.fence() : pool.fence_bytes());
   if (rests) {
     file.durable_shape.store(shape, std::memory_order_relaxed);
     file.durable_end.store(size, std::memory_order_relaxed);
@@ -154,7 +154,7 @@ void note_full(FileSystem& fs, uint64_t missing) {
   if (seat->words->extending_inode.load_relaxed() != 0) [[unlikely]] {
     if (written != 0) {
       // The data are fenced before the size shows them.
-      if (Status s = fs.pool.fence(); !s.ok()) status = s;
+      if (Status s = fs.pool.fence_bytes(); !s.ok()) status = s;
       extend_size(fs, *map.inode, offset + written);
     }
     fs.pool.store(seat->words->extending_inode, 0);
@@ -322,10 +322,10 @@ Result<size_t> append_once(File& file, const iovec* vector, int count, uint64_t 
                     vector[i].iov_len, start + done, &n);
     done += n;
   }
-  if (Status s = fs.pool.fence(); !s.ok()) status = s;
+  if (Status s = fs.pool.fence_bytes(); !s.ok()) status = s;
   if (done != 0) extend_size(fs, *file.inode, start + done);
   fs.pool.store(seat->words->extending_inode, 0);
-  if (Status s = fs.pool.fence(); !s.ok()) return s;
+  if (Status s = fs.pool.fence_bytes(); !s.ok()) return s;
   if (status.code() == ENOSPC) note_full(fs, total - done);
   if (done == 0 && !status.ok()) return status;
   touch_modified(file);
@@ -350,7 +350,7 @@ Status fill_bytes(FileSystem& fs, const Map& map, const void* bytes, size_t size
                               offset, &written);
   fs.pool.store(seat->words->extending_inode, 0);
   CAIRN_TRY(status);
-  return fs.pool.fence();
+  return fs.pool.fence_bytes();
 }
 
 Status grow_size(File& file, uint64_t size) {
@@ -359,7 +359,7 @@ Status grow_size(File& file, uint64_t size) {
   if (is_changing(*file.inode)) wait_for_shape(*file.fs, seat, *file.inode, file.number);
   extend_size(*file.fs, *file.inode, size);
   touch_modified(file);
-  return file.fs->pool.fence();
+  return file.fs->pool.fence_bytes();
 }
 
 }  // namespace cairn::file

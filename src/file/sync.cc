@@ -18,8 +18,12 @@ Status write_back(Pool& pool) {
     if (segment.fd < 0) {  // simulated
       segment.region.flush(segment.base, segment.blocks << format::block_shift);
       CAIRN_TRY(segment.region.fence());
-    } else if (fdatasync(segment.fd) != 0)
-      return fail(errno, "%s: writing back segment %u: %s", pool.path.c_str(), s, strerror(errno));
+      continue;
+    }
+    // The kernel tells of a failed write-back once, and may have dropped the pages: it stays told.
+    if (fdatasync(segment.fd) != 0) segment.region.note_writeback_error(errno);
+    if (const int error = segment.region.writeback_error(); error != 0)
+      return fail(error, "%s: writing back segment %u: %s", pool.path.c_str(), s, strerror(error));
   }
   return Status();
 }

@@ -46,6 +46,9 @@ struct Backend {
   // Whether copies on volatile memory may go past the cache; those that may come here, smaller ones
   // are done inline by Region.
   bool streams;
+
+  // What this thread has flushed and not fenced need not arrive; null where flushes are not remembered.
+  void (*drop)(Region& region) = nullptr;
 };
 
 // The best machine backend for this CPU and granularity (Granularity::none included); never null.

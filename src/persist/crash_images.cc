@@ -39,6 +39,9 @@ void CrashImages::replay(const Event& event, uint64_t number) {
     case EventKind::fence:
       drain(event.cpu);
       break;
+    case EventKind::drop:
+      flushed_[event.cpu].clear();
+      break;
   }
 }
 

@@ -13,6 +13,7 @@ enum class EventKind : uint8_t {
   bulk,   // copy or zero: counts as flushed when issued, may be torn between 8-byte words
   flush,  // the lines of a range start their way
   fence,  // what this CPU flushed has arrived
+  drop,   // what this CPU flushed stays where it is
 };
 
 struct Event {

@@ -99,6 +99,6 @@ void forget(Region& region) {
 
 }  // namespace
 
-const Backend page_backend = {"page", copy, zero, flush, fence, nullptr, forget, false};
+const Backend page_backend = {"page", copy, zero, flush, fence, nullptr, forget, false, forget};
 
 }  // namespace cairn::persist

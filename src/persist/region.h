@@ -23,12 +23,12 @@
 //  4. On volatile media (Granularity::none) flush() and fence() do nothing.
 //  5. On Granularity::page, flush() notes the pages and fence() writes them back (msync); a failure of
 //     that is sticky and returned by every later fence() of the region. fence() writes back what this
-//     thread noted in any region.
+//     thread noted in any region; drop_flushes() forgets it instead.
 //  6. The data path (copy, read, Word operations, flush, fence) allocates nothing, takes no lock and
 //     is async-signal-safe. On cold memory copy() and read() may make one system call (see below).
 //
 //  7. Regions are opened and closed while no other thread uses them. On Granularity::page every thread
-//     that flushed has fenced before close().
+//     that flushed has fenced, or dropped its flushes, before close().
 //
 // First touch: where the medium has small pages, a process's first store to a page through the
 // mapping costs more than copying it. copy() and read() of a range whose chunk (2 MiB) this process
@@ -176,6 +176,11 @@ class Region {
     if (must_flush_) [[unlikely]]
       return backend_->fence(*this, site);
     return Status();
+  }
+
+  // What this thread has flushed need not arrive with its next fence: somebody will write back the whole medium.
+  void drop_flushes() {
+    if (must_flush_ && backend_->drop != nullptr) backend_->drop(*this);
   }
 
   // Populates [offset, offset + size) for this process now (MADV_POPULATE_WRITE); progress bars and

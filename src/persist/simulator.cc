@@ -131,6 +131,14 @@ struct Recorder {
     return Status();
   }
 
+  // As the page backend does it; elsewhere flushed lines are on their way.
+  static void drop(Region& region) {
+    Simulator::Memory& memory = enter(region);
+    if (memory.simulator->granularity_ != Granularity::page) return;
+    std::lock_guard guard(memory.simulator->lock_);
+    memory.simulator->append(event_at(memory, EventKind::drop, memory.live, 0));
+  }
+
   static uint64_t word(Region& region, uint64_t* word, WordOperation operation, uint64_t value,
                        uint64_t expected) {
     Simulator::Memory& memory = enter(region);
@@ -144,7 +152,8 @@ struct Recorder {
     return before;
   }
 
-  static constexpr Backend backend = {"simulator", copy, zero, flush, fence, word, nullptr, false};
+  static constexpr Backend backend = {"simulator", copy,    zero,  flush, fence,
+                                      word,        nullptr, false, drop};
 };
 
 Simulator::Simulator(Granularity granularity) : granularity_(granularity) {}

@@ -52,6 +52,13 @@ Word* Pool::word_at(uint64_t address) const {
   return reinterpret_cast<Word*>(segment[number]->base + offset);
 }
 
+Status Pool::fence_bytes_all(persist::Site site) {
+  if (segment[0]->region.granularity() != persist::Granularity::page) return fence_all(site);
+  const uint32_t count = segments.load(std::memory_order_acquire);
+  for (uint32_t i = 0; i < count; ++i) segment[i]->region.drop_flushes();
+  return Status();
+}
+
 Status Pool::fence_all(persist::Site site) {
   Status worst;
   const uint32_t count = segments.load(std::memory_order_acquire);

@@ -221,6 +221,11 @@ struct Pool {
   Status fence(persist::Site site = persist::Site::here()) {
     return is_volatile ? Status() : fence_all(site);
   }
+  // The same for bytes of files and what leads to them. On page media these wait for fsync, which writes back
+  // everything: what this thread flushed is dropped.
+  Status fence_bytes(persist::Site site = persist::Site::here()) {
+    return is_volatile ? Status() : fence_bytes_all(site);
+  }
   void store_flush(Word& word, uint64_t value, persist::Site site = persist::Site::here()) {
     store(word, value);
     flush(&word, sizeof word, site);
@@ -248,6 +253,7 @@ struct Pool {
  private:
   [[nodiscard]] Segment& segment_of_slow(const uint8_t* p) const;
   Status fence_all(persist::Site site);
+  Status fence_bytes_all(persist::Site site);
 };
 
 }  // namespace cairn::pool

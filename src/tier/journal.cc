@@ -71,7 +71,8 @@ Status Journal::open(file::FileSystem& fs, uint64_t covers, const std::string& c
     inode = find_child(fs, covers, name);
     if (!inode.ok()) return inode.status();
   }
-  file_ = std::make_unique<PoolFile>(fs, *inode, O_RDWR);
+  // A record is durable before what it announces happens in lower.
+  file_ = std::make_unique<PoolFile>(fs, *inode, O_RDWR | O_DSYNC);
   CAIRN_TRY(file_->status());
   return read().status();  // what the sequence is
 }

@@ -183,9 +183,14 @@ std::string CrashLab::acknowledged(const Snapshot& found, uint64_t point) const 
     }
   }
   const bool after_all = steps_.empty() || point > steps_.back().end;
-  if (options_.granularity == persist::Granularity::page && !image_was_clean_)
+  if (options_.granularity == persist::Granularity::page && !image_was_clean_) {
+    std::vector<const Snapshot*> past = {&before_};
+    for (const Step& step : steps_) {
+      if (step.begin < point) past.push_back(&step.after);
+    }
     return unsynced_difference(found, *before, unfinished != nullptr ? unfinished->after : *before,
-                               detached_ && after_all);
+                               past, detached_ && after_all);
+  }
   const std::string as_before = difference(found, *before);
   if (as_before.empty()) return "";
   if (unfinished == nullptr) return "not what was acknowledged: " + as_before;

@@ -61,6 +61,8 @@ void add(file::FileSystem& fs, uint64_t number, const std::string& path, Snapsho
   Item item;
   item.mode = static_cast<uint32_t>(inode->mode.load());
   item.links = inode->links.load();
+  item.number = number;
+  item.generation = inode->generation.load();
   const Map map{inode, number};
   if (const Entry xattr{inode->xattr.load()}; xattr && fs.pool.valid(xattr.block()))
     item.attributes.assign(reinterpret_cast<const char*>(fs.pool.at(xattr.block())), block_size);
@@ -192,7 +194,8 @@ std::string torn_difference(const Snapshot& found, const Snapshot& before, const
 }
 
 std::string unsynced_difference(const Snapshot& found, const Snapshot& before,
-                                const Snapshot& after, bool detaching) {
+                                const Snapshot& after, const std::vector<const Snapshot*>& past,
+                                bool detaching) {
   const auto without_bytes = [](Snapshot snapshot) {
     for (auto& [path, item] : snapshot) {
       item.size = item.mapped = 0;
@@ -216,11 +219,18 @@ std::string unsynced_difference(const Snapshot& found, const Snapshot& before,
     if (S_ISREG(item.mode) && !synced && !(detaching && item.size == one.size))
       text += path + ": size " + std::to_string(item.size) + ", not " + std::to_string(one.synced) +
               " or " + std::to_string(other.synced) + "; ";
+    std::vector<const Item*> earlier;
+    for (const Snapshot* snapshot : past) {
+      for (const auto& [name, was] : *snapshot) {
+        if (was.number == item.number && was.generation == item.generation) earlier.push_back(&was);
+      }
+    }
     for (const auto& [block, bytes] : item.blocks) {
-      const std::string x = at(one, block);
-      const std::string y = at(other, block);
+      std::vector<std::string> were;
+      for (const Item* was : earlier) were.push_back(at(*was, block));
       for (uint64_t i = 0; i < block_size; ++i) {
-        if (bytes[i] == '\0' || bytes[i] == x[i] || bytes[i] == y[i]) continue;
+        const auto is_it = [&](const std::string& was) { return was[i] == bytes[i]; };
+        if (bytes[i] == '\0' || std::any_of(were.begin(), were.end(), is_it)) continue;
         text += path + ": foreign bytes in block " + std::to_string(block) + " at " +
                 std::to_string(i) + "; ";
         break;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "file/file_system.h"
 
@@ -18,8 +19,10 @@ struct Item {
   std::map<uint64_t, std::string> blocks;  // those that are not all zeros
   std::string target;
   std::string attributes;  // the bytes of the attributes' block
-  bool lazy = false;       // its bytes lie in lower
-  uint64_t synced = 0;     // page media: what of the size a power loss leaves
+  uint64_t number = 0;     // which file, whatever its names: inode and generation
+  uint64_t generation = 0;
+  bool lazy = false;    // its bytes lie in lower
+  uint64_t synced = 0;  // page media: what of the size a power loss leaves
   friend bool operator==(const Item& a, const Item& b) {
     return a.mode == b.mode && a.links == b.links && a.size == b.size && a.mapped == b.mapped &&
            a.blocks == b.blocks && a.target == b.target && a.attributes == b.attributes;
@@ -44,9 +47,10 @@ std::string difference(const Snapshot& found, const Snapshot& expected);
 std::string torn_difference(const Snapshot& found, const Snapshot& before, const Snapshot& after);
 
 // The same for media that promise bytes after fsync only: names, modes, links and attributes are those of
-// one of the two states; a byte is one of the two, or zero; a size is one that was synced, or, when all
+// one of the two states; a byte is one that the file had in any of the past ones, or zero; a size is one that was synced, or, when all
 // detach, what it was.
 std::string unsynced_difference(const Snapshot& found, const Snapshot& before,
-                                const Snapshot& after, bool detaching);
+                                const Snapshot& after, const std::vector<const Snapshot*>& past,
+                                bool detaching);
 
 }  // namespace cairn::test
