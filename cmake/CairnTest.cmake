@@ -47,7 +47,7 @@ function(cairn_test_properties name group)
   if(CAIRN_SANITIZE)
     # Sanitizers look at what the code does; that every image recovers is for the builds ten times as fast.
     list(APPEND environment CAIRN_CRASH_IMAGES=1 CAIRN_INTERLEAVINGS=1 CAIRN_LONG_IMAGES=200
-      CAIRN_RECOVERY_STRIDE=4000)
+      CAIRN_RECOVERY_STRIDE=4000 CAIRN_KILL_STRIDE=19)
   endif()
   if(CAIRN_SANITIZE MATCHES "address" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # What is preloaded into strangers' programs, which leak what they like.

@@ -2,6 +2,7 @@
 //
 //   CAIRN_SEED, CAIRN_CRASH_IMAGES   repeat a failure; images for each crash point
 //   CAIRN_RECOVERY_STRIDE            how many images go by between two whose recovery is crashed as well
+//   CAIRN_KILL_STRIDE                events between two kills
 #include "crash/histories.h"
 
 namespace cairn::test {
@@ -13,6 +14,7 @@ class Crash : public testing::TestWithParam<size_t> {
     options.seed = test_seed();
     options.images_per_point = number_from_environment("CAIRN_CRASH_IMAGES", 24);
     options.recovery_stride = number_from_environment("CAIRN_RECOVERY_STRIDE", 400);
+    options.kill_stride = number_from_environment("CAIRN_KILL_STRIDE", 1);
   }
   const History& history = all_histories()[GetParam()];
   LabOptions options;

@@ -4,9 +4,7 @@
 //   CAIRN_INTERLEAVINGS              how many switches are tried of each pair (default: a few, drawn)
 #include "crash/interleaved.h"
 
-#include <sys/wait.h>
-
-#include <csignal>
+#include "crash/apart.h"
 
 namespace cairn::test {
 namespace {
@@ -63,30 +61,14 @@ TEST_P(Interleaved, OneIsKilledAndTheOtherLivesOn) {
     const std::vector<uint64_t> all = places(random, events, 3 * switches);
     constexpr size_t batch = 16;
     for (size_t from = 0; from < all.size(); from += batch) {
-      int text[2];
-      ASSERT_EQ(pipe(text), 0);
-      const pid_t child = fork();
-      if (child == 0) {
-        alarm(longest_s);
-        for (size_t i = from; i < std::min(all.size(), from + batch); ++i) {
-          const std::string wrong = kill_one(pair, outcomes, options, first, all[i]).wrong;
-          if (wrong.empty()) continue;
-          if (::write(text[1], wrong.data(), wrong.size()) < 0) _exit(3);
-          _exit(1);
-        }
-        _exit(0);
-      }
-      ::close(text[1]);
-      char buffer[2000] = {};
-      const ssize_t n = ::read(text[0], buffer, sizeof buffer - 1);
-      ::close(text[0]);
-      int status = 0;
-      ASSERT_EQ(waitpid(child, &status, 0), child);
-      ASSERT_EQ(status, 0) << pair.name << ", call " << first << " killed after " << all[from]
-                           << "... events: "
-                           << (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM
-                                   ? "hangs"
-                                   : std::string(buffer, n > 0 ? static_cast<size_t>(n) : 0));
+      const auto kill_some = [&] {
+        std::string wrong;
+        for (size_t i = from; i < std::min(all.size(), from + batch) && wrong.empty(); ++i)
+          wrong = kill_one(pair, outcomes, options, first, all[i]).wrong;
+        return wrong;
+      };
+      ASSERT_EQ(apart(longest_s, kill_some), "")
+          << pair.name << ", call " << first << " killed after " << all[from] << "... events";
     }
   }
 }

@@ -18,6 +18,7 @@
 #include <map>
 #include <thread>
 
+#include "crash/apart.h"
 #include "crash/histories.h"
 #include "crash/interleaved.h"
 
@@ -92,14 +93,24 @@ std::string try_overlaps(const LabOptions& options, const char* only, uint64_t* 
       const Overlap alone = interrupt(pair, outcomes, options, first, Turns::to_the_end, 0, images);
       if (!alone.wrong.empty()) return std::string(pair.name) + ": " + alone.wrong;
       const uint64_t step = alone.events / most_switches + 1;
-      for (uint64_t at = 1 + random.below(step); at < alone.events; at += step) {
+      std::vector<uint64_t> places;
+      for (uint64_t at = 1 + random.below(step); at < alone.events; at += step)
+        places.push_back(at);
+      for (const uint64_t at : places) {
         const uint64_t other = random.one_in(2) ? Turns::to_the_end : 1 + random.below(60);
-        std::string wrong = interrupt(pair, outcomes, options, first, at, other, images).wrong;
-        if (wrong.empty()) wrong = kill_one(pair, outcomes, options, first, at).wrong;
+        const std::string wrong =
+            interrupt(pair, outcomes, options, first, at, other, images).wrong;
         if (!wrong.empty())
           return std::string(pair.name) + ", interrupted after " + std::to_string(at) +
                  " events: " + wrong;
       }
+      const std::string wrong = apart(longest_s, [&] {
+        std::string found;
+        for (size_t i = 0; i < places.size() && found.empty(); ++i)
+          found = kill_one(pair, outcomes, options, first, places[i]).wrong;
+        return found;
+      });
+      if (!wrong.empty()) return std::string(pair.name) + ": " + wrong;
     }
   }
   return "";

@@ -1,0 +1,34 @@
+#include "crash/apart.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+
+namespace cairn::test {
+
+std::string apart(unsigned seconds, const std::function<std::string()>& work) {
+  int text[2];
+  if (pipe2(text, O_CLOEXEC) != 0) std::abort();
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(seconds);
+    const std::string result = work().substr(0, 65536);
+    _exit(write(text[1], result.data(), result.size()) < 0 ? 1 : 0);
+  }
+  close(text[1]);
+  std::string result;
+  char buffer[4096];
+  for (ssize_t n = 0; (n = read(text[0], buffer, sizeof buffer)) > 0;)
+    result.append(buffer, static_cast<size_t>(n));
+  close(text[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) return "hangs";
+  if (WIFSIGNALED(status)) return "died of signal " + std::to_string(WTERMSIG(status));
+  return result;
+}
+
+}  // namespace cairn::test
