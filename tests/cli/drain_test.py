@@ -203,7 +203,7 @@ class Killed(Drain):
         self.assertEqual(self.read("a"), "safe\nmore\n")
 
     def test_while_a_run_is_under_way(self):
-        run = self.start("echo one > a; while [ ! -e stop ]; do sleep 0.1; done")
+        run = self.start("echo one > a; while [ ! -e stop ]; do sleep 3; done")
         self.wait_for(lambda: self.undrained() > 0, "nothing was written")
         self.refused("discard", self.dir, code=1, says="run is under way")
         self.assertIn("run is under way", self.cairn("drain", self.dir).out)

@@ -28,9 +28,15 @@ class Stage : public testing::TestWithParam<persist::Granularity> {
     std::ofstream(lower_ + "/hollow").close();
     std::filesystem::resize_file(lower_ + "/hollow", 20'000);
     std::ofstream(lower_ + "/cut") << text_;
+    tree_ = tier::make_lower(*lab_.pool()->fs);
+    lab_.pool()->fs->lower = tree_.get();
     auto cover = tier::open_cover(*lab_.pool()->fs, lower_, {});
     ASSERT_TRUE(cover.ok()) << last_detail();
     cover_ = std::move(*cover);
+  }
+  void TearDown() override {
+    cover_.reset();
+    lab_.pool()->fs->lower = nullptr;
   }
   std::string path_of(const char* name) const {
     return std::string("/") + tier::covers_directory + "/" + cover_->name + "/" + name;
@@ -58,6 +64,7 @@ class Stage : public testing::TestWithParam<persist::Granularity> {
   const std::string lower_ = std::filesystem::canonical(folder_.path()).string() + "/lower";
   const std::string text_ = std::string(30'000, 't');
   CrashLab lab_{options_for(GetParam())};
+  std::unique_ptr<file::Lower> tree_;
   std::unique_ptr<tier::Cover> cover_;
 };
 
