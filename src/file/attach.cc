@@ -28,11 +28,11 @@ bool same_boot(Pool& pool) {
   return pool.state->boot_id[0].load() == boot[0] && pool.state->boot_id[1].load() == boot[1];
 }
 
-Status store_boot(Pool& pool) {
+// Not flushed: a power loss ends the boot, whichever one the medium names then.
+void store_boot(Pool& pool) {
   uint64_t boot[2];
   pool::read_boot_id(boot);
-  for (int i = 0; i < 2; ++i) pool.store_flush(pool.state->boot_id[i], boot[i]);
-  return pool.fence();
+  for (int i = 0; i < 2; ++i) pool.store(pool.state->boot_id[i], boot[i]);
 }
 
 // Everything that a pool needs before the first lane is taken: the caller has the attach lock.
@@ -51,7 +51,8 @@ Status first_attach(FileSystem& fs) {
   const uint64_t generation = pool.state->attach_generation.load() + 1;
   pool.store_flush(pool.state->attach_generation, generation);
   pool.store_flush(pool.state->clean, 0);
-  CAIRN_TRY(store_boot(pool));
+  store_boot(pool);
+  CAIRN_TRY(pool.fence());
   pool.attach_generation = generation;
   return Status();
 }
@@ -104,7 +105,7 @@ Status create_in(Pool& pool, uint32_t root_mode) {
     ~Borrowed() { static_cast<void>(fs.owned_pool.release()); }
     FileSystem fs;
   } borrowed(pool);
-  CAIRN_TRY(store_boot(pool));
+  store_boot(pool);
   CAIRN_TRY(pool::add_lane(pool));
   Status status = make_root(borrowed.fs, root_mode);
   pool::release_lanes(pool);

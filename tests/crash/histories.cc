@@ -335,6 +335,13 @@ void clean_detach(CrashLab& lab) {
   lab.detach_all();
 }
 
+void clean_attach(CrashLab& lab) {
+  lab.detach_all();
+  lab.attach_all();
+  step(lab, "mkdir", [](cairn_pool* p) { return cairn_mkdir(p, CAIRN_ROOT, "later", 0700); });
+  write_step(lab, "write", "a", 'A', 6000, 7000);
+}
+
 }  // namespace
 
 const std::vector<History>& all_histories() {
@@ -364,6 +371,7 @@ const std::vector<History>& all_histories() {
       {"two in one directory", 2, some_files, two_in_one_directory},
       {"two appenders", 2, some_files, two_appenders},
       {"clean detach", 1, some_files, clean_detach},
+      {"clean attach", 1, some_files, clean_attach},
       {"clean detach of two", 2, some_files, clean_detach},
   };
   return all;
