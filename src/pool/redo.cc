@@ -102,7 +102,7 @@ bool replay(Pool& pool, format::Redo& redo) {
   }
   sound = pool.fence().ok() && sound;
   pool.store_flush(redo.head, 0);
-  return pool.fence().ok() && sound;
+  return sound;
 }
 
 }  // namespace cairn::pool

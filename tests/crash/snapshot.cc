@@ -229,8 +229,9 @@ std::string unsynced_difference(const Snapshot& found, const Snapshot& before,
       std::vector<std::string> were;
       for (const Item* was : earlier) were.push_back(at(*was, block));
       for (uint64_t i = 0; i < block_size; ++i) {
-        const auto is_it = [&](const std::string& was) { return was[i] == bytes[i]; };
-        if (bytes[i] == '\0' || std::any_of(were.begin(), were.end(), is_it)) continue;
+        const char is = bytes[i];
+        const auto was_so = [is, i](const std::string& was) { return was[i] == is; };
+        if (is == '\0' || std::any_of(were.begin(), were.end(), was_so)) continue;
         text += path + ": foreign bytes in block " + std::to_string(block) + " at " +
                 std::to_string(i) + "; ";
         break;

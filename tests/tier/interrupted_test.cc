@@ -135,7 +135,7 @@ TEST_F(InterruptedTest, ProcessesThatImportAndStageAtOnceSeeTheSame) {
       if (cairn_open(pool, cairn_cover_top(cover), path.c_str(), 2 /* O_RDWR */, 0, &file) != 0)
         _exit(4);
       // Each writes a byte of his own; what is around it must be lower's.
-      if (cairn_pwrite(file, "PQRS" + p, 1, static_cast<uint64_t>(5000 * p)) != 1) _exit(5);
+      if (cairn_pwrite(file, &"PQRS"[p], 1, static_cast<uint64_t>(5000 * p)) != 1) _exit(5);
       char buffer[20000];
       if (cairn_pread(file, buffer, sizeof buffer, 0) != sizeof buffer) _exit(6);
       for (int at = 0; at < 20000; ++at) {
