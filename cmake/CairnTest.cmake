@@ -13,7 +13,7 @@
 # in its environment. `ninja test_GROUP` builds the tests of one folder.
 
 set(CAIRN_TEST_DIR ${CMAKE_BINARY_DIR}/tests)
-set(CAIRN_TEST_TIMEOUT_S 400 CACHE STRING "Time limit of a test, in seconds")
+set(CAIRN_TEST_TIMEOUT_S 900 CACHE STRING "Time limit of a test, in seconds")
 
 if(CAIRN_TESTS)
   find_package(GTest)
