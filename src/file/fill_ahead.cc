@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "file/cut.h"
+#include "file/open_table.h"
 #include "pool/seats.h"
 
 namespace cairn::file {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <memory>
 
 #include "file/file_system.h"
@@ -58,14 +57,6 @@ void close_file(LocalSeat& seat, std::unique_ptr<File> file);
 // Before fork and exec: lane `lane` (a new one) holds what this process holds.
 void share_with_lane(FileSystem& fs, uint32_t lane);
 void share_with_lane(const File& file, uint32_t lane);
-// Lane `lane` holds nothing any more; returns whether a file without a name lost its last
-// description by that.
-bool drop_lane(FileSystem& fs, uint32_t lane);
-
-// Calls visit(description) for every one that is live or being made, until it returns false; false then.
-bool for_each_open_file(FileSystem& fs, const std::function<bool(format::OpenFile&)>& visit);
-// Does any live description name the inode?
-bool is_open(FileSystem& fs, uint64_t number);
 // Where the file lies whose record locks stand for the inode's (cairn_companion).
 std::string companion_path(const FileSystem& fs, const Map& map);
 

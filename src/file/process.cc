@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "file/ending.h"
+#include "file/open_table.h"
 #include "pool/lock.h"
 #include "pool/seats.h"
 

@@ -5,6 +5,7 @@
 #include "file/attributes.h"
 #include "file/io.h"
 #include "file/open_file.h"
+#include "file/open_table.h"
 #include "file/reclaim.h"
 #include "pool/epoch.h"
 #include "pool/seats.h"

@@ -1,0 +1,89 @@
+// Reading: out of the remembered run, or by the map.
+#include <algorithm>
+#include <cstring>
+
+#include "file/access.h"
+#include "file/attributes.h"
+#include "file/fill.h"
+#include "file/io.h"
+#include "file/run_cache.h"
+#include "pool/seats.h"
+
+namespace cairn::file {
+namespace {
+
+using format::block_shift;
+using format::block_size;
+
+[[gnu::noinline]] Result<size_t> read_elsewhere(File& file, void* buffer, size_t size,
+                                                uint64_t offset) {
+  if (file.directory)
+    return fail(EISDIR, "inode %llu is a directory", static_cast<unsigned long long>(file.number));
+  if (!file.readable)
+    return fail(EBADF, "inode %llu: not open for reading",
+                static_cast<unsigned long long>(file.number));
+  if (file.fs->lower == nullptr) return without_lower(file);
+  return file.fs->lower->read(file.number, buffer, size, offset);
+}
+
+// The long way of a read: [offset, offset + size) lies below the end of file.
+[[gnu::noinline]] Status read_by_map(const File& file, LocalSeat& seat, uint8_t* to, uint64_t size,
+                                     uint64_t offset) {
+  Pool& pool = file.fs->pool;
+  const Map map = file.map();
+  const uint64_t shape = file.inode->shape.load();
+  while (size != 0) {
+    const uint64_t file_block = offset >> block_shift;
+    const uint64_t at = in_block(offset);
+    Spot spot;
+    CAIRN_TRY(walk(pool, map, file_block, &spot));
+    uint64_t n = 0;
+    if (spot.block) {
+      const uint64_t most = (at + size + block_size - 1) >> block_shift;
+      uint64_t blocks = 0;
+      if (most <= remembered_blocks / 2) {
+        remember(seat, file, shape, file_block, spot);
+        blocks = recall(seat, file, offset - at).size >> block_shift;
+      }
+      if (blocks == 0) blocks = contiguous(pool, map, file_block, spot, most);
+      n = std::min(size, (blocks << block_shift) - at);
+      CAIRN_TRY(pool.region(spot.block).read(to, (spot.block.index() << block_shift) + at, n));
+    } else {
+      const uint64_t cover = span_of(spot.level) << block_shift;
+      n = std::min(size, cover - offset % cover);
+      std::memset(to, 0, n);
+    }
+    to += n;
+    offset += n;
+    size -= n;
+  }
+  return Status();
+}
+
+}  // namespace
+
+Result<size_t> read_at(File& file, void* buffer, size_t size, uint64_t offset) {
+  if (!file.readable || file.directory || is_lazy(file)) [[unlikely]]
+    return read_elsewhere(file, buffer, size, offset);
+  pool::SeatGuard seat(file.fs->pool);
+  if (!seat.ok()) [[unlikely]]
+    return pool::no_seat(file.fs->pool);
+  const uint64_t end_of_file = file.inode->size.load();
+  const Known known = recall(*seat, file, offset);
+  if (size - 1 < known.size && offset + size <= end_of_file) [[likely]] {  // not for size 0
+    if (known.warm != nullptr) [[likely]] {
+      prefetch_sequence(*seat, known.warm, size, offset);
+      persist::Region::read_warm(buffer, known.warm, size);
+    } else
+      CAIRN_TRY(known.region->read(buffer, known.at, size));
+  } else {
+    if (offset >= end_of_file) return size_t{0};
+    size = static_cast<size_t>(std::min<uint64_t>(size, end_of_file - offset));
+    CAIRN_TRY(read_by_map(file, *seat, static_cast<uint8_t*>(buffer), size, offset));
+  }
+  if (!file.was_read.load(std::memory_order_relaxed)) [[unlikely]]
+    file.was_read.store(true, std::memory_order_relaxed);
+  return size;
+}
+
+}  // namespace cairn::file
