@@ -7,6 +7,7 @@
 #include "media/media.h"
 #include "pool/attach_lock.h"
 #include "pool/chunks.h"
+#include "pool/growth.h"
 #include "pool/seats.h"
 #include "pool/space.h"
 #include "tier/lower.h"
@@ -198,9 +199,6 @@ int cairn_pool_grow(cairn_pool* handle, uint64_t bytes) {
   if (pool.read_only) return code(fail(EROFS, "pool %s is attached read-only", pool.path.c_str()));
   auto lock = cairn::pool::lock_attach(pool);
   if (!lock.ok()) return code(lock.status());
-  if (pool.load_new_segments) {
-    if (Status status = pool.load_new_segments(pool); !status.ok()) return code(status);
-  }
   return code(cairn::pool::add_segment(pool, bytes));
 }
 

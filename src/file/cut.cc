@@ -47,7 +47,7 @@ class Cutter {
   Result<Entry> without_range(Entry entry, uint64_t base, unsigned level) {
     if (!pool_.valid(entry.block()) || !entry.belongs_to(map_.number, base, level) ||
         entry.kind() != Kind::node)
-      return damaged(map_, base);
+      return damaged(pool_, map_, base);
     std::array<uint64_t, node_entries> kept;
     Word* node = node_at(pool_, entry.block());
     const uint64_t span = span_of(level - 1);

@@ -34,7 +34,7 @@ Status publish(FileSystem& fs, const Map& map, Word& slot, BlockRef block, uint6
     return Status();
   }
   if (!fs.pool.valid(winner.block()) || !winner.belongs_to(map.number, file_block, 0))
-    return damaged(map, file_block);
+    return damaged(fs.pool, map, file_block);
   const uint64_t begin = file_block << block_shift;
   const uint64_t from = std::max(piece.offset, begin);
   const uint64_t to = std::min(piece.offset + piece.size, begin + block_size);

@@ -6,7 +6,9 @@
 
 namespace cairn::file {
 
-Status damaged(const Map& map, uint64_t file_block) {
+Status damaged(const Pool& pool, const Map& map, uint64_t file_block) {
+  // Or it names a segment that others have added and that could not be mapped.
+  CAIRN_TRY(pool.see_growth());
   return fail(EIO, "inode %llu: its map is damaged at offset %llu",
               static_cast<unsigned long long>(map.number),
               static_cast<unsigned long long>(file_block) << format::block_shift);

@@ -66,7 +66,7 @@ struct Spot {
 };
 
 // EIO if an entry on the way is damaged (its check bits or address are wrong).
-Status damaged(const Map& map, uint64_t file_block);
+Status damaged(const Pool& pool, const Map& map, uint64_t file_block);
 
 [[gnu::always_inline]] inline Status walk(const Pool& pool, const Map& map, uint64_t file_block,
                                           Spot* spot) {
@@ -85,19 +85,19 @@ Status damaged(const Map& map, uint64_t file_block);
     }
     if (!pool.valid(entry.block()) ||
         !entry.belongs_to(map.number, base_of(file_block, level), level)) [[unlikely]]
-      return damaged(map, file_block);
+      return damaged(pool, map, file_block);
     if (level == 0) {
       spot->block = entry.block();
-      return entry.kind() == Kind::block ? Status() : damaged(map, file_block);
+      return entry.kind() == Kind::block ? Status() : damaged(pool, map, file_block);
     }
     if (entry.kind() == Kind::leaf) {
       if (level != 1 || !pool.valid_run(entry.block(), format::chunk_blocks)) [[unlikely]]
-        return damaged(map, file_block);
+        return damaged(pool, map, file_block);
       spot->block = entry.block().plus(file_block & (format::node_entries - 1));
       return Status();
     }
     if (entry.kind() != Kind::node) [[unlikely]]
-      return damaged(map, file_block);
+      return damaged(pool, map, file_block);
     --level;
     word = node_at(pool, entry.block()) +
            ((file_block >> (format::node_shift * level)) & (format::node_entries - 1));

@@ -111,6 +111,10 @@ uint64_t reclaim_list(FileSystem& fs, LocalSeat& seat, uint32_t number) {
   Pool& pool = fs.pool;
   format::OrphanShard& shard = pool.orphans[number];
   if (shard.head.load() == 0 || !pool::try_acquire(pool, seat, shard.lock)) return 0;
+  if (!pool.see_growth().ok()) {  // a block there would look like damage
+    pool::release(pool, shard.lock);
+    return 0;
+  }
   uint64_t freed = 0;
   Word* link = &shard.head;
   uint64_t passed_epoch = 0;

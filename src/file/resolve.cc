@@ -82,7 +82,7 @@ Result<std::string> link_text(FileSystem& fs, const Map& link) {
   }
   Spot spot;
   CAIRN_TRY(walk(fs.pool, link, 0, &spot));
-  if (!spot.block) return damaged(link, 0);
+  if (!spot.block) return damaged(fs.pool, link, 0);
   CAIRN_TRY(fs.pool.region(spot.block)
                 .read(text.data(), spot.block.index() << format::block_shift, size));
   return text;

@@ -41,7 +41,8 @@ Status settle_path(Pool& pool, const Map& map, uint64_t file_block, uint64_t blo
     Word* word = &map.inode->root[level_of(file_block) - 1];
     for (unsigned l = level_of(file_block); l > level; --l) {
       const Entry entry{word->load()};
-      if (entry.kind() != Kind::node || !pool.valid(entry.block())) return damaged(map, file_block);
+      if (entry.kind() != Kind::node || !pool.valid(entry.block()))
+        return damaged(pool, map, file_block);
       word = node_at(pool, entry.block()) +
              ((file_block >> (format::node_shift * (l - 1))) & (format::node_entries - 1));
     }

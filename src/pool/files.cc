@@ -9,6 +9,7 @@
 
 #include "pool/attach_lock.h"
 #include "pool/device.h"
+#include "pool/growth.h"
 #include "pool/lock_file.h"
 #include "pool/segment_files.h"
 
@@ -66,29 +67,8 @@ Status open_first_segment(Pool& pool, bool device) {
     return manner.status();
   }
   pool.is_volatile = manner->granularity == persist::Granularity::none;
-  return map_segment(pool, 0, *fd, *manner);
-}
-
-// Those that the superblock names and that are not mapped yet.
-Status open_further_segments(Pool& pool) {
-  const auto count = static_cast<uint32_t>(pool.superblock().segments.load());
-  for (uint32_t s = pool.segments.load(); s < count && s < format::max_segments; ++s) {
-    auto fd = media::open_segment(segment_path(pool.path, s).c_str(), access_of(pool));
-    if (!fd.ok()) return fd.status();
-    CAIRN_TRY(map_segment(pool, s, *fd, manner_of(pool)));
-    Segment& segment = *pool.segment[s];
-    const uint64_t blocks = pool.superblock().segment[s].blocks.load();
-    if (blocks > segment.blocks) {
-      pool.segments.store(s);
-      return fail(EUCLEAN, "%s: segment %u is cut off: %llu of %llu bytes are there",
-                  pool.path.c_str(), s,
-                  static_cast<unsigned long long>(segment.blocks) * format::block_size,
-                  static_cast<unsigned long long>(blocks) * format::block_size);
-    }
-    segment.blocks = blocks;
-    lay_out(segment, 0);
-    CAIRN_TRY(check_segment_header(pool, s));
-  }
+  CAIRN_TRY(map_segment(pool, 0, *fd, *manner));
+  pool.segments.store(1);
   return Status();
 }
 
@@ -107,8 +87,8 @@ Result<std::unique_ptr<Pool>> open_files(const std::string& path, bool read_only
     name_lock_file(*pool);
     CAIRN_TRY(agree_on_lock_file(*pool));
   }
-  CAIRN_TRY(open_further_segments(*pool));
-  pool->load_new_segments = open_further_segments;
+  CAIRN_TRY(map_new_segments(*pool));
+  pool->map_new_segments = map_new_segments;
   return pool;
 }
 

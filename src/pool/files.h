@@ -29,9 +29,6 @@ Result<std::unique_ptr<Pool>> create_files(const std::string& path, const Create
 // Maps an existing pool and validates its identity; takes no lane and recovers nothing.
 Result<std::unique_ptr<Pool>> open_files(const std::string& path, bool read_only);
 
-// Adds one segment of at least `bytes`; the caller holds the attach lock.
-Status add_segment(Pool& pool, uint64_t bytes);
-
 // Removes the files of a pool that nobody is attached to (EBUSY); from a device, its superblocks.
 Status remove_files(const std::string& path);
 // Unlinks the files of a folder, and the folder.
@@ -43,7 +40,7 @@ Status write_format(Pool& pool, uint32_t lanes, uint64_t seed);
 Status read_format(Pool& pool);
 // Writes both superblocks, which makes the pool exist.
 Status publish_identity(Pool& pool);
-// Makes segment `number`, which is mapped and laid out, part of the pool.
+// Makes segment `number`, which is mapped and laid out, part of the pool, and counts it.
 Status publish_segment(Pool& pool, uint32_t number);
 Status check_segment_header(Pool& pool, uint32_t number);
 // Fills a Segment's table pointers once base and blocks are known.

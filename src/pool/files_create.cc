@@ -1,4 +1,4 @@
-// Making a pool's segments: all of a new pool's, or one more.
+// Making a pool: its segments, and the format in them.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -53,6 +53,7 @@ Status create_segments(Pool& pool, const Manner& manner, uint64_t size, uint32_t
     auto fd = media::create_segment(segment_path(pool.path, s).c_str(), whole_chunks(size / count));
     if (!fd.ok()) return fd.status();
     CAIRN_TRY(map_segment(pool, s, *fd, manner));
+    pool.segments.store(s + 1);
   }
   return Status();
 }
@@ -63,6 +64,7 @@ Status create_on_device(Pool& pool, const Manner& manner, uint64_t size) {
   auto fd = media::open_segment(pool.path.c_str());
   if (!fd.ok()) return fd.status();
   CAIRN_TRY(map_segment(pool, 0, *fd, manner));
+  pool.segments.store(1);
   Segment& segment = *pool.segment[0];
   segment.blocks =
       std::min({segment.blocks, size >> format::block_shift, format::max_segment_blocks});
@@ -148,36 +150,6 @@ Result<std::unique_ptr<Pool>> create_files(const std::string& given, const Creat
     return annotate(status, "cannot create pool %s", path.c_str());
   }
   return pool;
-}
-
-Status add_segment(Pool& pool, uint64_t bytes) {
-  const uint32_t number = pool.segments.load();
-  if (number >= format::max_segments)
-    return fail(ENOSPC, "%s: it has %u segments, the most", pool.path.c_str(), number);
-  const Manner manner = manner_of(pool);
-  if (manner.medium.kind == media::Kind::devdax)
-    return fail(EOPNOTSUPP, "%s: a device cannot grow", pool.path.c_str());
-  const uint64_t size =
-      std::max<uint64_t>((bytes + format::chunk_size - 1) / format::chunk_size * format::chunk_size,
-                         2 * format::chunk_size);
-  auto fd = media::create_segment(segment_path(pool.path, number).c_str(), size);
-  if (!fd.ok()) return fd.status();
-  Status status = map_segment(pool, number, *fd, manner);
-  if (status.ok()) {
-    Segment& segment = *pool.segment[number];
-    lay_out(segment, 0);
-    if (segment.reserve)
-      status = segment.reserve(
-          0, static_cast<uint64_t>(reinterpret_cast<uint8_t*>(segment.record) - segment.base));
-    if (status.ok() && !pool.is_volatile) status = sync_directory(pool.path);
-    if (status.ok()) status = publish_segment(pool, number);
-  }
-  if (!status.ok()) {
-    pool.segments.store(number);
-    pool.segment[number].reset();
-    unlink(segment_path(pool.path, number).c_str());
-  }
-  return status;
 }
 
 }  // namespace cairn::pool

@@ -49,16 +49,20 @@ bool is_sound(const Superblock& copy) {
   return copy.magic.load() == format::superblock_magic && copy.checksum.load() == checksum(&copy);
 }
 
-Status write_segment_header(Pool& pool, uint32_t number) {
-  Segment& segment = *pool.segment[number];
+// By its own region: the segment may not be counted yet.
+Status write_segment_header(const Pool& pool, uint32_t number) {
+  const Segment& segment = *pool.segment[number];
+  Region& region = pool.segment[number]->region;
   auto& header = *reinterpret_cast<format::SegmentHeader*>(segment.base);
-  pool.store(header.magic, format::segment_magic);
-  pool.store(header.version, format::version);
-  for (int i = 0; i < 2; ++i) pool.store(header.uuid[i], pool.superblock().uuid[i].load());
-  pool.store(header.number, number);
-  pool.store(header.blocks, segment.blocks);
-  pool.store(header.data_start, segment.data_start);
-  return seal_block(pool, header.checksum, &header);
+  region.store(header.magic, format::segment_magic);
+  region.store(header.version, format::version);
+  for (int i = 0; i < 2; ++i) region.store(header.uuid[i], pool.superblock().uuid[i].load());
+  region.store(header.number, number);
+  region.store(header.blocks, segment.blocks);
+  region.store(header.data_start, segment.data_start);
+  region.store(header.checksum, checksum(&header));
+  region.flush(&header, format::block_size);
+  return region.fence();
 }
 
 }  // namespace
@@ -138,6 +142,7 @@ Status publish_segment(Pool& pool, uint32_t number) {
     pool.store(copy->sequence, sequence);
     CAIRN_TRY(seal_block(pool, copy->checksum, copy));
   }
+  pool.segments.store(number + 1, std::memory_order_release);
   return Status();
 }
 

@@ -20,6 +20,17 @@ Pool::~Pool() {
   }
 }
 
+Status Pool::see_growth() const {
+  if (!map_new_segments || superblock().segments.load() <= segments.load()) return Status();
+  const std::lock_guard guard(growing);
+  return map_new_segments(const_cast<Pool&>(*this));
+}
+
+bool Pool::find_segment(uint64_t number) const {
+  if (number >= superblock().segments.load()) return false;
+  return see_growth().ok() && number < segments.load();
+}
+
 Segment& Pool::segment_of_slow(const uint8_t* p) const {
   const uint32_t count = segments.load(std::memory_order_acquire);
   for (uint32_t i = 1; i < count; ++i) {
@@ -46,7 +57,7 @@ uint64_t Pool::address_of(const void* word) const {
 Word* Pool::word_at(uint64_t address) const {
   const uint64_t number = address >> address_segment_shift;
   const uint64_t offset = address & ((1ULL << address_segment_shift) - 1);
-  if (number >= segments.load(std::memory_order_acquire) || offset % sizeof(Word) != 0 ||
+  if (!has_segment(number) || offset % sizeof(Word) != 0 ||
       offset / format::block_size >= segment[number]->blocks)
     return nullptr;
   return reinterpret_cast<Word*>(segment[number]->base + offset);

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <string>
 #include <type_traits>
@@ -141,7 +142,8 @@ struct Pool {
   bool read_only = false;
   bool light_entry = false;  // seats are entered without a fence, see seats.h
   uint64_t serial = 0;       // of this attachment in this process, never reused
-  std::function<Status(Pool&)> load_new_segments;  // others have grown the pool
+  std::function<Status(Pool&)> map_new_segments;  // others have grown the pool: growth.h
+  mutable std::mutex growing;
   Client* client = nullptr;
 
   // --- this process's place: seats.cc ---
@@ -162,10 +164,18 @@ struct Pool {
   // The superblock copy that counts.
   [[nodiscard]] const format::Superblock& superblock() const { return *identity; }
 
+  // Maps what others have added to the pool since this process looked. Const: what is mapped is only a
+  // cache of what the superblock says.
+  Status see_growth() const;
+  // Whether segment `number` is part of the pool, and mapped. Allocates, takes a lock and makes system calls
+  // if others have just added it; nothing of that else.
+  [[nodiscard]] bool has_segment(uint64_t number) const {
+    return number < segments.load(std::memory_order_acquire) || find_segment(number);
+  }
+
   // --- addresses; what came from the medium is validated first ---
   [[nodiscard]] bool valid(BlockRef block) const {
-    return block.segment() < segments.load(std::memory_order_relaxed) &&
-           block.index() < segment[block.segment()]->blocks &&
+    return has_segment(block.segment()) && block.index() < segment[block.segment()]->blocks &&
            block.index() >= segment[block.segment()]->data_start;
   }
   [[nodiscard]] bool valid_run(BlockRef first, uint64_t count) const {
@@ -251,6 +261,7 @@ struct Pool {
   }
 
  private:
+  [[nodiscard]] bool find_segment(uint64_t number) const;
   [[nodiscard]] Segment& segment_of_slow(const uint8_t* p) const;
   Status fence_all(persist::Site site);
   Status fence_bytes_all(persist::Site site);

@@ -94,8 +94,14 @@ Status map_segment(Pool& pool, uint32_t number, int fd, const Manner& manner) {
     return status;
   }
   pool.segment[number] = std::move(segment);
-  pool.segments.store(number + 1, std::memory_order_release);
   return Status();
+}
+
+void unmap_segment(Pool& pool, uint32_t number) {
+  Segment& segment = *pool.segment[number];
+  segment.region.close();
+  segment.unmap();
+  pool.segment[number].reset();
 }
 
 Status sync_directory(const std::string& path) {

@@ -26,8 +26,10 @@ void set_granularity(uint64_t stored, Manner* manner);
 // What the creator saw, and put into the superblock.
 Manner manner_of(const Pool& pool);
 
-// Maps segment `number` from `fd`, which it takes over.
+// Maps segment `number` from `fd`, which it takes over. The caller counts it when it can be used.
 Status map_segment(Pool& pool, uint32_t number, int fd, const Manner& manner);
+// Gives back one that is mapped and has not been counted.
+void unmap_segment(Pool& pool, uint32_t number);
 
 // Makes the names in a directory survive power loss, where anything does.
 Status sync_directory(const std::string& path);

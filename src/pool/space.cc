@@ -150,9 +150,9 @@ Result<Run> take(Pool& pool, LocalSeat& seat, const Request& request) {
     Run run = take_anywhere(pool, seat, request);
     if (run.count != 0) return run;
     bool more = false;
-    if (attempt == 0 && pool.load_new_segments) {
+    if (attempt == 0) {
       const uint32_t before = pool.segments.load();
-      if (pool.load_new_segments(pool).ok() && pool.segments.load() != before)
+      if (pool.see_growth().ok() && pool.segments.load() != before)
         return take(pool, seat, request);
       more = true;
     }
