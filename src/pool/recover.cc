@@ -8,7 +8,10 @@ namespace cairn::pool {
 
 void recover_lane(Pool& pool, uint32_t number) {
   format::Lane& lane = pool.lanes[number];
-  for (format::Seat& seat : lane.seat) replay(pool, seat.redo);
+  // Recovery cannot do more than it can; a failure to write back is sticky and meets the next caller.
+  for (format::Seat& seat : lane.seat) replay(pool, seat.redo).ignore();
+  // What a record named is about to become anybody's: an inode free, a shape even, a lock void.
+  pool.fence().ignore();
   for (format::Seat& seat : lane.seat) {
     if (pool.client != nullptr) pool.client->recover_seat(seat);
     recover_in_flight(pool, seat, number);
@@ -16,7 +19,7 @@ void recover_lane(Pool& pool, uint32_t number) {
     pool.store(seat.epoch, 0);
   }
   if (pool.client != nullptr) pool.client->recover_lane(number);
-  pool.fence().ignore();  // recovery cannot do more; the error is sticky and meets the next caller
+  pool.fence().ignore();
   pool.store_flush(lane.generation, lane.generation.load() + 1);
   pool.fetch_and(pool.state->attached[number / 64], ~(1ULL << (number % 64)));
 }
@@ -29,7 +32,9 @@ void recover_through(Pool& pool, int fd, uint32_t number) {
   const auto held = media::is_held(fd, lane_lock_byte(number));
   if (!held.ok() || *held) return;
   auto lock = media::try_lock(fd, lane_lock_byte(number));
-  if (lock.ok() && (lane.generation.load() & 1) != 0) recover_lane(pool, number);
+  // What it was changing may lie in a segment that others have added; unmapped, it would be left half done.
+  if (lock.ok() && (lane.generation.load() & 1) != 0 && pool.see_growth().ok())
+    recover_lane(pool, number);
 }
 
 }  // namespace

@@ -75,34 +75,36 @@ Status Change::commit() {
   return pool_.fence();
 }
 
-bool replay(Pool& pool, format::Redo& redo) {
+Status replay(Pool& pool, format::Redo& redo) {
   const uint64_t head = redo.head.load();
   if (head == 0) {
     // Its owner may have died before that was durable: replayed after a power loss, the record would undo
     // what others change from now on. The caller fences before anybody does.
     pool.flush(&redo.head, sizeof redo.head);
-    return true;
+    return Status();
   }
   const auto count = static_cast<unsigned>(head & 0xffffffff);
   if (count == 0 || count > format::redo_words || head_of(redo, count) != head) {
     // Torn: its change had not begun. The caller fences before anybody uses the record.
     pool.store_flush(redo.head, 0);
-    return true;
+    return Status();
   }
-  // Its owner may have died before it was durable: the words must not be without it.
+  // Its owner may have died before it was durable: the words must not be without it. Where it cannot be
+  // written back they are stored all the same: the living must not see half a change.
   pool.flush(&redo.head, sizeof redo.head);
-  bool sound = pool.fence().ok();
+  Status status = pool.fence();
   for (unsigned i = 0; i < count; ++i) {
-    Word* word = pool.word_at(redo.step[i].address.load());
-    if (word == nullptr) {
-      sound = false;
-      continue;
+    const uint64_t address = redo.step[i].address.load();
+    if (Word* word = pool.word_at(address); word != nullptr) {
+      pool.store_flush(*word, redo.step[i].value.load());
+    } else {
+      status = fail(EUCLEAN, "%s: a redo record names the address %#llx outside the pool",
+                    pool.path.c_str(), static_cast<unsigned long long>(address));
     }
-    pool.store_flush(*word, redo.step[i].value.load());
   }
-  sound = pool.fence().ok() && sound;
+  if (Status s = pool.fence(); !s.ok()) status = s;
   pool.store_flush(redo.head, 0);
-  return sound;
+  return status;
 }
 
 }  // namespace cairn::pool

@@ -36,8 +36,8 @@ class Change {
 };
 
 // Stores and flushes the words of a valid record and clears it; does nothing for an empty or
-// unfinished one. Returns false if a valid record names an address outside the pool. That the record is
-// clear is not durable yet: the caller fences before anybody uses it or what it named.
-bool replay(Pool& pool, format::Redo& redo);
+// unfinished one. EUCLEAN: it names an address outside the pool; or the failure to write back. That the
+// record is clear is not durable yet: the caller fences before anybody uses it or what it named.
+Status replay(Pool& pool, format::Redo& redo);
 
 }  // namespace cairn::pool

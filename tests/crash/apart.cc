@@ -1,6 +1,7 @@
 #include "crash/apart.h"
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,9 +17,12 @@ std::string apart(unsigned seconds, const std::function<std::string()>& work) {
   if (child == 0) {
     alarm(seconds);
     const std::string result = work().substr(0, 65536);
-    _exit(write(text[1], result.data(), result.size()) < 0 ? 1 : 0);
+    const bool told =
+        write(text[1], result.data(), result.size()) == static_cast<ssize_t>(result.size());
+    _exit(told && !testing::Test::HasFailure() ? 0 : 1);
   }
   close(text[1]);
+  if (child < 0) std::abort();
   std::string result;
   char buffer[4096];
   for (ssize_t n = 0; (n = read(text[0], buffer, sizeof buffer)) > 0;)
@@ -28,6 +32,8 @@ std::string apart(unsigned seconds, const std::function<std::string()>& work) {
   waitpid(child, &status, 0);
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) return "hangs";
   if (WIFSIGNALED(status)) return "died of signal " + std::to_string(WTERMSIG(status));
+  // A sanitizer's, or a failed expectation's.
+  if (WEXITSTATUS(status) != 0) result += " and exited with " + std::to_string(WEXITSTATUS(status));
   return result;
 }
 

@@ -6,7 +6,8 @@
 
 namespace cairn::test {
 
-// What `work` returned there; "hangs" after so many seconds, "died of signal N", or at most 64 KiB of text.
+// What `work` returned there, at most 64 KiB of text; "hangs" after so many seconds; "died of signal N";
+// or how it exited otherwise. Expectations that fail there count as well.
 std::string apart(unsigned seconds, const std::function<std::string()>& work);
 
 }  // namespace cairn::test
