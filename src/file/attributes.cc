@@ -204,6 +204,13 @@ void stamp_now(File& file, uint64_t tick) {
   file.last_tick.store(tick, std::memory_order_relaxed);
 }
 
+void fold_stamps(FileSystem& fs, const Map& map) {
+  uint64_t latest = 0;
+  for_each_stamp(fs, map.inode->stamps.load(), map.number,
+                 [&latest](const Stamp& stamp) { latest = std::max(latest, stamp.mtime.load()); });
+  if (latest > map.inode->mtime.load()) fold(fs.pool, *map.inode, latest);
+}
+
 void fold_stamp(File& file) {
   Pool& pool = file.fs->pool;
   if (Stamp* stamp = file.stamp.exchange(nullptr)) {

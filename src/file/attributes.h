@@ -44,6 +44,8 @@ inline void touch_modified(File& file) {
   if (file.last_tick.load(std::memory_order_relaxed) != tick) [[unlikely]]
     stamp_now(file, tick);
 }
+// Puts all stamps of the inode into it; whoever holds them keeps them. The caller has its lock.
+void fold_stamps(FileSystem& fs, const Map& map);
 // Puts the file's stamp, and the time of its reading, into the inode.
 void fold_stamp(File& file);
 // The same for every stamp of a dead lane.

@@ -18,9 +18,7 @@ using format::chunk_blocks;
 Status replay_all(Pool& pool) {
   for (uint32_t l = 0; l < pool.lane_count; ++l) {
     for (format::Seat& seat : pool.lanes[l].seat) {
-      if (!pool::replay(pool, seat.redo))
-        return fail(EUCLEAN, "%s: a redo record of lane %u names an address outside the pool",
-                    pool.path.c_str(), l);
+      CAIRN_TRY(pool::replay(pool, seat.redo));
     }
   }
   return Status();
@@ -220,6 +218,8 @@ Status rebuild(FileSystem& fs) {
     if (S_ISREG(inode->mode.load())) {
       if (page_medium && keeps_synced_size) forget_unsynced_size(pool, *inode);
       trim(fs, map);
+      // The times of its last writes went with the lanes: it may have changed since it was drained.
+      if ((inode->flags.load() & format::flag_lazy) == 0) pool.store(inode->drained, 0);
     }
     pool.flush(inode, sizeof *inode);
   }
@@ -233,7 +233,7 @@ Status rebuild(FileSystem& fs) {
     }
   }
   pool.flush(pool.state, sizeof *pool.state);
-  pool.flush(pool.orphans, format::block_size);  // fenced with the boot id
+  pool.flush(pool.orphans, format::block_size);  // the first attach fences
   // Damage inside a file is that file's: reading it says so, and `check` names it.
   worst.ignore();
   return Status();

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "file/attributes.h"
 #include "file/shape.h"
 #include "pool/seats.h"
 
@@ -13,6 +14,7 @@ namespace cairn::file {
 namespace {
 
 Status write_back(Pool& pool) {
+  CAIRN_TRY(pool.see_growth());
   for (uint32_t s = 0; s < pool.segments.load(); ++s) {
     pool::Segment& segment = *pool.segment[s];
     if (segment.fd < 0) {  // simulated
@@ -21,7 +23,11 @@ Status write_back(Pool& pool) {
       continue;
     }
     // The kernel tells of a failed write-back once, and may have dropped the pages: it stays told.
-    if (fdatasync(segment.fd) != 0) segment.region.note_writeback_error(errno);
+    int result = 0;
+    do {
+      result = fdatasync(segment.fd);
+    } while (result != 0 && errno == EINTR);
+    if (result != 0) segment.region.note_writeback_error(errno);
     if (const int error = segment.region.writeback_error(); error != 0)
       return fail(error, "%s: writing back segment %u: %s", pool.path.c_str(), s, strerror(error));
   }
@@ -101,14 +107,16 @@ void for_each_unsynced(FileSystem& fs, const Do& act) {
 Status sync_file(FileSystem& fs, const Map& map) {
   if (fs.pool.is_volatile) return Status();
   const bool mapped = (map.inode->flags.load() & format::flag_mapped) != 0;
-  if (!is_page_medium(fs.pool) && !mapped) return fs.pool.fence();
+  if (!is_page_medium(fs.pool) && !mapped && map.inode->stamps.load() == 0) return fs.pool.fence();
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   // Held, so that nobody takes a half-done marking for a done one.
   pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
+  // What is synced comes back with the times of its writes.
+  fold_stamps(fs, map);
   if (is_page_medium(fs.pool)) return sync_pages(fs, *seat, map);
   Flusher flusher(fs.pool);
-  visit_map(fs.pool, map, 0, max_file_blocks, flusher);
+  if (mapped) visit_map(fs.pool, map, 0, max_file_blocks, flusher);
   return fs.pool.fence();
 }
 
