@@ -19,8 +19,11 @@
  *    any process. What survives power loss: see cairn_fsync().
  *  - A process killed inside a call leaves a metadata call either done or not done, a write partly
  *    done only inside its own byte range; no lock stays held and nobody else notices.
- *  - Reads and writes of mapped bytes take no lock and make no system call, and are
- *    async-signal-safe: pread, pwrite, their vector forms, read, write.
+ *  - Reads and overwrites of mapped bytes take no lock. They make no system call but where a process
+ *    touches memory for the first time, where others have just grown the pool, and, in a pool in a
+ *    plain file on a disk, for writes of 2 KiB and more.
+ *  - They are async-signal-safe: pread, pwrite, their vector forms, read, write. In a pool in a plain
+ *    file on a disk, writes are so only if the handler has not interrupted a call on that pool.
  *  - Concurrent overlapping writes may mix by bytes; O_APPEND writers never overlap.
  */
 #ifndef CAIRN_CAIRN_H

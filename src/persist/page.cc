@@ -69,9 +69,9 @@ void flush(Region& region, const void* address, size_t size, Site) {
 
 Status fence(Region& region, Site) {
   while (notes.count > 0) {
-    Note note = notes.list[notes.count - 1];
-    write_back(note);
+    const Note note = notes.list[notes.count - 1];
     notes.count = notes.count - 1;
+    write_back(note);
   }
   int error = region.writeback_error();
   if (error == 0) return Status();

@@ -2,6 +2,9 @@
 // wrote back in between, and no size without its bytes.
 #include <fcntl.h>
 
+#include <utility>
+#include <vector>
+
 #include "crash/crash_lab.h"
 
 namespace cairn::test {
@@ -60,6 +63,57 @@ TEST_F(Page, WhatWasSyncedIsThere) {
   EXPECT_EQ(lab.power_losses(), "");
   EXPECT_GT(lost, 0U) << "what was not synced survived every power loss: this test saw none";
 }
+
+// Without a call of fsync: descriptors with O_SYNC or O_DSYNC, and pools whose every write is to last.
+class PageDurable : public Page, public testing::WithParamInterface<int> {};
+
+TEST_P(PageDurable, WhatWasWrittenIsThere) {
+  const bool by_pool = GetParam() == 0;
+  ASSERT_EQ(cairn_close(file), 0);
+  if (by_pool) {
+    ASSERT_EQ(cairn_pool_set_durability(lab.pool(), CAIRN_DURABILITY_WRITE), 0)
+        << cairn_last_error();
+  }
+  ASSERT_EQ(cairn_open(lab.pool(), CAIRN_ROOT, "file", O_RDWR | GetParam(), 0600, &file), 0);
+  cairn_file* log = nullptr;
+  ASSERT_EQ(cairn_open(lab.pool(), CAIRN_ROOT, "log", O_RDWR | O_CREAT | O_APPEND | GetParam(),
+                       0600, &log),
+            0);
+  std::vector<std::pair<uint64_t, std::pair<uint64_t, uint64_t>>>
+      sizes;  // at a mark: of file and log
+  const auto told = [&](uint64_t of_file, uint64_t of_log) {
+    sizes.push_back({lab.simulator().mark(), {of_file, of_log}});
+  };
+  told(0, 0);
+  write('x', 5000, 0);
+  told(5000, 0);
+  ASSERT_EQ(cairn_write(log, std::string(3000, 'x').data(), 3000), 3000);
+  told(5000, 3000);
+  write('x', 3000, 1000);  // over what is there
+  write('x', 10'000, 5000);
+  told(15'000, 3000);
+  ASSERT_EQ(cairn_write(log, std::string(9000, 'x').data(), 9000), 9000);
+  told(15'000, 12'000);
+  lab.set_judge([&](const Snapshot& found, uint64_t point) -> std::string {
+    for (const auto& [mark, least] : sizes) {
+      if (point < mark) break;
+      for (const auto& [name, size] : {std::pair{"/file", least.first}, {"/log", least.second}}) {
+        const Item& item = found.at(name);
+        if (item.size < size)
+          return std::string(name) + ": acknowledged " + std::to_string(size) + ", found " +
+                 std::to_string(item.size);
+        for (uint64_t at = 0; at < size; ++at) {
+          if (byte_at(item, at) != 'x') return std::string(name) + ": byte " + std::to_string(at);
+        }
+      }
+    }
+    return "";
+  });
+  EXPECT_EQ(lab.power_losses(), "");
+  EXPECT_EQ(cairn_close(log), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, PageDurable, testing::Values(0, O_SYNC, O_DSYNC));
 
 // A size goes with the last fsync: no power loss shows one whose bytes it took.
 TEST_F(Page, NoSizeSurvivesWithoutItsBytes) {
