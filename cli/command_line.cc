@@ -21,12 +21,12 @@ void add_common_options(CLI::App& app, Context& context) {
   app.add_flag("--json", context.json, "Print JSON.")->group("Common options");
   for (const Key& key : keys()) {
     std::string names = key.option();
-    if (key.name == "pool.name") names = "--pool," + names;
+    if (key.name == "pool.name") names.insert(0, "--pool,");
     const bool of_run =
         app.get_name() == "run" && (key.name.starts_with("pool.") || key.name == "drain.mode");
     const bool of_create = app.get_name() == "create" && key.name == "pool.size";
-    if (key.name == "drain.mode" && of_run) names = "--drain," + names;
-    if (of_create) names = "--size," + names;
+    if (key.name == "drain.mode" && of_run) names.insert(0, "--drain,");
+    if (of_create) names.insert(0, "--size,");
     app.add_option_function<std::string>(
            names,
            [&context, name = key.name](const std::string& value) { context.given[name] = value; },

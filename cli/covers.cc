@@ -55,7 +55,7 @@ std::vector<int> started_in_cover(const std::string& directory) {
   DIR* all = opendir("/proc");
   if (all == nullptr) return found;
   while (const dirent* entry = readdir(all)) {
-    const int pid = std::atoi(entry->d_name);
+    const int pid = process_number(entry->d_name);
     if (pid <= 0 || pid == getpid()) continue;
     const std::string environment = environment_of(pid);
     if (names_cover(environment, directory) &&

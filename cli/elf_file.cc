@@ -216,9 +216,10 @@ std::string find_library(const std::string& name, const std::vector<std::string>
   if (const char* path = std::getenv("LD_LIBRARY_PATH"); path != nullptr)
     for (std::string& each : split_path(path, "")) directories.push_back(std::move(each));
   directories.insert(directories.end(), system.begin(), system.end());
-  for (const std::string& directory : directories)
-    if (const std::string path = directory + "/" + name; access(path.c_str(), R_OK) == 0)
-      return path;
+  for (std::string& path : directories) {
+    path.append("/").append(name);
+    if (access(path.c_str(), R_OK) == 0) return std::move(path);
+  }
   return "";
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
 
 #include "units.h"
 
@@ -42,7 +43,7 @@ double Progress::seconds() const {
 }
 
 void Progress::hide() {
-  if (visible_) fmt::print(stderr, "\r\x1b[K");
+  if (visible_) std::fputs("\r\x1b[K", stderr);
   visible_ = false;
 }
 

@@ -89,7 +89,8 @@ std::string find_program(const std::string& program) {
   for (rest += ':'; !rest.empty(); rest.erase(0, rest.find(':') + 1)) {
     std::string directory = rest.substr(0, rest.find(':'));
     if (directory.empty()) directory = ".";
-    const std::string candidate = directory + "/" + program;
+    std::string candidate = directory;
+    candidate.append("/").append(program);
     struct stat st {};
     if (stat(candidate.c_str(), &st) != 0 || !S_ISREG(st.st_mode)) continue;
     if (access(candidate.c_str(), X_OK) == 0) return candidate;

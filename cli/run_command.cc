@@ -35,7 +35,7 @@ std::string variable(const char* name) {
 std::string launcher_job() {
   for (const char* name :
        {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID", "JOB_ID"})
-    if (const std::string job = variable(name); !job.empty()) return job;
+    if (std::string job = variable(name); !job.empty()) return job;
   return "";
 }
 
@@ -52,7 +52,7 @@ bool inside_a_run() {
   const std::string self = this_run();
   const size_t colon = self.rfind(':') + 1;
   if (outer.size() <= colon || outer.compare(0, colon, self, 0, colon) != 0) return false;
-  const int pid = std::atoi(outer.c_str() + colon);
+  const int pid = process_number(outer.substr(colon));
   return pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
 }
 

@@ -24,6 +24,9 @@ uint64_t parse_bytes(std::string_view text);
 // Octal permissions such as 0750.
 uint32_t parse_mode(std::string_view text);
 
+// A process number, or 0 if the text is none.
+int process_number(std::string_view text);
+
 // "0 B", "512 B", "4 KiB", "1.5 GiB": at most four significant characters and a binary unit.
 std::string format_size(uint64_t bytes);
 // "3.2 GiB/s"; "-" when no time has passed.

@@ -117,6 +117,15 @@ int make_named(cairn_file* file) {
   return fd;
 }
 
+// Takes ":NUMBER" from the text.
+static bool take_number(const char** text, uint64_t* number) {
+  if (**text != ':' || (*text)[1] < '0' || (*text)[1] > '9') return false;
+  char* end = nullptr;
+  *number = strtoull(*text + 1, &end, 10);
+  *text = end;
+  return true;
+}
+
 bool read_name(int fd, cairn_file_id* id) {
   char text[PATH_MAX + 64];
   int before = errno;
@@ -126,11 +135,8 @@ bool read_name(int fd, cairn_file_id* id) {
   text[length] = '\0';
   size_t pool = strlen(pool_path);
   if (strncmp(text, "cairn:", 6) != 0 || strncmp(text + 6, pool_path, pool) != 0) return false;
-  unsigned long long slot, generation;
-  if (sscanf(text + 6 + pool, ":%llu:%llu", &slot, &generation) != 2) return false;
-  id->slot = slot;
-  id->generation = generation;
-  return true;
+  const char* at = text + 6 + pool;
+  return take_number(&at, &id->slot) && take_number(&at, &id->generation);
 }
 
 int guard_directory() {

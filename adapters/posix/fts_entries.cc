@@ -102,11 +102,9 @@ using Order = int (*)(const void*, const void*);
 FTSENT* sorted(const Tree& tree, FTSENT* first) {
   size_t count = 0;
   for (FTSENT* entry = first; entry != nullptr; entry = entry->fts_link) ++count;
+  if (count == 0) return first;
   auto* all = static_cast<FTSENT**>(malloc(count * sizeof(FTSENT*)));
-  if (all == nullptr || count == 0) {
-    free(all);
-    return first;
-  }
+  if (all == nullptr) return first;
   size_t n = 0;
   for (FTSENT* entry = first; entry != nullptr; entry = entry->fts_link) all[n++] = entry;
   qsort(all, count, sizeof(FTSENT*), reinterpret_cast<Order>(tree.shown.fts_compar));

@@ -86,7 +86,7 @@ static int run_script(char* line, const char* path, char* const* arguments,
 
 static int run_covered(const Found& found, const char* path, char* const* arguments,
                        char* const* environment, int depth) {
-  if (!S_ISREG(found.st.mode)) return fail(S_ISDIR(found.st.mode) ? -EACCES : -EACCES);
+  if (!S_ISREG(found.st.mode)) return fail(-EACCES);
   int error = permitted(found.st, X_OK);
   if (error < 0) return fail(error);
   char head[512];

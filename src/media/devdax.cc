@@ -1,10 +1,10 @@
 #include "media/devdax.h"
 
-#include <limits.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 

@@ -1,12 +1,12 @@
 #include "media/lifetime.h"
 
 #include <dirent.h>
-#include <limits.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 
@@ -49,7 +49,9 @@ bool remove_ipc(const SystemRoot& root) {
     }
     std::sort(fragments.begin(), fragments.end());
     for (const std::string& name : fragments) {
-      answer = parse_remove_ipc(read_text(directory + "/" + name), answer);
+      std::string path = directory;
+      path.append("/").append(name);
+      answer = parse_remove_ipc(read_text(path), answer);
     }
   }
   return answer;

@@ -11,17 +11,17 @@ using persist::Granularity;
 struct pmem2_config;
 struct pmem2_source;
 struct pmem2_map;
-enum pmem2_granularity_value { pmem2_byte = 0, pmem2_cache_line = 1, pmem2_page = 2 };
+enum Pmem2Granularity { pmem2_byte = 0, pmem2_cache_line = 1, pmem2_page = 2 };
 
 struct Functions {
   int (*config_new)(pmem2_config**);
   int (*config_delete)(pmem2_config**);
-  int (*set_granularity)(pmem2_config*, pmem2_granularity_value);
+  int (*set_granularity)(pmem2_config*, Pmem2Granularity);
   int (*source_from_fd)(pmem2_source**, int);
   int (*source_delete)(pmem2_source**);
   int (*map_new)(pmem2_map**, const pmem2_config*, const pmem2_source*);
   int (*map_delete)(pmem2_map**);
-  pmem2_granularity_value (*get_granularity)(pmem2_map*);
+  Pmem2Granularity (*get_granularity)(pmem2_map*);
 };
 
 template <typename Function>
