@@ -23,7 +23,7 @@ Pool::~Pool() {
 Status Pool::see_growth() const {
   if (!map_new_segments || superblock().segments.load() <= segments.load()) return Status();
   const std::lock_guard guard(growing);
-  return map_new_segments(const_cast<Pool&>(*this));
+  return map_new_segments(const_cast<Pool&>(*this));  // not pool memory: what is mapped of it
 }
 
 bool Pool::find_segment(uint64_t number) const {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@ std::string apart(unsigned seconds, const std::function<std::string()>& work) {
   if (pipe2(text, O_CLOEXEC) != 0) std::abort();
   const pid_t child = fork();
   if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     alarm(seconds);
     const std::string result = work().substr(0, 65536);
     const bool told =
@@ -31,7 +33,7 @@ std::string apart(unsigned seconds, const std::function<std::string()>& work) {
   int status = 0;
   waitpid(child, &status, 0);
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) return "hangs";
-  if (WIFSIGNALED(status)) return "died of signal " + std::to_string(WTERMSIG(status));
+  if (WIFSIGNALED(status)) return died_of_signal + std::to_string(WTERMSIG(status));
   // A sanitizer's, or a failed expectation's.
   if (WEXITSTATUS(status) != 0) result += " and exited with " + std::to_string(WEXITSTATUS(status));
   return result;

@@ -1,6 +1,7 @@
 // Takes each flush and each fence that the histories and their recoveries meet out of the engine in
 // turn: every removal must make a history, or two calls that overlap, fail, or the flush or fence is not
-// needed. Prints one line for each; exit code 1 if any survived that mutation_survivors.txt does not give a reason for.
+// needed. Prints one line for each; exit code 1 if any survived, or nothing could be said of it, and
+// mutation_survivors.txt does not give a reason; 2 if something fails with everything in place.
 //
 //   mutation_program [FILE[:LINE] [PAIR]]   only those that contain this; with PAIR, every switch between
 //                                    the two calls of this name (interleaved.h) and nothing else
@@ -12,7 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -25,10 +28,14 @@
 namespace cairn::test {
 namespace {
 
-// Processor time for one site and, because the removal may make everybody wait for ever, time on the clock.
-// Who exceeds the first has found nothing so far and counts as a survivor; a hang is a finding.
+// Processor time for one site, and time on the clock, for the removal may make everybody wait for ever.
+// Who exceeds these has found nothing so far; survivors of a kill that hang are a finding.
 constexpr rlim_t longest_processor_s = 600;
 constexpr unsigned longest_s = 1800;
+constexpr unsigned longest_kills_s = 600;
+
+// What a missing flush may lead to. Any other signal (no memory, no room, no time) says nothing about it.
+bool is_crash(int signal) { return signal == SIGSEGV || signal == SIGBUS; }
 
 const char* short_name(const char* file) {
   const char* src = std::strstr(file, "src/");
@@ -45,7 +52,8 @@ const char* kind_of(const SitePlace& place) {
   return place.kind == persist::EventKind::flush ? "flush" : "fence";
 }
 
-std::vector<SitePlace> all_sites(const LabOptions& options) {
+// `wrong`: what fails with everything in place.
+std::vector<SitePlace> all_sites(const LabOptions& options, std::string* wrong) {
   std::map<std::string, SitePlace> found;
   for (const History& history : all_histories()) {
     LabOptions mine = options;
@@ -69,14 +77,32 @@ std::vector<SitePlace> all_sites(const LabOptions& options) {
     for (const auto& hits : lab.simulator().sites()) {
       if (hits.hits != before[key(hits)]) found[key(hits)] = place_of(hits);
     }
-    const std::string wrong = lab.power_losses() + lab.kills();
-    if (!wrong.empty())
-      std::printf("%s fails with everything in place: %s\n", history.name, wrong.c_str());
+    const std::string failure = lab.power_losses() + lab.kills();
+    if (!failure.empty()) *wrong = std::string(history.name) + ": " + failure;
     for (const auto& hits : lab.recovery_sites()) found[key(hits)] = place_of(hits);
   }
   std::vector<SitePlace> sites;
   for (const auto& [name, place] : found) sites.push_back(place);
   return sites;
+}
+
+// In a process of its own, whose survivors may hang. A death that says nothing is this process's too.
+std::string try_kills_of_one(const Pair& pair, const Outcomes& outcomes, const LabOptions& options,
+                             int first, const std::vector<uint64_t>& places) {
+  const std::string wrong = apart(longest_kills_s, [&] {
+    std::string found;
+    for (size_t i = 0; i < places.size() && found.empty(); ++i)
+      found = kill_one(pair, outcomes, options, first, places[i]).wrong;
+    return found;
+  });
+  if (wrong.rfind(died_of_signal, 0) == 0) {
+    const int signal = std::stoi(wrong.substr(sizeof died_of_signal - 1));
+    if (!is_crash(signal)) {
+      std::signal(signal, SIG_DFL);
+      raise(signal);
+    }
+  }
+  return wrong;
 }
 
 // Two processes' calls that overlap: what one has not made durable the other may rest on, also when the
@@ -104,12 +130,7 @@ std::string try_overlaps(const LabOptions& options, const char* only, uint64_t* 
           return std::string(pair.name) + ", interrupted after " + std::to_string(at) +
                  " events: " + wrong;
       }
-      const std::string wrong = apart(longest_s, [&] {
-        std::string found;
-        for (size_t i = 0; i < places.size() && found.empty(); ++i)
-          found = kill_one(pair, outcomes, options, first, places[i]).wrong;
-        return found;
-      });
+      const std::string wrong = try_kills_of_one(pair, outcomes, options, first, places);
       if (!wrong.empty()) return std::string(pair.name) + ": " + wrong;
     }
   }
@@ -140,6 +161,13 @@ std::string try_histories(const SitePlace& place, const LabOptions& options, uin
   return "";
 }
 
+LabOptions overlapping(const LabOptions& options) {
+  LabOptions mine = options;
+  mine.processes = 2;
+  mine.images_per_point = 8;
+  return mine;
+}
+
 // What is wrong when the site does nothing, "" if nothing.
 std::string try_without(const SitePlace& place, const LabOptions& options, const char* pair) {
   uint64_t images = 0;
@@ -147,11 +175,9 @@ std::string try_without(const SitePlace& place, const LabOptions& options, const
     const std::string wrong = try_histories(place, options, &images);
     if (!wrong.empty()) return wrong;
   }
-  LabOptions overlapping = options;
-  overlapping.processes = 2;
-  overlapping.images_per_point = 8;
-  overlapping.ignored.push_back(place);
-  return try_overlaps(overlapping, pair, &images);
+  LabOptions mine = overlapping(options);
+  mine.ignored.push_back(place);
+  return try_overlaps(mine, pair, &images);
 }
 
 std::string without_indent(const std::string& line) {
@@ -171,19 +197,35 @@ std::string text_of(const SitePlace& place) {
   return without_indent(before) + " " + without_indent(text);
 }
 
-// Why a flush or fence that no history misses is there all the same: lines
-// "KIND FILE: TEXT: REASON".
-std::string reason_to_stay(const SitePlace& place) {
-  const char* root = std::getenv("CAIRN_SOURCE_DIR");
-  std::ifstream list(std::string(root == nullptr ? "." : root) +
-                     "/tests/crash/mutation_survivors.txt");
-  const std::string start = std::string(kind_of(place)) + " " + short_name(place.site.file) + ": " +
-                            text_of(place) + ": ";
-  for (std::string entry; std::getline(list, entry);) {
-    if (entry.rfind(start, 0) == 0) return entry.substr(start.size());
+// Why flushes and fences that no history misses are there all the same: lines "KIND FILE: TEXT: REASON". One
+// line speaks for one place; where the same text stands twice, it takes two.
+class Reasons {
+ public:
+  Reasons() {
+    const char* root = std::getenv("CAIRN_SOURCE_DIR");
+    std::ifstream list(std::string(root == nullptr ? "." : root) +
+                       "/tests/crash/mutation_survivors.txt");
+    for (std::string line; std::getline(list, line);)
+      if (!line.empty() && line[0] != '#') lines_.push_back(line);
   }
-  return "";
-}
+  // "" if there is none.
+  std::string take(const SitePlace& place) {
+    const std::string start = std::string(kind_of(place)) + " " + short_name(place.site.file) +
+                              ": " + text_of(place) + ": ";
+    const auto found = std::find_if(lines_.begin(), lines_.end(), [&](const std::string& line) {
+      return line.rfind(start, 0) == 0;
+    });
+    if (found == lines_.end()) return "";
+    std::string reason = found->substr(start.size());
+    lines_.erase(found);
+    return reason;
+  }
+  // Those that nobody took: their place has changed, or is caught.
+  [[nodiscard]] const std::vector<std::string>& left() const { return lines_; }
+
+ private:
+  std::vector<std::string> lines_;
+};
 
 // A site that is tried in a process of its own: what a missing flush breaks may also crash or never end.
 struct Trial {
@@ -208,21 +250,27 @@ pid_t start(const SitePlace& place, const LabOptions& options, const char* pair,
   return child;
 }
 
-// Prints what came of it; false if the site survived without a reason.
-bool report(const Trial& trial, int status) {
+// Prints what came of it; false if the site survived, or nothing can be said, without a reason.
+bool report(const Trial& trial, int status, Reasons& reasons) {
   char found[200] = {};
   if (read(trial.text, found, sizeof found - 1) < 0) found[0] = '\0';
   close(trial.text);
   std::string line = std::string(kind_of(trial.place)) + " " + name_of(trial.place) + " " + found;
-  const bool undecided = WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU;
-  const bool caught = !undecided && (!WIFEXITED(status) || WEXITSTATUS(status) != 0);
-  const std::string reason = caught ? "" : reason_to_stay(trial.place);
-  if (WIFSIGNALED(status)) line += "died of signal " + std::to_string(WTERMSIG(status)) + " ";
-  if (!caught) line += text_of(trial.place);
-  if (!caught) line += reason.empty() ? " SURVIVED" : " survived, as it may: " + reason;
+  const bool crashed = WIFSIGNALED(status) && is_crash(WTERMSIG(status));
+  const bool caught =
+      crashed || (found[0] != '\0' && WIFEXITED(status) && WEXITSTATUS(status) == 1);
+  const bool survived = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  if (WIFSIGNALED(status)) line += died_of_signal + std::to_string(WTERMSIG(status)) + " ";
+  bool excused = false;
+  if (!caught) {
+    const std::string reason = reasons.take(trial.place);
+    excused = !reason.empty();
+    line += text_of(trial.place) + (survived ? " SURVIVED" : " UNDECIDED");
+    if (excused) line += ", as it may: " + reason;
+  }
   std::printf("%s\n", line.c_str());
   std::fflush(stdout);
-  return caught || !reason.empty();
+  return caught || excused;
 }
 
 int run(const char* only, const char* pair) {
@@ -230,10 +278,18 @@ int run(const char* only, const char* pair) {
   options.seed = test_seed();
   options.images_per_point = number_from_environment("CAIRN_CRASH_IMAGES", 300);
   const size_t jobs = number_from_environment("CAIRN_JOBS", std::thread::hardware_concurrency());
+  std::string wrong;
   std::vector<SitePlace> sites;
-  for (const SitePlace& place : all_sites(options)) {
+  for (const SitePlace& place : all_sites(options, &wrong)) {
     if (name_of(place).find(only) != std::string::npos) sites.push_back(place);
   }
+  uint64_t images = 0;
+  if (wrong.empty()) wrong = try_overlaps(overlapping(options), pair, &images);
+  if (!wrong.empty()) {
+    std::printf("fails with everything in place: %s\n", wrong.c_str());
+    return 2;
+  }
+  Reasons reasons;
   std::map<pid_t, Trial> running;
   size_t survived = 0;
   for (size_t next = 0; next < sites.size() || !running.empty();) {
@@ -247,8 +303,12 @@ int run(const char* only, const char* pair) {
     const pid_t child = waitpid(-1, &status, 0);
     const auto trial = running.find(child);
     if (trial == running.end()) continue;
-    survived += report(trial->second, status) ? 0 : 1;
+    survived += report(trial->second, status, reasons) ? 0 : 1;
     running.erase(trial);
+  }
+  if (*only == '\0' && pair == nullptr) {
+    for (const std::string& line : reasons.left())
+      std::printf("a reason that nobody needed: %s\n", line.c_str());
   }
   std::printf("%zu sites, %zu survived\n", sites.size(), survived);
   return survived == 0 ? 0 : 1;
