@@ -3,7 +3,7 @@
 //   CAIRN_SEED, CAIRN_CRASH_IMAGES   repeat a failure; images for each crash point
 //   CAIRN_RECOVERY_STRIDE            how many images go by between two whose recovery is crashed as well
 //   CAIRN_KILL_STRIDE                events between two kills
-#include "crash/histories.h"
+#include "crash/try_history.h"
 
 namespace cairn::test {
 namespace {

@@ -1,7 +1,6 @@
 // Histories: each prepares a pool, then does a few operations whose crashes are looked at.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "crash/crash_lab.h"
@@ -15,10 +14,14 @@ struct History {
   void (*run)(CrashLab& lab);
 };
 
+// All of them: those below, in this order.
 const std::vector<History>& all_histories();
 
-// Runs one; "" or what was wrong. `images` is counted up.
-std::string try_power_losses(const History& history, const LabOptions& options, uint64_t* images);
-std::string try_kills(const History& history, const LabOptions& options, uint64_t* images);
+std::vector<History> histories_of_names();
+std::vector<History> histories_of_bytes();
+std::vector<History> histories_of_inodes();
+std::vector<History> histories_of_crowds();
+std::vector<History> histories_of_processes();
+std::vector<History> histories_of_detach();
 
 }  // namespace cairn::test

@@ -24,6 +24,7 @@
 #include "crash/apart.h"
 #include "crash/histories.h"
 #include "crash/interleaved.h"
+#include "crash/try_history.h"
 
 namespace cairn::test {
 namespace {
