@@ -53,7 +53,8 @@ class Exerciser {
     }
   };
 
-  // --- choosing ---
+  // --- choosing (exerciser_choices.cc) ---
+  [[nodiscard]] std::vector<NodePtr> directories() const;
   Place any_place();
   NodePtr any_directory();
   Handle* any_handle();
@@ -73,13 +74,10 @@ class Exerciser {
   void preallocate(Handle& h);
   void map(Handle& h);
   void seek(Handle& h);
-  void compare(Handle& h, uint64_t offset, uint64_t size);
-  void compare_all(Handle& h);
-  void check_status(Handle& h);
   // Takes over what a write of `bytes` at `offset` returned.
   void wrote(Handle& h, uint64_t offset, const std::vector<uint8_t>& bytes, ssize_t result);
 
-  // --- operations on names ---
+  // --- operations on names (exerciser_names.cc) ---
   void open();
   void open_unnamed();
   void close();
@@ -89,9 +87,17 @@ class Exerciser {
   void rename();
   void unlink();
   void remove_directory();
+
+  // --- operations on attributes (exerciser_attributes.cc) ---
   void attribute();
   void change_mode();
+
+  // --- comparing (exerciser_verify.cc) ---
+  void compare(Handle& h, uint64_t offset, uint64_t size);
+  void compare_all(Handle& h);
+  void check_status(Handle& h);
   bool verify_directory(const NodePtr& directory);
+
   void remove_below(const NodePtr& directory);
 
   // `result` is a negative errno or at least 0; did it go as expected (0: success)? A full pool is an

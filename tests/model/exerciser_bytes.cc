@@ -9,52 +9,6 @@
 
 namespace cairn::test {
 
-uint64_t Exerciser::any_offset(const Node& node) {
-  switch (random_.below(8)) {
-    case 0:
-    case 1:
-      return random_.below(70'000);
-    case 2:
-      return node.bytes.size();
-    case 3:
-      return random_.below(node.bytes.size() + 5000);
-    case 4:
-      return random_.below(16) * 4096;
-    case 5:
-      return (1 + random_.below(4)) << 21;
-    case 6:
-      return (random_.below(3) << 30) + random_.below(10'000);
-    default:  // far: where the map's roots change, and up to 16 TiB
-      return (uint64_t{1} << (27 + random_.below(18))) - random_.below(20'000);
-  }
-}
-
-uint64_t Exerciser::any_size() {
-  switch (random_.below(6)) {
-    case 0:
-      return 1 + random_.below(100);
-    case 1:
-      return 4096;
-    case 2:
-      return 4096 * (1 + random_.below(10));
-    case 3:
-      return random_.one_in(20) ? (uint64_t{2} << 20) + random_.below(5000)
-                                : 1 + random_.below(9000);
-    default:
-      return 1 + random_.below(random_.one_in(4) ? options_.most_bytes_a_write : 20'000);
-  }
-}
-
-std::vector<uint8_t> Exerciser::any_bytes(uint64_t size) {
-  std::vector<uint8_t> bytes(size);
-  uint64_t word = random_.next() | 1;
-  for (uint64_t i = 0; i < size; ++i) {
-    if (i % 8 == 0) word = word * 0x5851f42d4c957f2dULL + 1;
-    bytes[i] = static_cast<uint8_t>(word >> (i % 8 * 8)) | 1;
-  }
-  return bytes;
-}
-
 void Exerciser::wrote(Handle& h, uint64_t offset, const std::vector<uint8_t>& bytes,
                       ssize_t result) {
   if (options_.may_be_full && result == -ENOSPC) {
@@ -102,22 +56,6 @@ void Exerciser::write_shared(Handle& h) {
     h.offset += static_cast<uint64_t>(n);
   else if (h.append)
     h.offset = static_cast<uint64_t>(cairn_seek(h.file, 0, SEEK_CUR));
-}
-
-void Exerciser::compare(Handle& h, uint64_t offset, uint64_t size) {
-  const auto expected = h.node->bytes.read(offset, size);
-  std::vector<uint8_t> bytes(size + 1);
-  const ssize_t n = cairn_pread(h.file, bytes.data(), size, offset);
-  if (n != static_cast<ssize_t>(expected.size())) {
-    differs("read of " + std::to_string(size) + " at " + std::to_string(offset) + " gave " +
-            std::to_string(n) + ", not " + std::to_string(expected.size()));
-    return;
-  }
-  const auto [a, b] = std::mismatch(expected.begin(), expected.end(), bytes.begin());
-  if (a != expected.end())
-    differs("byte " + std::to_string(offset + static_cast<uint64_t>(a - expected.begin())) +
-            " of inode " + std::to_string(h.node->ino) + " is " + std::to_string(*b) + ", not " +
-            std::to_string(*a));
 }
 
 void Exerciser::pread(Handle& h) {
@@ -243,22 +181,6 @@ void Exerciser::seek(Handle& h) {
   }
   const int64_t back = cairn_seek(h.file, static_cast<int64_t>(h.offset), SEEK_SET);
   if (back != static_cast<int64_t>(h.offset)) differs("seek gave " + std::to_string(back));
-}
-
-void Exerciser::compare_all(Handle& h) {
-  const uint64_t size = h.node->bytes.size();
-  compare(h, 0, std::min<uint64_t>(size, 100'000));
-  for (uint64_t block : h.node->bytes.blocks()) compare(h, block, 4096);
-  compare(h, size < 100 ? 0 : size - 100, 200);
-}
-
-void Exerciser::check_status(Handle& h) {
-  cairn_stat st;
-  if (!went(cairn_fstat(h.file, &st), 0, "fstat")) return;
-  if (st.size != h.node->bytes.size() || st.nlink != h.node->links || st.ino != h.node->ino)
-    differs("fstat: size " + std::to_string(st.size) + " not " +
-            std::to_string(h.node->bytes.size()) + ", links " + std::to_string(st.nlink) + " not " +
-            std::to_string(h.node->links));
 }
 
 }  // namespace cairn::test
