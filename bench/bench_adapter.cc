@@ -180,12 +180,7 @@ int inside(const Settings& settings, const std::string& directory) {
   if (settings.wants("metadata")) metadata_rows(settings, covered, plain, report);
   if (settings.wants("uncovered")) uncovered_row(settings, plain, report);
   if (settings.wants("start")) start_row(settings, report);
-  const size_t missed = report.summary();
-  if (!settings.json.empty() && !report.write_json(settings.json)) {
-    std::perror(settings.json.c_str());
-    return 2;
-  }
-  return missed == 0 ? 0 : 1;
+  return report.conclude(settings.json);
 }
 
 int run(int argc, char** argv) {

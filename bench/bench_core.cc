@@ -43,12 +43,7 @@ int run(int argc, char** argv) {
   metadata_rows(settings, medium, report);
   life_rows(settings, medium, report);
 
-  const size_t missed = report.summary();
-  if (!settings.json.empty() && !report.write_json(settings.json)) {
-    std::perror(settings.json.c_str());
-    return 2;
-  }
-  return missed == 0 ? 0 : 1;
+  return report.conclude(settings.json);
 }
 
 }  // namespace

@@ -143,12 +143,7 @@ int inside(const Settings& settings, const std::string& directory) {
        Bar()}};
   for (const Program& program : programs)
     if (settings.wants(program.name)) add_row(settings, program, places, report);
-  const size_t missed = report.summary();
-  if (!settings.json.empty() && !report.write_json(settings.json)) {
-    std::perror(settings.json.c_str());
-    return 2;
-  }
-  return missed == 0 ? 0 : 1;
+  return report.conclude(settings.json);
 }
 
 int run(int argc, char** argv) {

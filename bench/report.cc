@@ -168,6 +168,15 @@ size_t Report::summary() const {
   return missed;
 }
 
+int Report::conclude(const std::string& json_path) const {
+  const size_t missed = summary();
+  if (!json_path.empty() && !write_json(json_path)) {
+    std::perror(json_path.c_str());
+    return 2;
+  }
+  return missed == 0 ? 0 : 1;
+}
+
 std::string size_name(size_t bytes) {
   if (bytes >= size_t{1} << 30 && bytes % (size_t{1} << 30) == 0)
     return std::to_string(bytes >> 30) + " GiB";
