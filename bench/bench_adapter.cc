@@ -2,25 +2,18 @@
 // against tmpfs for metadata, against the bare system call for paths that are not covered, and for
 // starting at all. Runs itself under `cairn run`.
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
-
 #include "contest.h"
-#include "medium.h"
+#include "covered.h"
 #include "pools.h"
+#include "program_time.h"
 
 namespace cairn::bench {
 namespace {
 
-constexpr const char* inside_variable = "CAIRN_BENCH_INSIDE";
 constexpr size_t batch = 256;
 
 // ours - theirs per call, judged against `most` nanoseconds (or what scale makes of them).
@@ -136,28 +129,9 @@ void uncovered_row(const Settings& settings, const std::string& plain, Report& r
                  static_cast<double>(calls), 1, Bar::at_most(50), Unit::nanoseconds);
 }
 
-// Processor time of one run of /bin/true, from before its exec to its end, with the environment as it is, or
-// without the adapter. The system call itself: what starts here must not be led through the adapter.
 double start_time(bool preloaded) {
-  std::vector<char*> environment;
-  for (char** e = environ; *e != nullptr; ++e) {
-    if (preloaded || std::strncmp(*e, "LD_PRELOAD=", 11) != 0) environment.push_back(*e);
-  }
-  environment.push_back(nullptr);
-  const auto child = static_cast<pid_t>(syscall(SYS_fork));
-  if (child == 0) {
-    const char* arguments[] = {"/bin/true", nullptr};
-    syscall(SYS_execve, arguments[0], arguments, environment.data());
-    syscall(SYS_exit_group, 127);
-  }
-  int status = 0;
-  must_posix(child, "fork");
-  rusage usage = {};
-  wait4(child, &status, 0, &usage);
-  const auto ns = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_usec) * 1e3;
-  };
-  return ns(usage.ru_utime) + ns(usage.ru_stime);
+  const char* const arguments[] = {"/bin/true", nullptr};
+  return run_program(arguments, preloaded).time_ns;
 }
 
 void start_row(const Settings& settings, Report& report) {
@@ -169,58 +143,23 @@ void start_row(const Settings& settings, Report& report) {
                  Bar::at_most(100), Unit::microseconds);
 }
 
-int inside(const Settings& settings, const std::string& directory) {
-  Report report;
-  report.fact("cairn", cairn_version());
-  report.fact("machine", machine_name());
-  report.fact("medium", "/dev/shm, 4 KiB pages");
+void measure(const Settings& settings, const std::string& directory, Report& report) {
   const std::string covered = directory + "/covered";
   const std::string plain = directory + "/plain";
   if (settings.wants("data")) data_row(settings, covered, plain, report);
   if (settings.wants("metadata")) metadata_rows(settings, covered, plain, report);
   if (settings.wants("uncovered")) uncovered_row(settings, plain, report);
   if (settings.wants("start")) start_row(settings, report);
-  return report.conclude(settings.json);
-}
-
-int run(int argc, char** argv) {
-  const Settings settings = parse_settings(argc, argv, "unchanged programs, through the adapter");
-  if (const char* directory = std::getenv(inside_variable)) return inside(settings, directory);
-  const Medium shm = Medium::shared_memory();
-  if (!shm.ok()) {
-    std::fprintf(stderr, "bench_adapter: %s\n", shm.why().c_str());
-    return 2;
-  }
-  for (const char* name : {"covered", "plain"})
-    must_posix(mkdir(shm.path(name).c_str(), 0700), name);
-  setenv(inside_variable, shm.directory().c_str(), 1);
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
-  const std::string cairn = self.parent_path().parent_path() / "bin/cairn";
-  const std::string covered = shm.path("covered");
-  const std::string pools = shm.path("pools");
-  must_posix(mkdir(pools.c_str(), 0700), pools.c_str());
-  std::vector<std::string> words{cairn, "run",         "--at", covered, "--pool-dir",
-                                 pools, "--pool-size", "1GiB", "--",    self};
-  words.insert(words.end(), argv + 1, argv + argc);
-  const pid_t child = fork();
-  must_posix(child, "fork");
-  if (child == 0) {
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    execv(cairn.c_str(), arguments.data());
-    std::perror(cairn.c_str());
-    _exit(2);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 2;
 }
 
 }  // namespace
 }  // namespace cairn::bench
 
 int main(int argc, char** argv) {
-  if (std::getenv(cairn::bench::inside_variable) != nullptr) return cairn::bench::run(argc, argv);
-  return cairn::bench::supervised(cairn::bench::run, argc, argv);
+  using namespace cairn::bench;
+  return run_covered({.name = "bench_adapter",
+                      .purpose = "unchanged programs, through the adapter",
+                      .options = {},
+                      .measure = measure},
+                     argc, argv);
 }

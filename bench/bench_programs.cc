@@ -6,60 +6,32 @@
 // include, or what CAIRN_BENCH_PROJECT names: a tar archive whose only folder builds with `make`.
 //
 // Times are processor times of all processes that a program consists of, which run one after the other.
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
 
 #include "contest.h"
-#include "medium.h"
-#include "pools.h"
+#include "covered.h"
+#include "program_time.h"
 
 namespace cairn::bench {
 namespace {
-
-constexpr const char* inside_variable = "CAIRN_BENCH_INSIDE";
 
 struct Place {
   std::string directory;
   bool covered;
 };
 
-// A shell's processor time with that of all it waits for; @ in the command is the place's directory. By
-// system call, so that nothing but the program itself goes through the adapter, or, in a plain
-// directory, not even that.
+// A shell's processor time; @ in the command is the place's directory.
 double run_shell(const Place& place, std::string command) {
-  std::vector<char*> environment;
-  for (char** e = environ; *e != nullptr; ++e) {
-    if (place.covered || std::strncmp(*e, "LD_PRELOAD=", 11) != 0) environment.push_back(*e);
-  }
-  environment.push_back(nullptr);
   for (size_t at; (at = command.find('@')) != std::string::npos;)
     command.replace(at, 1, place.directory);
-  const char* arguments[] = {"/bin/sh", "-c", command.c_str(), nullptr};
-  const auto child = static_cast<pid_t>(syscall(SYS_fork));
-  must_posix(child, "fork");
-  if (child == 0) {
-    syscall(SYS_execve, arguments[0], arguments, environment.data());
-    syscall(SYS_exit_group, 127);
-  }
-  int status = 0;
-  rusage usage = {};
-  must_posix(wait4(child, &status, 0, &usage), "wait4");
-  if (status != 0) {
+  const char* const arguments[] = {"/bin/sh", "-c", command.c_str(), nullptr};
+  const ProgramRun run = run_program(arguments, place.covered);
+  if (run.status != 0) {
     std::fprintf(stderr, "bench_programs: failed: %s\n", command.c_str());
     std::exit(2);
   }
-  const auto ns = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_usec) * 1e3;
-  };
-  return ns(usage.ru_utime) + ns(usage.ru_stime);
+  return run.time_ns;
 }
 
 struct Program {
@@ -107,11 +79,7 @@ printf 'int part_7(const char*, int);\nint main(void) { return part_7("x", 3) < 
 printf 'CFLAGS = -O2 -Wall\nobjects = $(patsubst %%.c,%%.o,$(wildcard part_*.c))\nall: main\nmain: main.o libparts.a\n\t$(CC) -o main $^ -lm\nlibparts.a: $(objects)\n\t$(AR) rc libparts.a $^\nclean:\n\trm -f *.o *.a main\n' > Makefile
 )";
 
-int inside(const Settings& settings, const std::string& directory) {
-  Report report;
-  report.fact("cairn", cairn_version());
-  report.fact("machine", machine_name());
-  report.fact("medium", "/dev/shm, 4 KiB pages");
+void measure(const Settings& settings, const std::string& directory, Report& report) {
   const Place places[2] = {{directory + "/covered", true}, {directory + "/plain", false}};
   const std::string archive = directory + "/tree.tar";
   const std::string tree = CAIRN_SOURCE_DIRECTORY;
@@ -143,45 +111,16 @@ int inside(const Settings& settings, const std::string& directory) {
        Bar()}};
   for (const Program& program : programs)
     if (settings.wants(program.name)) add_row(settings, program, places, report);
-  return report.conclude(settings.json);
-}
-
-int run(int argc, char** argv) {
-  const Settings settings = parse_settings(argc, argv, "whole programs, through the adapter");
-  if (const char* directory = std::getenv(inside_variable)) return inside(settings, directory);
-  const Medium shm = Medium::shared_memory();
-  if (!shm.ok()) {
-    std::fprintf(stderr, "bench_programs: %s\n", shm.why().c_str());
-    return 2;
-  }
-  for (const char* name : {"covered", "plain", "pools"})
-    must_posix(mkdir(shm.path(name).c_str(), 0700), name);
-  setenv(inside_variable, shm.directory().c_str(), 1);
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
-  const std::string cairn = self.parent_path().parent_path() / "bin/cairn";
-  std::vector<std::string> words{cairn,         "run",   "--at",       shm.path("covered"),
-                                 "--drain",     "never", "--pool-dir", shm.path("pools"),
-                                 "--pool-size", "1GiB",  "--",         self};
-  words.insert(words.end(), argv + 1, argv + argc);
-  const pid_t child = fork();
-  must_posix(child, "fork");
-  if (child == 0) {
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    execv(cairn.c_str(), arguments.data());
-    std::perror(cairn.c_str());
-    _exit(2);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 2;
 }
 
 }  // namespace
 }  // namespace cairn::bench
 
 int main(int argc, char** argv) {
-  if (std::getenv(cairn::bench::inside_variable) != nullptr) return cairn::bench::run(argc, argv);
-  return cairn::bench::supervised(cairn::bench::run, argc, argv);
+  using namespace cairn::bench;
+  return run_covered({.name = "bench_programs",
+                      .purpose = "whole programs, through the adapter",
+                      .options = {"--drain", "never"},
+                      .measure = measure},
+                     argc, argv);
 }

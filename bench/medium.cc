@@ -86,7 +86,7 @@ std::string Medium::description() const {
   return mounted_ ? "tmpfs with 2 MiB pages (huge=always)" : "/dev/shm, 4 KiB pages";
 }
 
-int supervised(int (*body)(int, char**), int argc, char** argv) {
+int supervised(const std::function<int(int, char**)>& body, int argc, char** argv) {
   std::fflush(nullptr);
   const pid_t parent = getpid();
   const pid_t child = fork();

@@ -1,6 +1,7 @@
 // Where a benchmark's pools and plain files lie, and that nothing of them remains.
 #pragma once
 
+#include <functional>
 #include <string>
 
 namespace cairn::bench {
@@ -35,6 +36,6 @@ class Medium {
 
 // Runs body() in a child process and returns its exit code; afterwards, however the child ended (also
 // by a signal), removes what it left in /dev/shm. An interrupt from the terminal ends the child first.
-int supervised(int (*body)(int, char**), int argc, char** argv);
+int supervised(const std::function<int(int, char**)>& body, int argc, char** argv);
 
 }  // namespace cairn::bench
