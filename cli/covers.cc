@@ -142,6 +142,14 @@ bool Cover::discard() {
   return true;
 }
 
+bool Cover::end() {
+  const int result = cairn_cover_end(cover_);
+  if (result == -EBUSY || result == -EAGAIN) return false;
+  check(result);
+  cover_ = nullptr;
+  return true;
+}
+
 std::string drain_text(const std::string& directory, const Cover::DrainResult& result) {
   const cairn_drain_report& report = result.report;
   std::string text = fmt::format("{} {}, {} drained to {} in {}", report.files,

@@ -56,6 +56,8 @@ class Cover {
   DrainResult drain();
   // Ends the cover. False while other processes are in it; the object is empty afterwards.
   bool discard();
+  // The same once everything is drained; false also if something has changed since.
+  bool end();
 
  private:
   cairn_cover* cover_ = nullptr;

@@ -43,7 +43,10 @@ bool wait_until_alone(const Pool& pool, const std::string& directory) {
 }  // namespace
 
 FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, bool end) {
+  // What is drained twice in vain (a clock that was set back) has nobody left who could change it.
+  constexpr int most_tries = 3;
   FinishResult result;
+  int tries = 0;
   for (auto pause = 5ms;; pause = std::min(pause * 2, 200ms)) {
     if (wait && !wait_until_alone(pool, directory)) {
       result.ended = Ended::interrupted;
@@ -76,10 +79,11 @@ FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, b
       return result;
     }
     const bool alone = wait || processes_in_cover(pool, directory).empty();
-    if (!end || (alone && cover.discard())) return result;
-    result.ended = Ended::in_use;
-    if (!wait) return result;
-    result.ended = Ended::drained;
+    if (!end || (alone && (++tries < most_tries ? cover.end() : cover.discard()))) return result;
+    if (!wait && (!alone || tries >= most_tries)) {
+      result.ended = Ended::in_use;
+      return result;
+    }
     std::this_thread::sleep_for(pause);  // somebody came in meanwhile
   }
 }

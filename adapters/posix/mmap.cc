@@ -161,6 +161,28 @@ int munmap(void* address, size_t size) {
   return ours ? static_cast<int>(result(error)) : real::munmap(address, size);
 }
 
+// Stores through a mapping that was made for reading are seen by nobody: that they become possible counts.
+static int prepare(void* address, size_t size, int protection) {
+  if ((protection & PROT_WRITE) == 0 || !may_be_ours(address, size)) return 0;
+  pthread_mutex_lock(&mutex);
+  uintptr_t start = number(address);
+  uintptr_t end = start + rounded(size);
+  int error = 0;
+  if (find(start, end) != nullptr) error = cairn_mmap_writable(pool, address, size);
+  pthread_mutex_unlock(&mutex);
+  return error;
+}
+
+int mprotect(void* address, size_t size, int protection) {
+  int error = prepare(address, size, protection);
+  return error < 0 ? fail(error) : real::mprotect(address, size, protection);
+}
+
+int pkey_mprotect(void* address, size_t size, int protection, int key) {
+  int error = prepare(address, size, protection);
+  return error < 0 ? fail(error) : real::pkey_mprotect(address, size, protection, key);
+}
+
 // A mapping of ours moves by being made anew.
 static void* remap(const Mapping& old, void* address, size_t size, size_t new_size, int flags,
                    void* new_address) {

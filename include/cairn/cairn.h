@@ -332,6 +332,10 @@ CAIRN_API int cairn_mmap(cairn_file* file, void* address, size_t size, int prot,
 /* For any range that may hold mappings of cairn_mmap: unpins them and unmaps. */
 CAIRN_API int cairn_munmap(cairn_pool* pool, void* address, size_t size);
 CAIRN_API int cairn_msync(cairn_pool* pool, void* address, size_t size, int flags);
+/* To be called before mprotect(2) makes a range writable that may hold mappings of cairn_mmap: nobody sees the
+ * stores that follow, so this counts as a change of the files that are mapped shared there. -EACCES:
+ * one of them was not open for writing. */
+CAIRN_API int cairn_mmap_writable(cairn_pool* pool, void* address, size_t size);
 
 /* Zero-copy: where [offset, offset + size) lies in memory; view->size is what of it is contiguous.
  * -ENODATA for a hole. The view pins the blocks until cairn_view_close; writing through it is not allowed. */

@@ -61,6 +61,8 @@ CAIRN_API int cairn_cover_drain(cairn_cover* cover, cairn_progress progress,
 /* Ends the cover: removes its pool directory (drained or not) and the claim, and closes the handle.
  * On failure the handle stays: -EBUSY while other processes are in it. */
 CAIRN_API int cairn_cover_discard(cairn_cover* cover);
+/* The same once everything is drained: -EAGAIN if something has changed since. */
+CAIRN_API int cairn_cover_end(cairn_cover* cover);
 
 /* Covers that a pool holds, one call each: lower path, job, and bytes not yet drained. */
 typedef void (*cairn_cover_visit)(void* context, const char* directory, const char* job,

@@ -74,7 +74,14 @@ int cairn_cover_drain(cairn_cover* cover, cairn_progress progress, cairn_drain_p
 
 int cairn_cover_discard(cairn_cover* cover) {
   const WriteWindow window;
-  const Status status = cairn::tier::discard_cover(*cover->cover);
+  const Status status = cairn::tier::discard_cover(*cover->cover, false);
+  if (status.ok()) delete cover;
+  return code(status);
+}
+
+int cairn_cover_end(cairn_cover* cover) {
+  const WriteWindow window;
+  const Status status = cairn::tier::discard_cover(*cover->cover, true);
   if (status.ok()) delete cover;
   return code(status);
 }

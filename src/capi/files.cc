@@ -113,6 +113,11 @@ int cairn_msync(cairn_pool* pool, void* address, size_t size, int flags) {
   return code(pool->mappings.sync(fs_of(pool), address, size));
 }
 
+int cairn_mmap_writable(cairn_pool* pool, void* address, size_t size) {
+  const WriteWindow window;
+  return code(pool->mappings.make_writable(fs_of(pool), address, size));
+}
+
 int cairn_view_open(cairn_file* handle, uint64_t offset, size_t size, cairn_view* view) {
   const WriteWindow window;
   file::File& file = file_of(handle);

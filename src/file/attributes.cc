@@ -185,8 +185,18 @@ Status set_times(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t atime
   return change.commit();
 }
 
-void stamp_now(File& file, uint64_t tick) {
+// Also when the clock was set back, what has changed has another time than what was drained.
+static uint64_t time_of_change(const Inode& inode, uint64_t tick) {
+  return std::max(tick, inode.drained.load() + 1);
+}
+
+void note_modified(FileSystem& fs, Inode& inode) {
+  fold(fs.pool, inode, time_of_change(inode, coarse_now_ns()));
+}
+
+void stamp_now(File& file, const uint64_t tick) {
   FileSystem& fs = *file.fs;
+  const uint64_t time = time_of_change(*file.inode, tick);
   Stamp* stamp = file.stamp.load();
   if (stamp == nullptr && (stamp = claim_stamp(fs, file.number)) != nullptr) {
     Stamp* none = nullptr;
@@ -196,10 +206,10 @@ void stamp_now(File& file, uint64_t tick) {
     }
   }
   if (stamp != nullptr) {
-    fs.pool.store(stamp->mtime, tick);
+    fs.pool.store(stamp->mtime, time);
     mark_stamped(fs, *file.inode, stamp);
   } else {
-    fold(fs.pool, *file.inode, tick);  // more files are written to than a lane has slots
+    fold(fs.pool, *file.inode, time);  // more files are written to than a lane has slots
   }
   file.last_tick.store(tick, std::memory_order_relaxed);
 }

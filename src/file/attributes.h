@@ -44,6 +44,8 @@ inline void touch_modified(File& file) {
   if (file.last_tick.load(std::memory_order_relaxed) != tick) [[unlikely]]
     stamp_now(file, tick);
 }
+// The same where there is no handle on the file.
+void note_modified(FileSystem& fs, Inode& inode);
 // Puts all stamps of the inode into it; whoever holds them keeps them. The caller has its lock.
 void fold_stamps(FileSystem& fs, const Map& map);
 // Puts the file's stamp, and the time of its reading, into the inode.

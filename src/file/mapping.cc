@@ -141,7 +141,7 @@ Result<void*> Mappings::map(File& file, void* address, size_t size, int protecti
   std::lock_guard guard(lock_);
   const auto begin = reinterpret_cast<uintptr_t>(base);
   forget(begin, begin + length);
-  ranges_.push_back({begin, begin + length, file.number, std::move(pin)});
+  ranges_.push_back({begin, begin + length, file.number, shared, file.writable, std::move(pin)});
   return base;
 }
 
@@ -152,8 +152,14 @@ void Mappings::forget(uintptr_t begin, uintptr_t end) {
       kept.push_back(std::move(range));
       continue;
     }
-    if (range.begin < begin) kept.push_back({range.begin, begin, range.inode, range.pin});
-    if (range.end > end) kept.push_back({end, range.end, range.inode, range.pin});
+    if (range.begin < begin) {
+      kept.push_back(range);
+      kept.back().end = begin;
+    }
+    if (range.end > end) {
+      kept.push_back(range);
+      kept.back().begin = end;
+    }
   }
   ranges_ = std::move(kept);
 }
@@ -178,6 +184,26 @@ Status Mappings::sync(FileSystem& fs, void* address, size_t size) {
   for (uint64_t number : inodes) {
     auto inode = live_inode(fs, number);
     if (inode.ok()) CAIRN_TRY(sync_file(fs, {*inode, number}));
+  }
+  return Status();
+}
+
+Status Mappings::make_writable(FileSystem& fs, void* address, size_t size) {
+  std::vector<uint64_t> inodes;
+  {
+    std::lock_guard guard(lock_);
+    const auto begin = reinterpret_cast<uintptr_t>(address);
+    for (const Range& range : ranges_) {
+      if (!range.shared || range.end <= begin || range.begin >= begin + size) continue;
+      if (!range.writable) return fail(EACCES, "mprotect: the file was not open for writing");
+      inodes.push_back(range.inode);
+    }
+  }
+  for (uint64_t number : inodes) {
+    auto inode = live_inode(fs, number);
+    if (!inode.ok()) continue;
+    if (!fs.pool.is_volatile) CAIRN_TRY(set_flags(fs, number, format::flag_mapped, 0));
+    note_modified(fs, **inode);
   }
   return Status();
 }

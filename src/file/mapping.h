@@ -22,6 +22,9 @@ class Mappings {
   Status unmap(void* address, size_t size);
   // Makes stores through mappings in the range durable.
   Status sync(FileSystem& fs, void* address, size_t size);
+  // Before stores through mappings in the range become possible: they count as a change of the files that are mapped
+  // shared there. EACCES: one of these was not open for writing.
+  Status make_writable(FileSystem& fs, void* address, size_t size);
   // Does any of it belong to a mapping of ours?
   bool contains(const void* address, size_t size);
 
@@ -30,6 +33,8 @@ class Mappings {
     uintptr_t begin = 0;
     uintptr_t end = 0;
     uint64_t inode = 0;
+    bool shared = false;
+    bool writable = false;  // the file was open for writing
     std::shared_ptr<PinHandle> pin;
   };
   void forget(uintptr_t begin, uintptr_t end);

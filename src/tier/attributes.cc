@@ -39,11 +39,16 @@ Result<std::string> value_of(int fd, const std::string& name) {
   return value;
 }
 
+// What is said about the bytes of a file does not hold for others.
+bool is_about_contents(const std::string& name) {
+  return name == "security.capability" || name == "security.ima" || name == "security.evm";
+}
+
 // What the old file in lower has and the pool does not hold; whatever refuses to be copied is not
 // ours.
 void carry_over(int fd, int old, bool users_too) {
   for (const std::string& name : names_of(old)) {
-    if (is_users(name) && !users_too) continue;
+    if ((is_users(name) && !users_too) || is_about_contents(name)) continue;
     auto value = value_of(old, name);
     if (value.ok()) sys::fsetxattr(fd, name.c_str(), value->data(), value->size());
   }
@@ -92,6 +97,8 @@ Status export_attributes(file::FileSystem& fs, const file::Map& map, int fd, int
     auto value = file::get_xattr(fs, map, name);
     if (value.code() == ENODATA) continue;
     if (!value.ok()) return value.status();
+    // Where nothing changes, no right to change anything is needed.
+    if (auto there = value_of(fd, name); there.ok() && *there == *value) continue;
     const int64_t result = sys::fsetxattr(fd, name.c_str(), value->data(), value->size());
     if (result < 0) return sys::failed(result, "extended attribute", name);
   }

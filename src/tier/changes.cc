@@ -57,11 +57,11 @@ void set_drained(file::FileSystem& fs, const file::Map& map, uint64_t time) {
   fs.pool.fence().ignore();
 }
 
-void wait_for_tick(uint64_t time) {
-  // Longer only after the clock was set back, and then there is no telling.
+bool wait_for_tick(uint64_t time) {
   constexpr int most_waits = 100;
   for (int i = 0; i < most_waits && file::coarse_now_ns() <= time; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return file::coarse_now_ns() > time;
 }
 
 uint64_t announce(file::FileSystem& fs, uint64_t directory) {

@@ -14,6 +14,8 @@
 #include "pool/seats.h"
 #include "tier/attributes.h"
 #include "tier/claim.h"
+#include "tier/drain.h"
+#include "tier/journal.h"
 #include "tier/listing.h"
 #include "tier/lower.h"
 #include "tier/record.h"
@@ -158,6 +160,10 @@ Status make_cover(file::FileSystem& fs, uint64_t covers, const std::string& name
   if (!before.ok() && before.code() != ENOENT) return before.status();
   if (!before.ok()) {
     CAIRN_TRY(remove_unfinished(fs, covers));
+    // A journal that is there is about another cover's inodes. The new one has its space from the start: a
+    // drain of a full pool needs none.
+    CAIRN_TRY(Journal::remove(fs, covers, name));
+    CAIRN_TRY(Journal().open(fs, covers, name));
     CAIRN_TRY(make_top(fs, covers, name, record.path));
   }
   return write_record(fs, covers, name, record);
@@ -226,7 +232,7 @@ Result<std::unique_ptr<Cover>> join_cover(file::FileSystem& fs, const std::strin
   return enter(fs, *covers, *path);
 }
 
-Status discard_cover(Cover& cover) {
+Status discard_cover(Cover& cover, bool only_drained) {
   file::FileSystem& fs = *cover.fs;
   auto lock = lock_covers(fs);
   if (!lock.ok()) return lock.status();
@@ -237,6 +243,13 @@ Status discard_cover(Cover& cover) {
   Status status = others.status();
   if (others.ok() && *others)
     status = fail(EBUSY, "%s: other processes are in it", cover.path.c_str());
+  if (status.ok() && only_drained) {
+    // Somebody may have come and gone since the drain.
+    auto all = is_all_drained(fs, cover.top);
+    status = all.status();
+    if (all.ok() && !*all)
+      status = fail(EAGAIN, "%s: not all of it is drained", cover.path.c_str());
+  }
   if (status.ok()) status = remove_record(fs, cover.covers, cover.name);
   if (!status.ok()) {
     // Still a member, then; without a byte of its own it would not be counted, which is all.
@@ -246,6 +259,7 @@ Status discard_cover(Cover& cover) {
   }
   // From here on the cover does not exist; what a killed process leaves is removed by the next one.
   CAIRN_TRY(wipe(fs, cover.covers, cover.name));
+  CAIRN_TRY(Journal::remove(fs, cover.covers, cover.name));
   return drop_claim(fs, cover.path);
 }
 

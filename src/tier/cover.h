@@ -31,8 +31,8 @@ Result<std::unique_ptr<Cover>> open_cover(file::FileSystem& fs, const std::strin
 // ENOENT if there is none.
 Result<std::unique_ptr<Cover>> join_cover(file::FileSystem& fs, const std::string& directory);
 // Removes the cover with all it holds, drained or not, and its claim. EBUSY while others are
-// members.
-Status discard_cover(Cover& cover);
+// members. `only_drained`: EAGAIN if something has changed since it was drained.
+Status discard_cover(Cover& cover, bool only_drained);
 
 // Opening, joining and discarding take turns in a pool, and drains of one cover do: a kernel lock
 // on a byte of the pool's lock file. Waits for it.

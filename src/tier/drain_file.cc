@@ -76,19 +76,23 @@ Status copy_contents(DrainState& state, const file::Map& map, int to, const std:
   return Status();
 }
 
-// Owner first: a change of owner takes set-user-id bits away. Who may not give files away keeps
-// them.
+// Owner first: a change of owner takes set-user-id bits away. Who may not give files away keeps them, without
+// these bits: they would run somebody else's bytes as him.
 Status set_attributes(DrainState& state, const file::Map& map, const file::Attributes& wanted,
                       int fd, int old, const std::string& path) {
   struct stat st = {};
   if (const int64_t result = sys::fstat(fd, &st); result < 0)
     return sys::failed(result, "stat", path);
+  uint32_t permissions = wanted.mode & 07777;
   if (st.st_uid != wanted.uid || st.st_gid != wanted.gid) {
     const int64_t result = sys::fchownat(fd, "", wanted.uid, wanted.gid);
-    if (result < 0 && result != -EPERM) return sys::failed(result, "chown", path);
+    // EINVAL: a user namespace does not know the owner.
+    if (result < 0 && result != -EPERM && result != -EINVAL)
+      return sys::failed(result, "chown", path);
+    if (result < 0) permissions &= ~static_cast<uint32_t>(S_ISUID | S_ISGID);
   }
   CAIRN_TRY(export_attributes(state.fs, map, fd, old));
-  if (const int64_t result = sys::fchmod(fd, wanted.mode & 07777); result < 0)
+  if (const int64_t result = sys::fchmod(fd, permissions); result < 0)
     return sys::failed(result, "chmod", path);
   if (const int64_t result = sys::utimensat(fd, nullptr, wanted.atime, wanted.mtime); result < 0)
     return sys::failed(result, "times", path);
@@ -110,6 +114,19 @@ Status write_regular(DrainState& state, const file::Map& map, const file::Attrib
   return Status();
 }
 
+// Of what has just been made there. Somebody may have put a link to another file in its place, which a
+// chmod by name would follow.
+int64_t set_mode_of(int directory, const std::string& name, uint32_t mode) {
+  const int64_t opened = sys::openat(directory, name.c_str(), O_PATH | O_NOFOLLOW);
+  if (opened < 0) return opened;
+  const sys::Descriptor fd(static_cast<int>(opened));
+  struct stat st = {};
+  if (const int64_t result = sys::fstat(fd.get(), &st); result < 0) return result;
+  if ((st.st_mode & S_IFMT) != (mode & S_IFMT)) return -EEXIST;
+  const std::string same = "/proc/self/fd/" + std::to_string(fd.get());
+  return sys::chmodat(AT_FDCWD, same.c_str(), mode & 07777);
+}
+
 // A symbolic link, FIFO, socket or device: made aside.
 Status make_special(DrainState& state, const file::Map& map, const file::Attributes& wanted,
                     int directory, const std::string& path) {
@@ -127,7 +144,7 @@ Status make_special(DrainState& state, const file::Map& map, const file::Attribu
   } else {
     result = sys::mknodat(directory, state.aside.c_str(), wanted.mode, wanted.rdev);
     // The mask of the process took some bits.
-    if (result == 0) result = sys::chmodat(directory, state.aside.c_str(), wanted.mode & 07777);
+    if (result == 0) result = set_mode_of(directory, state.aside, wanted.mode);
   }
   if (result < 0) return sys::failed(result, "cannot be made beside it", path);
   sys::fchownat(directory, state.aside.c_str(), wanted.uid, wanted.gid);  // if we may
@@ -156,13 +173,13 @@ Tried try_once(DrainState& state, const Where& where, LowerDirectory& lower,
   Aside aside;
   aside.expected = expected;
   aside.change_time = change_time(state.fs, map);
-  wait_for_tick(aside.change_time);
+  const bool has_ticked = wait_for_tick(aside.change_time);
   if (!still_names(state.fs, where, listed, map))
     return Tried::failed;  // moved on: the next drain's
   // Stores through a mapping move no time on: while there is one, the file is drained every time.
-  aside.mark = map.inode->links.load() == 1 && !file::is_pinned(state.fs, map.number);
+  aside.mark = has_ticked && map.inode->links.load() == 1 && !file::is_pinned(state.fs, map.number);
   const file::Attributes wanted = attributes_now(state.fs, map);
-  Status status = state.journal.write({where.path, state.aside, "", 0, 0, 0, 0, {}});
+  Status status = state.journal.write({where.path, state.aside, "", 0, 0, 0, 0, 0, {}});
   const uint64_t done = state.done;
   if (status.ok())
     status = S_ISREG(wanted.mode) ? write_regular(state, map, wanted, fd, listed.name, path)

@@ -62,7 +62,8 @@ void drain_lazy(DrainState& state, const Where& where, LowerDirectory& lower,
   file::LowerIdentity identity = listed.lower;
   identity.mtime = wanted.mtime;
   Status status = state.journal.write({where.path, state.aside, name_of(listed), where.inode,
-                                       map.number, map.inode->generation.load(), time, identity});
+                                       where.map.inode->generation.load(), map.number,
+                                       map.inode->generation.load(), time, identity});
   if (status.ok()) status = apply(state, map, wanted, fd.get(), path);
   // Also after a failure: the times may have been set.
   if (sys::fstat(fd.get(), &st) == 0) {

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "file/pins.h"
 #include "tier/drain_state.h"
 #include "tier/listing.h"
 
@@ -10,6 +11,8 @@ namespace cairn::tier {
 void note_linked(DrainState& state, const Where& where, const file::Listed& listed,
                  const file::Map& map, const file::LowerIdentity& identity, uint64_t time) {
   LinkedFile& linked = state.linked[map.number];
+  // Another name of it was written before it changed: that one is for the next drain.
+  if (!linked.path.empty() && linked.change_time != time) linked.is_complete = false;
   linked.identity = identity;
   linked.path = where.path + "/" + name_of(listed);
   linked.generation = map.inode->generation.load();
@@ -46,7 +49,7 @@ bool drain_link(DrainState& state, const Where& where, LowerDirectory& lower,
     linked.is_complete = false;
     return true;
   }
-  Status status = state.journal.write({where.path, state.aside, "", 0, 0, 0, 0, {}});
+  Status status = state.journal.write({where.path, state.aside, "", 0, 0, 0, 0, 0, {}});
   if (!status.ok()) {
     state.failed(path, status);
     linked.is_complete = false;
@@ -65,7 +68,7 @@ void finish_links(DrainState& state) {
   for (const auto& [number, linked] : state.linked) {
     auto inode = file::live_inode(state.fs, number);
     if (!inode.ok() || !linked.is_complete || linked.path.empty() ||
-        (*inode)->generation.load() != linked.generation)
+        (*inode)->generation.load() != linked.generation || file::is_pinned(state.fs, number))
       continue;
     set_drained(state.fs, {*inode, number}, linked.change_time);
   }

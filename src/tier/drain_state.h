@@ -73,6 +73,7 @@ struct DrainState {
   DrainReport& report;
   Journal journal;
   std::string aside;  // the name under which this drain writes, in whichever directory
+  const uint64_t begun = file::now_ns();
   uint64_t done = 0;
   uint64_t total = 0;
   bool cancelled = false;
@@ -104,8 +105,9 @@ void set_home(file::FileSystem& fs, const Where& where, const std::string& name,
 bool still_names(file::FileSystem& fs, const Where& where, const file::Listed& listed,
                  const file::Map& map);
 void set_drained(file::FileSystem& fs, const file::Map& map, uint64_t change_time);
-// Later changes will have a later time: the clock that stamps them has moved on.
-void wait_for_tick(uint64_t change_time);
+// Waits until later changes will have a later time: the clock that stamps them has moved on. False: it was set
+// back, and they may have the same.
+bool wait_for_tick(uint64_t change_time);
 
 // From now on until some seconds later, what changes in lower at or below a directory is a drain's
 // own doing, also if it is killed before it can say so. Returns when that ends.

@@ -9,7 +9,9 @@
 #include "file/io.h"
 #include "file/names.h"
 #include "file/sync.h"
+#include "tier/lower.h"
 #include "tier/record.h"
+#include "tier/system.h"
 
 namespace cairn::tier {
 namespace {
@@ -22,6 +24,7 @@ struct Header {
   uint32_t size = 0;      // of the texts
   uint64_t sequence = 0;  // the valid slot with the higher one holds the record
   uint64_t pool_directory = 0;
+  uint64_t pool_generation = 0;
   uint64_t inode = 0;
   uint64_t generation = 0;
   uint64_t change_time = 0;
@@ -51,12 +54,23 @@ JournalRecord record_of(const std::string& bytes) {
   record.aside = next_text(texts, &at);
   record.name = next_text(texts, &at);
   record.pool_directory = header.pool_directory;
+  record.pool_generation = header.pool_generation;
   record.inode = header.inode;
   record.generation = header.generation;
   record.change_time = header.change_time;
   record.identity = {header.identity[0], header.identity[1], header.identity[2],
                      header.identity[3]};
   return record;
+}
+
+void remove_aside(const JournalRecord& record) {
+  if (record.directory.empty() ||
+      record.aside.compare(0, std::strlen(drain_prefix), drain_prefix) != 0)
+    return;
+  const int64_t opened = sys::open_beneath(record.directory.c_str(), O_RDONLY | O_DIRECTORY);
+  if (opened < 0) return;
+  const sys::Descriptor fd(static_cast<int>(opened));
+  sys::unlinkat(fd.get(), record.aside.c_str(), 0);
 }
 
 }  // namespace
@@ -75,6 +89,21 @@ Status Journal::open(file::FileSystem& fs, uint64_t covers, const std::string& c
   file_ = std::make_unique<PoolFile>(fs, *inode, O_RDWR | O_DSYNC);
   CAIRN_TRY(file_->status());
   return read().status();  // what the sequence is
+}
+
+Status Journal::remove(file::FileSystem& fs, uint64_t covers, const std::string& cover) {
+  const std::string name = cover + ".journal";
+  auto inode = find_child(fs, covers, name);
+  if (!inode.ok()) return inode.status();
+  if (*inode == 0) return Status();
+  {
+    Journal journal;
+    CAIRN_TRY(journal.open(fs, covers, cover));
+    auto record = journal.read();
+    if (!record.ok()) return record.status();
+    remove_aside(*record);
+  }
+  return file::unlink_name(fs, covers, name);
 }
 
 Result<JournalRecord> Journal::read() {
@@ -99,6 +128,7 @@ Status Journal::write(const JournalRecord& record) {
   Header header;
   header.sequence = sequence_ + 1;
   header.pool_directory = record.pool_directory;
+  header.pool_generation = record.pool_generation;
   header.inode = record.inode;
   header.generation = record.generation;
   header.change_time = record.change_time;

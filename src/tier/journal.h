@@ -17,6 +17,7 @@ struct JournalRecord {
   std::string aside;
   std::string name;  // empty: nothing is renamed yet
   uint64_t pool_directory = 0;
+  uint64_t pool_generation = 0;  // of that directory
   uint64_t inode = 0;
   uint64_t generation = 0;
   uint64_t change_time = 0;  // 0: the inode is not to be marked as drained
@@ -30,6 +31,8 @@ class Journal {
   Result<JournalRecord> read();
   Status write(const JournalRecord& record);
   Status clear() { return write({}); }
+  // The cover's journal goes, with what a drain that was killed has left aside in lower.
+  static Status remove(file::FileSystem& fs, uint64_t covers, const std::string& name);
 
  private:
   std::unique_ptr<PoolFile> file_;

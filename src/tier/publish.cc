@@ -45,6 +45,7 @@ bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
                        state.aside,
                        name_of(listed),
                        where.inode,
+                       where.map.inode->generation.load(),
                        map.number,
                        map.inode->generation.load(),
                        aside.mark ? aside.change_time : 0,
@@ -94,6 +95,7 @@ Status recover_journal(DrainState& state) {
   auto directory = file::live_inode(state.fs, record->pool_directory);
   struct stat st = {};
   if (!record->name.empty() && directory.ok() &&
+      (*directory)->generation.load() == record->pool_generation &&
       sys::lstatat(fd.get(), record->name.c_str(), &st) == 0 &&
       is_same(record->identity, identity_of(state.known, st))) {
     if (const int64_t result = sys::fsync_directory(fd.get()); result < 0)

@@ -13,10 +13,19 @@ Status changed(const std::string& path) {
   return fail(ESTALE, "%s: it was changed since it was imported", path.c_str());
 }
 
-// The times of a change are both later. The ctime alone moves on also when another link to the file
-// comes or goes; the mtime alone is what somebody has set it to.
-bool is_later(const struct stat& st, uint64_t newest) {
-  return sys::ctime_of(st) > newest && sys::mtime_of(st) > newest;
+// Until when lower is as the pool knows it, and since when this drain changes it.
+struct Span {
+  uint64_t newest;
+  uint64_t begun;
+};
+
+// The times of a change are both later: the mtime alone is what somebody has set it to, and the ctime alone
+// moves on also when another link to the file comes or goes. Of a file without other links it tells,
+// as long as we cannot have removed one ourselves.
+bool is_later(const struct stat& st, const Span& span) {
+  if (sys::ctime_of(st) <= span.newest) return false;
+  const bool is_single = S_ISREG(st.st_mode) && st.st_nlink == 1;
+  return sys::mtime_of(st) > span.newest || (is_single && sys::ctime_of(st) < span.begun);
 }
 
 int64_t open_directory(int directory, const std::string& name, sys::Descriptor* fd,
@@ -50,14 +59,14 @@ class Announced {
 };
 
 // Looks at everything (`removing` null), then removes it, from the leaves up.
-Status visit_tree(int directory, const std::string& name, const std::string& path, uint64_t newest,
+Status visit_tree(int directory, const std::string& name, const std::string& path, const Span& span,
                   Announced* removing) {
   struct stat st = {};
   if (const int64_t result = sys::lstatat(directory, name.c_str(), &st); result < 0)
     return result == -ENOENT ? Status() : sys::failed(result, "stat", path);
   const bool is_directory = S_ISDIR(st.st_mode);
   // Removing names moves a directory's own times on: it was looked at before.
-  if (!is_hidden(name) && !(removing != nullptr && is_directory) && is_later(st, newest))
+  if (!is_hidden(name) && !(removing != nullptr && is_directory) && is_later(st, span))
     return changed(path);
   if (is_directory) {
     sys::Descriptor fd;
@@ -65,7 +74,7 @@ Status visit_tree(int directory, const std::string& name, const std::string& pat
     if (const int64_t result = open_directory(directory, name, &fd, &entries); result < 0)
       return sys::failed(result, "open", path);
     for (const sys::Entry& entry : entries)
-      CAIRN_TRY(visit_tree(fd.get(), entry.name, path + "/" + entry.name, newest, removing));
+      CAIRN_TRY(visit_tree(fd.get(), entry.name, path + "/" + entry.name, span, removing));
   }
   if (removing == nullptr) return Status();
   removing->again();
@@ -78,10 +87,10 @@ Status visit_tree(int directory, const std::string& name, const std::string& pat
 Status remove_tree(DrainState& state, const Where& where, int directory,
                    const file::Listed& listed) {
   const std::string path = where.path + "/" + name_of(listed);
-  const uint64_t newest = listed.lower.size;
-  CAIRN_TRY(visit_tree(directory, name_of(listed), path, newest, nullptr));
+  const Span span{listed.lower.size, state.begun};
+  CAIRN_TRY(visit_tree(directory, name_of(listed), path, span, nullptr));
   Announced announced(state, where, listed);
-  return visit_tree(directory, name_of(listed), path, newest, &announced);
+  return visit_tree(directory, name_of(listed), path, span, &announced);
 }
 
 }  // namespace cairn::tier

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "file/attributes.h"
@@ -105,17 +106,26 @@ void free_contents(file::FileSystem& fs, const file::Map& map) {
     file::punch(fs, map, 0, size).ignore();  // what stays is written over by the next try
 }
 
-// These become the file's size and times; lazy goes away with the same change, or stays.
-Status finish(file::FileSystem& fs, const file::Map& map, bool lazy, uint64_t size, uint64_t mtime,
-              uint64_t ctime) {
+struct Times {
+  uint64_t mtime;
+  uint64_t ctime;
+};
+Times times_of(const file::Map& map) { return {map.inode->mtime.load(), map.inode->ctime.load()}; }
+
+// This becomes the file's size, and these its times, if there are any: bytes alone change none, and somebody may
+// have changed mode or times while they came. Lazy goes away with the same change, or stays.
+Status finish(file::FileSystem& fs, const file::Map& map, bool lazy, uint64_t size,
+              const std::optional<Times>& times) {
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
   pool::Change change(fs.pool, *seat);
   change.set(map.inode->size, size);
   if (!lazy && file::is_page_medium(fs.pool)) change.set(map.inode->file.synced_size, size);
-  change.set(map.inode->mtime, mtime);
-  change.set(map.inode->ctime, ctime);
+  if (times) {
+    change.set(map.inode->mtime, times->mtime);
+    change.set(map.inode->ctime, times->ctime);
+  }
   change.set(map.inode->flags, map.inode->flags.load() & ~(lazy ? 0 : format::flag_lazy));
   return change.commit();
 }
@@ -189,7 +199,7 @@ Status LowerTree::copy_in(const Place& place, const file::Map& map) {
 Status LowerTree::discard_contents(const file::Map& map) {
   free_contents(fs_, map);
   const uint64_t now = file::now_ns();
-  return finish(fs_, map, false, 0, now, now);
+  return finish(fs_, map, false, 0, Times{now, now});
 }
 
 Status LowerTree::stage(uint64_t number, bool discard) {
@@ -203,12 +213,11 @@ Status LowerTree::stage(uint64_t number, bool discard) {
   if (discard) return discard_contents(map);
   auto place = locate(number);
   if (!place.ok()) return place.status();
-  const uint64_t mtime = map.inode->mtime.load();
-  const uint64_t ctime = map.inode->ctime.load();
   const Status status = copy_in(*place, map);
-  if (status.ok()) return finish(fs_, map, false, place->identity.size, mtime, ctime);
+  if (status.ok()) return finish(fs_, map, false, place->identity.size, std::nullopt);
+  const Times times = times_of(map);
   free_contents(fs_, map);
-  finish(fs_, map, true, place->identity.size, mtime, ctime).ignore();  // times only
+  finish(fs_, map, true, place->identity.size, times).ignore();  // times only
   return status;
 }
 
