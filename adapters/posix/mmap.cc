@@ -161,26 +161,71 @@ int munmap(void* address, size_t size) {
   return ours ? static_cast<int>(result(error)) : real::munmap(address, size);
 }
 
-// Stores through a mapping that was made for reading are seen by nobody: that they become possible counts.
-static int prepare(void* address, size_t size, int protection) {
-  if ((protection & PROT_WRITE) == 0 || !may_be_ours(address, size)) return 0;
+// No mapping that is remembered reaches over `at`.
+static void split(uintptr_t at) {
+  Mapping* mapping = find(at - 1, at + 1);
+  if (mapping == nullptr || mapping->start >= at || mapping->end <= at) return;
+  Mapping tail = *mapping;
+  tail.offset += at - mapping->start;
+  tail.start = at;
+  if (remember(tail)) mapping->end = at;
+}
+
+static bool continues(const Mapping& before, const Mapping& after) {
+  return before.end == after.start && before.file == after.file && before.flags == after.flags &&
+         before.protection == after.protection &&
+         before.offset + (before.end - before.start) == after.offset;
+}
+
+// As the kernel does: what was split and is the same again can move as one.
+static void join() {
+  for (Mapping* mapping = mappings; mapping != nullptr; mapping = mapping->next) {
+    for (Mapping** link = &mappings; *link != nullptr;) {
+      Mapping* after = *link;
+      if (!continues(*mapping, *after)) {
+        link = &after->next;
+        continue;
+      }
+      mapping->end = after->end;
+      *link = after->next;
+      cairn_close(after->file);
+      free(after);
+      link = &mappings;
+    }
+  }
+}
+
+// What changes the protection of [start, end) with `change`.
+template <typename Change>
+static int protect(void* address, size_t size, int protection, Change change) {
+  if (__builtin_expect(!may_be_ours(address, size), 1)) return change();
   pthread_mutex_lock(&mutex);
   uintptr_t start = number(address);
   uintptr_t end = start + rounded(size);
-  int error = 0;
-  if (find(start, end) != nullptr) error = cairn_mmap_writable(pool, address, size);
+  int result = 0;
+  // Stores through a mapping that was made for reading are seen by nobody: that they become possible counts.
+  if ((protection & PROT_WRITE) != 0 && find(start, end) != nullptr)
+    result = cairn_mmap_writable(pool, address, size);
+  result = result < 0 ? fail(result) : change();
+  if (result == 0) {
+    split(start);
+    split(end);
+    for (Mapping* mapping = mappings; mapping != nullptr; mapping = mapping->next)
+      if (mapping->start >= start && mapping->end <= end) mapping->protection = protection;
+    join();
+  }
   pthread_mutex_unlock(&mutex);
-  return error;
+  return result;
 }
 
 int mprotect(void* address, size_t size, int protection) {
-  int error = prepare(address, size, protection);
-  return error < 0 ? fail(error) : real::mprotect(address, size, protection);
+  return protect(address, size, protection,
+                 [&] { return real::mprotect(address, size, protection); });
 }
 
 int pkey_mprotect(void* address, size_t size, int protection, int key) {
-  int error = prepare(address, size, protection);
-  return error < 0 ? fail(error) : real::pkey_mprotect(address, size, protection, key);
+  return protect(address, size, protection,
+                 [&] { return real::pkey_mprotect(address, size, protection, key); });
 }
 
 // A mapping of ours moves by being made anew.

@@ -48,6 +48,35 @@ static void mappings(void) {
   SHOW((long)mmap(NULL, 4096, PROT_READ, MAP_SHARED, open(".", O_RDONLY), 0));
 }
 
+static void protecting(void) {
+  int fd = make("protect", "0123456789");
+  ftruncate(fd, 16384);
+  int ro = open("protect", O_RDONLY);
+  char* p = mmap(NULL, 8192, PROT_READ, MAP_SHARED, ro, 0);
+  SHOW(mprotect(p, 8192, PROT_READ | PROT_WRITE));
+  SHOW(mprotect(p, 4096, PROT_NONE));
+  SHOW(mprotect(p, 4096, PROT_READ));
+  SHOW(p[0]);
+  SHOW(munmap(p, 8192));
+  p = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, ro, 0);
+  SHOW(mprotect(p, 4096, PROT_READ | PROT_WRITE));
+  p[0] = 'p';
+  SHOW(munmap(p, 4096));
+  p = mmap(NULL, 16384, PROT_NONE, MAP_SHARED, fd, 0);
+  SHOW(mprotect(p + 4096, 4096, PROT_READ | PROT_WRITE));
+  p[5000] = 'P';
+  SHOW(pread(fd, buffer, 1, 5000));
+  SHOW(buffer[0]);
+  SHOW(mprotect(p, 16384, PROT_READ | PROT_WRITE));
+  /* The protection goes with a mapping that moves. */
+  char* moved = mremap(p, 16384, 32768, MREMAP_MAYMOVE);
+  SHOW(moved != MAP_FAILED);
+  moved[1] = 'm';
+  SHOW(mprotect(moved + 1, 4096, PROT_READ));
+  SHOW(munmap(moved, 32768));
+  show_file("protect");
+}
+
 static void* wait_for_lock(void* fd) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 10};
   return (void*)(long)fcntl((int)(long)fd, F_OFD_SETLKW, &lock);
@@ -140,4 +169,5 @@ static void waiting(void) {
   show_file("poll");
 }
 
-PARTS({"mappings", mappings}, {"locking", locking}, {"waiting", waiting})
+PARTS({"mappings", mappings}, {"protecting", protecting}, {"locking", locking},
+      {"waiting", waiting})
