@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 
 #include "command_line.h"
@@ -67,10 +68,30 @@ bool lies_in(const std::string& program, const std::string& directory) {
   return place.starts_with(directory + "/");
 }
 
+// The directory as the user spells it, absolute: programs that get such paths do not spell it really. "" if that
+// is how it is spelled anyway.
+std::string other_spelling(const std::string& given, const std::string& real) {
+  namespace fs = std::filesystem;
+  fs::path path = given;
+  if (path.is_relative()) {
+    const std::string here = variable("PWD");
+    std::error_code error;
+    if (here.empty() || !fs::equivalent(here, ".", error)) return "";
+    path = fs::path(here) / path;
+  }
+  std::string spelled;
+  for (const fs::path& part : path) {
+    if (part == "..") return "";  // behind a symbolic link it may lead elsewhere
+    if (!part.empty() && part != "." && part != "/") spelled += "/" + part.string();
+  }
+  return spelled == real || spelled.find(':') != std::string::npos ? "" : spelled;
+}
+
 struct Run {
   const Context& context;
   std::string directory;
   std::string job;
+  std::string spelling = {};
 
   void check_program() const {
     if (context.program.empty())
@@ -85,17 +106,22 @@ struct Run {
     if (!library) fail("libcairn_posix.so is missing: it belongs into ../lib beside this command");
     if (library->find_first_of(": ") != std::string::npos)
       fail("{}: the loader cannot preload from a path with blanks or colons", *library);
-    return {{"LD_PRELOAD", preload_with(variable("LD_PRELOAD"), *library)},
-            {"CAIRN_COVER", directory},
-            {"CAIRN_POOL", pool},
-            {"CAIRN_RUN", this_run()},
-            {"CAIRN_POOL_PROTECT", context.config.value("pool.protect")},
-            {"CAIRN_DURABILITY", context.config.value("durability")},
-            {"CAIRN_LOG_LEVEL", context.config.value("log.level")}};
+    std::vector<std::pair<std::string, std::string>> variables = {
+        {"LD_PRELOAD", preload_with(variable("LD_PRELOAD"), *library)},
+        {"CAIRN_COVER", directory},
+        {"CAIRN_POOL", pool},
+        {"CAIRN_RUN", this_run()},
+        {"CAIRN_POOL_PROTECT", context.config.value("pool.protect")},
+        {"CAIRN_DURABILITY", context.config.value("durability")},
+        {"CAIRN_LOG_LEVEL", context.config.value("log.level")}};
+    if (!spelling.empty()) variables.emplace_back("CAIRN_COVER_SPELLINGS", spelling);
+    return variables;
   }
 
   int go() {
-    directory = real_directory(directory);
+    const std::string given = directory;
+    directory = real_directory(given);
+    spelling = other_spelling(given, directory);
     if (const std::string outer = variable("CAIRN_COVER"); !outer.empty() && outer != directory)
       usage_error("{}: this process runs under a cover of {} already; one run covers one directory",
                   directory, outer);

@@ -11,18 +11,37 @@ namespace posix {
 
 constinit Cover covers[kMostCovers];
 int cover_count;
+Spelling spellings[kMostSpellings];
+int spelling_count;
 const char* pool_path = "";
 std::atomic<int> coverage{0};
 
 // The covers' and the pool's paths, one after the other: the environment is the program's to overwrite,
 // and whoever never touches a covered path should not touch more pages than this.
-static char names[(kMostCovers + 1) * PATH_MAX];
+static char names[(kMostSpellings + 1) * PATH_MAX];
 
 static const char* keep(size_t* used, const char* path, size_t length) {
   char* kept = names + *used;
   memcpy(kept, path, length);
   *used += length + 1;
   return kept;
+}
+
+// Takes the next absolute path of a list, without slashes at its end. Null: it is over.
+static const char* next_path(const char** list, size_t* length) {
+  while (*list != nullptr && **list != '\0') {
+    const char* path = *list;
+    size_t whole = strcspn(path, ":");
+    *list += whole + (path[whole] == ':' ? 1 : 0);
+    *length = whole;
+    while (*length > 1 && path[*length - 1] == '/') --*length;
+    if (*length > 0 && *length < PATH_MAX && path[0] == '/') return path;
+  }
+  return nullptr;
+}
+
+static void add_spelling(const char* path, size_t length, Cover* cover) {
+  if (spelling_count < kMostSpellings) spellings[spelling_count++] = {path, length, cover};
 }
 
 // Other libraries' constructors may call us before ours has run.
@@ -35,17 +54,17 @@ int read_environment() {
   const char* list = getenv("CAIRN_COVER");
   int found = 0;
   size_t used = 0;
-  while (list != nullptr && *list != '\0' && found < kMostCovers) {
-    size_t length = strcspn(list, ":");
-    size_t name = length;
-    while (name > 1 && list[name - 1] == '/') --name;
-    if (name > 0 && name < PATH_MAX && list[0] == '/') {
-      covers[found].path = keep(&used, list, name);
-      covers[found].length = name;
-      ++found;
-    }
-    list += length + (list[length] == ':' ? 1 : 0);
+  size_t length = 0;
+  for (const char* path; found < kMostCovers && (path = next_path(&list, &length)) != nullptr;) {
+    Cover& cover = covers[found++];
+    cover.path = keep(&used, path, length);
+    cover.length = length;
+    add_spelling(cover.path, length, &cover);
   }
+  list = getenv("CAIRN_COVER_SPELLINGS");
+  for (const char* path; found > 0 && spelling_count < kMostSpellings &&
+                         (path = next_path(&list, &length)) != nullptr;)
+    add_spelling(keep(&used, path, length), length, &covers[0]);
   const char* pool = getenv("CAIRN_POOL");
   if (pool != nullptr && strlen(pool) < PATH_MAX) pool_path = keep(&used, pool, strlen(pool));
   cover_count = found;
@@ -81,10 +100,10 @@ static bool may_reach_from_cwd(const char* path) {
   if (from == nullptr) return true;
   size_t length = strlen(from);
   if (length == 1) length = 0;  // "/"
-  for (int i = 0; i < cover_count; ++i) {
-    const Cover& cover = covers[i];
-    bool below = strncmp(cover.path, from, length) == 0 && cover.path[length] == '/';
-    if (below && may_reach(path, cover.path + length + 1)) return true;
+  for (int i = 0; i < spelling_count; ++i) {
+    const char* spelled = spellings[i].path;
+    bool below = strncmp(spelled, from, length) == 0 && spelled[length] == '/';
+    if (below && may_reach(path, spelled + length + 1)) return true;
   }
   return false;
 }
@@ -101,8 +120,8 @@ bool maybe_covered(int dir, const char* path) {
     }
     return climbs(path);
   }
-  for (int i = 0; i < cover_count; ++i) {
-    if (may_reach(path, covers[i].path)) return true;
+  for (int i = 0; i < spelling_count; ++i) {
+    if (may_reach(path, spellings[i].path)) return true;
   }
   if (table::covered_fds.load(std::memory_order_relaxed) > 0 && may_name_descriptor(path))
     return true;
@@ -110,9 +129,9 @@ bool maybe_covered(int dir, const char* path) {
 }
 
 static Cover* cover_at(const char* folded, size_t length) {
-  for (int i = 0; i < cover_count; ++i) {
-    if (covers[i].length == length && memcmp(covers[i].path, folded, length) == 0)
-      return &covers[i];
+  for (int i = 0; i < spelling_count; ++i) {
+    if (spellings[i].length == length && memcmp(spellings[i].path, folded, length) == 0)
+      return spellings[i].cover;
   }
   return nullptr;
 }
@@ -120,9 +139,9 @@ static Cover* cover_at(const char* folded, size_t length) {
 bool is_ancestor(const char* folded) {
   size_t length = strlen(folded);
   if (length == 1) return true;  // "/"
-  for (int i = 0; i < cover_count; ++i) {
-    if (length < covers[i].length && memcmp(covers[i].path, folded, length) == 0 &&
-        covers[i].path[length] == '/')
+  for (int i = 0; i < spelling_count; ++i) {
+    if (length < spellings[i].length && memcmp(spellings[i].path, folded, length) == 0 &&
+        spellings[i].path[length] == '/')
       return true;
   }
   return false;

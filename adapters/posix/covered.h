@@ -25,6 +25,17 @@ struct Cover {
 constexpr int kMostCovers = 8;
 extern constinit Cover covers[kMostCovers];
 extern int cover_count;
+
+// A spelling of a cover's path: the real one, or one that leads there through symbolic links, as the user
+// wrote it.
+struct Spelling {
+  const char* path;
+  size_t length;
+  Cover* cover;
+};
+constexpr int kMostSpellings = kMostCovers + 4;
+extern Spelling spellings[kMostSpellings];
+extern int spelling_count;
 extern const char* pool_path;  // "" if there is none
 
 // 0: the environment has not been read; 1: nothing is covered; 2: something is.

@@ -113,6 +113,22 @@ class Environment(Run):
         seen = self.run_at("sh", "-c", "echo $LD_PRELOAD", env={"LD_PRELOAD": others}).out
         self.assertTrue(seen.startswith(others + ":"), seen)
 
+    def test_the_spelling_that_was_given_is_served_too(self):
+        link = self.path("link")
+        os.symlink(self.scratch, link)
+        given = os.path.join(link, "dir")
+        script = ("echo one > $0/file; cat $1/file; mv $0/file $1/moved; cat $0/moved; ls $0; [ ! -e $1/file ] && "
+                  "cd $0 && echo two > moved && cat $1/moved")
+        real = os.path.realpath(self.dir)
+        out = self.cairn("run", "--at", given, "--", "sh", "-c", script, given, real).out
+        self.assertEqual(out, "one\none\nmoved\ntwo\n")
+        self.assertEqual(os.listdir(self.dir), ["moved"])
+        # Relative to a working directory that is a link's.
+        out = self.cairn("run", "--at", "dir/", "--", "cat", os.path.join(given, "moved"), cwd=link,
+                         env={"PWD": link}).out
+        self.assertEqual(out, "two\n")
+        self.assert_nothing_left()
+
     def test_commands_inside_a_run_use_its_pool(self):
         config = {"CAIRN_POOL_NAME": "ofrun"}
         seen = self.run_at("sh", "-c", f"env -u CAIRN_POOL_NAME {CAIRN} df --json", env=config).out
