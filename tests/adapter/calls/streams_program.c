@@ -100,4 +100,28 @@ static void standard(void) {
   dup2(in, 0);
 }
 
-PARTS({"streams", streams}, {"standard", standard})
+int __dprintf_chk(int fd, int flag, const char* format, ...);
+
+/* Programs built with _FORTIFY_SOURCE call the checked one. */
+static void printed(void) {
+  int fd = open("printed", O_RDWR | O_CREAT | O_TRUNC, 0644);
+  SHOW(dprintf(fd, "%d %s\n", 42, "words"));
+  SHOW(__dprintf_chk(fd, 1, "%s %d\n", "checked", 7));
+  SHOW(dprintf(fd, "%s", ""));
+  SHOW(lseek(fd, 0, SEEK_CUR));
+  static char big[300000];
+  memset(big, 'p', sizeof big - 1);
+  SHOW(dprintf(fd, "%s", big));
+  struct stat st;
+  fstat(fd, &st);
+  printf("size %ld\n", (long)st.st_size);
+  close(fd);
+  SHOW(truncate("printed", 30));
+  show_file("printed");
+  fd = open("printed", O_RDONLY);
+  SHOW(dprintf(fd, "%s", "words"));
+  SHOW(dprintf(fd, "%s", ""));
+  close(fd);
+}
+
+PARTS({"printed", printed}, {"streams", streams}, {"standard", standard})
