@@ -16,11 +16,8 @@ static bool starts_with(const char* text, const char* prefix) {
   return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-// 0, or what the kernel says to this name on such a file.
-static int allowed(const cairn_stat& st, const char* name, bool change) {
-  if (name == nullptr) return -EFAULT;
-  size_t length = strlen(name);
-  if (length == 0 || length > XATTR_NAME_MAX) return -ERANGE;
+// What the kernel says to a name of this namespace on such a file.
+static int allowed_in_namespace(const cairn_stat& st, const char* name, bool change) {
   if (starts_with(name, "user.")) {
     if (!S_ISREG(st.mode) && !S_ISDIR(st.mode)) return change ? -EPERM : -ENODATA;
     return permitted(st, change ? W_OK : R_OK);
@@ -28,6 +25,17 @@ static int allowed(const cairn_stat& st, const char* name, bool change) {
   if (starts_with(name, "security.")) return change && geteuid() != 0 ? -EPERM : 0;
   if (starts_with(name, "trusted.")) return geteuid() == 0 ? 0 : (change ? -EPERM : -ENODATA);
   return -EOPNOTSUPP;
+}
+
+// 0, or what the kernel says to this name on such a file.
+static int allowed(const cairn_stat& st, const char* name, bool change) {
+  if (name == nullptr) return -EFAULT;
+  size_t length = strlen(name);
+  if (length == 0 || length > XATTR_NAME_MAX) return -ERANGE;
+  int error = allowed_in_namespace(st, name, change);
+  // A namespace is no name: the directory below would refuse it when the cover is drained.
+  bool nameless = strchr(name, '.') == name + length - 1;
+  return error == 0 && nameless ? -EINVAL : error;
 }
 
 static long set(const cairn_stat& st, const char* name, const void* value, size_t size, int flags) {

@@ -132,8 +132,8 @@ Status set_xattr(FileSystem& fs, const Map& map, const std::string& name, const 
   if (!attributes.ok()) return attributes.status();
   const auto at = find(*attributes, name);
   const bool there = at != attributes->end();
-  if (there && flags == 1) return fail(EEXIST, "attribute %s exists", name.c_str());
-  if (!there && flags == 2) return missing(map, name);
+  if (there && (flags & 1) != 0) return fail(EEXIST, "attribute %s exists", name.c_str());
+  if (!there && (flags & 2) != 0) return missing(map, name);
   const std::string bytes(static_cast<const char*>(value), size);
   if (there)
     at->value = bytes;

@@ -168,4 +168,30 @@ static void directories(void) {
   SHOW(chdir("../.."));
 }
 
-PARTS({"names", names}, {"attributes", attributes}, {"directories", directories})
+/* A namespace without a name, and flags that contradict each other. */
+static void extended(void) {
+  close(make("file", "text"));
+  mkdir("dir", 0755);
+  symlink("nowhere", "link");
+  const char* namespaces[] = {"user.", "trusted.", "security.", "unknown.", "user", "."};
+  for (int i = 0; i < 6; ++i) {
+    const char* name = namespaces[i];
+    printf("%s\n", name);
+    SHOW(setxattr("file", name, "1", 1, 0));
+    SHOW(setxattr("dir", name, "1", 1, 0));
+    SHOW(lsetxattr("link", name, "1", 1, 0));
+    SHOW(getxattr("file", name, buffer, 10));
+    SHOW(lgetxattr("link", name, buffer, 10));
+    SHOW(removexattr("file", name));
+  }
+  SHOW(setxattr("file", "user.a", "1", 1, XATTR_CREATE | XATTR_REPLACE));
+  SHOW(setxattr("file", "user.a", "1", 1, XATTR_REPLACE));
+  SHOW(setxattr("file", "user.a", "1", 1, XATTR_CREATE));
+  SHOW(setxattr("file", "user.a", "2", 1, XATTR_CREATE | XATTR_REPLACE));
+  SHOW(setxattr("file", "user.a", "3", 1, XATTR_CREATE));
+  SHOW(setxattr("file", "user.a", "4", 1, XATTR_REPLACE));
+  SHOW(getxattr("file", "user.a", buffer, 10));
+  printf("%c\n", buffer[0]);
+}
+
+PARTS({"extended", extended}, {"names", names}, {"attributes", attributes}, {"directories", directories})
