@@ -7,6 +7,7 @@
 #include "posix/log.h"
 #include "posix/permission.h"
 #include "posix/pool.h"
+#include "posix/set_id.h"
 #include "posix/table.h"
 
 namespace posix {
@@ -39,23 +40,25 @@ static int aim(const table::Use& use, cairn_stat* st) {
 static int change_mode(const cairn_stat& st, mode_t mode) {
   int error = owns(st);
   if (error == 0 && S_ISLNK(st.mode)) error = -EOPNOTSUPP;
-  return error < 0 ? error : cairn_chmod(pool, st.ino, mode & 07777);
+  if (error < 0) return error;
+  // Nobody gives out the rights of a group that he is not in.
+  if ((mode & S_ISGID) != 0 && geteuid() != 0 && !in_group(st.gid))
+    mode &= ~static_cast<mode_t>(S_ISGID);
+  return cairn_chmod(pool, st.ino, mode & 07777);
 }
 
 static int change_owner(const cairn_stat& st, uid_t uid, gid_t gid) {
-  uid_t caller = geteuid();
-  if (caller != 0) {
-    if (uid != static_cast<uid_t>(-1) && uid != st.uid) return -EPERM;
-    if (caller != st.uid && (uid != static_cast<uid_t>(-1) || gid != static_cast<gid_t>(-1)))
-      return -EPERM;
+  constexpr auto kSame = static_cast<uint32_t>(-1);
+  // Whoever gets a file does not get its set-id bits.
+  unsigned lost = S_ISDIR(st.mode) ? 0 : set_ids_lost(st);
+  if (geteuid() != 0) {
+    bool changes = uid != kSame || gid != kSame || lost != 0;
+    if (changes && owns(st) < 0) return -EPERM;
+    if (uid != kSame && uid != st.uid) return -EPERM;
+    if (gid != kSame && gid != st.gid && !in_group(gid)) return -EPERM;
   }
   int error = cairn_chown(pool, st.ino, uid, gid);
-  // Whoever gets a file does not get its set-id bits.
-  if (error == 0 && S_ISREG(st.mode) && (st.mode & 0111) != 0 &&
-      (st.mode & (S_ISUID | S_ISGID)) != 0) {
-    unsigned lost = S_ISUID | ((st.mode & S_IXGRP) != 0 ? S_ISGID : 0U);
-    error = cairn_chmod(pool, st.ino, st.mode & 07777 & ~lost);
-  }
+  if (error == 0 && lost != 0) error = cairn_chmod(pool, st.ino, st.mode & 07777 & ~lost);
   return error;
 }
 

@@ -18,6 +18,8 @@ static bool in_group(gid_t group, gid_t own) {
   return false;
 }
 
+bool in_group(gid_t group) { return in_group(group, getegid()); }
+
 int permitted(const cairn_stat& st, int want, bool real_ids) {
   want &= R_OK | W_OK | X_OK;
   uid_t uid = real_ids ? getuid() : geteuid();

@@ -2,6 +2,8 @@
 // its user, so this keeps programs honest (a read-only file refuses to be written), not users apart.
 #pragma once
 
+#include <sys/types.h>
+
 #include "posix/engine.h"
 
 namespace posix {
@@ -14,5 +16,7 @@ int permitted_in(cairn_ino dir, int want);
 int may_remove(cairn_ino dir, const cairn_stat& st);
 // May the caller change the mode, times or owner? 0 or -EPERM.
 int owns(const cairn_stat& st);
+// Is the caller in this group?
+bool in_group(gid_t group);
 
 }  // namespace posix
