@@ -6,6 +6,7 @@
 
 #include "posix/calls.h"
 #include "posix/log.h"
+#include "posix/set_id.h"
 #include "posix/table.h"
 
 // libaio's request and event (libaio.h), which are the kernel's.
@@ -67,13 +68,15 @@ static ssize_t perform(const table::Use& use, const struct iocb& request) {
     case kRead:
       return cairn_pread(file, request.buffer, request.count, offset);
     case kWrite:
-      return append ? cairn_write(file, request.buffer, request.count)
-                    : cairn_pwrite(file, request.buffer, request.count, offset);
+      return written(file, append ? cairn_write(file, request.buffer, request.count)
+                                  : cairn_pwrite(file, request.buffer, request.count, offset));
     case kReadVector:
       return cairn_preadv(file, request.vector, static_cast<int>(request.count), offset);
     case kWriteVector:
-      return append ? cairn_writev(file, request.vector, static_cast<int>(request.count))
-                    : cairn_pwritev(file, request.vector, static_cast<int>(request.count), offset);
+      return written(
+          file, append
+                    ? cairn_writev(file, request.vector, static_cast<int>(request.count))
+                    : cairn_pwritev(file, request.vector, static_cast<int>(request.count), offset));
     case kSync:
       return cairn_fsync(file);
     case kDataSync:

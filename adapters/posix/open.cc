@@ -12,6 +12,7 @@
 #include "posix/log.h"
 #include "posix/permission.h"
 #include "posix/pool.h"
+#include "posix/set_id.h"
 #include "posix/standard_streams.h"
 #include "posix/table.h"
 
@@ -95,6 +96,7 @@ static int open_existing(const cairn_stat& st, bool slash, int flags, cairn_file
   int error = cairn_open_ino(pool, st.ino, engine_flags(flags & ~O_TRUNC), file);
   if (error == 0 && (flags & O_TRUNC) != 0 && !path_only) {
     error = cairn_truncate(pool, st.ino, 0);
+    if (error == 0) bytes_changed(*file);
     if (error < 0) cairn_close(*file);
   }
   return error;

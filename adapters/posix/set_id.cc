@@ -1,9 +1,9 @@
 #include "posix/set_id.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "posix/permission.h"
+#include "posix/pool.h"
 
 namespace posix {
 
@@ -13,6 +13,13 @@ unsigned set_ids_lost(const cairn_stat& st) {
       ((st.mode & S_IXGRP) != 0 || (geteuid() != 0 && !in_group(st.gid))))
     lost |= S_ISGID;
   return lost;
+}
+
+void take_set_ids(cairn_ino ino) {
+  if (geteuid() == 0) return;
+  cairn_stat st;
+  if (cairn_stat_ino(pool, ino, &st) < 0 || !S_ISREG(st.mode)) return;
+  if (unsigned lost = set_ids_lost(st); lost != 0) cairn_chmod(pool, ino, st.mode & 07777 & ~lost);
 }
 
 }  // namespace posix

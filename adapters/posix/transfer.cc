@@ -5,6 +5,7 @@
 #include "posix/open.h"
 #include "posix/permission.h"
 #include "posix/pool.h"
+#include "posix/set_id.h"
 #include "posix/table.h"
 
 namespace posix {
@@ -139,7 +140,11 @@ int ftruncate(int fd, off_t size) {
     errno = EINVAL;
     return -1;
   }
-  return static_cast<int>(result(cairn_ftruncate(use->file, static_cast<uint64_t>(size))));
+  int before = errno;
+  int error = cairn_ftruncate(use->file, static_cast<uint64_t>(size));
+  errno = before;  // a user may be refused what the engine looks at on the way
+  if (error == 0) bytes_changed(use->file);
+  return static_cast<int>(result(error));
 }
 
 int truncate(const char* path, off_t size) {
@@ -154,6 +159,7 @@ int truncate(const char* path, off_t size) {
   if (!S_ISREG(found.st.mode)) return fail(-EINVAL);
   error = permitted(found.st, W_OK);
   if (error == 0) error = cairn_truncate(pool, found.st.ino, static_cast<uint64_t>(size));
+  if (error == 0 && (found.st.mode & kSetIds) != 0) take_set_ids(found.st.ino);
   return static_cast<int>(result(error));
 }
 
@@ -166,8 +172,10 @@ static int allocate(const table::Use& use, int mode, off_t offset, off_t size) {
     return -EOPNOTSUPP;
   // No directory is open for writing.
   if ((cairn_file_get_flags(use->file) & O_ACCMODE) == O_RDONLY) return -EBADF;
-  return cairn_fallocate(use->file, mode, static_cast<uint64_t>(offset),
-                         static_cast<uint64_t>(size));
+  int error =
+      cairn_fallocate(use->file, mode, static_cast<uint64_t>(offset), static_cast<uint64_t>(size));
+  if (error == 0) bytes_changed(use->file);
+  return error;
 }
 
 int fallocate(int fd, int mode, off_t offset, off_t size) {

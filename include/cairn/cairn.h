@@ -287,6 +287,8 @@ CAIRN_API int cairn_file_adopt(cairn_pool* pool, cairn_file_id id, cairn_file** 
 
 CAIRN_API cairn_ino cairn_file_ino(cairn_file* file);
 CAIRN_API cairn_pool* cairn_file_pool(cairn_file* file);
+/* Type and permissions as st_mode, as they are now: one look at memory that a write of this file uses. */
+CAIRN_API uint32_t cairn_file_mode(cairn_file* file);
 /* The open flags in force (access mode, O_APPEND, O_NONBLOCK, ...); set changes O_APPEND and what
  * else fcntl(F_SETFL) may change. */
 CAIRN_API int cairn_file_get_flags(cairn_file* file);

@@ -186,6 +186,10 @@ cairn_ino cairn_file_ino(cairn_file* file) { return file_of(file).number; }
 cairn_pool* cairn_file_pool(cairn_file* file) {
   return static_cast<cairn_pool*>(file_of(file).fs->handle);
 }
+uint32_t cairn_file_mode(cairn_file* file) {
+  const WriteWindow window;
+  return static_cast<uint32_t>(file_of(file).inode->mode.load_relaxed());
+}
 int cairn_file_get_flags(cairn_file* file) {
   const WriteWindow window;
   return flags_of(file_of(file));

@@ -7,7 +7,7 @@ for part in data opening duplicates; do both "$calls/data_program $part"; done
 for part in names attributes directories extended; do both "$calls/names_program $part"; done
 for part in mappings protecting locking waiting; do both "$calls/memory_program $part"; done
 for part in streams standard printed; do both "$calls/streams_program $part"; done
-for part in owners; do both "$calls/permissions_program $part"; done
+for part in owners bytes; do both "$calls/permissions_program $part"; done
 both "$calls/processes_program processes"
 for part in single moving pairs flags; do both "$calls/errors_program $part"; done
 both "$calls/descriptors_program descriptors"

@@ -194,4 +194,5 @@ static void extended(void) {
   printf("%c\n", buffer[0]);
 }
 
-PARTS({"extended", extended}, {"names", names}, {"attributes", attributes}, {"directories", directories})
+PARTS({"extended", extended}, {"names", names}, {"attributes", attributes},
+      {"directories", directories})

@@ -68,4 +68,66 @@ static void owners(void) {
   change_owners();
 }
 
-PARTS({"owners", owners})
+static int aio(int fd) {
+  struct aiocb request = {.aio_fildes = fd, .aio_buf = "x", .aio_nbytes = 1};
+  if (aio_write(&request) != 0) return -1;
+  const struct aiocb* list[] = {&request};
+  aio_suspend(list, 1, NULL);
+  return (int)aio_return(&request);
+}
+
+static int from_other(int fd) {
+  int other = open("other", O_RDONLY);
+  ssize_t moved = sendfile(fd, other, NULL, 3);
+  close(other);
+  return (int)moved;
+}
+
+#define CHANGED(call)       \
+  do {                      \
+    if (fchmod(fd, mode)) { \
+    }                       \
+    OWNED("mine", call);    \
+  } while (0)
+
+static void change_bytes(mode_t mode) {
+  struct iovec piece[2] = {{"ab", 2}, {"c", 1}};
+  give("mine", mode);
+  int fd = open("mine", O_RDWR);
+  CHANGED(write(fd, "x", 1));
+  CHANGED(write(fd, "x", 0));
+  CHANGED(pwrite(fd, "x", 1, 0));
+  CHANGED(pwrite(fd, "x", 1, -1));
+  CHANGED(writev(fd, piece, 2));
+  CHANGED(pwritev(fd, piece, 2, 1));
+  CHANGED(pwritev2(fd, piece, 2, 1, RWF_APPEND));
+  CHANGED(pwritev2(fd, piece, 2, -1, RWF_APPEND));
+  CHANGED(dprintf(fd, "%d", 1));
+  CHANGED(aio(fd));
+  CHANGED(from_other(fd));
+  CHANGED(ftruncate(fd, 100));
+  CHANGED(ftruncate(fd, 100));
+  CHANGED(truncate("mine", 50));
+  CHANGED(fallocate(fd, 0, 0, 10));
+  CHANGED(fallocate(fd, FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE, 0, 10));
+  CHANGED(posix_fallocate(fd, 0, 10));
+  CHANGED(read(fd, buffer, 10));
+  CHANGED(close(open("mine", O_WRONLY)));
+  CHANGED(close(open("mine", O_WRONLY | O_TRUNC)));
+  CHANGED(close(open("mine", O_RDONLY)));
+  close(fd);
+}
+
+static void bytes(void) {
+  if (geteuid() != 0) return;
+  close(make("other", "other text"));
+  const mode_t modes[] = {06777, 02644, 04644, 0644};
+  for (unsigned i = 0; i < sizeof modes / sizeof *modes; ++i) {
+    become(kUser);
+    change_bytes(modes[i]);
+    become(0);
+    change_bytes(modes[i]);
+  }
+}
+
+PARTS({"bytes", bytes}, {"owners", owners})
