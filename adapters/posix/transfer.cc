@@ -56,6 +56,13 @@ static bool is_pipe(int fd) {
   return !table::is_covered(fd) && real::fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
+static bool may_read(int flags) {
+  return flags >= 0 && (flags & O_ACCMODE) != O_WRONLY && (flags & O_PATH) == 0;
+}
+static bool may_write(int flags) {
+  return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY && (flags & O_PATH) == 0;
+}
+
 namespace serve {
 
 ssize_t sendfile(int to, int from, off_t* offset, size_t size) {
@@ -63,10 +70,12 @@ ssize_t sendfile(int to, int from, off_t* offset, size_t size) {
     return real::sendfile(to, from, offset, size);
   // What the kernel asks of both, also if there is nothing to copy.
   int reading = flags_of(from), writing = flags_of(to);
-  if (reading < 0 || (reading & O_ACCMODE) == O_WRONLY || (reading & O_PATH) != 0 || writing < 0 ||
-      (writing & O_ACCMODE) == O_RDONLY || (writing & O_PATH) != 0)
-    return fail(-EBADF);
-  if ((writing & O_APPEND) != 0) return fail(-EINVAL);
+  if (!may_read(reading)) return fail(-EBADF);
+  // Only what can be read again is copied: what a pipe gave would be lost if it could not be written.
+  bool again = serve::lseek(from, 0, SEEK_CUR) >= 0;
+  if (!again && offset != nullptr) return fail(-ESPIPE);
+  if (!may_write(writing)) return fail(-EBADF);
+  if (!again || (writing & O_APPEND) != 0) return fail(-EINVAL);
   struct stat st;
   if (serve::fstat(from, &st) == 0 && S_ISDIR(st.st_mode)) return fail(-EINVAL);
   if (size > 0x7ffff000) size = 0x7ffff000;
@@ -119,10 +128,22 @@ ssize_t splice(int from, off_t* from_offset, int to, off_t* to_offset, size_t si
   bool out = table::is_covered(from);
   if (!out && !table::is_covered(to))
     return real::splice(from, from_offset, to, to_offset, size, flags);
-  int pipe = out ? to : from;
-  if (!is_pipe(pipe)) return fail(-EINVAL);
-  if ((out ? to_offset : from_offset) != nullptr) return fail(-ESPIPE);
+  // The kernel's order, and all of it before anything is taken from the pipe.
   if (size == 0) return 0;
+  constexpr unsigned kKnown = SPLICE_F_MOVE | SPLICE_F_NONBLOCK | SPLICE_F_MORE | SPLICE_F_GIFT;
+  if ((flags & ~kKnown) != 0) return fail(-EINVAL);
+  int reading = flags_of(from), writing = flags_of(to);
+  if (reading < 0 || (reading & O_PATH) != 0 || writing < 0 || (writing & O_PATH) != 0)
+    return fail(-EBADF);
+  int pipe = out ? to : from;
+  bool piped = is_pipe(pipe);
+  if (piped && (out ? to_offset : from_offset) != nullptr) return fail(-ESPIPE);
+  if (!may_read(reading) || !may_write(writing)) return fail(-EBADF);
+  table::Use source(from);
+  if (source && source->kind == Kind::kDirectory) return fail(-EINVAL);
+  if (!piped || (!out && (writing & O_APPEND) != 0)) return fail(-EINVAL);
+  off_t* offset = out ? from_offset : to_offset;
+  if (offset != nullptr && *offset < 0) return fail(-EINVAL);
   struct pollfd ready = {pipe, static_cast<int16_t>(out ? POLLOUT : POLLIN), 0};
   bool at_once = (flags & SPLICE_F_NONBLOCK) != 0;
   if (at_once && real::poll(&ready, 1, 0) == 0) return fail(-EAGAIN);

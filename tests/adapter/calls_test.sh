@@ -3,7 +3,7 @@
 # shellcheck source=tests/adapter/both.sh
 source "$(dirname "$0")/both.sh"
 calls=$CAIRN_TEST_DIR/adapter/calls
-for part in data opening duplicates; do both "$calls/data_program $part"; done
+for part in data opening duplicates splices; do both "$calls/data_program $part"; done
 for part in names attributes directories extended; do both "$calls/names_program $part"; done
 for part in mappings protecting locking waiting; do both "$calls/memory_program $part"; done
 for part in streams standard printed; do both "$calls/streams_program $part"; done

@@ -143,4 +143,47 @@ static void duplicates(void) {
   close(next), close(lowest), close(null);
 }
 
-PARTS({"data", data}, {"opening", opening}, {"duplicates", duplicates})
+/* What is refused takes nothing from the pipe. */
+static void splices(void) {
+  int ends[2];
+  if (pipe(ends) != 0) return;
+  fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  int file = make("file", "0123456789"), ro = open("file", O_RDONLY), wo = open("file", O_WRONLY);
+  int append = open("file", O_WRONLY | O_APPEND), path = open("file", O_PATH),
+      dir = open(".", O_RDONLY);
+  off_t at = 2, bad = -1;
+  SHOW(write(ends[1], "abcdef", 6));
+  SHOW(splice(ends[0], NULL, ro, NULL, 3, 0));
+  SHOW(splice(ends[0], NULL, path, NULL, 3, 0));
+  SHOW(splice(ends[0], NULL, dir, NULL, 3, 0));
+  SHOW(splice(ends[0], NULL, append, NULL, 3, 0));
+  SHOW(splice(ends[0], &at, file, NULL, 3, 0));
+  SHOW(splice(ends[0], NULL, file, &bad, 3, 0));
+  SHOW(splice(ends[0], NULL, file, NULL, 3, 16));
+  SHOW(splice(ends[0], NULL, ro, NULL, 0, 16));
+  SHOW(splice(ends[1], NULL, file, NULL, 3, 0));
+  SHOW(splice(file, NULL, ends[0], NULL, 3, 0));
+  SHOW(splice(wo, NULL, ends[1], NULL, 3, 0));
+  SHOW(splice(dir, NULL, ends[1], NULL, 3, 0));
+  SHOW(splice(file, NULL, file, NULL, 3, 0));
+  SHOW(splice(file, NULL, -1, NULL, 3, 0));
+  SHOW(splice(-1, NULL, file, NULL, 3, 0));
+  SHOW(sendfile(file, ends[0], NULL, 3));
+  SHOW(sendfile(file, ends[0], &at, 3));
+  SHOW(sendfile(ro, ends[0], NULL, 3));
+  SHOW(sendfile(append, ro, NULL, 3));
+  SHOW(sendfile(file, dir, NULL, 3));
+  SHOW(read(ends[0], buffer, 100));
+  show_file("file");
+  SHOW(write(ends[1], "abcdef", 6));
+  SHOW(splice(ends[0], NULL, file, &at, 3, SPLICE_F_MOVE | SPLICE_F_MORE));
+  SHOW(splice(ends[0], NULL, file, NULL, 3, SPLICE_F_NONBLOCK));
+  SHOW(splice(ends[0], NULL, file, NULL, 3, SPLICE_F_NONBLOCK));
+  SHOW(splice(ro, &at, ends[1], NULL, 3, 0));
+  SHOW(read(ends[0], buffer, 100));
+  show_file("file");
+  close(ends[0]), close(ends[1]), close(file), close(ro), close(wo), close(append), close(path),
+      close(dir);
+}
+
+PARTS({"splices", splices}, {"data", data}, {"opening", opening}, {"duplicates", duplicates})
