@@ -80,6 +80,11 @@ static int times_from(const struct timespec* times, int64_t* ns) {
   return 0;
 }
 
+// To leave both as they are is done before anybody looks for the file.
+static bool leaves_both(const struct timespec* times) {
+  return times != nullptr && times[0].tv_nsec == UTIME_OMIT && times[1].tv_nsec == UTIME_OMIT;
+}
+
 static int change_times(const cairn_stat& st, const struct timespec* times) {
   int64_t ns[2];
   int error = times_from(times, ns);
@@ -231,18 +236,11 @@ int fchown(int fd, uid_t uid, gid_t gid) {
 }
 
 int utimensat(int dir, const char* path, const struct timespec* times, int flags) {
-  if (path == nullptr) {
-    // The system call's way of naming a descriptor.
-    return table::is_covered(dir) ? serve::futimens(dir, times)
-                                  : real::utimensat(dir, path, times, flags);
-  }
   if ((flags & AT_EMPTY_PATH) != 0 && path[0] == '\0' && table::is_covered(dir))
     return serve::futimens(dir, times);
   if (outside(dir, path)) return real::utimensat(dir, path, times, flags);
   if (unknown(flags)) return fail(-EINVAL);
-  // To leave both as they are is done before anybody looks for the file.
-  if (times != nullptr && times[0].tv_nsec == UTIME_OMIT && times[1].tv_nsec == UTIME_OMIT)
-    return 0;
+  if (leaves_both(times)) return 0;
   ON_PATH(dir, path, (flags & AT_SYMLINK_NOFOLLOW) == 0,
           real::utimensat(found.dir, found.path, times, flags), change_times(target.st, times));
 }
@@ -279,7 +277,9 @@ int lutimes(const char* path, const struct timeval* times) {
 
 int futimes(int fd, const struct timeval* times) {
   if (!table::is_covered(fd)) return real::futimes(fd, times);
-  return set_times(fd, nullptr, times, 0);
+  struct timespec both[2];
+  if (times != nullptr && !timespecs(times, both)) return fail(-EINVAL);
+  return serve::futimens(fd, times != nullptr ? both : nullptr);
 }
 
 int futimesat(int dir, const char* path, const struct timeval* times) {

@@ -56,6 +56,17 @@ int change_mode_at(int dir, const char* path, mode_t mode) {
   return serve::fchmodat(dir, path, mode, 0);
 }
 
+// Without a path the descriptor is meant; the C library's function refuses that.
+int change_times_at(int dir, const char* path, const struct timespec* times, int flags) {
+  if (path != nullptr) return serve::utimensat(dir, path, times, flags);
+  if (!table::is_covered(dir))
+    return static_cast<int>(
+        real::syscall(SYS_utimensat, dir, 0, reinterpret_cast<intptr_t>(times), flags, 0, 0));
+  if (times != nullptr && times[0].tv_nsec == UTIME_OMIT && times[1].tv_nsec == UTIME_OMIT)
+    return 0;
+  return flags != 0 ? fail(-EINVAL) : serve::futimens(dir, times);
+}
+
 int advise(int fd, off_t offset, off_t size, int advice) {
   return by_errno(-serve::posix_fadvise(fd, offset, size, advice));
 }

@@ -13,9 +13,14 @@ namespace {
 
 using format::Stamp;
 
+// Times before 1970 are negative numbers.
+bool is_earlier(uint64_t a, uint64_t b) {
+  return static_cast<int64_t>(a) < static_cast<int64_t>(b);
+}
+
 void raise_to(Pool& pool, Word& word, uint64_t value) {
   uint64_t now = word.load();
-  while (now < value && !pool.compare_exchange(word, now, value)) {
+  while (is_earlier(now, value) && !pool.compare_exchange(word, now, value)) {
   }
   pool.flush(&word, sizeof word);
 }
@@ -141,8 +146,10 @@ Attributes attributes_of(FileSystem& fs, const Map& map) {
   a.rdev = inode.rdev.load();
   a.flags = inode.flags.load();
   for_each_stamp(fs, inode.stamps.load(), map.number, [&a](const Stamp& stamp) {
-    a.mtime = std::max(a.mtime, stamp.mtime.load());
-    a.ctime = std::max(a.ctime, stamp.mtime.load());
+    const uint64_t stamped = stamp.mtime.load();
+    if (stamped == 0) return;
+    a.mtime = std::max(a.mtime, stamped, is_earlier);
+    a.ctime = std::max(a.ctime, stamped, is_earlier);
   });
   // A lazy file's bytes are in lower; that it has none here must not look like a hole.
   if ((a.flags & format::flag_lazy) != 0)
@@ -218,7 +225,7 @@ void fold_stamps(FileSystem& fs, const Map& map) {
   uint64_t latest = 0;
   for_each_stamp(fs, map.inode->stamps.load(), map.number,
                  [&latest](const Stamp& stamp) { latest = std::max(latest, stamp.mtime.load()); });
-  if (latest > map.inode->mtime.load()) fold(fs.pool, *map.inode, latest);
+  if (is_earlier(map.inode->mtime.load(), latest)) fold(fs.pool, *map.inode, latest);
 }
 
 void fold_stamp(File& file) {
@@ -232,7 +239,7 @@ void fold_stamp(File& file) {
   file.last_tick.store(0);
   // As the kernel's relatime: the first reading after a change counts.
   if (file.was_read.exchange(false) && !pool.read_only &&
-      file.inode->atime.load() <= file.inode->mtime.load())
+      !is_earlier(file.inode->mtime.load(), file.inode->atime.load()))
     raise_to(pool, file.inode->atime, coarse_now_ns());
 }
 

@@ -31,8 +31,9 @@ struct Attributes {
 // The caller is inside a SeatGuard.
 Attributes attributes_of(FileSystem& fs, const Map& map);
 
-inline constexpr uint64_t time_now = UINT64_MAX;
-inline constexpr uint64_t time_omit = UINT64_MAX - 1;
+// Neither is a time: those before 1970 are negative numbers, and the C API keeps both values for itself.
+inline constexpr auto time_now = static_cast<uint64_t>(INT64_MIN);
+inline constexpr auto time_omit = static_cast<uint64_t>(INT64_MAX);
 Status set_mode(FileSystem& fs, LocalSeat& seat, const Map& map, uint32_t permissions);
 Status set_owner(FileSystem& fs, LocalSeat& seat, const Map& map, uint32_t uid, uint32_t gid);
 Status set_times(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t atime, uint64_t mtime);

@@ -1,4 +1,7 @@
 /* Which of the three times of a file, of its directory and of another file each call moves. See show.h. */
+#include <sys/syscall.h>
+#include <sys/time.h>
+
 #include "show.h"
 
 /* What is looked at, after a call: the file, the directory that it is in, another file, its directory. */
@@ -184,4 +187,35 @@ static void names(void) {
   PATH(chdir("."));
 }
 
-PARTS({"files", files}, {"names", names})
+/* Times before 1970, and such as other file systems keep for themselves. */
+static void old(void) {
+  const struct timespec times[] = {{-1, 999999999}, {-1, 999999998}, {-1, 0}, {-100, 5}, {0, 0}};
+  struct stat st;
+  int fd = make("old", "text");
+  for (unsigned i = 0; i < sizeof times / sizeof *times; ++i) {
+    struct timespec both[2] = {times[i], times[i]};
+    SHOW(futimens(fd, both));
+    fstat(fd, &st);
+    printf("%ld.%ld %ld.%ld\n", (long)st.st_atim.tv_sec, (long)st.st_atim.tv_nsec,
+           (long)st.st_mtim.tv_sec, (long)st.st_mtim.tv_nsec);
+    usleep(20000); /* times are kept to a tick of the clock */
+    SHOW(pwrite(fd, "x", 1, 0));
+    fstat(fd, &st);
+    printf("now %d\n", st.st_mtim.tv_sec > 1000000000);
+    close(fd);
+    stat("old", &st);
+    printf("now %d\n", st.st_mtim.tv_sec > 1000000000);
+    fd = open("old", O_RDWR);
+  }
+  struct timespec some[2] = {{5, 5}, {6, 6}}, none[2] = {{0, UTIME_OMIT}, {0, UTIME_OMIT}};
+  const int flags[] = {0, AT_SYMLINK_NOFOLLOW, AT_EMPTY_PATH, 0x40000000};
+  for (int i = 0; i < 4; ++i) {
+    SHOW(syscall(SYS_utimensat, fd, NULL, some, flags[i]));
+    SHOW(syscall(SYS_utimensat, fd, NULL, NULL, flags[i]));
+    SHOW(syscall(SYS_utimensat, fd, NULL, none, flags[i]));
+  }
+  SHOW(futimes(fd, NULL));
+  close(fd);
+}
+
+PARTS({"old", old}, {"files", files}, {"names", names})
