@@ -202,6 +202,8 @@ int lockf(int fd, int command, off_t size) {
   int how = F_SETLK;
   switch (command) {
     case F_TEST: {
+      // The C library asks whether reading would be possible: others' read locks are not seen.
+      lock.l_type = F_RDLCK;
       int error = locks::record(use.get(), F_GETLK, &lock);
       if (error < 0) return fail(error);
       return lock.l_type == F_UNLCK || lock.l_pid == getpid() ? 0 : fail(-EACCES);

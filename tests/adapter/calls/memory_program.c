@@ -169,5 +169,29 @@ static void waiting(void) {
   show_file("poll");
 }
 
-PARTS({"mappings", mappings}, {"protecting", protecting}, {"locking", locking},
-      {"waiting", waiting})
+/* F_TEST against the locks of another process. */
+static void testing(void) {
+  int fd = make("tested", "0123456789");
+  const int types[] = {F_RDLCK, F_WRLCK};
+  for (int i = 0; i < 2; ++i) {
+    struct flock lock = {.l_type = (short)types[i], .l_whence = SEEK_SET, .l_start = 2, .l_len = 3};
+    SHOW(fcntl(fd, F_SETLK, &lock));
+    SHOW(lockf(fd, F_TEST, 0));
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+      int own = open("tested", O_RDWR), ro = open("tested", O_RDONLY);
+      SHOW(lockf(own, F_TEST, 0));
+      SHOW(lockf(own, F_TEST, 2));
+      SHOW(lockf(ro, F_TEST, 0));
+      SHOW(lockf(own, F_TLOCK, 0));
+      SHOW(lockf(ro, F_TLOCK, 1));
+      fflush(stdout);
+      _exit(0);
+    }
+    waitpid(child, NULL, 0);
+  }
+  close(fd);
+}
+
+PARTS({"testing", testing}, {"mappings", mappings}, {"locking", locking}, {"waiting", waiting})
