@@ -172,6 +172,22 @@ static long configured(int name) {
   }
 }
 
+// An empty path means the descriptor itself, however it was opened, or the working directory.
+static bool means_descriptor(int dir, const char* path, int flags) {
+  return (flags & AT_EMPTY_PATH) != 0 && path != nullptr && path[0] == '\0' &&
+         (dir == AT_FDCWD ? !outside(".") : table::is_covered(dir));
+}
+
+// Does `ours` on it.
+template <typename Ours>
+static int on_descriptor(int dir, Ours ours) {
+  table::Use use(dir);
+  if (!use) return fail(-EBADF);
+  cairn_stat st;
+  int error = cairn_fstat(use->file, &st);
+  return static_cast<int>(result(error < 0 ? error : ours(st)));
+}
+
 // Acts on a path: the system's if it leads outside.
 #define ON_PATH(dir, path, follow, real_call, ours)        \
   do {                                                     \
@@ -190,8 +206,12 @@ constexpr int kKnownFlags = AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH;
 static bool unknown(int flags) { return (flags & ~kKnownFlags) != 0; }
 
 int fchmodat(int dir, const char* path, mode_t mode, int flags) {
-  if (outside(dir, path)) return real::fchmodat(dir, path, mode, flags);
+  bool itself = means_descriptor(dir, path, flags);
+  if (!itself && outside(dir, path)) return real::fchmodat(dir, path, mode, flags);
   if (unknown(flags)) return fail(-EINVAL);
+  if (itself && dir != AT_FDCWD)
+    return on_descriptor(dir, [&](const cairn_stat& st) { return change_mode(st, mode); });
+  if (itself) path = ".";
   ON_PATH(dir, path, (flags & AT_SYMLINK_NOFOLLOW) == 0,
           real::fchmodat(found.dir, found.path, mode, flags), change_mode(target.st, mode));
 }
@@ -209,10 +229,12 @@ int fchmod(int fd, mode_t mode) {
 }
 
 int fchownat(int dir, const char* path, uid_t uid, gid_t gid, int flags) {
-  if ((flags & AT_EMPTY_PATH) != 0 && path != nullptr && path[0] == '\0' && table::is_covered(dir))
-    return serve::fchown(dir, uid, gid);
-  if (outside(dir, path)) return real::fchownat(dir, path, uid, gid, flags);
+  bool itself = means_descriptor(dir, path, flags);
+  if (!itself && outside(dir, path)) return real::fchownat(dir, path, uid, gid, flags);
   if (unknown(flags)) return fail(-EINVAL);
+  if (itself && dir != AT_FDCWD)
+    return on_descriptor(dir, [&](const cairn_stat& st) { return change_owner(st, uid, gid); });
+  if (itself) path = ".";
   ON_PATH(dir, path, (flags & AT_SYMLINK_NOFOLLOW) == 0,
           real::fchownat(found.dir, found.path, uid, gid, flags),
           change_owner(target.st, uid, gid));
@@ -236,11 +258,13 @@ int fchown(int fd, uid_t uid, gid_t gid) {
 }
 
 int utimensat(int dir, const char* path, const struct timespec* times, int flags) {
-  if ((flags & AT_EMPTY_PATH) != 0 && path[0] == '\0' && table::is_covered(dir))
-    return serve::futimens(dir, times);
-  if (outside(dir, path)) return real::utimensat(dir, path, times, flags);
-  if (unknown(flags)) return fail(-EINVAL);
+  bool itself = means_descriptor(dir, path, flags);
+  if (!itself && outside(dir, path)) return real::utimensat(dir, path, times, flags);
   if (leaves_both(times)) return 0;
+  if (unknown(flags)) return fail(-EINVAL);
+  if (itself && dir != AT_FDCWD)
+    return on_descriptor(dir, [&](const cairn_stat& st) { return change_times(st, times); });
+  if (itself) path = ".";
   ON_PATH(dir, path, (flags & AT_SYMLINK_NOFOLLOW) == 0,
           real::utimensat(found.dir, found.path, times, flags), change_times(target.st, times));
 }

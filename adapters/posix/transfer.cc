@@ -168,20 +168,30 @@ int ftruncate(int fd, off_t size) {
   return static_cast<int>(result(error));
 }
 
+static int cut(const cairn_stat& st, off_t size) {
+  if (S_ISDIR(st.mode)) return -EISDIR;
+  if (!S_ISREG(st.mode)) return -EINVAL;
+  int error = permitted(st, W_OK);
+  if (error == 0) error = cairn_truncate(pool, st.ino, static_cast<uint64_t>(size));
+  if (error == 0 && (st.mode & kSetIds) != 0) take_set_ids(st.ino);
+  return error;
+}
+
 int truncate(const char* path, off_t size) {
   if (outside(path)) return real::truncate(path, size);
   if (size < 0) return fail(-EINVAL);
   Found found;
   int error = find_existing(AT_FDCWD, path, 0, &found);
   if (error < 0) return fail(error);
-  if (found.descriptor >= 0) return serve::ftruncate(found.descriptor, size);
-  if (found.outside()) return real::truncate(found.path, size);
-  if (S_ISDIR(found.st.mode)) return fail(-EISDIR);
-  if (!S_ISREG(found.st.mode)) return fail(-EINVAL);
-  error = permitted(found.st, W_OK);
-  if (error == 0) error = cairn_truncate(pool, found.st.ino, static_cast<uint64_t>(size));
-  if (error == 0 && (found.st.mode & kSetIds) != 0) take_set_ids(found.st.ino);
-  return static_cast<int>(result(error));
+  if (found.descriptor >= 0) {
+    // /proc/self/fd/N names the file, whatever N was opened for.
+    table::Use use(found.descriptor);
+    error = use ? cairn_fstat(use->file, &found.st) : -ENOENT;
+    if (error < 0) return fail(error);
+  } else if (found.outside()) {
+    return real::truncate(found.path, size);
+  }
+  return static_cast<int>(result(cut(found.st, size)));
 }
 
 static int allocate(const table::Use& use, int mode, off_t offset, off_t size) {

@@ -10,7 +10,7 @@ for part in streams standard printed; do both "$calls/streams_program $part"; do
 for part in owners bytes; do both "$calls/permissions_program $part"; done
 both "$calls/processes_program processes"
 for part in single moving pairs flags; do both "$calls/errors_program $part"; done
-both "$calls/descriptors_program descriptors"
+for part in descriptors itself; do both "$calls/descriptors_program $part"; done
 for part in files names old; do both "$calls/times_program $part"; done
 for part in numbers entries; do both "$calls/numbers_program $part"; done
 both "$calls/fts_program trees"

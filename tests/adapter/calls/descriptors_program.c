@@ -229,4 +229,45 @@ static void descriptors(void) {
   KINDS(RUN)
 }
 
-PARTS({"descriptors", descriptors})
+/* The empty path: what the descriptor itself names. */
+static void itself(void) {
+  struct timespec times[2] = {{5, 5}, {6, 6}};
+  struct stat st;
+  close(make("file", "text"));
+  mkdir("dir", 0755);
+  symlink("file", "link");
+  const struct {
+    const char* path;
+    int flags;
+  } opened[] = {{"file", O_RDWR},  {"file", O_RDONLY}, {"file", O_PATH},
+                {"dir", O_RDONLY}, {"dir", O_PATH},    {"link", O_PATH | O_NOFOLLOW}};
+  for (unsigned i = 0; i < sizeof opened / sizeof *opened; ++i) {
+    int fd = open(opened[i].path, opened[i].flags);
+    printf("%s %x\n", opened[i].path, opened[i].flags);
+    SHOW(readlinkat(fd, "", buffer, 100));
+    SHOW(readlinkat(fd, "", buffer, 0));
+    SHOW(fchownat(fd, "", getuid(), getgid(), AT_EMPTY_PATH));
+    SHOW(fchownat(fd, "", getuid(), getgid(), AT_EMPTY_PATH | 0x40000000));
+    SHOW(fchownat(fd, "", getuid(), getgid(), 0));
+    SHOW(fchown(fd, getuid(), getgid()));
+    SHOW(utimensat(fd, "", times, AT_EMPTY_PATH));
+    SHOW(utimensat(fd, "", times, AT_EMPTY_PATH | 0x40000000));
+    SHOW(utimensat(fd, "", times, 0));
+    SHOW(fstat(fd, &st));
+    printf("%ld %ld\n", (long)st.st_atime, (long)st.st_mtime);
+    SHOW(futimens(fd, times));
+    char name[64];
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    if (!S_ISLNK(st.st_mode)) SHOW(truncate(name, 3));
+    SHOW(fstat(fd, &st));
+    if (S_ISREG(st.st_mode)) printf("size %ld\n", (long)st.st_size);
+    close(fd);
+  }
+  SHOW(readlinkat(AT_FDCWD, "", buffer, 100));
+  SHOW(fchownat(AT_FDCWD, "", getuid(), getgid(), AT_EMPTY_PATH));
+  SHOW(utimensat(AT_FDCWD, "", times, AT_EMPTY_PATH));
+  SHOW(stat(".", &st));
+  printf("%ld %ld\n", (long)st.st_atime, (long)st.st_mtime);
+}
+
+PARTS({"itself", itself}, {"descriptors", descriptors})
