@@ -96,6 +96,8 @@ static int walk(Found* found, unsigned flags, char* rest, size_t capacity) {
 }
 
 int find(int dir, const char* path, unsigned flags, Found* found) {
+  // The kernel measures what it is given, and does so before anything else.
+  if (strnlen(path, PATH_MAX) == PATH_MAX) return -ENAMETOOLONG;
   int error = locate(dir, path, &found->spot);
   if (error < 0) return error;
   // An absolute path says what it says; its walk does not need `dir`.

@@ -11,6 +11,11 @@
 #include "posix/log.h"
 #include "posix/table.h"
 
+// Headers of the C library may be older than the programs that run.
+#ifndef SYS_fchmodat2
+#define SYS_fchmodat2 452
+#endif
+
 namespace posix {
 
 namespace {

@@ -9,10 +9,10 @@ for part in mappings protecting locking testing waiting; do both "$calls/memory_
 for part in streams standard printed; do both "$calls/streams_program $part"; done
 for part in owners bytes; do both "$calls/permissions_program $part"; done
 both "$calls/processes_program processes"
-for part in single moving pairs flags; do both "$calls/errors_program $part"; done
+for part in single moving pairs flags lengths; do both "$calls/errors_program $part"; done
 for part in descriptors itself; do both "$calls/descriptors_program $part"; done
 for part in files names old; do both "$calls/times_program $part"; done
-for part in numbers entries; do both "$calls/numbers_program $part"; done
+for part in numbers entries modes; do both "$calls/numbers_program $part"; done
 both "$calls/fts_program trees"
 both "$calls/patterns_program patterns"
 for part in fifos sockets nameless once walking; do both "$calls/special_program $part"; done

@@ -244,4 +244,30 @@ static void prepare(void) {
 }
 __attribute__((constructor)) static void before_main(void) { prepare(); }
 
-PARTS({"single", single}, {"moving", moving}, {"pairs", pairs}, {"flags", flags})
+/* Absolute paths of about PATH_MAX bytes: all of it counts, not what lies below a cover. */
+static void lengths(void) {
+  static char here[PATH_MAX], path[PATH_MAX + 64];
+  struct stat st;
+  close(make("file", "text"));
+  if (getcwd(here, sizeof here) == NULL) exit(1);
+  for (size_t length = PATH_MAX - 2; length <= PATH_MAX + 2; ++length) {
+    snprintf(path, sizeof path, "%s", here);
+    size_t at = strlen(path);
+    while (at < length - 5) path[at++] = '/';
+    memcpy(path + at, "/file", 6);
+    printf("%zu\n", length);
+    SHOW(stat(path, &st));
+    SHOW(opened(open(path, O_RDONLY)));
+    SHOW(access(path, R_OK));
+    SHOW(chmod(path, 0600));
+    SHOW(truncate(path, 3));
+    SHOW(getxattr(path, "user.none", buffer, 10));
+    SHOW(link(path, "linked"));
+    SHOW(unlink("linked"));
+    SHOW(rename(path, path));
+    SHOW(mkdir(path, 0755));
+  }
+}
+
+PARTS({"lengths", lengths}, {"single", single}, {"moving", moving}, {"pairs", pairs},
+      {"flags", flags})
