@@ -150,6 +150,7 @@ int guard_directory() {
       error = errno;
       continue;
     }
+    real::chmod(name, 0755);  // whoever the process becomes is to get there
     int fd = real::open(name, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
     error = errno;
     real::rmdir(name);
