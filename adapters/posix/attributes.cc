@@ -2,6 +2,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+#include "posix/caller.h"
 #include "posix/calls.h"
 #include "posix/find.h"
 #include "posix/log.h"
@@ -42,7 +43,7 @@ static int change_mode(const cairn_stat& st, mode_t mode) {
   if (error == 0 && S_ISLNK(st.mode)) error = -EOPNOTSUPP;
   if (error < 0) return error;
   // Nobody gives out the rights of a group that he is not in.
-  if ((mode & S_ISGID) != 0 && geteuid() != 0 && !in_group(st.gid))
+  if ((mode & S_ISGID) != 0 && caller::effective_user() != 0 && !in_group(st.gid))
     mode &= ~static_cast<mode_t>(S_ISGID);
   return cairn_chmod(pool, st.ino, mode & 07777);
 }
@@ -51,7 +52,7 @@ static int change_owner(const cairn_stat& st, uid_t uid, gid_t gid) {
   constexpr auto kSame = static_cast<uint32_t>(-1);
   // Whoever gets a file does not get its set-id bits.
   unsigned lost = S_ISDIR(st.mode) ? 0 : set_ids_lost(st);
-  if (geteuid() != 0) {
+  if (caller::effective_user() != 0) {
     bool changes = uid != kSame || gid != kSame || lost != 0;
     if (changes && owns(st) < 0) return -EPERM;
     if (uid != kSame && uid != st.uid) return -EPERM;

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/xattr.h>
 
+#include "posix/caller.h"
 #include "posix/calls.h"
 #include "posix/find.h"
 #include "posix/log.h"
@@ -22,8 +23,9 @@ static int allowed_in_namespace(const cairn_stat& st, const char* name, bool cha
     if (!S_ISREG(st.mode) && !S_ISDIR(st.mode)) return change ? -EPERM : -ENODATA;
     return permitted(st, change ? W_OK : R_OK);
   }
-  if (starts_with(name, "security.")) return change && geteuid() != 0 ? -EPERM : 0;
-  if (starts_with(name, "trusted.")) return geteuid() == 0 ? 0 : (change ? -EPERM : -ENODATA);
+  if (starts_with(name, "security.")) return change && caller::effective_user() != 0 ? -EPERM : 0;
+  if (starts_with(name, "trusted."))
+    return caller::effective_user() == 0 ? 0 : (change ? -EPERM : -ENODATA);
   return -EOPNOTSUPP;
 }
 

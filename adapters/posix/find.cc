@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "posix/permission.h"
 #include "posix/pool.h"
 
 namespace posix {
@@ -64,6 +65,7 @@ static int walk(Found* found, unsigned flags, char* rest, size_t capacity) {
     found->slash = true;
   }
   bool own = (flags & kOwnName) == kOwnName;
+  cairn_search search = search_as_caller((flags & kRealUser) != 0);
   flags &= CAIRN_NOFOLLOW;
   if (found->slash && !own) flags = 0;
   cairn_ino start = spot.dir != 0 ? spot.dir : spot.cover->top;
@@ -77,8 +79,8 @@ static int walk(Found* found, unsigned flags, char* rest, size_t capacity) {
   }
   cairn_ino at = 0;
   found->parent = 0;
-  int error = cairn_walk(pool, spot.cover->top, start, path, flags, &found->st, &found->parent, &at,
-                         rest, capacity);
+  int error = cairn_walk(pool, spot.cover->top, start, path, flags, search, &found->st,
+                         &found->parent, &at, rest, capacity);
   if (error == -EXDEV) return error;
   found->exists = error == 0;
   if (error == -ENOENT && found->parent != 0) error = 0;

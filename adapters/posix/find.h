@@ -27,7 +27,10 @@ struct Found {
 // is there need not be a directory then.
 constexpr unsigned kOwnName = 1U << 31 | CAIRN_NOFOLLOW;
 
-// flags: CAIRN_NOFOLLOW or kOwnName. 0 when the path leads outside, exists, or only its last component is missing
+// Directories are searched as the real user (access); else as the effective one.
+constexpr unsigned kRealUser = 1U << 30;
+
+// flags: CAIRN_NOFOLLOW or kOwnName, and kRealUser. 0 when the path leads outside, exists, or only its last component is missing
 // (found->exists tells); else a negative errno.
 int find(int dir, const char* path, unsigned flags, Found* found);
 // The same, where what is missing is an error: -ENOENT.

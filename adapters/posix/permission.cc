@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "posix/caller.h"
 #include "posix/pool.h"
 
 namespace posix {
@@ -22,7 +23,7 @@ bool in_group(gid_t group) { return in_group(group, getegid()); }
 
 int permitted(const cairn_stat& st, int want, bool real_ids) {
   want &= R_OK | W_OK | X_OK;
-  uid_t uid = real_ids ? getuid() : geteuid();
+  uid_t uid = real_ids ? caller::real_user() : caller::effective_user();
   if (uid == 0) {
     // Root needs one execute bit somewhere to run a file.
     bool runnable = S_ISDIR(st.mode) || (st.mode & 0111) != 0;
@@ -37,15 +38,30 @@ int permitted(const cairn_stat& st, int want, bool real_ids) {
   return (static_cast<unsigned>(want) & ~bits) != 0 ? -EACCES : 0;
 }
 
+template <bool kRealIds>
+static int search(uint32_t mode, uint32_t uid, uint32_t gid) {
+  cairn_stat st = {};
+  st.mode = mode;
+  st.uid = uid;
+  st.gid = gid;
+  return permitted(st, X_OK, kRealIds);
+}
+
+cairn_search search_as_caller(bool real_ids) {
+  uid_t uid = real_ids ? caller::real_user() : caller::effective_user();
+  if (uid == 0) return nullptr;
+  return real_ids ? search<true> : search<false>;
+}
+
 int permitted_in(cairn_ino dir, int want) {
-  if (geteuid() == 0) return 0;
+  if (caller::effective_user() == 0) return 0;
   cairn_stat st;
   int error = cairn_stat_ino(pool, dir, &st);
   return error < 0 ? error : permitted(st, want);
 }
 
 int may_remove(cairn_ino dir, const cairn_stat& st) {
-  uid_t uid = geteuid();
+  uid_t uid = caller::effective_user();
   if (uid == 0) return 0;
   cairn_stat parent;
   int error = cairn_stat_ino(pool, dir, &parent);
@@ -56,7 +72,7 @@ int may_remove(cairn_ino dir, const cairn_stat& st) {
 }
 
 int owns(const cairn_stat& st) {
-  uid_t uid = geteuid();
+  uid_t uid = caller::effective_user();
   return uid == 0 || uid == st.uid ? 0 : -EPERM;
 }
 

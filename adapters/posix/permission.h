@@ -10,7 +10,9 @@ namespace posix {
 
 // want: R_OK, W_OK, X_OK. 0 or -EACCES. `real_ids` as access(2) asks.
 int permitted(const cairn_stat& st, int want, bool real_ids = false);
-// The same for a directory given by number.
+// Asks for each directory that a path goes through whether the caller may search it; nullptr: he may all.
+cairn_search search_as_caller(bool real_ids);
+// As permitted(), for a directory given by number.
 int permitted_in(cairn_ino dir, int want);
 // May the caller remove or rename `st` in `dir`? Looks at write permission and the sticky bit.
 int may_remove(cairn_ino dir, const cairn_stat& st);

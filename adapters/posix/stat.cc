@@ -69,7 +69,8 @@ static void fill(const cairn_stat& from, struct statx* st) {
 }
 
 // The state of what (dir, path, flags) names; 1: outside, and found says what to ask the system.
-static int state_of(int dir, const char* path, int flags, Found* found, cairn_stat* st) {
+static int state_of(int dir, const char* path, int flags, Found* found, cairn_stat* st,
+                    unsigned user = 0) {
   if ((flags & AT_EMPTY_PATH) != 0 && path[0] == '\0') {
     table::Use use(dir);
     if (use) return cairn_fstat(use->file, st);
@@ -81,7 +82,7 @@ static int state_of(int dir, const char* path, int flags, Found* found, cairn_st
     path = ".";
   }
   unsigned how = (flags & AT_SYMLINK_NOFOLLOW) != 0 ? CAIRN_NOFOLLOW : 0;
-  int error = find_existing(dir, path, how, found);
+  int error = find_existing(dir, path, how | user, found);
   if (error < 0) return error;
   if (found->descriptor >= 0 && how == 0) {
     table::Use use(found->descriptor);
@@ -159,9 +160,10 @@ int faccessat(int dir, const char* path, int mode, int flags) {
     return fail(-EINVAL);
   Found found;
   cairn_stat state;
-  int error = state_of(dir, path, flags, &found, &state);
+  bool real_user = (flags & AT_EACCESS) == 0;
+  int error = state_of(dir, path, flags, &found, &state, real_user ? kRealUser : 0);
   if (error > 0) return real::faccessat(found.dir, found.path, mode, flags);
-  if (error == 0) error = permitted(state, mode, (flags & AT_EACCESS) == 0);
+  if (error == 0) error = permitted(state, mode, real_user);
   return static_cast<int>(result(error));
 }
 

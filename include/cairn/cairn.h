@@ -189,16 +189,20 @@ typedef struct cairn_stat {
 /* Resolves `path` from directory `dir`. Symbolic links are followed; ".." at the root stays there. */
 CAIRN_API int cairn_lookup(cairn_pool* pool, cairn_ino dir, const char* path, unsigned flags,
                            cairn_stat* st);
+/* May the caller search a directory of this mode and owner? 0 or a negative errno, which ends the walk. */
+typedef int (*cairn_search)(uint32_t mode, uint32_t uid, uint32_t gid);
 /* Resolution for adapters that put a pool directory `top` over a directory of the system: as
  * cairn_lookup, but when the walk meets an absolute symbolic link, or ".." would leave `top`, it stops
  * with -EXDEV and writes into `rest` (capacity bytes, NUL-terminated) what is left: for a link its
  * target followed by the remaining path, for ".." "../" and the remaining path; *at is then the directory reached.
  * On success *parent is the directory of the last component and `rest` its name ("." if the path ends in a directory itself);
  * a last component that does not exist gives -ENOENT with *parent and `rest` filled in
- * (parent 0 if an earlier component was missing), its name with "/" behind it if only a directory can come there. */
+ * (parent 0 if an earlier component was missing), its name with "/" behind it if only a directory can come there.
+ * `search`, unless it is NULL, is asked about each directory in which a component is looked for and which not
+ * everybody may search. It must not call this API. */
 CAIRN_API int cairn_walk(cairn_pool* pool, cairn_ino top, cairn_ino dir, const char* path,
-                         unsigned flags, cairn_stat* st, cairn_ino* parent, cairn_ino* at,
-                         char* rest, size_t capacity);
+                         unsigned flags, cairn_search search, cairn_stat* st, cairn_ino* parent,
+                         cairn_ino* at, char* rest, size_t capacity);
 /* As stat(2) by inode number; -ESTALE if it is gone. */
 CAIRN_API int cairn_stat_ino(cairn_pool* pool, cairn_ino ino, cairn_stat* st);
 /* The path of a directory from `top` (as getcwd): length, or -ERANGE. */

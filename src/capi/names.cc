@@ -83,13 +83,15 @@ int cairn_lookup(cairn_pool* pool, cairn_ino dir, const char* path, unsigned fla
 }
 
 int cairn_walk(cairn_pool* pool, cairn_ino top, cairn_ino dir, const char* path, unsigned flags,
-               cairn_stat* st, cairn_ino* parent, cairn_ino* at, char* rest, size_t capacity) {
+               cairn_search search, cairn_stat* st, cairn_ino* parent, cairn_ino* at, char* rest,
+               size_t capacity) {
   const WriteWindow window;
   file::Resolved resolved;
   file::ResolveOptions options;
   options.top = top;
   options.follow_last = (flags & CAIRN_NOFOLLOW) == 0;
   options.stop_outside = true;
+  options.search = search;
   std::string outside;
   Status status = file::resolve(fs_of(pool), dir, path, options, &resolved, &outside);
   *parent = resolved.parent;

@@ -59,6 +59,17 @@ void stand_in(Resolved* resolved, uint64_t directory) {
   resolved->must_be_directory = true;
 }
 
+// May the one who asks look for names here?
+Status search(const ResolveOptions& options, const Inode& directory, const char* path) {
+  constexpr uint64_t everybody = S_IXUSR | S_IXGRP | S_IXOTH;
+  const uint64_t mode = directory.mode.load();
+  if (options.search == nullptr || (mode & everybody) == everybody) return Status();
+  const uint64_t owner = directory.owner.load();
+  const int error = options.search(static_cast<uint32_t>(mode), static_cast<uint32_t>(owner),
+                                   static_cast<uint32_t>(owner >> 32));
+  return error == 0 ? Status() : fail(-error, "%s: a directory in it may not be searched", path);
+}
+
 Status no_such(const char* path) { return fail(ENOENT, "%s: no such file or directory", path); }
 
 }  // namespace
@@ -105,6 +116,7 @@ Status resolve(FileSystem& fs, uint64_t directory, const char* path, const Resol
     resolved->parent = 0;
     auto here = directory_of(fs, at);
     if (!here.ok()) return here.status();
+    CAIRN_TRY(search(options, *here->inode, path));
     if (is_lazy(fs, *here->inode)) {
       // What comes from lower may take long: nobody's reclaim should wait for that.
       resolved->seat.reset();

@@ -41,6 +41,8 @@ struct ResolveOptions {
   bool stop_outside = false;
   // The caller expects that the last component may be missing: no text is made for that ENOENT.
   bool may_be_missing = false;
+  // Asked for each directory that is walked through and not open to everybody: 0 or a negative errno.
+  int (*search)(uint32_t mode, uint32_t uid, uint32_t gid) = nullptr;
 };
 
 // ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, EXDEV (stop_outside), EIO. The Resolved, a fresh one, is filled

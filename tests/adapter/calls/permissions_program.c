@@ -130,4 +130,66 @@ static void bytes(void) {
   }
 }
 
-PARTS({"bytes", bytes}, {"owners", owners})
+/* Each directory in a path must be one that the caller may search. */
+static void look_below(const char* dir, const char* path) {
+  struct stat st;
+  printf("%s\n", path);
+  SHOW(stat(path, &st));
+  SHOW(lstat(path, &st));
+  SHOW(access(path, F_OK));
+  SHOW(faccessat(AT_FDCWD, path, F_OK, AT_EACCESS));
+  SHOW(close(open(path, O_RDONLY)));
+  SHOW(close(open(path, O_PATH)));
+  SHOW(close(open(path, O_WRONLY | O_CREAT, 0644)));
+  SHOW(mkdir(path, 0755));
+  SHOW(readlink(path, buffer, 10));
+  SHOW(getxattr(path, "user.none", buffer, 10));
+  SHOW(stat(dir, &st));
+  SHOW(access(dir, X_OK));
+  int fd = open(dir, O_RDONLY);
+  SHOW(fd >= 0);
+  if (fd < 0) return;
+  SHOW(fstatat(fd, "in", &st, 0));
+  SHOW(fstatat(fd, ".", &st, 0));
+  SHOW(fstatat(fd, "..", &st, 0));
+  SHOW(fchdir(fd));
+  close(fd);
+}
+
+static void walks(void) {
+  if (geteuid() != 0) return;
+  int home = open(".", O_RDONLY);
+  symlink("dir/in", "to-file"), symlink("dir", "to-dir");
+  mkdir("dir", 0755);
+  close(make("dir/in", "text"));
+  mkdir("dir/deep", 0755);
+  close(make("dir/deep/in", "text"));
+  const struct {
+    mode_t mode;
+    uid_t user;
+    gid_t group;
+  } dirs[] = {{0666, 0, 0},        {0700, 0, 0},      {0711, 0, 0},      {0700, kUser, 0},
+              {0666, kUser, 0},    {0077, kUser, 0},  {0710, 0, kGroup}, {0710, 0, kOther},
+              {0710, 0, kFarther}, {0701, 0, kGroup}, {0, 0, 0},         {0755, 0, 0}};
+  for (unsigned i = 0; i < sizeof dirs / sizeof *dirs; ++i) {
+    become(0);
+    if (chown("dir", dirs[i].user, dirs[i].group) != 0 || chmod("dir", dirs[i].mode) != 0) exit(1);
+    printf("directory %o of %d:%d\n", dirs[i].mode, (int)dirs[i].user, (int)dirs[i].group);
+    for (int user = 0; user < 2; ++user) {
+      become(user == 0 ? 0 : kUser);
+      const char* below[] = {"dir/in",  "dir/missing", "dir/deep/in",
+                             "dir/.",   "dir/..",      "dir/deep/../in",
+                             "to-file", "to-dir/in",   "dir/../dir/in"};
+      for (int j = 0; j < 9; ++j) {
+        look_below("dir", below[j]);
+        if (fchdir(home) != 0) exit(1);
+        rmdir("dir/missing"), unlink("dir/missing");
+      }
+    }
+  }
+  become(0);
+  chmod("dir", 0755), chown("dir", 0, 0);
+  close(home);
+}
+
+PARTS({"walks", walks}, {"bytes", bytes}, {"owners", owners})
