@@ -194,4 +194,5 @@ static void testing(void) {
   close(fd);
 }
 
-PARTS({"testing", testing}, {"mappings", mappings}, {"locking", locking}, {"waiting", waiting})
+PARTS({"mappings", mappings}, {"protecting", protecting}, {"locking", locking},
+      {"testing", testing}, {"waiting", waiting})
