@@ -20,14 +20,11 @@ std::string covering_pool(const Config& config, const std::string& directory) {
   return *path;
 }
 
-std::string lock_directory(const Config& config) { return pool_place(config, true).directory; }
-
 int drain_command(const Config& config, bool json, const std::string& given, bool keep) {
   const std::string directory = real_directory(given);
   const std::string path = covering_pool(config, directory);
   // A run is under way: drain what is there now, but leave the cover to it.
-  const PlaceLock lock(lock_directory(config), cover_lock_name(directory),
-                       PlaceLock::Mode::exclusive, false);
+  const PlaceLock lock = lock_cover_now(path, directory);
   const StopOnSignal stop;
   Pool pool(path);
   const FinishResult result = finish_cover(pool, directory, false, lock.held() && !keep);
@@ -45,8 +42,7 @@ int drain_command(const Config& config, bool json, const std::string& given, boo
 int discard_command(const Config& config, bool json, const std::string& given) {
   const std::string directory = real_directory(given);
   const std::string path = covering_pool(config, directory);
-  const PlaceLock lock(lock_directory(config), cover_lock_name(directory),
-                       PlaceLock::Mode::exclusive, false);
+  const PlaceLock lock = lock_cover_now(path, directory);
   if (!lock.held()) fail("{}: a run is under way there", directory);
   Pool pool(path);
   uint64_t dropped = 0;

@@ -13,7 +13,6 @@
 #include <iterator>
 
 #include "error.h"
-#include "pool_place.h"
 #include "progress.h"
 #include "units.h"
 
@@ -81,9 +80,9 @@ struct DrainCalls {
 
 std::vector<CoverEntry> list_covers(const Pool& pool) {
   std::vector<CoverEntry> covers;
-  const auto visit = [](void* context, const char* directory, const char* job, uint64_t undrained) {
+  const auto visit = [](void* context, const cairn_cover_info* info) {
     static_cast<std::vector<CoverEntry>*>(context)->push_back(
-        {directory, job == nullptr ? "" : job, undrained});
+        {info->directory, info->job, info->undrained_bytes, info->all_drained != 0});
   };
   check(cairn_cover_list(pool.get(), visit, &covers), pool.path());
   return covers;
@@ -92,13 +91,25 @@ std::vector<CoverEntry> list_covers(const Pool& pool) {
 Json cover_json(const CoverEntry& cover) {
   return {{"directory", json_text(cover.directory)},
           {"job", json_text(cover.job)},
-          {"undrained_bytes", cover.undrained_bytes}};
+          {"undrained_bytes", cover.undrained_bytes},
+          {"all_drained", cover.all_drained}};
+}
+
+std::string undrained_text(const CoverEntry& cover) {
+  if (cover.all_drained) return "all drained";
+  if (cover.undrained_bytes == 0) return "names or attributes not drained";
+  return format_size(cover.undrained_bytes) + " not drained";
 }
 
 uint64_t undrained_bytes(const std::vector<CoverEntry>& covers) {
   uint64_t bytes = 0;
   for (const CoverEntry& cover : covers) bytes += cover.undrained_bytes;
   return bytes;
+}
+
+bool all_drained(const std::vector<CoverEntry>& covers) {
+  return std::all_of(covers.begin(), covers.end(),
+                     [](const CoverEntry& cover) { return cover.all_drained; });
 }
 
 Cover Cover::join(const Pool& pool, const std::string& directory) {
@@ -234,6 +245,10 @@ std::string real_directory(const std::string& directory) {
 
 std::string cover_lock_name(const std::string& real_path) {
   return fmt::format("cover-{:016x}", std::hash<std::string>{}(real_path));
+}
+
+PlaceLock lock_cover_now(const std::string& pool, const std::string& real_path) {
+  return {lock_directory(pool), cover_lock_name(real_path), PlaceLock::Mode::exclusive, false};
 }
 
 }  // namespace cairn::cli

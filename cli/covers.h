@@ -11,6 +11,7 @@
 #include "config.h"
 #include "output.h"
 #include "pool_handle.h"
+#include "pool_place.h"
 
 namespace cairn::cli {
 
@@ -21,11 +22,16 @@ inline constexpr const char* made_by_run = "user.cairn.made_by_run";
 struct CoverEntry {
   std::string directory;  // the covered directory's real path
   std::string job;
+  // Bytes of data that are not drained, and whether nothing is: a removal or an empty file has no bytes.
   uint64_t undrained_bytes = 0;
+  bool all_drained = false;
 };
 std::vector<CoverEntry> list_covers(const Pool& pool);
+// "all drained", "3 MiB not drained", "names or attributes not drained"
+std::string undrained_text(const CoverEntry& cover);
 Json cover_json(const CoverEntry& cover);
 uint64_t undrained_bytes(const std::vector<CoverEntry>& covers);
+bool all_drained(const std::vector<CoverEntry>& covers);
 
 class Cover {
  public:
@@ -80,5 +86,8 @@ std::optional<std::string> find_cover(const Config& config, const std::string& d
 std::string real_directory(const std::string& directory);
 // The name of the lock that runs of one covered directory share.
 std::string cover_lock_name(const std::string& real_path);
+// Takes that lock alone, without waiting, for who wants to end the cover: held() is false while a run is
+// under way. `pool`: the path of the pool that covers the directory.
+PlaceLock lock_cover_now(const std::string& pool, const std::string& real_path);
 
 }  // namespace cairn::cli

@@ -1,7 +1,7 @@
 // cairn pool clean: what dead jobs left behind.
 //
-// Left over is: a cover that nobody is in and that is drained (its claim keeps others out), and a pool that
-// a run made for itself, that nobody is attached to and that holds no undrained data. A pool that somebody
+// Left over is: a cover that no run and no process is in and that is drained (its claim keeps others out),
+// and a pool that a run made for itself, that nobody is attached to and that holds no undrained data. A pool that somebody
 // created by `cairn pool create` stays, and so do undrained data unless --force says otherwise.
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -54,12 +54,14 @@ class Cleaner {
       char value[8];
       of_a_run = cairn_getxattr(pool.get(), CAIRN_ROOT, made_by_run, value, sizeof value) >= 0;
     }
-    bool all_gone = true;
-    for (const CoverEntry& cover : covers) all_gone = end_cover(path, cover) && all_gone;
+    Left left = Left::nothing;
+    for (const CoverEntry& cover : covers) left = std::max(left, end_cover(path, cover.directory));
     if (!of_a_run)
       return add(
           {path, "pool", "kept", "made by `cairn pool create`; `cairn pool remove` removes it"});
-    if (!all_gone) return add({path, "pool", "undrained", "holds data that are not drained"});
+    if (left == Left::in_use) return add({path, "pool", "in use", "covers a directory in use"});
+    if (left == Left::undrained)
+      return add({path, "pool", "undrained", "holds data that are not drained"});
     Finding found{path, "pool", "left over", "made by a run, nobody is attached"};
     if (!dry_run_) {
       Pool pool(path);
@@ -69,24 +71,41 @@ class Cleaner {
     add(found);
   }
 
-  // True if the cover is, or in a dry run would be, gone.
-  bool end_cover(const std::string& path, const CoverEntry& cover) {
-    if (cover.undrained_bytes != 0 && !force_) {
-      add({cover.directory, "cover", "undrained",
-           fmt::format("{} in {}; `cairn drain {}` saves them, --force drops them",
-                       format_size(cover.undrained_bytes), path, cover.directory)});
-      return false;
+  // Why a cover stays, the stronger reason last.
+  enum class Left { nothing, undrained, in_use };
+
+  // Nothing is left if the cover is, or in a dry run would be, gone.
+  Left end_cover(const std::string& path, const std::string& directory) {
+    // A run whose program has not looked at its directory yet is attached to nothing.
+    const PlaceLock lock = lock_cover_now(path, directory);
+    if (!lock.held()) {
+      add({directory, "cover", "in use", "a run is under way"});
+      return Left::in_use;
     }
-    Finding found{cover.directory, "cover", "left over",
-                  cover.undrained_bytes == 0
-                      ? "drained, nobody is in it"
-                      : fmt::format("{} not drained", format_size(cover.undrained_bytes))};
+    const Pool pool(path);
+    const auto covers = list_covers(pool);
+    const auto cover = std::find_if(covers.begin(), covers.end(), [&](const CoverEntry& entry) {
+      return entry.directory == directory;
+    });
+    if (cover == covers.end()) return Left::nothing;  // ended by its run meanwhile
+    if (const auto inside = processes_in_cover(pool, directory); !inside.empty()) {
+      add({directory, "cover", "in use", fmt::format("{} process(es) in it", inside.size())});
+      return Left::in_use;
+    }
+    if (!cover->all_drained && !force_) {
+      add({directory, "cover", "undrained",
+           fmt::format("{} in {}; `cairn drain {}` saves it, --force drops it",
+                       undrained_text(*cover), path, directory)});
+      return Left::undrained;
+    }
+    Finding found{directory, "cover", "left over",
+                  cover->all_drained ? "drained, nobody is in it" : undrained_text(*cover)};
     if (!dry_run_) {
-      const Pool pool(path);
-      found.removed = Cover::join(pool, cover.directory).discard();
+      found.removed = Cover::join(pool, directory).discard();
+      if (!found.removed) found.state = "in use";
     }
     add(found);
-    return dry_run_ || found.removed;
+    return dry_run_ || found.removed ? Left::nothing : Left::in_use;
   }
 
   void unreadable(const std::string& path, const std::string& why) {

@@ -1,5 +1,6 @@
 // cairn pool create, list, info, check, grow, populate, remove. (clean has a file of its own.)
 #include <CLI/CLI.hpp>
+#include <list>
 #include <memory>
 
 #include "command_line.h"
@@ -75,8 +76,7 @@ int info_command(const Config& config, bool json, const std::string& name) {
   for (const auto& lane : lanes)
     line("", fmt::format("pid {}  {}  {}", lane.pid, lane_state(lane), printable(lane.command)));
   for (const auto& cover : covers)
-    line("covers", fmt::format("{}, {} not yet drained", printable(cover.directory),
-                               format_size(cover.undrained_bytes)));
+    line("covers", fmt::format("{}, {}", printable(cover.directory), undrained_text(cover)));
   line("created", format_time(static_cast<int64_t>(info.created_ns)));
   line("format", fmt::format("version {}, uuid {}", info.format_version, uuid_text(info.uuid)));
   for (const auto& lane : lanes)
@@ -115,13 +115,17 @@ int list_command(const Config& config, bool json) {
     try {
       const Pool pool(path, look_only);
       const cairn_pool_info info = pool.info();
-      const uint64_t undrained = undrained_bytes(list_covers(pool));
+      const auto covers = list_covers(pool);
+      const uint64_t undrained = undrained_bytes(covers);
       Json one = info_json(pool);
       one["undrained_bytes"] = undrained;
+      one["all_drained"] = all_drained(covers);
       all.push_back(one);
       table.row({printable(pool.name()), format_size(info.size), format_size(info.used),
                  info.medium, info.is_volatile != 0 ? "lost" : "kept",
-                 std::to_string(info.lanes_attached), format_size(undrained), printable(path)});
+                 std::to_string(info.lanes_attached),
+                 undrained == 0 && !all_drained(covers) ? "names" : format_size(undrained),
+                 printable(path)});
     } catch (const Error& error) {
       all.push_back({{"name", json_text(pool_name_of(path))},
                      {"path", json_text(path)},
@@ -198,15 +202,26 @@ int populate_command(const Config& config, bool json, const std::string& name) {
 
 int remove_command(const Config& config, bool json, const std::string& name, bool force) {
   const std::string path = pool_path(config, name);
-  if (!force) {
+  std::vector<CoverEntry> covers;
+  try {
+    covers = list_covers(Pool(path, look_only));
+  } catch (const Error&) {
     // A pool that cannot be read cannot tell what is in it: that goes on purpose only.
-    for (const CoverEntry& cover : list_covers(Pool(path, look_only)))
-      if (cover.undrained_bytes != 0)
-        fail(
-            "{}: holds {} of {} that are not drained; `cairn drain {}` saves them, --force drops "
-            "them",
-            path, format_size(cover.undrained_bytes), cover.directory, cover.directory);
+    if (!force) throw;
   }
+  // Held until the pool is gone: no run comes in.
+  std::list<PlaceLock> locks;
+  for (const CoverEntry& cover : covers) {
+    locks.emplace_back(lock_directory(path), cover_lock_name(cover.directory),
+                       PlaceLock::Mode::exclusive, false);
+    if (!locks.back().held()) fail("{}: a run is under way in {}", path, cover.directory);
+  }
+  // Only now does it not change any more.
+  if (!covers.empty() && !force)
+    for (const CoverEntry& cover : list_covers(Pool(path, look_only)))
+      if (!cover.all_drained)
+        fail("{}: covers {}, {}; `cairn drain {}` saves it, --force drops it", path,
+             cover.directory, undrained_text(cover), cover.directory);
   check(cairn_pool_remove(path.c_str()), path);
   if (json) print_json({{"path", json_text(path)}, {"removed", true}});
   return exit_ok;

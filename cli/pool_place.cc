@@ -43,6 +43,14 @@ std::string absolute(const std::string& path) {
   return text;
 }
 
+// The directory itself if only we can write to it, else our own one in it.
+std::string private_place(const std::string& directory, bool create) {
+  struct stat st {};
+  if (stat(directory.c_str(), &st) != 0) throw Error(exit_failed, system_error(directory, errno));
+  if (st.st_uid == geteuid() && (st.st_mode & 022U) == 0) return directory;
+  return private_subdirectory(directory, create);
+}
+
 std::string trim_slashes(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   return path;
@@ -85,9 +93,15 @@ PoolPlace pool_place(const Config& config, bool create) {
   if (!S_ISDIR(st.st_mode))
     usage_error("pool.dir ({}): {} is neither a directory nor a dax device",
                 config.at("pool.dir").origin, configured);
-  const std::string directory = absolute(configured);
-  if (st.st_uid == geteuid() && (st.st_mode & 022U) == 0) return {directory, ""};
-  return {private_subdirectory(directory, create), ""};
+  return {private_place(absolute(configured), create), ""};
+}
+
+std::string lock_directory(const std::string& path) {
+  struct stat st {};
+  if (stat(path.c_str(), &st) == 0 && S_ISCHR(st.st_mode))
+    return private_subdirectory("/dev/shm", true);
+  const size_t slash = path.rfind('/');
+  return private_place(slash == 0 ? "/" : absolute(path.substr(0, slash)), true);
 }
 
 std::string pool_path(const Config& config, const std::string& pool, bool create_place) {

@@ -31,6 +31,9 @@ std::string pool_name_of(const std::string& path);
 // Paths of all pools in the pool directory, by name; the device if it is one.
 std::vector<std::string> list_pools(const Config& config);
 
+// Where the locks lie (PlaceLock) of those who use the pool at `path`.
+std::string lock_directory(const std::string& path);
+
 // Throws unless `directory` is a directory of ours without permissions for others.
 void require_private(const std::string& directory);
 

@@ -178,9 +178,8 @@ struct Run {
     if (keep) {
       for (const CoverEntry& cover : list_covers(pool))
         if (cover.directory == directory)
-          report(fmt::format(
-                     "{} not drained are kept in {}; `cairn drain {}` writes them to the directory",
-                     format_size(cover.undrained_bytes), path, directory),
+          report(fmt::format("{}: kept in {}; `cairn drain {}` writes it to the directory",
+                             undrained_text(cover), path, directory),
                  cover_json(cover));
       return exit_ok;
     }

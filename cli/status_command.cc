@@ -19,9 +19,7 @@ void show(const Pool& pool, const cairn_pool_info& info, const std::vector<cairn
   for (const CoverEntry& cover : covers)
     print(fmt::format("  covers {}{}: {}\n", printable(cover.directory),
                       cover.job.empty() ? "" : ", job " + printable(cover.job),
-                      cover.undrained_bytes == 0
-                          ? "all drained"
-                          : format_size(cover.undrained_bytes) + " not drained"));
+                      undrained_text(cover)));
   size_t dead = 0;
   for (const cairn_lane_info& lane : lanes) {
     if (lane.alive == 0) {
@@ -55,6 +53,7 @@ int status_command(const Config& config, bool json) {
                   {"usable_bytes", info.usable},
                   {"used_bytes", info.used},
                   {"undrained_bytes", undrained_bytes(covers)},
+                  {"all_drained", all_drained(covers)},
                   {"processes", Json::array()},
                   {"covers", Json::array()}};
       for (const auto& lane : lanes) one["processes"].push_back(lane_json(lane));

@@ -64,9 +64,17 @@ CAIRN_API int cairn_cover_discard(cairn_cover* cover);
 /* The same once everything is drained: -EAGAIN if something has changed since. */
 CAIRN_API int cairn_cover_end(cairn_cover* cover);
 
-/* Covers that a pool holds, one call each: lower path, job, and bytes not yet drained. */
-typedef void (*cairn_cover_visit)(void* context, const char* directory, const char* job,
-                                  uint64_t undrained_bytes);
+typedef struct cairn_cover_info {
+  uint32_t struct_size; /* of the library that fills it in; later versions add fields at the end */
+  uint32_t
+      all_drained; /* nonzero: directory has everything that the cover has, removals included */
+  uint64_t undrained_bytes; /* of files not yet drained; 0 too where only names or modes are not */
+  const char* directory;    /* the real path of the covered directory */
+  const char* job;          /* "" if none was given */
+} cairn_cover_info;
+
+/* Covers that a pool holds, one call each; info and its texts are valid during the call only. */
+typedef void (*cairn_cover_visit)(void* context, const cairn_cover_info* info);
 CAIRN_API int cairn_cover_list(cairn_pool* pool, cairn_cover_visit visit, void* context);
 
 #ifdef __cplusplus

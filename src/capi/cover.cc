@@ -3,6 +3,7 @@
 
 #include "capi/handles.h"
 #include "tier/cover.h"
+#include "tier/cover_state.h"
 #include "tier/drain.h"
 #include "tier/lower.h"
 #include "tier/record.h"
@@ -91,14 +92,15 @@ int cairn_cover_list(cairn_pool* pool, cairn_cover_visit visit, void* context) {
   auto& fs = fs_of(pool);
   return code(cairn::tier::for_each_record(
       fs, [&](const std::string& name, const cairn::tier::CoverRecord& record) -> Status {
-        auto covers = cairn::tier::find_covers(fs, false);
-        if (!covers.ok()) return covers.status();
-        auto top = cairn::tier::find_child(fs, *covers, name);
-        if (!top.ok()) return top.status();
-        auto bytes = *top == 0 ? cairn::Result<uint64_t>(uint64_t{0})
-                               : cairn::tier::undrained_bytes(fs, *top);
-        if (!bytes.ok()) return bytes.status();
-        visit(context, record.path.c_str(), record.job.c_str(), *bytes);
+        auto state = cairn::tier::state_of_cover(fs, name);
+        if (!state.ok()) return state.status();
+        cairn_cover_info info = {};
+        info.struct_size = sizeof info;
+        info.all_drained = state->all_drained ? 1 : 0;
+        info.undrained_bytes = state->undrained_bytes;
+        info.directory = record.path.c_str();
+        info.job = record.job.c_str();
+        visit(context, &info);
         return Status();
       }));
 }

@@ -10,7 +10,7 @@
 
 #include "pool/attach_lock.h"
 #include "pool/files.h"
-#include "tier/drain.h"
+#include "tier/cover_state.h"
 #include "tier/lower.h"
 #include "tier/record.h"
 #include "tier/system.h"
@@ -106,12 +106,8 @@ Result<bool> join_claim(int directory, const std::string& path, const Claim& own
 
 // Is there anything in this cover of a pool that nobody has attached?
 bool holds_data(file::FileSystem& fs, const std::string& name) {
-  auto covers = find_covers(fs, false);
-  if (!covers.ok() || *covers == 0) return !covers.ok();
-  auto top = find_child(fs, *covers, name);
-  if (!top.ok() || *top == 0) return !top.ok();
-  auto drained = is_all_drained(fs, *top);
-  return !drained.ok() || !*drained;
+  auto state = state_of_cover(fs, name);
+  return !state.ok() || !state->all_drained;
 }
 
 // Does the pool that the claim names still hold something for the directory, or serve somebody?

@@ -149,6 +149,32 @@ class Kept(Drain):
         self.assertEqual(self.json("pool", "list"), [])
         self.assertEqual(self.names(), [])
 
+    def test_changes_without_bytes_are_not_dropped_by_mistake(self):
+        """None of them has bytes of data: they counted as drained, and were lost."""
+        changes = {"a removal": "rm gone", "a mode": "chmod 600 mode", "a directory": "mkdir -p new/sub",
+                   "an empty file": ": > DONE", "a link": "ln -s t link", "holes": "truncate -s 1G sparse",
+                   "the top's mode": "chmod 710 ."}
+        self.write("dir/gone", "x")
+        self.write("dir/mode", "x")
+        for what, change in changes.items():
+            with self.subTest(what):
+                self.shell(change, "--drain", "never")
+                status = self.cairn("status").out
+                self.assertIn("names or attributes not drained", status)
+                self.assertNotIn("all drained", status)
+                self.assertIn("names or attributes not drained", self.cairn("pool", "info").out)
+                self.assertEqual(self.json("pool", "list")[0]["all_drained"], False)
+                self.refused("pool", "remove", code=1, says=["not drained", self.dir])
+                found = self.json("pool", "clean")
+                self.assertEqual([(each["state"], each["removed"]) for each in found], [("undrained", False)] * 2)
+                self.cairn("drain", "--keep", self.dir)
+                self.assertIn("all drained", self.cairn("status").out)
+                self.assertEqual([each["removed"] for each in self.json("pool", "clean")], [True] * 2)
+        self.assertEqual(self.names(), ["DONE", "link", "mode", "new", "sparse"])
+        self.assertEqual(os.stat(os.path.join(self.dir, "sparse")).st_size, 1 << 30)
+        self.assertEqual((os.stat(self.dir).st_mode & 0o777, os.stat(os.path.join(self.dir, "mode")).st_mode & 0o777),
+                         (0o710, 0o600))
+
     def test_claimed_by_another_job(self):
         self.shell("echo one > a", "--drain", "never", "--job", "first-17")
         mark = self.path("started")
@@ -215,6 +241,26 @@ class Killed(Drain):
         os.killpg(run.pid, signal.SIGTERM)
         self.assertEqual(run.wait(30), 128 + signal.SIGTERM)
         self.assertEqual(self.json("status"), [])
+
+    def test_clean_and_remove_leave_a_run_alone_whose_program_is_attached_to_nothing(self):
+        mark = self.path("started")
+        run = subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", "env", "-i", "sh", "-c",
+                                f": > {mark}; while [ -e {mark} ]; do sleep 0.05; done"],
+                               env=self.env, stderr=subprocess.PIPE)
+        self.wait_for(lambda: os.path.exists(mark), "the program did not start")
+        self.assertEqual(self.json("status")[0]["processes"], [])
+        for options in [[], ["--dry-run"], ["--force"]]:
+            found = self.json("pool", "clean", *options)
+            self.assertEqual([(each["kind"], each["state"], each["removed"]) for each in found],
+                             [("cover", "in use", False), ("pool", "in use", False)])
+            self.assertIn("run is under way", found[0]["detail"])
+        self.refused("pool", "remove", code=1, says=["run is under way", self.dir])
+        self.refused("pool", "remove", "--force", code=1, says=["run is under way", self.dir])
+        self.assertIn(".cairn-claim", self.names())
+        os.unlink(mark)
+        _, err = run.communicate(timeout=60)
+        self.assertEqual((run.returncode, err), (0, b""))
+        self.assertEqual((self.names(), self.json("status")), ([], []))
 
     def test_stopped_processes_are_named(self):
         run = self.start("echo $$ > pid; while :; do sleep 0.1; done")

@@ -5,6 +5,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <functional>
+
 #include "tier/cover_fixture.h"
 
 namespace cairn::test {
@@ -216,10 +218,13 @@ TEST_F(DrainTest, UndrainedBytesAreListed) {
   struct Found {
     std::string directory, job;
     uint64_t bytes = 0;
+    bool all_drained = false;
     int count = 0;
   } found;
-  const auto visit = [](void* context, const char* directory, const char* job, uint64_t bytes) {
-    *static_cast<Found*>(context) = {directory, job, bytes,
+  const auto visit = [](void* context, const cairn_cover_info* info) {
+    ASSERT_EQ(info->struct_size, sizeof *info);
+    *static_cast<Found*>(context) = {info->directory, info->job, info->undrained_bytes,
+                                     info->all_drained != 0,
                                      static_cast<Found*>(context)->count + 1};
   };
   ASSERT_EQ(cairn_cover_list(covered.pool, visit, &found), 0) << cairn_last_error();
@@ -227,9 +232,51 @@ TEST_F(DrainTest, UndrainedBytesAreListed) {
   EXPECT_EQ(found.directory, lower_);
   EXPECT_EQ(found.job, "job-1");
   EXPECT_EQ(found.bytes, 100000u);
+  EXPECT_FALSE(found.all_drained);
   covered.drain();
   ASSERT_EQ(cairn_cover_list(covered.pool, visit, &found), 0);
   EXPECT_EQ(found.bytes, 0u);
+  EXPECT_TRUE(found.all_drained);
+}
+
+// Each of them was "all drained", because none has bytes of data.
+TEST_F(DrainTest, ChangesWithoutBytesAreNotAllDrained) {
+  Covered covered(pool_, lower_);
+  const auto all_drained = [&] {
+    bool all = false;
+    const auto visit = [](void* context, const cairn_cover_info* info) {
+      EXPECT_EQ(info->undrained_bytes, 0u);
+      *static_cast<bool*>(context) = info->all_drained != 0;
+    };
+    EXPECT_EQ(cairn_cover_list(covered.pool, visit, &all), 0) << cairn_last_error();
+    return all;
+  };
+  EXPECT_TRUE(all_drained());
+  EXPECT_EQ(covered.read("dir/deep/b"), get(lower_ + "/dir/deep/b"));  // enters every directory
+  EXPECT_TRUE(all_drained());
+  cairn_pool* pool = covered.pool;
+  const auto make_hole = [&] {
+    const int made = covered.create("sparse", "");
+    return made != 0 ? made : cairn_truncate(pool, covered.stat("sparse").ino, 1 << 30);
+  };
+  const std::vector<std::pair<const char*, std::function<int()>>> changes = {
+      {"a directory", [&] { return cairn_mkdir(pool, covered.top, "made", 0755); }},
+      {"an empty file", [&] { return covered.create("DONE", ""); }},
+      {"a link", [&] { return cairn_symlink(pool, "hello", covered.top, "linked"); }},
+      {"a second name",
+       [&] { return cairn_link(pool, covered.top, "DONE", covered.top, "dir/second", 0); }},
+      {"a removal", [&] { return cairn_unlink(pool, covered.top, "dir/a"); }},
+      {"a mode", [&] { return cairn_chmod(pool, covered.stat("dir/deep/b").ino, 0600); }},
+      {"the top's mode", [&] { return cairn_chmod(pool, covered.top, 0710); }},
+      {"a file of holes", make_hole},
+  };
+  for (const auto& [what, change] : changes) {
+    SCOPED_TRACE(what);
+    EXPECT_EQ(change(), 0) << cairn_last_error();
+    EXPECT_FALSE(all_drained());
+    EXPECT_EQ(covered.drain().code, 0) << cairn_last_error();
+    EXPECT_TRUE(all_drained());
+  }
 }
 
 TEST_F(DrainTest, AStopKeepsWhatIsDone) {

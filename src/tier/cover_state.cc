@@ -1,0 +1,28 @@
+#include "tier/cover_state.h"
+
+#include "tier/drain.h"
+#include "tier/drain_state.h"
+#include "tier/record.h"
+
+namespace cairn::tier {
+
+Result<CoverState> state_of_cover(file::FileSystem& fs, const std::string& name) {
+  CoverState state;
+  auto covers = find_covers(fs, false);
+  if (!covers.ok()) return covers.status();
+  if (*covers == 0) return state;
+  auto top = find_child(fs, *covers, name);
+  if (!top.ok()) return top.status();
+  if (*top == 0) return state;
+  auto bytes = undrained_bytes(fs, *top);
+  if (!bytes.ok()) return bytes.status();
+  auto drained = is_all_drained(fs, *top);
+  if (!drained.ok()) return drained.status();
+  auto inode = file::live_inode(fs, *top);
+  if (!inode.ok()) return inode.status();
+  state.undrained_bytes = *bytes;
+  state.all_drained = *drained && change_time(fs, {*inode, *top}) == (*inode)->drained.load();
+  return state;
+}
+
+}  // namespace cairn::tier

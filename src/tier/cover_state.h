@@ -1,0 +1,21 @@
+// Cover state: what of a cover is not in lower yet.
+//
+// Bytes are what a person is told, and what room in lower is compared with. They do not say whether a
+// cover may go: names, removals, modes, links, empty files and holes are changes too, and weigh nothing.
+#pragma once
+
+#include <string>
+
+#include "file/file_system.h"
+
+namespace cairn::tier {
+
+struct CoverState {
+  uint64_t undrained_bytes = 0;  // of files that a drain would write
+  bool all_drained = true;       // lower has everything, removals and the top's own mode included
+};
+
+// Of the cover with this name in /.covers.
+Result<CoverState> state_of_cover(file::FileSystem& fs, const std::string& name);
+
+}  // namespace cairn::tier
