@@ -24,7 +24,7 @@ int drain_command(const Config& config, bool json, const std::string& given, boo
   const std::string directory = real_directory(given);
   const std::string path = covering_pool(config, directory);
   // A run is under way: drain what is there now, but leave the cover to it.
-  const PlaceLock lock = lock_cover_now(path, directory);
+  PlaceLock lock = lock_cover_now(path, directory);
   const StopOnSignal stop;
   Pool pool(path);
   const FinishResult result = finish_cover(pool, directory, false, lock.held() && !keep);
@@ -35,14 +35,14 @@ int drain_command(const Config& config, bool json, const std::string& given, boo
     print(finish_text(directory, result) +
           (lock.held() ? "" : "; a run is under way, so it stays covered") + "\n");
   if (code != exit_ok && !json) throw Error(code, finish_text(directory, result));
-  if (code == exit_ok && result.ended == Ended::drained && !keep) remove_if_left_over(pool);
+  if (code == exit_ok && result.ended == Ended::drained && !keep) leave_pool(pool, lock);
   return code;
 }
 
 int discard_command(const Config& config, bool json, const std::string& given) {
   const std::string directory = real_directory(given);
   const std::string path = covering_pool(config, directory);
-  const PlaceLock lock = lock_cover_now(path, directory);
+  PlaceLock lock = lock_cover_now(path, directory);
   if (!lock.held()) fail("{}: a run is under way there", directory);
   Pool pool(path);
   uint64_t dropped = 0;
@@ -54,7 +54,7 @@ int discard_command(const Config& config, bool json, const std::string& given) {
       who += fmt::format(" {} ({})", lane.pid, lane.command);
     fail("{}: processes still use it:{}", directory, who.empty() ? " unknown" : printable(who));
   }
-  remove_if_left_over(pool);
+  leave_pool(pool, lock);
   if (json)
     print_json({{"directory", json_text(directory)}, {"discarded_bytes", dropped}});
   else

@@ -204,7 +204,17 @@ std::vector<cairn_lane_info> processes_in_cover(const Pool& pool, const std::str
   return found;
 }
 
-bool remove_if_left_over(Pool& pool) {
+PlaceLock lock_start(const std::string& pool) {
+  return {lock_directory(pool), "start", PlaceLock::Mode::exclusive};
+}
+
+bool leave_pool(Pool& pool, PlaceLock& cover) {
+  const PlaceLock start = lock_start(pool.path());
+  cover.release();
+  return remove_if_left_over(pool, start);
+}
+
+bool remove_if_left_over(Pool& pool, const PlaceLock& /*start*/) {
   char value[8];
   if (cairn_getxattr(pool.get(), CAIRN_ROOT, made_by_run, value, sizeof value) < 0) return false;
   if (!list_covers(pool).empty()) return false;
@@ -213,6 +223,7 @@ bool remove_if_left_over(Pool& pool) {
   for (int i = 0; i < count; ++i)
     if (entries[i].name[0] != '.') return false;  // somebody put files there
   const std::string path = pool.path();
+  if (any_cover_locked(lock_directory(path))) return false;
   pool = Pool();
   return cairn_pool_remove(path.c_str()) == 0;
 }
@@ -248,6 +259,8 @@ std::string cover_lock_name(const std::string& real_path) {
 }
 
 PlaceLock lock_cover_now(const std::string& pool, const std::string& real_path) {
+  // With it, because who looks for runs (any_cover_locked) holds each cover's lock for a moment.
+  const PlaceLock start = lock_start(pool);
   return {lock_directory(pool), cover_lock_name(real_path), PlaceLock::Mode::exclusive, false};
 }
 

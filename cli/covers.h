@@ -76,8 +76,15 @@ Json drain_json(const std::string& directory, const Cover::DrainResult& result);
 // Alive processes other than this one that work under the cover of `directory`, or may do so.
 std::vector<cairn_lane_info> processes_in_cover(const Pool& pool, const std::string& directory);
 
-// Removes a pool that a run made once nothing is in it and nobody uses it. True if it is gone.
-bool remove_if_left_over(Pool& pool);
+// Runs start one at a time, and nobody removes a pool meanwhile. Who has a cover's lock may wait for this
+// one; who has this one takes a cover's lock only without waiting.
+PlaceLock lock_start(const std::string& pool);
+
+// Removes a pool that a run made once nothing is in it and no run uses it. True if it is gone. The caller
+// holds the start lock, and the lock of no cover: of several that end at once, the last one finds nobody.
+bool remove_if_left_over(Pool& pool, const PlaceLock& start);
+// The same for who still holds the lock of the cover that he has ended.
+bool leave_pool(Pool& pool, PlaceLock& cover);
 
 // The pool that covers the real path of `directory`; std::nullopt if none of this user's does.
 std::optional<std::string> find_cover(const Config& config, const std::string& directory);

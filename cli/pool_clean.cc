@@ -65,8 +65,9 @@ class Cleaner {
     Finding found{path, "pool", "left over", "made by a run, nobody is attached"};
     if (!dry_run_) {
       Pool pool(path);
-      found.removed = remove_if_left_over(pool);
-      if (!found.removed) found = {path, "pool", "kept", "holds files that are of no run"};
+      found.removed = remove_if_left_over(pool, lock_start(path));
+      if (!found.removed)
+        found = {path, "pool", "kept", "a run has come, or it holds files that are of no run"};
     }
     add(found);
   }

@@ -202,6 +202,7 @@ int populate_command(const Config& config, bool json, const std::string& name) {
 
 int remove_command(const Config& config, bool json, const std::string& name, bool force) {
   const std::string path = pool_path(config, name);
+  const PlaceLock start = lock_start(path);  // nobody begins to use the pool while it goes
   std::vector<CoverEntry> covers;
   try {
     covers = list_covers(Pool(path, look_only));
@@ -209,7 +210,6 @@ int remove_command(const Config& config, bool json, const std::string& name, boo
     // A pool that cannot be read cannot tell what is in it: that goes on purpose only.
     if (!force) throw;
   }
-  // Held until the pool is gone: no run comes in.
   std::list<PlaceLock> locks;
   for (const CoverEntry& cover : covers) {
     locks.emplace_back(lock_directory(path), cover_lock_name(cover.directory),

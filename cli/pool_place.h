@@ -34,6 +34,10 @@ std::vector<std::string> list_pools(const Config& config);
 // Where the locks lie (PlaceLock) of those who use the pool at `path`.
 std::string lock_directory(const std::string& path);
 
+// Whether a cover's lock (cover_lock_name) is held in the directory: a run is there, be it that it waits
+// for the start lock. Who asks holds that lock, and none of a cover.
+bool any_cover_locked(const std::string& directory);
+
 // Throws unless `directory` is a directory of ours without permissions for others.
 void require_private(const std::string& directory);
 
@@ -51,6 +55,7 @@ class PlaceLock {
   // From shared to exclusive or back. Returns false if it may not wait and would have to, or if a
   // signal interrupted the wait (stop_signal is set then).
   bool change(Mode mode, bool wait);
+  void release();
 
  private:
   int descriptor_ = -1;

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "claim_left.h"
 #include "command_line.h"
 #include "error.h"
 #include "finish_run.h"
@@ -137,17 +138,18 @@ struct Run {
       return start(environment(variable("CAIRN_POOL")));
 
     // Waits while another run of this directory is draining.
-    const PoolPlace place = pool_place(context.config, true);
-    PlaceLock running(place.directory, cover_lock_name(directory), PlaceLock::Mode::shared);
+    PlaceLock running(lock_directory(pool_of_run), cover_lock_name(directory),
+                      PlaceLock::Mode::shared);
     cairn_pool_info before{};
     {
-      const PlaceLock one_at_a_time(place.directory, "start", PlaceLock::Mode::exclusive);
+      const PlaceLock start = lock_start(pool_of_run);
       Pool pool = attach_or_create(context.config);
       before = pool.info();
       try {
         const Cover cover = Cover::open(pool, directory, keep, job);
       } catch (...) {
-        remove_if_left_over(pool);  // made a moment ago, for nothing
+        running.release();
+        remove_if_left_over(pool, start);  // made a moment ago, for nothing
         throw;
       }
     }
@@ -155,7 +157,7 @@ struct Run {
     const StopOnSignal stop;
     // Other runs of the job are still at work: whoever is the last one drains.
     if (!running.change(PlaceLock::Mode::exclusive, true)) return report_interrupt();
-    const int ended = end(pool_of_run, before, keep);
+    const int ended = end(pool_of_run, before, keep, running);
     return code != exit_ok ? code : ended;
   }
 
@@ -171,8 +173,9 @@ struct Run {
     return exit_signal + stop_signal();
   }
 
-  int end(const std::string& path, const cairn_pool_info& before, bool keep) const {
-    if (access(path.c_str(), F_OK) != 0) return exit_ok;  // drained and removed by another run
+  int end(const std::string& path, const cairn_pool_info& before, bool keep,
+          PlaceLock& running) const {
+    if (access(path.c_str(), F_OK) != 0) return end_without_pool(path);
     Pool pool(path);
     report_full(pool, before);
     if (keep) {
@@ -189,8 +192,20 @@ struct Run {
       fmt::print(stderr, "cairn run: {}\n", finish_text(directory, result));
     else if (result.ended != Ended::gone)
       report(finish_text(directory, result), drain_json(directory, result.drain));
-    if (code == exit_ok) remove_if_left_over(pool);
+    if (code == exit_ok) leave_pool(pool, running);
     return code;
+  }
+
+  // Another run has drained and removed it, and the claim before; or somebody took it from under us.
+  int end_without_pool(const std::string& path) const {
+    const PlaceLock start = lock_start(path);
+    const std::string claim = claim_left(directory, path);
+    if (claim.empty() || access(path.c_str(), F_OK) == 0) return exit_ok;
+    fmt::print(stderr,
+               "cairn run: {}: the pool was removed while the run was under way; what was not "
+               "drained to {} is lost ({} still names it)\n",
+               path, directory, claim);
+    return exit_failed;
   }
 
   // The program met ENOSPC: say how much was missing, in one line.

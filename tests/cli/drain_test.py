@@ -1,6 +1,8 @@
 """Runs that write: drained at the end, kept, interrupted, continued, discarded; status and clean meanwhile."""
 
+import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -102,6 +104,64 @@ class AtExit(Drain):
         self.assertEqual(len(self.json("status")[0]["covers"]), 1)
         self.cairn("discard", self.dir)
         self.assertEqual(self.read("shared"), "somebody else's\n")
+
+
+class PoolOfSeveralRuns(Drain):
+    """A pool that a run has made stays for the others, and goes with the last."""
+
+    def lock(self, name, mode):
+        file = open(os.path.join(self.pools, ".lock-" + name), "w", encoding="utf-8")
+        self.addCleanup(file.close)
+        fcntl.flock(file, mode)
+        return file
+
+    def test_it_stays_for_a_run_that_is_about_to_cover(self):
+        with self.lock("cover-0123456789abcdef", fcntl.LOCK_SH):
+            self.shell("echo x > x")
+            self.assertEqual([pool["covers"] for pool in self.json("status")], [[]])
+            self.assertEqual([each["removed"] for each in self.json("pool", "clean")], [False])
+        self.assertEqual([each["removed"] for each in self.json("pool", "clean")], [True])
+
+    def test_it_is_not_removed_while_a_run_starts(self):
+        marker = self.path("go")
+        run = subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", "sh", "-c",
+                                f"echo x > {self.dir}/x; touch {marker}; while [ -e {marker} ]; do sleep 0.05; done"],
+                               env=self.env, stderr=subprocess.PIPE)
+        self.wait_for(lambda: os.path.exists(marker), "the program did not start")
+        with self.lock("start", fcntl.LOCK_EX):
+            os.unlink(marker)
+            self.wait_for(lambda: self.names() == ["x"], "the run did not drain")
+            time.sleep(0.3)
+            self.assertEqual([pool["covers"] for pool in self.json("status")], [[]])
+        _, err = run.communicate(timeout=60)
+        self.assertEqual((run.returncode, err, self.json("status")), (0, b"", []))
+
+    def test_it_goes_with_the_last_of_many(self):
+        directories = [self.path(f"d{i}") for i in range(4)]
+        for directory in directories:
+            os.mkdir(directory)
+        for turn in range(3):
+            runs = [subprocess.Popen([CAIRN, "run", "--at", directory, "--", "sh", "-c", f"echo {turn} > {directory}/x"],
+                                     env=self.env, stderr=subprocess.PIPE) for directory in directories for _ in range(2)]
+            for run in runs:
+                _, err = run.communicate(timeout=60)
+                self.assertEqual((run.returncode, err), (0, b""))
+            self.assertEqual(self.json("status"), [])
+            for directory in directories:
+                with open(os.path.join(directory, "x"), encoding="utf-8") as file:
+                    self.assertEqual(file.read(), f"{turn}\n")
+
+    def test_a_pool_that_was_taken_away_is_told(self):
+        marker = self.path("go")
+        run = subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", "env", "-i", "sh", "-c",
+                                f": > {marker}; while [ -e {marker} ]; do sleep 0.05; done"],
+                               env=self.env, stderr=subprocess.PIPE)
+        self.wait_for(lambda: os.path.exists(marker), "the program did not start")
+        shutil.rmtree(os.path.join(self.pools, "default"))
+        os.unlink(marker)
+        _, err = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn(f"{self.dir}/.cairn-claim".encode(), err)
 
 
 class Kept(Drain):
