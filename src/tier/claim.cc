@@ -5,6 +5,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>  // RENAME_NOREPLACE too
 #include <vector>
 
@@ -90,6 +91,32 @@ int64_t hand_on(int directory) {
   return result;
 }
 
+// The claim's text; 0 or -errno. Others may write to the directory, so under the claim's name can lie
+// what would hold us up for ever or never end: EUCLEAN unless it is a file, and a small one.
+int64_t read_claim(int directory, std::string* text) {
+  constexpr size_t most_bytes = size_t{64} << 10;
+  const int64_t opened =
+      sys::openat(directory, claim_file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (opened == -ELOOP || opened == -ENXIO) return -EUCLEAN;  // a link, a socket
+  if (opened < 0) return opened;
+  const sys::Descriptor file(static_cast<int>(opened));
+  struct stat st = {};
+  if (const int64_t result = sys::fstat(file.get(), &st); result < 0) return result;
+  if (!S_ISREG(st.st_mode)) return -EUCLEAN;
+  text->assign(most_bytes + 1, '\0');
+  const int64_t n = sys::pread(file.get(), text->data(), text->size(), 0);
+  text->resize(static_cast<size_t>(std::max<int64_t>(n, 0)));
+  if (n < 0) return n;
+  return text->size() > most_bytes ? -EUCLEAN : 0;
+}
+
+Status unreadable(int64_t result, const std::string& directory) {
+  if (result == -EUCLEAN)
+    return fail(EUCLEAN, "%s: is no claim of Cairn's (no regular file, or larger than 64 KiB)",
+                path_of(directory).c_str());
+  return sys::failed(result, "claim", path_of(directory));
+}
+
 // Joins the claim `text` of the same job: true if it still stood when that was known to all.
 Result<bool> join_claim(int directory, const std::string& path, const Claim& own,
                         const std::string& text) {
@@ -97,8 +124,7 @@ Result<bool> join_claim(int directory, const std::string& path, const Claim& own
   const int64_t result = publish(directory, name.c_str(), text_of(own));
   if (result < 0 && result != -EEXIST) return sys::failed(result, "cannot be claimed", path);
   std::string now;
-  if (sys::read_file(path_of(path).c_str(), &now) == 0 &&
-      (now == text || claim_of(now).uuid == own.uuid))
+  if (read_claim(directory, &now) == 0 && (now == text || claim_of(now).uuid == own.uuid))
     return true;
   sys::unlinkat(directory, name.c_str(), 0);
   return false;
@@ -139,7 +165,7 @@ Status busy(const Claim& claim, const std::string& directory) {
 // Removes a void claim, unless somebody else was faster: among those of one host that find it void,
 // the kernel's lock on the file itself decides.
 void remove_void(int directory, const std::string& text) {
-  const int64_t opened = sys::openat(directory, claim_file, O_RDWR | O_NOFOLLOW);
+  const int64_t opened = sys::openat(directory, claim_file, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
   if (opened < 0) return;
   const sys::Descriptor file(static_cast<int>(opened));
   struct flock lock = {};
@@ -214,9 +240,9 @@ Status take_claim(file::FileSystem& fs, const std::string& directory, const std:
     if (result == 0) return Status();
     if (result != -EEXIST) return sys::failed(result, "cannot be claimed", directory);
     std::string text;
-    const int64_t read = sys::read_file(path_of(directory).c_str(), &text);
+    const int64_t read = read_claim(fd.get(), &text);
     if (read == -ENOENT) continue;
-    if (read < 0) return sys::failed(read, "claim", path_of(directory));
+    if (read < 0) return unreadable(read, directory);
     const Claim other = claim_of(text);
     if (other.host == own.host && other.uuid == own.uuid) return Status();
     if (!own.job.empty() && other.job == own.job) {
@@ -241,9 +267,9 @@ Status drop_claim(const file::FileSystem& fs, const std::string& directory) {
   // First, so that nobody hands the claim on to who is leaving.
   sys::unlinkat(fd.get(), joined_name(own).c_str(), 0);
   std::string text;
-  const int64_t read = sys::read_file(path_of(directory).c_str(), &text);
+  const int64_t read = read_claim(fd.get(), &text);
   if (read == -ENOENT || read == -ENOTDIR) return Status();
-  if (read < 0) return sys::failed(read, "claim", path_of(directory));
+  if (read < 0) return unreadable(read, directory);
   const Claim other = claim_of(text);
   if (other.host != own.host || other.uuid != own.uuid) return Status();
   const int64_t result = hand_on(fd.get());

@@ -1,4 +1,5 @@
 // Who may cover a directory, with whom, and how a cover ends.
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -110,6 +111,29 @@ TEST_F(ClaimTest, TheClaimOfADrainedCoverThatNobodyUsesIsTakenOver) {
   }
   std::string detail;
   EXPECT_EQ(open_elsewhere(second, lower_, "job-2", &detail), 0) << detail;
+}
+
+// A FIFO hung, a link to /dev/zero took all memory.
+TEST_F(ClaimTest, WhatIsNoFileUnderTheClaimsNameIsRefused) {
+  const std::string claim = lower_ + "/.cairn-claim";
+  const auto refused = [&](const char* what) {
+    SCOPED_TRACE(what);
+    std::string detail;
+    EXPECT_EQ(open_elsewhere(pool_, lower_, "j", &detail), -EUCLEAN);
+    EXPECT_NE(detail.find(claim), std::string::npos) << detail;
+    EXPECT_TRUE(fs::exists(fs::symlink_status(claim)));
+    fs::remove(claim);
+  };
+  ASSERT_EQ(mkfifo(claim.c_str(), 0600), 0);
+  refused("a FIFO");
+  fs::create_symlink("/dev/zero", claim);
+  refused("a link");
+  fs::create_directory(claim);
+  refused("a directory");
+  put(claim, std::string((64 << 10) + 1, 'x'));
+  refused("a large file");
+  std::string detail;
+  EXPECT_EQ(open_elsewhere(pool_, lower_, "j", &detail), 0) << detail;
 }
 
 TEST_F(ClaimTest, JoiningNeedsACover) {
