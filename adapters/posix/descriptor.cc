@@ -126,17 +126,28 @@ static bool take_number(const char** text, uint64_t* number) {
   return true;
 }
 
-bool read_name(int fd, cairn_file_id* id) {
-  char text[PATH_MAX + 64];
+// What stands after the pool in a link of ours; nullptr: another descriptor.
+static const char* read_link(int fd, char* text, size_t capacity) {
   int before = errno;
-  ssize_t length = real::readlinkat(fd, "", text, sizeof text - 1);
+  ssize_t length = real::readlinkat(fd, "", text, capacity - 1);
   errno = before;
-  if (length <= 0) return false;
+  if (length <= 0) return nullptr;
   text[length] = '\0';
   size_t pool = strlen(pool_path);
-  if (strncmp(text, "cairn:", 6) != 0 || strncmp(text + 6, pool_path, pool) != 0) return false;
-  const char* at = text + 6 + pool;
-  return take_number(&at, &id->slot) && take_number(&at, &id->generation);
+  if (strncmp(text, "cairn:", 6) != 0 || strncmp(text + 6, pool_path, pool) != 0) return nullptr;
+  const char* rest = text + 6 + pool;
+  return *rest == '\0' || *rest == ':' ? rest : nullptr;
+}
+
+bool is_ours(int fd) {
+  char text[PATH_MAX + 64];
+  return read_link(fd, text, sizeof text) != nullptr;
+}
+
+bool read_name(int fd, cairn_file_id* id) {
+  char text[PATH_MAX + 64];
+  const char* at = read_link(fd, text, sizeof text);
+  return at != nullptr && take_number(&at, &id->slot) && take_number(&at, &id->generation);
 }
 
 int guard_directory() {

@@ -4,8 +4,8 @@
 // fcntl, close, fork and exec work on it in the kernel, and a data call on it that did not come through
 // us gets EBADF. The link is removed as soon as it is open; its text can still be read from the
 // descriptor. All descriptors of a process are duplicates of one (one system call each). Where
-// another process is to recognise one, after exec or through a socket, it is replaced by one whose
-// link names pool, slot and generation.
+// another process is to recognise one that comes through a socket, one is sent in its place whose link names
+// pool, slot and generation; after exec, a list says which is which (handover.cc).
 //
 // Private descriptors belong to the engine and to us. They lie at high numbers and are invisible to the
 // program's close, close_range, dup2 and the like.
@@ -27,6 +27,8 @@ int make(bool close_on_exec, int least = 0);
 int make_named(cairn_file* file);
 // What a descriptor of make_named() names; false for every other.
 bool read_name(int fd, cairn_file_id* id);
+// Was it made here, by this process or another of the pool?
+bool is_ours(int fd);
 
 // A removed, empty directory; private. -errno.
 int guard_directory();

@@ -1,14 +1,16 @@
 // From a process to the program that takes its place.
 //
-//   CAIRN_EXEC=NOTE:FD[=LOCK][+OWN],...   NOTE is the descriptor of cairn_exec_prepare; each FD is a Cairn file, on
-//                                         a link that names it; LOCK its companion; OWN the one that the
-//                                         process's POSIX locks on that file are on
-//   CAIRN_CWD=...                         see cwd.h
+//   CAIRN_EXEC=NOTE:LIST   NOTE is the descriptor of cairn_exec_prepare, LIST a file in memory that says which
+//                          descriptors are Cairn files: a Head, and a Handed for each
+//   CAIRN_CWD=...          see cwd.h
 //
-// Both are of use to the next program only, and are taken out of its environment when it starts.
+// Both are of use to the next program only, and are taken out of its environment when it starts. The
+// descriptors themselves stay as they are: to put something that names its file in the place of one could
+// hit what another thread has just opened under that number.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "posix/calls.h"
 #include "posix/covered.h"
@@ -38,72 +40,134 @@ bool has_inheritable_files() {
   return false;
 }
 
-// Puts a descriptor that names the file in the place of `fd`, which a stranger could not recognise.
-static int put_name(int fd, cairn_file* file) {
-  int named = descriptor::make_named(file);
-  if (named < 0) return named;
-  int error = real::dup3(named, fd, 0) < 0 ? -errno : 0;
-  real::close(named);
-  return error;
-}
+namespace {
 
-// files_ becomes ":FD[=LOCK][+OWN],...".
-int Handover::name_files() {
+struct Head {
+  char magic[16];
+  uint64_t count;
+};
+constexpr char kMagic[16] = "cairn handover";
+
+struct Handed {
+  cairn_file_id id;
+  int32_t fd;
+  int32_t first;  // the lowest descriptor of the same description: itself, if it has no other
+  int32_t lock;   // companion of the description; -1: none
+  int32_t own;    // the companion that the process's POSIX locks on that file are on; -1: none
+};
+
+// The files to hand over. Other threads may close them meanwhile: each is held until the pool knows that
+// the next program has it.
+class Handing {
+ public:
+  ~Handing() {
+    for (size_t i = 0; i < count_; ++i) table::drop(entries_[i]);
+    free(entries_);
+    free(files_);
+    free(list_);
+  }
+  // Takes those that outlive an exec. 0 or a negative errno.
+  int collect();
+  size_t count() const { return count_; }
+  cairn_file* const* files() const { return files_; }
+  // A descriptor of the list; a negative errno.
+  int write() const;
+
+ private:
+  size_t list_bytes() const { return sizeof(Head) + count_ * sizeof(Handed); }
+  Handed* handed() const { return reinterpret_cast<Handed*>(list_ + 1); }
+
+  Entry** entries_ = nullptr;
+  cairn_file** files_ = nullptr;
+  Head* list_ = nullptr;
+  size_t count_ = 0;
+};
+
+int Handing::collect() {
   int most = table::highest.load();
-  auto** files =
-      static_cast<cairn_file**>(malloc(sizeof(cairn_file*) * static_cast<size_t>(most + 2)));
-  if (files == nullptr) return -ENOMEM;
-  size_t count = 0, length = 0;
-  int error = 0;
-  for (int fd = 0; fd <= most && error == 0; ++fd) {
+  auto room = static_cast<size_t>(most + 1);
+  entries_ = static_cast<Entry**>(malloc(room * sizeof(Entry*)));
+  files_ = static_cast<cairn_file**>(malloc(room * sizeof(cairn_file*)));
+  list_ = static_cast<Head*>(malloc(sizeof(Head) + room * sizeof(Handed)));
+  if (entries_ == nullptr || files_ == nullptr || list_ == nullptr) return -ENOMEM;
+  for (int fd = 0; fd <= most; ++fd) {
     if (!is_inheritable(fd)) continue;
-    table::Use use(fd);
-    if (!use) continue;
-    error = put_name(fd, use->file);
-    files[count++] = use->file;
-    int lock = use->lock_fd.load();
-    size_t room = sizeof files_ - length;
-    int own = locks::process_companion(use->ino);
-    char companions[32] = "";
-    int used = lock >= 0 ? snprintf(companions, sizeof companions, "=%d", lock) : 0;
-    if (own >= 0)
-      snprintf(companions + used, sizeof companions - static_cast<size_t>(used), "+%d", own);
-    int wrote = snprintf(files_ + length, room, "%c%d%s", length == 0 ? ':' : ',', fd, companions);
-    if (static_cast<size_t>(wrote) >= room) {
-      files_[length] = '\0';
-      log(Level::kWarning, "too many open files to hand over to a program: the last ones are lost");
-      break;
-    }
-    length += static_cast<size_t>(wrote);
+    Entry* entry = table::acquire(fd);
+    if (entry == nullptr) continue;
+    int lock = entry->lock_fd.load(), own = locks::process_companion(entry->ino);
     if (lock >= 0) real::fcntl(lock, F_SETFD, nullptr);
     if (own >= 0) real::fcntl(own, F_SETFD, nullptr);
+    Handed& one = handed()[count_];
+    one = {{}, fd, fd, lock, own};
+    cairn_file_get_id(entry->file, &one.id);
+    for (size_t i = 0; i < count_; ++i) {
+      if (entries_[i] != entry) continue;
+      one.first = handed()[i].fd;
+      break;
+    }
+    entries_[count_] = entry;
+    files_[count_++] = entry->file;
   }
-  if (error == 0 && count > 0) {
-    exec_fd_ = cairn_exec_prepare(pool, files, count);
-    if (exec_fd_ < 0) error = exec_fd_;
+  memcpy(list_->magic, kMagic, sizeof kMagic);
+  list_->count = count_;
+  return 0;
+}
+
+int Handing::write() const {
+  int fd = memfd_create("cairn-handover", MFD_CLOEXEC);
+  if (fd < 0) return -errno;
+  const char* at = reinterpret_cast<const char*>(list_);
+  for (size_t left = list_bytes(); left > 0;) {
+    ssize_t wrote = real::write(fd, at, left);
+    if (wrote <= 0) {
+      int error = wrote < 0 ? -errno : -ENOSPC;
+      real::close(fd);
+      return error;
+    }
+    at += wrote;
+    left -= static_cast<size_t>(wrote);
   }
-  free(files);
-  return error;
+  fd = descriptor::keep_private(fd);
+  real::fcntl(fd, F_SETFD, nullptr);
+  return fd;
+}
+
+}  // namespace
+
+int Handover::hand_over_files() {
+  Handing handing;
+  int error = handing.collect();
+  if (error < 0 || handing.count() == 0) return error;
+  if ((list_fd_ = handing.write()) < 0) return list_fd_;
+  exec_fd_ = cairn_exec_prepare(pool, handing.files(), handing.count());
+  return exec_fd_ < 0 ? exec_fd_ : 0;
+}
+
+void Handover::describe_directory() {
+  directory_[0] = '\0';
+  cwd::describe(directory_, sizeof directory_);
 }
 
 int Handover::prepare() {
-  files_[0] = directory_[0] = '\0';
-  cwd::describe(directory_, sizeof directory_);
+  describe_directory();
   if (pool == nullptr) return 0;
   if (table::covered_fds.load() == 0) return 0;
   int before = errno;
-  int error = name_files();
+  int error = hand_over_files();
+  if (error < 0) {
+    errno = -error;
+    log(Level::kError, "open covered files cannot be handed over: ", strerrordesc_np(-error));
+    cancel();
+  }
   errno = before;
-  if (error < 0)
-    log(Level::kError, "open covered files cannot be handed over: ", cairn_last_error());
   return error;
 }
 
 void Handover::cancel() {
-  if (exec_fd_ < 0) return;
   int before = errno;
-  cairn_exec_cancel(pool, exec_fd_);
-  exec_fd_ = -1;
+  if (list_fd_ >= 0) descriptor::close_private(list_fd_);
+  if (exec_fd_ >= 0) cairn_exec_cancel(pool, exec_fd_);
+  list_fd_ = exec_fd_ = -1;
   errno = before;
 }
 
@@ -122,7 +186,7 @@ char* const* Handover::environment(char* const* from, char** room) {
     room[count++] = from[i];
   }
   if (exec_fd_ >= 0) {
-    snprintf(note_, sizeof note_, "CAIRN_EXEC=%d%s", exec_fd_, files_);
+    snprintf(note_, sizeof note_, "CAIRN_EXEC=%d:%d", exec_fd_, list_fd_);
     room[count++] = note_;
   }
   if (directory_[0] != '\0') room[count++] = directory_;
@@ -130,38 +194,35 @@ char* const* Handover::environment(char* const* from, char** room) {
   return room;
 }
 
-// One "FD[=LOCK][+OWN]"; where it ends.
-static const char* adopt_one(const char* text) {
-  char* end;
-  int fd = static_cast<int>(strtol(text, &end, 10));
-  int lock = *end == '=' ? static_cast<int>(strtol(end + 1, &end, 10)) : -1;
-  int own = *end == '+' ? static_cast<int>(strtol(end + 1, &end, 10)) : -1;
-  cairn_file_id id;
-  if (end == text || !descriptor::read_name(fd, &id)) return end;
+// The description is known under another number: one entry.
+static bool adopt_duplicate(const Handed& handed) {
+  if (handed.first == handed.fd) return false;
+  table::Use use(handed.first);
+  cairn_file_id known;
+  if (!use) return false;
+  cairn_file_get_id(use->file, &known);
+  if (known.slot != handed.id.slot || known.generation != handed.id.generation) return false;
+  table::enter(handed.fd, use.get());
+  return true;
+}
+
+static void adopt_one(const Handed& handed) {
+  // One that a program on the way, which does not know us, has closed or replaced.
+  if (!descriptor::is_ours(handed.fd)) return;
+  if (adopt_duplicate(handed)) return;
   cairn_file* file = nullptr;
-  int error = cairn_file_adopt(pool, id, &file);
+  int error = cairn_file_adopt(pool, handed.id, &file);
   if (error < 0) {
     log(Level::kError, "an inherited file is lost: ", cairn_last_error());
-    return end;
+    return;
   }
-  if (own >= 0) locks::adopt_process_companion(cairn_file_ino(file), own);
-  // The same description under another number: one entry.
-  for (int other = 0; other < fd; ++other) {
-    table::Use use(other);
-    cairn_file_id known;
-    if (!use) continue;
-    cairn_file_get_id(use->file, &known);
-    if (known.slot != id.slot || known.generation != id.generation) continue;
-    table::enter(fd, use.get());
-    cairn_close(file);
-    return end;
-  }
+  if (handed.own >= 0) locks::adopt_process_companion(cairn_file_ino(file), handed.own);
   cairn_stat st;
   unsigned type = cairn_fstat(file, &st) == 0 ? st.mode : 0;
   Entry* entry = table::make(kind_of(type, cairn_file_get_flags(file)), file);
   if (entry == nullptr) {
     cairn_close(file);
-    return end;
+    return;
   }
   entry->cover = &covers[0];
   char path[PATH_MAX];
@@ -170,14 +231,28 @@ static const char* adopt_one(const char* text) {
         cairn_path_of(pool, covers[i].top, entry->ino, path, sizeof path) >= 0)
       entry->cover = &covers[i];
   }
-  if (lock >= 0) {
-    real::fcntl(lock, F_SETFD, reinterpret_cast<void*>(intptr_t{FD_CLOEXEC}));
-    table::enter_private(lock);
-    entry->lock_fd = lock;
+  if (handed.lock >= 0) {
+    real::fcntl(handed.lock, F_SETFD, reinterpret_cast<void*>(intptr_t{FD_CLOEXEC}));
+    table::enter_private(handed.lock);
+    entry->lock_fd = handed.lock;
   }
-  table::enter(fd, entry);
+  table::enter(handed.fd, entry);
   table::drop(entry);
-  return end;
+}
+
+// False: the descriptor is no such list.
+static bool adopt_list(int list) {
+  Head head;
+  if (real::pread(list, &head, sizeof head, 0) != sizeof head ||
+      memcmp(head.magic, kMagic, sizeof kMagic) != 0)
+    return false;
+  for (uint64_t i = 0; i < head.count; ++i) {
+    Handed handed;
+    auto at = static_cast<off_t>(sizeof head + i * sizeof handed);
+    if (real::pread(list, &handed, sizeof handed, at) != sizeof handed) break;
+    adopt_one(handed);
+  }
+  return true;
 }
 
 // CAIRN_EXEC in the new program.
@@ -185,8 +260,12 @@ static void adopt(const char* value) {
   char* end;
   int note = static_cast<int>(strtol(value, &end, 10));
   if (*end != ':' || attach() < 0) return;
+  int list = static_cast<int>(strtol(end + 1, &end, 10));
   table::enter_private(note);
-  for (const char* text = end; *text == ':' || *text == ',';) text = adopt_one(text + 1);
+  table::enter_private(list);
+  bool known = adopt_list(list);
+  table::leave(list);
+  if (known) real::close(list);
   cairn_exec_adopt(pool, note);
   table::leave(note);
   for (int fd = 0; fd <= 2; ++fd) {

@@ -18,6 +18,8 @@ class Handover {
  public:
   // Makes what is needed, in the process that is about to become the program. 0 or a negative errno.
   int prepare();
+  // The working directory alone, for a program that starts in a process of its own without open files.
+  void describe_directory();
   // The program could not be started.
   void cancel();
   // `environment` with what was prepared; in `room` of environment_room() pointers.
@@ -25,10 +27,10 @@ class Handover {
   static size_t environment_room(char* const* from);
 
  private:
-  int name_files();
+  int hand_over_files();
   int exec_fd_ = -1;
-  char files_[8192];
-  char note_[8192 + 32];
+  int list_fd_ = -1;
+  char note_[48];
   char directory_[PATH_MAX + 128];
 };
 

@@ -211,9 +211,10 @@ static int spawn_by_fork(pid_t* pid, const Order& order) {
 static int spawn(pid_t* pid, const Order& order) {
   if (!outside(order.path) || touches_covered(order.actions) || has_inheritable_files())
     return spawn_by_fork(pid, order);
-  // The working directory alone fits into the environment.
+  // Files that other threads open meanwhile are not the child's to have: describing them, too, would keep a
+  // place in the pool for a program that does not know of it.
   Handover handover;
-  handover.prepare();
+  handover.describe_directory();
   auto** room =
       static_cast<char**>(alloca(Handover::environment_room(order.environment) * sizeof(char*)));
   char* const* environment = handover.environment(order.environment, room);

@@ -71,4 +71,41 @@ static void processes(void) {
   show_file("sent");
 }
 
-PARTS({"processes", processes})
+/* A program that inherits more files than a process usually has: the first and the last, twice open. */
+static void many(void) {
+  enum { kMany = 3000 };
+  struct rlimit limit;
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max < 8192 ? limit.rlim_max : 8192;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  int first = -1, last = -1, count = 0;
+  for (; count < kMany; ++count) {
+    snprintf(buffer, 32, "file %d", count);
+    int fd = open(buffer, O_RDWR | O_CREAT, 0644);
+    if (fd < 0) break;
+    if (first < 0) first = fd;
+    last = fd;
+  }
+  SHOW(count);
+  int again = dup(last);
+  char first_text[16], last_text[16], again_text[16];
+  snprintf(first_text, sizeof first_text, "%d", first);
+  snprintf(last_text, sizeof last_text, "%d", last);
+  snprintf(again_text, sizeof again_text, "%d", again);
+  fflush(stdout);
+  if (fork() == 0) {
+    execlp("bash", "bash", "-c", "echo first >&$0; echo last >&$1; echo again >&$2", first_text,
+           last_text, again_text, (char*)NULL);
+    _exit(1);
+  }
+  int status = -1;
+  wait(&status);
+  SHOW(status);
+  show_file("file 0");
+  show_file(buffer);
+  if (chdir("..") != 0 || system("rm -r many") != 0 || mkdir("many", 0755) != 0 ||
+      chdir("many") != 0)
+    printf("files are left\n");
+}
+
+PARTS({"processes", processes}, {"many", many})
