@@ -59,14 +59,17 @@ static void enter_by_path(Cover* cover, const char* path) {
   }
 }
 
-Where where() {
-  Where now = state.load(std::memory_order_acquire);
-  if (now != Where::kUnknown) return now;
-  int before = errno;
+// One thread finds out where the process is. Another one that looked for itself meanwhile would ask the kernel,
+// which knows nothing of what was inherited, and take a covered directory for one outside.
+static pthread_mutex_t finding_out = PTHREAD_MUTEX_INITIALIZER;
+
+Still::Still() { pthread_mutex_lock(&finding_out); }
+Still::~Still() { pthread_mutex_unlock(&finding_out); }
+
+static void find_out() {
   char path[PATH_MAX];
   if (inherited_path[0] != '\0') {
     memcpy(path, inherited_path, sizeof path);
-    inherited_path[0] = '\0';
   } else if (real::getcwd(path, sizeof path) == nullptr || path[0] != '/') {
     path[0] = '\0';
   }
@@ -75,6 +78,17 @@ Where where() {
   } else {
     memcpy(kernel_path, path, sizeof path);
     state.store(path[0] != '\0' && is_ancestor(path) ? Where::kAncestor : Where::kOutside);
+  }
+  inherited_path[0] = '\0';
+}
+
+Where where() {
+  Where now = state.load(std::memory_order_acquire);
+  if (now != Where::kUnknown) return now;
+  int before = errno;
+  {
+    Still still;
+    if (state.load() == Where::kUnknown) find_out();
   }
   errno = before;
   return state.load();
@@ -114,6 +128,7 @@ int enter(Cover* cover, cairn_ino ino) {
   }
   unpin();
   pin = held;
+  inherited_path[0] = '\0';
   covered_place = {cover, ino};
   state.store(Where::kCovered, std::memory_order_release);
   return 0;
@@ -121,6 +136,7 @@ int enter(Cover* cover, cairn_ino ino) {
 
 // "device:inode:ours:path": the first two are the kernel's directory, to know that nobody moved since.
 size_t describe(char* text, size_t capacity) {
+  Still still;
   // What was inherited and not looked at goes on as it is.
   bool untouched = inherited_path[0] != '\0';
   if (!untouched && (state.load() != Where::kCovered || covered_place.ino == 0)) return 0;

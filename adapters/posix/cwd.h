@@ -22,6 +22,18 @@ struct Current {
   cairn_ino ino;
 };
 
+// While it lives, no thread is finding out where the process is, nor does a handler run here.
+class Still {
+ public:
+  Still();
+  ~Still();
+  Still(const Still&) = delete;
+  Still& operator=(const Still&) = delete;
+
+ private:
+  Inside inside_;
+};
+
 // Cheap; asks the kernel after a change.
 Where where();
 // The kernel's path, if outside; nullptr if it has none.

@@ -3,6 +3,8 @@
 #include <pthread.h>
 
 #include "posix/calls.h"
+#include "posix/covered.h"
+#include "posix/cwd.h"
 #include "posix/locks.h"
 #include "posix/log.h"
 #include "posix/mappings.h"
@@ -61,7 +63,12 @@ namespace serve {
 
 // vfork comes here too: a child that shares its parent's memory would share the parent's place in the
 // pool, and end both.
-pid_t fork() { return real::fork(); }
+pid_t fork() {
+  if (!active()) return real::fork();
+  // A child would wait for ever for a thread that it does not have.
+  cwd::Still still;
+  return real::fork();
+}
 
 pid_t _Fork() {
   if (pool == nullptr) return real::_Fork();

@@ -13,6 +13,32 @@
 
 namespace posix {
 
+// What a call of system has set aside, for as long as any is under way: a thread that came second would find
+// what the first has set, and leave that behind.
+static pthread_mutex_t waiting_mutex = PTHREAD_MUTEX_INITIALIZER;
+static int waiting;
+static struct sigaction kept_interrupt, kept_quit;
+
+static void ignore_keys() {
+  pthread_mutex_lock(&waiting_mutex);
+  if (waiting++ == 0) {
+    struct sigaction ignore = {};
+    ignore.sa_handler = SIG_IGN;
+    real::sigaction(SIGINT, &ignore, &kept_interrupt);
+    real::sigaction(SIGQUIT, &ignore, &kept_quit);
+  }
+  pthread_mutex_unlock(&waiting_mutex);
+}
+
+static void heed_keys() {
+  pthread_mutex_lock(&waiting_mutex);
+  if (--waiting == 0) {
+    real::sigaction(SIGINT, &kept_interrupt, nullptr);
+    real::sigaction(SIGQUIT, &kept_quit, nullptr);
+  }
+  pthread_mutex_unlock(&waiting_mutex);
+}
+
 static bool child_needs_us() {
   return active() && (cwd::where() == cwd::Where::kCovered || has_inheritable_files());
 }
@@ -46,21 +72,19 @@ static FILE* remember(FILE* stream, pid_t pid) {
 namespace serve {
 
 int system(const char* command) {
-  if (command == nullptr || !child_needs_us()) return real::system(command);
-  struct sigaction ignore = {}, interrupt, quit;
-  ignore.sa_handler = SIG_IGN;
+  // Ours also where the C library's would do, so that all calls set the same things aside.
+  if (command == nullptr || !active()) return real::system(command);
   sigset_t child, mask;
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);
-  real::sigaction(SIGINT, &ignore, &interrupt);
-  real::sigaction(SIGQUIT, &ignore, &quit);
+  ignore_keys();
   pthread_sigmask(SIG_BLOCK, &child, &mask);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t defaults;
   sigemptyset(&defaults);
-  if (interrupt.sa_handler != SIG_IGN) sigaddset(&defaults, SIGINT);
-  if (quit.sa_handler != SIG_IGN) sigaddset(&defaults, SIGQUIT);
+  if (kept_interrupt.sa_handler != SIG_IGN) sigaddset(&defaults, SIGINT);
+  if (kept_quit.sa_handler != SIG_IGN) sigaddset(&defaults, SIGQUIT);
   posix_spawnattr_setsigdefault(&attributes, &defaults);
   posix_spawnattr_setsigmask(&attributes, &mask);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
@@ -77,8 +101,7 @@ int system(const char* command) {
       break;
     }
   }
-  real::sigaction(SIGINT, &interrupt, nullptr);
-  real::sigaction(SIGQUIT, &quit, nullptr);
+  heed_keys();
   pthread_sigmask(SIG_SETMASK, &mask, nullptr);
   if (error != 0) errno = error;
   return status;

@@ -103,7 +103,7 @@ void Inside::deliver() {
 
 void Inside::leave_in_child() {
   depth = depth - 1;
-  if (depth != 0 || !held) return;
+  if (!held) return;
   held = false;
   set_mask(kept.mask);
 }
