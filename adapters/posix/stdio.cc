@@ -8,6 +8,7 @@
 #include "posix/covered.h"
 #include "posix/log.h"
 #include "posix/standard_streams.h"
+#include "posix/stream_turn.h"
 #include "posix/table.h"
 
 namespace posix {
@@ -72,6 +73,7 @@ static int seek_stream(void* cookie, off64_t* offset, int whence) {
 
 static int close_stream(void* cookie) {
   auto* stream = static_cast<Stream*>(cookie);
+  if (stream == nullptr) return 0;  // given away (stream_turn.h)
   int fd = stream->fd;
   leave(stream);
   streams::forget(stream->file);
@@ -103,17 +105,22 @@ static int flags_of(const char* mode) {
   return flags;
 }
 
-FILE* make_stream(int fd, const char* mode) {
+// Not entered yet.
+static Stream* make_cookie(int fd, const char* mode) {
   auto* stream = static_cast<Stream*>(calloc(1, sizeof(Stream)));
   if (stream == nullptr) return nullptr;
   stream->fd = fd;
   stream->pushed_back = WEOF;
   char plain[3] = {mode[0], strchr(mode, '+') != nullptr ? '+' : '\0', '\0'};
   stream->file = fopencookie(stream, plain, {read_stream, write_stream, seek_stream, close_stream});
-  if (stream->file == nullptr) {
-    free(stream);
-    return nullptr;
-  }
+  if (stream->file != nullptr) return stream;
+  free(stream);
+  return nullptr;
+}
+
+FILE* make_stream(int fd, const char* mode) {
+  Stream* stream = make_cookie(fd, mode);
+  if (stream == nullptr) return nullptr;
   enter(stream);
   return stream->file;
 }
@@ -135,17 +142,20 @@ static FILE* open_stream(const char* path, const char* mode) {
   return file;
 }
 
-// The stream's file is now `fd`, under the number it had.
-static FILE* replace_file(FILE* file, Stream* stream, int fd, int flags) {
-  int number = stream != nullptr ? stream->fd : real::fileno(file);
-  if (number < 0) {
-    // Closed before: any number will do for a stream of ours.
-    return nullptr;
-  }
+// `fd` under the number that a stream has, or had.
+static int put_under(int fd, int number, int flags) {
+  if (number < 0 || fd == number) return fd;
   int landed = serve::dup3(fd, number, flags & O_CLOEXEC);
   serve::close(fd);
-  if (landed < 0) return nullptr;
+  return landed;
+}
+
+// The stream's file is now `fd`, under the number it had.
+static FILE* replace_file(FILE* file, Stream* stream, int fd, int flags) {
+  int number = put_under(fd, stream != nullptr ? stream->fd : file->_fileno, flags);
+  if (number < 0) return nullptr;
   if (stream == nullptr) return streams::current(number, file);
+  stream->fd = number;
   // fopencookie's mode is fixed at birth; the flags below are what it made of it (libio.h).
   constexpr int kNoReads = 4, kNoWrites = 8, kAppending = 0x1000;
   file->_flags &= ~(kNoReads | kNoWrites | kAppending);
@@ -155,6 +165,43 @@ static FILE* replace_file(FILE* file, Stream* stream, int fd, int flags) {
   stream->orientation = 0;
   stream->pushed_back = WEOF;
   return streams::current(number, file);
+}
+
+// A stream of the C library's is one of ours from now on, on `fd` under the number it had.
+static FILE* turn_stream(FILE* file, int fd, const char* mode, int flags) {
+  int before = errno;
+  // The C library frees what belongs to the file that it was on: buffers, conversions. The number stays.
+  Stream* stream =
+      real::freopen("/dev/null", "r+", file) != nullptr ? make_cookie(-1, mode) : nullptr;
+  int number = stream != nullptr ? put_under(fd, real::fileno(file), flags) : -1;
+  if (stream == nullptr) serve::close(fd);
+  if (number < 0) {
+    if (stream != nullptr) real::fclose(stream->file);
+    return nullptr;
+  }
+  FILE* donor = stream->file;
+  streams::turn(file, donor, stream);
+  stream->file = file;
+  stream->fd = number;
+  enter(stream);
+  real::fclose(donor);
+  errno = before;
+  return file;
+}
+
+// freopen has failed: the stream is closed, and still there to be closed or reopened.
+static FILE* reopen_failed(FILE* file, Stream* stream) {
+  int error = errno;
+  if (stream != nullptr) {
+    serve::close(stream->fd);
+    stream->fd = -1;
+  } else {
+    int fd = real::fileno(file);
+    if (fd >= 0) table::leave(fd);
+    real::freopen("", "r", file);
+  }
+  errno = error;
+  return nullptr;
 }
 
 namespace serve {
@@ -195,21 +242,18 @@ FILE* freopen(const char* path, const char* mode, FILE* file) {
     path = again;
   }
   int fd = serve::open(path, flags, 0666);
-  if (fd < 0) {
-    int error = errno;
-    serve::fclose(file);
-    errno = error;
-    return nullptr;
-  }
   __fpurge(file);
   clearerr(file);
-  int number = stream != nullptr ? stream->fd : real::fileno(file);
+  if (fd < 0) return reopen_failed(file, stream);
+  if ((flags & O_APPEND) != 0) serve::lseek(fd, 0, SEEK_END);
+  int number = stream != nullptr ? stream->fd : file->_fileno;
   if (stream == nullptr && (number < 0 || number > 2 || !streams::is_standard(number, file))) {
-    // A stream of the C library's cannot become one of ours in its place.
     if (!table::is_covered(fd)) {
       serve::close(fd);
       return real::freopen(path, mode, file);
     }
+    if (streams::can_turn(file)) return turn_stream(file, fd, mode, flags);
+    // Nobody reopens what popen or open_memstream gave, and in its place there is no room.
     real::fclose(file);
     FILE* made = make_stream(fd, mode);
     if (made == nullptr) serve::close(fd);
@@ -229,7 +273,7 @@ int fclose(FILE* file) {
 
 int fileno(FILE* file) {
   Stream* stream = stream_of(file);
-  return stream != nullptr ? stream->fd : real::fileno(file);
+  return stream != nullptr ? stream->fd : file->_fileno;
 }
 
 FILE* tmpfile() {

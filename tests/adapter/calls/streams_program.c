@@ -70,6 +70,71 @@ static void streams(void) {
   show_file("wide");
 }
 
+/* freopen gives back what it was given, also to those who do not look. */
+static void reopened(void) {
+  close(make("in", "abc"));
+  FILE* f = fopen("/dev/null", "r");
+  SHOW(freopen("in", "r", f) == f);
+  SHOW(fgetc(f));
+  SHOW(fclose(f));
+  static char own[100];
+  f = fopen("/dev/null", "w");
+  setvbuf(f, own, _IOFBF, sizeof own);
+  fputs("gone\n", f);
+  int number = fileno(f);
+  SHOW(freopen("log", "w", f) != NULL);
+  SHOW(fileno(f) == number);
+  SHOW(fprintf(f, "by the old pointer %d\n", 1));
+  SHOW(fflush(f));
+  show_file("log");
+  SHOW(freopen("log", "a", f) == f);
+  SHOW(ftell(f));
+  SHOW(fputs("more\n", f) >= 0);
+  SHOW(freopen("/dev/null", "w", f) == f);
+  SHOW(fputs("gone\n", f) >= 0);
+  SHOW(freopen("log", "r+", f) == f);
+  SHOW(fileno(f) == number);
+  while (fgets(buffer, 100, f) != NULL) fputs(buffer, stdout);
+  SHOW(feof(f) != 0);
+  SHOW(fclose(f));
+  /* Wide, then bytes. */
+  f = fopen("/dev/null", "r+");
+  SHOW(fwide(f, 1) > 0);
+  SHOW(fputwc(L'x', f));
+  SHOW(freopen("bytes", "w+", f) == f);
+  SHOW(fputs("bytes\n", f) >= 0);
+  rewind(f);
+  SHOW(fgets(buffer, 100, f) != NULL);
+  SHOW(fclose(f));
+  /* It cannot be opened: the stream is closed, and goes on to be one. */
+  f = fopen("/dev/null", "w");
+  SHOW(freopen("none/none", "w", f) != NULL);
+  SHOW(freopen("late", "w", f) == f);
+  SHOW(fputs("late\n", f) >= 0);
+  SHOW(freopen("none/none", "w", f) != NULL);
+  SHOW(freopen("late", "a", f) == f);
+  SHOW(fputs("later\n", f) >= 0);
+  SHOW(fclose(f));
+  show_file("late");
+  /* Its number is free. */
+  f = fopen("/dev/null", "w");
+  close(fileno(f));
+  SHOW(freopen("free", "w", f) == f);
+  SHOW(fputs("free\n", f) >= 0);
+  SHOW(fclose(f));
+  show_file("free");
+  /* A program that is to see it under its number. */
+  fflush(stdout);
+  int saved = dup(1);
+  SHOW(freopen("out", "w", stdout) == stdout);
+  SHOW(fileno(stdout));
+  fflush(stdout);
+  SHOW(system("echo from a shell"));
+  fflush(stdout);
+  dup2(saved, 1);
+  show_file("out");
+}
+
 static void standard(void) {
   fflush(stdout);
   int saved = dup(1), fd = open("standard", O_RDWR | O_CREAT | O_TRUNC, 0644);
@@ -124,4 +189,4 @@ static void printed(void) {
   close(fd);
 }
 
-PARTS({"printed", printed}, {"streams", streams}, {"standard", standard})
+PARTS({"printed", printed}, {"streams", streams}, {"reopened", reopened}, {"standard", standard})
