@@ -48,18 +48,25 @@ int open_fifo(const cairn_stat& st, int flags) {
   return fd < 0 ? -error : fd;
 }
 
+// A link beside a socket's hidden name holds the name that was given to bind. The same process and others are
+// shown it, as long as the socket has a name.
+constexpr char kGiven[] = ".given";
+
+// Of a name in the folder and what is added to it; false: too long.
+static bool path_of(const char* name, const char* addition, char* path, size_t capacity) {
+  folder(path, capacity);
+  size_t length = strlen(path);
+  int wrote = snprintf(path + length, capacity - length, "/%s%s", name, addition);
+  return static_cast<size_t>(wrote) < capacity - length;
+}
+
 void name_removed(const cairn_stat& st) {
   if ((!S_ISFIFO(st.mode) && !S_ISSOCK(st.mode)) || st.nlink > 1) return;
   int before = errno;
   char path[PATH_MAX], name[64];
-  folder(path, sizeof path);
   name_of(st, name, sizeof name);
-  size_t length = strlen(path);
-  if (length + strlen(name) + 2 <= sizeof path) {
-    path[length] = '/';
-    memcpy(path + length + 1, name, strlen(name) + 1);
-    real::unlink(path);
-  }
+  if (path_of(name, "", path, sizeof path)) real::unlink(path);
+  if (S_ISSOCK(st.mode) && path_of(name, kGiven, path, sizeof path)) real::unlink(path);
   errno = before;
 }
 
@@ -76,6 +83,8 @@ static bool path_in(const struct sockaddr* address, socklen_t size, char (&path)
 }
 
 // Names have 107 bytes in an address: the folder goes by its descriptor.
+constexpr char kFolder[] = "/proc/self/fd/";
+
 int Address::stand_for(const cairn_stat& st) {
   directory_ = open_folder();
   if (directory_ < 0) return directory_;
@@ -83,10 +92,41 @@ int Address::stand_for(const cairn_stat& st) {
   name_of(st, name, sizeof name);
   auto* un = reinterpret_cast<struct sockaddr_un*>(&storage_);
   un->sun_family = AF_UNIX;
-  snprintf(un->sun_path, sizeof un->sun_path, "/proc/self/fd/%d/%s", directory_, name);
+  snprintf(un->sun_path, sizeof un->sun_path, "%s%d/%s", kFolder, directory_, name);
   address = reinterpret_cast<const struct sockaddr*>(un);
   size = static_cast<socklen_t>(offsetof(struct sockaddr_un, sun_path) + strlen(un->sun_path) + 1);
   return 0;
+}
+
+void Address::remember_name(const cairn_stat& st) const {
+  int before = errno;
+  char name[64], path[PATH_MAX];
+  name_of(st, name, sizeof name);
+  if (path_of(name, kGiven, path, sizeof path)) real::symlink(path_, path);
+  errno = before;
+}
+
+void show(struct sockaddr* address, socklen_t room, socklen_t* size) {
+  constexpr size_t kPath = offsetof(struct sockaddr_un, sun_path);
+  constexpr size_t kMost = sizeof(sockaddr_un::sun_path);
+  if (address == nullptr || !active() || *size <= kPath || *size > room ||
+      *size > kPath + kMost + 1 || address->sa_family != AF_UNIX)
+    return;
+  char hidden[kMost + 2];
+  memcpy(hidden, reinterpret_cast<const char*>(address) + kPath, *size - kPath);
+  hidden[*size - kPath] = '\0';
+  if (strncmp(hidden, kFolder, sizeof kFolder - 1) != 0) return;
+  const char* name = strrchr(hidden, '/') + 1;
+  char path[PATH_MAX];
+  if (strncmp(name, "special.", 8) != 0 || !path_of(name, kGiven, path, sizeof path)) return;
+  int before = errno;
+  char given[kPath + kMost + 1] = {};
+  ssize_t length = real::readlink(path, given + kPath, kMost);
+  errno = before;
+  if (length <= 0) return;
+  memcpy(given, address, kPath);
+  *size = static_cast<socklen_t>(kPath + static_cast<size_t>(length) + 1);
+  memcpy(address, given, *size < room ? *size : room);
 }
 
 Address::~Address() {
@@ -103,7 +143,9 @@ int Address::make(const struct sockaddr* asked, socklen_t length) {
   if (found.exists) return -EADDRINUSE;
   if (serve::mknod(path_, S_IFSOCK | 0777, 0) != 0) return errno == EEXIST ? -EADDRINUSE : -errno;
   error = find_existing(AT_FDCWD, path_, CAIRN_NOFOLLOW, &found);
-  return error < 0 ? error : stand_for(found.st);
+  if (error < 0 || (error = stand_for(found.st)) < 0) return error;
+  remember_name(found.st);
+  return 0;
 }
 
 void Address::unmake() {

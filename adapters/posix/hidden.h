@@ -14,6 +14,10 @@ int open_fifo(const cairn_stat& st, int flags);
 // A name of this inode has been removed or replaced.
 void name_removed(const cairn_stat& st);
 
+// An address that the kernel has filled in, up to `room` bytes: instead of a hidden name, the one that was
+// given to bind.
+void show(struct sockaddr* address, socklen_t room, socklen_t* size);
+
 // A socket's address: if it is a name in the cover, what the kernel is to be given instead.
 class Address {
  public:
@@ -30,6 +34,7 @@ class Address {
 
  private:
   int stand_for(const cairn_stat& st);
+  void remember_name(const cairn_stat& st) const;
   char path_[128];
   struct sockaddr_storage storage_;
   int directory_ = -1;

@@ -127,15 +127,96 @@ static ssize_t send_named(int socket, const struct msghdr* message, int flags) {
   return sent;
 }
 
-ssize_t recvmsg(int socket, struct msghdr* message, int flags) {
-  ssize_t got = real::recvmsg(socket, message, flags);
-  if (got >= 0 && message->msg_controllen > 0 && active()) {
-    descriptors_in(message, [](const unsigned char* place) {
-      fresh(number_at(place));
-      adopt(number_at(place));
-    });
+// The kernel sends several in one call, but could be given only one replacement at a time: one after the
+// other, as soon as any needs one.
+int sendmmsg(int socket, struct mmsghdr* messages, unsigned count, int flags) {
+  if (!active() || messages == nullptr) return real::sendmmsg(socket, messages, count, flags);
+  bool ours = false;
+  for (unsigned i = 0; i < count && !ours; ++i) {
+    const struct msghdr& message = messages[i].msg_hdr;
+    ours = message.msg_name != nullptr || message.msg_controllen > 0;
   }
+  if (!ours) return real::sendmmsg(socket, messages, count, flags);
+  unsigned sent = 0;
+  for (; sent < count; ++sent) {
+    int before = errno;
+    ssize_t length = serve::sendmsg(socket, &messages[sent].msg_hdr, flags);
+    if (length < 0 && sent == 0) return -1;
+    if (length < 0) {
+      errno = before;  // the next call meets it again
+      break;
+    }
+    messages[sent].msg_len = static_cast<unsigned>(length);
+  }
+  return static_cast<int>(sent);
+}
+
+static void received(struct msghdr* message, socklen_t room) {
+  hidden::show(static_cast<struct sockaddr*>(message->msg_name), room, &message->msg_namelen);
+  if (message->msg_controllen == 0 || !active()) return;
+  descriptors_in(message, [](const unsigned char* place) {
+    fresh(number_at(place));
+    adopt(number_at(place));
+  });
+}
+
+ssize_t recvmsg(int socket, struct msghdr* message, int flags) {
+  socklen_t room = active() && message != nullptr ? message->msg_namelen : 0;
+  ssize_t got = real::recvmsg(socket, message, flags);
+  if (got >= 0) received(message, room);
   return got;
+}
+
+int recvmmsg(int socket, struct mmsghdr* messages, unsigned count, int flags,
+             struct timespec* timeout) {
+  constexpr unsigned kMost = 1024;  // UIO_MAXIOV: the kernel takes no more
+  if (!active() || messages == nullptr)
+    return real::recvmmsg(socket, messages, count, flags, timeout);
+  if (count > kMost) count = kMost;
+  socklen_t rooms[kMost];
+  for (unsigned i = 0; i < count; ++i) rooms[i] = messages[i].msg_hdr.msg_namelen;
+  int got = real::recvmmsg(socket, messages, count, flags, timeout);
+  for (int i = 0; i < got; ++i) received(&messages[i].msg_hdr, rooms[i]);
+  return got;
+}
+
+// A call that tells an address. The kernel's may be longer than the program's room, and would be cut there.
+template <typename Call>
+static auto shown(struct sockaddr* address, socklen_t* size, Call call) {
+  if (!active() || address == nullptr || size == nullptr || *size > INT_MAX)
+    return call(address, size);
+  struct sockaddr_storage space;
+  auto* whole = reinterpret_cast<struct sockaddr*>(&space);
+  socklen_t room = *size, length = sizeof space;
+  auto done = call(whole, &length);
+  if (done < 0) return done;
+  hidden::show(whole, sizeof space, &length);
+  memcpy(address, whole, length < room ? length : room);
+  *size = length;
+  return done;
+}
+
+int getsockname(int socket, struct sockaddr* address, socklen_t* size) {
+  return shown(address, size, [&](auto... to) { return real::getsockname(socket, to...); });
+}
+
+int getpeername(int socket, struct sockaddr* address, socklen_t* size) {
+  return shown(address, size, [&](auto... to) { return real::getpeername(socket, to...); });
+}
+
+int accept(int socket, struct sockaddr* address, socklen_t* size) {
+  return shown(address, size, [&](auto... to) { return fresh(real::accept(socket, to...)); });
+}
+
+int accept4(int socket, struct sockaddr* address, socklen_t* size, int flags) {
+  return shown(address, size,
+               [&](auto... to) { return fresh(real::accept4(socket, to..., flags)); });
+}
+
+ssize_t recvfrom(int socket, void* buffer, size_t size, int flags, struct sockaddr* address,
+                 socklen_t* length) {
+  return shown(address, length,
+               [&](auto... to) { return real::recvfrom(socket, buffer, size, flags, to...); });
 }
 
 }  // namespace serve

@@ -94,6 +94,122 @@ static void sockets(void) {
   unlink("socket");
 }
 
+static void show_address(const char* what, const struct sockaddr_un* address, socklen_t size) {
+  printf("%s: %u %s\n", what, size, size > 2 ? address->sun_path : "no name");
+}
+
+/* Names of sockets, as their own process and others are told them. */
+static void addresses(void) {
+  struct sockaddr_un address = named("server"), got = {0};
+  int server = socket(AF_UNIX, SOCK_STREAM, 0), client = socket(AF_UNIX, SOCK_STREAM, 0);
+  SHOW(bind(server, (void*)&address, sizeof address));
+  SHOW(listen(server, 2));
+  socklen_t size = sizeof got;
+  SHOW(getsockname(server, (void*)&got, &size));
+  show_address("server", &got, size);
+  SHOW(connect(client, (void*)&got, size));
+  size = 6;
+  memset(&got, 0, sizeof got);
+  SHOW(getsockname(server, (void*)&got, &size));
+  printf("cut: %u\n", size);
+  size = sizeof got;
+  SHOW(getpeername(client, (void*)&got, &size));
+  show_address("peer", &got, size);
+  size = sizeof got;
+  int accepted = accept(server, (void*)&got, &size);
+  show_address("accepted", &got, size);
+  size = sizeof got;
+  SHOW(getsockname(accepted, (void*)&got, &size));
+  show_address("itself", &got, size);
+  close(accepted), close(client);
+
+  fflush(stdout);
+  if (fork() == 0) {
+    struct sockaddr_un mine;
+    char here[100];
+    memset(&mine, 'x', sizeof mine);
+    mine.sun_family = AF_UNIX;
+    snprintf(here, sizeof here, "client");
+    memcpy(mine.sun_path, here, strlen(here) + 1);
+    int from = socket(AF_UNIX, SOCK_STREAM, 0);
+    bind(from, (void*)&mine, offsetof(struct sockaddr_un, sun_path) + strlen(here));
+    connect(from, (void*)&address, sizeof address);
+    read(from, here, 1); /* until it has been seen */
+    _exit(0);
+  }
+  memset(&got, 0, sizeof got);
+  size = sizeof got;
+  accepted = accept4(server, (void*)&got, &size, SOCK_CLOEXEC);
+  show_address("from another process", &got, size);
+  close(accepted), close(server);
+  wait(NULL);
+  unlink("server"), unlink("client");
+
+  int to = socket(AF_UNIX, SOCK_DGRAM, 0), from = socket(AF_UNIX, SOCK_DGRAM, 0);
+  struct sockaddr_un sender = named("sender"), receiver = named("receiver");
+  SHOW(bind(to, (void*)&receiver, sizeof receiver));
+  SHOW(bind(from, (void*)&sender, sizeof sender));
+  for (int i = 0; i < 4; ++i) sendto(from, "text", 4, 0, (void*)&receiver, sizeof receiver);
+  memset(&got, 0, sizeof got);
+  size = sizeof got;
+  SHOW(recvfrom(to, buffer, 10, 0, (void*)&got, &size));
+  show_address("recvfrom", &got, size);
+  SHOW(recvfrom(to, buffer, 10, 0, NULL, NULL));
+  struct iovec bytes = {buffer, 10};
+  struct mmsghdr message = {.msg_hdr = {.msg_name = &got, .msg_iov = &bytes, .msg_iovlen = 1}};
+  memset(&got, 0, sizeof got);
+  message.msg_hdr.msg_namelen = sizeof got;
+  SHOW(recvmsg(to, &message.msg_hdr, 0));
+  show_address("recvmsg", &got, message.msg_hdr.msg_namelen);
+  memset(&got, 0, sizeof got);
+  message.msg_hdr.msg_namelen = sizeof got;
+  SHOW(recvmmsg(to, &message, 1, 0, NULL));
+  show_address("recvmmsg", &got, message.msg_hdr.msg_namelen);
+  SHOW(message.msg_len);
+  close(to), close(from);
+}
+
+/* Descriptors in several messages of one call. */
+static void carried(void) {
+  enum { kMany = 3 };
+  _Alignas(struct cmsghdr) char control[kMany][CMSG_SPACE(sizeof(int))] = {0};
+  struct iovec bytes[kMany];
+  struct mmsghdr messages[kMany] = {0};
+  char texts[kMany][8];
+  int pair[2];
+  socketpair(AF_UNIX, SOCK_DGRAM, 0, pair);
+  fflush(stdout);
+  for (int sending = 1; sending >= 0; --sending) {
+    for (int i = 0; i < kMany; ++i) {
+      bytes[i] = (struct iovec){texts[i], 8};
+      messages[i].msg_hdr = (struct msghdr){.msg_iov = &bytes[i],
+                                            .msg_iovlen = 1,
+                                            .msg_control = control[i],
+                                            .msg_controllen = sizeof control[i]};
+      if (!sending) continue;
+      snprintf(texts[i], sizeof texts[i], "sent %d", i);
+      int fd = make(texts[i], "");
+      struct cmsghdr* header = (void*)control[i];
+      *header = (struct cmsghdr){
+          .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+      memcpy(CMSG_DATA(header), &fd, sizeof fd);
+    }
+    if (sending) {
+      SHOW(sendmmsg(pair[0], messages, kMany, 0));
+    } else {
+      memset(texts, 0, sizeof texts);
+      SHOW(recvmmsg(pair[1], messages, kMany, 0, NULL));
+    }
+  }
+  for (int i = 0; i < kMany; ++i) {
+    int fd;
+    memcpy(&fd, CMSG_DATA((struct cmsghdr*)(void*)control[i]), sizeof fd);
+    SHOW(messages[i].msg_len);
+    SHOW(write(fd, texts[i], 6));
+    show_file(texts[i]);
+  }
+}
+
 static void nameless(void) {
   int fd = open(".", O_TMPFILE | O_RDWR, 0640);
   SHOW(fd >= 0);
@@ -155,5 +271,5 @@ static void walking(void) {
   SHOW(access("tree/a/f", R_OK));
 }
 
-PARTS({"fifos", fifos}, {"sockets", sockets}, {"nameless", nameless}, {"once", once},
-      {"walking", walking})
+PARTS({"fifos", fifos}, {"sockets", sockets}, {"addresses", addresses}, {"carried", carried},
+      {"nameless", nameless}, {"once", once}, {"walking", walking})
