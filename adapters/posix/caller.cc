@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "posix/calls.h"
+#include "posix/pool.h"
 
 namespace posix {
 namespace caller {
@@ -32,26 +33,39 @@ void changing() {
 
 }  // namespace caller
 
+// What the program makes from now on is the new user's, if `result` says that it has become one.
+static int become(int result) {
+  if (result == 0 && pool != nullptr) cairn_pool_set_user(pool, geteuid(), getegid());
+  return result;
+}
+
 namespace serve {
 
 int setuid(uid_t user) {
   caller::changing();
-  return real::setuid(user);
+  return become(real::setuid(user));
 }
 
 int seteuid(uid_t user) {
   caller::changing();
-  return real::seteuid(user);
+  return become(real::seteuid(user));
 }
 
 int setreuid(uid_t user, uid_t effective) {
   caller::changing();
-  return real::setreuid(user, effective);
+  return become(real::setreuid(user, effective));
 }
 
 int setresuid(uid_t user, uid_t effective, uid_t saved) {
   caller::changing();
-  return real::setresuid(user, effective, saved);
+  return become(real::setresuid(user, effective, saved));
+}
+
+int setgid(gid_t group) { return become(real::setgid(group)); }
+int setegid(gid_t group) { return become(real::setegid(group)); }
+int setregid(gid_t group, gid_t effective) { return become(real::setregid(group, effective)); }
+int setresgid(gid_t group, gid_t effective, gid_t saved) {
+  return become(real::setresgid(group, effective, saved));
 }
 
 }  // namespace serve

@@ -91,6 +91,8 @@ CAIRN_API int cairn_pool_attach(const char* path, unsigned flags, cairn_pool** p
 /* Closes what is still open and detaches. NULL is allowed. */
 CAIRN_API void cairn_pool_detach(cairn_pool* pool);
 
+/* Who owns what this process makes from now on; at first its effective user and group at attach. */
+CAIRN_API void cairn_pool_set_user(cairn_pool* pool, uint32_t uid, uint32_t gid);
 /* Durability of the writes of this process (enum cairn_durability). */
 CAIRN_API int cairn_pool_set_durability(cairn_pool* pool, int durability);
 

@@ -114,6 +114,12 @@ void cairn_pool_detach(cairn_pool* pool) {
   delete pool;
 }
 
+void cairn_pool_set_user(cairn_pool* pool, uint32_t uid, uint32_t gid) {
+  const WriteWindow window;
+  fs_of(pool).uid.store(uid);
+  fs_of(pool).gid.store(gid);
+}
+
 int cairn_pool_set_durability(cairn_pool* pool, int durability) {
   const WriteWindow window;
   if (durability != CAIRN_DURABILITY_FSYNC && durability != CAIRN_DURABILITY_WRITE)

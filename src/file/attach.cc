@@ -68,7 +68,7 @@ Status make_root(FileSystem& fs, uint32_t mode) {
   const uint64_t now = now_ns();
   pool.store(root.mode, S_IFDIR | mode);
   pool.store(root.generation, 1);
-  pool.store(root.owner, fs.uid | static_cast<uint64_t>(fs.gid) << 32);
+  pool.store(root.owner, fs.owner());
   pool.store(root.links, 2);
   for (Word* time : {&root.atime, &root.mtime, &root.ctime, &root.btime}) pool.store(*time, now);
   pool.store(root.directory.parent, format::root_inode);

@@ -53,9 +53,13 @@ class FileSystem final : public pool::Client {
   Pool& pool;
   bool durable_writes = false;  // page media: every write is synced before it returns
   Lower* lower = nullptr;
-  void* handle = nullptr;  // the C API's
-  uint32_t uid = 0;        // who creates
-  uint32_t gid = 0;
+  void* handle = nullptr;        // the C API's
+  std::atomic<uint32_t> uid{0};  // who creates
+  std::atomic<uint32_t> gid{0};
+  [[nodiscard]] uint64_t owner() const {
+    return uid.load(std::memory_order_relaxed) |
+           static_cast<uint64_t>(gid.load(std::memory_order_relaxed)) << 32;
+  }
 
   // Every handle of this process.
   File* files = nullptr;

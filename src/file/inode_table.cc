@@ -162,7 +162,7 @@ Result<NewInode> make_inode(FileSystem& fs, LocalSeat& seat, uint32_t mode, pool
   const uint64_t now = now_ns();
   region.store(inode.generation, generation);
   region.store(inode.mode, mode);
-  region.store(inode.owner, fs.uid | static_cast<uint64_t>(fs.gid) << 32);
+  region.store(inode.owner, fs.owner());
   for (Word* time : {&inode.atime, &inode.mtime, &inode.ctime, &inode.btime})
     region.store(*time, now);
   region.flush(&inode, sizeof inode);

@@ -192,4 +192,28 @@ static void walks(void) {
   close(home);
 }
 
-PARTS({"walks", walks}, {"bytes", bytes}, {"owners", owners})
+/* What is made belongs to whom the maker has become. */
+static void makers(void) {
+  if (geteuid() != 0) return;
+  chmod(".", 0777);
+  close(make("roots", ""));
+  become(kUser);
+  close(make("users", ""));
+  mkdir("directory", 0700);
+  close(make("directory/inside", ""));
+  symlink("nowhere", "link");
+  show_owner("users"), show_owner("directory"), show_owner("directory/inside"), show_owner("link");
+  become(0);
+  SHOW(setegid(kOther));
+  close(make("others", ""));
+  SHOW(setregid(-1, kFarther));
+  close(make("farther", ""));
+  SHOW(setresgid(-1, 0, -1));
+  close(make("roots2", ""));
+  show_owner("roots"), show_owner("others"), show_owner("farther"), show_owner("roots2");
+  SHOW(seteuid(54321));
+  SHOW(setegid(0));
+  SHOW(seteuid(0));
+}
+
+PARTS({"makers", makers}, {"walks", walks}, {"bytes", bytes}, {"owners", owners})
