@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <thread>
 
 #include "error.h"
 #include "progress.h"
@@ -225,7 +227,14 @@ bool remove_if_left_over(Pool& pool, const PlaceLock& /*start*/) {
   const std::string path = pool.path();
   if (any_cover_locked(lock_directory(path))) return false;
   pool = Pool();
-  return cairn_pool_remove(path.c_str()) == 0;
+  // Who has just ended may be detaching still; who waits for our lock does the same after us.
+  constexpr int most_tries = 20;
+  int result = cairn_pool_remove(path.c_str());
+  for (int i = 0; i < most_tries && result == -EBUSY; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    result = cairn_pool_remove(path.c_str());
+  }
+  return result == 0;
 }
 
 std::optional<std::string> find_cover(const Config& config, const std::string& directory) {
