@@ -176,7 +176,15 @@ struct Run {
   int end(const std::string& path, const cairn_pool_info& before, bool keep,
           PlaceLock& running) const {
     if (access(path.c_str(), F_OK) != 0) return end_without_pool(path);
-    Pool pool(path);
+    Pool pool;
+    try {
+      pool = Pool(path);
+    } catch (const Error&) {
+      // Another run removes it in this moment: that is over when we have had its lock.
+      lock_start(path).release();
+      if (access(path.c_str(), F_OK) != 0) return end_without_pool(path);
+      throw;
+    }
     report_full(pool, before);
     if (keep) {
       for (const CoverEntry& cover : list_covers(pool))
