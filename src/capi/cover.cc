@@ -87,13 +87,19 @@ int cairn_cover_end(cairn_cover* cover) {
   return code(status);
 }
 
+// Whose record is gone is being removed, with its inodes.
+static bool still_there(cairn::file::FileSystem& fs, const std::string& name) {
+  auto covers = cairn::tier::find_covers(fs, false);
+  return covers.ok() && *covers != 0 && cairn::tier::read_record(fs, *covers, name).ok();
+}
+
 int cairn_cover_list(cairn_pool* pool, cairn_cover_visit visit, void* context) {
   const WriteWindow window;
   auto& fs = fs_of(pool);
   return code(cairn::tier::for_each_record(
       fs, [&](const std::string& name, const cairn::tier::CoverRecord& record) -> Status {
         auto state = cairn::tier::state_of_cover(fs, name);
-        if (!state.ok()) return state.status();
+        if (!state.ok()) return still_there(fs, name) ? state.status() : cairn::Status();
         cairn_cover_info info = {};
         info.struct_size = sizeof info;
         info.all_drained = state->all_drained ? 1 : 0;
