@@ -158,10 +158,14 @@ std::vector<std::string> list_pools(const Config& config) {
   return paths;
 }
 
-PlaceLock::PlaceLock(const std::string& directory, const std::string& name, Mode mode, bool wait) {
-  const std::string path = directory + "/.lock-" + name;
-  descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (descriptor_ < 0) throw Error(exit_failed, system_error(path, errno));
+std::string lock_path(const std::string& directory, const std::string& name) {
+  return directory + "/.lock-" + name;
+}
+
+PlaceLock::PlaceLock(const std::string& directory, const std::string& name, Mode mode, bool wait)
+    : path_(lock_path(directory, name)) {
+  descriptor_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (descriptor_ < 0) throw Error(exit_failed, system_error(path_, errno));
   held_ = change(mode, wait);
 }
 
@@ -175,14 +179,19 @@ void PlaceLock::release() {
 }
 
 bool PlaceLock::change(Mode mode, bool wait) {
-  const int operation = (mode == Mode::shared ? LOCK_SH : LOCK_EX) | (wait ? 0 : LOCK_NB);
-  while (flock(descriptor_, operation) != 0) {
-    if (errno == EWOULDBLOCK) return false;
+  if (wait) return change(mode, std::function<bool()>([] { return true; }));
+  held_ = flock(descriptor_, (mode == Mode::shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0;
+  if (!held_ && errno != EWOULDBLOCK)
+    throw Error(exit_failed, system_error("lock beside the pools", errno));
+  return held_;
+}
+
+bool PlaceLock::change(Mode mode, const std::function<bool()>& go_on) {
+  while (flock(descriptor_, mode == Mode::shared ? LOCK_SH : LOCK_EX) != 0) {
     if (errno != EINTR) throw Error(exit_failed, system_error("lock beside the pools", errno));
-    if (stop_signal() != 0) return false;
+    if (stop_signal() != 0 || !go_on()) return held_ = false;
   }
-  held_ = true;
-  return true;
+  return held_ = true;
 }
 
 }  // namespace cairn::cli

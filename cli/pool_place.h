@@ -6,6 +6,7 @@
 // anybody could have made it before us.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,9 @@ bool any_cover_locked(const std::string& directory);
 // Throws unless `directory` is a directory of ours without permissions for others.
 void require_private(const std::string& directory);
 
+// The file of the lock `name` (PlaceLock) in a directory.
+std::string lock_path(const std::string& directory, const std::string& name);
+
 // An advisory lock on a file beside the pools: what several commands must not do at once.
 class PlaceLock {
  public:
@@ -55,9 +59,13 @@ class PlaceLock {
   // From shared to exclusive or back. Returns false if it may not wait and would have to, or if a
   // signal interrupted the wait (stop_signal is set then).
   bool change(Mode mode, bool wait);
+  // Waits; each time that a signal interrupts it, `go_on` says whether to wait further.
+  bool change(Mode mode, const std::function<bool()>& go_on);
+  [[nodiscard]] const std::string& path() const { return path_; }
   void release();
 
  private:
+  std::string path_;
   int descriptor_ = -1;
   bool held_ = false;
 };

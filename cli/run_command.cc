@@ -7,8 +7,6 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -17,6 +15,7 @@
 #include "command_line.h"
 #include "error.h"
 #include "finish_run.h"
+#include "outer_run.h"
 #include "output.h"
 #include "pool_create.h"
 #include "pool_place.h"
@@ -39,23 +38,6 @@ std::string launcher_job() {
        {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID", "JOB_ID"})
     if (std::string job = variable(name); !job.empty()) return job;
   return "";
-}
-
-// This process as CAIRN_RUN names it to runs inside.
-std::string this_run() {
-  char host[256] = "";
-  gethostname(host, sizeof host - 1);
-  return fmt::format("{}:{}", host, getpid());
-}
-
-// Whether a run on this host, still alive, started us.
-bool inside_a_run() {
-  const std::string outer = variable("CAIRN_RUN");
-  const std::string self = this_run();
-  const size_t colon = self.rfind(':') + 1;
-  if (outer.size() <= colon || outer.compare(0, colon, self, 0, colon) != 0) return false;
-  const int pid = process_number(outer.substr(colon));
-  return pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
 }
 
 // Whether the program's file lies below `directory`, whatever is there now.
@@ -134,12 +116,14 @@ struct Run {
     const std::string pool_of_run = pool_path(context.config, "", true);
     const auto variables = environment(pool_of_run);
 
-    if (variable("CAIRN_COVER") == directory && inside_a_run())
+    if (variable("CAIRN_COVER") == directory && named_by_environment())
       return start(environment(variable("CAIRN_POOL")));
+    const std::string locks = lock_directory(pool_of_run);
+    if (descends_from_run(lock_path(locks, cover_lock_name(directory))))
+      return start(environment(find_cover(context.config, directory).value_or(pool_of_run)));
 
     // Waits while another run of this directory is draining.
-    PlaceLock running(lock_directory(pool_of_run), cover_lock_name(directory),
-                      PlaceLock::Mode::shared);
+    PlaceLock running(locks, cover_lock_name(directory), PlaceLock::Mode::shared);
     cairn_pool_info before{};
     {
       const PlaceLock start = lock_start(pool_of_run);
@@ -156,7 +140,13 @@ struct Run {
     const int code = start(variables);
     const StopOnSignal stop;
     // Other runs of the job are still at work: whoever is the last one drains.
-    if (!running.change(PlaceLock::Mode::exclusive, true)) return report_interrupt();
+    const Wait wait = wait_to_be_last(running, directory);
+    if (wait == Wait::interrupted) return report_interrupt();
+    if (wait == Wait::left) {
+      fmt::print(stderr, "cairn run: {} is left to the other run, which drains it when it ends\n",
+                 directory);
+      return code;
+    }
     const int ended = end(pool_of_run, before, keep, running);
     return code != exit_ok ? code : ended;
   }

@@ -144,6 +144,27 @@ class Environment(Run):
         self.assertIn("one run covers one directory", run.err)
         self.assert_nothing_left()
 
+    def test_run_inside_a_run_that_the_environment_does_not_name(self):
+        """The inner one waited for the outer one, which waited for it."""
+        passed = [f"{name}={value}" for name, value in self.env.items()
+                  if name in ("PATH", "HOME", "CAIRN_POOL_DIR", "CAIRN_POOL_SIZE")]
+        inner = ["env", "-i", *passed, CAIRN, "run", "--at", self.dir, "--", "sh", "-c",
+                 f"echo $CAIRN_COVER; echo inner > {self.dir}/x; exit 3"]
+        run = self.run_at(*inner, expect=3, timeout=30)
+        self.assertEqual((run.out, run.err), (f"{self.dir}\n", ""))
+        with open(os.path.join(self.dir, "x"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "inner\n")
+        self.assert_nothing_left()
+
+    def test_it_says_for_which_other_run_it_waits(self):
+        other = subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", "sleep", "4"], env=self.env)
+        while not any(pool.get("covers") for pool in self.json("status")):
+            time.sleep(0.05)
+        run = self.run_at("true")
+        self.assertEqual(run.err, f"cairn run: waiting for other runs in {self.dir} to end: process {other.pid}\n")
+        self.assertEqual(other.wait(30), 0)
+        self.assert_nothing_left()
+
     def test_runs_side_by_side_share_the_directory(self):
         """mpirun cairn run ...: the ranks start and end at different times."""
         runs = [subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", "sleep", str(0.1 * i)], env=self.env,

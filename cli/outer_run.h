@@ -1,0 +1,32 @@
+// Runs of one directory inside each other, and side by side.
+//
+// A run inside another leaves covering, draining and waiting to the outer one, which waits for it: if both
+// waited, neither would end. The environment names the outer run (CAIRN_RUN); where it did not come through
+// (env -i, a launcher that passes nothing on), the process tree does. An outer run in another process
+// namespace is in neither: who waits for what it cannot see waits for a while only.
+#pragma once
+
+#include <string>
+
+#include "pool_place.h"
+
+namespace cairn::cli {
+
+// This process as CAIRN_RUN names it to runs inside.
+std::string this_run();
+
+// Whether a run on this host that is still alive started us: the one that CAIRN_RUN names, or an
+// ancestor that has the lock of this directory's runs (PlaceLock::path) open.
+bool named_by_environment();
+bool descends_from_run(const std::string& lock_path);
+
+enum class Wait {
+  last,         // no other run is left in the directory: the end is ours
+  interrupted,  // by a signal
+  left,         // those who hold it cannot be seen from here; the end is left to them
+};
+// Gives the shared lock up for the exclusive one. After two seconds it says what is waited for. Whoever
+// gives up holds no lock any more, so the last of the others gets it.
+Wait wait_to_be_last(PlaceLock& running, const std::string& directory);
+
+}  // namespace cairn::cli
