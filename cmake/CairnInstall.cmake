@@ -1,4 +1,4 @@
-# `make install`: command, libraries, headers, pkg-config, CMake package. Manual pages and completion,
+# `make install`: command, libraries, MPI-IO back ends, headers, pkg-config, CMake package. Manual pages and completion,
 # which the built command makes, are installed by cli/folder.cmake.
 # Libraries go to PREFIX/lib whatever the distribution: bin/cairn finds the adapters at ../lib.
 set(CMAKE_INSTALL_LIBDIR lib CACHE STRING "Library directory below the prefix")
@@ -13,6 +13,10 @@ foreach(target cairn_command cairn_posix_preload)
     install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
       LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   endif()
+endforeach()
+
+foreach(mpi IN LISTS CAIRN_MPIS)
+  install(TARGETS cairn_mpiio_${mpi} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/cairn)
 endforeach()
 
 install(EXPORT CairnTargets NAMESPACE cairn:: FILE CairnTargets.cmake

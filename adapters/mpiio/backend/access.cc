@@ -1,0 +1,171 @@
+#include "mpiio/backend/access.h"
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+#include "mpiio/backend/contents.h"
+#include "mpiio/backend/errors.h"
+#include "mpiio/backend/walk.h"
+
+namespace mpiio {
+namespace {
+
+// Atomic mode: one access at a time, on this node.
+class AtomicTurn {
+ public:
+  explicit AtomicTurn(File& file) : shared_(file.atomic ? file.shared : nullptr) {
+    if (shared_ == nullptr) return;
+    uint32_t free = 0;
+    while (!shared_->atomic_lock.compare_exchange_weak(free, 1, std::memory_order_acquire)) {
+      free = 0;
+      std::this_thread::yield();
+    }
+  }
+  ~AtomicTurn() {
+    if (shared_ != nullptr) shared_->atomic_lock.store(0, std::memory_order_release);
+  }
+  AtomicTurn(const AtomicTurn&) = delete;
+  AtomicTurn& operator=(const AtomicTurn&) = delete;
+
+ private:
+  Shared* shared_;
+};
+
+// One piece; what was moved, or a negative errno.
+ssize_t move(const File& file, Direction direction, char* bytes, int64_t size, int64_t offset) {
+  const auto length = static_cast<size_t>(size);
+  const auto at = static_cast<uint64_t>(offset);
+  return direction == Direction::read ? host->engine->pread(file.file, bytes, length, at)
+                                      : host->engine->pwrite(file.file, bytes, length, at);
+}
+
+int failed(const File& file, Direction direction, ssize_t result, int64_t offset) {
+  return system_error(static_cast<int>(result),
+                      std::string(direction == Direction::read ? "read" : "write") + " at offset " +
+                          std::to_string(offset),
+                      file.path);
+}
+
+int move_dense(const File& file, Direction direction, char* bytes, int64_t size, int64_t offset,
+               int64_t* moved) {
+  while (*moved < size) {
+    const ssize_t n = move(file, direction, bytes + *moved, size - *moved, offset + *moved);
+    if (n < 0) return failed(file, direction, n, offset + *moved);
+    if (n == 0) break;
+    *moved += n;
+  }
+  return MPI_SUCCESS;
+}
+
+// Bytes without gaps in memory, from byte `stream` of the view on.
+int move_stream(const File& file, Direction direction, char* bytes, int64_t size, int64_t stream, int64_t* moved) {
+  const View& view = file.view;
+  if (view.dense) return move_dense(file, direction, bytes, size, view.displacement + stream, moved);
+  if (size == 0) return MPI_SUCCESS;
+  Walk walk(*view.layout, view.displacement, stream);
+  while (true) {
+    const ssize_t n = move(file, direction, bytes + *moved, std::min(size - *moved, walk.length()), walk.offset());
+    if (n < 0) return failed(file, direction, n, walk.offset());
+    *moved += n;
+    if (n == 0 || *moved == size) return MPI_SUCCESS;
+    walk.advance(n);
+  }
+}
+
+// Both sides have gaps.
+int move_pieces(const File& file, Direction direction, char* buffer, const Layout& memory, int64_t size,
+                int64_t stream, int64_t* moved) {
+  Walk walk(memory, 0, 0);
+  int64_t at = stream;
+  while (*moved < size) {
+    const int64_t piece = std::min(walk.length(), size - *moved);
+    int64_t n = 0;
+    const int code = move_stream(file, direction, buffer + walk.offset(), piece, at, &n);
+    *moved += n;
+    if (code != MPI_SUCCESS || n < piece) return code;
+    at += n;
+    if (*moved < size) walk.advance(n);
+  }
+  return MPI_SUCCESS;
+}
+
+// Through the view's data representation, some items at a time.
+int move_converted(const File& file, Direction direction, char* buffer, int64_t count, MPI_Datatype datatype,
+                   int64_t stream, int64_t* moved) {
+  const Representation& representation = *file.view.representation;
+  const int64_t item = layout_in_file(datatype, [&](MPI_Datatype type) { return representation.size(type); }).size;
+  const int64_t item_in_memory = layout_of(datatype)->size;
+  if (item == 0) return MPI_SUCCESS;
+  const int64_t at_once = std::clamp<int64_t>((int64_t{1} << 20) / item, 1, count);
+  std::vector<char> bytes(static_cast<size_t>(at_once * item));
+  for (int64_t done = 0; done < count; done += at_once) {
+    const int64_t items = std::min(at_once, count - done);
+    const int64_t at = stream + done * item;
+    int64_t n = 0;
+    if (direction == Direction::write) {
+      int code = representation.write(buffer, datatype, done, items, bytes.data(), items * item);
+      if (code == MPI_SUCCESS) code = move_stream(file, direction, bytes.data(), items * item, at, &n);
+      *moved += n / item * item_in_memory;
+      if (code != MPI_SUCCESS) return code;
+      continue;
+    }
+    int code = move_stream(file, direction, bytes.data(), items * item, at, &n);
+    int64_t got = 0;
+    if (code == MPI_SUCCESS) code = representation.read(buffer, datatype, done, items, bytes.data(), n, &got);
+    *moved += got;
+    if (code != MPI_SUCCESS || n < items * item) return code;
+  }
+  return MPI_SUCCESS;
+}
+
+// What is asked of this thread most often is predefined types: these need no look at their attributes.
+struct Named {
+  MPI_Datatype datatype;
+  int64_t size;
+};
+thread_local Named named = {MPI_DATATYPE_NULL, 0};
+
+bool is_named(MPI_Datatype datatype, int64_t* size) {
+  if (named.datatype == datatype) {
+    *size = named.size;
+    return true;
+  }
+  if (!is_predefined(datatype)) return false;
+  const auto layout = layout_of(datatype);
+  if (!layout->is_dense()) return false;
+  named = {datatype, layout->size};
+  *size = layout->size;
+  return true;
+}
+
+}  // namespace
+
+int transfer(File& file, Direction direction, int64_t stream, void* buffer, int64_t count,
+             MPI_Datatype datatype, int64_t* moved) {
+  *moved = 0;
+  auto* bytes = static_cast<char*>(buffer);
+  const View& view = file.view;
+  int64_t size = 0;
+  const bool simple = is_named(datatype, &size);
+  if (simple && view.dense && !file.atomic && view.representation == nullptr) [[likely]]
+    return move_dense(file, direction, bytes, count * size, view.displacement + stream, moved);
+  const AtomicTurn turn(file);
+  if (view.representation != nullptr)
+    return move_converted(file, direction, bytes, count, datatype, stream, moved);
+  const auto memory = layout_of(datatype);
+  if (!memory->known) return error(MPI_ERR_TYPE, file.path + ": the datatype was made in a way that is not known");
+  const int64_t total = memory->size * count;
+  if (total == 0) return MPI_SUCCESS;
+  if (memory->is_dense())
+    return move_stream(file, direction, bytes + memory->runs[0].offset, total, stream, moved);
+  return move_pieces(file, direction, bytes, *memory, total, stream, moved);
+}
+
+void set_status(MPI_Status* status, int64_t bytes) {
+  if (status == MPI_STATUS_IGNORE) return;
+  PMPI_Status_set_elements_x(status, MPI_BYTE, bytes);
+  PMPI_Status_set_cancelled(status, 0);
+}
+
+}  // namespace mpiio

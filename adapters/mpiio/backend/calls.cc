@@ -1,0 +1,129 @@
+#include "mpiio/backend/calls.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "mpiio/backend/errors.h"
+
+namespace mpiio {
+
+const Host* host = nullptr;
+
+namespace real {
+#define PLAIN(name, parameters, arguments) int(*name[kKinds]) parameters;
+#define CALL PLAIN
+#define LARGE(name, parameters, arguments) int(*name##_c[kKinds]) parameters;
+#include "mpiio/calls.def"
+#undef PLAIN
+#undef CALL
+#undef LARGE
+}  // namespace real
+
+namespace {
+
+// What the program calls, one for each kind of name.
+namespace entry {
+
+template <int kind>
+int File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* opened) {
+  std::string path;
+  if (!is_covered(filename, &path)) return real::File_open[kind](comm, filename, amode, info, opened);
+  return raise(MPI_FILE_NULL, serve::File_open(comm, path, amode, info, opened));
+}
+
+template <int kind>
+int File_close(MPI_File* closed) {
+  File* file = find_file(*closed);
+  if (file == nullptr) return real::File_close[kind](closed);
+  // Its handler goes with it.
+  return raise(MPI_FILE_NULL, serve::File_close(*file, closed));
+}
+
+template <int kind>
+int File_delete(const char* filename, MPI_Info info) {
+  std::string path;
+  if (!is_covered(filename, &path)) return real::File_delete[kind](filename, info);
+  return raise(MPI_FILE_NULL, serve::File_delete(path));
+}
+
+// Ours alone knows the functions: no MPI in use converts by them.
+template <int kind>
+int Register_datarep(const char* name, MPI_Datarep_conversion_function* read, MPI_Datarep_conversion_function* write,
+                     MPI_Datarep_extent_function* extent, void* extra) {
+  if (read == nullptr && write == nullptr) real::Register_datarep[kind](name, read, write, extent, extra);
+  return raise(MPI_FILE_NULL, register_representation(name, read, write, extent, extra));
+}
+
+// Our errors are the standard's classes, which every MPI knows; the text is that of this thread's last one.
+template <int kind>
+int Error_string(int code, char* text, int* length) {
+  const char* ours = text_of(code);
+  if (ours == nullptr) return real::Error_string[kind](code, text, length);
+  *length = std::snprintf(text, MPI_MAX_ERROR_STRING, "%s", ours);
+  *length = std::min(*length, MPI_MAX_ERROR_STRING - 1);
+  return MPI_SUCCESS;
+}
+
+#define STRIP(...) __VA_ARGS__
+#define PLAIN(name, parameters, arguments)
+#define ENTRY(name, own, parameters, arguments)                                  \
+  template <int kind>                                                            \
+  int name parameters {                                                          \
+    File* file = find_file(fh);                                                  \
+    if (file == nullptr) return real::name[kind] arguments;                      \
+    return raise(fh, serve::own(*file, STRIP arguments));                        \
+  }
+#define CALL(name, parameters, arguments) ENTRY(name, name, parameters, arguments)
+#define LARGE(name, parameters, arguments) ENTRY(name##_c, name, parameters, arguments)
+#include "mpiio/calls.def"
+#undef PLAIN
+#undef CALL
+#undef LARGE
+
+}  // namespace entry
+
+struct Known {
+  const char* name;
+  void* function[kKinds];
+};
+#define KNOWN(name) \
+  {#name, {reinterpret_cast<void*>(&entry::name<kMpi>), reinterpret_cast<void*>(&entry::name<kPmpi>)}},
+const Known known[] = {
+#define PLAIN(name, parameters, arguments) KNOWN(name)
+#define CALL PLAIN
+#define LARGE(name, parameters, arguments) KNOWN(name##_c)
+#include "mpiio/calls.def"
+#undef PLAIN
+#undef CALL
+#undef LARGE
+};
+
+void* find(const char* name, int kind) {
+  for (const Known& one : known)
+    if (std::strcmp(one.name, name) == 0) return one.function[kind];
+  return nullptr;
+}
+
+template <typename Function>
+void look_up(Function (&functions)[kKinds], const std::string& name) {
+  functions[kMpi] = reinterpret_cast<Function>(host->real(("MPI_" + name).c_str()));
+  functions[kPmpi] = reinterpret_cast<Function>(host->real(("PMPI_" + name).c_str()));
+}
+
+}  // namespace
+}  // namespace mpiio
+
+extern "C" __attribute__((visibility("default"))) mpiio::BackendFind cairn_mpiio_backend(
+    const mpiio::Host* from, const char** why) {
+  if (std::strcmp(from->version, CAIRN_VERSION) != 0) {
+    *why = "it is of another version than libcairn_posix.so";
+    return nullptr;
+  }
+  mpiio::host = from;
+#define PLAIN(name, parameters, arguments) mpiio::look_up(mpiio::real::name, #name);
+#define CALL PLAIN
+#define LARGE(name, parameters, arguments) mpiio::look_up(mpiio::real::name##_c, #name "_c");
+#include "mpiio/calls.def"
+  return mpiio::find;
+}

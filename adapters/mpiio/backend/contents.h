@@ -1,0 +1,29 @@
+// What a datatype was made of, whichever call made it (MPI 4.1, section 5.1.13).
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace mpiio {
+
+// Numbers and addresses are as MPI_Type_get_contents gives them for the calls with int counts, also for types that
+// were made with MPI_Count ones.
+class Contents {
+ public:
+  explicit Contents(MPI_Datatype datatype);
+  ~Contents();
+  Contents(const Contents&) = delete;
+  Contents& operator=(const Contents&) = delete;
+
+  int combiner = MPI_COMBINER_NAMED;
+  std::vector<int64_t> numbers;
+  std::vector<int64_t> addresses;
+  std::vector<MPI_Datatype> types;
+};
+
+// A type that MPI itself defines; it has no contents, and cannot be freed.
+bool is_predefined(MPI_Datatype datatype);
+
+}  // namespace mpiio

@@ -1,0 +1,95 @@
+#include "mpiio/backend/errors.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include "mpiio/backend/calls.h"
+
+namespace mpiio {
+namespace {
+
+struct Last {
+  int code = MPI_SUCCESS;
+  std::string text;
+};
+thread_local Last last;
+
+}  // namespace
+
+int class_of(int error) {
+  switch (error < 0 ? -error : error) {
+    case 0:
+      return MPI_SUCCESS;
+    case ENOENT:
+      return MPI_ERR_NO_SUCH_FILE;
+    case EEXIST:
+      return MPI_ERR_FILE_EXISTS;
+    case EACCES:
+    case EPERM:
+      return MPI_ERR_ACCESS;
+    case EROFS:
+      return MPI_ERR_READ_ONLY;
+    case ENOSPC:
+      return MPI_ERR_NO_SPACE;
+    case EDQUOT:
+      return MPI_ERR_QUOTA;
+    case EBUSY:
+    case ETXTBSY:
+      return MPI_ERR_FILE_IN_USE;
+    case EISDIR:
+    case ENOTDIR:
+    case ELOOP:
+    case ENAMETOOLONG:
+      return MPI_ERR_BAD_FILE;
+    case ENOMEM:
+      return MPI_ERR_NO_MEM;
+    case EINVAL:
+      return MPI_ERR_ARG;
+    default:
+      return MPI_ERR_IO;
+  }
+}
+
+int error(int error_class, const std::string& text) {
+  last = {error_class, text};
+  return error_class;
+}
+
+int system_error(int error_number, const std::string& what, const std::string& path) {
+  const int number = error_number < 0 ? -error_number : error_number;
+  return error(class_of(number), path + ": " + what + ": " + std::strerror(number));
+}
+
+int agree(MPI_Comm comm, int code) {
+  int worst = code;
+  PMPI_Allreduce(&code, &worst, 1, MPI_INT, MPI_MAX, comm);
+  if (code != MPI_SUCCESS || worst == MPI_SUCCESS) return code;
+  return error(worst, "another rank could not do it");
+}
+
+const char* text_of(int code) {
+  return code != MPI_SUCCESS && last.code == code ? last.text.c_str() : nullptr;
+}
+
+int raise(MPI_File handle, int code) {
+  if (code == MPI_SUCCESS) [[likely]]
+    return code;
+  if (handle != MPI_FILE_NULL) {
+    PMPI_File_call_errhandler(handle, code);
+    return code;
+  }
+  // Open MPI 4 calls no handler of MPI_FILE_NULL: a file of this moment gets it.
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  PMPI_File_get_errhandler(MPI_FILE_NULL, &handler);
+  MPI_File file = MPI_FILE_NULL;
+  if (handler != MPI_ERRORS_RETURN &&
+      real::File_open[kPmpi](MPI_COMM_SELF, shadow_path, MPI_MODE_RDWR, MPI_INFO_NULL, &file) == MPI_SUCCESS) {
+    PMPI_File_set_errhandler(file, handler);
+    PMPI_File_call_errhandler(file, code);
+    real::File_close[kPmpi](&file);
+  }
+  if (handler != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&handler);
+  return code;
+}
+
+}  // namespace mpiio

@@ -1,0 +1,77 @@
+// An MPI file of ours: what lies beside the genuine MPI_File that the program holds.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "mpiio/backend/layout.h"
+#include "mpiio/backend/representation.h"
+#include "mpiio/host.h"
+
+namespace mpiio {
+
+extern const Host* host;
+
+// What of the file a process sees (MPI 4.1, section 14.3).
+struct View {
+  int64_t displacement = 0;
+  MPI_Datatype etype = MPI_BYTE;
+  MPI_Datatype filetype = MPI_BYTE;
+  int64_t etype_size = 1;                // in memory
+  int64_t etype_size_in_file = 1;
+  std::shared_ptr<const Layout> layout;  // of the filetype, in the file
+  std::string representation_name = "native";
+  std::shared_ptr<const Representation> representation;  // null: values are as in memory
+  // Every byte from the displacement on.
+  bool dense = true;
+
+  // Of the stream of bytes that the view shows.
+  [[nodiscard]] int64_t stream_of(int64_t offset) const { return offset * etype_size_in_file; }
+  // Where byte `stream` of it lies in the file.
+  [[nodiscard]] int64_t place_of(int64_t stream) const;
+  // How many bytes of it lie below byte `end` of the file.
+  [[nodiscard]] int64_t stream_below(int64_t end) const;
+};
+
+// What the ranks of one node that have the file open share, in a mapped file that has no name any more.
+struct Shared {
+  // The shared file pointer, in etypes: of the view that is in force, and of those before and after it, so that a
+  // rank may set the next one to 0 before the others have done with this one.
+  std::atomic<int64_t> pointers[3];
+  std::atomic<uint32_t> atomic_lock;
+};
+
+struct File {
+  std::string path;
+  MPI_File handle = MPI_FILE_NULL;
+  MPI_Comm comm = MPI_COMM_NULL;  // ours alone
+  int rank = 0;
+  int ranks = 1;
+  int amode = 0;
+  cairn_file* file = nullptr;
+  View view;
+  std::atomic<int64_t> pointer{0};  // the individual one, in etypes
+  std::mutex pointer_lock;
+  Shared* shared = nullptr;
+  uint32_t views = 0;  // that have been set: the same on all ranks
+  bool atomic = false;
+  std::map<std::string, std::string> hints;
+  [[nodiscard]] std::atomic<int64_t>& shared_pointer() const { return shared->pointers[views % 3]; }
+  // A split collective call under way, and what it will say.
+  enum class Split : uint8_t { none, read_at, write_at, read, write, read_ordered, write_ordered };
+  Split split = Split::none;
+  int64_t split_bytes = 0;
+};
+
+// Our state for a handle; null if it is not ours.
+File* find_file(MPI_File handle);
+void add_file(File* file);
+void remove_file(MPI_File handle);
+
+}  // namespace mpiio

@@ -1,0 +1,16 @@
+// Hints (MPI 4.1, section 14.2.8): those that are followed are kept and read back; others are not.
+#pragma once
+
+#include <sys/types.h>
+
+#include "mpiio/backend/file.h"
+
+namespace mpiio {
+
+void take_hints(File& file, MPI_Info info);
+// What a new file gets: `file_perm` (octal), or what the umask leaves of 0666.
+mode_t file_mode(const File& file);
+// The handles that a view keeps.
+void free_types(View& view);
+
+}  // namespace mpiio

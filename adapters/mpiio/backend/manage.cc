@@ -1,0 +1,279 @@
+// Sizes, views, pointers, hints, atomicity.
+#include <algorithm>
+#include <cstring>
+
+#include "mpiio/backend/access.h"
+#include "mpiio/backend/calls.h"
+#include "mpiio/backend/contents.h"
+#include "mpiio/backend/errors.h"
+#include "mpiio/backend/hints.h"
+
+namespace mpiio {
+namespace {
+
+constexpr const char* followed[] = {"access_style", "file_perm"};
+
+int size_of(const File& file, int64_t* size) {
+  cairn_stat st = {};
+  const int result = host->engine->stat(file.file, &st);
+  if (result < 0) return system_error(result, "size", file.path);
+  *size = static_cast<int64_t>(st.size);
+  return MPI_SUCCESS;
+}
+
+// Rank 0 does it, when all have come; all hear how it went.
+template <typename Do>
+int by_one(const File& file, const char* what, const Do& act) {
+  PMPI_Barrier(file.comm);
+  int result = file.rank == 0 ? act() : 0;
+  PMPI_Bcast(&result, 1, MPI_INT, 0, file.comm);
+  return result < 0 ? system_error(result, what, file.path) : MPI_SUCCESS;
+}
+
+bool writable(const File& file) { return (file.amode & MPI_MODE_RDONLY) == 0; }
+
+// A handle of our own: the program may free its type, and gets back another one from get_view.
+MPI_Datatype own(MPI_Datatype datatype) {
+  if (is_predefined(datatype)) return datatype;
+  MPI_Datatype mine = MPI_DATATYPE_NULL;
+  PMPI_Type_dup(datatype, &mine);
+  return mine;
+}
+
+// Does a byte occur twice? Of pieces whose offsets do not decrease.
+bool overlaps(const Layout& layout) {
+  int64_t end = 0;
+  for (const Run& run : layout.runs) {
+    if (run.offset < end || (run.count > 1 && run.stride < run.length)) return true;
+    end = run.offset + (run.count - 1) * run.stride + run.length;
+  }
+  return false;
+}
+
+// Fills in what the types and the representation say.
+int make_view(const File& file, MPI_Datatype etype, MPI_Datatype filetype, const char* name, View* view) {
+  const auto refuse = [&](int error_class, const char* why) { return error(error_class, file.path + ": " + why); };
+  if (etype == MPI_DATATYPE_NULL || filetype == MPI_DATATYPE_NULL)
+    return refuse(MPI_ERR_TYPE, "a view needs an etype and a filetype");
+  if (!find_representation(name, &view->representation))
+    return refuse(MPI_ERR_UNSUPPORTED_DATAREP, "its data representation is not known");
+  view->representation_name = name;
+  view->etype_size = layout_of(etype)->size;
+  if (view->representation == nullptr) {
+    view->etype_size_in_file = view->etype_size;
+    view->layout = layout_of(filetype);
+  } else {
+    const SizeInFile size = [&](MPI_Datatype type) { return view->representation->size(type); };
+    view->etype_size_in_file = layout_in_file(etype, size).size;
+    view->layout = std::make_shared<Layout>(layout_in_file(filetype, size));
+  }
+  if (!view->layout->known) return refuse(MPI_ERR_TYPE, "the filetype was made in a way that is not known");
+  if (view->etype_size_in_file == 0 || view->layout->size % view->etype_size_in_file != 0)
+    return refuse(MPI_ERR_IO, "the filetype is no whole number of etypes");
+  int64_t last = 0;
+  for (const Run& run : view->layout->runs) {
+    if (run.offset < last || (run.count > 1 && run.stride < 0))
+      return refuse(MPI_ERR_IO, "the filetype's displacements must not be negative nor decrease");
+    last = run.offset + (run.count - 1) * run.stride;
+  }
+  if (writable(file) && overlaps(*view->layout))
+    return refuse(MPI_ERR_IO, "the filetype's pieces overlap, and the file is open for writing");
+  view->etype = own(etype);
+  view->filetype = own(filetype);
+  view->dense = view->layout->is_dense() && view->layout->runs[0].offset == 0;
+  return MPI_SUCCESS;
+}
+
+int move_to(const File& file, int64_t base, MPI_Offset offset, int64_t* target) {
+  if (base + offset < 0) return error(MPI_ERR_ARG, file.path + ": seek before the beginning of the view");
+  *target = base + offset;
+  return MPI_SUCCESS;
+}
+
+// The end of file, in etypes of the view.
+int end_of(const File& file, int64_t* etypes) {
+  int64_t size = 0;
+  if (const int code = size_of(file, &size); code != MPI_SUCCESS) return code;
+  *etypes = (file.view.stream_below(size) + file.view.etype_size_in_file - 1) / file.view.etype_size_in_file;
+  return MPI_SUCCESS;
+}
+
+int seek(const File& file, int64_t current, MPI_Offset offset, int whence, int64_t* target) {
+  int64_t base = 0;
+  if (whence == MPI_SEEK_CUR) {
+    base = current;
+  } else if (whence == MPI_SEEK_END) {
+    if (const int code = end_of(file, &base); code != MPI_SUCCESS) return code;
+  } else if (whence != MPI_SEEK_SET) {
+    return error(MPI_ERR_ARG, file.path + ": unknown whence");
+  }
+  return move_to(file, base, offset, target);
+}
+
+}  // namespace
+
+void take_hints(File& file, MPI_Info info) {
+  if (info == MPI_INFO_NULL) return;
+  for (const char* key : followed) {
+    char value[MPI_MAX_INFO_VAL + 1] = {};
+    int found = 0;
+    PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &found);
+    if (found != 0) file.hints[key] = value;
+  }
+}
+
+mode_t file_mode(const File& file) {
+  const auto hint = file.hints.find("file_perm");
+  return hint == file.hints.end() ? 0666 : static_cast<mode_t>(std::strtoul(hint->second.c_str(), nullptr, 8) & 0777);
+}
+
+void free_types(View& view) {
+  for (MPI_Datatype* type : {&view.etype, &view.filetype})
+    if (!is_predefined(*type)) PMPI_Type_free(type);
+}
+
+namespace serve {
+
+int File_set_size(File& file, MPI_File, MPI_Offset size) {
+  if (size < 0) return error(MPI_ERR_ARG, file.path + ": the size is negative");
+  if (!writable(file)) return error(MPI_ERR_READ_ONLY, file.path + ": it was opened for reading only");
+  return by_one(file, "set size", [&] { return host->engine->truncate(file.file, static_cast<uint64_t>(size)); });
+}
+
+int File_preallocate(File& file, MPI_File, MPI_Offset size) {
+  if (size < 0) return error(MPI_ERR_ARG, file.path + ": the size is negative");
+  if (!writable(file)) return error(MPI_ERR_READ_ONLY, file.path + ": it was opened for reading only");
+  return by_one(file, "preallocate", [&] {
+    return size == 0 ? 0 : host->engine->allocate(file.file, 0, 0, static_cast<uint64_t>(size));
+  });
+}
+
+int File_get_size(File& file, MPI_File, MPI_Offset* size) {
+  int64_t bytes = 0;
+  const int code = size_of(file, &bytes);
+  *size = bytes;
+  return code;
+}
+
+int File_get_group(File& file, MPI_File, MPI_Group* group) { return PMPI_Comm_group(file.comm, group); }
+
+int File_get_amode(File& file, MPI_File, int* amode) {
+  *amode = file.amode;
+  return MPI_SUCCESS;
+}
+
+int File_set_info(File& file, MPI_File, MPI_Info info) {
+  take_hints(file, info);
+  return MPI_SUCCESS;
+}
+
+int File_get_info(File& file, MPI_File, MPI_Info* info) {
+  PMPI_Info_create(info);
+  for (const auto& [key, value] : file.hints) PMPI_Info_set(*info, key.c_str(), value.c_str());
+  return MPI_SUCCESS;
+}
+
+int File_set_view(File& file, MPI_File, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
+                  const char* representation, MPI_Info info) {
+  const bool here = displacement == MPI_DISPLACEMENT_CURRENT;
+  View view;
+  int code = MPI_SUCCESS;
+  if (here != ((file.amode & MPI_MODE_SEQUENTIAL) != 0))
+    code = error(MPI_ERR_ARG, file.path + ": MPI_DISPLACEMENT_CURRENT belongs to MPI_MODE_SEQUENTIAL");
+  else if (!here && displacement < 0)
+    code = error(MPI_ERR_ARG, file.path + ": the view's displacement is negative");
+  if (code == MPI_SUCCESS) code = make_view(file, etype, filetype, representation, &view);
+  file.shared->pointers[(file.views + 1) % 3] = 0;
+  // All have come: nobody uses the pointer of the view before any more. All change the view, or nobody does.
+  if (code = agree(file.comm, code); code != MPI_SUCCESS) {
+    free_types(view);
+    return code;
+  }
+  view.displacement = here ? file.view.place_of(file.view.stream_of(file.shared_pointer())) : displacement;
+  free_types(file.view);
+  file.view = view;
+  ++file.views;
+  file.pointer = 0;
+  take_hints(file, info);
+  return MPI_SUCCESS;
+}
+
+int File_get_view(File& file, MPI_File, MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype,
+                  char* representation) {
+  *displacement = file.view.displacement;
+  *etype = own(file.view.etype);
+  *filetype = own(file.view.filetype);
+  // The caller's array has MPI_MAX_DATAREP_STRING characters, and no name is longer.
+  const std::string& name = file.view.representation_name;
+  std::memcpy(representation, name.c_str(), name.size() + 1);
+  return MPI_SUCCESS;
+}
+
+int File_seek(File& file, MPI_File, MPI_Offset offset, int whence) {
+  if ((file.amode & MPI_MODE_SEQUENTIAL) != 0)
+    return error(MPI_ERR_UNSUPPORTED_OPERATION, file.path + ": it was opened with MPI_MODE_SEQUENTIAL");
+  int64_t target = 0;
+  const int code = seek(file, file.pointer, offset, whence, &target);
+  if (code == MPI_SUCCESS) file.pointer = target;
+  return code;
+}
+
+int File_get_position(File& file, MPI_File, MPI_Offset* offset) {
+  *offset = file.pointer;
+  return MPI_SUCCESS;
+}
+
+int File_get_byte_offset(File& file, MPI_File, MPI_Offset offset, MPI_Offset* displacement) {
+  if (offset < 0) return error(MPI_ERR_ARG, file.path + ": the offset is negative");
+  *displacement = file.view.place_of(file.view.stream_of(offset));
+  return MPI_SUCCESS;
+}
+
+int File_seek_shared(File& file, MPI_File, MPI_Offset offset, int whence) {
+  PMPI_Barrier(file.comm);
+  int code = MPI_SUCCESS;
+  if (file.rank == 0) {
+    int64_t target = 0;
+    code = seek(file, file.shared_pointer(), offset, whence, &target);
+    if (code == MPI_SUCCESS) file.shared_pointer() = target;
+  }
+  PMPI_Bcast(&code, 1, MPI_INT, 0, file.comm);
+  return file.rank == 0 || code == MPI_SUCCESS ? code : error(code, file.path + ": seek of the shared pointer");
+}
+
+int File_get_position_shared(File& file, MPI_File, MPI_Offset* offset) {
+  *offset = file.shared_pointer();
+  return MPI_SUCCESS;
+}
+
+int File_get_type_extent(File& file, MPI_File, MPI_Datatype datatype, MPI_Aint* extent) {
+  if (datatype == MPI_DATATYPE_NULL) return error(MPI_ERR_TYPE, file.path + ": the datatype is null");
+  if (file.view.representation == nullptr) {
+    MPI_Aint lb = 0;
+    return PMPI_Type_get_extent(datatype, &lb, extent);
+  }
+  *extent = layout_in_file(datatype, [&](MPI_Datatype type) { return file.view.representation->size(type); }).extent;
+  return MPI_SUCCESS;
+}
+
+int File_set_atomicity(File& file, MPI_File, int flag) {
+  PMPI_Barrier(file.comm);
+  file.atomic = flag != 0;
+  return MPI_SUCCESS;
+}
+
+int File_get_atomicity(File& file, MPI_File, int* flag) {
+  *flag = file.atomic ? 1 : 0;
+  return MPI_SUCCESS;
+}
+
+int File_sync(File& file, MPI_File) {
+  const int result = host->engine->sync(file.file);
+  const int code = result < 0 ? system_error(result, "sync", file.path) : MPI_SUCCESS;
+  // What the others wrote before their sync is there for whoever comes out of his.
+  PMPI_Barrier(file.comm);
+  return code;
+}
+
+}  // namespace serve
+}  // namespace mpiio

@@ -1,0 +1,195 @@
+// Opening, closing and deleting.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "mpiio/backend/calls.h"
+#include "mpiio/backend/errors.h"
+#include "mpiio/backend/hints.h"
+
+namespace mpiio {
+namespace {
+
+constexpr const char* prefix = "cairn:";
+
+int check_amode(const std::string& path, int amode) {
+  const int access = amode & (MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR);
+  const auto refuse = [&](const char* why) { return error(MPI_ERR_AMODE, path + ": " + why); };
+  if (access != MPI_MODE_RDONLY && access != MPI_MODE_WRONLY && access != MPI_MODE_RDWR)
+    return refuse("one of MPI_MODE_RDONLY, MPI_MODE_WRONLY and MPI_MODE_RDWR is needed");
+  if (access == MPI_MODE_RDONLY && (amode & (MPI_MODE_CREATE | MPI_MODE_EXCL)) != 0)
+    return refuse("MPI_MODE_CREATE and MPI_MODE_EXCL need a file that can be written");
+  if (access == MPI_MODE_RDWR && (amode & MPI_MODE_SEQUENTIAL) != 0)
+    return refuse("MPI_MODE_SEQUENTIAL is for reading or writing, not both");
+  return MPI_SUCCESS;
+}
+
+int flags_of(int amode, bool creator) {
+  int flags = (amode & MPI_MODE_RDONLY) != 0 ? O_RDONLY : (amode & MPI_MODE_WRONLY) != 0 ? O_WRONLY : O_RDWR;
+  if (creator && (amode & MPI_MODE_CREATE) != 0) flags |= O_CREAT;
+  if (creator && (amode & MPI_MODE_EXCL) != 0) flags |= O_EXCL;
+  return flags | O_CLOEXEC;
+}
+
+// Opens it through the POSIX adapter, which knows what is covered, and borrows the open file.
+int open_here(File& file, int flags, mode_t mode) {
+  const int fd = ::open(file.path.c_str(), flags, mode);
+  if (fd < 0) return system_error(errno, "open", file.path);
+  file.file = host->engine->file_of(fd);
+  ::close(fd);
+  if (file.file == nullptr) return error(MPI_ERR_FILE, file.path + ": it is not a file of a pool");
+  return MPI_SUCCESS;
+}
+
+// ---- what the ranks share ------------------------------------------------------------------------
+
+struct SharedName {
+  char text[64] = "";
+};
+constexpr SharedName shared_pattern = {"/dev/shm/cairn-mpiio-XXXXXX"};
+
+Shared* map_shared(int fd) {
+  void* at = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  return at == MAP_FAILED ? nullptr : static_cast<Shared*>(at);
+}
+
+// Rank 0 makes it under a name of its own, the others open that; then the name goes.
+int make_shared(SharedName* name) {
+  *name = shared_pattern;
+  const int fd = mkostemp(name->text, O_CLOEXEC);
+  if (fd >= 0 && ftruncate(fd, sizeof(Shared)) != 0) {
+    ::close(fd);
+    return -1;
+  }
+  return fd;
+}
+
+// ---- closing what is there ------------------------------------------------------------------------
+
+void release(File* file) {
+  if (file->shared != nullptr) ::munmap(file->shared, sizeof(Shared));
+  if (file->file != nullptr) host->engine->close(file->file);
+  if (file->comm != MPI_COMM_NULL) PMPI_Comm_free(&file->comm);
+  free_types(file->view);
+  delete file;
+}
+
+// Modes that are right by themselves and the same on all ranks.
+int check_together(const File& file) {
+  int code = check_amode(file.path, file.amode);
+  int extremes[3] = {file.amode, -file.amode, code};
+  PMPI_Allreduce(MPI_IN_PLACE, extremes, 3, MPI_INT, MPI_MAX, file.comm);
+  if (extremes[0] != -extremes[1])
+    return error(MPI_ERR_NOT_SAME, file.path + ": the ranks open it with different modes");
+  return code;
+}
+
+// What rank 0 tells the others.
+struct Opened {
+  int code;
+  SharedName shared;
+};
+
+// One creates it, so that MPI_MODE_EXCL means what it says.
+Opened open_first(File& file, int* shared) {
+  Opened opened = {open_here(file, flags_of(file.amode, true), file_mode(file)), {}};
+  if (opened.code != MPI_SUCCESS) return opened;
+  *shared = make_shared(&opened.shared);
+  if (*shared < 0) opened.code = system_error(errno, "sharing its pointers", file.path);
+  return opened;
+}
+
+int open_other(File& file, const Opened& opened, int* shared) {
+  if (opened.code != MPI_SUCCESS) return error(opened.code, file.path + ": rank 0 could not open it");
+  *shared = ::open(opened.shared.text, O_RDWR | O_CLOEXEC);
+  if (*shared < 0)
+    return error(MPI_ERR_UNSUPPORTED_OPERATION,
+                 file.path + ": it is opened by ranks on several hosts, which are not served yet");
+  return open_here(file, flags_of(file.amode, false), 0);
+}
+
+int open_all(File& file, MPI_Info info) {
+  if (const int code = check_together(file); code != MPI_SUCCESS) return code;
+  take_hints(file, info);
+  int shared = -1;
+  Opened opened = {};
+  if (file.rank == 0) opened = open_first(file, &shared);
+  PMPI_Bcast(&opened, sizeof opened, MPI_BYTE, 0, file.comm);
+  int code = file.rank == 0 ? opened.code : open_other(file, opened, &shared);
+  if (code == MPI_SUCCESS) {
+    file.shared = map_shared(shared);
+    if (file.shared == nullptr) code = system_error(errno, "sharing its pointers", file.path);
+  }
+  if (shared >= 0) ::close(shared);
+  if (code == MPI_SUCCESS && (file.amode & MPI_MODE_APPEND) != 0) {
+    cairn_stat st = {};
+    host->engine->stat(file.file, &st);
+    file.pointer = static_cast<int64_t>(st.size);
+    if (file.rank == 0) file.shared_pointer() = static_cast<int64_t>(st.size);
+  }
+  code = agree(file.comm, code);
+  if (file.rank == 0 && opened.shared.text[0] != '\0') ::unlink(opened.shared.text);
+  return code;
+}
+
+}  // namespace
+
+bool is_covered(const char* filename, std::string* path) {
+  if (std::strncmp(filename, prefix, std::strlen(prefix)) == 0) {
+    *path = filename + std::strlen(prefix);
+    return true;
+  }
+  // What is there, or the directory that it would be made in, must be one of ours.
+  *path = filename;
+  return host->engine->covers(filename) != 0;
+}
+
+namespace serve {
+
+int File_open(MPI_Comm comm, const std::string& path, int amode, MPI_Info info, MPI_File* opened) {
+  int inter = 0;
+  PMPI_Comm_test_inter(comm, &inter);
+  if (inter != 0) return error(MPI_ERR_COMM, path + ": an intercommunicator cannot open a file");
+  auto* file = new File;
+  file->path = path;
+  file->amode = amode;
+  PMPI_Comm_dup(comm, &file->comm);
+  PMPI_Comm_rank(file->comm, &file->rank);
+  PMPI_Comm_size(file->comm, &file->ranks);
+  int code = open_all(*file, info);
+  if (code == MPI_SUCCESS)
+    code = real::File_open[kPmpi](MPI_COMM_SELF, shadow_path, MPI_MODE_RDWR, MPI_INFO_NULL, &file->handle);
+  if (code != MPI_SUCCESS) {
+    release(file);
+    return code;
+  }
+  add_file(file);
+  *opened = file->handle;
+  return MPI_SUCCESS;
+}
+
+int File_close(File& file, MPI_File* closed) {
+  // Nobody deletes or reopens it before all have done with it.
+  PMPI_Barrier(file.comm);
+  int code = MPI_SUCCESS;
+  if ((file.amode & MPI_MODE_DELETE_ON_CLOSE) != 0) {
+    if (file.rank == 0 && ::unlink(file.path.c_str()) != 0) code = system_error(errno, "delete", file.path);
+    PMPI_Bcast(&code, 1, MPI_INT, 0, file.comm);
+  }
+  remove_file(*closed);
+  // Of this process alone, so nobody waits.
+  const int closing = real::File_close[kPmpi](closed);
+  release(&file);
+  return code != MPI_SUCCESS ? code : closing;
+}
+
+int File_delete(const std::string& path) {
+  return ::unlink(path.c_str()) == 0 ? MPI_SUCCESS : system_error(errno, "delete", path);
+}
+
+}  // namespace serve
+}  // namespace mpiio

@@ -1,0 +1,26 @@
+// What the shim and a back end say to each other. Free of MPI: the shim is built without it.
+#pragma once
+
+#include "posix/lend.h"
+
+namespace mpiio {
+
+// Every name is there twice, as MPI_name and as PMPI_name; each is forwarded to its own kind.
+enum Kind : int { kMpi, kPmpi, kKinds };
+
+// The shim's side.
+struct Host {
+  // The MPI's own function of this name ("MPI_File_open"); null if this MPI has none.
+  void* (*real)(const char* name);
+  // The files, as the POSIX adapter in the same library has them.
+  const posix::Lent* engine;
+  // Of this table: a back end of another build is refused.
+  const char* version;
+};
+
+// A back end's side: our function for "File_open" and a kind; null if it has none, then the MPI's is called.
+using BackendFind = void* (*)(const char* name, int kind);
+// Exported by each lib/cairn/mpiio_NAME.so as `cairn_mpiio_backend`. Null: it cannot work here, `*why` says why.
+using BackendStart = BackendFind (*)(const Host* host, const char** why);
+
+}  // namespace mpiio
