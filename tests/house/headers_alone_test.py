@@ -1,6 +1,7 @@
 """Every header compiles alone: public ones as C11 and C++20, those of src/ as C++20."""
 
 import concurrent.futures
+import functools
 import os
 import shutil
 import subprocess
@@ -31,6 +32,16 @@ def compile_alone(command, directory, header):
     return [f"{directory}/{header} does not compile alone: {' '.join(command)}\n{run.stderr}"]
 
 
+@functools.cache
+def mpis():
+    """Where the header of each MPI is that is here."""
+    found = []
+    for wrapper in filter(shutil.which, ("mpicc.openmpi", "mpicc.mpich")):
+        line = subprocess.run([wrapper, "-show"], capture_output=True, text=True, check=True).stdout
+        found.append([word.replace("-I", "-isystem", 1) for word in line.split() if word.startswith("-I")])
+    return found
+
+
 jobs = []
 for c, cxx in compilers():
     as_c = [c, "-x", "c", "-std=c11", "-Wpedantic", "-Wstrict-prototypes"] + COMMON
@@ -41,6 +52,8 @@ for c, cxx in compilers():
             jobs += [(as_c, "include", header), (as_cxx, "include", header)]
         elif name.parts[0] == "src" and c == compilers()[0][0]:
             jobs.append((as_cxx + ["-Iinclude"], "src", name.relative_to("src")))
+        elif name.parts[:3] == ("adapters", "mpiio", "backend") and c == compilers()[0][0]:
+            jobs += [(as_cxx + ["-Iinclude"] + flags, "adapters", name.relative_to("adapters")) for flags in mpis()]
         elif name.parts[0] == "adapters" and c == compilers()[0][0]:
             jobs.append((as_cxx + ["-Iinclude"], "adapters", name.relative_to("adapters")))
 

@@ -16,9 +16,9 @@ def allowed(place, quoted, target):
     is_test = place.stem.endswith("_test")
     first = target.split("/")[0]
     if target == "mpi.h":
-        if parts[:3] == ("src", "cluster", "mpi") or parts[:2] == ("adapters", "mpiio"):
+        if parts[:3] in (("src", "cluster", "mpi"), ("adapters", "mpiio", "backend")) or parts[:2] == ("tests", "mpi"):
             return None
-        return "mpi.h is for src/cluster/mpi and adapters/mpiio only"
+        return "mpi.h is for src/cluster/mpi and adapters/mpiio/backend only"
 
     if parts[0] == "src":
         layer = parts[1]
@@ -33,6 +33,8 @@ def allowed(place, quoted, target):
     elif parts[0] == "adapters":
         if first in house.LAYERS and "/" in target and first != parts[1]:
             return "an adapter sees include/cairn and its own folder"
+        if parts[1] != "posix" and first == "posix" and target != "posix/lend.h":
+            return "other adapters see posix/lend.h only"
         if target.startswith("../") or first in ("src", "cli"):
             return "an adapter sees include/cairn and its own folder"
     elif parts[0] in ("cli", "bindings", "service", "examples"):

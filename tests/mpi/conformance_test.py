@@ -1,0 +1,44 @@
+"""The conformance program under `cairn run`, with every MPI that was found, on 1 to 7 ranks."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+CAIRN = pathlib.Path(os.environ["CAIRN_BIN_DIR"]) / "cairn"
+PROGRAMS = sorted((pathlib.Path(os.environ["CAIRN_TEST_DIR"]) / "mpi").glob("*/conformance"))
+# As root Open MPI wants to be asked twice; ranks that have to share a processor must not spin on it.
+ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+               "OMPI_MCA_btl": "self,vader"}
+RANKS = (1, 2, 4, 7)
+
+if not PROGRAMS:
+    print("no MPI was found when this was built")
+    sys.exit(77)
+memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+scratch = tempfile.mkdtemp(prefix="cairn-mpi-", dir=memory)
+seed = int(os.environ.get("CAIRN_SEED", time.time()))
+print("seed", seed)
+failed = False
+try:
+    for program in PROGRAMS:
+        mpi = program.parent.name
+        for ranks in RANKS:
+            directory = os.path.join(scratch, f"{mpi}-{ranks}")
+            os.mkdir(directory)
+            environment = {**os.environ, **ENVIRONMENT, "CAIRN_POOL_DIR": os.path.join(scratch, "pools")}
+            done = subprocess.run(
+                [CAIRN, "run", "--at", ".", "--pool-size", "128MiB", "--", f"mpirun.{mpi}", "-n", str(ranks), program, "all",
+                 str(seed)], cwd=directory, env=environment, capture_output=True, text=True, errors="replace", timeout=300,
+                check=False)
+            ended = "ok" if done.returncode == 0 else f"failed: {done.returncode}\n{done.stdout[:4000]}{done.stderr[:4000]}"
+            print(f"{mpi}, {ranks} ranks: {ended}", flush=True)
+            failed = failed or done.returncode != 0
+            shutil.rmtree(directory)
+finally:
+    shutil.rmtree(scratch, ignore_errors=True)
+sys.exit(failed)

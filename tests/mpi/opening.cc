@@ -1,0 +1,120 @@
+// Opening, closing, deleting: modes and their errors.
+#include "check.h"
+
+namespace {
+
+void modes() {
+  MPI_File file = open_file("modes", MPI_MODE_CREATE | MPI_MODE_RDWR);
+  int amode = 0;
+  OK(MPI_File_get_amode(file, &amode));
+  CHECK(amode == (MPI_MODE_CREATE | MPI_MODE_RDWR));
+  MPI_Group group;
+  OK(MPI_File_get_group(file, &group));
+  int size = 0;
+  MPI_Group_size(group, &size);
+  CHECK(size == ranks);
+  MPI_Group_free(&group);
+  OK(MPI_File_close(&file));
+  CHECK(file == MPI_FILE_NULL);
+
+  MPI_File none = MPI_FILE_NULL;
+  const auto open = [&](const char* name, int mode) {
+    return MPI_File_open(MPI_COMM_WORLD, name, mode, MPI_INFO_NULL, &none);
+  };
+  CHECK_CLASS(open("modes", MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_RDWR), MPI_ERR_FILE_EXISTS);
+  CHECK_CLASS(open("absent", MPI_MODE_RDONLY), MPI_ERR_NO_SUCH_FILE);
+  CHECK_CLASS(open("no/directory", MPI_MODE_CREATE | MPI_MODE_RDWR), MPI_ERR_NO_SUCH_FILE);
+  CHECK_CLASS(open("modes", 0), MPI_ERR_AMODE);
+  CHECK_CLASS(open("modes", MPI_MODE_RDONLY | MPI_MODE_WRONLY), MPI_ERR_AMODE);
+  CHECK_CLASS(open("modes", MPI_MODE_RDONLY | MPI_MODE_CREATE), MPI_ERR_AMODE);
+  CHECK_CLASS(open("modes", MPI_MODE_RDWR | MPI_MODE_SEQUENTIAL), MPI_ERR_AMODE);
+  if (ranks > 1)
+    CHECK_CLASS(open("modes", rank == 0 ? MPI_MODE_RDONLY : MPI_MODE_RDWR), MPI_ERR_NOT_SAME);
+}
+
+void access_rights() {
+  int value = 7;
+  MPI_Status status;
+  MPI_File file = open_file("modes", MPI_MODE_RDONLY);
+  CHECK_CLASS(MPI_File_write(file, &value, 1, MPI_INT, &status), MPI_ERR_READ_ONLY);
+  CHECK_CLASS(MPI_File_set_size(file, 10), MPI_ERR_READ_ONLY);
+  MPI_File_close(&file);
+  file = open_file("modes", MPI_MODE_WRONLY);
+  CHECK_CLASS(MPI_File_read(file, &value, 1, MPI_INT, &status), MPI_ERR_ACCESS);
+  MPI_File_close(&file);
+}
+
+void ends() {
+  const int value = 5;
+  MPI_Offset size = 0;
+  MPI_File file = open_file("end", MPI_MODE_CREATE | MPI_MODE_RDWR);
+  if (rank == 0) OK(MPI_File_write_at(file, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
+  MPI_File_close(&file);
+
+  file = open_file("end", MPI_MODE_RDWR | MPI_MODE_APPEND);
+  MPI_Offset position = 0;
+  OK(MPI_File_get_position(file, &position));
+  CHECK(position == 4);
+  OK(MPI_File_get_position_shared(file, &position));
+  CHECK(position == 4);
+  MPI_File_close(&file);
+
+  file = open_file("end", MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE);
+  OK(MPI_File_get_size(file, &size));
+  CHECK(size == 4);
+  OK(MPI_File_close(&file));
+  CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, "end", MPI_MODE_RDONLY, MPI_INFO_NULL, &file), MPI_ERR_NO_SUCH_FILE);
+
+  barrier();
+  if (rank == 0) {
+    CHECK_CLASS(MPI_File_delete("absent", MPI_INFO_NULL), MPI_ERR_NO_SUCH_FILE);
+    OK(MPI_File_delete("modes", MPI_INFO_NULL));
+    CHECK_CLASS(MPI_File_delete("modes", MPI_INFO_NULL), MPI_ERR_NO_SUCH_FILE);
+  }
+  barrier();
+}
+
+// With a prefix, which other libraries have too, and as the directory is called from outside.
+void names() {
+  MPI_File file = open_file("cairn:prefixed", MPI_MODE_CREATE | MPI_MODE_RDWR);
+  if (rank == 0) OK(MPI_File_write_at(file, 0, "x", 1, MPI_CHAR, MPI_STATUS_IGNORE));
+  MPI_File_close(&file);
+  CHECK(contents("prefixed").size() == 1);
+}
+
+}  // namespace
+
+void test_opening() {
+  modes();
+  access_rights();
+  ends();
+  names();
+}
+
+void test_sizes() {
+  MPI_File file = open_file("sizes", MPI_MODE_CREATE | MPI_MODE_RDWR);
+  MPI_Offset size = -1;
+  OK(MPI_File_get_size(file, &size));
+  CHECK(size == 0);
+  OK(MPI_File_set_size(file, 1000));
+  OK(MPI_File_get_size(file, &size));
+  CHECK(size == 1000);
+  OK(MPI_File_preallocate(file, 5000));
+  OK(MPI_File_get_size(file, &size));
+  CHECK(size == 5000);
+  OK(MPI_File_preallocate(file, 100));  // never makes it shorter
+  OK(MPI_File_get_size(file, &size));
+  CHECK(size == 5000);
+  OK(MPI_File_set_size(file, 10));
+  OK(MPI_File_get_size(file, &size));
+  CHECK(size == 10);
+  CHECK_CLASS(MPI_File_set_size(file, -1), MPI_ERR_ARG);
+  // Cut bytes come back as zeros.
+  OK(MPI_File_set_size(file, 5000));
+  std::vector<char> bytes(5000, 1);
+  MPI_Status status;
+  OK(MPI_File_read_at_all(file, 0, bytes.data(), 5000, MPI_BYTE, &status));
+  CHECK(count_of(status, MPI_BYTE) == 5000);
+  CHECK(bytes == std::vector<char>(5000, 0));
+  MPI_File_close(&file);
+}
