@@ -12,7 +12,7 @@ TESTS ?= .
 CTEST = ctest --output-on-failure --no-tests=error -j $(JOBS) -R '$(TESTS)'
 
 .PHONY: all setup-build setup-test setup-dev setup-slow help install uninstall demo test test-slow test-asan \
-	test-tsan test-dev test-clang coverage bench bench-core fuzz format format-check tidy clean
+	test-tsan test-dev test-clang coverage bench bench-core bench-mpiio fuzz format format-check tidy clean
 
 all: setup-build ## build the release preset into build/release
 	@scripts/build.sh release $(JOBS) -DCAIRN_TESTS=OFF
@@ -67,6 +67,11 @@ bench-core: setup-test ## the data path against copying, judged against its bars
 	@[ -x build/release/bench/bench_core ] || { echo "make bench-core: bench/bench_core.cc is missing"; exit 1; }
 	@mkdir -p build/bench
 	@build/release/bench/bench_core --json build/bench/core.json
+
+bench-mpiio: setup-test ## MPI-IO against copying and the MPIs' own, judged against its bars
+	@scripts/build.sh release $(JOBS)
+	@mkdir -p build/bench
+	@build/release/bench/bench_mpiio --json build/bench/mpiio.json
 
 bench: bench-core ## all benchmarks
 	@for b in build/release/bench/bench_*; do \
