@@ -57,8 +57,9 @@ void DrainState::failed(const std::string& path, Status status) {
   if (calls.problem) calls.problem(text.c_str());
 }
 
-void DrainState::conflict(const std::string& path, const char* what) {
+void DrainState::conflict(const Where& where, const std::string& path, const char* what) {
   ++report.conflicts;
+  note_foreign(*this, where.inode);
   const std::string text = path + ": " + what;
   if (calls.problem) calls.problem(text.c_str());
 }
@@ -122,6 +123,7 @@ Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan
             still_names(fs, where, listed, map))
           note_linked(*state, where, listed, map, listed.lower, (*inode)->drained.load());
       } else if (((*inode)->flags.load() & format::flag_lazy) == 0) {
+        if (state != nullptr) look_for_foreign(*state, where, listed, map);
         directories.push_back(
             {listed.inode, map, where.path + "/" + name_of(listed),
              where.fresh || is_new_in_lower(map) || !is_at_home(where, listed, map)});

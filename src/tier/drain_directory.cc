@@ -2,6 +2,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <vector>
+
 #include "tier/drain_state.h"
 #include "tier/listing.h"
 
@@ -13,6 +15,14 @@ namespace {
 void forget(DrainState& state, const Where& where, const file::Listed& listed) {
   set_identity(state.fs, where.map, name_of(listed), nullptr)
       .ignore();  // told by the one that follows
+}
+
+bool is_empty(int directory, const char* name) {
+  const int64_t opened = sys::openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  if (opened < 0) return false;
+  const sys::Descriptor fd(static_cast<int>(opened));
+  std::vector<sys::Entry> entries;
+  return sys::list(fd.get(), &entries) == 0 && entries.empty();
 }
 
 // What stands in the way goes, if it is what the pool remembers there.
@@ -28,13 +38,13 @@ bool make_way(DrainState& state, const Where& where, int fd, const file::Listed&
     if (status.ok()) forget(state, where, listed);
     if (status.ok()) return true;
     if (status.code() == ESTALE)
-      state.conflict(path, "replaced here, but what is in it changed there; both are kept");
+      state.conflict(where, path, "replaced here, but what is in it changed there; both are kept");
     else
       state.failed(path, status);
     return false;
   }
   if (in_lower == InLower::other) {
-    state.conflict(path,
+    state.conflict(where, path,
                    "a directory here, something else there that was changed or made behind "
                    "our back; both are kept");
     return false;
@@ -71,6 +81,8 @@ bool drain_directory(DrainState& state, const Where& where, LowerDirectory& lowe
     state.failed(path, sys::failed(result < 0 ? result : -ENOTDIR, "mkdir", path));
     return false;
   }
+  // Somebody else's: what lies in it already is not ours to remove with it.
+  const bool is_foreign = made < 0 && in_lower != InLower::remembered && !is_empty(fd, listed.name);
   const file::LowerIdentity identity = directory_identity(state.known, st, 0);
   const Status status = set_identity(state.fs, where.map, name_of(listed), &identity);
   if (!status.ok()) {
@@ -80,6 +92,7 @@ bool drain_directory(DrainState& state, const Where& where, LowerDirectory& lowe
     return false;
   }
   set_home(state.fs, where, name_of(listed), map, true);
+  if (is_foreign) note_foreign(state, map.number);
   set_drained(state.fs, map, 0);  // its mode and times are set when everything is in it
   return true;
 }

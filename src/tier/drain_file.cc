@@ -158,7 +158,8 @@ bool clear_way(DrainState& state, const Where& where, int directory, const file:
   const Status status = remove_tree(state, where, directory, listed);
   if (status.ok()) return true;
   if (status.code() == ESTALE)
-    state.conflict(path, "a directory that changed behind our back stands there; both are kept");
+    state.conflict(where, path,
+                   "a directory that changed behind our back stands there; both are kept");
   else
     state.failed(path, status);
   return false;
@@ -213,7 +214,7 @@ bool make_free(DrainState& state, const Where& where, int directory, const file:
   struct stat st = {};
   *expected = look(state.known, directory, listed, &st);
   if (*expected == InLower::other) {
-    state.conflict(where.path + "/" + name_of(listed),
+    state.conflict(where, where.path + "/" + name_of(listed),
                    listed.has_lower ? "changed there behind our back; both are kept"
                                     : "made there behind our back; both are kept");
     return false;

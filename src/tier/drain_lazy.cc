@@ -43,7 +43,8 @@ void drain_lazy(DrainState& state, const Where& where, LowerDirectory& lower,
   }
   struct stat st = {};
   if (look(state.known, static_cast<int>(directory), listed, &st) != InLower::remembered) {
-    state.conflict(path, "its attributes were changed here, and it changed there behind our back");
+    state.conflict(where, path,
+                   "its attributes were changed here, and it changed there behind our back");
     return;
   }
   const int64_t opened =

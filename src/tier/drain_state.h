@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -80,10 +81,13 @@ struct DrainState {
   bool out_of_space = false;
   std::map<uint64_t, LinkedFile> linked;
   std::unordered_set<uint64_t> skipped;  // directories that lower did not take
+  std::unordered_set<uint64_t> foreign;  // directories that lower has something unknown in or below
+  std::unordered_map<uint64_t, uint64_t>
+      looked;  // directories that it has not: the newest time there
 
   // One line for the caller; the detail text of `status` is the cause.
   void failed(const std::string& path, Status status);
-  void conflict(const std::string& path, const char* what);
+  void conflict(const Where& where, const std::string& path, const char* what);
   // False: the caller wants to stop.
   bool advance(uint64_t bytes);
   [[nodiscard]] bool clean_so_far() const { return report.failed == 0 && report.conflicts == 0; }
@@ -151,6 +155,13 @@ Status recover_journal(DrainState& state);
 // Makes sure that lower has the directory; false if it has not, which has been told.
 bool drain_directory(DrainState& state, const Where& where, LowerDirectory& lower,
                      const file::Listed& listed, const file::Map& map);
+// --- foreign.cc ---
+// A directory of `where`: if it has changed in lower since the pool saw it, what lies there is compared with what
+// the pool knows.
+void look_for_foreign(DrainState& state, const Where& where, const file::Listed& listed,
+                      const file::Map& map);
+// Something that the pool does not know lies in this directory of lower, which so is not removed with its contents.
+void note_foreign(DrainState& state, uint64_t directory);
 // --- finish.cc ---
 void finish(DrainState& state, const Where& top);
 // --- remove.cc --- Removes the directory in lower that the pool remembers under this name, with

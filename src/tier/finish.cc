@@ -41,7 +41,7 @@ bool remove_name(DrainState& state, const Where& where, LowerDirectory& lower,
   const InLower in_lower = look(state.known, static_cast<int>(fd), listed, &st);
   if (in_lower == InLower::nothing || (where.fresh && in_lower == InLower::other)) return true;
   if (in_lower == InLower::other) {
-    state.conflict(path, "removed here, but changed there behind our back; it stays there");
+    state.conflict(where, path, "removed here, but changed there behind our back; it stays there");
     return false;
   }
   const Status status =
@@ -49,7 +49,7 @@ bool remove_name(DrainState& state, const Where& where, LowerDirectory& lower,
           ? remove_tree(state, where, static_cast<int>(fd), listed)
           : Status(static_cast<int>(-sys::unlinkat(static_cast<int>(fd), listed.name, 0)));
   if (status.code() == ESTALE) {
-    state.conflict(path, "removed here, but something in it changed there; it stays there");
+    state.conflict(where, path, "removed here, but something in it changed there; it stays there");
     return false;
   }
   if (!status.ok()) {
@@ -144,7 +144,10 @@ void finish_level(DrainState& state, std::vector<Level>& way) {
     finish_attributes(state, level);
   if (is_top) return;
   Level& above = way[way.size() - 2];
-  if (level.newest != 0) {  // in the place of what was announced
+  if (const auto looked = state.looked.find(where.inode); looked != state.looked.end())
+    level.newest = std::max(level.newest, looked->second);
+  if (level.newest != 0 &&
+      state.foreign.count(where.inode) == 0) {  // in the place of what was announced
     file::LowerIdentity identity = level.listed.lower;
     identity.size = level.newest;
     set_identity(state.fs, above.where.map, level.name, &identity)

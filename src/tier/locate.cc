@@ -113,7 +113,7 @@ Result<Place> LowerTree::locate(uint64_t number) {
   return gone(number);
 }
 
-Status LowerTree::raise_newest(uint64_t directory, uint64_t newest) {
+Status LowerTree::climb(uint64_t directory, const Climb& visit) {
   for (uint64_t at = directory;;) {
     auto inode = file::live_inode(fs_, at);
     if (!inode.ok()) return inode.status();
@@ -124,14 +124,22 @@ Status LowerTree::raise_newest(uint64_t directory, uint64_t newest) {
     const uint64_t unit = (*inode)->lower_unit.load() & ~unit_is_new;
     auto entry = entry_of(fs_, {*above, parent}, unit, at);
     if (!entry.ok()) return entry.status();
-    // Directories further up know something as new already.
-    if (!entry->has_lower || entry->lower.size >= newest) return Status();
-    file::LowerIdentity identity = entry->lower;
-    identity.size = newest;
-    CAIRN_TRY(
-        set_identity(fs_, {*above, parent}, std::string(entry->name, entry->length), &identity));
+    const uint64_t before = entry->lower.size;
+    if (!entry->has_lower || !visit(at, &entry->lower.size)) return Status();
+    if (entry->lower.size != before)
+      CAIRN_TRY(set_identity(fs_, {*above, parent}, std::string(entry->name, entry->length),
+                             &entry->lower));
     at = parent;
   }
+}
+
+Status LowerTree::raise_newest(uint64_t directory, uint64_t newest) {
+  return climb(directory, [newest](uint64_t, uint64_t* known) {
+    // Directories further up know something as new already, or have something unknown in them too.
+    if (*known == newest_unknown || *known >= newest) return false;
+    *known = newest;
+    return true;
+  });
 }
 
 std::unique_ptr<file::Lower> make_lower(file::FileSystem& fs) {

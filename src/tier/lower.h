@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -96,6 +97,10 @@ class LowerTree final : public file::Lower {
   // At or below this directory something changed in lower at `newest` with our knowledge: its
   // identity and those of the directories above say so.
   Status raise_newest(uint64_t directory, uint64_t newest);
+  // From a directory up to below the top: visit(its inode, the newest time of its identity) may change that, and
+  // ends the way with false.
+  using Climb = std::function<bool(uint64_t inode, uint64_t* newest)>;
+  Status climb(uint64_t directory, const Climb& visit);
   // The cover whose top this inode is; null if it is none.
   Result<const Known*> cover_of_top(uint64_t top);
 
@@ -127,7 +132,9 @@ LowerTree& lower_of(file::FileSystem& fs);
 file::LowerIdentity identity_of(const Known& cover, const struct stat& st);
 bool is_same(const file::LowerIdentity& a, const file::LowerIdentity& b);
 // A directory's identity says device and inode; `size` holds the newest ctime that anything at or
-// below it had when it was imported or drained, against which its removal is checked.
+// below it had when it was imported or drained, against which its removal is checked. newest_unknown: something lies
+// there that the pool does not know, so it is not removed at all.
+inline constexpr uint64_t newest_unknown = 0;
 file::LowerIdentity directory_identity(const Known& cover, const struct stat& st, uint64_t newest);
 bool is_same_directory(const file::LowerIdentity& a, const file::LowerIdentity& b);
 // What a name of the pool is in lower from now on (null: nothing); ENOENT if the pool has no such

@@ -54,7 +54,8 @@ bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
   struct stat st = {};
   if (status.ok() && look(state.known, fd, listed, &st) != aside.expected) {
     sys::unlinkat(fd, state.aside.c_str(), 0);
-    state.conflict(path, "changed there behind our back while it was drained; both are kept");
+    state.conflict(where, path,
+                   "changed there behind our back while it was drained; both are kept");
     return false;
   }
   int64_t result = 0;
@@ -65,7 +66,7 @@ bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
   if (!status.ok() || result < 0) {
     sys::unlinkat(fd, state.aside.c_str(), 0);
     if (result == -EEXIST)
-      state.conflict(path, "made there behind our back while it was drained; both are kept");
+      state.conflict(where, path, "made there behind our back while it was drained; both are kept");
     else
       state.failed(path, status.ok() ? sys::failed(result, "rename", path) : status);
     return false;

@@ -87,6 +87,7 @@ Status visit_tree(int directory, const std::string& name, const std::string& pat
 Status remove_tree(DrainState& state, const Where& where, int directory,
                    const file::Listed& listed) {
   const std::string path = where.path + "/" + name_of(listed);
+  if (listed.lower.size == newest_unknown) return changed(path);
   const Span span{listed.lower.size, state.begun};
   CAIRN_TRY(visit_tree(directory, name_of(listed), path, span, nullptr));
   Announced announced(state, where, listed);

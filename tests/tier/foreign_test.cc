@@ -1,0 +1,92 @@
+// What others put into the covered directory meanwhile: it outlives the directory that the job removes.
+#include <unistd.h>
+
+#include "tier/cover_fixture.h"
+
+namespace cairn::test {
+namespace {
+
+class ForeignTest : public CoverTest {
+ protected:
+  void SetUp() override {
+    make_pool();
+    put_some_files();
+    usleep(20000);
+  }
+  // As rm -r does it.
+  void remove_all(Covered& covered, const std::string& path) {
+    for (const std::string& name : covered.list(path)) {
+      const std::string below = path + "/" + name;
+      if (S_ISDIR(covered.stat(below).mode))
+        remove_all(covered, below);
+      else
+        EXPECT_EQ(cairn_unlink(covered.pool, covered.top, below.c_str()), 0) << below;
+    }
+    EXPECT_EQ(cairn_rmdir(covered.pool, covered.top, path.c_str()), 0) << path;
+  }
+  // Others make `path`; the job works in `place`, is drained, and removes `directory`.
+  void expect_kept(const std::string& path, const std::string& place,
+                   const std::string& directory) {
+    Covered covered(pool_, lower_);
+    covered.describe();  // all is imported
+    put(lower_ + "/" + path, "theirs");
+    usleep(20000);
+    EXPECT_EQ(covered.create(place, "ours"), 0);
+    EXPECT_EQ(covered.drain().code, 0) << cairn_last_error();
+    remove_all(covered, directory);
+    EXPECT_EQ(covered.drain().report.conflicts, 1U);
+    EXPECT_EQ(get(lower_ + "/" + path), "theirs");
+  }
+};
+
+TEST_F(ForeignTest, BesideWhatIsDrained) {
+  expect_kept("dir/deep/theirs", "dir/deep/c", "dir/deep");
+}
+
+TEST_F(ForeignTest, AboveWhatIsDrained) { expect_kept("dir/theirs", "dir/deep/c", "dir"); }
+
+TEST_F(ForeignTest, BelowWhatIsDrained) { expect_kept("dir/deep/theirs", "dir/c", "dir"); }
+
+TEST_F(ForeignTest, InADirectoryThatBothMade) {
+  Covered covered(pool_, lower_);
+  covered.list(".");
+  fs::create_directories(lower_ + "/new/below");
+  put(lower_ + "/new/below/theirs", "theirs");
+  usleep(20000);
+  ASSERT_EQ(cairn_mkdir(covered.pool, covered.top, "new", 0755), 0);
+  ASSERT_EQ(cairn_mkdir(covered.pool, covered.top, "new/below", 0755), 0);
+  ASSERT_EQ(covered.create("new/ours", "o"), 0);
+  EXPECT_EQ(covered.drain().code, 0) << cairn_last_error();
+  EXPECT_EQ(get(lower_ + "/new/ours"), "o");
+  remove_all(covered, "new");
+  EXPECT_EQ(covered.drain().report.conflicts, 1U);
+  EXPECT_EQ(get(lower_ + "/new/below/theirs"), "theirs");
+}
+
+TEST_F(ForeignTest, WhatWasInConflictIsKeptWithItsDirectory) {
+  Covered covered(pool_, lower_);
+  covered.describe();
+  put(lower_ + "/dir/deep/b", "theirs, longer");
+  ASSERT_EQ(covered.create("dir/deep/b", "ours"), 0);
+  EXPECT_EQ(covered.drain().report.conflicts, 1U);
+  remove_all(covered, "dir");
+  EXPECT_EQ(covered.drain().report.conflicts, 1U);
+  EXPECT_EQ(get(lower_ + "/dir/deep/b"), "theirs, longer");
+}
+
+TEST_F(ForeignTest, OnceItIsGoneTheDirectoryCanGo) {
+  Covered covered(pool_, lower_);
+  covered.describe();
+  put(lower_ + "/dir/deep/theirs", "theirs");
+  usleep(20000);
+  ASSERT_EQ(covered.create("dir/deep/c", "ours"), 0);
+  ASSERT_EQ(covered.drain().code, 0);
+  fs::remove(lower_ + "/dir/deep/theirs");
+  ASSERT_EQ(covered.drain().code, 0);
+  remove_all(covered, "dir");
+  expect_drained(covered);
+  EXPECT_FALSE(fs::exists(lower_ + "/dir"));
+}
+
+}  // namespace
+}  // namespace cairn::test
