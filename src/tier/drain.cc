@@ -74,10 +74,26 @@ namespace {
 
 // What a drain would write.
 struct Plan {
+  struct File {
+    uint64_t size;
+    uint64_t freed;                      // by what it replaces
+    std::pair<uint64_t, uint64_t> name;  // as in DrainState::moved_from
+  };
   uint64_t bytes = 0;
-  uint64_t running = 0;  // bytes that lower has more than before, after the files so far
-  uint64_t peak = 0;     // the most of it, old and new file lying beside each other
+  std::vector<File> files;
 };
+
+// The most that lower has more than before while the files are written, old and new ones lying beside each other.
+uint64_t most_room(const DrainState& state, const Plan& plan) {
+  uint64_t running = 0;
+  uint64_t peak = 0;
+  for (const Plan::File& file : plan.files) {
+    running += file.size;
+    peak = std::max(peak, running);
+    if (state.moved_from.count(file.name) == 0) running -= std::min(running, file.freed);
+  }
+  return peak;
+}
 
 bool is_there_already(const Known* known, const Where& where, const file::Listed& listed) {
   struct stat st = {};
@@ -86,8 +102,9 @@ bool is_there_already(const Known* known, const Where& where, const file::Listed
          is_same(listed.lower, identity_of(*known, st));
 }
 
-void plan_file(file::FileSystem& fs, const Known* known, const Where& where,
+void plan_file(file::FileSystem& fs, DrainState* state, const Where& where,
                const file::Listed& listed, const file::Map& map, Plan* plan) {
+  const Known* known = state == nullptr ? nullptr : &state->known;
   if (!S_ISREG(map.inode->mode.load()) || is_drained(fs, where, listed, map)) return;
   if ((map.inode->flags.load() & format::flag_lazy) != 0) return;
   if (where.fresh && change_time(fs, map) == map.inode->drained.load() &&
@@ -101,9 +118,12 @@ void plan_file(file::FileSystem& fs, const Known* known, const Where& where,
     size = std::min(attributes.size, attributes.blocks * format::block_size);
   }
   plan->bytes += size;
-  plan->running += size;
-  plan->peak = std::max(plan->peak, plan->running);
-  if (listed.has_lower && !where.fresh) plan->running -= std::min(plan->running, listed.lower.size);
+  if (state == nullptr) return;
+  plan->files.push_back({size,
+                         listed.has_lower && !where.fresh ? listed.lower.size : 0,
+                         {where.inode, unit_of(listed) + 1}});
+  if (map.inode->lower_parent.load() != 0 && !is_at_home(where, listed, map))
+    state->moved_from.insert({map.inode->lower_parent.load(), map.inode->lower_unit.load()});
 }
 
 // `state` null: nobody is going to drain, nor to ask lower.
@@ -117,7 +137,7 @@ Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan
       if (!inode.ok()) return Status();
       const file::Map map{*inode, listed.inode};
       if (!S_ISDIR((*inode)->mode.load())) {
-        plan_file(fs, state == nullptr ? nullptr : &state->known, where, listed, map, plan);
+        plan_file(fs, state, where, listed, map, plan);
         // Names of the file that lower does not have yet become links to this one.
         if (state != nullptr && (*inode)->links.load() > 1 && is_drained(fs, where, listed, map) &&
             still_names(fs, where, listed, map))
@@ -142,9 +162,10 @@ Status check_room(const DrainState& state, const Plan& plan) {
   if (const int64_t result = sys::fstatfs(directory.get(), &st); result < 0)
     return sys::failed(result, "statfs", state.cover.path);
   const uint64_t free = static_cast<uint64_t>(st.f_bavail) * static_cast<uint64_t>(st.f_bsize);
-  if (plan.peak <= free) return Status();
+  const uint64_t needed = most_room(state, plan);
+  if (needed <= free) return Status();
   return fail(ENOSPC, "%s: draining needs %llu bytes there, %llu are free; nothing was copied",
-              state.cover.path.c_str(), static_cast<unsigned long long>(plan.peak),
+              state.cover.path.c_str(), static_cast<unsigned long long>(needed),
               static_cast<unsigned long long>(free));
 }
 
@@ -209,11 +230,11 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
   if (*known == nullptr) return fail(ENOENT, "%s is not covered any more", cover.path.c_str());
   auto inode = file::live_inode(fs, cover.top);
   if (!inode.ok()) return inode.status();
-  DrainState state(cover, **known, calls, *report);
+  const Where top{cover.top, {*inode, cover.top}, cover.path, false};
+  DrainState state(cover, top, **known, calls, *report);
   state.aside = aside_name(fs);
   CAIRN_TRY(state.journal.open(fs, cover.covers, cover.name));
   CAIRN_TRY(recover_journal(state));
-  const Where top{cover.top, {*inode, cover.top}, cover.path, false};
   Plan plan;
   CAIRN_TRY(make_plan(fs, &state, top, &plan));
   CAIRN_TRY(check_room(state, plan));

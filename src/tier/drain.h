@@ -12,6 +12,8 @@
 //  1. Nothing in lower is replaced or removed unless it is what the pool remembers (LowerIdentity).
 //  2. A name in lower shows the old file or the whole new one. What is written aside has a name
 //     that begins with ".cairn-drain-"; the next drain removes what a killed one left.
+//     What a name held before while its bytes are still to be written elsewhere is kept (keep.cc) until the end
+//     of a drain that could do everything: old data are in lower all the time.
 //  3. An inode counts as drained (Inode::drained is its ctime) only after lower has it under its
 //     name. The ctime that counts is that of before the copy; whoever changes the file later moves
 //     it on.

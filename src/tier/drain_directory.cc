@@ -34,7 +34,7 @@ bool make_way(DrainState& state, const Where& where, int fd, const file::Listed&
     const bool is_replaced =
         in_lower == InLower::remembered && !where.fresh && !is_at_home(where, listed, map);
     if (!is_replaced) return true;
-    const Status status = remove_tree(state, where, fd, listed);
+    const Status status = replace_tree(state, where, fd, listed);
     if (status.ok()) forget(state, where, listed);
     if (status.ok()) return true;
     if (status.code() == ESTALE)
@@ -49,7 +49,8 @@ bool make_way(DrainState& state, const Where& where, int fd, const file::Listed&
                    "our back; both are kept");
     return false;
   }
-  const int64_t result = sys::unlinkat(fd, listed.name, 0);
+  const bool is_kept = is_moved_from(state, where, listed) && keep_moved(state, fd, listed.name);
+  const int64_t result = is_kept ? 0 : sys::unlinkat(fd, listed.name, 0);
   if (result < 0) state.failed(path, sys::failed(result, "unlink", path));
   if (result >= 0) forget(state, where, listed);
   return result >= 0;

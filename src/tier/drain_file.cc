@@ -155,7 +155,7 @@ Status make_special(DrainState& state, const file::Map& map, const file::Attribu
 // A directory in lower whose name the pool has given to something else.
 bool clear_way(DrainState& state, const Where& where, int directory, const file::Listed& listed) {
   const std::string path = where.path + "/" + name_of(listed);
-  const Status status = remove_tree(state, where, directory, listed);
+  const Status status = replace_tree(state, where, directory, listed);
   if (status.ok()) return true;
   if (status.code() == ESTALE)
     state.conflict(where, path,

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "tier/drain.h"
@@ -58,8 +60,10 @@ struct LinkedFile {
 };
 
 struct DrainState {
-  DrainState(Cover& drained, const Known& in, const DrainCalls& drain_calls, DrainReport& result)
+  DrainState(Cover& drained, const Where& covered, const Known& in, const DrainCalls& drain_calls,
+             DrainReport& result)
       : fs(*drained.fs),
+        top(covered),
         lower(lower_of(fs)),
         cover(drained),
         known(in),
@@ -67,6 +71,7 @@ struct DrainState {
         report(result) {}
 
   file::FileSystem& fs;
+  const Where& top;
   LowerTree& lower;
   Cover& cover;
   const Known& known;
@@ -80,6 +85,9 @@ struct DrainState {
   bool cancelled = false;
   bool out_of_space = false;
   std::map<uint64_t, LinkedFile> linked;
+  // Directory and unit + 1 of the names in lower that hold bytes of files which are to be written elsewhere.
+  std::set<std::pair<uint64_t, uint64_t>> moved_from;
+  sys::Descriptor kept;                  // the directory of what was replaced, once there is one
   std::unordered_set<uint64_t> skipped;  // directories that lower did not take
   std::unordered_set<uint64_t> foreign;  // directories that lower has something unknown in or below
   std::unordered_map<uint64_t, uint64_t>
@@ -162,6 +170,15 @@ void look_for_foreign(DrainState& state, const Where& where, const file::Listed&
                       const file::Map& map);
 // Something that the pool does not know lies in this directory of lower, which so is not removed with its contents.
 void note_foreign(DrainState& state, uint64_t directory);
+// --- keep.cc ---
+// The bytes that lower has under this name are still to be written elsewhere.
+bool is_moved_from(const DrainState& state, const Where& where, const file::Listed& listed);
+// Before a name is replaced: what it was stays until the end of a drain that could do everything. It gets a second
+// name, or is moved away. False: it cannot be kept (no room for a directory, no links, another file system).
+bool keep_linked(DrainState& state, int directory, const char* name);
+bool keep_moved(DrainState& state, int directory, const char* name);
+// All that is kept goes, also what drains before have left.
+void end_kept(DrainState& state);
 // --- finish.cc ---
 void finish(DrainState& state, const Where& top);
 // --- remove.cc --- Removes the directory in lower that the pool remembers under this name, with
@@ -169,5 +186,8 @@ void finish(DrainState& state, const Where& top);
 // says. ESTALE if something has; then nothing was removed.
 Status remove_tree(DrainState& state, const Where& where, int directory,
                    const file::Listed& listed);
+// The same for a directory whose name is given to something else: it is kept, if it can be.
+Status replace_tree(DrainState& state, const Where& where, int directory,
+                    const file::Listed& listed);
 
 }  // namespace cairn::tier

@@ -140,6 +140,7 @@ void finish_level(DrainState& state, std::vector<Level>& way) {
   const bool is_top = way.size() == 1;
   const bool lazy = (where.map.inode->flags.load() & format::flag_lazy) != 0;
   if (!lazy && state.clean_so_far()) remove_names(state, where);
+  if (is_top && state.clean_so_far() && !state.cancelled) end_kept(state);
   if (change_time(state.fs, where.map) != where.map.inode->drained.load())
     finish_attributes(state, level);
   if (is_top) return;

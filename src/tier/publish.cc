@@ -58,6 +58,9 @@ bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
                    "changed there behind our back while it was drained; both are kept");
     return false;
   }
+  if (status.ok() && aside.expected == InLower::remembered && S_ISREG(st.st_mode) &&
+      is_moved_from(state, where, listed))
+    keep_linked(state, fd, listed.name);
   int64_t result = 0;
   if (status.ok())
     result = aside.expected == InLower::nothing
@@ -78,6 +81,7 @@ bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
     state.failed(path, status.ok() ? noted : status);
     return false;
   }
+  set_home(state.fs, where, name_of(listed), map, false);
   if (!aside.mark) return true;
   set_drained(state.fs, map, aside.change_time);
   if (state.fs.pool.is_volatile) lower.note_marked(map);

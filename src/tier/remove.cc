@@ -84,14 +84,32 @@ Status visit_tree(int directory, const std::string& name, const std::string& pat
 
 }  // namespace
 
+namespace {
+
+// Nobody else has changed anything in it.
+Status check_tree(const Span& span, const std::string& path, int directory,
+                  const file::Listed& listed) {
+  if (listed.lower.size == newest_unknown) return changed(path);
+  return visit_tree(directory, name_of(listed), path, span, nullptr);
+}
+
+}  // namespace
+
 Status remove_tree(DrainState& state, const Where& where, int directory,
                    const file::Listed& listed) {
   const std::string path = where.path + "/" + name_of(listed);
-  if (listed.lower.size == newest_unknown) return changed(path);
   const Span span{listed.lower.size, state.begun};
-  CAIRN_TRY(visit_tree(directory, name_of(listed), path, span, nullptr));
+  CAIRN_TRY(check_tree(span, path, directory, listed));
   Announced announced(state, where, listed);
   return visit_tree(directory, name_of(listed), path, span, &announced);
+}
+
+Status replace_tree(DrainState& state, const Where& where, int directory,
+                    const file::Listed& listed) {
+  const std::string path = where.path + "/" + name_of(listed);
+  CAIRN_TRY(check_tree({listed.lower.size, state.begun}, path, directory, listed));
+  if (keep_moved(state, directory, listed.name)) return Status();
+  return remove_tree(state, where, directory, listed);
 }
 
 }  // namespace cairn::tier
