@@ -1,6 +1,7 @@
 #include "covers.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -136,6 +137,15 @@ Cover Cover::open(const Pool& pool, const std::string& directory, bool keep,
   }
   return cover;
 }
+
+std::unique_ptr<Cover::Hold> Cover::hold() const {
+  const int descriptor = cairn_cover_hold(cover_);
+  check(descriptor, path());
+  fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+  return std::make_unique<Hold>(descriptor);
+}
+
+Cover::Hold::~Hold() { close(descriptor_); }
 
 Cover::DrainResult Cover::drain() {
   DrainCalls calls;

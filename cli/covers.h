@@ -3,6 +3,7 @@
 
 #include <cairn/cover.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -49,6 +50,19 @@ class Cover {
   }
   Cover(const Cover&) = delete;
   Cover& operator=(const Cover&) = delete;
+
+  // Until the object goes, nobody takes the cover's claim for void.
+  class Hold {
+   public:
+    explicit Hold(int descriptor) : descriptor_(descriptor) {}
+    ~Hold();
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+
+   private:
+    int descriptor_;
+  };
+  [[nodiscard]] std::unique_ptr<Hold> hold() const;
 
   [[nodiscard]] std::string path() const { return cairn_cover_path(cover_); }
 

@@ -2,7 +2,8 @@
 //
 // This process is attached to the pool before the program starts (to cover DIR, so that every error comes
 // early) and after it has ended, not in between: it takes no lane from the program. A shared lock tells
-// that a run is under way, so that several runs of one job (mpirun cairn run ...) end the cover once, the last.
+// that a run is under way, so that several runs of one job (mpirun cairn run ...) end the cover once, the last; the
+// cover's claim is held as well, for runs with other pools.
 // A run inside a run of the same directory (cairn run -- mpirun cairn run ...) leaves all that to the outer one.
 #include <unistd.h>
 
@@ -125,12 +126,13 @@ struct Run {
     // Waits while another run of this directory is draining.
     PlaceLock running(locks, cover_lock_name(directory), PlaceLock::Mode::shared);
     cairn_pool_info before{};
+    std::unique_ptr<Cover::Hold> hold;
     {
       const PlaceLock start = lock_start(pool_of_run);
       Pool pool = attach_or_create(context.config);
       before = pool.info();
       try {
-        const Cover cover = Cover::open(pool, directory, keep, job);
+        hold = Cover::open(pool, directory, keep, job).hold();
       } catch (...) {
         running.release();
         remove_if_left_over(pool, start);  // made a moment ago, for nothing

@@ -25,7 +25,7 @@ typedef struct cairn_cover_options {
 /* Covers `directory` (resolved to its real path) with a directory of the pool, or joins a cover of
  * the same job, or of the same host and pool. The claim is a file in `directory`, `.cairn-claim`,
  * of which only one can come to be; a claim of this host is void when its pool is gone, or unused
- * and drained.
+ * (by processes and by cairn_cover_hold) and drained.
  * Errors: -ENOENT, -ENOTDIR, -ELOOP (it lies in a pool or in another cover), -EBUSY (claimed by
  * another job; cairn_last_error names its host and job), -EACCES, -EROFS. */
 CAIRN_API int cairn_cover_open(cairn_pool* pool, const char* directory,
@@ -33,6 +33,9 @@ CAIRN_API int cairn_cover_open(cairn_pool* pool, const char* directory,
 /* For processes inside a run: joins a cover that exists. -ENOENT if there is none. */
 CAIRN_API int cairn_cover_join(cairn_pool* pool, const char* directory, cairn_cover** cover);
 CAIRN_API void cairn_cover_close(cairn_cover* cover);
+/* For who runs programs in a cover: a descriptor (without FD_CLOEXEC). Until all its copies are closed, the
+ * cover's claim is not void although nobody may be attached to the pool, he included. */
+CAIRN_API int cairn_cover_hold(const cairn_cover* cover);
 
 /* The pool directory that stands for it, and the real path of the covered directory. */
 CAIRN_API cairn_ino cairn_cover_top(const cairn_cover* cover);

@@ -52,6 +52,12 @@ void cairn_cover_close(cairn_cover* cover) {
   delete cover;
 }
 
+int cairn_cover_hold(const cairn_cover* cover) {
+  const WriteWindow window;
+  auto held = cairn::tier::hold_run(*cover->cover);
+  return held.ok() ? *held : code(held.status());
+}
+
 cairn_ino cairn_cover_top(const cairn_cover* cover) { return cover->cover->top; }
 const char* cairn_cover_path(const cairn_cover* cover) { return cover->cover->path.c_str(); }
 

@@ -9,11 +9,7 @@
 #include <cstdio>  // RENAME_NOREPLACE too
 #include <vector>
 
-#include "pool/attach_lock.h"
-#include "pool/files.h"
-#include "tier/cover_state.h"
 #include "tier/lower.h"
-#include "tier/record.h"
 #include "tier/system.h"
 
 namespace cairn::tier {
@@ -130,32 +126,6 @@ Result<bool> join_claim(int directory, const std::string& path, const Claim& own
   return false;
 }
 
-// Is there anything in this cover of a pool that nobody has attached?
-bool holds_data(file::FileSystem& fs, const std::string& name) {
-  auto state = state_of_cover(fs, name);
-  return !state.ok() || !state->all_drained;
-}
-
-// Does the pool that the claim names still hold something for the directory, or serve somebody?
-bool is_needed(const Claim& claim, const std::string& directory) {
-  file::AttachOptions options;
-  options.read_only = true;
-  options.no_recovery = true;
-  auto fs = file::attach(claim.pool, options);
-  // Only what is surely not there is void: a pool that cannot be looked at counts.
-  if (!fs.ok()) return fs.code() != ENOENT && fs.code() != ENOTDIR;
-  if (own_claim(**fs, "").uuid != claim.uuid) return false;
-  bool needed = false;
-  const Status status =
-      for_each_record(**fs, [&](const std::string& name, const CoverRecord& record) {
-        if (record.path != directory) return Status();
-        auto attached = pool::anybody_attached((*fs)->pool.lock_path);
-        needed = !attached.ok() || *attached || record.keep || holds_data(**fs, name);
-        return Status();
-      });
-  return needed || !status.ok();
-}
-
 Status busy(const Claim& claim, const std::string& directory) {
   return fail(EBUSY, "%s is covered by job %s on host %s with pool %s (see %s)", directory.c_str(),
               claim.job.empty() ? "(none)" : claim.job.c_str(), claim.host.c_str(),
@@ -184,15 +154,30 @@ void remove_void(int directory, const std::string& text) {
   hand_on(directory);
 }
 
+// A file of one line; "" if there is none.
+std::string line_of(const char* path) {
+  std::string text;
+  sys::read_file(path, &text);
+  return text.substr(0, text.find('\n'));
+}
+
 }  // namespace
+
+std::string place_of(const std::string& pool) {
+  struct stat st = {};
+  const std::string parent = pool.substr(0, std::max<size_t>(pool.rfind('/'), 1));
+  if (pool.empty() || sys::lstatat(AT_FDCWD, parent.c_str(), &st) < 0) return {};
+  return std::to_string(st.st_dev) + ":" + std::to_string(st.st_ino);
+}
 
 Claim own_claim(const file::FileSystem& fs, const std::string& job) {
   Claim claim;
   utsname names = {};
   if (uname(&names) == 0) claim.host = names.nodename;
-  sys::read_file("/proc/sys/kernel/random/boot_id", &claim.boot);
-  while (!claim.boot.empty() && claim.boot.back() == '\n') claim.boot.pop_back();
+  claim.machine = line_of("/etc/machine-id");
+  claim.boot = line_of("/proc/sys/kernel/random/boot_id");
   if (sys::real_path(fs.pool.path.c_str(), 0, &claim.pool) < 0) claim.pool = fs.pool.path;
+  claim.place = place_of(claim.pool);
   char text[64];
   std::snprintf(text, sizeof text, "%016llx%016llx",
                 static_cast<unsigned long long>(fs.pool.superblock().uuid[0].load()),
@@ -204,8 +189,9 @@ Claim own_claim(const file::FileSystem& fs, const std::string& job) {
 }
 
 std::string text_of(const Claim& claim) {
-  return "cairn claim 1\nhost " + claim.host + "\nboot " + claim.boot + "\npool " + claim.pool +
-         "\nuuid " + claim.uuid + "\njob " + claim.job + "\ntime " + claim.time + "\n";
+  return "cairn claim 1\nhost " + claim.host + "\nmachine " + claim.machine + "\nboot " +
+         claim.boot + "\npool " + claim.pool + "\nplace " + claim.place + "\nuuid " + claim.uuid +
+         "\njob " + claim.job + "\ntime " + claim.time + "\n";
 }
 
 Claim claim_of(const std::string& text) {
@@ -220,8 +206,10 @@ Claim claim_of(const std::string& text) {
     const std::string key = line.substr(0, space);
     const std::string value = line.substr(space + 1);
     if (key == "host") claim.host = value;
+    if (key == "machine") claim.machine = value;
     if (key == "boot") claim.boot = value;
     if (key == "pool") claim.pool = value;
+    if (key == "place") claim.place = value;
     if (key == "uuid") claim.uuid = value;
     if (key == "job") claim.job = value;
     if (key == "time") claim.time = value;
@@ -251,7 +239,7 @@ Status take_claim(file::FileSystem& fs, const std::string& directory, const std:
       if (*joined) return Status();
       continue;
     }
-    if (other.host != own.host || is_needed(other, directory)) return busy(other, directory);
+    if (other.host != own.host || !is_void(other, own, directory)) return busy(other, directory);
     remove_void(fd.get(), text);
   }
   return fail(EBUSY, "%s: its claim keeps changing", directory.c_str());

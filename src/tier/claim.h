@@ -2,8 +2,8 @@
 // is covered, so that two of them do not write one directory without knowing of each other.
 //
 // Runs of the same job join a claim, and so do runs on the same host with the same pool; others are
-// refused. A claim of this host is void once its pool is gone, or nobody uses the pool and it holds
-// nothing for the directory that is not in lower.
+// refused. A claim of this host is void once its pool is gone, or nobody uses the pool, no run is under way in the
+// directory, and the pool holds nothing for it that is not in lower.
 #pragma once
 
 #include <string>
@@ -14,8 +14,11 @@ namespace cairn::tier {
 
 struct Claim {
   std::string host;
-  std::string boot;  // the boot's id: memory of an earlier one is gone
-  std::string pool;  // path
+  std::string machine;  // its id: names are given twice
+  std::string boot;     // the boot's id: memory of an earlier one is gone
+  std::string pool;     // path
+  std::string
+      place;  // device and inode of the directory that the pool lies in: containers have a /dev/shm each
   std::string uuid;  // of the pool
   std::string job;
   std::string time;  // seconds since the epoch
@@ -23,8 +26,13 @@ struct Claim {
 
 // What a claim of this process would say.
 Claim own_claim(const file::FileSystem& fs, const std::string& job);
+// Claim::place of a pool at this path, as this process sees it; "" if there is no such directory.
+std::string place_of(const std::string& pool);
 std::string text_of(const Claim& claim);
 Claim claim_of(const std::string& text);
+
+// Whether a claim of this host's name means nothing any more. In doubt it does.
+bool is_void(const Claim& claim, const Claim& own, const std::string& directory);
 
 // Claims a directory or joins its claim. EBUSY names who has it.
 Status take_claim(file::FileSystem& fs, const std::string& directory, const std::string& job);

@@ -26,11 +26,12 @@ namespace cairn::tier {
 namespace {
 
 // Bytes of the pool's lock file, beyond those of the pool itself: one lock for all covers, one for
-// each cover's drain, and for each cover a range in which every member holds a byte.
+// each cover's drain, and for each cover a range in which every member holds a byte, and one for runs.
 constexpr uint64_t covers_byte = 1ULL << 42;
 constexpr uint64_t drain_bytes = covers_byte + 1;
 constexpr uint64_t member_bytes = 1ULL << 43;
-constexpr uint64_t most_members = 1 << 14;
+constexpr uint64_t run_bytes = 1ULL << 44;
+constexpr uint64_t most_members = 1 << 14;  // and most runs
 constexpr uint64_t name_slots = 1 << 20;
 
 // Two covers that share a slot wait for each other without need; no more than that.
@@ -39,6 +40,10 @@ uint64_t slot_of(const std::string& name) {
 }
 uint64_t first_member_byte(const std::string& name) {
   return member_bytes + slot_of(name) * most_members;
+}
+
+uint64_t first_run_byte(const std::string& name) {
+  return run_bytes + slot_of(name) * most_members;
 }
 
 Result<media::LivenessLock> wait_for(const file::FileSystem& fs, uint64_t byte) {
@@ -64,11 +69,16 @@ Status become_member(Cover& cover) {
   return fail(EBUSY, "%s: more processes than a cover can count", cover.path.c_str());
 }
 
+Result<sys::Descriptor> open_locks(const file::FileSystem& fs) {
+  const int64_t fd = sys::openat(AT_FDCWD, fs.pool.lock_path.c_str(), O_RDWR);
+  if (fd < 0) return sys::failed(fd, "lock file", fs.pool.lock_path);
+  return sys::Descriptor(static_cast<int>(fd));
+}
+
 Result<bool> has_members(const Cover& cover) {
-  const int64_t fd = sys::openat(AT_FDCWD, cover.fs->pool.lock_path.c_str(), O_RDWR);
-  if (fd < 0) return sys::failed(fd, "lock file", cover.fs->pool.lock_path);
-  const sys::Descriptor file(static_cast<int>(fd));
-  return media::is_held(file.get(), first_member_byte(cover.name), most_members);
+  auto file = open_locks(*cover.fs);
+  if (!file.ok()) return file.status();
+  return media::is_held(file->get(), first_member_byte(cover.name), most_members);
 }
 
 bool is_below(const std::string& path, const std::string& ancestor) {
@@ -188,6 +198,24 @@ Result<std::unique_ptr<Cover>> enter(file::FileSystem& fs, uint64_t covers,
 }
 
 }  // namespace
+
+Result<int> hold_run(const Cover& cover) {
+  auto file = open_locks(*cover.fs);
+  if (!file.ok()) return file.status();
+  for (uint64_t i = 0; i < most_members; ++i) {
+    auto held = media::try_lock_descriptor(file->get(), first_run_byte(cover.name) + i);
+    if (held.ok() || held.code() != EAGAIN) return held;
+  }
+  return fail(EBUSY, "%s: more runs than a cover can count", cover.path.c_str());
+}
+
+Result<bool> is_run_under_way(const file::FileSystem& fs, const std::string& name) {
+  auto file = open_locks(fs);
+  // The lock file of a pool on a device is made by the first who attaches in this boot.
+  if (file.code() == ENOENT) return false;
+  if (!file.ok()) return file.status();
+  return media::is_held(file->get(), first_run_byte(name), most_members);
+}
 
 Result<media::LivenessLock> lock_covers(const file::FileSystem& fs) {
   return wait_for(fs, covers_byte);

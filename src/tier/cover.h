@@ -30,6 +30,10 @@ Result<std::unique_ptr<Cover>> open_cover(file::FileSystem& fs, const std::strin
                                           const OpenOptions& options);
 // ENOENT if there is none.
 Result<std::unique_ptr<Cover>> join_cover(file::FileSystem& fs, const std::string& directory);
+// Says that a run is under way in the cover, also while nobody is attached: true until the descriptor that it returns
+// is closed, which is for who runs programs, not for them.
+Result<int> hold_run(const Cover& cover);
+Result<bool> is_run_under_way(const file::FileSystem& fs, const std::string& name);
 // Removes the cover with all it holds, drained or not, and its claim. EBUSY while others are
 // members. `only_drained`: EAGAIN if something has changed since it was drained.
 Status discard_cover(Cover& cover, bool only_drained);

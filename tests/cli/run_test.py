@@ -174,6 +174,17 @@ class Environment(Run):
             self.assertEqual(run.returncode, 0, err)
         self.assert_nothing_left()
 
+    def test_a_run_that_is_under_way_keeps_its_directory(self):
+        """Nobody need be attached to its pool in that moment."""
+        with subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", "sh", "-c", "echo; exec sleep 60"], env=self.env,
+                              stdout=subprocess.PIPE) as run:
+            run.stdout.readline()
+            other = os.path.join(self.scratch, "pools")
+            os.mkdir(other, 0o700)
+            self.refused("run", "--at", self.dir, "--pool-dir", other, "--", "true", code=1, says="covered by")
+            run.terminate()
+        self.assert_nothing_left()
+
 
 class RefusedBeforeTheStart(Run):
     def never_starts(self, *words, code, says, env=None):

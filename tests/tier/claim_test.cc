@@ -113,6 +113,21 @@ TEST_F(ClaimTest, TheClaimOfADrainedCoverThatNobodyUsesIsTakenOver) {
   EXPECT_EQ(open_elsewhere(second, lower_, "job-2", &detail), 0) << detail;
 }
 
+// As `cairn run` does: it is not attached while its program runs, which need not be either.
+TEST_F(ClaimTest, TheClaimOfARunUnderWayStands) {
+  const std::string second = second_pool();
+  int held = -1;
+  {
+    Covered covered(pool_, lower_);
+    held = cairn_cover_hold(covered.cover);
+    ASSERT_GE(held, 0) << cairn_last_error();
+  }
+  EXPECT_EQ(open_elsewhere(second, lower_, "job-2"), -EBUSY);
+  close(held);
+  std::string detail;
+  EXPECT_EQ(open_elsewhere(second, lower_, "job-2", &detail), 0) << detail;
+}
+
 // A FIFO hung, a link to /dev/zero took all memory.
 TEST_F(ClaimTest, WhatIsNoFileUnderTheClaimsNameIsRefused) {
   const std::string claim = lower_ + "/.cairn-claim";

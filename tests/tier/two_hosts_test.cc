@@ -24,7 +24,7 @@ class OtherHost {
  public:
   using Call = std::function<std::string()>;
 
-  explicit OtherHost(const std::vector<Call>& calls) {
+  explicit OtherHost(const std::vector<Call>& calls, bool is_namesake = false) {
     if (pipe(ask_) != 0 || pipe(answer_) != 0) std::abort();
     child_ = fork();
     if (child_ != 0) {
@@ -34,7 +34,7 @@ class OtherHost {
     }
     close(ask_[1]);  // its parent's death ends it
     close(answer_[0]);
-    if (!enter_own_namespaces(CLONE_NEWUTS | CLONE_NEWNS | CLONE_NEWIPC) || !become())
+    if (!enter_own_namespaces(CLONE_NEWUTS | CLONE_NEWNS | CLONE_NEWIPC) || !become(is_namesake))
       _exit(not_permitted);
     say("there");
     char c = 0;
@@ -58,8 +58,9 @@ class OtherHost {
   std::string run() { return write(ask_[1], "x", 1) == 1 ? next() : "(gone)"; }
 
  private:
-  static bool become() {
-    return sethostname(other_name, std::char_traits<char>::length(other_name)) == 0 &&
+  static bool become(bool is_namesake) {
+    return (is_namesake ||
+            sethostname(other_name, std::char_traits<char>::length(other_name)) == 0) &&
            mount("tmpfs", "/dev/shm", "tmpfs", 0, "mode=1777") == 0;
   }
   void say(const std::string& text) {
@@ -172,6 +173,19 @@ TEST_F(TwoHosts, TheClaimOfAKilledJobElsewhereStands) {
   EXPECT_EQ(refused.substr(0, 4), std::to_string(-EBUSY) + " ") << refused;
   EXPECT_NE(refused.find(other_name), std::string::npos) << refused;
   EXPECT_NE(refused.find("job-2"), std::string::npos) << refused;
+}
+
+// Two containers of one host: the same name, and a /dev/shm each.
+TEST_F(TwoHosts, TheClaimOfANamesakeStands) {
+  {
+    OtherHost host({[&] { return there.open(); }, [&] { return there.put("file", "theirs"); }},
+                   true);
+    ASSERT_TRUE(host.exists()) << no_namespaces;
+    ASSERT_EQ(host.run(), "ok");
+    ASSERT_EQ(host.run(), "ok");
+  }
+  const std::string refused = here.open();
+  EXPECT_EQ(refused.substr(0, 4), std::to_string(-EBUSY) + " ") << refused;
 }
 
 // One job on both: each drains its own files; what the other has drained under a name is not replaced.

@@ -1,0 +1,51 @@
+// When a claim of this host's name means nothing any more.
+#include "pool/attach_lock.h"
+#include "tier/claim.h"
+#include "tier/cover.h"
+#include "tier/cover_state.h"
+#include "tier/record.h"
+
+namespace cairn::tier {
+namespace {
+
+// The pool that the claim names is not at its path here. It is gone if this is the place that the claim means, or if
+// that was memory of a boot before; another container, or a namesake of this host, may have it still.
+bool is_lost(const Claim& claim, const Claim& own) {
+  if (claim.boot == own.boot) return !claim.place.empty() && claim.place == place_of(claim.pool);
+  return !claim.machine.empty() && claim.machine == own.machine;
+}
+
+// Is there anything in this cover of a pool that nobody has attached?
+bool holds_data(file::FileSystem& fs, const std::string& name) {
+  auto state = state_of_cover(fs, name);
+  return !state.ok() || !state->all_drained;
+}
+
+bool is_used(file::FileSystem& fs, const std::string& name) {
+  auto attached = pool::anybody_attached(fs.pool.lock_path);
+  if (!attached.ok() || *attached) return true;
+  auto run = is_run_under_way(fs, name);
+  return !run.ok() || *run;
+}
+
+}  // namespace
+
+bool is_void(const Claim& claim, const Claim& own, const std::string& directory) {
+  file::AttachOptions options;
+  options.read_only = true;
+  options.no_recovery = true;
+  auto fs = file::attach(claim.pool, options);
+  // A pool that is there and cannot be looked at counts.
+  if (!fs.ok()) return (fs.code() == ENOENT || fs.code() == ENOTDIR) && is_lost(claim, own);
+  if (own_claim(**fs, "").uuid != claim.uuid) return is_lost(claim, own);
+  bool needed = false;
+  const Status status =
+      for_each_record(**fs, [&](const std::string& name, const CoverRecord& record) {
+        if (record.path == directory)
+          needed = record.keep || is_used(**fs, name) || holds_data(**fs, name);
+        return Status();
+      });
+  return status.ok() && !needed;
+}
+
+}  // namespace cairn::tier
