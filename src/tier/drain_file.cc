@@ -229,10 +229,9 @@ bool make_free(DrainState& state, const Where& where, int directory, const file:
 void drain_name(DrainState& state, const Where& where, LowerDirectory& lower,
                 const file::Listed& listed, const file::Map& map) {
   if (is_drained(state.fs, where, listed, map)) return;
-  if ((map.inode->flags.load() & format::flag_lazy) != 0) {
-    drain_lazy(state, where, lower, listed, map);
+  if ((map.inode->flags.load() & format::flag_lazy) != 0 &&
+      drain_lazy(state, where, lower, listed, map))
     return;
-  }
   const std::string path = where.path + "/" + name_of(listed);
   const int64_t fd = lower.fd();
   if (fd < 0) {

@@ -30,34 +30,40 @@ Status apply(DrainState& state, const file::Map& map, const file::Attributes& wa
 
 }  // namespace
 
-void drain_lazy(DrainState& state, const Where& where, LowerDirectory& lower,
+bool drain_lazy(DrainState& state, const Where& where, LowerDirectory& lower,
                 const file::Listed& listed, const file::Map& map) {
   const std::string path = where.path + "/" + name_of(listed);
+  const ImportLock lock(state.fs, map);
+  if (!lock.ok()) {
+    state.failed(path, pool::no_seat(state.fs.pool));
+    return true;
+  }
+  if ((map.inode->flags.load() & format::flag_lazy) == 0) return false;
   const uint64_t time = change_time(state.fs, map);
   wait_for_tick(time);
-  if (!still_names(state.fs, where, listed, map)) return;
+  if (!still_names(state.fs, where, listed, map)) return true;
   const int64_t directory = lower.fd();
   if (directory < 0) {
     state.failed(path, sys::failed(directory, "open", where.path));
-    return;
+    return true;
   }
   struct stat st = {};
   if (look(state.known, static_cast<int>(directory), listed, &st) != InLower::remembered) {
     state.conflict(where, path,
                    "its attributes were changed here, and it changed there behind our back");
-    return;
+    return true;
   }
   const int64_t opened =
       sys::openat(static_cast<int>(directory), listed.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (opened < 0) {
     state.failed(path, sys::failed(opened, "open", path));
-    return;
+    return true;
   }
   const sys::Descriptor fd(static_cast<int>(opened));
   file::Attributes wanted;
   {
     pool::SeatGuard seat(state.fs.pool);
-    if (!seat.ok()) return;
+    if (!seat.ok()) return true;
     wanted = file::attributes_of(state.fs, map);
   }
   file::LowerIdentity identity = listed.lower;
@@ -75,10 +81,11 @@ void drain_lazy(DrainState& state, const Where& where, LowerDirectory& lower,
   }
   if (!status.ok()) {
     state.failed(path, status);
-    return;
+    return true;
   }
   set_drained(state.fs, map, time);
   ++state.report.files;
+  return true;
 }
 
 }  // namespace cairn::tier

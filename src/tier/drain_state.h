@@ -144,8 +144,8 @@ void note_linked(DrainState& state, const Where& where, const file::Listed& list
                  const file::Map& map, const file::LowerIdentity& identity, uint64_t change_time);
 void finish_links(DrainState& state);
 // --- drain_lazy.cc ---
-// Mode, owner, times and attributes of a file whose bytes were never staged.
-void drain_lazy(DrainState& state, const Where& where, LowerDirectory& lower,
+// Mode, owner, times and attributes of a file whose bytes were never staged. False: they are now.
+bool drain_lazy(DrainState& state, const Where& where, LowerDirectory& lower,
                 const file::Listed& listed, const file::Map& map);
 // --- publish.cc ---
 struct Aside {

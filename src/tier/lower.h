@@ -108,6 +108,7 @@ class LowerTree final : public file::Lower {
   Status import_names(const Place& place, uint64_t inode);
   Status import_one(const Place& place, uint64_t directory, int fd, const std::string& name,
                     uint64_t* newest);
+  Result<size_t> read_lower(const file::Map& map, void* buffer, size_t size, uint64_t offset);
   Status copy_in(const Place& place, const file::Map& map);
   Status discard_contents(const file::Map& map);
   Result<sys::Descriptor> open_file(const Place& place, struct stat* st) const;
@@ -142,7 +143,8 @@ bool is_same_directory(const file::LowerIdentity& a, const file::LowerIdentity& 
 Status set_identity(file::FileSystem& fs, const file::Map& directory, const std::string& name,
                     const file::LowerIdentity* identity);
 
-// Is held while an inode's contents come from lower: by whoever fills or stages it. A lock of the
+// Is held while an inode's contents come from lower, by whoever fills or stages it, and by a drain while the file's
+// times there and what the pool remembers of them are not the same. A lock of the
 // pool (the inode's append lock, which nobody else takes while it is lazy), so it ends with its
 // owner.
 class ImportLock {

@@ -151,33 +151,39 @@ Result<sys::Descriptor> LowerTree::open_file(const Place& place, struct stat* st
   return file;
 }
 
+Result<size_t> LowerTree::read_lower(const file::Map& map, void* buffer, size_t size,
+                                     uint64_t offset) {
+  const uint64_t generation = map.inode->generation.load();
+  const int64_t kept = descriptors_.pread(map.number, generation, buffer, size, offset);
+  if (kept >= 0) return static_cast<size_t>(kept);
+  struct stat st = {};
+  auto place = locate(map.number);
+  if (!place.ok()) return place.status();
+  auto opened = open_file(*place, &st);
+  if (!opened.ok()) return opened.status();
+  const int64_t n = sys::pread(opened->get(), buffer, size, offset);
+  if (n < 0) return sys::failed(n, "read", place->path);
+  struct stat after = {};
+  if (sys::fstat(opened->get(), &after) < 0 ||
+      !is_same(place->identity, identity_of(*place->cover, after)))
+    return changed(place->path);
+  descriptors_.keep(map.number, generation, st, std::move(*opened));
+  return static_cast<size_t>(n);
+}
+
 Result<size_t> LowerTree::read(uint64_t number, void* buffer, size_t size, uint64_t offset) {
   auto inode = file::live_inode(fs_, number);
   if (!inode.ok()) return inode.status();
-  const uint64_t generation = (*inode)->generation.load();
-  const int64_t kept = descriptors_.pread(number, generation, buffer, size, offset);
-  if (kept >= 0) return static_cast<size_t>(kept);
-  struct stat st = {};
-  auto place = locate(number);
-  Result<sys::Descriptor> opened = place.ok() ? open_file(*place, &st) : place.status();
-  int64_t n = 0;
-  Status status = opened.status();
-  if (status.ok()) {
-    n = sys::pread(opened->get(), buffer, size, offset);
-    struct stat after = {};
-    if (n < 0)
-      status = sys::failed(n, "read", place->path);
-    else if (sys::fstat(opened->get(), &after) < 0 ||
-             !is_same(place->identity, identity_of(*place->cover, after)))
-      status = changed(place->path);
+  const file::Map map{*inode, number};
+  auto n = read_lower(map, buffer, size, offset);
+  if (n.code() == ESTALE && is_lazy(**inode) && !fs_.pool.read_only) {
+    // A drain that gives it other times in this moment holds this lock.
+    const ImportLock lock(fs_, map);
+    if (lock.ok() && is_lazy(**inode)) n = read_lower(map, buffer, size, offset);
   }
-  if (!status.ok()) {
-    // Staged since the caller looked; what lies in lower now may be what was drained.
-    if (!is_lazy(**inode)) return read_own(fs_, number, buffer, size, offset);
-    return status;
-  }
-  descriptors_.keep(number, generation, st, std::move(*opened));
-  return static_cast<size_t>(n);
+  // Staged since the caller looked; what lies in lower now may be what was drained.
+  if (!n.ok() && !is_lazy(**inode)) return read_own(fs_, number, buffer, size, offset);
+  return n;
 }
 
 Status LowerTree::copy_in(const Place& place, const file::Map& map) {

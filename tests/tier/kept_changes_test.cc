@@ -10,6 +10,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <thread>
 
 #include "tier/cover_fixture.h"
 #include "tier/lower_calls.h"
@@ -165,6 +166,25 @@ TEST_F(KeptChanges, AttributesThatChangeWhileTheBytesCome) {
   struct stat st = {};
   ASSERT_EQ(stat((lower_ + "/dir/a").c_str(), &st), 0);
   EXPECT_EQ(st.st_mode & 07777, 0600U);
+}
+
+TEST_F(KeptChanges, ReadersSeeTheFileWhoseAttributesAreDrained) {
+  Covered covered(pool_, lower_);
+  const cairn_ino number = covered.stat("hello").ino;
+  ASSERT_EQ(cairn_utimens(covered.pool, number, 1'000'000'007, 2'000'000'003), 0);
+  std::string seen;
+  std::thread reader;
+  set_lower_hook([&](const LowerCall& call) {
+    if (call.number == SYS_fsync && names(call.arguments[0], "/hello") && !reader.joinable()) {
+      reader = std::thread([&] { seen = covered.read("hello"); });
+      usleep(50000);
+    }
+    return 0;
+  });
+  EXPECT_EQ(covered.drain().code, 0);
+  ASSERT_TRUE(reader.joinable());
+  reader.join();
+  EXPECT_EQ(seen, "hello, world\n");
 }
 
 TEST_F(KeptChanges, AFullPoolCanBeDrained) {
