@@ -103,6 +103,9 @@ Status write_regular(DrainState& state, const file::Map& map, const file::Attrib
                      int directory, const char* name, const std::string& path) {
   const int64_t opened =
       sys::openat(directory, state.aside.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+  if (opened == -EACCES || opened == -EPERM)
+    return sys::failed(opened, "its directory must be writable, as it is written beside it first",
+                       path);
   if (opened < 0) return sys::failed(opened, "cannot be written beside it", path);
   const sys::Descriptor to(static_cast<int>(opened));
   CAIRN_TRY(copy_contents(state, map, to.get(), path));

@@ -10,22 +10,42 @@
 namespace cairn::tier {
 namespace {
 
+// Who is not the owner may set the present time if he may write, and a program that could only do that did.
+Status apply_times(const file::Attributes& wanted, const struct stat& st, int fd,
+                   const std::string& path) {
+  if (sys::mtime_of(st) == wanted.mtime && sys::atime_of(st) == wanted.atime) return Status();
+  int64_t result = sys::utimensat(fd, nullptr, wanted.atime, wanted.mtime);
+  // An atime alone moves on with every reader.
+  if (result == -EPERM) result = sys::mtime_of(st) == wanted.mtime ? 0 : sys::set_present_times(fd);
+  return result < 0 ? sys::failed(result, "times", path) : Status();
+}
+
+// What is equal is not set: a file of another user may be one's own to write, not to change.
 Status apply(DrainState& state, const file::Map& map, const file::Attributes& wanted, int fd,
              const std::string& path) {
   int64_t result = 0;
   struct stat st = {};
   if ((result = sys::fstat(fd, &st)) < 0) return sys::failed(result, "stat", path);
   if (st.st_uid != wanted.uid || st.st_gid != wanted.gid) {
-    if ((result = sys::fchownat(fd, "", wanted.uid, wanted.gid)) < 0)
+    if ((result = sys::fchownat(fd, "", wanted.uid, wanted.gid)) < 0 ||
+        (result = sys::fstat(fd, &st)) < 0)  // it may have taken set-user-id bits away
       return sys::failed(result, "chown", path);
   }
   CAIRN_TRY(export_attributes(state.fs, map, fd, -1));
-  if ((result = sys::fchmod(fd, wanted.mode & 07777)) < 0)
-    return sys::failed(result, "chmod", path);
-  if ((result = sys::utimensat(fd, nullptr, wanted.atime, wanted.mtime)) < 0)
-    return sys::failed(result, "times", path);
+  if ((st.st_mode & 07777) != (wanted.mode & 07777)) {
+    if ((result = sys::fchmod(fd, wanted.mode & 07777)) < 0)
+      return sys::failed(result, "chmod", path);
+  }
+  CAIRN_TRY(apply_times(wanted, st, fd, path));
   if ((result = sys::fsync(fd)) < 0) return sys::failed(result, "fsync", path);
   return Status();
+}
+
+// One's own file may be closed to oneself for reading.
+int64_t open_any(int directory, const char* name) {
+  constexpr int flags = O_NOFOLLOW | O_NONBLOCK;
+  const int64_t opened = sys::openat(directory, name, O_RDONLY | flags);
+  return opened == -EACCES ? sys::openat(directory, name, O_WRONLY | flags) : opened;
 }
 
 }  // namespace
@@ -53,8 +73,7 @@ bool drain_lazy(DrainState& state, const Where& where, LowerDirectory& lower,
                    "its attributes were changed here, and it changed there behind our back");
     return true;
   }
-  const int64_t opened =
-      sys::openat(static_cast<int>(directory), listed.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const int64_t opened = open_any(static_cast<int>(directory), listed.name);
   if (opened < 0) {
     state.failed(path, sys::failed(opened, "open", path));
     return true;

@@ -102,6 +102,7 @@ int64_t utimensat(int directory, const char* name, uint64_t atime, uint64_t mtim
   const timespec times[2] = {timespec_of(atime), timespec_of(mtime)};
   return call(SYS_utimensat, directory, name, times, name == nullptr ? 0 : AT_SYMLINK_NOFOLLOW);
 }
+int64_t set_present_times(int fd) { return call(SYS_utimensat, fd, nullptr, nullptr, 0); }
 int64_t flistxattr(int fd, char* list, size_t size) { return call(SYS_flistxattr, fd, list, size); }
 int64_t fgetxattr(int fd, const char* name, void* value, size_t size) {
   return call(SYS_fgetxattr, fd, name, value, size);

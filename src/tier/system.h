@@ -46,6 +46,7 @@ int64_t chmodat(int directory, const char* name, uint32_t mode);
 int64_t fchownat(int directory, const char* name, uint32_t uid, uint32_t gid);
 // Both times in nanoseconds; of a link itself. `name` null: of the descriptor.
 int64_t utimensat(int directory, const char* name, uint64_t atime, uint64_t mtime);
+int64_t set_present_times(int fd);
 int64_t flistxattr(int fd, char* list, size_t size);
 int64_t fgetxattr(int fd, const char* name, void* value, size_t size);
 int64_t fsetxattr(int fd, const char* name, const void* value, size_t size);

@@ -224,36 +224,5 @@ TEST_F(KeptChanges, CapabilitiesDoNotGoOverToOtherBytes) {
   EXPECT_LT(getxattr(path.c_str(), "security.capability", value, sizeof value), 0);
 }
 
-// A program of somebody else that he drains would run as him.
-TEST_F(KeptChanges, NobodyGetsSetUserIdFilesOfHisOwn) {
-  if (geteuid() != 0) GTEST_SKIP() << "only root can play two users";
-  constexpr uid_t other = 12345;
-  fs::permissions(shared_.path(""), fs::perms::all);
-  fs::permissions(disk_.path(""), fs::perms::all);
-  fs::permissions(lower_, fs::perms::all);
-  put(lower_ + "/tool", "#!/bin/sh\n");
-  ASSERT_EQ(chmod((lower_ + "/tool").c_str(), 04755), 0);
-  const pid_t child = fork();
-  if (child == 0) {
-    if (setgid(other) != 0 || setuid(other) != 0) _exit(2);
-    const std::string pool = shared_.path("others");
-    cairn_pool_options options = {};
-    options.struct_size = sizeof options;
-    options.size = 16 << 20;
-    if (cairn_pool_create(pool.c_str(), &options) != 0) _exit(3);
-    Covered covered(pool, lower_);
-    if (cairn_rename(covered.pool, covered.top, "tool", covered.top, "moved", 0) != 0) _exit(4);
-    covered.drain();
-    _exit(0);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  ASSERT_EQ(status, 0) << WEXITSTATUS(status);
-  struct stat st = {};
-  ASSERT_EQ(stat((lower_ + "/moved").c_str(), &st), 0);
-  EXPECT_EQ(st.st_uid, other);
-  EXPECT_EQ(st.st_mode & 07777, 0755U);
-}
-
 }  // namespace
 }  // namespace cairn::test

@@ -1,0 +1,103 @@
+// Covers of directories in which files of other users lie.
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <functional>
+
+#include "tier/cover_fixture.h"
+
+namespace cairn::test {
+namespace {
+
+class OtherUsers : public CoverTest {
+ protected:
+  static constexpr uid_t other = 12345;
+
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "only root can play two users";
+    for (const std::string& path : {shared_.path(""), disk_.path(""), lower_})
+      fs::permissions(path, fs::perms::all);
+  }
+  // In a process of another user with a pool of his own; `work` says what went wrong.
+  void as_other(const std::function<std::string(Covered&)>& work) {
+    const pid_t child = fork();
+    if (child == 0) {
+      if (setgid(other) != 0 || setuid(other) != 0) _exit(2);
+      const std::string pool = shared_.path("others");
+      cairn_pool_options options = {};
+      options.struct_size = sizeof options;
+      options.size = 16 << 20;
+      if (cairn_pool_create(pool.c_str(), &options) != 0) _exit(3);
+      Covered covered(pool, lower_);
+      const std::string wrong = work(covered);
+      if (!wrong.empty()) fprintf(stderr, "%s\n", wrong.c_str());
+      _exit(wrong.empty() ? 0 : 4);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_EQ(status, 0) << WEXITSTATUS(status);
+  }
+  static std::string problems_of(Covered& covered) {
+    std::string text;
+    for (const std::string& problem : covered.drain().problems) text += problem + "\n";
+    return text;
+  }
+  [[nodiscard]] struct stat stat_of(const char* name) const {
+    struct stat st = {};
+    EXPECT_EQ(stat((lower_ + "/" + name).c_str(), &st), 0) << name;
+    return st;
+  }
+};
+
+// A program of somebody else that he drains would run as him.
+TEST_F(OtherUsers, NobodyGetsSetUserIdFilesOfHisOwn) {
+  put(lower_ + "/tool", "#!/bin/sh\n");
+  ASSERT_EQ(chmod((lower_ + "/tool").c_str(), 04755), 0);
+  as_other([](Covered& covered) {
+    cairn_rename(covered.pool, covered.top, "tool", covered.top, "moved", 0);
+    return problems_of(covered);
+  });
+  EXPECT_EQ(stat_of("moved").st_uid, other);
+  EXPECT_EQ(stat_of("moved").st_mode & 07777, 0755U);
+}
+
+// touch(1) may do so with any file that one may write.
+TEST_F(OtherUsers, ThePresentTimeOfAnothersFile) {
+  put(lower_ + "/shared", "s");
+  ASSERT_EQ(chmod((lower_ + "/shared").c_str(), 0666), 0);
+  fs::last_write_time(lower_ + "/shared", fs::file_time_type::clock::now() - std::chrono::hours(1));
+  as_other([](Covered& covered) {
+    const int64_t now = time(nullptr) * 1'000'000'000LL;
+    cairn_utimens(covered.pool, covered.stat("shared").ino, now, now);
+    return problems_of(covered);
+  });
+  EXPECT_GE(stat_of("shared").st_mtime, time(nullptr) - 60);
+}
+
+TEST_F(OtherUsers, OnesOwnFileThatOneMayOnlyWrite) {
+  as_other([this](Covered& covered) {
+    put(lower_ + "/mine", "m");
+    chmod((lower_ + "/mine").c_str(), 0200);
+    covered.list(".");
+    cairn_utimens(covered.pool, covered.stat("mine").ino, 1'000'000'007, 2'000'000'003);
+    return problems_of(covered);
+  });
+  EXPECT_EQ(stat_of("mine").st_mtim.tv_nsec, 3);
+}
+
+TEST_F(OtherUsers, ADirectoryThatIsNotWritableIsNamedAsTheCause) {
+  fs::create_directory(lower_ + "/closed");
+  put(lower_ + "/closed/shared", "s");
+  ASSERT_EQ(chmod((lower_ + "/closed/shared").c_str(), 0666), 0);
+  as_other([](Covered& covered) -> std::string {
+    covered.write("closed/shared", "new");
+    const std::string text = problems_of(covered);
+    return text.find("its directory must be writable") != std::string::npos ? "" : "told: " + text;
+  });
+  EXPECT_EQ(get(lower_ + "/closed/shared"), "s");
+}
+
+}  // namespace
+}  // namespace cairn::test
