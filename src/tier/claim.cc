@@ -245,6 +245,20 @@ Status take_claim(file::FileSystem& fs, const std::string& directory, const std:
   return fail(EBUSY, "%s: its claim keeps changing", directory.c_str());
 }
 
+Status refuse_covered(const file::FileSystem& fs, int directory, const std::string& path) {
+  std::string text;
+  const int64_t read = read_claim(directory, &text);
+  if (read == -ENOENT || read == -EUCLEAN) return Status();
+  if (read < 0) return unreadable(read, path);
+  const Claim claim = claim_of(text);
+  const Claim own = own_claim(fs, "");
+  if (claim.uuid == own.uuid || (claim.host == own.host && is_void(claim, own, path)))
+    return Status();
+  return fail(ELOOP, "%s is covered itself, by job %s on host %s with pool %s; covers do not nest",
+              path.c_str(), claim.job.empty() ? "(none)" : claim.job.c_str(), claim.host.c_str(),
+              claim.pool.c_str());
+}
+
 Status drop_claim(const file::FileSystem& fs, const std::string& directory) {
   const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
   if (opened == -ENOENT || opened == -ENOTDIR) return Status();

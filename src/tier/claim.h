@@ -36,6 +36,8 @@ bool is_void(const Claim& claim, const Claim& own, const std::string& directory)
 
 // Claims a directory or joins its claim. EBUSY names who has it.
 Status take_claim(file::FileSystem& fs, const std::string& directory, const std::string& job);
+// ELOOP if an open directory, at `path` below a covered one, has a claim that is not void: covers do not nest.
+Status refuse_covered(const file::FileSystem& fs, int directory, const std::string& path);
 // Removes the claim if it is this host's and pool's.
 Status drop_claim(const file::FileSystem& fs, const std::string& directory);
 

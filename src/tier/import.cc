@@ -8,6 +8,7 @@
 #include "file/xattr.h"
 #include "pool/lock.h"
 #include "tier/attributes.h"
+#include "tier/claim.h"
 #include "tier/lower.h"
 #include "tier/record.h"
 
@@ -55,6 +56,9 @@ Status LowerTree::import_names(const Place& place, uint64_t number) {
   std::vector<sys::Entry> entries;
   if (const int64_t result = sys::list(directory.get(), &entries); result < 0)
     return sys::failed(result, "cannot be listed", place.path);
+  for (const sys::Entry& entry : entries)
+    if (entry.name == claim_file && place.parent != 0)
+      CAIRN_TRY(refuse_covered(fs_, directory.get(), place.path));
   uint64_t newest = sys::ctime_of(st);
   for (const sys::Entry& entry : entries) {
     if (!is_hidden(entry.name))

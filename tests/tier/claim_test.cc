@@ -55,6 +55,23 @@ TEST_F(ClaimTest, CoversDoNotNest) {
   EXPECT_EQ(open_elsewhere(second_pool(), lower_ + "/dir/below", "j"), -ELOOP);
 }
 
+// The inner one was made first: the outer one does not show what it holds.
+TEST_F(ClaimTest, ADirectoryBelowThatIsCoveredItselfIsNotEntered) {
+  const std::string second = second_pool();
+  const std::string inner = lower_ + "/dir/inner";
+  fs::create_directories(inner);
+  {
+    Covered covered(second, inner);
+    ASSERT_EQ(covered.create("new", "n"), 0);
+  }
+  Covered outer(pool_, lower_);
+  EXPECT_EQ(outer.list("dir"), std::vector<std::string>{"inner"});
+  EXPECT_EQ(outer.create("dir/inner/mine", "m"), -ELOOP);
+  EXPECT_NE(std::string(cairn_last_error()).find(inner), std::string::npos) << cairn_last_error();
+  ASSERT_EQ(cairn_pool_remove(second.c_str()), 0) << cairn_last_error();
+  EXPECT_EQ(outer.create("dir/inner/mine", "m"), 0) << cairn_last_error();
+}
+
 TEST_F(ClaimTest, TheSameHostAndPoolJoin) {
   Covered covered(pool_, lower_);
   EXPECT_EQ(open_elsewhere(pool_, lower_, "another job"), 0);
