@@ -1,14 +1,33 @@
 // What a file in lower is, so that a change behind our back is noticed.
 #include <algorithm>
+#include <cstring>
 
 #include "pool/lock.h"
 #include "tier/lower.h"
 
 namespace cairn::tier {
 
+namespace {
+
+// `prefix`, and after it digits as random_name() makes them, after `host` digits and a dash if those are wanted.
+bool is_made_of(const std::string& name, const std::string& prefix, size_t host) {
+  constexpr size_t random = 32;
+  const size_t dash = host == 0 ? 0 : host + 1;
+  if (name.rfind(prefix, 0) != 0 || name.size() != prefix.size() + dash + random) return false;
+  for (size_t i = prefix.size(); i < name.size(); ++i) {
+    const bool is_dash = host != 0 && i == prefix.size() + host;
+    if (is_dash ? name[i] != '-' : std::strchr("0123456789abcdef", name[i]) == nullptr)
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 bool is_hidden(const std::string& name) {
-  return name == claim_file || name.compare(0, 13, ".cairn-claim-") == 0 ||
-         name.compare(0, 13, drain_prefix) == 0;
+  const std::string claim = claim_file;
+  return name == claim || is_made_of(name, claim + "-", 0) || is_made_of(name, claim + "-of-", 0) ||
+         is_made_of(name, drain_prefix, 8);
 }
 
 file::LowerIdentity identity_of(const Known& cover, const struct stat& st) {

@@ -48,7 +48,8 @@ struct Place {
 // it, so what lies there is looked at, name by name.
 inline constexpr uint64_t unit_is_new = 1ULL << 63;
 
-// Names in lower that a cover never shows.
+// Names in lower that a cover never shows: the claim, and these with digits that Cairn puts behind them. Whatever else
+// begins like them is the user's.
 inline constexpr const char* claim_file = ".cairn-claim";
 inline constexpr const char* drain_prefix = ".cairn-drain-";
 bool is_hidden(const std::string& name);

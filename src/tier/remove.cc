@@ -25,7 +25,8 @@ struct Span {
 bool is_later(const struct stat& st, const Span& span) {
   if (sys::ctime_of(st) <= span.newest) return false;
   const bool is_single = S_ISREG(st.st_mode) && st.st_nlink == 1;
-  return sys::mtime_of(st) > span.newest || (is_single && sys::ctime_of(st) < span.begun);
+  return static_cast<int64_t>(sys::mtime_of(st)) > static_cast<int64_t>(span.newest) ||
+         (is_single && sys::ctime_of(st) < span.begun);
 }
 
 int64_t open_directory(int directory, const std::string& name, sys::Descriptor* fd,

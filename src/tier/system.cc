@@ -30,8 +30,12 @@ int64_t call_again(int64_t number, Arguments... arguments) {
   }
 }
 
-timespec timespec_of(uint64_t ns) {
-  return {static_cast<time_t>(ns / 1'000'000'000), static_cast<int64_t>(ns % 1'000'000'000)};
+// Times before 1970 are negative; nanoseconds never are.
+timespec timespec_of(uint64_t time) {
+  constexpr int64_t second = 1'000'000'000;
+  const auto ns = static_cast<int64_t>(time);
+  const int64_t rest = (ns % second + second) % second;
+  return {static_cast<time_t>((ns - rest) / second), rest};
 }
 
 }  // namespace

@@ -54,6 +54,7 @@ int64_t fremovexattr(int fd, const char* name);
 // Of a name, which may be a symbolic link.
 int64_t llistxattr(const char* path, char* list, size_t size);
 
+// Nanoseconds since 1970; before it they are what a signed number would be, as everywhere in the pool.
 inline uint64_t mtime_of(const struct stat& st) {
   return static_cast<uint64_t>(st.st_mtim.tv_sec) * 1'000'000'000 +
          static_cast<uint64_t>(st.st_mtim.tv_nsec);
