@@ -73,6 +73,14 @@ uint64_t announce(file::FileSystem& fs, uint64_t directory) {
   return until;
 }
 
+void announce_links(DrainState& state, const struct stat& st) {
+  constexpr uint64_t second = 1'000'000'000;
+  if (S_ISDIR(st.st_mode) || st.st_nlink < 2 ||
+      file::now_ns() + 5 * second < state.journal.links_until())
+    return;
+  state.journal.announce_links(file::now_ns() + 10 * second).ignore();  // as in announce()
+}
+
 InLower look(const Known& known, int directory, const file::Listed& listed, struct stat* st) {
   if (sys::lstatat(directory, listed.name, st) < 0) return InLower::nothing;
   if (!listed.has_lower) return InLower::other;

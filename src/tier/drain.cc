@@ -234,6 +234,7 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
   DrainState state(cover, top, **known, calls, *report);
   state.aside = aside_name(fs);
   CAIRN_TRY(state.journal.open(fs, cover.covers, cover.name));
+  state.links_until = state.journal.links_until();
   CAIRN_TRY(recover_journal(state));
   Plan plan;
   CAIRN_TRY(make_plan(fs, &state, top, &plan));

@@ -55,6 +55,8 @@ bool drain_link(DrainState& state, const Where& where, LowerDirectory& lower,
     linked.is_complete = false;
     return true;
   }
+  ++first.st_nlink;
+  announce_links(state, first);
   // Where there are no links, or not so many, it becomes a file of its own.
   if (sys::linkat(AT_FDCWD, linked.path.c_str(), fd, state.aside.c_str()) < 0) return false;
   if (!publish(state, where, lower, listed, map, aside))

@@ -78,6 +78,7 @@ struct DrainState {
   const DrainCalls& calls;
   DrainReport& report;
   Journal journal;
+  uint64_t links_until = 0;  // as the drains before have left it
   std::string aside;  // the name under which this drain writes, in whichever directory
   const uint64_t begun = file::now_ns();
   uint64_t done = 0;
@@ -124,6 +125,9 @@ bool wait_for_tick(uint64_t change_time);
 // From now on until some seconds later, what changes in lower at or below a directory is a drain's
 // own doing, also if it is killed before it can say so. Returns when that ends.
 uint64_t announce(file::FileSystem& fs, uint64_t directory);
+
+// Before a name of this file is removed or replaced, or gets another one: its other names get a new ctime by that.
+void announce_links(DrainState& state, const struct stat& st);
 
 // What lies in lower under a name, compared with what the pool remembers.
 enum class InLower : uint8_t { nothing, remembered, other };

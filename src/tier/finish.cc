@@ -44,6 +44,7 @@ bool remove_name(DrainState& state, const Where& where, LowerDirectory& lower,
     state.conflict(where, path, "removed here, but changed there behind our back; it stays there");
     return false;
   }
+  announce_links(state, st);
   const Status status =
       S_ISDIR(st.st_mode)
           ? remove_tree(state, where, static_cast<int>(fd), listed)
@@ -140,7 +141,6 @@ void finish_level(DrainState& state, std::vector<Level>& way) {
   const bool is_top = way.size() == 1;
   const bool lazy = (where.map.inode->flags.load() & format::flag_lazy) != 0;
   if (!lazy && state.clean_so_far()) remove_names(state, where);
-  if (is_top && state.clean_so_far() && !state.cancelled) end_kept(state);
   if (change_time(state.fs, where.map) != where.map.inode->drained.load())
     finish_attributes(state, level);
   if (is_top) return;
@@ -174,6 +174,8 @@ void list_directories(DrainState& state, Level& level) {
 }  // namespace
 
 void finish(DrainState& state, const Where& top) {
+  // Everything has its new place. Now, because a file with several names gets another ctime when one goes.
+  if (state.clean_so_far()) end_kept(state);
   std::vector<Level> way;
   way.push_back({top, "", {}, {}, 0});
   list_directories(state, way.back());

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <cstdlib>
 #include <cstring>
 
 #include "base/crc32c.h"
@@ -44,7 +45,7 @@ std::string next_text(const std::string& texts, size_t* at) {
 }
 
 // The record in a slot's bytes.
-JournalRecord record_of(const std::string& bytes) {
+JournalRecord record_of(const std::string& bytes, uint64_t* links_until) {
   Header header;
   std::memcpy(&header, bytes.data(), sizeof header);
   const std::string texts = bytes.substr(sizeof header);
@@ -53,6 +54,7 @@ JournalRecord record_of(const std::string& bytes) {
   record.directory = next_text(texts, &at);
   record.aside = next_text(texts, &at);
   record.name = next_text(texts, &at);
+  *links_until = std::strtoull(next_text(texts, &at).c_str(), nullptr, 10);
   record.pool_directory = header.pool_directory;
   record.pool_generation = header.pool_generation;
   record.inode = header.inode;
@@ -119,8 +121,9 @@ Result<JournalRecord> Journal::read() {
     bytes.resize(sizeof header + header.size);
     if (header.sequence <= sequence_ || header.checksum != checksum_of(bytes)) continue;
     sequence_ = header.sequence;
-    last = record_of(bytes);
+    last = record_of(bytes, &links_until_);
   }
+  last_ = last;
   return last;
 }
 
@@ -136,7 +139,8 @@ Status Journal::write(const JournalRecord& record) {
                                 record.identity.mtime};
   std::memcpy(header.identity, identity, sizeof identity);
   std::string texts;
-  for (const std::string* text : {&record.directory, &record.aside, &record.name}) {
+  const std::string until = std::to_string(links_until_);
+  for (const std::string* text : {&record.directory, &record.aside, &record.name, &until}) {
     texts += *text;
     texts += '\0';
   }
@@ -150,7 +154,13 @@ Status Journal::write(const JournalRecord& record) {
   const uint64_t slot = header.sequence % slots;
   auto n = file::write_at(**file_, bytes.data(), bytes.size(), slot * capacity);
   if (n.ok()) sequence_ = header.sequence;
+  if (n.ok()) last_ = record;
   return n.status();
+}
+
+Status Journal::announce_links(uint64_t until) {
+  links_until_ = until;
+  return write(JournalRecord(last_));
 }
 
 }  // namespace cairn::tier

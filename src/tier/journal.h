@@ -31,12 +31,18 @@ class Journal {
   Result<JournalRecord> read();
   Status write(const JournalRecord& record);
   Status clear() { return write({}); }
+  // Until when drains of this cover have added and removed names of files that may have others, which moves the ctime
+  // of these on. Kept from record to record.
+  [[nodiscard]] uint64_t links_until() const { return links_until_; }
+  Status announce_links(uint64_t until);
   // The cover's journal goes, with what a drain that was killed has left aside in lower.
   static Status remove(file::FileSystem& fs, uint64_t covers, const std::string& name);
 
  private:
   std::unique_ptr<PoolFile> file_;
   uint64_t sequence_ = 0;  // of the record that counts
+  uint64_t links_until_ = 0;
+  JournalRecord last_;
 };
 
 }  // namespace cairn::tier

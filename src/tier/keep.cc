@@ -44,7 +44,9 @@ std::string name_there(const char* name) {
   return sys::random_name().substr(0, 16) + "-" + std::string(name).substr(0, longest);
 }
 
-int64_t remove_all(int directory, const std::string& name) {
+int64_t remove_all(DrainState& state, int directory, const std::string& name) {
+  struct stat st = {};
+  if (sys::lstatat(directory, name.c_str(), &st) == 0) announce_links(state, st);
   const int64_t result = sys::unlinkat(directory, name.c_str(), 0);
   if (result != -EISDIR && result != -EPERM) return result;
   const int64_t opened = sys::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
@@ -55,7 +57,8 @@ int64_t remove_all(int directory, const std::string& name) {
     std::vector<sys::Entry> entries;
     if (const int64_t listed = sys::list(fd.get(), &entries); listed < 0) return listed;
     for (const sys::Entry& entry : entries)
-      if (const int64_t removed = remove_all(fd.get(), entry.name); removed < 0) return removed;
+      if (const int64_t removed = remove_all(state, fd.get(), entry.name); removed < 0)
+        return removed;
   }
   return sys::unlinkat(directory, name.c_str(), AT_REMOVEDIR);
 }
@@ -67,6 +70,10 @@ bool is_moved_from(const DrainState& state, const Where& where, const file::List
 }
 
 bool keep_linked(DrainState& state, int directory, const char* name) {
+  struct stat st = {};
+  if (sys::lstatat(directory, name, &st) < 0) return false;
+  ++st.st_nlink;
+  announce_links(state, st);
   return make_kept(state) &&
          sys::linkat(directory, name, state.kept.get(), name_there(name).c_str()) == 0 &&
          sys::fsync_directory(state.kept.get()) == 0;
@@ -87,7 +94,7 @@ void end_kept(DrainState& state) {
   if (sys::lstatat(AT_FDCWD, path.c_str(), &st) < 0) return;
   LowerDirectory top(state.fs, state.top);
   const int64_t fd = top.touch();
-  const int64_t result = fd < 0 ? fd : remove_all(static_cast<int>(fd), name);
+  const int64_t result = fd < 0 ? fd : remove_all(state, static_cast<int>(fd), name);
   if (result < 0) state.failed(path, sys::failed(result, "remove", path));
 }
 

@@ -58,9 +58,11 @@ bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
                    "changed there behind our back while it was drained; both are kept");
     return false;
   }
+  // Of several names one is enough, be it that it is kept already.
   if (status.ok() && aside.expected == InLower::remembered && S_ISREG(st.st_mode) &&
-      is_moved_from(state, where, listed))
+      st.st_nlink == 1 && is_moved_from(state, where, listed))
     keep_linked(state, fd, listed.name);
+  if (status.ok() && aside.expected == InLower::remembered) announce_links(state, st);
   int64_t result = 0;
   if (status.ok())
     result = aside.expected == InLower::nothing

@@ -17,16 +17,17 @@ Status changed(const std::string& path) {
 struct Span {
   uint64_t newest;
   uint64_t begun;
+  uint64_t links_until;
 };
 
 // The times of a change are both later: the mtime alone is what somebody has set it to, and the ctime alone
 // moves on also when another link to the file comes or goes. Of a file without other links it tells,
-// as long as we cannot have removed one ourselves.
+// as long as no drain can have removed one.
 bool is_later(const struct stat& st, const Span& span) {
   if (sys::ctime_of(st) <= span.newest) return false;
   const bool is_single = S_ISREG(st.st_mode) && st.st_nlink == 1;
   return static_cast<int64_t>(sys::mtime_of(st)) > static_cast<int64_t>(span.newest) ||
-         (is_single && sys::ctime_of(st) < span.begun);
+         (is_single && sys::ctime_of(st) < span.begun && sys::ctime_of(st) > span.links_until);
 }
 
 int64_t open_directory(int directory, const std::string& name, sys::Descriptor* fd,
@@ -43,7 +44,8 @@ class Announced {
  public:
   Announced(DrainState& state, const Where& where, const file::Listed& listed)
       : state_(state), where_(where), name_(name_of(listed)), identity_(listed.lower) {}
-  void again() {
+  void again(const struct stat& st) {
+    announce_links(state_, st);
     constexpr uint64_t second = 1'000'000'000;
     if (file::now_ns() + 5 * second < until_) return;
     until_ = file::now_ns() + 10 * second;
@@ -78,7 +80,7 @@ Status visit_tree(int directory, const std::string& name, const std::string& pat
       CAIRN_TRY(visit_tree(fd.get(), entry.name, path + "/" + entry.name, span, removing));
   }
   if (removing == nullptr) return Status();
-  removing->again();
+  removing->again(st);
   const int64_t result = sys::unlinkat(directory, name.c_str(), is_directory ? AT_REMOVEDIR : 0);
   return result < 0 && result != -ENOENT ? sys::failed(result, "remove", path) : Status();
 }
@@ -99,7 +101,7 @@ Status check_tree(const Span& span, const std::string& path, int directory,
 Status remove_tree(DrainState& state, const Where& where, int directory,
                    const file::Listed& listed) {
   const std::string path = where.path + "/" + name_of(listed);
-  const Span span{listed.lower.size, state.begun};
+  const Span span{listed.lower.size, state.begun, state.links_until};
   CAIRN_TRY(check_tree(span, path, directory, listed));
   Announced announced(state, where, listed);
   return visit_tree(directory, name_of(listed), path, span, &announced);
@@ -108,7 +110,8 @@ Status remove_tree(DrainState& state, const Where& where, int directory,
 Status replace_tree(DrainState& state, const Where& where, int directory,
                     const file::Listed& listed) {
   const std::string path = where.path + "/" + name_of(listed);
-  CAIRN_TRY(check_tree({listed.lower.size, state.begun}, path, directory, listed));
+  CAIRN_TRY(
+      check_tree({listed.lower.size, state.begun, state.links_until}, path, directory, listed));
   if (keep_moved(state, directory, listed.name)) return Status();
   return remove_tree(state, where, directory, listed);
 }

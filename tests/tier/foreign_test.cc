@@ -88,5 +88,25 @@ TEST_F(ForeignTest, OnceItIsGoneTheDirectoryCanGo) {
   EXPECT_FALSE(fs::exists(lower_ + "/dir"));
 }
 
+// A file's ctime moves on when a drain replaces another name of it, too. Here one does so that does not come to
+// removing, because of a conflict.
+TEST_F(ForeignTest, WhatADrainDoesWithOtherNamesIsNoChange) {
+  Covered covered(pool_, lower_);
+  covered.describe();
+  ASSERT_EQ(covered.create("dir/deep/one", "1"), 0);
+  ASSERT_EQ(cairn_link(covered.pool, covered.top, "dir/deep/one", covered.top, "two", 0), 0);
+  ASSERT_EQ(covered.drain().code, 0);
+  usleep(20000);
+  remove_all(covered, "dir");
+  ASSERT_EQ(covered.write("two", "2"), 0);
+  ASSERT_EQ(covered.create("clash", "ours"), 0);
+  put(lower_ + "/clash", "theirs");
+  EXPECT_EQ(covered.drain().report.conflicts, 1U);
+  fs::remove(lower_ + "/clash");
+  usleep(20000);
+  expect_drained(covered);
+  EXPECT_FALSE(fs::exists(lower_ + "/dir"));
+}
+
 }  // namespace
 }  // namespace cairn::test

@@ -1,7 +1,10 @@
 // Times before 1970, names that look like ours, and trees deeper than a path is long.
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 #include "tier/cover_fixture.h"
 
@@ -44,6 +47,12 @@ TEST_F(Unusual, NamesThatBeginLikeOurs) {
 
 // What cannot be reached there is told, and stays in the pool.
 TEST_F(Unusual, DeepTrees) {
+  constexpr rlim_t wanted = 8192;  // one descriptor a level, here and there
+  rlimit limit = {};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = std::max(limit.rlim_cur, std::min(limit.rlim_max, wanted));
+  if (limit.rlim_cur < wanted || setrlimit(RLIMIT_NOFILE, &limit) != 0)
+    GTEST_SKIP() << "too few open files";
   lower_ = shared_.path("deep");  // in memory: each level is synced
   fs::create_directory(lower_);
   for (const int levels : {1500, 2500}) {
