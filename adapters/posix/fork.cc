@@ -33,21 +33,21 @@ static void before_fork() {
   int error = errno;
   Inside::enter();  // until after the fork: the pool is held still
   share_locks();
-  hold_mappings();
+  mappings::hold();
   cairn_fork_prepare(pool);
   errno = error;
 }
 
 static void in_parent() {
   cairn_fork_parent(pool);
-  release_mappings();
+  mappings::release();
   Inside::leave();
 }
 
 static void in_child() {
   int error = errno;
   cairn_fork_child(pool);
-  release_mappings();
+  mappings::release();
   table::after_fork();
   Inside::leave_in_child();
   errno = error;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "posix/engine.h"
+#include "posix/mappings.h"
 
 namespace posix {
 
@@ -22,6 +23,8 @@ constexpr uint32_t kSetIds = S_ISUID | S_ISGID;
 inline void bytes_changed(cairn_file* file) {
   if (__builtin_expect((cairn_file_mode(file) & kSetIds) != 0, 0))
     take_set_ids(cairn_file_ino(file));
+  if (__builtin_expect(mappings::may_grow.load(std::memory_order_relaxed), 0))
+    mappings::file_changed(cairn_file_ino(file));
 }
 // The same for what a write returned.
 inline ssize_t written(cairn_file* file, ssize_t wrote) {

@@ -10,6 +10,7 @@
 #include "posix/calls.h"
 #include "posix/covered.h"
 #include "posix/log.h"
+#include "posix/mappings.h"
 
 namespace posix {
 
@@ -49,21 +50,52 @@ struct Handler {
 };
 static Handler handlers[NSIG];
 
+static std::atomic<bool> bus_errors_come_here;
+static bool stays_ours(int number) { return number == SIGBUS && bus_errors_come_here; }
+
+static void keep(int number, const struct sigaction& action) {
+  handlers[number].function = action.sa_sigaction;
+  handlers[number].flags = action.sa_flags;
+  handlers[number].mask = mask_of(action.sa_mask);
+}
+
+static bool is_a_function(void (*function)(int, siginfo_t*, void*)) {
+  return reinterpret_cast<SignalHandler>(reinterpret_cast<void*>(function)) != SIG_DFL &&
+         reinterpret_cast<SignalHandler>(reinterpret_cast<void*>(function)) != SIG_IGN;
+}
+
 static Mask* interrupted_mask(void* context) {
   return reinterpret_cast<Mask*>(&static_cast<ucontext_t*>(context)->uc_sigmask);
+}
+
+static void set_default(int number) {
+  struct sigaction plain = {};
+  plain.sa_handler = SIG_DFL;
+  real::sigaction(number, &plain, nullptr);
+}
+
+// A signal that came to us only for the sake of mappings, and is no matter of theirs. A fault comes again.
+static void end_by(int number, siginfo_t* info, void (*function)(int, siginfo_t*, void*)) {
+  bool fault = info->si_code > 0;
+  if (!fault && function != nullptr) return;  // ignored
+  set_default(number);
+  if (!fault) syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), number, info);
 }
 
 static void run(int number, siginfo_t* info, void* context) {
   Handler& handler = handlers[number];
   auto function = handler.function.load();
   int flags = handler.flags.load();
+  if (!is_a_function(function)) return end_by(number, info, function);
   // We came with everything blocked; the program asked for this much.
   Mask mask = *interrupted_mask(context) | handler.mask.load();
   if ((flags & SA_NODEFER) == 0) mask |= bit(number);
   if ((static_cast<unsigned>(flags) & SA_RESETHAND) != 0) {
-    struct sigaction plain = {};
-    plain.sa_handler = SIG_DFL;
-    real::sigaction(number, &plain, nullptr);
+    if (stays_ours(number)) {
+      handler.function = nullptr;
+    } else {
+      set_default(number);
+    }
   }
   set_mask(mask);
   if ((flags & SA_SIGINFO) != 0) {
@@ -76,7 +108,13 @@ static void run(int number, siginfo_t* info, void* context) {
 static void arrive(int number, siginfo_t* info, void* context) {
   int depth = Inside::depth;
   bool fault = (kFaults & bit(number)) != 0 && info->si_code > 0;
-  if (depth == 0) return run(number, info, context);
+  if (depth == 0) {
+    int error = errno;
+    bool grown = fault && number == SIGBUS && mappings::reached(info->si_addr);
+    errno = error;
+    if (grown) return;
+    return run(number, info, context);
+  }
   if (fault) {
     // The handler may leave by a jump: then nobody is inside any more.
     Inside::depth = 0;
@@ -108,6 +146,29 @@ void Inside::leave_in_child() {
   set_mask(kept.mask);
 }
 
+// The same, with us before the program's function.
+static struct sigaction behind_us(struct sigaction action) {
+  action.sa_sigaction = arrive;
+  action.sa_flags = static_cast<int>((static_cast<unsigned>(action.sa_flags) | SA_SIGINFO) &
+                                     ~(SA_NODEFER | SA_RESETHAND));
+  sigfillset(&action.sa_mask);
+  return action;
+}
+
+static bool is_behind_us(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == arrive;
+}
+
+void catch_bus_errors() {
+  struct sigaction now;
+  if (real::sigaction(SIGBUS, nullptr, &now) != 0) return;
+  bus_errors_come_here = true;
+  if (is_behind_us(now)) return;
+  keep(SIGBUS, now);
+  now = behind_us(now);
+  real::sigaction(SIGBUS, &now, nullptr);
+}
+
 namespace serve {
 
 int sigaction(int number, const struct sigaction* action, struct sigaction* old) {
@@ -122,26 +183,15 @@ int sigaction(int number, const struct sigaction* action, struct sigaction* old)
 
   struct sigaction ours;
   const struct sigaction* asked = action;
-  bool handled =
-      action != nullptr && action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
-  if (handled) {
+  if (action != nullptr && (is_a_function(action->sa_sigaction) || stays_ours(number))) {
     // Until the kernel knows ours, the old one, of the program or of the system, is still in force.
-    handler.function = action->sa_sigaction;
-    handler.flags = action->sa_flags;
-    handler.mask = mask_of(action->sa_mask);
-    ours = *action;
-    ours.sa_sigaction = arrive;
-    ours.sa_flags = static_cast<int>((static_cast<unsigned>(action->sa_flags) | SA_SIGINFO) &
-                                     ~(SA_NODEFER | SA_RESETHAND));
-    sigfillset(&ours.sa_mask);
+    keep(number, *action);
+    ours = behind_us(*action);
     asked = &ours;
   }
   struct sigaction in_force;
   if (real::sigaction(number, asked, &in_force) != 0) return -1;
-  if (old != nullptr) {
-    bool was_ours = (in_force.sa_flags & SA_SIGINFO) != 0 && in_force.sa_sigaction == arrive;
-    *old = was_ours ? before : in_force;
-  }
+  if (old != nullptr) *old = is_behind_us(in_force) ? before : in_force;
   return 0;
 }
 

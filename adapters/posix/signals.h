@@ -6,7 +6,8 @@
 // returns with all signals blocked; who leaves the engine sends it to himself again and unblocks. This
 // costs a call two additions to a thread's counter, and no system call.
 //
-// Faults (SIGSEGV and the like, raised by the kernel) are passed on at once.
+// Faults (SIGSEGV and the like, raised by the kernel) are passed on at once, but for a SIGBUS where a mapping
+// has only to follow its file's growth.
 #pragma once
 
 namespace posix {
@@ -34,5 +35,8 @@ class Inside {
  private:
   static void deliver();
 };
+
+// From now on SIGBUS comes to us first, whatever the program wants of it.
+void catch_bus_errors();
 
 }  // namespace posix

@@ -174,6 +174,7 @@ static int cut(const cairn_stat& st, off_t size) {
   int error = permitted(st, W_OK);
   if (error == 0) error = cairn_truncate(pool, st.ino, static_cast<uint64_t>(size));
   if (error == 0 && (st.mode & kSetIds) != 0) take_set_ids(st.ino);
+  if (error == 0 && mappings::may_grow) mappings::file_changed(st.ino);
   return error;
 }
 

@@ -332,13 +332,20 @@ CAIRN_API int cairn_fdatasync(cairn_file* file);
 
 /* mmap(2) of a file: the pool's own pages. prot, flags (MAP_SHARED, MAP_PRIVATE, MAP_FIXED...) and
  * address as there. Holes up to the end of file are allocated (-ENOMEM if they do not fit). The
- * mapping pins its blocks until its last inheritor has gone or cairn_munmap was called. On a dax device
+ * mapping pins its blocks until its last inheritor has gone or cairn_munmap was called. Pages beyond the end of
+ * file raise SIGBUS, also when the file has grown, until cairn_mmap_grow is called. On a dax device
  * private mappings are copies of this moment, and where its alignment is above 4 KiB shared ones are refused:
  * -ENODEV. */
 CAIRN_API int cairn_mmap(cairn_file* file, void* address, size_t size, int prot, int flags,
                          uint64_t offset, void** mapped);
+/* Places what the file has grown by, here or in another process, into [address, address + size) of a mapping of it. The
+ * pages get the protection `prot`. Returns how many bytes from `address` on are within the file now, in
+ * whole pages; 0: none. Async-signal-safe outside our calls: a handler of SIGBUS may call it. */
+CAIRN_API int64_t cairn_mmap_grow(cairn_file* file, void* address, size_t size, int prot);
 /* For any range that may hold mappings of cairn_mmap: unpins them and unmaps. */
 CAIRN_API int cairn_munmap(cairn_pool* pool, void* address, size_t size);
+/* The same where something else has been mapped over the range already: unpins. */
+CAIRN_API void cairn_mmap_replaced(cairn_pool* pool, void* address, size_t size);
 CAIRN_API int cairn_msync(cairn_pool* pool, void* address, size_t size, int flags);
 /* To be called before mprotect(2) makes a range writable that may hold mappings of cairn_mmap: nobody sees the
  * stores that follow, so this counts as a change of the files that are mapped shared there. -EACCES:

@@ -101,9 +101,24 @@ int cairn_mmap(cairn_file* handle, void* address, size_t size, int prot, int fla
   }
 }
 
+int64_t cairn_mmap_grow(cairn_file* handle, void* address, size_t size, int prot) {
+  const WriteWindow window;
+  auto& mappings = cairn_file_pool(handle)->mappings;
+  for (int attempt = 0;; ++attempt) {
+    auto result = mappings.grow(file_of(handle), address, size, prot);
+    if (result.ok()) return static_cast<int64_t>(*result);
+    if (result.code() != EAGAIN || attempt == 16) return -result.code();
+  }
+}
+
 int cairn_munmap(cairn_pool* pool, void* address, size_t size) {
   const WriteWindow window;
   return code(pool->mappings.unmap(address, size));
+}
+
+void cairn_mmap_replaced(cairn_pool* pool, void* address, size_t size) {
+  const WriteWindow window;
+  pool->mappings.replaced(address, size);
 }
 
 int cairn_msync(cairn_pool* pool, void* address, size_t size, int flags) {

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -82,6 +83,39 @@ Status place(File& file, uint8_t* at, uint64_t size, int protection, int flags, 
   return Status();
 }
 
+bool is_shared_type(int flags) {
+  return (flags & MAP_TYPE) == MAP_SHARED || (flags & MAP_TYPE) == MAP_SHARED_VALIDATE;
+}
+
+// So that no store through the mapping can fail.
+Status fill_holes(File& file, uint64_t offset, uint64_t size) {
+  const bool could_write = file.writable;
+  file.writable = true;  // filling holes changes nothing that a reader sees
+  Status status = allocate(file, offset, size);
+  file.writable = could_write;
+  if (status.code() == ENOSPC)
+    return fail(ENOMEM, "mmap: the holes of the file do not fit into pool %s",
+                file.fs->pool.path.c_str());
+  return status;
+}
+
+// What lies beyond the end of file: pages of an empty file, where the kernel raises SIGBUS by itself.
+void map_nothing(uint8_t* at, uint64_t size, int protection, int flags) {
+  const int empty = memfd_create("beyond the end of file", MFD_CLOEXEC);
+  if (empty < 0) return;  // it stays without access
+  mmap(at, size, protection, (is_shared_type(flags) ? MAP_SHARED : MAP_PRIVATE) | MAP_FIXED, empty,
+       0);
+  close(empty);
+}
+
+// Its shape must not change on the way.
+Status place_now(File& file, uint8_t* at, uint64_t size, int protection, int flags,
+                 uint64_t offset) {
+  pool::SeatGuard seat(file.fs->pool);
+  if (!seat.ok()) return pool::no_seat(file.fs->pool);
+  return place(file, at, size, protection, flags, offset);
+}
+
 }  // namespace
 
 Result<void*> Mappings::map(File& file, void* address, size_t size, int protection, int flags,
@@ -91,7 +125,7 @@ Result<void*> Mappings::map(File& file, void* address, size_t size, int protecti
   if (size == 0 || (offset & (block_size - 1)) != 0)
     return fail(EINVAL, "mmap: size %zu, offset %llu", size,
                 static_cast<unsigned long long>(offset));
-  const bool shared = (flags & MAP_TYPE) == MAP_SHARED || (flags & MAP_TYPE) == MAP_SHARED_VALIDATE;
+  const bool shared = is_shared_type(flags);
   if (!file.readable || (shared && (protection & PROT_WRITE) != 0 && !file.writable))
     return fail(EACCES, "mmap: the file is not open for that");
   if ((file.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr)
@@ -100,40 +134,26 @@ Result<void*> Mappings::map(File& file, void* address, size_t size, int protecti
   const uint64_t end_of_file = round_up(file.inode->size.load());
   const uint64_t backed = offset >= end_of_file ? 0 : std::min(length, end_of_file - offset);
   auto pin = std::make_shared<PinHandle>();
-  if (backed != 0) {
-    {
-      pool::SeatGuard seat(fs.pool);
-      if (!seat.ok()) return pool::no_seat(fs.pool);
-      auto taken = pin_inode(fs, *seat, file.number);
-      if (!taken.ok()) return taken.status();
-      *pin = std::move(*taken);
-    }
-    const bool could_write = file.writable;
-    file.writable = true;  // filling holes changes nothing that a reader sees
-    Status status = allocate(file, offset, backed);
-    file.writable = could_write;
-    if (status.code() == ENOSPC)
-      return fail(ENOMEM, "mmap: the holes of the file do not fit into pool %s",
-                  fs.pool.path.c_str());
-    CAIRN_TRY(status);
-    if (shared && (protection & PROT_WRITE) != 0 && !fs.pool.is_volatile)
-      CAIRN_TRY(set_flags(fs, file.number, format::flag_mapped, 0));
+  {
+    pool::SeatGuard seat(fs.pool);
+    if (!seat.ok()) return pool::no_seat(fs.pool);
+    auto taken = pin_inode(fs, *seat, file.number);
+    if (!taken.ok()) return taken.status();
+    *pin = std::move(*taken);
   }
-  // What lies beyond the end of file is reserved without access, as the kernel faults there.
+  if (backed != 0) CAIRN_TRY(fill_holes(file, offset, backed));
+  if (shared && (protection & PROT_WRITE) != 0 && !fs.pool.is_volatile)
+    CAIRN_TRY(set_flags(fs, file.number, format::flag_mapped, 0));
   const int reserve_flags =
       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE));
   void* base = mmap(address, length, PROT_NONE, reserve_flags, -1, 0);
   if (base == MAP_FAILED) return failed("no address range");
-  Status status;
-  {
-    pool::SeatGuard seat(fs.pool);
-    if (!seat.ok())
-      status = pool::no_seat(fs.pool);
-    else
-      status = place(file, static_cast<uint8_t*>(base), backed, protection, flags, offset);
-  }
+  if (backed != length)
+    map_nothing(static_cast<uint8_t*>(base) + backed, length - backed, protection, flags);
+  Status status = place_now(file, static_cast<uint8_t*>(base), backed, protection, flags, offset);
   if (!status.ok()) {
     munmap(base, length);
+    replaced(base, length);
     return status;
   }
   // Stores through the mapping are seen by nobody: its making counts as a change.
@@ -141,8 +161,44 @@ Result<void*> Mappings::map(File& file, void* address, size_t size, int protecti
   std::lock_guard guard(lock_);
   const auto begin = reinterpret_cast<uintptr_t>(base);
   forget(begin, begin + length);
-  ranges_.push_back({begin, begin + length, file.number, shared, file.writable, std::move(pin)});
+  ranges_.push_back({begin, begin + length, file.number, begin + backed, offset - begin, flags,
+                     file.writable, std::move(pin)});
   return base;
+}
+
+Result<uint64_t> Mappings::grow(File& file, void* address, size_t size, int protection) {
+  const auto begin = reinterpret_cast<uintptr_t>(address);
+  const uintptr_t end = begin + round_up(size);
+  std::lock_guard guard(lock_);
+  // Each part has one protection.
+  split(begin);
+  split(end);
+  uint64_t within = 0;
+  for (Range& range : ranges_) {
+    if (range.inode != file.number || range.begin < begin || range.end > end) continue;
+    const uintptr_t from = std::max(range.placed, range.begin);
+    const uint64_t first = from + range.shift;
+    const uint64_t last = std::min(round_up(file.inode->size.load()), range.end + range.shift);
+    if (last > first) {
+      CAIRN_TRY(fill_holes(file, first, last - first));
+      CAIRN_TRY(place_now(file, reinterpret_cast<uint8_t*>(from), last - first, protection,
+                          range.flags, first));
+      range.placed = from + (last - first);
+    }
+    if (range.placed > range.begin) within += std::min(range.placed, range.end) - range.begin;
+  }
+  return within;
+}
+
+void Mappings::split(uintptr_t at) {
+  for (Range& range : ranges_) {
+    if (range.begin >= at || range.end <= at) continue;
+    Range tail = range;
+    range.end = at;
+    tail.begin = at;
+    ranges_.push_back(std::move(tail));
+    return;  // ranges do not overlap
+  }
 }
 
 void Mappings::forget(uintptr_t begin, uintptr_t end) {
@@ -166,10 +222,14 @@ void Mappings::forget(uintptr_t begin, uintptr_t end) {
 
 Status Mappings::unmap(void* address, size_t size) {
   if (munmap(address, size) != 0) return failed("unmapping");
+  replaced(address, size);
+  return Status();
+}
+
+void Mappings::replaced(void* address, size_t size) {
   std::lock_guard guard(lock_);
   const auto begin = reinterpret_cast<uintptr_t>(address);
   forget(begin, begin + round_up(size));
-  return Status();
 }
 
 Status Mappings::sync(FileSystem& fs, void* address, size_t size) {
@@ -194,7 +254,8 @@ Status Mappings::make_writable(FileSystem& fs, void* address, size_t size) {
     std::lock_guard guard(lock_);
     const auto begin = reinterpret_cast<uintptr_t>(address);
     for (const Range& range : ranges_) {
-      if (!range.shared || range.end <= begin || range.begin >= begin + size) continue;
+      if (!is_shared_type(range.flags) || range.end <= begin || range.begin >= begin + size)
+        continue;
       if (!range.writable) return fail(EACCES, "mprotect: the file was not open for writing");
       inodes.push_back(range.inode);
     }

@@ -1,6 +1,7 @@
 // Mapping: mmap(2) of a file hands out the pool's own pages, so stores through one process's mapping
 // are what another one reads. Holes up to the end of file are filled first, so that no store can fail;
-// the blocks stay pinned until the last inheritor of the mapping has gone.
+// the blocks stay pinned until the last inheritor of the mapping has gone. What lies beyond the end of file
+// is SIGBUS, as in any mapping, until grow() is called for it.
 #pragma once
 
 #include <memory>
@@ -18,8 +19,13 @@ class Mappings {
   // what is no regular file.
   Result<void*> map(File& file, void* address, size_t size, int protection, int flags,
                     uint64_t offset);
+  // Places what the file has grown by into [address, address + size) of a mapping of it, with this protection, and
+  // says how many bytes from `address` on are within the file now. EAGAIN: the file was cut meanwhile.
+  Result<uint64_t> grow(File& file, void* address, size_t size, int protection);
   // As munmap(2), for any range.
   Status unmap(void* address, size_t size);
+  // Something else has been mapped over the range.
+  void replaced(void* address, size_t size);
   // Makes stores through mappings in the range durable.
   Status sync(FileSystem& fs, void* address, size_t size);
   // Before stores through mappings in the range become possible: they count as a change of the files that are mapped
@@ -33,11 +39,14 @@ class Mappings {
     uintptr_t begin = 0;
     uintptr_t end = 0;
     uint64_t inode = 0;
-    bool shared = false;
+    uintptr_t placed = 0;  // blocks lie up to here, beyond it nothing
+    uint64_t shift = 0;    // what makes an offset in the file of an address
+    int flags = 0;
     bool writable = false;  // the file was open for writing
     std::shared_ptr<PinHandle> pin;
   };
   void forget(uintptr_t begin, uintptr_t end);
+  void split(uintptr_t at);
 
   std::mutex lock_;
   std::vector<Range> ranges_;

@@ -5,7 +5,7 @@ source "$(dirname "$0")/both.sh"
 calls=$CAIRN_TEST_DIR/adapter/calls
 for part in data opening duplicates splices; do both "$calls/data_program $part"; done
 for part in names attributes directories extended; do both "$calls/names_program $part"; done
-for part in mappings protecting locking testing waiting; do both "$calls/memory_program $part"; done
+for part in mappings growing replacing protecting locking testing waiting; do both "$calls/memory_program $part"; done
 for part in streams reopened standard printed; do both "$calls/streams_program $part"; done
 for part in makers owners bytes walks; do both "$calls/permissions_program $part"; done
 for part in processes many; do both "$calls/processes_program $part"; done

@@ -48,6 +48,97 @@ static void mappings(void) {
   SHOW((long)mmap(NULL, 4096, PROT_READ, MAP_SHARED, open(".", O_RDONLY), 0));
 }
 
+static sigjmp_buf back;
+static void jump(int number) { siglongjmp(back, number); }
+
+/* The signal that a touch raises. */
+static int touch(volatile char* at) {
+  int number = sigsetjmp(back, 1);
+  if (number == 0) *at = *at;
+  return number;
+}
+
+/* A mapping that is longer than its file follows its growth, here and in other processes. */
+static void growing_as(int type) {
+  int fd = make("grow", "small"), ends[2];
+  signal(SIGBUS, jump);
+  signal(SIGSEGV, jump);
+  char* p = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, type, fd, 0);
+  SHOW(touch(p + 4000));
+  SHOW(touch(p + 4096));
+  SHOW(ftruncate(fd, 10000));
+  SHOW(touch(p + 8192));
+  SHOW(touch(p + 12288));
+  SHOW(pwrite(fd, "further", 7, 20000));
+  SHOW(pipe(ends));
+  SHOW(write(ends[1], p + 20000, 7));
+  printf("%.7s\n", p + 20000);
+  SHOW(mprotect(p + 65536, 4096, PROT_READ));
+  fflush(stdout);
+  if (fork() == 0) _exit(pwrite(fd, "from a child", 12, 70000) != 12);
+  wait(NULL);
+  printf("%.12s\n", p + 70000);
+  SHOW(touch(p + 65536));
+  SHOW(touch(p + 4096 * 18));
+  SHOW(mprotect(p, 1 << 20, PROT_READ | PROT_WRITE));
+  if (fork() == 0) _exit(truncate("grow", 100000));
+  wait(NULL);
+  p[90000] = 'P';
+  SHOW(pread(fd, buffer, 1, 90000));
+  SHOW(buffer[0]);
+  char* late = mmap(NULL, 8192, PROT_READ, type, fd, 1 << 20);
+  SHOW(touch(late));
+  SHOW(pwrite(fd, "late", 4, (1 << 20) + 4096));
+  printf("%.4s\n", late + 4096);
+  SHOW(munmap(late, 8192));
+  SHOW(ftruncate(fd, 2000000));
+  SHOW(munmap(p, 1 << 20));
+  SHOW(signal(SIGBUS, SIG_DFL) == jump);
+  SHOW(signal(SIGBUS, SIG_IGN) == SIG_DFL);
+  SHOW(raise(SIGBUS));
+  SHOW(signal(SIGBUS, SIG_DFL) == SIG_IGN);
+  fflush(stdout);
+  p = mmap(NULL, 3000000, PROT_READ, type, fd, 0);
+  for (int how = 0; how < 2; ++how) {
+    int status;
+    pid_t child = fork();
+    if (child == 0) setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    if (child == 0) _exit(how == 0 ? p[2500000] : raise(SIGBUS));
+    waitpid(child, &status, 0);
+    SHOW(WTERMSIG(status));
+  }
+  SHOW(munmap(p, 3000000));
+  close(fd);
+}
+
+static void growing(void) {
+  growing_as(MAP_SHARED);
+  growing_as(MAP_PRIVATE);
+}
+
+/* A call that fails leaves the mapping that it would have replaced. */
+static void replacing(void) {
+  int fd = make("replace", "replaced"), ro = open("replace", O_RDONLY);
+  char* p = mmap(NULL, 8192, PROT_READ, MAP_SHARED, fd, 0);
+  SHOW((long)mmap(p, 4096, PROT_WRITE, MAP_SHARED | MAP_FIXED, ro, 0));
+  SHOW((long)mmap(p, 4096, PROT_READ, MAP_SHARED | MAP_FIXED, -1, 0));
+  SHOW((long)mmap(p, 4096, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 1));
+  SHOW((long)mmap(p + 1, 4096, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0));
+  printf("%.8s\n", p);
+  SHOW((long)mremap(p, 8192, 8192, MREMAP_MAYMOVE | MREMAP_FIXED, p + 4096));
+  SHOW((long)mremap(p, 8192, 8192, MREMAP_MAYMOVE | MREMAP_FIXED, p));
+  SHOW((long)mremap(p, 4096, 4096, MREMAP_FIXED, p + 8192));
+  SHOW((long)mremap(p, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, p + 1));
+  SHOW((long)mremap(p, 4096, 8192, 64, NULL));
+  printf("%.8s\n", p);
+  char* other =
+      mmap(p, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  SHOW(other == p && p[0] == 0);
+  other[0] = '!';
+  SHOW(munmap(p, 8192));
+  show_file("replace");
+}
+
 static void protecting(void) {
   int fd = make("protect", "0123456789");
   ftruncate(fd, 16384);
@@ -194,5 +285,5 @@ static void testing(void) {
   close(fd);
 }
 
-PARTS({"mappings", mappings}, {"protecting", protecting}, {"locking", locking},
-      {"testing", testing}, {"waiting", waiting})
+PARTS({"mappings", mappings}, {"growing", growing}, {"replacing", replacing},
+      {"protecting", protecting}, {"locking", locking}, {"testing", testing}, {"waiting", waiting})

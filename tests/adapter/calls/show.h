@@ -12,6 +12,7 @@
 #include <locale.h>
 #include <poll.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
