@@ -8,6 +8,7 @@
 #include "posix/locks.h"
 #include "posix/log.h"
 #include "posix/mappings.h"
+#include "posix/memory.h"
 #include "posix/pool.h"
 #include "posix/process.h"
 #include "posix/signals.h"
@@ -46,6 +47,7 @@ static void in_parent() {
 
 static void in_child() {
   int error = errno;
+  memory::after_fork();
   cairn_fork_child(pool);
   mappings::release();
   table::after_fork();

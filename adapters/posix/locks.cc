@@ -1,12 +1,12 @@
 #include "posix/locks.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <sys/file.h>
 
 #include "posix/calls.h"
 #include "posix/descriptor.h"
 #include "posix/log.h"
+#include "posix/memory.h"
 
 namespace posix::locks {
 
@@ -60,7 +60,7 @@ static int posix_companion(Entry* entry) {
   }
   if (fd < 0) {
     fd = cairn_companion(entry->file);
-    auto* lock = fd >= 0 ? static_cast<Owned*>(malloc(sizeof(Owned))) : nullptr;
+    auto* lock = fd >= 0 ? static_cast<Owned*>(memory::allocate(sizeof(Owned))) : nullptr;
     if (lock != nullptr) {
       *lock = {entry->ino, fd, owned};
       owned = lock;
@@ -87,7 +87,7 @@ static int description_companion(Entry* entry) {
 
 void adopt_process_companion(cairn_ino ino, int fd) {
   if (process_companion(ino) >= 0) return;  // named with another descriptor of the same file
-  auto* lock = static_cast<Owned*>(malloc(sizeof(Owned)));
+  auto* lock = static_cast<Owned*>(memory::allocate(sizeof(Owned)));
   if (lock == nullptr) return;
   real::fcntl(fd, F_SETFD, reinterpret_cast<void*>(intptr_t{FD_CLOEXEC}));
   table::enter_private(fd);
@@ -108,7 +108,7 @@ void descriptor_closed(Entry* entry) {
     (previous != nullptr ? previous->next = lock->next : (owned = lock->next, nullptr));
     table::leave(lock->fd);
     real::close(lock->fd);
-    free(lock);
+    memory::release(lock);
     break;
   }
   pthread_mutex_unlock(&mutex);

@@ -6,6 +6,7 @@
 
 #include "posix/calls.h"
 #include "posix/locks.h"
+#include "posix/memory.h"
 
 namespace posix::table {
 
@@ -48,7 +49,7 @@ void after_fork() { free_lock.clear(); }
 Entry* make(Kind kind, cairn_file* file) {
   Entry* entry = take_free();
   if (entry == nullptr) {
-    void* memory = malloc(sizeof(Entry));
+    void* memory = posix::memory::allocate(sizeof(Entry));
     if (memory == nullptr) return nullptr;
     entry = new (memory) Entry;
   }

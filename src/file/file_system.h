@@ -67,6 +67,10 @@ class FileSystem final : public pool::Client {
   // The handle that each seat closed last, with its description's slot: what opens next takes it.
   std::array<File*, pool::SeatArray::most> spare_files{};
   std::mutex files_lock;
+  // One fork at a time. While it is under way, the list of handles may grow, but nothing leaves it: what is
+  // opened is held for the child as well, and what is closed is closed afterwards.
+  std::mutex fork_lock;
+  int64_t lane_of_fork = -1;  // the child's; under files_lock
 
   // Hints of this process: inode numbers and open-file slots that may be free.
   struct Candidates {

@@ -48,9 +48,19 @@ void list_file(FileSystem& fs, File* file, bool adopted) {
   for (File* other = fs.files; adopted && other != nullptr; other = other->next) {
     if (other->shared == file->shared) file->adopted_twice = other->adopted_twice = true;
   }
+  if (fs.lane_of_fork >= 0) hold(fs.pool, *file->shared, static_cast<uint32_t>(fs.lane_of_fork));
   file->next = fs.files;
   if (fs.files != nullptr) fs.files->previous = file;
+  // A child may be born at any moment: it finds the list with this file or without it.
+  std::atomic_thread_fence(std::memory_order_release);
   fs.files = file;
+}
+
+// False during a fork: the file will be closed later.
+bool may_close_now(FileSystem& fs, File* file) {
+  std::lock_guard guard(fs.files_lock);
+  file->closed_in_fork = fs.lane_of_fork >= 0;
+  return !file->closed_in_fork;
 }
 
 // True if no other handle of this process is on the same description.
@@ -146,6 +156,10 @@ Result<std::unique_ptr<File>> adopt(FileSystem& fs, LocalSeat& seat, uint64_t sl
 
 void close_file(LocalSeat& seat, std::unique_ptr<File> file) {
   FileSystem& fs = *file->fs;
+  if (!may_close_now(fs, file.get())) {
+    static_cast<void>(file.release());  // the list keeps it
+    return;
+  }
   const bool last_handle = unlist_file(fs, file.get());
   if (fs.pool.read_only) return;
   fold_stamp(*file);
@@ -159,6 +173,19 @@ void close_file(LocalSeat& seat, std::unique_ptr<File> file) {
   const Map map = file->map();
   if (ended) put_handle(fs, seat, std::move(file));
   if (ended && map.inode->links.load() == 0) end_if_unused(fs, seat, map.number);
+}
+
+void close_what_waited(FileSystem& fs, LocalSeat& seat) {
+  for (;;) {
+    File* file = nullptr;
+    {
+      std::lock_guard guard(fs.files_lock);
+      for (file = fs.files; file != nullptr && !file->closed_in_fork;) file = file->next;
+      if (file == nullptr) return;
+      file->closed_in_fork = false;
+    }
+    close_file(seat, std::unique_ptr<File>(file));
+  }
 }
 
 void share_with_lane(FileSystem& fs, uint32_t lane) {

@@ -28,6 +28,7 @@ struct File {
   bool directory = false;
   bool synchronous = false;               // O_SYNC, O_DSYNC
   std::unique_ptr<format::OpenFile> own;  // the description, in a pool that is only looked at
+  bool closed_in_fork = false;            // to be closed when that is over
   bool adopted_twice = false;  // another handle of this process names the same description
   File* next = nullptr;        // FileSystem::files
   File* previous = nullptr;
@@ -53,6 +54,8 @@ Result<std::unique_ptr<File>> adopt(FileSystem& fs, LocalSeat& seat, uint64_t sl
 // This process lets go of the description; the last holder's letting go ends it, and frees an unlinked
 // file's blocks.
 void close_file(LocalSeat& seat, std::unique_ptr<File> file);
+// After a fork, in both processes: what was closed meanwhile.
+void close_what_waited(FileSystem& fs, LocalSeat& seat);
 
 // Before fork and exec: lane `lane` (a new one) holds what this process holds.
 void share_with_lane(FileSystem& fs, uint32_t lane);

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 #include "file/ending.h"
 #include "file/open_table.h"
@@ -14,34 +15,58 @@
 namespace cairn::file {
 
 Status prepare_fork(FileSystem& fs, ForkedLane* forked) {
-  fs.files_lock.lock();
+  fs.fork_lock.lock();
   auto lane = pool::take_lane(fs.pool, media::Inheritance::inherited, &forked->lock);
   forked->taken = lane.ok();
   if (!lane.ok()) return lane.status();
   forked->lane = *lane;
+  // Not held until after the fork: that waits for malloc, and a signal handler that has interrupted malloc may
+  // open a file.
+  std::lock_guard guard(fs.files_lock);
+  fs.lane_of_fork = *lane;
   for (File* file = fs.files; file != nullptr; file = file->next) share_with_lane(*file, *lane);
   return Status();
 }
 
+namespace {
+void close_the_rest(FileSystem& fs) {
+  pool::SeatGuard seat(fs.pool);
+  if (seat.ok()) close_what_waited(fs, *seat);
+}
+}  // namespace
+
 void finish_fork_in_parent(FileSystem& fs, ForkedLane* forked) {
   // The child's mapping keeps the lock; if there is no child, the lane is a dead one's.
   forked->lock.release();
+  bool closing = false;
+  {
+    std::lock_guard guard(fs.files_lock);
+    fs.lane_of_fork = -1;
+    for (File* file = fs.files; file != nullptr; file = file->next)
+      closing = closing || file->closed_in_fork;
+  }
   forked->taken = false;
-  fs.files_lock.unlock();
+  fs.fork_lock.unlock();
+  if (closing) close_the_rest(fs);
 }
 
 void finish_fork_in_child(FileSystem& fs, ForkedLane* forked) {
+  // Another thread of the parent may have held these, or have been about to put a file before the first one.
+  new (&fs.files_lock) std::mutex;
+  fs.lane_of_fork = -1;
+  if (fs.files != nullptr) fs.files->previous = nullptr;
+  fs.free_inodes.lock.store(0);
+  fs.free_open_files.lock.store(0);
+  fs.free_inodes.count = 0;
+  fs.free_open_files.count = 0;
+  bool closing = false;
   for (File* file = fs.files; file != nullptr; file = file->next) {
     // Stamps are the parent's.
     file->stamp.store(nullptr);
     file->last_tick.store(0);
     file->was_read.store(false);
+    closing = closing || file->closed_in_fork;
   }
-  // Another thread of the parent may have held these.
-  fs.free_inodes.lock.store(0);
-  fs.free_open_files.lock.store(0);
-  fs.free_inodes.count = 0;
-  fs.free_open_files.count = 0;
   if (forked->taken) {
     forked->lock.keep_from_children();
     pool::move_to_lane(fs.pool, forked->lane, std::move(forked->lock));
@@ -49,7 +74,8 @@ void finish_fork_in_child(FileSystem& fs, ForkedLane* forked) {
     pool::leave_lanes_to_parent(fs.pool);
   }
   forked->taken = false;
-  fs.files_lock.unlock();
+  fs.fork_lock.unlock();
+  if (closing) close_the_rest(fs);
 }
 
 Result<int> prepare_exec(FileSystem& fs, File* const* files, size_t count) {

@@ -11,8 +11,8 @@ struct ForkedLane {
   media::LivenessLock lock;
   bool taken = false;
 };
-// Before fork: takes a lane for the child, which holds every open file of this process, and keeps the
-// list of files still. After it, one of the two others in each process.
+// Before fork: takes a lane for the child, which holds every open file of this process, also those that are opened from
+// now on. After it, one of the two others in each process.
 Status prepare_fork(FileSystem& fs, ForkedLane* forked);
 void finish_fork_in_parent(FileSystem& fs, ForkedLane* forked);
 void finish_fork_in_child(FileSystem& fs, ForkedLane* forked);

@@ -1,0 +1,162 @@
+#include "posix/memory.h"
+
+#include <sched.h>
+#include <stdint.h>
+
+#include <atomic>
+#include <exception>
+#include <new>
+
+#include "posix/calls.h"
+#include "posix/signals.h"
+
+namespace posix::memory {
+
+// Small blocks share a page, large ones have pages of their own; the first page begins with what kind it is, which
+// a block's address leads to.
+constexpr size_t kPage = 4096;
+constexpr size_t kHead = 64;
+constexpr size_t kSizes[] = {64,
+                             128,
+                             256,
+                             512,
+                             1280,
+                             1984,
+                             kPage - kHead,
+                             2 * kPage - kHead,
+                             4 * kPage - kHead,
+                             8 * kPage - kHead,
+                             16 * kPage - kHead};
+constexpr unsigned kKinds = sizeof kSizes / sizeof *kSizes;
+
+struct Head {
+  size_t kind;    // kKinds: mapped for itself
+  size_t length;  // then: of the mapping
+};
+struct Free {
+  Free* next;
+};
+
+// Each change of these becomes visible by one store: a child that is born meanwhile finds it done or not.
+static Free* free_blocks[kKinds];
+static uint8_t* fresh;  // pages that have not been used
+static uint8_t* fresh_end;
+static std::atomic_flag lock;
+
+void after_fork() { lock.clear(); }
+
+class Locked {
+ public:
+  Locked() {
+    while (lock.test_and_set(std::memory_order_acquire)) sched_yield();
+  }
+  ~Locked() { lock.clear(std::memory_order_release); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+ private:
+  Inside inside_;  // no handler asks for memory in here
+};
+
+static void publish() { std::atomic_thread_fence(std::memory_order_release); }
+
+static uint8_t* map(size_t length) {
+  int before = errno;
+  void* mapped =
+      real::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  errno = before;
+  return mapped == MAP_FAILED ? nullptr : static_cast<uint8_t*>(mapped);
+}
+
+static uint8_t* take_pages(size_t length) {
+  constexpr size_t kAtOnce = 1 << 20;
+  if (static_cast<size_t>(fresh_end - fresh) < length) {
+    uint8_t* mapped = map(kAtOnce);
+    if (mapped == nullptr) return nullptr;
+    fresh_end = fresh = mapped;  // none, for a moment
+    publish();
+    fresh_end = mapped + kAtOnce;
+  }
+  uint8_t* pages = fresh;
+  fresh += length;
+  publish();
+  return pages;
+}
+
+static void put(unsigned kind, uint8_t* at) {
+  auto* block = reinterpret_cast<Free*>(at);
+  block->next = free_blocks[kind];
+  publish();
+  free_blocks[kind] = block;
+}
+
+// A block of new pages; what else they hold is free.
+static void* take_new(unsigned kind) {
+  const size_t size = kSizes[kind];
+  const size_t length = size + kHead < kPage ? kPage : size + kHead;
+  uint8_t* pages = take_pages(length);
+  if (pages == nullptr) return nullptr;
+  reinterpret_cast<Head*>(pages)->kind = kind;
+  for (size_t at = kHead + size; at + size <= length; at += size) put(kind, pages + at);
+  return pages + kHead;
+}
+
+static void* map_one(size_t size) {
+  const size_t length = (size + kHead + kPage - 1) & ~(kPage - 1);
+  uint8_t* pages = length < size ? nullptr : map(length);
+  if (pages == nullptr) return nullptr;
+  *reinterpret_cast<Head*>(pages) = {kKinds, length};
+  return pages + kHead;
+}
+
+void* allocate(size_t size) {
+  unsigned kind = 0;
+  while (kind < kKinds && kSizes[kind] < size) ++kind;
+  if (kind == kKinds) return map_one(size);
+  Locked locked;
+  Free* block = free_blocks[kind];
+  if (block == nullptr) return take_new(kind);
+  free_blocks[kind] = block->next;
+  publish();
+  return block;
+}
+
+void release(void* block) {
+  if (block == nullptr) return;
+  auto* at = static_cast<uint8_t*>(block);
+  auto* head = reinterpret_cast<Head*>(at - (reinterpret_cast<uintptr_t>(at) & (kPage - 1)));
+  if (head->kind == kKinds) {
+    real::munmap(head, head->length);
+    return;
+  }
+  Locked locked;
+  put(static_cast<unsigned>(head->kind), at);
+}
+
+static void* need(size_t size) {
+  void* block = allocate(size);
+  if (block == nullptr) std::terminate();  // nothing here catches
+  return block;
+}
+
+}  // namespace posix::memory
+
+// A sanitizer brings its own.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+void* operator new(size_t size) { return posix::memory::need(size); }
+void* operator new[](size_t size) { return posix::memory::need(size); }
+void* operator new(size_t size, std::align_val_t) { return posix::memory::need(size); }
+void* operator new[](size_t size, std::align_val_t) { return posix::memory::need(size); }
+void operator delete(void* block) noexcept { posix::memory::release(block); }
+void operator delete[](void* block) noexcept { posix::memory::release(block); }
+void operator delete(void* block, size_t) noexcept { posix::memory::release(block); }
+void operator delete[](void* block, size_t) noexcept { posix::memory::release(block); }
+void operator delete(void* block, std::align_val_t) noexcept { posix::memory::release(block); }
+void operator delete[](void* block, std::align_val_t) noexcept { posix::memory::release(block); }
+void operator delete(void* block, size_t, std::align_val_t) noexcept {
+  posix::memory::release(block);
+}
+void operator delete[](void* block, size_t, std::align_val_t) noexcept {
+  posix::memory::release(block);
+}
+#endif
