@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include <atomic>
 
@@ -25,15 +26,51 @@ static int private_base() {
   return base;
 }
 
+static int duplicate_high(int fd) {
+  int flags = real::fcntl(fd, F_GETFD, nullptr);
+  int command = (flags & FD_CLOEXEC) != 0 ? F_DUPFD_CLOEXEC : F_DUPFD;
+  return real::fcntl(fd, command, reinterpret_cast<void*>(intptr_t{private_base()}));
+}
+
+// What an exec needs at once, and one more.
+constexpr int kReserve = 4;
+static std::atomic<int> reserve[kReserve] = {-1, -1, -1, -1};
+static std::atomic<int> missing{0};
+
+// The limit is the whole process's.
+static pthread_mutex_t changing_limit = PTHREAD_MUTEX_INITIALIZER;
+
+Room::Room(int count) {
+  int before = errno;
+  pthread_mutex_lock(&changing_limit);
+  if (getrlimit(RLIMIT_NOFILE, &limit_) == 0 && limit_.rlim_cur < limit_.rlim_max) {
+    struct rlimit most = {limit_.rlim_max, limit_.rlim_max};
+    raised_ = setrlimit(RLIMIT_NOFILE, &most) == 0;
+  }
+  for (int i = 0; !raised_ && count > 0 && i < kReserve; ++i) {
+    int fd = reserve[i].exchange(-1);
+    if (fd < 0) continue;
+    missing.fetch_add(1);
+    close_private(fd);
+    --count;
+  }
+  errno = before;
+}
+
+Room::~Room() {
+  int before = errno;
+  if (raised_) setrlimit(RLIMIT_NOFILE, &limit_);
+  pthread_mutex_unlock(&changing_limit);
+  errno = before;
+}
+
 __thread bool stay_low;
 
 int keep_private(int fd) {
   if (fd < 0) return fd;
   if (fd < private_base() && !stay_low) {
     int before = errno;
-    int flags = real::fcntl(fd, F_GETFD, nullptr);
-    int command = (flags & FD_CLOEXEC) != 0 ? F_DUPFD_CLOEXEC : F_DUPFD;
-    int high = real::fcntl(fd, command, reinterpret_cast<void*>(intptr_t{private_base()}));
+    int high = duplicate_high(fd);
     if (high >= 0) {
       real::close(fd);
       fd = high;
@@ -83,8 +120,31 @@ static int make_base() {
   if (fd < 0) return fd;
   fd = keep_private(fd);
   int none = -1;
-  if (!base_link.compare_exchange_strong(none, fd)) close_private(fd);
+  if (!base_link.compare_exchange_strong(none, fd)) {
+    close_private(fd);
+  } else {
+    missing = kReserve;
+    refill();
+  }
   return base_link.load();
+}
+
+void refill() {
+  if (missing.load(std::memory_order_relaxed) <= 0 || base_link.load() < 0) return;
+  int before = errno;
+  for (auto& place : reserve) {
+    if (place.load() >= 0) continue;
+    int fd = duplicate_high(base_link.load());
+    if (fd < 0) break;
+    table::enter_private(fd);
+    int none = -1;
+    if (place.compare_exchange_strong(none, fd)) {
+      missing.fetch_sub(1);
+    } else {
+      close_private(fd);
+    }
+  }
+  errno = before;
 }
 
 int make(bool close_on_exec, int least) {
@@ -175,3 +235,11 @@ int guard_directory() {
 }
 
 }  // namespace posix::descriptor
+
+// Files in memory, of the engine's and ours: the linker sends them here (folder.cmake).
+extern "C" __attribute__((visibility("hidden"))) int posix_memory_file(
+    const char* name, unsigned flags) __asm__("__wrap_memfd_create");
+int posix_memory_file(const char* name, unsigned flags) {
+  return posix::descriptor::open_private(
+      [=] { return static_cast<int>(syscall(SYS_memfd_create, name, flags)); });
+}

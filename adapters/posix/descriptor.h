@@ -8,11 +8,14 @@
 // pool, slot and generation; after exec, a list says which is which (handover.cc).
 //
 // Private descriptors belong to the engine and to us. They lie at high numbers and are invisible to the
-// program's close, close_range, dup2 and the like.
+// program's close, close_range, dup2 and the like. A program that has used up its descriptors may still lock, map
+// and exec its files: see Room.
 #pragma once
 
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sys/resource.h>
 
 #include <string_view>
 
@@ -40,6 +43,35 @@ extern __thread bool stay_low;
 int close_private(int fd);
 void forget_private(int fd);
 
+// Room for descriptors of ours while it lives, where the program has left none: the limit is raised as far as it goes,
+// or as many as are needed of those that were kept for this are closed.
+class Room {
+ public:
+  explicit Room(int count = 1);
+  ~Room();
+  Room(const Room&) = delete;
+  Room& operator=(const Room&) = delete;
+
+ private:
+  Inside inside_;
+  struct rlimit limit_;
+  bool raised_ = false;
+};
+// Keeps some, after one of ours has been closed.
+void refill();
+
+// Private, with room made if it must be. `call` opens.
+template <typename Call>
+int open_private(Call call) {
+  int before = errno;
+  int fd = call();
+  if (__builtin_expect(fd >= 0 || errno != EMFILE, 1)) return keep_private(fd);
+  Room room;
+  fd = keep_private(call());
+  if (fd >= 0) errno = before;
+  return fd;
+}
+
 // The engine holds locks: its system calls are no places to be cancelled at.
 class Uncancelled {
  public:
@@ -61,10 +93,14 @@ constexpr bool opens(std::string_view name) {
 }
 constexpr bool closes(std::string_view name) { return name == "close"; }
 
-template <bool kOpens, typename Call>
-auto engine_opens(Call call) {
+template <bool kOpens, bool kCloses, typename Call>
+auto engine_does(Call call) {
   if constexpr (kOpens) {
-    return keep_private(call());
+    return open_private(call);
+  } else if constexpr (kCloses) {
+    auto closed = call();
+    refill();
+    return closed;
   } else {
     return call();
   }

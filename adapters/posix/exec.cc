@@ -4,6 +4,7 @@
 
 #include "posix/calls.h"
 #include "posix/covered.h"
+#include "posix/descriptor.h"
 #include "posix/find.h"
 #include "posix/log.h"
 #include "posix/pool.h"
@@ -115,7 +116,7 @@ int fexecve(int fd, char* const* arguments, char* const* environment) {
     int memory = copy_to_memory(use->ino, "program");
     if (memory >= 0) real::execveat(memory, "", arguments, all, AT_EMPTY_PATH);
     if (memory < 0) fail(memory);
-    if (memory >= 0) real::close(memory);
+    if (memory >= 0) descriptor::close_private(memory);
   } else {
     real::fexecve(fd, arguments, all);
   }

@@ -1,9 +1,10 @@
 # The engine inside the library calls open, close, mmap, ... itself. The linker sends these calls to the
 # __wrap_ functions of calls.cc, one for each name in calls.def, so that they never meet our wrappers.
+# Files in memory go to descriptor.cc.
 set(calls ${CMAKE_SOURCE_DIR}/adapters/posix/calls.def)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${calls})
 file(STRINGS ${calls} entries REGEX "^(SERVED|ALIAS|REFUSED)\\(")
-set(options "")
+set(options "--wrap=memfd_create")
 foreach(entry IN LISTS entries)
   # The name is what stands before the parameter list.
   if(entry MATCHES "^[A-Z]+\\([^(]*[ ,*]([A-Za-z_0-9]+), \\(")

@@ -121,13 +121,12 @@ int Handing::write() const {
     ssize_t wrote = real::write(fd, at, left);
     if (wrote <= 0) {
       int error = wrote < 0 ? -errno : -ENOSPC;
-      real::close(fd);
+      descriptor::close_private(fd);
       return error;
     }
     at += wrote;
     left -= static_cast<size_t>(wrote);
   }
-  fd = descriptor::keep_private(fd);
   real::fcntl(fd, F_SETFD, nullptr);
   return fd;
 }

@@ -42,7 +42,7 @@ int copy_to_memory(cairn_ino ino, const char* name) {
   }
   free(buffer);
   cairn_close(file);
-  if (error < 0 && memory >= 0) real::close(memory);
+  if (error < 0 && memory >= 0) descriptor::close_private(memory);
   return error < 0 ? error : memory;
 }
 
@@ -103,7 +103,7 @@ static int run_covered(const Found& found, const char* path, char* const* argume
   if (memory < 0) return fail(memory);
   real::execveat(memory, "", arguments, environment, AT_EMPTY_PATH);
   int before = errno;
-  real::close(memory);
+  descriptor::close_private(memory);
   errno = before;
   return -1;
 }
@@ -143,7 +143,7 @@ void* dlopen(const char* path, int flags) {
     if (slot.ino == found.st.ino && slot.changed == found.st.mtime_ns) fd = slot.fd;
     if (fd >= 0) break;
     if (slot.ino != 0) continue;
-    fd = descriptor::keep_private(copy_to_memory(found.st.ino, found.name));
+    fd = copy_to_memory(found.st.ino, found.name);
     if (fd >= 0) slot = {found.st.ino, found.st.mtime_ns, fd};
     break;
   }

@@ -172,12 +172,22 @@ static void become(const Order& order, const sigset_t* mask) {
     run_by_shell(order.path, order.arguments, order.environment);
 }
 
+static int private_pipe(int* in, int* out) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    if (errno != EMFILE) return errno;
+    descriptor::Room room(2);
+    if (pipe2(ends, O_CLOEXEC) != 0) return errno;
+  }
+  *in = descriptor::keep_private(ends[0]);
+  *out = descriptor::keep_private(ends[1]);
+  return 0;
+}
+
 // The child's error comes through a pipe that a successful exec closes. Returns an errno value.
 static int spawn_by_fork(pid_t* pid, const Order& order) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return errno;
-  int in = descriptor::keep_private(ends[0]);
-  int out = descriptor::keep_private(ends[1]);
+  int in = -1, out = -1;
+  if (int error = private_pipe(&in, &out); error != 0) return error;
   // No handler of the parent's runs in the child before they are gone.
   sigset_t all, mask;
   sigfillset(&all);
@@ -192,6 +202,7 @@ static int spawn_by_fork(pid_t* pid, const Order& order) {
   }
   pthread_sigmask(SIG_SETMASK, &mask, nullptr);
   descriptor::close_private(out);
+  descriptor::refill();
   if (child > 0) {
     ssize_t got;
     do {

@@ -8,7 +8,8 @@ for part in names attributes directories extended; do both "$calls/names_program
 for part in mappings growing replacing protecting locking testing waiting; do both "$calls/memory_program $part"; done
 for part in streams reopened standard printed; do both "$calls/streams_program $part"; done
 for part in makers owners bytes walks; do both "$calls/permissions_program $part"; done
-for part in processes many; do both "$calls/processes_program $part"; done
+for part in processes many exhausted; do both "$calls/processes_program $part"; done
+both "ulimit -n 64; $calls/processes_program exhausted"
 for part in single moving pairs flags lengths; do both "$calls/errors_program $part"; done
 for part in descriptors itself; do both "$calls/descriptors_program $part"; done
 for part in files names old; do both "$calls/times_program $part"; done

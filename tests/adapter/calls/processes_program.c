@@ -108,4 +108,49 @@ static void many(void) {
     printf("files are left\n");
 }
 
-PARTS({"processes", processes}, {"many", many})
+/* A program that has used up its descriptors: what needs none goes on. */
+static void exhausted(void) {
+  int fd = make("exhausted", "text\n"), other = make("other", "other"), status;
+  fflush(stdout);
+  pid_t child = fork();
+  if (child != 0) {
+    waitpid(child, &status, 0);
+    SHOW(status);
+    SHOW(close(fd));
+    SHOW(close(other));
+    return;
+  }
+  struct rlimit limit;
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = 64;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  while (open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0) {
+  }
+  SHOW(open("other", O_RDONLY));
+  SHOW(dup(fd));
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  SHOW(fcntl(fd, F_SETLK, &lock));
+  SHOW(flock(fd, LOCK_EX));
+  char* p = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  SHOW(p != MAP_FAILED);
+  SHOW(ftruncate(fd, 5000));
+  SHOW(p[4999]);
+  SHOW(munmap(p, 8192));
+  getrlimit(RLIMIT_NOFILE, &limit);
+  SHOW(limit.rlim_cur);
+  fflush(stdout);
+  if (fork() == 0) {
+    SHOW(lseek(fd, 0, SEEK_SET));
+    dup2(fd, 0);
+    fflush(stdout);
+    execlp("head", "head", "-n1", (char*)NULL);
+    printf("%s\n", strerror(errno)), fflush(stdout);
+    _exit(1);
+  }
+  SHOW(wait(&status) > 0);
+  SHOW(status);
+  fflush(stdout);
+  _exit(0);
+}
+
+PARTS({"exhausted", exhausted}, {"processes", processes}, {"many", many})
