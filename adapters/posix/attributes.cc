@@ -5,6 +5,7 @@
 #include "posix/caller.h"
 #include "posix/calls.h"
 #include "posix/find.h"
+#include "posix/hidden.h"
 #include "posix/log.h"
 #include "posix/permission.h"
 #include "posix/pool.h"
@@ -223,8 +224,11 @@ int chmod(const char* path, mode_t mode) {
 
 int fchmod(int fd, mode_t mode) {
   table::Use use(fd);
-  if (!use) return real::fchmod(fd, mode);
   cairn_stat st;
+  if (!use)
+    return hidden::is_fifo(fd, &st) && st.nlink > 0
+               ? static_cast<int>(result(change_mode(st, mode)))
+               : real::fchmod(fd, mode);
   int error = aim(use, &st);
   return static_cast<int>(result(error < 0 ? error : change_mode(st, mode)));
 }
@@ -252,8 +256,11 @@ int lchown(const char* path, uid_t uid, gid_t gid) {
 
 int fchown(int fd, uid_t uid, gid_t gid) {
   table::Use use(fd);
-  if (!use) return real::fchown(fd, uid, gid);
   cairn_stat st;
+  if (!use)
+    return hidden::is_fifo(fd, &st) && st.nlink > 0
+               ? static_cast<int>(result(change_owner(st, uid, gid)))
+               : real::fchown(fd, uid, gid);
   int error = aim(use, &st);
   return static_cast<int>(result(error < 0 ? error : change_owner(st, uid, gid)));
 }

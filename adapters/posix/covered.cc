@@ -195,6 +195,27 @@ static int descriptor_named(const char* folded) {
   return table::is_covered(static_cast<int>(fd)) ? static_cast<int>(fd) : -1;
 }
 
+// /proc/self/fd/N/..., if N is an open directory of ours.
+static bool below_descriptor(const char* path, Spot* spot) {
+  if (table::covered_fds.load(std::memory_order_relaxed) == 0 || !may_name_descriptor(path))
+    return false;
+  const char* below = strstr(path, "/fd/");
+  if (below == nullptr) return false;
+  const char* number = below + 4;
+  size_t digits = strspn(number, "0123456789");
+  char named[64];
+  auto length = static_cast<size_t>(number - path) + digits;
+  if (number[digits] != '/' || length >= sizeof named) return false;
+  memcpy(named, path, length);
+  named[length] = '\0';
+  table::Use use(descriptor_named(named));
+  if (!use || use->kind != Kind::kDirectory) return false;
+  spot->cover = use->cover;
+  spot->dir = use->ino;
+  spot->path = number + digits + strspn(number + digits, "/");
+  return true;
+}
+
 // The absolute path that relative ones start from, into `text`.
 static int base_path(int dir, char* text, size_t capacity) {
   if (dir == AT_FDCWD) {
@@ -239,6 +260,7 @@ int locate(int dir, const char* path, Spot* spot) {
       return 0;
     }
   }
+  if (below_descriptor(path, spot)) return 0;
   const char* left = nullptr;
   spot->cover = fold(folded, sizeof folded, path, &left);
   if (spot->cover != nullptr) {

@@ -21,6 +21,7 @@
 #include "posix/open.h"
 #include "posix/pool.h"
 #include "posix/process.h"
+#include "posix/shown.h"
 #include "posix/standard_streams.h"
 
 namespace posix {
@@ -51,9 +52,11 @@ constexpr char kMagic[16] = "cairn handover";
 struct Handed {
   cairn_file_id id;
   int32_t fd;
-  int32_t first;  // the lowest descriptor of the same description: itself, if it has no other
-  int32_t lock;   // companion of the description; -1: none
-  int32_t own;    // the companion that the process's POSIX locks on that file are on; -1: none
+  int32_t first;     // the lowest descriptor of the same description: itself, if it has no other
+  int32_t lock;      // companion of the description; -1: none
+  int32_t own;       // the companion that the process's POSIX locks on that file are on; -1: none
+  cairn_ino parent;  // the name by which it was opened
+  char name[NAME_MAX + 2];
 };
 
 // The files to hand over. Other threads may close them meanwhile: each is held until the pool knows that
@@ -98,7 +101,8 @@ int Handing::collect() {
     if (lock >= 0) real::fcntl(lock, F_SETFD, nullptr);
     if (own >= 0) real::fcntl(own, F_SETFD, nullptr);
     Handed& one = handed()[count_];
-    one = {{}, fd, fd, lock, own};
+    one = {{}, fd, fd, lock, own, entry->parent, {}};
+    if (entry->name != nullptr) snprintf(one.name, sizeof one.name, "%s", entry->name);
     cairn_file_get_id(entry->file, &one.id);
     for (size_t i = 0; i < count_; ++i) {
       if (entries_[i] != entry) continue;
@@ -230,6 +234,7 @@ static void adopt_one(const Handed& handed) {
         cairn_path_of(pool, covers[i].top, entry->ino, path, sizeof path) >= 0)
       entry->cover = &covers[i];
   }
+  if (handed.parent != 0) shown::remember(entry, handed.parent, handed.name);
   if (handed.lock >= 0) {
     real::fcntl(handed.lock, F_SETFD, reinterpret_cast<void*>(intptr_t{FD_CLOEXEC}));
     table::enter_private(handed.lock);

@@ -48,6 +48,32 @@ int open_fifo(const cairn_stat& st, int flags) {
   return fd < 0 ? -error : fd;
 }
 
+bool is_fifo(int fd, cairn_stat* st) {
+  struct stat of_kernel;
+  if (!active() || fd < 0) return false;
+  int before = errno;
+  char link[64], text[PATH_MAX];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t length = real::fstat(fd, &of_kernel) == 0 && S_ISFIFO(of_kernel.st_mode)
+                       ? real::readlink(link, text, sizeof text - 1)
+                       : -1;
+  errno = before;
+  if (length < 0) return false;
+  text[length] = '\0';
+  const char* name = strstr(text, "/links/special.");
+  unsigned long long ino, generation;
+  if (name == nullptr || sscanf(name, "/links/special.%llu.%llu", &ino, &generation) != 2 ||
+      attach() < 0)
+    return false;
+  if (cairn_stat_ino(pool, ino, st) == 0 && st->generation == generation) return true;
+  *st = {};
+  st->ino = ino;
+  st->mode = of_kernel.st_mode;
+  st->uid = of_kernel.st_uid;
+  st->gid = of_kernel.st_gid;
+  return true;
+}
+
 // A link beside a socket's hidden name holds the name that was given to bind. The same process and others are
 // shown it, as long as the socket has a name.
 constexpr char kGiven[] = ".given";

@@ -11,6 +11,10 @@ namespace posix::hidden {
 // open(2) on a FIFO: a descriptor of the kernel's; -errno.
 int open_fifo(const cairn_stat& st, int flags);
 
+// Is this descriptor of the kernel's a FIFO of the cover? Then its state is what the pool says, and what is left of it if
+// it has lost its name.
+bool is_fifo(int fd, cairn_stat* st);
+
 // A name of this inode has been removed or replaced.
 void name_removed(const cairn_stat& st);
 

@@ -5,6 +5,7 @@
 #include "posix/log.h"
 #include "posix/names.h"
 #include "posix/pool.h"
+#include "posix/shown.h"
 #include "posix/table.h"
 
 namespace posix::serve {
@@ -89,6 +90,17 @@ static ssize_t read_open_link(const table::Use& use, char* buffer, size_t size) 
   return result(error < 0 ? error : cairn_readlink(pool, st.ino, "", buffer, size));
 }
 
+// /proc/self/fd/N
+static ssize_t read_descriptor_link(const table::Use& use, char* buffer, size_t size) {
+  char path[2 * PATH_MAX];
+  long length = shown::path_of(use.get(), path, sizeof path);
+  if (length < 0) return fail(length);
+  auto whole = static_cast<size_t>(length);
+  if (whole < size) size = whole;
+  memcpy(buffer, path, size);
+  return static_cast<ssize_t>(size);
+}
+
 ssize_t readlinkat(int dir, const char* path, char* buffer, size_t size) {
   if (path != nullptr && path[0] == '\0' && size != 0) {
     table::Use use(dir);
@@ -99,6 +111,8 @@ ssize_t readlinkat(int dir, const char* path, char* buffer, size_t size) {
   Found found;
   int error = find_existing(dir, path, CAIRN_NOFOLLOW, &found);
   if (error < 0) return fail(error);
+  if (table::Use use(found.descriptor); use && strncmp(found.path, "/dev/std", 8) != 0)
+    return read_descriptor_link(use, buffer, size);
   if (found.outside()) return real::readlinkat(found.dir, found.path, buffer, size);
   if (!S_ISLNK(found.st.mode)) return fail(-EINVAL);
   return result(cairn_readlink(pool, found.parent, found.name, buffer, size));

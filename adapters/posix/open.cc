@@ -13,6 +13,7 @@
 #include "posix/permission.h"
 #include "posix/pool.h"
 #include "posix/set_id.h"
+#include "posix/shown.h"
 #include "posix/standard_streams.h"
 #include "posix/table.h"
 
@@ -38,7 +39,8 @@ Kind kind_of(unsigned type, int flags) {
   return (flags & O_PATH) != 0 ? Kind::kName : Kind::kFile;
 }
 
-int install(cairn_file* file, Kind kind, Cover* cover, bool close_on_exec) {
+int install(cairn_file* file, Kind kind, Cover* cover, bool close_on_exec, cairn_ino parent,
+            const char* name) {
   int fd = descriptor::make(close_on_exec);
   if (fd < 0) {
     cairn_close(file);
@@ -51,6 +53,7 @@ int install(cairn_file* file, Kind kind, Cover* cover, bool close_on_exec) {
     return -ENOMEM;
   }
   entry->cover = cover;
+  if (name != nullptr) shown::remember(entry, parent, name);
   table::enter(fd, entry);
   table::drop(entry);
   if (fd <= 2) streams::landed(fd);
@@ -128,7 +131,8 @@ static int reopen(int of, int flags) {
   if (error == 0) error = open_existing(st, false, flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW), &file);
   if (error == kFifo) return hidden::open_fifo(st, flags);
   if (error < 0) return error;
-  return install(file, kind_of(st.mode, flags), use->cover, (flags & O_CLOEXEC) != 0);
+  return install(file, kind_of(st.mode, flags), use->cover, (flags & O_CLOEXEC) != 0, use->parent,
+                 use->name);
 }
 
 static bool ends_in_slash(const char* path) {
@@ -193,7 +197,8 @@ static int open_covered(int dir, const char* path, int flags, mode_t mode) {
     if (error == -ESTALE) error = -ENOENT;
     if (error < 0) return fail(error);
     unsigned type = found.exists && !temporary ? found.st.mode : static_cast<unsigned>(S_IFREG);
-    int fd = install(file, kind_of(type, flags), found.cover, (flags & O_CLOEXEC) != 0);
+    int fd = install(file, kind_of(type, flags), found.cover, (flags & O_CLOEXEC) != 0,
+                     temporary ? found.st.ino : found.parent, temporary ? "" : found.name);
     return static_cast<int>(result(fd));
   }
 }

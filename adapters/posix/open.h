@@ -11,9 +11,10 @@ namespace posix {
 // What an open file of this type (S_IFMT bits) is, opened with these flags.
 Kind kind_of(unsigned type, int flags);
 
-// Puts an open file under a new descriptor; closes the file if that fails. The descriptor, or a negative
+// Puts an open file, found as `name` in `parent`, under a new descriptor; closes the file if that fails. The descriptor, or a negative
 // errno.
-int install(cairn_file* file, Kind kind, Cover* cover, bool close_on_exec);
+int install(cairn_file* file, Kind kind, Cover* cover, bool close_on_exec, cairn_ino parent,
+            const char* name);
 
 // A descriptor that the kernel has just given for something else: whatever the table says of it is old.
 int fresh(int fd);

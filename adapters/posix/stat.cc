@@ -5,6 +5,7 @@
 
 #include "posix/calls.h"
 #include "posix/find.h"
+#include "posix/hidden.h"
 #include "posix/log.h"
 #include "posix/permission.h"
 #include "posix/pool.h"
@@ -74,6 +75,7 @@ static int state_of(int dir, const char* path, int flags, Found* found, cairn_st
   if ((flags & AT_EMPTY_PATH) != 0 && path[0] == '\0') {
     table::Use use(dir);
     if (use) return cairn_fstat(use->file, st);
+    if (hidden::is_fifo(dir, st)) return 0;
     if (dir != AT_FDCWD) {
       found->path = path;
       found->dir = dir;
@@ -95,8 +97,7 @@ static int state_of(int dir, const char* path, int flags, Found* found, cairn_st
 
 // An empty path asks about a descriptor.
 static bool outside_at(int dir, const char* path, int flags) {
-  if ((flags & AT_EMPTY_PATH) != 0 && path != nullptr && path[0] == '\0')
-    return !active() || (dir != AT_FDCWD && !table::is_covered(dir));
+  if ((flags & AT_EMPTY_PATH) != 0 && path != nullptr && path[0] == '\0') return !active();
   return outside(dir, path);
 }
 
@@ -130,8 +131,12 @@ int lstat(const char* path, struct stat* st) {
 
 int fstat(int fd, struct stat* st) {
   table::Use use(fd);
-  if (!use) return real::fstat(fd, st);
   cairn_stat state;
+  if (!use) {
+    int error = real::fstat(fd, st);
+    if (error == 0 && S_ISFIFO(st->st_mode) && hidden::is_fifo(fd, &state)) fill(state, st);
+    return error;
+  }
   int error = cairn_fstat(use->file, &state);
   if (error < 0) return fail(error);
   fill(state, st);

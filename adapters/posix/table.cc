@@ -1,7 +1,5 @@
 #include "posix/table.h"
 
-#include <stdlib.h>
-
 #include <new>
 
 #include "posix/calls.h"
@@ -62,7 +60,8 @@ Entry* make(Kind kind, cairn_file* file) {
   entry->ino = file != nullptr ? cairn_file_ino(file) : 0;
   entry->cover = nullptr;
   entry->lock_fd = -1;
-  entry->path = nullptr;
+  entry->parent = 0;
+  entry->name = nullptr;
   // One reference for the maker, so that nobody sees it at zero; enter() takes its own.
   entry->references.store(1, std::memory_order_release);
   return entry;
@@ -86,9 +85,9 @@ void drop_last(Entry* entry) {
   int before = errno;
   locks::forget_description(entry);
   if (entry->file != nullptr) cairn_close(entry->file);
-  free(entry->path);
+  posix::memory::release(entry->name);
   entry->file = nullptr;
-  entry->path = nullptr;
+  entry->name = nullptr;
   give_free(entry);
   errno = before;
 }

@@ -40,8 +40,9 @@ struct Entry {
   std::atomic<int> lock_fd{-1};  // companion for flock and OFD locks (locks.h)
   std::atomic<int> owner{0};     // fcntl's F_SETOWN and F_SETSIG: kept for who asks; no signal is
   std::atomic<int> signal{0};    // ever sent for a file
-  char* path = nullptr;          // ancestors: where it is
-  Entry* next = nullptr;         // free list
+  cairn_ino parent = 0;          // the name by which it was opened (shown.h)
+  char* name = nullptr;
+  Entry* next = nullptr;  // free list
 };
 
 namespace table {

@@ -9,26 +9,10 @@
 #include "posix/log.h"
 #include "posix/permission.h"
 #include "posix/pool.h"
+#include "posix/shown.h"
 #include "posix/table.h"
 
 namespace posix {
-
-// The absolute path of a directory of ours; its length or a negative errno.
-static long path_of(const Cover* cover, cairn_ino dir, char* path, size_t capacity) {
-  if (cover->length + 1 > capacity) return -ERANGE;
-  memcpy(path, cover->path, cover->length + 1);
-  if (dir == cover->top) return static_cast<long>(cover->length);
-  char inside[PATH_MAX];
-  int length = cairn_path_of(pool, cover->top, dir, inside, sizeof inside);
-  if (length < 0) return length == -ESTALE ? -ENOENT : length;
-  const char* rest = inside;
-  while (*rest == '/') ++rest;
-  size_t total = cover->length + 1 + strlen(rest);
-  if (total + 1 > capacity) return -ERANGE;
-  path[cover->length] = '/';
-  memcpy(path + cover->length + 1, rest, strlen(rest) + 1);
-  return static_cast<long>(total);
-}
 
 static int enter(Cover* cover, const cairn_stat& st) {
   if (!S_ISDIR(st.mode)) return -ENOTDIR;
@@ -39,8 +23,8 @@ static int enter(Cover* cover, const cairn_stat& st) {
 
 // The absolute path of what a path inside the cover names.
 static long resolve(const Found& found, char* path, size_t capacity) {
-  if (S_ISDIR(found.st.mode)) return path_of(found.cover, found.st.ino, path, capacity);
-  long length = path_of(found.cover, found.parent, path, capacity);
+  if (S_ISDIR(found.st.mode)) return shown::path_of(found.cover, found.st.ino, path, capacity);
+  long length = shown::path_of(found.cover, found.parent, path, capacity);
   if (length < 0) return length;
   size_t name = strlen(found.name);
   size_t total = static_cast<size_t>(length) + 1 + name;
@@ -89,7 +73,7 @@ char* getcwd(char* buffer, size_t size) {
   }
   char path[2 * PATH_MAX];
   cwd::Current current = cwd::current();
-  long length = path_of(current.cover, current.ino, path, sizeof path);
+  long length = shown::path_of(current.cover, current.ino, path, sizeof path);
   if (length < 0) {
     fail(length);
     return nullptr;
@@ -131,10 +115,12 @@ char* realpath(const char* path, char* resolved) {
     fail(error);
     return nullptr;
   }
+  table::Use use(found.descriptor);
   // A relative path from a covered directory has become absolute by leaving it.
-  if (found.outside()) return real::realpath(found.path, resolved);
+  if (found.outside() && !use) return real::realpath(found.path, resolved);
   char text[2 * PATH_MAX];
-  long length = resolve(found, text, sizeof text);
+  long length =
+      use ? shown::path_of(use.get(), text, sizeof text) : resolve(found, text, sizeof text);
   if (length >= PATH_MAX) length = -ENAMETOOLONG;
   if (length < 0) {
     fail(length);

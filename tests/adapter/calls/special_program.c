@@ -271,5 +271,69 @@ static void walking(void) {
   SHOW(access("tree/a/f", R_OK));
 }
 
-PARTS({"fifos", fifos}, {"sockets", sockets}, {"addresses", addresses}, {"carried", carried},
-      {"nameless", nameless}, {"once", once}, {"walking", walking})
+/* What /proc and /dev say of open files, and ways through them. */
+static void show_link(const char* form, int fd) {
+  char name[300], text[600] = "", here[300];
+  snprintf(name, sizeof name, form, fd);
+  ssize_t length = readlink(name, text, sizeof text - 1);
+  getcwd(here, sizeof here);
+  size_t skip = strncmp(text, here, strlen(here)) == 0 ? strlen(here) : 0;
+  printf("%ld: HERE%s\n", length < 0 ? -1 : (long)(length - (ssize_t)skip), text + skip);
+  if (length < 0) printf("%s\n", strerrorname_np(errno));
+}
+
+static void paths(void) {
+  mkdir("d", 0755);
+  mkdir("d/e", 0755);
+  int fd = make("d/file", "text"), directory = open("d", O_RDONLY | O_DIRECTORY);
+  show_link("/proc/self/fd/%d", fd);
+  show_link("/dev/fd/%d", fd);
+  show_link("/proc/self/fd/%d", directory);
+  show_link("/proc/self/fd/%d", dup(directory));
+  show_link("/proc/self/fd/%d/file", directory);
+  char name[100], text[200];
+  snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+  SHOW(readlink(name, text, 5));
+  char* resolved = realpath(name, NULL);
+  printf("%s\n", resolved == NULL ? "none" : strrchr(resolved, '/'));
+  snprintf(name, sizeof name, "/proc/self/fd/%d/file", directory);
+  struct stat st;
+  SHOW(stat(name, &st));
+  SHOW(st.st_size);
+  SHOW(rename(name, "d/renamed"));
+  snprintf(name, sizeof name, "/dev/fd/%d/../d/renamed", directory);
+  SHOW(open(name, O_RDONLY) >= 0);
+  snprintf(name, sizeof name, "/proc/self/fd/%d/", directory);
+  SHOW(stat(name, &st));
+  snprintf(name, sizeof name, "/proc/self/fd/%d/file", fd);
+  SHOW(stat(name, &st));
+  SHOW(rename("d/renamed", "d/file"));
+  snprintf(name, sizeof name, "readlink /proc/self/fd/%d | sed 's,.*/,,'", fd);
+  fflush(stdout);
+  SHOW(system(name));
+  SHOW(unlink("d/file"));
+  show_link("/proc/self/fd/%d", fd);
+  SHOW(rename("d/e", "d/f"));
+  int moved = open("d/f", O_PATH);
+  SHOW(rename("d/f", "g"));
+  show_link("/proc/self/fd/%d", moved);
+  SHOW(mkfifo("fifo", 0640));
+  int fifo = open("fifo", O_RDWR);
+  ino_t number = stat("fifo", &st) == 0 ? st.st_ino : 0;
+  dev_t device = st.st_dev;
+  SHOW(fstat(fifo, &st));
+  SHOW(st.st_ino == number && st.st_dev == device);
+  printf("%o\n", st.st_mode);
+  SHOW(fchmod(fifo, 0600));
+  SHOW(fstatat(fifo, "", &st, AT_EMPTY_PATH));
+  SHOW(st.st_ino == number);
+  SHOW(stat("fifo", &st));
+  printf("%o\n", st.st_mode);
+  SHOW(unlink("fifo"));
+  SHOW(fstat(dup(fifo), &st));
+  SHOW(st.st_nlink);
+  SHOW(st.st_ino == number);
+}
+
+PARTS({"paths", paths}, {"fifos", fifos}, {"sockets", sockets}, {"addresses", addresses},
+      {"carried", carried}, {"nameless", nameless}, {"once", once}, {"walking", walking})
