@@ -4,6 +4,7 @@
 #include "posix/calls.h"
 #include "posix/log.h"
 #include "posix/names.h"
+#include "posix/permission.h"
 #include "posix/pool.h"
 #include "posix/shown.h"
 #include "posix/table.h"
@@ -26,6 +27,7 @@ static int link_descriptor(int fd, int to_dirfd, const char* to) {
   int flags = cairn_file_get_flags(use->file);
   bool may_be_named = (flags & O_TMPFILE) == O_TMPFILE && (flags & O_EXCL) == 0 && !use->named;
   if (error == 0 && st.nlink == 0 && !may_be_named) error = -ENOENT;
+  if (error == 0 && st.nlink > 0) error = may_link(st);
   if (error == 0) error = cairn_link_ino(pool, st.ino, target.parent, target.name);
   if (error == 0) use->named = true;
   return done(error);
@@ -57,6 +59,7 @@ int linkat(int from_dirfd, const char* from, int to_dirfd, const char* to, int f
   if (from_outside || to_outside || source.cover != target.cover) return fail(-EXDEV);
   if (target.slash) return fail(-ENOENT);
   if (S_ISDIR(source.st.mode)) return fail(-EPERM);
+  if (error = may_link(source.st); error < 0) return fail(error);
   return done(
       cairn_link(pool, source.parent, source.name, target.parent, target.name, CAIRN_NOFOLLOW));
 }

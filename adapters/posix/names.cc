@@ -93,6 +93,7 @@ static int rename_covered(Found& from, Found& to, unsigned flags) {
   if (exchange && !to.exists) return -ENOENT;
   if (!S_ISDIR(from.st.mode) && (from.slash || (to.slash && !exchange))) return -ENOTDIR;
   if (exchange && to.slash && !S_ISDIR(to.st.mode)) return -ENOTDIR;
+  if (to.exists && to.st.ino == from.st.ino) return 0;
   int error = may_remove(from.parent, from.st);
   if (error == 0)
     error = to.exists ? may_remove(to.parent, to.st) : permitted_in(to.parent, W_OK | X_OK);
@@ -141,7 +142,8 @@ int mknodat(int dir, const char* path, mode_t mode, dev_t device) {
   if (error > 0) return real::mknodat(found.dir, found.path, mode, device);
   if (error == 0 && found.slash) error = -ENOENT;
   unsigned type = (mode & S_IFMT) == 0 ? static_cast<unsigned>(S_IFREG) : mode & S_IFMT;
-  if (error == 0) error = cairn_mknod(pool, found.parent, found.name, type | masked(mode));
+  if (error == 0)
+    error = cairn_mknod(pool, found.parent, found.name, type | mode_in(found.parent, masked(mode)));
   return done(error);
 }
 

@@ -4,7 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
+
 #include "posix/caller.h"
+#include "posix/calls.h"
 #include "posix/pool.h"
 
 namespace posix {
@@ -69,6 +72,35 @@ int may_remove(cairn_ino dir, const cairn_stat& st) {
   if ((error = permitted(parent, W_OK | X_OK)) < 0) return error;
   if ((parent.mode & S_ISVTX) != 0 && uid != parent.uid && uid != st.uid) return -EPERM;
   return 0;
+}
+
+static bool protects_links() {
+  static std::atomic<int> known{-1};
+  if (known < 0) {
+    char digit = '1';
+    int fd = real::open("/proc/sys/fs/protected_hardlinks", O_RDONLY | O_CLOEXEC, 0);
+    if (fd >= 0 && real::read(fd, &digit, 1) != 1) digit = '1';
+    if (fd >= 0) real::close(fd);
+    known = digit != '0' ? 1 : 0;
+  }
+  return known != 0;
+}
+
+int may_link(const cairn_stat& st) {
+  if (owns(st) == 0 || !protects_links()) return 0;
+  constexpr unsigned kGroupRuns = S_ISGID | S_IXGRP;
+  bool safe = S_ISREG(st.mode) && (st.mode & S_ISUID) == 0 &&
+              (st.mode & kGroupRuns) != kGroupRuns && permitted(st, R_OK | W_OK) == 0;
+  return safe ? 0 : -EPERM;
+}
+
+mode_t mode_in(cairn_ino dir, mode_t mode) {
+  constexpr mode_t kGroupRuns = S_ISGID | S_IXGRP;
+  cairn_stat st;
+  bool strange = (mode & kGroupRuns) == kGroupRuns && caller::effective_user() != 0 &&
+                 cairn_stat_ino(pool, dir, &st) == 0 && (st.mode & S_ISGID) != 0 &&
+                 !in_group(st.gid);
+  return strange ? mode & ~static_cast<mode_t>(S_ISGID) : mode;
 }
 
 int owns(const cairn_stat& st) {

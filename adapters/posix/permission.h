@@ -18,6 +18,10 @@ int permitted_in(cairn_ino dir, int want);
 int may_remove(cairn_ino dir, const cairn_stat& st);
 // May the caller change the mode, times or owner? 0 or -EPERM.
 int owns(const cairn_stat& st);
+// May the caller give another name to it? As fs.protected_hardlinks asks. 0 or -EPERM.
+int may_link(const cairn_stat& st);
+// The mode of what the caller makes in `dir`: nobody gives out the rights of a group that he is not in.
+mode_t mode_in(cairn_ino dir, mode_t mode);
 // Is the caller in this group?
 bool in_group(gid_t group);
 

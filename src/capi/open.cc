@@ -85,7 +85,7 @@ Result<std::unique_ptr<file::File>> open_once(file::FileSystem& fs, uint64_t dir
   if (!inode.ok()) return inode.status();
   CAIRN_TRY(check_kind(fs, request, (*inode)->mode.load() & S_IFMT));
   if (!request.unnamed) return file::open_inode(fs, *seat, number, request.flags);
-  auto made = file::create_unnamed(fs, *seat, request.mode, (request.flags & O_EXCL) == 0);
+  auto made = file::create_unnamed(fs, *seat, **inode, request.mode, (request.flags & O_EXCL) == 0);
   if (!made.ok()) return made.status();
   auto file = file::open_inode(fs, *seat, made->number, request.flags);
   fs.pool.fetch_add(made->inode->opens, ~0ULL);  // the count that it was made with

@@ -8,6 +8,15 @@ namespace cairn::file {
 
 using namespace names;  // NOLINT(google-build-using-namespace): the parts of this file
 
+// What is made in a directory with S_ISGID has its group, and directories the bit.
+static void inherit_group(FileSystem& fs, const Inode& directory, Inode& made) {
+  if ((directory.mode.load() & S_ISGID) == 0) return;
+  fs.pool.store(made.owner, (made.owner.load() & 0xffffffff) | (directory.owner.load() >> 32)
+                                                                   << 32);
+  const uint64_t mode = made.mode.load();
+  if (S_ISDIR(mode)) fs.pool.store(made.mode, mode | S_ISGID);
+}
+
 Result<Map> create_name(FileSystem& fs, uint64_t parent, std::string_view text,
                         const CreateRequest& request) {
   LockedName at(fs);
@@ -20,20 +29,18 @@ Result<Map> create_name(FileSystem& fs, uint64_t parent, std::string_view text,
   const Map map = made.map();
   const uint64_t now = map.inode->ctime.load();
   if (request.rdev != 0) fs.pool.store(map.inode->rdev, request.rdev);
-  if ((at.inode().mode.load() & S_ISGID) != 0) {
-    fs.pool.store(map.inode->owner,
-                  (map.inode->owner.load() & 0xffffffff) | (at.inode().owner.load() >> 32) << 32);
-    if (S_ISDIR(request.mode)) fs.pool.store(map.inode->mode, request.mode | S_ISGID);
-  }
+  inherit_group(fs, at.inode(), *map.inode);
   if (request.target != nullptr) CAIRN_TRY(made.write_target(*request.target));
   CAIRN_TRY(made.name(at, *place, nullptr, now));
   return map;
 }
 
-Result<Map> create_unnamed(FileSystem& fs, LocalSeat& seat, uint32_t mode, bool may_get_name) {
+Result<Map> create_unnamed(FileSystem& fs, LocalSeat& seat, const Inode& directory, uint32_t mode,
+                           bool may_get_name) {
   CAIRN_TRY(check_writable(fs));
   auto made = make_inode(fs, seat, mode, pool::Need::ordinary);
   if (!made.ok()) return made.status();
+  inherit_group(fs, directory, *made->inode);
   fs.pool.store(made->inode->opens, 1);
   // Neither is flushed: no power loss leaves an inode without a name, and its first name's change flushes
   // this line.

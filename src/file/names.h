@@ -21,7 +21,8 @@ Result<Map> create_name(FileSystem& fs, uint64_t parent, std::string_view name,
                         const CreateRequest& request);
 // A file without a name (O_TMPFILE), which link_inode may give its first one if `may_get_name`; it must be opened before the seat is left by others' reclaim, so
 // it comes with one count in `opens`, which open_inode takes over.
-Result<Map> create_unnamed(FileSystem& fs, LocalSeat& seat, uint32_t mode, bool may_get_name);
+Result<Map> create_unnamed(FileSystem& fs, LocalSeat& seat, const Inode& directory, uint32_t mode,
+                           bool may_get_name);
 
 Status unlink_name(FileSystem& fs, uint64_t parent, std::string_view name);
 Status remove_directory(FileSystem& fs, uint64_t parent, std::string_view name);

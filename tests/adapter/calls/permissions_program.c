@@ -216,4 +216,78 @@ static void makers(void) {
   SHOW(seteuid(0));
 }
 
-PARTS({"makers", makers}, {"walks", walks}, {"bytes", bytes}, {"owners", owners})
+/* What is made in a directory with S_ISGID has its group. */
+static void make_in(const char* dir) {
+  char path[64];
+  const mode_t modes[] = {0644, 02644, 02755, 06711};
+  for (unsigned i = 0; i < sizeof modes / sizeof *modes; ++i) {
+    printf("mode %o\n", modes[i]);
+    snprintf(path, sizeof path, "%s/file", dir);
+    close(open(path, O_WRONLY | O_CREAT, modes[i])), show_owner(path), unlink(path);
+    mkfifo(path, modes[i]), show_owner(path), unlink(path);
+    mkdir(path, modes[i]), show_owner(path), rmdir(path);
+    int fd = open(dir, O_TMPFILE | O_RDWR, modes[i]);
+    linkat(fd, "", AT_FDCWD, path, AT_EMPTY_PATH);
+    snprintf(buffer, sizeof buffer, "/proc/self/fd/%d", fd);
+    linkat(AT_FDCWD, buffer, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+    show_owner(path), unlink(path), close(fd);
+  }
+  symlink("x", path), show_owner(path), unlink(path);
+}
+
+static void groups(void) {
+  if (geteuid() != 0) return;
+  umask(0);
+  mkdir("set", 0777);
+  const gid_t owners[] = {kGroup, kOther, kFarther};
+  for (unsigned i = 0; i < 3; ++i) {
+    if (chown("set", 0, owners[i]) != 0 || chmod("set", 02777) != 0) exit(1);
+    make_in("set");
+    become(kUser);
+    make_in("set");
+    become(0);
+  }
+  umask(022);
+}
+
+/* Names for files of others, and names that are the same file. */
+static void linking(void) {
+  if (geteuid() != 0) return;
+  chmod(".", 0777);
+  mkdir("closed", 0755), mkdir("sticky", 01777);
+  close(make("closed/a", "")), link("closed/a", "closed/b");
+  close(make("sticky/a", "")), link("sticky/a", "sticky/b");
+  const mode_t modes[] = {0666, 0644, 0622, 04666, 02666, 02676, 0660};
+  mkfifo("fifo", 0666), symlink("fifo", "link"), chmod("fifo", 0666);
+  for (int user = 0; user < 2; ++user) {
+    become(user == 0 ? kUser : 0);
+    for (unsigned i = 0; i < sizeof modes / sizeof *modes; ++i) {
+      uid_t now = geteuid();
+      if (seteuid(0) != 0) exit(1);
+      close(make("theirs", "")), chmod("theirs", modes[i]);
+      if (seteuid(now) != 0) exit(1);
+      printf("mode %o\n", modes[i]);
+      SHOW(link("theirs", "name"));
+      unlink("name");
+      int fd = open("theirs", O_PATH);
+      snprintf(buffer, sizeof buffer, "/proc/self/fd/%d", fd);
+      SHOW(linkat(AT_FDCWD, buffer, AT_FDCWD, "name", AT_SYMLINK_FOLLOW));
+      unlink("name"), close(fd);
+    }
+    SHOW(link("fifo", "name"));
+    unlink("name");
+    SHOW(link("link", "name"));
+    unlink("name");
+    close(make("mine", "")), chmod("mine", 0);
+    SHOW(link("mine", "name"));
+    unlink("name"), unlink("mine");
+    SHOW(rename("closed/a", "closed/a"));
+    SHOW(rename("closed/a", "closed/b"));
+    SHOW(rename("sticky/a", "sticky/b"));
+    SHOW(renameat2(AT_FDCWD, "closed/a", AT_FDCWD, "closed/b", RENAME_EXCHANGE));
+    SHOW(renameat2(AT_FDCWD, "closed/a", AT_FDCWD, "closed/b", RENAME_NOREPLACE));
+  }
+}
+
+PARTS({"groups", groups}, {"linking", linking}, {"makers", makers}, {"walks", walks},
+      {"bytes", bytes}, {"owners", owners})
