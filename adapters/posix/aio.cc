@@ -6,6 +6,7 @@
 
 #include "posix/calls.h"
 #include "posix/log.h"
+#include "posix/open.h"
 #include "posix/set_id.h"
 #include "posix/table.h"
 
@@ -35,6 +36,14 @@ static int complete(struct aiocb* request, ssize_t done) {
   return 0;
 }
 
+static bool has_priority(struct aiocb* request) {
+  if (request->aio_reqprio >= 0 && request->aio_reqprio <= 20) return true;  // AIO_PRIO_DELTA_MAX
+  request->__error_code = EINVAL;
+  request->__return_value = -1;
+  fail(-EINVAL);
+  return false;
+}
+
 static ssize_t transfer(const table::Use& use, struct aiocb* request, bool write) {
   if (request->aio_offset < 0) return -EINVAL;
   auto* buffer = const_cast<void*>(request->aio_buf);
@@ -49,17 +58,21 @@ namespace serve {
 
 int aio_read(struct aiocb* request) {
   table::Use use(request->aio_fildes);
-  return use ? complete(request, transfer(use, request, false)) : real::aio_read(request);
+  if (!use) return real::aio_read(request);
+  return has_priority(request) ? complete(request, transfer(use, request, false)) : -1;
 }
 
 int aio_write(struct aiocb* request) {
   table::Use use(request->aio_fildes);
-  return use ? complete(request, transfer(use, request, true)) : real::aio_write(request);
+  if (!use) return real::aio_write(request);
+  return has_priority(request) ? complete(request, transfer(use, request, true)) : -1;
 }
 
 int aio_fsync(int operation, struct aiocb* request) {
   table::Use use(request->aio_fildes);
   if (!use) return real::aio_fsync(operation, request);
+  if (operation != O_DSYNC && operation != O_SYNC) return fail(-EINVAL);
+  if (is_path(use)) return complete(request, -EBADF);
   return complete(request,
                   operation == O_DSYNC ? cairn_fdatasync(use->file) : cairn_fsync(use->file));
 }
@@ -69,6 +82,7 @@ int lio_listio(int mode, struct aiocb* const* list, int count, struct sigevent* 
   for (int i = 0; i < count; ++i)
     any = any || (list[i] != nullptr && table::is_covered(list[i]->aio_fildes));
   if (!any) return real::lio_listio(mode, list, count, event);
+  if (mode != LIO_WAIT && mode != LIO_NOWAIT) return fail(-EINVAL);
   bool failed = false;
   for (int i = 0; i < count; ++i) {
     struct aiocb* request = list[i];

@@ -99,6 +99,19 @@ static int duplicate_onto(int fd, int to, int flags, bool three) {
 int dup2(int fd, int to) { return duplicate_onto(fd, to, 0, false); }
 int dup3(int fd, int to, int flags) { return duplicate_onto(fd, to, flags, true); }
 
+static long set_owner(table::Use& use, struct f_owner_ex owner) {
+  if (owner.type != F_OWNER_TID && owner.type != F_OWNER_PID && owner.type != F_OWNER_PGRP)
+    return -EINVAL;
+  int before = errno;
+  bool known = owner.pid == 0 ||
+               kill(owner.type == F_OWNER_PGRP ? -owner.pid : owner.pid, 0) == 0 || errno != ESRCH;
+  errno = before;
+  if (!known) return -ESRCH;
+  use->owner = owner.pid;
+  use->owner_type = owner.type;
+  return 0;
+}
+
 static long control(table::Use& use, int command, void* argument) {
   if (command != F_GETFL && (cairn_file_get_flags(use->file) & O_PATH) != 0) return -EBADF;
   switch (command) {
@@ -119,10 +132,18 @@ static long control(table::Use& use, int command, void* argument) {
     case F_OFD_SETLKW:
       return locks::record(use.get(), command, static_cast<struct flock*>(argument));
     case F_GETOWN:
-      return use->owner;
-    case F_SETOWN:
-      use->owner = static_cast<int>(reinterpret_cast<intptr_t>(argument));
+      return use->owner_type == F_OWNER_PGRP ? -use->owner : use->owner.load();
+    case F_SETOWN: {
+      auto who = static_cast<int>(reinterpret_cast<intptr_t>(argument));
+      if (who == INT_MIN) return -EINVAL;
+      return set_owner(use, {who < 0 ? F_OWNER_PGRP : F_OWNER_PID, who < 0 ? -who : who});
+    }
+    case F_GETOWN_EX:
+      *static_cast<struct f_owner_ex*>(argument) = {static_cast<__pid_type>(use->owner_type.load()),
+                                                    use->owner};
       return 0;
+    case F_SETOWN_EX:
+      return set_owner(use, *static_cast<const struct f_owner_ex*>(argument));
     case F_GETSIG:
       return use->signal;
     case F_SETSIG: {

@@ -1,4 +1,5 @@
 // The exec family: all of it ends in execve.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "posix/log.h"
 #include "posix/pool.h"
 #include "posix/process.h"
+#include "posix/shown.h"
 #include "posix/table.h"
 
 namespace posix {
@@ -90,9 +92,24 @@ int execveat(int dir, const char* path, char* const* arguments, char* const* env
   if (!active()) return real::execveat(dir, path, arguments, environment, flags);
   if ((flags & AT_EMPTY_PATH) != 0 && path[0] == '\0' && table::is_covered(dir))
     return serve::fexecve(dir, arguments, environment);
-  if (!outside(dir, path) && path[0] != '/' && dir != AT_FDCWD)
-    return refuse("execveat from a covered directory", path, ENOSYS);
-  if (!outside(dir, path)) return serve::execve(path, arguments, environment);
+  if (!outside(dir, path)) {
+    Found found;
+    int error = find_existing(dir, path, CAIRN_NOFOLLOW, &found);
+    if (error < 0) return fail(error);
+    if ((flags & AT_SYMLINK_NOFOLLOW) != 0 && !found.outside() && S_ISLNK(found.st.mode))
+      return fail(-ELOOP);
+    char whole[2 * PATH_MAX];
+    if (path[0] != '/' && dir != AT_FDCWD && table::is_covered(dir)) {
+      table::Use use(dir);
+      long length = use ? shown::path_of(use.get(), whole, sizeof whole) : -EBADF;
+      if (length < 0) return fail(length);
+      size_t left = sizeof whole - static_cast<size_t>(length);
+      if (snprintf(whole + length, left, "/%s", path) >= static_cast<int>(left))
+        return fail(-ENAMETOOLONG);
+      path = whole;
+    }
+    if (path[0] == '/' || dir == AT_FDCWD) return serve::execve(path, arguments, environment);
+  }
   Handover handover;
   int error = handover.prepare();
   if (error < 0) return fail(error);

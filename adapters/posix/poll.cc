@@ -92,6 +92,12 @@ static int select_mixed(int count, Set readers, Set writers, Set others,
   return got;
 }
 
+static int64_t now_us() {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * int64_t{1000000} + now.tv_nsec / 1000;
+}
+
 namespace serve {
 
 int poll(struct pollfd* fds, nfds_t count, int timeout) {
@@ -108,10 +114,15 @@ int ppoll(struct pollfd* fds, nfds_t count, const struct timespec* timeout, cons
 int select(int count, fd_set* readers, fd_set* writers, fd_set* others, struct timeval* timeout) {
   if (!any_covered(count, {readers}, {writers}, {others}))
     return real::select(count, readers, writers, others, timeout);
-  struct timespec wait = {0, 0};
-  if (timeout != nullptr) wait = {timeout->tv_sec, timeout->tv_usec * 1000};
-  return select_mixed(count, {readers}, {writers}, {others}, timeout != nullptr ? &wait : nullptr,
-                      nullptr);
+  if (timeout == nullptr)
+    return select_mixed(count, {readers}, {writers}, {others}, nullptr, nullptr);
+  struct timespec wait = {timeout->tv_sec, timeout->tv_usec * 1000};
+  int64_t before = now_us();
+  int got = select_mixed(count, {readers}, {writers}, {others}, &wait, nullptr);
+  int64_t left = timeout->tv_sec * int64_t{1000000} + timeout->tv_usec - (now_us() - before);
+  if (left < 0) left = 0;
+  *timeout = {left / 1000000, left % 1000000};  // as Linux does
+  return got;
 }
 
 int pselect(int count, fd_set* readers, fd_set* writers, fd_set* others,

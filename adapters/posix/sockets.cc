@@ -53,9 +53,35 @@ static void adopt(int fd) {
   table::drop(entry);
 }
 
+// The kernel, which sees an O_PATH descriptor, would call it closed.
+static int no_socket(int fd) {
+  table::Use use(fd);
+  return use ? fail(is_path(use) ? -EBADF : -ENOTSOCK) : 0;
+}
+
 namespace serve {
 
+int listen(int socket, int most) {
+  return no_socket(socket) != 0 ? -1 : real::listen(socket, most);
+}
+int shutdown(int socket, int how) {
+  return no_socket(socket) != 0 ? -1 : real::shutdown(socket, how);
+}
+ssize_t send(int socket, const void* buffer, size_t size, int flags) {
+  return no_socket(socket) != 0 ? -1 : real::send(socket, buffer, size, flags);
+}
+ssize_t recv(int socket, void* buffer, size_t size, int flags) {
+  return no_socket(socket) != 0 ? -1 : real::recv(socket, buffer, size, flags);
+}
+int getsockopt(int socket, int level, int name, void* value, socklen_t* size) {
+  return no_socket(socket) != 0 ? -1 : real::getsockopt(socket, level, name, value, size);
+}
+int setsockopt(int socket, int level, int name, const void* value, socklen_t size) {
+  return no_socket(socket) != 0 ? -1 : real::setsockopt(socket, level, name, value, size);
+}
+
 int bind(int socket, const struct sockaddr* address, socklen_t size) {
+  if (no_socket(socket) != 0) return -1;
   hidden::Address to;
   int error = to.make(address, size);
   if (error < 0) return fail(error);
@@ -69,6 +95,7 @@ int bind(int socket, const struct sockaddr* address, socklen_t size) {
 }
 
 int connect(int socket, const struct sockaddr* address, socklen_t size) {
+  if (no_socket(socket) != 0) return -1;
   hidden::Address to;
   int error = to.find(address, size);
   return error < 0 ? fail(error) : real::connect(socket, to.address, to.size);
@@ -76,6 +103,7 @@ int connect(int socket, const struct sockaddr* address, socklen_t size) {
 
 ssize_t sendto(int socket, const void* buffer, size_t size, int flags,
                const struct sockaddr* address, socklen_t length) {
+  if (no_socket(socket) != 0) return -1;
   hidden::Address to;
   int error = to.find(address, length);
   if (error < 0) return fail(error);
@@ -85,6 +113,7 @@ ssize_t sendto(int socket, const void* buffer, size_t size, int flags,
 static ssize_t send_named(int socket, const struct msghdr* message, int flags);
 
 ssize_t sendmsg(int socket, const struct msghdr* message, int flags) {
+  if (no_socket(socket) != 0) return -1;
   if (message == nullptr || message->msg_name == nullptr) return send_named(socket, message, flags);
   hidden::Address to;
   int error = to.find(static_cast<const struct sockaddr*>(message->msg_name), message->msg_namelen);
@@ -131,6 +160,7 @@ static ssize_t send_named(int socket, const struct msghdr* message, int flags) {
 // other, as soon as any needs one.
 int sendmmsg(int socket, struct mmsghdr* messages, unsigned count, int flags) {
   if (!active() || messages == nullptr) return real::sendmmsg(socket, messages, count, flags);
+  if (no_socket(socket) != 0) return -1;
   bool ours = false;
   for (unsigned i = 0; i < count && !ours; ++i) {
     const struct msghdr& message = messages[i].msg_hdr;
@@ -160,15 +190,30 @@ static void received(struct msghdr* message, socklen_t room) {
   });
 }
 
+// A hidden name may be longer than the program's room for one, and would be cut there.
 ssize_t recvmsg(int socket, struct msghdr* message, int flags) {
-  socklen_t room = active() && message != nullptr ? message->msg_namelen : 0;
+  if (no_socket(socket) != 0) return -1;
+  if (!active() || message == nullptr) return real::recvmsg(socket, message, flags);
+  struct sockaddr_storage space;
+  void* name = message->msg_name;
+  socklen_t room = message->msg_namelen;
+  bool named = name != nullptr && room < sizeof space;
+  if (named) message->msg_name = &space, message->msg_namelen = sizeof space;
   ssize_t got = real::recvmsg(socket, message, flags);
-  if (got >= 0) received(message, room);
+  if (got >= 0) received(message, named ? sizeof space : room);
+  if (!named) return got;
+  message->msg_name = name;
+  if (got < 0) {
+    message->msg_namelen = room;
+  } else {
+    memcpy(name, &space, message->msg_namelen < room ? message->msg_namelen : room);
+  }
   return got;
 }
 
 int recvmmsg(int socket, struct mmsghdr* messages, unsigned count, int flags,
              struct timespec* timeout) {
+  if (no_socket(socket) != 0) return -1;
   constexpr unsigned kMost = 1024;  // UIO_MAXIOV: the kernel takes no more
   if (!active() || messages == nullptr)
     return real::recvmmsg(socket, messages, count, flags, timeout);
@@ -197,24 +242,29 @@ static auto shown(struct sockaddr* address, socklen_t* size, Call call) {
 }
 
 int getsockname(int socket, struct sockaddr* address, socklen_t* size) {
+  if (no_socket(socket) != 0) return -1;
   return shown(address, size, [&](auto... to) { return real::getsockname(socket, to...); });
 }
 
 int getpeername(int socket, struct sockaddr* address, socklen_t* size) {
+  if (no_socket(socket) != 0) return -1;
   return shown(address, size, [&](auto... to) { return real::getpeername(socket, to...); });
 }
 
 int accept(int socket, struct sockaddr* address, socklen_t* size) {
+  if (no_socket(socket) != 0) return -1;
   return shown(address, size, [&](auto... to) { return fresh(real::accept(socket, to...)); });
 }
 
 int accept4(int socket, struct sockaddr* address, socklen_t* size, int flags) {
+  if (no_socket(socket) != 0) return -1;
   return shown(address, size,
                [&](auto... to) { return fresh(real::accept4(socket, to..., flags)); });
 }
 
 ssize_t recvfrom(int socket, void* buffer, size_t size, int flags, struct sockaddr* address,
                  socklen_t* length) {
+  if (no_socket(socket) != 0) return -1;
   return shown(address, length,
                [&](auto... to) { return real::recvfrom(socket, buffer, size, flags, to...); });
 }

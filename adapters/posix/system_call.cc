@@ -111,11 +111,31 @@ struct OpenHow {
   uint64_t mode;
   uint64_t resolve;
 };
+// As the kernel looks at it.
+int check(const OpenHow& how, size_t size) {
+  const auto* rest = reinterpret_cast<const char*>(&how + 1);
+  for (size_t i = 0; i < size - sizeof how; ++i) {
+    if (rest[i] != 0) return -E2BIG;
+  }
+  constexpr uint64_t kFlags = O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND |
+                              O_NONBLOCK | O_SYNC | O_ASYNC | O_DIRECT | 0100000 | O_TMPFILE |
+                              O_NOFOLLOW | O_NOATIME | O_CLOEXEC | O_PATH;
+  constexpr uint64_t kWithPath = O_DIRECTORY | O_NOFOLLOW | O_PATH | O_CLOEXEC;
+  constexpr uint64_t kBeneath = 8, kInRoot = 16, kResolve = 63;
+  bool creates = (how.flags & O_CREAT) != 0 || (how.flags & O_TMPFILE) == O_TMPFILE;
+  bool wrong = (how.flags & ~kFlags) != 0 || (how.resolve & ~kResolve) != 0 ||
+               (how.resolve & (kBeneath | kInRoot)) == (kBeneath | kInRoot) ||
+               (creates ? (how.mode & ~uint64_t{07777}) != 0 : how.mode != 0) ||
+               ((how.flags & O_PATH) != 0 && (how.flags & ~kWithPath) != 0);
+  return wrong ? -EINVAL : 0;
+}
+
 // Those who want a path resolved in a way of their own are to do it themselves, as on kernels without the call.
 long open_how(int dir, const char* path, const OpenHow* how, size_t size) {  // NOLINT
   if (outside(dir, path) || how == nullptr || size < sizeof *how)
     return real::syscall(SYS_openat2, dir, reinterpret_cast<intptr_t>(path),
                          reinterpret_cast<intptr_t>(how), static_cast<intptr_t>(size), 0, 0);
+  if (int error = check(*how, size); error < 0) return fail(error);
   if (how->resolve != 0) return fail(-ENOSYS);
   return serve::openat(dir, path, static_cast<int>(how->flags), static_cast<mode_t>(how->mode));
 }

@@ -55,6 +55,7 @@ Entry* make(Kind kind, cairn_file* file) {
   entry->passed_on = false;
   entry->named = false;
   entry->owner = 0;
+  entry->owner_type = F_OWNER_TID;
   entry->signal = 0;
   entry->file = file;
   entry->ino = file != nullptr ? cairn_file_ino(file) : 0;

@@ -39,8 +39,9 @@ struct Entry {
   Cover* cover = nullptr;        // directories: where paths from here lead
   std::atomic<int> lock_fd{-1};  // companion for flock and OFD locks (locks.h)
   std::atomic<int> owner{0};     // fcntl's F_SETOWN and F_SETSIG: kept for who asks; no signal is
-  std::atomic<int> signal{0};    // ever sent for a file
-  cairn_ino parent = 0;          // the name by which it was opened (shown.h)
+  std::atomic<int> owner_type{0};
+  std::atomic<int> signal{0};  // ever sent for a file
+  cairn_ino parent = 0;        // the name by which it was opened (shown.h)
   char* name = nullptr;
   Entry* next = nullptr;  // free list
 };
