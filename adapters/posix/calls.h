@@ -26,6 +26,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/socket.h>
@@ -38,6 +39,7 @@
 #include <unistd.h>
 #include <utime.h>
 #include <wchar.h>
+#include <wordexp.h>
 
 struct iocb;  // libaio
 struct io_event;

@@ -129,6 +129,15 @@ int lstat(const char* path, struct stat* st) {
   return serve::fstatat(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW);
 }
 
+// The C library's own asks the system by itself.
+key_t ftok(const char* path, int project) {
+  if (outside(path)) return real::ftok(path, project);
+  struct stat st;
+  if (serve::stat(path, &st) != 0) return -1;
+  return static_cast<key_t>((st.st_ino & 0xffff) | (st.st_dev & 0xff) << 16 |
+                            (static_cast<unsigned>(project) & 0xff) << 24);
+}
+
 int fstat(int fd, struct stat* st) {
   table::Use use(fd);
   cairn_stat state;

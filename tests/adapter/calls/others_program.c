@@ -1,8 +1,10 @@
 /* What files are not (sockets, terminals), what they are told nevertheless, and what they are called. See
  * show.h. */
 #include <linux/fs.h>
+#include <sys/ipc.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <wordexp.h>
 
 #include "show.h"
 
@@ -208,6 +210,10 @@ static void paths(void) {
   int moved = open("d/f", O_PATH);
   SHOW(rename("d/f", "g"));
   show_link("/proc/self/fd/%d", moved);
+  key_t key = stat("g", &st) == 0 ? (key_t)(st.st_ino & 0xffff) : -1;
+  SHOW((ftok("g", 'k') & 0xffff) == key);
+  SHOW(ftok("g", 'k') >> 24 == 'k');
+  SHOW(ftok("missing", 'k'));
   SHOW(mkfifo("fifo", 0640));
   int fifo = open("fifo", O_RDWR);
   ino_t number = stat("fifo", &st) == 0 ? st.st_ino : 0;
@@ -226,5 +232,33 @@ static void paths(void) {
   SHOW(st.st_ino == number);
 }
 
-PARTS({"paths", paths}, {"controls", controls}, {"asynchronous", asynchronous}, {"waits", waits},
-      {"opens", opens})
+/* wordexp, whose patterns are matched by the C library itself. */
+static void words(void) {
+  const char* all[] = {"*.c",
+                       "plain '*.c' \"*.c\" \\*.c",
+                       "a?c d*",
+                       "[ab].c none* $WORD/*",
+                       "x{$WORD}*",
+                       "'it'*",
+                       "\"d\"/*.c ~root",
+                       "$(echo '*.c') ${NONE:-*.c}",
+                       "$NONE",
+                       "a b | c",
+                       "'*"};
+  close(make("a.c", "")), close(make("b.c", "")), close(make("it's.c", "")), close(make("a c", ""));
+  mkdir("d", 0755), close(make("d/e.c", "")), close(make("d/.hidden", ""));
+  setenv("WORD", "d", 1);
+  for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
+    wordexp_t found = {.we_offs = 1};
+    int error = wordexp(all[i], &found, WRDE_DOOFFS);
+    if (error == 0) error = wordexp("*.c", &found, WRDE_DOOFFS | WRDE_APPEND);
+    printf("%s: %d", all[i], error);
+    for (size_t k = 0; error == 0 && k < found.we_wordc; ++k)
+      printf(" <%s>", found.we_wordv[k + 1]);
+    printf("\n");
+    if (error == 0) wordfree(&found);
+  }
+}
+
+PARTS({"words", words}, {"paths", paths}, {"controls", controls}, {"asynchronous", asynchronous},
+      {"waits", waits}, {"opens", opens})
