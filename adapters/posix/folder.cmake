@@ -20,4 +20,4 @@ target_link_options(cairn_posix_preload PRIVATE "-Wl,@${CMAKE_BINARY_DIR}/posix_
   -Wl,-z,noseparate-code -Wl,-z,initfirst
   -Wl,--version-script=${CMAKE_SOURCE_DIR}/adapters/posix/runtime.map)
 set_property(TARGET cairn_posix_preload APPEND PROPERTY
-  LINK_DEPENDS ${CMAKE_BINARY_DIR}/posix_wrap.options)
+  LINK_DEPENDS ${CMAKE_BINARY_DIR}/posix_wrap.options ${CMAKE_SOURCE_DIR}/adapters/posix/runtime.map)
