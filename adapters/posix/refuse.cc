@@ -59,6 +59,14 @@ int ioctl(int fd, unsigned long request, void* argument) {
     case FIONBIO:
     case FIOASYNC:
       return 0;
+    case FS_IOC_GETFLAGS:
+      *static_cast<int*>(argument) = 0;  // nothing that chattr could set
+      return 0;
+    case FS_IOC_SETFLAGS:
+      return *static_cast<const int*>(argument) == 0 ? 0 : fail(-EOPNOTSUPP);
+    case FICLONE:
+    case FICLONERANGE:
+      return fail(-EOPNOTSUPP);
     case FIGETBSZ:
       *static_cast<int*>(argument) = 4096;
       return 0;

@@ -55,6 +55,11 @@ static void controls(void) {
     SHOW(getpeername(one, (struct sockaddr*)&address, &size));
     SHOW(ioctl(one, FIGETBSZ, &number));
     SHOW(number);
+    number = 7;
+    SHOW(ioctl(one, FS_IOC_GETFLAGS, &number));
+    SHOW(number & FS_IMMUTABLE_FL);
+    number = 0;
+    SHOW(ioctl(one, FS_IOC_SETFLAGS, &number));
     SHOW(ioctl(one, 0x5401, buffer)); /* TCGETS */
     SHOW(ioctl(one, 0x12345678, buffer));
     struct f_owner_ex owner = {F_OWNER_PID, getpid()};
