@@ -7,12 +7,12 @@
 // are passed on as six words.
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <atomic>
-#include <mutex>
 
 #include "mpiio/host.h"
 
@@ -131,12 +131,12 @@ void start() {
   }
 }
 
-std::once_flag started;
+pthread_once_t started = PTHREAD_ONCE_INIT;
 
 Function target_of(int number, int kind) {
   Function target = names[number].target[kind].load(std::memory_order_acquire);
   if (__builtin_expect(target != nullptr, 1)) return target;
-  std::call_once(started, start);
+  pthread_once(&started, start);
   target = names[number].target[kind].load(std::memory_order_acquire);
   if (target != nullptr) return target;
   char text[160];

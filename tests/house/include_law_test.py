@@ -16,7 +16,8 @@ def allowed(place, quoted, target):
     is_test = place.stem.endswith("_test")
     first = target.split("/")[0]
     if target == "mpi.h":
-        if parts[:3] in (("src", "cluster", "mpi"), ("adapters", "mpiio", "backend")) or parts[:2] == ("tests", "mpi"):
+        if parts[:3] in (("src", "cluster", "mpi"), ("adapters", "mpiio", "backend")) or \
+                parts[:2] in (("tests", "mpi"), ("bench", "mpi")):
             return None
         return "mpi.h is for src/cluster/mpi and adapters/mpiio/backend only"
 
