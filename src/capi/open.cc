@@ -134,7 +134,7 @@ int cairn_open(cairn_pool* pool, cairn_ino dir, const char* path, int flags, uin
     auto opened = open_once(fs_of(pool), dir, request);
     if (opened.ok()) return give(std::move(*opened), request.unnamed ? 0 : flags, file);
     // No room for the description: the name is there already.
-    if (opened.code() == ENOSPC && !request.only_new && file::trim_all_ahead(fs_of(pool))) continue;
+    if (opened.code() == ENOSPC && !request.only_new && file::make_room(fs_of(pool))) continue;
     if (opened.code() != ESTALE) return -opened.code();
   }
   return code(fail(ESTALE, "%s: it is replaced faster than it can be opened", path));

@@ -4,6 +4,7 @@
 
 #include "file/cut.h"
 #include "file/open_table.h"
+#include "file/reclaim.h"
 #include "pool/seats.h"
 
 namespace cairn::file {
@@ -15,6 +16,24 @@ using format::block_size;
 // From here on a sequence is taken for one.
 constexpr uint64_t streak_min = 64 << 10;
 constexpr uint64_t share = 4;  // a quarter of it
+
+// How long a full pool waits for somebody inside a call before it says that it is full.
+constexpr int full_pool_patience_ms = 1000;
+
+bool trim_all_ahead(FileSystem& fs) {
+  bool any = false;
+  for_each_open_file(fs, [&](format::OpenFile& open) {
+    if (open.ahead.load() == 0) return true;
+    pool::SeatGuard seat(fs.pool);
+    const uint64_t number = open.inode.load();
+    Inode* inode = seat.ok() ? inode_at(fs, number) : nullptr;
+    if (inode != nullptr && is_live(*inode) &&
+        inode->generation.load() == open.inode_generation.load())
+      any = free_ahead(fs, *seat, {inode, number}, open) || any;
+    return true;
+  });
+  return any;
+}
 
 }  // namespace
 
@@ -49,19 +68,10 @@ void keep_ahead(FileSystem& fs, uint64_t number) {
   });
 }
 
-bool trim_all_ahead(FileSystem& fs) {
-  bool any = false;
-  for_each_open_file(fs, [&](format::OpenFile& open) {
-    if (open.ahead.load() == 0) return true;
-    pool::SeatGuard seat(fs.pool);
-    const uint64_t number = open.inode.load();
-    Inode* inode = seat.ok() ? inode_at(fs, number) : nullptr;
-    if (inode != nullptr && is_live(*inode) &&
-        inode->generation.load() == open.inode_generation.load())
-      any = free_ahead(fs, *seat, {inode, number}, open) || any;
-    return true;
-  });
-  return any;
+bool make_room(FileSystem& fs) {
+  if (trim_all_ahead(fs)) return true;
+  pool::SeatGuard seat(fs.pool);
+  return seat.ok() && reclaim_withheld(fs, *seat, full_pool_patience_ms);
 }
 
 }  // namespace cairn::file

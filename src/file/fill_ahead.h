@@ -25,16 +25,21 @@ void note_filling(File& file, uint64_t offset, uint64_t end, uint64_t filled, bo
 // The file's blocks are wanted from now on (fallocate): what anybody filled ahead stays. The caller has
 // announced stores to it.
 void keep_ahead(FileSystem& fs, uint64_t number);
-// Gives back what was filled ahead of anybody's writes and is still zero; returns whether anything came
-// back. The caller is in no seat.
-bool trim_all_ahead(FileSystem& fs);
+// After ENOSPC: gives back what was filled ahead of anybody's writes and is still zero, or what others inside a
+// call withheld; returns whether anything came back. The caller is in no seat, and so withholds nothing itself: of
+// two that wait inside their calls, each waits for the other.
+bool make_room(FileSystem& fs);
 
-// call(), and once more if the pool was full and something filled ahead came back. The caller is in no
-// seat and holds no lock; what fails with ENOSPC has changed nothing.
+// How often it pays to ask for room: what came back may be taken by others.
+constexpr int room_attempts = 4;
+
+// call(), and again if the pool was full and room could be made. The caller is in no seat and holds no lock;
+// what fails with ENOSPC has changed nothing.
 template <typename Call>
 auto with_room(FileSystem& fs, Call call) {
   auto result = call();
-  if (result.code() == ENOSPC && trim_all_ahead(fs)) result = call();
+  for (int i = 0; i < room_attempts && result.code() == ENOSPC && make_room(fs); ++i)
+    result = call();
   return result;
 }
 

@@ -1,5 +1,7 @@
 #include "file/reclaim.h"
 
+#include <algorithm>
+
 #include "file/pins.h"
 #include "pool/epoch.h"
 #include "pool/lock.h"
@@ -69,6 +71,11 @@ class Reaper final : public MapVisitor {
   Word* words_ = nullptr;
   uint32_t count_ = 0;
 };
+
+bool any_orphans(const Pool& pool) {
+  return std::any_of(pool.orphans, pool.orphans + format::orphan_shards,
+                     [](const format::OrphanShard& shard) { return shard.head.load() != 0; });
+}
 
 // Frees an orphan's blocks; true when nothing is left.
 bool reap(FileSystem& fs, LocalSeat& seat, const Map& orphan, uint64_t budget, uint64_t* freed) {
@@ -158,6 +165,19 @@ void reclaim_some(FileSystem& fs, LocalSeat& seat) {
     freed += reclaim_list(fs, seat, static_cast<uint32_t>((turn + i) % format::orphan_shards));
   // Nothing came back: perhaps somebody died inside a call, and holds the epoch up.
   if (freed == 0) pool::recover_the_dead(fs.pool);
+}
+
+bool reclaim_withheld(FileSystem& fs, LocalSeat& seat, int patience_ms) {
+  uint64_t freed = 0;
+  // Twice: the first pass moves the epoch on, and who was inside a call then leaves soon.
+  for (int pass = 0; pass < 2 && freed == 0; ++pass) {
+    const uint64_t epoch = pool::current_epoch(fs.pool);
+    for (uint32_t shard = 0; shard < format::orphan_shards; ++shard)
+      freed += reclaim_list(fs, seat, shard);
+    if (freed != 0 || !any_orphans(fs.pool)) break;
+    if (!pool::wait_until_passed(fs.pool, epoch, seat, patience_ms)) break;
+  }
+  return freed != 0;
 }
 
 }  // namespace cairn::file

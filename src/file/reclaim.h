@@ -33,4 +33,8 @@ void reclaim_soon(FileSystem& fs);
 // Frees whatever can be freed in one list; returns the number of blocks that came back.
 uint64_t reclaim_list(FileSystem& fs, LocalSeat& seat, uint32_t shard);
 
+// Frees whatever can be freed in all lists; waits so long for those inside a call who withhold it. Returns whether
+// anything came back.
+bool reclaim_withheld(FileSystem& fs, LocalSeat& seat, int patience_ms);
+
 }  // namespace cairn::file

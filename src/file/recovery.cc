@@ -106,29 +106,10 @@ void FileSystem::recover_lane(uint32_t lane) {
   if (drop_lane(*this, lane)) pool.store(pool.state->sweep, 1);
 }
 
-namespace {
-
-// How long a full pool waits for somebody inside a call before it says that it is full.
-constexpr int full_pool_patience_ms = 1000;
-
-bool any_orphans(const Pool& pool) {
-  return std::any_of(pool.orphans, pool.orphans + format::orphan_shards,
-                     [](const format::OrphanShard& shard) { return shard.head.load() != 0; });
-}
-
-}  // namespace
-
+// The caller has announced itself, and may be what another one waits for: not for long (make_room waits).
 bool FileSystem::reclaim_everything(LocalSeat& seat) {
-  uint64_t freed = 0;
-  // Twice: the first pass moves the epoch on, and who was inside a call then leaves soon.
-  for (int pass = 0; pass < 2 && freed == 0; ++pass) {
-    const uint64_t epoch = pool::current_epoch(pool);
-    for (uint32_t shard = 0; shard < format::orphan_shards; ++shard)
-      freed += reclaim_list(*this, seat, shard);
-    if (freed != 0 || !any_orphans(pool)) break;
-    if (!pool::wait_until_passed(pool, epoch, seat, full_pool_patience_ms)) break;
-  }
-  return freed != 0;
+  constexpr int patience_ms = 50;
+  return reclaim_withheld(*this, seat, patience_ms);
 }
 
 }  // namespace cairn::file

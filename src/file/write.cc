@@ -159,7 +159,6 @@ void note_full(FileSystem& fs, uint64_t missing) {
     }
     fs.pool.store(seat->words->extending_inode, 0);
   }
-  if (status.code() == ENOSPC) note_full(fs, size - written);
   if (written == 0 && !status.ok()) return status;
   CAIRN_TRY(finish_write(file, offset + written));
   return static_cast<size_t>(written);
@@ -181,15 +180,18 @@ void note_full(FileSystem& fs, uint64_t missing) {
   return static_cast<size_t>(size);
 }
 
-// A write came short. If the pool is full, what was filled ahead comes back, and the rest is written.
+// A write came short. If the pool is full and room can be made, the rest is written.
 [[gnu::noinline]] Result<size_t> write_rest(File& file, const uint8_t* source, uint64_t size,
                                             uint64_t offset, Result<size_t> written) {
-  if (!written.ok() && written.code() != ENOSPC) return written;
-  if (!trim_all_ahead(*file.fs)) return written;
-  const size_t done = written.ok() ? *written : 0;
-  auto rest = write_once(file, source + done, size - done, offset + done);
-  if (!rest.ok()) return done != 0 ? Result<size_t>(done) : rest;
-  return done + *rest;
+  size_t done = 0;
+  for (int i = 0;; ++i) {
+    if (!written.ok() && written.code() != ENOSPC) break;
+    if (written.ok()) done += *written;
+    if (done == size || i == room_attempts || !make_room(*file.fs)) break;
+    written = write_once(file, source + done, size - done, offset + done);
+  }
+  if (done < size && (written.ok() || written.code() == ENOSPC)) note_full(*file.fs, size - done);
+  return done != 0 ? Result<size_t>(done) : written;
 }
 
 }  // namespace
@@ -257,7 +259,6 @@ Result<size_t> append_once(File& file, const iovec* vector, int count, uint64_t 
   if (done != 0) extend_size(fs, *file.inode, start + done);
   fs.pool.store(seat->words->extending_inode, 0);
   if (Status s = fs.pool.fence_bytes(); !s.ok()) return s;
-  if (status.code() == ENOSPC) note_full(fs, total - done);
   if (done == 0 && !status.ok()) return status;
   touch_modified(file);
   return static_cast<size_t>(done);
@@ -270,7 +271,11 @@ Result<size_t> append(File& file, const iovec* vector, int count, uint64_t* offs
   for (int i = 0; i < count; ++i) total += vector[i].iov_len;
   CAIRN_TRY(check_write(file, 0, total));
   CAIRN_TRY(stage_if_lazy(file));
-  return with_room(*file.fs, [&] { return append_once(file, vector, count, total, offset); });
+  auto appended =
+      with_room(*file.fs, [&] { return append_once(file, vector, count, total, offset); });
+  if (appended.ok() ? *appended < total : appended.code() == ENOSPC)
+    note_full(*file.fs, total - (appended.ok() ? *appended : 0));
+  return appended;
 }
 
 Status fill_bytes(FileSystem& fs, const Map& map, const void* bytes, size_t size, uint64_t offset) {

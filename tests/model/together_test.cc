@@ -118,7 +118,8 @@ void use_one_file(cairn_file* file, unsigned w, uint64_t seed, double end) {
       case 4:
         for (size_t i = 0; i < words.size(); ++i) words[i] = 0x5aULL << 56 | (at + i);
         EXPECT_EQ(cairn_pwrite(file, words.data(), words.size() * 8, at * 8),
-                  static_cast<ssize_t>(words.size() * 8));
+                  static_cast<ssize_t>(words.size() * 8))
+            << cairn_last_error();
         break;
       default: {
         const ssize_t n = cairn_pread(file, words.data(), words.size() * 8, at * 8);
@@ -166,7 +167,8 @@ TEST_F(Together, ATruncateDuringAWriteLeaksNothing) {
       ASSERT_EQ(cairn_open(pool, CAIRN_ROOT, "w3/secret", O_RDWR | O_CREAT | O_TRUNC, 0600, &file),
                 0);
       ASSERT_EQ(cairn_pwrite(file, secret.data(), secret.size(), 0),
-                static_cast<ssize_t>(secret.size()));
+                static_cast<ssize_t>(secret.size()))
+          << cairn_last_error();
       std::string back(secret.size(), ' ');
       ASSERT_EQ(cairn_pread(file, back.data(), back.size(), 0), static_cast<ssize_t>(back.size()));
       ASSERT_TRUE(back == secret) << "somebody wrote into another's file";
