@@ -166,8 +166,8 @@ static int open_covered(int dir, const char* path, int flags, mode_t mode) {
     bool creates = (flags & O_CREAT) != 0 && !temporary;
     unsigned how = creates && ends_in_slash(path) ? kOwnName : follow ? 0 : CAIRN_NOFOLLOW;
     int error = find(dir, path, how, &found);
-    // A link's text ended in "/", at what is no directory: nothing can be created by such a name.
-    if (error == -ENOTDIR && creates && found.parent != 0) error = -EISDIR;
+    // A link's text ended in "/", at what is no directory or at itself: nothing can be created by such a name.
+    if ((error == -ENOTDIR || error == -ELOOP) && creates && found.parent != 0) error = -EISDIR;
     if (error < 0) return fail(error);
     if (found.descriptor >= 0) return static_cast<int>(result(reopen(found.descriptor, flags)));
     if (found.outside()) {

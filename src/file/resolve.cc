@@ -165,7 +165,10 @@ Status resolve(FileSystem& fs, uint64_t directory, const char* path, const Resol
     }
     const uint64_t type = inode->mode.load() & S_IFMT;
     if (type == S_IFLNK && (!last || options.follow_last || slash_after)) {
-      if (++links > most_links) return fail(ELOOP, "%s: too many symbolic links", path);
+      if (++links > most_links) {
+        if (!last || !slash_after) resolved->parent = 0;
+        return fail(ELOOP, "%s: too many symbolic links", path);
+      }
       auto text = link_text(fs, {inode, slot->inode});
       if (!text.ok()) return text.status();
       if (text->empty()) return fail(ENOENT, "%s: an empty symbolic link", path);

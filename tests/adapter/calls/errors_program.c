@@ -14,7 +14,8 @@ static const char* paths[] = {
     "missing/",  "missing/x",  "missing/..", "loop",     "loop/",      "loop/x",  "dangling",
     "dangling/", "dangling/x", "to-file",    "to-file/", "to-dir",     "to-dir/", "to-dir/.",
     "to-dir/in", "fifo",       "fifo/",      "fifo/x",   "dangling2/", "hard",    "dangling2",
-    "to-file2",  "to-dir2",    name255,      name256,    below256,     dots,      long_below_file};
+    "to-file2",  "to-dir2",    "loop2",      name255,    name256,      below256,  dots,
+    long_below_file};
 enum { kPaths = sizeof paths / sizeof *paths };
 
 static void fill(char* text, size_t length) {
@@ -37,7 +38,7 @@ static void build(void) {
   mkdir("dir", 0755), mkdir("full", 0755), mkdir("empty", 0755);
   close(make("full/in", "in"));
   symlink("loop", "loop"), symlink("nowhere", "dangling"), symlink("nowhere/", "dangling2");
-  symlink("file/", "to-file2"), symlink("full/", "to-dir2");
+  symlink("file/", "to-file2"), symlink("full/", "to-dir2"), symlink("loop2/", "loop2");
   symlink("file", "to-file"), symlink("full", "to-dir");
   link("file", "hard");
   mkfifo("fifo", 0644);
