@@ -130,11 +130,13 @@ int cairn_open(cairn_pool* pool, cairn_ino dir, const char* path, int flags, uin
   if (request.unnamed && !request.writes)
     return code(fail(EINVAL, "%s: O_TMPFILE needs write access", path));
   constexpr int attempts = 64;
+  int full = 0;
   for (int attempt = 0; attempt < attempts; ++attempt) {
     auto opened = open_once(fs_of(pool), dir, request);
     if (opened.ok()) return give(std::move(*opened), request.unnamed ? 0 : flags, file);
     // No room for the description: the name is there already.
-    if (opened.code() == ENOSPC && !request.only_new && file::make_room(fs_of(pool))) continue;
+    if (opened.code() == ENOSPC && !request.only_new && file::try_again(fs_of(pool), ++full))
+      continue;
     if (opened.code() != ESTALE) return -opened.code();
   }
   return code(fail(ESTALE, "%s: it is replaced faster than it can be opened", path));

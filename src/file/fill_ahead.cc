@@ -19,6 +19,7 @@ constexpr uint64_t share = 4;  // a quarter of it
 
 // How long a full pool waits for somebody inside a call before it says that it is full.
 constexpr int full_pool_patience_ms = 1000;
+constexpr int most_tries = 4;
 
 bool trim_all_ahead(FileSystem& fs) {
   bool any = false;
@@ -33,6 +34,15 @@ bool trim_all_ahead(FileSystem& fs) {
     return true;
   });
   return any;
+}
+
+// Gives back what was filled ahead of anybody's writes and is still zero, or what others inside a call withheld;
+// returns whether anything came back. The caller is in no seat, and so withholds nothing itself: of two that wait
+// inside their calls, each waits for the other.
+bool make_room(FileSystem& fs) {
+  if (trim_all_ahead(fs)) return true;
+  pool::SeatGuard seat(fs.pool);
+  return seat.ok() && reclaim_withheld(fs, *seat, full_pool_patience_ms);
 }
 
 }  // namespace
@@ -68,10 +78,9 @@ void keep_ahead(FileSystem& fs, uint64_t number) {
   });
 }
 
-bool make_room(FileSystem& fs) {
-  if (trim_all_ahead(fs)) return true;
-  pool::SeatGuard seat(fs.pool);
-  return seat.ok() && reclaim_withheld(fs, *seat, full_pool_patience_ms);
+bool try_again(FileSystem& fs, int tries) {
+  const bool made_room = make_room(fs);
+  return tries == 1 || (made_room && tries <= most_tries);
 }
 
 }  // namespace cairn::file

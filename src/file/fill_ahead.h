@@ -25,21 +25,17 @@ void note_filling(File& file, uint64_t offset, uint64_t end, uint64_t filled, bo
 // The file's blocks are wanted from now on (fallocate): what anybody filled ahead stays. The caller has
 // announced stores to it.
 void keep_ahead(FileSystem& fs, uint64_t number);
-// After ENOSPC: gives back what was filled ahead of anybody's writes and is still zero, or what others inside a
-// call withheld; returns whether anything came back. The caller is in no seat, and so withholds nothing itself: of
-// two that wait inside their calls, each waits for the other.
-bool make_room(FileSystem& fs);
 
-// How often it pays to ask for room: what came back may be taken by others.
-constexpr int room_attempts = 4;
+// Whether to try again after the `tries`th time that the pool was full. Once in any case: others may have freed what
+// they were about to while we looked. Not for ever: what comes back may be taken by others.
+bool try_again(FileSystem& fs, int tries);
 
-// call(), and again if the pool was full and room could be made. The caller is in no seat and holds no lock;
+// call(), and again if the pool was full and there may be room now. The caller is in no seat and holds no lock;
 // what fails with ENOSPC has changed nothing.
 template <typename Call>
 auto with_room(FileSystem& fs, Call call) {
   auto result = call();
-  for (int i = 0; i < room_attempts && result.code() == ENOSPC && make_room(fs); ++i)
-    result = call();
+  for (int tries = 1; result.code() == ENOSPC && try_again(fs, tries); ++tries) result = call();
   return result;
 }
 

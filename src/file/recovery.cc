@@ -106,7 +106,8 @@ void FileSystem::recover_lane(uint32_t lane) {
   if (drop_lane(*this, lane)) pool.store(pool.state->sweep, 1);
 }
 
-// The caller has announced itself, and may be what another one waits for: not for long (make_room waits).
+// The caller has announced itself, and may be what another one waits for: not for long (try_again in
+// fill_ahead.h waits).
 bool FileSystem::reclaim_everything(LocalSeat& seat) {
   constexpr int patience_ms = 50;
   return reclaim_withheld(*this, seat, patience_ms);

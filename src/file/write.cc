@@ -184,10 +184,10 @@ void note_full(FileSystem& fs, uint64_t missing) {
 [[gnu::noinline]] Result<size_t> write_rest(File& file, const uint8_t* source, uint64_t size,
                                             uint64_t offset, Result<size_t> written) {
   size_t done = 0;
-  for (int i = 0;; ++i) {
+  for (int tries = 1;; ++tries) {
     if (!written.ok() && written.code() != ENOSPC) break;
     if (written.ok()) done += *written;
-    if (done == size || i == room_attempts || !make_room(*file.fs)) break;
+    if (done == size || !try_again(*file.fs, tries)) break;
     written = write_once(file, source + done, size - done, offset + done);
   }
   if (done < size && (written.ok() || written.code() == ENOSPC)) note_full(*file.fs, size - done);
