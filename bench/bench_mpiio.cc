@@ -28,10 +28,10 @@ struct Bars {
   double times_on_read;
 };
 constexpr Bars all_bars[] = {
-    {"independent 4 KiB", 0.90, 0.95, 2.7, 0},   {"independent 32 KiB", 0.95, 0.95, 2.6, 0},
-    {"independent 1 MiB", 0.95, 0.95, 2.4, 0},   {"collective 4 KiB", 0.85, 0.90, 5, 5},
-    {"collective 1 MiB", 0.95, 0.95, 0, 0},      {"interleaved 47008 B", 0.90, 0.90, 0, 0},
-    {"strided view 1 KiB", 0.70, 0.70, 5, 5},    {"another decomposition", 0, 0.90, 0, 0},
+    {"independent 4 KiB", 0.90, 0.95, 2.7, 0}, {"independent 32 KiB", 0.95, 0.95, 2.6, 0},
+    {"independent 1 MiB", 0.95, 0.95, 2.4, 0}, {"collective 4 KiB", 0.85, 0.90, 5, 5},
+    {"collective 1 MiB", 0.95, 0.95, 0, 0},    {"interleaved 47008 B", 0.90, 0.90, 0, 0},
+    {"strided view 1 KiB", 0.70, 0.70, 5, 5},  {"another decomposition", 0, 0.90, 0, 0},
 };
 
 // (MPI, way, pattern, direction) -> nanoseconds of each pass.
@@ -42,15 +42,17 @@ std::string key(const std::string& mpi, const std::string& way, const std::strin
   return mpi + "\t" + way + "\t" + pattern + "\t" + direction;
 }
 
-void run_job(const std::string& mpi, const std::filesystem::path& program, const Medium& medium, size_t mib,
-             size_t rounds, int ranks, Times& times) {
-  const std::filesystem::path cairn = std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "bin/cairn";
+void run_job(const std::string& mpi, const std::filesystem::path& program, const Medium& medium,
+             size_t mib, size_t rounds, int ranks, Times& times) {
+  const std::filesystem::path cairn =
+      std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "bin/cairn";
   const std::string output = medium.path("times");
   std::ostringstream command;
-  command << cairn << " run --drain never --at " << medium.path("covered") << " --pool-dir " << medium.path("pools")
-          << " --pool-size " << mib * static_cast<size_t>(ranks) + 512 << "MiB -- mpirun." << mpi << " -n " << ranks << " " << program.string()
-          << " " << medium.path("covered") << "/file " << medium.path("plain") << "-" << mpi << " " << medium.path("mapped")
-          << " " << mib << " " << rounds << " > " << output;
+  command << cairn << " run --drain never --at " << medium.path("covered") << " --pool-dir "
+          << medium.path("pools") << " --pool-size " << mib * static_cast<size_t>(ranks) + 512
+          << "MiB -- mpirun." << mpi << " -n " << ranks << " " << program.string() << " "
+          << medium.path("covered") << "/file " << medium.path("plain") << "-" << mpi << " "
+          << medium.path("mapped") << " " << mib << " " << rounds << " > " << output;
   if (std::system(command.str().c_str()) != 0) {
     std::fprintf(stderr, "bench_mpiio: failed: %s\n", command.str().c_str());
     std::exit(2);
@@ -58,16 +60,20 @@ void run_job(const std::string& mpi, const std::filesystem::path& program, const
   std::ifstream lines(output);
   for (std::string line; std::getline(lines, line);) {
     const size_t last = line.rfind('\t');
-    if (last != std::string::npos) times[mpi + "\t" + line.substr(0, last)].push_back(std::atof(line.c_str() + last));
+    if (last != std::string::npos)
+      times[mpi + "\t" + line.substr(0, last)].push_back(std::atof(line.c_str() + last));
   }
 }
 
 // For each pass of ours the pass of the fastest of the others in the same round.
-std::vector<double> ratios(const Times& times, const std::string& ours, const std::vector<std::string>& others) {
+std::vector<double> ratios(const Times& times, const std::string& ours,
+                           const std::vector<std::string>& others) {
   std::vector<double> result;
   const std::string* best = nullptr;
   for (const std::string& other : others)
-    if (times.contains(other) && (best == nullptr || median_of(times.at(other)) < median_of(times.at(*best)))) best = &other;
+    if (times.contains(other) &&
+        (best == nullptr || median_of(times.at(other)) < median_of(times.at(*best))))
+      best = &other;
   if (best == nullptr || !times.contains(ours)) return result;
   const auto& a = times.at(ours);
   const auto& b = times.at(*best);
@@ -75,14 +81,16 @@ std::vector<double> ratios(const Times& times, const std::string& ours, const st
   return result;
 }
 
-void add_rows(const Times& times, const std::vector<std::string>& mpis, int ranks, bool judged, Report& report) {
+void add_rows(const Times& times, const std::vector<std::string>& mpis, int ranks, bool judged,
+              Report& report) {
   const std::string on = std::to_string(ranks) + " ranks";
   for (const std::string& mpi : mpis) {
     for (const Bars& bars : all_bars) {
       for (const std::string direction : {"write", "read"}) {
         const std::string ours = key(mpi, "cairn", bars.pattern, direction);
         if (!times.contains(ours)) continue;
-        const auto row = [&](const char* against, const std::vector<std::string>& others, double bar, Unit unit) {
+        const auto row = [&](const char* against, const std::vector<std::string>& others,
+                             double bar, Unit unit) {
           const auto measured = ratios(times, ours, others);
           if (measured.empty()) return;
           Row one;
@@ -96,7 +104,9 @@ void add_rows(const Times& times, const std::vector<std::string>& mpis, int rank
           report.add(std::move(one));
         };
         const bool write = direction == "write";
-        row("copying", {key(mpi, "copy", bars.pattern, direction), key(mpi, "stream", bars.pattern, direction)},
+        row("copying",
+            {key(mpi, "copy", bars.pattern, direction),
+             key(mpi, "stream", bars.pattern, direction)},
             write ? bars.write : bars.read, Unit::percent);
         std::vector<std::string> own;
         for (const std::string& one : mpis) own.push_back(key(one, "own", bars.pattern, direction));
@@ -107,7 +117,8 @@ void add_rows(const Times& times, const std::vector<std::string>& mpis, int rank
 }
 
 int measure(int argc, char** argv) {
-  const Settings settings = parse_settings(argc, argv, "MPI-IO on covered files against copying and the MPIs' own I/O");
+  const Settings settings =
+      parse_settings(argc, argv, "MPI-IO on covered files against copying and the MPIs' own I/O");
   const Medium medium = settings.medium == "shm" ? Medium::shared_memory() : Medium::huge_pages();
   if (!medium.ok()) {
     std::fprintf(stderr, "bench_mpiio: %s\n", medium.why().c_str());
@@ -117,9 +128,11 @@ int measure(int argc, char** argv) {
   report.fact("cairn", cairn_version());
   report.fact("machine", machine_name());
   report.fact("medium", medium.description());
-  for (const char* name : {"covered", "pools"}) must_posix(mkdir(medium.path(name).c_str(), 0700), name);
+  for (const char* name : {"covered", "pools"})
+    must_posix(mkdir(medium.path(name).c_str(), 0700), name);
   // Open MPI wants root to be asked twice, and all ranks to have a processor.
-  for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_rmaps_base_oversubscribe"})
+  for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
+                           "OMPI_MCA_rmaps_base_oversubscribe"})
     setenv(name, "1", 1);
   std::vector<std::string> mpis;
   const auto programs = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "mpi";
@@ -131,7 +144,8 @@ int measure(int argc, char** argv) {
     const size_t jobs = settings.quick ? 1 : ranks == 2 ? 4 : 1;
     for (size_t job = 0; job < jobs; ++job)
       for (const std::string& mpi : mpis)
-        run_job(mpi, programs / mpi / "patterns", medium, ranks == 2 ? mib : mib / 2, settings.quick ? 2 : 6, ranks, times);
+        run_job(mpi, programs / mpi / "patterns", medium, ranks == 2 ? mib : mib / 2,
+                settings.quick ? 2 : 6, ranks, times);
     add_rows(times, mpis, ranks, ranks == 2, report);
   }
   return report.conclude(settings.json);
@@ -140,4 +154,6 @@ int measure(int argc, char** argv) {
 }  // namespace
 }  // namespace cairn::bench
 
-int main(int argc, char** argv) { return cairn::bench::supervised(cairn::bench::measure, argc, argv); }
+int main(int argc, char** argv) {
+  return cairn::bench::supervised(cairn::bench::measure, argc, argv);
+}

@@ -14,7 +14,8 @@ struct Host {
   void* (*real)(const char* name);
   // The files, as the POSIX adapter in the same library has them.
   const posix::Lent* engine;
-  // Of this table: a back end of another build is refused.
+  // A back end that was built for another table is refused.
+  size_t engine_size;
   const char* version;
 };
 

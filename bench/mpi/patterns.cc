@@ -42,9 +42,9 @@ struct Pattern {
   const char* name;
   Call call;
   Where where;
-  int piece;     // bytes of a call
-  int strip;     // bytes in one place; less than a piece where a view spreads it
-  bool write;    // measured for writing, too
+  int piece;   // bytes of a call
+  int strip;   // bytes in one place; less than a piece where a view spreads it
+  bool write;  // measured for writing, too
 };
 
 constexpr Pattern patterns[] = {
@@ -91,7 +91,9 @@ void pass_file(MPI_File file, const Pattern& pattern, bool write, char* buffer) 
 
 MPI_File open_file(const std::string& path, const Pattern& pattern) {
   MPI_File file;
-  must(MPI_File_open(MPI_COMM_WORLD, path.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file), "open");
+  must(MPI_File_open(MPI_COMM_WORLD, path.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
+                     &file),
+       "open");
   if (pattern.strip < pattern.piece) {
     MPI_Datatype strips;
     MPI_Type_create_resized(MPI_BYTE, 0, 1, &strips);
@@ -99,7 +101,9 @@ MPI_File open_file(const std::string& path, const Pattern& pattern) {
     MPI_Type_contiguous(pattern.strip, MPI_BYTE, &one);
     MPI_Type_create_resized(one, 0, int64_t{pattern.strip} * ranks, &strips);
     MPI_Type_commit(&strips);
-    must(MPI_File_set_view(file, int64_t{rank} * pattern.strip, MPI_BYTE, strips, "native", MPI_INFO_NULL), "view");
+    must(MPI_File_set_view(file, int64_t{rank} * pattern.strip, MPI_BYTE, strips, "native",
+                           MPI_INFO_NULL),
+         "view");
     MPI_Type_free(&one);
     MPI_Type_free(&strips);
   }
@@ -128,8 +132,9 @@ void pass_mapping(char* mapping, const Pattern& pattern, bool write, char* buffe
   for (int64_t i = 0; i < calls_of(pattern); ++i) {
     char* bytes = buffer + i % 4 * (1 << 20);
     for (int64_t done = 0; done < pattern.piece; done += pattern.strip) {
-      const int64_t at = pattern.strip < pattern.piece ? (i * pattern.piece + done) * ranks + rank * pattern.strip
-                                                       : place_of(pattern, i);
+      const int64_t at = pattern.strip < pattern.piece
+                             ? (i * pattern.piece + done) * ranks + rank * pattern.strip
+                             : place_of(pattern, i);
       const auto size = static_cast<size_t>(pattern.strip);
       if (!write)
         std::memcpy(bytes + done, mapping + at, size);
@@ -163,7 +168,8 @@ int main(int argc, char** argv) {
   const int64_t whole = per_rank * ranks;
   const int fd = open(argv[3], O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0 || ftruncate(fd, whole) != 0) stop(argv[3]);
-  void* mapped = mmap(nullptr, static_cast<size_t>(whole), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+  void* mapped = mmap(nullptr, static_cast<size_t>(whole), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_POPULATE, fd, 0);
   if (mapped == MAP_FAILED) stop(argv[3]);
   auto* mapping = static_cast<char*>(mapped);
   std::vector<char> buffer(size_t{4} << 20, static_cast<char>(rank + 1));
@@ -175,14 +181,18 @@ int main(int argc, char** argv) {
     for (int round = -1; round < rounds; ++round) {
       for (const bool write : {true, false}) {
         if (write && !pattern.write && round >= 0) continue;
-        const char* direction = round < 0 ? (write ? "first write" : "first read") : write ? "write" : "read";
+        const char* direction = round < 0 ? (write ? "first write" : "first read")
+                                : write   ? "write"
+                                          : "read";
         for (int turn = 0; turn < 4; ++turn) {
           const int which = (turn + round + 4) % 4;
           if (which < 2) {
-            timed(ways[which], pattern, direction, [&] { pass_file(files[which], pattern, write, buffer.data()); });
+            timed(ways[which], pattern, direction,
+                  [&] { pass_file(files[which], pattern, write, buffer.data()); });
           } else if (which == 2 || write) {
             timed(which == 2 ? "copy" : "stream", pattern, direction, [&] {
-              pass_mapping(mapping, pattern, write, buffer.data(), which == 2 ? Copy::cached : Copy::streamed);
+              pass_mapping(mapping, pattern, write, buffer.data(),
+                           which == 2 ? Copy::cached : Copy::streamed);
             });
           }
         }

@@ -10,7 +10,8 @@ constexpr int length = 1000;
 
 std::vector<int> pattern(int owner, int round) {
   std::vector<int> values(length);
-  for (int i = 0; i < length; ++i) values[static_cast<size_t>(i)] = owner * 1000003 + round * 7919 + i;
+  for (int i = 0; i < length; ++i)
+    values[static_cast<size_t>(i)] = owner * 1000003 + round * 7919 + i;
   return values;
 }
 
@@ -27,9 +28,9 @@ struct Way {
   std::function<MPI_Status(MPI_File, MPI_Offset, int*)> write;
 };
 
-#define AT(suffix)                                                                     \
-  Way {                                                                                \
-    #suffix,                                                                           \
+#define AT(suffix)                                                                   \
+  Way {                                                                              \
+#suffix,                                                                           \
         [](MPI_File f, MPI_Offset at, int* b) {                                        \
           MPI_Status status;                                                           \
           OK(MPI_File_read_##suffix(f, at, b, length, MPI_INT, &status));              \
@@ -39,25 +40,25 @@ struct Way {
           MPI_Status status;                                                           \
           OK(MPI_File_write_##suffix(f, at, b, length, MPI_INT, &status));             \
           return status;                                                               \
-        }                                                                              \
+        } \
   }
-#define IAT(suffix)                                                                    \
-  Way {                                                                                \
-    "i" #suffix,                                                                       \
-        [](MPI_File f, MPI_Offset at, int* b) {                                        \
-          MPI_Request request;                                                         \
-          OK(MPI_File_iread_##suffix(f, at, b, length, MPI_INT, &request));            \
-          return wait(request);                                                        \
-        },                                                                             \
-        [](MPI_File f, MPI_Offset at, int* b) {                                        \
-          MPI_Request request;                                                         \
-          OK(MPI_File_iwrite_##suffix(f, at, b, length, MPI_INT, &request));           \
-          return wait(request);                                                        \
-        }                                                                              \
+#define IAT(suffix)                                                          \
+  Way {                                                                      \
+    "i" #suffix,                                                             \
+        [](MPI_File f, MPI_Offset at, int* b) {                              \
+          MPI_Request request;                                               \
+          OK(MPI_File_iread_##suffix(f, at, b, length, MPI_INT, &request));  \
+          return wait(request);                                              \
+        },                                                                   \
+        [](MPI_File f, MPI_Offset at, int* b) {                              \
+          MPI_Request request;                                               \
+          OK(MPI_File_iwrite_##suffix(f, at, b, length, MPI_INT, &request)); \
+          return wait(request);                                              \
+        }                                                                    \
   }
-#define POINTER(read_call, write_call)                                                 \
-  Way {                                                                                \
-    #read_call,                                                                        \
+#define POINTER(read_call, write_call)                                               \
+  Way {                                                                              \
+#read_call,                                                                        \
         [](MPI_File f, MPI_Offset at, int* b) {                                        \
           MPI_Status status;                                                           \
           OK(MPI_File_seek(f, at, MPI_SEEK_SET));                                      \
@@ -69,11 +70,11 @@ struct Way {
           OK(MPI_File_seek(f, at, MPI_SEEK_SET));                                      \
           OK(MPI_File_##write_call(f, b, length, MPI_INT, &status));                   \
           return status;                                                               \
-        }                                                                              \
+        } \
   }
-#define IPOINTER(read_call, write_call)                                                \
-  Way {                                                                                \
-    #read_call,                                                                        \
+#define IPOINTER(read_call, write_call)                                              \
+  Way {                                                                              \
+#read_call,                                                                        \
         [](MPI_File f, MPI_Offset at, int* b) {                                        \
           MPI_Request request;                                                         \
           OK(MPI_File_seek(f, at, MPI_SEEK_SET));                                      \
@@ -85,7 +86,7 @@ struct Way {
           OK(MPI_File_seek(f, at, MPI_SEEK_SET));                                      \
           OK(MPI_File_##write_call(f, b, length, MPI_INT, &request));                  \
           return wait(request);                                                        \
-        }                                                                              \
+        } \
   }
 
 std::vector<Way> ways() {
@@ -146,9 +147,11 @@ void every_way() {
     CHECK(count_of(read, MPI_INT) == length);
     CHECK(theirs == pattern(other, round));
     // Beyond the end: what is there, and how much that was.
-    const MPI_Status last = way.read(file, static_cast<MPI_Offset>(ranks) * length - 10, theirs.data());
+    const MPI_Status last =
+        way.read(file, static_cast<MPI_Offset>(ranks) * length - 10, theirs.data());
     CHECK(count_of(last, MPI_INT) == 10);
-    const MPI_Status beyond = way.read(file, static_cast<MPI_Offset>(ranks) * length + 10, theirs.data());
+    const MPI_Status beyond =
+        way.read(file, static_cast<MPI_Offset>(ranks) * length + 10, theirs.data());
     CHECK(count_of(beyond, MPI_INT) == 0);
     barrier();
   }

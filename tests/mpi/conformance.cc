@@ -19,7 +19,8 @@ void check_class(int code, int expected, const char* what, int line) {
   MPI_Error_string(code, text, &length);
   if (found == expected && length == static_cast<int>(std::strlen(text)) && length > 0) return;
   ++wrong;
-  std::printf("rank %d: line %d: %s: class %d instead of %d: %s\n", rank, line, what, found, expected, text);
+  std::printf("rank %d: line %d: %s: class %d instead of %d: %s\n", rank, line, what, found,
+              expected, text);
 }
 
 MPI_File open_file(const char* name, int amode, MPI_Comm comm) {
@@ -46,13 +47,18 @@ struct Part {
   void (*run)();
 };
 constexpr Part parts[] = {
-    {"opening", test_opening},       {"sizes", test_sizes},
-    {"access", test_access},         {"pointers", test_pointers},
-    {"shared", test_shared},         {"views", test_views},
+    {"opening", test_opening},
+    {"sizes", test_sizes},
+    {"access", test_access},
+    {"pointers", test_pointers},
+    {"shared", test_shared},
+    {"views", test_views},
     {"representations", test_representations},
-    {"hints", test_hints},           {"errors", test_errors},
+    {"hints", test_hints},
+    {"errors", test_errors},
     {"communicators", test_communicators},
-    {"atomic", test_atomic},         {"large", test_large},
+    {"atomic", test_atomic},
+    {"large", test_large},
 };
 }  // namespace
 

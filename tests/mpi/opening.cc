@@ -1,4 +1,7 @@
 // Opening, closing, deleting: modes and their errors.
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "check.h"
 
 namespace {
@@ -63,7 +66,8 @@ void ends() {
   OK(MPI_File_get_size(file, &size));
   CHECK(size == 4);
   OK(MPI_File_close(&file));
-  CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, "end", MPI_MODE_RDONLY, MPI_INFO_NULL, &file), MPI_ERR_NO_SUCH_FILE);
+  CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, "end", MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
+              MPI_ERR_NO_SUCH_FILE);
 
   barrier();
   if (rank == 0) {
@@ -82,6 +86,50 @@ void names() {
   CHECK(contents("prefixed").size() == 1);
 }
 
+// More files at once than tables usually hold. Each takes communicators, of which MPICH has 2048.
+void many() {
+#ifdef OPEN_MPI
+  constexpr int files = 4200;
+#else
+  constexpr int files = 500;
+#endif
+  if (rank == 0) {
+    std::vector<MPI_File> open;
+    for (int i = 0; i < files; ++i) {
+      open.push_back(open_file(("many" + std::to_string(i)).c_str(),
+                               MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                               MPI_COMM_SELF));
+      OK(MPI_File_write_at(open.back(), 0, &i, 1, MPI_INT, MPI_STATUS_IGNORE));
+    }
+    for (int i = 0; i < files; ++i) {
+      int value = -1;
+      OK(MPI_File_read_at(open[static_cast<size_t>(i)], 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
+      CHECK(value == i);
+      OK(MPI_File_close(&open[static_cast<size_t>(i)]));
+    }
+  }
+  barrier();
+}
+
+// The file is the one that was opened, wherever the program has gone since.
+void moved() {
+  if (rank == 0) {
+    MPI_File file = open_file("moved", MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                              MPI_COMM_SELF);
+    CHECK(mkdir("below", 0700) == 0 && chdir("below") == 0);
+    OK(MPI_File_close(&file));
+    CHECK(chdir("..") == 0 && rmdir("below") == 0);
+    CHECK_CLASS(MPI_File_open(MPI_COMM_SELF, "moved", MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
+                MPI_ERR_NO_SUCH_FILE);
+    // A name with our prefix that leads elsewhere makes nothing there.
+    CHECK_CLASS(MPI_File_open(MPI_COMM_SELF, "cairn:/tmp/cairn-outside",
+                              MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file),
+                MPI_ERR_BAD_FILE);
+    CHECK(access("/tmp/cairn-outside", F_OK) != 0);
+  }
+  barrier();
+}
+
 }  // namespace
 
 void test_opening() {
@@ -89,6 +137,8 @@ void test_opening() {
   access_rights();
   ends();
   names();
+  many();
+  moved();
 }
 
 void test_sizes() {

@@ -113,7 +113,8 @@ void shared() {
     CHECK(value >= 0 && value < each * ranks);
     if (value >= 0 && value < each * ranks) ++seen[static_cast<size_t>(value)];
   }
-  MPI_Allreduce(MPI_IN_PLACE, seen.data(), static_cast<int>(seen.size()), MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Allreduce(MPI_IN_PLACE, seen.data(), static_cast<int>(seen.size()), MPI_INT, MPI_SUM,
+                MPI_COMM_WORLD);
   for (int count : seen) CHECK(count == 1);
   MPI_File_close(&file);
 }
@@ -122,8 +123,10 @@ void sequential() {
   MPI_File file = open_file("sequential", MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_SEQUENTIAL);
   const int value = rank;
   MPI_Offset at = 0;
-  CHECK_CLASS(MPI_File_write_at(file, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_UNSUPPORTED_OPERATION);
-  CHECK_CLASS(MPI_File_write(file, &value, 1, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_UNSUPPORTED_OPERATION);
+  CHECK_CLASS(MPI_File_write_at(file, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE),
+              MPI_ERR_UNSUPPORTED_OPERATION);
+  CHECK_CLASS(MPI_File_write(file, &value, 1, MPI_INT, MPI_STATUS_IGNORE),
+              MPI_ERR_UNSUPPORTED_OPERATION);
   CHECK_CLASS(MPI_File_seek(file, 0, MPI_SEEK_SET), MPI_ERR_UNSUPPORTED_OPERATION);
   OK(MPI_File_write_ordered(file, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
   barrier();

@@ -7,7 +7,9 @@ namespace {
 
 using Random = std::mt19937_64;
 
-int pick(Random& random, int from, int to) { return std::uniform_int_distribution<int>(from, to)(random); }
+int pick(Random& random, int from, int to) {
+  return std::uniform_int_distribution<int>(from, to)(random);
+}
 
 // Copies of `part`, each `place` bytes on; bounds as the standard has them.
 RandomType laid(const RandomType& part, const std::vector<int64_t>& places) {
@@ -24,7 +26,8 @@ RandomType laid(const RandomType& part, const std::vector<int64_t>& places) {
   return made;
 }
 
-std::vector<int64_t> blocks(const std::vector<int>& lengths, const std::vector<int64_t>& places, int64_t extent) {
+std::vector<int64_t> blocks(const std::vector<int>& lengths, const std::vector<int64_t>& places,
+                            int64_t extent) {
   std::vector<int64_t> all;
   for (size_t b = 0; b < lengths.size(); ++b)
     for (int i = 0; i < lengths[b]; ++i) all.push_back(places[b] + i * extent);
@@ -123,7 +126,8 @@ RandomType subarray_of(Random& random, const RandomType& part) {
   RandomType made = laid(part, places);
   made.lb = 0;
   made.extent = total * part.extent;
-  MPI_Type_create_subarray(dims, sizes.data(), subsizes.data(), starts.data(), order, part.type, &made.type);
+  MPI_Type_create_subarray(dims, sizes.data(), subsizes.data(), starts.data(), order, part.type,
+                           &made.type);
   return made;
 }
 

@@ -44,8 +44,8 @@ void external32() {
   };
   MPI_Datatype packed, record;
   const int lengths[] = {1, 1, 1, 1};
-  const MPI_Aint places[] = {offsetof(Record, letter), offsetof(Record, number), offsetof(Record, integer),
-                             offsetof(Record, small)};
+  const MPI_Aint places[] = {offsetof(Record, letter), offsetof(Record, number),
+                             offsetof(Record, integer), offsetof(Record, small)};
   const MPI_Datatype types[] = {MPI_CHAR, MPI_DOUBLE, MPI_LONG, MPI_INT};
   MPI_Type_create_struct(4, lengths, places, types, &packed);
   MPI_Type_create_resized(packed, 0, sizeof(Record), &record);
@@ -65,6 +65,11 @@ void external32() {
   MPI_Aint extent = 0;
   OK(MPI_File_get_type_extent(file, MPI_LONG, &extent));
   CHECK(extent == 4);
+#if MPI_VERSION >= 4
+  MPI_Count large_extent = 0;
+  OK(MPI_File_get_type_extent_c(file, MPI_LONG, &large_extent));
+  CHECK(large_extent == 4);
+#endif
   OK(MPI_File_get_type_extent(file, MPI_DOUBLE, &extent));
   CHECK(extent == 8);
   OK(MPI_File_write_at(file, 0, mine.data(), 100, record, &status));
@@ -73,8 +78,8 @@ void external32() {
   OK(MPI_File_read_at(file, 0, got.data(), 100, record, &status));
   CHECK(count_of(status, record) == 100);
   for (size_t i = 0; i < 100; ++i)
-    CHECK(got[i].letter == mine[i].letter && got[i].number == mine[i].number && got[i].integer == mine[i].integer &&
-          got[i].small == mine[i].small);
+    CHECK(got[i].letter == mine[i].letter && got[i].number == mine[i].number &&
+          got[i].integer == mine[i].integer && got[i].small == mine[i].small);
   MPI_File_close(&file);
   const auto bytes = contents("external");
   CHECK(bytes.size() == static_cast<size_t>(each) * static_cast<size_t>(ranks));
@@ -114,7 +119,8 @@ void strided_external32() {
 void own() {
   char name[] = "twice";
   OK(MPI_Register_datarep(name, twice_read, twice_write, twice_extent, nullptr));
-  CHECK_CLASS(MPI_Register_datarep(name, twice_read, twice_write, twice_extent, nullptr), MPI_ERR_DUP_DATAREP);
+  CHECK_CLASS(MPI_Register_datarep(name, twice_read, twice_write, twice_extent, nullptr),
+              MPI_ERR_DUP_DATAREP);
   MPI_File file = open_file("twice", MPI_MODE_CREATE | MPI_MODE_RDWR);
   OK(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, name, MPI_INFO_NULL));
   const std::vector<int> mine = {rank, rank + 1, rank + 2};

@@ -49,7 +49,8 @@ int value_of(int owner, int64_t index, int round) {
 }
 
 // Writes `count` ints from int `from` of the view on, in one of the ways that there are.
-void write_some(MPI_File file, std::mt19937_64& random, int64_t from, const int* values, int count) {
+void write_some(MPI_File file, std::mt19937_64& random, int64_t from, const int* values,
+                int count) {
   MPI_Status status;
   MPI_Request request;
   switch (std::uniform_int_distribution<int>(0, 4)(random)) {
@@ -87,11 +88,13 @@ void random_views() {
     OK(MPI_File_set_view(file, displacement, MPI_INT, mine.filetype, "native", MPI_INFO_NULL));
     const auto per_tile = static_cast<int64_t>(mine.pieces.ints.size());
     std::vector<int> values(static_cast<size_t>(per_tile * tiles));
-    for (size_t i = 0; i < values.size(); ++i) values[i] = value_of(rank, static_cast<int64_t>(i), round);
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = value_of(rank, static_cast<int64_t>(i), round);
     // In two calls that meet anywhere. All ranks choose the same way: some are collective.
     const auto half = static_cast<int64_t>(values.size()) / 2;
     write_some(file, random, 0, values.data(), static_cast<int>(half));
-    write_some(file, random, half, values.data() + half, static_cast<int>(values.size()) - static_cast<int>(half));
+    write_some(file, random, half, values.data() + half,
+               static_cast<int>(values.size()) - static_cast<int>(half));
     MPI_File_close(&file);
 
     // The model: what every rank's ints are, byte by byte of the file.
@@ -128,12 +131,14 @@ void random_views() {
     auto expected = buffer;
     for (int64_t i = 0; i < items * per_item; ++i) {
       const int value = value_of(other, i, round);
-      const int64_t at = i / per_item * memory.extent + memory.ints[static_cast<size_t>(i % per_item)] - lowest;
+      const int64_t at =
+          i / per_item * memory.extent + memory.ints[static_cast<size_t>(i % per_item)] - lowest;
       const auto* bytes = reinterpret_cast<const unsigned char*>(&value);
       std::copy(bytes, bytes + 4, expected.begin() + at);
     }
     MPI_Status status;
-    OK(MPI_File_read_all(file, buffer.data() - lowest, static_cast<int>(items), memory.type, &status));
+    OK(MPI_File_read_all(file, buffer.data() - lowest, static_cast<int>(items), memory.type,
+                         &status));
     CHECK(count_of(status, MPI_INT) == items * per_item);
     CHECK(buffer == expected);
     MPI_Offset at = 0;
@@ -159,11 +164,12 @@ void distributed_array() {
   for (const int distribution : {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC}) {
     const std::array<int, 2> sizes = {n, m};
     const std::array<int, 2> distributions = {distribution, distribution};
-    const std::array<int, 2> arguments = {distribution == MPI_DISTRIBUTE_CYCLIC ? 2 : MPI_DISTRIBUTE_DFLT_DARG,
-                                          MPI_DISTRIBUTE_DFLT_DARG};
+    const std::array<int, 2> arguments = {
+        distribution == MPI_DISTRIBUTE_CYCLIC ? 2 : MPI_DISTRIBUTE_DFLT_DARG,
+        MPI_DISTRIBUTE_DFLT_DARG};
     MPI_Datatype filetype;
-    MPI_Type_create_darray(ranks, rank, 2, sizes.data(), distributions.data(), arguments.data(), grid.data(),
-                           MPI_ORDER_C, MPI_INT, &filetype);
+    MPI_Type_create_darray(ranks, rank, 2, sizes.data(), distributions.data(), arguments.data(),
+                           grid.data(), MPI_ORDER_C, MPI_INT, &filetype);
     MPI_Type_commit(&filetype);
     const auto owner = [&](int index, int size, int processes, int argument) {
       if (distribution == MPI_DISTRIBUTE_CYCLIC)
@@ -173,14 +179,16 @@ void distributed_array() {
     std::vector<int> mine;
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < m; ++j)
-        if (owner(i, n, grid[0], arguments[0]) * grid[1] + owner(j, m, grid[1], arguments[1]) == rank)
+        if (owner(i, n, grid[0], arguments[0]) * grid[1] + owner(j, m, grid[1], arguments[1]) ==
+            rank)
           mine.push_back(i * m + j);
     int size = 0;
     MPI_Type_size(filetype, &size);
     CHECK(static_cast<size_t>(size) == 4 * mine.size());
     MPI_File file = open_file("darray", MPI_MODE_CREATE | MPI_MODE_RDWR);
     OK(MPI_File_set_view(file, 0, MPI_INT, filetype, "native", MPI_INFO_NULL));
-    OK(MPI_File_write_all(file, mine.data(), static_cast<int>(mine.size()), MPI_INT, MPI_STATUS_IGNORE));
+    OK(MPI_File_write_all(file, mine.data(), static_cast<int>(mine.size()), MPI_INT,
+                          MPI_STATUS_IGNORE));
     MPI_File_close(&file);
     const auto bytes = contents("darray");
     CHECK(bytes.size() == n * m * sizeof(int));
@@ -193,7 +201,8 @@ void distributed_array() {
 
 void refused() {
   MPI_File file = open_file("refused", MPI_MODE_CREATE | MPI_MODE_RDWR);
-  const auto view = [&](MPI_Offset at, MPI_Datatype etype, MPI_Datatype filetype, const char* name) {
+  const auto view = [&](MPI_Offset at, MPI_Datatype etype, MPI_Datatype filetype,
+                        const char* name) {
     return MPI_File_set_view(file, at, etype, filetype, name, MPI_INFO_NULL);
   };
   CHECK_CLASS(view(0, MPI_INT, MPI_INT, "no such representation"), MPI_ERR_UNSUPPORTED_DATAREP);
@@ -212,6 +221,19 @@ void refused() {
   MPI_Type_commit(&three);
   CHECK(view(0, MPI_INT, three, "native") != MPI_SUCCESS);
   MPI_Type_free(&three);
+  // Nothing is there: also behind its end.
+  MPI_Datatype nothing;
+  MPI_Type_contiguous(0, MPI_INT, &nothing);
+  MPI_Type_commit(&nothing);
+  MPI_File empty = open_file("empty", MPI_MODE_CREATE | MPI_MODE_RDWR);
+  OK(MPI_File_set_size(empty, 100));
+  OK(MPI_File_set_view(empty, 0, MPI_INT, nothing, "NATIVE", MPI_INFO_NULL));
+  MPI_Offset at = -1;
+  OK(MPI_File_seek(empty, 0, MPI_SEEK_END));
+  OK(MPI_File_get_position(empty, &at));
+  CHECK(at == 0);
+  MPI_File_close(&empty);
+  MPI_Type_free(&nothing);
   // The old view is still there.
   OK(MPI_File_write_at(file, rank, "x", 1, MPI_BYTE, MPI_STATUS_IGNORE));
   MPI_File_close(&file);

@@ -1,6 +1,10 @@
 #include "mpiio/backend/access.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <thread>
 #include <vector>
 
@@ -16,14 +20,23 @@ class AtomicTurn {
  public:
   explicit AtomicTurn(File& file) : shared_(file.atomic ? file.shared : nullptr) {
     if (shared_ == nullptr) return;
-    uint32_t free = 0;
-    while (!shared_->atomic_lock.compare_exchange_weak(free, 1, std::memory_order_acquire)) {
-      free = 0;
+    const int self = ::getpid();
+    for (int tries = 1;; ++tries) {
+      int owner = 0;
+      if (shared_->atomic_owner.compare_exchange_weak(owner, self, std::memory_order_acquire))
+        return;
+      // A rank that was killed in its turn does not give it up.
+      constexpr int look_again = 1024;
+      const bool dead =
+          owner != 0 && tries % look_again == 0 && ::kill(owner, 0) != 0 && errno == ESRCH;
+      if (dead &&
+          shared_->atomic_owner.compare_exchange_strong(owner, self, std::memory_order_acquire))
+        return;
       std::this_thread::yield();
     }
   }
   ~AtomicTurn() {
-    if (shared_ != nullptr) shared_->atomic_lock.store(0, std::memory_order_release);
+    if (shared_ != nullptr) shared_->atomic_owner.store(0, std::memory_order_release);
   }
   AtomicTurn(const AtomicTurn&) = delete;
   AtomicTurn& operator=(const AtomicTurn&) = delete;
@@ -59,13 +72,16 @@ int move_dense(const File& file, Direction direction, char* bytes, int64_t size,
 }
 
 // Bytes without gaps in memory, from byte `stream` of the view on.
-int move_stream(const File& file, Direction direction, char* bytes, int64_t size, int64_t stream, int64_t* moved) {
+int move_stream(const File& file, Direction direction, char* bytes, int64_t size, int64_t stream,
+                int64_t* moved) {
   const View& view = file.view;
-  if (view.dense) return move_dense(file, direction, bytes, size, view.displacement + stream, moved);
+  if (view.dense)
+    return move_dense(file, direction, bytes, size, view.displacement + stream, moved);
   if (size == 0) return MPI_SUCCESS;
   Walk walk(*view.layout, view.displacement, stream);
   while (true) {
-    const ssize_t n = move(file, direction, bytes + *moved, std::min(size - *moved, walk.length()), walk.offset());
+    const ssize_t n = move(file, direction, bytes + *moved, std::min(size - *moved, walk.length()),
+                           walk.offset());
     if (n < 0) return failed(file, direction, n, walk.offset());
     *moved += n;
     if (n == 0 || *moved == size) return MPI_SUCCESS;
@@ -74,8 +90,8 @@ int move_stream(const File& file, Direction direction, char* bytes, int64_t size
 }
 
 // Both sides have gaps.
-int move_pieces(const File& file, Direction direction, char* buffer, const Layout& memory, int64_t size,
-                int64_t stream, int64_t* moved) {
+int move_pieces(const File& file, Direction direction, char* buffer, const Layout& memory,
+                int64_t size, int64_t stream, int64_t* moved) {
   Walk walk(memory, 0, 0);
   int64_t at = stream;
   while (*moved < size) {
@@ -91,12 +107,13 @@ int move_pieces(const File& file, Direction direction, char* buffer, const Layou
 }
 
 // Through the view's data representation, some items at a time.
-int move_converted(const File& file, Direction direction, char* buffer, int64_t count, MPI_Datatype datatype,
-                   int64_t stream, int64_t* moved) {
+int move_converted(const File& file, Direction direction, char* buffer, int64_t count,
+                   MPI_Datatype datatype, int64_t stream, int64_t* moved) {
   const Representation& representation = *file.view.representation;
-  const int64_t item = layout_in_file(datatype, [&](MPI_Datatype type) { return representation.size(type); }).size;
+  const int64_t item =
+      layout_in_file(datatype, [&](MPI_Datatype type) { return representation.size(type); }).size;
   const int64_t item_in_memory = layout_of(datatype)->size;
-  if (item == 0) return MPI_SUCCESS;
+  if (item == 0 || count == 0) return MPI_SUCCESS;
   const int64_t at_once = std::clamp<int64_t>((int64_t{1} << 20) / item, 1, count);
   std::vector<char> bytes(static_cast<size_t>(at_once * item));
   for (int64_t done = 0; done < count; done += at_once) {
@@ -105,14 +122,16 @@ int move_converted(const File& file, Direction direction, char* buffer, int64_t 
     int64_t n = 0;
     if (direction == Direction::write) {
       int code = representation.write(buffer, datatype, done, items, bytes.data(), items * item);
-      if (code == MPI_SUCCESS) code = move_stream(file, direction, bytes.data(), items * item, at, &n);
+      if (code == MPI_SUCCESS)
+        code = move_stream(file, direction, bytes.data(), items * item, at, &n);
       *moved += n / item * item_in_memory;
       if (code != MPI_SUCCESS) return code;
       continue;
     }
     int code = move_stream(file, direction, bytes.data(), items * item, at, &n);
     int64_t got = 0;
-    if (code == MPI_SUCCESS) code = representation.read(buffer, datatype, done, items, bytes.data(), n, &got);
+    if (code == MPI_SUCCESS)
+      code = representation.read(buffer, datatype, done, items, bytes.data(), n, &got);
     *moved += got;
     if (code != MPI_SUCCESS || n < items * item) return code;
   }
@@ -154,7 +173,8 @@ int transfer(File& file, Direction direction, int64_t stream, void* buffer, int6
   if (view.representation != nullptr)
     return move_converted(file, direction, bytes, count, datatype, stream, moved);
   const auto memory = layout_of(datatype);
-  if (!memory->known) return error(MPI_ERR_TYPE, file.path + ": the datatype was made in a way that is not known");
+  if (!memory->known)
+    return error(MPI_ERR_TYPE, file.path + ": the datatype was made in a way that is not known");
   const int64_t total = memory->size * count;
   if (total == 0) return MPI_SUCCESS;
   if (memory->is_dense())

@@ -28,7 +28,8 @@ namespace entry {
 template <int kind>
 int File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* opened) {
   std::string path;
-  if (!is_covered(filename, &path)) return real::File_open[kind](comm, filename, amode, info, opened);
+  if (comm == MPI_COMM_NULL || filename == nullptr || !is_covered(filename, &path))
+    return real::File_open[kind](comm, filename, amode, info, opened);
   return raise(MPI_FILE_NULL, serve::File_open(comm, path, amode, info, opened));
 }
 
@@ -43,15 +44,18 @@ int File_close(MPI_File* closed) {
 template <int kind>
 int File_delete(const char* filename, MPI_Info info) {
   std::string path;
-  if (!is_covered(filename, &path)) return real::File_delete[kind](filename, info);
+  if (filename == nullptr || !is_covered(filename, &path))
+    return real::File_delete[kind](filename, info);
   return raise(MPI_FILE_NULL, serve::File_delete(path));
 }
 
 // Ours alone knows the functions: no MPI in use converts by them.
 template <int kind>
-int Register_datarep(const char* name, MPI_Datarep_conversion_function* read, MPI_Datarep_conversion_function* write,
-                     MPI_Datarep_extent_function* extent, void* extra) {
-  if (read == nullptr && write == nullptr) real::Register_datarep[kind](name, read, write, extent, extra);
+int Register_datarep(const char* name, MPI_Datarep_conversion_function* read,
+                     MPI_Datarep_conversion_function* write, MPI_Datarep_extent_function* extent,
+                     void* extra) {
+  if (read == nullptr && write == nullptr)
+    real::Register_datarep[kind](name, read, write, extent, extra);
   return raise(MPI_FILE_NULL, register_representation(name, read, write, extent, extra));
 }
 
@@ -67,12 +71,12 @@ int Error_string(int code, char* text, int* length) {
 
 #define STRIP(...) __VA_ARGS__
 #define PLAIN(name, parameters, arguments)
-#define ENTRY(name, own, parameters, arguments)                                  \
-  template <int kind>                                                            \
-  int name parameters {                                                          \
-    File* file = find_file(fh);                                                  \
-    if (file == nullptr) return real::name[kind] arguments;                      \
-    return raise(fh, serve::own(*file, STRIP arguments));                        \
+#define ENTRY(name, own, parameters, arguments)             \
+  template <int kind>                                       \
+  int name parameters {                                     \
+    File* file = find_file(fh);                             \
+    if (file == nullptr) return real::name[kind] arguments; \
+    return raise(fh, serve::own(*file, STRIP arguments));   \
   }
 #define CALL(name, parameters, arguments) ENTRY(name, name, parameters, arguments)
 #define LARGE(name, parameters, arguments) ENTRY(name##_c, name, parameters, arguments)
@@ -86,9 +90,12 @@ int Error_string(int code, char* text, int* length) {
 struct Known {
   const char* name;
   void* function[kKinds];
+  void* const* real;  // null: this MPI has none of this name, nor do we then
 };
-#define KNOWN(name) \
-  {#name, {reinterpret_cast<void*>(&entry::name<kMpi>), reinterpret_cast<void*>(&entry::name<kPmpi>)}},
+#define KNOWN(name)                                                                             \
+  {#name,                                                                                       \
+   {reinterpret_cast<void*>(&entry::name<kMpi>), reinterpret_cast<void*>(&entry::name<kPmpi>)}, \
+   reinterpret_cast<void* const*>(&real::name[0])},
 const Known known[] = {
 #define PLAIN(name, parameters, arguments) KNOWN(name)
 #define CALL PLAIN
@@ -101,7 +108,8 @@ const Known known[] = {
 
 void* find(const char* name, int kind) {
   for (const Known& one : known)
-    if (std::strcmp(one.name, name) == 0) return one.function[kind];
+    if (std::strcmp(one.name, name) == 0)
+      return one.real[kind] == nullptr ? nullptr : one.function[kind];
   return nullptr;
 }
 
@@ -116,7 +124,7 @@ void look_up(Function (&functions)[kKinds], const std::string& name) {
 
 extern "C" __attribute__((visibility("default"))) mpiio::BackendFind cairn_mpiio_backend(
     const mpiio::Host* from, const char** why) {
-  if (std::strcmp(from->version, CAIRN_VERSION) != 0) {
+  if (std::strcmp(from->version, CAIRN_VERSION) != 0 || from->engine_size != sizeof(posix::Lent)) {
     *why = "it is of another version than libcairn_posix.so";
     return nullptr;
   }

@@ -29,14 +29,17 @@ Envelope envelope_of(MPI_Datatype datatype) {
 size_t at(int64_t i) { return static_cast<size_t>(i); }
 
 // Of a type made with MPI_Count arguments: puts each where the other call would have put it.
-void sort_counts(const std::vector<int>& integers, const std::vector<MPI_Count>& counts, Contents& made) {
+void sort_counts(const std::vector<int>& integers, const std::vector<MPI_Count>& counts,
+                 Contents& made) {
   auto& n = made.numbers;
   auto& a = made.addresses;
   const auto numbers = [&](size_t from, size_t to) {
-    n.insert(n.end(), counts.begin() + static_cast<ptrdiff_t>(from), counts.begin() + static_cast<ptrdiff_t>(to));
+    n.insert(n.end(), counts.begin() + static_cast<ptrdiff_t>(from),
+             counts.begin() + static_cast<ptrdiff_t>(to));
   };
   const auto addresses = [&](size_t from, size_t to) {
-    a.insert(a.end(), counts.begin() + static_cast<ptrdiff_t>(from), counts.begin() + static_cast<ptrdiff_t>(to));
+    a.insert(a.end(), counts.begin() + static_cast<ptrdiff_t>(from),
+             counts.begin() + static_cast<ptrdiff_t>(to));
   };
   switch (made.combiner) {
     case MPI_COMBINER_HVECTOR:
@@ -82,14 +85,15 @@ Contents::Contents(MPI_Datatype datatype) {
   types.resize(static_cast<size_t>(e.types));
 #if MPI_VERSION >= 4
   std::vector<MPI_Count> counts(static_cast<size_t>(e.counts));
-  PMPI_Type_get_contents_c(datatype, e.numbers, e.addresses, e.counts, e.types, integers.data(), places.data(),
-                           counts.data(), types.data());
+  PMPI_Type_get_contents_c(datatype, e.numbers, e.addresses, e.counts, e.types, integers.data(),
+                           places.data(), counts.data(), types.data());
   if (e.counts != 0) {
     sort_counts(integers, counts, *this);
     return;
   }
 #else
-  PMPI_Type_get_contents(datatype, e.numbers, e.addresses, e.types, integers.data(), places.data(), types.data());
+  PMPI_Type_get_contents(datatype, e.numbers, e.addresses, e.types, integers.data(), places.data(),
+                         types.data());
 #endif
   numbers.assign(integers.begin(), integers.end());
   addresses.assign(places.begin(), places.end());

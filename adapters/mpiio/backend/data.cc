@@ -47,8 +47,8 @@ int check_random(const File& file) {
 }
 
 int run(File& file, const Data& data, int64_t etype, int64_t* moved) {
-  return transfer(file, data.direction, file.view.stream_of(etype), data.buffer, data.count, data.datatype,
-                  moved);
+  return transfer(file, data.direction, file.view.stream_of(etype), data.buffer, data.count,
+                  data.datatype, moved);
 }
 
 int at_offset(File& file, const Data& data, MPI_Offset offset, int64_t* moved) {
@@ -56,6 +56,9 @@ int at_offset(File& file, const Data& data, MPI_Offset offset, int64_t* moved) {
   int code = check(file, data, &etypes);
   if (code == MPI_SUCCESS) code = check_random(file);
   if (code == MPI_SUCCESS && offset < 0) code = refuse(file, MPI_ERR_ARG, "the offset is negative");
+  int64_t bytes = 0;
+  if (code == MPI_SUCCESS && __builtin_mul_overflow(offset, file.view.etype_size_in_file, &bytes))
+    code = refuse(file, MPI_ERR_ARG, "the offset is beyond what a file can have");
   return code == MPI_SUCCESS ? run(file, data, offset, moved) : code;
 }
 
@@ -101,7 +104,8 @@ int cancel(void*, int) { return MPI_SUCCESS; }
 
 int finished(int code, int64_t moved, MPI_Request* request) {
   if (code != MPI_SUCCESS) return code;
-  PMPI_Grequest_start(tell, forget, cancel, reinterpret_cast<void*>(static_cast<intptr_t>(moved)), request);
+  PMPI_Grequest_start(tell, forget, cancel, reinterpret_cast<void*>(static_cast<intptr_t>(moved)),
+                      request);
   return PMPI_Grequest_complete(*request);
 }
 
@@ -152,90 +156,91 @@ int begin(File& file, File::Split split, const Do& act) {
 // barrier), so it is the same as the independent one.
 namespace serve {
 
-#define DATA_CALLS(call, Buffer)                                                                                   \
-  int File_##call##_at(File& file, MPI_File, MPI_Offset offset, Buffer buffer, MPI_Count count,                    \
-                       MPI_Datatype datatype, MPI_Status* status) {                                                \
-    return blocking(status, [&](int64_t* moved) {                                                                  \
-      return at_offset(file, data(Direction::call, buffer, count, datatype), offset, moved);                       \
-    });                                                                                                            \
-  }                                                                                                                \
-  int File_i##call##_at(File& file, MPI_File, MPI_Offset offset, Buffer buffer, MPI_Count count,                   \
-                        MPI_Datatype datatype, MPI_Request* request) {                                             \
-    return nonblocking(request, [&](int64_t* moved) {                                                              \
-      return at_offset(file, data(Direction::call, buffer, count, datatype), offset, moved);                       \
-    });                                                                                                            \
-  }                                                                                                                \
-  int File_##call##_at_all(File& file, MPI_File handle, MPI_Offset offset, Buffer buffer, MPI_Count count,         \
-                           MPI_Datatype datatype, MPI_Status* status) {                                            \
-    return File_##call##_at(file, handle, offset, buffer, count, datatype, status);                                \
-  }                                                                                                                \
-  int File_i##call##_at_all(File& file, MPI_File handle, MPI_Offset offset, Buffer buffer, MPI_Count count,        \
-                            MPI_Datatype datatype, MPI_Request* request) {                                         \
-    return File_i##call##_at(file, handle, offset, buffer, count, datatype, request);                              \
-  }                                                                                                                \
-  int File_##call##_at_all_begin(File& file, MPI_File, MPI_Offset offset, Buffer buffer, MPI_Count count,          \
-                                 MPI_Datatype datatype) {                                                          \
-    return begin(file, File::Split::call##_at, [&](int64_t* moved) {                                               \
-      return at_offset(file, data(Direction::call, buffer, count, datatype), offset, moved);                       \
-    });                                                                                                            \
-  }                                                                                                                \
-  int File_##call##_at_all_end(File& file, MPI_File, Buffer, MPI_Status* status) {                                 \
-    return ended(file, File::Split::call##_at, status);                                                            \
-  }                                                                                                                \
-  int File_##call(File& file, MPI_File, Buffer buffer, MPI_Count count, MPI_Datatype datatype,                     \
-                  MPI_Status* status) {                                                                            \
-    return blocking(status, [&](int64_t* moved) {                                                                  \
-      return at_pointer(file, data(Direction::call, buffer, count, datatype), moved);                              \
-    });                                                                                                            \
-  }                                                                                                                \
-  int File_i##call(File& file, MPI_File, Buffer buffer, MPI_Count count, MPI_Datatype datatype,                    \
-                   MPI_Request* request) {                                                                         \
-    return nonblocking(request, [&](int64_t* moved) {                                                              \
-      return at_pointer(file, data(Direction::call, buffer, count, datatype), moved);                              \
-    });                                                                                                            \
-  }                                                                                                                \
-  int File_##call##_all(File& file, MPI_File handle, Buffer buffer, MPI_Count count, MPI_Datatype datatype,        \
-                        MPI_Status* status) {                                                                      \
-    return File_##call(file, handle, buffer, count, datatype, status);                                             \
-  }                                                                                                                \
-  int File_i##call##_all(File& file, MPI_File handle, Buffer buffer, MPI_Count count, MPI_Datatype datatype,       \
-                         MPI_Request* request) {                                                                   \
-    return File_i##call(file, handle, buffer, count, datatype, request);                                           \
-  }                                                                                                                \
-  int File_##call##_all_begin(File& file, MPI_File, Buffer buffer, MPI_Count count, MPI_Datatype datatype) {       \
-    return begin(file, File::Split::call, [&](int64_t* moved) {                                                    \
-      return at_pointer(file, data(Direction::call, buffer, count, datatype), moved);                              \
-    });                                                                                                            \
-  }                                                                                                                \
-  int File_##call##_all_end(File& file, MPI_File, Buffer, MPI_Status* status) {                                    \
-    return ended(file, File::Split::call, status);                                                                 \
-  }                                                                                                                \
-  int File_##call##_shared(File& file, MPI_File, Buffer buffer, MPI_Count count, MPI_Datatype datatype,            \
-                           MPI_Status* status) {                                                                   \
-    return blocking(status, [&](int64_t* moved) {                                                                  \
-      return at_shared_pointer(file, data(Direction::call, buffer, count, datatype), moved);                       \
-    });                                                                                                            \
-  }                                                                                                                \
-  int File_i##call##_shared(File& file, MPI_File, Buffer buffer, MPI_Count count, MPI_Datatype datatype,           \
-                            MPI_Request* request) {                                                                \
-    return nonblocking(request, [&](int64_t* moved) {                                                              \
-      return at_shared_pointer(file, data(Direction::call, buffer, count, datatype), moved);                       \
-    });                                                                                                            \
-  }                                                                                                                \
-  int File_##call##_ordered(File& file, MPI_File, Buffer buffer, MPI_Count count, MPI_Datatype datatype,           \
-                            MPI_Status* status) {                                                                  \
-    return blocking(status, [&](int64_t* moved) {                                                                  \
-      return in_order(file, data(Direction::call, buffer, count, datatype), moved);                                \
-    });                                                                                                            \
-  }                                                                                                                \
-  int File_##call##_ordered_begin(File& file, MPI_File, Buffer buffer, MPI_Count count,                            \
-                                  MPI_Datatype datatype) {                                                         \
-    return begin(file, File::Split::call##_ordered, [&](int64_t* moved) {                                          \
-      return in_order(file, data(Direction::call, buffer, count, datatype), moved);                                \
-    });                                                                                                            \
-  }                                                                                                                \
-  int File_##call##_ordered_end(File& file, MPI_File, Buffer, MPI_Status* status) {                                \
-    return ended(file, File::Split::call##_ordered, status);                                                       \
+#define DATA_CALLS(call, Buffer)                                                                 \
+  int File_##call##_at(File& file, MPI_File, MPI_Offset offset, Buffer buffer, MPI_Count count,  \
+                       MPI_Datatype datatype, MPI_Status* status) {                              \
+    return blocking(status, [&](int64_t* moved) {                                                \
+      return at_offset(file, data(Direction::call, buffer, count, datatype), offset, moved);     \
+    });                                                                                          \
+  }                                                                                              \
+  int File_i##call##_at(File& file, MPI_File, MPI_Offset offset, Buffer buffer, MPI_Count count, \
+                        MPI_Datatype datatype, MPI_Request* request) {                           \
+    return nonblocking(request, [&](int64_t* moved) {                                            \
+      return at_offset(file, data(Direction::call, buffer, count, datatype), offset, moved);     \
+    });                                                                                          \
+  }                                                                                              \
+  int File_##call##_at_all(File& file, MPI_File handle, MPI_Offset offset, Buffer buffer,        \
+                           MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {         \
+    return File_##call##_at(file, handle, offset, buffer, count, datatype, status);              \
+  }                                                                                              \
+  int File_i##call##_at_all(File& file, MPI_File handle, MPI_Offset offset, Buffer buffer,       \
+                            MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {      \
+    return File_i##call##_at(file, handle, offset, buffer, count, datatype, request);            \
+  }                                                                                              \
+  int File_##call##_at_all_begin(File& file, MPI_File, MPI_Offset offset, Buffer buffer,         \
+                                 MPI_Count count, MPI_Datatype datatype) {                       \
+    return begin(file, File::Split::call##_at, [&](int64_t* moved) {                             \
+      return at_offset(file, data(Direction::call, buffer, count, datatype), offset, moved);     \
+    });                                                                                          \
+  }                                                                                              \
+  int File_##call##_at_all_end(File& file, MPI_File, Buffer, MPI_Status* status) {               \
+    return ended(file, File::Split::call##_at, status);                                          \
+  }                                                                                              \
+  int File_##call(File& file, MPI_File, Buffer buffer, MPI_Count count, MPI_Datatype datatype,   \
+                  MPI_Status* status) {                                                          \
+    return blocking(status, [&](int64_t* moved) {                                                \
+      return at_pointer(file, data(Direction::call, buffer, count, datatype), moved);            \
+    });                                                                                          \
+  }                                                                                              \
+  int File_i##call(File& file, MPI_File, Buffer buffer, MPI_Count count, MPI_Datatype datatype,  \
+                   MPI_Request* request) {                                                       \
+    return nonblocking(request, [&](int64_t* moved) {                                            \
+      return at_pointer(file, data(Direction::call, buffer, count, datatype), moved);            \
+    });                                                                                          \
+  }                                                                                              \
+  int File_##call##_all(File& file, MPI_File handle, Buffer buffer, MPI_Count count,             \
+                        MPI_Datatype datatype, MPI_Status* status) {                             \
+    return File_##call(file, handle, buffer, count, datatype, status);                           \
+  }                                                                                              \
+  int File_i##call##_all(File& file, MPI_File handle, Buffer buffer, MPI_Count count,            \
+                         MPI_Datatype datatype, MPI_Request* request) {                          \
+    return File_i##call(file, handle, buffer, count, datatype, request);                         \
+  }                                                                                              \
+  int File_##call##_all_begin(File& file, MPI_File, Buffer buffer, MPI_Count count,              \
+                              MPI_Datatype datatype) {                                           \
+    return begin(file, File::Split::call, [&](int64_t* moved) {                                  \
+      return at_pointer(file, data(Direction::call, buffer, count, datatype), moved);            \
+    });                                                                                          \
+  }                                                                                              \
+  int File_##call##_all_end(File& file, MPI_File, Buffer, MPI_Status* status) {                  \
+    return ended(file, File::Split::call, status);                                               \
+  }                                                                                              \
+  int File_##call##_shared(File& file, MPI_File, Buffer buffer, MPI_Count count,                 \
+                           MPI_Datatype datatype, MPI_Status* status) {                          \
+    return blocking(status, [&](int64_t* moved) {                                                \
+      return at_shared_pointer(file, data(Direction::call, buffer, count, datatype), moved);     \
+    });                                                                                          \
+  }                                                                                              \
+  int File_i##call##_shared(File& file, MPI_File, Buffer buffer, MPI_Count count,                \
+                            MPI_Datatype datatype, MPI_Request* request) {                       \
+    return nonblocking(request, [&](int64_t* moved) {                                            \
+      return at_shared_pointer(file, data(Direction::call, buffer, count, datatype), moved);     \
+    });                                                                                          \
+  }                                                                                              \
+  int File_##call##_ordered(File& file, MPI_File, Buffer buffer, MPI_Count count,                \
+                            MPI_Datatype datatype, MPI_Status* status) {                         \
+    return blocking(status, [&](int64_t* moved) {                                                \
+      return in_order(file, data(Direction::call, buffer, count, datatype), moved);              \
+    });                                                                                          \
+  }                                                                                              \
+  int File_##call##_ordered_begin(File& file, MPI_File, Buffer buffer, MPI_Count count,          \
+                                  MPI_Datatype datatype) {                                       \
+    return begin(file, File::Split::call##_ordered, [&](int64_t* moved) {                        \
+      return in_order(file, data(Direction::call, buffer, count, datatype), moved);              \
+    });                                                                                          \
+  }                                                                                              \
+  int File_##call##_ordered_end(File& file, MPI_File, Buffer, MPI_Status* status) {              \
+    return ended(file, File::Split::call##_ordered, status);                                     \
   }
 DATA_CALLS(read, void*)
 DATA_CALLS(write, const void*)

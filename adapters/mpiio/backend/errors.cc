@@ -83,7 +83,8 @@ int raise(MPI_File handle, int code) {
   PMPI_File_get_errhandler(MPI_FILE_NULL, &handler);
   MPI_File file = MPI_FILE_NULL;
   if (handler != MPI_ERRORS_RETURN &&
-      real::File_open[kPmpi](MPI_COMM_SELF, shadow_path, MPI_MODE_RDWR, MPI_INFO_NULL, &file) == MPI_SUCCESS) {
+      real::File_open[kPmpi](MPI_COMM_SELF, shadow_path, MPI_MODE_RDWR, MPI_INFO_NULL, &file) ==
+          MPI_SUCCESS) {
     PMPI_File_set_errhandler(file, handler);
     PMPI_File_call_errhandler(file, code);
     real::File_close[kPmpi](&file);

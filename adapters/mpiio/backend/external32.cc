@@ -9,14 +9,14 @@ namespace {
 
 enum class Form : uint8_t { same, long_integer, unsigned_long, wide_character, long_double };
 
-// A predefined type is one value, or two.
+// A predefined type is one value, or two, or four.
 struct Value {
   Form form;
   int64_t native;    // bytes in memory
   int64_t external;  // bytes in the file
 };
 struct Values {
-  std::array<Value, 2> value;
+  std::array<Value, 4> value;
   int count;
 };
 
@@ -27,8 +27,9 @@ constexpr Value wide_value = {Form::wide_character, sizeof(wchar_t), 2};
 constexpr Value long_double_value = {Form::long_double, sizeof(long double), 16};
 constexpr Value index_value = plain(sizeof(int));
 
-Values one(const Value& value) { return {{value, value}, 1}; }
-Values two(const Value& first, const Value& second) { return {{first, second}, 2}; }
+Values one(const Value& value) { return {{value, value, value, value}, 1}; }
+Values two(const Value& first, const Value& second) { return {{first, second, first, second}, 2}; }
+[[maybe_unused]] Values four(const Value& value) { return {{value, value, value, value}, 4}; }
 
 Values values_of(MPI_Datatype type) {
   if (type == MPI_LONG) return one(long_value);
@@ -36,6 +37,15 @@ Values values_of(MPI_Datatype type) {
   if (type == MPI_WCHAR) return one(wide_value);
   if (type == MPI_LONG_DOUBLE) return one(long_double_value);
   if (type == MPI_C_LONG_DOUBLE_COMPLEX) return two(long_double_value, long_double_value);
+#ifdef MPI_CXX_LONG_DOUBLE_COMPLEX
+  if (type == MPI_CXX_LONG_DOUBLE_COMPLEX) return two(long_double_value, long_double_value);
+#endif
+#ifdef MPI_2COMPLEX
+  if (type == MPI_2COMPLEX) return four(plain(sizeof(float)));
+#endif
+#ifdef MPI_2DOUBLE_COMPLEX
+  if (type == MPI_2DOUBLE_COMPLEX) return four(plain(sizeof(double)));
+#endif
   if (type == MPI_FLOAT_INT) return two(plain(sizeof(float)), index_value);
   if (type == MPI_DOUBLE_INT) return two(plain(sizeof(double)), index_value);
   if (type == MPI_LONG_INT) return two(long_value, index_value);
@@ -43,9 +53,23 @@ Values values_of(MPI_Datatype type) {
   if (type == MPI_LONG_DOUBLE_INT) return two(long_double_value, index_value);
   MPI_Count size = 0;
   PMPI_Type_size_x(type, &size);
-  for (MPI_Datatype pair : {MPI_2INT, MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_COMPLEX, MPI_DOUBLE_COMPLEX,
-                            MPI_COMPLEX8, MPI_COMPLEX16, MPI_COMPLEX32, MPI_2REAL, MPI_2DOUBLE_PRECISION,
-                            MPI_2INTEGER})
+  for (MPI_Datatype pair : {
+           MPI_2INT,
+           MPI_C_FLOAT_COMPLEX,
+           MPI_C_DOUBLE_COMPLEX,
+           MPI_COMPLEX,
+           MPI_DOUBLE_COMPLEX,
+           MPI_COMPLEX8,
+           MPI_COMPLEX16,
+           MPI_COMPLEX32,
+           MPI_2REAL,
+           MPI_2DOUBLE_PRECISION,
+           MPI_2INTEGER,
+#ifdef MPI_CXX_FLOAT_COMPLEX
+           MPI_CXX_FLOAT_COMPLEX,
+           MPI_CXX_DOUBLE_COMPLEX,
+#endif
+       })
     if (type == pair && pair != MPI_DATATYPE_NULL) return two(plain(size / 2), plain(size / 2));
   int numbers = 0;
   int addresses = 0;
@@ -147,13 +171,15 @@ int64_t size_in_external32(MPI_Datatype predefined) {
   return size;
 }
 
-int64_t to_external32(const std::vector<Element>& elements, const char* native, char* external, int64_t bytes) {
+int64_t to_external32(const std::vector<Element>& elements, const char* native, char* external,
+                      int64_t bytes) {
   return each_value(elements, bytes, [&](const Value& value, int64_t from, int64_t to) {
     out(value, native + from, external + to);
   });
 }
 
-int64_t from_external32(const std::vector<Element>& elements, char* native, const char* external, int64_t bytes) {
+int64_t from_external32(const std::vector<Element>& elements, char* native, const char* external,
+                        int64_t bytes) {
   return each_value(elements, bytes, [&](const Value& value, int64_t to, int64_t from) {
     in(value, native + to, external + from);
   });

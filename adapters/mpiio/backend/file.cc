@@ -1,52 +1,55 @@
 #include "mpiio/backend/file.h"
 
 #include <algorithm>
-#include <array>
+#include <mutex>
+#include <unordered_map>
 
 #include "mpiio/backend/walk.h"
 
 namespace mpiio {
 namespace {
 
-// Open files by handle. Found without a lock: a place is written under one, and its key last.
-struct Place {
-  std::atomic<MPI_File> handle{};
-  std::atomic<File*> file{nullptr};
-};
-constexpr size_t places = 4096;
-constinit std::array<Place, places> table;
 std::mutex table_lock;
-std::atomic<size_t> used{0};  // places from here on have never been used
+std::unordered_map<uintptr_t, File*>& table() {
+  static auto* all =
+      new std::unordered_map<uintptr_t, File*>;  // files may be used until the very end
+  return *all;
+}
+// Of the table: what a thread has found holds until it changes.
+std::atomic<uint64_t> version{1};
+
+struct Found {
+  uint64_t version;
+  uintptr_t handle;
+  File* file;
+};
+thread_local Found last = {0, 0, nullptr};
+
+uintptr_t key_of(MPI_File handle) { return reinterpret_cast<uintptr_t>(handle); }
 
 }  // namespace
 
 File* find_file(MPI_File handle) {
-  const size_t end = used.load(std::memory_order_acquire);
-  for (size_t i = 0; i < end; ++i) {
-    if (table[i].handle.load(std::memory_order_acquire) == handle)
-      return table[i].file.load(std::memory_order_relaxed);
-  }
-  return nullptr;
+  const uint64_t now = version.load(std::memory_order_acquire);
+  const uintptr_t key = key_of(handle);
+  if (last.version == now && last.handle == key) [[likely]]
+    return last.file;
+  const std::lock_guard guard(table_lock);
+  const auto found = table().find(key);
+  last = {version.load(), key, found == table().end() ? nullptr : found->second};
+  return last.file;
 }
 
 void add_file(File* file) {
   const std::lock_guard guard(table_lock);
-  size_t at = 0;
-  while (at < used && table[at].file.load() != nullptr) ++at;
-  if (at == places) return;
-  table[at].file.store(file);
-  table[at].handle.store(file->handle, std::memory_order_release);
-  if (at == used) used.store(at + 1, std::memory_order_release);
+  table()[key_of(file->handle)] = file;
+  version.fetch_add(1);
 }
 
 void remove_file(MPI_File handle) {
   const std::lock_guard guard(table_lock);
-  for (size_t i = 0; i < used; ++i) {
-    if (table[i].handle.load() != handle || table[i].file.load() == nullptr) continue;
-    table[i].handle.store(MPI_File{});
-    table[i].file.store(nullptr);
-    return;
-  }
+  table().erase(key_of(handle));
+  version.fetch_add(1);
 }
 
 int64_t View::place_of(int64_t stream) const {
@@ -57,11 +60,15 @@ int64_t View::place_of(int64_t stream) const {
 int64_t View::stream_below(int64_t end) const {
   if (end <= displacement) return 0;
   if (dense) return end - displacement;
+  if (layout->size == 0) return 0;
+  // Tiles that do not go on: all lie in the same place.
+  if (layout->extent <= 0) return layout->size;
   const int64_t tile = (end - displacement) / layout->extent;
   // Of the tiles around that one, whose pieces may lie outside their extent.
   int64_t first = tile;
   for (const Run& run : layout->runs) {
-    const int64_t last_byte = run.offset + (run.count - 1) * std::max<int64_t>(run.stride, 0) + run.length;
+    const int64_t last_byte =
+        run.offset + (run.count - 1) * std::max<int64_t>(run.stride, 0) + run.length;
     first = std::min(first, (end - displacement - last_byte) / layout->extent - 1);
   }
   first = std::max<int64_t>(first, 0);

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "mpiio/backend/layout.h"
@@ -23,7 +22,7 @@ struct View {
   int64_t displacement = 0;
   MPI_Datatype etype = MPI_BYTE;
   MPI_Datatype filetype = MPI_BYTE;
-  int64_t etype_size = 1;                // in memory
+  int64_t etype_size = 1;  // in memory
   int64_t etype_size_in_file = 1;
   std::shared_ptr<const Layout> layout;  // of the filetype, in the file
   std::string representation_name = "native";
@@ -44,11 +43,12 @@ struct Shared {
   // The shared file pointer, in etypes: of the view that is in force, and of those before and after it, so that a
   // rank may set the next one to 0 before the others have done with this one.
   std::atomic<int64_t> pointers[3];
-  std::atomic<uint32_t> atomic_lock;
+  std::atomic<int> atomic_owner;  // the process whose turn it is, in atomic mode; 0: nobody's
 };
 
 struct File {
-  std::string path;
+  std::string path;      // as the program called it
+  std::string absolute;  // the program may change its directory
   MPI_File handle = MPI_FILE_NULL;
   MPI_Comm comm = MPI_COMM_NULL;  // ours alone
   int rank = 0;
@@ -57,7 +57,6 @@ struct File {
   cairn_file* file = nullptr;
   View view;
   std::atomic<int64_t> pointer{0};  // the individual one, in etypes
-  std::mutex pointer_lock;
   Shared* shared = nullptr;
   uint32_t views = 0;  // that have been set: the same on all ranks
   bool atomic = false;

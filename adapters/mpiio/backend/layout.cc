@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <mutex>
 
 #include "mpiio/backend/collector.h"
 #include "mpiio/backend/contents.h"
@@ -56,8 +57,9 @@ Layout distributed(const Layout& inner, const Dimension& d) {
   if (d.distribution == MPI_DISTRIBUTE_NONE || d.processes == 1) {
     rows.repeat(inner, 0, d.size, extent);
   } else if (d.distribution == MPI_DISTRIBUTE_BLOCK) {
-    const int64_t block =
-        d.argument == MPI_DISTRIBUTE_DFLT_DARG ? (d.size + d.processes - 1) / d.processes : d.argument;
+    const int64_t block = d.argument == MPI_DISTRIBUTE_DFLT_DARG
+                              ? (d.size + d.processes - 1) / d.processes
+                              : d.argument;
     const int64_t from = std::min(d.size, d.rank * block);
     rows.repeat(inner, from * extent, std::min(block, d.size - from), extent);
   } else {
@@ -95,11 +97,14 @@ void darray(const Contents& made, const Parts& part, Collector& collector) {
 
 // Blocks of one type: `length(i)` of them at byte `place(i)`.
 template <typename Length, typename Place>
-void blocks(const Layout& type, int64_t count, const Length& length, const Place& place, Collector& collector) {
-  for (size_t i = 0; i < static_cast<size_t>(count); ++i) collector.add_block(type, place(i), length(i));
+void blocks(const Layout& type, int64_t count, const Length& length, const Place& place,
+            Collector& collector) {
+  for (size_t i = 0; i < static_cast<size_t>(count); ++i)
+    collector.add_block(type, place(i), length(i));
 }
 
-void vector(const Layout& type, int64_t count, int64_t length, int64_t stride, Collector& collector) {
+void vector(const Layout& type, int64_t count, int64_t length, int64_t stride,
+            Collector& collector) {
   Collector block;
   block.add_block(type, 0, length);
   collector.repeat(block.take(), 0, count, stride);
@@ -133,16 +138,20 @@ bool construct(const Contents& made, const Parts& part, Collector& collector) {
       vector(type, n[0], n[1], a[0], collector);
       break;
     case MPI_COMBINER_INDEXED:
-      blocks(type, n[0], each, [&](size_t i) { return n[1 + count + i] * type.extent; }, collector);
+      blocks(
+          type, n[0], each, [&](size_t i) { return n[1 + count + i] * type.extent; }, collector);
       break;
     case MPI_COMBINER_HINDEXED:
-      blocks(type, n[0], each, [&](size_t i) { return a[i]; }, collector);
+      blocks(
+          type, n[0], each, [&](size_t i) { return a[i]; }, collector);
       break;
     case MPI_COMBINER_INDEXED_BLOCK:
-      blocks(type, n[0], same, [&](size_t i) { return n[2 + i] * type.extent; }, collector);
+      blocks(
+          type, n[0], same, [&](size_t i) { return n[2 + i] * type.extent; }, collector);
       break;
     case MPI_COMBINER_HINDEXED_BLOCK:
-      blocks(type, n[0], same, [&](size_t i) { return a[i]; }, collector);
+      blocks(
+          type, n[0], same, [&](size_t i) { return a[i]; }, collector);
       break;
     case MPI_COMBINER_SUBARRAY:
       subarray(made, part, collector);
@@ -182,7 +191,8 @@ bool add_pair(MPI_Datatype datatype, Collector& collector) {
   if (datatype == MPI_SHORT_INT) return pair(sizeof(short), offsetof(Short, index));
   if (datatype == MPI_LONG_INT) return pair(sizeof(long), offsetof(Long, index));
   if (datatype == MPI_DOUBLE_INT) return pair(sizeof(double), offsetof(Double, index));
-  if (datatype == MPI_LONG_DOUBLE_INT) return pair(sizeof(long double), offsetof(LongDouble, index));
+  if (datatype == MPI_LONG_DOUBLE_INT)
+    return pair(sizeof(long double), offsetof(LongDouble, index));
   return false;
 }
 
@@ -225,6 +235,11 @@ int layout_key() {
 std::shared_ptr<const Layout> layout_of(MPI_Datatype datatype) {
   void* attribute = nullptr;
   int found = 0;
+  PMPI_Type_get_attr(datatype, layout_key(), &attribute, &found);
+  if (found != 0) return *static_cast<std::shared_ptr<const Layout>*>(attribute);
+  // One thread makes it: a second attribute would take the first one from under who is looking at it.
+  static std::recursive_mutex making;
+  const std::lock_guard guard(making);
   PMPI_Type_get_attr(datatype, layout_key(), &attribute, &found);
   if (found != 0) return *static_cast<std::shared_ptr<const Layout>*>(attribute);
   auto layout = make_layout(datatype);

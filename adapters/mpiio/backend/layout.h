@@ -25,10 +25,10 @@ struct Run {
 
 struct Layout {
   std::vector<Run> runs;
-  int64_t size = 0;    // bytes of data
-  int64_t lb = 0;      // lower bound and extent, as MPI_Type_get_extent says
+  int64_t size = 0;  // bytes of data
+  int64_t lb = 0;    // lower bound and extent, as MPI_Type_get_extent says
   int64_t extent = 0;
-  bool known = true;   // false: it was made in a way that is not known here
+  bool known = true;  // false: it was made in a way that is not known here
   // One piece from the lower bound to the upper: n of them are one piece, too.
   [[nodiscard]] bool is_dense() const {
     return runs.size() == 1 && runs[0].count == 1 && runs[0].length == extent;

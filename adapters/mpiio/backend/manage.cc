@@ -51,11 +51,14 @@ bool overlaps(const Layout& layout) {
 }
 
 // Fills in what the types and the representation say.
-int make_view(const File& file, MPI_Datatype etype, MPI_Datatype filetype, const char* name, View* view) {
-  const auto refuse = [&](int error_class, const char* why) { return error(error_class, file.path + ": " + why); };
+int make_view(const File& file, MPI_Datatype etype, MPI_Datatype filetype, const char* name,
+              View* view) {
+  const auto refuse = [&](int error_class, const char* why) {
+    return error(error_class, file.path + ": " + why);
+  };
   if (etype == MPI_DATATYPE_NULL || filetype == MPI_DATATYPE_NULL)
     return refuse(MPI_ERR_TYPE, "a view needs an etype and a filetype");
-  if (!find_representation(name, &view->representation))
+  if (name == nullptr || !find_representation(name, &view->representation))
     return refuse(MPI_ERR_UNSUPPORTED_DATAREP, "its data representation is not known");
   view->representation_name = name;
   view->etype_size = layout_of(etype)->size;
@@ -67,7 +70,8 @@ int make_view(const File& file, MPI_Datatype etype, MPI_Datatype filetype, const
     view->etype_size_in_file = layout_in_file(etype, size).size;
     view->layout = std::make_shared<Layout>(layout_in_file(filetype, size));
   }
-  if (!view->layout->known) return refuse(MPI_ERR_TYPE, "the filetype was made in a way that is not known");
+  if (!view->layout->known)
+    return refuse(MPI_ERR_TYPE, "the filetype was made in a way that is not known");
   if (view->etype_size_in_file == 0 || view->layout->size % view->etype_size_in_file != 0)
     return refuse(MPI_ERR_IO, "the filetype is no whole number of etypes");
   int64_t last = 0;
@@ -85,7 +89,8 @@ int make_view(const File& file, MPI_Datatype etype, MPI_Datatype filetype, const
 }
 
 int move_to(const File& file, int64_t base, MPI_Offset offset, int64_t* target) {
-  if (base + offset < 0) return error(MPI_ERR_ARG, file.path + ": seek before the beginning of the view");
+  if (base + offset < 0)
+    return error(MPI_ERR_ARG, file.path + ": seek before the beginning of the view");
   *target = base + offset;
   return MPI_SUCCESS;
 }
@@ -94,7 +99,8 @@ int move_to(const File& file, int64_t base, MPI_Offset offset, int64_t* target) 
 int end_of(const File& file, int64_t* etypes) {
   int64_t size = 0;
   if (const int code = size_of(file, &size); code != MPI_SUCCESS) return code;
-  *etypes = (file.view.stream_below(size) + file.view.etype_size_in_file - 1) / file.view.etype_size_in_file;
+  *etypes = (file.view.stream_below(size) + file.view.etype_size_in_file - 1) /
+            file.view.etype_size_in_file;
   return MPI_SUCCESS;
 }
 
@@ -124,7 +130,9 @@ void take_hints(File& file, MPI_Info info) {
 
 mode_t file_mode(const File& file) {
   const auto hint = file.hints.find("file_perm");
-  return hint == file.hints.end() ? 0666 : static_cast<mode_t>(std::strtoul(hint->second.c_str(), nullptr, 8) & 0777);
+  return hint == file.hints.end()
+             ? 0666
+             : static_cast<mode_t>(std::strtoul(hint->second.c_str(), nullptr, 8) & 0777);
 }
 
 void free_types(View& view) {
@@ -136,13 +144,16 @@ namespace serve {
 
 int File_set_size(File& file, MPI_File, MPI_Offset size) {
   if (size < 0) return error(MPI_ERR_ARG, file.path + ": the size is negative");
-  if (!writable(file)) return error(MPI_ERR_READ_ONLY, file.path + ": it was opened for reading only");
-  return by_one(file, "set size", [&] { return host->engine->truncate(file.file, static_cast<uint64_t>(size)); });
+  if (!writable(file))
+    return error(MPI_ERR_READ_ONLY, file.path + ": it was opened for reading only");
+  return by_one(file, "set size",
+                [&] { return host->engine->truncate(file.file, static_cast<uint64_t>(size)); });
 }
 
 int File_preallocate(File& file, MPI_File, MPI_Offset size) {
   if (size < 0) return error(MPI_ERR_ARG, file.path + ": the size is negative");
-  if (!writable(file)) return error(MPI_ERR_READ_ONLY, file.path + ": it was opened for reading only");
+  if (!writable(file))
+    return error(MPI_ERR_READ_ONLY, file.path + ": it was opened for reading only");
   return by_one(file, "preallocate", [&] {
     return size == 0 ? 0 : host->engine->allocate(file.file, 0, 0, static_cast<uint64_t>(size));
   });
@@ -155,7 +166,9 @@ int File_get_size(File& file, MPI_File, MPI_Offset* size) {
   return code;
 }
 
-int File_get_group(File& file, MPI_File, MPI_Group* group) { return PMPI_Comm_group(file.comm, group); }
+int File_get_group(File& file, MPI_File, MPI_Group* group) {
+  return PMPI_Comm_group(file.comm, group);
+}
 
 int File_get_amode(File& file, MPI_File, int* amode) {
   *amode = file.amode;
@@ -173,13 +186,14 @@ int File_get_info(File& file, MPI_File, MPI_Info* info) {
   return MPI_SUCCESS;
 }
 
-int File_set_view(File& file, MPI_File, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
-                  const char* representation, MPI_Info info) {
+int File_set_view(File& file, MPI_File, MPI_Offset displacement, MPI_Datatype etype,
+                  MPI_Datatype filetype, const char* representation, MPI_Info info) {
   const bool here = displacement == MPI_DISPLACEMENT_CURRENT;
   View view;
   int code = MPI_SUCCESS;
   if (here != ((file.amode & MPI_MODE_SEQUENTIAL) != 0))
-    code = error(MPI_ERR_ARG, file.path + ": MPI_DISPLACEMENT_CURRENT belongs to MPI_MODE_SEQUENTIAL");
+    code =
+        error(MPI_ERR_ARG, file.path + ": MPI_DISPLACEMENT_CURRENT belongs to MPI_MODE_SEQUENTIAL");
   else if (!here && displacement < 0)
     code = error(MPI_ERR_ARG, file.path + ": the view's displacement is negative");
   if (code == MPI_SUCCESS) code = make_view(file, etype, filetype, representation, &view);
@@ -189,7 +203,8 @@ int File_set_view(File& file, MPI_File, MPI_Offset displacement, MPI_Datatype et
     free_types(view);
     return code;
   }
-  view.displacement = here ? file.view.place_of(file.view.stream_of(file.shared_pointer())) : displacement;
+  view.displacement =
+      here ? file.view.place_of(file.view.stream_of(file.shared_pointer())) : displacement;
   free_types(file.view);
   file.view = view;
   ++file.views;
@@ -198,8 +213,8 @@ int File_set_view(File& file, MPI_File, MPI_Offset displacement, MPI_Datatype et
   return MPI_SUCCESS;
 }
 
-int File_get_view(File& file, MPI_File, MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype,
-                  char* representation) {
+int File_get_view(File& file, MPI_File, MPI_Offset* displacement, MPI_Datatype* etype,
+                  MPI_Datatype* filetype, char* representation) {
   *displacement = file.view.displacement;
   *etype = own(file.view.etype);
   *filetype = own(file.view.filetype);
@@ -211,7 +226,8 @@ int File_get_view(File& file, MPI_File, MPI_Offset* displacement, MPI_Datatype* 
 
 int File_seek(File& file, MPI_File, MPI_Offset offset, int whence) {
   if ((file.amode & MPI_MODE_SEQUENTIAL) != 0)
-    return error(MPI_ERR_UNSUPPORTED_OPERATION, file.path + ": it was opened with MPI_MODE_SEQUENTIAL");
+    return error(MPI_ERR_UNSUPPORTED_OPERATION,
+                 file.path + ": it was opened with MPI_MODE_SEQUENTIAL");
   int64_t target = 0;
   const int code = seek(file, file.pointer, offset, whence, &target);
   if (code == MPI_SUCCESS) file.pointer = target;
@@ -238,7 +254,9 @@ int File_seek_shared(File& file, MPI_File, MPI_Offset offset, int whence) {
     if (code == MPI_SUCCESS) file.shared_pointer() = target;
   }
   PMPI_Bcast(&code, 1, MPI_INT, 0, file.comm);
-  return file.rank == 0 || code == MPI_SUCCESS ? code : error(code, file.path + ": seek of the shared pointer");
+  return file.rank == 0 || code == MPI_SUCCESS
+             ? code
+             : error(code, file.path + ": seek of the shared pointer");
 }
 
 int File_get_position_shared(File& file, MPI_File, MPI_Offset* offset) {
@@ -246,13 +264,14 @@ int File_get_position_shared(File& file, MPI_File, MPI_Offset* offset) {
   return MPI_SUCCESS;
 }
 
-int File_get_type_extent(File& file, MPI_File, MPI_Datatype datatype, MPI_Aint* extent) {
-  if (datatype == MPI_DATATYPE_NULL) return error(MPI_ERR_TYPE, file.path + ": the datatype is null");
-  if (file.view.representation == nullptr) {
-    MPI_Aint lb = 0;
-    return PMPI_Type_get_extent(datatype, &lb, extent);
-  }
-  *extent = layout_in_file(datatype, [&](MPI_Datatype type) { return file.view.representation->size(type); }).extent;
+int type_extent(const File& file, MPI_Datatype datatype, int64_t* extent) {
+  if (datatype == MPI_DATATYPE_NULL)
+    return error(MPI_ERR_TYPE, file.path + ": the datatype is null");
+  const Representation* representation = file.view.representation.get();
+  *extent = representation == nullptr ? layout_of(datatype)->extent
+                                      : layout_in_file(datatype, [&](MPI_Datatype type) {
+                                          return representation->size(type);
+                                        }).extent;
   return MPI_SUCCESS;
 }
 

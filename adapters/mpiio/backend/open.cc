@@ -1,9 +1,11 @@
 // Opening, closing and deleting.
 #include <fcntl.h>
+#include <strings.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 
@@ -29,7 +31,9 @@ int check_amode(const std::string& path, int amode) {
 }
 
 int flags_of(int amode, bool creator) {
-  int flags = (amode & MPI_MODE_RDONLY) != 0 ? O_RDONLY : (amode & MPI_MODE_WRONLY) != 0 ? O_WRONLY : O_RDWR;
+  int flags = (amode & MPI_MODE_RDONLY) != 0   ? O_RDONLY
+              : (amode & MPI_MODE_WRONLY) != 0 ? O_WRONLY
+                                               : O_RDWR;
   if (creator && (amode & MPI_MODE_CREATE) != 0) flags |= O_CREAT;
   if (creator && (amode & MPI_MODE_EXCL) != 0) flags |= O_EXCL;
   return flags | O_CLOEXEC;
@@ -37,6 +41,8 @@ int flags_of(int amode, bool creator) {
 
 // Opens it through the POSIX adapter, which knows what is covered, and borrows the open file.
 int open_here(File& file, int flags, mode_t mode) {
+  if (!host->engine->covers(file.path.c_str()))
+    return error(MPI_ERR_BAD_FILE, file.path + ": it does not lie below the covered directory");
   const int fd = ::open(file.path.c_str(), flags, mode);
   if (fd < 0) return system_error(errno, "open", file.path);
   file.file = host->engine->file_of(fd);
@@ -104,7 +110,8 @@ Opened open_first(File& file, int* shared) {
 }
 
 int open_other(File& file, const Opened& opened, int* shared) {
-  if (opened.code != MPI_SUCCESS) return error(opened.code, file.path + ": rank 0 could not open it");
+  if (opened.code != MPI_SUCCESS)
+    return error(opened.code, file.path + ": rank 0 could not open it");
   *shared = ::open(opened.shared.text, O_RDWR | O_CLOEXEC);
   if (*shared < 0)
     return error(MPI_ERR_UNSUPPORTED_OPERATION,
@@ -131,9 +138,33 @@ int open_all(File& file, MPI_Info info) {
     file.pointer = static_cast<int64_t>(st.size);
     if (file.rank == 0) file.shared_pointer() = static_cast<int64_t>(st.size);
   }
+  // What the program holds: of this process alone, so nobody waits.
+  if (code == MPI_SUCCESS)
+    code = real::File_open[kPmpi](MPI_COMM_SELF, shadow_path, MPI_MODE_RDWR, MPI_INFO_NULL,
+                                  &file.handle);
   code = agree(file.comm, code);
   if (file.rank == 0 && opened.shared.text[0] != '\0') ::unlink(opened.shared.text);
   return code;
+}
+
+}  // namespace
+
+namespace {
+
+// ROMIO takes the name of a file system before the file's.
+const char* without_file_system(const char* filename) {
+#ifdef MPICH_VERSION
+  for (const char* name : {"ufs:", "nfs:", "xfs:", "lustre:", "gpfs:", "panfs:", "pvfs2:", "daos:",
+                           "gfs:", "im:", "testfs:", "quobyte:"})
+    if (strncasecmp(filename, name, std::strlen(name)) == 0) return filename + std::strlen(name);
+#endif
+  return filename;
+}
+
+std::string absolute_of(const std::string& path) {
+  char here[PATH_MAX];
+  return path[0] == '/' || ::getcwd(here, sizeof here) == nullptr ? path
+                                                                  : std::string(here) + "/" + path;
 }
 
 }  // namespace
@@ -144,8 +175,8 @@ bool is_covered(const char* filename, std::string* path) {
     return true;
   }
   // What is there, or the directory that it would be made in, must be one of ours.
-  *path = filename;
-  return host->engine->covers(filename) != 0;
+  *path = without_file_system(filename);
+  return host->engine->covers(path->c_str());
 }
 
 namespace serve {
@@ -157,13 +188,17 @@ int File_open(MPI_Comm comm, const std::string& path, int amode, MPI_Info info, 
   auto* file = new File;
   file->path = path;
   file->amode = amode;
-  PMPI_Comm_dup(comm, &file->comm);
+  file->absolute = absolute_of(path);
+  if (PMPI_Comm_dup(comm, &file->comm) != MPI_SUCCESS || file->comm == MPI_COMM_NULL) {
+    file->comm = MPI_COMM_NULL;
+    release(file);
+    return error(MPI_ERR_NO_MEM, path + ": the MPI can make no more communicators");
+  }
   PMPI_Comm_rank(file->comm, &file->rank);
   PMPI_Comm_size(file->comm, &file->ranks);
-  int code = open_all(*file, info);
-  if (code == MPI_SUCCESS)
-    code = real::File_open[kPmpi](MPI_COMM_SELF, shadow_path, MPI_MODE_RDWR, MPI_INFO_NULL, &file->handle);
+  const int code = open_all(*file, info);
   if (code != MPI_SUCCESS) {
+    if (file->handle != MPI_FILE_NULL) real::File_close[kPmpi](&file->handle);
     release(file);
     return code;
   }
@@ -177,11 +212,11 @@ int File_close(File& file, MPI_File* closed) {
   PMPI_Barrier(file.comm);
   int code = MPI_SUCCESS;
   if ((file.amode & MPI_MODE_DELETE_ON_CLOSE) != 0) {
-    if (file.rank == 0 && ::unlink(file.path.c_str()) != 0) code = system_error(errno, "delete", file.path);
+    if (file.rank == 0 && ::unlink(file.absolute.c_str()) != 0)
+      code = system_error(errno, "delete", file.path);
     PMPI_Bcast(&code, 1, MPI_INT, 0, file.comm);
   }
   remove_file(*closed);
-  // Of this process alone, so nobody waits.
   const int closing = real::File_close[kPmpi](closed);
   release(&file);
   return code != MPI_SUCCESS ? code : closing;

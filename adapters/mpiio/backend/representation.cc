@@ -1,5 +1,7 @@
 #include "mpiio/backend/representation.h"
 
+#include <strings.h>
+
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -16,7 +18,9 @@ namespace {
 
 class External32 : public Representation {
  public:
-  [[nodiscard]] int64_t size(MPI_Datatype predefined) const override { return size_in_external32(predefined); }
+  [[nodiscard]] int64_t size(MPI_Datatype predefined) const override {
+    return size_in_external32(predefined);
+  }
 
   int write(const void* buffer, MPI_Datatype datatype, int64_t skip, int64_t items, char* file,
             int64_t bytes) const override {
@@ -27,8 +31,8 @@ class External32 : public Representation {
     return MPI_SUCCESS;
   }
 
-  int read(void* buffer, MPI_Datatype datatype, int64_t skip, int64_t items, const char* file, int64_t bytes,
-           int64_t* got) const override {
+  int read(void* buffer, MPI_Datatype datatype, int64_t skip, int64_t items, const char* file,
+           int64_t bytes, int64_t* got) const override {
     const auto layout = layout_of(datatype);
     std::vector<char> native(static_cast<size_t>(items * layout->size));
     *got = from_external32(elements_of(datatype), native.data(), file, bytes);
@@ -59,8 +63,8 @@ class Registered : public Representation {
     return write_(const_cast<void*>(buffer), datatype, static_cast<int>(items), file, skip, extra_);
   }
 
-  int read(void* buffer, MPI_Datatype datatype, int64_t skip, int64_t items, const char* file, int64_t bytes,
-           int64_t* got) const override {
+  int read(void* buffer, MPI_Datatype datatype, int64_t skip, int64_t items, const char* file,
+           int64_t bytes, int64_t* got) const override {
     const auto layout = layout_of(datatype);
     if (read_ == nullptr) {
       scatter(*layout, buffer, skip * layout->size, file, bytes);
@@ -93,22 +97,29 @@ std::map<std::string, std::shared_ptr<const Representation>>& registry() {
 
 bool find_representation(const std::string& name, std::shared_ptr<const Representation>* found) {
   const std::lock_guard guard(registry_lock);
-  const auto at = registry().find(name);
+  auto at = registry().find(name);
+  // The standard's own are also written in capitals (ROMIO takes them so).
+  for (const char* standard : {"native", "internal", "external32"})
+    if (strcasecmp(name.c_str(), standard) == 0) at = registry().find(standard);
   if (at == registry().end()) return false;
   *found = at->second;
   return true;
 }
 
 int register_representation(const char* name, MPI_Datarep_conversion_function* read,
-                            MPI_Datarep_conversion_function* write, MPI_Datarep_extent_function* extent,
-                            void* extra) {
+                            MPI_Datarep_conversion_function* write,
+                            MPI_Datarep_extent_function* extent, void* extra) {
   if (std::strlen(name) >= MPI_MAX_DATAREP_STRING)
-    return error(MPI_ERR_ARG, "the name of a data representation is longer than MPI_MAX_DATAREP_STRING");
-  if (extent == nullptr) return error(MPI_ERR_ARG, std::string(name) + ": a data representation needs its extents");
+    return error(MPI_ERR_ARG,
+                 "the name of a data representation is longer than MPI_MAX_DATAREP_STRING");
+  if (extent == nullptr)
+    return error(MPI_ERR_ARG, std::string(name) + ": a data representation needs its extents");
   const std::lock_guard guard(registry_lock);
-  const bool made = registry().try_emplace(name, std::make_shared<Registered>(read, write, extent, extra)).second;
+  const bool made =
+      registry().try_emplace(name, std::make_shared<Registered>(read, write, extent, extra)).second;
   return made ? MPI_SUCCESS
-              : error(MPI_ERR_DUP_DATAREP, std::string(name) + ": there is a data representation of this name");
+              : error(MPI_ERR_DUP_DATAREP,
+                      std::string(name) + ": there is a data representation of this name");
 }
 
 }  // namespace mpiio

@@ -17,18 +17,18 @@ class Representation {
   // Bytes of a predefined type in the file.
   [[nodiscard]] virtual int64_t size(MPI_Datatype predefined) const = 0;
   // Makes `bytes` bytes of the file from items of `datatype` at `buffer`, the first `skip` left out.
-  virtual int write(const void* buffer, MPI_Datatype datatype, int64_t skip, int64_t items, char* file,
-                    int64_t bytes) const = 0;
+  virtual int write(const void* buffer, MPI_Datatype datatype, int64_t skip, int64_t items,
+                    char* file, int64_t bytes) const = 0;
   // The other way; the bytes need not be whole items at the end of a file. `*got`: bytes of data in memory.
-  virtual int read(void* buffer, MPI_Datatype datatype, int64_t skip, int64_t items, const char* file, int64_t bytes,
-                   int64_t* got) const = 0;
+  virtual int read(void* buffer, MPI_Datatype datatype, int64_t skip, int64_t items,
+                   const char* file, int64_t bytes, int64_t* got) const = 0;
 };
 
 // "native" and "internal" are known and null. False: there is none of this name.
 bool find_representation(const std::string& name, std::shared_ptr<const Representation>* found);
 
 int register_representation(const char* name, MPI_Datarep_conversion_function* read,
-                            MPI_Datarep_conversion_function* write, MPI_Datarep_extent_function* extent,
-                            void* extra);
+                            MPI_Datarep_conversion_function* write,
+                            MPI_Datarep_extent_function* extent, void* extra);
 
 }  // namespace mpiio

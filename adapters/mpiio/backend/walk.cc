@@ -8,8 +8,9 @@ Walk::Walk(const Layout& layout, int64_t origin, int64_t skip) : layout_(layout)
   if (layout.size == 0) return;
   tile_ += skip / layout.size * layout.extent;
   const int64_t within = skip % layout.size;
-  const auto after = std::upper_bound(layout.runs.begin(), layout.runs.end(), within,
-                                      [](int64_t bytes, const Run& run) { return bytes < run.before; });
+  const auto after =
+      std::upper_bound(layout.runs.begin(), layout.runs.end(), within,
+                       [](int64_t bytes, const Run& run) { return bytes < run.before; });
   enter_run(static_cast<size_t>(after - layout.runs.begin()) - 1);
   const Run& run = layout.runs[run_];
   const int64_t in_run = within - run.before;

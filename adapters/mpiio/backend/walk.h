@@ -20,7 +20,7 @@ class Walk {
  private:
   void enter_run(size_t run);
   const Layout& layout_;
-  int64_t tile_;    // where this repetition's zero lies
+  int64_t tile_;  // where this repetition's zero lies
   size_t run_ = 0;
   int64_t piece_ = 0;  // of the run
   int64_t at_ = 0;
