@@ -106,10 +106,10 @@ void FileSystem::recover_lane(uint32_t lane) {
   if (drop_lane(*this, lane)) pool.store(pool.state->sweep, 1);
 }
 
-// The caller has announced itself, and may be what another one waits for: not for long (try_again in
-// fill_ahead.h waits).
+// The caller has announced itself, and may be what another one waits for: who can begin again from outside does so
+// afterwards (try_again in fill_ahead.h). Not all calls can, so that the wait is long here as well.
 bool FileSystem::reclaim_everything(LocalSeat& seat) {
-  constexpr int patience_ms = 50;
+  constexpr int patience_ms = 1000;
   return reclaim_withheld(*this, seat, patience_ms);
 }
 
