@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "file/attributes.h"
+#include "file/fill_ahead.h"
 #include "file/io.h"
 #include "file/pins.h"
 #include "file/reclaim.h"
@@ -198,12 +199,9 @@ Status cut_range(FileSystem& fs, LocalSeat& seat, const Map& map, Range range,
 
 }  // namespace
 
-Status truncate(FileSystem& fs, const Map& map, uint64_t size) {
-  if (size > max_file_size)
-    return fail(EFBIG, "inode %llu: size %llu is beyond the largest file",
-                static_cast<unsigned long long>(map.number), static_cast<unsigned long long>(size));
-  if ((map.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr)
-    CAIRN_TRY(fs.lower->stage(map.number, size == 0));
+namespace {
+
+Status truncate_once(FileSystem& fs, const Map& map, uint64_t size) {
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   {
@@ -230,6 +228,43 @@ Status truncate(FileSystem& fs, const Map& map, uint64_t size) {
   }
   reclaim_some(fs, *seat);
   return Status();
+}
+
+Status punch_once(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size) {
+  pool::SeatGuard seat(fs.pool);
+  if (!seat.ok()) return pool::no_seat(fs.pool);
+  {
+    pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
+    ShapeChange change(fs, *seat, *map.inode, map.number);
+    const uint64_t end = offset + size;
+    const uint64_t first = (offset + block_size - 1) >> block_shift;
+    const uint64_t last = end >> block_shift;
+    // Who has the file mapped sees the hole at once, and what is stored there later is everybody's: the blocks
+    // stay, empty.
+    const bool keep = is_pinned(fs, map.number);
+    if (keep || first > last) {  // or inside one block
+      CAIRN_TRY(zero_mapped(fs, map, offset, end));
+    } else {
+      CAIRN_TRY(zero_mapped(fs, map, offset, first << block_shift));
+      CAIRN_TRY(zero_mapped(fs, map, last << block_shift, end));
+    }
+    pool::Change record(fs.pool, *seat);
+    set_modified(record, map);
+    CAIRN_TRY(cut_range(fs, *seat, map, {first, keep ? first : last}, record));
+  }
+  reclaim_some(fs, *seat);
+  return Status();
+}
+
+}  // namespace
+
+Status truncate(FileSystem& fs, const Map& map, uint64_t size) {
+  if (size > max_file_size)
+    return fail(EFBIG, "inode %llu: size %llu is beyond the largest file",
+                static_cast<unsigned long long>(map.number), static_cast<unsigned long long>(size));
+  if ((map.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr)
+    CAIRN_TRY(fs.lower->stage(map.number, size == 0));
+  return with_room(fs, [&] { return truncate_once(fs, map, size); });
 }
 
 bool free_ahead(FileSystem& fs, LocalSeat& seat, const Map& map, format::OpenFile& open) {
@@ -267,29 +302,7 @@ Status punch(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size) {
     return fail(EINVAL, "inode %llu: no such range", static_cast<unsigned long long>(map.number));
   if ((map.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr)
     CAIRN_TRY(fs.lower->stage(map.number, false));
-  pool::SeatGuard seat(fs.pool);
-  if (!seat.ok()) return pool::no_seat(fs.pool);
-  {
-    pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
-    ShapeChange change(fs, *seat, *map.inode, map.number);
-    const uint64_t end = offset + size;
-    const uint64_t first = (offset + block_size - 1) >> block_shift;
-    const uint64_t last = end >> block_shift;
-    // Who has the file mapped sees the hole at once, and what is stored there later is everybody's: the blocks
-    // stay, empty.
-    const bool keep = is_pinned(fs, map.number);
-    if (keep || first > last) {  // or inside one block
-      CAIRN_TRY(zero_mapped(fs, map, offset, end));
-    } else {
-      CAIRN_TRY(zero_mapped(fs, map, offset, first << block_shift));
-      CAIRN_TRY(zero_mapped(fs, map, last << block_shift, end));
-    }
-    pool::Change record(fs.pool, *seat);
-    set_modified(record, map);
-    CAIRN_TRY(cut_range(fs, *seat, map, {first, keep ? first : last}, record));
-  }
-  reclaim_some(fs, *seat);
-  return Status();
+  return with_room(fs, [&] { return punch_once(fs, map, offset, size); });
 }
 
 }  // namespace cairn::file
