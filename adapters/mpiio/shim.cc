@@ -74,11 +74,11 @@ const KnownMpi* find_mpi() {
   if (self == nullptr || dlinfo(self, RTLD_DI_LINKMAP, &map) != 0) return nullptr;
   for (; map != nullptr; map = map->l_next) {
     const char* file = base_name(map->l_name);
-    for (const KnownMpi& candidate : known) {
-      if (strncmp(file, candidate.library, strlen(candidate.library)) != 0) continue;
+    for (const KnownMpi& one : known) {
+      if (strncmp(file, one.library, strlen(one.library)) != 0) continue;
       // Its symbols become visible to all, as the back end, which is linked to no MPI, needs them.
       mpi = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
-      if (mpi != nullptr) return &candidate;
+      if (mpi != nullptr) return &one;
     }
   }
   return nullptr;
