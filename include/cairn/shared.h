@@ -1,0 +1,125 @@
+/* Files that several nodes write.
+ *
+ * In a job that spans nodes, each node's pool holds a PART of a file: the bytes that the node's processes wrote.
+ * Which node holds which bytes (the SHARE MAP) is agreed at a COMMIT and stands, with the file's size and
+ * attributes, in a small record below the covered directory (`DIR/.cairn/PATH.record`), which all nodes share. Bytes that
+ * nobody wrote come from the file of that name in DIR, if there is one. Writes are local; reads copy
+ * what is here and ask the other nodes for the rest, all pieces of a call at once.
+ *
+ * Nothing here knows how processes talk to each other: who has a message layer (an MPI) fills in the two tables
+ * of functions below. Conventions as in cairn/cairn.h. "Collective": called by all processes of the
+ * group in the same order; all return the same result.
+ *
+ * Guarantees
+ *  - A process sees its own writes at once. Others see them after a commit of the writer and a following commit
+ *    or open of theirs; with cairn_shared_set_immediate as soon as the write returns.
+ *  - A commit is there for everyone or for nobody, whenever processes are killed.
+ *  - Bytes that cannot be reached are an error that names the node, never zeros.
+ */
+#ifndef CAIRN_SHARED_H
+#define CAIRN_SHARED_H
+
+#include "cairn/cairn.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cairn_job cairn_job;
+typedef struct cairn_shared cairn_shared;
+
+/* A node as the job sees it: a pool. Processes with the same uuid are on one node. */
+typedef struct cairn_node {
+  uint8_t uuid[16]; /* of its pool */
+  char host[64];
+  char pool[256]; /* path of the pool, for messages */
+} cairn_node;
+CAIRN_API int cairn_node_describe(cairn_pool* pool, cairn_node* node);
+
+/* One request to the server of a node, and where its reply goes. */
+typedef struct cairn_question {
+  uint32_t node; /* index into the job's nodes */
+  const void* request;
+  size_t size;
+  void* reply;
+  size_t capacity;
+  size_t got; /* [out] bytes of the reply */
+} cairn_question;
+
+/* Sends all questions and waits for all replies. 0 or a negative errno (nothing was answered then). */
+typedef int (*cairn_ask)(void* context, cairn_question* questions, size_t count);
+
+/* Makes this process part of a job on nodes[0..count), itself on nodes[node]. `directory`: the real path of the covered
+ * directory. `token`: a number that all processes of this job have and no other job has. `ask` may be
+ * NULL if count is 1. Parts that no record knows any more are removed. */
+CAIRN_API int cairn_job_open(cairn_pool* pool, const char* directory, const cairn_node* nodes,
+                             uint32_t count, uint32_t node, uint64_t token, cairn_ask ask,
+                             void* context, cairn_job** job);
+CAIRN_API void cairn_job_close(cairn_job* job);
+/* The server's side: answers a request of another node (or of this one). One process of each node does this, always
+ * the same. Fills in `reply` (capacity: cairn_job_reply_capacity()), returns its size. Never fails: an error is
+ * an answer too. May run in a thread of its own beside everything else. */
+CAIRN_API size_t cairn_job_serve(cairn_job* job, const void* request, size_t size, void* reply);
+CAIRN_API size_t cairn_job_reply_capacity(void);
+CAIRN_API size_t cairn_job_request_capacity(void);
+
+/* The processes that have a file open together. `context` is passed to the functions. */
+typedef struct cairn_group {
+  void* context;
+  uint32_t rank;
+  uint32_t ranks;
+  /* Everybody's bytes, to rank 0: there *all (to be freed with free()) holds them in order of rank, and sizes[i]
+   * says how many rank i gave. Elsewhere *all is NULL. */
+  int (*gather)(void* context, const void* bytes, size_t size, void** all, size_t* sizes);
+  /* Rank 0's bytes, to all. */
+  int (*broadcast)(void* context, void* bytes, size_t size);
+} cairn_group;
+
+/* Is there a shared file of this name? `path` is relative to the covered directory, without symbolic
+ * links, "." and "..". 1, 0 or a negative errno. */
+CAIRN_API int cairn_shared_exists(cairn_job* job, const char* path);
+
+/* Collective; path, flags (access mode, O_CREAT, O_EXCL) and mode count on rank 0. `local`: what rank 0's node has
+ * under the name in its pool and nowhere else (written through other calls), or NULL; its bytes become the file's.
+ * Errors: -ENOENT, -EEXIST, -EACCES, -EISDIR, -ENOSPC, -ENAMETOOLONG, ... */
+CAIRN_API int cairn_shared_open(cairn_job* job, const cairn_group* group, const char* path,
+                                int flags, uint32_t mode, cairn_file* local, cairn_shared** shared);
+/* Collective; commits. The handle is gone whatever the result. */
+CAIRN_API int cairn_shared_close(cairn_shared* shared);
+/* Collective: what the group wrote is durable (as far as the pools are) and seen by whoever opens or commits
+ * later; what others committed is seen here. */
+CAIRN_API int cairn_shared_commit(cairn_shared* shared);
+
+/* As cairn_pwrite, but all of it or an error; -ENOSPC is also the result of the group's next commit. */
+CAIRN_API ssize_t cairn_shared_pwrite(cairn_shared* shared, const void* buffer, size_t size,
+                                      uint64_t offset);
+typedef struct cairn_piece {
+  void* buffer;
+  size_t size;
+  uint64_t offset;
+} cairn_piece;
+/* Reads all pieces with one request to each node that holds some of them. Returns how many bytes were read: pieces, and
+ * the last of them, may be cut short at the end of file only. */
+CAIRN_API int64_t cairn_shared_read(cairn_shared* shared, const cairn_piece* pieces, size_t count);
+/* The size, as this process sees it. */
+CAIRN_API int cairn_shared_size(cairn_shared* shared, uint64_t* size);
+/* Collective; commits. */
+CAIRN_API int cairn_shared_truncate(cairn_shared* shared, uint64_t size);
+/* Collective, as a hint is: from now on a write is seen by the group's other processes when it returns, at the price of a
+ * message for each call. Commits. */
+CAIRN_API int cairn_shared_set_immediate(cairn_shared* shared, int on);
+/* Mutual exclusion in the group, for atomic mode. Not recursive. */
+CAIRN_API int cairn_shared_lock(cairn_shared* shared);
+CAIRN_API int cairn_shared_unlock(cairn_shared* shared);
+/* Words that the group shares (which: 0..3), 0 at first. */
+CAIRN_API int cairn_shared_fetch_add(cairn_shared* shared, uint32_t which, int64_t value,
+                                     int64_t* before);
+CAIRN_API int cairn_shared_store(cairn_shared* shared, uint32_t which, int64_t value);
+
+/* Removes the name; the parts follow: here at once, on other nodes when they are told or next join a job. -ENOENT. */
+CAIRN_API int cairn_shared_remove(cairn_job* job, const char* path);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* CAIRN_SHARED_H */

@@ -1,0 +1,74 @@
+// Record: what all nodes know of a shared file. `DIR/.cairn/PATH.record` in the covered directory, which every node
+// sees; written aside and renamed, so that there is an old or a new one. docs/format/record.md says it in words.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "cluster/share_map.h"
+
+namespace cairn::cluster {
+
+using Uuid = std::array<uint8_t, 16>;
+std::string hex_of(const Uuid& uuid);
+
+struct RecordNode {
+  Uuid pool = {};
+  std::string host;
+  std::string path;  // of the pool
+};
+
+// The file of the same name in the covered directory from which bytes come that nobody wrote.
+struct Base {
+  bool exists = false;
+  uint64_t inode = 0;
+  uint64_t size = 0;
+  uint64_t mtime = 0;
+  uint64_t end = 0;  // bytes from here on were cut since
+};
+
+struct Record {
+  Uuid uuid = {};      // names the parts: another life of the same name has another one
+  uint64_t epoch = 0;  // counts commits
+  uint64_t size = 0;
+  uint32_t mode = 0;  // permissions
+  uint32_t uid = 0;
+  uint32_t gid = 0;
+  uint64_t mtime = 0;
+  Base base;
+  std::vector<RecordNode> nodes;
+  ShareMap map;
+
+  // The index of a pool in `nodes`, which it is put into if need be.
+  uint32_t node_of(const RecordNode& node);
+};
+
+std::vector<uint8_t> bytes_of(const Record& record);
+// EUCLEAN if they are no record, EPROTONOSUPPORT if they are one of a later version.
+Result<Record> record_of(const void* bytes, size_t size, const std::string& path);
+
+// Where records and what belongs to them lie, below a covered directory.
+inline constexpr const char* records_directory = ".cairn";
+std::string record_path(const std::string& directory, const std::string& path);
+// A file that is being put together out of its parts, and the mark that a node has put in its own.
+std::string aside_path(const std::string& directory, const std::string& path);
+std::string mark_path(const std::string& directory, const std::string& path, const Uuid& pool);
+
+// ENOENT if there is none.
+Result<Record> read_record(const std::string& directory, const std::string& path);
+// Makes the directories above it too. `exclusive`: EEXIST if there is one already.
+Status write_record(const std::string& directory, const std::string& path, const Record& record,
+                    bool exclusive);
+// With what belongs to it. ENOENT if there is none.
+Status remove_record(const std::string& directory, const std::string& path);
+// Aside file and marks: what had been put together is of an earlier epoch.
+Status forget_collected(const std::string& directory, const std::string& path);
+// Calls visit(path) for each shared file below the covered directory.
+Status for_each_shared(const std::string& directory,
+                       const std::function<Status(const std::string& path)>& visit);
+
+}  // namespace cairn::cluster

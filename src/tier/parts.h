@@ -1,0 +1,27 @@
+// Parts: what this pool holds of files that several nodes write. `/.parts/NAME/UUID` in the pool, where NAME is that
+// of the cover (record.h) and UUID the shared file's, in hexadecimal digits; sparse, with the file's own
+// offsets. Which of its bytes count says the shared file's record (cluster/record.h).
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "file/file_system.h"
+
+namespace cairn::tier {
+
+inline constexpr const char* parts_directory = ".parts";
+
+// The directory `/.parts/NAME`; 0 if there is none and `make` is not set.
+Result<uint64_t> find_parts(file::FileSystem& fs, const std::string& cover_name, bool make);
+// The inode of a part; 0 if there is none and `make` is not set.
+Result<uint64_t> find_part(file::FileSystem& fs, const std::string& cover_name,
+                           const std::string& uuid, bool make);
+Status remove_part(file::FileSystem& fs, const std::string& cover_name, const std::string& uuid);
+// Calls visit(uuid, bytes taken) for each part of the cover.
+Status for_each_part(file::FileSystem& fs, const std::string& cover_name,
+                     const std::function<Status(const std::string& uuid, uint64_t bytes)>& visit);
+// All parts of the cover, and their directory.
+Status wipe_parts(file::FileSystem& fs, const std::string& cover_name);
+
+}  // namespace cairn::tier
