@@ -1,7 +1,9 @@
 // Share map: which node holds which bytes of a file. Later runs lie over earlier ones.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "cluster/runs.h"
@@ -20,6 +22,8 @@ class ShareMap {
   void add(const Run& run, uint32_t node);
   // No node holds anything from `size` on.
   void truncate(uint64_t size);
+  // As shares() says it of another map.
+  void set(std::vector<Share> shares) { shares_ = std::move(shares); }
   void clear() { shares_.clear(); }
   [[nodiscard]] const std::vector<Share>& shares() const { return shares_; }
   // Who holds what of [begin, end): pieces in ascending order, without gaps.

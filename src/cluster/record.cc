@@ -1,0 +1,171 @@
+#include "cluster/record.h"
+
+#include <cstring>
+
+#include "base/crc32c.h"
+
+namespace cairn::cluster {
+namespace {
+
+constexpr char magic[8] = {'C', 'A', 'I', 'R', 'N', 'R', 'E', 'C'};
+constexpr uint32_t version = 1;
+constexpr size_t crc_at = 12;    // of everything behind it
+constexpr size_t head_end = 16;  // magic, version, checksum
+
+class Writer {
+ public:
+  template <typename T>
+  void put(T value) {
+    append(&value, sizeof value);
+  }
+  void append(const void* data, size_t size) {
+    const auto* from = static_cast<const uint8_t*>(data);
+    bytes.insert(bytes.end(), from, from + size);
+  }
+  void text(const std::string& text) {
+    put(static_cast<uint32_t>(text.size()));
+    append(text.data(), text.size());
+  }
+  std::vector<uint8_t> bytes;
+};
+
+// Stays at the end, and says so, once there is too little.
+class Reader {
+ public:
+  Reader(const void* bytes, size_t size) : at_(static_cast<const uint8_t*>(bytes)), left_(size) {}
+  template <typename T>
+  T get() {
+    T value = {};
+    take(&value, sizeof value);
+    return value;
+  }
+  void take(void* data, size_t size) {
+    if (size > left_) {
+      left_ = 0;
+      ok_ = false;
+      return;
+    }
+    std::memcpy(data, at_, size);
+    at_ += size;
+    left_ -= size;
+  }
+  std::string text() {
+    const auto length = get<uint32_t>();
+    if (length > left_) ok_ = false;
+    std::string text(ok_ ? length : 0, '\0');
+    take(text.data(), text.size());
+    return text;
+  }
+  [[nodiscard]] bool ok() const { return ok_; }
+  [[nodiscard]] size_t left() const { return left_; }
+
+ private:
+  const uint8_t* at_;
+  size_t left_;
+  bool ok_ = true;
+};
+
+bool is_sound(const Run& run) {
+  if (run.length == 0 || run.count == 0) return false;
+  if (run.count == 1) return run.stride == 0 && run.offset <= INT64_MAX - run.length;
+  return run.stride > run.length && run.count <= INT64_MAX / run.stride &&
+         run.offset <= INT64_MAX - run.stride * run.count;
+}
+
+}  // namespace
+
+std::string hex_of(const Uuid& uuid) {
+  constexpr const char* digits = "0123456789abcdef";
+  std::string text;
+  for (const uint8_t byte : uuid) {
+    text += digits[byte >> 4];
+    text += digits[byte & 15];
+  }
+  return text;
+}
+
+uint32_t Record::node_of(const RecordNode& node) {
+  for (uint32_t i = 0; i < nodes.size(); ++i)
+    if (nodes[i].pool == node.pool) return i;
+  nodes.push_back(node);
+  return static_cast<uint32_t>(nodes.size() - 1);
+}
+
+std::vector<uint8_t> bytes_of(const Record& record) {
+  Writer out;
+  out.append(magic, sizeof magic);
+  out.put(version);
+  out.put(uint32_t{0});
+  out.append(record.uuid.data(), record.uuid.size());
+  for (const uint64_t word : {record.epoch, record.size, record.mtime}) out.put(word);
+  for (const uint32_t word : {record.mode, record.uid, record.gid}) out.put(word);
+  out.put(static_cast<uint32_t>(record.base.exists ? 1 : 0));
+  for (const uint64_t word :
+       {record.base.inode, record.base.size, record.base.mtime, record.base.end})
+    out.put(word);
+  out.put(static_cast<uint32_t>(record.nodes.size()));
+  out.put(static_cast<uint32_t>(record.map.shares().size()));
+  for (const RecordNode& node : record.nodes) {
+    out.append(node.pool.data(), node.pool.size());
+    out.text(node.host);
+    out.text(node.path);
+  }
+  for (const Share& share : record.map.shares()) {
+    for (const uint64_t word :
+         {share.run.offset, share.run.length, share.run.stride, share.run.count})
+      out.put(word);
+    out.put(uint64_t{share.node});
+  }
+  const uint32_t crc = crc32c(0, out.bytes.data() + head_end, out.bytes.size() - head_end);
+  std::memcpy(out.bytes.data() + crc_at, &crc, sizeof crc);
+  return out.bytes;
+}
+
+Result<Record> record_of(const void* bytes, size_t size, const std::string& path) {
+  Reader in(bytes, size);
+  char start[sizeof magic] = {};
+  in.take(start, sizeof start);
+  const auto found = in.get<uint32_t>();
+  const auto crc = in.get<uint32_t>();
+  if (!in.ok() || std::memcmp(start, magic, sizeof magic) != 0)
+    return fail(EUCLEAN, "%s: not a record of a shared file", path.c_str());
+  if (found != version)
+    return fail(EPROTONOSUPPORT, "%s: a record of version %u; this program knows version %u",
+                path.c_str(), found, version);
+  if (crc != crc32c(0, static_cast<const uint8_t*>(bytes) + head_end, size - head_end))
+    return fail(EUCLEAN, "%s: the record is damaged (checksum)", path.c_str());
+  Record record;
+  in.take(record.uuid.data(), record.uuid.size());
+  for (uint64_t* word : {&record.epoch, &record.size, &record.mtime}) *word = in.get<uint64_t>();
+  for (uint32_t* word : {&record.mode, &record.uid, &record.gid}) *word = in.get<uint32_t>();
+  record.base.exists = in.get<uint32_t>() != 0;
+  for (uint64_t* word :
+       {&record.base.inode, &record.base.size, &record.base.mtime, &record.base.end})
+    *word = in.get<uint64_t>();
+  const auto nodes = in.get<uint32_t>();
+  const auto shares = in.get<uint32_t>();
+  for (uint32_t i = 0; i < nodes && in.ok(); ++i) {
+    RecordNode node;
+    in.take(node.pool.data(), node.pool.size());
+    node.host = in.text();
+    node.path = in.text();
+    record.nodes.push_back(std::move(node));
+  }
+  bool sound = in.ok();
+  std::vector<Share> all;
+  for (uint32_t i = 0; i < shares && sound && in.ok(); ++i) {
+    Share share;
+    for (uint64_t* word :
+         {&share.run.offset, &share.run.length, &share.run.stride, &share.run.count})
+      *word = in.get<uint64_t>();
+    share.node = static_cast<uint32_t>(in.get<uint64_t>());
+    sound = is_sound(share.run) && share.node < nodes;
+    all.push_back(share);
+  }
+  if (!sound || !in.ok() || in.left() != 0)
+    return fail(EUCLEAN, "%s: the record is damaged (contents)", path.c_str());
+  record.map.set(std::move(all));
+  return record;
+}
+
+}  // namespace cairn::cluster

@@ -1,0 +1,180 @@
+// Where records lie: below the covered directory, in a tree of directories like that of the files.
+#include <fcntl.h>
+
+#include "cluster/record.h"
+#include "tier/system.h"
+
+namespace cairn::cluster {
+namespace {
+
+namespace sys = tier::sys;
+
+constexpr const char* record_suffix = ".record";
+constexpr const char* aside_suffix = ".aside";
+constexpr const char* mark_suffix = ".mark-";
+constexpr uint64_t longest_record = 1ULL << 30;
+
+std::string place_of(const std::string& directory, const std::string& path) {
+  return directory + "/" + records_directory + "/" + path;
+}
+
+std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+// Makes what is missing of `place`'s parent, from below the covered directory on.
+Status make_parents(const std::string& directory, const std::string& place) {
+  size_t slash = directory.size();
+  while ((slash = place.find('/', slash + 1)) != std::string::npos) {
+    const std::string above = place.substr(0, slash);
+    const int64_t made = sys::mkdirat(AT_FDCWD, above.c_str(), 0777);
+    if (made < 0 && made != -EEXIST) return sys::failed(made, "mkdir", above);
+  }
+  return Status();
+}
+
+Status sync_directory(const std::string& path) {
+  const int64_t fd = sys::openat(AT_FDCWD, path.c_str(), O_RDONLY | O_DIRECTORY);
+  if (fd < 0) return sys::failed(fd, "open", path);
+  const sys::Descriptor directory(static_cast<int>(fd));
+  if (const int64_t result = sys::fsync_directory(directory.get()); result < 0)
+    return sys::failed(result, "fsync", path);
+  return Status();
+}
+
+Status write_whole(const std::string& path, const std::vector<uint8_t>& bytes, uint32_t mode) {
+  const int64_t fd =
+      sys::openat(AT_FDCWD, path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+  if (fd < 0) return sys::failed(fd, "create", path);
+  const sys::Descriptor file(static_cast<int>(fd));
+  for (size_t done = 0; done < bytes.size();) {
+    const int64_t n = sys::pwrite(file.get(), bytes.data() + done, bytes.size() - done, done);
+    if (n < 0) return sys::failed(n, "write", path);
+    done += static_cast<size_t>(n);
+  }
+  if (const int64_t result = sys::fsync(file.get()); result < 0)
+    return sys::failed(result, "fsync", path);
+  return Status();
+}
+
+Status remove_names(const std::string& directory,
+                    const std::function<bool(const std::string& name)>& chosen) {
+  const int64_t fd = sys::openat(AT_FDCWD, directory.c_str(), O_RDONLY | O_DIRECTORY);
+  if (fd == -ENOENT) return Status();
+  if (fd < 0) return sys::failed(fd, "open", directory);
+  const sys::Descriptor opened(static_cast<int>(fd));
+  std::vector<sys::Entry> entries;
+  if (const int64_t result = sys::list(opened.get(), &entries); result < 0)
+    return sys::failed(result, "read directory", directory);
+  for (const sys::Entry& entry : entries) {
+    if (!chosen(entry.name)) continue;
+    const int64_t result = sys::unlinkat(opened.get(), entry.name.c_str(), 0);
+    if (result < 0 && result != -ENOENT)
+      return sys::failed(result, "unlink", directory + "/" + entry.name);
+  }
+  return Status();
+}
+
+Status visit_below(const std::string& directory, const std::string& below,
+                   const std::function<Status(const std::string& path)>& visit) {
+  const std::string here = place_of(directory, below);
+  const int64_t fd = sys::openat(AT_FDCWD, here.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  if (fd == -ENOENT) return Status();
+  if (fd < 0) return sys::failed(fd, "open", here);
+  std::vector<sys::Entry> entries;
+  {
+    const sys::Descriptor opened(static_cast<int>(fd));
+    if (const int64_t result = sys::list(opened.get(), &entries); result < 0)
+      return sys::failed(result, "read directory", here);
+  }
+  const std::string suffix = record_suffix;
+  for (const sys::Entry& entry : entries) {
+    const std::string path = below + entry.name;
+    struct stat st = {};
+    if (sys::lstatat(AT_FDCWD, place_of(directory, path).c_str(), &st) != 0) continue;
+    if (S_ISDIR(st.st_mode))
+      CAIRN_TRY(visit_below(directory, path + "/", visit));
+    else if (S_ISREG(st.st_mode) && ends_with(entry.name, suffix))
+      CAIRN_TRY(visit(path.substr(0, path.size() - suffix.size())));
+  }
+  return Status();
+}
+
+}  // namespace
+
+std::string record_path(const std::string& directory, const std::string& path) {
+  return place_of(directory, path) + record_suffix;
+}
+
+std::string aside_path(const std::string& directory, const std::string& path) {
+  return place_of(directory, path) + aside_suffix;
+}
+
+std::string mark_path(const std::string& directory, const std::string& path, const Uuid& pool) {
+  return place_of(directory, path) + mark_suffix + hex_of(pool);
+}
+
+Result<Record> read_record(const std::string& directory, const std::string& path) {
+  const std::string place = record_path(directory, path);
+  const int64_t fd = sys::openat(AT_FDCWD, place.c_str(), O_RDONLY | O_NOFOLLOW);
+  if (fd < 0) return sys::failed(fd, "open", place);
+  const sys::Descriptor file(static_cast<int>(fd));
+  struct stat st = {};
+  if (const int64_t result = sys::fstat(file.get(), &st); result < 0)
+    return sys::failed(result, "stat", place);
+  const auto size = static_cast<uint64_t>(st.st_size);
+  if (!S_ISREG(st.st_mode) || size > longest_record)
+    return fail(EUCLEAN, "%s: not a record of a shared file", place.c_str());
+  std::vector<uint8_t> bytes(size);
+  for (size_t done = 0; done < bytes.size();) {
+    const int64_t n = sys::pread(file.get(), bytes.data() + done, bytes.size() - done, done);
+    if (n < 0) return sys::failed(n, "read", place);
+    if (n == 0) return fail(EUCLEAN, "%s: the record was cut while it was read", place.c_str());
+    done += static_cast<size_t>(n);
+  }
+  return record_of(bytes.data(), bytes.size(), place);
+}
+
+Status write_record(const std::string& directory, const std::string& path, const Record& record,
+                    bool exclusive) {
+  const std::string place = record_path(directory, path);
+  CAIRN_TRY(make_parents(directory, place));
+  const std::string aside = place + ".new-" + sys::random_name();
+  Status status = write_whole(aside, bytes_of(record), record.mode | 0600);
+  if (status.ok()) {
+    const int64_t result =
+        exclusive ? sys::linkat(AT_FDCWD, aside.c_str(), AT_FDCWD, place.c_str())
+                  : sys::renameat2(AT_FDCWD, aside.c_str(), AT_FDCWD, place.c_str(), 0);
+    if (result < 0) status = sys::failed(result, exclusive ? "create" : "rename", place);
+  }
+  // After a rename there is none.
+  sys::unlinkat(AT_FDCWD, aside.c_str(), 0);
+  CAIRN_TRY(status);
+  return sync_directory(parent_of(place));
+}
+
+Status remove_record(const std::string& directory, const std::string& path) {
+  const std::string place = record_path(directory, path);
+  if (const int64_t result = sys::unlinkat(AT_FDCWD, place.c_str(), 0); result < 0)
+    return sys::failed(result, "delete", place);
+  return forget_collected(directory, path);
+}
+
+Status forget_collected(const std::string& directory, const std::string& path) {
+  const std::string place = place_of(directory, path);
+  const std::string name = place.substr(place.rfind('/') + 1);
+  const std::string aside = name + aside_suffix;
+  const std::string mark = name + mark_suffix;
+  return remove_names(parent_of(place), [&](const std::string& entry) {
+    return entry == aside || entry.compare(0, mark.size(), mark) == 0;
+  });
+}
+
+Status for_each_shared(const std::string& directory,
+                       const std::function<Status(const std::string& path)>& visit) {
+  return visit_below(directory, "", visit);
+}
+
+}  // namespace cairn::cluster

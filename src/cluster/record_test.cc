@@ -1,0 +1,93 @@
+#include "cluster/record.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+namespace cairn::cluster {
+namespace {
+
+class RecordTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/cairn-record-XXXXXX";
+    directory = mkdtemp(name);
+  }
+  void TearDown() override { std::filesystem::remove_all(directory); }
+
+  static Record example() {
+    Record record;
+    for (size_t i = 0; i < record.uuid.size(); ++i) record.uuid[i] = static_cast<uint8_t>(i * 17);
+    record.epoch = 7;
+    record.size = 1 << 30;
+    record.mode = 0640;
+    record.base = {true, 11, 12, 13, 14};
+    record.nodes = {{{1}, "node0", "/dev/shm/a"}, {{2}, "node1", "/dev/shm/b"}};
+    record.map.add({0, 100, 0, 1}, 0);
+    record.map.add({50, 10, 20, 5}, 1);
+    return record;
+  }
+  std::string directory;
+};
+
+TEST_F(RecordTest, IsReadAsWritten) {
+  const Record record = example();
+  ASSERT_TRUE(write_record(directory, "a/b/file", record, true).ok()) << last_detail();
+  EXPECT_EQ(write_record(directory, "a/b/file", record, true).code(), EEXIST);
+  ASSERT_TRUE(write_record(directory, "a/b/file", record, false).ok());
+  auto read = read_record(directory, "a/b/file");
+  ASSERT_TRUE(read.ok()) << last_detail();
+  EXPECT_EQ(bytes_of(*read), bytes_of(record));
+  EXPECT_EQ(read->nodes[1].host, "node1");
+  EXPECT_EQ(read->map.shares().size(), 2U);
+  std::vector<std::string> all;
+  ASSERT_TRUE(for_each_shared(directory, [&](const std::string& path) {
+                all.push_back(path);
+                return Status();
+              }).ok());
+  EXPECT_EQ(all, std::vector<std::string>{"a/b/file"});
+  ASSERT_TRUE(remove_record(directory, "a/b/file").ok());
+  EXPECT_EQ(read_record(directory, "a/b/file").code(), ENOENT);
+  EXPECT_EQ(remove_record(directory, "a/b/file").code(), ENOENT);
+}
+
+TEST_F(RecordTest, EveryDamagedByteIsNoticed) {
+  const auto bytes = bytes_of(example());
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    auto damaged = bytes;
+    damaged[i] ^= 1;
+    EXPECT_FALSE(record_of(damaged.data(), damaged.size(), "f").ok()) << "byte " << i;
+    EXPECT_FALSE(record_of(bytes.data(), i, "f").ok()) << "cut at " << i;
+  }
+  EXPECT_TRUE(record_of(bytes.data(), bytes.size(), "f").ok());
+}
+
+TEST_F(RecordTest, ALaterVersionIsRefusedByName) {
+  auto bytes = bytes_of(example());
+  bytes[8] = 9;
+  EXPECT_EQ(record_of(bytes.data(), bytes.size(), "f").code(), EPROTONOSUPPORT);
+  EXPECT_NE(std::string(last_detail()).find("version 9"), std::string::npos);
+}
+
+TEST_F(RecordTest, MarksAndAsideFilesGoWithIt) {
+  const Record record = example();
+  ASSERT_TRUE(write_record(directory, "f", record, true).ok());
+  ASSERT_TRUE(write_record(directory, "f2", record, true).ok());
+  for (const std::string& path :
+       {aside_path(directory, "f"), mark_path(directory, "f", {1}), aside_path(directory, "f2")}) {
+    FILE* file = fopen(path.c_str(), "w");
+    ASSERT_NE(file, nullptr);
+    fclose(file);
+  }
+  ASSERT_TRUE(forget_collected(directory, "f").ok());
+  struct stat st = {};
+  EXPECT_NE(stat(aside_path(directory, "f").c_str(), &st), 0);
+  EXPECT_NE(stat(mark_path(directory, "f", {1}).c_str(), &st), 0);
+  EXPECT_EQ(stat(aside_path(directory, "f2").c_str(), &st), 0);
+  EXPECT_TRUE(read_record(directory, "f").ok());
+}
+
+}  // namespace
+}  // namespace cairn::cluster

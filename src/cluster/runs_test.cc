@@ -1,0 +1,79 @@
+#include "cluster/runs.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+namespace cairn::cluster {
+namespace {
+
+std::vector<bool> bits_of(const std::vector<Run>& runs, size_t size) {
+  std::vector<bool> bits(size);
+  for (const Run& run : runs)
+    visit_pieces(run, 0, size, [&](uint64_t begin, uint64_t end) {
+      for (uint64_t i = begin; i < end; ++i) bits[i] = true;
+    });
+  return bits;
+}
+
+TEST(Runs, StridedPiecesAreOneRun) {
+  ByteSet set;
+  for (uint64_t k = 0; k < 1000; ++k) set.add(100 + k * 4096, 100 + k * 4096 + 1024);
+  const auto runs = set.runs();
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs[0], (cluster::Run{100, 1024, 4096, 1000}));
+  EXPECT_EQ(set.end(), 100U + 999 * 4096 + 1024);
+}
+
+TEST(Runs, WhatTouchesIsOnePiece) {
+  ByteSet set;
+  set.add(10, 20);
+  set.add(30, 40);
+  set.add(20, 30);
+  ASSERT_EQ(set.runs().size(), 1U);
+  EXPECT_EQ(set.runs()[0], (cluster::Run{10, 30, 0, 1}));
+  set.truncate(15);
+  EXPECT_EQ(set.runs()[0], (cluster::Run{10, 5, 0, 1}));
+  set.truncate(10);
+  EXPECT_TRUE(set.empty());
+}
+
+TEST(Runs, RandomSetsAreWhatAModelSays) {
+  constexpr size_t size = 512;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    std::mt19937 random(seed);
+    ByteSet set;
+    std::vector<bool> model(size);
+    for (int step = 0; step < 40; ++step) {
+      const uint64_t begin = random() % size;
+      const uint64_t end = std::min<uint64_t>(size, begin + random() % 24);
+      if (random() % 16 == 0) {
+        set.truncate(begin);
+        for (uint64_t i = begin; i < size; ++i) model[i] = false;
+        continue;
+      }
+      set.add(begin, end);
+      for (uint64_t i = begin; i < end; ++i) model[i] = true;
+    }
+    ASSERT_EQ(bits_of(set.runs(), size), model) << "seed " << seed;
+    std::vector<bool> split(size);
+    uint64_t at = 3;
+    set.split(
+        3, 400,
+        [&](uint64_t begin, uint64_t end) {
+          ASSERT_EQ(begin, at);
+          at = end;
+          for (uint64_t i = begin; i < end; ++i) split[i] = true;
+        },
+        [&](uint64_t begin, uint64_t end) {
+          ASSERT_EQ(begin, at);
+          at = end;
+        });
+    ASSERT_EQ(at, 400U);
+    for (uint64_t i = 3; i < 400; ++i) ASSERT_EQ(split[i], model[i]) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace cairn::cluster
