@@ -72,15 +72,20 @@ Result<uint64_t> find_child(file::FileSystem& fs, uint64_t directory, const std:
   return slot.status();
 }
 
-Result<uint64_t> find_covers(file::FileSystem& fs, bool make) {
-  auto found = find_child(fs, format::root_inode, covers_directory);
-  if (!found.ok() || *found != 0 || !make) return found;
+Result<uint64_t> find_or_make(file::FileSystem& fs, uint64_t directory, const std::string& name,
+                              uint32_t mode) {
+  auto found = find_child(fs, directory, name);
+  if (!found.ok() || *found != 0 || mode == 0) return found;
   file::CreateRequest request;
-  request.mode = S_IFDIR | 0700;
-  auto made = file::create_name(fs, format::root_inode, covers_directory, request);
+  request.mode = mode;
+  auto made = file::create_name(fs, directory, name, request);
   if (made.ok()) return made->number;
   if (made.code() != EEXIST) return made.status();
-  return find_child(fs, format::root_inode, covers_directory);
+  return find_child(fs, directory, name);
+}
+
+Result<uint64_t> find_covers(file::FileSystem& fs, bool make) {
+  return find_or_make(fs, format::root_inode, covers_directory, make ? S_IFDIR | 0700 : 0);
 }
 
 Result<std::string> read_pool_file(file::FileSystem& fs, uint64_t inode) {

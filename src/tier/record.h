@@ -26,6 +26,9 @@ std::string cover_name(const std::string& real_path);
 Result<uint64_t> find_covers(file::FileSystem& fs, bool make);
 // The inode that a name in a directory of the pool names, 0 if none does.
 Result<uint64_t> find_child(file::FileSystem& fs, uint64_t directory, const std::string& name);
+// The same, but made with this type and mode if it is not there; mode 0: not made.
+Result<uint64_t> find_or_make(file::FileSystem& fs, uint64_t directory, const std::string& name,
+                              uint32_t mode);
 
 // ENOENT if the cover has no record.
 Result<CoverRecord> read_record(file::FileSystem& fs, uint64_t covers, const std::string& name);
