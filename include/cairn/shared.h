@@ -50,12 +50,13 @@ typedef struct cairn_question {
 typedef int (*cairn_ask)(void* context, cairn_question* questions, size_t count);
 
 /* Makes this process part of a job on nodes[0..count), itself on nodes[node]. `directory`: the real path of the covered
- * directory. `token`: a number that all processes of this job have and no other job has. `ask` may be
- * NULL if count is 1. Parts that no record knows any more are removed. */
+ * directory. `ask` may be NULL if count is 1: then only cairn_shared_exists and _remove can be called. */
 CAIRN_API int cairn_job_open(cairn_pool* pool, const char* directory, const cairn_node* nodes,
-                             uint32_t count, uint32_t node, uint64_t token, cairn_ask ask,
-                             void* context, cairn_job** job);
+                             uint32_t count, uint32_t node, cairn_ask ask, void* context,
+                             cairn_job** job);
 CAIRN_API void cairn_job_close(cairn_job* job);
+/* Removes this node's parts of files that are gone. For one process of each node, when the job starts. */
+CAIRN_API int cairn_job_clean(cairn_job* job);
 /* The server's side: answers a request of another node (or of this one). One process of each node does this, always
  * the same. Fills in `reply` (capacity: cairn_job_reply_capacity()), returns its size. Never fails: an error is
  * an answer too. May run in a thread of its own beside everything else. */
