@@ -44,6 +44,12 @@ int Init_thread(int* argc, char*** argv, int required, int* provided) {
 }
 
 template <int kind>
+int Finalize() {
+  session::finalize();
+  return real::Finalize[kind]();
+}
+
+template <int kind>
 int File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* opened) {
   std::string path;
   if (comm == MPI_COMM_NULL || filename == nullptr || !is_covered(filename, &path))

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <vector>
 
+#include "mpiio/backend/session.h"
+
 namespace mpiio {
 namespace {
 
@@ -38,6 +40,7 @@ int64_t share_of(int ranks) { return most_at_once / ranks; }
 
 int gather(void* context, const void* bytes, size_t size, void** all, size_t* sizes) {
   MPI_Comm comm = comm_of(context);
+  session::meet_in_finalize(comm);
   int rank = 0;
   int ranks = 1;
   PMPI_Comm_rank(comm, &rank);
@@ -89,6 +92,7 @@ int gather(void* context, const void* bytes, size_t size, void** all, size_t* si
 }
 
 int broadcast(void* context, void* bytes, size_t size) {
+  session::meet_in_finalize(comm_of(context));
   auto left = static_cast<int64_t>(size);
   for (auto* at = static_cast<char*>(bytes); left > 0; at += most_at_once, left -= most_at_once)
     PMPI_Bcast(at, static_cast<int>(std::min(left, most_at_once)), MPI_BYTE, 0, comm_of(context));

@@ -256,6 +256,7 @@ int File_close(File& file, MPI_File* closed) {
     PMPI_Barrier(file.comm);
   if ((file.amode & MPI_MODE_DELETE_ON_CLOSE) != 0) {
     int deleted = file.rank == 0 ? File_delete(file.absolute) : MPI_SUCCESS;
+    session::meet_in_finalize(file.comm);
     PMPI_Bcast(&deleted, 1, MPI_INT, 0, file.comm);
     if (code == MPI_SUCCESS) code = deleted;
   }

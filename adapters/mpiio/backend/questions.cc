@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "mpiio/backend/file.h"
+#include "mpiio/backend/server.h"
 #include "mpiio/backend/waiting.h"
 
 namespace mpiio {
@@ -101,7 +102,9 @@ int ask(void* context, cairn_question* questions, size_t count) {
       questions[pending.sent[index / 2]].got = static_cast<size_t>(bytes);
     }
     left -= static_cast<size_t>(finished);
-    if (finished == 0) patience.pause();
+    if (finished != 0) continue;
+    answer_questions();
+    patience.pause();
   }
   return 0;
 }

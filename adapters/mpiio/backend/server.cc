@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <ctime>
 #include <memory>
@@ -26,44 +27,46 @@ class Server {
  public:
   explicit Server(const Servers& servers)
       : servers_(servers),
-        capacity_(sizeof(Envelope) + host->engine->shared.job_request_capacity()),
-        message_(new char[capacity_]),
-        next_message_(new char[capacity_]) {}
+        message_(sizeof(Envelope) + host->engine->shared.job_request_capacity()) {}
+  ~Server() {
+    for (Reply& reply : replies_) PMPI_Wait(&reply.request, MPI_STATUS_IGNORE);
+  }
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // Answers a request, if there is one.
+  bool step() {
+    int arrived = 0;
+    MPI_Message request = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    PMPI_Improbe(MPI_ANY_SOURCE, request_tag, servers_.comm, &arrived, &request, &status);
+    if (arrived == 0) return false;
+    int size = 0;
+    PMPI_Get_count(&status, MPI_BYTE, &size);
+    PMPI_Mrecv(message_.data(), size, MPI_BYTE, &request, MPI_STATUS_IGNORE);
+    answer(status.MPI_SOURCE, static_cast<size_t>(size));
+    return true;
+  }
 
   void run() {
-    receive();
-    while (true) {
-      int arrived = 0;
-      MPI_Status status;
-      PMPI_Test(&request_, &arrived, &status);
-      if (arrived == 0) {
+    while (!stopping_.load(std::memory_order_relaxed)) {
+      if (!step()) {
         rest();
         continue;
       }
-      int size = 0;
-      PMPI_Get_count(&status, MPI_BYTE, &size);
-      if (size == 0) break;  // stop_server
-      std::swap(message_, next_message_);
-      receive();
-      answer(status.MPI_SOURCE, static_cast<size_t>(size));
       busy_ns_ = now_ns();
       pause_ns_ = 0;
     }
-    for (Reply& reply : replies_) PMPI_Wait(&reply.request, MPI_STATUS_IGNORE);
   }
+  void stop() { stopping_.store(true, std::memory_order_relaxed); }
 
  private:
-  void receive() {
-    PMPI_Irecv(next_message_.get(), static_cast<int>(capacity_), MPI_BYTE, MPI_ANY_SOURCE,
-               request_tag, servers_.comm, &request_);
-  }
-
   void answer(int source, size_t size) {
     Envelope envelope;
-    std::memcpy(&envelope, message_.get(), sizeof envelope);
+    std::memcpy(&envelope, message_.data(), sizeof envelope);
     Reply& reply = free_reply();
     const size_t bytes = host->engine->shared.job_serve(
-        servers_.job, message_.get() + sizeof envelope, size - sizeof envelope, reply.bytes.get());
+        servers_.job, message_.data() + sizeof envelope, size - sizeof envelope, reply.bytes.get());
     PMPI_Isend(reply.bytes.get(), static_cast<int>(bytes), MPI_BYTE, source, envelope.tag,
                servers_.comm, &reply.request);
   }
@@ -104,44 +107,53 @@ class Server {
   }
 
   const Servers& servers_;
-  const size_t capacity_;
-  std::unique_ptr<char[]> message_;       // that is being answered
-  std::unique_ptr<char[]> next_message_;  // that is being received
-  MPI_Request request_ = MPI_REQUEST_NULL;
+  std::vector<char> message_;
   std::vector<Reply> replies_;
+  std::atomic<bool> stopping_{false};
   uint64_t busy_ns_ = 0;
   uint64_t pause_ns_ = 0;
 };
 
+Server* server = nullptr;
 pthread_t thread;
-const Servers* served = nullptr;  // null: there is no thread
+bool has_thread = false;
 
-void* run(void* servers) {
-  Server(*static_cast<const Servers*>(servers)).run();
+void* run(void*) {
+  server->run();
   return nullptr;
 }
 
 }  // namespace
 
 bool start_server(const Servers& servers) {
+  server = new Server(servers);
   // Signals are for the program's own threads.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const bool started = pthread_create(&thread, nullptr, run, const_cast<Servers*>(&servers)) == 0;
+  has_thread = pthread_create(&thread, nullptr, run, nullptr) == 0;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (!started) return false;
-  pthread_setname_np(thread, "cairn-mpiio");
-  served = &servers;
-  return true;
+  if (has_thread) pthread_setname_np(thread, "cairn-mpiio");
+  return has_thread;
 }
 
-void stop_server() {
-  if (served == nullptr) return;
-  PMPI_Send(nullptr, 0, MPI_BYTE, served->rank, request_tag, served->comm);
+void stop_server_thread() {
+  if (!has_thread) return;
+  server->stop();
   pthread_join(thread, nullptr);
-  served = nullptr;
+  has_thread = false;
+}
+
+void answer_questions() {
+  if (server != nullptr && !has_thread)
+    while (server->step()) {
+    }
+}
+
+void end_server() {
+  delete server;
+  server = nullptr;
 }
 
 }  // namespace mpiio

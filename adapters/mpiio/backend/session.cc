@@ -23,6 +23,21 @@ struct Session {
 };
 // Used until the very end.
 Session* current = nullptr;
+bool finalizing = false;
+
+// A barrier in which questions are answered.
+void meet(MPI_Comm comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  PMPI_Ibarrier(comm, &request);
+  constexpr long longest_ns = 1'000'000;
+  long pause_ns = 1'000;
+  for (int done = 0; PMPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0;) {
+    answer_questions();
+    const timespec pause = {0, pause_ns};
+    nanosleep(&pause, nullptr);
+    pause_ns = std::min(pause_ns * 2, longest_ns);
+  }
+}
 
 // What every process shows first.
 struct Card {
@@ -92,20 +107,12 @@ std::string join(Servers* servers, uint32_t own) {
   return start_server(*servers) ? "" : "the system gives no thread";
 }
 
-// When MPI_Finalize frees MPI_COMM_SELF: what others have attached to it goes first, such as HDF5's end, which closes
+// When MPI_Finalize frees MPI_COMM_SELF, after all that others have attached to it, such as HDF5's end, which closes
 // files.
 int end(MPI_Comm, int, void*, void*) {
   Servers& servers = current->servers;
-  MPI_Request request = MPI_REQUEST_NULL;
-  PMPI_Ibarrier(servers.comm, &request);
-  constexpr long longest_ns = 1'000'000;
-  long pause_ns = 1'000;
-  for (int done = 0; PMPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0;) {
-    const timespec pause = {0, pause_ns};
-    nanosleep(&pause, nullptr);
-    pause_ns = std::min(pause_ns * 2, longest_ns);
-  }
-  stop_server();
+  meet(servers.comm);
+  end_server();
   if (servers.job != nullptr) host->engine->shared.job_close(servers.job);
   servers.job = nullptr;
   PMPI_Group_free(&current->group);
@@ -180,6 +187,18 @@ void begin() {
       session->refused = failed.empty() ? "another rank could not join the job" : failed;
   }
   end_with_mpi();
+}
+
+void finalize() {
+  if (current == nullptr) return;
+  // Before that others may still ask.
+  meet(current->servers.comm);
+  stop_server_thread();
+  finalizing = true;
+}
+
+void meet_in_finalize(MPI_Comm comm) {
+  if (finalizing) meet(comm);
 }
 
 Reach reach_of(MPI_Comm comm, std::string* why) {

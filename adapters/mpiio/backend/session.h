@@ -14,8 +14,12 @@ namespace mpiio::session {
 
 // Before MPI_Init: may this job need a session, and so MPI_THREAD_MULTIPLE? All its processes say the same.
 bool is_needed();
-// After it, if so. Collective over MPI_COMM_WORLD; ends by itself in MPI_Finalize.
+// After it, if so. Collective over MPI_COMM_WORLD.
 void begin();
+// Before MPI_Finalize, in which files may still be closed: from what others have attached to MPI_COMM_SELF.
+void finalize();
+// Before a call of the MPI's that waits for other processes: in MPI_Finalize one of them may have to be answered first.
+void meet_in_finalize(MPI_Comm comm);
 
 // How a file of a communicator is served, as this process sees it.
 enum class Reach : int {
