@@ -51,7 +51,15 @@ void ShareMap::add(const Run& run, uint32_t node) {
     }
   }
   shares_.push_back({run, node});
-  if (shares_.size() >= normalise_at_) normalise();
+  if (shares_.size() < normalise_at_) return;
+  // Piece by piece: not for runs of many, which are brief already.
+  constexpr uint64_t few = 16;
+  uint64_t pieces = 0;
+  for (const Share& share : shares_) pieces += share.run.count;
+  if (pieces <= few * shares_.size())
+    normalise();
+  else
+    normalise_at_ *= 2;
 }
 
 void ShareMap::truncate(uint64_t size) {
