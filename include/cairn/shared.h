@@ -50,7 +50,8 @@ typedef struct cairn_question {
 typedef int (*cairn_ask)(void* context, cairn_question* questions, size_t count);
 
 /* Makes this process part of a job on nodes[0..count), itself on nodes[node]. `directory`: the real path of the covered
- * directory. `ask` may be NULL if count is 1: then only cairn_shared_exists and _remove can be called. */
+ * directory. `ask` may be NULL if count is 1: then only cairn_shared_exists, _make_plain
+ * and _remove can be called. */
 CAIRN_API int cairn_job_open(cairn_pool* pool, const char* directory, const cairn_node* nodes,
                              uint32_t count, uint32_t node, cairn_ask ask, void* context,
                              cairn_job** job);
@@ -117,6 +118,9 @@ CAIRN_API int cairn_shared_fetch_add(cairn_shared* shared, uint32_t which, int64
                                      int64_t* before);
 CAIRN_API int cairn_shared_store(cairn_shared* shared, uint32_t which, int64_t value);
 
+/* In a job of one node: a shared file that an earlier job has left becomes an ordinary file of the covered directory. By one
+ * process. -ENOENT if there is none, -EIO (with the node's name) if a part of it lies elsewhere, -ENOSPC, ... */
+CAIRN_API int cairn_shared_make_plain(cairn_job* job, const char* path);
 /* Removes the name; the parts follow: here at once, on other nodes when they are told or next join a job. -ENOENT. */
 CAIRN_API int cairn_shared_remove(cairn_job* job, const char* path);
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "capi/handles.h"
+#include "cluster/plain.h"
 #include "cluster/shared_file.h"
 #include "tier/record.h"
 
@@ -166,6 +167,11 @@ int cairn_shared_fetch_add(cairn_shared* shared, uint32_t which, int64_t value, 
 int cairn_shared_store(cairn_shared* shared, uint32_t which, int64_t value) {
   const WriteWindow window;
   return code(shared->file->store(which, value));
+}
+
+int cairn_shared_make_plain(cairn_job* job, const char* path) {
+  const WriteWindow window;
+  return code(cairn::cluster::make_plain(job->job, path));
 }
 
 int cairn_shared_remove(cairn_job* job, const char* path) {

@@ -29,6 +29,7 @@ class Job {
 
   [[nodiscard]] file::FileSystem& fs() const { return fs_; }
   [[nodiscard]] const std::string& directory() const { return place_.directory; }
+  [[nodiscard]] const std::string& cover() const { return place_.cover; }
   [[nodiscard]] const std::vector<RecordNode>& nodes() const { return place_.nodes; }
   [[nodiscard]] uint32_t self() const { return place_.self; }
   [[nodiscard]] const RecordNode& own_node() const { return place_.nodes[place_.self]; }

@@ -43,7 +43,7 @@ struct Posted {
 };
 
 inline constexpr uint64_t most_bytes = 8ULL << 20;  // that follow a reply
-inline constexpr uint64_t most_news = 1024;          // entries that a reply holds
+inline constexpr uint64_t most_news = 1024;         // entries that a reply holds
 inline constexpr uint64_t most_runs = 32768;        // that follow a request
 inline constexpr size_t reply_capacity = sizeof(Reply) + most_bytes;
 inline constexpr size_t request_capacity = sizeof(Request) + most_runs * sizeof(Run);

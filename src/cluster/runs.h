@@ -51,36 +51,70 @@ class RunBuilder {
   std::vector<Run> runs_;
 };
 
-// A set of bytes that grows write by write.
+// A set of bytes that grows write by write. Writes in sequence or at equal distances are kept as runs, whatever
+// their number; others as intervals.
 class ByteSet {
  public:
-  void add(uint64_t begin, uint64_t end);
+  void add(uint64_t begin, uint64_t end) {
+    if (begin >= end) return;
+    if (!extend(begin, end)) [[unlikely]]
+      start(begin, end);
+  }
   void truncate(uint64_t size);
-  void clear() { intervals_.clear(); }
-  [[nodiscard]] bool empty() const { return intervals_.empty(); }
-  [[nodiscard]] uint64_t end() const;  // 0: empty
-  [[nodiscard]] std::vector<Run> runs() const;
-  // Calls inside(begin, end) and outside(begin, end) for what of [begin, end) is in the set and what is not.
+  void clear();
+  [[nodiscard]] bool empty() const { return end() == 0; }
+  [[nodiscard]] uint64_t end() const { return end_; }  // 0: empty
+  // They may overlap.
+  [[nodiscard]] std::vector<Run> runs();
+  // Calls inside(begin, end) and outside(begin, end) for what of [begin, end) is in the set and what is not, in ascending
+  // order.
   template <typename Inside, typename Outside>
   void split(uint64_t begin, uint64_t end, Inside&& inside, Outside&& outside) const {
-    auto at = intervals_.upper_bound(begin);
-    if (at != intervals_.begin() && std::prev(at)->second > begin) --at;
-    while (begin < end) {
-      if (at == intervals_.end() || at->first >= end) {
-        outside(begin, end);
-        return;
-      }
-      if (at->first > begin) outside(begin, at->first);
-      const uint64_t from = at->first > begin ? at->first : begin;
-      const uint64_t to = at->second < end ? at->second : end;
-      inside(from, to);
-      begin = to;
-      ++at;
+    if (begin >= end) return;
+    for (const Part& part : parts_of(begin, end)) {
+      if (part.inside)
+        inside(part.begin, part.end);
+      else
+        outside(part.begin, part.end);
     }
   }
 
  private:
+  struct Part {
+    uint64_t begin;
+    uint64_t end;
+    bool inside;
+  };
+  // Does the write go on where the last ones were?
+  bool extend(uint64_t begin, uint64_t end) {
+    const uint64_t length = end - begin;
+    if (active_.count == 1) {
+      if (begin == active_.offset + active_.length && active_.length != 0) {
+        active_.length += length;
+      } else if (length == active_.length && begin > active_.end()) {
+        active_.stride = begin - active_.offset;
+        active_.count = 2;
+      } else {
+        return false;
+      }
+    } else if (length == active_.length &&
+               begin == active_.offset + active_.stride * active_.count) {
+      ++active_.count;
+    } else {
+      return false;
+    }
+    if (end > end_) end_ = end;
+    return true;
+  }
+  void start(uint64_t begin, uint64_t end);
+  void put_away(const Run& run);
+  void insert(uint64_t begin, uint64_t end);
+  [[nodiscard]] std::vector<Part> parts_of(uint64_t begin, uint64_t end) const;
+
+  Run active_;                              // that the last writes belong to; length 0: none
+  std::vector<Run> regular_;                // of many pieces each
   std::map<uint64_t, uint64_t> intervals_;  // begin -> end; they do not touch
+  uint64_t end_ = 0;
 };
 
 }  // namespace cairn::cluster

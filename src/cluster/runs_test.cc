@@ -39,6 +39,17 @@ TEST(Runs, WhatTouchesIsOnePiece) {
   EXPECT_TRUE(set.empty());
 }
 
+TEST(Runs, ManyWritesAtEqualDistancesStayFewRuns) {
+  ByteSet set;
+  for (int again = 0; again < 3; ++again)
+    for (uint64_t variable = 0; variable < 5; ++variable)
+      for (uint64_t k = 0; k < 10000; ++k)
+        set.add(variable * 1000000000 + k * 300, variable * 1000000000 + k * 300 + 100);
+  const auto runs = set.runs();
+  EXPECT_EQ(runs.size(), 5U);
+  for (const auto& run : runs) EXPECT_EQ(run.count, 10000U) << run.offset;
+}
+
 TEST(Runs, RandomSetsAreWhatAModelSays) {
   constexpr size_t size = 512;
   for (unsigned seed = 0; seed < 300; ++seed) {
@@ -46,9 +57,20 @@ TEST(Runs, RandomSetsAreWhatAModelSays) {
     ByteSet set;
     std::vector<bool> model(size);
     for (int step = 0; step < 40; ++step) {
-      const uint64_t begin = random() % size;
-      const uint64_t end = std::min<uint64_t>(size, begin + random() % 24);
+      uint64_t begin = random() % size;
+      uint64_t end = std::min<uint64_t>(size, begin + random() % 24);
+      if (random() % 4 == 0) {
+        // Pieces at equal distances, enough of them to be kept as a run.
+        const uint64_t stride = 2 + random() % 20;
+        const uint64_t length = 1 + random() % (stride - 1);
+        for (begin = random() % 100; begin + length <= size; begin += stride) {
+          set.add(begin, begin + length);
+          for (uint64_t i = begin; i < begin + length; ++i) model[i] = true;
+        }
+        continue;
+      }
       if (random() % 16 == 0) {
+        begin = random() % size;
         set.truncate(begin);
         for (uint64_t i = begin; i < size; ++i) model[i] = false;
         continue;

@@ -11,12 +11,12 @@
 namespace cairn::cluster {
 namespace {
 
-// What a rank says at a commit; its runs follow.
+// What a rank says at a commit; its runs follow, and the text of its error.
 struct Said {
   int32_t error = 0;
   uint32_t node = 0;
   uint64_t end = 0;
-  char text[detail_capacity] = {};
+  uint64_t runs = 0;
 };
 
 // What rank 0 says then; the record follows.
@@ -27,11 +27,10 @@ struct Decided {
   char text[detail_capacity] = {};
 };
 
-template <typename Head>
-void set_error(Head* head, Status status) {
-  if (status.ok() || head->error != 0) return;
-  head->error = status.code();
-  std::strncpy(head->text, last_detail(), sizeof head->text - 1);
+void set_error(Decided* decided, Status status) {
+  if (status.ok() || decided->error != 0) return;
+  decided->error = status.code();
+  std::strncpy(decided->text, last_detail(), sizeof decided->text - 1);
 }
 
 uint64_t now_ns() {
@@ -157,6 +156,12 @@ Status SharedFile::publish(const std::vector<Share>& written, uint64_t end, bool
 Status SharedFile::commit(bool cut, uint64_t size) {
   Said mine;
   std::vector<Run> runs;
+  std::string problem;
+  const auto fails = [&](Status status) {
+    if (status.ok() || mine.error != 0) return;
+    mine.error = status.code();
+    problem = last_detail();
+  };
   {
     const std::lock_guard guard(mutex_);
     runs = written_.runs();
@@ -164,19 +169,23 @@ Status SharedFile::commit(bool cut, uint64_t size) {
     mine.node = job_.self();
     committing_ = std::exchange(written_, {});
     if (failed_ != 0)
-      set_error(&mine, fail(failed_, "%s: a write on node %s failed before", path_.c_str(),
-                            job_.own_node().host.c_str()));
+      fails(fail(failed_, "%s: a write on node %s failed before", path_.c_str(),
+                 job_.own_node().host.c_str()));
     failed_ = 0;
   }
   // What is not durable is not told of.
-  Status synced;
-  if (part_ != nullptr && writable_) synced = file::sync_file(job_.fs(), (**part_).map());
-  set_error(&mine, synced);
-  if (!synced.ok()) runs.clear();
-  Bytes bytes(sizeof mine + runs.size() * sizeof(Run));
+  if (part_ != nullptr && writable_) {
+    const Status synced = file::sync_file(job_.fs(), (**part_).map());
+    fails(synced);
+    if (!synced.ok()) runs.clear();
+  }
+  mine.runs = runs.size();
+  const size_t problem_at = sizeof mine + runs.size() * sizeof(Run);
+  Bytes bytes(problem_at + problem.size());
   std::memcpy(bytes.data(), &mine, sizeof mine);
   if (!runs.empty())
     std::memcpy(bytes.data() + sizeof mine, runs.data(), runs.size() * sizeof(Run));
+  if (!problem.empty()) std::memcpy(bytes.data() + problem_at, problem.data(), problem.size());
 
   Decided decided;
   std::vector<Share> written;
@@ -184,16 +193,20 @@ Status SharedFile::commit(bool cut, uint64_t size) {
   Status status = group_.gather(bytes, [&](uint32_t, const uint8_t* at, size_t length) {
     Said said;
     std::memcpy(&said, at, sizeof said);
-    if (said.error != 0) set_error(&decided, fail(said.error, "%s", said.text));
-    end = std::max(end, said.end);
-    for (size_t i = sizeof said; i + sizeof(Run) <= length; i += sizeof(Run)) {
+    const uint8_t* from = at + sizeof said;
+    for (uint64_t i = 0; i < said.runs; ++i, from += sizeof(Run)) {
       Share share;
-      std::memcpy(&share.run, at + i, sizeof(Run));
+      std::memcpy(&share.run, from, sizeof(Run));
       share.node = said.node;
       written.push_back(share);
     }
+    if (said.error != 0)
+      set_error(&decided, fail(said.error, "%.*s", static_cast<int>(at + length - from),
+                               reinterpret_cast<const char*>(from)));
+    end = std::max(end, said.end);
   });
   if (status.ok() && group_.is_first()) {
+    join_neighbours(&written);
     const Status published = publish(written, end, cut, size);
     decided.done = published.ok() ? 1 : 0;
     set_error(&decided, published);

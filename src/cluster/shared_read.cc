@@ -1,17 +1,13 @@
 // Reading: what is here is copied, the rest is asked for, all pieces of a call in one request to each node.
-#include <fcntl.h>
-
 #include <algorithm>
 #include <cstring>
 
+#include "cluster/base_file.h"
 #include "cluster/shared_file.h"
 #include "file/io.h"
-#include "tier/system.h"
 
 namespace cairn::cluster {
 namespace {
-
-namespace sys = tier::sys;
 
 // Replies that are waited for at once.
 constexpr uint64_t most_in_flight = 64ULL << 20;
@@ -69,25 +65,10 @@ void SharedFile::plan(const cairn_piece& piece, uint64_t size, Plan* plan) const
 
 Status SharedFile::fetch_base(const Plan& plan) const {
   if (plan.base.empty()) return Status();
-  const std::string path = job_.directory() + "/" + path_;
-  const int64_t fd = sys::openat(AT_FDCWD, path.c_str(), O_RDONLY | O_NOFOLLOW);
-  if (fd < 0) return sys::failed(fd, "open", path);
-  const sys::Descriptor file(static_cast<int>(fd));
-  struct stat st = {};
-  if (const int64_t result = sys::fstat(file.get(), &st); result < 0)
-    return sys::failed(result, "stat", path);
-  if (st.st_ino != record_.base.inode || static_cast<uint64_t>(st.st_size) != record_.base.size ||
-      sys::mtime_of(st) != record_.base.mtime)
-    return fail(ESTALE, "%s: was changed behind our back", path.c_str());
-  for (const cairn_piece& piece : plan.base) {
-    for (size_t done = 0; done < piece.size;) {
-      const int64_t n = sys::pread(file.get(), static_cast<char*>(piece.buffer) + done,
-                                   piece.size - done, piece.offset + done);
-      if (n < 0) return sys::failed(n, "read", path);
-      if (n == 0) return fail(ESTALE, "%s: was cut behind our back", path.c_str());
-      done += static_cast<size_t>(n);
-    }
-  }
+  auto file = open_base(job_.directory(), path_, record_.base);
+  if (!file.ok()) return file.status();
+  for (const cairn_piece& piece : plan.base)
+    CAIRN_TRY(read_base(*file, path_, piece.buffer, piece.size, piece.offset));
   return Status();
 }
 

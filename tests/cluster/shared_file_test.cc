@@ -271,6 +271,51 @@ TEST(SharedFile, TwoGroupsAtOnce) {
   });
 }
 
+TEST(SharedFile, OnOneNodeItBecomesAnOrdinaryFile) {
+  Nodes nodes(2);
+  std::ofstream(nodes.directory() + "/f") << "0123456789";
+  cairn_cover* cover = nullptr;
+  ASSERT_EQ(cairn_cover_open(nodes.pool(1), nodes.directory().c_str(), nullptr, &cover), 0);
+  nodes.start();
+  run_ranks(nodes, 2, [&](Rank& rank) {
+    cairn_shared* file = rank.open("f", O_RDWR);
+    cairn_shared* other = rank.open("new/f", O_RDWR | O_CREAT);
+    if (rank.rank == 1) {
+      write_at(file, "xx", 4);
+      write_at(other, "new", 0);
+    }
+    if (rank.rank == 0) write_at(other, "old", 0);
+    ASSERT_EQ(cairn_shared_commit(other), 0);
+    if (rank.rank == 1) write_at(other, "all", 0);
+    ASSERT_EQ(cairn_shared_close(file), 0);
+    ASSERT_EQ(cairn_shared_close(other), 0);
+    file = rank.open("both", O_RDWR | O_CREAT);
+    write_at(file, "x", rank.rank);
+    ASSERT_EQ(cairn_shared_close(file), 0);
+  });
+  nodes.stop();
+  nodes.start(1);
+  for (const char* path : {"f", "new/f"}) {
+    EXPECT_EQ(cairn_shared_make_plain(nodes.job(1), path), 0) << path << cairn_last_error();
+    EXPECT_EQ(cairn_shared_exists(nodes.job(1), path), 0);
+    EXPECT_EQ(cairn_shared_make_plain(nodes.job(1), path), -ENOENT);
+    cairn_file* file = nullptr;
+    ASSERT_EQ(cairn_open(nodes.pool(1), cairn_cover_top(cover), path, O_RDONLY, 0, &file), 0);
+    char text[20] = {};
+    EXPECT_GE(cairn_pread(file, text, sizeof text, 0), 0);
+    EXPECT_EQ(std::string(text), path[0] == 'f' ? "0123xx6789" : "all");
+    cairn_close(file);
+  }
+  EXPECT_EQ(cairn_shared_make_plain(nodes.job(1), "both"), -EIO);
+  EXPECT_NE(std::string(cairn_last_error()).find("node0"), std::string::npos);
+  cairn_drain_report report = {};
+  EXPECT_NE(cairn_cover_drain(cover, nullptr, nullptr, nullptr, &report), -ENOSPC);
+  std::string text;
+  std::getline(std::ifstream(nodes.directory() + "/new/f"), text);
+  EXPECT_EQ(text, "all");
+  cairn_cover_close(cover);
+}
+
 // Commits in between; what is not committed is looked at by its writer only.
 TEST(SharedFile, RandomHistoriesAreWhatAModelSays) {
   constexpr uint32_t ranks = 4;
