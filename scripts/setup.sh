@@ -19,6 +19,7 @@ debian_build=(
 debian_test=(
   libgtest-dev libbenchmark-dev python3 git sqlite3 fio rsync tar attr procps
   openmpi-bin libopenmpi-dev mpich libmpich-dev
+  iproute2 util-linux python3-yaml
 )
 # What `make test-asan`, `format`, `tidy`, `coverage` and `fuzz` want.
 debian_dev=(
@@ -32,11 +33,12 @@ debian_slow=(
 
 dnf_build="make cmake ninja-build gcc-c++ libstdc++-static pkgconf-pkg-config cli11-devel fmt-devel
   yaml-cpp-devel json-devel libpmem-devel libpmem2-devel isa-l-devel"
-dnf_test="gtest-devel google-benchmark-devel python3 git sqlite fio rsync tar attr procps-ng openmpi-devel mpich-devel"
+dnf_test="gtest-devel google-benchmark-devel python3 git sqlite fio rsync tar attr procps-ng openmpi-devel mpich-devel iproute
+  util-linux python3-pyyaml"
 dnf_dev="clang clang-tools-extra compiler-rt libasan libubsan libtsan ccache gcovr ShellCheck"
 dnf_slow="qemu-system-x86-core busybox ndctl daxctl e2fsprogs"
 spack_build="cmake ninja pkgconf cli11 fmt yaml-cpp nlohmann-json pmdk isa-l"
-spack_test="googletest benchmark python git sqlite fio rsync openmpi mpich"
+spack_test="googletest benchmark python py-pyyaml git sqlite fio rsync openmpi mpich iproute2"
 spack_dev="llvm ccache py-gcovr shellcheck"
 spack_slow="qemu ndctl e2fsprogs"
 
