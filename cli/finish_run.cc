@@ -1,6 +1,7 @@
 #include "finish_run.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <chrono>
@@ -57,6 +58,14 @@ FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, b
     if (!there) {
       // On the first round: somebody else has. Later there always is one: only we end it.
       result.ended = Ended::gone;
+      return result;
+    }
+    struct stat st {};
+    if (stat(directory.c_str(), &st) != 0 || !S_ISDIR(st.st_mode)) {
+      result.ended = Ended::failed;
+      result.drain.code = -ENOTDIR;
+      result.drain.error =
+          fmt::format("{} is no directory any more; make it again to drain to it", directory);
       return result;
     }
     Cover cover = Cover::join(pool, directory);

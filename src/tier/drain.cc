@@ -18,7 +18,11 @@ namespace cairn::tier {
 
 int64_t LowerDirectory::fd() {
   if (fd_.ok()) return fd_.get();
-  const int64_t opened = sys::open_beneath(where_.path.c_str(), O_RDONLY | O_DIRECTORY);
+  int64_t opened = sys::open_beneath(where_.path.c_str(), O_RDONLY | O_DIRECTORY);
+  if (opened == -EACCES) {
+    set_drained(fs_, where_.map, 0);  // it gets its mode back
+    opened = open_lower_directory(where_.path);
+  }
   if (opened >= 0) fd_ = sys::Descriptor(static_cast<int>(opened));
   return opened;
 }

@@ -15,11 +15,8 @@
 namespace cairn::tier {
 
 ImportLock::ImportLock(file::FileSystem& fs, const file::Map& map)
-    : fs_(fs), map_(map), seat_(fs.pool) {
+    : fs_(fs), map_(map), seat_(fs.pool, pool::SeatGuard::OnlyLocks()) {
   if (!seat_.ok()) return;
-  // The seat is kept for the lock's word only: a long copy must not hold up reclaim, as a seat that
-  // announces an epoch would.
-  fs.pool.store(seat_->words->epoch, 0);
   pool::acquire(fs.pool, *seat_, map.inode->append_lock);
 }
 
