@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -69,6 +70,10 @@ std::string other_spelling(const std::string& given, const std::string& real) {
     if (!part.empty() && part != "." && part != "/") spelled += "/" + part.string();
   }
   return spelled == real || spelled.find(':') != std::string::npos ? "" : spelled;
+}
+
+std::chrono::seconds wait_for_others(const Config& config) {
+  return std::chrono::seconds(std::stol(config.value("drain.wait")));
 }
 
 struct Run {
@@ -186,7 +191,8 @@ struct Run {
                  cover_json(cover));
       return exit_ok;
     }
-    const FinishResult result = finish_cover(pool, directory, true, true);
+    const FinishResult result =
+        finish_cover(pool, directory, true, true, wait_for_others(context.config));
     const int code = finish_code(result);
     if (code != exit_ok)
       fmt::print(stderr, "cairn run: {}\n", finish_text(directory, result));
