@@ -50,12 +50,14 @@ typedef struct cairn_question {
 typedef int (*cairn_ask)(void* context, cairn_question* questions, size_t count);
 
 /* Makes this process part of a job on nodes[0..count), itself on nodes[node]. `directory`: the real path of the covered
- * directory. `token`: a number that all processes of this job have and no other job has. `ask` may be
- * NULL if count is 1. Parts that no record knows any more are removed. */
+ * directory. `ask` may be NULL if count is 1: then only cairn_shared_exists, _make_plain
+ * and _remove can be called. */
 CAIRN_API int cairn_job_open(cairn_pool* pool, const char* directory, const cairn_node* nodes,
-                             uint32_t count, uint32_t node, uint64_t token, cairn_ask ask,
-                             void* context, cairn_job** job);
+                             uint32_t count, uint32_t node, cairn_ask ask, void* context,
+                             cairn_job** job);
 CAIRN_API void cairn_job_close(cairn_job* job);
+/* Removes this node's parts of files that are gone. For one process of each node, when the job starts. */
+CAIRN_API int cairn_job_clean(cairn_job* job);
 /* The server's side: answers a request of another node (or of this one). One process of each node does this, always
  * the same. Fills in `reply` (capacity: cairn_job_reply_capacity()), returns its size. Never fails: an error is
  * an answer too. May run in a thread of its own beside everything else. */
@@ -116,6 +118,9 @@ CAIRN_API int cairn_shared_fetch_add(cairn_shared* shared, uint32_t which, int64
                                      int64_t* before);
 CAIRN_API int cairn_shared_store(cairn_shared* shared, uint32_t which, int64_t value);
 
+/* In a job of one node: a shared file that an earlier job has left becomes an ordinary file of the covered directory. By one
+ * process. -ENOENT if there is none, -EIO (with the node's name) if a part of it lies elsewhere, -ENOSPC, ... */
+CAIRN_API int cairn_shared_make_plain(cairn_job* job, const char* path);
 /* Removes the name; the parts follow: here at once, on other nodes when they are told or next join a job. -ENOENT. */
 CAIRN_API int cairn_shared_remove(cairn_job* job, const char* path);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 namespace cairn::cluster {
 namespace {
@@ -13,6 +14,29 @@ bool hides(const Run& over, const Run& old) {
 }
 
 }  // namespace
+
+void join_neighbours(std::vector<Share>* shares) {
+  const auto kind = [](const Share& share) {
+    return std::tuple(share.node, share.run.stride, share.run.count);
+  };
+  std::sort(shares->begin(), shares->end(), [&](const Share& a, const Share& b) {
+    return std::tuple(kind(a), a.run.offset) < std::tuple(kind(b), b.run.offset);
+  });
+  std::vector<Share> joined;
+  for (const Share& share : *shares) {
+    if (!joined.empty() && kind(joined.back()) == kind(share)) {
+      Run& last = joined.back().run;
+      if (last.offset + last.length == share.run.offset) {
+        last.length += share.run.length;
+        // No gaps are left.
+        if (last.length == last.stride) last = {last.offset, last.stride * last.count, 0, 1};
+        continue;
+      }
+    }
+    joined.push_back(share);
+  }
+  *shares = std::move(joined);
+}
 
 void ShareMap::add(const Run& run, uint32_t node) {
   if (run.length == 0 || run.count == 0) return;

@@ -15,6 +15,9 @@ struct Share {
   uint32_t node = 0;  // index into the record's nodes
 };
 
+// Runs of one node that lie side by side become one: those of ranks that write interleaved.
+void join_neighbours(std::vector<Share>* shares);
+
 class ShareMap {
  public:
   static constexpr uint32_t nobody = UINT32_MAX;

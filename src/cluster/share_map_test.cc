@@ -64,6 +64,20 @@ TEST(ShareMap, InterleavedWritersAreOneRunEach) {
   for (uint32_t node = 0; node < nodes; ++node) EXPECT_EQ(pieces[node].node, node);
 }
 
+TEST(ShareMap, NeighboursOnOneNodeAreOneRun) {
+  // Two nodes with three ranks each, interleaved; then all of them on one node.
+  for (const uint32_t nodes : {2U, 1U}) {
+    std::vector<Share> shares;
+    for (uint32_t rank = 0; rank < 6; ++rank)
+      shares.push_back({{rank * 10ULL, 10, 60, 100}, rank / 3 % nodes});
+    std::swap(shares[0], shares[5]);
+    join_neighbours(&shares);
+    ASSERT_EQ(shares.size(), nodes);
+    EXPECT_EQ(shares[0].run,
+              nodes == 2 ? (cluster::Run{0, 30, 60, 100}) : (cluster::Run{0, 6000, 0, 1}));
+  }
+}
+
 TEST(ShareMap, AFileThatGrowsIsOneRun) {
   ShareMap map;
   for (uint64_t k = 0; k < 1000; ++k) map.add({k * 100, 100, 0, 1}, 3);

@@ -1,0 +1,182 @@
+// C API: files that several nodes write (include/cairn/shared.h).
+#include "cairn/shared.h"
+
+#include <unistd.h>
+
+#include <cstring>
+
+#include "capi/handles.h"
+#include "cluster/plain.h"
+#include "cluster/shared_file.h"
+#include "tier/record.h"
+
+struct cairn_job {
+  cairn::cluster::Job job;
+};
+struct cairn_shared {
+  std::unique_ptr<cairn::cluster::SharedFile> file;
+};
+
+using cairn::fail;
+using cairn::Status;
+using cairn::capi::code;
+using cairn::capi::count;
+using cairn::capi::fs_of;
+using cairn::cluster::RecordNode;
+using cairn::cluster::SharedFile;
+
+namespace {
+
+void copy_text(char* to, size_t capacity, const std::string& from) {
+  std::strncpy(to, from.c_str(), capacity - 1);
+  to[capacity - 1] = '\0';
+}
+
+}  // namespace
+
+extern "C" {
+
+int cairn_node_describe(cairn_pool* pool, cairn_node* node) {
+  const WriteWindow window;
+  cairn_pool_info info = {};
+  if (const int result = cairn_pool_get_info(pool, &info); result < 0) return result;
+  *node = {};
+  std::memcpy(node->uuid, info.uuid, sizeof node->uuid);
+  ::gethostname(node->host, sizeof node->host - 1);
+  copy_text(node->pool, sizeof node->pool, info.path);
+  return 0;
+}
+
+int cairn_job_open(cairn_pool* pool, const char* directory, const cairn_node* nodes, uint32_t count,
+                   uint32_t node, cairn_ask ask, void* context, cairn_job** job) {
+  const WriteWindow window;
+  if (node >= count) return code(fail(EINVAL, "node %u of a job of %u", node, count));
+  cairn::cluster::Job::Place place;
+  place.directory = directory;
+  place.cover = cairn::tier::cover_name(directory);
+  for (uint32_t i = 0; i < count; ++i) {
+    RecordNode one;
+    std::memcpy(one.pool.data(), nodes[i].uuid, one.pool.size());
+    one.host = nodes[i].host;
+    one.path = nodes[i].pool;
+    place.nodes.push_back(std::move(one));
+  }
+  place.self = node;
+  *job = new cairn_job{{fs_of(pool), std::move(place), ask, context}};
+  return 0;
+}
+
+void cairn_job_close(cairn_job* job) {
+  const WriteWindow window;
+  delete job;
+}
+
+int cairn_job_clean(cairn_job* job) {
+  const WriteWindow window;
+  return code(job->job.clean());
+}
+
+size_t cairn_job_serve(cairn_job* job, const void* request, size_t size, void* reply) {
+  const WriteWindow window;
+  return job->job.serve(request, size, reply);
+}
+
+size_t cairn_job_reply_capacity(void) { return cairn::cluster::reply_capacity; }
+size_t cairn_job_request_capacity(void) { return cairn::cluster::request_capacity; }
+
+int cairn_shared_exists(cairn_job* job, const char* path) {
+  const WriteWindow window;
+  auto record = cairn::cluster::read_record(job->job.directory(), path);
+  if (record.ok()) return 1;
+  return record.code() == ENOENT || record.code() == ENOTDIR ? 0 : code(record.status());
+}
+
+int cairn_shared_open(cairn_job* job, const cairn_group* group, const char* path, int flags,
+                      uint32_t mode, cairn_file* local, cairn_shared** shared) {
+  const WriteWindow window;
+  SharedFile::Wanted wanted;
+  if (group->rank == 0) {
+    wanted.path = path;
+    wanted.flags = flags;
+    wanted.mode = mode;
+    wanted.local = local == nullptr ? nullptr : &cairn::capi::file_of(local);
+  }
+  auto file = SharedFile::open(job->job, *group, wanted);
+  if (!file.ok()) return code(file.status());
+  *shared = new cairn_shared{std::move(*file)};
+  return 0;
+}
+
+int cairn_shared_close(cairn_shared* shared) {
+  const WriteWindow window;
+  const Status status = shared->file->close();
+  delete shared;
+  return code(status);
+}
+
+int cairn_shared_commit(cairn_shared* shared) {
+  const WriteWindow window;
+  return code(shared->file->commit());
+}
+
+ssize_t cairn_shared_pwrite(cairn_shared* shared, const void* buffer, size_t size,
+                            uint64_t offset) {
+  const WriteWindow window;
+  return count(shared->file->write(buffer, size, offset));
+}
+
+int64_t cairn_shared_read(cairn_shared* shared, const cairn_piece* pieces, size_t number) {
+  const WriteWindow window;
+  return count(shared->file->read(pieces, number));
+}
+
+int cairn_shared_size(cairn_shared* shared, uint64_t* size) {
+  const WriteWindow window;
+  auto result = shared->file->size();
+  if (result.ok()) *size = *result;
+  return code(result.status());
+}
+
+int cairn_shared_truncate(cairn_shared* shared, uint64_t size) {
+  const WriteWindow window;
+  return code(shared->file->truncate(size));
+}
+
+int cairn_shared_set_immediate(cairn_shared* shared, int on) {
+  const WriteWindow window;
+  return code(shared->file->set_immediate(on != 0));
+}
+
+int cairn_shared_lock(cairn_shared* shared) {
+  const WriteWindow window;
+  return code(shared->file->lock());
+}
+
+int cairn_shared_unlock(cairn_shared* shared) {
+  const WriteWindow window;
+  return code(shared->file->unlock());
+}
+
+int cairn_shared_fetch_add(cairn_shared* shared, uint32_t which, int64_t value, int64_t* before) {
+  const WriteWindow window;
+  auto result = shared->file->fetch_add(which, value);
+  if (result.ok()) *before = *result;
+  return code(result.status());
+}
+
+int cairn_shared_store(cairn_shared* shared, uint32_t which, int64_t value) {
+  const WriteWindow window;
+  return code(shared->file->store(which, value));
+}
+
+int cairn_shared_make_plain(cairn_job* job, const char* path) {
+  const WriteWindow window;
+  return code(cairn::cluster::make_plain(job->job, path));
+}
+
+int cairn_shared_remove(cairn_job* job, const char* path) {
+  const WriteWindow window;
+  return code(cairn::cluster::remove_shared(job->job, path));
+}
+
+}  // extern "C"

@@ -1,0 +1,126 @@
+#include "cluster/job.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <set>
+#include <thread>
+
+#include "tier/parts.h"
+
+namespace cairn::cluster {
+namespace {
+
+constexpr size_t most_open_parts = 64;
+
+}  // namespace
+
+uint32_t Job::number_of(const Uuid& pool) const {
+  const auto& all = place_.nodes;
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const RecordNode& one) { return one.pool == pool; });
+  return static_cast<uint32_t>(found - all.begin());
+}
+
+Result<Part> Job::part(const Uuid& uuid, bool make) {
+  const std::lock_guard guard(parts_mutex_);
+  if (const auto known = parts_.find(uuid); known != parts_.end()) return known->second;
+  auto inode = tier::find_part(fs_, place_.cover, hex_of(uuid), make);
+  if (!inode.ok()) return inode.status();
+  if (*inode == 0)
+    return fail(ENOENT, "pool %s holds no part of this file", own_node().path.c_str());
+  auto opened = std::make_shared<tier::PoolFile>(fs_, *inode, O_RDWR);
+  if (!opened->status().ok()) return opened->status();
+  if (parts_.size() >= most_open_parts) parts_.erase(parts_.begin());
+  parts_[uuid] = opened;
+  return opened;
+}
+
+Status Job::remove_part(const Uuid& uuid) {
+  {
+    const std::lock_guard guard(parts_mutex_);
+    parts_.erase(uuid);
+  }
+  return tier::remove_part(fs_, place_.cover, hex_of(uuid));
+}
+
+Status Job::clean() {
+  std::set<std::string> parts;
+  CAIRN_TRY(tier::for_each_part(fs_, place_.cover, [&](const std::string& uuid, uint64_t) {
+    parts.insert(uuid);
+    return Status();
+  }));
+  if (parts.empty()) return Status();
+  CAIRN_TRY(for_each_shared(place_.directory, [&](const std::string& path) -> Status {
+    auto record = read_record(place_.directory, path);
+    if (record.ok()) parts.erase(hex_of(record->uuid));
+    // One that cannot be read may know any of them.
+    return record.code() == ENOENT ? Status() : record.status();
+  }));
+  for (const std::string& uuid : parts) CAIRN_TRY(tier::remove_part(fs_, place_.cover, uuid));
+  return Status();
+}
+
+Status Job::ask(cairn_question* questions, size_t count) const {
+  if (count == 0) return Status();
+  if (messenger_ == nullptr) return fail(ENOTSUP, "this job has one node and nobody to ask");
+  if (const int result = messenger_(context_, questions, count); result < 0)
+    return fail(-result, "asking other nodes: %s", std::strerror(-result));
+  for (size_t i = 0; i < count; ++i) {
+    const cairn_question& question = questions[i];
+    const auto* reply = static_cast<const Reply*>(question.reply);
+    const char* host = place_.nodes[question.node].host.c_str();
+    if (question.got < sizeof(Reply) || question.got != sizeof(Reply) + reply->size)
+      return fail(EIO, "node %s answered with %zu bytes that are no reply", host, question.got);
+    if (reply->error != 0)
+      return fail(reply->error, "node %s: %.*s", host, static_cast<int>(reply->size),
+                  reinterpret_cast<const char*>(reply + 1));
+  }
+  return Status();
+}
+
+Result<int64_t> Job::ask(uint32_t node, const Request& request, const std::vector<Run>& runs,
+                         std::vector<Posted>* posted) const {
+  std::vector<uint8_t> bytes(sizeof request + runs.size() * sizeof(Run));
+  std::memcpy(bytes.data(), &request, sizeof request);
+  if (!runs.empty())
+    std::memcpy(bytes.data() + sizeof request, runs.data(), runs.size() * sizeof(Run));
+  // Errors bring a line of text.
+  constexpr size_t text = detail_capacity;
+  std::vector<uint8_t> reply(sizeof(Reply) +
+                             (posted == nullptr ? text : most_news * sizeof(Posted)));
+  cairn_question question = {node, bytes.data(), bytes.size(), reply.data(), reply.size(), 0};
+  CAIRN_TRY(ask(&question, 1));
+  Reply head = {};
+  std::memcpy(&head, reply.data(), sizeof head);
+  if (posted != nullptr) {
+    posted->resize(head.size / sizeof(Posted));
+    if (!posted->empty())
+      std::memcpy(posted->data(), reply.data() + sizeof head, posted->size() * sizeof(Posted));
+  }
+  return head.value;
+}
+
+Status Job::lock(uint32_t node, uint64_t home) const {
+  Request request = {};
+  request.op = Op::lock;
+  request.home = home;
+  constexpr auto longest = std::chrono::microseconds(1000);
+  for (auto pause = std::chrono::microseconds(20);; pause = std::min(pause * 2, longest)) {
+    auto mine = ask(node, request);
+    if (!mine.ok()) return mine.status();
+    if (*mine != 0) return Status();
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+Status Job::unlock(uint32_t node, uint64_t home) const {
+  Request request = {};
+  request.op = Op::unlock;
+  request.home = home;
+  return ask(node, request).status();
+}
+
+}  // namespace cairn::cluster

@@ -1,0 +1,68 @@
+// Job: this process among those that write files together on several nodes, and its node's server.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "cairn/shared.h"
+#include "cluster/home.h"
+#include "cluster/messages.h"
+#include "tier/pool_file.h"
+
+namespace cairn::cluster {
+
+using Part = std::shared_ptr<tier::PoolFile>;
+
+class Job {
+ public:
+  struct Place {
+    std::string directory;  // the covered one, its real path
+    std::string cover;      // the cover's name in the pool
+    std::vector<RecordNode> nodes;
+    uint32_t self = 0;
+  };
+  Job(file::FileSystem& fs, Place place, cairn_ask messenger, void* context)
+      : fs_(fs), place_(std::move(place)), messenger_(messenger), context_(context) {}
+
+  [[nodiscard]] file::FileSystem& fs() const { return fs_; }
+  [[nodiscard]] const std::string& directory() const { return place_.directory; }
+  [[nodiscard]] const std::string& cover() const { return place_.cover; }
+  [[nodiscard]] const std::vector<RecordNode>& nodes() const { return place_.nodes; }
+  [[nodiscard]] uint32_t self() const { return place_.self; }
+  [[nodiscard]] const RecordNode& own_node() const { return place_.nodes[place_.self]; }
+  // The job's number of a pool, `nodes().size()` if it is in none of its nodes.
+  [[nodiscard]] uint32_t number_of(const Uuid& pool) const;
+
+  // This node's part of a file; ENOENT if there is none and `make` is not set.
+  Result<Part> part(const Uuid& uuid, bool make);
+  Status remove_part(const Uuid& uuid);
+  // Removes the parts that no record knows.
+  Status clean();
+
+  Status ask(cairn_question* questions, size_t count) const;
+  // One request with few bytes in its reply. The reply's value.
+  Result<int64_t> ask(uint32_t node, const Request& request, const std::vector<Run>& runs = {},
+                      std::vector<Posted>* posted = nullptr) const;
+  // A lock that all processes of the job can take: a word of node `node`'s server.
+  Status lock(uint32_t node, uint64_t home) const;
+  Status unlock(uint32_t node, uint64_t home) const;
+
+  // --- server.cc ---
+  size_t serve(const void* request, size_t size, void* reply);
+
+ private:
+  Status read_part(const Request& request, const Run* runs, uint8_t* bytes, uint64_t* size);
+
+  file::FileSystem& fs_;
+  Place place_;
+  cairn_ask messenger_;
+  void* context_;
+  Homes homes_;
+  std::mutex parts_mutex_;
+  std::map<Uuid, Part> parts_;
+};
+
+}  // namespace cairn::cluster

@@ -1,0 +1,270 @@
+// Writing, and the commit that makes it known.
+#include <algorithm>
+#include <cstring>
+#include <ctime>
+
+#include "cluster/shared_file.h"
+#include "file/cut.h"
+#include "file/io.h"
+#include "file/sync.h"
+
+namespace cairn::cluster {
+namespace {
+
+// What a rank says at a commit; its runs follow, and the text of its error.
+struct Said {
+  int32_t error = 0;
+  uint32_t node = 0;
+  uint64_t end = 0;
+  uint64_t runs = 0;
+};
+
+// What rank 0 says then; the record follows.
+struct Decided {
+  int32_t error = 0;
+  uint32_t done = 0;  // the record holds what was written
+  int64_t news = 0;
+  char text[detail_capacity] = {};
+};
+
+void set_error(Decided* decided, Status status) {
+  if (status.ok() || decided->error != 0) return;
+  decided->error = status.code();
+  std::strncpy(decided->text, last_detail(), sizeof decided->text - 1);
+}
+
+uint64_t now_ns() {
+  timespec now = {};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// The word of node 0's server that is the lock of a record.
+uint64_t lock_of(const Uuid& uuid) {
+  uint64_t word = 0;
+  std::memcpy(&word, uuid.data(), sizeof word);
+  return ~word;
+}
+
+}  // namespace
+
+uint64_t SharedFile::size_now() const {
+  return std::max({record_.size, written_.end(), committing_.end()});
+}
+
+Result<uint64_t> SharedFile::size() {
+  if (immediate_) CAIRN_TRY(take_news());
+  const std::lock_guard guard(mutex_);
+  return size_now();
+}
+
+Result<size_t> SharedFile::write(const void* buffer, size_t size, uint64_t offset) {
+  if (!writable_) return fail(EBADF, "%s: not open for writing", path_.c_str());
+  if (size == 0) return size_t{0};
+  if (offset > static_cast<uint64_t>(INT64_MAX) - size)
+    return fail(EFBIG, "%s: a write at offset %llu would end beyond the largest file",
+                path_.c_str(), static_cast<unsigned long long>(offset));
+  const auto* bytes = static_cast<const uint8_t*>(buffer);
+  size_t done = 0;
+  Status status;
+  while (done < size && status.ok()) {
+    auto n = file::write_at(**part_, bytes + done, size - done, offset + done);
+    status = n.status();
+    if (n.ok()) done += *n;
+  }
+  if (done > 0 && immediate_) {
+    Request ask = request(Op::post);
+    ask.which = job_.self();
+    ask.runs = 1;
+    auto posted = job_.ask(home_node_, ask, {{offset, done, 0, 1}});
+    if (!posted.ok()) return posted.status();
+  } else if (done > 0) {
+    const std::lock_guard guard(mutex_);
+    written_.add(offset, offset + done);
+  }
+  if (!status.ok()) {
+    const std::lock_guard guard(mutex_);
+    failed_ = status.code();
+    return annotate(status, "%s: write at offset %llu, pool %s of node %s", path_.c_str(),
+                    static_cast<unsigned long long>(offset + done), job_.own_node().path.c_str(),
+                    job_.own_node().host.c_str());
+  }
+  return done;
+}
+
+// What others have posted to the file's home since we last asked.
+Status SharedFile::take_news() {
+  const std::lock_guard guard(mutex_);
+  std::vector<Posted> posted;
+  do {
+    Request ask = request(Op::news);
+    ask.value = news_;
+    auto end = job_.ask(home_node_, ask, {}, &posted);
+    if (!end.ok()) return end.status();
+    for (const Posted& one : posted) {
+      if (one.node >= job_.nodes().size()) return fail(EIO, "%s: news of no node", path_.c_str());
+      record_.map.add(one.run, record_.node_of(job_.nodes()[one.node]));
+      record_.size = std::max(record_.size, one.run.end());
+    }
+    news_ += static_cast<int64_t>(posted.size());
+    if (news_ == *end) return Status();
+  } while (!posted.empty());
+  return fail(EIO, "%s: its home gives no news", path_.c_str());
+}
+
+Status SharedFile::publish(const std::vector<Share>& written, uint64_t end, bool cut,
+                           uint64_t size) {
+  const uint32_t keeper = 0;
+  const uint64_t word = lock_of(record_.uuid);
+  CAIRN_TRY(job_.lock(keeper, word));
+  Status status;
+  bool gone = false;
+  // Another group may have committed since.
+  auto newest = read_record(job_.directory(), path_);
+  if (newest.ok() && newest->uuid == record_.uuid) {
+    if (newest->epoch != record_.epoch) {
+      record_ = std::move(*newest);
+      news_ = committed_news_;
+    }
+  } else if (newest.ok() || newest.code() == ENOENT) {
+    gone = true;  // deleted while it is open: its bytes stay ours until we close it
+  } else {
+    status = newest.status();
+  }
+  if (status.ok() && immediate_) status = take_news();
+  if (status.ok()) {
+    const bool changed = cut || !written.empty() || news_ != committed_news_ || end > record_.size;
+    for (const Share& share : written)
+      record_.map.add(share.run, record_.node_of(job_.nodes()[share.node]));
+    record_.size = std::max(record_.size, end);
+    if (cut) {
+      record_.map.truncate(size);
+      record_.base.end = std::min(record_.base.end, size);
+      record_.size = size;
+    }
+    if (changed) {
+      ++record_.epoch;
+      record_.mtime = now_ns();
+      if (!gone) status = write_record(job_.directory(), path_, record_, false);
+    }
+  }
+  const std::string text = status.ok() ? "" : last_detail();
+  const Status unlocked = job_.unlock(keeper, word);
+  return status.ok() ? unlocked : fail(status.code(), "%s", text.c_str());
+}
+
+Status SharedFile::commit(bool cut, uint64_t size) {
+  Said mine;
+  std::vector<Run> runs;
+  std::string problem;
+  const auto fails = [&](Status status) {
+    if (status.ok() || mine.error != 0) return;
+    mine.error = status.code();
+    problem = last_detail();
+  };
+  {
+    const std::lock_guard guard(mutex_);
+    runs = written_.runs();
+    mine.end = written_.end();
+    mine.node = job_.self();
+    committing_ = std::exchange(written_, {});
+    if (failed_ != 0)
+      fails(fail(failed_, "%s: a write on node %s failed before", path_.c_str(),
+                 job_.own_node().host.c_str()));
+    failed_ = 0;
+  }
+  // What is not durable is not told of.
+  if (part_ != nullptr && writable_) {
+    const Status synced = file::sync_file(job_.fs(), (**part_).map());
+    fails(synced);
+    if (!synced.ok()) runs.clear();
+  }
+  mine.runs = runs.size();
+  const size_t problem_at = sizeof mine + runs.size() * sizeof(Run);
+  Bytes bytes(problem_at + problem.size());
+  std::memcpy(bytes.data(), &mine, sizeof mine);
+  if (!runs.empty())
+    std::memcpy(bytes.data() + sizeof mine, runs.data(), runs.size() * sizeof(Run));
+  if (!problem.empty()) std::memcpy(bytes.data() + problem_at, problem.data(), problem.size());
+
+  Decided decided;
+  std::vector<Share> written;
+  uint64_t end = 0;
+  Status status = group_.gather(bytes, [&](uint32_t, const uint8_t* at, size_t length) {
+    Said said;
+    std::memcpy(&said, at, sizeof said);
+    const uint8_t* from = at + sizeof said;
+    for (uint64_t i = 0; i < said.runs; ++i, from += sizeof(Run)) {
+      Share share;
+      std::memcpy(&share.run, from, sizeof(Run));
+      share.node = said.node;
+      written.push_back(share);
+    }
+    if (said.error != 0)
+      set_error(&decided, fail(said.error, "%.*s", static_cast<int>(at + length - from),
+                               reinterpret_cast<const char*>(from)));
+    end = std::max(end, said.end);
+  });
+  if (status.ok() && group_.is_first()) {
+    join_neighbours(&written);
+    const Status published = publish(written, end, cut, size);
+    decided.done = published.ok() ? 1 : 0;
+    set_error(&decided, published);
+    decided.news = news_;
+    bytes.resize(sizeof decided);
+    std::memcpy(bytes.data(), &decided, sizeof decided);
+    const Bytes record = bytes_of(record_);
+    bytes.insert(bytes.end(), record.begin(), record.end());
+  }
+  if (status.ok()) status = group_.broadcast(&bytes);
+  if (!status.ok()) return status;
+  std::memcpy(&decided, bytes.data(), sizeof decided);
+  auto record = record_of(bytes.data() + sizeof decided, bytes.size() - sizeof decided, path_);
+  if (!record.ok()) return record.status();
+  {
+    const std::lock_guard guard(mutex_);
+    if (decided.done != 0) {
+      record_ = std::move(*record);
+      news_ = committed_news_ = decided.news;
+      committing_.clear();
+    } else {
+      for (const Run& run : runs)
+        visit_pieces(run, 0, run.end(),
+                     [&](uint64_t from, uint64_t to) { written_.add(from, to); });
+      committing_.clear();
+    }
+  }
+  if (group_.is_first() && immediate_) {
+    Request ask = request(Op::trim);
+    ask.value = decided.news;
+    if (auto trimmed = job_.ask(home_node_, ask); !trimmed.ok() && decided.error == 0)
+      set_error(&decided, trimmed.status());
+  }
+  return decided.error == 0 ? Status() : fail(decided.error, "%s", decided.text);
+}
+
+Status SharedFile::commit() { return commit(false, 0); }
+
+Status SharedFile::truncate(uint64_t size) {
+  if (!writable_) return fail(EBADF, "%s: not open for writing", path_.c_str());
+  Status status = commit(true, size);
+  if (status.ok() && part_ != nullptr && (**part_).inode->size.load() > size)
+    status = file::truncate(job_.fs(), (**part_).map(), size);
+  // Nobody writes beyond the new end before everybody has cut his part there.
+  return group_.agree(status);
+}
+
+Status SharedFile::set_immediate(bool on) {
+  CAIRN_TRY(commit());
+  immediate_ = on;
+  return Status();
+}
+
+Status SharedFile::close() {
+  const Status status = commit();
+  if (group_.is_first())
+    job_.ask(home_node_, request(Op::end)).status().ignore();  // the job's end is another
+  return status;
+}
+
+}  // namespace cairn::cluster

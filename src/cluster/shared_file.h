@@ -1,0 +1,92 @@
+// Shared file: one that processes on several nodes have open (include/cairn/shared.h says it for users).
+//
+// Invariants
+//  1. Bytes are in this node's part before `written_` or the home's log say so.
+//  2. What the record says of a part is in it, and durable as far as its pool is.
+//  3. Only rank 0 of a group changes the record, while it holds the record's lock (a job is the only one in its
+//     directory, so a lock in a server's memory is enough), and the rename of the record is the commit.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "cluster/group.h"
+#include "cluster/job.h"
+
+namespace cairn::cluster {
+
+class SharedFile {
+ public:
+  // What rank 0 is asked to open.
+  struct Wanted {
+    std::string path;
+    int flags = 0;
+    uint32_t mode = 0;
+    file::File* local = nullptr;
+  };
+  static Result<std::unique_ptr<SharedFile>> open(Job& job, const cairn_group& group,
+                                                  const Wanted& wanted);
+  Status close();
+  Status commit();
+  Status truncate(uint64_t size);
+  Status set_immediate(bool on);
+  Result<size_t> write(const void* buffer, size_t size, uint64_t offset);
+  Result<uint64_t> read(const cairn_piece* pieces, size_t count);
+  Result<uint64_t> size();
+  Status lock() { return job_.lock(home_node_, home_); }
+  Status unlock() { return job_.unlock(home_node_, home_); }
+  Result<int64_t> fetch_add(uint32_t which, int64_t value);
+  Status store(uint32_t which, int64_t value);
+
+ private:
+  SharedFile(Job& job, const cairn_group& group) : job_(job), group_(group) {}
+
+  // --- shared_open.cc: what rank 0 does, and what it tells the others
+  Status open_first(const Wanted& wanted);
+  Status make_record(const Wanted& wanted, bool* made);
+  Status adopt(file::File& local);
+  [[nodiscard]] Bytes announcement() const;
+  Status take_announcement(const Bytes& bytes);
+
+  // --- shared_commit.cc
+  // `cut`: the file ends at `size` from then on.
+  Status commit(bool cut, uint64_t size);
+  // On rank 0, when all have said what they wrote.
+  Status publish(const std::vector<Share>& written, uint64_t end, bool cut, uint64_t size);
+  Status take_news();
+
+  // --- shared_read.cc
+  struct Plan;
+  void plan(const cairn_piece& piece, uint64_t size, Plan* plan) const;
+  Status fetch(const Plan& plan);
+  Status fetch_base(const Plan& plan) const;
+  Status fetch_remote(const Plan& plan) const;
+
+  [[nodiscard]] uint64_t size_now() const;  // `mutex_` is held
+  Request request(Op op) const;
+
+  Job& job_;
+  Group group_;
+  std::string path_;  // below the covered directory
+  bool writable_ = false;
+  uint64_t home_ = 0;
+  uint32_t home_node_ = 0;
+  bool immediate_ = false;
+  Part part_;  // null until there is one
+
+  // For threads of this process.
+  mutable std::mutex mutex_;
+  Record record_;
+  ByteSet written_;             // by this process, since the last commit
+  ByteSet committing_;          // the same, while a commit is under way
+  int failed_ = 0;              // a write that did not fit, since the last commit
+  int64_t news_ = 0;            // entries of the home's log that are in `record_`
+  int64_t committed_news_ = 0;  // and that a commit has put into the record in lower
+};
+
+// Removes the name, this node's part, and what other nodes can be reached to remove. ENOENT.
+Status remove_shared(Job& job, const std::string& path);
+
+}  // namespace cairn::cluster

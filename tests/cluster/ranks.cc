@@ -1,0 +1,142 @@
+#include "cluster/ranks.h"
+
+#include <stdlib.h>
+
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+namespace cairn::test {
+
+Nodes::Nodes(uint32_t count, uint64_t pool_size) {
+  char name[] = "/dev/shm/cairn-cluster-XXXXXX";
+  root_ = mkdtemp(name);
+  directory_ = root_ + "/covered";
+  std::filesystem::create_directory(directory_);
+  for (uint32_t i = 0; i < count; ++i) {
+    const std::string path = root_ + "/pool" + std::to_string(i);
+    cairn_pool_options options = {};
+    options.struct_size = sizeof options;
+    options.size = pool_size;
+    cairn_pool* pool = nullptr;
+    EXPECT_EQ(cairn_pool_create(path.c_str(), &options), 0) << cairn_last_error();
+    EXPECT_EQ(cairn_pool_attach(path.c_str(), 0, &pool), 0) << cairn_last_error();
+    pools_.push_back(pool);
+    cairn_node node = {};
+    EXPECT_EQ(cairn_node_describe(pool, &node), 0);
+    std::snprintf(node.host, sizeof node.host, "node%u", i);
+    described_.push_back(node);
+  }
+}
+
+Nodes::~Nodes() {
+  stop();
+  for (cairn_pool* pool : pools_) cairn_pool_detach(pool);
+  std::filesystem::remove_all(root_);
+}
+
+void Nodes::start(uint32_t first) {
+  first_ = first;
+  jobs_.assign(count(), nullptr);
+  for (uint32_t i = first; i < count(); ++i) {
+    EXPECT_EQ(cairn_job_open(pools_[i], directory_.c_str(), &described_[first], count() - first,
+                             i - first, ask, this, &jobs_[i]),
+              0);
+    EXPECT_EQ(cairn_job_clean(jobs_[i]), 0) << cairn_last_error();
+  }
+}
+
+void Nodes::stop() {
+  for (cairn_job* job : jobs_)
+    if (job != nullptr) cairn_job_close(job);
+  jobs_.clear();
+}
+
+int Nodes::ask(void* context, cairn_question* questions, size_t count) {
+  auto& nodes = *static_cast<Nodes*>(context);
+  thread_local std::vector<char> reply(cairn_job_reply_capacity());
+  for (size_t i = 0; i < count; ++i) {
+    cairn_question& question = questions[i];
+    EXPECT_LE(question.size, cairn_job_request_capacity());
+    question.got = cairn_job_serve(nodes.jobs_[nodes.first_ + question.node], question.request,
+                                   question.size, reply.data());
+    EXPECT_LE(question.got, question.capacity);
+    std::memcpy(question.reply, reply.data(), question.got);
+    nodes.questions.fetch_add(1);
+  }
+  return 0;
+}
+
+namespace {
+
+struct World {
+  explicit World(uint32_t ranks) : barrier(ranks), given(ranks) {}
+  std::barrier<> barrier;
+  std::vector<std::string> given;
+};
+
+struct Place {
+  World* world;
+  uint32_t rank;
+};
+
+int gather(void* context, const void* bytes, size_t size, void** all, size_t* sizes) {
+  const Place& place = *static_cast<Place*>(context);
+  World& world = *place.world;
+  world.given[place.rank].assign(static_cast<const char*>(bytes), size);
+  world.barrier.arrive_and_wait();
+  *all = nullptr;
+  if (place.rank == 0) {
+    std::string joined;
+    for (size_t i = 0; i < world.given.size(); ++i) {
+      joined += world.given[i];
+      sizes[i] = world.given[i].size();
+    }
+    *all = malloc(joined.size() + 1);
+    std::memcpy(*all, joined.data(), joined.size());
+  }
+  world.barrier.arrive_and_wait();
+  return 0;
+}
+
+int broadcast(void* context, void* bytes, size_t size) {
+  const Place& place = *static_cast<Place*>(context);
+  World& world = *place.world;
+  if (place.rank == 0) world.given[0].assign(static_cast<const char*>(bytes), size);
+  world.barrier.arrive_and_wait();
+  EXPECT_EQ(world.given[0].size(), size);
+  std::memcpy(bytes, world.given[0].data(), size);
+  world.barrier.arrive_and_wait();
+  return 0;
+}
+
+}  // namespace
+
+cairn_shared* Rank::open(const std::string& path, int flags, int expected, uint32_t mode) {
+  cairn_shared* shared = nullptr;
+  const int code = cairn_shared_open(job, &group, path.c_str(), flags, mode, nullptr, &shared);
+  EXPECT_EQ(code, expected) << path << ": " << cairn_last_error();
+  return shared;
+}
+
+void run_ranks(Nodes& nodes, uint32_t ranks, const std::function<void(Rank&)>& body,
+               uint32_t first) {
+  World world(ranks);
+  std::vector<std::thread> threads;
+  for (uint32_t i = 0; i < ranks; ++i)
+    threads.emplace_back([&, i] {
+      Place place = {&world, i};
+      Rank rank;
+      rank.rank = i;
+      rank.ranks = ranks;
+      rank.node = first + i % (nodes.count() - first);
+      rank.job = nodes.job(rank.node);
+      rank.group = {&place, i, ranks, gather, broadcast};
+      rank.barrier = [&] { world.barrier.arrive_and_wait(); };
+      body(rank);
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace cairn::test
