@@ -17,6 +17,7 @@
 #include "command_line.h"
 #include "error.h"
 #include "finish_run.h"
+#include "launcher.h"
 #include "outer_run.h"
 #include "output.h"
 #include "pool_create.h"
@@ -32,14 +33,6 @@ namespace {
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
-}
-
-// The launcher's job id, in the order of who would know best.
-std::string launcher_job() {
-  for (const char* name :
-       {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID", "JOB_ID"})
-    if (std::string job = variable(name); !job.empty()) return job;
-  return "";
 }
 
 // Whether the program's file lies below `directory`, whatever is there now.
@@ -268,9 +261,11 @@ void add_run_command(CLI::App& root, Context& context) {
                               "line.");
   run->add_option("--at", arguments->directory, "The directory to serve from memory.")
       ->type_name("DIR");
-  run->add_option("--job", arguments->job,
-                  "The job's name; by default the launcher's (SLURM_JOB_ID, PBS_JOBID, LSB_JOBID, "
-                  "FLUX_JOB_ID).")
+  run->add_option(
+         "--job", arguments->job,
+         "The job's name, which runs on several hosts have in common; by default the batch "
+         "system's (SLURM_JOB_ID, PBS_JOBID, LSB_JOBID, FLUX_JOB_ID), or what mpirun or "
+         "mpiexec of Open MPI, MPICH and other PMIx or Hydra launchers give.")
       ->type_name("ID");
   run->prefix_command();
   run->callback([&context, arguments] {

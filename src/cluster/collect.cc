@@ -3,6 +3,7 @@
 #include <set>
 
 #include "cluster/collect_file.h"
+#include "cluster/plain.h"
 #include "tier/parts.h"
 
 namespace cairn::cluster {
@@ -53,6 +54,20 @@ Result<std::vector<std::string>> shared_files(const std::string& directory) {
   return paths;
 }
 
+// The part has become an ordinary file of the cover (plain.h), by somebody who was killed before he could say so.
+Result<bool> is_plain(const Collecting& all, const Record& record) {
+  const std::string uuid = hex_of(record.uuid);
+  auto number = tier::find_part(all.fs, all.cover_name, uuid, false);
+  if (!number.ok()) return number.status();
+  if (*number == 0) return false;
+  auto inode = file::live_inode(all.fs, *number);
+  if (!inode.ok()) return inode.status();
+  if ((*inode)->links.load() < 2) return false;
+  auto second = tier::find_part(all.fs, all.cover_name, uuid + plain_suffix, false);
+  if (!second.ok()) return second.status();
+  return *second == 0;
+}
+
 // True if the file still needs its parts.
 Result<bool> collect_one(Collecting& all, const std::string& path, Waiting* waiting,
                          std::set<std::string>* garbage) {
@@ -62,6 +77,13 @@ Result<bool> collect_one(Collecting& all, const std::string& path, Waiting* wait
     auto record = read_record(all.directory, path);
     if (record.code() == ENOENT) return false;
     if (!record.ok()) return record.status();
+    auto plain = is_plain(all, *record);
+    if (!plain.ok()) return plain.status();
+    if (*plain) {
+      status = remove_record(all.directory, path);
+      if (!status.ok() && status.code() != ENOENT) return status;
+      return false;
+    }
     FileCollector file(all, path, *record);
     status = file.collect();
     if (status.code() == EAGAIN) continue;  // written again, or somebody else was faster

@@ -7,10 +7,10 @@
 #include <cstring>
 #include <set>
 
+#include "cluster/base_file.h"
 #include "tier/attributes.h"
 #include "tier/parts.h"
 #include "tier/pool_file.h"
-#include "tier/system.h"
 #include "tier/written_aside.h"
 
 namespace cairn::cluster {
@@ -240,9 +240,9 @@ Status FileCollector::copy_pieces(int aside) {
       const uint64_t stop = is_base ? std::min(piece.end, base_end) : piece.end;
       if (piece.begin >= stop) continue;
       if (is_base && !base.ok()) {
-        auto opened = open_base();
+        auto opened = this->base();
         if (!opened.ok()) return opened.status();
-        base = sys::Descriptor(*opened);
+        base = std::move(*opened);
       }
       auto copied = is_base ? copy.from_lower(base.get(), piece.begin, stop)
                             : copy.from_pool(**part, piece.begin, stop);
@@ -256,18 +256,15 @@ Status FileCollector::copy_pieces(int aside) {
   return Status();
 }
 
-Result<int> FileCollector::open_base() const {
-  const int64_t opened = sys::open_beneath(lower_.c_str(), O_RDONLY | O_NONBLOCK);
-  if (opened < 0 && opened != -ENOENT && opened != -ELOOP && opened != -ENOTDIR)
-    return sys::failed(opened, "open", lower_);
-  sys::Descriptor fd(static_cast<int>(std::max<int64_t>(opened, -1)));
-  struct stat st = {};
-  if (!fd.ok() || sys::fstat(fd.get(), &st) != 0 || !is_base(record_.base, st))
-    return fail(
-        ESTALE,
-        "%s: changed there behind our back, and bytes of what it was are needed; both are kept",
-        lower_.c_str());
-  return fd.take();
+Result<sys::Descriptor> FileCollector::base() const {
+  auto file = open_base(all_.directory, path_, record_.base);
+  if (file.ok() || (file.code() != ENOENT && file.code() != ENOTDIR && file.code() != ELOOP &&
+                    file.code() != ESTALE))
+    return file;
+  return fail(
+      ESTALE,
+      "%s: changed there behind our back, and bytes of what it was are needed; both are kept",
+      lower_.c_str());
 }
 
 bool FileCollector::find_missing() {
@@ -286,10 +283,8 @@ bool FileCollector::find_missing() {
 Status FileCollector::set_attributes(int aside) const {
   auto permissions = tier::give_owner(aside, record_.uid, record_.gid, record_.mode, lower_);
   if (!permissions.ok()) return permissions.status();
-  if (auto base = open_base(); base.ok()) {
-    const sys::Descriptor old(*base);
-    tier::copy_attributes(aside, old.get());
-  }
+  if (record_.base.exists)
+    if (auto old = base(); old.ok()) tier::copy_attributes(aside, old->get());
   CAIRN_TRY(tier::set_mode_and_times(aside, *permissions, record_.mtime, record_.mtime, lower_));
   if (const int64_t result = sys::fsync(aside); result < 0)
     return sys::failed(result, "fsync", aside_);

@@ -7,6 +7,7 @@
 #include "cluster/record.h"
 #include "file/file_system.h"
 #include "tier/drain.h"
+#include "tier/system.h"
 
 namespace cairn::cluster {
 
@@ -49,7 +50,7 @@ class FileCollector {
   Status give_share();
   Status write_share(int aside);
   Status copy_pieces(int aside);
-  Result<int> open_base() const;
+  [[nodiscard]] Result<tier::sys::Descriptor> base() const;
   bool find_missing();
   Status set_attributes(int aside) const;
   Status publish();
