@@ -181,7 +181,8 @@ void create_in(DrainState& state, const Where& where, std::vector<Where>* direct
         auto inode = file::live_inode(state.fs, listed.inode);
         if (!inode.ok()) return Status();  // removed meanwhile
         const file::Map map{*inode, listed.inode};
-        if (is_hidden(name_of(listed))) {
+        const bool at_top = where.inode == state.top.inode;
+        if (at_top ? is_hidden_at_top(name_of(listed)) : is_hidden(name_of(listed))) {
           state.failed(where.path + "/" + name_of(listed),
                        fail(EINVAL, "a name that Cairn keeps for itself"));
           return Status();

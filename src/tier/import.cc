@@ -58,7 +58,7 @@ Status LowerTree::import_names(const Place& place, uint64_t number) {
       CAIRN_TRY(refuse_covered(fs_, directory.get(), place.path));
   uint64_t newest = sys::ctime_of(st);
   for (const sys::Entry& entry : entries) {
-    if (!is_hidden(entry.name))
+    if (place.parent == 0 ? !is_hidden_at_top(entry.name) : !is_hidden(entry.name))
       CAIRN_TRY(import_one(place, number, directory.get(), entry.name, &newest));
   }
   return raise_newest(number, newest);
