@@ -2,6 +2,9 @@
 
 #include "posix/covered.h"
 #include "posix/engine.h"
+#include "posix/open.h"
+#include "posix/place.h"
+#include "posix/pool.h"
 #include "posix/table.h"
 
 namespace posix {
@@ -20,6 +23,48 @@ bool covers(const char* path) {
   return locate(AT_FDCWD, path, &spot) == 0 && spot.cover != nullptr;
 }
 
+cairn_pool* attached() { return attach() == 0 ? pool : nullptr; }
+
+constexpr LentShared shared = {
+    [](cairn_pool* from, cairn_node* node) { return cairn_node_describe(from, node); },
+    [](cairn_pool* from, const char* path, const cairn_node* nodes, uint32_t count, uint32_t node,
+       cairn_ask ask, void* context, cairn_job** job) {
+      return cairn_job_open(from, path, nodes, count, node, ask, context, job);
+    },
+    [](cairn_job* job) { return cairn_job_clean(job); },
+    [](cairn_job* job) { cairn_job_close(job); },
+    [](cairn_job* job, const void* request, size_t size, void* reply) {
+      return cairn_job_serve(job, request, size, reply);
+    },
+    cairn_job_reply_capacity,
+    cairn_job_request_capacity,
+    [](cairn_job* job, const char* path) { return cairn_shared_exists(job, path); },
+    [](cairn_job* job, const cairn_group* group, const char* path, int flags, uint32_t mode,
+       cairn_file* local, cairn_shared** file) {
+      return cairn_shared_open(job, group, path, flags, mode, local, file);
+    },
+    [](cairn_shared* file) { return cairn_shared_close(file); },
+    [](cairn_shared* file) { return cairn_shared_commit(file); },
+    [](cairn_shared* file, const void* buffer, size_t size, uint64_t offset) {
+      return cairn_shared_pwrite(file, buffer, size, offset);
+    },
+    [](cairn_shared* file, const cairn_piece* pieces, size_t count) {
+      return cairn_shared_read(file, pieces, count);
+    },
+    [](cairn_shared* file, uint64_t* size) { return cairn_shared_size(file, size); },
+    [](cairn_shared* file, uint64_t size) { return cairn_shared_truncate(file, size); },
+    [](cairn_shared* file, int on) { return cairn_shared_set_immediate(file, on); },
+    [](cairn_shared* file) { return cairn_shared_lock(file); },
+    [](cairn_shared* file) { return cairn_shared_unlock(file); },
+    [](cairn_shared* file, uint32_t which, int64_t value, int64_t* before) {
+      return cairn_shared_fetch_add(file, which, value, before);
+    },
+    [](cairn_shared* file, uint32_t which, int64_t value) {
+      return cairn_shared_store(file, which, value);
+    },
+    [](cairn_job* job, const char* path) { return cairn_shared_remove(job, path); },
+};
+
 constexpr Lent lent = {
     file_of,
     covers,
@@ -36,6 +81,14 @@ constexpr Lent lent = {
       return cairn_fallocate(file, mode, offset, size);
     },
     [](cairn_file* file) { return cairn_fsync(file); },
+    cairn_last_error,
+    attached,
+    place::directory,
+    place::of,
+    masked,
+    place::is_below,
+    place::remove_below,
+    shared,
 };
 
 }  // namespace

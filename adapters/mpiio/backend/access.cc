@@ -10,6 +10,7 @@
 
 #include "mpiio/backend/contents.h"
 #include "mpiio/backend/errors.h"
+#include "mpiio/backend/nodes.h"
 #include "mpiio/backend/walk.h"
 
 namespace mpiio {
@@ -18,7 +19,7 @@ namespace {
 // Atomic mode: one access at a time, on this node.
 class AtomicTurn {
  public:
-  explicit AtomicTurn(File& file) : shared_(file.atomic ? file.shared : nullptr) {
+  explicit AtomicTurn(const File& file) : shared_(file.atomic ? file.shared : nullptr) {
     if (shared_ == nullptr) return;
     const int self = ::getpid();
     for (int tries = 1;; ++tries) {
@@ -74,6 +75,8 @@ int move_dense(const File& file, Direction direction, char* bytes, int64_t size,
 // Bytes without gaps in memory, from byte `stream` of the view on.
 int move_stream(const File& file, Direction direction, char* bytes, int64_t size, int64_t stream,
                 int64_t* moved) {
+  if (file.nodes != nullptr)
+    return nodes::move(file, direction, bytes, nodes::dense(size), size, stream, moved);
   const View& view = file.view;
   if (view.dense)
     return move_dense(file, direction, bytes, size, view.displacement + stream, moved);
@@ -158,6 +161,23 @@ bool is_named(MPI_Datatype datatype, int64_t* size) {
   return true;
 }
 
+// Whatever it takes.
+int move_all(const File& file, Direction direction, int64_t stream, char* bytes, int64_t count,
+             MPI_Datatype datatype, int64_t* moved) {
+  if (file.view.representation != nullptr)
+    return move_converted(file, direction, bytes, count, datatype, stream, moved);
+  const auto memory = layout_of(datatype);
+  if (!memory->known)
+    return error(MPI_ERR_TYPE, file.path + ": the datatype was made in a way that is not known");
+  const int64_t total = memory->size * count;
+  if (total == 0) return MPI_SUCCESS;
+  if (memory->is_dense())
+    return move_stream(file, direction, bytes + memory->runs[0].offset, total, stream, moved);
+  if (file.nodes != nullptr)
+    return nodes::move(file, direction, bytes, *memory, total, stream, moved);
+  return move_pieces(file, direction, bytes, *memory, total, stream, moved);
+}
+
 }  // namespace
 
 int transfer(File& file, Direction direction, int64_t stream, void* buffer, int64_t count,
@@ -167,19 +187,14 @@ int transfer(File& file, Direction direction, int64_t stream, void* buffer, int6
   const View& view = file.view;
   int64_t size = 0;
   const bool simple = is_named(datatype, &size);
-  if (simple && view.dense && !file.atomic && view.representation == nullptr) [[likely]]
+  if (simple && view.dense && file.direct && view.representation == nullptr) [[likely]]
     return move_dense(file, direction, bytes, count * size, view.displacement + stream, moved);
+  const auto access = [&] {
+    return move_all(file, direction, stream, bytes, count, datatype, moved);
+  };
+  if (file.nodes != nullptr) return file.atomic ? nodes::in_turn(file, access) : access();
   const AtomicTurn turn(file);
-  if (view.representation != nullptr)
-    return move_converted(file, direction, bytes, count, datatype, stream, moved);
-  const auto memory = layout_of(datatype);
-  if (!memory->known)
-    return error(MPI_ERR_TYPE, file.path + ": the datatype was made in a way that is not known");
-  const int64_t total = memory->size * count;
-  if (total == 0) return MPI_SUCCESS;
-  if (memory->is_dense())
-    return move_stream(file, direction, bytes + memory->runs[0].offset, total, stream, moved);
-  return move_pieces(file, direction, bytes, *memory, total, stream, moved);
+  return access();
 }
 
 void set_status(MPI_Status* status, int64_t bytes) {

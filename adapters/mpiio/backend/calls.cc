@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "mpiio/backend/errors.h"
+#include "mpiio/backend/session.h"
 
 namespace mpiio {
 
@@ -24,6 +25,29 @@ namespace {
 
 // What the program calls, one for each kind of name.
 namespace entry {
+
+template <int kind>
+int Init(int* argc, char*** argv) {
+  if (!session::is_needed()) return real::Init[kind](argc, argv);
+  int provided = MPI_THREAD_SINGLE;
+  const int code = real::Init_thread[kind](argc, argv, MPI_THREAD_MULTIPLE, &provided);
+  if (code == MPI_SUCCESS) session::begin();
+  return code;
+}
+
+template <int kind>
+int Init_thread(int* argc, char*** argv, int required, int* provided) {
+  if (!session::is_needed()) return real::Init_thread[kind](argc, argv, required, provided);
+  const int code = real::Init_thread[kind](argc, argv, MPI_THREAD_MULTIPLE, provided);
+  if (code == MPI_SUCCESS) session::begin();
+  return code;
+}
+
+template <int kind>
+int Finalize() {
+  session::finalize();
+  return real::Finalize[kind]();
+}
 
 template <int kind>
 int File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* opened) {

@@ -4,6 +4,7 @@
 #include "mpiio/backend/access.h"
 #include "mpiio/backend/calls.h"
 #include "mpiio/backend/errors.h"
+#include "mpiio/backend/pointers.h"
 
 namespace mpiio {
 namespace {
@@ -74,7 +75,10 @@ int at_pointer(File& file, const Data& data, int64_t* moved) {
 int at_shared_pointer(File& file, const Data& data, int64_t* moved) {
   int64_t etypes = 0;
   if (const int code = check(file, data, &etypes); code != MPI_SUCCESS) return code;
-  return run(file, data, file.shared_pointer().fetch_add(etypes), moved);
+  int64_t before = 0;
+  if (const int code = add_to_shared_pointer(file, etypes, &before); code != MPI_SUCCESS)
+    return code;
+  return run(file, data, before, moved);
 }
 
 // In the order of ranks from the shared pointer on. Every rank takes part, also one whose access is refused.
@@ -83,12 +87,17 @@ int in_order(File& file, const Data& data, int64_t* moved) {
   const int code = check(file, data, &etypes);
   int64_t through = 0;  // up to and with this rank
   PMPI_Scan(&etypes, &through, 1, MPI_INT64_T, MPI_SUM, file.comm);
-  int64_t base = 0;
+  struct {
+    int64_t base;
+    int64_t code;
+  } moving = {0, MPI_SUCCESS};
   const int last = file.ranks - 1;
-  if (file.rank == last) base = file.shared_pointer().fetch_add(through);
-  PMPI_Bcast(&base, 1, MPI_INT64_T, last, file.comm);
+  if (file.rank == last) moving.code = add_to_shared_pointer(file, through, &moving.base);
+  PMPI_Bcast(&moving, 2, MPI_INT64_T, last, file.comm);
   if (code != MPI_SUCCESS) return code;
-  return run(file, data, base + through - etypes, moved);
+  if (moving.code != MPI_SUCCESS)
+    return refuse(file, static_cast<int>(moving.code), "the shared pointer cannot be reached");
+  return run(file, data, moving.base + through - etypes, moved);
 }
 
 // ---- requests: done when they are made ------------------------------------------------------------

@@ -57,11 +57,15 @@ struct File {
   cairn_file* file = nullptr;
   View view;
   std::atomic<int64_t> pointer{0};  // the individual one, in etypes
-  Shared* shared = nullptr;
+  Shared* shared = nullptr;         // null: `nodes` has all that is shared
+  // The file, where several nodes write it; `file` is null then.
+  cairn_shared* nodes = nullptr;
+  cairn_group group = {};
   uint32_t views = 0;  // that have been set: the same on all ranks
   bool atomic = false;
+  bool immediate = false;  // of `nodes`: others see a write when it returns
+  bool direct = true;      // an access needs no lock and no other node
   std::map<std::string, std::string> hints;
-  [[nodiscard]] std::atomic<int64_t>& shared_pointer() const { return shared->pointers[views % 3]; }
   // A split collective call under way, and what it will say.
   enum class Split : uint8_t { none, read_at, write_at, read, write, read_ordered, write_ordered };
   Split split = Split::none;

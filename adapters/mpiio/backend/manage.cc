@@ -1,5 +1,6 @@
 // Sizes, views, pointers, hints, atomicity.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "mpiio/backend/access.h"
@@ -7,13 +8,16 @@
 #include "mpiio/backend/contents.h"
 #include "mpiio/backend/errors.h"
 #include "mpiio/backend/hints.h"
+#include "mpiio/backend/nodes.h"
+#include "mpiio/backend/pointers.h"
 
 namespace mpiio {
 namespace {
 
-constexpr const char* followed[] = {"access_style", "file_perm"};
+constexpr const char* followed[] = {"access_style", "cairn_visibility", "file_perm"};
 
 int size_of(const File& file, int64_t* size) {
+  if (file.nodes != nullptr) return nodes::size(file, size);
   cairn_stat st = {};
   const int result = host->engine->stat(file.file, &st);
   if (result < 0) return system_error(result, "size", file.path);
@@ -135,6 +139,13 @@ mode_t file_mode(const File& file) {
              : static_cast<mode_t>(std::strtoul(hint->second.c_str(), nullptr, 8) & 0777);
 }
 
+bool wants_immediate(const File& file) {
+  const auto hint = file.hints.find("cairn_visibility");
+  if (hint != file.hints.end()) return hint->second == "immediate";
+  const char* standard = std::getenv("CAIRN_MPI_VISIBILITY");
+  return standard != nullptr && std::strcmp(standard, "immediate") == 0;
+}
+
 void free_types(View& view) {
   for (MPI_Datatype* type : {&view.etype, &view.filetype})
     if (!is_predefined(*type)) PMPI_Type_free(type);
@@ -146,6 +157,7 @@ int File_set_size(File& file, MPI_File, MPI_Offset size) {
   if (size < 0) return error(MPI_ERR_ARG, file.path + ": the size is negative");
   if (!writable(file))
     return error(MPI_ERR_READ_ONLY, file.path + ": it was opened for reading only");
+  if (file.nodes != nullptr) return nodes::set_size(file, size);
   return by_one(file, "set size",
                 [&] { return host->engine->truncate(file.file, static_cast<uint64_t>(size)); });
 }
@@ -154,6 +166,7 @@ int File_preallocate(File& file, MPI_File, MPI_Offset size) {
   if (size < 0) return error(MPI_ERR_ARG, file.path + ": the size is negative");
   if (!writable(file))
     return error(MPI_ERR_READ_ONLY, file.path + ": it was opened for reading only");
+  if (file.nodes != nullptr) return nodes::preallocate(file, size);
   return by_one(file, "preallocate", [&] {
     return size == 0 ? 0 : host->engine->allocate(file.file, 0, 0, static_cast<uint64_t>(size));
   });
@@ -177,7 +190,7 @@ int File_get_amode(File& file, MPI_File, int* amode) {
 
 int File_set_info(File& file, MPI_File, MPI_Info info) {
   take_hints(file, info);
-  return MPI_SUCCESS;
+  return file.nodes == nullptr ? MPI_SUCCESS : nodes::follow_visibility(file);
 }
 
 int File_get_info(File& file, MPI_File, MPI_Info* info) {
@@ -197,20 +210,24 @@ int File_set_view(File& file, MPI_File, MPI_Offset displacement, MPI_Datatype et
   else if (!here && displacement < 0)
     code = error(MPI_ERR_ARG, file.path + ": the view's displacement is negative");
   if (code == MPI_SUCCESS) code = make_view(file, etype, filetype, representation, &view);
-  file.shared->pointers[(file.views + 1) % 3] = 0;
+  // One is enough where it costs a message.
+  if (code == MPI_SUCCESS && (file.shared != nullptr || file.rank == 0))
+    code = set_shared_pointer(file, 0, 1);
   // All have come: nobody uses the pointer of the view before any more. All change the view, or nobody does.
   if (code = agree(file.comm, code); code != MPI_SUCCESS) {
     free_types(view);
     return code;
   }
-  view.displacement =
-      here ? file.view.place_of(file.view.stream_of(file.shared_pointer())) : displacement;
+  int64_t pointer = 0;
+  if (here) code = read_shared_pointer(file, &pointer);
+  view.displacement = here ? file.view.place_of(file.view.stream_of(pointer)) : displacement;
   free_types(file.view);
   file.view = view;
   ++file.views;
   file.pointer = 0;
   take_hints(file, info);
-  return MPI_SUCCESS;
+  if (file.nodes != nullptr && code == MPI_SUCCESS) code = nodes::follow_visibility(file);
+  return code;
 }
 
 int File_get_view(File& file, MPI_File, MPI_Offset* displacement, MPI_Datatype* etype,
@@ -249,9 +266,11 @@ int File_seek_shared(File& file, MPI_File, MPI_Offset offset, int whence) {
   PMPI_Barrier(file.comm);
   int code = MPI_SUCCESS;
   if (file.rank == 0) {
+    int64_t pointer = 0;
     int64_t target = 0;
-    code = seek(file, file.shared_pointer(), offset, whence, &target);
-    if (code == MPI_SUCCESS) file.shared_pointer() = target;
+    code = read_shared_pointer(file, &pointer);
+    if (code == MPI_SUCCESS) code = seek(file, pointer, offset, whence, &target);
+    if (code == MPI_SUCCESS) code = set_shared_pointer(file, target);
   }
   PMPI_Bcast(&code, 1, MPI_INT, 0, file.comm);
   return file.rank == 0 || code == MPI_SUCCESS
@@ -260,8 +279,10 @@ int File_seek_shared(File& file, MPI_File, MPI_Offset offset, int whence) {
 }
 
 int File_get_position_shared(File& file, MPI_File, MPI_Offset* offset) {
-  *offset = file.shared_pointer();
-  return MPI_SUCCESS;
+  int64_t pointer = 0;
+  const int code = read_shared_pointer(file, &pointer);
+  *offset = pointer;
+  return code;
 }
 
 int type_extent(const File& file, MPI_Datatype datatype, int64_t* extent) {
@@ -278,7 +299,8 @@ int type_extent(const File& file, MPI_Datatype datatype, int64_t* extent) {
 int File_set_atomicity(File& file, MPI_File, int flag) {
   PMPI_Barrier(file.comm);
   file.atomic = flag != 0;
-  return MPI_SUCCESS;
+  file.direct = !file.atomic && file.nodes == nullptr;
+  return file.nodes == nullptr ? MPI_SUCCESS : nodes::follow_visibility(file);
 }
 
 int File_get_atomicity(File& file, MPI_File, int* flag) {
@@ -287,6 +309,7 @@ int File_get_atomicity(File& file, MPI_File, int* flag) {
 }
 
 int File_sync(File& file, MPI_File) {
+  if (file.nodes != nullptr) return nodes::sync(file);
   const int result = host->engine->sync(file.file);
   const int code = result < 0 ? system_error(result, "sync", file.path) : MPI_SUCCESS;
   // What the others wrote before their sync is there for whoever comes out of his.

@@ -12,6 +12,9 @@
 #include "mpiio/backend/calls.h"
 #include "mpiio/backend/errors.h"
 #include "mpiio/backend/hints.h"
+#include "mpiio/backend/nodes.h"
+#include "mpiio/backend/pointers.h"
+#include "mpiio/backend/session.h"
 
 namespace mpiio {
 namespace {
@@ -77,6 +80,7 @@ int make_shared(SharedName* name) {
 // ---- closing what is there ------------------------------------------------------------------------
 
 void release(File* file) {
+  if (file->nodes != nullptr) nodes::close(*file);
   if (file->shared != nullptr) ::munmap(file->shared, sizeof(Shared));
   if (file->file != nullptr) host->engine->close(file->file);
   if (file->comm != MPI_COMM_NULL) PMPI_Comm_free(&file->comm);
@@ -84,26 +88,40 @@ void release(File* file) {
   delete file;
 }
 
-// Modes that are right by themselves and the same on all ranks.
-int check_together(const File& file) {
-  int code = check_amode(file.path, file.amode);
-  int extremes[3] = {file.amode, -file.amode, code};
-  PMPI_Allreduce(MPI_IN_PLACE, extremes, 3, MPI_INT, MPI_MAX, file.comm);
+// Modes that are right by themselves and the same on all ranks, and processes that all can be served alike.
+int check_together(const File& file, session::Reach* reach) {
+  std::string why;
+  *reach = session::reach_of(file.comm, &why);
+  const int code = check_amode(file.path, file.amode);
+  const int own = static_cast<int>(*reach);
+  int extremes[5] = {file.amode, -file.amode, code, own, -own};
+  PMPI_Allreduce(MPI_IN_PLACE, extremes, 5, MPI_INT, MPI_MAX, file.comm);
   if (extremes[0] != -extremes[1])
     return error(MPI_ERR_NOT_SAME, file.path + ": the ranks open it with different modes");
-  return code;
+  if (code != MPI_SUCCESS) return code;
+  if (extremes[3] == static_cast<int>(session::Reach::refused) || extremes[3] != -extremes[4])
+    return error(MPI_ERR_UNSUPPORTED_OPERATION,
+                 file.path + ": " +
+                     (why.empty() ? "some of its processes are not of this MPI_COMM_WORLD" : why));
+  return MPI_SUCCESS;
 }
 
 // What rank 0 tells the others.
 struct Opened {
   int code;
+  int recorded;  // a file that several nodes wrote, and this job knows one of them only
   SharedName shared;
 };
 
 // One creates it, so that MPI_MODE_EXCL means what it says.
-Opened open_first(File& file, int* shared) {
-  Opened opened = {open_here(file, flags_of(file.amode, true), file_mode(file)), {}};
-  if (opened.code != MPI_SUCCESS) return opened;
+Opened open_first(File& file, bool records, int* shared) {
+  Opened opened = {MPI_SUCCESS, 0, {}};
+  bool recorded = false;
+  if (records) opened.code = nodes::find_record(file, &recorded);
+  opened.recorded = recorded ? 1 : 0;
+  if (opened.code == MPI_SUCCESS && !recorded)
+    opened.code = open_here(file, flags_of(file.amode, true), file_mode(file));
+  if (opened.code != MPI_SUCCESS || recorded) return opened;
   *shared = make_shared(&opened.shared);
   if (*shared < 0) opened.code = system_error(errno, "sharing its pointers", file.path);
   return opened;
@@ -112,38 +130,60 @@ Opened open_first(File& file, int* shared) {
 int open_other(File& file, const Opened& opened, int* shared) {
   if (opened.code != MPI_SUCCESS)
     return error(opened.code, file.path + ": rank 0 could not open it");
+  if (opened.recorded != 0) return MPI_SUCCESS;
   *shared = ::open(opened.shared.text, O_RDWR | O_CLOEXEC);
   if (*shared < 0)
     return error(MPI_ERR_UNSUPPORTED_OPERATION,
-                 file.path + ": it is opened by ranks on several hosts, which are not served yet");
+                 file.path +
+                     ": it is opened by processes on several hosts that were not together "
+                     "in MPI_COMM_WORLD at MPI_Init");
   return open_here(file, flags_of(file.amode, false), 0);
 }
 
-int open_all(File& file, MPI_Info info) {
-  if (const int code = check_together(file); code != MPI_SUCCESS) return code;
-  take_hints(file, info);
+int open_on_nodes(File& file) {
+  return nodes::open(file, flags_of(file.amode, true), file_mode(file));
+}
+
+// A file of this node's pool. `*name` is needed until all have opened it.
+int open_on_node(File& file, bool records, SharedName* name) {
   int shared = -1;
   Opened opened = {};
-  if (file.rank == 0) opened = open_first(file, &shared);
+  if (file.rank == 0) opened = open_first(file, records, &shared);
   PMPI_Bcast(&opened, sizeof opened, MPI_BYTE, 0, file.comm);
   int code = file.rank == 0 ? opened.code : open_other(file, opened, &shared);
+  if (opened.code == MPI_SUCCESS && opened.recorded != 0) return open_on_nodes(file);
   if (code == MPI_SUCCESS) {
     file.shared = map_shared(shared);
     if (file.shared == nullptr) code = system_error(errno, "sharing its pointers", file.path);
   }
   if (shared >= 0) ::close(shared);
-  if (code == MPI_SUCCESS && (file.amode & MPI_MODE_APPEND) != 0) {
-    cairn_stat st = {};
-    host->engine->stat(file.file, &st);
-    file.pointer = static_cast<int64_t>(st.size);
-    if (file.rank == 0) file.shared_pointer() = static_cast<int64_t>(st.size);
-  }
+  *name = opened.shared;
+  return code;
+}
+
+int go_to_end(File& file) {
+  MPI_Offset size = 0;
+  int code = serve::File_get_size(file, MPI_FILE_NULL, &size);
+  file.pointer = size;
+  if (code == MPI_SUCCESS && file.rank == 0) code = set_shared_pointer(file, size);
+  return code;
+}
+
+int open_all(File& file, MPI_Info info) {
+  session::Reach reach = session::Reach::node;
+  if (const int code = check_together(file, &reach); code != MPI_SUCCESS) return code;
+  take_hints(file, info);
+  SharedName name;
+  int code = reach == session::Reach::nodes
+                 ? open_on_nodes(file)
+                 : open_on_node(file, reach == session::Reach::records, &name);
+  if (code == MPI_SUCCESS && (file.amode & MPI_MODE_APPEND) != 0) code = go_to_end(file);
   // What the program holds: of this process alone, so nobody waits.
   if (code == MPI_SUCCESS)
     code = real::File_open[kPmpi](MPI_COMM_SELF, shadow_path, MPI_MODE_RDWR, MPI_INFO_NULL,
                                   &file.handle);
   code = agree(file.comm, code);
-  if (file.rank == 0 && opened.shared.text[0] != '\0') ::unlink(opened.shared.text);
+  if (file.rank == 0 && name.text[0] != '\0') ::unlink(name.text);
   return code;
 }
 
@@ -209,12 +249,16 @@ int File_open(MPI_Comm comm, const std::string& path, int amode, MPI_Info info, 
 
 int File_close(File& file, MPI_File* closed) {
   // Nobody deletes or reopens it before all have done with it.
-  PMPI_Barrier(file.comm);
   int code = MPI_SUCCESS;
+  if (file.nodes != nullptr)
+    code = nodes::close(file);
+  else
+    PMPI_Barrier(file.comm);
   if ((file.amode & MPI_MODE_DELETE_ON_CLOSE) != 0) {
-    if (file.rank == 0 && ::unlink(file.absolute.c_str()) != 0)
-      code = system_error(errno, "delete", file.path);
-    PMPI_Bcast(&code, 1, MPI_INT, 0, file.comm);
+    int deleted = file.rank == 0 ? File_delete(file.absolute) : MPI_SUCCESS;
+    session::meet_in_finalize(file.comm);
+    PMPI_Bcast(&deleted, 1, MPI_INT, 0, file.comm);
+    if (code == MPI_SUCCESS) code = deleted;
   }
   remove_file(*closed);
   const int closing = real::File_close[kPmpi](closed);
@@ -223,6 +267,7 @@ int File_close(File& file, MPI_File* closed) {
 }
 
 int File_delete(const std::string& path) {
+  if (session::job() != nullptr) return nodes::remove(path);
   return ::unlink(path.c_str()) == 0 ? MPI_SUCCESS : system_error(errno, "delete", path);
 }
 

@@ -1,0 +1,39 @@
+#include "mpiio/backend/launcher.h"
+
+#include <cstdlib>
+#include <initializer_list>
+
+namespace mpiio {
+namespace {
+
+// A number above 0, or 0: there is no such variable.
+long number(const char* name) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? 0 : std::strtol(text, nullptr, 10);
+}
+
+// Processes of the job, and those of them on this host.
+struct Counts {
+  const char* all;
+  const char* here;
+};
+constexpr Counts counts[] = {
+    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"},  // Open MPI and what is made of it
+    {"PMI_SIZE", "MPI_LOCALNRANKS"},                         // Hydra: MPICH, Intel MPI
+};
+
+}  // namespace
+
+bool may_span_hosts() {
+  for (const Counts& one : counts) {
+    const long all = number(one.all);
+    const long here = number(one.here);
+    if (all > 0 && here > 0) return here < all;
+  }
+  // Slurm, of a step that srun has started; the allocation may be larger.
+  for (const char* name : {"SLURM_STEP_NUM_NODES", "SLURM_NNODES"})
+    if (const long nodes = number(name); nodes > 0) return nodes > 1;
+  return true;
+}
+
+}  // namespace mpiio

@@ -1,0 +1,9 @@
+// What the launcher's environment says of the job, before MPI_Init.
+#pragma once
+
+namespace mpiio {
+
+// False: all processes of the job are on one host. True: they may be on several, or nobody says.
+bool may_span_hosts();
+
+}  // namespace mpiio

@@ -1,0 +1,177 @@
+#include "mpiio/backend/nodes.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "mpiio/backend/errors.h"
+#include "mpiio/backend/group.h"
+#include "mpiio/backend/hints.h"
+#include "mpiio/backend/session.h"
+#include "mpiio/backend/waiting.h"
+
+namespace mpiio::nodes {
+namespace {
+
+const posix::LentShared& calls() { return host->engine->shared; }
+
+int failed(int64_t result, const std::string& what, const std::string& path) {
+  const char* detail = host->engine->last_error();
+  return error(class_of(static_cast<int>(result)),
+               path + ": " + what + ": " +
+                   (detail[0] == '\0' ? std::strerror(static_cast<int>(-result)) : detail));
+}
+
+int outcome(int result, const char* what, const std::string& path) {
+  return result < 0 ? failed(result, what, path) : MPI_SUCCESS;
+}
+
+int find_place(const std::string& path, posix::Place* place) {
+  const int result = host->engine->place(path.c_str(), place);
+  if (result == -EXDEV)
+    return error(MPI_ERR_BAD_FILE, path + ": it does not lie below the covered directory");
+  return result < 0 ? system_error(result, "open", path) : MPI_SUCCESS;
+}
+
+// The path by which POSIX calls reach it in this node's pool.
+std::string covered_path(const posix::Place& place) {
+  return std::string(host->engine->directory()) + "/" + place.relative;
+}
+
+// What other calls have made under this name in this node's pool and that is not in the covered directory.
+int open_local(const std::string& path, const posix::Place& place, cairn_file** local) {
+  if (!place.exists) return MPI_SUCCESS;
+  if (S_ISDIR(place.st.mode)) return system_error(EISDIR, "open", path);
+  if (!S_ISREG(place.st.mode)) return error(MPI_ERR_BAD_FILE, path + ": it is no regular file");
+  if ((place.st.flags & CAIRN_FILE_LAZY) != 0) return MPI_SUCCESS;
+  const int fd = ::open(covered_path(place).c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return system_error(errno, "open", path);
+  *local = host->engine->file_of(fd);
+  ::close(fd);
+  return MPI_SUCCESS;
+}
+
+// Rank 0's answer, for all.
+int told_by_first(const File& file, int code) {
+  PMPI_Bcast(&code, 1, MPI_INT, 0, file.comm);
+  if (file.rank == 0 || code == MPI_SUCCESS) return code;
+  return error(code, file.path + ": rank 0 could not open it");
+}
+
+}  // namespace
+
+int find_record(const File& file, bool* found) {
+  *found = false;
+  posix::Place place;
+  // What is wrong with the name is found again by who opens it.
+  if (host->engine->place(file.path.c_str(), &place) < 0) return MPI_SUCCESS;
+  const int result = calls().exists(session::job(), place.relative);
+  *found = result > 0;
+  return outcome(result, "open", file.path);
+}
+
+int open(File& file, int flags, mode_t mode) {
+  const Doing doing("open", file.path);
+  posix::Place place = {};
+  cairn_file* local = nullptr;
+  int code = MPI_SUCCESS;
+  if (file.rank == 0) code = find_place(file.path, &place);
+  if (file.rank == 0 && code == MPI_SUCCESS) code = open_local(file.path, place, &local);
+  if (code = told_by_first(file, code); code != MPI_SUCCESS) return code;
+  file.group = group_of(&file.comm, file.rank, file.ranks);
+  const int result = calls().open(session::job(), &file.group, place.relative, flags,
+                                  host->engine->masked(mode), local, &file.nodes);
+  if (local != nullptr) {
+    host->engine->close(local);
+    // Its bytes are those of the file now: the name comes back when that is carried to the covered directory.
+    if (result == 0) ::unlink(covered_path(place).c_str());
+  }
+  if (result < 0) return failed(result, "open", file.path);
+  file.direct = false;
+  return follow_visibility(file);
+}
+
+int close(File& file) {
+  const Doing doing("close", file.path);
+  return outcome(calls().close(std::exchange(file.nodes, nullptr)), "close", file.path);
+}
+
+int remove(const std::string& path) {
+  const Doing doing("delete", path);
+  struct stat link;
+  if (::lstat(path.c_str(), &link) == 0 && S_ISLNK(link.st_mode))
+    return ::unlink(path.c_str()) == 0 ? MPI_SUCCESS : system_error(errno, "delete", path);
+  posix::Place place;
+  if (const int code = find_place(path, &place); code != MPI_SUCCESS) return code;
+  const int result = calls().remove(session::job(), place.relative);
+  if (result < 0 && result != -ENOENT) return failed(result, "delete", path);
+  const bool unlinked = ::unlink(covered_path(place).c_str()) == 0;
+  if (!unlinked && errno != ENOENT) return system_error(errno, "delete", path);
+  // Other nodes must not find the name either, nor take its bytes for those of a new file.
+  const bool below = session::spans_nodes() && host->engine->is_below(place.relative);
+  if (below)
+    if (const int gone = host->engine->remove_below(place.relative); gone < 0)
+      return system_error(gone, "delete", path);
+  return result == 0 || unlinked || below ? MPI_SUCCESS : system_error(ENOENT, "delete", path);
+}
+
+int size(const File& file, int64_t* bytes) {
+  const Doing doing("size", file.path);
+  uint64_t found = 0;
+  const int result = calls().size(file.nodes, &found);
+  *bytes = static_cast<int64_t>(found);
+  return outcome(result, "size", file.path);
+}
+
+int set_size(const File& file, int64_t bytes) {
+  const Doing doing("set size", file.path);
+  return outcome(calls().truncate(file.nodes, static_cast<uint64_t>(bytes)), "set size", file.path);
+}
+
+int preallocate(const File& file, int64_t bytes) {
+  // All see the same size afterwards.
+  int64_t now = 0;
+  int code = sync(file);
+  if (code == MPI_SUCCESS) code = size(file, &now);
+  return code == MPI_SUCCESS && bytes > now ? set_size(file, bytes) : code;
+}
+
+int sync(const File& file) {
+  const Doing doing("sync", file.path);
+  return outcome(calls().commit(file.nodes), "sync", file.path);
+}
+
+int follow_visibility(File& file) {
+  const Doing doing("set atomicity", file.path);
+  int immediate = file.atomic || wants_immediate(file) ? 1 : 0;
+  PMPI_Bcast(&immediate, 1, MPI_INT, 0, file.comm);
+  if (file.immediate == (immediate != 0)) return MPI_SUCCESS;
+  file.immediate = immediate != 0;
+  return outcome(calls().set_immediate(file.nodes, immediate), "set atomicity", file.path);
+}
+
+int add_to_pointer(const File& file, uint32_t which, int64_t etypes, int64_t* before) {
+  const Doing doing("move the shared pointer of", file.path);
+  return outcome(calls().fetch_add(file.nodes, which, etypes, before), "shared pointer", file.path);
+}
+
+int set_pointer(const File& file, uint32_t which, int64_t etypes) {
+  const Doing doing("set the shared pointer of", file.path);
+  return outcome(calls().store(file.nodes, which, etypes), "shared pointer", file.path);
+}
+
+int lock(const File& file) {
+  const Doing doing("wait for the atomic access to", file.path);
+  return outcome(calls().lock(file.nodes), "atomic access", file.path);
+}
+
+int unlock(const File& file) {
+  const Doing doing("end the atomic access to", file.path);
+  return outcome(calls().unlock(file.nodes), "atomic access", file.path);
+}
+
+}  // namespace mpiio::nodes

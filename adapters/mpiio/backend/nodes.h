@@ -1,0 +1,49 @@
+// Files that several nodes write: the calls of cairn/shared.h, as the standard's calls need them.
+#pragma once
+
+#include <string>
+
+#include "mpiio/backend/access.h"
+#include "mpiio/backend/file.h"
+#include "mpiio/backend/layout.h"
+
+namespace mpiio::nodes {
+
+// Each returns a class of errors.
+
+// By one process: is there a record of a file of this name?
+int find_record(const File& file, bool* found);
+// Collective: opens `file.nodes`. `flags` and `mode` as for open(2).
+int open(File& file, int flags, mode_t mode);
+int close(File& file);
+// By one process. MPI_ERR_NO_SUCH_FILE if there is neither a record nor an ordinary file.
+int remove(const std::string& path);
+
+int size(const File& file, int64_t* bytes);
+int set_size(const File& file, int64_t bytes);
+int preallocate(const File& file, int64_t bytes);
+int sync(const File& file);
+// Collective: follows the hint and the atomic mode that the file has now.
+int follow_visibility(File& file);
+
+int add_to_pointer(const File& file, uint32_t which, int64_t etypes, int64_t* before);
+int set_pointer(const File& file, uint32_t which, int64_t etypes);
+
+// `size` bytes of items of this layout at `buffer`, from byte `stream` of the view on.
+int move(const File& file, Direction direction, char* buffer, const Layout& memory, int64_t size,
+         int64_t stream, int64_t* moved);
+// Bytes without gaps.
+Layout dense(int64_t size);
+
+int lock(const File& file);
+int unlock(const File& file);
+// Atomic mode: one access at a time.
+template <typename Access>
+int in_turn(const File& file, const Access& access) {
+  if (const int code = lock(file); code != MPI_SUCCESS) return code;
+  const int code = access();
+  const int unlocked = unlock(file);
+  return code != MPI_SUCCESS ? code : unlocked;
+}
+
+}  // namespace mpiio::nodes

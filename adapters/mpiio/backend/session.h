@@ -1,0 +1,37 @@
+// The job, from MPI_Init to MPI_Finalize: on which nodes its processes are, and how they reach each other's files.
+//
+// A job on one node needs nothing of this, and pays nothing for it, unless the covered directory holds files that
+// an earlier job has written on several nodes.
+#pragma once
+
+#include <mpi.h>
+
+#include <string>
+
+#include "cairn/shared.h"
+
+namespace mpiio::session {
+
+// Before MPI_Init: may this job need a session, and so MPI_THREAD_MULTIPLE? All its processes say the same.
+bool is_needed();
+// After it, if so. Collective over MPI_COMM_WORLD.
+void begin();
+// Before MPI_Finalize, in which files may still be closed: from what others have attached to MPI_COMM_SELF.
+void finalize();
+// Before a call of the MPI's that waits for other processes: in MPI_Finalize one of them may have to be answered first.
+void meet_in_finalize(MPI_Comm comm);
+
+// How a file of a communicator is served, as this process sees it.
+enum class Reach : int {
+  node,     // as a file of this node's pool
+  records,  // the same, but if a record of it is found: this job is on one node
+  nodes,    // as a file that several nodes write
+  refused,  // `*why` says why not at all
+};
+Reach reach_of(MPI_Comm comm, std::string* why);
+
+// Null: there is none, all files are this node's.
+cairn_job* job();
+bool spans_nodes();
+
+}  // namespace mpiio::session

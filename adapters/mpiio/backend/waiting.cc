@@ -1,0 +1,61 @@
+#include "mpiio/backend/waiting.h"
+
+#include <mpi.h>
+#include <sched.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+
+namespace mpiio {
+namespace {
+
+struct Now {
+  const char* what = nullptr;
+  const std::string* path = nullptr;
+};
+thread_local Now now;
+
+constexpr uint64_t standard_timeout_s = 60;
+
+}  // namespace
+
+Doing::Doing(const char* what, const std::string& path)
+    : outer_what_(now.what), outer_path_(now.path) {
+  now = {what, &path};
+}
+
+Doing::~Doing() { now = {outer_what_, outer_path_}; }
+
+std::string Doing::text() {
+  return now.what == nullptr ? "" : std::string(now.what) + " " + *now.path;
+}
+
+uint64_t now_ns() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
+uint64_t timeout_s() {
+  const char* text = std::getenv("CAIRN_MPI_TIMEOUT");
+  const uint64_t seconds = text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
+  return seconds == 0 ? standard_timeout_s : seconds;
+}
+
+Patience::Patience(ForWhat for_what, void* context)
+    : for_what_(for_what), context_(context), began_ns_(now_ns()) {}
+
+void Patience::pause() {
+  sched_yield();
+  constexpr uint32_t look_at_the_clock = 256;
+  if (++pauses_ % look_at_the_clock != 0) return;
+  if (now_ns() - began_ns_ < timeout_s() * 1'000'000'000) return;
+  const std::string doing = Doing::text();
+  std::fprintf(stderr, "cairn: MPI-IO: %s%safter %llu s still waiting for %s: the job is aborted\n",
+               doing.c_str(), doing.empty() ? "" : ": ",
+               static_cast<unsigned long long>(timeout_s()), for_what_(context_).c_str());
+  PMPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+}  // namespace mpiio

@@ -1,0 +1,44 @@
+// Waiting for other nodes: without keeping a processor from ranks that have to share it, and not for ever.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace mpiio {
+
+// What this thread does, for who waits in it; innermost last.
+class Doing {
+ public:
+  Doing(const char* what, const std::string& path);
+  ~Doing();
+  Doing(const Doing&) = delete;
+  Doing& operator=(const Doing&) = delete;
+  // "write a/file", or "" if nothing was said.
+  static std::string text();
+
+ private:
+  const char* outer_what_;
+  const std::string* outer_path_;
+};
+
+// One wait: between two looks pause() is called. After the time of `mpi.timeout` one line says what is waited for, and
+// the job is aborted.
+class Patience {
+ public:
+  // `for_what` gives the end of the line: whom the wait is for.
+  using ForWhat = std::string (*)(void* context);
+  Patience(ForWhat for_what, void* context);
+  void pause();
+
+ private:
+  ForWhat for_what_;
+  void* context_;
+  uint64_t began_ns_;
+  uint32_t pauses_ = 0;
+};
+
+uint64_t now_ns();
+// CAIRN_MPI_TIMEOUT, in seconds.
+uint64_t timeout_s();
+
+}  // namespace mpiio

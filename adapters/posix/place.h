@@ -1,0 +1,15 @@
+// Where a path leads in the covered directory, and what is in that directory itself: for files whose names other nodes
+// see too.
+#pragma once
+
+#include "posix/lend.h"
+
+namespace posix::place {
+
+// As lend.h has them.
+const char* directory();
+int of(const char* path, Place* place);
+bool is_below(const char* relative);
+int remove_below(const char* relative);
+
+}  // namespace posix::place
