@@ -44,6 +44,10 @@ void validate(const Key& key, const std::string& value) {
     if (value.empty() || value.find('/') != std::string::npos || value[0] == '.' ||
         value.find(':') != std::string::npos || value.size() > 200)
       usage_error("'{}' is no name of a pool: no '/', no ':', no '.' in front", value);
+  } else if (key.metavar == "SECONDS") {
+    if (value.empty() || value.size() > 6 ||
+        value.find_first_not_of("0123456789") != std::string::npos)
+      usage_error("'{}' is no number of seconds", value);
   } else if (key.metavar == "DIR") {
     if (value.empty()) usage_error("the path is empty");
   } else {
@@ -104,6 +108,11 @@ const std::vector<Key>& keys() {
        "When a run's data go to the covered directory: when the last process has gone, or only "
        "when asked by "
        "`cairn drain`."},
+      {"drain.wait", "SECONDS", "60",
+       "How long a run that has ended waits for other nodes of its job to put their parts of files "
+       "to its own, counted from when the last file got whole. After that it says which nodes are "
+       "missing, "
+       "and fails; its own part stays in the pool, too, until `cairn drain`."},
       {"durability", "fsync|write", "fsync",
        "On media that survive power loss: writes are durable after fsync, or when they return."},
       {"log.level", "error|warning|info", "warning",

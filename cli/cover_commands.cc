@@ -27,7 +27,8 @@ int drain_command(const Config& config, bool json, const std::string& given, boo
   PlaceLock lock = lock_cover_now(path, directory);
   const StopOnSignal stop;
   Pool pool(path);
-  const FinishResult result = finish_cover(pool, directory, false, lock.held() && !keep);
+  const FinishResult result =
+      finish_cover(pool, directory, false, lock.held() && !keep, std::chrono::seconds(0));
   const int code = finish_code(result);
   if (json)
     print_json(drain_json(directory, result.drain));
@@ -46,8 +47,12 @@ int discard_command(const Config& config, bool json, const std::string& given) {
   if (!lock.held()) fail("{}: a run is under way there", directory);
   Pool pool(path);
   uint64_t dropped = 0;
-  for (const CoverEntry& cover : list_covers(pool))
-    if (cover.directory == directory) dropped = cover.undrained_bytes;
+  uint64_t parts = 0;
+  for (const CoverEntry& cover : list_covers(pool)) {
+    if (cover.directory != directory) continue;
+    dropped = cover.undrained_bytes;
+    parts = cover.parts;
+  }
   if (!processes_in_cover(pool, directory).empty() || !Cover::join(pool, directory).discard()) {
     std::string who;
     for (const auto& lane : processes_in_cover(pool, directory))
@@ -56,9 +61,16 @@ int discard_command(const Config& config, bool json, const std::string& given) {
   }
   leave_pool(pool, lock);
   if (json)
-    print_json({{"directory", json_text(directory)}, {"discarded_bytes", dropped}});
+    print_json({{"directory", json_text(directory)},
+                {"discarded_bytes", dropped},
+                {"discarded_parts", parts}});
   else
-    print(fmt::format("{} discarded; {} is as it was before\n", format_size(dropped), directory));
+    print(fmt::format("{} discarded{}; {} is as it was before\n", format_size(dropped),
+                      parts == 0 ? ""
+                                 : fmt::format(", with parts of {} {} that other nodes may hold "
+                                               "parts of: these cannot be put together any more",
+                                               parts, parts == 1 ? "file" : "files"),
+                      directory));
   return exit_ok;
 }
 
@@ -70,15 +82,19 @@ void add_cover_commands(CLI::App& root, Context& context) {
     bool keep = false;
   };
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* drain =
-      add_command(root, context, "drain", "Write what a run left in memory to its directory.",
-                  "Finishes a run that was killed, or one with --drain never. Each file is written "
-                  "to a name aside, compared, and "
-                  "renamed: it appears complete or not at all. A file that was changed in DIR "
-                  "behind our back is not overwritten: both "
-                  "are kept, and that is an error. Safe to repeat after any interruption. While a "
-                  "run is under way, what is there now "
-                  "is written, and the run goes on.");
+  CLI::App* drain = add_command(
+      root, context, "drain", "Write what a run left in memory to its directory.",
+      "Finishes a run that was killed, or one with --drain never. Each file is written "
+      "to a name aside, compared, and "
+      "renamed: it appears complete or not at all. A file that was changed in DIR "
+      "behind our back is not overwritten: both "
+      "are kept, and that is an error. Safe to repeat after any interruption. While a "
+      "run is under way, what is there now "
+      "is written, and the run goes on.\n\n"
+      "Files that several nodes write through MPI-IO are put together in DIR: each node "
+      "writes the part that it holds, and the last one gives the file its name. As "
+      "long as a node is missing, that is an error that names the node; run this "
+      "command there.");
   drain->add_option("DIR", arguments->directory, "The covered directory.")
       ->type_name("DIR")
       ->required();
@@ -92,7 +108,8 @@ void add_cover_commands(CLI::App& root, Context& context) {
   CLI::App* discard = add_command(
       root, context, "discard", "Drop what a run left in memory.",
       "The directory stays as it is, without what was not drained. Refused while processes "
-      "work in it.");
+      "work in it. A file that several nodes write, of which this one holds a part, cannot be put "
+      "together any more: it is dropped on all of them.");
   discard->add_option("DIR", arguments->directory, "The covered directory.")
       ->type_name("DIR")
       ->required();

@@ -85,7 +85,7 @@ std::vector<CoverEntry> list_covers(const Pool& pool) {
   std::vector<CoverEntry> covers;
   const auto visit = [](void* context, const cairn_cover_info* info) {
     static_cast<std::vector<CoverEntry>*>(context)->push_back(
-        {info->directory, info->job, info->undrained_bytes, info->all_drained != 0});
+        {info->directory, info->job, info->undrained_bytes, info->all_drained != 0, info->parts});
   };
   check(cairn_cover_list(pool.get(), visit, &covers), pool.path());
   return covers;
@@ -95,13 +95,18 @@ Json cover_json(const CoverEntry& cover) {
   return {{"directory", json_text(cover.directory)},
           {"job", json_text(cover.job)},
           {"undrained_bytes", cover.undrained_bytes},
-          {"all_drained", cover.all_drained}};
+          {"all_drained", cover.all_drained},
+          {"parts", cover.parts}};
 }
 
 std::string undrained_text(const CoverEntry& cover) {
   if (cover.all_drained) return "all drained";
-  if (cover.undrained_bytes == 0) return "names or attributes not drained";
-  return format_size(cover.undrained_bytes) + " not drained";
+  if (cover.undrained_bytes == 0 && cover.parts == 0) return "names or attributes not drained";
+  std::string text = format_size(cover.undrained_bytes) + " not drained";
+  if (cover.parts != 0)
+    text += fmt::format(", parts of {} {} that several nodes write among them", cover.parts,
+                        cover.parts == 1 ? "file" : "files");
+  return text;
 }
 
 uint64_t undrained_bytes(const std::vector<CoverEntry>& covers) {
@@ -185,6 +190,9 @@ std::string drain_text(const std::string& directory, const Cover::DrainResult& r
   if (report.conflicts != 0)
     text += fmt::format(", {} in conflict (changed in {} meanwhile; both are kept)",
                         report.conflicts, directory);
+  if (report.waiting != 0)
+    text += fmt::format(", {} {} without the parts of other nodes", report.waiting,
+                        report.waiting == 1 ? "file" : "files");
   if (report.failed != 0) text += fmt::format(", {} failed (still in the pool)", report.failed);
   return text;
 }
@@ -199,6 +207,7 @@ Json drain_json(const std::string& directory, const Cover::DrainResult& result) 
                {"removed", report.removed},
                {"conflicts", report.conflicts},
                {"failed", report.failed},
+               {"waiting", report.waiting},
                {"seconds", result.seconds}};
   if (result.code != 0) json["error"] = json_text(result.error);
   return json;

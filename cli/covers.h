@@ -26,6 +26,7 @@ struct CoverEntry {
   // Bytes of data that are not drained, and whether nothing is: a removal or an empty file has no bytes.
   uint64_t undrained_bytes = 0;
   bool all_drained = false;
+  uint64_t parts = 0;  // of files that several nodes write
 };
 std::vector<CoverEntry> list_covers(const Pool& pool);
 // "all drained", "3 MiB not drained", "names or attributes not drained"

@@ -1,6 +1,7 @@
 #include "finish_run.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <chrono>
@@ -40,12 +41,41 @@ bool wait_until_alone(const Pool& pool, const std::string& directory) {
   }
 }
 
+// Waiting for other nodes, which end when they end.
+class Patience {
+ public:
+  explicit Patience(std::chrono::seconds most) : most_(most) {}
+  // False once nothing has come for too long.
+  bool goes_on(const Cover::DrainResult& drain) {
+    const auto now = std::chrono::steady_clock::now();
+    if (drain.error != last_) {
+      last_ = drain.error;
+      since_ = now;
+    }
+    if (now - since_ >= most_) return false;
+    if (!told_ && now - begun_ > 3s) {
+      told_ = true;
+      fmt::print(stderr, "cairn run: {}, or wait until its run ends\n", drain.error);
+    }
+    return true;
+  }
+
+ private:
+  std::chrono::seconds most_;
+  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point since_ = begun_;
+  std::string last_;
+  bool told_ = false;
+};
+
 }  // namespace
 
-FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, bool end) {
+FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, bool end,
+                          std::chrono::seconds for_others) {
   // What is drained twice in vain (a clock that was set back) has nobody left who could change it.
   constexpr int most_tries = 3;
   FinishResult result;
+  Patience patience(for_others);
   int tries = 0;
   for (auto pause = 5ms;; pause = std::min(pause * 2, 200ms)) {
     if (wait && !wait_until_alone(pool, directory)) {
@@ -59,6 +89,14 @@ FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, b
       result.ended = Ended::gone;
       return result;
     }
+    struct stat st {};
+    if (stat(directory.c_str(), &st) != 0 || !S_ISDIR(st.st_mode)) {
+      result.ended = Ended::failed;
+      result.drain.code = -ENOTDIR;
+      result.drain.error =
+          fmt::format("{} is no directory any more; make it again to drain to it", directory);
+      return result;
+    }
     Cover cover = Cover::join(pool, directory);
     Cover::DrainResult drain = cover.drain();
     result.drain.code = drain.code;
@@ -70,9 +108,23 @@ FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, b
     result.drain.report.directories += drain.report.directories;
     result.drain.report.conflicts = drain.report.conflicts;
     result.drain.report.failed = drain.report.failed;
+    result.drain.report.waiting = drain.report.waiting;
     if (drain.code == -ECANCELED || stop_signal() != 0) {
       result.ended = Ended::interrupted;
       return result;
+    }
+    if (drain.code == -EAGAIN) {
+      if (!wait && !processes_in_cover(pool, directory).empty()) {
+        result.drain.code = 0;  // theirs are left to them
+        if (end) result.ended = Ended::in_use;
+        return result;
+      }
+      if (!patience.goes_on(drain)) {
+        result.ended = Ended::waiting;
+        return result;
+      }
+      std::this_thread::sleep_for(pause * 5);
+      continue;
     }
     if (drain.code < 0) {
       result.ended = Ended::failed;
@@ -96,6 +148,10 @@ std::string finish_text(const std::string& directory, const FinishResult& result
       return fmt::format("{} was drained by another run of the same job", directory);
     case Ended::in_use:
       return drain_text(directory, result.drain) + "; processes still use it, so it stays covered";
+    case Ended::waiting:
+      return fmt::format(
+          "{}; what this node holds is in {} already, and stays in its pool until then",
+          result.drain.error, directory);
     case Ended::failed:
       return fmt::format(
           "{}; {}; the rest is still in the pool: `cairn drain {}` tries again, `cairn discard {}` "
@@ -111,7 +167,8 @@ std::string finish_text(const std::string& directory, const FinishResult& result
 
 int finish_code(const FinishResult& result) {
   if (result.ended == Ended::interrupted) return exit_signal + stop_signal();
-  return result.ended == Ended::failed ? exit_failed : exit_ok;
+  const bool is_whole = result.ended != Ended::failed && result.ended != Ended::waiting;
+  return is_whole ? exit_ok : exit_failed;
 }
 
 }  // namespace cairn::cli

@@ -2,6 +2,7 @@
 // `cairn run` and `cairn drain` share it.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "covers.h"
@@ -12,6 +13,7 @@ enum class Ended {
   drained,      // lower holds everything, the cover is gone
   gone,         // another run of the same cover has done it already
   in_use,       // drained, but processes are still in it (only without waiting)
+  waiting,      // all of this node is in lower; other nodes' parts of some files are not
   failed,       // something could not be drained; it is still in the pool
   interrupted,  // by a signal; what is not drained is still in the pool
 };
@@ -22,7 +24,9 @@ struct FinishResult {
 };
 
 // `wait`: until nobody is in the cover; else drains what is there now. `end`: end the cover when all is drained.
-FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, bool end);
+// `for_others`: how long other nodes may take to put their parts of files to this one's, as long as no file gets whole.
+FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, bool end,
+                          std::chrono::seconds for_others);
 
 // What a person is told about it, on stderr or stdout; and the exit code.
 std::string finish_text(const std::string& directory, const FinishResult& result);

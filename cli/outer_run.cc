@@ -14,6 +14,7 @@
 #include <sstream>
 #include <vector>
 
+#include "process.h"
 #include "units.h"
 
 namespace cairn::cli {
@@ -23,20 +24,6 @@ using namespace std::chrono_literals;
 
 // Long enough for ranks that end one after the other.
 constexpr auto most_wait_for_unseen = 60s;
-
-// 0 for the first process, and for one that cannot be seen.
-int parent_of(int pid) {
-  std::string text;
-  std::getline(std::ifstream(fmt::format("/proc/{}/stat", pid)), text, '\0');
-  // "PID (NAME) STATE PARENT ...", and the name can hold anything.
-  const size_t name_end = text.rfind(')');
-  if (name_end == std::string::npos) return 0;
-  std::istringstream rest(text.substr(name_end + 1));
-  char state = 0;
-  int parent = 0;
-  rest >> state >> parent;
-  return parent;
-}
 
 bool has_open(int pid, const struct stat& file) {
   const std::string directory = fmt::format("/proc/{}/fd", pid);

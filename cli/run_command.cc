@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "command_line.h"
 #include "error.h"
 #include "finish_run.h"
+#include "launcher.h"
 #include "outer_run.h"
 #include "output.h"
 #include "pool_create.h"
@@ -31,14 +33,6 @@ namespace {
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
-}
-
-// The launcher's job id, in the order of who would know best.
-std::string launcher_job() {
-  for (const char* name :
-       {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID", "JOB_ID"})
-    if (std::string job = variable(name); !job.empty()) return job;
-  return "";
 }
 
 // Whether the program's file lies below `directory`, whatever is there now.
@@ -69,6 +63,10 @@ std::string other_spelling(const std::string& given, const std::string& real) {
     if (!part.empty() && part != "." && part != "/") spelled += "/" + part.string();
   }
   return spelled == real || spelled.find(':') != std::string::npos ? "" : spelled;
+}
+
+std::chrono::seconds wait_for_others(const Config& config) {
+  return std::chrono::seconds(std::stol(config.value("drain.wait")));
 }
 
 struct Run {
@@ -186,7 +184,8 @@ struct Run {
                  cover_json(cover));
       return exit_ok;
     }
-    const FinishResult result = finish_cover(pool, directory, true, true);
+    const FinishResult result =
+        finish_cover(pool, directory, true, true, wait_for_others(context.config));
     const int code = finish_code(result);
     if (code != exit_ok)
       fmt::print(stderr, "cairn run: {}\n", finish_text(directory, result));
@@ -262,9 +261,11 @@ void add_run_command(CLI::App& root, Context& context) {
                               "line.");
   run->add_option("--at", arguments->directory, "The directory to serve from memory.")
       ->type_name("DIR");
-  run->add_option("--job", arguments->job,
-                  "The job's name; by default the launcher's (SLURM_JOB_ID, PBS_JOBID, LSB_JOBID, "
-                  "FLUX_JOB_ID).")
+  run->add_option(
+         "--job", arguments->job,
+         "The job's name, which runs on several hosts have in common; by default the batch "
+         "system's (SLURM_JOB_ID, PBS_JOBID, LSB_JOBID, FLUX_JOB_ID), or what mpirun or "
+         "mpiexec of Open MPI, MPICH and other PMIx or Hydra launchers give.")
       ->type_name("ID");
   run->prefix_command();
   run->callback([&context, arguments] {

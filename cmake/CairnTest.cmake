@@ -4,6 +4,7 @@
 #   tests/**/*_test.c                            a plain C program against libcairn.so; 0 is success
 #   tests/**/*_test.sh, *_test.py                scripts; exit code 77 says "skipped"
 #   tests/**/*_program.cc, *_program.c           helper executables for tests: $CAIRN_TEST_DIR/GROUP/NAME
+#   tests/cluster/*_program.cc                   built for every MPI: $CAIRN_TEST_DIR/cluster/MPI/NAME
 #   tests/fuzz/fuzz_*.cc                         libFuzzer targets, with CAIRN_FUZZ only
 #   tests/GROUP/**/other .cc                     linked into each *_test.cc and *_program.cc of that folder
 #
@@ -105,6 +106,8 @@ function(cairn_tests)
     string(MAKE_C_IDENTIFIER "${group}" prefix)
     if(group STREQUAL "mpi" AND extension STREQUAL ".cc")
       list(APPEND mpi_sources ${file})
+    elseif(group STREQUAL "cluster" AND extension STREQUAL ".cc")
+      list(APPEND cluster_programs ${file})
     elseif(stem MATCHES "^fuzz_" AND extension STREQUAL ".cc")
       list(APPEND fuzzers ${file})
     elseif(extension MATCHES "^\\.cc?$" AND stem MATCHES "_test$")
@@ -120,7 +123,7 @@ function(cairn_tests)
   endforeach()
   list(REMOVE_DUPLICATES groups)
 
-  # One program, built for every MPI.
+  # One program of tests/mpi/, and each of tests/cluster/, built for every MPI.
   foreach(mpi IN LISTS CAIRN_MPIS)
     add_executable(mpi_conformance_${mpi} ${mpi_sources})
     target_link_libraries(mpi_conformance_${mpi} PRIVATE cairn_flags)
@@ -129,6 +132,15 @@ function(cairn_tests)
       OUTPUT_NAME conformance RUNTIME_OUTPUT_DIRECTORY ${CAIRN_TEST_DIR}/mpi/${mpi})
     cairn_group_target(mpi mpi_conformance_${mpi})
     add_dependencies(test_mpi cairn_mpiio_${mpi} cairn_posix_preload)
+    foreach(file IN LISTS cluster_programs)
+      cmake_path(GET file STEM stem)
+      add_executable(cluster_${stem}_${mpi} ${file})
+      target_link_libraries(cluster_${stem}_${mpi} PRIVATE cairn_flags)
+      cairn_use_mpi(cluster_${stem}_${mpi} ${mpi} LINK)
+      set_target_properties(cluster_${stem}_${mpi} PROPERTIES
+        OUTPUT_NAME ${stem} RUNTIME_OUTPUT_DIRECTORY ${CAIRN_TEST_DIR}/cluster/${mpi})
+      cairn_group_target(cluster cluster_${stem}_${mpi})
+    endforeach()
   endforeach()
 
   foreach(group IN LISTS groups)

@@ -25,6 +25,13 @@ static struct timespec timespec_of(int64_t ns) {
           static_cast<long>(rest)};  // NOLINT(google-runtime-int): timespec's
 }
 
+// One size for all directories: it would grow when one is listed for the first time, and tar takes what has grown
+// since it looked for changed.
+static uint64_t size_of(const cairn_stat& from) {
+  constexpr uint64_t kDirectory = 4096;
+  return S_ISDIR(from.mode) ? kDirectory : from.size;
+}
+
 void fill(const cairn_stat& from, struct stat* st) {
   memset(st, 0, sizeof *st);
   st->st_dev = device_number();
@@ -34,7 +41,7 @@ void fill(const cairn_stat& from, struct stat* st) {
   st->st_uid = from.uid;
   st->st_gid = from.gid;
   st->st_rdev = from.rdev;
-  st->st_size = static_cast<off_t>(from.size);
+  st->st_size = static_cast<off_t>(size_of(from));
   st->st_blksize = 4096;
   st->st_blocks = static_cast<blkcnt_t>(from.blocks);
   st->st_atim = timespec_of(from.atime_ns);
@@ -59,7 +66,7 @@ static void fill(const cairn_stat& from, struct statx* st) {
   st->stx_gid = from.gid;
   st->stx_mode = static_cast<uint16_t>(from.mode);
   st->stx_ino = from.ino;
-  st->stx_size = from.size;
+  st->stx_size = size_of(from);
   st->stx_blocks = from.blocks;
   st->stx_atime = timestamp_of(from.atime_ns);
   st->stx_btime = timestamp_of(from.btime_ns);

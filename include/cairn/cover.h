@@ -48,6 +48,8 @@ typedef struct cairn_drain_report {
   uint64_t directories;
   uint64_t conflicts; /* changed in lower behind our back: both kept, nothing overwritten */
   uint64_t failed;    /* other errors; the data are still in the pool */
+  uint64_t
+      waiting; /* files that several nodes write, of which other nodes' parts are not there yet */
 } cairn_drain_report;
 
 /* Called for each file that could not be drained, with one line that names path and cause. */
@@ -55,13 +57,17 @@ typedef void (*cairn_drain_problem)(void* context, const char* text);
 
 /* Carries everything that changed to lower. Others may go on working meanwhile: a file that changes
  * while it is copied is done again. Names are removed from lower only when everything else could be
- * carried over. Returns 0 only if nothing failed and no conflict is left, else -EIO, -ENOSPC (told
- * before copying, or met on the way) or -ECANCELED (progress said so), with the details in report
+ * carried over. Files that several nodes write (cairn/shared.h) are put together in lower: this node's bytes are
+ * written, and the last node that does so gives the file its name; they are left alone while other processes of
+ * this node are in the cover. Returns 0 only if nothing failed and no conflict is left, else -EIO, -ENOSPC (told
+ * before copying, or met on the way), -ECANCELED (progress said so) or -EAGAIN (only other nodes' parts are
+ * missing, or such files were left alone; cairn_last_error names the nodes), with the details in report
  * (filled in always) and problems. Safe to repeat after any interruption. */
 CAIRN_API int cairn_cover_drain(cairn_cover* cover, cairn_progress progress,
                                 cairn_drain_problem problem, void* context,
                                 cairn_drain_report* report);
-/* Ends the cover: removes its pool directory (drained or not) and the claim, and closes the handle.
+/* Ends the cover: removes its pool directory (drained or not) and the claim, and closes the handle. Files of which
+ * this node holds a part that is not in lower can never be whole again: they go, on all nodes.
  * On failure the handle stays: -EBUSY while other processes are in it. */
 CAIRN_API int cairn_cover_discard(cairn_cover* cover);
 /* The same once everything is drained: -EAGAIN if something has changed since. */
@@ -74,6 +80,8 @@ typedef struct cairn_cover_info {
   uint64_t undrained_bytes; /* of files not yet drained; 0 too where only names or modes are not */
   const char* directory;    /* the real path of the covered directory */
   const char* job;          /* "" if none was given */
+  uint64_t
+      parts; /* of files that several nodes write, held here; undrained_bytes counts their bytes */
 } cairn_cover_info;
 
 /* Covers that a pool holds, one call each; info and its texts are valid during the call only. */

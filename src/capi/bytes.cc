@@ -81,7 +81,7 @@ Result<size_t> append_vector(file::File& file, const iovec* vector, int n) {
 template <typename Move>
 Result<size_t> at_shared_offset(file::File& file, Move move) {
   file::FileSystem& fs = *file.fs;
-  pool::SeatGuard seat(fs.pool);
+  pool::SeatGuard seat(fs.pool, pool::SeatGuard::OnlyLocks());
   if (!seat.ok()) return pool::no_seat(fs.pool);
   file::OffsetGuard guard(file, *seat);
   uint64_t offset = file.shared->offset.load();

@@ -2,6 +2,7 @@
 #include "cairn/cover.h"
 
 #include "capi/handles.h"
+#include "cluster/collect.h"
 #include "tier/cover.h"
 #include "tier/cover_state.h"
 #include "tier/drain.h"
@@ -61,6 +62,17 @@ int cairn_cover_hold(const cairn_cover* cover) {
 cairn_ino cairn_cover_top(const cairn_cover* cover) { return cover->cover->top; }
 const char* cairn_cover_path(const cairn_cover* cover) { return cover->cover->path.c_str(); }
 
+static Status drain_and_collect(cairn::tier::Cover& cover, const cairn::tier::DrainCalls& calls,
+                                cairn::tier::DrainReport* report) {
+  const Status drained = cairn::tier::drain(cover, calls, report);
+  if (drained.code() == ECANCELED) return drained;
+  std::string text = drained.ok() ? "" : cairn::last_detail();
+  const Status collected = cairn::cluster::collect(cover, calls, report);
+  if (drained.ok() || collected.code() == ECANCELED) return collected;
+  if (!collected.ok()) text += std::string("; ") + cairn::last_detail();
+  return fail(drained.code(), "%s", text.c_str());
+}
+
 int cairn_cover_drain(cairn_cover* cover, cairn_progress progress, cairn_drain_problem problem,
                       void* context, cairn_drain_report* report) {
   const WriteWindow window;
@@ -71,17 +83,18 @@ int cairn_cover_drain(cairn_cover* cover, cairn_progress progress, cairn_drain_p
     };
   if (problem != nullptr) calls.problem = [=](const char* text) { problem(context, text); };
   cairn::tier::DrainReport result;
-  const Status status = cairn::tier::drain(*cover->cover, calls, &result);
+  const Status status = drain_and_collect(*cover->cover, calls, &result);
   // Also after a failure: it says what was done before.
   if (report != nullptr)
-    *report = {result.files,       result.bytes,     result.removed,
-               result.directories, result.conflicts, result.failed};
+    *report = {result.files,     result.bytes,  result.removed, result.directories,
+               result.conflicts, result.failed, result.waiting};
   return code(status);
 }
 
 int cairn_cover_discard(cairn_cover* cover) {
   const WriteWindow window;
-  const Status status = cairn::tier::discard_cover(*cover->cover, false);
+  const Status status = cairn::tier::discard_cover(
+      *cover->cover, false, [cover] { return cairn::cluster::forget_parts(*cover->cover); });
   if (status.ok()) delete cover;
   return code(status);
 }
@@ -112,6 +125,7 @@ int cairn_cover_list(cairn_pool* pool, cairn_cover_visit visit, void* context) {
         info.undrained_bytes = state->undrained_bytes;
         info.directory = record.path.c_str();
         info.job = record.job.c_str();
+        info.parts = state->parts;
         visit(context, &info);
         return Status();
       }));

@@ -9,14 +9,14 @@ namespace sys = tier::sys;
 Result<sys::Descriptor> open_base(const std::string& directory, const std::string& path,
                                   const Base& base) {
   const std::string place = directory + "/" + path;
-  const int64_t fd = sys::openat(AT_FDCWD, place.c_str(), O_RDONLY | O_NOFOLLOW);
+  const int64_t fd = sys::openat(AT_FDCWD, place.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return sys::failed(fd, "open", place);
   sys::Descriptor file(static_cast<int>(fd));
   struct stat st = {};
   if (const int64_t result = sys::fstat(file.get(), &st); result < 0)
     return sys::failed(result, "stat", place);
-  if (st.st_ino != base.inode || static_cast<uint64_t>(st.st_size) != base.size ||
-      sys::mtime_of(st) != base.mtime)
+  if (!S_ISREG(st.st_mode) || st.st_ino != base.inode ||
+      static_cast<uint64_t>(st.st_size) != base.size || sys::mtime_of(st) != base.mtime)
     return fail(ESTALE, "%s: was changed behind our back", place.c_str());
   return file;
 }

@@ -7,6 +7,9 @@
 
 namespace cairn::cluster {
 
+// The part's second name among the parts, before it is renamed into the cover.
+inline constexpr const char* plain_suffix = ".plain";
+
 // ENOENT if there is no such shared file; EIO names the node whose part is missing, ESTALE a file in lower that changed.
 // Killed at any moment it can be done again.
 Status make_plain(Job& job, const std::string& path);

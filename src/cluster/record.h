@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "cluster/share_map.h"
+#include "tier/lower.h"
 
 namespace cairn::cluster {
 
@@ -52,11 +53,13 @@ std::vector<uint8_t> bytes_of(const Record& record);
 Result<Record> record_of(const void* bytes, size_t size, const std::string& path);
 
 // Where records and what belongs to them lie, below a covered directory.
-inline constexpr const char* records_directory = ".cairn";
+using tier::records_directory;
 std::string record_path(const std::string& directory, const std::string& path);
-// A file that is being put together out of its parts, and the mark that a node has put in its own.
-std::string aside_path(const std::string& directory, const std::string& path);
-std::string mark_path(const std::string& directory, const std::string& path, const Uuid& pool);
+// A file that is being put together out of its parts (collect.h), as they are by this record, and the mark that a
+// node makes when its own bytes are in it.
+std::string aside_path(const std::string& directory, const std::string& path, const Record& record);
+std::string mark_path(const std::string& directory, const std::string& path, const Record& record,
+                      const Uuid& pool);
 
 // ENOENT if there is none.
 Result<Record> read_record(const std::string& directory, const std::string& path);
@@ -65,8 +68,12 @@ Status write_record(const std::string& directory, const std::string& path, const
                     bool exclusive);
 // With what belongs to it. ENOENT if there is none.
 Status remove_record(const std::string& directory, const std::string& path);
-// Aside file and marks: what had been put together is of an earlier epoch.
+// Aside files and marks, of any epoch.
 Status forget_collected(const std::string& directory, const std::string& path);
+// What no record of this epoch owns goes, and so do directories with nothing in them.
+Status clean_records(const std::string& directory);
+// The record of that time still is the one in force.
+bool is_same_epoch(const Record& a, const Record& b);
 // Calls visit(path) for each shared file below the covered directory.
 Status for_each_shared(const std::string& directory,
                        const std::function<Status(const std::string& path)>& visit);

@@ -1,6 +1,9 @@
 // Where records lie: below the covered directory, in a tree of directories like that of the files.
 #include <fcntl.h>
 
+#include <cstdio>
+#include <cstring>
+
 #include "cluster/record.h"
 #include "tier/system.h"
 
@@ -10,9 +13,31 @@ namespace {
 namespace sys = tier::sys;
 
 constexpr const char* record_suffix = ".record";
-constexpr const char* aside_suffix = ".aside";
+constexpr const char* aside_suffix = ".aside-";
 constexpr const char* mark_suffix = ".mark-";
 constexpr uint64_t longest_record = 1ULL << 30;
+
+// Names get no longer by these than by what write_record() puts behind them: what can be written can be collected.
+uint64_t word_of(const Uuid& uuid) {
+  uint64_t word = 0;
+  std::memcpy(&word, uuid.data(), sizeof word);
+  return word;
+}
+
+// Another one for each life of a name and each epoch of it.
+uint64_t tag_of(const Record& record) { return word_of(record.uuid) + record.epoch; }
+
+std::string digits_of(uint64_t word) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(word));
+  return text;
+}
+
+// `start`, and then digits and dashes up to this length.
+bool is_made_of(const std::string& name, const std::string& start, size_t digits) {
+  return name.size() == start.size() + digits && name.compare(0, start.size(), start) == 0 &&
+         name.find_first_not_of("0123456789abcdef-", start.size()) == std::string::npos;
+}
 
 std::string place_of(const std::string& directory, const std::string& path) {
   return directory + "/" + records_directory + "/" + path;
@@ -66,7 +91,7 @@ Status remove_names(const std::string& directory,
   if (fd < 0) return sys::failed(fd, "open", directory);
   const sys::Descriptor opened(static_cast<int>(fd));
   std::vector<sys::Entry> entries;
-  if (const int64_t result = sys::list(opened.get(), &entries); result < 0)
+  if (const int64_t result = sys::list(opened.get(), &entries); result < 0 && result != -ENOENT)
     return sys::failed(result, "read directory", directory);
   for (const sys::Entry& entry : entries) {
     if (!chosen(entry.name)) continue;
@@ -86,14 +111,18 @@ Status visit_below(const std::string& directory, const std::string& below,
   std::vector<sys::Entry> entries;
   {
     const sys::Descriptor opened(static_cast<int>(fd));
-    if (const int64_t result = sys::list(opened.get(), &entries); result < 0)
+    if (const int64_t result = sys::list(opened.get(), &entries); result < 0 && result != -ENOENT)
       return sys::failed(result, "read directory", here);
   }
   const std::string suffix = record_suffix;
   for (const sys::Entry& entry : entries) {
     const std::string path = below + entry.name;
     struct stat st = {};
-    if (sys::lstatat(AT_FDCWD, place_of(directory, path).c_str(), &st) != 0) continue;
+    const std::string place = place_of(directory, path);
+    const int64_t looked = sys::lstatat(AT_FDCWD, place.c_str(), &st);
+    if (looked == -ENOENT) continue;
+    // A record that is passed over would cost the parts that it names.
+    if (looked < 0) return sys::failed(looked, "stat", place);
     if (S_ISDIR(st.st_mode))
       CAIRN_TRY(visit_below(directory, path + "/", visit));
     else if (S_ISREG(st.st_mode) && ends_with(entry.name, suffix))
@@ -108,12 +137,15 @@ std::string record_path(const std::string& directory, const std::string& path) {
   return place_of(directory, path) + record_suffix;
 }
 
-std::string aside_path(const std::string& directory, const std::string& path) {
-  return place_of(directory, path) + aside_suffix;
+std::string aside_path(const std::string& directory, const std::string& path,
+                       const Record& record) {
+  return place_of(directory, path) + aside_suffix + digits_of(tag_of(record));
 }
 
-std::string mark_path(const std::string& directory, const std::string& path, const Uuid& pool) {
-  return place_of(directory, path) + mark_suffix + hex_of(pool);
+std::string mark_path(const std::string& directory, const std::string& path, const Record& record,
+                      const Uuid& pool) {
+  return place_of(directory, path) + mark_suffix + digits_of(tag_of(record)) + "-" +
+         digits_of(word_of(pool));
 }
 
 Result<Record> read_record(const std::string& directory, const std::string& path) {
@@ -137,9 +169,14 @@ Result<Record> read_record(const std::string& directory, const std::string& path
   return record_of(bytes.data(), bytes.size(), place);
 }
 
-Status write_record(const std::string& directory, const std::string& path, const Record& record,
+bool is_same_epoch(const Record& a, const Record& b) {
+  return a.uuid == b.uuid && a.epoch == b.epoch;
+}
+
+namespace {
+
+Status try_to_write(const std::string& directory, const std::string& place, const Record& record,
                     bool exclusive) {
-  const std::string place = record_path(directory, path);
   CAIRN_TRY(make_parents(directory, place));
   const std::string aside = place + ".new-" + sys::random_name();
   Status status = write_whole(aside, bytes_of(record), record.mode | 0600);
@@ -155,6 +192,72 @@ Status write_record(const std::string& directory, const std::string& path, const
   return sync_directory(parent_of(place));
 }
 
+// The file that a name of ours belongs to, "" if it is none of an aside file or a mark; and its tag.
+std::string owner_of(const std::string& name, std::string* tag) {
+  constexpr size_t digits = 16;
+  for (const auto& [suffix, length] :
+       {std::pair{aside_suffix, digits}, {mark_suffix, 2 * digits + 1}}) {
+    const size_t behind = std::string(suffix).size() + length;
+    if (name.size() <= behind) continue;
+    const std::string owner = name.substr(0, name.size() - behind);
+    if (!is_made_of(name, owner + suffix, length)) continue;
+    *tag = name.substr(name.size() - length, digits);
+    return owner;
+  }
+  return "";
+}
+
+// `below`: "" or ends in a slash.
+Status clean_below(const std::string& directory, const std::string& below) {
+  const std::string here = place_of(directory, below);
+  const int64_t fd = sys::openat(AT_FDCWD, here.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  if (fd == -ENOENT) return Status();
+  if (fd < 0) return sys::failed(fd, "open", here);
+  const sys::Descriptor opened(static_cast<int>(fd));
+  std::vector<sys::Entry> entries;
+  if (const int64_t result = sys::list(opened.get(), &entries); result < 0 && result != -ENOENT)
+    return sys::failed(result, "read directory", here);
+  for (const sys::Entry& entry : entries) {
+    struct stat st = {};
+    if (sys::lstatat(opened.get(), entry.name.c_str(), &st) != 0) continue;
+    if (S_ISDIR(st.st_mode)) {
+      CAIRN_TRY(clean_below(directory, below + entry.name + "/"));
+      sys::unlinkat(opened.get(), entry.name.c_str(), AT_REMOVEDIR);  // unless something is in it
+      continue;
+    }
+    std::string tag;
+    const std::string owner = owner_of(entry.name, &tag);
+    if (owner.empty()) continue;
+    // Read after the name was seen: a name is never older than the record that it was made for.
+    auto record = read_record(directory, below + owner);
+    if (record.code() == ENOENT || (record.ok() && digits_of(tag_of(*record)) != tag))
+      sys::unlinkat(opened.get(), entry.name.c_str(), 0);
+  }
+  return Status();
+}
+
+}  // namespace
+
+Status write_record(const std::string& directory, const std::string& path, const Record& record,
+                    bool exclusive) {
+  const std::string place = record_path(directory, path);
+  Status status;
+  // ENOENT: a directory was empty, and somebody who cleans up removed it just now.
+  constexpr int tries = 10;
+  for (int i = 0; i < tries; ++i) {
+    status = try_to_write(directory, place, record, exclusive);
+    if (status.code() != ENOENT) break;
+  }
+  return status;
+}
+
+Status clean_records(const std::string& directory) {
+  CAIRN_TRY(clean_below(directory, ""));
+  const std::string all = directory + "/" + records_directory;
+  sys::unlinkat(AT_FDCWD, all.c_str(), AT_REMOVEDIR);  // unless something is in it
+  return Status();
+}
+
 Status remove_record(const std::string& directory, const std::string& path) {
   const std::string place = record_path(directory, path);
   if (const int64_t result = sys::unlinkat(AT_FDCWD, place.c_str(), 0); result < 0)
@@ -165,10 +268,8 @@ Status remove_record(const std::string& directory, const std::string& path) {
 Status forget_collected(const std::string& directory, const std::string& path) {
   const std::string place = place_of(directory, path);
   const std::string name = place.substr(place.rfind('/') + 1);
-  const std::string aside = name + aside_suffix;
-  const std::string mark = name + mark_suffix;
   return remove_names(parent_of(place), [&](const std::string& entry) {
-    return entry == aside || entry.compare(0, mark.size(), mark) == 0;
+    return is_made_of(entry, name + aside_suffix, 16) || is_made_of(entry, name + mark_suffix, 33);
   });
 }
 

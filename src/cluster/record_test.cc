@@ -76,16 +76,17 @@ TEST_F(RecordTest, MarksAndAsideFilesGoWithIt) {
   ASSERT_TRUE(write_record(directory, "f", record, true).ok());
   ASSERT_TRUE(write_record(directory, "f2", record, true).ok());
   for (const std::string& path :
-       {aside_path(directory, "f"), mark_path(directory, "f", {1}), aside_path(directory, "f2")}) {
+       {aside_path(directory, "f", record), mark_path(directory, "f", record, {1}),
+        aside_path(directory, "f2", record)}) {
     FILE* file = fopen(path.c_str(), "w");
     ASSERT_NE(file, nullptr);
     fclose(file);
   }
   ASSERT_TRUE(forget_collected(directory, "f").ok());
   struct stat st = {};
-  EXPECT_NE(stat(aside_path(directory, "f").c_str(), &st), 0);
-  EXPECT_NE(stat(mark_path(directory, "f", {1}).c_str(), &st), 0);
-  EXPECT_EQ(stat(aside_path(directory, "f2").c_str(), &st), 0);
+  EXPECT_NE(stat(aside_path(directory, "f", record).c_str(), &st), 0);
+  EXPECT_NE(stat(mark_path(directory, "f", record, {1}).c_str(), &st), 0);
+  EXPECT_EQ(stat(aside_path(directory, "f2", record).c_str(), &st), 0);
   EXPECT_TRUE(read_record(directory, "f").ok());
 }
 

@@ -56,6 +56,16 @@ class SeatGuard {
     pool.segment[0]->region.store(seat_->words->writing, inode);
     announce(seat_->words->epoch, pool.state->epoch.load_relaxed());
   }
+  // Announces nothing: for a lock that is held around other calls. They announce themselves, and while they wait
+  // for freed blocks, nobody may withhold these on their behalf.
+  struct OnlyLocks {};
+  [[gnu::always_inline]] SeatGuard(Pool& pool, OnlyLocks /*tag*/)
+      : pool_(pool), seat_(seat_of_thread(pool)) {
+    if (seat_ == nullptr) [[unlikely]]
+      return;
+    seat_->busy.store(1, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
   ~SeatGuard() {
     if (seat_ != nullptr) [[likely]]
       leave();

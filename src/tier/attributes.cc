@@ -56,6 +56,8 @@ void carry_over(int fd, int old, bool users_too) {
 
 }  // namespace
 
+void copy_attributes(int fd, int old) { carry_over(fd, old, true); }
+
 Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::string& name,
                          const std::string& path, uint64_t ctime) {
   std::string list(most_bytes, '\0');

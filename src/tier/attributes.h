@@ -17,5 +17,7 @@ Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::st
 // Gives the file `fd` what the pool's inode has, and what `old` (-1: none) had that the pool does
 // not keep. ENOTSUP if lower has no such attributes and some are wanted.
 Status export_attributes(file::FileSystem& fs, const file::Map& map, int fd, int old);
+// Gives the file `fd` what `old` had, as far as it may.
+void copy_attributes(int fd, int old);
 
 }  // namespace cairn::tier

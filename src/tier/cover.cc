@@ -18,6 +18,7 @@
 #include "tier/journal.h"
 #include "tier/listing.h"
 #include "tier/lower.h"
+#include "tier/parts.h"
 #include "tier/record.h"
 #include "tier/system.h"
 #include "tier/wipe.h"
@@ -62,6 +63,7 @@ Status become_member(Cover& cover) {
         media::try_lock(cover.fs->pool.lock_path.c_str(), first + i, media::Inheritance::inherited);
     if (lock.ok()) {
       cover.member = std::move(*lock);
+      cover.member_byte = first + i;
       return Status();
     }
     if (lock.code() != EAGAIN) return lock.status();
@@ -73,12 +75,6 @@ Result<sys::Descriptor> open_locks(const file::FileSystem& fs) {
   const int64_t fd = sys::openat(AT_FDCWD, fs.pool.lock_path.c_str(), O_RDWR);
   if (fd < 0) return sys::failed(fd, "lock file", fs.pool.lock_path);
   return sys::Descriptor(static_cast<int>(fd));
-}
-
-Result<bool> has_members(const Cover& cover) {
-  auto file = open_locks(*cover.fs);
-  if (!file.ok()) return file.status();
-  return media::is_held(file->get(), first_member_byte(cover.name), most_members);
 }
 
 bool is_below(const std::string& path, const std::string& ancestor) {
@@ -170,6 +166,7 @@ Status make_cover(file::FileSystem& fs, uint64_t covers, const std::string& name
   if (!before.ok() && before.code() != ENOENT) return before.status();
   if (!before.ok()) {
     CAIRN_TRY(remove_unfinished(fs, covers));
+    CAIRN_TRY(wipe_parts(fs, name));
     // A journal that is there is about another cover's inodes. The new one has its space from the start: a
     // drain of a full pool needs none.
     CAIRN_TRY(Journal::remove(fs, covers, name));
@@ -198,6 +195,21 @@ Result<std::unique_ptr<Cover>> enter(file::FileSystem& fs, uint64_t covers,
 }
 
 }  // namespace
+
+Result<bool> has_other_members(const Cover& cover) {
+  auto file = open_locks(*cover.fs);
+  if (!file.ok()) return file.status();
+  const uint64_t first = first_member_byte(cover.name);
+  if (!cover.member.held()) return media::is_held(file->get(), first, most_members);
+  const uint64_t own = cover.member_byte - first;
+  for (const auto& [from, count] :
+       {std::pair{first, own}, {first + own + 1, most_members - own - 1}}) {
+    if (count == 0) continue;
+    auto held = media::is_held(file->get(), from, count);
+    if (!held.ok() || *held) return held;
+  }
+  return false;
+}
 
 Result<int> hold_run(const Cover& cover) {
   auto file = open_locks(*cover.fs);
@@ -260,24 +272,26 @@ Result<std::unique_ptr<Cover>> join_cover(file::FileSystem& fs, const std::strin
   return enter(fs, *covers, *path);
 }
 
-Status discard_cover(Cover& cover, bool only_drained) {
+Status discard_cover(Cover& cover, bool only_drained, const std::function<Status()>& before) {
   file::FileSystem& fs = *cover.fs;
   auto lock = lock_covers(fs);
   if (!lock.ok()) return lock.status();
   auto draining = lock_drain(fs, cover.name);
   if (!draining.ok()) return draining.status();
   cover.member.release();
-  auto others = has_members(cover);
+  auto others = has_other_members(cover);
   Status status = others.status();
   if (others.ok() && *others)
     status = fail(EBUSY, "%s: other processes are in it", cover.path.c_str());
   if (status.ok() && only_drained) {
     // Somebody may have come and gone since the drain.
     auto all = is_all_drained(fs, cover.top);
-    status = all.status();
-    if (all.ok() && !*all)
+    auto parts = has_parts(fs, cover.name);
+    status = all.ok() ? parts.status() : all.status();
+    if (status.ok() && (!*all || *parts))
       status = fail(EAGAIN, "%s: not all of it is drained", cover.path.c_str());
   }
+  if (status.ok() && before) status = before();
   if (status.ok()) status = remove_record(fs, cover.covers, cover.name);
   if (!status.ok()) {
     // Still a member, then; without a byte of its own it would not be counted, which is all.
@@ -287,6 +301,7 @@ Status discard_cover(Cover& cover, bool only_drained) {
   }
   // From here on the cover does not exist; what a killed process leaves is removed by the next one.
   CAIRN_TRY(wipe(fs, cover.covers, cover.name));
+  CAIRN_TRY(wipe_parts(fs, cover.name));
   CAIRN_TRY(Journal::remove(fs, cover.covers, cover.name));
   return drop_claim(fs, cover.path);
 }

@@ -2,6 +2,7 @@
 // says it for users).
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -19,6 +20,7 @@ struct Cover {
   uint64_t top = 0;     // the directory that stands for it
   // Kept by a mapping that forked children inherit, so that they count as members too.
   media::LivenessLock member;
+  uint64_t member_byte = 0;  // of the pool's lock file
 };
 
 struct OpenOptions {
@@ -34,9 +36,12 @@ Result<std::unique_ptr<Cover>> join_cover(file::FileSystem& fs, const std::strin
 // is closed, which is for who runs programs, not for them.
 Result<int> hold_run(const Cover& cover);
 Result<bool> is_run_under_way(const file::FileSystem& fs, const std::string& name);
+// Whether other processes are in it, on this node.
+Result<bool> has_other_members(const Cover& cover);
 // Removes the cover with all it holds, drained or not, and its claim. EBUSY while others are
-// members. `only_drained`: EAGAIN if something has changed since it was drained.
-Status discard_cover(Cover& cover, bool only_drained);
+// members. `only_drained`: EAGAIN if something has changed since it was drained, or parts are left. `before` is called once
+// nothing speaks against it, and before anything is removed.
+Status discard_cover(Cover& cover, bool only_drained, const std::function<Status()>& before = {});
 
 // Opening, joining and discarding take turns in a pool, and drains of one cover do: a kernel lock
 // on a byte of the pool's lock file. Waits for it.

@@ -2,6 +2,7 @@
 
 #include "tier/drain.h"
 #include "tier/drain_state.h"
+#include "tier/parts.h"
 #include "tier/record.h"
 
 namespace cairn::tier {
@@ -22,6 +23,12 @@ Result<CoverState> state_of_cover(file::FileSystem& fs, const std::string& name)
   if (!inode.ok()) return inode.status();
   state.undrained_bytes = *bytes;
   state.all_drained = *drained && change_time(fs, {*inode, *top}) == (*inode)->drained.load();
+  CAIRN_TRY(for_each_part(fs, name, [&](const std::string&, uint64_t held) {
+    ++state.parts;
+    state.undrained_bytes += held;
+    return Status();
+  }));
+  state.all_drained = state.all_drained && state.parts == 0;
   return state;
 }
 

@@ -13,6 +13,7 @@ namespace cairn::tier {
 struct CoverState {
   uint64_t undrained_bytes = 0;  // of files that a drain would write
   bool all_drained = true;       // lower has everything, removals and the top's own mode included
+  uint64_t parts = 0;  // of files that several nodes write; their bytes count as undrained
 };
 
 // Of the cover with this name in /.covers.

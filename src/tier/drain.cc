@@ -18,7 +18,11 @@ namespace cairn::tier {
 
 int64_t LowerDirectory::fd() {
   if (fd_.ok()) return fd_.get();
-  const int64_t opened = sys::open_beneath(where_.path.c_str(), O_RDONLY | O_DIRECTORY);
+  int64_t opened = sys::open_beneath(where_.path.c_str(), O_RDONLY | O_DIRECTORY);
+  if (opened == -EACCES) {
+    set_drained(fs_, where_.map, 0);  // it gets its mode back
+    opened = open_lower_directory(where_.path);
+  }
   if (opened >= 0) fd_ = sys::Descriptor(static_cast<int>(opened));
   return opened;
 }
@@ -177,7 +181,8 @@ void create_in(DrainState& state, const Where& where, std::vector<Where>* direct
         auto inode = file::live_inode(state.fs, listed.inode);
         if (!inode.ok()) return Status();  // removed meanwhile
         const file::Map map{*inode, listed.inode};
-        if (is_hidden(name_of(listed))) {
+        const bool at_top = where.inode == state.top.inode;
+        if (at_top ? is_hidden_at_top(name_of(listed)) : is_hidden(name_of(listed))) {
           state.failed(where.path + "/" + name_of(listed),
                        fail(EINVAL, "a name that Cairn keeps for itself"));
           return Status();

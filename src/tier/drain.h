@@ -34,6 +34,7 @@ struct DrainReport {
   uint64_t directories = 0;
   uint64_t conflicts = 0;
   uint64_t failed = 0;
+  uint64_t waiting = 0;  // files of which other nodes still hold parts (cluster/collect.h)
 };
 
 struct DrainCalls {

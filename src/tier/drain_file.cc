@@ -4,8 +4,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cstring>
-#include <vector>
 
 #include "file/attributes.h"
 #include "file/io.h"
@@ -15,46 +13,16 @@
 #include "tier/drain_state.h"
 #include "tier/listing.h"
 #include "tier/pool_file.h"
+#include "tier/written_aside.h"
 
 namespace cairn::tier {
 namespace {
 
-constexpr size_t piece = 1 << 20;
 constexpr int attempts = 5;
 
 file::Attributes attributes_now(file::FileSystem& fs, const file::Map& map) {
   pool::SeatGuard seat(fs.pool);
   return seat.ok() ? file::attributes_of(fs, map) : file::Attributes{};
-}
-
-Status failed_at(int64_t result, const char* what, const std::string& path, uint64_t offset) {
-  const std::string where = std::string(what) + " at offset " + std::to_string(offset);
-  return sys::failed(result, where.c_str(), path);
-}
-
-// One stretch of data, written and read back.
-Status copy_stretch(DrainState& state, file::File& from, int to, uint64_t offset, uint64_t end,
-                    std::vector<uint8_t>& buffer, const std::string& path) {
-  std::vector<uint8_t> back(buffer.size());
-  while (offset < end) {
-    auto n =
-        file::read_at(from, buffer.data(), std::min<uint64_t>(buffer.size(), end - offset), offset);
-    if (!n.ok()) return n.status();
-    if (*n == 0) return Status();  // it was cut meanwhile, which its ctime says too
-    for (size_t written = 0; written < *n;) {
-      const int64_t w = sys::pwrite(to, buffer.data() + written, *n - written, offset + written);
-      if (w < 0) return failed_at(w, "write", path, offset + written);
-      written += static_cast<size_t>(w);
-    }
-    const int64_t r = sys::pread(to, back.data(), *n, offset);
-    if (r < 0) return failed_at(r, "reading back", path, offset);
-    if (static_cast<size_t>(r) != *n || std::memcmp(buffer.data(), back.data(), *n) != 0)
-      return fail(EIO, "%s: what was written does not read back the same, near offset %llu",
-                  path.c_str(), static_cast<unsigned long long>(offset));
-    offset += *n;
-    if (!state.advance(*n)) return fail(ECANCELED, "%s: stopped", path.c_str());
-  }
-  return Status();
 }
 
 Status copy_contents(DrainState& state, const file::Map& map, int to, const std::string& path) {
@@ -63,40 +31,26 @@ Status copy_contents(DrainState& state, const file::Map& map, int to, const std:
   const uint64_t size = map.inode->size.load();
   if (const int64_t result = sys::ftruncate(to, size); result < 0)
     return sys::failed(result, "truncate", path);
-  std::vector<uint8_t> buffer(std::clamp<uint64_t>(size, 1, piece));
+  CheckedCopy copy(to, path, [&](uint64_t bytes) { return state.advance(bytes); });
   for (uint64_t at = 0; at < size;) {
     auto data = file::seek_data(*from, at);
     if (data.code() == ENXIO) break;
     if (!data.ok()) return data.status();
     auto hole = file::seek_hole(*from, *data);
     const uint64_t end = hole.ok() ? std::min(*hole, size) : size;
-    CAIRN_TRY(copy_stretch(state, *from, to, *data, end, buffer, path));
+    // It ends early if the file is cut meanwhile, which its ctime says too.
+    CAIRN_TRY(copy.from_pool(*from, *data, end).status());
     at = std::max(end, *data + 1);
   }
   return Status();
 }
 
-// Owner first: a change of owner takes set-user-id bits away. Who may not give files away keeps them, without
-// these bits: they would run somebody else's bytes as him.
 Status set_attributes(DrainState& state, const file::Map& map, const file::Attributes& wanted,
                       int fd, int old, const std::string& path) {
-  struct stat st = {};
-  if (const int64_t result = sys::fstat(fd, &st); result < 0)
-    return sys::failed(result, "stat", path);
-  uint32_t permissions = wanted.mode & 07777;
-  if (st.st_uid != wanted.uid || st.st_gid != wanted.gid) {
-    const int64_t result = sys::fchownat(fd, "", wanted.uid, wanted.gid);
-    // EINVAL: a user namespace does not know the owner.
-    if (result < 0 && result != -EPERM && result != -EINVAL)
-      return sys::failed(result, "chown", path);
-    if (result < 0) permissions &= ~static_cast<uint32_t>(S_ISUID | S_ISGID);
-  }
+  auto permissions = give_owner(fd, wanted.uid, wanted.gid, wanted.mode & 07777, path);
+  if (!permissions.ok()) return permissions.status();
   CAIRN_TRY(export_attributes(state.fs, map, fd, old));
-  if (const int64_t result = sys::fchmod(fd, permissions); result < 0)
-    return sys::failed(result, "chmod", path);
-  if (const int64_t result = sys::utimensat(fd, nullptr, wanted.atime, wanted.mtime); result < 0)
-    return sys::failed(result, "times", path);
-  return Status();
+  return set_mode_and_times(fd, *permissions, wanted.atime, wanted.mtime, path);
 }
 
 Status write_regular(DrainState& state, const file::Map& map, const file::Attributes& wanted,

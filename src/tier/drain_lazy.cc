@@ -41,11 +41,13 @@ Status apply(DrainState& state, const file::Map& map, const file::Attributes& wa
   return Status();
 }
 
-// One's own file may be closed to oneself for reading.
+// One's own file may be closed to oneself for reading, and for writing too.
 int64_t open_any(int directory, const char* name) {
   constexpr int flags = O_NOFOLLOW | O_NONBLOCK;
-  const int64_t opened = sys::openat(directory, name, O_RDONLY | flags);
-  return opened == -EACCES ? sys::openat(directory, name, O_WRONLY | flags) : opened;
+  int64_t opened = sys::openat(directory, name, O_RDONLY | flags);
+  if (opened == -EACCES) opened = sys::openat(directory, name, O_WRONLY | flags);
+  if (opened != -EACCES) return opened;
+  return open_closed(sys::openat(directory, name, O_PATH | O_NOFOLLOW), O_RDONLY | O_NONBLOCK);
 }
 
 }  // namespace

@@ -147,6 +147,11 @@ bool drain_link(DrainState& state, const Where& where, LowerDirectory& lower,
 void note_linked(DrainState& state, const Where& where, const file::Listed& listed,
                  const file::Map& map, const file::LowerIdentity& identity, uint64_t change_time);
 void finish_links(DrainState& state);
+// --- closed.cc ---
+// Opens what an O_PATH descriptor (or the error instead of one) means, which it takes; for its owner he is
+// given the right to read it, until its mode is set anew. A descriptor, or -errno.
+int64_t open_closed(int64_t path_only, int flags);
+int64_t open_lower_directory(const std::string& path);
 // --- drain_lazy.cc ---
 // Mode, owner, times and attributes of a file whose bytes were never staged. False: they are now.
 bool drain_lazy(DrainState& state, const Where& where, LowerDirectory& lower,

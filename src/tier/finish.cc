@@ -110,7 +110,7 @@ void finish_attributes(DrainState& state, Level& level) {
     if (!seat.ok()) return;
     wanted = file::attributes_of(state.fs, map);
   }
-  const int64_t opened = sys::open_beneath(where.path.c_str(), O_RDONLY | O_DIRECTORY);
+  const int64_t opened = open_lower_directory(where.path);
   if (opened < 0) {
     state.failed(where.path, sys::failed(opened, "open", where.path));
     return;

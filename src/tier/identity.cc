@@ -30,6 +30,10 @@ bool is_hidden(const std::string& name) {
          is_made_of(name, drain_prefix, 8);
 }
 
+bool is_hidden_at_top(const std::string& name) {
+  return name == records_directory || is_hidden(name);
+}
+
 file::LowerIdentity identity_of(const Known& cover, const struct stat& st) {
   file::LowerIdentity identity;
   identity.device = st.st_dev == cover.device ? 0 : st.st_dev;

@@ -15,11 +15,8 @@
 namespace cairn::tier {
 
 ImportLock::ImportLock(file::FileSystem& fs, const file::Map& map)
-    : fs_(fs), map_(map), seat_(fs.pool) {
+    : fs_(fs), map_(map), seat_(fs.pool, pool::SeatGuard::OnlyLocks()) {
   if (!seat_.ok()) return;
-  // The seat is kept for the lock's word only: a long copy must not hold up reclaim, as a seat that
-  // announces an epoch would.
-  fs.pool.store(seat_->words->epoch, 0);
   pool::acquire(fs.pool, *seat_, map.inode->append_lock);
 }
 
@@ -61,7 +58,7 @@ Status LowerTree::import_names(const Place& place, uint64_t number) {
       CAIRN_TRY(refuse_covered(fs_, directory.get(), place.path));
   uint64_t newest = sys::ctime_of(st);
   for (const sys::Entry& entry : entries) {
-    if (!is_hidden(entry.name))
+    if (place.parent == 0 ? !is_hidden_at_top(entry.name) : !is_hidden(entry.name))
       CAIRN_TRY(import_one(place, number, directory.get(), entry.name, &newest));
   }
   return raise_newest(number, newest);

@@ -53,6 +53,10 @@ inline constexpr uint64_t unit_is_new = 1ULL << 63;
 inline constexpr const char* claim_file = ".cairn-claim";
 inline constexpr const char* drain_prefix = ".cairn-drain-";
 bool is_hidden(const std::string& name);
+// At the top of the covered directory also the directory of the records of files that several nodes write
+// (cluster/record.h). Deeper down such a name is the user's.
+inline constexpr const char* records_directory = ".cairn";
+bool is_hidden_at_top(const std::string& name);
 
 // Descriptors of lower files that were read lately. All of them verify, before they are used, that
 // the number still is what it was: programs close numbers that they do not know.

@@ -52,6 +52,15 @@ Status for_each_part(file::FileSystem& fs, const std::string& cover_name,
   });
 }
 
+Result<bool> has_parts(file::FileSystem& fs, const std::string& cover_name) {
+  bool any = false;
+  CAIRN_TRY(for_each_part(fs, cover_name, [&](const std::string&, uint64_t) {
+    any = true;
+    return Status();
+  }));
+  return any;
+}
+
 Status wipe_parts(file::FileSystem& fs, const std::string& cover_name) {
   auto all = find_child(fs, format::root_inode, parts_directory);
   if (!all.ok()) return all.status();

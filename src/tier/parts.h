@@ -21,6 +21,7 @@ Status remove_part(file::FileSystem& fs, const std::string& cover_name, const st
 // Calls visit(uuid, bytes taken) for each part of the cover.
 Status for_each_part(file::FileSystem& fs, const std::string& cover_name,
                      const std::function<Status(const std::string& uuid, uint64_t bytes)>& visit);
+Result<bool> has_parts(file::FileSystem& fs, const std::string& cover_name);
 // All parts of the cover, and their directory.
 Status wipe_parts(file::FileSystem& fs, const std::string& cover_name);
 

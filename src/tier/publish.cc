@@ -1,26 +1,13 @@
 // The moment in which a drained file gets its name in lower.
 #include <fcntl.h>
-#include <stdio.h>  // NOLINT: RENAME_NOREPLACE
 #include <sys/stat.h>
 
 #include "tier/drain_state.h"
 #include "tier/listing.h"
+#include "tier/written_aside.h"
 
 namespace cairn::tier {
 namespace {
-
-// Gives `aside` the name if nothing has it. EEXIST.
-int64_t rename_to_free(int directory, const std::string& aside, const char* name) {
-  int64_t result = sys::renameat2(directory, aside.c_str(), directory, name, RENAME_NOREPLACE);
-  if (result != -EINVAL && result != -ENOSYS) return result;
-  // A file system without that call: a link never replaces anything either.
-  result = sys::linkat(directory, aside.c_str(), directory, name);
-  if (result == 0) return sys::unlinkat(directory, aside.c_str(), 0);
-  if (result == -EEXIST) return result;
-  struct stat st = {};
-  if (sys::lstatat(directory, name, &st) == 0) return -EEXIST;
-  return sys::renameat2(directory, aside.c_str(), directory, name, 0);
-}
 
 // Lower has the file; the pool is told. Whatever happened to the name in the pool meanwhile counts.
 Status note(DrainState& state, const file::Map& directory, const std::string& name,
@@ -66,7 +53,7 @@ bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
   int64_t result = 0;
   if (status.ok())
     result = aside.expected == InLower::nothing
-                 ? rename_to_free(fd, state.aside, listed.name)
+                 ? rename_to_free(fd, state.aside, fd, listed.name)
                  : sys::renameat2(fd, state.aside.c_str(), fd, listed.name, 0);
   if (!status.ok() || result < 0) {
     sys::unlinkat(fd, state.aside.c_str(), 0);

@@ -15,6 +15,7 @@
 #include "tier/listing.h"
 #include "tier/lower.h"
 #include "tier/pool_file.h"
+#include "tier/written_aside.h"
 
 namespace cairn::tier {
 namespace {
@@ -57,22 +58,6 @@ Status check_space(file::FileSystem& fs, uint64_t bytes, const std::string& what
   return fail(ENOSPC, "%s: %llu bytes do not fit into pool %s, where %llu are free", what.c_str(),
               static_cast<unsigned long long>(bytes), fs.pool.path.c_str(),
               static_cast<unsigned long long>(free));
-}
-
-// The next stretch of data of a lower file from `offset` on; false if there is none.
-bool next_data(int fd, uint64_t offset, uint64_t size, uint64_t* from, uint64_t* to) {
-  if (offset >= size) return false;
-  const int64_t data = sys::lseek(fd, static_cast<int64_t>(offset), SEEK_DATA);
-  if (data == -ENXIO) return false;
-  if (data < 0) {  // a file system that knows no holes
-    *from = offset;
-    *to = size;
-    return true;
-  }
-  const int64_t hole = sys::lseek(fd, data, SEEK_HOLE);
-  *from = static_cast<uint64_t>(data);
-  *to = hole < 0 ? size : std::min<uint64_t>(size, static_cast<uint64_t>(hole));
-  return *from < *to;
 }
 
 Status copy_data(file::FileSystem& fs, int fd, const file::Map& to, uint64_t size,

@@ -86,6 +86,14 @@ class AtExit(Drain):
         run = self.shell("dd if=/dev/zero of=big bs=1M count=100 2> /dev/null", "--pool-size", "32M", expect=1)
         self.assertRegex(run.err, r"pool .* was full: \d+ write\(s\) did not fit, .* missing")
 
+    def test_a_directory_that_was_removed_meanwhile(self):
+        run = self.shell(f"echo kept > file; cd /; exec env -u LD_PRELOAD rm -r {self.dir}", expect=1)
+        self.assertIn(f"{self.dir} is no directory any more; make it again", run.err)
+        self.assertIn(f"still in the pool: `cairn drain {self.dir}` tries again", run.err)
+        os.mkdir(self.dir)
+        self.cairn("drain", self.dir)
+        self.assertEqual(self.read("file"), "kept\n")
+
     def test_conflicting_change_is_not_overwritten(self):
         name = os.path.join(self.dir, "shared")
         self.write("dir/shared", "ours before\n")

@@ -186,6 +186,16 @@ class Environment(Run):
         self.assert_nothing_left()
 
 
+class WhatIsThereAlready(Run):
+    def test_directories_do_not_change_when_they_are_listed(self):
+        """tar says of what grows after it has looked that it was changed."""
+        for i in range(100):
+            self.write(f"dir/sub/{i}", "x")
+        look = "import os\nbefore = os.stat('.').st_size, os.stat('sub').st_size\nos.listdir('.'), os.listdir('sub')\n" \
+            "assert before == (os.stat('.').st_size, os.stat('sub').st_size), before"
+        self.run_at(sys.executable, "-c", look, cwd=self.dir)
+
+
 class RefusedBeforeTheStart(Run):
     def never_starts(self, *words, code, says, env=None):
         mark = self.path("started")

@@ -17,7 +17,7 @@ def allowed(place, quoted, target):
     first = target.split("/")[0]
     if target == "mpi.h":
         if parts[:3] in (("src", "cluster", "mpi"), ("adapters", "mpiio", "backend")) or \
-                parts[:2] in (("tests", "mpi"), ("bench", "mpi")):
+                parts[:2] in (("tests", "mpi"), ("tests", "cluster"), ("bench", "mpi")):
             return None
         return "mpi.h is for src/cluster/mpi and adapters/mpiio/backend only"
 

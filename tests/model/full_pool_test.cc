@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include <cerrno>
+#include <chrono>
 #include <vector>
 
 #include "model/temporary_pool.h"
@@ -87,6 +88,36 @@ TEST_F(FullPool, EverythingThatFreesSpaceWorks) {
     for (cairn_file* file : files) EXPECT_EQ(cairn_close(file), 0);
     // Tables of inodes and open files stay; nothing else does, and they do not grow from round to round.
     EXPECT_LE(used_bytes(pool), before + 12 * block) << "round " << round;
+  }
+  cairn_pool_detach(pool);
+  EXPECT_EQ(check_pool(path), 0);
+}
+
+// What is freed is there for the next write at the shared offset too, and at once: it held the offset's lock in a
+// way that withheld the freed blocks from itself.
+TEST_F(FullPool, AWriteAtTheSharedOffsetTakesWhatWasFreed) {
+  make_pool(path, uint64_t{8} << 20);
+  cairn_pool* pool = attach(path);
+  ASSERT_NE(pool, nullptr);
+  for (const int flags : {0, O_APPEND}) {
+    const std::vector<uint8_t> bytes(10 * block, 7);
+    cairn_file* old = open_new(pool, "old");
+    cairn_file* full = open_new(pool, "full");
+    cairn_file* file = nullptr;
+    ASSERT_EQ(cairn_open(pool, CAIRN_ROOT, "new", O_RDWR | O_CREAT | flags, 0600, &file), 0);
+    ASSERT_TRUE(old != nullptr && full != nullptr);
+    ASSERT_EQ(cairn_pwrite(old, bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+    fill_file(full, block);
+    ASSERT_EQ(cairn_close(old), 0);
+    ASSERT_EQ(cairn_unlink(pool, CAIRN_ROOT, "old"), 0);
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_EQ(cairn_write(file, bytes.data(), bytes.size() / 2),
+              static_cast<ssize_t>(bytes.size() / 2))
+        << cairn_last_error();
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(900))
+        << "it waited for somebody inside a call, and nobody else is there";
+    for (const char* name : {"full", "new"}) EXPECT_EQ(cairn_unlink(pool, CAIRN_ROOT, name), 0);
+    for (cairn_file* other : {full, file}) EXPECT_EQ(cairn_close(other), 0);
   }
   cairn_pool_detach(pool);
   EXPECT_EQ(check_pool(path), 0);

@@ -87,6 +87,42 @@ TEST_F(OtherUsers, OnesOwnFileThatOneMayOnlyWrite) {
   EXPECT_EQ(stat_of("mine").st_mtim.tv_nsec, 3);
 }
 
+// chmod(1) opens what its owner has closed to himself.
+TEST_F(OtherUsers, OnesOwnFilesThatOneMayNotOpen) {
+  as_other([this](Covered& covered) {
+    put(lower_ + "/closed", "c");
+    put(lower_ + "/opened", "o");
+    fs::create_directory(lower_ + "/directory");
+    for (const char* name : {"/closed", "/opened", "/directory"}) chmod((lower_ + name).c_str(), 0);
+    covered.list(".");
+    cairn_utimens(covered.pool, covered.stat("closed").ino, 1'000'000'007, 2'000'000'003);
+    cairn_chmod(covered.pool, covered.stat("opened").ino, 0640);
+    cairn_chmod(covered.pool, covered.stat("directory").ino, 0750);
+    return problems_of(covered);
+  });
+  EXPECT_EQ(stat_of("closed").st_mtim.tv_nsec, 3);
+  EXPECT_EQ(stat_of("closed").st_mode & 07777, 0U);
+  EXPECT_EQ(stat_of("opened").st_mode & 07777, 0640U);
+  EXPECT_EQ(stat_of("directory").st_mode & 07777, 0750U);
+}
+
+// A directory of the drain's own making, closed by the program that made it, and opened by the next one.
+TEST_F(OtherUsers, ADirectoryThatIsClosedAndOpenedBetweenDrains) {
+  as_other([](Covered& covered) {
+    cairn_mkdir(covered.pool, covered.top, "d", 0700);
+    covered.create("d/first", "1");
+    const cairn_ino directory = covered.stat("d").ino;
+    cairn_chmod(covered.pool, directory, 0);
+    std::string wrong = problems_of(covered);
+    covered.create("d/second", "2");
+    wrong += problems_of(covered);
+    cairn_chmod(covered.pool, directory, 0755);
+    return wrong + problems_of(covered);
+  });
+  EXPECT_EQ(stat_of("d").st_mode & 07777, 0755U);
+  EXPECT_EQ(stat_of("d/second").st_size, 1);
+}
+
 TEST_F(OtherUsers, ADirectoryThatIsNotWritableIsNamedAsTheCause) {
   fs::create_directory(lower_ + "/closed");
   put(lower_ + "/closed/shared", "s");

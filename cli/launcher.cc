@@ -1,0 +1,62 @@
+#include "launcher.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "process.h"
+
+namespace cairn::cli {
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::vector<std::string> arguments_of(const std::string& command_line) {
+  std::vector<std::string> arguments;
+  for (size_t at = 0; at < command_line.size(); at += arguments.back().size() + 1)
+    arguments.emplace_back(command_line.c_str() + at);
+  return arguments;
+}
+
+// Hydra tells its processes nothing of the job, but a proxy of it is above each of them.
+std::string hydra_job() {
+  for (int pid = parent_of(getpid()); pid > 0; pid = parent_of(pid)) {
+    std::ifstream file(fmt::format("/proc/{}/cmdline", pid), std::ios::binary);
+    const std::string line{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    if (const std::string port = control_port_of(line); !port.empty()) return "hydra-" + port;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string control_port_of(const std::string& command_line) {
+  const std::vector<std::string> arguments = arguments_of(command_line);
+  if (arguments.empty()) return "";
+  const std::string& program = arguments.front();
+  if (program.substr(program.rfind('/') + 1) != "hydra_pmi_proxy") return "";
+  for (size_t i = 1; i + 1 < arguments.size(); ++i)
+    if (arguments[i] == "--control-port") return arguments[i + 1];
+  return "";
+}
+
+std::string launcher_job() {
+  for (const char* name :
+       {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID", "JOB_ID"})
+    if (std::string job = variable(name); !job.empty()) return job;
+  // Open MPI 4: a random number of each mpirun. Its PMIX_NAMESPACE has 16 bits that differ between jobs.
+  if (std::string key = variable("OMPI_MCA_orte_precondition_transports"); !key.empty())
+    return "openmpi-" + key;
+  // Open MPI 5 and other PMIx launchers: "prterun-HOST-PID@1".
+  if (std::string name = variable("PMIX_NAMESPACE"); !name.empty()) return "pmix-" + name;
+  return hydra_job();
+}
+
+}  // namespace cairn::cli

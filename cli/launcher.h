@@ -1,0 +1,15 @@
+// Who started this process: what all processes of one job have in common, on every host, and other jobs have not.
+#pragma once
+
+#include <string>
+
+namespace cairn::cli {
+
+// The batch system's job id; without one, what the MPI's launcher gives its processes; "" if there is neither.
+std::string launcher_job();
+
+// The address on which mpiexec (Hydra's, as MPICH and its descendants have it) waits for the proxies that it starts, from
+// the command line of such a proxy, whose arguments end in a zero byte each; "" if it is none.
+std::string control_port_of(const std::string& command_line);
+
+}  // namespace cairn::cli

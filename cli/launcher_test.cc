@@ -1,0 +1,41 @@
+#include "launcher.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace cairn::cli {
+namespace {
+
+std::string line(const std::vector<std::string>& arguments) {
+  std::string text;
+  for (const std::string& argument : arguments) text += argument + '\0';
+  return text;
+}
+
+TEST(Launcher, AProxyOfHydraNamesItsMpiexec) {
+  EXPECT_EQ(control_port_of(line(
+                {"/usr/bin/hydra_pmi_proxy", "--control-port", "login:34945", "--rmk", "user"})),
+            "login:34945");
+  EXPECT_EQ(control_port_of(line({"hydra_pmi_proxy", "--rmk", "user", "--control-port", "a:1"})),
+            "a:1");
+  EXPECT_EQ(control_port_of(line({"hydra_pmi_proxy", "--control-port"})), "");
+  EXPECT_EQ(control_port_of(line({"/usr/bin/mpiexec", "--control-port", "login:1"})), "");
+  EXPECT_EQ(control_port_of(""), "");
+}
+
+TEST(Launcher, TheBatchSystemKnowsBest) {
+  for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID",
+                           "JOB_ID", "OMPI_MCA_orte_precondition_transports", "PMIX_NAMESPACE"})
+    unsetenv(name);
+  EXPECT_EQ(launcher_job(), "");
+  setenv("PMIX_NAMESPACE", "prterun-login-1556@1", 1);
+  EXPECT_EQ(launcher_job(), "pmix-prterun-login-1556@1");
+  setenv("OMPI_MCA_orte_precondition_transports", "c8327bfefe1c843c-12298a905387f4b5", 1);
+  EXPECT_EQ(launcher_job(), "openmpi-c8327bfefe1c843c-12298a905387f4b5");
+  setenv("SLURM_JOB_ID", "17", 1);
+  EXPECT_EQ(launcher_job(), "17");
+}
+
+}  // namespace
+}  // namespace cairn::cli

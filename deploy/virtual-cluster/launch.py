@@ -1,0 +1,68 @@
+"""How MPI programs are started over the nodes: the settings that each MPI's own launcher needs here."""
+
+import os
+import re
+import subprocess
+import sys
+
+from cluster_error import ClusterError
+
+# What a login over ssh would set, and nothing of whoever runs the launcher.
+LOGIN_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def login_environment():
+    """What a command finds on a host that it has reached from another one."""
+    return {"PATH": LOGIN_PATH, "SHELL": "/bin/sh",
+            **{name: os.environ[name] for name in ("HOME", "USER", "LOGNAME", "LANG") if name in os.environ}}
+
+
+def environment(cluster):
+    """For launchers on the login node: where the nodes are, and how they are reached. What an MPI needs beyond
+    that to communicate between hosts is set by who runs it, as on any cluster."""
+    agent, nodes = cluster.path("ssh"), cluster.path("nodes")
+    return {
+        **os.environ,
+        # Open MPI 4
+        "OMPI_MCA_plm_rsh_agent": agent, "OMPI_MCA_orte_default_hostfile": nodes,
+        "OMPI_MCA_rmaps_base_oversubscribe": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        # Open MPI 5, whose launcher is PRRTE
+        "PRTE_MCA_plm_ssh_agent": agent, "PRTE_MCA_prte_default_hostfile": nodes,
+        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+        "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        # MPICH, whose launcher is Hydra
+        "HYDRA_LAUNCHER": "ssh", "HYDRA_LAUNCHER_EXEC": agent, "HYDRA_HOST_FILE": nodes,
+    }
+
+
+def write_agent(cluster, program):
+    """What launchers call in place of ssh; they take the name of one program, without arguments."""
+    with open(cluster.path("ssh"), "w", encoding="utf-8") as file:
+        file.write(f'#!/bin/sh\nexec "{sys.executable}" "{program}" ssh --dir "{cluster.directory}" -- "$@"\n')
+    os.chmod(file.name, 0o755)
+
+
+def ssh_command(words):
+    """(host, command line) of ssh's arguments; options are of no use here."""
+    while words and words[0].startswith("-"):
+        words = words[1:]
+    if len(words) < 2:
+        raise ClusterError("ssh: HOST COMMAND…")
+    return words[0], ["/bin/sh", "-c", " ".join(words[1:])]
+
+
+def mpirun_command(mpirun, ranks, per_node, settings):
+    """Blocks of `per_node` ranks on the nodes, one after the other."""
+    try:
+        version = subprocess.run([mpirun, "--version"], env=settings, capture_output=True, text=True, check=False,
+                                 timeout=60).stdout
+    except OSError as error:
+        raise ClusterError(f"{mpirun}: {error.strerror}") from error
+    if "HYDRA" in version:
+        return [mpirun, "-n", str(ranks), "-ppn", str(per_node)]
+    found = re.search(r"\((?:Open MPI|OpenRTE)\) (\d+)", version)
+    if not found:
+        raise ClusterError(f"{mpirun} is neither Open MPI's nor MPICH's: run it on the login node, by vcluster exec")
+    over = ":oversubscribe" if int(found.group(1)) >= 5 else ""
+    return [mpirun, "-n", str(ranks), "--map-by", f"ppr:{per_node}:node{over}"]

@@ -1,0 +1,178 @@
+#include "cluster/collect.h"
+
+#include <set>
+
+#include "cluster/collect_file.h"
+#include "cluster/plain.h"
+#include "tier/parts.h"
+
+namespace cairn::cluster {
+namespace {
+
+// Who is waited for, in one line.
+class Waiting {
+ public:
+  explicit Waiting(const std::string& directory) : directory_(directory) {}
+  void add(const std::string& path, const Record& record, const std::vector<uint32_t>& nodes) {
+    if (count_++ == 0) first_ = directory_ + "/" + path;
+    for (const uint32_t node : nodes)
+      nodes_.insert("node " + record.nodes[node].host + " (pool " + record.nodes[node].path + ")");
+  }
+  [[nodiscard]] uint64_t count() const { return count_; }
+  [[nodiscard]] Status status() const {
+    std::string who;
+    for (const std::string& node : nodes_) who += (who.empty() ? "" : ", ") + node;
+    const std::string more =
+        count_ > 1 ? " and " + std::to_string(count_ - 1) + " more files" : std::string();
+    return fail(EAGAIN, "%s%s: waiting for %s: run `cairn drain %s` there", first_.c_str(),
+                more.c_str(), who.c_str(), directory_.c_str());
+  }
+
+ private:
+  const std::string& directory_;
+  std::string first_;
+  std::set<std::string> nodes_;
+  uint64_t count_ = 0;
+};
+
+Result<std::set<std::string>> parts_of(const tier::Cover& cover, uint64_t* bytes) {
+  std::set<std::string> parts;
+  CAIRN_TRY(tier::for_each_part(*cover.fs, cover.name, [&](const std::string& uuid, uint64_t held) {
+    parts.insert(uuid);
+    *bytes += held;
+    return Status();
+  }));
+  return parts;
+}
+
+Result<std::vector<std::string>> shared_files(const std::string& directory) {
+  std::vector<std::string> paths;
+  CAIRN_TRY(for_each_shared(directory, [&](const std::string& path) {
+    paths.push_back(path);
+    return Status();
+  }));
+  return paths;
+}
+
+// The part has become an ordinary file of the cover (plain.h), by somebody who was killed before he could say so.
+Result<bool> is_plain(const Collecting& all, const Record& record) {
+  const std::string uuid = hex_of(record.uuid);
+  auto number = tier::find_part(all.fs, all.cover_name, uuid, false);
+  if (!number.ok()) return number.status();
+  if (*number == 0) return false;
+  auto inode = file::live_inode(all.fs, *number);
+  if (!inode.ok()) return inode.status();
+  if ((*inode)->links.load() < 2) return false;
+  auto second = tier::find_part(all.fs, all.cover_name, uuid + plain_suffix, false);
+  if (!second.ok()) return second.status();
+  return *second == 0;
+}
+
+// True if the file still needs its parts.
+Result<bool> collect_one(Collecting& all, const std::string& path, Waiting* waiting,
+                         std::set<std::string>* garbage) {
+  constexpr int most_tries = 10;
+  Status status;
+  for (int i = 0; i < most_tries; ++i) {
+    auto record = read_record(all.directory, path);
+    if (record.code() == ENOENT) return false;
+    if (!record.ok()) return record.status();
+    auto plain = is_plain(all, *record);
+    if (!plain.ok()) return plain.status();
+    if (*plain) {
+      status = remove_record(all.directory, path);
+      if (!status.ok() && status.code() != ENOENT) return status;
+      return false;
+    }
+    FileCollector file(all, path, *record);
+    status = file.collect();
+    if (status.code() == EAGAIN) continue;  // written again, or somebody else was faster
+    if (!status.ok()) return status;
+    if (!file.is_ours()) return false;
+    if (file.missing().empty()) return false;
+    garbage->erase(hex_of(record->uuid));
+    waiting->add(path, *record, file.missing());
+    return true;
+  }
+  const std::string detail = last_detail();
+  return fail(EBUSY, "%s", detail.c_str());
+}
+
+}  // namespace
+
+Status collect(tier::Cover& cover, const tier::DrainCalls& calls, tier::DrainReport* report) {
+  file::FileSystem& fs = *cover.fs;
+  auto lock = tier::lock_drain(fs, cover.name);
+  if (!lock.ok()) return lock.status();
+  Collecting all{fs, cover.path, cover.name, uuid_of(fs), calls, *report};
+  // Before the records are read: none of these is younger than they are.
+  auto garbage = parts_of(cover, &all.total);
+  if (!garbage.ok()) return garbage.status();
+  auto others = tier::has_other_members(cover);
+  if (!others.ok()) return others.status();
+  if (*others) {
+    if (garbage->empty()) return Status();
+    report->waiting += garbage->size();
+    return fail(EAGAIN,
+                "%s: files that several nodes write are left until its processes have ended",
+                cover.path.c_str());
+  }
+  auto paths = shared_files(cover.path);
+  if (!paths.ok()) return paths.status();
+  Waiting waiting(cover.path);
+  uint64_t failed = 0;
+  uint64_t conflicts = 0;
+  bool out_of_space = false;
+  for (const std::string& path : *paths) {
+    auto needed = collect_one(all, path, &waiting, &*garbage);
+    if (needed.ok()) continue;
+    if (needed.code() == ECANCELED) return needed.status();
+    const std::string lower = cover.path + "/" + path;
+    std::string text = last_detail();
+    if (text.find(lower) == std::string::npos) text = lower + ": " + text;
+    ++(needed.code() == ESTALE ? conflicts : failed);
+    out_of_space = out_of_space || needed.code() == ENOSPC || needed.code() == EDQUOT;
+    if (calls.problem) calls.problem(text.c_str());
+    // Whichever its part is, it stays.
+    auto record = read_record(cover.path, path);
+    if (record.ok())
+      garbage->erase(hex_of(record->uuid));
+    else
+      garbage->clear();
+  }
+  report->failed += failed;
+  report->conflicts += conflicts;
+  report->waiting += waiting.count();
+  for (const std::string& uuid : *garbage) CAIRN_TRY(tier::remove_part(fs, cover.name, uuid));
+  CAIRN_TRY(clean_records(cover.path));
+  if (failed + conflicts != 0)
+    return fail(out_of_space ? ENOSPC : EIO,
+                "%s: %llu files that several nodes write could not be put together, %llu changed "
+                "there behind our back",
+                cover.path.c_str(), static_cast<unsigned long long>(failed),
+                static_cast<unsigned long long>(conflicts));
+  return waiting.count() == 0 ? Status() : waiting.status();
+}
+
+Status forget_parts(const tier::Cover& cover) {
+  uint64_t bytes = 0;
+  auto parts = parts_of(cover, &bytes);
+  if (!parts.ok()) return parts.status();
+  if (parts->empty()) return Status();
+  const Uuid own = uuid_of(*cover.fs);
+  auto paths = shared_files(cover.path);
+  if (!paths.ok()) return paths.status();
+  for (const std::string& path : *paths) {
+    auto record = read_record(cover.path, path);
+    if (!record.ok() || parts->count(hex_of(record->uuid)) == 0) continue;
+    for (const uint32_t node : holders_of(*record)) {
+      if (record->nodes[node].pool != own) continue;
+      const Status status = remove_record(cover.path, path);
+      if (!status.ok() && status.code() != ENOENT) return status;
+      break;
+    }
+  }
+  return clean_records(cover.path);
+}
+
+}  // namespace cairn::cluster

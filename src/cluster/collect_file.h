@@ -1,0 +1,71 @@
+// One file that is collected (collect.h).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cluster/record.h"
+#include "file/file_system.h"
+#include "tier/drain.h"
+#include "tier/system.h"
+
+namespace cairn::cluster {
+
+// What the files of one cover have in common.
+struct Collecting {
+  file::FileSystem& fs;
+  const std::string& directory;   // the covered one
+  const std::string& cover_name;  // in the pool
+  Uuid pool;                      // this node's
+  const tier::DrainCalls& calls;
+  tier::DrainReport& report;
+  uint64_t done = 0;
+  uint64_t total = 0;
+
+  // False: the caller wants to stop.
+  bool advance(uint64_t bytes);
+};
+
+Uuid uuid_of(const file::FileSystem& fs);
+// Nodes (indices into the record's) that hold bytes of the file.
+std::vector<uint32_t> holders_of(const Record& record);
+
+class FileCollector {
+ public:
+  FileCollector(Collecting& all, const std::string& path, Record record);
+
+  // This node has bytes in it.
+  [[nodiscard]] bool is_ours() const { return holds_; }
+  // Does this node's share, and gives the file its name once all have done theirs. EAGAIN: the record has changed or
+  // gone meanwhile. ESTALE: something else lies there than the file was based on.
+  Status collect();
+  // Nodes that have not done their share; empty: the file is whole, under its name.
+  [[nodiscard]] const std::vector<uint32_t>& missing() const { return missing_; }
+
+ private:
+  [[nodiscard]] std::string mark_of(const Uuid& pool) const;
+  // What can be said only if the record still is the one that we know.
+  Status check_record() const;
+  [[nodiscard]] Result<bool> is_published() const;
+  Status give_share();
+  Status write_share(int aside);
+  Status copy_pieces(int aside);
+  [[nodiscard]] Result<tier::sys::Descriptor> base() const;
+  bool find_missing();
+  Status set_attributes(int aside) const;
+  Status publish();
+  Status settle();
+
+  Collecting& all_;
+  std::string path_;  // below the covered directory
+  Record record_;
+  std::vector<uint32_t> holders_;
+  uint32_t own_;  // ShareMap::nobody: no node of the record
+  bool holds_ = false;
+  bool copies_base_ = false;
+  std::string lower_;  // where the file belongs
+  std::string aside_;
+  std::vector<uint32_t> missing_;
+};
+
+}  // namespace cairn::cluster

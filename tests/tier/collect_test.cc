@@ -1,0 +1,502 @@
+// Files that several nodes write, put together in lower out of parts. The nodes are two pools of one host; parts and
+// records are made by hand, as a job would have left them.
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "capi/handles.h"
+#include "cluster/collect_file.h"
+#include "cluster/record.h"
+#include "file/io.h"
+#include "file/names.h"
+#include "tier/cover_fixture.h"
+#include "tier/lower_calls.h"
+#include "tier/parts.h"
+#include "tier/pool_file.h"
+#include "tier/record.h"
+
+namespace cairn::test {
+namespace {
+
+using cluster::Record;
+
+constexpr uint64_t stripe = 1000;
+
+class CollectTest : public CoverTest {
+ protected:
+  CollectTest() {
+    make_pool();
+    cairn_pool_options options = {};
+    options.struct_size = sizeof options;
+    options.size = 64 << 20;
+    EXPECT_EQ(cairn_pool_create(other_.c_str(), &options), 0) << cairn_last_error();
+    fs::create_directories(lower_);
+  }
+  ~CollectTest() override { set_lower_hook(nullptr); }
+
+  // A record that this test fills in; the nodes are node-0 (pool_) and node-1 (other_).
+  Record new_record(uint64_t size) {
+    Record record;
+    for (size_t i = 0; i < record.uuid.size(); ++i)
+      record.uuid[i] = static_cast<uint8_t>(i == 0 ? ++lives_ : i);
+    record.epoch = 1;
+    record.size = size;
+    record.mode = 0640;
+    record.uid = geteuid();
+    record.gid = getegid();
+    record.mtime = 1'600'000'000'123'456'789;
+    return record;
+  }
+  static void hold(Covered& node, const char* host, Record* record, const std::string& text,
+                   const cluster::Run& run) {
+    auto& pool = capi::fs_of(node.pool);
+    auto inode = tier::find_part(pool, tier::cover_name(cairn_cover_path(node.cover)),
+                                 cluster::hex_of(record->uuid), true);
+    ASSERT_TRUE(inode.ok()) << last_detail();
+    tier::PoolFile part(pool, *inode, O_WRONLY);
+    ASSERT_TRUE(part.status().ok());
+    cluster::visit_pieces(run, 0, run.end(), [&](uint64_t from, uint64_t to) {
+      auto n = file::write_at(*part, text.data() + from, to - from, from);
+      EXPECT_TRUE(n.ok() && *n == to - from) << last_detail();
+    });
+    record->map.add(run, record->node_of({cluster::uuid_of(pool), host, pool.pool.path}));
+  }
+  // A file of which the nodes wrote every other stripe, and whose text it returns.
+  std::string make_striped(const std::string& path, char seed = 'a') {
+    std::string text(20 * stripe, '\0');
+    for (size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>(seed + i / stripe);
+    Record record = new_record(text.size());
+    Covered first(pool_, lower_);
+    Covered second(other_, lower_);
+    hold(first, "node-0", &record, text, {0, stripe, 2 * stripe, 10});
+    hold(second, "node-1", &record, text, {stripe, stripe, 2 * stripe, 10});
+    EXPECT_TRUE(cluster::write_record(lower_, path, record, false).ok()) << last_detail();
+    return text;
+  }
+  static uint64_t parts_in(const std::string& pool) {
+    cairn_pool* attached = nullptr;
+    EXPECT_EQ(cairn_pool_attach(pool.c_str(), 0, &attached), 0);
+    uint64_t parts = 0;
+    const auto visit = [](void* context, const cairn_cover_info* info) {
+      *static_cast<uint64_t*>(context) += info->parts;
+      EXPECT_TRUE(info->parts == 0 || info->all_drained == 0);
+    };
+    EXPECT_EQ(cairn_cover_list(attached, visit, &parts), 0);
+    cairn_pool_detach(attached);
+    return parts;
+  }
+  Drained drain(const std::string& pool) {
+    Covered node(pool, lower_, true);
+    Drained drained = node.drain();
+    if (drained.code != 0) drained.problems.emplace_back(cairn_last_error());
+    return drained;
+  }
+  void expect_nothing_left() {
+    EXPECT_FALSE(fs::exists(lower_ + "/.cairn"));
+    EXPECT_EQ(parts_in(pool_), 0U);
+    EXPECT_EQ(parts_in(other_), 0U);
+  }
+  static bool tells(const Drained& drained, const std::string& part) {
+    for (const std::string& problem : drained.problems)
+      if (problem.find(part) != std::string::npos) return true;
+    return false;
+  }
+  static std::string text_of(const Drained& drained) {
+    std::string text;
+    for (const std::string& problem : drained.problems) text += problem + "\n";
+    return text;
+  }
+  void expect_drained(const std::string& pool) {
+    const Drained drained = drain(pool);
+    ASSERT_EQ(drained.code, 0) << text_of(drained);
+  }
+  // A drain in a process of its own; -1 if it was ended by `hook`.
+  int drain_elsewhere(const std::string& pool, const LowerHook& hook) {
+    const pid_t child = fork();
+    if (child == 0) {
+      Covered node(pool, lower_, true);
+      set_lower_hook(hook);
+      _exit(-node.drain().code);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  const std::string other_ = shared_.path("other");
+  int lives_ = 0;
+};
+
+TEST_F(CollectTest, TheLastNodeGivesTheFileItsName) {
+  const std::string text = make_striped("deep/er/file");
+  EXPECT_EQ(parts_in(pool_), 1U);
+  const Drained first = drain(pool_);
+  EXPECT_EQ(first.code, -EAGAIN);
+  EXPECT_EQ(first.report.waiting, 1U);
+  EXPECT_EQ(first.report.bytes, 10 * stripe);
+  EXPECT_TRUE(tells(first, lower_ + "/deep/er/file: waiting for node node-1 (pool " + other_ +
+                               "): run `cairn drain " + lower_ + "` there"))
+      << first.problems.front();
+  EXPECT_FALSE(fs::exists(lower_ + "/deep/er/file"));
+  EXPECT_EQ(parts_in(pool_), 1U) << "the file is not whole yet";
+  // Asked again, it has nothing to write.
+  EXPECT_EQ(drain(pool_).report.bytes, 0U);
+  const Drained second = drain(other_);
+  EXPECT_EQ(second.code, 0) << last_detail();
+  EXPECT_EQ(second.report.files, 1U);
+  EXPECT_EQ(get(lower_ + "/deep/er/file"), text);
+  struct stat st = {};
+  ASSERT_EQ(stat((lower_ + "/deep/er/file").c_str(), &st), 0);
+  EXPECT_EQ(st.st_mode, S_IFREG | 0640U);
+  EXPECT_EQ(st.st_mtim.tv_sec, 1'600'000'000);
+  EXPECT_EQ(st.st_mtim.tv_nsec, 123'456'789);
+  EXPECT_EQ(st.st_nlink, 1U);
+  EXPECT_EQ(drain(pool_).code, 0);
+  expect_nothing_left();
+}
+
+TEST_F(CollectTest, OfOverlappingPiecesTheLaterCounts) {
+  Record record = new_record(3 * stripe);
+  {
+    Covered first(pool_, lower_);
+    Covered second(other_, lower_);
+    hold(first, "node-0", &record, std::string(3 * stripe, 'a'), {0, 3 * stripe, 0, 1});
+    hold(second, "node-1", &record, std::string(2 * stripe, 'b'), {stripe, stripe, 0, 1});
+    hold(first, "node-0", &record, std::string(2 * stripe, 'c'), {stripe, 10, 0, 1});
+    ASSERT_TRUE(cluster::write_record(lower_, "file", record, true).ok());
+  }
+  EXPECT_EQ(drain(other_).code, -EAGAIN);
+  EXPECT_EQ(drain(pool_).code, 0);
+  EXPECT_EQ(get(lower_ + "/file"), std::string(stripe, 'a') + std::string(10, 'c') +
+                                       std::string(stripe - 10, 'b') + std::string(stripe, 'a'));
+}
+
+TEST_F(CollectTest, WhatNobodyWroteComesFromTheBaseFileOrIsZero) {
+  put(lower_ + "/file", std::string(10 * stripe, 'o'));
+  struct stat st = {};
+  ASSERT_EQ(stat((lower_ + "/file").c_str(), &st), 0);
+  Record record = new_record(12 * stripe);
+  // Cut to four stripes in between, and grown again.
+  record.base = {true, st.st_ino, static_cast<uint64_t>(st.st_size),
+                 static_cast<uint64_t>(st.st_mtim.tv_sec) * 1'000'000'000 +
+                     static_cast<uint64_t>(st.st_mtim.tv_nsec),
+                 4 * stripe};
+  {
+    Covered first(pool_, lower_);
+    Covered second(other_, lower_);
+    hold(first, "node-0", &record, std::string(12 * stripe, 'a'), {8 * stripe, stripe, 0, 1});
+    hold(second, "node-1", &record, std::string(12 * stripe, 'b'), {stripe, stripe, 0, 1});
+    ASSERT_TRUE(cluster::write_record(lower_, "file", record, true).ok());
+  }
+  EXPECT_EQ(drain(other_).code, -EAGAIN);
+  EXPECT_EQ(drain(pool_).code, 0);
+  std::string expected(12 * stripe, '\0');
+  expected.replace(0, 4 * stripe, 4 * stripe, 'o');
+  expected.replace(stripe, stripe, stripe, 'b');
+  expected.replace(8 * stripe, stripe, stripe, 'a');
+  EXPECT_EQ(get(lower_ + "/file"), expected);
+  EXPECT_EQ(drain(other_).code, 0);
+  expect_nothing_left();
+}
+
+TEST_F(CollectTest, ABaseFileThatChangedIsKept) {
+  put(lower_ + "/file", "old");
+  struct stat st = {};
+  ASSERT_EQ(stat((lower_ + "/file").c_str(), &st), 0);
+  Record record = new_record(2 * stripe);
+  record.base = {true, st.st_ino, 3, 0, 3};  // of another time
+  {
+    Covered first(pool_, lower_);
+    hold(first, "node-0", &record, std::string(2 * stripe, 'a'), {0, 2 * stripe, 0, 1});
+    ASSERT_TRUE(cluster::write_record(lower_, "file", record, true).ok());
+  }
+  const Drained drained = drain(pool_);
+  EXPECT_EQ(drained.code, -EIO);
+  EXPECT_EQ(drained.report.conflicts, 1U);
+  EXPECT_TRUE(tells(drained, lower_ + "/file: changed there behind our back; both are kept"));
+  EXPECT_EQ(get(lower_ + "/file"), "old");
+  EXPECT_EQ(parts_in(pool_), 1U);
+  // Whoever wants the pools' version moves the other one away.
+  fs::rename(lower_ + "/file", lower_ + "/moved");
+  EXPECT_EQ(drain(pool_).code, 0) << cairn_last_error();
+  EXPECT_EQ(get(lower_ + "/file"), std::string(2 * stripe, 'a'));
+  EXPECT_EQ(get(lower_ + "/moved"), "old");
+  EXPECT_EQ(parts_in(pool_), 0U);
+}
+
+TEST_F(CollectTest, AFileMadeUnderItsNameMeanwhileIsKept) {
+  make_striped("file");
+  put(lower_ + "/file", "somebody's");
+  EXPECT_EQ(drain(pool_).code, -EAGAIN);
+  const Drained drained = drain(other_);
+  EXPECT_EQ(drained.code, -EIO);
+  EXPECT_TRUE(tells(drained, "made there behind our back; both are kept"));
+  EXPECT_EQ(get(lower_ + "/file"), "somebody's");
+  EXPECT_EQ(parts_in(pool_) + parts_in(other_), 2U);
+}
+
+TEST_F(CollectTest, AFileOfHolesOnlyIsThereToo) {
+  ASSERT_TRUE(cluster::write_record(lower_, "holes", new_record(1ULL << 40), true).ok());
+  { const Covered first(pool_, lower_); }
+  EXPECT_EQ(drain(pool_).code, 0) << cairn_last_error();
+  EXPECT_EQ(fs::file_size(lower_ + "/holes"), 1ULL << 40);
+  expect_nothing_left();
+}
+
+TEST_F(CollectTest, ManyBytesBehindALargeHole) {
+  constexpr uint64_t far = 1ULL << 40;
+  Record record = new_record(far + 5);
+  {
+    Covered first(pool_, lower_);
+    const std::string text = "bytes";
+    auto& pool = capi::fs_of(first.pool);
+    auto inode = tier::find_part(pool, tier::cover_name(cairn_cover_path(first.cover)),
+                                 cluster::hex_of(record.uuid), true);
+    ASSERT_TRUE(inode.ok());
+    tier::PoolFile part(pool, *inode, O_WRONLY);
+    ASSERT_TRUE(file::write_at(*part, text.data(), 5, far).ok());
+    record.map.add({far, 5, 0, 1}, record.node_of({cluster::uuid_of(pool), "node-0", pool_}));
+    ASSERT_TRUE(cluster::write_record(lower_, "file", record, true).ok());
+  }
+  EXPECT_EQ(drain(pool_).code, 0) << cairn_last_error();
+  char bytes[6] = {};
+  const int fd = open((lower_ + "/file").c_str(), O_RDONLY);
+  EXPECT_EQ(pread(fd, bytes, 6, far), 5);
+  close(fd);
+  EXPECT_STREQ(bytes, "bytes");
+}
+
+TEST_F(CollectTest, APartThatIsGoneIsAnError) {
+  make_striped("file");
+  Record record = new_record(10);
+  {
+    Covered first(pool_, lower_);
+    record.map.add({0, 10, 0, 1},
+                   record.node_of({cluster::uuid_of(capi::fs_of(first.pool)), "node-0", pool_}));
+    ASSERT_TRUE(cluster::write_record(lower_, "file", record, false).ok());
+  }
+  const Drained drained = drain(pool_);
+  EXPECT_EQ(drained.code, -EIO);
+  EXPECT_TRUE(tells(drained, lower_ + "/file: the part of it that pool " + pool_));
+  EXPECT_FALSE(fs::exists(lower_ + "/file"));
+}
+
+TEST_F(CollectTest, ANewEpochBeginsAnew) {
+  make_striped("file");
+  EXPECT_EQ(drain(pool_).code, -EAGAIN);
+  // Written again, in another job.
+  const std::string text(stripe, 'z');
+  auto record = cluster::read_record(lower_, "file");
+  ASSERT_TRUE(record.ok());
+  ++record->epoch;
+  record->size = stripe;
+  {
+    Covered first(pool_, lower_);
+    hold(first, "node-0", &*record, text, {0, stripe, 0, 1});
+  }
+  ASSERT_TRUE(cluster::write_record(lower_, "file", *record, false).ok());
+  EXPECT_EQ(drain(other_).code, 0) << cairn_last_error();  // it holds none of the bytes that count
+  EXPECT_EQ(parts_in(other_), 0U);
+  EXPECT_EQ(drain(pool_).code, 0) << cairn_last_error();
+  EXPECT_EQ(get(lower_ + "/file"), text);
+  expect_nothing_left();
+}
+
+TEST_F(CollectTest, NothingIsCollectedWhileAProcessMayWrite) {
+  make_striped("file");
+  {
+    const Covered writer(pool_, lower_, true);
+    const Drained drained = drain(pool_);
+    EXPECT_EQ(drained.code, -EAGAIN);
+    EXPECT_EQ(drained.report.waiting, 1U);
+    EXPECT_EQ(drained.report.bytes, 0U);
+  }
+  EXPECT_EQ(drain(pool_).report.bytes, 10 * stripe);
+}
+
+// A job on one node had made it an ordinary file of the cover, and was killed before it could remove the record.
+TEST_F(CollectTest, APartThatHasANameInTheCoverIsDrainedAsAFile) {
+  Record record = new_record(3);
+  {
+    Covered first(pool_, lower_);
+    hold(first, "node-0", &record, "abc", {0, 3, 0, 1});
+    ASSERT_TRUE(cluster::write_record(lower_, "file", record, true).ok());
+    auto& pool = capi::fs_of(first.pool);
+    auto inode =
+        tier::find_part(pool, tier::cover_name(lower_), cluster::hex_of(record.uuid), false);
+    ASSERT_TRUE(inode.ok());
+    ASSERT_EQ(first.list("."), std::vector<std::string>());
+    ASSERT_TRUE(file::link_inode(pool, *inode, first.top, "file").ok()) << last_detail();
+  }
+  expect_drained(pool_);
+  EXPECT_EQ(get(lower_ + "/file"), "abc");
+  EXPECT_FALSE(fs::exists(lower_ + "/.cairn"));
+  EXPECT_EQ(parts_in(pool_), 0U);
+}
+
+TEST_F(CollectTest, PartsOfNoRecordGo) {
+  make_striped("file");
+  ASSERT_TRUE(cluster::remove_record(lower_, "file").ok());
+  EXPECT_EQ(drain(pool_).code, 0);
+  EXPECT_EQ(drain(other_).code, 0);
+  EXPECT_FALSE(fs::exists(lower_ + "/file"));
+  expect_nothing_left();
+}
+
+TEST_F(CollectTest, ADamagedRecordCostsNoPart) {
+  make_striped("file");
+  put(cluster::record_path(lower_, "file"), "no record at all");
+  const Drained drained = drain(pool_);
+  EXPECT_EQ(drained.code, -EIO);
+  EXPECT_TRUE(tells(drained, lower_ + "/.cairn/file.record"));
+  EXPECT_EQ(parts_in(pool_), 1U);
+}
+
+TEST_F(CollectTest, ACoverWithPartsDoesNotEnd) {
+  make_striped("file");
+  Covered node(pool_, lower_, true);
+  EXPECT_EQ(cairn_cover_end(node.cover), -EAGAIN);
+}
+
+TEST_F(CollectTest, DiscardingOnOneNodeEndsTheFile) {
+  make_striped("file");
+  put(lower_ + "/other", "x");
+  {
+    Covered node(pool_, lower_, true);
+    EXPECT_EQ(node.discard(), 0) << cairn_last_error();
+  }
+  EXPECT_EQ(drain(other_).code, 0) << cairn_last_error();
+  EXPECT_FALSE(fs::exists(lower_ + "/file"));
+  EXPECT_EQ(get(lower_ + "/other"), "x");
+  expect_nothing_left();
+}
+
+// Its directory is in the pool only: the drain makes it before.
+TEST_F(CollectTest, ADirectoryOfThePoolIsMadeFirst) {
+  {
+    Covered first(pool_, lower_);
+    ASSERT_EQ(cairn_mkdir(first.pool, first.top, "made", 0711), 0);
+  }
+  const std::string text = make_striped("made/file");
+  EXPECT_EQ(drain(pool_).code, -EAGAIN);
+  EXPECT_EQ(drain(other_).code, 0);
+  EXPECT_EQ(get(lower_ + "/made/file"), text);
+  struct stat st = {};
+  ASSERT_EQ(stat((lower_ + "/made").c_str(), &st), 0);
+  EXPECT_EQ(st.st_mode & 07777, 0711U);
+}
+
+TEST_F(CollectTest, TheRecordsAreHiddenAtTheTopOnly) {
+  make_striped("file");
+  fs::create_directories(lower_ + "/dir/.cairn");
+  put(lower_ + "/dir/.cairn/mine", "mine");
+  Covered node(pool_, lower_, true);
+  const auto names = node.list(".");
+  EXPECT_EQ(names, std::vector<std::string>{"dir"});
+  EXPECT_EQ(node.read("dir/.cairn/mine"), "mine");
+}
+
+// Whatever call of a drain is its last one.
+TEST_F(CollectTest, KilledAtEveryCallItIsFinishedByTheNext) {
+  for (const bool last : {false, true}) {
+    bool killed = true;
+    int calls = 0;
+    for (int n = 0; killed && !HasFailure(); ++n) {
+      SCOPED_TRACE((last ? "last node, call " : "first node, call ") + std::to_string(n));
+      const std::string path = "file" + std::to_string(n);
+      const std::string text = make_striped(path, static_cast<char>('a' + n % 3));
+      if (last) {
+        ASSERT_EQ(drain(pool_).code, -EAGAIN);
+      }
+      const std::string& victim = last ? other_ : pool_;
+      int seen = 0;
+      killed = drain_elsewhere(victim, [&](const LowerCall&) {
+                 if (seen++ == n) kill(getpid(), SIGKILL);
+                 return 0;
+               }) == -1;
+      calls = n;
+      if (fs::exists(lower_ + "/" + path)) {
+        ASSERT_EQ(get(lower_ + "/" + path), text);
+      } else {
+        ASSERT_EQ(parts_in(pool_) + parts_in(other_), 2U);
+      }
+      // In either order.
+      drain(n % 2 == 0 ? pool_ : other_);
+      drain(n % 2 == 0 ? other_ : pool_);
+      ASSERT_EQ(drain(pool_).code, 0) << cairn_last_error();
+      ASSERT_EQ(drain(other_).code, 0) << cairn_last_error();
+      ASSERT_EQ(get(lower_ + "/" + path), text);
+      expect_nothing_left();
+      fs::remove(lower_ + "/" + path);
+    }
+    EXPECT_GT(calls, 50) << "nothing was killed";
+  }
+}
+
+TEST_F(CollectTest, WhateverCallFailsNothingIsLost) {
+  bool failed = true;
+  for (int n = 0; failed && !HasFailure(); ++n) {
+    SCOPED_TRACE("call " + std::to_string(n));
+    const std::string path = "file" + std::to_string(n);
+    const std::string text = make_striped(path);
+    ASSERT_EQ(drain(pool_).code, -EAGAIN);
+    int seen = 0;
+    int result = 0;
+    {
+      Covered node(other_, lower_, true);
+      set_lower_hook([&](const LowerCall& call) {
+        // Closing is not a thing that can fail.
+        return call.number != SYS_close && seen++ == n ? EIO : 0;
+      });
+      result = node.drain().code;
+      set_lower_hook(nullptr);
+    }
+    failed = seen > n;
+    if (result == 0 || fs::exists(lower_ + "/" + path)) {
+      ASSERT_EQ(get(lower_ + "/" + path), text);
+    } else {
+      ASSERT_EQ(parts_in(pool_) + parts_in(other_), 2U);
+    }
+    ASSERT_NO_FATAL_FAILURE(expect_drained(other_));
+    ASSERT_NO_FATAL_FAILURE(expect_drained(pool_));
+    ASSERT_EQ(get(lower_ + "/" + path), text);
+    expect_nothing_left();
+    fs::remove(lower_ + "/" + path);
+  }
+}
+
+TEST_F(CollectTest, NodesThatComeAtTheSameTime) {
+  for (int round = 0; round < 40 && !HasFailure(); ++round) {
+    std::vector<std::string> texts;
+    for (int i = 0; i < 4; ++i)
+      texts.push_back(make_striped("file" + std::to_string(i), static_cast<char>('a' + i)));
+    std::vector<pid_t> children;
+    for (const std::string& pool : {pool_, other_}) {
+      const pid_t child = fork();
+      if (child == 0) {
+        Drained drained = drain(pool);
+        for (int i = 0; i < 1000 && drained.code == -EAGAIN; ++i) drained = drain(pool);
+        if (drained.code != 0) fprintf(stderr, "%s", text_of(drained).c_str());
+        _exit(-drained.code);
+      }
+      children.push_back(child);
+    }
+    for (const pid_t child : children) {
+      int status = 0;
+      waitpid(child, &status, 0);
+      ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "round " << round;
+    }
+    for (int i = 0; i < 4; ++i) {
+      const std::string path = lower_ + "/file" + std::to_string(i);
+      ASSERT_EQ(get(path), texts[static_cast<size_t>(i)]);
+      fs::remove(path);
+    }
+    expect_nothing_left();
+  }
+}
+
+}  // namespace
+}  // namespace cairn::test
