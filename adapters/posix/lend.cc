@@ -45,8 +45,8 @@ constexpr LentShared shared = {
     },
     [](cairn_shared* file) { return cairn_shared_close(file); },
     [](cairn_shared* file) { return cairn_shared_commit(file); },
-    [](cairn_shared* file, const void* buffer, size_t size, uint64_t offset) {
-      return cairn_shared_pwrite(file, buffer, size, offset);
+    [](cairn_shared* file, const cairn_piece* pieces, size_t count) {
+      return cairn_shared_write(file, pieces, count);
     },
     [](cairn_shared* file, const cairn_piece* pieces, size_t count) {
       return cairn_shared_read(file, pieces, count);
@@ -62,6 +62,7 @@ constexpr LentShared shared = {
     [](cairn_shared* file, uint32_t which, int64_t value) {
       return cairn_shared_store(file, which, value);
     },
+    [](cairn_job* job, const char* path) { return cairn_shared_make_plain(job, path); },
     [](cairn_job* job, const char* path) { return cairn_shared_remove(job, path); },
 };
 

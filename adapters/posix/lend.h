@@ -36,7 +36,7 @@ struct LentShared {
               cairn_file* local, cairn_shared** shared);
   int (*close)(cairn_shared* shared);
   int (*commit)(cairn_shared* shared);
-  ssize_t (*pwrite)(cairn_shared* shared, const void* buffer, size_t size, uint64_t offset);
+  int64_t (*write)(cairn_shared* shared, const cairn_piece* pieces, size_t count);
   int64_t (*read)(cairn_shared* shared, const cairn_piece* pieces, size_t count);
   int (*size)(cairn_shared* shared, uint64_t* size);
   int (*truncate)(cairn_shared* shared, uint64_t size);
@@ -45,6 +45,7 @@ struct LentShared {
   int (*unlock)(cairn_shared* shared);
   int (*fetch_add)(cairn_shared* shared, uint32_t which, int64_t value, int64_t* before);
   int (*store)(cairn_shared* shared, uint32_t which, int64_t value);
+  int (*make_plain)(cairn_job* job, const char* path);
   int (*remove)(cairn_job* job, const char* path);
 };
 

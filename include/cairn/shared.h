@@ -100,6 +100,8 @@ typedef struct cairn_piece {
   size_t size;
   uint64_t offset;
 } cairn_piece;
+/* Writes all pieces, or fails: as cairn_shared_pwrite, with one message where it takes one (cairn_shared_set_immediate). */
+CAIRN_API int64_t cairn_shared_write(cairn_shared* shared, const cairn_piece* pieces, size_t count);
 /* Reads all pieces with one request to each node that holds some of them. Returns how many bytes were read: pieces, and
  * the last of them, may be cut short at the end of file only. */
 CAIRN_API int64_t cairn_shared_read(cairn_shared* shared, const cairn_piece* pieces, size_t count);

@@ -122,7 +122,13 @@ int cairn_shared_commit(cairn_shared* shared) {
 ssize_t cairn_shared_pwrite(cairn_shared* shared, const void* buffer, size_t size,
                             uint64_t offset) {
   const WriteWindow window;
-  return count(shared->file->write(buffer, size, offset));
+  const cairn_piece piece = {const_cast<void*>(buffer), size, offset};
+  return count(shared->file->write(&piece, 1));
+}
+
+int64_t cairn_shared_write(cairn_shared* shared, const cairn_piece* pieces, size_t number) {
+  const WriteWindow window;
+  return count(shared->file->write(pieces, number));
 }
 
 int64_t cairn_shared_read(cairn_shared* shared, const cairn_piece* pieces, size_t number) {

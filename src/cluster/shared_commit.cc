@@ -58,37 +58,70 @@ Result<uint64_t> SharedFile::size() {
   return size_now();
 }
 
-Result<size_t> SharedFile::write(const void* buffer, size_t size, uint64_t offset) {
-  if (!writable_) return fail(EBADF, "%s: not open for writing", path_.c_str());
-  if (size == 0) return size_t{0};
-  if (offset > static_cast<uint64_t>(INT64_MAX) - size)
+// `*done` grows by the bytes that are in the part.
+Status SharedFile::write_piece(const cairn_piece& piece, size_t* done) {
+  if (piece.offset > static_cast<uint64_t>(INT64_MAX) - piece.size)
     return fail(EFBIG, "%s: a write at offset %llu would end beyond the largest file",
-                path_.c_str(), static_cast<unsigned long long>(offset));
-  const auto* bytes = static_cast<const uint8_t*>(buffer);
-  size_t done = 0;
-  Status status;
-  while (done < size && status.ok()) {
-    auto n = file::write_at(**part_, bytes + done, size - done, offset + done);
-    status = n.status();
-    if (n.ok()) done += *n;
+                path_.c_str(), static_cast<unsigned long long>(piece.offset));
+  const auto* bytes = static_cast<const uint8_t*>(piece.buffer);
+  for (size_t at = 0; at < piece.size;) {
+    auto n = file::write_at(**part_, bytes + at, piece.size - at, piece.offset + at);
+    if (!n.ok()) {
+      const std::lock_guard guard(mutex_);
+      failed_ = n.code();
+      return annotate(n.status(), "%s: write at offset %llu, pool %s of node %s", path_.c_str(),
+                      static_cast<unsigned long long>(piece.offset + at),
+                      job_.own_node().path.c_str(), job_.own_node().host.c_str());
+    }
+    at += *n;
+    *done += *n;
   }
-  if (done > 0 && immediate_) {
+  return Status();
+}
+
+// Tells the file's home what has been written.
+Status SharedFile::post(ByteSet* bytes) {
+  const std::vector<Run> runs = bytes->runs();
+  for (size_t from = 0; from < runs.size(); from += most_runs) {
+    const size_t to = std::min<size_t>(runs.size(), from + most_runs);
     Request ask = request(Op::post);
     ask.which = job_.self();
-    ask.runs = 1;
-    auto posted = job_.ask(home_node_, ask, {{offset, done, 0, 1}});
+    ask.runs = to - from;
+    auto posted = job_.ask(
+        home_node_, ask,
+        {runs.begin() + static_cast<ptrdiff_t>(from), runs.begin() + static_cast<ptrdiff_t>(to)});
     if (!posted.ok()) return posted.status();
-  } else if (done > 0) {
-    const std::lock_guard guard(mutex_);
-    written_.add(offset, offset + done);
   }
-  if (!status.ok()) {
+  return Status();
+}
+
+Result<size_t> SharedFile::write(const cairn_piece* pieces, size_t count) {
+  if (!writable_) return fail(EBADF, "%s: not open for writing", path_.c_str());
+  size_t done = 0;
+  Status status;
+  for (size_t i = 0; i < count && status.ok(); ++i) status = write_piece(pieces[i], &done);
+  const auto add_to = [&](ByteSet* set) {
+    size_t left = done;
+    for (size_t i = 0; i < count && left > 0; ++i) {
+      const size_t size = std::min(left, pieces[i].size);
+      set->add(pieces[i].offset, pieces[i].offset + size);
+      left -= size;
+    }
+  };
+  if (immediate_) {
+    const std::string text = status.ok() ? "" : last_detail();
+    ByteSet bytes;
+    add_to(&bytes);
+    const Status posted = post(&bytes);
+    if (status.ok())
+      status = posted;
+    else
+      status = fail(status.code(), "%s", text.c_str());
+  } else {
     const std::lock_guard guard(mutex_);
-    failed_ = status.code();
-    return annotate(status, "%s: write at offset %llu, pool %s of node %s", path_.c_str(),
-                    static_cast<unsigned long long>(offset + done), job_.own_node().path.c_str(),
-                    job_.own_node().host.c_str());
+    add_to(&written_);
   }
+  if (!status.ok()) return status;
   return done;
 }
 

@@ -32,7 +32,8 @@ class SharedFile {
   Status commit();
   Status truncate(uint64_t size);
   Status set_immediate(bool on);
-  Result<size_t> write(const void* buffer, size_t size, uint64_t offset);
+  // All of it, or an error.
+  Result<size_t> write(const cairn_piece* pieces, size_t count);
   Result<uint64_t> read(const cairn_piece* pieces, size_t count);
   Result<uint64_t> size();
   Status lock() { return job_.lock(home_node_, home_); }
@@ -56,6 +57,8 @@ class SharedFile {
   // On rank 0, when all have said what they wrote.
   Status publish(const std::vector<Share>& written, uint64_t end, bool cut, uint64_t size);
   Status take_news();
+  Status write_piece(const cairn_piece& piece, size_t* done);
+  Status post(ByteSet* bytes);
 
   // --- shared_read.cc
   struct Plan;

@@ -64,14 +64,31 @@ int told_by_first(const File& file, int code) {
 
 }  // namespace
 
-int find_record(const File& file, bool* found) {
+namespace {
+
+template <typename Call>
+int with_left(const std::string& path, const char* what, const Call& call, bool* found) {
   *found = false;
   posix::Place place;
-  // What is wrong with the name is found again by who opens it.
-  if (host->engine->place(file.path.c_str(), &place) < 0) return MPI_SUCCESS;
-  const int result = calls().exists(session::job(), place.relative);
-  *found = result > 0;
-  return outcome(result, "open", file.path);
+  // What is wrong with the name is found again by who opens or deletes it.
+  if (!host->engine->is_below(".cairn") || host->engine->place(path.c_str(), &place) < 0)
+    return MPI_SUCCESS;
+  int result = 0;
+  if (cairn_job* job = session::own_job(&result); job != nullptr)
+    result = call(job, place.relative);
+  *found = result == 0;
+  return result == -ENOENT ? MPI_SUCCESS : outcome(result, what, path);
+}
+
+}  // namespace
+
+int make_plain(const std::string& path) {
+  bool found = false;
+  return with_left(path, "open", calls().make_plain, &found);
+}
+
+int remove_left(const std::string& path, bool* removed) {
+  return with_left(path, "delete", calls().remove, removed);
 }
 
 int open(File& file, int flags, mode_t mode) {
@@ -112,7 +129,7 @@ int remove(const std::string& path) {
   const bool unlinked = ::unlink(covered_path(place).c_str()) == 0;
   if (!unlinked && errno != ENOENT) return system_error(errno, "delete", path);
   // Other nodes must not find the name either, nor take its bytes for those of a new file.
-  const bool below = session::spans_nodes() && host->engine->is_below(place.relative);
+  const bool below = host->engine->is_below(place.relative);
   if (below)
     if (const int gone = host->engine->remove_below(place.relative); gone < 0)
       return system_error(gone, "delete", path);

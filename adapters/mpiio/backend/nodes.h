@@ -11,13 +11,15 @@ namespace mpiio::nodes {
 
 // Each returns a class of errors.
 
-// By one process: is there a record of a file of this name?
-int find_record(const File& file, bool* found);
 // Collective: opens `file.nodes`. `flags` and `mode` as for open(2).
 int open(File& file, int flags, mode_t mode);
 int close(File& file);
-// By one process. MPI_ERR_NO_SUCH_FILE if there is neither a record nor an ordinary file.
+// By one process. MPI_ERR_NO_SUCH_FILE if there is no such file.
 int remove(const std::string& path);
+// By one process of a job on one node: a file of this name that an earlier job wrote on several nodes, if there is one,
+// becomes an ordinary one, or is removed.
+int make_plain(const std::string& path);
+int remove_left(const std::string& path, bool* removed);
 
 int size(const File& file, int64_t* bytes);
 int set_size(const File& file, int64_t bytes);

@@ -31,12 +31,9 @@ int read_pieces(const File& file, const std::vector<cairn_piece>& pieces, int64_
 }
 
 int write_pieces(const File& file, const std::vector<cairn_piece>& pieces, int64_t* moved) {
-  for (const cairn_piece& piece : pieces) {
-    const ssize_t n =
-        host->engine->shared.pwrite(file.nodes, piece.buffer, piece.size, piece.offset);
-    if (n < 0) return failed(file, "write", n, piece.offset);
-    *moved += n;
-  }
+  const int64_t written = host->engine->shared.write(file.nodes, pieces.data(), pieces.size());
+  if (written < 0) return failed(file, "write", written, pieces[0].offset);
+  *moved += written;
   return MPI_SUCCESS;
 }
 

@@ -109,19 +109,15 @@ int check_together(const File& file, session::Reach* reach) {
 // What rank 0 tells the others.
 struct Opened {
   int code;
-  int recorded;  // a file that several nodes wrote, and this job knows one of them only
   SharedName shared;
 };
 
 // One creates it, so that MPI_MODE_EXCL means what it says.
-Opened open_first(File& file, bool records, int* shared) {
-  Opened opened = {MPI_SUCCESS, 0, {}};
-  bool recorded = false;
-  if (records) opened.code = nodes::find_record(file, &recorded);
-  opened.recorded = recorded ? 1 : 0;
-  if (opened.code == MPI_SUCCESS && !recorded)
+Opened open_first(File& file, int* shared) {
+  Opened opened = {nodes::make_plain(file.path), {}};
+  if (opened.code == MPI_SUCCESS)
     opened.code = open_here(file, flags_of(file.amode, true), file_mode(file));
-  if (opened.code != MPI_SUCCESS || recorded) return opened;
+  if (opened.code != MPI_SUCCESS) return opened;
   *shared = make_shared(&opened.shared);
   if (*shared < 0) opened.code = system_error(errno, "sharing its pointers", file.path);
   return opened;
@@ -130,7 +126,6 @@ Opened open_first(File& file, bool records, int* shared) {
 int open_other(File& file, const Opened& opened, int* shared) {
   if (opened.code != MPI_SUCCESS)
     return error(opened.code, file.path + ": rank 0 could not open it");
-  if (opened.recorded != 0) return MPI_SUCCESS;
   *shared = ::open(opened.shared.text, O_RDWR | O_CLOEXEC);
   if (*shared < 0)
     return error(MPI_ERR_UNSUPPORTED_OPERATION,
@@ -145,13 +140,12 @@ int open_on_nodes(File& file) {
 }
 
 // A file of this node's pool. `*name` is needed until all have opened it.
-int open_on_node(File& file, bool records, SharedName* name) {
+int open_on_node(File& file, SharedName* name) {
   int shared = -1;
   Opened opened = {};
-  if (file.rank == 0) opened = open_first(file, records, &shared);
+  if (file.rank == 0) opened = open_first(file, &shared);
   PMPI_Bcast(&opened, sizeof opened, MPI_BYTE, 0, file.comm);
   int code = file.rank == 0 ? opened.code : open_other(file, opened, &shared);
-  if (opened.code == MPI_SUCCESS && opened.recorded != 0) return open_on_nodes(file);
   if (code == MPI_SUCCESS) {
     file.shared = map_shared(shared);
     if (file.shared == nullptr) code = system_error(errno, "sharing its pointers", file.path);
@@ -174,9 +168,7 @@ int open_all(File& file, MPI_Info info) {
   if (const int code = check_together(file, &reach); code != MPI_SUCCESS) return code;
   take_hints(file, info);
   SharedName name;
-  int code = reach == session::Reach::nodes
-                 ? open_on_nodes(file)
-                 : open_on_node(file, reach == session::Reach::records, &name);
+  int code = reach == session::Reach::nodes ? open_on_nodes(file) : open_on_node(file, &name);
   if (code == MPI_SUCCESS && (file.amode & MPI_MODE_APPEND) != 0) code = go_to_end(file);
   // What the program holds: of this process alone, so nobody waits.
   if (code == MPI_SUCCESS)
@@ -268,7 +260,11 @@ int File_close(File& file, MPI_File* closed) {
 
 int File_delete(const std::string& path) {
   if (session::job() != nullptr) return nodes::remove(path);
-  return ::unlink(path.c_str()) == 0 ? MPI_SUCCESS : system_error(errno, "delete", path);
+  bool removed = false;
+  if (const int code = nodes::remove_left(path, &removed); code != MPI_SUCCESS) return code;
+  const bool unlinked = ::unlink(path.c_str()) == 0;
+  return unlinked || (removed && errno == ENOENT) ? MPI_SUCCESS
+                                                  : system_error(errno, "delete", path);
 }
 
 }  // namespace serve

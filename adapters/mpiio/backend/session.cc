@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <mutex>
 #include <vector>
 
 #include "mpiio/backend/file.h"
@@ -46,8 +48,6 @@ struct Card {
     return std::memcmp(a.pool, b.pool, sizeof a.pool) == 0;
   }
 };
-
-bool has_records() { return host->engine->is_below(".cairn"); }
 
 std::string awaited_ranks(void*) {
   return "the other ranks in MPI_Init; each must run under `cairn run` (mpirun ... cairn run ... "
@@ -147,13 +147,12 @@ bool on_one_node(const std::vector<Card>& cards) {
 
 }  // namespace
 
-bool is_needed() { return may_span_hosts() || has_records(); }
+bool is_needed() { return may_span_hosts(); }
 
 void begin() {
   int ranks = 1;
   PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const bool records = has_records();
-  if (ranks == 1 && !records) return;
+  if (ranks == 1) return;
 
   auto* session = new Session;
   Servers& servers = session->servers;
@@ -163,7 +162,7 @@ void begin() {
   const Card card = own_card(&node);
   std::vector<Card> cards(static_cast<size_t>(ranks));
   PMPI_Allgather(&card, sizeof card, MPI_BYTE, cards.data(), sizeof card, MPI_BYTE, servers.comm);
-  if (on_one_node(cards) && !(records && why_not(cards).empty())) {
+  if (on_one_node(cards)) {
     PMPI_Comm_free(&servers.comm);
     delete session;
     return;
@@ -215,13 +214,25 @@ Reach reach_of(MPI_Comm comm, std::string* why) {
     *why = "it is opened together with processes that were not in MPI_COMM_WORLD at MPI_Init";
     return Reach::refused;
   }
-  return spans_nodes() ? Reach::nodes : Reach::records;
+  return Reach::nodes;
 }
 
 cairn_job* job() {
   return current == nullptr || !current->refused.empty() ? nullptr : current->servers.job;
 }
 
-bool spans_nodes() { return current != nullptr && current->servers.nodes.size() > 1; }
+cairn_job* own_job(int* error) {
+  static std::mutex opening;
+  static cairn_job* own = nullptr;
+  const std::lock_guard guard(opening);
+  if (own != nullptr) return own;
+  cairn_pool* pool = host->engine->pool();
+  cairn_node node;
+  *error = pool == nullptr ? -EIO : host->engine->shared.node_describe(pool, &node);
+  if (*error == 0)
+    *error = host->engine->shared.job_open(pool, host->engine->directory(), &node, 1, 0, nullptr,
+                                           nullptr, &own);
+  return own;
+}
 
 }  // namespace mpiio::session

@@ -1,7 +1,6 @@
 // The job, from MPI_Init to MPI_Finalize: on which nodes its processes are, and how they reach each other's files.
 //
-// A job on one node needs nothing of this, and pays nothing for it, unless the covered directory holds files that
-// an earlier job has written on several nodes.
+// A job on one node needs nothing of this, and pays nothing for it.
 #pragma once
 
 #include <mpi.h>
@@ -24,14 +23,14 @@ void meet_in_finalize(MPI_Comm comm);
 // How a file of a communicator is served, as this process sees it.
 enum class Reach : int {
   node,     // as a file of this node's pool
-  records,  // the same, but if a record of it is found: this job is on one node
   nodes,    // as a file that several nodes write
   refused,  // `*why` says why not at all
 };
 Reach reach_of(MPI_Comm comm, std::string* why);
 
-// Null: there is none, all files are this node's.
+// Of several nodes; null: all files are this node's.
 cairn_job* job();
-bool spans_nodes();
+// Of this process alone, to deal with what an earlier job has left; null and *error if that fails.
+cairn_job* own_job(int* error);
 
 }  // namespace mpiio::session
