@@ -15,7 +15,7 @@ foreach(target cairn_command cairn_posix_preload)
   endif()
 endforeach()
 
-foreach(mpi IN LISTS CAIRN_MPIS)
+foreach(mpi IN LISTS CAIRN_MPI_BACKENDS)
   install(TARGETS cairn_mpiio_${mpi} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/cairn)
 endforeach()
 

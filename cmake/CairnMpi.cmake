@@ -1,5 +1,6 @@
 # The MPIs that are here: each has a compiler wrapper, whose flags are asked for once.
 #   CAIRN_MPIS            names of those that were found
+#   CAIRN_MPI_BACKENDS    the same, and mpiabi: the standard's ABI, whose header is in the tree
 #   cairn_use_mpi(TARGET MPI [LINK])   compiles the target with an MPI's header; LINK: links it to that MPI
 set(CAIRN_MPI_COMPILERS "openmpi=mpicc.openmpi;mpich=mpicc.mpich" CACHE STRING
   "MPIs to serve: NAME=COMPILER WRAPPER, with names as in adapters/mpiio/shim.cc")
@@ -23,6 +24,8 @@ foreach(entry IN LISTS CAIRN_MPI_COMPILERS)
   set(CAIRN_MPI_LIBRARIES_${mpi} ${libraries})
   list(APPEND CAIRN_MPIS ${mpi})
 endforeach()
+set(CAIRN_MPI_INCLUDES_mpiabi ${CMAKE_SOURCE_DIR}/adapters/mpiio/abi)
+set(CAIRN_MPI_BACKENDS ${CAIRN_MPIS} mpiabi)
 
 function(cairn_use_mpi target mpi)
   cmake_parse_arguments(PARSE_ARGV 2 arg "LINK" "" "")

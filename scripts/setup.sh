@@ -18,7 +18,7 @@ debian_build=(
 # What the tests and the demo run besides: test frameworks and the unchanged programs.
 debian_test=(
   libgtest-dev libbenchmark-dev python3 git sqlite3 fio rsync tar attr procps
-  openmpi-bin libopenmpi-dev mpich libmpich-dev
+  openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran
   iproute2 util-linux python3-yaml
 )
 # What `make test-asan`, `format`, `tidy`, `coverage` and `fuzz` want.
@@ -26,16 +26,16 @@ debian_dev=(
   clang clang-tidy clang-format libclang-rt-14-dev ccache gcovr shellcheck
 )
 # What `make test-slow` needs besides: a virtual machine with NVDIMMs (deploy/nvdimm-vm), whose kernel is
-# downloaded by the script itself and never installed, and large unchanged programs.
+# downloaded by the script itself and never installed, virtual environments with other MPIs, and large unchanged programs.
 debian_slow=(
-  qemu-system-x86 busybox-static ndctl daxctl e2fsprogs
+  qemu-system-x86 busybox-static ndctl daxctl e2fsprogs python3-venv
   python3-h5py python3-netcdf4 stress-ng dbench bonnie++ fsmark ruby
 )
 
 dnf_build="make cmake ninja-build gcc-c++ libstdc++-static pkgconf-pkg-config cli11-devel fmt-devel
   yaml-cpp-devel json-devel libpmem-devel libpmem2-devel isa-l-devel"
-dnf_test="gtest-devel google-benchmark-devel python3 git sqlite fio rsync tar attr procps-ng openmpi-devel mpich-devel iproute
-  util-linux python3-pyyaml"
+dnf_test="gtest-devel google-benchmark-devel python3 git sqlite fio rsync tar attr procps-ng openmpi-devel mpich-devel
+  gcc-gfortran iproute util-linux python3-pyyaml"
 dnf_dev="clang clang-tools-extra compiler-rt libasan libubsan libtsan ccache gcovr ShellCheck"
 dnf_slow="qemu-system-x86-core busybox ndctl daxctl e2fsprogs python3-h5py python3-netcdf4 stress-ng dbench bonnie++ fs_mark ruby"
 spack_build="cmake ninja pkgconf cli11 fmt yaml-cpp nlohmann-json pmdk isa-l"

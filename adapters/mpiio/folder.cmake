@@ -3,10 +3,10 @@ target_sources(cairn_posix_preload PRIVATE ${CMAKE_SOURCE_DIR}/adapters/mpiio/sh
 target_include_directories(cairn_posix_preload PRIVATE ${CMAKE_SOURCE_DIR}/adapters ${CMAKE_SOURCE_DIR}/include)
 target_link_libraries(cairn_posix_preload PRIVATE cairn_library_flags)
 
-# A back end, lib/cairn/mpiio_NAME.so, for each MPI. It is linked to none: at run time it meets the one that the process
+# A back end, lib/cairn/mpiio_NAME.so, for each ABI. It is linked to none: at run time it meets the one that the process
 # has loaded.
 file(GLOB backend_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/adapters/mpiio/backend/*.cc)
-foreach(mpi IN LISTS CAIRN_MPIS)
+foreach(mpi IN LISTS CAIRN_MPI_BACKENDS)
   add_library(cairn_mpiio_${mpi} MODULE ${backend_sources})
   set_target_properties(cairn_mpiio_${mpi} PROPERTIES PREFIX "" OUTPUT_NAME mpiio_${mpi}
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/cairn)

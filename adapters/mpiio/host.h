@@ -10,8 +10,11 @@ enum Kind : int { kMpi, kPmpi, kKinds };
 
 // The shim's side.
 struct Host {
-  // The MPI's own function of this name ("MPI_File_open"); null if this MPI has none.
+  // The MPI's own function of this name ("MPI_File_open"); for a call with MPI_Count that it has not, one that makes
+  // the call with an int; else null.
   void* (*real)(const char* name);
+  // What MPI_Get_library_version says.
+  const char* mpi;
   // The files, as the POSIX adapter in the same library has them.
   const posix::Lent* engine;
   // A back end that was built for another table is refused.

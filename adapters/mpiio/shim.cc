@@ -6,6 +6,7 @@
 // integer registers or their stack places, whatever a handle is (an int in MPICH, a pointer in Open MPI), so they
 // are passed on as six words.
 #include <dlfcn.h>
+#include <limits.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -23,7 +24,8 @@ using Word = long;
 using Function = int (*)(Word, Word, Word, Word, Word, Word);
 
 struct Name {
-  const char* name;  // without MPI_
+  const char* name;         // without MPI_
+  Function by_int[kKinds];  // in place of a call with MPI_Count that the MPI has not
   std::atomic<Function> target[kKinds];
 };
 
@@ -38,10 +40,42 @@ enum Number : int {
   numbers
 };
 
+Function target_of(int number, int kind);
+void* real(const char* name);
+
+// A program may look for a call with MPI_Count, find it here, and use it on an MPI before 4.0 (mpi4py does): then the
+// same call with an int is made, as far as an int goes. `place`: of the count among the words, or -1.
+constexpr int kErrCount = 2;  // MPI_ERR_COUNT, in every ABI
+template <int plain, int kind, int place>
+int by_int(Word a, Word b, Word c, Word d, Word e, Word f) {
+  const Word words[] = {a, b, c, d, e, f};
+  if (place >= 0 && words[place < 0 ? 0 : place] > INT_MAX) {
+    auto raise = reinterpret_cast<int (*)(Word, int)>(real("MPI_File_call_errhandler"));
+    if (raise != nullptr) raise(a, kErrCount);
+    return kErrCount;
+  }
+  return target_of(plain, kind)(a, b, c, d, e, f);
+}
+
+// Which one it is, of arguments as calls.def writes them.
+constexpr int place_of_count(const char* arguments) {
+  int place = 0;
+  for (const char* at = arguments; *at != '\0'; ++at) {
+    if (*at != ',') continue;
+    ++place;
+    if (at[2] == 'c' && at[3] == 'o' && at[4] == 'u' && at[5] == 'n' && at[6] == 't') return place;
+  }
+  return -1;
+}
+
 constinit Name names[numbers] = {
-#define PLAIN(name, parameters, arguments) {#name, {}},
+#define PLAIN(name, parameters, arguments) {#name, {}, {}},
 #define CALL PLAIN
-#define LARGE(name, parameters, arguments) {#name "_c", {}},
+#define LARGE(name, parameters, arguments)                     \
+  {#name "_c",                                                 \
+   {by_int<number_##name, kMpi, place_of_count(#arguments)>,   \
+    by_int<number_##name, kPmpi, place_of_count(#arguments)>}, \
+   {}},
 #include "mpiio/calls.def"
 #undef PLAIN
 #undef CALL
@@ -50,42 +84,64 @@ constinit Name names[numbers] = {
 
 // ---- which MPI is loaded ------------------------------------------------------------------------
 
+// The name of its library says what ABI an MPI means to have, its own word whether it is one that was tried.
 struct KnownMpi {
   const char* library;  // how its file's name starts
+  const char* says;     // MPI_Get_library_version, somewhere
   const char* backend;
 };
 constexpr KnownMpi known[] = {
-    {"libmpi_abi.so", "mpiabi"}, {"libmpi.so.40", "openmpi"}, {"libmpi.so.12", "mpich"},
-    {"libmpich.so.12", "mpich"}, {"libmpi.so.20", nullptr},
+    {"libmpi_abi.so.", "", "mpiabi"},   {"libmpi.so.40", "Open MPI", "openmpi"},
+    {"libmpi.so.12", "MPICH", "mpich"}, {"libmpich.so.12", "MPICH", "mpich"},
+    {"libmpi.so.20", "", nullptr},
 };
 
 void* mpi = nullptr;  // its handle
+char says[8192];      // no MPI says more: it is the highest MPI_MAX_LIBRARY_VERSION_STRING there is
 
 const char* base_name(const char* path) {
   const char* slash = strrchr(path, '/');
   return slash == nullptr ? path : slash + 1;
 }
 
-// The loaded object that exports MPI_Init, whoever loaded it and however: Python does it with RTLD_LOCAL, where
-// dlsym(RTLD_NEXT) finds nothing.
+// Its symbols become visible to all, as the back end, which is linked to no MPI, needs them.
+bool open_mpi(const char* path) {
+  mpi = dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
+  if (mpi == nullptr) return false;
+  auto ask = reinterpret_cast<int (*)(char*, int*)>(dlsym(mpi, "MPI_Get_library_version"));
+  int length = 0;
+  if (ask != nullptr) ask(says, &length);
+  return true;
+}
+
+// The first one of the loaded objects, whoever loaded it and however: Python does it with RTLD_LOCAL, where
+// dlsym(RTLD_NEXT) finds nothing. An MPI of the standard ABI that rests on another MPI comes before that one.
 const KnownMpi* find_mpi() {
   link_map* map = nullptr;
   void* self = dlopen(nullptr, RTLD_LAZY);
   if (self == nullptr || dlinfo(self, RTLD_DI_LINKMAP, &map) != 0) return nullptr;
   for (; map != nullptr; map = map->l_next) {
     const char* file = base_name(map->l_name);
-    for (const KnownMpi& one : known) {
-      if (strncmp(file, one.library, strlen(one.library)) != 0) continue;
-      // Its symbols become visible to all, as the back end, which is linked to no MPI, needs them.
-      mpi = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
-      if (mpi != nullptr) return &one;
-    }
+    for (const KnownMpi& one : known)
+      if (strncmp(file, one.library, strlen(one.library)) == 0 && open_mpi(map->l_name))
+        return strstr(says, one.says) == nullptr ? nullptr : &one;
   }
   return nullptr;
 }
 
 // Of an MPI that is not known, whatever comes after us.
 void* real(const char* name) { return dlsym(mpi == nullptr ? RTLD_NEXT : mpi, name); }
+
+// The same, or what we have in its place.
+void* real_or_ours(const char* full) {
+  void* found = real(full);
+  const int kind = full[0] == 'P' ? kPmpi : kMpi;
+  const char* name = strchr(full, '_') + 1;
+  for (const Name& one : names)
+    if (found == nullptr && strcmp(one.name, name) == 0)
+      found = reinterpret_cast<void*>(one.by_int[kind]);
+  return found;
+}
 
 bool in_one_object(void* one, void* other) {
   Dl_info a;
@@ -120,7 +176,8 @@ BackendFind load_backend(const char* name) {
     return nullptr;
   }
   auto start = reinterpret_cast<BackendStart>(dlsym(library, "cairn_mpiio_backend"));
-  static const Host host = {real, &posix::lend(), sizeof(posix::Lent), cairn_version()};
+  static const Host host = {real_or_ours, says, &posix::lend(), sizeof(posix::Lent),
+                            cairn_version()};
   const char* why = "it is no back end";
   BackendFind find = start == nullptr ? nullptr : start(&host, &why);
   if (find == nullptr) fprintf(stderr, "cairn: MPI-IO is not served: %s: %s\n", path, why);
@@ -139,7 +196,7 @@ void start() {
       snprintf(full, sizeof full, "%sMPI_%s", kind == kPmpi ? "P" : "", name.name);
       void* target = kind == kMpi ? profiler(full) : nullptr;
       if (target == nullptr && find != nullptr) target = find(name.name, kind);
-      if (target == nullptr) target = real(full);
+      if (target == nullptr) target = real_or_ours(full);
       name.target[kind].store(reinterpret_cast<Function>(target), std::memory_order_release);
     }
   }

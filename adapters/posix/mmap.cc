@@ -1,7 +1,9 @@
 // Mappings of Cairn files: the pool's own pages. The C API maps and unmaps; mappings.h keeps which addresses
 // are ours, so that munmap of anything else costs a comparison.
 #include <string.h>
+#include <sys/syscall.h>
 
+#include "posix/by_number.h"
 #include "posix/calls.h"
 #include "posix/log.h"
 #include "posix/mappings.h"
@@ -50,37 +52,39 @@ static void* map(cairn_file* file, void* address, size_t size, int protection, i
   return mapped;
 }
 
-namespace serve {
+// In the following, `other` does it for what is not ours: by name or by number.
 
 // Of anything else than our files.
-static void* map_other(void* address, size_t size, int protection, int flags, int fd,
-                       off_t offset) {
-  if ((flags & MAP_FIXED) == 0 || !may_be_ours(address, size))
-    return real::mmap(address, size, protection, flags, fd, offset);
+template <typename Other>
+static void* map_other(void* address, size_t size, int flags, Other other) {
+  if ((flags & MAP_FIXED) == 0 || !may_be_ours(address, size)) return other();
   // What it replaces is unpinned.
   Held held;
-  void* mapped = real::mmap(address, size, protection, flags, fd, offset);
+  void* mapped = other();
   if (mapped != MAP_FAILED && forget(number(address), number(address) + rounded(size)))
     cairn_mmap_replaced(pool, address, size);
   return mapped;
 }
 
-void* mmap(void* address, size_t size, int protection, int flags, int fd, off_t offset) {
+template <typename Other>
+static void* map_any(void* address, size_t size, int protection, int flags, int fd, off_t offset,
+                     Other other) {
   if ((flags & MAP_ANONYMOUS) != 0 || table::peek(fd) == nullptr)
-    return map_other(address, size, protection, flags, fd, offset);
+    return map_other(address, size, flags, other);
   table::Use use(fd);
-  if (!use) return map_other(address, size, protection, flags, fd, offset);
+  if (!use) return map_other(address, size, flags, other);
   int error = check(use, size, protection, flags, offset);
   if (error < 0) return failed(error);
   Held held;
   return map(use->file, address, size, protection, flags, static_cast<uint64_t>(offset));
 }
 
-int munmap(void* address, size_t size) {
-  if (__builtin_expect(!may_be_ours(address, size), 1)) return real::munmap(address, size);
+template <typename Other>
+static int unmap_any(void* address, size_t size, Other other) {
+  if (__builtin_expect(!may_be_ours(address, size), 1)) return other();
   if (size == 0 || (number(address) & 4095) != 0) return fail(-EINVAL);
   Held held;
-  if (!forget(number(address), number(address) + rounded(size))) return real::munmap(address, size);
+  if (!forget(number(address), number(address) + rounded(size))) return other();
   return static_cast<int>(result(cairn_munmap(pool, address, size)));
 }
 
@@ -104,16 +108,6 @@ static int protect(void* address, size_t size, int protection, Change change) {
     join();
   }
   return result;
-}
-
-int mprotect(void* address, size_t size, int protection) {
-  return protect(address, size, protection,
-                 [&] { return real::mprotect(address, size, protection); });
-}
-
-int pkey_mprotect(void* address, size_t size, int protection, int key) {
-  return protect(address, size, protection,
-                 [&] { return real::pkey_mprotect(address, size, protection, key); });
 }
 
 // A mapping of ours moves by being made anew.
@@ -154,12 +148,13 @@ static bool can_move(uintptr_t from, uintptr_t size, uintptr_t new_size, int fla
          (from + size <= to || to + new_size <= from);
 }
 
-void* mremap(void* address, size_t size, size_t new_size, int flags, void* new_address) {
-  if (!may_be_ours(address, size + 1))
-    return real::mremap(address, size, new_size, flags, new_address);
+template <typename Other>
+static void* remap_any(void* address, size_t size, size_t new_size, int flags, void* new_address,
+                       Other other) {
+  if (!may_be_ours(address, size + 1)) return other();
   Held held;
   Mapping* mapping = find(number(address), number(address) + rounded(size + (size == 0 ? 1 : 0)));
-  if (mapping == nullptr) return real::mremap(address, size, new_size, flags, new_address);
+  if (mapping == nullptr) return other();
   if (!can_move(number(address), rounded(size), rounded(new_size), flags, number(new_address)))
     return failed(-EINVAL);
   if (number(address) < mapping->start || number(address) + rounded(size) > mapping->end)
@@ -177,8 +172,9 @@ static bool is_ours(void* address, size_t size) {
   return find(number(address), number(address) + rounded(size)) != nullptr;
 }
 
-int msync(void* address, size_t size, int flags) {
-  if (!is_ours(address, size)) return real::msync(address, size, flags);
+template <typename Other>
+static int sync_any(void* address, size_t size, int flags, Other other) {
+  if (!is_ours(address, size)) return other();
   int known = MS_ASYNC | MS_SYNC | MS_INVALIDATE;
   if ((number(address) & 4095) != 0 || (flags & ~known) != 0 ||
       (flags & (MS_ASYNC | MS_SYNC)) == (MS_ASYNC | MS_SYNC))
@@ -205,11 +201,97 @@ static int remove_range(void* address, size_t size) {
   return error;
 }
 
-int madvise(void* address, size_t size, int advice) {
+template <typename Other>
+static int advise_any(void* address, size_t size, int advice, Other other) {
   if (advice == MADV_REMOVE && size > 0 && is_ours(address, size))
     return static_cast<int>(result(remove_range(address, size)));
-  return real::madvise(address, size, advice);
+  return other();
+}
+
+namespace serve {
+
+void* mmap(void* address, size_t size, int protection, int flags, int fd, off_t offset) {
+  return map_any(address, size, protection, flags, fd, offset,
+                 [=] { return real::mmap(address, size, protection, flags, fd, offset); });
+}
+
+int munmap(void* address, size_t size) {
+  return unmap_any(address, size, [=] { return real::munmap(address, size); });
+}
+
+void* mremap(void* address, size_t size, size_t new_size, int flags, void* new_address) {
+  return remap_any(address, size, new_size, flags, new_address,
+                   [=] { return real::mremap(address, size, new_size, flags, new_address); });
+}
+
+int msync(void* address, size_t size, int flags) {
+  return sync_any(address, size, flags, [=] { return real::msync(address, size, flags); });
+}
+
+int madvise(void* address, size_t size, int advice) {
+  return advise_any(address, size, advice, [=] { return real::madvise(address, size, advice); });
+}
+
+int mprotect(void* address, size_t size, int protection) {
+  return protect(address, size, protection,
+                 [=] { return real::mprotect(address, size, protection); });
+}
+
+int pkey_mprotect(void* address, size_t size, int protection, int key) {
+  return protect(address, size, protection,
+                 [=] { return real::pkey_mprotect(address, size, protection, key); });
 }
 
 }  // namespace serve
+
+namespace by_number {
+
+static long word(const void* pointer) {  // NOLINT(google-runtime-int): the kernel's
+  return reinterpret_cast<intptr_t>(pointer);
+}
+static long word(size_t size) { return static_cast<long>(size); }  // NOLINT(google-runtime-int)
+
+// From inside, it is for a call of our own that has met somebody who is before the C library.
+static bool is_behind_us() { return Inside::depth != 0; }
+
+void* mmap(void* address, size_t size, int protection, int flags, int fd, off_t offset) {
+  const auto kernel = [=] {
+    return reinterpret_cast<void*>(
+        real::syscall(SYS_mmap, word(address), word(size), protection, flags, fd, offset));
+  };
+  if (is_behind_us()) return kernel();
+  return map_any(address, size, protection, flags, fd, offset, kernel);
+}
+
+int munmap(void* address, size_t size) {
+  const auto kernel = [=] {
+    return static_cast<int>(real::syscall(SYS_munmap, word(address), word(size), 0, 0, 0, 0));
+  };
+  return is_behind_us() ? kernel() : unmap_any(address, size, kernel);
+}
+
+void* mremap(void* address, size_t size, size_t new_size, int flags, void* new_address) {
+  const auto kernel = [=] {
+    return reinterpret_cast<void*>(real::syscall(SYS_mremap, word(address), word(size),
+                                                 word(new_size), flags, word(new_address), 0));
+  };
+  if (is_behind_us()) return kernel();
+  return remap_any(address, size, new_size, flags, new_address, kernel);
+}
+
+int msync(void* address, size_t size, int flags) {
+  const auto kernel = [=] {
+    return static_cast<int>(real::syscall(SYS_msync, word(address), word(size), flags, 0, 0, 0));
+  };
+  return is_behind_us() ? kernel() : sync_any(address, size, flags, kernel);
+}
+
+int madvise(void* address, size_t size, int advice) {
+  const auto kernel = [=] {
+    return static_cast<int>(real::syscall(SYS_madvise, word(address), word(size), advice, 0, 0, 0));
+  };
+  return is_behind_us() ? kernel() : advise_any(address, size, advice, kernel);
+}
+
+}  // namespace by_number
 }  // namespace posix

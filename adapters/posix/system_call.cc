@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "posix/by_number.h"
 #include "posix/caller.h"
 #include "posix/calls.h"
 #include "posix/covered.h"

@@ -34,8 +34,8 @@ def compile_alone(command, directory, header):
 
 @functools.cache
 def mpis():
-    """Where the header of each MPI is that is here."""
-    found = []
+    """Where the header of each MPI is that is here, and that of the standard's ABI."""
+    found = [["-isystem", "adapters/mpiio/abi"]]
     for wrapper in filter(shutil.which, ("mpicc.openmpi", "mpicc.mpich")):
         line = subprocess.run([wrapper, "-show"], capture_output=True, text=True, check=True).stdout
         found.append([word.replace("-I", "-isystem", 1) for word in line.split() if word.startswith("-I")])

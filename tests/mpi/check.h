@@ -52,3 +52,5 @@ void test_errors();
 void test_communicators();
 void test_atomic();
 void test_large();
+void test_counts();
+void test_pairs();

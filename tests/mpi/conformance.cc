@@ -59,6 +59,8 @@ constexpr Part parts[] = {
     {"communicators", test_communicators},
     {"atomic", test_atomic},
     {"large", test_large},
+    {"counts", test_counts},
+    {"pairs", test_pairs},
 };
 }  // namespace
 

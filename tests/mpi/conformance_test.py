@@ -27,12 +27,14 @@ failed = False
 try:
     for program in PROGRAMS:
         mpi = program.parent.name
+        # Debian has several side by side; elsewhere the one that is loaded has the plain name.
+        launcher = shutil.which(f"mpirun.{mpi}") or "mpirun"
         for ranks in RANKS:
             directory = os.path.join(scratch, f"{mpi}-{ranks}")
             os.mkdir(directory)
             environment = {**os.environ, **ENVIRONMENT, "CAIRN_POOL_DIR": os.path.join(scratch, "pools")}
             done = subprocess.run(
-                [CAIRN, "run", "--at", ".", "--pool-size", "128MiB", "--", f"mpirun.{mpi}", "-n", str(ranks), program, "all",
+                [CAIRN, "run", "--at", ".", "--pool-size", "128MiB", "--", launcher, "-n", str(ranks), program, "all",
                  str(seed)], cwd=directory, env=environment, capture_output=True, text=True, errors="replace", timeout=300,
                 check=False)
             ended = "ok" if done.returncode == 0 else f"failed: {done.returncode}\n{done.stdout[:4000]}{done.stderr[:4000]}"

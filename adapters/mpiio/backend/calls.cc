@@ -75,11 +75,18 @@ int File_delete(const char* filename, MPI_Info info) {
 
 // Ours alone knows the functions: no MPI in use converts by them.
 template <int kind>
-int Register_datarep(const char* name, MPI_Datarep_conversion_function* read,
-                     MPI_Datarep_conversion_function* write, MPI_Datarep_extent_function* extent,
-                     void* extra) {
+int Register_datarep(const char* name, Conversion<int>* read, Conversion<int>* write,
+                     MPI_Datarep_extent_function* extent, void* extra) {
   if (read == nullptr && write == nullptr)
     real::Register_datarep[kind](name, read, write, extent, extra);
+  return raise(MPI_FILE_NULL, register_representation(name, read, write, extent, extra));
+}
+
+template <int kind>
+int Register_datarep_c(const char* name, Conversion<MPI_Count>* read, Conversion<MPI_Count>* write,
+                       MPI_Datarep_extent_function* extent, void* extra) {
+  if (read == nullptr && write == nullptr)
+    real::Register_datarep_c[kind](name, read, write, extent, extra);
   return raise(MPI_FILE_NULL, register_representation(name, read, write, extent, extra));
 }
 
@@ -137,6 +144,12 @@ void* find(const char* name, int kind) {
   return nullptr;
 }
 
+// In place of an MPI's that has none. Ours is served in any case.
+int no_register_datarep_c(const char*, Conversion<MPI_Count>*, Conversion<MPI_Count>*,
+                          MPI_Datarep_extent_function*, void*) {
+  return MPI_ERR_UNSUPPORTED_OPERATION;
+}
+
 template <typename Function>
 void look_up(Function (&functions)[kKinds], const std::string& name) {
   functions[kMpi] = reinterpret_cast<Function>(host->real(("MPI_" + name).c_str()));
@@ -157,5 +170,7 @@ extern "C" __attribute__((visibility("default"))) mpiio::BackendFind cairn_mpiio
 #define CALL PLAIN
 #define LARGE(name, parameters, arguments) mpiio::look_up(mpiio::real::name##_c, #name "_c");
 #include "mpiio/calls.def"
+  for (auto& function : mpiio::real::Register_datarep_c)
+    if (function == nullptr) function = mpiio::no_register_datarep_c;
   return mpiio::find;
 }

@@ -2,30 +2,49 @@
 
 #include <cstddef>
 
+#include "mpiio/backend/file.h"
+
 namespace mpiio {
 namespace {
 
+// Of an MPI that has calls with MPI_Count (4.0 on); null otherwise. The MPI that is loaded may be newer or older than
+// the header that this was built with.
+using GetEnvelope = int (*)(MPI_Datatype, MPI_Count*, MPI_Count*, MPI_Count*, MPI_Count*, int*);
+using GetContents = int (*)(MPI_Datatype, MPI_Count, MPI_Count, MPI_Count, MPI_Count, int*,
+                            MPI_Aint*, MPI_Count*, MPI_Datatype*);
+const GetEnvelope& get_envelope_c() {
+  static const auto function =
+      reinterpret_cast<GetEnvelope>(host->real("PMPI_Type_get_envelope_c"));
+  return function;
+}
+const GetContents& get_contents_c() {
+  static const auto function =
+      reinterpret_cast<GetContents>(host->real("PMPI_Type_get_contents_c"));
+  return function;
+}
+
 // How many of each a type was made of.
 struct Envelope {
-#if MPI_VERSION >= 4
   MPI_Count numbers = 0, addresses = 0, counts = 0, types = 0;
-#else
-  int numbers = 0, addresses = 0, types = 0;
-#endif
   int combiner = MPI_COMBINER_NAMED;
 };
 
 Envelope envelope_of(MPI_Datatype datatype) {
   Envelope e;
-#if MPI_VERSION >= 4
-  PMPI_Type_get_envelope_c(datatype, &e.numbers, &e.addresses, &e.counts, &e.types, &e.combiner);
-#else
-  PMPI_Type_get_envelope(datatype, &e.numbers, &e.addresses, &e.types, &e.combiner);
-#endif
+  if (get_envelope_c() != nullptr) {
+    get_envelope_c()(datatype, &e.numbers, &e.addresses, &e.counts, &e.types, &e.combiner);
+    return e;
+  }
+  int numbers = 0;
+  int addresses = 0;
+  int types = 0;
+  PMPI_Type_get_envelope(datatype, &numbers, &addresses, &types, &e.combiner);
+  e.numbers = numbers;
+  e.addresses = addresses;
+  e.types = types;
   return e;
 }
 
-#if MPI_VERSION >= 4
 size_t at(int64_t i) { return static_cast<size_t>(i); }
 
 // Of a type made with MPI_Count arguments: puts each where the other call would have put it.
@@ -72,7 +91,6 @@ void sort_counts(const std::vector<int>& integers, const std::vector<MPI_Count>&
       numbers(0, counts.size());
   }
 }
-#endif
 
 }  // namespace
 
@@ -83,18 +101,18 @@ Contents::Contents(MPI_Datatype datatype) {
   std::vector<int> integers(static_cast<size_t>(e.numbers));
   std::vector<MPI_Aint> places(static_cast<size_t>(e.addresses));
   types.resize(static_cast<size_t>(e.types));
-#if MPI_VERSION >= 4
-  std::vector<MPI_Count> counts(static_cast<size_t>(e.counts));
-  PMPI_Type_get_contents_c(datatype, e.numbers, e.addresses, e.counts, e.types, integers.data(),
-                           places.data(), counts.data(), types.data());
-  if (e.counts != 0) {
-    sort_counts(integers, counts, *this);
-    return;
+  if (get_contents_c() != nullptr) {
+    std::vector<MPI_Count> counts(static_cast<size_t>(e.counts));
+    get_contents_c()(datatype, e.numbers, e.addresses, e.counts, e.types, integers.data(),
+                     places.data(), counts.data(), types.data());
+    if (e.counts != 0) {
+      sort_counts(integers, counts, *this);
+      return;
+    }
+  } else {
+    PMPI_Type_get_contents(datatype, static_cast<int>(e.numbers), static_cast<int>(e.addresses),
+                           static_cast<int>(e.types), integers.data(), places.data(), types.data());
   }
-#else
-  PMPI_Type_get_contents(datatype, e.numbers, e.addresses, e.types, integers.data(), places.data(),
-                         types.data());
-#endif
   numbers.assign(integers.begin(), integers.end());
   addresses.assign(places.begin(), places.end());
 }
@@ -105,8 +123,10 @@ Contents::~Contents() {
     if (!is_predefined(type)) PMPI_Type_free(&type);
 }
 
+int combiner_of(MPI_Datatype datatype) { return envelope_of(datatype).combiner; }
+
 bool is_predefined(MPI_Datatype datatype) {
-  const int combiner = envelope_of(datatype).combiner;
+  const int combiner = combiner_of(datatype);
   return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
          combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
 }

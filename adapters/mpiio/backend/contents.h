@@ -23,6 +23,7 @@ class Contents {
   std::vector<MPI_Datatype> types;
 };
 
+int combiner_of(MPI_Datatype datatype);
 // A type that MPI itself defines; it has no contents, and cannot be freed.
 bool is_predefined(MPI_Datatype datatype);
 

@@ -4,6 +4,13 @@
 #include <array>
 #include <cstring>
 
+#include "mpiio/backend/contents.h"
+
+// MPICH has it since 5.0; the header that this is built with may be older.
+#if defined(MPICH_VERSION) && !defined(MPI_COMPLEX4)
+#define MPI_COMPLEX4 ((MPI_Datatype)0x4c00042e)
+#endif
+
 namespace mpiio {
 namespace {
 
@@ -59,6 +66,9 @@ Values values_of(MPI_Datatype type) {
            MPI_C_DOUBLE_COMPLEX,
            MPI_COMPLEX,
            MPI_DOUBLE_COMPLEX,
+#ifdef MPI_COMPLEX4
+           MPI_COMPLEX4,
+#endif
            MPI_COMPLEX8,
            MPI_COMPLEX16,
            MPI_COMPLEX32,
@@ -71,12 +81,7 @@ Values values_of(MPI_Datatype type) {
 #endif
        })
     if (type == pair && pair != MPI_DATATYPE_NULL) return two(plain(size / 2), plain(size / 2));
-  int numbers = 0;
-  int addresses = 0;
-  int types = 0;
-  int combiner = 0;
-  PMPI_Type_get_envelope(type, &numbers, &addresses, &types, &combiner);
-  if (combiner == MPI_COMBINER_F90_COMPLEX) return two(plain(size / 2), plain(size / 2));
+  if (combiner_of(type) == MPI_COMBINER_F90_COMPLEX) return two(plain(size / 2), plain(size / 2));
   return one(plain(size));
 }
 

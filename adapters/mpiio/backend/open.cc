@@ -193,11 +193,11 @@ namespace {
 
 // ROMIO takes the name of a file system before the file's.
 const char* without_file_system(const char* filename) {
-#ifdef MPICH_VERSION
+  static const bool romio = std::strstr(host->mpi, "MPICH") != nullptr;
+  if (!romio) return filename;
   for (const char* name : {"ufs:", "nfs:", "xfs:", "lustre:", "gpfs:", "panfs:", "pvfs2:", "daos:",
                            "gfs:", "im:", "testfs:", "quobyte:"})
     if (strncasecmp(filename, name, std::strlen(name)) == 0) return filename + std::strlen(name);
-#endif
   return filename;
 }
 

@@ -41,10 +41,11 @@ class External32 : public Representation {
   }
 };
 
-// MPI_Register_datarep: by functions of the program's.
+// By functions of the program's.
+template <typename Count>
 class Registered : public Representation {
  public:
-  Registered(MPI_Datarep_conversion_function* reader, MPI_Datarep_conversion_function* writer,
+  Registered(Conversion<Count>* reader, Conversion<Count>* writer,
              MPI_Datarep_extent_function* extent, void* extra)
       : read_(reader), write_(writer), extent_(extent), extra_(extra) {}
 
@@ -60,7 +61,8 @@ class Registered : public Representation {
       gather(*layout_of(datatype), buffer, skip * layout_of(datatype)->size, file, bytes);
       return MPI_SUCCESS;
     }
-    return write_(const_cast<void*>(buffer), datatype, static_cast<int>(items), file, skip, extra_);
+    return write_(const_cast<void*>(buffer), datatype, static_cast<Count>(items), file, skip,
+                  extra_);
   }
 
   int read(void* buffer, MPI_Datatype datatype, int64_t skip, int64_t items, const char* file,
@@ -76,12 +78,13 @@ class Registered : public Representation {
     const int64_t whole = item == 0 ? 0 : std::min(items, bytes / item);
     *got = whole * layout->size;
     if (whole == 0) return MPI_SUCCESS;
-    return read_(buffer, datatype, static_cast<int>(whole), const_cast<char*>(file), skip, extra_);
+    return read_(buffer, datatype, static_cast<Count>(whole), const_cast<char*>(file), skip,
+                 extra_);
   }
 
  private:
-  MPI_Datarep_conversion_function* read_;  // null: bytes are those of memory
-  MPI_Datarep_conversion_function* write_;
+  Conversion<Count>* read_;  // null: bytes are those of memory
+  Conversion<Count>* write_;
   MPI_Datarep_extent_function* extent_;
   void* extra_;
 };
@@ -106,8 +109,8 @@ bool find_representation(const std::string& name, std::shared_ptr<const Represen
   return true;
 }
 
-int register_representation(const char* name, MPI_Datarep_conversion_function* read,
-                            MPI_Datarep_conversion_function* write,
+template <typename Count>
+int register_representation(const char* name, Conversion<Count>* read, Conversion<Count>* write,
                             MPI_Datarep_extent_function* extent, void* extra) {
   if (std::strlen(name) >= MPI_MAX_DATAREP_STRING)
     return error(MPI_ERR_ARG,
@@ -116,10 +119,18 @@ int register_representation(const char* name, MPI_Datarep_conversion_function* r
     return error(MPI_ERR_ARG, std::string(name) + ": a data representation needs its extents");
   const std::lock_guard guard(registry_lock);
   const bool made =
-      registry().try_emplace(name, std::make_shared<Registered>(read, write, extent, extra)).second;
+      registry()
+          .try_emplace(name, std::make_shared<Registered<Count>>(read, write, extent, extra))
+          .second;
   return made ? MPI_SUCCESS
               : error(MPI_ERR_DUP_DATAREP,
                       std::string(name) + ": there is a data representation of this name");
 }
+
+template int register_representation<int>(const char*, Conversion<int>*, Conversion<int>*,
+                                          MPI_Datarep_extent_function*, void*);
+template int register_representation<MPI_Count>(const char*, Conversion<MPI_Count>*,
+                                                Conversion<MPI_Count>*,
+                                                MPI_Datarep_extent_function*, void*);
 
 }  // namespace mpiio

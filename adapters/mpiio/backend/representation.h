@@ -27,8 +27,12 @@ class Representation {
 // "native" and "internal" are known and null. False: there is none of this name.
 bool find_representation(const std::string& name, std::shared_ptr<const Representation>* found);
 
-int register_representation(const char* name, MPI_Datarep_conversion_function* read,
-                            MPI_Datarep_conversion_function* write,
+// What a program converts with: counts are ints (MPI_Register_datarep) or MPI_Counts (MPI_Register_datarep_c).
+template <typename Count>
+using Conversion = int(void* user, MPI_Datatype, Count, void* file, MPI_Offset position,
+                       void* extra);
+template <typename Count>
+int register_representation(const char* name, Conversion<Count>* read, Conversion<Count>* write,
                             MPI_Datarep_extent_function* extent, void* extra);
 
 }  // namespace mpiio
