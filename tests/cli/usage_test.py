@@ -103,7 +103,7 @@ class Configuration(CairnCase):
 
     def test_every_key_in_three_places(self):
         values = {"pool.dir": "/tmp/x", "pool.size": "1G", "pool.name": "p", "drain.mode": "never", "durability": "write",
-                  "log.level": "info", "pool.protect": "on"}
+                  "log.level": "info", "pool.protect": "on", "drain.wait": "5"}
         self.assertEqual(set(values), set(self.json("config")))
         for key, value in values.items():
             self.file(f"{key}: {value}\n")

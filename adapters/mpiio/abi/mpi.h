@@ -32,17 +32,23 @@ typedef struct MPI_ABI_Group* MPI_Group;
 typedef struct MPI_ABI_File* MPI_File;
 typedef struct MPI_ABI_Info* MPI_Info;
 typedef struct MPI_ABI_Errhandler* MPI_Errhandler;
+typedef struct MPI_ABI_Message* MPI_Message;
 typedef struct MPI_ABI_Request* MPI_Request;
 typedef struct MPI_ABI_Datatype* MPI_Datatype;
 
 #define MPI_SUM ((MPI_Op)0x21)
+#define MPI_MIN ((MPI_Op)0x22)
 #define MPI_MAX ((MPI_Op)0x23)
 #define MPI_COMM_NULL ((MPI_Comm)0x100)
+#define MPI_COMM_WORLD ((MPI_Comm)0x101)
 #define MPI_COMM_SELF ((MPI_Comm)0x102)
+#define MPI_GROUP_NULL ((MPI_Group)0x108)
 #define MPI_FILE_NULL ((MPI_File)0x118)
+#define MPI_MESSAGE_NULL ((MPI_Message)0x128)
 #define MPI_INFO_NULL ((MPI_Info)0x130)
 #define MPI_ERRHANDLER_NULL ((MPI_Errhandler)0x140)
 #define MPI_ERRORS_RETURN ((MPI_Errhandler)0x143)
+#define MPI_REQUEST_NULL ((MPI_Request)0x180)
 
 #define MPI_DATATYPE_NULL ((MPI_Datatype)0x200)
 #define MPI_INT ((MPI_Datatype)0x209)
@@ -117,6 +123,10 @@ enum {
   MPI_MODE_WRONLY = 256
 };
 
+enum { MPI_ANY_SOURCE = -1, MPI_TAG_UB = 501 };
+
+enum { MPI_THREAD_SINGLE = 0, MPI_THREAD_MULTIPLE = 4096 };
+
 enum {
   MPI_UNDEFINED = -32766,
   MPI_KEYVAL_INVALID = 0,
@@ -151,35 +161,63 @@ enum {
 typedef int MPI_Grequest_query_function(void*, MPI_Status*);
 typedef int MPI_Grequest_free_function(void*);
 typedef int MPI_Grequest_cancel_function(void*, int);
+typedef int MPI_Comm_copy_attr_function(MPI_Comm, int, void*, void*, void*, int*);
+typedef int MPI_Comm_delete_attr_function(MPI_Comm, int, void*, void*);
 typedef int MPI_Type_copy_attr_function(MPI_Datatype, int, void*, void*, void*, int*);
 typedef int MPI_Type_delete_attr_function(MPI_Datatype, int, void*, void*);
 typedef int MPI_Datarep_extent_function(MPI_Datatype, MPI_Aint*, void*);
 typedef int MPI_Datarep_conversion_function(void*, MPI_Datatype, int, void*, MPI_Offset, void*);
 
+#define MPI_COMM_NULL_COPY_FN ((MPI_Comm_copy_attr_function*)0)
 #define MPI_TYPE_NULL_COPY_FN ((MPI_Type_copy_attr_function*)0)
 
+int PMPI_Abort(MPI_Comm, int);
+int PMPI_Allgather(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
 int PMPI_Allreduce(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
 int PMPI_Barrier(MPI_Comm);
 int PMPI_Bcast(void*, int, MPI_Datatype, int, MPI_Comm);
+int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function*, MPI_Comm_delete_attr_function*, int*,
+                            void*);
 int PMPI_Comm_dup(MPI_Comm, MPI_Comm*);
 int PMPI_Comm_free(MPI_Comm*);
+int PMPI_Comm_free_keyval(int*);
+int PMPI_Comm_get_attr(MPI_Comm, int, void*, int*);
 int PMPI_Comm_group(MPI_Comm, MPI_Group*);
+int PMPI_Comm_idup(MPI_Comm, MPI_Comm*, MPI_Request*);
 int PMPI_Comm_rank(MPI_Comm, int*);
+int PMPI_Comm_set_attr(MPI_Comm, int, void*);
 int PMPI_Comm_size(MPI_Comm, int*);
 int PMPI_Comm_test_inter(MPI_Comm, int*);
 int PMPI_Errhandler_free(MPI_Errhandler*);
 int PMPI_File_call_errhandler(MPI_File, int);
 int PMPI_File_get_errhandler(MPI_File, MPI_Errhandler*);
 int PMPI_File_set_errhandler(MPI_File, MPI_Errhandler);
+int PMPI_Gather(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm);
+int PMPI_Gatherv(const void*, int, MPI_Datatype, void*, const int[], const int[], MPI_Datatype, int,
+                 MPI_Comm);
+int PMPI_Get_count(const MPI_Status*, MPI_Datatype, int*);
 int PMPI_Grequest_complete(MPI_Request);
 int PMPI_Grequest_start(MPI_Grequest_query_function*, MPI_Grequest_free_function*,
                         MPI_Grequest_cancel_function*, void*, MPI_Request*);
+int PMPI_Group_free(MPI_Group*);
+int PMPI_Group_size(MPI_Group, int*);
+int PMPI_Group_translate_ranks(MPI_Group, int, const int[], MPI_Group, int[]);
+int PMPI_Ibarrier(MPI_Comm, MPI_Request*);
+int PMPI_Improbe(int, int, MPI_Comm, int*, MPI_Message*, MPI_Status*);
 int PMPI_Info_create(MPI_Info*);
 int PMPI_Info_get(MPI_Info, const char*, int, char*, int*);
 int PMPI_Info_set(MPI_Info, const char*, const char*);
+int PMPI_Irecv(void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
+int PMPI_Isend(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
+int PMPI_Mrecv(void*, int, MPI_Datatype, MPI_Message*, MPI_Status*);
+int PMPI_Query_thread(int*);
+int PMPI_Recv(void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status*);
 int PMPI_Scan(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
+int PMPI_Send(const void*, int, MPI_Datatype, int, int, MPI_Comm);
 int PMPI_Status_set_cancelled(MPI_Status*, int);
 int PMPI_Status_set_elements_x(MPI_Status*, MPI_Datatype, MPI_Count);
+int PMPI_Test(MPI_Request*, int*, MPI_Status*);
+int PMPI_Testsome(int, MPI_Request[], int*, int[], MPI_Status*);
 int PMPI_Type_create_keyval(MPI_Type_copy_attr_function*, MPI_Type_delete_attr_function*, int*,
                             void*);
 int PMPI_Type_dup(MPI_Datatype, MPI_Datatype*);
@@ -190,6 +228,7 @@ int PMPI_Type_get_envelope(MPI_Datatype, int*, int*, int*, int*);
 int PMPI_Type_get_extent_x(MPI_Datatype, MPI_Count*, MPI_Count*);
 int PMPI_Type_set_attr(MPI_Datatype, int, void*);
 int PMPI_Type_size_x(MPI_Datatype, MPI_Count*);
+int PMPI_Wait(MPI_Request*, MPI_Status*);
 
 #ifdef __cplusplus
 }
