@@ -153,9 +153,8 @@ int cairn_shared_commit(cairn_shared* shared) {
 ssize_t cairn_shared_pwrite(cairn_shared* shared, const void* buffer, size_t size,
                             uint64_t offset) {
   const WriteWindow window;
-  // Only read from.
-  const cairn::cluster::Target piece = {const_cast<void*>(buffer), size,
-                                        offset};  // not pool memory: the caller's own bytes
+  void* bytes = const_cast<void*>(buffer);  // not pool memory: the caller's own bytes
+  const cairn::cluster::Target piece = {bytes, size, offset};
   return count(shared->file->write(&piece, 1));
 }
 
