@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstring>
 
 #include "capi/handles.h"
@@ -10,7 +11,17 @@
 #include "cluster/shared_file.h"
 #include "tier/record.h"
 
+// Between the two a layout is shared, and looked at here.
+static_assert(sizeof(cairn_question) == sizeof(cairn::cluster::Question) &&
+              offsetof(cairn_question, got) == offsetof(cairn::cluster::Question, got));
+static_assert(sizeof(cairn_piece) == sizeof(cairn::cluster::Target) &&
+              offsetof(cairn_piece, offset) == offsetof(cairn::cluster::Target, offset));
+
 struct cairn_job {
+  cairn_job(cairn::file::FileSystem& fs, cairn::cluster::Job::Place place, cairn_ask messenger,
+            void* its_context);
+  cairn_ask ask;
+  void* context;
   cairn::cluster::Job job;
 };
 struct cairn_shared {
@@ -27,12 +38,23 @@ using cairn::cluster::SharedFile;
 
 namespace {
 
+int ask_user(void* job, cairn::cluster::Question* questions, size_t count) {
+  auto& asked = *static_cast<cairn_job*>(job);
+  return asked.ask(asked.context, reinterpret_cast<cairn_question*>(questions), count);
+}
+
 void copy_text(char* to, size_t capacity, const std::string& from) {
   std::strncpy(to, from.c_str(), capacity - 1);
   to[capacity - 1] = '\0';
 }
 
 }  // namespace
+
+cairn_job::cairn_job(cairn::file::FileSystem& fs, cairn::cluster::Job::Place place,
+                     cairn_ask messenger, void* its_context)
+    : ask(messenger),
+      context(its_context),
+      job(fs, std::move(place), messenger == nullptr ? nullptr : ask_user, this) {}
 
 extern "C" {
 
@@ -62,7 +84,7 @@ int cairn_job_open(cairn_pool* pool, const char* directory, const cairn_node* no
     place.nodes.push_back(std::move(one));
   }
   place.self = node;
-  *job = new cairn_job{{fs_of(pool), std::move(place), ask, context}};
+  *job = new cairn_job(fs_of(pool), std::move(place), ask, context);
   return 0;
 }
 
@@ -81,8 +103,15 @@ size_t cairn_job_serve(cairn_job* job, const void* request, size_t size, void* r
   return job->job.serve(request, size, reply);
 }
 
-size_t cairn_job_reply_capacity(void) { return cairn::cluster::reply_capacity; }
-size_t cairn_job_request_capacity(void) { return cairn::cluster::request_capacity; }
+size_t cairn_job_reply_capacity(void) {
+  const WriteWindow window;
+  return cairn::cluster::reply_capacity;
+}
+
+size_t cairn_job_request_capacity(void) {
+  const WriteWindow window;
+  return cairn::cluster::request_capacity;
+}
 
 int cairn_shared_exists(cairn_job* job, const char* path) {
   const WriteWindow window;
@@ -101,7 +130,9 @@ int cairn_shared_open(cairn_job* job, const cairn_group* group, const char* path
     wanted.mode = mode;
     wanted.local = local == nullptr ? nullptr : &cairn::capi::file_of(local);
   }
-  auto file = SharedFile::open(job->job, *group, wanted);
+  auto file = SharedFile::open(
+      job->job, {group->context, group->rank, group->ranks, group->gather, group->broadcast},
+      wanted);
   if (!file.ok()) return code(file.status());
   *shared = new cairn_shared{std::move(*file)};
   return 0;
@@ -122,18 +153,20 @@ int cairn_shared_commit(cairn_shared* shared) {
 ssize_t cairn_shared_pwrite(cairn_shared* shared, const void* buffer, size_t size,
                             uint64_t offset) {
   const WriteWindow window;
-  const cairn_piece piece = {const_cast<void*>(buffer), size, offset};
+  void* bytes = const_cast<void*>(buffer);  // not pool memory: the caller's own bytes
+  const cairn::cluster::Target piece = {bytes, size, offset};
   return count(shared->file->write(&piece, 1));
 }
 
 int64_t cairn_shared_write(cairn_shared* shared, const cairn_piece* pieces, size_t number) {
   const WriteWindow window;
-  return count(shared->file->write(pieces, number));
+  return count(
+      shared->file->write(reinterpret_cast<const cairn::cluster::Target*>(pieces), number));
 }
 
 int64_t cairn_shared_read(cairn_shared* shared, const cairn_piece* pieces, size_t number) {
   const WriteWindow window;
-  return count(shared->file->read(pieces, number));
+  return count(shared->file->read(reinterpret_cast<const cairn::cluster::Target*>(pieces), number));
 }
 
 int cairn_shared_size(cairn_shared* shared, uint64_t* size) {

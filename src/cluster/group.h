@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "cairn/shared.h"
+#include "cluster/messenger.h"
 
 namespace cairn::cluster {
 
@@ -13,7 +13,7 @@ using Bytes = std::vector<uint8_t>;
 
 class Group {
  public:
-  explicit Group(const cairn_group& group) : group_(group) {}
+  explicit Group(const GroupCalls& group) : group_(group) {}
   [[nodiscard]] bool is_first() const { return group_.rank == 0; }
 
   // Everybody's bytes, on rank 0: visit(its rank, bytes) in order of rank.
@@ -25,7 +25,7 @@ class Group {
   Status agree(Status mine);
 
  private:
-  cairn_group group_;
+  GroupCalls group_;
 };
 
 }  // namespace cairn::cluster

@@ -63,13 +63,13 @@ Status Job::clean() {
   return Status();
 }
 
-Status Job::ask(cairn_question* questions, size_t count) const {
+Status Job::ask(Question* questions, size_t count) const {
   if (count == 0) return Status();
   if (messenger_ == nullptr) return fail(ENOTSUP, "this job has one node and nobody to ask");
   if (const int result = messenger_(context_, questions, count); result < 0)
     return fail(-result, "asking other nodes: %s", std::strerror(-result));
   for (size_t i = 0; i < count; ++i) {
-    const cairn_question& question = questions[i];
+    const Question& question = questions[i];
     const auto* reply = static_cast<const Reply*>(question.reply);
     const char* host = place_.nodes[question.node].host.c_str();
     if (question.got < sizeof(Reply) || question.got != sizeof(Reply) + reply->size)
@@ -91,7 +91,7 @@ Result<int64_t> Job::ask(uint32_t node, const Request& request, const std::vecto
   constexpr size_t text = detail_capacity;
   std::vector<uint8_t> reply(sizeof(Reply) +
                              (posted == nullptr ? text : most_news * sizeof(Posted)));
-  cairn_question question = {node, bytes.data(), bytes.size(), reply.data(), reply.size(), 0};
+  Question question = {node, bytes.data(), bytes.size(), reply.data(), reply.size(), 0};
   CAIRN_TRY(ask(&question, 1));
   Reply head = {};
   std::memcpy(&head, reply.data(), sizeof head);

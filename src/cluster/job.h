@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "cairn/shared.h"
 #include "cluster/home.h"
 #include "cluster/messages.h"
+#include "cluster/messenger.h"
 #include "tier/pool_file.h"
 
 namespace cairn::cluster {
@@ -24,7 +24,7 @@ class Job {
     std::vector<RecordNode> nodes;
     uint32_t self = 0;
   };
-  Job(file::FileSystem& fs, Place place, cairn_ask messenger, void* context)
+  Job(file::FileSystem& fs, Place place, Ask messenger, void* context)
       : fs_(fs), place_(std::move(place)), messenger_(messenger), context_(context) {}
 
   [[nodiscard]] file::FileSystem& fs() const { return fs_; }
@@ -42,7 +42,7 @@ class Job {
   // Removes the parts that no record knows.
   Status clean();
 
-  Status ask(cairn_question* questions, size_t count) const;
+  Status ask(Question* questions, size_t count) const;
   // One request with few bytes in its reply. The reply's value.
   Result<int64_t> ask(uint32_t node, const Request& request, const std::vector<Run>& runs = {},
                       std::vector<Posted>* posted = nullptr) const;
@@ -58,7 +58,7 @@ class Job {
 
   file::FileSystem& fs_;
   Place place_;
-  cairn_ask messenger_;
+  Ask messenger_;
   void* context_;
   Homes homes_;
   std::mutex parts_mutex_;

@@ -59,7 +59,7 @@ Result<uint64_t> SharedFile::size() {
 }
 
 // `*done` grows by the bytes that are in the part.
-Status SharedFile::write_piece(const cairn_piece& piece, size_t* done) {
+Status SharedFile::write_piece(const Target& piece, size_t* done) {
   if (piece.offset > static_cast<uint64_t>(INT64_MAX) - piece.size)
     return fail(EFBIG, "%s: a write at offset %llu would end beyond the largest file",
                 path_.c_str(), static_cast<unsigned long long>(piece.offset));
@@ -95,7 +95,7 @@ Status SharedFile::post(ByteSet* bytes) {
   return Status();
 }
 
-Result<size_t> SharedFile::write(const cairn_piece* pieces, size_t count) {
+Result<size_t> SharedFile::write(const Target* pieces, size_t count) {
   if (!writable_) return fail(EBADF, "%s: not open for writing", path_.c_str());
   size_t done = 0;
   Status status;

@@ -26,15 +26,15 @@ class SharedFile {
     uint32_t mode = 0;
     file::File* local = nullptr;
   };
-  static Result<std::unique_ptr<SharedFile>> open(Job& job, const cairn_group& group,
+  static Result<std::unique_ptr<SharedFile>> open(Job& job, const GroupCalls& group,
                                                   const Wanted& wanted);
   Status close();
   Status commit();
   Status truncate(uint64_t size);
   Status set_immediate(bool on);
   // All of it, or an error.
-  Result<size_t> write(const cairn_piece* pieces, size_t count);
-  Result<uint64_t> read(const cairn_piece* pieces, size_t count);
+  Result<size_t> write(const Target* pieces, size_t count);
+  Result<uint64_t> read(const Target* pieces, size_t count);
   Result<uint64_t> size();
   Status lock() { return job_.lock(home_node_, home_); }
   Status unlock() { return job_.unlock(home_node_, home_); }
@@ -42,7 +42,7 @@ class SharedFile {
   Status store(uint32_t which, int64_t value);
 
  private:
-  SharedFile(Job& job, const cairn_group& group) : job_(job), group_(group) {}
+  SharedFile(Job& job, const GroupCalls& group) : job_(job), group_(group) {}
 
   // --- shared_open.cc: what rank 0 does, and what it tells the others
   Status open_first(const Wanted& wanted);
@@ -57,12 +57,12 @@ class SharedFile {
   // On rank 0, when all have said what they wrote.
   Status publish(const std::vector<Share>& written, uint64_t end, bool cut, uint64_t size);
   Status take_news();
-  Status write_piece(const cairn_piece& piece, size_t* done);
+  Status write_piece(const Target& piece, size_t* done);
   Status post(ByteSet* bytes);
 
   // --- shared_read.cc
   struct Plan;
-  void plan(const cairn_piece& piece, uint64_t size, Plan* plan) const;
+  void plan(const Target& piece, uint64_t size, Plan* plan) const;
   Status fetch(const Plan& plan);
   Status fetch_base(const Plan& plan) const;
   Status fetch_remote(const Plan& plan) const;

@@ -177,7 +177,7 @@ Status SharedFile::take_announcement(const Bytes& bytes) {
   return Status();
 }
 
-Result<std::unique_ptr<SharedFile>> SharedFile::open(Job& job, const cairn_group& group,
+Result<std::unique_ptr<SharedFile>> SharedFile::open(Job& job, const GroupCalls& group,
                                                      const Wanted& wanted) {
   std::unique_ptr<SharedFile> file(new SharedFile(job, group));
   Status status;

@@ -19,7 +19,7 @@ struct Errand {
   uint32_t node = 0;
   RunBuilder runs;
   uint64_t bytes = 0;
-  std::vector<cairn_piece> targets;
+  std::vector<Target> targets;
   [[nodiscard]] bool has_room(uint64_t size) const {
     return bytes + size <= most_bytes && runs.runs().size() < most_runs;
   }
@@ -29,18 +29,18 @@ struct Errand {
 
 // Where the bytes of a call are to come from.
 struct SharedFile::Plan {
-  std::vector<cairn_piece> here;
-  std::vector<cairn_piece> base;
-  std::vector<cairn_piece> zeros;
-  std::vector<std::pair<uint32_t, cairn_piece>> remote;  // by the record's number of the node
+  std::vector<Target> here;
+  std::vector<Target> base;
+  std::vector<Target> zeros;
+  std::vector<std::pair<uint32_t, Target>> remote;  // by the record's number of the node
   uint64_t bytes = 0;
 };
 
-void SharedFile::plan(const cairn_piece& piece, uint64_t size, Plan* plan) const {
+void SharedFile::plan(const Target& piece, uint64_t size, Plan* plan) const {
   if (piece.offset >= size || piece.size == 0) return;
   const uint64_t end = std::min<uint64_t>(size, piece.offset + piece.size);
   const auto part_of = [&](uint64_t from, uint64_t to) {
-    return cairn_piece{static_cast<char*>(piece.buffer) + (from - piece.offset), to - from, from};
+    return Target{static_cast<char*>(piece.buffer) + (from - piece.offset), to - from, from};
   };
   const auto here = [&](uint64_t from, uint64_t to) { plan->here.push_back(part_of(from, to)); };
   const auto shared = [&](uint64_t from, uint64_t to) {
@@ -67,7 +67,7 @@ Status SharedFile::fetch_base(const Plan& plan) const {
   if (plan.base.empty()) return Status();
   auto file = open_base(job_.directory(), path_, record_.base);
   if (!file.ok()) return file.status();
-  for (const cairn_piece& piece : plan.base)
+  for (const Target& piece : plan.base)
     CAIRN_TRY(read_base(*file, path_, piece.buffer, piece.size, piece.offset));
   return Status();
 }
@@ -103,7 +103,7 @@ Status SharedFile::fetch_remote(const Plan& plan) const {
   for (size_t from = 0; from < errands.size();) {
     std::vector<Bytes> requests;
     std::vector<Bytes> replies;
-    std::vector<cairn_question> questions;
+    std::vector<Question> questions;
     uint64_t in_flight = 0;
     size_t to = from;
     for (; to < errands.size() && (to == from || in_flight + errands[to].bytes <= most_in_flight);
@@ -128,7 +128,7 @@ Status SharedFile::fetch_remote(const Plan& plan) const {
         return fail(EIO, "node %s answered with other bytes than it was asked for",
                     job_.nodes()[errands[i].node].host.c_str());
       const uint8_t* at = reply.data() + sizeof(Reply);
-      for (const cairn_piece& target : errands[i].targets) {
+      for (const Target& target : errands[i].targets) {
         std::memcpy(target.buffer, at, target.size);
         at += target.size;
       }
@@ -144,7 +144,7 @@ Status SharedFile::fetch(const Plan& plan) {
     if (!part.ok()) return part.status();
     part_ = *part;
   }
-  for (const cairn_piece& piece : plan.here) {
+  for (const Target& piece : plan.here) {
     auto n = file::read_at(**part_, piece.buffer, piece.size, piece.offset);
     if (!n.ok()) return n.status();
     if (*n != piece.size)
@@ -152,12 +152,12 @@ Status SharedFile::fetch(const Plan& plan) {
                   job_.own_node().path.c_str(), number(piece.offset + *n),
                   number(piece.offset + piece.size));
   }
-  for (const cairn_piece& piece : plan.zeros) std::memset(piece.buffer, 0, piece.size);
+  for (const Target& piece : plan.zeros) std::memset(piece.buffer, 0, piece.size);
   CAIRN_TRY(fetch_base(plan));
   return fetch_remote(plan);
 }
 
-Result<uint64_t> SharedFile::read(const cairn_piece* pieces, size_t count) {
+Result<uint64_t> SharedFile::read(const Target* pieces, size_t count) {
   if (immediate_) CAIRN_TRY(take_news());
   Plan plan;
   {

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>  // RENAME_NOREPLACE too
+#include <thread>
 #include <vector>
 
 #include "tier/lower.h"
@@ -62,16 +64,33 @@ int64_t publish(int directory, const char* name, const std::string& text) {
   return result;
 }
 
-// The name of somebody's who joined the claim, "" if nobody has.
-std::string successor(int directory) {
+// The same, over one that is there.
+int64_t replace(int directory, const char* name, const std::string& text) {
+  const std::string aside = std::string(claim_file) + "-" + sys::random_name();
+  int64_t result = publish(directory, aside.c_str(), text);
+  const KeepTimes times(directory);
+  if (result == 0) result = sys::renameat2(directory, aside.c_str(), directory, name, 0);
+  if (result < 0) sys::unlinkat(directory, aside.c_str(), 0);
+  return result == 0 ? sys::fsync_directory(directory) : result;
+}
+
+// The names of those who joined the claim.
+std::vector<std::string> joined_names(int directory) {
+  std::vector<std::string> names;
   const int64_t opened = sys::openat(directory, ".", O_RDONLY | O_DIRECTORY);
-  if (opened < 0) return {};
+  if (opened < 0) return names;
   const sys::Descriptor all(static_cast<int>(opened));
   std::vector<sys::Entry> entries;
-  if (sys::list(all.get(), &entries) < 0) return {};
+  if (sys::list(all.get(), &entries) < 0) return names;
   for (const sys::Entry& entry : entries)
-    if (entry.name.rfind(joined_prefix, 0) == 0) return entry.name;
-  return {};
+    if (entry.name.rfind(joined_prefix, 0) == 0) names.push_back(entry.name);
+  return names;
+}
+
+// The name of one of them, "" if nobody has.
+std::string successor(int directory) {
+  const std::vector<std::string> names = joined_names(directory);
+  return names.empty() ? "" : names.front();
 }
 
 // The claim goes to one that has joined it, in one step, or away.
@@ -89,10 +108,10 @@ int64_t hand_on(int directory) {
 
 // The claim's text; 0 or -errno. Others may write to the directory, so under the claim's name can lie
 // what would hold us up for ever or never end: EUCLEAN unless it is a file, and a small one.
-int64_t read_claim(int directory, std::string* text) {
+int64_t read_claim(int directory, std::string* text, const char* name = claim_file) {
   constexpr size_t most_bytes = size_t{64} << 10;
   const int64_t opened =
-      sys::openat(directory, claim_file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+      sys::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (opened == -ELOOP || opened == -ENXIO) return -EUCLEAN;  // a link, a socket
   if (opened < 0) return opened;
   const sys::Descriptor file(static_cast<int>(opened));
@@ -117,8 +136,10 @@ Status unreadable(int64_t result, const std::string& directory) {
 Result<bool> join_claim(int directory, const std::string& path, const Claim& own,
                         const std::string& text) {
   const std::string name = joined_name(own);
-  const int64_t result = publish(directory, name.c_str(), text_of(own));
-  if (result < 0 && result != -EEXIST) return sys::failed(result, "cannot be claimed", path);
+  int64_t result = publish(directory, name.c_str(), text_of(own));
+  // Left there by an earlier job whose data were kept.
+  if (result == -EEXIST) result = replace(directory, name.c_str(), text_of(own));
+  if (result < 0) return sys::failed(result, "cannot be claimed", path);
   std::string now;
   if (read_claim(directory, &now) == 0 && (now == text || claim_of(now).uuid == own.uuid))
     return true;
@@ -130,6 +151,18 @@ Status busy(const Claim& claim, const std::string& directory) {
   return fail(EBUSY, "%s is covered by job %s on host %s with pool %s (see %s)", directory.c_str(),
               claim.job.empty() ? "(none)" : claim.job.c_str(), claim.host.c_str(),
               claim.pool.c_str(), path_of(directory).c_str());
+}
+
+// A job has ended on several hosts and left its data in their pools; the next one goes on with all of them. So who has
+// joined the claim of the job before may stay, as long as no other job has come since.
+enum class Earlier : uint8_t { stranger, joined_before, overtaken };
+Earlier earlier_of(int directory, const Claim& own, const Claim& holder) {
+  std::string text;
+  if (own.job.empty() || read_claim(directory, &text, joined_name(own).c_str()) != 0)
+    return Earlier::stranger;
+  const Claim before = claim_of(text);
+  if (before.uuid != own.uuid) return Earlier::stranger;
+  return before.job == holder.job ? Earlier::joined_before : Earlier::overtaken;
 }
 
 // Removes a void claim, unless somebody else was faster: among those of one host that find it void,
@@ -223,6 +256,8 @@ Status take_claim(file::FileSystem& fs, const std::string& directory, const std:
   const sys::Descriptor fd(static_cast<int>(opened));
   const Claim own = own_claim(fs, job);
   constexpr int attempts = 100;
+  // The holder's own run of this job may be about to say so.
+  constexpr auto pause = std::chrono::milliseconds(100);
   for (int i = 0; i < attempts; ++i) {
     const int64_t result = publish(fd.get(), claim_file, text_of(own));
     if (result == 0) return Status();
@@ -232,15 +267,27 @@ Status take_claim(file::FileSystem& fs, const std::string& directory, const std:
     if (read == -ENOENT) continue;
     if (read < 0) return unreadable(read, directory);
     const Claim other = claim_of(text);
-    if (other.host == own.host && other.uuid == own.uuid) return Status();
-    if (!own.job.empty() && other.job == own.job) {
+    if (other.host == own.host && other.uuid == own.uuid) {
+      // Those who join it look for their job there.
+      if (!own.job.empty() && other.job != own.job)
+        if (const int64_t named = replace(fd.get(), claim_file, text_of(own)); named < 0)
+          return sys::failed(named, "cannot be claimed", directory);
+      return Status();
+    }
+    const Earlier earlier = earlier_of(fd.get(), own, other);
+    if ((!own.job.empty() && other.job == own.job) || earlier == Earlier::joined_before) {
       auto joined = join_claim(fd.get(), directory, own, text);
       if (!joined.ok()) return joined.status();
       if (*joined) return Status();
       continue;
     }
-    if (other.host != own.host || !is_void(other, own, directory)) return busy(other, directory);
-    remove_void(fd.get(), text);
+    if (other.host == own.host && is_void(other, own, directory)) {
+      remove_void(fd.get(), text);
+    } else if (earlier == Earlier::overtaken && i + 1 < attempts) {
+      std::this_thread::sleep_for(pause);
+    } else {
+      return busy(other, directory);
+    }
   }
   return fail(EBUSY, "%s: its claim keeps changing", directory.c_str());
 }

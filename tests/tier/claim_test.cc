@@ -3,6 +3,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <thread>
+
 #include "tier/cover_fixture.h"
 
 namespace cairn::test {
@@ -19,6 +22,7 @@ class ClaimTest : public CoverTest {
     cairn_cover_options options = {};
     options.struct_size = sizeof options;
     options.job = job;
+    options.keep = keep_ ? 1 : 0;
     cairn_cover* cover = nullptr;
     const int result = cairn_cover_open(attached, directory.c_str(), &options, &cover);
     if (detail != nullptr) *detail = cairn_last_error();
@@ -26,15 +30,37 @@ class ClaimTest : public CoverTest {
     cairn_pool_detach(attached);
     return result;
   }
-  std::string second_pool() {
-    const std::string path = shared_.path("pool2");
+  std::string second_pool(const std::string& name = "pool2") {
+    const std::string path = shared_.path(name);
     cairn_pool_options options = {};
     options.struct_size = sizeof options;
     options.size = 16 << 20;
     EXPECT_EQ(cairn_pool_create(path.c_str(), &options), 0) << cairn_last_error();
     return path;
   }
+  bool keep_ = false;
 };
+
+// Data that were kept on several hosts belong to the next job on them, whichever of them comes first.
+TEST_F(ClaimTest, TheNextJobOnTheSamePoolsGoesOn) {
+  keep_ = true;
+  const std::string second = second_pool();
+  const std::string third = second_pool("pool3");
+  ASSERT_EQ(open_elsewhere(pool_, lower_, "one"), 0);
+  ASSERT_EQ(open_elsewhere(second, lower_, "one"), 0);
+  EXPECT_EQ(open_elsewhere(third, lower_, "two"), -EBUSY);
+  EXPECT_EQ(open_elsewhere(second, lower_, "two"), 0) << cairn_last_error();
+  EXPECT_EQ(open_elsewhere(pool_, lower_, "two"), 0) << cairn_last_error();
+  EXPECT_EQ(open_elsewhere(third, lower_, "two"), 0) << cairn_last_error();
+  // A job of the first one alone, and then one of both: the second one waits for the first.
+  ASSERT_EQ(open_elsewhere(pool_, lower_, "three"), 0);
+  std::thread first([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    EXPECT_EQ(open_elsewhere(pool_, lower_, "four"), 0);
+  });
+  EXPECT_EQ(open_elsewhere(second, lower_, "four"), 0) << cairn_last_error();
+  first.join();
+}
 
 TEST_F(ClaimTest, WrongDirectories) {
   EXPECT_EQ(open_elsewhere(pool_, lower_ + "/missing", "j"), -ENOENT);
