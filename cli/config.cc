@@ -109,7 +109,8 @@ const std::vector<Key>& keys() {
        "when asked by "
        "`cairn drain`."},
       {"drain.wait", "SECONDS", "60",
-       "How long a run that has ended waits for other nodes of its job to put their parts of files "
+       "How long a run that has ended, or `cairn drain` under a launcher, waits for other nodes of "
+       "its job to put their parts of files "
        "to its own, counted from when the last file got whole. After that it says which nodes are "
        "missing, "
        "and fails; its own part stays in the pool, too, until `cairn drain`."},

@@ -5,6 +5,7 @@
 #include "command_line.h"
 #include "error.h"
 #include "finish_run.h"
+#include "launcher.h"
 #include "pool_place.h"
 #include "progress.h"
 #include "units.h"
@@ -27,8 +28,9 @@ int drain_command(const Config& config, bool json, const std::string& given, boo
   PlaceLock lock = lock_cover_now(path, directory);
   const StopOnSignal stop;
   Pool pool(path);
-  const FinishResult result =
-      finish_cover(pool, directory, false, lock.held() && !keep, std::chrono::seconds(0));
+  // Started on all nodes at once they wait for each other; by hand it is one after the other.
+  const auto others = launcher_job().empty() ? std::chrono::seconds(0) : wait_for_others(config);
+  const FinishResult result = finish_cover(pool, directory, false, lock.held() && !keep, others);
   const int code = finish_code(result);
   if (json)
     print_json(drain_json(directory, result.drain));
@@ -94,7 +96,8 @@ void add_cover_commands(CLI::App& root, Context& context) {
       "Files that several nodes write through MPI-IO are put together in DIR: each node "
       "writes the part that it holds, and the last one gives the file its name. As "
       "long as a node is missing, that is an error that names the node; run this "
-      "command there.");
+      "command there. Started on all nodes at once (mpirun -n NODES, one on each), it waits "
+      "for the others (drain.wait).");
   drain->add_option("DIR", arguments->directory, "The covered directory.")
       ->type_name("DIR")
       ->required();

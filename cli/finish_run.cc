@@ -70,6 +70,10 @@ class Patience {
 
 }  // namespace
 
+std::chrono::seconds wait_for_others(const Config& config) {
+  return std::chrono::seconds(std::stol(config.value("drain.wait")));
+}
+
 FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, bool end,
                           std::chrono::seconds for_others) {
   // What is drained twice in vain (a clock that was set back) has nobody left who could change it.

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <string>
 
+#include "config.h"
 #include "covers.h"
 
 namespace cairn::cli {
@@ -27,6 +28,9 @@ struct FinishResult {
 // `for_others`: how long other nodes may take to put their parts of files to this one's, as long as no file gets whole.
 FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, bool end,
                           std::chrono::seconds for_others);
+
+// That time, as it is configured (drain.wait).
+std::chrono::seconds wait_for_others(const Config& config);
 
 // What a person is told about it, on stderr or stdout; and the exit code.
 std::string finish_text(const std::string& directory, const FinishResult& result);

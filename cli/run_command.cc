@@ -65,10 +65,6 @@ std::string other_spelling(const std::string& given, const std::string& real) {
   return spelled == real || spelled.find(':') != std::string::npos ? "" : spelled;
 }
 
-std::chrono::seconds wait_for_others(const Config& config) {
-  return std::chrono::seconds(std::stol(config.value("drain.wait")));
-}
-
 struct Run {
   const Context& context;
   std::string directory;

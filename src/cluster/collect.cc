@@ -1,5 +1,6 @@
 #include "cluster/collect.h"
 
+#include <algorithm>
 #include <set>
 
 #include "cluster/collect_file.h"
@@ -90,6 +91,9 @@ Result<bool> collect_one(Collecting& all, const std::string& path, Waiting* wait
     if (!status.ok()) return status;
     if (!file.is_ours()) return false;
     if (file.missing().empty()) return false;
+    // Our own mark is gone: another node has finished the file in this moment.
+    const auto is_own = [&](uint32_t node) { return record->nodes[node].pool == all.pool; };
+    if (std::any_of(file.missing().begin(), file.missing().end(), is_own)) continue;
     garbage->erase(hex_of(record->uuid));
     waiting->add(path, *record, file.missing());
     return true;
