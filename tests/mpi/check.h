@@ -12,6 +12,7 @@ extern int rank;
 extern int ranks;
 extern uint64_t seed;
 extern int wrong;  // checks that failed here
+extern bool several_hosts;
 
 #define CHECK(condition)                                                                    \
   do {                                                                                      \

@@ -10,6 +10,7 @@ int rank = 0;
 int ranks = 1;
 uint64_t seed = 0;
 int wrong = 0;
+bool several_hosts = false;
 
 void check_class(int code, int expected, const char* what, int line) {
   int found = MPI_SUCCESS;
@@ -42,6 +43,19 @@ std::vector<unsigned char> contents(const char* name) {
 }
 
 namespace {
+
+bool are_on_several_hosts() {
+  char own[MPI_MAX_PROCESSOR_NAME] = "";
+  int length = 0;
+  MPI_Get_processor_name(own, &length);
+  char first[MPI_MAX_PROCESSOR_NAME];
+  std::memcpy(first, own, sizeof first);
+  MPI_Bcast(first, sizeof first, MPI_CHAR, 0, MPI_COMM_WORLD);
+  int differs = std::strcmp(own, first) != 0 ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &differs, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  return differs != 0;
+}
+
 struct Part {
   const char* name;
   void (*run)();
@@ -68,6 +82,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  several_hosts = are_on_several_hosts();
   const std::string chosen = argc > 1 ? argv[1] : "";
   seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
   int ran = 0;

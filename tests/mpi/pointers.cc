@@ -77,6 +77,7 @@ void ordered() {
   OK(MPI_File_read_ordered_begin(file, got.data(), rank + 1, MPI_INT));
   OK(MPI_File_read_ordered_end(file, got.data(), &status));
   CHECK(got == mine);
+  OK(MPI_File_sync(file));
   OK(MPI_File_seek_shared(file, -all, MPI_SEEK_END));
   OK(MPI_File_get_position_shared(file, &at));
   CHECK(at == all);
@@ -98,7 +99,9 @@ void shared() {
       OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
     }
   }
+  OK(MPI_File_sync(file));
   barrier();
+  OK(MPI_File_sync(file));
   std::vector<int> seen(static_cast<size_t>(each * ranks), 0);
   OK(MPI_File_seek_shared(file, 0, MPI_SEEK_SET));
   for (int i = 0; i < each; ++i) {
