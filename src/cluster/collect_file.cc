@@ -156,15 +156,35 @@ Result<bool> FileCollector::is_published() const {
   auto found = find(lower_, &there);
   if (!found.ok() || !*found || !S_ISREG(there.st_mode))
     return found.ok() ? Result<bool>(false) : found;
-  std::set<Uuid> pools = {all_.pool};
-  for (const RecordNode& node : record_.nodes) pools.insert(node.pool);
-  for (const Uuid& pool : pools) {
+  auto marks = all_marks();
+  if (!marks.ok()) return marks.status();
+  for (const std::string& path : *marks) {
     struct stat mark = {};
-    found = find(mark_of(pool), &mark);
+    found = find(path, &mark);
     if (!found.ok()) return found;
     if (*found && is_same_file(mark, there)) return true;
   }
   return false;
+}
+
+// Of a file that nobody holds anything of, any node may have put its mark in.
+Result<std::vector<std::string>> FileCollector::all_marks() const {
+  std::vector<std::string> marks = {mark_of(all_.pool)};
+  for (const RecordNode& node : record_.nodes) marks.push_back(mark_of(node.pool));
+  if (!holders_.empty()) return marks;
+  const std::string own = marks.front();
+  const std::string parent = parent_of(own);
+  const std::string start = own.substr(parent.size() + 1, own.rfind('-') - parent.size());
+  const int64_t opened = sys::open_beneath(parent.c_str(), O_RDONLY | O_DIRECTORY);
+  if (opened == -ENOENT) return marks;
+  if (opened < 0) return sys::failed(opened, "open", parent);
+  const sys::Descriptor directory(static_cast<int>(opened));
+  std::vector<sys::Entry> entries;
+  if (const int64_t result = sys::list(directory.get(), &entries); result < 0)
+    return sys::failed(result, "list", parent);
+  for (const sys::Entry& entry : entries)
+    if (entry.name.starts_with(start)) marks.push_back(parent + "/" + entry.name);
+  return marks;
 }
 
 Status FileCollector::give_share() {

@@ -47,6 +47,7 @@ class FileCollector {
   // What can be said only if the record still is the one that we know.
   Status check_record() const;
   [[nodiscard]] Result<bool> is_published() const;
+  [[nodiscard]] Result<std::vector<std::string>> all_marks() const;
   Status give_share();
   Status write_share(int aside);
   Status copy_pieces(int aside);

@@ -436,6 +436,29 @@ TEST_F(CollectTest, KilledAtEveryCallItIsFinishedByTheNext) {
   }
 }
 
+// Any node may do it, and which one did is not in the record.
+TEST_F(CollectTest, AFileOfHolesOnlyThatAnotherNodeWasKilledAt) {
+  { const Covered first(pool_, lower_), second(other_, lower_); }
+  bool killed = true;
+  int calls = 0;
+  for (int n = 0; killed && !HasFailure(); ++n) {
+    SCOPED_TRACE("call " + std::to_string(n));
+    ASSERT_TRUE(cluster::write_record(lower_, "holes", new_record(100), true).ok());
+    int seen = 0;
+    killed = drain_elsewhere(pool_, [&](const LowerCall&) {
+               if (seen++ == n) kill(getpid(), SIGKILL);
+               return 0;
+             }) == -1;
+    calls = n;
+    EXPECT_EQ(drain(other_).code, 0) << cairn_last_error();
+    EXPECT_EQ(get(lower_ + "/holes"), std::string(100, '\0'));
+    EXPECT_EQ(drain(pool_).code, 0) << cairn_last_error();
+    fs::remove(lower_ + "/holes");
+  }
+  EXPECT_GT(calls, 20) << "nothing was killed";
+  expect_nothing_left();
+}
+
 TEST_F(CollectTest, WhateverCallFailsNothingIsLost) {
   bool failed = true;
   for (int n = 0; failed && !HasFailure(); ++n) {
