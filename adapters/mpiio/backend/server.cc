@@ -55,7 +55,6 @@ class Server {
         continue;
       }
       busy_ns_ = now_ns();
-      pause_ns_ = 0;
     }
   }
   void stop() { stopping_.store(true, std::memory_order_relaxed); }
@@ -95,14 +94,16 @@ class Server {
   void rest() {
     constexpr uint64_t alert_ns = 1'000'000;
     constexpr uint64_t shortest_ns = 50'000;
-    constexpr uint64_t longest_ns = 1'000'000;
+    constexpr uint64_t longest_ns = 5'000'000;
+    constexpr uint64_t share = 64;  // of the time without requests that the next one may wait
+    const uint64_t idle_ns = now_ns() - busy_ns_;
     const bool sending = !std::all_of(replies_.begin(), replies_.end(), is_free);
-    if (sending || now_ns() - busy_ns_ < alert_ns) {
+    if (sending || idle_ns < alert_ns) {
       sched_yield();
       return;
     }
-    pause_ns_ = std::clamp(pause_ns_ * 2, shortest_ns, longest_ns);
-    const timespec pause = {0, static_cast<long>(pause_ns_)};
+    const timespec pause = {
+        0, static_cast<long>(std::clamp(idle_ns / share, shortest_ns, longest_ns))};
     nanosleep(&pause, nullptr);
   }
 
@@ -111,7 +112,6 @@ class Server {
   std::vector<Reply> replies_;
   std::atomic<bool> stopping_{false};
   uint64_t busy_ns_ = 0;
-  uint64_t pause_ns_ = 0;
 };
 
 Server* server = nullptr;

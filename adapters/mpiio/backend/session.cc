@@ -103,17 +103,6 @@ std::string join(Servers* servers, uint32_t own) {
   return start_server(*servers) ? "" : "the system gives no thread";
 }
 
-// MPICH 4.0 over UCX and TCP hangs in MPI_Finalize now and then (MPICH 5 does not), hardly ever after some exchange of
-// messages.
-void calm_down(MPI_Comm comm) {
-#ifdef MPICH_VERSION
-  constexpr int enough = 100;
-  for (int i = 0; i < enough; ++i) PMPI_Barrier(comm);
-#else
-  PMPI_Barrier(comm);
-#endif
-}
-
 // When MPI_Finalize frees MPI_COMM_SELF, after all that others have attached to it, such as HDF5's end, which closes
 // files.
 int end(MPI_Comm, int, void*, void*) {
@@ -122,7 +111,6 @@ int end(MPI_Comm, int, void*, void*) {
   end_server();
   if (servers.job != nullptr) host->engine->shared.job_close(servers.job);
   servers.job = nullptr;
-  calm_down(servers.comm);
   PMPI_Group_free(&current->group);
   PMPI_Comm_free(&servers.comm);
   return MPI_SUCCESS;
