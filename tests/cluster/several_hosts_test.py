@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -17,7 +18,8 @@ MPIS = [mpi for mpi in ("openmpi", "mpich") if (TESTS / "mpi" / mpi / "conforman
         and shutil.which({"openmpi": "mpirun.openmpi", "mpich": "mpiexec.mpich"}[mpi])]
 SKIPPED = 77
 HUNG = 124
-LIMIT_S = 30
+LIMIT_S = 240
+GRACE_S = 10
 KIB = 1024
 
 
@@ -45,20 +47,32 @@ class SeveralHosts(unittest.TestCase):
         return self.cluster.command("run", "--mpi", mpi, "-n", ranks, "--", "env", "-C", directory, *settings, CAIRN, "run",
                                     "--at", directory, "--pool-size", "128MiB", *options, "--", program, *words)
 
-    def run_ranks(self, *given, **more):
-        return subprocess.run(["timeout", "-k", "5", str(LIMIT_S), *self.command(*given, **more)], capture_output=True,
-                              text=True, errors="replace", stdin=subprocess.DEVNULL, check=False)
+    def run_ranks(self, mpi, *given, last=None, **more):
+        """last: what the program says last. From then on it has GRACE_S to end."""
+        with tempfile.TemporaryFile("w+", errors="replace") as out:
+            job = subprocess.Popen(self.command(mpi, *given, **more), stdout=out, stderr=out, stdin=subprocess.DEVNULL)
+            until, said = time.monotonic() + LIMIT_S, False
+            while job.poll() is None and time.monotonic() < until:
+                time.sleep(0.1)
+                if last and not said and os.pread(out.fileno(), 1 << 20, 0).decode(errors="replace").find(last + "\n") >= 0:
+                    until, said = min(until, time.monotonic() + GRACE_S), True
+            hung = job.poll() is None
+            if hung:
+                job.terminate()
+                job.wait(LIMIT_S)
+            out.seek(0)
+            return subprocess.CompletedProcess(job.args, HUNG if hung else job.returncode, out.read())
 
-    def passes(self, mpi, ranks, program, *words, files=()):
+    def passes(self, mpi, ranks, program, *words, last, files=()):
         """The program succeeds. MPICH 4.0 over UCX and TCP hangs in MPI_Finalize now and then, without Cairn too (docs/mpi.md):
         then it is tried again, in another directory."""
-        for _ in range(4 if mpi == "mpich" else 1):
+        for _ in range(10 if mpi == "mpich" else 1):
             directory = self.directory(files)
-            done = self.run_ranks(mpi, ranks, directory, program, *words)
-            if done.returncode != HUNG:
+            done = self.run_ranks(mpi, ranks, directory, program, *words, last=last if mpi == "mpich" else None)
+            if done.returncode != HUNG or last + "\n" not in done.stdout:
                 break
-            print(f"{mpi}, {ranks} ranks, {' '.join(words)}: no end after {LIMIT_S} s", flush=True)
-        self.assertEqual(done.returncode, 0, f"{mpi}, {ranks} ranks: {done.stdout[:4000]}{done.stderr[:4000]}")
+            print(f"{mpi}, {ranks} ranks, {' '.join(words)}: no end of MPI_Finalize", flush=True)
+        self.assertEqual(done.returncode, 0, f"{mpi}, {ranks} ranks: {done.stdout[:8000]}")
         return directory, done.stdout
 
     def holds(self, directory, name, expected):
@@ -73,15 +87,19 @@ class SeveralHosts(unittest.TestCase):
     def test_the_standard(self):
         """1 and 2 ranks on each of two hosts, and 1 on each of three."""
         for mpi, ranks in zip(MPIS, (4, 3)):
-            self.passes(mpi, ranks, TESTS / "mpi" / mpi / "conformance", "all", "1")
+            began = time.time()
+            directory, _ = self.passes(mpi, ranks, TESTS / "mpi" / mpi / "conformance", "all", "1", last="pairs")
+            # Nobody has written to this one.
+            self.assertGreater(os.stat(os.path.join(directory, "errors")).st_mtime, began - 60)
         for mpi in MPIS:
-            self.passes(mpi, 2, TESTS / "mpi" / mpi / "conformance", "shared", "1")
+            self.passes(mpi, 2, TESTS / "mpi" / mpi / "conformance", "shared", "1", last="shared")
 
     def test_files_of_several_hosts(self):
         parts = ("alone", "overlapping", "busy_owner", "again", "write_interleaved", "read_interleaved", "base", "local",
                  "immediate", "finalize")
         for mpi in MPIS:
-            directory, told = self.passes(mpi, 3, self.program(mpi), *parts, files=[("base", 1_000_000), ("before", 400_000)])
+            directory, told = self.passes(mpi, 3, self.program(mpi), *parts, last="closed in MPI_Finalize",
+                                          files=[("base", 1_000_000), ("before", 400_000)])
             for part in (*parts, "closed in MPI_Finalize"):
                 self.assertIn(part + "\n", told)
             self.assertEqual([name for name in os.listdir(directory) if name.startswith(".")], [])
@@ -99,23 +117,20 @@ class SeveralHosts(unittest.TestCase):
 
     def test_a_later_job_on_more_hosts(self):
         """What a job keeps in the pools is read by one on more hosts; one host alone says which other one has the rest;
-        `cairn drain` on all of them makes it an ordinary file."""
+        `cairn drain` on all hosts makes it an ordinary file."""
         mpi = MPIS[0]
         directory = self.directory()
         keep = {"options": ("--drain", "never")}
         done = self.run_ranks(mpi, 2, directory, self.program(mpi), "write_interleaved", **keep)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(done.returncode, 0, done.stdout)
         self.assertFalse(os.path.exists(os.path.join(directory, "interleaved")))
         done = self.run_ranks(mpi, 3, directory, self.program(mpi), "read_interleaved", **keep)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(done.returncode, 0, done.stdout)
         self.assertIn("read_interleaved\n", done.stdout)
         done = self.run_ranks(mpi, 1, directory, self.program(mpi), "read_interleaved", **keep)
         self.assertNotEqual(done.returncode, 0)
         self.assertRegex(done.stdout, "interleaved: open: .*node1")
-        first = self.cluster.on("node0", CAIRN, "drain", directory, expect=1)
-        self.assertIn("waiting for node node1", first.stderr)
-        for node in (1, 0, 2):
-            self.cluster.on(f"node{node}", CAIRN, "drain", directory)
+        self.cluster.mpi(mpi, 3, CAIRN, "drain", directory)
         self.holds(directory, "interleaved", bytes(pattern(at) for at in range(2 * 300 * KIB)))
 
     def test_a_host_that_does_not_answer(self):
