@@ -18,7 +18,7 @@ MPIS = [mpi for mpi in ("openmpi", "mpich") if (TESTS / "mpi" / mpi / "conforman
         and shutil.which({"openmpi": "mpirun.openmpi", "mpich": "mpiexec.mpich"}[mpi])]
 SKIPPED = 77
 HUNG = 124
-LIMIT_S = 60
+LIMIT_S = 240
 GRACE_S = 10
 KIB = 1024
 

@@ -16,10 +16,9 @@ def allowed(place, quoted, target):
     is_test = place.stem.endswith("_test")
     first = target.split("/")[0]
     if target == "mpi.h":
-        if parts[:3] in (("src", "cluster", "mpi"), ("adapters", "mpiio", "backend")) or \
-                parts[:2] in (("tests", "mpi"), ("tests", "cluster"), ("bench", "mpi")):
+        if parts[:3] == ("adapters", "mpiio", "backend") or parts[:2] in (("tests", "mpi"), ("tests", "cluster"), ("bench", "mpi")):
             return None
-        return "mpi.h is for src/cluster/mpi and adapters/mpiio/backend only"
+        return "mpi.h is for adapters/mpiio/backend only"
 
     if parts[0] == "src":
         layer = parts[1]
