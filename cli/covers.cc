@@ -126,14 +126,19 @@ Cover Cover::join(const Pool& pool, const std::string& directory) {
   return cover;
 }
 
-Cover Cover::open(const Pool& pool, const std::string& directory, bool keep,
-                  const std::string& job) {
+Cover Cover::open(const Pool& pool, const std::string& directory, bool keep, const std::string& job,
+                  std::chrono::seconds patience) {
   cairn_cover_options options{};
   options.struct_size = sizeof options;
   options.keep = keep ? 1 : 0;
   options.job = job.empty() ? nullptr : job.c_str();
   Cover cover;
-  const int result = cairn_cover_open(pool.get(), directory.c_str(), &options, &cover.cover_);
+  const auto end = std::chrono::steady_clock::now() + patience;
+  int result = 0;
+  while ((result = cairn_cover_open(pool.get(), directory.c_str(), &options, &cover.cover_)) ==
+             -EBUSY &&
+         std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
   if (result < 0) {
     const bool wrong = result == -ENOENT || result == -ENOTDIR || result == -ELOOP;
     std::string text = library_error(result);

@@ -3,6 +3,7 @@
 
 #include <cairn/cover.h>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,9 +41,10 @@ class Cover {
   Cover() = default;
   // Joins a cover that exists; throws otherwise.
   static Cover join(const Pool& pool, const std::string& directory);
-  // Covers or joins. Throws with exit_usage where DIR itself is wrong.
+  // Covers or joins. Throws with exit_usage where DIR itself is wrong. Where another job has it, looks again for `patience`:
+  // on another host the claim's holder may be about to name the job that this run is part of.
   static Cover open(const Pool& pool, const std::string& directory, bool keep,
-                    const std::string& job);
+                    const std::string& job, std::chrono::seconds patience);
   ~Cover() { cairn_cover_close(cover_); }
   Cover(Cover&& other) noexcept : cover_(std::exchange(other.cover_, nullptr)) {}
   Cover& operator=(Cover&& other) noexcept {

@@ -59,4 +59,10 @@ std::string launcher_job() {
   return hydra_job();
 }
 
+bool is_one_of_several() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"})
+    if (std::strtol(variable(name).c_str(), nullptr, 10) > 1) return true;
+  return false;
+}
+
 }  // namespace cairn::cli

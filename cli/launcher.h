@@ -8,6 +8,9 @@ namespace cairn::cli {
 // The batch system's job id; without one, what the MPI's launcher gives its processes; "" if there is neither.
 std::string launcher_job();
 
+// Has an MPI's launcher, or srun, started other processes beside this one?
+bool is_one_of_several();
+
 // The address on which mpiexec (Hydra's, as MPICH and its descendants have it) waits for the proxies that it starts, from
 // the command line of such a proxy, whose arguments end in a zero byte each; "" if it is none.
 std::string control_port_of(const std::string& command_line);

@@ -113,6 +113,7 @@ struct Run {
 
     if (variable("CAIRN_COVER") == directory && named_by_environment())
       return start(environment(variable("CAIRN_POOL")));
+    const auto patience = std::chrono::seconds(is_one_of_several() ? 10 : 0);
     const std::string locks = lock_directory(pool_of_run);
     if (descends_from_run(lock_path(locks, cover_lock_name(directory))))
       return start(environment(find_cover(context.config, directory).value_or(pool_of_run)));
@@ -126,7 +127,7 @@ struct Run {
       Pool pool = attach_or_create(context.config);
       before = pool.info();
       try {
-        hold = Cover::open(pool, directory, keep, job).hold();
+        hold = Cover::open(pool, directory, keep, job, patience).hold();
       } catch (...) {
         running.release();
         remove_if_left_over(pool, start);  // made a moment ago, for nothing

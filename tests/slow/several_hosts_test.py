@@ -10,7 +10,8 @@ import tempfile
 import time
 import unittest
 
-from cluster_runner import VirtualCluster
+sys.path.insert(0, os.path.join(os.environ["CAIRN_SOURCE_DIR"], "tests", "cluster"))
+from cluster_runner import VirtualCluster  # noqa: E402
 
 CAIRN = str(pathlib.Path(os.environ["CAIRN_BIN_DIR"]) / "cairn")
 TESTS = pathlib.Path(os.environ["CAIRN_TEST_DIR"])
