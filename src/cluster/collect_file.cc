@@ -8,6 +8,7 @@
 #include <set>
 
 #include "cluster/base_file.h"
+#include "cluster/directories.h"
 #include "tier/attributes.h"
 #include "tier/parts.h"
 #include "tier/pool_file.h"
@@ -21,8 +22,6 @@ namespace sys = tier::sys;
 // So much of the share map is looked at in one go.
 constexpr uint64_t window = 64 << 20;
 constexpr int most_tries = 10;
-
-std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
 int64_t look(const std::string& path, struct stat* st) {
   return sys::lstatat(AT_FDCWD, path.c_str(), st);
@@ -43,27 +42,6 @@ bool is_same_file(const struct stat& a, const struct stat& b) {
 bool is_base(const Base& base, const struct stat& st) {
   return base.exists && S_ISREG(st.st_mode) && st.st_ino == base.inode &&
          static_cast<uint64_t>(st.st_size) == base.size && sys::mtime_of(st) == base.mtime;
-}
-
-Status sync_directory(const std::string& path) {
-  const int64_t fd = sys::openat(AT_FDCWD, path.c_str(), O_RDONLY | O_DIRECTORY);
-  if (fd < 0) return sys::failed(fd, "open", path);
-  const sys::Descriptor directory(static_cast<int>(fd));
-  if (const int64_t result = sys::fsync_directory(directory.get()); result < 0)
-    return sys::failed(result, "fsync", path);
-  return Status();
-}
-
-// Directories that no node's drain has made, because they are in no name space.
-Status make_directories(const std::string& top, const std::string& wanted) {
-  for (size_t slash = top.size(); slash != std::string::npos && slash < wanted.size();) {
-    slash = wanted.find('/', slash + 1);
-    const std::string above = wanted.substr(0, slash);
-    const int64_t made = sys::mkdirat(AT_FDCWD, above.c_str(), 0777);
-    if (made < 0 && made != -EEXIST) return sys::failed(made, "mkdir", above);
-    if (made == 0) CAIRN_TRY(sync_directory(parent_of(above)));
-  }
-  return Status();
 }
 
 // The first offset from `at` on that a node holds; UINT64_MAX if there is none.

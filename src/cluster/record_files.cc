@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "cluster/directories.h"
 #include "cluster/record.h"
 #include "tier/system.h"
 
@@ -43,30 +44,8 @@ std::string place_of(const std::string& directory, const std::string& path) {
   return directory + "/" + records_directory + "/" + path;
 }
 
-std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
-
 bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
-// Makes what is missing of `place`'s parent, from below the covered directory on.
-Status make_parents(const std::string& directory, const std::string& place) {
-  size_t slash = directory.size();
-  while ((slash = place.find('/', slash + 1)) != std::string::npos) {
-    const std::string above = place.substr(0, slash);
-    const int64_t made = sys::mkdirat(AT_FDCWD, above.c_str(), 0777);
-    if (made < 0 && made != -EEXIST) return sys::failed(made, "mkdir", above);
-  }
-  return Status();
-}
-
-Status sync_directory(const std::string& path) {
-  const int64_t fd = sys::openat(AT_FDCWD, path.c_str(), O_RDONLY | O_DIRECTORY);
-  if (fd < 0) return sys::failed(fd, "open", path);
-  const sys::Descriptor directory(static_cast<int>(fd));
-  if (const int64_t result = sys::fsync_directory(directory.get()); result < 0)
-    return sys::failed(result, "fsync", path);
-  return Status();
 }
 
 Status write_whole(const std::string& path, const std::vector<uint8_t>& bytes, uint32_t mode) {
@@ -177,7 +156,7 @@ namespace {
 
 Status try_to_write(const std::string& directory, const std::string& place, const Record& record,
                     bool exclusive) {
-  CAIRN_TRY(make_parents(directory, place));
+  CAIRN_TRY(make_directories(directory, parent_of(place)));
   const std::string aside = place + ".new-" + sys::random_name();
   Status status = write_whole(aside, bytes_of(record), record.mode | 0600);
   if (status.ok()) {

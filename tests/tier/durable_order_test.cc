@@ -7,7 +7,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <set>
 
+#include "cluster/record.h"
 #include "tier/cover_fixture.h"
 #include "tier/lower_calls.h"
 
@@ -56,6 +58,25 @@ class DurableOrder : public CoverTest, public testing::WithParamInterface<bool> 
     return false;
   }
 };
+
+// A record in a directory that was made for it: each directory on the way to it has been synced.
+TEST_F(DurableOrder, ARecordIsNotLostWithItsDirectory) {
+  std::set<std::string> synced;
+  set_lower_hook([&](const LowerCall& call) {
+    if (call.number == SYS_fsync && is_directory(call.arguments[0])) {
+      const std::string link = "/proc/self/fd/" + std::to_string(call.arguments[0]);
+      synced.insert(fs::read_symlink(link).string());
+    }
+    return 0;
+  });
+  cluster::Record record;
+  record.uuid = {1};
+  record.mode = 0644;
+  ASSERT_TRUE(cluster::write_record(lower_, "a/b/file", record, true).ok());
+  set_lower_hook(nullptr);
+  for (const char* below : {"", "/.cairn", "/.cairn/a", "/.cairn/a/b"})
+    EXPECT_EQ(synced.count(fs::canonical(lower_).string() + below), 1U) << below;
+}
 
 TEST_F(DurableOrder, ARenameThatThePowerTookIsDoneAgain) {
   make(true);

@@ -1,0 +1,33 @@
+#include "cluster/directories.h"
+
+#include <fcntl.h>
+
+#include "tier/system.h"
+
+namespace cairn::cluster {
+
+namespace sys = tier::sys;
+
+std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+Status sync_directory(const std::string& path) {
+  const int64_t fd = sys::openat(AT_FDCWD, path.c_str(), O_RDONLY | O_DIRECTORY);
+  if (fd < 0) return sys::failed(fd, "open", path);
+  const sys::Descriptor directory(static_cast<int>(fd));
+  if (const int64_t result = sys::fsync_directory(directory.get()); result < 0)
+    return sys::failed(result, "fsync", path);
+  return Status();
+}
+
+Status make_directories(const std::string& top, const std::string& wanted) {
+  for (size_t slash = top.size(); slash != std::string::npos && slash < wanted.size();) {
+    slash = wanted.find('/', slash + 1);
+    const std::string above = wanted.substr(0, slash);
+    const int64_t made = sys::mkdirat(AT_FDCWD, above.c_str(), 0777);
+    if (made < 0 && made != -EEXIST) return sys::failed(made, "mkdir", above);
+    if (made == 0) CAIRN_TRY(sync_directory(parent_of(above)));
+  }
+  return Status();
+}
+
+}  // namespace cairn::cluster

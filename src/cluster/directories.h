@@ -1,0 +1,15 @@
+// Directories of lower: what is made in them must not be lost with the power.
+#pragma once
+
+#include <string>
+
+#include "base/status.h"
+
+namespace cairn::cluster {
+
+std::string parent_of(const std::string& path);
+Status sync_directory(const std::string& path);
+// Makes what is missing of the directory `wanted` below the directory `top`, durably.
+Status make_directories(const std::string& top, const std::string& wanted);
+
+}  // namespace cairn::cluster
