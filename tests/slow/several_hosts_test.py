@@ -11,13 +11,12 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.environ["CAIRN_SOURCE_DIR"], "tests", "cluster"))
-from cluster_runner import VirtualCluster  # noqa: E402
+from cluster_runner import SKIPPED, VirtualCluster, end_where_no_cluster_can_be_made  # noqa: E402
 
 CAIRN = str(pathlib.Path(os.environ["CAIRN_BIN_DIR"]) / "cairn")
 TESTS = pathlib.Path(os.environ["CAIRN_TEST_DIR"])
 MPIS = [mpi for mpi in ("openmpi", "mpich") if (TESTS / "mpi" / mpi / "conformance").exists()
         and shutil.which({"openmpi": "mpirun.openmpi", "mpich": "mpiexec.mpich"}[mpi])]
-SKIPPED = 77
 HUNG = 124
 LIMIT_S = 240
 GRACE_S = 10
@@ -175,12 +174,7 @@ def main():
     if not MPIS:
         print("no MPI was found when this was built, or its launcher is missing")
         sys.exit(SKIPPED)
-    trial = VirtualCluster()
-    made = trial.up(1, expect=None)
-    trial.down()
-    if made.returncode == 125 and "cannot be made here" in made.stderr:
-        print(made.stderr)
-        sys.exit(SKIPPED)
+    end_where_no_cluster_can_be_made()
     unittest.main(verbosity=2)
 
 
