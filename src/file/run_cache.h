@@ -66,7 +66,7 @@ inline constexpr size_t small_piece = 512;
 inline constexpr size_t medium_piece = 8192;
 inline constexpr size_t start_of_long_piece = 768;
 inline void prefetch_sequence(LocalSeat& seat, const uint8_t* bytes, size_t size, uint64_t offset) {
-  if (seat.run.next == offset) {
+  if (persist::calls_fetch_ahead && seat.run.next == offset) {
     const uint8_t* begin = bytes + size + (size <= small_piece ? small_piece : 0);
     const uint8_t* end = begin + (size <= medium_piece ? size : start_of_long_piece);
     for (const uint8_t* line = begin; line < end; line += 64) __builtin_prefetch(line);
@@ -76,7 +76,7 @@ inline void prefetch_sequence(LocalSeat& seat, const uint8_t* bytes, size_t size
 
 inline void prefetch_overwrite(LocalSeat& seat, const uint8_t* bytes, size_t size,
                                uint64_t offset) {
-  if (seat.run.next == offset && size <= small_piece) {
+  if (persist::calls_fetch_ahead && seat.run.next == offset && size <= small_piece) {
     const uint8_t* begin = bytes + size + small_piece;
     for (const uint8_t* line = begin; line < begin + size; line += 64)
       persist::prefetch_for_store(line);

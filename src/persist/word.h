@@ -22,6 +22,11 @@ inline void prefetch_for_store(const void* address) {
 #endif
 }
 
+// Whether one call of a sequence should ask for the memory of the next one. Intel's prefetchers lose the sequence between two
+// calls: a read of 4 KiB comes to 93 % of copying with it. AMD's do not, and the requests are in their way (Zen: reads of
+// 4 KiB 57 % with it and 90 % without, overwrites 83 % and 97 %).
+extern const bool calls_fetch_ahead;
+
 class alignas(8) Word {
  public:
   Word() = default;

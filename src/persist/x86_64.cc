@@ -196,6 +196,12 @@ struct Flavour {
 
 }  // namespace
 
+#if CAIRN_LIBC_KNOWS_CPU
+const bool calls_fetch_ahead = !CPU_FEATURE_PRESENT(SSE4A);  // which only AMD's have
+#else
+const bool calls_fetch_ahead = true;
+#endif
+
 X86Features x86_features() {
   X86Features features;
 #if CAIRN_LIBC_KNOWS_CPU
@@ -244,6 +250,7 @@ const Backend* x86_64_backend(Granularity granularity) {
 #else
 
 namespace cairn::persist {
+const bool calls_fetch_ahead = true;
 X86Features x86_features() { return X86Features(); }
 const Backend* x86_64_backend(Granularity, X86Features) { return nullptr; }
 const Backend* x86_64_backend(Granularity) { return nullptr; }
