@@ -76,6 +76,12 @@ constexpr Lent lent = {
     [](cairn_file* file, const void* buffer, size_t size, uint64_t offset) {
       return cairn_pwrite(file, buffer, size, offset);
     },
+    [](cairn_file* file, const cairn_piece* pieces, size_t count) {
+      return cairn_read_pieces(file, pieces, count);
+    },
+    [](cairn_file* file, const cairn_piece* pieces, size_t count) {
+      return cairn_write_pieces(file, pieces, count);
+    },
     [](cairn_file* file, cairn_stat* st) { return cairn_fstat(file, st); },
     [](cairn_file* file, uint64_t size) { return cairn_ftruncate(file, size); },
     [](cairn_file* file, int mode, uint64_t offset, uint64_t size) {

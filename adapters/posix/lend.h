@@ -58,6 +58,8 @@ struct Lent {
   int (*close)(cairn_file* file);
   ssize_t (*pread)(cairn_file* file, void* buffer, size_t size, uint64_t offset);
   ssize_t (*pwrite)(cairn_file* file, const void* buffer, size_t size, uint64_t offset);
+  int64_t (*read_pieces)(cairn_file* file, const cairn_piece* pieces, size_t count);
+  int64_t (*write_pieces)(cairn_file* file, const cairn_piece* pieces, size_t count);
   int (*stat)(cairn_file* file, cairn_stat* st);
   int (*truncate)(cairn_file* file, uint64_t size);
   int (*allocate)(cairn_file* file, int mode, uint64_t offset, uint64_t size);

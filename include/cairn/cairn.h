@@ -307,6 +307,16 @@ CAIRN_API ssize_t cairn_preadv(cairn_file* file, const struct iovec* vector, int
                                uint64_t offset);
 CAIRN_API ssize_t cairn_pwritev(cairn_file* file, const struct iovec* vector, int count,
                                 uint64_t offset);
+/* Several pieces of a file, scattered in memory too. Moves one after the other until one comes short (a read at the end of
+ * file, a write where space ran out) and returns the bytes moved, or the error that the first piece met. Costs less than a call
+ * for each. O_APPEND is ignored. */
+typedef struct cairn_piece {
+  void* buffer;
+  size_t size;
+  uint64_t offset;
+} cairn_piece;
+CAIRN_API int64_t cairn_read_pieces(cairn_file* file, const cairn_piece* pieces, size_t count);
+CAIRN_API int64_t cairn_write_pieces(cairn_file* file, const cairn_piece* pieces, size_t count);
 /* At the end of file whatever the flags say, without touching the shared offset: pwritev2(2) with
  * RWF_APPEND. Never overlaps with others who append. */
 CAIRN_API ssize_t cairn_appendv(cairn_file* file, const struct iovec* vector, int count);

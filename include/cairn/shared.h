@@ -95,11 +95,6 @@ CAIRN_API int cairn_shared_commit(cairn_shared* shared);
 /* As cairn_pwrite, but all of it or an error; -ENOSPC is also the result of the group's next commit. */
 CAIRN_API ssize_t cairn_shared_pwrite(cairn_shared* shared, const void* buffer, size_t size,
                                       uint64_t offset);
-typedef struct cairn_piece {
-  void* buffer;
-  size_t size;
-  uint64_t offset;
-} cairn_piece;
 /* Writes all pieces, or fails: as cairn_shared_pwrite, with one message where it takes one (cairn_shared_set_immediate). */
 CAIRN_API int64_t cairn_shared_write(cairn_shared* shared, const cairn_piece* pieces, size_t count);
 /* Reads all pieces with one request to each node that holds some of them. Returns how many bytes were read: pieces, and

@@ -174,6 +174,17 @@ ssize_t cairn_pwritev(cairn_file* handle, const struct iovec* vector, int n, uin
   return count(synced(file, write_vector(file, vector, n, offset)));
 }
 
+int64_t cairn_read_pieces(cairn_file* file, const cairn_piece* pieces, size_t number) {
+  const WriteWindow window;
+  return count(file::read_pieces(file_of(file), pieces_of(pieces), number));
+}
+
+int64_t cairn_write_pieces(cairn_file* handle, const cairn_piece* pieces, size_t number) {
+  const WriteWindow window;
+  file::File& file = file_of(handle);
+  return count(synced(file, file::write_pieces(file, pieces_of(pieces), number)));
+}
+
 ssize_t cairn_appendv(cairn_file* handle, const struct iovec* vector, int n) {
   const WriteWindow window;
   if (Status s = check_vector(vector, n); !s.ok()) return code(s);

@@ -1,12 +1,14 @@
 // Handles: what the opaque types of the C API are.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 #include "cairn/cairn.h"
 #include "file/file_system.h"
 #include "file/mapping.h"
 #include "file/open_file.h"
+#include "file/pieces.h"
 #include "file/process.h"
 #include "persist/write_window.h"
 
@@ -33,6 +35,13 @@ inline int code(Status status) { return -status.code(); }
 template <typename T>
 ssize_t count(const Result<T>& result) {
   return result.ok() ? static_cast<ssize_t>(*result) : -result.code();
+}
+
+// The API's pieces, which have the same layout.
+static_assert(sizeof(cairn_piece) == sizeof(file::BufferPiece) &&
+              offsetof(cairn_piece, offset) == offsetof(file::BufferPiece, offset));
+inline const file::BufferPiece* pieces_of(const cairn_piece* pieces) {
+  return reinterpret_cast<const file::BufferPiece*>(pieces);
 }
 
 // The open flags in force.

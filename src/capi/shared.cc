@@ -14,8 +14,6 @@
 // Between the two a layout is shared, and looked at here.
 static_assert(sizeof(cairn_question) == sizeof(cairn::cluster::Question) &&
               offsetof(cairn_question, got) == offsetof(cairn::cluster::Question, got));
-static_assert(sizeof(cairn_piece) == sizeof(cairn::cluster::Target) &&
-              offsetof(cairn_piece, offset) == offsetof(cairn::cluster::Target, offset));
 
 struct cairn_job {
   cairn_job(cairn::file::FileSystem& fs, cairn::cluster::Job::Place place, cairn_ask messenger,
@@ -33,6 +31,7 @@ using cairn::Status;
 using cairn::capi::code;
 using cairn::capi::count;
 using cairn::capi::fs_of;
+using cairn::capi::pieces_of;
 using cairn::cluster::RecordNode;
 using cairn::cluster::SharedFile;
 
@@ -160,13 +159,12 @@ ssize_t cairn_shared_pwrite(cairn_shared* shared, const void* buffer, size_t siz
 
 int64_t cairn_shared_write(cairn_shared* shared, const cairn_piece* pieces, size_t number) {
   const WriteWindow window;
-  return count(
-      shared->file->write(reinterpret_cast<const cairn::cluster::Target*>(pieces), number));
+  return count(shared->file->write(pieces_of(pieces), number));
 }
 
 int64_t cairn_shared_read(cairn_shared* shared, const cairn_piece* pieces, size_t number) {
   const WriteWindow window;
-  return count(shared->file->read(reinterpret_cast<const cairn::cluster::Target*>(pieces), number));
+  return count(shared->file->read(pieces_of(pieces), number));
 }
 
 int cairn_shared_size(cairn_shared* shared, uint64_t* size) {

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "file/pieces.h"
+
 namespace cairn::cluster {
 
 // One request to the server of a node, and where its reply goes.
@@ -27,11 +29,7 @@ struct GroupCalls {
   int (*broadcast)(void* context, void* bytes, size_t size);
 };
 
-// Bytes that are to be read, and where to.
-struct Target {
-  void* buffer;
-  size_t size;
-  uint64_t offset;
-};
+// Bytes that are to be moved, and where to.
+using Target = file::BufferPiece;
 
 }  // namespace cairn::cluster

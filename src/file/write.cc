@@ -8,6 +8,7 @@
 #include "file/attributes.h"
 #include "file/fill.h"
 #include "file/fill_ahead.h"
+#include "file/finish_write.h"
 #include "file/io.h"
 #include "file/run_cache.h"
 #include "file/settle.h"
@@ -115,28 +116,6 @@ bool rests_on_size(const File& file, uint64_t end) {
          file.inode->shape.load() != file.durable_shape.load(std::memory_order_relaxed);
 }
 
-// What was written up to `end` becomes durable.
-[[gnu::noinline]] Status persist_write(File& file, uint64_t end) {
-  Pool& pool = file.fs->pool;
-  const uint64_t shape = file.inode->shape.load();
-  const uint64_t size = file.inode->size.load();
-  const bool rests = rests_on_size(file, end);
-  if (rests) pool.flush(&file.inode->size, sizeof(Word));
-  CAIRN_TRY(file.synchronous ? pool.fence() : pool.fence_bytes());
-  if (rests) {
-    file.durable_shape.store(shape, std::memory_order_relaxed);
-    file.durable_end.store(size, std::memory_order_relaxed);
-  }
-  return Status();
-}
-
-// What a write of bytes up to `end` does before it returns.
-inline Status finish_write(File& file, uint64_t end) {
-  if (!file.fs->pool.is_volatile) CAIRN_TRY(persist_write(file, end));
-  touch_modified(file);
-  return Status();
-}
-
 // For those who ask afterwards how much space was missing.
 void note_full(FileSystem& fs, uint64_t missing) {
   fs.pool.fetch_add(fs.pool.state->full_count, 1);
@@ -195,6 +174,20 @@ void note_full(FileSystem& fs, uint64_t missing) {
 }
 
 }  // namespace
+
+Status persist_write(File& file, uint64_t end) {
+  Pool& pool = file.fs->pool;
+  const uint64_t shape = file.inode->shape.load();
+  const uint64_t size = file.inode->size.load();
+  const bool rests = rests_on_size(file, end);
+  if (rests) pool.flush(&file.inode->size, sizeof(Word));
+  CAIRN_TRY(file.synchronous ? pool.fence() : pool.fence_bytes());
+  if (rests) {
+    file.durable_shape.store(shape, std::memory_order_relaxed);
+    file.durable_end.store(size, std::memory_order_relaxed);
+  }
+  return Status();
+}
 
 void note_extension(FileSystem& fs, LocalSeat& seat, uint64_t number, uint64_t from, uint64_t to) {
   format::Seat& words = *seat.words;

@@ -60,6 +60,23 @@ void sequential(CrashLab& lab) {
   write_step(lab, "write after it", "a", 'A', 30'000, 9000);
 }
 
+// Pieces at equal distances, into holes and over what is there.
+void scattered(CrashLab& lab) {
+  cairn_file* file = open_file(lab.pool(), "b");
+  for (const char c : {'1', '2'}) {
+    lab.perform("write pieces", Kind::bytes, [=] {
+      std::string bytes = text(c, 30 * 700);
+      std::vector<cairn_piece> pieces;
+      for (size_t i = 0; i < 30; ++i)
+        pieces.push_back({bytes.data() + i * 700, 700, 3000 + i * 1900});
+      EXPECT_EQ(cairn_write_pieces(file, pieces.data(), pieces.size()),
+                static_cast<int64_t>(bytes.size()));
+    });
+  }
+  lab.perform("close", Kind::bytes, [=] { ok(cairn_close(file)); });
+  write_step(lab, "write after it", "a", 'A', 30'000, 9000);
+}
+
 void truncates(CrashLab& lab) {
   const cairn_ino b = inode_of(lab.pool(), "b");
   for (uint64_t size : {uint64_t{45'000}, uint64_t{4096}, uint64_t{100}, uint64_t{30'000},
@@ -94,6 +111,7 @@ std::vector<History> histories_of_bytes() {
       {"whole chunk", 1, some_files, whole_chunk},
       {"appends", 1, some_files, appends},
       {"sequential writes", 1, some_files, sequential},
+      {"scattered writes", 1, some_files, scattered},
       {"truncates", 1, some_files, truncates},
       {"fallocates", 1, some_files, fallocates},
   };

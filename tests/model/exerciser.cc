@@ -47,6 +47,8 @@ bool Exerciser::step() {
   static constexpr Operation all[] = {
       {12, "pwrite", &Exerciser::pwrite, nullptr},
       {4, "pwritev", &Exerciser::write_vector, nullptr},
+      {4, "write pieces", &Exerciser::write_pieces, nullptr},
+      {4, "read pieces", &Exerciser::read_pieces, nullptr},
       {6, "write", &Exerciser::write_shared, nullptr},
       {8, "pread", &Exerciser::pread, nullptr},
       {4, "read", &Exerciser::read_shared, nullptr},

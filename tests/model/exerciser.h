@@ -65,6 +65,9 @@ class Exerciser {
   // --- operations on bytes (exerciser_bytes.cc) ---
   void pwrite(Handle& h);
   void write_vector(Handle& h);
+  std::vector<cairn_piece> any_pieces(const Node& node, std::vector<uint8_t>* bytes);
+  void write_pieces(Handle& h);
+  void read_pieces(Handle& h);
   void write_shared(Handle& h);
   void pread(Handle& h);
   void read_shared(Handle& h);

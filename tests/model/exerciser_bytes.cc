@@ -42,6 +42,64 @@ void Exerciser::write_vector(Handle& h) {
   wrote(h, offset, bytes, cairn_pwritev(h.file, vector, 3, offset));
 }
 
+// Neighbours at equal distances, as a view has them; now and then one that is somewhere else.
+std::vector<cairn_piece> Exerciser::any_pieces(const Node& node, std::vector<uint8_t>* bytes) {
+  const uint64_t size = random_.below(3000);
+  const uint64_t stride = size + random_.below(9000);
+  uint64_t offset = any_offset(node);
+  std::vector<cairn_piece> pieces;
+  for (uint64_t left = random_.below(20); left > 0; --left) {
+    pieces.push_back({nullptr, random_.one_in(10) ? any_size() : size, offset});
+    offset = random_.one_in(10) ? any_offset(node) : offset + stride;
+  }
+  size_t total = 0;
+  for (const cairn_piece& piece : pieces) total += piece.size;
+  *bytes = any_bytes(total);
+  size_t at = 0;
+  for (cairn_piece& piece : pieces) {
+    piece.buffer = bytes->data() + at;
+    at += piece.size;
+  }
+  return pieces;
+}
+
+void Exerciser::write_pieces(Handle& h) {
+  std::vector<uint8_t> bytes;
+  const auto pieces = any_pieces(*h.node, &bytes);
+  const int64_t result = cairn_write_pieces(h.file, pieces.data(), pieces.size());
+  if (options_.may_be_full && result == -ENOSPC) {
+    ++refused_;
+    return;
+  }
+  if (result < 0 || (static_cast<size_t>(result) != bytes.size() && !options_.may_be_full)) {
+    differs("write of " + std::to_string(pieces.size()) + " pieces gave " + std::to_string(result));
+    return;
+  }
+  uint64_t left = static_cast<uint64_t>(result);
+  for (const cairn_piece& piece : pieces) {
+    const uint64_t size = std::min<uint64_t>(left, piece.size);
+    if (size != 0) h.node->bytes.write(piece.offset, static_cast<uint8_t*>(piece.buffer), size);
+    left -= size;
+  }
+  for (const cairn_piece& piece : pieces) compare(h, piece.offset, piece.size);
+}
+
+void Exerciser::read_pieces(Handle& h) {
+  std::vector<uint8_t> bytes;
+  const auto pieces = any_pieces(*h.node, &bytes);
+  std::vector<uint8_t> expected;
+  for (const cairn_piece& piece : pieces) {
+    const auto part = h.node->bytes.read(piece.offset, piece.size);
+    expected.insert(expected.end(), part.begin(), part.end());
+    if (part.size() < piece.size) break;
+  }
+  const int64_t n = cairn_read_pieces(h.file, pieces.data(), pieces.size());
+  if (n != static_cast<int64_t>(expected.size()) ||
+      !std::equal(expected.begin(), expected.end(), bytes.begin()))
+    differs("read of " + std::to_string(pieces.size()) + " pieces gave " + std::to_string(n) +
+            " or other bytes");
+}
+
 void Exerciser::write_shared(Handle& h) {
   const auto bytes = any_bytes(any_size());
   if (!h.append && random_.one_in(2)) {

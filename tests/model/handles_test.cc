@@ -74,6 +74,29 @@ TEST_F(Handles, AppendForOnceLeavesTheOffset) {
   cairn_close(file);
 }
 
+TEST_F(Handles, PiecesStopWhereOneComesShort) {
+  cairn_file* file = open("f", O_RDWR | O_CREAT | O_APPEND);
+  char bytes[] = "abcdefgh";
+  const cairn_piece scattered[] = {{bytes + 4, 2, 10'000}, {bytes, 0, 1}, {bytes, 4, 2}};
+  ASSERT_EQ(cairn_write_pieces(file, scattered, 3), 6) << cairn_last_error();
+  char read[16] = "";
+  const cairn_piece back[] = {
+      {read, 2, 10'000}, {read + 2, 4, 2}, {read + 6, 4, 9'999}, {read + 10, 1, 2}};
+  EXPECT_EQ(cairn_read_pieces(file, back, 4), 9) << "the third piece ends beyond the file";
+  EXPECT_EQ(std::string(read, 9), std::string("efabcd\0ef", 9));
+  EXPECT_EQ(cairn_read_pieces(file, back, 0), 0);
+  EXPECT_EQ(cairn_seek(file, 0, SEEK_CUR), 0);
+  cairn_close(file);
+  file = open("f", O_RDONLY);
+  EXPECT_EQ(cairn_write_pieces(file, scattered, 3), -EBADF);
+  EXPECT_EQ(cairn_read_pieces(file, back, 4), 9);
+  EXPECT_EQ(cairn_write_pieces(file, scattered, 3), -EBADF) << "where the bytes lie is known now";
+  cairn_close(file);
+  file = open("f", O_WRONLY);
+  EXPECT_EQ(cairn_read_pieces(file, back, 4), -EBADF);
+  cairn_close(file);
+}
+
 TEST_F(Handles, TwoHandlesOnOneDescription) {
   cairn_file* file = open("f", O_RDWR | O_CREAT);
   cairn_file_id id;

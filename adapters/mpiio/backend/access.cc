@@ -11,6 +11,7 @@
 #include "mpiio/backend/contents.h"
 #include "mpiio/backend/errors.h"
 #include "mpiio/backend/nodes.h"
+#include "mpiio/backend/pieces.h"
 #include "mpiio/backend/walk.h"
 
 namespace mpiio {
@@ -75,38 +76,11 @@ int move_dense(const File& file, Direction direction, char* bytes, int64_t size,
 // Bytes without gaps in memory, from byte `stream` of the view on.
 int move_stream(const File& file, Direction direction, char* bytes, int64_t size, int64_t stream,
                 int64_t* moved) {
-  if (file.nodes != nullptr)
-    return nodes::move(file, direction, bytes, nodes::dense(size), size, stream, moved);
   const View& view = file.view;
-  if (view.dense)
+  if (file.nodes == nullptr && view.dense)
     return move_dense(file, direction, bytes, size, view.displacement + stream, moved);
-  if (size == 0) return MPI_SUCCESS;
-  Walk walk(*view.layout, view.displacement, stream);
-  while (true) {
-    const ssize_t n = move(file, direction, bytes + *moved, std::min(size - *moved, walk.length()),
-                           walk.offset());
-    if (n < 0) return failed(file, direction, n, walk.offset());
-    *moved += n;
-    if (n == 0 || *moved == size) return MPI_SUCCESS;
-    walk.advance(n);
-  }
-}
-
-// Both sides have gaps.
-int move_pieces(const File& file, Direction direction, char* buffer, const Layout& memory,
-                int64_t size, int64_t stream, int64_t* moved) {
-  Walk walk(memory, 0, 0);
-  int64_t at = stream;
-  while (*moved < size) {
-    const int64_t piece = std::min(walk.length(), size - *moved);
-    int64_t n = 0;
-    const int code = move_stream(file, direction, buffer + walk.offset(), piece, at, &n);
-    *moved += n;
-    if (code != MPI_SUCCESS || n < piece) return code;
-    at += n;
-    if (*moved < size) walk.advance(n);
-  }
-  return MPI_SUCCESS;
+  const Run line = {0, size};
+  return move_pieces(file, direction, bytes, Walk(line, 0), size, stream, moved);
 }
 
 // Through the view's data representation, some items at a time.
@@ -173,9 +147,7 @@ int move_all(const File& file, Direction direction, int64_t stream, char* bytes,
   if (total == 0) return MPI_SUCCESS;
   if (memory->is_dense())
     return move_stream(file, direction, bytes + memory->runs[0].offset, total, stream, moved);
-  if (file.nodes != nullptr)
-    return nodes::move(file, direction, bytes, *memory, total, stream, moved);
-  return move_pieces(file, direction, bytes, *memory, total, stream, moved);
+  return move_pieces(file, direction, bytes, Walk(*memory, 0, 0), total, stream, moved);
 }
 
 }  // namespace

@@ -31,12 +31,6 @@ int follow_visibility(File& file);
 int add_to_pointer(const File& file, uint32_t which, int64_t etypes, int64_t* before);
 int set_pointer(const File& file, uint32_t which, int64_t etypes);
 
-// `size` bytes of items of this layout at `buffer`, from byte `stream` of the view on.
-int move(const File& file, Direction direction, char* buffer, const Layout& memory, int64_t size,
-         int64_t stream, int64_t* moved);
-// Bytes without gaps.
-Layout dense(int64_t size);
-
 int lock(const File& file);
 int unlock(const File& file);
 // Atomic mode: one access at a time.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "mpiio/backend/layout.h"
 
@@ -12,6 +13,8 @@ class Walk {
  public:
   // Starts `skip` bytes of data into it.
   Walk(const Layout& layout, int64_t origin, int64_t skip);
+  // One run, from `origin` on.
+  Walk(const Run& run, int64_t origin);
   // The piece here: where it is, and how long it goes on without a gap.
   [[nodiscard]] int64_t offset() const { return at_; }
   [[nodiscard]] int64_t length() const { return left_; }
@@ -19,7 +22,8 @@ class Walk {
 
  private:
   void enter_run(size_t run);
-  const Layout& layout_;
+  std::span<const Run> runs_;
+  int64_t extent_ = 0;
   int64_t tile_;  // where this repetition's zero lies
   size_t run_ = 0;
   int64_t piece_ = 0;  // of the run
