@@ -29,7 +29,8 @@ debian_dev=(
 # downloaded by the script itself and never installed, virtual environments with other MPIs, and large unchanged programs.
 debian_slow=(
   qemu-system-x86 busybox-static ndctl daxctl e2fsprogs python3-venv
-  python3-h5py python3-netcdf4 stress-ng dbench bonnie++ fsmark ruby
+  python3-h5py python3-h5py-mpi python3-mpi4py hdf5-tools python3-netcdf4
+  stress-ng dbench bonnie++ fsmark ruby
 )
 
 dnf_build="make cmake ninja-build gcc-c++ libstdc++-static pkgconf-pkg-config cli11-devel fmt-devel
@@ -37,11 +38,12 @@ dnf_build="make cmake ninja-build gcc-c++ libstdc++-static pkgconf-pkg-config cl
 dnf_test="gtest-devel google-benchmark-devel python3 git sqlite fio rsync tar attr procps-ng openmpi-devel mpich-devel
   gcc-gfortran iproute util-linux python3-pyyaml"
 dnf_dev="clang clang-tools-extra compiler-rt libasan libubsan libtsan ccache gcovr ShellCheck"
-dnf_slow="qemu-system-x86-core busybox ndctl daxctl e2fsprogs python3-h5py python3-netcdf4 stress-ng dbench bonnie++ fs_mark ruby"
+dnf_slow="qemu-system-x86-core busybox ndctl daxctl e2fsprogs python3-h5py python3-h5py-openmpi python3-mpi4py-openmpi hdf5
+  python3-netcdf4 stress-ng dbench bonnie++ fs_mark ruby"
 spack_build="cmake ninja pkgconf cli11 fmt yaml-cpp nlohmann-json pmdk isa-l"
 spack_test="googletest benchmark python py-pyyaml git sqlite fio rsync openmpi mpich iproute2"
 spack_dev="llvm ccache py-gcovr shellcheck"
-spack_slow="qemu ndctl e2fsprogs py-h5py py-netcdf4 stress-ng dbench bonnie fsmark ruby"
+spack_slow="qemu ndctl e2fsprogs py-h5py py-mpi4py py-netcdf4 stress-ng dbench bonnie fsmark ruby"
 
 list_only=false
 groups=()

@@ -122,6 +122,14 @@ class SeveralHosts(unittest.TestCase):
                 base[at:at + 3000] = bytes(pattern(i, writer) for i in range(at, at + 3000))
             self.holds(directory, "base", bytes(base))
 
+    @unittest.skipUnless("openmpi" in MPIS, "Debian's parallel h5py is made for Open MPI")
+    def test_hdf5_rereads_metadata(self):
+        program = pathlib.Path(os.environ["CAIRN_SOURCE_DIR"], "tests", "cluster", "hdf5_metadata.py")
+        directory, _ = self.passes("openmpi", 4, "/usr/bin/python3", program, "file.h5", last="reread")
+        listed = subprocess.run(["h5dump", "-a", "group199/number", os.path.join(directory, "file.h5")],
+                                stdout=subprocess.PIPE, text=True, check=True).stdout
+        self.assertRegex(listed, r"\(0\): 199\n")
+
     def test_a_later_job(self):
         """What a job keeps in the pools is read by one with more ranks; one host alone says which other one has the rest;
         `cairn drain` on all hosts makes it an ordinary file."""

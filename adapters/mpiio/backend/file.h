@@ -64,6 +64,7 @@ struct File {
   uint32_t views = 0;  // that have been set: the same on all ranks
   bool atomic = false;
   bool immediate = false;  // of `nodes`: others see a write when it returns
+  bool by_hdf5 = false;    // of `nodes`: opened by HDF5
   bool direct = true;      // an access needs no lock and no other node
   std::map<std::string, std::string> hints;
   // A split collective call under way, and what it will say.

@@ -143,7 +143,7 @@ bool wants_immediate(const File& file) {
   const auto hint = file.hints.find("cairn_visibility");
   if (hint != file.hints.end()) return hint->second == "immediate";
   const char* standard = std::getenv("CAIRN_MPI_VISIBILITY");
-  return standard != nullptr && std::strcmp(standard, "immediate") == 0;
+  return standard != nullptr ? std::strcmp(standard, "immediate") == 0 : file.by_hdf5;
 }
 
 void free_types(View& view) {
@@ -196,6 +196,8 @@ int File_set_info(File& file, MPI_File, MPI_Info info) {
 int File_get_info(File& file, MPI_File, MPI_Info* info) {
   PMPI_Info_create(info);
   for (const auto& [key, value] : file.hints) PMPI_Info_set(*info, key.c_str(), value.c_str());
+  if (file.nodes != nullptr)
+    PMPI_Info_set(*info, "cairn_visibility", file.immediate ? "immediate" : "sync");
   return MPI_SUCCESS;
 }
 

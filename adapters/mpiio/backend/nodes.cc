@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "mpiio/backend/callers.h"
 #include "mpiio/backend/errors.h"
 #include "mpiio/backend/group.h"
 #include "mpiio/backend/hints.h"
@@ -109,6 +110,7 @@ int open(File& file, int flags, mode_t mode) {
   }
   if (result < 0) return failed(result, "open", file.path);
   file.direct = false;
+  file.by_hdf5 = called_by_hdf5();
   return follow_visibility(file);
 }
 
