@@ -52,8 +52,7 @@ void list_file(FileSystem& fs, File* file, bool adopted) {
   file->next = fs.files;
   if (fs.files != nullptr) fs.files->previous = file;
   // A child may be born at any moment: it finds the list with this file or without it.
-  std::atomic_thread_fence(std::memory_order_release);
-  fs.files = file;
+  __atomic_store_n(&fs.files, file, __ATOMIC_RELEASE);
 }
 
 // False during a fork: the file will be closed later.
