@@ -1,6 +1,8 @@
 // What the shim and a back end say to each other. Free of MPI: the shim is built without it.
 #pragma once
 
+#include <stdint.h>
+
 #include "posix/lend.h"
 
 namespace mpiio {
@@ -20,6 +22,8 @@ struct Host {
   // A back end that was built for another table is refused.
   size_t engine_size;
   const char* version;
+  // CLOCK_MONOTONIC at the first MPI call, before an MPI was looked for.
+  uint64_t began_ns;
 };
 
 // A back end's side: our function for "File_open" and a kind; null if it has none, then the MPI's is called.

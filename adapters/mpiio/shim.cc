@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <atomic>
 
@@ -164,7 +165,7 @@ void* profiler(const char* name) {
   abort();
 }
 
-BackendFind load_backend(const char* name) {
+BackendFind load_backend(const char* name, uint64_t began_ns) {
   Dl_info here;
   if (dladdr(reinterpret_cast<void*>(&load_backend), &here) == 0) return nullptr;
   char path[4096];
@@ -176,20 +177,27 @@ BackendFind load_backend(const char* name) {
     return nullptr;
   }
   auto start = reinterpret_cast<BackendStart>(dlsym(library, "cairn_mpiio_backend"));
-  static const Host host = {real_or_ours, says, &posix::lend(), sizeof(posix::Lent),
-                            cairn_version()};
+  static const Host host = {real_or_ours,    says,    &posix::lend(), sizeof(posix::Lent),
+                            cairn_version(), began_ns};
   const char* why = "it is no back end";
   BackendFind find = start == nullptr ? nullptr : start(&host, &why);
   if (find == nullptr) fprintf(stderr, "cairn: MPI-IO is not served: %s: %s\n", path, why);
   return find;
 }
 
+uint64_t now_ns() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
 void start() {
+  const uint64_t began_ns = now_ns();
   const KnownMpi* which = find_mpi();
   const char* cover = getenv("CAIRN_COVER");
   BackendFind find = nullptr;
   if (cover != nullptr && cover[0] != '\0' && which != nullptr && which->backend != nullptr)
-    find = load_backend(which->backend);
+    find = load_backend(which->backend, began_ns);
   for (Name& name : names) {
     for (int kind = 0; kind < kKinds; ++kind) {
       char full[96];

@@ -2,6 +2,7 @@
 
 #include "posix/covered.h"
 #include "posix/engine.h"
+#include "posix/log.h"
 #include "posix/open.h"
 #include "posix/place.h"
 #include "posix/pool.h"
@@ -89,6 +90,7 @@ constexpr Lent lent = {
     },
     [](cairn_file* file) { return cairn_fsync(file); },
     cairn_last_error,
+    [](const char* text) { log(Level::kInfo, text); },
     attached,
     place::directory,
     place::of,

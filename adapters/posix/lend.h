@@ -66,6 +66,8 @@ struct Lent {
   int (*sync)(cairn_file* file);
   // What went wrong in this thread's last call, with path, offset and cause.
   const char* (*last_error)();
+  // One line on stderr, if log.level is info.
+  void (*info)(const char* text);
 
   // The pool, attached to; null: there is no access to it.
   cairn_pool* (*pool)();

@@ -59,12 +59,14 @@ extern "C" {
 
 int cairn_node_describe(cairn_pool* pool, cairn_node* node) {
   const WriteWindow window;
-  cairn_pool_info info = {};
-  if (const int result = cairn_pool_get_info(pool, &info); result < 0) return result;
+  const cairn::pool::Pool& own = fs_of(pool).pool;
   *node = {};
-  std::memcpy(node->uuid, info.uuid, sizeof node->uuid);
+  for (size_t i = 0; i < 2; ++i) {
+    const uint64_t word = own.superblock().uuid[i].load();
+    std::memcpy(node->uuid + 8 * i, &word, sizeof word);
+  }
   ::gethostname(node->host, sizeof node->host - 1);
-  copy_text(node->pool, sizeof node->pool, info.path);
+  copy_text(node->pool, sizeof node->pool, own.path.c_str());
   return 0;
 }
 

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -32,14 +33,16 @@ try:
         for ranks in RANKS:
             directory = os.path.join(scratch, f"{mpi}-{ranks}")
             os.mkdir(directory)
-            environment = {**os.environ, **ENVIRONMENT, "CAIRN_POOL_DIR": os.path.join(scratch, "pools")}
+            environment = {**os.environ, **ENVIRONMENT, "CAIRN_POOL_DIR": os.path.join(scratch, "pools"),
+                           "CAIRN_LOG_LEVEL": "info"}
             done = subprocess.run(
                 [CAIRN, "run", "--at", ".", "--pool-size", "128MiB", "--", launcher, "-n", str(ranks), program, "all",
                  str(seed)], cwd=directory, env=environment, capture_output=True, text=True, errors="replace", timeout=300,
                 check=False)
-            ended = "ok" if done.returncode == 0 else f"failed: {done.returncode}\n{done.stdout[:4000]}{done.stderr[:4000]}"
+            told = len(re.findall(r"^cairn: MPI-IO: [\d.]+ ms added to MPI_Init, [\d.]+ ms to MPI_Finalize$", done.stderr, re.M))
+            ended = "ok" if done.returncode == 0 and told == ranks else f"failed: {done.returncode}\n{done.stdout[:4000]}{done.stderr[:4000]}"
             print(f"{mpi}, {ranks} ranks: {ended}", flush=True)
-            failed = failed or done.returncode != 0
+            failed = failed or ended != "ok"
             shutil.rmtree(directory)
 finally:
     shutil.rmtree(scratch, ignore_errors=True)

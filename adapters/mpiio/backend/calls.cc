@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "mpiio/backend/added_time.h"
 #include "mpiio/backend/errors.h"
 #include "mpiio/backend/session.h"
 
@@ -28,7 +29,9 @@ namespace entry {
 
 template <int kind>
 int Init(int* argc, char*** argv) {
-  if (!session::is_needed()) return real::Init[kind](argc, argv);
+  const bool needed = session::is_needed();
+  add_time_of_start();
+  if (!needed) return real::Init[kind](argc, argv);
   int provided = MPI_THREAD_SINGLE;
   const int code = real::Init_thread[kind](argc, argv, MPI_THREAD_MULTIPLE, &provided);
   if (code == MPI_SUCCESS) session::begin();
@@ -37,7 +40,9 @@ int Init(int* argc, char*** argv) {
 
 template <int kind>
 int Init_thread(int* argc, char*** argv, int required, int* provided) {
-  if (!session::is_needed()) return real::Init_thread[kind](argc, argv, required, provided);
+  const bool needed = session::is_needed();
+  add_time_of_start();
+  if (!needed) return real::Init_thread[kind](argc, argv, required, provided);
   const int code = real::Init_thread[kind](argc, argv, MPI_THREAD_MULTIPLE, provided);
   if (code == MPI_SUCCESS) session::begin();
   return code;
@@ -46,7 +51,9 @@ int Init_thread(int* argc, char*** argv, int required, int* provided) {
 template <int kind>
 int Finalize() {
   session::finalize();
-  return real::Finalize[kind]();
+  const int code = real::Finalize[kind]();
+  tell_added_time();
+  return code;
 }
 
 template <int kind>

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <vector>
 
+#include "mpiio/backend/added_time.h"
 #include "mpiio/backend/file.h"
 #include "mpiio/backend/launcher.h"
 #include "mpiio/backend/questions.h"
@@ -106,6 +107,7 @@ std::string join(Servers* servers, uint32_t own) {
 // When MPI_Finalize frees MPI_COMM_SELF, after all that others have attached to it, such as HDF5's end, which closes
 // files.
 int end(MPI_Comm, int, void*, void*) {
+  const AddedTime added(Added::finalize);
   Servers& servers = current->servers;
   meet(servers.comm);
   end_server();
@@ -149,6 +151,7 @@ bool on_one_node(const std::vector<Card>& cards) {
 bool is_needed() { return may_span_hosts(); }
 
 void begin() {
+  const AddedTime added(Added::init);
   int ranks = 1;
   PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (ranks == 1) return;
@@ -186,6 +189,7 @@ void begin() {
 
 void finalize() {
   if (current == nullptr) return;
+  const AddedTime added(Added::finalize);
   // Before that others may still ask.
   meet(current->servers.comm);
   stop_server_thread();
