@@ -131,4 +131,8 @@ Wait wait_to_be_last(PlaceLock& running, const std::string& directory) {
   return unseen ? Wait::left : Wait::interrupted;
 }
 
+Wait be_last_or_leave(PlaceLock& running) {
+  return running.change(PlaceLock::Mode::exclusive, false) ? Wait::last : Wait::left;
+}
+
 }  // namespace cairn::cli

@@ -23,10 +23,12 @@ bool descends_from_run(const std::string& lock_path);
 enum class Wait {
   last,         // no other run is left in the directory: the end is ours
   interrupted,  // by a signal
-  left,         // those who hold it cannot be seen from here; the end is left to them
+  left,         // to the others, without waiting for them or because they cannot be seen from here
 };
 // Gives the shared lock up for the exclusive one. After two seconds it says what is waited for. Whoever
 // gives up holds no lock any more, so the last of the others gets it.
 Wait wait_to_be_last(PlaceLock& running, const std::string& directory);
+// The same for a run whose program has failed: whoever started it, an MPI's launcher say, must hear of that at once.
+Wait be_last_or_leave(PlaceLock& running);
 
 }  // namespace cairn::cli

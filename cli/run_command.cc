@@ -137,10 +137,11 @@ struct Run {
     const int code = start(variables);
     const StopOnSignal stop;
     // Other runs of the job are still at work: whoever is the last one drains.
-    const Wait wait = wait_to_be_last(running, directory);
+    const Wait wait =
+        code == exit_ok ? wait_to_be_last(running, directory) : be_last_or_leave(running);
     if (wait == Wait::interrupted) return report_interrupt();
     if (wait == Wait::left) {
-      fmt::print(stderr, "cairn run: {} is left to the other run, which drains it when it ends\n",
+      fmt::print(stderr, "cairn run: {} is left to the other runs, the last of which ends it\n",
                  directory);
       return code;
     }

@@ -62,7 +62,7 @@ class FileSystem final : public pool::Client {
   }
 
   // Every handle of this process.
-  File* files = nullptr;
+  std::atomic<File*> files = nullptr;
   uint64_t last_serial = 0;
   // The handle that each seat closed last, with its description's slot: what opens next takes it.
   std::array<File*, pool::SeatArray::most> spare_files{};

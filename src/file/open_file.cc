@@ -50,9 +50,9 @@ void list_file(FileSystem& fs, File* file, bool adopted) {
   }
   if (fs.lane_of_fork >= 0) hold(fs.pool, *file->shared, static_cast<uint32_t>(fs.lane_of_fork));
   file->next = fs.files;
-  if (fs.files != nullptr) fs.files->previous = file;
+  if (fs.files != nullptr) fs.files.load()->previous = file;
   // A child may be born at any moment: it finds the list with this file or without it.
-  __atomic_store_n(&fs.files, file, __ATOMIC_RELEASE);
+  fs.files.store(file, std::memory_order_release);
 }
 
 // False during a fork: the file will be closed later.

@@ -54,7 +54,7 @@ void finish_fork_in_child(FileSystem& fs, ForkedLane* forked) {
   // Another thread of the parent may have held these, or have been about to put a file before the first one.
   new (&fs.files_lock) std::mutex;
   fs.lane_of_fork = -1;
-  if (fs.files != nullptr) fs.files->previous = nullptr;
+  if (fs.files != nullptr) fs.files.load()->previous = nullptr;
   fs.free_inodes.lock.store(0);
   fs.free_open_files.lock.store(0);
   fs.free_inodes.count = 0;

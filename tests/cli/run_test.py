@@ -165,6 +165,23 @@ class Environment(Run):
         self.assertEqual(other.wait(30), 0)
         self.assert_nothing_left()
 
+    def test_a_failure_is_told_while_other_runs_go_on(self):
+        """An MPI's launcher hears of a rank that was killed when its run ends; the other ranks wait for ever."""
+        go = self.path("go")
+        other = subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", "sh", "-c",
+                                  f"echo other > x; while [ ! -e {go} ]; do sleep 0.1; done"], cwd=self.dir, env=self.env)
+        while not any(pool.get("covers") for pool in self.json("status")):
+            time.sleep(0.05)
+        run = self.run_at("sh", "-c", "kill -9 $$", expect=137, timeout=30)
+        self.assertEqual(run.err, f"cairn run: {self.dir} is left to the other runs, the last of which ends it\n")
+        self.assertIsNone(other.poll())
+        with open(go, "w", encoding="utf-8"):
+            pass
+        self.assertEqual(other.wait(30), 0)
+        with open(os.path.join(self.dir, "x"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "other\n")
+        self.assert_nothing_left()
+
     def test_runs_side_by_side_share_the_directory(self):
         """mpirun cairn run ...: the ranks start and end at different times."""
         runs = [subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", "sleep", str(0.1 * i)], env=self.env,
