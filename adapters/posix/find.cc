@@ -7,6 +7,7 @@
 
 #include "posix/permission.h"
 #include "posix/pool.h"
+#include "posix/shared_names.h"
 
 namespace posix {
 
@@ -117,6 +118,11 @@ int find(int dir, const char* path, unsigned flags, Found* found) {
     char rest[2 * PATH_MAX];
     rest[0] = '\0';
     error = walk(found, flags, rest, sizeof rest);
+    if (error == 0 && shared_names::active()) {
+      error = shared_names::look(found);
+      const bool own = (flags & kOwnName) == kOwnName;
+      if (error == 0 && found->shared && found->slash && !own) error = -ENOTDIR;
+    }
     if (error != -EXDEV) return error;
     error = go_on(found, rest, found->slash);
     if (error < 0) return error;

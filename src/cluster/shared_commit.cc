@@ -3,6 +3,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "cluster/held_record.h"
 #include "cluster/shared_file.h"
 #include "file/cut.h"
 #include "file/io.h"
@@ -37,13 +38,6 @@ uint64_t now_ns() {
   timespec now = {};
   clock_gettime(CLOCK_REALTIME, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
-
-// The word of node 0's server that is the lock of a record.
-uint64_t lock_of(const Uuid& uuid) {
-  uint64_t word = 0;
-  std::memcpy(&word, uuid.data(), sizeof word);
-  return ~word;
 }
 
 }  // namespace
@@ -147,9 +141,8 @@ Status SharedFile::take_news() {
 
 Status SharedFile::publish(const std::vector<Share>& written, uint64_t end, bool cut,
                            uint64_t size) {
-  const uint32_t keeper = 0;
-  const uint64_t word = lock_of(record_.uuid);
-  CAIRN_TRY(job_.lock(keeper, word));
+  const Uuid uuid = record_.uuid;
+  CAIRN_TRY(lock_record(job_, uuid));
   Status status;
   bool gone = false;
   // Another group may have committed since.
@@ -182,7 +175,7 @@ Status SharedFile::publish(const std::vector<Share>& written, uint64_t end, bool
     }
   }
   const std::string text = status.ok() ? "" : last_detail();
-  const Status unlocked = job_.unlock(keeper, word);
+  const Status unlocked = unlock_record(job_, uuid);
   return status.ok() ? unlocked : fail(status.code(), "%s", text.c_str());
 }
 

@@ -103,10 +103,10 @@ class SeveralHosts(unittest.TestCase):
 
     def test_files_of_several_hosts(self):
         parts = ("alone", "overlapping", "busy_owner", "again", "write_interleaved", "read_interleaved", "base", "local",
-                 "immediate", "finalize")
+                 "immediate", "by_name", "changed_by_name", "finalize")
         for mpi in MPIS:
             directory, told = self.passes(mpi, 3, self.program(mpi), *parts, last="closed in MPI_Finalize",
-                                          files=[("base", 1_000_000), ("before", 400_000)])
+                                          files=[("base", 1_000_000), ("before", 400_000), ("before_by_name", 1000)])
             for part in (*parts, "closed in MPI_Finalize"):
                 self.assertIn(part + "\n", told)
             self.assertEqual([name for name in os.listdir(directory) if name.startswith(".")], [])
@@ -116,6 +116,13 @@ class SeveralHosts(unittest.TestCase):
             self.holds(directory, "before", bytes(300_000) + b"\1")
             self.holds(directory, "local", bytes(pattern(at, 3) for at in range(50_000)) + b"\7")
             self.holds(directory, "finalize", bytes(pattern(at, at // 5000) for at in range(15_000)))
+            self.holds(directory, "by_name", bytes(pattern(at, 1) for at in range(300_000)))
+            self.assertEqual(os.stat(os.path.join(directory, "by_name")).st_mode & 0o777, 0o604)
+            self.assertFalse(os.path.exists(os.path.join(directory, "before_by_name")))
+            self.assertEqual(sorted(os.listdir(os.path.join(directory, "changed"))), ["appended", "cut", "target"])
+            self.holds(directory, "changed/appended", bytes(pattern(at) for at in range(100_000)) + b"!")
+            self.holds(directory, "changed/cut", b"cut")
+            self.holds(directory, "changed/target", bytes(pattern(at) for at in range(300_000)))
             base = bytearray(b"\xff" * 1_000_000)
             for writer in range(3):
                 at = 10_001 * (writer + 1)
