@@ -80,6 +80,13 @@ bool is_below(const char* relative) {
   return path_below(relative, path, sizeof path) == 0 && real::lstat(path, &st) == 0;
 }
 
+bool is_missing_below(const char* relative) {
+  char path[2 * PATH_MAX];
+  struct stat st;
+  return path_below(relative, path, sizeof path) == 0 && real::lstat(path, &st) != 0 &&
+         (errno == ENOENT || errno == ENOTDIR);
+}
+
 int remove_below(const char* relative) {
   char path[2 * PATH_MAX];
   if (const int error = path_below(relative, path, sizeof path); error < 0) return error;

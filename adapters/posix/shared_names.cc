@@ -81,6 +81,12 @@ int on(const Found& found, Call call) {
 
 }  // namespace
 
+// The pool knows the name from the covered directory, from which another node has removed it (remove_rest()).
+static bool was_removed(const Found& found, const char* path) {
+  return found.exists && (found.st.flags & CAIRN_FILE_LAZY) != 0 && place::is_missing_below(path) &&
+         cairn_unlink(pool, found.parent, found.name) == 0;
+}
+
 int look(Found* found) {
   const bool own =
       found->exists && (!S_ISREG(found->st.mode) ||
@@ -93,6 +99,7 @@ int look(Found* found) {
   if (error < 0) return error;
   cairn_stat st;
   error = cairn_shared_stat(asking.get(), relative, &st);
+  if (error == -ENOENT && was_removed(*found, relative)) found->exists = false;
   if (error == -ENOENT) return 0;
   if (error < 0) return told(error);
   found->in_pool = found->exists;
