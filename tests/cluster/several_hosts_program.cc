@@ -331,6 +331,10 @@ void by_name() {
   }
   barrier();
   // With a file of that name in the directory before: 0xff bytes.
+  write_shares("base_by_name", 0);
+  if (rank == 0) CHECK(truncate("base_by_name", 0) == 0);
+  barrier();
+  write_shares("base_by_name", 1);
   if (rank == 0) CHECK(size_by_name("before_by_name") == 1000);
   write_shares("before_by_name", 0);
   CHECK(size_by_name("before_by_name") == all);
@@ -360,11 +364,13 @@ std::vector<std::string> list(const char* name) {
 void changed_by_name() {
   if (rank == 0) CHECK(mkdir("changed", 0755) == 0);
   barrier();
-  for (const char* name : {"changed/moved", "changed/removed", "changed/appended", "changed/cut"})
+  for (const char* name :
+       {"changed/moved", "changed/removed", "changed/appended", "changed/cut", "changed/replaced"})
     write_shares(name, 0);
   MPI_File file = open_file("changed/appended", MPI_MODE_RDWR);
   if (rank == 0) {
-    CHECK((list("changed") == std::vector<std::string>{"appended", "cut", "moved", "removed"}));
+    CHECK((list("changed") ==
+           std::vector<std::string>{"appended", "cut", "moved", "removed", "replaced"}));
     CHECK(rmdir("changed") == -1 && errno == ENOTEMPTY);
     CHECK(rename("changed", "elsewhere") == -1 && errno == EXDEV);
     CHECK(remove("changed/removed") == 0);
@@ -373,7 +379,13 @@ void changed_by_name() {
     CHECK(rename("changed/moved", "changed/target") == 0);
     CHECK(is_missing(access("changed/moved", F_OK)));
     CHECK(link("changed/target", "changed/linked") == -1 && errno == EXDEV);
-    CHECK((list("changed") == std::vector<std::string>{"appended", "cut", "target"}));
+    CHECK((list("changed") == std::vector<std::string>{"appended", "cut", "replaced", "target"}));
+    FILE* ordinary = std::fopen("changed/ordinary", "w");
+    CHECK(ordinary != nullptr && std::fputs("ordinary", ordinary) >= 0 &&
+          std::fclose(ordinary) == 0);
+    CHECK(rename("changed/ordinary", "changed/replaced") == 0);
+    CHECK(size_by_name("changed/replaced") == 8);
+
     CHECK(open("changed/appended", O_WRONLY | O_APPEND) == -1 && errno == EBUSY);
     CHECK(open("changed/appended", O_WRONLY | O_TRUNC) == -1 && errno == EBUSY);
     CHECK(size_by_name("changed/appended") == int64_t{ranks} * 100'000);

@@ -106,7 +106,8 @@ class SeveralHosts(unittest.TestCase):
                  "immediate", "by_name", "changed_by_name", "finalize")
         for mpi in MPIS:
             directory, told = self.passes(mpi, 3, self.program(mpi), *parts, last="closed in MPI_Finalize",
-                                          files=[("base", 1_000_000), ("before", 400_000), ("before_by_name", 1000)])
+                                          files=[("base", 1_000_000), ("before", 400_000), ("before_by_name", 1000),
+                                                 ("base_by_name", 1000)])
             for part in (*parts, "closed in MPI_Finalize"):
                 self.assertIn(part + "\n", told)
             self.assertEqual([name for name in os.listdir(directory) if name.startswith(".")], [])
@@ -119,7 +120,9 @@ class SeveralHosts(unittest.TestCase):
             self.holds(directory, "by_name", bytes(pattern(at, 1) for at in range(300_000)))
             self.assertEqual(os.stat(os.path.join(directory, "by_name")).st_mode & 0o777, 0o604)
             self.assertFalse(os.path.exists(os.path.join(directory, "before_by_name")))
-            self.assertEqual(sorted(os.listdir(os.path.join(directory, "changed"))), ["appended", "cut", "target"])
+            self.assertEqual(sorted(os.listdir(os.path.join(directory, "changed"))), ["appended", "cut", "replaced", "target"])
+            self.holds(directory, "base_by_name", bytes(pattern(at, 1) for at in range(300_000)))
+            self.holds(directory, "changed/replaced", b"ordinary")
             self.holds(directory, "changed/appended", bytes(pattern(at) for at in range(100_000)) + b"!")
             self.holds(directory, "changed/cut", b"cut")
             self.holds(directory, "changed/target", bytes(pattern(at) for at in range(300_000)))
