@@ -60,7 +60,7 @@ static int walk(Found* found, unsigned flags, char* rest, size_t capacity) {
   size_t length = strlen(spot.path);
   if (length >= PATH_MAX) return -ENAMETOOLONG;
   memcpy(path, spot.path, length + 1);
-  found->slash = false;
+  found->slash = found->shared = found->in_pool = false;
   while (length > 0 && path[length - 1] == '/') {
     path[--length] = '\0';
     found->slash = true;
