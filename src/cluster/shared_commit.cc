@@ -179,7 +179,7 @@ Status SharedFile::publish(const std::vector<Share>& written, uint64_t end, bool
   return status.ok() ? unlocked : fail(status.code(), "%s", text.c_str());
 }
 
-Status SharedFile::commit(bool cut, uint64_t size) {
+Status SharedFile::commit(const Also& also) {
   Said mine;
   std::vector<Run> runs;
   std::string problem;
@@ -233,9 +233,10 @@ Status SharedFile::commit(bool cut, uint64_t size) {
   });
   if (status.ok() && group_.is_first()) {
     join_neighbours(&written);
-    const Status published = publish(written, end, cut, size);
+    const Status published = publish(written, end, also.cut, also.size);
     decided.done = published.ok() ? 1 : 0;
     set_error(&decided, published);
+    if (also.close) set_error(&decided, stop_counting());
     decided.news = news_;
     bytes.resize(sizeof decided);
     std::memcpy(bytes.data(), &decided, sizeof decided);
@@ -269,11 +270,11 @@ Status SharedFile::commit(bool cut, uint64_t size) {
   return decided.error == 0 ? Status() : fail(decided.error, "%s", decided.text);
 }
 
-Status SharedFile::commit() { return commit(false, 0); }
+Status SharedFile::commit() { return commit(Also()); }
 
 Status SharedFile::truncate(uint64_t size) {
   if (!writable_) return fail(EBADF, "%s: not open for writing", path_.c_str());
-  Status status = commit(true, size);
+  Status status = commit({true, size, false});
   if (status.ok() && part_ != nullptr && (**part_).inode->size.load() > size)
     status = file::truncate(job_.fs(), (**part_).map(), size);
   // Nobody writes beyond the new end before everybody has cut his part there.
@@ -287,7 +288,7 @@ Status SharedFile::set_immediate(bool on) {
 }
 
 Status SharedFile::close() {
-  const Status status = commit();
+  const Status status = commit({false, 0, true});
   if (group_.is_first())
     job_.ask(home_node_, request(Op::end)).status().ignore();  // the job's end is another
   return status;

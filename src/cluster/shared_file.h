@@ -55,13 +55,18 @@ class SharedFile {
   // --- shared_open.cc: what rank 0 does, and what it tells the others
   Status open_first(const Wanted& wanted);
   Status make_record(const Wanted& wanted, bool* made);
+  Status stop_counting();
   Status adopt(file::File& local);
   [[nodiscard]] Bytes announcement() const;
   Status take_announcement(const Bytes& bytes);
 
   // --- shared_commit.cc
-  // `cut`: the file ends at `size` from then on.
-  Status commit(bool cut, uint64_t size);
+  struct Also {
+    bool cut = false;  // the file ends at `size` from then on
+    uint64_t size = 0;
+    bool close = false;  // the group has it open no more, before anyone returns
+  };
+  Status commit(const Also& also);
   // On rank 0, when all have said what they wrote.
   Status publish(const std::vector<Share>& written, uint64_t end, bool cut, uint64_t size);
   Status take_news();

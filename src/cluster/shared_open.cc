@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <ctime>
+#include <utility>
 
 #include "cluster/held_record.h"
 #include "cluster/shared_file.h"
@@ -212,9 +213,13 @@ Result<std::unique_ptr<SharedFile>> SharedFile::look(Job& job, const std::string
   return file;
 }
 
-SharedFile::~SharedFile() {
-  if (counted_) count_open(job_, record_.uuid, -1).ignore();  // the job is at its end
+// As one of the groups that have the file open.
+Status SharedFile::stop_counting() {
+  return std::exchange(counted_, false) ? count_open(job_, record_.uuid, -1) : Status();
 }
+
+// After an open that failed on others, or a commit without its end.
+SharedFile::~SharedFile() { stop_counting().ignore(); }
 
 Request SharedFile::request(Op op) const {
   Request request = {};
