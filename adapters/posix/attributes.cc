@@ -10,6 +10,7 @@
 #include "posix/permission.h"
 #include "posix/pool.h"
 #include "posix/set_id.h"
+#include "posix/shared_names.h"
 #include "posix/table.h"
 
 namespace posix {
@@ -33,23 +34,29 @@ static int aim(int dir, const char* path, bool follow, Target* target) {
   return 0;
 }
 
-// The same for a descriptor; O_PATH ones can only be looked at.
+// The same for a descriptor; O_PATH ones can only be looked at, and so can what several nodes write.
 static int aim(const table::Use& use, cairn_stat* st) {
+  if (use->shown != 0) return -EROFS;
   if (use->kind != Kind::kFile && (cairn_file_get_flags(use->file) & O_PATH) != 0) return -EBADF;
   return cairn_fstat(use->file, st);
 }
 
-static int change_mode(const cairn_stat& st, mode_t mode) {
+static const Found* shared_of(const Target& target) {
+  return target.found.shared ? &target.found : nullptr;
+}
+
+static int change_mode(const cairn_stat& st, mode_t mode, const Found* shared = nullptr) {
   int error = owns(st);
   if (error == 0 && S_ISLNK(st.mode)) error = -EOPNOTSUPP;
   if (error < 0) return error;
   // Nobody gives out the rights of a group that he is not in.
   if ((mode & S_ISGID) != 0 && caller::effective_user() != 0 && !in_group(st.gid))
     mode &= ~static_cast<mode_t>(S_ISGID);
+  if (shared != nullptr) return shared_names::set_mode(*shared, mode & 07777);
   return cairn_chmod(pool, st.ino, mode & 07777);
 }
 
-static int change_owner(const cairn_stat& st, uid_t uid, gid_t gid) {
+static int change_owner(const cairn_stat& st, uid_t uid, gid_t gid, const Found* shared = nullptr) {
   constexpr auto kSame = static_cast<uint32_t>(-1);
   // Whoever gets a file does not get its set-id bits.
   unsigned lost = S_ISDIR(st.mode) ? 0 : set_ids_lost(st);
@@ -59,6 +66,7 @@ static int change_owner(const cairn_stat& st, uid_t uid, gid_t gid) {
     if (uid != kSame && uid != st.uid) return -EPERM;
     if (gid != kSame && gid != st.gid && !in_group(gid)) return -EPERM;
   }
+  if (shared != nullptr) return shared_names::set_owner(*shared, st.mode & ~lost, uid, gid);
   int error = cairn_chown(pool, st.ino, uid, gid);
   if (error == 0 && lost != 0) error = cairn_chmod(pool, st.ino, st.mode & 07777 & ~lost);
   return error;
@@ -87,7 +95,8 @@ static bool leaves_both(const struct timespec* times) {
   return times != nullptr && times[0].tv_nsec == UTIME_OMIT && times[1].tv_nsec == UTIME_OMIT;
 }
 
-static int change_times(const cairn_stat& st, const struct timespec* times) {
+static int change_times(const cairn_stat& st, const struct timespec* times,
+                        const Found* shared = nullptr) {
   int64_t ns[2];
   int error = times_from(times, ns);
   if (error < 0) return error;
@@ -96,6 +105,7 @@ static int change_times(const cairn_stat& st, const struct timespec* times) {
   error = owns(st);
   if (error < 0 && now && permitted(st, W_OK) == 0) error = 0;
   if (error < 0) return now ? -EACCES : error;
+  if (shared != nullptr) return shared_names::set_times(*shared, ns[1]);
   return cairn_utimens(pool, st.ino, ns[0], ns[1]);
 }
 
@@ -215,7 +225,8 @@ int fchmodat(int dir, const char* path, mode_t mode, int flags) {
     return on_descriptor(dir, [&](const cairn_stat& st) { return change_mode(st, mode); });
   if (itself) path = ".";
   ON_PATH(dir, path, (flags & AT_SYMLINK_NOFOLLOW) == 0,
-          real::fchmodat(found.dir, found.path, mode, flags), change_mode(target.st, mode));
+          real::fchmodat(found.dir, found.path, mode, flags),
+          change_mode(target.st, mode, shared_of(target)));
 }
 
 int chmod(const char* path, mode_t mode) {
@@ -242,7 +253,7 @@ int fchownat(int dir, const char* path, uid_t uid, gid_t gid, int flags) {
   if (itself) path = ".";
   ON_PATH(dir, path, (flags & AT_SYMLINK_NOFOLLOW) == 0,
           real::fchownat(found.dir, found.path, uid, gid, flags),
-          change_owner(target.st, uid, gid));
+          change_owner(target.st, uid, gid, shared_of(target)));
 }
 
 int chown(const char* path, uid_t uid, gid_t gid) {
@@ -274,7 +285,8 @@ int utimensat(int dir, const char* path, const struct timespec* times, int flags
     return on_descriptor(dir, [&](const cairn_stat& st) { return change_times(st, times); });
   if (itself) path = ".";
   ON_PATH(dir, path, (flags & AT_SYMLINK_NOFOLLOW) == 0,
-          real::utimensat(found.dir, found.path, times, flags), change_times(target.st, times));
+          real::utimensat(found.dir, found.path, times, flags),
+          change_times(target.st, times, shared_of(target)));
 }
 
 int futimens(int fd, const struct timespec* times) {

@@ -20,6 +20,7 @@ static ssize_t invalid(int error) {
 
 // What a failure is to a program: a directory that is held by name only is not open at all.
 static ssize_t refused(const table::Use& use, ssize_t error) {
+  if (use->shown != 0 && error == -EIO) log(Level::kWarning, cairn_last_error());
   return fail(error == -EISDIR && is_path(use) ? -EBADF : error);
 }
 static inline ssize_t finished(const table::Use& use, ssize_t done) {

@@ -15,6 +15,7 @@
 #include "posix/log.h"
 #include "posix/open.h"
 #include "posix/pool.h"
+#include "posix/shared_names.h"
 #include "posix/table.h"
 
 namespace posix {
@@ -64,7 +65,7 @@ static const cairn_dirent* next_entry(Stream* stream, int* error) {
       return nullptr;
     }
     if (stream->position == 0 && is_removed(use)) return nullptr;
-    int got = cairn_readdir(pool, use->ino, stream->position, stream->batch, kBatch);
+    int got = shared_names::read_directory(use->ino, stream->position, stream->batch, kBatch);
     stream->next = stream->filled = 0;
     if (got < 0 && got != -ESTALE && got != -ENOENT) *error = got;
     if (got <= 0) return nullptr;
@@ -197,7 +198,7 @@ ssize_t getdents64(int fd, void* buffer, size_t size) {
   bool full = false;
   while (!full) {
     cairn_dirent batch[8];
-    int got = cairn_readdir(pool, use->ino, static_cast<uint64_t>(at), batch, 8);
+    int got = shared_names::read_directory(use->ino, static_cast<uint64_t>(at), batch, 8);
     if (got < 0) return fail(got == -ESTALE ? -ENOENT : got);
     if (got == 0) break;
     for (int i = 0; i < got; ++i) {

@@ -73,6 +73,7 @@ static long on_path(const char* path, bool follow, Ours ours, System system) {
     return result(error < 0 ? error : ours(st));
   }
   if (found.outside()) return system(found.path);
+  if (found.shared) return fail(-EOPNOTSUPP);
   return result(ours(found.st));
 }
 

@@ -7,6 +7,7 @@
 
 #include "posix/permission.h"
 #include "posix/pool.h"
+#include "posix/shared_names.h"
 
 namespace posix {
 
@@ -59,7 +60,7 @@ static int walk(Found* found, unsigned flags, char* rest, size_t capacity) {
   size_t length = strlen(spot.path);
   if (length >= PATH_MAX) return -ENAMETOOLONG;
   memcpy(path, spot.path, length + 1);
-  found->slash = false;
+  found->slash = found->shared = found->in_pool = false;
   while (length > 0 && path[length - 1] == '/') {
     path[--length] = '\0';
     found->slash = true;
@@ -117,6 +118,11 @@ int find(int dir, const char* path, unsigned flags, Found* found) {
     char rest[2 * PATH_MAX];
     rest[0] = '\0';
     error = walk(found, flags, rest, sizeof rest);
+    if (error == 0 && shared_names::active()) {
+      error = shared_names::look(found);
+      const bool own = (flags & kOwnName) == kOwnName;
+      if (error == 0 && found->shared && found->slash && !own) error = -ENOTDIR;
+    }
     if (error != -EXDEV) return error;
     error = go_on(found, rest, found->slash);
     if (error < 0) return error;

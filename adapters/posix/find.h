@@ -13,8 +13,11 @@ struct Found {
   int descriptor = -1;  // outside, and the path names this open Cairn file
 
   bool exists = false;  // inside
-  bool slash = false;   // the path ended in '/', so only a directory will do
-  cairn_stat st;        // if it exists
+  bool shared =
+      false;  // and several nodes write it: `st` is no inode's of the pool (shared_names.h)
+  bool in_pool = false;  // which has a file of this name too
+  bool slash = false;    // the path ended in '/', so only a directory will do
+  cairn_stat st;         // if it exists
   cairn_ino parent = 0;
   char name[NAME_MAX + 2];  // in parent; "." if the path names the walk's start itself
 

@@ -11,6 +11,7 @@
 #include "posix/memory.h"
 #include "posix/pool.h"
 #include "posix/process.h"
+#include "posix/shared_names.h"
 #include "posix/signals.h"
 #include "posix/table.h"
 
@@ -51,6 +52,7 @@ static void in_child() {
   cairn_fork_child(pool);
   mappings::release();
   table::after_fork();
+  shared_names::after_fork();
   Inside::leave_in_child();
   errno = error;
 }

@@ -6,6 +6,7 @@
 #include "posix/open.h"
 #include "posix/place.h"
 #include "posix/pool.h"
+#include "posix/shared_names.h"
 #include "posix/table.h"
 
 namespace posix {
@@ -63,7 +64,9 @@ constexpr LentShared shared = {
     [](cairn_shared* file, uint32_t which, int64_t value) {
       return cairn_shared_store(file, which, value);
     },
-    [](cairn_job* job, const char* path) { return cairn_shared_make_plain(job, path); },
+    [](cairn_job* job, const char* path, int empty) {
+      return cairn_shared_make_plain(job, path, empty);
+    },
     [](cairn_job* job, const char* path) { return cairn_shared_remove(job, path); },
 };
 
@@ -98,6 +101,8 @@ constexpr Lent lent = {
     place::is_below,
     place::remove_below,
     shared,
+    shared_names::set_job,
+    shared_names::hide,
 };
 
 }  // namespace

@@ -45,7 +45,7 @@ struct LentShared {
   int (*unlock)(cairn_shared* shared);
   int (*fetch_add)(cairn_shared* shared, uint32_t which, int64_t value, int64_t* before);
   int (*store)(cairn_shared* shared, uint32_t which, int64_t value);
-  int (*make_plain)(cairn_job* job, const char* path);
+  int (*make_plain)(cairn_job* job, const char* path, int empty);
   int (*remove)(cairn_job* job, const char* path);
 };
 
@@ -82,6 +82,11 @@ struct Lent {
   // Removes it there: 0 also if it is not there.
   int (*remove_below)(const char* relative);
   LentShared shared;
+  // The job on several hosts that this process is one of: calls by name see its files from now on. Null: it is over; nobody is
+  // asked for it any more when this returns.
+  void (*set_job)(cairn_job* job);
+  // Whether this thread's calls by name see what the pool has only. Returns what was before.
+  bool (*hide_job)(bool hide);
 };
 
 const Lent& lend();

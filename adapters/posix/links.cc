@@ -60,6 +60,8 @@ int linkat(int from_dirfd, const char* from, int to_dirfd, const char* to, int f
   if (target.slash) return fail(-ENOENT);
   if (S_ISDIR(source.st.mode)) return fail(-EPERM);
   if (error = may_link(source.st); error < 0) return fail(error);
+  // Its record is under one name.
+  if (source.shared) return fail(-EXDEV);
   return done(
       cairn_link(pool, source.parent, source.name, target.parent, target.name, CAIRN_NOFOLLOW));
 }

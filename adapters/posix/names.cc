@@ -12,6 +12,7 @@
 #include "posix/open.h"
 #include "posix/permission.h"
 #include "posix/pool.h"
+#include "posix/shared_names.h"
 #include "posix/table.h"
 
 namespace posix {
@@ -73,11 +74,13 @@ static int remove_directory(Found& found, const char* path) {
   if (names_dot(path, ".")) return -EINVAL;
   if (names_dot(path, "..")) return -ENOTEMPTY;
   if (is_fixed(found)) return -EBUSY;
+  if (shared_names::active() && shared_names::any_in(found, false)) return -ENOTEMPTY;
   return cairn_rmdir(pool, found.parent, found.name);
 }
 
 static int remove_file(Found& found) {
   if (S_ISDIR(found.st.mode)) return -EISDIR;
+  if (found.shared) return shared_names::remove(found);
   int error = cairn_unlink(pool, found.parent, found.name);
   if (error == 0) hidden::name_removed(found.st);
   return error;
@@ -98,8 +101,15 @@ static int rename_covered(Found& from, Found& to, unsigned flags) {
   if (error == 0)
     error = to.exists ? may_remove(to.parent, to.st) : permitted_in(to.parent, W_OK | X_OK);
   if (error < 0) return error;
+  if (shared_names::active()) {
+    if (exchange && (from.shared || to.shared)) return -EINVAL;
+    if (S_ISDIR(from.st.mode) && shared_names::any_in(from, true)) return -EXDEV;
+    if (from.shared && to.exists && S_ISDIR(to.st.mode)) return -EISDIR;
+    if (from.shared) return shared_names::rename(from, to);
+  }
   error = cairn_rename(pool, from.parent, from.name, to.parent, to.name, flags);
   if (error == 0 && to.exists && !exchange && to.st.ino != from.st.ino) hidden::name_removed(to.st);
+  if (error == 0 && to.shared) error = shared_names::replaced(to);
   return error;
 }
 
@@ -211,7 +221,11 @@ int renameat2(int from_dirfd, const char* from, int to_dirfd, const char* to, un
                            plain_to ? to_dirfd : target.dir, plain_to ? to : target.path, flags);
   }
   if (from_outside || to_outside || source.cover != target.cover) return fail(-EXDEV);
-  return done(rename_covered(source, target, flags));
+  error = rename_covered(source, target, flags);
+  // Moved as any other file from now on.
+  if (error == shared_names::kNowPlain)
+    return serve::renameat2(from_dirfd, from, to_dirfd, to, flags);
+  return done(error);
 }
 
 int renameat(int from_dirfd, const char* from, int to_dirfd, const char* to) {

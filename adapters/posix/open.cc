@@ -13,6 +13,7 @@
 #include "posix/permission.h"
 #include "posix/pool.h"
 #include "posix/set_id.h"
+#include "posix/shared_names.h"
 #include "posix/shown.h"
 #include "posix/standard_streams.h"
 #include "posix/table.h"
@@ -40,7 +41,7 @@ Kind kind_of(unsigned type, int flags) {
 }
 
 int install(cairn_file* file, Kind kind, Cover* cover, bool close_on_exec, cairn_ino parent,
-            const char* name) {
+            const char* name, cairn_ino shown) {
   int fd = descriptor::make(close_on_exec);
   if (fd < 0) {
     cairn_close(file);
@@ -53,6 +54,7 @@ int install(cairn_file* file, Kind kind, Cover* cover, bool close_on_exec, cairn
     return -ENOMEM;
   }
   entry->cover = cover;
+  entry->shown = shown;
   if (name != nullptr) shown::remember(entry, parent, name);
   table::enter(fd, entry);
   table::drop(entry);
@@ -79,7 +81,9 @@ static int access_of(int flags) {
 // What open_existing() says of a FIFO that may be opened: the kernel is to do it.
 constexpr int kFifo = 1;
 
-static int open_existing(const cairn_stat& st, bool slash, int flags, cairn_file** file) {
+// `shared`: what find() says of it, if several nodes write it.
+static int open_existing(const cairn_stat& st, bool slash, int flags, cairn_file** file,
+                         const Found* shared = nullptr) {
   if ((flags & O_CREAT) != 0 && (flags & O_EXCL) != 0) return -EEXIST;
   bool path_only = (flags & O_PATH) != 0;
   if (S_ISDIR(st.mode)) {
@@ -96,6 +100,7 @@ static int open_existing(const cairn_stat& st, bool slash, int flags, cairn_file
     if (S_ISFIFO(st.mode)) return kFifo;
     if (S_ISDIR(st.mode) && (flags & O_DIRECT) != 0) return -EINVAL;
   }
+  if (shared != nullptr) return shared_names::open(*shared, engine_flags(flags), file);
   int error = cairn_open_ino(pool, st.ino, engine_flags(flags & ~O_TRUNC), file);
   if (error == 0 && (flags & O_TRUNC) != 0 && !path_only) {
     error = cairn_truncate(pool, st.ino, 0);
@@ -129,11 +134,13 @@ static int reopen(int of, int flags) {
   cairn_stat st;
   cairn_file* file = nullptr;
   int error = cairn_fstat(use->file, &st);
+  // What others see is under its name only.
+  if (use->shown != 0 && (flags & O_PATH) == 0 && access_of(flags) != R_OK) error = -EBUSY;
   if (error == 0) error = open_existing(st, false, flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW), &file);
   if (error == kFifo) return hidden::open_fifo(st, flags);
   if (error < 0) return error;
   return install(file, kind_of(st.mode, flags), use->cover, (flags & O_CLOEXEC) != 0, use->parent,
-                 use->name);
+                 use->name, use->shown);
 }
 
 static bool ends_in_slash(const char* path) {
@@ -183,7 +190,7 @@ static int open_covered(int dir, const char* path, int flags, mode_t mode) {
     if (temporary) {
       error = open_temporary(found, flags, mode, &file);
     } else if (found.exists) {
-      error = open_existing(found.st, found.slash, flags, &file);
+      error = open_existing(found.st, found.slash, flags, &file, found.shared ? &found : nullptr);
     } else {
       error = create(found, flags, mode, &file);
     }
@@ -193,13 +200,15 @@ static int open_covered(int dir, const char* path, int flags, mode_t mode) {
       return fd;
     }
     // Removed, or replaced by a link, since the walk.
-    bool changed = error == -ESTALE || (error == -ELOOP && !found.exists && follow);
+    bool changed = error == -ESTALE || error == shared_names::kNowPlain ||
+                   (error == -ELOOP && !found.exists && follow);
     if (changed && attempt < 100) continue;
-    if (error == -ESTALE) error = -ENOENT;
+    if (error == -ESTALE || error > 0) error = -ENOENT;
     if (error < 0) return fail(error);
     unsigned type = found.exists && !temporary ? found.st.mode : static_cast<unsigned>(S_IFREG);
     int fd = install(file, kind_of(type, flags), found.cover, (flags & O_CLOEXEC) != 0,
-                     temporary ? found.st.ino : found.parent, temporary ? "" : found.name);
+                     temporary ? found.st.ino : found.parent, temporary ? "" : found.name,
+                     found.shared ? found.st.ino : 0);
     return static_cast<int>(result(fd));
   }
 }

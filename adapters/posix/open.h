@@ -12,9 +12,9 @@ namespace posix {
 Kind kind_of(unsigned type, int flags);
 
 // Puts an open file, found as `name` in `parent`, under a new descriptor; closes the file if that fails. The descriptor, or a negative
-// errno.
+// errno. `shown`: as Entry::shown.
 int install(cairn_file* file, Kind kind, Cover* cover, bool close_on_exec, cairn_ino parent,
-            const char* name);
+            const char* name, cairn_ino shown = 0);
 
 // A descriptor that the kernel has just given for something else: whatever the table says of it is old.
 int fresh(int fd);

@@ -2,6 +2,7 @@
 // see too.
 #pragma once
 
+#include "posix/find.h"
 #include "posix/lend.h"
 
 namespace posix::place {
@@ -11,5 +12,11 @@ const char* directory();
 int of(const char* path, Place* place);
 bool is_below(const char* relative);
 int remove_below(const char* relative);
+// Not the same as !is_below(): an error is no answer.
+bool is_missing_below(const char* relative);
+// The cover of the directory that other nodes see too.
+Cover* cover();
+// Where the name that was found leads, as Place::relative (PATH_MAX). 0 or a negative errno.
+int relative_of(const Found& found, char* relative);
 
 }  // namespace posix::place

@@ -50,7 +50,7 @@ long path_of(const Entry* entry, char* path, size_t capacity) {
   if (entry->name == nullptr) return -ENOENT;
   long length = path_of(entry->cover, entry->parent, path, capacity);
   if (length < 0) return length;
-  const char* state = has_its_name(entry) ? "" : " (deleted)";
+  const char* state = entry->shown != 0 || has_its_name(entry) ? "" : " (deleted)";
   auto used = static_cast<size_t>(length);
   char number[32] = "";
   // One that never had a name.

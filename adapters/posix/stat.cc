@@ -76,12 +76,22 @@ static void fill(const cairn_stat& from, struct statx* st) {
   st->stx_dev_minor = minor(device_number());
 }
 
+// What an open file shows.
+static int state_of(const table::Use& use, cairn_stat* st) {
+  int error = cairn_fstat(use->file, st);
+  if (__builtin_expect(use->shown != 0, 0)) {
+    st->ino = use->shown;
+    st->nlink = 1;
+  }
+  return error;
+}
+
 // The state of what (dir, path, flags) names; 1: outside, and found says what to ask the system.
 static int state_of(int dir, const char* path, int flags, Found* found, cairn_stat* st,
                     unsigned user = 0) {
   if ((flags & AT_EMPTY_PATH) != 0 && path[0] == '\0') {
     table::Use use(dir);
-    if (use) return cairn_fstat(use->file, st);
+    if (use) return state_of(use, st);
     if (hidden::is_fifo(dir, st)) return 0;
     if (dir != AT_FDCWD) {
       found->path = path;
@@ -95,7 +105,7 @@ static int state_of(int dir, const char* path, int flags, Found* found, cairn_st
   if (error < 0) return error;
   if (found->descriptor >= 0 && how == 0) {
     table::Use use(found->descriptor);
-    return use ? cairn_fstat(use->file, st) : -ENOENT;
+    return use ? state_of(use, st) : -ENOENT;
   }
   if (found->outside()) return 1;
   *st = found->st;
@@ -153,7 +163,7 @@ int fstat(int fd, struct stat* st) {
     if (error == 0 && S_ISFIFO(st->st_mode) && hidden::is_fifo(fd, &state)) fill(state, st);
     return error;
   }
-  int error = cairn_fstat(use->file, &state);
+  int error = state_of(use, &state);
   if (error < 0) return fail(error);
   fill(state, st);
   return 0;

@@ -63,6 +63,7 @@ Entry* make(Kind kind, cairn_file* file) {
   entry->lock_fd = -1;
   entry->parent = 0;
   entry->name = nullptr;
+  entry->shown = 0;
   // One reference for the maker, so that nobody sees it at zero; enter() takes its own.
   entry->references.store(1, std::memory_order_release);
   return entry;

@@ -43,6 +43,8 @@ struct Entry {
   std::atomic<int> signal{0};  // ever sent for a file
   cairn_ino parent = 0;        // the name by which it was opened (shown.h)
   char* name = nullptr;
+  cairn_ino shown =
+      0;  // several nodes write the file: its number, under which it was found (shared_names.h)
   Entry* next = nullptr;  // free list
 };
 

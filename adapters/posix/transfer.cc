@@ -6,6 +6,7 @@
 #include "posix/permission.h"
 #include "posix/pool.h"
 #include "posix/set_id.h"
+#include "posix/shared_names.h"
 #include "posix/table.h"
 
 namespace posix {
@@ -168,10 +169,12 @@ int ftruncate(int fd, off_t size) {
   return static_cast<int>(result(error));
 }
 
-static int cut(const cairn_stat& st, off_t size) {
+static int cut(const cairn_stat& st, off_t size, const Found* shared) {
   if (S_ISDIR(st.mode)) return -EISDIR;
   if (!S_ISREG(st.mode)) return -EINVAL;
   int error = permitted(st, W_OK);
+  if (error == 0 && shared != nullptr)
+    return shared_names::set_size(*shared, static_cast<uint64_t>(size));
   if (error == 0) error = cairn_truncate(pool, st.ino, static_cast<uint64_t>(size));
   if (error == 0 && (st.mode & kSetIds) != 0) take_set_ids(st.ino);
   if (error == 0 && mappings::may_grow) mappings::file_changed(st.ino);
@@ -192,7 +195,7 @@ int truncate(const char* path, off_t size) {
   } else if (found.outside()) {
     return real::truncate(found.path, size);
   }
-  return static_cast<int>(result(cut(found.st, size)));
+  return static_cast<int>(result(cut(found.st, size, found.shared ? &found : nullptr)));
 }
 
 static int allocate(const table::Use& use, int mode, off_t offset, off_t size) {

@@ -115,11 +115,38 @@ CAIRN_API int cairn_shared_fetch_add(cairn_shared* shared, uint32_t which, int64
                                      int64_t* before);
 CAIRN_API int cairn_shared_store(cairn_shared* shared, uint32_t which, int64_t value);
 
-/* In a job of one node: a shared file that an earlier job has left becomes an ordinary file of the covered directory. By one
- * process. -ENOENT if there is none, -EIO (with the node's name) if a part of it lies elsewhere, -ENOSPC, ... */
-CAIRN_API int cairn_shared_make_plain(cairn_job* job, const char* path);
-/* Removes the name; the parts follow: here at once, on other nodes when they are told or next join a job. -ENOENT. */
+/* ---- by name, by one process --------------------------------------------------------------------
+ * For calls that know nothing of groups. Each gives -ENOENT if there is no shared file of the name. None looks at permissions. */
+
+/* What stat(2) shows of it, as of its last commit. Its inode number, the same on all nodes, is none of a pool's. */
+CAIRN_API int cairn_shared_stat(cairn_job* job, const char* path, cairn_stat* st);
+/* Opens it for reading as an ordinary file, which shows what the last commit left. Bytes of other nodes are fetched when they are
+ * read, and all of them when it is mapped (-ENOSPC). Read by another process, or after cairn_job_close: -EIO; likewise what others
+ * have removed or cut off since. */
+CAIRN_API int cairn_shared_open_reader(cairn_job* job, const char* path, int flags,
+                                       cairn_file** file);
+/* The shared file becomes an ordinary file of the covered directory, in this node's pool, with the contents that it has; if `empty`,
+ * with none. -EBUSY: it is open; -EIO (with the
+ * node's name): bytes of it lie on a node that is none of the job's; -ENOSPC, ... */
+CAIRN_API int cairn_shared_make_plain(cairn_job* job, const char* path, int empty);
+/* Who has it open sees the new size with his next commit. */
+CAIRN_API int cairn_shared_set_size(cairn_job* job, const char* path, uint64_t size);
+/* UINT32_MAX, CAIRN_TIME_OMIT: as it is. Who has it open sees it with his next commit. */
+CAIRN_API int cairn_shared_set_attributes(cairn_job* job, const char* path, uint32_t mode,
+                                          uint32_t uid, uint32_t gid, int64_t mtime_ns);
+/* Replaces a shared file of the new name. -EBUSY: it is open; -EXDEV: bytes come from the file of the old name in the covered
+ * directory. */
+CAIRN_API int cairn_shared_rename(cairn_job* job, const char* from, const char* to);
+/* Removes the name; the parts follow: here at once, on other nodes when they are told or next join a job. */
 CAIRN_API int cairn_shared_remove(cairn_job* job, const char* path);
+/* Calls visit(context, path) for each shared file in a directory ("": the covered one), with its name, and if `deep` also for those
+ * below, with their paths from there; until that returns nonzero, which is the result then. */
+typedef int (*cairn_shared_visit)(void* context, const char* path);
+CAIRN_API int cairn_shared_list(cairn_job* job, const char* directory, int deep,
+                                cairn_shared_visit visit, void* context);
+
+/* In the child of a fork: it is no process of the job, and can ask nobody. */
+CAIRN_API void cairn_job_fork_child(cairn_job* job);
 
 #ifdef __cplusplus
 }

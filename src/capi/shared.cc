@@ -6,8 +6,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "capi/handles.h"
-#include "cluster/plain.h"
+#include "capi/job.h"
 #include "cluster/shared_file.h"
 #include "tier/record.h"
 
@@ -15,13 +14,6 @@
 static_assert(sizeof(cairn_question) == sizeof(cairn::cluster::Question) &&
               offsetof(cairn_question, got) == offsetof(cairn::cluster::Question, got));
 
-struct cairn_job {
-  cairn_job(cairn::file::FileSystem& fs, cairn::cluster::Job::Place place, cairn_ask messenger,
-            void* its_context);
-  cairn_ask ask;
-  void* context;
-  cairn::cluster::Job job;
-};
 struct cairn_shared {
   std::unique_ptr<cairn::cluster::SharedFile> file;
 };
@@ -91,6 +83,7 @@ int cairn_job_open(cairn_pool* pool, const char* directory, const cairn_node* no
 
 void cairn_job_close(cairn_job* job) {
   const WriteWindow window;
+  if (job != nullptr) job->job.end_readers();
   delete job;
 }
 
@@ -112,13 +105,6 @@ size_t cairn_job_reply_capacity(void) {
 size_t cairn_job_request_capacity(void) {
   const WriteWindow window;
   return cairn::cluster::request_capacity;
-}
-
-int cairn_shared_exists(cairn_job* job, const char* path) {
-  const WriteWindow window;
-  auto record = cairn::cluster::read_record(job->job.directory(), path);
-  if (record.ok()) return 1;
-  return record.code() == ENOENT || record.code() == ENOTDIR ? 0 : code(record.status());
 }
 
 int cairn_shared_open(cairn_job* job, const cairn_group* group, const char* path, int flags,
@@ -206,16 +192,6 @@ int cairn_shared_fetch_add(cairn_shared* shared, uint32_t which, int64_t value, 
 int cairn_shared_store(cairn_shared* shared, uint32_t which, int64_t value) {
   const WriteWindow window;
   return code(shared->file->store(which, value));
-}
-
-int cairn_shared_make_plain(cairn_job* job, const char* path) {
-  const WriteWindow window;
-  return code(cairn::cluster::make_plain(job->job, path));
-}
-
-int cairn_shared_remove(cairn_job* job, const char* path) {
-  const WriteWindow window;
-  return code(cairn::cluster::remove_shared(job->job, path));
 }
 
 }  // extern "C"

@@ -24,6 +24,16 @@ uint32_t Job::number_of(const Uuid& pool) const {
   return static_cast<uint32_t>(found - all.begin());
 }
 
+Status Job::not_in_job(const RecordNode& node, const std::string& path, uint64_t begin,
+                       uint64_t end) const {
+  return fail(
+      EIO,
+      "%s: bytes %llu to %llu lie in pool %s of node %s, which is not part of this job: start "
+      "it on that node too, or run `cairn drain %s` on all nodes that wrote the file",
+      path.c_str(), static_cast<unsigned long long>(begin), static_cast<unsigned long long>(end),
+      node.path.c_str(), node.host.c_str(), directory().c_str());
+}
+
 Result<Part> Job::part(const Uuid& uuid, bool make) {
   const std::lock_guard guard(parts_mutex_);
   if (const auto known = parts_.find(uuid); known != parts_.end()) return known->second;
@@ -66,6 +76,8 @@ Status Job::clean() {
 Status Job::ask(Question* questions, size_t count) const {
   if (count == 0) return Status();
   if (messenger_ == nullptr) return fail(ENOTSUP, "this job has one node and nobody to ask");
+  if (silent_)
+    return fail(EIO, "this process was forked by one of an MPI job and cannot ask other nodes");
   if (const int result = messenger_(context_, questions, count); result < 0)
     return fail(-result, "asking other nodes: %s", std::strerror(-result));
   for (size_t i = 0; i < count; ++i) {

@@ -1,6 +1,7 @@
 // Job: this process among those that write files together on several nodes, and its node's server.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -15,6 +16,8 @@
 namespace cairn::cluster {
 
 using Part = std::shared_ptr<tier::PoolFile>;
+
+class SharedReader;
 
 class Job {
  public:
@@ -36,12 +39,17 @@ class Job {
   // The job's number of a pool, `nodes().size()` if it is in none of its nodes.
   [[nodiscard]] uint32_t number_of(const Uuid& pool) const;
 
+  // EIO: bytes of a file lie on a node that is none of the job's.
+  [[nodiscard]] Status not_in_job(const RecordNode& node, const std::string& path, uint64_t begin,
+                                  uint64_t end) const;
+
   // This node's part of a file; ENOENT if there is none and `make` is not set.
   Result<Part> part(const Uuid& uuid, bool make);
   Status remove_part(const Uuid& uuid);
   // Removes the parts that no record knows.
   Status clean();
 
+  [[nodiscard]] bool has_messages() const { return messenger_ != nullptr; }
   Status ask(Question* questions, size_t count) const;
   // One request with few bytes in its reply. The reply's value.
   Result<int64_t> ask(uint32_t node, const Request& request, const std::vector<Run>& runs = {},
@@ -49,6 +57,12 @@ class Job {
   // A lock that all processes of the job can take: a word of node `node`'s server.
   Status lock(uint32_t node, uint64_t home) const;
   Status unlock(uint32_t node, uint64_t home) const;
+
+  // In a forked child, which is no process of the job: others cannot be asked from here on.
+  void fall_silent() { silent_ = true; }
+  // Files that were opened for reading by name lose their job with this one.
+  void add_reader(const std::shared_ptr<SharedReader>& reader);
+  void end_readers();
 
   // --- server.cc ---
   size_t serve(const void* request, size_t size, void* reply);
@@ -60,6 +74,9 @@ class Job {
   Place place_;
   Ask messenger_;
   void* context_;
+  std::atomic<bool> silent_{false};
+  std::mutex readers_mutex_;
+  std::vector<std::weak_ptr<SharedReader>> readers_;
   Homes homes_;
   std::mutex parts_mutex_;
   std::map<Uuid, Part> parts_;

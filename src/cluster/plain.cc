@@ -5,6 +5,9 @@
 #include <algorithm>
 
 #include "cluster/base_file.h"
+#include "cluster/by_name.h"
+#include "cluster/held_record.h"
+#include "cluster/shared_file.h"
 #include "file/attributes.h"
 #include "file/cut.h"
 #include "file/io.h"
@@ -19,14 +22,70 @@ namespace {
 
 namespace sys = tier::sys;
 
-Status check_all_here(const Job& job, const Record& record, const std::string& path) {
+Status check_nodes(const Job& job, const Record& record, const std::string& path) {
   for (const Share& share : record.map.shares()) {
     const RecordNode& node = record.nodes[share.node];
-    if (node.pool != job.own_node().pool)
-      return fail(EIO, "%s: bytes of it lie in pool %s of node %s, which is not part of this job",
-                  path.c_str(), node.path.c_str(), node.host.c_str());
+    if (job.number_of(node.pool) == job.nodes().size())
+      return job.not_in_job(node, path, share.run.offset, share.run.end());
   }
   return Status();
+}
+
+Status write_all(file::File& part, const std::string& path, const Target& piece) {
+  auto written = file::write_at(part, piece.buffer, piece.size, piece.offset);
+  if (!written.ok()) return written.status();
+  if (*written == piece.size) return Status();
+  return fail(ENOSPC, "%s: the pool is full at offset %llu", path.c_str(),
+              static_cast<unsigned long long>(piece.offset + *written));
+}
+
+// What other nodes hold. The record goes on saying so, whatever is here as well.
+class Fetching {
+ public:
+  Fetching(SharedFile& from, file::File& part, const std::string& path)
+      : from_(from), part_(part), path_(path), buffer_(most_bytes) {}
+
+  Status add(uint64_t begin, uint64_t end) {
+    for (uint64_t at = begin; at < end;) {
+      if (used_ == buffer_.size() || pieces_.size() == most_pieces) CAIRN_TRY(finish());
+      const size_t size = std::min<uint64_t>(buffer_.size() - used_, end - at);
+      pieces_.push_back({buffer_.data() + used_, size, at});
+      used_ += size;
+      at += size;
+    }
+    return Status();
+  }
+  Status finish() {
+    if (!pieces_.empty()) {
+      auto read = from_.read(pieces_.data(), pieces_.size());
+      if (!read.ok()) return read.status();
+    }
+    for (const Target& piece : pieces_) CAIRN_TRY(write_all(part_, path_, piece));
+    pieces_.clear();
+    used_ = 0;
+    return Status();
+  }
+
+ private:
+  static constexpr size_t most_pieces = 4096;
+  SharedFile& from_;
+  file::File& part_;
+  const std::string& path_;
+  Bytes buffer_;
+  size_t used_ = 0;
+  std::vector<Target> pieces_;
+};
+
+Status fetch_rest(Job& job, const Record& record, const std::string& path, file::File& part) {
+  auto from = SharedFile::look(job, path);
+  if (!from.ok()) return from.status();
+  Fetching fetching(**from, part, path);
+  for (const ShareMap::Piece& piece : record.map.find(0, record.size)) {
+    if (piece.node == ShareMap::nobody) continue;
+    if (record.nodes[piece.node].pool == job.own_node().pool) continue;
+    CAIRN_TRY(fetching.add(piece.begin, piece.end));
+  }
+  return fetching.finish();
 }
 
 // What nobody wrote: lower's bytes, or zeros where a job that was killed may have left others.
@@ -47,18 +106,14 @@ Status fill_rest(Job& job, const Record& record, const std::string& path, file::
       }
       const size_t size = std::min<uint64_t>(buffer.size(), end - at);
       CAIRN_TRY(read_base(base, path, buffer.data(), size, at));
-      auto written = file::write_at(part, buffer.data(), size, at);
-      if (!written.ok()) return written.status();
-      if (*written != size)
-        return fail(ENOSPC, "%s: the pool is full at offset %llu", path.c_str(),
-                    static_cast<unsigned long long>(at + *written));
+      CAIRN_TRY(write_all(part, path, {buffer.data(), size, at}));
       at += size;
     }
   }
   return file::truncate(job.fs(), part.map(), record.size);
 }
 
-Status set_attributes(Job& job, const Record& record, const file::Map& map) {
+Status give_attributes(Job& job, const Record& record, const file::Map& map) {
   pool::SeatGuard seat(job.fs().pool);
   if (!seat.ok()) return pool::no_seat(job.fs().pool);
   CAIRN_TRY(file::set_owner(job.fs(), *seat, map, record.uid, record.gid));
@@ -115,19 +170,26 @@ Status put_into_cover(Job& job, const std::string& path, const Uuid& uuid, uint6
 
 }  // namespace
 
-Status make_plain(Job& job, const std::string& path) {
-  auto record = read_record(job.directory(), path);
-  if (!record.ok()) return record.status();
-  CAIRN_TRY(check_all_here(job, *record, path));
-  auto part = job.part(record->uuid, true);
-  if (!part.ok()) return part.status();
-  file::File& file = ***part;
-  CAIRN_TRY(fill_rest(job, *record, path, file));
-  CAIRN_TRY(set_attributes(job, *record, file.map()));
-  CAIRN_TRY(file::sync_file(job.fs(), file.map()));
-  CAIRN_TRY(put_into_cover(job, path, record->uuid, file.number));
-  CAIRN_TRY(remove_record(job.directory(), path));
-  return job.remove_part(record->uuid);
+Status make_plain(Job& job, const std::string& path, bool empty) {
+  return with_record(job, path, [&](Record& record) -> Status {
+    CAIRN_TRY(check_closed(job, record, path));
+    if (empty) {
+      record.size = record.base.end = 0;
+      record.map.clear();
+    }
+    CAIRN_TRY(check_nodes(job, record, path));
+    auto part = job.part(record.uuid, true);
+    if (!part.ok()) return part.status();
+    file::File& file = ***part;
+    CAIRN_TRY(fetch_rest(job, record, path, file));
+    CAIRN_TRY(fill_rest(job, record, path, file));
+    CAIRN_TRY(give_attributes(job, record, file.map()));
+    CAIRN_TRY(file::sync_file(job.fs(), file.map()));
+    CAIRN_TRY(put_into_cover(job, path, record.uuid, file.number));
+    CAIRN_TRY(remove_record(job.directory(), path));
+    CAIRN_TRY(remove_parts(job, record));
+    return job.remove_part(record.uuid);
+  });
 }
 
 }  // namespace cairn::cluster

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/crc32c.h"
+#include "tier/system.h"
 
 namespace cairn::cluster {
 namespace {
@@ -82,6 +83,14 @@ std::string hex_of(const Uuid& uuid) {
     text += digits[byte & 15];
   }
   return text;
+}
+
+Uuid random_uuid() {
+  const std::string digits = tier::sys::random_name();
+  Uuid uuid = {};
+  for (size_t i = 0; i < uuid.size(); ++i)
+    uuid[i] = static_cast<uint8_t>(std::strtoul(digits.substr(i * 2, 2).c_str(), nullptr, 16));
+  return uuid;
 }
 
 uint32_t Record::node_of(const RecordNode& node) {

@@ -16,6 +16,7 @@ namespace cairn::cluster {
 
 using Uuid = std::array<uint8_t, 16>;
 std::string hex_of(const Uuid& uuid);
+Uuid random_uuid();
 
 struct RecordNode {
   Uuid pool = {};
@@ -77,5 +78,8 @@ bool is_same_epoch(const Record& a, const Record& b);
 // Calls visit(path) for each shared file below the covered directory.
 Status for_each_shared(const std::string& directory,
                        const std::function<Status(const std::string& path)>& visit);
+// The same for those in one directory ("": the covered one itself), and `deep` for those below it, by their paths from there.
+Status for_each_shared_in(const std::string& directory, const std::string& below, bool deep,
+                          const std::function<Status(const std::string& path)>& visit);
 
 }  // namespace cairn::cluster

@@ -81,7 +81,8 @@ Status remove_names(const std::string& directory,
   return Status();
 }
 
-Status visit_below(const std::string& directory, const std::string& below,
+// `below`: "" or ends in a slash. What lies in directories below it, only if `deep`.
+Status visit_below(const std::string& directory, const std::string& below, bool deep,
                    const std::function<Status(const std::string& path)>& visit) {
   const std::string here = place_of(directory, below);
   const int64_t fd = sys::openat(AT_FDCWD, here.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
@@ -102,10 +103,11 @@ Status visit_below(const std::string& directory, const std::string& below,
     if (looked == -ENOENT) continue;
     // A record that is passed over would cost the parts that it names.
     if (looked < 0) return sys::failed(looked, "stat", place);
-    if (S_ISDIR(st.st_mode))
-      CAIRN_TRY(visit_below(directory, path + "/", visit));
-    else if (S_ISREG(st.st_mode) && ends_with(entry.name, suffix))
+    if (S_ISDIR(st.st_mode)) {
+      if (deep) CAIRN_TRY(visit_below(directory, path + "/", true, visit));
+    } else if (S_ISREG(st.st_mode) && ends_with(entry.name, suffix)) {
       CAIRN_TRY(visit(path.substr(0, path.size() - suffix.size())));
+    }
   }
   return Status();
 }
@@ -254,7 +256,14 @@ Status forget_collected(const std::string& directory, const std::string& path) {
 
 Status for_each_shared(const std::string& directory,
                        const std::function<Status(const std::string& path)>& visit) {
-  return visit_below(directory, "", visit);
+  return for_each_shared_in(directory, "", true, visit);
+}
+
+Status for_each_shared_in(const std::string& directory, const std::string& below, bool deep,
+                          const std::function<Status(const std::string& path)>& visit) {
+  const std::string start = below.empty() ? "" : below + "/";
+  return visit_below(directory, start, deep,
+                     [&](const std::string& path) { return visit(path.substr(start.size())); });
 }
 
 }  // namespace cairn::cluster

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "cluster/held_record.h"
 #include "cluster/shared_file.h"
 #include "file/cut.h"
 #include "file/io.h"
@@ -37,13 +38,6 @@ uint64_t now_ns() {
   timespec now = {};
   clock_gettime(CLOCK_REALTIME, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
-
-// The word of node 0's server that is the lock of a record.
-uint64_t lock_of(const Uuid& uuid) {
-  uint64_t word = 0;
-  std::memcpy(&word, uuid.data(), sizeof word);
-  return ~word;
 }
 
 }  // namespace
@@ -147,9 +141,8 @@ Status SharedFile::take_news() {
 
 Status SharedFile::publish(const std::vector<Share>& written, uint64_t end, bool cut,
                            uint64_t size) {
-  const uint32_t keeper = 0;
-  const uint64_t word = lock_of(record_.uuid);
-  CAIRN_TRY(job_.lock(keeper, word));
+  const Uuid uuid = record_.uuid;
+  CAIRN_TRY(lock_record(job_, uuid));
   Status status;
   bool gone = false;
   // Another group may have committed since.
@@ -182,11 +175,11 @@ Status SharedFile::publish(const std::vector<Share>& written, uint64_t end, bool
     }
   }
   const std::string text = status.ok() ? "" : last_detail();
-  const Status unlocked = job_.unlock(keeper, word);
+  const Status unlocked = unlock_record(job_, uuid);
   return status.ok() ? unlocked : fail(status.code(), "%s", text.c_str());
 }
 
-Status SharedFile::commit(bool cut, uint64_t size) {
+Status SharedFile::commit(const Also& also) {
   Said mine;
   std::vector<Run> runs;
   std::string problem;
@@ -240,9 +233,10 @@ Status SharedFile::commit(bool cut, uint64_t size) {
   });
   if (status.ok() && group_.is_first()) {
     join_neighbours(&written);
-    const Status published = publish(written, end, cut, size);
+    const Status published = publish(written, end, also.cut, also.size);
     decided.done = published.ok() ? 1 : 0;
     set_error(&decided, published);
+    if (also.close) set_error(&decided, stop_counting());
     decided.news = news_;
     bytes.resize(sizeof decided);
     std::memcpy(bytes.data(), &decided, sizeof decided);
@@ -276,11 +270,11 @@ Status SharedFile::commit(bool cut, uint64_t size) {
   return decided.error == 0 ? Status() : fail(decided.error, "%s", decided.text);
 }
 
-Status SharedFile::commit() { return commit(false, 0); }
+Status SharedFile::commit() { return commit(Also()); }
 
 Status SharedFile::truncate(uint64_t size) {
   if (!writable_) return fail(EBADF, "%s: not open for writing", path_.c_str());
-  Status status = commit(true, size);
+  Status status = commit({true, size, false});
   if (status.ok() && part_ != nullptr && (**part_).inode->size.load() > size)
     status = file::truncate(job_.fs(), (**part_).map(), size);
   // Nobody writes beyond the new end before everybody has cut his part there.
@@ -294,7 +288,7 @@ Status SharedFile::set_immediate(bool on) {
 }
 
 Status SharedFile::close() {
-  const Status status = commit();
+  const Status status = commit({false, 0, true});
   if (group_.is_first())
     job_.ask(home_node_, request(Op::end)).status().ignore();  // the job's end is another
   return status;

@@ -28,6 +28,12 @@ class SharedFile {
   };
   static Result<std::unique_ptr<SharedFile>> open(Job& job, const GroupCalls& group,
                                                   const Wanted& wanted);
+  // As the last commit left it, for reading by this process alone: nobody is told, no permission looked at. It need not be
+  // closed. ENOENT.
+  static Result<std::unique_ptr<SharedFile>> look(Job& job, const std::string& path);
+  ~SharedFile();
+  SharedFile(const SharedFile&) = delete;
+  SharedFile& operator=(const SharedFile&) = delete;
   Status close();
   Status commit();
   Status truncate(uint64_t size);
@@ -40,6 +46,8 @@ class SharedFile {
   Status unlock() { return job_.unlock(home_node_, home_); }
   Result<int64_t> fetch_add(uint32_t which, int64_t value);
   Status store(uint32_t which, int64_t value);
+  // What look() found.
+  [[nodiscard]] const Record& record() const { return record_; }
 
  private:
   SharedFile(Job& job, const GroupCalls& group) : job_(job), group_(group) {}
@@ -47,13 +55,18 @@ class SharedFile {
   // --- shared_open.cc: what rank 0 does, and what it tells the others
   Status open_first(const Wanted& wanted);
   Status make_record(const Wanted& wanted, bool* made);
+  Status stop_counting();
   Status adopt(file::File& local);
   [[nodiscard]] Bytes announcement() const;
   Status take_announcement(const Bytes& bytes);
 
   // --- shared_commit.cc
-  // `cut`: the file ends at `size` from then on.
-  Status commit(bool cut, uint64_t size);
+  struct Also {
+    bool cut = false;  // the file ends at `size` from then on
+    uint64_t size = 0;
+    bool close = false;  // the group has it open no more, before anyone returns
+  };
+  Status commit(const Also& also);
   // On rank 0, when all have said what they wrote.
   Status publish(const std::vector<Share>& written, uint64_t end, bool cut, uint64_t size);
   Status take_news();
@@ -77,7 +90,8 @@ class SharedFile {
   uint64_t home_ = 0;
   uint32_t home_node_ = 0;
   bool immediate_ = false;
-  Part part_;  // null until there is one
+  bool counted_ = false;  // here, as one of the groups that have the file open
+  Part part_;             // null until there is one
 
   // For threads of this process.
   mutable std::mutex mutex_;
@@ -88,8 +102,5 @@ class SharedFile {
   int64_t news_ = 0;            // entries of the home's log that are in `record_`
   int64_t committed_news_ = 0;  // and that a commit has put into the record in lower
 };
-
-// Removes the name, this node's part, and what other nodes can be reached to remove. ENOENT.
-Status remove_shared(Job& job, const std::string& path);
 
 }  // namespace cairn::cluster

@@ -4,7 +4,9 @@
 
 #include <cstring>
 #include <ctime>
+#include <utility>
 
+#include "cluster/held_record.h"
 #include "cluster/shared_file.h"
 #include "file/io.h"
 #include "file/sync.h"
@@ -38,14 +40,6 @@ unsigned access_of(int flags) {
   constexpr unsigned w = 2;
   if ((flags & O_ACCMODE) == O_RDONLY) return r;
   return (flags & O_ACCMODE) == O_WRONLY ? w : r | w;
-}
-
-Uuid random_uuid() {
-  const std::string digits = sys::random_name();
-  Uuid uuid = {};
-  for (size_t i = 0; i < uuid.size(); ++i)
-    uuid[i] = static_cast<uint8_t>(std::strtoul(digits.substr(i * 2, 2).c_str(), nullptr, 16));
-  return uuid;
 }
 
 // Only names that stay below the covered directory, as they are.
@@ -189,6 +183,10 @@ Result<std::unique_ptr<SharedFile>> SharedFile::open(Job& job, const GroupCalls&
     std::memcpy(&file->home_, id.data(), sizeof file->home_);
     status = file->open_first(wanted);
   }
+  if (status.ok() && file->group_.is_first()) {
+    status = count_open(job, file->record_.uuid, 1);
+    file->counted_ = status.ok();
+  }
   CAIRN_TRY(file->group_.agree(status));
   Bytes bytes = file->group_.is_first() ? file->announcement() : Bytes();
   CAIRN_TRY(file->group_.broadcast(&bytes));
@@ -205,24 +203,23 @@ Result<std::unique_ptr<SharedFile>> SharedFile::open(Job& job, const GroupCalls&
   return file;
 }
 
-Status remove_shared(Job& job, const std::string& path) {
+Result<std::unique_ptr<SharedFile>> SharedFile::look(Job& job, const std::string& path) {
+  CAIRN_TRY(check_path(path));
+  std::unique_ptr<SharedFile> file(new SharedFile(job, {}));
+  file->path_ = path;
   auto record = read_record(job.directory(), path);
   if (!record.ok()) return record.status();
-  CAIRN_TRY(remove_record(job.directory(), path));
-  for (const RecordNode& node : record->nodes) {
-    const uint32_t number = job.number_of(node.pool);
-    if (number == job.nodes().size()) continue;  // its part goes when it next joins a job
-    if (number == job.self()) {
-      CAIRN_TRY(job.remove_part(record->uuid));
-      continue;
-    }
-    Request ask = {};
-    ask.op = Op::remove_part;
-    ask.uuid = record->uuid;
-    job.ask(number, ask).status().ignore();  // likewise
-  }
-  return Status();
+  file->record_ = std::move(*record);
+  return file;
 }
+
+// As one of the groups that have the file open.
+Status SharedFile::stop_counting() {
+  return std::exchange(counted_, false) ? count_open(job_, record_.uuid, -1) : Status();
+}
+
+// After an open that failed on others, or a commit without its end.
+SharedFile::~SharedFile() { stop_counting().ignore(); }
 
 Request SharedFile::request(Op op) const {
   Request request = {};

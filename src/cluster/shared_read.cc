@@ -80,10 +80,7 @@ Status SharedFile::fetch_remote(const Plan& plan) const {
     const RecordNode& node = record_.nodes[holder];
     const uint32_t number_of_node = job_.number_of(node.pool);
     if (number_of_node == job_.nodes().size())
-      return fail(EIO,
-                  "%s: bytes %llu to %llu lie in pool %s of node %s, which is not part of this job",
-                  path_.c_str(), number(piece.offset), number(piece.offset + piece.size),
-                  node.path.c_str(), node.host.c_str());
+      return job_.not_in_job(node, path_, piece.offset, piece.offset + piece.size);
     for (size_t done = 0; done < piece.size;) {
       const size_t size = std::min<size_t>(piece.size - done, most_bytes);
       size_t& index = current[number_of_node];

@@ -22,6 +22,7 @@
 #include "file/file_system.h"
 #include "file/open_file.h"
 #include "pool/seats.h"
+#include "tier/source.h"
 #include "tier/system.h"
 
 namespace cairn::tier {
@@ -97,6 +98,8 @@ class LowerTree final : public file::Lower {
   Status stage(uint64_t inode, bool discard) override;
   Status stage_tree(uint64_t inode) override;
 
+  // Of files without names whose bytes lie elsewhere.
+  Sources& sources() { return sources_; }
   // ESTALE if the inode came from no cover that exists.
   Result<Place> locate(uint64_t inode);
   // At or below this directory something changed in lower at `newest` with our knowledge: its
@@ -115,12 +118,15 @@ class LowerTree final : public file::Lower {
                     uint64_t* newest);
   Result<size_t> read_lower(const file::Map& map, void* buffer, size_t size, uint64_t offset);
   Status copy_in(const Place& place, const file::Map& map);
+  Result<std::shared_ptr<Source>> source_of(const file::Map& map);
+  Status stage_source(const file::Map& map, Source& source);
   Status discard_contents(const file::Map& map);
   Result<sys::Descriptor> open_file(const Place& place, struct stat* st) const;
 
   file::FileSystem& fs_;
   std::atomic<Known*> known_{nullptr};
   DescriptorCache descriptors_;
+  Sources sources_;
 };
 
 // The entry of inode `number` in a directory: in the slot at `unit` - 1 or, failing that (0:

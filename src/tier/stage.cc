@@ -46,6 +46,11 @@ class StagingMark {
 
 bool is_lazy(const file::Inode& inode) { return (inode.flags.load() & format::flag_lazy) != 0; }
 
+// Has no name, and never had one in lower.
+bool has_source(const file::Map& map) {
+  return map.inode->links.load() == 0 && map.inode->lower_parent.load() == 0;
+}
+
 Status changed(const std::string& path) {
   return fail(ESTALE, "%s: it was changed or replaced since its directory was covered",
               path.c_str());
@@ -160,6 +165,11 @@ Result<size_t> LowerTree::read(uint64_t number, void* buffer, size_t size, uint6
   auto inode = file::live_inode(fs_, number);
   if (!inode.ok()) return inode.status();
   const file::Map map{*inode, number};
+  if (has_source(map)) {
+    auto source = source_of(map);
+    if (source.ok()) return (*source)->read(buffer, size, offset);
+    return is_lazy(**inode) ? source.status() : read_own(fs_, number, buffer, size, offset);
+  }
   auto n = read_lower(map, buffer, size, offset);
   if (n.code() == ESTALE && is_lazy(**inode) && !fs_.pool.read_only) {
     // A drain that gives it other times in this moment holds this lock.
@@ -187,6 +197,32 @@ Status LowerTree::copy_in(const Place& place, const file::Map& map) {
   return is_same(place.identity, identity_of(*place.cover, st)) ? Status() : changed(place.path);
 }
 
+Result<std::shared_ptr<Source>> LowerTree::source_of(const file::Map& map) {
+  std::shared_ptr<Source> source = sources_.find(map);
+  if (source == nullptr)
+    return fail(
+        EIO, "inode %llu: its bytes lie on other nodes, which only the process asks that opened it",
+        static_cast<unsigned long long>(map.number));
+  return source;
+}
+
+Status LowerTree::stage_source(const file::Map& map, Source& source) {
+  const uint64_t size = map.inode->size.load();
+  if (size >= worth_a_look) CAIRN_TRY(check_space(fs_, size, "mapping what lies on other nodes"));
+  std::vector<uint8_t> buffer(std::min<uint64_t>(size, piece));
+  Status status;
+  for (uint64_t at = 0; at < size && status.ok();) {
+    auto n = source.read(buffer.data(), buffer.size(), at);
+    if (n.ok() && *n == 0)
+      n = fail(EIO, "its bytes end at offset %llu", static_cast<unsigned long long>(at));
+    status = n.ok() ? file::fill_bytes(fs_, map, buffer.data(), *n, at) : n.status();
+    if (n.ok()) at += *n;
+  }
+  if (status.ok()) return finish(fs_, map, false, size, std::nullopt);
+  free_contents(fs_, map);
+  return status;
+}
+
 Status LowerTree::discard_contents(const file::Map& map) {
   free_contents(fs_, map);
   const uint64_t now = file::now_ns();
@@ -202,6 +238,10 @@ Status LowerTree::stage(uint64_t number, bool discard) {
   if (!lock.ok()) return pool::no_seat(fs_.pool);
   if (!is_lazy(*map.inode)) return Status();
   if (discard) return discard_contents(map);
+  if (has_source(map)) {
+    auto source = source_of(map);
+    return source.ok() ? stage_source(map, **source) : source.status();
+  }
   auto place = locate(number);
   if (!place.ok()) return place.status();
   const Status status = copy_in(*place, map);

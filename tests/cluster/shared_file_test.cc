@@ -296,9 +296,9 @@ TEST(SharedFile, OnOneNodeItBecomesAnOrdinaryFile) {
   nodes.stop();
   nodes.start(1);
   for (const char* path : {"f", "new/f"}) {
-    EXPECT_EQ(cairn_shared_make_plain(nodes.job(1), path), 0) << path << cairn_last_error();
+    EXPECT_EQ(cairn_shared_make_plain(nodes.job(1), path, 0), 0) << path << cairn_last_error();
     EXPECT_EQ(cairn_shared_exists(nodes.job(1), path), 0);
-    EXPECT_EQ(cairn_shared_make_plain(nodes.job(1), path), -ENOENT);
+    EXPECT_EQ(cairn_shared_make_plain(nodes.job(1), path, 0), -ENOENT);
     cairn_file* file = nullptr;
     ASSERT_EQ(cairn_open(nodes.pool(1), cairn_cover_top(cover), path, O_RDONLY, 0, &file), 0);
     char text[20] = {};
@@ -306,7 +306,7 @@ TEST(SharedFile, OnOneNodeItBecomesAnOrdinaryFile) {
     EXPECT_EQ(std::string(text), path[0] == 'f' ? "0123xx6789" : "all");
     cairn_close(file);
   }
-  EXPECT_EQ(cairn_shared_make_plain(nodes.job(1), "both"), -EIO);
+  EXPECT_EQ(cairn_shared_make_plain(nodes.job(1), "both", 0), -EIO);
   EXPECT_NE(std::string(cairn_last_error()).find("node0"), std::string::npos);
   cairn_drain_report report = {};
   EXPECT_NE(cairn_cover_drain(cover, nullptr, nullptr, nullptr, &report), -ENOSPC);

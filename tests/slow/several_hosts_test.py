@@ -122,6 +122,25 @@ class SeveralHosts(unittest.TestCase):
                 base[at:at + 3000] = bytes(pattern(i, writer) for i in range(at, at + 3000))
             self.holds(directory, "base", bytes(base))
 
+    def test_calls_by_name(self):
+        """As PnetCDF and scripts use POSIX calls on one rank, on what all ranks write through MPI-IO."""
+        parts = ("by_name", "changed_by_name")
+        for mpi in MPIS:
+            directory, told = self.passes(mpi, 3, TESTS / "cluster" / mpi / "calls_by_name_program", *parts, last=parts[-1],
+                                          files=[("before_by_name", 1000), ("base_by_name", 1000)])
+            for part in parts:
+                self.assertIn(part + "\n", told)
+            self.assertIn("cairn: changed/appended: it is open through MPI-IO", told)
+            self.holds(directory, "by_name", bytes(pattern(at, 1) for at in range(300_000)))
+            self.assertEqual(os.stat(os.path.join(directory, "by_name")).st_mode & 0o777, 0o604)
+            self.assertFalse(os.path.exists(os.path.join(directory, "before_by_name")))
+            self.assertEqual(sorted(os.listdir(os.path.join(directory, "changed"))), ["appended", "cut", "replaced", "target"])
+            self.holds(directory, "base_by_name", bytes(pattern(at, 1) for at in range(300_000)))
+            self.holds(directory, "changed/replaced", b"ordinary")
+            self.holds(directory, "changed/appended", bytes(pattern(at) for at in range(100_000)) + b"!")
+            self.holds(directory, "changed/cut", b"cut")
+            self.holds(directory, "changed/target", bytes(pattern(at) for at in range(300_000)))
+
     @unittest.skipUnless("openmpi" in MPIS, "Debian's parallel h5py is made for Open MPI")
     def test_hdf5_rereads_metadata(self):
         program = pathlib.Path(os.environ["CAIRN_SOURCE_DIR"], "tests", "cluster", "hdf5_metadata.py")

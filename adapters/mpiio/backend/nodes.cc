@@ -31,6 +31,18 @@ int outcome(int result, const char* what, const std::string& path) {
   return result < 0 ? failed(result, what, path) : MPI_SUCCESS;
 }
 
+// In its life, POSIX calls are about this node's pool.
+class OwnPool {
+ public:
+  OwnPool() : before_(host->engine->hide_job(true)) {}
+  ~OwnPool() { host->engine->hide_job(before_); }
+  OwnPool(const OwnPool&) = delete;
+  OwnPool& operator=(const OwnPool&) = delete;
+
+ private:
+  bool before_;
+};
+
 int find_place(const std::string& path, posix::Place* place) {
   const int result = host->engine->place(path.c_str(), place);
   if (result == -EXDEV)
@@ -85,7 +97,10 @@ int with_left(const std::string& path, const char* what, const Call& call, bool*
 
 int make_plain(const std::string& path) {
   bool found = false;
-  return with_left(path, "open", calls().make_plain, &found);
+  const auto call = [](cairn_job* job, const char* left) {
+    return calls().make_plain(job, left, 0);
+  };
+  return with_left(path, "open", call, &found);
 }
 
 int remove_left(const std::string& path, bool* removed) {
@@ -94,6 +109,7 @@ int remove_left(const std::string& path, bool* removed) {
 
 int open(File& file, int flags, mode_t mode) {
   const Doing doing("open", file.path);
+  const OwnPool own_pool;
   posix::Place place = {};
   cairn_file* local = nullptr;
   int code = MPI_SUCCESS;
@@ -121,6 +137,7 @@ int close(File& file) {
 
 int remove(const std::string& path) {
   const Doing doing("delete", path);
+  const OwnPool own_pool;
   struct stat link;
   if (::lstat(path.c_str(), &link) == 0 && S_ISLNK(link.st_mode))
     return ::unlink(path.c_str()) == 0 ? MPI_SUCCESS : system_error(errno, "delete", path);

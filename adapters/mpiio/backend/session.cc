@@ -183,6 +183,8 @@ void begin() {
     PMPI_Allreduce(MPI_IN_PLACE, &joined, 1, MPI_INT, MPI_MIN, servers.comm);
     if (joined == 0)
       session->refused = failed.empty() ? "another rank could not join the job" : failed;
+    else
+      host->engine->set_job(servers.job);
   }
   end_with_mpi();
 }
@@ -190,6 +192,8 @@ void begin() {
 void finalize() {
   if (current == nullptr) return;
   const AddedTime added(Added::finalize);
+  // Calls by name are answered by the pool alone from here on.
+  host->engine->set_job(nullptr);
   // Before that others may still ask.
   meet(current->servers.comm);
   stop_server_thread();

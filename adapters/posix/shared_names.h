@@ -1,0 +1,58 @@
+// Files that several nodes write (cairn/shared.h), as calls by name meet them: the pool does not have them, their records in the
+// covered directory say what they are.
+//
+// Only in a process of a job on several hosts, from the moment in which who knows the job (an adapter of MPI's) says so until the
+// job is over: then find() looks for a record where the pool has no file of the name, or one whose bytes still lie below.
+#pragma once
+
+#include <atomic>
+
+#include "posix/find.h"
+
+namespace posix::shared_names {
+
+extern constinit std::atomic<cairn_job*> job;  // null: there is none
+inline bool active() { return __builtin_expect(job.load(std::memory_order_relaxed) != nullptr, 0); }
+// The job, or null: it is over. Returns when nobody uses the one before any more.
+void set_job(cairn_job* now);
+// In the child of a fork: it is no process of the job.
+void after_fork();
+
+// Do calls of this thread see what the pool has, and nothing else? Returns what was before.
+bool hide(bool hide);
+class Hidden {
+ public:
+  Hidden() : before_(hide(true)) {}
+  ~Hidden() { hide(before_); }
+  Hidden(const Hidden&) = delete;
+  Hidden& operator=(const Hidden&) = delete;
+
+ private:
+  bool before_;
+};
+
+// After a walk: `found` is the shared file, if there is one of the name. 0 or a negative errno.
+int look(Found* found);
+
+// The calls on what look() has found. 0 or a negative errno.
+//
+// Opens it for reading. For anything else it becomes an ordinary file of this node's pool: kNowPlain, look again.
+constexpr int kNowPlain = 2;
+int open(const Found& found, int flags, cairn_file** file);
+int remove(const Found& found);
+int set_size(const Found& found, uint64_t size);
+int set_mode(const Found& found, mode_t mode);
+int set_owner(const Found& found, mode_t mode, uid_t uid, gid_t gid);
+int set_times(const Found& found, int64_t mtime_ns);
+
+// Is there any in this directory, or (`deep`) below?
+bool any_in(const Found& directory, bool deep);
+// rename(2), where `from` is shared, `to` may be too, and the caller may move both. Also kNowPlain.
+int rename(const Found& from, const Found& to);
+// A file of the pool is renamed to `to`, which was shared.
+int replaced(const Found& to);
+
+// cairn_readdir(), and behind the pool's names those that it does not have.
+int read_directory(cairn_ino directory, uint64_t cookie, cairn_dirent* entries, size_t count);
+
+}  // namespace posix::shared_names

@@ -1,0 +1,14 @@
+// What cairn_job is (include/cairn/shared.h).
+#pragma once
+
+#include "cairn/shared.h"
+#include "capi/handles.h"
+#include "cluster/job.h"
+
+struct cairn_job {
+  cairn_job(cairn::file::FileSystem& fs, cairn::cluster::Job::Place place, cairn_ask messenger,
+            void* its_context);
+  cairn_ask ask;
+  void* context;
+  cairn::cluster::Job job;
+};

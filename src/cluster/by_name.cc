@@ -1,0 +1,110 @@
+#include "cluster/by_name.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "cluster/directories.h"
+#include "cluster/held_record.h"
+#include "file/file_system.h"
+#include "tier/system.h"
+
+namespace cairn::cluster {
+
+namespace sys = tier::sys;
+
+uint64_t inode_number(const Uuid& uuid) {
+  uint64_t word = 0;
+  std::memcpy(&word, uuid.data(), sizeof word);
+  constexpr uint64_t beyond_all_pools = 1ULL << 62;
+  return word >> 2 | beyond_all_pools;
+}
+
+Status remove_parts(Job& job, const Record& record) {
+  for (const RecordNode& node : record.nodes) {
+    const uint32_t number = job.number_of(node.pool);
+    if (number == job.nodes().size()) continue;
+    if (number == job.self()) {
+      CAIRN_TRY(job.remove_part(record.uuid));
+      continue;
+    }
+    Request ask = {};
+    ask.op = Op::remove_part;
+    ask.uuid = record.uuid;
+    job.ask(number, ask).status().ignore();  // its node removes it when it next joins a job
+  }
+  return Status();
+}
+
+Status remove_shared(Job& job, const std::string& path) {
+  auto record = read_record(job.directory(), path);
+  if (!record.ok()) return record.status();
+  CAIRN_TRY(remove_record(job.directory(), path));
+  return remove_parts(job, *record);
+}
+
+namespace {
+
+// The next epoch is another one to who has the file open: he reads it again before he commits.
+Status commit(const Job& job, const std::string& path, Record& record) {
+  ++record.epoch;
+  return write_record(job.directory(), path, record, false);
+}
+
+}  // namespace
+
+Status set_size(Job& job, const std::string& path, uint64_t size) {
+  return with_record(job, path, [&](Record& record) -> Status {
+    auto open = is_open(job, record.uuid);
+    if (!open.ok()) return open.status();
+    const Record before = record;
+    record.size = size;
+    record.mtime = file::now_ns();
+    record.base.end = std::min(record.base.end, size);
+    record.map.truncate(size);
+    // Nobody holds on to the parts, which would keep their space.
+    const bool begins_anew = size == 0 && !*open;
+    if (begins_anew) {
+      record.uuid = random_uuid();
+      record.nodes.clear();
+      record.map.clear();
+    }
+    CAIRN_TRY(commit(job, path, record));
+    return begins_anew ? remove_parts(job, before) : Status();
+  });
+}
+
+Status set_attributes(Job& job, const std::string& path, const NewAttributes& attributes) {
+  return with_record(job, path, [&](Record& record) {
+    record.mode = attributes.mode.value_or(record.mode);
+    record.uid = attributes.uid.value_or(record.uid);
+    record.gid = attributes.gid.value_or(record.gid);
+    record.mtime = attributes.mtime.value_or(record.mtime);
+    return commit(job, path, record);
+  });
+}
+
+Status rename_shared(Job& job, const std::string& from, const std::string& to) {
+  return with_record(job, from, [&](Record& record) -> Status {
+    CAIRN_TRY(check_closed(job, record, from));
+    if (record.base.exists)
+      return fail(EXDEV, "%s: bytes of it lie in the file of that name in %s", from.c_str(),
+                  job.directory().c_str());
+    auto replaced = read_record(job.directory(), to);
+    if (!replaced.ok() && replaced.code() != ENOENT) return replaced.status();
+    const std::string old_place = record_path(job.directory(), from);
+    const std::string new_place = record_path(job.directory(), to);
+    CAIRN_TRY(make_directories(job.directory(), parent_of(new_place)));
+    const int64_t result =
+        sys::renameat2(AT_FDCWD, old_place.c_str(), AT_FDCWD, new_place.c_str(), 0);
+    if (result < 0) return sys::failed(result, "rename", old_place);
+    CAIRN_TRY(sync_directory(parent_of(new_place)));
+    CAIRN_TRY(sync_directory(parent_of(old_place)));
+    CAIRN_TRY(forget_collected(job.directory(), from));
+    CAIRN_TRY(forget_collected(job.directory(), to));
+    return replaced.ok() ? remove_parts(job, *replaced) : Status();
+  });
+}
+
+}  // namespace cairn::cluster

@@ -1,0 +1,78 @@
+#include "cluster/reader.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace cairn::cluster {
+namespace {
+
+constexpr size_t smallest_window = size_t{64} << 10;
+constexpr size_t largest_window = size_t{1} << 20;
+
+}  // namespace
+
+// Fills the window from `offset` on.
+Status SharedReader::fetch(uint64_t offset) {
+  const bool goes_on = offset == window_at_ + window_.size() && !window_.empty();
+  next_ = goes_on ? std::min(next_ * 4, largest_window) : smallest_window;
+  window_.resize(next_);
+  window_at_ = offset;
+  const Target target = {window_.data(), window_.size(), offset};
+  auto n = file_->read(&target, 1);
+  window_.resize(n.ok() ? *n : 0);
+  return n.status();
+}
+
+Result<size_t> SharedReader::read(void* buffer, size_t size, uint64_t offset) {
+  const std::lock_guard guard(mutex_);
+  if (file_ == nullptr)
+    return fail(EIO, "a file that several nodes wrote is read after MPI_Finalize");
+  if (size >= largest_window) {
+    const Target target = {buffer, size, offset};
+    return file_->read(&target, 1);
+  }
+  size_t done = 0;
+  while (done < size) {
+    const uint64_t at = offset + done;
+    if (at < window_at_ || at >= window_at_ + window_.size()) {
+      CAIRN_TRY(fetch(at));
+      if (window_.empty()) break;
+    }
+    const size_t from = at - window_at_;
+    const size_t n = std::min(size - done, window_.size() - from);
+    std::memcpy(static_cast<uint8_t*>(buffer) + done, window_.data() + from, n);
+    done += n;
+  }
+  return done;
+}
+
+void SharedReader::end() {
+  const std::lock_guard guard(mutex_);
+  file_ = nullptr;
+}
+
+Result<std::unique_ptr<file::File>> open_reader(Job& job, const std::string& path, int flags) {
+  auto file = SharedFile::look(job, path);
+  if (!file.ok()) return file.status();
+  const Record& record = (*file)->record();
+  const tier::SourceAttributes attributes = {record.mode, record.uid, record.gid, record.size,
+                                             record.mtime};
+  auto reader = std::make_shared<SharedReader>(std::move(*file));
+  job.add_reader(reader);
+  return tier::open_source(job.fs(), attributes, flags, reader);
+}
+
+void Job::add_reader(const std::shared_ptr<SharedReader>& reader) {
+  const std::lock_guard guard(readers_mutex_);
+  std::erase_if(readers_, [](const auto& one) { return one.expired(); });
+  readers_.push_back(reader);
+}
+
+void Job::end_readers() {
+  const std::lock_guard guard(readers_mutex_);
+  for (const auto& one : readers_)
+    if (const auto reader = one.lock()) reader->end();
+  readers_.clear();
+}
+
+}  // namespace cairn::cluster
