@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/buffers.h"
 #include "cluster/home.h"
 #include "cluster/messages.h"
 #include "cluster/messenger.h"
@@ -58,6 +59,8 @@ class Job {
   Status lock(uint32_t node, uint64_t home) const;
   Status unlock(uint32_t node, uint64_t home) const;
 
+  Buffers& buffers() { return buffers_; }
+
   // In a forked child, which is no process of the job: others cannot be asked from here on.
   void fall_silent() { silent_ = true; }
   // Files that were opened for reading by name lose their job with this one.
@@ -78,6 +81,7 @@ class Job {
   std::mutex readers_mutex_;
   std::vector<std::weak_ptr<SharedReader>> readers_;
   Homes homes_;
+  Buffers buffers_;
   std::mutex parts_mutex_;
   std::map<Uuid, Part> parts_;
 };

@@ -99,7 +99,7 @@ Status SharedFile::fetch_remote(const Plan& plan) const {
   }
   for (size_t from = 0; from < errands.size();) {
     std::vector<Bytes> requests;
-    std::vector<Bytes> replies;
+    std::vector<Buffer> replies;
     std::vector<Question> questions;
     uint64_t in_flight = 0;
     size_t to = from;
@@ -113,22 +113,25 @@ Status SharedFile::fetch_remote(const Plan& plan) const {
       std::memcpy(bytes.data() + sizeof ask, runs.data(), runs.size() * sizeof(Run));
       requests.push_back(std::move(bytes));
       // An error's text wants room too.
-      replies.emplace_back(sizeof(Reply) + std::max<uint64_t>(errands[to].bytes, detail_capacity));
+      const size_t capacity =
+          sizeof(Reply) + std::max<uint64_t>(errands[to].bytes, detail_capacity);
+      replies.push_back(job_.buffers().take(capacity));
       questions.push_back({errands[to].node, requests.back().data(), requests.back().size(),
-                           replies.back().data(), replies.back().size(), 0});
+                           replies.back().bytes.get(), capacity, 0});
       in_flight += errands[to].bytes;
     }
     CAIRN_TRY(job_.ask(questions.data(), questions.size()));
     for (size_t i = from; i < to; ++i) {
-      const Bytes& reply = replies[i - from];
+      Buffer& reply = replies[i - from];
       if (questions[i - from].got != sizeof(Reply) + errands[i].bytes)
         return fail(EIO, "node %s answered with other bytes than it was asked for",
                     job_.nodes()[errands[i].node].host.c_str());
-      const uint8_t* at = reply.data() + sizeof(Reply);
+      const uint8_t* at = reply.bytes.get() + sizeof(Reply);
       for (const Target& target : errands[i].targets) {
         std::memcpy(target.buffer, at, target.size);
         at += target.size;
       }
+      job_.buffers().give_back(std::move(reply));
     }
     from = to;
   }
