@@ -36,6 +36,14 @@ int by_one(const File& file, const char* what, const Do& act) {
 
 bool writable(const File& file) { return (file.amode & MPI_MODE_RDONLY) == 0; }
 
+// Of a size that a file is to get.
+int check_size(const File& file, MPI_Offset size) {
+  if (size < 0) return error(MPI_ERR_ARG, file.path + ": the size is negative");
+  if (!writable(file))
+    return error(MPI_ERR_READ_ONLY, file.path + ": it was opened for reading only");
+  return check_random(file);
+}
+
 // A handle of our own: the program may free its type, and gets back another one from get_view.
 MPI_Datatype own(MPI_Datatype datatype) {
   if (is_predefined(datatype)) return datatype;
@@ -154,18 +162,14 @@ void free_types(View& view) {
 namespace serve {
 
 int File_set_size(File& file, MPI_File, MPI_Offset size) {
-  if (size < 0) return error(MPI_ERR_ARG, file.path + ": the size is negative");
-  if (!writable(file))
-    return error(MPI_ERR_READ_ONLY, file.path + ": it was opened for reading only");
+  if (const int code = check_size(file, size); code != MPI_SUCCESS) return code;
   if (file.nodes != nullptr) return nodes::set_size(file, size);
   return by_one(file, "set size",
                 [&] { return host->engine->truncate(file.file, static_cast<uint64_t>(size)); });
 }
 
 int File_preallocate(File& file, MPI_File, MPI_Offset size) {
-  if (size < 0) return error(MPI_ERR_ARG, file.path + ": the size is negative");
-  if (!writable(file))
-    return error(MPI_ERR_READ_ONLY, file.path + ": it was opened for reading only");
+  if (const int code = check_size(file, size); code != MPI_SUCCESS) return code;
   if (file.nodes != nullptr) return nodes::preallocate(file, size);
   return by_one(file, "preallocate", [&] {
     return size == 0 ? 0 : host->engine->allocate(file.file, 0, 0, static_cast<uint64_t>(size));
@@ -244,9 +248,7 @@ int File_get_view(File& file, MPI_File, MPI_Offset* displacement, MPI_Datatype* 
 }
 
 int File_seek(File& file, MPI_File, MPI_Offset offset, int whence) {
-  if ((file.amode & MPI_MODE_SEQUENTIAL) != 0)
-    return error(MPI_ERR_UNSUPPORTED_OPERATION,
-                 file.path + ": it was opened with MPI_MODE_SEQUENTIAL");
+  if (const int code = check_random(file); code != MPI_SUCCESS) return code;
   int64_t target = 0;
   const int code = seek(file, file.pointer, offset, whence, &target);
   if (code == MPI_SUCCESS) file.pointer = target;
@@ -254,6 +256,7 @@ int File_seek(File& file, MPI_File, MPI_Offset offset, int whence) {
 }
 
 int File_get_position(File& file, MPI_File, MPI_Offset* offset) {
+  if (const int code = check_random(file); code != MPI_SUCCESS) return code;
   *offset = file.pointer;
   return MPI_SUCCESS;
 }
@@ -265,6 +268,7 @@ int File_get_byte_offset(File& file, MPI_File, MPI_Offset offset, MPI_Offset* di
 }
 
 int File_seek_shared(File& file, MPI_File, MPI_Offset offset, int whence) {
+  if (const int refused = check_random(file); refused != MPI_SUCCESS) return refused;
   PMPI_Barrier(file.comm);
   int code = MPI_SUCCESS;
   if (file.rank == 0) {
@@ -281,6 +285,7 @@ int File_seek_shared(File& file, MPI_File, MPI_Offset offset, int whence) {
 }
 
 int File_get_position_shared(File& file, MPI_File, MPI_Offset* offset) {
+  if (const int refused = check_random(file); refused != MPI_SUCCESS) return refused;
   int64_t pointer = 0;
   const int code = read_shared_pointer(file, &pointer);
   *offset = pointer;
