@@ -69,6 +69,22 @@ void forgiving_handlers() {
   CHECK(handled == 4 && (results[0] == MPI_SUCCESS) == (results[1] == MPI_SUCCESS));
   MPI_Errhandler_free(&forgive);
 }
+
+// MPI::ERRORS_THROW_EXCEPTIONS: the code comes back to the C++ function, which throws.
+void throwing_handler() {
+#ifdef MPIR_ERRORS_THROW_EXCEPTIONS
+  OK(MPI_File_set_errhandler(MPI_FILE_NULL, MPIR_ERRORS_THROW_EXCEPTIONS));
+  MPI_File file = MPI_FILE_NULL;
+  CHECK_CLASS(
+      MPI_File_open(MPI_COMM_SELF, "cairn:no_such_file", MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
+      MPI_ERR_NO_SUCH_FILE);
+  OK(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN));
+  file = open_file("errors", MPI_MODE_RDWR, MPI_COMM_SELF);
+  OK(MPI_File_set_errhandler(file, MPIR_ERRORS_THROW_EXCEPTIONS));
+  CHECK_CLASS(MPI_File_seek(file, -7, MPI_SEEK_SET), MPI_ERR_ARG);
+  MPI_File_close(&file);
+#endif
+}
 }  // namespace
 
 // A file's own handler, and the one that new files get.
@@ -99,6 +115,7 @@ void test_errors() {
 #endif
   MPI_File_close(&file);
   forgiving_handlers();
+  throwing_handler();
 }
 
 // Files of parts of the world at once, of one's own, and the same file twice.
