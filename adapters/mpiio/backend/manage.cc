@@ -183,8 +183,9 @@ int File_set_view(File& file, MPI_File, MPI_Offset displacement, MPI_Datatype et
   View view;
   int code = MPI_SUCCESS;
   if (here != ((file.amode & MPI_MODE_SEQUENTIAL) != 0))
-    code =
-        error(MPI_ERR_ARG, file.path + ": MPI_DISPLACEMENT_CURRENT belongs to MPI_MODE_SEQUENTIAL");
+    code = error(
+        MPI_ERR_ARG,
+        file.path + ": the displacement MPI_DISPLACEMENT_CURRENT belongs to MPI_MODE_SEQUENTIAL");
   else if (!here && displacement < 0)
     code = error(MPI_ERR_ARG, file.path + ": the view's displacement is negative");
   if (code == MPI_SUCCESS) code = make_view(file, etype, filetype, representation, &view);
