@@ -39,6 +39,52 @@ void handler(MPI_File*, int* code, ...) {
   ++handled;
   handled_code = *code;
 }
+void forgiving(MPI_File*, int* code, ...) {
+  ++handled;
+  *code = MPI_SUCCESS;
+}
+
+// A handler may put another code in place of the one that a call is to return: whether it returns that then is as on the
+// MPI's own files (MPICH: yes, Open MPI: no).
+void forgiving_handlers() {
+  MPI_Errhandler forgive;
+  MPI_File_create_errhandler(forgiving, &forgive);
+  OK(MPI_File_set_errhandler(MPI_FILE_NULL, forgive));
+  MPI_File file = MPI_FILE_NULL;
+  handled = 0;
+  const int theirs =
+      MPI_File_open(MPI_COMM_SELF, "/no/such/file", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+  const int ours =
+      MPI_File_open(MPI_COMM_SELF, "cairn:no_such_file", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+  CHECK(handled == 2 && (theirs == MPI_SUCCESS) == (ours == MPI_SUCCESS));
+  OK(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN));
+  int results[2];
+  for (int own = 0; own < 2; ++own) {
+    OK(MPI_File_open(MPI_COMM_SELF, own == 0 ? "/dev/null" : "errors", MPI_MODE_RDWR, MPI_INFO_NULL,
+                     &file));
+    OK(MPI_File_set_errhandler(file, forgive));
+    results[own] = MPI_File_seek(file, -7, MPI_SEEK_SET);
+    OK(MPI_File_close(&file));
+  }
+  CHECK(handled == 4 && (results[0] == MPI_SUCCESS) == (results[1] == MPI_SUCCESS));
+  MPI_Errhandler_free(&forgive);
+}
+
+// MPI::ERRORS_THROW_EXCEPTIONS: the code comes back to the C++ function, which throws.
+void throwing_handler() {
+#ifdef MPIR_ERRORS_THROW_EXCEPTIONS
+  OK(MPI_File_set_errhandler(MPI_FILE_NULL, MPIR_ERRORS_THROW_EXCEPTIONS));
+  MPI_File file = MPI_FILE_NULL;
+  CHECK_CLASS(
+      MPI_File_open(MPI_COMM_SELF, "cairn:no_such_file", MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
+      MPI_ERR_NO_SUCH_FILE);
+  OK(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN));
+  file = open_file("errors", MPI_MODE_RDWR, MPI_COMM_SELF);
+  OK(MPI_File_set_errhandler(file, MPIR_ERRORS_THROW_EXCEPTIONS));
+  CHECK_CLASS(MPI_File_seek(file, -7, MPI_SEEK_SET), MPI_ERR_ARG);
+  MPI_File_close(&file);
+#endif
+}
 }  // namespace
 
 // A file's own handler, and the one that new files get.
@@ -68,6 +114,8 @@ void test_errors() {
   CHECK(MPI_File_f2c(MPI_File_c2f(file)) == file);
 #endif
   MPI_File_close(&file);
+  forgiving_handlers();
+  throwing_handler();
 }
 
 // Files of parts of the world at once, of one's own, and the same file twice.

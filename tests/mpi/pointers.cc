@@ -131,6 +131,11 @@ void sequential() {
   CHECK_CLASS(MPI_File_write(file, &value, 1, MPI_INT, MPI_STATUS_IGNORE),
               MPI_ERR_UNSUPPORTED_OPERATION);
   CHECK_CLASS(MPI_File_seek(file, 0, MPI_SEEK_SET), MPI_ERR_UNSUPPORTED_OPERATION);
+  CHECK_CLASS(MPI_File_get_position(file, &at), MPI_ERR_UNSUPPORTED_OPERATION);
+  CHECK_CLASS(MPI_File_seek_shared(file, 0, MPI_SEEK_SET), MPI_ERR_UNSUPPORTED_OPERATION);
+  CHECK_CLASS(MPI_File_get_position_shared(file, &at), MPI_ERR_UNSUPPORTED_OPERATION);
+  CHECK_CLASS(MPI_File_set_size(file, 100), MPI_ERR_UNSUPPORTED_OPERATION);
+  CHECK_CLASS(MPI_File_preallocate(file, 100), MPI_ERR_UNSUPPORTED_OPERATION);
   OK(MPI_File_write_ordered(file, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
   barrier();
   // The view goes on where the shared pointer is.

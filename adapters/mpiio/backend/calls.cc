@@ -80,6 +80,11 @@ int File_delete(const char* filename, MPI_Info info) {
   return raise(MPI_FILE_NULL, serve::File_delete(path));
 }
 
+template <int kind>
+int File_create_errhandler(ErrorHandler* handler, MPI_Errhandler* created) {
+  return real::File_create_errhandler[kind](noting(handler), created);
+}
+
 // Ours alone knows the functions: no MPI in use converts by them.
 template <int kind>
 int Register_datarep(const char* name, Conversion<int>* read, Conversion<int>* write,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mpiio/backend/file.h"
+#include "mpiio/backend/handlers.h"
 
 namespace mpiio {
 

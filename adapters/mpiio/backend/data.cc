@@ -41,12 +41,6 @@ int check(const File& file, const Data& data, int64_t* etypes) {
   return MPI_SUCCESS;
 }
 
-int check_random(const File& file) {
-  if ((file.amode & MPI_MODE_SEQUENTIAL) != 0)
-    return refuse(file, MPI_ERR_UNSUPPORTED_OPERATION, "it was opened with MPI_MODE_SEQUENTIAL");
-  return MPI_SUCCESS;
-}
-
 int run(File& file, const Data& data, int64_t etype, int64_t* moved) {
   return transfer(file, data.direction, file.view.stream_of(etype), data.buffer, data.count,
                   data.datatype, moved);

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "mpiio/backend/calls.h"
+#include "mpiio/backend/handlers.h"
 
 namespace mpiio {
 namespace {
@@ -71,23 +72,21 @@ const char* text_of(int code) {
   return code != MPI_SUCCESS && last.code == code ? last.text.c_str() : nullptr;
 }
 
-int raise(MPI_File handle, int code) {
+int raise(MPI_File file, int code) {
   if (code == MPI_SUCCESS) [[likely]]
     return code;
-  if (handle != MPI_FILE_NULL) {
-    PMPI_File_call_errhandler(handle, code);
-    return code;
-  }
-  // Open MPI 4 calls no handler of MPI_FILE_NULL: a file of this moment gets it.
+  if (file != MPI_FILE_NULL || handles_no_file()) return handle(file, code);
+  // A file of this moment gets the handler of MPI_FILE_NULL. (MPICH counts such handlers wrongly, and ends the program
+  // when one is counted below 0.)
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   PMPI_File_get_errhandler(MPI_FILE_NULL, &handler);
-  MPI_File file = MPI_FILE_NULL;
+  MPI_File shadow = MPI_FILE_NULL;
   if (handler != MPI_ERRORS_RETURN &&
-      real::File_open[kPmpi](MPI_COMM_SELF, shadow_path, MPI_MODE_RDWR, MPI_INFO_NULL, &file) ==
+      real::File_open[kPmpi](MPI_COMM_SELF, shadow_path, MPI_MODE_RDWR, MPI_INFO_NULL, &shadow) ==
           MPI_SUCCESS) {
-    PMPI_File_set_errhandler(file, handler);
-    PMPI_File_call_errhandler(file, code);
-    real::File_close[kPmpi](&file);
+    PMPI_File_set_errhandler(shadow, handler);
+    PMPI_File_call_errhandler(shadow, code);
+    real::File_close[kPmpi](&shadow);
   }
   if (handler != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&handler);
   return code;

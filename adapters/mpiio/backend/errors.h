@@ -16,7 +16,7 @@ int system_error(int error, const std::string& what, const std::string& path);
 int agree(MPI_Comm comm, int code);
 // The text kept for this code, or null.
 const char* text_of(int code);
-// Lets the file's error handler (or that of MPI_FILE_NULL) have it; what it returns is returned.
-int raise(MPI_File handle, int code);
+// Lets the error handler of `file` (or of MPI_FILE_NULL) have it; the code that the call is to return then.
+int raise(MPI_File file, int code);
 
 }  // namespace mpiio

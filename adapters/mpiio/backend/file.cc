@@ -4,6 +4,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "mpiio/backend/errors.h"
 #include "mpiio/backend/walk.h"
 
 namespace mpiio {
@@ -28,6 +29,13 @@ thread_local Found last = {0, 0, nullptr};
 uintptr_t key_of(MPI_File handle) { return reinterpret_cast<uintptr_t>(handle); }
 
 }  // namespace
+
+int check_random(const File& file) {
+  return (file.amode & MPI_MODE_SEQUENTIAL) == 0
+             ? MPI_SUCCESS
+             : error(MPI_ERR_UNSUPPORTED_OPERATION,
+                     file.path + ": it was opened with MPI_MODE_SEQUENTIAL");
+}
 
 File* find_file(MPI_File handle) {
   const uint64_t now = version.load(std::memory_order_acquire);

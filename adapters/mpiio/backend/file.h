@@ -73,6 +73,9 @@ struct File {
   int64_t split_bytes = 0;
 };
 
+// A class of errors: what goes to places of its own choice is not for a file of MPI_MODE_SEQUENTIAL.
+int check_random(const File& file);
+
 // Our state for a handle; null if it is not ours.
 File* find_file(MPI_File handle);
 void add_file(File* file);

@@ -1,4 +1,4 @@
-// Sizes, views, pointers, hints, atomicity.
+// Sizes, views, hints, atomicity.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -35,6 +35,14 @@ int by_one(const File& file, const char* what, const Do& act) {
 }
 
 bool writable(const File& file) { return (file.amode & MPI_MODE_RDONLY) == 0; }
+
+// Of a size that a file is to get.
+int check_size(const File& file, MPI_Offset size) {
+  if (size < 0) return error(MPI_ERR_ARG, file.path + ": the size is negative");
+  if (!writable(file))
+    return error(MPI_ERR_READ_ONLY, file.path + ": it was opened for reading only");
+  return check_random(file);
+}
 
 // A handle of our own: the program may free its type, and gets back another one from get_view.
 MPI_Datatype own(MPI_Datatype datatype) {
@@ -92,34 +100,6 @@ int make_view(const File& file, MPI_Datatype etype, MPI_Datatype filetype, const
   return MPI_SUCCESS;
 }
 
-int move_to(const File& file, int64_t base, MPI_Offset offset, int64_t* target) {
-  if (base + offset < 0)
-    return error(MPI_ERR_ARG, file.path + ": seek before the beginning of the view");
-  *target = base + offset;
-  return MPI_SUCCESS;
-}
-
-// The end of file, in etypes of the view.
-int end_of(const File& file, int64_t* etypes) {
-  int64_t size = 0;
-  if (const int code = size_of(file, &size); code != MPI_SUCCESS) return code;
-  *etypes = (file.view.stream_below(size) + file.view.etype_size_in_file - 1) /
-            file.view.etype_size_in_file;
-  return MPI_SUCCESS;
-}
-
-int seek(const File& file, int64_t current, MPI_Offset offset, int whence, int64_t* target) {
-  int64_t base = 0;
-  if (whence == MPI_SEEK_CUR) {
-    base = current;
-  } else if (whence == MPI_SEEK_END) {
-    if (const int code = end_of(file, &base); code != MPI_SUCCESS) return code;
-  } else if (whence != MPI_SEEK_SET) {
-    return error(MPI_ERR_ARG, file.path + ": unknown whence");
-  }
-  return move_to(file, base, offset, target);
-}
-
 }  // namespace
 
 void take_hints(File& file, MPI_Info info) {
@@ -154,18 +134,14 @@ void free_types(View& view) {
 namespace serve {
 
 int File_set_size(File& file, MPI_File, MPI_Offset size) {
-  if (size < 0) return error(MPI_ERR_ARG, file.path + ": the size is negative");
-  if (!writable(file))
-    return error(MPI_ERR_READ_ONLY, file.path + ": it was opened for reading only");
+  if (const int code = check_size(file, size); code != MPI_SUCCESS) return code;
   if (file.nodes != nullptr) return nodes::set_size(file, size);
   return by_one(file, "set size",
                 [&] { return host->engine->truncate(file.file, static_cast<uint64_t>(size)); });
 }
 
 int File_preallocate(File& file, MPI_File, MPI_Offset size) {
-  if (size < 0) return error(MPI_ERR_ARG, file.path + ": the size is negative");
-  if (!writable(file))
-    return error(MPI_ERR_READ_ONLY, file.path + ": it was opened for reading only");
+  if (const int code = check_size(file, size); code != MPI_SUCCESS) return code;
   if (file.nodes != nullptr) return nodes::preallocate(file, size);
   return by_one(file, "preallocate", [&] {
     return size == 0 ? 0 : host->engine->allocate(file.file, 0, 0, static_cast<uint64_t>(size));
@@ -207,8 +183,9 @@ int File_set_view(File& file, MPI_File, MPI_Offset displacement, MPI_Datatype et
   View view;
   int code = MPI_SUCCESS;
   if (here != ((file.amode & MPI_MODE_SEQUENTIAL) != 0))
-    code =
-        error(MPI_ERR_ARG, file.path + ": MPI_DISPLACEMENT_CURRENT belongs to MPI_MODE_SEQUENTIAL");
+    code = error(
+        MPI_ERR_ARG,
+        file.path + ": the displacement MPI_DISPLACEMENT_CURRENT belongs to MPI_MODE_SEQUENTIAL");
   else if (!here && displacement < 0)
     code = error(MPI_ERR_ARG, file.path + ": the view's displacement is negative");
   if (code == MPI_SUCCESS) code = make_view(file, etype, filetype, representation, &view);
@@ -241,50 +218,6 @@ int File_get_view(File& file, MPI_File, MPI_Offset* displacement, MPI_Datatype* 
   const std::string& name = file.view.representation_name;
   std::memcpy(representation, name.c_str(), name.size() + 1);
   return MPI_SUCCESS;
-}
-
-int File_seek(File& file, MPI_File, MPI_Offset offset, int whence) {
-  if ((file.amode & MPI_MODE_SEQUENTIAL) != 0)
-    return error(MPI_ERR_UNSUPPORTED_OPERATION,
-                 file.path + ": it was opened with MPI_MODE_SEQUENTIAL");
-  int64_t target = 0;
-  const int code = seek(file, file.pointer, offset, whence, &target);
-  if (code == MPI_SUCCESS) file.pointer = target;
-  return code;
-}
-
-int File_get_position(File& file, MPI_File, MPI_Offset* offset) {
-  *offset = file.pointer;
-  return MPI_SUCCESS;
-}
-
-int File_get_byte_offset(File& file, MPI_File, MPI_Offset offset, MPI_Offset* displacement) {
-  if (offset < 0) return error(MPI_ERR_ARG, file.path + ": the offset is negative");
-  *displacement = file.view.place_of(file.view.stream_of(offset));
-  return MPI_SUCCESS;
-}
-
-int File_seek_shared(File& file, MPI_File, MPI_Offset offset, int whence) {
-  PMPI_Barrier(file.comm);
-  int code = MPI_SUCCESS;
-  if (file.rank == 0) {
-    int64_t pointer = 0;
-    int64_t target = 0;
-    code = read_shared_pointer(file, &pointer);
-    if (code == MPI_SUCCESS) code = seek(file, pointer, offset, whence, &target);
-    if (code == MPI_SUCCESS) code = set_shared_pointer(file, target);
-  }
-  PMPI_Bcast(&code, 1, MPI_INT, 0, file.comm);
-  return file.rank == 0 || code == MPI_SUCCESS
-             ? code
-             : error(code, file.path + ": seek of the shared pointer");
-}
-
-int File_get_position_shared(File& file, MPI_File, MPI_Offset* offset) {
-  int64_t pointer = 0;
-  const int code = read_shared_pointer(file, &pointer);
-  *offset = pointer;
-  return code;
 }
 
 int type_extent(const File& file, MPI_Datatype datatype, int64_t* extent) {
