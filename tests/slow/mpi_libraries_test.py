@@ -14,6 +14,7 @@ import time
 from mpi_library_suites import HDF5, Suites
 
 CAIRN = pathlib.Path(os.environ["CAIRN_BIN_DIR"]) / "cairn"
+BACKENDS = pathlib.Path(os.environ["CAIRN_LIB_DIR"]) / "cairn"
 SUITES = Suites(pathlib.Path(os.environ["CAIRN_BUILD_DIR"]) / "mpi-libraries")
 # As root Open MPI wants to be asked twice; ranks that have to share a processor must not spin on it.
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_btl": "self,vader",
@@ -29,6 +30,8 @@ KNOWN = {
     ("mpich", 0, "t_pflush1"): "ends without MPI_Finalize, as it means to; t_pflush2 looks at what it left",
     ("mpich", 1, "testphdf5"): "MPICH 4.0.2 asserts in MPI_Unpack of a byte onto itself (typerep_yaksa_pack.c:286)",
 }
+# These have bytes in them that nobody set, and differ from run to run without Cairn, too.
+NEVER_THE_SAME = {"test.nc", *(f"tst_parallel4_simplerw_coll_type_{kind}_fv_2.nc" for kind in (1, 2, 7))}
 # It starts itself from the directory where it is run.
 PROGRAM_IN_PLACE = "t_cache_image"
 failures = []
@@ -147,7 +150,7 @@ def suite(name, programs, mpi, ranks, form, against=None):
     if against:
         left = against.files() - {PROGRAM_IN_PLACE}
         report(f"{what}: the same names", 0 if made == left else 1, f"only in one of the places: {sorted(made ^ left)}\n")
-        different = [file for file in sorted(made & left)
+        different = [file for file in sorted((made & left) - NEVER_THE_SAME)
                      if not same(os.path.join(place.work, file), os.path.join(against.work, file))]
         report(f"{what}: the same contents", 1 if different else 0, f"different: {different}\n")
     return place
@@ -158,7 +161,7 @@ def compared(name, programs, mpi, ranks):
 
 
 for name in ("openmpi", "mpich"):
-    if shutil.which(f"mpirun.{name}") is None or not (pathlib.Path(os.environ["CAIRN_LIB_DIR"]) / f"cairn/mpiio_{name}.so").exists():
+    if shutil.which(f"mpirun.{name}") is None or not (BACKENDS / f"mpiio_{name}.so").exists():
         failures.append(f"{name}: no mpirun.{name}, or no back end in this build (scripts/setup.sh test installs what it needs)")
         continue
     compared("HDF5", hdf5_programs(name, 2), name, 2)

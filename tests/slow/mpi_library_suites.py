@@ -1,5 +1,5 @@
-"""Gets the sources of HDF5, PnetCDF and netCDF as Debian packages them and builds their parallel tests for Debian's MPIs. What was
-built stays below the build directory."""
+"""Gets the sources of HDF5, PnetCDF and netCDF as Debian packages them and builds their parallel tests for Debian's MPIs.
+What was built stays below the build directory."""
 
 import pathlib
 import re
@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 
-LIBRARIES = pathlib.Path("/usr/lib/x86_64-linux-gnu")
 # Built from one file each; testphdf5 from several.
 HDF5 = ("t_mpi", "t_bigio", "t_cache", "t_cache_image", "t_pread", "t_pshutdown", "t_prestart", "t_init_term", "t_shapesame",
         "t_filters_parallel", "t_pflush1", "t_pflush2")
@@ -56,6 +55,7 @@ def need(command, seconds, what, **options):
 class Suites:
     def __init__(self, place):
         self.place = place
+        self.libraries = pathlib.Path("/usr/lib", need(["dpkg-architecture", "-qDEB_HOST_MULTIARCH"], 60, "dpkg").strip())
         place.mkdir(parents=True, exist_ok=True)
 
     def source(self, package, of=None):
@@ -67,9 +67,9 @@ class Suites:
         said = unpacked / "complete"
         if said.exists() and said.read_text() == wanted:
             return unpacked
-        shutil.rmtree(unpacked, ignore_errors=True)
+        for outdated in (unpacked, *self.place.glob(f"{package}-*")):
+            shutil.rmtree(outdated, ignore_errors=True)
         fetched = self.place / f"{package}-fetched"
-        shutil.rmtree(fetched, ignore_errors=True)
         fetched.mkdir()
         need([*self.apt(), "source", wanted], 600, f"apt-get source {wanted}", cwd=fetched)
         next(entry for entry in fetched.iterdir() if entry.is_dir()).rename(unpacked)
@@ -103,8 +103,9 @@ class Suites:
         source, place = self.source("hdf5", f"libhdf5-{mpi}-dev"), self.place / f"hdf5-{mpi}"
         place.mkdir(exist_ok=True)
         (place / "H5srcdir_str.h").write_text('static const char *config_srcdir = ".";\n')
-        flags = [f"-I{folder}" for folder in (place, source / "src", source / "test", source / "testpar",
-                                              f"/usr/include/hdf5/{mpi}")]
+        # NDEBUG as in the library: structures that both look into depend on it.
+        flags = ["-DNDEBUG", *(f"-I{folder}" for folder in (place, source / "src", source / "test", source / "testpar",
+                                                            f"/usr/include/hdf5/{mpi}"))]
         support = place / "libh5test.a"
         if not support.exists():
             objects = [place / f"{name}.o" for name in ("h5test", "testframe", "cache_common")]
@@ -112,15 +113,15 @@ class Suites:
                 need([f"mpicc.{mpi}", "-O1", "-w", *flags, "-c", source / "test" / f"{compiled.stem}.c", "-o", compiled], 300,
                      f"{compiled.stem} for {mpi}")
             need(["ar", "rc", support, *objects], 60, "ar")
-        libraries = [support, LIBRARIES / f"libhdf5_{mpi}.so", "-lz", "-ldl", "-lm"]
+        libraries = [support, self.libraries / f"libhdf5_{mpi}.so", "-lz", "-ldl", "-lm"]
         for name in HDF5:
             self.program(mpi, [source / "testpar" / f"{name}.c"], flags, libraries, place / name)
         self.program(mpi, [source / "testpar" / f"{name}.c" for name in TESTPHDF5], flags, libraries, place / "testphdf5")
         return place
 
     def netcdf(self):
-        """The parallel tests of netCDF-4, linked to Debian's parallel library, which is Open MPI's. Its own source package differs
-        from netcdf's in packaging only."""
+        """The parallel tests of netCDF-4, linked to Debian's parallel library, which is Open MPI's. Its own source package
+        differs from netcdf's in packaging only."""
         source, place = self.source("netcdf"), self.place / "netcdf-openmpi"
         installed, found = (re.search(r"(?:\d+:)?([\d.]+)", text).group(1) for text in (
             need(["dpkg-query", "-W", "-f", "${Version}", "libnetcdf-mpi-dev"], 60, "the version of libnetcdf-mpi-dev"),
@@ -130,15 +131,15 @@ class Suites:
         place.mkdir(exist_ok=True)
         (place / "config.h").write_text(f'#define VERSION "{found}"{NETCDF_CONFIG}')
         flags = ["-include", place / "config.h", *(f"-I{folder}" for folder in (
-            place, LIBRARIES / "netcdf/mpi/include", source / "include", "/usr/include/hdf5/openmpi"))]
-        libraries = [LIBRARIES / f"lib{name}.so" for name in ("netcdf_mpi", "hdf5_openmpi_hl", "hdf5_openmpi")] + ["-lm"]
+            place, self.libraries / "netcdf/mpi/include", source / "include", "/usr/include/hdf5/openmpi"))]
+        libraries = [self.libraries / f"lib{name}.so" for name in ("netcdf_mpi", "hdf5_openmpi_hl", "hdf5_openmpi")] + ["-lm"]
         for name in NETCDF:
             self.program("openmpi", [source / f"{name}.c"], flags, libraries, place / pathlib.Path(name).name)
         return place
 
     def pnetcdf(self, mpi):
         """PnetCDF with its tests, which come with its tools and use its configuration."""
-        source, place = self.source("pnetcdf", "libpnetcdf-dev"), self.place / f"pnetcdf-{mpi}"
+        source, place = self.source("pnetcdf"), self.place / f"pnetcdf-{mpi}"
         if (place / "complete").exists():
             return place
         shutil.rmtree(place, ignore_errors=True)
