@@ -26,11 +26,13 @@ debian_dev=(
   clang clang-tidy clang-format libclang-rt-14-dev ccache gcovr shellcheck
 )
 # What `make test-slow` needs besides: a virtual machine with NVDIMMs (deploy/nvdimm-vm), whose kernel is
-# downloaded by the script itself and never installed, virtual environments with other MPIs, and large unchanged programs.
+# downloaded by the script itself and never installed, virtual environments with other MPIs, large unchanged programs, and
+# what it takes to build the tests of HDF5, PnetCDF and netCDF.
 debian_slow=(
   qemu-system-x86 busybox-static ndctl daxctl e2fsprogs python3-venv
   python3-h5py python3-h5py-mpi python3-mpi4py hdf5-tools python3-netcdf4
   stress-ng dbench bonnie++ fsmark ruby
+  libhdf5-openmpi-dev libhdf5-mpich-dev libnetcdf-mpi-dev zlib1g-dev dpkg-dev autoconf automake libtool m4
 )
 
 dnf_build="make cmake ninja-build gcc-c++ libstdc++-static pkgconf-pkg-config cli11-devel fmt-devel
