@@ -6,7 +6,6 @@
 #include "cluster/plain.h"
 #include "cluster/reader.h"
 
-using cairn::fail;
 using cairn::Status;
 using cairn::capi::code;
 
