@@ -35,8 +35,8 @@ Status write_all(file::File& part, const std::string& path, const Target& piece)
   auto written = file::write_at(part, piece.buffer, piece.size, piece.offset);
   if (!written.ok()) return written.status();
   if (*written == piece.size) return Status();
-  return fail(ENOSPC, "%s: the pool is full at offset %llu", path.c_str(),
-              static_cast<unsigned long long>(piece.offset + *written));
+  const unsigned long long reached = piece.offset + *written;
+  return fail(ENOSPC, "%s: the pool is full at offset %llu", path.c_str(), reached);
 }
 
 // What other nodes hold. The record goes on saying so, whatever is here as well.

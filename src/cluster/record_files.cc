@@ -180,7 +180,7 @@ std::string owner_of(const std::string& name, std::string* tag) {
        {std::pair{aside_suffix, digits}, {mark_suffix, 2 * digits + 1}}) {
     const size_t behind = std::string(suffix).size() + length;
     if (name.size() <= behind) continue;
-    const std::string owner = name.substr(0, name.size() - behind);
+    std::string owner = name.substr(0, name.size() - behind);
     if (!is_made_of(name, owner + suffix, length)) continue;
     *tag = name.substr(name.size() - length, digits);
     return owner;

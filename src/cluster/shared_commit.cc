@@ -63,9 +63,9 @@ Status SharedFile::write_piece(const Target& piece, size_t* done) {
     if (!n.ok()) {
       const std::lock_guard guard(mutex_);
       failed_ = n.code();
+      const unsigned long long reached = piece.offset + at;
       return annotate(n.status(), "%s: write at offset %llu, pool %s of node %s", path_.c_str(),
-                      static_cast<unsigned long long>(piece.offset + at),
-                      job_.own_node().path.c_str(), job_.own_node().host.c_str());
+                      reached, job_.own_node().path.c_str(), job_.own_node().host.c_str());
     }
     at += *n;
     *done += *n;

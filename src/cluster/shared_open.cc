@@ -111,10 +111,9 @@ Status SharedFile::adopt(file::File& local) {
     if (*n == 0) break;
     auto written = file::write_at(**part_, buffer.data(), *n, done);
     if (!written.ok()) return written.status();
+    done += *written;
     if (*written != *n)
-      return fail(ENOSPC, "the pool is full at offset %llu",
-                  static_cast<unsigned long long>(done + *written));
-    done += *n;
+      return fail(ENOSPC, "the pool is full at offset %llu", static_cast<unsigned long long>(done));
   }
   CAIRN_TRY(file::sync_file(job_.fs(), (**part_).map()));
   record_.size = done;
