@@ -30,8 +30,10 @@ KNOWN = {
     ("mpich", 0, "t_pflush1"): "ends without MPI_Finalize, as it means to; t_pflush2 looks at what it left",
     ("mpich", 1, "testphdf5"): "MPICH 4.0.2 asserts in MPI_Unpack of a byte onto itself (typerep_yaksa_pack.c:286)",
 }
-# These have bytes in them that nobody set, and differ from run to run without Cairn, too.
-NEVER_THE_SAME = {"test.nc", *(f"tst_parallel4_simplerw_coll_type_{kind}_fv_2.nc" for kind in (1, 2, 7))}
+# Different from run to run: bytes that nobody set, without Cairn too; a place to which all ranks write values of their own,
+# where Open MPI without Cairn has always the same one win.
+NEVER_THE_SAME = {"test.nc", "bb_nonblocking.nc",
+                  *(f"tst_parallel4_simplerw_coll_type_{kind}_fv_2.nc" for kind in (1, 2, 7))}
 # It starts itself from the directory where it is run.
 PROGRAM_IN_PLACE = "t_cache_image"
 failures = []
@@ -95,11 +97,8 @@ def hdf5_programs(mpi, ranks):
     def run(place):
         built = SUITES.hdf5(mpi)
         for name in ("testphdf5", *HDF5):
-            # t_cache exchanges millions of small messages, and t_cache_image 100000; they need processors of their own.
-            if name in ("t_cache", "t_cache_image") and ranks > (os.cpu_count() or 1):
-                continue
-            if name == "t_cache" and ranks < 3:
-                continue  # ends at once, with an error of its own
+            if name == PROGRAM_IN_PLACE and ranks > 1:
+                continue  # half an hour and more where ranks share processors, as t_cache, which wants three
             yield name, *place.run([*place.launcher(ranks), built / name], 900)
     return run
 
@@ -121,10 +120,18 @@ def pnetcdf_folders(mpi, target, folders):
     return run
 
 
-def same(one, other):
-    """The same bytes, or the same HDF5 objects: those carry times."""
-    return filecmp.cmp(one, other, shallow=False) or subprocess.run(
-        ["h5diff", "-q", one, other], capture_output=True, timeout=300, check=False).returncode == 0
+def same(one, other, mpi):
+    """The same bytes, or the same for the library's own tool: objects carry times, PnetCDF's tests write buffers that they never
+    set, and Open MPI's own collective reads beyond the end say that they have read, so that add_var adds what it has moved."""
+    if filecmp.cmp(one, other, shallow=False):
+        return True
+    if one.endswith(".meta"):  # PnetCDF's log of a burst buffer: it names the file
+        return os.path.getsize(one) == os.path.getsize(other)
+    with open(one, "rb") as file:
+        classic = file.read(3) == b"CDF"
+    tool = SUITES.pnetcdf(mpi) / "src/utils/ncmpidiff/ncmpidiff" if classic else "h5diff"
+    return subprocess.run([tool, "-q", one, other], capture_output=True, env={**os.environ, **ENVIRONMENT}, timeout=300,
+                          check=False).returncode == 0
 
 
 def suite(name, programs, mpi, ranks, form, against=None):
@@ -138,7 +145,7 @@ def suite(name, programs, mpi, ranks, form, against=None):
     for program, code, said in programs(place):
         known = KNOWN.get((mpi, ranks, program)) or KNOWN.get((mpi, 0, program))
         report(f"{what}: {program}", code, said, known)
-    print(f"  {time.monotonic() - begin:.0f} s", flush=True)
+    print(f"{what}: {time.monotonic() - begin:.0f} s", flush=True)
     if form == "plain":
         return place
     report(f"{what}: all files served", 0 if place.changed() == unchanged else 1,
@@ -151,7 +158,7 @@ def suite(name, programs, mpi, ranks, form, against=None):
         left = against.files() - {PROGRAM_IN_PLACE}
         report(f"{what}: the same names", 0 if made == left else 1, f"only in one of the places: {sorted(made ^ left)}\n")
         different = [file for file in sorted((made & left) - NEVER_THE_SAME)
-                     if not same(os.path.join(place.work, file), os.path.join(against.work, file))]
+                     if not same(os.path.join(place.work, file), os.path.join(against.work, file), mpi)]
         report(f"{what}: the same contents", 1 if different else 0, f"different: {different}\n")
     return place
 
@@ -166,11 +173,14 @@ for name in ("openmpi", "mpich"):
         continue
     compared("HDF5", hdf5_programs(name, 2), name, 2)
     suite("HDF5", hdf5_programs(name, 1), name, 1, "outer")
-    suite("HDF5", hdf5_programs(name, 4), name, 4, "inner")
-    compared("PnetCDF", pnetcdf_folders(name, "ptest4", PNETCDF), name, 4)
     if name == "openmpi":
+        suite("HDF5", hdf5_programs(name, 4), name, 4, "inner")
+        compared("PnetCDF", pnetcdf_folders(name, "ptest4", PNETCDF), name, 4)
         suite("PnetCDF", pnetcdf_folders(name, "check", PNETCDF_ALONE), name, 1, "outer")
         suite("PnetCDF", pnetcdf_folders(name, "ptest2", ("testcases",)), name, 2, "inner")
         compared("netCDF-4", netcdf_programs, name, 4)
+    else:  # its ranks spin where they wait
+        suite("PnetCDF", pnetcdf_folders(name, "ptest4", PNETCDF), name, 4, "outer")
+        suite("PnetCDF", pnetcdf_folders(name, "ptest2", ("testcases",)), name, 2, "inner")
 if failures:
     sys.exit("\n".join(["failed:", *failures]))

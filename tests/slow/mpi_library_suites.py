@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 # Built from one file each; testphdf5 from several.
-HDF5 = ("t_mpi", "t_bigio", "t_cache", "t_cache_image", "t_pread", "t_pshutdown", "t_prestart", "t_init_term", "t_shapesame",
+HDF5 = ("t_mpi", "t_bigio", "t_cache_image", "t_pread", "t_pshutdown", "t_prestart", "t_init_term", "t_shapesame",
         "t_filters_parallel", "t_pflush1", "t_pflush2")
 TESTPHDF5 = ("testphdf5", "t_dset", "t_file", "t_file_image", "t_mdset", "t_ph5basic", "t_coll_chunk", "t_span_tree",
              "t_chunk_alloc", "t_filter_read", "t_prop", "t_coll_md_read")
