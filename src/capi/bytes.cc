@@ -6,6 +6,7 @@
 
 #include "capi/handles.h"
 #include "file/io.h"
+#include "file/short_way.h"
 #include "file/sync.h"
 #include "pool/seats.h"
 
@@ -146,7 +147,7 @@ extern "C" {
 
 ssize_t cairn_pread(cairn_file* file, void* buffer, size_t size, uint64_t offset) {
   const WriteWindow window;
-  return count(file::read_at(file_of(file), buffer, size, offset));
+  return count(file::read_short_way(file_of(file), buffer, size, offset));
 }
 
 ssize_t cairn_pwrite(cairn_file* handle, const void* buffer, size_t size, uint64_t offset) {
@@ -157,7 +158,7 @@ ssize_t cairn_pwrite(cairn_file* handle, const void* buffer, size_t size, uint64
     const iovec piece = piece_of(buffer, size);
     return count(append_vector(file, &piece, 1));
   }
-  return count(synced(file, file::write_at(file, buffer, size, offset)));
+  return count(synced(file, file::write_short_way(file, buffer, size, offset)));
 }
 
 ssize_t cairn_preadv(cairn_file* file, const struct iovec* vector, int n, uint64_t offset) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/coarse_clock.h"
 #include "file/ending.h"
 #include "file/file_system.h"
 #include "file/names.h"
@@ -144,6 +145,7 @@ Result<std::unique_ptr<FileSystem>> attach_to(std::unique_ptr<Pool> mapped,
   auto attached = pool::anybody_attached(lock->descriptor());
   if (!attached.ok()) return attached.status();
   CAIRN_TRY(pool::agree_on_entry(pool, !*attached));
+  find_kernel_clock();
   if (!*attached)
     CAIRN_TRY(first_attach(*fs));
   else

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "base/coarse_clock.h"
 #include "file/open_file.h"
 
 namespace cairn::file {

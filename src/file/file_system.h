@@ -159,7 +159,5 @@ void inode_is_kept(FileSystem& fs, LocalSeat& seat, const Map& map);
 
 // For names and attributes: draining tells changes by their times, so two must not look alike.
 uint64_t now_ns();
-// The coarse clock that time stamps of the data path use: cheap, advances every few ms.
-uint64_t coarse_now_ns();
 
 }  // namespace cairn::file

@@ -199,10 +199,4 @@ uint64_t now_ns() {
   return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
 }
 
-uint64_t coarse_now_ns() {
-  timespec t{};
-  clock_gettime(CLOCK_REALTIME_COARSE, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
-}
-
 }  // namespace cairn::file

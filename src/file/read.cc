@@ -7,7 +7,7 @@
 #include "file/fill.h"
 #include "file/io.h"
 #include "file/run_cache.h"
-#include "pool/seats.h"
+#include "file/short_way.h"
 
 namespace cairn::file {
 namespace {
@@ -15,20 +15,8 @@ namespace {
 using format::block_shift;
 using format::block_size;
 
-[[gnu::noinline]] Result<size_t> read_elsewhere(File& file, void* buffer, size_t size,
-                                                uint64_t offset) {
-  if (file.directory)
-    return fail(EISDIR, "inode %llu is a directory", static_cast<unsigned long long>(file.number));
-  if (!file.readable)
-    return fail(EBADF, "inode %llu: not open for reading",
-                static_cast<unsigned long long>(file.number));
-  if (file.fs->lower == nullptr) return without_lower(file);
-  return file.fs->lower->read(file.number, buffer, size, offset);
-}
-
 // The long way of a read: [offset, offset + size) lies below the end of file.
-[[gnu::noinline]] Status read_by_map(const File& file, LocalSeat& seat, uint8_t* to, uint64_t size,
-                                     uint64_t offset) {
+Status read_by_map(const File& file, LocalSeat& seat, uint8_t* to, uint64_t size, uint64_t offset) {
   Pool& pool = file.fs->pool;
   const Map map = file.map();
   const uint64_t shape = file.inode->shape.load();
@@ -41,8 +29,8 @@ using format::block_size;
     if (spot.block) {
       const uint64_t most = (at + size + block_size - 1) >> block_shift;
       uint64_t blocks = 0;
-      if (most <= remembered_blocks / 2) {
-        remember(seat, file, shape, file_block, spot);
+      if (most <= largest_piece_remembered) {
+        remember(seat, file, shape, file_block, spot, most);
         blocks = recall(seat, file, offset - at).size >> block_shift;
       }
       if (blocks == 0) blocks = contiguous(pool, map, file_block, spot, most);
@@ -62,28 +50,35 @@ using format::block_size;
 
 }  // namespace
 
-Result<size_t> read_at(File& file, void* buffer, size_t size, uint64_t offset) {
-  if (!file.readable || file.directory || is_lazy(file)) [[unlikely]]
-    return read_elsewhere(file, buffer, size, offset);
-  pool::SeatGuard seat(file.fs->pool);
-  if (!seat.ok()) [[unlikely]]
-    return pool::no_seat(file.fs->pool);
+Result<size_t> read_elsewhere(File& file, void* buffer, size_t size, uint64_t offset) {
+  if (file.directory)
+    return fail(EISDIR, "inode %llu is a directory", static_cast<unsigned long long>(file.number));
+  if (!file.readable)
+    return fail(EBADF, "inode %llu: not open for reading",
+                static_cast<unsigned long long>(file.number));
+  if (file.fs->lower == nullptr) return without_lower(file);
+  return file.fs->lower->read(file.number, buffer, size, offset);
+}
+
+Result<size_t> read_long_way(File& file, LocalSeat* handed_over, void* buffer, size_t size,
+                             uint64_t offset) {
+  const pool::SeatGuard seat(handed_over);
   const uint64_t end_of_file = file.inode->size.load();
+  if (size == 0 || offset >= end_of_file) return size_t{0};
+  size = static_cast<size_t>(std::min<uint64_t>(size, end_of_file - offset));
   const Known known = recall(*seat, file, offset);
-  if (size - 1 < known.size && offset + size <= end_of_file) [[likely]] {  // not for size 0
-    if (known.warm != nullptr) [[likely]] {
-      prefetch_sequence(*seat, known.warm, size, offset);
-      persist::Region::read_warm(buffer, known.warm, size);
-    } else
-      CAIRN_TRY(known.region->read(buffer, known.at, size));
+  if (size <= known.size) {
+    CAIRN_TRY(known.region->read(buffer, known.at, size));
   } else {
-    if (offset >= end_of_file) return size_t{0};
-    size = static_cast<size_t>(std::min<uint64_t>(size, end_of_file - offset));
     CAIRN_TRY(read_by_map(file, *seat, static_cast<uint8_t*>(buffer), size, offset));
   }
-  if (!file.was_read.load(std::memory_order_relaxed)) [[unlikely]]
+  if (!file.was_read.load(std::memory_order_relaxed))
     file.was_read.store(true, std::memory_order_relaxed);
   return size;
+}
+
+Result<size_t> read_at(File& file, void* buffer, size_t size, uint64_t offset) {
+  return read_short_way(file, buffer, size, offset);
 }
 
 }  // namespace cairn::file

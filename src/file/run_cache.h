@@ -15,8 +15,11 @@
 
 namespace cairn::file {
 
-// How far a walk looks ahead: eight cache lines of entries. A leaf tells more at once.
-inline constexpr uint64_t remembered_blocks = 64;
+// Pieces of up to so many blocks are remembered; larger ones pay for their walk anyway.
+inline constexpr uint64_t largest_piece_remembered = 32;
+// How far a walk looks ahead: at one cache line of entries when it comes from elsewhere, and eight times as far with
+// each walk that goes on where the last one ended, up to a whole table. A leaf tells as much at once.
+inline constexpr uint64_t first_look_ahead = 8;
 
 // Where the bytes from `offset` of the file on lie; size 0: unknown, walk.
 struct Known {
@@ -35,13 +38,24 @@ inline Known recall(const LocalSeat& seat, const File& file, uint64_t offset) {
           run.warm != nullptr ? run.warm + into : nullptr};
 }
 
-// Remembers what a walk for `file_block` found; the caller is inside the seat, and looked at the shape
-// before the walk.
+// How many blocks from `file_block` on are worth a look.
+inline uint64_t blocks_ahead(const pool::RememberedRun& last, const File& file, uint64_t file_block,
+                             unsigned level) {
+  if (level == 1) return format::chunk_blocks;
+  const bool goes_on =
+      last.handle == file.serial && last.offset + last.size == file_block << format::block_shift;
+  const uint64_t known = last.size >> format::block_shift;
+  uint64_t reach = first_look_ahead;
+  while (goes_on && reach <= known && reach < format::node_entries) reach *= 8;
+  return reach - file_block % reach;
+}
+
+// Remembers what a walk for `file_block` found, at least the `least` blocks from there on that are wanted now; the caller
+// is inside the seat, and looked at the shape before the walk.
 inline void remember(LocalSeat& seat, const File& file, uint64_t shape, uint64_t file_block,
-                     const Spot& spot) {
+                     const Spot& spot, uint64_t least) {
   if ((shape & 1) != 0) return;  // while the structure changes nothing holds for long
-  uint64_t ahead = remembered_blocks - file_block % remembered_blocks;
-  if (spot.level == 1) ahead = format::chunk_blocks;
+  const uint64_t ahead = std::max(least, blocks_ahead(seat.run, file, file_block, spot.level));
   Pool& pool = file.fs->pool;
   uint64_t blocks = contiguous(pool, file.map(), file_block, spot, ahead);
   if (settles(pool)) {  // a write that is spared the walk cannot see marks
@@ -66,7 +80,8 @@ inline constexpr size_t small_piece = 512;
 inline constexpr size_t medium_piece = 8192;
 inline constexpr size_t start_of_long_piece = 768;
 inline void prefetch_sequence(LocalSeat& seat, const uint8_t* bytes, size_t size, uint64_t offset) {
-  if (persist::calls_fetch_ahead && seat.run.next == offset) {
+  if (!persist::calls_fetch_ahead) return;
+  if (seat.run.next == offset) {
     const uint8_t* begin = bytes + size + (size <= small_piece ? small_piece : 0);
     const uint8_t* end = begin + (size <= medium_piece ? size : start_of_long_piece);
     for (const uint8_t* line = begin; line < end; line += 64) __builtin_prefetch(line);
@@ -76,7 +91,8 @@ inline void prefetch_sequence(LocalSeat& seat, const uint8_t* bytes, size_t size
 
 inline void prefetch_overwrite(LocalSeat& seat, const uint8_t* bytes, size_t size,
                                uint64_t offset) {
-  if (persist::calls_fetch_ahead && seat.run.next == offset && size <= small_piece) {
+  if (!persist::calls_fetch_ahead) return;
+  if (seat.run.next == offset && size <= small_piece) {
     const uint8_t* begin = bytes + size + small_piece;
     for (const uint8_t* line = begin; line < begin + size; line += 64)
       persist::prefetch_for_store(line);

@@ -42,7 +42,7 @@ void wait_for_shape(FileSystem& fs, pool::SeatGuard& seat, Inode& inode, uint64_
         break;
       waiter.wait_for_lock(owner);
     }
-    seat.resume_writing(number);
+    seat.resume_writing(fs.pool, number);
   } while (is_changing(inode));
 }
 

@@ -13,6 +13,7 @@
 #include "file/run_cache.h"
 #include "file/settle.h"
 #include "file/shape.h"
+#include "file/short_way.h"
 #include "file/sync.h"
 
 namespace cairn::file {
@@ -54,9 +55,6 @@ void note_if_extending(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t
   if (!noted) note_extension(fs, seat, map.number, offset, end);
 }
 
-// Larger pieces pay for their walk anyway.
-constexpr uint64_t largest_remembered = remembered_blocks * block_size / 2;
-
 // The body of every write: copies [offset, offset + size); `*written` counts what is in place. The
 // seat has announced the inode. `file`, if there is one, is whose next access may be spared the walk.
 Status write_bytes(FileSystem& fs, pool::SeatGuard& seat, const Map& map, File* file,
@@ -85,8 +83,9 @@ Status write_bytes(FileSystem& fs, pool::SeatGuard& seat, const Map& map, File* 
       return status;
     }
     uint64_t known = 0;
-    if (spot.block && file != nullptr && size <= largest_remembered) {
-      remember(*seat, *file, shape, piece.offset >> block_shift, spot);
+    if (spot.block && file != nullptr && size <= largest_piece_remembered * block_size) {
+      remember(*seat, *file, shape, piece.offset >> block_shift, spot,
+               (in_block(piece.offset) + piece.size + block_size - 1) >> block_shift);
       known = recall(*seat, *file, piece.offset).size;
     }
     auto n = spot.block ? overwrite(fs, map, spot, piece, known)
@@ -122,11 +121,16 @@ void note_full(FileSystem& fs, uint64_t missing) {
   fs.pool.fetch_add(fs.pool.state->full_bytes, missing);
 }
 
-// The long way of a write.
-[[gnu::noinline]] Result<size_t> write_by_map(File& file, pool::SeatGuard& seat,
-                                              const uint8_t* source, uint64_t size,
-                                              uint64_t offset) {
+Result<size_t> write_by_map(File& file, pool::SeatGuard& seat, const uint8_t* source, uint64_t size,
+                            uint64_t offset) {
+  if (!seat.ok()) return pool::no_seat(file.fs->pool);
   FileSystem& fs = *file.fs;
+  const Known known = recall(*seat, file, offset);
+  if (size <= known.size && offset + size <= file.inode->size.load()) {
+    CAIRN_TRY(known.region->copy(known.at, source, size));
+    CAIRN_TRY(finish_write(file, offset + size));
+    return static_cast<size_t>(size);
+  }
   const Map map = file.map();
   uint64_t written = 0;
   Status status = write_bytes(fs, seat, map, &file, source, size, offset, &written);
@@ -143,37 +147,34 @@ void note_full(FileSystem& fs, uint64_t missing) {
   return static_cast<size_t>(written);
 }
 
-// The short way: [offset, offset + size) is mapped, and where is remembered.
-[[gnu::always_inline]] inline Result<size_t> write_once(File& file, const uint8_t* source,
-                                                        uint64_t size, uint64_t offset) {
-  pool::SeatGuard seat(file.fs->pool, file.number);
-  if (!seat.ok()) [[unlikely]]
-    return pool::no_seat(file.fs->pool);
-  const Known known = recall(*seat, file, offset);
-  if (size > known.size || offset + size > file.inode->size.load()) [[unlikely]]
-    return write_by_map(file, seat, source, size, offset);
-  if (known.warm != nullptr && file.fs->pool.is_volatile) [[likely]]
-    prefetch_overwrite(*seat, known.warm, size, offset);
-  CAIRN_TRY(known.region->copy(known.at, source, size));
-  CAIRN_TRY(finish_write(file, offset + size));
-  return static_cast<size_t>(size);
-}
-
 // A write came short. If the pool is full and room can be made, the rest is written.
 [[gnu::noinline]] Result<size_t> write_rest(File& file, const uint8_t* source, uint64_t size,
                                             uint64_t offset, Result<size_t> written) {
+  FileSystem& fs = *file.fs;
   size_t done = 0;
   for (int tries = 1;; ++tries) {
     if (!written.ok() && written.code() != ENOSPC) break;
     if (written.ok()) done += *written;
-    if (done == size || !try_again(*file.fs, tries)) break;
-    written = write_once(file, source + done, size - done, offset + done);
+    if (done == size || !try_again(fs, tries)) break;
+    pool::SeatGuard seat(fs.pool, file.number);
+    written = write_by_map(file, seat, source + done, size - done, offset + done);
   }
-  if (done < size && (written.ok() || written.code() == ENOSPC)) note_full(*file.fs, size - done);
+  if (done < size && (written.ok() || written.code() == ENOSPC)) note_full(fs, size - done);
   return done != 0 ? Result<size_t>(done) : written;
 }
 
 }  // namespace
+
+Result<size_t> write_long_way(File& file, LocalSeat* handed_over, const uint8_t* source,
+                              uint64_t size, uint64_t offset) {
+  const Result<size_t> written = [&] {
+    pool::SeatGuard seat(handed_over);
+    return write_by_map(file, seat, source, size, offset);
+  }();
+  if (written.ok() && *written == size) [[likely]]
+    return written;
+  return write_rest(file, source, size, offset, written);
+}
 
 Status persist_write(File& file, uint64_t end) {
   Pool& pool = file.fs->pool;
@@ -209,14 +210,7 @@ Status zero_mapped(const FileSystem& fs, const Map& map, uint64_t from, uint64_t
 }
 
 Result<size_t> write_at(File& file, const void* buffer, size_t size, uint64_t offset) {
-  CAIRN_TRY(check_write(file, offset, size));
-  if (size == 0) return size_t{0};
-  CAIRN_TRY(stage_if_lazy(file));
-  const auto* source = static_cast<const uint8_t*>(buffer);
-  Result<size_t> written = write_once(file, source, size, offset);
-  if (written.ok() && *written == size) [[likely]]
-    return written;
-  return write_rest(file, source, size, offset, written);
+  return write_short_way(file, buffer, size, offset);
 }
 
 namespace {
@@ -233,7 +227,7 @@ Result<size_t> append_once(File& file, const iovec* vector, int count, uint64_t 
   }
   pool::LockGuard lock(fs.pool, *seat, file.inode->append_lock);
   // Announced only now: whoever changes the structure must not wait for us while we wait for the lock.
-  seat.resume_writing(file.number);
+  seat.resume_writing(fs.pool, file.number);
   if (is_changing(*file.inode)) wait_for_shape(fs, seat, *file.inode, file.number);
   const uint64_t start = file.inode->size.load();
   *offset = start;

@@ -153,6 +153,14 @@ class Region {
   [[nodiscard]] const uint8_t* warm_bytes(uint64_t offset, size_t size) const {
     return size != 0 && is_warm(offset) && is_warm(offset + size - 1) ? base_ + offset : nullptr;
   }
+  // copy() to where they may be.
+  Status copy_warm(uint64_t offset, const void* source, size_t size) {
+    if (size > inline_copy_limit_) [[unlikely]]
+      return copy(offset, source, size);
+    const SharedBytes shared;
+    std::memcpy(base_ + offset, source, size);
+    return Status();
+  }
   static void read_warm(void* destination, const uint8_t* bytes, size_t size) {
     const SharedBytes shared;
     std::memcpy(destination, bytes, size);

@@ -72,16 +72,16 @@ Status protect(void* base, size_t size, bool writable) {
   return fail(error, "write window over %zu bytes: %s", size, std::strerror(error));
 }
 
-void WriteWindow::open() {
-  rights_ = read_rights();
-  is_open_ = true;
-  write_rights(rights_ & ~(no_access(detail::write_key) | no_writing(detail::write_key)));
+uint64_t WriteWindow::open() {
+  const uint32_t before = read_rights();
+  write_rights(before & ~(no_access(detail::write_key) | no_writing(detail::write_key)));
+  return before;
 }
 
-void WriteWindow::close() {
+void WriteWindow::close(uint64_t before) {
   // An inner window leaves the outer one open; else reading stays allowed, so that views can be read.
   const bool was_open =
-      (rights_ & (no_access(detail::write_key) | no_writing(detail::write_key))) == 0;
+      (before & (no_access(detail::write_key) | no_writing(detail::write_key))) == 0;
   const uint32_t now = read_rights();
   if (!was_open) write_rights(now | no_writing(detail::write_key));
 }
@@ -92,8 +92,8 @@ Status switch_on_write_window() {
   return fail(EOPNOTSUPP, "write window: memory protection keys are served on x86-64 only");
 }
 Status protect(void*, size_t, bool) { return Status(); }
-void WriteWindow::open() {}
-void WriteWindow::close() {}
+uint64_t WriteWindow::open() { return never_opened; }
+void WriteWindow::close(uint64_t) {}
 
 #endif
 

@@ -30,20 +30,21 @@ class WriteWindow {
  public:
   WriteWindow() {
     if (detail::write_key != 0) [[unlikely]]
-      open();
+      before_ = open();
   }
   ~WriteWindow() {
-    if (is_open_) [[unlikely]]
-      close();
+    if (before_ != never_opened) [[unlikely]]
+      close(before_);
   }
   WriteWindow(const WriteWindow&) = delete;
   WriteWindow& operator=(const WriteWindow&) = delete;
 
  private:
-  void open();
-  void close();
-  uint32_t rights_ = 0;  // of the thread, before
-  bool is_open_ = false;
+  // Not members: nobody gets this object's address, so that it is never more than a register.
+  static uint64_t open();  // returns the thread's rights before
+  static void close(uint64_t before);
+  static constexpr uint64_t never_opened = UINT64_MAX;  // rights have 32 bits
+  uint64_t before_ = never_opened;
 };
 
 }  // namespace cairn::persist

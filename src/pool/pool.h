@@ -67,17 +67,22 @@ struct RememberedRun {
   uint64_t next = 0;              // where the last short access ended
 };
 
-// One seat as this process sees it. A thread keeps its seat until it ends; `busy` is for its signal
-// handlers, which take another one.
+// One seat as this process sees it. A thread keeps its seat until it ends; while it is in use, the thread's signal
+// handlers take another one.
 struct LocalSeat {
   format::Seat* words = nullptr;
+  Region* home = nullptr;  // through which the words are stored to
   uint32_t lane = 0;
   uint32_t index = 0;
   uint64_t lock_word = 0;
   std::atomic<uint32_t> thread{0};  // its thread id, 0: free
   RememberedRun run;
-  // Inside a call. Stores and loads are relaxed, but leaving is a release for whoever takes the seat over.
-  std::atomic<uint32_t> busy{0};
+  std::atomic<bool> locking{false};  // held by somebody who has announced nothing
+
+  // By its thread.
+  [[nodiscard]] bool is_in_use() const {
+    return words->epoch.load_relaxed() != 0 || locking.load(std::memory_order_relaxed);
+  }
 };
 
 // What the layer above does for the recovery of a lane: only it knows files.

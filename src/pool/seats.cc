@@ -62,7 +62,8 @@ void set_up_seats(Pool& pool, uint32_t number) {
     seat.lane = number;
     seat.index = i;
     seat.lock_word = make_lock_word(pool, number, generation, i);
-    seat.busy.store(0, std::memory_order_relaxed);
+    seat.home = &pool.segment[0]->region;
+    seat.locking.store(false, std::memory_order_relaxed);
     seat.thread.store(0);
   }
   pool.seats_ready.store(ready + format::seats_per_lane, std::memory_order_release);
@@ -95,8 +96,7 @@ LocalSeat* claim_seat(Pool& pool) {
     const uint32_t ready = pool.seats_ready.load(std::memory_order_acquire);
     for (uint32_t i = 0; i < ready; ++i) {
       LocalSeat& seat = pool.seats[i];
-      if (seat.thread.load(std::memory_order_relaxed) == thread &&
-          seat.busy.load(std::memory_order_relaxed) == 0)
+      if (seat.thread.load(std::memory_order_relaxed) == thread && !seat.is_in_use())
         return remember(pool, &seat);
     }
     for (uint32_t i = 0; i < ready; ++i) {
@@ -108,10 +108,14 @@ LocalSeat* claim_seat(Pool& pool) {
       LocalSeat& seat = pool.seats[i];
       uint32_t owner = seat.thread.load();
       if (owner != thread && thread_is_gone(owner)) {
-        seat.busy.load(std::memory_order_acquire);  // its last call is over
+        // Its last call is over: leaving is a release.
+        static_cast<void>(seat.words->epoch.load());
+        static_cast<void>(seat.locking.load(std::memory_order_acquire));
         if (!seat.thread.compare_exchange_strong(owner, thread)) continue;
         // A thread that ended inside a call (cancelled) is not coming back.
-        seat.busy.store(0, std::memory_order_relaxed);
+        seat.locking.store(false, std::memory_order_relaxed);
+        seat.home->store(seat.words->writing, 0);
+        seat.home->store(seat.words->epoch, 0);
         return remember(pool, &seat);
       }
     }
@@ -202,6 +206,7 @@ void use_private_seats(Pool& pool) {
   for (uint32_t i = 0; i < pool.seats.size(); ++i) {
     LocalSeat& seat = pool.seats.set_up(i);
     seat.words = &pool.private_seats[i];
+    seat.home = &pool.segment[0]->region;
     seat.index = i % format::seats_per_lane;
   }
   pool.seats_ready.store(static_cast<uint32_t>(pool.seats.size()));

@@ -29,49 +29,64 @@ extern constinit thread_local SeatCache seat_cache[cached_seats]
 
 inline LocalSeat* seat_of_thread(Pool& pool) {
   for (const detail::SeatCache& cached : detail::seat_cache) {
-    if (cached.serial == pool.serial && cached.seat->busy.load(std::memory_order_relaxed) == 0)
-        [[likely]]
+    if (cached.serial == pool.serial && !cached.seat->is_in_use()) [[likely]]
       return cached.seat;
   }
   return claim_seat(pool);
 }
 
 // Inside a call: what is in the map when the guard has been made stays readable until it goes.
+//
+// A thread's signal handlers find the seat taken as soon as the epoch is announced, so that comes first, and goes last.
 class SeatGuard {
  public:
-  [[gnu::always_inline]] explicit SeatGuard(Pool& pool) : pool_(pool), seat_(seat_of_thread(pool)) {
+  [[gnu::always_inline]] explicit SeatGuard(Pool& pool) : seat_(seat_of_thread(pool)) {
     if (seat_ == nullptr) [[unlikely]]
       return;
-    seat_->busy.store(1, std::memory_order_relaxed);
+    const uint64_t epoch = pool.state->epoch.load_relaxed();
+    if (pool.light_entry) [[likely]] {
+      seat_->home->store(seat_->words->epoch, epoch);
+    } else {
+      seat_->home->exchange(seat_->words->epoch, epoch);
+    }
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    announce(seat_->words->epoch, pool.state->epoch.load_relaxed());
   }
   // Announces stores through the map of `inode` as well (see file/shape.h).
   [[gnu::always_inline]] SeatGuard(Pool& pool, uint64_t inode)
-      : pool_(pool), seat_(seat_of_thread(pool)) {
+      : seat_(seat_of_thread(pool)), writes_(true) {
     if (seat_ == nullptr) [[unlikely]]
       return;
-    seat_->busy.store(1, std::memory_order_relaxed);
+    seat_->home->store(seat_->words->epoch, pool.state->epoch.load_relaxed());
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    pool.segment[0]->region.store(seat_->words->writing, inode);
-    announce(seat_->words->epoch, pool.state->epoch.load_relaxed());
+    announce_writing(pool, inode);
   }
+  // Goes on with what another guard has handed over.
+  [[gnu::always_inline]] explicit SeatGuard(LocalSeat* handed_over)
+      : seat_(handed_over), writes_(handed_over->words->writing.load_relaxed() != 0) {}
   // Announces nothing: for a lock that is held around other calls. They announce themselves, and while they wait
   // for freed blocks, nobody may withhold these on their behalf.
   struct OnlyLocks {};
   [[gnu::always_inline]] SeatGuard(Pool& pool, OnlyLocks /*tag*/)
-      : pool_(pool), seat_(seat_of_thread(pool)) {
+      : seat_(seat_of_thread(pool)), only_locks_(true) {
     if (seat_ == nullptr) [[unlikely]]
       return;
-    seat_->busy.store(1, std::memory_order_relaxed);
+    seat_->locking.store(true, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
-  ~SeatGuard() {
+  [[gnu::always_inline]] ~SeatGuard() {
     if (seat_ != nullptr) [[likely]]
       leave();
   }
   SeatGuard(const SeatGuard&) = delete;
   SeatGuard& operator=(const SeatGuard&) = delete;
+
+  // Leaves the seat to a guard that a function called last makes: a guard whose address is given to nobody lives in
+  // registers.
+  [[nodiscard]] LocalSeat* hand_over() {
+    LocalSeat* seat = seat_;
+    seat_ = nullptr;
+    return seat;
+  }
 
   [[nodiscard]] bool ok() const { return seat_ != nullptr; }
   LocalSeat& operator*() const { return *seat_; }
@@ -79,29 +94,37 @@ class SeatGuard {
   [[nodiscard]] LocalSeat* get() const { return seat_; }
 
   // Stops announcing stores (before waiting for a structural change), and starts again.
-  void pause_writing() { pool_.segment[0]->region.store(seat_->words->writing, 0); }
-  void resume_writing(uint64_t inode) { announce(seat_->words->writing, inode); }
+  void pause_writing() { seat_->home->store(seat_->words->writing, 0); }
+  void resume_writing(const Pool& pool, uint64_t inode) {
+    writes_ = true;
+    announce_writing(pool, inode);
+  }
 
  private:
-  void announce(Word& word, uint64_t value) {
-    Region& region = pool_.segment[0]->region;
-    if (pool_.light_entry) [[likely]] {
-      region.store(word, value);
+  void announce_writing(const Pool& pool, uint64_t inode) {
+    if (pool.light_entry) [[likely]] {
+      seat_->home->store(seat_->words->writing, inode);
       std::atomic_signal_fence(std::memory_order_seq_cst);
     } else {
-      region.exchange(word, value);
+      seat_->home->exchange(seat_->words->writing, inode);
     }
   }
-  void leave() {
-    Region& region = pool_.segment[0]->region;
-    if (seat_->words->writing.load_relaxed() != 0) region.store(seat_->words->writing, 0);
-    region.store(seat_->words->epoch, 0);
+  [[gnu::always_inline]] void leave() {
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    seat_->busy.store(0, std::memory_order_release);
+    if (only_locks_) {
+      seat_->locking.store(false, std::memory_order_release);
+      return;
+    }
+    if (writes_) {
+      seat_->home->store(seat_->words->writing, 0);
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+    }
+    seat_->home->store(seat_->words->epoch, 0);
   }
 
-  Pool& pool_;
   LocalSeat* seat_;
+  bool writes_ = false;      // has announced stores
+  bool only_locks_ = false;  // has announced nothing
 };
 
 // Before the seats are looked at, after what must be seen by those inside (a cut, an odd shape, a moved

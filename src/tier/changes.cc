@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+#include "base/coarse_clock.h"
 #include "file/attributes.h"
 #include "tier/drain_state.h"
 #include "tier/listing.h"
@@ -59,9 +60,9 @@ void set_drained(file::FileSystem& fs, const file::Map& map, uint64_t time) {
 
 bool wait_for_tick(uint64_t time) {
   constexpr int most_waits = 100;
-  for (int i = 0; i < most_waits && file::coarse_now_ns() <= time; ++i)
+  for (int i = 0; i < most_waits && coarse_now_ns() <= time; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  return file::coarse_now_ns() > time;
+  return coarse_now_ns() > time;
 }
 
 uint64_t announce(file::FileSystem& fs, uint64_t directory) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/coarse_clock.h"
 #include "file/names.h"
 #include "file/xattr.h"
 #include "pool/lock.h"
@@ -80,7 +81,7 @@ Status LowerTree::import_one(const Place& place, uint64_t directory, int fd,
   imported.mtime = sys::mtime_of(st);
   // Every change from now on has a later ctime, also when the clock of lower's host is ahead of
   // ours.
-  imported.ctime = std::min(sys::ctime_of(st), file::coarse_now_ns() - 1);
+  imported.ctime = std::min(sys::ctime_of(st), coarse_now_ns() - 1);
   imported.rdev = S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode) ? st.st_rdev : 0;
   if (S_ISLNK(st.st_mode)) {
     if (const int64_t read = sys::read_link(fd, name.c_str(), &imported.target); read < 0)
