@@ -72,7 +72,7 @@ class FileSystem final : public pool::Client {
   std::mutex fork_lock;
   int64_t lane_of_fork = -1;  // the child's; under files_lock
 
-  // Hints of this process: inode numbers and open-file slots that may be free.
+  // Hints of this process: inode numbers, open-file slots and pins that may be free.
   struct Candidates {
     static constexpr unsigned capacity = 64;
     std::atomic<uint32_t> lock{0};
@@ -83,6 +83,12 @@ class FileSystem final : public pool::Client {
   };
   Candidates free_inodes;
   Candidates free_open_files;
+  Candidates free_pins;
+  struct PinSearch {
+    std::atomic<uint64_t> next{0};
+    std::atomic<uint64_t> searched{0};  // how many there were when it last began from the start
+  };
+  PinSearch pin_search;
 
   // Where this process has found blocks mapped: of the tables, and of directories (made at the first
   // look-up).

@@ -30,40 +30,57 @@ bool is_held(const FileSystem& fs, uint64_t number) {
   return !held.ok() || *held;
 }
 
+// Takes pin `number` if nobody has it: EAGAIN if somebody does.
+Result<PinHandle> take_pin(FileSystem& fs, LocalSeat& seat, uint64_t number, uint64_t inode) {
+  CAIRN_TRY_ASSIGN(
+      block, block_for(fs.pool, seat, fs.ptable(), number / pins_per_block, pool::Need::ordinary));
+  static_cast<void>(block);
+  Pin* pin = pin_at(fs, number);
+  if (pin == nullptr) return fail(EIO, "pin %llu", static_cast<unsigned long long>(number));
+  if (pin->inode.load() != 0 && is_held(fs, number)) return Status(EAGAIN);
+  CAIRN_TRY_ASSIGN(lock, media::try_lock(fs.pool.lock_path.c_str(), pool::pin_lock_byte(number),
+                                         media::Inheritance::inherited));
+  // The byte's holder alone writes the entry.
+  fs.pool.store(pin->inode, inode);
+  // Nobody scans beyond this mark.
+  uint64_t mark = fs.pool.state->pin_cursor.load();
+  while (mark < number + 1 &&
+         !fs.pool.compare_exchange(fs.pool.state->pin_cursor, mark, number + 1)) {
+  }
+  return PinHandle{number, std::move(lock)};
+}
+
+// Where to look next: behind what this process has looked at, and from the start again (for those that others have left)
+// only when there are twice as many as at the last time. So a pin costs the same with ten thousand others.
+uint64_t next_number(FileSystem& fs) {
+  FileSystem::PinSearch& search = fs.pin_search;
+  const uint64_t number = search.next.fetch_add(1);
+  const uint64_t mark = fs.pool.state->pin_cursor.load();
+  const uint64_t searched = search.searched.load();
+  if (number < mark || (number < most_pins && mark < 2 * searched + pins_per_block)) return number;
+  search.searched.store(mark);
+  search.next.store(1);
+  return 0;
+}
+
 }  // namespace
 
 Result<PinHandle> pin_inode(FileSystem& fs, LocalSeat& seat, uint64_t inode) {
-  for (uint64_t number = 0; number < most_pins; ++number) {
-    if (number % pins_per_block == 0) {
-      auto block =
-          block_for(fs.pool, seat, fs.ptable(), number / pins_per_block, pool::Need::ordinary);
-      if (!block.ok()) return block.status();
-    }
-    Pin* pin = pin_at(fs, number);
-    if (pin == nullptr) break;
-    uint64_t holder = pin->inode.load();
-    if (holder != 0 && is_held(fs, number)) continue;
-    auto lock = media::try_lock(fs.pool.lock_path.c_str(), pool::pin_lock_byte(number),
-                                media::Inheritance::inherited);
-    if (!lock.ok()) {
-      if (lock.code() == EAGAIN) continue;
-      return lock.status();
-    }
-    // The byte's holder alone writes the entry.
-    fs.pool.store(pin->inode, inode);
-    // Nobody scans beyond this mark.
-    uint64_t mark = fs.pool.state->pin_cursor.load();
-    while (mark < number + 1 &&
-           !fs.pool.compare_exchange(fs.pool.state->pin_cursor, mark, number + 1)) {
-    }
-    return PinHandle{number, std::move(*lock)};
+  for (uint64_t number = 0; fs.free_pins.pop(&number);) {
+    auto pin = take_pin(fs, seat, number, inode);
+    if (pin.ok() || pin.code() != EAGAIN) return pin;
+  }
+  for (uint64_t looked = 0; looked < 2 * most_pins; ++looked) {
+    auto pin = take_pin(fs, seat, next_number(fs), inode);
+    if (pin.ok() || pin.code() != EAGAIN) return pin;
   }
   return fail(ENOMEM, "more than %llu mappings", static_cast<unsigned long long>(most_pins));
 }
 
-void unpin(FileSystem& /*fs*/, PinHandle& pin) {
+void unpin(FileSystem& fs, PinHandle& pin) {
   // The entry stays until somebody finds its byte unlocked: a child may still hold it.
   pin.lock.release();
+  fs.free_pins.push(pin.number);
 }
 
 bool is_pinned(FileSystem& fs, uint64_t inode) {

@@ -79,6 +79,21 @@ TEST_F(Views, KeepTheirBytesWhenTheFileIsCutAndThePoolWrittenFull) {
   EXPECT_EQ(cairn_close(other), 0);
 }
 
+// Each costs the same with thousands of others: five thousand that each asked after all others took half a minute.
+TEST_F(Views, ThousandsAtOnceAndAgain) {
+  std::vector<cairn_view> views(5000);
+  for (int round = 0; round < 2; ++round) {
+    for (size_t i = 0; i < views.size(); ++i) {
+      if (views[i].data != nullptr) continue;
+      ASSERT_EQ(cairn_view_open(file, i * 16, 16, &views[i]), 0) << i << ": " << cairn_last_error();
+    }
+    for (size_t i = 0; i < views.size(); ++i)
+      ASSERT_EQ(std::memcmp(views[i].data, bytes.data() + i * 16, 16), 0) << "view " << i;
+    for (size_t i = 0; i < views.size(); i += 2) cairn_view_close(file, &views[i]);
+  }
+  for (size_t i = 1; i < views.size(); i += 2) cairn_view_close(file, &views[i]);
+}
+
 TEST_F(Views, OfHolesAndBeyondTheEndThereAreNone) {
   cairn_view view{};
   ASSERT_EQ(cairn_ftruncate(file, 1 << 20), 0);
