@@ -47,6 +47,7 @@
 #include "persist/granularity.h"
 #include "persist/shared_bytes.h"
 #include "persist/site.h"
+#include "persist/wide_copy.h"
 #include "persist/word.h"
 
 namespace cairn::persist {
@@ -132,7 +133,7 @@ class Region {
     // A short piece that runs over into a cold chunk merely faults there.
     if (size <= inline_copy_limit_ && is_warm(offset)) [[likely]] {
       const SharedBytes shared;
-      std::memcpy(base_ + offset, source, size);
+      copy_bytes(base_ + offset, source, size);
       return Status();
     }
     if (warmth_table_ == nullptr) [[likely]] {  // nothing to warm
@@ -158,18 +159,18 @@ class Region {
     if (size > inline_copy_limit_) [[unlikely]]
       return copy(offset, source, size);
     const SharedBytes shared;
-    std::memcpy(base_ + offset, source, size);
+    copy_bytes(base_ + offset, source, size);
     return Status();
   }
   static void read_warm(void* destination, const uint8_t* bytes, size_t size) {
     const SharedBytes shared;
-    std::memcpy(destination, bytes, size);
+    copy_bytes(destination, bytes, size);
   }
   // Copies out of the region.
   Status read(void* destination, uint64_t offset, size_t size) const {
     if (size <= inline_read_limit && is_warm(offset)) [[likely]] {
       const SharedBytes shared;
-      std::memcpy(destination, base_ + offset, size);
+      copy_bytes(destination, base_ + offset, size);
       return Status();
     }
     return read_general(destination, offset, size);

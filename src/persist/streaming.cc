@@ -35,7 +35,7 @@ uint64_t time_pieces(Region& region, const Backend& flusher, const uint8_t* sour
       if (streamed) {
         flusher.copy(region, region.base() + at, source, piece).ignore();
       } else {
-        std::memcpy(region.base() + at, source, piece);
+        copy_bytes(region.base() + at, source, piece);
       }
     }
     best = std::min(best, now_ns() - begin);

@@ -106,7 +106,7 @@ struct Machine {
   static constexpr bool in_cache = flush_lines == flush_nothing;
 
   static void copy_cached(uint8_t* to, const uint8_t* from, size_t size) {
-    std::memcpy(to, from, size);
+    copy_bytes(to, from, size);
     auto begin = reinterpret_cast<uintptr_t>(to);
     flush_lines(begin, begin + size);
   }
@@ -198,9 +198,36 @@ struct Flavour {
 
 #if CAIRN_LIBC_KNOWS_CPU
 const bool calls_fetch_ahead = !CPU_FEATURE_PRESENT(SSE4A);  // which only AMD's have
+const bool copies_wide = CPU_FEATURE_PRESENT(SSE4A) && CPU_FEATURE_ACTIVE(AVX2);
 #else
 const bool calls_fetch_ahead = true;
+const bool copies_wide = false;
 #endif
+
+[[gnu::target("avx2")]] void copy_wide(void* destination, const void* source, size_t size) {
+  constexpr size_t width = sizeof(__m256i);
+  auto* to = static_cast<uint8_t*>(destination);
+  const auto* from = static_cast<const uint8_t*>(source);
+  // What comes before the first aligned move is moved twice.
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
+                      _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+  const size_t head = width - (reinterpret_cast<uintptr_t>(to) & (width - 1));
+  to += head;
+  from += head;
+  size -= head;
+  for (; size >= 4 * width; to += 4 * width, from += 4 * width, size -= 4 * width) {
+    const __m256i a = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+    const __m256i b = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + width));
+    const __m256i c = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + 2 * width));
+    const __m256i d = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + 3 * width));
+    auto* target = reinterpret_cast<__m256i*>(to);
+    _mm256_store_si256(target, a);
+    _mm256_store_si256(target + 1, b);
+    _mm256_store_si256(target + 2, c);
+    _mm256_store_si256(target + 3, d);
+  }
+  std::memcpy(to, from, size);
+}
 
 X86Features x86_features() {
   X86Features features;
@@ -251,6 +278,8 @@ const Backend* x86_64_backend(Granularity granularity) {
 
 namespace cairn::persist {
 const bool calls_fetch_ahead = true;
+const bool copies_wide = false;
+void copy_wide(void* to, const void* from, size_t size) { std::memcpy(to, from, size); }
 X86Features x86_features() { return X86Features(); }
 const Backend* x86_64_backend(Granularity, X86Features) { return nullptr; }
 const Backend* x86_64_backend(Granularity) { return nullptr; }

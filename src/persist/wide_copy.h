@@ -1,0 +1,34 @@
+// Copying as memcpy does, where the C library's is slow.
+//
+// From 2 KiB to the size of the second cache glibc copies with `rep movsb`. AMD's processors need two to four times as
+// long for that when the destination is not at the start of a cache line; and large blocks of malloc begin 16 bytes
+// behind one. A loop of 32 byte moves does not mind (EPYC, from memory to a buffer at +16: 4 KiB in 175 ns instead of
+// 580, 32 KiB in 2.3 us instead of 5.1, 512 KiB in 31 us instead of 80). To the start of a line `rep movsb` is as fast,
+// and in small pieces better: it takes no place among the stores of the calls around it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace cairn::persist {
+
+// Whether this processor is one of those.
+extern const bool copies_wide;
+// Shorter ones are the C library's,
+inline constexpr size_t wide_copy_min = 2048;
+// and those from here on are better off with the loop wherever they go.
+inline constexpr size_t wide_copy_always = size_t{512} << 10;
+// At least wide_copy_min bytes, where copies_wide.
+void copy_wide(void* to, const void* from, size_t size);
+
+inline void copy_bytes(void* to, const void* from, size_t size) {
+  const bool is_askew = (reinterpret_cast<uintptr_t>(to) & 63) != 0;
+  if (size >= wide_copy_min && copies_wide && (is_askew || size >= wide_copy_always)) {
+    copy_wide(to, from, size);
+  } else {
+    std::memcpy(to, from, size);
+  }
+}
+
+}  // namespace cairn::persist
