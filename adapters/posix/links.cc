@@ -73,7 +73,9 @@ int link(const char* from, const char* to) {
 
 int symlinkat(const char* target, int dir, const char* path) {
   if (outside(dir, path)) return real::symlinkat(target, dir, path);
+  // The kernel copies the target first.
   if (target[0] == '\0') return fail(-ENOENT);
+  if (strnlen(target, PATH_MAX) == PATH_MAX) return fail(-ENAMETOOLONG);
   Found found;
   int error = find_free(dir, path, &found);
   if (error > 0) return real::symlinkat(target, found.dir, found.path);

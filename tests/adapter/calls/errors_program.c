@@ -120,6 +120,9 @@ static void look_at(const char* path) {
 }
 
 static void change(const char* path) {
+  char longest[PATH_MAX], longer[PATH_MAX + 1];
+  snprintf(longest, sizeof longest, "%0*d", PATH_MAX - 1, 0);
+  snprintf(longer, sizeof longer, "%0*d", PATH_MAX, 0);
   struct timespec times[2] = {{1, 1}, {2, 2}}, bad[2] = {{1, 1000000000}, {0, 0}};
   struct timespec omitted[2] = {{0, UTIME_OMIT}, {0, UTIME_OMIT}};
   CHANGE(mkdir(path, 0755));
@@ -134,6 +137,8 @@ static void change(const char* path) {
   CHANGE(mkfifo(path, 0644));
   CHANGE(symlink("target", path));
   CHANGE(symlink("", path));
+  CHANGE(symlink(longest, path));
+  CHANGE(symlink(longer, path));
   CHANGE(truncate(path, 3));
   CHANGE(truncate(path, -1));
   CHANGE(chmod(path, 0600));
