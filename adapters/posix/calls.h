@@ -41,6 +41,7 @@
 #include <wchar.h>
 #include <wordexp.h>
 
+struct rlimit;
 struct iocb;  // libaio
 struct io_event;
 

@@ -95,6 +95,8 @@ CAIRN_API void cairn_pool_detach(cairn_pool* pool);
 CAIRN_API void cairn_pool_set_user(cairn_pool* pool, uint32_t uid, uint32_t gid);
 /* Durability of the writes of this process (enum cairn_durability). */
 CAIRN_API int cairn_pool_set_durability(cairn_pool* pool, int durability);
+/* To be called after the process has changed its RLIMIT_FSIZE: the kernel is not asked to write to a pool beyond it. */
+CAIRN_API void cairn_file_size_limit_changed(void);
 
 typedef struct cairn_pool_info {
   char path[4096];

@@ -5,6 +5,7 @@
 #include "capi/handles.h"
 #include "file/check.h"
 #include "media/media.h"
+#include "persist/file_size_limit.h"
 #include "pool/attach_lock.h"
 #include "pool/chunks.h"
 #include "pool/growth.h"
@@ -118,6 +119,11 @@ void cairn_pool_set_user(cairn_pool* pool, uint32_t uid, uint32_t gid) {
   const WriteWindow window;
   fs_of(pool).uid.store(uid);
   fs_of(pool).gid.store(gid);
+}
+
+void cairn_file_size_limit_changed(void) {
+  const WriteWindow window;
+  cairn::persist::note_file_size_limit();
 }
 
 int cairn_pool_set_durability(cairn_pool* pool, int durability) {

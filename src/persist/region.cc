@@ -66,6 +66,7 @@ Status Region::open(const RegionOptions& options, const Backend* backend, void* 
   kernel_write_min_ = !kernel_copies    ? SIZE_MAX
                       : keeps_faulting_ ? first_touch::page_cache_write_min
                                         : first_touch::kernel_copy_min;
+  if (kernel_copies) note_file_size_limit();
   return Status();
 }
 

@@ -43,6 +43,7 @@
 
 #include "base/status.h"
 #include "persist/backend.h"
+#include "persist/file_size_limit.h"
 #include "persist/first_touch.h"
 #include "persist/granularity.h"
 #include "persist/shared_bytes.h"
@@ -214,7 +215,8 @@ class Region {
     return size >= kernel_read_min_ && !is_warm(offset);
   }
   [[nodiscard]] bool writes_through_kernel(uint64_t offset, size_t size) const {
-    return size >= kernel_write_min_ && (keeps_faulting_ || !is_warm(offset));
+    return size >= kernel_write_min_ && (keeps_faulting_ || !is_warm(offset)) &&
+           kernel_may_write(fd_offset_ + offset + size);
   }
   [[nodiscard]] first_touch::Place place() const;
   uint64_t record(Word& word, WordOperation operation, uint64_t value, uint64_t expected) {

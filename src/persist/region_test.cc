@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -192,6 +193,26 @@ TEST(Region, KernelCopiesReportWhatTheKernelSays) {
   EXPECT_EQ(errno, 77);
   EXPECT_NE(std::strstr(last_detail(), "segment offset 0"), nullptr);
   close(options.fd);
+}
+
+// SIGXFSZ would end the process.
+TEST(Region, TheKernelDoesNotWriteBeyondTheLimitToTheSizeOfFiles) {
+  Mapping mapping(size_t{4} << 20);
+  Region region;
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit small = {size_t{1} << 20, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  EXPECT_TRUE(region.open(mapping.options(Granularity::none)).ok());
+  std::vector<char> bytes(8192, 'x');
+  EXPECT_TRUE(region.copy((size_t{1} << 20) - 4096, bytes.data(), bytes.size()).ok());
+  EXPECT_TRUE(region.copy(size_t{3} << 20, bytes.data(), bytes.size()).ok());
+  EXPECT_TRUE(region.zero((size_t{3} << 20) + 4096, bytes.size()).ok());
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  note_file_size_limit();
+  EXPECT_EQ(mapping.base()[size_t{1} << 20], 'x');
+  EXPECT_EQ(mapping.base()[size_t{3} << 20], 'x');
+  EXPECT_EQ(mapping.base()[(size_t{3} << 20) + 4096], 0);
 }
 
 TEST(Region, AForkedChildSeesAndWritesTheSameBytes) {

@@ -8,8 +8,9 @@ for part in names attributes directories extended; do both "$calls/names_program
 for part in mappings growing replacing protecting locking testing waiting; do both "$calls/memory_program $part"; done
 for part in streams reopened standard printed; do both "$calls/streams_program $part"; done
 for part in makers owners bytes walks groups linking; do both "$calls/permissions_program $part"; done
-for part in processes many exhausted; do both "$calls/processes_program $part"; done
+for part in processes many exhausted limited; do both "$calls/processes_program $part"; done
 both "ulimit -n 64; $calls/processes_program exhausted"
+both "ulimit -f 1024; $calls/processes_program limited"
 for part in single moving pairs flags lengths; do both "$calls/errors_program $part"; done
 for part in descriptors itself; do both "$calls/descriptors_program $part"; done
 for part in files names old; do both "$calls/times_program $part"; done

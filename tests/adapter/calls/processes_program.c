@@ -153,4 +153,27 @@ static void exhausted(void) {
   _exit(0);
 }
 
-PARTS({"exhausted", exhausted}, {"processes", processes}, {"many", many})
+/* Files below the limit to their size, which the pool that they lie in is above. */
+static void limited(void) {
+  int fd = make("before", "text");
+  struct rlimit limit;
+  getrlimit(RLIMIT_FSIZE, &limit);
+  limit.rlim_cur = 1 << 20;
+  SHOW(setrlimit(RLIMIT_FSIZE, &limit));
+  for (int i = 0; i < 8; ++i) SHOW(pwrite(fd, buffer, sizeof buffer, (long)i * sizeof buffer));
+  SHOW(ftruncate(fd, 1 << 20));
+  SHOW(posix_fallocate(fd, 0, 1 << 20));
+  SHOW(close(fd));
+  for (int i = 0; i < 8; ++i) {
+    char name[] = {'0' + i, '\0'};
+    fd = open(name, O_CREAT | O_RDWR, 0644);
+    for (int j = 0; j < 15; ++j) write(fd, buffer, sizeof buffer);
+    SHOW(lseek(fd, 0, SEEK_END));
+    close(fd);
+  }
+  SHOW(system("cat 0 > again; cmp 0 again"));
+  limit.rlim_cur = limit.rlim_max;
+  SHOW(prlimit(0, RLIMIT_FSIZE, &limit, NULL));
+}
+
+PARTS({"limited", limited}, {"exhausted", exhausted}, {"processes", processes}, {"many", many})
