@@ -35,6 +35,9 @@ debian_slow=(
   libhdf5-openmpi-dev libhdf5-mpich-dev libnetcdf-mpi-dev zlib1g-dev dpkg-dev autoconf automake libtool m4
 )
 
+# Test suites of file systems, for whoever has cargo; their test is not run where they are missing.
+crates_slow=(fsx@0.3.2 pjdfstest@0.2.2)
+
 dnf_build="make cmake ninja-build gcc-c++ libstdc++-static pkgconf-pkg-config cli11-devel fmt-devel
   yaml-cpp-devel json-devel libpmem-devel libpmem2-devel isa-l-devel"
 dnf_test="gtest-devel google-benchmark-devel python3 git sqlite fio rsync tar attr procps-ng openmpi-devel mpich-devel
@@ -94,6 +97,12 @@ if ! command -v dpkg-query > /dev/null || ! command -v apt-get > /dev/null; then
     echo "and then call cmake --preset release, or make with SETUP=no."
   } >&2
   exit 1
+fi
+
+if [[ " ${groups[*]} " == *" slow "* ]] && command -v cargo > /dev/null; then
+  for crate in "${crates_slow[@]}"; do
+    cargo install --quiet --locked "$crate" || echo "setup.sh: could not install $crate" >&2
+  done
 fi
 
 missing=()
