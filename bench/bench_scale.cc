@@ -3,7 +3,8 @@
 //
 // The model adds up what was measured (noting a write, saying the runs, putting the runs of all together, looking up) and messages:
 // a gather takes ceil(log2 P) a + m / b, a broadcast ceil(log2 P) a + 2 m / b, with P ranks, m bytes at the root, latency a and
-// bandwidth b (Thakur, Rabenseifner, Gropp: Optimization of collective communication operations in MPICH, 2005).
+// bandwidth b (Thakur, Rabenseifner, Gropp: Optimization of collective communication operations in MPICH, 2005); so does an
+// allgather of m bytes in all, with ceil(log2 P) a + m / b. docs/design/scale.md says what is counted.
 #include <algorithm>
 #include <bit>
 #include <chrono>
@@ -17,6 +18,7 @@
 #include "cluster/record.h"
 #include "cluster/runs.h"
 #include "cluster/share_map.h"
+#include "mpiio/backend/roster.h"
 #include "report.h"
 #include "settings.h"
 
@@ -141,12 +143,64 @@ void model(bool quick) {
       "the parts is not in it.\n");
 }
 
+// What a start of a job makes of its hosts: put together from what their first processes tell, as adapters/mpiio does it.
+struct Started {
+  double seconds = 0;
+  size_t told_bytes = 0;
+  size_t roster_bytes = 0;
+};
+Started start(uint64_t nodes) {
+  mpiio::Bytes told;
+  for (uint64_t node = 0; node < nodes; ++node) {
+    mpiio::Card card = {};
+    std::memcpy(card.node.uuid, &node, sizeof node);
+    std::snprintf(card.node.host, sizeof card.node.host, "node%llu",
+                  static_cast<unsigned long long>(node));
+    card.attached = card.threads = 1;
+    std::vector<mpiio::Card> cards(ranks_per_node, card);
+    for (uint64_t i = 0; i < ranks_per_node; ++i)
+      cards[i].rank = static_cast<int>(node * ranks_per_node + i);
+    const mpiio::Bytes one = mpiio::introduce(cards);
+    told.insert(told.end(), one.begin(), one.end());
+  }
+  Started started;
+  started.told_bytes = told.size();
+  started.seconds =
+      seconds_of([&] { started.roster_bytes = mpiio::gather_roster(told).roster.size(); });
+  return started;
+}
+
+void model_of_start(bool quick) {
+  constexpr double color_and_key = 8;  // of each rank, in an MPI's MPI_Comm_split
+  std::printf("\nA start by the model, beside what MPI_Init does by itself.\n");
+  std::printf("%8s %9s %16s %18s %14s %12s\n", "nodes", "ranks", "told to a host", "kept on a host",
+              "in each rank", "seconds");
+  for (const uint64_t nodes : {2, 16, 64, 256, 1024, 4096, 10000}) {
+    if (quick && nodes > 1024) break;
+    const Started started = start(nodes);
+    const uint64_t ranks = nodes * ranks_per_node;
+    const auto steps = static_cast<double>(std::bit_width(ranks - 1) + std::bit_width(nodes - 1));
+    const double seconds = steps * latency_s +
+                           static_cast<double>(ranks) * color_and_key / bandwidth +
+                           static_cast<double>(started.told_bytes) / bandwidth + started.seconds;
+    std::printf("%8llu %9llu %12.1f KiB %14.1f KiB %10.1f KiB %10.4f s\n",
+                static_cast<unsigned long long>(nodes), static_cast<unsigned long long>(ranks),
+                static_cast<double>(started.told_bytes) / 1024,
+                static_cast<double>(started.roster_bytes) / 1024,
+                static_cast<double>(nodes * sizeof(uint32_t)) / 1024, seconds);
+  }
+  std::printf(
+      "told to a host: to its first process; kept on a host: once, in shared memory; in each rank: "
+      "the order of the nodes' pools.\n");
+}
+
 int measure(int argc, char** argv) {
   const Settings settings = parse_settings(argc, argv, "commits of files that several nodes write");
   Report report;
   report.fact("cairn", cairn_version());
   report.fact("machine", machine_name());
   local_rows(settings.quick ? 3 : 25, report);
+  model_of_start(settings.quick);
   model(settings.quick);
   return report.conclude(settings.json);
 }

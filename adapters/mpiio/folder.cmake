@@ -5,7 +5,7 @@ target_link_libraries(cairn_posix_preload PRIVATE cairn_library_flags)
 
 # A back end, lib/cairn/mpiio_NAME.so, for each ABI. It is linked to none: at run time it meets the one that the process
 # has loaded.
-file(GLOB backend_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/adapters/mpiio/backend/*.cc)
+cairn_sources(backend_sources ${CMAKE_SOURCE_DIR}/adapters/mpiio/backend)
 foreach(mpi IN LISTS CAIRN_MPI_BACKENDS)
   add_library(cairn_mpiio_${mpi} MODULE ${backend_sources})
   set_target_properties(cairn_mpiio_${mpi} PROPERTIES PREFIX "" OUTPUT_NAME mpiio_${mpi}
@@ -17,3 +17,9 @@ foreach(mpi IN LISTS CAIRN_MPI_BACKENDS)
   target_link_options(cairn_mpiio_${mpi} PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL
     -Wl,--unresolved-symbols=ignore-all)
 endforeach()
+
+if(CAIRN_TESTS)
+  cairn_unit_test(${CMAKE_SOURCE_DIR}/adapters/mpiio/backend/roster_test.cc GROUP mpi
+    SOURCES ${CMAKE_SOURCE_DIR}/adapters/mpiio/backend/roster.cc
+    INCLUDES ${CMAKE_SOURCE_DIR}/adapters ${CMAKE_SOURCE_DIR}/include)
+endif()

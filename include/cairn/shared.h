@@ -49,7 +49,8 @@ typedef struct cairn_question {
 /* Sends all questions and waits for all replies. 0 or a negative errno (nothing was answered then). */
 typedef int (*cairn_ask)(void* context, cairn_question* questions, size_t count);
 
-/* Makes this process part of a job on nodes[0..count), itself on nodes[node]. `directory`: the real path of the covered
+/* Makes this process part of a job on nodes[0..count), itself on nodes[node]. `nodes` is not copied and stays as it is until
+ * cairn_job_close, so that all processes of a host can share one. `directory`: the real path of the covered
  * directory. `ask` may be NULL if count is 1: then only cairn_shared_exists, _make_plain
  * and _remove can be called. */
 CAIRN_API int cairn_job_open(cairn_pool* pool, const char* directory, const cairn_node* nodes,

@@ -13,6 +13,9 @@
 // Between the two a layout is shared, and looked at here.
 static_assert(sizeof(cairn_question) == sizeof(cairn::cluster::Question) &&
               offsetof(cairn_question, got) == offsetof(cairn::cluster::Question, got));
+static_assert(sizeof(cairn_node) == sizeof(cairn::cluster::Node) &&
+              offsetof(cairn_node, host) == offsetof(cairn::cluster::Node, host) &&
+              offsetof(cairn_node, pool) == offsetof(cairn::cluster::Node, path));
 
 struct cairn_shared {
   std::unique_ptr<cairn::cluster::SharedFile> file;
@@ -24,7 +27,6 @@ using cairn::capi::code;
 using cairn::capi::count;
 using cairn::capi::fs_of;
 using cairn::capi::pieces_of;
-using cairn::cluster::RecordNode;
 using cairn::cluster::SharedFile;
 
 namespace {
@@ -69,13 +71,8 @@ int cairn_job_open(cairn_pool* pool, const char* directory, const cairn_node* no
   cairn::cluster::Job::Place place;
   place.directory = directory;
   place.cover = cairn::tier::cover_name(directory);
-  for (uint32_t i = 0; i < count; ++i) {
-    RecordNode one;
-    std::memcpy(one.pool.data(), nodes[i].uuid, one.pool.size());
-    one.host = nodes[i].host;
-    one.path = nodes[i].pool;
-    place.nodes.push_back(std::move(one));
-  }
+  place.nodes = reinterpret_cast<const cairn::cluster::Node*>(nodes);
+  place.count = count;
   place.self = node;
   *job = new cairn_job(fs_of(pool), std::move(place), ask, context);
   return 0;

@@ -24,7 +24,7 @@ uint64_t inode_number(const Uuid& uuid) {
 Status remove_parts(Job& job, const Record& record) {
   for (const RecordNode& node : record.nodes) {
     const uint32_t number = job.number_of(node.pool);
-    if (number == job.nodes().size()) continue;
+    if (number == job.nodes()) continue;
     if (number == job.self()) {
       CAIRN_TRY(job.remove_part(record.uuid));
       continue;

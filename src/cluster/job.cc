@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <numeric>
 #include <set>
 #include <thread>
 
@@ -15,13 +16,42 @@ namespace {
 
 constexpr size_t most_open_parts = 64;
 
+int compare_pools(const Node& node, const uint8_t* pool) {
+  return std::memcmp(node.pool, pool, sizeof node.pool);
+}
+
 }  // namespace
 
+Job::Job(file::FileSystem& fs, Place place, Ask messenger, void* context)
+    : fs_(fs),
+      place_(std::move(place)),
+      own_(node(place_.self)),
+      by_pool_(place_.count),
+      messenger_(messenger),
+      context_(context) {
+  std::iota(by_pool_.begin(), by_pool_.end(), 0U);
+  std::sort(by_pool_.begin(), by_pool_.end(), [&](uint32_t a, uint32_t b) {
+    return compare_pools(place_.nodes[a], place_.nodes[b].pool) < 0;
+  });
+}
+
+RecordNode Job::node(uint32_t number) const {
+  const Node& from = place_.nodes[number];
+  RecordNode node;
+  std::memcpy(node.pool.data(), from.pool, node.pool.size());
+  node.host = from.host;
+  node.path = from.path;
+  return node;
+}
+
 uint32_t Job::number_of(const Uuid& pool) const {
-  const auto& all = place_.nodes;
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const RecordNode& one) { return one.pool == pool; });
-  return static_cast<uint32_t>(found - all.begin());
+  const auto found = std::lower_bound(
+      by_pool_.begin(), by_pool_.end(), pool, [&](uint32_t number, const Uuid& wanted) {
+        return compare_pools(place_.nodes[number], wanted.data()) < 0;
+      });
+  const bool known =
+      found != by_pool_.end() && compare_pools(place_.nodes[*found], pool.data()) == 0;
+  return known ? *found : place_.count;
 }
 
 Status Job::not_in_job(const RecordNode& node, const std::string& path, uint64_t begin,
@@ -83,7 +113,7 @@ Status Job::ask(Question* questions, size_t count) const {
   for (size_t i = 0; i < count; ++i) {
     const Question& question = questions[i];
     const auto* reply = static_cast<const Reply*>(question.reply);
-    const char* host = place_.nodes[question.node].host.c_str();
+    const char* host = host_of(question.node);
     if (question.got < sizeof(Reply) || question.got != sizeof(Reply) + reply->size)
       return fail(EIO, "node %s answered with %zu bytes that are no reply", host, question.got);
     if (reply->error != 0)

@@ -23,21 +23,23 @@ class SharedReader;
 class Job {
  public:
   struct Place {
-    std::string directory;  // the covered one, its real path
-    std::string cover;      // the cover's name in the pool
-    std::vector<RecordNode> nodes;
+    std::string directory;        // the covered one, its real path
+    std::string cover;            // the cover's name in the pool
+    const Node* nodes = nullptr;  // one copy for all processes here: it stays where it is
+    uint32_t count = 0;
     uint32_t self = 0;
   };
-  Job(file::FileSystem& fs, Place place, Ask messenger, void* context)
-      : fs_(fs), place_(std::move(place)), messenger_(messenger), context_(context) {}
+  Job(file::FileSystem& fs, Place place, Ask messenger, void* context);
 
   [[nodiscard]] file::FileSystem& fs() const { return fs_; }
   [[nodiscard]] const std::string& directory() const { return place_.directory; }
   [[nodiscard]] const std::string& cover() const { return place_.cover; }
-  [[nodiscard]] const std::vector<RecordNode>& nodes() const { return place_.nodes; }
+  [[nodiscard]] uint32_t nodes() const { return place_.count; }
+  [[nodiscard]] RecordNode node(uint32_t number) const;
+  [[nodiscard]] const char* host_of(uint32_t number) const { return place_.nodes[number].host; }
   [[nodiscard]] uint32_t self() const { return place_.self; }
-  [[nodiscard]] const RecordNode& own_node() const { return place_.nodes[place_.self]; }
-  // The job's number of a pool, `nodes().size()` if it is in none of its nodes.
+  [[nodiscard]] const RecordNode& own_node() const { return own_; }
+  // The job's number of a pool, `nodes()` if it is in none of its nodes.
   [[nodiscard]] uint32_t number_of(const Uuid& pool) const;
 
   // EIO: bytes of a file lie on a node that is none of the job's.
@@ -75,6 +77,8 @@ class Job {
 
   file::FileSystem& fs_;
   Place place_;
+  RecordNode own_;
+  std::vector<uint32_t> by_pool_;  // numbers of nodes
   Ask messenger_;
   void* context_;
   std::atomic<bool> silent_{false};

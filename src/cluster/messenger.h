@@ -8,6 +8,13 @@
 
 namespace cairn::cluster {
 
+// A node of a job, as its processes told it when they started.
+struct Node {
+  uint8_t pool[16];  // its uuid
+  char host[64];
+  char path[256];  // of the pool
+};
+
 // One request to the server of a node, and where its reply goes.
 struct Question {
   uint32_t node;

@@ -25,7 +25,7 @@ namespace sys = tier::sys;
 Status check_nodes(const Job& job, const Record& record, const std::string& path) {
   for (const Share& share : record.map.shares()) {
     const RecordNode& node = record.nodes[share.node];
-    if (job.number_of(node.pool) == job.nodes().size())
+    if (job.number_of(node.pool) == job.nodes())
       return job.not_in_job(node, path, share.run.offset, share.run.end());
   }
   return Status();

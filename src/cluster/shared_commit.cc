@@ -129,8 +129,8 @@ Status SharedFile::take_news() {
     auto end = job_.ask(home_node_, ask, {}, &posted);
     if (!end.ok()) return end.status();
     for (const Posted& one : posted) {
-      if (one.node >= job_.nodes().size()) return fail(EIO, "%s: news of no node", path_.c_str());
-      record_.map.add(one.run, record_.node_of(job_.nodes()[one.node]));
+      if (one.node >= job_.nodes()) return fail(EIO, "%s: news of no node", path_.c_str());
+      record_.map.add(one.run, record_.node_of(job_.node(static_cast<uint32_t>(one.node))));
       record_.size = std::max(record_.size, one.run.end());
     }
     news_ += static_cast<int64_t>(posted.size());
@@ -161,7 +161,7 @@ Status SharedFile::publish(const std::vector<Share>& written, uint64_t end, bool
   if (status.ok()) {
     const bool changed = cut || !written.empty() || news_ != committed_news_ || end > record_.size;
     for (const Share& share : written)
-      record_.map.add(share.run, record_.node_of(job_.nodes()[share.node]));
+      record_.map.add(share.run, record_.node_of(job_.node(share.node)));
     record_.size = std::max(record_.size, end);
     if (cut) {
       record_.map.truncate(size);

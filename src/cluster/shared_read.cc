@@ -74,12 +74,12 @@ Status SharedFile::fetch_base(const Plan& plan) const {
 
 Status SharedFile::fetch_remote(const Plan& plan) const {
   std::vector<Errand> errands;
-  std::vector<size_t> current(job_.nodes().size(),
+  std::vector<size_t> current(job_.nodes(),
                               SIZE_MAX);  // the one that is being filled, by node
   for (const auto& [holder, piece] : plan.remote) {
     const RecordNode& node = record_.nodes[holder];
     const uint32_t number_of_node = job_.number_of(node.pool);
-    if (number_of_node == job_.nodes().size())
+    if (number_of_node == job_.nodes())
       return job_.not_in_job(node, path_, piece.offset, piece.offset + piece.size);
     for (size_t done = 0; done < piece.size;) {
       const size_t size = std::min<size_t>(piece.size - done, most_bytes);
@@ -125,7 +125,7 @@ Status SharedFile::fetch_remote(const Plan& plan) const {
       Buffer& reply = replies[i - from];
       if (questions[i - from].got != sizeof(Reply) + errands[i].bytes)
         return fail(EIO, "node %s answered with other bytes than it was asked for",
-                    job_.nodes()[errands[i].node].host.c_str());
+                    job_.host_of(errands[i].node));
       const uint8_t* at = reply.bytes.get() + sizeof(Reply);
       for (const Target& target : errands[i].targets) {
         std::memcpy(target.buffer, at, target.size);

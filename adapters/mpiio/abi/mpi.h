@@ -128,6 +128,7 @@ enum { MPI_ANY_SOURCE = -1, MPI_TAG_UB = 501 };
 enum { MPI_THREAD_SINGLE = 0, MPI_THREAD_MULTIPLE = 4096 };
 
 enum {
+  MPI_COMM_TYPE_SHARED = 221,
   MPI_UNDEFINED = -32766,
   MPI_KEYVAL_INVALID = 0,
   MPI_ORDER_FORTRAN = 15,
@@ -173,12 +174,13 @@ typedef int MPI_Datarep_conversion_function(void*, MPI_Datatype, int, void*, MPI
 
 int PMPI_Abort(MPI_Comm, int);
 int PMPI_Allgather(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
+int PMPI_Allgatherv(const void*, int, MPI_Datatype, void*, const int[], const int[], MPI_Datatype,
+                    MPI_Comm);
 int PMPI_Allreduce(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
 int PMPI_Barrier(MPI_Comm);
 int PMPI_Bcast(void*, int, MPI_Datatype, int, MPI_Comm);
 int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function*, MPI_Comm_delete_attr_function*, int*,
                             void*);
-int PMPI_Comm_dup(MPI_Comm, MPI_Comm*);
 int PMPI_Comm_free(MPI_Comm*);
 int PMPI_Comm_free_keyval(int*);
 int PMPI_Comm_get_attr(MPI_Comm, int, void*, int*);
@@ -187,33 +189,37 @@ int PMPI_Comm_idup(MPI_Comm, MPI_Comm*, MPI_Request*);
 int PMPI_Comm_rank(MPI_Comm, int*);
 int PMPI_Comm_set_attr(MPI_Comm, int, void*);
 int PMPI_Comm_size(MPI_Comm, int*);
+int PMPI_Comm_split(MPI_Comm, int, int, MPI_Comm*);
+int PMPI_Comm_split_type(MPI_Comm, int, int, MPI_Info, MPI_Comm*);
 int PMPI_Comm_test_inter(MPI_Comm, int*);
 int PMPI_Errhandler_free(MPI_Errhandler*);
 int PMPI_File_call_errhandler(MPI_File, int);
 int PMPI_File_get_errhandler(MPI_File, MPI_Errhandler*);
 int PMPI_File_set_errhandler(MPI_File, MPI_Errhandler);
 int PMPI_Gather(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm);
-int PMPI_Gatherv(const void*, int, MPI_Datatype, void*, const int[], const int[], MPI_Datatype, int,
-                 MPI_Comm);
 int PMPI_Get_count(const MPI_Status*, MPI_Datatype, int*);
 int PMPI_Grequest_complete(MPI_Request);
 int PMPI_Grequest_start(MPI_Grequest_query_function*, MPI_Grequest_free_function*,
                         MPI_Grequest_cancel_function*, void*, MPI_Request*);
 int PMPI_Group_free(MPI_Group*);
-int PMPI_Group_size(MPI_Group, int*);
 int PMPI_Group_translate_ranks(MPI_Group, int, const int[], MPI_Group, int[]);
+int PMPI_Iallreduce(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request*);
 int PMPI_Ibarrier(MPI_Comm, MPI_Request*);
+int PMPI_Ibcast(void*, int, MPI_Datatype, int, MPI_Comm, MPI_Request*);
+int PMPI_Igather(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm,
+                 MPI_Request*);
+int PMPI_Igatherv(const void*, int, MPI_Datatype, void*, const int[], const int[], MPI_Datatype,
+                  int, MPI_Comm, MPI_Request*);
 int PMPI_Improbe(int, int, MPI_Comm, int*, MPI_Message*, MPI_Status*);
 int PMPI_Info_create(MPI_Info*);
 int PMPI_Info_get(MPI_Info, const char*, int, char*, int*);
 int PMPI_Info_set(MPI_Info, const char*, const char*);
 int PMPI_Irecv(void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
+int PMPI_Iscan(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request*);
 int PMPI_Isend(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 int PMPI_Mrecv(void*, int, MPI_Datatype, MPI_Message*, MPI_Status*);
 int PMPI_Query_thread(int*);
-int PMPI_Recv(void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status*);
 int PMPI_Scan(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
-int PMPI_Send(const void*, int, MPI_Datatype, int, int, MPI_Comm);
 int PMPI_Status_set_cancelled(MPI_Status*, int);
 int PMPI_Status_set_elements_x(MPI_Status*, MPI_Datatype, MPI_Count);
 int PMPI_Test(MPI_Request*, int*, MPI_Status*);

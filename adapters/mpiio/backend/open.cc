@@ -8,6 +8,7 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #include "mpiio/backend/calls.h"
 #include "mpiio/backend/errors.h"
@@ -91,19 +92,16 @@ void release(File* file) {
 // Modes that are right by themselves and the same on all ranks, and processes that all can be served alike.
 int check_together(const File& file, session::Reach* reach) {
   std::string why;
-  *reach = session::reach_of(file.comm, &why);
+  *reach = session::reach(&why);
   const int code = check_amode(file.path, file.amode);
-  const int own = static_cast<int>(*reach);
-  int extremes[5] = {file.amode, -file.amode, code, own, -own};
-  PMPI_Allreduce(MPI_IN_PLACE, extremes, 5, MPI_INT, MPI_MAX, file.comm);
+  int64_t extremes[] = {file.amode, -file.amode, code, session::number(), -session::number()};
+  PMPI_Allreduce(MPI_IN_PLACE, extremes, std::size(extremes), MPI_INT64_T, MPI_MAX, file.comm);
   if (extremes[0] != -extremes[1])
     return error(MPI_ERR_NOT_SAME, file.path + ": the ranks open it with different modes");
   if (code != MPI_SUCCESS) return code;
-  if (extremes[3] == static_cast<int>(session::Reach::refused) || extremes[3] != -extremes[4])
-    return error(MPI_ERR_UNSUPPORTED_OPERATION,
-                 file.path + ": " +
-                     (why.empty() ? "some of its processes are not of this MPI_COMM_WORLD" : why));
-  return MPI_SUCCESS;
+  if (extremes[3] != -extremes[4])
+    why = "it is opened together with processes that were not in MPI_COMM_WORLD at MPI_Init";
+  return why.empty() ? MPI_SUCCESS : error(MPI_ERR_UNSUPPORTED_OPERATION, file.path + ": " + why);
 }
 
 // What rank 0 tells the others.

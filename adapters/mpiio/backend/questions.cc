@@ -25,25 +25,8 @@ int next_tag(MPI_Comm comm) {
   return 1 + static_cast<int>(next.fetch_add(1) % tags);
 }
 
-// What has been sent and is waited for.
-struct Pending {
-  const Servers& servers;
-  const cairn_question* questions;
-  std::vector<size_t> sent;           // indices into `questions`
-  std::vector<MPI_Request> requests;  // a reply and a request for each of them
-};
-
-std::string awaited(void* context) {
-  const auto& pending = *static_cast<Pending*>(context);
-  std::string text;
-  for (size_t i = 0; i < pending.sent.size(); ++i) {
-    // A request that is done has become null.
-    if (pending.requests[2 * i] == MPI_REQUEST_NULL) continue;
-    const cairn_node& node = pending.servers.nodes[pending.questions[pending.sent[i]].node];
-    if (!text.empty()) text += ", ";
-    text += std::string("node ") + node.host + " (pool " + node.pool + ")";
-  }
-  return "a reply of " + text;
+std::string awaited(void* asking) {
+  return "a reply of " + static_cast<Asking*>(asking)->unanswered();
 }
 
 void answer_here(const Servers& servers, cairn_question* question) {
@@ -62,17 +45,19 @@ void answer_here(const Servers& servers, cairn_question* question) {
 
 }  // namespace
 
-int ask(void* context, cairn_question* questions, size_t count) {
-  const auto& servers = *static_cast<const Servers*>(context);
-  Pending pending = {servers, questions, {}, {}};
-  std::vector<std::vector<char>> messages;
+std::string Servers::name_of(uint32_t node) const {
+  return std::string("node ") + roster.node(node).host + " (pool " + roster.node(node).pool + ")";
+}
+
+Asking::Asking(const Servers& servers, Envelope::Kind kind, cairn_question* questions, size_t count)
+    : servers_(servers), questions_(questions) {
   for (size_t i = 0; i < count; ++i) {
-    const int leader = servers.leaders[questions[i].node];
+    const int leader = servers.roster.leader(questions[i].node);
     if (leader == servers.rank) continue;
-    pending.sent.push_back(i);
-    const Envelope envelope = {next_tag(servers.comm), {}};
-    messages.emplace_back(sizeof envelope + questions[i].size);
-    std::vector<char>& message = messages.back();
+    sent_.push_back(i);
+    const Envelope envelope = {next_tag(servers.comm), kind, {}};
+    messages_.emplace_back(sizeof envelope + questions[i].size);
+    std::vector<char>& message = messages_.back();
     std::memcpy(message.data(), &envelope, sizeof envelope);
     std::memcpy(message.data() + sizeof envelope, questions[i].request, questions[i].size);
     MPI_Request reply = MPI_REQUEST_NULL;
@@ -81,28 +66,49 @@ int ask(void* context, cairn_question* questions, size_t count) {
                envelope.tag, servers.comm, &reply);
     PMPI_Isend(message.data(), static_cast<int>(message.size()), MPI_BYTE, leader, request_tag,
                servers.comm, &request);
-    pending.requests.push_back(reply);
-    pending.requests.push_back(request);
+    requests_.push_back(reply);
+    requests_.push_back(request);
   }
+  left_ = requests_.size();
+  done_.resize(left_);
+  statuses_.resize(left_);
+}
+
+bool Asking::step() {
+  if (left_ == 0) return true;
+  int finished = 0;
+  PMPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &finished, done_.data(),
+                statuses_.data());
+  for (size_t k = 0; k < static_cast<size_t>(finished); ++k) {
+    const auto index = static_cast<size_t>(done_[k]);
+    if (index % 2 != 0) continue;  // the request itself has left
+    int bytes = 0;
+    PMPI_Get_count(&statuses_[k], MPI_BYTE, &bytes);
+    questions_[sent_[index / 2]].got = static_cast<size_t>(bytes);
+  }
+  left_ -= static_cast<size_t>(finished);
+  return left_ == 0;
+}
+
+std::string Asking::unanswered() const {
+  std::string text;
+  for (size_t i = 0; i < sent_.size(); ++i) {
+    // A request that is done has become null.
+    if (requests_[2 * i] == MPI_REQUEST_NULL) continue;
+    if (!text.empty()) text += ", ";
+    text += servers_.name_of(questions_[sent_[i]].node);
+  }
+  return text;
+}
+
+int ask(void* context, cairn_question* questions, size_t count) {
+  const auto& servers = *static_cast<const Servers*>(context);
+  Asking asking(servers, Envelope::Kind::job, questions, count);
   for (size_t i = 0; i < count; ++i)
-    if (servers.leaders[questions[i].node] == servers.rank) answer_here(servers, &questions[i]);
-  const size_t requests = pending.requests.size();
-  std::vector<int> done(requests);
-  std::vector<MPI_Status> statuses(requests);
-  Patience patience(awaited, &pending);
-  for (size_t left = requests; left > 0;) {
-    int finished = 0;
-    PMPI_Testsome(static_cast<int>(requests), pending.requests.data(), &finished, done.data(),
-                  statuses.data());
-    for (size_t k = 0; k < static_cast<size_t>(finished); ++k) {
-      const auto index = static_cast<size_t>(done[k]);
-      if (index % 2 != 0) continue;  // the request itself has left
-      int bytes = 0;
-      PMPI_Get_count(&statuses[k], MPI_BYTE, &bytes);
-      questions[pending.sent[index / 2]].got = static_cast<size_t>(bytes);
-    }
-    left -= static_cast<size_t>(finished);
-    if (finished != 0) continue;
+    if (servers.roster.leader(questions[i].node) == servers.rank)
+      answer_here(servers, &questions[i]);
+  Patience patience(awaited, &asking);
+  while (!asking.step()) {
     answer_questions();
     patience.pause();
   }

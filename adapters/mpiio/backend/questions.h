@@ -3,9 +3,13 @@
 
 #include <mpi.h>
 
+#include <cstddef>
+#include <string>
 #include <vector>
 
 #include "cairn/shared.h"
+#include "mpiio/backend/processes.h"
+#include "mpiio/backend/roster.h"
 
 namespace mpiio {
 
@@ -13,9 +17,13 @@ namespace mpiio {
 struct Servers {
   MPI_Comm comm = MPI_COMM_NULL;  // nobody else's
   int rank = 0;
-  std::vector<cairn_node> nodes;
-  std::vector<int> leaders;  // of each node: the rank that answers
+  Roster roster;
+  uint32_t own = 0;  // this process's node
+  Processes processes;
+  bool answering = false;  // each node has a thread for it
   cairn_job* job = nullptr;
+  // "node HOST (pool PATH)"
+  [[nodiscard]] std::string name_of(uint32_t node) const;
 };
 
 // cairn_ask, with Servers as its context. Any thread, several at once.
@@ -23,9 +31,35 @@ int ask(void* servers, cairn_question* questions, size_t count);
 
 // A request begins with this; its reply comes with that tag.
 struct Envelope {
+  enum class Kind : int {
+    job,        // for cairn_job_serve
+    processes,  // ranks: how each of them is, a letter for each (processes.h)
+  };
   int tag;
-  int padding[3];  // what follows is aligned for any word
+  Kind kind;
+  int padding[2];  // what follows is aligned for any word
 };
 constexpr int request_tag = 0;
+
+// Questions to other processes, under way.
+class Asking {
+ public:
+  // Sends them. Those that this process itself is the server for are left out.
+  Asking(const Servers& servers, Envelope::Kind kind, cairn_question* questions, size_t count);
+  // Receives what has come. True: that was all.
+  bool step();
+  // "node A (pool P), node B (pool Q)"
+  [[nodiscard]] std::string unanswered() const;
+
+ private:
+  const Servers& servers_;
+  cairn_question* questions_;
+  std::vector<size_t> sent_;  // indices into `questions_`
+  std::vector<std::vector<char>> messages_;
+  std::vector<MPI_Request> requests_;  // a reply and a request for each of them
+  std::vector<int> done_;
+  std::vector<MPI_Status> statuses_;
+  size_t left_ = 0;
+};
 
 }  // namespace mpiio

@@ -64,10 +64,23 @@ class Server {
     Envelope envelope;
     std::memcpy(&envelope, message_.data(), sizeof envelope);
     Reply& reply = free_reply();
-    const size_t bytes = host->engine->shared.job_serve(
-        servers_.job, message_.data() + sizeof envelope, size - sizeof envelope, reply.bytes.get());
+    const char* asked = message_.data() + sizeof envelope;
+    size -= sizeof envelope;
+    const size_t bytes =
+        envelope.kind == Envelope::Kind::processes
+            ? states_of(asked, size / sizeof(int32_t), reply.bytes.get())
+            : host->engine->shared.job_serve(servers_.job, asked, size, reply.bytes.get());
     PMPI_Isend(reply.bytes.get(), static_cast<int>(bytes), MPI_BYTE, source, envelope.tag,
                servers_.comm, &reply.request);
+  }
+
+  size_t states_of(const char* ranks, size_t count, char* states) const {
+    for (size_t i = 0; i < count; ++i) {
+      int32_t rank = 0;
+      std::memcpy(&rank, ranks + i * sizeof rank, sizeof rank);
+      states[i] = servers_.processes.state_of(rank);
+    }
+    return count;
   }
 
   Reply& free_reply() {

@@ -1,17 +1,16 @@
 #include "mpiio/backend/session.h"
 
 #include <sched.h>
-#include <unistd.h>
+#include <sys/random.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <cstdint>
 #include <mutex>
-#include <vector>
 
 #include "mpiio/backend/added_time.h"
 #include "mpiio/backend/file.h"
 #include "mpiio/backend/launcher.h"
+#include "mpiio/backend/meeting.h"
 #include "mpiio/backend/questions.h"
 #include "mpiio/backend/server.h"
 #include "mpiio/backend/waiting.h"
@@ -21,8 +20,9 @@ namespace {
 
 struct Session {
   Servers servers;
-  MPI_Group group = MPI_GROUP_NULL;  // all processes of the job
-  std::string refused;               // "": its files are served
+  Meeting meeting;
+  int64_t number = 0;   // the same in all processes of the job, and in no others
+  std::string refused;  // "": its files are served
 };
 // Used until the very end.
 Session* current = nullptr;
@@ -37,17 +37,6 @@ void meet(MPI_Comm comm) {
     sched_yield();
   }
 }
-
-// What every process shows first.
-struct Card {
-  uint8_t pool[16];
-  char host[sizeof(cairn_node::host)];
-  int attached;
-  int threads;
-  friend bool operator==(const Card& a, const Card& b) {
-    return std::memcmp(a.pool, b.pool, sizeof a.pool) == 0;
-  }
-};
 
 std::string awaited_ranks(void*) {
   return "the other ranks in MPI_Init; each must run under `cairn run` (mpirun ... cairn run ... "
@@ -65,40 +54,24 @@ MPI_Comm copy_of_world() {
   return comm;
 }
 
-std::string why_not(const std::vector<Card>& cards) {
-  for (const Card& card : cards) {
-    if (card.attached == 0)
-      return std::string("host ") + card.host +
-             " has no pool: start it as mpirun ... cairn run ... program";
-    if (card.threads == 0)
-      return "this MPI gives no MPI_THREAD_MULTIPLE, which files on several hosts need";
-  }
-  return "";
-}
-
-// Nodes by their first ranks.
-void number_nodes(Servers* servers, const std::vector<cairn_node>& all, uint32_t* own) {
-  for (size_t rank = 0; rank < all.size(); ++rank) {
-    const auto same = [&](const cairn_node& node) {
-      return std::memcmp(node.uuid, all[rank].uuid, sizeof node.uuid) == 0;
-    };
-    const auto known = std::find_if(servers->nodes.begin(), servers->nodes.end(), same);
-    if (static_cast<int>(rank) == servers->rank)
-      *own = static_cast<uint32_t>(known - servers->nodes.begin());
-    if (known != servers->nodes.end()) continue;
-    servers->nodes.push_back(all[rank]);
-    servers->leaders.push_back(static_cast<int>(rank));
-  }
+// Never 0, which is that of a process without a session.
+int64_t random_number(MPI_Comm comm) {
+  int64_t number = 0;
+  if (::getrandom(&number, sizeof number, 0) != sizeof number)
+    number = static_cast<int64_t>(now_ns());
+  number = (number & INT64_MAX) | 1;
+  PMPI_Bcast(&number, 1, MPI_INT64_T, 0, comm);
+  return number;
 }
 
 // "" or why this process cannot take part.
-std::string join(Servers* servers, uint32_t own) {
+std::string join(Servers* servers) {
   const posix::LentShared& calls = host->engine->shared;
-  const auto count = static_cast<uint32_t>(servers->nodes.size());
-  const int opened = calls.job_open(host->engine->pool(), host->engine->directory(),
-                                    servers->nodes.data(), count, own, ask, servers, &servers->job);
+  const Roster& roster = servers->roster;
+  const int opened = calls.job_open(host->engine->pool(), host->engine->directory(), roster.nodes(),
+                                    roster.count(), servers->own, ask, servers, &servers->job);
   if (opened < 0) return host->engine->last_error();
-  if (servers->leaders[own] != servers->rank) return "";
+  if (roster.leader(servers->own) != servers->rank) return "";
   // What stays behind is found by the next job.
   calls.job_clean(servers->job);
   return start_server(*servers) ? "" : "the system gives no thread";
@@ -113,7 +86,6 @@ int end(MPI_Comm, int, void*, void*) {
   end_server();
   if (servers.job != nullptr) host->engine->shared.job_close(servers.job);
   servers.job = nullptr;
-  PMPI_Group_free(&current->group);
   PMPI_Comm_free(&servers.comm);
   return MPI_SUCCESS;
 }
@@ -125,25 +97,18 @@ void end_with_mpi() {
   PMPI_Comm_free_keyval(&key);
 }
 
-Card own_card(cairn_node* node) {
+Card own_card(int rank) {
+  Card card = card_of_process(rank);
   cairn_pool* pool = host->engine->pool();
-  *node = {};
-  Card card = {};
-  card.attached = pool != nullptr && host->engine->shared.node_describe(pool, node) == 0 ? 1 : 0;
-  if (card.attached == 0) ::gethostname(node->host, sizeof node->host - 1);
-  std::memcpy(card.pool, node->uuid, sizeof card.pool);
-  std::memcpy(card.host, node->host, sizeof card.host);
+  cairn_node node;
+  if (pool != nullptr && host->engine->shared.node_describe(pool, &node) == 0) {
+    card.node = node;
+    card.attached = 1;
+  }
   int level = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&level);
   card.threads = level == MPI_THREAD_MULTIPLE ? 1 : 0;
   return card;
-}
-
-// Alone on a node, without pool or with it: nothing is different then.
-bool on_one_node(const std::vector<Card>& cards) {
-  return std::all_of(cards.begin(), cards.end(), [&](const Card& card) {
-    return card == cards[0] && std::strcmp(card.host, cards[0].host) == 0;
-  });
 }
 
 }  // namespace
@@ -160,25 +125,24 @@ void begin() {
   Servers& servers = session->servers;
   servers.comm = copy_of_world();
   PMPI_Comm_rank(servers.comm, &servers.rank);
-  cairn_node node;
-  const Card card = own_card(&node);
-  std::vector<Card> cards(static_cast<size_t>(ranks));
-  PMPI_Allgather(&card, sizeof card, MPI_BYTE, cards.data(), sizeof card, MPI_BYTE, servers.comm);
-  if (on_one_node(cards)) {
+  const Card card = own_card(servers.rank);
+  hold_meeting(servers.comm, card, &session->meeting);
+  if (session->meeting.one_node) {
     PMPI_Comm_free(&servers.comm);
     delete session;
     return;
   }
 
   current = session;
-  PMPI_Comm_group(servers.comm, &session->group);
-  session->refused = why_not(cards);
+  session->number = random_number(servers.comm);
+  session->refused = session->meeting.refused;
   if (session->refused.empty()) {
-    std::vector<cairn_node> all(cards.size());
-    PMPI_Allgather(&node, sizeof node, MPI_BYTE, all.data(), sizeof node, MPI_BYTE, servers.comm);
-    uint32_t own = 0;
-    number_nodes(&servers, all, &own);
-    const std::string failed = join(&servers, own);
+    const HostCopy& local = session->meeting.local;
+    servers.roster = Roster(session->meeting.roster.data());
+    servers.own = servers.roster.number_of(card.node.uuid);
+    servers.processes = Processes(reinterpret_cast<const LocalProcess*>(local.data()),
+                                  local.size() / sizeof(LocalProcess));
+    const std::string failed = join(&servers);
     int joined = failed.empty() ? 1 : 0;
     PMPI_Allreduce(MPI_IN_PLACE, &joined, 1, MPI_INT, MPI_MIN, servers.comm);
     if (joined == 0)
@@ -204,37 +168,27 @@ void meet_in_finalize(MPI_Comm comm) {
   if (finalizing) meet(comm);
 }
 
-Reach reach_of(MPI_Comm comm, std::string* why) {
+Reach reach(std::string* why) {
   if (current == nullptr) return Reach::node;
   *why = current->refused;
-  if (!why->empty()) return Reach::refused;
-  MPI_Group group = MPI_GROUP_NULL;
-  PMPI_Comm_group(comm, &group);
-  int size = 0;
-  PMPI_Group_size(group, &size);
-  std::vector<int> ranks(static_cast<size_t>(size));
-  std::vector<int> in_job(ranks.size());
-  for (size_t i = 0; i < ranks.size(); ++i) ranks[i] = static_cast<int>(i);
-  PMPI_Group_translate_ranks(group, size, ranks.data(), current->group, in_job.data());
-  PMPI_Group_free(&group);
-  if (std::find(in_job.begin(), in_job.end(), MPI_UNDEFINED) != in_job.end()) {
-    *why = "it is opened together with processes that were not in MPI_COMM_WORLD at MPI_Init";
-    return Reach::refused;
-  }
-  return Reach::nodes;
+  return why->empty() ? Reach::nodes : Reach::refused;
 }
+
+int64_t number() { return current == nullptr ? 0 : current->number; }
 
 cairn_job* job() {
   return current == nullptr || !current->refused.empty() ? nullptr : current->servers.job;
 }
+
+const Servers* servers() { return job() == nullptr ? nullptr : &current->servers; }
 
 cairn_job* own_job(int* error) {
   static std::mutex opening;
   static cairn_job* own = nullptr;
   const std::lock_guard guard(opening);
   if (own != nullptr) return own;
+  static cairn_node node;  // the job's, for as long as it is open
   cairn_pool* pool = host->engine->pool();
-  cairn_node node;
   *error = pool == nullptr ? -EIO : host->engine->shared.node_describe(pool, &node);
   if (*error == 0)
     *error = host->engine->shared.job_open(pool, host->engine->directory(), &node, 1, 0, nullptr,

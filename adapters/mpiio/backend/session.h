@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cairn/shared.h"
+#include "mpiio/backend/questions.h"
 
 namespace mpiio::session {
 
@@ -20,16 +21,20 @@ void finalize();
 // Before a call of the MPI's that waits for other processes: in MPI_Finalize one of them may have to be answered first.
 void meet_in_finalize(MPI_Comm comm);
 
-// How a file of a communicator is served, as this process sees it.
+// How files that are opened together are served, as this process sees it.
 enum class Reach : int {
   node,     // as a file of this node's pool
   nodes,    // as a file that several nodes write
   refused,  // `*why` says why not at all
 };
-Reach reach_of(MPI_Comm comm, std::string* why);
+Reach reach(std::string* why);
+// The job's: equal in two processes if they can open such a file together. 0: this one has no session.
+int64_t number();
 
 // Of several nodes; null: all files are this node's.
 cairn_job* job();
+// Who is asked for it then; null as well.
+const Servers* servers();
 // Of this process alone, to deal with what an earlier job has left; null and *error if that fails.
 cairn_job* own_job(int* error);
 

@@ -1,0 +1,31 @@
+// Bytes of which the processes of a host have one copy together, in shared memory.
+#pragma once
+
+#include <mpi.h>
+
+#include "mpiio/backend/roster.h"
+
+namespace mpiio {
+
+class HostCopy {
+ public:
+  HostCopy() = default;
+  ~HostCopy();
+  HostCopy(const HostCopy&) = delete;
+  HostCopy& operator=(const HostCopy&) = delete;
+
+  // Collective over the processes of a host: `bytes` of its first one. Where they see no memory together, in a container each
+  // perhaps, each has a copy of its own.
+  void share(MPI_Comm comm, Bytes bytes);
+  [[nodiscard]] const char* data() const { return mapped_ == nullptr ? own_.data() : mapped_; }
+  [[nodiscard]] size_t size() const { return size_; }
+
+ private:
+  bool map(MPI_Comm comm, bool first, const Bytes& bytes);
+
+  Bytes own_;
+  char* mapped_ = nullptr;
+  size_t size_ = 0;
+};
+
+}  // namespace mpiio

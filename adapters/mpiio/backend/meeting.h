@@ -1,0 +1,28 @@
+// The meeting in MPI_Init: each process learns on which nodes the others are. Processes of a host meet by shared memory, then the
+// first ones of the hosts, so that what is sent and kept grows with the hosts.
+#pragma once
+
+#include <mpi.h>
+
+#include <string>
+
+#include "mpiio/backend/host_copy.h"
+#include "mpiio/backend/processes.h"
+#include "mpiio/backend/roster.h"
+
+namespace mpiio {
+
+struct Meeting {
+  bool one_node = false;  // all are here; nothing else is said then
+  std::string refused;    // why files cannot be shared, or ""
+  HostCopy roster;
+  HostCopy local;  // LocalProcess, in order of rank
+};
+
+// Collective over `comm`, a communicator of all processes.
+void hold_meeting(MPI_Comm comm, const Card& own, Meeting* meeting);
+
+// This process, without what is known of it elsewhere: its number and namespace, and its host.
+Card card_of_process(int rank);
+
+}  // namespace mpiio

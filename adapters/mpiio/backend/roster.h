@@ -1,0 +1,68 @@
+// Roster: which nodes a job has, who answers for each, and which rank is on which. It grows with the nodes, not with the ranks,
+// and each host has one copy of it. Free of MPI: how the processes tell each other is meeting.h's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cairn/shared.h"
+
+namespace mpiio {
+
+using Bytes = std::vector<char>;
+
+// What a process shows on its host.
+struct Card {
+  cairn_node node;  // without a pool: its host only
+  int32_t rank;
+  int32_t process;  // its ID
+  uint64_t process_namespace;
+  uint8_t attached;  // to a pool
+  uint8_t threads;   // MPI_THREAD_MULTIPLE
+  uint8_t padding[6];
+};
+
+// Ranks on one node: `first`, `first` + `stride` and so on. Launchers place them so, in few runs.
+struct RankRun {
+  int32_t first;
+  int32_t stride;
+  int32_t count;
+  uint32_t node;
+};
+
+// What the first process of a host tells those of other hosts, of its host's cards in order of rank.
+Bytes introduce(const std::vector<Card>& cards);
+
+// What all make of what the hosts have told, one behind the other; the same everywhere.
+struct Gathered {
+  bool one_node = false;  // nothing else is said then
+  std::string refused;    // why files cannot be shared, or ""
+  Bytes roster;
+};
+Gathered gather_roster(const Bytes& told);
+
+// A look at one, wherever it lies.
+class Roster {
+ public:
+  Roster() = default;
+  explicit Roster(const char* bytes);
+  [[nodiscard]] uint32_t count() const { return count_; }
+  [[nodiscard]] const cairn_node* nodes() const { return nodes_; }
+  [[nodiscard]] const cairn_node& node(uint32_t number) const { return nodes_[number]; }
+  // The rank that answers for a node: the lowest one there.
+  [[nodiscard]] int leader(uint32_t number) const { return leaders_[number]; }
+  // `count()` if there is none.
+  [[nodiscard]] uint32_t node_of(int rank) const;
+  [[nodiscard]] uint32_t number_of(const uint8_t* pool) const;
+
+ private:
+  uint32_t count_ = 0;
+  uint32_t run_count_ = 0;
+  const cairn_node* nodes_ = nullptr;
+  const int32_t* leaders_ = nullptr;
+  const RankRun* runs_ = nullptr;
+};
+
+}  // namespace mpiio
