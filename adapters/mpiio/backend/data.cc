@@ -5,6 +5,8 @@
 #include "mpiio/backend/calls.h"
 #include "mpiio/backend/errors.h"
 #include "mpiio/backend/pointers.h"
+#include "mpiio/backend/together.h"
+#include "mpiio/backend/waiting.h"
 
 namespace mpiio {
 namespace {
@@ -80,14 +82,15 @@ int in_order(File& file, const Data& data, int64_t* moved) {
   int64_t etypes = 0;
   const int code = check(file, data, &etypes);
   int64_t through = 0;  // up to and with this rank
-  PMPI_Scan(&etypes, &through, 1, MPI_INT64_T, MPI_SUM, file.comm);
+  const Doing doing("access in order of ranks to", file.path);
+  together::sum_through(file.comm, &etypes, &through, "waiting for the ranks before this one");
   struct {
     int64_t base;
     int64_t code;
   } moving = {0, MPI_SUCCESS};
   const int last = file.ranks - 1;
   if (file.rank == last) moving.code = add_to_shared_pointer(file, through, &moving.base);
-  PMPI_Bcast(&moving, 2, MPI_INT64_T, last, file.comm);
+  together::broadcast(file.comm, &moving, sizeof moving, last, "waiting for the last rank");
   if (code != MPI_SUCCESS) return code;
   if (moving.code != MPI_SUCCESS)
     return refuse(file, static_cast<int>(moving.code), "the shared pointer cannot be reached");

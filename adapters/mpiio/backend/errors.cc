@@ -5,6 +5,7 @@
 
 #include "mpiio/backend/calls.h"
 #include "mpiio/backend/handlers.h"
+#include "mpiio/backend/together.h"
 
 namespace mpiio {
 namespace {
@@ -62,10 +63,10 @@ int system_error(int error_number, const std::string& what, const std::string& p
 }
 
 int agree(MPI_Comm comm, int code) {
-  int worst = code;
-  PMPI_Allreduce(&code, &worst, 1, MPI_INT, MPI_MAX, comm);
+  int64_t worst = code;
+  together::maximum(comm, &worst, 1, "hearing how all ranks fared");
   if (code != MPI_SUCCESS || worst == MPI_SUCCESS) return code;
-  return error(worst, "another rank could not do it");
+  return error(static_cast<int>(worst), "another rank could not do it");
 }
 
 const char* text_of(int code) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mpiio/backend/session.h"
+#include "mpiio/backend/together.h"
 
 namespace mpiio {
 namespace {
@@ -18,16 +19,25 @@ constexpr int rest_tag = 0;
 
 MPI_Comm comm_of(void* context) { return *static_cast<MPI_Comm*>(context); }
 
+constexpr const char* gathering = "hearing what each rank has written";
+constexpr const char* deciding = "hearing what rank 0 has decided";
+
 void send_rest(MPI_Comm comm, const char* bytes, int64_t size) {
-  for (int64_t done = 0; done < size; done += most_at_once)
-    PMPI_Send(bytes + done, static_cast<int>(std::min(most_at_once, size - done)), MPI_BYTE, 0,
-              rest_tag, comm);
+  for (int64_t done = 0; done < size; done += most_at_once) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    PMPI_Isend(bytes + done, static_cast<int>(std::min(most_at_once, size - done)), MPI_BYTE, 0,
+               rest_tag, comm, &request);
+    together::wait(comm, &request, gathering);
+  }
 }
 
 void receive_rest(MPI_Comm comm, int rank, char* bytes, int64_t size) {
-  for (int64_t done = 0; done < size; done += most_at_once)
-    PMPI_Recv(bytes + done, static_cast<int>(std::min(most_at_once, size - done)), MPI_BYTE, rank,
-              rest_tag, comm, MPI_STATUS_IGNORE);
+  for (int64_t done = 0; done < size; done += most_at_once) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    PMPI_Irecv(bytes + done, static_cast<int>(std::min(most_at_once, size - done)), MPI_BYTE, rank,
+               rest_tag, comm, &request);
+    together::wait(comm, &request, gathering);
+  }
 }
 
 struct Place {
@@ -38,6 +48,20 @@ struct Place {
 // What each rank may give to the common gather.
 int64_t share_of(int ranks) { return most_at_once / ranks; }
 
+// Everybody's number, on rank 0.
+void gather_sizes(MPI_Comm comm, int64_t mine, int64_t* theirs) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  PMPI_Igather(&mine, 1, MPI_INT64_T, theirs, 1, MPI_INT64_T, 0, comm, &request);
+  together::wait(comm, &request, gathering);
+}
+
+void gather_bytes(MPI_Comm comm, const void* bytes, int size, char* joined, const Place& place) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  PMPI_Igatherv(bytes, size, MPI_BYTE, joined, place.counts.data(), place.offsets.data(), MPI_BYTE,
+                0, comm, &request);
+  together::wait(comm, &request, gathering);
+}
+
 int gather(void* context, const void* bytes, size_t size, void** all, size_t* sizes) {
   MPI_Comm comm = comm_of(context);
   session::meet_in_finalize(comm);
@@ -46,19 +70,18 @@ int gather(void* context, const void* bytes, size_t size, void** all, size_t* si
   PMPI_Comm_rank(comm, &rank);
   PMPI_Comm_size(comm, &ranks);
   const int64_t share = share_of(ranks);
-  auto mine = static_cast<int64_t>(size);
+  const auto mine = static_cast<int64_t>(size);
   *all = nullptr;
   if (rank != 0) {
-    PMPI_Gather(&mine, 1, MPI_INT64_T, nullptr, 0, MPI_INT64_T, 0, comm);
+    gather_sizes(comm, mine, nullptr);
     const int64_t common = std::min(mine, share);
-    PMPI_Gatherv(bytes, static_cast<int>(common), MPI_BYTE, nullptr, nullptr, nullptr, MPI_BYTE, 0,
-                 comm);
+    gather_bytes(comm, bytes, static_cast<int>(common), nullptr, {});
     send_rest(comm, static_cast<const char*>(bytes) + common, mine - common);
     return 0;
   }
   const auto count = static_cast<size_t>(ranks);
   std::vector<int64_t> theirs(count);
-  PMPI_Gather(&mine, 1, MPI_INT64_T, theirs.data(), 1, MPI_INT64_T, 0, comm);
+  gather_sizes(comm, mine, theirs.data());
   Place place = {std::vector<int>(count), std::vector<int>(count)};
   int64_t total = 0;
   int64_t common = 0;
@@ -72,8 +95,7 @@ int gather(void* context, const void* bytes, size_t size, void** all, size_t* si
   auto* joined = static_cast<char*>(std::malloc(static_cast<size_t>(std::max<int64_t>(total, 1))));
   // The others are sending: without memory there is no way back.
   if (joined == nullptr) PMPI_Abort(MPI_COMM_WORLD, ENOMEM);
-  PMPI_Gatherv(bytes, place.counts[0], MPI_BYTE, joined, place.counts.data(), place.offsets.data(),
-               MPI_BYTE, 0, comm);
+  gather_bytes(comm, bytes, place.counts[0], joined, place);
   *all = joined;
   if (common == total) return 0;
   // From the last rank on, everybody's bytes move to where they belong, and the rest comes behind them.
@@ -93,9 +115,7 @@ int gather(void* context, const void* bytes, size_t size, void** all, size_t* si
 
 int broadcast(void* context, void* bytes, size_t size) {
   session::meet_in_finalize(comm_of(context));
-  auto left = static_cast<int64_t>(size);
-  for (auto* at = static_cast<char*>(bytes); left > 0; at += most_at_once, left -= most_at_once)
-    PMPI_Bcast(at, static_cast<int>(std::min(left, most_at_once)), MPI_BYTE, 0, comm_of(context));
+  together::broadcast(comm_of(context), bytes, size, 0, deciding);
   return 0;
 }
 

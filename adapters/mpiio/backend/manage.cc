@@ -10,6 +10,8 @@
 #include "mpiio/backend/hints.h"
 #include "mpiio/backend/nodes.h"
 #include "mpiio/backend/pointers.h"
+#include "mpiio/backend/together.h"
+#include "mpiio/backend/waiting.h"
 
 namespace mpiio {
 namespace {
@@ -28,9 +30,9 @@ int size_of(const File& file, int64_t* size) {
 // Rank 0 does it, when all have come; all hear how it went.
 template <typename Do>
 int by_one(const File& file, const char* what, const Do& act) {
-  PMPI_Barrier(file.comm);
+  together::barrier(file.comm, "waiting for all ranks");
   int result = file.rank == 0 ? act() : 0;
-  PMPI_Bcast(&result, 1, MPI_INT, 0, file.comm);
+  together::broadcast(file.comm, &result, sizeof result, 0, "waiting for rank 0");
   return result < 0 ? system_error(result, what, file.path) : MPI_SUCCESS;
 }
 
@@ -179,6 +181,7 @@ int File_get_info(File& file, MPI_File, MPI_Info* info) {
 
 int File_set_view(File& file, MPI_File, MPI_Offset displacement, MPI_Datatype etype,
                   MPI_Datatype filetype, const char* representation, MPI_Info info) {
+  const Doing doing("set view", file.path);
   const bool here = displacement == MPI_DISPLACEMENT_CURRENT;
   View view;
   int code = MPI_SUCCESS;
@@ -232,7 +235,8 @@ int type_extent(const File& file, MPI_Datatype datatype, int64_t* extent) {
 }
 
 int File_set_atomicity(File& file, MPI_File, int flag) {
-  PMPI_Barrier(file.comm);
+  const Doing doing("set atomicity", file.path);
+  together::barrier(file.comm, "waiting for all ranks");
   file.atomic = flag != 0;
   file.direct = !file.atomic && file.nodes == nullptr;
   return file.nodes == nullptr ? MPI_SUCCESS : nodes::follow_visibility(file);
@@ -248,7 +252,7 @@ int File_sync(File& file, MPI_File) {
   const int result = host->engine->sync(file.file);
   const int code = result < 0 ? system_error(result, "sync", file.path) : MPI_SUCCESS;
   // What the others wrote before their sync is there for whoever comes out of his.
-  PMPI_Barrier(file.comm);
+  together::barrier(file.comm, "waiting for all ranks");
   return code;
 }
 

@@ -13,6 +13,7 @@
 #include "mpiio/backend/group.h"
 #include "mpiio/backend/hints.h"
 #include "mpiio/backend/session.h"
+#include "mpiio/backend/together.h"
 #include "mpiio/backend/waiting.h"
 
 namespace mpiio::nodes {
@@ -70,7 +71,7 @@ int open_local(const std::string& path, const posix::Place& place, cairn_file** 
 
 // Rank 0's answer, for all.
 int told_by_first(const File& file, int code) {
-  PMPI_Bcast(&code, 1, MPI_INT, 0, file.comm);
+  together::broadcast(file.comm, &code, sizeof code, 0, "hearing what rank 0 has found");
   if (file.rank == 0 || code == MPI_SUCCESS) return code;
   return error(code, file.path + ": rank 0 could not open it");
 }
@@ -184,7 +185,7 @@ int sync(const File& file) {
 int follow_visibility(File& file) {
   const Doing doing("set atomicity", file.path);
   int immediate = file.atomic || wants_immediate(file) ? 1 : 0;
-  PMPI_Bcast(&immediate, 1, MPI_INT, 0, file.comm);
+  together::broadcast(file.comm, &immediate, sizeof immediate, 0, "hearing what rank 0 wants");
   if (file.immediate == (immediate != 0)) return MPI_SUCCESS;
   file.immediate = immediate != 0;
   return outcome(calls().set_immediate(file.nodes, immediate), "set atomicity", file.path);

@@ -16,6 +16,8 @@
 #include "mpiio/backend/nodes.h"
 #include "mpiio/backend/pointers.h"
 #include "mpiio/backend/session.h"
+#include "mpiio/backend/together.h"
+#include "mpiio/backend/waiting.h"
 
 namespace mpiio {
 namespace {
@@ -95,7 +97,7 @@ int check_together(const File& file, session::Reach* reach) {
   *reach = session::reach(&why);
   const int code = check_amode(file.path, file.amode);
   int64_t extremes[] = {file.amode, -file.amode, code, session::number(), -session::number()};
-  PMPI_Allreduce(MPI_IN_PLACE, extremes, std::size(extremes), MPI_INT64_T, MPI_MAX, file.comm);
+  together::compare(file.comm, extremes, std::size(extremes), "comparing the modes of all ranks");
   if (extremes[0] != -extremes[1])
     return error(MPI_ERR_NOT_SAME, file.path + ": the ranks open it with different modes");
   if (code != MPI_SUCCESS) return code;
@@ -142,7 +144,7 @@ int open_on_node(File& file, SharedName* name) {
   int shared = -1;
   Opened opened = {};
   if (file.rank == 0) opened = open_first(file, &shared);
-  PMPI_Bcast(&opened, sizeof opened, MPI_BYTE, 0, file.comm);
+  together::broadcast(file.comm, &opened, sizeof opened, 0, "hearing what rank 0 has opened");
   int code = file.rank == 0 ? opened.code : open_other(file, opened, &shared);
   if (code == MPI_SUCCESS) {
     file.shared = map_shared(shared);
@@ -219,8 +221,9 @@ int File_open(MPI_Comm comm, const std::string& path, int amode, MPI_Info info, 
   file->path = path;
   file->amode = amode;
   file->absolute = absolute_of(path);
-  if (PMPI_Comm_dup(comm, &file->comm) != MPI_SUCCESS || file->comm == MPI_COMM_NULL) {
-    file->comm = MPI_COMM_NULL;
+  const Doing doing("open", file->path);
+  file->comm = together::duplicate(comm, "making a communicator");
+  if (file->comm == MPI_COMM_NULL) {
     release(file);
     return error(MPI_ERR_NO_MEM, path + ": the MPI can make no more communicators");
   }
@@ -238,16 +241,17 @@ int File_open(MPI_Comm comm, const std::string& path, int amode, MPI_Info info, 
 }
 
 int File_close(File& file, MPI_File* closed) {
+  const Doing doing("close", file.path);
   // Nobody deletes or reopens it before all have done with it.
   int code = MPI_SUCCESS;
   if (file.nodes != nullptr)
     code = nodes::close(file);
   else
-    PMPI_Barrier(file.comm);
+    together::barrier(file.comm, "waiting for all ranks");
   if ((file.amode & MPI_MODE_DELETE_ON_CLOSE) != 0) {
     int deleted = file.rank == 0 ? File_delete(file.absolute) : MPI_SUCCESS;
     session::meet_in_finalize(file.comm);
-    PMPI_Bcast(&deleted, 1, MPI_INT, 0, file.comm);
+    together::broadcast(file.comm, &deleted, sizeof deleted, 0, "deleting it");
     if (code == MPI_SUCCESS) code = deleted;
   }
   remove_file(*closed);

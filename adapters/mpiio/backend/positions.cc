@@ -2,6 +2,8 @@
 #include "mpiio/backend/calls.h"
 #include "mpiio/backend/errors.h"
 #include "mpiio/backend/pointers.h"
+#include "mpiio/backend/together.h"
+#include "mpiio/backend/waiting.h"
 
 namespace mpiio {
 namespace {
@@ -61,7 +63,8 @@ int File_get_byte_offset(File& file, MPI_File, MPI_Offset offset, MPI_Offset* di
 
 int File_seek_shared(File& file, MPI_File, MPI_Offset offset, int whence) {
   if (const int refused = check_random(file); refused != MPI_SUCCESS) return refused;
-  PMPI_Barrier(file.comm);
+  const Doing doing("seek the shared pointer of", file.path);
+  together::barrier(file.comm, "waiting for all ranks");
   int code = MPI_SUCCESS;
   if (file.rank == 0) {
     int64_t pointer = 0;
@@ -70,7 +73,7 @@ int File_seek_shared(File& file, MPI_File, MPI_Offset offset, int whence) {
     if (code == MPI_SUCCESS) code = seek(file, pointer, offset, whence, &target);
     if (code == MPI_SUCCESS) code = set_shared_pointer(file, target);
   }
-  PMPI_Bcast(&code, 1, MPI_INT, 0, file.comm);
+  together::broadcast(file.comm, &code, sizeof code, 0, "waiting for rank 0");
   return file.rank == 0 || code == MPI_SUCCESS
              ? code
              : error(code, file.path + ": seek of the shared pointer");

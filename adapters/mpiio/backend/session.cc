@@ -13,6 +13,7 @@
 #include "mpiio/backend/meeting.h"
 #include "mpiio/backend/questions.h"
 #include "mpiio/backend/server.h"
+#include "mpiio/backend/together.h"
 #include "mpiio/backend/waiting.h"
 
 namespace mpiio::session {
@@ -149,6 +150,7 @@ void begin() {
       session->refused = failed.empty() ? "another rank could not join the job" : failed;
     else
       host->engine->set_job(servers.job);
+    servers.answering = joined != 0;
   }
   end_with_mpi();
 }
@@ -159,7 +161,11 @@ void finalize() {
   // Calls by name are answered by the pool alone from here on.
   host->engine->set_job(nullptr);
   // Before that others may still ask.
-  meet(current->servers.comm);
+  if (current->servers.answering)
+    together::barrier(current->servers.comm, "waiting for all in MPI_Finalize");
+  else
+    meet(current->servers.comm);
+  current->servers.answering = false;
   stop_server_thread();
   finalizing = true;
 }

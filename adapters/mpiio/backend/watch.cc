@@ -1,0 +1,118 @@
+#include "mpiio/backend/watch.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "mpiio/backend/processes.h"
+#include "mpiio/backend/waiting.h"
+
+namespace mpiio {
+namespace {
+
+uint64_t limit_ns() { return timeout_s() * 1'000'000'000; }
+
+}  // namespace
+
+Watch::Watch(const Servers& servers, MPI_Comm comm, const char* phase)
+    : servers_(servers),
+      comm_(comm),
+      phase_(phase),
+      began_ns_(now_ns()),
+      due_ns_(began_ns_ + limit_ns()) {}
+
+Watch::~Watch() {
+  while (asking_ != nullptr) look();
+}
+
+// The tree's: the parent has the lowest bit of the rank cleared. As ranks of the job.
+std::vector<int> Watch::neighbours() const {
+  int rank = 0;
+  int size = 1;
+  PMPI_Comm_rank(comm_, &rank);
+  PMPI_Comm_size(comm_, &size);
+  std::vector<int> ranks;
+  if (rank != 0) ranks.push_back(rank & (rank - 1));
+  for (int bit = 1; rank + bit < size && (rank & bit) == 0; bit *= 2) ranks.push_back(rank + bit);
+  std::vector<int> in_job(ranks.size());
+  MPI_Group group = MPI_GROUP_NULL;
+  MPI_Group job = MPI_GROUP_NULL;
+  PMPI_Comm_group(comm_, &group);
+  PMPI_Comm_group(servers_.comm, &job);
+  PMPI_Group_translate_ranks(group, static_cast<int>(ranks.size()), ranks.data(), job,
+                             in_job.data());
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&job);
+  return in_job;
+}
+
+void Watch::give_up(const std::string& who) const {
+  const std::string doing = Doing::text();
+  std::fprintf(stderr, "cairn: MPI-IO: %s%s%s: after %llu s %s: the job is aborted\n",
+               doing.c_str(), doing.empty() ? "" : ": ", phase_,
+               static_cast<unsigned long long>((now_ns() - began_ns_) / 1'000'000'000),
+               who.c_str());
+  PMPI_Abort(MPI_COMM_WORLD, 1);
+  std::abort();
+}
+
+void Watch::take(uint32_t node, int rank, char state) {
+  const std::string who = "rank " + std::to_string(rank) + " on " + servers_.name_of(node);
+  if (state == process_gone) give_up(who + " is gone");
+  if (state != process_stopped) return;
+  if (std::find(was_stopped_.begin(), was_stopped_.end(), rank) != was_stopped_.end())
+    give_up(who + " stands still");
+  stopped_.push_back(rank);
+}
+
+void Watch::inquire() {
+  was_stopped_ = std::exchange(stopped_, {});
+  inquiries_.clear();
+  questions_.clear();
+  for (const int rank : neighbours()) {
+    if (rank == MPI_UNDEFINED) continue;
+    const uint32_t node = servers_.roster.node_of(rank);
+    if (node == servers_.own) {
+      take(node, rank, servers_.processes.state_of(rank));
+      continue;
+    }
+    const auto known = std::find_if(inquiries_.begin(), inquiries_.end(),
+                                    [&](const Inquiry& one) { return one.node == node; });
+    if (known != inquiries_.end())
+      known->ranks.push_back(rank);
+    else
+      inquiries_.push_back({node, {rank}, {}});
+  }
+  for (Inquiry& one : inquiries_) {
+    one.states.resize(one.ranks.size());
+    questions_.push_back({one.node, one.ranks.data(), one.ranks.size() * sizeof(int32_t),
+                          one.states.data(), one.states.size(), 0});
+  }
+  asking_ = std::make_unique<Asking>(servers_, Envelope::Kind::processes, questions_.data(),
+                                     questions_.size());
+}
+
+void Watch::take_answers() {
+  asking_ = nullptr;
+  for (const Inquiry& one : inquiries_)
+    for (size_t i = 0; i < one.ranks.size(); ++i) take(one.node, one.ranks[i], one.states[i]);
+}
+
+void Watch::look() {
+  sched_yield();
+  if (asking_ != nullptr && asking_->step()) {
+    take_answers();
+    due_ns_ = now_ns() + limit_ns();
+  }
+  constexpr uint32_t look_at_the_clock = 256;
+  if (++looks_ % look_at_the_clock != 0 || now_ns() < due_ns_) return;
+  if (asking_ != nullptr) give_up("no answer of " + asking_->unanswered());
+  if (!servers_.answering) return;
+  inquire();
+  due_ns_ = now_ns() + limit_ns();
+}
+
+}  // namespace mpiio

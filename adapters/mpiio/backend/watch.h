@@ -1,0 +1,51 @@
+// Watch: one wait of a process for the others of a communicator. Between two looks at what is waited for, look() is called; it asks
+// after those that this process would hear from, and ends the job when one of them is no more (together.h says when).
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mpiio/backend/questions.h"
+
+namespace mpiio {
+
+class Watch {
+ public:
+  Watch(const Servers& servers, MPI_Comm comm, const char* phase);
+  // Waits for answers that are under way.
+  ~Watch();
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+  void look();
+
+ private:
+  // A node that is asked after some of its ranks.
+  struct Inquiry {
+    uint32_t node;
+    std::vector<int32_t> ranks;
+    std::vector<char> states;
+  };
+  [[nodiscard]] std::vector<int> neighbours() const;
+  void inquire();
+  void take(uint32_t node, int rank, char state);
+  void take_answers();
+  [[noreturn]] void give_up(const std::string& who) const;
+
+  const Servers& servers_;
+  MPI_Comm comm_;
+  const char* phase_;
+  uint64_t began_ns_;
+  uint64_t due_ns_;
+  uint32_t looks_ = 0;
+  std::vector<Inquiry> inquiries_;
+  std::vector<cairn_question> questions_;
+  std::unique_ptr<Asking> asking_;
+  std::vector<int> stopped_;      // ranks that stood still when they were last looked at
+  std::vector<int> was_stopped_;  // and the time before
+};
+
+}  // namespace mpiio

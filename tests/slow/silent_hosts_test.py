@@ -1,0 +1,174 @@
+"""A rank waits in a call on a file for hosts or ranks that are stopped, cut off or dead: after twice CAIRN_MPI_TIMEOUT at most one
+line says which file and which call, and who does not answer, and the job ends. Who computes for longer than that is waited for."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.environ["CAIRN_SOURCE_DIR"], "tests", "cluster"))
+from cluster_runner import SKIPPED, VirtualCluster, end_where_no_cluster_can_be_made  # noqa: E402
+
+CAIRN = str(pathlib.Path(os.environ["CAIRN_BIN_DIR"]) / "cairn")
+TESTS = pathlib.Path(os.environ["CAIRN_TEST_DIR"])
+MPIS = [mpi for mpi in ("openmpi", "mpich") if (TESTS / "cluster" / mpi / "silent_program").exists()
+        and shutil.which({"openmpi": "mpirun.openmpi", "mpich": "mpiexec.mpich"}[mpi])]
+TIMEOUT_S = 2
+LATE_S = 20  # after twice that, on a machine that is busy
+LIMIT_S = 120
+GATHERED = "hearing what each rank has written"
+DECIDED = "hearing what rank 0 has decided"
+# The call as the line names it, and what a rank waits for that is not rank 0, or is.
+CALLS = {
+    "open": ("open silent", "making a communicator", "making a communicator"),
+    "sync": ("sync silent", DECIDED, GATHERED),
+    "close": ("close silent", DECIDED, GATHERED),
+    "delete": ("close silent", DECIDED, GATHERED),
+    "set_size": ("set size silent", DECIDED, GATHERED),
+    "set_view": ("set view silent", "hearing how all ranks fared", "hearing how all ranks fared"),
+    "ordered": ("access in order of ranks to silent", "waiting for", "waiting for"),
+    "finalize": ("waiting for all in MPI_Finalize", "", ""),
+}
+
+
+class Job:
+    def __init__(self, cluster, mpi, ranks, *words):
+        self.directory = os.path.join(cluster.shared, f"d{time.monotonic_ns()}")
+        os.mkdir(self.directory)
+        self.cluster, self.said = cluster, []
+        self.changed = threading.Condition()
+        command = cluster.command("run", "--mpi", mpi, "-n", ranks, "--", "env", "-C", self.directory,
+                                  f"CAIRN_MPI_TIMEOUT={TIMEOUT_S}", CAIRN, "run", "--at", self.directory, "--pool-size", "64MiB",
+                                  "--drain", "never", "--", TESTS / "cluster" / mpi / "silent_program", *words)
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                                        stdin=subprocess.DEVNULL)
+        self.reader = threading.Thread(target=self.read)
+        self.reader.start()
+
+    def read(self):
+        for line in self.process.stdout:
+            with self.changed:
+                self.said.append(line)
+                self.changed.notify_all()
+
+    def wait_for(self, what, seconds):
+        """The line with `what` in it, or "", and how long that took."""
+        began = time.monotonic()
+        with self.changed:
+            self.changed.wait_for(lambda: any(what in line for line in self.said), seconds)
+            return next((line for line in self.said if what in line), ""), time.monotonic() - began
+
+    def end(self, expected=None):
+        try:
+            self.process.wait(LIMIT_S)
+        except subprocess.TimeoutExpired:
+            if expected is not None:
+                raise
+        finally:
+            if self.process.poll() is None:
+                self.process.terminate()
+                self.process.wait()
+            self.reader.join()
+            self.process.stdout.close()
+        return self.process.returncode, "".join(self.said)
+
+
+class SilentHosts(unittest.TestCase):
+    def setUp(self):
+        self.cluster = VirtualCluster()
+        self.addCleanup(self.cluster.down)
+        self.cluster.up(2)
+
+    def go(self, host):
+        self.cluster.on(host, "touch", "/dev/shm/go")
+
+    def told(self, job, pattern):
+        line, seconds = job.wait_for("the job is aborted", LIMIT_S)
+        self.assertRegex(line, "cairn: MPI-IO: " + pattern + r": the job is aborted", "".join(job.said))
+        self.assertLess(seconds, 2 * TIMEOUT_S + LATE_S)
+        self.assertGreater(seconds, TIMEOUT_S)
+
+    def silent(self, mpi, call, waiter, fault):
+        """Host 0 or 1, with the rank of that number, waits for the other one."""
+        other = f"node{1 - waiter}"
+        job = Job(self.cluster, mpi, 2, call, waiter)
+        self.assertTrue(job.wait_for("ready", LIMIT_S)[0], "".join(job.said))
+        time.sleep(1)  # until all have left the program's barrier
+        self.cluster.change(fault, other)
+        self.go(f"node{waiter}")
+        doing, *phases = CALLS[call]
+        phase = phases[0 if waiter == 1 else 1]
+        self.told(job, f"{doing}(: )?{phase}.*: after \\d+ s no answer of node {other} \\(pool /dev/shm/.*\\)")
+        if fault != "kill":
+            self.cluster.change({"stop": "continue", "cut": "join"}[fault], other)
+        self.assertNotEqual(job.end()[0], 0)
+        self.assertEqual(sum("the job is aborted" in line for line in job.said), 1, "".join(job.said))
+
+    def test_a_host_is_stopped_in_each_call(self):
+        for waiter in (0, 1):
+            for call in CALLS:
+                with self.subTest(call=call, waiter=waiter):
+                    self.cluster.on(f"node{waiter}", "rm", "-f", "/dev/shm/go")
+                    self.silent("openmpi", call, waiter, "stop")
+
+    def test_a_host_is_stopped_with_mpich(self):
+        for waiter in (0, 1):
+            with self.subTest(waiter=waiter):
+                self.cluster.on(f"node{waiter}", "rm", "-f", "/dev/shm/go")
+                self.silent("mpich", "sync", waiter, "stop")
+
+    def test_a_host_is_cut_off(self):
+        self.silent("openmpi", "close", 1, "cut")
+
+    def test_a_rank_stands_still(self):
+        """Rank 2, which answers for its host, and rank 3, which does not; the other one of the host lives."""
+        still = r"rank {} on node node1 \(pool .*\) stands still"
+        for victim, pattern in ((2, f"(no answer of node node1 |{still.format(2)})"), (3, still.format(3))):
+            with self.subTest(victim=victim):
+                for node in range(2):
+                    self.cluster.on(f"node{node}", "rm", "-f", "/dev/shm/go")
+                job = Job(self.cluster, "openmpi", 4, "sync", 0, 0)
+                self.assertTrue(job.wait_for("ready", LIMIT_S)[0], "".join(job.said))
+                time.sleep(1)  # until all have left the program's barrier
+                find = f"grep -lz OMPI_COMM_WORLD_RANK={victim} /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3"
+                stopped = self.cluster.on("node1", "sh", "-c", f"for p in $({find}); do grep silent_program /proc/$p/comm && "
+                                                               "kill -STOP $p; done; true").stdout
+                self.assertEqual(stopped, "silent_program\n")
+                self.go("node1")
+                self.go("node0")
+                self.told(job, f"sync silent: .*: after \\d+ s {pattern}.*")
+                self.cluster.on("node1", "sh", "-c", "kill -CONT $(pgrep silent_program)", expect=None)
+                job.end()
+
+    def test_who_computes_is_waited_for(self):
+        for mpi in MPIS:
+            for call in ("open", "sync", "close"):
+                with self.subTest(mpi=mpi, call=call):
+                    for node in range(2):
+                        self.cluster.on(f"node{node}", "rm", "-f", "/dev/shm/go")
+                    job = Job(self.cluster, mpi, 4, call, 0, 5 * TIMEOUT_S)
+                    self.assertTrue(job.wait_for("ready", LIMIT_S)[0], "".join(job.said))
+                    self.go("node1")
+                    self.go("node0")
+                    self.assertTrue(job.wait_for("all came", LIMIT_S)[0], "".join(job.said))
+                    code, said = job.end()
+                    self.assertNotIn("aborted", said)
+                    if mpi == "openmpi":  # MPICH 4.0 need not get out of MPI_Finalize (docs/mpi.md)
+                        self.assertEqual(code, 0, said)
+
+
+def main():
+    if "openmpi" not in MPIS:
+        print("Open MPI was not found when this was built, or its launcher is missing")
+        sys.exit(SKIPPED)
+    end_where_no_cluster_can_be_made()
+    unittest.main(verbosity=2)
+
+
+if __name__ == "__main__":
+    main()
