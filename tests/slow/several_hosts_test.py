@@ -184,6 +184,43 @@ class SeveralHosts(unittest.TestCase):
         job.communicate(timeout=LIMIT_S)
         self.assertNotEqual(job.returncode, 0)
 
+    def starts(self, mpi, ranks, *words, last=None, **more):
+        directory = self.directory()
+        return directory, self.run_ranks(mpi, ranks, directory, TESTS / "cluster" / mpi / "starts_program", *words,
+                                         last=last if mpi == "mpich" else None, **more)
+
+    def test_ways_of_starting(self):
+        """Each thread level; processes that others start serve themselves, and are refused together with these."""
+        for mpi in MPIS:
+            program = TESTS / "cluster" / mpi / "starts_program"
+            for level in ("single", "funneled", "serialized", "multiple"):
+                directory, _ = self.passes(mpi, 3, program, "levels", level, last="levels")
+                self.assertEqual(os.stat(os.path.join(directory, "levels")).st_size, 9000)
+            self.passes(mpi, 3, program, "early", last="early")
+            for words in ("writes", "nothing"):
+                self.passes(mpi, 2, program, "one_of_several", words, last="one_of_several")
+        _, done = self.starts("openmpi", 2, "spawn")
+        # Where no process can be started at all, that is the MPI's word.
+        if "together: " in done.stdout:
+            self.assertRegex(done.stdout, "together: of_all: it is opened together with processes that were not in MPI_COMM_WORLD")
+            self.assertEqual(done.returncode, 0, done.stdout)
+
+    @unittest.skipUnless("mpich" in MPIS, "Debian's Open MPI has no sessions")
+    def test_a_session_without_mpi_init(self):
+        _, done = self.starts("mpich", 2, "session", last="session")
+        self.assertIn("this MPI opens no files without MPI_Init", done.stdout)
+
+    def test_ends_without_an_end(self):
+        """What was committed is there for the next job; what was written later is not."""
+        for how in ("abort", "no_finalize", "open"):
+            with self.subTest(how=how):
+                keep = {"options": ("--drain", "never")}
+                directory, done = self.starts("openmpi", 3, "ends", how, **keep)
+                self.assertIn("written\n", done.stdout)
+                look = self.run_ranks("openmpi", 3, directory, TESTS / "cluster" / "openmpi" / "starts_program", "look", "3", **keep)
+                self.assertEqual(look.returncode, 0, f"{done.stdout}{look.stdout}")
+                self.assertIn("found 3\n", look.stdout)
+
     @unittest.skipUnless("mpich" in MPIS, "no MPICH")
     def test_started_the_other_way_round(self):
         """`cairn run -- mpirun` covers one host: ranks on others are told how to start."""

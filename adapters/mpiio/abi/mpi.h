@@ -179,6 +179,7 @@ int PMPI_Allgatherv(const void*, int, MPI_Datatype, void*, const int[], const in
 int PMPI_Allreduce(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
 int PMPI_Barrier(MPI_Comm);
 int PMPI_Bcast(void*, int, MPI_Datatype, int, MPI_Comm);
+int PMPI_Comm_create_group(MPI_Comm, MPI_Group, int, MPI_Comm*);
 int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function*, MPI_Comm_delete_attr_function*, int*,
                             void*);
 int PMPI_Comm_free(MPI_Comm*);
@@ -202,6 +203,7 @@ int PMPI_Grequest_complete(MPI_Request);
 int PMPI_Grequest_start(MPI_Grequest_query_function*, MPI_Grequest_free_function*,
                         MPI_Grequest_cancel_function*, void*, MPI_Request*);
 int PMPI_Group_free(MPI_Group*);
+int PMPI_Group_incl(MPI_Group, int, const int[], MPI_Group*);
 int PMPI_Group_translate_ranks(MPI_Group, int, const int[], MPI_Group, int[]);
 int PMPI_Iallreduce(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request*);
 int PMPI_Ibarrier(MPI_Comm, MPI_Request*);
@@ -214,6 +216,7 @@ int PMPI_Improbe(int, int, MPI_Comm, int*, MPI_Message*, MPI_Status*);
 int PMPI_Info_create(MPI_Info*);
 int PMPI_Info_get(MPI_Info, const char*, int, char*, int*);
 int PMPI_Info_set(MPI_Info, const char*, const char*);
+int PMPI_Initialized(int*);
 int PMPI_Irecv(void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 int PMPI_Iscan(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request*);
 int PMPI_Isend(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);

@@ -163,6 +163,29 @@ int go_to_end(File& file) {
   return code;
 }
 
+// Without MPI_Init there is no MPI_COMM_SELF.
+int open_handle(File& file) {
+  int initialized = 0;
+  PMPI_Initialized(&initialized);
+  if (initialized != 0)
+    return real::File_open[kPmpi](MPI_COMM_SELF, shadow_path, MPI_MODE_RDWR, MPI_INFO_NULL,
+                                  &file.handle);
+  MPI_Group all = MPI_GROUP_NULL;
+  MPI_Group own = MPI_GROUP_NULL;
+  MPI_Comm self = MPI_COMM_NULL;
+  PMPI_Comm_group(file.comm, &all);
+  PMPI_Group_incl(all, 1, &file.rank, &own);
+  PMPI_Comm_create_group(file.comm, own, 0, &self);
+  PMPI_Group_free(&all);
+  PMPI_Group_free(&own);
+  const int code =
+      real::File_open[kPmpi](self, shadow_path, MPI_MODE_RDWR, MPI_INFO_NULL, &file.handle);
+  PMPI_Comm_free(&self);
+  return code == MPI_SUCCESS ? code
+                             : error(MPI_ERR_UNSUPPORTED_OPERATION,
+                                     file.path + ": this MPI opens no files without MPI_Init");
+}
+
 int open_all(File& file, MPI_Info info) {
   session::Reach reach = session::Reach::node;
   if (const int code = check_together(file, &reach); code != MPI_SUCCESS) return code;
@@ -171,9 +194,7 @@ int open_all(File& file, MPI_Info info) {
   int code = reach == session::Reach::nodes ? open_on_nodes(file) : open_on_node(file, &name);
   if (code == MPI_SUCCESS && (file.amode & MPI_MODE_APPEND) != 0) code = go_to_end(file);
   // What the program holds: of this process alone, so nobody waits.
-  if (code == MPI_SUCCESS)
-    code = real::File_open[kPmpi](MPI_COMM_SELF, shadow_path, MPI_MODE_RDWR, MPI_INFO_NULL,
-                                  &file.handle);
+  if (code == MPI_SUCCESS) code = open_handle(file);
   code = agree(file.comm, code);
   if (file.rank == 0 && name.text[0] != '\0') ::unlink(name.text);
   return code;

@@ -1,0 +1,105 @@
+"""Ways of starting and ending MPI programs that open files, on one host, with every MPI that was found: each thread level, several
+programs in one job, processes that others start, sessions without MPI_Init, ends without MPI_Finalize and by MPI_Abort."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+CAIRN = pathlib.Path(os.environ["CAIRN_BIN_DIR"]) / "cairn"
+PROGRAMS = sorted((pathlib.Path(os.environ["CAIRN_TEST_DIR"]) / "cluster").glob("*/starts_program"))
+# As root Open MPI wants to be asked twice; ranks that have to share a processor must not spin on it. Processes that others have
+# started reach each other over TCP only.
+ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+               "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_btl": "self,vader,tcp"}
+LEVELS = ("single", "funneled", "serialized", "multiple")
+SKIPPED = 77
+failed = []
+
+
+class Runs:
+    def __init__(self, scratch, mpi, program):
+        self.scratch, self.mpi, self.program = scratch, mpi, program
+        self.launcher = shutil.which(f"mpirun.{mpi}") or "mpirun"
+        self.count = 0
+
+    def directory(self):
+        self.count += 1
+        path = os.path.join(self.scratch, f"{self.mpi}{self.count}")
+        os.mkdir(path)
+        return path
+
+    def run(self, directory, *words, covered=True):
+        words = [self.program if word == "PROGRAM" else str(word) for word in words]
+        cover = [CAIRN, "run", "--at", ".", "--pool-size", "128MiB", "--"] if covered else []
+        return subprocess.run([*cover, self.launcher, *words], cwd=directory, capture_output=True, text=True, errors="replace",
+                              env={**os.environ, **ENVIRONMENT, "CAIRN_POOL_DIR": os.path.join(self.scratch, "pools")},
+                              timeout=120, check=False)
+
+    def expect(self, what, done, *said, code=0):
+        right = (code is None or done.returncode == code) and all(word in done.stdout for word in said)
+        print(f"{self.mpi}: {what}: {'ok' if right else f'failed: {done.returncode}'}", flush=True)
+        if not right:
+            failed.append(what)
+            print(done.stdout[-3000:], done.stderr[-3000:], flush=True)
+
+    def holds(self, what, directory, sizes):
+        found = {name: os.stat(os.path.join(directory, name)).st_size for name in os.listdir(directory)}
+        if found != sizes:
+            failed.append(what)
+            print(f"{self.mpi}: {what}: {found}, not {sizes}", flush=True)
+
+    def all(self):
+        for level in LEVELS:
+            self.expect(f"MPI_Init_thread, {level}", self.run(self.directory(), "-n", 3, "PROGRAM", "levels", level), "levels\n")
+        directory = self.directory()
+        self.expect("several programs", self.run(directory, "-n", 2, "PROGRAM", "one_of_several", "writes", ":", "-n", 2, "PROGRAM",
+                                                 "one_of_several", "nothing"), "one_of_several\n")
+        self.holds("several programs", directory, {"of_some": 6000})
+        self.expect("one rank before the others", self.run(self.directory(), "-n", 3, "PROGRAM", "early"), "early\n")
+        self.spawned()
+        self.sessions()
+        for how, code in (("abort", 3), ("no_finalize", None), ("open", 0)):
+            self.ends(how, code)
+
+    def spawned(self):
+        """Only where the MPI can do it here: Debian's MPICH 4.0 cannot."""
+        if self.run(self.directory(), "-n", 2, "PROGRAM", "spawn", covered=False).returncode != 0:
+            print(f"{self.mpi}: MPI_Comm_spawn does not work here", flush=True)
+            return
+        directory = self.directory()
+        self.expect("MPI_Comm_spawn", self.run(directory, "-n", 2, "PROGRAM", "spawn"), "spawn\n", "spawned\n")
+        self.holds("MPI_Comm_spawn", directory, {"of_parents": 6000, "of_children": 6000, "of_all": 12000})
+
+    def sessions(self):
+        done = self.run(self.directory(), "-n", 3, "PROGRAM", "session")
+        if "this MPI has no part session" in done.stdout:
+            return
+        self.expect("a session without MPI_Init", done, "session\n")
+        plain = self.run(self.directory(), "-n", 3, "PROGRAM", "session", covered=False)
+        refused = "of_session: this MPI opens no files without MPI_Init" in done.stdout
+        self.expect("as the MPI does it itself", done, *(["together: of_session: this MPI opens no files"] if refused else []))
+        if refused and "together: " not in plain.stdout:
+            failed.append("a session is refused that the MPI serves")
+            print(plain.stdout, flush=True)
+
+    def ends(self, how, code):
+        """All bytes of calls that have returned are there for the next job, also without MPI_File_sync."""
+        directory = self.directory()
+        self.expect(f"an end: {how}", self.run(directory, "-n", 3, "PROGRAM", "ends", how), "written\n", code=code)
+        self.expect(f"after it: {how}", self.run(directory, "-n", 2, "PROGRAM", "look", 3), "look\n", "found 6\n")
+        self.holds(f"after it: {how}", directory, {"closed": 9000, "synced": 18000})
+
+
+if not PROGRAMS:
+    print("no MPI was found when this was built")
+    sys.exit(SKIPPED)
+scratch_directory = tempfile.mkdtemp(prefix="cairn-starts-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
+try:
+    for one in PROGRAMS:
+        Runs(scratch_directory, one.parent.name, one).all()
+finally:
+    shutil.rmtree(scratch_directory, ignore_errors=True)
+sys.exit(1 if failed else 0)
