@@ -1,5 +1,6 @@
 #include "preload.h"
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <climits>
@@ -66,7 +67,8 @@ void leave_cover(char** argv) {
     unsetenv("LD_PRELOAD");
   else
     setenv("LD_PRELOAD", others.c_str(), 1);
-  execv("/proc/self/exe", argv);  // if it fails, go on with the library
+  // Past the library, which would put itself back. If it fails, go on with it.
+  ::syscall(SYS_execve, "/proc/self/exe", argv, environ);
 }
 
 }  // namespace cairn::cli

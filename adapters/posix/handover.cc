@@ -20,6 +20,7 @@
 #include "posix/log.h"
 #include "posix/open.h"
 #include "posix/pool.h"
+#include "posix/preload.h"
 #include "posix/process.h"
 #include "posix/shown.h"
 #include "posix/standard_streams.h"
@@ -174,6 +175,21 @@ void Handover::cancel() {
   errno = before;
 }
 
+static constexpr char kPreload[] = "LD_PRELOAD=";
+static constexpr size_t kPreloadLength = sizeof kPreload - 1;
+
+bool Handover::keep_preload(char* const* from) {
+  bool covered = false;
+  const char* list = nullptr;
+  for (size_t i = 0; from != nullptr && from[i] != nullptr; ++i) {
+    if (strncmp(from[i], "CAIRN_COVER=", 12) == 0) covered = from[i][12] != '\0';
+    if (strncmp(from[i], kPreload, kPreloadLength) == 0) list = from[i] + kPreloadLength;
+  }
+  memcpy(preload_, kPreload, kPreloadLength);
+  return covered && list != nullptr &&
+         preload::put_last(list, preload_ + kPreloadLength, sizeof preload_ - kPreloadLength);
+}
+
 size_t Handover::environment_room(char* const* from) {
   size_t count = 0;
   while (from != nullptr && from[count] != nullptr) ++count;
@@ -181,12 +197,14 @@ size_t Handover::environment_room(char* const* from) {
 }
 
 char* const* Handover::environment(char* const* from, char** room) {
-  if (exec_fd_ < 0 && directory_[0] == '\0') return from;
+  // Who gives a program an LD_PRELOAD of its own, as launchers of MPI programs do, has no cover in mind.
+  const bool stays = keep_preload(from);
+  if (exec_fd_ < 0 && directory_[0] == '\0' && !stays) return from;
   size_t count = 0;
   for (size_t i = 0; from != nullptr && from[i] != nullptr; ++i) {
     if (strncmp(from[i], "CAIRN_EXEC=", 11) == 0 || strncmp(from[i], "CAIRN_CWD=", 10) == 0)
       continue;
-    room[count++] = from[i];
+    room[count++] = stays && strncmp(from[i], kPreload, kPreloadLength) == 0 ? preload_ : from[i];
   }
   if (exec_fd_ >= 0) {
     snprintf(note_, sizeof note_, "CAIRN_EXEC=%d:%d", exec_fd_, list_fd_);
@@ -279,10 +297,11 @@ static void adopt(const char* value) {
 
 // Runs before main, and before the constructors of other libraries (-z initfirst), also the C library's: that
 // one has not set environ yet.
-__attribute__((constructor)) static void start(int, char**, char** environment) {
+__attribute__((constructor)) static void start(int, char** arguments, char** environment) {
   int before = errno;
   if (environ == nullptr) environ = environment;
   if (active()) {
+    preload::start_again_if_not_last(arguments, environ);
     streams::install();
     if (const char* value = getenv("CAIRN_CWD")) {
       cwd::inherit(value);

@@ -28,10 +28,13 @@ class Handover {
 
  private:
   int hand_over_files();
+  // Is the LD_PRELOAD in it to be another, which is in `preload_` then?
+  bool keep_preload(char* const* from);
   int exec_fd_ = -1;
   int list_fd_ = -1;
   char note_[48];
   char directory_[PATH_MAX + 128];
+  char preload_[2 * PATH_MAX];
 };
 
 // Does an open Cairn file outlive an exec? Then a child has to be prepared in its own process.

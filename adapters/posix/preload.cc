@@ -1,0 +1,100 @@
+#include "posix/preload.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace posix::preload {
+namespace {
+
+constexpr char kName[] = "libcairn_posix.so";
+constexpr char kBetween[] = ": ";
+
+bool is_ours(const char* entry, size_t length) {
+  constexpr size_t own = sizeof kName - 1;
+  return length >= own && memcmp(entry + length - own, kName, own) == 0 &&
+         (length == own || entry[length - own - 1] == '/');
+}
+
+// The library's file: that of anything in it.
+const char* own_path() {
+  static const char anything = 0;
+  Dl_info here;
+  return dladdr(&anything, &here) == 0 ? nullptr : here.dli_fname;
+}
+
+// As execve wants it for this program. A script's own name would start its interpreter with other arguments.
+const char* own_program() {
+  constexpr const char* itself = "/proc/self/exe";
+  const auto* name = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+  struct stat named;
+  struct stat running;
+  const bool same = name != nullptr && syscall(SYS_newfstatat, AT_FDCWD, name, &named, 0) == 0 &&
+                    syscall(SYS_newfstatat, AT_FDCWD, itself, &running, 0) == 0 &&
+                    named.st_dev == running.st_dev && named.st_ino == running.st_ino;
+  return same ? name : itself;
+}
+
+}  // namespace
+
+bool put_last(const char* list, char* room, size_t capacity) {
+  const char* own = nullptr;
+  size_t own_length = 0;
+  size_t used = 0;
+  bool is_last = false;
+  bool others = false;
+  size_t count = 0;
+  for (const char* at = list + strspn(list, kBetween); *at != '\0';) {
+    const size_t length = strcspn(at, kBetween);
+    is_last = is_ours(at, length);
+    if (is_last) {
+      ++count;
+      own = at;
+      own_length = length;
+    } else {
+      if (used + length + 2 > capacity) return false;
+      if (used > 0) room[used++] = ':';
+      memcpy(room + used, at, length);
+      used += length;
+      others = true;
+    }
+    at += length;
+    at += strspn(at, kBetween);
+  }
+  if (!others || (is_last && count == 1)) return false;
+  if (own == nullptr) {
+    own = own_path();
+    if (own == nullptr) return false;
+    own_length = strlen(own);
+  }
+  if (used + own_length + 2 > capacity) return false;
+  room[used++] = ':';
+  memcpy(room + used, own, own_length);
+  room[used + own_length] = '\0';
+  return true;
+}
+
+void start_again_if_not_last(char* const* arguments, char* const* environment) {
+  constexpr char variable[] = "LD_PRELOAD=";
+  constexpr size_t name = sizeof variable - 1;
+  char list[name + 2 * PATH_MAX];
+  memcpy(list, variable, name);
+  size_t count = 0;
+  size_t found = SIZE_MAX;
+  for (; environment[count] != nullptr; ++count)
+    if (strncmp(environment[count], variable, name) == 0) found = count;
+  if (found == SIZE_MAX || !put_last(environment[found] + name, list + name, sizeof list - name))
+    return;
+  auto** all = static_cast<char**>(alloca((count + 1) * sizeof(char*)));
+  memcpy(all, environment, (count + 1) * sizeof(char*));
+  all[found] = list;
+  syscall(SYS_execve, own_program(), arguments, all);  // if it fails, all goes on as it is
+}
+
+}  // namespace posix::preload

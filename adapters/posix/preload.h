@@ -1,0 +1,15 @@
+// Our place in LD_PRELOAD: the last one. Who interposes the same calls as we do, a profiling tool say, finds what comes after it with
+// dlsym(RTLD_NEXT): that must be us, not what we stand in front of.
+#pragma once
+
+#include <stddef.h>
+
+namespace posix::preload {
+
+// `list` with this library as the last one in it, once. False: it is that already, holds nothing at all, or has no room.
+bool put_last(const char* list, char* room, size_t capacity);
+
+// Starts this process's program again with such a list if its own is another; returns if there is nothing to do.
+void start_again_if_not_last(char* const* arguments, char* const* environment);
+
+}  // namespace posix::preload
