@@ -15,6 +15,8 @@ namespace sys = tier::sys;
 
 constexpr const char* record_suffix = ".record";
 constexpr const char* aside_suffix = ".aside-";
+constexpr const char* unfinished_suffix = ".record.new-";  // and a random name
+constexpr size_t random_digits = 32;
 constexpr const char* mark_suffix = ".mark-";
 constexpr uint64_t longest_record = 1ULL << 30;
 
@@ -173,6 +175,13 @@ Status try_to_write(const std::string& directory, const std::string& place, cons
   return sync_directory(parent_of(place));
 }
 
+// A record that was not written to its end. Whoever still writes it finds it gone, and writes it again.
+bool is_unfinished(const std::string& name) {
+  const size_t behind = std::strlen(unfinished_suffix) + random_digits;
+  return name.size() > behind &&
+         is_made_of(name, name.substr(0, name.size() - behind) + unfinished_suffix, random_digits);
+}
+
 // The file that a name of ours belongs to, "" if it is none of an aside file or a mark; and its tag.
 std::string owner_of(const std::string& name, std::string* tag) {
   constexpr size_t digits = 16;
@@ -204,6 +213,10 @@ Status clean_below(const std::string& directory, const std::string& below) {
     if (S_ISDIR(st.st_mode)) {
       CAIRN_TRY(clean_below(directory, below + entry.name + "/"));
       sys::unlinkat(opened.get(), entry.name.c_str(), AT_REMOVEDIR);  // unless something is in it
+      continue;
+    }
+    if (is_unfinished(entry.name)) {
+      sys::unlinkat(opened.get(), entry.name.c_str(), 0);
       continue;
     }
     std::string tag;

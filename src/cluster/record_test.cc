@@ -90,5 +90,28 @@ TEST_F(RecordTest, MarksAndAsideFilesGoWithIt) {
   EXPECT_TRUE(read_record(directory, "f").ok());
 }
 
+TEST_F(RecordTest, WhatAKilledWriterLeftGoes) {
+  const Record record = example();
+  ASSERT_TRUE(write_record(directory, "d/f", record, true).ok());
+  const std::string digits = "0123456789abcdef0123456789abcdef";
+  const std::string left = record_path(directory, "d/f") + ".new-" + digits;
+  const std::string gone = record_path(directory, "e/f") + ".new-" + digits;
+  // A file of this name has a record of its own.
+  ASSERT_TRUE(write_record(directory, "d/f.record.new-" + digits, record, true).ok());
+  ASSERT_TRUE(write_record(directory, "e/f", record, true).ok());
+  for (const std::string& path : {left, gone}) {
+    FILE* file = fopen(path.c_str(), "w");
+    ASSERT_NE(file, nullptr);
+    fclose(file);
+  }
+  ASSERT_TRUE(remove_record(directory, "e/f").ok());
+  ASSERT_TRUE(clean_records(directory).ok());
+  struct stat st = {};
+  EXPECT_NE(stat(left.c_str(), &st), 0);
+  EXPECT_NE(stat((directory + "/" + records_directory + "/e").c_str(), &st), 0);
+  EXPECT_TRUE(read_record(directory, "d/f").ok());
+  EXPECT_TRUE(read_record(directory, "d/f.record.new-" + digits).ok());
+}
+
 }  // namespace
 }  // namespace cairn::cluster
