@@ -257,6 +257,7 @@ Findings look_at_environment(const Config& config) {
   look_at_devices(all);
   look_at_cpu(all);
   look_at_preload(all);
+  look_at_mpi(all);
   return all;
 }
 

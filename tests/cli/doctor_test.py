@@ -28,7 +28,7 @@ class Doctor(CairnCase):
 
     def test_environment(self):
         found, _ = self.topics(expect=None)
-        for topic in ["pool directory", "space", "memory", "processor", "preload"]:
+        for topic in ["pool directory", "space", "memory", "processor", "preload", "MPI-IO", "MPI job"]:
             self.assertIn(topic, found)
         self.assertEqual(found["pool directory"]["level"], "ok")
         if "tmpfs" in found["pool directory"]["text"]:
@@ -36,6 +36,17 @@ class Doctor(CairnCase):
         if cairn_case.preload().exists() and not os.environ.get("CAIRN_SANITIZE"):
             self.assertEqual(found["preload"]["level"], "ok", found["preload"])
         self.cairn("doctor", expect=None)
+
+    def test_mpi(self):
+        job = {"OMPI_COMM_WORLD_SIZE": "8", "OMPI_COMM_WORLD_LOCAL_SIZE": "4"}
+        found, _ = self.topics(expect=None, env=job)
+        self.assertEqual(found["MPI job"]["text"], "8 ranks, 4 of them on this host: it spans hosts")
+        self.assertRegex(found["MPI-IO"]["text"], r"^back ends: .*\bmpiabi\b")
+        self.write("orterun", "#!/bin/sh\n")
+        os.chmod(self.path("orterun"), 0o755)
+        os.symlink(self.path("orterun"), self.path("mpirun"))
+        found, _ = self.topics(expect=None, env={"PATH": self.scratch})
+        self.assertIn("openmpi", found["MPI"]["text"])
 
     def test_bad_place(self):
         found, ok = self.topics("--pool-dir", "/proc/none", expect=1)
