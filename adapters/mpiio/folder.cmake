@@ -19,7 +19,7 @@ foreach(mpi IN LISTS CAIRN_MPI_BACKENDS)
 endforeach()
 
 if(CAIRN_TESTS)
-  cairn_unit_test(${CMAKE_SOURCE_DIR}/adapters/mpiio/backend/roster_test.cc GROUP mpi
+  cairn_unit_test(${CMAKE_SOURCE_DIR}/adapters/mpiio/backend/roster_test.cc GROUP mpiio/backend
     SOURCES ${CMAKE_SOURCE_DIR}/adapters/mpiio/backend/roster.cc
     INCLUDES ${CMAKE_SOURCE_DIR}/adapters ${CMAKE_SOURCE_DIR}/include)
 endif()
