@@ -20,8 +20,12 @@ SUITES = Suites(pathlib.Path(os.environ["CAIRN_BUILD_DIR"]) / "mpi-libraries")
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_btl": "self,vader",
                "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
                "MPIR_CVAR_POLLS_BEFORE_YIELD": "1", "HDF5_NOCLEANUP": "1", "LC_ALL": "C.UTF-8"}
-PNETCDF = ("C", "cdf_format", "header", "testcases", "nonblocking", "F90", "subfile", "burst_buffer")
-PNETCDF_ALONE = ("C", "fandc", "nc_test", "cdf_format", "testcases", "nonblocking", "nf_test", "nf90_test", "F90")
+PNETCDF = tuple(f"test/{folder}" for folder in (
+    "C", "cdf_format", "header", "testcases", "nonblocking", "F90", "subfile", "burst_buffer"))
+PNETCDF_ALONE = tuple(f"test/{folder}" for folder in (
+    "C", "fandc", "nc_test", "cdf_format", "testcases", "nonblocking", "nf_test", "nf90_test", "F90"))
+PNETCDF_EXAMPLES = ("examples/C", "examples/F77", "examples/F90", "examples/burst_buffer", "examples/tutorial", "benchmarks/C",
+                    "benchmarks/FLASH-IO")
 NETCDF = {"tst_mode": (1,), "tst_parallel_compress": (1, 4), "tst_simplerw_coll_r": (1, 2, 4), "tst_h_par": (1, 2, 4),
           "tst_h_par_compress": (1, 2, 4)}
 # What the libraries or MPIs do without Cairn, too: (MPI, ranks or 0 for any number, program).
@@ -115,7 +119,7 @@ def pnetcdf_folders(mpi, target, folders):
         built = SUITES.pnetcdf(mpi)
         sequential = " ".join(place.cairn) if place.form == "inner" else ""
         for folder in folders:
-            yield folder, *place.run(["make", "-s", "-C", built / "test" / folder, target, f"TESTOUTDIR={place.work}",
+            yield folder, *place.run(["make", "-s", "-C", built / folder, target, f"TESTOUTDIR={place.work}",
                                       f"TESTMPIRUN={' '.join(place.launcher('NP'))}", f"TESTSEQRUN={sequential}"], 1200)
     return run
 
@@ -177,10 +181,11 @@ for name in ("openmpi", "mpich"):
         suite("HDF5", hdf5_programs(name, 4), name, 4, "inner")
         compared("PnetCDF", pnetcdf_folders(name, "ptest4", PNETCDF), name, 4)
         suite("PnetCDF", pnetcdf_folders(name, "check", PNETCDF_ALONE), name, 1, "outer")
-        suite("PnetCDF", pnetcdf_folders(name, "ptest2", ("testcases",)), name, 2, "inner")
+        suite("PnetCDF", pnetcdf_folders(name, "ptest2", ("test/testcases",)), name, 2, "inner")
+        compared("PnetCDF's examples", pnetcdf_folders(name, "ptest4", PNETCDF_EXAMPLES), name, 4)
         compared("netCDF-4", netcdf_programs, name, 4)
     else:  # its ranks spin where they wait
         suite("PnetCDF", pnetcdf_folders(name, "ptest4", PNETCDF), name, 4, "outer")
-        suite("PnetCDF", pnetcdf_folders(name, "ptest2", ("testcases",)), name, 2, "inner")
+        suite("PnetCDF", pnetcdf_folders(name, "ptest2", ("test/testcases",)), name, 2, "inner")
 if failures:
     sys.exit("\n".join(["failed:", *failures]))
