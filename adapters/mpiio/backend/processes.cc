@@ -14,7 +14,8 @@ namespace {
 char state_in(const char* stat) {
   const char* end = std::strrchr(stat, ')');
   const char letter = end == nullptr || std::strlen(end) < 3 ? '?' : end[2];
-  if (std::strchr("Tt", letter) != nullptr) return process_stopped;
+  // Not 't', for somebody looks at that one with a debugger.
+  if (letter == 'T') return process_stopped;
   return std::strchr("XxZ", letter) != nullptr ? process_gone : process_lives;
 }
 
