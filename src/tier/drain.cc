@@ -173,6 +173,41 @@ Status check_room(const DrainState& state, const Plan& plan) {
               static_cast<unsigned long long>(free));
 }
 
+// There is something at or below this directory of the pool that lower is to get.
+Result<bool> has_undrained(file::FileSystem& fs, const Where& top) {
+  bool found = false;
+  std::vector<Where> directories = {top};
+  while (!found && !directories.empty()) {
+    const Where where = std::move(directories.back());
+    directories.pop_back();
+    CAIRN_TRY(for_each_name(fs, where.map, false, [&](const file::Listed& listed) -> Status {
+      auto inode = file::live_inode(fs, listed.inode);
+      if (!inode.ok()) return Status();
+      const file::Map map{*inode, listed.inode};
+      if (!S_ISDIR((*inode)->mode.load()))
+        found = found || !is_drained(fs, where, listed, map);
+      else if (is_new_in_lower(map) || !is_at_home(where, listed, map))
+        found = true;
+      else if (((*inode)->flags.load() & format::flag_lazy) == 0)
+        directories.push_back({listed.inode, map, "", false});
+      return Status();
+    }));
+  }
+  return found;
+}
+
+// A directory that is about to be looked through. What somebody has removed in lower is made again if something is
+// to be written there, as a file is that was changed here; else it stays removed. False: nothing is to be done in it.
+bool make_again(DrainState& state, const Where& where, LowerDirectory& lower,
+                const file::Listed& listed, const file::Map& map) {
+  auto needed = has_undrained(state.fs, {listed.inode, map, "", false});
+  if (!needed.ok()) {
+    state.failed(where.path + "/" + name_of(listed), needed.status());
+    return false;
+  }
+  return *needed && drain_directory(state, where, lower, listed, map);
+}
+
 void create_in(DrainState& state, const Where& where, std::vector<Where>* directories) {
   LowerDirectory lower(state.fs, where);
   const Status status =
@@ -196,6 +231,8 @@ void create_in(DrainState& state, const Where& where, std::vector<Where>* direct
           state.skipped.insert(listed.inode);
           return Status();
         }
+        if (state.gone.count(listed.inode) != 0 && !make_again(state, where, lower, listed, map))
+          return Status();
         // Nothing was changed below a directory that was never entered.
         if (((*inode)->flags.load() & format::flag_lazy) == 0)
           directories->push_back({listed.inode, map, where.path + "/" + name_of(listed), fresh});

@@ -1,4 +1,4 @@
-// Directories that are new in the pool, or came to their name by a move.
+// Directories that are new in the pool, came to their name by a move, or were removed in lower.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -93,7 +93,8 @@ bool drain_directory(DrainState& state, const Where& where, LowerDirectory& lowe
     if (status.code() != ENOENT) state.failed(path, status);
     return false;
   }
-  set_home(state.fs, where, name_of(listed), map, true);
+  // One that somebody has removed there has its place already, and what its names remember is about that.
+  if (state.gone.erase(map.number) == 0) set_home(state.fs, where, name_of(listed), map, true);
   if (is_foreign) note_foreign(state, map.number);
   set_drained(state.fs, map, 0);  // its mode and times are set when everything is in it
   return true;

@@ -79,7 +79,7 @@ struct DrainState {
   DrainReport& report;
   Journal journal;
   uint64_t links_until = 0;  // as the drains before have left it
-  std::string aside;  // the name under which this drain writes, in whichever directory
+  std::string aside;         // the name under which this drain writes, in whichever directory
   const uint64_t begun = file::now_ns();
   uint64_t done = 0;
   uint64_t total = 0;
@@ -90,6 +90,7 @@ struct DrainState {
   std::set<std::pair<uint64_t, uint64_t>> moved_from;
   sys::Descriptor kept;                  // the directory of what was replaced, once there is one
   std::unordered_set<uint64_t> skipped;  // directories that lower did not take
+  std::unordered_set<uint64_t> gone;     // directories that somebody has removed in lower
   std::unordered_set<uint64_t> foreign;  // directories that lower has something unknown in or below
   std::unordered_map<uint64_t, uint64_t>
       looked;  // directories that it has not: the newest time there
@@ -174,7 +175,7 @@ bool drain_directory(DrainState& state, const Where& where, LowerDirectory& lowe
                      const file::Listed& listed, const file::Map& map);
 // --- foreign.cc ---
 // A directory of `where`: if it has changed in lower since the pool saw it, what lies there is compared with what
-// the pool knows.
+// the pool knows. If it is not there any more, that is noted.
 void look_for_foreign(DrainState& state, const Where& where, const file::Listed& listed,
                       const file::Map& map);
 // Something that the pool does not know lies in this directory of lower, which so is not removed with its contents.

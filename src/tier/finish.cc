@@ -31,6 +31,7 @@ void end_whiteout(DrainState& state, const Where& where, const file::Listed& lis
 // A name that was removed in the pool. True: lower has it no more.
 bool remove_name(DrainState& state, const Where& where, LowerDirectory& lower,
                  const file::Listed& listed) {
+  if (state.gone.count(where.inode) != 0) return true;
   const std::string path = where.path + "/" + name_of(listed);
   const int64_t fd = lower.touch();
   if (fd < 0) {
@@ -104,6 +105,7 @@ void finish_attributes(DrainState& state, Level& level) {
   const Where& where = level.where;
   const file::Map& map = where.map;
   const uint64_t time = change_time(state.fs, map);
+  if (state.gone.count(map.number) != 0) return set_drained(state.fs, map, time);
   file::Attributes wanted;
   {
     pool::SeatGuard seat(state.fs.pool);

@@ -77,7 +77,9 @@ void look_for_foreign(DrainState& state, const Where& above, const file::Listed&
   if (!is_at_home(above, listed, map)) return;
   const Where where{listed.inode, map, above.path + "/" + name_of(listed), false};
   struct stat st = {};
-  if (sys::lstatat(AT_FDCWD, where.path.c_str(), &st) < 0 || !S_ISDIR(st.st_mode) ||
+  const int64_t result = sys::lstatat(AT_FDCWD, where.path.c_str(), &st);
+  if (result == -ENOENT && !above.fresh) state.gone.insert(where.inode);
+  if (result < 0 || !S_ISDIR(st.st_mode) ||
       !is_same_directory(listed.lower, directory_identity(state.known, st, 0)) ||
       sys::ctime_of(st) <= listed.lower.size)
     return;

@@ -108,5 +108,47 @@ TEST_F(ForeignTest, WhatADrainDoesWithOtherNamesIsNoChange) {
   EXPECT_FALSE(fs::exists(lower_ + "/dir"));
 }
 
+class RemovedThereTest : public ForeignTest {};
+
+TEST_F(RemovedThereTest, ADirectoryIsMadeAgainForWhatIsNewInIt) {
+  Covered covered(pool_, lower_);
+  covered.describe();
+  ASSERT_EQ(covered.create("dir/drained", "d"), 0);
+  ASSERT_EQ(covered.drain().code, 0);
+  fs::remove_all(lower_ + "/dir");
+  ASSERT_EQ(cairn_chmod(covered.pool, covered.stat("dir/deep").ino, 0750), 0);
+  ASSERT_EQ(covered.create("dir/deep/new", "n"), 0);
+  const Drained drained = covered.drain();
+  EXPECT_EQ(drained.code, 0) << cairn_last_error();
+  EXPECT_EQ(get(lower_ + "/dir/deep/new"), "n");
+  EXPECT_EQ(fs::status(lower_ + "/dir/deep").permissions(), fs::perms{0750});
+  // As a file that nobody has changed here stays removed.
+  EXPECT_FALSE(fs::exists(lower_ + "/dir/drained"));
+  EXPECT_FALSE(fs::exists(lower_ + "/dir/a"));
+  const Drained again = covered.drain();
+  EXPECT_EQ(again.code, 0) << cairn_last_error();
+  EXPECT_EQ(again.report.files + again.report.directories, 0U);
+}
+
+TEST_F(RemovedThereTest, ADirectoryStaysSoIfNothingIsToBeWrittenInIt) {
+  Covered covered(pool_, lower_);
+  covered.describe();
+  fs::remove_all(lower_ + "/dir");
+  ASSERT_EQ(cairn_unlink(covered.pool, covered.top, "dir/deep/b"), 0);
+  EXPECT_EQ(covered.drain().code, 0) << cairn_last_error();
+  EXPECT_FALSE(fs::exists(lower_ + "/dir"));
+  ASSERT_EQ(covered.create("dir/deep/late", "l"), 0);
+  EXPECT_EQ(covered.drain().code, 0) << cairn_last_error();
+  EXPECT_EQ(get(lower_ + "/dir/deep/late"), "l");
+}
+
+TEST_F(RemovedThereTest, ADirectoryBelowOneThatIsMovedHereIsNot) {
+  Covered covered(pool_, lower_);
+  covered.describe();
+  ASSERT_EQ(cairn_rename(covered.pool, covered.top, "dir", covered.top, "other", 0), 0);
+  ASSERT_EQ(covered.create("other/deep/new", "n"), 0);
+  expect_drained(covered);
+}
+
 }  // namespace
 }  // namespace cairn::test
