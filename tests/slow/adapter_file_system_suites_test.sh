@@ -10,12 +10,14 @@ for needed in fsx pjdfstest; do
   command -v $needed > /dev/null || { echo "$needed is not installed"; exit 77; }
 done
 
+place=$scratch/covered
+
 # Each in a fresh directory, with the pool of this many MiB.
 run_covered() {
   local mib=$1
   shift
-  rm -rf "$scratch/work" && mkdir "$scratch/work" && chmod 755 "$scratch" "$scratch/work"
-  "$covered" "$scratch/pool" "$mib" "$scratch/work" "$@" > "$scratch/out" 2>&1 ||
+  rm -rf "$place" && mkdir "$place" && chmod 755 "$scratch" "$place"
+  "$covered" "$scratch/pool" "$mib" "$place" "$@" > "$scratch/out" 2>&1 ||
     { cat "$scratch/out"; echo "failed: $*"; exit 1; }
 }
 
@@ -46,9 +48,9 @@ weights 1048576 150000 "$unmapped" > "$scratch/unmapped.toml"
 weights 20000000 5000000 "$mapped" > "$scratch/large.toml"
 seed=${CAIRN_TEST_SEED:-$RANDOM}
 echo "fsx: seed $seed"
-run_covered 512 fsx -q -f "$scratch/small.toml" -N 5000 -S "$seed" -P "$scratch" "$scratch/work/file"
-run_covered 512 fsx -q -f "$scratch/unmapped.toml" -N 5000 -S "$seed" -P "$scratch" "$scratch/work/file"
-run_covered 512 fsx -q -f "$scratch/large.toml" -N 1000 -S "$seed" -P "$scratch" "$scratch/work/file"
+for sizes in "small 5000" "unmapped 5000" "large 1000"; do
+  run_covered 512 fsx -q -f "$scratch/${sizes% *}.toml" -N "${sizes#* }" -S "$seed" -P "$scratch" "$place/fsx"
+done
 
 cat > "$scratch/pjdfstest.toml" << END
 [features]
@@ -71,5 +73,5 @@ pjdfstest -c "$scratch/pjdfstest.toml" -p "$scratch/plain" > "$scratch/out" 2>&1
 mapfile -t names < <(awk '/^[a-z]+::/ && $2 == "ok" { print $1 }' "$scratch/out" |
   grep -vE '::(char|block)$|::efault|::etxtbsy$|^rmdir::ebusy$')
 [ "${#names[@]}" -gt 100 ] || [ "$(id -u)" != 0 ] || { echo "only ${#names[@]} tests"; exit 1; }
-run_covered 256 pjdfstest -c "$scratch/pjdfstest.toml" -p "$scratch/work" "${names[@]}"
+run_covered 256 pjdfstest -c "$scratch/pjdfstest.toml" -p "$place" "${names[@]}"
 tail -n 2 "$scratch/out"
