@@ -365,7 +365,8 @@ CAIRN_API int cairn_msync(cairn_pool* pool, void* address, size_t size, int flag
 CAIRN_API int cairn_mmap_writable(cairn_pool* pool, void* address, size_t size);
 
 /* Zero-copy: where [offset, offset + size) lies in memory; view->size is what of it is contiguous.
- * -ENODATA for a hole. The view pins the blocks until cairn_view_close; writing through it is not allowed. */
+ * -ENODATA for a hole. The view pins the blocks until cairn_view_close: it shows what is written to the file there
+ * meanwhile, and zeros once it has been cut. Writing through it is not allowed. */
 typedef struct cairn_view {
   const void* data;
   size_t size;

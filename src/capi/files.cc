@@ -113,12 +113,12 @@ int64_t cairn_mmap_grow(cairn_file* handle, void* address, size_t size, int prot
 
 int cairn_munmap(cairn_pool* pool, void* address, size_t size) {
   const WriteWindow window;
-  return code(pool->mappings.unmap(address, size));
+  return code(pool->mappings.unmap(fs_of(pool), address, size));
 }
 
 void cairn_mmap_replaced(cairn_pool* pool, void* address, size_t size) {
   const WriteWindow window;
-  pool->mappings.replaced(address, size);
+  pool->mappings.replaced(fs_of(pool), address, size);
 }
 
 int cairn_msync(cairn_pool* pool, void* address, size_t size, int flags) {
@@ -175,7 +175,10 @@ int cairn_view_open(cairn_file* handle, uint64_t offset, size_t size, cairn_view
 void cairn_view_close(cairn_file* file, cairn_view* view) {
   const WriteWindow window;
   std::unique_ptr<file::PinHandle> pin(reinterpret_cast<file::PinHandle*>(view->pin));
-  if (pin != nullptr) file::unpin(*file_of(file).fs, *pin);
+  if (pin != nullptr) {
+    file::unpin(*file_of(file).fs, *pin);
+    file::trim(*file_of(file).fs, file_of(file).map());
+  }
   view->pin = 0;
   view->data = nullptr;
   view->size = 0;

@@ -207,21 +207,24 @@ Status truncate_once(FileSystem& fs, const Map& map, uint64_t size) {
   {
     pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
     ShapeChange change(fs, *seat, *map.inode, map.number);
-    const uint64_t first = (size + block_size - 1) >> block_shift;
+    const Range cut = {(size + block_size - 1) >> block_shift, max_file_blocks};
+    const bool keep = anything_in(fs, map, cut) && is_pinned(fs, map.number);
     // Bytes beyond the new end must read as zeros if the file grows again; but not before the end is
     // there, for a killed truncate has happened or has not. The note makes recovery zero them.
-    const bool cuts_block = (size & (block_size - 1)) != 0 && size < map.inode->size.load();
-    if (cuts_block) note_extension(fs, *seat, map.number, size, first << block_shift);
+    const uint64_t zero_to = keep ? max_file_size : cut.from << block_shift;
+    const bool leaves_bytes = size < zero_to && size < map.inode->size.load();
+    if (leaves_bytes) note_extension(fs, *seat, map.number, size, zero_to);
     pool::Change record(fs.pool, *seat);
+    if (keep) record.set(map.inode->flags, map.inode->flags.load() | format::flag_kept);
     record.set(map.inode->size, size);
     // What grows again and is not synced must not survive by the size from before.
     const Word& synced = map.inode->file.synced_size;
     if (size < synced.load()) record.set(map.inode->file.synced_size, size);
     if (size > synced.load()) note_unsynced(fs, *map.inode);
     set_modified(record, map);
-    Status status = cut_range(fs, *seat, map, {first, max_file_blocks}, record);
-    if (cuts_block) {
-      if (status.ok()) status = zero_mapped(fs, map, size, first << block_shift);
+    Status status = keep ? record.commit() : cut_range(fs, *seat, map, cut, record);
+    if (leaves_bytes) {
+      if (status.ok()) status = zero_mapped(fs, map, size, zero_to);
       fs.pool.store(seat->words->extending_inode, 0);
     }
     CAIRN_TRY(status);
@@ -265,6 +268,26 @@ Status truncate(FileSystem& fs, const Map& map, uint64_t size) {
   if ((map.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr)
     CAIRN_TRY(fs.lower->stage(map.number, size == 0));
   return with_room(fs, [&] { return truncate_once(fs, map, size); });
+}
+
+void trim(FileSystem& fs, const Map& map) {
+  const auto is_due = [&] {
+    return (map.inode->flags.load() & format::flag_kept) != 0 && is_live(*map.inode) &&
+           !is_pinned(fs, map.number);
+  };
+  if (!is_due()) return;
+  pool::SeatGuard seat(fs.pool);
+  if (!seat.ok()) return;
+  {
+    pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
+    ShapeChange change(fs, *seat, *map.inode, map.number);
+    if (!is_due()) return;
+    const uint64_t end = (map.inode->size.load() + block_size - 1) >> block_shift;
+    pool::Change record(fs.pool, *seat);
+    record.set(map.inode->flags, map.inode->flags.load() & ~format::flag_kept);
+    cut_range(fs, *seat, map, {end, max_file_blocks}, record).ignore();  // the next one tries again
+  }
+  reclaim_some(fs, *seat);
 }
 
 bool free_ahead(FileSystem& fs, LocalSeat& seat, const Map& map, format::OpenFile& open) {

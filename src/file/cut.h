@@ -1,6 +1,9 @@
 // Cut: truncate and punch. A cut takes the file blocks [from, to) out of a map as one atomic change,
 // whatever the file's size: nodes on the two edges are replaced by copies without the range, and an
 // orphan inode gets the old ones together with the range that is to be freed (reclaim.h).
+//
+// A mapping shows what is written to the file later, also where it was cut in between (mmap(2), POSIX.1-2017). So as
+// long as anybody has a file mapped, its blocks stay where they are, and what was cut is zeroed instead.
 #pragma once
 
 #include "file/open_file.h"
@@ -11,6 +14,9 @@ namespace cairn::file {
 Status truncate(FileSystem& fs, const Map& map, uint64_t size);
 // FALLOC_FL_PUNCH_HOLE: [offset, offset + size) reads as zeros, whole blocks of it are freed.
 Status punch(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size);
+// Nobody may have the file mapped any more: what cuts have left because of mappings goes. The caller holds no lock and
+// has announced no stores.
+void trim(FileSystem& fs, const Map& map);
 // What the description's writer filled ahead (fill_ahead.h), its inode being `map`: blocks at the end of
 // that which hold nothing but zeros become holes, which nobody can tell from them. The caller holds no
 // lock and has announced no stores. False: none was freed, also because the inode is mapped or no longer

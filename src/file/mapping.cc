@@ -9,8 +9,10 @@
 #include <cstring>
 
 #include "file/attributes.h"
+#include "file/cut.h"
 #include "file/io.h"
 #include "file/names.h"
+#include "file/shape.h"
 #include "file/sync.h"
 #include "pool/seats.h"
 
@@ -108,11 +110,12 @@ void map_nothing(uint8_t* at, uint64_t size, int protection, int flags) {
   close(empty);
 }
 
-// Its shape must not change on the way.
+// As a writer: a change of structure waits until the blocks are placed, and sees the pin afterwards.
 Status place_now(File& file, uint8_t* at, uint64_t size, int protection, int flags,
                  uint64_t offset) {
-  pool::SeatGuard seat(file.fs->pool);
+  pool::SeatGuard seat(file.fs->pool, file.number);
   if (!seat.ok()) return pool::no_seat(file.fs->pool);
+  if (is_changing(*file.inode)) wait_for_shape(*file.fs, seat, *file.inode, file.number);
   return place(file, at, size, protection, flags, offset);
 }
 
@@ -153,14 +156,14 @@ Result<void*> Mappings::map(File& file, void* address, size_t size, int protecti
   Status status = place_now(file, static_cast<uint8_t*>(base), backed, protection, flags, offset);
   if (!status.ok()) {
     munmap(base, length);
-    replaced(base, length);
+    replaced(fs, base, length);
     return status;
   }
   // Stores through the mapping are seen by nobody: its making counts as a change.
   if (shared && (protection & PROT_WRITE) != 0) touch_modified(file);
+  replaced(fs, base, length);
   std::lock_guard guard(lock_);
   const auto begin = reinterpret_cast<uintptr_t>(base);
-  forget(begin, begin + length);
   ranges_.push_back({begin, begin + length, file.number, begin + backed, offset - begin, flags,
                      file.writable, std::move(pin)});
   return base;
@@ -201,8 +204,9 @@ void Mappings::split(uintptr_t at) {
   }
 }
 
-void Mappings::forget(uintptr_t begin, uintptr_t end) {
+std::vector<Mappings::Range> Mappings::forget(uintptr_t begin, uintptr_t end) {
   std::vector<Range> kept;
+  std::vector<Range> dropped;
   for (Range& range : ranges_) {
     if (range.end <= begin || range.begin >= end) {
       kept.push_back(std::move(range));
@@ -216,20 +220,29 @@ void Mappings::forget(uintptr_t begin, uintptr_t end) {
       kept.push_back(range);
       kept.back().begin = end;
     }
+    dropped.push_back(std::move(range));
   }
   ranges_ = std::move(kept);
+  return dropped;
 }
 
-Status Mappings::unmap(void* address, size_t size) {
+Status Mappings::unmap(FileSystem& fs, void* address, size_t size) {
   if (munmap(address, size) != 0) return failed("unmapping");
-  replaced(address, size);
+  replaced(fs, address, size);
   return Status();
 }
 
-void Mappings::replaced(void* address, size_t size) {
-  std::lock_guard guard(lock_);
-  const auto begin = reinterpret_cast<uintptr_t>(address);
-  forget(begin, begin + round_up(size));
+void Mappings::replaced(FileSystem& fs, void* address, size_t size) {
+  std::vector<uint64_t> inodes;
+  {
+    std::lock_guard guard(lock_);
+    const auto begin = reinterpret_cast<uintptr_t>(address);
+    for (const Range& range : forget(begin, begin + round_up(size))) inodes.push_back(range.inode);
+  }
+  for (const uint64_t number : inodes) {
+    auto inode = live_inode(fs, number);
+    if (inode.ok()) trim(fs, {*inode, number});
+  }
 }
 
 Status Mappings::sync(FileSystem& fs, void* address, size_t size) {

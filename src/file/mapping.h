@@ -1,6 +1,6 @@
 // Mapping: mmap(2) of a file hands out the pool's own pages, so stores through one process's mapping
 // are what another one reads. Holes up to the end of file are filled first, so that no store can fail;
-// the blocks stay pinned until the last inheritor of the mapping has gone. What lies beyond the end of file
+// the blocks stay pinned, and the file's, until the last inheritor of the mapping has gone (cut.h). What lies beyond the end of file
 // is SIGBUS, as in any mapping, until grow() is called for it.
 #pragma once
 
@@ -23,9 +23,9 @@ class Mappings {
   // says how many bytes from `address` on are within the file now. EAGAIN: the file was cut meanwhile.
   Result<uint64_t> grow(File& file, void* address, size_t size, int protection);
   // As munmap(2), for any range.
-  Status unmap(void* address, size_t size);
+  Status unmap(FileSystem& fs, void* address, size_t size);
   // Something else has been mapped over the range.
-  void replaced(void* address, size_t size);
+  void replaced(FileSystem& fs, void* address, size_t size);
   // Makes stores through mappings in the range durable.
   Status sync(FileSystem& fs, void* address, size_t size);
   // Before stores through mappings in the range become possible: they count as a change of the files that are mapped
@@ -45,7 +45,8 @@ class Mappings {
     bool writable = false;  // the file was open for writing
     std::shared_ptr<PinHandle> pin;
   };
-  void forget(uintptr_t begin, uintptr_t end);
+  // What lay there, whose pins go with it.
+  std::vector<Range> forget(uintptr_t begin, uintptr_t end);
   void split(uintptr_t at);
 
   std::mutex lock_;

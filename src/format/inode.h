@@ -38,6 +38,8 @@ inline constexpr uint64_t flag_mapped = 8;      // was mapped for writing: fsync
 inline constexpr uint64_t flag_companion = 16;  // it has a companion file for record locks
 // A directory below a covered one: its names have room for an identity.
 inline constexpr uint64_t flag_covered = 32;
+// It was cut while it was mapped: blocks beyond its end stayed, until nobody has it mapped.
+inline constexpr uint64_t flag_kept = 128;
 // Made without a name (O_TMPFILE): it may get its first one.
 inline constexpr uint64_t flag_nameless = 64;
 inline constexpr uint64_t flag_change = 4;  // an orphan made by truncate or punch, not by unlink

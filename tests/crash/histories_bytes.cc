@@ -87,6 +87,24 @@ void truncates(CrashLab& lab) {
   write_step(lab, "write after it", "b", 'w', 10, 5000);
 }
 
+// What somebody looks at keeps its blocks, and is zeroed after the end is there.
+void truncates_viewed(CrashLab& lab) {
+  cairn_file* file = open_file(lab.pool(), "b");
+  cairn_view view{};
+  ok(cairn_view_open(file, 20'000, 4096, &view));
+  for (const uint64_t size : {uint64_t{45'000}, uint64_t{9}, uint64_t{30'000}}) {
+    lab.perform("truncate to " + std::to_string(size), Kind::atomic,
+                [=] { ok(cairn_ftruncate(file, size)); });
+  }
+  write_step(lab, "write after it", "b", 'w', 3000, 28'000);
+  lab.perform("truncate again", Kind::atomic, [=] { ok(cairn_ftruncate(file, 5000)); });
+  lab.perform("end the view", Kind::atomic, [=] {
+    cairn_view ended = view;
+    cairn_view_close(file, &ended);
+  });
+  lab.perform("close", Kind::atomic, [=] { ok(cairn_close(file)); });
+}
+
 void fallocates(CrashLab& lab) {
   cairn_file* file = open_file(lab.pool(), "b");
   const auto change = [&](const char* what, int mode, uint64_t offset, uint64_t size) {
@@ -113,6 +131,7 @@ std::vector<History> histories_of_bytes() {
       {"sequential writes", 1, some_files, sequential},
       {"scattered writes", 1, some_files, scattered},
       {"truncates", 1, some_files, truncates},
+      {"truncates of what is viewed", 1, some_files, truncates_viewed},
       {"fallocates", 1, some_files, fallocates},
   };
 }

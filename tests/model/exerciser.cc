@@ -14,7 +14,7 @@ Exerciser::Exerciser(cairn_pool* pool, cairn_ino top, const ExerciserOptions& op
 }
 
 Exerciser::~Exerciser() {
-  for (Handle& h : handles_) cairn_close(h.file);
+  for (Handle& h : handles_) close(h);
 }
 
 void Exerciser::differs(const std::string& what) {
@@ -105,7 +105,7 @@ void Exerciser::remove_below(const NodePtr& directory) {
 
 void Exerciser::remove_all() {
   last_ = "remove all";
-  for (Handle& h : handles_) went(cairn_close(h.file), 0, "close", false);
+  for (Handle& h : handles_) close(h);
   handles_.clear();
   remove_below(root_);
 }

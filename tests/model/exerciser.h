@@ -43,6 +43,10 @@ class Exerciser {
     NodePtr node;
     bool append = false;
     uint64_t offset = 0;
+    // A mapping of it that outlives other operations.
+    const uint8_t* mapped = nullptr;
+    uint64_t mapped_from = 0;
+    uint64_t mapped_size = 0;
   };
   struct Place {
     NodePtr directory;
@@ -76,6 +80,8 @@ class Exerciser {
   void zero_range(Handle& h);
   void preallocate(Handle& h);
   void map(Handle& h);
+  void compare_mapped(Handle& h);
+  void close(Handle& h);
   void seek(Handle& h);
   // Takes over what a write of `bytes` at `offset` returned.
   void wrote(Handle& h, uint64_t offset, const std::vector<uint8_t>& bytes, ssize_t result);

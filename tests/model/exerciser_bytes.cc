@@ -216,7 +216,33 @@ void Exerciser::map(Handle& h) {
     if (bytes[at] != written[0]) differs("a mapping does not show what was written");
   }
   if (random_.one_in(2)) went(cairn_msync(pool_, mapped, size, MS_SYNC), 0, "msync");
-  went(cairn_munmap(pool_, mapped, size), 0, "munmap");
+  if (h.mapped != nullptr || random_.one_in(2)) {
+    went(cairn_munmap(pool_, mapped, size), 0, "munmap");
+    return;
+  }
+  h.mapped = bytes;
+  h.mapped_from = offset;
+  h.mapped_size = size;
+}
+
+// It shows the file, whatever has happened to that since; beyond the end, nothing is promised.
+void Exerciser::compare_mapped(Handle& h) {
+  if (h.mapped == nullptr || h.node->bytes.size() <= h.mapped_from) return;
+  const auto expected = h.node->bytes.read(h.mapped_from, h.mapped_size);
+  const auto [a, b] = std::mismatch(expected.begin(), expected.end(), h.mapped);
+  if (a != expected.end())
+    differs("a mapping that was made before shows another byte " +
+            std::to_string(h.mapped_from + static_cast<uint64_t>(a - expected.begin())) +
+            " of inode " + std::to_string(h.node->ino));
+}
+
+void Exerciser::close(Handle& h) {
+  // Sometimes the descriptor goes first, as programs do it.
+  const bool unmap_last = random_.one_in(2);
+  if (unmap_last) went(cairn_close(h.file), 0, "close", false);
+  if (h.mapped != nullptr)
+    went(cairn_munmap(pool_, const_cast<uint8_t*>(h.mapped), h.mapped_size), 0, "munmap");
+  if (!unmap_last) went(cairn_close(h.file), 0, "close", false);
 }
 
 void Exerciser::seek(Handle& h) {

@@ -56,7 +56,7 @@ void Exerciser::open() {
   highest_inode_ = std::max(highest_inode_, node->ino);
   if ((flags & O_TRUNC) != 0) node->bytes.resize(0);
   if (cairn_file_ino(file) != node->ino) differs("open gave another inode");
-  handles_.push_back({file, node, append, 0});
+  handles_.push_back({.file = file, .node = node, .append = append});
 }
 
 void Exerciser::open_unnamed() {
@@ -69,14 +69,14 @@ void Exerciser::open_unnamed() {
   node->links = 0;
   node->nameless = true;
   node->ino = cairn_file_ino(file);
-  handles_.push_back({file, node, false, 0});
+  handles_.push_back({.file = file, .node = node});
 }
 
 void Exerciser::close() {
   if (handles_.empty()) return;
   const size_t i = random_.below(handles_.size());
   compare_all(handles_[i]);
-  went(cairn_close(handles_[i].file), 0, "close", false);
+  close(handles_[i]);
   handles_.erase(handles_.begin() + static_cast<ptrdiff_t>(i));
 }
 

@@ -22,6 +22,8 @@ void Exerciser::compare(Handle& h, uint64_t offset, uint64_t size) {
     differs("byte " + std::to_string(offset + static_cast<uint64_t>(a - expected.begin())) +
             " of inode " + std::to_string(h.node->ino) + " is " + std::to_string(*b) + ", not " +
             std::to_string(*a));
+  for (Handle& other : handles_)
+    if (other.node == h.node) compare_mapped(other);
 }
 
 void Exerciser::compare_all(Handle& h) {
