@@ -87,6 +87,7 @@ class FileSystem final : public pool::Client {
   struct PinSearch {
     std::atomic<uint64_t> next{0};
     std::atomic<uint64_t> searched{0};  // how many there were when it last began from the start
+    std::atomic<uint64_t> taken{0};     // of these, since then
   };
   PinSearch pin_search;
 

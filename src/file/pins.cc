@@ -50,15 +50,19 @@ Result<PinHandle> take_pin(FileSystem& fs, LocalSeat& seat, uint64_t number, uin
   return PinHandle{number, std::move(lock)};
 }
 
-// Where to look next: behind what this process has looked at, and from the start again (for those that others have left)
-// only when there are twice as many as at the last time. So a pin costs the same with ten thousand others.
+// Where to look next: behind what this process has looked at. At the end there are new ones, until there are twice as many,
+// if most of the old ones were held; else it goes on from the start, for those that have been given back. So a
+// pin costs the same with ten thousand others, and there are not many more than were ever held at once.
 uint64_t next_number(FileSystem& fs) {
   FileSystem::PinSearch& search = fs.pin_search;
   const uint64_t number = search.next.fetch_add(1);
-  const uint64_t mark = fs.pool.state->pin_cursor.load();
+  const uint64_t mark = std::min(fs.pool.state->pin_cursor.load(), most_pins);
   const uint64_t searched = search.searched.load();
-  if (number < mark || (number < most_pins && mark < 2 * searched + pins_per_block)) return number;
+  const bool may_add = number < most_pins && mark < 2 * searched + pins_per_block &&
+                       4 * search.taken.load() <= searched;
+  if (number != 0 && (number < mark || may_add)) return number;
   search.searched.store(mark);
+  search.taken.store(0);
   search.next.store(1);
   return 0;
 }
@@ -71,8 +75,11 @@ Result<PinHandle> pin_inode(FileSystem& fs, LocalSeat& seat, uint64_t inode) {
     if (pin.ok() || pin.code() != EAGAIN) return pin;
   }
   for (uint64_t looked = 0; looked < 2 * most_pins; ++looked) {
-    auto pin = take_pin(fs, seat, next_number(fs), inode);
-    if (pin.ok() || pin.code() != EAGAIN) return pin;
+    const uint64_t number = next_number(fs);
+    auto pin = take_pin(fs, seat, number, inode);
+    if (!pin.ok() && pin.code() == EAGAIN) continue;
+    if (pin.ok() && number < fs.pin_search.searched.load()) fs.pin_search.taken.fetch_add(1);
+    return pin;
   }
   return fail(ENOMEM, "more than %llu mappings", static_cast<unsigned long long>(most_pins));
 }

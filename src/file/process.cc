@@ -55,10 +55,10 @@ void finish_fork_in_child(FileSystem& fs, ForkedLane* forked) {
   new (&fs.files_lock) std::mutex;
   fs.lane_of_fork = -1;
   if (fs.files != nullptr) fs.files.load()->previous = nullptr;
-  fs.free_inodes.lock.store(0);
-  fs.free_open_files.lock.store(0);
-  fs.free_inodes.count = 0;
-  fs.free_open_files.count = 0;
+  for (FileSystem::Candidates* hints : {&fs.free_inodes, &fs.free_open_files, &fs.free_pins}) {
+    hints->lock.store(0);
+    hints->count = 0;
+  }
   bool closing = false;
   for (File* file = fs.files; file != nullptr; file = file->next) {
     // Stamps are the parent's.
