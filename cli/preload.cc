@@ -1,6 +1,7 @@
 #include "preload.h"
 
-#include <sys/syscall.h>
+#include <dlfcn.h>
+#include <gnu/lib-names.h>
 #include <unistd.h>
 
 #include <climits>
@@ -67,8 +68,11 @@ void leave_cover(char** argv) {
     unsetenv("LD_PRELOAD");
   else
     setenv("LD_PRELOAD", others.c_str(), 1);
-  // Past the library, which would put itself back. If it fails, go on with it.
-  ::syscall(SYS_execve, "/proc/self/exe", argv, environ);
+  // The C library's own: the preloaded one would put itself back. If it fails, go on with that.
+  void* libc = dlopen(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD);
+  if (libc == nullptr) return;
+  auto* const run = reinterpret_cast<decltype(&execve)>(dlsym(libc, "execve"));
+  if (run != nullptr) run("/proc/self/exe", argv, environ);
 }
 
 }  // namespace cairn::cli

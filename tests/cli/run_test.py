@@ -112,6 +112,10 @@ class Environment(Run):
         others = ":".join(filter(None, [self.env.get("LD_PRELOAD"), other]))
         seen = self.run_at("sh", "-c", "echo $LD_PRELOAD", env={"LD_PRELOAD": others}).out
         self.assertTrue(seen.startswith(others + ":"), seen)
+        # The command, which leaves the cover, keeps them.
+        seen = self.run_at("sh", "-c", f"{CAIRN} status --json && {CAIRN} run --at {self.dir} -- sh -c 'echo $LD_PRELOAD'",
+                           env={"LD_PRELOAD": others}).out
+        self.assertIn(f"\n{others}:", seen)
 
     def test_the_spelling_that_was_given_is_served_too(self):
         link = self.path("link")
