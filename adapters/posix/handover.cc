@@ -178,33 +178,42 @@ void Handover::cancel() {
 static constexpr char kPreload[] = "LD_PRELOAD=";
 static constexpr size_t kPreloadLength = sizeof kPreload - 1;
 
-bool Handover::keep_preload(char* const* from) {
+// The list of libraries that are loaded first, of a program in a cover. Null: there is none, or no cover.
+static const char* preloaded(char* const* from) {
   bool covered = false;
   const char* list = nullptr;
   for (size_t i = 0; from != nullptr && from[i] != nullptr; ++i) {
     if (strncmp(from[i], "CAIRN_COVER=", 12) == 0) covered = from[i][12] != '\0';
     if (strncmp(from[i], kPreload, kPreloadLength) == 0) list = from[i] + kPreloadLength;
   }
-  memcpy(preload_, kPreload, kPreloadLength);
-  return covered && list != nullptr &&
-         preload::put_last(list, preload_ + kPreloadLength, sizeof preload_ - kPreloadLength);
+  return covered ? list : nullptr;
 }
 
-size_t Handover::environment_room(char* const* from) {
+static size_t pointers(char* const* from) {
   size_t count = 0;
   while (from != nullptr && from[count] != nullptr) ++count;
   return count + 3;
 }
 
+// Behind the pointers is room for a list. It is no member: stacks may be small, and lists are long only if somebody made one so.
+size_t Handover::environment_room(char* const* from) {
+  const char* list = preloaded(from);
+  const size_t text = list == nullptr ? 0 : kPreloadLength + preload::room_for(list);
+  return pointers(from) + (text + sizeof(char*) - 1) / sizeof(char*);
+}
+
 char* const* Handover::environment(char* const* from, char** room) {
   // Who gives a program an LD_PRELOAD of its own, as launchers of MPI programs do, has no cover in mind.
-  const bool stays = keep_preload(from);
+  const char* list = preloaded(from);
+  char* text = reinterpret_cast<char*>(room + pointers(from));
+  const bool stays = list != nullptr && preload::put_last(list, text + kPreloadLength);
+  if (stays) memcpy(text, kPreload, kPreloadLength);
   if (exec_fd_ < 0 && directory_[0] == '\0' && !stays) return from;
   size_t count = 0;
   for (size_t i = 0; from != nullptr && from[i] != nullptr; ++i) {
     if (strncmp(from[i], "CAIRN_EXEC=", 11) == 0 || strncmp(from[i], "CAIRN_CWD=", 10) == 0)
       continue;
-    room[count++] = stays && strncmp(from[i], kPreload, kPreloadLength) == 0 ? preload_ : from[i];
+    room[count++] = stays && strncmp(from[i], kPreload, kPreloadLength) == 0 ? text : from[i];
   }
   if (exec_fd_ >= 0) {
     snprintf(note_, sizeof note_, "CAIRN_EXEC=%d:%d", exec_fd_, list_fd_);

@@ -1,8 +1,8 @@
 #include "posix/preload.h"
 
+#include <alloca.h>
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -22,11 +22,13 @@ bool is_ours(const char* entry, size_t length) {
          (length == own || entry[length - own - 1] == '/');
 }
 
-// The library's file: that of anything in it.
+// The library's file: that of anything in it. First asked for at the start, before there are signal handlers.
 const char* own_path() {
-  static const char anything = 0;
+  static const char* path = "";
   Dl_info here;
-  return dladdr(&anything, &here) == 0 ? nullptr : here.dli_fname;
+  if (*path == '\0' && dladdr(&path, &here) != 0 && here.dli_fname != nullptr)
+    path = here.dli_fname;
+  return path;
 }
 
 // As execve wants it for this program. A script's own name would start its interpreter with other arguments.
@@ -43,7 +45,9 @@ const char* own_program() {
 
 }  // namespace
 
-bool put_last(const char* list, char* room, size_t capacity) {
+size_t room_for(const char* list) { return strlen(list) + 1 + strlen(own_path()) + 1; }
+
+bool put_last(const char* list, char* room) {
   const char* own = nullptr;
   size_t own_length = 0;
   size_t used = 0;
@@ -58,7 +62,6 @@ bool put_last(const char* list, char* room, size_t capacity) {
       own = at;
       own_length = length;
     } else {
-      if (used + length + 2 > capacity) return false;
       if (used > 0) room[used++] = ':';
       memcpy(room + used, at, length);
       used += length;
@@ -70,10 +73,9 @@ bool put_last(const char* list, char* room, size_t capacity) {
   if (!others || (is_last && count == 1)) return false;
   if (own == nullptr) {
     own = own_path();
-    if (own == nullptr) return false;
     own_length = strlen(own);
+    if (own_length == 0) return false;
   }
-  if (used + own_length + 2 > capacity) return false;
   room[used++] = ':';
   memcpy(room + used, own, own_length);
   room[used + own_length] = '\0';
@@ -81,16 +83,20 @@ bool put_last(const char* list, char* room, size_t capacity) {
 }
 
 void start_again_if_not_last(char* const* arguments, char* const* environment) {
+  own_path();
   constexpr char variable[] = "LD_PRELOAD=";
   constexpr size_t name = sizeof variable - 1;
-  char list[name + 2 * PATH_MAX];
-  memcpy(list, variable, name);
   size_t count = 0;
   size_t found = SIZE_MAX;
   for (; environment[count] != nullptr; ++count)
     if (strncmp(environment[count], variable, name) == 0) found = count;
-  if (found == SIZE_MAX || !put_last(environment[found] + name, list + name, sizeof list - name))
-    return;
+  if (found == SIZE_MAX) return;
+  const char* present = environment[found] + name;
+  auto* list = static_cast<char*>(alloca(name + room_for(present)));
+  memcpy(list, variable, name);
+  if (!put_last(present, list + name)) return;
+  // By the dynamic linker's own command: its options are not among the arguments.
+  if (getauxval(AT_BASE) == 0) return;
   auto** all = static_cast<char**>(alloca((count + 1) * sizeof(char*)));
   memcpy(all, environment, (count + 1) * sizeof(char*));
   all[found] = list;

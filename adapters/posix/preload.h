@@ -6,10 +6,13 @@
 
 namespace posix::preload {
 
-// `list` with this library as the last one in it, once. False: it is that already, holds nothing at all, or has no room.
-bool put_last(const char* list, char* room, size_t capacity);
+// `list` with this library as the last one in it, once, in a room of that many bytes. False: it is that already, or holds
+// nothing at all.
+size_t room_for(const char* list);
+bool put_last(const char* list, char* room);
 
-// Starts this process's program again with such a list if its own is another; returns if there is nothing to do.
+// Starts this process's program again with such a list if its own is another; returns if there is nothing to do, or no telling
+// how it was started.
 void start_again_if_not_last(char* const* arguments, char* const* environment);
 
 }  // namespace posix::preload

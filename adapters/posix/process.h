@@ -22,19 +22,16 @@ class Handover {
   void describe_directory();
   // The program could not be started.
   void cancel();
-  // `environment` with what was prepared; in `room` of environment_room() pointers.
+  // `environment` with what was prepared, and an LD_PRELOAD that keeps us; in `room` of environment_room() pointers.
   char* const* environment(char* const* from, char** room);
   static size_t environment_room(char* const* from);
 
  private:
   int hand_over_files();
-  // Is the LD_PRELOAD in it to be another, which is in `preload_` then?
-  bool keep_preload(char* const* from);
   int exec_fd_ = -1;
   int list_fd_ = -1;
   char note_[48];
   char directory_[PATH_MAX + 128];
-  char preload_[2 * PATH_MAX];
 };
 
 // Does an open Cairn file outlive an exec? Then a child has to be prepared in its own process.

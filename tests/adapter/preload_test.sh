@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# The library's place among others that are preloaded, and what putting itself there costs.
+set -euo pipefail
+library=${CAIRN_LIB_DIR:-}/libcairn_posix.so
+program=${CAIRN_TEST_DIR:-}/adapter/small_stack_program
+for needed in "$library" "$program"; do
+  [ -e "$needed" ] || { echo "$needed is not built"; exit 77; }
+done
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/dir"
+other=$(ldconfig -p | awk '/libm.so.6 .*x86-64|libm.so.6 .*AArch64/ { print $NF; exit }')
+[ -e "$other" ] || { echo "no library to preload"; exit 77; }
+first=${CAIRN_PRELOAD_FIRST:-}
+
+covered() { LD_PRELOAD="$first $library $other" CAIRN_COVER=$scratch/dir CAIRN_POOL=$scratch/no-pool "$@"; }
+
+# Programs find it behind the others.
+expected="${first:+$first:}$other:$library"
+[ "$(covered printenv LD_PRELOAD)" = "$expected" ]
+# The dynamic linker as a command starts the program that it was asked for, not that one's first argument.
+linker=$(echo /lib*/ld-linux-*.so.*)
+linker=${linker##* }
+[ "$(covered "$linker" /bin/echo /bin/false)" = /bin/false ]
+[ "$(covered "$linker" /bin/sh -c 'printenv LD_PRELOAD')" = "$expected" ]
+
+# A sanitizer's frames do not fit.
+[ -n "$first" ] || covered "$program"
+echo "preloads: the library is the last one"
