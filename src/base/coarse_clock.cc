@@ -4,7 +4,7 @@
 
 namespace cairn {
 
-constinit detail::ClockGettime detail::ask_clock = &clock_gettime;
+constinit std::atomic<detail::ClockGettime> detail::ask_clock = &clock_gettime;
 
 void find_kernel_clock() {
 #if defined(__x86_64__)
@@ -15,7 +15,8 @@ void find_kernel_clock() {
   dlclose(vdso);  // it stays where it is
   timespec t = {};
   const auto clock = reinterpret_cast<detail::ClockGettime>(function);
-  if (clock != nullptr && clock(CLOCK_REALTIME_COARSE, &t) == 0) detail::ask_clock = clock;
+  if (clock != nullptr && clock(CLOCK_REALTIME_COARSE, &t) == 0)
+    detail::ask_clock.store(clock, std::memory_order_relaxed);
 #endif
 }
 

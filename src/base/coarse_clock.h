@@ -4,6 +4,7 @@
 // behind the write's own (file/short_way.h).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <ctime>
 
@@ -11,17 +12,24 @@ namespace cairn {
 
 namespace detail {
 using ClockGettime = int (*)(clockid_t, timespec*);
-extern constinit ClockGettime ask_clock;
+extern constinit std::atomic<ClockGettime> ask_clock;
+
+inline uint64_t now_ns(clockid_t clock) {
+  timespec t;  // filled in; the call cannot fail
+  ask_clock.load(std::memory_order_relaxed)(clock, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
+}
 }  // namespace detail
 
-// Finds the kernel's own function (vdso(7)); without it the C library's is called. Not in signal handlers.
+// Finds the kernel's own function (vdso(7)); without it the C library's is called. Takes the dynamic
+// linker's lock, as looking up a function does.
 void find_kernel_clock();
 
 // Nanoseconds since 1970, by CLOCK_REALTIME_COARSE.
-inline uint64_t coarse_now_ns() {
-  timespec t;  // filled in; the call cannot fail
-  detail::ask_clock(CLOCK_REALTIME_COARSE, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
-}
+inline uint64_t coarse_now_ns() { return detail::now_ns(CLOCK_REALTIME_COARSE); }
+
+// The same by CLOCK_REALTIME. Who preloads a clock of his own (libfaketime) changes neither of them: times of one
+// file must not come from two clocks.
+inline uint64_t fine_now_ns() { return detail::now_ns(CLOCK_REALTIME); }
 
 }  // namespace cairn

@@ -1,7 +1,6 @@
 #include <sys/stat.h>
 
-#include <ctime>
-
+#include "base/coarse_clock.h"
 #include "file/file_system.h"
 #include "pool/lock.h"
 
@@ -193,10 +192,6 @@ void inode_is_kept(FileSystem& fs, LocalSeat& seat, const Map& map) {
   fs.pool.store(seat.words->allocating_inode, 0);
 }
 
-uint64_t now_ns() {
-  timespec t{};
-  clock_gettime(CLOCK_REALTIME, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
-}
+uint64_t now_ns() { return fine_now_ns(); }
 
 }  // namespace cairn::file
