@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "posix/calls.h"
 #include "posix/covered.h"
@@ -20,6 +21,34 @@ constexpr int kMostInterpreters = 5;  // as the kernel follows scripts of script
 
 static int run(const char* path, char* const* arguments, char* const* environment, int depth);
 
+namespace {
+
+// Lets the copy be as large as the program: the limit to the size of files is held against files in memory, too, and
+// the signal would end a program that writes none.
+class Unlimited {
+ public:
+  explicit Unlimited(uint64_t size) {
+    struct rlimit wanted;
+    if (getrlimit(RLIMIT_FSIZE, &before_) != 0 || size <= before_.rlim_cur) return;
+    wanted = {before_.rlim_max, before_.rlim_max};
+    raised_ = size <= wanted.rlim_max && real::setrlimit(RLIMIT_FSIZE, &wanted) == 0;
+    fits_ = raised_;
+  }
+  ~Unlimited() {
+    if (raised_) real::setrlimit(RLIMIT_FSIZE, &before_);
+  }
+  Unlimited(const Unlimited&) = delete;
+  Unlimited& operator=(const Unlimited&) = delete;
+  [[nodiscard]] bool fits() const { return fits_; }
+
+ private:
+  struct rlimit before_;
+  bool raised_ = false;
+  bool fits_ = true;
+};
+
+}  // namespace
+
 int copy_to_memory(cairn_ino ino, const char* name) {
   cairn_file* file = nullptr;
   int error = cairn_open_ino(pool, ino, O_RDONLY, &file);
@@ -29,6 +58,10 @@ int copy_to_memory(cairn_ino ino, const char* name) {
   constexpr size_t kPiece = 256 * 1024;
   char* buffer = static_cast<char*>(malloc(kPiece));
   if (buffer == nullptr) error = -ENOMEM;
+  cairn_stat st = {};
+  if (error == 0) error = cairn_fstat(file, &st);
+  const Unlimited unlimited(st.size);
+  if (!unlimited.fits()) error = -EFBIG;
   for (uint64_t offset = 0; error == 0;) {
     ssize_t got = cairn_pread(file, buffer, kPiece, offset);
     if (got < 0) error = static_cast<int>(got);

@@ -11,6 +11,9 @@ for part in makers owners bytes walks groups linking; do both "$calls/permission
 for part in processes many exhausted limited; do both "$calls/processes_program $part"; done
 both "ulimit -n 64; $calls/processes_program exhausted"
 both "ulimit -f 1024; $calls/processes_program limited"
+# Programs of more than the limit: they are not written.
+both 'cp "$(type -P echo)" large; truncate -s 2M large; ulimit -S -f 1024; ./large ran; ulimit -S -f'
+both 'cp "$(type -P echo)" large; truncate -s 2M large; ulimit -f 1024; ./large ran > said 2>&1; [ $? -lt 128 ] && echo ended; rm said'
 for part in single moving pairs flags lengths; do both "$calls/errors_program $part"; done
 for part in descriptors itself; do both "$calls/descriptors_program $part"; done
 for part in files names old; do both "$calls/times_program $part"; done
