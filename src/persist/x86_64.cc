@@ -208,7 +208,9 @@ const bool copies_wide = false;
   constexpr size_t width = sizeof(__m256i);
   auto* to = static_cast<uint8_t*>(destination);
   const auto* from = static_cast<const uint8_t*>(source);
-  // What comes before the first aligned move is moved twice.
+  uint8_t* const to_end = to + size;
+  const uint8_t* const from_end = from + size;
+  // What comes before the first aligned move is moved twice, and so is what comes before the last one.
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
                       _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
   const size_t head = width - (reinterpret_cast<uintptr_t>(to) & (width - 1));
@@ -226,7 +228,11 @@ const bool copies_wide = false;
     _mm256_store_si256(target + 2, c);
     _mm256_store_si256(target + 3, d);
   }
-  std::memcpy(to, from, size);
+  for (; size >= width; to += width, from += width, size -= width)
+    _mm256_store_si256(reinterpret_cast<__m256i*>(to),
+                       _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to_end - width),
+                      _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from_end - width)));
 }
 
 X86Features x86_features() {
