@@ -5,17 +5,15 @@ import os
 import pathlib
 import random
 import re
-import subprocess
 import sys
-import threading
 import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.environ["CAIRN_SOURCE_DIR"], "tests", "cluster"))
+from cluster_job import CAIRN, TESTS, Job, new_directory  # noqa: E402
 from cluster_runner import SKIPPED, VirtualCluster, end_where_no_cluster_can_be_made  # noqa: E402
 
-CAIRN = str(pathlib.Path(os.environ["CAIRN_BIN_DIR"]) / "cairn")
-PROGRAM = pathlib.Path(os.environ["CAIRN_TEST_DIR"]) / "cluster" / "openmpi" / "killed_program"
+PROGRAM = TESTS / "cluster" / "openmpi" / "killed_program"
 KILLS = 10
 HOSTS = 2
 LIMIT_S = 180
@@ -28,38 +26,18 @@ def pattern(size):
     return bytes(1 + (at * 7 + at // 1024) % 255 for at in range(size))
 
 
-class Job:
+class Rounds(Job):
     """The program over the hosts; `committed` is the last round that it has told of."""
 
     def __init__(self, cluster, ranks, directory, part):
-        self.committed, self.said = 0, []
-        command = cluster.command("run", "-n", ranks, "--", "env", "-C", directory, "CAIRN_MPI_TIMEOUT=5", CAIRN, "run", "--at",
-                                  directory, "--pool-size", "64MiB", "--drain", "never", "--", PROGRAM, part)
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                                        stdin=subprocess.DEVNULL)
-        self.reader = threading.Thread(target=self.read)
-        self.reader.start()
+        self.committed = 0
+        super().__init__(cluster, "openmpi", ranks, directory, PROGRAM, part, options=("--drain", "never"),
+                         settings=["CAIRN_MPI_TIMEOUT=5"], limit_s=LIMIT_S)
 
-    def read(self):
-        for line in self.process.stdout:
-            self.said.append(line)
-            if found := re.match(r"committed (\d+)$", line):
-                self.committed = int(found[1])
-
-    def wait_for_round(self, number):
-        until = time.monotonic() + LIMIT_S
-        while self.committed < number and self.process.poll() is None and time.monotonic() < until:
-            time.sleep(0.002)
-
-    def end(self):
-        try:
-            self.process.wait(LIMIT_S)
-        finally:
-            if self.process.poll() is None:
-                self.process.kill()
-            self.reader.join()
-            self.process.stdout.close()
-        return self.process.returncode, "".join(self.said)
+    def hear(self, line):
+        super().hear(line)
+        if found := re.match(r"committed (\d+)$", line):
+            self.committed = int(found[1])
 
 
 class KilledRanks(unittest.TestCase):
@@ -70,21 +48,21 @@ class KilledRanks(unittest.TestCase):
         cls.cluster.up(HOSTS)
 
     def setUp(self):
-        self.directory = os.path.join(self.cluster.shared, f"d{time.monotonic_ns()}")
-        os.mkdir(self.directory)
+        self.directory = new_directory(self.cluster)
         self.drawn = random.Random(SEED)
 
     def after(self, fault, ranks, rounds):
         """Starts a job, lets `fault` happen in it, and looks at what the next one finds; how many rounds that is."""
-        job = Job(self.cluster, ranks, self.directory, "rounds")
-        job.wait_for_round(rounds + self.drawn.randint(1, 30))
+        job = Rounds(self.cluster, ranks, self.directory, "rounds")
+        reached = rounds + self.drawn.randint(1, 30)
+        job.wait_until(lambda: job.committed >= reached)
         self.assertGreater(job.committed, rounds, "".join(job.said))
         time.sleep(self.drawn.uniform(0, 0.02))
         fault()
         code, said = job.end()
         self.assertNotEqual(code, 0, said)
         self.assertNotIn("line ", said)
-        look = Job(self.cluster, self.drawn.randint(2, 4), self.directory, "look")
+        look = Rounds(self.cluster, self.drawn.randint(2, 4), self.directory, "look")
         code, found = look.end()
         self.assertEqual(code, 0, f"{said}\n{found}")
         now = int(re.search(r"^rounds (\d+)$", found, re.M)[1])

@@ -3,7 +3,6 @@ found; what they leave in the directory; and what is said when something cannot 
 
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -11,12 +10,10 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.environ["CAIRN_SOURCE_DIR"], "tests", "cluster"))
+from cluster_job import CAIRN, TESTS, command_of, mpis_with, new_directory  # noqa: E402
 from cluster_runner import SKIPPED, VirtualCluster, end_where_no_cluster_can_be_made  # noqa: E402
 
-CAIRN = str(pathlib.Path(os.environ["CAIRN_BIN_DIR"]) / "cairn")
-TESTS = pathlib.Path(os.environ["CAIRN_TEST_DIR"])
-MPIS = [mpi for mpi in ("openmpi", "mpich") if (TESTS / "mpi" / mpi / "conformance").exists()
-        and shutil.which({"openmpi": "mpirun.openmpi", "mpich": "mpiexec.mpich"}[mpi])]
+MPIS = mpis_with("mpi", "conformance")
 HUNG = 124
 LIMIT_S = 240
 GRACE_S = 10
@@ -37,15 +34,13 @@ class SeveralHosts(unittest.TestCase):
 
     def directory(self, files=()):
         """A new one that all hosts see, with files of 0xff bytes."""
-        path = os.path.join(self.cluster.shared, f"d{time.monotonic_ns()}")
-        os.mkdir(path)
+        path = new_directory(self.cluster)
         for name, size in files:
             pathlib.Path(path, name).write_bytes(b"\xff" * size)
         return path
 
-    def command(self, mpi, ranks, directory, program, *words, options=(), settings=()):
-        return self.cluster.command("run", "--mpi", mpi, "-n", ranks, "--", "env", "-C", directory, *settings, CAIRN, "run",
-                                    "--at", directory, "--pool-size", "128MiB", *options, "--", program, *words)
+    def command(self, *given, **more):
+        return command_of(self.cluster, *given, pool_size="128MiB", **more)
 
     def run_ranks(self, mpi, *given, last=None, **more):
         """last: what the program says last. From then on it has GRACE_S to end."""

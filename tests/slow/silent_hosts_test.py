@@ -2,22 +2,15 @@
 line says which file and which call, and who does not answer, and the job ends. Who computes for longer than that is waited for."""
 
 import os
-import pathlib
-import re
-import shutil
-import subprocess
 import sys
-import threading
 import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.environ["CAIRN_SOURCE_DIR"], "tests", "cluster"))
+from cluster_job import TESTS, Job, mpis_with, new_directory  # noqa: E402
 from cluster_runner import SKIPPED, VirtualCluster, end_where_no_cluster_can_be_made  # noqa: E402
 
-CAIRN = str(pathlib.Path(os.environ["CAIRN_BIN_DIR"]) / "cairn")
-TESTS = pathlib.Path(os.environ["CAIRN_TEST_DIR"])
-MPIS = [mpi for mpi in ("openmpi", "mpich") if (TESTS / "cluster" / mpi / "silent_program").exists()
-        and shutil.which({"openmpi": "mpirun.openmpi", "mpich": "mpiexec.mpich"}[mpi])]
+MPIS = mpis_with("cluster", "silent_program")
 TIMEOUT_S = 2
 LATE_S = 20  # after twice that, on a machine that is busy
 LIMIT_S = 120
@@ -36,68 +29,34 @@ CALLS = {
 }
 
 
-class Job:
-    def __init__(self, cluster, mpi, ranks, *words):
-        self.directory = os.path.join(cluster.shared, f"d{time.monotonic_ns()}")
-        os.mkdir(self.directory)
-        self.cluster, self.said = cluster, []
-        self.changed = threading.Condition()
-        command = cluster.command("run", "--mpi", mpi, "-n", ranks, "--", "env", "-C", self.directory,
-                                  f"CAIRN_MPI_TIMEOUT={TIMEOUT_S}", CAIRN, "run", "--at", self.directory, "--pool-size", "64MiB",
-                                  "--drain", "never", "--", TESTS / "cluster" / mpi / "silent_program", *words)
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                                        stdin=subprocess.DEVNULL)
-        self.reader = threading.Thread(target=self.read)
-        self.reader.start()
-
-    def read(self):
-        for line in self.process.stdout:
-            with self.changed:
-                self.said.append(line)
-                self.changed.notify_all()
-
-    def wait_for(self, what, seconds):
-        """The line with `what` in it, or "", and how long that took."""
-        began = time.monotonic()
-        with self.changed:
-            self.changed.wait_for(lambda: any(what in line for line in self.said), seconds)
-            return next((line for line in self.said if what in line), ""), time.monotonic() - began
-
-    def end(self, expected=None):
-        try:
-            self.process.wait(LIMIT_S)
-        except subprocess.TimeoutExpired:
-            if expected is not None:
-                raise
-        finally:
-            if self.process.poll() is None:
-                self.process.terminate()
-                self.process.wait()
-            self.reader.join()
-            self.process.stdout.close()
-        return self.process.returncode, "".join(self.said)
-
-
 class SilentHosts(unittest.TestCase):
     def setUp(self):
         self.cluster = VirtualCluster()
         self.addCleanup(self.cluster.down)
         self.cluster.up(2)
 
+    def start(self, mpi, ranks, *words):
+        """The program, until it is ready."""
+        job = Job(self.cluster, mpi, ranks, new_directory(self.cluster), TESTS / "cluster" / mpi / "silent_program", *words,
+                  options=("--drain", "never"), settings=[f"CAIRN_MPI_TIMEOUT={TIMEOUT_S}"], limit_s=LIMIT_S)
+        job.wait_until(lambda: job.line_with("ready"))
+        if not job.line_with("ready"):
+            self.fail(job.end()[1])
+        return job
+
     def go(self, host):
         self.cluster.on(host, "touch", "/dev/shm/go")
 
     def told(self, job, pattern):
-        line, seconds = job.wait_for("the job is aborted", LIMIT_S)
-        self.assertRegex(line, "cairn: MPI-IO: " + pattern + r": the job is aborted", "".join(job.said))
+        seconds = job.wait_until(lambda: job.line_with("the job is aborted"))
+        self.assertRegex(job.line_with("the job is aborted"), "cairn: MPI-IO: " + pattern + r": the job is aborted", "".join(job.said))
         self.assertLess(seconds, 2 * TIMEOUT_S + LATE_S)
         self.assertGreater(seconds, TIMEOUT_S)
 
     def silent(self, mpi, call, waiter, fault):
         """Host 0 or 1, with the rank of that number, waits for the other one."""
         other = f"node{1 - waiter}"
-        job = Job(self.cluster, mpi, 2, call, waiter)
-        self.assertTrue(job.wait_for("ready", LIMIT_S)[0], "".join(job.said))
+        job = self.start(mpi, 2, call, waiter)
         time.sleep(1)  # until all have left the program's barrier
         self.cluster.change(fault, other)
         self.go(f"node{waiter}")
@@ -116,6 +75,7 @@ class SilentHosts(unittest.TestCase):
                     self.cluster.on(f"node{waiter}", "rm", "-f", "/dev/shm/go")
                     self.silent("openmpi", call, waiter, "stop")
 
+    @unittest.skipUnless("mpich" in MPIS, "no MPICH")
     def test_a_host_is_stopped_with_mpich(self):
         for waiter in (0, 1):
             with self.subTest(waiter=waiter):
@@ -132,8 +92,7 @@ class SilentHosts(unittest.TestCase):
             with self.subTest(victim=victim):
                 for node in range(2):
                     self.cluster.on(f"node{node}", "rm", "-f", "/dev/shm/go")
-                job = Job(self.cluster, "openmpi", 4, "sync", 0, 0)
-                self.assertTrue(job.wait_for("ready", LIMIT_S)[0], "".join(job.said))
+                job = self.start("openmpi", 4, "sync", 0, 0)
                 time.sleep(1)  # until all have left the program's barrier
                 find = f"grep -lz OMPI_COMM_WORLD_RANK={victim} /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3"
                 stopped = self.cluster.on("node1", "sh", "-c", f"for p in $({find}); do grep silent_program /proc/$p/comm && "
@@ -151,11 +110,11 @@ class SilentHosts(unittest.TestCase):
                 with self.subTest(mpi=mpi, call=call):
                     for node in range(2):
                         self.cluster.on(f"node{node}", "rm", "-f", "/dev/shm/go")
-                    job = Job(self.cluster, mpi, 4, call, 0, 5 * TIMEOUT_S)
-                    self.assertTrue(job.wait_for("ready", LIMIT_S)[0], "".join(job.said))
+                    job = self.start(mpi, 4, call, 0, 5 * TIMEOUT_S)
                     self.go("node1")
                     self.go("node0")
-                    self.assertTrue(job.wait_for("all came", LIMIT_S)[0], "".join(job.said))
+                    job.wait_until(lambda job=job: job.line_with("all came"))
+                    self.assertTrue(job.line_with("all came"), "".join(job.said))
                     code, said = job.end()
                     self.assertNotIn("aborted", said)
                     if mpi == "openmpi":  # MPICH 4.0 need not get out of MPI_Finalize (docs/mpi.md)
