@@ -19,7 +19,10 @@ foreach(mpi IN LISTS CAIRN_MPI_BACKENDS)
 endforeach()
 
 if(CAIRN_TESTS)
-  cairn_unit_test(${CMAKE_SOURCE_DIR}/adapters/mpiio/backend/roster_test.cc GROUP mpiio/backend
-    SOURCES ${CMAKE_SOURCE_DIR}/adapters/mpiio/backend/roster.cc
-    INCLUDES ${CMAKE_SOURCE_DIR}/adapters ${CMAKE_SOURCE_DIR}/include)
+  # Those parts that know nothing of MPI.
+  foreach(part IN ITEMS processes roster)
+    set(part ${CMAKE_SOURCE_DIR}/adapters/mpiio/backend/${part})
+    cairn_unit_test(${part}_test.cc GROUP mpiio/backend SOURCES ${part}.cc
+      INCLUDES ${CMAKE_SOURCE_DIR}/adapters ${CMAKE_SOURCE_DIR}/include)
+  endforeach()
 endif()

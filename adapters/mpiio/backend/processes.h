@@ -20,12 +20,14 @@ constexpr char process_gone = 'X';
 class Processes {
  public:
   Processes() = default;
-  Processes(const LocalProcess* first, size_t count) : first_(first), count_(count) {}
+  Processes(const LocalProcess* first, size_t count, const char* proc = "/proc")
+      : first_(first), count_(count), proc_(proc) {}
   [[nodiscard]] char state_of(int rank) const;
 
  private:
   const LocalProcess* first_ = nullptr;
   size_t count_ = 0;
+  const char* proc_ = "/proc";
 };
 
 // Of this process; 0: the system does not say.
