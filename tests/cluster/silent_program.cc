@@ -1,5 +1,5 @@
 // A call on a file in which one rank waits for others that are stopped, cut off, dead, or compute for a while.
-//   silent_program CALL WAITER [SECONDS]    CALL: open, sync, close, set_size, set_view, ordered, delete, finalize
+//   silent_program CALL WAITER [SECONDS]    CALL: open, sync, close, set_size, set_view, ordered, delete, finalize, read
 // Rank WAITER says that it is ready and waits for /dev/shm/go on its host before it makes the call. The others come SECONDS later,
 // or never.
 #include <fcntl.h>
@@ -21,6 +21,8 @@ void make(const std::string& call, MPI_File* file) {
     OK(MPI_File_set_view(*file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
   if (call == "ordered") OK(MPI_File_write_ordered(*file, "x", 1, MPI_BYTE, MPI_STATUS_IGNORE));
   if (call == "finalize") MPI_Finalize();
+  const int other = (rank + 1) % ranks;
+  if (call == "read") CHECK(read_at(*file, other * 10, 10) == patterns(other * 10, 10, other));
 }
 
 }  // namespace
@@ -36,6 +38,7 @@ int main(int argc, char** argv) {
       MPI_MODE_CREATE | MPI_MODE_RDWR | (call == "delete" ? MPI_MODE_DELETE_ON_CLOSE : 0);
   MPI_File file = open_file("silent", amode);
   write_at(file, rank * 10, patterns(rank * 10, 10, rank));
+  if (call == "read") OK(MPI_File_sync(file));
   if (call == "open" || call == "finalize") OK(MPI_File_close(&file));
   barrier();
   if (rank == waiter) {

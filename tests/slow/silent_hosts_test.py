@@ -1,5 +1,6 @@
 """A rank waits in a call on a file for hosts or ranks that are stopped, cut off or dead: after twice CAIRN_MPI_TIMEOUT at most one
-line says which file and which call, and who does not answer, and the job ends. Who computes for longer than that is waited for."""
+line says which file and which call, and who does not answer, and the job ends. Who computes for longer than that is waited for,
+and so are hosts that were suspended together."""
 
 import os
 import sys
@@ -12,6 +13,7 @@ from cluster_runner import SKIPPED, VirtualCluster, end_where_no_cluster_can_be_
 
 MPIS = mpis_with("cluster", "silent_program")
 TIMEOUT_S = 2
+SUSPENDED_TIMEOUT_S = 8
 LATE_S = 20  # after twice that, on a machine that is busy
 LIMIT_S = 120
 GATHERED = "hearing what each rank has written"
@@ -35,10 +37,10 @@ class SilentHosts(unittest.TestCase):
         self.addCleanup(self.cluster.down)
         self.cluster.up(2)
 
-    def start(self, mpi, ranks, *words):
+    def start(self, mpi, ranks, *words, timeout_s=TIMEOUT_S):
         """The program, until it is ready."""
         job = Job(self.cluster, mpi, ranks, new_directory(self.cluster), TESTS / "cluster" / mpi / "silent_program", *words,
-                  options=("--drain", "never"), settings=[f"CAIRN_MPI_TIMEOUT={TIMEOUT_S}"], limit_s=LIMIT_S)
+                  options=("--drain", "never"), settings=[f"CAIRN_MPI_TIMEOUT={timeout_s}"], limit_s=LIMIT_S)
         job.wait_until(lambda: job.line_with("ready"))
         if not job.line_with("ready"):
             self.fail(job.end()[1])
@@ -113,12 +115,42 @@ class SilentHosts(unittest.TestCase):
                     job = self.start(mpi, 4, call, 0, 5 * TIMEOUT_S)
                     self.go("node1")
                     self.go("node0")
-                    job.wait_until(lambda job=job: job.line_with("all came"))
-                    self.assertTrue(job.line_with("all came"), "".join(job.said))
-                    code, said = job.end()
-                    self.assertNotIn("aborted", said)
-                    if mpi == "openmpi":  # MPICH 4.0 need not get out of MPI_Finalize (docs/mpi.md)
-                        self.assertEqual(code, 0, said)
+                    self.all_come(mpi, job)
+
+    def all_come(self, mpi, job):
+        job.wait_until(lambda: job.line_with("all came"))
+        code, said = job.end()
+        self.assertIn("all came\n", said)
+        self.assertNotIn("aborted", said)
+        if mpi == "openmpi":  # MPICH 4.0 need not get out of MPI_Finalize (docs/mpi.md)
+            self.assertEqual(code, 0, said)
+
+    def test_who_is_never_to_give_up_waits(self):
+        for timeout_s in (-1, 10**30):
+            with self.subTest(timeout_s=timeout_s):
+                for node in range(2):
+                    self.cluster.on(f"node{node}", "rm", "-f", "/dev/shm/go")
+                job = self.start("openmpi", 2, "sync", 0, 2, timeout_s=timeout_s)
+                self.go("node1")
+                self.go("node0")
+                self.all_come("openmpi", job)
+
+    def test_a_job_is_suspended(self):
+        """All hosts stand still for long, not all at the same moment, while one of them waits for an answer of another one."""
+        for call, asks_after_s in (("read", 0), ("sync", SUSPENDED_TIMEOUT_S)):
+            with self.subTest(call=call):
+                for node in range(2):
+                    self.cluster.on(f"node{node}", "rm", "-f", "/dev/shm/go")
+                job = self.start("openmpi", 2, call, 0, 0, timeout_s=SUSPENDED_TIMEOUT_S)
+                self.cluster.change("stop", "node1")
+                self.go("node0")
+                time.sleep(asks_after_s + 1)
+                self.cluster.change("stop", "node0")
+                time.sleep(SUSPENDED_TIMEOUT_S)
+                self.cluster.change("continue", "node0")
+                self.cluster.change("continue", "node1")
+                self.go("node1")
+                self.all_come("openmpi", job)
 
 
 def main():

@@ -21,6 +21,23 @@ class Doing {
   const std::string* outer_path_;
 };
 
+uint64_t now_ns();
+// CAIRN_MPI_TIMEOUT, in seconds.
+uint64_t timeout_s();
+
+// The time of `mpi.timeout` from now on. Little of it passes while this process stands still, perhaps with all of its job.
+class Deadline {
+ public:
+  Deadline();
+  // To be asked over and over.
+  bool is_over();
+
+ private:
+  uint64_t limit_ns_;
+  uint64_t seen_ns_;
+  uint64_t passed_ns_ = 0;
+};
+
 // One wait: between two looks pause() is called. After the time of `mpi.timeout` one line says what is waited for, and
 // the job is aborted.
 class Patience {
@@ -33,12 +50,7 @@ class Patience {
  private:
   ForWhat for_what_;
   void* context_;
-  uint64_t began_ns_;
-  uint32_t pauses_ = 0;
+  Deadline deadline_;
 };
-
-uint64_t now_ns();
-// CAIRN_MPI_TIMEOUT, in seconds.
-uint64_t timeout_s();
 
 }  // namespace mpiio

@@ -8,21 +8,10 @@
 #include <utility>
 
 #include "mpiio/backend/processes.h"
-#include "mpiio/backend/waiting.h"
 
 namespace mpiio {
-namespace {
-
-uint64_t limit_ns() { return timeout_s() * 1'000'000'000; }
-
-}  // namespace
-
 Watch::Watch(const Servers& servers, MPI_Comm comm, const char* phase)
-    : servers_(servers),
-      comm_(comm),
-      phase_(phase),
-      began_ns_(now_ns()),
-      due_ns_(began_ns_ + limit_ns()) {}
+    : servers_(servers), comm_(comm), phase_(phase), began_ns_(now_ns()) {}
 
 Watch::~Watch() {
   while (asking_ != nullptr) look();
@@ -105,14 +94,13 @@ void Watch::look() {
   sched_yield();
   if (asking_ != nullptr && asking_->step()) {
     take_answers();
-    due_ns_ = now_ns() + limit_ns();
+    due_ = {};
   }
-  constexpr uint32_t look_at_the_clock = 256;
-  if (++looks_ % look_at_the_clock != 0 || now_ns() < due_ns_) return;
+  if (!due_.is_over()) return;
   if (asking_ != nullptr) give_up("no answer of " + asking_->unanswered());
   if (!servers_.answering) return;
   inquire();
-  due_ns_ = now_ns() + limit_ns();
+  due_ = {};
 }
 
 }  // namespace mpiio

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mpiio/backend/questions.h"
+#include "mpiio/backend/waiting.h"
 
 namespace mpiio {
 
@@ -39,8 +40,7 @@ class Watch {
   MPI_Comm comm_;
   const char* phase_;
   uint64_t began_ns_;
-  uint64_t due_ns_;
-  uint32_t looks_ = 0;
+  Deadline due_;
   std::vector<Inquiry> inquiries_;
   std::vector<cairn_question> questions_;
   std::unique_ptr<Asking> asking_;
