@@ -3,6 +3,7 @@ line says which file and which call, and who does not answer, and the job ends. 
 and so are hosts that were suspended together."""
 
 import os
+import subprocess
 import sys
 import time
 import unittest
@@ -29,6 +30,23 @@ CALLS = {
     "ordered": ("access in order of ranks to silent", "waiting for", "waiting for"),
     "finalize": ("waiting for all in MPI_Finalize", "", ""),
 }
+# Lets the thread that answers for a host stand still until a line is said to it; its process goes on.
+HOLD_THE_SERVER = """
+import ctypes, glob, os, pathlib, sys
+SEIZE, INTERRUPT, DETACH, EVERY_CHILD = 0x4206, 0x4207, 17, 0x40000000
+found = [path for path in glob.glob("/proc/[0-9]*/task/[0-9]*/comm") if pathlib.Path(path).read_text() == "cairn-mpiio\\n"]
+assert len(found) == 1, found
+thread = int(found[0].split("/")[4])
+def trace(request):
+    arguments = [ctypes.c_long(value) for value in (request, thread, 0, 0)]
+    assert ctypes.CDLL(None, use_errno=True).ptrace(*arguments) == 0, os.strerror(ctypes.get_errno())
+trace(SEIZE)
+trace(INTERRUPT)
+os.waitpid(thread, EVERY_CHILD)
+print("held", flush=True)
+sys.stdin.readline()
+trace(DETACH)
+"""
 
 
 class SilentHosts(unittest.TestCase):
@@ -151,6 +169,22 @@ class SilentHosts(unittest.TestCase):
                 self.cluster.change("continue", "node1")
                 self.go("node1")
                 self.all_come("openmpi", job)
+
+
+    def test_a_question_that_comes_as_all_come_to_finalize(self):
+        """Rank 1's host has not answered yet when rank 1 comes, too. Libraries may meet once more then."""
+        job = self.start("openmpi", 2, "finalize_meeting", 0, 0, timeout_s=SUSPENDED_TIMEOUT_S)
+        holding = self.cluster.start("node1", sys.executable, "-c", HOLD_THE_SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.assertEqual(holding.stdout.readline(), "held\n")
+        self.go("node0")
+        time.sleep(SUSPENDED_TIMEOUT_S + 3)  # now rank 0 has asked
+        self.go("node1")
+        time.sleep(1)  # now rank 1 has come
+        holding.communicate("go on\n")
+        self.assertEqual(holding.returncode, 0)
+        code, said = job.end()
+        self.assertNotIn("aborted", said)
+        self.assertEqual(code, 0, said)
 
 
 def main():

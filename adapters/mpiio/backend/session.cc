@@ -163,8 +163,8 @@ void finalize() {
   // Before that others may still ask.
   if (current->servers.answering)
     together::barrier(current->servers.comm, "waiting for all in MPI_Finalize");
-  else
-    meet(current->servers.comm);
+  // Who asked in that barrier after those that had not come has his answer when he is here.
+  meet(current->servers.comm);
   current->servers.answering = false;
   stop_server_thread();
   finalizing = true;
