@@ -112,6 +112,28 @@ void many() {
   barrier();
 }
 
+// Where the MPI can make no more communicators, which MPICH says when one is half made, the program hears of it.
+void no_more_communicators() {
+#ifndef OPEN_MPI  // which has 65532
+  if (ranks != 2 || several_hosts) return;
+  MPI_Errhandler before = MPI_ERRHANDLER_NULL;
+  MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  std::vector<MPI_Comm> all;
+  for (MPI_Comm one = MPI_COMM_NULL; MPI_Comm_dup(MPI_COMM_WORLD, &one) == MPI_SUCCESS;)
+    all.push_back(one);
+  MPI_File file = MPI_FILE_NULL;
+  CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, "one_too_many", MPI_MODE_CREATE | MPI_MODE_RDWR,
+                            MPI_INFO_NULL, &file),
+              MPI_ERR_NO_MEM);
+  for (MPI_Comm& one : all) MPI_Comm_free(&one);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
+  MPI_Errhandler_free(&before);
+  file = open_file("one_too_many", MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE);
+  OK(MPI_File_close(&file));
+#endif
+}
+
 // The file is the one that was opened, wherever the program has gone since.
 void moved() {
   if (rank == 0) {
@@ -139,6 +161,7 @@ void test_opening() {
   ends();
   names();
   many();
+  no_more_communicators();
   moved();
 }
 

@@ -14,17 +14,17 @@ constexpr size_t most_at_once = size_t{1} << 30;
 
 }  // namespace
 
-void wait(MPI_Comm comm, MPI_Request* request, const char* phase) {
+int wait(MPI_Comm comm, MPI_Request* request, const char* phase) {
   const Servers* servers = session::servers();
-  if (servers == nullptr) {
-    PMPI_Wait(request, MPI_STATUS_IGNORE);
-    return;
-  }
+  if (servers == nullptr) return PMPI_Wait(request, MPI_STATUS_IGNORE);
   Watch watch(*servers, comm, phase);
-  for (int done = 0; PMPI_Test(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0;) {
+  int code = MPI_SUCCESS;
+  int done = 0;
+  while ((code = PMPI_Test(request, &done, MPI_STATUS_IGNORE)) == MPI_SUCCESS && done == 0) {
     answer_questions();
     watch.look();
   }
+  return code;
 }
 
 void barrier(MPI_Comm comm, const char* phase) {
@@ -79,8 +79,7 @@ MPI_Comm duplicate(MPI_Comm comm, const char* phase) {
   MPI_Comm copy = MPI_COMM_NULL;
   MPI_Request request = MPI_REQUEST_NULL;
   if (PMPI_Comm_idup(comm, &copy, &request) != MPI_SUCCESS) return MPI_COMM_NULL;
-  wait(comm, &request, phase);
-  return copy;
+  return wait(comm, &request, phase) == MPI_SUCCESS ? copy : MPI_COMM_NULL;
 }
 
 }  // namespace mpiio::together

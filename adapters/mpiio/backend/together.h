@@ -26,7 +26,7 @@ void compare(MPI_Comm comm, int64_t* values, int count,
 // MPI_COMM_NULL: the MPI can make no more.
 MPI_Comm duplicate(MPI_Comm comm, const char* phase);
 
-// The end of a request that needs the others.
-void wait(MPI_Comm comm, MPI_Request* request, const char* phase);
+// The end of a request that needs the others, and the MPI's code for it.
+int wait(MPI_Comm comm, MPI_Request* request, const char* phase);
 
 }  // namespace mpiio::together
