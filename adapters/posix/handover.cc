@@ -89,9 +89,9 @@ class Handing {
 
 int Handing::collect() {
   int most = table::highest.load();
-  auto room = static_cast<size_t>(most + 1);
-  entries_ = static_cast<Entry**>(malloc(room * sizeof(Entry*)));
-  files_ = static_cast<cairn_file**>(malloc(room * sizeof(cairn_file*)));
+  const size_t room = static_cast<size_t>(most) + 1;
+  entries_ = static_cast<Entry**>(malloc(room * sizeof(void*)));
+  files_ = static_cast<cairn_file**>(malloc(room * sizeof(void*)));
   list_ = static_cast<Head*>(malloc(sizeof(Head) + room * sizeof(Handed)));
   if (entries_ == nullptr || files_ == nullptr || list_ == nullptr) return -ENOMEM;
   for (int fd = 0; fd <= most; ++fd) {
