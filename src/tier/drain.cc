@@ -173,27 +173,39 @@ Status check_room(const DrainState& state, const Plan& plan) {
               static_cast<unsigned long long>(free));
 }
 
-// There is something at or below this directory of the pool that lower is to get.
-Result<bool> has_undrained(file::FileSystem& fs, const Where& top) {
-  bool found = false;
+// Is there a name below `top` of which `found(where, listed, inode)` holds? The inode is null if it is gone.
+template <typename Found>
+Result<bool> any_name(file::FileSystem& fs, const Where& top, bool with_whiteouts, Found found) {
+  bool any = false;
   std::vector<Where> directories = {top};
-  while (!found && !directories.empty()) {
+  while (!any && !directories.empty()) {
     const Where where = std::move(directories.back());
     directories.pop_back();
-    CAIRN_TRY(for_each_name(fs, where.map, false, [&](const file::Listed& listed) -> Status {
+    CAIRN_TRY(for_each_name(fs, where.map, with_whiteouts, [&](const file::Listed& listed) {
       auto inode = file::live_inode(fs, listed.inode);
-      if (!inode.ok()) return Status();
-      const file::Map map{*inode, listed.inode};
-      if (!S_ISDIR((*inode)->mode.load()))
-        found = found || !is_drained(fs, where, listed, map);
-      else if (is_new_in_lower(map) || !is_at_home(where, listed, map))
-        found = true;
-      else if (((*inode)->flags.load() & format::flag_lazy) == 0)
-        directories.push_back({listed.inode, map, "", false});
+      file::Inode* at = inode.ok() ? *inode : nullptr;
+      any = any || found(where, listed, at);
+      if (at != nullptr && S_ISDIR(at->mode.load()) && (at->flags.load() & format::flag_lazy) == 0)
+        directories.push_back({listed.inode, {at, listed.inode}, "", false});
       return Status();
     }));
   }
-  return found;
+  return any;
+}
+
+bool has_place(const Where& where, const file::Listed& listed, file::Inode* directory) {
+  const file::Map map{directory, listed.inode};
+  return is_at_home(where, listed, map) && !is_new_in_lower(map);
+}
+
+// There is something below this directory of the pool that lower is to get.
+Result<bool> has_undrained(file::FileSystem& fs, const Where& top) {
+  return any_name(
+      fs, top, false, [&](const Where& where, const file::Listed& listed, file::Inode* inode) {
+        if (inode == nullptr) return false;
+        return S_ISDIR(inode->mode.load()) ? !has_place(where, listed, inode)
+                                           : !is_drained(fs, where, listed, {inode, listed.inode});
+      });
 }
 
 // A directory that is about to be looked through. What somebody has removed in lower is made again if something is
@@ -299,27 +311,14 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
 Result<bool> is_all_drained(file::FileSystem& fs, uint64_t number) {
   auto top = file::live_inode(fs, number);
   if (!top.ok()) return top.status();
-  std::vector<Where> directories = {{number, {*top, number}, "", false}};
-  bool all = true;
-  while (all && !directories.empty()) {
-    const Where where = directories.back();
-    directories.pop_back();
-    CAIRN_TRY(for_each_name(fs, where.map, true, [&](const file::Listed& listed) -> Status {
-      auto inode = file::live_inode(fs, listed.inode);
-      if (listed.whiteout || !inode.ok()) {
-        all = false;
-        return Status();
-      }
-      const file::Map map{*inode, listed.inode};
-      all = all && is_drained(fs, where, listed, map);
-      if (!S_ISDIR((*inode)->mode.load())) return Status();
-      all = all && is_at_home(where, listed, map) && !is_new_in_lower(map);
-      if (((*inode)->flags.load() & format::flag_lazy) == 0)
-        directories.push_back({listed.inode, map, "", false});
-      return Status();
-    }));
-  }
-  return all;
+  auto left = any_name(fs, {number, {*top, number}, "", false}, true,
+                       [&](const Where& where, const file::Listed& listed, file::Inode* inode) {
+                         return listed.whiteout || inode == nullptr ||
+                                !is_drained(fs, where, listed, {inode, listed.inode}) ||
+                                (S_ISDIR(inode->mode.load()) && !has_place(where, listed, inode));
+                       });
+  if (!left.ok()) return left.status();
+  return !*left;
 }
 
 Result<uint64_t> undrained_bytes(file::FileSystem& fs, uint64_t number) {
