@@ -32,6 +32,7 @@ debian_slow=(
   qemu-system-x86 busybox-static ndctl daxctl e2fsprogs python3-venv
   python3-h5py python3-h5py-mpi python3-mpi4py hdf5-tools python3-netcdf4
   stress-ng dbench bonnie++ fsmark ruby
+  postgresql python3-lmdb python3-plyvel
   libhdf5-openmpi-dev libhdf5-mpich-dev libnetcdf-mpi-dev zlib1g-dev dpkg-dev autoconf automake libtool m4
 )
 
@@ -44,11 +45,13 @@ dnf_test="gtest-devel google-benchmark-devel python3 git sqlite fio rsync tar at
   gcc-gfortran iproute util-linux python3-pyyaml"
 dnf_dev="clang clang-tools-extra compiler-rt libasan libubsan libtsan ccache gcovr ShellCheck"
 dnf_slow="qemu-system-x86-core busybox ndctl daxctl e2fsprogs python3-h5py python3-h5py-openmpi python3-mpi4py-openmpi hdf5
-  python3-netcdf4 stress-ng dbench bonnie++ fs_mark ruby"
+  python3-netcdf4 stress-ng dbench bonnie++ fs_mark ruby
+  postgresql-server python3-lmdb python3-plyvel"
 spack_build="cmake ninja pkgconf cli11 fmt yaml-cpp nlohmann-json pmdk isa-l"
 spack_test="googletest benchmark python py-pyyaml git sqlite fio rsync openmpi mpich iproute2"
 spack_dev="llvm ccache py-gcovr shellcheck"
-spack_slow="qemu ndctl e2fsprogs py-h5py py-mpi4py py-netcdf4 stress-ng dbench bonnie fsmark ruby"
+spack_slow="qemu ndctl e2fsprogs py-h5py py-mpi4py py-netcdf4 stress-ng dbench bonnie fsmark ruby
+  postgresql py-lmdb"
 
 list_only=false
 groups=()
