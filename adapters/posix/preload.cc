@@ -31,8 +31,14 @@ const char* own_path() {
   return path;
 }
 
-// As execve wants it for this program. A script's own name would start its interpreter with other arguments.
-const char* own_program() {
+struct Program {
+  const char* name;
+  char* const* arguments;
+};
+
+// As execve wants it for this program. A script's interpreter has the script's name among its arguments; from there on
+// they are the script's, and by that name the system shows the process.
+Program own_program(char* const* arguments) {
   constexpr const char* itself = "/proc/self/exe";
   const auto* name = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
   struct stat named;
@@ -40,7 +46,10 @@ const char* own_program() {
   const bool same = name != nullptr && syscall(SYS_newfstatat, AT_FDCWD, name, &named, 0) == 0 &&
                     syscall(SYS_newfstatat, AT_FDCWD, itself, &running, 0) == 0 &&
                     named.st_dev == running.st_dev && named.st_ino == running.st_ino;
-  return same ? name : itself;
+  if (same) return {name, arguments};
+  for (size_t i = 1; name != nullptr && arguments[0] != nullptr && arguments[i] != nullptr; ++i)
+    if (strcmp(arguments[i], name) == 0) return {name, arguments + i};
+  return {itself, arguments};
 }
 
 }  // namespace
@@ -100,7 +109,8 @@ void start_again_if_not_last(char* const* arguments, char* const* environment) {
   auto** all = static_cast<char**>(alloca((count + 1) * sizeof(char*)));
   memcpy(all, environment, (count + 1) * sizeof(char*));
   all[found] = list;
-  syscall(SYS_execve, own_program(), arguments, all);  // if it fails, all goes on as it is
+  const Program own = own_program(arguments);
+  syscall(SYS_execve, own.name, own.arguments, all);  // if it fails, all goes on as it is
 }
 
 }  // namespace posix::preload

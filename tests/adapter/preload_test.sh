@@ -24,6 +24,15 @@ linker=${linker##* }
 [ "$(covered "$linker" /bin/echo /bin/false)" = /bin/false ]
 [ "$(covered "$linker" /bin/sh -c 'printenv LD_PRELOAD')" = "$expected" ]
 
+# A script is known by its own name, as it is without us; with arguments of its interpreter as well.
+script=$scratch/script
+# shellcheck disable=SC2016  # the dollar signs are the script's
+printf '#!/bin/sh -e\ncat /proc/$$/comm; printenv LD_PRELOAD; echo "$0 $*"\n' > "$script"
+chmod +x "$script"
+[ "$(covered "$script" one two)" = "script
+$expected
+$script one two" ]
+
 # A sanitizer's frames do not fit.
 [ -n "$first" ] || covered "$program"
 echo "preloads: the library is the last one"
