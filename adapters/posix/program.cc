@@ -1,5 +1,6 @@
 // Programs that lie in the cover: the kernel cannot read them, so an ELF file runs from a copy in
 // memory, and a script is given to its interpreter here.
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,7 +172,7 @@ void* dlopen(const char* path, int flags) {
   static Loaded loaded[256];
   static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_lock(&mutex);
-  int fd = -1;
+  int fd = -ENFILE;
   for (Loaded& slot : loaded) {
     if (slot.ino == found.st.ino && slot.changed == found.st.mtime_ns) fd = slot.fd;
     if (fd >= 0) break;
@@ -181,8 +182,11 @@ void* dlopen(const char* path, int flags) {
     break;
   }
   pthread_mutex_unlock(&mutex);
-  char copy[64];
-  snprintf(copy, sizeof copy, "/proc/self/fd/%d", fd);
+  char copy[PATH_MAX + 128];
+  if (fd >= 0)
+    snprintf(copy, sizeof copy, "/proc/self/fd/%d", fd);
+  else  // no file: for the text that dlerror gives
+    snprintf(copy, sizeof copy, "%s (its copy in memory: %s)", path, strerror(-fd));
   return real::dlopen(copy, flags);
 }
 

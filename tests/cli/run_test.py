@@ -138,6 +138,12 @@ class Environment(Run):
         seen = self.run_at("sh", "-c", f"env -u CAIRN_POOL_NAME {CAIRN} df --json", env=config).out
         self.assertIn('"ofrun"', seen)
 
+    def test_a_library_that_cannot_be_copied(self):
+        library = self.write("dir/lib.so", bytes(1 << 20))
+        program = f"import ctypes; ctypes.CDLL('{library}')"
+        run = self.run_at("sh", "-c", f'ulimit -f 64; exec {sys.executable} -c "{program}"', expect=1)
+        self.assertIn(f"{library} (its copy in memory: File too large)", run.err)
+
     def test_run_inside_a_run(self):
         inner = f"{CAIRN} run --at {self.dir} -- sh -c 'echo $CAIRN_COVER; exit 3'"
         run = self.run_at("sh", "-c", f"{inner} & {inner}; wait; exit 5", expect=5)
