@@ -202,10 +202,10 @@ int run_command_line(int argc, char** argv) {
   } catch (const Error& error) {
     code = error.exit_code();
     std::fflush(stdout);
-    fmt::print(stderr, "{}: {}\n", root ? title(reached(*root)) : "cairn", error.what());
+    tell(fmt::format("{}: {}\n", root ? title(reached(*root)) : "cairn", printable(error.what())));
   } catch (const std::exception& error) {
     code = exit_failed;
-    fmt::print(stderr, "cairn: {}\n", error.what());
+    tell(fmt::format("cairn: {}\n", printable(error.what())));
   }
   return code;
 }

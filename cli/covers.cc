@@ -72,7 +72,7 @@ struct DrainCalls {
   Progress progress{"drain"};
   static void problem(void* context, const char* text) {
     static_cast<DrainCalls*>(context)->progress.hide();
-    fmt::print(stderr, "cairn: {}\n", text);
+    tell(fmt::format("cairn: {}\n", printable(text)));
   }
   static int progressed(void* context, uint64_t done, uint64_t total) {
     return Progress::callback(&static_cast<DrainCalls*>(context)->progress, done, total);

@@ -34,8 +34,8 @@ bool wait_until_alone(const Pool& pool, const std::string& directory) {
     if (stop_signal() != 0) return false;
     if (!told && std::chrono::steady_clock::now() - start > 2s) {
       told = true;
-      fmt::print(stderr, "cairn run: waiting for processes that still use {}: {}\n", directory,
-                 who(processes));
+      tell(fmt::format("cairn run: waiting for processes that still use {}: {}\n", directory,
+                       who(processes)));
     }
     std::this_thread::sleep_for(pause);
   }
@@ -55,7 +55,7 @@ class Patience {
     if (now - since_ >= most_) return false;
     if (!told_ && now - begun_ > 3s) {
       told_ = true;
-      fmt::print(stderr, "cairn run: {}, or wait until its run ends\n", drain.error);
+      tell(fmt::format("cairn run: {}, or wait until its run ends\n", drain.error));
     }
     return true;
   }

@@ -1,6 +1,8 @@
 #include "output.h"
 
 #include <fmt/format.h>
+#include <signal.h>
+#include <time.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -65,6 +67,21 @@ void flush_output() {
   if (std::fflush(stdout) != 0) throw Error(exit_failed, system_error("standard output", errno));
 }
 
+void tell(const std::string& text) {
+  sigset_t pipe;
+  sigset_t before;
+  sigset_t waiting;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  sigpending(&waiting);
+  pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+  constexpr timespec now{};
+  if (sigismember(&waiting, SIGPIPE) == 0) sigtimedwait(&pipe, nullptr, &now);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
 std::string printable(const std::string& name) {
   std::string text;
   for (char c : name) {
@@ -87,11 +104,11 @@ void set_log_level(const std::string& level) {
 }
 
 void warn(const std::string& text) {
-  if (log_level >= 1) fmt::print(stderr, "cairn: warning: {}\n", text);
+  if (log_level >= 1) tell(fmt::format("cairn: warning: {}\n", text));
 }
 
 void inform(const std::string& text) {
-  if (log_level >= 2) fmt::print(stderr, "cairn: {}\n", text);
+  if (log_level >= 2) tell(fmt::format("cairn: {}\n", text));
 }
 
 }  // namespace cairn::cli

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "pass_output.h"
+
 namespace cairn::cli {
 namespace {
 
@@ -68,9 +70,14 @@ void leave_cover(char** argv) {
     unsetenv("LD_PRELOAD");
   else
     setenv("LD_PRELOAD", others.c_str(), 1);
+  pass_covered_streams();
   // The C library's own: the preloaded one would put itself back. If it fails, go on with that.
   void* libc = dlopen(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD);
   if (libc == nullptr) return;
+  // To the kernel a covered working directory is an empty one; the command means what lies below.
+  char here[PATH_MAX];
+  auto* const go = reinterpret_cast<decltype(&chdir)>(dlsym(libc, "chdir"));
+  if (getcwd(here, sizeof here) != nullptr && go != nullptr) go(here);
   auto* const run = reinterpret_cast<decltype(&execve)>(dlsym(libc, "execve"));
   if (run != nullptr) run("/proc/self/exe", argv, environ);
 }

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "output.h"
 #include "units.h"
 
 namespace cairn::cli {
@@ -53,9 +54,8 @@ void Progress::show(uint64_t done, uint64_t total) {
   if (visible_ && now - shown_ < std::chrono::milliseconds(100)) return;
   shown_ = now;
   visible_ = true;
-  fmt::print(stderr, "\r{}\x1b[K",
-             line(label_, done, total, unit_bytes_, seconds(), terminal_columns()));
-  std::fflush(stderr);
+  tell(fmt::format("\r{}\x1b[K",
+                   line(label_, done, total, unit_bytes_, seconds(), terminal_columns())));
 }
 
 int Progress::callback(void* progress, uint64_t done, uint64_t total) {

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "error.h"
+#include "output.h"
 #include "progress.h"
 
 namespace cairn::cli {
@@ -88,7 +89,7 @@ std::string find_program(const std::string& program) {
   std::string found;
   for (rest += ':'; !rest.empty(); rest.erase(0, rest.find(':') + 1)) {
     std::string directory = rest.substr(0, rest.find(':'));
-    if (directory.empty()) directory = ".";
+    if (directory.empty()) directory.assign(1, '.');
     std::string candidate = directory;
     candidate.append("/").append(program);
     struct stat st {};
@@ -146,8 +147,8 @@ bool is_start_in_cover(int argc, char** argv) {
 int start_in_cover(char** argv) {
   execvp(argv[2], argv + 2);
   const int cause = errno;
-  fmt::print(stderr, "cairn run: {}: {}\n", argv[2],
-             cause == ENOENT ? "command not found" : std::strerror(cause));
+  tell(fmt::format("cairn run: {}: {}\n", argv[2],
+                   cause == ENOENT ? "command not found" : std::strerror(cause)));
   return code_of(cause);
 }
 

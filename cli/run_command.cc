@@ -141,8 +141,8 @@ struct Run {
         code == exit_ok ? wait_to_be_last(running, directory) : be_last_or_leave(running);
     if (wait == Wait::interrupted) return report_interrupt();
     if (wait == Wait::left) {
-      fmt::print(stderr, "cairn run: {} is left to the other runs, the last of which ends it\n",
-                 directory);
+      tell(fmt::format("cairn run: {} is left to the other runs, the last of which ends it\n",
+                       directory));
       return code;
     }
     const int ended = end(pool_of_run, before, keep, running);
@@ -152,12 +152,12 @@ struct Run {
   int start(const std::vector<std::pair<std::string, std::string>>& variables) const {
     const ChildResult child =
         run_child(context.program, variables, lies_in(context.program.front(), directory));
-    if (!child.error.empty()) fmt::print(stderr, "cairn run: {}\n", child.error);
+    if (!child.error.empty()) tell(fmt::format("cairn run: {}\n", child.error));
     return child.exit_code;
   }
 
   int report_interrupt() const {
-    fmt::print(stderr, "cairn run: interrupted; `cairn drain {}` goes on\n", directory);
+    tell(fmt::format("cairn run: interrupted; `cairn drain {}` goes on\n", directory));
     return exit_signal + stop_signal();
   }
 
@@ -186,7 +186,7 @@ struct Run {
         finish_cover(pool, directory, true, true, wait_for_others(context.config));
     const int code = finish_code(result);
     if (code != exit_ok)
-      fmt::print(stderr, "cairn run: {}\n", finish_text(directory, result));
+      tell(fmt::format("cairn run: {}\n", finish_text(directory, result)));
     else if (result.ended != Ended::gone)
       report(finish_text(directory, result), drain_json(directory, result.drain));
     if (code == exit_ok) leave_pool(pool, running);
@@ -209,20 +209,20 @@ struct Run {
   static void report_full(const Pool& pool, const cairn_pool_info& before) {
     const cairn_pool_info after = pool.info();
     if (after.full_count == before.full_count) return;
-    fmt::print(stderr,
-               "cairn run: the pool {} ({}) was full: {} write(s) did not fit, {} were missing; "
-               "give it more with "
-               "--pool-size or `cairn pool grow`\n",
-               pool.path(), format_size(after.size), after.full_count - before.full_count,
-               format_size(after.full_bytes - before.full_bytes));
+    tell(fmt::format(
+        "cairn run: the pool {} ({}) was full: {} write(s) did not fit, {} were missing; "
+        "give it more with "
+        "--pool-size or `cairn pool grow`\n",
+        pool.path(), format_size(after.size), after.full_count - before.full_count,
+        format_size(after.full_bytes - before.full_bytes)));
   }
 
   // stdout belongs to the program.
   void report(const std::string& text, const Json& json) const {
     if (context.json)
-      fmt::print(stderr, "{}\n", json.dump());
+      tell(fmt::format("{}\n", json.dump()));
     else if (context.config.value("log.level") == "info" || isatty(STDERR_FILENO) == 1)
-      fmt::print(stderr, "cairn run: {}\n", text);
+      tell(fmt::format("cairn run: {}\n", text));
   }
 };
 

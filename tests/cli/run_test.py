@@ -1,5 +1,6 @@
 """cairn run as seen from outside: exit codes, signals, environment, and everything refused before the start."""
 
+import json
 import os
 import signal
 import subprocess
@@ -137,6 +138,26 @@ class Environment(Run):
         config = {"CAIRN_POOL_NAME": "ofrun"}
         seen = self.run_at("sh", "-c", f"env -u CAIRN_POOL_NAME {CAIRN} df --json", env=config).out
         self.assertIn('"ofrun"', seen)
+
+    def test_commands_inside_a_run_print_to_covered_files(self):
+        script = (f"cd {self.dir}; {CAIRN} status --json > status; {CAIRN} pool info none 2> error; echo $?; "
+                  f"echo from > from; {CAIRN} run --at {self.dir} -- sh -c 'cat; echo error >&2; exit 3' < from > to 2> told; echo $?; "
+                  f"{CAIRN} run --at {self.dir} -- sh -c 'kill -9 $$' > killed; echo $?; "
+                  f"{CAIRN} pool list > /dev/full 2> full; echo $?; cat error; cat to told")
+        run = self.run_at("sh", "-c", script)
+        lines = run.out.splitlines()
+        self.assertEqual(lines[:4] + lines[5:], ["1", "3", "137", "1", "from", "error"], run.out + run.err)
+        self.assertIn("none", lines[4])
+        with open(os.path.join(self.dir, "status"), encoding="utf-8") as file:
+            self.assertEqual([cover["directory"] for cover in json.load(file)[0]["covers"]], [self.dir])
+        with open(os.path.join(self.dir, "full"), encoding="utf-8") as file:
+            self.assertIn("No space left on device", file.read())
+        self.assert_nothing_left()
+
+    def test_commands_inside_a_run_know_the_working_directory(self):
+        os.mkdir(os.path.join(self.dir, "sub"))
+        script = f"cd {self.dir}/sub; echo x > x; {CAIRN} drain ..; {CAIRN} run --at .. -- sh -c 'pwd; cat x'"
+        self.assertEqual(self.run_at("sh", "-c", script).out.splitlines()[1:], [f"{self.dir}/sub", "x"])
 
     def test_a_library_that_cannot_be_copied(self):
         library = self.write("dir/lib.so", bytes(1 << 20))

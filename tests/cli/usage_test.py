@@ -81,6 +81,14 @@ class Mistakes(CairnCase):
         self.assertEqual(run.returncode, 1)
         self.assertIn(b"standard output", run.stderr)
 
+    def test_an_error_that_cannot_be_told_is_still_one(self):
+        """The command died of an exception."""
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        with open("/dev/full", "wb") as full:
+            run = subprocess.run([CAIRN, "pool", "info", "none"], env=self.env, stderr=full, check=False)
+        self.assertEqual(run.returncode, 1)
+
 
 class Configuration(CairnCase):
     def file(self, text):
