@@ -59,7 +59,7 @@ int info_command(const Config& config, bool json, const std::string& name) {
   const auto line = [](const char* what, const std::string& value) {
     print(fmt::format("{:<14}{}\n", what, value));
   };
-  line("pool", pool.name());
+  line("pool", printable(pool.name()));
   line("path", printable(pool.path()));
   line("medium", fmt::format("{}, {} pages, granularity {}", info.medium,
                              info.large_pages != 0 ? "large" : "4 KiB", info.granularity));
@@ -99,8 +99,8 @@ int create_command(const Config& config, bool json, const std::string& name,
   if (json) {
     print_json(info_json(pool));
   } else {
-    print(fmt::format("pool {}: {} on {} at {}\n", pool.name(), format_size(info.size), info.medium,
-                      printable(path)));
+    print(fmt::format("pool {}: {} on {} at {}\n", printable(pool.name()), format_size(info.size),
+                      info.medium, printable(path)));
     if (info.is_volatile != 0)
       print("nothing in it survives power loss or reboot: the medium is volatile\n");
   }
@@ -171,7 +171,7 @@ int check_command(const Config& config, bool json, const std::string& name, bool
                 {"count", count},
                 {"findings", findings.list}});
   else
-    print(count == 0 ? fmt::format("{}: sound\n", path)
+    print(count == 0 ? fmt::format("{}: sound\n", printable(path))
                      : fmt::format("{}: {} finding(s)\n", path, count));
   return count == 0 ? exit_ok : exit_failed;
 }
@@ -183,8 +183,8 @@ int grow_command(const Config& config, bool json, const std::string& name,
   if (json)
     print_json(info_json(pool));
   else
-    print(fmt::format("pool {}: {} in {} segments\n", pool.name(), format_size(pool.info().size),
-                      pool.info().segments));
+    print(fmt::format("pool {}: {} in {} segments\n", printable(pool.name()),
+                      format_size(pool.info().size), pool.info().segments));
   return exit_ok;
 }
 
@@ -195,8 +195,8 @@ int populate_command(const Config& config, bool json, const std::string& name) {
   if (json)
     print_json({{"path", json_text(pool.path())}, {"size_bytes", size}, {"seconds", seconds}});
   else
-    print(fmt::format("pool {}: {} populated in {} ({})\n", pool.name(), format_size(size),
-                      format_duration(seconds), format_rate(size, seconds)));
+    print(fmt::format("pool {}: {} populated in {} ({})\n", printable(pool.name()),
+                      format_size(size), format_duration(seconds), format_rate(size, seconds)));
   return exit_ok;
 }
 
