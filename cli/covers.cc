@@ -240,7 +240,7 @@ bool leave_pool(Pool& pool, PlaceLock& cover) {
   return remove_if_left_over(pool, start);
 }
 
-bool remove_if_left_over(Pool& pool, const PlaceLock& /*start*/) {
+bool remove_if_left_over(Pool& pool, const PlaceLock& /*start*/, bool own) {
   char value[8];
   if (cairn_getxattr(pool.get(), CAIRN_ROOT, made_by_run, value, sizeof value) < 0) return false;
   if (!list_covers(pool).empty()) return false;
@@ -249,7 +249,7 @@ bool remove_if_left_over(Pool& pool, const PlaceLock& /*start*/) {
   for (int i = 0; i < count; ++i)
     if (entries[i].name[0] != '.') return false;  // somebody put files there
   const std::string path = pool.path();
-  if (any_cover_locked(lock_directory(path))) return false;
+  if (!own && any_cover_locked(lock_directory(path))) return false;
   pool = Pool();
   // Who has just ended may be detaching still; who waits for our lock does the same after us.
   constexpr int most_tries = 20;

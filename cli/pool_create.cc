@@ -41,7 +41,8 @@ double populate_pool(const Pool& pool) {
   return progress.seconds();
 }
 
-Pool attach_or_create(const Config& config) {
+Pool attach_or_create(const Config& config, bool* made) {
+  *made = false;
   const std::string path = pool_path(config, "", true);
   cairn_pool* existing = nullptr;
   // Programs will ask for the window too: where there is none, this says so before they start.
@@ -52,6 +53,7 @@ Pool attach_or_create(const Config& config) {
   create_pool(config, path);
   Pool pool(path, flags);
   check(cairn_setxattr(pool.get(), CAIRN_ROOT, made_by_run, "1", 1, 0), path);
+  *made = true;
   return pool;
 }
 

@@ -124,13 +124,15 @@ struct Run {
     std::unique_ptr<Cover::Hold> hold;
     {
       const PlaceLock start = lock_start(pool_of_run);
-      Pool pool = attach_or_create(context.config);
+      bool made = false;
+      Pool pool = attach_or_create(context.config, &made);
       before = pool.info();
       try {
         hold = Cover::open(pool, directory, keep, job, patience).hold();
       } catch (...) {
         running.release();
-        remove_if_left_over(pool, start);  // made a moment ago, for nothing
+        // Made a moment ago, for nothing: no other run can have come to use it since.
+        remove_if_left_over(pool, start, made);
         throw;
       }
     }

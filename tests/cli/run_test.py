@@ -230,6 +230,9 @@ class Environment(Run):
             other = os.path.join(self.scratch, "pools")
             os.mkdir(other, 0o700)
             self.refused("run", "--at", self.dir, "--pool-dir", other, "--", "true", code=1, says="covered by")
+            # A pool beside the run's own was made for nothing, and stayed.
+            self.refused("run", "--at", self.dir, "--pool", "other", "--", "true", code=1, says="covered by")
+            self.assertEqual([pool["name"] for pool in self.json("status")], ["default"])
             run.terminate()
         self.assert_nothing_left()
 
