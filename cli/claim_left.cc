@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 namespace cairn::cli {
 namespace {
 
@@ -23,11 +25,33 @@ std::string text_of(const std::string& path) {
   return '\n' + text;
 }
 
-}  // namespace
-
-std::string claim_left(const std::string& directory, const std::string& pool) {
+std::string own_host() {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
+  return host;
+}
+
+// The value of a line of the claim.
+std::string value_of(const std::string& text, const std::string& key) {
+  const size_t at = text.find('\n' + key + ' ');
+  if (at == std::string::npos) return "";
+  const size_t from = at + key.size() + 2;
+  return text.substr(from, text.find('\n', from) - from);
+}
+
+}  // namespace
+
+Claimed claim_of(const std::string& directory) {
+  const std::string text = text_of(directory + "/.cairn-claim");
+  Claimed claim{value_of(text, "host"), value_of(text, "pool")};
+  // One that we may not look at is there.
+  claim.here = claim.host == own_host() &&
+               (access(claim.pool.c_str(), F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR));
+  return claim;
+}
+
+std::string claim_left(const std::string& directory, const std::string& pool) {
+  const std::string host = own_host();
   DIR* names = opendir(directory.c_str());
   if (names == nullptr) return "";
   std::string found;
@@ -36,8 +60,7 @@ std::string claim_left(const std::string& directory, const std::string& pool) {
     const std::string name = entry->d_name;
     if (name != ".cairn-claim" && !name.starts_with(".cairn-claim-of-")) continue;
     const std::string text = text_of(directory + "/" + name);
-    if (text.find(std::string("\nhost ") + host + '\n') != std::string::npos &&
-        text.find("\npool " + pool + '\n') != std::string::npos)
+    if (value_of(text, "host") == host && value_of(text, "pool") == pool)
       found = directory + "/" + name;
   }
   closedir(names);

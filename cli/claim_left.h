@@ -1,5 +1,5 @@
-// The claim in a covered directory (`.cairn-claim`), as far as a run has to know it that finds its pool
-// gone: a claim that still names the pool says that nobody drained and ended the cover.
+// The claim in a covered directory (`.cairn-claim`), as far as the commands have to know it. To a run that finds its
+// pool gone, a claim that still names the pool says that nobody drained and ended the cover.
 #pragma once
 
 #include <string>
@@ -8,5 +8,13 @@ namespace cairn::cli {
 
 // The path of a claim in `directory` by which this host's pool at `pool` holds it; "" if there is none.
 std::string claim_left(const std::string& directory, const std::string& pool);
+
+// Who covers `directory`, as its claim says; empty if there is none. `here`: a pool of that path is on this host.
+struct Claimed {
+  std::string host;
+  std::string pool;
+  bool here = false;
+};
+Claimed claim_of(const std::string& directory);
 
 }  // namespace cairn::cli

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "claim_left.h"
 #include "command_line.h"
 #include "error.h"
 #include "finish_run.h"
@@ -13,12 +14,32 @@
 namespace cairn::cli {
 namespace {
 
+[[noreturn]] void not_covered(const std::string& directory) {
+  fail("{}: no pool of yours covers it (`cairn status` lists what is covered)", directory);
+}
+
 // The pool that covers the directory; throws if none does.
 std::string covering_pool(const Config& config, const std::string& directory) {
-  const auto path = find_cover(config, directory);
-  if (!path)
-    fail("{}: no pool of yours covers it (`cairn status` lists what is covered)", directory);
-  return *path;
+  if (const auto path = find_cover(config, directory)) return *path;
+  const Claimed claim = claim_of(directory);
+  if (claim.pool.empty()) not_covered(directory);
+  if (claim.here) fail("{}: the pool {} covers it, and cannot be read", directory, claim.pool);
+  fail("{}: the pool {} on host {} covers it, which is not here; {}", directory, claim.pool,
+       claim.host, how_to_free(directory));
+}
+
+// The pool of the directory's cover is not here: only the claim is left of it, if that.
+int free_directory(bool json, const std::string& directory, bool force) {
+  const int result = cairn_cover_free_claim(directory.c_str(), force ? 1 : 0);
+  if (result == -ENOENT) not_covered(directory);
+  if (result == -EBUSY)
+    fail("{}; {}", library_error(result), force ? "that pool is there" : how_to_free(directory));
+  check(result, directory);
+  if (json)
+    print_json({{"directory", json_text(directory)}, {"lost", true}});
+  else
+    print(fmt::format("{}: free again; what was not drained is lost with its pool\n", directory));
+  return exit_ok;
 }
 
 int drain_command(const Config& config, bool json, const std::string& given, bool keep) {
@@ -42,9 +63,11 @@ int drain_command(const Config& config, bool json, const std::string& given, boo
   return code;
 }
 
-int discard_command(const Config& config, bool json, const std::string& given) {
+int discard_command(const Config& config, bool json, const std::string& given, bool force) {
   const std::string directory = real_directory(given);
-  const std::string path = covering_pool(config, directory);
+  const auto found = find_cover(config, directory);
+  if (!found) return free_directory(json, directory, force);
+  const std::string& path = *found;
   PlaceLock lock = lock_cover_now(path, directory);
   if (!lock.held()) fail("{}: a run is under way there", directory);
   Pool pool(path);
@@ -82,6 +105,7 @@ void add_cover_commands(CLI::App& root, Context& context) {
   struct Arguments {
     std::string directory;
     bool keep = false;
+    bool force = false;
   };
   auto arguments = std::make_shared<Arguments>();
   CLI::App* drain = add_command(
@@ -112,13 +136,18 @@ void add_cover_commands(CLI::App& root, Context& context) {
       root, context, "discard", "Drop what a run left in memory.",
       "The directory stays as it is, without what was not drained. Refused while processes "
       "work in it. A file that several nodes write, of which this one holds a part, cannot be put "
-      "together any more: it is dropped on all of them.");
+      "together any more: it is dropped on all of them.\n\n"
+      "Where the pool itself is lost, removed by hand or with its node, the claim in DIR goes. A "
+      "pool that "
+      "is not found here may be on another host, or in another container: then --force is needed.");
   discard->add_option("DIR", arguments->directory, "The covered directory.")
       ->type_name("DIR")
       ->required();
+  discard->add_flag("-f,--force", arguments->force,
+                    "Also if the pool is not found here: you know that it is gone.");
   discard->callback([&context, arguments] {
     context.action = [&context, arguments] {
-      return discard_command(context.config, context.json, arguments->directory);
+      return discard_command(context.config, context.json, arguments->directory, arguments->force);
     };
   });
 }

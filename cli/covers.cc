@@ -10,11 +10,13 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
 #include <thread>
 
+#include "claim_left.h"
 #include "error.h"
 #include "progress.h"
 #include "units.h"
@@ -81,6 +83,11 @@ struct DrainCalls {
 
 }  // namespace
 
+std::string how_to_free(const std::string& directory) {
+  return fmt::format(
+      "if that pool is gone for good, `cairn discard --force {}` frees the directory", directory);
+}
+
 std::vector<CoverEntry> list_covers(const Pool& pool) {
   std::vector<CoverEntry> covers;
   const auto visit = [](void* context, const cairn_cover_info* info) {
@@ -142,7 +149,13 @@ Cover Cover::open(const Pool& pool, const std::string& directory, bool keep, con
   if (result < 0) {
     const bool wrong = result == -ENOENT || result == -ENOTDIR || result == -ELOOP;
     std::string text = library_error(result);
+    std::error_code ignored;
     if (text.find(directory) == std::string::npos) text = directory + ": " + text;
+    // Of the same name as our pool: that one was made since.
+    if (const Claimed claim = claim_of(directory);
+        result == -EBUSY && !claim.pool.empty() &&
+        (!claim.here || std::filesystem::equivalent(claim.pool, pool.path(), ignored)))
+      text += "; " + how_to_free(directory);
     throw Error(wrong ? exit_usage : exit_failed, text);
   }
   return cover;
@@ -263,7 +276,10 @@ bool remove_if_left_over(Pool& pool, const PlaceLock& /*start*/, bool own) {
 
 std::optional<std::string> find_cover(const Config& config, const std::string& directory) {
   std::vector<std::string> paths = list_pools(config);
-  paths.insert(paths.begin(), pool_path(config, ""));
+  // Nothing lies where pools would lie, if that has been removed.
+  if (access(config.value("pool.dir").c_str(), F_OK) == 0)
+    paths.insert(paths.begin(), pool_path(config, ""));
+  if (const Claimed claim = claim_of(directory); claim.here) paths.push_back(claim.pool);
   for (const std::string& path : paths) {
     if (access(path.c_str(), F_OK) != 0) continue;
     try {

@@ -107,6 +107,9 @@ bool leave_pool(Pool& pool, PlaceLock& cover);
 // The pool that covers the real path of `directory`; std::nullopt if none of this user's does.
 std::optional<std::string> find_cover(const Config& config, const std::string& directory);
 
+// For who is told of a claim whose pool is not here: what to do.
+std::string how_to_free(const std::string& directory);
+
 // The real path, or Error(exit_usage) if it is missing or no directory.
 std::string real_directory(const std::string& directory);
 // The name of the lock that runs of one covered directory share.

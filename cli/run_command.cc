@@ -197,13 +197,16 @@ struct Run {
 
   // Another run has drained and removed it, and the claim before; or somebody took it from under us.
   int end_without_pool(const std::string& path) const {
-    const PlaceLock start = lock_start(path);
+    // Where the pools lay may be gone as well, and the lock with it.
+    std::unique_ptr<PlaceLock> start;
+    if (access(path.substr(0, path.rfind('/') + 1).c_str(), F_OK) == 0)
+      start.reset(new PlaceLock(lock_start(path)));  // cannot be moved
     const std::string claim = claim_left(directory, path);
     if (claim.empty() || access(path.c_str(), F_OK) == 0) return exit_ok;
-    fmt::print(stderr,
-               "cairn run: {}: the pool was removed while the run was under way; what was not "
-               "drained to {} is lost ({} still names it)\n",
-               path, directory, claim);
+    tell(
+        fmt::format("cairn run: {}: the pool was removed while the run was under way; what was not "
+                    "drained to {} is lost ({} still names it: `cairn discard` removes that)\n",
+                    path, directory, claim));
     return exit_failed;
   }
 

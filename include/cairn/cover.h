@@ -73,6 +73,11 @@ CAIRN_API int cairn_cover_discard(cairn_cover* cover);
 /* The same once everything is drained: -EAGAIN if something has changed since. */
 CAIRN_API int cairn_cover_end(cairn_cover* cover);
 
+/* Frees a directory whose cover is lost with its pool: removes a claim that is void. -ENOENT: it has no claim; -EBUSY
+ * (cairn_last_error names host, job and pool): its pool is here, or may be on another host or in another container.
+ * `forced`: the caller knows that it is nowhere else; only one that is here still counts. */
+CAIRN_API int cairn_cover_free_claim(const char* directory, int forced);
+
 typedef struct cairn_cover_info {
   uint32_t struct_size; /* of the library that fills it in; later versions add fields at the end */
   uint32_t

@@ -3,6 +3,7 @@
 
 #include "capi/handles.h"
 #include "cluster/collect.h"
+#include "tier/claim.h"
 #include "tier/cover.h"
 #include "tier/cover_state.h"
 #include "tier/drain.h"
@@ -104,6 +105,11 @@ int cairn_cover_end(cairn_cover* cover) {
   const Status status = cairn::tier::discard_cover(*cover->cover, true);
   if (status.ok()) delete cover;
   return code(status);
+}
+
+int cairn_cover_free_claim(const char* directory, int forced) {
+  const WriteWindow window;
+  return code(cairn::tier::free_claim(directory, forced != 0));
 }
 
 // Whose record is gone is being removed, with its inodes.

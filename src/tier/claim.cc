@@ -166,16 +166,16 @@ Earlier earlier_of(int directory, const Claim& own, const Claim& holder) {
 }
 
 // Removes a void claim, unless somebody else was faster: among those of one host that find it void,
-// the kernel's lock on the file itself decides.
-void remove_void(int directory, const std::string& text) {
+// the kernel's lock on the file itself decides. 0 also where it is gone or another one by now; else -errno.
+int64_t remove_void(int directory, const std::string& text) {
   const int64_t opened = sys::openat(directory, claim_file, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
-  if (opened < 0) return;
+  if (opened < 0) return opened == -ENOENT ? 0 : opened;
   const sys::Descriptor file(static_cast<int>(opened));
   struct flock lock = {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   lock.l_len = 1;
-  if (::syscall(SYS_fcntl, file.get(), F_OFD_SETLK, &lock) != 0) return;
+  if (::syscall(SYS_fcntl, file.get(), F_OFD_SETLK, &lock) != 0) return 0;
   struct stat held = {};
   struct stat named = {};
   std::string now(text.size() + 1, '\0');
@@ -183,8 +183,9 @@ void remove_void(int directory, const std::string& text) {
   if (sys::fstat(file.get(), &held) != 0 || sys::lstatat(directory, claim_file, &named) != 0 ||
       held.st_ino != named.st_ino || n != static_cast<int64_t>(text.size()) ||
       now.compare(0, text.size(), text) != 0)
-    return;
-  hand_on(directory);
+    return 0;
+  const int64_t result = hand_on(directory);
+  return result == -ENOENT ? 0 : result;
 }
 
 // A file of one line; "" if there is none.
@@ -192,6 +193,16 @@ std::string line_of(const char* path) {
   std::string text;
   sys::read_file(path, &text);
   return text.substr(0, text.find('\n'));
+}
+
+// What a claim says of the machine.
+Claim claim_of_host() {
+  Claim claim;
+  utsname names = {};
+  if (uname(&names) == 0) claim.host = names.nodename;
+  claim.machine = line_of("/etc/machine-id");
+  claim.boot = line_of("/proc/sys/kernel/random/boot_id");
+  return claim;
 }
 
 }  // namespace
@@ -204,11 +215,7 @@ std::string place_of(const std::string& pool) {
 }
 
 Claim own_claim(const file::FileSystem& fs, const std::string& job) {
-  Claim claim;
-  utsname names = {};
-  if (uname(&names) == 0) claim.host = names.nodename;
-  claim.machine = line_of("/etc/machine-id");
-  claim.boot = line_of("/proc/sys/kernel/random/boot_id");
+  Claim claim = claim_of_host();
   if (sys::real_path(fs.pool.path.c_str(), 0, &claim.pool) < 0) claim.pool = fs.pool.path;
   claim.place = place_of(claim.pool);
   char text[64];
@@ -282,7 +289,8 @@ Status take_claim(file::FileSystem& fs, const std::string& directory, const std:
       continue;
     }
     if (other.host == own.host && is_void(other, own, directory)) {
-      remove_void(fd.get(), text);
+      const int64_t removed = remove_void(fd.get(), text);
+      if (removed < 0) return sys::failed(removed, "remove", path_of(directory));
     } else if (earlier == Earlier::overtaken && i + 1 < attempts) {
       std::this_thread::sleep_for(pause);
     } else {
@@ -324,6 +332,23 @@ Status drop_claim(const file::FileSystem& fs, const std::string& directory) {
   const int64_t result = hand_on(fd.get());
   return result < 0 && result != -ENOENT ? sys::failed(result, "claim", path_of(directory))
                                          : Status();
+}
+
+Status free_claim(const std::string& directory, bool forced) {
+  const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
+  if (opened < 0) return sys::failed(opened, "open", directory);
+  const sys::Descriptor fd(static_cast<int>(opened));
+  const KeepTimes times(fd.get());
+  std::string text;
+  const int64_t read = read_claim(fd.get(), &text);
+  if (read == -ENOENT) return fail(ENOENT, "%s: has no claim", directory.c_str());
+  if (read < 0) return unreadable(read, directory);
+  const Claim claim = claim_of(text);
+  const Claim own = claim_of_host();
+  const bool gone = claim.host == own.host && is_void(claim, own, directory);
+  if (!gone && (!forced || pool_is_here(claim, own))) return busy(claim, directory);
+  const int64_t removed = remove_void(fd.get(), text);
+  return removed < 0 ? sys::failed(removed, "remove", path_of(directory)) : Status();
 }
 
 }  // namespace cairn::tier

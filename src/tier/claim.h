@@ -33,6 +33,8 @@ Claim claim_of(const std::string& text);
 
 // Whether a claim of this host's name means nothing any more. In doubt it does.
 bool is_void(const Claim& claim, const Claim& own, const std::string& directory);
+// Whether the pool that the claim names is where this process looks for it. In doubt it is.
+bool pool_is_here(const Claim& claim, const Claim& own);
 
 // Claims a directory or joins its claim. EBUSY names who has it.
 Status take_claim(file::FileSystem& fs, const std::string& directory, const std::string& job);
@@ -40,5 +42,8 @@ Status take_claim(file::FileSystem& fs, const std::string& directory, const std:
 Status refuse_covered(const file::FileSystem& fs, int directory, const std::string& path);
 // Removes the claim if it is this host's and pool's.
 Status drop_claim(const file::FileSystem& fs, const std::string& directory);
+// Removes a claim whose pool is gone. ENOENT if there is no claim, EBUSY if its pool is here or may be elsewhere; `forced`
+// says that it is not elsewhere.
+Status free_claim(const std::string& directory, bool forced);
 
 }  // namespace cairn::tier

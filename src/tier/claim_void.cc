@@ -48,4 +48,14 @@ bool is_void(const Claim& claim, const Claim& own, const std::string& directory)
   return status.ok() && !needed;
 }
 
+bool pool_is_here(const Claim& claim, const Claim& own) {
+  if (claim.host != own.host) return false;
+  file::AttachOptions options;
+  options.read_only = true;
+  options.no_recovery = true;
+  auto fs = file::attach(claim.pool, options);
+  if (!fs.ok()) return fs.code() != ENOENT && fs.code() != ENOTDIR;
+  return own_claim(**fs, "").uuid == claim.uuid;
+}
+
 }  // namespace cairn::tier
