@@ -42,7 +42,8 @@ Card card_of_process(int rank) {
   Card card = {};
   card.rank = rank;
   card.process = ::getpid();
-  card.process_namespace = process_namespace();
+  card.namespaces = namespaces();
+  card.started = start_of(card.process);
   ::gethostname(card.node.host, sizeof card.node.host - 1);
   return card;
 }
@@ -63,7 +64,7 @@ void hold_meeting(MPI_Comm comm, const Card& own, Meeting* meeting) {
   std::vector<LocalProcess> local;
   if (here == 0) {
     for (const Card& card : cards)
-      local.push_back({card.rank, card.process, card.process_namespace});
+      local.push_back({card.rank, card.process, card.namespaces, card.started});
     gathered = gather_roster(told_by_hosts(hosts, introduce(cards)));
     said.one_node = gathered.one_node ? 1 : 0;
     std::strncpy(said.refused, gathered.refused.c_str(), sizeof said.refused - 1);

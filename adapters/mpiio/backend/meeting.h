@@ -22,7 +22,7 @@ struct Meeting {
 // Collective over `comm`, a communicator of all processes.
 void hold_meeting(MPI_Comm comm, const Card& own, Meeting* meeting);
 
-// This process, without what is known of it elsewhere: its number and namespace, and its host.
+// This process, without what is known of it elsewhere: its number, and its host.
 Card card_of_process(int rank);
 
 }  // namespace mpiio

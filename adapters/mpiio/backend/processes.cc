@@ -14,6 +14,19 @@ namespace {
 
 bool is_no_more(int process) { return ::kill(process, 0) != 0 && errno == ESRCH; }
 
+// /proc/PID/stat; "" if it is not shown.
+struct Stat {
+  Stat(const char* proc, int process) {
+    char path[256];
+    std::snprintf(path, sizeof path, "%s/%d/stat", proc, process);
+    std::FILE* file = std::fopen(path, "re");
+    if (file == nullptr) return;
+    text[std::fread(text, 1, sizeof text - 1, file)] = '\0';
+    std::fclose(file);
+  }
+  char text[1024] = "";
+};
+
 // Field `number` of /proc/PID/stat, counted as in proc(5); "" if there is none.
 const char* field(const char* stat, int number) {
   // The second one is the command's name, which may hold anything.
@@ -24,6 +37,8 @@ const char* field(const char* stat, int number) {
   }
   return at == nullptr ? "" : at;
 }
+
+uint64_t start_in(const char* stat) { return std::strtoull(field(stat, 22), nullptr, 10); }
 
 char state_in(const char* stat) {
   const char letter = *field(stat, 3);
@@ -36,28 +51,27 @@ char state_in(const char* stat) {
 
 }  // namespace
 
-uint64_t process_namespace() {
-  struct stat space;
-  return ::stat("/proc/self/ns/pid", &space) == 0 ? space.st_ino : 0;
+uint64_t namespaces() {
+  struct stat ids;
+  if (::stat("/proc/self/ns/pid", &ids) != 0) return 0;
+  // Older kernels have one time for all.
+  struct stat times;
+  const uint64_t time = ::stat("/proc/self/ns/time", &times) == 0 ? times.st_ino : 0;
+  return uint64_t{ids.st_ino} << 32 | (time & UINT32_MAX);
 }
+
+uint64_t start_of(int process, const char* proc) { return start_in(Stat(proc, process).text); }
 
 char Processes::state_of(int rank) const {
   const LocalProcess* end = first_ + count_;
   const LocalProcess* found =
       std::find_if(first_, end, [&](const LocalProcess& one) { return one.rank == rank; });
-  if (found == end || found->process_namespace != process_namespace()) return process_lives;
-  char path[256];
-  std::snprintf(path, sizeof path, "%s/%d/stat", proc_, found->process);
-  char stat[512] = "";
-  size_t size = 0;
-  if (std::FILE* file = std::fopen(path, "re"); file != nullptr) {
-    size = std::fread(stat, 1, sizeof stat - 1, file);
-    std::fclose(file);
-  }
+  if (found == end || found->namespaces != namespaces()) return process_lives;
+  const Stat stat(proc_, found->process);
   // What is not shown may still be there: /proc may be missing, or hide processes (its option hidepid).
-  if (size == 0) return is_no_more(found->process) ? process_gone : process_lives;
-  stat[size] = '\0';
-  return state_in(stat);
+  if (stat.text[0] == '\0') return is_no_more(found->process) ? process_gone : process_lives;
+  if (found->started != 0 && start_in(stat.text) != found->started) return process_gone;
+  return state_in(stat.text);
 }
 
 }  // namespace mpiio

@@ -10,7 +10,8 @@ namespace mpiio {
 struct LocalProcess {
   int32_t rank;
   int32_t process;  // its ID
-  uint64_t process_namespace;
+  uint64_t namespaces;
+  uint64_t started;  // another one that gets the ID later has started later
 };
 
 constexpr char process_lives = 'L';  // or nothing is known of it
@@ -30,7 +31,9 @@ class Processes {
   const char* proc_ = "/proc";
 };
 
-// Of this process; 0: the system does not say.
-uint64_t process_namespace();
+// Of this process: in which IDs and times mean the same. 0: the system does not say.
+uint64_t namespaces();
+// When it started, as the system shows it, in ticks since the host did; 0: the system does not say.
+uint64_t start_of(int process, const char* proc = "/proc");
 
 }  // namespace mpiio

@@ -18,7 +18,7 @@ namespace {
 constexpr int some_rank = 7;
 
 char state_of(pid_t process, const char* proc = "/proc") {
-  const LocalProcess one = {some_rank, process, process_namespace()};
+  const LocalProcess one = {some_rank, process, namespaces(), start_of(process)};
   return Processes(&one, 1, proc).state_of(some_rank);
 }
 
@@ -100,8 +100,26 @@ TEST(Processes, WhereTheSystemShowsNone) {
   EXPECT_EQ(state_of(gone, nothing), process_gone);
 }
 
+TEST(Processes, WhoseNumberAnotherOneHasGotIsGone) {
+  LocalProcess one = {some_rank, 0, namespaces(), 0};
+  {
+    const Child first;
+    one.started = start_of(first.process());
+    ASSERT_NE(one.started, 0);
+  }
+  // As if it had got the number of the first one, some ticks later.
+  usleep(50'000);
+  const Child later;
+  ASSERT_GT(start_of(later.process()), one.started);
+  one.process = later.process();
+  EXPECT_EQ(Processes(&one, 1).state_of(some_rank), process_gone);
+  // Where the first one's start is not known, nothing is.
+  one.started = 0;
+  EXPECT_EQ(Processes(&one, 1).state_of(some_rank), process_lives);
+}
+
 TEST(Processes, OfAnotherNamespaceLives) {
-  const LocalProcess one = {some_rank, 1 << 30, process_namespace() + 1};
+  const LocalProcess one = {some_rank, 1 << 30, namespaces() + 1, 1};
   EXPECT_EQ(Processes(&one, 1).state_of(some_rank), process_lives);
   EXPECT_EQ(Processes(&one, 1).state_of(some_rank + 1), process_lives);
 }

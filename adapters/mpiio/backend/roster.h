@@ -17,8 +17,9 @@ using Bytes = std::vector<char>;
 struct Card {
   cairn_node node;  // without a pool: its host only
   int32_t rank;
-  int32_t process;  // its ID
-  uint64_t process_namespace;
+  int32_t process;      // its ID
+  uint64_t namespaces;  // processes.h
+  uint64_t started;
   uint8_t attached;  // to a pool
   uint8_t threads;   // MPI_THREAD_MULTIPLE
   uint8_t padding[6];

@@ -16,7 +16,7 @@ cairn_node node_named(int number) {
   return node;
 }
 
-Card card_of(int rank, int node) { return {node_named(node), rank, 1000 + rank, 1, 1, 1, {}}; }
+Card card_of(int rank, int node) { return {node_named(node), rank, 1000 + rank, 1, 1, 1, 1, {}}; }
 
 Bytes told_by(const std::vector<std::vector<Card>>& hosts) {
   Bytes all;
