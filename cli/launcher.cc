@@ -59,6 +59,13 @@ std::string launcher_job() {
   return hydra_job();
 }
 
+bool is_rank() {
+  // Not Slurm's of a single task, which a shell of its own may be.
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"})
+    if (!variable(name).empty()) return true;
+  return is_one_of_several();
+}
+
 bool is_one_of_several() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"})
     if (std::strtol(variable(name).c_str(), nullptr, 10) > 1) return true;

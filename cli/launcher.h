@@ -8,6 +8,9 @@ namespace cairn::cli {
 // The batch system's job id; without one, what the MPI's launcher gives its processes; "" if there is neither.
 std::string launcher_job();
 
+// Is this one of the processes that an MPI's launcher starts, be it the only one?
+bool is_rank();
+
 // Has an MPI's launcher, or srun, started other processes beside this one?
 bool is_one_of_several();
 

@@ -37,5 +37,19 @@ TEST(Launcher, TheBatchSystemKnowsBest) {
   EXPECT_EQ(launcher_job(), "17");
 }
 
+TEST(Launcher, OneRankIsARankToo) {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "SLURM_STEP_NUM_TASKS"})
+    unsetenv(name);
+  EXPECT_FALSE(is_rank());
+  setenv("SLURM_STEP_NUM_TASKS", "1", 1);
+  EXPECT_FALSE(is_rank());
+  setenv("SLURM_STEP_NUM_TASKS", "2", 1);
+  EXPECT_TRUE(is_rank());
+  unsetenv("SLURM_STEP_NUM_TASKS");
+  setenv("OMPI_COMM_WORLD_SIZE", "1", 1);
+  EXPECT_TRUE(is_rank());
+  EXPECT_FALSE(is_one_of_several());
+}
+
 }  // namespace
 }  // namespace cairn::cli

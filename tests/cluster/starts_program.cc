@@ -124,7 +124,10 @@ int early(int argc, char** argv) {
   return end(argv[1]);
 }
 
-// Processes that others started: with a file of their own, and with one that they open together with those.
+// Processes that others started: with a file of their own, and with one that they open together with those. WORDs: what is started, if
+// not this program as it is. Where that is refused, a program that was started without Cairn waits in its MPI's own call for
+// these, so the job is ended.
+constexpr int refused = 5;
 int spawn(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   know_world();
@@ -132,11 +135,12 @@ int spawn(int argc, char** argv) {
   MPI_Comm_get_parent(&parents);
   MPI_Comm others = parents;
   const bool child = parents != MPI_COMM_NULL;
+  const bool given = argc > 2;
   if (!child) {
     char part[] = "spawn";
     char* words[] = {part, nullptr};
-    MPI_Comm_spawn(argv[0], words, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &others,
-                   MPI_ERRCODES_IGNORE);
+    MPI_Comm_spawn(given ? argv[2] : argv[0], given ? argv + 3 : words, 2, MPI_INFO_NULL, 0,
+                   MPI_COMM_WORLD, &others, MPI_ERRCODES_IGNORE);
   }
   write_and_read(child ? "of_children" : "of_parents", MPI_COMM_WORLD);
   MPI_Comm all = MPI_COMM_NULL;
@@ -155,6 +159,11 @@ int spawn(int argc, char** argv) {
     int error_class = 0;
     MPI_Error_class(code, &error_class);
     CHECK(error_class == MPI_ERR_UNSUPPORTED_OPERATION);
+    std::fflush(stdout);
+    if (!child && !given) {
+      barrier();
+      MPI_Abort(MPI_COMM_WORLD, wrong == 0 ? refused : 1);
+    }
   }
   MPI_Comm_free(&all);
   MPI_Comm_disconnect(&others);

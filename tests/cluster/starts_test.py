@@ -32,8 +32,10 @@ class Runs:
         return path
 
     def run(self, directory, *words, covered=True):
-        words = [self.program if word == "PROGRAM" else str(word) for word in words]
-        cover = [CAIRN, "run", "--at", ".", "--pool-size", "128MiB", "--"] if covered else []
+        """RUN: each rank is a run of its own, and so is what it starts."""
+        run = [CAIRN, "run", "--at", directory, "--pool-size", "128MiB", "--"]
+        cover = run if covered and "RUN" not in words else []
+        words = [one for word in words for one in (run if word == "RUN" else [self.program if word == "PROGRAM" else str(word)])]
         return subprocess.run([*cover, self.launcher, *words], cwd=directory, capture_output=True, text=True, errors="replace",
                               env={**os.environ, **ENVIRONMENT, "CAIRN_POOL_DIR": os.path.join(self.scratch, "pools")},
                               timeout=120, check=False)
@@ -72,6 +74,19 @@ class Runs:
         directory = self.directory()
         self.expect("MPI_Comm_spawn", self.run(directory, "-n", 2, "PROGRAM", "spawn"), "spawn\n", "spawned\n")
         self.holds("MPI_Comm_spawn", directory, {"of_parents": 6000, "of_children": 6000, "of_all": 12000})
+
+        # A run around each rank: what those start is none, and waits for them in its MPI's own MPI_File_open until they end the job.
+        together = "together: of_all: it is opened together with processes that were not in MPI_COMM_WORLD"
+        directory = self.directory()
+        done = self.run(directory, "-n", 2, "RUN", "PROGRAM", "spawn")
+        self.expect("MPI_Comm_spawn, each rank in a run", done, together, code=5)
+        told = done.stderr.count("cairn: MPI-IO: of_all: it is opened together with processes that were not in MPI_COMM_WORLD")
+        if told != 1:
+            failed.append(f"MPI_Comm_spawn, each rank in a run: said {told} times")
+        directory = self.directory()
+        self.expect("MPI_Comm_spawn, all in runs", self.run(directory, "-n", 2, "RUN", "PROGRAM", "spawn", "RUN", "PROGRAM", "spawn"),
+                    together, "spawn\n", "spawned\n")
+        self.holds("MPI_Comm_spawn, all in runs", directory, {"of_parents": 6000, "of_children": 6000})
 
     def sessions(self):
         done = self.run(self.directory(), "-n", 3, "PROGRAM", "session")

@@ -197,6 +197,7 @@ int PMPI_Errhandler_free(MPI_Errhandler*);
 int PMPI_File_call_errhandler(MPI_File, int);
 int PMPI_File_get_errhandler(MPI_File, MPI_Errhandler*);
 int PMPI_File_set_errhandler(MPI_File, MPI_Errhandler);
+int PMPI_Finalized(int*);
 int PMPI_Gather(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm);
 int PMPI_Get_count(const MPI_Status*, MPI_Datatype, int*);
 int PMPI_Grequest_complete(MPI_Request);

@@ -7,6 +7,7 @@
 #include "mpiio/backend/added_time.h"
 #include "mpiio/backend/errors.h"
 #include "mpiio/backend/session.h"
+#include "mpiio/backend/strangers.h"
 
 namespace mpiio {
 
@@ -54,6 +55,12 @@ int Finalize() {
   const int code = real::Finalize[kind]();
   tell_added_time();
   return code;
+}
+
+template <int kind>
+int Intercomm_merge(MPI_Comm comm, int high, MPI_Comm* merged) {
+  strangers::may_come();
+  return real::Intercomm_merge[kind](comm, high, merged);
 }
 
 template <int kind>

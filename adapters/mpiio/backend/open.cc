@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
@@ -16,6 +17,7 @@
 #include "mpiio/backend/nodes.h"
 #include "mpiio/backend/pointers.h"
 #include "mpiio/backend/session.h"
+#include "mpiio/backend/strangers.h"
 #include "mpiio/backend/together.h"
 #include "mpiio/backend/waiting.h"
 
@@ -91,6 +93,19 @@ void release(File* file) {
   delete file;
 }
 
+constexpr const char* strangers_there =
+    "it is opened together with processes that were not in MPI_COMM_WORLD at MPI_Init";
+
+// Says it also where a program looks at no codes: those that do not hear of it wait.
+int refuse_strangers(const std::string& path, bool first) {
+  if (first)
+    std::fprintf(stderr,
+                 "cairn: MPI-IO: %s: %s: that is refused, and those that do not run under "
+                 "`cairn run` wait for ever\n",
+                 path.c_str(), strangers_there);
+  return error(MPI_ERR_UNSUPPORTED_OPERATION, path + ": " + strangers_there);
+}
+
 // Modes that are right by themselves and the same on all ranks, and processes that all can be served alike.
 int check_together(const File& file, session::Reach* reach) {
   std::string why;
@@ -101,8 +116,7 @@ int check_together(const File& file, session::Reach* reach) {
   if (extremes[0] != -extremes[1])
     return error(MPI_ERR_NOT_SAME, file.path + ": the ranks open it with different modes");
   if (code != MPI_SUCCESS) return code;
-  if (extremes[3] != -extremes[4])
-    why = "it is opened together with processes that were not in MPI_COMM_WORLD at MPI_Init";
+  if (extremes[3] != -extremes[4]) why = strangers_there;
   return why.empty() ? MPI_SUCCESS : error(MPI_ERR_UNSUPPORTED_OPERATION, file.path + ": " + why);
 }
 
@@ -238,6 +252,8 @@ int File_open(MPI_Comm comm, const std::string& path, int amode, MPI_Info info, 
   int inter = 0;
   PMPI_Comm_test_inter(comm, &inter);
   if (inter != 0) return error(MPI_ERR_COMM, path + ": an intercommunicator cannot open a file");
+  bool first = false;
+  if (strangers::forbid(comm, &first)) return refuse_strangers(path, first);
   auto* file = new File;
   file->path = path;
   file->amode = amode;

@@ -114,6 +114,14 @@ Card own_card(int rank) {
 
 }  // namespace
 
+bool has_world() {
+  int is = 0;
+  PMPI_Initialized(&is);
+  int was = 0;
+  PMPI_Finalized(&was);
+  return is != 0 && was == 0;
+}
+
 bool is_needed() { return may_span_hosts(); }
 
 void begin() {

@@ -12,6 +12,9 @@
 
 namespace mpiio::session {
 
+// Are there MPI_COMM_WORLD and MPI_COMM_SELF? From MPI_Init until MPI_Finalize has freed them; sessions do without.
+bool has_world();
+
 // Before MPI_Init: may this job need a session, and so MPI_THREAD_MULTIPLE? All its processes say the same.
 bool is_needed();
 // After it, if so. Collective over MPI_COMM_WORLD.

@@ -1,0 +1,17 @@
+// Strangers: processes of a communicator that are not in MPI_COMM_WORLD, because this job started them, or connected to theirs.
+//
+// Where `cairn run` is around the launcher, those that it starts are served as this one is. Where it is around each rank, the
+// MPI's daemons start them without it: they are in the MPI's own MPI_File_open then, where nobody can tell them anything, so
+// that each process has to find by itself, and all find alike, that such a file cannot be opened.
+#pragma once
+
+#include <mpi.h>
+
+namespace mpiio::strangers {
+
+// MPI_Intercomm_merge has been called: no other call makes a communicator that holds strangers.
+void may_come();
+// Is this such a communicator, in a rank that is a run of its own? `*first`: is this the first rank of its MPI_COMM_WORLD there?
+bool forbid(MPI_Comm comm, bool* first);
+
+}  // namespace mpiio::strangers
