@@ -202,6 +202,15 @@ int session(int, char** argv) {
   MPI_Session_finalize(&begun);
   return all == 0 ? 0 : 1;
 }
+
+// A session begun after MPI_Finalize: MPI_COMM_SELF is no more, although there was an MPI_Init.
+int late_session(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  know_world();
+  write_and_read("of_world", MPI_COMM_WORLD);
+  MPI_Finalize();
+  return session(argc, argv);
+}
 #endif
 
 // Ends that are none: WORD says which. "synced" is what was there when all had come out of MPI_File_sync, and another piece of
@@ -262,7 +271,7 @@ constexpr struct {
     {"early", early, 0},     {"spawn", spawn, 0},
     {"ends", ends, 1},       {"look", look, 1},
 #if MPI_VERSION >= 4
-    {"session", session, 0},
+    {"session", session, 0}, {"late_session", late_session, 0},
 #endif
 };
 

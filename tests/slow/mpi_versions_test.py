@@ -134,6 +134,21 @@ def conformance(name, venv, wrapper):
     report(f"{name}, conformance, 2 ranks, each in a run", under_cairn(venv, 2, [program, "all", SEED], inside=True))
 
 
+def late_session(name, venv, wrapper):
+    """A file in a session that was begun after MPI_Finalize is refused."""
+    program = PLACE / f"starts-{name}"
+    compiled = run([venv / "bin" / wrapper, "-std=c++20", "-O1", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX",
+                    SOURCE / "tests/cluster/starts_program.cc", "-o", program], 600)
+    if not report(f"{name}, starts_program, compiled", compiled):
+        return
+    done = under_cairn(venv, 3, [program, "late_session"], seconds=120)
+    if "this MPI has no part" in done.stdout:
+        return
+    report(f"{name}, a session after MPI_Finalize", done)
+    if "together: of_session: no file is opened after MPI_Finalize" not in done.stdout:
+        failures.append(f"{name}: a file is not refused after MPI_Finalize: {done.stdout}")
+
+
 def mpi4py(name, venv):
     python = venv / "bin/python"
     served = "from mpi4py import MPI; MPI.File.Open(MPI.COMM_WORLD, 'cairn:file', MPI.MODE_CREATE | MPI.MODE_RDWR).Close()"
@@ -153,6 +168,7 @@ for mpi, distribution, cxx, backend in MPIS:
     if mpi == "abi":
         same_header(here)
     conformance(mpi, here, cxx)
+    late_session(mpi, here, cxx)
     if mpi != "abi":  # the wheel of mpi4py is not built for it
         mpi4py(mpi, here)
 if failures:

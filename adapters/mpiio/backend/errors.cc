@@ -5,6 +5,7 @@
 
 #include "mpiio/backend/calls.h"
 #include "mpiio/backend/handlers.h"
+#include "mpiio/backend/session.h"
 #include "mpiio/backend/together.h"
 
 namespace mpiio {
@@ -77,6 +78,7 @@ int raise(MPI_File file, int code) {
   if (code == MPI_SUCCESS) [[likely]]
     return code;
   if (file != MPI_FILE_NULL || handles_no_file()) return handle(file, code);
+  if (!session::has_world()) return code;
   // A file of this moment gets the handler of MPI_FILE_NULL. (MPICH counts such handlers wrongly, and ends the program
   // when one is counted below 0.)
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;

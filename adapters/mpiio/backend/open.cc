@@ -179,9 +179,7 @@ int go_to_end(File& file) {
 
 // Without MPI_Init there is no MPI_COMM_SELF.
 int open_handle(File& file) {
-  int initialized = 0;
-  PMPI_Initialized(&initialized);
-  if (initialized != 0)
+  if (session::has_world())
     return real::File_open[kPmpi](MPI_COMM_SELF, shadow_path, MPI_MODE_RDWR, MPI_INFO_NULL,
                                   &file.handle);
   MPI_Group all = MPI_GROUP_NULL;
@@ -252,6 +250,9 @@ int File_open(MPI_Comm comm, const std::string& path, int amode, MPI_Info info, 
   int inter = 0;
   PMPI_Comm_test_inter(comm, &inter);
   if (inter != 0) return error(MPI_ERR_COMM, path + ": an intercommunicator cannot open a file");
+  // The job has ended, and what MPIs have prepared for files.
+  if (session::had_world())
+    return error(MPI_ERR_UNSUPPORTED_OPERATION, path + ": no file is opened after MPI_Finalize");
   bool first = false;
   if (strangers::forbid(comm, &first)) return refuse_strangers(path, first);
   auto* file = new File;

@@ -117,9 +117,13 @@ Card own_card(int rank) {
 bool has_world() {
   int is = 0;
   PMPI_Initialized(&is);
+  return is != 0 && !had_world();
+}
+
+bool had_world() {
   int was = 0;
   PMPI_Finalized(&was);
-  return is != 0 && was == 0;
+  return was != 0;
 }
 
 bool is_needed() { return may_span_hosts(); }

@@ -14,6 +14,8 @@ namespace mpiio::session {
 
 // Are there MPI_COMM_WORLD and MPI_COMM_SELF? From MPI_Init until MPI_Finalize has freed them; sessions do without.
 bool has_world();
+// Has there been one, as there may be no other?
+bool had_world();
 
 // Before MPI_Init: may this job need a session, and so MPI_THREAD_MULTIPLE? All its processes say the same.
 bool is_needed();
