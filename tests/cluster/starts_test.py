@@ -64,6 +64,7 @@ class Runs:
         self.spawned()
         self.sessions()
         self.late_session()
+        self.failing()
         for how, code in (("abort", 3), ("no_finalize", None), ("open", 0)):
             self.ends(how, code)
 
@@ -109,6 +110,14 @@ class Runs:
             return
         done = self.run(self.directory(), "-n", 3, "PROGRAM", "late_session")
         self.expect("a session after MPI_Finalize", done, "together: of_session: no file is opened after MPI_Finalize", "late_session\n")
+
+    def failing(self):
+        """An error of the MPI's while a rank hears what another one has done: it must not go on as if that were success."""
+        done = self.run(self.directory(), "-n", 3, self.program.parent / "failing_program", "set_size")
+        self.expect("an MPI that fails", done, code=None)
+        if done.returncode == 0 or "went on" in done.stdout or 'waiting for rank 0: the MPI says "' not in done.stderr:
+            failed.append("an MPI that fails")
+            print(done.returncode, done.stdout, done.stderr, flush=True)
 
     def ends(self, how, code):
         """All bytes of calls that have returned are there for the next job, also without MPI_File_sync."""

@@ -25,18 +25,20 @@ constexpr const char* deciding = "hearing what rank 0 has decided";
 void send_rest(MPI_Comm comm, const char* bytes, int64_t size) {
   for (int64_t done = 0; done < size; done += most_at_once) {
     MPI_Request request = MPI_REQUEST_NULL;
-    PMPI_Isend(bytes + done, static_cast<int>(std::min(most_at_once, size - done)), MPI_BYTE, 0,
-               rest_tag, comm, &request);
-    together::wait(comm, &request, gathering);
+    const int begun =
+        PMPI_Isend(bytes + done, static_cast<int>(std::min(most_at_once, size - done)), MPI_BYTE, 0,
+                   rest_tag, comm, &request);
+    together::wait(begun, comm, &request, gathering);
   }
 }
 
 void receive_rest(MPI_Comm comm, int rank, char* bytes, int64_t size) {
   for (int64_t done = 0; done < size; done += most_at_once) {
     MPI_Request request = MPI_REQUEST_NULL;
-    PMPI_Irecv(bytes + done, static_cast<int>(std::min(most_at_once, size - done)), MPI_BYTE, rank,
-               rest_tag, comm, &request);
-    together::wait(comm, &request, gathering);
+    const int begun =
+        PMPI_Irecv(bytes + done, static_cast<int>(std::min(most_at_once, size - done)), MPI_BYTE,
+                   rank, rest_tag, comm, &request);
+    together::wait(begun, comm, &request, gathering);
   }
 }
 
@@ -51,15 +53,15 @@ int64_t share_of(int ranks) { return most_at_once / ranks; }
 // Everybody's number, on rank 0.
 void gather_sizes(MPI_Comm comm, int64_t mine, int64_t* theirs) {
   MPI_Request request = MPI_REQUEST_NULL;
-  PMPI_Igather(&mine, 1, MPI_INT64_T, theirs, 1, MPI_INT64_T, 0, comm, &request);
-  together::wait(comm, &request, gathering);
+  const int begun = PMPI_Igather(&mine, 1, MPI_INT64_T, theirs, 1, MPI_INT64_T, 0, comm, &request);
+  together::wait(begun, comm, &request, gathering);
 }
 
 void gather_bytes(MPI_Comm comm, const void* bytes, int size, char* joined, const Place& place) {
   MPI_Request request = MPI_REQUEST_NULL;
-  PMPI_Igatherv(bytes, size, MPI_BYTE, joined, place.counts.data(), place.offsets.data(), MPI_BYTE,
-                0, comm, &request);
-  together::wait(comm, &request, gathering);
+  const int begun = PMPI_Igatherv(bytes, size, MPI_BYTE, joined, place.counts.data(),
+                                  place.offsets.data(), MPI_BYTE, 0, comm, &request);
+  together::wait(begun, comm, &request, gathering);
 }
 
 int gather(void* context, const void* bytes, size_t size, void** all, size_t* sizes) {

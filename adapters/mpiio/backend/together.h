@@ -3,7 +3,7 @@
 //
 // Whoever comes late may compute for hours, so waiting alone is no fault. After the time of `mpi.timeout` a process asks those that it
 // would hear from in a tree over all of them, each for itself: is its process there, does its host answer? Every process has
-// somebody in that tree who waits for it. Who gives no answer for that time once more ends the job, with one line.
+// somebody in that tree who waits for it. Who gives no answer for that time once more ends the job, with one line. So does an error of the MPI's in all but `duplicate`, since the others do not hear of it.
 #pragma once
 
 #include <mpi.h>
@@ -26,7 +26,7 @@ void compare(MPI_Comm comm, int64_t* values, int count,
 // MPI_COMM_NULL: the MPI can make no more.
 MPI_Comm duplicate(MPI_Comm comm, const char* phase);
 
-// The end of a request that needs the others, and the MPI's code for it.
-int wait(MPI_Comm comm, MPI_Request* request, const char* phase);
+// The end of a request that needs the others. `begun`: what the MPI said when it was made.
+void wait(int begun, MPI_Comm comm, MPI_Request* request, const char* phase);
 
 }  // namespace mpiio::together
