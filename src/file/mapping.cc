@@ -105,8 +105,8 @@ Status fill_holes(File& file, uint64_t offset, uint64_t size) {
 void map_nothing(uint8_t* at, uint64_t size, int protection, int flags) {
   const int empty = memfd_create("beyond the end of file", MFD_CLOEXEC);
   if (empty < 0) return;  // it stays without access
-  mmap(at, size, protection, (is_shared_type(flags) ? MAP_SHARED : MAP_PRIVATE) | MAP_FIXED, empty,
-       0);
+  const int type = is_shared_type(flags) ? MAP_SHARED : MAP_PRIVATE;
+  static_cast<void>(mmap(at, size, protection, type | MAP_FIXED, empty, 0));
   close(empty);
 }
 

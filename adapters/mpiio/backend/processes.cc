@@ -45,7 +45,7 @@ char state_in(const char* stat) {
   // Not 't', for somebody looks at that one with a debugger.
   if (letter == 'T') return process_stopped;
   // Of a process whose first thread has ended the system shows a zombie, although the others go on.
-  if (letter == 'Z' && std::atoi(field(stat, 20)) > 1) return process_lives;
+  if (letter == 'Z' && std::strtol(field(stat, 20), nullptr, 10) > 1) return process_lives;
   return letter == 'X' || letter == 'Z' ? process_gone : process_lives;
 }
 
