@@ -112,6 +112,7 @@ Status resolve(FileSystem& fs, uint64_t directory, const char* path, const Resol
   std::string_view view;
   bool last = false;
   bool slash_after = false;
+  bool ended_in_slash = false;  // a link stood at the end, with a slash behind it
   while (remaining.next(&view, &last, &slash_after)) {
     resolved->parent = 0;
     auto here = directory_of(fs, at);
@@ -180,13 +181,14 @@ Status resolve(FileSystem& fs, uint64_t directory, const char* path, const Resol
         }
         at = options.top;
       }
+      ended_in_slash = ended_in_slash || (last && slash_after);
       remaining.splice(*text);
       stand_in(resolved, at);
       continue;
     }
     resolved->inode = slot->inode;
     if ((!last || slash_after) && type != S_IFDIR) {
-      if (!last) resolved->parent = 0;
+      if (!last && !ended_in_slash) resolved->parent = 0;
       return fail(ENOTDIR, "%s: not a directory", path);
     }
     if (!last) at = slot->inode;

@@ -8,14 +8,15 @@ static char name255[LONG_LENGTH + 1], name256[LONG_LENGTH + 2];
 static char below256[LONG_LENGTH + 8], dots[PATH_MAX + 64], long_below_file[LONG_LENGTH + 16];
 
 static const char* paths[] = {
-    "",          ".",          "..",         "./",       "file",       "file/",   "file/.",
-    "file/..",   "file/x",     "dir",        "dir/",     "dir/.",      "dir/..",  "dir/new",
-    "dir/new/",  "full",       "full/",      "full/in",  "empty",      "empty/",  "missing",
-    "missing/",  "missing/x",  "missing/..", "loop",     "loop/",      "loop/x",  "dangling",
-    "dangling/", "dangling/x", "to-file",    "to-file/", "to-dir",     "to-dir/", "to-dir/.",
-    "to-dir/in", "fifo",       "fifo/",      "fifo/x",   "dangling2/", "hard",    "dangling2",
-    "to-file2",  "to-dir2",    "loop2",      name255,    name256,      below256,  dots,
-    long_below_file};
+    "",         ".",        "..",           "./",         "file",      "file/",
+    "file/.",   "file/..",  "file/x",       "dir",        "dir/",      "dir/.",
+    "dir/..",   "dir/new",  "dir/new/",     "full",       "full/",     "full/in",
+    "empty",    "empty/",   "missing",      "missing/",   "missing/x", "missing/..",
+    "loop",     "loop/",    "loop/x",       "dangling",   "dangling/", "dangling/x",
+    "to-file",  "to-file/", "to-dir",       "to-dir/",    "to-dir/.",  "to-dir/in",
+    "fifo",     "fifo/",    "fifo/x",       "dangling2/", "hard",      "dangling2",
+    "to-file2", "to-dir2",  "loop2",        "to-below2",  name255,     name256,
+    below256,   dots,       long_below_file};
 enum { kPaths = sizeof paths / sizeof *paths };
 
 static void fill(char* text, size_t length) {
@@ -40,6 +41,7 @@ static void build(void) {
   symlink("loop", "loop"), symlink("nowhere", "dangling"), symlink("nowhere/", "dangling2");
   symlink("file/", "to-file2"), symlink("full/", "to-dir2"), symlink("loop2/", "loop2");
   symlink("file", "to-file"), symlink("full", "to-dir");
+  symlink("file/below", "to-below"), symlink("to-below/", "to-below2");
   link("file", "hard");
   mkfifo("fifo", 0644);
   reader = open("fifo", O_RDWR); /* who opens it need not wait */
