@@ -1,0 +1,82 @@
+"""A directory whose pool is gone: what the refusals say, and `cairn discard`."""
+
+import os
+import shutil
+
+import cairn_case
+from cover_case import CoverCase
+
+
+class Lost(CoverCase):
+    """The pool that the claim names is not there: whoever follows the messages gets out."""
+
+    def setUp(self):
+        super().setUp()
+        self.place = self.path("place")
+        os.mkdir(self.place, 0o700)
+        self.env["CAIRN_POOL_DIR"] = self.place
+        self.write("dir/kept", "kept\n")
+        self.shell("echo lost > a", "--drain", "never")
+        self.assertEqual(self.names(), [".cairn-claim", "kept"])
+
+    def assert_free(self):
+        self.assertEqual(self.names(), ["kept"])
+        self.assertEqual(self.shell("cat kept").out, "kept\n")
+        self.assertEqual(self.names(), ["kept"])
+
+    def forced(self):
+        """Refused by everybody, until one says that the pool is gone."""
+        told = f"`cairn discard --force {self.dir}`"
+        self.refused("run", "--at", self.dir, "--", "true", code=1, says=["is covered by", told])
+        self.refused("drain", self.dir, code=1, says=told)
+        self.refused("discard", self.dir, code=1, says=["is covered by", told])
+        self.assertIn(".cairn-claim", self.names())
+        self.assertIn("is lost with its pool", self.cairn("discard", "--force", self.dir).out)
+        self.assert_free()
+
+    def test_removed(self):
+        shutil.rmtree(os.path.join(self.place, "default"))
+        self.refused("drain", self.dir, code=1, says="cairn discard")
+        self.assertEqual(self.json("discard", self.dir), {"directory": self.dir, "lost": True})
+        self.assert_free()
+        self.refused("discard", self.dir, code=1, says="no pool of yours covers it")
+
+    def test_removed_with_its_directory(self):
+        gone = self.path("gone")
+        os.rename(self.place, gone)
+        self.refused("discard", self.dir, code=1, says="cairn discard --force")
+        os.mkdir(self.place, 0o700)
+        shutil.rmtree(gone)  # not before: the new one would get its inode, and be taken for the same place
+        self.forced()
+
+    def test_removed_with_its_directory_during_the_run(self):
+        self.cairn("drain", self.dir)
+        run = self.cairn("run", "--at", self.dir, "--", "sh", "-c", f"echo x > {self.dir}/x; rm -r {self.place}", expect=1)
+        self.assertIn("is lost", run.err)
+        shutil.rmtree(self.place, ignore_errors=True)
+        self.cairn("discard", "--force", self.dir)
+        self.assertEqual([name for name in self.names() if name.startswith(".cairn")], [])
+
+    def test_on_another_host(self):
+        claim = os.path.join(self.dir, ".cairn-claim")
+        text = self.read(".cairn-claim").replace(f"\nhost {os.uname().nodename}\n", "\nhost elsewhere\n")
+        with open(claim, "w", encoding="utf-8") as file:
+            file.write(text)
+        shutil.rmtree(os.path.join(self.place, "default"))
+        self.forced()
+
+    def test_one_that_is_here_is_not_lost(self):
+        """Where it lies, the claim says."""
+        self.env["CAIRN_POOL_DIR"] = self.pools
+        self.refused("run", "--at", self.dir, "--", "true", code=1, says=self.place)
+        self.cairn("drain", self.dir)
+        self.assertEqual((self.names(), self.read("a")), (["a", "kept"], "lost\n"))
+
+    def test_one_that_cannot_be_read_is_not_lost(self):
+        os.truncate(os.path.join(self.place, "default", "segment.0"), 4096)
+        self.refused("discard", "--force", self.dir, code=1, says=["is covered by", self.place, "is there"])
+        self.assertIn(".cairn-claim", self.names())
+
+
+if __name__ == "__main__":
+    cairn_case.main()
