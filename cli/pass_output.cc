@@ -10,7 +10,9 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 namespace cairn::cli {
 namespace {
@@ -29,15 +31,18 @@ bool is_covered(int descriptor) {
   return flags >= 0 && (flags & O_PATH) != 0;
 }
 
-// False at the end, or if nobody takes it.
-bool copy_piece(int from, int to) {
+// False at the end, or if nobody takes it: then `*error` says why.
+bool copy_piece(int from, int to, int* error) {
   std::array<char, 1 << 16> piece;
   ssize_t got = 0;
   do got = read(from, piece.data(), piece.size());
   while (got < 0 && errno == EINTR);
   for (ssize_t done = 0; done < got;) {
     const ssize_t put = write(to, piece.data() + done, static_cast<size_t>(got - done));
-    if (put < 0 && errno != EINTR) return false;
+    if (put < 0 && errno != EINTR) {
+      *error = errno;
+      return false;
+    }
     if (put > 0) done += put;
   }
   return got > 0;
@@ -99,7 +104,8 @@ void pass_covered_streams() {
     feeder = fork();
     if (feeder == 0) {
       close(streams[0].pipe[0]);
-      while (copy_piece(STDIN_FILENO, streams[0].pipe[1])) {
+      int ignored = 0;  // the command has closed it
+      while (copy_piece(STDIN_FILENO, streams[0].pipe[1], &ignored)) {
       }
       _exit(0);
     }
@@ -111,11 +117,14 @@ void pass_covered_streams() {
     open[i] = {streams[i + 1].covered ? streams[i + 1].pipe[0] : -1, POLLIN, 0};
     if (streams[i + 1].covered) close(streams[i + 1].pipe[1]);
   }
+  int error = 0;
   while (open[0].fd >= 0 || open[1].fd >= 0) {
     if (poll(open.data(), open.size(), -1) < 0) continue;
     for (int i = 0; i < 2; ++i) {
-      if (open[i].fd < 0 || open[i].revents == 0 || copy_piece(open[i].fd, i + 1)) continue;
-      close(open[i].fd);  // a full pool: the command is told by SIGPIPE or EPIPE
+      if (open[i].fd < 0 || open[i].revents == 0 || copy_piece(open[i].fd, i + 1, &error)) continue;
+      close(
+          open[i]
+              .fd);  // a full pool: the command is told by SIGPIPE or EPIPE, if it has more to say
       open[i].fd = -1;
     }
   }
@@ -123,6 +132,10 @@ void pass_covered_streams() {
   while (waitpid(started, &status, 0) < 0 && errno == EINTR) {
   }
   if (feeder > 0) kill(feeder, SIGKILL);
+  if (error != 0) {
+    dprintf(STDERR_FILENO, "cairn: what was printed could not be written: %s\n", strerror(error));
+    _exit(EXIT_FAILURE);
+  }
   end_as(status);
 }
 

@@ -154,6 +154,13 @@ class Environment(Run):
             self.assertIn("No space left on device", file.read())
         self.assert_nothing_left()
 
+    def test_a_command_inside_a_run_fails_whose_output_does_not_fit(self):
+        script = (f"cd {self.dir}; : > small; for i in 1 2 3 4; do cat /dev/zero >> big; done 2> /dev/null; "
+                  f"{CAIRN} status --json > small; echo $?; rm big")
+        run = self.cairn("run", "--at", self.dir, "--pool-size", "16M", "--", "sh", "-c", script)
+        self.assertEqual(run.out.splitlines()[0], "1", run.out + run.err)
+        self.assertIn("what was printed could not be written: No space left on device", run.err)
+
     def test_commands_inside_a_run_know_the_working_directory(self):
         os.mkdir(os.path.join(self.dir, "sub"))
         script = f"cd {self.dir}/sub; echo x > x; {CAIRN} drain ..; {CAIRN} run --at .. -- sh -c 'pwd; cat x'"
