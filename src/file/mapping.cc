@@ -155,8 +155,7 @@ Result<void*> Mappings::map(File& file, void* address, size_t size, int protecti
     map_nothing(static_cast<uint8_t*>(base) + backed, length - backed, protection, flags);
   Status status = place_now(file, static_cast<uint8_t*>(base), backed, protection, flags, offset);
   if (!status.ok()) {
-    munmap(base, length);
-    replaced(fs, base, length);
+    unmap(fs, base, length).ignore();  // also what it has replaced
     return status;
   }
   // Stores through the mapping are seen by nobody: its making counts as a change.
@@ -204,7 +203,9 @@ void Mappings::split(uintptr_t at) {
   }
 }
 
-std::vector<Mappings::Range> Mappings::forget(uintptr_t begin, uintptr_t end) {
+std::vector<Mappings::Range> Mappings::forget(const void* address, size_t size) {
+  const auto begin = reinterpret_cast<uintptr_t>(address);
+  const uintptr_t end = begin + round_up(size);
   std::vector<Range> kept;
   std::vector<Range> dropped;
   for (Range& range : ranges_) {
@@ -226,23 +227,35 @@ std::vector<Mappings::Range> Mappings::forget(uintptr_t begin, uintptr_t end) {
   return dropped;
 }
 
-Status Mappings::unmap(FileSystem& fs, void* address, size_t size) {
-  if (munmap(address, size) != 0) return failed("unmapping");
-  replaced(fs, address, size);
-  return Status();
-}
-
-void Mappings::replaced(FileSystem& fs, void* address, size_t size) {
+void Mappings::let_go(FileSystem& fs, std::vector<Range> dropped) {
   std::vector<uint64_t> inodes;
-  {
-    std::lock_guard guard(lock_);
-    const auto begin = reinterpret_cast<uintptr_t>(address);
-    for (const Range& range : forget(begin, begin + round_up(size))) inodes.push_back(range.inode);
-  }
+  for (const Range& range : dropped) inodes.push_back(range.inode);
+  dropped.clear();  // and with the last of a mapping's ranges its pin
   for (const uint64_t number : inodes) {
     auto inode = live_inode(fs, number);
     if (inode.ok()) trim(fs, {*inode, number});
   }
+}
+
+Status Mappings::unmap(FileSystem& fs, void* address, size_t size) {
+  std::vector<Range> dropped;
+  {
+    // In one step: as soon as the addresses are free, another thread's mapping may get them.
+    std::lock_guard guard(lock_);
+    if (munmap(address, size) != 0) return failed("unmapping");
+    dropped = forget(address, size);
+  }
+  let_go(fs, std::move(dropped));
+  return Status();
+}
+
+void Mappings::replaced(FileSystem& fs, void* address, size_t size) {
+  std::vector<Range> dropped;
+  {
+    std::lock_guard guard(lock_);
+    dropped = forget(address, size);
+  }
+  let_go(fs, std::move(dropped));
 }
 
 Status Mappings::sync(FileSystem& fs, void* address, size_t size) {

@@ -45,8 +45,10 @@ class Mappings {
     bool writable = false;  // the file was open for writing
     std::shared_ptr<PinHandle> pin;
   };
-  // What lay there, whose pins go with it.
-  std::vector<Range> forget(uintptr_t begin, uintptr_t end);
+  // What lay there. The caller holds lock_.
+  std::vector<Range> forget(const void* address, size_t size);
+  // With them go their pins, and of their files what only the mappings kept. The caller does not hold lock_.
+  static void let_go(FileSystem& fs, std::vector<Range> dropped);
   void split(uintptr_t at);
 
   std::mutex lock_;

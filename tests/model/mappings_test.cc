@@ -3,6 +3,8 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include <string>
+#include <thread>
 #include <vector>
 
 #include "model/temporary_pool.h"
@@ -117,6 +119,28 @@ TEST_F(MappedFile, GivesBackWhatWasCutWhenNobodyHasItMapped) {
   char byte = 1;
   ASSERT_EQ(cairn_pread(file, &byte, 1, 4999), 1);
   EXPECT_EQ(byte, 'a');
+}
+
+// The addresses that one thread gives back are the next ones that the kernel hands to another.
+TEST_F(MappedFile, IsStillMappedWhenAnotherThreadHasUnmappedWhatLayThere) {
+  const auto use = [&](const std::string& name) {
+    cairn_file* own = nullptr;
+    ASSERT_EQ(cairn_open(pool, CAIRN_ROOT, name.c_str(), O_CREAT | O_RDWR, 0600, &own), 0);
+    ASSERT_EQ(cairn_ftruncate(own, 1), 0);
+    for (int i = 0; i < 4000 && !HasFailure(); ++i) {
+      void* mapped = nullptr;
+      ASSERT_EQ(cairn_mmap(own, nullptr, 1, PROT_READ, MAP_SHARED, 0, &mapped), 0);
+      ASSERT_EQ(cairn_ftruncate(own, 0), 0);
+      const char byte = static_cast<char>('a' + i % 26);
+      ASSERT_EQ(cairn_pwrite(own, &byte, 1, 0), 1) << cairn_last_error();
+      EXPECT_EQ(*static_cast<const char*>(mapped), byte) << "round " << i;
+      ASSERT_EQ(cairn_munmap(pool, mapped, 1), 0);
+    }
+    cairn_close(own);
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) threads.emplace_back(use, "of" + std::to_string(i));
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST_F(MappedFile, GivesBackWhatAKilledProcessHadMapped) {
