@@ -82,16 +82,19 @@ size_t command_position(const std::vector<std::string>& arguments) {
 }
 
 void parse(CLI::App& root, Context& context, std::vector<std::string> arguments) {
-  // What follows `run ... --` is the program's, word by word; the parser never sees it.
-  bool separated = false;
   std::vector<std::string> rest;
-  if (const size_t at = command_position(arguments);
-      at < arguments.size() && arguments[at] == "run") {
-    const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
-    separated = dashes != arguments.end();
-    if (separated) {
-      rest.assign(dashes + 1, arguments.end());
-      arguments.erase(dashes, arguments.end());
+  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+  const bool separated = dashes != arguments.end();
+  if (separated) {
+    rest.assign(dashes + 1, arguments.end());
+    arguments.erase(dashes, arguments.end());
+    // What follows `run ... --` is the program's, word by word; the parser never sees it. To other commands these are
+    // paths, which CLI11 2.1 would take for options all the same.
+    if (const size_t at = command_position(arguments);
+        at == arguments.size() || arguments[at] != "run") {
+      for (const std::string& word : rest)
+        arguments.push_back(word.starts_with("-") ? "./" + word : word);
+      rest.clear();
     }
   }
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants a vector

@@ -41,9 +41,13 @@ void validate(const Key& key, const std::string& value) {
   if (key.metavar == "SIZE") {
     if (value != "auto") parse_size(value);
   } else if (key.metavar == "NAME") {
-    if (value.empty() || value.find('/') != std::string::npos || value[0] == '.' ||
-        value.find(':') != std::string::npos || value.size() > 200)
-      usage_error("'{}' is no name of a pool: no '/', no ':', no '.' in front", value);
+    const bool is_printable = std::none_of(value.begin(), value.end(),
+                                           [](unsigned char c) { return std::iscntrl(c) != 0; });
+    if (value.empty() || value.find_first_of("/:") != std::string::npos || value[0] == '.' ||
+        value[0] == '-' || !is_printable || value.size() > 200)
+      usage_error(
+          "'{}' is no name of a pool: no '/', no ':', no control character, no '.' or '-' in front",
+          value);
   } else if (key.metavar == "SECONDS") {
     if (value.empty() || value.size() > 6 ||
         value.find_first_not_of("0123456789") != std::string::npos)

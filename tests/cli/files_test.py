@@ -37,6 +37,15 @@ class Files(CairnCase):
         self.put("/a", b"short")
         self.assertEqual(self.cairn("cat", "/a").stdout, b"short")
 
+    def test_names_with_a_dash_in_front(self):
+        self.write("-r", "a file")
+        self.cairn("cp", "--", "-r", ":/", cwd=self.path(""))
+        self.assertEqual(self.cairn("cat", "--", "-r").stdout, b"a file")
+        self.cairn("mkdir", "/d", "--", "-e")
+        self.assertEqual(self.names(), ["-e", "-r", "d"])
+        self.cairn("rm", "-r", "--", "-r", "-e", "d")
+        self.assertEqual(self.names(), [])
+
     def test_trees(self):
         self.write("tree/a", "A")
         self.write("tree/sub/b", "B" * 5000)
