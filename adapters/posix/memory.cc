@@ -133,20 +133,19 @@ void release(void* block) {
   put(static_cast<unsigned>(head->kind), at);
 }
 
-static void* need(size_t size) {
-  void* block = allocate(size);
-  if (block == nullptr) std::terminate();  // nothing here catches
-  return block;
-}
-
 }  // namespace posix::memory
 
 // A sanitizer brings its own.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-void* operator new(size_t size) { return posix::memory::need(size); }
-void* operator new[](size_t size) { return posix::memory::need(size); }
-void* operator new(size_t size, std::align_val_t) { return posix::memory::need(size); }
-void* operator new[](size_t size, std::align_val_t) { return posix::memory::need(size); }
+static void* need(size_t size) {
+  void* block = posix::memory::allocate(size);
+  if (block == nullptr) std::terminate();  // nothing here catches
+  return block;
+}
+void* operator new(size_t size) { return need(size); }
+void* operator new[](size_t size) { return need(size); }
+void* operator new(size_t size, std::align_val_t) { return need(size); }
+void* operator new[](size_t size, std::align_val_t) { return need(size); }
 void operator delete(void* block) noexcept { posix::memory::release(block); }
 void operator delete[](void* block) noexcept { posix::memory::release(block); }
 void operator delete(void* block, size_t) noexcept { posix::memory::release(block); }
