@@ -125,6 +125,12 @@ uint64_t blocks_of(const FileSystem& fs, const Map& map, uint64_t size) {
   return nodes != 0 ? blocks : std::max(blocks, in_size);
 }
 
+uint64_t blocks_in_lower(const Inode& inode, const Attributes& a) {
+  const uint64_t noted = S_ISREG(a.mode) ? inode.file.lower_units.load() : 0;
+  const uint64_t bytes = noted != 0 ? (noted - 1) * 512 : a.size;
+  return (bytes + format::block_size - 1) >> format::block_shift;
+}
+
 uint64_t resolve(uint64_t time) { return time == time_now ? now_ns() : time; }
 
 }  // namespace
@@ -153,7 +159,7 @@ Attributes attributes_of(FileSystem& fs, const Map& map) {
   });
   // A lazy file's bytes are in lower; that it has none here must not look like a hole.
   if ((a.flags & format::flag_lazy) != 0)
-    a.blocks = (a.size + format::block_size - 1) >> format::block_shift;
+    a.blocks = blocks_in_lower(inode, a);
   else if (!S_ISLNK(a.mode))
     a.blocks = blocks_of(fs, map, a.size);
   return a;

@@ -35,6 +35,8 @@ class Lower {
   virtual Status fill_directory(uint64_t inode) = 0;
   // Reads a lazy file's bytes; the count, 0 at its end.
   virtual Result<size_t> read(uint64_t inode, void* buffer, size_t size, uint64_t offset) = 0;
+  // As lseek(2) with SEEK_DATA or SEEK_HOLE in a lazy file.
+  virtual Result<uint64_t> seek(uint64_t inode, uint64_t offset, int whence) = 0;
   // Copies a lazy file's bytes into the pool (not needed if it is about to be cut to `size` 0), then
   // clears the flag.
   virtual Status stage(uint64_t inode, bool discard) = 0;

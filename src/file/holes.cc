@@ -1,4 +1,6 @@
 // Where a file has data and where holes, and filling holes for later (fallocate, mmap).
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "file/access.h"
@@ -13,8 +15,23 @@ namespace cairn::file {
 using format::block_shift;
 using format::block_size;
 
+namespace {
+
+// What lower says, as long as the file is lazy. False: it is not, and the pool knows.
+bool asked_lower(const File& file, uint64_t offset, int whence, Result<uint64_t>* found) {
+  while (is_lazy(file) && file.fs->lower != nullptr) {
+    *found = file.fs->lower->seek(file.number, offset, whence);
+    if (found->ok() || is_lazy(file)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 Result<uint64_t> seek_data(File& file, uint64_t offset) {
   FileSystem& fs = *file.fs;
+  Result<uint64_t> in_lower = offset;
+  if (asked_lower(file, offset, SEEK_DATA, &in_lower)) return in_lower;
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   const uint64_t end = file.inode->size.load();
@@ -32,6 +49,8 @@ Result<uint64_t> seek_data(File& file, uint64_t offset) {
 
 Result<uint64_t> seek_hole(File& file, uint64_t offset) {
   FileSystem& fs = *file.fs;
+  Result<uint64_t> in_lower = offset;
+  if (asked_lower(file, offset, SEEK_HOLE, &in_lower)) return in_lower;
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   const uint64_t end = file.inode->size.load();

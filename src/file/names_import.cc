@@ -31,7 +31,10 @@ Status import_name(FileSystem& fs, uint64_t parent, std::string_view text,
   pool.store(made->mtime, imported.mtime);
   pool.store(made->ctime, imported.ctime);
   pool.store(made->flags, lazy ? format::flag_lazy : 0);
-  if (S_ISREG(imported.mode)) pool.store(made->size, imported.size);
+  if (S_ISREG(imported.mode)) {
+    pool.store(made->size, imported.size);
+    pool.store(made->file.lower_units, imported.units + 1);
+  }
   pool.store(made->rdev, imported.rdev);
   pool.store(made->lower_parent, parent);
   pool.store(made->drained, imported.ctime);

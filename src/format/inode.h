@@ -63,7 +63,9 @@ struct FileWords {
   // Page media: the size at the last fsync, less what truncation has cut since.
   Word synced_size;
   Word unsynced;  // page media: 1 while entries are marked, or the size is not the synced one
-  Word reserved[22];
+  // While the file is lazy: units of 512 bytes that it takes up in lower, + 1. 0: not known.
+  Word lower_units;
+  Word reserved[21];
 };
 
 struct alignas(64) Inode {

@@ -95,6 +95,7 @@ class LowerTree final : public file::Lower {
 
   Status fill_directory(uint64_t inode) override;
   Result<size_t> read(uint64_t inode, void* buffer, size_t size, uint64_t offset) override;
+  Result<uint64_t> seek(uint64_t inode, uint64_t offset, int whence) override;
   Status stage(uint64_t inode, bool discard) override;
   Status stage_tree(uint64_t inode) override;
 
@@ -117,6 +118,10 @@ class LowerTree final : public file::Lower {
   Status import_one(const Place& place, uint64_t directory, int fd, const std::string& name,
                     uint64_t* newest);
   Result<size_t> read_lower(const file::Map& map, void* buffer, size_t size, uint64_t offset);
+  Result<uint64_t> seek_lower(const file::Map& map, uint64_t offset, int whence);
+  // What `look` sees of a lazy file in lower; once more if a drain was just changing its times.
+  template <typename Look>
+  auto undisturbed(const file::Map& map, Look look);
   Status copy_in(const Place& place, const file::Map& map);
   Result<std::shared_ptr<Source>> source_of(const file::Map& map);
   Status stage_source(const file::Map& map, Source& source);

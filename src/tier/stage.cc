@@ -161,6 +161,17 @@ Result<size_t> LowerTree::read_lower(const file::Map& map, void* buffer, size_t 
   return static_cast<size_t>(n);
 }
 
+template <typename Look>
+auto LowerTree::undisturbed(const file::Map& map, Look look) {
+  auto seen = look();
+  if (seen.code() == ESTALE && is_lazy(*map.inode) && !fs_.pool.read_only) {
+    // A drain that gives it other times in this moment holds this lock.
+    const ImportLock lock(fs_, map);
+    if (lock.ok() && is_lazy(*map.inode)) seen = look();
+  }
+  return seen;
+}
+
 Result<size_t> LowerTree::read(uint64_t number, void* buffer, size_t size, uint64_t offset) {
   auto inode = file::live_inode(fs_, number);
   if (!inode.ok()) return inode.status();
@@ -170,15 +181,33 @@ Result<size_t> LowerTree::read(uint64_t number, void* buffer, size_t size, uint6
     if (source.ok()) return (*source)->read(buffer, size, offset);
     return is_lazy(**inode) ? source.status() : read_own(fs_, number, buffer, size, offset);
   }
-  auto n = read_lower(map, buffer, size, offset);
-  if (n.code() == ESTALE && is_lazy(**inode) && !fs_.pool.read_only) {
-    // A drain that gives it other times in this moment holds this lock.
-    const ImportLock lock(fs_, map);
-    if (lock.ok() && is_lazy(**inode)) n = read_lower(map, buffer, size, offset);
-  }
+  auto n = undisturbed(map, [&] { return read_lower(map, buffer, size, offset); });
   // Staged since the caller looked; what lies in lower now may be what was drained.
   if (!n.ok() && !is_lazy(**inode)) return read_own(fs_, number, buffer, size, offset);
   return n;
+}
+
+Result<uint64_t> LowerTree::seek_lower(const file::Map& map, uint64_t offset, int whence) {
+  struct stat st = {};
+  CAIRN_TRY_ASSIGN(place, locate(map.number));
+  CAIRN_TRY_ASSIGN(opened, open_file(place, &st));
+  const int64_t found = sys::lseek(opened.get(), static_cast<int64_t>(offset), whence);
+  if (found == -EINVAL)
+    return whence == SEEK_DATA ? offset : place.identity.size;  // knows no holes
+  if (found < 0) return sys::failed(found, "seek", place.path);
+  return static_cast<uint64_t>(found);
+}
+
+Result<uint64_t> LowerTree::seek(uint64_t number, uint64_t offset, int whence) {
+  auto inode = file::live_inode(fs_, number);
+  if (!inode.ok()) return inode.status();
+  const file::Map map{*inode, number};
+  const uint64_t size = (*inode)->size.load();
+  if (offset >= size)
+    return fail(ENXIO, "inode %llu: offset %llu is not below its end",
+                static_cast<unsigned long long>(number), static_cast<unsigned long long>(offset));
+  if (has_source(map)) return whence == SEEK_DATA ? offset : size;
+  return undisturbed(map, [&] { return seek_lower(map, offset, whence); });
 }
 
 Status LowerTree::copy_in(const Place& place, const file::Map& map) {
@@ -263,7 +292,8 @@ Status LowerTree::stage_tree(uint64_t number) {
       directories.push_back(child);
     } else if (is_lazy(**inode)) {
       files.push_back(child);
-      bytes += (*inode)->size.load();
+      const file::Attributes attributes = file::attributes_of(fs_, {*inode, child});
+      bytes += std::min(attributes.size, attributes.blocks << format::block_shift);
     }
     return Status();
   };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <fstream>
 
 #include "tier/cover_fixture.h"
 
@@ -35,6 +36,43 @@ TEST_F(Unusual, TimesBefore1970) {
   ASSERT_EQ(cairn_unlink(covered.pool, covered.top, "dir/there"), 0);
   ASSERT_EQ(cairn_rmdir(covered.pool, covered.top, "dir"), 0);
   expect_drained(covered);
+}
+
+// What copies files finds their holes without reading them, and sees beforehand that there are some.
+TEST_F(Unusual, FilesWithHolesThatWereThereBefore) {
+  constexpr int64_t mib = 1 << 20;
+  lower_ = shared_.path("sparse");  // a file system with holes
+  fs::create_directory(lower_);
+  put(lower_ + "/f", "");
+  fs::resize_file(lower_ + "/f", 2 * mib);
+  std::ofstream(lower_ + "/f", std::ios::in | std::ios::out).seekp(mib) << "data";
+  put(lower_ + "/empty", "");
+  fs::resize_file(lower_ + "/empty", 65 << 20);  // larger than the pool
+  Covered covered(pool_, lower_);
+  const auto seek = [&](const char* name, int64_t offset, int whence) {
+    cairn_file* file = nullptr;
+    EXPECT_EQ(cairn_open(covered.pool, covered.top, name, O_RDONLY, 0, &file), 0);
+    const int64_t found = cairn_seek(file, offset, whence);
+    cairn_close(file);
+    return found;
+  };
+  for (const bool is_staged : {false, true}) {
+    SCOPED_TRACE(is_staged ? "in the pool" : "in lower");
+    EXPECT_EQ(covered.stat("f").blocks, is_staged ? 16U : 8U);  // with a node of its map
+    EXPECT_EQ(seek("f", 0, SEEK_DATA), mib);
+    EXPECT_EQ(seek("f", 0, SEEK_HOLE), 0);
+    EXPECT_EQ(seek("f", mib + 1, SEEK_HOLE), mib + 4096);
+    EXPECT_EQ(seek("f", mib + 4096, SEEK_DATA), -ENXIO);
+    EXPECT_EQ(seek("f", 2 * mib, SEEK_HOLE), -ENXIO);
+    EXPECT_EQ(covered.stat("empty").blocks, 0U);
+    EXPECT_EQ(seek("empty", 0, SEEK_DATA), -ENXIO);
+    EXPECT_EQ(seek("empty", 0, SEEK_HOLE), 0);
+    ASSERT_EQ(covered.write("f", "more", mib), 0);
+    ASSERT_EQ(cairn_rename(covered.pool, covered.top, "empty", covered.top, "moved", 0), 0);
+    ASSERT_EQ(cairn_rename(covered.pool, covered.top, "moved", covered.top, "empty", 0), 0);
+  }
+  expect_drained(covered);
+  EXPECT_EQ(get(lower_ + "/f").substr(mib, 4), "more");
 }
 
 TEST_F(Unusual, NamesThatBeginLikeOurs) {
