@@ -122,9 +122,8 @@ void pass_covered_streams() {
     if (poll(open.data(), open.size(), -1) < 0) continue;
     for (int i = 0; i < 2; ++i) {
       if (open[i].fd < 0 || open[i].revents == 0 || copy_piece(open[i].fd, i + 1, &error)) continue;
-      close(
-          open[i]
-              .fd);  // a full pool: the command is told by SIGPIPE or EPIPE, if it has more to say
+      // At a full pool, SIGPIPE or EPIPE tell the command, if it has more to say.
+      close(open[i].fd);
       open[i].fd = -1;
     }
   }
