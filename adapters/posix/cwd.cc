@@ -116,7 +116,7 @@ void moved_outside() {
 
 int enter(Cover* cover, cairn_ino ino) {
   cairn_file* held = nullptr;
-  int error = cairn_open_ino(pool, ino, O_PATH | O_DIRECTORY, &held);
+  int error = cairn_open_ino(pool, ino, 0, O_PATH | O_DIRECTORY, &held);
   if (error < 0) return error;
   int guard = descriptor::guard_directory();
   int before = errno;

@@ -166,7 +166,7 @@ static ssize_t do_appendv(cairn_file* file, const struct iovec* vector, int coun
 static ssize_t append_and_move(const table::Use& entry, const struct iovec* vector, int count) {
   if ((cairn_file_get_flags(entry->file) & O_ACCMODE) == O_RDONLY) return invalid(EBADF);
   cairn_file* appending = nullptr;
-  int error = cairn_open_ino(pool, entry->ino, O_WRONLY | O_APPEND, &appending);
+  int error = cairn_open_ino(pool, entry->ino, 0, O_WRONLY | O_APPEND, &appending);
   if (error < 0) return fail(error);
   struct iovec piece = first_piece(vector, count);
   int checked = check_vector(vector, count);

@@ -101,7 +101,7 @@ static int open_existing(const cairn_stat& st, bool slash, int flags, cairn_file
     if (S_ISDIR(st.mode) && (flags & O_DIRECT) != 0) return -EINVAL;
   }
   if (shared != nullptr) return shared_names::open(*shared, engine_flags(flags), file);
-  int error = cairn_open_ino(pool, st.ino, engine_flags(flags & ~O_TRUNC), file);
+  int error = cairn_open_ino(pool, st.ino, st.generation, engine_flags(flags & ~O_TRUNC), file);
   if (error == 0 && (flags & O_TRUNC) != 0 && !path_only) {
     error = cairn_truncate(pool, st.ino, 0);
     if (error == 0) bytes_changed(*file);

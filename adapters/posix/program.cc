@@ -52,7 +52,7 @@ class Unlimited {
 
 int copy_to_memory(cairn_ino ino, const char* name) {
   cairn_file* file = nullptr;
-  int error = cairn_open_ino(pool, ino, O_RDONLY, &file);
+  int error = cairn_open_ino(pool, ino, 0, O_RDONLY, &file);
   if (error < 0) return error;
   int memory = memfd_create(name, MFD_CLOEXEC);
   if (memory < 0) error = -errno;
@@ -83,7 +83,7 @@ int copy_to_memory(cairn_ino ino, const char* name) {
 // The first bytes of a file.
 static ssize_t head_of(cairn_ino ino, char* head, size_t size) {
   cairn_file* file = nullptr;
-  int error = cairn_open_ino(pool, ino, O_RDONLY, &file);
+  int error = cairn_open_ino(pool, ino, 0, O_RDONLY, &file);
   if (error < 0) return error;
   ssize_t got = cairn_pread(file, head, size, 0);
   cairn_close(file);

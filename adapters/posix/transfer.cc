@@ -175,7 +175,12 @@ static int cut(const cairn_stat& st, off_t size, const Found* shared) {
   int error = permitted(st, W_OK);
   if (error == 0 && shared != nullptr)
     return shared_names::set_size(*shared, static_cast<uint64_t>(size));
-  if (error == 0) error = cairn_truncate(pool, st.ino, static_cast<uint64_t>(size));
+  // Held open: by the time it is cut, the number could mean another file.
+  cairn_file* file = nullptr;
+  if (error == 0) error = cairn_open_ino(pool, st.ino, st.generation, O_WRONLY, &file);
+  if (error == -ESTALE) error = -ENOENT;
+  if (error == 0) error = cairn_ftruncate(file, static_cast<uint64_t>(size));
+  if (file != nullptr) cairn_close(file);
   if (error == 0 && (st.mode & kSetIds) != 0) take_set_ids(st.ino);
   if (error == 0 && mappings::may_grow) mappings::file_changed(st.ino);
   return error;

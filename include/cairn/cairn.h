@@ -276,8 +276,10 @@ CAIRN_API int cairn_statfs(cairn_pool* pool, cairn_space* space);
 CAIRN_API int cairn_open(cairn_pool* pool, cairn_ino dir, const char* path, int flags,
                          uint32_t mode, cairn_file** file);
 /* The same by inode number: the access mode, O_TRUNC, O_APPEND, O_PATH and O_SYNC/O_DSYNC count; what
- * kind of file it is, is not looked at. */
-CAIRN_API int cairn_open_ino(cairn_pool* pool, cairn_ino ino, int flags, cairn_file** file);
+ * kind of file it is, is not looked at. -ESTALE if the number does not mean the file of that generation
+ * (cairn_stat) any more; 0: whatever has the number. */
+CAIRN_API int cairn_open_ino(cairn_pool* pool, cairn_ino ino, uint64_t generation, int flags,
+                             cairn_file** file);
 /* Drops this process's handle; the description goes with its last one. Never fails for lack of space. */
 CAIRN_API int cairn_close(cairn_file* file);
 /* A second handle's worth of reference in this process (dup): cairn_close must be called once more. */

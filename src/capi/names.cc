@@ -15,14 +15,35 @@
 namespace cairn::capi {
 namespace {
 
+Status removed(const file::Resolved& at) {
+  return fail(ENOENT, "%.*s: no such file or directory", static_cast<int>(at.name.size()),
+              at.name.data());
+}
+
+// What was found; ENOENT if it was removed since.
+Result<file::Map> map_of(const file::FileSystem& fs, const file::Resolved& at) {
+  file::Inode* inode = file::inode_at(fs, at.inode);
+  if (inode == nullptr || !file::is_live(*inode)) return removed(at);
+  return file::Map{inode, at.inode};
+}
+
+// After a look at it: was it still what its name meant? The inode of an empty file that is removed may be another
+// file's at once.
+Status check_same(const file::Resolved& at, const file::Map& map) {
+  persist::read_barrier();
+  const bool same = file::is_live(*map.inode) &&
+                    (at.generation == 0 || map.inode->generation.load() == at.generation);
+  return same ? Status() : removed(at);
+}
+
 // What was found, as long as its Resolved keeps it.
 Status stat_found(file::FileSystem& fs, file::Resolved& at, cairn_stat* st) {
-  auto map = live_map(fs, at.inode);
+  auto map = map_of(fs, at);
   if (!map.ok()) return map.status();
   if (!at.seat.has_value()) at.seat.emplace(fs.pool);
   if (!at.seat->ok()) return pool::no_seat(fs.pool);
   fill_stat(fs, *map, st);
-  return Status();
+  return check_same(at, *map);
 }
 
 // The directory and name that a call which makes or removes a name works on. Whether the name is there
@@ -55,6 +76,17 @@ int make_name(cairn_pool* pool, cairn_ino dir, const char* path,
   auto made = file::with_room(
       fs_of(pool), [&] { return file::create_name(fs_of(pool), at.parent, at.name, request); });
   return code_at(made.status(), path);
+}
+
+// `generation` as in link_inode.
+int link_found(cairn_pool* pool, cairn_ino ino, uint64_t generation, cairn_ino dir,
+               const char* path) {
+  auto& fs = fs_of(pool);
+  file::Resolved at;
+  if (Status s = resolve_new_name(fs, dir, path, &at); !s.ok()) return code(s);
+  const Status status = file::with_room(
+      fs, [&] { return file::link_inode(fs, ino, at.parent, at.name, generation); });
+  return code_at(status, path);
 }
 
 size_t copy_text(const std::string& text, char* buffer, size_t capacity) {
@@ -185,6 +217,7 @@ int cairn_link(cairn_pool* pool, cairn_ino from_dir, const char* from, cairn_ino
                const char* to, unsigned flags) {
   const WriteWindow window;
   uint64_t number = 0;
+  uint64_t generation = 0;
   {
     file::Resolved at;
     file::ResolveOptions options;
@@ -192,37 +225,34 @@ int cairn_link(cairn_pool* pool, cairn_ino from_dir, const char* from, cairn_ino
     if (Status s = file::resolve(fs_of(pool), from_dir, from, options, &at); !s.ok())
       return code(s);
     number = at.inode;
+    generation = at.generation;
   }
-  return cairn_link_ino(pool, number, to_dir, to);
+  return link_found(pool, number, generation, to_dir, to);
 }
 
 int cairn_link_ino(cairn_pool* pool, cairn_ino ino, cairn_ino dir, const char* path) {
   const WriteWindow window;
-  file::Resolved at;
-  if (Status s = resolve_new_name(fs_of(pool), dir, path, &at); !s.ok()) return code(s);
-  const Status status = file::with_room(
-      fs_of(pool), [&] { return file::link_inode(fs_of(pool), ino, at.parent, at.name); });
-  return code_at(status, path);
+  return link_found(pool, ino, 0, dir, path);
 }
 
 ssize_t cairn_readlink(cairn_pool* pool, cairn_ino dir, const char* path, char* buffer,
                        size_t capacity) {
   const WriteWindow window;
   auto& fs = fs_of(pool);
-  uint64_t number = dir;
+  file::Resolved at;
+  at.inode = dir;
   if (path[0] != '\0') {
-    file::Resolved at;
     file::ResolveOptions options;
     options.follow_last = false;
     if (Status s = file::resolve(fs, dir, path, options, &at); !s.ok()) return code(s);
-    number = at.inode;
   }
-  auto map = live_map(fs, number);
+  auto map = path[0] != '\0' ? map_of(fs, at) : live_map(fs, at.inode);
   if (!map.ok()) return -map.code();
   if (!S_ISLNK(map->inode->mode.load())) return code(fail(EINVAL, "%s: not a symbolic link", path));
-  pool::SeatGuard seat(fs.pool);
-  if (!seat.ok()) return code(pool::no_seat(fs.pool));
+  if (!at.seat.has_value()) at.seat.emplace(fs.pool);
+  if (!at.seat->ok()) return code(pool::no_seat(fs.pool));
   auto text = file::link_text(fs, *map);
+  if (Status s = check_same(at, *map); !s.ok()) return code(s);
   if (!text.ok()) return -text.code();
   return static_cast<ssize_t>(copy_text(*text, buffer, capacity));
 }

@@ -31,9 +31,9 @@ struct Request {
   bool only_new = creates && has(O_EXCL);
 };
 
-// The inode that the path names, or that was made for it. ESTALE: look again.
-Result<uint64_t> find_or_make(file::FileSystem& fs, uint64_t dir, const Request& request,
-                              file::Resolved* at) {
+// The inode that the path names, or that was made for it, in `at`. ESTALE: look again.
+Status find_or_make(file::FileSystem& fs, uint64_t dir, const Request& request,
+                    file::Resolved* at) {
   file::ResolveOptions options;
   options.may_be_missing = request.creates;
   options.find_last = !request.only_new;
@@ -43,13 +43,17 @@ Result<uint64_t> find_or_make(file::FileSystem& fs, uint64_t dir, const Request&
   if (!status.ok() && !(status.code() == ENOENT && missing && request.creates)) return status;
   if (!missing) {
     if (request.only_new) return fail(EEXIST, "%s: file exists", request.path);
-    return at->inode;
+    return Status();
   }
   if (at->must_be_directory) return fail(EISDIR, "%s: a name with a slash behind it", request.path);
   at->seat.reset();
   auto made = file::with_room(
       fs, [&] { return file::create_name(fs, at->parent, at->name, {request.mode}); });
-  if (made.ok()) return made->number;
+  if (made.ok()) {
+    at->inode = made->number;
+    at->generation = made->generation;
+    return Status();
+  }
   if (made.code() == EEXIST && !request.only_new) return Status(ESTALE);  // somebody was faster
   return made.status();
 }
@@ -75,21 +79,17 @@ Status check_kind(const file::FileSystem& fs, const Request& request, uint64_t t
 Result<std::unique_ptr<file::File>> open_once(file::FileSystem& fs, uint64_t dir,
                                               const Request& request) {
   file::Resolved at;
-  auto found = find_or_make(fs, dir, request, &at);
-  if (!found.ok()) return found.status();
-  uint64_t number = *found;
+  CAIRN_TRY(find_or_make(fs, dir, request, &at));
   if (!at.seat.has_value()) at.seat.emplace(fs.pool);
   pool::SeatGuard& seat = *at.seat;
   if (!seat.ok()) return pool::no_seat(fs.pool);
-  auto inode = file::live_inode(fs, number);
+  auto inode = file::live_inode(fs, at.inode);
   if (!inode.ok()) return inode.status();
   CAIRN_TRY(check_kind(fs, request, (*inode)->mode.load() & S_IFMT));
-  if (!request.unnamed) return file::open_inode(fs, *seat, number, request.flags);
+  if (!request.unnamed) return file::open_inode(fs, *seat, at.inode, request.flags, at.generation);
   auto made = file::create_unnamed(fs, *seat, **inode, request.mode, (request.flags & O_EXCL) == 0);
   if (!made.ok()) return made.status();
-  auto file = file::open_inode(fs, *seat, made->number, request.flags);
-  fs.pool.fetch_add(made->inode->opens, ~0ULL);  // the count that it was made with
-  return file;
+  return file::open_unnamed(fs, *seat, *made, request.flags);
 }
 
 // O_TRUNC of a file that has been opened.
@@ -144,14 +144,15 @@ int cairn_open(cairn_pool* pool, cairn_ino dir, const char* path, int flags, uin
   return code(fail(ESTALE, "%s: it is replaced faster than it can be opened", path));
 }
 
-int cairn_open_ino(cairn_pool* pool, cairn_ino ino, int flags, cairn_file** file) {
+int cairn_open_ino(cairn_pool* pool, cairn_ino ino, uint64_t generation, int flags,
+                   cairn_file** file) {
   const WriteWindow window;
   auto& fs = fs_of(pool);
   Result<std::unique_ptr<file::File>> opened = Status(EBUSY);
   {
     pool::SeatGuard seat(fs.pool);
     if (!seat.ok()) return code(pool::no_seat(fs.pool));
-    opened = file::open_inode(fs, *seat, ino, flags);
+    opened = file::open_inode(fs, *seat, ino, flags, generation);
   }
   return opened.ok() ? give(std::move(*opened), flags, file) : -opened.code();
 }

@@ -63,7 +63,14 @@ bool find_once(const FileSystem& fs, const Map& directory, const Name& name, Slo
     }
     const uint64_t head = dirent->head.load();
     if (fits_block(unit, format::dirent_units(head)) && is_name(dirent, head, name)) {
-      *slot = {unit, dirent, head, dirent->inode.load(), has_identity(*dirent, head)};
+      const uint64_t number = dirent->inode.load();
+      const Inode* inode = inode_at(fs, number);
+      *slot = {unit,
+               dirent,
+               head,
+               number,
+               inode == nullptr ? 0 : inode->generation.load(),
+               has_identity(*dirent, head)};
       return true;
     }
     link = dirent->next.load();

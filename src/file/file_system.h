@@ -95,7 +95,7 @@ class FileSystem final : public pool::Client {
 
   // Where this process has found blocks mapped: of the tables, and of directories (made at the first
   // look-up).
-  TableBlocks inode_blocks;
+  mutable TableBlocks inode_blocks;
   mutable TableBlocks open_file_blocks;
   mutable std::atomic<DirectoryBlocks*> directory_blocks{nullptr};
   // Searches of the inode table that found nothing free lately: how many growths to skip the next for.
@@ -130,8 +130,8 @@ void detach(FileSystem& fs);
 
 // --- inode_table.cc ---
 // The inode of a number, whatever its state; null if the table has none, or is damaged there.
-Inode* find_inode(FileSystem& fs, uint64_t number);
-inline Inode* inode_at(FileSystem& fs, uint64_t number) {
+Inode* find_inode(const FileSystem& fs, uint64_t number);
+inline Inode* inode_at(const FileSystem& fs, uint64_t number) {
   uint8_t* block = fs.inode_blocks.find(number / format::inodes_per_block);
   if (block == nullptr || number == 0) [[unlikely]]
     return find_inode(fs, number);

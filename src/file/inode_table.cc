@@ -113,7 +113,7 @@ bool FileSystem::Candidates::push(uint64_t value) {
   return room;
 }
 
-Inode* find_inode(FileSystem& fs, uint64_t number) {
+Inode* find_inode(const FileSystem& fs, uint64_t number) {
   const uint64_t block = number / inodes_per_block;
   if (number == 0 || block >= fs.pool.state->itable_blocks.load()) return nullptr;
   Spot spot;

@@ -17,8 +17,8 @@ static void inherit_group(FileSystem& fs, const Inode& directory, Inode& made) {
   if (S_ISDIR(mode)) fs.pool.store(made.mode, mode | S_ISGID);
 }
 
-Result<Map> create_name(FileSystem& fs, uint64_t parent, std::string_view text,
-                        const CreateRequest& request) {
+Result<Created> create_name(FileSystem& fs, uint64_t parent, std::string_view text,
+                            const CreateRequest& request) {
   LockedName at(fs);
   CAIRN_TRY(at.take(parent, text));
   auto place = place_for(fs, at.directory, at.name);
@@ -27,12 +27,13 @@ Result<Map> create_name(FileSystem& fs, uint64_t parent, std::string_view text,
   Making made(fs, at.seat());
   CAIRN_TRY(made.make(request.mode));
   const Map map = made.map();
+  const uint64_t generation = map.inode->generation.load();
   const uint64_t now = map.inode->ctime.load();
   if (request.rdev != 0) fs.pool.store(map.inode->rdev, request.rdev);
   inherit_group(fs, at.inode(), *map.inode);
   if (request.target != nullptr) CAIRN_TRY(made.write_target(*request.target));
   CAIRN_TRY(made.name(at, *place, nullptr, now));
-  return map;
+  return Created{map, generation};
 }
 
 Result<Map> create_unnamed(FileSystem& fs, LocalSeat& seat, const Inode& directory, uint32_t mode,
@@ -41,15 +42,9 @@ Result<Map> create_unnamed(FileSystem& fs, LocalSeat& seat, const Inode& directo
   auto made = make_inode(fs, seat, mode, pool::Need::ordinary);
   if (!made.ok()) return made.status();
   inherit_group(fs, directory, *made->inode);
-  fs.pool.store(made->inode->opens, 1);
   // Neither is flushed: no power loss leaves an inode without a name, and its first name's change flushes
   // this line.
   if (may_get_name) fs.pool.store(made->inode->flags, format::flag_nameless);
-  pool::Change change(fs.pool, seat);
-  change.set(made->inode->state, format::inode_live);
-  Status status = change.commit();
-  inode_is_made(fs, seat);
-  CAIRN_TRY(status);
   return Map{made->inode, made->number};
 }
 
@@ -116,7 +111,8 @@ Status remove_directory(FileSystem& fs, uint64_t parent, std::string_view text) 
   return Status();
 }
 
-Status link_inode(FileSystem& fs, uint64_t number, uint64_t parent, std::string_view text) {
+Status link_inode(FileSystem& fs, uint64_t number, uint64_t parent, std::string_view text,
+                  uint64_t generation) {
   LockedName at(fs);
   CAIRN_TRY(at.enter(parent, text));
   auto map = live_map(fs, number);
@@ -131,7 +127,8 @@ Status link_inode(FileSystem& fs, uint64_t number, uint64_t parent, std::string_
   pool::LockGuard inode_lock(fs.pool, at.seat(), inode.lock);
   // As the kernel: a file that has lost its last name gets none again.
   const uint64_t flags = inode.flags.load();
-  if (!is_live(inode) || (inode.links.load() == 0 && (flags & format::flag_nameless) == 0))
+  if (!is_live(inode) || (generation != 0 && inode.generation.load() != generation) ||
+      (inode.links.load() == 0 && (flags & format::flag_nameless) == 0))
     return fail(ENOENT, "the file to be linked was removed");
   const uint64_t now = now_ns();
   pool::Change change(fs.pool, at.seat());

@@ -15,18 +15,23 @@ struct CreateRequest {
   const std::string_view* target = nullptr;  // of a symbolic link
 };
 
+struct Created : Map {
+  uint64_t generation = 0;
+};
 // Makes an inode and names it `name` in directory `parent`. EEXIST, ENOENT (the directory was
 // removed), ENOSPC.
-Result<Map> create_name(FileSystem& fs, uint64_t parent, std::string_view name,
-                        const CreateRequest& request);
-// A file without a name (O_TMPFILE), which link_inode may give its first one if `may_get_name`; it must be opened before the seat is left by others' reclaim, so
-// it comes with one count in `opens`, which open_inode takes over.
+Result<Created> create_name(FileSystem& fs, uint64_t parent, std::string_view name,
+                            const CreateRequest& request);
+// A file without a name (O_TMPFILE), which link_inode may give its first one if `may_get_name`. Still allocating, until
+// open_unnamed() opens it.
 Result<Map> create_unnamed(FileSystem& fs, LocalSeat& seat, const Inode& directory, uint32_t mode,
                            bool may_get_name);
 
 Status unlink_name(FileSystem& fs, uint64_t parent, std::string_view name);
 Status remove_directory(FileSystem& fs, uint64_t parent, std::string_view name);
-Status link_inode(FileSystem& fs, uint64_t inode, uint64_t parent, std::string_view name);
+// ENOENT: the inode is gone, also if its number means another file by now than the one of `generation` (0: any).
+Status link_inode(FileSystem& fs, uint64_t inode, uint64_t parent, std::string_view name,
+                  uint64_t generation = 0);
 
 inline constexpr unsigned rename_no_replace = 1;
 inline constexpr unsigned rename_exchange = 2;

@@ -92,10 +92,48 @@ void fill_handle(File* file, FileSystem& fs, const Map& map, format::OpenFile* o
   list_file(fs, file, adopted);
 }
 
+// A description of an inode in the making.
+class Opening {
+ public:
+  Opening(FileSystem& fs, const Map& map, uint64_t slot) : fs_(fs), map_(map), slot_(slot) {}
+
+  // From now on the inode counts as open.
+  Status begin(LocalSeat& seat) {
+    CAIRN_TRY(make_description(fs_, seat, &slot_, &open_));
+    assert(open_ != nullptr);
+    fs_.pool.store(open_->inode, map_.number);
+    fs_.pool.fetch_add(map_.inode->opens, 1);
+    return Status();
+  }
+  void give_up() {
+    fs_.pool.store(open_->state, format::open_state(generation(), format::open_free));
+    fs_.pool.fetch_add(map_.inode->opens, ~0ULL);
+  }
+  void finish(File* file, int flags) {
+    persist::Region& region = fs_.pool.segment_of(open_).region;
+    region.store(open_->inode_generation, map_.inode->generation.load());
+    region.store(open_->offset, 0);
+    region.store(open_->flags, static_cast<uint64_t>(static_cast<uint32_t>(flags)));
+    region.store(open_->lock, 0);
+    // Nobody else holds what is still being made.
+    const uint32_t lane = first_lane(fs_);
+    region.store(open_->holder[lane / 64], 1ULL << (lane % 64));
+    region.store(open_->state, format::open_state(generation(), format::open_live));
+    fill_handle(file, fs_, map_, open_, slot_, flags);
+  }
+
+ private:
+  [[nodiscard]] uint64_t generation() const { return format::open_generation(open_->state.load()); }
+  FileSystem& fs_;
+  Map map_;
+  uint64_t slot_;
+  format::OpenFile* open_ = nullptr;
+};
+
 }  // namespace
 
 Result<std::unique_ptr<File>> open_inode(FileSystem& fs, LocalSeat& seat, uint64_t number,
-                                         int flags) {
+                                         int flags, uint64_t generation) {
   auto inode = live_inode(fs, number);
   if (!inode.ok()) return inode.status();
   Pool& pool = fs.pool;
@@ -106,30 +144,39 @@ Result<std::unique_ptr<File>> open_inode(FileSystem& fs, LocalSeat& seat, uint64
     fill_handle(file.get(), fs, {*inode, number}, file->own.get(), 0, flags);
     return file;
   }
-  uint64_t slot = file->slot;
-  format::OpenFile* open = nullptr;
-  CAIRN_TRY(make_description(fs, seat, &slot, &open));
-  assert(open != nullptr);
-  persist::Region& region = pool.segment_of(open).region;
-  region.store(open->inode, number);
-  pool.fetch_add((*inode)->opens, 1);
-  const uint64_t generation = format::open_generation(open->state.load());
-  if (!may_open(fs, seat, **inode)) {
-    region.store(open->state, format::open_state(generation, format::open_free));
-    pool.fetch_add((*inode)->opens, ~0ULL);
+  const Map map{*inode, number};
+  Opening opening(fs, map, file->slot);
+  CAIRN_TRY(opening.begin(seat));
+  // Counted as an opener, so that the number keeps its meaning from now on.
+  if (!may_open(fs, seat, **inode) ||
+      (generation != 0 && (*inode)->generation.load() != generation)) {
+    opening.give_up();
     // The number may have begun another life, and lost its name, while we looked like an opener.
     if (is_live(**inode) && (*inode)->links.load() == 0) end_if_unused(fs, seat, number);
     return no_inode(number);
   }
-  region.store(open->inode_generation, (*inode)->generation.load());
-  region.store(open->offset, 0);
-  region.store(open->flags, static_cast<uint64_t>(static_cast<uint32_t>(flags)));
-  region.store(open->lock, 0);
-  // Nobody else holds what is still being made.
-  const uint32_t lane = first_lane(fs);
-  region.store(open->holder[lane / 64], 1ULL << (lane % 64));
-  region.store(open->state, format::open_state(generation, format::open_live));
-  fill_handle(file.get(), fs, {*inode, number}, open, slot, flags);
+  opening.finish(file.get(), flags);
+  return file;
+}
+
+Result<std::unique_ptr<File>> open_unnamed(FileSystem& fs, LocalSeat& seat, const Map& map,
+                                           int flags) {
+  auto file = take_handle(fs, seat);
+  Opening opening(fs, map, file->slot);
+  if (Status status = opening.begin(seat); !status.ok()) {
+    unmake_inode(fs, seat, {map.inode, map.number});
+    return status;
+  }
+  pool::Change change(fs.pool, seat);
+  change.set(map.inode->state, format::inode_live);
+  const Status status = change.commit();
+  // A failure to write back leaves the record, and with it the inode, to recovery.
+  inode_is_made(fs, seat);
+  if (!status.ok()) {
+    opening.give_up();
+    return status;
+  }
+  opening.finish(file.get(), flags);
   return file;
 }
 

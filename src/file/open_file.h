@@ -45,9 +45,14 @@ struct File {
   [[nodiscard]] Map map() const { return {inode, number}; }
 };
 
-// Opens a live inode; `flags` are open(2)'s. Checks nothing about permissions.
+// Opens a live inode; `flags` are open(2)'s. Checks nothing about permissions. ESTALE: it is gone, also if the number
+// means another file by now than the one of `generation` (0: any will do).
 Result<std::unique_ptr<File>> open_inode(FileSystem& fs, LocalSeat& seat, uint64_t number,
-                                         int flags);
+                                         int flags, uint64_t generation = 0);
+// The same for one that create_unnamed() has made, which becomes live by that: without a name, it would be ended by
+// who found it live and not open. Frees it if it fails.
+Result<std::unique_ptr<File>> open_unnamed(FileSystem& fs, LocalSeat& seat, const Map& map,
+                                           int flags);
 // A handle on a description that exists. EBADF if it is gone.
 Result<std::unique_ptr<File>> adopt(FileSystem& fs, LocalSeat& seat, uint64_t slot,
                                     uint64_t generation);

@@ -56,6 +56,7 @@ void stand_in(Resolved* resolved, uint64_t directory) {
   resolved->parent = directory;
   resolved->name = ".";
   resolved->inode = directory;
+  resolved->generation = 0;
   resolved->must_be_directory = true;
 }
 
@@ -145,7 +146,7 @@ Status resolve(FileSystem& fs, uint64_t directory, const char* path, const Resol
       continue;
     }
     resolved->parent = at;
-    resolved->inode = 0;
+    resolved->inode = resolved->generation = 0;
     resolved->must_be_directory = slash_after;
     if (last) resolved->name = view;
     if (last && !slash_after && !options.find_last) return Status();
@@ -187,6 +188,7 @@ Status resolve(FileSystem& fs, uint64_t directory, const char* path, const Resol
       continue;
     }
     resolved->inode = slot->inode;
+    resolved->generation = slot->generation;
     if ((!last || slash_after) && type != S_IFDIR) {
       if (!last && !ended_in_slash) resolved->parent = 0;
       return fail(ENOTDIR, "%s: not a directory", path);

@@ -26,6 +26,7 @@ struct Resolved {
   bool must_be_directory = false;  // the path ended in '/' or "." or ".."
   // What it names; 0 if the name does not exist (status ENOENT), or was not looked for.
   uint64_t inode = 0;
+  uint64_t generation = 0;  // with which it was named, if it was looked for: open_inode
   // What was found stays readable while this is held. Let go before anything that may take long.
   std::optional<pool::SeatGuard> seat;
   std::string spliced;  // the path after its last symbolic link was put in

@@ -72,9 +72,7 @@ Result<std::unique_ptr<file::File>> open_source(file::FileSystem& fs,
     auto made = make_lazy(fs, *seat, attributes);
     if (!made.ok()) return made.status();
     lower.sources().add(*made, source);
-    auto file = file::open_inode(fs, *seat, made->number, flags);
-    fs.pool.fetch_add(made->inode->opens, ~0ULL);
-    return file;
+    return file::open_unnamed(fs, *seat, *made, flags);
   });
 }
 

@@ -72,7 +72,7 @@ class ImageReader {
     cairn_listxattr(pool, st.ino, text, sizeof text);
     if ((st.mode & 0170000) == 0040000) walk(pool, st.ino, depth + 1);
     cairn_file* file = nullptr;
-    if (cairn_open_ino(pool, st.ino, O_RDONLY, &file) != 0) return;
+    if (cairn_open_ino(pool, st.ino, 0, O_RDONLY, &file) != 0) return;
     std::vector<uint8_t> bytes(100'000);
     for (uint64_t at : {uint64_t{0}, uint64_t{1} << 31, st.size > 100 ? st.size - 100 : 0})
       cairn_pread(file, bytes.data(), bytes.size(), at);

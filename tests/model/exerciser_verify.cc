@@ -78,7 +78,7 @@ bool Exerciser::verify_directory(const NodePtr& directory) {
     if (node->type == S_IFREG) {
       if (st.size != node->bytes.size()) differs(name + ": another size");
       cairn_file* file = nullptr;
-      const int result = cairn_open_ino(pool_, node->ino, O_RDONLY, &file);
+      const int result = cairn_open_ino(pool_, node->ino, 0, O_RDONLY, &file);
       if (result == -ENOSPC && options_.may_be_full) continue;
       if (!went(result, 0, "open by inode")) return false;
       Handle h{file, node, false, 0};

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <thread>
 #include <vector>
@@ -48,13 +49,58 @@ TEST_F(Handles, OpenByNumberCutsIfAsked) {
   cairn_file* file = open("f", O_RDWR | O_CREAT);
   ASSERT_EQ(cairn_write(file, "text", 4), 4);
   cairn_file* other = nullptr;
-  ASSERT_EQ(cairn_open_ino(pool_, cairn_file_ino(file), O_RDONLY | O_TRUNC, &other), 0);
+  ASSERT_EQ(cairn_open_ino(pool_, cairn_file_ino(file), 0, O_RDONLY | O_TRUNC, &other), 0);
   EXPECT_EQ(text_of(other), "text") << "cut without the right to write";
   cairn_close(other);
-  ASSERT_EQ(cairn_open_ino(pool_, cairn_file_ino(file), O_RDWR | O_TRUNC, &other), 0);
+  ASSERT_EQ(cairn_open_ino(pool_, cairn_file_ino(file), 0, O_RDWR | O_TRUNC, &other), 0);
   EXPECT_EQ(text_of(file), "");
   cairn_close(other);
   cairn_close(file);
+}
+
+// Between looking a name up and opening what it named, others remove that and make something else.
+TEST_F(Handles, OpenByNumberIsOfTheFileThatWasFoundAndOfNoLaterOne) {
+  cairn_close(open("first", O_RDWR | O_CREAT));
+  cairn_stat found;
+  ASSERT_EQ(cairn_lookup(pool_, CAIRN_ROOT, "first", 0, &found), 0);
+  cairn_file* file = nullptr;
+  ASSERT_EQ(cairn_open_ino(pool_, found.ino, found.generation, O_RDWR, &file), 0);
+  cairn_close(file);
+  ASSERT_EQ(cairn_unlink(pool_, CAIRN_ROOT, "first"), 0);
+  file = open("second", O_RDWR | O_CREAT);
+  ASSERT_EQ(cairn_write(file, "text", 4), 4);
+  ASSERT_EQ(cairn_file_ino(file), found.ino) << "the number is another one: nothing to see";
+  cairn_file* wrong = nullptr;
+  EXPECT_EQ(cairn_open_ino(pool_, found.ino, found.generation, O_RDWR | O_TRUNC, &wrong), -ESTALE);
+  EXPECT_EQ(text_of(file), "text");
+  cairn_close(file);
+}
+
+// The same within one call: an empty file's number is free as soon as its name is gone.
+TEST_F(Handles, ANameNeverOpensOrShowsWhatHasAnother) {
+  std::atomic<bool> over{false};
+  std::thread changing([&] {
+    while (!over) {
+      cairn_close(open("empty", O_RDWR | O_CREAT | O_EXCL));
+      ASSERT_EQ(cairn_unlink(pool_, CAIRN_ROOT, "empty"), 0);
+      cairn_file* file = open("full", O_RDWR | O_CREAT | O_EXCL);
+      ASSERT_EQ(cairn_write(file, "text", 4), 4);
+      cairn_close(file);
+      ASSERT_EQ(cairn_unlink(pool_, CAIRN_ROOT, "full"), 0);
+    }
+  });
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+  while (std::chrono::steady_clock::now() < end && !HasFailure()) {
+    cairn_stat st;
+    if (cairn_lookup(pool_, CAIRN_ROOT, "empty", 0, &st) == 0) EXPECT_EQ(st.size, 0U);
+    cairn_file* file = nullptr;
+    if (cairn_open(pool_, CAIRN_ROOT, "empty", O_RDONLY, 0, &file) != 0) continue;
+    // Held open, it stays what it is.
+    for (int look = 0; look < 20; ++look) EXPECT_EQ(text_of(file), "");
+    cairn_close(file);
+  }
+  over = true;
+  changing.join();
 }
 
 TEST_F(Handles, AppendForOnceLeavesTheOffset) {
@@ -126,7 +172,7 @@ TEST_F(Handles, AnUnlinkedFileEndsWithItsLastOpener) {
   EXPECT_EQ(inodes(), 2U);
   ASSERT_EQ(cairn_write(file, "still here", 10), 10);
   cairn_file* again = nullptr;
-  ASSERT_EQ(cairn_open_ino(pool_, cairn_file_ino(file), O_RDONLY, &again), 0);
+  ASSERT_EQ(cairn_open_ino(pool_, cairn_file_ino(file), 0, O_RDONLY, &again), 0);
   cairn_close(file);
   EXPECT_EQ(text_of(again), "still here");
   cairn_close(again);

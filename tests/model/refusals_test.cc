@@ -222,7 +222,7 @@ TEST_F(Refusals, StaleNumbers) {
     EXPECT_EQ(cairn_chown(pool, ino, 1, 1), -ESTALE) << ino;
     EXPECT_EQ(cairn_utimens(pool, ino, 1, 1), -ESTALE) << ino;
     EXPECT_EQ(cairn_truncate(pool, ino, 1), -ESTALE) << ino;
-    EXPECT_EQ(cairn_open_ino(pool, ino, O_RDWR, &file), -ESTALE) << ino;
+    EXPECT_EQ(cairn_open_ino(pool, ino, 0, O_RDWR, &file), -ESTALE) << ino;
     EXPECT_EQ(cairn_setxattr(pool, ino, "user.x", "x", 1, 0), -ESTALE) << ino;
     EXPECT_EQ(cairn_getxattr(pool, ino, "user.x", text, sizeof text), -ESTALE) << ino;
     EXPECT_EQ(cairn_listxattr(pool, ino, text, sizeof text), -ESTALE) << ino;
@@ -295,7 +295,7 @@ TEST_F(Refusals, ReadOnly) {
   cairn_stat st{};
   char bytes[8] = {};
   ASSERT_EQ(cairn_lookup(look, CAIRN_ROOT, "l", 0, &st), 0);
-  ASSERT_EQ(cairn_open_ino(look, st.ino, O_RDONLY, &file), 0);
+  ASSERT_EQ(cairn_open_ino(look, st.ino, 0, O_RDONLY, &file), 0);
   EXPECT_EQ(cairn_pread(file, bytes, 8, 0), 5);
   EXPECT_EQ(cairn_pwrite(file, "x", 1, 0), -EBADF);
   EXPECT_EQ(cairn_close(file), 0);
