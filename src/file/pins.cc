@@ -30,6 +30,22 @@ bool is_held(const FileSystem& fs, uint64_t number) {
   return !held.ok() || *held;
 }
 
+// Empties the entry of a pin on the inode that nobody holds any more; false if somebody does. Nobody can take it
+// meanwhile: emptied after that, the entry of a pin in force would be lost.
+bool empty_unheld(FileSystem& fs, uint64_t number, Pin& pin, uint64_t inode) {
+  const int fd = open(fs.pool.lock_path.c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) return false;  // unknown: the blocks stay
+  const bool unheld = media::keep_unlocked(fd, pool::pin_lock_byte(number)).ok();
+  if (unheld) {
+    uint64_t expected = inode;
+    fs.pool.compare_exchange(pin.inode, expected, 0);
+    // In so many words: a child that another thread forks meanwhile has the description too.
+    media::unlock(fd, pool::pin_lock_byte(number));
+  }
+  close(fd);
+  return unheld;
+}
+
 // Takes pin `number` if nobody has it: EAGAIN if somebody does.
 Result<PinHandle> take_pin(FileSystem& fs, LocalSeat& seat, uint64_t number, uint64_t inode) {
   CAIRN_TRY_ASSIGN(
@@ -95,9 +111,7 @@ bool is_pinned(FileSystem& fs, uint64_t inode) {
   for (uint64_t number = 0; number < mark; ++number) {
     Pin* pin = pin_at(fs, number);
     if (pin == nullptr || pin->inode.load() != inode) continue;
-    if (is_held(fs, number)) return true;
-    uint64_t expected = inode;
-    fs.pool.compare_exchange(pin->inode, expected, 0);
+    if (!empty_unheld(fs, number, *pin, inode)) return true;
   }
   return false;
 }

@@ -4,34 +4,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
+#include <atomic>
+#include <chrono>
+#include <thread>
 #include <vector>
 
+#include "file/fresh_pool.h"
 #include "file/process.h"
 #include "pool/seats.h"
 
 namespace cairn::file {
 namespace {
 
-class Pins : public testing::Test {
+class Pins : public FreshPool {
  protected:
-  Pins() {
-    EXPECT_NE(mkdtemp(place_.data()), nullptr);
-    const std::string path = place_ + "/pool";
-    pool::CreateOptions options;
-    options.size_bytes = uint64_t{8} << 20;
-    options.lanes = 4;
-    EXPECT_TRUE(create(path, options, 0700).ok()) << last_detail();
-    auto attached = attach(path, {});
-    EXPECT_TRUE(attached.ok()) << last_detail();
-    fs = std::move(*attached);
-  }
-  ~Pins() override {
-    detach(*fs);
-    fs.reset();
-    const std::string command = "rm -rf '" + place_ + "'";
-    (void)!std::system(command.c_str());
-  }
   std::vector<PinHandle> take(size_t count) {
     const pool::SeatGuard seat(fs->pool);
     std::vector<PinHandle> pins;
@@ -46,11 +32,6 @@ class Pins : public testing::Test {
     for (PinHandle& pin : pins) unpin(*fs, pin);
   }
   [[nodiscard]] uint64_t looked_at() const { return fs->pool.state->pin_cursor.load(); }
-
-  std::unique_ptr<FileSystem> fs;
-
- private:
-  std::string place_ = "/dev/shm/cairn-pins-XXXXXX";
 };
 
 // Whoever cuts a file looks at all that were ever taken: their number was that of all pins of a program's life.
@@ -62,6 +43,26 @@ TEST_F(Pins, TakenAndGivenBackForEverAreNoMoreThanAtOnce) {
   }
   EXPECT_LE(looked_at(), 3 * at_once);
   EXPECT_FALSE(is_pinned(*fs, 1));
+}
+
+// Who cuts the file finds the byte of a pin that has been given back unlocked; by the time he empties the entry, it is
+// in force again.
+TEST_F(Pins, ThatAreTakenAgainWhileSomebodyLooksForThemStayInForce) {
+  std::atomic<bool> over{false};
+  std::vector<std::thread> looking;
+  for (int i = 0; i < 8; ++i) {
+    looking.emplace_back([&] {
+      while (!over) static_cast<void>(is_pinned(*fs, 1));
+    });
+  }
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  while (std::chrono::steady_clock::now() < end && !HasFailure()) {
+    auto pins = take(1);
+    for (int look = 0; look < 4 && !HasFailure(); ++look) EXPECT_TRUE(is_pinned(*fs, 1));
+    give_back(pins);
+  }
+  over = true;
+  for (std::thread& thread : looking) thread.join();
 }
 
 TEST_F(Pins, AForkedChildTakesBackWhatItGaveBack) {

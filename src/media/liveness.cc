@@ -113,6 +113,10 @@ void unlock(int descriptor, uint64_t byte) {
   set_lock(descriptor, F_OFD_SETLK, F_UNLCK, byte).ignore();
 }
 
+Status keep_unlocked(int descriptor, uint64_t byte) {
+  return set_lock(descriptor, F_OFD_SETLK, F_RDLCK, byte);
+}
+
 Result<bool> is_held(int descriptor, uint64_t byte, uint64_t count) {
   struct flock lock = {};
   lock.l_type = F_WRLCK;

@@ -70,6 +70,9 @@ Result<LivenessLock> try_lock_here(int descriptor, uint64_t byte,
 Status wait_for_lock(int descriptor, uint64_t byte);
 void unlock(int descriptor, uint64_t byte);
 
+// Keeps `byte` from being locked until unlock(), as others may do at the same time. EAGAIN: somebody holds it.
+Status keep_unlocked(int descriptor, uint64_t byte);
+
 // Whether anybody (this process included, unless through `descriptor` itself) holds one of the
 // `count` bytes from `byte` on. One system call, changes nothing.
 Result<bool> is_held(int descriptor, uint64_t byte, uint64_t count = 1);
