@@ -189,8 +189,7 @@ Status cut_range(FileSystem& fs, LocalSeat& seat, const Map& map, Range range,
   }
   {
     OrphanList list(fs, seat);
-    list.add(change, {orphan->inode, orphan->number});
-    status = change.commit();
+    status = list.commit(change, {orphan->inode, orphan->number});
   }
   inode_is_made(fs, seat);
   cutter.settle();

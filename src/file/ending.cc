@@ -66,9 +66,8 @@ void end_if_unused(FileSystem& fs, LocalSeat& seat, uint64_t number) {
     remove_companion(fs, map);
     OrphanList list(fs, seat);
     pool::Change change(fs.pool, seat);
-    list.add(change, map);
     // A failure to write back leaves the record to recovery.
-    change.commit().ignore();
+    list.commit(change, map).ignore();
   }
   reclaim_some(fs, seat);
 }

@@ -106,13 +106,25 @@ OrphanList::OrphanList(FileSystem& fs, LocalSeat& seat)
 
 OrphanList::~OrphanList() { pool::release(fs_.pool, shard_.lock); }
 
-void OrphanList::add(pool::Change& change, const Map& orphan) {
+Status OrphanList::commit(pool::Change& change, const Map& orphan) {
   change.set(orphan.inode->orphan_next, change.get(shard_.head));
-  change.set(orphan.inode->orphan_epoch, pool::current_epoch(fs_.pool));
+  change.set(orphan.inode->orphan_epoch, 0);
   change.set(orphan.inode->state, format::inode_orphan);
   change.set(shard_.head, orphan.number);
   fs_.pool.orphans_made.fetch_add(1, std::memory_order_relaxed);
+  CAIRN_TRY(change.commit());
+  // Only now: whoever began before the commit, in whatever epoch, may be copying from what it has cut off.
+  fs_.pool.store(orphan.inode->orphan_epoch, pool::current_epoch(fs_.pool));
+  return Status();
 }
+
+namespace {
+// The epoch that must have passed; of an orphan whose maker died before he could note it, this one.
+uint64_t epoch_of(Pool& pool, Inode& orphan) {
+  if (orphan.orphan_epoch.load() == 0) pool.store(orphan.orphan_epoch, pool::current_epoch(pool));
+  return orphan.orphan_epoch.load();
+}
+}  // namespace
 
 uint64_t reclaim_list(FileSystem& fs, LocalSeat& seat, uint32_t number) {
   Pool& pool = fs.pool;
@@ -129,7 +141,7 @@ uint64_t reclaim_list(FileSystem& fs, LocalSeat& seat, uint32_t number) {
     const uint64_t at = link->load();
     Inode* inode = at == 0 ? nullptr : inode_at(fs, at);
     if (inode == nullptr || (inode->state.load() & 7) != format::inode_orphan) break;
-    const uint64_t epoch = inode->orphan_epoch.load();
+    const uint64_t epoch = epoch_of(pool, *inode);
     if (epoch > passed_epoch && !pool::has_passed(pool, epoch, &seat)) {
       link = &inode->orphan_next;  // those behind it are older
       continue;

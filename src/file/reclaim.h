@@ -9,15 +9,15 @@
 
 namespace cairn::file {
 
-// Adds an inode to the list of the seat's lane as part of a change; the shard's lock is held from the
-// constructor to the destructor, that is, over the commit.
+// The list of the seat's lane; its lock is held from the constructor to the destructor.
 class OrphanList {
  public:
   OrphanList(FileSystem& fs, LocalSeat& seat);
   ~OrphanList();
   OrphanList(const OrphanList&) = delete;
   OrphanList& operator=(const OrphanList&) = delete;
-  void add(pool::Change& change, const Map& orphan);
+  // Makes the change, with which an inode comes into the list.
+  Status commit(pool::Change& change, const Map& orphan);
 
  private:
   FileSystem& fs_;

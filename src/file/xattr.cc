@@ -96,8 +96,7 @@ Status save(FileSystem& fs, LocalSeat& seat, const Map& map,
     pool.store(orphan.inode->orphan_of, map.number);
     pool.flush(orphan.inode, sizeof(Inode));
     OrphanList list(fs, seat);
-    list.add(change, {orphan.inode, orphan.number});
-    status = change.commit();
+    status = list.commit(change, {orphan.inode, orphan.number});
     inode_is_made(fs, seat);
   } else {
     status = change.commit();
