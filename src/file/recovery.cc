@@ -8,6 +8,7 @@
 #include "file/open_table.h"
 #include "file/reclaim.h"
 #include "pool/epoch.h"
+#include "pool/lock.h"
 #include "pool/seats.h"
 
 namespace cairn::file {
@@ -43,6 +44,17 @@ BlockRef node_of(const Pool& pool, const Map& map, uint64_t file_block, unsigned
     word = node_at(pool, entry.block()) +
            ((file_block >> (format::node_shift * at)) & (format::node_entries - 1));
   }
+}
+
+// Is it this seat of a dead lane that makes the inode, or ends it? Others may have taken the number since, or before
+// the seat came to that: its note stands from before to after.
+bool is_by(const Pool& pool, const format::Seat& seat, const Inode& inode) {
+  const auto into = static_cast<uint64_t>(reinterpret_cast<const uint8_t*>(&seat) -
+                                          reinterpret_cast<const uint8_t*>(pool.lanes));
+  const auto number = static_cast<uint32_t>(into / sizeof(format::Lane));
+  const format::Lane& lane = pool.lanes[number];
+  return pool::names(inode.state.load() >> format::state_bits, number, lane.generation.load(),
+                     static_cast<uint32_t>(&seat - lane.seat));
 }
 
 }  // namespace
@@ -85,6 +97,7 @@ void FileSystem::recover_seat(format::Seat& seat) {
   // Last, for it may be taken again at once: an inode that was never named, or that was being freed.
   if (const uint64_t number = seat.allocating_inode.load(); number != 0) {
     Inode* inode = inode_at(*this, number);
+    if (inode != nullptr && !is_by(pool, seat, *inode)) inode = nullptr;
     if (inode != nullptr && (inode->state.load() & 7) == format::inode_allocating) {
       // Only a link's text can hang from it, in one block.
       const Entry entry{inode->direct[0].load()};

@@ -23,6 +23,20 @@ void write_records(Pool& pool, Segment& segment, uint64_t index, uint64_t count,
   pool.flush(&segment.record[index], count * sizeof(format::BlockRecord));
 }
 
+// How many blocks of a run whose bits we have cleared are nobody's. Who looks for lost bits (repair_free_bits) may
+// have set the bit of a block that was just being taken; the others behind it get theirs back.
+uint32_t count_free(Pool& pool, Segment& segment, uint64_t index, uint32_t count) {
+  const auto is_free = [&](uint32_t i) {
+    return format::record_is_free(segment.record[index + i].owner.load_relaxed());
+  };
+  uint32_t n = 0;
+  while (n < count && is_free(n)) ++n;
+  for (uint32_t i = n; i < count; ++i) {
+    if (is_free(i)) set_bits(pool, segment, index + i, 1);
+  }
+  return n;
+}
+
 InFlight* free_slot(format::Seat& seat, unsigned* number) {
   for (unsigned i = 0; i < format::in_flight_slots; ++i) {
     if (seat.in_flight[i].run.load_relaxed() == 0) {
@@ -64,7 +78,7 @@ Run take_from(Pool& pool, LocalSeat& seat, ChunkRef where, const Request& reques
     pool.store(slot->file_block, request.file_block);
     pool.store(slot->run,
                format::in_flight_run(run.first, bits.count, request.level, format::phase_taking));
-    run.count = clear_bits(pool, segment, chunk, bits);
+    run.count = count_free(pool, segment, index, clear_bits(pool, segment, chunk, bits));
     if (run.count == 0) {
       pool.store(slot->run, 0);
       continue;

@@ -1,0 +1,52 @@
+#include <gtest/gtest.h>
+
+#include "file/fresh_pool.h"
+#include "pool/free_bits.h"
+#include "pool/recover.h"
+#include "pool/seats.h"
+#include "pool/space.h"
+
+namespace cairn::file {
+namespace {
+
+class Recovery : public FreshPool {};
+
+// A seat notes the inode that it makes before that is its own, and forgets it after that is free again. Killed in
+// between, it leaves a note of what another one may have taken since.
+TEST_F(Recovery, LeavesAnInodeToWhoHasTakenItSince) {
+  pool::Pool& pool = fs->pool;
+  media::LivenessLock lock;
+  auto dead = pool::take_lane(pool, media::Inheritance::own, &lock);
+  ASSERT_TRUE(dead.ok()) << last_detail();
+  const pool::SeatGuard seat(pool);
+  auto made = make_inode(*fs, *seat, 0100600, pool::Need::ordinary);
+  ASSERT_TRUE(made.ok()) << last_detail();
+  const uint64_t state = made->inode->state.load();
+  pool.store(pool.lanes[*dead].seat[0].allocating_inode, made->number);
+  lock.release();
+  pool::recover_if_dead(pool, *dead);
+  EXPECT_EQ(pool.lanes[*dead].generation.load() % 2, 0U) << "it was not recovered";
+  EXPECT_EQ(made->inode->state.load(), state);
+  unmake_inode(*fs, *seat, *made);
+}
+
+// A repair of lost bits that met a block between the clearing of its bit and its record sets it once more.
+TEST_F(Recovery, NobodyTakesABlockThatHasAnOwner) {
+  pool::Pool& pool = fs->pool;
+  const pool::SeatGuard seat(pool);
+  auto taken = pool::take(pool, *seat, {.inode = 77, .wanted = 4});
+  ASSERT_TRUE(taken.ok() && taken->count == 4) << last_detail();
+  pool::Segment& segment = *pool.segment[taken->first.segment()];
+  pool::set_bits(pool, segment, taken->first.index() + 1, 2);
+  auto other = pool::take(pool, *seat, {.inode = 78, .wanted = 2});
+  ASSERT_TRUE(other.ok()) << last_detail();
+  for (uint32_t i = 0; i < taken->count; ++i)
+    EXPECT_EQ(format::record_inode(pool.record(taken->first.plus(i)).owner.load()), 77U) << i;
+  for (const pool::Run& run : {*taken, *other}) {
+    pool::give_back(pool, run.first, run.count);
+    pool::settle(pool, *seat, run);
+  }
+}
+
+}  // namespace
+}  // namespace cairn::file
