@@ -145,18 +145,23 @@ Attributes attributes_of(FileSystem& fs, const Map& map) {
   a.gid = static_cast<uint32_t>(inode.owner.load() >> 32);
   a.links = static_cast<uint32_t>(inode.links.load());
   a.size = inode.size.load();
+  // The stamps first: whoever gives one back has put it into the inode before.
+  uint64_t stamped = 0;
+  for_each_stamp(fs, inode.stamps.load(), map.number, [&stamped](const Stamp& stamp) {
+    if (const uint64_t time = stamp.mtime.load(); time != 0)
+      stamped = stamped == 0 ? time : std::max(stamped, time, is_earlier);
+  });
+  persist::read_barrier();
   a.atime = inode.atime.load();
   a.mtime = inode.mtime.load();
   a.ctime = inode.ctime.load();
+  if (stamped != 0) {
+    a.mtime = std::max(a.mtime, stamped, is_earlier);
+    a.ctime = std::max(a.ctime, stamped, is_earlier);
+  }
   a.btime = inode.btime.load();
   a.rdev = inode.rdev.load();
   a.flags = inode.flags.load();
-  for_each_stamp(fs, inode.stamps.load(), map.number, [&a](const Stamp& stamp) {
-    const uint64_t stamped = stamp.mtime.load();
-    if (stamped == 0) return;
-    a.mtime = std::max(a.mtime, stamped, is_earlier);
-    a.ctime = std::max(a.ctime, stamped, is_earlier);
-  });
   // A lazy file's bytes are in lower; that it has none here must not look like a hole.
   if ((a.flags & format::flag_lazy) != 0)
     a.blocks = blocks_in_lower(inode, a);
