@@ -6,6 +6,7 @@
 
 #include "posix/calls.h"
 #include "posix/log.h"
+#include "posix/process.h"
 #include "posix/set_id.h"
 #include "posix/table.h"
 
@@ -57,6 +58,8 @@ Done* first;
 Done** last = &first;
 std::atomic<int> waiting{0};
 }  // namespace
+
+void after_fork::free_requests() { pthread_mutex_init(&mutex, nullptr); }
 
 static ssize_t perform(const table::Use& use, const struct iocb& request) {
   cairn_file* file = use->file;

@@ -10,6 +10,7 @@
 
 #include "posix/calls.h"
 #include "posix/covered.h"
+#include "posix/process.h"
 #include "posix/table.h"
 
 namespace posix::descriptor {
@@ -39,6 +40,12 @@ static std::atomic<int> missing{0};
 
 // The limit is the whole process's.
 static pthread_mutex_t changing_limit = PTHREAD_MUTEX_INITIALIZER;
+
+}  // namespace posix::descriptor
+
+void posix::after_fork::free_limit() { pthread_mutex_init(&descriptor::changing_limit, nullptr); }
+
+namespace posix::descriptor {
 
 Room::Room(int count) {
   int before = errno;

@@ -53,6 +53,12 @@ static void in_child() {
   mappings::release();
   table::after_fork();
   shared_names::after_fork();
+  after_fork::free_streams();
+  after_fork::free_locks();
+  after_fork::free_trees();
+  after_fork::free_shells();
+  after_fork::free_limit();
+  after_fork::free_requests();
   Inside::leave_in_child();
   errno = error;
 }

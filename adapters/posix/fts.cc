@@ -11,6 +11,7 @@
 #include "posix/covered.h"
 #include "posix/fts_entries.h"
 #include "posix/log.h"
+#include "posix/process.h"
 
 namespace posix {
 
@@ -145,6 +146,8 @@ bool plant(Tree& tree, char* const* paths) {
 }
 
 }  // namespace
+
+void after_fork::free_trees() { pthread_mutex_init(&mutex, nullptr); }
 
 namespace serve {
 

@@ -7,6 +7,7 @@
 #include "posix/descriptor.h"
 #include "posix/log.h"
 #include "posix/memory.h"
+#include "posix/process.h"
 
 namespace posix::locks {
 
@@ -18,6 +19,12 @@ struct Owned {
 };
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static std::atomic<Owned*> owned{nullptr};
+
+}  // namespace posix::locks
+
+void posix::after_fork::free_locks() { pthread_mutex_init(&locks::mutex, nullptr); }
+
+namespace posix::locks {
 
 // Does the process have a companion for POSIX locks on this inode? The list is short; a racing change means
 // two threads that lock and open the same file at once.

@@ -59,6 +59,11 @@ struct Pipe {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static Pipe* pipes;
 
+void after_fork::free_shells() {
+  pthread_mutex_init(&waiting_mutex, nullptr);
+  pthread_mutex_init(&mutex, nullptr);
+}
+
 static FILE* remember(FILE* stream, pid_t pid) {
   auto* pipe = stream != nullptr ? static_cast<Pipe*>(malloc(sizeof(Pipe))) : nullptr;
   if (pipe == nullptr) return nullptr;

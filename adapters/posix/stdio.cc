@@ -7,6 +7,7 @@
 #include "posix/calls.h"
 #include "posix/covered.h"
 #include "posix/log.h"
+#include "posix/process.h"
 #include "posix/standard_streams.h"
 #include "posix/stream_turn.h"
 #include "posix/table.h"
@@ -17,6 +18,8 @@ constexpr int kCookieFileno = -2;  // what glibc gives to streams of fopencookie
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static Stream* buckets[64];
+
+void after_fork::free_streams() { pthread_mutex_init(&mutex, nullptr); }
 
 static Stream** bucket_of(FILE* file) {
   return &buckets[(reinterpret_cast<uintptr_t>(file) >> 5) % 64];

@@ -266,15 +266,18 @@ int cairn_statfs(cairn_pool* handle, cairn_space* space) {
 
 int cairn_fork_prepare(cairn_pool* pool) {
   const WriteWindow window;
+  pool->mappings.hold();
   return code(cairn::file::prepare_fork(fs_of(pool), &pool->forked));
 }
 void cairn_fork_parent(cairn_pool* pool) {
   const WriteWindow window;
   cairn::file::finish_fork_in_parent(fs_of(pool), &pool->forked);
+  pool->mappings.release();
 }
 void cairn_fork_child(cairn_pool* pool) {
   const WriteWindow window;
   cairn::file::finish_fork_in_child(fs_of(pool), &pool->forked);
+  pool->mappings.release();
 }
 int cairn_exec_prepare(cairn_pool* pool, cairn_file* const* files, size_t count) {
   const WriteWindow window;

@@ -31,6 +31,10 @@ class Mappings {
   // Before stores through mappings in the range become possible: they count as a change of the files that are mapped
   // shared there. EACCES: one of these was not open for writing.
   Status make_writable(FileSystem& fs, void* address, size_t size);
+  // Around a fork, so that the child finds neither the lock held by a thread that it does not have, nor ranges half
+  // changed.
+  void hold() { lock_.lock(); }
+  void release() { lock_.unlock(); }
   // Does any of it belong to a mapping of ours?
   bool contains(const void* address, size_t size);
 

@@ -53,6 +53,7 @@ void finish_fork_in_parent(FileSystem& fs, ForkedLane* forked) {
 void finish_fork_in_child(FileSystem& fs, ForkedLane* forked) {
   // Another thread of the parent may have held these, or have been about to put a file before the first one.
   new (&fs.files_lock) std::mutex;
+  new (&fs.pool.growing) std::mutex;
   fs.lane_of_fork = -1;
   if (fs.files != nullptr) fs.files.load()->previous = nullptr;
   for (FileSystem::Candidates* hints : {&fs.free_inodes, &fs.free_open_files, &fs.free_pins}) {

@@ -17,14 +17,57 @@
 
 extern char** environ;
 
-enum { kOpening, kWriting, kClosing, kForking, kShell, kSpawning, kPipe, kHandler, kKinds };
-static const char* const kNames[kKinds] = {"open",   "write",       "close", "fork",
-                                           "system", "posix_spawn", "popen", "handler"};
+enum {
+  kOpening,
+  kWriting,
+  kClosing,
+  kStream,
+  kLocking,
+  kForking,
+  kShell,
+  kSpawning,
+  kPipe,
+  kHandler,
+  kKinds
+};
+static const char* const kNames[kKinds] = {"open", "write",  "close",       "fopen", "fcntl",
+                                           "fork", "system", "posix_spawn", "popen", "handler"};
 static atomic_int failures[kKinds];
 static atomic_bool stop;
 
 static void check(int kind, int fine) {
   if (!fine) ++failures[kind];
+}
+
+static int use_stream(const char* name) {
+  FILE* stream = fopen(name, "a");
+  return stream != NULL && fclose(stream) == 0;
+}
+
+static int lock(int fd) {
+  struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  return fcntl(fd, F_SETLK, &whole);
+}
+
+/* Does nothing else, so that forks meet it at that. */
+static void* lock_and_stream(void* name) {
+  while (!stop) {
+    int fd = open(name, O_RDWR | O_CREAT, 0644);
+    check(kLocking, lock(fd) == 0);
+    check(kStream, use_stream(name));
+    check(kClosing, close(fd) == 0);
+  }
+  return NULL;
+}
+
+/* One that waits for a thread of its parent waits for ever. */
+static void give_up_later(void) {
+  sigset_t alarms;
+  sigemptyset(&alarms);
+  sigaddset(&alarms, SIGALRM);
+  signal(SIGALRM, SIG_DFL);
+  alarm(30);
+  sigprocmask(SIG_UNBLOCK, &alarms, NULL);
 }
 
 static void* work(void* seed) {
@@ -36,11 +79,14 @@ static void* work(void* seed) {
     int fd = open(name, O_RDWR | O_CREAT | close_on_exec, 0644);
     check(kOpening, fd >= 0);
     check(kWriting, write(fd, "ab", 2) == 2);
+    check(kStream, use_stream(name));
     int other = dup(fd);
     if (rand_r(&chance) % 4 == 0) unlink(name);
     if (rand_r(&chance) % 16 == 0) {
       pid_t child = fork();
       if (child == 0) {
+        give_up_later();
+        if (close(other) != 0 || !use_stream(name)) _exit(1);
         int own = open(name, O_RDWR | O_CREAT, 0644);
         _exit(own < 0 || write(fd, "c", 1) != 1);
       }
@@ -85,13 +131,15 @@ int main(int count, char** arguments) {
   sigemptyset(&alarms);
   sigaddset(&alarms, SIGALRM);
   pthread_sigmask(SIG_BLOCK, &alarms, NULL);
-  pthread_t threads[4];
+  pthread_t threads[6];
   for (size_t i = 0; i < 4; ++i) pthread_create(&threads[i], NULL, work, (void*)(i + 1));
+  pthread_create(&threads[4], NULL, lock_and_stream, "file8");
+  pthread_create(&threads[5], NULL, lock_and_stream, "file9");
   pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
   struct timespec left = {count > 1 ? atoi(arguments[1]) : 2, 0};
   while (nanosleep(&left, &left) != 0) continue;
   stop = 1;
-  for (size_t i = 0; i < 4; ++i) pthread_join(threads[i], NULL);
+  for (size_t i = 0; i < 6; ++i) pthread_join(threads[i], NULL);
   for (int i = 0; i < kKinds; ++i) {
     if (failures[i] != 0) printf("%s failed %d times\n", kNames[i], failures[i]);
   }

@@ -2,7 +2,9 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
@@ -140,6 +142,31 @@ TEST_F(MappedFile, IsStillMappedWhenAnotherThreadHasUnmappedWhatLayThere) {
   };
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) threads.emplace_back(use, "of" + std::to_string(i));
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(MappedFile, IsMappedByAChildThatIsForkedWhileThreadsMapIt) {
+  std::atomic<bool> over{false};
+  const auto use = [&] {
+    while (!over) unmap(map(file));
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) threads.emplace_back(use);
+  for (int round = 0; round < 40 && !HasFailure(); ++round) {
+    ASSERT_EQ(cairn_fork_prepare(pool), 0) << cairn_last_error();
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);  // waiting for a thread that it does not have
+      cairn_fork_child(pool);
+      unmap(map(file));
+      _exit(HasFailure() ? 1 : 0);
+    }
+    cairn_fork_parent(pool);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0) << "round " << round;
+  }
+  over = true;
   for (std::thread& thread : threads) thread.join();
 }
 
