@@ -92,7 +92,9 @@ TEST_F(Handles, ANameNeverOpensOrShowsWhatHasAnother) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
   while (std::chrono::steady_clock::now() < end && !HasFailure()) {
     cairn_stat st;
-    if (cairn_lookup(pool_, CAIRN_ROOT, "empty", 0, &st) == 0) EXPECT_EQ(st.size, 0U);
+    if (cairn_lookup(pool_, CAIRN_ROOT, "empty", 0, &st) == 0) {
+      EXPECT_EQ(st.size, 0U);
+    }
     cairn_file* file = nullptr;
     if (cairn_open(pool_, CAIRN_ROOT, "empty", O_RDONLY, 0, &file) != 0) continue;
     // Held open, it stays what it is.
