@@ -5,6 +5,7 @@
 
 #include "posix/calls.h"
 #include "posix/covered.h"
+#include "posix/cwd.h"
 #include "posix/descriptor.h"
 #include "posix/find.h"
 #include "posix/log.h"
@@ -56,6 +57,8 @@ namespace serve {
 
 int execve(const char* path, char* const* arguments, char* const* environment) {
   if (!active()) return real::execve(path, arguments, environment);
+  // Looking for a relative path may take the kernel to another directory: before that one is described.
+  if (path[0] != '/') cwd::where();
   Handover handover;
   int error = handover.prepare();
   if (error < 0) return fail(error);

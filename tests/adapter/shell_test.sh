@@ -37,7 +37,7 @@ both '
 '
 both '
   printf "#!/bin/sh\necho \"\$0 \$1\"; cat \"\$2\"\n" > script; chmod +x script; echo text > t
-  ./script one t; sh -c "./script two t" ; PATH=.:$PATH script three t
+  ./script one t; sh -c "./script two t" ; PATH=.:$PATH script three t; env ./script four t
   chmod -x script; ./script x t
   cp /bin/echo program; ./program runs; env ./program too; (cd /; "$OLDPWD/program" there)
   ./program > out; cat out; find . -name out -exec ./program found {} \;
