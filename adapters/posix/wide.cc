@@ -1,5 +1,7 @@
 // Wide characters on our streams. The C library takes them for byte streams; here each character is
 // converted by the locale in force and goes through the byte calls.
+#include <iconv.h>
+#include <langinfo.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,9 +25,28 @@ class Hold {
 };
 }  // namespace
 
+// A character that the locale has not is written as the C library writes it: as what comes near, or a question mark.
+static size_t nearest(wchar_t wide, char* bytes, size_t room) {
+  char charset[64];
+  snprintf(charset, sizeof charset, "%s//TRANSLIT", nl_langinfo(CODESET));
+  iconv_t conversion = iconv_open(charset, "WCHAR_T");
+  if (conversion == reinterpret_cast<iconv_t>(-1)) return static_cast<size_t>(-1);
+  char* in = reinterpret_cast<char*>(&wide);
+  char* out = bytes;
+  size_t in_left = sizeof wide, out_left = room;
+  const size_t failed = iconv(conversion, &in, &in_left, &out, &out_left);
+  iconv_close(conversion);
+  return failed == static_cast<size_t>(-1) ? failed : room - out_left;
+}
+
 static bool put(Stream* stream, wchar_t wide) {
-  char bytes[MB_LEN_MAX];
+  char bytes[4 * MB_LEN_MAX];
+  const mbstate_t before = stream->write_state;
   size_t count = wcrtomb(bytes, wide, &stream->write_state);
+  if (count == static_cast<size_t>(-1)) {
+    stream->write_state = before;
+    count = nearest(wide, bytes, sizeof bytes);
+  }
   if (count == static_cast<size_t>(-1)) return false;
   for (size_t i = 0; i < count; ++i) {
     if (putc_unlocked(bytes[i], stream->file) == EOF) return false;

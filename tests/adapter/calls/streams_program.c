@@ -1,4 +1,6 @@
 /* FILE, and the standard streams. One paragraph per trap; see show.h. */
+#include <stdarg.h>
+
 #include "show.h"
 
 static void streams(void) {
@@ -165,6 +167,29 @@ static void standard(void) {
   dup2(in, 0);
 }
 
+wchar_t* __fgetws_chk(wchar_t* line, size_t room, int size, FILE* stream);
+int __vwprintf_chk(int flag, const wchar_t* format, va_list arguments);
+static int checked(const wchar_t* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  int count = __vwprintf_chk(1, format, arguments);
+  va_end(arguments);
+  return count;
+}
+
+/* The standard streams, in every spelling of the wide calls; the locale is C, which has no such letters. */
+static void wide(void) {
+  close(make("wide", "one\ntwo"));
+  setlocale(LC_ALL, "C");
+  wchar_t line[8] = L"";
+  if (freopen("wide", "r", stdin) == NULL || freopen("said", "w", stdout) == NULL) return;
+  fprintf(stderr, "%d\n", __fgetws_chk(line, 8, 8, stdin) != NULL);
+  checked(L"%ls", line);
+  putwchar_unlocked((wchar_t)getwchar_unlocked());
+  fprintf(stderr, "%d\n", checked(L" \x201cletters\x201d \xe9 %d\n", 5));
+  fclose(stdout);
+}
+
 int __dprintf_chk(int fd, int flag, const char* format, ...);
 
 /* Programs built with _FORTIFY_SOURCE call the checked one. */
@@ -189,4 +214,5 @@ static void printed(void) {
   close(fd);
 }
 
-PARTS({"printed", printed}, {"streams", streams}, {"reopened", reopened}, {"standard", standard})
+PARTS({"printed", printed}, {"streams", streams}, {"reopened", reopened}, {"standard", standard},
+      {"wide", wide})
