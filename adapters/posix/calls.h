@@ -42,6 +42,7 @@
 #include <wordexp.h>
 
 struct rlimit;
+struct termios;
 struct iocb;  // libaio
 struct io_event;
 

@@ -86,11 +86,46 @@ int ioctl(int fd, unsigned long request, void* argument) {
   }
 }
 
-int isatty(int fd) {
+// A file of ours is no terminal: -ENOTTY, or -EBADF if it is open as a path only. 0: not ours.
+static int no_terminal(int fd) {
   table::Use use(fd);
-  if (!use) return real::isatty(fd);
-  errno = is_path(use) ? EBADF : ENOTTY;
+  if (!use) return 0;
+  return is_path(use) ? -EBADF : -ENOTTY;
+}
+
+int isatty(int fd) {
+  int error = no_terminal(fd);
+  if (error == 0) return real::isatty(fd);
+  errno = -error;
   return 0;
+}
+
+#define OF_TERMINAL(result, name, parameters, arguments)    \
+  result name parameters {                                  \
+    int error = no_terminal(fd);                            \
+    return error == 0 ? real::name arguments : fail(error); \
+  }
+OF_TERMINAL(int, tcgetattr, (int fd, struct termios* settings), (fd, settings))
+OF_TERMINAL(int, tcsetattr, (int fd, int when, const struct termios* settings),
+            (fd, when, settings))
+OF_TERMINAL(int, tcsendbreak, (int fd, int duration), (fd, duration))
+OF_TERMINAL(int, tcdrain, (int fd), (fd))
+OF_TERMINAL(int, tcflush, (int fd, int queue), (fd, queue))
+OF_TERMINAL(int, tcflow, (int fd, int action), (fd, action))
+OF_TERMINAL(pid_t, tcgetpgrp, (int fd), (fd))
+OF_TERMINAL(int, tcsetpgrp, (int fd, pid_t group), (fd, group))
+OF_TERMINAL(pid_t, tcgetsid, (int fd), (fd))
+
+int ttyname_r(int fd, char* name, size_t room) {
+  int error = no_terminal(fd);
+  return error == 0 ? real::ttyname_r(fd, name, room) : -error;
+}
+
+char* ttyname(int fd) {
+  int error = no_terminal(fd);
+  if (error == 0) return real::ttyname(fd);
+  fail(error);
+  return nullptr;
 }
 
 }  // namespace serve

@@ -4,6 +4,7 @@
 #include <sys/ipc.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <termios.h>
 #include <wordexp.h>
 
 #include "show.h"
@@ -61,6 +62,11 @@ static void controls(void) {
     number = 0;
     SHOW(ioctl(one, FS_IOC_SETFLAGS, &number));
     SHOW(ioctl(one, 0x5401, buffer)); /* TCGETS */
+    SHOW(tcgetattr(one, (struct termios*)buffer));
+    SHOW(tcgetpgrp(one));
+    SHOW(tcflush(one, TCIOFLUSH));
+    SHOW(ttyname_r(one, buffer, sizeof buffer));
+    SHOW(ttyname(one) != NULL);
     SHOW(ioctl(one, 0x12345678, buffer));
     struct f_owner_ex owner = {F_OWNER_PID, getpid()};
     SHOW(fcntl(one, F_SETOWN_EX, &owner));
