@@ -40,7 +40,8 @@ bool candidate(const char* name, int n, char* path, size_t capacity) {
   }
 }
 
-int run_by_shell(const char* path, char* const* arguments, char* const* environment) {
+// Runs a file that is no program.
+static int run_by_shell(const char* path, char* const* arguments, char* const* environment) {
   size_t count = 0;
   while (arguments[count] != nullptr) ++count;
   auto** all = static_cast<char**>(alloca((count + 3) * sizeof(char*)));

@@ -57,7 +57,4 @@ int copy_to_memory(cairn_ino ino, const char* name);
 // Where execvp would find `name`: the n-th candidate into `path`. False: no more.
 bool candidate(const char* name, int n, char* path, size_t capacity);
 
-// The shell's part of execvp and posix_spawnp: runs a file that is no program.
-int run_by_shell(const char* path, char* const* arguments, char* const* environment);
-
 }  // namespace posix

@@ -153,7 +153,6 @@ struct Order {
   const posix_spawnattr_t* attributes;
   char* const* arguments;
   char* const* environment;
-  bool by_shell;  // a file that is no program goes to the shell
 };
 
 // In the child. Comes back with errno if the program cannot be started.
@@ -168,8 +167,6 @@ static void become(const Order& order, const sigset_t* mask) {
   if ((flags & POSIX_SPAWN_SETSIGMASK) != 0) posix_spawnattr_getsigmask(order.attributes, &wanted);
   sigprocmask(SIG_SETMASK, &wanted, nullptr);
   serve::execve(order.path, order.arguments, order.environment);
-  if (errno == ENOEXEC && order.by_shell)
-    run_by_shell(order.path, order.arguments, order.environment);
 }
 
 static int private_pipe(int* in, int* out) {
@@ -229,19 +226,8 @@ static int spawn(pid_t* pid, const Order& order) {
   auto** room =
       static_cast<char**>(alloca(Handover::environment_room(order.environment) * sizeof(char*)));
   char* const* environment = handover.environment(order.environment, room);
-  int error = real::posix_spawn(pid, order.path, order.actions, order.attributes, order.arguments,
-                                environment);
-  if (error == ENOEXEC && order.by_shell) {
-    size_t count = 0;
-    while (order.arguments[count] != nullptr) ++count;
-    auto** all = static_cast<char**>(alloca((count + 3) * sizeof(char*)));
-    static char shell[] = "/bin/sh";
-    all[0] = shell;
-    all[1] = const_cast<char*>(order.path);
-    memcpy(all + 2, order.arguments + 1, count * sizeof(char*));
-    error = real::posix_spawn(pid, shell, order.actions, order.attributes, all, environment);
-  }
-  return error;
+  return real::posix_spawn(pid, order.path, order.actions, order.attributes, order.arguments,
+                           environment);
 }
 
 namespace serve {
@@ -251,11 +237,12 @@ int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* 
                 char* const* environment) {
   if (!active()) return real::posix_spawn(pid, path, actions, attributes, arguments, environment);
   int before = errno;
-  int error = spawn(pid, {path, actions, attributes, arguments, environment, false});
+  int error = spawn(pid, {path, actions, attributes, arguments, environment});
   errno = before;
   return error;
 }
 
+// Unlike execvp it gives no file that is no program to the shell (glibc's, from 2.15 on).
 int posix_spawnp(pid_t* pid, const char* name, const posix_spawn_file_actions_t* actions,
                  const posix_spawnattr_t* attributes, char* const* arguments,
                  char* const* environment) {
@@ -268,7 +255,7 @@ int posix_spawnp(pid_t* pid, const char* name, const posix_spawn_file_actions_t*
     struct stat st;
     if (strchr(name, '/') == nullptr && (serve::stat(path, &st) != 0 || !S_ISREG(st.st_mode)))
       continue;
-    error = spawn(pid, {path, actions, attributes, arguments, environment, true});
+    error = spawn(pid, {path, actions, attributes, arguments, environment});
     if (error == EACCES) forbidden = true;
     if (error != ENOENT && error != ENOTDIR && error != EACCES) break;
   }

@@ -25,6 +25,9 @@ static void processes(void) {
   SHOW(status);
   show_file("shared");
   show_file("spawned");
+  close(make("commands", "echo commands\n"));
+  chmod("commands", 0755);
+  SHOW(posix_spawnp(&pid, "./commands", NULL, NULL, (char*[]){"commands", NULL}, environ));
   SHOW(posix_spawn(&pid, "./missing", NULL, NULL, arguments, environ));
   SHOW(system("test -f shared"));
   FILE* pipe = popen("cat shared | wc -l", "r");
