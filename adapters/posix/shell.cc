@@ -131,7 +131,10 @@ FILE* popen(const char* command, const char* mode) {
   real::close(theirs);
   if (error == 0) {
     if (strchr(mode, 'e') == nullptr) real::fcntl(ours, F_SETFD, nullptr);
-    if (FILE* stream = remember(real::fdopen(ours, reading ? "r" : "w"), pid)) return stream;
+    if (FILE* stream = remember(real::fdopen(ours, reading ? "r" : "w"), pid)) {
+      real::fwide(stream, -1);  // as the C library's: for bytes
+      return stream;
+    }
     error = ENOMEM;
   }
   real::close(ours);

@@ -165,6 +165,9 @@ static void standard(void) {
   SHOW(scanf("%31s", word));
   printf("%s\n", word);
   dup2(in, 0);
+  FILE* shell = popen("true", "r");
+  SHOW(fwide(shell, 0) < 0);
+  SHOW(pclose(shell));
 }
 
 wchar_t* __fgetws_chk(wchar_t* line, size_t room, int size, FILE* stream);
