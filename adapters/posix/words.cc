@@ -14,23 +14,24 @@ constexpr char kHidden[] = "\1\2\3";  // what stands for them
 // Where what begins at `at` ends that is no plain text: a quotation, or something to be replaced.
 static const char* end_of_quoted(const char* at) {
   if (*at == '\\') return at[1] != '\0' ? at + 2 : at + 1;
-  char close = '\0';
-  int depth = 0;
-  if (*at == '\'' || *at == '"' || *at == '`') close = *at;
-  if (*at == '$' && (at[1] == '(' || at[1] == '{')) close = at[1] == '(' ? ')' : '}';
-  if (close == '\0') return at;
-  char open = *at == '$' ? *++at : '\0';
-  for (const char* c = at; *c != '\0'; ++c) {
-    if (*c == '\\' && close != '\'' && c[1] != '\0') {
-      ++c;
-    } else if (*c == close && (c != at || open != '\0')) {
-      if (depth <= 1) return c + 1;
-      --depth;
-    } else if (*c == open) {
-      ++depth;
-    }
+  char open = '\0', close = '\0';
+  if (*at == '\'' || *at == '"' || *at == '`') close = *at++;
+  for (const char* pair : {"()", "{}", "[]"}) {
+    if (close != '\0' || at[0] != '$' || at[1] != pair[0]) continue;
+    open = pair[0];
+    close = pair[1];
+    at += 2;
   }
-  return at + strlen(at);
+  if (close == '\0') return at;
+  for (int depth = 1; *at != '\0';) {
+    if (*at == close && --depth == 0) return at + 1;
+    if (*at == open) ++depth;
+    // In quotes of one kind those of the other mean nothing.
+    const bool plain = close == '\'' || (close == '"' && *at == '\'') || *at == close;
+    const char* end = plain ? at : end_of_quoted(at);
+    at = end != at ? end : at + 1;
+  }
+  return at;
 }
 
 static void hide_patterns(char* words) {
@@ -61,14 +62,12 @@ class Text {
     text_[used_] = '\0';
   }
   void add_quoted(const char* word) {
-    add('\'');
+    add('"');
     for (; *word != '\0'; ++word) {
-      if (*word == '\'') {
-        for (char c : {'\'', '\\', '\''}) add(c);
-      }
+      if (strchr("\"\\$`", *word) != nullptr) add('\\');
       add(*word);
     }
-    add('\'');
+    add('"');
     add(' ');
   }
   bool failed() const { return failed_; }

@@ -255,7 +255,9 @@ static void words(void) {
                        "$(echo '*.c') ${NONE:-*.c}",
                        "$NONE",
                        "a b | c",
-                       "'*"};
+                       "'*",
+                       "\"$(echo \"*.c\")\" \"'*.c'\" \"a'\"*.c",
+                       "$[4*[2]] $[4*2]"};
   close(make("a.c", "")), close(make("b.c", "")), close(make("it's.c", "")), close(make("a c", ""));
   mkdir("d", 0755), close(make("d/e.c", "")), close(make("d/.hidden", ""));
   setenv("WORD", "d", 1);
