@@ -15,16 +15,10 @@ long path_of(const Cover* cover, cairn_ino directory, char* path, size_t capacit
   if (cover->length + 1 > capacity) return -ERANGE;
   memcpy(path, cover->path, cover->length + 1);
   if (directory == cover->top) return static_cast<long>(cover->length);
-  char inside[PATH_MAX];
-  int length = cairn_path_of(pool, cover->top, directory, inside, sizeof inside);
+  int length = cairn_path_of(pool, cover->top, directory, path + cover->length,
+                             capacity - cover->length);
   if (length < 0) return length == -ESTALE ? -ENOENT : length;
-  const char* rest = inside;
-  while (*rest == '/') ++rest;
-  size_t total = cover->length + 1 + strlen(rest);
-  if (total + 1 > capacity) return -ERANGE;
-  path[cover->length] = '/';
-  memcpy(path + cover->length + 1, rest, strlen(rest) + 1);
-  return static_cast<long>(total);
+  return static_cast<long>(cover->length) + length;
 }
 
 void remember(Entry* entry, cairn_ino parent, const char* name) {

@@ -71,21 +71,27 @@ char* getcwd(char* buffer, size_t size) {
     errno = EINVAL;
     return nullptr;
   }
-  char path[2 * PATH_MAX];
+  char usual[2 * PATH_MAX];
+  char* path = usual;
+  size_t room = sizeof usual;
   cwd::Current current = cwd::current();
-  long length = shown::path_of(current.cover, current.ino, path, sizeof path);
-  if (length < 0) {
-    fail(length);
-    return nullptr;
+  long length = shown::path_of(current.cover, current.ino, path, room);
+  // Who goes down step by step gets further than any path that can be given in a call.
+  while (length == -ERANGE && (size == 0 || room < size)) {
+    room *= 4;
+    if (path != usual) free(path);
+    path = static_cast<char*>(malloc(room));
+    length = path == nullptr ? -ENOMEM : shown::path_of(current.cover, current.ino, path, room);
   }
   size_t needed = static_cast<size_t>(length) + 1;
-  if (size != 0 && needed > size) {
-    errno = ERANGE;
-    return nullptr;
-  }
-  if (buffer == nullptr) buffer = static_cast<char*>(malloc(size != 0 ? size : needed));
-  if (buffer != nullptr) memcpy(buffer, path, needed);
-  return buffer;
+  if (length >= 0 && size != 0 && needed > size) length = -ERANGE;
+  if (length >= 0 && buffer == nullptr)
+    buffer = static_cast<char*>(malloc(size != 0 ? size : needed));
+  if (length >= 0 && buffer != nullptr) memcpy(buffer, path, needed);
+  if (path != usual) free(path);
+  if (length >= 0) return buffer;
+  fail(length);
+  return nullptr;
 }
 
 char* getwd(char* buffer) {

@@ -243,6 +243,24 @@ static void paths(void) {
   SHOW(st.st_ino == number);
 }
 
+/* A directory that lies deeper than any path can say. */
+static void deep(void) {
+  enum { kSteps = 60, kLength = 250 };
+  char name[kLength + 1] = "", *large = malloc(PATH_MAX * 8L), *own;
+  memset(name, 'd', kLength);
+  size_t above = strlen(getcwd(large, PATH_MAX));
+  int steps = 0;
+  while (steps < kSteps && mkdir(name, 0755) == 0 && chdir(name) == 0) ++steps;
+  SHOW(steps);
+  SHOW(getcwd(large, PATH_MAX) != NULL);
+  SHOW(getcwd(large, PATH_MAX * 8L) == large);
+  SHOW(strlen(large) - above);
+  SHOW((own = getcwd(NULL, 0)) != NULL && strcmp(own, large) == 0);
+  free(own), free(large);
+  while (steps > 0 && chdir("..") == 0 && rmdir(name) == 0) --steps;
+  SHOW(steps);
+}
+
 /* wordexp, whose patterns are matched by the C library itself. */
 static void words(void) {
   const char* all[] = {"*.c",
@@ -273,5 +291,5 @@ static void words(void) {
   }
 }
 
-PARTS({"words", words}, {"paths", paths}, {"controls", controls}, {"asynchronous", asynchronous},
-      {"waits", waits}, {"opens", opens})
+PARTS({"words", words}, {"paths", paths}, {"deep", deep}, {"controls", controls},
+      {"asynchronous", asynchronous}, {"waits", waits}, {"opens", opens})
