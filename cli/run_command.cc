@@ -140,13 +140,15 @@ struct Run {
     }
     const int code = start(variables);
     const StopOnSignal stop;
-    // Other runs of the job are still at work: whoever is the last one drains.
+    // Other runs of the job are still at work: whoever is the last one drains. A run that drains nothing has nothing
+    // to wait for.
     const Wait wait =
-        code == exit_ok ? wait_to_be_last(running, directory) : be_last_or_leave(running);
+        code == exit_ok && !keep ? wait_to_be_last(running, directory) : be_last_or_leave(running);
     if (wait == Wait::interrupted) return report_interrupt();
     if (wait == Wait::left) {
-      tell(fmt::format("cairn run: {} is left to the other runs, the last of which ends it\n",
-                       directory));
+      if (!keep)
+        tell(fmt::format("cairn run: {} is left to the other runs, the last of which ends it\n",
+                         directory));
       return code;
     }
     const int ended = end(pool_of_run, before, keep, running);

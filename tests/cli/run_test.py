@@ -203,6 +203,20 @@ class Environment(Run):
         self.assertEqual(other.wait(30), 0)
         self.assert_nothing_left()
 
+    def test_a_run_that_keeps_its_files_waits_for_no_other(self):
+        """Whoever looked into a running job got the prompt back when the job had ended."""
+        keep = ("run", "--at", self.dir, "--drain", "never", "--")
+        other = subprocess.Popen([CAIRN, *keep, "sh", "-c", "echo other > x; cat"], cwd=self.dir, env=self.env,
+                                 stdin=subprocess.PIPE)
+        while self.cairn(*keep, "test", "-s", f"{self.dir}/x", expect=None, timeout=30).returncode != 0:
+            time.sleep(0.05)
+        run = self.cairn(*keep, "cat", f"{self.dir}/x", timeout=30)
+        self.assertEqual((run.out, run.err), ("other\n", ""))
+        self.assertIsNone(other.poll())
+        other.communicate(timeout=30)
+        self.cairn("drain", self.dir)
+        self.assert_nothing_left()
+
     def test_a_failure_is_told_while_other_runs_go_on(self):
         """An MPI's launcher hears of a rank that was killed when its run ends; the other ranks wait for ever."""
         go = self.path("go")
