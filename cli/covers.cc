@@ -253,7 +253,7 @@ bool leave_pool(Pool& pool, PlaceLock& cover) {
   return remove_if_left_over(pool, start);
 }
 
-bool remove_if_left_over(Pool& pool, const PlaceLock& /*start*/, bool own) {
+bool remove_if_left_over(Pool& pool, const PlaceLock& /*start*/) {
   char value[8];
   if (cairn_getxattr(pool.get(), CAIRN_ROOT, made_by_run, value, sizeof value) < 0) return false;
   if (!list_covers(pool).empty()) return false;
@@ -262,7 +262,6 @@ bool remove_if_left_over(Pool& pool, const PlaceLock& /*start*/, bool own) {
   for (int i = 0; i < count; ++i)
     if (entries[i].name[0] != '.') return false;  // somebody put files there
   const std::string path = pool.path();
-  if (!own && any_cover_locked(lock_directory(path))) return false;
   pool = Pool();
   // Who has just ended may be detaching still; who waits for our lock does the same after us.
   constexpr int most_tries = 20;
@@ -308,8 +307,6 @@ std::string cover_lock_name(const std::string& real_path) {
 }
 
 PlaceLock lock_cover_now(const std::string& pool, const std::string& real_path) {
-  // With it, because who looks for runs (any_cover_locked) holds each cover's lock for a moment.
-  const PlaceLock start = lock_start(pool);
   return {lock_directory(pool), cover_lock_name(real_path), PlaceLock::Mode::exclusive, false};
 }
 

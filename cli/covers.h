@@ -97,10 +97,9 @@ std::vector<cairn_lane_info> processes_in_cover(const Pool& pool, const std::str
 // one; who has this one takes a cover's lock only without waiting.
 PlaceLock lock_start(const std::string& pool);
 
-// Removes a pool that a run made once nothing is in it and no run uses it. True if it is gone. The caller
-// holds the start lock, and the lock of no cover: of several that end at once, the last one finds nobody. `own`: he has
-// made the pool since he took the start lock, so that the runs that are there use others.
-bool remove_if_left_over(Pool& pool, const PlaceLock& start, bool own = false);
+// Removes a pool that a run made once nothing is in it and nobody uses it. True if it is gone. The caller holds the
+// start lock, under which runs make their covers: whoever has none yet finds no pool and makes one.
+bool remove_if_left_over(Pool& pool, const PlaceLock& start);
 // The same for who still holds the lock of the cover that he has ended.
 bool leave_pool(Pool& pool, PlaceLock& cover);
 

@@ -41,8 +41,7 @@ double populate_pool(const Pool& pool) {
   return progress.seconds();
 }
 
-Pool attach_or_create(const Config& config, bool* made) {
-  *made = false;
+Pool attach_or_create(const Config& config) {
   const std::string path = pool_path(config, "", true);
   cairn_pool* existing = nullptr;
   // Programs will ask for the window too: where there is none, this says so before they start.
@@ -53,7 +52,6 @@ Pool attach_or_create(const Config& config, bool* made) {
   create_pool(config, path);
   Pool pool(path, flags);
   check(cairn_setxattr(pool.get(), CAIRN_ROOT, made_by_run, "1", 1, 0), path);
-  *made = true;
   return pool;
 }
 

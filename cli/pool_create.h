@@ -15,7 +15,7 @@ void create_pool(const Config& config, const std::string& path, cairn_pool_optio
 // Touches all memory of the pool, with a progress bar. Returns the seconds that took.
 double populate_pool(const Pool& pool);
 // Attaches to the configured pool; makes it (and marks it as made by a run) if there is none. The caller
-// holds a lock: ranks of one job start together, and one of them makes the pool. `made` tells who did.
-Pool attach_or_create(const Config& config, bool* made);
+// holds a lock: ranks of one job start together, and one of them makes the pool.
+Pool attach_or_create(const Config& config);
 
 }  // namespace cairn::cli

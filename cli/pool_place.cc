@@ -104,21 +104,6 @@ std::string lock_directory(const std::string& path) {
   return private_place(slash == 0 ? "/" : absolute(path.substr(0, slash)), true);
 }
 
-bool any_cover_locked(const std::string& directory) {
-  const std::string prefix = ".lock-";
-  DIR* names = opendir(directory.c_str());
-  if (names == nullptr) throw Error(exit_failed, system_error(directory, errno));
-  bool locked = false;
-  while (const dirent* entry = readdir(names)) {
-    const std::string name = entry->d_name;
-    if (!name.starts_with(prefix + "cover-")) continue;
-    const PlaceLock lock(directory, name.substr(prefix.size()), PlaceLock::Mode::exclusive, false);
-    locked = locked || !lock.held();
-  }
-  closedir(names);
-  return locked;
-}
-
 std::string pool_path(const Config& config, const std::string& pool, bool create_place) {
   if (pool.find('/') != std::string::npos) return absolute(trim_slashes(pool));
   const char* of_run = std::getenv("CAIRN_POOL");

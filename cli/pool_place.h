@@ -35,10 +35,6 @@ std::vector<std::string> list_pools(const Config& config);
 // Where the locks lie (PlaceLock) of those who use the pool at `path`.
 std::string lock_directory(const std::string& path);
 
-// Whether a cover's lock (cover_lock_name) is held in the directory: a run is there, be it that it waits
-// for the start lock. Who asks holds that lock, and none of a cover.
-bool any_cover_locked(const std::string& directory);
-
 // Throws unless `directory` is a directory of ours without permissions for others.
 void require_private(const std::string& directory);
 

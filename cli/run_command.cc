@@ -126,15 +126,13 @@ struct Run {
     std::unique_ptr<Cover::Hold> hold;
     {
       const PlaceLock start = lock_start(pool_of_run);
-      bool made = false;
-      Pool pool = attach_or_create(context.config, &made);
+      Pool pool = attach_or_create(context.config);
       before = pool.info();
       try {
         hold = Cover::open(pool, directory, keep, job, patience).hold();
       } catch (...) {
         running.release();
-        // Made a moment ago, for nothing: no other run can have come to use it since.
-        remove_if_left_over(pool, start, made);
+        remove_if_left_over(pool, start);  // made for nothing
         throw;
       }
     }

@@ -95,12 +95,16 @@ class PoolOfSeveralRuns(CoverCase):
         fcntl.flock(file, mode)
         return file
 
-    def test_it_stays_for_a_run_that_is_about_to_cover(self):
-        with self.lock("cover-0123456789abcdef", fcntl.LOCK_SH):
-            self.shell("echo x > x")
-            self.assertEqual([pool["covers"] for pool in self.json("status")], [[]])
-            self.assertEqual([each["removed"] for each in self.json("pool", "clean")], [False])
-        self.assertEqual([each["removed"] for each in self.json("pool", "clean")], [True])
+    def test_runs_that_come_and_go_side_by_side_lose_nothing(self):
+        script = f"for i in 1 2 3 4 5 6 7 8; do {CAIRN} run --at $0 -- sh -c \"echo $i > $0/$i\" || exit; done"
+        places = [self.path("one"), self.path("two"), self.path("three")]
+        for place in places:
+            os.mkdir(place)
+        runs = [subprocess.Popen(["sh", "-c", script, place], env=self.env) for place in places]
+        self.assertEqual([run.wait(60) for run in runs], [0, 0, 0])
+        for place in places:
+            self.assertEqual(sorted(os.listdir(place)), list("12345678"))
+        self.assertEqual(self.json("status"), [])
 
     def test_it_is_not_removed_while_a_run_starts(self):
         marker = self.path("go")

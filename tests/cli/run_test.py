@@ -203,6 +203,23 @@ class Environment(Run):
         self.assertEqual(other.wait(30), 0)
         self.assert_nothing_left()
 
+    def test_its_pool_goes_also_while_runs_of_other_directories_go_on(self):
+        """It stayed, with all its memory, if any run was under way in the same place."""
+        elsewhere = self.path("elsewhere")
+        os.mkdir(elsewhere)
+        options = ("--at", elsewhere, "--pool", "other", "--", "sh", "-c", "echo x > x; cat")
+        other = subprocess.Popen([CAIRN, "run", *options], cwd=elsewhere, env=self.env, stdin=subprocess.PIPE)
+        while not any(pool.get("covers") for pool in self.json("status")):
+            time.sleep(0.05)
+        self.run_at("sh", "-c", f"echo y > {self.dir}/y")
+        self.assertEqual([pool["name"] for pool in self.json("status")], ["other"])
+        self.cairn("run", "--at", self.dir, "--drain", "never", "--", "sh", "-c", f"echo z > {self.dir}/y")
+        self.cairn("drain", self.dir)
+        self.assertEqual([pool["name"] for pool in self.json("status")], ["other"])
+        other.communicate(timeout=30)
+        self.assertEqual(other.returncode, 0)
+        self.assert_nothing_left()
+
     def test_a_run_that_keeps_its_files_waits_for_no_other(self):
         """Whoever looked into a running job got the prompt back when the job had ended."""
         keep = ("run", "--at", self.dir, "--drain", "never", "--")
