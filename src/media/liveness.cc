@@ -21,9 +21,12 @@ Status set_lock(int descriptor, int command, short type, uint64_t byte) {
   lock.l_whence = SEEK_SET;
   lock.l_start = static_cast<off_t>(byte);
   lock.l_len = 1;
+  // That somebody holds it is mostly no failure of the call that the program made.
+  const int before = errno;
   while (fcntl(descriptor, command, &lock) != 0) {
     if (errno == EINTR) continue;
     int error = errno == EACCES ? EAGAIN : errno;
+    errno = before;
     return fail(error, "lock on byte %llu: %s", static_cast<unsigned long long>(byte),
                 error == EAGAIN ? "held by someone else" : std::strerror(error));
   }
