@@ -9,7 +9,7 @@ done
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/dir"
-other=$(ldconfig -p | awk '/libm.so.6 .*x86-64|libm.so.6 .*AArch64/ { print $NF; exit }')
+other=$(ldconfig -p | awk '!found && /libm.so.6 .*(x86-64|AArch64)/ { print $NF; found = 1 }')  # to the end: it would die of SIGPIPE
 [ -e "$other" ] || { echo "no library to preload"; exit 77; }
 first=${CAIRN_PRELOAD_FIRST:-}
 
