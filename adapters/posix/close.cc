@@ -24,9 +24,9 @@ static int duplicated(int from, int to) {
   return to;
 }
 
-// Something else is about to take the place of what fd is.
-static void about_to_close(int fd) {
+static void leave_table(int fd) {
   table::Use use(fd);
+  table::leave(fd);
   if (use) locks::descriptor_closed(use.get());
 }
 
@@ -45,8 +45,7 @@ int close(int fd) {
     return closed;
   }
   if (entry->kind == Kind::kPrivate) return bad_descriptor();
-  about_to_close(fd);
-  table::leave(fd);
+  leave_table(fd);
   int closed = real::close(fd);
   if (fd <= 2) streams::landed(fd);
   return closed;
@@ -87,10 +86,11 @@ static int duplicate_onto(int fd, int to, int flags, bool three) {
   if (fd == to) return three ? real::dup3(fd, to, flags) : real::dup2(fd, to);
   int error = errno;
   if (table::is_covered(fd) && to >= table::kMost) return bad_descriptor();
+  table::Use replaced(to);
   int got = three ? real::dup3(fd, to, flags) : real::dup2(fd, to);
   if (got < 0) return got;
-  about_to_close(to);
   duplicated(fd, to);
+  if (replaced) locks::descriptor_closed(replaced.get());
   if (to <= 2 && active()) streams::landed(to);
   errno = error;
   return got;
@@ -112,7 +112,7 @@ static long set_owner(table::Use& use, struct f_owner_ex owner) {
   return 0;
 }
 
-static long control(table::Use& use, int command, void* argument) {
+static long control(table::Use& use, int fd, int command, void* argument) {
   if (command != F_GETFL && (cairn_file_get_flags(use->file) & O_PATH) != 0) return -EBADF;
   switch (command) {
     case F_GETFL: {
@@ -130,7 +130,7 @@ static long control(table::Use& use, int command, void* argument) {
     case F_OFD_GETLK:
     case F_OFD_SETLK:
     case F_OFD_SETLKW:
-      return locks::record(use.get(), command, static_cast<struct flock*>(argument));
+      return locks::record(use.get(), fd, command, static_cast<struct flock*>(argument));
     case F_GETOWN:
       return use->owner_type == F_OWNER_PGRP ? -use->owner : use->owner.load();
     case F_SETOWN: {
@@ -190,7 +190,7 @@ int fcntl(int fd, int command, void* argument) {
   }
   table::Use use(fd);
   if (!use) return real::fcntl(fd, command, argument);
-  return static_cast<int>(result(control(use, command, argument)));
+  return static_cast<int>(result(control(use, fd, command, argument)));
 }
 
 }  // namespace serve

@@ -11,114 +11,151 @@
 
 namespace posix::locks {
 
-// The companion that this process's POSIX locks on an inode are taken on.
+// The companion that this process's POSIX locks on an inode are taken on. While calls use its number, that is not
+// closed: it might be another file's before they come to the kernel.
 struct Owned {
   cairn_ino ino;
   int fd;
+  int users;
   Owned* next;
 };
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t mutex =
+    PTHREAD_MUTEX_INITIALIZER;  // for the list, and for making companions
 static std::atomic<Owned*> owned{nullptr};
 
 }  // namespace posix::locks
 
-void posix::after_fork::free_locks() { pthread_mutex_init(&locks::mutex, nullptr); }
+void posix::after_fork::free_locks() {
+  pthread_mutex_init(&locks::mutex, nullptr);
+  for (locks::Owned* lock = locks::owned; lock != nullptr; lock = lock->next) lock->users = 0;
+}
 
 namespace posix::locks {
 
-// Does the process have a companion for POSIX locks on this inode? The list is short; a racing change means
-// two threads that lock and open the same file at once.
-static bool owns(cairn_ino ino) { return process_companion(ino) >= 0; }
+// Holds the mutex; signals wait, whose handlers may lock.
+class Guard {
+ public:
+  Guard() { pthread_mutex_lock(&mutex); }
+  ~Guard() { pthread_mutex_unlock(&mutex); }
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
 
-// Moving the new descriptor to a high number closes its first one, and closing any descriptor of a file
-// drops the process's POSIX locks on it. So while there may be some, it stays where it is.
-static int companion(Entry* entry) {
+ private:
+  Inside inside_;
+};
+
+// The functions named ..._held are called with a Guard.
+static Owned* find_held(cairn_ino ino) {
+  Owned* lock = owned;
+  while (lock != nullptr && lock->ino != ino) lock = lock->next;
+  return lock;
+}
+
+static int description_companion_held(Entry* entry) {
+  int fd = entry->lock_fd.load();
+  if (fd >= 0) return fd;
   int before = errno;
-  descriptor::stay_low = owns(entry->ino);
-  int fd = cairn_companion(entry->file);
+  // Moving the new descriptor to a high number closes its first one, and closing any descriptor of a file
+  // drops the process's POSIX locks on it. So while there may be some, it stays where it is.
+  descriptor::stay_low = find_held(entry->ino) != nullptr;
+  fd = cairn_companion(entry->file);
   descriptor::stay_low = false;
   errno = before;
-  return fd;
-}
-
-static int description_companion(Entry* entry);
-
-int process_companion(cairn_ino ino) {
-  if (owned.load() == nullptr) return -1;
-  Inside inside;
-  pthread_mutex_lock(&mutex);
-  int fd = -1;
-  for (Owned* lock = owned; lock != nullptr && fd < 0; lock = lock->next) {
-    if (lock->ino == ino) fd = lock->fd;
-  }
-  pthread_mutex_unlock(&mutex);
-  return fd;
-}
-
-static int posix_companion(Entry* entry) {
-  // The description's own comes first, while it can still be moved: a fork will ask for it.
-  if (!owns(entry->ino)) description_companion(entry);
-  Inside inside;
-  int fd = process_companion(entry->ino);
-  if (fd >= 0) return fd;
-  pthread_mutex_lock(&mutex);
-  for (Owned* lock = owned; lock != nullptr && fd < 0; lock = lock->next) {
-    if (lock->ino == entry->ino) fd = lock->fd;  // another thread was quicker
-  }
-  if (fd < 0) {
-    fd = cairn_companion(entry->file);
-    auto* lock = fd >= 0 ? static_cast<Owned*>(memory::allocate(sizeof(Owned))) : nullptr;
-    if (lock != nullptr) {
-      *lock = {entry->ino, fd, owned};
-      owned = lock;
-    } else if (fd >= 0) {
-      serve::close(fd);
-      fd = -ENOLCK;
-    }
-  }
-  pthread_mutex_unlock(&mutex);
+  if (fd >= 0) entry->lock_fd = fd;
   return fd;
 }
 
 static int description_companion(Entry* entry) {
   int fd = entry->lock_fd.load();
   if (fd >= 0) return fd;
-  int made = companion(entry);
-  if (made < 0) return made;
-  int none = -1;
-  if (entry->lock_fd.compare_exchange_strong(none, made)) return made;
-  table::leave(made);
-  real::close(made);
-  return none;
+  Guard guard;
+  return description_companion_held(entry);
+}
+
+int process_companion(cairn_ino ino) {
+  if (owned.load() == nullptr) return -1;
+  Guard guard;
+  Owned* lock = find_held(ino);
+  return lock != nullptr ? lock->fd : -1;
+}
+
+// False: no memory.
+static bool list_held(cairn_ino ino, int fd) {
+  auto* lock = static_cast<Owned*>(memory::allocate(sizeof(Owned)));
+  if (lock == nullptr) return false;
+  *lock = {ino, fd, 0, owned};
+  owned = lock;
+  return true;
+}
+
+static Owned* posix_companion_held(Entry* entry, int* error) {
+  Owned* lock = find_held(entry->ino);
+  if (lock != nullptr) return lock;
+  // The description's own comes first, while it can still be moved: a fork will ask for it.
+  description_companion_held(entry);
+  int fd = cairn_companion(entry->file);
+  if (fd < 0) {
+    *error = fd;
+  } else if (!list_held(entry->ino, fd)) {
+    serve::close(fd);
+    *error = -ENOLCK;
+  }
+  return find_held(entry->ino);
 }
 
 void adopt_process_companion(cairn_ino ino, int fd) {
   if (process_companion(ino) >= 0) return;  // named with another descriptor of the same file
-  auto* lock = static_cast<Owned*>(memory::allocate(sizeof(Owned)));
-  if (lock == nullptr) return;
   real::fcntl(fd, F_SETFD, reinterpret_cast<void*>(intptr_t{FD_CLOEXEC}));
   table::enter_private(fd);
-  Inside inside;
-  pthread_mutex_lock(&mutex);
-  *lock = {ino, fd, owned};
-  owned = lock;
-  pthread_mutex_unlock(&mutex);
+  Guard guard;
+  list_held(ino, fd);
+}
+
+// The process's locks on the file are gone.
+static void let_go_held(Owned* lock) {
+  if (lock->users != 0) {
+    struct flock all = {};
+    all.l_type = F_UNLCK;
+    real::fcntl(lock->fd, F_SETLK, &all);
+    return;
+  }
+  if (owned == lock) {
+    owned = lock->next;
+  } else {
+    Owned* previous = owned;
+    while (previous->next != lock) previous = previous->next;
+    previous->next = lock->next;
+  }
+  table::leave(lock->fd);
+  real::close(lock->fd);
+  memory::release(lock);
 }
 
 void descriptor_closed(Entry* entry) {
   if (owned.load() == nullptr) return;
-  Inside inside;
-  pthread_mutex_lock(&mutex);
-  Owned* previous = nullptr;
-  for (Owned* lock = owned; lock != nullptr; previous = lock, lock = lock->next) {
-    if (lock->ino != entry->ino) continue;
-    (previous != nullptr ? previous->next = lock->next : (owned = lock->next, nullptr));
-    table::leave(lock->fd);
-    real::close(lock->fd);
-    memory::release(lock);
-    break;
+  Guard guard;
+  if (Owned* lock = find_held(entry->ino)) let_go_held(lock);
+}
+
+// A POSIX lock's call, on the companion of what fd is. It may wait, so others go on.
+static int on_posix_companion(Entry* entry, int fd, int command, struct flock* asked) {
+  Owned* lock = nullptr;
+  {
+    Guard guard;
+    int error = 0;
+    lock = posix_companion_held(entry, &error);
+    if (lock == nullptr) return error;
+    ++lock->users;
   }
-  pthread_mutex_unlock(&mutex);
+  int error = real::fcntl(lock->fd, command, asked) == 0 ? 0 : -errno;
+  Guard guard;
+  --lock->users;
+  // Closed meanwhile, as in the kernel. Who closed it has taken it out of the table before he asked for users.
+  if (table::peek(fd) != entry) {
+    let_go_held(lock);
+    if (command != F_GETLK) error = -EBADF;
+  }
+  return error;
 }
 
 void forget_description(Entry* entry) {
@@ -159,7 +196,7 @@ static bool may_lock(Entry* entry, int type) {
   return true;
 }
 
-int record(Entry* entry, int command, struct flock* lock) {
+int record(Entry* entry, int number, int command, struct flock* lock) {
   if ((cairn_file_get_flags(entry->file) & O_PATH) != 0) return -EBADF;
   if (lock == nullptr) return -EFAULT;
   bool of_description = command == F_OFD_GETLK || command == F_OFD_SETLK || command == F_OFD_SETLKW;
@@ -169,10 +206,14 @@ int record(Entry* entry, int command, struct flock* lock) {
   if (error < 0) return error;
   if (asked.l_start < 0 || (asked.l_len < 0 && asked.l_start + asked.l_len < 0)) return -EINVAL;
   if (!query && !may_lock(entry, lock->l_type)) return -EBADF;
-  int fd = of_description ? description_companion(entry) : posix_companion(entry);
-  if (fd < 0) return fd;
   int before = errno;
-  error = real::fcntl(fd, command, &asked) == 0 ? 0 : -errno;
+  if (of_description) {
+    int fd = description_companion(entry);
+    if (fd < 0) return fd;
+    error = real::fcntl(fd, command, &asked) == 0 ? 0 : -errno;
+  } else {
+    error = on_posix_companion(entry, number, command, &asked);
+  }
   errno = before;
   if (error == 0 && query) {
     // Nothing in the way: the kernel changes the type only.
@@ -211,7 +252,7 @@ int lockf(int fd, int command, off_t size) {
     case F_TEST: {
       // The C library asks whether reading would be possible: others' read locks are not seen.
       lock.l_type = F_RDLCK;
-      int error = locks::record(use.get(), F_GETLK, &lock);
+      int error = locks::record(use.get(), fd, F_GETLK, &lock);
       if (error < 0) return fail(error);
       return lock.l_type == F_UNLCK || lock.l_pid == getpid() ? 0 : fail(-EACCES);
     }
@@ -226,7 +267,7 @@ int lockf(int fd, int command, off_t size) {
     default:
       return fail(-EINVAL);
   }
-  return static_cast<int>(result(locks::record(use.get(), how, &lock)));
+  return static_cast<int>(result(locks::record(use.get(), fd, how, &lock)));
 }
 
 }  // namespace posix::serve

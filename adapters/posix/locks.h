@@ -12,10 +12,10 @@
 
 namespace posix::locks {
 
-// fcntl's F_GETLK, F_SETLK, F_SETLKW and their OFD forms. 0 or a negative errno.
-int record(Entry* entry, int command, struct flock* lock);
+// fcntl's F_GETLK, F_SETLK, F_SETLKW and their OFD forms, on descriptor `number`. 0 or a negative errno.
+int record(Entry* entry, int number, int command, struct flock* lock);
 
-// A descriptor of this entry's file is being closed.
+// A descriptor of this entry's file is being closed, and no longer in the table.
 void descriptor_closed(Entry* entry);
 // The last reference to the description in this process is gone.
 void forget_description(Entry* entry);

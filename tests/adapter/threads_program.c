@@ -78,6 +78,8 @@ static void* work(void* seed) {
     int close_on_exec = rand_r(&chance) % 2 == 0 ? O_CLOEXEC : 0;
     int fd = open(name, O_RDWR | O_CREAT | close_on_exec, 0644);
     check(kOpening, fd >= 0);
+    /* Others close the same file: its locks go, and no call fails. */
+    check(kLocking, lock(fd) == 0);
     check(kWriting, write(fd, "ab", 2) == 2);
     check(kStream, use_stream(name));
     int other = dup(fd);
