@@ -88,11 +88,12 @@ class PoolSide : public Side {
     return std::make_unique<PoolFile>(pool_, path, O_RDWR | O_CREAT | O_TRUNC, mode);
   }
   void set_mode(const std::string& path, uint32_t mode) override {
-    check(cairn_chmod(pool_.get(), stat_of(pool_, path).ino, mode), path);
+    const cairn_stat found = stat_of(pool_, path);
+    check(cairn_chmod(pool_.get(), found.ino, found.generation, mode), path);
   }
   void set_times(const std::string& path, const SideStat& st) override {
-    check(cairn_utimens(pool_.get(), stat_of(pool_, path, false).ino, st.atime_ns, st.mtime_ns),
-          path);
+    const cairn_stat found = stat_of(pool_, path, false);
+    check(cairn_utimens(pool_.get(), found.ino, found.generation, st.atime_ns, st.mtime_ns), path);
   }
   std::optional<uint64_t> free_bytes() override {
     cairn_space space{};

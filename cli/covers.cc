@@ -255,7 +255,7 @@ bool leave_pool(Pool& pool, PlaceLock& cover) {
 
 bool remove_if_left_over(Pool& pool, const PlaceLock& /*start*/) {
   char value[8];
-  if (cairn_getxattr(pool.get(), CAIRN_ROOT, made_by_run, value, sizeof value) < 0) return false;
+  if (cairn_getxattr(pool.get(), CAIRN_ROOT, 0, made_by_run, value, sizeof value) < 0) return false;
   if (!list_covers(pool).empty()) return false;
   cairn_dirent entries[16];
   const int count = cairn_readdir(pool.get(), CAIRN_ROOT, 0, entries, 16);

@@ -52,7 +52,7 @@ class Cleaner {
       const Pool pool(path);  // recovers what dead processes left unfinished
       covers = list_covers(pool);
       char value[8];
-      of_a_run = cairn_getxattr(pool.get(), CAIRN_ROOT, made_by_run, value, sizeof value) >= 0;
+      of_a_run = cairn_getxattr(pool.get(), CAIRN_ROOT, 0, made_by_run, value, sizeof value) >= 0;
     }
     Left left = Left::nothing;
     for (const CoverEntry& cover : covers) left = std::max(left, end_cover(path, cover.directory));

@@ -51,7 +51,7 @@ Pool attach_or_create(const Config& config) {
   if (result != -ENOENT) check(result, path);
   create_pool(config, path);
   Pool pool(path, flags);
-  check(cairn_setxattr(pool.get(), CAIRN_ROOT, made_by_run, "1", 1, 0), path);
+  check(cairn_setxattr(pool.get(), CAIRN_ROOT, 0, made_by_run, "1", 1, 0), path);
   return pool;
 }
 

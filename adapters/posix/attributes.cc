@@ -53,7 +53,7 @@ static int change_mode(const cairn_stat& st, mode_t mode, const Found* shared = 
   if ((mode & S_ISGID) != 0 && caller::effective_user() != 0 && !in_group(st.gid))
     mode &= ~static_cast<mode_t>(S_ISGID);
   if (shared != nullptr) return shared_names::set_mode(*shared, mode & 07777);
-  return cairn_chmod(pool, st.ino, mode & 07777);
+  return cairn_chmod(pool, st.ino, st.generation, mode & 07777);
 }
 
 static int change_owner(const cairn_stat& st, uid_t uid, gid_t gid, const Found* shared = nullptr) {
@@ -67,8 +67,9 @@ static int change_owner(const cairn_stat& st, uid_t uid, gid_t gid, const Found*
     if (gid != kSame && gid != st.gid && !in_group(gid)) return -EPERM;
   }
   if (shared != nullptr) return shared_names::set_owner(*shared, st.mode & ~lost, uid, gid);
-  int error = cairn_chown(pool, st.ino, uid, gid);
-  if (error == 0 && lost != 0) error = cairn_chmod(pool, st.ino, st.mode & 07777 & ~lost);
+  int error = cairn_chown(pool, st.ino, st.generation, uid, gid);
+  if (error == 0 && lost != 0)
+    error = cairn_chmod(pool, st.ino, st.generation, st.mode & 07777 & ~lost);
   return error;
 }
 
@@ -106,7 +107,7 @@ static int change_times(const cairn_stat& st, const struct timespec* times,
   if (error < 0 && now && permitted(st, W_OK) == 0) error = 0;
   if (error < 0) return now ? -EACCES : error;
   if (shared != nullptr) return shared_names::set_times(*shared, ns[1]);
-  return cairn_utimens(pool, st.ino, ns[0], ns[1]);
+  return cairn_utimens(pool, st.ino, st.generation, ns[0], ns[1]);
 }
 
 static bool timespecs(const struct timeval* from, struct timespec* to) {
@@ -201,14 +202,14 @@ static int on_descriptor(int dir, Ours ours) {
 }
 
 // Acts on a path: the system's if it leads outside.
-#define ON_PATH(dir, path, follow, real_call, ours)        \
-  do {                                                     \
-    Target target;                                         \
-    int aimed = aim(dir, path, follow, &target);           \
-    Found& found = target.found;                           \
-    if (aimed > 0) return real_call;                       \
-    if (aimed < 0) return fail(aimed);                     \
-    return static_cast<decltype(real_call)>(result(ours)); \
+#define ON_PATH(dir, path, follow, real_call, ours)                  \
+  do {                                                               \
+    Target target;                                                   \
+    int aimed = aim(dir, path, follow, &target);                     \
+    Found& found = target.found;                                     \
+    if (aimed > 0) return real_call;                                 \
+    if (aimed < 0) return fail(aimed);                               \
+    return static_cast<decltype(real_call)>(result(if_there(ours))); \
   } while (false)
 
 namespace serve {

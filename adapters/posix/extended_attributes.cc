@@ -43,21 +43,21 @@ static int allowed(const cairn_stat& st, const char* name, bool change) {
 static long set(const cairn_stat& st, const char* name, const void* value, size_t size, int flags) {
   if (size > XATTR_SIZE_MAX) return -E2BIG;
   int error = allowed(st, name, true);
-  return error < 0 ? error : cairn_setxattr(pool, st.ino, name, value, size, flags);
+  return error < 0 ? error : cairn_setxattr(pool, st.ino, st.generation, name, value, size, flags);
 }
 
 static long get(const cairn_stat& st, const char* name, void* value, size_t size) {
   int error = allowed(st, name, false);
-  return error < 0 ? error : cairn_getxattr(pool, st.ino, name, value, size);
+  return error < 0 ? error : cairn_getxattr(pool, st.ino, st.generation, name, value, size);
 }
 
 static long list(const cairn_stat& st, char* names, size_t size) {
-  return cairn_listxattr(pool, st.ino, names, size);
+  return cairn_listxattr(pool, st.ino, st.generation, names, size);
 }
 
 static long drop(const cairn_stat& st, const char* name) {
   int error = allowed(st, name, true);
-  return error < 0 ? error : cairn_removexattr(pool, st.ino, name);
+  return error < 0 ? error : cairn_removexattr(pool, st.ino, st.generation, name);
 }
 
 // Does `ours` on the file that a path names, or `system` on the path that it leads to.
@@ -74,7 +74,7 @@ static long on_path(const char* path, bool follow, Ours ours, System system) {
   }
   if (found.outside()) return system(found.path);
   if (found.shared) return fail(-EOPNOTSUPP);
-  return result(ours(found.st));
+  return result(if_there(ours(found.st)));
 }
 
 template <typename Ours>

@@ -38,5 +38,10 @@ constexpr unsigned kRealUser = 1U << 30;
 int find(int dir, const char* path, unsigned flags, Found* found);
 // The same, where what is missing is an error: -ENOENT.
 int find_existing(int dir, const char* path, unsigned flags, Found* found);
+// What a call said on what was found: by then its number may mean another file, or none.
+template <typename Result>
+Result if_there(Result result) {
+  return result == -ESTALE ? -ENOENT : result;
+}
 
 }  // namespace posix

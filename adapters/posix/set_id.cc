@@ -18,7 +18,8 @@ void take_set_ids(cairn_ino ino) {
   if (caller::effective_user() == 0) return;
   cairn_stat st;
   if (cairn_stat_ino(pool, ino, &st) < 0 || !S_ISREG(st.mode)) return;
-  if (unsigned lost = set_ids_lost(st); lost != 0) cairn_chmod(pool, ino, st.mode & 07777 & ~lost);
+  if (unsigned lost = set_ids_lost(st); lost != 0)
+    cairn_chmod(pool, ino, st.generation, st.mode & 07777 & ~lost);
 }
 
 }  // namespace posix

@@ -230,23 +230,28 @@ CAIRN_API int cairn_symlink(cairn_pool* pool, const char* target, cairn_ino dir,
 CAIRN_API ssize_t cairn_readlink(cairn_pool* pool, cairn_ino dir, const char* path, char* buffer,
                                  size_t capacity);
 
-/* By inode number, for the path forms call cairn_lookup first. Times: CAIRN_TIME_NOW / _OMIT. */
+/* By inode number, for the path forms call cairn_lookup first. -ESTALE if the number does not mean the file of that
+ * generation (cairn_stat) any more; 0: whatever has the number. Times: CAIRN_TIME_NOW / _OMIT. */
 #define CAIRN_TIME_NOW INT64_MIN
 #define CAIRN_TIME_OMIT INT64_MAX
-CAIRN_API int cairn_chmod(cairn_pool* pool, cairn_ino ino, uint32_t mode);
+CAIRN_API int cairn_chmod(cairn_pool* pool, cairn_ino ino, uint64_t generation, uint32_t mode);
 /* UINT32_MAX leaves a value as it is. */
-CAIRN_API int cairn_chown(cairn_pool* pool, cairn_ino ino, uint32_t uid, uint32_t gid);
-CAIRN_API int cairn_utimens(cairn_pool* pool, cairn_ino ino, int64_t atime_ns, int64_t mtime_ns);
+CAIRN_API int cairn_chown(cairn_pool* pool, cairn_ino ino, uint64_t generation, uint32_t uid,
+                          uint32_t gid);
+CAIRN_API int cairn_utimens(cairn_pool* pool, cairn_ino ino, uint64_t generation, int64_t atime_ns,
+                            int64_t mtime_ns);
 CAIRN_API int cairn_truncate(cairn_pool* pool, cairn_ino ino, uint64_t size);
 
 /* Extended attributes, as setxattr(2) and friends (flags XATTR_CREATE 1, XATTR_REPLACE 2). All of an
  * inode's attributes together hold at most 4 KiB (-ENOSPC), as on ext4. */
-CAIRN_API int cairn_setxattr(cairn_pool* pool, cairn_ino ino, const char* name, const void* value,
-                             size_t size, int flags);
-CAIRN_API ssize_t cairn_getxattr(cairn_pool* pool, cairn_ino ino, const char* name, void* value,
-                                 size_t capacity);
-CAIRN_API ssize_t cairn_listxattr(cairn_pool* pool, cairn_ino ino, char* list, size_t capacity);
-CAIRN_API int cairn_removexattr(cairn_pool* pool, cairn_ino ino, const char* name);
+CAIRN_API int cairn_setxattr(cairn_pool* pool, cairn_ino ino, uint64_t generation, const char* name,
+                             const void* value, size_t size, int flags);
+CAIRN_API ssize_t cairn_getxattr(cairn_pool* pool, cairn_ino ino, uint64_t generation,
+                                 const char* name, void* value, size_t capacity);
+CAIRN_API ssize_t cairn_listxattr(cairn_pool* pool, cairn_ino ino, uint64_t generation, char* list,
+                                  size_t capacity);
+CAIRN_API int cairn_removexattr(cairn_pool* pool, cairn_ino ino, uint64_t generation,
+                                const char* name);
 
 typedef struct cairn_dirent {
   cairn_ino ino;

@@ -92,24 +92,26 @@ int cairn_stat_ino(cairn_pool* pool, cairn_ino ino, cairn_stat* st) {
   });
 }
 
-int cairn_chmod(cairn_pool* pool, cairn_ino ino, uint32_t mode) {
+int cairn_chmod(cairn_pool* pool, cairn_ino ino, uint64_t generation, uint32_t mode) {
   const WriteWindow window;
   return make_change(pool, ino, [&](file::LocalSeat& seat, const file::Map& map) {
-    return file::set_mode(fs_of(pool), seat, map, mode);
+    return file::set_mode(fs_of(pool), seat, map, mode, generation);
   });
 }
 
-int cairn_chown(cairn_pool* pool, cairn_ino ino, uint32_t uid, uint32_t gid) {
+int cairn_chown(cairn_pool* pool, cairn_ino ino, uint64_t generation, uint32_t uid, uint32_t gid) {
   const WriteWindow window;
   return make_change(pool, ino, [&](file::LocalSeat& seat, const file::Map& map) {
-    return file::set_owner(fs_of(pool), seat, map, uid, gid);
+    return file::set_owner(fs_of(pool), seat, map, uid, gid, generation);
   });
 }
 
-int cairn_utimens(cairn_pool* pool, cairn_ino ino, int64_t atime_ns, int64_t mtime_ns) {
+int cairn_utimens(cairn_pool* pool, cairn_ino ino, uint64_t generation, int64_t atime_ns,
+                  int64_t mtime_ns) {
   const WriteWindow window;
   return make_change(pool, ino, [&](file::LocalSeat& seat, const file::Map& map) {
-    return file::set_times(fs_of(pool), seat, map, time_of(atime_ns), time_of(mtime_ns));
+    return file::set_times(fs_of(pool), seat, map, time_of(atime_ns), time_of(mtime_ns),
+                           generation);
   });
 }
 
@@ -126,35 +128,38 @@ int cairn_truncate(cairn_pool* pool, cairn_ino ino, uint64_t size) {
   return code(file::truncate(fs_of(pool), *map, size));
 }
 
-int cairn_setxattr(cairn_pool* pool, cairn_ino ino, const char* name, const void* value,
-                   size_t size, int flags) {
+int cairn_setxattr(cairn_pool* pool, cairn_ino ino, uint64_t generation, const char* name,
+                   const void* value, size_t size, int flags) {
   const WriteWindow window;
   auto map = live_map(fs_of(pool), ino);
   if (!map.ok()) return -map.code();
-  return code(file::with_room(
-      fs_of(pool), [&] { return file::set_xattr(fs_of(pool), *map, name, value, size, flags); }));
+  return code(file::with_room(fs_of(pool), [&] {
+    return file::set_xattr(fs_of(pool), *map, name, value, size, flags, generation);
+  }));
 }
 
-ssize_t cairn_getxattr(cairn_pool* pool, cairn_ino ino, const char* name, void* value,
-                       size_t capacity) {
+ssize_t cairn_getxattr(cairn_pool* pool, cairn_ino ino, uint64_t generation, const char* name,
+                       void* value, size_t capacity) {
   const WriteWindow window;
   auto map = live_map(fs_of(pool), ino);
   if (!map.ok()) return -map.code();
-  return give(file::get_xattr(fs_of(pool), *map, name), value, capacity, name);
+  return give(file::get_xattr(fs_of(pool), *map, name, generation), value, capacity, name);
 }
 
-ssize_t cairn_listxattr(cairn_pool* pool, cairn_ino ino, char* list, size_t capacity) {
+ssize_t cairn_listxattr(cairn_pool* pool, cairn_ino ino, uint64_t generation, char* list,
+                        size_t capacity) {
   const WriteWindow window;
   auto map = live_map(fs_of(pool), ino);
   if (!map.ok()) return -map.code();
-  return give(file::list_xattrs(fs_of(pool), *map), list, capacity, "names of attributes");
+  return give(file::list_xattrs(fs_of(pool), *map, generation), list, capacity,
+              "names of attributes");
 }
 
-int cairn_removexattr(cairn_pool* pool, cairn_ino ino, const char* name) {
+int cairn_removexattr(cairn_pool* pool, cairn_ino ino, uint64_t generation, const char* name) {
   const WriteWindow window;
   auto map = live_map(fs_of(pool), ino);
   if (!map.ok()) return -map.code();
-  return code(file::remove_xattr(fs_of(pool), *map, name));
+  return code(file::remove_xattr(fs_of(pool), *map, name, generation));
 }
 
 }  // extern "C"

@@ -170,16 +170,20 @@ Attributes attributes_of(FileSystem& fs, const Map& map) {
   return a;
 }
 
-Status set_mode(FileSystem& fs, LocalSeat& seat, const Map& map, uint32_t permissions) {
+Status set_mode(FileSystem& fs, LocalSeat& seat, const Map& map, uint32_t permissions,
+                uint64_t generation) {
   pool::LockGuard lock(fs.pool, seat, map.inode->lock);
+  CAIRN_TRY(check_generation(map, generation));
   pool::Change change(fs.pool, seat);
   change.set(map.inode->mode, (map.inode->mode.load() & ~07777ULL) | (permissions & 07777));
   change.set(map.inode->ctime, now_ns());
   return change.commit();
 }
 
-Status set_owner(FileSystem& fs, LocalSeat& seat, const Map& map, uint32_t uid, uint32_t gid) {
+Status set_owner(FileSystem& fs, LocalSeat& seat, const Map& map, uint32_t uid, uint32_t gid,
+                 uint64_t generation) {
   pool::LockGuard lock(fs.pool, seat, map.inode->lock);
+  CAIRN_TRY(check_generation(map, generation));
   const uint64_t now = map.inode->owner.load();
   const uint64_t new_uid = uid == UINT32_MAX ? now & 0xffffffff : uid;
   const uint64_t new_gid = gid == UINT32_MAX ? now >> 32 : gid;
@@ -189,8 +193,10 @@ Status set_owner(FileSystem& fs, LocalSeat& seat, const Map& map, uint32_t uid, 
   return change.commit();
 }
 
-Status set_times(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t atime, uint64_t mtime) {
+Status set_times(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t atime, uint64_t mtime,
+                 uint64_t generation) {
   pool::LockGuard lock(fs.pool, seat, map.inode->lock);
+  CAIRN_TRY(check_generation(map, generation));
   if (mtime != time_omit) {
     // What was stamped before is over; it must not win against the time that is set.
     for_each_stamp(fs, map.inode->stamps.load(), map.number,

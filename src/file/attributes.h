@@ -35,9 +35,13 @@ Attributes attributes_of(FileSystem& fs, const Map& map);
 // Neither is a time: those before 1970 are negative numbers, and the C API keeps both values for itself.
 inline constexpr auto time_now = static_cast<uint64_t>(INT64_MIN);
 inline constexpr auto time_omit = static_cast<uint64_t>(INT64_MAX);
-Status set_mode(FileSystem& fs, LocalSeat& seat, const Map& map, uint32_t permissions);
-Status set_owner(FileSystem& fs, LocalSeat& seat, const Map& map, uint32_t uid, uint32_t gid);
-Status set_times(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t atime, uint64_t mtime);
+// ESTALE if the number does not mean the file of `generation` any more (0: any will do).
+Status set_mode(FileSystem& fs, LocalSeat& seat, const Map& map, uint32_t permissions,
+                uint64_t generation = 0);
+Status set_owner(FileSystem& fs, LocalSeat& seat, const Map& map, uint32_t uid, uint32_t gid,
+                 uint64_t generation = 0);
+Status set_times(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t atime, uint64_t mtime,
+                 uint64_t generation = 0);
 
 // The file's bytes have changed now.
 void stamp_now(File& file, uint64_t tick);

@@ -146,6 +146,13 @@ inline Result<Inode*> live_inode(FileSystem& fs, uint64_t number) {
     return no_inode(number);
   return inode;
 }
+// ESTALE if the number does not mean the file of that generation any more (0: any will do). For good while the inode's
+// lock is held; else of what was looked at before.
+inline Status check_generation(const Map& map, uint64_t generation) {
+  const bool same =
+      is_live(*map.inode) && (generation == 0 || map.inode->generation.load() == generation);
+  return same ? Status() : no_inode(map.number);
+}
 struct NewInode {
   Inode* inode = nullptr;
   uint64_t number = 0;

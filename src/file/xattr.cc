@@ -118,7 +118,7 @@ Status missing(const Map& map, const std::string& name) {
 }  // namespace
 
 Status set_xattr(FileSystem& fs, const Map& map, const std::string& name, const void* value,
-                 size_t size, int flags) {
+                 size_t size, int flags, uint64_t generation) {
   if (fs.pool.read_only) return fail(EROFS, "pool %s is attached read-only", fs.pool.path.c_str());
   if (name.empty() || name.size() > 255)
     return fail(ERANGE, "an attribute name of %zu bytes", name.size());
@@ -127,6 +127,7 @@ Status set_xattr(FileSystem& fs, const Map& map, const std::string& name, const 
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
+  CAIRN_TRY(check_generation(map, generation));
   auto attributes = load(fs, map);
   if (!attributes.ok()) return attributes.status();
   const auto at = find(*attributes, name);
@@ -141,11 +142,12 @@ Status set_xattr(FileSystem& fs, const Map& map, const std::string& name, const 
   return save(fs, *seat, map, *attributes);
 }
 
-Status remove_xattr(FileSystem& fs, const Map& map, const std::string& name) {
+Status remove_xattr(FileSystem& fs, const Map& map, const std::string& name, uint64_t generation) {
   if (fs.pool.read_only) return fail(EROFS, "pool %s is attached read-only", fs.pool.path.c_str());
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
+  CAIRN_TRY(check_generation(map, generation));
   auto attributes = load(fs, map);
   if (!attributes.ok()) return attributes.status();
   const auto at = find(*attributes, name);
@@ -154,20 +156,25 @@ Status remove_xattr(FileSystem& fs, const Map& map, const std::string& name) {
   return save(fs, *seat, map, *attributes);
 }
 
-Result<std::string> get_xattr(FileSystem& fs, const Map& map, const std::string& name) {
+Result<std::string> get_xattr(FileSystem& fs, const Map& map, const std::string& name,
+                              uint64_t generation) {
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   auto attributes = load(fs, map);
+  persist::read_barrier();
+  CAIRN_TRY(check_generation(map, generation));
   if (!attributes.ok()) return attributes.status();
   const auto at = find(*attributes, name);
   if (at == attributes->end()) return missing(map, name);
   return at->value;
 }
 
-Result<std::string> list_xattrs(FileSystem& fs, const Map& map) {
+Result<std::string> list_xattrs(FileSystem& fs, const Map& map, uint64_t generation) {
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   auto attributes = load(fs, map);
+  persist::read_barrier();
+  CAIRN_TRY(check_generation(map, generation));
   if (!attributes.ok()) return attributes.status();
   std::string names;
   for (const Attribute& attribute : *attributes) {

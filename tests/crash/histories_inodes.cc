@@ -11,14 +11,14 @@ void attributes(CrashLab& lab) {
   const cairn_ino a = inode_of(lab.pool(), "a");
   const auto set = [&lab, a](char c, size_t size) {
     lab.perform("setxattr", Kind::atomic, [&lab, a, c, size] {
-      ok(cairn_setxattr(lab.pool(), a, "user.x", text(c, size).data(), size, 0));
+      ok(cairn_setxattr(lab.pool(), a, 0, "user.x", text(c, size).data(), size, 0));
     });
   };
   set('1', 10);
   set('2', 2000);
   lab.perform("removexattr", Kind::atomic,
-              [&lab, a] { ok(cairn_removexattr(lab.pool(), a, "user.x")); });
-  lab.perform("chmod", Kind::atomic, [&lab, a] { ok(cairn_chmod(lab.pool(), a, 0400)); });
+              [&lab, a] { ok(cairn_removexattr(lab.pool(), a, 0, "user.x")); });
+  lab.perform("chmod", Kind::atomic, [&lab, a] { ok(cairn_chmod(lab.pool(), a, 0, 0400)); });
 }
 
 void unnamed(CrashLab& lab) {

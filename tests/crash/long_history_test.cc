@@ -120,7 +120,7 @@ class LongHistory {
         case 6:
           if (const int r = cairn_lookup(p, CAIRN_ROOT, from.c_str(), CAIRN_NOFOLLOW, &st); r != 0)
             return r;
-          return cairn_setxattr(p, st.ino, "user.x", to.data(), to.size(), 0);
+          return cairn_setxattr(p, st.ino, 0, "user.x", to.data(), to.size(), 0);
         default: {
           // EINVAL: a directory into itself.
           const int r = cairn_rename(p, CAIRN_ROOT, from.c_str(), CAIRN_ROOT, to.c_str(), flags);

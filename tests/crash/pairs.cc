@@ -42,7 +42,7 @@ void reclaim(cairn_pool* pool) {
 void attribute(cairn_pool* pool, const char* name, char c) {
   cairn_stat st{};
   EXPECT_EQ(cairn_lookup(pool, CAIRN_ROOT, "a", 0, &st), 0);
-  EXPECT_EQ(cairn_setxattr(pool, st.ino, name, std::string(300, c).data(), 300, 0), 0);
+  EXPECT_EQ(cairn_setxattr(pool, st.ino, 0, name, std::string(300, c).data(), 300, 0), 0);
 }
 
 }  // namespace

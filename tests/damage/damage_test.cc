@@ -49,7 +49,7 @@ class Damage : public testing::Test {
       const std::vector<uint8_t> bytes(60'000, 'x');
       EXPECT_EQ(cairn_pwrite(file, bytes.data(), bytes.size(), 100), 60'000);
       EXPECT_EQ(cairn_pwrite(file, "far", 3, uint64_t{1} << 31), 3);
-      EXPECT_EQ(cairn_setxattr(pool, cairn_file_ino(file), "user.k", "v", 1, 0), 0);
+      EXPECT_EQ(cairn_setxattr(pool, cairn_file_ino(file), 0, "user.k", "v", 1, 0), 0);
       EXPECT_EQ(cairn_close(file), 0);
     }
     EXPECT_EQ(cairn_symlink(pool, "a", CAIRN_ROOT, "link"), 0);

@@ -68,8 +68,8 @@ class ImageReader {
     if (name.find('/') != std::string::npos || name.empty()) return;
     cairn_readlink(pool, directory, name.c_str(), text, sizeof text);
     if (cairn_lookup(pool, directory, name.c_str(), CAIRN_NOFOLLOW, &st) != 0) return;
-    cairn_getxattr(pool, st.ino, "user.k", text, sizeof text);
-    cairn_listxattr(pool, st.ino, text, sizeof text);
+    cairn_getxattr(pool, st.ino, 0, "user.k", text, sizeof text);
+    cairn_listxattr(pool, st.ino, 0, text, sizeof text);
     if ((st.mode & 0170000) == 0040000) walk(pool, st.ino, depth + 1);
     cairn_file* file = nullptr;
     if (cairn_open_ino(pool, st.ino, 0, O_RDONLY, &file) != 0) return;
@@ -85,7 +85,7 @@ class ImageReader {
     for (const char* name : {"new", "a", "b", "d/c"}) {
       if (cairn_open(pool, CAIRN_ROOT, name, O_CREAT | O_RDWR, 0600, &file) != 0) continue;
       cairn_pwrite(file, bytes.data(), bytes.size(), 50'000);
-      cairn_setxattr(pool, cairn_file_ino(file), "user.n", "1", 1, 0);
+      cairn_setxattr(pool, cairn_file_ino(file), 0, "user.n", "1", 1, 0);
       cairn_ftruncate(file, 10'000);
       cairn_close(file);
     }

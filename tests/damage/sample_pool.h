@@ -28,7 +28,7 @@ class SamplePool {
       const std::vector<uint8_t> bytes(20'000, 'x');
       cairn_pwrite(file, bytes.data(), bytes.size(), 100);
       cairn_pwrite(file, "far", 3, uint64_t{1} << 31);
-      cairn_setxattr(pool, cairn_file_ino(file), "user.k", "value", 5, 0);
+      cairn_setxattr(pool, cairn_file_ino(file), 0, "user.k", "value", 5, 0);
       cairn_close(file);
     }
     cairn_symlink(pool, "a", CAIRN_ROOT, "link");

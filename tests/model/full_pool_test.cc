@@ -71,7 +71,7 @@ TEST_F(FullPool, EverythingThatFreesSpaceWorks) {
       ASSERT_NE(files.back(), nullptr);
       ASSERT_EQ(cairn_pwrite(files.back(), "x", 1, uint64_t{1} << 41), 1);
     }
-    ASSERT_EQ(cairn_setxattr(pool, cairn_file_ino(files[0]), "user.a", "1", 1, 0), 0);
+    ASSERT_EQ(cairn_setxattr(pool, cairn_file_ino(files[0]), 0, "user.a", "1", 1, 0), 0);
     for (cairn_file* file : files) fill_file(file, 3 * block + 5);
     cairn_pool_info info;
     ASSERT_EQ(cairn_pool_get_info(pool, &info), 0);

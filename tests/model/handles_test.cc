@@ -181,6 +181,35 @@ TEST_F(Handles, AnUnlinkedFileEndsWithItsLastOpener) {
   EXPECT_EQ(inodes(), 1U);
 }
 
+// The inode of an empty file is another one's as soon as its name has gone.
+TEST_F(Handles, AttributesOfANumberThatIsUsedAgain) {
+  ASSERT_EQ(cairn_mknod(pool_, CAIRN_ROOT, "a", 0100600), 0);
+  cairn_stat a;
+  cairn_stat b;
+  ASSERT_EQ(cairn_lookup(pool_, CAIRN_ROOT, "a", 0, &a), 0);
+  ASSERT_EQ(cairn_unlink(pool_, CAIRN_ROOT, "a"), 0);
+  ASSERT_EQ(cairn_mknod(pool_, CAIRN_ROOT, "b", 0100600), 0);
+  ASSERT_EQ(cairn_lookup(pool_, CAIRN_ROOT, "b", 0, &b), 0);
+  ASSERT_EQ(b.ino, a.ino);
+  ASSERT_EQ(cairn_setxattr(pool_, b.ino, b.generation, "user.b", "1", 1, 0), 0);
+  const uint64_t old = a.generation;
+  char text[16];
+  EXPECT_EQ(cairn_chmod(pool_, a.ino, old, 0777), -ESTALE);
+  EXPECT_EQ(cairn_chown(pool_, a.ino, old, 1, 1), -ESTALE);
+  EXPECT_EQ(cairn_utimens(pool_, a.ino, old, 1, 1), -ESTALE);
+  EXPECT_EQ(cairn_setxattr(pool_, a.ino, old, "user.a", "1", 1, 0), -ESTALE);
+  EXPECT_EQ(cairn_getxattr(pool_, a.ino, old, "user.b", text, sizeof text), -ESTALE);
+  EXPECT_EQ(cairn_listxattr(pool_, a.ino, old, text, sizeof text), -ESTALE);
+  EXPECT_EQ(cairn_removexattr(pool_, a.ino, old, "user.b"), -ESTALE);
+  EXPECT_EQ(cairn_chmod(pool_, b.ino, b.generation, 0640), 0);
+  cairn_stat after;
+  ASSERT_EQ(cairn_lookup(pool_, CAIRN_ROOT, "b", 0, &after), 0);
+  EXPECT_EQ(after.mode, 0100640U);
+  EXPECT_EQ(after.uid, b.uid);
+  EXPECT_EQ(after.mtime_ns, b.mtime_ns);
+  EXPECT_EQ(cairn_listxattr(pool_, b.ino, b.generation, text, sizeof text), 7);
+}
+
 TEST_F(Handles, TheCompanionGoesWithItsFile) {
   cairn_file* file = open("f", O_RDWR | O_CREAT);
   const int fd = cairn_companion(file);

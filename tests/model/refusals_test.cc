@@ -191,19 +191,19 @@ TEST_F(Refusals, Attributes) {
   cairn_stat st{};
   ASSERT_EQ(cairn_lookup(pool, CAIRN_ROOT, "f", 0, &st), 0);
   char value[10];
-  EXPECT_EQ(cairn_getxattr(pool, st.ino, "user.none", value, sizeof value), -ENODATA);
-  EXPECT_EQ(cairn_removexattr(pool, st.ino, "user.none"), -ENODATA);
-  EXPECT_EQ(cairn_setxattr(pool, st.ino, "user.none", "x", 1, XATTR_REPLACE), -ENODATA);
-  ASSERT_EQ(cairn_setxattr(pool, st.ino, "user.a", "0123456789abc", 13, 0), 0);
-  EXPECT_EQ(cairn_setxattr(pool, st.ino, "user.a", "x", 1, XATTR_CREATE), -EEXIST);
-  EXPECT_EQ(cairn_getxattr(pool, st.ino, "user.a", value, sizeof value), -ERANGE);
-  EXPECT_EQ(cairn_getxattr(pool, st.ino, "user.a", nullptr, 0), 13);
-  EXPECT_EQ(cairn_listxattr(pool, st.ino, value, 3), -ERANGE);
-  EXPECT_EQ(cairn_listxattr(pool, st.ino, nullptr, 0), 7);
-  EXPECT_EQ(cairn_setxattr(pool, st.ino, std::string(300, 'n').c_str(), "x", 1, 0), -ERANGE);
-  EXPECT_EQ(cairn_setxattr(pool, st.ino, "user.big", std::string(5000, 'v').data(), 5000, 0),
+  EXPECT_EQ(cairn_getxattr(pool, st.ino, 0, "user.none", value, sizeof value), -ENODATA);
+  EXPECT_EQ(cairn_removexattr(pool, st.ino, 0, "user.none"), -ENODATA);
+  EXPECT_EQ(cairn_setxattr(pool, st.ino, 0, "user.none", "x", 1, XATTR_REPLACE), -ENODATA);
+  ASSERT_EQ(cairn_setxattr(pool, st.ino, 0, "user.a", "0123456789abc", 13, 0), 0);
+  EXPECT_EQ(cairn_setxattr(pool, st.ino, 0, "user.a", "x", 1, XATTR_CREATE), -EEXIST);
+  EXPECT_EQ(cairn_getxattr(pool, st.ino, 0, "user.a", value, sizeof value), -ERANGE);
+  EXPECT_EQ(cairn_getxattr(pool, st.ino, 0, "user.a", nullptr, 0), 13);
+  EXPECT_EQ(cairn_listxattr(pool, st.ino, 0, value, 3), -ERANGE);
+  EXPECT_EQ(cairn_listxattr(pool, st.ino, 0, nullptr, 0), 7);
+  EXPECT_EQ(cairn_setxattr(pool, st.ino, 0, std::string(300, 'n').c_str(), "x", 1, 0), -ERANGE);
+  EXPECT_EQ(cairn_setxattr(pool, st.ino, 0, "user.big", std::string(5000, 'v').data(), 5000, 0),
             -ENOSPC);
-  EXPECT_EQ(cairn_setxattr(pool, st.ino, "user.b", std::string(4085, 'v').data(), 4085, 0),
+  EXPECT_EQ(cairn_setxattr(pool, st.ino, 0, "user.b", std::string(4085, 'v').data(), 4085, 0),
             -ENOSPC);
 }
 
@@ -218,15 +218,15 @@ TEST_F(Refusals, StaleNumbers) {
   cairn_dirent entry;
   for (const cairn_ino ino : {gone, cairn_ino{0}, cairn_ino{1} << 40, UINT64_MAX}) {
     EXPECT_EQ(cairn_stat_ino(pool, ino, &st), -ESTALE) << ino;
-    EXPECT_EQ(cairn_chmod(pool, ino, 0600), -ESTALE) << ino;
-    EXPECT_EQ(cairn_chown(pool, ino, 1, 1), -ESTALE) << ino;
-    EXPECT_EQ(cairn_utimens(pool, ino, 1, 1), -ESTALE) << ino;
+    EXPECT_EQ(cairn_chmod(pool, ino, 0, 0600), -ESTALE) << ino;
+    EXPECT_EQ(cairn_chown(pool, ino, 0, 1, 1), -ESTALE) << ino;
+    EXPECT_EQ(cairn_utimens(pool, ino, 0, 1, 1), -ESTALE) << ino;
     EXPECT_EQ(cairn_truncate(pool, ino, 1), -ESTALE) << ino;
     EXPECT_EQ(cairn_open_ino(pool, ino, 0, O_RDWR, &file), -ESTALE) << ino;
-    EXPECT_EQ(cairn_setxattr(pool, ino, "user.x", "x", 1, 0), -ESTALE) << ino;
-    EXPECT_EQ(cairn_getxattr(pool, ino, "user.x", text, sizeof text), -ESTALE) << ino;
-    EXPECT_EQ(cairn_listxattr(pool, ino, text, sizeof text), -ESTALE) << ino;
-    EXPECT_EQ(cairn_removexattr(pool, ino, "user.x"), -ESTALE) << ino;
+    EXPECT_EQ(cairn_setxattr(pool, ino, 0, "user.x", "x", 1, 0), -ESTALE) << ino;
+    EXPECT_EQ(cairn_getxattr(pool, ino, 0, "user.x", text, sizeof text), -ESTALE) << ino;
+    EXPECT_EQ(cairn_listxattr(pool, ino, 0, text, sizeof text), -ESTALE) << ino;
+    EXPECT_EQ(cairn_removexattr(pool, ino, 0, "user.x"), -ESTALE) << ino;
     EXPECT_EQ(cairn_readdir(pool, ino, 0, &entry, 1), -ESTALE) << ino;
     EXPECT_EQ(cairn_lookup(pool, ino, "x", 0, &st), -ESTALE) << ino;
     EXPECT_LT(cairn_path_of(pool, CAIRN_ROOT, ino, text, sizeof text), 0) << ino;
@@ -311,11 +311,11 @@ TEST_F(Refusals, ReadOnly) {
       {"rename", cairn_rename(look, CAIRN_ROOT, "f", CAIRN_ROOT, "new", 0)},
       {"unlink", cairn_unlink(look, CAIRN_ROOT, "f")},
       {"rmdir", cairn_rmdir(look, CAIRN_ROOT, "d/e")},
-      {"chmod", cairn_chmod(look, st.ino, 0600)},
-      {"chown", cairn_chown(look, st.ino, 1, 1)},
-      {"utimens", cairn_utimens(look, st.ino, 1, 1)},
-      {"setxattr", cairn_setxattr(look, st.ino, "user.x", "x", 1, 0)},
-      {"removexattr", cairn_removexattr(look, st.ino, "user.x")},
+      {"chmod", cairn_chmod(look, st.ino, 0, 0600)},
+      {"chown", cairn_chown(look, st.ino, 0, 1, 1)},
+      {"utimens", cairn_utimens(look, st.ino, 0, 1, 1)},
+      {"setxattr", cairn_setxattr(look, st.ino, 0, "user.x", "x", 1, 0)},
+      {"removexattr", cairn_removexattr(look, st.ino, 0, "user.x")},
       {"grow", cairn_pool_grow(look, 8 << 20)},
   };
   for (const auto& [what, result] : refused)

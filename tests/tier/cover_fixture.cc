@@ -57,11 +57,11 @@ std::string attributes_of(const std::string& path) {
 
 std::string pool_attributes(cairn_pool* pool, cairn_ino ino) {
   char list[4096];
-  const ssize_t n = cairn_listxattr(pool, ino, list, sizeof list);
+  const ssize_t n = cairn_listxattr(pool, ino, 0, list, sizeof list);
   std::map<std::string, std::string> found;
   for (ssize_t at = 0; at < n; at += static_cast<ssize_t>(strlen(list + at)) + 1) {
     char value[4096];
-    const ssize_t size = cairn_getxattr(pool, ino, list + at, value, sizeof value);
+    const ssize_t size = cairn_getxattr(pool, ino, 0, list + at, value, sizeof value);
     if (size >= 0) found[list + at] = std::string(value, static_cast<size_t>(size));
   }
   std::string text;

@@ -40,16 +40,16 @@ TEST_F(DrainTest, ChangedAndNewFiles) {
   ASSERT_EQ(cairn_symlink(covered.pool, "nowhere", covered.top, "made/dangling"), 0);
   ASSERT_EQ(cairn_mknod(covered.pool, covered.top, "made/fifo", S_IFIFO | 0620), 0)
       << cairn_last_error();
-  ASSERT_EQ(cairn_setxattr(covered.pool, covered.stat("dir/new").ino, "user.k", "v", 1, 0), 0);
+  ASSERT_EQ(cairn_setxattr(covered.pool, covered.stat("dir/new").ino, 0, "user.k", "v", 1, 0), 0);
   expect_drained(covered);
 }
 
 TEST_F(DrainTest, AttributesOfUntouchedFiles) {
   Covered covered(pool_, lower_);
-  ASSERT_EQ(cairn_chmod(covered.pool, covered.stat("dir/a").ino, 0640), 0);
-  ASSERT_EQ(cairn_utimens(covered.pool, covered.stat("dir/a").ino, 1'000'000'007, 2'000'000'003),
+  ASSERT_EQ(cairn_chmod(covered.pool, covered.stat("dir/a").ino, 0, 0640), 0);
+  ASSERT_EQ(cairn_utimens(covered.pool, covered.stat("dir/a").ino, 0, 1'000'000'007, 2'000'000'003),
             0);
-  ASSERT_EQ(cairn_chmod(covered.pool, covered.stat("dir/deep").ino, 0700), 0);
+  ASSERT_EQ(cairn_chmod(covered.pool, covered.stat("dir/deep").ino, 0, 0700), 0);
   EXPECT_NE(covered.stat("dir/a").flags & CAIRN_FILE_LAZY, 0u);
   expect_drained(covered);
   EXPECT_EQ(covered.read("dir/a"), std::string(300000, 'a'));
@@ -266,8 +266,8 @@ TEST_F(DrainTest, ChangesWithoutBytesAreNotAllDrained) {
       {"a second name",
        [&] { return cairn_link(pool, covered.top, "DONE", covered.top, "dir/second", 0); }},
       {"a removal", [&] { return cairn_unlink(pool, covered.top, "dir/a"); }},
-      {"a mode", [&] { return cairn_chmod(pool, covered.stat("dir/deep/b").ino, 0600); }},
-      {"the top's mode", [&] { return cairn_chmod(pool, covered.top, 0710); }},
+      {"a mode", [&] { return cairn_chmod(pool, covered.stat("dir/deep/b").ino, 0, 0600); }},
+      {"the top's mode", [&] { return cairn_chmod(pool, covered.top, 0, 0710); }},
       {"a file of holes", make_hole},
   };
   for (const auto& [what, change] : changes) {

@@ -160,7 +160,7 @@ TEST_P(DurableOrder, AFileThatCannotBeSyncedIsNotPublished) {
   put(lower_ + "/lazy", "lazy");
   Covered covered(pool_, lower_);
   ASSERT_EQ(covered.create("file", "new"), 0);
-  ASSERT_EQ(cairn_chmod(covered.pool, covered.stat("lazy").ino, 0600), 0);
+  ASSERT_EQ(cairn_chmod(covered.pool, covered.stat("lazy").ino, 0, 0600), 0);
   set_lower_hook([](const LowerCall& call) {
     return call.number == SYS_fsync && !is_directory(call.arguments[0]) ? EIO : 0;
   });

@@ -98,13 +98,13 @@ int Exercise::in_pool(Covered& covered, const Operation& o) {
     case 12:
       return cairn_symlink(pool, "a/b", top, o.from.c_str());
     case 13:
-      return on_inode([&] { return cairn_chmod(pool, st.ino, S_ISDIR(st.mode) ? 0710 : 0640); });
+      return on_inode([&] { return cairn_chmod(pool, st.ino, 0, S_ISDIR(st.mode) ? 0710 : 0640); });
     case 14:
       return on_inode(
           [&] { return S_ISREG(st.mode) ? cairn_truncate(pool, st.ino, o.number) : -EISDIR; });
     default:
       return on_inode(
-          [&] { return cairn_setxattr(pool, st.ino, "user.number", o.text.data(), 5, 0); });
+          [&] { return cairn_setxattr(pool, st.ino, 0, "user.number", o.text.data(), 5, 0); });
   }
 }
 

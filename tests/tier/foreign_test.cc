@@ -116,7 +116,7 @@ TEST_F(RemovedThereTest, ADirectoryIsMadeAgainForWhatIsNewInIt) {
   ASSERT_EQ(covered.create("dir/drained", "d"), 0);
   ASSERT_EQ(covered.drain().code, 0);
   fs::remove_all(lower_ + "/dir");
-  ASSERT_EQ(cairn_chmod(covered.pool, covered.stat("dir/deep").ino, 0750), 0);
+  ASSERT_EQ(cairn_chmod(covered.pool, covered.stat("dir/deep").ino, 0, 0750), 0);
   ASSERT_EQ(covered.create("dir/deep/new", "n"), 0);
   const Drained drained = covered.drain();
   EXPECT_EQ(drained.code, 0) << cairn_last_error();

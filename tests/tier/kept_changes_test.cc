@@ -150,8 +150,8 @@ TEST_F(KeptChanges, AttributesThatChangeWhileTheBytesCome) {
   set_lower_hook([&](const LowerCall& call) {
     if (call.number == SYS_pread64 && !changed) {
       changed = true;
-      EXPECT_EQ(cairn_chmod(covered.pool, number, 0600), 0) << cairn_last_error();
-      EXPECT_EQ(cairn_utimens(covered.pool, number, 1'000'000'007, 2'000'000'003), 0);
+      EXPECT_EQ(cairn_chmod(covered.pool, number, 0, 0600), 0) << cairn_last_error();
+      EXPECT_EQ(cairn_utimens(covered.pool, number, 0, 1'000'000'007, 2'000'000'003), 0);
     }
     return 0;
   });
@@ -171,7 +171,7 @@ TEST_F(KeptChanges, AttributesThatChangeWhileTheBytesCome) {
 TEST_F(KeptChanges, ReadersSeeTheFileWhoseAttributesAreDrained) {
   Covered covered(pool_, lower_);
   const cairn_ino number = covered.stat("hello").ino;
-  ASSERT_EQ(cairn_utimens(covered.pool, number, 1'000'000'007, 2'000'000'003), 0);
+  ASSERT_EQ(cairn_utimens(covered.pool, number, 0, 1'000'000'007, 2'000'000'003), 0);
   std::string seen;
   std::thread reader;
   set_lower_hook([&](const LowerCall& call) {

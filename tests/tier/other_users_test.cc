@@ -70,7 +70,7 @@ TEST_F(OtherUsers, ThePresentTimeOfAnothersFile) {
   fs::last_write_time(lower_ + "/shared", fs::file_time_type::clock::now() - std::chrono::hours(1));
   as_other([](Covered& covered) {
     const int64_t now = time(nullptr) * 1'000'000'000LL;
-    cairn_utimens(covered.pool, covered.stat("shared").ino, now, now);
+    cairn_utimens(covered.pool, covered.stat("shared").ino, 0, now, now);
     return problems_of(covered);
   });
   EXPECT_GE(stat_of("shared").st_mtime, time(nullptr) - 60);
@@ -81,7 +81,7 @@ TEST_F(OtherUsers, OnesOwnFileThatOneMayOnlyWrite) {
     put(lower_ + "/mine", "m");
     chmod((lower_ + "/mine").c_str(), 0200);
     covered.list(".");
-    cairn_utimens(covered.pool, covered.stat("mine").ino, 1'000'000'007, 2'000'000'003);
+    cairn_utimens(covered.pool, covered.stat("mine").ino, 0, 1'000'000'007, 2'000'000'003);
     return problems_of(covered);
   });
   EXPECT_EQ(stat_of("mine").st_mtim.tv_nsec, 3);
@@ -95,9 +95,9 @@ TEST_F(OtherUsers, OnesOwnFilesThatOneMayNotOpen) {
     fs::create_directory(lower_ + "/directory");
     for (const char* name : {"/closed", "/opened", "/directory"}) chmod((lower_ + name).c_str(), 0);
     covered.list(".");
-    cairn_utimens(covered.pool, covered.stat("closed").ino, 1'000'000'007, 2'000'000'003);
-    cairn_chmod(covered.pool, covered.stat("opened").ino, 0640);
-    cairn_chmod(covered.pool, covered.stat("directory").ino, 0750);
+    cairn_utimens(covered.pool, covered.stat("closed").ino, 0, 1'000'000'007, 2'000'000'003);
+    cairn_chmod(covered.pool, covered.stat("opened").ino, 0, 0640);
+    cairn_chmod(covered.pool, covered.stat("directory").ino, 0, 0750);
     return problems_of(covered);
   });
   EXPECT_EQ(stat_of("closed").st_mtim.tv_nsec, 3);
@@ -112,11 +112,11 @@ TEST_F(OtherUsers, ADirectoryThatIsClosedAndOpenedBetweenDrains) {
     cairn_mkdir(covered.pool, covered.top, "d", 0700);
     covered.create("d/first", "1");
     const cairn_ino directory = covered.stat("d").ino;
-    cairn_chmod(covered.pool, directory, 0);
+    cairn_chmod(covered.pool, directory, 0, 0);
     std::string wrong = problems_of(covered);
     covered.create("d/second", "2");
     wrong += problems_of(covered);
-    cairn_chmod(covered.pool, directory, 0755);
+    cairn_chmod(covered.pool, directory, 0, 0755);
     return wrong + problems_of(covered);
   });
   EXPECT_EQ(stat_of("d").st_mode & 07777, 0755U);

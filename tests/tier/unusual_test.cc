@@ -26,8 +26,8 @@ TEST_F(Unusual, TimesBefore1970) {
   Covered covered(pool_, lower_);
   EXPECT_EQ(covered.stat("dir/there").mtime_ns, -86399'750'000'000);
   ASSERT_EQ(covered.create("new", "n"), 0);
-  ASSERT_EQ(cairn_utimens(covered.pool, covered.stat("new").ino, -1, -1'500'000'000), 0);
-  ASSERT_EQ(cairn_chmod(covered.pool, covered.stat("dir/there").ino, 0600), 0);
+  ASSERT_EQ(cairn_utimens(covered.pool, covered.stat("new").ino, 0, -1, -1'500'000'000), 0);
+  ASSERT_EQ(cairn_chmod(covered.pool, covered.stat("dir/there").ino, 0, 0600), 0);
   expect_drained(covered);
   struct stat st = {};
   ASSERT_EQ(stat((lower_ + "/new").c_str(), &st), 0);
