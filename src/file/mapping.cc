@@ -133,9 +133,6 @@ Result<void*> Mappings::map(File& file, void* address, size_t size, int protecti
     return fail(EACCES, "mmap: the file is not open for that");
   if ((file.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr)
     CAIRN_TRY(fs.lower->stage(file.number, false));
-  const uint64_t length = round_up(size);
-  const uint64_t end_of_file = round_up(file.inode->size.load());
-  const uint64_t backed = offset >= end_of_file ? 0 : std::min(length, end_of_file - offset);
   auto pin = std::make_shared<PinHandle>();
   {
     pool::SeatGuard seat(fs.pool);
@@ -144,6 +141,10 @@ Result<void*> Mappings::map(File& file, void* address, size_t size, int protecti
     if (!taken.ok()) return taken.status();
     *pin = std::move(*taken);
   }
+  // Whoever cuts the file from now on leaves the blocks.
+  const uint64_t length = round_up(size);
+  const uint64_t end_of_file = round_up(file.inode->size.load());
+  const uint64_t backed = offset >= end_of_file ? 0 : std::min(length, end_of_file - offset);
   if (backed != 0) CAIRN_TRY(fill_holes(file, offset, backed));
   if (shared && (protection & PROT_WRITE) != 0 && !fs.pool.is_volatile)
     CAIRN_TRY(set_flags(fs, file.number, format::flag_mapped, 0));
