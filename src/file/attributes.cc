@@ -77,6 +77,16 @@ void unmark_stamped(FileSystem& fs, Inode& inode, uint64_t number, const Stamp* 
   if (needed) fs.pool.fetch_or(inode.stamps, bit);
 }
 
+// Takes the time out of the inode's stamp. It may have become another inode's meanwhile, which gets its time back.
+void empty_stamp(Pool& pool, Stamp& stamp, uint64_t number) {
+  uint64_t time = stamp.mtime.load();
+  if (time == 0 || stamp.inode.load() != number || !pool.compare_exchange(stamp.mtime, time, 0) ||
+      stamp.inode.load() == number)
+    return;
+  uint64_t none = 0;
+  pool.compare_exchange(stamp.mtime, none, time);
+}
+
 void fold(Pool& pool, Inode& inode, uint64_t mtime) {
   if (mtime == 0) return;
   raise_to(pool, inode.mtime, mtime);
@@ -200,7 +210,7 @@ Status set_times(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t atime
   if (mtime != time_omit) {
     // What was stamped before is over; it must not win against the time that is set.
     for_each_stamp(fs, map.inode->stamps.load(), map.number,
-                   [&fs](Stamp& stamp) { fs.pool.store(stamp.mtime, 0); });
+                   [&](Stamp& stamp) { empty_stamp(fs.pool, stamp, map.number); });
   }
   pool::Change change(fs.pool, seat);
   if (atime != time_omit) change.set(map.inode->atime, resolve(atime));
