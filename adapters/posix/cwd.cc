@@ -53,7 +53,7 @@ static void enter_by_path(Cover* cover, const char* path) {
     }
   }
   inherited_ino = 0;
-  if (ino == 0 || enter(cover, ino) < 0) {
+  if (ino == 0 || enter(cover, ino, 0) < 0) {
     covered_place = {cover, ino};
     state.store(Where::kCovered);
   }
@@ -114,9 +114,9 @@ void moved_outside() {
   unpin();
 }
 
-int enter(Cover* cover, cairn_ino ino) {
+int enter(Cover* cover, cairn_ino ino, uint64_t generation) {
   cairn_file* held = nullptr;
-  int error = cairn_open_ino(pool, ino, 0, O_PATH | O_DIRECTORY, &held);
+  int error = cairn_open_ino(pool, ino, generation, O_PATH | O_DIRECTORY, &held);
   if (error < 0) return error;
   int guard = descriptor::guard_directory();
   int before = errno;

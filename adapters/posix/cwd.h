@@ -43,8 +43,8 @@ Current current();
 
 // The working directory is now somewhere outside (after a real chdir).
 void moved_outside();
-// Enters a directory of ours. 0 or a negative errno.
-int enter(Cover* cover, cairn_ino ino);
+// Enters a directory of ours, if its number still means that of this generation (0: any). 0 or a negative errno.
+int enter(Cover* cover, cairn_ino ino, uint64_t generation);
 
 // For a program about to be started: "CAIRN_CWD=..." into text if the directory is covered; its length.
 size_t describe(char* text, size_t capacity);

@@ -134,7 +134,7 @@ int fexecve(int fd, char* const* arguments, char* const* environment) {
   char* const* all = handover.environment(environment, room);
   table::Use use(fd);
   if (use) {
-    int memory = copy_to_memory(use->ino, "program");
+    int memory = copy_to_memory(use->ino, 0, "program");
     if (memory >= 0) real::execveat(memory, "", arguments, all, AT_EMPTY_PATH);
     if (memory < 0) fail(memory);
     if (memory >= 0) descriptor::close_private(memory);

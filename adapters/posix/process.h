@@ -51,8 +51,9 @@ bool has_inheritable_files();
 // Runs a program as execve does; outside or inside the cover. -1 and errno.
 int run_program(const char* path, char* const* arguments, char* const* environment);
 
-// A file of the cover as a private descriptor that the kernel can execute or map; a negative errno.
-int copy_to_memory(cairn_ino ino, const char* name);
+// A file of the cover, if its number still means that, as a private descriptor that the kernel can execute or map;
+// a negative errno.
+int copy_to_memory(cairn_ino ino, uint64_t generation, const char* name);
 
 // Where execvp would find `name`: the n-th candidate into `path`. False: no more.
 bool candidate(const char* name, int n, char* path, size_t capacity);

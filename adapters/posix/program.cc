@@ -50,9 +50,9 @@ class Unlimited {
 
 }  // namespace
 
-int copy_to_memory(cairn_ino ino, const char* name) {
+int copy_to_memory(cairn_ino ino, uint64_t generation, const char* name) {
   cairn_file* file = nullptr;
-  int error = cairn_open_ino(pool, ino, 0, O_RDONLY, &file);
+  int error = if_there(cairn_open_ino(pool, ino, generation, O_RDONLY, &file));
   if (error < 0) return error;
   int memory = memfd_create(name, MFD_CLOEXEC);
   if (memory < 0) error = -errno;
@@ -81,9 +81,9 @@ int copy_to_memory(cairn_ino ino, const char* name) {
 }
 
 // The first bytes of a file.
-static ssize_t head_of(cairn_ino ino, char* head, size_t size) {
+static ssize_t head_of(const cairn_stat& st, char* head, size_t size) {
   cairn_file* file = nullptr;
-  int error = cairn_open_ino(pool, ino, 0, O_RDONLY, &file);
+  int error = if_there(cairn_open_ino(pool, st.ino, st.generation, O_RDONLY, &file));
   if (error < 0) return error;
   ssize_t got = cairn_pread(file, head, size, 0);
   cairn_close(file);
@@ -124,7 +124,7 @@ static int run_covered(const Found& found, const char* path, char* const* argume
   int error = permitted(found.st, X_OK);
   if (error < 0) return fail(error);
   char head[512];
-  ssize_t got = head_of(found.st.ino, head, sizeof head - 1);
+  ssize_t got = head_of(found.st, head, sizeof head - 1);
   if (got < 0) return fail(got);
   head[got] = '\0';
   if (got >= 2 && head[0] == '#' && head[1] == '!') {
@@ -133,7 +133,7 @@ static int run_covered(const Found& found, const char* path, char* const* argume
     return run_script(head, path, arguments, environment, depth);
   }
   if (got < 4 || memcmp(head, "\177ELF", 4) != 0) return fail(-ENOEXEC);
-  int memory = copy_to_memory(found.st.ino, found.name);
+  int memory = copy_to_memory(found.st.ino, found.st.generation, found.name);
   if (memory < 0) return fail(memory);
   real::execveat(memory, "", arguments, environment, AT_EMPTY_PATH);
   int before = errno;
@@ -177,7 +177,7 @@ void* dlopen(const char* path, int flags) {
     if (slot.ino == found.st.ino && slot.changed == found.st.mtime_ns) fd = slot.fd;
     if (fd >= 0) break;
     if (slot.ino != 0) continue;
-    fd = copy_to_memory(found.st.ino, found.name);
+    fd = copy_to_memory(found.st.ino, found.st.generation, found.name);
     if (fd >= 0) slot = {found.st.ino, found.st.mtime_ns, fd};
     break;
   }

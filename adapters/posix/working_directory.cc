@@ -17,7 +17,7 @@ namespace posix {
 static int enter(Cover* cover, const cairn_stat& st) {
   if (!S_ISDIR(st.mode)) return -ENOTDIR;
   int error = permitted(st, X_OK);
-  if (error == 0) error = cwd::enter(cover, st.ino);
+  if (error == 0) error = if_there(cwd::enter(cover, st.ino, st.generation));
   return error == -ESTALE ? -ENOENT : error;
 }
 
