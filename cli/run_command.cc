@@ -92,8 +92,8 @@ struct Run {
         {"CAIRN_POOL_PROTECT", context.config.value("pool.protect")},
         {"CAIRN_DURABILITY", context.config.value("durability")},
         {"CAIRN_LOG_LEVEL", context.config.value("log.level")}};
-    // Inside a run that is around the launcher, processes that the launcher starts later are covered as well.
-    if (is_rank() && !named_by_environment()) variables.emplace_back("CAIRN_RUN_OF_RANK", "1");
+    // 0: inside a run that is around the launcher, where processes that the launcher starts later are covered as well.
+    if (is_rank()) variables.emplace_back("CAIRN_RUN_OF_RANK", named_by_environment() ? "0" : "1");
     if (!spelling.empty()) variables.emplace_back("CAIRN_COVER_SPELLINGS", spelling);
     return variables;
   }

@@ -61,12 +61,22 @@ class Runs:
                                                  "one_of_several", "nothing"), "one_of_several\n")
         self.holds("several programs", directory, {"of_some": 6000})
         self.expect("one rank before the others", self.run(self.directory(), "-n", 3, "PROGRAM", "early"), "early\n")
+        self.on_other_hosts()
         self.spawned()
         self.sessions()
         self.late_session()
         self.failing()
         for how, code in (("abort", 3), ("no_finalize", None), ("open", 0)):
             self.ends(how, code)
+
+    def on_other_hosts(self):
+        """As where the launcher has started some of the ranks elsewhere, which `cairn run` around it does not cover."""
+        elsewhere = ("env", {"openmpi": "OMPI_COMM_WORLD_LOCAL_SIZE=1"}.get(self.mpi, "MPI_LOCALNRANKS=1"))
+        self.expect("a run around the launcher of several hosts", self.run(self.directory(), "-n", 2, *elsewhere, "PROGRAM", "levels", "single"),
+                    "covers the ranks of this host only", code=None)
+        self.expect("files of one rank there", self.run(self.directory(), "-n", 2, *elsewhere, "PROGRAM", "early"), "early\n")
+        inside = self.run(self.directory(), "-n", 2, CAIRN, "run", "--at", ".", "--", *elsewhere, "PROGRAM", "levels", "single")
+        self.expect("each rank in a run inside it", inside, "levels\n")
 
     def spawned(self):
         """Only where the MPI can do it here: Debian's MPICH 4.0 cannot."""

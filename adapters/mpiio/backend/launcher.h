@@ -5,5 +5,9 @@ namespace mpiio {
 
 // False: all processes of the job are on one host. True: they may be on several, or nobody says.
 bool may_span_hosts();
+// True: they are on several, says the launcher.
+bool spans_hosts();
+// The first process of the job on this host, or nobody says.
+bool is_first_here();
 
 }  // namespace mpiio

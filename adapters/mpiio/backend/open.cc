@@ -14,6 +14,7 @@
 #include "mpiio/backend/calls.h"
 #include "mpiio/backend/errors.h"
 #include "mpiio/backend/hints.h"
+#include "mpiio/backend/launcher.h"
 #include "mpiio/backend/nodes.h"
 #include "mpiio/backend/pointers.h"
 #include "mpiio/backend/session.h"
@@ -95,15 +96,25 @@ void release(File* file) {
 
 constexpr const char* strangers_there =
     "it is opened together with processes that were not in MPI_COMM_WORLD at MPI_Init";
+constexpr const char* strangers_elsewhere =
+    "`cairn run` is around the launcher and covers the ranks of this host only, and the job has "
+    "others "
+    "(mpirun ... cairn run ... program covers all)";
 
 // Says it also where a program looks at no codes: those that do not hear of it wait.
-int refuse_strangers(const std::string& path, bool first) {
-  if (first)
+int refuse_strangers(const std::string& path, const char* who, bool tell) {
+  if (tell)
     std::fprintf(stderr,
                  "cairn: MPI-IO: %s: %s: that is refused, and those that do not run under "
                  "`cairn run` wait for ever\n",
-                 path.c_str(), strangers_there);
-  return error(MPI_ERR_UNSUPPORTED_OPERATION, path + ": " + strangers_there);
+                 path.c_str(), who);
+  return error(MPI_ERR_UNSUPPORTED_OPERATION, path + ": " + who);
+}
+
+bool is_alone(MPI_Comm comm) {
+  int ranks = 0;
+  PMPI_Comm_size(comm, &ranks);
+  return ranks == 1;
 }
 
 // Modes that are right by themselves and the same on all ranks, and processes that all can be served alike.
@@ -254,7 +265,9 @@ int File_open(MPI_Comm comm, const std::string& path, int amode, MPI_Info info, 
   if (session::had_world())
     return error(MPI_ERR_UNSUPPORTED_OPERATION, path + ": no file is opened after MPI_Finalize");
   bool first = false;
-  if (strangers::forbid(comm, &first)) return refuse_strangers(path, first);
+  if (strangers::forbid(comm, &first)) return refuse_strangers(path, strangers_there, first);
+  if (strangers::are_on_other_hosts() && !is_alone(comm))
+    return refuse_strangers(path, strangers_elsewhere, is_first_here());
   auto* file = new File;
   file->path = path;
   file->amode = amode;

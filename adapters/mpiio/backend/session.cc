@@ -13,6 +13,7 @@
 #include "mpiio/backend/meeting.h"
 #include "mpiio/backend/questions.h"
 #include "mpiio/backend/server.h"
+#include "mpiio/backend/strangers.h"
 #include "mpiio/backend/together.h"
 #include "mpiio/backend/waiting.h"
 
@@ -126,7 +127,7 @@ bool had_world() {
   return was != 0;
 }
 
-bool is_needed() { return may_span_hosts(); }
+bool is_needed() { return may_span_hosts() && !strangers::are_on_other_hosts(); }
 
 void begin() {
   const AddedTime added(Added::init);

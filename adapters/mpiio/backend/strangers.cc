@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <numeric>
 #include <vector>
 
+#include "mpiio/backend/launcher.h"
 #include "mpiio/backend/session.h"
 
 namespace mpiio::strangers {
@@ -13,10 +15,13 @@ namespace {
 
 std::atomic<bool> possible = false;
 
-bool is_run_of_rank() {
+// Was this rank started as a run (0: inside another one, which is around the launcher)?
+const char* run_of_rank() {
   const char* value = std::getenv("CAIRN_RUN_OF_RANK");
-  return value != nullptr && value[0] != '\0';
+  return value == nullptr ? "" : value;
 }
+
+bool is_run_of_rank() { return std::strcmp(run_of_rank(), "1") == 0; }
 
 // Those of the communicator, in its order, in MPI_COMM_WORLD. MPIs compare each with each for this.
 std::vector<int> ranks_in_world(MPI_Comm comm) {
@@ -36,6 +41,11 @@ std::vector<int> ranks_in_world(MPI_Comm comm) {
 }
 
 }  // namespace
+
+bool are_on_other_hosts() {
+  static const bool are = run_of_rank()[0] == '\0' && spans_hosts();
+  return are;
+}
 
 void may_come() { possible = true; }
 

@@ -1,4 +1,6 @@
-// Strangers: processes of a communicator that are not in MPI_COMM_WORLD, because this job started them, or connected to theirs.
+// Strangers: processes that run without Cairn, in a communicator with others that run under it. They are not in
+// MPI_COMM_WORLD, because this job started them, or connected to theirs; or they are on other hosts than the launcher
+// that `cairn run` is around.
 //
 // Where `cairn run` is around the launcher, those that it starts are served as this one is. Where it is around each rank, the
 // MPI's daemons start them without it: they are in the MPI's own MPI_File_open then, where nobody can tell them anything, so
@@ -9,6 +11,8 @@
 
 namespace mpiio::strangers {
 
+// Are all ranks on other hosts strangers? Nobody may wait for them then.
+bool are_on_other_hosts();
 // MPI_Intercomm_merge has been called: no other call makes a communicator that holds strangers.
 void may_come();
 // Is this such a communicator, in a rank that is a run of its own? `*first`: is this the first rank of its MPI_COMM_WORLD there?
