@@ -15,8 +15,8 @@ long path_of(const Cover* cover, cairn_ino directory, char* path, size_t capacit
   if (cover->length + 1 > capacity) return -ERANGE;
   memcpy(path, cover->path, cover->length + 1);
   if (directory == cover->top) return static_cast<long>(cover->length);
-  int length = cairn_path_of(pool, cover->top, directory, path + cover->length,
-                             capacity - cover->length);
+  int length =
+      cairn_path_of(pool, cover->top, directory, path + cover->length, capacity - cover->length);
   if (length < 0) return length == -ESTALE ? -ENOENT : length;
   return static_cast<long>(cover->length) + length;
 }

@@ -106,8 +106,8 @@ struct alignas(64) Inode {
   Word opens;   // open file descriptions, never too low
   Word stamps;  // bit i: a lane with number i mod 64 may hold time stamps for this inode
   Word orphan_next;
-  Word orphan_epoch;  // which must have passed; 0: whoever looks at it next notes the one that is then
-  Word orphan_from;  // file blocks [from, to) of the map are to be freed
+  Word orphan_epoch;  // which must have passed; 0: the one in which somebody next looks at it
+  Word orphan_from;   // file blocks [from, to) of the map are to be freed
   Word orphan_to;
   Word xattr;  // entry of the block that holds the extended attributes
 
