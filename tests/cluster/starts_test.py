@@ -73,7 +73,7 @@ class Runs:
         """As where the launcher has started some of the ranks elsewhere, which `cairn run` around it does not cover."""
         elsewhere = ("env", {"openmpi": "OMPI_COMM_WORLD_LOCAL_SIZE=1"}.get(self.mpi, "MPI_LOCALNRANKS=1"))
         self.expect("a run around the launcher of several hosts", self.run(self.directory(), "-n", 2, *elsewhere, "PROGRAM", "levels", "single"),
-                    "covers the ranks of this host only", code=None)
+                    "covers that one's host only", code=None)
         self.expect("files of one rank there", self.run(self.directory(), "-n", 2, *elsewhere, "PROGRAM", "early"), "early\n")
         inside = self.run(self.directory(), "-n", 2, CAIRN, "run", "--at", ".", "--", *elsewhere, "PROGRAM", "levels", "single")
         self.expect("each rank in a run inside it", inside, "levels\n")

@@ -40,7 +40,7 @@ void Bytes::resize(uint64_t size) {
 }
 
 std::vector<uint8_t> Bytes::read(uint64_t offset, uint64_t size) const {
-  if (offset >= size_) return {};
+  if (size == 0 || offset >= size_) return {};
   std::vector<uint8_t> result(std::min(size, size_ - offset), 0);
   const uint64_t end = offset + result.size();
   for (auto it = block_.lower_bound(offset / block_size);

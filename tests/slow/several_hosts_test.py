@@ -233,7 +233,7 @@ class SeveralHosts(unittest.TestCase):
         done = self.cluster.on("login", "timeout", "-k", "5", LIMIT_S, "env", "-C", directory, CAIRN, "run", "--at", directory,
                                "--", "mpiexec.mpich", "-n", "2", "-ppn", "1", self.program("mpich"), "alone", expect=None)
         self.assertNotEqual(done.returncode, 0)
-        self.assertRegex(done.stdout, "alone: host node. has no pool: start it as mpirun ... cairn run ... program")
+        self.assertRegex(done.stdout, "alone: `cairn run` is around the launcher .*: start it as mpirun ... cairn run ... program")
 
 
 def main():

@@ -97,9 +97,9 @@ void release(File* file) {
 constexpr const char* strangers_there =
     "it is opened together with processes that were not in MPI_COMM_WORLD at MPI_Init";
 constexpr const char* strangers_elsewhere =
-    "`cairn run` is around the launcher and covers the ranks of this host only, and the job has "
-    "others "
-    "(mpirun ... cairn run ... program covers all)";
+    "`cairn run` is around the launcher and covers that one's host only, and the job has others: "
+    "start it as "
+    "mpirun ... cairn run ... program";
 
 // Says it also where a program looks at no codes: those that do not hear of it wait.
 int refuse_strangers(const std::string& path, const char* who, bool tell) {
@@ -266,7 +266,7 @@ int File_open(MPI_Comm comm, const std::string& path, int amode, MPI_Info info, 
     return error(MPI_ERR_UNSUPPORTED_OPERATION, path + ": no file is opened after MPI_Finalize");
   bool first = false;
   if (strangers::forbid(comm, &first)) return refuse_strangers(path, strangers_there, first);
-  if (strangers::are_on_other_hosts() && !is_alone(comm))
+  if (strangers::are_on_other_hosts() && (!is_alone(comm) || host->engine->pool() == nullptr))
     return refuse_strangers(path, strangers_elsewhere, is_first_here());
   auto* file = new File;
   file->path = path;
