@@ -6,18 +6,15 @@ import subprocess
 import time
 
 import cairn_case
-from cairn_case import CAIRN, CairnCase
+from cairn_case import CAIRN
+from cover_case import CoverCase
 
 HOLD = pathlib.Path(os.environ["CAIRN_TEST_DIR"]) / "cli" / "hold_part_program"
 
 
-class Collect(CairnCase):
+class Collect(CoverCase):
     def setUp(self):
         super().setUp()
-        if not cairn_case.preload().exists():
-            self.skipTest(f"{cairn_case.preload()} is not built")
-        self.dir = self.path("dir")
-        os.mkdir(self.dir)
         for node in ("a", "b"):
             self.on(node, "run", "--job", "7", "--at", self.dir, "--drain-mode", "never", "--", "true")
         self.hold("a", 0, "first ")

@@ -9,17 +9,11 @@ import time
 import unittest
 
 import cairn_case
-from cairn_case import CAIRN, CairnCase
+from cairn_case import CAIRN
+from cover_case import CoverCase
 
 
-class Run(CairnCase):
-    def setUp(self):
-        super().setUp()
-        if not cairn_case.preload().exists():
-            self.skipTest(f"{cairn_case.preload()} is not built")
-        self.dir = self.path("dir")
-        os.mkdir(self.dir)
-
+class Run(CoverCase):
     def run_at(self, *program, **more):
         return self.cairn("run", "--at", self.dir, "--", *program, **more)
 
