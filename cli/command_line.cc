@@ -56,9 +56,25 @@ std::vector<std::string> option_names(const CLI::App* app) {
   return names;
 }
 
+// What follows `--` is no option, which CLI11 2.1 forgets where a command could take more arguments: so it does not see
+// the dash before the word is an argument.
+constexpr char before_dash = '\x01';
+std::string no_option(const std::string& word) {
+  return word.starts_with("-") ? before_dash + word : word;
+}
+std::string as_given(const std::string& word) {
+  return word.starts_with(before_dash) ? word.substr(1) : word;
+}
+void take_as_given(CLI::App& command) {
+  for (CLI::Option* option :
+       command.get_options([](const CLI::Option* each) { return each->get_positional(); }))
+    option->transform(as_given);
+}
+
 // What the parser did not know: an option, a command, or an argument too many.
-[[noreturn]] void unknown(CLI::App* app, const std::string& word) {
-  if (word.size() > 1 && word[0] == '-') {
+[[noreturn]] void unknown(CLI::App* app, const std::string& given) {
+  const std::string word = as_given(given);
+  if (given.size() > 1 && given[0] == '-') {
     const std::string name = word.substr(0, word.find('='));
     usage_error("unknown option {}{}", name, did_you_mean(name, option_names(app)));
   }
@@ -88,12 +104,10 @@ void parse(CLI::App& root, Context& context, std::vector<std::string> arguments)
   if (separated) {
     rest.assign(dashes + 1, arguments.end());
     arguments.erase(dashes, arguments.end());
-    // What follows `run ... --` is the program's, word by word; the parser never sees it. To other commands these are
-    // paths, which CLI11 2.1 would take for options all the same.
+    // What follows `run ... --` is the program's, word by word; the parser never sees it.
     if (const size_t at = command_position(arguments);
         at == arguments.size() || arguments[at] != "run") {
-      for (const std::string& word : rest)
-        arguments.push_back(word.starts_with("-") ? "./" + word : word);
+      for (const std::string& word : rest) arguments.push_back(no_option(word));
       rest.clear();
     }
   }
@@ -187,8 +201,11 @@ std::unique_ptr<CLI::App> describe_commands(Context& context) {
   add_help_commands(*root, context);
   for (CLI::App* command : root->get_subcommands([](CLI::App*) { return true; })) {
     command->allow_extras();
-    for (CLI::App* below : command->get_subcommands([](CLI::App*) { return true; }))
+    take_as_given(*command);
+    for (CLI::App* below : command->get_subcommands([](CLI::App*) { return true; })) {
       below->allow_extras();
+      take_as_given(*below);
+    }
   }
   return root;
 }

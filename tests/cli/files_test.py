@@ -41,6 +41,8 @@ class Files(CairnCase):
         self.write("-r", "a file")
         self.cairn("cp", "--", "-r", ":/", cwd=self.path(""))
         self.assertEqual(self.cairn("cat", "--", "-r").stdout, b"a file")
+        self.refused("cat", "--", "-e", code=1, says="/-e: no such file")
+        self.refused("status", "--", "-e", code=2, says="one argument too many: -e")
         self.cairn("mkdir", "/d", "--", "-e")
         self.assertEqual(self.names(), ["-e", "-r", "d"])
         self.cairn("rm", "-r", "--", "-r", "-e", "d")

@@ -81,6 +81,7 @@ class Pool(CairnCase):
         self.refused("pool", "create", "a:b", code=2, says="a:b")
         self.refused("pool", "create", ".hidden", code=2, says=".hidden")
         self.refused("pool", "create", "two\nlines", code=2, says="control character")
+        self.refused("pool", "create", "--", "-dash", code=2, says="'-dash' is no name of a pool")
         self.cairn("pool", "create", "--size", "16M")
         self.refused("pool", "create", "--size", "16M", code=1, says=os.path.join(self.pools, "default"))
         self.refused("pool", "grow", "50%", code=2, says="50%")
