@@ -4,6 +4,7 @@
 
 #include "posix/caller.h"
 #include "posix/calls.h"
+#include "posix/everywhere.h"
 #include "posix/find.h"
 #include "posix/hidden.h"
 #include "posix/log.h"
@@ -41,22 +42,32 @@ static int aim(const table::Use& use, cairn_stat* st) {
   return cairn_fstat(use->file, st);
 }
 
-static const Found* shared_of(const Target& target) {
-  return target.found.shared ? &target.found : nullptr;
+// What lies in the covered directory is another to all hosts once one of them has changed it.
+static int claim(const Target* target) {
+  const bool is_own = target != nullptr && target->found.cover != nullptr &&
+                      target->found.descriptor < 0 && !target->found.shared;
+  return is_own && S_ISREG(target->st.mode) ? everywhere::claim(target->found) : 0;
 }
 
-static int change_mode(const cairn_stat& st, mode_t mode, const Found* shared = nullptr) {
+static const Found* shared_of(const Target* target) {
+  return target != nullptr && target->found.shared ? &target->found : nullptr;
+}
+
+static int change_mode(const cairn_stat& st, mode_t mode, const Target* target = nullptr) {
   int error = owns(st);
   if (error == 0 && S_ISLNK(st.mode)) error = -EOPNOTSUPP;
   if (error < 0) return error;
   // Nobody gives out the rights of a group that he is not in.
   if ((mode & S_ISGID) != 0 && caller::effective_user() != 0 && !in_group(st.gid))
     mode &= ~static_cast<mode_t>(S_ISGID);
-  if (shared != nullptr) return shared_names::set_mode(*shared, mode & 07777);
+  if (const Found* shared = shared_of(target)) return shared_names::set_mode(*shared, mode & 07777);
+  if (int claimed = claim(target); claimed < 0) return claimed;
+  if (S_ISDIR(st.mode)) return everywhere::chmod(st, mode & 07777);
   return cairn_chmod(pool, st.ino, st.generation, mode & 07777);
 }
 
-static int change_owner(const cairn_stat& st, uid_t uid, gid_t gid, const Found* shared = nullptr) {
+static int change_owner(const cairn_stat& st, uid_t uid, gid_t gid,
+                        const Target* target = nullptr) {
   constexpr auto kSame = static_cast<uint32_t>(-1);
   // Whoever gets a file does not get its set-id bits.
   unsigned lost = S_ISDIR(st.mode) ? 0 : set_ids_lost(st);
@@ -66,7 +77,9 @@ static int change_owner(const cairn_stat& st, uid_t uid, gid_t gid, const Found*
     if (uid != kSame && uid != st.uid) return -EPERM;
     if (gid != kSame && gid != st.gid && !in_group(gid)) return -EPERM;
   }
-  if (shared != nullptr) return shared_names::set_owner(*shared, st.mode & ~lost, uid, gid);
+  if (const Found* shared = shared_of(target))
+    return shared_names::set_owner(*shared, st.mode & ~lost, uid, gid);
+  if (int claimed = claim(target); claimed < 0) return claimed;
   int error = cairn_chown(pool, st.ino, st.generation, uid, gid);
   if (error == 0 && lost != 0)
     error = cairn_chmod(pool, st.ino, st.generation, st.mode & 07777 & ~lost);
@@ -97,7 +110,7 @@ static bool leaves_both(const struct timespec* times) {
 }
 
 static int change_times(const cairn_stat& st, const struct timespec* times,
-                        const Found* shared = nullptr) {
+                        const Target* target = nullptr) {
   int64_t ns[2];
   int error = times_from(times, ns);
   if (error < 0) return error;
@@ -106,7 +119,8 @@ static int change_times(const cairn_stat& st, const struct timespec* times,
   error = owns(st);
   if (error < 0 && now && permitted(st, W_OK) == 0) error = 0;
   if (error < 0) return now ? -EACCES : error;
-  if (shared != nullptr) return shared_names::set_times(*shared, ns[1]);
+  if (const Found* shared = shared_of(target)) return shared_names::set_times(*shared, ns[1]);
+  if (int claimed = claim(target); claimed < 0) return claimed;
   return cairn_utimens(pool, st.ino, st.generation, ns[0], ns[1]);
 }
 
@@ -141,7 +155,7 @@ static int file_system(struct statfs* st) {
 }
 
 static int file_system(struct statvfs* st) {
-  struct statfs from;
+  struct statfs from = {};
   int error = file_system(&from);
   if (error < 0) return error;
   memset(st, 0, sizeof *st);
@@ -202,15 +216,17 @@ static int on_descriptor(int dir, Ours ours) {
 }
 
 // Acts on a path: the system's if it leads outside.
-#define ON_PATH(dir, path, follow, real_call, ours)                  \
-  do {                                                               \
-    Target target;                                                   \
-    int aimed = aim(dir, path, follow, &target);                     \
-    Found& found = target.found;                                     \
-    if (aimed > 0) return real_call;                                 \
-    if (aimed < 0) return fail(aimed);                               \
-    return static_cast<decltype(real_call)>(result(if_there(ours))); \
-  } while (false)
+#define ON_PATH(dir, path, follow, real_call, ours)        \
+  for (Looks looks;;) {                                    \
+    Target target;                                         \
+    int aimed = aim(dir, path, follow, &target);           \
+    Found& found = target.found;                           \
+    if (aimed > 0) return real_call;                       \
+    if (aimed < 0) return fail(aimed);                     \
+    long done = ours;                                      \
+    if (looks.again(&done)) continue;                      \
+    return static_cast<decltype(real_call)>(result(done)); \
+  }
 
 namespace serve {
 
@@ -227,7 +243,7 @@ int fchmodat(int dir, const char* path, mode_t mode, int flags) {
   if (itself) path = ".";
   ON_PATH(dir, path, (flags & AT_SYMLINK_NOFOLLOW) == 0,
           real::fchmodat(found.dir, found.path, mode, flags),
-          change_mode(target.st, mode, shared_of(target)));
+          change_mode(target.st, mode, &target));
 }
 
 int chmod(const char* path, mode_t mode) {
@@ -254,7 +270,7 @@ int fchownat(int dir, const char* path, uid_t uid, gid_t gid, int flags) {
   if (itself) path = ".";
   ON_PATH(dir, path, (flags & AT_SYMLINK_NOFOLLOW) == 0,
           real::fchownat(found.dir, found.path, uid, gid, flags),
-          change_owner(target.st, uid, gid, shared_of(target)));
+          change_owner(target.st, uid, gid, &target));
 }
 
 int chown(const char* path, uid_t uid, gid_t gid) {
@@ -287,7 +303,7 @@ int utimensat(int dir, const char* path, const struct timespec* times, int flags
   if (itself) path = ".";
   ON_PATH(dir, path, (flags & AT_SYMLINK_NOFOLLOW) == 0,
           real::utimensat(found.dir, found.path, times, flags),
-          change_times(target.st, times, shared_of(target)));
+          change_times(target.st, times, &target));
 }
 
 int futimens(int fd, const struct timespec* times) {

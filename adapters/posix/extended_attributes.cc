@@ -63,18 +63,21 @@ static long drop(const cairn_stat& st, const char* name) {
 // Does `ours` on the file that a path names, or `system` on the path that it leads to.
 template <typename Ours, typename System>
 static long on_path(const char* path, bool follow, Ours ours, System system) {
-  Found found;
-  int error = find_existing(AT_FDCWD, path, follow ? 0 : CAIRN_NOFOLLOW, &found);
-  if (error < 0) return fail(error);
-  if (found.descriptor >= 0 && follow) {
-    table::Use use(found.descriptor);
-    cairn_stat st;
-    error = use ? cairn_fstat(use->file, &st) : -ENOENT;
-    return result(error < 0 ? error : ours(st));
+  for (Looks looks;;) {
+    Found found;
+    int error = find_existing(AT_FDCWD, path, follow ? 0 : CAIRN_NOFOLLOW, &found);
+    if (error < 0) return fail(error);
+    if (found.descriptor >= 0 && follow) {
+      table::Use use(found.descriptor);
+      cairn_stat st;
+      error = use ? cairn_fstat(use->file, &st) : -ENOENT;
+      return result(error < 0 ? error : ours(st));
+    }
+    if (found.outside()) return system(found.path);
+    if (found.shared) return fail(-EOPNOTSUPP);
+    long done = ours(found.st);
+    if (!looks.again(&done)) return result(done);
   }
-  if (found.outside()) return system(found.path);
-  if (found.shared) return fail(-EOPNOTSUPP);
-  return result(if_there(ours(found.st)));
 }
 
 template <typename Ours>

@@ -38,10 +38,21 @@ constexpr unsigned kRealUser = 1U << 30;
 int find(int dir, const char* path, unsigned flags, Found* found);
 // The same, where what is missing is an error: -ENOENT.
 int find_existing(int dir, const char* path, unsigned flags, Found* found);
-// What a call said on what was found: by then its number may mean another file, or none.
-template <typename Result>
-Result if_there(Result result) {
-  return result == -ESTALE ? -ENOENT : result;
-}
+
+// A call finds something and does something to it, which says -ESTALE if that was replaced in between: its number means
+// another file then, or none. Nobody who renames files over others is to be seen at that, so the call looks again.
+class Looks {
+ public:
+  template <typename Result>
+  bool again(Result* result) {
+    if (*result != -ESTALE) return false;
+    if (++count_ < 100) return true;
+    *result = -ENOENT;
+    return false;
+  }
+
+ private:
+  int count_ = 0;
+};
 
 }  // namespace posix

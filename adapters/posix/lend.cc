@@ -67,6 +67,7 @@ constexpr LentShared shared = {
     [](cairn_job* job, const char* path, int empty) {
       return cairn_shared_make_plain(job, path, empty);
     },
+    [](cairn_job* job, const char* path) { return cairn_shared_fetch(job, path); },
     [](cairn_job* job, const char* path) { return cairn_shared_remove(job, path); },
 };
 

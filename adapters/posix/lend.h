@@ -46,6 +46,7 @@ struct LentShared {
   int (*fetch_add)(cairn_shared* shared, uint32_t which, int64_t value, int64_t* before);
   int (*store)(cairn_shared* shared, uint32_t which, int64_t value);
   int (*make_plain)(cairn_job* job, const char* path, int empty);
+  int (*fetch)(cairn_job* job, const char* path);
   int (*remove)(cairn_job* job, const char* path);
 };
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "posix/calls.h"
+#include "posix/everywhere.h"
 #include "posix/log.h"
 #include "posix/names.h"
 #include "posix/permission.h"
@@ -80,7 +81,7 @@ int symlinkat(const char* target, int dir, const char* path) {
   int error = find_free(dir, path, &found);
   if (error > 0) return real::symlinkat(target, found.dir, found.path);
   if (error == 0 && found.slash) error = -ENOENT;
-  if (error == 0) error = cairn_symlink(pool, target, found.parent, found.name);
+  if (error == 0) error = everywhere::symlink(target, found);
   return done(error);
 }
 
@@ -122,7 +123,8 @@ ssize_t readlinkat(int dir, const char* path, char* buffer, size_t size) {
     return read_descriptor_link(use, buffer, size);
   if (found.outside()) return real::readlinkat(found.dir, found.path, buffer, size);
   if (!S_ISLNK(found.st.mode)) return fail(-EINVAL);
-  return result(cairn_readlink(pool, found.parent, found.name, buffer, size));
+  ssize_t length = cairn_readlink(pool, found.parent, found.name, buffer, size);
+  return result(length == -ESTALE ? -ENOENT : length);  // its directory was removed
 }
 
 ssize_t readlink(const char* path, char* buffer, size_t size) {

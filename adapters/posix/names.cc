@@ -6,6 +6,7 @@
 #include <sys/sysmacros.h>
 
 #include "posix/calls.h"
+#include "posix/everywhere.h"
 #include "posix/find.h"
 #include "posix/hidden.h"
 #include "posix/log.h"
@@ -75,13 +76,13 @@ static int remove_directory(Found& found, const char* path) {
   if (names_dot(path, "..")) return -ENOTEMPTY;
   if (is_fixed(found)) return -EBUSY;
   if (shared_names::active() && shared_names::any_in(found, false)) return -ENOTEMPTY;
-  return cairn_rmdir(pool, found.parent, found.name);
+  return everywhere::rmdir(found);
 }
 
 static int remove_file(Found& found) {
   if (S_ISDIR(found.st.mode)) return -EISDIR;
   if (found.shared) return shared_names::remove(found);
-  int error = cairn_unlink(pool, found.parent, found.name);
+  int error = everywhere::unlink(found);
   if (error == 0) hidden::name_removed(found.st);
   return error;
 }
@@ -107,7 +108,7 @@ static int rename_covered(Found& from, Found& to, unsigned flags) {
     if (from.shared && to.exists && S_ISDIR(to.st.mode)) return -EISDIR;
     if (from.shared) return shared_names::rename(from, to);
   }
-  error = cairn_rename(pool, from.parent, from.name, to.parent, to.name, flags);
+  error = everywhere::rename(from, to, flags);
   if (error == 0 && to.exists && !exchange && to.st.ino != from.st.ino) hidden::name_removed(to.st);
   if (error == 0 && to.shared) error = shared_names::replaced(to);
   return error;
@@ -120,7 +121,7 @@ int mkdirat(int dir, const char* path, mode_t mode) {
   Found found;
   int error = find_free(dir, path, &found);
   if (error > 0) return real::mkdirat(found.dir, found.path, mode);
-  if (error == 0) error = cairn_mkdir(pool, found.parent, found.name, masked(mode & 01777));
+  if (error == 0) error = everywhere::mkdir(found, masked(mode & 01777));
   return done(error);
 }
 
@@ -152,8 +153,11 @@ int mknodat(int dir, const char* path, mode_t mode, dev_t device) {
   if (error > 0) return real::mknodat(found.dir, found.path, mode, device);
   if (error == 0 && found.slash) error = -ENOENT;
   unsigned type = (mode & S_IFMT) == 0 ? static_cast<unsigned>(S_IFREG) : mode & S_IFMT;
-  if (error == 0)
-    error = cairn_mknod(pool, found.parent, found.name, type | mode_in(found.parent, masked(mode)));
+  if (error == 0) {
+    mode = mode_in(found.parent, masked(mode));
+    error = type == S_IFREG ? everywhere::mknod(found, mode, true)
+                            : cairn_mknod(pool, found.parent, found.name, type | mode);
+  }
   return done(error);
 }
 

@@ -7,6 +7,7 @@
 #include "posix/calls.h"
 #include "posix/covered.h"
 #include "posix/descriptor.h"
+#include "posix/everywhere.h"
 #include "posix/find.h"
 #include "posix/hidden.h"
 #include "posix/log.h"
@@ -81,9 +82,9 @@ static int access_of(int flags) {
 // What open_existing() says of a FIFO that may be opened: the kernel is to do it.
 constexpr int kFifo = 1;
 
-// `shared`: what find() says of it, if several nodes write it.
+// `found`: by which name, if by one.
 static int open_existing(const cairn_stat& st, bool slash, int flags, cairn_file** file,
-                         const Found* shared = nullptr) {
+                         const Found* found = nullptr) {
   if ((flags & O_CREAT) != 0 && (flags & O_EXCL) != 0) return -EEXIST;
   bool path_only = (flags & O_PATH) != 0;
   if (S_ISDIR(st.mode)) {
@@ -100,10 +101,15 @@ static int open_existing(const cairn_stat& st, bool slash, int flags, cairn_file
     if (S_ISFIFO(st.mode)) return kFifo;
     if (S_ISDIR(st.mode) && (flags & O_DIRECT) != 0) return -EINVAL;
   }
-  if (shared != nullptr) return shared_names::open(*shared, engine_flags(flags), file);
-  int error = cairn_open_ino(pool, st.ino, st.generation, engine_flags(flags & ~O_TRUNC), file);
+  if (found != nullptr && found->shared)
+    return shared_names::open(*found, engine_flags(flags), file);
+  int error = 0;
+  if (found != nullptr && S_ISREG(st.mode) && !path_only && (access_of(flags) & W_OK) != 0)
+    error = everywhere::claim(*found);
+  if (error < 0) return error;
+  error = cairn_open_ino(pool, st.ino, st.generation, engine_flags(flags & ~O_TRUNC), file);
   if (error == 0 && (flags & O_TRUNC) != 0 && !path_only) {
-    error = cairn_truncate(pool, st.ino, 0);
+    error = cairn_truncate(pool, st.ino, st.generation, 0);
     if (error == 0) bytes_changed(*file);
     if (error < 0) cairn_close(*file);
   }
@@ -115,8 +121,13 @@ static int create(const Found& found, int flags, mode_t mode, cairn_file** file)
   if (found.slash) return -EISDIR;
   if (int error = permitted_in(found.parent, W_OK | X_OK); error < 0) return error;
   int kept = engine_flags(flags) | (flags & (O_CREAT | O_EXCL)) | O_NOFOLLOW;
-  return cairn_open(pool, found.parent, found.name, kept, mode_in(found.parent, masked(mode)),
-                    file);
+  mode = mode_in(found.parent, masked(mode));
+  if (shared_names::active()) {
+    if (int error = everywhere::mknod(found, mode, (flags & O_EXCL) != 0); error < 0) return error;
+    int error = cairn_open(pool, found.parent, found.name, kept & ~(O_CREAT | O_EXCL), mode, file);
+    return error == -ENOENT ? -ESTALE : error;  // removed already
+  }
+  return cairn_open(pool, found.parent, found.name, kept, mode, file);
 }
 
 static int open_temporary(const Found& found, int flags, mode_t mode, cairn_file** file) {
@@ -190,7 +201,7 @@ static int open_covered(int dir, const char* path, int flags, mode_t mode) {
     if (temporary) {
       error = open_temporary(found, flags, mode, &file);
     } else if (found.exists) {
-      error = open_existing(found.st, found.slash, flags, &file, found.shared ? &found : nullptr);
+      error = open_existing(found.st, found.slash, flags, &file, &found);
     } else {
       error = create(found, flags, mode, &file);
     }

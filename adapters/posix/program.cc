@@ -52,7 +52,7 @@ class Unlimited {
 
 int copy_to_memory(cairn_ino ino, uint64_t generation, const char* name) {
   cairn_file* file = nullptr;
-  int error = if_there(cairn_open_ino(pool, ino, generation, O_RDONLY, &file));
+  int error = cairn_open_ino(pool, ino, generation, O_RDONLY, &file);
   if (error < 0) return error;
   int memory = memfd_create(name, MFD_CLOEXEC);
   if (memory < 0) error = -errno;
@@ -83,7 +83,7 @@ int copy_to_memory(cairn_ino ino, uint64_t generation, const char* name) {
 // The first bytes of a file.
 static ssize_t head_of(const cairn_stat& st, char* head, size_t size) {
   cairn_file* file = nullptr;
-  int error = if_there(cairn_open_ino(pool, st.ino, st.generation, O_RDONLY, &file));
+  int error = cairn_open_ino(pool, st.ino, st.generation, O_RDONLY, &file);
   if (error < 0) return error;
   ssize_t got = cairn_pread(file, head, size, 0);
   cairn_close(file);
@@ -118,37 +118,41 @@ static int run_script(char* line, const char* path, char* const* arguments,
   return -1;
 }
 
+// Returns a negative errno.
 static int run_covered(const Found& found, const char* path, char* const* arguments,
                        char* const* environment, int depth) {
-  if (!S_ISREG(found.st.mode)) return fail(-EACCES);
+  if (!S_ISREG(found.st.mode)) return -EACCES;
   int error = permitted(found.st, X_OK);
-  if (error < 0) return fail(error);
+  if (error < 0) return error;
   char head[512];
   ssize_t got = head_of(found.st, head, sizeof head - 1);
-  if (got < 0) return fail(got);
+  if (got < 0) return static_cast<int>(got);
   head[got] = '\0';
   if (got >= 2 && head[0] == '#' && head[1] == '!') {
-    if (depth >= kMostInterpreters) return fail(-ELOOP);
+    if (depth >= kMostInterpreters) return -ELOOP;
     head[strcspn(head, "\n")] = '\0';
-    return run_script(head, path, arguments, environment, depth);
+    run_script(head, path, arguments, environment, depth);
+    return -errno;
   }
-  if (got < 4 || memcmp(head, "\177ELF", 4) != 0) return fail(-ENOEXEC);
+  if (got < 4 || memcmp(head, "\177ELF", 4) != 0) return -ENOEXEC;
   int memory = copy_to_memory(found.st.ino, found.st.generation, found.name);
-  if (memory < 0) return fail(memory);
+  if (memory < 0) return memory;
   real::execveat(memory, "", arguments, environment, AT_EMPTY_PATH);
-  int before = errno;
+  error = -errno;
   descriptor::close_private(memory);
-  errno = before;
-  return -1;
+  return error;
 }
 
 static int run(const char* path, char* const* arguments, char* const* environment, int depth) {
   if (outside(path)) return real::execve(path, arguments, environment);
-  Found found;
-  int error = find_existing(AT_FDCWD, path, 0, &found);
-  if (error < 0) return fail(error);
-  if (found.outside()) return real::execve(found.path, arguments, environment);
-  return run_covered(found, path, arguments, environment, depth);
+  for (Looks looks;;) {
+    Found found;
+    int error = find_existing(AT_FDCWD, path, 0, &found);
+    if (error < 0) return fail(error);
+    if (found.outside()) return real::execve(found.path, arguments, environment);
+    error = run_covered(found, path, arguments, environment, depth);
+    if (!looks.again(&error)) return fail(error);
+  }
 }
 
 int run_program(const char* path, char* const* arguments, char* const* environment) {
@@ -158,12 +162,7 @@ int run_program(const char* path, char* const* arguments, char* const* environme
 namespace serve {
 
 // A covered library is loaded from a copy, which is kept: the same file again must be the same library.
-void* dlopen(const char* path, int flags) {
-  if (path == nullptr || strchr(path, '/') == nullptr || outside(path))
-    return real::dlopen(path, flags);
-  Found found;
-  if (find_existing(AT_FDCWD, path, 0, &found) < 0) return real::dlopen(path, flags);
-  if (found.outside()) return real::dlopen(found.path, flags);
+static int loaded_copy(const Found& found) {
   struct Loaded {
     cairn_ino ino;
     int64_t changed;
@@ -182,6 +181,20 @@ void* dlopen(const char* path, int flags) {
     break;
   }
   pthread_mutex_unlock(&mutex);
+  return fd;
+}
+
+void* dlopen(const char* path, int flags) {
+  if (path == nullptr || strchr(path, '/') == nullptr || outside(path))
+    return real::dlopen(path, flags);
+  int fd = -ENOENT;
+  for (Looks looks;;) {
+    Found found;
+    if (find_existing(AT_FDCWD, path, 0, &found) < 0) return real::dlopen(path, flags);
+    if (found.outside()) return real::dlopen(found.path, flags);
+    fd = loaded_copy(found);
+    if (!looks.again(&fd)) break;
+  }
   char copy[PATH_MAX + 128];
   if (fd >= 0)
     snprintf(copy, sizeof copy, "/proc/self/fd/%d", fd);

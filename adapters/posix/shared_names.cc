@@ -1,15 +1,16 @@
 #include "posix/shared_names.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "posix/asking.h"
 #include "posix/log.h"
 #include "posix/place.h"
 #include "posix/pool.h"
+#include "posix/signals.h"
 
 namespace posix::shared_names {
 
@@ -36,32 +37,20 @@ bool hide(bool hide) {
   return before;
 }
 
+Asking::Asking() : hides_(!hidden && !is_in_handler()) {
+  if (!hides_) return;
+  ++users;
+  job_ = job;
+  hidden = true;
+}
+
+Asking::~Asking() {
+  if (!hides_) return;
+  hidden = false;
+  --users;
+}
+
 namespace {
-
-// The job for as long as a call needs it; null: there is none for this thread. What an MPI does by calls of ours while it is asked
-// is answered by what the pool has.
-class Asking {
- public:
-  Asking() : hides_(!hidden) {
-    if (!hides_) return;
-    ++users;
-    job_ = job;
-    hidden = true;
-  }
-  ~Asking() {
-    if (!hides_) return;
-    hidden = false;
-    --users;
-  }
-  Asking(const Asking&) = delete;
-  Asking& operator=(const Asking&) = delete;
-  explicit operator bool() const { return job_ != nullptr; }
-  cairn_job* get() const { return job_; }
-
- private:
-  bool hides_;
-  cairn_job* job_ = nullptr;
-};
 
 // A failure that its errno says too little of.
 int told(int error) {
@@ -100,6 +89,9 @@ int look(Found* found) {
   cairn_stat st;
   error = cairn_shared_stat(asking.get(), relative, &st);
   if (error == -ENOENT && was_removed(*found, relative)) found->exists = false;
+  // What lies below is read there, without asking anybody.
+  if (error == -ENOENT && !found->exists)
+    error = cairn_shared_stat_ordinary(asking.get(), relative, &st);
   if (error == -ENOENT) return 0;
   if (error < 0) return told(error);
   found->in_pool = found->exists;
@@ -187,77 +179,6 @@ int rename(const Found& from, const Found& to) {
 
 int replaced(const Found& to) {
   return on(to, [&](cairn_job* of, const char* path) { return cairn_shared_remove(of, path); });
-}
-
-namespace {
-
-// Positions behind all of the pool's. A name's own, so that removing others does not move it.
-constexpr uint64_t kFirst = 1ULL << 62;
-
-uint64_t position_of(const char* name) {
-  uint64_t hash = 14695981039346656037ULL;  // FNV-1a
-  for (; *name != '\0'; ++name)
-    hash = (hash ^ static_cast<unsigned char>(*name)) * 1099511628211ULL;
-  return kFirst | hash >> 3;
-}
-
-// The entries that come next behind a position.
-struct Listing {
-  cairn_ino directory;
-  uint64_t behind;
-  cairn_dirent* entries;
-  size_t count;
-  size_t filled = 0;
-
-  void add(const char* name) {
-    const uint64_t position = position_of(name);
-    const size_t length = strlen(name);
-    if (position <= behind || length > NAME_MAX) return;
-    size_t at = filled;
-    while (at > 0 && entries[at - 1].cookie > position) --at;
-    if (at == count) return;
-    cairn_stat st;
-    if (cairn_lookup(pool, directory, name, CAIRN_NOFOLLOW, &st) == 0) return;  // listed before
-    if (filled < count) ++filled;
-    memmove(entries + at + 1, entries + at, (filled - at - 1) * sizeof *entries);
-    entries[at].cookie = position;
-    entries[at].type = DT_REG;
-    entries[at].length = static_cast<uint32_t>(length);
-    memcpy(entries[at].name, name, length + 1);
-  }
-};
-
-}  // namespace
-
-int read_directory(cairn_ino directory, uint64_t cookie, cairn_dirent* entries, size_t count) {
-  if (cookie < kFirst) {
-    const int got = cairn_readdir(pool, directory, cookie, entries, count);
-    if (got != 0 || !active()) return got;
-  }
-  Asking asking;
-  char path[PATH_MAX] = "";
-  const cairn_ino top = place::cover()->top;
-  if (!asking || (directory != top && cairn_path_of(pool, top, directory, path, sizeof path) < 0))
-    return 0;
-  Listing listing = {directory, cookie, entries, count};
-  const char* relative = path + strspn(path, "/");
-  const int failed = cairn_shared_list(
-      asking.get(), relative, 0,
-      +[](void* to, const char* name) {
-        static_cast<Listing*>(to)->add(name);
-        return 0;
-      },
-      &listing);
-  if (failed < 0) return told(failed);
-  for (size_t i = 0; i < listing.filled; ++i) {
-    char child[PATH_MAX + NAME_MAX + 2];
-    snprintf(child, sizeof child, "%s%s%s", relative, *relative == '\0' ? "" : "/",
-             entries[i].name);
-    cairn_stat st;
-    // Removed in this moment: it is listed all the same.
-    entries[i].ino = cairn_shared_stat(asking.get(), child, &st) == 0 ? st.ino : 1;
-  }
-  return static_cast<int>(listing.filled);
 }
 
 }  // namespace posix::shared_names

@@ -82,6 +82,9 @@ static void end_by(int number, siginfo_t* info, void (*function)(int, siginfo_t*
   if (!fault) syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), number, info);
 }
 
+// Where the handler that runs was called; null: none.
+static __thread const char* volatile handler_frame;
+
 static void run(int number, siginfo_t* info, void* context) {
   Handler& handler = handlers[number];
   auto function = handler.function.load();
@@ -98,11 +101,20 @@ static void run(int number, siginfo_t* info, void* context) {
     }
   }
   set_mask(mask);
+  const char* outer = handler_frame;
+  handler_frame = static_cast<const char*>(__builtin_frame_address(0));
   if ((flags & SA_SIGINFO) != 0) {
     function(number, info, context);
   } else {
     reinterpret_cast<SignalHandler>(reinterpret_cast<void*>(function))(number);
   }
+  handler_frame = outer;
+}
+
+// A handler that was left by a jump may still be noted here: what is called from further up the stack is none of its.
+bool is_in_handler() {
+  const char* frame = handler_frame;
+  return frame != nullptr && static_cast<const char*>(__builtin_frame_address(0)) < frame;
 }
 
 static void arrive(int number, siginfo_t* info, void* context) {

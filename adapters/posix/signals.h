@@ -36,6 +36,9 @@ class Inside {
   static void deliver();
 };
 
+// Is a handler of the program's running in this thread? It may have interrupted anything.
+bool is_in_handler();
+
 // From now on SIGBUS comes to us first, whatever the program wants of it.
 void catch_bus_errors();
 

@@ -1,5 +1,6 @@
 // Copies between descriptors of which at least one is a Cairn file, and sizes and advice.
 #include "posix/calls.h"
+#include "posix/everywhere.h"
 #include "posix/find.h"
 #include "posix/log.h"
 #include "posix/open.h"
@@ -169,18 +170,27 @@ int ftruncate(int fd, off_t size) {
   return static_cast<int>(result(error));
 }
 
-static int cut(const cairn_stat& st, off_t size, const Found* shared) {
+// Held open: by the time it is cut, the number could mean another file. `*replaced`: it does.
+static int cut_found(const cairn_stat& st, uint64_t size, bool* replaced) {
+  cairn_file* file = nullptr;
+  int error = cairn_open_ino(pool, st.ino, st.generation, O_WRONLY, &file);
+  *replaced = error == -ESTALE;
+  // A full pool may have no room for who holds a file open, but cuts it.
+  if (error == -ENOSPC) return cairn_truncate(pool, st.ino, st.generation, size);
+  if (error < 0) return error;
+  error = cairn_ftruncate(file, size);
+  cairn_close(file);
+  return error;
+}
+
+static int cut(const Found& found, off_t size, bool* replaced) {
+  const cairn_stat& st = found.st;
   if (S_ISDIR(st.mode)) return -EISDIR;
   if (!S_ISREG(st.mode)) return -EINVAL;
   int error = permitted(st, W_OK);
-  if (error == 0 && shared != nullptr)
-    return shared_names::set_size(*shared, static_cast<uint64_t>(size));
-  // Held open: by the time it is cut, the number could mean another file.
-  cairn_file* file = nullptr;
-  if (error == 0) error = cairn_open_ino(pool, st.ino, st.generation, O_WRONLY, &file);
-  if (error == -ESTALE) error = -ENOENT;
-  if (error == 0) error = cairn_ftruncate(file, static_cast<uint64_t>(size));
-  if (file != nullptr) cairn_close(file);
+  if (error == 0 && found.shared) return shared_names::set_size(found, static_cast<uint64_t>(size));
+  if (error == 0 && found.descriptor < 0) error = everywhere::claim(found);
+  if (error == 0) error = cut_found(st, static_cast<uint64_t>(size), replaced);
   if (error == 0 && (st.mode & kSetIds) != 0) take_set_ids(st.ino);
   if (error == 0 && mappings::may_grow) mappings::file_changed(st.ino);
   return error;
@@ -189,18 +199,22 @@ static int cut(const cairn_stat& st, off_t size, const Found* shared) {
 int truncate(const char* path, off_t size) {
   if (outside(path)) return real::truncate(path, size);
   if (size < 0) return fail(-EINVAL);
-  Found found;
-  int error = find_existing(AT_FDCWD, path, 0, &found);
-  if (error < 0) return fail(error);
-  if (found.descriptor >= 0) {
-    // /proc/self/fd/N names the file, whatever N was opened for.
-    table::Use use(found.descriptor);
-    error = use ? cairn_fstat(use->file, &found.st) : -ENOENT;
+  for (Looks looks;;) {
+    Found found;
+    int error = find_existing(AT_FDCWD, path, 0, &found);
     if (error < 0) return fail(error);
-  } else if (found.outside()) {
-    return real::truncate(found.path, size);
+    if (found.descriptor >= 0) {
+      // /proc/self/fd/N names the file, whatever N was opened for.
+      table::Use use(found.descriptor);
+      error = use ? cairn_fstat(use->file, &found.st) : -ENOENT;
+      if (error < 0) return fail(error);
+    } else if (found.outside()) {
+      return real::truncate(found.path, size);
+    }
+    bool replaced = false;
+    error = cut(found, size, &replaced);
+    if (!replaced || !looks.again(&error)) return static_cast<int>(result(error));
   }
-  return static_cast<int>(result(cut(found.st, size, found.shared ? &found : nullptr)));
 }
 
 static int allocate(const table::Use& use, int mode, off_t offset, off_t size) {

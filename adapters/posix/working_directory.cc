@@ -17,8 +17,7 @@ namespace posix {
 static int enter(Cover* cover, const cairn_stat& st) {
   if (!S_ISDIR(st.mode)) return -ENOTDIR;
   int error = permitted(st, X_OK);
-  if (error == 0) error = if_there(cwd::enter(cover, st.ino, st.generation));
-  return error == -ESTALE ? -ENOENT : error;
+  return error == 0 ? cwd::enter(cover, st.ino, st.generation) : error;
 }
 
 // The absolute path of what a path inside the cover names.
@@ -38,14 +37,19 @@ namespace serve {
 
 int chdir(const char* path) {
   if (!outside(path)) {
-    Found found;
-    int error = find_existing(AT_FDCWD, path, 0, &found);
-    if (error < 0) return fail(error);
-    if (found.descriptor >= 0) return serve::fchdir(found.descriptor);
-    if (!found.outside()) return static_cast<int>(result(enter(found.cover, found.st)));
-    int moved = real::chdir(found.path);
-    if (moved == 0) cwd::moved_outside();
-    return moved;
+    for (Looks looks;;) {
+      Found found;
+      int error = find_existing(AT_FDCWD, path, 0, &found);
+      if (error < 0) return fail(error);
+      if (found.descriptor >= 0) return serve::fchdir(found.descriptor);
+      if (found.outside()) {
+        int moved = real::chdir(found.path);
+        if (moved == 0) cwd::moved_outside();
+        return moved;
+      }
+      error = enter(found.cover, found.st);
+      if (!looks.again(&error)) return static_cast<int>(result(error));
+    }
   }
   int moved = real::chdir(path);
   if (moved == 0) cwd::moved_outside();
@@ -62,7 +66,8 @@ int fchdir(int fd) {
   if (use->kind != Kind::kDirectory) return fail(-ENOTDIR);
   cairn_stat st;
   int error = cairn_fstat(use->file, &st);
-  return static_cast<int>(result(error < 0 ? error : enter(use->cover, st)));
+  if (error == 0) error = enter(use->cover, st);
+  return static_cast<int>(result(error == -ESTALE ? -ENOENT : error));
 }
 
 char* getcwd(char* buffer, size_t size) {

@@ -203,7 +203,9 @@ typedef int (*cairn_search)(uint32_t mode, uint32_t uid, uint32_t gid);
  * a last component that does not exist gives -ENOENT with *parent and `rest` filled in
  * (parent 0 if an earlier component was missing), its name with "/" behind it if only a directory can come there.
  * `search`, unless it is NULL, is asked about each directory in which a component is looked for and which not
- * everybody may search. It must not call this API. */
+ * everybody may search. It must not call this API.
+ * *parent is for other calls as their directory, not for comparisons: once that is removed, they refuse it (-ESTALE or
+ * -ENOENT), also if another directory has got its number. */
 CAIRN_API int cairn_walk(cairn_pool* pool, cairn_ino top, cairn_ino dir, const char* path,
                          unsigned flags, cairn_search search, cairn_stat* st, cairn_ino* parent,
                          cairn_ino* at, char* rest, size_t capacity);
@@ -240,7 +242,7 @@ CAIRN_API int cairn_chown(cairn_pool* pool, cairn_ino ino, uint64_t generation, 
                           uint32_t gid);
 CAIRN_API int cairn_utimens(cairn_pool* pool, cairn_ino ino, uint64_t generation, int64_t atime_ns,
                             int64_t mtime_ns);
-CAIRN_API int cairn_truncate(cairn_pool* pool, cairn_ino ino, uint64_t size);
+CAIRN_API int cairn_truncate(cairn_pool* pool, cairn_ino ino, uint64_t generation, uint64_t size);
 
 /* Extended attributes, as setxattr(2) and friends (flags XATTR_CREATE 1, XATTR_REPLACE 2). All of an
  * inode's attributes together hold at most 4 KiB (-ENOSPC), as on ext4. */

@@ -117,19 +117,26 @@ CAIRN_API int cairn_shared_fetch_add(cairn_shared* shared, uint32_t which, int64
 CAIRN_API int cairn_shared_store(cairn_shared* shared, uint32_t which, int64_t value);
 
 /* ---- by name, by one process --------------------------------------------------------------------
- * For calls that know nothing of groups. Each gives -ENOENT if there is no shared file of the name. None looks at permissions. */
+ * For calls that know nothing of groups. They act on the shared file of the name or, where there is none, on the ordinary file that
+ * another node's pool has under it: written there through other calls. Each gives -ENOENT if there is neither. A name that is no shared
+ * file's is asked for on all nodes. None looks at permissions. */
 
-/* What stat(2) shows of it, as of its last commit. Its inode number, the same on all nodes, is none of a pool's. */
+/* What stat(2) shows of a shared file, as of its last commit, and of an ordinary one. The inode number, of a shared file the same on all
+ * nodes, is none of a pool's. */
 CAIRN_API int cairn_shared_stat(cairn_job* job, const char* path, cairn_stat* st);
-/* Opens it for reading as an ordinary file, which shows what the last commit left. Bytes of other nodes are fetched when they are
+CAIRN_API int cairn_shared_stat_ordinary(cairn_job* job, const char* path, cairn_stat* st);
+/* Opens it for reading as an ordinary file, which shows what the last commit left (an ordinary file's bytes as they are when they
+ * are read, up to the size that it has now). Bytes of other nodes are fetched when they are
  * read, and all of them when it is mapped (-ENOSPC). Read by another process, or after cairn_job_close: -EIO; likewise what others
  * have removed or cut off since. */
 CAIRN_API int cairn_shared_open_reader(cairn_job* job, const char* path, int flags,
                                        cairn_file** file);
-/* The shared file becomes an ordinary file of the covered directory, in this node's pool, with the contents that it has; if `empty`,
- * with none. -EBUSY: it is open; -EIO (with the
+/* The file becomes an ordinary file of the covered directory, in this node's pool, with the contents that it has; if `empty`,
+ * with none. -EBUSY: it is open, or an ordinary one with other names or extended attributes; -EIO (with the
  * node's name): bytes of it lie on a node that is none of the job's; -ENOSPC, ... */
 CAIRN_API int cairn_shared_make_plain(cairn_job* job, const char* path, int empty);
+/* The same for ordinary files only. */
+CAIRN_API int cairn_shared_fetch(cairn_job* job, const char* path);
 /* Who has it open sees the new size with his next commit. */
 CAIRN_API int cairn_shared_set_size(cairn_job* job, const char* path, uint64_t size);
 /* UINT32_MAX, CAIRN_TIME_OMIT: as it is. Who has it open sees it with his next commit. */
@@ -145,6 +152,35 @@ CAIRN_API int cairn_shared_remove(cairn_job* job, const char* path);
 typedef int (*cairn_shared_visit)(void* context, const char* path);
 CAIRN_API int cairn_shared_list(cairn_job* job, const char* directory, int deep,
                                 cairn_shared_visit visit, void* context);
+
+/* Calls visit(context, name, inode number) for each ordinary file of other nodes in a directory, as cairn_shared_list. */
+typedef int (*cairn_shared_visit_ordinary)(void* context, const char* name, uint64_t ino);
+CAIRN_API int cairn_shared_list_ordinary(cairn_job* job, const char* directory,
+                                         cairn_shared_visit_ordinary visit, void* context);
+
+/* ---- names that all nodes have -------------------------------------------------------------------
+ * Directories and symbolic links, which hold no bytes: each call is done in the pools of all nodes when it returns, or in none, and one
+ * call of the job comes after the other. And the names of files in the covered directory: who changes one lets the others know, which
+ * look for it elsewhere from then on. Paths are relative to the covered directory. Errors as those of the system's calls, also for what
+ * another node's pool has under a name (-EEXIST, -ENOTEMPTY); -EIO: a node does not answer. None looks at permissions. */
+
+CAIRN_API int cairn_shared_mkdir(cairn_job* job, const char* path, uint32_t mode);
+CAIRN_API int cairn_shared_symlink(cairn_job* job, const char* target, const char* path);
+/* Of a directory. */
+CAIRN_API int cairn_shared_chmod(cairn_job* job, const char* path, uint32_t mode);
+CAIRN_API int cairn_shared_rmdir(cairn_job* job, const char* path);
+/* Removes what is no directory from this node's pool, and on others if they have the name too. */
+CAIRN_API int cairn_shared_unlink(cairn_job* job, const char* path);
+/* Makes an ordinary file on this node. `exclusive`: -EEXIST if any node has one of the name, or makes one in this moment. Else the
+ * call does not wait for others, sees first what this node has (-EEXIST), and gives way to one that another node has made in the same
+ * moment: -ESTALE, it is found elsewhere now. */
+CAIRN_API int cairn_shared_mknod(cairn_job* job, const char* path, uint32_t mode, int exclusive);
+/* Before this node's file is written: what others know of it from the covered directory is void. -EBUSY: another node has changed
+ * it, or has it open for writing; -ESTALE: another node has claimed it, so it is found elsewhere now. */
+CAIRN_API int cairn_shared_claim(cairn_job* job, const char* path);
+/* Renames what this node's pool has. flags: 0 or RENAME_NOREPLACE (1). -EXDEV: a directory that lies in the covered directory too. */
+CAIRN_API int cairn_shared_rename_name(cairn_job* job, const char* from, const char* to,
+                                       unsigned flags);
 
 /* In the child of a fork: it is no process of the job, and can ask nobody. */
 CAIRN_API void cairn_job_fork_child(cairn_job* job);

@@ -71,10 +71,12 @@ int make_change(cairn_pool* pool, cairn_ino ino, Change change) {
 
 }  // namespace
 
-Result<file::Map> live_map(file::FileSystem& fs, uint64_t number) {
+Result<file::Map> live_map(file::FileSystem& fs, uint64_t found) {
+  const uint64_t number = file::number_of(found);
   auto inode = file::live_inode(fs, number);
   if (!inode.ok()) return inode.status();
-  return file::Map{*inode, number};
+  const file::Map map{*inode, number};
+  return file::is_what_was_found(map, found) ? Result<file::Map>(map) : file::no_inode(number);
 }
 
 }  // namespace cairn::capi
@@ -115,7 +117,7 @@ int cairn_utimens(cairn_pool* pool, cairn_ino ino, uint64_t generation, int64_t 
   });
 }
 
-int cairn_truncate(cairn_pool* pool, cairn_ino ino, uint64_t size) {
+int cairn_truncate(cairn_pool* pool, cairn_ino ino, uint64_t generation, uint64_t size) {
   const WriteWindow window;
   auto map = live_map(fs_of(pool), ino);
   if (!map.ok()) return -map.code();
@@ -125,7 +127,7 @@ int cairn_truncate(cairn_pool* pool, cairn_ino ino, uint64_t size) {
   const auto number = static_cast<unsigned long long>(ino);
   if (S_ISDIR(mode)) return code(fail(EISDIR, "inode %llu: is a directory", number));
   if (!S_ISREG(mode)) return code(fail(EINVAL, "inode %llu: not a regular file", number));
-  return code(file::truncate(fs_of(pool), *map, size));
+  return code(file::truncate(fs_of(pool), *map, size, generation));
 }
 
 int cairn_setxattr(cairn_pool* pool, cairn_ino ino, uint64_t generation, const char* name,

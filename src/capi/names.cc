@@ -15,35 +15,37 @@
 namespace cairn::capi {
 namespace {
 
-Status removed(const file::Resolved& at) {
-  return fail(ENOENT, "%.*s: no such file or directory", static_cast<int>(at.name.size()),
-              at.name.data());
+// Calls act(at) on what find(&at) finds by its name; again, if that was replaced in between: ESTALE of act. The inode of an
+// empty file that is removed may be another file's at once.
+template <typename Find, typename Act>
+Status act_on(const char* path, Find find, Act act) {
+  for (int attempt = 0; attempt < file::most_looks; ++attempt) {
+    file::Resolved at;
+    CAIRN_TRY(find(&at));
+    const Status status = act(at);
+    if (status.code() != ESTALE) return status;
+  }
+  return fail(ENOENT, "%s: it is replaced faster than it can be looked at", path);
 }
 
-// What was found; ENOENT if it was removed since.
-Result<file::Map> map_of(const file::FileSystem& fs, const file::Resolved& at) {
+// Calls look(map) for what was found. ESTALE: it was not that any more.
+template <typename Look>
+Status look_at(file::FileSystem& fs, file::Resolved& at, Look look) {
   file::Inode* inode = file::inode_at(fs, at.inode);
-  if (inode == nullptr || !file::is_live(*inode)) return removed(at);
-  return file::Map{inode, at.inode};
-}
-
-// After a look at it: was it still what its name meant? The inode of an empty file that is removed may be another
-// file's at once.
-Status check_same(const file::Resolved& at, const file::Map& map) {
-  persist::read_barrier();
-  const bool same = file::is_live(*map.inode) &&
-                    (at.generation == 0 || map.inode->generation.load() == at.generation);
-  return same ? Status() : removed(at);
-}
-
-// What was found, as long as its Resolved keeps it.
-Status stat_found(file::FileSystem& fs, file::Resolved& at, cairn_stat* st) {
-  auto map = map_of(fs, at);
-  if (!map.ok()) return map.status();
+  if (inode == nullptr) return Status(ESTALE);
   if (!at.seat.has_value()) at.seat.emplace(fs.pool);
   if (!at.seat->ok()) return pool::no_seat(fs.pool);
-  fill_stat(fs, *map, st);
-  return check_same(at, *map);
+  const file::Map map{inode, at.inode};
+  const Status status = look(map);
+  persist::read_barrier();
+  return file::is_still(map, at.generation) ? status : Status(ESTALE);
+}
+
+Status stat_found(file::FileSystem& fs, file::Resolved& at, cairn_stat* st) {
+  return look_at(fs, at, [&](const file::Map& map) {
+    fill_stat(fs, map, st);
+    return Status();
+  });
 }
 
 // The directory and name that a call which makes or removes a name works on. Whether the name is there
@@ -106,41 +108,45 @@ extern "C" {
 int cairn_lookup(cairn_pool* pool, cairn_ino dir, const char* path, unsigned flags,
                  cairn_stat* st) {
   const WriteWindow window;
-  file::Resolved at;
+  auto& fs = fs_of(pool);
   file::ResolveOptions options;
   options.follow_last = (flags & CAIRN_NOFOLLOW) == 0;
-  Status status = file::resolve(fs_of(pool), dir, path, options, &at);
-  if (status.ok()) status = stat_found(fs_of(pool), at, st);
-  return code(status);
+  return code(act_on(
+      path, [&](file::Resolved* at) { return file::resolve(fs, dir, path, options, at); },
+      [&](file::Resolved& at) { return stat_found(fs, at, st); }));
 }
 
 int cairn_walk(cairn_pool* pool, cairn_ino top, cairn_ino dir, const char* path, unsigned flags,
                cairn_search search, cairn_stat* st, cairn_ino* parent, cairn_ino* at, char* rest,
                size_t capacity) {
   const WriteWindow window;
-  file::Resolved resolved;
+  auto& fs = fs_of(pool);
   file::ResolveOptions options;
   options.top = top;
   options.follow_last = (flags & CAIRN_NOFOLLOW) == 0;
   options.stop_outside = true;
   options.search = search;
-  std::string outside;
-  Status status = file::resolve(fs_of(pool), dir, path, options, &resolved, &outside);
-  *parent = resolved.parent;
-  std::string_view text = resolved.name;
-  if (status.code() == EXDEV) {
-    *at = resolved.inode;
-    text = outside;
-  }
-  if (text.size() + 2 > capacity) return code(fail(ENAMETOOLONG, "%s: no room for its rest", path));
-  std::memcpy(rest, text.data(), text.size());
-  size_t length = text.size();
-  // What is missing was asked for as a directory, by the path or by a link in it.
-  if (status.code() == ENOENT && resolved.must_be_directory && resolved.parent != 0)
-    rest[length++] = '/';
-  rest[length] = '\0';
-  if (status.ok() && st != nullptr) status = stat_found(fs_of(pool), resolved, st);
-  return code(status);
+  const auto find = [&](file::Resolved* resolved) {
+    std::string outside;
+    const Status status = file::resolve(fs, dir, path, options, resolved, &outside);
+    *parent = resolved->parent;
+    std::string_view text = resolved->name;
+    if (status.code() == EXDEV) {
+      *at = resolved->inode;
+      text = outside;
+    }
+    if (text.size() + 2 > capacity) return fail(ENAMETOOLONG, "%s: no room for its rest", path);
+    std::memcpy(rest, text.data(), text.size());
+    size_t length = text.size();
+    // What is missing was asked for as a directory, by the path or by a link in it.
+    if (status.code() == ENOENT && resolved->must_be_directory && resolved->parent != 0)
+      rest[length++] = '/';
+    rest[length] = '\0';
+    return status;
+  };
+  return code(act_on(path, find, [&](file::Resolved& resolved) {
+    return st == nullptr ? Status() : stat_found(fs, resolved, st);
+  }));
 }
 
 int cairn_path_of(cairn_pool* pool, cairn_ino top, cairn_ino dir, char* path, size_t capacity) {
@@ -239,22 +245,23 @@ ssize_t cairn_readlink(cairn_pool* pool, cairn_ino dir, const char* path, char* 
                        size_t capacity) {
   const WriteWindow window;
   auto& fs = fs_of(pool);
-  file::Resolved at;
-  at.inode = dir;
-  if (path[0] != '\0') {
+  const auto find = [&](file::Resolved* at) {
     file::ResolveOptions options;
     options.follow_last = false;
-    if (Status s = file::resolve(fs, dir, path, options, &at); !s.ok()) return code(s);
-  }
-  auto map = path[0] != '\0' ? map_of(fs, at) : live_map(fs, at.inode);
-  if (!map.ok()) return -map.code();
-  if (!S_ISLNK(map->inode->mode.load())) return code(fail(EINVAL, "%s: not a symbolic link", path));
-  if (!at.seat.has_value()) at.seat.emplace(fs.pool);
-  if (!at.seat->ok()) return code(pool::no_seat(fs.pool));
-  auto text = file::link_text(fs, *map);
-  if (Status s = check_same(at, *map); !s.ok()) return code(s);
-  if (!text.ok()) return -text.code();
-  return static_cast<ssize_t>(copy_text(*text, buffer, capacity));
+    if (path[0] != '\0') return file::resolve(fs, dir, path, options, at);
+    at->inode = dir;
+    return live_map(fs, dir).status();
+  };
+  size_t length = 0;
+  const auto read = [&](const file::Map& map) {
+    if (!S_ISLNK(map.inode->mode.load())) return fail(EINVAL, "%s: not a symbolic link", path);
+    auto text = file::link_text(fs, map);
+    if (text.ok()) length = copy_text(*text, buffer, capacity);
+    return text.status();
+  };
+  const Status status =
+      act_on(path, find, [&](file::Resolved& at) { return look_at(fs, at, read); });
+  return status.ok() ? static_cast<ssize_t>(length) : code(status);
 }
 
 int cairn_readdir(cairn_pool* pool, cairn_ino dir, uint64_t cookie, cairn_dirent* entries,
@@ -268,7 +275,7 @@ int cairn_readdir(cairn_pool* pool, cairn_ino dir, uint64_t cookie, cairn_dirent
   constexpr uint64_t dots = 2;
   for (; cookie < dots && n < capacity; ++cookie) {
     cairn_dirent& entry = entries[n++];
-    entry.ino = cookie == 0 ? dir : map->inode->directory.parent.load();
+    entry.ino = cookie == 0 ? map->number : map->inode->directory.parent.load();
     entry.cookie = cookie + 1;
     entry.type = DT_DIR;
     entry.length = static_cast<uint32_t>(cookie + 1);

@@ -85,7 +85,10 @@ Result<std::unique_ptr<file::File>> open_once(file::FileSystem& fs, uint64_t dir
   if (!seat.ok()) return pool::no_seat(fs.pool);
   auto inode = file::live_inode(fs, at.inode);
   if (!inode.ok()) return inode.status();
-  CAIRN_TRY(check_kind(fs, request, (*inode)->mode.load() & S_IFMT));
+  const Status kind = check_kind(fs, request, (*inode)->mode.load() & S_IFMT);
+  persist::read_barrier();
+  CAIRN_TRY(file::check_generation({*inode, at.inode}, at.generation));
+  CAIRN_TRY(kind);
   if (!request.unnamed) return file::open_inode(fs, *seat, at.inode, request.flags, at.generation);
   auto made = file::create_unnamed(fs, *seat, **inode, request.mode, (request.flags & O_EXCL) == 0);
   if (!made.ok()) return made.status();

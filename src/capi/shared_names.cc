@@ -1,8 +1,12 @@
 // C API: files that several nodes write, by their names (include/cairn/shared.h).
 #include <sys/stat.h>
 
+#include <cstring>
+
 #include "capi/job.h"
 #include "cluster/by_name.h"
+#include "cluster/elsewhere.h"
+#include "cluster/names.h"
 #include "cluster/plain.h"
 #include "cluster/reader.h"
 
@@ -29,6 +33,34 @@ void show(const cairn::cluster::Record& record, cairn_stat* st) {
   st->flags = CAIRN_FILE_LAZY;
 }
 
+void show(const cairn::cluster::Job& job, const cairn::cluster::Elsewhere& file, cairn_stat* st) {
+  const cairn::cluster::FileState& state = file.state;
+  uint64_t inode = 0;
+  std::memcpy(&inode, state.file.data(), sizeof inode);
+  *st = {};
+  st->ino = cairn::cluster::inode_number(job, file.node, inode);
+  st->generation = 1;
+  st->mode = state.mode;
+  st->uid = state.uid;
+  st->gid = state.gid;
+  st->nlink = state.links;
+  st->size = state.size;
+  constexpr uint64_t units = 4096 / 512;
+  st->blocks = state.blocks * units;
+  st->atime_ns = static_cast<int64_t>(state.atime);
+  st->mtime_ns = static_cast<int64_t>(state.mtime);
+  st->ctime_ns = static_cast<int64_t>(state.ctime);
+  st->btime_ns = static_cast<int64_t>(state.btime);
+  st->flags = CAIRN_FILE_LAZY;
+}
+
+// The one of a shared file, or that of an ordinary file of another node where there is none.
+template <typename Shared, typename Ordinary>
+int shared_or_ordinary(Shared shared, Ordinary ordinary) {
+  const Status status = shared();
+  return code(is_missing(status.code()) ? ordinary() : status);
+}
+
 }  // namespace
 
 extern "C" {
@@ -48,9 +80,18 @@ int cairn_shared_stat(cairn_job* job, const char* path, cairn_stat* st) {
   return 0;
 }
 
+int cairn_shared_stat_ordinary(cairn_job* job, const char* path, cairn_stat* st) {
+  const WriteWindow window;
+  auto found = cairn::cluster::find_elsewhere(job->job, path);
+  if (!found.ok()) return is_missing(found.code()) ? -ENOENT : code(found.status());
+  show(job->job, *found, st);
+  return 0;
+}
+
 int cairn_shared_open_reader(cairn_job* job, const char* path, int flags, cairn_file** file) {
   const WriteWindow window;
   auto opened = cairn::cluster::open_reader(job->job, path, flags);
+  if (is_missing(opened.code())) opened = cairn::cluster::open_elsewhere(job->job, path, flags);
   if (!opened.ok()) return code(opened.status());
   *file = cairn::capi::handle_of(opened->release());
   return 0;
@@ -58,12 +99,21 @@ int cairn_shared_open_reader(cairn_job* job, const char* path, int flags, cairn_
 
 int cairn_shared_make_plain(cairn_job* job, const char* path, int empty) {
   const WriteWindow window;
-  return code(cairn::cluster::make_plain(job->job, path, empty != 0));
+  return shared_or_ordinary(
+      [&] { return cairn::cluster::make_plain(job->job, path, empty != 0); },
+      [&] { return cairn::cluster::fetch_elsewhere(job->job, path, empty != 0); });
+}
+
+int cairn_shared_fetch(cairn_job* job, const char* path) {
+  const WriteWindow window;
+  return code(cairn::cluster::fetch_elsewhere(job->job, path, false));
 }
 
 int cairn_shared_set_size(cairn_job* job, const char* path, uint64_t size) {
   const WriteWindow window;
-  return code(cairn::cluster::set_size(job->job, path, size));
+  return shared_or_ordinary(
+      [&] { return cairn::cluster::set_size(job->job, path, size); },
+      [&] { return cairn::cluster::set_size_elsewhere(job->job, path, size); });
 }
 
 int cairn_shared_set_attributes(cairn_job* job, const char* path, uint32_t mode, uint32_t uid,
@@ -77,17 +127,31 @@ int cairn_shared_set_attributes(cairn_job* job, const char* path, uint32_t mode,
     attributes.mtime = cairn::file::now_ns();
   else if (mtime_ns != CAIRN_TIME_OMIT)
     attributes.mtime = static_cast<uint64_t>(mtime_ns);
-  return code(cairn::cluster::set_attributes(job->job, path, attributes));
+  return shared_or_ordinary(
+      [&] { return cairn::cluster::set_attributes(job->job, path, attributes); },
+      [&] { return cairn::cluster::set_attributes_elsewhere(job->job, path, attributes); });
 }
 
 int cairn_shared_rename(cairn_job* job, const char* from, const char* to) {
   const WriteWindow window;
-  return code(cairn::cluster::rename_shared(job->job, from, to));
+  cairn::cluster::Job& in = job->job;
+  return shared_or_ordinary(
+      [&]() -> Status {
+        CAIRN_TRY(cairn::cluster::rename_shared(in, from, to));
+        const Status replaced = cairn::cluster::remove_elsewhere(in, to);
+        return replaced.code() == ENOENT ? Status() : replaced;
+      },
+      [&]() -> Status {
+        CAIRN_TRY(cairn::cluster::rename_elsewhere(in, from, to));
+        const Status replaced = cairn::cluster::remove_shared(in, to);
+        return is_missing(replaced.code()) ? Status() : replaced;
+      });
 }
 
 int cairn_shared_remove(cairn_job* job, const char* path) {
   const WriteWindow window;
-  return code(cairn::cluster::remove_shared(job->job, path));
+  return shared_or_ordinary([&] { return cairn::cluster::remove_shared(job->job, path); },
+                            [&] { return cairn::cluster::remove_elsewhere(job->job, path); });
 }
 
 int cairn_shared_list(cairn_job* job, const char* directory, int deep, cairn_shared_visit visit,
@@ -100,6 +164,59 @@ int cairn_shared_list(cairn_job* job, const char* directory, int deep, cairn_sha
         return stopped == 0 ? Status() : Status(ECANCELED);
       });
   return stopped != 0 ? stopped : code(status);
+}
+
+int cairn_shared_list_ordinary(cairn_job* job, const char* directory,
+                               cairn_shared_visit_ordinary visit, void* context) {
+  const WriteWindow window;
+  auto names = cairn::cluster::list_elsewhere(job->job, directory);
+  if (!names.ok()) return code(names.status());
+  for (const cairn::cluster::NameElsewhere& one : *names)
+    if (const int stopped = visit(context, one.name.c_str(), one.inode); stopped != 0)
+      return stopped;
+  return 0;
+}
+
+int cairn_shared_mkdir(cairn_job* job, const char* path, uint32_t mode) {
+  const WriteWindow window;
+  return code(cairn::cluster::make_directory(job->job, path, mode & 07777));
+}
+
+int cairn_shared_symlink(cairn_job* job, const char* target, const char* path) {
+  const WriteWindow window;
+  return code(cairn::cluster::make_link(job->job, path, target));
+}
+
+int cairn_shared_chmod(cairn_job* job, const char* path, uint32_t mode) {
+  const WriteWindow window;
+  return code(cairn::cluster::set_mode_everywhere(job->job, path, mode & 07777));
+}
+
+int cairn_shared_rmdir(cairn_job* job, const char* path) {
+  const WriteWindow window;
+  return code(cairn::cluster::remove_directory(job->job, path));
+}
+
+int cairn_shared_unlink(cairn_job* job, const char* path) {
+  const WriteWindow window;
+  return code(cairn::cluster::remove_file(job->job, path));
+}
+
+int cairn_shared_mknod(cairn_job* job, const char* path, uint32_t mode, int exclusive) {
+  const WriteWindow window;
+  return code(exclusive != 0 ? cairn::cluster::make_file(job->job, path, mode)
+                             : cairn::cluster::make_or_give_way(job->job, path, mode));
+}
+
+int cairn_shared_claim(cairn_job* job, const char* path) {
+  const WriteWindow window;
+  return code(cairn::cluster::claim_file(job->job, path));
+}
+
+int cairn_shared_rename_name(cairn_job* job, const char* from, const char* to, unsigned flags) {
+  const WriteWindow window;
+  if ((flags & ~1U) != 0) return code(cairn::fail(EINVAL, "%s: flags %u", from, flags));
+  return code(cairn::cluster::rename_name(job->job, from, to, flags != 0));
 }
 
 void cairn_job_fork_child(cairn_job* job) {

@@ -51,9 +51,7 @@ Reply Homes::answer(const Request& request, const Run* runs, std::vector<Posted>
       home.first += count;
       return reply;
     }
-    case Op::read:
-    case Op::remove_part:
-    case Op::end:
+    default:
       break;
   }
   reply.error = EINVAL;

@@ -18,7 +18,7 @@ namespace cairn::cluster {
 
 using Part = std::shared_ptr<tier::PoolFile>;
 
-class SharedReader;
+class Reader;
 
 class Job {
  public:
@@ -66,7 +66,7 @@ class Job {
   // In a forked child, which is no process of the job: others cannot be asked from here on.
   void fall_silent() { silent_ = true; }
   // Files that were opened for reading by name lose their job with this one.
-  void add_reader(const std::shared_ptr<SharedReader>& reader);
+  void add_reader(const std::shared_ptr<Reader>& reader);
   void end_readers();
 
   // --- server.cc ---
@@ -83,7 +83,7 @@ class Job {
   void* context_;
   std::atomic<bool> silent_{false};
   std::mutex readers_mutex_;
-  std::vector<std::weak_ptr<SharedReader>> readers_;
+  std::vector<std::weak_ptr<Reader>> readers_;
   Homes homes_;
   Buffers buffers_;
   std::mutex parts_mutex_;

@@ -10,6 +10,15 @@ namespace cairn::cluster {
 enum class Op : uint32_t {
   read = 1,     // runs of a part: their bytes, one behind the other
   remove_part,  // its file is gone
+  change_name,  // name_change.h
+  // Ordinary files of a node's pool (own_files.h), by name; read_file: `uuid` says which.
+  look_file,
+  read_file,
+  change_file,
+  rename_file,
+  remove_file,
+  take_file,  // remove_file, of the file that `uuid` says, unless somebody has it open
+  list_files,
   // What a file's home keeps for those who have it open (home.h).
   fetch_add,
   store,
@@ -23,11 +32,12 @@ enum class Op : uint32_t {
 
 struct Request {
   Op op;
-  uint32_t which;  // fetch_add, store: the word; post: the node that wrote
+  uint32_t which;  // fetch_add, store: the word; post: the node that wrote; change_name: the change
   uint64_t home;   // names what is kept
   Uuid uuid;
   int64_t value;
   uint64_t runs;  // that follow
+  uint64_t text;  // bytes that follow them: a path, and a zero byte before what else there is
 };
 
 struct Reply {
@@ -37,14 +47,49 @@ struct Reply {
   uint64_t size;  // of what follows
 };
 
+// An ordinary file, as its node shows it to others.
+struct FileState {
+  Uuid file;  // inode and generation
+  uint64_t size;
+  uint64_t blocks;  // of 4 KiB
+  uint64_t atime;
+  uint64_t mtime;
+  uint64_t ctime;
+  uint64_t btime;
+  uint32_t mode;
+  uint32_t uid;
+  uint32_t gid;
+  uint32_t links;
+  // The file in the covered directory that it takes the place of (file::LowerIdentity), if `has_lower` is not 0.
+  uint64_t has_lower;
+  uint64_t lower[4];
+};
+
+// change_file: what is not `same` changes. Follows the path.
+struct FileChange {
+  static constexpr uint64_t same = UINT64_MAX;
+  uint64_t size = same;
+  uint64_t mode = same;
+  uint64_t uid = same;
+  uint64_t gid = same;
+  uint64_t mtime = same;
+};
+
+// list_files: each is followed by its name.
+struct ListedFile {
+  uint64_t inode;
+  uint64_t length;
+};
+
 struct Posted {
   Run run;
   uint64_t node;  // index into the job's nodes
 };
 
-inline constexpr uint64_t most_bytes = 8ULL << 20;  // that follow a reply
-inline constexpr uint64_t most_news = 1024;         // entries that a reply holds
-inline constexpr uint64_t most_runs = 32768;        // that follow a request
+inline constexpr uint64_t most_bytes = 8ULL << 20;    // that follow a reply
+inline constexpr uint64_t most_news = 1024;           // entries that a reply holds
+inline constexpr uint64_t most_listed = 64ULL << 10;  // bytes of names in a reply
+inline constexpr uint64_t most_runs = 32768;          // that follow a request
 inline constexpr size_t reply_capacity = sizeof(Reply) + most_bytes;
 inline constexpr size_t request_capacity = sizeof(Request) + most_runs * sizeof(Run);
 

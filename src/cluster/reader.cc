@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cluster/shared_file.h"
+
 namespace cairn::cluster {
 namespace {
 
@@ -12,24 +14,22 @@ constexpr size_t largest_window = size_t{1} << 20;
 }  // namespace
 
 // Fills the window from `offset` on.
-Status SharedReader::fetch(uint64_t offset) {
+Status Reader::fetch(uint64_t offset) {
   const bool goes_on = offset == window_at_ + window_.size() && !window_.empty();
   next_ = goes_on ? std::min(next_ * 4, largest_window) : smallest_window;
   window_.resize(next_);
   window_at_ = offset;
   const Target target = {window_.data(), window_.size(), offset};
-  auto n = file_->read(&target, 1);
+  auto n = read_(target);
   window_.resize(n.ok() ? *n : 0);
   return n.status();
 }
 
-Result<size_t> SharedReader::read(void* buffer, size_t size, uint64_t offset) {
+Result<size_t> Reader::read(void* buffer, size_t size, uint64_t offset) {
   const std::lock_guard guard(mutex_);
-  if (file_ == nullptr)
-    return fail(EIO, "a file that several nodes wrote is read after MPI_Finalize");
+  if (!read_) return fail(EIO, "a file of other nodes is read after MPI_Finalize");
   if (size >= largest_window) {
-    const Target target = {buffer, size, offset};
-    return file_->read(&target, 1);
+    return read_({buffer, size, offset});
   }
   size_t done = 0;
   while (done < size) {
@@ -46,23 +46,29 @@ Result<size_t> SharedReader::read(void* buffer, size_t size, uint64_t offset) {
   return done;
 }
 
-void SharedReader::end() {
+void Reader::end() {
   const std::lock_guard guard(mutex_);
-  file_ = nullptr;
+  read_ = nullptr;
 }
 
-Result<std::unique_ptr<file::File>> open_reader(Job& job, const std::string& path, int flags) {
-  auto file = SharedFile::look(job, path);
-  if (!file.ok()) return file.status();
-  const Record& record = (*file)->record();
-  const tier::SourceAttributes attributes = {record.mode, record.uid, record.gid, record.size,
-                                             record.mtime};
-  auto reader = std::make_shared<SharedReader>(std::move(*file));
+Result<std::unique_ptr<file::File>> open_with_reader(Job& job,
+                                                     const tier::SourceAttributes& attributes,
+                                                     int flags, Reader::Read read) {
+  auto reader = std::make_shared<Reader>(std::move(read));
   job.add_reader(reader);
   return tier::open_source(job.fs(), attributes, flags, reader);
 }
 
-void Job::add_reader(const std::shared_ptr<SharedReader>& reader) {
+Result<std::unique_ptr<file::File>> open_reader(Job& job, const std::string& path, int flags) {
+  auto looked = SharedFile::look(job, path);
+  if (!looked.ok()) return looked.status();
+  const std::shared_ptr<SharedFile> file = std::move(*looked);
+  const Record& record = file->record();
+  return open_with_reader(job, {record.mode, record.uid, record.gid, record.size, record.mtime},
+                          flags, [file](const Target& piece) { return file->read(&piece, 1); });
+}
+
+void Job::add_reader(const std::shared_ptr<Reader>& reader) {
   const std::lock_guard guard(readers_mutex_);
   std::erase_if(readers_, [](const auto& one) { return one.expired(); });
   readers_.push_back(reader);

@@ -1,19 +1,23 @@
-// A shared file as an ordinary open file, for reading by name: one without a name of its own, whose bytes come from other nodes
-// when they are read. It is what the last commit before left.
+// What other nodes hold, as an ordinary open file for reading by name: one without a name of its own, whose bytes come when they
+// are read.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
-#include "cluster/shared_file.h"
+#include "cluster/job.h"
 #include "tier/source.h"
 
 namespace cairn::cluster {
 
-class SharedReader final : public tier::Source {
+class Reader final : public tier::Source {
  public:
-  explicit SharedReader(std::unique_ptr<SharedFile> file) : file_(std::move(file)) {}
+  // Reads a piece; short at the end of file only.
+  using Read = std::function<Result<uint64_t>(const Target& piece)>;
+  explicit Reader(Read read) : read_(std::move(read)) {}
   Result<size_t> read(void* buffer, size_t size, uint64_t offset) override;
   // Its job has ended: nothing can be read from here on.
   void end();
@@ -22,14 +26,18 @@ class SharedReader final : public tier::Source {
   Status fetch(uint64_t offset);
 
   std::mutex mutex_;
-  std::unique_ptr<SharedFile> file_;  // null: the job has ended
+  Read read_;  // none: the job has ended
   // What was read last. A header is small, and who reads on wants more at once.
-  Bytes window_;
+  std::vector<uint8_t> window_;
   uint64_t window_at_ = 0;
   size_t next_ = 0;  // size of the next window, 0: the smallest
 };
 
-// ENOENT if there is none. `flags` as for open(2); no permission is looked at.
+// `flags` as for open(2); no permission is looked at.
+Result<std::unique_ptr<file::File>> open_with_reader(Job& job,
+                                                     const tier::SourceAttributes& attributes,
+                                                     int flags, Reader::Read read);
+// A shared file, as the last commit left it. ENOENT if there is none.
 Result<std::unique_ptr<file::File>> open_reader(Job& job, const std::string& path, int flags);
 
 }  // namespace cairn::cluster

@@ -2,37 +2,85 @@
 #include <cstring>
 
 #include "cluster/job.h"
-#include "file/io.h"
+#include "cluster/name_change.h"
+#include "cluster/own_files.h"
 
 namespace cairn::cluster {
 
 Status Job::read_part(const Request& request, const Run* runs, uint8_t* bytes, uint64_t* size) {
-  uint64_t total = 0;
-  for (uint64_t i = 0; i < request.runs; ++i) {
-    if (runs[i].length > most_bytes || runs[i].count > most_bytes ||
-        (total += runs[i].bytes()) > most_bytes)
-      return fail(EINVAL, "more bytes are asked for than fit into a reply");
-  }
   auto part = this->part(request.uuid, false);
   if (!part.ok()) return part.status();
-  uint8_t* to = bytes;
-  Status status;
-  for (uint64_t i = 0; i < request.runs && status.ok(); ++i) {
-    for (uint64_t k = 0; k < runs[i].count && status.ok(); ++k) {
-      const uint64_t at = runs[i].offset + k * runs[i].stride;
-      auto n = file::read_at(***part, to, runs[i].length, at);
-      if (!n.ok())
-        status = n.status();
-      else if (*n != runs[i].length)
-        status = fail(EIO, "the part in pool %s ends at offset %llu, before %llu",
-                      own_node().path.c_str(), static_cast<unsigned long long>(at + *n),
-                      static_cast<unsigned long long>(at + runs[i].length));
-      to += runs[i].length;
-    }
-  }
-  *size = total;
-  return status;
+  return read_runs(***part, runs, request.runs, "the part in pool " + own_node().path, bytes, size);
 }
+
+namespace {
+
+// What follows the path in a request's text.
+bool split(const std::string& text, std::string* path, std::string* rest) {
+  const size_t end = text.find('\0');
+  *path = text.substr(0, end);
+  *rest = end == std::string::npos ? "" : text.substr(end + 1);
+  return end != std::string::npos;
+}
+
+template <typename Value>
+bool take_value(const std::string& bytes, Value* value) {
+  if (bytes.size() != sizeof *value) return false;
+  std::memcpy(value, bytes.data(), sizeof *value);
+  return true;
+}
+
+// A change is none (0) where there is no such file.
+Result<int64_t> one_if_done(Status status) {
+  if (status.code() == ENOENT) return 0;
+  return status.ok() ? Result<int64_t>(1) : Result<int64_t>(status);
+}
+
+// Requests by name. The reply's value; what follows the reply goes to `bytes`.
+Result<int64_t> by_name(Job& job, const Request& request, const std::string& text,
+                        std::vector<uint8_t>* bytes) {
+  std::string path;
+  std::string rest;
+  const bool has_rest = split(text, &path, &rest);
+  switch (request.op) {
+    case Op::change_name:
+      if (!has_rest) break;
+      return serve_change(job, {static_cast<NameOp>(request.which),
+                                static_cast<uint32_t>(request.value), path, rest});
+    case Op::look_file: {
+      auto state = look_own(job, path);
+      if (!state.ok()) return one_if_done(state.status());
+      const auto* from = reinterpret_cast<const uint8_t*>(&*state);
+      bytes->assign(from, from + sizeof *state);
+      return 1;
+    }
+    case Op::change_file: {
+      FileChange change;
+      if (!take_value(rest, &change)) break;
+      return one_if_done(change_own(job, path, change));
+    }
+    case Op::rename_file:
+      if (!has_rest) break;
+      return one_if_done(rename_own(job, path, rest));
+    case Op::remove_file:
+      return one_if_done(remove_own(job, path));
+    case Op::take_file: {
+      FileState seen;
+      if (!take_value(rest, &seen)) break;
+      return one_if_done(take_own(job, path, seen));
+    }
+    case Op::list_files: {
+      auto next = list_own(job, path, static_cast<uint64_t>(request.value), bytes);
+      if (next.code() == ENOENT || next.code() == ENOTDIR) return 0;
+      return next;
+    }
+    default:
+      break;
+  }
+  return fail(EINVAL, "a request by name that is none");
+}
+
+}  // namespace
 
 size_t Job::serve(const void* message, size_t size, void* answer) {
   Reply reply = {};
@@ -41,8 +89,8 @@ size_t Job::serve(const void* message, size_t size, void* answer) {
   std::vector<Run> runs;
   Status status;
   if (size >= sizeof request) std::memcpy(&request, message, sizeof request);
-  if (size < sizeof request || request.runs > most_runs ||
-      size != sizeof request + request.runs * sizeof(Run)) {
+  if (size < sizeof request || request.runs > most_runs || request.text > size ||
+      size != sizeof request + request.runs * sizeof(Run) + request.text) {
     status = fail(EINVAL, "a request of %zu bytes is none", size);
   } else {
     runs.resize(request.runs);
@@ -53,6 +101,16 @@ size_t Job::serve(const void* message, size_t size, void* answer) {
       status = read_part(request, runs.data(), payload, &reply.size);
     } else if (request.op == Op::remove_part) {
       status = remove_part(request.uuid);
+    } else if (request.op == Op::read_file) {
+      status = read_own(*this, request, runs.data(), payload, &reply.size);
+    } else if (request.op >= Op::change_name && request.op <= Op::list_files) {
+      std::vector<uint8_t> bytes;
+      const auto* text = static_cast<const char*>(message) + size - request.text;
+      auto value = by_name(*this, request, std::string(text, request.text), &bytes);
+      status = value.status();
+      if (value.ok()) reply.value = *value;
+      if (!bytes.empty()) std::memcpy(payload, bytes.data(), bytes.size());
+      reply.size = bytes.size();
     } else {
       std::vector<Posted> posted;
       reply = homes_.answer(request, runs.data(), &posted);

@@ -200,11 +200,12 @@ Status cut_range(FileSystem& fs, LocalSeat& seat, const Map& map, Range range,
 
 namespace {
 
-Status truncate_once(FileSystem& fs, const Map& map, uint64_t size) {
+Status truncate_once(FileSystem& fs, const Map& map, uint64_t size, uint64_t generation) {
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   {
     pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
+    CAIRN_TRY(check_generation(map, generation));
     ShapeChange change(fs, *seat, *map.inode, map.number);
     const Range cut = {(size + block_size - 1) >> block_shift, max_file_blocks};
     const bool keep = anything_in(fs, map, cut) && is_pinned(fs, map.number);
@@ -260,13 +261,14 @@ Status punch_once(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size
 
 }  // namespace
 
-Status truncate(FileSystem& fs, const Map& map, uint64_t size) {
+Status truncate(FileSystem& fs, const Map& map, uint64_t size, uint64_t generation) {
   if (size > max_file_size)
     return fail(EFBIG, "inode %llu: size %llu is beyond the largest file",
                 static_cast<unsigned long long>(map.number), static_cast<unsigned long long>(size));
+  CAIRN_TRY(check_generation(map, generation));
   if ((map.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr)
     CAIRN_TRY(fs.lower->stage(map.number, size == 0));
-  return with_room(fs, [&] { return truncate_once(fs, map, size); });
+  return with_room(fs, [&] { return truncate_once(fs, map, size, generation); });
 }
 
 void trim(FileSystem& fs, const Map& map) {

@@ -146,12 +146,27 @@ inline Result<Inode*> live_inode(FileSystem& fs, uint64_t number) {
     return no_inode(number);
   return inode;
 }
-// ESTALE if the number does not mean the file of that generation any more (0: any will do). For good while the inode's
-// lock is held; else of what was looked at before.
+// Does the number still mean the file of that generation (0: any will do)? For good while the inode's lock is held; else
+// of what was looked at before.
+inline bool is_still(const Map& map, uint64_t generation) {
+  return is_live(*map.inode) && (generation == 0 || map.inode->generation.load() == generation);
+}
+// ESTALE if not.
 inline Status check_generation(const Map& map, uint64_t generation) {
-  const bool same =
-      is_live(*map.inode) && (generation == 0 || map.inode->generation.load() == generation);
-  return same ? Status() : no_inode(map.number);
+  return is_still(map, generation) ? Status() : no_inode(map.number);
+}
+// A directory as it was found by its name: its number, and above that as much of its generation as there is room for (0: not
+// known). By the time that a name in it is changed, it may have been removed, and another directory may have its number.
+inline constexpr unsigned number_bits = 36;
+static_assert(format::max_inode == (1ULL << number_bits) - 1);
+inline uint64_t found_as(uint64_t number, uint64_t generation) {
+  return number | generation << number_bits;
+}
+inline uint64_t number_of(uint64_t found) { return found & format::max_inode; }
+// As is_still.
+inline bool is_what_was_found(const Map& map, uint64_t found) {
+  return is_live(*map.inode) && (found <= format::max_inode ||
+                                 found_as(map.number, map.inode->generation.load()) == found);
 }
 struct NewInode {
   Inode* inode = nullptr;

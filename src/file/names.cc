@@ -48,7 +48,9 @@ Result<Map> create_unnamed(FileSystem& fs, LocalSeat& seat, const Inode& directo
   return Map{made->inode, made->number};
 }
 
-Status unlink_name(FileSystem& fs, uint64_t parent, std::string_view text) {
+// `lower`: gets the inode, and nothing is done, if somebody has it open and its bytes still lie in lower, where it is
+// found by this name.
+static Status unlink_once(FileSystem& fs, uint64_t parent, std::string_view text, uint64_t* lower) {
   LockedName at(fs);
   CAIRN_TRY(at.take(parent, text));
   LocalSeat& seat = at.seat();
@@ -59,6 +61,10 @@ Status unlink_name(FileSystem& fs, uint64_t parent, std::string_view text) {
   Inode& inode = *map->inode;
   if (S_ISDIR(inode.mode.load()))
     return fail(EISDIR, "%.*s: is a directory", static_cast<int>(text.size()), text.data());
+  if (lower != nullptr && is_lazy(inode) && inode.opens.load() != 0) {
+    *lower = map->number;
+    return Status();
+  }
   bool last_name = false;
   {
     pool::LockGuard inode_lock(fs.pool, seat, inode.lock);
@@ -81,6 +87,15 @@ Status unlink_name(FileSystem& fs, uint64_t parent, std::string_view text) {
   at.unlock();
   if (last_name) end_if_unused(fs, seat, map->number);
   return Status();
+}
+
+Status unlink_name(FileSystem& fs, uint64_t parent, std::string_view text) {
+  uint64_t lower = 0;
+  CAIRN_TRY(unlink_once(fs, parent, text, &lower));
+  if (lower == 0) return Status();
+  // Where it cannot be had (lower has changed, the pool is full), who has it open gets an error when he reads.
+  fs.lower->stage(lower, false).ignore();
+  return unlink_once(fs, parent, text, nullptr);
 }
 
 Status remove_directory(FileSystem& fs, uint64_t parent, std::string_view text) {

@@ -10,9 +10,10 @@ Status check_writable(const FileSystem& fs) {
   return Status();
 }
 
-Status check_alive(const Map& directory) {
+Status check_alive(const Map& directory, uint64_t found) {
   const Inode& inode = *directory.inode;
-  if (!is_live(inode) || inode.links.load() == 0 || !S_ISDIR(inode.mode.load()))
+  if (!is_what_was_found(directory, found) || inode.links.load() == 0 ||
+      !S_ISDIR(inode.mode.load()))
     return fail(ENOENT, "directory %llu was removed",
                 static_cast<unsigned long long>(directory.number));
   return Status();
@@ -67,6 +68,7 @@ Status LockedName::enter(uint64_t parent, std::string_view text) {
   auto checked = checked_name(text);
   if (!checked.ok()) return checked.status();
   name = *checked;
+  found_ = parent;
   auto entered = enter_directory(fs_, parent);
   if (!entered.ok()) return entered.status();
   directory = *entered;
@@ -77,7 +79,7 @@ Status LockedName::lock() {
   seat_.emplace(fs_.pool);
   if (!seat_->ok()) return pool::no_seat(fs_.pool);
   lock_.emplace(fs_.pool, **seat_, directory.inode->lock);
-  return check_alive(directory);
+  return check_alive(directory, found_);
 }
 
 Status Making::make(uint32_t mode) {
@@ -144,8 +146,11 @@ Status fill_victim(FileSystem& fs, const Map& directory, const Name& name) {
   CAIRN_TRY_ASSIGN(number, lower_inode(fs, directory, name));
   if (number == 0) return Status();
   auto map = live_map(fs, number);
-  if (!map.ok() || !S_ISDIR(map->inode->mode.load()) || !is_lazy(*map->inode)) return Status();
-  return fs.lower->fill_directory(number);
+  if (!map.ok() || !is_lazy(*map->inode)) return Status();
+  if (S_ISDIR(map->inode->mode.load())) return fs.lower->fill_directory(number);
+  // Where it cannot be had, who has it open gets an error when he reads.
+  if (map->inode->opens.load() != 0) fs.lower->stage(number, false).ignore();
+  return Status();
 }
 
 }  // namespace cairn::file::names

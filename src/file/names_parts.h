@@ -19,7 +19,7 @@ inline bool is_lazy(const Inode& inode) { return (inode.flags.load() & format::f
 // EROFS in a pool that is only looked at.
 Status check_writable(const FileSystem& fs);
 // ENOENT: it was removed before its lock was held.
-Status check_alive(const Map& directory);
+Status check_alive(const Map& directory, uint64_t found);
 // EINVAL for the empty name, "." and "..", ENAMETOOLONG.
 Result<Name> checked_name(std::string_view text);
 Result<Map> live_map(FileSystem& fs, uint64_t number);
@@ -51,6 +51,7 @@ class LockedName {
 
  private:
   FileSystem& fs_;
+  uint64_t found_ = 0;
   std::optional<pool::SeatGuard> seat_;
   std::optional<pool::LockGuard> lock_;
 };
@@ -90,7 +91,8 @@ Status sync_what_replaces(FileSystem& fs, NamePlace from, NamePlace to, bool exc
 // The inode of a name whose file still lies in lower, at least in part; 0 for all others.
 Result<uint64_t> lower_inode(FileSystem& fs, const Map& directory, const Name& name);
 
-// Whether a directory that is about to be removed is empty is known only once lower was asked.
+// Before a name is removed or replaced: whether a directory is empty is known only once lower was asked, and a file that somebody has
+// open is found there by its name.
 Status fill_victim(FileSystem& fs, const Map& directory, const Name& name);
 
 }  // namespace cairn::file::names

@@ -11,6 +11,7 @@ Result<std::string> path_of(FileSystem& fs, uint64_t top, uint64_t directory) {
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   std::string path;
+  directory = number_of(directory);
   for (unsigned depth = 0; directory != top; ++depth) {
     auto here = live_map(fs, directory);
     if (!here.ok() || here->inode->links.load() == 0 || depth > 65536)

@@ -78,6 +78,7 @@ struct End {
   Map directory;
   Name name;
   bool must_be_directory = false;
+  uint64_t found = 0;  // the directory, as found_as() has it
 
   [[nodiscard]] int length() const { return static_cast<int>(name.length); }
   [[nodiscard]] Status says(int error, const char* what) const {
@@ -101,8 +102,8 @@ class Renaming {
         may_replace_((flags & rename_no_replace) == 0) {}
 
   Status run() {
-    CAIRN_TRY(check_alive(from_.directory));
-    CAIRN_TRY(check_alive(to_.directory));
+    CAIRN_TRY(check_alive(from_.directory, from_.found));
+    CAIRN_TRY(check_alive(to_.directory, to_.found));
     CAIRN_TRY(find());
     if (moved_.number == other_.number) return Status();  // two names of one file: nothing to do
     CAIRN_TRY(check());
@@ -238,7 +239,7 @@ Status enter(FileSystem& fs, const RenameEnd& given, End* end) {
   if (!name.ok()) return name.status();
   auto directory = enter_directory(fs, given.parent);
   if (!directory.ok()) return directory.status();
-  *end = {*directory, *name, given.must_be_directory};
+  *end = {*directory, *name, given.must_be_directory, given.parent};
   return Status();
 }
 

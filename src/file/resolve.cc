@@ -44,9 +44,11 @@ bool is_lazy(const FileSystem& fs, const Inode& inode) {
   return (inode.flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr;
 }
 
-Result<Map> directory_of(FileSystem& fs, uint64_t number) {
+Result<Map> directory_of(FileSystem& fs, uint64_t found) {
+  const uint64_t number = number_of(found);
   auto inode = live_inode(fs, number);
   if (!inode.ok()) return inode.status();
+  if (!is_what_was_found({*inode, number}, found)) return no_inode(number);
   if (!S_ISDIR((*inode)->mode.load()))
     return fail(ENOTDIR, "inode %llu is not a directory", static_cast<unsigned long long>(number));
   return Map{*inode, number};
@@ -55,7 +57,7 @@ Result<Map> directory_of(FileSystem& fs, uint64_t number) {
 void stand_in(Resolved* resolved, uint64_t directory) {
   resolved->parent = directory;
   resolved->name = ".";
-  resolved->inode = directory;
+  resolved->inode = number_of(directory);
   resolved->generation = 0;
   resolved->must_be_directory = true;
 }
@@ -73,11 +75,52 @@ Status search(const ResolveOptions& options, const Inode& directory, const char*
 
 Status no_such(const char* path) { return fail(ENOENT, "%s: no such file or directory", path); }
 
+// What a name means.
+struct Meaning {
+  uint64_t inode = 0;
+  uint64_t generation = 0;
+  uint64_t type = 0;
+  std::string text;  // of a link that is to be followed
+};
+
+// One look; ESTALE: the name was removed, or means something else, since it was found. Its inode may be another file's at
+// once.
+template <typename Follow>
+Status look_once(FileSystem& fs, const Map& directory, const Name& name, Follow follows,
+                 Meaning* meaning) {
+  const auto slot = find_name(fs, directory, name);
+  if (!slot.ok()) return slot.status();
+  Inode* inode = inode_at(fs, slot->inode);
+  if (inode == nullptr) return Status(ESTALE);
+  const Map map{inode, slot->inode};
+  meaning->inode = slot->inode;
+  meaning->generation = slot->generation;
+  meaning->type = inode->mode.load() & S_IFMT;
+  Status status;
+  if (meaning->type == S_IFLNK && follows()) {
+    auto text = link_text(fs, map);
+    status = text.status();
+    if (text.ok()) meaning->text = std::move(*text);
+  }
+  persist::read_barrier();
+  return is_still(map, slot->generation) ? status : Status(ESTALE);
+}
+
+template <typename Follow>
+Status look(FileSystem& fs, const Map& directory, const Name& name, Follow follows,
+            Meaning* meaning) {
+  for (int attempt = 0; attempt < most_looks; ++attempt) {
+    const Status status = look_once(fs, directory, name, follows, meaning);
+    if (status.code() != ESTALE) return status;
+  }
+  return Status(ENOENT);  // damage
+}
+
 }  // namespace
 
-Result<Map> enter_directory(FileSystem& fs, uint64_t number) {
-  auto map = directory_of(fs, number);
-  if (map.ok() && is_lazy(fs, *map->inode)) CAIRN_TRY(fs.lower->fill_directory(number));
+Result<Map> enter_directory(FileSystem& fs, uint64_t found) {
+  auto map = directory_of(fs, found);
+  if (map.ok() && is_lazy(fs, *map->inode)) CAIRN_TRY(fs.lower->fill_directory(map->number));
   return map;
 }
 
@@ -108,33 +151,37 @@ Status resolve(FileSystem& fs, uint64_t directory, const char* path, const Resol
     return fail(ENAMETOOLONG, "a path of more than %zu bytes", longest_path);
   Remaining remaining({path, length}, &resolved->spliced);
   uint64_t at = remaining.is_absolute() ? options.top : directory;
+  bool walked = false;
   int links = 0;
   stand_in(resolved, at);
   std::string_view view;
   bool last = false;
   bool slash_after = false;
+  Meaning found;
   bool ended_in_slash = false;  // a link stood at the end, with a slash behind it
   while (remaining.next(&view, &last, &slash_after)) {
     resolved->parent = 0;
     auto here = directory_of(fs, at);
-    if (!here.ok()) return here.status();
+    if (!here.ok()) return walked ? no_such(path) : here.status();  // removed since it was found
+    walked = true;
     CAIRN_TRY(search(options, *here->inode, path));
     if (is_lazy(fs, *here->inode)) {
       // What comes from lower may take long: nobody's reclaim should wait for that.
       resolved->seat.reset();
-      CAIRN_TRY(fs.lower->fill_directory(at));
+      CAIRN_TRY(fs.lower->fill_directory(here->number));
     }
     if (!resolved->seat.has_value()) resolved->seat.emplace(fs.pool);
     if (!resolved->seat->ok()) return pool::no_seat(fs.pool);
+    if (!is_what_was_found(*here, at)) return no_such(path);
     if (view == ".") {
       stand_in(resolved, at);
       continue;
     }
     if (view == "..") {
-      if (at == options.top) {
+      if (here->number == options.top) {
         if (options.stop_outside) {
           *rest = ".." + remaining.rest();
-          resolved->inode = at;
+          resolved->inode = here->number;
           return Status(EXDEV);
         }
       } else {
@@ -152,48 +199,40 @@ Status resolve(FileSystem& fs, uint64_t directory, const char* path, const Resol
     if (last && !slash_after && !options.find_last) return Status();
     auto name = make_name(view.data(), view.size());
     if (!name.ok()) return name.status();
-    auto slot = find_name(fs, *here, *name);
-    if (!slot.ok()) {
+    const auto follows = [&] { return !last || options.follow_last || slash_after; };
+    if (const Status status = look(fs, *here, *name, follows, &found); !status.ok()) {
       if (!last) resolved->parent = 0;
-      if (slot.code() == ENOENT && last && options.may_be_missing) return Status(ENOENT);
-      if (slot.code() == ENOENT) return no_such(path);
-      return annotate(slot.status(), "%s", path);
+      if (status.code() == ENOENT && last && options.may_be_missing) return Status(ENOENT);
+      if (status.code() == ENOENT) return no_such(path);
+      return annotate(status, "%s", path);
     }
-    Inode* inode = inode_at(fs, slot->inode);
-    if (inode == nullptr || !is_live(*inode)) {
-      // Unlinked between the two looks.
-      if (!last) resolved->parent = 0;
-      return no_such(path);
-    }
-    const uint64_t type = inode->mode.load() & S_IFMT;
-    if (type == S_IFLNK && (!last || options.follow_last || slash_after)) {
+    if (found.type == S_IFLNK && follows()) {
       if (++links > most_links) {
         if (!last || !slash_after) resolved->parent = 0;
         return fail(ELOOP, "%s: too many symbolic links", path);
       }
-      auto text = link_text(fs, {inode, slot->inode});
-      if (!text.ok()) return text.status();
-      if (text->empty()) return fail(ENOENT, "%s: an empty symbolic link", path);
-      if ((*text)[0] == '/') {
+      const std::string& text = found.text;
+      if (text.empty()) return fail(ENOENT, "%s: an empty symbolic link", path);
+      if (text[0] == '/') {
         if (options.stop_outside) {
-          *rest = *text + remaining.rest();
-          resolved->inode = at;
+          *rest = text + remaining.rest();
+          resolved->inode = here->number;
           return Status(EXDEV);
         }
         at = options.top;
       }
       ended_in_slash = ended_in_slash || (last && slash_after);
-      remaining.splice(*text);
+      remaining.splice(text);
       stand_in(resolved, at);
       continue;
     }
-    resolved->inode = slot->inode;
-    resolved->generation = slot->generation;
-    if ((!last || slash_after) && type != S_IFDIR) {
+    resolved->inode = found.inode;
+    resolved->generation = found.generation;
+    if ((!last || slash_after) && found.type != S_IFDIR) {
       if (!last && !ended_in_slash) resolved->parent = 0;
       return fail(ENOTDIR, "%s: not a directory", path);
     }
-    if (!last) at = slot->inode;
+    if (!last) at = found_as(found.inode, found.generation);
   }
   return Status();
 }

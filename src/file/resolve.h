@@ -12,13 +12,15 @@ namespace cairn::file {
 
 inline constexpr int most_links = 40;
 inline constexpr size_t longest_path = 4095;
+// How often a name is looked at that others change in each moment between two looks.
+inline constexpr int most_looks = 100;
 
 struct Resolved {
   Resolved() = default;
   Resolved(const Resolved&) = delete;
   Resolved& operator=(const Resolved&) = delete;
 
-  // Of the last component, once every earlier one was found: else 0.
+  // Of the last component, once every earlier one was found: else 0. As found_as() has it.
   uint64_t parent = 0;
   // The last component; "." when the path ends in a directory itself. Lies in the path that was
   // resolved, or in `spliced`.
@@ -51,9 +53,10 @@ struct ResolveOptions {
 Status resolve(FileSystem& fs, uint64_t directory, const char* path, const ResolveOptions& options,
                Resolved* resolved, std::string* rest = nullptr);
 
-// The inode as a directory that names can be looked up in: filled from lower if it was lazy.
+// The inode as a directory that names can be looked up in: filled from lower if it was lazy. `found`: as found_as() has it,
+// as every number of a directory here.
 // ENOTDIR, ESTALE.
-Result<Map> enter_directory(FileSystem& fs, uint64_t number);
+Result<Map> enter_directory(FileSystem& fs, uint64_t found);
 
 // The text of a symbolic link.
 Result<std::string> link_text(FileSystem& fs, const Map& link);

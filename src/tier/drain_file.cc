@@ -164,7 +164,34 @@ Tried try_once(DrainState& state, const Where& where, LowerDirectory& lower,
   return Tried::done;
 }
 
+bool is_same_link(DrainState& state, int directory, const file::Listed& listed,
+                  const file::Map& map) {
+  std::string there;
+  if (sys::read_link(directory, listed.name, &there) < 0) return false;
+  pool::SeatGuard seat(state.fs.pool);
+  if (!seat.ok()) return false;
+  auto text = file::link_text(state.fs, map);
+  return text.ok() && *text == there;
+}
+
 }  // namespace
+
+bool take_same_link(DrainState& state, const Where& where, LowerDirectory& lower,
+                    const file::Listed& listed, const file::Map& map) {
+  if (!S_ISLNK(map.inode->mode.load())) return false;
+  struct stat st = {};
+  const uint64_t changed = change_time(state.fs, map);
+  const auto directory = static_cast<int>(lower.fd());
+  if (look(state.known, directory, listed, &st) != InLower::other || !S_ISLNK(st.st_mode) ||
+      !is_same_link(state, directory, listed, map))
+    return false;
+  if (!state.fs.pool.is_volatile && !lower.sync().ok()) return false;
+  const file::LowerIdentity identity = identity_of(state.known, st);
+  if (!set_identity(state.fs, where.map, name_of(listed), &identity).ok()) return false;
+  set_home(state.fs, where, name_of(listed), map, false);
+  set_drained(state.fs, map, changed);
+  return true;
+}
 
 bool make_free(DrainState& state, const Where& where, int directory, const file::Listed& listed,
                InLower* expected) {
@@ -205,6 +232,7 @@ void drain_name(DrainState& state, const Where& where, LowerDirectory& lower,
   }
   lower.touch();
   if (map.inode->links.load() > 1 && drain_link(state, where, lower, listed, map)) return;
+  if (take_same_link(state, where, lower, listed, map)) return;
   InLower expected = InLower::nothing;
   if (!make_free(state, where, static_cast<int>(fd), listed, &expected)) {
     if (map.inode->links.load() > 1) state.linked[map.number].is_complete = false;

@@ -141,6 +141,10 @@ void drain_name(DrainState& state, const Where& where, LowerDirectory& lower,
 // something else is there, which has been told.
 bool make_free(DrainState& state, const Where& where, int directory, const file::Listed& listed,
                InLower* expected);
+// True if the name is a symbolic link and the same is there already, made behind our back or by the drain of another node that
+// has it too: it is the pool's now.
+bool take_same_link(DrainState& state, const Where& where, LowerDirectory& lower,
+                    const file::Listed& listed, const file::Map& map);
 // --- drain_link.cc ---
 // True if the name is dealt with: it now is a link to its first name.
 bool drain_link(DrainState& state, const Where& where, LowerDirectory& lower,

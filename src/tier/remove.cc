@@ -74,8 +74,10 @@ Status visit_tree(int directory, const std::string& name, const std::string& pat
   if (is_directory) {
     sys::Descriptor fd;
     std::vector<sys::Entry> entries;
-    if (const int64_t result = open_directory(directory, name, &fd, &entries); result < 0)
-      return sys::failed(result, "open", path);
+    const int64_t opened = open_directory(directory, name, &fd, &entries);
+    // Another host of the job removes it too.
+    if (opened == -ENOENT) return Status();
+    if (opened < 0) return sys::failed(opened, "open", path);
     for (const sys::Entry& entry : entries)
       CAIRN_TRY(visit_tree(fd.get(), entry.name, path + "/" + entry.name, span, removing));
   }

@@ -263,6 +263,14 @@ Status LowerTree::stage(uint64_t number, bool discard) {
   auto inode = file::live_inode(fs_, number);
   if (!inode.ok()) return inode.status();
   const file::Map map{*inode, number};
+  if (!is_lazy(*map.inode)) return Status();
+  // Held open until its bytes are here: without a name and an opener, its number would be another file's meanwhile, which
+  // would get them. In a pool that has no room for that, no bytes come either.
+  std::optional<PoolFile> held;
+  if (!discard) {
+    held.emplace(fs_, number, O_PATH);
+    if (!held->status().ok() && held->status().code() != ENOSPC) return held->status();
+  }
   const ImportLock lock(fs_, map);
   if (!lock.ok()) return pool::no_seat(fs_.pool);
   if (!is_lazy(*map.inode)) return Status();
@@ -282,7 +290,11 @@ Status LowerTree::stage(uint64_t number, bool discard) {
 }
 
 Status LowerTree::stage_tree(uint64_t number) {
-  std::vector<uint64_t> files;
+  struct Lazy {
+    file::Map map;
+    uint64_t generation;
+  };
+  std::vector<Lazy> files;
   std::vector<uint64_t> directories;
   uint64_t bytes = 0;
   const auto add = [&](uint64_t child) -> Status {
@@ -291,8 +303,8 @@ Status LowerTree::stage_tree(uint64_t number) {
     if (S_ISDIR((*inode)->mode.load())) {
       directories.push_back(child);
     } else if (is_lazy(**inode)) {
-      files.push_back(child);
       const file::Attributes attributes = file::attributes_of(fs_, {*inode, child});
+      files.push_back({{*inode, child}, attributes.generation});
       bytes += std::min(attributes.size, attributes.blocks << format::block_shift);
     }
     return Status();
@@ -309,9 +321,9 @@ Status LowerTree::stage_tree(uint64_t number) {
   }
   // Told before anything is copied.
   if (bytes >= worth_a_look) CAIRN_TRY(check_space(fs_, bytes, "moving what still lies in lower"));
-  for (uint64_t file : files) {
-    const Status status = stage(file, false);
-    if (!status.ok() && file::live_inode(fs_, file).ok()) return status;
+  for (const Lazy& file : files) {
+    const Status status = stage(file.map.number, false);
+    if (!status.ok() && file::check_generation(file.map, file.generation).ok()) return status;
   }
   return Status();
 }

@@ -1,5 +1,6 @@
 """cairn run as seen from outside: exit codes, signals, environment, and everything refused before the start."""
 
+import errno
 import json
 import os
 import signal
@@ -154,6 +155,29 @@ class Environment(Run):
         run = self.cairn("run", "--at", self.dir, "--pool-size", "16M", "--", "sh", "-c", script)
         self.assertEqual(run.out.splitlines()[0], "1", run.out + run.err)
         self.assertIn("what was printed could not be written: No space left on device", run.err)
+
+    def test_files_in_a_full_pool_are_cut_and_moved_by_their_names(self):
+        holes = self.write("dir/holes", b"")
+        os.truncate(holes, 500000)
+        program = f"""
+import os
+os.chdir({self.dir!r})
+held = [os.open('big', os.O_CREAT | os.O_RDWR)]
+def until_full(call):
+    try:
+        while True:
+            call()
+    except OSError as error:
+        return error.errno
+print(until_full(lambda: os.write(held[0], bytes(1 << 16))))
+print(until_full(lambda: os.write(held[0], b'x')))
+print(until_full(lambda: held.append(os.open('big', os.O_RDONLY))))
+os.rename('holes', 'moved')
+os.truncate('big', 5)
+print(os.stat('big').st_size)
+"""
+        run = self.cairn("run", "--at", self.dir, "--pool-size", "16M", "--", sys.executable, "-c", program)
+        self.assertEqual(run.out.split(), [str(errno.ENOSPC)] * 3 + ["5"], run.err)
 
     def test_commands_inside_a_run_know_the_working_directory(self):
         os.mkdir(os.path.join(self.dir, "sub"))

@@ -3,11 +3,14 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
+#include <cstring>
 #include <string>
 
 #include "mpi_parts.h"
@@ -175,9 +178,193 @@ void changed_by_name() {
   OK(MPI_File_close(&file));
 }
 
+// A checkpoint of a file for each rank, as programs without MPI-IO write it: one rank makes, names and points to the directory.
+void directories() {
+  if (rank == 0) {
+    CHECK(mkdir("step.tmp", 0700) == 0 && mkdir("step.tmp/meta", 0755) == 0);
+    CHECK(symlink("nowhere", "latest") == 0);
+  }
+  barrier();
+  CHECK(mkdir("step.tmp", 0700) == -1 && errno == EEXIST);
+  CHECK(is_missing(access("latest", F_OK)));
+  const std::string own = "/rank" + std::to_string(rank);
+  FILE* file = std::fopen(("step.tmp" + own).c_str(), "w");
+  CHECK(file != nullptr && std::fprintf(file, "of rank %d", rank) > 0 && std::fclose(file) == 0);
+  struct stat st;
+  CHECK(stat("step.tmp/meta", &st) == 0 && S_ISDIR(st.st_mode) && (st.st_mode & 0777) == 0755);
+  barrier();
+  if (rank == last()) {
+    CHECK(chmod("step.tmp", 0750) == 0);
+    CHECK(rmdir("step.tmp") == -1 && errno == ENOTEMPTY);
+    CHECK(rmdir("step.tmp/meta") == 0);
+    CHECK(rename("step.tmp", "step") == 0);
+    CHECK(symlink("step", "latest.new") == 0 && rename("latest.new", "latest") == 0);
+    CHECK(symlink("step", "other") == 0 && unlink("other") == 0);
+  }
+  barrier();
+  CHECK(is_missing(access("step.tmp", F_OK)) && is_missing(access("step/meta", F_OK)));
+  CHECK(stat("step", &st) == 0 && (st.st_mode & 0777) == 0750);
+  char text[32] = {};
+  file = std::fopen(("latest" + own).c_str(), "r");
+  CHECK(file != nullptr && std::fgets(text, sizeof text, file) != nullptr &&
+        text == "of rank " + std::to_string(rank));
+  if (file != nullptr) std::fclose(file);
+  CHECK(is_missing(lstat("other", &st)) && is_missing(lstat("latest.new", &st)));
+  barrier();
+  if (rank == 0) CHECK(mkdir("step/more", 0755) == 0);
+  barrier();
+  write_shares("step/more/shared", 0);
+  CHECK(size_by_name("latest/more/shared") == int64_t{ranks} * 100'000);
+}
+
+Bytes bytes_in(const std::string& name) {
+  Bytes bytes(1'000'000);
+  FILE* file = std::fopen(name.c_str(), "r");
+  CHECK(file != nullptr);
+  if (file == nullptr) return {};
+  bytes.resize(std::fread(bytes.data(), 1, bytes.size(), file));
+  CHECK(std::ferror(file) == 0 && std::fclose(file) == 0);
+  return bytes;
+}
+
+void write_bytes(const std::string& name, const char* how, const Bytes& bytes) {
+  FILE* file = std::fopen(name.c_str(), how);
+  CHECK(file != nullptr);
+  if (file == nullptr) return;
+  CHECK(std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size() && std::fclose(file) == 0);
+}
+
+// Ordinary files: each rank reads, changes and removes what the one before it, on another host, has written.
+void ordinary() {
+  const auto name = [](const char* what, int of) {
+    return "ordinary/" + std::string(what) + std::to_string(of);
+  };
+  const int before = (rank + ranks - 1) % ranks;
+  const int64_t size = 200'000;
+  if (rank == 0) CHECK(mkdir("ordinary", 0755) == 0);
+  barrier();
+  std::vector<std::string> names;
+  for (int i = 0; i < ranks; ++i)
+    for (const char* what : {"cut", "kept", "moved", "removed", "written"})
+      names.push_back(name(what, i).substr(std::strlen("ordinary/")));
+  std::sort(names.begin(), names.end());
+  for (const char* what : {"cut", "kept", "moved", "removed", "written"})
+    write_bytes(name(what, rank), "wx", patterns(0, size, rank));
+  barrier();
+  CHECK(list("ordinary") == names);
+  struct stat st;
+  CHECK(stat(name("kept", before).c_str(), &st) == 0 && st.st_size == size && S_ISREG(st.st_mode));
+  CHECK(bytes_in(name("kept", before)) == patterns(0, size, before));
+  int fd = open(name("kept", before).c_str(), O_RDONLY);
+  struct stat of_open;
+  CHECK(fd >= 0 && fstat(fd, &of_open) == 0 && of_open.st_ino == st.st_ino);
+  void* mapped = mmap(nullptr, static_cast<size_t>(size), PROT_READ, MAP_PRIVATE, fd, 0);
+  CHECK(mapped != MAP_FAILED &&
+        std::memcmp(mapped, patterns(0, size, before).data(), static_cast<size_t>(size)) == 0);
+  munmap(mapped, static_cast<size_t>(size));
+  CHECK(close(fd) == 0);
+  CHECK(open(name("kept", before).c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600) == -1 &&
+        errno == EEXIST);
+  CHECK(mkdir(name("kept", before).c_str(), 0700) == -1 && errno == EEXIST);
+  // Open where it lies.
+  fd = open(name("kept", rank).c_str(), O_RDWR);
+  barrier();
+  CHECK(open(name("kept", before).c_str(), O_RDWR) == -1 && errno == EBUSY);
+  barrier();
+  CHECK(close(fd) == 0);
+  CHECK(chmod(name("kept", before).c_str(), 0604) == 0);
+  CHECK(truncate(name("cut", before).c_str(), 10) == 0);
+  CHECK(unlink(name("removed", before).c_str()) == 0);
+  CHECK(unlink(name("removed", before).c_str()) == -1 && errno == ENOENT);
+  CHECK(rename(name("moved", before).c_str(), name("target", before).c_str()) == 0);
+  write_bytes(name("written", before), "a", {'!'});
+  barrier();
+  CHECK(size_by_name(name("cut", rank).c_str()) == 10);
+  CHECK(is_missing(access(name("removed", rank).c_str(), F_OK)));
+  CHECK(is_missing(access(name("moved", rank).c_str(), F_OK)));
+  CHECK(stat(name("kept", rank).c_str(), &st) == 0 && (st.st_mode & 0777) == 0604);
+  for (int i = 0; i < ranks; ++i) {
+    CHECK(bytes_in(name("target", i)) == patterns(0, size, i));
+    Bytes expected = patterns(0, size, i);
+    expected.push_back('!');
+    CHECK(bytes_in(name("written", i)) == expected);
+  }
+  barrier();
+  // An ordinary file of the last rank's host is what all open.
+  MPI_File file = open_file(name("kept", last()).c_str(), MPI_MODE_RDWR);
+  CHECK(read_at(file, 1000, 10) == patterns(1000, 10, last()));
+  OK(MPI_File_close(&file));
+}
+
+// What an earlier job has left in the directory: one rank writes, moves and removes it. Of 1000 bytes each, 0xff.
+void of_before() {
+  const Bytes old(1000, 0xff);
+  const Bytes anew = patterns(0, 5000, 1);
+  CHECK(bytes_in("old/written") == old && bytes_in("old/gone/removed") == old);
+  barrier();
+  const int fd = open("old/written", O_RDONLY);
+  barrier();
+  if (rank == last()) {
+    write_bytes("old/written", "w", anew);
+    write_bytes("old/new", "w", anew);
+    CHECK(rename("old/new", "old/replaced") == 0);
+    CHECK(rename("old/moved", "old/there") == 0);
+    CHECK(rmdir("old/gone") == -1 && errno == ENOTEMPTY);
+    CHECK(unlink("old/gone/removed") == 0);
+    CHECK(rmdir("old/gone") == 0);
+  }
+  barrier();
+  unsigned char first = 0;
+  CHECK(fd >= 0 && pread(fd, &first, 1, 0) == 1 && close(fd) == 0);
+  CHECK((list("old") == std::vector<std::string>{"appended", "replaced", "there", "written"}));
+  CHECK(bytes_in("old/written") == anew && bytes_in("old/replaced") == anew);
+  CHECK(bytes_in("old/there") == old);
+  CHECK(is_missing(access("old/moved", F_OK)) && is_missing(access("old/gone", F_OK)));
+  // One after the other.
+  for (int turn = 0; turn < ranks; ++turn) {
+    if (rank == turn) write_bytes("old/appended", "a", {static_cast<unsigned char>(turn)});
+    barrier();
+  }
+  Bytes appended = old;
+  for (int turn = 0; turn < ranks; ++turn) appended.push_back(static_cast<unsigned char>(turn));
+  CHECK(bytes_in("old/appended") == appended);
+}
+
+volatile sig_atomic_t handled;
+void look_for_something(int) {
+  const int before = errno;
+  const int fd = open("something", O_WRONLY | O_CREAT, 0600);
+  if (fd >= 0) close(fd);
+  unlink("something");
+  access("nothing", F_OK);
+  handled = handled + 1;
+  errno = before;
+}
+
+// A signal's handler may look for files while the MPI is at work in the same thread.
+void handlers() {
+  struct sigaction action = {};
+  action.sa_handler = look_for_something;
+  action.sa_flags = SA_RESTART;
+  CHECK(sigaction(SIGALRM, &action, nullptr) == 0);
+  const struct itimerval often = {{0, 500}, {0, 500}};
+  CHECK(setitimer(ITIMER_REAL, &often, nullptr) == 0);
+  const double until = MPI_Wtime() + 2;
+  int go_on = 1;
+  while (go_on != 0) {
+    barrier();
+    go_on = MPI_Wtime() < until ? 1 : 0;
+    MPI_Bcast(&go_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  }
+  const struct itimerval never = {};
+  CHECK(setitimer(ITIMER_REAL, &never, nullptr) == 0);
+  CHECK(handled > 10);
+}
+
 constexpr Part parts[] = {
-    {"by_name", by_name},
-    {"changed_by_name", changed_by_name},
+    {"by_name", by_name},         {"changed_by_name", changed_by_name},
+    {"directories", directories}, {"ordinary", ordinary},
+    {"of_before", of_before},     {"handlers", handlers},
 };
 
 }  // namespace

@@ -30,7 +30,7 @@ void far_writes(CrashLab& lab) {
 void whole_chunk(CrashLab& lab) {
   write_step(lab, "a leaf", "leaf", 'L', size_t{2} << 20, uint64_t{2} << 20);
   lab.perform("cut it", Kind::atomic, [&lab] {
-    ok(cairn_truncate(lab.pool(), inode_of(lab.pool(), "leaf"), (uint64_t{2} << 20) + 70'000));
+    ok(cairn_truncate(lab.pool(), inode_of(lab.pool(), "leaf"), 0, (uint64_t{2} << 20) + 70'000));
   });
 }
 
@@ -82,7 +82,7 @@ void truncates(CrashLab& lab) {
   for (uint64_t size : {uint64_t{45'000}, uint64_t{4096}, uint64_t{100}, uint64_t{30'000},
                         uint64_t{0}, uint64_t{9}}) {
     lab.perform("truncate to " + std::to_string(size), Kind::atomic,
-                [&lab, b, size] { ok(cairn_truncate(lab.pool(), b, size)); });
+                [&lab, b, size] { ok(cairn_truncate(lab.pool(), b, 0, size)); });
   }
   write_step(lab, "write after it", "b", 'w', 10, 5000);
 }

@@ -18,7 +18,7 @@ void hand_over(CrashLab& lab) {
   write_step(lab, "write", "a", 'p', 3000, 8000, 1);
   lab.perform(
       "truncate", Kind::atomic,
-      [&lab] { ok(cairn_truncate(lab.pool(1), inode_of(lab.pool(1), "a"), 50)); }, 1);
+      [&lab] { ok(cairn_truncate(lab.pool(1), inode_of(lab.pool(1), "a"), 0, 50)); }, 1);
   write_step(lab, "write", "a", 'q', 200, 9500, 0);
 }
 

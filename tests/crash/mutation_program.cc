@@ -46,6 +46,11 @@ const char* short_name(const char* file) {
 // How often a recovery is crashed as well.
 constexpr uint64_t recovery_stride = 61;
 
+std::string source_directory() {
+  const char* root = std::getenv("CAIRN_SOURCE_DIR");
+  return root == nullptr ? "." : root;
+}
+
 std::string name_of(const SitePlace& place) {
   return std::string(short_name(place.site.file)) + ":" + std::to_string(place.site.line);
 }
@@ -188,7 +193,8 @@ std::string without_indent(const std::string& line) {
 
 // The line before the site's and its own: numbers change, and one text may stand in many places.
 std::string text_of(const SitePlace& place) {
-  std::ifstream source(place.site.file);
+  // The compiler may have been given a path from where it ran.
+  std::ifstream source(source_directory() + "/" + short_name(place.site.file));
   std::string before;
   std::string text;
   for (int line = 0; line < place.site.line; ++line) {
@@ -203,9 +209,7 @@ std::string text_of(const SitePlace& place) {
 class Reasons {
  public:
   Reasons() {
-    const char* root = std::getenv("CAIRN_SOURCE_DIR");
-    std::ifstream list(std::string(root == nullptr ? "." : root) +
-                       "/tests/crash/mutation_survivors.txt");
+    std::ifstream list(source_directory() + "/tests/crash/mutation_survivors.txt");
     for (std::string line; std::getline(list, line);)
       if (!line.empty() && line[0] != '#') lines_.push_back(line);
   }

@@ -27,7 +27,7 @@ void write(cairn_pool* pool, const char* name, char c, size_t size, uint64_t off
 void cut(cairn_pool* pool, const char* name, uint64_t size) {
   cairn_stat st{};
   if (cairn_lookup(pool, CAIRN_ROOT, name, CAIRN_NOFOLLOW, &st) == 0)
-    cairn_truncate(pool, st.ino, size);
+    cairn_truncate(pool, st.ino, 0, size);
 }
 
 void rename(cairn_pool* pool, const char* from, const char* to, unsigned flags = 0) {

@@ -148,8 +148,8 @@ void Exerciser::read_shared(Handle& h) {
 
 void Exerciser::truncate(Handle& h) {
   const uint64_t size = random_.one_in(3) ? random_.below(10'000) : any_offset(*h.node);
-  const int result =
-      random_.one_in(2) ? cairn_ftruncate(h.file, size) : cairn_truncate(pool_, h.node->ino, size);
+  const int result = random_.one_in(2) ? cairn_ftruncate(h.file, size)
+                                       : cairn_truncate(pool_, h.node->ino, 0, size);
   if (!went(result, 0, "truncate", false)) return;
   h.node->bytes.resize(size);
   compare(h, size < 5000 ? 0 : size - 5000, 10'000);

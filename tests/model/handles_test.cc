@@ -105,6 +105,82 @@ TEST_F(Handles, ANameNeverOpensOrShowsWhatHasAnother) {
   changing.join();
 }
 
+// Between a walk to a directory and a change of its names, others remove it and make another one.
+TEST_F(Handles, ADirectoryThatWasFoundIsNoLaterOne) {
+  ASSERT_EQ(cairn_mkdir(pool_, CAIRN_ROOT, "first", 0700), 0);
+  cairn_stat first;
+  ASSERT_EQ(cairn_lookup(pool_, CAIRN_ROOT, "first", 0, &first), 0);
+  const auto walk = [&](const char* path) {
+    cairn_ino parent = 0;
+    cairn_ino at = 0;
+    cairn_stat st;
+    char rest[64];
+    EXPECT_EQ(cairn_walk(pool_, CAIRN_ROOT, CAIRN_ROOT, path, 0, nullptr, &st, &parent, &at, rest,
+                         sizeof rest),
+              -ENOENT);
+    return parent;
+  };
+  const cairn_ino found = walk("first/a");
+  ASSERT_EQ(cairn_mknod(pool_, found, "a", 0100600), 0);
+  ASSERT_EQ(cairn_unlink(pool_, found, "a"), 0);
+  ASSERT_EQ(cairn_rmdir(pool_, CAIRN_ROOT, "first"), 0);
+  cairn_stat second = {};
+  for (int i = 0; i < 1000 && second.ino != first.ino; ++i) {
+    cairn_rmdir(pool_, CAIRN_ROOT, "second");
+    ASSERT_EQ(cairn_mkdir(pool_, CAIRN_ROOT, "second", 0700), 0);
+    ASSERT_EQ(cairn_lookup(pool_, CAIRN_ROOT, "second", 0, &second), 0);
+  }
+  ASSERT_EQ(second.ino, first.ino) << "the number is another one: nothing to see";
+  ASSERT_EQ(cairn_mknod(pool_, second.ino, "kept", 0100600), 0);
+  const auto gone = [](int result) { return result == -ENOENT || result == -ESTALE; };
+  cairn_file* file = nullptr;
+  cairn_stat st;
+  EXPECT_TRUE(gone(cairn_open(pool_, found, "a", O_RDWR | O_CREAT, 0600, &file)));
+  EXPECT_TRUE(gone(cairn_mkdir(pool_, found, "a", 0700)));
+  EXPECT_TRUE(gone(cairn_mknod(pool_, found, "a", 0100600)));
+  EXPECT_TRUE(gone(cairn_symlink(pool_, "kept", found, "a")));
+  EXPECT_TRUE(gone(cairn_link_ino(pool_, second.ino, found, "a")));
+  EXPECT_TRUE(gone(cairn_rename(pool_, found, "kept", CAIRN_ROOT, "a", 0)));
+  EXPECT_TRUE(gone(cairn_unlink(pool_, found, "kept")));
+  EXPECT_TRUE(gone(cairn_lookup(pool_, found, "kept", 0, &st)));
+  EXPECT_TRUE(gone(cairn_stat_ino(pool_, found, &st)));
+  EXPECT_EQ(cairn_unlink(pool_, walk("second/a"), "kept"), 0);
+  EXPECT_EQ(cairn_rmdir(pool_, CAIRN_ROOT, "second"), 0) << "something was put there";
+}
+
+// Whoever renames another file over one does not let anybody see that it is gone.
+TEST_F(Handles, ANameThatGetsAnotherMeaningIsAlwaysThere) {
+  const auto make = [&](const char* name) {
+    ASSERT_EQ(cairn_mknod(pool_, CAIRN_ROOT, name, 0100600), 0) << cairn_last_error();
+  };
+  const auto make_link = [&](const char* text, const char* name) {
+    ASSERT_EQ(cairn_symlink(pool_, text, CAIRN_ROOT, name), 0) << cairn_last_error();
+  };
+  make("file");
+  make_link("file", "link");
+  std::atomic<bool> over{false};
+  std::thread changing([&] {
+    while (!over) {
+      make("next");
+      ASSERT_EQ(cairn_rename(pool_, CAIRN_ROOT, "next", CAIRN_ROOT, "file", 0), 0);
+      make_link("file", "next");
+      ASSERT_EQ(cairn_rename(pool_, CAIRN_ROOT, "next", CAIRN_ROOT, "link", 0), 0);
+      make_link("elsewhere", "next");
+      ASSERT_EQ(cairn_unlink(pool_, CAIRN_ROOT, "next"), 0);
+    }
+  });
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  while (std::chrono::steady_clock::now() < end && !HasFailure()) {
+    cairn_stat st;
+    char text[16];
+    EXPECT_EQ(cairn_lookup(pool_, CAIRN_ROOT, "file", 0, &st), 0) << cairn_last_error();
+    EXPECT_EQ(cairn_lookup(pool_, CAIRN_ROOT, "link", 0, &st), 0) << cairn_last_error();
+    EXPECT_EQ(cairn_readlink(pool_, CAIRN_ROOT, "link", text, sizeof text), 4);
+  }
+  over = true;
+  changing.join();
+}
+
 TEST_F(Handles, AppendForOnceLeavesTheOffset) {
   cairn_file* file = open("f", O_RDWR | O_CREAT);
   ASSERT_EQ(cairn_write(file, "one ", 4), 4);
@@ -197,6 +273,7 @@ TEST_F(Handles, AttributesOfANumberThatIsUsedAgain) {
   EXPECT_EQ(cairn_chmod(pool_, a.ino, old, 0777), -ESTALE);
   EXPECT_EQ(cairn_chown(pool_, a.ino, old, 1, 1), -ESTALE);
   EXPECT_EQ(cairn_utimens(pool_, a.ino, old, 1, 1), -ESTALE);
+  EXPECT_EQ(cairn_truncate(pool_, a.ino, old, 100), -ESTALE);
   EXPECT_EQ(cairn_setxattr(pool_, a.ino, old, "user.a", "1", 1, 0), -ESTALE);
   EXPECT_EQ(cairn_getxattr(pool_, a.ino, old, "user.b", text, sizeof text), -ESTALE);
   EXPECT_EQ(cairn_listxattr(pool_, a.ino, old, text, sizeof text), -ESTALE);
@@ -206,6 +283,7 @@ TEST_F(Handles, AttributesOfANumberThatIsUsedAgain) {
   ASSERT_EQ(cairn_lookup(pool_, CAIRN_ROOT, "b", 0, &after), 0);
   EXPECT_EQ(after.mode, 0100640U);
   EXPECT_EQ(after.uid, b.uid);
+  EXPECT_EQ(after.size, 0U);
   EXPECT_EQ(after.mtime_ns, b.mtime_ns);
   EXPECT_EQ(cairn_listxattr(pool_, b.ino, b.generation, text, sizeof text), 7);
 }

@@ -221,7 +221,7 @@ TEST_F(Refusals, StaleNumbers) {
     EXPECT_EQ(cairn_chmod(pool, ino, 0, 0600), -ESTALE) << ino;
     EXPECT_EQ(cairn_chown(pool, ino, 0, 1, 1), -ESTALE) << ino;
     EXPECT_EQ(cairn_utimens(pool, ino, 0, 1, 1), -ESTALE) << ino;
-    EXPECT_EQ(cairn_truncate(pool, ino, 1), -ESTALE) << ino;
+    EXPECT_EQ(cairn_truncate(pool, ino, 0, 1), -ESTALE) << ino;
     EXPECT_EQ(cairn_open_ino(pool, ino, 0, O_RDWR, &file), -ESTALE) << ino;
     EXPECT_EQ(cairn_setxattr(pool, ino, 0, "user.x", "x", 1, 0), -ESTALE) << ino;
     EXPECT_EQ(cairn_getxattr(pool, ino, 0, "user.x", text, sizeof text), -ESTALE) << ino;
@@ -236,7 +236,7 @@ TEST_F(Refusals, StaleNumbers) {
   EXPECT_EQ(cairn_readdir(pool, st.ino, 0, &entry, 1), -ENOTDIR);
   EXPECT_EQ(cairn_lookup(pool, st.ino, "x", 0, &st), -ENOTDIR);
   ASSERT_EQ(cairn_lookup(pool, CAIRN_ROOT, "d", 0, &st), 0);
-  EXPECT_EQ(cairn_truncate(pool, st.ino, 0), -EISDIR);
+  EXPECT_EQ(cairn_truncate(pool, st.ino, 0, 0), -EISDIR);
   EXPECT_EQ(cairn_path_of(pool, CAIRN_ROOT, st.ino, text, 1), -ERANGE);
   EXPECT_EQ(cairn_file_adopt(pool, {0, 12345}, &file), -EBADF);
   EXPECT_EQ(cairn_file_adopt(pool, {1 << 30, 0}, &file), -EBADF);
@@ -302,7 +302,7 @@ TEST_F(Refusals, ReadOnly) {
   const std::pair<const char*, int64_t> refused[] = {
       {"open", cairn_open(look, CAIRN_ROOT, "f", O_RDWR, 0, &file)},
       {"create", cairn_open(look, CAIRN_ROOT, "new", O_RDONLY | O_CREAT, 0600, &file)},
-      {"truncate", cairn_truncate(look, st.ino, 0)},
+      {"truncate", cairn_truncate(look, st.ino, 0, 0)},
       {"mkdir", cairn_mkdir(look, CAIRN_ROOT, "new", 0700)},
       {"mknod", cairn_mknod(look, CAIRN_ROOT, "new", S_IFREG | 0600)},
       {"symlink", cairn_symlink(look, "t", CAIRN_ROOT, "new")},

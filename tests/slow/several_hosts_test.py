@@ -36,6 +36,7 @@ class SeveralHosts(unittest.TestCase):
         """A new one that all hosts see, with files of 0xff bytes."""
         path = new_directory(self.cluster)
         for name, size in files:
+            os.makedirs(os.path.dirname(os.path.join(path, name)), exist_ok=True)
             pathlib.Path(path, name).write_bytes(b"\xff" * size)
         return path
 
@@ -119,10 +120,11 @@ class SeveralHosts(unittest.TestCase):
 
     def test_calls_by_name(self):
         """As PnetCDF and scripts use POSIX calls on one rank, on what all ranks write through MPI-IO."""
-        parts = ("by_name", "changed_by_name")
+        parts = ("by_name", "changed_by_name", "directories", "ordinary", "of_before", "handlers")
+        old = [f"old/{name}" for name in ("appended", "moved", "replaced", "written", "gone/removed")]
         for mpi in MPIS:
             directory, told = self.passes(mpi, 3, TESTS / "cluster" / mpi / "calls_by_name_program", *parts, last=parts[-1],
-                                          files=[("before_by_name", 1000), ("base_by_name", 1000)])
+                                          files=[(name, 1000) for name in ("before_by_name", "base_by_name", *old)])
             for part in parts:
                 self.assertIn(part + "\n", told)
             self.assertIn("cairn: changed/appended: it is open through MPI-IO", told)
@@ -135,6 +137,35 @@ class SeveralHosts(unittest.TestCase):
             self.holds(directory, "changed/appended", bytes(pattern(at) for at in range(100_000)) + b"!")
             self.holds(directory, "changed/cut", b"cut")
             self.holds(directory, "changed/target", bytes(pattern(at) for at in range(300_000)))
+            self.assertEqual(sorted(os.listdir(os.path.join(directory, "old"))), ["appended", "replaced", "there", "written"])
+            for name in ("written", "replaced"):
+                self.holds(directory, f"old/{name}", bytes(pattern(at, 1) for at in range(5000)))
+            self.holds(directory, "old/there", b"\xff" * 1000)
+            self.holds(directory, "old/appended", b"\xff" * 1000 + bytes(range(3)))
+            self.assertEqual(sorted(os.listdir(os.path.join(directory, "ordinary"))),
+                             sorted(f"{what}{rank}" for what in ("cut", "kept", "target", "written") for rank in range(3)))
+            for rank in range(3):
+                whole = bytes(pattern(at, rank) for at in range(200_000))
+                for name, expected in (("cut", whole[:10]), ("kept", whole), ("target", whole), ("written", whole + b"!")):
+                    self.holds(directory, f"ordinary/{name}{rank}", expected)
+            self.assertEqual(sorted(os.listdir(os.path.join(directory, "step"))), ["more", "rank0", "rank1", "rank2"])
+            for rank in range(3):
+                self.holds(directory, f"latest/rank{rank}", f"of rank {rank}".encode())
+            self.holds(directory, "latest/more/shared", bytes(pattern(at) for at in range(300_000)))
+            self.assertEqual(os.readlink(os.path.join(directory, "latest")), "step")
+            self.assertFalse(any(os.path.lexists(os.path.join(directory, name)) for name in ("step.tmp", "other", "latest.new")))
+            self.assertEqual(os.stat(os.path.join(directory, "step")).st_mode & 0o777, 0o750)
+
+    @unittest.skipUnless("openmpi" in MPIS, "Debian's mpi4py is made for Open MPI")
+    def test_a_storm_of_names(self):
+        """All ranks make, move and remove the same names; what one of them sees in the end is what the directory holds."""
+        program = pathlib.Path(os.environ["CAIRN_SOURCE_DIR"], "tests", "cluster", "names_storm.py")
+        seed = os.environ.get("CAIRN_SEED", str(time.time_ns()))
+        directory, told = self.passes("openmpi", 4, "/usr/bin/python3", "-m", "mpi4py", program, seed, 8, last="names_storm")
+        seen = sorted(line.removeprefix("there is ").split() for line in told.splitlines() if line.startswith("there is "))
+        held = sorted([os.path.relpath(path, directory), *sorted(directories), *sorted(files)]
+                      for path, directories, files in os.walk(os.path.join(directory, "s")))
+        self.assertEqual(seen, held, f"CAIRN_SEED={seed}")
 
     @unittest.skipUnless("openmpi" in MPIS, "Debian's parallel h5py is made for Open MPI")
     def test_hdf5_rereads_metadata(self):

@@ -83,7 +83,7 @@ bool Worker::truncate(unsigned f) {
   cairn_stat st;
   if (const int r = cairn_lookup(pool_, CAIRN_ROOT, name(f).c_str(), 0, &st); r != 0)
     return wrong("lookup", r);
-  if (const int r = cairn_truncate(pool_, st.ino, state_.to * block_size); r != 0)
+  if (const int r = cairn_truncate(pool_, st.ino, 0, state_.to * block_size); r != 0)
     return wrong("truncate", r);
   for (uint32_t b = state_.to; b < blocks_per_file; ++b) state_.file[f].sequence[b] = 0;
   state_.file[f].blocks = state_.to;

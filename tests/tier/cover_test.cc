@@ -69,7 +69,7 @@ TEST_F(ShownTest, TruncatingToNothingDoesNotReadLower) {
 
 TEST_F(ShownTest, TruncatingToAPartKeepsThatPart) {
   Covered covered(pool_, lower_);
-  ASSERT_EQ(cairn_truncate(covered.pool, covered.stat("dir/a").ino, 5), 0) << cairn_last_error();
+  ASSERT_EQ(cairn_truncate(covered.pool, covered.stat("dir/a").ino, 0, 5), 0) << cairn_last_error();
   EXPECT_EQ(covered.read("dir/a"), "aaaaa");
 }
 

@@ -105,7 +105,7 @@ TEST_F(DrainTest, SparseFilesStaySparse) {
   Covered covered(pool_, lower_);
   ASSERT_EQ(covered.create("sparse", ""), 0);
   ASSERT_EQ(covered.write("sparse", "end", 200 << 20), 0);
-  ASSERT_EQ(cairn_truncate(covered.pool, covered.stat("sparse").ino, 300 << 20), 0);
+  ASSERT_EQ(cairn_truncate(covered.pool, covered.stat("sparse").ino, 0, 300 << 20), 0);
   const Drained drained = covered.drain();
   EXPECT_EQ(drained.code, 0) << cairn_last_error();
   struct stat st = {};
@@ -257,7 +257,7 @@ TEST_F(DrainTest, ChangesWithoutBytesAreNotAllDrained) {
   cairn_pool* pool = covered.pool;
   const auto make_hole = [&] {
     const int made = covered.create("sparse", "");
-    return made != 0 ? made : cairn_truncate(pool, covered.stat("sparse").ino, 1 << 30);
+    return made != 0 ? made : cairn_truncate(pool, covered.stat("sparse").ino, 0, 1 << 30);
   };
   const std::vector<std::pair<const char*, std::function<int()>>> changes = {
       {"a directory", [&] { return cairn_mkdir(pool, covered.top, "made", 0755); }},

@@ -101,7 +101,7 @@ int Exercise::in_pool(Covered& covered, const Operation& o) {
       return on_inode([&] { return cairn_chmod(pool, st.ino, 0, S_ISDIR(st.mode) ? 0710 : 0640); });
     case 14:
       return on_inode(
-          [&] { return S_ISREG(st.mode) ? cairn_truncate(pool, st.ino, o.number) : -EISDIR; });
+          [&] { return S_ISREG(st.mode) ? cairn_truncate(pool, st.ino, 0, o.number) : -EISDIR; });
     default:
       return on_inode(
           [&] { return cairn_setxattr(pool, st.ino, 0, "user.number", o.text.data(), 5, 0); });

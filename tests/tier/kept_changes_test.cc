@@ -168,6 +168,31 @@ TEST_F(KeptChanges, AttributesThatChangeWhileTheBytesCome) {
   EXPECT_EQ(st.st_mode & 07777, 0600U);
 }
 
+// A file that is linked is brought whole into the pool first. Removed meanwhile, its number was free at once.
+TEST_F(KeptChanges, AFileThatIsMadeWhileTheBytesOfARemovedOneCome) {
+  Covered covered(pool_, lower_);
+  std::thread removing;
+  set_lower_hook([&](const LowerCall& call) {
+    if (call.number == SYS_pread64 && !removing.joinable()) {
+      removing = std::thread([&] {
+        EXPECT_EQ(cairn_unlink(covered.pool, covered.top, "dir/a"), 0) << cairn_last_error();
+        EXPECT_EQ(covered.create("other", "mine"), 0) << cairn_last_error();
+      });
+      usleep(50000);
+    }
+    return 0;
+  });
+  const int linked = cairn_link(covered.pool, covered.top, "dir/a", covered.top, "linked", 0);
+  ASSERT_TRUE(removing.joinable());
+  removing.join();
+  set_lower_hook(nullptr);
+  EXPECT_TRUE(linked == 0 || linked == -ENOENT) << cairn_last_error();
+  EXPECT_EQ(covered.stat("other").size, 4U);
+  EXPECT_EQ(covered.read("other").substr(0, 4), "mine");
+  expect_drained(covered);
+  EXPECT_EQ(fs::file_size(lower_ + "/other"), 4U);
+}
+
 TEST_F(KeptChanges, ReadersSeeTheFileWhoseAttributesAreDrained) {
   Covered covered(pool_, lower_);
   const cairn_ino number = covered.stat("hello").ino;

@@ -75,6 +75,31 @@ TEST_F(Unusual, FilesWithHolesThatWereThereBefore) {
   EXPECT_EQ(get(lower_ + "/f").substr(mib, 4), "more");
 }
 
+// Its bytes lie below, where they were found by the name that goes.
+TEST_F(Unusual, WhatIsOpenLosesItsName) {
+  const std::string text(300'000, 'o');
+  for (const char* name : {"removed", "replaced"}) put(lower_ + "/" + name, text);
+  Covered covered(pool_, lower_);
+  std::vector<cairn_file*> files;
+  for (const char* name : {"removed", "replaced"})
+    ASSERT_EQ(cairn_open(covered.pool, covered.top, name, O_RDONLY, 0, &files.emplace_back()), 0);
+  ASSERT_EQ(cairn_unlink(covered.pool, covered.top, "removed"), 0);
+  ASSERT_EQ(cairn_mknod(covered.pool, covered.top, "new", S_IFREG | 0600), 0);
+  ASSERT_EQ(cairn_rename(covered.pool, covered.top, "new", covered.top, "replaced", 0), 0);
+  const auto expect_readable = [&] {
+    for (cairn_file* file : files) {
+      std::string read(text.size(), '?');
+      EXPECT_EQ(cairn_pread(file, read.data(), read.size(), 0), static_cast<ssize_t>(read.size()))
+          << cairn_last_error();
+      EXPECT_EQ(read, text);
+    }
+  };
+  expect_readable();
+  expect_drained(covered);
+  expect_readable();
+  for (cairn_file* file : files) cairn_close(file);
+}
+
 TEST_F(Unusual, NamesThatBeginLikeOurs) {
   put(lower_ + "/.cairn-claim-notes", "notes");
   Covered covered(pool_, lower_);

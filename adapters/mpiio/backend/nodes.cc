@@ -69,6 +69,16 @@ int open_local(const std::string& path, const posix::Place& place, cairn_file** 
   return MPI_SUCCESS;
 }
 
+// The same, brought here if it lies in another node's pool.
+int bring_local(const std::string& path, posix::Place* place, cairn_file** local) {
+  if (!place->exists && calls().exists(session::job(), place->relative) == 0) {
+    const int result = calls().fetch(session::job(), place->relative);
+    if (result < 0 && result != -ENOENT) return failed(result, "open", path);
+    if (const int code = find_place(path, place); result == 0 && code != MPI_SUCCESS) return code;
+  }
+  return open_local(path, *place, local);
+}
+
 // Rank 0's answer, for all.
 int told_by_first(const File& file, int code) {
   together::broadcast(file.comm, &code, sizeof code, 0, "hearing what rank 0 has found");
@@ -115,7 +125,7 @@ int open(File& file, int flags, mode_t mode) {
   cairn_file* local = nullptr;
   int code = MPI_SUCCESS;
   if (file.rank == 0) code = find_place(file.path, &place);
-  if (file.rank == 0 && code == MPI_SUCCESS) code = open_local(file.path, place, &local);
+  if (file.rank == 0 && code == MPI_SUCCESS) code = bring_local(file.path, &place, &local);
   if (code = told_by_first(file, code); code != MPI_SUCCESS) return code;
   file.group = group_of(&file.comm, file.rank, file.ranks);
   const int result = calls().open(session::job(), &file.group, place.relative, flags,
@@ -138,10 +148,10 @@ int close(File& file) {
 
 int remove(const std::string& path) {
   const Doing doing("delete", path);
-  const OwnPool own_pool;
   struct stat link;
   if (::lstat(path.c_str(), &link) == 0 && S_ISLNK(link.st_mode))
     return ::unlink(path.c_str()) == 0 ? MPI_SUCCESS : system_error(errno, "delete", path);
+  const OwnPool own_pool;
   posix::Place place;
   if (const int code = find_place(path, &place); code != MPI_SUCCESS) return code;
   const int result = calls().remove(session::job(), place.relative);

@@ -107,7 +107,7 @@ class Server {
   void rest() {
     constexpr uint64_t alert_ns = 1'000'000;
     constexpr uint64_t shortest_ns = 50'000;
-    constexpr uint64_t longest_ns = 10'000'000;
+    constexpr uint64_t longest_ns = 2'000'000;
     constexpr uint64_t share = 64;  // of the time without requests that the next one may wait
     const uint64_t idle_ns = now_ns() - busy_ns_;
     const bool sending = !std::all_of(replies_.begin(), replies_.end(), is_free);

@@ -1,0 +1,167 @@
+#include "cluster/elsewhere.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "cluster/ask.h"
+#include "cluster/reader.h"
+
+namespace cairn::cluster {
+namespace {
+
+std::string with_bytes(const std::string& path, const void* bytes, size_t size) {
+  return path + '\0' + std::string(static_cast<const char*>(bytes), size);
+}
+
+Request request_of(Op op) {
+  Request request = {};
+  request.op = op;
+  return request;
+}
+
+Status missing(const std::string& path) {
+  return fail(ENOENT, "%s: no such file or directory", path.c_str());
+}
+
+Status change(Job& job, const std::string& path, const FileChange& change) {
+  auto found = find_elsewhere(job, path);
+  if (!found.ok()) return found.status();
+  return ask_nodes(job, {found->node}, request_of(Op::change_file),
+                   with_bytes(path, &change, sizeof change))
+      .status;
+}
+
+}  // namespace
+
+uint64_t inode_number(const Job& job, uint32_t node, uint64_t inode) {
+  Uuid mixed = job.node(node).pool;
+  constexpr uint64_t spread = 0x9e3779b97f4a7c15ULL;
+  uint64_t word = 0;
+  std::memcpy(&word, mixed.data(), sizeof word);
+  word ^= inode * spread;
+  std::memcpy(mixed.data(), &word, sizeof word);
+  return inode_number(mixed);
+}
+
+Result<Elsewhere> find_elsewhere(Job& job, const std::string& path) {
+  if (!job.has_messages()) return missing(path);
+  const Answers answers =
+      ask_nodes(job, other_nodes(job), request_of(Op::look_file), path, sizeof(FileState));
+  CAIRN_TRY(answers.status);
+  for (const Answers::One& one : answers.all) {
+    if (one.size != sizeof(FileState)) continue;
+    Elsewhere found;
+    found.node = one.node;
+    std::memcpy(&found.state, one.bytes, sizeof found.state);
+    return found;
+  }
+  return missing(path);
+}
+
+Result<std::unique_ptr<file::File>> open_elsewhere(Job& job, const std::string& path, int flags) {
+  auto found = find_elsewhere(job, path);
+  if (!found.ok()) return found.status();
+  const FileState& state = found->state;
+  const auto read = [&job, node = found->node, file = state.file](const Target& piece) {
+    return read_elsewhere(job, node, file, piece);
+  };
+  return open_with_reader(
+      job, {state.mode, state.uid, state.gid, state.size, state.mtime}, flags,
+      [=, size = state.size](const Target& piece) -> Result<uint64_t> {
+        if (piece.offset >= size) return uint64_t{0};
+        return read(
+            {piece.buffer, std::min<uint64_t>(piece.size, size - piece.offset), piece.offset});
+      });
+}
+
+Result<uint64_t> read_elsewhere(Job& job, uint32_t node, const Uuid& file, const Target& piece) {
+  uint64_t done = 0;
+  while (done < piece.size) {
+    const Run run = {piece.offset + done, std::min<uint64_t>(piece.size - done, most_bytes)};
+    Request request = request_of(Op::read_file);
+    request.uuid = file;
+    request.runs = 1;
+    std::vector<uint8_t> bytes(sizeof request + sizeof run);
+    std::memcpy(bytes.data(), &request, sizeof request);
+    std::memcpy(bytes.data() + sizeof request, &run, sizeof run);
+    const size_t capacity = sizeof(Reply) + std::max<uint64_t>(run.length, detail_capacity);
+    Buffer reply = job.buffers().take(capacity);
+    Question question = {node, bytes.data(), bytes.size(), reply.bytes.get(), capacity, 0};
+    CAIRN_TRY(job.ask(&question, 1));
+    if (question.got != sizeof(Reply) + run.length)
+      return fail(EIO, "node %s answered with other bytes than it was asked for",
+                  job.host_of(node));
+    std::memcpy(static_cast<uint8_t*>(piece.buffer) + done, reply.bytes.get() + sizeof(Reply),
+                run.length);
+    job.buffers().give_back(std::move(reply));
+    done += run.length;
+  }
+  return done;
+}
+
+Status set_size_elsewhere(Job& job, const std::string& path, uint64_t size) {
+  FileChange wanted;
+  wanted.size = size;
+  return change(job, path, wanted);
+}
+
+Status set_attributes_elsewhere(Job& job, const std::string& path,
+                                const NewAttributes& attributes) {
+  FileChange wanted;
+  wanted.mode = attributes.mode ? *attributes.mode : FileChange::same;
+  wanted.uid = attributes.uid ? *attributes.uid : FileChange::same;
+  wanted.gid = attributes.gid ? *attributes.gid : FileChange::same;
+  wanted.mtime = attributes.mtime.value_or(FileChange::same);
+  return change(job, path, wanted);
+}
+
+Status remove_elsewhere(Job& job, const std::string& path) {
+  if (!job.has_messages()) return missing(path);
+  const Answers answers = ask_nodes(job, other_nodes(job), request_of(Op::remove_file), path);
+  CAIRN_TRY(answers.status);
+  const bool any = std::any_of(answers.all.begin(), answers.all.end(),
+                               [](const Answers::One& one) { return one.value != 0; });
+  return any ? Status() : missing(path);
+}
+
+Status rename_elsewhere(Job& job, const std::string& from, const std::string& to) {
+  auto found = find_elsewhere(job, from);
+  if (!found.ok()) return found.status();
+  CAIRN_TRY(ask_nodes(job, {found->node}, request_of(Op::rename_file),
+                      with_bytes(from, to.data(), to.size()))
+                .status);
+  NodeNumbers rest = other_nodes(job);
+  std::erase(rest, found->node);
+  return ask_nodes(job, rest, request_of(Op::remove_file), to).status;
+}
+
+Result<std::vector<NameElsewhere>> list_elsewhere(Job& job, const std::string& directory) {
+  std::vector<NameElsewhere> names;
+  if (!job.has_messages()) return names;
+  for (const uint32_t node : other_nodes(job)) {
+    Request request = request_of(Op::list_files);
+    do {
+      const Answers answers = ask_nodes(job, {node}, request, directory, most_listed);
+      CAIRN_TRY(answers.status);
+      if (answers.all.empty()) break;
+      const Answers::One& one = answers.all.front();
+      for (size_t at = 0; at + sizeof(ListedFile) <= one.size;) {
+        ListedFile listed = {};
+        std::memcpy(&listed, one.bytes + at, sizeof listed);
+        at += sizeof listed;
+        if (listed.length > one.size - at) break;
+        names.push_back(
+            {inode_number(job, node, listed.inode),
+             std::string(reinterpret_cast<const char*>(one.bytes) + at, listed.length)});
+        at += listed.length;
+      }
+      request.value = one.value;
+    } while (request.value != 0);
+  }
+  return names;
+}
+
+}  // namespace cairn::cluster

@@ -1,0 +1,43 @@
+// Ordinary files that lie in another node's pool, by name: written there through POSIX calls, seen from here until they are carried
+// to the covered directory. A name is asked for on all nodes; who finds one asks its node from then on.
+//
+// Each gives ENOENT if no other node has such a file. The same name on several nodes: the first one's; all go when it is removed.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cluster/by_name.h"
+#include "file/open_file.h"
+
+namespace cairn::cluster {
+
+struct Elsewhere {
+  uint32_t node = 0;
+  FileState state = {};
+};
+Result<Elsewhere> find_elsewhere(Job& job, const std::string& path);
+// The number that it shows as its inode's: on all nodes but its own the same, and none that an inode of a pool has.
+uint64_t inode_number(const Job& job, uint32_t node, uint64_t inode);
+
+// For reading, with the size that it has now; its bytes come from its node when they are read. `flags` as for open(2).
+Result<std::unique_ptr<file::File>> open_elsewhere(Job& job, const std::string& path, int flags);
+// A piece of an ordinary file of another node, which is that long. EIO: it is gone, or shorter.
+Result<uint64_t> read_elsewhere(Job& job, uint32_t node, const Uuid& file, const Target& piece);
+Status set_size_elsewhere(Job& job, const std::string& path, uint64_t size);
+Status set_attributes_elsewhere(Job& job, const std::string& path, const NewAttributes& attributes);
+// What other nodes have of the new name goes; this node's pool and the record are the caller's.
+Status rename_elsewhere(Job& job, const std::string& from, const std::string& to);
+Status remove_elsewhere(Job& job, const std::string& path);
+// It becomes a file of this node's pool; `empty`: without its contents. EBUSY: somebody has it open there, or it is more
+// than bytes under one name; ENOSPC. Killed meanwhile, both nodes have it.
+Status fetch_elsewhere(Job& job, const std::string& path, bool empty);
+
+struct NameElsewhere {
+  uint64_t inode = 0;  // inode_number()
+  std::string name;
+};
+Result<std::vector<NameElsewhere>> list_elsewhere(Job& job, const std::string& directory);
+
+}  // namespace cairn::cluster

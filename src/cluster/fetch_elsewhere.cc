@@ -1,0 +1,123 @@
+// An ordinary file of another node's pool comes into this one.
+#include <fcntl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "cluster/ask.h"
+#include "cluster/elsewhere.h"
+#include "cluster/spot.h"
+#include "file/attributes.h"
+#include "file/cut.h"
+#include "file/fill_ahead.h"
+#include "file/io.h"
+#include "file/names.h"
+#include "file/sync.h"
+#include "pool/seats.h"
+#include "tier/lower.h"
+
+namespace cairn::cluster {
+namespace {
+
+Result<std::unique_ptr<file::File>> make_unnamed(Job& job, const Spot& spot, uint32_t mode) {
+  return file::with_room(job.fs(), [&]() -> Result<std::unique_ptr<file::File>> {
+    pool::SeatGuard seat(job.fs().pool);
+    if (!seat.ok()) return pool::no_seat(job.fs().pool);
+    auto directory = file::live_inode(job.fs(), spot.parent);
+    if (!directory.ok()) return directory.status();
+    auto made = file::create_unnamed(job.fs(), *seat, **directory, S_IFREG | (mode & 07777), true);
+    if (!made.ok()) return made.status();
+    return file::open_unnamed(job.fs(), *seat, *made, O_RDWR);
+  });
+}
+
+Status copy(Job& job, const Elsewhere& from, const std::string& path, file::File& to) {
+  Buffer buffer = job.buffers().take(std::min<uint64_t>(from.state.size, most_bytes));
+  for (uint64_t at = 0; at < from.state.size;) {
+    const size_t size = std::min<uint64_t>(from.state.size - at, most_bytes);
+    CAIRN_TRY(
+        read_elsewhere(job, from.node, from.state.file, {buffer.bytes.get(), size, at}).status());
+    auto written = file::write_at(to, buffer.bytes.get(), size, at);
+    if (!written.ok()) return written.status();
+    if (*written != size)
+      return fail(ENOSPC, "%s: the pool is full at offset %llu", path.c_str(),
+                  static_cast<unsigned long long>(at) + *written);
+    at += size;
+  }
+  job.buffers().give_back(std::move(buffer));
+  return Status();
+}
+
+Status give_attributes(Job& job, const FileState& from, const file::Map& map) {
+  pool::SeatGuard seat(job.fs().pool);
+  if (!seat.ok()) return pool::no_seat(job.fs().pool);
+  CAIRN_TRY(file::set_owner(job.fs(), *seat, map, from.uid, from.gid));
+  CAIRN_TRY(file::set_mode(job.fs(), *seat, map, from.mode & 07777));
+  return file::set_times(job.fs(), *seat, map, from.atime, from.mtime);
+}
+
+Status take(Job& job, const Elsewhere& from, const std::string& path) {
+  Request request = {};
+  request.op = Op::take_file;
+  std::string text = path + '\0';
+  text.append(reinterpret_cast<const char*>(&from.state), sizeof from.state);
+  // A read for another process that is being answered there holds it open for a moment.
+  constexpr int attempts = 5;
+  for (int i = 1;; ++i) {
+    Status status = ask_nodes(job, {from.node}, request, text).status;
+    if (status.code() != EBUSY || i == attempts) return status;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+// Its name here, in the place of what it replaces in the covered directory.
+Status give_name(Job& job, const FileState& from, const Spot& spot, uint64_t inode) {
+  CAIRN_TRY(file::with_room(
+      job.fs(), [&] { return file::link_inode(job.fs(), inode, spot.parent, spot.name); }));
+  if (from.has_lower == 0) return Status();
+  auto parent = file::live_inode(job.fs(), spot.parent);
+  if (!parent.ok()) return parent.status();
+  const file::LowerIdentity lower = {from.lower[0], from.lower[1], from.lower[2], from.lower[3]};
+  return tier::set_identity(job.fs(), {*parent, spot.parent}, spot.name, &lower);
+}
+
+Status fill(Job& job, const Elsewhere& from, const std::string& path, bool empty,
+            file::File& file) {
+  if (!empty) CAIRN_TRY(copy(job, from, path, file));
+  CAIRN_TRY(give_attributes(job, from.state, file.map()));
+  return file::sync_file(job.fs(), file.map());
+}
+
+}  // namespace
+
+Status fetch_elsewhere(Job& job, const std::string& path, bool empty) {
+  auto from = find_elsewhere(job, path);
+  if (!from.ok()) return from.status();
+  auto spot = spot_of(job, path);
+  if (!spot.ok()) return spot.status();
+  auto file = make_unnamed(job, *spot, from->state.mode);
+  if (!file.ok()) return file.status();
+  Status status = fill(job, *from, path, empty, **file);
+  // There first, here then: killed between the two, there are two rather than none.
+  if (status.ok()) status = give_name(job, from->state, *spot, (**file).number);
+  if (!status.ok()) {
+    const std::string text = last_detail();
+    const auto now = spot_of(job, path);
+    // Another process here was first.
+    status = now.ok() && now->exists() ? Status() : fail(status.code(), "%s", text.c_str());
+  } else {
+    status = take(job, *from, path);
+    if (!status.ok()) {
+      const std::string text = last_detail();
+      spot->has_lower = from->state.has_lower != 0;
+      forget(job, *spot).ignore();
+      status = fail(status.code() == ESTALE ? EBUSY : status.code(), "%s", text.c_str());
+    }
+  }
+  pool::SeatGuard seat(job.fs().pool);
+  if (seat.ok()) file::close_file(*seat, std::move(*file));
+  return status;
+}
+
+}  // namespace cairn::cluster

@@ -1,0 +1,140 @@
+#include "cluster/name_change.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "cluster/spot.h"
+#include "file/attributes.h"
+#include "file/fill_ahead.h"
+#include "file/names.h"
+#include "file/open_table.h"
+#include "file/pins.h"
+#include "pool/seats.h"
+#include "tier/drain_state.h"
+
+namespace cairn::cluster {
+namespace {
+
+Status check_empty(Job& job, const Spot& directory, const std::string& path) {
+  auto entered = file::enter_directory(job.fs(), directory.map.number);
+  if (!entered.ok()) return entered.status();
+  return entered->inode->directory.entries.load() == 0
+             ? Status()
+             : fail(ENOTEMPTY, "%s: directory not empty", path.c_str());
+}
+
+Status make(Job& job, const Spot& spot, const NameChange& change) {
+  file::CreateRequest request;
+  const std::string_view target = change.other;
+  const bool is_link = change.op == NameOp::make_link;
+  request.mode = is_link ? S_IFLNK | 0777 : S_IFDIR | (change.mode & 07777);
+  if (is_link) request.target = &target;
+  return file::with_room(
+             job.fs(), [&] { return file::create_name(job.fs(), spot.parent, spot.name, request); })
+      .status();
+}
+
+Status set_mode(Job& job, const Spot& spot, uint32_t mode) {
+  pool::SeatGuard seat(job.fs().pool);
+  if (!seat.ok()) return pool::no_seat(job.fs().pool);
+  return file::set_mode(job.fs(), *seat, spot.map, mode);
+}
+
+// As rename(2) would say of this node's pool.
+Status check_rename(Job& job, const Spot& from, const Spot& to, const NameChange& change) {
+  const char* path = change.other.c_str();
+  if (from.is_directory() && from.has_lower)
+    return fail(EXDEV, "%s: the covered directory has it too", change.path.c_str());
+  if (!to.exists()) return Status();
+  const bool directory = S_ISDIR(change.mode);
+  if (to.is_directory() && !directory) return fail(EISDIR, "%s: is a directory", path);
+  if (!to.is_directory() && directory) return fail(ENOTDIR, "%s: not a directory", path);
+  return directory ? check_empty(job, to, change.other) : Status();
+}
+
+Status rename(Job& job, const Spot& from, const NameChange& change) {
+  auto to = spot_of(job, change.other);
+  if (!to.ok()) return to.status();
+  return file::with_room(job.fs(), [&] {
+    return file::rename(job.fs(), {from.parent, from.name, false}, {to->parent, to->name, false},
+                        0);
+  });
+}
+
+// What is written here would be lost with the name.
+Status check_untouched(Job& job, const Spot& spot, const std::string& path) {
+  file::FileSystem& fs = job.fs();
+  const bool is_lazy = (spot.map.inode->flags.load() & format::flag_lazy) != 0;
+  const bool is_changed =
+      !is_lazy && tier::change_time(fs, spot.map) != spot.map.inode->drained.load();
+  if (is_changed || file::is_pinned(fs, spot.map.number))
+    return fail(EBUSY, "%s: it was changed there, too", path.c_str());
+  const bool is_read_only = file::for_each_open_file(fs, [&](format::OpenFile& open) {
+    return open.inode.load() != spot.map.number || (open.flags.load() & O_ACCMODE) == O_RDONLY;
+  });
+  return is_read_only ? Status() : fail(EBUSY, "%s: it is open for writing there", path.c_str());
+}
+
+Status apply(Job& job, const Spot& spot, const NameChange& change) {
+  switch (change.op) {
+    case NameOp::make_directory:
+    case NameOp::make_link:
+      return make(job, spot, change);
+    case NameOp::set_mode:
+      return set_mode(job, spot, change.mode);
+    case NameOp::check_removal:
+      return spot.is_directory() ? check_empty(job, spot, change.path) : Status();
+    case NameOp::remove_directory:
+      return file::remove_directory(job.fs(), spot.parent, spot.name);
+    case NameOp::forget_directory:
+      CAIRN_TRY(file::remove_directory(job.fs(), spot.parent, spot.name));
+      return drop_lower(job, spot);
+    case NameOp::claim:
+      CAIRN_TRY(check_untouched(job, spot, change.path));
+      return forget(job, spot);
+    case NameOp::forget:
+      if (spot.is_directory() || (!S_ISLNK(spot.mode()) && !spot.has_lower)) return Status();
+      return forget(job, spot);
+    case NameOp::rename:
+      return rename(job, spot, change);
+    case NameOp::check_rename: {
+      auto to = spot_of(job, change.other);
+      if (to.code() == ENOENT) return Status();
+      return to.ok() ? check_rename(job, spot, *to, change) : to.status();
+    }
+  }
+  return fail(EINVAL, "a change of names that is none");
+}
+
+}  // namespace
+
+Result<uint32_t> mode_of_name(Job& job, const std::string& path) {
+  auto spot = spot_of(job, path);
+  if (!spot.ok()) return spot.status();
+  return spot->exists() ? Result<uint32_t>(spot->mode()) : missing(path);
+}
+
+namespace {
+bool makes(const NameChange& change) {
+  return change.op == NameOp::make_directory || change.op == NameOp::make_link;
+}
+}  // namespace
+
+Status change_name(Job& job, const NameChange& change) {
+  auto spot = spot_of(job, change.path);
+  if (!spot.ok()) return spot.status();
+  const bool may_be_missing = makes(change) || change.op == NameOp::check_rename;
+  return spot->exists() || may_be_missing ? apply(job, *spot, change) : missing(change.path);
+}
+
+Result<int64_t> serve_change(Job& job, const NameChange& change) {
+  const Status status = change_name(job, change);
+  if (status.ok()) return 1;
+  if (status.code() == ENOENT && !makes(change)) return 0;
+  if (status.code() != EEXIST || change.op != NameOp::make_directory) return status;
+  auto mode = mode_of_name(job, change.path);
+  if (mode.ok() && S_ISDIR(*mode)) return 0;
+  return fail(EEXIST, "%s: it is a file there", change.path.c_str());
+}
+
+}  // namespace cairn::cluster

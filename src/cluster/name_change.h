@@ -1,0 +1,38 @@
+// A change of names in the pool of one node: a step of what names.h does on all.
+#pragma once
+
+#include <string>
+
+#include "cluster/job.h"
+
+namespace cairn::cluster {
+
+enum class NameOp : uint32_t {
+  make_directory = 1,
+  make_link,
+  set_mode,
+  check_removal,
+  remove_directory,
+  forget_directory,  // the same, but another node's drain removes it from the covered directory
+  claim,   // forget, unless the file was changed here, or somebody has it open for writing
+  forget,  // a symbolic link, or a file from the covered directory: another node's pool says what it is from now on
+  check_rename,
+  rename,
+};
+// Paths are relative to the covered directory, without symbolic links, "." and "..".
+struct NameChange {
+  NameOp op;
+  uint32_t mode;  // check_rename: that of what is renamed
+  std::string path;
+  std::string other;  // a link's target, or the new path
+};
+
+// Makes it, or says why it cannot be made.
+Status change_name(Job& job, const NameChange& change);
+// The same for another node, which has found nothing against it in its own pool: 1 if something changed, 0 if all was so already.
+Result<int64_t> serve_change(Job& job, const NameChange& change);
+
+// Type and permissions of what the pool has under the name; ENOENT.
+Result<uint32_t> mode_of_name(Job& job, const std::string& path);
+
+}  // namespace cairn::cluster

@@ -1,0 +1,273 @@
+// What one process does to make a change of names on all nodes. name_change.cc makes it on one.
+#include "cluster/names.h"
+
+#include <sys/stat.h>
+
+#include <utility>
+
+#include "cluster/ask.h"
+#include "cluster/elsewhere.h"
+#include "cluster/name_change.h"
+#include "cluster/spot.h"
+#include "file/fill_ahead.h"
+#include "file/names.h"
+#include "file/open_table.h"
+#include "tier/drain_state.h"
+
+namespace cairn::cluster {
+namespace {
+
+// Whose server holds the lock under which names change, and what it is called there.
+constexpr uint32_t keeper = 0;
+constexpr uint64_t lock_word = 0x6e616d6573ULL;
+
+// Asks these nodes; those where something has changed go to `changed`.
+Status change_on(const Job& job, const NodeNumbers& nodes, const NameChange& change,
+                 NodeNumbers* changed) {
+  Request request = {};
+  request.op = Op::change_name;
+  request.which = static_cast<uint32_t>(change.op);
+  request.value = change.mode;
+  const Answers answers = ask_nodes(job, nodes, request, change.path + '\0' + change.other);
+  for (const Answers::One& one : answers.all)
+    if (one.value != 0) changed->push_back(one.node);
+  return answers.status;
+}
+
+Status on_others(const Job& job, const NameChange& change) {
+  NodeNumbers changed;
+  return change_on(job, other_nodes(job), change, &changed);
+}
+
+// `here` first, then `there` on the others; where these cannot, `undo` takes it back.
+Status everywhere(Job& job, const NameChange& here, const NameChange& there,
+                  const NameChange& undo) {
+  CAIRN_TRY(change_name(job, here));
+  NodeNumbers changed;
+  const Status status = change_on(job, other_nodes(job), there, &changed);
+  if (status.ok()) return status;
+  const std::string text = last_detail();
+  change_on(job, NodeNumbers(changed), undo, &changed).ignore();
+  change_name(job, undo).ignore();
+  return fail(status.code(), "%s", text.c_str());
+}
+
+// Other nodes' pools have the name too: the link, or what they know from the covered directory.
+bool is_on_others(const Spot& spot) {
+  return spot.exists() && !spot.is_directory() && (S_ISLNK(spot.mode()) || spot.has_lower);
+}
+
+std::string directory_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
+// Directories that were here before the job began need not be on the others.
+Status make_parents(Job& job, const std::string& path) {
+  for (size_t slash = path.find('/'); slash != std::string::npos;
+       slash = path.find('/', slash + 1)) {
+    const std::string above = path.substr(0, slash);
+    auto mode = mode_of_name(job, above);
+    if (!mode.ok()) return mode.status();
+    CAIRN_TRY(on_others(job, {NameOp::make_directory, *mode, above, ""}));
+  }
+  return Status();
+}
+
+template <typename Call>
+Status one_at_a_time(const Job& job, Call call) {
+  if (!job.has_messages()) return call();
+  CAIRN_TRY(job.lock(keeper, lock_word));
+  const Status status = call();
+  const std::string text = status.ok() ? "" : last_detail();
+  const Status unlocked = job.unlock(keeper, lock_word);
+  return status.ok() ? unlocked : fail(status.code(), "%s", text.c_str());
+}
+
+Status make(Job& job, const NameChange& change, NameOp removal) {
+  return one_at_a_time(job, [&]() -> Status {
+    const NameChange undo = {removal, 0, change.path, ""};
+    const Status status = everywhere(job, change, change, undo);
+    // Missing here, it would have been missing to the caller.
+    if (status.code() != ENOENT || change.path.find('/') == std::string::npos) return status;
+    CAIRN_TRY(make_parents(job, change.path));
+    return everywhere(job, change, change, undo);
+  });
+}
+
+}  // namespace
+
+Status make_directory(Job& job, const std::string& path, uint32_t mode) {
+  return make(job, {NameOp::make_directory, mode, path, ""}, NameOp::remove_directory);
+}
+
+Status make_link(Job& job, const std::string& path, const std::string& target) {
+  return make(job, {NameOp::make_link, 0, path, target}, NameOp::forget);
+}
+
+Status set_mode_everywhere(Job& job, const std::string& path, uint32_t mode) {
+  return one_at_a_time(job, [&]() -> Status {
+    const NameChange change = {NameOp::set_mode, mode, path, ""};
+    CAIRN_TRY(change_name(job, change));
+    return on_others(job, change);
+  });
+}
+
+Status remove_directory(Job& job, const std::string& path) {
+  return one_at_a_time(job, [&]() -> Status {
+    CAIRN_TRY(on_others(job, {NameOp::check_removal, 0, path, ""}));
+    auto mode = mode_of_name(job, path);
+    if (!mode.ok()) return mode.status();
+    return everywhere(job, {NameOp::remove_directory, 0, path, ""},
+                      {NameOp::forget_directory, 0, path, ""},
+                      {NameOp::make_directory, *mode, path, ""});
+  });
+}
+
+Status remove_file(Job& job, const std::string& path) {
+  auto spot = spot_of(job, path);
+  if (!spot.ok()) return spot.status();
+  const auto here = [&] { return file::unlink_name(job.fs(), spot->parent, spot->name); };
+  if (!is_on_others(*spot)) return here();
+  return one_at_a_time(job, [&]() -> Status {
+    CAIRN_TRY(here());
+    return on_others(job, {NameOp::forget, 0, path, ""});
+  });
+}
+
+namespace {
+
+Result<file::Created> make_here(Job& job, const std::string& path, uint32_t mode) {
+  auto spot = spot_of(job, path);
+  if (!spot.ok()) return spot.status();
+  file::CreateRequest request;
+  request.mode = S_IFREG | (mode & 07777);
+  return file::with_room(
+      job.fs(), [&] { return file::create_name(job.fs(), spot->parent, spot->name, request); });
+}
+
+// Whether another node has a file of the name; 0 or 1.
+Result<int> is_elsewhere(Job& job, const std::string& path) {
+  const auto other = find_elsewhere(job, path);
+  if (other.ok()) return 1;
+  return other.code() == ENOENT ? Result<int>(0) : Result<int>(other.status());
+}
+
+// A file of this node that two nodes have made in the same moment. The lock is held: the second one that comes here finds that the
+// first has given way.
+Status give_way(Job& job, const std::string& path, const file::Created& made) {
+  auto other = is_elsewhere(job, path);
+  if (!other.ok() || *other == 0) return other.status();
+  auto spot = spot_of(job, path);
+  if (!spot.ok()) return spot.status();
+  const bool is_untouched = spot->map.number == made.number &&
+                            made.inode->generation.load() == made.generation &&
+                            made.inode->size.load() == 0 && !file::is_open(job.fs(), made.number);
+  if (!is_untouched) return Status();  // another process here goes on with it
+  CAIRN_TRY(file::unlink_name(job.fs(), spot->parent, spot->name));
+  return fail(ESTALE, "%s: another node has made it", path.c_str());
+}
+
+}  // namespace
+
+Status make_file(Job& job, const std::string& path, uint32_t mode) {
+  return one_at_a_time(job, [&]() -> Status {
+    auto other = is_elsewhere(job, path);
+    if (!other.ok()) return other.status();
+    if (*other != 0) return fail(EEXIST, "%s: file exists", path.c_str());
+    return make_here(job, path, mode).status();
+  });
+}
+
+Status make_or_give_way(Job& job, const std::string& path, uint32_t mode) {
+  auto made = make_here(job, path, mode);
+  if (!made.ok()) return made.status();
+  auto other = is_elsewhere(job, path);
+  if (!other.ok() || *other == 0) return other.status();
+  return one_at_a_time(job, [&] { return give_way(job, path, *made); });
+}
+
+Status claim_file(Job& job, const std::string& path) {
+  auto spot = spot_of(job, path);
+  if (!spot.ok()) return spot.status();
+  if (!is_on_others(*spot)) return Status();
+  return one_at_a_time(job, [&]() -> Status {
+    // Another node was first: nothing is known of it here by now.
+    auto now = spot_of(job, path);
+    if (!now.ok()) return now.status();
+    if (!now->exists()) return fail(ESTALE, "%s: another node has changed it", path.c_str());
+    const bool was_unchanged =
+        tier::change_time(job.fs(), now->map) == now->map.inode->drained.load();
+    // A change of its time, by which they find it here before anything is written.
+    CAIRN_TRY(change_name(job, {NameOp::set_mode, now->mode(), path, ""}));
+    const Status status = on_others(job, {NameOp::claim, 0, path, ""});
+    if (!status.ok() && was_unchanged)
+      tier::set_drained(job.fs(), now->map, tier::change_time(job.fs(), now->map));
+    return status;
+  });
+}
+
+namespace {
+
+Status rename_everywhere(Job& job, uint32_t mode, const std::string& from, const std::string& to) {
+  const NameChange check = {NameOp::check_rename, mode, from, to};
+  CAIRN_TRY(change_name(job, check));
+  CAIRN_TRY(on_others(job, check));
+  if (directory_of(from) != directory_of(to)) CAIRN_TRY(make_parents(job, to));
+  const NameChange change = {NameOp::rename, 0, from, to};
+  return everywhere(job, change, change, {NameOp::rename, 0, to, from});
+}
+
+// A file that is this node's. What others know of the two names is void.
+Status rename_here(Job& job, const Spot& from, const Spot& to, const std::string& old_path,
+                   const std::string& new_path) {
+  CAIRN_TRY(file::with_room(job.fs(), [&] {
+    return file::rename(job.fs(), {from.parent, from.name, false}, {to.parent, to.name, false}, 0);
+  }));
+  if (is_on_others(from)) CAIRN_TRY(on_others(job, {NameOp::forget, 0, old_path, ""}));
+  return is_on_others(to) ? on_others(job, {NameOp::forget, 0, new_path, ""}) : Status();
+}
+
+// Another node has made a file of the new name meanwhile. The lock is held: of two that do this, one file stays.
+Status replace_others(Job& job, const std::string& path, uint64_t inode) {
+  auto spot = spot_of(job, path);
+  if (!spot.ok()) return spot.status();
+  if (spot->map.number != inode) return Status();
+  const Status removed = remove_elsewhere(job, path);
+  return removed.code() == ENOENT ? Status() : removed;
+}
+
+}  // namespace
+
+Status rename_name(Job& job, const std::string& from, const std::string& to, bool keep) {
+  const auto call = [&](const Spot& source, const Spot& target) -> Status {
+    if (keep && target.exists()) return fail(EEXIST, "%s: file exists", to.c_str());
+    if (source.is_directory() || S_ISLNK(source.mode()))
+      return rename_everywhere(job, source.mode(), from, to);
+    return rename_here(job, source, target, from, to);
+  };
+  const auto look = [&](Spot* source, Spot* target) -> Status {
+    for (const auto& [path, spot] : {std::pair(&from, source), std::pair(&to, target)}) {
+      auto found = spot_of(job, *path);
+      if (!found.ok()) return found.status();
+      *spot = std::move(*found);
+    }
+    return source->exists() ? Status() : missing(from);
+  };
+  Spot source;
+  Spot target;
+  CAIRN_TRY(look(&source, &target));
+  const bool only_here = !source.is_directory() && !is_on_others(source) && !is_on_others(target);
+  if (only_here) {
+    CAIRN_TRY(call(source, target));
+    auto other = is_elsewhere(job, to);
+    if (!other.ok() || *other == 0) return other.status();
+    return one_at_a_time(job, [&] { return replace_others(job, to, source.map.number); });
+  }
+  return one_at_a_time(job, [&]() -> Status {
+    CAIRN_TRY(look(&source, &target));
+    return call(source, target);
+  });
+}
+
+}  // namespace cairn::cluster

@@ -1,0 +1,196 @@
+#include "cluster/own_files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+
+#include <cstring>
+
+#include "cluster/spot.h"
+#include "file/attributes.h"
+#include "file/cut.h"
+#include "file/fill_ahead.h"
+#include "file/io.h"
+#include "file/names.h"
+#include "file/open_table.h"
+#include "file/pins.h"
+#include "pool/seats.h"
+
+namespace cairn::cluster {
+namespace {
+
+Uuid id_of(const file::Map& map) {
+  const uint64_t words[2] = {map.number, map.inode->generation.load()};
+  Uuid id = {};
+  static_assert(sizeof words == sizeof id);
+  std::memcpy(id.data(), words, sizeof words);
+  return id;
+}
+
+// What lies in the covered directory only is the same to all, until a node changes it or has claimed it.
+bool is_own(const file::Inode& inode) {
+  if (!S_ISREG(inode.mode.load())) return false;
+  return (inode.flags.load() & format::flag_lazy) == 0 || inode.stamps.load() != 0 ||
+         inode.ctime.load() != inode.drained.load();
+}
+
+Result<Spot> own_spot(Job& job, const std::string& path) {
+  auto spot = spot_of(job, path);
+  if (!spot.ok()) return spot;
+  return spot->exists() && is_own(*spot->map.inode) ? spot : Result<Spot>(missing(path));
+}
+
+Result<FileState> state_of(Job& job, const Spot& spot) {
+  file::LowerIdentity lower;
+  if (spot.has_lower) {
+    auto known = lower_of(job, spot);
+    if (!known.ok()) return known.status();
+    lower = *known;
+  }
+  const file::Map& map = spot.map;
+  const pool::SeatGuard seat(job.fs().pool);
+  if (!seat.ok()) return pool::no_seat(job.fs().pool);
+  const file::Attributes from = file::attributes_of(job.fs(), map);
+  return FileState{id_of(map),
+                   from.size,
+                   from.blocks,
+                   from.atime,
+                   from.mtime,
+                   from.ctime,
+                   from.btime,
+                   from.mode,
+                   from.uid,
+                   from.gid,
+                   from.links,
+                   spot.has_lower ? 1U : 0U,
+                   {lower.device, lower.inode, lower.size, lower.mtime}};
+}
+
+}  // namespace
+
+Result<FileState> look_own(Job& job, const std::string& path) {
+  auto spot = own_spot(job, path);
+  if (!spot.ok()) return spot.status();
+  return state_of(job, *spot);
+}
+
+Status read_runs(file::File& file, const Run* runs, uint64_t count, const std::string& whose,
+                 uint8_t* bytes, uint64_t* size) {
+  uint64_t total = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    if (runs[i].length > most_bytes || runs[i].count > most_bytes ||
+        (total += runs[i].bytes()) > most_bytes)
+      return fail(EINVAL, "more bytes are asked for than fit into a reply");
+  }
+  for (uint64_t i = 0; i < count; ++i) {
+    for (uint64_t k = 0; k < runs[i].count; ++k) {
+      const uint64_t at = runs[i].offset + k * runs[i].stride;
+      auto n = file::read_at(file, bytes, runs[i].length, at);
+      if (!n.ok()) return n.status();
+      if (*n != runs[i].length)
+        return fail(EIO, "%s ends at offset %llu, before %llu", whose.c_str(),
+                    static_cast<unsigned long long>(at) + *n,
+                    static_cast<unsigned long long>(at) + runs[i].length);
+      bytes += runs[i].length;
+    }
+  }
+  *size = total;
+  return Status();
+}
+
+Status read_own(Job& job, const Request& request, const Run* runs, uint8_t* bytes, uint64_t* size) {
+  uint64_t words[2];
+  std::memcpy(words, request.uuid.data(), sizeof words);
+  std::unique_ptr<file::File> file;
+  {
+    pool::SeatGuard seat(job.fs().pool);
+    if (!seat.ok()) return pool::no_seat(job.fs().pool);
+    auto opened = file::open_inode(job.fs(), *seat, words[0], O_RDONLY, words[1]);
+    if (opened.code() == ESTALE) return fail(EIO, "the file was removed since it was opened");
+    if (!opened.ok()) return opened.status();
+    file = std::move(*opened);
+  }
+  const Status status = read_runs(*file, runs, request.runs, "the file", bytes, size);
+  pool::SeatGuard seat(job.fs().pool);
+  if (seat.ok()) file::close_file(*seat, std::move(file));
+  return status;
+}
+
+Status change_own(Job& job, const std::string& path, const FileChange& change) {
+  constexpr uint64_t same = FileChange::same;
+  auto spot = own_spot(job, path);
+  if (!spot.ok()) return spot.status();
+  file::FileSystem& fs = job.fs();
+  if (change.size != same)
+    CAIRN_TRY(file::with_room(fs, [&] { return file::truncate(fs, spot->map, change.size); }));
+  pool::SeatGuard seat(fs.pool);
+  if (!seat.ok()) return pool::no_seat(fs.pool);
+  if (change.uid != same || change.gid != same)
+    CAIRN_TRY(file::set_owner(fs, *seat, spot->map, static_cast<uint32_t>(change.uid),
+                              static_cast<uint32_t>(change.gid)));
+  if (change.mode != same)
+    CAIRN_TRY(file::set_mode(fs, *seat, spot->map, static_cast<uint32_t>(change.mode)));
+  if (change.mtime == same) return Status();
+  return file::set_times(fs, *seat, spot->map, file::time_omit, change.mtime);
+}
+
+Status rename_own(Job& job, const std::string& from, const std::string& to) {
+  auto source = own_spot(job, from);
+  if (!source.ok()) return source.status();
+  auto target = spot_of(job, to);
+  if (!target.ok()) return target.status();
+  return file::with_room(job.fs(), [&] {
+    return file::rename(job.fs(), {source->parent, source->name, false},
+                        {target->parent, target->name, false}, 0);
+  });
+}
+
+Status remove_own(Job& job, const std::string& path) {
+  auto spot = own_spot(job, path);
+  if (!spot.ok()) return spot.status();
+  return file::unlink_name(job.fs(), spot->parent, spot->name);
+}
+
+Status take_own(Job& job, const std::string& path, const FileState& seen) {
+  auto spot = own_spot(job, path);
+  if (!spot.ok()) return spot.status();
+  auto now = state_of(job, *spot);
+  if (!now.ok()) return now.status();
+  if (now->file != seen.file || now->ctime != seen.ctime || now->size != seen.size)
+    return fail(ESTALE, "%s: it was changed meanwhile", path.c_str());
+  // Who opens it from here on has a file that was removed, as if the one who takes it had removed it by its name.
+  if (file::is_open(job.fs(), spot->map.number) || file::is_pinned(job.fs(), spot->map.number))
+    return fail(EBUSY, "%s: it is open", path.c_str());
+  if (now->links != 1 || spot->map.inode->xattr.load() != 0)
+    return fail(EBUSY, "%s: it has more names, or extended attributes", path.c_str());
+  return forget(job, *spot);
+}
+
+Result<int64_t> list_own(Job& job, const std::string& directory, uint64_t position,
+                         std::vector<uint8_t>* names) {
+  auto number = directory_at(job, directory);
+  if (!number.ok()) return number.status();
+  auto inode = file::live_inode(job.fs(), *number);
+  if (!inode.ok()) return inode.status();
+  std::vector<file::Listed> batch(32);
+  constexpr size_t largest = sizeof(ListedFile) + NAME_MAX;
+  while (names->size() + batch.size() * largest <= most_listed) {
+    pool::SeatGuard seat(job.fs().pool);
+    if (!seat.ok()) return pool::no_seat(job.fs().pool);
+    auto n =
+        file::list_names(job.fs(), *seat, {*inode, *number}, position, batch.data(), batch.size());
+    if (!n.ok()) return n.status();
+    if (*n == 0) return 0;
+    for (size_t i = 0; i < *n; ++i) {
+      auto child = file::live_inode(job.fs(), batch[i].inode);
+      if (!child.ok() || !is_own(**child)) continue;
+      const ListedFile listed = {batch[i].inode, batch[i].length};
+      const auto* bytes = reinterpret_cast<const uint8_t*>(&listed);
+      names->insert(names->end(), bytes, bytes + sizeof listed);
+      names->insert(names->end(), batch[i].name, batch[i].name + batch[i].length);
+    }
+    position = batch[*n - 1].cookie;
+  }
+  return static_cast<int64_t>(position);
+}
+
+}  // namespace cairn::cluster

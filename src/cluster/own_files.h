@@ -1,0 +1,32 @@
+// Ordinary files of this node's pool, as other nodes' processes meet them by name: the server's side of elsewhere.h.
+//
+// A file that lies in the covered directory as it is in the pool is none: all nodes see it there.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cluster/job.h"
+
+namespace cairn::cluster {
+
+// ENOENT: there is no such file here.
+Result<FileState> look_own(Job& job, const std::string& path);
+// The runs' bytes, one behind the other. EIO: it is gone, or shorter.
+Status read_own(Job& job, const Request& request, const Run* runs, uint8_t* bytes, uint64_t* size);
+Status change_own(Job& job, const std::string& path, const FileChange& change);
+// What had the new name goes.
+Status rename_own(Job& job, const std::string& from, const std::string& to);
+Status remove_own(Job& job, const std::string& path);
+// Its bytes have another place now. EBUSY: somebody has it open, or it is more than bytes under one name; ESTALE: it is
+// another file, or has changed since it was looked at.
+Status take_own(Job& job, const std::string& path, const FileState& seen);
+// Names from `position` on (0: the first), as ListedFile says, until `names` has most_listed bytes. Where to go on; 0: that was all.
+Result<int64_t> list_own(Job& job, const std::string& directory, uint64_t position,
+                         std::vector<uint8_t>* names);
+
+// The bytes of these runs of an open file; `whose` names it in messages.
+Status read_runs(file::File& file, const Run* runs, uint64_t count, const std::string& whose,
+                 uint8_t* bytes, uint64_t* size);
+
+}  // namespace cairn::cluster

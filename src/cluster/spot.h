@@ -1,0 +1,39 @@
+// Spot: where a name of the covered directory lies in this node's pool.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <string>
+
+#include "cluster/job.h"
+#include "file/directory.h"
+
+namespace cairn::cluster {
+
+struct Spot {
+  uint64_t parent = 0;
+  std::string name;
+  file::Map map;           // number 0: there is nothing of the name
+  bool has_lower = false;  // it is known from the covered directory
+
+  [[nodiscard]] bool exists() const { return map.number != 0; }
+  // 0 if there is nothing.
+  [[nodiscard]] uint32_t mode() const {
+    return map.inode == nullptr ? 0 : static_cast<uint32_t>(map.inode->mode.load());
+  }
+  [[nodiscard]] bool is_directory() const { return exists() && S_ISDIR(mode()); }
+};
+
+Status missing(const std::string& path);
+// ENOENT if the directory that it lies in is not there.
+Result<Spot> spot_of(Job& job, const std::string& path);
+// Which file it was there.
+Result<file::LowerIdentity> lower_of(Job& job, const Spot& spot);
+// After it was removed: nothing stays of it that a drain would act on.
+Status drop_lower(Job& job, const Spot& spot);
+// Removes what is no directory, and nothing stays of it that a drain would act on: another node's does.
+Status forget(Job& job, const Spot& spot);
+// The inode of a directory ("": the covered one), which can be listed. ENOENT, ENOTDIR.
+Result<uint64_t> directory_at(Job& job, const std::string& path);
+
+}  // namespace cairn::cluster

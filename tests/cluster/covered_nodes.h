@@ -1,0 +1,70 @@
+// Nodes whose pools cover the directory that all see, for one job.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <vector>
+
+#include "cluster/ranks.h"
+
+namespace cairn::test {
+
+class CoveredNodes {
+ public:
+  // `prepare`: what the directory holds before it is covered.
+  explicit CoveredNodes(
+      uint32_t count, uint64_t pool_size = 64 << 20,
+      const std::function<void(const std::string& directory)>& prepare = [](const std::string&) {})
+      : nodes_(count, pool_size) {
+    prepare(nodes_.directory());
+    cairn_cover_options options = {};
+    options.struct_size = sizeof options;
+    options.job = "of several nodes";
+    for (uint32_t i = 0; i < count; ++i) {
+      covers_.push_back(nullptr);
+      EXPECT_EQ(
+          cairn_cover_open(nodes_.pool(i), nodes_.directory().c_str(), &options, &covers_.back()),
+          0)
+          << cairn_last_error();
+    }
+    nodes_.start();
+  }
+  ~CoveredNodes() {
+    nodes_.stop();
+    for (cairn_cover* cover : covers_) cairn_cover_close(cover);
+  }
+  CoveredNodes(const CoveredNodes&) = delete;
+  CoveredNodes& operator=(const CoveredNodes&) = delete;
+
+  [[nodiscard]] const std::string& directory() const { return nodes_.directory(); }
+  [[nodiscard]] cairn_job* job(uint32_t node) const { return nodes_.job(node); }
+  [[nodiscard]] cairn_pool* pool(uint32_t node) const { return nodes_.pool(node); }
+  [[nodiscard]] cairn_ino top(uint32_t node) const { return cairn_cover_top(covers_[node]); }
+
+  // Type and permissions of a name in a node's pool, 0: there is none.
+  [[nodiscard]] uint32_t mode(uint32_t node, const char* path) const {
+    cairn_stat st = {};
+    return cairn_lookup(pool(node), top(node), path, CAIRN_NOFOLLOW, &st) == 0 ? st.mode : 0;
+  }
+  // The same on all nodes, which have it alike.
+  [[nodiscard]] uint32_t mode(const char* path) const {
+    for (uint32_t node = 1; node < nodes_.count(); ++node)
+      EXPECT_EQ(mode(node, path), mode(0, path)) << path << " on node " << node;
+    return mode(0, path);
+  }
+  void make_file(uint32_t node, const char* path) const {
+    EXPECT_EQ(cairn_mknod(pool(node), top(node), path, S_IFREG | 0600), 0) << cairn_last_error();
+  }
+  void drain(uint32_t node) const {
+    cairn_drain_report report = {};
+    EXPECT_EQ(cairn_cover_drain(covers_[node], nullptr, nullptr, nullptr, &report), 0)
+        << cairn_last_error();
+    EXPECT_EQ(report.failed + report.conflicts, 0U) << node;
+  }
+
+ private:
+  Nodes nodes_;
+  std::vector<cairn_cover*> covers_;
+};
+
+}  // namespace cairn::test

@@ -1,0 +1,250 @@
+// Ordinary files that processes of one node have written through other calls, as those of other nodes meet them by name.
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <map>
+#include <thread>
+
+#include "cluster/covered_nodes.h"
+
+namespace cairn::test {
+namespace {
+
+std::string bytes_of(size_t size) {
+  std::string bytes(size, '\0');
+  for (size_t i = 0; i < size; ++i) bytes[i] = static_cast<char>(i * 7 + i / 4096);
+  return bytes;
+}
+
+cairn_file* open_own(const CoveredNodes& covered, uint32_t node, const char* path, int flags) {
+  cairn_file* file = nullptr;
+  EXPECT_EQ(cairn_open(covered.pool(node), covered.top(node), path, flags, 0640, &file), 0)
+      << path << " on node " << node << ": " << cairn_last_error();
+  return file;
+}
+
+void write_own(const CoveredNodes& covered, uint32_t node, const char* path,
+               const std::string& bytes) {
+  cairn_file* file = open_own(covered, node, path, O_RDWR | O_CREAT);
+  EXPECT_EQ(cairn_pwrite(file, bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+  cairn_close(file);
+}
+
+std::string read_all(cairn_file* file) {
+  cairn_stat st = {};
+  EXPECT_EQ(cairn_fstat(file, &st), 0);
+  std::string bytes(st.size + 1, '?');
+  const ssize_t n = cairn_pread(file, bytes.data(), bytes.size(), 0);
+  EXPECT_GE(n, 0) << cairn_last_error();
+  bytes.resize(n < 0 ? 0 : static_cast<size_t>(n));
+  return bytes;
+}
+
+std::string read_own(const CoveredNodes& covered, uint32_t node, const char* path) {
+  cairn_file* file = open_own(covered, node, path, O_RDONLY);
+  std::string bytes = read_all(file);
+  cairn_close(file);
+  return bytes;
+}
+
+std::map<std::string, uint64_t> list(cairn_job* job, const char* directory) {
+  std::map<std::string, uint64_t> names;
+  const auto visit = [](void* to, const char* name, uint64_t ino) {
+    (*static_cast<std::map<std::string, uint64_t>*>(to))[name] = ino;
+    return 0;
+  };
+  EXPECT_EQ(cairn_shared_list_ordinary(job, directory, visit, &names), 0) << cairn_last_error();
+  return names;
+}
+
+TEST(OrdinaryFilesOfOtherNodes, AreShownAndRead) {
+  CoveredNodes covered(3);
+  ASSERT_EQ(cairn_shared_mkdir(covered.job(0), "out", 0755), 0);
+  const std::string bytes = bytes_of(20'000'000);
+  write_own(covered, 1, "out/file", bytes);
+  cairn_stat own = {};
+  ASSERT_EQ(cairn_lookup(covered.pool(1), covered.top(1), "out/file", 0, &own), 0);
+  uint64_t number = 0;
+  for (const uint32_t node : {0U, 2U}) {
+    cairn_stat st = {};
+    ASSERT_EQ(cairn_shared_stat_ordinary(covered.job(node), "out/file", &st), 0)
+        << cairn_last_error();
+    EXPECT_EQ(st.size, bytes.size());
+    EXPECT_EQ(st.mode, S_IFREG | 0640U);
+    EXPECT_EQ(st.mtime_ns, own.mtime_ns);
+    EXPECT_EQ(st.blocks, own.blocks);
+    EXPECT_NE(st.ino, own.ino);
+    EXPECT_TRUE(number == 0 || st.ino == number);
+    number = st.ino;
+    cairn_file* file = nullptr;
+    ASSERT_EQ(cairn_shared_open_reader(covered.job(node), "out/file", O_RDONLY, &file), 0);
+    EXPECT_TRUE(read_all(file) == bytes);
+    char some[3];
+    EXPECT_EQ(cairn_pread(file, some, 3, 12'345'678), 3);
+    EXPECT_EQ(std::string(some, 3), bytes.substr(12'345'678, 3));
+    cairn_close(file);
+    EXPECT_EQ(list(covered.job(node), "out"), (std::map<std::string, uint64_t>{{"file", number}}));
+  }
+  cairn_stat st = {};
+  for (const char* none : {"out/none", "none/file", "out", "out/file/below"})
+    EXPECT_EQ(cairn_shared_stat_ordinary(covered.job(0), none, &st), -ENOENT) << none;
+  // Not to its own node: there it is a file as any.
+  EXPECT_EQ(cairn_shared_stat_ordinary(covered.job(1), "out/file", &st), -ENOENT);
+  EXPECT_TRUE(list(covered.job(1), "out").empty());
+}
+
+TEST(OrdinaryFilesOfOtherNodes, AreListedHoweverManyThereAre) {
+  CoveredNodes covered(2);
+  for (int i = 0; i < 3000; ++i)
+    covered.make_file(1,
+                      ("a file with a name of some length, number " + std::to_string(i)).c_str());
+  EXPECT_EQ(list(covered.job(0), "").size(), 3000U);
+}
+
+TEST(OrdinaryFilesOfOtherNodes, WhatIsGoneOrCutIsAnError) {
+  CoveredNodes covered(2);
+  write_own(covered, 1, "gone", bytes_of(3'000'000));
+  write_own(covered, 1, "cut", bytes_of(3'000'000));
+  char byte = 0;
+  cairn_file* gone = nullptr;
+  cairn_file* cut = nullptr;
+  ASSERT_EQ(cairn_shared_open_reader(covered.job(0), "gone", O_RDONLY, &gone), 0);
+  ASSERT_EQ(cairn_shared_open_reader(covered.job(0), "cut", O_RDONLY, &cut), 0);
+  EXPECT_EQ(cairn_shared_set_size(covered.job(0), "cut", 100), 0);
+  EXPECT_EQ(cairn_shared_remove(covered.job(0), "gone"), 0);
+  EXPECT_EQ(cairn_pread(gone, &byte, 1, 2'000'000), -EIO);
+  EXPECT_NE(std::string(cairn_last_error()).find("node1"), std::string::npos) << cairn_last_error();
+  EXPECT_EQ(cairn_pread(cut, &byte, 1, 2'000'000), -EIO);
+  EXPECT_EQ(read_own(covered, 1, "cut"), bytes_of(100));
+  cairn_close(gone);
+  cairn_close(cut);
+  EXPECT_EQ(cairn_shared_remove(covered.job(0), "gone"), -ENOENT);
+  EXPECT_EQ(covered.mode(1, "gone"), 0U);
+}
+
+TEST(OrdinaryFilesOfOtherNodes, ChangeWhereTheyLie) {
+  CoveredNodes covered(3);
+  write_own(covered, 1, "file", "contents");
+  write_own(covered, 2, "other", "replaced");
+  EXPECT_EQ(cairn_shared_set_attributes(covered.job(0), "file", 0604, UINT32_MAX, UINT32_MAX, 5),
+            0);
+  cairn_stat st = {};
+  ASSERT_EQ(cairn_lookup(covered.pool(1), covered.top(1), "file", 0, &st), 0);
+  EXPECT_EQ(st.mode, S_IFREG | 0604U);
+  EXPECT_EQ(st.mtime_ns, 5);
+  EXPECT_EQ(cairn_shared_rename(covered.job(0), "file", "other"), 0) << cairn_last_error();
+  EXPECT_EQ(covered.mode(2, "other"), 0U);
+  EXPECT_EQ(covered.mode(1, "file"), 0U);
+  EXPECT_EQ(read_own(covered, 1, "other"), "contents");
+}
+
+TEST(OrdinaryFilesOfOtherNodes, ComeHereUnlessTheyAreOpen) {
+  CoveredNodes covered(2);
+  const std::string bytes = bytes_of(10'000'000);
+  write_own(covered, 1, "file", bytes);
+  cairn_file* open = open_own(covered, 1, "file", O_RDWR);
+  EXPECT_EQ(cairn_shared_make_plain(covered.job(0), "file", 0), -EBUSY);
+  EXPECT_EQ(covered.mode(0, "file"), 0U);
+  cairn_close(open);
+  EXPECT_EQ(cairn_shared_make_plain(covered.job(0), "file", 0), 0) << cairn_last_error();
+  EXPECT_EQ(covered.mode(1, "file"), 0U);
+  EXPECT_EQ(covered.mode(0, "file"), S_IFREG | 0640U);
+  EXPECT_TRUE(read_own(covered, 0, "file") == bytes);
+  // Back, without its contents.
+  EXPECT_EQ(cairn_shared_make_plain(covered.job(1), "file", 1), 0) << cairn_last_error();
+  EXPECT_EQ(read_own(covered, 1, "file"), "");
+  EXPECT_EQ(covered.mode(0, "file"), 0U);
+
+  ASSERT_EQ(cairn_link(covered.pool(1), covered.top(1), "file", covered.top(1), "linked", 0), 0);
+  EXPECT_EQ(cairn_shared_fetch(covered.job(0), "file"), -EBUSY);
+  EXPECT_EQ(cairn_shared_fetch(covered.job(0), "none"), -ENOENT);
+  covered.drain(0);
+  covered.drain(1);
+}
+
+TEST(OrdinaryFilesOfOtherNodes, AreMadeOnOneNodeOnly) {
+  CoveredNodes covered(3);
+  for (int round = 0; round < 40; ++round) {
+    const std::string name = "f" + std::to_string(round);
+    std::vector<std::thread> threads;
+    for (uint32_t i = 0; i < 6; ++i)
+      threads.emplace_back([&, i] {
+        const int result = cairn_shared_mknod(covered.job(i % 3), name.c_str(), 0640, 0);
+        EXPECT_TRUE(result == 0 || result == -EEXIST || result == -ESTALE) << cairn_last_error();
+      });
+    for (std::thread& thread : threads) thread.join();
+    int nodes = 0;
+    for (uint32_t node = 0; node < 3; ++node)
+      if (covered.mode(node, name.c_str()) != 0) ++nodes;
+    EXPECT_EQ(nodes, 1) << name;
+  }
+}
+
+TEST(OrdinaryFilesOfOtherNodes, AreRenamedToOneNameOnOneNodeOnly) {
+  CoveredNodes covered(3);
+  for (int round = 0; round < 40; ++round) {
+    const std::string name = "to" + std::to_string(round);
+    std::vector<std::thread> threads;
+    for (uint32_t node = 0; node < 3; ++node) covered.make_file(node, ("from" + name).c_str());
+    for (uint32_t node = 0; node < 3; ++node)
+      threads.emplace_back([&, node] {
+        EXPECT_EQ(
+            cairn_shared_rename_name(covered.job(node), ("from" + name).c_str(), name.c_str(), 0),
+            0)
+            << cairn_last_error();
+      });
+    for (std::thread& thread : threads) thread.join();
+    int nodes = 0;
+    for (uint32_t node = 0; node < 3; ++node)
+      if (covered.mode(node, name.c_str()) != 0) ++nodes;
+    EXPECT_EQ(nodes, 1) << name;
+  }
+}
+
+TEST(OrdinaryFilesOfOtherNodes, AFullPoolTakesNone) {
+  CoveredNodes covered(2, 32 << 20);
+  write_own(covered, 0, "here", bytes_of(20'000'000));
+  write_own(covered, 1, "file", bytes_of(16'000'000));
+  EXPECT_EQ(cairn_shared_make_plain(covered.job(0), "file", 0), -ENOSPC);
+  EXPECT_EQ(covered.mode(0, "file"), 0U);
+  EXPECT_TRUE(read_own(covered, 1, "file") == bytes_of(16'000'000));
+}
+
+TEST(OrdinaryFilesOfOtherNodes, OneOfManyMakesIt) {
+  CoveredNodes covered(3);
+  for (int round = 0; round < 20; ++round) {
+    const std::string name = "lock" + std::to_string(round);
+    std::atomic<int> made = 0;
+    std::vector<std::thread> threads;
+    for (uint32_t i = 0; i < 6; ++i)
+      threads.emplace_back([&, i] {
+        const int result = cairn_shared_mknod(covered.job(i % 3), name.c_str(), 0640, 1);
+        EXPECT_TRUE(result == 0 || result == -EEXIST) << cairn_last_error();
+        if (result == 0) ++made;
+      });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(made, 1);
+  }
+}
+
+// Several processes of a node open it for writing at once: each has it then.
+TEST(OrdinaryFilesOfOtherNodes, ManyOfANodeFetchIt) {
+  CoveredNodes covered(2, 256 << 20);
+  const std::string bytes = bytes_of(1'000'000);
+  for (int round = 0; round < 20; ++round) {
+    const std::string name = "f" + std::to_string(round);
+    write_own(covered, 0, name.c_str(), bytes);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i)
+      threads.emplace_back([&] {
+        const int result = cairn_shared_make_plain(covered.job(1), name.c_str(), 0);
+        EXPECT_TRUE(result == 0 || result == -ENOENT) << result << ": " << cairn_last_error();
+      });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(read_own(covered, 1, name.c_str()), bytes);
+  }
+}
+
+}  // namespace
+}  // namespace cairn::test
