@@ -193,21 +193,23 @@ bool take_same_link(DrainState& state, const Where& where, LowerDirectory& lower
   return true;
 }
 
-bool make_free(DrainState& state, const Where& where, int directory, const file::Listed& listed,
-               InLower* expected) {
+Way clear_name(DrainState& state, const Where& where, LowerDirectory& lower,
+               const file::Listed& listed, const file::Map& map, InLower* expected) {
   struct stat st = {};
+  const auto directory = static_cast<int>(lower.fd());
   *expected = look(state.known, directory, listed, &st);
   if (*expected == InLower::other) {
+    if (take_same_link(state, where, lower, listed, map)) return Way::not_needed;
     state.conflict(where, where.path + "/" + name_of(listed),
                    listed.has_lower ? "changed there behind our back; both are kept"
                                     : "made there behind our back; both are kept");
-    return false;
+    return Way::blocked;
   }
   if (*expected == InLower::remembered && S_ISDIR(st.st_mode)) {
-    if (!clear_way(state, where, directory, listed)) return false;
+    if (!clear_way(state, where, directory, listed)) return Way::blocked;
     *expected = InLower::nothing;
   }
-  return true;
+  return Way::free;
 }
 
 void drain_name(DrainState& state, const Where& where, LowerDirectory& lower,
@@ -232,10 +234,10 @@ void drain_name(DrainState& state, const Where& where, LowerDirectory& lower,
   }
   lower.touch();
   if (map.inode->links.load() > 1 && drain_link(state, where, lower, listed, map)) return;
-  if (take_same_link(state, where, lower, listed, map)) return;
   InLower expected = InLower::nothing;
-  if (!make_free(state, where, static_cast<int>(fd), listed, &expected)) {
-    if (map.inode->links.load() > 1) state.linked[map.number].is_complete = false;
+  if (const Way way = clear_name(state, where, lower, listed, map, &expected); way != Way::free) {
+    if (way == Way::blocked && map.inode->links.load() > 1)
+      state.linked[map.number].is_complete = false;
     return;
   }
   Tried tried = Tried::again;

@@ -45,8 +45,9 @@ bool drain_link(DrainState& state, const Where& where, LowerDirectory& lower,
     if (!status.ok() && status.code() != ENOENT) state.failed(path, status);
     return true;
   }
-  if (!make_free(state, where, fd, listed, &aside.expected)) {
-    linked.is_complete = false;
+  if (const Way way = clear_name(state, where, lower, listed, map, &aside.expected);
+      way != Way::free) {
+    if (way == Way::blocked) linked.is_complete = false;
     return true;
   }
   Status status = state.journal.write({where.path, state.aside, "", 0, 0, 0, 0, 0, {}});

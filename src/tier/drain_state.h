@@ -137,10 +137,11 @@ InLower look(const Known& known, int directory, const file::Listed& listed, stru
 // --- drain_file.cc: everything that is no directory ---
 void drain_name(DrainState& state, const Where& where, LowerDirectory& lower,
                 const file::Listed& listed, const file::Map& map);
-// What the pool remembers under a name may be replaced; a directory there goes first. False:
-// something else is there, which has been told.
-bool make_free(DrainState& state, const Where& where, int directory, const file::Listed& listed,
-               InLower* expected);
+// What the pool remembers under a name may be replaced; a directory there goes first. Not needed: what is to come is there
+// already (take_same_link). Blocked: something else is there, which has been told.
+enum class Way : uint8_t { free, not_needed, blocked };
+Way clear_name(DrainState& state, const Where& where, LowerDirectory& lower,
+               const file::Listed& listed, const file::Map& map, InLower* expected);
 // True if the name is a symbolic link and the same is there already, made behind our back or by the drain of another node that
 // has it too: it is the pool's now.
 bool take_same_link(DrainState& state, const Where& where, LowerDirectory& lower,
