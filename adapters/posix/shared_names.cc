@@ -106,7 +106,10 @@ int open(const Found& found, int flags, cairn_file** file) {
   const int error = on(found, [&](cairn_job* of, const char* path) {
     if (!writes) return cairn_shared_open_reader(of, path, flags, file);
     const int made = cairn_shared_make_plain(of, path, (flags & O_TRUNC) != 0 ? 1 : 0);
-    return made == 0 ? kNowPlain : made;
+    if (made == 0) return kNowPlain;
+    if (made != -EBUSY || cairn_shared_exists(of, path) != 0) return made;
+    // Others have it open: all write the one that there is.
+    return cairn_shared_open_writer(of, path, flags, file);
   });
   // Another process may have done the same.
   return writes && error == -ENOENT ? kNowPlain : error;

@@ -36,7 +36,8 @@ int look(Found* found);
 
 // The calls on what look() has found. 0 or a negative errno.
 //
-// Opens it for reading. For anything else it becomes an ordinary file of this node's pool: kNowPlain, look again.
+// Opens it for reading. For anything else it becomes an ordinary file of this node's pool: kNowPlain, look again; or is opened
+// where it lies, if others have it open there.
 constexpr int kNowPlain = 2;
 int open(const Found& found, int flags, cairn_file** file);
 int remove(const Found& found);

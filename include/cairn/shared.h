@@ -126,10 +126,16 @@ CAIRN_API int cairn_shared_store(cairn_shared* shared, uint32_t which, int64_t v
 CAIRN_API int cairn_shared_stat(cairn_job* job, const char* path, cairn_stat* st);
 CAIRN_API int cairn_shared_stat_ordinary(cairn_job* job, const char* path, cairn_stat* st);
 /* Opens it for reading as an ordinary file, which shows what the last commit left (an ordinary file's bytes as they are when they
- * are read, up to the size that it has now). Bytes of other nodes are fetched when they are
+ * are read, up to the size that it has now; it stays there as long as it is open, also if its name is removed). Bytes of other nodes are fetched when they are
  * read, and all of them when it is mapped (-ENOSPC). Read by another process, or after cairn_job_close: -EIO; likewise what others
  * have removed or cut off since. */
 CAIRN_API int cairn_shared_open_reader(cairn_job* job, const char* path, int flags,
+                                       cairn_file** file);
+/* Opens an ordinary file of another node for writing where it lies, as is done where cairn_shared_make_plain says -EBUSY: each read
+ * and write is a message to its node, and what returned is there for all. flags: as for open(2), O_TRUNC and O_APPEND too. It cannot
+ * be mapped (-ENODEV), locked (-ENOLCK), nor preallocated (-EOPNOTSUPP). As long as it is open, it stays on that
+ * node, also if its name is removed. In other processes and after cairn_job_close: -EIO. */
+CAIRN_API int cairn_shared_open_writer(cairn_job* job, const char* path, int flags,
                                        cairn_file** file);
 /* The file becomes an ordinary file of the covered directory, in this node's pool, with the contents that it has; if `empty`,
  * with none. -EBUSY: it is open, or an ordinary one with other names or extended attributes; -EIO (with the

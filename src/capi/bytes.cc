@@ -5,6 +5,7 @@
 #include <climits>
 
 #include "capi/handles.h"
+#include "file/access.h"
 #include "file/io.h"
 #include "file/short_way.h"
 #include "file/sync.h"
@@ -108,6 +109,7 @@ Result<size_t> read_shared(file::File& file, const iovec* vector, int n) {
 
 Status seek_to(file::File& file, int64_t offset, int whence, uint64_t* result) {
   file::FileSystem& fs = *file.fs;
+  if (whence != SEEK_SET && whence != SEEK_CUR) CAIRN_TRY(file::refresh(file));
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   file::OffsetGuard guard(file, *seat);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "capi/handles.h"
+#include "file/access.h"
 #include "file/attributes.h"
 #include "file/cut.h"
 #include "file/io.h"
@@ -33,6 +34,8 @@ Status preallocate(file::File& file, int mode, uint64_t offset, uint64_t size) {
     return fail(EFBIG, "offset %llu is beyond the largest file",
                 static_cast<unsigned long long>(offset));
   file::FileSystem& fs = *file.fs;
+  if (file::remote_of(fs, file.map()) != nullptr)
+    return fail(EOPNOTSUPP, "space of a file that lies on another host is not reserved");
   if ((file.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr)
     CAIRN_TRY(fs.lower->stage(file.number, false));
   const uint64_t end = offset + size;
@@ -59,6 +62,7 @@ extern "C" {
 int cairn_fstat(cairn_file* handle, cairn_stat* st) {
   const WriteWindow window;
   file::File& file = file_of(handle);
+  if (Status s = file::refresh(file); !s.ok()) return code(s);
   pool::SeatGuard seat(file.fs->pool);
   if (!seat.ok()) return code(pool::no_seat(file.fs->pool));
   fill_stat(*file.fs, file.map(), st);

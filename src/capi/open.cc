@@ -5,10 +5,12 @@
 #include <cstring>
 
 #include "capi/handles.h"
+#include "file/access.h"
 #include "file/cut.h"
 #include "file/fill_ahead.h"
 #include "file/names.h"
 #include "pool/seats.h"
+#include "tier/lower.h"
 
 namespace cairn::capi {
 namespace {
@@ -165,9 +167,15 @@ int cairn_close(cairn_file* handle) {
   if (handle == nullptr) return code(fail(EBADF, "no file"));
   file::File& file = file_of(handle);
   if (file.references.fetch_sub(1) != 1) return 0;
-  pool::SeatGuard seat(file.fs->pool);
-  if (!seat.ok()) return code(pool::no_seat(file.fs->pool));
-  close_file(file, seat);
+  file::FileSystem& fs = *file.fs;
+  const bool may_have_source = file::is_lazy(file) && file.inode->links.load() == 0;
+  {
+    pool::SeatGuard seat(fs.pool);
+    if (!seat.ok()) return code(pool::no_seat(fs.pool));
+    close_file(file, seat);
+  }
+  // Another node holds open what this process does not need any more.
+  if (may_have_source) tier::lower_of(fs).sources().clean(fs);
   return 0;
 }
 
@@ -218,6 +226,8 @@ int cairn_file_set_flags(cairn_file* handle, int flags) {
 int cairn_companion(cairn_file* handle) {
   const WriteWindow window;
   file::File& file = file_of(handle);
+  if (file::remote_of(*file.fs, file.map()) != nullptr)
+    return code(fail(ENOLCK, "a file that lies on another host is not locked from here"));
   const std::string path = file::companion_path(*file.fs, file.map());
   if ((file.inode->flags.load() & format::flag_companion) == 0) {
     if (Status s = file::set_flags(*file.fs, file.number, format::flag_companion, 0); !s.ok())

@@ -80,7 +80,7 @@ int cairn_job_open(cairn_pool* pool, const char* directory, const cairn_node* no
 
 void cairn_job_close(cairn_job* job) {
   const WriteWindow window;
-  if (job != nullptr) job->job.end_readers();
+  if (job != nullptr) job->job.end_contents();
   delete job;
 }
 

@@ -97,6 +97,14 @@ int cairn_shared_open_reader(cairn_job* job, const char* path, int flags, cairn_
   return 0;
 }
 
+int cairn_shared_open_writer(cairn_job* job, const char* path, int flags, cairn_file** file) {
+  const WriteWindow window;
+  auto opened = cairn::cluster::write_elsewhere(job->job, path, flags);
+  if (!opened.ok()) return is_missing(opened.code()) ? -ENOENT : code(opened.status());
+  *file = cairn::capi::handle_of(opened->release());
+  return 0;
+}
+
 int cairn_shared_make_plain(cairn_job* job, const char* path, int empty) {
   const WriteWindow window;
   return shared_or_ordinary(

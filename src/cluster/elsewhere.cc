@@ -7,7 +7,10 @@
 #include <cstring>
 
 #include "cluster/ask.h"
+#include "cluster/hold.h"
 #include "cluster/reader.h"
+#include "cluster/spot.h"
+#include "cluster/written.h"
 
 namespace cairn::cluster {
 namespace {
@@ -20,10 +23,6 @@ Request request_of(Op op) {
   Request request = {};
   request.op = op;
   return request;
-}
-
-Status missing(const std::string& path) {
-  return fail(ENOENT, "%s: no such file or directory", path.c_str());
 }
 
 Status change(Job& job, const std::string& path, const FileChange& change) {
@@ -46,10 +45,11 @@ uint64_t inode_number(const Job& job, uint32_t node, uint64_t inode) {
   return inode_number(mixed);
 }
 
-Result<Elsewhere> find_elsewhere(Job& job, const std::string& path) {
+Result<Elsewhere> find_elsewhere(Job& job, const std::string& path, bool asks_busy) {
   if (!job.has_messages()) return missing(path);
-  const Answers answers =
-      ask_nodes(job, other_nodes(job), request_of(Op::look_file), path, sizeof(FileState));
+  Request request = request_of(Op::look_file);
+  request.which = asks_busy ? 1 : 0;
+  const Answers answers = ask_nodes(job, other_nodes(job), request, path, sizeof(FileState));
   CAIRN_TRY(answers.status);
   for (const Answers::One& one : answers.all) {
     if (one.size != sizeof(FileState)) continue;
@@ -62,19 +62,27 @@ Result<Elsewhere> find_elsewhere(Job& job, const std::string& path) {
 }
 
 Result<std::unique_ptr<file::File>> open_elsewhere(Job& job, const std::string& path, int flags) {
-  auto found = find_elsewhere(job, path);
-  if (!found.ok()) return found.status();
-  const FileState& state = found->state;
-  const auto read = [&job, node = found->node, file = state.file](const Target& piece) {
-    return read_elsewhere(job, node, file, piece);
-  };
+  CAIRN_TRY_ASSIGN(hold, Hold::take(job, path, false));
+  const FileState& state = hold->state();
+  const tier::SourceAttributes attributes = {state.mode, state.uid, state.gid, state.size,
+                                             state.mtime};
   return open_with_reader(
-      job, {state.mode, state.uid, state.gid, state.size, state.mtime}, flags,
-      [=, size = state.size](const Target& piece) -> Result<uint64_t> {
+      job, attributes, flags, [&job, hold](const Target& piece) -> Result<uint64_t> {
+        const uint64_t size = hold->state().size;
         if (piece.offset >= size) return uint64_t{0};
-        return read(
-            {piece.buffer, std::min<uint64_t>(piece.size, size - piece.offset), piece.offset});
+        const uint64_t n = std::min<uint64_t>(piece.size, size - piece.offset);
+        return read_elsewhere(job, hold->node(), hold->file(), {piece.buffer, n, piece.offset});
       });
+}
+
+Result<std::unique_ptr<file::File>> write_elsewhere(Job& job, const std::string& path, int flags) {
+  CAIRN_TRY_ASSIGN(hold, Hold::take(job, path, true));
+  const FileState& state = hold->state();
+  auto written = std::make_shared<Written>(hold);
+  job.add_contents(written);
+  if ((flags & O_TRUNC) != 0) CAIRN_TRY(written->set_size(0));
+  return tier::open_source(job.fs(), {state.mode, state.uid, state.gid, state.size, state.mtime},
+                           flags & ~O_TRUNC, written);
 }
 
 Result<uint64_t> read_elsewhere(Job& job, uint32_t node, const Uuid& file, const Target& piece) {

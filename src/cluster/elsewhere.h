@@ -17,12 +17,15 @@ struct Elsewhere {
   uint32_t node = 0;
   FileState state = {};
 };
-Result<Elsewhere> find_elsewhere(Job& job, const std::string& path);
+// Whether it could be taken is told if it is asked for.
+Result<Elsewhere> find_elsewhere(Job& job, const std::string& path, bool asks_busy = false);
 // The number that it shows as its inode's: on all nodes but its own the same, and none that an inode of a pool has.
 uint64_t inode_number(const Job& job, uint32_t node, uint64_t inode);
 
 // For reading, with the size that it has now; its bytes come from its node when they are read. `flags` as for open(2).
 Result<std::unique_ptr<file::File>> open_elsewhere(Job& job, const std::string& path, int flags);
+// For writing (and reading) where it lies (written.h).
+Result<std::unique_ptr<file::File>> write_elsewhere(Job& job, const std::string& path, int flags);
 // A piece of an ordinary file of another node, which is that long. EIO: it is gone, or shorter.
 Result<uint64_t> read_elsewhere(Job& job, uint32_t node, const Uuid& file, const Target& piece);
 Status set_size_elsewhere(Job& job, const std::string& path, uint64_t size);

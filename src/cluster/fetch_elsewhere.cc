@@ -57,17 +57,31 @@ Status give_attributes(Job& job, const FileState& from, const file::Map& map) {
   return file::set_times(job.fs(), *seat, map, from.atime, from.mtime);
 }
 
+// A read for another process that is being answered there holds it open for a moment.
+constexpr int attempts = 5;
+void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(2)); }
+
+// One that cannot be taken is not copied before that is known.
+Result<Elsewhere> find_free(Job& job, const std::string& path) {
+  for (int i = 1;; ++i) {
+    auto found = find_elsewhere(job, path, true);
+    if (!found.ok() || found->state.busy == 0) return found;
+    if (i == attempts)
+      return fail(EBUSY, "%s: it is open on node %s, or more than bytes under one name",
+                  path.c_str(), job.host_of(found->node));
+    pause();
+  }
+}
+
 Status take(Job& job, const Elsewhere& from, const std::string& path) {
   Request request = {};
   request.op = Op::take_file;
   std::string text = path + '\0';
   text.append(reinterpret_cast<const char*>(&from.state), sizeof from.state);
-  // A read for another process that is being answered there holds it open for a moment.
-  constexpr int attempts = 5;
   for (int i = 1;; ++i) {
     Status status = ask_nodes(job, {from.node}, request, text).status;
     if (status.code() != EBUSY || i == attempts) return status;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    pause();
   }
 }
 
@@ -92,7 +106,7 @@ Status fill(Job& job, const Elsewhere& from, const std::string& path, bool empty
 }  // namespace
 
 Status fetch_elsewhere(Job& job, const std::string& path, bool empty) {
-  auto from = find_elsewhere(job, path);
+  auto from = find_free(job, path);
   if (!from.ok()) return from.status();
   auto spot = spot_of(job, path);
   if (!spot.ok()) return spot.status();

@@ -106,6 +106,7 @@ Status Job::clean() {
 Status Job::ask(Question* questions, size_t count) const {
   if (count == 0) return Status();
   if (messenger_ == nullptr) return fail(ENOTSUP, "this job has one node and nobody to ask");
+  if (ended_) return fail(EIO, "other nodes cannot be asked any more: the job has ended");
   if (silent_)
     return fail(EIO, "this process was forked by one of an MPI job and cannot ask other nodes");
   if (const int result = messenger_(context_, questions, count); result < 0)
@@ -163,6 +164,20 @@ Status Job::unlock(uint32_t node, uint64_t home) const {
   request.op = Op::unlock;
   request.home = home;
   return ask(node, request).status();
+}
+
+void Job::add_contents(const std::shared_ptr<Contents>& contents) {
+  const std::lock_guard guard(contents_mutex_);
+  std::erase_if(contents_, [](const auto& one) { return one.expired(); });
+  contents_.push_back(contents);
+}
+
+void Job::end_contents() {
+  ended_ = true;
+  const std::lock_guard guard(contents_mutex_);
+  for (const auto& one : contents_)
+    if (const auto contents = one.lock()) contents->end();
+  contents_.clear();
 }
 
 }  // namespace cairn::cluster

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "cluster/buffers.h"
+#include "cluster/contents.h"
+#include "cluster/held_files.h"
 #include "cluster/home.h"
 #include "cluster/messages.h"
 #include "cluster/messenger.h"
@@ -17,8 +19,6 @@
 namespace cairn::cluster {
 
 using Part = std::shared_ptr<tier::PoolFile>;
-
-class Reader;
 
 class Job {
  public:
@@ -65,9 +65,13 @@ class Job {
 
   // In a forked child, which is no process of the job: others cannot be asked from here on.
   void fall_silent() { silent_ = true; }
-  // Files that were opened for reading by name lose their job with this one.
-  void add_reader(const std::shared_ptr<Reader>& reader);
-  void end_readers();
+  // What was opened by name loses its job with this one.
+  void add_contents(const std::shared_ptr<Contents>& contents);
+  void end_contents();
+  [[nodiscard]] bool has_ended() const { return ended_; }
+
+  // For its server.
+  HeldFiles& held() { return held_; }
 
   // --- server.cc ---
   size_t serve(const void* request, size_t size, void* reply);
@@ -82,9 +86,11 @@ class Job {
   Ask messenger_;
   void* context_;
   std::atomic<bool> silent_{false};
-  std::mutex readers_mutex_;
-  std::vector<std::weak_ptr<Reader>> readers_;
+  std::atomic<bool> ended_{false};
+  std::mutex contents_mutex_;
+  std::vector<std::weak_ptr<Contents>> contents_;
   Homes homes_;
+  HeldFiles held_{fs_};
   Buffers buffers_;
   std::mutex parts_mutex_;
   std::map<Uuid, Part> parts_;

@@ -19,6 +19,15 @@ enum class Op : uint32_t {
   remove_file,
   take_file,  // remove_file, of the file that `uuid` says, unless somebody has it open
   list_files,
+  hold_file,  // for writing if `which` is 1 (held_files.h)
+  // Of those that are held, by `uuid`.
+  release_file,
+  read_held,    // one run; short at the end of file only
+  write_held,   // at `value`, the bytes that follow; how many
+  append_held,  // the bytes that follow, and `home` zeros; where
+  cut_held,     // to `value`
+  sync_held,
+  look_held,
   // What a file's home keeps for those who have it open (home.h).
   fetch_add,
   store,
@@ -37,7 +46,8 @@ struct Request {
   Uuid uuid;
   int64_t value;
   uint64_t runs;  // that follow
-  uint64_t text;  // bytes that follow them: a path, and a zero byte before what else there is
+  uint64_t
+      text;  // bytes that follow them: a path, and a zero byte before what else there is; or contents of a file
 };
 
 struct Reply {
@@ -60,6 +70,8 @@ struct FileState {
   uint32_t uid;
   uint32_t gid;
   uint32_t links;
+  uint32_t busy;  // 1: it cannot be taken (take_file); told if `which` is 1
+  uint32_t padding;
   // The file in the covered directory that it takes the place of (file::LowerIdentity), if `has_lower` is not 0.
   uint64_t has_lower;
   uint64_t lower[4];
@@ -86,11 +98,13 @@ struct Posted {
   uint64_t node;  // index into the job's nodes
 };
 
-inline constexpr uint64_t most_bytes = 8ULL << 20;    // that follow a reply
-inline constexpr uint64_t most_news = 1024;           // entries that a reply holds
-inline constexpr uint64_t most_listed = 64ULL << 10;  // bytes of names in a reply
-inline constexpr uint64_t most_runs = 32768;          // that follow a request
+inline constexpr uint64_t most_bytes = 8ULL << 20;      // that follow a reply
+inline constexpr uint64_t most_news = 1024;             // entries that a reply holds
+inline constexpr uint64_t most_listed = 64ULL << 10;    // bytes of names in a reply
+inline constexpr uint64_t most_runs = 32768;            // that follow a request
+inline constexpr uint64_t most_written = 512ULL << 10;  // bytes that follow a request
 inline constexpr size_t reply_capacity = sizeof(Reply) + most_bytes;
 inline constexpr size_t request_capacity = sizeof(Request) + most_runs * sizeof(Run);
+static_assert(request_capacity >= sizeof(Request) + most_written);
 
 }  // namespace cairn::cluster

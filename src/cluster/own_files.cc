@@ -61,16 +61,45 @@ Result<FileState> state_of(Job& job, const Spot& spot) {
                    from.uid,
                    from.gid,
                    from.links,
+                   0,
+                   0,
                    spot.has_lower ? 1U : 0U,
                    {lower.device, lower.inode, lower.size, lower.mtime}};
 }
 
+// EBUSY if it cannot have another place.
+Status check_free(Job& job, const Spot& spot, const std::string& path) {
+  // Who opens it from here on has a file that was removed, as if the one who takes it had removed it by its name.
+  if (file::is_open(job.fs(), spot.map.number) || file::is_pinned(job.fs(), spot.map.number))
+    return fail(EBUSY, "%s: it is open", path.c_str());
+  if (spot.map.inode->links.load() != 1 || spot.map.inode->xattr.load() != 0)
+    return fail(EBUSY, "%s: it has more names, or extended attributes", path.c_str());
+  return Status();
+}
+
 }  // namespace
 
-Result<FileState> look_own(Job& job, const std::string& path) {
+Result<FileState> look_own(Job& job, const std::string& path, bool asks_busy) {
   auto spot = own_spot(job, path);
   if (!spot.ok()) return spot.status();
-  return state_of(job, *spot);
+  auto state = state_of(job, *spot);
+  if (state.ok() && asks_busy) state->busy = check_free(job, *spot, path).ok() ? 0 : 1;
+  return state;
+}
+
+Result<FileState> hold_own(Job& job, const std::string& path, bool writing) {
+  constexpr int attempts = 16;
+  for (int i = 0; i < attempts; ++i) {
+    auto spot = own_spot(job, path);
+    if (!spot.ok()) return spot.status();
+    const Status held = job.held().hold(id_of(spot->map), writing);
+    if (held.code() == ESTALE) continue;  // replaced by another one meanwhile
+    CAIRN_TRY(held);
+    auto state = state_of(job, *spot);
+    if (!state.ok()) job.held().release(id_of(spot->map), writing);
+    return state;
+  }
+  return fail(EBUSY, "%s: it is replaced faster than it can be opened", path.c_str());
 }
 
 Status read_runs(file::File& file, const Run* runs, uint64_t count, const std::string& whose,
@@ -157,11 +186,7 @@ Status take_own(Job& job, const std::string& path, const FileState& seen) {
   if (!now.ok()) return now.status();
   if (now->file != seen.file || now->ctime != seen.ctime || now->size != seen.size)
     return fail(ESTALE, "%s: it was changed meanwhile", path.c_str());
-  // Who opens it from here on has a file that was removed, as if the one who takes it had removed it by its name.
-  if (file::is_open(job.fs(), spot->map.number) || file::is_pinned(job.fs(), spot->map.number))
-    return fail(EBUSY, "%s: it is open", path.c_str());
-  if (now->links != 1 || spot->map.inode->xattr.load() != 0)
-    return fail(EBUSY, "%s: it has more names, or extended attributes", path.c_str());
+  CAIRN_TRY(check_free(job, *spot, path));
   return forget(job, *spot);
 }
 

@@ -10,8 +10,10 @@
 
 namespace cairn::cluster {
 
-// ENOENT: there is no such file here.
-Result<FileState> look_own(Job& job, const std::string& path);
+// ENOENT: there is no such file here. Whether it could be taken is told if it is asked for.
+Result<FileState> look_own(Job& job, const std::string& path, bool asks_busy);
+// The same, and it is held open (HeldFiles).
+Result<FileState> hold_own(Job& job, const std::string& path, bool writing);
 // The runs' bytes, one behind the other. EIO: it is gone, or shorter.
 Status read_own(Job& job, const Request& request, const Run* runs, uint8_t* bytes, uint64_t* size);
 Status change_own(Job& job, const std::string& path, const FileChange& change);

@@ -55,7 +55,7 @@ Result<std::unique_ptr<file::File>> open_with_reader(Job& job,
                                                      const tier::SourceAttributes& attributes,
                                                      int flags, Reader::Read read) {
   auto reader = std::make_shared<Reader>(std::move(read));
-  job.add_reader(reader);
+  job.add_contents(reader);
   return tier::open_source(job.fs(), attributes, flags, reader);
 }
 
@@ -66,19 +66,6 @@ Result<std::unique_ptr<file::File>> open_reader(Job& job, const std::string& pat
   const Record& record = file->record();
   return open_with_reader(job, {record.mode, record.uid, record.gid, record.size, record.mtime},
                           flags, [file](const Target& piece) { return file->read(&piece, 1); });
-}
-
-void Job::add_reader(const std::shared_ptr<Reader>& reader) {
-  const std::lock_guard guard(readers_mutex_);
-  std::erase_if(readers_, [](const auto& one) { return one.expired(); });
-  readers_.push_back(reader);
-}
-
-void Job::end_readers() {
-  const std::lock_guard guard(readers_mutex_);
-  for (const auto& one : readers_)
-    if (const auto reader = one.lock()) reader->end();
-  readers_.clear();
 }
 
 }  // namespace cairn::cluster

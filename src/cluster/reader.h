@@ -8,19 +8,18 @@
 #include <string>
 #include <vector>
 
+#include "cluster/contents.h"
 #include "cluster/job.h"
-#include "tier/source.h"
 
 namespace cairn::cluster {
 
-class Reader final : public tier::Source {
+class Reader final : public Contents {
  public:
   // Reads a piece; short at the end of file only.
   using Read = std::function<Result<uint64_t>(const Target& piece)>;
   explicit Reader(Read read) : read_(std::move(read)) {}
   Result<size_t> read(void* buffer, size_t size, uint64_t offset) override;
-  // Its job has ended: nothing can be read from here on.
-  void end();
+  void end() override;
 
  private:
   Status fetch(uint64_t offset);

@@ -47,8 +47,11 @@ Result<int64_t> by_name(Job& job, const Request& request, const std::string& tex
       if (!has_rest) break;
       return serve_change(job, {static_cast<NameOp>(request.which),
                                 static_cast<uint32_t>(request.value), path, rest});
-    case Op::look_file: {
-      auto state = look_own(job, path);
+    case Op::look_file:
+    case Op::hold_file: {
+      const bool is_asked = request.which != 0;
+      auto state = request.op == Op::hold_file ? hold_own(job, path, is_asked)
+                                               : look_own(job, path, is_asked);
       if (!state.ok()) return one_if_done(state.status());
       const auto* from = reinterpret_cast<const uint8_t*>(&*state);
       bytes->assign(from, from + sizeof *state);
@@ -103,7 +106,7 @@ size_t Job::serve(const void* message, size_t size, void* answer) {
       status = remove_part(request.uuid);
     } else if (request.op == Op::read_file) {
       status = read_own(*this, request, runs.data(), payload, &reply.size);
-    } else if (request.op >= Op::change_name && request.op <= Op::list_files) {
+    } else if (request.op >= Op::change_name && request.op <= Op::hold_file) {
       std::vector<uint8_t> bytes;
       const auto* text = static_cast<const char*>(message) + size - request.text;
       auto value = by_name(*this, request, std::string(text, request.text), &bytes);
@@ -111,6 +114,13 @@ size_t Job::serve(const void* message, size_t size, void* answer) {
       if (value.ok()) reply.value = *value;
       if (!bytes.empty()) std::memcpy(payload, bytes.data(), bytes.size());
       reply.size = bytes.size();
+    } else if (request.op == Op::release_file) {
+      held_.release(request.uuid, request.which != 0);
+    } else if (request.op >= Op::read_held && request.op <= Op::look_held) {
+      const auto* bytes = static_cast<const uint8_t*>(message) + size - request.text;
+      auto value = held_.answer(request, runs.data(), bytes, payload, &reply.size);
+      status = value.status();
+      if (value.ok()) reply.value = *value;
     } else {
       std::vector<Posted> posted;
       reply = homes_.answer(request, runs.data(), &posted);

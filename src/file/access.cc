@@ -1,11 +1,27 @@
 #include "file/access.h"
 
+#include "pool/seats.h"
+
 namespace cairn::file {
 
 Status without_lower(const File& file) {
   return fail(EIO,
               "inode %llu: its contents still lie in the covered directory, which is not joined",
               static_cast<unsigned long long>(file.number));
+}
+
+Status refresh(File& file) {
+  FileSystem& fs = *file.fs;
+  const auto remote = remote_of(fs, file.map());
+  if (remote == nullptr) return Status();
+  Remote::State now;
+  CAIRN_TRY(remote->look(&now));
+  const pool::SeatGuard seat(fs.pool);
+  if (!seat.ok()) return pool::no_seat(fs.pool);
+  fs.pool.store(file.inode->size, now.size);
+  fs.pool.store(file.inode->mtime, now.mtime);
+  fs.pool.store(file.inode->ctime, now.ctime);
+  return Status();
 }
 
 Status write_refused(const File& file, uint64_t offset) {

@@ -21,6 +21,15 @@ inline Status stage_if_lazy(const File& file) {
   return file.fs->lower->stage(file.number, false);
 }
 
+// Where its bytes are written, if that is not this pool; else null.
+inline std::shared_ptr<Remote> remote_of(const FileSystem& fs, const Map& map) {
+  const bool may_be = (map.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr;
+  return may_be ? fs.lower->remote(map.number) : nullptr;
+}
+
+// What it shows of itself is what it is there by now, if it is such a file.
+Status refresh(File& file);
+
 // Why not; see check_write.
 Status write_refused(const File& file, uint64_t offset);
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <vector>
 
+#include "file/access.h"
 #include "file/attributes.h"
 #include "file/fill_ahead.h"
 #include "file/io.h"
@@ -266,6 +267,7 @@ Status truncate(FileSystem& fs, const Map& map, uint64_t size, uint64_t generati
     return fail(EFBIG, "inode %llu: size %llu is beyond the largest file",
                 static_cast<unsigned long long>(map.number), static_cast<unsigned long long>(size));
   CAIRN_TRY(check_generation(map, generation));
+  if (const auto remote = remote_of(fs, map)) return remote->set_size(size);
   if ((map.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr)
     CAIRN_TRY(fs.lower->stage(map.number, size == 0));
   return with_room(fs, [&] { return truncate_once(fs, map, size, generation); });

@@ -17,6 +17,7 @@
 
 #include "file/directory_blocks.h"
 #include "file/map.h"
+#include "file/remote.h"
 #include "file/table_blocks.h"
 #include "format/dirent.h"
 #include "format/open_file.h"
@@ -42,6 +43,8 @@ class Lower {
   virtual Status stage(uint64_t inode, bool discard) = 0;
   // Makes everything at and below an inode the pool's own: before it moves to another name.
   virtual Status stage_tree(uint64_t inode) = 0;
+  // Where a lazy file's bytes are written, if that is not this pool; else null: it is staged first.
+  virtual std::shared_ptr<Remote> remote(uint64_t inode) = 0;
 };
 
 struct File;

@@ -15,6 +15,8 @@ namespace cairn::file {
 
 // Reading what is not a readable file's own bytes: the directory's, or an error.
 Result<size_t> read_elsewhere(File& file, void* buffer, size_t size, uint64_t offset);
+// Writing what is not this pool's own, and may be made so.
+Result<size_t> write_elsewhere(File& file, const void* buffer, size_t size, uint64_t offset);
 // Any read, inside the seat; leaves it.
 Result<size_t> read_long_way(File& file, LocalSeat* seat, void* buffer, size_t size,
                              uint64_t offset);
@@ -44,7 +46,8 @@ Result<size_t> write_long_way(File& file, LocalSeat* seat, const uint8_t* source
   CAIRN_TRY(check_write(file, offset, size));
   if (size == 0) [[unlikely]]
     return size_t{0};
-  CAIRN_TRY(stage_if_lazy(file));
+  if (is_lazy(file)) [[unlikely]]
+    return write_elsewhere(file, buffer, size, offset);
   pool::SeatGuard seat(file.fs->pool, file.number);
   if (!seat.ok()) [[unlikely]]
     return pool::no_seat(file.fs->pool);

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "file/access.h"
 #include "file/attributes.h"
 #include "file/shape.h"
 #include "pool/seats.h"
@@ -105,6 +106,7 @@ void for_each_unsynced(FileSystem& fs, const Do& act) {
 }  // namespace
 
 Status sync_file(FileSystem& fs, const Map& map) {
+  if (const auto remote = remote_of(fs, map)) return remote->sync();
   if (fs.pool.is_volatile) return Status();
   const bool mapped = (map.inode->flags.load() & format::flag_mapped) != 0;
   if (!is_page_medium(fs.pool) && !mapped && map.inode->stamps.load() == 0) return fs.pool.fence();

@@ -213,6 +213,13 @@ Result<size_t> write_at(File& file, const void* buffer, size_t size, uint64_t of
   return write_short_way(file, buffer, size, offset);
 }
 
+Result<size_t> write_elsewhere(File& file, const void* buffer, size_t size, uint64_t offset) {
+  if (const auto remote = remote_of(*file.fs, file.map()))
+    return remote->write(buffer, size, offset);
+  CAIRN_TRY(stage_if_lazy(file));
+  return write_at(file, buffer, size, offset);
+}
+
 namespace {
 
 Result<size_t> append_once(File& file, const iovec* vector, int count, uint64_t total,
@@ -257,6 +264,8 @@ Result<size_t> append(File& file, const iovec* vector, int count, uint64_t* offs
   uint64_t total = 0;
   for (int i = 0; i < count; ++i) total += vector[i].iov_len;
   CAIRN_TRY(check_write(file, 0, total));
+  if (const auto remote = remote_of(*file.fs, file.map()))
+    return remote->append(vector, count, offset);
   CAIRN_TRY(stage_if_lazy(file));
   auto appended =
       with_room(*file.fs, [&] { return append_once(file, vector, count, total, offset); });

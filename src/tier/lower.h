@@ -98,6 +98,7 @@ class LowerTree final : public file::Lower {
   Result<uint64_t> seek(uint64_t inode, uint64_t offset, int whence) override;
   Status stage(uint64_t inode, bool discard) override;
   Status stage_tree(uint64_t inode) override;
+  std::shared_ptr<file::Remote> remote(uint64_t inode) override;
 
   // Of files without names whose bytes lie elsewhere.
   Sources& sources() { return sources_; }

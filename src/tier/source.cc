@@ -42,7 +42,7 @@ namespace {
 
 // The inode has one open too many then, so that it stays.
 Result<file::Map> make_lazy(file::FileSystem& fs, pool::LocalSeat& seat,
-                            const SourceAttributes& attributes) {
+                            const SourceAttributes& attributes, Source& source) {
   constexpr uint64_t root = 1;
   auto directory = file::live_inode(fs, root);
   if (!directory.ok()) return directory.status();
@@ -55,7 +55,8 @@ Result<file::Map> make_lazy(file::FileSystem& fs, pool::LocalSeat& seat,
   fs.pool.store(inode.mtime, attributes.mtime);
   fs.pool.store(inode.ctime, attributes.mtime);
   fs.pool.store(inode.size, attributes.size);
-  if (attributes.size != 0) fs.pool.store(inode.flags, format::flag_lazy);
+  if (attributes.size != 0 || source.remote() != nullptr)
+    fs.pool.store(inode.flags, format::flag_lazy);
   return made;
 }
 
@@ -69,7 +70,7 @@ Result<std::unique_ptr<file::File>> open_source(file::FileSystem& fs,
   return file::with_room(fs, [&]() -> Result<std::unique_ptr<file::File>> {
     pool::SeatGuard seat(fs.pool);
     if (!seat.ok()) return pool::no_seat(fs.pool);
-    auto made = make_lazy(fs, *seat, attributes);
+    auto made = make_lazy(fs, *seat, attributes, *source);
     if (!made.ok()) return made.status();
     lower.sources().add(*made, source);
     return file::open_unnamed(fs, *seat, *made, flags);

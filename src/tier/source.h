@@ -1,7 +1,8 @@
 // Source: where the contents of a file come from that has no name, and whose bytes lie neither in the pool nor in a covered
-// directory. To the rest it is a lazy file (lower.h): read through, and copied into the pool when it is mapped.
+// directory. To the rest it is a lazy file (lower.h): read through, and copied into the pool when it is mapped; or, if it can be
+// written, always written and read through, and not mapped.
 //
-// Only the process that made it knows it: in others, which inherit it, reading is an error.
+// Only the process that made it knows it: in others, which inherit it, reading and writing are errors.
 #pragma once
 
 #include <map>
@@ -18,6 +19,8 @@ class Source {
   virtual ~Source() = default;
   // As file::read_at; by several threads at once.
   virtual Result<size_t> read(void* buffer, size_t size, uint64_t offset) = 0;
+  // Null: it can only be read.
+  virtual file::Remote* remote() { return nullptr; }
 };
 
 // Those of one attached pool.

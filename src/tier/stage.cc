@@ -235,7 +235,20 @@ Result<std::shared_ptr<Source>> LowerTree::source_of(const file::Map& map) {
   return source;
 }
 
+std::shared_ptr<file::Remote> LowerTree::remote(uint64_t number) {
+  auto inode = file::live_inode(fs_, number);
+  if (!inode.ok() || !has_source({*inode, number})) return nullptr;
+  const std::shared_ptr<Source> source = sources_.find({*inode, number});
+  return source == nullptr || source->remote() == nullptr
+             ? nullptr
+             : std::shared_ptr<file::Remote>(source, source->remote());
+}
+
 Status LowerTree::stage_source(const file::Map& map, Source& source) {
+  if (source.remote() != nullptr)
+    return fail(ENODEV,
+                "it lies on another host and is open for writing: it is not mapped, as this host "
+                "would not see what others write");
   const uint64_t size = map.inode->size.load();
   if (size >= worth_a_look) CAIRN_TRY(check_space(fs_, size, "mapping what lies on other nodes"));
   std::vector<uint8_t> buffer(std::min<uint64_t>(size, piece));

@@ -218,7 +218,7 @@ void directories() {
 }
 
 Bytes bytes_in(const std::string& name) {
-  Bytes bytes(1'000'000);
+  Bytes bytes(2'000'000);
   FILE* file = std::fopen(name.c_str(), "r");
   CHECK(file != nullptr);
   if (file == nullptr) return {};
@@ -266,12 +266,15 @@ void ordinary() {
   CHECK(open(name("kept", before).c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600) == -1 &&
         errno == EEXIST);
   CHECK(mkdir(name("kept", before).c_str(), 0700) == -1 && errno == EEXIST);
-  // Open where it lies.
+  // Open where it lies: it stays there, also after that is closed.
   fd = open(name("kept", rank).c_str(), O_RDWR);
   barrier();
-  CHECK(open(name("kept", before).c_str(), O_RDWR) == -1 && errno == EBUSY);
+  const int there = open(name("kept", before).c_str(), O_RDWR);
+  CHECK(there >= 0 && fstat(there, &of_open) == 0 && of_open.st_ino == st.st_ino);
   barrier();
   CHECK(close(fd) == 0);
+  barrier();
+  CHECK(pwrite(there, patterns(7, 9, before).data(), 9, 7) == 9 && close(there) == 0);
   CHECK(chmod(name("kept", before).c_str(), 0604) == 0);
   CHECK(truncate(name("cut", before).c_str(), 10) == 0);
   CHECK(unlink(name("removed", before).c_str()) == 0);
@@ -294,6 +297,51 @@ void ordinary() {
   MPI_File file = open_file(name("kept", last()).c_str(), MPI_MODE_RDWR);
   CHECK(read_at(file, 1000, 10) == patterns(1000, 10, last()));
   OK(MPI_File_close(&file));
+}
+
+// One file that all open and write at once through POSIX calls, as IOR does it: shares in turn, in a few pieces each.
+void together() {
+  constexpr int64_t piece = 70'001;
+  constexpr int64_t turns = 5;
+  const int fd = open("together", O_RDWR | O_CREAT, 0644);
+  CHECK(fd >= 0);
+  for (int64_t turn = 0; turn < turns; ++turn) {
+    const int64_t at = (turn * ranks + rank) * piece;
+    CHECK(pwrite(fd, patterns(at, piece, 0).data(), piece, at) == piece);
+  }
+  barrier();
+  const int64_t all = turns * ranks * piece;
+  struct stat st;
+  CHECK(fstat(fd, &st) == 0 && st.st_size == all && lseek(fd, 0, SEEK_END) == all);
+  Bytes bytes(static_cast<size_t>(all + 1));
+  CHECK(pread(fd, bytes.data(), bytes.size(), 0) == all);
+  bytes.pop_back();
+  CHECK(bytes == patterns(0, all, 0));
+  CHECK(fsync(fd) == 0 && close(fd) == 0);
+  CHECK(size_by_name("together") == all && bytes_in("together") == patterns(0, all, 0));
+  barrier();
+  // Again, cut first by all.
+  FILE* file = std::fopen("together", "w");
+  CHECK(file != nullptr);
+  barrier();
+  if (file == nullptr) return;
+  const Bytes own = patterns(rank * piece, piece, 3);
+  CHECK(std::fseek(file, rank * piece, SEEK_SET) == 0);
+  CHECK(std::fwrite(own.data(), 1, own.size(), file) == own.size() && std::fclose(file) == 0);
+  barrier();
+  CHECK(bytes_in("together") == patterns(0, ranks * piece, 3));
+  // A log.
+  file = std::fopen("together.log", "a");
+  CHECK(file != nullptr);
+  barrier();
+  if (file == nullptr) return;
+  for (int line = 0; line < 50; ++line) {
+    CHECK(std::fprintf(file, "rank %d\n", rank) > 0);
+    CHECK(std::fflush(file) == 0);
+  }
+  CHECK(std::fclose(file) == 0);
+  barrier();
+  CHECK(size_by_name("together.log") == int64_t{50} * 7 * ranks);
 }
 
 // What an earlier job has left in the directory: one rank writes, moves and removes it. Of 1000 bytes each, 0xff.
@@ -364,7 +412,8 @@ void handlers() {
 constexpr Part parts[] = {
     {"by_name", by_name},         {"changed_by_name", changed_by_name},
     {"directories", directories}, {"ordinary", ordinary},
-    {"of_before", of_before},     {"handlers", handlers},
+    {"together", together},       {"of_before", of_before},
+    {"handlers", handlers},
 };
 
 }  // namespace

@@ -30,12 +30,14 @@ class CoveredNodes {
     nodes_.start();
   }
   ~CoveredNodes() {
-    nodes_.stop();
+    stop();
     for (cairn_cover* cover : covers_) cairn_cover_close(cover);
   }
   CoveredNodes(const CoveredNodes&) = delete;
   CoveredNodes& operator=(const CoveredNodes&) = delete;
 
+  // The job ends.
+  void stop() { nodes_.stop(); }
   [[nodiscard]] const std::string& directory() const { return nodes_.directory(); }
   [[nodiscard]] cairn_job* job(uint32_t node) const { return nodes_.job(node); }
   [[nodiscard]] cairn_pool* pool(uint32_t node) const { return nodes_.pool(node); }

@@ -120,7 +120,7 @@ class SeveralHosts(unittest.TestCase):
 
     def test_calls_by_name(self):
         """As PnetCDF and scripts use POSIX calls on one rank, on what all ranks write through MPI-IO."""
-        parts = ("by_name", "changed_by_name", "directories", "ordinary", "of_before", "handlers")
+        parts = ("by_name", "changed_by_name", "directories", "ordinary", "together", "of_before", "handlers")
         old = [f"old/{name}" for name in ("appended", "moved", "replaced", "written", "gone/removed")]
         for mpi in MPIS:
             directory, told = self.passes(mpi, 3, TESTS / "cluster" / mpi / "calls_by_name_program", *parts, last=parts[-1],
@@ -148,6 +148,9 @@ class SeveralHosts(unittest.TestCase):
                 whole = bytes(pattern(at, rank) for at in range(200_000))
                 for name, expected in (("cut", whole[:10]), ("kept", whole), ("target", whole), ("written", whole + b"!")):
                     self.holds(directory, f"ordinary/{name}{rank}", expected)
+            self.holds(directory, "together", bytes(pattern(at, 3) for at in range(3 * 70_001)))
+            with open(os.path.join(directory, "together.log")) as log:
+                self.assertEqual(sorted(log.read().split("\n")), ["", *(f"rank {rank}" for rank in range(3) for _ in range(50))])
             self.assertEqual(sorted(os.listdir(os.path.join(directory, "step"))), ["more", "rank0", "rank1", "rank2"])
             for rank in range(3):
                 self.holds(directory, f"latest/rank{rank}", f"of rank {rank}".encode())

@@ -1,0 +1,15 @@
+// Contents: what other nodes hold, as the contents of an ordinary open file of this process (tier/source.h), for as long as there is a
+// job.
+#pragma once
+
+#include "tier/source.h"
+
+namespace cairn::cluster {
+
+class Contents : public tier::Source {
+ public:
+  // The job has ended: nothing can be read or written from here on.
+  virtual void end() = 0;
+};
+
+}  // namespace cairn::cluster

@@ -1,0 +1,117 @@
+#include "cluster/held_files.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "file/attributes.h"
+#include "file/cut.h"
+#include "file/fill_ahead.h"
+#include "file/io.h"
+#include "file/sync.h"
+
+namespace cairn::cluster {
+namespace {
+
+// Behind the bytes come as many zeros, of which room is made for what follows by other messages.
+Result<int64_t> append(file::File& file, const uint8_t* bytes, size_t size, uint64_t zeros) {
+  constexpr size_t unit = size_t{1} << 20;
+  constexpr uint64_t most_pieces = 1023;  // of a vector
+  if (zeros > most_pieces * unit)
+    return fail(EINVAL, "%llu bytes are more than one append takes on another host",
+                static_cast<unsigned long long>(zeros + size));
+  const std::vector<uint8_t> nothing(std::min<uint64_t>(zeros, unit));
+  std::vector<iovec> vector = {{const_cast<uint8_t*>(bytes), size}};
+  for (uint64_t left = zeros; left != 0; left -= vector.back().iov_len)
+    vector.push_back({const_cast<uint8_t*>(nothing.data()), std::min<uint64_t>(left, unit)});
+  uint64_t offset = 0;
+  auto n = file::append(file, vector.data(), static_cast<int>(vector.size()), &offset);
+  if (!n.ok()) return n.status();
+  if (*n < size + zeros)
+    return fail(ENOSPC, "the pool is full at offset %llu",
+                static_cast<unsigned long long>(offset + *n));
+  return static_cast<int64_t>(offset);
+}
+
+file::Remote::State state_of(file::FileSystem& fs, const file::Map& map) {
+  const file::Attributes now = file::attributes_of(fs, map);
+  return {now.size, now.mtime, now.ctime};
+}
+
+}  // namespace
+
+Status HeldFiles::hold(const Uuid& file, bool writing) {
+  const std::lock_guard guard(mutex_);
+  Held& held = held_[{file, writing}];
+  if (held.file == nullptr) {
+    uint64_t words[2];
+    std::memcpy(words, file.data(), sizeof words);
+    auto opened =
+        std::make_shared<tier::PoolFile>(fs_, words[0], writing ? O_RDWR : O_RDONLY, words[1]);
+    if (!opened->status().ok()) {
+      held_.erase({file, writing});
+      return opened->status();
+    }
+    held.file = std::move(opened);
+  }
+  ++held.count;
+  return Status();
+}
+
+void HeldFiles::release(const Uuid& file, bool writing) {
+  std::shared_ptr<tier::PoolFile> last;  // closed when nobody waits for it
+  const std::lock_guard guard(mutex_);
+  const auto held = held_.find({file, writing});
+  if (held == held_.end() || --held->second.count != 0) return;
+  last = std::move(held->second.file);
+  held_.erase(held);
+}
+
+Result<std::shared_ptr<tier::PoolFile>> HeldFiles::find(const Uuid& file) {
+  const std::lock_guard guard(mutex_);
+  const auto held = held_.find({file, true});
+  if (held == held_.end()) return fail(EIO, "a file that nobody holds open here");
+  return held->second.file;
+}
+
+Result<int64_t> HeldFiles::answer(const Request& request, const Run* runs, const uint8_t* bytes,
+                                  uint8_t* reply, uint64_t* size) {
+  CAIRN_TRY_ASSIGN(held, find(request.uuid));
+  file::File& file = **held;
+  const auto value = static_cast<uint64_t>(request.value);
+  switch (request.op) {
+    case Op::read_held: {
+      if (request.runs != 1 || runs[0].length > most_bytes) break;
+      CAIRN_TRY_ASSIGN(n, file::read_at(file, reply, runs[0].length, runs[0].offset));
+      *size = n;
+      return 0;
+    }
+    case Op::write_held: {
+      CAIRN_TRY_ASSIGN(n, file::write_at(file, bytes, request.text, value));
+      return static_cast<int64_t>(n);
+    }
+    case Op::append_held:
+      return append(file, bytes, request.text, request.home);
+    case Op::cut_held:
+      CAIRN_TRY(file::with_room(fs_, [&] { return file::truncate(fs_, file.map(), value); }));
+      return 0;
+    case Op::sync_held:
+      CAIRN_TRY(file::sync_file(fs_, file.map()));
+      return 0;
+    case Op::look_held: {
+      const pool::SeatGuard seat(fs_.pool);
+      if (!seat.ok()) return pool::no_seat(fs_.pool);
+      const file::Remote::State state = state_of(fs_, file.map());
+      std::memcpy(reply, &state, sizeof state);
+      *size = sizeof state;
+      return 0;
+    }
+    default:
+      break;
+  }
+  return fail(EINVAL, "a request about an open file that is none");
+}
+
+}  // namespace cairn::cluster

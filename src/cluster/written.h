@@ -1,0 +1,36 @@
+// Written: a file of another node's pool that is open for writing here. It stays there, and each call is a message: what
+// returned is there for all, in the order of the calls.
+#pragma once
+
+#include <memory>
+#include <shared_mutex>
+#include <utility>
+
+#include "cluster/contents.h"
+#include "cluster/hold.h"
+#include "file/remote.h"
+
+namespace cairn::cluster {
+
+class Written final : public Contents, public file::Remote {
+ public:
+  explicit Written(std::shared_ptr<Hold> hold) : hold_(std::move(hold)) {}
+
+  void end() override;
+  file::Remote* remote() override { return this; }
+  Result<size_t> read(void* buffer, size_t size, uint64_t offset) override;
+  Result<size_t> write(const void* buffer, size_t size, uint64_t offset) override;
+  Result<size_t> append(const iovec* vector, int count, uint64_t* offset) override;
+  Status set_size(uint64_t size) override;
+  Status sync() override;
+  Status look(State* state) override;
+
+ private:
+  // The reply's value; `bytes` follow the request.
+  Result<int64_t> ask(Request request, const void* bytes, size_t size);
+
+  std::shared_mutex mutex_;     // exclusive: end()
+  std::shared_ptr<Hold> hold_;  // null once the job has ended
+};
+
+}  // namespace cairn::cluster
