@@ -33,6 +33,13 @@ void log(Level level, const char* text, const char* detail, const char* more) {
   errno = before;
 }
 
+void log_few(const char* text, const char* detail) {
+  constexpr int kMost = 16;
+  static std::atomic<int> told{0};
+  if (told.load(std::memory_order_relaxed) < kMost && told.fetch_add(1) < kMost)
+    log(Level::kError, text, detail);
+}
+
 int refuse(const char* call, const char* path, int error) {
   // Names are string literals of ours: their addresses tell them apart.
   static std::atomic<const char*> said[64];

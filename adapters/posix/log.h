@@ -8,6 +8,9 @@ enum class Level { kError, kWarning, kInfo, kDebug };
 
 void log(Level level, const char* text, const char* detail = "", const char* more = "");
 
+// An error that may come over and over: it is told a few times.
+void log_few(const char* text, const char* detail);
+
 // A call that we do not serve on a covered file: one line per name, sets errno, returns -1.
 int refuse(const char* call, const char* path, int error);
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "posix/engine.h"
+#include "posix/log.h"
 #include "posix/mappings.h"
 
 namespace posix {
@@ -26,9 +27,10 @@ inline void bytes_changed(cairn_file* file) {
   if (__builtin_expect(mappings::may_grow.load(std::memory_order_relaxed), 0))
     mappings::file_changed(cairn_file_ino(file));
 }
-// The same for what a write returned.
+// The same for what a write returned. Programs seldom look at what becomes of their last bytes, when streams are closed at exit.
 inline ssize_t written(cairn_file* file, ssize_t wrote) {
   if (wrote > 0) bytes_changed(file);
+  if (__builtin_expect(wrote == -EIO, 0)) log_few("a write failed: ", cairn_last_error());
   return wrote;
 }
 

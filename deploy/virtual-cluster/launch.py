@@ -26,10 +26,13 @@ def environment(cluster):
         # Open MPI 4
         "OMPI_MCA_plm_rsh_agent": agent, "OMPI_MCA_orte_default_hostfile": nodes,
         "OMPI_MCA_rmaps_base_oversubscribe": "1",
+        # The nodes share the machine's processors: bound to "their" first one, the ranks of all would be on the same.
+        "OMPI_MCA_hwloc_base_binding_policy": "none",
         "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         # Open MPI 5, whose launcher is PRRTE
         "PRTE_MCA_plm_ssh_agent": agent, "PRTE_MCA_prte_default_hostfile": nodes,
         "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+        "PRTE_MCA_hwloc_default_binding_policy": "none",
         "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         # MPICH, whose launcher is Hydra
         "HYDRA_LAUNCHER": "ssh", "HYDRA_LAUNCHER_EXEC": agent, "HYDRA_HOST_FILE": nodes,

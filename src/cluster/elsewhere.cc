@@ -78,7 +78,7 @@ Result<std::unique_ptr<file::File>> open_elsewhere(Job& job, const std::string& 
 Result<std::unique_ptr<file::File>> write_elsewhere(Job& job, const std::string& path, int flags) {
   CAIRN_TRY_ASSIGN(hold, Hold::take(job, path, true));
   const FileState& state = hold->state();
-  auto written = std::make_shared<Written>(hold);
+  auto written = std::make_shared<Written>(hold, path);
   job.add_contents(written);
   if ((flags & O_TRUNC) != 0) CAIRN_TRY(written->set_size(0));
   return tier::open_source(job.fs(), {state.mode, state.uid, state.gid, state.size, state.mtime},

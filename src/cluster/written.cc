@@ -14,8 +14,6 @@ Request request_of(Op op, int64_t value = 0) {
   return request;
 }
 
-Status ended() { return fail(EIO, "a file of another node is used after MPI_Finalize"); }
-
 std::vector<uint8_t> gather(const iovec* vector, int count) {
   std::vector<uint8_t> bytes;
   for (int i = 0; i < count; ++i) {
@@ -26,6 +24,11 @@ std::vector<uint8_t> gather(const iovec* vector, int count) {
 }
 
 }  // namespace
+
+Status Written::ended() const {
+  return fail(EIO, "%s: it lies on another host, which cannot be asked after MPI_Finalize",
+              path_.c_str());
+}
 
 void Written::end() {
   const std::unique_lock guard(mutex_);

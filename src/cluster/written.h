@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <shared_mutex>
+#include <string>
 #include <utility>
 
 #include "cluster/contents.h"
@@ -14,7 +15,9 @@ namespace cairn::cluster {
 
 class Written final : public Contents, public file::Remote {
  public:
-  explicit Written(std::shared_ptr<Hold> hold) : hold_(std::move(hold)) {}
+  // `path`: its name, for messages.
+  Written(std::shared_ptr<Hold> hold, std::string path)
+      : path_(std::move(path)), hold_(std::move(hold)) {}
 
   void end() override;
   file::Remote* remote() override { return this; }
@@ -29,6 +32,9 @@ class Written final : public Contents, public file::Remote {
   // The reply's value; `bytes` follow the request.
   Result<int64_t> ask(Request request, const void* bytes, size_t size);
 
+  [[nodiscard]] Status ended() const;
+
+  const std::string path_;
   std::shared_mutex mutex_;     // exclusive: end()
   std::shared_ptr<Hold> hold_;  // null once the job has ended
 };

@@ -342,6 +342,9 @@ void together() {
   CHECK(std::fclose(file) == 0);
   barrier();
   CHECK(size_by_name("together.log") == int64_t{50} * 7 * ranks);
+  // What it still holds when the job ends.
+  file = std::fopen("together.end", "a");
+  CHECK(file != nullptr && std::fprintf(file, "rank %d\n", rank) > 0);
 }
 
 // What an earlier job has left in the directory: one rank writes, moves and removes it. Of 1000 bytes each, 0xff.

@@ -149,8 +149,10 @@ class SeveralHosts(unittest.TestCase):
                 for name, expected in (("cut", whole[:10]), ("kept", whole), ("target", whole), ("written", whole + b"!")):
                     self.holds(directory, f"ordinary/{name}{rank}", expected)
             self.holds(directory, "together", bytes(pattern(at, 3) for at in range(3 * 70_001)))
-            with open(os.path.join(directory, "together.log")) as log:
-                self.assertEqual(sorted(log.read().split("\n")), ["", *(f"rank {rank}" for rank in range(3) for _ in range(50))])
+            for name, times in (("together.log", 50), ("together.end", 1)):
+                with open(os.path.join(directory, name)) as log:
+                    self.assertEqual(sorted(log.read().split("\n")),
+                                     ["", *(f"rank {rank}" for rank in range(3) for _ in range(times))])
             self.assertEqual(sorted(os.listdir(os.path.join(directory, "step"))), ["more", "rank0", "rank1", "rank2"])
             for rank in range(3):
                 self.holds(directory, f"latest/rank{rank}", f"of rank {rank}".encode())

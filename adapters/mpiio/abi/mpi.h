@@ -213,6 +213,7 @@ int PMPI_Igather(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, 
                  MPI_Request*);
 int PMPI_Igatherv(const void*, int, MPI_Datatype, void*, const int[], const int[], MPI_Datatype,
                   int, MPI_Comm, MPI_Request*);
+int PMPI_Imrecv(void*, int, MPI_Datatype, MPI_Message*, MPI_Request*);
 int PMPI_Improbe(int, int, MPI_Comm, int*, MPI_Message*, MPI_Status*);
 int PMPI_Info_create(MPI_Info*);
 int PMPI_Info_get(MPI_Info, const char*, int, char*, int*);
@@ -221,7 +222,6 @@ int PMPI_Initialized(int*);
 int PMPI_Irecv(void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 int PMPI_Iscan(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request*);
 int PMPI_Isend(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
-int PMPI_Mrecv(void*, int, MPI_Datatype, MPI_Message*, MPI_Status*);
 int PMPI_Query_thread(int*);
 int PMPI_Scan(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
 int PMPI_Status_set_cancelled(MPI_Status*, int);

@@ -1,7 +1,6 @@
 #include "mpiio/backend/server.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -43,7 +42,12 @@ class Server {
     if (arrived == 0) return false;
     int size = 0;
     PMPI_Get_count(&status, MPI_BYTE, &size);
-    PMPI_Mrecv(message_.data(), size, MPI_BYTE, &request, MPI_STATUS_IGNORE);
+    MPI_Request receiving = MPI_REQUEST_NULL;
+    PMPI_Imrecv(message_.data(), size, MPI_BYTE, &request, &receiving);
+    // A long one comes in parts.
+    for (int received = 0;
+         PMPI_Test(&receiving, &received, MPI_STATUS_IGNORE) == MPI_SUCCESS && received == 0;)
+      give_way();
     answer(status.MPI_SOURCE, static_cast<size_t>(size));
     return true;
   }
@@ -93,7 +97,7 @@ class Server {
              MPI_REQUEST_NULL});
         return replies_.back();
       }
-      sched_yield();
+      give_way();
     }
   }
 
@@ -112,7 +116,7 @@ class Server {
     const uint64_t idle_ns = now_ns() - busy_ns_;
     const bool sending = !std::all_of(replies_.begin(), replies_.end(), is_free);
     if (sending || idle_ns < alert_ns) {
-      sched_yield();
+      give_way();
       return;
     }
     const timespec pause = {

@@ -1,10 +1,11 @@
 #include "mpiio/backend/session.h"
 
-#include <sched.h>
+#include <dlfcn.h>
 #include <sys/random.h>
 
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <mutex>
 
 #include "mpiio/backend/added_time.h"
@@ -36,7 +37,7 @@ void meet(MPI_Comm comm) {
   PMPI_Ibarrier(comm, &request);
   for (int done = 0; PMPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0;) {
     answer_questions();
-    sched_yield();
+    give_way();
   }
 }
 
@@ -168,9 +169,23 @@ void begin() {
   end_with_mpi();
 }
 
+namespace {
+
+// What the program's streams and Fortran units still hold for files that lie on other hosts can be written until here, and not when
+// the process ends.
+void flush_streams() {
+  std::fflush(nullptr);
+  using FlushUnits = void (*)(const int32_t* unit);  // libgfortran's FLUSH; null: all units
+  void* const flush_units = ::dlsym(RTLD_DEFAULT, "_gfortran_flush_i4");
+  if (flush_units != nullptr) reinterpret_cast<FlushUnits>(flush_units)(nullptr);
+}
+
+}  // namespace
+
 void finalize() {
   if (current == nullptr) return;
   const AddedTime added(Added::finalize);
+  if (current->servers.answering) flush_streams();
   // Calls by name are answered by the pool alone from here on.
   host->engine->set_job(nullptr);
   // Before that others may still ask.

@@ -20,7 +20,36 @@ thread_local Now now;
 constexpr uint64_t standard_timeout_s = 60;
 constexpr uint64_t longest_timeout_s = 1'000'000'000;  // for ever
 
+constexpr uint64_t long_ns = 300'000;  // for one who gives way to others that do so too
+constexpr unsigned fewest_naps = 16;   // before it is tried again whether the processor is free
+constexpr unsigned most_naps = 2048;
+constexpr unsigned short_turns = 64;  // without a long one it is free
+constexpr timespec nap = {0, 20'000};
+thread_local unsigned naps = fewest_naps;
+thread_local unsigned naps_left = 0;
+thread_local unsigned short_ones = 0;
+
 }  // namespace
+
+// Ranks wait inside the MPI without ever giving way. Who shares a processor with one, as the thread that answers questions does with
+// its own rank where launchers bind ranks to cores, gets it back from sched_yield() only when the rank's slice of time is over,
+// which is milliseconds; but at once when he wakes up.
+void give_way() {
+  if (naps_left != 0) {
+    --naps_left;
+    nanosleep(&nap, nullptr);
+    return;
+  }
+  const uint64_t before = now_ns();
+  sched_yield();
+  if (now_ns() - before > long_ns) {
+    naps_left = naps;
+    naps = std::min(2 * naps, most_naps);
+    short_ones = 0;
+  } else if (++short_ones == short_turns) {
+    naps = fewest_naps;
+  }
+}
 
 Doing::Doing(const char* what, const std::string& path)
     : outer_what_(now.what), outer_path_(now.path) {
@@ -57,7 +86,7 @@ bool Deadline::is_over() {
 Patience::Patience(ForWhat for_what, void* context) : for_what_(for_what), context_(context) {}
 
 void Patience::pause() {
-  sched_yield();
+  give_way();
   if (!deadline_.is_over()) return;
   const std::string doing = Doing::text();
   std::fprintf(stderr, "cairn: MPI-IO: %s%safter %llu s still waiting for %s: the job is aborted\n",

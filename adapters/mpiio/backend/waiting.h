@@ -22,6 +22,10 @@ class Doing {
 };
 
 uint64_t now_ns();
+
+// Lets others have the processor for a moment: to be called between two looks at what is waited for.
+void give_way();
+
 // CAIRN_MPI_TIMEOUT, in seconds.
 uint64_t timeout_s();
 

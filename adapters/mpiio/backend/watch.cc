@@ -1,13 +1,12 @@
 #include "mpiio/backend/watch.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
 
 #include "mpiio/backend/processes.h"
+#include "mpiio/backend/waiting.h"
 
 namespace mpiio {
 Watch::Watch(const Servers& servers, MPI_Comm comm, const char* phase)
@@ -91,7 +90,7 @@ void Watch::take_answers() {
 }
 
 void Watch::look() {
-  sched_yield();
+  give_way();
   if (asking_ != nullptr && asking_->step()) {
     take_answers();
     due_ = {};
