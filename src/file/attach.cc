@@ -50,8 +50,8 @@ Status first_attach(FileSystem& fs) {
     pool::recover_the_dead(pool);
   }
   const uint64_t generation = pool.state->attach_generation.load() + 1;
-  pool.store_flush(pool.state->attach_generation, generation);
-  pool.store_flush(pool.state->clean, 0);
+  pool.store(pool.state->attach_generation, generation);
+  pool.store_flush(pool.state->clean, 0);  // on the same line
   store_boot(pool);
   CAIRN_TRY(pool.fence());
   pool.attach_generation = generation;
