@@ -4,6 +4,7 @@
 #include "mpiio/backend/access.h"
 #include "mpiio/backend/calls.h"
 #include "mpiio/backend/errors.h"
+#include "mpiio/backend/nodes.h"
 #include "mpiio/backend/pointers.h"
 #include "mpiio/backend/together.h"
 #include "mpiio/backend/waiting.h"
@@ -78,7 +79,7 @@ int at_shared_pointer(File& file, const Data& data, int64_t* moved) {
 }
 
 // In the order of ranks from the shared pointer on. Every rank takes part, also one whose access is refused.
-int in_order(File& file, const Data& data, int64_t* moved) {
+int move_in_order(File& file, const Data& data, int64_t* moved) {
   int64_t etypes = 0;
   const int code = check(file, data, &etypes);
   int64_t through = 0;  // up to and with this rank
@@ -95,6 +96,15 @@ int in_order(File& file, const Data& data, int64_t* moved) {
   if (moving.code != MPI_SUCCESS)
     return refuse(file, static_cast<int>(moving.code), "the shared pointer cannot be reached");
   return run(file, data, moving.base + through - etypes, moved);
+}
+
+// Between hosts an ordered write commits, which the standard does not ask for: all ranks meet in it anyway, and programs that write in
+// order read what the others wrote after a barrier, as they may where one file system serves all.
+int in_order(File& file, const Data& data, int64_t* moved) {
+  const int code = move_in_order(file, data, moved);
+  if (data.direction == Direction::read || file.nodes == nullptr || file.immediate) return code;
+  const int committed = nodes::sync(file);
+  return code != MPI_SUCCESS ? code : committed;
 }
 
 // ---- requests: done when they are made ------------------------------------------------------------
