@@ -17,8 +17,8 @@ MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
                "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_osc": "ucx", "PRTE_ALLOW_RUN_AS_ROOT": "1",
                "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
-# A run around the launcher, one around each rank, and names that only Cairn knows.
-PLAIN, OUTSIDE, INSIDE, PREFIX = "plain", "outside", "inside", "prefix"
+# A run around the launcher, one around each rank, and names that only Cairn knows; and around each rank on two hosts.
+PLAIN, OUTSIDE, INSIDE, PREFIX, HOSTS = "plain", "outside", "inside", "prefix", "two hosts"
 # A library in between. It notes each file that the adapter opens, for which that makes a file of this name; and it gives the
 # processor away where MPICH's ranks would spin while others want it.
 WITNESS = r"""
@@ -95,10 +95,11 @@ def in_group(command, seconds, **options):
         return subprocess.CompletedProcess(command, code, out.read(), "")
 
 
-def run(mpi, test, ranks, form, library, disk=None, seconds=600):
-    """One test in a fresh directory: in memory, on `disk` if it writes gigabytes."""
+def run(mpi, test, ranks, form, library, disk=None, cluster=None, seconds=600):
+    """One test in a fresh directory: in memory, on `disk` if it writes gigabytes, where all of the cluster's hosts see it if the
+    form is HOSTS."""
     large = test.memory and disk is not None
-    place = disk if large else MEMORY
+    place = cluster.shared if form == HOSTS else disk if large else MEMORY
     with tempfile.TemporaryDirectory(prefix="cairn-suites-", dir=place) as scratch:
         work = os.path.join(scratch, "work")
         os.mkdir(work)
@@ -111,9 +112,15 @@ def run(mpi, test, ranks, form, library, disk=None, seconds=600):
                    *(name if word == "FILE" else word for word in test.arguments)]
         launch = [mpi.mpirun, "-n", ranks]
         cairn = [CAIRN, "run", "--at", work, "--pool-size", "6GiB" if test.memory else "512MiB", "--"]
-        command = {PLAIN: launch, OUTSIDE: cairn + launch, PREFIX: cairn + launch, INSIDE: launch + cairn}[form]
         environment = {**os.environ, **ENVIRONMENT, "CAIRN_POOL_DIR": os.path.join(scratch, "pools"),
                        "CAIRN_TEST_WITNESS": log, "LD_PRELOAD": str(library)}
+        if form == HOSTS:
+            # Each host has a pool in memory of its own; a login there knows nothing of this environment.
+            del environment["CAIRN_POOL_DIR"], environment["LD_PRELOAD"]
+            settings = [f"{name}={value}" for name, value in ENVIRONMENT.items()]
+            launch = cluster.command("run", "--mpi", mpi.name, "-n", ranks, "--", "env", "-C", work, *settings,
+                                     f"CAIRN_TEST_WITNESS={log}", f"LD_PRELOAD={library}")
+        command = {PLAIN: launch, OUTSIDE: cairn + launch, PREFIX: cairn + launch}.get(form, launch + cairn)
         if large:
             environment["CAIRN_POOL_DIR"] = tempfile.mkdtemp(prefix="cairn-suites-", dir=MEMORY)
         begun = time.monotonic()
