@@ -104,6 +104,7 @@ constexpr Lent lent = {
     shared,
     shared_names::set_job,
     shared_names::hide,
+    is_in_handler,
 };
 
 }  // namespace

@@ -342,6 +342,20 @@ void together() {
   CHECK(std::fclose(file) == 0);
   barrier();
   CHECK(size_by_name("together.log") == int64_t{50} * 7 * ranks);
+  // Files that all make and append to, in turns that come as they like: each moves between the hosts meanwhile.
+  for (int round = 0; round < 60; ++round) {
+    if (round % 3 != 0) barrier();
+    const std::string name = "round" + std::to_string(round);
+    const int of_all = open(name.c_str(), O_CREAT | O_WRONLY | O_APPEND, 0600);
+    CHECK(of_all >= 0);
+    CHECK(write(of_all, "line\n", 5) == 5 && close(of_all) == 0);
+  }
+  barrier();
+  for (int round = 0; round < 60; ++round)
+    CHECK(size_by_name(("round" + std::to_string(round)).c_str()) == int64_t{5} * ranks);
+  barrier();
+  for (int round = rank; round < 60; round += ranks)
+    CHECK(unlink(("round" + std::to_string(round)).c_str()) == 0);
   // What it still holds when the job ends.
   file = std::fopen("together.end", "a");
   CHECK(file != nullptr && std::fprintf(file, "rank %d\n", rank) > 0);
@@ -382,18 +396,27 @@ void of_before() {
 }
 
 volatile sig_atomic_t handled;
+volatile sig_atomic_t written;
+int handlers_file = -1;
 void look_for_something(int) {
   const int before = errno;
   const int fd = open("something", O_WRONLY | O_CREAT, 0600);
   if (fd >= 0) close(fd);
   unlink("something");
   access("nothing", F_OK);
+  if (write(handlers_file, "!", 1) == 1)
+    written = written + 1;
+  else
+    CHECK(errno == EDEADLK);  // it lies on another host
   handled = handled + 1;
   errno = before;
 }
 
 // A signal's handler may look for files while the MPI is at work in the same thread.
 void handlers() {
+  handlers_file = open("handlers", O_WRONLY | O_CREAT | O_APPEND, 0600);
+  CHECK(handlers_file >= 0);
+  barrier();
   struct sigaction action = {};
   action.sa_handler = look_for_something;
   action.sa_flags = SA_RESTART;
@@ -410,6 +433,10 @@ void handlers() {
   const struct itimerval never = {};
   CHECK(setitimer(ITIMER_REAL, &never, nullptr) == 0);
   CHECK(handled > 10);
+  int64_t own = written;
+  int64_t all = 0;
+  MPI_Allreduce(&own, &all, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+  CHECK(all > 0 && size_by_name("handlers") == all && close(handlers_file) == 0);
 }
 
 constexpr Part parts[] = {

@@ -59,6 +59,7 @@ int Nodes::ask(void* context, cairn_question* questions, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     cairn_question& question = questions[i];
     EXPECT_LE(question.size, cairn_job_request_capacity());
+    const std::lock_guard guard(nodes.serving_[question.node]);  // as the one thread that answers
     question.got = cairn_job_serve(nodes.jobs_[nodes.first_ + question.node], question.request,
                                    question.size, reply.data());
     EXPECT_LE(question.got, question.capacity);

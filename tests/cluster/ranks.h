@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <barrier>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -41,6 +43,7 @@ class Nodes {
   std::vector<cairn_pool*> pools_;
   std::vector<cairn_node> described_;
   std::vector<cairn_job*> jobs_;
+  std::array<std::mutex, 16> serving_;
 };
 
 struct Rank {

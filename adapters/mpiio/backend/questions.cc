@@ -102,6 +102,7 @@ std::string Asking::unanswered() const {
 }
 
 int ask(void* context, cairn_question* questions, size_t count) {
+  if (host->engine->is_in_handler()) return -EDEADLK;
   const auto& servers = *static_cast<const Servers*>(context);
   Asking asking(servers, Envelope::Kind::job, questions, count);
   for (size_t i = 0; i < count; ++i)
