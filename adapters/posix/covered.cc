@@ -5,6 +5,7 @@
 
 #include "posix/calls.h"
 #include "posix/cwd.h"
+#include "posix/itself.h"
 #include "posix/table.h"
 
 namespace posix {
@@ -125,7 +126,7 @@ bool maybe_covered(int dir, const char* path) {
   }
   if (table::covered_fds.load(std::memory_order_relaxed) > 0 && may_name_descriptor(path))
     return true;
-  return climbs(path);
+  return itself::is_named(path) || climbs(path);
 }
 
 static Cover* cover_at(const char* folded, size_t length) {

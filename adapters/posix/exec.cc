@@ -6,8 +6,8 @@
 #include "posix/calls.h"
 #include "posix/covered.h"
 #include "posix/cwd.h"
-#include "posix/descriptor.h"
 #include "posix/find.h"
+#include "posix/itself.h"
 #include "posix/log.h"
 #include "posix/pool.h"
 #include "posix/process.h"
@@ -134,10 +134,13 @@ int fexecve(int fd, char* const* arguments, char* const* environment) {
   char* const* all = handover.environment(environment, room);
   table::Use use(fd);
   if (use) {
-    int memory = copy_to_memory(use->ino, 0, "program");
-    if (memory >= 0) real::execveat(memory, "", arguments, all, AT_EMPTY_PATH);
-    if (memory < 0) fail(memory);
-    if (memory >= 0) descriptor::close_private(memory);
+    int copy = copy_to_memory(use->ino, 0, "program");
+    cairn_stat st = {};
+    if (copy >= 0) cairn_fstat(use->file, &st);
+    if (copy >= 0)
+      copy = run_copy(copy, {use->cover, use->parent, use->name, st.ino, st.generation}, arguments,
+                      all);
+    fail(copy);
   } else {
     real::fexecve(fd, arguments, all);
   }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "posix/itself.h"
 #include "posix/permission.h"
 #include "posix/pool.h"
 #include "posix/shared_names.h"
@@ -110,7 +111,11 @@ int find(int dir, const char* path, unsigned flags, Found* found) {
     found->cover = spot.cover;
     found->path = spot.path;
     found->descriptor = spot.descriptor;
-    if (spot.cover == nullptr) return 0;
+    if (spot.cover == nullptr) {
+      if ((flags & CAIRN_NOFOLLOW) != 0 || !itself::follow(&spot)) return 0;
+      found->dir = AT_FDCWD;
+      continue;
+    }
     if (path[0] == '\0') return -ENOENT;
     error = join(spot.cover);
     if (error == kEnded) return lead_outside(found);

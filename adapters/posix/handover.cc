@@ -3,8 +3,9 @@
 //   CAIRN_EXEC=NOTE:LIST   NOTE is the descriptor of cairn_exec_prepare, LIST a file in memory that says which
 //                          descriptors are Cairn files: a Head, and a Handed for each
 //   CAIRN_CWD=...          see cwd.h
+//   CAIRN_PROGRAM=...      see itself.h
 //
-// Both are of use to the next program only, and are taken out of its environment when it starts. The
+// All are of use to the next program only, and are taken out of its environment when it starts. The
 // descriptors themselves stay as they are: to put something that names its file in the place of one could
 // hit what another thread has just opened under that number.
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include "posix/covered.h"
 #include "posix/cwd.h"
 #include "posix/descriptor.h"
+#include "posix/itself.h"
 #include "posix/locks.h"
 #include "posix/log.h"
 #include "posix/open.h"
@@ -315,6 +317,10 @@ __attribute__((constructor)) static void start(int, char** arguments, char** env
     if (const char* value = getenv("CAIRN_CWD")) {
       cwd::inherit(value);
       unsetenv("CAIRN_CWD");
+    }
+    if (const char* value = getenv("CAIRN_PROGRAM")) {
+      itself::inherit(value);
+      unsetenv("CAIRN_PROGRAM");
     }
     if (const char* value = getenv("CAIRN_EXEC")) {
       adopt(value);

@@ -3,6 +3,7 @@
 
 #include "posix/calls.h"
 #include "posix/everywhere.h"
+#include "posix/itself.h"
 #include "posix/log.h"
 #include "posix/names.h"
 #include "posix/permission.h"
@@ -121,6 +122,7 @@ ssize_t readlinkat(int dir, const char* path, char* buffer, size_t size) {
   if (error < 0) return fail(error);
   if (table::Use use(found.descriptor); use && strncmp(found.path, "/dev/std", 8) != 0)
     return read_descriptor_link(use, buffer, size);
+  if (found.outside() && itself::is_named(found.path)) return itself::read_link(buffer, size);
   if (found.outside()) return real::readlinkat(found.dir, found.path, buffer, size);
   if (!S_ISLNK(found.st.mode)) return fail(-EINVAL);
   ssize_t length = cairn_readlink(pool, found.parent, found.name, buffer, size);

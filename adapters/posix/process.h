@@ -9,6 +9,10 @@
 
 namespace posix {
 
+namespace itself {
+struct File;
+}
+
 // From the first attach on, forks are prepared.
 void watch_forks();
 
@@ -54,6 +58,9 @@ int run_program(const char* path, char* const* arguments, char* const* environme
 // A file of the cover, if its number still means that, as a private descriptor that the kernel can execute or map;
 // a negative errno.
 int copy_to_memory(cairn_ino ino, uint64_t generation, const char* name);
+
+// Runs such a copy of `file`, and closes it if that fails: then a negative errno.
+int run_copy(int copy, const itself::File& file, char* const* arguments, char* const* environment);
 
 // Where execvp would find `name`: the n-th candidate into `path`. False: no more.
 bool candidate(const char* name, int n, char* path, size_t capacity);

@@ -11,6 +11,7 @@
 #include "posix/covered.h"
 #include "posix/descriptor.h"
 #include "posix/find.h"
+#include "posix/itself.h"
 #include "posix/log.h"
 #include "posix/permission.h"
 #include "posix/pool.h"
@@ -80,6 +81,16 @@ int copy_to_memory(cairn_ino ino, uint64_t generation, const char* name) {
   return error < 0 ? error : memory;
 }
 
+int run_copy(int copy, const itself::File& file, char* const* arguments, char* const* environment) {
+  char text[itself::kMostText];
+  itself::describe(file, copy, text, sizeof text);
+  auto** room = static_cast<char**>(alloca(itself::environment_room(environment) * sizeof(char*)));
+  real::execveat(copy, "", arguments, itself::environment(environment, text, room), AT_EMPTY_PATH);
+  int error = -errno;
+  descriptor::close_private(copy);
+  return error;
+}
+
 // The first bytes of a file.
 static ssize_t head_of(const cairn_stat& st, char* head, size_t size) {
   cairn_file* file = nullptr;
@@ -135,12 +146,10 @@ static int run_covered(const Found& found, const char* path, char* const* argume
     return -errno;
   }
   if (got < 4 || memcmp(head, "\177ELF", 4) != 0) return -ENOEXEC;
-  int memory = copy_to_memory(found.st.ino, found.st.generation, found.name);
-  if (memory < 0) return memory;
-  real::execveat(memory, "", arguments, environment, AT_EMPTY_PATH);
-  error = -errno;
-  descriptor::close_private(memory);
-  return error;
+  int copy = copy_to_memory(found.st.ino, found.st.generation, found.name);
+  if (copy < 0) return copy;
+  return run_copy(copy, {found.cover, found.parent, found.name, found.st.ino, found.st.generation},
+                  arguments, environment);
 }
 
 static int run(const char* path, char* const* arguments, char* const* environment, int depth) {
