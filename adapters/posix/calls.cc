@@ -47,16 +47,17 @@ static void* next(const char* name) {
 // engine opens is not the program's: it gets a high number, and the program cannot close it.
 #pragma GCC diagnostic ignored "-Wunused-parameter"  // versions of stat, rooms of checked reads
 namespace posix {
-#define EXPORT(result, name, parameters, arguments, call)                                \
-  POSIX_EXPORT result posix_export_##name parameters __asm__(#name);                     \
-  result posix_export_##name parameters { return call; }                                 \
-  extern "C" __attribute__((visibility("hidden")))                                       \
-  result posix_engine_##name parameters __asm__("__wrap_" #name);                        \
-  result posix_engine_##name parameters {                                                \
-    descriptor::Uncancelled uncancelled;                                                 \
-    descriptor::engine_closes<descriptor::closes(#name)> arguments;                      \
-    return descriptor::engine_does<descriptor::opens(#name), descriptor::closes(#name)>( \
-        [=] { return real::name arguments; });                                           \
+#define EXPORT(result, name, parameters, arguments, call)                               \
+  POSIX_EXPORT result posix_export_##name parameters __asm__(#name);                    \
+  result posix_export_##name parameters { return call; }                                \
+  extern "C" __attribute__((visibility("hidden")))                                      \
+  result posix_engine_##name parameters __asm__("__wrap_" #name);                       \
+  result posix_engine_##name parameters {                                               \
+    descriptor::Uncancelled uncancelled;                                                \
+    descriptor::engine_closes<descriptor::closes(#name)> arguments;                     \
+    return descriptor::engine_does<descriptor::opens(#name), descriptor::closes(#name), \
+                                   descriptor::is_numbered(#name)>(                     \
+        [=] { return real::name arguments; });                                          \
   }
 #define SERVED(result, name, parameters, arguments) \
   EXPORT(result, name, parameters, arguments, serve::name arguments)

@@ -92,11 +92,26 @@ constexpr bool opens(std::string_view name) {
          name == "__openat64_2";
 }
 constexpr bool closes(std::string_view name) { return name == "close"; }
+constexpr bool is_numbered(std::string_view name) { return name == "syscall"; }
 
-template <bool kOpens, bool kCloses, typename Call>
+// By number the engine works on the directory below. What it opens there it closes again, or looks after itself.
+template <typename Call>
+auto with_room(Call call) {
+  auto result = call();
+  if (__builtin_expect(result != -1 || errno != EMFILE, 1)) {
+    refill();
+    return result;
+  }
+  Room room;
+  return call();
+}
+
+template <bool kOpens, bool kCloses, bool kNumbered, typename Call>
 auto engine_does(Call call) {
   if constexpr (kOpens) {
     return open_private(call);
+  } else if constexpr (kNumbered) {
+    return with_room(call);
   } else if constexpr (kCloses) {
     auto closed = call();
     refill();

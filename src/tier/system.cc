@@ -120,13 +120,14 @@ int64_t llistxattr(const char* path, char* list, size_t size) {
 }
 
 Descriptor out_of_the_way(int fd) {
-  for (int least : {1000, 500, 200}) {
-    const int64_t moved = call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, least);
-    if (moved < 0) continue;
-    close(fd);
-    return Descriptor(static_cast<int>(moved));
+  int64_t moved = -1;
+  // Below 1024, where there is room for all: a larger table of descriptors costs every fork.
+  for (int least : {900, 500}) {
+    moved = call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, least);
+    if (moved >= 0) break;
   }
-  return Descriptor(fd);
+  close(fd);
+  return Descriptor(static_cast<int>(moved < 0 ? -1 : moved));
 }
 
 int64_t list(int fd, std::vector<Entry>* entries) {

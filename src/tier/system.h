@@ -94,8 +94,8 @@ class Descriptor {
   int fd_ = -1;
 };
 
-// Where a program does not look for its own: a number from 1000 on (less if the process may not
-// have so many). Closes `fd`.
+// Where a program does not look for its own: a number from 900 on (from 500 if the process may not have so many). A
+// process that may have still fewer needs them all itself: none. Closes `fd`.
 Descriptor out_of_the_way(int fd);
 
 struct Entry {

@@ -293,6 +293,23 @@ print(os.stat('big').st_size)
         self.assert_nothing_left()
 
 
+USES_UP_DESCRIPTORS = """
+import errno, os
+held = []
+for i in range(50):
+    held.append(os.open(f"sub0/{2 * i}", os.O_RDONLY))
+try:
+    while True:
+        held.append(os.open("/dev/null", os.O_RDONLY))
+except OSError as error:
+    assert error.errno == errno.EMFILE, error
+for i in range(50):
+    text = os.read(held[i], 100)
+    assert text == f"text {2 * i}".encode(), (i, text)
+assert os.stat("sub1/1").st_size == 6  # in a directory that nobody has looked into
+"""
+
+
 class WhatIsThereAlready(Run):
     def test_directories_do_not_change_when_they_are_listed(self):
         """tar says of what grows after it has looked that it was changed."""
@@ -301,6 +318,23 @@ class WhatIsThereAlready(Run):
         look = "import os\nbefore = os.stat('.').st_size, os.stat('sub').st_size\nos.listdir('.'), os.listdir('sub')\n" \
             "assert before == (os.stat('.').st_size, os.stat('sub').st_size), before"
         self.run_at(sys.executable, "-c", look, cwd=self.dir)
+
+    def test_it_is_read_also_when_no_descriptors_are_left(self):
+        """The engine opens files below the cover to read them, and keeps some open."""
+        for i in range(200):
+            self.write(f"dir/sub{i % 2}/{i}", f"text {i}")
+        for limits in ("-n 100", "-Hn 200; ulimit -Sn 100", "-n 1000"):
+            with self.subTest(limits=limits):
+                few = f"ulimit {limits}; exec \"$@\""
+                self.run_at("bash", "-c", few, "few", sys.executable, "-c", USES_UP_DESCRIPTORS, cwd=self.dir)
+
+    def test_those_who_may_have_few_descriptors_have_them_for_themselves(self):
+        for i in range(200):
+            self.write(f"dir/{i}", f"text {i}")
+        one_by_one = "for i in range(200): assert open(str(i)).read() == f'text {i}', i\n" \
+            "held = [open('/dev/null') for _ in range(40)]"
+        few = "ulimit -n 64; exec \"$@\""
+        self.run_at("bash", "-c", few, "few", sys.executable, "-c", one_by_one, cwd=self.dir)
 
 
 class RefusedBeforeTheStart(Run):
