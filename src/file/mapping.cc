@@ -133,14 +133,7 @@ Result<void*> Mappings::map(File& file, void* address, size_t size, int protecti
     return fail(EACCES, "mmap: the file is not open for that");
   if ((file.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr)
     CAIRN_TRY(fs.lower->stage(file.number, false));
-  auto pin = std::make_shared<PinHandle>();
-  {
-    pool::SeatGuard seat(fs.pool);
-    if (!seat.ok()) return pool::no_seat(fs.pool);
-    auto taken = pin_inode(fs, *seat, file.number);
-    if (!taken.ok()) return taken.status();
-    *pin = std::move(*taken);
-  }
+  CAIRN_TRY_ASSIGN(pin, pin_of(fs, file.number));
   // Whoever cuts the file from now on leaves the blocks.
   const uint64_t length = round_up(size);
   const uint64_t end_of_file = round_up(file.inode->size.load());
@@ -164,9 +157,24 @@ Result<void*> Mappings::map(File& file, void* address, size_t size, int protecti
   replaced(fs, base, length);
   std::lock_guard guard(lock_);
   const auto begin = reinterpret_cast<uintptr_t>(base);
-  ranges_.push_back({begin, begin + length, file.number, begin + backed, offset - begin, flags,
-                     file.writable, std::move(pin)});
+  ranges_[begin] = {begin + length, file.number,   begin + backed, offset - begin,
+                    flags,          file.writable, std::move(pin)};
   return base;
+}
+
+Result<std::shared_ptr<PinHandle>> Mappings::pin_of(FileSystem& fs, uint64_t number) {
+  {
+    std::lock_guard guard(lock_);
+    if (auto found = pins_.find(number); found != pins_.end())
+      if (auto pin = found->second.lock()) return pin;
+  }
+  pool::SeatGuard seat(fs.pool);
+  if (!seat.ok()) return pool::no_seat(fs.pool);
+  CAIRN_TRY_ASSIGN(taken, pin_inode(fs, *seat, number));
+  auto pin = std::make_shared<PinHandle>(std::move(taken));
+  std::lock_guard guard(lock_);
+  pins_[number] = pin;
+  return pin;
 }
 
 Result<uint64_t> Mappings::grow(File& file, void* address, size_t size, int protection) {
@@ -177,9 +185,10 @@ Result<uint64_t> Mappings::grow(File& file, void* address, size_t size, int prot
   split(begin);
   split(end);
   uint64_t within = 0;
-  for (Range& range : ranges_) {
-    if (range.inode != file.number || range.begin < begin || range.end > end) continue;
-    const uintptr_t from = std::max(range.placed, range.begin);
+  for (auto at = first_beyond(begin); at != ranges_.end() && at->first < end; ++at) {
+    Range& range = at->second;
+    if (range.inode != file.number) continue;
+    const uintptr_t from = std::max(range.placed, at->first);
     const uint64_t first = from + range.shift;
     const uint64_t last = std::min(round_up(file.inode->size.load()), range.end + range.shift);
     if (last > first) {
@@ -188,50 +197,49 @@ Result<uint64_t> Mappings::grow(File& file, void* address, size_t size, int prot
                           range.flags, first));
       range.placed = from + (last - first);
     }
-    if (range.placed > range.begin) within += std::min(range.placed, range.end) - range.begin;
+    if (range.placed > at->first) within += std::min(range.placed, range.end) - at->first;
   }
   return within;
 }
 
+Mappings::Ranges::iterator Mappings::first_beyond(uintptr_t at) {
+  auto next = ranges_.upper_bound(at);
+  if (next == ranges_.begin()) return next;
+  auto before = std::prev(next);
+  return before->second.end > at ? before : next;
+}
+
 void Mappings::split(uintptr_t at) {
-  for (Range& range : ranges_) {
-    if (range.begin >= at || range.end <= at) continue;
-    Range tail = range;
-    range.end = at;
-    tail.begin = at;
-    ranges_.push_back(std::move(tail));
-    return;  // ranges do not overlap
-  }
+  auto found = first_beyond(at);
+  if (found == ranges_.end() || found->first >= at) return;
+  ranges_[at] = found->second;
+  found->second.end = at;
 }
 
 std::vector<Mappings::Range> Mappings::forget(const void* address, size_t size) {
   const auto begin = reinterpret_cast<uintptr_t>(address);
   const uintptr_t end = begin + round_up(size);
-  std::vector<Range> kept;
+  split(begin);
+  split(end);
+  const auto first = first_beyond(begin);
+  const auto last = ranges_.lower_bound(end);
   std::vector<Range> dropped;
-  for (Range& range : ranges_) {
-    if (range.end <= begin || range.begin >= end) {
-      kept.push_back(std::move(range));
-      continue;
-    }
-    if (range.begin < begin) {
-      kept.push_back(range);
-      kept.back().end = begin;
-    }
-    if (range.end > end) {
-      kept.push_back(range);
-      kept.back().begin = end;
-    }
-    dropped.push_back(std::move(range));
-  }
-  ranges_ = std::move(kept);
+  for (auto at = first; at != last; ++at) dropped.push_back(std::move(at->second));
+  ranges_.erase(first, last);
   return dropped;
 }
 
 void Mappings::let_go(FileSystem& fs, std::vector<Range> dropped) {
   std::vector<uint64_t> inodes;
   for (const Range& range : dropped) inodes.push_back(range.inode);
-  dropped.clear();  // and with the last of a mapping's ranges its pin
+  dropped.clear();  // and with the last of a file's ranges its pin
+  {
+    std::lock_guard guard(lock_);
+    for (const uint64_t number : inodes) {
+      if (auto found = pins_.find(number); found != pins_.end() && found->second.expired())
+        pins_.erase(found);
+    }
+  }
   for (const uint64_t number : inodes) {
     auto inode = live_inode(fs, number);
     if (inode.ok()) trim(fs, {*inode, number});
@@ -264,9 +272,8 @@ Status Mappings::sync(FileSystem& fs, void* address, size_t size) {
   {
     std::lock_guard guard(lock_);
     const auto begin = reinterpret_cast<uintptr_t>(address);
-    for (const Range& range : ranges_) {
-      if (range.end > begin && range.begin < begin + size) inodes.push_back(range.inode);
-    }
+    for (auto at = first_beyond(begin); at != ranges_.end() && at->first < begin + size; ++at)
+      inodes.push_back(at->second.inode);
   }
   for (uint64_t number : inodes) {
     auto inode = live_inode(fs, number);
@@ -280,9 +287,9 @@ Status Mappings::make_writable(FileSystem& fs, void* address, size_t size) {
   {
     std::lock_guard guard(lock_);
     const auto begin = reinterpret_cast<uintptr_t>(address);
-    for (const Range& range : ranges_) {
-      if (!is_shared_type(range.flags) || range.end <= begin || range.begin >= begin + size)
-        continue;
+    for (auto at = first_beyond(begin); at != ranges_.end() && at->first < begin + size; ++at) {
+      const Range& range = at->second;
+      if (!is_shared_type(range.flags)) continue;
       if (!range.writable) return fail(EACCES, "mprotect: the file was not open for writing");
       inodes.push_back(range.inode);
     }
@@ -299,9 +306,8 @@ Status Mappings::make_writable(FileSystem& fs, void* address, size_t size) {
 bool Mappings::contains(const void* address, size_t size) {
   std::lock_guard guard(lock_);
   const auto begin = reinterpret_cast<uintptr_t>(address);
-  return std::any_of(ranges_.begin(), ranges_.end(), [&](const Range& range) {
-    return range.end > begin && range.begin < begin + size;
-  });
+  const auto found = first_beyond(begin);
+  return found != ranges_.end() && found->first < begin + size;
 }
 
 }  // namespace cairn::file

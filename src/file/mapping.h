@@ -4,6 +4,7 @@
 // is SIGBUS, as in any mapping, until grow() is called for it.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -40,7 +41,6 @@ class Mappings {
 
  private:
   struct Range {
-    uintptr_t begin = 0;
     uintptr_t end = 0;
     uint64_t inode = 0;
     uintptr_t placed = 0;  // blocks lie up to here, beyond it nothing
@@ -49,14 +49,24 @@ class Mappings {
     bool writable = false;  // the file was open for writing
     std::shared_ptr<PinHandle> pin;
   };
-  // What lay there. The caller holds lock_.
+  // By where they begin. They do not overlap.
+  using Ranges = std::map<uintptr_t, Range>;
+
+  // The first that reaches beyond `at`. The caller holds lock_, here and in what follows.
+  Ranges::iterator first_beyond(uintptr_t at);
+  // What lay there.
   std::vector<Range> forget(const void* address, size_t size);
   // With them go their pins, and of their files what only the mappings kept. The caller does not hold lock_.
-  static void let_go(FileSystem& fs, std::vector<Range> dropped);
+  void let_go(FileSystem& fs, std::vector<Range> dropped);
+  // A pin on the inode: the one of its other mappings, if there are some. Each is a descriptor, and a lock that the kernel
+  // passes whenever it looks for others. The caller does not hold lock_.
+  Result<std::shared_ptr<PinHandle>> pin_of(FileSystem& fs, uint64_t number);
+  // None reaches over `at`.
   void split(uintptr_t at);
 
   std::mutex lock_;
-  std::vector<Range> ranges_;
+  Ranges ranges_;  // a program may have tens of thousands
+  std::map<uint64_t, std::weak_ptr<PinHandle>> pins_;
 };
 
 }  // namespace cairn::file

@@ -124,6 +124,32 @@ TEST_F(MappedFile, GivesBackWhatWasCutWhenNobodyHasItMapped) {
 }
 
 // The addresses that one thread gives back are the next ones that the kernel hands to another.
+TEST_F(MappedFile, ShowsWhatItHeldAlsoWhenAnotherMappingOfItIsGone) {
+  const char* first = map(file);
+  const char* second = map(file);
+  unmap(first);
+  cairn_file* other = nullptr;
+  ASSERT_EQ(cairn_open(pool, CAIRN_ROOT, "other", O_CREAT | O_RDWR, 0600, &other), 0);
+  ASSERT_EQ(cairn_ftruncate(file, 0), 0);
+  const std::vector<char> bytes(size, 'o');
+  for (uint64_t at = 0; cairn_pwrite(other, bytes.data(), size, at) > 0;) at += size;
+  EXPECT_EQ(std::count(second, second + size, 'o'), 0);
+  EXPECT_EQ(cairn_close(other), 0);
+  unmap(second);
+}
+
+// The system allows some 65 thousand, and takes the next one as quickly as the first.
+TEST_F(MappedFile, IsMappedFortyThousandTimes) {
+  std::vector<void*> mapped(40'000);
+  for (size_t i = 0; i < mapped.size(); ++i)
+    // Neighbours that do not continue each other count apart.
+    ASSERT_EQ(cairn_mmap(file, nullptr, 4096, PROT_READ, MAP_SHARED, i % 2 * 4096, &mapped[i]), 0)
+        << i << ": " << cairn_last_error();
+  for (void* one : mapped) ASSERT_EQ(cairn_munmap(pool, one, 4096), 0);
+  ASSERT_EQ(cairn_ftruncate(file, 0), 0);
+  EXPECT_EQ(bytes_held(), 0U);
+}
+
 TEST_F(MappedFile, IsStillMappedWhenAnotherThreadHasUnmappedWhatLayThere) {
   const auto use = [&](const std::string& name) {
     cairn_file* own = nullptr;
