@@ -141,7 +141,7 @@ uint64_t blocks_in_lower(const Inode& inode, const Attributes& a) {
   return (bytes + format::block_size - 1) >> format::block_shift;
 }
 
-uint64_t resolve(uint64_t time) { return time == time_now ? now_ns() : time; }
+uint64_t resolve(uint64_t time, uint64_t now) { return time == time_now ? now : time; }
 
 }  // namespace
 
@@ -212,10 +212,12 @@ Status set_times(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t atime
     for_each_stamp(fs, map.inode->stamps.load(), map.number,
                    [&](Stamp& stamp) { empty_stamp(fs.pool, stamp, map.number); });
   }
+  // One moment for all of them: programs ask whether a file was read after it was changed.
+  const uint64_t now = now_ns();
   pool::Change change(fs.pool, seat);
-  if (atime != time_omit) change.set(map.inode->atime, resolve(atime));
-  if (mtime != time_omit) change.set(map.inode->mtime, resolve(mtime));
-  change.set(map.inode->ctime, now_ns());
+  if (atime != time_omit) change.set(map.inode->atime, resolve(atime, now));
+  if (mtime != time_omit) change.set(map.inode->mtime, resolve(mtime, now));
+  change.set(map.inode->ctime, now);
   return change.commit();
 }
 

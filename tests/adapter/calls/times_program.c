@@ -51,6 +51,8 @@ static void tell(const char* call, long value, int error) {
       /* Reading moves it at once, at close or never: the file system's choice (relatime, noatime). */
       if (!c) a = 0;
       if (a || m || c) printf(" %s %s%s%s", watched[i], a ? "a" : "", m ? "m" : "", c ? "c" : "");
+      if ((a && moved(now->st_atim, now->st_ctim)) || (m && moved(now->st_mtim, now->st_ctim)))
+        printf(" at different moments");
     }
   }
   printf("\n");
