@@ -42,6 +42,17 @@ static int go_on(Found* found, const char* rest, bool slash) {
   return 0;
 }
 
+// The same, where the walk's start is all there is.
+static int start_anew(Found* found, const char* rest, bool slash) {
+  if (rest[0] != '/' && strncmp(rest, "..", 2) == 0) rest += 2;
+  rest += strspn(rest, "/");
+  int length = snprintf(found->spot.text, sizeof found->spot.text, "%s%s",
+                        rest[0] == '\0' ? "." : rest, slash ? "/" : "");
+  if (length >= static_cast<int>(sizeof found->spot.text)) return -ENAMETOOLONG;
+  found->spot.path = found->spot.text;
+  return 0;
+}
+
 // The cover has ended: the same place, by its name in the system.
 static int lead_outside(Found* found) {
   char composed[2 * PATH_MAX];
@@ -52,6 +63,27 @@ static int lead_outside(Found* found) {
   found->cover = found->spot.cover = nullptr;
   found->path = found->spot.path = found->spot.text;
   found->dir = AT_FDCWD;
+  return 0;
+}
+
+// No component but the last may be a link: `*start` and `*path` become the last one's. ".." at the top stays there.
+static int pass_directories(cairn_ino top, cairn_search search, bool in_root, cairn_ino* start,
+                            char** path) {
+  while (char* slash = strchr(*path, '/')) {
+    *slash = '\0';
+    const char* name = *path;
+    *path = slash + 1;
+    if (name[0] == '\0') continue;
+    cairn_stat st;
+    cairn_ino parent, at;
+    char rest[2 * PATH_MAX];
+    int error = cairn_walk(pool, top, *start, name, CAIRN_NOFOLLOW, search, &st, &parent, &at, rest,
+                           sizeof rest);
+    if (error == -EXDEV && in_root) continue;
+    if (error < 0) return error;
+    if (!S_ISDIR(st.mode)) return S_ISLNK(st.mode) ? -ELOOP : -ENOTDIR;
+    *start = st.ino;
+  }
   return 0;
 }
 
@@ -68,9 +100,12 @@ static int walk(Found* found, unsigned flags, char* rest, size_t capacity) {
   }
   bool own = (flags & kOwnName) == kOwnName;
   cairn_search search = search_as_caller((flags & kRealUser) != 0);
-  flags &= CAIRN_NOFOLLOW;
-  if (found->slash && !own) flags = 0;
+  const bool in_root = (flags & kInRoot) != 0;
+  const bool no_links = (flags & kNoLinks) != 0;
+  const bool may_be_link = (flags & CAIRN_NOFOLLOW) != 0 && (!found->slash || own);
   cairn_ino start = spot.dir != 0 ? spot.dir : spot.cover->top;
+  const cairn_ino top = (flags & (kBeneath | kInRoot)) != 0 ? start : spot.cover->top;
+  flags = may_be_link || no_links ? CAIRN_NOFOLLOW : 0;
   if (length == 0) {
     int error = cairn_stat_ino(pool, start, &found->st);
     if (error < 0) return error;
@@ -81,8 +116,12 @@ static int walk(Found* found, unsigned flags, char* rest, size_t capacity) {
   }
   cairn_ino at = 0;
   found->parent = 0;
-  int error = cairn_walk(pool, spot.cover->top, start, path, flags, search, &found->st,
-                         &found->parent, &at, rest, capacity);
+  char* last = path;
+  int error = no_links ? pass_directories(top, search, in_root, &start, &last) : 0;
+  if (error == 0)
+    error = cairn_walk(pool, top, start, last, flags, search, &found->st, &found->parent, &at, rest,
+                       capacity);
+  if (error == 0 && no_links && !may_be_link && S_ISLNK(found->st.mode)) error = -ELOOP;
   if (error == -EXDEV) return error;
   found->exists = error == 0;
   if (error == -ENOENT && found->parent != 0) error = 0;
@@ -128,8 +167,9 @@ int find(int dir, const char* path, unsigned flags, Found* found) {
       const bool own = (flags & kOwnName) == kOwnName;
       if (error == 0 && found->shared && found->slash && !own) error = -ENOTDIR;
     }
-    if (error != -EXDEV) return error;
-    error = go_on(found, rest, found->slash);
+    if (error != -EXDEV || (flags & kBeneath) != 0) return error;
+    error = (flags & kInRoot) != 0 ? start_anew(found, rest, found->slash)
+                                   : go_on(found, rest, found->slash);
     if (error < 0) return error;
     found->dir = AT_FDCWD;
   }

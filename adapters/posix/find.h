@@ -33,7 +33,13 @@ constexpr unsigned kOwnName = 1U << 31 | CAIRN_NOFOLLOW;
 // Directories are searched as the real user (access); else as the effective one.
 constexpr unsigned kRealUser = 1U << 30;
 
-// flags: CAIRN_NOFOLLOW or kOwnName, and kRealUser. 0 when the path leads outside, exists, or only its last component is missing
+// openat2's ways, from a directory of ours: -EXDEV for what leads out of it; what would lead out of it starts from it
+// anew; -ELOOP for a symbolic link, the last component too unless CAIRN_NOFOLLOW.
+constexpr unsigned kBeneath = 1U << 29;
+constexpr unsigned kInRoot = 1U << 28;
+constexpr unsigned kNoLinks = 1U << 27;
+
+// flags: CAIRN_NOFOLLOW or kOwnName, kRealUser, and how openat2 resolves. 0 when the path leads outside, exists, or only its last component is missing
 // (found->exists tells); else a negative errno.
 int find(int dir, const char* path, unsigned flags, Found* found);
 // The same, where what is missing is an error: -ENOENT.

@@ -173,7 +173,7 @@ static int check_flags(int* flags) {
   return 0;
 }
 
-static int open_covered(int dir, const char* path, int flags, mode_t mode) {
+static int open_covered(int dir, const char* path, int flags, mode_t mode, unsigned resolve = 0) {
   if (int error = check_flags(&flags); error < 0) return fail(error);
   bool temporary = (flags & O_TMPFILE) == O_TMPFILE;
   bool exclusive = (flags & O_CREAT) != 0 && (flags & O_EXCL) != 0 && !temporary;
@@ -183,9 +183,11 @@ static int open_covered(int dir, const char* path, int flags, mode_t mode) {
     // "name/" cannot be created, whatever it is.
     bool creates = (flags & O_CREAT) != 0 && !temporary;
     unsigned how = creates && ends_in_slash(path) ? kOwnName : follow ? 0 : CAIRN_NOFOLLOW;
-    int error = find(dir, path, how, &found);
+    int error = find(dir, path, how | resolve, &found);
     // A link's text ended in "/", at what is no directory or at itself: nothing can be created by such a name.
-    if ((error == -ENOTDIR || error == -ELOOP) && creates && found.parent != 0) error = -EISDIR;
+    const bool refused = error == -ELOOP && (resolve & kNoLinks) != 0;
+    if ((error == -ENOTDIR || error == -ELOOP) && !refused && creates && found.parent != 0)
+      error = -EISDIR;
     if (error < 0) return fail(error);
     if (found.descriptor >= 0) return static_cast<int>(result(reopen(found.descriptor, flags)));
     if (found.outside()) {
@@ -222,6 +224,10 @@ static int open_covered(int dir, const char* path, int flags, mode_t mode) {
                      found.shared ? found.st.ino : 0);
     return static_cast<int>(result(fd));
   }
+}
+
+int open_resolved(int dir, const char* path, int flags, mode_t mode, unsigned resolve) {
+  return open_covered(dir, path, flags, mode, resolve);
 }
 
 namespace serve {

@@ -10,7 +10,10 @@
 #include "posix/caller.h"
 #include "posix/calls.h"
 #include "posix/covered.h"
+#include "posix/cwd.h"
+#include "posix/find.h"
 #include "posix/log.h"
+#include "posix/open.h"
 #include "posix/table.h"
 
 // Headers of the C library may be older than the programs that run.
@@ -131,14 +134,39 @@ int check(const OpenHow& how, size_t size) {
   return wrong ? -EINVAL : 0;
 }
 
-// Those who want a path resolved in a way of their own are to do it themselves, as on kernels without the call.
+bool starts_here(int dir) {
+  return dir == AT_FDCWD ? cwd::where() == cwd::Where::kCovered : table::is_covered(dir);
+}
+
+// How find() is to resolve the path. -ENOSYS: those who want it in a way of their own that is not ours are to do it themselves,
+// as on kernels without the call. What else the kernel knows of is not met below a cover: it is one file system, and has no
+// links like those of /proc.
+long ways_of(int dir, const char** path, const OpenHow& how) {  // NOLINT(google-runtime-int)
+  constexpr uint64_t kNoSymlinks = 4, kFromBeneath = 8, kFromRoot = 16, kCached = 32;
+  if (!starts_here(dir)) return -ENOSYS;
+  constexpr uint64_t kMakes = O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
+  if ((how.resolve & kCached) != 0 && (how.flags & kMakes) != 0) return -EAGAIN;
+  if ((how.resolve & (kFromBeneath | kFromRoot)) == 0) return -ENOSYS;
+  if ((how.resolve & kFromBeneath) != 0 && **path == '/') return -EXDEV;
+  if (**path == '/') *path += strspn(*path, "/");
+  if (**path == '\0') *path = ".";
+  return static_cast<long>(((how.resolve & kFromBeneath) != 0 ? kBeneath : kInRoot) |
+                           ((how.resolve & kNoSymlinks) != 0 ? kNoLinks : 0));
+}
+
 long open_how(int dir, const char* path, const OpenHow* how, size_t size) {  // NOLINT
-  if (outside(dir, path) || how == nullptr || size < sizeof *how)
+  const bool whole = path != nullptr && how != nullptr && size >= sizeof *how;
+  // From a directory of ours an absolute path may be meant as one below it.
+  if (!whole || !active() || (outside(dir, path) && (how->resolve == 0 || !starts_here(dir))))
     return real::syscall(SYS_openat2, dir, reinterpret_cast<intptr_t>(path),
                          reinterpret_cast<intptr_t>(how), static_cast<intptr_t>(size), 0, 0);
   if (int error = check(*how, size); error < 0) return fail(error);
-  if (how->resolve != 0) return fail(-ENOSYS);
-  return serve::openat(dir, path, static_cast<int>(how->flags), static_cast<mode_t>(how->mode));
+  const int flags = static_cast<int>(how->flags);
+  const auto mode = static_cast<mode_t>(how->mode);
+  if (how->resolve == 0) return serve::openat(dir, path, flags, mode);
+  if (path[0] == '\0') return fail(-ENOENT);
+  const long ways = ways_of(dir, &path, *how);  // NOLINT(google-runtime-int)
+  return ways < 0 ? fail(ways) : open_resolved(dir, path, flags, mode, static_cast<unsigned>(ways));
 }
 #endif
 

@@ -21,7 +21,7 @@ for part in numbers entries modes; do both "$calls/numbers_program $part"; done
 both "$calls/fts_program trees"
 both "$calls/patterns_program patterns"
 for part in fifos sockets addresses carried nameless once walking; do both "$calls/special_program $part"; done
-for part in words paths deep controls asynchronous waits opens; do both "$calls/others_program $part"; done
+for part in words paths deep controls asynchronous waits opens resolved; do both "$calls/others_program $part"; done
 for part in paths again lost; do both "$calls/itself_program $part"; done
 both "$CAIRN_TEST_DIR/adapter/handed_program"
 both "$CAIRN_TEST_DIR/adapter/kept_streams_program one two; cat one two"

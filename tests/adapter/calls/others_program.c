@@ -175,6 +175,51 @@ static void opens(void) {
   }
 }
 
+/* Paths that are to stay below a directory. */
+static void resolved(void) {
+  mkdir("d", 0755), mkdir("d/e", 0755), mkdir("d/e/f", 0755);
+  close(make("d/file", "inside")), close(make("file", "outside")), close(make("d/e/f/g", "deep"));
+  symlink("e/f", "d/down"), symlink("../d/e", "d/back"), symlink("../../file", "d/e/out");
+  symlink("/file", "d/absolute"), symlink("file", "d/same"), symlink("..", "d/e/up");
+  symlink("self", "d/self"), symlink("nothing", "d/dangling"), symlink("/", "d/root");
+  int below = open("d", O_PATH | O_DIRECTORY);
+  const char* paths[] = {
+      "file",      "./e/../file", "e/f/g",     "down/g",    "down",       "back/f/g",
+      "e/out",     "absolute",    "/file",     "..",        "e/../../d",  "same",
+      "e/up/file", "self",        "dangling",  "dangling/", "root/file",  "//e//f//g",
+      "e/f/g/",    "file/x",      "missing/x", "",          "e/out/../x", "down/"};
+  const uint64_t ways[] = {8, 16, 8 | 4, 16 | 4, 8 | 2, 8 | 1};
+  const int kinds[] = {O_RDONLY, O_PATH | O_NOFOLLOW, O_RDWR | O_CREAT};
+  for (int i = 0; i < (int)(sizeof paths / sizeof *paths); ++i) {
+    for (int w = 0; w < 6; ++w) {
+      for (int k = 0; k < 3; ++k) {
+        struct {
+          uint64_t flags, mode, resolve;
+        } how = {(uint64_t)kinds[k], k == 2 ? 0644 : 0, ways[w]};
+        int fd = (int)syscall(SYS_openat2, below, paths[i], &how, sizeof how);
+        struct stat st;
+        if (fd < 0) {
+          printf("%s, %d, %d: %s\n", paths[i], (int)ways[w], k, strerrorname_np(errno));
+        } else {
+          fstat(fd, &st);
+          printf("%s, %d, %d: %d, a %o, %d\n", paths[i], (int)ways[w], k, fd, st.st_mode & S_IFMT,
+                 S_ISDIR(st.st_mode) ? 0 : (int)st.st_size);
+          close(fd);
+        }
+        unlinkat(below, "nothing", 0);
+      }
+    }
+  }
+  chdir("d");
+  struct {
+    uint64_t flags, mode, resolve;
+  } how = {O_RDONLY, 0, 8};
+  printf("%d\n", syscall(SYS_openat2, AT_FDCWD, "down/g", &how, sizeof how) >= 0);
+  printf("%d\n", syscall(SYS_openat2, AT_FDCWD, "../file", &how, sizeof how) >= 0);
+  how.resolve = 8 | 32, how.flags = O_RDWR | O_CREAT;
+  printf("%d\n", syscall(SYS_openat2, AT_FDCWD, "new", &how, sizeof how) >= 0);
+}
+
 /* What /proc and /dev say of open files, and ways through them. */
 static void show_link(const char* form, int fd) {
   char name[300], text[600] = "", here[300];
@@ -292,4 +337,4 @@ static void words(void) {
 }
 
 PARTS({"words", words}, {"paths", paths}, {"deep", deep}, {"controls", controls},
-      {"asynchronous", asynchronous}, {"waits", waits}, {"opens", opens})
+      {"asynchronous", asynchronous}, {"waits", waits}, {"opens", opens}, {"resolved", resolved})
