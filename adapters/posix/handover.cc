@@ -180,15 +180,22 @@ void Handover::cancel() {
 static constexpr char kPreload[] = "LD_PRELOAD=";
 static constexpr size_t kPreloadLength = sizeof kPreload - 1;
 
-// The list of libraries that are loaded first, of a program in a cover. Null: there is none, or no cover.
-static const char* preloaded(char* const* from) {
+// Who gets no cover has no use for what is handed over, and may show its environment to somebody who gave it none.
+static bool has_cover(char* const* from) {
   bool covered = false;
-  const char* list = nullptr;
   for (size_t i = 0; from != nullptr && from[i] != nullptr; ++i) {
     if (strncmp(from[i], "CAIRN_COVER=", 12) == 0) covered = from[i][12] != '\0';
+  }
+  return covered;
+}
+
+// The list of libraries that are loaded first, of a program in a cover. Null: there is none, or no cover.
+static const char* preloaded(char* const* from) {
+  const char* list = nullptr;
+  for (size_t i = 0; from != nullptr && from[i] != nullptr; ++i) {
     if (strncmp(from[i], kPreload, kPreloadLength) == 0) list = from[i] + kPreloadLength;
   }
-  return covered ? list : nullptr;
+  return has_cover(from) ? list : nullptr;
 }
 
 static size_t pointers(char* const* from) {
@@ -205,6 +212,7 @@ size_t Handover::environment_room(char* const* from) {
 }
 
 char* const* Handover::environment(char* const* from, char** room) {
+  if (!has_cover(from)) return from;
   // Who gives a program an LD_PRELOAD of its own, as launchers of MPI programs do, has no cover in mind.
   const char* list = preloaded(from);
   char* text = reinterpret_cast<char*>(room + pointers(from));

@@ -11,6 +11,8 @@ for part in makers owners bytes walks groups linking; do both "$calls/permission
 for part in processes many exhausted limited; do both "$calls/processes_program $part"; done
 both "ulimit -n 64; $calls/processes_program exhausted"
 both "ulimit -f 1024; $calls/processes_program limited"
+# Programs that are given an environment of their own, with a covered working directory and an open file.
+both 'echo text > f; exec 3< f; env -i "$(type -P env)"; env -i A=b "$(type -P env)"'
 # Programs of more than the limit: they are not written.
 both 'cp "$(type -P echo)" large; truncate -s 2M large; ulimit -S -f 1024; ./large ran; ulimit -S -f'
 both 'cp "$(type -P echo)" large; truncate -s 2M large; ulimit -f 1024; ./large ran > said 2>&1; [ $? -lt 128 ] && echo ended; rm said'
