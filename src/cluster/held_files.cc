@@ -22,10 +22,12 @@ Result<int64_t> append(file::File& file, const uint8_t* bytes, size_t size, uint
   if (zeros > most_pieces * unit)
     return fail(EINVAL, "%llu bytes are more than one append takes on another host",
                 static_cast<unsigned long long>(zeros + size));
-  const std::vector<uint8_t> nothing(std::min<uint64_t>(zeros, unit));
-  std::vector<iovec> vector = {{const_cast<uint8_t*>(bytes), size}};
+  std::vector<uint8_t> nothing(std::min<uint64_t>(zeros, unit));
+  // iovec has no form for bytes that are only read.
+  auto* first = const_cast<uint8_t*>(bytes);  // not pool memory: a message
+  std::vector<iovec> vector = {{first, size}};
   for (uint64_t left = zeros; left != 0; left -= vector.back().iov_len)
-    vector.push_back({const_cast<uint8_t*>(nothing.data()), std::min<uint64_t>(left, unit)});
+    vector.push_back({nothing.data(), std::min<uint64_t>(left, unit)});
   uint64_t offset = 0;
   auto n = file::append(file, vector.data(), static_cast<int>(vector.size()), &offset);
   if (!n.ok()) return n.status();
