@@ -105,8 +105,10 @@ std::vector<std::string> list(const char* name) {
   DIR* directory = opendir(name);
   CHECK(directory != nullptr);
   if (directory == nullptr) return names;
+  errno = 0;
   for (const struct dirent* entry; (entry = readdir(directory)) != nullptr;)
     if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
+  CHECK(errno == 0);
   closedir(directory);
   std::sort(names.begin(), names.end());
   return names;

@@ -101,8 +101,25 @@ std::string Asking::unanswered() const {
   return text;
 }
 
+namespace {
+
+// Where a call of the program asks other nodes and succeeds, errno is the program's: readdir(3) shows its end by nothing else.
+class KeptErrno {
+ public:
+  KeptErrno() = default;
+  ~KeptErrno() { errno = before_; }
+  KeptErrno(const KeptErrno&) = delete;
+  KeptErrno& operator=(const KeptErrno&) = delete;
+
+ private:
+  int before_ = errno;
+};
+
+}  // namespace
+
 int ask(void* context, cairn_question* questions, size_t count) {
   if (host->engine->is_in_handler()) return -EDEADLK;
+  const KeptErrno errno_of_program;
   const auto& servers = *static_cast<const Servers*>(context);
   Asking asking(servers, Envelope::Kind::job, questions, count);
   for (size_t i = 0; i < count; ++i)
