@@ -1,6 +1,7 @@
 #include "posix/everywhere.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -85,14 +86,21 @@ int rename(const Found& from, const Found& to, unsigned flags) {
       here);
 }
 
-int mknod(const Found& found, mode_t mode, bool exclusive) {
+int mknod(const Found& found, mode_t mode) {
+  return with_job(
+      found,
+      [&](cairn_job* job, const char* path) { return cairn_shared_mknod(job, path, mode, 1); },
+      [&] { return cairn_mknod(pool, found.parent, found.name, S_IFREG | mode); });
+}
+
+int create(const Found& found, int flags, mode_t mode, cairn_file** file) {
   const int error = with_job(
       found,
       [&](cairn_job* job, const char* path) {
-        return cairn_shared_mknod(job, path, mode, exclusive ? 1 : 0);
+        return cairn_shared_create(job, path, flags, mode, file);
       },
-      [&] { return cairn_mknod(pool, found.parent, found.name, S_IFREG | mode); });
-  return error == -EEXIST && !exclusive ? -ESTALE : error;
+      [&] { return cairn_open(pool, found.parent, found.name, flags, mode, file); });
+  return error == -EEXIST && (flags & O_EXCL) == 0 ? -ESTALE : error;
 }
 
 int claim(const Found& found) {

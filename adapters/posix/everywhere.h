@@ -18,8 +18,10 @@ int unlink(const Found& found);
 // rename(2) of anything that is ordinary here. On other hosts directories and symbolic links are renamed, and what they know of
 // the names goes.
 int rename(const Found& from, const Found& to, unsigned flags);
-// Makes an ordinary file, on one host only. -EEXIST: it is there; where O_EXCL does not ask for that, -ESTALE: look again.
-int mknod(const Found& found, mode_t mode, bool exclusive);
+// Makes an ordinary file, on one host only. -EEXIST: it is there.
+int mknod(const Found& found, mode_t mode);
+// The same, and opens it; `flags` as for cairn_open(), with O_CREAT. Where O_EXCL does not ask for -EEXIST it is -ESTALE: look again.
+int create(const Found& found, int flags, mode_t mode, cairn_file** file);
 // An ordinary file that is here is about to be written.
 int claim(const Found& found);
 

@@ -155,7 +155,7 @@ int mknodat(int dir, const char* path, mode_t mode, dev_t device) {
   unsigned type = (mode & S_IFMT) == 0 ? static_cast<unsigned>(S_IFREG) : mode & S_IFMT;
   if (error == 0) {
     mode = mode_in(found.parent, masked(mode));
-    error = type == S_IFREG ? everywhere::mknod(found, mode, true)
+    error = type == S_IFREG ? everywhere::mknod(found, mode)
                             : cairn_mknod(pool, found.parent, found.name, type | mode);
   }
   return done(error);

@@ -122,11 +122,7 @@ static int create(const Found& found, int flags, mode_t mode, cairn_file** file)
   if (int error = permitted_in(found.parent, W_OK | X_OK); error < 0) return error;
   int kept = engine_flags(flags) | (flags & (O_CREAT | O_EXCL)) | O_NOFOLLOW;
   mode = mode_in(found.parent, masked(mode));
-  if (shared_names::active()) {
-    if (int error = everywhere::mknod(found, mode, (flags & O_EXCL) != 0); error < 0) return error;
-    int error = cairn_open(pool, found.parent, found.name, kept & ~(O_CREAT | O_EXCL), mode, file);
-    return error == -ENOENT ? -ESTALE : error;  // removed already
-  }
+  if (shared_names::active()) return everywhere::create(found, kept, mode, file);
   return cairn_open(pool, found.parent, found.name, kept, mode, file);
 }
 

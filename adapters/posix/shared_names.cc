@@ -181,7 +181,13 @@ int rename(const Found& from, const Found& to) {
 }
 
 int replaced(const Found& to) {
-  return on(to, [&](cairn_job* of, const char* path) { return cairn_shared_remove(of, path); });
+  return on(to, [&](cairn_job* of, const char* path) {
+    // An ordinary file of another node has made room already (everywhere::rename); one that is there now is younger.
+    const int is_shared = cairn_shared_exists(of, path);
+    if (is_shared <= 0) return is_shared;
+    const int error = cairn_shared_remove(of, path);
+    return error == -ENOENT ? 0 : error;
+  });
 }
 
 }  // namespace posix::shared_names

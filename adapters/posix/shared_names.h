@@ -50,7 +50,7 @@ int set_times(const Found& found, int64_t mtime_ns);
 bool any_in(const Found& directory, bool deep);
 // rename(2), where `from` is shared, `to` may be too, and the caller may move both. Also kNowPlain.
 int rename(const Found& from, const Found& to);
-// A file of the pool is renamed to `to`, which was shared.
+// A file of the pool has been renamed to `to`, which was shared.
 int replaced(const Found& to);
 
 // cairn_readdir(), and behind the pool's names those that it does not have.

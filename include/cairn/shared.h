@@ -181,6 +181,9 @@ CAIRN_API int cairn_shared_unlink(cairn_job* job, const char* path);
  * call does not wait for others, sees first what this node has (-EEXIST), and gives way to one that another node has made in the same
  * moment: -ESTALE, it is found elsewhere now. */
 CAIRN_API int cairn_shared_mknod(cairn_job* job, const char* path, uint32_t mode, int exclusive);
+/* The same, and opens it with these flags of open(2) (`exclusive`: O_EXCL) before anybody else can. */
+CAIRN_API int cairn_shared_create(cairn_job* job, const char* path, int flags, uint32_t mode,
+                                  cairn_file** file);
 /* Before this node's file is written: what others know of it from the covered directory is void. -EBUSY: another node has changed
  * it, or has it open for writing; -ESTALE: another node has claimed it, so it is found elsewhere now. */
 CAIRN_API int cairn_shared_claim(cairn_job* job, const char* path);

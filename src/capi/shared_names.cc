@@ -1,4 +1,5 @@
 // C API: files that several nodes write, by their names (include/cairn/shared.h).
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <cstring>
@@ -9,6 +10,7 @@
 #include "cluster/names.h"
 #include "cluster/plain.h"
 #include "cluster/reader.h"
+#include "pool/seats.h"
 
 using cairn::Status;
 using cairn::capi::code;
@@ -212,8 +214,26 @@ int cairn_shared_unlink(cairn_job* job, const char* path) {
 
 int cairn_shared_mknod(cairn_job* job, const char* path, uint32_t mode, int exclusive) {
   const WriteWindow window;
-  return code(exclusive != 0 ? cairn::cluster::make_file(job->job, path, mode)
-                             : cairn::cluster::make_or_give_way(job->job, path, mode));
+  const auto leave = [](const cairn::file::Created&) { return Status(); };
+  return code(exclusive != 0 ? cairn::cluster::make_file(job->job, path, mode, leave)
+                             : cairn::cluster::make_or_give_way(job->job, path, mode, leave));
+}
+
+int cairn_shared_create(cairn_job* job, const char* path, int flags, uint32_t mode,
+                        cairn_file** file) {
+  const WriteWindow window;
+  cairn::file::FileSystem& fs = job->job.fs();
+  const auto open = [&](const cairn::file::Created& made) -> Status {
+    const cairn::pool::SeatGuard seat(fs.pool);
+    if (!seat.ok()) return cairn::pool::no_seat(fs.pool);
+    constexpr int done = O_CREAT | O_EXCL | O_TRUNC;
+    CAIRN_TRY_ASSIGN(opened, cairn::file::open_inode(fs, *seat, made.number, flags & ~done,
+                                                     made.generation, true));
+    *file = cairn::capi::handle_of(opened.release());
+    return Status();
+  };
+  return code((flags & O_EXCL) != 0 ? cairn::cluster::make_file(job->job, path, mode, open)
+                                    : cairn::cluster::make_or_give_way(job->job, path, mode, open));
 }
 
 int cairn_shared_claim(cairn_job* job, const char* path) {

@@ -73,13 +73,20 @@ Result<Elsewhere> find_free(Job& job, const std::string& path) {
   }
 }
 
-Status take(Job& job, const Elsewhere& from, const std::string& path) {
+// ENOENT: it is not there any more.
+Status ask_owner(Job& job, const Elsewhere& from, const std::string& path, Op op) {
   Request request = {};
-  request.op = Op::take_file;
+  request.op = op;
   std::string text = path + '\0';
   text.append(reinterpret_cast<const char*>(&from.state), sizeof from.state);
+  const Answers answers = ask_nodes(job, {from.node}, request, text);
+  CAIRN_TRY(answers.status);
+  return answers.all.empty() || answers.all.front().value == 0 ? missing(path) : Status();
+}
+
+Status reserve(Job& job, const Elsewhere& from, const std::string& path) {
   for (int i = 1;; ++i) {
-    Status status = ask_nodes(job, {from.node}, request, text).status;
+    Status status = ask_owner(job, from, path, Op::reserve_file);
     if (status.code() != EBUSY || i == attempts) return status;
     pause();
   }
@@ -103,6 +110,33 @@ Status fill(Job& job, const Elsewhere& from, const std::string& path, bool empty
   return file::sync_file(job.fs(), file.map());
 }
 
+// It is reserved, so nobody opens it there. First the name here, then the end there: killed between the two, there are two rather
+// than none.
+Status settle(Job& job, const Elsewhere& from, const std::string& path, Spot& spot,
+              uint64_t inode) {
+  Status status = give_name(job, from.state, spot, inode);
+  if (!status.ok()) {
+    const std::string text = last_detail();
+    ask_owner(job, from, path, Op::release_reserved)
+        .ignore();  // who waits for it does not for ever
+    const auto now = spot_of(job, path);
+    // Another process here was first.
+    return now.ok() && now->exists() ? Status() : fail(status.code(), "%s", text.c_str());
+  }
+  status = ask_owner(job, from, path, Op::take_file);
+  if (status.ok()) return status;
+  // Removed, renamed or cut there by its name, by who did not open it.
+  const std::string text = last_detail();
+  spot.has_lower = from.state.has_lower != 0;
+  forget(job, spot).ignore();
+  return fail(status.code(), "%s", text.c_str());
+}
+
+bool is_still(Job& job, const Elsewhere& from, const std::string& path) {
+  const auto now = find_elsewhere(job, path);
+  return now.ok() && now->node == from.node && now->state.file == from.state.file;
+}
+
 }  // namespace
 
 Status fetch_elsewhere(Job& job, const std::string& path, bool empty) {
@@ -113,22 +147,14 @@ Status fetch_elsewhere(Job& job, const std::string& path, bool empty) {
   auto file = make_unnamed(job, *spot, from->state.mode);
   if (!file.ok()) return file.status();
   Status status = fill(job, *from, path, empty, **file);
-  // There first, here then: killed between the two, there are two rather than none.
-  if (status.ok()) status = give_name(job, from->state, *spot, (**file).number);
   if (!status.ok()) {
     const std::string text = last_detail();
-    const auto now = spot_of(job, path);
-    // Another process here was first.
-    status = now.ok() && now->exists() ? Status() : fail(status.code(), "%s", text.c_str());
-  } else {
-    status = take(job, *from, path);
-    if (!status.ok()) {
-      const std::string text = last_detail();
-      spot->has_lower = from->state.has_lower != 0;
-      forget(job, *spot).ignore();
-      status = fail(status.code() == ESTALE ? EBUSY : status.code(), "%s", text.c_str());
-    }
+    // It may have given way to another one, or gone to another node, while it was copied.
+    status = is_still(job, *from, path) ? fail(status.code(), "%s", text.c_str()) : missing(path);
   }
+  if (status.ok()) status = reserve(job, *from, path);
+  if (status.ok()) status = settle(job, *from, path, *spot, (**file).number);
+  if (status.code() == ESTALE) status = fail(EBUSY, "%s", std::string(last_detail()).c_str());
   pool::SeatGuard seat(job.fs().pool);
   if (seat.ok()) file::close_file(*seat, std::move(*file));
   return status;

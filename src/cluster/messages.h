@@ -17,9 +17,11 @@ enum class Op : uint32_t {
   change_file,
   rename_file,
   remove_file,
-  take_file,  // remove_file, of the file that `uuid` says, unless somebody has it open
+  reserve_file,  // of the state that follows the path: nobody opens it from now on (file/moving.h), unless somebody has it open
+  release_reserved,
+  take_file,  // remove_file, of one that is reserved
   list_files,
-  hold_file,  // for writing if `which` is 1 (held_files.h)
+  hold_file,  // for writing if `which` is 1 (held_files.h). EAGAIN: it is moving; `value` 1: for too long
   // Of those that are held, by `uuid`.
   release_file,
   read_held,    // one run; short at the end of file only

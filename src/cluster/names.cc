@@ -10,8 +10,8 @@
 #include "cluster/name_change.h"
 #include "cluster/spot.h"
 #include "file/fill_ahead.h"
-#include "file/names.h"
-#include "file/open_table.h"
+#include "file/moving.h"
+#include "pool/seats.h"
 #include "tier/drain_state.h"
 
 namespace cairn::cluster {
@@ -137,13 +137,23 @@ Status remove_file(Job& job, const std::string& path) {
 
 namespace {
 
+// Nobody opens it until it is said to stay.
 Result<file::Created> make_here(Job& job, const std::string& path, uint32_t mode) {
   auto spot = spot_of(job, path);
   if (!spot.ok()) return spot.status();
   file::CreateRequest request;
   request.mode = S_IFREG | (mode & 07777);
+  request.flags = format::flag_moving;
   return file::with_room(
       job.fs(), [&] { return file::create_name(job.fs(), spot->parent, spot->name, request); });
+}
+
+Status let_stay(Job& job, const file::Created& made, const UseMade& use) {
+  const Status status = use(made);
+  const std::string text = status.ok() ? "" : last_detail();
+  const pool::SeatGuard seat(job.fs().pool);
+  if (seat.ok()) file::end_moving(job.fs(), *seat, made, made.generation);
+  return status.ok() ? status : fail(status.code(), "%s", text.c_str());
 }
 
 // Whether another node has a file of the name; 0 or 1.
@@ -156,35 +166,35 @@ Result<int> is_elsewhere(Job& job, const std::string& path) {
 // A file of this node that two nodes have made in the same moment. The lock is held: the second one that comes here finds that the
 // first has given way.
 Status give_way(Job& job, const std::string& path, const file::Created& made) {
-  auto other = is_elsewhere(job, path);
-  if (!other.ok() || *other == 0) return other.status();
-  auto spot = spot_of(job, path);
-  if (!spot.ok()) return spot.status();
-  const bool is_untouched = spot->map.number == made.number &&
-                            made.inode->generation.load() == made.generation &&
-                            made.inode->size.load() == 0 && !file::is_open(job.fs(), made.number);
-  if (!is_untouched) return Status();  // another process here goes on with it
-  CAIRN_TRY(file::unlink_name(job.fs(), spot->parent, spot->name));
+  CAIRN_TRY_ASSIGN(other, is_elsewhere(job, path));
+  if (other == 0) return Status();
+  CAIRN_TRY_ASSIGN(spot, spot_of(job, path));
+  // Nobody has it open. Under its name may be another one by now.
+  if (spot.map.number == made.number && made.inode->generation.load() == made.generation)
+    CAIRN_TRY(file::unlink_name(job.fs(), spot.parent, spot.name));
   return fail(ESTALE, "%s: another node has made it", path.c_str());
 }
 
 }  // namespace
 
-Status make_file(Job& job, const std::string& path, uint32_t mode) {
+Status make_file(Job& job, const std::string& path, uint32_t mode, const UseMade& use) {
   return one_at_a_time(job, [&]() -> Status {
-    auto other = is_elsewhere(job, path);
-    if (!other.ok()) return other.status();
-    if (*other != 0) return fail(EEXIST, "%s: file exists", path.c_str());
-    return make_here(job, path, mode).status();
+    CAIRN_TRY_ASSIGN(other, is_elsewhere(job, path));
+    if (other != 0) return fail(EEXIST, "%s: file exists", path.c_str());
+    CAIRN_TRY_ASSIGN(made, make_here(job, path, mode));
+    return let_stay(job, made, use);
   });
 }
 
-Status make_or_give_way(Job& job, const std::string& path, uint32_t mode) {
-  auto made = make_here(job, path, mode);
-  if (!made.ok()) return made.status();
+Status make_or_give_way(Job& job, const std::string& path, uint32_t mode, const UseMade& use) {
+  CAIRN_TRY_ASSIGN(made, make_here(job, path, mode));
   auto other = is_elsewhere(job, path);
-  if (!other.ok() || *other == 0) return other.status();
-  return one_at_a_time(job, [&] { return give_way(job, path, *made); });
+  Status status = other.status();
+  if (other.ok() && *other != 0)
+    status = one_at_a_time(job, [&] { return give_way(job, path, made); });
+  if (status.code() == ESTALE) return status;
+  if (status.ok()) return let_stay(job, made, use);
+  return let_stay(job, made, [&](const file::Created&) { return status; });
 }
 
 Status claim_file(Job& job, const std::string& path) {
@@ -266,7 +276,11 @@ Status rename_name(Job& job, const std::string& from, const std::string& to, boo
   }
   return one_at_a_time(job, [&]() -> Status {
     CAIRN_TRY(look(&source, &target));
-    return call(source, target);
+    CAIRN_TRY(call(source, target));
+    // Of what all nodes have, each has done so.
+    if (source.is_directory() || S_ISLNK(source.mode())) return Status();
+    CAIRN_TRY_ASSIGN(other, is_elsewhere(job, to));
+    return other == 0 ? Status() : replace_others(job, to, source.map.number);
   });
 }
 

@@ -7,9 +7,11 @@
 // and leave what is in that directory to the one.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "cluster/job.h"
+#include "file/names.h"
 
 namespace cairn::cluster {
 
@@ -22,10 +24,12 @@ Status set_mode_everywhere(Job& job, const std::string& path, uint32_t mode);
 Status remove_directory(Job& job, const std::string& path);
 // Anything but a directory that this node's pool has.
 Status remove_file(Job& job, const std::string& path);
+// What is done with a file that was made, before anybody else may open it.
+using UseMade = std::function<Status(const file::Created& made)>;
 // A new ordinary file of this node; EEXIST if any node has one of the name, or makes one in this moment.
-Status make_file(Job& job, const std::string& path, uint32_t mode);
+Status make_file(Job& job, const std::string& path, uint32_t mode, const UseMade& use);
 // The same without waiting for others. ESTALE: another node has made it in the same moment, and this one has given way.
-Status make_or_give_way(Job& job, const std::string& path, uint32_t mode);
+Status make_or_give_way(Job& job, const std::string& path, uint32_t mode, const UseMade& use);
 // This node is about to change a file: others forget what they know of it from the covered directory, and ask from then on. EBUSY: one of
 // them has changed it, or has it open for writing; ESTALE: one of them has claimed it.
 Status claim_file(Job& job, const std::string& path);

@@ -10,6 +10,7 @@
 #include "file/cut.h"
 #include "file/fill_ahead.h"
 #include "file/io.h"
+#include "file/moving.h"
 #include "file/names.h"
 #include "file/open_table.h"
 #include "file/pins.h"
@@ -69,12 +70,17 @@ Result<FileState> state_of(Job& job, const Spot& spot) {
 
 // EBUSY if it cannot have another place.
 Status check_free(Job& job, const Spot& spot, const std::string& path) {
-  // Who opens it from here on has a file that was removed, as if the one who takes it had removed it by its name.
-  if (file::is_open(job.fs(), spot.map.number) || file::is_pinned(job.fs(), spot.map.number))
+  if (file::is_moving(*spot.map.inode) || file::is_open(job.fs(), spot.map.number) ||
+      file::is_pinned(job.fs(), spot.map.number))
     return fail(EBUSY, "%s: it is open", path.c_str());
   if (spot.map.inode->links.load() != 1 || spot.map.inode->xattr.load() != 0)
     return fail(EBUSY, "%s: it has more names, or extended attributes", path.c_str());
   return Status();
+}
+
+void end_moving(Job& job, const file::Map& map, uint64_t generation) {
+  const pool::SeatGuard seat(job.fs().pool);
+  if (seat.ok()) file::end_moving(job.fs(), *seat, map, generation);
 }
 
 }  // namespace
@@ -87,11 +93,14 @@ Result<FileState> look_own(Job& job, const std::string& path, bool asks_busy) {
   return state;
 }
 
-Result<FileState> hold_own(Job& job, const std::string& path, bool writing) {
+Result<FileState> hold_own(Job& job, const std::string& path, bool writing, bool for_too_long) {
   constexpr int attempts = 16;
   for (int i = 0; i < attempts; ++i) {
     auto spot = own_spot(job, path);
     if (!spot.ok()) return spot.status();
+    if (for_too_long) end_moving(job, spot->map, spot->map.inode->generation.load());
+    if (file::is_moving(*spot->map.inode))
+      return fail(EAGAIN, "%s: it is about to have its place", path.c_str());
     const Status held = job.held().hold(id_of(spot->map), writing);
     if (held.code() == ESTALE) continue;  // replaced by another one meanwhile
     CAIRN_TRY(held);
@@ -133,7 +142,8 @@ Status read_own(Job& job, const Request& request, const Run* runs, uint8_t* byte
   {
     pool::SeatGuard seat(job.fs().pool);
     if (!seat.ok()) return pool::no_seat(job.fs().pool);
-    auto opened = file::open_inode(job.fs(), *seat, words[0], O_RDONLY, words[1]);
+    // Moving or not, these are its bytes.
+    auto opened = file::open_inode(job.fs(), *seat, words[0], O_RDONLY, words[1], true);
     if (opened.code() == ESTALE) return fail(EIO, "the file was removed since it was opened");
     if (!opened.ok()) return opened.status();
     file = std::move(*opened);
@@ -179,14 +189,51 @@ Status remove_own(Job& job, const std::string& path) {
   return file::unlink_name(job.fs(), spot->parent, spot->name);
 }
 
-Status take_own(Job& job, const std::string& path, const FileState& seen) {
+namespace {
+
+// The file as it was seen.
+Result<Spot> seen_spot(Job& job, const std::string& path, const FileState& seen) {
   auto spot = own_spot(job, path);
-  if (!spot.ok()) return spot.status();
+  if (!spot.ok()) return spot;
   auto now = state_of(job, *spot);
   if (!now.ok()) return now.status();
   if (now->file != seen.file || now->ctime != seen.ctime || now->size != seen.size)
     return fail(ESTALE, "%s: it was changed meanwhile", path.c_str());
-  CAIRN_TRY(check_free(job, *spot, path));
+  return spot;
+}
+
+uint64_t generation_of(const FileState& state) {
+  uint64_t words[2];
+  std::memcpy(words, state.file.data(), sizeof words);
+  return words[1];
+}
+
+}  // namespace
+
+Status reserve_own(Job& job, const std::string& path, const FileState& seen) {
+  CAIRN_TRY_ASSIGN(spot, seen_spot(job, path, seen));
+  CAIRN_TRY(check_free(job, spot, path));
+  CAIRN_TRY(file::begin_moving(job.fs(), spot.map));
+  // Who had it open a moment ago may have written it.
+  const Status status = seen_spot(job, path, seen).status();
+  if (!status.ok()) end_moving(job, spot.map, generation_of(seen));
+  return status;
+}
+
+Status release_own(Job& job, const std::string& path, const FileState& seen) {
+  CAIRN_TRY_ASSIGN(spot, own_spot(job, path));
+  end_moving(job, spot.map, generation_of(seen));
+  return Status();
+}
+
+Status take_own(Job& job, const std::string& path, const FileState& seen) {
+  auto spot = seen_spot(job, path, seen);
+  if (!spot.ok()) {
+    release_own(job, path, seen).ignore();
+    return spot.status();
+  }
+  if (!file::is_moving(*spot->map.inode))
+    return fail(ESTALE, "%s: it was reserved for too long", path.c_str());
   return forget(job, *spot);
 }
 

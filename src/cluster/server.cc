@@ -50,7 +50,7 @@ Result<int64_t> by_name(Job& job, const Request& request, const std::string& tex
     case Op::look_file:
     case Op::hold_file: {
       const bool is_asked = request.which != 0;
-      auto state = request.op == Op::hold_file ? hold_own(job, path, is_asked)
+      auto state = request.op == Op::hold_file ? hold_own(job, path, is_asked, request.value != 0)
                                                : look_own(job, path, is_asked);
       if (!state.ok()) return one_if_done(state.status());
       const auto* from = reinterpret_cast<const uint8_t*>(&*state);
@@ -67,10 +67,14 @@ Result<int64_t> by_name(Job& job, const Request& request, const std::string& tex
       return one_if_done(rename_own(job, path, rest));
     case Op::remove_file:
       return one_if_done(remove_own(job, path));
+    case Op::reserve_file:
+    case Op::release_reserved:
     case Op::take_file: {
       FileState seen;
       if (!take_value(rest, &seen)) break;
-      return one_if_done(take_own(job, path, seen));
+      if (request.op == Op::take_file) return one_if_done(take_own(job, path, seen));
+      return one_if_done(request.op == Op::reserve_file ? reserve_own(job, path, seen)
+                                                        : release_own(job, path, seen));
     }
     case Op::list_files: {
       auto next = list_own(job, path, static_cast<uint64_t>(request.value), bytes);

@@ -12,6 +12,7 @@
 #include "file/cut.h"
 #include "file/ending.h"
 #include "file/fill_ahead.h"
+#include "file/moving.h"
 #include "file/open_table.h"
 #include "pool/lock.h"
 
@@ -133,10 +134,11 @@ class Opening {
 }  // namespace
 
 Result<std::unique_ptr<File>> open_inode(FileSystem& fs, LocalSeat& seat, uint64_t number,
-                                         int flags, uint64_t generation) {
+                                         int flags, uint64_t generation, bool moving) {
   auto inode = live_inode(fs, number);
   if (!inode.ok()) return inode.status();
   Pool& pool = fs.pool;
+  const auto must_wait = [&] { return !moving && is_moving(**inode); };
   auto file = take_handle(fs, seat);
   if (pool.read_only) {
     file->own = std::make_unique<format::OpenFile>();
@@ -145,8 +147,16 @@ Result<std::unique_ptr<File>> open_inode(FileSystem& fs, LocalSeat& seat, uint64
     return file;
   }
   const Map map{*inode, number};
+  if (must_wait()) [[unlikely]]
+    await_place(fs, seat, map);
   Opening opening(fs, map, file->slot);
   CAIRN_TRY(opening.begin(seat));
+  // It began to move when we were not an opener yet.
+  while (must_wait() && (*inode)->links.load() != 0) [[unlikely]] {
+      opening.give_up();
+      await_place(fs, seat, map);
+      CAIRN_TRY(opening.begin(seat));
+    }
   // Counted as an opener, so that the number keeps its meaning from now on.
   if (!may_open(fs, seat, **inode) ||
       (generation != 0 && (*inode)->generation.load() != generation)) {

@@ -46,9 +46,10 @@ struct File {
 };
 
 // Opens a live inode; `flags` are open(2)'s. Checks nothing about permissions. ESTALE: it is gone, also if the number
-// means another file by now than the one of `generation` (0: any will do).
+// means another file by now than the one of `generation` (0: any will do). Waits for one that is moving (moving.h), unless `moving`
+// says that the caller moves it, or only reads what it is now.
 Result<std::unique_ptr<File>> open_inode(FileSystem& fs, LocalSeat& seat, uint64_t number,
-                                         int flags, uint64_t generation = 0);
+                                         int flags, uint64_t generation = 0, bool moving = false);
 // The same for one that create_unnamed() has made, which becomes live by that: without a name, it would be ended by
 // who found it live and not open. Frees it if it fails.
 Result<std::unique_ptr<File>> open_unnamed(FileSystem& fs, LocalSeat& seat, const Map& map,

@@ -42,6 +42,8 @@ inline constexpr uint64_t flag_covered = 32;
 inline constexpr uint64_t flag_kept = 128;
 // Made without a name (O_TMPFILE): it may get its first one.
 inline constexpr uint64_t flag_nameless = 64;
+// Which node of a job has it is being settled: who opens it waits.
+inline constexpr uint64_t flag_moving = 256;
 inline constexpr uint64_t flag_change = 4;  // an orphan made by truncate or punch, not by unlink
 
 struct DirectoryWords {

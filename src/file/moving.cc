@@ -1,0 +1,49 @@
+#include "file/moving.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "file/names.h"
+#include "file/open_table.h"
+#include "file/pins.h"
+#include "pool/lock.h"
+#include "pool/redo.h"
+
+namespace cairn::file {
+
+Status begin_moving(FileSystem& fs, const Map& map) {
+  const uint64_t generation = map.inode->generation.load();
+  CAIRN_TRY(set_flags(fs, map.number, format::flag_moving, 0));
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (!is_open(fs, map.number) && !is_pinned(fs, map.number)) return Status();
+  const pool::SeatGuard seat(fs.pool);
+  if (seat.ok()) end_moving(fs, *seat, map, generation);
+  return fail(EBUSY, "inode %llu is open", static_cast<unsigned long long>(map.number));
+}
+
+void end_moving(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t generation) {
+  const pool::LockGuard lock(fs.pool, seat, map.inode->lock);
+  if (!is_live(*map.inode) || map.inode->generation.load() != generation) return;
+  pool::Change change(fs.pool, seat);
+  change.set(map.inode->flags, map.inode->flags.load() & ~format::flag_moving);
+  change.commit()
+      .ignore();  // told by the next one that matters; who waits for it does not wait for ever
+}
+
+void await_place(FileSystem& fs, LocalSeat& seat, const Map& map) {
+  using std::chrono::steady_clock;
+  constexpr auto longest = std::chrono::seconds(5);
+  constexpr auto longest_pause = std::chrono::microseconds(1000);
+  const uint64_t generation = map.inode->generation.load();
+  const auto until = steady_clock::now() + longest;
+  for (auto pause = std::chrono::microseconds(50); is_moving(*map.inode);
+       pause = std::min(pause * 2, longest_pause)) {
+    if (!is_live(*map.inode) || map.inode->links.load() == 0) return;
+    if (steady_clock::now() >= until) return end_moving(fs, seat, map, generation);
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+}  // namespace cairn::file
