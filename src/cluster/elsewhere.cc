@@ -8,6 +8,7 @@
 
 #include "cluster/ask.h"
 #include "cluster/hold.h"
+#include "cluster/name_change.h"
 #include "cluster/reader.h"
 #include "cluster/spot.h"
 #include "cluster/written.h"
@@ -45,20 +46,40 @@ uint64_t inode_number(const Job& job, uint32_t node, uint64_t inode) {
   return inode_number(mixed);
 }
 
-Result<Elsewhere> find_elsewhere(Job& job, const std::string& path, bool asks_busy) {
+Result<Elsewhere> find_elsewhere(Job& job, const std::string& path, bool asks_busy,
+                                 std::vector<uint32_t>* removed) {
   if (!job.has_messages()) return missing(path);
   Request request = request_of(Op::look_file);
   request.which = asks_busy ? 1 : 0;
   const Answers answers = ask_nodes(job, other_nodes(job), request, path, sizeof(FileState));
   CAIRN_TRY(answers.status);
+  Elsewhere first;
+  bool any = false;
   for (const Answers::One& one : answers.all) {
     if (one.size != sizeof(FileState)) continue;
     Elsewhere found;
     found.node = one.node;
     std::memcpy(&found.state, one.bytes, sizeof found.state);
-    return found;
+    if (found.state.removed != 0) {
+      if (removed != nullptr) removed->push_back(one.node);
+    } else if (!any) {
+      any = true;
+      first = found;
+    }
   }
-  return missing(path);
+  return any ? Result<Elsewhere>(first) : missing(path);
+}
+
+void put_away_elsewhere(Job& job, const std::string& path, const NodeNumbers& nodes) {
+  if (nodes.empty()) return;
+  Request request = request_of(Op::change_name);
+  request.which = static_cast<uint32_t>(NameOp::put_away);
+  ask_nodes(job, nodes, request, path + '\0').status.ignore();  // as elsewhere.h says
+}
+
+void put_away_everywhere(Job& job, const std::string& path) {
+  change_name(job, {NameOp::put_away, 0, path, ""}).ignore();  // as elsewhere.h says
+  if (job.has_messages()) put_away_elsewhere(job, path, other_nodes(job));
 }
 
 Result<std::unique_ptr<file::File>> open_elsewhere(Job& job, const std::string& path, int flags) {
@@ -143,6 +164,8 @@ Status rename_elsewhere(Job& job, const std::string& from, const std::string& to
                 .status);
   NodeNumbers rest = other_nodes(job);
   std::erase(rest, found->node);
+  change_name(job, {NameOp::put_away, 0, to, ""}).ignore();  // as elsewhere.h says
+  put_away_elsewhere(job, to, rest);
   return ask_nodes(job, rest, request_of(Op::remove_file), to).status;
 }
 

@@ -17,8 +17,15 @@ struct Elsewhere {
   uint32_t node = 0;
   FileState state = {};
 };
-// Whether it could be taken is told if it is asked for.
-Result<Elsewhere> find_elsewhere(Job& job, const std::string& path, bool asks_busy = false);
+// Whether it could be taken is told if it is asked for; and which nodes have removed or moved away what the covered directory
+// has under the name.
+Result<Elsewhere> find_elsewhere(Job& job, const std::string& path, bool asks_busy = false,
+                                 std::vector<uint32_t>* removed = nullptr);
+// This node has a file of the name now, or the job has: what the covered directory has there goes out of the way, where these nodes
+// have removed it. What is not as it was when they did, their drains tell.
+void put_away_elsewhere(Job& job, const std::string& path, const std::vector<uint32_t>& nodes);
+// On all nodes.
+void put_away_everywhere(Job& job, const std::string& path);
 // The number that it shows as its inode's: on all nodes but its own the same, and none that an inode of a pool has.
 uint64_t inode_number(const Job& job, uint32_t node, uint64_t inode);
 

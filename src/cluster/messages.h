@@ -73,7 +73,8 @@ struct FileState {
   uint32_t gid;
   uint32_t links;
   uint32_t busy;  // 1: it cannot be taken (take_file); told if `which` is 1
-  uint32_t padding;
+  // 1: there is none, but one of the covered directory was removed here, or moved away, which is still to be drained.
+  uint32_t removed;
   // The file in the covered directory that it takes the place of (file::LowerIdentity), if `has_lower` is not 0.
   uint64_t has_lower;
   uint64_t lower[4];

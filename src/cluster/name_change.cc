@@ -23,7 +23,13 @@ Status check_empty(Job& job, const Spot& directory, const std::string& path) {
              : fail(ENOTEMPTY, "%s: directory not empty", path.c_str());
 }
 
+// Another node may be drained before this one has removed there what had the name.
+void make_room(Job& job, const Spot& spot) {
+  if (!spot.exists()) put_away(job, spot).ignore();  // a drain tells what stands in its way
+}
+
 Status make(Job& job, const Spot& spot, const NameChange& change) {
+  make_room(job, spot);
   file::CreateRequest request;
   const std::string_view target = change.other;
   const bool is_link = change.op == NameOp::make_link;
@@ -55,6 +61,7 @@ Status check_rename(Job& job, const Spot& from, const Spot& to, const NameChange
 Status rename(Job& job, const Spot& from, const NameChange& change) {
   auto to = spot_of(job, change.other);
   if (!to.ok()) return to.status();
+  make_room(job, *to);
   return file::with_room(job.fs(), [&] {
     return file::rename(job.fs(), {from.parent, from.name, false}, {to->parent, to->name, false},
                         0);
@@ -97,6 +104,8 @@ Status apply(Job& job, const Spot& spot, const NameChange& change) {
       return forget(job, spot);
     case NameOp::rename:
       return rename(job, spot, change);
+    case NameOp::put_away:
+      return spot.exists() ? Status() : put_away(job, spot);
     case NameOp::check_rename: {
       auto to = spot_of(job, change.other);
       if (to.code() == ENOENT) return Status();
@@ -123,7 +132,8 @@ bool makes(const NameChange& change) {
 Status change_name(Job& job, const NameChange& change) {
   auto spot = spot_of(job, change.path);
   if (!spot.ok()) return spot.status();
-  const bool may_be_missing = makes(change) || change.op == NameOp::check_rename;
+  const bool may_be_missing =
+      makes(change) || change.op == NameOp::check_rename || change.op == NameOp::put_away;
   return spot->exists() || may_be_missing ? apply(job, *spot, change) : missing(change.path);
 }
 

@@ -18,6 +18,7 @@ enum class NameOp : uint32_t {
   forget,  // a symbolic link, or a file from the covered directory: another node's pool says what it is from now on
   check_rename,
   rename,
+  put_away,  // of what was removed here: another node makes the name anew (tier/put_away.h)
 };
 // Paths are relative to the covered directory, without symbolic links, "." and "..".
 struct NameChange {

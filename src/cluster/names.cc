@@ -156,9 +156,9 @@ Status let_stay(Job& job, const file::Created& made, const UseMade& use) {
   return status.ok() ? status : fail(status.code(), "%s", text.c_str());
 }
 
-// Whether another node has a file of the name; 0 or 1.
-Result<int> is_elsewhere(Job& job, const std::string& path) {
-  const auto other = find_elsewhere(job, path);
+// Whether another node has a file of the name; 0 or 1. `removed` as for find_elsewhere().
+Result<int> is_elsewhere(Job& job, const std::string& path, NodeNumbers* removed = nullptr) {
+  const auto other = find_elsewhere(job, path, false, removed);
   if (other.ok()) return 1;
   return other.code() == ENOENT ? Result<int>(0) : Result<int>(other.status());
 }
@@ -179,20 +179,24 @@ Status give_way(Job& job, const std::string& path, const file::Created& made) {
 
 Status make_file(Job& job, const std::string& path, uint32_t mode, const UseMade& use) {
   return one_at_a_time(job, [&]() -> Status {
-    CAIRN_TRY_ASSIGN(other, is_elsewhere(job, path));
+    NodeNumbers removed;
+    CAIRN_TRY_ASSIGN(other, is_elsewhere(job, path, &removed));
     if (other != 0) return fail(EEXIST, "%s: file exists", path.c_str());
     CAIRN_TRY_ASSIGN(made, make_here(job, path, mode));
+    put_away_elsewhere(job, path, removed);
     return let_stay(job, made, use);
   });
 }
 
 Status make_or_give_way(Job& job, const std::string& path, uint32_t mode, const UseMade& use) {
   CAIRN_TRY_ASSIGN(made, make_here(job, path, mode));
-  auto other = is_elsewhere(job, path);
+  NodeNumbers removed;
+  auto other = is_elsewhere(job, path, &removed);
   Status status = other.status();
   if (other.ok() && *other != 0)
     status = one_at_a_time(job, [&] { return give_way(job, path, made); });
   if (status.code() == ESTALE) return status;
+  put_away_elsewhere(job, path, removed);
   if (status.ok()) return let_stay(job, made, use);
   return let_stay(job, made, [&](const file::Created&) { return status; });
 }
@@ -270,7 +274,9 @@ Status rename_name(Job& job, const std::string& from, const std::string& to, boo
   const bool only_here = !source.is_directory() && !is_on_others(source) && !is_on_others(target);
   if (only_here) {
     CAIRN_TRY(call(source, target));
-    auto other = is_elsewhere(job, to);
+    NodeNumbers removed;
+    auto other = is_elsewhere(job, to, &removed);
+    put_away_elsewhere(job, to, removed);
     if (!other.ok() || *other == 0) return other.status();
     return one_at_a_time(job, [&] { return replace_others(job, to, source.map.number); });
   }
@@ -279,7 +285,9 @@ Status rename_name(Job& job, const std::string& from, const std::string& to, boo
     CAIRN_TRY(call(source, target));
     // Of what all nodes have, each has done so.
     if (source.is_directory() || S_ISLNK(source.mode())) return Status();
-    CAIRN_TRY_ASSIGN(other, is_elsewhere(job, to));
+    NodeNumbers removed;
+    CAIRN_TRY_ASSIGN(other, is_elsewhere(job, to, &removed));
+    put_away_elsewhere(job, to, removed);
     return other == 0 ? Status() : replace_others(job, to, source.map.number);
   });
 }

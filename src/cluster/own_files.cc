@@ -86,8 +86,14 @@ void end_moving(Job& job, const file::Map& map, uint64_t generation) {
 }  // namespace
 
 Result<FileState> look_own(Job& job, const std::string& path, bool asks_busy) {
-  auto spot = own_spot(job, path);
+  auto spot = spot_of(job, path);
   if (!spot.ok()) return spot.status();
+  if (!spot->exists() && is_removed(job, *spot)) {
+    FileState none = {};
+    none.removed = 1;
+    return none;
+  }
+  if (!spot->exists() || !is_own(*spot->map.inode)) return missing(path);
   auto state = state_of(job, *spot);
   if (state.ok() && asks_busy) state->busy = check_free(job, *spot, path).ok() ? 0 : 1;
   return state;

@@ -10,7 +10,7 @@
 
 namespace cairn::cluster {
 
-// ENOENT: there is no such file here. Whether it could be taken is told if it is asked for.
+// ENOENT: there is no such file here, nor was one removed. Whether it could be taken is told if it is asked for.
 Result<FileState> look_own(Job& job, const std::string& path, bool asks_busy);
 // The same, and it is held open (HeldFiles). EAGAIN: it is moving, and who asks does not say that it has been for too long: the server
 // cannot wait for what may be asked of it.

@@ -6,6 +6,7 @@
 #include <ctime>
 #include <utility>
 
+#include "cluster/elsewhere.h"
 #include "cluster/held_record.h"
 #include "cluster/shared_file.h"
 #include "file/io.h"
@@ -61,7 +62,10 @@ Status check_path(const std::string& path) {
 Status SharedFile::make_record(const Wanted& wanted, bool* made) {
   const std::string lower = job_.directory() + "/" + wanted.path;
   struct stat st = {};
-  const bool there = sys::lstatat(AT_FDCWD, lower.c_str(), &st) == 0;
+  const auto look = [&] { return sys::lstatat(AT_FDCWD, lower.c_str(), &st) == 0; };
+  // One that was removed by its name is still there until that is drained.
+  if (look()) put_away_everywhere(job_, wanted.path);
+  const bool there = look();
   if (there && S_ISDIR(st.st_mode)) return fail(EISDIR, "%s: is a directory", lower.c_str());
   const bool exists = there || wanted.local != nullptr;
   if (exists && (wanted.flags & O_CREAT) != 0 && (wanted.flags & O_EXCL) != 0)

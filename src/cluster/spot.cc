@@ -3,6 +3,7 @@
 #include "file/names.h"
 #include "pool/seats.h"
 #include "tier/lower.h"
+#include "tier/put_away.h"
 #include "tier/record.h"
 
 namespace cairn::cluster {
@@ -72,6 +73,17 @@ Status forget(Job& job, const Spot& spot) {
   // First, because what is open is read from below by what the pool remembers.
   CAIRN_TRY(file::unlink_name(job.fs(), spot.parent, spot.name));
   return drop_lower(job, spot);
+}
+
+bool is_removed(Job& job, const Spot& spot) {
+  auto parent = file::live_inode(job.fs(), spot.parent);
+  return parent.ok() && tier::removed_name(job.fs(), {*parent, spot.parent}, spot.name).ok();
+}
+
+Status put_away(Job& job, const Spot& spot) {
+  auto parent = file::live_inode(job.fs(), spot.parent);
+  if (!parent.ok()) return parent.status();
+  return tier::put_away(job.fs(), {*parent, spot.parent}, spot.name);
 }
 
 Result<uint64_t> directory_at(Job& job, const std::string& path) {

@@ -33,6 +33,10 @@ Result<file::LowerIdentity> lower_of(Job& job, const Spot& spot);
 Status drop_lower(Job& job, const Spot& spot);
 // Removes what is no directory, and nothing stays of it that a drain would act on: another node's does.
 Status forget(Job& job, const Spot& spot);
+// Something that the covered directory has under this name was removed here, and no drain has told that directory yet.
+bool is_removed(Job& job, const Spot& spot);
+// What it has there goes out of the way (tier/put_away.h).
+Status put_away(Job& job, const Spot& spot);
 // The inode of a directory ("": the covered one), which can be listed. ENOENT, ENOTDIR.
 Result<uint64_t> directory_at(Job& job, const std::string& path);
 

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "tier/keep_times.h"
 #include "tier/lower.h"
 #include "tier/system.h"
 
@@ -22,24 +23,6 @@ std::string path_of(const std::string& directory) { return directory + "/" + cla
 // Whoever joins the claim of his job on another host waits here to take it over.
 constexpr const char* joined_prefix = ".cairn-claim-of-";
 std::string joined_name(const Claim& claim) { return joined_prefix + claim.uuid; }
-
-// Gives a directory its times back: a claim is no change that a user has made.
-class KeepTimes {
- public:
-  explicit KeepTimes(int directory) : directory_(directory) {
-    known_ = sys::fstat(directory, &st_) == 0;
-  }
-  ~KeepTimes() {
-    if (known_) sys::utimensat(directory_, nullptr, sys::atime_of(st_), sys::mtime_of(st_));
-  }
-  KeepTimes(const KeepTimes&) = delete;
-  KeepTimes& operator=(const KeepTimes&) = delete;
-
- private:
-  int directory_;
-  bool known_ = false;
-  struct stat st_ = {};
-};
 
 // Puts a claim where there is none, whole: EEXIST if there is one.
 int64_t publish(int directory, const char* name, const std::string& text) {

@@ -186,6 +186,9 @@ void look_for_foreign(DrainState& state, const Where& where, const file::Listed&
 // Something that the pool does not know lies in this directory of lower, which so is not removed with its contents.
 void note_foreign(DrainState& state, uint64_t directory);
 // --- keep.cc ---
+// Where a pool keeps what was replaced, below the covered directory; and what it is called there, for people who look.
+std::string kept_directory(const file::FileSystem& fs);
+std::string kept_name(const std::string& name);
 // The bytes that lower has under this name are still to be written elsewhere.
 bool is_moved_from(const DrainState& state, const Where& where, const file::Listed& listed);
 // Before a name is replaced: what it was stays until the end of a drain that could do everything. It gets a second
@@ -201,6 +204,9 @@ void finish(DrainState& state, const Where& top);
 // says. ESTALE if something has; then nothing was removed.
 Status remove_tree(DrainState& state, const Where& where, int directory,
                    const file::Listed& listed);
+// ESTALE: something at or below this name of lower is newer than that, or may be.
+Status check_unchanged(int directory, const std::string& name, const std::string& path,
+                       uint64_t newest);
 // The same for a directory whose name is given to something else: it is kept, if it can be.
 Status replace_tree(DrainState& state, const Where& where, int directory,
                     const file::Listed& listed);

@@ -16,19 +16,25 @@
 #include "tier/record.h"
 
 namespace cairn::tier {
-namespace {
 
-std::string kept_directory(const DrainState& state) {
-  const Claim own = own_claim(state.fs, "");
+std::string kept_directory(const file::FileSystem& fs) {
+  const Claim own = own_claim(fs, "");
   return drain_prefix + cover_name(own.host).substr(0, 8) + "-" + own.uuid;
 }
+
+std::string kept_name(const std::string& name) {
+  constexpr size_t longest = 200;
+  return sys::random_name().substr(0, 16) + "-" + name.substr(0, longest);
+}
+
+namespace {
 
 bool make_kept(DrainState& state) {
   if (state.kept.ok()) return true;
   LowerDirectory top(state.fs, state.top);
   const int64_t fd = top.touch();
   if (fd < 0) return false;
-  const std::string name = kept_directory(state);
+  const std::string name = kept_directory(state.fs);
   const int64_t made = sys::mkdirat(static_cast<int>(fd), name.c_str(), 0700);
   if (made < 0 && made != -EEXIST) return false;
   const int64_t opened =
@@ -36,12 +42,6 @@ bool make_kept(DrainState& state) {
   if (opened < 0) return false;
   state.kept = sys::Descriptor(static_cast<int>(opened));
   return top.sync().ok();
-}
-
-// For people who look into the directory.
-std::string name_there(const char* name) {
-  constexpr size_t longest = 200;
-  return sys::random_name().substr(0, 16) + "-" + std::string(name).substr(0, longest);
 }
 
 int64_t remove_all(DrainState& state, int directory, const std::string& name) {
@@ -75,13 +75,13 @@ bool keep_linked(DrainState& state, int directory, const char* name) {
   ++st.st_nlink;
   announce_links(state, st);
   return make_kept(state) &&
-         sys::linkat(directory, name, state.kept.get(), name_there(name).c_str()) == 0 &&
+         sys::linkat(directory, name, state.kept.get(), kept_name(name).c_str()) == 0 &&
          sys::fsync_directory(state.kept.get()) == 0;
 }
 
 bool keep_moved(DrainState& state, int directory, const char* name) {
   if (!make_kept(state) ||
-      sys::renameat2(directory, name, state.kept.get(), name_there(name).c_str(), 0) < 0)
+      sys::renameat2(directory, name, state.kept.get(), kept_name(name).c_str(), 0) < 0)
     return false;
   sys::fsync_directory(state.kept.get());
   return true;
@@ -89,7 +89,7 @@ bool keep_moved(DrainState& state, int directory, const char* name) {
 
 void end_kept(DrainState& state) {
   struct stat st = {};
-  const std::string name = kept_directory(state);
+  const std::string name = kept_directory(state.fs);
   const std::string path = state.top.path + "/" + name;
   if (sys::lstatat(AT_FDCWD, path.c_str(), &st) < 0) return;
   LowerDirectory top(state.fs, state.top);

@@ -100,6 +100,12 @@ Status check_tree(const Span& span, const std::string& path, int directory,
 
 }  // namespace
 
+Status check_unchanged(int directory, const std::string& name, const std::string& path,
+                       uint64_t newest) {
+  if (newest == newest_unknown) return changed(path);
+  return visit_tree(directory, name, path, {newest, file::now_ns(), 0}, nullptr);
+}
+
 Status remove_tree(DrainState& state, const Where& where, int directory,
                    const file::Listed& listed) {
   const std::string path = where.path + "/" + name_of(listed);

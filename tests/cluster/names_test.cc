@@ -248,6 +248,69 @@ TEST(FilesOfBefore, OneNodeWritesThem) {
   }
 }
 
+// As when rank 0 clears or moves away what an earlier job has left, and all ranks write it anew.
+TEST(FilesOfBefore, WhatOneNodeRemovesAnotherMakesAnew) {
+  for (const bool backwards : {false, true}) {
+    CoveredNodes covered(2, 64 << 20, [](const std::string& directory) {
+      for (const char* path : {"removed", "moved", "exclusive", "renamed", "replaced", "tree/f",
+                               "tree/sub/g", "step/f", "step/old", "sub/file", "name"})
+        write_lower(directory, path, std::string("old ") + path);
+      std::filesystem::create_symlink("removed", directory + "/latest");
+    });
+    const auto remove = [&](const char* path) {
+      EXPECT_EQ(cairn_shared_unlink(covered.job(0), path), 0) << path << cairn_last_error();
+    };
+    for (const char* path : {"removed", "exclusive", "renamed", "tree/f", "tree/sub/g", "step/f",
+                             "step/old", "sub/file", "name", "latest"})
+      remove(path);
+    for (const char* path : {"tree/sub", "tree", "step", "sub"})
+      EXPECT_EQ(cairn_shared_rmdir(covered.job(0), path), 0) << path << cairn_last_error();
+    EXPECT_EQ(cairn_shared_rename_name(covered.job(0), "moved", "there", 0), 0);
+
+    for (const char* path : {"removed", "moved"})
+      EXPECT_EQ(cairn_shared_mknod(covered.job(1), path, 0640, 0), 0) << cairn_last_error();
+    EXPECT_EQ(cairn_shared_mknod(covered.job(1), "exclusive", 0640, 1), 0) << cairn_last_error();
+    covered.make_file(1, "new");
+    EXPECT_EQ(cairn_shared_rename_name(covered.job(1), "new", "renamed", 0), 0);
+    EXPECT_EQ(cairn_shared_mkdir(covered.job(1), "tree", 0755), 0) << cairn_last_error();
+    EXPECT_EQ(cairn_shared_mkdir(covered.job(0), "tree/sub", 0755), 0) << cairn_last_error();
+    EXPECT_EQ(cairn_shared_mkdir(covered.job(1), "step.tmp", 0755), 0);
+    EXPECT_EQ(cairn_shared_mknod(covered.job(1), "step.tmp/f", 0640, 0), 0);
+    EXPECT_EQ(cairn_shared_rename_name(covered.job(1), "step.tmp", "step", 0), 0)
+        << cairn_last_error();
+    // What was a directory is a file now, and the other way round.
+    EXPECT_EQ(cairn_shared_mknod(covered.job(1), "sub", 0640, 0), 0) << cairn_last_error();
+    EXPECT_EQ(cairn_shared_mkdir(covered.job(1), "name", 0755), 0) << cairn_last_error();
+    EXPECT_EQ(cairn_shared_symlink(covered.job(1), "step", "latest"), 0) << cairn_last_error();
+    for (const char* path : {"removed", "moved", "exclusive", "renamed", "tree/f", "tree/sub/g",
+                             "step/f", "sub", "name/f"}) {
+      EXPECT_EQ(covered.mode(0, path), 0U) << path;
+      write_on(covered, 1, path, std::string("new ") + path);
+    }
+    covered.drain(backwards ? 1 : 0);
+    covered.drain(backwards ? 0 : 1);
+    for (const char* path : {"removed", "moved", "exclusive", "renamed", "tree/f", "tree/sub/g",
+                             "step/f", "sub", "name/f"})
+      EXPECT_EQ(text_in_lower(covered, path), std::string("new ") + path);
+    namespace fs = std::filesystem;
+    EXPECT_EQ(text_in_lower(covered, "there"), "old moved");
+    EXPECT_FALSE(fs::exists(covered.directory() + "/step/old"));
+    EXPECT_EQ(fs::read_symlink(covered.directory() + "/latest"), "step");
+    for (const auto& entry : fs::directory_iterator(covered.directory()))
+      EXPECT_NE(entry.path().filename().string().rfind(".cairn-drain", 0), 0U) << entry.path();
+  }
+}
+
+// Somebody else's file is in the way: both are kept, and it is told.
+TEST(FilesOfBefore, WhatWasChangedThereIsNotPutAway) {
+  CoveredNodes covered(2, 64 << 20,
+                       [](const std::string& directory) { write_lower(directory, "f", "old"); });
+  EXPECT_EQ(cairn_shared_unlink(covered.job(0), "f"), 0);
+  write_lower(covered.directory(), "f", "changed behind our back");
+  EXPECT_EQ(cairn_shared_mknod(covered.job(1), "f", 0640, 0), 0) << cairn_last_error();
+  EXPECT_EQ(text_in_lower(covered, "f"), "changed behind our back");
+}
+
 TEST(FilesOfBefore, WhatAnotherNodeWritesIsNotClaimed) {
   CoveredNodes covered(2, 64 << 20, [](const std::string& directory) {
     for (const char* path : {"open", "changed", "read"}) write_lower(directory, path, "old");

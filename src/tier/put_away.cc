@@ -1,0 +1,88 @@
+#include "tier/put_away.h"
+
+#include <fcntl.h>
+
+#include <cstdio>  // RENAME_NOREPLACE
+
+#include "tier/drain_state.h"
+#include "tier/keep_times.h"
+#include "tier/lower.h"
+
+namespace cairn::tier {
+namespace {
+
+bool is_what(const Known& known, const file::LowerIdentity& identity, const struct stat& st) {
+  return S_ISDIR(st.st_mode) ? is_same_directory(identity, directory_identity(known, st, 0))
+                             : is_same(identity, identity_of(known, st));
+}
+
+Status changed(const std::string& path) {
+  return fail(ESTALE, "%s: it is not what it was when it was removed", path.c_str());
+}
+
+Result<sys::Descriptor> open_kept(const file::FileSystem& fs, const Known& known) {
+  const int64_t top = sys::open_beneath(known.path.c_str(), O_RDONLY | O_DIRECTORY);
+  if (top < 0) return sys::failed(top, "open", known.path);
+  const sys::Descriptor above(static_cast<int>(top));
+  const KeepTimes times(above.get());
+  const std::string name = kept_directory(fs);
+  const int64_t made = sys::mkdirat(above.get(), name.c_str(), 0700);
+  if (made < 0 && made != -EEXIST) return sys::failed(made, "mkdir", known.path + "/" + name);
+  const int64_t kept = sys::openat(above.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  if (kept < 0) return sys::failed(kept, "open", known.path + "/" + name);
+  if (const int64_t result = sys::fsync_directory(above.get()); result < 0)
+    return sys::failed(result, "fsync", known.path);
+  return sys::Descriptor(static_cast<int>(kept));
+}
+
+// By one name in two directories: nobody else's file may be moved, whatever came between a look and the rename.
+Status move(const Known& known, const file::LowerIdentity& identity, int from, int to,
+            const std::string& name, const std::string& path) {
+  const std::string there = kept_name(name);
+  int64_t result = sys::renameat2(from, name.c_str(), to, there.c_str(), 0);
+  if (result == -ENOENT) return Status();
+  if (result < 0) return sys::failed(result, "rename", path);
+  struct stat st = {};
+  if (sys::lstatat(to, there.c_str(), &st) == 0 && !is_what(known, identity, st)) {
+    sys::renameat2(to, there.c_str(), from, name.c_str(), RENAME_NOREPLACE);
+    return changed(path);
+  }
+  result = sys::fsync_directory(to);
+  if (result == 0) result = sys::fsync_directory(from);
+  return result < 0 ? sys::failed(result, "fsync", path) : Status();
+}
+
+}  // namespace
+
+Result<file::LowerIdentity> removed_name(file::FileSystem& fs, const file::Map& directory,
+                                         const std::string& text) {
+  auto name = file::make_name(text.data(), text.size());
+  if (!name.ok()) return name.status();
+  const pool::SeatGuard seat(fs.pool);
+  if (!seat.ok()) return pool::no_seat(fs.pool);
+  auto slot = file::find_name(fs, directory, *name, true);
+  if (!slot.ok()) return slot.status();
+  if (!slot->is_whiteout()) return fail(ENOENT, "%s: it is there", text.c_str());
+  const auto& lower = slot->dirent->lower;
+  return file::LowerIdentity{lower[0].load(), lower[1].load(), lower[2].load(), lower[3].load()};
+}
+
+Status put_away(file::FileSystem& fs, const file::Map& directory, const std::string& name) {
+  CAIRN_TRY_ASSIGN(identity, removed_name(fs, directory, name));
+  CAIRN_TRY_ASSIGN(place, lower_of(fs).locate(directory.number));
+  const std::string path = place.path + "/" + name;
+  const int64_t opened = sys::open_beneath(place.path.c_str(), O_RDONLY | O_DIRECTORY);
+  if (opened < 0) return sys::failed(opened, "open", place.path);
+  const sys::Descriptor above(static_cast<int>(opened));
+  struct stat st = {};
+  if (sys::lstatat(above.get(), name.c_str(), &st) == 0) {
+    if (!is_what(*place.cover, identity, st)) return changed(path);
+    if (S_ISDIR(st.st_mode)) CAIRN_TRY(check_unchanged(above.get(), name, path, identity.size));
+    CAIRN_TRY_ASSIGN(kept, open_kept(fs, *place.cover));
+    const KeepTimes times(above.get());
+    CAIRN_TRY(move(*place.cover, identity, above.get(), kept.get(), name, path));
+  }
+  return set_identity(fs, directory, name, nullptr);
+}
+
+}  // namespace cairn::tier
