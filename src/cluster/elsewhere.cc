@@ -164,9 +164,10 @@ Status rename_elsewhere(Job& job, const std::string& from, const std::string& to
                 .status);
   NodeNumbers rest = other_nodes(job);
   std::erase(rest, found->node);
+  CAIRN_TRY(ask_nodes(job, rest, request_of(Op::remove_file), to).status);
   change_name(job, {NameOp::put_away, 0, to, ""}).ignore();  // as elsewhere.h says
   put_away_elsewhere(job, to, rest);
-  return ask_nodes(job, rest, request_of(Op::remove_file), to).status;
+  return Status();
 }
 
 Result<std::vector<NameElsewhere>> list_elsewhere(Job& job, const std::string& directory) {

@@ -165,8 +165,11 @@ Result<int> is_elsewhere(Job& job, const std::string& path, NodeNumbers* removed
 
 // A file of this node that two nodes have made in the same moment. The lock is held: the second one that comes here finds that the
 // first has given way.
-Status give_way(Job& job, const std::string& path, const file::Created& made) {
-  CAIRN_TRY_ASSIGN(other, is_elsewhere(job, path));
+Status give_way(Job& job, const std::string& path, const file::Created& made,
+                NodeNumbers* removed) {
+  // What the other one took the place of in the covered directory is removed again where it has given way.
+  removed->clear();
+  CAIRN_TRY_ASSIGN(other, is_elsewhere(job, path, removed));
   if (other == 0) return Status();
   CAIRN_TRY_ASSIGN(spot, spot_of(job, path));
   // Nobody has it open. Under its name may be another one by now.
@@ -194,7 +197,7 @@ Status make_or_give_way(Job& job, const std::string& path, uint32_t mode, const 
   auto other = is_elsewhere(job, path, &removed);
   Status status = other.status();
   if (other.ok() && *other != 0)
-    status = one_at_a_time(job, [&] { return give_way(job, path, made); });
+    status = one_at_a_time(job, [&] { return give_way(job, path, made, &removed); });
   if (status.code() == ESTALE) return status;
   put_away_elsewhere(job, path, removed);
   if (status.ok()) return let_stay(job, made, use);
@@ -248,7 +251,10 @@ Status replace_others(Job& job, const std::string& path, uint64_t inode) {
   if (!spot.ok()) return spot.status();
   if (spot->map.number != inode) return Status();
   const Status removed = remove_elsewhere(job, path);
-  return removed.code() == ENOENT ? Status() : removed;
+  if (!removed.ok()) return removed.code() == ENOENT ? Status() : removed;
+  // It may have taken the place of one of the covered directory.
+  put_away_elsewhere(job, path, other_nodes(job));
+  return Status();
 }
 
 }  // namespace

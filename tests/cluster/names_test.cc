@@ -301,6 +301,32 @@ TEST(FilesOfBefore, WhatOneNodeRemovesAnotherMakesAnew) {
   }
 }
 
+TEST(FilesOfBefore, SeveralNodesMakeAnewWhatOneHasRemoved) {
+  constexpr int count = 30;
+  CoveredNodes covered(3, 64 << 20, [](const std::string& directory) {
+    for (int i = 0; i < count; ++i) write_lower(directory, "f" + std::to_string(i), "old");
+    write_lower(directory, "claimed", "old");
+  });
+  for (int i = 0; i < count; ++i) {
+    const std::string name = "f" + std::to_string(i);
+    EXPECT_EQ(cairn_shared_unlink(covered.job(0), name.c_str()), 0);
+    std::vector<std::thread> threads;
+    for (uint32_t node = 0; node < 3; ++node)
+      threads.emplace_back([&, node] {
+        const int result = cairn_shared_mknod(covered.job(node), name.c_str(), 0640, 0);
+        EXPECT_TRUE(result == 0 || result == -EEXIST || result == -ESTALE) << cairn_last_error();
+      });
+    for (std::thread& thread : threads) thread.join();
+  }
+  EXPECT_EQ(cairn_shared_claim(covered.job(2), "claimed"), 0);
+  covered.make_file(1, "new");
+  EXPECT_EQ(cairn_shared_rename_name(covered.job(1), "new", "claimed", 0), 0) << cairn_last_error();
+  for (const uint32_t node : {1U, 2U, 0U}) covered.drain(node);
+  for (int i = 0; i < count; ++i)
+    EXPECT_EQ(text_in_lower(covered, ("f" + std::to_string(i)).c_str()), "");
+  EXPECT_EQ(text_in_lower(covered, "claimed"), "");
+}
+
 // Somebody else's file is in the way: both are kept, and it is told.
 TEST(FilesOfBefore, WhatWasChangedThereIsNotPutAway) {
   CoveredNodes covered(2, 64 << 20,
