@@ -26,6 +26,12 @@ Request request_of(Op op) {
   return request;
 }
 
+FileState state_in(const Answers::One& one) {
+  FileState state;
+  std::memcpy(&state, one.bytes, sizeof state);
+  return state;
+}
+
 Status change(Job& job, const std::string& path, const FileChange& change) {
   auto found = find_elsewhere(job, path);
   if (!found.ok()) return found.status();
@@ -51,23 +57,25 @@ Result<Elsewhere> find_elsewhere(Job& job, const std::string& path, bool asks_bu
   if (!job.has_messages()) return missing(path);
   Request request = request_of(Op::look_file);
   request.which = asks_busy ? 1 : 0;
-  const Answers answers = ask_nodes(job, other_nodes(job), request, path, sizeof(FileState));
-  CAIRN_TRY(answers.status);
-  Elsewhere first;
-  bool any = false;
-  for (const Answers::One& one : answers.all) {
-    if (one.size != sizeof(FileState)) continue;
-    Elsewhere found;
-    found.node = one.node;
-    std::memcpy(&found.state, one.bytes, sizeof found.state);
-    if (found.state.removed != 0) {
-      if (removed != nullptr) removed->push_back(one.node);
-    } else if (!any) {
-      any = true;
-      first = found;
+  std::vector<int64_t> taken = job.taken_from_nodes();
+  while (true) {
+    const Answers answers = ask_nodes(job, other_nodes(job), request, path, sizeof(FileState));
+    CAIRN_TRY(answers.status);
+    bool any_taken = false;
+    if (removed != nullptr) removed->clear();
+    const Answers::One* first = nullptr;
+    for (const Answers::One& one : answers.all) {
+      any_taken = any_taken || taken[one.node] != one.value;
+      taken[one.node] = one.value;
+      if (one.size != sizeof(FileState)) continue;
+      if (state_in(one).removed == 0 && first == nullptr) first = &one;
+      if (state_in(one).removed != 0 && removed != nullptr) removed->push_back(one.node);
     }
+    job.note_taken(taken);
+    if (first != nullptr) return Elsewhere{first->node, state_in(*first)};
+    // One that went from a node that was asked last to one that was asked first is on none.
+    if (!any_taken) return missing(path);
   }
-  return any ? Result<Elsewhere>(first) : missing(path);
 }
 
 void put_away_elsewhere(Job& job, const std::string& path, const NodeNumbers& nodes) {

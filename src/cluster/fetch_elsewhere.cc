@@ -57,8 +57,9 @@ Status give_attributes(Job& job, const FileState& from, const file::Map& map) {
   return file::set_times(job.fs(), *seat, map, from.atime, from.mtime);
 }
 
-// A read for another process that is being answered there holds it open for a moment.
-constexpr int attempts = 5;
+// A read for another process that is being answered there holds it open for a moment, and one that was just written is not at rest
+// before the next tick of that node's clock.
+constexpr int attempts = 8;
 void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(2)); }
 
 // One that cannot be taken is not copied before that is known.

@@ -166,6 +166,19 @@ Status Job::unlock(uint32_t node, uint64_t home) const {
   return ask(node, request).status();
 }
 
+std::vector<int64_t> Job::taken_from_nodes() {
+  const std::lock_guard guard(taken_mutex_);
+  taken_from_nodes_.resize(nodes());
+  return taken_from_nodes_;
+}
+
+void Job::note_taken(const std::vector<int64_t>& from_nodes) {
+  const std::lock_guard guard(taken_mutex_);
+  taken_from_nodes_.resize(nodes());
+  for (size_t node = 0; node < from_nodes.size(); ++node)
+    taken_from_nodes_[node] = std::max(taken_from_nodes_[node], from_nodes[node]);
+}
+
 void Job::add_contents(const std::shared_ptr<Contents>& contents) {
   const std::lock_guard guard(contents_mutex_);
   std::erase_if(contents_, [](const auto& one) { return one.expired(); });

@@ -72,6 +72,13 @@ class Job {
 
   // For its server.
   HeldFiles& held() { return held_; }
+  // Ordinary files that other nodes have taken from this one.
+  std::atomic<int64_t> taken{0};
+
+  // The same of all nodes, as this process has heard of them: who finds a name on none, and hears of more, may have asked
+  // the one too early and the other too late.
+  [[nodiscard]] std::vector<int64_t> taken_from_nodes();
+  void note_taken(const std::vector<int64_t>& from_nodes);
 
   // --- server.cc ---
   size_t serve(const void* request, size_t size, void* reply);
@@ -92,6 +99,8 @@ class Job {
   Homes homes_;
   HeldFiles held_{fs_};
   Buffers buffers_;
+  std::mutex taken_mutex_;
+  std::vector<int64_t> taken_from_nodes_;
   std::mutex parts_mutex_;
   std::map<Uuid, Part> parts_;
 };

@@ -12,7 +12,7 @@ enum class Op : uint32_t {
   remove_part,  // its file is gone
   change_name,  // name_change.h
   // Ordinary files of a node's pool (own_files.h), by name; read_file: `uuid` says which.
-  look_file,
+  look_file,  // its reply's value: how many files others have taken from this node so far
   read_file,
   change_file,
   rename_file,

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "base/coarse_clock.h"
 #include "cluster/spot.h"
 #include "file/attributes.h"
 #include "file/cut.h"
@@ -95,7 +96,11 @@ Result<FileState> look_own(Job& job, const std::string& path, bool asks_busy) {
   }
   if (!spot->exists() || !is_own(*spot->map.inode)) return missing(path);
   auto state = state_of(job, *spot);
-  if (state.ok() && asks_busy) state->busy = check_free(job, *spot, path).ok() ? 0 : 1;
+  if (state.ok() && asks_busy) {
+    // A change in the same tick of the clock would not be told from this state, while it is copied.
+    const bool is_at_rest = coarse_now_ns() > state->ctime;
+    state->busy = is_at_rest && check_free(job, *spot, path).ok() ? 0 : 1;
+  }
   return state;
 }
 
@@ -240,6 +245,7 @@ Status take_own(Job& job, const std::string& path, const FileState& seen) {
   }
   if (!file::is_moving(*spot->map.inode))
     return fail(ESTALE, "%s: it was reserved for too long", path.c_str());
+  ++job.taken;  // first: who does not find it here any more hears of that
   return forget(job, *spot);
 }
 

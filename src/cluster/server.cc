@@ -47,11 +47,18 @@ Result<int64_t> by_name(Job& job, const Request& request, const std::string& tex
       if (!has_rest) break;
       return serve_change(job, {static_cast<NameOp>(request.which),
                                 static_cast<uint32_t>(request.value), path, rest});
-    case Op::look_file:
+    case Op::look_file: {
+      auto state = look_own(job, path, request.which != 0);
+      if (!state.ok() && state.code() != ENOENT) return state.status();
+      if (state.ok()) {
+        const auto* from = reinterpret_cast<const uint8_t*>(&*state);
+        bytes->assign(from, from + sizeof *state);
+      }
+      return job.taken.load();
+    }
     case Op::hold_file: {
       const bool is_asked = request.which != 0;
-      auto state = request.op == Op::hold_file ? hold_own(job, path, is_asked, request.value != 0)
-                                               : look_own(job, path, is_asked);
+      auto state = hold_own(job, path, is_asked, request.value != 0);
       if (!state.ok()) return one_if_done(state.status());
       const auto* from = reinterpret_cast<const uint8_t*>(&*state);
       bytes->assign(from, from + sizeof *state);

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <thread>
 
-#include "file/names.h"
 #include "file/open_table.h"
 #include "file/pins.h"
 #include "pool/lock.h"
@@ -13,9 +12,27 @@
 
 namespace cairn::file {
 
+namespace {
+
+// One of several wins.
+Status set_mark(FileSystem& fs, LocalSeat& seat, const Map& map) {
+  const pool::LockGuard lock(fs.pool, seat, map.inode->lock);
+  if (!is_live(*map.inode) || is_moving(*map.inode))
+    return fail(EBUSY, "inode %llu is moving", static_cast<unsigned long long>(map.number));
+  pool::Change change(fs.pool, seat);
+  change.set(map.inode->flags, map.inode->flags.load() | format::flag_moving);
+  return change.commit();
+}
+
+}  // namespace
+
 Status begin_moving(FileSystem& fs, const Map& map) {
   const uint64_t generation = map.inode->generation.load();
-  CAIRN_TRY(set_flags(fs, map.number, format::flag_moving, 0));
+  {
+    const pool::SeatGuard seat(fs.pool);
+    if (!seat.ok()) return pool::no_seat(fs.pool);
+    CAIRN_TRY(set_mark(fs, *seat, map));
+  }
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (!is_open(fs, map.number) && !is_pinned(fs, map.number)) return Status();
   const pool::SeatGuard seat(fs.pool);

@@ -13,7 +13,7 @@ namespace cairn::file {
 inline bool is_moving(const Inode& inode) {
   return (inode.flags.load() & format::flag_moving) != 0;
 }
-// EBUSY: somebody has it open or mapped.
+// EBUSY: somebody has it open or mapped, or moves it.
 Status begin_moving(FileSystem& fs, const Map& map);
 // Also of one that is gone.
 void end_moving(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t generation);
