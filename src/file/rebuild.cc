@@ -24,6 +24,8 @@ Status replay_all(Pool& pool) {
   return Status();
 }
 
+}  // namespace
+
 // Lanes, open files and locks are void; only the redo records mattered.
 void clear_lanes(Pool& pool) {
   for (uint32_t l = 0; l < pool.lane_count; ++l) {
@@ -45,6 +47,8 @@ void clear_lanes(Pool& pool) {
   }
   for (Word& word : pool.state->attached) pool.store(word, 0);
 }
+
+namespace {
 
 void free_all_blocks(Pool& pool) {
   for (uint32_t s = 0; s < pool.segments.load(); ++s) {

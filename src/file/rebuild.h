@@ -9,5 +9,8 @@ namespace cairn::file {
 
 // The caller has the attach lock and nobody is attached. EUCLEAN if the pool is damaged beyond that.
 Status rebuild(FileSystem& fs);
+// The part of it that a pool needs which was detached cleanly before the power was lost: a lane's words are not flushed, and those of an
+// older state would be taken for the work of who takes the lane now, if that one is killed.
+void clear_lanes(Pool& pool);
 
 }  // namespace cairn::file
