@@ -86,15 +86,34 @@ void end_moving(Job& job, const file::Map& map, uint64_t generation) {
 
 }  // namespace
 
+namespace {
+
+// The name as it is while it stays the same: files come and go, and with one that gives way the note comes back that an older one was
+// removed.
+Result<Spot> settled_spot(Job& job, const std::string& path, bool* removed) {
+  while (true) {
+    auto spot = spot_of(job, path);
+    if (!spot.ok()) return spot;
+    *removed = !spot->exists() && is_removed(job, *spot);
+    if (*removed || (spot->exists() && is_own(*spot->map.inode))) return spot;
+    auto again = spot_of(job, path);
+    if (!again.ok()) return again;
+    if (again->map.number == spot->map.number && (again->exists() || !is_removed(job, *again)))
+      return missing(path);
+  }
+}
+
+}  // namespace
+
 Result<FileState> look_own(Job& job, const std::string& path, bool asks_busy) {
-  auto spot = spot_of(job, path);
+  bool removed = false;
+  auto spot = settled_spot(job, path, &removed);
   if (!spot.ok()) return spot.status();
-  if (!spot->exists() && is_removed(job, *spot)) {
+  if (removed) {
     FileState none = {};
     none.removed = 1;
     return none;
   }
-  if (!spot->exists() || !is_own(*spot->map.inode)) return missing(path);
   auto state = state_of(job, *spot);
   if (state.ok() && asks_busy) {
     // A change in the same tick of the clock would not be told from this state, while it is copied.
