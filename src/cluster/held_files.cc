@@ -21,7 +21,7 @@ Result<int64_t> append(file::File& file, const uint8_t* bytes, size_t size, uint
   constexpr uint64_t most_pieces = 1023;  // of a vector
   if (zeros > most_pieces * unit)
     return fail(EINVAL, "%llu bytes are more than one append takes on another host",
-                static_cast<unsigned long long>(zeros + size));
+                static_cast<unsigned long long>(zeros) + size);
   std::vector<uint8_t> nothing(std::min<uint64_t>(zeros, unit));
   // iovec has no form for bytes that are only read.
   auto* first = const_cast<uint8_t*>(bytes);  // not pool memory: a message
@@ -33,7 +33,7 @@ Result<int64_t> append(file::File& file, const uint8_t* bytes, size_t size, uint
   if (!n.ok()) return n.status();
   if (*n < size + zeros)
     return fail(ENOSPC, "the pool is full at offset %llu",
-                static_cast<unsigned long long>(offset + *n));
+                static_cast<unsigned long long>(offset) + *n);
   return static_cast<int64_t>(offset);
 }
 

@@ -1,7 +1,6 @@
 #include "file/moving.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -33,7 +32,8 @@ Status begin_moving(FileSystem& fs, const Map& map) {
     if (!seat.ok()) return pool::no_seat(fs.pool);
     CAIRN_TRY(set_mark(fs, *seat, map));
   }
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  // Openers count themselves in this word: one comes before and is seen, or comes after and sees the mark.
+  fs.pool.fetch_add(map.inode->opens, 0);
   if (!is_open(fs, map.number) && !is_pinned(fs, map.number)) return Status();
   const pool::SeatGuard seat(fs.pool);
   if (seat.ok()) end_moving(fs, *seat, map, generation);
