@@ -7,7 +7,8 @@
 
 #if defined(CAIRN_HAVE_PMEM)
 #include <libpmem.h>
-#elif defined(__SSE2__)
+#endif
+#if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
 
@@ -88,6 +89,16 @@ double stream_at(const std::vector<uint8_t*>& places, const uint8_t* source, siz
 
 double read_at(const std::vector<uint8_t*>& places, uint8_t* destination, size_t piece) {
   return each_place(places, [&](uint8_t* at) { std::memcpy(destination, at, piece); });
+}
+
+void evict([[maybe_unused]] const std::vector<Extent>& extents) {
+#if defined(__SSE2__)
+  constexpr size_t line = 64;
+  for (const Extent& extent : extents) {
+    for (size_t at = 0; at < extent.size; at += line) _mm_clflush(extent.data + at);
+  }
+  _mm_mfence();
+#endif
 }
 
 std::vector<Extent> part_of(const std::vector<Extent>& extents, size_t from, size_t size) {

@@ -22,6 +22,10 @@ double copy_at(const std::vector<uint8_t*>& places, const uint8_t* source, size_
 double stream_at(const std::vector<uint8_t*>& places, const uint8_t* source, size_t piece);
 double read_at(const std::vector<uint8_t*>& places, uint8_t* destination, size_t piece);
 
+// Takes the lines of `extents` out of the caches, so that who writes there next finds them in memory.
+// Where the processor has no instruction for that they stay, to the limit's advantage.
+void evict(const std::vector<Extent>& extents);
+
 // False: built without libpmem; persist_pieces must not be called.
 bool has_pmem();
 

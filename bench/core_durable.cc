@@ -13,52 +13,62 @@ namespace {
 constexpr size_t slice = Settings::slice;
 constexpr uint32_t cache_line = 3;  // cairn_pool_options::granularity
 
-class DurableStage {
+class DurablePool {
  public:
-  DurableStage(const Settings& settings, const Medium& medium)
-      : settings_(settings), path_(medium.path("pool")), buffer_(make_buffer(size_t{1} << 20)) {
+  DurablePool(const std::string& path, size_t size)
+      : own_(path, PoolShape{.size = size + (size_t{96} << 20), .granularity = cache_line}),
+        attached_(own_.path()) {
+    must(cairn_pool_set_durability(attached_.pool(), CAIRN_DURABILITY_WRITE), "durability");
+  }
+  [[nodiscard]] cairn_pool* pool() const { return attached_.pool(); }
+  // A file of `size` bytes, all written.
+  [[nodiscard]] cairn_file* full(const char* name, size_t size) const {
+    cairn_file* file = attached_.open(name);
+    fill_file(file, size);
+    return file;
+  }
+
+ private:
+  OwnPool own_;
+  Attached attached_;
+};
+
+// A file that is filled slice by slice, then made anew (why the limit copies to the slice that was
+// filled last: core_fresh.cc), and words for what libpmem writes behind each piece.
+class FreshStage {
+ public:
+  FreshStage(const Settings& settings, const Medium& medium)
+      : size_(settings.working_set + slice), path_(medium.path("pool")) {
     make();
   }
   void make() {
-    attached_.reset();
-    own_.reset();
-    own_ = std::make_unique<OwnPool>(
-        path_, PoolShape{.size = settings_.working_set + full_size() + (size_t{96} << 20),
-                         .granularity = cache_line});
-    attached_ = std::make_unique<Attached>(own_->path());
-    must(cairn_pool_set_durability(attached_->pool(), CAIRN_DURABILITY_WRITE), "durability");
-    full_ = attached_->open("full");
-    fill_file(full_, full_size());
-    cairn_file* words = attached_->open("words");
-    fill_file(words, words_size);
-    fresh_ = attached_->open("fresh");
-    must(cairn_ftruncate(fresh_, settings_.working_set), "cairn_ftruncate");
-    must(cairn_pool_populate(attached_->pool(), nullptr, nullptr), "cairn_pool_populate");
-    extents_ = extents_of(full_, 0, full_size());
-    words_ = reinterpret_cast<uint64_t*>(extents_of(words, 0, words_size)[0].data);
+    pool_.reset();
+    pool_ = std::make_unique<DurablePool>(path_, size_);
+    words_ = reinterpret_cast<uint64_t*>(
+        extents_of(pool_->full("words", words_size), 0, words_size)[0].data);
+    file_ = pool_->full("fresh", slice);
+    must(cairn_ftruncate(file_, size_), "cairn_ftruncate");
+    last_ = 0;
+    must(cairn_pool_populate(pool_->pool(), nullptr, nullptr), "cairn_pool_populate");
   }
-  [[nodiscard]] std::vector<Extent> target(size_t turn) const {
-    return part_of(extents_, overwritten(turn), slice);
+  [[nodiscard]] cairn_file* file() const { return file_; }
+  uint64_t next() { return last_ += slice; }
+  [[nodiscard]] std::vector<Extent> target() const {
+    std::vector<Extent> extents = extents_of(file_, last_, slice);
+    evict(extents);
+    return extents;
   }
-  [[nodiscard]] uint64_t overwritten(size_t turn) const {
-    return turn % (full_size() / slice) * slice;
-  }
-  [[nodiscard]] uint64_t filled(size_t round) const { return round % settings_.slices() * slice; }
-
-  const Settings& settings_;
-  std::string path_;
-  const uint8_t* buffer_;
-  std::unique_ptr<OwnPool> own_;
-  std::unique_ptr<Attached> attached_;
-  cairn_file* full_ = nullptr;
-  cairn_file* fresh_ = nullptr;
-  uint64_t* words_ = nullptr;
+  [[nodiscard]] uint64_t* words() const { return words_; }
 
  private:
   // One word for each piece of a slice, all of them in one contiguous run.
   static constexpr size_t words_size = slice / 256 * sizeof(uint64_t);
-  [[nodiscard]] size_t full_size() const { return settings_.working_set / 2; }
-  std::vector<Extent> extents_;
+  size_t size_;
+  std::string path_;
+  std::unique_ptr<DurablePool> pool_;
+  cairn_file* file_ = nullptr;
+  uint64_t last_ = 0;
+  uint64_t* words_ = nullptr;
 };
 
 void add_row(Report& report, Row row, const std::string& group, size_t piece) {
@@ -81,18 +91,20 @@ void durable_rows(const Settings& settings, const Medium& medium, Report& report
     report.skip(fresh_group, "all", "built without libpmem");
     return;
   }
+  const uint8_t* buffer = make_buffer(size_t{1} << 20);
   for (const size_t piece : settings.pieces) {
     if (!settings.wants(fresh_group)) break;
-    DurableStage stage(settings, medium);
+    FreshStage stage(settings, medium);
     Contest contest;
     contest.before_round([&](size_t round) {
       if (round != 0 && round % settings.slices() == 0) stage.make();
     });
-    const size_t ours = contest.add("C API", [&](size_t round) {
-      return cairn_write_pieces(stage.fresh_, stage.buffer_, piece, stage.filled(round), slice);
+    const size_t ours = contest.add("C API", [&](size_t) {
+      const uint64_t at = stage.next();
+      return cairn_write_pieces(stage.file(), buffer, piece, at, slice);
     });
     const size_t limit = contest.add("pmem_memcpy_persist, + a word", [&](size_t) {
-      return persist_pieces(stage.target(contest.turn()), stage.buffer_, piece, stage.words_);
+      return persist_pieces(stage.target(), buffer, piece, stage.words());
     });
     add_row(
         report,
@@ -100,15 +112,16 @@ void durable_rows(const Settings& settings, const Medium& medium, Report& report
         fresh_group, piece);
   }
   if (!settings.wants(over_group)) return;
-  DurableStage stage(settings, medium);
+  const DurablePool pool(medium.path("pool"), settings.working_set);
+  cairn_file* full = pool.full("full", settings.working_set);
+  const std::vector<Extent> extents = extents_of(full, 0, settings.working_set);
   for (const size_t piece : settings.pieces) {
     Contest contest;
-    const size_t ours = contest.add("C API", [&](size_t) {
-      return cairn_write_pieces(stage.full_, stage.buffer_, piece,
-                                stage.overwritten(contest.turn()), slice);
-    });
+    const auto at = [&] { return contest.turn() % settings.slices() * slice; };
+    const size_t ours = contest.add(
+        "C API", [&](size_t) { return cairn_write_pieces(full, buffer, piece, at(), slice); });
     const size_t limit = contest.add("pmem_memcpy_persist", [&](size_t) {
-      return persist_pieces(stage.target(contest.turn()), stage.buffer_, piece, nullptr);
+      return persist_pieces(part_of(extents, at(), slice), buffer, piece, nullptr);
     });
     add_row(
         report,

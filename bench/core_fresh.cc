@@ -1,5 +1,7 @@
 // Fresh writes (into holes below a size that is set) and appends, volatile, against copying into the
-// pages of another file of the same pool.
+// pages that were filled last, their lines taken out of the caches before. Into those of another file would be
+// simpler, but pages differ: a virtual machine's are small ones of its host in some places and large
+// ones in others, which halves the speed of whole parts of a pool.
 //
 // Two states of the free space: blocks of a populated pool that nobody has used yet, which are known to
 // hold zeros, and blocks that another file gave back, which are not.
@@ -19,7 +21,7 @@ constexpr size_t slice = Settings::slice;
 
 enum class Space { unused, recycled };
 
-// A pool with one full file for the limits and one that is filled slice by slice, then made anew.
+// A pool with a file that is filled slice by slice, then made anew.
 class FreshStage {
  public:
   FreshStage(const Settings& settings, const Medium& medium, Space space, int flags)
@@ -44,36 +46,40 @@ class FreshStage {
     else
       empty();
   }
+  // The file, and the part of it that is filled next.
   [[nodiscard]] cairn_file* fresh() const { return fresh_; }
-  [[nodiscard]] uint64_t position(size_t round) const { return round % settings_.slices() * slice; }
+  uint64_t next() { return last_ += slice; }
   // What the limits copy to.
-  [[nodiscard]] std::vector<Extent> target(size_t turn) const {
-    return part_of(full_, turn % (full_size() / slice) * slice, slice);
+  [[nodiscard]] std::vector<Extent> target() const {
+    std::vector<Extent> extents = extents_of(fresh_, last_, slice);
+    evict(extents);
+    return extents;
   }
   [[nodiscard]] const uint8_t* buffer() const { return buffer_; }
 
  private:
-  [[nodiscard]] size_t full_size() const { return settings_.working_set / 2; }
+  // A slice more than is measured in a lap: the one that the first limit may have before anything is measured.
+  [[nodiscard]] size_t file_size() const { return settings_.working_set + slice; }
 
   void make_pool() {
     attached_.reset();
     own_.reset();
-    own_ = std::make_unique<OwnPool>(
-        path_, PoolShape{.size = settings_.working_set + full_size() + (size_t{64} << 20)});
+    own_ = std::make_unique<OwnPool>(path_, PoolShape{.size = file_size() + (size_t{64} << 20)});
     attached_ = std::make_unique<Attached>(own_->path());
-    cairn_file* full = attached_->open("full");
-    fill_file(full, full_size());
     fresh_ = attached_->open("fresh", flags_);
-    if ((flags_ & O_APPEND) == 0)
-      must(cairn_ftruncate(fresh_, settings_.working_set), "cairn_ftruncate");
     must(cairn_pool_populate(attached_->pool(), nullptr, nullptr), "cairn_pool_populate");
-    full_ = extents_of(full, 0, full_size());
+    begin_lap();
   }
 
   void empty() {
     must(cairn_ftruncate(fresh_, 0), "cairn_ftruncate");
-    if ((flags_ & O_APPEND) == 0)
-      must(cairn_ftruncate(fresh_, settings_.working_set), "cairn_ftruncate");
+    begin_lap();
+  }
+
+  void begin_lap() {
+    fill_file(fresh_, slice);
+    if ((flags_ & O_APPEND) == 0) must(cairn_ftruncate(fresh_, file_size()), "cairn_ftruncate");
+    last_ = 0;
   }
 
   const Settings& settings_;
@@ -84,7 +90,7 @@ class FreshStage {
   std::unique_ptr<OwnPool> own_;
   std::unique_ptr<Attached> attached_;
   cairn_file* fresh_ = nullptr;
-  std::vector<Extent> full_;
+  uint64_t last_ = 0;
 };
 
 double append_pieces(cairn_file* file, const uint8_t* source, size_t piece) {
@@ -103,16 +109,15 @@ void rows(const Settings& settings, const Medium& medium, Report& report, const 
     FreshStage stage(settings, medium, space, append ? O_APPEND : 0);
     Contest contest;
     contest.before_round([&](size_t round) { stage.before_round(round); });
-    const size_t ours = contest.add("C API", [&](size_t round) {
+    const size_t ours = contest.add("C API", [&](size_t) {
+      const uint64_t at = stage.next();
       return append ? append_pieces(stage.fresh(), stage.buffer(), piece)
-                    : cairn_write_pieces(stage.fresh(), stage.buffer(), piece,
-                                         stage.position(round), slice);
+                    : cairn_write_pieces(stage.fresh(), stage.buffer(), piece, at, slice);
     });
-    const size_t copied = contest.add("memcpy", [&](size_t) {
-      return copy_pieces(stage.target(contest.turn()), stage.buffer(), piece);
-    });
+    const size_t copied = contest.add(
+        "memcpy", [&](size_t) { return copy_pieces(stage.target(), stage.buffer(), piece); });
     const size_t streamed = contest.add("non-temporal copy + sfence", [&](size_t) {
-      return stream_pieces(stage.target(contest.turn()), stage.buffer(), piece);
+      return stream_pieces(stage.target(), stage.buffer(), piece);
     });
     const Bar bar = !judged        ? Bar()
                     : piece <= 256 ? Bar::at_least(0.35)
