@@ -14,14 +14,10 @@ namespace {
 // Who changes the structure waits this long at most for those who are inside their seats.
 constexpr uint64_t most_in_seat = uint64_t{1} << 20;
 
-// What the piece after this one will need is on its way while this one is copied: the places of neighbours are known, but
+// Where the piece after this one lies, to be on its way while this one is copied: the places of neighbours are known, but
 // not to the processor, which sees no sequence.
-constexpr size_t most_ahead = 4096;
-inline void fetch_ahead(const LocalSeat& seat, const File& file, const BufferPiece& next) {
-  const Known known = recall(seat, file, next.offset);
-  if (known.warm == nullptr) return;
-  const uint64_t size = std::min<uint64_t>({known.size, next.size, most_ahead});
-  for (uint64_t at = 0; at < size; at += 64) __builtin_prefetch(known.warm + at);
+inline const uint8_t* place_of(const LocalSeat& seat, const File& file, const BufferPiece& next) {
+  return recall(seat, file, next.offset).warm;
 }
 
 // Reads what can be read without a walk, up to `*at`; returns how many bytes.
@@ -36,8 +32,8 @@ uint64_t read_known(File& file, const BufferPiece* pieces, size_t count, size_t*
     const Known known = recall(*seat, file, piece.offset);
     if (piece.size > known.size || piece.offset + piece.size > end_of_file || known.warm == nullptr)
       break;
-    if (*at + 1 < count) fetch_ahead(*seat, file, pieces[*at + 1]);
-    persist::Region::read_warm(piece.buffer, known.warm, piece.size);
+    const uint8_t* next = *at + 1 < count ? place_of(*seat, file, pieces[*at + 1]) : nullptr;
+    persist::Region::read_warm(piece.buffer, known.warm, piece.size, next);
     done += piece.size;
   }
   if (done != 0 && !file.was_read.load(std::memory_order_relaxed)) [[unlikely]]

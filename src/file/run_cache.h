@@ -12,6 +12,7 @@
 
 #include "file/open_file.h"
 #include "file/settle.h"
+#include "persist/fetching_copy.h"
 
 namespace cairn::file {
 
@@ -73,22 +74,18 @@ inline void remember(LocalSeat& seat, const File& file, uint64_t shape, uint64_t
 }
 
 // Between two calls too much happens for the processor to have the lines of both under way at once, as a
-// plain copy has. So a read in sequence asks for those of the next one: of the one after it if they are
-// small, all of it up to two pages, and for longer ones what is needed until the processor sees the
-// sequence itself. A write in sequence does so if it is small and stays in the cache.
-inline constexpr size_t small_piece = 512;
-inline constexpr size_t medium_piece = 8192;
-inline constexpr size_t start_of_long_piece = 768;
-inline void prefetch_sequence(LocalSeat& seat, const uint8_t* bytes, size_t size, uint64_t offset) {
-  if (!persist::calls_fetch_ahead) return;
-  if (seat.run.next == offset) {
-    const uint8_t* begin = bytes + size + (size <= small_piece ? small_piece : 0);
-    const uint8_t* end = begin + (size <= medium_piece ? size : start_of_long_piece);
-    for (const uint8_t* line = begin; line < end; line += 64) __builtin_prefetch(line);
-  }
+// plain copy has. So a read in sequence asks for those of the next ones while it copies (persist/fetching_copy.h), and a
+// write in sequence does so if it is small and stays in the cache.
+
+// What a read of `size` bytes at `offset` is probably followed by, if it follows the one before; else null.
+inline const uint8_t* next_in_sequence(LocalSeat& seat, const uint8_t* bytes, size_t size,
+                                       uint64_t offset) {
+  const bool goes_on = seat.run.next == offset;
   seat.run.next = offset + size;
+  return goes_on ? bytes + persist::sequence_ahead : nullptr;
 }
 
+inline constexpr size_t small_piece = 512;
 inline void prefetch_overwrite(LocalSeat& seat, const uint8_t* bytes, size_t size,
                                uint64_t offset) {
   if (!persist::calls_fetch_ahead) return;

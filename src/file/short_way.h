@@ -36,8 +36,8 @@ Result<size_t> write_long_way(File& file, LocalSeat* seat, const uint8_t* source
   if (size - 1 >= known.size || known.warm == nullptr || offset + size > file.inode->size.load() ||
       !file.was_read.load(std::memory_order_relaxed)) [[unlikely]]
     return read_long_way(file, seat.hand_over(), buffer, size, offset);
-  prefetch_sequence(*seat, known.warm, size, offset);
-  persist::Region::read_warm(buffer, known.warm, size);
+  persist::Region::read_warm(buffer, known.warm, size,
+                             next_in_sequence(*seat, known.warm, size, offset));
   return size;
 }
 

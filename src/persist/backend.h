@@ -64,6 +64,7 @@ struct X86Features {
   bool avx512 = false;
   bool clflushopt = false;
   bool clwb = false;
+  bool sse4a = false;  // which only AMD's have
 };
 X86Features x86_features();
 const Backend* x86_64_backend(Granularity granularity);

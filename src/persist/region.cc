@@ -143,7 +143,7 @@ Status Region::read_general(void* destination, uint64_t offset, size_t size) con
     if (reads_through_kernel(offset, piece)) {
       CAIRN_TRY(kernel_read(to, offset, piece));
     } else {
-      copy_bytes(to, base_ + offset, piece);
+      copy_out(to, base_ + offset, piece, nullptr);
     }
     if (!was_warm) charge(offset, piece);
     offset += piece;

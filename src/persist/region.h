@@ -43,12 +43,12 @@
 
 #include "base/status.h"
 #include "persist/backend.h"
+#include "persist/fetching_copy.h"
 #include "persist/file_size_limit.h"
 #include "persist/first_touch.h"
 #include "persist/granularity.h"
 #include "persist/shared_bytes.h"
 #include "persist/site.h"
-#include "persist/wide_copy.h"
 #include "persist/word.h"
 
 namespace cairn::persist {
@@ -163,15 +163,16 @@ class Region {
     copy_bytes(base_ + offset, source, size);
     return Status();
   }
-  static void read_warm(void* destination, const uint8_t* bytes, size_t size) {
+  // `next`: what will probably be read after these, or null.
+  static void read_warm(void* destination, const uint8_t* bytes, size_t size, const uint8_t* next) {
     const SharedBytes shared;
-    copy_bytes(destination, bytes, size);
+    copy_out(destination, bytes, size, next);
   }
   // Copies out of the region.
   Status read(void* destination, uint64_t offset, size_t size) const {
     if (size <= inline_read_limit && is_warm(offset)) [[likely]] {
       const SharedBytes shared;
-      copy_bytes(destination, base_ + offset, size);
+      copy_out(destination, base_ + offset, size, nullptr);
       return Status();
     }
     return read_general(destination, offset, size);

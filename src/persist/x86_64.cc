@@ -197,7 +197,7 @@ struct Flavour {
 }  // namespace
 
 #if CAIRN_LIBC_KNOWS_CPU
-const bool calls_fetch_ahead = !CPU_FEATURE_PRESENT(SSE4A);  // which only AMD's have
+const bool calls_fetch_ahead = !CPU_FEATURE_PRESENT(SSE4A);
 const bool copies_wide = CPU_FEATURE_PRESENT(SSE4A) && CPU_FEATURE_ACTIVE(AVX2);
 #else
 const bool calls_fetch_ahead = true;
@@ -242,6 +242,7 @@ X86Features x86_features() {
   features.avx512 = CPU_FEATURE_ACTIVE(AVX512F);
   features.clflushopt = CPU_FEATURE_PRESENT(CLFLUSHOPT);
   features.clwb = CPU_FEATURE_PRESENT(CLWB);
+  features.sse4a = CPU_FEATURE_PRESENT(SSE4A);
 #else
   // Not __builtin_cpu_supports: it has a constructor in every program that this is loaded into.
   unsigned a = 0;
@@ -263,6 +264,7 @@ X86Features x86_features() {
     features.clflushopt = (b & bit_CLFLUSHOPT) != 0;
     features.clwb = (b & bit_CLWB) != 0;
   }
+  if (__get_cpuid(0x80000001, &a, &b, &c, &d) != 0) features.sse4a = (c & bit_SSE4a) != 0;
 #endif
   return features;
 }
