@@ -15,6 +15,9 @@
 #include "mpiio/backend/walk.h"
 
 namespace mpiio {
+
+constinit thread_local NamedType last_named = {MPI_DATATYPE_NULL, 0};
+
 namespace {
 
 // Atomic mode: one access at a time, on this node.
@@ -115,23 +118,14 @@ int move_converted(const File& file, Direction direction, char* buffer, int64_t 
   return MPI_SUCCESS;
 }
 
-// What is asked of this thread most often is predefined types: these need no look at their attributes.
-struct Named {
-  MPI_Datatype datatype;
-  int64_t size;
-};
-thread_local Named named = {MPI_DATATYPE_NULL, 0};
-
 bool is_named(MPI_Datatype datatype, int64_t* size) {
-  if (named.datatype == datatype) {
-    *size = named.size;
-    return true;
+  if (last_named.datatype != datatype) {
+    if (!is_predefined(datatype)) return false;
+    const auto layout = layout_of(datatype);
+    if (!layout->is_dense()) return false;
+    last_named = {datatype, layout->size};
   }
-  if (!is_predefined(datatype)) return false;
-  const auto layout = layout_of(datatype);
-  if (!layout->is_dense()) return false;
-  named = {datatype, layout->size};
-  *size = layout->size;
+  *size = last_named.size;
   return true;
 }
 
@@ -159,7 +153,7 @@ int transfer(File& file, Direction direction, int64_t stream, void* buffer, int6
   const View& view = file.view;
   int64_t size = 0;
   const bool simple = is_named(datatype, &size);
-  if (simple && view.dense && file.direct && view.representation == nullptr) [[likely]]
+  if (simple && view.dense && file.is_direct() && view.representation == nullptr) [[likely]]
     return move_dense(file, direction, bytes, count * size, view.displacement + stream, moved);
   const auto access = [&] {
     return move_all(file, direction, stream, bytes, count, datatype, moved);
@@ -169,10 +163,32 @@ int transfer(File& file, Direction direction, int64_t stream, void* buffer, int6
   return access();
 }
 
+int64_t size_of(MPI_Datatype datatype) {
+  int64_t known = 0;
+  if (is_named(datatype, &known)) [[likely]]
+    return known;
+  MPI_Count size = 0;
+  PMPI_Type_size_x(datatype, &size);
+  return size;
+}
+
 void set_status(MPI_Status* status, int64_t bytes) {
   if (status == MPI_STATUS_IGNORE) return;
-  PMPI_Status_set_elements_x(status, MPI_BYTE, bytes);
-  PMPI_Status_set_cancelled(status, 0);
+  // What the MPI makes of a number is remembered: most calls move as much as the one before.
+  thread_local struct {
+    int64_t bytes = -1;
+    MPI_Status status;
+  } last;
+  if (last.bytes != bytes) [[unlikely]] {
+    PMPI_Status_set_elements_x(&last.status, MPI_BYTE, bytes);
+    PMPI_Status_set_cancelled(&last.status, 0);
+    last.bytes = bytes;
+  }
+  // These fields are the caller's.
+  last.status.MPI_SOURCE = status->MPI_SOURCE;
+  last.status.MPI_TAG = status->MPI_TAG;
+  last.status.MPI_ERROR = status->MPI_ERROR;
+  *status = last.status;
 }
 
 }  // namespace mpiio

@@ -37,6 +37,12 @@ int check_random(const File& file) {
                      file.path + ": it was opened with MPI_MODE_SEQUENTIAL");
 }
 
+void File::choose_way() {
+  const bool plain = is_direct() && view.dense && view.representation == nullptr &&
+                     (amode & MPI_MODE_SEQUENTIAL) == 0;
+  short_way = {plain && (amode & MPI_MODE_WRONLY) == 0, plain && (amode & MPI_MODE_RDONLY) == 0};
+}
+
 File* find_file(MPI_File handle) {
   const uint64_t now = version.load(std::memory_order_acquire);
   const uintptr_t key = key_of(handle);

@@ -65,7 +65,15 @@ struct File {
   bool atomic = false;
   bool immediate = false;  // of `nodes`: others see a write when it returns
   bool by_hdf5 = false;    // of `nodes`: opened by HDF5
-  bool direct = true;      // an access needs no lock and no other node
+  // Which accesses need no lock, no other node and no look at the view: the allowed ones of a file that is seen
+  // as it is. Follows from what is above; whoever changes that says so.
+  struct ShortWay {
+    bool read = false;
+    bool write = false;
+  };
+  ShortWay short_way;
+  void choose_way();
+  [[nodiscard]] bool is_direct() const { return !atomic && nodes == nullptr; }
   std::map<std::string, std::string> hints;
   // A split collective call under way, and what it will say.
   enum class Split : uint8_t { none, read_at, write_at, read, write, read_ordered, write_ordered };

@@ -205,6 +205,7 @@ int File_set_view(File& file, MPI_File, MPI_Offset displacement, MPI_Datatype et
   view.displacement = here ? file.view.place_of(file.view.stream_of(pointer)) : displacement;
   free_types(file.view);
   file.view = view;
+  file.choose_way();
   ++file.views;
   file.pointer = 0;
   take_hints(file, info);
@@ -238,7 +239,7 @@ int File_set_atomicity(File& file, MPI_File, int flag) {
   const Doing doing("set atomicity", file.path);
   together::barrier(file.comm, "waiting for all ranks");
   file.atomic = flag != 0;
-  file.direct = !file.atomic && file.nodes == nullptr;
+  file.choose_way();
   return file.nodes == nullptr ? MPI_SUCCESS : nodes::follow_visibility(file);
 }
 

@@ -286,6 +286,7 @@ int File_open(MPI_Comm comm, const std::string& path, int amode, MPI_Info info, 
     release(file);
     return code;
   }
+  file->choose_way();
   add_file(file);
   *opened = file->handle;
   return MPI_SUCCESS;
