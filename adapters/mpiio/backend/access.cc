@@ -16,7 +16,7 @@
 
 namespace mpiio {
 
-constinit thread_local NamedType last_named = {MPI_DATATYPE_NULL, 0};
+constinit thread_local NamedType last_named = {};
 
 namespace {
 
@@ -119,7 +119,7 @@ int move_converted(const File& file, Direction direction, char* buffer, int64_t 
 }
 
 bool is_named(MPI_Datatype datatype, int64_t* size) {
-  if (last_named.datatype != datatype) {
+  if (last_named.datatype != datatype || last_named.size == 0) {
     if (!is_predefined(datatype)) return false;
     const auto layout = layout_of(datatype);
     if (!layout->is_dense()) return false;

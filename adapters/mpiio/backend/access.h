@@ -18,7 +18,7 @@ int64_t size_of(MPI_Datatype datatype);
 // What is asked of a thread most often are predefined types: these need no look at their attributes.
 struct NamedType {
   MPI_Datatype datatype;
-  int64_t size;
+  int64_t size;  // 0: none was asked for yet
 };
 extern constinit thread_local NamedType last_named;
 
