@@ -212,16 +212,19 @@ void start() {
 
 pthread_once_t started = PTHREAD_ONCE_INIT;
 
-Function target_of(int number, int kind) {
-  Function target = names[number].target[kind].load(std::memory_order_acquire);
-  if (__builtin_expect(target != nullptr, 1)) return target;
+__attribute__((noinline, cold)) Function first_target_of(int number, int kind) {
   pthread_once(&started, start);
-  target = names[number].target[kind].load(std::memory_order_acquire);
+  Function target = names[number].target[kind].load(std::memory_order_acquire);
   if (target != nullptr) return target;
   char text[160];
   snprintf(text, sizeof text, "this MPI has no %sMPI_%s", kind == kPmpi ? "P" : "",
            names[number].name);
   give_up(text);
+}
+
+inline Function target_of(int number, int kind) {
+  Function target = names[number].target[kind].load(std::memory_order_acquire);
+  return __builtin_expect(target != nullptr, 1) ? target : first_target_of(number, kind);
 }
 
 }  // namespace

@@ -50,9 +50,6 @@ int run(File& file, const Data& data, int64_t etype, int64_t* moved) {
 }
 
 int at_offset(File& file, const Data& data, MPI_Offset offset, int64_t* moved) {
-  if (transfer_short_way(file, data.direction, offset, data.buffer, data.count, data.datatype,
-                         moved)) [[likely]]
-    return MPI_SUCCESS;
   int64_t etypes = 0;
   int code = check(file, data, &etypes);
   if (code == MPI_SUCCESS) code = check_random(file);
@@ -178,6 +175,12 @@ namespace serve {
 #define DATA_CALLS(call, Buffer)                                                                 \
   int File_##call##_at(File& file, MPI_File, MPI_Offset offset, Buffer buffer, MPI_Count count,  \
                        MPI_Datatype datatype, MPI_Status* status) {                              \
+    int64_t bytes = 0;                                                                           \
+    if (transfer_short_way(file, Direction::call, offset, const_cast<void*>(buffer), count,      \
+                           datatype, &bytes)) [[likely]] {                                       \
+      set_status(status, bytes);                                                                 \
+      return MPI_SUCCESS;                                                                        \
+    }                                                                                            \
     return blocking(status, [&](int64_t* moved) {                                                \
       return at_offset(file, data(Direction::call, buffer, count, datatype), offset, moved);     \
     });                                                                                          \

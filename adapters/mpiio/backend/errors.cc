@@ -74,9 +74,7 @@ const char* text_of(int code) {
   return code != MPI_SUCCESS && last.code == code ? last.text.c_str() : nullptr;
 }
 
-int raise(MPI_File file, int code) {
-  if (code == MPI_SUCCESS) [[likely]]
-    return code;
+int raise_error(MPI_File file, int code) {
   if (file != MPI_FILE_NULL || handles_no_file()) return handle(file, code);
   if (!session::has_world()) return code;
   // A file of this moment gets the handler of MPI_FILE_NULL. (MPICH counts such handlers wrongly, and ends the program

@@ -17,6 +17,9 @@ int agree(MPI_Comm comm, int code);
 // The text kept for this code, or null.
 const char* text_of(int code);
 // Lets the error handler of `file` (or of MPI_FILE_NULL) have it; the code that the call is to return then.
-int raise(MPI_File file, int code);
+int raise_error(MPI_File file, int code);
+inline int raise(MPI_File file, int code) {
+  return code == MPI_SUCCESS ? MPI_SUCCESS : raise_error(file, code);
+}
 
 }  // namespace mpiio

@@ -16,19 +16,13 @@ std::unordered_map<uintptr_t, File*>& table() {
       new std::unordered_map<uintptr_t, File*>;  // files may be used until the very end
   return *all;
 }
-// Of the table: what a thread has found holds until it changes.
-std::atomic<uint64_t> version{1};
-
-struct Found {
-  uint64_t version;
-  uintptr_t handle;
-  File* file;
-};
-thread_local Found last = {0, 0, nullptr};
 
 uintptr_t key_of(MPI_File handle) { return reinterpret_cast<uintptr_t>(handle); }
 
 }  // namespace
+
+std::atomic<uint64_t> table_version{1};
+constinit thread_local FoundFile last_found = {0, MPI_File(), nullptr};
 
 int check_random(const File& file) {
   return (file.amode & MPI_MODE_SEQUENTIAL) == 0
@@ -43,27 +37,23 @@ void File::choose_way() {
   short_way = {plain && (amode & MPI_MODE_WRONLY) == 0, plain && (amode & MPI_MODE_RDONLY) == 0};
 }
 
-File* find_file(MPI_File handle) {
-  const uint64_t now = version.load(std::memory_order_acquire);
-  const uintptr_t key = key_of(handle);
-  if (last.version == now && last.handle == key) [[likely]]
-    return last.file;
+File* look_up_file(MPI_File handle) {
   const std::lock_guard guard(table_lock);
-  const auto found = table().find(key);
-  last = {version.load(), key, found == table().end() ? nullptr : found->second};
-  return last.file;
+  const auto found = table().find(key_of(handle));
+  last_found = {table_version.load(), handle, found == table().end() ? nullptr : found->second};
+  return last_found.file;
 }
 
 void add_file(File* file) {
   const std::lock_guard guard(table_lock);
   table()[key_of(file->handle)] = file;
-  version.fetch_add(1);
+  table_version.fetch_add(1);
 }
 
 void remove_file(MPI_File handle) {
   const std::lock_guard guard(table_lock);
   table().erase(key_of(handle));
-  version.fetch_add(1);
+  table_version.fetch_add(1);
 }
 
 int64_t View::place_of(int64_t stream) const {

@@ -84,9 +84,26 @@ struct File {
 // A class of errors: what goes to places of its own choice is not for a file of MPI_MODE_SEQUENTIAL.
 int check_random(const File& file);
 
-// Our state for a handle; null if it is not ours.
-File* find_file(MPI_File handle);
 void add_file(File* file);
 void remove_file(MPI_File handle);
+
+// What a thread has found holds until the table of files changes.
+struct FoundFile {
+  uint64_t version;
+  MPI_File handle;
+  File* file;
+};
+extern std::atomic<uint64_t> table_version;
+extern constinit thread_local FoundFile last_found;
+File* look_up_file(MPI_File handle);
+
+// Our state for a handle; null if it is not ours.
+inline File* find_file(MPI_File handle) {
+  const FoundFile& last = last_found;
+  if (last.handle == handle && last.version == table_version.load(std::memory_order_acquire))
+      [[likely]]
+    return last.file;
+  return look_up_file(handle);
+}
 
 }  // namespace mpiio
