@@ -143,7 +143,7 @@ Result<file::Created> make_here(Job& job, const std::string& path, uint32_t mode
   if (!spot.ok()) return spot.status();
   file::CreateRequest request;
   request.mode = S_IFREG | (mode & 07777);
-  request.flags = format::flag_moving;
+  request.moving = true;
   return file::with_room(
       job.fs(), [&] { return file::create_name(job.fs(), spot->parent, spot->name, request); });
 }

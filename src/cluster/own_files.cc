@@ -69,9 +69,14 @@ Result<FileState> state_of(Job& job, const Spot& spot) {
                    {lower.device, lower.inode, lower.size, lower.mtime}};
 }
 
+bool is_moving(Job& job, const file::Map& map) {
+  const pool::SeatGuard seat(job.fs().pool);
+  return seat.ok() ? file::is_still_moving(job.fs(), *seat, map) : file::is_moving(*map.inode);
+}
+
 // EBUSY if it cannot have another place.
 Status check_free(Job& job, const Spot& spot, const std::string& path) {
-  if (file::is_moving(*spot.map.inode) || file::is_open(job.fs(), spot.map.number) ||
+  if (is_moving(job, spot.map) || file::is_open(job.fs(), spot.map.number) ||
       file::is_pinned(job.fs(), spot.map.number))
     return fail(EBUSY, "%s: it is open", path.c_str());
   if (spot.map.inode->links.load() != 1 || spot.map.inode->xattr.load() != 0)
@@ -129,7 +134,7 @@ Result<FileState> hold_own(Job& job, const std::string& path, bool writing, bool
     auto spot = own_spot(job, path);
     if (!spot.ok()) return spot.status();
     if (for_too_long) end_moving(job, spot->map, spot->map.inode->generation.load());
-    if (file::is_moving(*spot->map.inode))
+    if (is_moving(job, spot->map))
       return fail(EAGAIN, "%s: it is about to have its place", path.c_str());
     const Status held = job.held().hold(id_of(spot->map), writing);
     if (held.code() == ESTALE) continue;  // replaced by another one meanwhile

@@ -13,12 +13,16 @@ namespace cairn::file {
 inline bool is_moving(const Inode& inode) {
   return (inode.flags.load() & format::flag_moving) != 0;
 }
+// The same, where a mark whose setter was killed goes.
+bool is_still_moving(FileSystem& fs, LocalSeat& seat, const Map& map);
+// A file that is being made moves from its first moment on.
+void mark_new(FileSystem& fs, LocalSeat& seat, Inode& inode);
 // EBUSY: somebody has it open or mapped, or moves it.
 Status begin_moving(FileSystem& fs, const Map& map);
 // Also of one that is gone.
 void end_moving(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t generation);
-// Until it has its place: here, or no name any more. Who moves it needs a few messages; a mark that stays was left by a process that
-// was killed, and goes.
+// Until it has its place: here, or no name any more. Who moves it needs a few messages; a mark that stays for longer was set by a
+// server for a process of another node that was killed, and goes.
 void await_place(FileSystem& fs, LocalSeat& seat, const Map& map);
 
 }  // namespace cairn::file

@@ -1,6 +1,7 @@
 #include "file/names.h"
 
 #include "file/ending.h"
+#include "file/moving.h"
 #include "file/names_parts.h"
 #include "file/shape.h"
 
@@ -30,7 +31,7 @@ Result<Created> create_name(FileSystem& fs, uint64_t parent, std::string_view te
   const uint64_t generation = map.inode->generation.load();
   const uint64_t now = map.inode->ctime.load();
   if (request.rdev != 0) fs.pool.store(map.inode->rdev, request.rdev);
-  if (request.flags != 0) fs.pool.store(map.inode->flags, request.flags);
+  if (request.moving) mark_new(fs, at.seat(), *map.inode);
   inherit_group(fs, at.inode(), *map.inode);
   if (request.target != nullptr) CAIRN_TRY(made.write_target(*request.target));
   CAIRN_TRY(made.name(at, *place, nullptr, now));

@@ -13,7 +13,7 @@ struct CreateRequest {
   uint32_t mode = 0;  // type and permissions
   uint64_t rdev = 0;
   const std::string_view* target = nullptr;  // of a symbolic link
-  uint64_t flags = 0;                        // of its inode
+  bool moving = false;                       // moving.h
 };
 
 struct Created : Map {

@@ -67,7 +67,8 @@ struct FileWords {
   Word unsynced;  // page media: 1 while entries are marked, or the size is not the synced one
   // While the file is lazy: units of 512 bytes that it takes up in lower, + 1. 0: not known.
   Word lower_units;
-  Word reserved[21];
+  Word mover;  // with flag_moving: the lock word of the seat that has set it
+  Word reserved[20];
 };
 
 struct alignas(64) Inode {

@@ -43,6 +43,12 @@ bool is_void(Pool& pool, uint64_t lock_word) {
          ((lock_word >> attach_shift) & attach_mask) != (pool.attach_generation & attach_mask);
 }
 
+bool has_lost_owner(Pool& pool, uint64_t lock_word) {
+  if (is_void(pool, lock_word)) return true;
+  recover_if_dead(pool, lane_of(lock_word));
+  return is_void(pool, lock_word);
+}
+
 bool try_acquire(Pool& pool, LocalSeat& seat, Word& lock) {
   uint64_t held = lock.load_relaxed();
   if (held != 0 && !is_void(pool, held)) return false;

@@ -14,6 +14,8 @@ uint64_t make_lock_word(const Pool& pool, uint32_t lane, uint64_t lane_generatio
 bool names(uint64_t lock_word, uint32_t lane, uint64_t lane_generation, uint32_t seat);
 // Nobody holds it: zero, or its owner's generations are over.
 bool is_void(Pool& pool, uint64_t lock_word);
+// The same once who was killed has been recovered.
+bool has_lost_owner(Pool& pool, uint64_t lock_word);
 
 void acquire(Pool& pool, LocalSeat& seat, Word& lock);
 bool try_acquire(Pool& pool, LocalSeat& seat, Word& lock);
