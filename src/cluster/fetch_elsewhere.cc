@@ -57,27 +57,41 @@ Status give_attributes(Job& job, const FileState& from, const file::Map& map) {
   return file::set_times(job.fs(), *seat, map, from.atime, from.mtime);
 }
 
-// A read for another process that is being answered there holds it open for a moment, and one that was just written is not at rest
-// before the next tick of that node's clock.
-constexpr int attempts = 8;
-void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(2)); }
+// How long a file is waited for that cannot be taken at once. One that is open may be so for a moment only; one that is moving has its
+// place in a few messages' time, unless who moves it was killed, and one that was just written is at rest in the next tick of its node's clock.
+class Patience {
+ public:
+  bool has_more(Busy busy) {
+    if (busy == Busy::soon ? steady_clock::now() >= until_ : --looks_ == 0) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return true;
+  }
 
-// One that cannot be taken is not copied before that is known.
+ private:
+  using steady_clock = std::chrono::steady_clock;
+  steady_clock::time_point until_ = steady_clock::now() + std::chrono::seconds(5);
+  int looks_ = 8;
+};
+
+// One that cannot be taken is not copied before that is known. It may still be moving, for too long.
 Result<Elsewhere> find_free(Job& job, const std::string& path) {
-  for (int i = 1;; ++i) {
+  Patience patience;
+  while (true) {
     auto found = find_elsewhere(job, path, true);
-    if (!found.ok() || found->state.busy == 0) return found;
-    if (i == attempts)
-      return fail(EBUSY, "%s: it is open on node %s, or more than bytes under one name",
-                  path.c_str(), job.host_of(found->node));
-    pause();
+    if (!found.ok() || found->state.busy == Busy::no) return found;
+    if (patience.has_more(found->state.busy)) continue;
+    if (found->state.busy == Busy::soon) return found;
+    return fail(EBUSY, "%s: it is open on node %s, or more than bytes under one name", path.c_str(),
+                job.host_of(found->node));
   }
 }
 
 // ENOENT: it is not there any more.
-Status ask_owner(Job& job, const Elsewhere& from, const std::string& path, Op op) {
+Status ask_owner(Job& job, const Elsewhere& from, const std::string& path, Op op,
+                 bool for_too_long = false) {
   Request request = {};
   request.op = op;
+  request.value = for_too_long ? 1 : 0;
   std::string text = path + '\0';
   text.append(reinterpret_cast<const char*>(&from.state), sizeof from.state);
   const Answers answers = ask_nodes(job, {from.node}, request, text);
@@ -86,10 +100,13 @@ Status ask_owner(Job& job, const Elsewhere& from, const std::string& path, Op op
 }
 
 Status reserve(Job& job, const Elsewhere& from, const std::string& path) {
-  for (int i = 1;; ++i) {
-    Status status = ask_owner(job, from, path, Op::reserve_file);
-    if (status.code() != EBUSY || i == attempts) return status;
-    pause();
+  Patience patience;
+  for (bool for_too_long = from.state.busy == Busy::soon;;) {
+    const Status status = ask_owner(job, from, path, Op::reserve_file, for_too_long);
+    const bool is_moving = status.code() == EAGAIN;
+    if (!is_moving && status.code() != EBUSY) return status;
+    for_too_long = !patience.has_more(is_moving ? Busy::soon : Busy::yes);
+    if (for_too_long && !is_moving) return status;
   }
 }
 
@@ -138,27 +155,34 @@ bool is_still(Job& job, const Elsewhere& from, const std::string& path) {
   return now.ok() && now->node == from.node && now->state.file == from.state.file;
 }
 
-}  // namespace
-
-Status fetch_elsewhere(Job& job, const std::string& path, bool empty) {
-  auto from = find_free(job, path);
-  if (!from.ok()) return from.status();
-  auto spot = spot_of(job, path);
-  if (!spot.ok()) return spot.status();
-  auto file = make_unnamed(job, *spot, from->state.mode);
-  if (!file.ok()) return file.status();
-  Status status = fill(job, *from, path, empty, **file);
+// ESTALE: it was changed while it was copied, by who did not open it.
+Status try_to_fetch(Job& job, const std::string& path, bool empty) {
+  CAIRN_TRY_ASSIGN(from, find_free(job, path));
+  CAIRN_TRY_ASSIGN(spot, spot_of(job, path));
+  CAIRN_TRY_ASSIGN(file, make_unnamed(job, spot, from.state.mode));
+  Status status = fill(job, from, path, empty, *file);
   if (!status.ok()) {
     const std::string text = last_detail();
     // It may have given way to another one, or gone to another node, while it was copied.
-    status = is_still(job, *from, path) ? fail(status.code(), "%s", text.c_str()) : missing(path);
+    status = is_still(job, from, path) ? fail(status.code(), "%s", text.c_str()) : missing(path);
   }
-  if (status.ok()) status = reserve(job, *from, path);
-  if (status.ok()) status = settle(job, *from, path, *spot, (**file).number);
-  if (status.code() == ESTALE) status = fail(EBUSY, "%s", std::string(last_detail()).c_str());
-  pool::SeatGuard seat(job.fs().pool);
-  if (seat.ok()) file::close_file(*seat, std::move(*file));
+  if (status.ok()) status = reserve(job, from, path);
+  if (status.ok()) status = settle(job, from, path, spot, file->number);
+  const pool::SeatGuard seat(job.fs().pool);
+  if (!seat.ok()) return pool::no_seat(job.fs().pool);
+  file::close_file(*seat, std::move(file));
   return status;
+}
+
+}  // namespace
+
+Status fetch_elsewhere(Job& job, const std::string& path, bool empty) {
+  constexpr int attempts = 3;
+  for (int i = 0; i < attempts; ++i) {
+    const Status status = try_to_fetch(job, path, empty);
+    if (status.code() != ESTALE) return status;
+  }
+  return fail(EBUSY, "%s", std::string(last_detail()).c_str());
 }
 
 }  // namespace cairn::cluster

@@ -17,7 +17,9 @@ enum class Op : uint32_t {
   change_file,
   rename_file,
   remove_file,
-  reserve_file,  // of the state that follows the path: nobody opens it from now on (file/moving.h), unless somebody has it open
+  // Of the state that follows the path: nobody opens it from now on (file/moving.h), unless somebody has it open. EAGAIN: it is moving;
+  // `value` 1: for too long.
+  reserve_file,
   release_reserved,
   take_file,  // remove_file, of one that is reserved
   list_files,
@@ -59,6 +61,9 @@ struct Reply {
   uint64_t size;  // of what follows
 };
 
+// Whether a file can be taken (take_file). Soon: it is moving, or was changed in this tick of the clock.
+enum class Busy : uint32_t { no, soon, yes };
+
 // An ordinary file, as its node shows it to others.
 struct FileState {
   Uuid file;  // inode and generation
@@ -72,7 +77,7 @@ struct FileState {
   uint32_t uid;
   uint32_t gid;
   uint32_t links;
-  uint32_t busy;  // 1: it cannot be taken (take_file); told if `which` is 1
+  Busy busy;  // told if `which` is 1
   // 1: there is none, but one of the covered directory was removed here, or moved away, which is still to be drained.
   uint32_t removed;
   // The file in the covered directory that it takes the place of (file::LowerIdentity), if `has_lower` is not 0.

@@ -28,6 +28,17 @@ Uuid id_of(const file::Map& map) {
   return id;
 }
 
+struct Life {
+  uint64_t inode;
+  uint64_t generation;
+};
+Life life_of(const Uuid& id) {
+  Life life = {};
+  static_assert(sizeof life == sizeof id);
+  std::memcpy(&life, id.data(), sizeof life);
+  return life;
+}
+
 // What lies in the covered directory only is the same to all, until a node changes it or has claimed it.
 bool is_own(const file::Inode& inode) {
   if (!S_ISREG(inode.mode.load())) return false;
@@ -63,7 +74,7 @@ Result<FileState> state_of(Job& job, const Spot& spot) {
                    from.uid,
                    from.gid,
                    from.links,
-                   0,
+                   Busy::no,
                    0,
                    spot.has_lower ? 1U : 0U,
                    {lower.device, lower.inode, lower.size, lower.mtime}};
@@ -74,10 +85,14 @@ bool is_moving(Job& job, const file::Map& map) {
   return seat.ok() ? file::is_still_moving(job.fs(), *seat, map) : file::is_moving(*map.inode);
 }
 
-// EBUSY if it cannot have another place.
+Status about_to_move(const std::string& path) {
+  return fail(EAGAIN, "%s: it is about to have its place", path.c_str());
+}
+
+// EBUSY if it cannot have another place; EAGAIN: it is just getting one.
 Status check_free(Job& job, const Spot& spot, const std::string& path) {
-  if (is_moving(job, spot.map) || file::is_open(job.fs(), spot.map.number) ||
-      file::is_pinned(job.fs(), spot.map.number))
+  if (is_moving(job, spot.map)) return about_to_move(path);
+  if (file::is_open(job.fs(), spot.map.number) || file::is_pinned(job.fs(), spot.map.number))
     return fail(EBUSY, "%s: it is open", path.c_str());
   if (spot.map.inode->links.load() != 1 || spot.map.inode->xattr.load() != 0)
     return fail(EBUSY, "%s: it has more names, or extended attributes", path.c_str());
@@ -121,9 +136,10 @@ Result<FileState> look_own(Job& job, const std::string& path, bool asks_busy) {
   }
   auto state = state_of(job, *spot);
   if (state.ok() && asks_busy) {
+    const int busy = check_free(job, *spot, path).code();
     // A change in the same tick of the clock would not be told from this state, while it is copied.
     const bool is_at_rest = coarse_now_ns() > state->ctime;
-    state->busy = is_at_rest && check_free(job, *spot, path).ok() ? 0 : 1;
+    state->busy = busy == EBUSY ? Busy::yes : busy == EAGAIN || !is_at_rest ? Busy::soon : Busy::no;
   }
   return state;
 }
@@ -134,8 +150,7 @@ Result<FileState> hold_own(Job& job, const std::string& path, bool writing, bool
     auto spot = own_spot(job, path);
     if (!spot.ok()) return spot.status();
     if (for_too_long) end_moving(job, spot->map, spot->map.inode->generation.load());
-    if (is_moving(job, spot->map))
-      return fail(EAGAIN, "%s: it is about to have its place", path.c_str());
+    if (is_moving(job, spot->map)) return about_to_move(path);
     const Status held = job.held().hold(id_of(spot->map), writing);
     if (held.code() == ESTALE) continue;  // replaced by another one meanwhile
     CAIRN_TRY(held);
@@ -171,14 +186,13 @@ Status read_runs(file::File& file, const Run* runs, uint64_t count, const std::s
 }
 
 Status read_own(Job& job, const Request& request, const Run* runs, uint8_t* bytes, uint64_t* size) {
-  uint64_t words[2];
-  std::memcpy(words, request.uuid.data(), sizeof words);
+  const Life life = life_of(request.uuid);
   std::unique_ptr<file::File> file;
   {
     pool::SeatGuard seat(job.fs().pool);
     if (!seat.ok()) return pool::no_seat(job.fs().pool);
     // Moving or not, these are its bytes.
-    auto opened = file::open_inode(job.fs(), *seat, words[0], O_RDONLY, words[1], true);
+    auto opened = file::open_inode(job.fs(), *seat, life.inode, O_RDONLY, life.generation, true);
     if (opened.code() == ESTALE) return fail(EIO, "the file was removed since it was opened");
     if (!opened.ok()) return opened.status();
     file = std::move(*opened);
@@ -237,34 +251,29 @@ Result<Spot> seen_spot(Job& job, const std::string& path, const FileState& seen)
   return spot;
 }
 
-uint64_t generation_of(const FileState& state) {
-  uint64_t words[2];
-  std::memcpy(words, state.file.data(), sizeof words);
-  return words[1];
-}
-
 }  // namespace
 
-Status reserve_own(Job& job, const std::string& path, const FileState& seen) {
+Status reserve_own(Job& job, const std::string& path, const FileState& seen, bool for_too_long) {
   CAIRN_TRY_ASSIGN(spot, seen_spot(job, path, seen));
+  if (for_too_long) end_moving(job, spot.map, life_of(seen.file).generation);
   CAIRN_TRY(check_free(job, spot, path));
   CAIRN_TRY(file::begin_moving(job.fs(), spot.map));
   // Who had it open a moment ago may have written it.
   const Status status = seen_spot(job, path, seen).status();
-  if (!status.ok()) end_moving(job, spot.map, generation_of(seen));
+  if (!status.ok()) end_moving(job, spot.map, life_of(seen.file).generation);
   return status;
 }
 
-Status release_own(Job& job, const std::string& path, const FileState& seen) {
-  CAIRN_TRY_ASSIGN(spot, own_spot(job, path));
-  end_moving(job, spot.map, generation_of(seen));
-  return Status();
+void release_own(Job& job, const FileState& seen) {
+  const Life life = life_of(seen.file);
+  auto inode = file::live_inode(job.fs(), life.inode);
+  if (inode.ok()) end_moving(job, {*inode, life.inode}, life.generation);
 }
 
 Status take_own(Job& job, const std::string& path, const FileState& seen) {
   auto spot = seen_spot(job, path, seen);
   if (!spot.ok()) {
-    release_own(job, path, seen).ignore();
+    release_own(job, seen);
     return spot.status();
   }
   if (!file::is_moving(*spot->map.inode))

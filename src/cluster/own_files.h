@@ -22,9 +22,11 @@ Status change_own(Job& job, const std::string& path, const FileChange& change);
 Status rename_own(Job& job, const std::string& from, const std::string& to);
 Status remove_own(Job& job, const std::string& path);
 // Its bytes are about to have another place: it is neither opened nor written until it is taken or released. EBUSY: somebody has it open,
-// or it is more than bytes under one name; ESTALE: it is another file, or has changed since it was looked at.
-Status reserve_own(Job& job, const std::string& path, const FileState& seen);
-Status release_own(Job& job, const std::string& path, const FileState& seen);
+// or it is more than bytes under one name; EAGAIN: it is moving, as for hold_own(); ESTALE: it is another file, or has changed since it was
+// looked at.
+Status reserve_own(Job& job, const std::string& path, const FileState& seen, bool for_too_long);
+// Whatever has become of its name.
+void release_own(Job& job, const FileState& seen);
 // ENOENT, ESTALE: it was removed, replaced or changed by its name meanwhile.
 Status take_own(Job& job, const std::string& path, const FileState& seen);
 // Names from `position` on (0: the first), as ListedFile says, until `names` has most_listed bytes. Where to go on; 0: that was all.

@@ -80,8 +80,10 @@ Result<int64_t> by_name(Job& job, const Request& request, const std::string& tex
       FileState seen;
       if (!take_value(rest, &seen)) break;
       if (request.op == Op::take_file) return one_if_done(take_own(job, path, seen));
-      return one_if_done(request.op == Op::reserve_file ? reserve_own(job, path, seen)
-                                                        : release_own(job, path, seen));
+      if (request.op == Op::reserve_file)
+        return one_if_done(reserve_own(job, path, seen, request.value != 0));
+      release_own(job, seen);
+      return 1;
     }
     case Op::list_files: {
       auto next = list_own(job, path, static_cast<uint64_t>(request.value), bytes);

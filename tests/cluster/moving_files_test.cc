@@ -1,0 +1,75 @@
+// Ordinary files while they move from one node to another.
+#include <sys/stat.h>
+
+#include <chrono>
+#include <thread>
+
+#include "capi/handles.h"
+#include "capi/job.h"
+#include "cluster/covered_nodes.h"
+#include "cluster/own_files.h"
+#include "file/moving.h"
+#include "pool/seats.h"
+
+namespace cairn::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+file::FileSystem& fs_of(const CoveredNodes& covered, uint32_t node) {
+  return capi::fs_of(covered.pool(node));
+}
+
+file::Map map_of(const CoveredNodes& covered, uint32_t node, const char* path) {
+  cairn_stat st = {};
+  EXPECT_EQ(cairn_lookup(covered.pool(node), covered.top(node), path, 0, &st), 0) << path;
+  auto inode = file::live_inode(fs_of(covered, node), st.ino);
+  EXPECT_TRUE(inode.ok()) << last_detail();
+  return {inode.ok() ? *inode : nullptr, st.ino};
+}
+
+void end_moving(const CoveredNodes& covered, uint32_t node, const file::Map& map) {
+  const pool::SeatGuard seat(fs_of(covered, node).pool);
+  file::end_moving(fs_of(covered, node), *seat, map, map.inode->generation.load());
+}
+
+TEST(MovingFiles, WhoFetchesOneWaitsForItsPlace) {
+  CoveredNodes covered(2);
+  covered.make_file(1, "file");
+  const file::Map map = map_of(covered, 1, "file");
+  ASSERT_TRUE(file::begin_moving(fs_of(covered, 1), map).ok()) << last_detail();
+  std::thread mover([&] {
+    std::this_thread::sleep_for(milliseconds(300));
+    end_moving(covered, 1, map);
+  });
+  EXPECT_EQ(cairn_shared_fetch(covered.job(0), "file"), 0) << cairn_last_error();
+  mover.join();
+  EXPECT_EQ(covered.mode(1, "file"), 0U);
+  EXPECT_EQ(covered.mode(0, "file"), S_IFREG | 0600U);
+}
+
+// As if a process of a third node had been killed: the server that has set the mark for it lives.
+TEST(MovingFiles, OneThatHasMovedForTooLongIsFetched) {
+  CoveredNodes covered(2);
+  covered.make_file(1, "file");
+  ASSERT_TRUE(file::begin_moving(fs_of(covered, 1), map_of(covered, 1, "file")).ok());
+  EXPECT_EQ(cairn_shared_fetch(covered.job(0), "file"), 0) << cairn_last_error();
+  EXPECT_EQ(covered.mode(0, "file"), S_IFREG | 0600U);
+}
+
+TEST(MovingFiles, OneThatIsRenamedMeanwhileDoesNotStayMarked) {
+  CoveredNodes covered(2);
+  covered.make_file(1, "file");
+  const file::Map map = map_of(covered, 1, "file");
+  cluster::Job& job = covered.job(1)->job;
+  auto seen = cluster::look_own(job, "file", false);
+  ASSERT_TRUE(seen.ok()) << last_detail();
+  ASSERT_TRUE(cluster::reserve_own(job, "file", *seen, false).ok()) << last_detail();
+  ASSERT_EQ(cairn_rename(covered.pool(1), covered.top(1), "file", covered.top(1), "renamed", 0), 0);
+  EXPECT_EQ(cluster::take_own(job, "file", *seen).code(), ENOENT);
+  EXPECT_FALSE(file::is_moving(*map.inode));
+}
+
+}  // namespace
+}  // namespace cairn::test
