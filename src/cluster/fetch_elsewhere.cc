@@ -12,6 +12,7 @@
 #include "file/cut.h"
 #include "file/fill_ahead.h"
 #include "file/io.h"
+#include "file/moving.h"
 #include "file/names.h"
 #include "file/sync.h"
 #include "pool/seats.h"
@@ -28,6 +29,8 @@ Result<std::unique_ptr<file::File>> make_unnamed(Job& job, const Spot& spot, uin
     if (!directory.ok()) return directory.status();
     auto made = file::create_unnamed(job.fs(), *seat, **directory, S_IFREG | (mode & 07777), true);
     if (!made.ok()) return made.status();
+    // Its name may be taken back: nobody opens it by that until it is settled.
+    file::mark_new(job.fs(), *seat, *made->inode);
     return file::open_unnamed(job.fs(), *seat, *made, O_RDWR);
   });
 }
@@ -128,13 +131,22 @@ Status fill(Job& job, const Elsewhere& from, const std::string& path, bool empty
   return file::sync_file(job.fs(), file.map());
 }
 
+// Under the name may be another one by now.
+void take_back(Job& job, const FileState& from, const std::string& path, uint64_t inode) {
+  auto spot = spot_of(job, path);
+  if (!spot.ok() || spot->map.number != inode) return;
+  spot->has_lower = from.has_lower != 0;
+  forget(job, *spot).ignore();  // it is there twice, then, which the drains tell
+}
+
 // It is reserved, so nobody opens it there. First the name here, then the end there: killed between the two, there are two rather
 // than none.
-Status settle(Job& job, const Elsewhere& from, const std::string& path, Spot& spot,
+Status settle(Job& job, const Elsewhere& from, const std::string& path, const Spot& spot,
               uint64_t inode) {
   Status status = give_name(job, from.state, spot, inode);
   if (!status.ok()) {
     const std::string text = last_detail();
+    take_back(job, from.state, path, inode);
     ask_owner(job, from, path, Op::release_reserved)
         .ignore();  // who waits for it does not for ever
     const auto now = spot_of(job, path);
@@ -143,10 +155,9 @@ Status settle(Job& job, const Elsewhere& from, const std::string& path, Spot& sp
   }
   status = ask_owner(job, from, path, Op::take_file);
   if (status.ok()) return status;
-  // Removed, renamed or cut there by its name, by who did not open it.
+  // Removed, renamed or cut there by its name, by who did not open it; or nobody can tell.
   const std::string text = last_detail();
-  spot.has_lower = from.state.has_lower != 0;
-  forget(job, spot).ignore();
+  if (status.code() != EIO) take_back(job, from.state, path, inode);
   return fail(status.code(), "%s", text.c_str());
 }
 
@@ -170,6 +181,8 @@ Status try_to_fetch(Job& job, const std::string& path, bool empty) {
   if (status.ok()) status = settle(job, from, path, spot, file->number);
   const pool::SeatGuard seat(job.fs().pool);
   if (!seat.ok()) return pool::no_seat(job.fs().pool);
+  const file::Map map = file->map();
+  file::end_moving(job.fs(), *seat, map, map.inode->generation.load());
   file::close_file(*seat, std::move(file));
   return status;
 }

@@ -9,6 +9,7 @@
 #include "cluster/covered_nodes.h"
 #include "cluster/own_files.h"
 #include "file/moving.h"
+#include "pool/lock.h"
 #include "pool/seats.h"
 
 namespace cairn::test {
@@ -69,6 +70,31 @@ TEST(MovingFiles, OneThatIsRenamedMeanwhileDoesNotStayMarked) {
   ASSERT_EQ(cairn_rename(covered.pool(1), covered.top(1), "file", covered.top(1), "renamed", 0), 0);
   EXPECT_EQ(cluster::take_own(job, "file", *seen).code(), ENOENT);
   EXPECT_FALSE(file::is_moving(*map.inode));
+}
+
+// It may still lose its name to what becomes of the file there.
+TEST(MovingFiles, NobodyOpensItHereBeforeItIsGoneThere) {
+  CoveredNodes covered(2);
+  covered.make_file(1, "file");
+  file::FileSystem& there = fs_of(covered, 1);
+  auto directory = file::live_inode(there, covered.top(1));
+  ASSERT_TRUE(directory.ok()) << last_detail();
+  std::thread fetcher;
+  {
+    // Nothing can be removed there as long as this is held.
+    const pool::SeatGuard seat(there.pool);
+    const pool::LockGuard lock(there.pool, *seat, (**directory).lock);
+    fetcher = std::thread(
+        [&] { EXPECT_EQ(cairn_shared_fetch(covered.job(0), "file"), 0) << cairn_last_error(); });
+    const auto until = steady_clock::now() + std::chrono::seconds(20);
+    while (covered.mode(0, "file") == 0 && steady_clock::now() < until)
+      std::this_thread::sleep_for(milliseconds(1));
+    EXPECT_NE(covered.mode(1, "file"), 0U);
+    EXPECT_TRUE(file::is_moving(*map_of(covered, 0, "file").inode));
+  }
+  fetcher.join();
+  EXPECT_EQ(covered.mode(1, "file"), 0U);
+  EXPECT_FALSE(file::is_moving(*map_of(covered, 0, "file").inode));
 }
 
 }  // namespace
