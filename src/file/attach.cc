@@ -49,7 +49,7 @@ Status first_attach(FileSystem& fs) {
     // The memory is what it was: only the dead have left things half done.
     pool::recover_the_dead(pool);
   } else if (!same_boot(pool)) {
-    clear_lanes(pool);
+    forget_processes(fs);
   }
   const uint64_t generation = pool.state->attach_generation.load() + 1;
   pool.store(pool.state->attach_generation, generation);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "file/io.h"
+#include "file/open_table.h"
 #include "file/settle.h"
 #include "pool/redo.h"
 #include "pool/space.h"
@@ -24,9 +25,7 @@ Status replay_all(Pool& pool) {
   return Status();
 }
 
-}  // namespace
-
-// Lanes, open files and locks are void; only the redo records mattered.
+// Lanes and locks are void; only the redo records mattered.
 void clear_lanes(Pool& pool) {
   for (uint32_t l = 0; l < pool.lane_count; ++l) {
     format::Lane& lane = pool.lanes[l];
@@ -48,7 +47,20 @@ void clear_lanes(Pool& pool) {
   for (Word& word : pool.state->attached) pool.store(word, 0);
 }
 
-namespace {
+void clear_open_files(FileSystem& fs) {
+  Pool& pool = fs.pool;
+  // The count may be older than the table: what is mapped counts.
+  uint64_t blocks = 0;
+  for (Spot spot; walk(pool, fs.otable(), blocks, &spot).ok() && spot.block;) ++blocks;
+  pool.store(pool.state->otable_blocks, blocks);
+  for (uint64_t slot = 0; slot < blocks * format::open_files_per_block; ++slot) {
+    format::OpenFile* open = open_file_at(fs, slot);
+    if (open == nullptr) continue;
+    for (Word& word : open->holder) pool.store(word, 0);
+    const uint64_t generation = format::open_generation(open->state.load());
+    pool.store(open->state, format::open_state(generation + 1, format::open_free));
+  }
+}
 
 void free_all_blocks(Pool& pool) {
   for (uint32_t s = 0; s < pool.segments.load(); ++s) {
@@ -160,6 +172,11 @@ void forget_unsynced_size(Pool& pool, Inode& inode) {
 void trim(FileSystem& fs, const Map& map);
 
 }  // namespace
+
+void forget_processes(FileSystem& fs) {
+  clear_lanes(fs.pool);
+  clear_open_files(fs);
+}
 
 Status rebuild(FileSystem& fs) {
   Pool& pool = fs.pool;

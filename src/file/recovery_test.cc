@@ -1,6 +1,9 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include "file/fresh_pool.h"
+#include "file/open_file.h"
+#include "file/open_table.h"
 #include "pool/free_bits.h"
 #include "pool/recover.h"
 #include "pool/seats.h"
@@ -64,6 +67,34 @@ TEST_F(Recovery, AfterAPowerLossNoLaneOfACleanPoolHasWorkInFlight) {
   fs = std::move(*attached);
   EXPECT_EQ(fs->pool.lanes[last].seat[0].in_flight[0].run.load(), 0U);
   EXPECT_EQ(fs->pool.lanes[last].seat[0].allocating_inode.load(), 0U);
+}
+
+// The same for the table of open files: one that came back would keep its file for ever, or be closed once more.
+TEST_F(Recovery, AfterAPowerLossNoFileOfACleanPoolIsOpen) {
+  const std::string path = fs->pool.path;
+  pool::Pool& before = fs->pool;
+  uint64_t slot = 0;
+  {
+    const pool::SeatGuard seat(before);
+    auto opened = open_inode(*fs, *seat, format::root_inode, O_RDONLY);
+    ASSERT_TRUE(opened.ok()) << last_detail();
+    slot = (**opened).slot;
+    close_file(*seat, std::move(*opened));
+  }
+  const uint32_t last = before.lane_count - 1;
+  format::OpenFile& old = *open_file_at(*fs, slot);
+  before.store(old.inode, format::root_inode);
+  before.store(old.holder[last / 64], 1ULL << (last % 64));
+  before.store(old.state, format::open_state(77, format::open_live));
+  before.store(before.state->boot_id[0], 1);
+  detach(*fs);
+  fs.reset();
+  auto attached = attach(path, {});
+  ASSERT_TRUE(attached.ok()) << last_detail();
+  fs = std::move(*attached);
+  EXPECT_FALSE(is_open(*fs, format::root_inode));
+  drop_lane(*fs, last);
+  EXPECT_EQ((*live_inode(*fs, format::root_inode))->opens.load(), 0U);
 }
 
 }  // namespace
