@@ -41,6 +41,7 @@ class Cleaner {
 
  private:
   void clean(const std::string& path) {
+    if (!dry_run_) check(cairn_pool_sweep(path.c_str()), path);
     std::vector<CoverEntry> covers;
     bool of_a_run = false;
     {

@@ -149,6 +149,8 @@ typedef void (*cairn_finding)(void* context, const char* text);
 CAIRN_API int64_t cairn_pool_check(const char* path, cairn_finding finding, void* context);
 /* Removes a pool that nobody is attached to (-EBUSY otherwise). */
 CAIRN_API int cairn_pool_remove(const char* path);
+/* Removes what killed processes have left in the pool's directory beside the pool, whoever uses that. */
+CAIRN_API int cairn_pool_sweep(const char* path);
 
 /* ---- life of a process -------------------------------------------------------------------------
  * A process holds a place (lane) in the pool with a lock that the kernel drops when it dies.

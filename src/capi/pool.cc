@@ -251,6 +251,11 @@ int cairn_pool_remove(const char* path) {
   return code(cairn::pool::remove_files(path));
 }
 
+int cairn_pool_sweep(const char* path) {
+  const WriteWindow window;
+  return code(cairn::pool::sweep_files(path));
+}
+
 int cairn_statfs(cairn_pool* handle, cairn_space* space) {
   const WriteWindow window;
   cairn::pool::Pool& pool = fs_of(handle).pool;

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <string>
+#include <vector>
 
 #include "pool/attach_lock.h"
 #include "pool/device.h"
@@ -103,6 +105,27 @@ void remove_folder(const std::string& path) {
   rmdir(path.c_str());
 }
 
+Status sweep_files(const std::string& path) {
+  if (is_device(path)) return Status();  // has no directory of its own
+  CAIRN_TRY(check_directory(path));
+  DIR* directory = opendir(path.c_str());
+  if (directory == nullptr) return fail(errno, "%s: %s", path.c_str(), strerror(errno));
+  std::vector<std::string> left;
+  while (const dirent* entry = readdir(directory)) {
+    for (const char* prefix : {".cairn-link-", ".cairn-cwd-"})
+      if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0) left.emplace_back(entry->d_name);
+  }
+  Status status;
+  for (const std::string& name : left) {
+    const bool is_gone = unlinkat(dirfd(directory), name.c_str(), 0) == 0 ||
+                         unlinkat(dirfd(directory), name.c_str(), AT_REMOVEDIR) == 0;
+    if (!is_gone && errno != ENOENT)
+      status = fail(errno, "%s/%s: %s", path.c_str(), name.c_str(), strerror(errno));
+  }
+  closedir(directory);
+  return status;
+}
+
 Status remove_files(const std::string& path) {
   if (is_device(path)) return remove_from_device(device_path(path));
   CAIRN_TRY(check_directory(path));
@@ -118,6 +141,7 @@ Status remove_files(const std::string& path) {
   }
   // Companions and an adapter's links go with it; nothing else is expected here.
   for (const char* folder : {"/companion", "/links"}) remove_folder(path + folder);
+  sweep_files(path).ignore();  // what stays is told below
   remove_tree(path);
   if (access(path.c_str(), F_OK) == 0)
     return fail(ENOTEMPTY, "%s: other files lie in this pool's directory and were left",

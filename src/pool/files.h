@@ -31,6 +31,9 @@ Result<std::unique_ptr<Pool>> open_files(const std::string& path, bool read_only
 
 // Removes the files of a pool that nobody is attached to (EBUSY); from a device, its superblocks.
 Status remove_files(const std::string& path);
+// Removes from a pool's directory what an adapter makes there for a moment and a killed process has left. One that is just making it
+// makes it elsewhere.
+Status sweep_files(const std::string& path);
 // Unlinks the files of a folder, and the folder.
 void remove_folder(const std::string& path);
 

@@ -150,6 +150,24 @@ class Clean(CairnCase):
         self.assertEqual([each["state"] for each in self.json("pool", "clean")], ["kept"])
         self.assertEqual(len(self.json("pool", "list")), 1)
 
+    def leave(self, pool):
+        """What a process leaves in a pool's directory that is killed while it makes descriptors."""
+        place = os.path.join(self.pools, pool)
+        os.symlink("cairn:" + place, os.path.join(place, ".cairn-link-1-2"))
+        os.mkdir(os.path.join(place, ".cairn-cwd-abcdef"))
+        return place
+
+    def test_what_killed_processes_left_beside_the_pool_goes(self):
+        self.cairn("pool", "create", "--size", "16M")
+        place = self.leave("default")
+        self.cairn("pool", "clean", "--dry-run")
+        self.assertEqual(len([name for name in os.listdir(place) if name.startswith(".cairn-")]), 2)
+        self.cairn("pool", "clean")
+        self.assertEqual([name for name in os.listdir(place) if name.startswith(".cairn-")], [])
+        self.leave("default")
+        self.cairn("pool", "remove")
+        self.assertFalse(os.path.exists(place))
+
     def test_nothing_to_clean(self):
         self.assertEqual(self.cairn("pool", "clean").out, "nothing to clean\n")
 
