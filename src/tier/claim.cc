@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "tier/bring_back.h"
 #include "tier/keep_times.h"
 #include "tier/lower.h"
 #include "tier/system.h"
@@ -81,6 +82,7 @@ int64_t hand_on(int directory) {
   const std::string next = successor(directory);
   if (!next.empty() && sys::renameat2(directory, next.c_str(), directory, claim_file, 0) == 0)
     return 0;
+  if (const int64_t result = bring_back(directory); result < 0) return result;
   const int64_t result = sys::unlinkat(directory, claim_file, 0);
   // One that joined meanwhile may have seen the claim still standing.
   const std::string late = successor(directory);

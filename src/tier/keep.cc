@@ -13,6 +13,7 @@
 #include "tier/claim.h"
 #include "tier/drain_state.h"
 #include "tier/listing.h"
+#include "tier/put_away.h"
 #include "tier/record.h"
 
 namespace cairn::tier {
@@ -63,6 +64,18 @@ int64_t remove_all(DrainState& state, int directory, const std::string& name) {
   return sys::unlinkat(directory, name.c_str(), AT_REMOVEDIR);
 }
 
+// First, so that nothing is brought back of which a part is removed.
+int64_t forget_origins(int above, const std::string& kept) {
+  const int64_t opened = sys::openat(above, kept.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  if (opened < 0) return opened;
+  const sys::Descriptor fd(static_cast<int>(opened));
+  std::vector<sys::Entry> entries;
+  if (const int64_t listed = sys::list(fd.get(), &entries); listed < 0) return listed;
+  for (const sys::Entry& entry : entries)
+    if (is_origin(entry.name)) sys::unlinkat(fd.get(), entry.name.c_str(), 0);
+  return sys::fsync_directory(fd.get());
+}
+
 }  // namespace
 
 bool is_moved_from(const DrainState& state, const Where& where, const file::Listed& listed) {
@@ -94,7 +107,8 @@ void end_kept(DrainState& state) {
   if (sys::lstatat(AT_FDCWD, path.c_str(), &st) < 0) return;
   LowerDirectory top(state.fs, state.top);
   const int64_t fd = top.touch();
-  const int64_t result = fd < 0 ? fd : remove_all(state, static_cast<int>(fd), name);
+  int64_t result = fd < 0 ? fd : forget_origins(static_cast<int>(fd), name);
+  if (result == 0) result = remove_all(state, static_cast<int>(fd), name);
   if (result < 0) state.failed(path, sys::failed(result, "remove", path));
 }
 

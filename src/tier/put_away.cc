@@ -35,16 +35,33 @@ Result<sys::Descriptor> open_kept(const file::FileSystem& fs, const Known& known
   return sys::Descriptor(static_cast<int>(kept));
 }
 
+// Says in a file beside it where in the covered directory it belongs.
+int64_t note_origin(int kept, const std::string& there, const std::string& origin) {
+  const std::string name = origin_prefix + there;
+  const int64_t opened =
+      sys::openat(kept, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+  if (opened < 0) return opened;
+  const sys::Descriptor file(static_cast<int>(opened));
+  const int64_t n = sys::pwrite(file.get(), origin.data(), origin.size(), 0);
+  if (n != static_cast<int64_t>(origin.size())) return n < 0 ? n : -ENOSPC;
+  const int64_t synced = sys::fsync(file.get());
+  return synced < 0 ? synced : sys::fsync_directory(kept);
+}
+
 // By one name in two directories: nobody else's file may be moved, whatever came between a look and the rename.
 Status move(const Known& known, const file::LowerIdentity& identity, int from, int to,
             const std::string& name, const std::string& path) {
   const std::string there = kept_name(name);
-  int64_t result = sys::renameat2(from, name.c_str(), to, there.c_str(), 0);
+  const auto forget_origin = [&] { sys::unlinkat(to, (origin_prefix + there).c_str(), 0); };
+  int64_t result = note_origin(to, there, path.substr(known.path.size() + 1));
+  if (result == 0) result = sys::renameat2(from, name.c_str(), to, there.c_str(), 0);
+  if (result < 0) forget_origin();
   if (result == -ENOENT) return Status();
   if (result < 0) return sys::failed(result, "rename", path);
   struct stat st = {};
   if (sys::lstatat(to, there.c_str(), &st) == 0 && !is_what(known, identity, st)) {
-    sys::renameat2(to, there.c_str(), from, name.c_str(), RENAME_NOREPLACE);
+    if (sys::renameat2(to, there.c_str(), from, name.c_str(), RENAME_NOREPLACE) == 0)
+      forget_origin();
     return changed(path);
   }
   result = sys::fsync_directory(to);
@@ -53,6 +70,8 @@ Status move(const Known& known, const file::LowerIdentity& identity, int from, i
 }
 
 }  // namespace
+
+bool is_origin(const std::string& name) { return name.rfind(origin_prefix, 0) == 0; }
 
 Result<file::LowerIdentity> removed_name(file::FileSystem& fs, const file::Map& directory,
                                          const std::string& text) {

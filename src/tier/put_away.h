@@ -1,6 +1,7 @@
 // Putting away: what lower has under a name that was removed in this pool goes out of the way before the pool is drained, because
 // another node of the job has made the name anew and may be drained first. It lies with what drains keep (keep.cc) until the end of a drain of
-// this pool that could do everything: what was moved out of it is in lower all the time.
+// this pool that could do everything: what was moved out of it is in lower all the time. Without such a drain it is brought
+// back (bring_back.h).
 #pragma once
 
 #include <string>
@@ -8,6 +9,11 @@
 #include "file/directory.h"
 
 namespace cairn::tier {
+
+// Of the file beside it that says where in the covered directory it belongs (bring_back.h). What drains keep is called otherwise.
+inline constexpr const char* origin_prefix = "origin-";
+
+bool is_origin(const std::string& name);
 
 // What the name was in lower, if it was removed here and no drain has told lower yet; else ENOENT.
 Result<file::LowerIdentity> removed_name(file::FileSystem& fs, const file::Map& directory,

@@ -31,7 +31,8 @@ class CoveredNodes {
   }
   ~CoveredNodes() {
     stop();
-    for (cairn_cover* cover : covers_) cairn_cover_close(cover);
+    for (cairn_cover* cover : covers_)
+      if (cover != nullptr) cairn_cover_close(cover);
   }
   CoveredNodes(const CoveredNodes&) = delete;
   CoveredNodes& operator=(const CoveredNodes&) = delete;
@@ -62,6 +63,11 @@ class CoveredNodes {
     EXPECT_EQ(cairn_cover_drain(covers_[node], nullptr, nullptr, nullptr, &report), 0)
         << cairn_last_error();
     EXPECT_EQ(report.failed + report.conflicts, 0U) << node;
+  }
+  // After stop().
+  void discard(uint32_t node) {
+    ASSERT_EQ(cairn_cover_discard(covers_[node]), 0) << cairn_last_error();
+    covers_[node] = nullptr;
   }
 
  private:

@@ -1,0 +1,137 @@
+#include "tier/bring_back.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "tier/keep_times.h"
+#include "tier/lower.h"
+#include "tier/put_away.h"
+#include "tier/written_aside.h"
+
+namespace cairn::tier {
+namespace {
+
+struct Kept {
+  std::string directory;  // one of those in the covered directory
+  std::string name;       // there
+  std::string origin;     // its path below the covered directory
+  uint64_t time = 0;      // when it was put away
+};
+
+int64_t list_directory(int directory, const char* name, std::vector<sys::Entry>* entries,
+                       sys::Descriptor* opened = nullptr) {
+  const int64_t fd = sys::openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  if (fd < 0) return fd;
+  sys::Descriptor all(static_cast<int>(fd));
+  const int64_t result = sys::list(all.get(), entries);
+  if (opened != nullptr) *opened = std::move(all);
+  return result;
+}
+
+int64_t read_origin(int kept, const std::string& name, Kept* item) {
+  constexpr size_t longest = 4096;
+  const int64_t fd = sys::openat(kept, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) return fd;
+  const sys::Descriptor file(static_cast<int>(fd));
+  struct stat st = {};
+  if (const int64_t result = sys::fstat(file.get(), &st); result < 0) return result;
+  item->time = sys::mtime_of(st);
+  item->origin.assign(longest, '\0');
+  const int64_t n = sys::pread(file.get(), item->origin.data(), longest, 0);
+  item->origin.resize(static_cast<size_t>(std::max<int64_t>(n, 0)));
+  return n < 0 ? n : 0;
+}
+
+// Others may write to the covered directory, and would say where what is theirs goes.
+bool is_trusted(const struct stat& kept, const struct stat& above) {
+  return kept.st_uid == geteuid() || kept.st_uid == above.st_uid;
+}
+
+int64_t find_in(int above, const std::string& directory, std::vector<Kept>* found) {
+  std::vector<sys::Entry> entries;
+  sys::Descriptor kept;
+  int64_t result = list_directory(above, directory.c_str(), &entries, &kept);
+  if (result == -ENOTDIR || result == -ELOOP || result == -ENOENT) return 0;
+  struct stat st = {};
+  struct stat above_st = {};
+  if (result == 0) result = sys::fstat(kept.get(), &st);
+  if (result == 0) result = sys::fstat(above, &above_st);
+  if (result < 0 || !is_trusted(st, above_st)) return result == -EACCES ? 0 : result;
+  for (const sys::Entry& entry : entries) {
+    if (!is_origin(entry.name)) continue;
+    Kept item = {directory, entry.name.substr(std::strlen(origin_prefix)), "", 0};
+    result = read_origin(kept.get(), entry.name, &item);
+    if (result < 0 && result != -ENOENT) return result;
+    if (result == 0) found->push_back(std::move(item));
+  }
+  return 0;
+}
+
+// The directory that a path lies in, and its last component. Through no links.
+int64_t open_parent(int above, const std::string& path, sys::Descriptor* parent,
+                    std::string* name) {
+  int64_t fd = sys::openat(above, ".", O_RDONLY | O_DIRECTORY);
+  size_t from = 0;
+  for (size_t slash = 0; fd >= 0; from = slash + 1) {
+    *parent = sys::Descriptor(static_cast<int>(fd));
+    slash = path.find('/', from);
+    *name = path.substr(from, slash == std::string::npos ? slash : slash - from);
+    if (name->empty() || *name == "." || *name == "..") return -ENOENT;
+    if (slash == std::string::npos) return 0;
+    fd = sys::openat(parent->get(), name->c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  }
+  return fd;
+}
+
+int64_t bring_back(int above, const Kept& item) {
+  sys::Descriptor parent;
+  std::string name;
+  int64_t result = open_parent(above, item.origin, &parent, &name);
+  if (result == -ENOENT || result == -ENOTDIR || result == -ELOOP) return 0;
+  if (result < 0) return result;
+  const int64_t fd =
+      sys::openat(above, item.directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  if (fd < 0) return fd;
+  const sys::Descriptor kept(static_cast<int>(fd));
+  const KeepTimes times(parent.get());
+  struct stat st = {};
+  const bool was_moved = sys::lstatat(kept.get(), item.name.c_str(), &st) == 0;
+  if (was_moved) result = rename_to_free(kept.get(), item.name, parent.get(), name.c_str());
+  if (result == -EEXIST || result == -ENOENT) return 0;
+  if (result == 0 && was_moved) result = sys::fsync_directory(parent.get());
+  if (result == 0) sys::unlinkat(kept.get(), (origin_prefix + item.name).c_str(), 0);
+  return result;
+}
+
+}  // namespace
+
+int64_t bring_back(int directory) {
+  std::vector<sys::Entry> entries;
+  if (const int64_t result = list_directory(directory, ".", &entries); result < 0) return result;
+  std::vector<std::string> places;
+  std::vector<Kept> found;
+  for (const sys::Entry& entry : entries) {
+    if (entry.name.rfind(drain_prefix, 0) != 0) continue;
+    places.push_back(entry.name);
+    if (const int64_t result = find_in(directory, entry.name, &found); result < 0) return result;
+  }
+  if (found.empty()) return 0;
+  // A directory before what lies in it; of several that had a name the last.
+  std::sort(found.begin(), found.end(), [](const Kept& a, const Kept& b) {
+    return a.origin.size() != b.origin.size() ? a.origin.size() < b.origin.size() : a.time > b.time;
+  });
+  const KeepTimes times(directory);
+  for (const Kept& item : found)
+    if (const int64_t result = bring_back(directory, item); result < 0) return result;
+  // What drains have kept in one may stay there.
+  for (const std::string& place : places) sys::unlinkat(directory, place.c_str(), AT_REMOVEDIR);
+  return 0;
+}
+
+}  // namespace cairn::tier

@@ -1,0 +1,13 @@
+// Bringing back: a covered directory is left as it was before by who has carried nothing to it. What was put away there (put_away.h) lies
+// in hidden directories, with a file beside each that says where it belongs.
+#pragma once
+
+#include <cstdint>
+
+namespace cairn::tier {
+
+// When the last claim on a directory goes: what lies there still was not replaced by a drain that could do everything. Where
+// something else has the name, or its directory is gone, it stays. 0 or -errno; safe to repeat.
+int64_t bring_back(int directory);
+
+}  // namespace cairn::tier
