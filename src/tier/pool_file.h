@@ -10,14 +10,16 @@ namespace cairn::tier {
 
 class PoolFile {
  public:
-  // `generation` as for file::open_inode().
-  PoolFile(file::FileSystem& fs, uint64_t inode, int flags, uint64_t generation = 0) : fs_(fs) {
+  // `generation` and `moving` as for file::open_inode().
+  PoolFile(file::FileSystem& fs, uint64_t inode, int flags, uint64_t generation = 0,
+           bool moving = false)
+      : fs_(fs) {
     pool::SeatGuard seat(fs.pool);
     if (!seat.ok()) {
       status_ = pool::no_seat(fs.pool);
       return;
     }
-    auto opened = file::open_inode(fs, *seat, inode, flags, generation);
+    auto opened = file::open_inode(fs, *seat, inode, flags, generation, moving);
     status_ = opened.status();
     if (opened.ok()) file_ = std::move(*opened);
   }

@@ -122,7 +122,7 @@ Status finish(file::FileSystem& fs, const file::Map& map, bool lazy, uint64_t si
 
 Result<size_t> read_own(file::FileSystem& fs, uint64_t inode, void* buffer, size_t size,
                         uint64_t offset) {
-  PoolFile file(fs, inode, O_RDONLY);
+  PoolFile file(fs, inode, O_RDONLY, 0, true);
   CAIRN_TRY(file.status());
   return file::read_at(*file, buffer, size, offset);
 }
@@ -281,7 +281,8 @@ Status LowerTree::stage(uint64_t number, bool discard) {
   // would get them. In a pool that has no room for that, no bytes come either.
   std::optional<PoolFile> held;
   if (!discard) {
-    held.emplace(fs_, number, O_PATH);
+    // Moving or not: who moves it may wait for what is done here.
+    held.emplace(fs_, number, O_PATH, 0, true);
     if (!held->status().ok() && held->status().code() != ENOSPC) return held->status();
   }
   const ImportLock lock(fs_, map);

@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include <chrono>
+#include <fstream>
 #include <thread>
 
 #include "capi/handles.h"
@@ -48,6 +49,20 @@ TEST(MovingFiles, WhoFetchesOneWaitsForItsPlace) {
   mover.join();
   EXPECT_EQ(covered.mode(1, "file"), 0U);
   EXPECT_EQ(covered.mode(0, "file"), S_IFREG | 0600U);
+}
+
+// The server that is asked to change one is also who is told that it has its place: it waits for nothing.
+TEST(MovingFiles, AServerChangesOneThatLiesBelowAtOnce) {
+  CoveredNodes covered(2, 64 << 20, [](const std::string& directory) {
+    std::ofstream(directory + "/file") << "contents";
+  });
+  ASSERT_EQ(cairn_shared_claim(covered.job(1), "file"), 0) << cairn_last_error();
+  const file::Map map = map_of(covered, 1, "file");
+  ASSERT_TRUE(file::begin_moving(fs_of(covered, 1), map).ok()) << last_detail();
+  const auto begun = steady_clock::now();
+  EXPECT_EQ(cairn_shared_set_size(covered.job(0), "file", 3), 0) << cairn_last_error();
+  EXPECT_LT(steady_clock::now() - begun, milliseconds(2500));
+  end_moving(covered, 1, map);
 }
 
 // As if a process of a third node had been killed: the server that has set the mark for it lives.
