@@ -123,7 +123,10 @@ class Runs:
 
     def failing(self):
         """An error of the MPI's while a rank hears what another one has done: it must not go on as if that were success."""
-        done = self.run(self.directory(), "-n", 3, self.program.parent / "failing_program", "set_size")
+        for _ in range(5):
+            done = self.run(self.directory(), "-n", 3, self.program.parent / "failing_program", "set_size")
+            if done.returncode == 0 or done.stdout or done.stderr:
+                break  # MPICH's launcher may lose all that a job has said that ends like this
         self.expect("an MPI that fails", done, code=None)
         if done.returncode == 0 or "went on" in done.stdout or 'waiting for rank 0: the MPI says "' not in done.stderr:
             failed.append("an MPI that fails")
