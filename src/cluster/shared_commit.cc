@@ -1,7 +1,6 @@
 // Writing, and the commit that makes it known.
 #include <algorithm>
 #include <cstring>
-#include <ctime>
 
 #include "cluster/held_record.h"
 #include "cluster/shared_file.h"
@@ -32,12 +31,6 @@ void set_error(Decided* decided, Status status) {
   if (status.ok() || decided->error != 0) return;
   decided->error = status.code();
   std::strncpy(decided->text, last_detail(), sizeof decided->text - 1);
-}
-
-uint64_t now_ns() {
-  timespec now = {};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
 }  // namespace
@@ -170,7 +163,7 @@ Status SharedFile::publish(const std::vector<Share>& written, uint64_t end, bool
     }
     if (changed) {
       ++record_.epoch;
-      record_.mtime = now_ns();
+      record_.mtime = file::now_ns();
       if (!gone) status = write_record(job_.directory(), path_, record_, false);
     }
   }

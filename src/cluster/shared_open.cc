@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <ctime>
 #include <utility>
 
 #include "cluster/elsewhere.h"
@@ -79,7 +78,7 @@ Status SharedFile::make_record(const Wanted& wanted, bool* made) {
   record_.mode = wanted.mode & 0777;
   record_.uid = ::geteuid();
   record_.gid = ::getegid();
-  record_.mtime = static_cast<uint64_t>(std::time(nullptr)) * 1'000'000'000;
+  record_.mtime = file::now_ns();
   if (there && wanted.local == nullptr) {
     record_.size = static_cast<uint64_t>(st.st_size);
     record_.mode = st.st_mode & 07777;
