@@ -118,31 +118,56 @@ class SeveralHosts(unittest.TestCase):
                 base[at:at + 3000] = bytes(pattern(i, writer) for i in range(at, at + 3000))
             self.holds(directory, "base", bytes(base))
 
+    def run_parts(self, mpi, program, *parts, files=()):
+        """They pass, each of them; the directory, and what was said."""
+        directory, told = self.passes(mpi, 3, TESTS / "cluster" / mpi / program, *parts, last=parts[-1],
+                                      files=[(name, 1000) for name in files])
+        for part in parts:
+            self.assertIn(part + "\n", told)
+        return directory, told
+
+    def names_in(self, directory, name):
+        return sorted(os.listdir(os.path.join(directory, name)))
+
     def test_calls_by_name(self):
         """As PnetCDF and scripts use POSIX calls on one rank, on what all ranks write through MPI-IO."""
-        parts = ("by_name", "changed_by_name", "directories", "ordinary", "together", "of_before", "handlers")
-        old = [f"old/{name}" for name in ("appended", "moved", "replaced", "written", "gone/removed")]
         for mpi in MPIS:
-            directory, told = self.passes(mpi, 3, TESTS / "cluster" / mpi / "calls_by_name_program", *parts, last=parts[-1],
-                                          files=[(name, 1000) for name in ("before_by_name", "base_by_name", *old)])
-            for part in parts:
-                self.assertIn(part + "\n", told)
+            directory, told = self.run_parts(mpi, "calls_by_name_program", "by_name", "changed_by_name",
+                                             files=("before_by_name", "base_by_name"))
             self.assertIn("cairn: changed/appended: it is open through MPI-IO", told)
             self.holds(directory, "by_name", bytes(pattern(at, 1) for at in range(300_000)))
             self.assertEqual(os.stat(os.path.join(directory, "by_name")).st_mode & 0o777, 0o604)
             self.assertFalse(os.path.exists(os.path.join(directory, "before_by_name")))
-            self.assertEqual(sorted(os.listdir(os.path.join(directory, "changed"))), ["appended", "cut", "replaced", "target"])
+            self.assertEqual(self.names_in(directory, "changed"), ["appended", "cut", "replaced", "target"])
             self.holds(directory, "base_by_name", bytes(pattern(at, 1) for at in range(300_000)))
             self.holds(directory, "changed/replaced", b"ordinary")
             self.holds(directory, "changed/appended", bytes(pattern(at) for at in range(100_000)) + b"!")
             self.holds(directory, "changed/cut", b"cut")
             self.holds(directory, "changed/target", bytes(pattern(at) for at in range(300_000)))
-            self.assertEqual(sorted(os.listdir(os.path.join(directory, "old"))), ["appended", "replaced", "there", "written"])
+
+    def test_names_that_all_hosts_have(self):
+        """Directories and links of one rank, and what it does to files that were there before."""
+        old = [f"old/{name}" for name in ("appended", "moved", "replaced", "written", "gone/removed")]
+        for mpi in MPIS:
+            directory, _ = self.run_parts(mpi, "host_names_program", "directories", "of_before", files=old)
+            self.assertEqual(self.names_in(directory, "old"), ["appended", "replaced", "there", "written"])
             for name in ("written", "replaced"):
                 self.holds(directory, f"old/{name}", bytes(pattern(at, 1) for at in range(5000)))
             self.holds(directory, "old/there", b"\xff" * 1000)
             self.holds(directory, "old/appended", b"\xff" * 1000 + bytes(range(3)))
-            self.assertEqual(sorted(os.listdir(os.path.join(directory, "ordinary"))),
+            self.assertEqual(self.names_in(directory, "step"), ["more", "rank0", "rank1", "rank2"])
+            for rank in range(3):
+                self.holds(directory, f"latest/rank{rank}", f"of rank {rank}".encode())
+            self.holds(directory, "latest/more/shared", bytes(pattern(at) for at in range(300_000)))
+            self.assertEqual(os.readlink(os.path.join(directory, "latest")), "step")
+            self.assertFalse(any(os.path.lexists(os.path.join(directory, name)) for name in ("step.tmp", "other", "latest.new")))
+            self.assertEqual(os.stat(os.path.join(directory, "step")).st_mode & 0o777, 0o750)
+
+    def test_ordinary_files(self):
+        """What ranks write through POSIX calls, each on its host, others read, change, remove and write."""
+        for mpi in MPIS:
+            directory, _ = self.run_parts(mpi, "ordinary_files_program", "ordinary", "together")
+            self.assertEqual(self.names_in(directory, "ordinary"),
                              sorted(f"{what}{rank}" for what in ("cut", "kept", "target", "written") for rank in range(3)))
             for rank in range(3):
                 whole = bytes(pattern(at, rank) for at in range(200_000))
@@ -153,13 +178,10 @@ class SeveralHosts(unittest.TestCase):
                 with open(os.path.join(directory, name)) as log:
                     self.assertEqual(sorted(log.read().split("\n")),
                                      ["", *(f"rank {rank}" for rank in range(3) for _ in range(times))])
-            self.assertEqual(sorted(os.listdir(os.path.join(directory, "step"))), ["more", "rank0", "rank1", "rank2"])
-            for rank in range(3):
-                self.holds(directory, f"latest/rank{rank}", f"of rank {rank}".encode())
-            self.holds(directory, "latest/more/shared", bytes(pattern(at) for at in range(300_000)))
-            self.assertEqual(os.readlink(os.path.join(directory, "latest")), "step")
-            self.assertFalse(any(os.path.lexists(os.path.join(directory, name)) for name in ("step.tmp", "other", "latest.new")))
-            self.assertEqual(os.stat(os.path.join(directory, "step")).st_mode & 0o777, 0o750)
+
+    def test_calls_in_handlers(self):
+        for mpi in MPIS:
+            self.run_parts(mpi, "handlers_program", "handlers")
 
     @unittest.skipUnless("openmpi" in MPIS, "Debian's mpi4py is made for Open MPI")
     def test_a_storm_of_names(self):

@@ -1,0 +1,66 @@
+// Ordinary files of other nodes come into the pool of who is about to write them.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <thread>
+
+#include "cluster/files_of_nodes.h"
+
+namespace cairn::test {
+namespace {
+
+TEST(OrdinaryFilesOfOtherNodes, ComeHereUnlessTheyAreOpen) {
+  CoveredNodes covered(2);
+  const std::string bytes = bytes_of(10'000'000);
+  write_own(covered, 1, "file", bytes);
+  cairn_file* open = open_own(covered, 1, "file", O_RDWR);
+  EXPECT_EQ(cairn_shared_make_plain(covered.job(0), "file", 0), -EBUSY);
+  EXPECT_EQ(covered.mode(0, "file"), 0U);
+  cairn_close(open);
+  EXPECT_EQ(cairn_shared_make_plain(covered.job(0), "file", 0), 0) << cairn_last_error();
+  EXPECT_EQ(covered.mode(1, "file"), 0U);
+  EXPECT_EQ(covered.mode(0, "file"), S_IFREG | 0640U);
+  EXPECT_TRUE(read_own(covered, 0, "file") == bytes);
+  // Back, without its contents.
+  EXPECT_EQ(cairn_shared_make_plain(covered.job(1), "file", 1), 0) << cairn_last_error();
+  EXPECT_EQ(read_own(covered, 1, "file"), "");
+  EXPECT_EQ(covered.mode(0, "file"), 0U);
+
+  ASSERT_EQ(cairn_link(covered.pool(1), covered.top(1), "file", covered.top(1), "linked", 0), 0);
+  EXPECT_EQ(cairn_shared_fetch(covered.job(0), "file"), -EBUSY);
+  EXPECT_EQ(cairn_shared_fetch(covered.job(0), "none"), -ENOENT);
+  covered.drain(0);
+  covered.drain(1);
+}
+
+TEST(OrdinaryFilesOfOtherNodes, AFullPoolTakesNone) {
+  CoveredNodes covered(2, 32 << 20);
+  write_own(covered, 0, "here", bytes_of(20'000'000));
+  write_own(covered, 1, "file", bytes_of(16'000'000));
+  EXPECT_EQ(cairn_shared_make_plain(covered.job(0), "file", 0), -ENOSPC);
+  EXPECT_EQ(covered.mode(0, "file"), 0U);
+  EXPECT_TRUE(read_own(covered, 1, "file") == bytes_of(16'000'000));
+}
+
+// Several processes of a node open it for writing at once: each has it then.
+TEST(OrdinaryFilesOfOtherNodes, ManyOfANodeFetchIt) {
+  CoveredNodes covered(2, 256 << 20);
+  const std::string bytes = bytes_of(1'000'000);
+  for (int round = 0; round < 20; ++round) {
+    const std::string name = "f" + std::to_string(round);
+    write_own(covered, 0, name.c_str(), bytes);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i)
+      threads.emplace_back([&] {
+        // Busy while another one moves it, which takes long on a machine that has other things to do.
+        int result = -EBUSY;
+        while (result == -EBUSY) result = cairn_shared_make_plain(covered.job(1), name.c_str(), 0);
+        EXPECT_TRUE(result == 0 || result == -ENOENT) << result << ": " << cairn_last_error();
+      });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(read_own(covered, 1, name.c_str()), bytes);
+  }
+}
+
+}  // namespace
+}  // namespace cairn::test

@@ -1,0 +1,144 @@
+// What an earlier job has left in the covered directory is removed by one node, and perhaps made anew by others.
+#include "cluster/files_of_before.h"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <thread>
+
+namespace cairn::test {
+namespace {
+
+// As rank 0 clears away what an earlier job has left.
+TEST(FilesOfBefore, OneNodeRemovesThem) {
+  for (const bool backwards : {false, true}) {
+    CoveredNodes covered(2, 64 << 20, [](const std::string& directory) {
+      for (const char* path : {"old/f", "old/empty", "old/sub/g", "kept"})
+        write_lower(directory, path, path);
+      std::filesystem::create_symlink("f", directory + "/old/link");
+      std::filesystem::resize_file(directory + "/old/empty", 0);
+    });
+    EXPECT_NE(covered.mode("old/sub/g"), 0U);
+    EXPECT_EQ(cairn_shared_rmdir(covered.job(0), "old"), -ENOTEMPTY);
+    for (const char* path : {"old/sub/g", "old/f", "old/empty", "old/link"}) {
+      EXPECT_EQ(cairn_shared_unlink(covered.job(0), path), 0) << cairn_last_error();
+      EXPECT_EQ(covered.mode(path), 0U);
+    }
+    EXPECT_EQ(cairn_shared_rmdir(covered.job(0), "old/sub"), 0) << cairn_last_error();
+    EXPECT_EQ(cairn_shared_rmdir(covered.job(0), "old"), 0) << cairn_last_error();
+    covered.drain(backwards ? 1 : 0);
+    covered.drain(backwards ? 0 : 1);
+    EXPECT_FALSE(std::filesystem::exists(covered.directory() + "/old"));
+    EXPECT_EQ(text_in_lower(covered, "kept"), "kept");
+  }
+}
+
+// As benchmarks do: each node removes some of the directories, one the directory that they were in.
+TEST(FilesOfBefore, SeveralNodesRemoveATree) {
+  for (const bool backwards : {false, true}) {
+    CoveredNodes covered(2, 64 << 20, [](const std::string& directory) {
+      for (const char* path : {"tree/0/f", "tree/1/f"}) write_lower(directory, path, path);
+    });
+    for (const uint32_t node : {0U, 1U}) {
+      const std::string own = "tree/" + std::to_string(node);
+      EXPECT_EQ(cairn_shared_unlink(covered.job(node), (own + "/f").c_str()), 0);
+      EXPECT_EQ(cairn_shared_rmdir(covered.job(node), own.c_str()), 0) << cairn_last_error();
+    }
+    EXPECT_EQ(cairn_shared_rmdir(covered.job(0), "tree"), 0) << cairn_last_error();
+    covered.drain(backwards ? 1 : 0);
+    covered.drain(backwards ? 0 : 1);
+    EXPECT_FALSE(std::filesystem::exists(covered.directory() + "/tree"));
+  }
+}
+
+// As when rank 0 clears or moves away what an earlier job has left, and all ranks write it anew.
+TEST(FilesOfBefore, WhatOneNodeRemovesAnotherMakesAnew) {
+  for (const bool backwards : {false, true}) {
+    CoveredNodes covered(2, 64 << 20, [](const std::string& directory) {
+      for (const char* path : {"removed", "moved", "exclusive", "renamed", "replaced", "tree/f",
+                               "tree/sub/g", "step/f", "step/old", "sub/file", "name"})
+        write_lower(directory, path, std::string("old ") + path);
+      std::filesystem::create_symlink("removed", directory + "/latest");
+    });
+    const auto remove = [&](const char* path) {
+      EXPECT_EQ(cairn_shared_unlink(covered.job(0), path), 0) << path << cairn_last_error();
+    };
+    for (const char* path : {"removed", "exclusive", "renamed", "tree/f", "tree/sub/g", "step/f",
+                             "step/old", "sub/file", "name", "latest"})
+      remove(path);
+    for (const char* path : {"tree/sub", "tree", "step", "sub"})
+      EXPECT_EQ(cairn_shared_rmdir(covered.job(0), path), 0) << path << cairn_last_error();
+    EXPECT_EQ(cairn_shared_rename_name(covered.job(0), "moved", "there", 0), 0);
+
+    for (const char* path : {"removed", "moved"})
+      EXPECT_EQ(cairn_shared_mknod(covered.job(1), path, 0640, 0), 0) << cairn_last_error();
+    EXPECT_EQ(cairn_shared_mknod(covered.job(1), "exclusive", 0640, 1), 0) << cairn_last_error();
+    covered.make_file(1, "new");
+    EXPECT_EQ(cairn_shared_rename_name(covered.job(1), "new", "renamed", 0), 0);
+    EXPECT_EQ(cairn_shared_mkdir(covered.job(1), "tree", 0755), 0) << cairn_last_error();
+    EXPECT_EQ(cairn_shared_mkdir(covered.job(0), "tree/sub", 0755), 0) << cairn_last_error();
+    EXPECT_EQ(cairn_shared_mkdir(covered.job(1), "step.tmp", 0755), 0);
+    EXPECT_EQ(cairn_shared_mknod(covered.job(1), "step.tmp/f", 0640, 0), 0);
+    EXPECT_EQ(cairn_shared_rename_name(covered.job(1), "step.tmp", "step", 0), 0)
+        << cairn_last_error();
+    // What was a directory is a file now, and the other way round.
+    EXPECT_EQ(cairn_shared_mknod(covered.job(1), "sub", 0640, 0), 0) << cairn_last_error();
+    EXPECT_EQ(cairn_shared_mkdir(covered.job(1), "name", 0755), 0) << cairn_last_error();
+    EXPECT_EQ(cairn_shared_symlink(covered.job(1), "step", "latest"), 0) << cairn_last_error();
+    for (const char* path : {"removed", "moved", "exclusive", "renamed", "tree/f", "tree/sub/g",
+                             "step/f", "sub", "name/f"}) {
+      EXPECT_EQ(covered.mode(0, path), 0U) << path;
+      write_on(covered, 1, path, std::string("new ") + path);
+    }
+    covered.drain(backwards ? 1 : 0);
+    covered.drain(backwards ? 0 : 1);
+    for (const char* path : {"removed", "moved", "exclusive", "renamed", "tree/f", "tree/sub/g",
+                             "step/f", "sub", "name/f"})
+      EXPECT_EQ(text_in_lower(covered, path), std::string("new ") + path);
+    namespace fs = std::filesystem;
+    EXPECT_EQ(text_in_lower(covered, "there"), "old moved");
+    EXPECT_FALSE(fs::exists(covered.directory() + "/step/old"));
+    EXPECT_EQ(fs::read_symlink(covered.directory() + "/latest"), "step");
+    for (const auto& entry : fs::directory_iterator(covered.directory()))
+      EXPECT_NE(entry.path().filename().string().rfind(".cairn-drain", 0), 0U) << entry.path();
+  }
+}
+
+TEST(FilesOfBefore, SeveralNodesMakeAnewWhatOneHasRemoved) {
+  constexpr int count = 30;
+  CoveredNodes covered(3, 64 << 20, [](const std::string& directory) {
+    for (int i = 0; i < count; ++i) write_lower(directory, "f" + std::to_string(i), "old");
+    write_lower(directory, "claimed", "old");
+  });
+  for (int i = 0; i < count; ++i) {
+    const std::string name = "f" + std::to_string(i);
+    EXPECT_EQ(cairn_shared_unlink(covered.job(0), name.c_str()), 0);
+    std::vector<std::thread> threads;
+    for (uint32_t node = 0; node < 3; ++node)
+      threads.emplace_back([&, node] {
+        const int result = cairn_shared_mknod(covered.job(node), name.c_str(), 0640, 0);
+        EXPECT_TRUE(result == 0 || result == -EEXIST || result == -ESTALE) << cairn_last_error();
+      });
+    for (std::thread& thread : threads) thread.join();
+  }
+  EXPECT_EQ(cairn_shared_claim(covered.job(2), "claimed"), 0);
+  covered.make_file(1, "new");
+  EXPECT_EQ(cairn_shared_rename_name(covered.job(1), "new", "claimed", 0), 0) << cairn_last_error();
+  for (const uint32_t node : {1U, 2U, 0U}) covered.drain(node);
+  for (int i = 0; i < count; ++i)
+    EXPECT_EQ(text_in_lower(covered, ("f" + std::to_string(i)).c_str()), "");
+  EXPECT_EQ(text_in_lower(covered, "claimed"), "");
+}
+
+// Somebody else's file is in the way: both are kept, and it is told.
+TEST(FilesOfBefore, WhatWasChangedThereIsNotPutAway) {
+  CoveredNodes covered(2, 64 << 20,
+                       [](const std::string& directory) { write_lower(directory, "f", "old"); });
+  EXPECT_EQ(cairn_shared_unlink(covered.job(0), "f"), 0);
+  write_lower(covered.directory(), "f", "changed behind our back");
+  EXPECT_EQ(cairn_shared_mknod(covered.job(1), "f", 0640, 0), 0) << cairn_last_error();
+  EXPECT_EQ(text_in_lower(covered, "f"), "changed behind our back");
+}
+
+}  // namespace
+}  // namespace cairn::test

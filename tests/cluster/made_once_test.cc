@@ -1,0 +1,118 @@
+// Processes of several nodes make an ordinary file of the same name in the same moment: one node has it then.
+#include <fcntl.h>
+
+#include <atomic>
+#include <thread>
+
+#include "cluster/files_of_nodes.h"
+
+namespace cairn::test {
+namespace {
+
+TEST(OrdinaryFilesOfOtherNodes, AreMadeOnOneNodeOnly) {
+  CoveredNodes covered(3);
+  for (int round = 0; round < 40; ++round) {
+    const std::string name = "f" + std::to_string(round);
+    std::vector<std::thread> threads;
+    for (uint32_t i = 0; i < 6; ++i)
+      threads.emplace_back([&, i] {
+        const int result = cairn_shared_mknod(covered.job(i % 3), name.c_str(), 0640, 0);
+        EXPECT_TRUE(result == 0 || result == -EEXIST || result == -ESTALE) << cairn_last_error();
+      });
+    for (std::thread& thread : threads) thread.join();
+    int nodes = 0;
+    for (uint32_t node = 0; node < 3; ++node)
+      if (covered.mode(node, name.c_str()) != 0) ++nodes;
+    EXPECT_EQ(nodes, 1) << name;
+  }
+}
+
+TEST(OrdinaryFilesOfOtherNodes, AreRenamedToOneNameOnOneNodeOnly) {
+  CoveredNodes covered(3);
+  for (int round = 0; round < 40; ++round) {
+    const std::string name = "to" + std::to_string(round);
+    std::vector<std::thread> threads;
+    for (uint32_t node = 0; node < 3; ++node) covered.make_file(node, ("from" + name).c_str());
+    for (uint32_t node = 0; node < 3; ++node)
+      threads.emplace_back([&, node] {
+        EXPECT_EQ(
+            cairn_shared_rename_name(covered.job(node), ("from" + name).c_str(), name.c_str(), 0),
+            0)
+            << cairn_last_error();
+      });
+    for (std::thread& thread : threads) thread.join();
+    int nodes = 0;
+    for (uint32_t node = 0; node < 3; ++node)
+      if (covered.mode(node, name.c_str()) != 0) ++nodes;
+    EXPECT_EQ(nodes, 1) << name;
+  }
+}
+
+TEST(OrdinaryFilesOfOtherNodes, OneOfManyMakesIt) {
+  CoveredNodes covered(3);
+  for (int round = 0; round < 20; ++round) {
+    const std::string name = "lock" + std::to_string(round);
+    std::atomic<int> made = 0;
+    std::vector<std::thread> threads;
+    for (uint32_t i = 0; i < 6; ++i)
+      threads.emplace_back([&, i] {
+        const int result = cairn_shared_mknod(covered.job(i % 3), name.c_str(), 0640, 1);
+        EXPECT_TRUE(result == 0 || result == -EEXIST) << cairn_last_error();
+        if (result == 0) ++made;
+      });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(made, 1);
+  }
+}
+
+// As a process does it that knows nothing of nodes: looks, then opens what is there or makes it.
+cairn_file* open_or_make(const CoveredNodes& covered, uint32_t node, const char* path) {
+  cairn_job* const job = covered.job(node);
+  cairn_file* file = nullptr;
+  for (int i = 0; i < 10'000; ++i) {
+    cairn_stat st = {};
+    int error = 0;
+    if (cairn_lookup(covered.pool(node), covered.top(node), path, 0, &st) == 0) {
+      error = cairn_open_ino(covered.pool(node), st.ino, st.generation, O_RDWR, &file);
+    } else if (cairn_shared_stat_ordinary(job, path, &st) == 0) {
+      error = cairn_shared_make_plain(job, path, 0);
+      if (error == -EBUSY) error = cairn_shared_open_writer(job, path, O_RDWR, &file);
+    } else {
+      error = cairn_shared_create(job, path, O_RDWR | O_CREAT, 0640, &file);
+    }
+    if (file != nullptr) return file;
+    EXPECT_TRUE(error == 0 || error == -ESTALE || error == -EEXIST || error == -ENOENT)
+        << error << ": " << cairn_last_error();
+  }
+  ADD_FAILURE() << path << " changes faster than it can be opened";
+  return nullptr;
+}
+
+// As IOR opens its file on all ranks.
+TEST(OrdinaryFilesOfOtherNodes, AllThatMakeOneAtOnceHaveTheSame) {
+  CoveredNodes covered(3);
+  constexpr uint32_t writers = 6;
+  for (int round = 0; round < 60; ++round) {
+    const std::string name = "together" + std::to_string(round);
+    std::vector<std::thread> threads;
+    for (uint32_t i = 0; i < writers; ++i)
+      threads.emplace_back([&, i] {
+        cairn_file* file = open_or_make(covered, i % 3, name.c_str());
+        if (file == nullptr) return;
+        const char byte = static_cast<char>('a' + i);
+        EXPECT_EQ(cairn_pwrite(file, &byte, 1, i), 1) << cairn_last_error();
+        cairn_close(file);
+      });
+    for (std::thread& thread : threads) thread.join();
+    int nodes = 0;
+    for (uint32_t node = 0; node < 3; ++node) {
+      if (covered.mode(node, name.c_str()) == 0) continue;
+      ++nodes;
+      EXPECT_EQ(read_own(covered, node, name.c_str()), "abcdef");
+    }
+    EXPECT_EQ(nodes, 1) << name;
+  }
+}
+
+}  // namespace
+}  // namespace cairn::test
