@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "cluster/job_lock.h"
+
 namespace cairn::cluster {
 namespace {
 
@@ -19,11 +21,11 @@ uint64_t home_of(const Uuid& uuid) {
 
 // A job without messages is of one process: nobody else is there.
 Status lock_record(const Job& job, const Uuid& uuid) {
-  return job.has_messages() ? job.lock(keeper, home_of(uuid)) : Status();
+  return job.has_messages() ? lock(job, keeper, home_of(uuid)) : Status();
 }
 
 Status unlock_record(const Job& job, const Uuid& uuid) {
-  return job.has_messages() ? job.unlock(keeper, home_of(uuid)) : Status();
+  return job.has_messages() ? unlock(job, keeper, home_of(uuid)) : Status();
 }
 
 Status with_record(const Job& job, const std::string& path,

@@ -4,8 +4,20 @@
 #include <cerrno>
 
 namespace cairn::cluster {
+namespace {
 
-Reply Homes::answer(const Request& request, const Run* runs, std::vector<Posted>* posted) {
+Holder asks_for(const Request& request) {
+  return {request.which, static_cast<uint64_t>(request.value)};
+}
+
+bool is_same(const Holder& one, const Holder& other) {
+  return one.node == other.node && one.process == other.process;
+}
+
+}  // namespace
+
+Reply Homes::answer(const Request& request, const Run* runs, std::vector<Posted>* posted,
+                    Holder* holder) {
   const std::lock_guard guard(mutex_);
   Reply reply = {};
   if (request.op == Op::end) {
@@ -25,11 +37,17 @@ Reply Homes::answer(const Request& request, const Run* runs, std::vector<Posted>
       home.words[request.which] = request.value;
       return reply;
     case Op::lock:
-      reply.value = home.locked ? 0 : 1;  // whether the caller has it
-      home.locked = true;
+      if (home.holder.process == 0) {
+        home.holder = asks_for(request);
+        reply.value = 1;
+        return reply;
+      }
+      *holder = home.holder;
+      reply.size = sizeof *holder;
       return reply;
     case Op::unlock:
-      home.locked = false;
+      // Not one that somebody else has got since its holder was found dead.
+      if (is_same(home.holder, asks_for(request))) home.holder = {};
       return reply;
     case Op::post:
       for (uint64_t i = 0; i < request.runs; ++i) home.log.push_back({runs[i], request.which});

@@ -15,13 +15,15 @@ class Homes {
  public:
   static constexpr uint32_t words = 4;
 
-  // Answers a request about a home, which is made by the first one. What follows the reply goes to `posted`.
-  Reply answer(const Request& request, const Run* runs, std::vector<Posted>* posted);
+  // Answers a request about a home, which is made by the first one. What follows the reply goes to `posted`, or for a lock that another one
+  // has to `holder`.
+  Reply answer(const Request& request, const Run* runs, std::vector<Posted>* posted,
+               Holder* holder);
 
  private:
   struct Home {
     int64_t words[Homes::words] = {};
-    bool locked = false;
+    Holder holder = {};       // of the lock; process 0: nobody
     std::vector<Posted> log;  // of the entries from `first` on
     int64_t first = 0;
   };

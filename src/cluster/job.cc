@@ -3,11 +3,9 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <numeric>
 #include <set>
-#include <thread>
 
 #include "tier/parts.h"
 
@@ -144,26 +142,6 @@ Result<int64_t> Job::ask(uint32_t node, const Request& request, const std::vecto
       std::memcpy(posted->data(), reply.data() + sizeof head, posted->size() * sizeof(Posted));
   }
   return head.value;
-}
-
-Status Job::lock(uint32_t node, uint64_t home) const {
-  Request request = {};
-  request.op = Op::lock;
-  request.home = home;
-  constexpr auto longest = std::chrono::microseconds(1000);
-  for (auto pause = std::chrono::microseconds(20);; pause = std::min(pause * 2, longest)) {
-    auto mine = ask(node, request);
-    if (!mine.ok()) return mine.status();
-    if (*mine != 0) return Status();
-    std::this_thread::sleep_for(pause);
-  }
-}
-
-Status Job::unlock(uint32_t node, uint64_t home) const {
-  Request request = {};
-  request.op = Op::unlock;
-  request.home = home;
-  return ask(node, request).status();
 }
 
 std::vector<int64_t> Job::taken_from_nodes() {

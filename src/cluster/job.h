@@ -57,9 +57,6 @@ class Job {
   // One request with few bytes in its reply. The reply's value.
   Result<int64_t> ask(uint32_t node, const Request& request, const std::vector<Run>& runs = {},
                       std::vector<Posted>* posted = nullptr) const;
-  // A lock that all processes of the job can take: a word of node `node`'s server.
-  Status lock(uint32_t node, uint64_t home) const;
-  Status unlock(uint32_t node, uint64_t home) const;
 
   Buffers& buffers() { return buffers_; }
 

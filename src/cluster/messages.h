@@ -32,21 +32,23 @@ enum class Op : uint32_t {
   cut_held,     // to `value`
   sync_held,
   look_held,
+  look_process,  // whether the process `value` of its node lives: 1 or 0
   // What a file's home keeps for those who have it open (home.h).
   fetch_add,
   store,
-  lock,
-  unlock,
-  post,  // runs that a process has just written
-  news,  // what was posted from `value` on
-  trim,  // nobody asks for what was posted before `value`
+  lock,  // for the process `value` of node `which` (job_lock.h); who has it follows the reply if that is another one
+  unlock,  // if that process has it
+  post,    // runs that a process has just written
+  news,    // what was posted from `value` on
+  trim,    // nobody asks for what was posted before `value`
   end,
 };
 
 struct Request {
   Op op;
-  uint32_t which;  // fetch_add, store: the word; post: the node that wrote; change_name: the change
-  uint64_t home;   // names what is kept
+  uint32_t
+      which;  // fetch_add, store: the word; post: the node that wrote; change_name: the change; lock: the node
+  uint64_t home;  // names what is kept
   Uuid uuid;
   int64_t value;
   uint64_t runs;  // that follow
@@ -99,6 +101,12 @@ struct FileChange {
 struct ListedFile {
   uint64_t inode;
   uint64_t length;
+};
+
+// lock: a process that has it.
+struct Holder {
+  uint64_t node;
+  uint64_t process;
 };
 
 struct Posted {

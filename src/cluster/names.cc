@@ -7,6 +7,7 @@
 
 #include "cluster/ask.h"
 #include "cluster/elsewhere.h"
+#include "cluster/job_lock.h"
 #include "cluster/name_change.h"
 #include "cluster/spot.h"
 #include "file/fill_ahead.h"
@@ -77,10 +78,10 @@ Status make_parents(Job& job, const std::string& path) {
 template <typename Call>
 Status one_at_a_time(const Job& job, Call call) {
   if (!job.has_messages()) return call();
-  CAIRN_TRY(job.lock(keeper, lock_word));
+  CAIRN_TRY(lock(job, keeper, lock_word));
   const Status status = call();
   const std::string text = status.ok() ? "" : last_detail();
-  const Status unlocked = job.unlock(keeper, lock_word);
+  const Status unlocked = unlock(job, keeper, lock_word);
   return status.ok() ? unlocked : fail(status.code(), "%s", text.c_str());
 }
 

@@ -4,6 +4,7 @@
 #include "cluster/job.h"
 #include "cluster/name_change.h"
 #include "cluster/own_files.h"
+#include "pool/lock.h"
 
 namespace cairn::cluster {
 
@@ -127,6 +128,8 @@ size_t Job::serve(const void* message, size_t size, void* answer) {
       if (value.ok()) reply.value = *value;
       if (!bytes.empty()) std::memcpy(payload, bytes.data(), bytes.size());
       reply.size = bytes.size();
+    } else if (request.op == Op::look_process) {
+      reply.value = pool::has_lost_owner(fs_.pool, static_cast<uint64_t>(request.value)) ? 0 : 1;
     } else if (request.op == Op::release_file) {
       held_.release(request.uuid, request.which != 0);
     } else if (request.op >= Op::read_held && request.op <= Op::look_held) {
@@ -136,8 +139,10 @@ size_t Job::serve(const void* message, size_t size, void* answer) {
       if (value.ok()) reply.value = *value;
     } else {
       std::vector<Posted> posted;
-      reply = homes_.answer(request, runs.data(), &posted);
+      Holder holder = {};
+      reply = homes_.answer(request, runs.data(), &posted, &holder);
       if (!posted.empty()) std::memcpy(payload, posted.data(), posted.size() * sizeof(Posted));
+      if (holder.process != 0) std::memcpy(payload, &holder, sizeof holder);
       if (reply.error != 0) status = fail(reply.error, "a request that its home does not know");
     }
   }

@@ -1,0 +1,140 @@
+// Locks of a job, and processes that end while they have one.
+#include "cluster/job_lock.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "capi/job.h"
+#include "cluster/covered_nodes.h"
+
+namespace cairn::test {
+namespace {
+
+constexpr uint64_t some_lock = 7;
+
+cluster::Job& job_of(const CoveredNodes& covered, uint32_t node) { return covered.job(node)->job; }
+
+// Another process of a node: it attaches the pool and lives until it is killed.
+class OtherProcess {
+ public:
+  OtherProcess() {
+    EXPECT_EQ(pipe(to_child_), 0);
+    EXPECT_EQ(pipe(from_child_), 0);
+    child_ = fork();
+    if (child_ == 0) live();
+  }
+  ~OtherProcess() { kill(); }
+  OtherProcess(const OtherProcess&) = delete;
+  OtherProcess& operator=(const OtherProcess&) = delete;
+
+  // Its number (process_number()) once it has attached the pool.
+  uint64_t attach(const std::string& pool) {
+    EXPECT_EQ(write(to_child_[1], pool.c_str(), pool.size() + 1),
+              static_cast<ssize_t>(pool.size() + 1));
+    uint64_t number = 0;
+    EXPECT_EQ(read(from_child_[0], &number, sizeof number), static_cast<ssize_t>(sizeof number));
+    return number;
+  }
+  void kill() {
+    if (child_ > 0) {
+      ::kill(child_, SIGKILL);
+      waitpid(child_, nullptr, 0);
+    }
+    child_ = 0;
+  }
+
+ private:
+  [[noreturn]] void live() const {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    char path[4096] = {};
+    cairn_pool* pool = nullptr;
+    if (read(to_child_[0], path, sizeof path) <= 0 || cairn_pool_attach(path, 0, &pool) != 0)
+      _exit(1);
+    cairn_node node = {};
+    cairn_node_describe(pool, &node);
+    cairn_job* job = nullptr;
+    if (cairn_job_open(pool, "/", &node, 1, 0, nullptr, nullptr, &job) != 0) _exit(1);
+    const uint64_t number = cluster::process_number(job->job);
+    if (write(from_child_[1], &number, sizeof number) != sizeof number) _exit(1);
+    while (true) pause();
+  }
+
+  int to_child_[2] = {};
+  int from_child_[2] = {};
+  pid_t child_ = 0;
+};
+
+// What that process would send.
+void lock_for(const CoveredNodes& covered, uint32_t keeper, uint64_t home, uint32_t node,
+              uint64_t process) {
+  cluster::Request request = {};
+  request.op = cluster::Op::lock;
+  request.home = home;
+  request.which = node;
+  request.value = static_cast<int64_t>(process);
+  const auto locked = job_of(covered, 1).ask(keeper, request);
+  EXPECT_TRUE(locked.ok() && *locked == 1);
+}
+
+TEST(LocksOfAJob, AreHeldByOneAtATime) {
+  CoveredNodes covered(3);
+  std::atomic<int> inside = 0;
+  std::vector<std::thread> threads;
+  for (uint32_t i = 0; i < 6; ++i)
+    threads.emplace_back([&, i] {
+      cluster::Job& job = job_of(covered, i % 3);
+      for (int round = 0; round < 50; ++round) {
+        EXPECT_TRUE(cluster::lock(job, 1, some_lock).ok());
+        EXPECT_EQ(++inside, 1);
+        --inside;
+        EXPECT_TRUE(cluster::unlock(job, 1, some_lock).ok());
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(LocksOfAJob, GoOnWhenTheirHolderIsKilled) {
+  OtherProcess other;
+  CoveredNodes covered(2);
+  const std::string pool = job_of(covered, 1).own_node().path;
+  lock_for(covered, 0, some_lock, 1, other.attach(pool));
+  std::atomic<int> locked = 0;
+  std::vector<std::thread> threads;
+  for (uint32_t node = 0; node < 2; ++node)
+    threads.emplace_back([&, node] {
+      cluster::Job& job = job_of(covered, node);
+      EXPECT_TRUE(cluster::lock(job, 0, some_lock).ok()) << last_detail();
+      ++locked;
+      EXPECT_TRUE(cluster::unlock(job, 0, some_lock).ok());
+    });
+  // As long as it lives, the others wait, also beyond the time after which they ask.
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  EXPECT_EQ(locked, 0);
+  other.kill();
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(locked, 2);
+}
+
+// An unlock that comes late changes nothing for who has the lock by then.
+TEST(LocksOfAJob, AreUnlockedByTheirHolderOnly) {
+  CoveredNodes covered(2);
+  ASSERT_TRUE(cluster::lock(job_of(covered, 0), 0, some_lock).ok());
+  ASSERT_TRUE(cluster::unlock(job_of(covered, 1), 0, some_lock).ok());
+  cluster::Request request = {};
+  request.op = cluster::Op::lock;
+  request.home = some_lock;
+  request.which = 1;
+  request.value = static_cast<int64_t>(cluster::process_number(job_of(covered, 1)));
+  const auto got = job_of(covered, 1).ask(0, request);
+  EXPECT_TRUE(got.ok() && *got == 0);
+  EXPECT_TRUE(cluster::unlock(job_of(covered, 0), 0, some_lock).ok());
+}
+
+}  // namespace
+}  // namespace cairn::test

@@ -1,0 +1,90 @@
+"""A rank of a job on several hosts is killed in the middle of making, renaming and removing names, where the launcher lets the
+others go on: none of them waits for it for ever."""
+
+import os
+import random
+import re
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.environ["CAIRN_SOURCE_DIR"], "tests", "cluster"))
+from cluster_job import TESTS, Job, new_directory  # noqa: E402
+from cluster_runner import SKIPPED, VirtualCluster, end_where_no_cluster_can_be_made  # noqa: E402
+
+PROGRAM = TESTS / "cluster" / "openmpi" / "killed_in_names_program"
+KILLS = 6
+RANKS = 4
+HOSTS = 2
+LIMIT_S = 60
+GRACE_S = 3
+SEED = int(os.environ.get("CAIRN_SEED", time.time()))
+
+
+class Callers(Job):
+    """The program over the hosts; `made` are the calls of each rank so far."""
+
+    def __init__(self, cluster, directory, *words):
+        self.made, self.processes, self.ending = [0] * RANKS, [None] * RANKS, set()
+        super().__init__(cluster, "openmpi", RANKS, directory, PROGRAM, *words, settings=["CAIRN_MPI_TIMEOUT=5"],
+                         limit_s=LIMIT_S)
+
+    def hear(self, line):
+        super().hear(line)
+        if found := re.match(r"rank (\d) made (\d+)$", line):
+            self.made[int(found[1])] = int(found[2])
+        if found := re.match(r"rank (\d) is (\d+)$", line):
+            self.processes[int(found[1])] = found[2]
+        if found := re.match(r"rank (\d) ends$", line):
+            self.ending.add(int(found[1]))
+
+
+class KilledInNames(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        os.environ["OMPI_MCA_orte_enable_recovery"] = "1"
+        cls.cluster = VirtualCluster()
+        cls.addClassCleanup(cls.cluster.down)
+        cls.cluster.up(HOSTS)
+
+    def after_a_kill(self, victim, number, pause_s):
+        """Do the others go on? If not, the job has ended: where it is killed in the middle of a message, its MPI does that."""
+        directory = new_directory(self.cluster)
+        stop = directory + ".stop"
+        job = Callers(self.cluster, directory, stop, number)
+        job.wait_until(lambda: all(job.made))
+        self.assertTrue(all(job.made), "".join(job.said))
+        time.sleep(pause_s)
+        self.cluster.on(f"node{victim * HOSTS // RANKS}", "kill", "-9", job.processes[victim])
+        others = set(range(RANKS)) - {victim}
+        before = list(job.made)
+        seconds = job.wait_until(lambda: all(job.made[rank] > before[rank] + 20 for rank in others))
+        goes_on = not job.silent
+        self.assertLess(seconds, LIMIT_S, "".join(job.said)[-4000:])
+        with open(stop, "w"):
+            job.wait_until(lambda: others <= job.ending)
+        os.unlink(stop)
+        # Its launcher may go on waiting for the one that was killed.
+        job.limit_s = GRACE_S
+        _, said = job.end()
+        self.assertNotIn("was told", said)
+        return goes_on
+
+    def test_the_others_go_on(self):
+        # Not those that answer for their hosts.
+        drawn = random.Random(SEED)
+        went_on = [self.after_a_kill(drawn.choice((1, 3)), number, drawn.uniform(0, 0.3)) for number in range(KILLS)]
+        self.assertTrue(any(went_on))
+
+
+def main():
+    if not PROGRAM.exists():
+        print("Open MPI was not found when this was built")
+        sys.exit(SKIPPED)
+    end_where_no_cluster_can_be_made()
+    print("seed", SEED, flush=True)
+    unittest.main(verbosity=2)
+
+
+if __name__ == "__main__":
+    main()
