@@ -8,6 +8,7 @@
 #include "posix/pool.h"
 #include "posix/shared_names.h"
 #include "posix/table.h"
+#include "posix/unwritten.h"
 
 namespace posix {
 namespace {
@@ -104,6 +105,7 @@ constexpr Lent lent = {
     shared,
     shared_names::set_job,
     shared_names::hide,
+    flush_unwritten,
     is_in_handler,
 };
 

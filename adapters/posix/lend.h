@@ -88,6 +88,8 @@ struct Lent {
   void (*set_job)(cairn_job* job);
   // Whether this thread's calls by name see what the pool has only. Returns what was before.
   bool (*hide_job)(bool hide);
+  // Writes what streams and Fortran units hold for files of other hosts (unwritten.h), while there is the job.
+  void (*flush_unwritten)();
   // Does a signal's handler of the program call? It may have interrupted the MPI.
   bool (*is_in_handler)();
 };

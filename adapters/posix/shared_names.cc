@@ -1,6 +1,7 @@
 #include "posix/shared_names.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -129,6 +130,12 @@ int remove(const Found& found) {
     int error = cairn_shared_remove(of, path);
     return error < 0 ? error : remove_rest(found, path);
   });
+}
+
+bool is_written(const Entry& entry) {
+  if (entry.shown == 0) return false;
+  const int flags = cairn_file_get_flags(entry.file);
+  return (flags & O_PATH) == 0 && (flags & O_ACCMODE) != O_RDONLY;
 }
 
 int set_size(const Found& found, uint64_t size) {

@@ -8,6 +8,7 @@
 #include <atomic>
 
 #include "posix/find.h"
+#include "posix/table.h"
 
 namespace posix::shared_names {
 
@@ -45,6 +46,9 @@ int set_size(const Found& found, uint64_t size);
 int set_mode(const Found& found, mode_t mode);
 int set_owner(const Found& found, mode_t mode, uid_t uid, gid_t gid);
 int set_times(const Found& found, int64_t mtime_ns);
+
+// Is it open for writing, on the host where it lies?
+bool is_written(const Entry& entry);
 
 // Is there any in this directory, or (`deep`) below?
 bool any_in(const Found& directory, bool deep);

@@ -50,6 +50,28 @@ static void leave(Stream* stream) {
   pthread_mutex_unlock(&mutex);
 }
 
+static Stream* find_stream_on(int fd) {
+  for (Stream* stream : buckets)
+    for (; stream != nullptr; stream = stream->next)
+      if (stream->fd == fd) return stream;
+  return nullptr;
+}
+
+// The mutex is held, so that nobody frees it.
+Flushed flush_stream_on(int fd) {
+  pthread_mutex_lock(&mutex);
+  Stream* stream = find_stream_on(fd);
+  Flushed flushed = stream == nullptr ? Flushed::kNoStream : Flushed::kDone;
+  if (stream != nullptr && ftrylockfile(stream->file) != 0) {
+    flushed = Flushed::kBusy;
+  } else if (stream != nullptr) {
+    if (__fpending(stream->file) > 0) fflush_unlocked(stream->file);
+    funlockfile(stream->file);
+  }
+  pthread_mutex_unlock(&mutex);
+  return flushed;
+}
+
 // ---- what fopencookie calls ----
 
 static ssize_t read_stream(void* cookie, char* buffer, size_t size) {

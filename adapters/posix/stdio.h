@@ -23,4 +23,8 @@ Stream* stream_of(FILE* file);
 // A stream on fd with fdopen's mode; nullptr and errno.
 FILE* make_stream(int fd, const char* mode);
 
+// Writes what the stream on fd still holds. kBusy: another thread uses it, and perhaps waits in it.
+enum class Flushed { kNoStream, kDone, kBusy };
+Flushed flush_stream_on(int fd);
+
 }  // namespace posix

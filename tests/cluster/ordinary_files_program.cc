@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <thread>
 
 #include "by_name.h"
 
@@ -136,8 +137,34 @@ void together() {
   CHECK(file != nullptr && std::fprintf(file, "rank %d\n", rank) > 0);
 }
 
-constexpr Part parts[] = {{"ordinary", ordinary}, {"together", together}};
+int unread[2] = {-1, -1};
+void read_for_ever() {
+  std::FILE* file = fdopen(unread[0], "r");
+  CHECK(file != nullptr && std::fgetc(file) == 'x');
+}
+std::thread reader;
+
+// A thread waits for input that comes after MPI_Finalize, if at all, as from a terminal.
+void reading() {
+  CHECK(pipe(unread) == 0);
+  reader = std::thread(read_for_ever);
+  std::FILE* file = std::fopen("reading", "a");
+  CHECK(file != nullptr);
+  barrier();
+  CHECK(file != nullptr && std::fprintf(file, "rank %d\n", rank) > 0);
+  // The reader has its stream by now.
+  usleep(100'000);
+}
+
+constexpr Part parts[] = {{"ordinary", ordinary}, {"together", together}, {"reading", reading}};
 
 }  // namespace
 
-int main(int argc, char** argv) { return run_parts(parts, argc, argv); }
+int main(int argc, char** argv) {
+  const int code = run_parts(parts, argc, argv);
+  if (reader.joinable()) {
+    if (write(unread[1], "x", 1) != 1) return 2;
+    reader.join();
+  }
+  return code;
+}

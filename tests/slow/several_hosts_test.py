@@ -166,7 +166,7 @@ class SeveralHosts(unittest.TestCase):
     def test_ordinary_files(self):
         """What ranks write through POSIX calls, each on its host, others read, change, remove and write."""
         for mpi in MPIS:
-            directory, _ = self.run_parts(mpi, "ordinary_files_program", "ordinary", "together")
+            directory, _ = self.run_parts(mpi, "ordinary_files_program", "ordinary", "together", "reading")
             self.assertEqual(self.names_in(directory, "ordinary"),
                              sorted(f"{what}{rank}" for what in ("cut", "kept", "target", "written") for rank in range(3)))
             for rank in range(3):
@@ -174,7 +174,9 @@ class SeveralHosts(unittest.TestCase):
                 for name, expected in (("cut", whole[:10]), ("kept", whole), ("target", whole), ("written", whole + b"!")):
                     self.holds(directory, f"ordinary/{name}{rank}", expected)
             self.holds(directory, "together", bytes(pattern(at, 3) for at in range(3 * 70_001)))
-            for name, times in (("together.log", 50), ("together.end", 1)):
+            # What a rank's streams hold for files of its own host goes with it where it does not get out of MPI_Finalize.
+            at_the_end = (("together.end", 1), ("reading", 1)) if mpi == "openmpi" else ()
+            for name, times in (("together.log", 50), *at_the_end):
                 with open(os.path.join(directory, name)) as log:
                     self.assertEqual(sorted(log.read().split("\n")),
                                      ["", *(f"rank {rank}" for rank in range(3) for _ in range(times))])

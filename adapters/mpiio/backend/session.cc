@@ -1,11 +1,9 @@
 #include "mpiio/backend/session.h"
 
-#include <dlfcn.h>
 #include <sys/random.h>
 
 #include <cerrno>
 #include <cstdint>
-#include <cstdio>
 #include <mutex>
 
 #include "mpiio/backend/added_time.h"
@@ -169,23 +167,10 @@ void begin() {
   end_with_mpi();
 }
 
-namespace {
-
-// What the program's streams and Fortran units still hold for files that lie on other hosts can be written until here, and not when
-// the process ends.
-void flush_streams() {
-  std::fflush(nullptr);
-  using FlushUnits = void (*)(const int32_t* unit);  // libgfortran's FLUSH; null: all units
-  void* const flush_units = ::dlsym(RTLD_DEFAULT, "_gfortran_flush_i4");
-  if (flush_units != nullptr) reinterpret_cast<FlushUnits>(flush_units)(nullptr);
-}
-
-}  // namespace
-
 void finalize() {
   if (current == nullptr) return;
   const AddedTime added(Added::finalize);
-  if (current->servers.answering) flush_streams();
+  if (current->servers.answering) host->engine->flush_unwritten();
   // Calls by name are answered by the pool alone from here on.
   host->engine->set_job(nullptr);
   // Before that others may still ask.
