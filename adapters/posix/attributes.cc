@@ -22,24 +22,29 @@ struct Target {
   cairn_stat st;
 };
 
+// What has the descriptor open, to be changed. What lies on other hosts can only be looked at, unless it is written there.
+static int open_state(const table::Use& use, cairn_stat* st) {
+  if (use->shown != 0 && !shared_names::is_written(*use.get())) return -EROFS;
+  return cairn_fstat(use->file, st);
+}
+
 // 0: ours, target->st is filled in; 1: the system's, target->found says where; or a negative errno.
 static int aim(int dir, const char* path, bool follow, Target* target) {
   int error = find_existing(dir, path, follow ? 0 : CAIRN_NOFOLLOW, &target->found);
   if (error < 0) return error;
   if (target->found.descriptor >= 0 && follow) {
     table::Use use(target->found.descriptor);
-    return use ? cairn_fstat(use->file, &target->st) : -ENOENT;
+    return use ? open_state(use, &target->st) : -ENOENT;
   }
   if (target->found.outside()) return 1;
   target->st = target->found.st;
   return 0;
 }
 
-// The same for a descriptor; O_PATH ones can only be looked at, and so can what several nodes write.
+// The same for a descriptor; O_PATH ones can only be looked at.
 static int aim(const table::Use& use, cairn_stat* st) {
-  if (use->shown != 0) return -EROFS;
   if (use->kind != Kind::kFile && (cairn_file_get_flags(use->file) & O_PATH) != 0) return -EBADF;
-  return cairn_fstat(use->file, st);
+  return open_state(use, st);
 }
 
 // What lies in the covered directory is another to all hosts once one of them has changed it.
@@ -211,7 +216,7 @@ static int on_descriptor(int dir, Ours ours) {
   table::Use use(dir);
   if (!use) return fail(-EBADF);
   cairn_stat st;
-  int error = cairn_fstat(use->file, &st);
+  int error = open_state(use, &st);
   return static_cast<int>(result(error < 0 ? error : ours(st)));
 }
 

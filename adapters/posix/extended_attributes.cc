@@ -69,6 +69,7 @@ static long on_path(const char* path, bool follow, Ours ours, System system) {
     if (error < 0) return fail(error);
     if (found.descriptor >= 0 && follow) {
       table::Use use(found.descriptor);
+      if (use && use->shown != 0) return fail(-EOPNOTSUPP);
       cairn_stat st;
       error = use ? cairn_fstat(use->file, &st) : -ENOENT;
       return result(error < 0 ? error : ours(st));
@@ -83,6 +84,8 @@ static long on_path(const char* path, bool follow, Ours ours, System system) {
 template <typename Ours>
 static long on_descriptor(const table::Use& use, Ours ours) {
   if ((cairn_file_get_flags(use->file) & O_PATH) != 0) return fail(-EBADF);
+  // They would be those of what stands for it here.
+  if (use->shown != 0) return fail(-EOPNOTSUPP);
   cairn_stat st;
   int error = cairn_fstat(use->file, &st);
   return result(error < 0 ? error : ours(st));

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "capi/handles.h"
+#include "file/access.h"
 #include "file/cut.h"
 #include "file/fill_ahead.h"
 #include "file/xattr.h"
@@ -61,12 +62,26 @@ ssize_t give(const Result<std::string>& text, void* buffer, size_t capacity, con
   return static_cast<ssize_t>(text->size());
 }
 
-// The same for a change, which a pool that is only looked at refuses.
+// The same for a change, which a pool that is only looked at refuses. A file that is written on another node changes there.
 template <typename Change>
-int make_change(cairn_pool* pool, cairn_ino ino, Change change) {
-  if (fs_of(pool).pool.read_only)
-    return code(fail(EROFS, "pool %s is attached read-only", fs_of(pool).pool.path.c_str()));
+int make_change(cairn_pool* pool, cairn_ino ino, uint64_t generation,
+                const file::Remote::Change& there, Change change) {
+  auto& fs = fs_of(pool);
+  if (fs.pool.read_only)
+    return code(fail(EROFS, "pool %s is attached read-only", fs.pool.path.c_str()));
+  if (auto map = live_map(fs, ino); map.ok()) {
+    if (const auto remote = file::remote_of(fs, *map)) {
+      const Status status = file::check_generation(*map, generation);
+      return code(status.ok() ? remote->change(there) : status);
+    }
+  }
   return change_inode(pool, ino, change);
+}
+
+// The API's values that leave something as it is, as a node is told.
+uint64_t id_there(uint32_t id) { return id == UINT32_MAX ? file::Remote::Change::same : id; }
+uint64_t time_there(int64_t ns) {
+  return ns == CAIRN_TIME_OMIT ? file::Remote::Change::same : time_of(ns);
 }
 
 }  // namespace
@@ -96,25 +111,36 @@ int cairn_stat_ino(cairn_pool* pool, cairn_ino ino, cairn_stat* st) {
 
 int cairn_chmod(cairn_pool* pool, cairn_ino ino, uint64_t generation, uint32_t mode) {
   const WriteWindow window;
-  return make_change(pool, ino, [&](file::LocalSeat& seat, const file::Map& map) {
-    return file::set_mode(fs_of(pool), seat, map, mode, generation);
-  });
+  file::Remote::Change there;
+  there.mode = mode & 07777;
+  return make_change(pool, ino, generation, there,
+                     [&](file::LocalSeat& seat, const file::Map& map) {
+                       return file::set_mode(fs_of(pool), seat, map, mode, generation);
+                     });
 }
 
 int cairn_chown(cairn_pool* pool, cairn_ino ino, uint64_t generation, uint32_t uid, uint32_t gid) {
   const WriteWindow window;
-  return make_change(pool, ino, [&](file::LocalSeat& seat, const file::Map& map) {
-    return file::set_owner(fs_of(pool), seat, map, uid, gid, generation);
-  });
+  file::Remote::Change there;
+  there.uid = id_there(uid);
+  there.gid = id_there(gid);
+  return make_change(pool, ino, generation, there,
+                     [&](file::LocalSeat& seat, const file::Map& map) {
+                       return file::set_owner(fs_of(pool), seat, map, uid, gid, generation);
+                     });
 }
 
 int cairn_utimens(cairn_pool* pool, cairn_ino ino, uint64_t generation, int64_t atime_ns,
                   int64_t mtime_ns) {
   const WriteWindow window;
-  return make_change(pool, ino, [&](file::LocalSeat& seat, const file::Map& map) {
-    return file::set_times(fs_of(pool), seat, map, time_of(atime_ns), time_of(mtime_ns),
-                           generation);
-  });
+  file::Remote::Change there;
+  there.atime = time_there(atime_ns);
+  there.mtime = time_there(mtime_ns);
+  return make_change(pool, ino, generation, there,
+                     [&](file::LocalSeat& seat, const file::Map& map) {
+                       return file::set_times(fs_of(pool), seat, map, time_of(atime_ns),
+                                              time_of(mtime_ns), generation);
+                     });
 }
 
 int cairn_truncate(cairn_pool* pool, cairn_ino ino, uint64_t generation, uint64_t size) {

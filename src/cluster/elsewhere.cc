@@ -148,10 +148,11 @@ Status set_size_elsewhere(Job& job, const std::string& path, uint64_t size) {
 Status set_attributes_elsewhere(Job& job, const std::string& path,
                                 const NewAttributes& attributes) {
   FileChange wanted;
-  wanted.mode = attributes.mode ? *attributes.mode : FileChange::same;
-  wanted.uid = attributes.uid ? *attributes.uid : FileChange::same;
-  wanted.gid = attributes.gid ? *attributes.gid : FileChange::same;
-  wanted.mtime = attributes.mtime.value_or(FileChange::same);
+  const auto given = [](const auto& value) { return value ? *value : FileChange::same; };
+  wanted.attributes.mode = given(attributes.mode);
+  wanted.attributes.uid = given(attributes.uid);
+  wanted.attributes.gid = given(attributes.gid);
+  wanted.attributes.mtime = given(attributes.mtime);
   return change(job, path, wanted);
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "cluster/file_change.h"
 #include "file/attributes.h"
 #include "file/cut.h"
 #include "file/fill_ahead.h"
@@ -39,7 +40,8 @@ Result<int64_t> append(file::File& file, const uint8_t* bytes, size_t size, uint
 
 file::Remote::State state_of(file::FileSystem& fs, const file::Map& map) {
   const file::Attributes now = file::attributes_of(fs, map);
-  return {now.size, now.mtime, now.ctime};
+  return {now.size,  now.atime,         now.mtime,
+          now.ctime, now.mode & 07777U, now.uid | static_cast<uint64_t>(now.gid) << 32};
 }
 
 }  // namespace
@@ -99,6 +101,13 @@ Result<int64_t> HeldFiles::answer(const Request& request, const Run* runs, const
     case Op::cut_held:
       CAIRN_TRY(file::with_room(fs_, [&] { return file::truncate(fs_, file.map(), value); }));
       return 0;
+    case Op::change_held: {
+      FileChange change;
+      if (request.text != sizeof change) break;
+      std::memcpy(&change, bytes, sizeof change);
+      CAIRN_TRY(change_file(fs_, file.map(), 0, change));
+      return 0;
+    }
     case Op::sync_held:
       CAIRN_TRY(file::sync_file(fs_, file.map()));
       return 0;

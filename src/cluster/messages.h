@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "cluster/record.h"
+#include "file/remote.h"
 
 namespace cairn::cluster {
 
@@ -30,6 +31,7 @@ enum class Op : uint32_t {
   write_held,   // at `value`, the bytes that follow; how many
   append_held,  // the bytes that follow, and `home` zeros; where
   cut_held,     // to `value`
+  change_held,  // FileChange follows
   sync_held,
   look_held,
   look_process,  // whether the process `value` of its node lives: 1 or 0
@@ -87,14 +89,11 @@ struct FileState {
   uint64_t lower[4];
 };
 
-// change_file: what is not `same` changes. Follows the path.
+// change_file: follows the path. What is not `same` changes.
 struct FileChange {
-  static constexpr uint64_t same = UINT64_MAX;
+  static constexpr uint64_t same = file::Remote::Change::same;
   uint64_t size = same;
-  uint64_t mode = same;
-  uint64_t uid = same;
-  uint64_t gid = same;
-  uint64_t mtime = same;
+  file::Remote::Change attributes;
 };
 
 // list_files: each is followed by its name.

@@ -6,9 +6,9 @@
 #include <cstring>
 
 #include "base/coarse_clock.h"
+#include "cluster/file_change.h"
 #include "cluster/spot.h"
 #include "file/attributes.h"
-#include "file/cut.h"
 #include "file/fill_ahead.h"
 #include "file/io.h"
 #include "file/moving.h"
@@ -204,21 +204,10 @@ Status read_own(Job& job, const Request& request, const Run* runs, uint8_t* byte
 }
 
 Status change_own(Job& job, const std::string& path, const FileChange& change) {
-  constexpr uint64_t same = FileChange::same;
-  auto spot = own_spot(job, path);
-  if (!spot.ok()) return spot.status();
-  file::FileSystem& fs = job.fs();
-  if (change.size != same)
-    CAIRN_TRY(file::with_room(fs, [&] { return file::truncate(fs, spot->map, change.size); }));
-  pool::SeatGuard seat(fs.pool);
-  if (!seat.ok()) return pool::no_seat(fs.pool);
-  if (change.uid != same || change.gid != same)
-    CAIRN_TRY(file::set_owner(fs, *seat, spot->map, static_cast<uint32_t>(change.uid),
-                              static_cast<uint32_t>(change.gid)));
-  if (change.mode != same)
-    CAIRN_TRY(file::set_mode(fs, *seat, spot->map, static_cast<uint32_t>(change.mode)));
-  if (change.mtime == same) return Status();
-  return file::set_times(fs, *seat, spot->map, file::time_omit, change.mtime);
+  CAIRN_TRY_ASSIGN(spot, own_spot(job, path));
+  const Status status = change_file(job.fs(), spot.map, spot.generation, change);
+  // Replaced by another one meanwhile, as if it had come too late.
+  return status.code() == ESTALE ? missing(path) : status;
 }
 
 Status rename_own(Job& job, const std::string& from, const std::string& to) {

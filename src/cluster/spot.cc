@@ -50,6 +50,7 @@ Result<Spot> spot_of(Job& job, const std::string& path) {
   auto inode = file::live_inode(job.fs(), slot->inode);
   if (!inode.ok()) return inode.status();
   spot.map = {*inode, slot->inode};
+  spot.generation = slot->generation;
   spot.has_lower = slot->has_lower();
   return spot;
 }

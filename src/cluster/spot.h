@@ -13,8 +13,9 @@ namespace cairn::cluster {
 struct Spot {
   uint64_t parent = 0;
   std::string name;
-  file::Map map;           // number 0: there is nothing of the name
-  bool has_lower = false;  // it is known from the covered directory
+  file::Map map;            // number 0: there is nothing of the name
+  uint64_t generation = 0;  // of its inode
+  bool has_lower = false;   // it is known from the covered directory
 
   [[nodiscard]] bool exists() const { return map.number != 0; }
   // 0 if there is nothing.

@@ -111,6 +111,12 @@ Status Written::set_size(uint64_t size) {
   return ask(request_of(Op::cut_held, static_cast<int64_t>(size)), nullptr, 0).status();
 }
 
+Status Written::change(const Change& change) {
+  FileChange wanted;
+  wanted.attributes = change;
+  return ask(request_of(Op::change_held), &wanted, sizeof wanted).status();
+}
+
 Status Written::sync() { return ask(request_of(Op::sync_held), nullptr, 0).status(); }
 
 Status Written::look(State* state) {

@@ -26,6 +26,7 @@ class Written final : public Contents, public file::Remote {
   Result<size_t> append(const iovec* vector, int count, uint64_t* offset) override;
   Status set_size(uint64_t size) override;
   Status sync() override;
+  Status change(const Change& change) override;
   Status look(State* state) override;
 
  private:

@@ -19,8 +19,11 @@ Status refresh(File& file) {
   const pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   fs.pool.store(file.inode->size, now.size);
+  fs.pool.store(file.inode->atime, now.atime);
   fs.pool.store(file.inode->mtime, now.mtime);
   fs.pool.store(file.inode->ctime, now.ctime);
+  fs.pool.store(file.inode->mode, (file.inode->mode.load() & ~07777ULL) | (now.mode & 07777));
+  fs.pool.store(file.inode->owner, now.owner);
   return Status();
 }
 

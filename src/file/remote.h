@@ -26,10 +26,23 @@ class Remote {
   virtual Status set_size(uint64_t size) = 0;
   // What was written is as durable there as fsync(2) makes it.
   virtual Status sync() = 0;
+  // As set_mode(), set_owner() and set_times(); what is `same` stays.
+  struct Change {
+    static constexpr uint64_t same = UINT64_MAX;
+    uint64_t mode = same;
+    uint64_t uid = same;
+    uint64_t gid = same;
+    uint64_t atime = same;
+    uint64_t mtime = same;
+  };
+  virtual Status change(const Change& change) = 0;
   struct State {
     uint64_t size = 0;
-    uint64_t mtime = 0;  // ns, as the inode's
+    uint64_t atime = 0;  // ns, as the inode's
+    uint64_t mtime = 0;
     uint64_t ctime = 0;
+    uint64_t mode = 0;   // permissions
+    uint64_t owner = 0;  // as the inode's
   };
   virtual Status look(State* state) = 0;
 };

@@ -47,7 +47,7 @@ Result<file::Map> make_lazy(file::FileSystem& fs, pool::LocalSeat& seat,
   auto directory = file::live_inode(fs, root);
   if (!directory.ok()) return directory.status();
   auto made =
-      file::create_unnamed(fs, seat, **directory, S_IFREG | (attributes.mode & 0777), false);
+      file::create_unnamed(fs, seat, **directory, S_IFREG | (attributes.mode & 07777), false);
   if (!made.ok()) return made.status();
   file::Inode& inode = *made->inode;
   fs.pool.store(inode.owner, attributes.uid | static_cast<uint64_t>(attributes.gid) << 32);

@@ -1,6 +1,7 @@
 // Files that ranks write through POSIX calls on one host, as those of others meet them.
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -50,8 +51,17 @@ void ordinary() {
   barrier();
   CHECK(close(fd) == 0);
   barrier();
-  CHECK(pwrite(there, patterns(7, 9, before).data(), 9, 7) == 9 && close(there) == 0);
-  CHECK(chmod(name("kept", before).c_str(), 0604) == 0);
+  CHECK(pwrite(there, patterns(7, 9, before).data(), 9, 7) == 9);
+  const struct timespec times[2] = {{100, 5}, {200, 7}};
+  CHECK(fchmod(there, 0604) == 0 && futimens(there, times) == 0);
+  CHECK(fchown(there, getuid(), static_cast<gid_t>(-1)) == 0);
+  CHECK(ftruncate(there, size) == 0 && futimens(there, times) == 0);
+  CHECK(fstat(there, &of_open) == 0 && (of_open.st_mode & 0777) == 0604);
+  CHECK(of_open.st_atime == 100 && of_open.st_mtim.tv_sec == 200 && of_open.st_mtim.tv_nsec == 7);
+  CHECK(fsetxattr(there, "user.a", "b", 1, 0) == -1 && errno == EOPNOTSUPP);
+  CHECK(close(there) == 0);
+  const int read_only = open(name("kept", before).c_str(), O_RDONLY);
+  CHECK(fchmod(read_only, 0600) == -1 && errno == EROFS && close(read_only) == 0);
   CHECK(truncate(name("cut", before).c_str(), 10) == 0);
   CHECK(unlink(name("removed", before).c_str()) == 0);
   CHECK(unlink(name("removed", before).c_str()) == -1 && errno == ENOENT);
@@ -62,6 +72,7 @@ void ordinary() {
   CHECK(is_missing(access(name("removed", rank).c_str(), F_OK)));
   CHECK(is_missing(access(name("moved", rank).c_str(), F_OK)));
   CHECK(stat(name("kept", rank).c_str(), &st) == 0 && (st.st_mode & 0777) == 0604);
+  CHECK(st.st_mtim.tv_sec == 200 && st.st_mtim.tv_nsec == 7);
   for (int i = 0; i < ranks; ++i) {
     CHECK(bytes_in(name("target", i)) == patterns(0, size, i));
     Bytes expected = patterns(0, size, i);

@@ -1,6 +1,7 @@
 // Ordinary files of other nodes that are written where they lie, because somebody has them open there.
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <thread>
 
@@ -16,11 +17,12 @@ cairn_file* open_writer(const CoveredNodes& covered, uint32_t node, const char* 
   return file;
 }
 
-uint64_t size_of(cairn_file* file) {
+cairn_stat stat_of(cairn_file* file) {
   cairn_stat st = {};
   EXPECT_EQ(cairn_fstat(file, &st), 0) << cairn_last_error();
-  return st.size;
+  return st;
 }
+uint64_t size_of(cairn_file* file) { return stat_of(file).size; }
 
 // As the ranks of several hosts that write one file through POSIX calls.
 TEST(OrdinaryFilesOfOtherNodes, AreWrittenWhereTheyAreOpen) {
@@ -57,6 +59,41 @@ TEST(OrdinaryFilesOfOtherNodes, AreWrittenWhereTheyAreOpen) {
   EXPECT_EQ(covered.mode(1, "file"), 0U);
   cairn_file* none = nullptr;
   EXPECT_EQ(cairn_shared_open_writer(covered.job(0), "none", O_RDWR, &none), -ENOENT);
+}
+
+TEST(OrdinaryFilesOfOtherNodes, ThatAreWrittenThereGetTheirAttributesThere) {
+  CoveredNodes covered(2);
+  cairn_file* own = open_own(covered, 1, "file", O_RDWR | O_CREAT);
+  cairn_file* file = open_writer(covered, 0, "file", O_RDWR);
+  const cairn_stat as_opened = stat_of(file);
+  const cairn_ino number = as_opened.ino;
+  const uint64_t generation = as_opened.generation;
+  EXPECT_EQ(as_opened.mode, S_IFREG | 0640U);
+  EXPECT_EQ(cairn_chmod(covered.pool(0), number, generation, 04604), 0) << cairn_last_error();
+  EXPECT_EQ(cairn_utimens(covered.pool(0), number, generation, 5, 7), 0);
+  if (geteuid() == 0) {
+    EXPECT_EQ(cairn_chown(covered.pool(0), number, generation, 3, UINT32_MAX), 0);
+  }
+  for (cairn_file* each : {own, file}) {
+    const cairn_stat st = stat_of(each);
+    EXPECT_EQ(st.mode, S_IFREG | 04604U);
+    EXPECT_EQ(st.atime_ns, 5);
+    EXPECT_EQ(st.mtime_ns, 7);
+    EXPECT_EQ(st.uid, geteuid() == 0 ? 3U : geteuid());
+    EXPECT_EQ(st.gid, as_opened.gid);
+  }
+  EXPECT_EQ(cairn_utimens(covered.pool(0), number, generation, CAIRN_TIME_OMIT, CAIRN_TIME_NOW), 0);
+  EXPECT_EQ(stat_of(own).atime_ns, 5);
+  EXPECT_GT(stat_of(own).mtime_ns, as_opened.mtime_ns);
+  EXPECT_EQ(cairn_chmod(covered.pool(0), number, generation + 1, 0600), -ESTALE);
+  // Removed, it is the same file as before.
+  EXPECT_EQ(cairn_shared_remove(covered.job(0), "file"), 0);
+  write_own(covered, 1, "file", "another");
+  EXPECT_EQ(cairn_chmod(covered.pool(0), number, generation, 0611), 0);
+  EXPECT_EQ(stat_of(own).mode, S_IFREG | 0611U);
+  EXPECT_EQ(covered.mode(1, "file"), S_IFREG | 0640U);
+  cairn_close(file);
+  cairn_close(own);
 }
 
 TEST(OrdinaryFilesOfOtherNodes, AppendsOfAllNodesStayWhole) {

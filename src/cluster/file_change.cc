@@ -1,0 +1,30 @@
+#include "cluster/file_change.h"
+
+#include "file/attributes.h"
+#include "file/cut.h"
+#include "file/fill_ahead.h"
+#include "pool/seats.h"
+
+namespace cairn::cluster {
+
+Status change_file(file::FileSystem& fs, const file::Map& map, uint64_t generation,
+                   const FileChange& change) {
+  constexpr uint64_t same = FileChange::same;
+  if (change.size != same)
+    CAIRN_TRY(
+        file::with_room(fs, [&] { return file::truncate(fs, map, change.size, generation); }));
+  const pool::SeatGuard seat(fs.pool);
+  if (!seat.ok()) return pool::no_seat(fs.pool);
+  const file::Remote::Change& to = change.attributes;
+  // The same as no number of theirs.
+  if (to.uid != same || to.gid != same)
+    CAIRN_TRY(file::set_owner(fs, *seat, map, static_cast<uint32_t>(to.uid),
+                              static_cast<uint32_t>(to.gid), generation));
+  if (to.mode != same)
+    CAIRN_TRY(file::set_mode(fs, *seat, map, static_cast<uint32_t>(to.mode), generation));
+  if (to.atime == same && to.mtime == same) return Status();
+  const auto time = [](uint64_t given) { return given == same ? file::time_omit : given; };
+  return file::set_times(fs, *seat, map, time(to.atime), time(to.mtime), generation);
+}
+
+}  // namespace cairn::cluster
