@@ -17,7 +17,8 @@ namespace cairn::cluster {
 namespace {
 
 // Behind the bytes come as many zeros, of which room is made for what follows by other messages.
-Result<int64_t> append(file::File& file, const uint8_t* bytes, size_t size, uint64_t zeros) {
+Result<int64_t> append(file::File& file, const uint8_t* bytes, size_t size, uint64_t zeros,
+                       uint64_t* done) {
   constexpr size_t unit = size_t{1} << 20;
   constexpr uint64_t most_pieces = 1023;  // of a vector
   if (zeros > most_pieces * unit)
@@ -32,9 +33,7 @@ Result<int64_t> append(file::File& file, const uint8_t* bytes, size_t size, uint
   uint64_t offset = 0;
   auto n = file::append(file, vector.data(), static_cast<int>(vector.size()), &offset);
   if (!n.ok()) return n.status();
-  if (*n < size + zeros)
-    return fail(ENOSPC, "the pool is full at offset %llu",
-                static_cast<unsigned long long>(offset) + *n);
+  *done = *n;
   return static_cast<int64_t>(offset);
 }
 
@@ -96,8 +95,13 @@ Result<int64_t> HeldFiles::answer(const Request& request, const Run* runs, const
       CAIRN_TRY_ASSIGN(n, file::write_at(file, bytes, request.text, value));
       return static_cast<int64_t>(n);
     }
-    case Op::append_held:
-      return append(file, bytes, request.text, request.home);
+    case Op::append_held: {
+      uint64_t done = 0;
+      CAIRN_TRY_ASSIGN(offset, append(file, bytes, request.text, request.home, &done));
+      std::memcpy(reply, &done, sizeof done);
+      *size = sizeof done;
+      return offset;
+    }
     case Op::cut_held:
       CAIRN_TRY(file::with_room(fs_, [&] { return file::truncate(fs_, file.map(), value); }));
       return 0;

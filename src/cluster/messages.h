@@ -29,7 +29,7 @@ enum class Op : uint32_t {
   release_file,
   read_held,    // one run; short at the end of file only
   write_held,   // at `value`, the bytes that follow; how many
-  append_held,  // the bytes that follow, and `home` zeros; where
+  append_held,  // the bytes that follow, and `home` zeros; where, and in a word behind it, how many
   cut_held,     // to `value`
   change_held,  // FileChange follows
   sync_held,

@@ -35,7 +35,7 @@ void Written::end() {
   hold_ = nullptr;
 }
 
-Result<int64_t> Written::ask(Request request, const void* bytes, size_t size) {
+Result<int64_t> Written::ask(Request request, const void* bytes, size_t size, uint64_t* word) {
   const std::shared_lock guard(mutex_);
   if (hold_ == nullptr) return ended();
   request.uuid = hold_->file();
@@ -48,6 +48,8 @@ Result<int64_t> Written::ask(Request request, const void* bytes, size_t size) {
   CAIRN_TRY(hold_->job().ask(&question, 1));
   Reply head;
   std::memcpy(&head, reply, sizeof head);
+  if (word != nullptr && head.size == sizeof *word)
+    std::memcpy(word, reply + sizeof head, sizeof *word);
   return head.value;
 }
 
@@ -98,13 +100,13 @@ Result<size_t> Written::append(const iovec* vector, int count, uint64_t* offset)
   const size_t first = std::min<size_t>(bytes.size(), most_written);
   Request request = request_of(Op::append_held);
   request.home = bytes.size() - first;
-  auto start = ask(request, bytes.data(), first);
-  if (!start.ok()) return start.status();
-  *offset = static_cast<uint64_t>(*start);
-  if (first == bytes.size()) return first;
-  auto rest = write(bytes.data() + first, bytes.size() - first, *offset + first);
-  if (!rest.ok()) return rest.status();
-  return first + *rest;
+  uint64_t appended = 0;
+  CAIRN_TRY_ASSIGN(start, ask(request, bytes.data(), first, &appended));
+  *offset = static_cast<uint64_t>(start);
+  if (appended <= first) return appended;
+  // Fewer than all where the pool is full.
+  CAIRN_TRY_ASSIGN(rest, write(bytes.data() + first, appended - first, *offset + first));
+  return first + rest;
 }
 
 Status Written::set_size(uint64_t size) {

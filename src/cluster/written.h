@@ -30,8 +30,8 @@ class Written final : public Contents, public file::Remote {
   Status look(State* state) override;
 
  private:
-  // The reply's value; `bytes` follow the request.
-  Result<int64_t> ask(Request request, const void* bytes, size_t size);
+  // The reply's value; `bytes` follow the request, and `word` the reply.
+  Result<int64_t> ask(Request request, const void* bytes, size_t size, uint64_t* word = nullptr);
 
   [[nodiscard]] Status ended() const;
 

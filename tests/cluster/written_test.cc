@@ -124,6 +124,21 @@ TEST(OrdinaryFilesOfOtherNodes, AppendsOfAllNodesStayWhole) {
   for (const size_t lines : found) EXPECT_EQ(lines, static_cast<size_t>(count));
 }
 
+TEST(OrdinaryFilesOfOtherNodes, AppendsToAFullPoolAreCounted) {
+  CoveredNodes covered(2, 32 << 20);
+  cairn_file* own = open_own(covered, 1, "log", O_RDWR | O_CREAT);
+  cairn_file* file = open_writer(covered, 0, "log", O_WRONLY | O_APPEND);
+  const std::string bytes = bytes_of(1'300'000);
+  std::string expected;
+  ssize_t n = 0;
+  while ((n = cairn_write(file, bytes.data(), bytes.size())) > 0)
+    expected += bytes.substr(0, static_cast<size_t>(n));
+  EXPECT_EQ(n, -ENOSPC) << cairn_last_error();
+  EXPECT_TRUE(read_all(own) == expected) << size_of(own) << ", not " << expected.size();
+  cairn_close(file);
+  cairn_close(own);
+}
+
 TEST(OrdinaryFilesOfOtherNodes, ThatAreWrittenThereRefuseWhatWouldBeALie) {
   CoveredNodes covered(2, 32 << 20);
   cairn_file* own = open_own(covered, 1, "file", O_RDWR | O_CREAT);
