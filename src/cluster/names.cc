@@ -174,8 +174,9 @@ Status give_way(Job& job, const std::string& path, const file::Created& made,
   if (other == 0) return Status();
   CAIRN_TRY_ASSIGN(spot, spot_of(job, path));
   // Nobody has it open. Under its name may be another one by now.
-  if (spot.map.number == made.number && made.inode->generation.load() == made.generation)
-    CAIRN_TRY(file::unlink_name(job.fs(), spot.parent, spot.name));
+  const file::Seen seen = {made.number, made.generation};
+  const Status removed_here = file::unlink_name(job.fs(), spot.parent, spot.name, &seen);
+  if (!removed_here.ok() && removed_here.code() != ENOENT) return removed_here;
   return fail(ESTALE, "%s: another node has made it", path.c_str());
 }
 

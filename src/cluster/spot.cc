@@ -1,6 +1,5 @@
 #include "cluster/spot.h"
 
-#include "file/names.h"
 #include "pool/seats.h"
 #include "tier/lower.h"
 #include "tier/put_away.h"
@@ -72,7 +71,8 @@ Status drop_lower(Job& job, const Spot& spot) {
 
 Status forget(Job& job, const Spot& spot) {
   // First, because what is open is read from below by what the pool remembers.
-  CAIRN_TRY(file::unlink_name(job.fs(), spot.parent, spot.name));
+  const file::Seen seen = spot.seen();
+  CAIRN_TRY(file::unlink_name(job.fs(), spot.parent, spot.name, &seen));
   return drop_lower(job, spot);
 }
 

@@ -7,6 +7,7 @@
 
 #include "cluster/job.h"
 #include "file/directory.h"
+#include "file/names.h"
 
 namespace cairn::cluster {
 
@@ -18,6 +19,7 @@ struct Spot {
   bool has_lower = false;   // it is known from the covered directory
 
   [[nodiscard]] bool exists() const { return map.number != 0; }
+  [[nodiscard]] file::Seen seen() const { return {map.number, generation}; }
   // 0 if there is nothing.
   [[nodiscard]] uint32_t mode() const {
     return map.inode == nullptr ? 0 : static_cast<uint32_t>(map.inode->mode.load());
@@ -32,7 +34,8 @@ Result<Spot> spot_of(Job& job, const std::string& path);
 Result<file::LowerIdentity> lower_of(Job& job, const Spot& spot);
 // After it was removed: nothing stays of it that a drain would act on.
 Status drop_lower(Job& job, const Spot& spot);
-// Removes what is no directory, and nothing stays of it that a drain would act on: another node's does.
+// Removes what is no directory, and nothing stays of it that a drain would act on: another node's does. ENOENT: the name is
+// another one's by now, and stays.
 Status forget(Job& job, const Spot& spot);
 // Something that the covered directory has under this name was removed here, and no drain has told that directory yet.
 bool is_removed(Job& job, const Spot& spot);

@@ -52,12 +52,16 @@ Result<Map> create_unnamed(FileSystem& fs, LocalSeat& seat, const Inode& directo
 
 // `lower`: gets the inode, and nothing is done, if somebody has it open and its bytes still lie in lower, where it is
 // found by this name.
-static Status unlink_once(FileSystem& fs, uint64_t parent, std::string_view text, uint64_t* lower) {
+static Status unlink_once(FileSystem& fs, uint64_t parent, std::string_view text, const Seen* seen,
+                          uint64_t* lower) {
   LockedName at(fs);
   CAIRN_TRY(at.take(parent, text));
   LocalSeat& seat = at.seat();
   auto slot = find_existing(fs, at.directory, at.name);
   if (!slot.ok()) return slot.status();
+  if (seen != nullptr && (slot->inode != seen->number || slot->generation != seen->generation))
+    return fail(ENOENT, "%.*s: it is another one by now", static_cast<int>(text.size()),
+                text.data());
   auto map = live_map(fs, slot->inode);
   if (!map.ok()) return map.status();
   Inode& inode = *map->inode;
@@ -91,13 +95,13 @@ static Status unlink_once(FileSystem& fs, uint64_t parent, std::string_view text
   return Status();
 }
 
-Status unlink_name(FileSystem& fs, uint64_t parent, std::string_view text) {
+Status unlink_name(FileSystem& fs, uint64_t parent, std::string_view text, const Seen* seen) {
   uint64_t lower = 0;
-  CAIRN_TRY(unlink_once(fs, parent, text, &lower));
+  CAIRN_TRY(unlink_once(fs, parent, text, seen, &lower));
   if (lower == 0) return Status();
   // Where it cannot be had (lower has changed, the pool is full), who has it open gets an error when he reads.
   fs.lower->stage(lower, false).ignore();
-  return unlink_once(fs, parent, text, nullptr);
+  return unlink_once(fs, parent, text, seen, nullptr);
 }
 
 Status remove_directory(FileSystem& fs, uint64_t parent, std::string_view text) {

@@ -28,7 +28,13 @@ Result<Created> create_name(FileSystem& fs, uint64_t parent, std::string_view na
 Result<Map> create_unnamed(FileSystem& fs, LocalSeat& seat, const Inode& directory, uint32_t mode,
                            bool may_get_name);
 
-Status unlink_name(FileSystem& fs, uint64_t parent, std::string_view name);
+// `seen`: ENOENT too if the name is another inode's by now.
+struct Seen {
+  uint64_t number = 0;
+  uint64_t generation = 0;
+};
+Status unlink_name(FileSystem& fs, uint64_t parent, std::string_view name,
+                   const Seen* seen = nullptr);
 Status remove_directory(FileSystem& fs, uint64_t parent, std::string_view name);
 // ENOENT: the inode is gone, also if its number means another file by now than the one of `generation` (0: any).
 Status link_inode(FileSystem& fs, uint64_t inode, uint64_t parent, std::string_view name,

@@ -4,7 +4,9 @@
 
 #include <thread>
 
+#include "capi/job.h"
 #include "cluster/files_of_nodes.h"
+#include "cluster/spot.h"
 
 namespace cairn::test {
 namespace {
@@ -40,6 +42,18 @@ TEST(OrdinaryFilesOfOtherNodes, AFullPoolTakesNone) {
   EXPECT_EQ(cairn_shared_make_plain(covered.job(0), "file", 0), -ENOSPC);
   EXPECT_EQ(covered.mode(0, "file"), 0U);
   EXPECT_TRUE(read_own(covered, 1, "file") == bytes_of(16'000'000));
+}
+
+TEST(OrdinaryFilesOfOtherNodes, OnlyWhatWasSeenIsForgotten) {
+  CoveredNodes covered(2);
+  write_own(covered, 1, "file", "old");
+  write_own(covered, 1, "new", "new");
+  cluster::Job& job = covered.job(1)->job;
+  const auto seen = cluster::spot_of(job, "file");
+  ASSERT_TRUE(seen.ok());
+  ASSERT_EQ(cairn_rename(covered.pool(1), covered.top(1), "new", covered.top(1), "file", 0), 0);
+  EXPECT_EQ(cluster::forget(job, *seen).code(), ENOENT);
+  EXPECT_EQ(read_own(covered, 1, "file"), "new");
 }
 
 // Several processes of a node open it for writing at once: each has it then.
