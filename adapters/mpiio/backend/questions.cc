@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 #include "mpiio/backend/file.h"
 #include "mpiio/backend/server.h"
@@ -36,11 +37,12 @@ void answer_here(const Servers& servers, cairn_question* question) {
                                                    question->reply);
     return;
   }
-  std::vector<char> reply(most);
+  // Not cleared: it is megabytes, of which most answers take some bytes.
+  const std::unique_ptr<char[]> reply(new char[most]);
   const size_t got =
-      host->engine->shared.job_serve(servers.job, question->request, question->size, reply.data());
+      host->engine->shared.job_serve(servers.job, question->request, question->size, reply.get());
   question->got = std::min(got, question->capacity);
-  std::memcpy(question->reply, reply.data(), question->got);
+  std::memcpy(question->reply, reply.get(), question->got);
 }
 
 }  // namespace
