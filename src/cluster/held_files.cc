@@ -11,6 +11,7 @@
 #include "file/cut.h"
 #include "file/fill_ahead.h"
 #include "file/io.h"
+#include "file/moving.h"
 #include "file/sync.h"
 
 namespace cairn::cluster {
@@ -51,11 +52,15 @@ Status HeldFiles::hold(const Uuid& file, bool writing) {
   if (held.file == nullptr) {
     uint64_t words[2];
     std::memcpy(words, file.data(), sizeof words);
-    auto opened =
-        std::make_shared<tier::PoolFile>(fs_, words[0], writing ? O_RDWR : O_RDONLY, words[1]);
-    if (!opened->status().ok()) {
+    auto opened = std::make_shared<tier::PoolFile>(fs_, words[0], writing ? O_RDWR : O_RDONLY,
+                                                   words[1], true);
+    Status status = opened->status();
+    // Counted as an opener first, as file/moving.h asks for.
+    if (status.ok() && file::is_moving(*(**opened).inode))
+      status = fail(EAGAIN, "it is about to have its place");
+    if (!status.ok()) {
       held_.erase({file, writing});
-      return opened->status();
+      return status;
     }
     held.file = std::move(opened);
   }

@@ -16,7 +16,7 @@ class HeldFiles {
  public:
   explicit HeldFiles(file::FileSystem& fs) : fs_(fs) {}
 
-  // Until it has been released as often.
+  // Until it has been released as often. EAGAIN: it is moving; who serves cannot wait for what he may be asked for himself.
   Status hold(const Uuid& file, bool writing);
   void release(const Uuid& file, bool writing);
 

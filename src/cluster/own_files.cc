@@ -153,6 +153,7 @@ Result<FileState> hold_own(Job& job, const std::string& path, bool writing, bool
     if (is_moving(job, spot->map)) return about_to_move(path);
     const Status held = job.held().hold(id_of(spot->map), writing);
     if (held.code() == ESTALE) continue;  // replaced by another one meanwhile
+    if (held.code() == EAGAIN) return about_to_move(path);
     CAIRN_TRY(held);
     auto state = state_of(job, *spot);
     if (!state.ok()) job.held().release(id_of(spot->map), writing);

@@ -2,11 +2,14 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <cstring>
 #include <thread>
 
 #include "capi/job.h"
 #include "cluster/files_of_nodes.h"
 #include "cluster/spot.h"
+#include "file/moving.h"
+#include "pool/seats.h"
 
 namespace cairn::test {
 namespace {
@@ -42,6 +45,24 @@ TEST(OrdinaryFilesOfOtherNodes, AFullPoolTakesNone) {
   EXPECT_EQ(cairn_shared_make_plain(covered.job(0), "file", 0), -ENOSPC);
   EXPECT_EQ(covered.mode(0, "file"), 0U);
   EXPECT_TRUE(read_own(covered, 1, "file") == bytes_of(16'000'000));
+}
+
+// Who answers for a node is the one who would be told that it has moved.
+TEST(OrdinaryFilesOfOtherNodes, AreNotWaitedForByWhoAnswers) {
+  CoveredNodes covered(2);
+  write_own(covered, 1, "file", "text");
+  cluster::Job& job = covered.job(1)->job;
+  const auto spot = cluster::spot_of(job, "file");
+  ASSERT_TRUE(spot.ok() && file::begin_moving(job.fs(), spot->map).ok());
+  const uint64_t words[2] = {spot->map.number, spot->generation};
+  cluster::Uuid id = {};
+  std::memcpy(id.data(), words, sizeof words);
+  for (const bool writing : {false, true})
+    EXPECT_EQ(job.held().hold(id, writing).code(), EAGAIN) << writing;
+  const pool::SeatGuard seat(job.fs().pool);
+  file::end_moving(job.fs(), *seat, spot->map, spot->generation);
+  EXPECT_TRUE(job.held().hold(id, true).ok());
+  job.held().release(id, true);
 }
 
 TEST(OrdinaryFilesOfOtherNodes, OnlyWhatWasSeenIsForgotten) {
