@@ -86,6 +86,7 @@ class Cluster:
             if self.load():
                 raise ClusterError(f"the cluster in {self.directory} is up already")
             self.remove_files()
+            os.mkdir(self.path("tmp"), mode=0o700)
             names = [f"node{number}" for number in range(count)]
             with open(self.path("hosts"), "w", encoding="ascii") as file:
                 file.write("127.0.0.1 localhost\n")

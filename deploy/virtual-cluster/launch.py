@@ -11,9 +11,14 @@ from cluster_error import ClusterError
 LOGIN_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-def login_environment():
+def own_directory(cluster):
+    """Launchers keep files there under the names of host and process, which hosts of two clusters have in common."""
+    return {"TMPDIR": cluster.path("tmp")}
+
+
+def login_environment(cluster):
     """What a command finds on a host that it has reached from another one."""
-    return {"PATH": LOGIN_PATH, "SHELL": "/bin/sh",
+    return {"PATH": LOGIN_PATH, "SHELL": "/bin/sh", **own_directory(cluster),
             **{name: os.environ[name] for name in ("HOME", "USER", "LOGNAME", "LANG") if name in os.environ}}
 
 
@@ -22,7 +27,7 @@ def environment(cluster):
     that to communicate between hosts is set by who runs it, as on any cluster."""
     agent, nodes = cluster.path("ssh"), cluster.path("nodes")
     return {
-        **os.environ,
+        **os.environ, **own_directory(cluster),
         # Open MPI 4
         "OMPI_MCA_plm_rsh_agent": agent, "OMPI_MCA_orte_default_hostfile": nodes,
         "OMPI_MCA_rmaps_base_oversubscribe": "1",
