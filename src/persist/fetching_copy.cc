@@ -14,20 +14,21 @@ namespace {
 // Two lines a turn, and what is left by memcpy.
 constexpr size_t turn = 128;
 
-[[gnu::always_inline]] inline void fetch(const uint8_t* next) {
+// A number: the address may be in no object.
+[[gnu::always_inline]] inline void fetch(uintptr_t next) {
   _mm_prefetch(reinterpret_cast<const char*>(next), _MM_HINT_T1);
   _mm_prefetch(reinterpret_cast<const char*>(next + turn / 2), _MM_HINT_T1);
 }
 
 [[gnu::always_inline]] inline void copy_rest(uint8_t* to, const uint8_t* from, size_t size,
-                                             const uint8_t* next) {
+                                             uintptr_t next) {
   if (size == 0) return;
   fetch(next);
   std::memcpy(to, from, size);
 }
 
 [[gnu::target("avx512f")]] void copy_512(uint8_t* to, const uint8_t* from, size_t size,
-                                         const uint8_t* next) {
+                                         uintptr_t next) {
   for (; size >= turn; to += turn, from += turn, next += turn, size -= turn) {
     fetch(next);
     const __m512i a = _mm512_loadu_si512(from);
@@ -39,7 +40,7 @@ constexpr size_t turn = 128;
 }
 
 [[gnu::target("avx2")]] void copy_256(uint8_t* to, const uint8_t* from, size_t size,
-                                      const uint8_t* next) {
+                                      uintptr_t next) {
   for (; size >= turn; to += turn, from += turn, next += turn, size -= turn) {
     fetch(next);
     const auto* source = reinterpret_cast<const __m256i*>(from);
@@ -65,7 +66,7 @@ const bool copies_fetching = features.avx2 && !features.sse4a;
 void copy_fetching(void* to, const void* from, size_t size, const void* next) {
   auto* const copy = features.avx512 ? copy_512 : copy_256;
   copy(static_cast<uint8_t*>(to), static_cast<const uint8_t*>(from), size,
-       static_cast<const uint8_t*>(next));
+       reinterpret_cast<uintptr_t>(next));
 }
 
 }  // namespace cairn::persist
