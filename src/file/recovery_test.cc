@@ -51,27 +51,31 @@ TEST_F(Recovery, NobodyTakesABlockThatHasAnOwner) {
   }
 }
 
+// The pool was detached cleanly, and the machine is started anew.
+void come_back_after_power_loss(std::unique_ptr<FileSystem>* fs) {
+  const std::string path = (**fs).pool.path;
+  (**fs).pool.store((**fs).pool.state->boot_id[0], 1);
+  detach(**fs);
+  fs->reset();
+  auto attached = attach(path, {});
+  ASSERT_TRUE(attached.ok()) << last_detail();
+  *fs = std::move(*attached);
+}
+
 // A lane's words are not flushed. After a power loss they may be those of long ago, also where the pool was detached cleanly
 // before: who takes the lane and is killed has not freed what they say.
 TEST_F(Recovery, AfterAPowerLossNoLaneOfACleanPoolHasWorkInFlight) {
-  const std::string path = fs->pool.path;
   pool::Pool& before = fs->pool;
   const uint32_t last = before.lane_count - 1;
   before.store(before.lanes[last].seat[0].in_flight[0].run, 1234);
   before.store(before.lanes[last].seat[0].allocating_inode, 5);
-  before.store(before.state->boot_id[0], 1);
-  detach(*fs);
-  fs.reset();
-  auto attached = attach(path, {});
-  ASSERT_TRUE(attached.ok()) << last_detail();
-  fs = std::move(*attached);
+  ASSERT_NO_FATAL_FAILURE(come_back_after_power_loss(&fs));
   EXPECT_EQ(fs->pool.lanes[last].seat[0].in_flight[0].run.load(), 0U);
   EXPECT_EQ(fs->pool.lanes[last].seat[0].allocating_inode.load(), 0U);
 }
 
 // The same for the table of open files: one that came back would keep its file for ever, or be closed once more.
 TEST_F(Recovery, AfterAPowerLossNoFileOfACleanPoolIsOpen) {
-  const std::string path = fs->pool.path;
   pool::Pool& before = fs->pool;
   uint64_t slot = 0;
   {
@@ -86,12 +90,7 @@ TEST_F(Recovery, AfterAPowerLossNoFileOfACleanPoolIsOpen) {
   before.store(old.inode, format::root_inode);
   before.store(old.holder[last / 64], 1ULL << (last % 64));
   before.store(old.state, format::open_state(77, format::open_live));
-  before.store(before.state->boot_id[0], 1);
-  detach(*fs);
-  fs.reset();
-  auto attached = attach(path, {});
-  ASSERT_TRUE(attached.ok()) << last_detail();
-  fs = std::move(*attached);
+  ASSERT_NO_FATAL_FAILURE(come_back_after_power_loss(&fs));
   EXPECT_FALSE(is_open(*fs, format::root_inode));
   drop_lane(*fs, last);
   EXPECT_EQ((*live_inode(*fs, format::root_inode))->opens.load(), 0U);

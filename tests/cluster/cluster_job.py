@@ -4,11 +4,28 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import threading
 import time
+import unittest
+
+from cluster_runner import SKIPPED, end_where_no_cluster_can_be_made
 
 CAIRN = str(pathlib.Path(os.environ["CAIRN_BIN_DIR"]) / "cairn")
 TESTS = pathlib.Path(os.environ["CAIRN_TEST_DIR"])
+
+# Of what a test draws.
+SEED = int(os.environ.get("CAIRN_SEED", time.time()))
+
+
+def run_tests(has_programs):
+    """The main part of a test over a cluster. has_programs: for an MPI that is here."""
+    if not has_programs:
+        print("no MPI for this was found when this was built, or its launcher is missing")
+        sys.exit(SKIPPED)
+    end_where_no_cluster_can_be_made()
+    print("seed", SEED, flush=True)
+    unittest.main(verbosity=2)
 
 
 def mpis_with(*program):

@@ -9,15 +9,14 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.environ["CAIRN_SOURCE_DIR"], "tests", "cluster"))
-from cluster_job import TESTS, Job, new_directory  # noqa: E402
-from cluster_runner import SKIPPED, VirtualCluster, end_where_no_cluster_can_be_made  # noqa: E402
+from cluster_job import SEED, TESTS, Job, new_directory, run_tests  # noqa: E402
+from cluster_runner import VirtualCluster  # noqa: E402
 
 PROGRAM = TESTS / "cluster" / "openmpi" / "committed_program"
 KILLS = 4
 RANKS = 4
 HOSTS = 2
 LIMIT_S = 120
-SEED = int(os.environ.get("CAIRN_SEED", time.time()))
 
 
 class Committed(unittest.TestCase):
@@ -53,14 +52,5 @@ class Committed(unittest.TestCase):
             self.after_a_kill(drawn.randrange(HOSTS), drawn.randint(20, 500), drawn.uniform(0, 0.05))
 
 
-def main():
-    if not PROGRAM.exists():
-        print("Open MPI was not found when this was built")
-        sys.exit(SKIPPED)
-    end_where_no_cluster_can_be_made()
-    print("seed", SEED, flush=True)
-    unittest.main(verbosity=2)
-
-
 if __name__ == "__main__":
-    main()
+    run_tests(PROGRAM.exists())

@@ -9,8 +9,8 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.environ["CAIRN_SOURCE_DIR"], "tests", "cluster"))
-from cluster_job import TESTS, Job, new_directory  # noqa: E402
-from cluster_runner import SKIPPED, VirtualCluster, end_where_no_cluster_can_be_made  # noqa: E402
+from cluster_job import SEED, TESTS, Job, new_directory, run_tests  # noqa: E402
+from cluster_runner import VirtualCluster  # noqa: E402
 
 PROGRAM = TESTS / "cluster" / "openmpi" / "killed_in_names_program"
 KILLS = 6
@@ -18,7 +18,6 @@ RANKS = 4
 HOSTS = 2
 LIMIT_S = 60
 GRACE_S = 3
-SEED = int(os.environ.get("CAIRN_SEED", time.time()))
 
 
 class Callers(Job):
@@ -77,14 +76,5 @@ class KilledInNames(unittest.TestCase):
         self.assertTrue(any(went_on))
 
 
-def main():
-    if not PROGRAM.exists():
-        print("Open MPI was not found when this was built")
-        sys.exit(SKIPPED)
-    end_where_no_cluster_can_be_made()
-    print("seed", SEED, flush=True)
-    unittest.main(verbosity=2)
-
-
 if __name__ == "__main__":
-    main()
+    run_tests(PROGRAM.exists())

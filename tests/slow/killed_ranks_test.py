@@ -10,15 +10,14 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.environ["CAIRN_SOURCE_DIR"], "tests", "cluster"))
-from cluster_job import CAIRN, TESTS, Job, new_directory  # noqa: E402
-from cluster_runner import SKIPPED, VirtualCluster, end_where_no_cluster_can_be_made  # noqa: E402
+from cluster_job import CAIRN, SEED, TESTS, Job, new_directory, run_tests  # noqa: E402
+from cluster_runner import VirtualCluster  # noqa: E402
 
 PROGRAM = TESTS / "cluster" / "openmpi" / "killed_program"
 KILLS = 10
 HOSTS = 2
 LIMIT_S = 180
 ROUND_BYTES = 64_000
-SEED = int(os.environ.get("CAIRN_SEED", time.time()))
 
 
 def pattern(size):
@@ -99,14 +98,5 @@ class KilledRanks(unittest.TestCase):
         self.cluster.change("join", "node1")
 
 
-def main():
-    if not PROGRAM.exists():
-        print("Open MPI was not found when this was built")
-        sys.exit(SKIPPED)
-    end_where_no_cluster_can_be_made()
-    print("seed", SEED, flush=True)
-    unittest.main(verbosity=2)
-
-
 if __name__ == "__main__":
-    main()
+    run_tests(PROGRAM.exists())

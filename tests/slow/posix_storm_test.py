@@ -5,19 +5,17 @@ import os
 import pathlib
 import re
 import sys
-import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.environ["CAIRN_SOURCE_DIR"], "tests", "cluster"))
-from cluster_job import TESTS, Job, mpis_with, new_directory  # noqa: E402
-from cluster_runner import SKIPPED, VirtualCluster, end_where_no_cluster_can_be_made  # noqa: E402
+from cluster_job import SEED, TESTS, Job, mpis_with, new_directory, run_tests  # noqa: E402
+from cluster_runner import VirtualCluster  # noqa: E402
 
 MPIS = mpis_with("cluster", "posix_storm_program")
 SECONDS = 25
 RANKS = 4
 LIMIT_S = 240
 GRACE_S = 10
-SEED = int(os.environ.get("CAIRN_SEED", time.time()))
 
 
 def sum_of(held):
@@ -64,14 +62,5 @@ class PosixStorm(unittest.TestCase):
             self.storm("mpich", SEED)
 
 
-def main():
-    if not MPIS:
-        print("no MPI was found when this was built, or its launcher is missing")
-        sys.exit(SKIPPED)
-    end_where_no_cluster_can_be_made()
-    print("seed", SEED, flush=True)
-    unittest.main(verbosity=2)
-
-
 if __name__ == "__main__":
-    main()
+    run_tests(MPIS)

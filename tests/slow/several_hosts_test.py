@@ -10,8 +10,8 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.environ["CAIRN_SOURCE_DIR"], "tests", "cluster"))
-from cluster_job import CAIRN, TESTS, command_of, mpis_with, new_directory  # noqa: E402
-from cluster_runner import SKIPPED, VirtualCluster, end_where_no_cluster_can_be_made  # noqa: E402
+from cluster_job import CAIRN, SEED, TESTS, command_of, mpis_with, new_directory, run_tests  # noqa: E402
+from cluster_runner import VirtualCluster  # noqa: E402
 
 MPIS = mpis_with("mpi", "conformance")
 HUNG = 124
@@ -189,7 +189,7 @@ class SeveralHosts(unittest.TestCase):
     def test_a_storm_of_names(self):
         """All ranks make, move and remove the same names; what one of them sees in the end is what the directory holds."""
         program = pathlib.Path(os.environ["CAIRN_SOURCE_DIR"], "tests", "cluster", "names_storm.py")
-        seed = os.environ.get("CAIRN_SEED", str(time.time_ns()))
+        seed = str(SEED)
         directory, told = self.passes("openmpi", 4, "/usr/bin/python3", "-m", "mpi4py", program, seed, 8, last="names_storm")
         seen = sorted(line.removeprefix("there is ").split() for line in told.splitlines() if line.startswith("there is "))
         held = sorted([os.path.relpath(path, directory), *sorted(directories), *sorted(files)]
@@ -296,13 +296,5 @@ class SeveralHosts(unittest.TestCase):
         self.assertRegex(done.stdout, "alone: `cairn run` is around the launcher .*: start it as mpirun ... cairn run ... program")
 
 
-def main():
-    if not MPIS:
-        print("no MPI was found when this was built, or its launcher is missing")
-        sys.exit(SKIPPED)
-    end_where_no_cluster_can_be_made()
-    unittest.main(verbosity=2)
-
-
 if __name__ == "__main__":
-    main()
+    run_tests(MPIS)

@@ -9,8 +9,8 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.environ["CAIRN_SOURCE_DIR"], "tests", "cluster"))
-from cluster_job import TESTS, Job, mpis_with, new_directory  # noqa: E402
-from cluster_runner import SKIPPED, VirtualCluster, end_where_no_cluster_can_be_made  # noqa: E402
+from cluster_job import TESTS, Job, mpis_with, new_directory, run_tests  # noqa: E402
+from cluster_runner import VirtualCluster  # noqa: E402
 
 MPIS = mpis_with("cluster", "silent_program")
 TIMEOUT_S = 2
@@ -187,13 +187,5 @@ class SilentHosts(unittest.TestCase):
         self.assertEqual(code, 0, said)
 
 
-def main():
-    if "openmpi" not in MPIS:
-        print("Open MPI was not found when this was built, or its launcher is missing")
-        sys.exit(SKIPPED)
-    end_where_no_cluster_can_be_made()
-    unittest.main(verbosity=2)
-
-
 if __name__ == "__main__":
-    main()
+    run_tests("openmpi" in MPIS)
