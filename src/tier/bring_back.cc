@@ -63,14 +63,15 @@ int64_t find_in(int above, const std::string& directory, std::vector<Kept>* foun
   if (result == 0) result = sys::fstat(kept.get(), &st);
   if (result == 0) result = sys::fstat(above, &above_st);
   if (result < 0 || !is_trusted(st, above_st)) return result == -EACCES ? 0 : result;
+  int64_t first_error = 0;
   for (const sys::Entry& entry : entries) {
     if (!is_origin(entry.name)) continue;
     Kept item = {directory, entry.name.substr(std::strlen(origin_prefix)), "", 0};
     result = read_origin(kept.get(), entry.name, &item);
-    if (result < 0 && result != -ENOENT) return result;
+    if (result < 0 && result != -ENOENT && first_error == 0) first_error = result;
     if (result == 0) found->push_back(std::move(item));
   }
-  return 0;
+  return first_error;
 }
 
 // The directory that a path lies in, and its last component. Through no links.
@@ -116,22 +117,24 @@ int64_t bring_back(int directory) {
   if (const int64_t result = list_directory(directory, ".", &entries); result < 0) return result;
   std::vector<std::string> places;
   std::vector<Kept> found;
+  int64_t first_error = 0;
   for (const sys::Entry& entry : entries) {
     if (entry.name.rfind(drain_prefix, 0) != 0) continue;
     places.push_back(entry.name);
-    if (const int64_t result = find_in(directory, entry.name, &found); result < 0) return result;
+    const int64_t result = find_in(directory, entry.name, &found);
+    if (first_error == 0) first_error = result;
   }
-  if (found.empty()) return 0;
+  if (found.empty()) return first_error;
   // A directory before what lies in it; of several that had a name the last.
   std::sort(found.begin(), found.end(), [](const Kept& a, const Kept& b) {
     return a.origin.size() != b.origin.size() ? a.origin.size() < b.origin.size() : a.time > b.time;
   });
   const KeepTimes times(directory);
   for (const Kept& item : found)
-    if (const int64_t result = bring_back(directory, item); result < 0) return result;
+    if (const int64_t result = bring_back(directory, item); first_error == 0) first_error = result;
   // What drains have kept in one may stay there.
   for (const std::string& place : places) sys::unlinkat(directory, place.c_str(), AT_REMOVEDIR);
-  return 0;
+  return first_error;
 }
 
 }  // namespace cairn::tier

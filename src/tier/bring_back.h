@@ -7,7 +7,8 @@
 namespace cairn::tier {
 
 // When the last claim on a directory goes: what lies there still was not replaced by a drain that could do everything. Where
-// something else has the name, or its directory is gone, it stays. 0 or -errno; safe to repeat.
+// something else has the name, or its directory is gone, it stays. 0, or the first -errno: what cannot be brought back does not hold
+// up the rest. Safe to repeat.
 int64_t bring_back(int directory);
 
 }  // namespace cairn::tier

@@ -77,12 +77,14 @@ std::string successor(int directory) {
   return names.empty() ? "" : names.front();
 }
 
-// The claim goes to one that has joined it, in one step, or away.
-int64_t hand_on(int directory) {
+// The claim goes to one that has joined it, in one step, or away. What could not be brought back then stays where it was put away, and
+// holds up nobody; `*brought` says why.
+int64_t hand_on(int directory, int64_t* brought) {
+  *brought = 0;
   const std::string next = successor(directory);
   if (!next.empty() && sys::renameat2(directory, next.c_str(), directory, claim_file, 0) == 0)
     return 0;
-  if (const int64_t result = bring_back(directory); result < 0) return result;
+  *brought = bring_back(directory);
   const int64_t result = sys::unlinkat(directory, claim_file, 0);
   // One that joined meanwhile may have seen the claim still standing.
   const std::string late = successor(directory);
@@ -169,7 +171,8 @@ int64_t remove_void(int directory, const std::string& text) {
       held.st_ino != named.st_ino || n != static_cast<int64_t>(text.size()) ||
       now.compare(0, text.size(), text) != 0)
     return 0;
-  const int64_t result = hand_on(directory);
+  int64_t brought = 0;
+  const int64_t result = hand_on(directory, &brought);
   return result == -ENOENT ? 0 : result;
 }
 
@@ -314,9 +317,12 @@ Status drop_claim(const file::FileSystem& fs, const std::string& directory) {
   if (read < 0) return unreadable(read, directory);
   const Claim other = claim_of(text);
   if (other.host != own.host || other.uuid != own.uuid) return Status();
-  const int64_t result = hand_on(fd.get());
-  return result < 0 && result != -ENOENT ? sys::failed(result, "claim", path_of(directory))
-                                         : Status();
+  int64_t brought = 0;
+  const int64_t result = hand_on(fd.get(), &brought);
+  if (result < 0 && result != -ENOENT) return sys::failed(result, "claim", path_of(directory));
+  return brought < 0
+             ? sys::failed(brought, "bring back all that was put away below", path_of(directory))
+             : Status();
 }
 
 Status free_claim(const std::string& directory, bool forced) {

@@ -1,9 +1,12 @@
 // What was put away because one node has removed it and another has made it anew, where nobody carries that to the directory.
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "cluster/covered_nodes.h"
 
@@ -68,6 +71,25 @@ TEST(WhatWasPutAway, ComesBackWhenAllDiscardIt) {
   ASSERT_EQ(stat((covered.directory() + "/other").c_str(), &after), 0);
   EXPECT_EQ(after.st_mtim.tv_sec, before.st_mtim.tv_sec);
   EXPECT_EQ(after.st_mtim.tv_nsec, before.st_mtim.tv_nsec);
+}
+
+TEST(WhatWasPutAway, HoldsUpNobodyIfItCannotGoBack) {
+  CoveredNodes covered(2, 64 << 20, prepare);
+  make_anew(covered);
+  covered.stop();
+  covered.discard(0);
+  std::vector<std::string> kept;
+  for (const auto& entry : stdfs::directory_iterator(covered.directory()))
+    if (entry.path().filename().string().rfind(".cairn-drain-", 0) == 0)
+      kept.push_back(entry.path());
+  ASSERT_FALSE(kept.empty());
+  // Not to be read as a note of where something belongs.
+  for (const std::string& place : kept)
+    stdfs::create_directory(place + "/origin-0000000000000000-0");
+  EXPECT_EQ(covered.try_to_discard(1), -EISDIR);
+  for (const char* path : {"file", "tree/file", "tree/sub/file", "other/file"})
+    EXPECT_EQ(read_lower(covered, path), std::string("old ") + path);
+  EXPECT_FALSE(stdfs::exists(covered.directory() + "/.cairn-claim"));
 }
 
 TEST(WhatWasPutAway, TakesThePlaceOfNothing) {

@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <utility>
 #include <vector>
 
 #include "cluster/ranks.h"
@@ -65,9 +66,9 @@ class CoveredNodes {
     EXPECT_EQ(report.failed + report.conflicts, 0U) << node;
   }
   // After stop().
-  void discard(uint32_t node) {
-    ASSERT_EQ(cairn_cover_discard(covers_[node]), 0) << cairn_last_error();
-    covers_[node] = nullptr;
+  void discard(uint32_t node) { ASSERT_EQ(try_to_discard(node), 0) << cairn_last_error(); }
+  int try_to_discard(uint32_t node) {
+    return cairn_cover_discard(std::exchange(covers_[node], nullptr));
   }
 
  private:
