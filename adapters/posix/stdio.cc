@@ -57,19 +57,19 @@ static Stream* find_stream_on(int fd) {
   return nullptr;
 }
 
-// The mutex is held, so that nobody frees it.
+// Who closes the stream has its lock when it leaves here: nobody frees one that is locked. What is written may be a message to
+// another node, so the mutex, which any call on a stream may take, is not held meanwhile.
 Flushed flush_stream_on(int fd) {
   pthread_mutex_lock(&mutex);
   Stream* stream = find_stream_on(fd);
-  Flushed flushed = stream == nullptr ? Flushed::kNoStream : Flushed::kDone;
-  if (stream != nullptr && ftrylockfile(stream->file) != 0) {
-    flushed = Flushed::kBusy;
-  } else if (stream != nullptr) {
-    if (__fpending(stream->file) > 0) fflush_unlocked(stream->file);
-    funlockfile(stream->file);
-  }
+  FILE* const file = stream == nullptr ? nullptr : stream->file;
+  const bool locked = file != nullptr && ftrylockfile(file) == 0;
   pthread_mutex_unlock(&mutex);
-  return flushed;
+  if (file == nullptr) return Flushed::kNoStream;
+  if (!locked) return Flushed::kBusy;
+  if (__fpending(file) > 0) fflush_unlocked(file);
+  funlockfile(file);
+  return Flushed::kDone;
 }
 
 // ---- what fopencookie calls ----
