@@ -180,7 +180,7 @@ Status try_to_fetch(Job& job, const std::string& path, bool empty) {
   if (status.ok()) status = reserve(job, from, path);
   if (status.ok()) status = settle(job, from, path, spot, file->number);
   const pool::SeatGuard seat(job.fs().pool);
-  if (!seat.ok()) return pool::no_seat(job.fs().pool);
+  if (!seat.ok()) return status;  // this process has had one until now
   const file::Map map = file->map();
   file::end_moving(job.fs(), *seat, map, map.inode->generation.load());
   file::close_file(*seat, std::move(file));

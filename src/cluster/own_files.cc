@@ -269,7 +269,13 @@ Status take_own(Job& job, const std::string& path, const FileState& seen) {
   if (!file::is_moving(*spot->map.inode))
     return fail(ESTALE, "%s: it was reserved for too long", path.c_str());
   ++job.taken;  // first: who does not find it here any more hears of that
-  return forget(job, *spot);
+  const Status status = forget(job, *spot);
+  if (!status.ok()) {
+    const std::string text = last_detail();
+    release_own(job, seen);
+    return fail(status.code(), "%s", text.c_str());
+  }
+  return status;
 }
 
 Result<int64_t> list_own(Job& job, const std::string& directory, uint64_t position,
