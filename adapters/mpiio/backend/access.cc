@@ -164,9 +164,8 @@ int transfer(File& file, Direction direction, int64_t stream, void* buffer, int6
 }
 
 int64_t size_of(MPI_Datatype datatype) {
-  int64_t known = 0;
-  if (is_named(datatype, &known)) [[likely]]
-    return known;
+  if (last_named.datatype == datatype && last_named.size != 0) [[likely]]
+    return last_named.size;
   MPI_Count size = 0;
   PMPI_Type_size_x(datatype, &size);
   return size;
