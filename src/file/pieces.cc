@@ -14,10 +14,21 @@ namespace {
 // Who changes the structure waits this long at most for those who are inside their seats.
 constexpr uint64_t most_in_seat = uint64_t{1} << 20;
 
-// Where the piece after this one lies, to be on its way while this one is copied: the places of neighbours are known, but
-// not to the processor, which sees no sequence.
-inline const uint8_t* place_of(const LocalSeat& seat, const File& file, const BufferPiece& next) {
-  return recall(seat, file, next.offset).warm;
+// What the piece after this one will need is on its way while this one is copied: the places of neighbours are known, but
+// not to the processor, which sees no sequence. Returned is what the copy is to ask for as it goes, which is as much as it copies;
+// where that would be too much or is not done, the lines are asked for here.
+constexpr size_t most_ahead = 4096;
+inline const uint8_t* fetch_ahead(const LocalSeat& seat, const File& file, const BufferPiece& piece,
+                                  const BufferPiece& next) {
+  const Known known = recall(seat, file, next.offset);
+  if (known.warm == nullptr) return nullptr;
+  const uint64_t size = std::min<uint64_t>(known.size, next.size);
+  if (persist::copies_fetching && piece.size >= persist::fetching_copy_min &&
+      piece.size < persist::fetching_copy_always && piece.size <= size)
+    return known.warm;
+  for (uint64_t at = 0; at < std::min<uint64_t>(size, most_ahead); at += 64)
+    __builtin_prefetch(known.warm + at);
+  return nullptr;
 }
 
 // Reads what can be read without a walk, up to `*at`; returns how many bytes.
@@ -32,7 +43,8 @@ uint64_t read_known(File& file, const BufferPiece* pieces, size_t count, size_t*
     const Known known = recall(*seat, file, piece.offset);
     if (piece.size > known.size || piece.offset + piece.size > end_of_file || known.warm == nullptr)
       break;
-    const uint8_t* next = *at + 1 < count ? place_of(*seat, file, pieces[*at + 1]) : nullptr;
+    const uint8_t* next =
+        *at + 1 < count ? fetch_ahead(*seat, file, piece, pieces[*at + 1]) : nullptr;
     persist::Region::read_warm(piece.buffer, known.warm, piece.size, next);
     done += piece.size;
   }

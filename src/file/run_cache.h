@@ -80,6 +80,7 @@ inline void remember(LocalSeat& seat, const File& file, uint64_t shape, uint64_t
 // What a read of `size` bytes at `offset` is probably followed by, if it follows the one before; else null.
 inline const uint8_t* next_in_sequence(LocalSeat& seat, const uint8_t* bytes, size_t size,
                                        uint64_t offset) {
+  if (!persist::copies_fetching) return nullptr;
   const bool goes_on = seat.run.next == offset;
   seat.run.next = offset + size;
   return goes_on ? bytes + persist::sequence_ahead : nullptr;

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/cpu_features.h"
 #include "persist/backend.h"
 
 #if defined(__x86_64__)
@@ -61,7 +62,11 @@ const X86Features features = x86_features();
 
 }  // namespace
 
+#if CAIRN_LIBC_KNOWS_CPU
 const bool copies_fetching = features.avx2 && !features.sse4a;
+#else
+const bool copies_fetching = false;
+#endif
 
 void copy_fetching(void* to, const void* from, size_t size, const void* next) {
   auto* const copy = features.avx512 ? copy_512 : copy_256;

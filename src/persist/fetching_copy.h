@@ -39,6 +39,7 @@ inline void copy_out(void* to, const void* from, size_t size, const void* next) 
   } else if (copies_fetching && size >= fetching_copy_always) {
     copy_fetching(to, from, size, static_cast<const uint8_t*>(from) + sequence_ahead);
   } else {
+    if (copies_fetching && next != nullptr) __builtin_prefetch(next);
     copy_bytes(to, from, size);
   }
 }

@@ -22,9 +22,8 @@ inline void prefetch_for_store(const void* address) {
 #endif
 }
 
-// Whether one call of a sequence should ask for the memory of the next one. Intel's prefetchers lose the sequence between two
-// calls: a read of 4 KiB comes to 93 % of copying with it. AMD's do not, and the requests are in their way (EPYC: reads of
-// 4 KiB come to 54 % with it and 88 % without).
+// Whether a small write of a sequence should ask for the memory of the next one. Intel's prefetchers lose the sequence between two
+// calls. AMD's do not, and requests are in their way (fetching_copy.h, for reads).
 extern const bool calls_fetch_ahead;
 
 class alignas(8) Word {
