@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,11 @@ namespace cairn::tier {
 namespace {
 
 struct Kept {
-  std::string directory;  // one of those in the covered directory
-  std::string name;       // there
-  std::string origin;     // its path below the covered directory
-  uint64_t time = 0;      // when it was put away
+  // One of those in the covered directory: the very one that was looked at, whatever has its name by now.
+  std::shared_ptr<sys::Descriptor> directory;
+  std::string name;    // there
+  std::string origin;  // its path below the covered directory
+  uint64_t time = 0;   // when it was put away
 };
 
 int64_t list_directory(int directory, const char* name, std::vector<sys::Entry>* entries,
@@ -41,6 +43,8 @@ int64_t read_origin(int kept, const std::string& name, Kept* item) {
   const sys::Descriptor file(static_cast<int>(fd));
   struct stat st = {};
   if (const int64_t result = sys::fstat(file.get(), &st); result < 0) return result;
+  if (!S_ISREG(st.st_mode) || st.st_size <= 0 || st.st_size > static_cast<off_t>(longest))
+    return -ENOENT;  // no note of ours
   item->time = sys::mtime_of(st);
   item->origin.assign(longest, '\0');
   const int64_t n = sys::pread(file.get(), item->origin.data(), longest, 0);
@@ -50,24 +54,24 @@ int64_t read_origin(int kept, const std::string& name, Kept* item) {
 
 // Others may write to the covered directory, and would say where what is theirs goes.
 bool is_trusted(const struct stat& kept, const struct stat& above) {
-  return kept.st_uid == geteuid() || kept.st_uid == above.st_uid;
+  return (kept.st_uid == geteuid() || kept.st_uid == above.st_uid) && (kept.st_mode & 022) == 0;
 }
 
 int64_t find_in(int above, const std::string& directory, std::vector<Kept>* found) {
   std::vector<sys::Entry> entries;
-  sys::Descriptor kept;
-  int64_t result = list_directory(above, directory.c_str(), &entries, &kept);
+  const auto kept = std::make_shared<sys::Descriptor>();
+  int64_t result = list_directory(above, directory.c_str(), &entries, kept.get());
   if (result == -ENOTDIR || result == -ELOOP || result == -ENOENT) return 0;
   struct stat st = {};
   struct stat above_st = {};
-  if (result == 0) result = sys::fstat(kept.get(), &st);
+  if (result == 0) result = sys::fstat(kept->get(), &st);
   if (result == 0) result = sys::fstat(above, &above_st);
   if (result < 0 || !is_trusted(st, above_st)) return result == -EACCES ? 0 : result;
   int64_t first_error = 0;
   for (const sys::Entry& entry : entries) {
     if (!is_origin(entry.name)) continue;
-    Kept item = {directory, entry.name.substr(std::strlen(origin_prefix)), "", 0};
-    result = read_origin(kept.get(), entry.name, &item);
+    Kept item = {kept, entry.name.substr(std::strlen(origin_prefix)), "", 0};
+    result = read_origin(kept->get(), entry.name, &item);
     if (result < 0 && result != -ENOENT && first_error == 0) first_error = result;
     if (result == 0) found->push_back(std::move(item));
   }
@@ -96,10 +100,7 @@ int64_t bring_back(int above, const Kept& item) {
   int64_t result = open_parent(above, item.origin, &parent, &name);
   if (result == -ENOENT || result == -ENOTDIR || result == -ELOOP) return 0;
   if (result < 0) return result;
-  const int64_t fd =
-      sys::openat(above, item.directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-  if (fd < 0) return fd;
-  const sys::Descriptor kept(static_cast<int>(fd));
+  const sys::Descriptor& kept = *item.directory;
   const KeepTimes times(parent.get());
   struct stat st = {};
   const bool was_moved = sys::lstatat(kept.get(), item.name.c_str(), &st) == 0;

@@ -112,6 +112,12 @@ int64_t read_claim(int directory, std::string* text, const char* name = claim_fi
   return text->size() > most_bytes ? -EUCLEAN : 0;
 }
 
+Status brought_back(int64_t result, const std::string& directory) {
+  return result < 0
+             ? sys::failed(result, "bring back all that was put away below", path_of(directory))
+             : Status();
+}
+
 Status unreadable(int64_t result, const std::string& directory) {
   if (result == -EUCLEAN)
     return fail(EUCLEAN, "%s: is no claim of Cairn's (no regular file, or larger than 64 KiB)",
@@ -154,7 +160,8 @@ Earlier earlier_of(int directory, const Claim& own, const Claim& holder) {
 
 // Removes a void claim, unless somebody else was faster: among those of one host that find it void,
 // the kernel's lock on the file itself decides. 0 also where it is gone or another one by now; else -errno.
-int64_t remove_void(int directory, const std::string& text) {
+int64_t remove_void(int directory, const std::string& text, int64_t* brought) {
+  *brought = 0;
   const int64_t opened = sys::openat(directory, claim_file, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
   if (opened < 0) return opened == -ENOENT ? 0 : opened;
   const sys::Descriptor file(static_cast<int>(opened));
@@ -171,8 +178,7 @@ int64_t remove_void(int directory, const std::string& text) {
       held.st_ino != named.st_ino || n != static_cast<int64_t>(text.size()) ||
       now.compare(0, text.size(), text) != 0)
     return 0;
-  int64_t brought = 0;
-  const int64_t result = hand_on(directory, &brought);
+  const int64_t result = hand_on(directory, brought);
   return result == -ENOENT ? 0 : result;
 }
 
@@ -277,7 +283,8 @@ Status take_claim(file::FileSystem& fs, const std::string& directory, const std:
       continue;
     }
     if (other.host == own.host && is_void(other, own, directory)) {
-      const int64_t removed = remove_void(fd.get(), text);
+      int64_t brought = 0;  // of a cover that is over: it holds up no new one
+      const int64_t removed = remove_void(fd.get(), text, &brought);
       if (removed < 0) return sys::failed(removed, "remove", path_of(directory));
     } else if (earlier == Earlier::overtaken && i + 1 < attempts) {
       std::this_thread::sleep_for(pause);
@@ -320,9 +327,7 @@ Status drop_claim(const file::FileSystem& fs, const std::string& directory) {
   int64_t brought = 0;
   const int64_t result = hand_on(fd.get(), &brought);
   if (result < 0 && result != -ENOENT) return sys::failed(result, "claim", path_of(directory));
-  return brought < 0
-             ? sys::failed(brought, "bring back all that was put away below", path_of(directory))
-             : Status();
+  return brought_back(brought, directory);
 }
 
 Status free_claim(const std::string& directory, bool forced) {
@@ -338,8 +343,10 @@ Status free_claim(const std::string& directory, bool forced) {
   const Claim own = claim_of_host();
   const bool gone = claim.host == own.host && is_void(claim, own, directory);
   if (!gone && (!forced || pool_is_here(claim, own))) return busy(claim, directory);
-  const int64_t removed = remove_void(fd.get(), text);
-  return removed < 0 ? sys::failed(removed, "remove", path_of(directory)) : Status();
+  int64_t brought = 0;
+  const int64_t removed = remove_void(fd.get(), text, &brought);
+  return removed < 0 ? sys::failed(removed, "remove", path_of(directory))
+                     : brought_back(brought, directory);
 }
 
 }  // namespace cairn::tier

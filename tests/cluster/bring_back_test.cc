@@ -83,10 +83,12 @@ TEST(WhatWasPutAway, HoldsUpNobodyIfItCannotGoBack) {
     if (entry.path().filename().string().rfind(".cairn-drain-", 0) == 0)
       kept.push_back(entry.path());
   ASSERT_FALSE(kept.empty());
-  // Not to be read as a note of where something belongs.
-  for (const std::string& place : kept)
-    stdfs::create_directory(place + "/origin-0000000000000000-0");
-  EXPECT_EQ(covered.try_to_discard(1), -EISDIR);
+  for (const std::string& place : kept) {
+    stdfs::create_directory(place + "/origin-no-note");
+    std::ofstream(place + "/x") << "of no use";
+    std::ofstream(place + "/origin-x") << std::string(300, 'a');  // no file system has such a name
+  }
+  EXPECT_EQ(covered.try_to_discard(1), -ENAMETOOLONG);
   for (const char* path : {"file", "tree/file", "tree/sub/file", "other/file"})
     EXPECT_EQ(read_lower(covered, path), std::string("old ") + path);
   EXPECT_FALSE(stdfs::exists(covered.directory() + "/.cairn-claim"));
