@@ -32,7 +32,7 @@ class FreshStage {
         buffer_(make_buffer(size_t{1} << 20)) {
     make_pool();
     if (space == Space::recycled) {
-      fill_file(fresh_, settings.working_set);
+      fill_file(fresh_, file_size());
       empty();
     }
   }
