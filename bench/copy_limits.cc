@@ -101,6 +101,18 @@ void evict([[maybe_unused]] const std::vector<Extent>& extents) {
 #endif
 }
 
+namespace {
+constexpr size_t filled_at_once = 2 * Settings::slice;
+}
+
+OtherData::OtherData(size_t cache)
+    : bytes_((2 * cache + filled_at_once - 1) / filled_at_once * filled_at_once) {}
+
+void OtherData::fill_caches() {
+  std::memset(bytes_.data() + next_, static_cast<int>(next_ / filled_at_once), filled_at_once);
+  next_ = (next_ + filled_at_once) % bytes_.size();
+}
+
 std::vector<Extent> part_of(const std::vector<Extent>& extents, size_t from, size_t size) {
   std::vector<Extent> part;
   size_t at = 0;

@@ -26,6 +26,20 @@ double read_at(const std::vector<uint8_t*>& places, uint8_t* destination, size_t
 // Where the processor has no instruction for that they stay, to the limit's advantage.
 void evict(const std::vector<Extent>& extents);
 
+// Other data, for the caches to be full of before anybody is timed: who writes then pays for writing them back, as in
+// the middle of a long run. Lines that were evicted are free ones, which take new data for nothing.
+class OtherData {
+ public:
+  // cache: bytes of the last one.
+  explicit OtherData(size_t cache);
+  // Stores to twice a slice of them, those that were stored to longest ago.
+  void fill_caches();
+
+ private:
+  std::vector<uint8_t> bytes_;
+  size_t next_ = 0;
+};
+
 // False: built without libpmem; persist_pieces must not be called.
 bool has_pmem();
 

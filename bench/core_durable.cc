@@ -38,7 +38,7 @@ class DurablePool {
 class FreshStage {
  public:
   FreshStage(const Settings& settings, const Medium& medium)
-      : size_(settings.working_set + slice), path_(medium.path("pool")) {
+      : size_(settings.working_set + slice), path_(medium.path("pool")), others_(settings.cache) {
     make();
   }
   void make() {
@@ -52,10 +52,14 @@ class FreshStage {
     must(cairn_pool_populate(pool_->pool(), nullptr, nullptr), "cairn_pool_populate");
   }
   [[nodiscard]] cairn_file* file() const { return file_; }
-  uint64_t next() { return last_ += slice; }
-  [[nodiscard]] std::vector<Extent> target() const {
+  uint64_t next() {
+    others_.fill_caches();
+    return last_ += slice;
+  }
+  [[nodiscard]] std::vector<Extent> target() {
     std::vector<Extent> extents = extents_of(file_, last_, slice);
     evict(extents);
+    others_.fill_caches();
     return extents;
   }
   [[nodiscard]] uint64_t* words() const { return words_; }
@@ -65,6 +69,7 @@ class FreshStage {
   static constexpr size_t words_size = slice / 256 * sizeof(uint64_t);
   size_t size_;
   std::string path_;
+  OtherData others_;
   std::unique_ptr<DurablePool> pool_;
   cairn_file* file_ = nullptr;
   uint64_t last_ = 0;

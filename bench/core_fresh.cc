@@ -1,5 +1,6 @@
 // Fresh writes (into holes below a size that is set) and appends, volatile, against copying into the
-// pages that were filled last, their lines taken out of the caches before. Into those of another file would be
+// pages that were filled last, their lines taken out of the caches before; each begins with caches that are full of
+// other data. Into the pages of another file would be
 // simpler, but pages differ: a virtual machine's are small ones of its host in some places and large
 // ones in others, which halves the speed of whole parts of a pool.
 //
@@ -29,6 +30,7 @@ class FreshStage {
         path_(medium.path("pool")),
         space_(space),
         flags_(flags),
+        others_(settings.cache),
         buffer_(make_buffer(size_t{1} << 20)) {
     make_pool();
     if (space == Space::recycled) {
@@ -48,11 +50,15 @@ class FreshStage {
   }
   // The file, and the part of it that is filled next.
   [[nodiscard]] cairn_file* fresh() const { return fresh_; }
-  uint64_t next() { return last_ += slice; }
+  uint64_t next() {
+    others_.fill_caches();
+    return last_ += slice;
+  }
   // What the limits copy to.
-  [[nodiscard]] std::vector<Extent> target() const {
+  [[nodiscard]] std::vector<Extent> target() {
     std::vector<Extent> extents = extents_of(fresh_, last_, slice);
     evict(extents);
+    others_.fill_caches();
     return extents;
   }
   [[nodiscard]] const uint8_t* buffer() const { return buffer_; }
@@ -86,6 +92,7 @@ class FreshStage {
   std::string path_;
   Space space_;
   int flags_;
+  OtherData others_;
   const uint8_t* buffer_;
   std::unique_ptr<OwnPool> own_;
   std::unique_ptr<Attached> attached_;
