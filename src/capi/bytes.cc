@@ -69,7 +69,8 @@ Result<size_t> write_vector(file::File& file, const iovec* vector, int n, uint64
   return written;
 }
 inline Result<size_t> synced(file::File& file, Result<size_t> written) {
-  if (!(file.synchronous || file.fs->durable_writes) || !written.ok()) [[likely]]
+  if (file.writes_shortly || !(file.synchronous || file.fs->durable_writes) || !written.ok())
+      [[likely]]
     return written;
   return sync_written(file, written);
 }

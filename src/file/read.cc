@@ -50,14 +50,19 @@ Status read_by_map(const File& file, LocalSeat& seat, uint8_t* to, uint64_t size
 
 }  // namespace
 
-Result<size_t> read_elsewhere(File& file, void* buffer, size_t size, uint64_t offset) {
+Result<size_t> read_otherwise(File& file, void* buffer, size_t size, uint64_t offset) {
   if (file.directory)
     return fail(EISDIR, "inode %llu is a directory", static_cast<unsigned long long>(file.number));
   if (!file.readable)
     return fail(EBADF, "inode %llu: not open for reading",
                 static_cast<unsigned long long>(file.number));
-  if (file.fs->lower == nullptr) return without_lower(file);
-  return file.fs->lower->read(file.number, buffer, size, offset);
+  if (is_lazy(file)) {
+    if (file.fs->lower == nullptr) return without_lower(file);
+    return file.fs->lower->read(file.number, buffer, size, offset);
+  }
+  pool::SeatGuard seat(file.fs->pool);
+  if (!seat.ok()) return pool::no_seat(file.fs->pool);
+  return read_long_way(file, seat.hand_over(), buffer, size, offset);
 }
 
 Result<size_t> read_long_way(File& file, LocalSeat* handed_over, void* buffer, size_t size,

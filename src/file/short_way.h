@@ -13,53 +13,45 @@
 
 namespace cairn::file {
 
-// Reading what is not a readable file's own bytes: the directory's, or an error.
-Result<size_t> read_elsewhere(File& file, void* buffer, size_t size, uint64_t offset);
-// Writing what is not this pool's own, and may be made so.
-Result<size_t> write_elsewhere(File& file, const void* buffer, size_t size, uint64_t offset);
-// Any read, inside the seat; leaves it.
+// The same calls where the short way does not lead: any read, and any write.
+Result<size_t> read_otherwise(File& file, void* buffer, size_t size, uint64_t offset);
+Result<size_t> write_otherwise(File& file, const void* buffer, size_t size, uint64_t offset);
+// Any read of the pool's own bytes, inside the seat; leaves it.
 Result<size_t> read_long_way(File& file, LocalSeat* seat, void* buffer, size_t size,
                              uint64_t offset);
-// The same of a write, announced by the seat.
+// The same of a write, announced by the seat; checks it first.
 Result<size_t> write_long_way(File& file, LocalSeat* seat, const uint8_t* source, uint64_t size,
                               uint64_t offset);
 
 [[gnu::always_inline]] inline Result<size_t> read_short_way(File& file, void* buffer, size_t size,
                                                             uint64_t offset) {
-  if (!file.readable || file.directory || is_lazy(file)) [[unlikely]]
-    return read_elsewhere(file, buffer, size, offset);
-  pool::SeatGuard seat(file.fs->pool);
-  if (!seat.ok()) [[unlikely]]
-    return pool::no_seat(file.fs->pool);
-  const Known known = recall(*seat, file, offset);
+  LocalSeat* const own = pool::cached_seat(file.pool_serial);
+  if (!file.reads_shortly || own == nullptr || is_lazy(file)) [[unlikely]]
+    return read_otherwise(file, buffer, size, offset);
+  pool::PlainSeat seat(own);
+  const Known known = recall(*own, file, offset);
   // Size 0 takes the long way.
   if (size - 1 >= known.size || known.warm == nullptr || offset + size > file.inode->size.load() ||
       !file.was_read.load(std::memory_order_relaxed)) [[unlikely]]
     return read_long_way(file, seat.hand_over(), buffer, size, offset);
   persist::Region::read_warm(buffer, known.warm, size,
-                             next_in_sequence(*seat, known.warm, size, offset));
+                             next_in_sequence(*own, known.warm, size, offset));
   return size;
 }
 
 [[gnu::always_inline]] inline Result<size_t> write_short_way(File& file, const void* buffer,
                                                              size_t size, uint64_t offset) {
-  CAIRN_TRY(check_write(file, offset, size));
-  if (size == 0) [[unlikely]]
-    return size_t{0};
-  if (is_lazy(file)) [[unlikely]]
-    return write_elsewhere(file, buffer, size, offset);
-  pool::SeatGuard seat(file.fs->pool, file.number);
-  if (!seat.ok()) [[unlikely]]
-    return pool::no_seat(file.fs->pool);
-  const auto* source = static_cast<const uint8_t*>(buffer);
-  const Known known = recall(*seat, file, offset);
-  // On durable media much more waits for the memory than this.
-  if (size > known.size || known.warm == nullptr || offset + size > file.inode->size.load() ||
-      !file.fs->pool.is_volatile) [[unlikely]]
-    return write_long_way(file, seat.hand_over(), source, size, offset);
-  prefetch_overwrite(*seat, known.warm, size, offset);
-  if (!known.region->copy_warm(known.at, source, size).ok()) [[unlikely]]
-    return write_long_way(file, seat.hand_over(), source, size, offset);
+  LocalSeat* const own = pool::cached_seat(file.pool_serial);
+  if (!file.writes_shortly || own == nullptr || is_lazy(file)) [[unlikely]]
+    return write_otherwise(file, buffer, size, offset);
+  pool::PlainSeat seat(own, file.number);
+  const Known known = recall(*own, file, offset);
+  if (size - 1 >= known.size || known.warm == nullptr || offset + size > file.inode->size.load() ||
+      size > known.region->copy_warm_max()) [[unlikely]]
+    return write_long_way(file, seat.hand_over(), static_cast<const uint8_t*>(buffer), size,
+                          offset);
+  prefetch_overwrite(*own, known.warm, size, offset);
+  known.region->copy_warm(known.at, buffer, size);
   touch_modified(file);
   return size;
 }

@@ -167,8 +167,10 @@ Result<size_t> write_by_map(File& file, pool::SeatGuard& seat, const uint8_t* so
 
 Result<size_t> write_long_way(File& file, LocalSeat* handed_over, const uint8_t* source,
                               uint64_t size, uint64_t offset) {
-  const Result<size_t> written = [&] {
+  const Result<size_t> written = [&]() -> Result<size_t> {
     pool::SeatGuard seat(handed_over);
+    CAIRN_TRY(check_write(file, offset, size));
+    if (size == 0) return size_t{0};
     return write_by_map(file, seat, source, size, offset);
   }();
   if (written.ok() && *written == size) [[likely]]
@@ -213,11 +215,18 @@ Result<size_t> write_at(File& file, const void* buffer, size_t size, uint64_t of
   return write_short_way(file, buffer, size, offset);
 }
 
-Result<size_t> write_elsewhere(File& file, const void* buffer, size_t size, uint64_t offset) {
-  if (const auto remote = remote_of(*file.fs, file.map()))
-    return remote->write(buffer, size, offset);
-  CAIRN_TRY(stage_if_lazy(file));
-  return write_at(file, buffer, size, offset);
+Result<size_t> write_otherwise(File& file, const void* buffer, size_t size, uint64_t offset) {
+  if (is_lazy(file)) {
+    CAIRN_TRY(check_write(file, offset, size));
+    if (size == 0) return size_t{0};
+    if (const auto remote = remote_of(*file.fs, file.map()))
+      return remote->write(buffer, size, offset);
+    CAIRN_TRY(stage_if_lazy(file));
+    return write_otherwise(file, buffer, size, offset);
+  }
+  pool::SeatGuard seat(file.fs->pool, file.number);
+  if (!seat.ok()) return pool::no_seat(file.fs->pool);
+  return write_long_way(file, seat.hand_over(), static_cast<const uint8_t*>(buffer), size, offset);
 }
 
 namespace {

@@ -94,6 +94,11 @@ class Region {
     }
     __atomic_store_n(&word.value_, value, __ATOMIC_RELEASE);
   }
+  // Whether store() is nothing but the store, so that store_plain() may stand for it.
+  [[nodiscard]] bool stores_plainly() const { return !recorded_; }
+  static void store_plain(Word& word, uint64_t value) {
+    __atomic_store_n(&word.value_, value, __ATOMIC_RELEASE);
+  }
   // Returns true and stores `desired` if the word held `expected`, else loads it into `expected`.
   bool compare_exchange(Word& word, uint64_t& expected, uint64_t desired) {
     if (recorded_) [[unlikely]] {
@@ -155,13 +160,11 @@ class Region {
   [[nodiscard]] const uint8_t* warm_bytes(uint64_t offset, size_t size) const {
     return size != 0 && is_warm(offset) && is_warm(offset + size - 1) ? base_ + offset : nullptr;
   }
-  // copy() to where they may be.
-  Status copy_warm(uint64_t offset, const void* source, size_t size) {
-    if (size > inline_copy_limit_) [[unlikely]]
-      return copy(offset, source, size);
+  // Up to this size copy() to such bytes is copy_warm(). 0 on media that are not volatile.
+  [[nodiscard]] size_t copy_warm_max() const { return inline_copy_limit_; }
+  void copy_warm(uint64_t offset, const void* source, size_t size) const {
     const SharedBytes shared;
     copy_bytes(base_ + offset, source, size);
-    return Status();
   }
   // `next`: what will probably be read after these, or null.
   static void read_warm(void* destination, const uint8_t* bytes, size_t size, const uint8_t* next) {

@@ -72,6 +72,7 @@ struct RememberedRun {
 struct LocalSeat {
   format::Seat* words = nullptr;
   Region* home = nullptr;  // through which the words are stored to
+  const Word* pool_epoch = nullptr;
   uint32_t lane = 0;
   uint32_t index = 0;
   uint64_t lock_word = 0;
@@ -146,6 +147,7 @@ struct Pool {
   bool is_volatile = true;
   bool read_only = false;
   bool light_entry = false;  // seats are entered without a fence, see seats.h
+  bool plain_entry = false;  // and with nothing but stores: PlainSeat
   uint64_t serial = 0;       // of this attachment in this process, never reused
   std::function<Status(Pool&)> map_new_segments;  // others have grown the pool: growth.h
   mutable std::mutex growing;

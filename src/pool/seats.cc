@@ -63,6 +63,7 @@ void set_up_seats(Pool& pool, uint32_t number) {
     seat.index = i;
     seat.lock_word = make_lock_word(pool, number, generation, i);
     seat.home = &pool.segment[0]->region;
+    seat.pool_epoch = &pool.state->epoch;
     seat.locking.store(false, std::memory_order_relaxed);
     seat.thread.store(0);
   }
@@ -82,6 +83,7 @@ Status agree_on_entry(Pool& pool, bool first) {
         "pool %s: the processes that use it now rely on membarrier(2), which this one may not "
         "use (an old kernel or a seccomp filter); whoever attaches first decides",
         pool.path.c_str());
+  pool.plain_entry = pool.light_entry && pool.segment[0]->region.stores_plainly();
   return Status();
 }
 
@@ -207,6 +209,7 @@ void use_private_seats(Pool& pool) {
     LocalSeat& seat = pool.seats.set_up(i);
     seat.words = &pool.private_seats[i];
     seat.home = &pool.segment[0]->region;
+    seat.pool_epoch = &pool.state->epoch;
     seat.index = i % format::seats_per_lane;
   }
   pool.seats_ready.store(static_cast<uint32_t>(pool.seats.size()));

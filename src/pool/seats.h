@@ -6,6 +6,8 @@
 // costs two plain stores; else entering is a locked instruction. The first attach decides for all.
 #pragma once
 
+#include <utility>
+
 #include "persist/process_fence.h"
 #include "pool/pool.h"
 
@@ -27,12 +29,18 @@ extern constinit thread_local SeatCache seat_cache[cached_seats]
     __attribute__((tls_model("initial-exec")));
 }  // namespace detail
 
-inline LocalSeat* seat_of_thread(Pool& pool) {
+// One of these that is free, of the pool of this serial; or null.
+inline LocalSeat* cached_seat(uint64_t serial) {
   for (const detail::SeatCache& cached : detail::seat_cache) {
-    if (cached.serial == pool.serial && !cached.seat->is_in_use()) [[likely]]
+    if (cached.serial == serial && !cached.seat->is_in_use()) [[likely]]
       return cached.seat;
   }
-  return claim_seat(pool);
+  return nullptr;
+}
+
+inline LocalSeat* seat_of_thread(Pool& pool) {
+  LocalSeat* const seat = cached_seat(pool.serial);
+  return seat != nullptr ? seat : claim_seat(pool);
 }
 
 // Inside a call: what is in the map when the guard has been made stays readable until it goes.
@@ -125,6 +133,46 @@ class SeatGuard {
   LocalSeat* seat_;
   bool writes_ = false;      // has announced stores
   bool only_locks_ = false;  // has announced nothing
+};
+
+// A SeatGuard of the short way, where Pool::plain_entry: it asks nothing that is known when a file is opened.
+class PlainSeat {
+ public:
+  [[gnu::always_inline]] explicit PlainSeat(LocalSeat* seat) : seat_(seat), words_(seat->words) {
+    enter();
+  }
+  // Announces stores through the map of `inode` as well.
+  [[gnu::always_inline]] PlainSeat(LocalSeat* seat, uint64_t inode)
+      : seat_(seat), words_(seat->words), writes_(true) {
+    enter();
+    persist::Region::store_plain(words_->writing, inode);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  [[gnu::always_inline]] ~PlainSeat() {
+    if (seat_ == nullptr) return;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (writes_) {
+      persist::Region::store_plain(words_->writing, 0);
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+    }
+    persist::Region::store_plain(words_->epoch, 0);
+  }
+  PlainSeat(const PlainSeat&) = delete;
+  PlainSeat& operator=(const PlainSeat&) = delete;
+
+  // As SeatGuard's.
+  [[nodiscard]] LocalSeat* hand_over() { return std::exchange(seat_, nullptr); }
+  LocalSeat& operator*() const { return *seat_; }
+
+ private:
+  [[gnu::always_inline]] void enter() {
+    persist::Region::store_plain(words_->epoch, seat_->pool_epoch->load_relaxed());
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+
+  LocalSeat* seat_;
+  format::Seat* words_;
+  bool writes_ = false;
 };
 
 // Before the seats are looked at, after what must be seen by those inside (a cut, an odd shape, a moved
