@@ -90,7 +90,16 @@ int mknod(const Found& found, mode_t mode) {
   return with_job(
       found,
       [&](cairn_job* job, const char* path) { return cairn_shared_mknod(job, path, mode, 1); },
-      [&] { return cairn_mknod(pool, found.parent, found.name, S_IFREG | mode); });
+      [&] { return cairn_mknod(pool, found.parent, found.name, mode); });
+}
+
+int link(const cairn_stat& st, const Found& found) {
+  return with_job(
+      found,
+      [&](cairn_job* job, const char* path) {
+        return cairn_shared_link(job, st.ino, st.generation, path);
+      },
+      [&] { return cairn_link_ino(pool, st.ino, found.parent, found.name); });
 }
 
 int create(const Found& found, int flags, mode_t mode, cairn_file** file) {

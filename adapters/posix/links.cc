@@ -8,6 +8,7 @@
 #include "posix/names.h"
 #include "posix/permission.h"
 #include "posix/pool.h"
+#include "posix/shared_names.h"
 #include "posix/shown.h"
 #include "posix/table.h"
 
@@ -30,9 +31,19 @@ static int link_descriptor(int fd, int to_dirfd, const char* to) {
   bool may_be_named = (flags & O_TMPFILE) == O_TMPFILE && (flags & O_EXCL) == 0 && !use->named;
   if (error == 0 && st.nlink == 0 && !may_be_named) error = -ENOENT;
   if (error == 0 && st.nlink > 0) error = may_link(st);
-  if (error == 0) error = cairn_link_ino(pool, st.ino, target.parent, target.name);
+  if (error == 0) error = everywhere::link(st, target);
   if (error == 0) use->named = true;
   return done(error);
+}
+
+// In a job on several hosts.
+static int link_of_job(const Found& source, const Found& target) {
+  // Its record is under one name; an ordinary file of another host has its names there.
+  if (source.shared) return -EXDEV;
+  // What lies in the covered directory is another to all hosts once one of them has changed it.
+  if (int claimed = S_ISREG(source.st.mode) ? everywhere::claim(source) : 0; claimed < 0)
+    return claimed;
+  return everywhere::link(source.st, target);
 }
 
 int linkat(int from_dirfd, const char* from, int to_dirfd, const char* to, int flags) {
@@ -62,10 +73,15 @@ int linkat(int from_dirfd, const char* from, int to_dirfd, const char* to, int f
   if (target.slash) return fail(-ENOENT);
   if (S_ISDIR(source.st.mode)) return fail(-EPERM);
   if (error = may_link(source.st); error < 0) return fail(error);
-  // Its record is under one name.
-  if (source.shared) return fail(-EXDEV);
-  return done(
-      cairn_link(pool, source.parent, source.name, target.parent, target.name, CAIRN_NOFOLLOW));
+  if (!shared_names::active())
+    return done(
+        cairn_link(pool, source.parent, source.name, target.parent, target.name, CAIRN_NOFOLLOW));
+  Looks looks;
+  do {
+    error = find_existing(from_dirfd, from, how, &source);
+    if (error == 0) error = link_of_job(source, target);
+  } while (looks.again(&error));
+  return done(error);
 }
 
 int link(const char* from, const char* to) {

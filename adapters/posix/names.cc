@@ -154,9 +154,10 @@ int mknodat(int dir, const char* path, mode_t mode, dev_t device) {
   if (error == 0 && found.slash) error = -ENOENT;
   unsigned type = (mode & S_IFMT) == 0 ? static_cast<unsigned>(S_IFREG) : mode & S_IFMT;
   if (error == 0) {
-    mode = mode_in(found.parent, masked(mode));
-    error = type == S_IFREG ? everywhere::mknod(found, mode)
-                            : cairn_mknod(pool, found.parent, found.name, type | mode);
+    mode = type | (mode_in(found.parent, masked(mode)) & 07777);
+    const bool is_device = type == S_IFCHR || type == S_IFBLK;  // which no pool takes
+    error = is_device ? cairn_mknod(pool, found.parent, found.name, mode)
+                      : everywhere::mknod(found, mode);
   }
   return done(error);
 }

@@ -165,8 +165,8 @@ CAIRN_API int cairn_shared_list_ordinary(cairn_job* job, const char* directory,
                                          cairn_shared_visit_ordinary visit, void* context);
 
 /* ---- names that all nodes have -------------------------------------------------------------------
- * Directories and symbolic links, which hold no bytes: each call is done in the pools of all nodes when it returns, or in none, and one
- * call of the job comes after the other. And the names of files in the covered directory: who changes one lets the others know, which
+ * Directories, symbolic links, FIFOs and sockets, which hold no bytes: each call is done in the pools of all nodes when it returns, or in
+ * none, and one call of the job comes after the other. And the names of files in the covered directory: who changes one lets the others know, which
  * look for it elsewhere from then on. Paths are relative to the covered directory. Errors as those of the system's calls, also for what
  * another node's pool has under a name (-EEXIST, -ENOTEMPTY); -EIO: a node does not answer. None looks at permissions. */
 
@@ -177,13 +177,17 @@ CAIRN_API int cairn_shared_chmod(cairn_job* job, const char* path, uint32_t mode
 CAIRN_API int cairn_shared_rmdir(cairn_job* job, const char* path);
 /* Removes what is no directory from this node's pool, and on others if they have the name too. */
 CAIRN_API int cairn_shared_unlink(cairn_job* job, const char* path);
-/* Makes an ordinary file on this node. `exclusive`: -EEXIST if any node has one of the name, or makes one in this moment. Else the
+/* `mode` with the type. Makes a FIFO or socket on all nodes, or an ordinary file on this one. `exclusive`: -EEXIST if any node has one of the name, or makes one in this moment. Else the
  * call does not wait for others, sees first what this node has (-EEXIST), and gives way to one that another node has made in the same
  * moment: -ESTALE, it is found elsewhere now. */
 CAIRN_API int cairn_shared_mknod(cairn_job* job, const char* path, uint32_t mode, int exclusive);
 /* The same, and opens it with these flags of open(2) (`exclusive`: O_EXCL) before anybody else can. */
 CAIRN_API int cairn_shared_create(cairn_job* job, const char* path, int flags, uint32_t mode,
                                   cairn_file** file);
+/* A further name of what this node's pool has and is no directory, or the first one of a file that was made without. Of a file on this
+ * node, with -EEXIST as if `exclusive`; of a symbolic link, FIFO or socket on all. -ESTALE: the inode is another one by now. */
+CAIRN_API int cairn_shared_link(cairn_job* job, cairn_ino ino, uint64_t generation,
+                                const char* path);
 /* Before this node's file is written: what others know of it from the covered directory is void. -EBUSY: another node has changed
  * it, or has it open for writing; -ESTALE: another node has claimed it, so it is found elsewhere now. */
 CAIRN_API int cairn_shared_claim(cairn_job* job, const char* path);

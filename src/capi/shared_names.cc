@@ -194,7 +194,7 @@ int cairn_shared_mkdir(cairn_job* job, const char* path, uint32_t mode) {
 
 int cairn_shared_symlink(cairn_job* job, const char* target, const char* path) {
   const WriteWindow window;
-  return code(cairn::cluster::make_link(job->job, path, target));
+  return code(cairn::cluster::make_symbolic_link(job->job, path, target));
 }
 
 int cairn_shared_chmod(cairn_job* job, const char* path, uint32_t mode) {
@@ -214,6 +214,8 @@ int cairn_shared_unlink(cairn_job* job, const char* path) {
 
 int cairn_shared_mknod(cairn_job* job, const char* path, uint32_t mode, int exclusive) {
   const WriteWindow window;
+  if (S_ISFIFO(mode) || S_ISSOCK(mode))
+    return code(cairn::cluster::make_special(job->job, path, mode & (S_IFMT | 07777)));
   const auto leave = [](const cairn::file::Created&) { return Status(); };
   return code(exclusive != 0 ? cairn::cluster::make_file(job->job, path, mode, leave)
                              : cairn::cluster::make_or_give_way(job->job, path, mode, leave));
@@ -234,6 +236,11 @@ int cairn_shared_create(cairn_job* job, const char* path, int flags, uint32_t mo
   };
   return code((flags & O_EXCL) != 0 ? cairn::cluster::make_file(job->job, path, mode, open)
                                     : cairn::cluster::make_or_give_way(job->job, path, mode, open));
+}
+
+int cairn_shared_link(cairn_job* job, cairn_ino ino, uint64_t generation, const char* path) {
+  const WriteWindow window;
+  return code(cairn::cluster::link_inode(job->job, {ino, generation}, path));
 }
 
 int cairn_shared_claim(cairn_job* job, const char* path) {

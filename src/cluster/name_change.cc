@@ -32,9 +32,9 @@ Status make(Job& job, const Spot& spot, const NameChange& change) {
   make_room(job, spot);
   file::CreateRequest request;
   const std::string_view target = change.other;
-  const bool is_link = change.op == NameOp::make_link;
-  request.mode = is_link ? S_IFLNK | 0777 : S_IFDIR | (change.mode & 07777);
-  if (is_link) request.target = &target;
+  const bool is_directory = change.op == NameOp::make_directory;
+  request.mode = is_directory ? S_IFDIR | (change.mode & 07777) : change.mode;
+  if (S_ISLNK(request.mode)) request.target = &target;
   return file::with_room(
              job.fs(), [&] { return file::create_name(job.fs(), spot.parent, spot.name, request); })
       .status();
@@ -85,7 +85,7 @@ Status check_untouched(Job& job, const Spot& spot, const std::string& path) {
 Status apply(Job& job, const Spot& spot, const NameChange& change) {
   switch (change.op) {
     case NameOp::make_directory:
-    case NameOp::make_link:
+    case NameOp::make_special:
       return make(job, spot, change);
     case NameOp::set_mode:
       return set_mode(job, spot, change.mode);
@@ -100,7 +100,7 @@ Status apply(Job& job, const Spot& spot, const NameChange& change) {
       CAIRN_TRY(check_untouched(job, spot, change.path));
       return forget(job, spot);
     case NameOp::forget:
-      if (spot.is_directory() || (!S_ISLNK(spot.mode()) && !spot.has_lower)) return Status();
+      if (spot.is_directory() || (!spot.has_no_bytes() && !spot.has_lower)) return Status();
       return forget(job, spot);
     case NameOp::rename:
       return rename(job, spot, change);
@@ -125,7 +125,7 @@ Result<uint32_t> mode_of_name(Job& job, const std::string& path) {
 
 namespace {
 bool makes(const NameChange& change) {
-  return change.op == NameOp::make_directory || change.op == NameOp::make_link;
+  return change.op == NameOp::make_directory || change.op == NameOp::make_special;
 }
 }  // namespace
 

@@ -9,13 +9,13 @@ namespace cairn::cluster {
 
 enum class NameOp : uint32_t {
   make_directory = 1,
-  make_link,
+  make_special,  // a symbolic link, FIFO or socket
   set_mode,
   check_removal,
   remove_directory,
   forget_directory,  // the same, but another node's drain removes it from the covered directory
   claim,   // forget, unless the file was changed here, or somebody has it open for writing
-  forget,  // a symbolic link, or a file from the covered directory: another node's pool says what it is from now on
+  forget,  // what has no bytes, or a file from the covered directory: another node's pool says what it is from now on
   check_rename,
   rename,
   put_away,  // of what was removed here: another node makes the name anew (tier/put_away.h)
@@ -23,7 +23,7 @@ enum class NameOp : uint32_t {
 // Paths are relative to the covered directory, without symbolic links, "." and "..".
 struct NameChange {
   NameOp op;
-  uint32_t mode;  // check_rename: that of what is renamed
+  uint32_t mode;  // make_special: with the type; check_rename: that of what is renamed
   std::string path;
   std::string other;  // a link's target, or the new path
 };

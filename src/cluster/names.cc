@@ -40,10 +40,10 @@ Status on_others(const Job& job, const NameChange& change) {
   return change_on(job, other_nodes(job), change, &changed);
 }
 
-// `here` first, then `there` on the others; where these cannot, `undo` takes it back.
-Status everywhere(Job& job, const NameChange& here, const NameChange& there,
-                  const NameChange& undo) {
-  CAIRN_TRY(change_name(job, here));
+// here() first, then `there` on the others; where these cannot, `undo` takes it back.
+template <typename Here>
+Status everywhere_after(Job& job, Here here, const NameChange& there, const NameChange& undo) {
+  CAIRN_TRY(here());
   NodeNumbers changed;
   const Status status = change_on(job, other_nodes(job), there, &changed);
   if (status.ok()) return status;
@@ -53,9 +53,15 @@ Status everywhere(Job& job, const NameChange& here, const NameChange& there,
   return fail(status.code(), "%s", text.c_str());
 }
 
-// Other nodes' pools have the name too: the link, or what they know from the covered directory.
+Status everywhere(Job& job, const NameChange& here, const NameChange& there,
+                  const NameChange& undo) {
+  return everywhere_after(
+      job, [&] { return change_name(job, here); }, there, undo);
+}
+
+// Other nodes' pools have the name too: what has no bytes, or what they know from the covered directory.
 bool is_on_others(const Spot& spot) {
-  return spot.exists() && !spot.is_directory() && (S_ISLNK(spot.mode()) || spot.has_lower);
+  return spot.exists() && !spot.is_directory() && (spot.has_no_bytes() || spot.has_lower);
 }
 
 std::string directory_of(const std::string& path) {
@@ -85,15 +91,22 @@ Status one_at_a_time(const Job& job, Call call) {
   return status.ok() ? unlocked : fail(status.code(), "%s", text.c_str());
 }
 
-Status make(Job& job, const NameChange& change, NameOp removal) {
+// here() makes it on this node, `there` on the others.
+template <typename Here>
+Status make(Job& job, Here here, const NameChange& there, NameOp removal) {
   return one_at_a_time(job, [&]() -> Status {
-    const NameChange undo = {removal, 0, change.path, ""};
-    const Status status = everywhere(job, change, change, undo);
+    const NameChange undo = {removal, 0, there.path, ""};
+    const Status status = everywhere_after(job, here, there, undo);
     // Missing here, it would have been missing to the caller.
-    if (status.code() != ENOENT || change.path.find('/') == std::string::npos) return status;
-    CAIRN_TRY(make_parents(job, change.path));
-    return everywhere(job, change, change, undo);
+    if (status.code() != ENOENT || there.path.find('/') == std::string::npos) return status;
+    CAIRN_TRY(make_parents(job, there.path));
+    return everywhere_after(job, here, there, undo);
   });
+}
+
+Status make(Job& job, const NameChange& change, NameOp removal) {
+  return make(
+      job, [&] { return change_name(job, change); }, change, removal);
 }
 
 }  // namespace
@@ -102,8 +115,12 @@ Status make_directory(Job& job, const std::string& path, uint32_t mode) {
   return make(job, {NameOp::make_directory, mode, path, ""}, NameOp::remove_directory);
 }
 
-Status make_link(Job& job, const std::string& path, const std::string& target) {
-  return make(job, {NameOp::make_link, 0, path, target}, NameOp::forget);
+Status make_symbolic_link(Job& job, const std::string& path, const std::string& target) {
+  return make(job, {NameOp::make_special, S_IFLNK | 0777, path, target}, NameOp::forget);
+}
+
+Status make_special(Job& job, const std::string& path, uint32_t mode) {
+  return make(job, {NameOp::make_special, mode, path, ""}, NameOp::forget);
 }
 
 Status set_mode_everywhere(Job& job, const std::string& path, uint32_t mode) {
@@ -164,32 +181,41 @@ Result<int> is_elsewhere(Job& job, const std::string& path, NodeNumbers* removed
   return other.code() == ENOENT ? Result<int>(0) : Result<int>(other.status());
 }
 
-// A file of this node that two nodes have made in the same moment. The lock is held: the second one that comes here finds that the
-// first has given way.
-Status give_way(Job& job, const std::string& path, const file::Created& made,
-                NodeNumbers* removed) {
+// A name of this node that two nodes have made in the same moment. The lock is held: the second one that comes here finds that the
+// first has given way. ESTALE: this one does.
+Status give_way(Job& job, const std::string& path, const file::Seen& made, NodeNumbers* removed) {
   // What the other one took the place of in the covered directory is removed again where it has given way.
   removed->clear();
   CAIRN_TRY_ASSIGN(other, is_elsewhere(job, path, removed));
   if (other == 0) return Status();
   CAIRN_TRY_ASSIGN(spot, spot_of(job, path));
-  // Nobody has it open. Under its name may be another one by now.
-  const file::Seen seen = {made.number, made.generation};
-  const Status removed_here = file::unlink_name(job.fs(), spot.parent, spot.name, &seen);
+  // Under the name may be another one by now.
+  const Status removed_here = file::unlink_name(job.fs(), spot.parent, spot.name, &made);
   if (!removed_here.ok() && removed_here.code() != ENOENT) return removed_here;
   return fail(ESTALE, "%s: another node has made it", path.c_str());
+}
+
+Status is_there(const std::string& path) { return fail(EEXIST, "%s: file exists", path.c_str()); }
+
+// The lock is held, and the name was just given here. Others give theirs without the lock, and look for this one then: so no node's look
+// is before all of them are made. EEXIST: another node has one.
+Status settle_name(Job& job, const std::string& path, const file::Seen& made) {
+  NodeNumbers removed;
+  const Status status = give_way(job, path, made, &removed);
+  if (status.code() == ESTALE) return is_there(path);
+  if (status.ok()) put_away_elsewhere(job, path, removed);
+  return status;
 }
 
 }  // namespace
 
 Status make_file(Job& job, const std::string& path, uint32_t mode, const UseMade& use) {
   return one_at_a_time(job, [&]() -> Status {
-    NodeNumbers removed;
-    CAIRN_TRY_ASSIGN(other, is_elsewhere(job, path, &removed));
-    if (other != 0) return fail(EEXIST, "%s: file exists", path.c_str());
     CAIRN_TRY_ASSIGN(made, make_here(job, path, mode));
-    put_away_elsewhere(job, path, removed);
-    return let_stay(job, made, use);
+    const Status status = settle_name(job, path, {made.number, made.generation});
+    if (status.code() == EEXIST) return status;
+    if (status.ok()) return let_stay(job, made, use);
+    return let_stay(job, made, [&](const file::Created&) { return status; });
   });
 }
 
@@ -199,11 +225,61 @@ Status make_or_give_way(Job& job, const std::string& path, uint32_t mode, const 
   auto other = is_elsewhere(job, path, &removed);
   Status status = other.status();
   if (other.ok() && *other != 0)
-    status = one_at_a_time(job, [&] { return give_way(job, path, made, &removed); });
+    status = one_at_a_time(job, [&] {
+      return give_way(job, path, {made.number, made.generation}, &removed);
+    });
   if (status.code() == ESTALE) return status;
   put_away_elsewhere(job, path, removed);
   if (status.ok()) return let_stay(job, made, use);
   return let_stay(job, made, [&](const file::Created&) { return status; });
+}
+
+namespace {
+
+Status link_here(Job& job, const file::Seen& inode, const std::string& path) {
+  CAIRN_TRY_ASSIGN(spot, spot_of(job, path));
+  return file::with_room(job.fs(), [&] {
+    return file::link_inode(job.fs(), inode.number, spot.parent, spot.name, inode.generation);
+  });
+}
+
+// A file has its name at once, unlike one that is made: it may be open. So other nodes are asked before, too.
+Status link_file(Job& job, const file::Map& map, const file::Seen& inode, const std::string& path) {
+  CAIRN_TRY_ASSIGN(other, is_elsewhere(job, path));
+  if (other != 0) return is_there(path);
+  const bool is_first = map.inode->links.load() == 0;
+  CAIRN_TRY(link_here(job, inode, path));
+  const Status status = settle_name(job, path, inode);
+  if (!is_first || status.code() != EEXIST) return status;
+  // Without a name again, it may get another one.
+  CAIRN_TRY(file::set_flags(job.fs(), inode.number, format::flag_nameless, 0));
+  return is_there(path);
+}
+
+}  // namespace
+
+Status link_inode(Job& job, const file::Seen& inode, const std::string& path) {
+  CAIRN_TRY_ASSIGN(live, file::live_inode(job.fs(), inode.number));
+  const file::Map map = {live, inode.number};
+  if (!file::is_still(map, inode.generation)) return fail(ESTALE, "the file was replaced");
+  const auto mode = static_cast<uint32_t>(live->mode.load());
+  if (S_ISREG(mode)) {
+    // Before others wait for this one.
+    if ((live->flags.load() & format::flag_lazy) != 0)
+      CAIRN_TRY(job.fs().lower->stage(inode.number, false));
+    return one_at_a_time(job, [&] { return link_file(job, map, inode, path); });
+  }
+  std::string target;
+  if (S_ISLNK(mode)) {
+    const pool::SeatGuard seat(job.fs().pool);
+    if (!seat.ok()) return pool::no_seat(job.fs().pool);
+    CAIRN_TRY_ASSIGN(text, file::link_text(job.fs(), map));
+    target = std::move(text);
+  }
+  // The others' are of their own.
+  return make(
+      job, [&] { return link_here(job, inode, path); }, {NameOp::make_special, mode, path, target},
+      NameOp::forget);
 }
 
 Status claim_file(Job& job, const std::string& path) {
@@ -264,8 +340,7 @@ Status replace_others(Job& job, const std::string& path, uint64_t inode) {
 Status rename_name(Job& job, const std::string& from, const std::string& to, bool keep) {
   const auto call = [&](const Spot& source, const Spot& target) -> Status {
     if (keep && target.exists()) return fail(EEXIST, "%s: file exists", to.c_str());
-    if (source.is_directory() || S_ISLNK(source.mode()))
-      return rename_everywhere(job, source.mode(), from, to);
+    if (source.has_no_bytes()) return rename_everywhere(job, source.mode(), from, to);
     return rename_here(job, source, target, from, to);
   };
   const auto look = [&](Spot* source, Spot* target) -> Status {
@@ -279,7 +354,7 @@ Status rename_name(Job& job, const std::string& from, const std::string& to, boo
   Spot source;
   Spot target;
   CAIRN_TRY(look(&source, &target));
-  const bool only_here = !source.is_directory() && !is_on_others(source) && !is_on_others(target);
+  const bool only_here = !source.has_no_bytes() && !is_on_others(source) && !is_on_others(target);
   if (only_here) {
     CAIRN_TRY(call(source, target));
     NodeNumbers removed;
@@ -292,7 +367,7 @@ Status rename_name(Job& job, const std::string& from, const std::string& to, boo
     CAIRN_TRY(look(&source, &target));
     CAIRN_TRY(call(source, target));
     // Of what all nodes have, each has done so.
-    if (source.is_directory() || S_ISLNK(source.mode())) return Status();
+    if (source.has_no_bytes()) return Status();
     NodeNumbers removed;
     CAIRN_TRY_ASSIGN(other, is_elsewhere(job, to, &removed));
     put_away_elsewhere(job, to, removed);

@@ -1,7 +1,7 @@
-// What the pools of a job's nodes all have: directories and symbolic links, names that hold no bytes, so that one rank can make
-// the directory that all write into; and the names of files that lie in the covered directory.
+// What the pools of a job's nodes all have: directories, symbolic links, FIFOs and sockets, names that hold no bytes, so that one rank can
+// make the directory that all write into; and the names of files that lie in the covered directory.
 //
-// A change to a directory or link is made on every node before the call returns, one at a time in the job, or on none: the other nodes'
+// A change to such a name is made on every node before the call returns, one at a time in the job, or on none: the other nodes'
 // servers make it in their pools. Each node's drain carries it to the covered directory, where it is the same for all.
 // A file of the covered directory that one node changes, moves or removes is forgotten by the others: they ask from then on (elsewhere.h),
 // and leave what is in that directory to the one.
@@ -17,7 +17,9 @@ namespace cairn::cluster {
 
 // EEXIST, ENOENT, ENOTDIR, ENOSPC, ... as the system's calls; also for what another node has in its pool under that name.
 Status make_directory(Job& job, const std::string& path, uint32_t mode);
-Status make_link(Job& job, const std::string& path, const std::string& target);
+Status make_symbolic_link(Job& job, const std::string& path, const std::string& target);
+// A FIFO or socket; `mode` with the type.
+Status make_special(Job& job, const std::string& path, uint32_t mode);
 // Of a directory.
 Status set_mode_everywhere(Job& job, const std::string& path, uint32_t mode);
 // ENOTEMPTY also if another node's pool has something in it.
@@ -30,6 +32,9 @@ using UseMade = std::function<Status(const file::Created& made)>;
 Status make_file(Job& job, const std::string& path, uint32_t mode, const UseMade& use);
 // The same without waiting for others. ESTALE: another node has made it in the same moment, and this one has given way.
 Status make_or_give_way(Job& job, const std::string& path, uint32_t mode, const UseMade& use);
+// A further name of what is no directory, or the first one of a file that was made without. Of a file on this node; EEXIST as for
+// make_file(). ESTALE: the inode is another one by now than that of `generation`.
+Status link_inode(Job& job, const file::Seen& inode, const std::string& path);
 // This node is about to change a file: others forget what they know of it from the covered directory, and ask from then on. EBUSY: one of
 // them has changed it, or has it open for writing; ESTALE: one of them has claimed it.
 Status claim_file(Job& job, const std::string& path);

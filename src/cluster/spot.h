@@ -25,6 +25,8 @@ struct Spot {
     return map.inode == nullptr ? 0 : static_cast<uint32_t>(map.inode->mode.load());
   }
   [[nodiscard]] bool is_directory() const { return exists() && S_ISDIR(mode()); }
+  // A directory, symbolic link, FIFO or socket: all nodes have it.
+  [[nodiscard]] bool has_no_bytes() const { return exists() && !S_ISREG(mode()); }
 };
 
 Status missing(const std::string& path);

@@ -164,8 +164,9 @@ Tried try_once(DrainState& state, const Where& where, LowerDirectory& lower,
   return Tried::done;
 }
 
-bool is_same_link(DrainState& state, int directory, const file::Listed& listed,
-                  const file::Map& map) {
+bool is_same_special(DrainState& state, int directory, const file::Listed& listed,
+                     const file::Map& map) {
+  if (!S_ISLNK(map.inode->mode.load())) return true;
   std::string there;
   if (sys::read_link(directory, listed.name, &there) < 0) return false;
   pool::SeatGuard seat(state.fs.pool);
@@ -176,14 +177,15 @@ bool is_same_link(DrainState& state, int directory, const file::Listed& listed,
 
 }  // namespace
 
-bool take_same_link(DrainState& state, const Where& where, LowerDirectory& lower,
-                    const file::Listed& listed, const file::Map& map) {
-  if (!S_ISLNK(map.inode->mode.load())) return false;
+bool take_same_special(DrainState& state, const Where& where, LowerDirectory& lower,
+                       const file::Listed& listed, const file::Map& map) {
+  const auto type = static_cast<uint32_t>(map.inode->mode.load()) & S_IFMT;
+  if (type != S_IFLNK && type != S_IFIFO && type != S_IFSOCK) return false;
   struct stat st = {};
   const uint64_t changed = change_time(state.fs, map);
   const auto directory = static_cast<int>(lower.fd());
-  if (look(state.known, directory, listed, &st) != InLower::other || !S_ISLNK(st.st_mode) ||
-      !is_same_link(state, directory, listed, map))
+  if (look(state.known, directory, listed, &st) != InLower::other ||
+      (st.st_mode & S_IFMT) != type || !is_same_special(state, directory, listed, map))
     return false;
   if (!state.fs.pool.is_volatile && !lower.sync().ok()) return false;
   const file::LowerIdentity identity = identity_of(state.known, st);
@@ -199,7 +201,7 @@ Way clear_name(DrainState& state, const Where& where, LowerDirectory& lower,
   const auto directory = static_cast<int>(lower.fd());
   *expected = look(state.known, directory, listed, &st);
   if (*expected == InLower::other) {
-    if (take_same_link(state, where, lower, listed, map)) return Way::not_needed;
+    if (take_same_special(state, where, lower, listed, map)) return Way::not_needed;
     state.conflict(where, where.path + "/" + name_of(listed),
                    listed.has_lower ? "changed there behind our back; both are kept"
                                     : "made there behind our back; both are kept");

@@ -138,14 +138,14 @@ InLower look(const Known& known, int directory, const file::Listed& listed, stru
 void drain_name(DrainState& state, const Where& where, LowerDirectory& lower,
                 const file::Listed& listed, const file::Map& map);
 // What the pool remembers under a name may be replaced; a directory there goes first. Not needed: what is to come is there
-// already (take_same_link). Blocked: something else is there, which has been told.
+// already (take_same_special). Blocked: something else is there, which has been told.
 enum class Way : uint8_t { free, not_needed, blocked };
 Way clear_name(DrainState& state, const Where& where, LowerDirectory& lower,
                const file::Listed& listed, const file::Map& map, InLower* expected);
-// True if the name is a symbolic link and the same is there already, made behind our back or by the drain of another node that
-// has it too: it is the pool's now.
-bool take_same_link(DrainState& state, const Where& where, LowerDirectory& lower,
-                    const file::Listed& listed, const file::Map& map);
+// True if the name holds no bytes and the same is there already (a symbolic link to the same, a FIFO, a socket), made behind our back or by
+// the drain of another node that has it too: it is the pool's now.
+bool take_same_special(DrainState& state, const Where& where, LowerDirectory& lower,
+                       const file::Listed& listed, const file::Map& map);
 // --- drain_link.cc ---
 // True if the name is dealt with: it now is a link to its first name.
 bool drain_link(DrainState& state, const Where& where, LowerDirectory& lower,

@@ -41,7 +41,7 @@ bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
   struct stat st = {};
   if (status.ok() && look(state.known, fd, listed, &st) != aside.expected) {
     sys::unlinkat(fd, state.aside.c_str(), 0);
-    if (take_same_link(state, where, lower, listed, map)) return true;
+    if (take_same_special(state, where, lower, listed, map)) return true;
     state.conflict(where, path,
                    "changed there behind our back while it was drained; both are kept");
     return false;
@@ -58,7 +58,7 @@ bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
                  : sys::renameat2(fd, state.aside.c_str(), fd, listed.name, 0);
   if (!status.ok() || result < 0) {
     sys::unlinkat(fd, state.aside.c_str(), 0);
-    if (result == -EEXIST && take_same_link(state, where, lower, listed, map)) return true;
+    if (result == -EEXIST && take_same_special(state, where, lower, listed, map)) return true;
     if (result == -EEXIST)
       state.conflict(where, path, "made there behind our back while it was drained; both are kept");
     else

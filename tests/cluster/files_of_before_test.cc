@@ -104,6 +104,50 @@ TEST(FilesOfBefore, WhatOneNodeRemovesAnotherMakesAnew) {
   }
 }
 
+TEST(FilesOfBefore, WhatOneNodeRemovesAnotherLinksTo) {
+  for (const bool backwards : {false, true}) {
+    CoveredNodes covered(2, 64 << 20, [](const std::string& directory) {
+      for (const char* path : {"linked", "first", "pointer", "fifo"})
+        write_lower(directory, path, "old");
+    });
+    for (const char* path : {"linked", "first", "pointer", "fifo"})
+      EXPECT_EQ(cairn_shared_unlink(covered.job(0), path), 0) << cairn_last_error();
+    write_on(covered, 1, "file", "new");
+    ASSERT_EQ(cairn_shared_symlink(covered.job(1), "file", "link"), 0);
+    const auto link = [&](const char* from, const char* to) {
+      cairn_stat st = {};
+      EXPECT_EQ(cairn_lookup(covered.pool(1), covered.top(1), from, CAIRN_NOFOLLOW, &st), 0);
+      EXPECT_EQ(cairn_shared_link(covered.job(1), st.ino, st.generation, to), 0)
+          << cairn_last_error();
+      EXPECT_EQ(cairn_shared_link(covered.job(1), st.ino, st.generation + 1, "none"), -ESTALE);
+    };
+    link("file", "linked");
+    link("link", "pointer");
+    EXPECT_EQ(cairn_shared_mknod(covered.job(1), "fifo", S_IFIFO | 0640, 1), 0);
+    EXPECT_EQ(cairn_shared_mknod(covered.job(0), "fifo", S_IFIFO | 0640, 1), -EEXIST);
+    EXPECT_EQ(covered.mode("fifo"), S_IFIFO | 0640U);
+    link("fifo", "fifo.too");
+    cairn_file* unnamed = nullptr;
+    ASSERT_EQ(cairn_open(covered.pool(1), covered.top(1), ".", O_TMPFILE | O_RDWR, 0600, &unnamed),
+              0);
+    EXPECT_EQ(cairn_pwrite(unnamed, "first", 5, 0), 5);
+    cairn_stat st = {};
+    ASSERT_EQ(cairn_fstat(unnamed, &st), 0);
+    write_on(covered, 0, "held", "held");
+    EXPECT_EQ(cairn_shared_link(covered.job(1), st.ino, st.generation, "held"), -EEXIST);
+    EXPECT_EQ(cairn_shared_link(covered.job(1), st.ino, st.generation, "first"), 0)
+        << cairn_last_error();
+    cairn_close(unnamed);
+    covered.drain(backwards ? 1 : 0);
+    covered.drain(backwards ? 0 : 1);
+    for (const char* path : {"linked", "file", "pointer"})
+      EXPECT_EQ(text_in_lower(covered, path), "new") << path;
+    EXPECT_EQ(text_in_lower(covered, "first"), "first");
+    for (const char* path : {"fifo", "fifo.too"})
+      EXPECT_TRUE(std::filesystem::is_fifo(covered.directory() + "/" + path)) << path;
+  }
+}
+
 TEST(FilesOfBefore, SeveralNodesMakeAnewWhatOneHasRemoved) {
   constexpr int count = 30;
   CoveredNodes covered(3, 64 << 20, [](const std::string& directory) {

@@ -65,6 +65,67 @@ TEST(OrdinaryFilesOfOtherNodes, OneOfManyMakesIt) {
   }
 }
 
+int link_own(const CoveredNodes& covered, uint32_t node, const char* from, const char* to) {
+  cairn_stat st = {};
+  EXPECT_EQ(cairn_lookup(covered.pool(node), covered.top(node), from, 0, &st), 0);
+  return cairn_shared_link(covered.job(node), st.ino, st.generation, to);
+}
+
+// As with O_EXCL on one host and without on another.
+TEST(OrdinaryFilesOfOtherNodes, HoweverTheyAreMadeOneNodeHasThem) {
+  CoveredNodes covered(3);
+  covered.make_file(2, "linked");
+  for (int round = 0; round < 60; ++round) {
+    const std::string name = "f" + std::to_string(round);
+    covered.make_file(1, "from");
+    std::atomic<int> exclusive = 0;
+    std::vector<std::thread> threads;
+    threads.emplace_back([&] {
+      const int result = cairn_shared_mknod(covered.job(0), name.c_str(), 0640, 1);
+      EXPECT_TRUE(result == 0 || result == -EEXIST) << cairn_last_error();
+      if (result == 0) ++exclusive;
+    });
+    threads.emplace_back([&] {
+      const int result = round % 2 == 0
+                             ? cairn_shared_mknod(covered.job(1), name.c_str(), 0640, 0)
+                             : cairn_shared_rename_name(covered.job(1), "from", name.c_str(), 0);
+      EXPECT_TRUE(result == 0 || result == -EEXIST || result == -ESTALE) << cairn_last_error();
+    });
+    threads.emplace_back([&] {
+      const int result = link_own(covered, 2, "linked", name.c_str());
+      EXPECT_TRUE(result == 0 || result == -EEXIST) << cairn_last_error();
+      if (result == 0) ++exclusive;
+    });
+    for (std::thread& thread : threads) thread.join();
+    int nodes = 0;
+    for (uint32_t node = 0; node < 3; ++node)
+      if (covered.mode(node, name.c_str()) != 0) ++nodes;
+    EXPECT_EQ(nodes, 1) << name;
+    // A rename replaces what the other one has made.
+    EXPECT_LE(exclusive, 1) << name;
+    cairn_unlink(covered.pool(1), covered.top(1), "from");
+  }
+}
+
+// A lock file, as it is made over network file systems: linked to its name.
+TEST(OrdinaryFilesOfOtherNodes, OneOfManyLinksToAName) {
+  CoveredNodes covered(3);
+  for (uint32_t node = 0; node < 3; ++node) covered.make_file(node, std::to_string(node).c_str());
+  for (int round = 0; round < 20; ++round) {
+    const std::string name = "lock" + std::to_string(round);
+    std::atomic<int> made = 0;
+    std::vector<std::thread> threads;
+    for (uint32_t i = 0; i < 6; ++i)
+      threads.emplace_back([&, i] {
+        const int result = link_own(covered, i % 3, std::to_string(i % 3).c_str(), name.c_str());
+        EXPECT_TRUE(result == 0 || result == -EEXIST) << cairn_last_error();
+        if (result == 0) ++made;
+      });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(made, 1);
+  }
+}
+
 // As a process does it that knows nothing of nodes: looks, then opens what is there or makes it.
 cairn_file* open_or_make(const CoveredNodes& covered, uint32_t node, const char* path) {
   cairn_job* const job = covered.job(node);

@@ -3,6 +3,7 @@ found; what they leave in the directory; and what is said when something cannot 
 
 import os
 import pathlib
+import stat
 import subprocess
 import sys
 import tempfile
@@ -162,6 +163,24 @@ class SeveralHosts(unittest.TestCase):
             self.assertEqual(os.readlink(os.path.join(directory, "latest")), "step")
             self.assertFalse(any(os.path.lexists(os.path.join(directory, name)) for name in ("step.tmp", "other", "latest.new")))
             self.assertEqual(os.stat(os.path.join(directory, "step")).st_mode & 0o777, 0o750)
+
+    def test_links_and_special_files(self):
+        """Names that files get beside their first ones, of FIFOs and of sockets, also where another host has removed what was there."""
+        old = [f"linked/{name}" for name in ("before", "removed", "unnamed")] + ["special/fifo", "special/socket"]
+        for mpi in MPIS:
+            directory, _ = self.run_parts(mpi, "links_program", "links", "specials", files=old)
+            anew = bytes(pattern(at, 2) for at in range(5000))
+            for name in ("linked/removed", "linked/unnamed", "own2"):
+                self.holds(directory, name, anew)
+            for name in ("linked/before", "linked/after"):
+                self.holds(directory, name, b"\xff" * 1000 + b"!")
+            self.assertTrue(os.path.samefile(os.path.join(directory, "linked/before"), os.path.join(directory, "linked/after")))
+            self.assertEqual(os.readlink(os.path.join(directory, "pointer.too")), "own0")
+            kinds = {name: stat.S_IFMT(os.lstat(os.path.join(directory, name)).st_mode)
+                     for name in ("moved", "special/fifo", "special/socket")}
+            self.assertEqual(kinds, {"moved": stat.S_IFIFO, "special/fifo": stat.S_IFIFO, "special/socket": stat.S_IFSOCK})
+            self.assertEqual(sorted(os.listdir(directory)),
+                             ["linked", "moved", "own0", "own1", "own2", "pointer", "pointer.too", "special"])
 
     def test_ordinary_files(self):
         """What ranks write through POSIX calls, each on its host, others read, change, remove and write."""

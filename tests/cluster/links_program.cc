@@ -1,0 +1,100 @@
+// Names that a file gets beside its first one, and names of FIFOs and sockets, over several hosts.
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "by_name.h"
+
+namespace {
+
+// As version control, mail and lock files do it: written aside, then linked to the name. `linked/*` was there before the job, 1000 bytes
+// of 0xff each; rank 0 has removed `removed` and `unnamed`.
+void links() {
+  const Bytes anew = patterns(0, 5000, rank);
+  const std::string own = "own" + std::to_string(rank);
+  write_bytes(own, "wx", anew);
+  if (rank == 0)
+    for (const char* name : {"linked/removed", "linked/unnamed"}) CHECK(unlink(name) == 0);
+  barrier();
+  if (rank == last()) {
+    CHECK(link(own.c_str(), "linked/removed") == 0);
+    const int fd = open(".", O_TMPFILE | O_RDWR, 0600);
+    CHECK(fd >= 0 && write(fd, anew.data(), anew.size()) == static_cast<ssize_t>(anew.size()));
+    CHECK(linkat(fd, "", AT_FDCWD, "linked/unnamed", AT_EMPTY_PATH) == 0 && close(fd) == 0);
+    // What all hosts have, gets a name and is written on one.
+    CHECK(link("linked/before", "linked/after") == 0);
+    CHECK(symlink("own0", "pointer") == 0 && link("pointer", "pointer.too") == 0);
+  }
+  barrier();
+  char text[16] = {};
+  CHECK(readlink("pointer.too", text, sizeof text) == 4 && std::strcmp(text, "own0") == 0);
+  const Bytes linked = patterns(0, 5000, last());
+  CHECK(bytes_in("linked/removed") == linked && bytes_in("linked/unnamed") == linked);
+  CHECK((list("linked") == std::vector<std::string>{"after", "before", "removed", "unnamed"}));
+  struct stat st;
+  CHECK(stat("linked/before", &st) == 0 && st.st_nlink == 2);
+  for (const char* there : {"linked/removed", "linked/before", "own0", "pointer"}) {
+    CHECK(link(own.c_str(), there) == -1 && errno == EEXIST);
+  }
+  // A lock file: one of all has it.
+  for (int round = 0; round < 20; ++round) {
+    const std::string name = "lock" + std::to_string(round);
+    barrier();
+    const int made = link(own.c_str(), name.c_str());
+    CHECK(made == 0 || errno == EEXIST);
+    const int mine = made == 0 ? 1 : 0;
+    int all = 0;
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(all == 1);
+    CHECK(stat(name.c_str(), &st) == 0 && st.st_size == 5000);
+    barrier();
+    if (made == 0) CHECK(unlink(name.c_str()) == 0);
+  }
+  barrier();
+  if (rank == 0) write_bytes("linked/before", "a", {'!'});
+  barrier();
+  CHECK(size_by_name("linked/after") == 1001);
+}
+
+// Names of FIFOs and sockets are everywhere; what goes through them stays on its host.
+void specials() {
+  if (rank == 0) {
+    CHECK(unlink("special/fifo") == 0 && unlink("special/socket") == 0);
+    CHECK(mkfifo("fifo", 0640) == 0);
+  }
+  barrier();
+  struct stat st;
+  CHECK(stat("fifo", &st) == 0 && S_ISFIFO(st.st_mode) && (st.st_mode & 0777) == 0640);
+  CHECK(mkfifo("fifo", 0600) == -1 && errno == EEXIST);
+  const int fd = open("fifo", O_RDWR | O_NONBLOCK);
+  const char sent = static_cast<char>('a' + rank);
+  char got = 0;
+  CHECK(fd >= 0 && write(fd, &sent, 1) == 1 && read(fd, &got, 1) == 1 && got == sent);
+  CHECK(close(fd) == 0);
+  barrier();
+  if (rank == last()) {
+    CHECK(mkfifo("special/fifo", 0600) == 0);
+    CHECK(rename("fifo", "moved") == 0);
+    const int bound = socket(AF_UNIX, SOCK_STREAM, 0);
+    struct sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    std::strcpy(address.sun_path, "special/socket");
+    CHECK(bind(bound, reinterpret_cast<const struct sockaddr*>(&address), sizeof address) == 0);
+    CHECK(close(bound) == 0 && mkfifo("gone", 0600) == 0);
+  }
+  barrier();
+  CHECK((list("special") == std::vector<std::string>{"fifo", "socket"}));
+  CHECK(stat("special/socket", &st) == 0 && S_ISSOCK(st.st_mode));
+  CHECK(is_missing(access("fifo", F_OK)) && stat("moved", &st) == 0 && S_ISFIFO(st.st_mode));
+  barrier();
+  if (rank == 0) CHECK(unlink("gone") == 0);
+  barrier();
+  CHECK(is_missing(access("gone", F_OK)));
+}
+
+constexpr Part parts[] = {{"links", links}, {"specials", specials}};
+
+}  // namespace
+
+int main(int argc, char** argv) { return run_parts(parts, argc, argv); }
