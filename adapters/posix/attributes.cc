@@ -124,7 +124,8 @@ static int change_times(const cairn_stat& st, const struct timespec* times,
   error = owns(st);
   if (error < 0 && now && permitted(st, W_OK) == 0) error = 0;
   if (error < 0) return now ? -EACCES : error;
-  if (const Found* shared = shared_of(target)) return shared_names::set_times(*shared, ns[1]);
+  if (const Found* shared = shared_of(target))
+    return shared_names::set_times(*shared, ns[0], ns[1]);
   if (int claimed = claim(target); claimed < 0) return claimed;
   return cairn_utimens(pool, st.ino, st.generation, ns[0], ns[1]);
 }

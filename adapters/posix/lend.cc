@@ -31,8 +31,8 @@ cairn_pool* attached() { return attach() == 0 ? pool : nullptr; }
 constexpr LentShared shared = {
     [](cairn_pool* from, cairn_node* node) { return cairn_node_describe(from, node); },
     [](cairn_pool* from, const char* path, const cairn_node* nodes, uint32_t count, uint32_t node,
-       cairn_ask ask, void* context, cairn_job** job) {
-      return cairn_job_open(from, path, nodes, count, node, ask, context, job);
+       cairn_ask ask, cairn_still_waiting waiting, void* context, cairn_job** job) {
+      return cairn_job_open(from, path, nodes, count, node, ask, waiting, context, job);
     },
     [](cairn_job* job) { return cairn_job_clean(job); },
     [](cairn_job* job) { cairn_job_close(job); },

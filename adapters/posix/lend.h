@@ -25,7 +25,8 @@ struct Place {
 struct LentShared {
   int (*node_describe)(cairn_pool* pool, cairn_node* node);
   int (*job_open)(cairn_pool* pool, const char* directory, const cairn_node* nodes, uint32_t count,
-                  uint32_t node, cairn_ask ask, void* context, cairn_job** job);
+                  uint32_t node, cairn_ask ask, cairn_still_waiting waiting, void* context,
+                  cairn_job** job);
   int (*job_clean)(cairn_job* job);
   void (*job_close)(cairn_job* job);
   size_t (*job_serve)(cairn_job* job, const void* request, size_t size, void* reply);

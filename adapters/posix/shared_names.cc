@@ -143,22 +143,23 @@ int set_size(const Found& found, uint64_t size) {
             [&](cairn_job* of, const char* path) { return cairn_shared_set_size(of, path, size); });
 }
 
-static int set_attributes(const Found& found, uint32_t mode, uid_t uid, gid_t gid, int64_t mtime) {
+static int set_attributes(const Found& found, uint32_t mode, uid_t uid, gid_t gid,
+                          int64_t atime = CAIRN_TIME_OMIT, int64_t mtime = CAIRN_TIME_OMIT) {
   return on(found, [&](cairn_job* of, const char* path) {
-    return cairn_shared_set_attributes(of, path, mode, uid, gid, mtime);
+    return cairn_shared_set_attributes(of, path, mode, uid, gid, atime, mtime);
   });
 }
 
 int set_mode(const Found& found, mode_t mode) {
-  return set_attributes(found, mode, UINT32_MAX, UINT32_MAX, CAIRN_TIME_OMIT);
+  return set_attributes(found, mode, UINT32_MAX, UINT32_MAX);
 }
 
 int set_owner(const Found& found, mode_t mode, uid_t uid, gid_t gid) {
-  return set_attributes(found, mode & 07777, uid, gid, CAIRN_TIME_OMIT);
+  return set_attributes(found, mode & 07777, uid, gid);
 }
 
-int set_times(const Found& found, int64_t mtime_ns) {
-  return set_attributes(found, UINT32_MAX, UINT32_MAX, UINT32_MAX, mtime_ns);
+int set_times(const Found& found, int64_t atime_ns, int64_t mtime_ns) {
+  return set_attributes(found, UINT32_MAX, UINT32_MAX, UINT32_MAX, atime_ns, mtime_ns);
 }
 
 bool any_in(const Found& directory, bool deep) {

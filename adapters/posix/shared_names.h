@@ -45,7 +45,7 @@ int remove(const Found& found);
 int set_size(const Found& found, uint64_t size);
 int set_mode(const Found& found, mode_t mode);
 int set_owner(const Found& found, mode_t mode, uid_t uid, gid_t gid);
-int set_times(const Found& found, int64_t mtime_ns);
+int set_times(const Found& found, int64_t atime_ns, int64_t mtime_ns);
 
 // Is it open for writing, on the host where it lies?
 bool is_written(const Entry& entry);

@@ -49,13 +49,18 @@ typedef struct cairn_question {
 /* Sends all questions and waits for all replies. 0 or a negative errno (nothing was answered then). */
 typedef int (*cairn_ask)(void* context, cairn_question* questions, size_t count);
 
+/* Called over and over while a call waits for a process of the job that stands still (SIGSTOP): for how long it has, of which the time in
+ * which this process stood still itself counts little; the path that the call is about; and for whom it waits. It may end the job. */
+typedef void (*cairn_still_waiting)(void* context, uint64_t waited_ms, const char* path,
+                                    const char* whom);
+
 /* Makes this process part of a job on nodes[0..count), itself on nodes[node]. `nodes` is not copied and stays as it is until
  * cairn_job_close, so that all processes of a host can share one. `directory`: the real path of the covered
  * directory. `ask` may be NULL if count is 1: then only cairn_shared_exists, _make_plain
- * and _remove can be called. */
+ * and _remove can be called. `waiting` may be NULL: then it waits for ever. */
 CAIRN_API int cairn_job_open(cairn_pool* pool, const char* directory, const cairn_node* nodes,
-                             uint32_t count, uint32_t node, cairn_ask ask, void* context,
-                             cairn_job** job);
+                             uint32_t count, uint32_t node, cairn_ask ask,
+                             cairn_still_waiting waiting, void* context, cairn_job** job);
 CAIRN_API void cairn_job_close(cairn_job* job);
 /* Removes this node's parts of files that are gone. For one process of each node, when the job starts. */
 CAIRN_API int cairn_job_clean(cairn_job* job);
@@ -145,9 +150,10 @@ CAIRN_API int cairn_shared_make_plain(cairn_job* job, const char* path, int empt
 CAIRN_API int cairn_shared_fetch(cairn_job* job, const char* path);
 /* Who has it open sees the new size with his next commit. */
 CAIRN_API int cairn_shared_set_size(cairn_job* job, const char* path, uint64_t size);
-/* UINT32_MAX, CAIRN_TIME_OMIT: as it is. Who has it open sees it with his next commit. */
+/* UINT32_MAX, CAIRN_TIME_OMIT: as it is. Who has it open sees it with his next commit. A shared file's atime is its mtime. */
 CAIRN_API int cairn_shared_set_attributes(cairn_job* job, const char* path, uint32_t mode,
-                                          uint32_t uid, uint32_t gid, int64_t mtime_ns);
+                                          uint32_t uid, uint32_t gid, int64_t atime_ns,
+                                          int64_t mtime_ns);
 /* Replaces a shared file of the new name. -EBUSY: it is open; -EXDEV: bytes come from the file of the old name in the covered
  * directory. */
 CAIRN_API int cairn_shared_rename(cairn_job* job, const char* from, const char* to);

@@ -38,6 +38,7 @@ namespace {
 // The values that are no times are the same below.
 static_assert(file::time_now == static_cast<uint64_t>(CAIRN_TIME_NOW));
 static_assert(file::time_omit == static_cast<uint64_t>(CAIRN_TIME_OMIT));
+static_assert(file::time_omit == file::Remote::Change::same_time);
 uint64_t time_of(int64_t ns) { return static_cast<uint64_t>(ns); }
 
 // Calls change(seat, map) for a live inode.
@@ -78,11 +79,8 @@ int make_change(cairn_pool* pool, cairn_ino ino, uint64_t generation,
   return change_inode(pool, ino, change);
 }
 
-// The API's values that leave something as it is, as a node is told.
+// The API's value that leaves an owner as it is, as a node is told.
 uint64_t id_there(uint32_t id) { return id == UINT32_MAX ? file::Remote::Change::same : id; }
-uint64_t time_there(int64_t ns) {
-  return ns == CAIRN_TIME_OMIT ? file::Remote::Change::same : time_of(ns);
-}
 
 }  // namespace
 
@@ -134,8 +132,8 @@ int cairn_utimens(cairn_pool* pool, cairn_ino ino, uint64_t generation, int64_t 
                   int64_t mtime_ns) {
   const WriteWindow window;
   file::Remote::Change there;
-  there.atime = time_there(atime_ns);
-  there.mtime = time_there(mtime_ns);
+  there.atime = time_of(atime_ns);
+  there.mtime = time_of(mtime_ns);
   return make_change(pool, ino, generation, there,
                      [&](file::LocalSeat& seat, const file::Map& map) {
                        return file::set_times(fs_of(pool), seat, map, time_of(atime_ns),

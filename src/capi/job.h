@@ -7,8 +7,9 @@
 
 struct cairn_job {
   cairn_job(cairn::file::FileSystem& fs, cairn::cluster::Job::Place place, cairn_ask messenger,
-            void* its_context);
+            cairn_still_waiting when_waiting, void* its_context);
   cairn_ask ask;
+  cairn_still_waiting waiting;
   void* context;
   cairn::cluster::Job job;
 };

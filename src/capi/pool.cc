@@ -11,6 +11,7 @@
 #include "pool/growth.h"
 #include "pool/seats.h"
 #include "pool/space.h"
+#include "pool/stopped.h"
 #include "tier/lower.h"
 
 using cairn::fail;
@@ -32,19 +33,6 @@ const char* granularity_name(cairn::persist::Granularity granularity) {
       return "byte";
   }
   return "unknown";
-}
-
-// State T in /proc/PID/stat, behind the name in parentheses.
-bool is_stopped(int pid) {
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/%d/stat", pid);
-  FILE* file = std::fopen(path, "re");
-  if (file == nullptr) return false;
-  char text[512] = {};
-  const size_t n = std::fread(text, 1, sizeof text - 1, file);
-  std::fclose(file);
-  const char* end = n == 0 ? nullptr : std::strrchr(text, ')');
-  return end != nullptr && end[1] == ' ' && (end[2] == 'T' || end[2] == 't');
 }
 
 // What unlink and truncate left behind counts as free: it is freed before anybody looks.
@@ -192,7 +180,8 @@ int cairn_pool_get_lanes(cairn_pool* handle, cairn_lane_info* lanes, size_t capa
       const auto held = cairn::media::is_held(probe, cairn::pool::lane_lock_byte(l));
       info.alive = held.ok() && *held ? 1 : 0;
       info.pid = static_cast<int32_t>(lane.pid.load());
-      info.stopped = info.alive != 0 && is_stopped(info.pid) ? 1 : 0;
+      const auto motion = cairn::pool::motion_of(info.pid);
+      info.stopped = info.alive != 0 && motion != cairn::pool::Motion::goes_on ? 1 : 0;
       for (size_t i = 0; i < std::size(lane.command); ++i) {
         const uint64_t word = lane.command[i].load();
         std::memcpy(info.command + i * sizeof word, &word, sizeof word);

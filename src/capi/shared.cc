@@ -36,6 +36,11 @@ int ask_user(void* job, cairn::cluster::Question* questions, size_t count) {
   return asked.ask(asked.context, reinterpret_cast<cairn_question*>(questions), count);
 }
 
+void still_waiting(void* job, uint64_t waited_ms, const char* path, const char* whom) {
+  const auto& waiting = *static_cast<cairn_job*>(job);
+  if (waiting.waiting != nullptr) waiting.waiting(waiting.context, waited_ms, path, whom);
+}
+
 void copy_text(char* to, size_t capacity, const std::string& from) {
   std::strncpy(to, from.c_str(), capacity - 1);
   to[capacity - 1] = '\0';
@@ -44,10 +49,11 @@ void copy_text(char* to, size_t capacity, const std::string& from) {
 }  // namespace
 
 cairn_job::cairn_job(cairn::file::FileSystem& fs, cairn::cluster::Job::Place place,
-                     cairn_ask messenger, void* its_context)
+                     cairn_ask messenger, cairn_still_waiting when_waiting, void* its_context)
     : ask(messenger),
+      waiting(when_waiting),
       context(its_context),
-      job(fs, std::move(place), messenger == nullptr ? nullptr : ask_user, this) {}
+      job(fs, std::move(place), messenger == nullptr ? nullptr : ask_user, still_waiting, this) {}
 
 extern "C" {
 
@@ -65,7 +71,8 @@ int cairn_node_describe(cairn_pool* pool, cairn_node* node) {
 }
 
 int cairn_job_open(cairn_pool* pool, const char* directory, const cairn_node* nodes, uint32_t count,
-                   uint32_t node, cairn_ask ask, void* context, cairn_job** job) {
+                   uint32_t node, cairn_ask ask, cairn_still_waiting waiting, void* context,
+                   cairn_job** job) {
   const WriteWindow window;
   if (node >= count) return code(fail(EINVAL, "node %u of a job of %u", node, count));
   cairn::cluster::Job::Place place;
@@ -74,7 +81,7 @@ int cairn_job_open(cairn_pool* pool, const char* directory, const cairn_node* no
   place.nodes = reinterpret_cast<const cairn::cluster::Node*>(nodes);
   place.count = count;
   place.self = node;
-  *job = new cairn_job(fs_of(pool), std::move(place), ask, context);
+  *job = new cairn_job(fs_of(pool), std::move(place), ask, waiting, context);
   return 0;
 }
 

@@ -127,16 +127,19 @@ int cairn_shared_set_size(cairn_job* job, const char* path, uint64_t size) {
 }
 
 int cairn_shared_set_attributes(cairn_job* job, const char* path, uint32_t mode, uint32_t uid,
-                                uint32_t gid, int64_t mtime_ns) {
+                                uint32_t gid, int64_t atime_ns, int64_t mtime_ns) {
   const WriteWindow window;
   cairn::cluster::NewAttributes attributes;
   if (mode != UINT32_MAX) attributes.mode = mode & 07777;
   if (uid != UINT32_MAX) attributes.uid = uid;
   if (gid != UINT32_MAX) attributes.gid = gid;
-  if (mtime_ns == CAIRN_TIME_NOW)
-    attributes.mtime = cairn::file::now_ns();
-  else if (mtime_ns != CAIRN_TIME_OMIT)
-    attributes.mtime = static_cast<uint64_t>(mtime_ns);
+  const uint64_t now = cairn::file::now_ns();
+  const auto time = [now](int64_t ns) -> std::optional<uint64_t> {
+    if (ns == CAIRN_TIME_OMIT) return std::nullopt;
+    return ns == CAIRN_TIME_NOW ? now : static_cast<uint64_t>(ns);
+  };
+  attributes.atime = time(atime_ns);
+  attributes.mtime = time(mtime_ns);
   return shared_or_ordinary(
       [&] { return cairn::cluster::set_attributes(job->job, path, attributes); },
       [&] { return cairn::cluster::set_attributes_elsewhere(job->job, path, attributes); });

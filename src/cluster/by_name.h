@@ -21,6 +21,7 @@ struct NewAttributes {
   std::optional<uint32_t> mode;
   std::optional<uint32_t> uid;
   std::optional<uint32_t> gid;
+  std::optional<uint64_t> atime;  // which a record does not have
   std::optional<uint64_t> mtime;
 };
 Status set_attributes(Job& job, const std::string& path, const NewAttributes& attributes);

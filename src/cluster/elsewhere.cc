@@ -152,7 +152,8 @@ Status set_attributes_elsewhere(Job& job, const std::string& path,
   wanted.attributes.mode = given(attributes.mode);
   wanted.attributes.uid = given(attributes.uid);
   wanted.attributes.gid = given(attributes.gid);
-  wanted.attributes.mtime = given(attributes.mtime);
+  wanted.attributes.atime = attributes.atime.value_or(file::Remote::Change::same_time);
+  wanted.attributes.mtime = attributes.mtime.value_or(file::Remote::Change::same_time);
   return change(job, path, wanted);
 }
 

@@ -22,9 +22,9 @@ Status change_file(file::FileSystem& fs, const file::Map& map, uint64_t generati
                               static_cast<uint32_t>(to.gid), generation));
   if (to.mode != same)
     CAIRN_TRY(file::set_mode(fs, *seat, map, static_cast<uint32_t>(to.mode), generation));
-  if (to.atime == same && to.mtime == same) return Status();
-  const auto time = [](uint64_t given) { return given == same ? file::time_omit : given; };
-  return file::set_times(fs, *seat, map, time(to.atime), time(to.mtime), generation);
+  static_assert(file::time_omit == file::Remote::Change::same_time);
+  if (to.atime == file::time_omit && to.mtime == file::time_omit) return Status();
+  return file::set_times(fs, *seat, map, to.atime, to.mtime, generation);
 }
 
 }  // namespace cairn::cluster

@@ -20,8 +20,8 @@ uint64_t home_of(const Uuid& uuid) {
 }  // namespace
 
 // A job without messages is of one process: nobody else is there.
-Status lock_record(const Job& job, const Uuid& uuid) {
-  return job.has_messages() ? lock(job, keeper, home_of(uuid)) : Status();
+Status lock_record(const Job& job, const Uuid& uuid, const std::string& path) {
+  return job.has_messages() ? lock(job, keeper, home_of(uuid), path) : Status();
 }
 
 Status unlock_record(const Job& job, const Uuid& uuid) {
@@ -33,7 +33,7 @@ Status with_record(const Job& job, const std::string& path,
   while (true) {
     auto seen = read_record(job.directory(), path);
     if (!seen.ok()) return seen.status();
-    CAIRN_TRY(lock_record(job, seen->uuid));
+    CAIRN_TRY(lock_record(job, seen->uuid, path));
     auto record = read_record(job.directory(), path);
     // Another life of the name has another lock.
     const bool same = record.ok() && record->uuid == seen->uuid;

@@ -9,7 +9,7 @@
 
 namespace cairn::cluster {
 
-Status lock_record(const Job& job, const Uuid& uuid);
+Status lock_record(const Job& job, const Uuid& uuid, const std::string& path);
 Status unlock_record(const Job& job, const Uuid& uuid);
 
 // Calls change(record) with the record locked and as it is then. ENOENT if there is none.

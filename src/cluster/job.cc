@@ -20,12 +20,13 @@ int compare_pools(const Node& node, const uint8_t* pool) {
 
 }  // namespace
 
-Job::Job(file::FileSystem& fs, Place place, Ask messenger, void* context)
+Job::Job(file::FileSystem& fs, Place place, Ask messenger, StillWaiting waiting, void* context)
     : fs_(fs),
       place_(std::move(place)),
       own_(node(place_.self)),
       by_pool_(place_.count),
       messenger_(messenger),
+      waiting_(waiting),
       context_(context) {
   std::iota(by_pool_.begin(), by_pool_.end(), 0U);
   std::sort(by_pool_.begin(), by_pool_.end(), [&](uint32_t a, uint32_t b) {

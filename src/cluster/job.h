@@ -29,7 +29,10 @@ class Job {
     uint32_t count = 0;
     uint32_t self = 0;
   };
-  Job(file::FileSystem& fs, Place place, Ask messenger, void* context);
+  // As cairn_still_waiting.
+  using StillWaiting = void (*)(void* context, uint64_t waited_ms, const char* path,
+                                const char* whom);
+  Job(file::FileSystem& fs, Place place, Ask messenger, StillWaiting waiting, void* context);
 
   [[nodiscard]] file::FileSystem& fs() const { return fs_; }
   [[nodiscard]] const std::string& directory() const { return place_.directory; }
@@ -57,6 +60,11 @@ class Job {
   // One request with few bytes in its reply. The reply's value.
   Result<int64_t> ask(uint32_t node, const Request& request, const std::vector<Run>& runs = {},
                       std::vector<Posted>* posted = nullptr) const;
+
+  // A call that is about `path` waits for a process of the job that is there. Need not return.
+  void still_waiting(uint64_t waited_ms, const std::string& path, const std::string& whom) const {
+    if (waiting_ != nullptr) waiting_(context_, waited_ms, path.c_str(), whom.c_str());
+  }
 
   Buffers& buffers() { return buffers_; }
 
@@ -88,6 +96,7 @@ class Job {
   RecordNode own_;
   std::vector<uint32_t> by_pool_;  // numbers of nodes
   Ask messenger_;
+  StillWaiting waiting_;
   void* context_;
   std::atomic<bool> silent_{false};
   std::atomic<bool> ended_{false};

@@ -40,12 +40,37 @@ Status unlock_for(const Job& job, uint32_t node, uint64_t home, const Holder& ho
   return job.ask(node, request_of(Op::unlock, home, holder)).status();
 }
 
-Status unlock_if_gone(const Job& job, uint32_t node, uint64_t home, const Holder& holder) {
+Result<ProcessState> state_of(const Job& job, const Holder& holder) {
   if (holder.node >= job.nodes()) return fail(EIO, "a lock is held by no node");
   CAIRN_TRY_ASSIGN(
-      lives, job.ask(static_cast<uint32_t>(holder.node), request_of(Op::look_process, 0, holder)));
-  return lives != 0 ? Status() : unlock_for(job, node, home, holder);
+      state, job.ask(static_cast<uint32_t>(holder.node), request_of(Op::look_process, 0, holder)));
+  return static_cast<ProcessState>(state);
 }
+
+// How long the same process has stood still with the lock, as far as this one has not.
+class Stillness {
+ public:
+  void look(const Job& job, const std::string& path, const Holder& holder, bool stopped) {
+    const auto now = steady_clock::now();
+    const bool same = holder.node == holder_.node && holder.process == holder_.process;
+    if (!stopped || !same) lasted_ = {};
+    if (stopped && same) lasted_ += std::min<steady_clock::duration>(now - seen_, longest_between);
+    holder_ = holder;
+    seen_ = now;
+    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(lasted_).count();
+    if (ms == 0) return;
+    const RecordNode node = job.node(static_cast<uint32_t>(holder.node));
+    job.still_waiting(static_cast<uint64_t>(ms), path,
+                      "a process of node " + node.host + " (pool " + node.path +
+                          ") that has the lock and stands still");
+  }
+
+ private:
+  static constexpr auto longest_between = std::chrono::milliseconds(250);
+  Holder holder_ = {};
+  steady_clock::duration lasted_ = {};
+  steady_clock::time_point seen_ = steady_clock::now();
+};
 
 Holder this_process(const Job& job) { return {job.self(), process_number(job)}; }
 
@@ -57,17 +82,20 @@ uint64_t process_number(const Job& job) {
   return pool::make_lock_word(pool, lane, pool.lanes[lane].generation.load(), 0);
 }
 
-Status lock(const Job& job, uint32_t node, uint64_t home) {
+Status lock(const Job& job, uint32_t node, uint64_t home, const std::string& path) {
   const Request request = request_of(Op::lock, home, this_process(job));
   constexpr auto longest = std::chrono::microseconds(1000);
   // Others have it for the time of a few messages.
   constexpr auto long_wait = std::chrono::milliseconds(100);
+  Stillness stillness;
   auto ask_at = steady_clock::now() + long_wait;
   for (auto pause = std::chrono::microseconds(20);; pause = std::min(pause * 2, longest)) {
     CAIRN_TRY_ASSIGN(holder, try_lock(job, node, request));
     if (holder.process == 0) return Status();
     if (steady_clock::now() >= ask_at) {
-      CAIRN_TRY(unlock_if_gone(job, node, home, holder));
+      CAIRN_TRY_ASSIGN(state, state_of(job, holder));
+      if (state == ProcessState::gone) CAIRN_TRY(unlock_for(job, node, home, holder));
+      stillness.look(job, path, holder, state == ProcessState::stopped);
       ask_at = steady_clock::now() + long_wait;
     }
     std::this_thread::sleep_for(pause);

@@ -1,7 +1,8 @@
 // Locks of a job, which all its processes can take: words of one node's server (home.h), which say who has them.
 //
 // Who waits for long asks the holder's node whether that process lives, and takes the lock away from one that does not. What it was
-// changing may be done on some nodes and not on others. One that stands still is waited for.
+// changing may be done on some nodes and not on others. For how long one is waited for that stands still, the job says
+// (Job::still_waiting()).
 #pragma once
 
 #include "cluster/job.h"
@@ -11,8 +12,8 @@ namespace cairn::cluster {
 // This process, as its own node knows it: by its lane in the pool there.
 uint64_t process_number(const Job& job);
 
-// Not recursive. `home`: the lock's name at node `node`.
-Status lock(const Job& job, uint32_t node, uint64_t home);
+// Not recursive. `home`: the lock's name at node `node`; `path`: what it is taken for.
+Status lock(const Job& job, uint32_t node, uint64_t home, const std::string& path);
 Status unlock(const Job& job, uint32_t node, uint64_t home);
 
 }  // namespace cairn::cluster

@@ -34,7 +34,7 @@ enum class Op : uint32_t {
   change_held,  // FileChange follows
   sync_held,
   look_held,
-  look_process,  // whether the process `value` of its node lives: 1 or 0
+  look_process,  // how the process `value` of its node is: ProcessState
   // What a file's home keeps for those who have it open (home.h).
   fetch_add,
   store,
@@ -101,6 +101,8 @@ struct ListedFile {
   uint64_t inode;
   uint64_t length;
 };
+
+enum class ProcessState : int64_t { gone, lives, stopped };
 
 // lock: a process that has it.
 struct Holder {

@@ -82,9 +82,9 @@ Status make_parents(Job& job, const std::string& path) {
 }
 
 template <typename Call>
-Status one_at_a_time(const Job& job, Call call) {
+Status one_at_a_time(const Job& job, const std::string& path, Call call) {
   if (!job.has_messages()) return call();
-  CAIRN_TRY(lock(job, keeper, lock_word));
+  CAIRN_TRY(lock(job, keeper, lock_word, path));
   const Status status = call();
   const std::string text = status.ok() ? "" : last_detail();
   const Status unlocked = unlock(job, keeper, lock_word);
@@ -94,7 +94,7 @@ Status one_at_a_time(const Job& job, Call call) {
 // here() makes it on this node, `there` on the others.
 template <typename Here>
 Status make(Job& job, Here here, const NameChange& there, NameOp removal) {
-  return one_at_a_time(job, [&]() -> Status {
+  return one_at_a_time(job, there.path, [&]() -> Status {
     const NameChange undo = {removal, 0, there.path, ""};
     const Status status = everywhere_after(job, here, there, undo);
     // Missing here, it would have been missing to the caller.
@@ -124,7 +124,7 @@ Status make_special(Job& job, const std::string& path, uint32_t mode) {
 }
 
 Status set_mode_everywhere(Job& job, const std::string& path, uint32_t mode) {
-  return one_at_a_time(job, [&]() -> Status {
+  return one_at_a_time(job, path, [&]() -> Status {
     const NameChange change = {NameOp::set_mode, mode, path, ""};
     CAIRN_TRY(change_name(job, change));
     return on_others(job, change);
@@ -132,7 +132,7 @@ Status set_mode_everywhere(Job& job, const std::string& path, uint32_t mode) {
 }
 
 Status remove_directory(Job& job, const std::string& path) {
-  return one_at_a_time(job, [&]() -> Status {
+  return one_at_a_time(job, path, [&]() -> Status {
     CAIRN_TRY(on_others(job, {NameOp::check_removal, 0, path, ""}));
     auto mode = mode_of_name(job, path);
     if (!mode.ok()) return mode.status();
@@ -147,7 +147,7 @@ Status remove_file(Job& job, const std::string& path) {
   if (!spot.ok()) return spot.status();
   const auto here = [&] { return file::unlink_name(job.fs(), spot->parent, spot->name); };
   if (!is_on_others(*spot)) return here();
-  return one_at_a_time(job, [&]() -> Status {
+  return one_at_a_time(job, path, [&]() -> Status {
     CAIRN_TRY(here());
     return on_others(job, {NameOp::forget, 0, path, ""});
   });
@@ -182,13 +182,16 @@ Result<int> is_elsewhere(Job& job, const std::string& path, NodeNumbers* removed
 }
 
 // A name of this node that two nodes have made in the same moment. The lock is held: the second one that comes here finds that the
-// first has given way. ESTALE: this one does.
-Status give_way(Job& job, const std::string& path, const file::Seen& made, NodeNumbers* removed) {
+// first has given way. ESTALE: this one does. EBUSY: it was a new file, and so long in waiting for the lock that somebody has it open.
+Status give_way(Job& job, const std::string& path, const file::Seen& made, bool is_new,
+                NodeNumbers* removed) {
   // What the other one took the place of in the covered directory is removed again where it has given way.
   removed->clear();
   CAIRN_TRY_ASSIGN(other, is_elsewhere(job, path, removed));
   if (other == 0) return Status();
   CAIRN_TRY_ASSIGN(spot, spot_of(job, path));
+  if (is_new && spot.map.number == made.number && !file::is_moving(*spot.map.inode))
+    CAIRN_TRY(file::begin_moving(job.fs(), spot.map));
   // Under the name may be another one by now.
   const Status removed_here = file::unlink_name(job.fs(), spot.parent, spot.name, &made);
   if (!removed_here.ok() && removed_here.code() != ENOENT) return removed_here;
@@ -199,9 +202,9 @@ Status is_there(const std::string& path) { return fail(EEXIST, "%s: file exists"
 
 // The lock is held, and the name was just given here. Others give theirs without the lock, and look for this one then: so no node's look
 // is before all of them are made. EEXIST: another node has one.
-Status settle_name(Job& job, const std::string& path, const file::Seen& made) {
+Status settle_name(Job& job, const std::string& path, const file::Seen& made, bool is_new) {
   NodeNumbers removed;
-  const Status status = give_way(job, path, made, &removed);
+  const Status status = give_way(job, path, made, is_new, &removed);
   if (status.code() == ESTALE) return is_there(path);
   if (status.ok()) put_away_elsewhere(job, path, removed);
   return status;
@@ -210,9 +213,9 @@ Status settle_name(Job& job, const std::string& path, const file::Seen& made) {
 }  // namespace
 
 Status make_file(Job& job, const std::string& path, uint32_t mode, const UseMade& use) {
-  return one_at_a_time(job, [&]() -> Status {
+  return one_at_a_time(job, path, [&]() -> Status {
     CAIRN_TRY_ASSIGN(made, make_here(job, path, mode));
-    const Status status = settle_name(job, path, {made.number, made.generation});
+    const Status status = settle_name(job, path, {made.number, made.generation}, true);
     if (status.code() == EEXIST) return status;
     if (status.ok()) return let_stay(job, made, use);
     return let_stay(job, made, [&](const file::Created&) { return status; });
@@ -225,8 +228,8 @@ Status make_or_give_way(Job& job, const std::string& path, uint32_t mode, const 
   auto other = is_elsewhere(job, path, &removed);
   Status status = other.status();
   if (other.ok() && *other != 0)
-    status = one_at_a_time(job, [&] {
-      return give_way(job, path, {made.number, made.generation}, &removed);
+    status = one_at_a_time(job, path, [&] {
+      return give_way(job, path, {made.number, made.generation}, true, &removed);
     });
   if (status.code() == ESTALE) return status;
   put_away_elsewhere(job, path, removed);
@@ -249,7 +252,7 @@ Status link_file(Job& job, const file::Map& map, const file::Seen& inode, const 
   if (other != 0) return is_there(path);
   const bool is_first = map.inode->links.load() == 0;
   CAIRN_TRY(link_here(job, inode, path));
-  const Status status = settle_name(job, path, inode);
+  const Status status = settle_name(job, path, inode, false);
   if (!is_first || status.code() != EEXIST) return status;
   // Without a name again, it may get another one.
   CAIRN_TRY(file::set_flags(job.fs(), inode.number, format::flag_nameless, 0));
@@ -267,7 +270,7 @@ Status link_inode(Job& job, const file::Seen& inode, const std::string& path) {
     // Before others wait for this one.
     if ((live->flags.load() & format::flag_lazy) != 0)
       CAIRN_TRY(job.fs().lower->stage(inode.number, false));
-    return one_at_a_time(job, [&] { return link_file(job, map, inode, path); });
+    return one_at_a_time(job, path, [&] { return link_file(job, map, inode, path); });
   }
   std::string target;
   if (S_ISLNK(mode)) {
@@ -286,7 +289,7 @@ Status claim_file(Job& job, const std::string& path) {
   auto spot = spot_of(job, path);
   if (!spot.ok()) return spot.status();
   if (!is_on_others(*spot)) return Status();
-  return one_at_a_time(job, [&]() -> Status {
+  return one_at_a_time(job, path, [&]() -> Status {
     // Another node was first: nothing is known of it here by now.
     auto now = spot_of(job, path);
     if (!now.ok()) return now.status();
@@ -361,9 +364,9 @@ Status rename_name(Job& job, const std::string& from, const std::string& to, boo
     auto other = is_elsewhere(job, to, &removed);
     put_away_elsewhere(job, to, removed);
     if (!other.ok() || *other == 0) return other.status();
-    return one_at_a_time(job, [&] { return replace_others(job, to, source.map.number); });
+    return one_at_a_time(job, to, [&] { return replace_others(job, to, source.map.number); });
   }
-  return one_at_a_time(job, [&]() -> Status {
+  return one_at_a_time(job, from, [&]() -> Status {
     CAIRN_TRY(look(&source, &target));
     CAIRN_TRY(call(source, target));
     // Of what all nodes have, each has done so.

@@ -269,7 +269,8 @@ Status take_own(Job& job, const std::string& path, const FileState& seen) {
   if (!file::is_moving(*spot->map.inode))
     return fail(ESTALE, "%s: it was reserved for too long", path.c_str());
   ++job.taken;  // first: who does not find it here any more hears of that
-  const Status status = forget(job, *spot);
+  // Who changes it by its name does not open it, and so does not wait for its place.
+  const Status status = forget(job, *spot, seen.ctime);
   if (!status.ok()) {
     const std::string text = last_detail();
     release_own(job, seen);

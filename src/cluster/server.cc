@@ -5,6 +5,7 @@
 #include "cluster/name_change.h"
 #include "cluster/own_files.h"
 #include "pool/lock.h"
+#include "pool/stopped.h"
 
 namespace cairn::cluster {
 
@@ -99,6 +100,18 @@ Result<int64_t> by_name(Job& job, const Request& request, const std::string& tex
 
 }  // namespace
 
+namespace {
+
+// One that a debugger holds lives.
+ProcessState state_of_process(pool::Pool& pool, int64_t process) {
+  const auto word = static_cast<uint64_t>(process);
+  if (pool::has_lost_owner(pool, word)) return ProcessState::gone;
+  const bool is_stopped = pool::motion_of_owner(pool, word) == pool::Motion::stopped;
+  return is_stopped ? ProcessState::stopped : ProcessState::lives;
+}
+
+}  // namespace
+
 size_t Job::serve(const void* message, size_t size, void* answer) {
   Reply reply = {};
   auto* payload = static_cast<uint8_t*>(answer) + sizeof reply;
@@ -129,7 +142,7 @@ size_t Job::serve(const void* message, size_t size, void* answer) {
       if (!bytes.empty()) std::memcpy(payload, bytes.data(), bytes.size());
       reply.size = bytes.size();
     } else if (request.op == Op::look_process) {
-      reply.value = pool::has_lost_owner(fs_.pool, static_cast<uint64_t>(request.value)) ? 0 : 1;
+      reply.value = static_cast<int64_t>(state_of_process(fs_.pool, request.value));
     } else if (request.op == Op::release_file) {
       held_.release(request.uuid, request.which != 0);
     } else if (request.op >= Op::read_held && request.op <= Op::look_held) {

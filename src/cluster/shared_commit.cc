@@ -135,7 +135,7 @@ Status SharedFile::take_news() {
 Status SharedFile::publish(const std::vector<Share>& written, uint64_t end, bool cut,
                            uint64_t size) {
   const Uuid uuid = record_.uuid;
-  CAIRN_TRY(lock_record(job_, uuid));
+  CAIRN_TRY(lock_record(job_, uuid, path_));
   Status status;
   bool gone = false;
   // Another group may have committed since.

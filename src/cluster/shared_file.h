@@ -43,7 +43,7 @@ class SharedFile {
   Result<size_t> write(const Target* pieces, size_t count);
   Result<uint64_t> read(const Target* pieces, size_t count);
   Result<uint64_t> size();
-  Status lock() { return cluster::lock(job_, home_node_, home_); }
+  Status lock() { return cluster::lock(job_, home_node_, home_, path_); }
   Status unlock() { return cluster::unlock(job_, home_node_, home_); }
   Result<int64_t> fetch_add(uint32_t which, int64_t value);
   Status store(uint32_t which, int64_t value);

@@ -69,9 +69,10 @@ Status drop_lower(Job& job, const Spot& spot) {
   return tier::set_identity(job.fs(), {*parent, spot.parent}, spot.name, nullptr);
 }
 
-Status forget(Job& job, const Spot& spot) {
+Status forget(Job& job, const Spot& spot, uint64_t ctime) {
   // First, because what is open is read from below by what the pool remembers.
-  const file::Seen seen = spot.seen();
+  file::Seen seen = spot.seen();
+  seen.ctime = ctime;
   CAIRN_TRY(file::unlink_name(job.fs(), spot.parent, spot.name, &seen));
   return drop_lower(job, spot);
 }

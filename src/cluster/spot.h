@@ -37,8 +37,8 @@ Result<file::LowerIdentity> lower_of(Job& job, const Spot& spot);
 // After it was removed: nothing stays of it that a drain would act on.
 Status drop_lower(Job& job, const Spot& spot);
 // Removes what is no directory, and nothing stays of it that a drain would act on: another node's does. ENOENT: the name is
-// another one's by now, and stays.
-Status forget(Job& job, const Spot& spot);
+// another one's by now, and stays. ESTALE: it has not this change time any more, and stays; 0: any.
+Status forget(Job& job, const Spot& spot, uint64_t ctime = 0);
 // Something that the covered directory has under this name was removed here, and no drain has told that directory yet.
 bool is_removed(Job& job, const Spot& spot);
 // What it has there goes out of the way (tier/put_away.h).

@@ -17,7 +17,7 @@ inline bool is_moving(const Inode& inode) {
 bool is_still_moving(FileSystem& fs, LocalSeat& seat, const Map& map);
 // A file that is being made moves from its first moment on.
 void mark_new(FileSystem& fs, LocalSeat& seat, Inode& inode);
-// EBUSY: somebody has it open or mapped, or moves it.
+// EBUSY: somebody has it open or mapped; EAGAIN: somebody moves it.
 Status begin_moving(FileSystem& fs, const Map& map);
 // Also of one that is gone.
 void end_moving(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t generation);

@@ -54,6 +54,7 @@ class Moving : public FreshPool {
 TEST_F(Moving, WhoOpensWaitsForItsPlace) {
   const Map map = make("file", false);
   ASSERT_TRUE(begin_moving(*fs, map).ok()) << last_detail();
+  EXPECT_EQ(begin_moving(*fs, map).code(), EAGAIN);
   std::thread mover([&] {
     std::this_thread::sleep_for(milliseconds(200));
     const pool::SeatGuard seat(fs->pool);

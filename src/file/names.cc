@@ -1,5 +1,6 @@
 #include "file/names.h"
 
+#include "file/attributes.h"
 #include "file/ending.h"
 #include "file/moving.h"
 #include "file/names_parts.h"
@@ -74,6 +75,9 @@ static Status unlink_once(FileSystem& fs, uint64_t parent, std::string_view text
   bool last_name = false;
   {
     pool::LockGuard inode_lock(fs.pool, seat, inode.lock);
+    if (seen != nullptr && seen->ctime != 0 && attributes_of(fs, *map).ctime != seen->ctime)
+      return fail(ESTALE, "%.*s: it was changed meanwhile", static_cast<int>(text.size()),
+                  text.data());
     pool::Change change(fs.pool, seat);
     const uint64_t now = now_ns();
     CAIRN_TRY(remove_name(fs, change, at.directory, *slot, at.name, now));

@@ -28,10 +28,11 @@ Result<Created> create_name(FileSystem& fs, uint64_t parent, std::string_view na
 Result<Map> create_unnamed(FileSystem& fs, LocalSeat& seat, const Inode& directory, uint32_t mode,
                            bool may_get_name);
 
-// `seen`: ENOENT too if the name is another inode's by now.
+// `seen`: ENOENT too if the name is another inode's by now; ESTALE if it has changed since then, where a change time is given.
 struct Seen {
   uint64_t number = 0;
   uint64_t generation = 0;
+  uint64_t ctime = 0;  // 0: any
 };
 Status unlink_name(FileSystem& fs, uint64_t parent, std::string_view name,
                    const Seen* seen = nullptr);

@@ -26,14 +26,15 @@ class Remote {
   virtual Status set_size(uint64_t size) = 0;
   // What was written is as durable there as fsync(2) makes it.
   virtual Status sync() = 0;
-  // As set_mode(), set_owner() and set_times(); what is `same` stays.
+  // As set_mode(), set_owner() and set_times(); what is `same` stays, of times what is `same_time`: all others are times.
   struct Change {
     static constexpr uint64_t same = UINT64_MAX;
+    static constexpr auto same_time = static_cast<uint64_t>(INT64_MAX);
     uint64_t mode = same;
     uint64_t uid = same;
     uint64_t gid = same;
-    uint64_t atime = same;
-    uint64_t mtime = same;
+    uint64_t atime = same_time;
+    uint64_t mtime = same_time;
   };
   virtual Status change(const Change& change) = 0;
   struct State {

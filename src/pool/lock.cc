@@ -18,9 +18,9 @@ void pause() {
 #endif
 }
 
-uint32_t lane_of(uint64_t lock_word) { return (lock_word >> 1) & 0x3ff; }
-
 }  // namespace
+
+uint32_t lane_of(uint64_t lock_word) { return (lock_word >> 1) & 0x3ff; }
 
 uint64_t make_lock_word(const Pool& pool, uint32_t lane, uint64_t lane_generation, uint32_t seat) {
   return 1 | static_cast<uint64_t>(lane) << 1 | static_cast<uint64_t>(seat) << 11 |

@@ -10,6 +10,7 @@ namespace cairn::pool {
 
 // valid 1 | lane 10 | seat 3 | lane generation 24 | attach generation 20
 uint64_t make_lock_word(const Pool& pool, uint32_t lane, uint64_t lane_generation, uint32_t seat);
+uint32_t lane_of(uint64_t lock_word);
 // Does the word name this seat, in whichever attachment?
 bool names(uint64_t lock_word, uint32_t lane, uint64_t lane_generation, uint32_t seat);
 // Nobody holds it: zero, or its owner's generations are over.

@@ -89,11 +89,18 @@ TEST(OrdinaryFilesOfOtherNodes, ChangeWhereTheyLie) {
   CoveredNodes covered(3);
   write_own(covered, 1, "file", "contents");
   write_own(covered, 2, "other", "replaced");
-  EXPECT_EQ(cairn_shared_set_attributes(covered.job(0), "file", 0604, UINT32_MAX, UINT32_MAX, 5),
+  EXPECT_EQ(cairn_shared_set_attributes(covered.job(0), "file", 0604, UINT32_MAX, UINT32_MAX, 3, 5),
             0);
   cairn_stat st = {};
   ASSERT_EQ(cairn_lookup(covered.pool(1), covered.top(1), "file", 0, &st), 0);
   EXPECT_EQ(st.mode, S_IFREG | 0604U);
+  EXPECT_EQ(st.atime_ns, 3);
+  EXPECT_EQ(st.mtime_ns, 5);
+  EXPECT_EQ(cairn_shared_set_attributes(covered.job(0), "file", UINT32_MAX, UINT32_MAX, UINT32_MAX,
+                                        -1, CAIRN_TIME_OMIT),
+            0);
+  ASSERT_EQ(cairn_lookup(covered.pool(1), covered.top(1), "file", 0, &st), 0);
+  EXPECT_EQ(st.atime_ns, -1);
   EXPECT_EQ(st.mtime_ns, 5);
   EXPECT_EQ(cairn_shared_rename(covered.job(0), "file", "other"), 0) << cairn_last_error();
   EXPECT_EQ(covered.mode(2, "other"), 0U);

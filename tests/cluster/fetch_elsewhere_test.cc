@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <chrono>
 #include <cstring>
 #include <thread>
 
@@ -75,6 +76,24 @@ TEST(OrdinaryFilesOfOtherNodes, OnlyWhatWasSeenIsForgotten) {
   ASSERT_EQ(cairn_rename(covered.pool(1), covered.top(1), "new", covered.top(1), "file", 0), 0);
   EXPECT_EQ(cluster::forget(job, *seen).code(), ENOENT);
   EXPECT_EQ(read_own(covered, 1, "file"), "new");
+}
+
+TEST(OrdinaryFilesOfOtherNodes, WhatIsChangedMeanwhileIsNotForgotten) {
+  CoveredNodes covered(2);
+  write_own(covered, 1, "file", "text");
+  cluster::Job& job = covered.job(1)->job;
+  const auto seen = cluster::spot_of(job, "file");
+  ASSERT_TRUE(seen.ok());
+  cairn_stat st = {};
+  ASSERT_EQ(cairn_lookup(covered.pool(1), covered.top(1), "file", 0, &st), 0);
+  const auto before = static_cast<uint64_t>(st.ctime_ns);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // its clock has moved on
+  ASSERT_EQ(cairn_chmod(covered.pool(1), st.ino, st.generation, 0600), 0);
+  EXPECT_EQ(cluster::forget(job, *seen, before).code(), ESTALE);
+  EXPECT_EQ(covered.mode(1, "file"), S_IFREG | 0600U);
+  ASSERT_EQ(cairn_lookup(covered.pool(1), covered.top(1), "file", 0, &st), 0);
+  EXPECT_TRUE(cluster::forget(job, *seen, static_cast<uint64_t>(st.ctime_ns)).ok());
+  EXPECT_EQ(covered.mode(1, "file"), 0U);
 }
 
 // Several processes of a node open it for writing at once: each has it then.

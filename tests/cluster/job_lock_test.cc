@@ -41,6 +41,7 @@ class OtherProcess {
     EXPECT_EQ(read(from_child_[0], &number, sizeof number), static_cast<ssize_t>(sizeof number));
     return number;
   }
+  void stop() const { EXPECT_EQ(::kill(child_, SIGSTOP), 0); }
   void kill() {
     if (child_ > 0) {
       ::kill(child_, SIGKILL);
@@ -59,7 +60,7 @@ class OtherProcess {
     cairn_node node = {};
     cairn_node_describe(pool, &node);
     cairn_job* job = nullptr;
-    if (cairn_job_open(pool, "/", &node, 1, 0, nullptr, nullptr, &job) != 0) _exit(1);
+    if (cairn_job_open(pool, "/", &node, 1, 0, nullptr, nullptr, nullptr, &job) != 0) _exit(1);
     const uint64_t number = cluster::process_number(job->job);
     if (write(from_child_[1], &number, sizeof number) != sizeof number) _exit(1);
     while (true) pause();
@@ -90,7 +91,7 @@ TEST(LocksOfAJob, AreHeldByOneAtATime) {
     threads.emplace_back([&, i] {
       cluster::Job& job = job_of(covered, i % 3);
       for (int round = 0; round < 50; ++round) {
-        EXPECT_TRUE(cluster::lock(job, 1, some_lock).ok());
+        EXPECT_TRUE(cluster::lock(job, 1, some_lock, "file").ok());
         EXPECT_EQ(++inside, 1);
         --inside;
         EXPECT_TRUE(cluster::unlock(job, 1, some_lock).ok());
@@ -109,7 +110,7 @@ TEST(LocksOfAJob, GoOnWhenTheirHolderIsKilled) {
   for (uint32_t node = 0; node < 2; ++node)
     threads.emplace_back([&, node] {
       cluster::Job& job = job_of(covered, node);
-      EXPECT_TRUE(cluster::lock(job, 0, some_lock).ok()) << last_detail();
+      EXPECT_TRUE(cluster::lock(job, 0, some_lock, "file").ok()) << last_detail();
       ++locked;
       EXPECT_TRUE(cluster::unlock(job, 0, some_lock).ok());
     });
@@ -121,10 +122,34 @@ TEST(LocksOfAJob, GoOnWhenTheirHolderIsKilled) {
   EXPECT_EQ(locked, 2);
 }
 
+TEST(LocksOfAJob, SayForWhomTheyWaitThatStandsStill) {
+  OtherProcess other;
+  CoveredNodes covered(2);
+  lock_for(covered, 0, some_lock, 1, other.attach(job_of(covered, 1).own_node().path));
+  std::thread thread([&] {
+    cluster::Job& job = job_of(covered, 0);
+    EXPECT_TRUE(cluster::lock(job, 0, some_lock, "file").ok()) << last_detail();
+    EXPECT_TRUE(cluster::unlock(job, 0, some_lock).ok());
+  });
+  // One that goes on is nobody's concern.
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  EXPECT_EQ(covered.nodes().waits_told, 0U);
+  other.stop();
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (covered.nodes().longest_wait_ms < 300 && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_GE(covered.nodes().longest_wait_ms, 300U);
+  other.kill();
+  thread.join();
+  EXPECT_EQ(covered.nodes().waited_for, "file: a process of node node1 (pool " +
+                                            job_of(covered, 1).own_node().path +
+                                            ") that has the lock and stands still");
+}
+
 // An unlock that comes late changes nothing for who has the lock by then.
 TEST(LocksOfAJob, AreUnlockedByTheirHolderOnly) {
   CoveredNodes covered(2);
-  ASSERT_TRUE(cluster::lock(job_of(covered, 0), 0, some_lock).ok());
+  ASSERT_TRUE(cluster::lock(job_of(covered, 0), 0, some_lock, "file").ok());
   ASSERT_TRUE(cluster::unlock(job_of(covered, 1), 0, some_lock).ok());
   cluster::Request request = {};
   request.op = cluster::Op::lock;

@@ -1,4 +1,5 @@
 // Ordinary files while they move from one node to another.
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <chrono>
@@ -8,6 +9,7 @@
 #include "capi/handles.h"
 #include "capi/job.h"
 #include "cluster/covered_nodes.h"
+#include "cluster/job_lock.h"
 #include "cluster/own_files.h"
 #include "file/moving.h"
 #include "pool/lock.h"
@@ -85,6 +87,30 @@ TEST(MovingFiles, OneThatIsRenamedMeanwhileDoesNotStayMarked) {
   ASSERT_EQ(cairn_rename(covered.pool(1), covered.top(1), "file", covered.top(1), "renamed", 0), 0);
   EXPECT_EQ(cluster::take_own(job, "file", *seen).code(), ENOENT);
   EXPECT_FALSE(file::is_moving(*map.inode));
+}
+
+constexpr uint64_t lock_of_names = 0x6e616d6573ULL;  // names.cc
+
+// Whoever has opened it would write into a file without a name.
+TEST(MovingFiles, OneThatIsOpenDoesNotGiveWay) {
+  CoveredNodes covered(2);
+  covered.make_file(1, "file");
+  cluster::Job& other = covered.job(1)->job;
+  ASSERT_TRUE(cluster::lock(other, 0, lock_of_names, "test").ok());
+  std::thread maker([&] {
+    EXPECT_EQ(cairn_shared_mknod(covered.job(0), "file", 0600, 0), -EBUSY) << cairn_last_error();
+  });
+  const auto until = steady_clock::now() + std::chrono::seconds(20);
+  while (covered.mode(0, "file") == 0 && steady_clock::now() < until)
+    std::this_thread::sleep_for(milliseconds(1));
+  // Somebody has waited for as long as one does.
+  end_moving(covered, 0, map_of(covered, 0, "file"));
+  cairn_file* open = nullptr;
+  EXPECT_EQ(cairn_open(covered.pool(0), covered.top(0), "file", O_RDWR, 0, &open), 0);
+  EXPECT_TRUE(cluster::unlock(other, 0, lock_of_names).ok());
+  maker.join();
+  EXPECT_NE(covered.mode(0, "file"), 0U);
+  cairn_close(open);
 }
 
 // It may still lose its name to what becomes of the file there.

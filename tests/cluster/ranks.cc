@@ -41,7 +41,7 @@ void Nodes::start(uint32_t first) {
   jobs_.assign(count(), nullptr);
   for (uint32_t i = first; i < count(); ++i) {
     EXPECT_EQ(cairn_job_open(pools_[i], directory_.c_str(), &described_[first], count() - first,
-                             i - first, ask, this, &jobs_[i]),
+                             i - first, ask, still_waiting, this, &jobs_[i]),
               0);
     EXPECT_EQ(cairn_job_clean(jobs_[i]), 0) << cairn_last_error();
   }
@@ -51,6 +51,14 @@ void Nodes::stop() {
   for (cairn_job* job : jobs_)
     if (job != nullptr) cairn_job_close(job);
   jobs_.clear();
+}
+
+void Nodes::still_waiting(void* context, uint64_t waited_ms, const char* path, const char* whom) {
+  auto& nodes = *static_cast<Nodes*>(context);
+  const std::lock_guard guard(nodes.waiting_);
+  nodes.waits_told.fetch_add(1);
+  nodes.longest_wait_ms = std::max(nodes.longest_wait_ms.load(), waited_ms);
+  nodes.waited_for = std::string(path) + ": " + whom;
 }
 
 int Nodes::ask(void* context, cairn_question* questions, size_t count) {

@@ -32,11 +32,17 @@ class Nodes {
   void start(uint32_t first = 0);
   void stop();
   [[nodiscard]] cairn_job* job(uint32_t node) const { return jobs_[node]; }
+  // What was said of a wait for a process that has a lock.
+  std::atomic<uint64_t> waits_told{0};
+  std::atomic<uint64_t> longest_wait_ms{0};
+  std::string waited_for;
   // Messages that were sent.
   std::atomic<uint64_t> questions{0};
 
  private:
   static int ask(void* context, cairn_question* questions, size_t count);
+  static void still_waiting(void* context, uint64_t waited_ms, const char* path, const char* whom);
+  std::mutex waiting_;
   std::string root_;
   std::string directory_;
   uint32_t first_ = 0;

@@ -234,9 +234,9 @@ TEST(SharedNames, SizeAndAttributesAreSetWhoeverHasItOpen) {
       EXPECT_EQ(cairn_shared_set_size(rank.job, "none", 0), -ENOENT);
       EXPECT_EQ(cairn_shared_set_size(rank.job, "f", 1500), 0) << cairn_last_error();
       EXPECT_EQ(cairn_shared_set_size(rank.job, "f", 3000), 0);
-      EXPECT_EQ(
-          cairn_shared_set_attributes(rank.job, "f", 0604, UINT32_MAX, UINT32_MAX, 1'000'000'000),
-          0);
+      EXPECT_EQ(cairn_shared_set_attributes(rank.job, "f", 0604, UINT32_MAX, UINT32_MAX, 5,
+                                            1'000'000'000),
+                0);
       EXPECT_EQ(stat_of(rank, "f").mtime_ns, 1'000'000'000);
     }
     rank.barrier();

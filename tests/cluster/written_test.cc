@@ -86,6 +86,9 @@ TEST(OrdinaryFilesOfOtherNodes, ThatAreWrittenThereGetTheirAttributesThere) {
   EXPECT_EQ(stat_of(own).atime_ns, 5);
   EXPECT_GT(stat_of(own).mtime_ns, as_opened.mtime_ns);
   EXPECT_EQ(cairn_chmod(covered.pool(0), number, generation + 1, 0600), -ESTALE);
+  EXPECT_EQ(cairn_utimens(covered.pool(0), number, generation, CAIRN_TIME_OMIT, -1), 0);
+  EXPECT_EQ(stat_of(own).mtime_ns, -1);
+  EXPECT_EQ(stat_of(own).atime_ns, 5);
   // Removed, it is the same file as before.
   EXPECT_EQ(cairn_shared_remove(covered.job(0), "file"), 0);
   write_own(covered, 1, "file", "another");

@@ -1,5 +1,5 @@
-"""A rank of a job on several hosts is killed in the middle of making, renaming and removing names, where the launcher lets the
-others go on: none of them waits for it for ever."""
+"""A rank of a job on several hosts is killed or stopped in the middle of making, renaming and removing names, where the launcher lets
+the others go on: none of them waits for it for ever."""
 
 import os
 import random
@@ -14,6 +14,7 @@ from cluster_runner import VirtualCluster  # noqa: E402
 
 PROGRAM = TESTS / "cluster" / "openmpi" / "killed_in_names_program"
 KILLS = 6
+STOPS = 40
 RANKS = 4
 HOSTS = 2
 LIMIT_S = 60
@@ -74,6 +75,25 @@ class KilledInNames(unittest.TestCase):
         drawn = random.Random(SEED)
         went_on = [self.after_a_kill(drawn.choice((1, 3)), number, drawn.uniform(0, 0.3)) for number in range(KILLS)]
         self.assertTrue(any(went_on))
+
+    def test_one_that_stands_still_ends_the_job(self):
+        directory = new_directory(self.cluster)
+        job = Callers(self.cluster, directory, directory + ".stop", 0)
+        self.addCleanup(job.end)
+        job.wait_until(lambda: all(job.made))
+        signal = lambda name: self.cluster.on(f"node{HOSTS - 1}", "kill", name, job.processes[RANKS - 1])
+        others = range(RANKS - 1)
+        for _ in range(STOPS):
+            signal("-STOP")
+            before = list(job.made)
+            time.sleep(0.5)
+            if not any(job.made[rank] > before[rank] + 1 for rank in others):
+                break  # it has the lock that they need
+            signal("-CONT")
+            time.sleep(0.1)
+        job.wait_until(lambda: job.line_with("stands still"))
+        self.assertRegex(job.line_with("stands still"), r"cairn: MPI-IO: [a-z0-9/]+: after 5 s still waiting for a process of node "
+                         r"node1 \(pool .*\) that has the lock and stands still: the job is aborted")
 
 
 if __name__ == "__main__":

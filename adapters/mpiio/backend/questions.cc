@@ -135,4 +135,9 @@ int ask(void* context, cairn_question* questions, size_t count) {
   return 0;
 }
 
+void still_waiting(void*, uint64_t waited_ms, const char* path, const char* whom) {
+  constexpr uint64_t ms = 1000;
+  if (waited_ms / ms >= timeout_s()) give_up_waiting(path, whom);
+}
+
 }  // namespace mpiio

@@ -29,6 +29,9 @@ struct Servers {
 // cairn_ask, with Servers as its context. Any thread, several at once.
 int ask(void* servers, cairn_question* questions, size_t count);
 
+// cairn_still_waiting: after the time of `mpi.timeout` one line says so, and the job is aborted.
+void still_waiting(void* servers, uint64_t waited_ms, const char* path, const char* whom);
+
 // A request begins with this; its reply comes with that tag.
 struct Envelope {
   enum class Kind : int {

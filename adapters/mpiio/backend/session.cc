@@ -69,8 +69,9 @@ int64_t random_number(MPI_Comm comm) {
 std::string join(Servers* servers) {
   const posix::LentShared& calls = host->engine->shared;
   const Roster& roster = servers->roster;
-  const int opened = calls.job_open(host->engine->pool(), host->engine->directory(), roster.nodes(),
-                                    roster.count(), servers->own, ask, servers, &servers->job);
+  const int opened =
+      calls.job_open(host->engine->pool(), host->engine->directory(), roster.nodes(),
+                     roster.count(), servers->own, ask, still_waiting, servers, &servers->job);
   if (opened < 0) return host->engine->last_error();
   if (roster.leader(servers->own) != servers->rank) return "";
   // What stays behind is found by the next job.
@@ -211,7 +212,7 @@ cairn_job* own_job(int* error) {
   *error = pool == nullptr ? -EIO : host->engine->shared.node_describe(pool, &node);
   if (*error == 0)
     *error = host->engine->shared.job_open(pool, host->engine->directory(), &node, 1, 0, nullptr,
-                                           nullptr, &own);
+                                           nullptr, nullptr, &own);
   return own;
 }
 

@@ -85,14 +85,18 @@ bool Deadline::is_over() {
 
 Patience::Patience(ForWhat for_what, void* context) : for_what_(for_what), context_(context) {}
 
-void Patience::pause() {
-  give_way();
-  if (!deadline_.is_over()) return;
-  const std::string doing = Doing::text();
+void give_up_waiting(const std::string& path, const std::string& whom) {
+  const std::string said = Doing::text();
+  const std::string& doing = said.empty() ? path : said;
   std::fprintf(stderr, "cairn: MPI-IO: %s%safter %llu s still waiting for %s: the job is aborted\n",
                doing.c_str(), doing.empty() ? "" : ": ",
-               static_cast<unsigned long long>(timeout_s()), for_what_(context_).c_str());
+               static_cast<unsigned long long>(timeout_s()), whom.c_str());
   PMPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+void Patience::pause() {
+  give_way();
+  if (deadline_.is_over()) give_up_waiting("", for_what_(context_));
 }
 
 }  // namespace mpiio

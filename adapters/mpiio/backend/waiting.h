@@ -42,6 +42,9 @@ class Deadline {
   uint64_t passed_ns_ = 0;
 };
 
+// Says for whom this thread has waited, in what it does or for what is about `path`, and ends the job.
+void give_up_waiting(const std::string& path, const std::string& whom);
+
 // One wait: between two looks pause() is called. After the time of `mpi.timeout` one line says what is waited for, and
 // the job is aborted.
 class Patience {
