@@ -8,6 +8,7 @@
 #include "error.h"
 #include "nearest.h"
 #include "output.h"
+#include "own_size_limit.h"
 #include "preload.h"
 
 // NOLINTNEXTLINE(readability-redundant-declaration): POSIX asks programs to declare it
@@ -214,6 +215,7 @@ int run_command_line(int argc, char** argv) {
   Context context;
   std::unique_ptr<CLI::App> root;
   int code = exit_failed;
+  raise_own_size_limit();
   try {
     root = describe_commands(context);
     code = parse_and_run(*root, context, argc, argv);

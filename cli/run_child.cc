@@ -14,6 +14,7 @@
 
 #include "error.h"
 #include "output.h"
+#include "own_size_limit.h"
 #include "progress.h"
 
 namespace cairn::cli {
@@ -115,6 +116,7 @@ ChildResult run_child(const std::vector<std::string>& program,
   if (started < 0) fail("{}: cannot be started: {}", program.front(), std::strerror(errno));
   if (started == 0) {
     signals.restore();
+    restore_size_limit();
     for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
     if (inside)
       execv("/proc/self/exe", arguments.data());

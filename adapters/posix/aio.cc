@@ -7,7 +7,7 @@
 #include "posix/calls.h"
 #include "posix/log.h"
 #include "posix/open.h"
-#include "posix/set_id.h"
+#include "posix/put.h"
 #include "posix/table.h"
 
 namespace posix {
@@ -50,8 +50,8 @@ static ssize_t transfer(const table::Use& use, struct aiocb* request, bool write
   auto offset = static_cast<uint64_t>(request->aio_offset);
   if (!write) return cairn_pread(use->file, buffer, request->aio_nbytes, offset);
   if ((cairn_file_get_flags(use->file) & O_APPEND) != 0)
-    return written(use->file, cairn_write(use->file, buffer, request->aio_nbytes));
-  return written(use->file, cairn_pwrite(use->file, buffer, request->aio_nbytes, offset));
+    return put(use->file, buffer, request->aio_nbytes);
+  return put_at(use->file, buffer, request->aio_nbytes, offset);
 }
 
 namespace serve {

@@ -7,7 +7,7 @@
 #include "posix/calls.h"
 #include "posix/log.h"
 #include "posix/process.h"
-#include "posix/set_id.h"
+#include "posix/put.h"
 #include "posix/table.h"
 
 // libaio's request and event (libaio.h), which are the kernel's.
@@ -71,15 +71,13 @@ static ssize_t perform(const table::Use& use, const struct iocb& request) {
     case kRead:
       return cairn_pread(file, request.buffer, request.count, offset);
     case kWrite:
-      return written(file, append ? cairn_write(file, request.buffer, request.count)
-                                  : cairn_pwrite(file, request.buffer, request.count, offset));
+      return append ? put(file, request.buffer, request.count)
+                    : put_at(file, request.buffer, request.count, offset);
     case kReadVector:
       return cairn_preadv(file, request.vector, static_cast<int>(request.count), offset);
     case kWriteVector:
-      return written(
-          file, append
-                    ? cairn_writev(file, request.vector, static_cast<int>(request.count))
-                    : cairn_pwritev(file, request.vector, static_cast<int>(request.count), offset));
+      return put(file, request.vector, static_cast<int>(request.count),
+                 append ? kSharedOffset : request.offset);
     case kSync:
       return cairn_fsync(file);
     case kDataSync:

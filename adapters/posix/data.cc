@@ -4,7 +4,7 @@
 #include "posix/log.h"
 #include "posix/open.h"
 #include "posix/pool.h"
-#include "posix/set_id.h"
+#include "posix/put.h"
 #include "posix/table.h"
 
 namespace posix::serve {
@@ -46,7 +46,7 @@ ssize_t read(int fd, void* buffer, size_t size) {
 ssize_t write(int fd, const void* buffer, size_t size) {
   table::Use use(fd);
   if (!use) return real::write(fd, buffer, size);
-  return result(written(use->file, cairn_write(use->file, buffer, at_most(size))));
+  return result(put(use->file, buffer, at_most(size)));
 }
 
 ssize_t pread(int fd, void* buffer, size_t size, off_t offset) {
@@ -63,8 +63,7 @@ ssize_t pwrite(int fd, const void* buffer, size_t size, off_t offset) {
   if (!use) return real::pwrite(fd, buffer, size, offset);
   if (offset < 0) return invalid(EINVAL);
   if (ends_beyond(offset, size)) return invalid(may(use, true) ? EINVAL : EBADF);
-  return result(written(
-      use->file, cairn_pwrite(use->file, buffer, at_most(size), static_cast<uint64_t>(offset))));
+  return result(put_at(use->file, buffer, at_most(size), static_cast<uint64_t>(offset)));
 }
 
 // The kernel's checks of a vector; the whole may not exceed what one call transfers.
@@ -105,13 +104,13 @@ static ssize_t do_readv(cairn_file* file, const struct iovec* vector, int count,
   return cairn_readv(file, vector, count);
 }
 static ssize_t do_writev(cairn_file* file, const struct iovec* vector, int count, off_t) {
-  return written(file, cairn_writev(file, vector, count));
+  return put(file, vector, count, kSharedOffset);
 }
 static ssize_t do_preadv(cairn_file* file, const struct iovec* vector, int count, off_t offset) {
   return cairn_preadv(file, vector, count, static_cast<uint64_t>(offset));
 }
 static ssize_t do_pwritev(cairn_file* file, const struct iovec* vector, int count, off_t offset) {
-  return written(file, cairn_pwritev(file, vector, count, static_cast<uint64_t>(offset)));
+  return put(file, vector, count, offset);
 }
 
 ssize_t readv(int fd, const struct iovec* vector, int count) {
@@ -158,7 +157,7 @@ static ssize_t settled(cairn_file* file, ssize_t wrote, int flags) {
 }
 
 static ssize_t do_appendv(cairn_file* file, const struct iovec* vector, int count, off_t) {
-  return written(file, cairn_appendv(file, vector, count));
+  return put(file, vector, count, kEndOfFile);
 }
 
 // RWF_APPEND and the offset -1 on a file that is not opened for appending: the offset goes where the bytes

@@ -1,16 +1,53 @@
-// The limit to the size of files (RLIMIT_FSIZE). The engine must know it, lest the kernel's writes to the pool
-// be held to it.
+// The limit to the size of files, and the calls that change it.
+#include <signal.h>
 #include <sys/resource.h>
 
 #include "posix/calls.h"
-#include "posix/engine.h"
 #include "posix/pool.h"
+#include "posix/size_limit.h"
 
 namespace posix {
+namespace size_limit {
 
-// Whoever is not attached yet finds it when he attaches.
+std::atomic<uint64_t> bytes{UINT64_MAX};
+
+void read() {
+  struct rlimit now;
+  // RLIM_INFINITY is the largest number.
+  if (::getrlimit(RLIMIT_FSIZE, &now) == 0) bytes.store(now.rlim_cur, std::memory_order_relaxed);
+}
+
+static int exceeded() {
+  raise(SIGXFSZ);
+  return -EFBIG;
+}
+
+ssize_t allowed(uint64_t offset, size_t size) {
+  const uint64_t limit = bytes.load(std::memory_order_relaxed);
+  if (size == 0) return 0;
+  if (offset >= limit) return exceeded();
+  return static_cast<ssize_t>(size < limit - offset ? size : limit - offset);
+}
+
+int check_size(uint64_t before, uint64_t after) {
+  return after > before && after > bytes.load(std::memory_order_relaxed) ? exceeded() : 0;
+}
+
+int check_size(cairn_file* file, uint64_t after) {
+  cairn_stat st;
+  if (!is_set() || cairn_fstat(file, &st) < 0) return 0;
+  return check_size(st.size, after);
+}
+
+}  // namespace size_limit
+
+// Whoever is not attached yet finds it when he attaches. The engine must know it too, lest the kernel's writes to the
+// pool be held to it.
 static long limited(long result) {
-  if (result >= 0 && pool != nullptr) cairn_file_size_limit_changed();
+  if (result >= 0 && pool != nullptr) {
+    size_limit::read();
+    cairn_file_size_limit_changed();
+  }
   return result;
 }
 

@@ -11,6 +11,7 @@
 #include "posix/log.h"
 #include "posix/open.h"
 #include "posix/process.h"
+#include "posix/size_limit.h"
 
 namespace posix {
 
@@ -44,6 +45,7 @@ static int attach_locked() {
   if (durability != nullptr && strcmp(durability, "write") == 0)
     cairn_pool_set_durability(attached, CAIRN_DURABILITY_WRITE);
   read_umask();
+  size_limit::read();
   watch_forks();
   pool = attached;
   return 0;

@@ -6,11 +6,18 @@
 #include "posix/open.h"
 #include "posix/permission.h"
 #include "posix/pool.h"
-#include "posix/set_id.h"
+#include "posix/put.h"
 #include "posix/shared_names.h"
 #include "posix/table.h"
 
 namespace posix {
+
+// Of so many bytes, how many the limit of sizes lets into the file: nothing is taken that could not be put. Negative: errno.
+static ssize_t may_put(int to, const off_t* to_offset, size_t size) {
+  table::Use target(to);
+  if (!target) return static_cast<ssize_t>(size);
+  return posix::may_put(target->file, size, to_offset != nullptr ? *to_offset : kSharedOffset);
+}
 
 // From `from` at *offset (or its own offset) to `to` likewise, through a buffer on the stack. What has
 // been written counts; an error before that is the result. Not `whole`: one piece, as what comes from a
@@ -20,7 +27,9 @@ static ssize_t copy(int from, off_t* from_offset, int to, off_t* to_offset, size
   char buffer[64 * 1024];
   ssize_t done = 0;
   while (size > 0) {
-    size_t piece = size < sizeof buffer ? size : sizeof buffer;
+    ssize_t most = may_put(to, to_offset, size < sizeof buffer ? size : sizeof buffer);
+    if (most < 0) return done > 0 ? done : fail(most);
+    auto piece = static_cast<size_t>(most);
     ssize_t got = from_offset != nullptr ? serve::pread(from, buffer, piece, *from_offset)
                                          : serve::read(from, buffer, piece);
     if (got <= 0) return done > 0 ? done : got;
@@ -37,11 +46,11 @@ static ssize_t copy(int from, off_t* from_offset, int to, off_t* to_offset, size
     if (to_offset != nullptr) *to_offset += moved;
     done += moved;
     size -= static_cast<size_t>(moved);
-    if (!whole) break;
     if (put < got) {
       errno = error;
       return done > 0 ? done : put;
     }
+    if (!whole) break;
   }
   return done;
 }
@@ -121,6 +130,8 @@ ssize_t copy_file_range(int from, off_t* from_offset, int to, off_t* to_offset, 
                    : size < static_cast<size_t>(left) ? static_cast<int64_t>(size)
                                                       : left;
   if (length > 0x7ffff000) length = 0x7ffff000;
+  length = posix::may_put(target->file, static_cast<size_t>(length), b);
+  if (length < 0) return fail(length);
   if (source->ino == target->ino && a < b + length && b < a + length) return fail(-EINVAL);
   return copy(from, from_offset, to, to_offset, static_cast<size_t>(length), true);
 }
@@ -164,7 +175,8 @@ int ftruncate(int fd, off_t size) {
     return -1;
   }
   int before = errno;
-  int error = cairn_ftruncate(use->file, static_cast<uint64_t>(size));
+  int error = size_limit::check_size(use->file, static_cast<uint64_t>(size));
+  if (error == 0) error = cairn_ftruncate(use->file, static_cast<uint64_t>(size));
   errno = before;  // a user may be refused what the engine looks at on the way
   if (error == 0) bytes_changed(use->file);
   return static_cast<int>(result(error));
@@ -188,6 +200,7 @@ static int cut(const Found& found, off_t size, bool* replaced) {
   if (S_ISDIR(st.mode)) return -EISDIR;
   if (!S_ISREG(st.mode)) return -EINVAL;
   int error = permitted(st, W_OK);
+  if (error == 0) error = size_limit::check_size(st.size, static_cast<uint64_t>(size));
   if (error == 0 && found.shared) return shared_names::set_size(found, static_cast<uint64_t>(size));
   if (error == 0 && found.descriptor < 0) error = everywhere::claim(found);
   *replaced = error == -ESTALE;  // by another host's
@@ -227,6 +240,12 @@ static int allocate(const table::Use& use, int mode, off_t offset, off_t size) {
     return -EOPNOTSUPP;
   // No directory is open for writing.
   if ((cairn_file_get_flags(use->file) & O_ACCMODE) == O_RDONLY) return -EBADF;
+  if ((mode & kHole) == 0) {
+    // Also for space beyond the end of file.
+    int error = size_limit::check_size(use->file,
+                                       static_cast<uint64_t>(offset) + static_cast<uint64_t>(size));
+    if (error < 0) return error;
+  }
   int error =
       cairn_fallocate(use->file, mode, static_cast<uint64_t>(offset), static_cast<uint64_t>(size));
   if (error == 0) bytes_changed(use->file);

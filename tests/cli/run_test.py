@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -67,6 +68,18 @@ class ExitCodes(Run):
         run = subprocess.run(["nohup", CAIRN, "run", "--at", self.dir, "--", "sh", "-c", "kill -HUP $PPID; kill -HUP $$; echo alive"],
                              env=self.env, capture_output=True, check=False, stdin=subprocess.DEVNULL)
         self.assertEqual((run.returncode, run.stdout), (0, b"alive\n"))
+
+    def test_the_limit_to_the_size_of_files_is_the_programs(self):
+        limit, large = 1 << 20, os.path.join(self.dir, "large")
+        with open(large, "wb") as file:
+            file.truncate(3 * limit)
+        self.shell("echo changed | dd of=large conv=notrunc 2> /dev/null; dd if=/dev/zero of=new bs=3M count=1 2> /dev/null",
+                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY)),
+                   expect=128 + signal.SIGXFSZ)
+        with open(large, "rb") as file:
+            self.assertEqual(file.read()[:9], b"changed\n\0")
+        self.assertEqual(os.path.getsize(os.path.join(self.dir, "new")), limit)
+        self.assert_nothing_left()
 
     def test_interrupt_on_a_terminal_reaches_the_program_once(self):
         import pty
