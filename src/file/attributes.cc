@@ -172,6 +172,9 @@ Attributes attributes_of(FileSystem& fs, const Map& map) {
   a.btime = inode.btime.load();
   a.rdev = inode.rdev.load();
   a.flags = inode.flags.load();
+  // A lazy directory's subdirectories are in lower.
+  if ((a.flags & format::flag_lazy) != 0 && S_ISDIR(a.mode))
+    a.links = std::max(a.links, static_cast<uint32_t>(inode.directory.lower_links.load()));
   // A lazy file's bytes are in lower; that it has none here must not look like a hole.
   if ((a.flags & format::flag_lazy) != 0)
     a.blocks = blocks_in_lower(inode, a);

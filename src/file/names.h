@@ -62,6 +62,7 @@ struct ImportedInode {
   uint32_t gid;
   uint64_t size;
   uint64_t units;  // of 512 bytes, that it takes up
+  uint64_t links;
   uint64_t atime;
   uint64_t mtime;
   uint64_t ctime;

@@ -35,6 +35,7 @@ Status import_name(FileSystem& fs, uint64_t parent, std::string_view text,
     pool.store(made->size, imported.size);
     pool.store(made->file.lower_units, imported.units + 1);
   }
+  if (S_ISDIR(imported.mode)) pool.store(made->directory.lower_links, imported.links);
   pool.store(made->rdev, imported.rdev);
   pool.store(made->lower_parent, parent);
   pool.store(made->drained, imported.ctime);

@@ -58,7 +58,7 @@ struct DirectoryWords {
   Word checksum_root;
   Word share_map;
   Word lower_identity[4];
-  Word reserved1;
+  Word lower_links;  // while the directory is lazy: its links in lower. 0: not known
 };
 
 struct FileWords {

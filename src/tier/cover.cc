@@ -156,6 +156,7 @@ Status make_top(file::FileSystem& fs, uint64_t covers, const std::string& name,
   CAIRN_TRY(import_attributes(fs, covers, name, path, sys::ctime_of(st)));
   fs.pool.store_flush(top->inode->ctime, sys::ctime_of(st));
   fs.pool.store_flush(top->inode->drained, sys::ctime_of(st));
+  fs.pool.store_flush(top->inode->directory.lower_links, st.st_nlink);
   return file::set_flags(fs, top->number, format::flag_lazy | format::flag_covered, 0);
 }
 

@@ -78,6 +78,7 @@ Status LowerTree::import_one(const Place& place, uint64_t directory, int fd,
   imported.gid = st.st_gid;
   imported.size = S_ISREG(st.st_mode) ? static_cast<uint64_t>(st.st_size) : 0;
   imported.units = static_cast<uint64_t>(st.st_blocks);
+  imported.links = st.st_nlink;
   imported.atime = sys::atime_of(st);
   imported.mtime = sys::mtime_of(st);
   // Every change from now on has a later ctime, also when the clock of lower's host is ahead of

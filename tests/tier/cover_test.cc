@@ -34,6 +34,27 @@ TEST_F(ShownTest, LowersNamesAttributesAndBytesAreShown) {
   EXPECT_TRUE(fs::exists(lower_ + "/.cairn-claim"));
 }
 
+TEST_F(ShownTest, DirectoriesThatWereNotEnteredCountTheirSubdirectories) {
+  for (const char* name : {"/dir/one", "/dir/two", "/dir/two/inner"})
+    fs::create_directory(lower_ + name);
+  const auto links_below = [](const std::string& path) {
+    struct stat st = {};
+    return ::stat(path.c_str(), &st) == 0 ? st.st_nlink : 0;
+  };
+  Covered covered(pool_, lower_);
+  ASSERT_NE(covered.cover, nullptr);
+  for (int round = 0; round < 2; ++round) {
+    for (const std::string name : {"dir/two/inner", "dir/two", "dir", "."})
+      EXPECT_EQ(covered.stat(name).nlink, links_below(lower_ + "/" + name)) << name << round;
+    covered.list("dir/two/inner");
+  }
+  ASSERT_EQ(cairn_mkdir(covered.pool, covered.top, "dir/three", 0755), 0) << cairn_last_error();
+  ASSERT_EQ(cairn_rmdir(covered.pool, covered.top, "dir/one"), 0) << cairn_last_error();
+  ASSERT_EQ(cairn_rmdir(covered.pool, covered.top, "dir/two/inner"), 0) << cairn_last_error();
+  EXPECT_EQ(covered.stat("dir").nlink, links_below(lower_ + "/dir"));
+  EXPECT_EQ(covered.stat("dir/two").nlink, 2U);
+}
+
 TEST_F(ShownTest, AWriteStagesTheFileAndLeavesLowerAlone) {
   // Old enough that a change is seen, whatever the clock's tick.
   fs::last_write_time(lower_ + "/dir/a", fs::file_time_type::clock::now() - std::chrono::hours(1));
