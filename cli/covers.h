@@ -12,6 +12,7 @@
 
 #include "config.h"
 #include "output.h"
+#include "place_lock.h"
 #include "pool_handle.h"
 #include "pool_place.h"
 

@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "pool_place.h"
+#include "place_lock.h"
 
 namespace cairn::cli {
 

@@ -1,8 +1,6 @@
 #include "pool_place.h"
 
 #include <dirent.h>
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,7 +9,6 @@
 #include <cstdlib>
 
 #include "error.h"
-#include "progress.h"
 
 namespace cairn::cli {
 namespace {
@@ -141,42 +138,6 @@ std::vector<std::string> list_pools(const Config& config) {
   closedir(directory);
   std::sort(paths.begin(), paths.end());
   return paths;
-}
-
-std::string lock_path(const std::string& directory, const std::string& name) {
-  return directory + "/.lock-" + name;
-}
-
-PlaceLock::PlaceLock(const std::string& directory, const std::string& name, Mode mode, bool wait)
-    : path_(lock_path(directory, name)) {
-  descriptor_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (descriptor_ < 0) throw Error(exit_failed, system_error(path_, errno));
-  held_ = change(mode, wait);
-}
-
-PlaceLock::~PlaceLock() {
-  if (descriptor_ >= 0) close(descriptor_);
-}
-
-void PlaceLock::release() {
-  flock(descriptor_, LOCK_UN);
-  held_ = false;
-}
-
-bool PlaceLock::change(Mode mode, bool wait) {
-  if (wait) return change(mode, std::function<bool()>([] { return true; }));
-  held_ = flock(descriptor_, (mode == Mode::shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0;
-  if (!held_ && errno != EWOULDBLOCK)
-    throw Error(exit_failed, system_error("lock beside the pools", errno));
-  return held_;
-}
-
-bool PlaceLock::change(Mode mode, const std::function<bool()>& go_on) {
-  while (flock(descriptor_, mode == Mode::shared ? LOCK_SH : LOCK_EX) != 0) {
-    if (errno != EINTR) throw Error(exit_failed, system_error("lock beside the pools", errno));
-    if (stop_signal() != 0 || !go_on()) return held_ = false;
-  }
-  return held_ = true;
 }
 
 }  // namespace cairn::cli

@@ -6,7 +6,6 @@
 // anybody could have made it before us.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -37,33 +36,5 @@ std::string lock_directory(const std::string& path);
 
 // Throws unless `directory` is a directory of ours without permissions for others.
 void require_private(const std::string& directory);
-
-// The file of the lock `name` (PlaceLock) in a directory.
-std::string lock_path(const std::string& directory, const std::string& name);
-
-// An advisory lock on a file beside the pools: what several commands must not do at once.
-class PlaceLock {
- public:
-  enum class Mode { shared, exclusive };
-  // `name` tells locks in one directory apart. Waits unless `wait` is false; then held() tells.
-  PlaceLock(const std::string& directory, const std::string& name, Mode mode, bool wait = true);
-  ~PlaceLock();
-  PlaceLock(const PlaceLock&) = delete;
-  PlaceLock& operator=(const PlaceLock&) = delete;
-
-  [[nodiscard]] bool held() const { return held_; }
-  // From shared to exclusive or back. Returns false if it may not wait and would have to, or if a
-  // signal interrupted the wait (stop_signal is set then).
-  bool change(Mode mode, bool wait);
-  // Waits; each time that a signal interrupts it, `go_on` says whether to wait further.
-  bool change(Mode mode, const std::function<bool()>& go_on);
-  [[nodiscard]] const std::string& path() const { return path_; }
-  void release();
-
- private:
-  std::string path_;
-  int descriptor_ = -1;
-  bool held_ = false;
-};
 
 }  // namespace cairn::cli

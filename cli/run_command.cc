@@ -20,6 +20,7 @@
 #include "launcher.h"
 #include "outer_run.h"
 #include "output.h"
+#include "place_lock.h"
 #include "pool_create.h"
 #include "pool_place.h"
 #include "preload.h"

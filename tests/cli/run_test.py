@@ -282,6 +282,16 @@ print(os.stat('big').st_size)
             self.assertEqual(file.read(), "other\n")
         self.assert_nothing_left()
 
+    def test_no_lock_files_stay_beside_the_pools(self):
+        for name in "one", "two":
+            self.dir = self.path(name)
+            os.mkdir(self.dir)
+            self.run_at("sh", "-c", f"echo text > {self.dir}/file")
+        self.cairn("pool", "create")
+        self.run_at("true")
+        self.cairn("pool", "remove")
+        self.assertEqual([n for n in os.listdir(self.pools) if n.startswith(".lock")], [])
+
     def test_runs_side_by_side_share_the_directory(self):
         """mpirun cairn run ...: the ranks start and end at different times."""
         runs = [subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", "sleep", str(0.1 * i)], env=self.env,

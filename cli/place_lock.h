@@ -1,0 +1,44 @@
+// PlaceLock: an advisory lock on a file beside the pools, for what several commands must not do at once.
+//
+// The file is there while anybody has the lock: who has it alone at his end removes it. So whoever gets the lock on a file
+// looks whether its name still means that file, and else begins anew with the one that does. Only who has the lock alone, on
+// the file that the name means, may remove the name; nobody can have it through another file meanwhile.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace cairn::cli {
+
+// The file of the lock `name` (PlaceLock) in a directory.
+std::string lock_path(const std::string& directory, const std::string& name);
+
+class PlaceLock {
+ public:
+  enum class Mode { shared, exclusive };
+  // `name` tells locks in one directory apart. Waits unless `wait` is false; then held() tells.
+  PlaceLock(const std::string& directory, const std::string& name, Mode mode, bool wait = true);
+  ~PlaceLock();
+  PlaceLock(const PlaceLock&) = delete;
+  PlaceLock& operator=(const PlaceLock&) = delete;
+
+  [[nodiscard]] bool held() const { return held_; }
+  // From shared to exclusive or back. Returns false if it may not wait and would have to, or if a
+  // signal interrupted the wait (stop_signal is set then).
+  bool change(Mode mode, bool wait);
+  // Waits; each time that a signal interrupts it, `go_on` says whether to wait further.
+  bool change(Mode mode, const std::function<bool()>& go_on);
+  [[nodiscard]] const std::string& path() const { return path_; }
+  void release();
+
+ private:
+  bool open_file();
+  [[nodiscard]] bool is_named() const;
+  bool take(int operation, const std::function<bool()>& go_on);
+
+  std::string path_;
+  int descriptor_ = -1;
+  bool held_ = false;
+};
+
+}  // namespace cairn::cli
