@@ -37,7 +37,7 @@ Status preallocate(file::File& file, int mode, uint64_t offset, uint64_t size) {
   if (file::remote_of(fs, file.map()) != nullptr)
     return fail(EOPNOTSUPP, "space of a file that lies on another host is not reserved");
   if ((file.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr)
-    CAIRN_TRY(fs.lower->stage(file.number, false));
+    CAIRN_TRY(fs.lower->stage(file.number));
   const uint64_t end = offset + size;
   if (mode == (FALLOC_FL_PUNCH_HOLE | keep_size)) return file::punch(fs, file.map(), offset, size);
   const bool zero = (mode & FALLOC_FL_ZERO_RANGE) != 0;
@@ -145,7 +145,7 @@ int cairn_view_open(cairn_file* handle, uint64_t offset, size_t size, cairn_view
     return code(fail(EBADF, "inode %llu: not open for reading",
                      static_cast<unsigned long long>(file.number)));
   if ((file.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr) {
-    if (Status s = fs.lower->stage(file.number, false); !s.ok()) return code(s);
+    if (Status s = fs.lower->stage(file.number); !s.ok()) return code(s);
   }
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return code(pool::no_seat(fs.pool));

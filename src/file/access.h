@@ -18,7 +18,7 @@ inline Status stage_if_lazy(const File& file) {
   if (!is_lazy(file)) [[likely]]
     return Status();
   if (file.fs->lower == nullptr) return without_lower(file);
-  return file.fs->lower->stage(file.number, false);
+  return file.fs->lower->stage(file.number);
 }
 
 // Where its bytes are written, if that is not this pool; else null.

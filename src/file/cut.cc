@@ -234,11 +234,13 @@ Status truncate_once(FileSystem& fs, const Map& map, uint64_t size, uint64_t gen
   return Status();
 }
 
-Status punch_once(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size) {
+Status punch_once(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size,
+                  uint64_t generation) {
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   {
     pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
+    CAIRN_TRY(check_generation(map, generation));
     ShapeChange change(fs, *seat, *map.inode, map.number);
     const uint64_t end = offset + size;
     const uint64_t first = (offset + block_size - 1) >> block_shift;
@@ -269,7 +271,7 @@ Status truncate(FileSystem& fs, const Map& map, uint64_t size, uint64_t generati
   CAIRN_TRY(check_generation(map, generation));
   if (const auto remote = remote_of(fs, map)) return remote->set_size(size);
   if ((map.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr)
-    CAIRN_TRY(fs.lower->stage(map.number, size == 0));
+    CAIRN_TRY(size == 0 ? fs.lower->discard(map.number, generation) : fs.lower->stage(map.number));
   return with_room(fs, [&] { return truncate_once(fs, map, size, generation); });
 }
 
@@ -323,12 +325,12 @@ bool free_ahead(FileSystem& fs, LocalSeat& seat, const Map& map, format::OpenFil
   return true;
 }
 
-Status punch(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size) {
+Status punch(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size, uint64_t generation) {
   if (size == 0 || offset > max_file_size || size > max_file_size - offset)
     return fail(EINVAL, "inode %llu: no such range", static_cast<unsigned long long>(map.number));
   if ((map.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr)
-    CAIRN_TRY(fs.lower->stage(map.number, false));
-  return with_room(fs, [&] { return punch_once(fs, map, offset, size); });
+    CAIRN_TRY(fs.lower->stage(map.number));
+  return with_room(fs, [&] { return punch_once(fs, map, offset, size, generation); });
 }
 
 }  // namespace cairn::file

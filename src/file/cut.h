@@ -14,7 +14,8 @@ namespace cairn::file {
 // who holds it open).
 Status truncate(FileSystem& fs, const Map& map, uint64_t size, uint64_t generation = 0);
 // FALLOC_FL_PUNCH_HOLE: [offset, offset + size) reads as zeros, whole blocks of it are freed.
-Status punch(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size);
+Status punch(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size,
+             uint64_t generation = 0);
 // Nobody may have the file mapped any more: what cuts have left because of mappings goes. The caller holds no lock and
 // has announced no stores.
 void trim(FileSystem& fs, const Map& map);

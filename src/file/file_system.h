@@ -38,9 +38,11 @@ class Lower {
   virtual Result<size_t> read(uint64_t inode, void* buffer, size_t size, uint64_t offset) = 0;
   // As lseek(2) with SEEK_DATA or SEEK_HOLE in a lazy file.
   virtual Result<uint64_t> seek(uint64_t inode, uint64_t offset, int whence) = 0;
-  // Copies a lazy file's bytes into the pool (not needed if it is about to be cut to `size` 0), then
-  // clears the flag.
-  virtual Status stage(uint64_t inode, bool discard) = 0;
+  // Copies a lazy file's bytes into the pool, then clears the flag.
+  virtual Status stage(uint64_t inode) = 0;
+  // The file is to be empty: clears the flag without asking for its bytes. ESTALE if the number does not mean the file of
+  // `generation` any more (0: any will do; for callers that hold the file open).
+  virtual Status discard(uint64_t inode, uint64_t generation) = 0;
   // Makes everything at and below an inode the pool's own: before it moves to another name.
   virtual Status stage_tree(uint64_t inode) = 0;
   // Where a lazy file's bytes are written, if that is not this pool; else null: it is staged first.

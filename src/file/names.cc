@@ -104,7 +104,7 @@ Status unlink_name(FileSystem& fs, uint64_t parent, std::string_view text, const
   CAIRN_TRY(unlink_once(fs, parent, text, seen, &lower));
   if (lower == 0) return Status();
   // Where it cannot be had (lower has changed, the pool is full), who has it open gets an error when he reads.
-  fs.lower->stage(lower, false).ignore();
+  fs.lower->stage(lower).ignore();
   return unlink_once(fs, parent, text, seen, nullptr);
 }
 
@@ -144,7 +144,7 @@ Status link_inode(FileSystem& fs, uint64_t number, uint64_t parent, std::string_
   if (!map.ok()) return map.status();
   Inode& inode = *map->inode;
   if (S_ISDIR(inode.mode.load())) return fail(EPERM, "a directory has one name only");
-  if (is_lazy(inode) && fs.lower != nullptr) CAIRN_TRY(fs.lower->stage(number, false));
+  if (is_lazy(inode) && fs.lower != nullptr) CAIRN_TRY(fs.lower->stage(number));
   CAIRN_TRY(at.lock());
   auto place = place_for(fs, at.directory, at.name);
   if (!place.ok()) return place.status();

@@ -149,7 +149,7 @@ Status fill_victim(FileSystem& fs, const Map& directory, const Name& name) {
   if (!map.ok() || !is_lazy(*map->inode)) return Status();
   if (S_ISDIR(map->inode->mode.load())) return fs.lower->fill_directory(number);
   // Where it cannot be had, who has it open gets an error when he reads.
-  if (map->inode->opens.load() != 0) fs.lower->stage(number, false).ignore();
+  if (map->inode->opens.load() != 0) fs.lower->stage(number).ignore();
   return Status();
 }
 

@@ -96,7 +96,8 @@ class LowerTree final : public file::Lower {
   Status fill_directory(uint64_t inode) override;
   Result<size_t> read(uint64_t inode, void* buffer, size_t size, uint64_t offset) override;
   Result<uint64_t> seek(uint64_t inode, uint64_t offset, int whence) override;
-  Status stage(uint64_t inode, bool discard) override;
+  Status stage(uint64_t inode) override;
+  Status discard(uint64_t inode, uint64_t generation) override;
   Status stage_tree(uint64_t inode) override;
   std::shared_ptr<file::Remote> remote(uint64_t inode) override;
 
@@ -126,7 +127,6 @@ class LowerTree final : public file::Lower {
   Status copy_in(const Place& place, const file::Map& map);
   Result<std::shared_ptr<Source>> source_of(const file::Map& map);
   Status stage_source(const file::Map& map, Source& source);
-  Status discard_contents(const file::Map& map);
   Result<sys::Descriptor> open_file(const Place& place, struct stat* st) const;
 
   file::FileSystem& fs_;

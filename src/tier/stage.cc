@@ -88,12 +88,13 @@ Status copy_data(file::FileSystem& fs, int fd, const file::Map& to, uint64_t siz
 }
 
 // What a staging that did not come to its end has put into the pool.
-void free_contents(file::FileSystem& fs, const file::Map& map) {
+void free_contents(file::FileSystem& fs, const file::Map& map, uint64_t generation = 0) {
   const StagingMark mark(fs, map.number);
   const uint64_t size =
       (map.inode->size.load() + format::block_size - 1) & ~(format::block_size - 1);
   if (size != 0)
-    file::punch(fs, map, 0, size).ignore();  // what stays is written over by the next try
+    file::punch(fs, map, 0, size, generation)
+        .ignore();  // what stays is written over by the next try
 }
 
 struct Times {
@@ -105,10 +106,11 @@ Times times_of(const file::Map& map) { return {map.inode->mtime.load(), map.inod
 // This becomes the file's size, and these its times, if there are any: bytes alone change none, and somebody may
 // have changed mode or times while they came. Lazy goes away with the same change, or stays.
 Status finish(file::FileSystem& fs, const file::Map& map, bool lazy, uint64_t size,
-              const std::optional<Times>& times) {
+              const std::optional<Times>& times, uint64_t generation = 0) {
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
+  CAIRN_TRY(file::check_generation(map, generation));
   pool::Change change(fs.pool, *seat);
   change.set(map.inode->size, size);
   if (!lazy && file::is_page_medium(fs.pool)) change.set(map.inode->file.synced_size, size);
@@ -265,13 +267,22 @@ Status LowerTree::stage_source(const file::Map& map, Source& source) {
   return status;
 }
 
-Status LowerTree::discard_contents(const file::Map& map) {
-  free_contents(fs_, map);
+// Not held open meanwhile, as a full pool may have no room for that: the generation tells, under the inode's lock.
+Status LowerTree::discard(uint64_t number, uint64_t generation) {
+  if (staging.fs == &fs_ && staging.inode == number) return Status();
+  auto inode = file::live_inode(fs_, number);
+  if (!inode.ok()) return inode.status();
+  const file::Map map{*inode, number};
+  CAIRN_TRY(file::check_generation(map, generation));
+  const ImportLock lock(fs_, map);
+  if (!lock.ok()) return pool::no_seat(fs_.pool);
+  if (!is_lazy(*map.inode)) return Status();
+  free_contents(fs_, map, generation);
   const uint64_t now = file::now_ns();
-  return finish(fs_, map, false, 0, Times{now, now});
+  return finish(fs_, map, false, 0, Times{now, now}, generation);
 }
 
-Status LowerTree::stage(uint64_t number, bool discard) {
+Status LowerTree::stage(uint64_t number) {
   if (staging.fs == &fs_ && staging.inode == number) return Status();
   auto inode = file::live_inode(fs_, number);
   if (!inode.ok()) return inode.status();
@@ -279,16 +290,12 @@ Status LowerTree::stage(uint64_t number, bool discard) {
   if (!is_lazy(*map.inode)) return Status();
   // Held open until its bytes are here: without a name and an opener, its number would be another file's meanwhile, which
   // would get them. In a pool that has no room for that, no bytes come either.
-  std::optional<PoolFile> held;
-  if (!discard) {
-    // Moving or not: who moves it may wait for what is done here.
-    held.emplace(fs_, number, O_PATH, 0, true);
-    if (!held->status().ok() && held->status().code() != ENOSPC) return held->status();
-  }
+  // Moving or not: who moves it may wait for what is done here.
+  const PoolFile held(fs_, number, O_PATH, 0, true);
+  if (!held.status().ok() && held.status().code() != ENOSPC) return held.status();
   const ImportLock lock(fs_, map);
   if (!lock.ok()) return pool::no_seat(fs_.pool);
   if (!is_lazy(*map.inode)) return Status();
-  if (discard) return discard_contents(map);
   if (has_source(map)) {
     auto source = source_of(map);
     return source.ok() ? stage_source(map, **source) : source.status();
@@ -336,7 +343,7 @@ Status LowerTree::stage_tree(uint64_t number) {
   // Told before anything is copied.
   if (bytes >= worth_a_look) CAIRN_TRY(check_space(fs_, bytes, "moving what still lies in lower"));
   for (const Lazy& file : files) {
-    const Status status = stage(file.map.number, false);
+    const Status status = stage(file.map.number);
     if (!status.ok() && file::check_generation(file.map, file.generation).ok()) return status;
   }
   return Status();

@@ -6,6 +6,7 @@
 
 #include <chrono>
 
+#include "capi/handles.h"
 #include "tier/cover_fixture.h"
 
 namespace cairn::test {
@@ -53,6 +54,18 @@ TEST_F(ShownTest, DirectoriesThatWereNotEnteredCountTheirSubdirectories) {
   ASSERT_EQ(cairn_rmdir(covered.pool, covered.top, "dir/two/inner"), 0) << cairn_last_error();
   EXPECT_EQ(covered.stat("dir").nlink, links_below(lower_ + "/dir"));
   EXPECT_EQ(covered.stat("dir/two").nlink, 2U);
+}
+
+// Who empties a file by its number may find another one under it by then.
+TEST_F(ShownTest, AFileThatGotTheNumberOfAnEmptiedOneKeepsItsBytes) {
+  Covered covered(pool_, lower_);
+  const cairn_stat a = covered.stat("dir/a");
+  file::Lower& lower = *covered.pool->lower;
+  EXPECT_EQ(lower.discard(a.ino, a.generation + 1).code(), ESTALE);
+  EXPECT_EQ(covered.stat("dir/a").flags & CAIRN_FILE_LAZY, CAIRN_FILE_LAZY);
+  EXPECT_EQ(covered.read("dir/a"), std::string(300000, 'a'));
+  EXPECT_EQ(lower.discard(a.ino, a.generation).code(), 0);
+  EXPECT_EQ(covered.stat("dir/a").size, 0U);
 }
 
 TEST_F(ShownTest, AWriteStagesTheFileAndLeavesLowerAlone) {
