@@ -67,8 +67,9 @@ static int lead_outside(Found* found) {
 }
 
 // No component but the last may be a link: `*start` and `*path` become the last one's. ".." at the top stays there.
+// -EXDEV: one leads out of it, and the walk goes on with `outside`.
 static int pass_directories(cairn_ino top, cairn_search search, bool in_root, cairn_ino* start,
-                            char** path) {
+                            char** path, char* outside, size_t capacity) {
   while (char* slash = strchr(*path, '/')) {
     *slash = '\0';
     const char* name = *path;
@@ -80,6 +81,7 @@ static int pass_directories(cairn_ino top, cairn_search search, bool in_root, ca
     int error = cairn_walk(pool, top, *start, name, CAIRN_NOFOLLOW, search, &st, &parent, &at, rest,
                            sizeof rest);
     if (error == -EXDEV && in_root) continue;
+    if (error == -EXDEV) snprintf(outside, capacity, "../%s", *path);
     if (error < 0) return error;
     if (!S_ISDIR(st.mode)) return S_ISLNK(st.mode) ? -ELOOP : -ENOTDIR;
     *start = st.ino;
@@ -117,7 +119,7 @@ static int walk(Found* found, unsigned flags, char* rest, size_t capacity) {
   cairn_ino at = 0;
   found->parent = 0;
   char* last = path;
-  int error = no_links ? pass_directories(top, search, in_root, &start, &last) : 0;
+  int error = no_links ? pass_directories(top, search, in_root, &start, &last, rest, capacity) : 0;
   if (error == 0)
     error = cairn_walk(pool, top, start, last, flags, search, &found->st, &found->parent, &at, rest,
                        capacity);

@@ -1,6 +1,7 @@
 #include "posix/open.h"
 
 #include <string.h>
+#include <sys/syscall.h>
 
 #include <atomic>
 
@@ -169,6 +170,21 @@ static int check_flags(int* flags) {
   return 0;
 }
 
+// What the path led to outside.
+static int open_outside(const Found& found, int flags, mode_t mode, unsigned resolve) {
+#ifdef SYS_openat2
+  if ((resolve & kNoLinks) != 0) {
+    constexpr uint64_t kNoSymlinks = 4;
+    const bool creates = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
+    uint64_t how[3] = {static_cast<uint64_t>(flags), creates ? mode : 0, kNoSymlinks};
+    return static_cast<int>(real::syscall(SYS_openat2, found.dir,
+                                          reinterpret_cast<intptr_t>(found.path),
+                                          reinterpret_cast<intptr_t>(how), sizeof how, 0, 0));
+  }
+#endif
+  return real::openat(found.dir, found.path, flags, mode);
+}
+
 static int open_covered(int dir, const char* path, int flags, mode_t mode, unsigned resolve = 0) {
   if (int error = check_flags(&flags); error < 0) return fail(error);
   bool temporary = (flags & O_TMPFILE) == O_TMPFILE;
@@ -185,9 +201,11 @@ static int open_covered(int dir, const char* path, int flags, mode_t mode, unsig
     if ((error == -ENOTDIR || error == -ELOOP) && !refused && creates && found.parent != 0)
       error = -EISDIR;
     if (error < 0) return fail(error);
+    // A link of /proc.
+    if (found.descriptor >= 0 && (resolve & kNoLinks) != 0) return fail(-ELOOP);
     if (found.descriptor >= 0) return static_cast<int>(result(reopen(found.descriptor, flags)));
     if (found.outside()) {
-      int fd = fresh(real::openat(found.dir, found.path, flags, mode));
+      int fd = fresh(open_outside(found, flags, mode, resolve));
       if (fd >= 0) note_directory(fd, found.dir, found.path);
       if (fd >= 0 && fd <= 2) streams::landed(fd);
       return fd;

@@ -138,26 +138,28 @@ bool starts_here(int dir) {
   return dir == AT_FDCWD ? cwd::where() == cwd::Where::kCovered : table::is_covered(dir);
 }
 
-// How find() is to resolve the path. -ENOSYS: those who want it in a way of their own that is not ours are to do it themselves,
-// as on kernels without the call. What else the kernel knows of is not met below a cover: it is one file system, and has no
+// How find() is to resolve the path. -ENOSYS: from another directory, so that they are to do it themselves, as on kernels
+// without the call. A path that leaves the cover is not held to RESOLVE_NO_XDEV from there on. What else the kernel knows of is not met below a cover: it is one file system, and has no
 // links like those of /proc.
 long ways_of(int dir, const char** path, const OpenHow& how) {  // NOLINT(google-runtime-int)
   constexpr uint64_t kNoSymlinks = 4, kFromBeneath = 8, kFromRoot = 16, kCached = 32;
-  if (!starts_here(dir)) return -ENOSYS;
   constexpr uint64_t kMakes = O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
   if ((how.resolve & kCached) != 0 && (how.flags & kMakes) != 0) return -EAGAIN;
-  if ((how.resolve & (kFromBeneath | kFromRoot)) == 0) return -ENOSYS;
+  const auto links = static_cast<long>((how.resolve & kNoSymlinks) != 0 ? kNoLinks : 0);  // NOLINT
+  if ((how.resolve & (kFromBeneath | kFromRoot)) == 0) return links;
+  if (!starts_here(dir)) return -ENOSYS;
   if ((how.resolve & kFromBeneath) != 0 && **path == '/') return -EXDEV;
   if (**path == '/') *path += strspn(*path, "/");
   if (**path == '\0') *path = ".";
-  return static_cast<long>(((how.resolve & kFromBeneath) != 0 ? kBeneath : kInRoot) |
-                           ((how.resolve & kNoSymlinks) != 0 ? kNoLinks : 0));
+  return static_cast<long>((how.resolve & kFromBeneath) != 0 ? kBeneath : kInRoot) | links;
 }
 
 long open_how(int dir, const char* path, const OpenHow* how, size_t size) {  // NOLINT
   const bool whole = path != nullptr && how != nullptr && size >= sizeof *how;
   // From a directory of ours an absolute path may be meant as one below it.
-  if (!whole || !active() || (outside(dir, path) && (how->resolve == 0 || !starts_here(dir))))
+  constexpr uint64_t kAnchored = 8 | 16;
+  if (!whole || !active() ||
+      (outside(dir, path) && ((how->resolve & kAnchored) == 0 || !starts_here(dir))))
     return real::syscall(SYS_openat2, dir, reinterpret_cast<intptr_t>(path),
                          reinterpret_cast<intptr_t>(how), static_cast<intptr_t>(size), 0, 0);
   if (int error = check(*how, size); error < 0) return fail(error);

@@ -188,11 +188,12 @@ static void resolved(void) {
       "e/out",     "absolute",    "/file",     "..",        "e/../../d",  "same",
       "e/up/file", "self",        "dangling",  "dangling/", "root/file",  "//e//f//g",
       "e/f/g/",    "file/x",      "missing/x", "",          "e/out/../x", "down/"};
-  const uint64_t ways[] = {8, 16, 8 | 4, 16 | 4, 8 | 2, 8 | 1};
+  const uint64_t ways[] = {8, 16, 8 | 4, 16 | 4, 8 | 2, 8 | 1, 4, 2, 4 | 2};
   const int kinds[] = {O_RDONLY, O_PATH | O_NOFOLLOW, O_RDWR | O_CREAT};
   for (int i = 0; i < (int)(sizeof paths / sizeof *paths); ++i) {
-    for (int w = 0; w < 6; ++w) {
-      for (int k = 0; k < 3; ++k) {
+    for (int w = 0; w < 9; ++w) {
+      /* Those that may lead out of "d" create nothing there. */
+      for (int k = 0; k < (w < 6 ? 3 : 2); ++k) {
         struct {
           uint64_t flags, mode, resolve;
         } how = {(uint64_t)kinds[k], k == 2 ? 0644 : 0, ways[w]};
