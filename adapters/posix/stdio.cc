@@ -235,6 +235,13 @@ FILE* fopen(const char* path, const char* mode) {
   return outside(path) ? real::fopen(path, mode) : open_stream(path, mode);
 }
 
+FILE* setmntent(const char* path, const char* mode) {
+  if (outside(path)) return real::setmntent(path, mode);
+  FILE* file = open_stream(path, mode);
+  if (file != nullptr) __fsetlocking(file, FSETLOCKING_BYCALLER);
+  return file;
+}
+
 FILE* fdopen(int fd, const char* mode) {
   table::Use use(fd);
   if (!use) return real::fdopen(fd, mode);

@@ -10,6 +10,7 @@
 #include <ftw.h>
 #include <glob.h>
 #include <locale.h>
+#include <mntent.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>

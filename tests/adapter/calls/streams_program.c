@@ -72,6 +72,24 @@ static void streams(void) {
   show_file("wide");
 }
 
+/* Tables of mounts, which the C library opens by itself. */
+static void mounts(void) {
+  struct mntent entry = {"device", "/mnt/place", "ext4", "rw,noatime", 1, 2};
+  FILE* table = setmntent("table", "w");
+  printf("%d\n", table != NULL);
+  if (table == NULL) return;
+  SHOW(addmntent(table, &entry));
+  entry.mnt_dir = "/mnt/with space";
+  SHOW(addmntent(table, &entry));
+  SHOW(endmntent(table));
+  show_file("table");
+  table = setmntent("table", "r");
+  for (const struct mntent* next; table != NULL && (next = getmntent(table)) != NULL;)
+    printf("%s %s %s %d\n", next->mnt_dir, next->mnt_type, next->mnt_opts, next->mnt_passno);
+  SHOW(endmntent(table));
+  printf("%d %s\n", setmntent("missing", "r") == NULL, strerrorname_np(errno));
+}
+
 /* freopen gives back what it was given, also to those who do not look. */
 static void reopened(void) {
   close(make("in", "abc"));
@@ -217,5 +235,5 @@ static void printed(void) {
   close(fd);
 }
 
-PARTS({"printed", printed}, {"streams", streams}, {"reopened", reopened}, {"standard", standard},
-      {"wide", wide})
+PARTS({"mounts", mounts}, {"printed", printed}, {"streams", streams}, {"reopened", reopened},
+      {"standard", standard}, {"wide", wide})
