@@ -269,7 +269,7 @@ Status link_inode(Job& job, const file::Seen& inode, const std::string& path) {
   if (S_ISREG(mode)) {
     // Before others wait for this one.
     if ((live->flags.load() & format::flag_lazy) != 0)
-      CAIRN_TRY(job.fs().lower->stage(inode.number, false));
+      CAIRN_TRY(job.fs().lower->stage(inode.number));
     return one_at_a_time(job, path, [&] { return link_file(job, map, inode, path); });
   }
   std::string target;
