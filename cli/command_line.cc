@@ -161,8 +161,10 @@ int parse_and_run(CLI::App& root, Context& context, int argc, char** argv) {
   static const std::vector<std::string> outside = {"run",    "drain",  "discard",
                                                    "status", "doctor", "pool"};
   for (const CLI::App* app = reached(root); app != nullptr; app = app->get_parent())
-    if (std::find(outside.begin(), outside.end(), app->get_name()) != outside.end())
+    if (std::find(outside.begin(), outside.end(), app->get_name()) != outside.end()) {
       leave_cover(argv);
+      raise_own_size_limit();
+    }
   context.config = load_config(context);
   set_log_level(context.config.value("log.level"));
   return context.action();
@@ -215,7 +217,6 @@ int run_command_line(int argc, char** argv) {
   Context context;
   std::unique_ptr<CLI::App> root;
   int code = exit_failed;
-  raise_own_size_limit();
   try {
     root = describe_commands(context);
     code = parse_and_run(*root, context, argc, argv);

@@ -17,20 +17,21 @@ void read() {
   if (::getrlimit(RLIMIT_FSIZE, &now) == 0) bytes.store(now.rlim_cur, std::memory_order_relaxed);
 }
 
-static int exceeded() {
-  raise(SIGXFSZ);
+static int exceeded(Signal signal) {
+  if (signal == Signal::yes) raise(SIGXFSZ);
   return -EFBIG;
 }
 
-ssize_t allowed(uint64_t offset, size_t size) {
+ssize_t allowed(uint64_t offset, size_t size, Signal signal) {
   const uint64_t limit = bytes.load(std::memory_order_relaxed);
   if (size == 0) return 0;
-  if (offset >= limit) return exceeded();
+  if (offset >= limit) return exceeded(signal);
   return static_cast<ssize_t>(size < limit - offset ? size : limit - offset);
 }
 
 int check_size(uint64_t before, uint64_t after) {
-  return after > before && after > bytes.load(std::memory_order_relaxed) ? exceeded() : 0;
+  return after > before && after > bytes.load(std::memory_order_relaxed) ? exceeded(Signal::yes)
+                                                                         : 0;
 }
 
 int check_size(cairn_file* file, uint64_t after) {

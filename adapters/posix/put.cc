@@ -41,21 +41,22 @@ static ssize_t write_first(cairn_file* file, const struct iovec* vector, size_t 
   return write_vector(file, pieces, n, where);
 }
 
-ssize_t may_put(cairn_file* file, size_t size, int64_t where) {
+ssize_t may_put(cairn_file* file, size_t size, int64_t where, size_limit::Signal signal) {
   int flags = cairn_file_get_flags(file);
   // What is wrong with the descriptor comes first: the write will tell.
   bool writes = (flags & O_ACCMODE) != O_RDONLY && (flags & O_PATH) == 0;
   if (!size_limit::is_set() || !writes || size == 0) return static_cast<ssize_t>(size);
   int64_t begin = begin_of(file, where);
   if (begin < 0) return begin;
-  return size_limit::allowed(static_cast<uint64_t>(begin), size);
+  return size_limit::allowed(static_cast<uint64_t>(begin), size, signal);
 }
 
-ssize_t put_limited(cairn_file* file, const struct iovec* vector, int count, int64_t where) {
+ssize_t put_limited(cairn_file* file, const struct iovec* vector, int count, int64_t where,
+                    size_limit::Signal signal) {
   if (count > IOV_MAX) return write_vector(file, vector, count, where);
   size_t size = 0;
   for (int i = 0; i < count; ++i) size += vector[i].iov_len;
-  ssize_t most = may_put(file, size, where);
+  ssize_t most = may_put(file, size, where, signal);
   if (most < 0) return most;
   if (static_cast<size_t>(most) == size) return write_vector(file, vector, count, where);
   return write_first(file, vector, static_cast<size_t>(most), where);

@@ -16,10 +16,12 @@ constexpr int64_t kEndOfFile = -2;  // the shared offset stays
 ssize_t put(cairn_file* file, const struct iovec* vector, int count, int64_t where);
 
 // How much of a write of `size` bytes the limit of sizes allows, or a negative errno.
-ssize_t may_put(cairn_file* file, size_t size, int64_t where);
+ssize_t may_put(cairn_file* file, size_t size, int64_t where,
+                size_limit::Signal signal = size_limit::Signal::yes);
 
 // As put, under a limit.
-ssize_t put_limited(cairn_file* file, const struct iovec* vector, int count, int64_t where);
+ssize_t put_limited(cairn_file* file, const struct iovec* vector, int count, int64_t where,
+                    size_limit::Signal signal = size_limit::Signal::yes);
 
 inline struct iovec piece_of(const void* buffer, size_t size) {
   return {const_cast<void*>(buffer), size};

@@ -19,8 +19,11 @@ inline bool is_set() { return bytes.load(std::memory_order_relaxed) != UINT64_MA
 // Asks the system.
 void read();
 
+// Whether who goes beyond the limit gets SIGXFSZ. Not in asynchronous I/O, whose threads take no signals (glibc).
+enum class Signal : bool { no, yes };
+
 // How much of a write of `size` bytes at `offset` may be done, or -EFBIG.
-ssize_t allowed(uint64_t offset, size_t size);
+ssize_t allowed(uint64_t offset, size_t size, Signal signal = Signal::yes);
 
 // May a file become so long? Only what makes it longer is refused: 0 or -EFBIG.
 int check_size(uint64_t before, uint64_t after);

@@ -237,7 +237,9 @@ FILE* fopen(const char* path, const char* mode) {
 
 FILE* setmntent(const char* path, const char* mode) {
   if (outside(path)) return real::setmntent(path, mode);
-  FILE* file = open_stream(path, mode);
+  char closed_on_exec[16];
+  snprintf(closed_on_exec, sizeof closed_on_exec, "%.14se", mode);
+  FILE* file = open_stream(path, closed_on_exec);
   if (file != nullptr) __fsetlocking(file, FSETLOCKING_BYCALLER);
   return file;
 }
@@ -305,7 +307,7 @@ int fclose(FILE* file) {
 
 int fileno(FILE* file) {
   Stream* stream = stream_of(file);
-  return stream != nullptr ? stream->fd : file->_fileno;
+  return stream != nullptr ? stream->fd : real::fileno(file);
 }
 
 FILE* tmpfile() {

@@ -154,11 +154,20 @@ long ways_of(int dir, const char** path, const OpenHow& how) {  // NOLINT(google
   return static_cast<long>((how.resolve & kFromBeneath) != 0 ? kBeneath : kInRoot) | links;
 }
 
+// Whether the path goes by way of the links of /proc, which its caller does not want to be followed. The kernel says so.
+bool is_forbidden_link(const char* path, const OpenHow& how) {
+  constexpr uint64_t kNoLinksOfProc = 2, kNoSymlinks = 4;
+  if ((how.resolve & (kNoLinksOfProc | kNoSymlinks)) == 0) return false;
+  for (const char* start : {"/proc/", "/dev/fd", "/dev/std"})
+    if (strncmp(path, start, strlen(start)) == 0) return true;
+  return false;
+}
+
 long open_how(int dir, const char* path, const OpenHow* how, size_t size) {  // NOLINT
   const bool whole = path != nullptr && how != nullptr && size >= sizeof *how;
   // From a directory of ours an absolute path may be meant as one below it.
   constexpr uint64_t kAnchored = 8 | 16;
-  if (!whole || !active() ||
+  if (!whole || !active() || is_forbidden_link(path, *how) ||
       (outside(dir, path) && ((how->resolve & kAnchored) == 0 || !starts_here(dir))))
     return real::syscall(SYS_openat2, dir, reinterpret_cast<intptr_t>(path),
                          reinterpret_cast<intptr_t>(how), static_cast<intptr_t>(size), 0, 0);

@@ -12,11 +12,15 @@
 
 namespace posix {
 
-// Of so many bytes, how many the limit of sizes lets into the file: nothing is taken that could not be put. Negative: errno.
-static ssize_t may_put(int to, const off_t* to_offset, size_t size) {
+// Of so many bytes of a pipe, how many the limit of sizes lets into the file: nothing is taken that could not be put. An
+// empty pipe has nothing to be put. Negative: errno.
+static ssize_t may_take(int pipe, int to, const off_t* to_offset, size_t size) {
   table::Use target(to);
-  if (!target) return static_cast<ssize_t>(size);
-  return posix::may_put(target->file, size, to_offset != nullptr ? *to_offset : kSharedOffset);
+  struct pollfd ready = {pipe, POLLIN, 0};
+  if (!target || !size_limit::is_set() || real::poll(&ready, 1, -1) < 0 ||
+      (ready.revents & POLLIN) == 0)
+    return static_cast<ssize_t>(size);
+  return may_put(target->file, size, to_offset != nullptr ? *to_offset : kSharedOffset);
 }
 
 // From `from` at *offset (or its own offset) to `to` likewise, through a buffer on the stack. What has
@@ -27,9 +31,12 @@ static ssize_t copy(int from, off_t* from_offset, int to, off_t* to_offset, size
   char buffer[64 * 1024];
   ssize_t done = 0;
   while (size > 0) {
-    ssize_t most = may_put(to, to_offset, size < sizeof buffer ? size : sizeof buffer);
-    if (most < 0) return done > 0 ? done : fail(most);
-    auto piece = static_cast<size_t>(most);
+    size_t piece = size < sizeof buffer ? size : sizeof buffer;
+    if (!whole) {
+      ssize_t most = may_take(from, to, to_offset, piece);
+      if (most < 0) return done > 0 ? done : fail(most);
+      piece = static_cast<size_t>(most);
+    }
     ssize_t got = from_offset != nullptr ? serve::pread(from, buffer, piece, *from_offset)
                                          : serve::read(from, buffer, piece);
     if (got <= 0) return done > 0 ? done : got;
@@ -130,7 +137,7 @@ ssize_t copy_file_range(int from, off_t* from_offset, int to, off_t* to_offset, 
                    : size < static_cast<size_t>(left) ? static_cast<int64_t>(size)
                                                       : left;
   if (length > 0x7ffff000) length = 0x7ffff000;
-  length = posix::may_put(target->file, static_cast<size_t>(length), b);
+  length = may_put(target->file, static_cast<size_t>(length), b);
   if (length < 0) return fail(length);
   if (source->ino == target->ino && a < b + length && b < a + length) return fail(-EINVAL);
   return copy(from, from_offset, to, to_offset, static_cast<size_t>(length), true);

@@ -81,6 +81,14 @@ class ExitCodes(Run):
         self.assertEqual(os.path.getsize(os.path.join(self.dir, "new")), limit)
         self.assert_nothing_left()
 
+    def test_a_run_within_a_run_has_the_limit_to_the_size_of_files(self):
+        limit = 1 << 20
+        run = self.shell(f"{CAIRN} run --at . -- sh -c 'ulimit -f; grep SigIgn /proc/self/status'",
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY)))
+        blocks, ignored = run.out.splitlines()[:2]
+        self.assertEqual(int(blocks) * 512, limit)
+        self.assertEqual(int(ignored.split()[1], 16) >> (signal.SIGXFSZ - 1) & 1, 0)
+
     def test_interrupt_on_a_terminal_reaches_the_program_once(self):
         import pty
         program = ("import signal, sys, time\ncount = [0]\n"

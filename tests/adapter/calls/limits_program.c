@@ -136,7 +136,21 @@ static void copies(void) {
   aio_suspend(list, 1, NULL);
   COUNT(aio_error(&request));
   COUNT(aio_return(&request));
-  close(from), close(to), close(ends[0]), close(ends[1]);
+  /* Beyond it: an error alone. */
+  request.aio_offset = kLimit;
+  COUNT(aio_write(&request));
+  aio_suspend(list, 1, NULL);
+  COUNT(aio_error(&request));
+  /* Sources that end where the limit is. */
+  zero = 0;
+  lseek(to, 0, SEEK_SET);
+  COUNT(sendfile(to, from, &zero, 8 * kLimit));
+  COUNT(sendfile(to, from, &zero, 8 * kLimit));
+  end = kLimit;
+  close(ends[1]);
+  COUNT(splice(ends[0], NULL, to, &end, 4, 0));
+  COUNT(splice(ends[0], NULL, to, &end, 4, 0));
+  close(from), close(to), close(ends[0]);
 }
 
 static void streams(void) {
