@@ -155,22 +155,29 @@ Status remove_file(Job& job, const std::string& path) {
 
 namespace {
 
+struct Made : file::Created {
+  uint64_t mover = 0;  // whose mark it has
+  uint64_t ctime = 0;
+};
+
 // Nobody opens it until it is said to stay.
-Result<file::Created> make_here(Job& job, const std::string& path, uint32_t mode) {
+Result<Made> make_here(Job& job, const std::string& path, uint32_t mode) {
   auto spot = spot_of(job, path);
   if (!spot.ok()) return spot.status();
   file::CreateRequest request;
   request.mode = S_IFREG | (mode & 07777);
   request.moving = true;
-  return file::with_room(
-      job.fs(), [&] { return file::create_name(job.fs(), spot->parent, spot->name, request); });
+  CAIRN_TRY_ASSIGN(created, file::with_room(job.fs(), [&] {
+                     return file::create_name(job.fs(), spot->parent, spot->name, request);
+                   }));
+  return Made{created, created.inode->file.mover.load(), tier::change_time(job.fs(), created)};
 }
 
-Status let_stay(Job& job, const file::Created& made, const UseMade& use) {
+Status let_stay(Job& job, const Made& made, const UseMade& use) {
   const Status status = use(made);
   const std::string text = status.ok() ? "" : last_detail();
   const pool::SeatGuard seat(job.fs().pool);
-  if (seat.ok()) file::end_moving(job.fs(), *seat, made, made.generation);
+  if (seat.ok()) file::end_moving(job.fs(), *seat, made, made.generation, made.mover);
   return status.ok() ? status : fail(status.code(), "%s", text.c_str());
 }
 
@@ -181,19 +188,34 @@ Result<int> is_elsewhere(Job& job, const std::string& path, NodeNumbers* removed
   return other.code() == ENOENT ? Result<int>(0) : Result<int>(other.status());
 }
 
+Status is_taken(const std::string& path) {
+  return fail(EBUSY, "%s: another node has made it, too, and it is used here", path.c_str());
+}
+
+// Who waits too long for a new file ends its mark. By now he may have written it, and closed it again.
+bool is_untouched(const Spot& spot, const Made& made) {
+  return spot.generation == made.generation && file::is_moving(*spot.map.inode) &&
+         spot.map.inode->file.mover.load() == made.mover;
+}
+
 // A name of this node that two nodes have made in the same moment. The lock is held: the second one that comes here finds that the
-// first has given way. ESTALE: this one does. EBUSY: it was a new file, and so long in waiting for the lock that somebody has it open.
-Status give_way(Job& job, const std::string& path, const file::Seen& made, bool is_new,
+// first has given way. ESTALE: this one does. EBUSY: it was a new file (`made`), and so long in waiting for the lock that somebody
+// else may have used it.
+Status give_way(Job& job, const std::string& path, file::Seen seen, const Made* made,
                 NodeNumbers* removed) {
   // What the other one took the place of in the covered directory is removed again where it has given way.
   removed->clear();
   CAIRN_TRY_ASSIGN(other, is_elsewhere(job, path, removed));
   if (other == 0) return Status();
   CAIRN_TRY_ASSIGN(spot, spot_of(job, path));
-  if (is_new && spot.map.number == made.number && !file::is_moving(*spot.map.inode))
-    CAIRN_TRY(file::begin_moving(job.fs(), spot.map));
+  if (made != nullptr && spot.map.number == made->number) {
+    if (!is_untouched(spot, *made)) return is_taken(path);
+    // Who changes a file by its name does not look at the mark.
+    seen.ctime = made->ctime;
+  }
   // Under the name may be another one by now.
-  const Status removed_here = file::unlink_name(job.fs(), spot.parent, spot.name, &made);
+  const Status removed_here = file::unlink_name(job.fs(), spot.parent, spot.name, &seen);
+  if (removed_here.code() == ESTALE) return is_taken(path);
   if (!removed_here.ok() && removed_here.code() != ENOENT) return removed_here;
   return fail(ESTALE, "%s: another node has made it", path.c_str());
 }
@@ -202,9 +224,9 @@ Status is_there(const std::string& path) { return fail(EEXIST, "%s: file exists"
 
 // The lock is held, and the name was just given here. Others give theirs without the lock, and look for this one then: so no node's look
 // is before all of them are made. EEXIST: another node has one.
-Status settle_name(Job& job, const std::string& path, const file::Seen& made, bool is_new) {
+Status settle_name(Job& job, const std::string& path, const file::Seen& seen, const Made* made) {
   NodeNumbers removed;
-  const Status status = give_way(job, path, made, is_new, &removed);
+  const Status status = give_way(job, path, seen, made, &removed);
   if (status.code() == ESTALE) return is_there(path);
   if (status.ok()) put_away_elsewhere(job, path, removed);
   return status;
@@ -215,7 +237,7 @@ Status settle_name(Job& job, const std::string& path, const file::Seen& made, bo
 Status make_file(Job& job, const std::string& path, uint32_t mode, const UseMade& use) {
   return one_at_a_time(job, path, [&]() -> Status {
     CAIRN_TRY_ASSIGN(made, make_here(job, path, mode));
-    const Status status = settle_name(job, path, {made.number, made.generation}, true);
+    const Status status = settle_name(job, path, {made.number, made.generation}, &made);
     if (status.code() == EEXIST) return status;
     if (status.ok()) return let_stay(job, made, use);
     return let_stay(job, made, [&](const file::Created&) { return status; });
@@ -229,7 +251,7 @@ Status make_or_give_way(Job& job, const std::string& path, uint32_t mode, const 
   Status status = other.status();
   if (other.ok() && *other != 0)
     status = one_at_a_time(job, path, [&] {
-      return give_way(job, path, {made.number, made.generation}, true, &removed);
+      return give_way(job, path, {made.number, made.generation}, &made, &removed);
     });
   if (status.code() == ESTALE) return status;
   put_away_elsewhere(job, path, removed);
@@ -252,7 +274,7 @@ Status link_file(Job& job, const file::Map& map, const file::Seen& inode, const 
   if (other != 0) return is_there(path);
   const bool is_first = map.inode->links.load() == 0;
   CAIRN_TRY(link_here(job, inode, path));
-  const Status status = settle_name(job, path, inode, false);
+  const Status status = settle_name(job, path, inode, nullptr);
   if (!is_first || status.code() != EEXIST) return status;
   // Without a name again, it may get another one.
   CAIRN_TRY(file::set_flags(job.fs(), inode.number, format::flag_nameless, 0));

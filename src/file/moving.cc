@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
 #include <thread>
 
 #include "file/open_table.h"
@@ -25,7 +24,6 @@ Status set_mark(FileSystem& fs, LocalSeat& seat, const Map& map) {
   return change.commit();
 }
 
-// `mover`: only if it is that one's.
 void end_mark(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t generation,
               std::optional<uint64_t> mover) {
   const pool::LockGuard lock(fs.pool, seat, map.inode->lock);
@@ -71,8 +69,9 @@ Status begin_moving(FileSystem& fs, const Map& map) {
   return fail(EBUSY, "inode %llu is open", static_cast<unsigned long long>(map.number));
 }
 
-void end_moving(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t generation) {
-  end_mark(fs, seat, map, generation, {});
+void end_moving(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t generation,
+                std::optional<uint64_t> mover) {
+  end_mark(fs, seat, map, generation, mover);
 }
 
 void await_place(FileSystem& fs, LocalSeat& seat, const Map& map) {

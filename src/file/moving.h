@@ -5,6 +5,8 @@
 // one of the two sees the other.
 #pragma once
 
+#include <optional>
+
 #include "file/file_system.h"
 #include "pool/seats.h"
 
@@ -19,8 +21,9 @@ bool is_still_moving(FileSystem& fs, LocalSeat& seat, const Map& map);
 void mark_new(FileSystem& fs, LocalSeat& seat, Inode& inode);
 // EBUSY: somebody has it open or mapped; EAGAIN: somebody moves it.
 Status begin_moving(FileSystem& fs, const Map& map);
-// Also of one that is gone.
-void end_moving(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t generation);
+// Also of one that is gone. `mover`: only if the mark is still that one's.
+void end_moving(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t generation,
+                std::optional<uint64_t> mover = {});
 // Until it has its place: here, or no name any more. Who moves it needs a few messages; a mark that stays for longer was set by a
 // server for a process of another node that was killed, and goes.
 void await_place(FileSystem& fs, LocalSeat& seat, const Map& map);

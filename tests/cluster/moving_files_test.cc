@@ -8,7 +8,7 @@
 
 #include "capi/handles.h"
 #include "capi/job.h"
-#include "cluster/covered_nodes.h"
+#include "cluster/files_of_nodes.h"
 #include "cluster/job_lock.h"
 #include "cluster/own_files.h"
 #include "file/moving.h"
@@ -91,9 +91,9 @@ TEST(MovingFiles, OneThatIsRenamedMeanwhileDoesNotStayMarked) {
 
 constexpr uint64_t lock_of_names = 0x6e616d6573ULL;  // names.cc
 
-// Whoever has opened it would write into a file without a name.
-TEST(MovingFiles, OneThatIsOpenDoesNotGiveWay) {
-  CoveredNodes covered(2);
+// Node 0 makes a file that node 1 has, waits for the job's lock, and meanwhile `use` is made of it.
+template <typename Use>
+void use_while_made(const CoveredNodes& covered, Use use) {
   covered.make_file(1, "file");
   cluster::Job& other = covered.job(1)->job;
   ASSERT_TRUE(cluster::lock(other, 0, lock_of_names, "test").ok());
@@ -103,14 +103,40 @@ TEST(MovingFiles, OneThatIsOpenDoesNotGiveWay) {
   const auto until = steady_clock::now() + std::chrono::seconds(20);
   while (covered.mode(0, "file") == 0 && steady_clock::now() < until)
     std::this_thread::sleep_for(milliseconds(1));
-  // Somebody has waited for as long as one does.
-  end_moving(covered, 0, map_of(covered, 0, "file"));
-  cairn_file* open = nullptr;
-  EXPECT_EQ(cairn_open(covered.pool(0), covered.top(0), "file", O_RDWR, 0, &open), 0);
+  use(map_of(covered, 0, "file"));
   EXPECT_TRUE(cluster::unlock(other, 0, lock_of_names).ok());
   maker.join();
   EXPECT_NE(covered.mode(0, "file"), 0U);
+}
+
+// Whoever has opened it would write into a file without a name.
+TEST(MovingFiles, OneThatIsOpenDoesNotGiveWay) {
+  CoveredNodes covered(2);
+  cairn_file* open = nullptr;
+  use_while_made(covered, [&](const file::Map& map) {
+    // Somebody has waited for as long as one does.
+    end_moving(covered, 0, map);
+    EXPECT_EQ(cairn_open(covered.pool(0), covered.top(0), "file", O_RDWR, 0, &open), 0);
+  });
   cairn_close(open);
+}
+
+TEST(MovingFiles, OneThatWasWrittenAndClosedDoesNotGiveWay) {
+  CoveredNodes covered(2);
+  use_while_made(covered, [&](const file::Map& map) {
+    end_moving(covered, 0, map);
+    write_own(covered, 0, "file", "written");
+  });
+  EXPECT_EQ(read_own(covered, 0, "file"), "written");
+}
+
+// Who does this does not open it, and so does not wait.
+TEST(MovingFiles, OneThatWasChangedByItsNameDoesNotGiveWay) {
+  CoveredNodes covered(2);
+  use_while_made(covered, [&](const file::Map& map) {
+    EXPECT_EQ(cairn_chmod(covered.pool(0), map.number, map.inode->generation.load(), 0400), 0);
+  });
+  EXPECT_EQ(covered.mode(0, "file"), S_IFREG | 0400U);
 }
 
 // It may still lose its name to what becomes of the file there.
