@@ -217,6 +217,8 @@ Status give_way(Job& job, const std::string& path, file::Seen seen, const Made* 
   const Status removed_here = file::unlink_name(job.fs(), spot.parent, spot.name, &seen);
   if (removed_here.code() == ESTALE) return is_taken(path);
   if (!removed_here.ok() && removed_here.code() != ENOENT) return removed_here;
+  // Where it had taken the place of what was removed here, that is to be removed again, and stands in the other's way.
+  change_name(job, {NameOp::put_away, 0, path, ""}).ignore();
   return fail(ESTALE, "%s: another node has made it", path.c_str());
 }
 

@@ -175,6 +175,21 @@ TEST(FilesOfBefore, SeveralNodesMakeAnewWhatOneHasRemoved) {
 }
 
 // Somebody else's file is in the way: both are kept, and it is told.
+// It has taken the place of what was removed, so that the other node's asks in vain; and then it is gone again.
+TEST(FilesOfBefore, WhatGivesWayLeavesNothingToBeRemoved) {
+  for (const bool backwards : {false, true}) {
+    CoveredNodes covered(
+        2, 64 << 20, [](const std::string& directory) { write_lower(directory, "name", "old"); });
+    EXPECT_EQ(cairn_shared_unlink(covered.job(0), "name"), 0) << cairn_last_error();
+    write_on(covered, 1, "name", "new");
+    EXPECT_EQ(cairn_shared_mknod(covered.job(0), "name", 0600, 0), -ESTALE);
+    EXPECT_EQ(covered.mode(0, "name"), 0U);
+    covered.drain(backwards ? 1 : 0);
+    covered.drain(backwards ? 0 : 1);
+    EXPECT_EQ(text_in_lower(covered, "name"), "new");
+  }
+}
+
 TEST(FilesOfBefore, WhatWasChangedThereIsNotPutAway) {
   CoveredNodes covered(2, 64 << 20,
                        [](const std::string& directory) { write_lower(directory, "f", "old"); });
