@@ -303,10 +303,13 @@ Status link_inode(Job& job, const file::Seen& inode, const std::string& path) {
     CAIRN_TRY_ASSIGN(text, file::link_text(job.fs(), map));
     target = std::move(text);
   }
+  const auto here = [&]() -> Status {
+    // The others' names take no place of what was removed here, so this one must not either: any node may be drained first.
+    change_name(job, {NameOp::put_away, 0, path, ""}).ignore();
+    return link_here(job, inode, path);
+  };
   // The others' are of their own.
-  return make(
-      job, [&] { return link_here(job, inode, path); }, {NameOp::make_special, mode, path, target},
-      NameOp::forget);
+  return make(job, here, {NameOp::make_special, mode, path, target}, NameOp::forget);
 }
 
 Status claim_file(Job& job, const std::string& path) {

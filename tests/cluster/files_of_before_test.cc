@@ -175,6 +175,27 @@ TEST(FilesOfBefore, SeveralNodesMakeAnewWhatOneHasRemoved) {
 }
 
 // Somebody else's file is in the way: both are kept, and it is told.
+TEST(FilesOfBefore, WhatANodeRemovesItLinksTo) {
+  for (const bool backwards : {false, true}) {
+    CoveredNodes covered(2, 64 << 20, [](const std::string& directory) {
+      for (const char* path : {"pointer", "fifo"}) write_lower(directory, path, "old");
+    });
+    ASSERT_EQ(cairn_shared_symlink(covered.job(0), "file", "a"), 0);
+    ASSERT_EQ(cairn_shared_mknod(covered.job(0), "b", S_IFIFO | 0640, 1), 0);
+    for (const auto& [from, to] : {std::pair("a", "pointer"), std::pair("b", "fifo")}) {
+      EXPECT_EQ(cairn_shared_unlink(covered.job(0), to), 0) << cairn_last_error();
+      cairn_stat st = {};
+      EXPECT_EQ(cairn_lookup(covered.pool(0), covered.top(0), from, CAIRN_NOFOLLOW, &st), 0);
+      EXPECT_EQ(cairn_shared_link(covered.job(0), st.ino, st.generation, to), 0)
+          << cairn_last_error();
+    }
+    covered.drain(backwards ? 1 : 0);
+    covered.drain(backwards ? 0 : 1);
+    EXPECT_EQ(std::filesystem::read_symlink(covered.directory() + "/pointer"), "file");
+    EXPECT_TRUE(std::filesystem::is_fifo(covered.directory() + "/fifo"));
+  }
+}
+
 // It has taken the place of what was removed, so that the other node's asks in vain; and then it is gone again.
 TEST(FilesOfBefore, WhatGivesWayLeavesNothingToBeRemoved) {
   for (const bool backwards : {false, true}) {
