@@ -165,8 +165,13 @@ Tried try_once(DrainState& state, const Where& where, LowerDirectory& lower,
 }
 
 bool is_same_special(DrainState& state, int directory, const file::Listed& listed,
-                     const file::Map& map) {
-  if (!S_ISLNK(map.inode->mode.load())) return true;
+                     const file::Map& map, const struct stat& st) {
+  if (!S_ISLNK(map.inode->mode.load())) {
+    // Who may use it is all that there is of one.
+    const file::Attributes wanted = attributes_now(state.fs, map);
+    return (st.st_mode & 07777) == (wanted.mode & 07777) && st.st_uid == wanted.uid &&
+           st.st_gid == wanted.gid;
+  }
   std::string there;
   if (sys::read_link(directory, listed.name, &there) < 0) return false;
   pool::SeatGuard seat(state.fs.pool);
@@ -185,7 +190,7 @@ bool take_same_special(DrainState& state, const Where& where, LowerDirectory& lo
   const uint64_t changed = change_time(state.fs, map);
   const auto directory = static_cast<int>(lower.fd());
   if (look(state.known, directory, listed, &st) != InLower::other ||
-      (st.st_mode & S_IFMT) != type || !is_same_special(state, directory, listed, map))
+      (st.st_mode & S_IFMT) != type || !is_same_special(state, directory, listed, map, st))
     return false;
   if (!state.fs.pool.is_volatile && !lower.sync().ok()) return false;
   const file::LowerIdentity identity = identity_of(state.known, st);

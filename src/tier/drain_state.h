@@ -142,7 +142,7 @@ void drain_name(DrainState& state, const Where& where, LowerDirectory& lower,
 enum class Way : uint8_t { free, not_needed, blocked };
 Way clear_name(DrainState& state, const Where& where, LowerDirectory& lower,
                const file::Listed& listed, const file::Map& map, InLower* expected);
-// True if the name holds no bytes and the same is there already (a symbolic link to the same, a FIFO, a socket), made behind our back or by
+// True if the name holds no bytes and the same is there already (a symbolic link to the same, a FIFO or socket of the same mode and owner), made behind our back or by
 // the drain of another node that has it too: it is the pool's now.
 bool take_same_special(DrainState& state, const Where& where, LowerDirectory& lower,
                        const file::Listed& listed, const file::Map& map);

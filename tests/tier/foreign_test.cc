@@ -1,4 +1,5 @@
 // What others put into the covered directory meanwhile: it outlives the directory that the job removes.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tier/cover_fixture.h"
@@ -61,6 +62,23 @@ TEST_F(ForeignTest, InADirectoryThatBothMade) {
   remove_all(covered, "new");
   EXPECT_EQ(covered.drain().report.conflicts, 1U);
   EXPECT_EQ(get(lower_ + "/new/below/theirs"), "theirs");
+}
+
+// Its mode says who may write into it.
+TEST_F(ForeignTest, AFifoIsTheJobsIfItIsTheSame) {
+  Covered covered(pool_, lower_);
+  covered.list(".");
+  for (const char* name : {"same", "other"})
+    ASSERT_EQ(cairn_mknod(covered.pool, covered.top, name, S_IFIFO | 0600), 0);
+  for (const auto& [name, mode] : {std::pair("same", 0600U), std::pair("other", 0622U)}) {
+    const std::string path = lower_ + "/" + name;
+    ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+    ASSERT_EQ(chmod(path.c_str(), mode), 0);
+  }
+  const Drained drained = covered.drain();
+  EXPECT_EQ(drained.report.conflicts, 1U);
+  ASSERT_EQ(drained.problems.size(), 1U);
+  EXPECT_NE(drained.problems[0].find("other"), std::string::npos) << drained.problems[0];
 }
 
 TEST_F(ForeignTest, WhatWasInConflictIsKeptWithItsDirectory) {
