@@ -14,6 +14,30 @@
 
 namespace posix::serve {
 
+// In a job on several hosts.
+static int link_of_job(const Found& source, const Found& target) {
+  // Its record is under one name; an ordinary file of another host has its names there.
+  if (source.shared) return -EXDEV;
+  // What lies in the covered directory is another to all hosts once one of them has changed it.
+  if (int claimed = S_ISREG(source.st.mode) ? everywhere::claim(source) : 0; claimed < 0)
+    return claimed;
+  return everywhere::link(source.st, target);
+}
+
+// The same of an open file. What is claimed is claimed by its name: one whose name nobody knows any more gets no further one.
+static int link_open_of_job(const table::Use& use, const cairn_stat& st, const Found& target) {
+  char path[2 * PATH_MAX];
+  Found source;
+  if (shown::path_of(use.get(), path, sizeof path) < 0 ||
+      find_existing(AT_FDCWD, path, CAIRN_NOFOLLOW, &source) < 0)
+    return -EXDEV;
+  if (source.cover != target.cover || source.st.ino != st.ino ||
+      source.st.generation != st.generation)
+    return -EXDEV;
+  int error = link_of_job(source, target);
+  return error == -ESTALE ? -EXDEV : error;
+}
+
 // Names an open file, also one that never had a name (O_TMPFILE).
 static int link_descriptor(int fd, int to_dirfd, const char* to) {
   table::Use use(fd);
@@ -31,19 +55,13 @@ static int link_descriptor(int fd, int to_dirfd, const char* to) {
   bool may_be_named = (flags & O_TMPFILE) == O_TMPFILE && (flags & O_EXCL) == 0 && !use->named;
   if (error == 0 && st.nlink == 0 && !may_be_named) error = -ENOENT;
   if (error == 0 && st.nlink > 0) error = may_link(st);
-  if (error == 0) error = everywhere::link(st, target);
-  if (error == 0) use->named = true;
+  if (error == 0) {
+    // What was made without a name is this host's.
+    bool may_lie_below = st.nlink > 0 && S_ISREG(st.mode) && !use->named && shared_names::active();
+    error = may_lie_below ? link_open_of_job(use, st, target) : everywhere::link(st, target);
+    if (error == 0 && st.nlink == 0) use->named = true;
+  }
   return done(error);
-}
-
-// In a job on several hosts.
-static int link_of_job(const Found& source, const Found& target) {
-  // Its record is under one name; an ordinary file of another host has its names there.
-  if (source.shared) return -EXDEV;
-  // What lies in the covered directory is another to all hosts once one of them has changed it.
-  if (int claimed = S_ISREG(source.st.mode) ? everywhere::claim(source) : 0; claimed < 0)
-    return claimed;
-  return everywhere::link(source.st, target);
 }
 
 int linkat(int from_dirfd, const char* from, int to_dirfd, const char* to, int flags) {

@@ -24,6 +24,9 @@ void links() {
     CHECK(linkat(fd, "", AT_FDCWD, "linked/unnamed", AT_EMPTY_PATH) == 0 && close(fd) == 0);
     // What all hosts have, gets a name and is written on one.
     CHECK(link("linked/before", "linked/after") == 0);
+    const int open_there = open("linked/open", O_RDONLY);
+    CHECK(linkat(open_there, "", AT_FDCWD, "linked/opened", AT_EMPTY_PATH) == 0);
+    CHECK(close(open_there) == 0);
     CHECK(symlink("own0", "pointer") == 0 && link("pointer", "pointer.too") == 0);
   }
   barrier();
@@ -31,9 +34,11 @@ void links() {
   CHECK(readlink("pointer.too", text, sizeof text) == 4 && std::strcmp(text, "own0") == 0);
   const Bytes linked = patterns(0, 5000, last());
   CHECK(bytes_in("linked/removed") == linked && bytes_in("linked/unnamed") == linked);
-  CHECK((list("linked") == std::vector<std::string>{"after", "before", "removed", "unnamed"}));
+  CHECK((list("linked") ==
+         std::vector<std::string>{"after", "before", "open", "opened", "removed", "unnamed"}));
   struct stat st;
-  CHECK(stat("linked/before", &st) == 0 && st.st_nlink == 2);
+  for (const char* name : {"linked/before", "linked/open"})
+    CHECK(stat(name, &st) == 0 && st.st_nlink == 2);
   for (const char* there : {"linked/removed", "linked/before", "own0", "pointer"}) {
     CHECK(link(own.c_str(), there) == -1 && errno == EEXIST);
   }
@@ -52,9 +57,10 @@ void links() {
     if (made == 0) CHECK(unlink(name.c_str()) == 0);
   }
   barrier();
-  if (rank == 0) write_bytes("linked/before", "a", {'!'});
+  if (rank == 0)
+    for (const char* name : {"linked/before", "linked/open"}) write_bytes(name, "a", {'!'});
   barrier();
-  CHECK(size_by_name("linked/after") == 1001);
+  for (const char* name : {"linked/after", "linked/opened"}) CHECK(size_by_name(name) == 1001);
 }
 
 // Names of FIFOs and sockets are everywhere; what goes through them stays on its host.

@@ -166,15 +166,16 @@ class SeveralHosts(unittest.TestCase):
 
     def test_links_and_special_files(self):
         """Names that files get beside their first ones, of FIFOs and of sockets, also where another host has removed what was there."""
-        old = [f"linked/{name}" for name in ("before", "removed", "unnamed")] + ["special/fifo", "special/socket"]
+        old = [f"linked/{name}" for name in ("before", "open", "removed", "unnamed")] + ["special/fifo", "special/socket"]
         for mpi in MPIS:
             directory, _ = self.run_parts(mpi, "links_program", "links", "specials", files=old)
             anew = bytes(pattern(at, 2) for at in range(5000))
             for name in ("linked/removed", "linked/unnamed", "own2"):
                 self.holds(directory, name, anew)
-            for name in ("linked/before", "linked/after"):
-                self.holds(directory, name, b"\xff" * 1000 + b"!")
-            self.assertTrue(os.path.samefile(os.path.join(directory, "linked/before"), os.path.join(directory, "linked/after")))
+            for pair in (("linked/before", "linked/after"), ("linked/open", "linked/opened")):
+                for name in pair:
+                    self.holds(directory, name, b"\xff" * 1000 + b"!")
+                self.assertTrue(os.path.samefile(*(os.path.join(directory, name) for name in pair)))
             self.assertEqual(os.readlink(os.path.join(directory, "pointer.too")), "own0")
             kinds = {name: stat.S_IFMT(os.lstat(os.path.join(directory, name)).st_mode)
                      for name in ("moved", "special/fifo", "special/socket")}
