@@ -64,6 +64,13 @@ static int link_descriptor(int fd, int to_dirfd, const char* to) {
   return done(error);
 }
 
+// May what was found get this name? 0 or a negative errno.
+static int check(const Found& source, const Found& target) {
+  if (source.outside() || source.cover != target.cover) return -EXDEV;
+  if (target.slash) return -ENOENT;
+  return S_ISDIR(source.st.mode) ? -EPERM : may_link(source.st);
+}
+
 int linkat(int from_dirfd, const char* from, int to_dirfd, const char* to, int flags) {
   bool from_outside = outside(from_dirfd, from);
   bool to_outside = outside(to_dirfd, to);
@@ -87,16 +94,16 @@ int linkat(int from_dirfd, const char* from, int to_dirfd, const char* to, int f
     return real::linkat(plain_from ? from_dirfd : source.dir, plain_from ? from : source.path,
                         plain_to ? to_dirfd : target.dir, plain_to ? to : target.path, flags);
   }
-  if (from_outside || to_outside || source.cover != target.cover) return fail(-EXDEV);
-  if (target.slash) return fail(-ENOENT);
-  if (S_ISDIR(source.st.mode)) return fail(-EPERM);
-  if (error = may_link(source.st); error < 0) return fail(error);
+  if (from_outside || to_outside) return fail(-EXDEV);
+  if (error = check(source, target); error < 0) return fail(error);
   if (!shared_names::active())
     return done(
         cairn_link(pool, source.parent, source.name, target.parent, target.name, CAIRN_NOFOLLOW));
   Looks looks;
   do {
-    error = find_existing(from_dirfd, from, how, &source);
+    // It was replaced: another one may be one that gets no further name.
+    if (error == -ESTALE) error = find_existing(from_dirfd, from, how, &source);
+    if (error == 0) error = check(source, target);
     if (error == 0) error = link_of_job(source, target);
   } while (looks.again(&error));
   return done(error);

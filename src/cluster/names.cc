@@ -263,11 +263,26 @@ Status make_or_give_way(Job& job, const std::string& path, uint32_t mode, const 
 
 namespace {
 
+Status is_replaced() { return fail(ESTALE, "the file was replaced"); }
+
+// ESTALE: it is gone, or has lost its last name.
+Result<file::Map> may_get_name(Job& job, const file::Seen& inode) {
+  CAIRN_TRY_ASSIGN(live, file::live_inode(job.fs(), inode.number));
+  const file::Map map = {live, inode.number};
+  const bool is_named =
+      map.inode->links.load() != 0 || (map.inode->flags.load() & format::flag_nameless) != 0;
+  if (!file::is_still(map, inode.generation) || !is_named) return is_replaced();
+  return map;
+}
+
 Status link_here(Job& job, const file::Seen& inode, const std::string& path) {
   CAIRN_TRY_ASSIGN(spot, spot_of(job, path));
-  return file::with_room(job.fs(), [&] {
+  const Status status = file::with_room(job.fs(), [&] {
     return file::link_inode(job.fs(), inode.number, spot.parent, spot.name, inode.generation);
   });
+  // Not the directory of the new name: another node has the file now, or nobody.
+  return status.code() == ENOENT && may_get_name(job, inode).code() == ESTALE ? is_replaced()
+                                                                              : status;
 }
 
 // A file has its name at once, unlike one that is made: it may be open. So other nodes are asked before, too.
@@ -286,13 +301,11 @@ Status link_file(Job& job, const file::Map& map, const file::Seen& inode, const 
 }  // namespace
 
 Status link_inode(Job& job, const file::Seen& inode, const std::string& path) {
-  CAIRN_TRY_ASSIGN(live, file::live_inode(job.fs(), inode.number));
-  const file::Map map = {live, inode.number};
-  if (!file::is_still(map, inode.generation)) return fail(ESTALE, "the file was replaced");
-  const auto mode = static_cast<uint32_t>(live->mode.load());
+  CAIRN_TRY_ASSIGN(map, may_get_name(job, inode));
+  const auto mode = static_cast<uint32_t>(map.inode->mode.load());
   if (S_ISREG(mode)) {
     // Before others wait for this one.
-    if ((live->flags.load() & format::flag_lazy) != 0)
+    if ((map.inode->flags.load() & format::flag_lazy) != 0)
       CAIRN_TRY(job.fs().lower->stage(inode.number));
     return one_at_a_time(job, path, [&] { return link_file(job, map, inode, path); });
   }

@@ -196,6 +196,24 @@ TEST(FilesOfBefore, WhatANodeRemovesItLinksTo) {
   }
 }
 
+// Its name is there, on the other node: who links looks again, and finds that.
+TEST(FilesOfBefore, WhatWasFetchedAwayIsLookedForAgain) {
+  CoveredNodes covered(2);
+  write_on(covered, 0, "file", "text");
+  cairn_stat st = {};
+  ASSERT_EQ(cairn_lookup(covered.pool(0), covered.top(0), "file", 0, &st), 0);
+  ASSERT_EQ(cairn_shared_fetch(covered.job(1), "file"), 0) << cairn_last_error();
+  EXPECT_EQ(cairn_shared_link(covered.job(0), st.ino, st.generation, "link"), -ESTALE);
+  cairn_file* removed = open_to_write(covered, 0, "removed");
+  ASSERT_EQ(cairn_fstat(removed, &st), 0);
+  ASSERT_EQ(cairn_shared_unlink(covered.job(0), "removed"), 0);
+  EXPECT_EQ(cairn_shared_link(covered.job(0), st.ino, st.generation, "link"), -ESTALE);
+  cairn_close(removed);
+  write_on(covered, 1, "other", "text");
+  ASSERT_EQ(cairn_lookup(covered.pool(1), covered.top(1), "other", 0, &st), 0);
+  EXPECT_EQ(cairn_shared_link(covered.job(1), st.ino, st.generation, "none/link"), -ENOENT);
+}
+
 // It has taken the place of what was removed, so that the other node's asks in vain; and then it is gone again.
 TEST(FilesOfBefore, WhatGivesWayLeavesNothingToBeRemoved) {
   for (const bool backwards : {false, true}) {
