@@ -309,6 +309,9 @@ Status link_inode(Job& job, const file::Seen& inode, const std::string& path) {
       CAIRN_TRY(job.fs().lower->stage(inode.number));
     return one_at_a_time(job, path, [&] { return link_file(job, map, inode, path); });
   }
+  // A device is nothing that other nodes could make.
+  if (!S_ISLNK(mode) && !S_ISFIFO(mode) && !S_ISSOCK(mode))
+    return fail(EPERM, "%s: neither a directory nor a device gets a further name", path.c_str());
   std::string target;
   if (S_ISLNK(mode)) {
     const pool::SeatGuard seat(job.fs().pool);

@@ -25,7 +25,7 @@ struct Spot {
     return map.inode == nullptr ? 0 : static_cast<uint32_t>(map.inode->mode.load());
   }
   [[nodiscard]] bool is_directory() const { return exists() && S_ISDIR(mode()); }
-  // A directory, symbolic link, FIFO or socket: all nodes have it.
+  // A directory, symbolic link, FIFO or socket: all nodes have it. So has each a device, which only the covered directory brings.
   [[nodiscard]] bool has_no_bytes() const { return exists() && !S_ISREG(mode()); }
 };
 

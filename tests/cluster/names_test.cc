@@ -75,6 +75,19 @@ TEST(NamesOfAJob, DirectoriesAreRenamedWithWhatEachNodeHasInThem) {
   EXPECT_EQ(cairn_shared_rename_name(covered.job(1), "step", "moved", 0), -EXDEV);
 }
 
+// There are none but those that lie below; the other nodes could not make them.
+TEST(NamesOfAJob, DevicesGetNoFurtherNames) {
+  bool may_make = false;
+  CoveredNodes covered(2, 64 << 20, [&](const std::string& directory) {
+    may_make = mknod((directory + "/device").c_str(), S_IFCHR | 0600, 0) == 0;
+  });
+  if (!may_make) GTEST_SKIP() << "devices are not for everybody to make";
+  cairn_stat st = {};
+  ASSERT_EQ(cairn_lookup(covered.pool(0), covered.top(0), "device", CAIRN_NOFOLLOW, &st), 0);
+  EXPECT_EQ(cairn_shared_link(covered.job(0), st.ino, st.generation, "other"), -EPERM);
+  EXPECT_EQ(covered.mode("other"), 0U);
+}
+
 // Before it was a job, each host's programs made what they needed.
 TEST(NamesOfAJob, DirectoriesOfBeforeAreMadeWhereTheyAreMissing) {
   CoveredNodes covered(2);
