@@ -361,9 +361,12 @@ Status rename_everywhere(Job& job, uint32_t mode, const std::string& from, const
 
 // A file that is this node's. What others know of the two names is void.
 Status rename_here(Job& job, const Spot& from, const Spot& to, const std::string& old_path,
-                   const std::string& new_path) {
+                   const std::string& new_path, bool keep) {
+  // The new name may have come since it was looked for.
+  const unsigned flags = keep ? file::rename_no_replace : 0;
   CAIRN_TRY(file::with_room(job.fs(), [&] {
-    return file::rename(job.fs(), {from.parent, from.name, false}, {to.parent, to.name, false}, 0);
+    return file::rename(job.fs(), {from.parent, from.name, false}, {to.parent, to.name, false},
+                        flags);
   }));
   if (is_on_others(from)) CAIRN_TRY(on_others(job, {NameOp::forget, 0, old_path, ""}));
   return is_on_others(to) ? on_others(job, {NameOp::forget, 0, new_path, ""}) : Status();
@@ -387,7 +390,7 @@ Status rename_name(Job& job, const std::string& from, const std::string& to, boo
   const auto call = [&](const Spot& source, const Spot& target) -> Status {
     if (keep && target.exists()) return fail(EEXIST, "%s: file exists", to.c_str());
     if (source.has_no_bytes()) return rename_everywhere(job, source.mode(), from, to);
-    return rename_here(job, source, target, from, to);
+    return rename_here(job, source, target, from, to, keep);
   };
   const auto look = [&](Spot* source, Spot* target) -> Status {
     for (const auto& [path, spot] : {std::pair(&from, source), std::pair(&to, target)}) {
