@@ -9,6 +9,21 @@
 namespace cairn::test {
 namespace {
 
+// How many of so many calls at once, on three nodes in turn, succeed; the others find the name taken.
+template <typename Call>
+int how_many_may(uint32_t calls, Call call) {
+  std::atomic<int> done = 0;
+  std::vector<std::thread> threads;
+  for (uint32_t i = 0; i < calls; ++i)
+    threads.emplace_back([&, i] {
+      const int result = call(i % 3);
+      EXPECT_TRUE(result == 0 || result == -EEXIST) << cairn_last_error();
+      if (result == 0) ++done;
+    });
+  for (std::thread& thread : threads) thread.join();
+  return done;
+}
+
 TEST(OrdinaryFilesOfOtherNodes, AreMadeOnOneNodeOnly) {
   CoveredNodes covered(3);
   for (int round = 0; round < 40; ++round) {
@@ -52,16 +67,11 @@ TEST(OrdinaryFilesOfOtherNodes, OneOfManyMakesIt) {
   CoveredNodes covered(3);
   for (int round = 0; round < 20; ++round) {
     const std::string name = "lock" + std::to_string(round);
-    std::atomic<int> made = 0;
-    std::vector<std::thread> threads;
-    for (uint32_t i = 0; i < 6; ++i)
-      threads.emplace_back([&, i] {
-        const int result = cairn_shared_mknod(covered.job(i % 3), name.c_str(), 0640, 1);
-        EXPECT_TRUE(result == 0 || result == -EEXIST) << cairn_last_error();
-        if (result == 0) ++made;
-      });
-    for (std::thread& thread : threads) thread.join();
-    EXPECT_EQ(made, 1);
+    EXPECT_EQ(how_many_may(6,
+                           [&](uint32_t node) {
+                             return cairn_shared_mknod(covered.job(node), name.c_str(), 0640, 1);
+                           }),
+              1);
   }
 }
 
@@ -113,16 +123,12 @@ TEST(OrdinaryFilesOfOtherNodes, OneOfManyLinksToAName) {
   for (uint32_t node = 0; node < 3; ++node) covered.make_file(node, std::to_string(node).c_str());
   for (int round = 0; round < 20; ++round) {
     const std::string name = "lock" + std::to_string(round);
-    std::atomic<int> made = 0;
-    std::vector<std::thread> threads;
-    for (uint32_t i = 0; i < 6; ++i)
-      threads.emplace_back([&, i] {
-        const int result = link_own(covered, i % 3, std::to_string(i % 3).c_str(), name.c_str());
-        EXPECT_TRUE(result == 0 || result == -EEXIST) << cairn_last_error();
-        if (result == 0) ++made;
-      });
-    for (std::thread& thread : threads) thread.join();
-    EXPECT_EQ(made, 1);
+    EXPECT_EQ(how_many_may(6,
+                           [&](uint32_t node) {
+                             return link_own(covered, node, std::to_string(node).c_str(),
+                                             name.c_str());
+                           }),
+              1);
   }
 }
 

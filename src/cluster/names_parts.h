@@ -1,0 +1,37 @@
+// What changes of names on all nodes are made of (names.cc, made_files.cc, renamed.cc).
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "cluster/ask.h"
+#include "cluster/elsewhere.h"
+#include "cluster/job.h"
+#include "cluster/name_change.h"
+#include "cluster/spot.h"
+
+namespace cairn::cluster {
+
+using Step = std::function<Status()>;
+
+// One at a time in the job: call(), under the lock under which names change.
+Status one_at_a_time(const Job& job, const std::string& path, const Step& call);
+// `change` on all nodes but this one.
+Status on_others(const Job& job, const NameChange& change);
+// here() first, then `there` on the others; where these cannot, `undo` takes it back.
+Status everywhere_after(Job& job, const Step& here, const NameChange& there,
+                        const NameChange& undo);
+// The same where it is a change here as well.
+Status everywhere(Job& job, const NameChange& here, const NameChange& there,
+                  const NameChange& undo);
+// Directories that were here before the job began need not be on the others: makes those above `path` there.
+Status make_parents(Job& job, const std::string& path);
+// Takes the lock: here() makes a name on this node, `there` on the others, with the directories above it.
+Status make_everywhere(Job& job, const Step& here, const NameChange& there, NameOp removal);
+
+// Other nodes' pools have the name too: what has no bytes, or what they know from the covered directory.
+bool is_on_others(const Spot& spot);
+// Whether another node has a file of the name; 0 or 1. `removed` as for find_elsewhere().
+Result<int> is_elsewhere(Job& job, const std::string& path, NodeNumbers* removed = nullptr);
+
+}  // namespace cairn::cluster

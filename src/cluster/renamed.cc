@@ -1,0 +1,90 @@
+// Renaming: what all nodes have on all of them, a file on the node that has it.
+#include <sys/stat.h>
+
+#include "cluster/names.h"
+#include "cluster/names_parts.h"
+#include "file/fill_ahead.h"
+
+namespace cairn::cluster {
+namespace {
+
+std::string directory_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
+Status rename_everywhere(Job& job, uint32_t mode, const std::string& from, const std::string& to) {
+  const NameChange check = {NameOp::check_rename, mode, from, to};
+  CAIRN_TRY(change_name(job, check));
+  CAIRN_TRY(on_others(job, check));
+  if (directory_of(from) != directory_of(to)) CAIRN_TRY(make_parents(job, to));
+  const NameChange change = {NameOp::rename, 0, from, to};
+  return everywhere(job, change, change, {NameOp::rename, 0, to, from});
+}
+
+// A file that is this node's. What others know of the two names is void.
+Status rename_here(Job& job, const Spot& from, const Spot& to, const std::string& old_path,
+                   const std::string& new_path, bool keep) {
+  // The new name may have come since it was looked for.
+  const unsigned flags = keep ? file::rename_no_replace : 0;
+  CAIRN_TRY(file::with_room(job.fs(), [&] {
+    return file::rename(job.fs(), {from.parent, from.name, false}, {to.parent, to.name, false},
+                        flags);
+  }));
+  if (is_on_others(from)) CAIRN_TRY(on_others(job, {NameOp::forget, 0, old_path, ""}));
+  return is_on_others(to) ? on_others(job, {NameOp::forget, 0, new_path, ""}) : Status();
+}
+
+// Another node has made a file of the new name meanwhile. The lock is held: of two that do this, one file stays.
+Status replace_others(Job& job, const std::string& path, uint64_t inode) {
+  auto spot = spot_of(job, path);
+  if (!spot.ok()) return spot.status();
+  if (spot->map.number != inode) return Status();
+  const Status removed = remove_elsewhere(job, path);
+  if (!removed.ok()) return removed.code() == ENOENT ? Status() : removed;
+  // It may have taken the place of one of the covered directory.
+  put_away_elsewhere(job, path, other_nodes(job));
+  return Status();
+}
+
+}  // namespace
+
+Status rename_name(Job& job, const std::string& from, const std::string& to, bool keep) {
+  const auto call = [&](const Spot& source, const Spot& target) -> Status {
+    if (keep && target.exists()) return fail(EEXIST, "%s: file exists", to.c_str());
+    if (source.has_no_bytes()) return rename_everywhere(job, source.mode(), from, to);
+    return rename_here(job, source, target, from, to, keep);
+  };
+  const auto look = [&](Spot* source, Spot* target) -> Status {
+    for (const auto& [path, spot] : {std::pair(&from, source), std::pair(&to, target)}) {
+      auto found = spot_of(job, *path);
+      if (!found.ok()) return found.status();
+      *spot = std::move(*found);
+    }
+    return source->exists() ? Status() : missing(from);
+  };
+  Spot source;
+  Spot target;
+  CAIRN_TRY(look(&source, &target));
+  const bool only_here = !source.has_no_bytes() && !is_on_others(source) && !is_on_others(target);
+  if (only_here) {
+    CAIRN_TRY(call(source, target));
+    NodeNumbers removed;
+    auto other = is_elsewhere(job, to, &removed);
+    put_away_elsewhere(job, to, removed);
+    if (!other.ok() || *other == 0) return other.status();
+    return one_at_a_time(job, to, [&] { return replace_others(job, to, source.map.number); });
+  }
+  return one_at_a_time(job, from, [&]() -> Status {
+    CAIRN_TRY(look(&source, &target));
+    CAIRN_TRY(call(source, target));
+    // Of what all nodes have, each has done so.
+    if (source.has_no_bytes()) return Status();
+    NodeNumbers removed;
+    CAIRN_TRY_ASSIGN(other, is_elsewhere(job, to, &removed));
+    put_away_elsewhere(job, to, removed);
+    return other == 0 ? Status() : replace_others(job, to, source.map.number);
+  });
+}
+
+}  // namespace cairn::cluster
