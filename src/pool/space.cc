@@ -12,27 +12,40 @@ using format::Chunk;
 using format::chunk_blocks;
 using format::InFlight;
 
-void write_records(Pool& pool, Segment& segment, uint64_t index, uint64_t count, uint64_t owner,
-                   uint64_t file_block, bool* zero) {
-  for (uint64_t i = 0; i < count; ++i) {
-    format::BlockRecord& record = segment.record[index + i];
-    *zero = *zero && format::record_is_zero(record.owner.load_relaxed());
-    segment.region.store(record.file_block, file_block + i);
-    segment.region.store(record.owner, owner);
+// Makes the records of a run whose bits we have cleared say whose it is. Returns how many from its start were nobody's:
+// who looks for lost bits (repair_free_bits) may have set the bit of a block that was just being taken. `*zero`: whether
+// all of those are known to hold zeros. `store` stores to a word of the segment.
+template <typename Store>
+uint32_t claim_records(format::BlockRecord* record, uint32_t count, uint64_t owner,
+                       uint64_t file_block, bool* zero, Store store) {
+  bool all_zero = true;
+  uint32_t n = 0;
+  for (; n < count; ++n) {
+    const uint64_t held = record[n].owner.load_relaxed();
+    if (!format::record_is_free(held)) [[unlikely]]
+      break;
+    all_zero &= format::record_is_zero(held);
+    store(record[n].file_block, file_block + n);
+    store(record[n].owner, owner);
   }
-  pool.flush(&segment.record[index], count * sizeof(format::BlockRecord));
+  *zero = all_zero;
+  return n;
 }
 
-// How many blocks of a run whose bits we have cleared are nobody's. Who looks for lost bits (repair_free_bits) may
-// have set the bit of a block that was just being taken; the others behind it get theirs back.
-uint32_t count_free(Pool& pool, Segment& segment, uint64_t index, uint32_t count) {
-  const auto is_free = [&](uint32_t i) {
-    return format::record_is_free(segment.record[index + i].owner.load_relaxed());
-  };
-  uint32_t n = 0;
-  while (n < count && is_free(n)) ++n;
-  for (uint32_t i = n; i < count; ++i) {
-    if (is_free(i)) set_bits(pool, segment, index + i, 1);
+uint32_t take_records(Pool& pool, Segment& segment, uint64_t index, uint32_t count, uint64_t owner,
+                      uint64_t file_block, bool* zero) {
+  format::BlockRecord* const record = &segment.record[index];
+  persist::Region& region = segment.region;
+  // Asked once: a whole chunk has a thousand words, and is taken for every 2 MiB that are written.
+  const uint32_t n =
+      region.stores_plainly()
+          ? claim_records(record, count, owner, file_block, zero, persist::Region::store_plain)
+          : claim_records(record, count, owner, file_block, zero,
+                          [&](Word& word, uint64_t value) { region.store(word, value); });
+  if (n != 0) pool.flush(record, n * sizeof *record);
+  for (uint32_t i = n; i < count; ++i) {  // the others behind it get their bits back
+    if (format::record_is_free(record[i].owner.load_relaxed()))
+      set_bits(pool, segment, index + i, 1);
   }
   return n;
 }
@@ -78,15 +91,18 @@ Run take_from(Pool& pool, LocalSeat& seat, ChunkRef where, const Request& reques
     pool.store(slot->file_block, request.file_block);
     pool.store(slot->run,
                format::in_flight_run(run.first, bits.count, request.level, format::phase_taking));
-    run.count = count_free(pool, segment, index, clear_bits(pool, segment, chunk, bits));
+    run.count = take_records(pool, segment, index, clear_bits(pool, segment, chunk, bits),
+                             format::record_of(request.inode, request.level, seat.lane),
+                             request.file_block, &run.zero);
     if (run.count == 0) {
       pool.store(slot->run, 0);
       continue;
     }
-    run.zero = true;
-    write_records(pool, segment, run.first.index(), run.count,
-                  format::record_of(request.inode, request.level, seat.lane), request.file_block,
-                  &run.zero);
+    if (bits.count == chunk_blocks && where.chunk + 1 < segment.chunks) {
+      // Who takes whole chunks takes the next one next: what it will wait for arrives while 2 MiB are copied.
+      persist::prefetch_for_store(&segment.chunk[where.chunk + 1]);
+      prefetch_records(segment, index + chunk_blocks, index + 2 * chunk_blocks - 1);
+    }
     if (run.count != bits.count) {
       pool.store(slot->run,
                  format::in_flight_run(run.first, run.count, request.level, format::phase_taking));
