@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "posix/at_start.h"
 #include "posix/calls.h"
 #include "posix/cwd.h"
 #include "posix/itself.h"
@@ -11,11 +12,11 @@
 namespace posix {
 
 constinit Cover covers[kMostCovers];
-int cover_count;
-Spelling spellings[kMostSpellings];
-int spelling_count;
+AT_START_DATA int cover_count;
+AT_START_DATA Spelling spellings[kMostSpellings];
+AT_START_DATA int spelling_count;
 const char* pool_path = "";
-std::atomic<int> coverage{0};
+AT_START_DATA std::atomic<int> coverage{0};
 
 // The covers' and the pool's paths, one after the other: the environment is the program's to overwrite,
 // and whoever never touches a covered path should not touch more pages than this.
@@ -32,7 +33,8 @@ static const char* keep(size_t* used, const char* path, size_t length) {
 static const char* next_path(const char** list, size_t* length) {
   while (*list != nullptr && **list != '\0') {
     const char* path = *list;
-    size_t whole = strcspn(path, ":");
+    size_t whole = 0;
+    while (path[whole] != '\0' && path[whole] != ':') ++whole;
     *list += whole + (path[whole] == ':' ? 1 : 0);
     *length = whole;
     while (*length > 1 && path[*length - 1] == '/') --*length;
@@ -46,7 +48,7 @@ static void add_spelling(const char* path, size_t length, Cover* cover) {
 }
 
 // Other libraries' constructors may call us before ours has run.
-int read_environment() {
+AT_START_CODE int read_environment() {
   static std::atomic_flag reading;
   if (environ == nullptr) return 1;
   while (reading.test_and_set()) {

@@ -1,8 +1,8 @@
 #include "posix/preload.h"
 
 #include <alloca.h>
-#include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -10,11 +10,25 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "posix/at_start.h"
+
 namespace posix::preload {
 namespace {
 
 constexpr char kName[] = "libcairn_posix.so";
-constexpr char kBetween[] = ": ";
+// Not strspn and strcspn, whose pages nobody else needs at the start.
+bool is_between(char c) { return c == ':' || c == ' '; }
+
+const char* next_entry(const char* at) {
+  while (is_between(*at)) ++at;
+  return at;
+}
+
+size_t length_of(const char* entry) {
+  size_t length = 0;
+  while (entry[length] != '\0' && !is_between(entry[length])) ++length;
+  return length;
+}
 
 bool is_ours(const char* entry, size_t length) {
   constexpr size_t own = sizeof kName - 1;
@@ -22,13 +36,25 @@ bool is_ours(const char* entry, size_t length) {
          (length == own || entry[length - own - 1] == '/');
 }
 
-// The library's file: that of anything in it. First asked for at the start, before there are signal handlers.
+AT_START_DATA const char* found_path = "";
+
+AT_START_CODE int look_for_path(dl_phdr_info* object, size_t, void*) {
+  const auto wanted = reinterpret_cast<uintptr_t>(&found_path);
+  for (int i = 0; i < object->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& part = object->dlpi_phdr[i];
+    if (part.p_type != PT_LOAD || wanted - (object->dlpi_addr + part.p_vaddr) >= part.p_memsz)
+      continue;
+    if (object->dlpi_name != nullptr) found_path = object->dlpi_name;
+    return 1;
+  }
+  return 0;
+}
+
+// The library's file: that of anything in it. First asked for at the start, before there are signal handlers. Not by
+// dladdr, which looks at all our symbols to name the nearest one.
 const char* own_path() {
-  static const char* path = "";
-  Dl_info here;
-  if (*path == '\0' && dladdr(&path, &here) != 0 && here.dli_fname != nullptr)
-    path = here.dli_fname;
-  return path;
+  if (*found_path == '\0') dl_iterate_phdr(look_for_path, nullptr);
+  return found_path;
 }
 
 struct Program {
@@ -56,15 +82,15 @@ Program own_program(char* const* arguments) {
 
 size_t room_for(const char* list) { return strlen(list) + 1 + strlen(own_path()) + 1; }
 
-bool put_last(const char* list, char* room) {
+AT_START_CODE bool put_last(const char* list, char* room) {
   const char* own = nullptr;
   size_t own_length = 0;
   size_t used = 0;
   bool is_last = false;
   bool others = false;
   size_t count = 0;
-  for (const char* at = list + strspn(list, kBetween); *at != '\0';) {
-    const size_t length = strcspn(at, kBetween);
+  for (const char* at = next_entry(list); *at != '\0';) {
+    const size_t length = length_of(at);
     is_last = is_ours(at, length);
     if (is_last) {
       ++count;
@@ -76,8 +102,7 @@ bool put_last(const char* list, char* room) {
       used += length;
       others = true;
     }
-    at += length;
-    at += strspn(at, kBetween);
+    at = next_entry(at + length);
   }
   if (!others || (is_last && count == 1)) return false;
   if (own == nullptr) {
@@ -91,7 +116,7 @@ bool put_last(const char* list, char* room) {
   return true;
 }
 
-void start_again_if_not_last(char* const* arguments, char* const* environment) {
+AT_START_CODE void start_again_if_not_last(char* const* arguments, char* const* environment) {
   own_path();
   constexpr char variable[] = "LD_PRELOAD=";
   constexpr size_t name = sizeof variable - 1;

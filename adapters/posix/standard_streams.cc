@@ -2,6 +2,7 @@
 
 #include <stdio_ext.h>
 
+#include "posix/at_start.h"
 #include "posix/calls.h"
 #include "posix/stdio.h"
 #include "posix/table.h"
@@ -9,8 +10,8 @@
 namespace posix::streams {
 
 // Per number: the C library's stream, and ours, which serves whatever the number is.
-static FILE* theirs[3];
-static FILE* ours[3];
+AT_START_DATA static FILE* theirs[3];
+AT_START_DATA static FILE* ours[3];
 
 static FILE** variable(int fd) { return fd == 0 ? &stdin : fd == 1 ? &stdout : &stderr; }
 
@@ -48,7 +49,7 @@ static void copy_buffering(int fd, FILE* from, FILE* to) {
 
 // In the place of the C library's, before anybody has seen them: programs keep what stdout was (C++'s cout
 // does), and a stream of the C library's would write to a covered number without us.
-void install() {
+AT_START_CODE void install() {
   for (int fd = 0; fd <= 2; ++fd) {
     FILE** name = variable(fd);
     if (*name == nullptr || (*name)->_fileno != fd) continue;
@@ -56,7 +57,7 @@ void install() {
     if (stream == nullptr) continue;
     if (fd == 2) {
       setvbuf(stream, nullptr, _IONBF, 0);
-    } else if (isatty(fd) != 0) {
+    } else if (real::isatty(fd) != 0) {  // nothing is covered yet
       setvbuf(stream, nullptr, _IOLBF, BUFSIZ);
     }
     theirs[fd] = *name;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "posix/at_start.h"
 #include "posix/calls.h"
 #include "posix/covered.h"
 #include "posix/log.h"
@@ -16,8 +17,8 @@ namespace posix {
 
 constexpr int kCookieFileno = -2;  // what glibc gives to streams of fopencookie
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static Stream* buckets[64];
+AT_START_DATA static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+AT_START_DATA static Stream* buckets[64];
 
 void after_fork::free_streams() { pthread_mutex_init(&mutex, nullptr); }
 
@@ -131,7 +132,7 @@ static int flags_of(const char* mode) {
 }
 
 // Not entered yet.
-static Stream* make_cookie(int fd, const char* mode) {
+AT_START_CODE static Stream* make_cookie(int fd, const char* mode) {
   auto* stream = static_cast<Stream*>(calloc(1, sizeof(Stream)));
   if (stream == nullptr) return nullptr;
   stream->fd = fd;
@@ -143,7 +144,7 @@ static Stream* make_cookie(int fd, const char* mode) {
   return nullptr;
 }
 
-FILE* make_stream(int fd, const char* mode) {
+AT_START_CODE FILE* make_stream(int fd, const char* mode) {
   Stream* stream = make_cookie(fd, mode);
   if (stream == nullptr) return nullptr;
   enter(stream);

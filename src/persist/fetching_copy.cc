@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/at_start.h"
 #include "base/cpu_features.h"
 #include "persist/backend.h"
 
@@ -58,12 +59,12 @@ constexpr size_t turn = 128;
   copy_rest(to, from, size, next);
 }
 
-const X86Features features = x86_features();
+CAIRN_DATA_AT_START const X86Features features = x86_features();
 
 }  // namespace
 
 #if CAIRN_LIBC_KNOWS_CPU
-const bool copies_fetching = features.avx2 && !features.sse4a;
+CAIRN_DATA_AT_START const bool copies_fetching = features.avx2 && !features.sse4a;
 #else
 const bool copies_fetching = false;
 #endif

@@ -17,6 +17,7 @@
 
 #include <cstring>
 
+#include "base/at_start.h"
 #include "base/cpu_features.h"
 #include "persist/region.h"
 #include "persist/streaming.h"
@@ -197,8 +198,8 @@ struct Flavour {
 }  // namespace
 
 #if CAIRN_LIBC_KNOWS_CPU
-const bool calls_fetch_ahead = !CPU_FEATURE_PRESENT(SSE4A);
-const bool copies_wide = CPU_FEATURE_PRESENT(SSE4A) && CPU_FEATURE_ACTIVE(AVX2);
+CAIRN_DATA_AT_START const bool calls_fetch_ahead = !CPU_FEATURE_PRESENT(SSE4A);
+CAIRN_DATA_AT_START const bool copies_wide = CPU_FEATURE_PRESENT(SSE4A) && CPU_FEATURE_ACTIVE(AVX2);
 #else
 const bool calls_fetch_ahead = true;
 const bool copies_wide = false;
@@ -235,7 +236,7 @@ const bool copies_wide = false;
                       _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from_end - width)));
 }
 
-X86Features x86_features() {
+CAIRN_CODE_AT_START X86Features x86_features() {
   X86Features features;
 #if CAIRN_LIBC_KNOWS_CPU
   features.avx2 = CPU_FEATURE_ACTIVE(AVX2);
