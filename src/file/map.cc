@@ -23,17 +23,21 @@ uint64_t contiguous(const Pool& pool, const Map& map, uint64_t file_block, const
                                 ? format::direct_entries - file_block
                                 : format::node_entries - (file_block & (format::node_entries - 1));
   most = std::min(most, in_table);
+  // Copies, which the compiler need not read again behind each load of an entry.
+  const Word* const word = spot.word;
+  const BlockRef first = spot.block;
+  const uint64_t number = map.number;
   // All lines of a long run's entries are asked for at once: what was copied before has pushed them out
   // of the near caches, and one after the other they would cost a 1 MiB piece 3 % of its copy.
   constexpr uint64_t per_line = 64 / sizeof(Word);
-  for (uint64_t i = per_line; i < most; i += per_line) __builtin_prefetch(&spot.word[i]);
+  for (uint64_t i = per_line; i < most; i += per_line) __builtin_prefetch(&word[i]);
   uint64_t n = 1;
   while (n < most) {
-    const Entry next = Entry::make(Kind::block, spot.block.plus(n), map.number, file_block + n, 0);
-    if (!Entry{spot.word[n].load()}.says(next)) break;
+    const Entry next = Entry::make(Kind::block, first.plus(n), number, file_block + n, 0);
+    if (!Entry{word[n].load()}.says(next)) break;
     ++n;
   }
-  return pool.valid_run(spot.block, n) ? n : 1;
+  return pool.valid_run(first, n) ? n : 1;
 }
 
 uint64_t hole_run(const Map& /*map*/, uint64_t file_block, const Spot& spot, uint64_t most) {
