@@ -15,7 +15,7 @@ static long missing() {
 
 // The next definition of `name` after ours. A name that the C library does not have was called by
 // nobody before us, and by us only as a second choice.
-static void* next(const char* name) {
+BEFORE_SANITIZER static void* next(const char* name) {
   int before = errno;
   void* found = dlsym(RTLD_NEXT, name);
   errno = before;
@@ -25,7 +25,7 @@ static void* next(const char* name) {
 // Each pointer starts at a stub that looks the function up and takes the stub's place: a program pays
 // for the calls that it makes.
 #define LAZY(result, name, parameters, arguments)               \
-  static result find_##name parameters {                        \
+  BEFORE_SANITIZER static result find_##name parameters {       \
     name = reinterpret_cast<result(*) parameters>(next(#name)); \
     return name arguments;                                      \
   }                                                             \

@@ -56,6 +56,9 @@ using SignalHandler = void (*)(int);
 using TreeVisit = int (*)(const char*, const struct stat*, int, struct FTW*);
 using OldTreeVisit = int (*)(const char*, const struct stat*, int);
 
+// A sanitizer's runtime calls such a function before it is ready for instrumented code.
+#define BEFORE_SANITIZER __attribute__((no_sanitize("address", "undefined")))
+
 #define VARIADIC(result, name)
 #define FORWARDED(name)
 

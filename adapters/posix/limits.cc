@@ -52,14 +52,14 @@ static long limited(long result) {
   return result;
 }
 
-static int limited(int result, int resource, const struct rlimit* limit) {
+BEFORE_SANITIZER static int limited(int result, int resource, const struct rlimit* limit) {
   if (resource == RLIMIT_FSIZE && limit != nullptr) limited(result);
   return result;
 }
 
 namespace serve {
 
-int setrlimit(int resource, const struct rlimit* limit) {
+BEFORE_SANITIZER int setrlimit(int resource, const struct rlimit* limit) {
   return limited(real::setrlimit(resource, limit), resource, limit);
 }
 
