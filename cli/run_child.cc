@@ -62,11 +62,12 @@ int code_of(int errno_value) {
   return errno_value == ENOENT || errno_value == ENOTDIR ? exit_not_found : exit_not_executable;
 }
 
+// Of words that live as long.
 std::vector<char*> pointers(const std::vector<std::string>& words) {
   std::vector<char*> result;
   result.reserve(words.size() + 1);
   for (const std::string& word : words)
-    result.push_back(strdup(word.c_str()));  // for exec: never freed
+    result.push_back(const_cast<char*>(word.c_str()));  // exec does not change them
   result.push_back(nullptr);
   return result;
 }

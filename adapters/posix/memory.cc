@@ -37,10 +37,11 @@ struct Free {
   Free* next;
 };
 
-// Each change of these becomes visible by one store: a child that is born meanwhile finds it done or not.
-static Free* free_blocks[kKinds];
-static uint8_t* fresh;  // pages that have not been used
-static uint8_t* fresh_end;
+// Each change of these becomes visible by one store, which releases what was stored before: a child that is born
+// meanwhile finds it done or not.
+static std::atomic<Free*> free_blocks[kKinds];
+static std::atomic<uint8_t*> fresh;  // pages that have not been used
+static std::atomic<uint8_t*> fresh_end;
 static std::atomic_flag lock;
 
 void after_fork() { lock.clear(); }
@@ -58,7 +59,16 @@ class Locked {
   Inside inside_;  // no handler asks for memory in here
 };
 
-static void publish() { std::atomic_thread_fence(std::memory_order_release); }
+template <typename T>
+static void publish(std::atomic<T*>& at, T* value) {
+  at.store(value, std::memory_order_release);
+}
+
+// What is only changed under the lock.
+template <typename T>
+static T* now(const std::atomic<T*>& at) {
+  return at.load(std::memory_order_relaxed);
+}
 
 static uint8_t* map(size_t length) {
   int before = errno;
@@ -70,24 +80,23 @@ static uint8_t* map(size_t length) {
 
 static uint8_t* take_pages(size_t length) {
   constexpr size_t kAtOnce = 1 << 20;
-  if (static_cast<size_t>(fresh_end - fresh) < length) {
+  if (reinterpret_cast<uintptr_t>(now(fresh_end)) <
+      reinterpret_cast<uintptr_t>(now(fresh)) + length) {
     uint8_t* mapped = map(kAtOnce);
     if (mapped == nullptr) return nullptr;
-    fresh_end = fresh = mapped;  // none, for a moment
-    publish();
-    fresh_end = mapped + kAtOnce;
+    publish<uint8_t>(fresh_end, nullptr);  // none, until the other end is there
+    publish(fresh, mapped);
+    publish(fresh_end, mapped + kAtOnce);
   }
-  uint8_t* pages = fresh;
-  fresh += length;
-  publish();
+  uint8_t* pages = now(fresh);
+  publish(fresh, pages + length);
   return pages;
 }
 
 static void put(unsigned kind, uint8_t* at) {
   auto* block = reinterpret_cast<Free*>(at);
-  block->next = free_blocks[kind];
-  publish();
-  free_blocks[kind] = block;
+  block->next = now(free_blocks[kind]);
+  publish(free_blocks[kind], block);
 }
 
 // A block of new pages; what else they hold is free.
@@ -114,10 +123,9 @@ void* allocate(size_t size) {
   while (kind < kKinds && kSizes[kind] < size) ++kind;
   if (kind == kKinds) return map_one(size);
   Locked locked;
-  Free* block = free_blocks[kind];
+  Free* block = now(free_blocks[kind]);
   if (block == nullptr) return take_new(kind);
-  free_blocks[kind] = block->next;
-  publish();
+  publish(free_blocks[kind], block->next);
   return block;
 }
 

@@ -70,7 +70,9 @@ class CoveredNodes {
   // After stop().
   void discard(uint32_t node) { ASSERT_EQ(try_to_discard(node), 0) << cairn_last_error(); }
   int try_to_discard(uint32_t node) {
-    return cairn_cover_discard(std::exchange(covers_[node], nullptr));
+    const int result = cairn_cover_discard(covers_[node]);
+    if (result == 0) covers_[node] = nullptr;  // else the handle stays
+    return result;
   }
 
  private:
