@@ -91,12 +91,14 @@ struct Plan {
 uint64_t most_room(const DrainState& state, const Plan& plan) {
   uint64_t running = 0;
   uint64_t peak = 0;
+  uint64_t small = 0;  // what replaces others together with more such, later than one by one
   for (const Plan::File& file : plan.files) {
     running += file.size;
     peak = std::max(peak, running);
     if (state.moved_from.count(file.name) == 0) running -= std::min(running, file.freed);
+    if (file.freed != 0 && file.size <= Together::largest) small += file.size;
   }
-  return peak;
+  return peak + std::min(small, Together::most_bytes);
 }
 
 bool is_there_already(const Known* known, const Where& where, const file::Listed& listed) {
@@ -222,6 +224,7 @@ bool make_again(DrainState& state, const Where& where, LowerDirectory& lower,
 
 void create_in(DrainState& state, const Where& where, std::vector<Where>* directories) {
   LowerDirectory lower(state.fs, where);
+  Together together(state, where, lower);
   const Status status =
       for_each_name(state.fs, where.map, false, [&](const file::Listed& listed) -> Status {
         if (state.cancelled) return Status(ECANCELED);
@@ -235,7 +238,10 @@ void create_in(DrainState& state, const Where& where, std::vector<Where>* direct
           return Status();
         }
         if (!S_ISDIR((*inode)->mode.load())) {
-          drain_name(state, where, lower, listed, map);
+          if (Together::suits(state.fs, where, listed, map))
+            together.add(listed, map);
+          else
+            drain_name(state, where, lower, listed, map);
           return Status();
         }
         const bool fresh = where.fresh || is_new_in_lower(map) || !is_at_home(where, listed, map);
@@ -251,6 +257,7 @@ void create_in(DrainState& state, const Where& where, std::vector<Where>* direct
         return Status();
       });
   if (!status.ok() && !state.cancelled) state.failed(where.path, status);
+  together.drain();
   if (Status synced = lower.sync(); !synced.ok()) {
     for (auto& [number, linked] : state.linked) linked.is_complete = false;
     state.failed(where.path, synced);

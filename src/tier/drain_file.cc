@@ -54,21 +54,19 @@ Status set_attributes(DrainState& state, const file::Map& map, const file::Attri
 }
 
 Status write_regular(DrainState& state, const file::Map& map, const file::Attributes& wanted,
-                     int directory, const char* name, const std::string& path) {
+                     int directory, const char* name, const std::string& path, Aside* aside) {
   const int64_t opened =
-      sys::openat(directory, state.aside.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+      sys::openat(directory, aside->name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
   if (opened == -EACCES || opened == -EPERM)
     return sys::failed(opened, "its directory must be writable, as it is written beside it first",
                        path);
   if (opened < 0) return sys::failed(opened, "cannot be written beside it", path);
-  const sys::Descriptor to(static_cast<int>(opened));
-  CAIRN_TRY(copy_contents(state, map, to.get(), path));
+  aside->file = sys::Descriptor(static_cast<int>(opened));
+  const int to = aside->file.get();
+  CAIRN_TRY(copy_contents(state, map, to, path));
   const sys::Descriptor old(static_cast<int>(
       std::max<int64_t>(-1, sys::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK))));
-  CAIRN_TRY(set_attributes(state, map, wanted, to.get(), old.get(), path));
-  if (const int64_t result = sys::fsync(to.get()); result < 0)
-    return sys::failed(result, "fsync", path);
-  return Status();
+  return set_attributes(state, map, wanted, to, old.get(), path);
 }
 
 // Of what has just been made there. Somebody may have put a link to another file in its place, which a
@@ -86,7 +84,7 @@ int64_t set_mode_of(int directory, const std::string& name, uint32_t mode) {
 
 // A symbolic link, FIFO, socket or device: made aside.
 Status make_special(DrainState& state, const file::Map& map, const file::Attributes& wanted,
-                    int directory, const std::string& path) {
+                    int directory, const std::string& path, const std::string& aside) {
   int64_t result = 0;
   if (S_ISLNK(wanted.mode)) {
     std::string target;
@@ -97,15 +95,15 @@ Status make_special(DrainState& state, const file::Map& map, const file::Attribu
       if (!text.ok()) return text.status();
       target = std::move(*text);
     }
-    result = sys::symlinkat(target.c_str(), directory, state.aside.c_str());
+    result = sys::symlinkat(target.c_str(), directory, aside.c_str());
   } else {
-    result = sys::mknodat(directory, state.aside.c_str(), wanted.mode, wanted.rdev);
+    result = sys::mknodat(directory, aside.c_str(), wanted.mode, wanted.rdev);
     // The mask of the process took some bits.
-    if (result == 0) result = set_mode_of(directory, state.aside, wanted.mode);
+    if (result == 0) result = set_mode_of(directory, aside, wanted.mode);
   }
   if (result < 0) return sys::failed(result, "cannot be made beside it", path);
-  sys::fchownat(directory, state.aside.c_str(), wanted.uid, wanted.gid);  // if we may
-  sys::utimensat(directory, state.aside.c_str(), wanted.atime, wanted.mtime);
+  sys::fchownat(directory, aside.c_str(), wanted.uid, wanted.gid);  // if we may
+  sys::utimensat(directory, aside.c_str(), wanted.atime, wanted.mtime);
   return Status();
 }
 
@@ -122,46 +120,15 @@ bool clear_way(DrainState& state, const Where& where, int directory, const file:
   return false;
 }
 
-enum class Tried : uint8_t { done, failed, again };
-
 Tried try_once(DrainState& state, const Where& where, LowerDirectory& lower,
                const file::Listed& listed, const file::Map& map, InLower expected) {
-  const std::string path = where.path + "/" + name_of(listed);
-  const auto fd = static_cast<int>(lower.fd());
   Aside aside;
+  aside.name = state.aside;
   aside.expected = expected;
-  aside.change_time = change_time(state.fs, map);
-  const bool has_ticked = wait_for_tick(aside.change_time);
-  if (!still_names(state.fs, where, listed, map))
-    return Tried::failed;  // moved on: the next drain's
-  // Stores through a mapping move no time on: while there is one, the file is drained every time.
-  aside.mark = has_ticked && map.inode->links.load() == 1 && !file::is_pinned(state.fs, map.number);
-  const file::Attributes wanted = attributes_now(state.fs, map);
-  Status status = state.journal.write({where.path, state.aside, "", 0, 0, 0, 0, 0, {}});
-  const uint64_t done = state.done;
-  if (status.ok())
-    status = S_ISREG(wanted.mode) ? write_regular(state, map, wanted, fd, listed.name, path)
-                                  : make_special(state, map, wanted, fd, path);
-  const bool changed = change_time(state.fs, map) != aside.change_time;
-  if (status.ok() && !changed) {
-    if (const int64_t result = sys::lstatat(fd, state.aside.c_str(), &aside.st); result < 0)
-      status = sys::failed(result, "stat", path);
-  }
-  if (!status.ok() || changed) {
-    sys::unlinkat(fd, state.aside.c_str(), 0);
-    state.done = done;
-    if (state.cancelled || map.inode->links.load() == 0) return Tried::failed;
-    if (changed) return Tried::again;
-    state.failed(path, status);
-    return Tried::failed;
-  }
-  lower.touch();  // the copy may have taken long
-  if (!publish(state, where, lower, listed, map, aside)) return Tried::failed;
-  ++state.report.files;
-  if (S_ISREG(wanted.mode)) state.report.bytes += wanted.size;
-  if (map.inode->links.load() > 1)
-    note_linked(state, where, listed, map, identity_of(state.known, aside.st), aside.change_time);
-  return Tried::done;
+  const Tried written = write_aside(state, where, lower, listed, map, &aside);
+  if (written != Tried::done) return written;
+  const int64_t synced = aside.file.ok() ? sys::fsync(aside.file.get()) : 0;
+  return take_aside(state, where, lower, listed, map, synced, &aside);
 }
 
 bool is_same_special(DrainState& state, int directory, const file::Listed& listed,
@@ -180,7 +147,61 @@ bool is_same_special(DrainState& state, int directory, const file::Listed& liste
   return text.ok() && *text == there;
 }
 
+// What was written aside goes.
+Tried give_up(DrainState& state, int directory, const file::Map& map, const std::string& path,
+              const Aside& aside, const Status& status) {
+  sys::unlinkat(directory, aside.name.c_str(), 0);
+  state.done -= aside.copied;
+  if (state.cancelled || map.inode->links.load() == 0) return Tried::failed;
+  if (change_time(state.fs, map) != aside.change_time) return Tried::again;
+  state.failed(path, status);
+  return Tried::failed;
+}
+
 }  // namespace
+
+Tried write_aside(DrainState& state, const Where& where, LowerDirectory& lower,
+                  const file::Listed& listed, const file::Map& map, Aside* aside) {
+  const std::string path = where.path + "/" + name_of(listed);
+  const auto fd = static_cast<int>(lower.fd());
+  aside->change_time = change_time(state.fs, map);
+  const bool has_ticked = wait_for_tick(aside->change_time);
+  if (!still_names(state.fs, where, listed, map))
+    return Tried::failed;  // moved on: the next drain's
+  // Stores through a mapping move no time on: while there is one, the file is drained every time.
+  aside->mark =
+      has_ticked && map.inode->links.load() == 1 && !file::is_pinned(state.fs, map.number);
+  const file::Attributes wanted = attributes_now(state.fs, map);
+  Status status = state.journal.write({where.path, aside->name, "", 0, 0, 0, 0, 0, {}});
+  const uint64_t done = state.done;
+  if (status.ok())
+    status = S_ISREG(wanted.mode) ? write_regular(state, map, wanted, fd, listed.name, path, aside)
+                                  : make_special(state, map, wanted, fd, path, aside->name);
+  aside->copied = state.done - done;
+  return status.ok() ? Tried::done : give_up(state, fd, map, path, *aside, status);
+}
+
+Tried take_aside(DrainState& state, const Where& where, LowerDirectory& lower,
+                 const file::Listed& listed, const file::Map& map, int64_t synced, Aside* aside) {
+  const std::string path = where.path + "/" + name_of(listed);
+  const auto fd = static_cast<int>(lower.fd());
+  aside->file.reset();
+  Status status;
+  if (synced < 0) status = sys::failed(synced, "fsync", path);
+  const bool changed = change_time(state.fs, map) != aside->change_time;
+  if (status.ok() && !changed) {
+    if (const int64_t result = sys::lstatat(fd, aside->name.c_str(), &aside->st); result < 0)
+      status = sys::failed(result, "stat", path);
+  }
+  if (!status.ok() || changed) return give_up(state, fd, map, path, *aside, status);
+  lower.touch();  // the copy may have taken long
+  if (!publish(state, where, lower, listed, map, *aside)) return Tried::failed;
+  ++state.report.files;
+  if (S_ISREG(aside->st.st_mode)) state.report.bytes += static_cast<uint64_t>(aside->st.st_size);
+  if (map.inode->links.load() > 1)
+    note_linked(state, where, listed, map, identity_of(state.known, aside->st), aside->change_time);
+  return Tried::done;
+}
 
 bool take_same_special(DrainState& state, const Where& where, LowerDirectory& lower,
                        const file::Listed& listed, const file::Map& map) {
@@ -219,17 +240,16 @@ Way clear_name(DrainState& state, const Where& where, LowerDirectory& lower,
   return Way::free;
 }
 
-void drain_name(DrainState& state, const Where& where, LowerDirectory& lower,
-                const file::Listed& listed, const file::Map& map) {
-  if (is_drained(state.fs, where, listed, map)) return;
+bool needs_writing(DrainState& state, const Where& where, LowerDirectory& lower,
+                   const file::Listed& listed, const file::Map& map, InLower* expected) {
+  if (is_drained(state.fs, where, listed, map)) return false;
   if ((map.inode->flags.load() & format::flag_lazy) != 0 &&
       drain_lazy(state, where, lower, listed, map))
-    return;
-  const std::string path = where.path + "/" + name_of(listed);
+    return false;
   const int64_t fd = lower.fd();
   if (fd < 0) {
-    state.failed(path, sys::failed(fd, "open", where.path));
-    return;
+    state.failed(where.path + "/" + name_of(listed), sys::failed(fd, "open", where.path));
+    return false;
   }
   struct stat st = {};
   if (listed.has_lower && change_time(state.fs, map) == map.inode->drained.load() &&
@@ -237,21 +257,26 @@ void drain_name(DrainState& state, const Where& where, LowerDirectory& lower,
     // Drained under this name before its directory was.
     if (map.inode->links.load() > 1 && state.linked.count(map.number) == 0)
       note_linked(state, where, listed, map, listed.lower, map.inode->drained.load());
-    return;
+    return false;
   }
   lower.touch();
-  if (map.inode->links.load() > 1 && drain_link(state, where, lower, listed, map)) return;
+  if (map.inode->links.load() > 1 && drain_link(state, where, lower, listed, map)) return false;
+  const Way way = clear_name(state, where, lower, listed, map, expected);
+  if (way == Way::blocked && map.inode->links.load() > 1)
+    state.linked[map.number].is_complete = false;
+  return way == Way::free;
+}
+
+void drain_name(DrainState& state, const Where& where, LowerDirectory& lower,
+                const file::Listed& listed, const file::Map& map) {
   InLower expected = InLower::nothing;
-  if (const Way way = clear_name(state, where, lower, listed, map, &expected); way != Way::free) {
-    if (way == Way::blocked && map.inode->links.load() > 1)
-      state.linked[map.number].is_complete = false;
-    return;
-  }
+  if (!needs_writing(state, where, lower, listed, map, &expected)) return;
   Tried tried = Tried::again;
   for (int i = 0; i < attempts && tried == Tried::again; ++i)
     tried = try_once(state, where, lower, listed, map, expected);
   if (tried == Tried::again)
-    state.failed(path, fail(EBUSY, "it is being written; it will be drained when it is at rest"));
+    state.failed(where.path + "/" + name_of(listed),
+                 fail(EBUSY, "it is being written; it will be drained when it is at rest"));
   if (tried != Tried::done && map.inode->links.load() > 1)
     state.linked[map.number].is_complete = false;
 }

@@ -35,6 +35,7 @@ bool drain_link(DrainState& state, const Where& where, LowerDirectory& lower,
       !is_same(linked.identity, identity_of(state.known, first)))
     return false;
   Aside aside;
+  aside.name = state.aside;
   aside.mark = false;  // when all of its names are done
   aside.st = first;
   if (look(state.known, fd, listed, &st) != InLower::nothing && st.st_ino == first.st_ino &&

@@ -135,8 +135,45 @@ enum class InLower : uint8_t { nothing, remembered, other };
 InLower look(const Known& known, int directory, const file::Listed& listed, struct stat* st);
 
 // --- drain_file.cc: everything that is no directory ---
+struct Aside;
 void drain_name(DrainState& state, const Where& where, LowerDirectory& lower,
                 const file::Listed& listed, const file::Map& map);
+// Its parts. Whether anything is to be written under this name, what is to be in lower then, and in which steps: it is
+// written beside it; once that is durable, it gets its name. Again: the file has changed meanwhile.
+bool needs_writing(DrainState& state, const Where& where, LowerDirectory& lower,
+                   const file::Listed& listed, const file::Map& map, InLower* expected);
+enum class Tried : uint8_t { done, failed, again };
+Tried write_aside(DrainState& state, const Where& where, LowerDirectory& lower,
+                  const file::Listed& listed, const file::Map& map, Aside* aside);
+Tried take_aside(DrainState& state, const Where& where, LowerDirectory& lower,
+                 const file::Listed& listed, const file::Map& map, int64_t synced, Aside* aside);
+// --- drain_together.cc ---
+// Small files of one directory, which become durable together.
+class Together {
+ public:
+  // What all of them may take in lower besides what they replace.
+  static constexpr uint64_t most_bytes = 8 << 20;
+  static constexpr uint64_t largest = 256 << 10;
+  static bool suits(file::FileSystem& fs, const Where& where, const file::Listed& listed,
+                    const file::Map& map);
+
+  Together(DrainState& state, const Where& where, LowerDirectory& lower)
+      : state_(state), where_(where), lower_(lower) {}
+  // Drains those before it first if there is no room for it.
+  void add(const file::Listed& listed, const file::Map& map);
+  void drain();
+
+ private:
+  struct One {
+    file::Listed listed;
+    file::Map map;
+  };
+  DrainState& state_;
+  const Where& where_;
+  LowerDirectory& lower_;
+  std::vector<One> files_;
+  uint64_t bytes_ = 0;
+};
 // What the pool remembers under a name may be replaced; a directory there goes first. Not needed: what is to come is there
 // already (take_same_special). Blocked: something else is there, which has been told.
 enum class Way : uint8_t { free, not_needed, blocked };
@@ -164,7 +201,10 @@ bool drain_lazy(DrainState& state, const Where& where, LowerDirectory& lower,
                 const file::Listed& listed, const file::Map& map);
 // --- publish.cc ---
 struct Aside {
-  struct stat st = {};  // of what was written aside
+  std::string name;      // beside where it is to be
+  sys::Descriptor file;  // open until it is durable; none if there are no bytes
+  uint64_t copied = 0;   // of these
+  struct stat st = {};   // of what was written aside
   InLower expected = InLower::nothing;
   uint64_t change_time = 0;
   bool mark = true;  // it counts as drained at that time

@@ -65,14 +65,12 @@ JournalRecord record_of(const std::string& bytes, uint64_t* links_until) {
   return record;
 }
 
-void remove_aside(const JournalRecord& record) {
-  if (record.directory.empty() ||
-      record.aside.compare(0, std::strlen(drain_prefix), drain_prefix) != 0)
-    return;
+void remove_aside_of(const JournalRecord& record) {
+  if (record.directory.empty()) return;
   const int64_t opened = sys::open_beneath(record.directory.c_str(), O_RDONLY | O_DIRECTORY);
   if (opened < 0) return;
   const sys::Descriptor fd(static_cast<int>(opened));
-  sys::unlinkat(fd.get(), record.aside.c_str(), 0);
+  remove_aside(fd.get(), record.aside);
 }
 
 }  // namespace
@@ -103,7 +101,7 @@ Status Journal::remove(file::FileSystem& fs, uint64_t covers, const std::string&
     CAIRN_TRY(journal.open(fs, covers, cover));
     auto record = journal.read();
     if (!record.ok()) return record.status();
-    remove_aside(*record);
+    remove_aside_of(*record);
   }
   return file::unlink_name(fs, covers, name);
 }

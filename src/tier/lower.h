@@ -53,6 +53,11 @@ inline constexpr uint64_t unit_is_new = 1ULL << 63;
 // begins like them is the user's.
 inline constexpr const char* claim_file = ".cairn-claim";
 inline constexpr const char* drain_prefix = ".cairn-drain-";
+// Of the files that one drain writes aside at once.
+inline constexpr size_t most_aside = 64;
+std::string numbered_aside(const std::string& aside, size_t number);
+// What a drain that was killed has left in a directory, named after one of them.
+void remove_aside(int directory, const std::string& aside);
 bool is_hidden(const std::string& name);
 // At the top of the covered directory also the directory of the records of files that several nodes write
 // (cluster/record.h). Deeper down such a name is the user's.

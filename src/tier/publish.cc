@@ -29,7 +29,7 @@ bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
   const auto fd = static_cast<int>(lower.fd());
   const file::LowerIdentity identity = identity_of(state.known, aside.st);
   JournalRecord record{where.path,
-                       state.aside,
+                       aside.name,
                        name_of(listed),
                        where.inode,
                        where.map.inode->generation.load(),
@@ -40,7 +40,7 @@ bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
   Status status = state.journal.write(record);
   struct stat st = {};
   if (status.ok() && look(state.known, fd, listed, &st) != aside.expected) {
-    sys::unlinkat(fd, state.aside.c_str(), 0);
+    sys::unlinkat(fd, aside.name.c_str(), 0);
     if (take_same_special(state, where, lower, listed, map)) return true;
     state.conflict(where, path,
                    "changed there behind our back while it was drained; both are kept");
@@ -54,10 +54,10 @@ bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
   int64_t result = 0;
   if (status.ok())
     result = aside.expected == InLower::nothing
-                 ? rename_to_free(fd, state.aside, fd, listed.name)
-                 : sys::renameat2(fd, state.aside.c_str(), fd, listed.name, 0);
+                 ? rename_to_free(fd, aside.name, fd, listed.name)
+                 : sys::renameat2(fd, aside.name.c_str(), fd, listed.name, 0);
   if (!status.ok() || result < 0) {
-    sys::unlinkat(fd, state.aside.c_str(), 0);
+    sys::unlinkat(fd, aside.name.c_str(), 0);
     if (result == -EEXIST && take_same_special(state, where, lower, listed, map)) return true;
     if (result == -EEXIST)
       state.conflict(where, path, "made there behind our back while it was drained; both are kept");
@@ -102,8 +102,7 @@ Status recover_journal(DrainState& state) {
     if (inode.ok() && (*inode)->generation.load() == record->generation && record->change_time != 0)
       set_drained(state.fs, {*inode, record->inode}, record->change_time);
   }
-  if (record->aside.compare(0, 13, drain_prefix) == 0)
-    sys::unlinkat(fd.get(), record->aside.c_str(), 0);
+  remove_aside(fd.get(), record->aside);
   return state.journal.clear();
 }
 

@@ -130,6 +130,45 @@ TEST_P(DurableOrder, ADirectoryThatCannotBeSyncedIsToldAndDrainedAgain) {
   expect_drained(covered);
 }
 
+// Small files of a directory are synced at once: each before it has its name, and one that fails holds up no other.
+TEST_P(DurableOrder, SmallFilesBecomeDurableTogether) {
+  make(GetParam());
+  Covered covered(pool_, lower_);
+  constexpr int count = 100;  // more than are written at once
+  for (int i = 0; i < count; ++i)
+    ASSERT_EQ(covered.create("file" + std::to_string(i), "text " + std::to_string(i)), 0);
+  std::set<ino_t> synced;
+  size_t most_unnamed = 0;
+  size_t named = 0;
+  size_t failed_number = 0;
+  set_lower_hook([&](const LowerCall& call) {
+    struct stat st = {};
+    if (call.number == SYS_fsync && fstat(static_cast<int>(call.arguments[0]), &st) == 0 &&
+        S_ISREG(st.st_mode)) {
+      if (synced.size() == 20 && failed_number++ == 0) return EIO;
+      synced.insert(st.st_ino);
+      most_unnamed = std::max(most_unnamed, synced.size() - named);
+    }
+    const auto* name = reinterpret_cast<const char*>(call.arguments[1]);
+    if (call.number == SYS_renameat2 && std::strncmp(name, ".cairn-drain-", 13) == 0) {
+      EXPECT_EQ(fstatat(static_cast<int>(call.arguments[0]), name, &st, AT_SYMLINK_NOFOLLOW), 0);
+      EXPECT_EQ(synced.count(st.st_ino), 1U) << "named before it was durable";
+      ++named;
+    }
+    return 0;
+  });
+  const Drained first = covered.drain();
+  set_lower_hook(nullptr);
+  EXPECT_EQ(first.code, -EIO);
+  EXPECT_EQ(first.report.failed, 1U);
+  EXPECT_EQ(first.report.files, count - 1U);
+  EXPECT_TRUE(tells(first, {lower_ + "/file", "fsync", strerror(EIO)}));
+  EXPECT_GE(most_unnamed, 60U) << "one by one";
+  for (const auto& entry : fs::directory_iterator(lower_))
+    EXPECT_EQ(entry.path().filename().string().rfind(".cairn-drain-", 0), std::string::npos);
+  expect_drained(covered);
+}
+
 TEST_P(DurableOrder, FailedWritesSayWhereAndKeepTheData) {
   make(GetParam());
   put(lower_ + "/file", "old");

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdarg>
 #include <filesystem>
+#include <mutex>
 
 namespace cairn::test {
 namespace {
@@ -44,8 +45,12 @@ extern "C" long syscall(long number, ...) noexcept {
   va_end(given);
   static thread_local bool inside = false;
   if (!inside && cairn::test::hook()) {
+    static std::mutex one_at_a_time;
     inside = true;
-    const int error = cairn::test::hook()({number, arguments});
+    const int error = [&] {
+      const std::lock_guard lock(one_at_a_time);
+      return cairn::test::hook()({number, arguments});
+    }();
     inside = false;
     if (error != 0) {
       errno = error;
