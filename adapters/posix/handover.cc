@@ -4,6 +4,7 @@
 //                          descriptors are Cairn files: a Head, and a Handed for each
 //   CAIRN_CWD=...          see cwd.h
 //   CAIRN_PROGRAM=...      see itself.h
+//   CAIRN_LIBRARIES=...    see libraries_given.cc
 //
 // All are of use to the next program only, and are taken out of its environment when it starts. The
 // descriptors themselves stay as they are: to put something that names its file in the place of one could
@@ -18,6 +19,7 @@
 #include "posix/cwd.h"
 #include "posix/descriptor.h"
 #include "posix/itself.h"
+#include "posix/libraries.h"
 #include "posix/locks.h"
 #include "posix/log.h"
 #include "posix/open.h"
@@ -321,6 +323,7 @@ __attribute__((constructor)) static void start(int, char** arguments, char** env
   if (environ == nullptr) environ = environment;
   if (active()) {
     preload::start_again_if_not_last(arguments, environ);
+    Given::take_out();
     streams::install();
     if (const char* value = getenv("CAIRN_CWD")) {
       cwd::inherit(value);

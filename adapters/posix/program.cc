@@ -12,6 +12,7 @@
 #include "posix/descriptor.h"
 #include "posix/find.h"
 #include "posix/itself.h"
+#include "posix/libraries.h"
 #include "posix/log.h"
 #include "posix/permission.h"
 #include "posix/pool.h"
@@ -146,19 +147,40 @@ static int run_covered(const Found& found, const char* path, char* const* argume
     return -errno;
   }
   if (got < 4 || memcmp(head, "\177ELF", 4) != 0) return -ENOEXEC;
-  int copy = copy_to_memory(found.st.ino, found.st.generation, found.name);
-  if (copy < 0) return copy;
-  return run_copy(copy, {found.cover, found.parent, found.name, found.st.ino, found.st.generation},
-                  arguments, environment);
+  Needs needs(value_of(environment, "LD_LIBRARY_PATH"), false);
+  Loadable program;
+  error = needs.prepare(found, path, &program);
+  if (error < 0) return error;
+  const Given given(needs, environment);
+  if (program.copy < 0 && real::access(program.path, X_OK) == 0) {
+    real::execve(program.path, arguments, given.environment());
+    return -errno;
+  }
+  if (program.copy < 0)
+    program.copy = copy_to_memory(found.st.ino, found.st.generation, found.name);
+  if (program.copy < 0) return program.copy;
+  return run_copy(program.copy,
+                  {found.cover, found.parent, found.name, found.st.ino, found.st.generation},
+                  arguments, given.environment());
+}
+
+// What lies outside may need libraries of the cover.
+static int run_outside(const char* path, char* const* arguments, char* const* environment) {
+  const char* library_path = value_of(environment, "LD_LIBRARY_PATH");
+  if (!may_need_covered(library_path)) return real::execve(path, arguments, environment);
+  Needs needs(library_path, false);
+  needs.prepare_outside(path);
+  const Given given(needs, environment);
+  return real::execve(path, arguments, given.environment());
 }
 
 static int run(const char* path, char* const* arguments, char* const* environment, int depth) {
-  if (outside(path)) return real::execve(path, arguments, environment);
+  if (outside(path)) return run_outside(path, arguments, environment);
   for (Looks looks;;) {
     Found found;
     int error = find_existing(AT_FDCWD, path, 0, &found);
     if (error < 0) return fail(error);
-    if (found.outside()) return real::execve(found.path, arguments, environment);
+    if (found.outside()) return run_outside(found.path, arguments, environment);
     error = run_covered(found, path, arguments, environment, depth);
     if (!looks.again(&error)) return fail(error);
   }
@@ -168,49 +190,4 @@ int run_program(const char* path, char* const* arguments, char* const* environme
   return run(path, arguments, environment, 0);
 }
 
-namespace serve {
-
-// A covered library is loaded from a copy, which is kept: the same file again must be the same library.
-static int loaded_copy(const Found& found) {
-  struct Loaded {
-    cairn_ino ino;
-    int64_t changed;
-    int fd;
-  };
-  static Loaded loaded[256];
-  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  pthread_mutex_lock(&mutex);
-  int fd = -ENFILE;
-  for (Loaded& slot : loaded) {
-    if (slot.ino == found.st.ino && slot.changed == found.st.mtime_ns) fd = slot.fd;
-    if (fd >= 0) break;
-    if (slot.ino != 0) continue;
-    fd = copy_to_memory(found.st.ino, found.st.generation, found.name);
-    if (fd >= 0) slot = {found.st.ino, found.st.mtime_ns, fd};
-    break;
-  }
-  pthread_mutex_unlock(&mutex);
-  return fd;
-}
-
-void* dlopen(const char* path, int flags) {
-  if (path == nullptr || strchr(path, '/') == nullptr || outside(path))
-    return real::dlopen(path, flags);
-  int fd = -ENOENT;
-  for (Looks looks;;) {
-    Found found;
-    if (find_existing(AT_FDCWD, path, 0, &found) < 0) return real::dlopen(path, flags);
-    if (found.outside()) return real::dlopen(found.path, flags);
-    fd = loaded_copy(found);
-    if (!looks.again(&fd)) break;
-  }
-  char copy[PATH_MAX + 128];
-  if (fd >= 0)
-    snprintf(copy, sizeof copy, "/proc/self/fd/%d", fd);
-  else  // no file: for the text that dlerror gives
-    snprintf(copy, sizeof copy, "%s (its copy in memory: %s)", path, strerror(-fd));
-  return real::dlopen(copy, flags);
-}
-
-}  // namespace serve
 }  // namespace posix

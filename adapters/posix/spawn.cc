@@ -10,6 +10,7 @@
 #include "posix/covered.h"
 #include "posix/cwd.h"
 #include "posix/descriptor.h"
+#include "posix/libraries.h"
 #include "posix/log.h"
 #include "posix/pool.h"
 #include "posix/process.h"
@@ -217,7 +218,8 @@ static int spawn_by_fork(pid_t* pid, const Order& order) {
 }
 
 static int spawn(pid_t* pid, const Order& order) {
-  if (!outside(order.path) || touches_covered(order.actions) || has_inheritable_files())
+  if (!outside(order.path) || touches_covered(order.actions) || has_inheritable_files() ||
+      may_need_covered(value_of(order.environment, "LD_LIBRARY_PATH")))
     return spawn_by_fork(pid, order);
   // Files that other threads open meanwhile are not the child's to have: describing them, too, would keep a
   // place in the pool for a program that does not know of it.

@@ -206,9 +206,9 @@ print(os.stat('big').st_size)
         self.assertEqual(self.run_at("sh", "-c", script).out.splitlines()[1:], [f"{self.dir}/sub", "x"])
 
     def test_a_library_that_cannot_be_copied(self):
-        library = self.write("dir/lib.so", bytes(1 << 20))
+        library = self.path("dir/made.so")
         program = f"import ctypes; ctypes.CDLL('{library}')"
-        run = self.run_at("sh", "-c", f'ulimit -f 64; exec {sys.executable} -c "{program}"', expect=1)
+        run = self.run_at("sh", "-c", f'truncate -s 1M {library}; ulimit -f 64; exec {sys.executable} -c "{program}"', expect=1)
         self.assertIn(f"{library} (its copy in memory: File too large)", run.err)
 
     def test_run_inside_a_run(self):

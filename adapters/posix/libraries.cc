@@ -1,0 +1,300 @@
+#include "posix/libraries.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "posix/calls.h"
+#include "posix/covered.h"
+#include "posix/descriptor.h"
+#include "posix/process.h"
+
+namespace posix {
+
+constexpr int kDeepest = 64;  // libraries that need libraries
+
+// What lies in a file while its needs are looked for: too much for a stack.
+struct Needs::Texts {
+  char runpath[PATH_MAX];
+  char rpath[PATH_MAX];
+  char name[PATH_MAX];
+  char path[PATH_MAX];
+};
+
+static bool is_unchanged_below(const Found& found, const char* path) {
+  struct stat st;
+  if (found.shared || (found.st.flags & CAIRN_FILE_LAZY) == 0 || real::stat(path, &st) != 0)
+    return false;
+  const int64_t changed = st.st_mtim.tv_sec * int64_t{1'000'000'000} + st.st_mtim.tv_nsec;
+  return S_ISREG(st.st_mode) && static_cast<uint64_t>(st.st_size) == found.st.size &&
+         changed == found.st.mtime_ns;
+}
+
+// Does `name` already mean something in this process?
+static bool is_loaded(const char* name) {
+  void* handle = real::dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle != nullptr) dlclose(handle);
+  return handle != nullptr;
+}
+
+void Needs::Dropped::add(const Library& library, uint64_t where) {
+  if (!library.nameless || count == kMost) return;
+  at[count++] = where;
+  if (library.loadable.copy >= 0) needed = true;
+}
+
+static int changed_copy(const Found& found, const uint64_t* dropped, size_t count) {
+  constexpr int64_t kIgnored = 0x60000001;  // a tag that no loader knows
+  const int copy = copy_to_memory(found.st.ino, found.st.generation, found.name);
+  for (size_t i = 0; copy >= 0 && i < count; ++i) {
+    if (real::pwrite(copy, &kIgnored, sizeof kIgnored, static_cast<off_t>(dropped[i])) < 0) {
+      const int error = -errno;
+      descriptor::close_private(copy);
+      return error;
+    }
+  }
+  return copy;
+}
+
+// Copies of libraries are kept: the same file again must be the same library to the loader.
+struct Kept {
+  cairn_ino ino;
+  uint64_t generation;
+  int64_t changed;
+  int fd;
+  char* path;
+  Kept* next;
+};
+static Kept* all_kept = nullptr;
+static pthread_mutex_t kept_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static int kept_copy(const Found& found, const char* path, const uint64_t* dropped, size_t count) {
+  pthread_mutex_lock(&kept_mutex);
+  Kept* one = all_kept;
+  while (one != nullptr && (one->ino != found.st.ino || one->generation != found.st.generation ||
+                            one->changed != found.st.mtime_ns))
+    one = one->next;
+  int fd = one == nullptr ? -ENOMEM : one->fd;
+  if (one == nullptr && (one = static_cast<Kept*>(malloc(sizeof *one))) != nullptr) {
+    fd = changed_copy(found, dropped, count);
+    if (fd >= 0) {
+      *one = {found.st.ino, found.st.generation, found.st.mtime_ns, fd, strdup(path), all_kept};
+      all_kept = one;
+    } else {
+      free(one);
+    }
+  }
+  pthread_mutex_unlock(&kept_mutex);
+  return fd;
+}
+
+const char* path_of_copy(int fd) {
+  pthread_mutex_lock(&kept_mutex);
+  const Kept* one = all_kept;
+  while (one != nullptr && one->fd != fd) one = one->next;
+  const char* path = one == nullptr ? nullptr : one->path;
+  pthread_mutex_unlock(&kept_mutex);
+  return path;
+}
+
+int Needs::make_loadable(const Found& found, const char* path, const char* above, bool keep,
+                         Loadable* loadable, bool* named, const char* name) {
+  Dropped dropped;
+  Elf elf;
+  if (S_ISREG(found.st.mode) && elf.read(found.st.ino, found.st.generation)) {
+    char soname[NAME_MAX + 1];
+    *named =
+        elf.text(DT_SONAME, soname, sizeof soname) && name != nullptr && strcmp(soname, name) == 0;
+    if (depth_ < kDeepest) {
+      ++depth_;
+      look_for(elf, path, above, &dropped);
+      --depth_;
+    }
+  }
+  if (!dropped.needed && is_unchanged_below(found, path)) {
+    snprintf(loadable->path, sizeof loadable->path, "%s", path);
+    return 0;
+  }
+  loadable->copy = keep ? kept_copy(found, path, dropped.at, dropped.count)
+                        : changed_copy(found, dropped.at, dropped.count);
+  snprintf(loadable->path, sizeof loadable->path, "/proc/self/fd/%d", loadable->copy);
+  return loadable->copy < 0 ? loadable->copy : 0;
+}
+
+Needs::~Needs() {
+  while (first_ != nullptr) {
+    Library* next = first_->next;
+    free(first_);
+    first_ = next;
+  }
+}
+
+const Needs::Library* Needs::known(const char* name) const {
+  const Library* library = first_;
+  while (library != nullptr && strcmp(library->name, name) != 0) library = library->next;
+  return library;
+}
+
+const Needs::Library* Needs::add(const char* name, const char* path, const Found& found,
+                                 const char* above) {
+  auto* library = static_cast<Library*>(calloc(1, sizeof(Library)));
+  if (library == nullptr) return nullptr;
+  library->loadable.copy = -1;
+  bool named = true;
+  int error = 0;
+  if (found.outside()) {  // by a symbolic link, of which the loader may know nothing
+    snprintf(library->loadable.path, sizeof library->loadable.path, "%s", found.path);
+    must_be_given_ = true;
+  } else {
+    error = make_loadable(found, path, above, true, &library->loadable, &named, name);
+  }
+  if (error < 0) {
+    free(library);
+    return nullptr;
+  }
+  if (library->loadable.copy >= 0) must_be_given_ = true;
+  snprintf(library->name, sizeof library->name, "%s", name);
+  library->nameless = !named;
+  *end_ = library;
+  end_ = &library->next;
+  return library;
+}
+
+// One directory of a list, and the name in it. False: too long, or of a kind that only the loader can resolve.
+static bool join(const char* entry, size_t length, const char* name, const char* origin,
+                 char* path) {
+  size_t used = 0;
+  for (size_t i = 0; i < length;) {
+    const char* add = entry + i;
+    size_t count = 1;
+    if (entry[i] == '$') {
+      const char* word = strncmp(add, "${ORIGIN}", 9) == 0 ? "${ORIGIN}" : "$ORIGIN";
+      if (strncmp(add, word, strlen(word)) != 0 || origin == nullptr) return false;
+      i += strlen(word);
+      add = origin;
+      count = static_cast<size_t>(strrchr(origin, '/') - origin);
+    } else {
+      ++i;
+    }
+    if (used + count + NAME_MAX + 3 >= PATH_MAX) return false;
+    memcpy(path + used, add, count);
+    used += count;
+  }
+  return snprintf(path + used, PATH_MAX - used, "%s%s", used > 0 ? "/" : "./", name) <
+         static_cast<int>(PATH_MAX - used);
+}
+
+// The working directory in front of a relative path. False: there is none, or it is too long.
+static bool make_absolute(char* path) {
+  if (path[0] == '/') return true;
+  char directory[PATH_MAX];
+  if (serve::getcwd(directory, sizeof directory) == nullptr) return false;
+  const size_t length = strlen(directory);
+  const size_t size = strlen(path) + 1;
+  if (length + 1 + size > PATH_MAX) return false;
+  memmove(path + length + 1, path, size);
+  memcpy(path, directory, length);
+  path[length] = '/';
+  return true;
+}
+
+bool Needs::search(const char* list, const char* name, const char* origin, char* path, Found* found,
+                   bool* elsewhere) {
+  while (list != nullptr && *list != '\0' && !*elsewhere) {
+    const size_t length = strcspn(list, ":;");
+    const bool joined = join(list, length, name, origin, path);
+    list += length;
+    list += *list != '\0';
+    if (!joined) continue;
+    if (outside(path)) {
+      *elsewhere = real::access(path, R_OK) == 0;
+    } else if (find_existing(AT_FDCWD, path, 0, found) == 0 &&
+               (found->outside() ? real::access(found->path, R_OK) == 0
+                                 : S_ISREG(found->st.mode))) {
+      // From a covered working directory the loader does not get anywhere.
+      if (path[0] != '/') must_be_given_ = true;
+      return make_absolute(path);
+    }
+  }
+  return false;
+}
+
+void Needs::look_for(const Elf& elf, const char* path, const char* above, Dropped* dropped) {
+  auto* texts = static_cast<Texts*>(malloc(sizeof(Texts)));
+  if (texts == nullptr) return;
+  elf.text(DT_RUNPATH, texts->runpath, sizeof texts->runpath);
+  const bool has_runpath = texts->runpath[0] != '\0';
+  elf.text(DT_RPATH, texts->rpath, PATH_MAX);
+  uint64_t at;
+  for (size_t n = 0; elf.needed(n, texts->name, sizeof texts->name, &at); ++n) {
+    const char* name = texts->name;
+    if (name[0] == '\0' || strlen(name) > NAME_MAX || strchr(name, '/') != nullptr) continue;
+    const Library* library = known(name);
+    if (library == nullptr) {
+      if (loading_ && is_loaded(name)) continue;
+      bool elsewhere = false;
+      Found found;
+      const bool is_covered =
+          (!has_runpath && (search(texts->rpath, name, path, texts->path, &found, &elsewhere) ||
+                            search(above, name, nullptr, texts->path, &found, &elsewhere))) ||
+          search(library_path_, name, path, texts->path, &found, &elsewhere) ||
+          search(texts->runpath, name, path, texts->path, &found, &elsewhere);
+      if (is_covered) library = add(name, texts->path, found, has_runpath ? above : texts->rpath);
+    }
+    if (library != nullptr) dropped->add(*library, at);
+  }
+  free(texts);
+}
+
+int Needs::prepare(const Found& found, const char* path, Loadable* loadable) {
+  bool named;
+  char* whole = static_cast<char*>(malloc(PATH_MAX));
+  if (whole == nullptr) return -ENOMEM;
+  int error =
+      snprintf(whole, PATH_MAX, "%s", path) < PATH_MAX && make_absolute(whole) ? 0 : -ENAMETOOLONG;
+  if (error == 0) error = make_loadable(found, whole, nullptr, loading_, loadable, &named, nullptr);
+  free(whole);
+  if (error == 0 && loadable->copy >= 0 && first_ != nullptr) must_be_given_ = true;
+  return error;
+}
+
+void Needs::prepare_outside(const char* path) {
+  const int fd = real::open(path, O_RDONLY | O_CLOEXEC, 0);
+  if (fd < 0) return;
+  Elf elf;
+  Dropped dropped;
+  if (elf.read(fd)) look_for(elf, path, nullptr, &dropped);
+  real::close(fd);
+}
+
+int Needs::prepare_named(const char* name, const Asker& asker, Loadable* loadable) {
+  bool elsewhere = false;
+  Found found;
+  char* path = loadable->path;
+  const char* rpath = asker.runpath == nullptr ? asker.rpath : nullptr;
+  const bool is_covered = search(rpath, name, asker.path, path, &found, &elsewhere) ||
+                          search(library_path_, name, asker.path, path, &found, &elsewhere) ||
+                          search(asker.runpath, name, asker.path, path, &found, &elsewhere);
+  if (elsewhere || (is_covered && found.outside())) {
+    if (!elsewhere) snprintf(path, PATH_MAX, "%s", found.path);
+    return 0;
+  }
+  return is_covered ? prepare(found, path, loadable) : -ENOENT;
+}
+
+bool may_need_covered(const char* library_path) {
+  char path[PATH_MAX];
+  while (active() && library_path != nullptr && *library_path != '\0') {
+    const size_t length = strcspn(library_path, ":;");
+    if (join(library_path, length, "", nullptr, path) && !outside(path)) return true;
+    library_path += length;
+    library_path += *library_path != '\0';
+  }
+  return false;
+}
+
+}  // namespace posix
