@@ -105,6 +105,21 @@ const char* base_name(const char* path) {
   return slash == nullptr ? path : slash + 1;
 }
 
+// What a library calls itself: its file may have been loaded by another name (mpi4py asks for libmpi.so).
+const char* own_name(const link_map* map) {
+  const char* strings = nullptr;
+  const ElfW(Dyn)* name = nullptr;
+  for (const ElfW(Dyn)* one = map->l_ld; one != nullptr && one->d_tag != DT_NULL; ++one) {
+    if (one->d_tag == DT_STRTAB) strings = reinterpret_cast<const char*>(one->d_un.d_ptr);
+    if (one->d_tag == DT_SONAME) name = one;
+  }
+  // The addresses in the kernel's own (vdso) are not adjusted by the loader.
+  if (map->l_name[0] == '\0' || strings == nullptr || name == nullptr)
+    return base_name(map->l_name);
+  return reinterpret_cast<uintptr_t>(strings) < map->l_addr ? base_name(map->l_name)
+                                                            : strings + name->d_un.d_val;
+}
+
 // Its symbols become visible to all, as the back end, which is linked to no MPI, needs them.
 bool open_mpi(const char* path) {
   mpi = dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
@@ -122,7 +137,7 @@ const KnownMpi* find_mpi() {
   void* self = dlopen(nullptr, RTLD_LAZY);
   if (self == nullptr || dlinfo(self, RTLD_DI_LINKMAP, &map) != 0) return nullptr;
   for (; map != nullptr; map = map->l_next) {
-    const char* file = base_name(map->l_name);
+    const char* file = own_name(map);
     for (const KnownMpi& one : known)
       if (strncmp(file, one.library, strlen(one.library)) == 0 && open_mpi(map->l_name))
         return strstr(says, one.says) == nullptr ? nullptr : &one;
