@@ -164,6 +164,15 @@ const Needs::Library* Needs::add(const char* name, const char* path, const Found
   return library;
 }
 
+// Takes the first directory from a list; an empty one, also behind the last colon, is the working directory.
+static bool next_of(const char** list, const char** entry, size_t* length) {
+  if (*list == nullptr) return false;
+  *entry = *list;
+  *length = strcspn(*list, ":;");
+  *list = (*entry)[*length] == '\0' ? nullptr : *entry + *length + 1;
+  return true;
+}
+
 // One directory of a list, and the name in it. False: too long, or of a kind that only the loader can resolve.
 static bool join(const char* entry, size_t length, const char* name, const char* origin,
                  char* path) {
@@ -204,12 +213,11 @@ static bool make_absolute(char* path) {
 
 bool Needs::search(const char* list, const char* name, const char* origin, char* path, Found* found,
                    bool* elsewhere) {
-  while (list != nullptr && *list != '\0' && !*elsewhere) {
-    const size_t length = strcspn(list, ":;");
-    const bool joined = join(list, length, name, origin, path);
-    list += length;
-    list += *list != '\0';
-    if (!joined) continue;
+  if (list != nullptr && *list == '\0') return false;
+  const char* entry;
+  size_t length;
+  while (next_of(&list, &entry, &length) && !*elsewhere) {
+    if (!join(entry, length, name, origin, path)) continue;
     if (outside(path)) {
       *elsewhere = real::access(path, R_OK) == 0;
     } else if (find_existing(AT_FDCWD, path, 0, found) == 0 &&
@@ -288,12 +296,11 @@ int Needs::prepare_named(const char* name, const Asker& asker, Loadable* loadabl
 
 bool may_need_covered(const char* library_path) {
   char path[PATH_MAX];
-  while (active() && library_path != nullptr && *library_path != '\0') {
-    const size_t length = strcspn(library_path, ":;");
-    if (join(library_path, length, "", nullptr, path) && !outside(path)) return true;
-    library_path += length;
-    library_path += *library_path != '\0';
-  }
+  if (library_path == nullptr || *library_path == '\0') return false;
+  const char* entry;
+  size_t length;
+  while (active() && next_of(&library_path, &entry, &length))
+    if (join(entry, length, "", nullptr, path) && !outside(path)) return true;
   return false;
 }
 

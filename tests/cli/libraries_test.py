@@ -79,6 +79,12 @@ class Libraries(CoverCase):
         self.plain("rm -rf lib bare absolute origin old_origin of_bare by_variable opens opens_old")
         self.assertEqual(self.shell("sh make.sh && sh try.sh").out, self.plain("sh try.sh"), "none was there")
 
+    def test_an_empty_place_in_the_library_path_is_the_working_directory(self):
+        """To look there must not lose the directory for the program that is started."""
+        script = "export LD_LIBRARY_PATH=/nowhere: && sh make.sh && cp lib/*.so . && ./by_variable && cd lib && ../by_variable && touch here"
+        self.assertEqual(self.shell(script).out, "12\n12\n")
+        self.assertTrue(os.path.exists(os.path.join(self.dir, "lib", "here")))
+
     def test_programs_started_by_one_that_got_libraries_do_not_get_them(self):
         script = "sh make.sh; cp $(command -v env) lib/ 2>/dev/null; " \
                  "gcc -x c -o starts - -Llib -lone -Wl,-rpath,'$ORIGIN/lib' <<'END'\n" \
