@@ -94,6 +94,15 @@ Where where() {
   return state.load();
 }
 
+bool is_covered() {
+  Still still;
+  const Where now = state.load();
+  if (now != Where::kUnknown) return now == Where::kCovered;
+  if (inherited_path[0] != '\0') return cover_of(inherited_path) != nullptr;
+  char path[PATH_MAX];
+  return real::getcwd(path, sizeof path) != nullptr && cover_of(path) != nullptr;
+}
+
 const char* path() {
   Where now = where();
   if (now == Where::kCovered) return nullptr;

@@ -34,8 +34,11 @@ class Still {
   Inside inside_;
 };
 
-// Cheap; asks the kernel after a change.
+// Cheap; asks the kernel after a change, and leaves the kernel's directory if that is covered: not between describe() and the
+// start of a program.
 Where where();
+// The same question, and nothing is left.
+bool is_covered();
 // The kernel's path, if outside; nullptr if it has none.
 const char* path();
 // If covered.

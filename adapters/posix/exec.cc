@@ -8,6 +8,7 @@
 #include "posix/cwd.h"
 #include "posix/find.h"
 #include "posix/itself.h"
+#include "posix/libraries.h"
 #include "posix/log.h"
 #include "posix/pool.h"
 #include "posix/process.h"
@@ -58,8 +59,11 @@ namespace serve {
 
 int execve(const char* path, char* const* arguments, char* const* environment) {
   if (!active()) return real::execve(path, arguments, environment);
-  // Looking for a relative path may take the kernel to another directory: before that one is described.
-  if (path[0] != '/') cwd::where();
+  // Looking for a relative path may take the kernel to another directory: before that one is described. Libraries are looked
+  // for by such paths, too.
+  if (path[0] != '/' || !outside(path) ||
+      may_need_covered(value_of(environment, "LD_LIBRARY_PATH")))
+    cwd::where();
   Handover handover;
   int error = handover.prepare();
   if (error < 0) return fail(error);

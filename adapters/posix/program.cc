@@ -14,6 +14,7 @@
 #include "posix/itself.h"
 #include "posix/libraries.h"
 #include "posix/log.h"
+#include "posix/passing_by.h"
 #include "posix/permission.h"
 #include "posix/pool.h"
 #include "posix/process.h"
@@ -152,6 +153,7 @@ static int run_covered(const Found& found, const char* path, char* const* argume
   error = needs.prepare(found, path, &program);
   if (error < 0) return error;
   const Given given(needs, environment);
+  tell_if_passing_by(program.path, path, arguments);
   if (program.copy < 0 && real::access(program.path, X_OK) == 0) {
     real::execve(program.path, arguments, given.environment());
     return -errno;
@@ -166,6 +168,7 @@ static int run_covered(const Found& found, const char* path, char* const* argume
 
 // What lies outside may need libraries of the cover.
 static int run_outside(const char* path, char* const* arguments, char* const* environment) {
+  tell_if_passing_by(path, path, arguments);
   const char* library_path = value_of(environment, "LD_LIBRARY_PATH");
   if (!may_need_covered(library_path)) return real::execve(path, arguments, environment);
   Needs needs(library_path, false);
