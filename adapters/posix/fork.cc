@@ -59,6 +59,7 @@ static void in_child() {
   after_fork::free_shells();
   after_fork::free_limit();
   after_fork::free_requests();
+  after_fork::free_libraries();
   Inside::leave_in_child();
   errno = error;
 }

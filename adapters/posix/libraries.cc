@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 #include "posix/calls.h"
 #include "posix/covered.h"
 #include "posix/descriptor.h"
-#include "posix/process.h"
+#include "posix/library_copies.h"
 
 namespace posix {
 
@@ -47,61 +46,7 @@ void Needs::Dropped::add(const Library& library, uint64_t where) {
   if (library.loadable.copy >= 0) needed = true;
 }
 
-static int changed_copy(const Found& found, const uint64_t* dropped, size_t count) {
-  constexpr int64_t kIgnored = 0x60000001;  // a tag that no loader knows
-  const int copy = copy_to_memory(found.st.ino, found.st.generation, found.name);
-  for (size_t i = 0; copy >= 0 && i < count; ++i) {
-    if (real::pwrite(copy, &kIgnored, sizeof kIgnored, static_cast<off_t>(dropped[i])) < 0) {
-      const int error = -errno;
-      descriptor::close_private(copy);
-      return error;
-    }
-  }
-  return copy;
-}
-
-// Copies of libraries are kept: the same file again must be the same library to the loader.
-struct Kept {
-  cairn_ino ino;
-  uint64_t generation;
-  int64_t changed;
-  int fd;
-  char* path;
-  Kept* next;
-};
-static Kept* all_kept = nullptr;
-static pthread_mutex_t kept_mutex = PTHREAD_MUTEX_INITIALIZER;
-
-static int kept_copy(const Found& found, const char* path, const uint64_t* dropped, size_t count) {
-  pthread_mutex_lock(&kept_mutex);
-  Kept* one = all_kept;
-  while (one != nullptr && (one->ino != found.st.ino || one->generation != found.st.generation ||
-                            one->changed != found.st.mtime_ns))
-    one = one->next;
-  int fd = one == nullptr ? -ENOMEM : one->fd;
-  if (one == nullptr && (one = static_cast<Kept*>(malloc(sizeof *one))) != nullptr) {
-    fd = changed_copy(found, dropped, count);
-    if (fd >= 0) {
-      *one = {found.st.ino, found.st.generation, found.st.mtime_ns, fd, strdup(path), all_kept};
-      all_kept = one;
-    } else {
-      free(one);
-    }
-  }
-  pthread_mutex_unlock(&kept_mutex);
-  return fd;
-}
-
-const char* path_of_copy(int fd) {
-  pthread_mutex_lock(&kept_mutex);
-  const Kept* one = all_kept;
-  while (one != nullptr && one->fd != fd) one = one->next;
-  const char* path = one == nullptr ? nullptr : one->path;
-  pthread_mutex_unlock(&kept_mutex);
-  return path;
-}
-
-int Needs::make_loadable(const Found& found, const char* path, const char* above, bool keep,
+int Needs::make_loadable(const Found& found, const char* path, const Above* above, bool keep,
                          Loadable* loadable, bool* named, const char* name) {
   Dropped dropped;
   Elf elf;
@@ -128,6 +73,7 @@ int Needs::make_loadable(const Found& found, const char* path, const char* above
 Needs::~Needs() {
   while (first_ != nullptr) {
     Library* next = first_->next;
+    if (!loading_ && first_->loadable.copy >= 0) descriptor::close_private(first_->loadable.copy);
     free(first_);
     first_ = next;
   }
@@ -140,7 +86,7 @@ const Needs::Library* Needs::known(const char* name) const {
 }
 
 const Needs::Library* Needs::add(const char* name, const char* path, const Found& found,
-                                 const char* above) {
+                                 const Above* above) {
   auto* library = static_cast<Library*>(calloc(1, sizeof(Library)));
   if (library == nullptr) return nullptr;
   library->loadable.copy = -1;
@@ -150,7 +96,7 @@ const Needs::Library* Needs::add(const char* name, const char* path, const Found
     snprintf(library->loadable.path, sizeof library->loadable.path, "%s", found.path);
     must_be_given_ = true;
   } else {
-    error = make_loadable(found, path, above, true, &library->loadable, &named, name);
+    error = make_loadable(found, path, above, loading_, &library->loadable, &named, name);
   }
   if (error < 0) {
     free(library);
@@ -213,7 +159,7 @@ static bool make_absolute(char* path) {
 
 bool Needs::search(const char* list, const char* name, const char* origin, char* path, Found* found,
                    bool* elsewhere) {
-  if (list != nullptr && *list == '\0') return false;
+  if (*elsewhere || (list != nullptr && *list == '\0')) return false;
   const char* entry;
   size_t length;
   while (next_of(&list, &entry, &length) && !*elsewhere) {
@@ -231,27 +177,37 @@ bool Needs::search(const char* list, const char* name, const char* origin, char*
   return false;
 }
 
-void Needs::look_for(const Elf& elf, const char* path, const char* above, Dropped* dropped) {
+// Libraries may need each other.
+bool Needs::is_among(const Above* above, const char* name) {
+  while (above != nullptr && strcmp(strrchr(above->path, '/') + 1, name) != 0) above = above->next;
+  return above != nullptr;
+}
+
+void Needs::look_for(const Elf& elf, const char* path, const Above* above, Dropped* dropped) {
   auto* texts = static_cast<Texts*>(malloc(sizeof(Texts)));
   if (texts == nullptr) return;
   elf.text(DT_RUNPATH, texts->runpath, sizeof texts->runpath);
   const bool has_runpath = texts->runpath[0] != '\0';
-  elf.text(DT_RPATH, texts->rpath, PATH_MAX);
+  elf.text(DT_RPATH, texts->rpath, sizeof texts->rpath);
+  if (has_runpath) texts->rpath[0] = '\0';  // which it takes the place of
+  const Above own = {texts->rpath, path, above};
   uint64_t at;
   for (size_t n = 0; elf.needed(n, texts->name, sizeof texts->name, &at); ++n) {
     const char* name = texts->name;
     if (name[0] == '\0' || strlen(name) > NAME_MAX || strchr(name, '/') != nullptr) continue;
     const Library* library = known(name);
     if (library == nullptr) {
-      if (loading_ && is_loaded(name)) continue;
+      if (is_among(&own, name) || (loading_ && is_loaded(name))) continue;
       bool elsewhere = false;
       Found found;
-      const bool is_covered =
-          (!has_runpath && (search(texts->rpath, name, path, texts->path, &found, &elsewhere) ||
-                            search(above, name, nullptr, texts->path, &found, &elsewhere))) ||
-          search(library_path_, name, path, texts->path, &found, &elsewhere) ||
-          search(texts->runpath, name, path, texts->path, &found, &elsewhere);
-      if (is_covered) library = add(name, texts->path, found, has_runpath ? above : texts->rpath);
+      bool is_covered = false;
+      for (const Above* one = has_runpath ? nullptr : &own; one != nullptr; one = one->next)
+        is_covered =
+            is_covered || search(one->rpath, name, one->path, texts->path, &found, &elsewhere);
+      is_covered = is_covered ||
+                   search(library_path_, name, path, texts->path, &found, &elsewhere) ||
+                   search(texts->runpath, name, path, texts->path, &found, &elsewhere);
+      if (is_covered) library = add(name, texts->path, found, &own);
     }
     if (library != nullptr) dropped->add(*library, at);
   }

@@ -5,7 +5,8 @@
 // right then, too), or a copy in memory. And what a file needs of the cover is loaded before it: a library that is there
 // already, by its DT_SONAME, is not looked for.
 //
-// A library without a DT_SONAME cannot be recognised so: who needs it is copied, and the copy does not ask for it.
+// A library without a DT_SONAME cannot be recognised so: who needs it is copied, and the copy does not ask for it. Libraries that need
+// each other, and have changed, can be given to a program that starts, but not opened by one that runs.
 #pragma once
 
 #include <limits.h>
@@ -59,6 +60,12 @@ class Needs {
 
  private:
   struct Texts;
+  // Who needs a library is looked at for its RPATH, and who needs that one.
+  struct Above {
+    const char* rpath;
+    const char* path;
+    const Above* next;
+  };
   struct Dropped {
     static constexpr size_t kMost = 64;
     uint64_t at[kMost];  // where in the file each is asked for
@@ -68,11 +75,12 @@ class Needs {
   };
 
   const Library* known(const char* name) const;
+  static bool is_among(const Above* above, const char* name);
   bool search(const char* list, const char* name, const char* origin, char* path, Found* found,
               bool* elsewhere);
-  const Library* add(const char* name, const char* path, const Found& found, const char* above);
-  void look_for(const Elf& elf, const char* path, const char* above, Dropped* dropped);
-  int make_loadable(const Found& found, const char* path, const char* above, bool keep,
+  const Library* add(const char* name, const char* path, const Found& found, const Above* above);
+  void look_for(const Elf& elf, const char* path, const Above* above, Dropped* dropped);
+  int make_loadable(const Found& found, const char* path, const Above* above, bool keep,
                     Loadable* loadable, bool* named, const char* name);
 
   const char* library_path_;
@@ -82,9 +90,6 @@ class Needs {
   Library* first_ = nullptr;
   Library** end_ = &first_;
 };
-
-// The path of what was copied, for a copy that is kept; or null.
-const char* path_of_copy(int fd);
 
 // May somebody who has this LD_LIBRARY_PATH need libraries of the cover?
 bool may_need_covered(const char* library_path);

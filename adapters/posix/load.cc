@@ -9,6 +9,7 @@
 #include "posix/calls.h"
 #include "posix/covered.h"
 #include "posix/libraries.h"
+#include "posix/library_copies.h"
 
 namespace posix {
 
@@ -21,6 +22,7 @@ __attribute__((constructor)) static void remember_library_path(int, char**, char
 
 // What is needed, and then the file, which holds from then on what it needs.
 static void* load(const Needs& needs, const char* path, int flags) {
+  if ((flags & RTLD_NOLOAD) != 0) return real::dlopen(path, flags);
   for (auto* one = needs.first(); one != nullptr; one = one->next) {
     // Who asks for it by no name finds what it has in the global scope.
     const bool global = one->nameless && one->loadable.copy >= 0;

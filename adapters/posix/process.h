@@ -25,6 +25,7 @@ void free_trees();
 void free_shells();
 void free_limit();
 void free_requests();
+void free_libraries();
 }  // namespace after_fork
 
 // What a program started from this process finds of it: its open Cairn files (CAIRN_EXEC) and its working

@@ -24,9 +24,18 @@ int main(int count, char** names) {
   }
   return 0;
 }""",
-    # lib: with DT_SONAME; bare: without
+    "nothing.c": "int nothing;",
+    # lib: with DT_SONAME; bare: without; chain: found by the RPATH of who needs them; ring: that, and needing each other
     "make.sh": """set -e
-mkdir -p lib bare
+mkdir -p lib bare chain ring
+for each in chain ring; do
+  gcc -shared -fPIC -o $each/libone.so one.c -Wl,-soname,libone.so
+  gcc -shared -fPIC -o $each/libtwo.so two.c -Wl,-soname,libtwo.so -L$each -lone
+done
+gcc -shared -fPIC -o ring/libone.so one.c -Wl,-soname,libone.so -Wl,--no-as-needed -Lring -ltwo -Wl,-rpath-link,ring
+gcc -shared -fPIC -o chain/plugin.so nothing.c -Wl,--no-as-needed -Lchain -ltwo -Wl,--disable-new-dtags -Wl,-rpath,'$ORIGIN' -Wl,-rpath-link,chain
+gcc -o of_ring asks_two.c -Lring -ltwo -Wl,-rpath-link,ring -Wl,--disable-new-dtags -Wl,-rpath,'$ORIGIN/ring'
+gcc -o of_chain asks_two.c -Lchain -ltwo -Wl,-rpath-link,chain -Wl,--disable-new-dtags -Wl,-rpath,'$ORIGIN/chain'
 gcc -shared -fPIC -o lib/libone.so one.c -Wl,-soname,libone.so
 gcc -shared -fPIC -o lib/libtwo.so two.c -Wl,-soname,libtwo.so -Llib -lone -Wl,-rpath,'$ORIGIN'
 gcc -shared -fPIC -o bare/libone.so one.c
@@ -40,7 +49,7 @@ gcc -o opens opens.c -ldl -Wl,-rpath,'$ORIGIN/lib'
 gcc -o opens_old opens.c -ldl -Wl,--disable-new-dtags -Wl,-rpath,'$ORIGIN/lib'
 """,
     "try.sh": """
-for program in absolute origin old_origin of_bare; do echo "$program $(./$program 2>&1)"; done
+for program in absolute origin old_origin of_bare of_chain of_ring; do echo "$program $(./$program 2>&1)"; done
 for program in ./by_variable "$OUTSIDE"; do
   for where in "$PWD/lib" lib; do LD_LIBRARY_PATH=$where $program 2>&1; done
 done
@@ -50,6 +59,7 @@ for program in ./opens ./opens_old; do
   LD_LIBRARY_PATH=bare $program libtwo.so
 done
 ./opens bare/libtwo.so
+./opens chain/plugin.so
 """,
 }
 
@@ -76,7 +86,7 @@ class Libraries(CoverCase):
         change = "sed -i 's/return 2;/return 3;/' one.c && gcc -shared -fPIC -o lib/libone.so one.c -Wl,-soname,libone.so && " \
                  "gcc -shared -fPIC -o bare/libone.so one.c && "
         self.assertEqual(self.shell(change + "sh try.sh").out, self.plain("sh try.sh"), "one changed")
-        self.plain("rm -rf lib bare absolute origin old_origin of_bare by_variable opens opens_old")
+        self.plain("rm -rf lib bare chain ring absolute origin old_origin of_bare of_chain of_ring by_variable opens opens_old")
         self.assertEqual(self.shell("sh make.sh && sh try.sh").out, self.plain("sh try.sh"), "none was there")
 
     def test_an_empty_place_in_the_library_path_is_the_working_directory(self):
