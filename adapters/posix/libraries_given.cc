@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "posix/at_start.h"
 #include "posix/calls.h"
 #include "posix/descriptor.h"
 #include "posix/libraries.h"
@@ -14,12 +15,12 @@ namespace posix {
 static constexpr char kPreload[] = "LD_PRELOAD";
 static constexpr char kPart[] = "CAIRN_LIBRARIES";
 
-static bool is_variable(const char* text, const char* name) {
+AT_START_CODE static bool is_variable(const char* text, const char* name) {
   const size_t length = strlen(name);
   return strncmp(text, name, length) == 0 && text[length] == '=';
 }
 
-const char* value_of(char* const* environment, const char* name) {
+AT_START_CODE const char* value_of(char* const* environment, const char* name) {
   const char* value = nullptr;
   for (size_t i = 0; environment != nullptr && environment[i] != nullptr; ++i)
     if (is_variable(environment[i], name)) value = environment[i] + strlen(name) + 1;
@@ -82,7 +83,7 @@ Given::~Given() {
   free(text_);
 }
 
-void Given::take_out() {
+AT_START_CODE void Given::take_out() {
   const char* given = getenv(kPart);
   if (given == nullptr) return;
   char* list = getenv(kPreload);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "posix/at_start.h"
 #include "posix/calls.h"
 #include "posix/covered.h"
 #include "posix/libraries.h"
@@ -14,7 +15,7 @@
 namespace posix {
 
 // The value that the loader took at the start: what the program has put there since is not its way.
-static const char* library_path = nullptr;
+AT_START_DATA static const char* library_path = nullptr;
 
 __attribute__((constructor)) static void remember_library_path(int, char**, char** environment) {
   library_path = value_of(environment, "LD_LIBRARY_PATH");
