@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 
 #include "cluster/names_parts.h"
+#include "file/moving.h"
+#include "pool/seats.h"
 #include "tier/drain_state.h"
 
 namespace cairn::cluster {
@@ -59,23 +61,48 @@ Status remove_file(Job& job, const std::string& path) {
   });
 }
 
+namespace {
+
+Status is_claimed_elsewhere(const std::string& path) {
+  return fail(ESTALE, "%s: another node has changed it", path.c_str());
+}
+
+// Another node is about to have it. Not under the lock, which may be what that one waits for.
+Status await_place(Job& job, const Spot& spot) {
+  if (!file::is_moving(*spot.map.inode)) return Status();
+  const pool::SeatGuard seat(job.fs().pool);
+  if (!seat.ok()) return pool::no_seat(job.fs().pool);
+  file::await_place(job.fs(), *seat, spot.map);
+  return Status();
+}
+
+// It has neither gone to another node, nor is it about to.
+bool is_still_here(Job& job, const std::string& path, const file::Seen& seen) {
+  const auto spot = spot_of(job, path);
+  return spot.ok() && spot->exists() && spot->map.number == seen.number &&
+         spot->generation == seen.generation && !file::is_moving(*spot->map.inode);
+}
+
+}  // namespace
+
 Status claim_file(Job& job, const std::string& path) {
-  auto spot = spot_of(job, path);
-  if (!spot.ok()) return spot.status();
-  if (!is_on_others(*spot)) return Status();
+  CAIRN_TRY_ASSIGN(spot, spot_of(job, path));
+  if (!is_on_others(spot)) return Status();
+  CAIRN_TRY(await_place(job, spot));
   return one_at_a_time(job, path, [&]() -> Status {
     // Another node was first: nothing is known of it here by now.
-    auto now = spot_of(job, path);
-    if (!now.ok()) return now.status();
-    if (!now->exists()) return fail(ESTALE, "%s: another node has changed it", path.c_str());
+    if (!is_still_here(job, path, spot.seen())) return is_claimed_elsewhere(path);
     const bool was_unchanged =
-        tier::change_time(job.fs(), now->map) == now->map.inode->drained.load();
+        tier::change_time(job.fs(), spot.map) == spot.map.inode->drained.load();
     // A change of its time, by which they find it here before anything is written.
-    CAIRN_TRY(change_name(job, {NameOp::set_mode, now->mode(), path, ""}));
+    CAIRN_TRY(change_name(job, {NameOp::set_mode, spot.mode(), path, ""}));
     const Status status = on_others(job, {NameOp::claim, 0, path, ""});
-    if (!status.ok() && was_unchanged)
-      tier::set_drained(job.fs(), now->map, tier::change_time(job.fs(), now->map));
-    return status;
+    if (status.ok()) return status;
+    const std::string text = last_detail();
+    // Who takes a file asks for no lock: another node has it, or both have for this moment.
+    if (!is_still_here(job, path, spot.seen())) return is_claimed_elsewhere(path);
+    if (was_unchanged) tier::set_drained(job.fs(), spot.map, tier::change_time(job.fs(), spot.map));
+    return fail(status.code(), "%s", text.c_str());
   });
 }
 

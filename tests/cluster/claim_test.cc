@@ -107,5 +107,38 @@ TEST(ClaimedFiles, WhatIsClaimedIsFound) {
             std::filesystem::perms(0600));
 }
 
+// As all ranks of a restart open one file of the last job to write it, one after the other or at once.
+TEST(ClaimedFiles, WhoWritesThemTakesThemFromEachOther) {
+  constexpr uint32_t nodes = 2;
+  CoveredNodes covered(nodes, 64 << 20, [](const std::string& directory) {
+    for (int i = 0; i < 20; ++i) write_lower(directory, "f" + std::to_string(i), "old");
+  });
+  covered.nodes().latency = std::chrono::microseconds(300);
+  for (int i = 0; i < 20; ++i) {
+    const std::string name = "f" + std::to_string(i);
+    // What open(2) does for writing.
+    const auto open = [&](uint32_t node) {
+      while (true) {
+        const bool is_here = covered.mode(node, name.c_str()) != 0;
+        const int result = is_here ? cairn_shared_claim(covered.job(node), name.c_str())
+                                   : cairn_shared_make_plain(covered.job(node), name.c_str(), 0);
+        if (is_here && result == 0) return;
+        // It is somewhere else by now, or changes hands too fast; it is not that two have changed it.
+        const bool again =
+            result == 0 || result == -ESTALE || result == -ENOENT || (result == -EBUSY && !is_here);
+        EXPECT_TRUE(again) << result << " on " << node << ": " << cairn_last_error();
+        if (!again) return;
+      }
+    };
+    std::vector<std::thread> threads;
+    for (uint32_t rank = 0; rank < 3 * nodes; ++rank)
+      threads.emplace_back([&, rank] {
+        for (int time = 0; time < 8; ++time) open(rank % nodes);
+      });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_NE(covered.mode(0, name.c_str()) == 0, covered.mode(1, name.c_str()) == 0) << name;
+  }
+}
+
 }  // namespace
 }  // namespace cairn::test

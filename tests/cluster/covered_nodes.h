@@ -46,6 +46,7 @@ class CoveredNodes {
   [[nodiscard]] cairn_ino top(uint32_t node) const { return cairn_cover_top(covers_[node]); }
 
   [[nodiscard]] const Nodes& nodes() const { return nodes_; }
+  [[nodiscard]] Nodes& nodes() { return nodes_; }
 
   // Type and permissions of a name in a node's pool, 0: there is none.
   [[nodiscard]] uint32_t mode(uint32_t node, const char* path) const {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <mutex>
+#include <random>
 #include <thread>
 
 namespace cairn::test {
@@ -64,12 +65,21 @@ void Nodes::still_waiting(void* context, uint64_t waited_ms, const char* path, c
 int Nodes::ask(void* context, cairn_question* questions, size_t count) {
   auto& nodes = *static_cast<Nodes*>(context);
   thread_local std::vector<char> reply(cairn_job_reply_capacity());
+  const auto wait = [&] {
+    thread_local std::minstd_rand random(std::hash<std::thread::id>()(std::this_thread::get_id()));
+    if (nodes.latency.count() != 0)
+      std::this_thread::sleep_for(nodes.latency * (random() % 1000) / 1000);
+  };
   for (size_t i = 0; i < count; ++i) {
     cairn_question& question = questions[i];
     EXPECT_LE(question.size, cairn_job_request_capacity());
-    const std::lock_guard guard(nodes.serving_[question.node]);  // as the one thread that answers
-    question.got = cairn_job_serve(nodes.jobs_[nodes.first_ + question.node], question.request,
-                                   question.size, reply.data());
+    wait();
+    {
+      const std::lock_guard guard(nodes.serving_[question.node]);  // as the one thread that answers
+      question.got = cairn_job_serve(nodes.jobs_[nodes.first_ + question.node], question.request,
+                                     question.size, reply.data());
+    }
+    wait();
     EXPECT_LE(question.got, question.capacity);
     std::memcpy(question.reply, reply.data(), question.got);
     nodes.questions.fetch_add(1);

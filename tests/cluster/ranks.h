@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <barrier>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -36,6 +37,8 @@ class Nodes {
   std::atomic<uint64_t> waits_told{0};
   std::atomic<uint64_t> longest_wait_ms{0};
   std::string waited_for;
+  // How long one is under way, each way; at most.
+  std::chrono::microseconds latency{0};
   // Messages that were sent.
   std::atomic<uint64_t> questions{0};
 
