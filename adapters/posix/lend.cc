@@ -70,6 +70,7 @@ constexpr LentShared shared = {
     },
     [](cairn_job* job, const char* path) { return cairn_shared_fetch(job, path); },
     [](cairn_job* job, const char* path) { return cairn_shared_remove(job, path); },
+    [](cairn_job* job, const char* path) { return cairn_shared_remove_below(job, path); },
 };
 
 constexpr Lent lent = {
@@ -101,7 +102,6 @@ constexpr Lent lent = {
     place::of,
     masked,
     place::is_below,
-    place::remove_below,
     shared,
     shared_names::set_job,
     shared_names::hide,

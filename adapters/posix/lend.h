@@ -49,6 +49,7 @@ struct LentShared {
   int (*make_plain)(cairn_job* job, const char* path, int empty);
   int (*fetch)(cairn_job* job, const char* path);
   int (*remove)(cairn_job* job, const char* path);
+  int (*remove_below)(cairn_job* job, const char* path);
 };
 
 // Results are as in cairn.h: 0 or a count, or a negative errno.
@@ -81,8 +82,6 @@ struct Lent {
   mode_t (*masked)(mode_t mode);
   // Is there a file, or directory, of this name in the covered directory itself, whatever the pool says?
   bool (*is_below)(const char* relative);
-  // Removes it there: 0 also if it is not there.
-  int (*remove_below)(const char* relative);
   LentShared shared;
   // The job on several hosts that this process is one of: calls by name see its files from now on. Null: it is over; nobody is
   // asked for it any more when this returns.

@@ -87,10 +87,4 @@ bool is_missing_below(const char* relative) {
          (errno == ENOENT || errno == ENOTDIR);
 }
 
-int remove_below(const char* relative) {
-  char path[2 * PATH_MAX];
-  if (const int error = path_below(relative, path, sizeof path); error < 0) return error;
-  return real::unlink(path) == 0 || errno == ENOENT ? 0 : -errno;
-}
-
 }  // namespace posix::place

@@ -11,7 +11,6 @@ namespace posix::place {
 const char* directory();
 int of(const char* path, Place* place);
 bool is_below(const char* relative);
-int remove_below(const char* relative);
 // Not the same as !is_below(): an error is no answer.
 bool is_missing_below(const char* relative);
 // The cover of the directory that other nodes see too.

@@ -118,17 +118,18 @@ int open(const Found& found, int flags, cairn_file** file) {
 
 // What else goes by the name: what the pool knows of the file in the covered directory, and that itself, which other nodes would
 // find.
-static int remove_rest(const Found& found, const char* path) {
+static int remove_rest(cairn_job* of, const Found& found, const char* path) {
   if (found.in_pool)
     if (int error = cairn_unlink(pool, found.parent, found.name); error < 0 && error != -ENOENT)
       return error;
-  return place::remove_below(path);
+  const int removed = cairn_shared_remove_below(of, path);
+  return removed < 0 ? removed : 0;
 }
 
 int remove(const Found& found) {
   return on(found, [&](cairn_job* of, const char* path) {
     int error = cairn_shared_remove(of, path);
-    return error < 0 ? error : remove_rest(found, path);
+    return error < 0 ? error : remove_rest(of, found, path);
   });
 }
 
@@ -183,8 +184,8 @@ int rename(const Found& from, const Found& to) {
     if (error < 0) return error;
     Found old = to;
     old.in_pool = to.shared ? to.in_pool : to.exists;
-    error = remove_rest(old, new_path);
-    return error < 0 ? error : remove_rest(from, path);
+    error = remove_rest(of, old, new_path);
+    return error < 0 ? error : remove_rest(of, from, path);
   });
 }
 

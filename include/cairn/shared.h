@@ -159,6 +159,9 @@ CAIRN_API int cairn_shared_set_attributes(cairn_job* job, const char* path, uint
 CAIRN_API int cairn_shared_rename(cairn_job* job, const char* from, const char* to);
 /* Removes the name; the parts follow: here at once, on other nodes when they are told or next join a job. */
 CAIRN_API int cairn_shared_remove(cairn_job* job, const char* path);
+/* Removes at once what the covered directory itself has under the name, and what other nodes' pools know of it from there. 1, or 0: it was not
+ * there. */
+CAIRN_API int cairn_shared_remove_below(cairn_job* job, const char* path);
 /* Calls visit(context, path) for each shared file in a directory ("": the covered one), with its name, and if `deep` also for those
  * below, with their paths from there; until that returns nonzero, which is the result then. */
 typedef int (*cairn_shared_visit)(void* context, const char* path);

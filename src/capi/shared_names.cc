@@ -167,6 +167,12 @@ int cairn_shared_remove(cairn_job* job, const char* path) {
                             [&] { return cairn::cluster::remove_elsewhere(job->job, path); });
 }
 
+int cairn_shared_remove_below(cairn_job* job, const char* path) {
+  const WriteWindow window;
+  auto removed = cairn::cluster::remove_below(job->job, path);
+  return removed.ok() ? *removed : code(removed.status());
+}
+
 int cairn_shared_list(cairn_job* job, const char* directory, int deep, cairn_shared_visit visit,
                       void* context) {
   const WriteWindow window;

@@ -7,7 +7,9 @@
 
 #include "cluster/directories.h"
 #include "cluster/held_record.h"
+#include "cluster/names_parts.h"
 #include "file/file_system.h"
+#include "tier/keep_times.h"
 #include "tier/system.h"
 
 namespace cairn::cluster {
@@ -42,6 +44,24 @@ Status remove_shared(Job& job, const std::string& path) {
   if (!record.ok()) return record.status();
   CAIRN_TRY(remove_record(job.directory(), path));
   return remove_parts(job, *record);
+}
+
+Result<int> remove_below(Job& job, const std::string& path) {
+  const std::string place = job.directory() + "/" + path;
+  const std::string directory = parent_of(place);
+  const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
+  if (opened == -ENOENT || opened == -ENOTDIR) return 0;
+  if (opened < 0) return sys::failed(opened, "open", directory);
+  const sys::Descriptor above(static_cast<int>(opened));
+  // A drain would take it for a change that somebody has made behind the job's back.
+  const tier::KeepTimes times(above.get());
+  const int64_t removed = sys::unlinkat(above.get(), place.substr(directory.size() + 1).c_str(), 0);
+  if (removed == -ENOENT) return 0;
+  if (removed < 0) return sys::failed(removed, "unlink", place);
+  // Others may know it from there, which would keep their directory from being removed. What one of them has changed
+  // or has open for writing by now is a file of its own.
+  on_others(job, {NameOp::claim, 0, path, ""}).ignore();
+  return 1;
 }
 
 namespace {

@@ -15,6 +15,9 @@ uint64_t inode_number(const Uuid& uuid);
 
 // Removes the name, this node's part, and what other nodes can be reached to remove.
 Status remove_shared(Job& job, const std::string& path);
+// What the covered directory itself has under the name (no directory): other nodes neither find it nor take its bytes for those of a new
+// file. 1: it was there, 0: it was not.
+Result<int> remove_below(Job& job, const std::string& path);
 // Who has it open sees the new size when he commits.
 Status set_size(Job& job, const std::string& path, uint64_t size);
 struct NewAttributes {

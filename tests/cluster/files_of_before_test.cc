@@ -33,6 +33,44 @@ TEST(FilesOfBefore, OneNodeRemovesThem) {
   }
 }
 
+// As the next job deletes a checkpoint: one of its files another node has claimed, so it is removed where that one has it, and in the
+// covered directory at once.
+TEST(FilesOfBefore, OneNodeRemovesWhatAnotherHasClaimed) {
+  for (const bool backwards : {false, true}) {
+    CoveredNodes covered(3, 64 << 20, [](const std::string& directory) {
+      for (const char* path : {"step/meta", "step/rank.0"}) write_lower(directory, path, path);
+    });
+    EXPECT_NE(covered.mode("step/meta"), 0U);
+    EXPECT_EQ(cairn_shared_claim(covered.job(1), "step/meta"), 0) << cairn_last_error();
+    EXPECT_EQ(cairn_shared_remove(covered.job(0), "step/meta"), 0) << cairn_last_error();
+    EXPECT_EQ(cairn_shared_remove_below(covered.job(0), "step/meta"), 1) << cairn_last_error();
+    EXPECT_EQ(cairn_shared_remove_below(covered.job(0), "step/meta"), 0);
+    EXPECT_EQ(cairn_shared_unlink(covered.job(0), "step/rank.0"), 0);
+    EXPECT_EQ(cairn_shared_rmdir(covered.job(0), "step"), 0) << cairn_last_error();
+    for (uint32_t node = 0; node < 3; ++node) covered.drain(backwards ? 2 - node : node);
+    EXPECT_FALSE(std::filesystem::exists(covered.directory() + "/step"));
+  }
+}
+
+// A file that all wrote through MPI-IO is in the covered directory, and each node knows it from there.
+TEST(FilesOfBefore, WhatOthersKnowGoesWithTheFile) {
+  CoveredNodes covered(3, 64 << 20, [](const std::string& directory) {
+    for (const char* path : {"old/f", "old/changed"}) write_lower(directory, path, path);
+  });
+  EXPECT_NE(covered.mode("old/f"), 0U);
+  write_on(covered, 2, "old/changed", "new");
+  EXPECT_EQ(cairn_unlink(covered.pool(0), covered.top(0), "old/f"), 0);
+  EXPECT_EQ(cairn_shared_remove_below(covered.job(0), "old/f"), 1) << cairn_last_error();
+  for (uint32_t node = 0; node < 3; ++node) EXPECT_EQ(covered.mode(node, "old/f"), 0U) << node;
+  // A node's own file is its own.
+  EXPECT_EQ(cairn_shared_remove_below(covered.job(0), "old/changed"), 1);
+  EXPECT_NE(covered.mode(2, "old/changed"), 0U);
+  EXPECT_EQ(cairn_shared_rmdir(covered.job(0), "old"), -ENOTEMPTY);
+  EXPECT_EQ(cairn_unlink(covered.pool(2), covered.top(2), "old/changed"), 0);
+  EXPECT_EQ(cairn_shared_unlink(covered.job(0), "old/changed"), 0);
+  EXPECT_EQ(cairn_shared_rmdir(covered.job(0), "old"), 0) << cairn_last_error();
+}
+
 // As benchmarks do: each node removes some of the directories, one the directory that they were in.
 TEST(FilesOfBefore, SeveralNodesRemoveATree) {
   for (const bool backwards : {false, true}) {

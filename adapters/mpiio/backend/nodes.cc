@@ -157,12 +157,9 @@ int remove(const std::string& path) {
   if (result < 0 && result != -ENOENT) return failed(result, "delete", path);
   const bool unlinked = ::unlink(covered_path(place).c_str()) == 0;
   if (!unlinked && errno != ENOENT) return system_error(errno, "delete", path);
-  // Other nodes must not find the name either, nor take its bytes for those of a new file.
-  const bool below = host->engine->is_below(place.relative);
-  if (below)
-    if (const int gone = host->engine->remove_below(place.relative); gone < 0)
-      return system_error(gone, "delete", path);
-  return result == 0 || unlinked || below ? MPI_SUCCESS : system_error(ENOENT, "delete", path);
+  const int below = calls().remove_below(session::job(), place.relative);
+  if (below < 0) return failed(below, "delete", path);
+  return result == 0 || unlinked || below != 0 ? MPI_SUCCESS : system_error(ENOENT, "delete", path);
 }
 
 int size(const File& file, int64_t* bytes) {
