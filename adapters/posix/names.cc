@@ -106,7 +106,7 @@ static int rename_covered(Found& from, Found& to, unsigned flags) {
     if (exchange && (from.shared || to.shared)) return -EINVAL;
     if (S_ISDIR(from.st.mode) && shared_names::any_in(from, true)) return -EXDEV;
     if (from.shared && to.exists && S_ISDIR(to.st.mode)) return -EISDIR;
-    if (from.shared) return shared_names::rename(from, to);
+    if (from.shared) return shared_names::rename(from, to, flags);
   }
   error = everywhere::rename(from, to, flags);
   if (error == 0 && to.exists && !exchange && to.st.ino != from.st.ino) hidden::name_removed(to.st);

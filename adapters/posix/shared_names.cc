@@ -171,12 +171,12 @@ bool any_in(const Found& directory, bool deep) {
          }) > 0;
 }
 
-int rename(const Found& from, const Found& to) {
+int rename(const Found& from, const Found& to, unsigned flags) {
   return on(from, [&](cairn_job* of, const char* path) {
     char new_path[PATH_MAX];
     int error = place::relative_of(to, new_path);
     if (error < 0) return error;
-    error = cairn_shared_rename(of, path, new_path);
+    error = cairn_shared_rename(of, path, new_path, flags);
     if (error == -EXDEV) {
       error = cairn_shared_make_plain(of, path, 0);
       return error == 0 ? kNowPlain : error;

@@ -52,8 +52,8 @@ bool is_written(const Entry& entry);
 
 // Is there any in this directory, or (`deep`) below?
 bool any_in(const Found& directory, bool deep);
-// rename(2), where `from` is shared, `to` may be too, and the caller may move both. Also kNowPlain.
-int rename(const Found& from, const Found& to);
+// rename(2), where `from` is shared, `to` may be too, and the caller may move both; `flags`: 0 or RENAME_NOREPLACE. Also kNowPlain.
+int rename(const Found& from, const Found& to, unsigned flags);
 // A file of the pool has been renamed to `to`, which was shared.
 int replaced(const Found& to);
 

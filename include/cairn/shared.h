@@ -154,9 +154,9 @@ CAIRN_API int cairn_shared_set_size(cairn_job* job, const char* path, uint64_t s
 CAIRN_API int cairn_shared_set_attributes(cairn_job* job, const char* path, uint32_t mode,
                                           uint32_t uid, uint32_t gid, int64_t atime_ns,
                                           int64_t mtime_ns);
-/* Replaces a shared file of the new name. -EBUSY: it is open; -EXDEV: bytes come from the file of the old name in the covered
- * directory. */
-CAIRN_API int cairn_shared_rename(cairn_job* job, const char* from, const char* to);
+/* Replaces a file of the new name that other nodes have, or all; flags: 0 or RENAME_NOREPLACE (1), -EEXIST if any has it. -EBUSY: it is
+ * open; -EXDEV: bytes come from the file of the old name in the covered directory. */
+CAIRN_API int cairn_shared_rename(cairn_job* job, const char* from, const char* to, unsigned flags);
 /* Removes the name; the parts follow: here at once, on other nodes when they are told or next join a job. */
 CAIRN_API int cairn_shared_remove(cairn_job* job, const char* path);
 /* Removes at once what the covered directory itself has under the name, and what other nodes' pools know of it from there. 1, or 0: it was not

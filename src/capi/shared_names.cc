@@ -145,20 +145,10 @@ int cairn_shared_set_attributes(cairn_job* job, const char* path, uint32_t mode,
       [&] { return cairn::cluster::set_attributes_elsewhere(job->job, path, attributes); });
 }
 
-int cairn_shared_rename(cairn_job* job, const char* from, const char* to) {
+int cairn_shared_rename(cairn_job* job, const char* from, const char* to, unsigned flags) {
   const WriteWindow window;
-  cairn::cluster::Job& in = job->job;
-  return shared_or_ordinary(
-      [&]() -> Status {
-        CAIRN_TRY(cairn::cluster::rename_shared(in, from, to));
-        const Status replaced = cairn::cluster::remove_elsewhere(in, to);
-        return replaced.code() == ENOENT ? Status() : replaced;
-      },
-      [&]() -> Status {
-        CAIRN_TRY(cairn::cluster::rename_elsewhere(in, from, to));
-        const Status replaced = cairn::cluster::remove_shared(in, to);
-        return is_missing(replaced.code()) ? Status() : replaced;
-      });
+  if ((flags & ~1U) != 0) return code(cairn::fail(EINVAL, "%s: flags %u", from, flags));
+  return code(cairn::cluster::rename_of_job(job->job, from, to, flags != 0));
 }
 
 int cairn_shared_remove(cairn_job* job, const char* path) {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <cstdio>  // RENAME_NOREPLACE
 #include <cstring>
 
 #include "cluster/directories.h"
@@ -105,7 +106,7 @@ Status set_attributes(Job& job, const std::string& path, const NewAttributes& at
   });
 }
 
-Status rename_shared(Job& job, const std::string& from, const std::string& to) {
+Status rename_shared(Job& job, const std::string& from, const std::string& to, bool keep) {
   return with_record(job, from, [&](Record& record) -> Status {
     CAIRN_TRY(check_closed(job, record, from));
     if (record.base.exists)
@@ -116,8 +117,8 @@ Status rename_shared(Job& job, const std::string& from, const std::string& to) {
     const std::string old_place = record_path(job.directory(), from);
     const std::string new_place = record_path(job.directory(), to);
     CAIRN_TRY(make_directories(job.directory(), parent_of(new_place)));
-    const int64_t result =
-        sys::renameat2(AT_FDCWD, old_place.c_str(), AT_FDCWD, new_place.c_str(), 0);
+    const int64_t result = sys::renameat2(AT_FDCWD, old_place.c_str(), AT_FDCWD, new_place.c_str(),
+                                          keep ? RENAME_NOREPLACE : 0);
     if (result < 0) return sys::failed(result, "rename", old_place);
     CAIRN_TRY(sync_directory(parent_of(new_place)));
     CAIRN_TRY(sync_directory(parent_of(old_place)));

@@ -28,9 +28,9 @@ struct NewAttributes {
   std::optional<uint64_t> mtime;
 };
 Status set_attributes(Job& job, const std::string& path, const NewAttributes& attributes);
-// Another shared file of the new name is replaced. EBUSY while it is open; EXDEV if bytes come from the file in the covered
+// Another shared file of the new name is replaced, or with `keep` EEXIST. EBUSY while it is open; EXDEV if bytes come from the file in the covered
 // directory, which keeps its name.
-Status rename_shared(Job& job, const std::string& from, const std::string& to);
+Status rename_shared(Job& job, const std::string& from, const std::string& to, bool keep);
 
 // The parts of what was a record, on all nodes that can be reached; others remove theirs when they next join a job.
 Status remove_parts(Job& job, const Record& record);

@@ -9,6 +9,7 @@
 #include "cluster/ask.h"
 #include "cluster/hold.h"
 #include "cluster/name_change.h"
+#include "cluster/names_parts.h"
 #include "cluster/reader.h"
 #include "cluster/spot.h"
 #include "cluster/written.h"
@@ -166,15 +167,22 @@ Status remove_elsewhere(Job& job, const std::string& path) {
   return any ? Status() : missing(path);
 }
 
-Status rename_elsewhere(Job& job, const std::string& from, const std::string& to) {
-  auto found = find_elsewhere(job, from);
-  if (!found.ok()) return found.status();
-  CAIRN_TRY(ask_nodes(job, {found->node}, request_of(Op::rename_file),
-                      with_bytes(from, to.data(), to.size()))
-                .status);
+Status rename_elsewhere(Job& job, const std::string& from, const std::string& to, bool keep) {
+  CAIRN_TRY_ASSIGN(found, find_elsewhere(job, from));
+  const auto rename = [&](const std::string& of, const std::string& into) {
+    Request request = request_of(Op::rename_file);
+    request.value = keep ? file::rename_no_replace : 0;
+    return ask_nodes(job, {found.node}, request, with_bytes(of, into.data(), into.size())).status;
+  };
   NodeNumbers rest = other_nodes(job);
-  std::erase(rest, found->node);
-  CAIRN_TRY(ask_nodes(job, rest, request_of(Op::remove_file), to).status);
+  std::erase(rest, found.node);
+  if (keep) {
+    CAIRN_TRY(rename_if_free(
+        job, to, found.node, [&] { return rename(from, to); }, [&] { return rename(to, from); }));
+  } else {
+    CAIRN_TRY(rename(from, to));
+    CAIRN_TRY(ask_nodes(job, rest, request_of(Op::remove_file), to).status);
+  }
   change_name(job, {NameOp::put_away, 0, to, ""}).ignore();  // as elsewhere.h says
   put_away_elsewhere(job, to, rest);
   return Status();

@@ -37,8 +37,9 @@ Result<std::unique_ptr<file::File>> write_elsewhere(Job& job, const std::string&
 Result<uint64_t> read_elsewhere(Job& job, uint32_t node, const Uuid& file, const Target& piece);
 Status set_size_elsewhere(Job& job, const std::string& path, uint64_t size);
 Status set_attributes_elsewhere(Job& job, const std::string& path, const NewAttributes& attributes);
-// What other nodes have of the new name goes; this node's pool and the record are the caller's.
-Status rename_elsewhere(Job& job, const std::string& from, const std::string& to);
+// What other nodes have of the new name goes; this node's pool and the record are the caller's. With `keep`, under the lock, nothing goes:
+// EEXIST if any of them have it.
+Status rename_elsewhere(Job& job, const std::string& from, const std::string& to, bool keep);
 Status remove_elsewhere(Job& job, const std::string& path);
 // It becomes a file of this node's pool; `empty`: without its contents. EBUSY: somebody has it open there, or it is more
 // than bytes under one name; ENOSPC. Killed meanwhile, both nodes have it.

@@ -16,7 +16,7 @@ enum class Op : uint32_t {
   look_file,  // its reply's value: how many files others have taken from this node so far
   read_file,
   change_file,
-  rename_file,
+  rename_file,  // `value`: flags of file::rename()
   remove_file,
   // Of the state that follows the path: nobody opens it from now on (file/moving.h), unless somebody has it open. EAGAIN: it is moving;
   // `value` 1: for too long.

@@ -64,7 +64,7 @@ Status rename(Job& job, const Spot& from, const NameChange& change) {
   make_room(job, *to);
   return file::with_room(job.fs(), [&] {
     return file::rename(job.fs(), {from.parent, from.name, false}, {to->parent, to->name, false},
-                        0);
+                        change.flags);
   });
 }
 

@@ -25,7 +25,8 @@ struct NameChange {
   NameOp op;
   uint32_t mode;  // make_special: with the type; check_rename: that of what is renamed
   std::string path;
-  std::string other;  // a link's target, or the new path
+  std::string other;   // a link's target, or the new path
+  uint32_t flags = 0;  // rename: of file::rename()
 };
 
 // Makes it, or says why it cannot be made.

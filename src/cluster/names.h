@@ -41,5 +41,7 @@ Status claim_file(Job& job, const std::string& path);
 // `keep`: EEXIST if the new name is there. EXDEV for a directory that the covered directory has too: other nodes know other things of
 // what is in it.
 Status rename_name(Job& job, const std::string& from, const std::string& to, bool keep);
+// The same of a shared file or, where there is none, of another node's. What this node's pool has under the new name stays. ENOENT.
+Status rename_of_job(Job& job, const std::string& from, const std::string& to, bool keep);
 
 }  // namespace cairn::cluster

@@ -18,6 +18,7 @@ Status change_on(const Job& job, const NodeNumbers& nodes, const NameChange& cha
   request.op = Op::change_name;
   request.which = static_cast<uint32_t>(change.op);
   request.value = change.mode;
+  request.home = change.flags;
   const Answers answers = ask_nodes(job, nodes, request, change.path + '\0' + change.other);
   for (const Answers::One& one : answers.all)
     if (one.value != 0) changed->push_back(one.node);

@@ -29,6 +29,13 @@ Status make_parents(Job& job, const std::string& path);
 // Takes the lock: here() makes a name on this node, `there` on the others, with the directories above it.
 Status make_everywhere(Job& job, const Step& here, const NameChange& there, NameOp removal);
 
+// Under the lock. EEXIST: a node has something of the name, or it is a shared file's.
+Status check_free(Job& job, const std::string& path);
+// The same; then rename() gives the name to a file of node `holder` (`nodes()`: to a shared file), where nothing may have it, and back()
+// takes it away again if another node has made it meanwhile.
+Status rename_if_free(Job& job, const std::string& path, uint32_t holder, const Step& rename,
+                      const Step& back);
+
 // Other nodes' pools have the name too: what has no bytes, or what they know from the covered directory.
 bool is_on_others(const Spot& spot);
 // Whether another node has a file of the name; 0 or 1. `removed` as for find_elsewhere().

@@ -211,14 +211,14 @@ Status change_own(Job& job, const std::string& path, const FileChange& change) {
   return status.code() == ESTALE ? missing(path) : status;
 }
 
-Status rename_own(Job& job, const std::string& from, const std::string& to) {
+Status rename_own(Job& job, const std::string& from, const std::string& to, unsigned flags) {
   auto source = own_spot(job, from);
   if (!source.ok()) return source.status();
   auto target = spot_of(job, to);
   if (!target.ok()) return target.status();
   return file::with_room(job.fs(), [&] {
     return file::rename(job.fs(), {source->parent, source->name, false},
-                        {target->parent, target->name, false}, 0);
+                        {target->parent, target->name, false}, flags);
   });
 }
 

@@ -18,8 +18,8 @@ Result<FileState> hold_own(Job& job, const std::string& path, bool writing, bool
 // The runs' bytes, one behind the other. EIO: it is gone, or shorter.
 Status read_own(Job& job, const Request& request, const Run* runs, uint8_t* bytes, uint64_t* size);
 Status change_own(Job& job, const std::string& path, const FileChange& change);
-// What had the new name goes.
-Status rename_own(Job& job, const std::string& from, const std::string& to);
+// What had the new name goes, unless file::rename_no_replace is in `flags`.
+Status rename_own(Job& job, const std::string& from, const std::string& to, unsigned flags);
 Status remove_own(Job& job, const std::string& path);
 // Its bytes are about to have another place: it is neither opened nor written until it is taken or released. EBUSY: somebody has it open,
 // or it is more than bytes under one name; EAGAIN: it is moving, as for hold_own(); ESTALE: it is another file, or has changed since it was

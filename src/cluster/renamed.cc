@@ -1,6 +1,7 @@
 // Renaming: what all nodes have on all of them, a file on the node that has it.
 #include <sys/stat.h>
 
+#include "cluster/by_name.h"
 #include "cluster/names.h"
 #include "cluster/names_parts.h"
 #include "file/fill_ahead.h"
@@ -13,24 +14,33 @@ std::string directory_of(const std::string& path) {
   return slash == std::string::npos ? "" : path.substr(0, slash);
 }
 
-Status rename_everywhere(Job& job, uint32_t mode, const std::string& from, const std::string& to) {
+// Others may make files of the names meanwhile, without the lock: `keep` leaves them, also where it is taken back.
+Status rename_everywhere(Job& job, uint32_t mode, const std::string& from, const std::string& to,
+                         bool keep) {
   const NameChange check = {NameOp::check_rename, mode, from, to};
   CAIRN_TRY(change_name(job, check));
+  if (keep) CAIRN_TRY(check_free(job, to));
   CAIRN_TRY(on_others(job, check));
   if (directory_of(from) != directory_of(to)) CAIRN_TRY(make_parents(job, to));
-  const NameChange change = {NameOp::rename, 0, from, to};
-  return everywhere(job, change, change, {NameOp::rename, 0, to, from});
+  const NameChange change = {NameOp::rename, 0, from, to, keep ? file::rename_no_replace : 0};
+  return everywhere(job, change, change, {NameOp::rename, 0, to, from, file::rename_no_replace});
 }
 
 // A file that is this node's. What others know of the two names is void.
 Status rename_here(Job& job, const Spot& from, const Spot& to, const std::string& old_path,
                    const std::string& new_path, bool keep) {
-  // The new name may have come since it was looked for.
-  const unsigned flags = keep ? file::rename_no_replace : 0;
-  CAIRN_TRY(file::with_room(job.fs(), [&] {
-    return file::rename(job.fs(), {from.parent, from.name, false}, {to.parent, to.name, false},
-                        flags);
-  }));
+  const auto rename = [&](const Spot& of, const Spot& into, unsigned flags) {
+    return file::with_room(job.fs(), [&] {
+      return file::rename(job.fs(), {of.parent, of.name, false}, {into.parent, into.name, false},
+                          flags);
+    });
+  };
+  if (keep)
+    CAIRN_TRY(rename_if_free(
+        job, new_path, job.self(), [&] { return rename(from, to, file::rename_no_replace); },
+        [&] { return rename(to, from, file::rename_no_replace); }));
+  else
+    CAIRN_TRY(rename(from, to, 0));
   if (is_on_others(from)) CAIRN_TRY(on_others(job, {NameOp::forget, 0, old_path, ""}));
   return is_on_others(to) ? on_others(job, {NameOp::forget, 0, new_path, ""}) : Status();
 }
@@ -52,7 +62,7 @@ Status replace_others(Job& job, const std::string& path, uint64_t inode) {
 Status rename_name(Job& job, const std::string& from, const std::string& to, bool keep) {
   const auto call = [&](const Spot& source, const Spot& target) -> Status {
     if (keep && target.exists()) return fail(EEXIST, "%s: file exists", to.c_str());
-    if (source.has_no_bytes()) return rename_everywhere(job, source.mode(), from, to);
+    if (source.has_no_bytes()) return rename_everywhere(job, source.mode(), from, to, keep);
     return rename_here(job, source, target, from, to, keep);
   };
   const auto look = [&](Spot* source, Spot* target) -> Status {
@@ -66,7 +76,8 @@ Status rename_name(Job& job, const std::string& from, const std::string& to, boo
   Spot source;
   Spot target;
   CAIRN_TRY(look(&source, &target));
-  const bool only_here = !source.has_no_bytes() && !is_on_others(source) && !is_on_others(target);
+  const bool only_here =
+      !keep && !source.has_no_bytes() && !is_on_others(source) && !is_on_others(target);
   if (only_here) {
     CAIRN_TRY(call(source, target));
     NodeNumbers removed;
@@ -83,7 +94,35 @@ Status rename_name(Job& job, const std::string& from, const std::string& to, boo
     NodeNumbers removed;
     CAIRN_TRY_ASSIGN(other, is_elsewhere(job, to, &removed));
     put_away_elsewhere(job, to, removed);
-    return other == 0 ? Status() : replace_others(job, to, source.map.number);
+    // With `keep` there was none. Who makes one from then on finds this one, and gives way.
+    return other == 0 || keep ? Status() : replace_others(job, to, source.map.number);
+  });
+}
+
+namespace {
+
+// Also where a name is too long for a record, or what stands for a directory is none.
+bool is_missing(int error) { return error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG; }
+
+Status none_is_fine(const Status& status) { return is_missing(status.code()) ? Status() : status; }
+
+Status rename_shared_or_other(Job& job, const std::string& from, const std::string& to) {
+  const Status shared = rename_shared(job, from, to, false);
+  if (shared.ok()) return none_is_fine(remove_elsewhere(job, to));
+  if (!is_missing(shared.code())) return shared;
+  CAIRN_TRY(rename_elsewhere(job, from, to, false));
+  return none_is_fine(remove_shared(job, to));
+}
+
+}  // namespace
+
+Status rename_of_job(Job& job, const std::string& from, const std::string& to, bool keep) {
+  if (!keep) return rename_shared_or_other(job, from, to);
+  return one_at_a_time(job, from, [&] {
+    const Status shared = rename_if_free(
+        job, to, job.nodes(), [&] { return rename_shared(job, from, to, true); },
+        [&] { return rename_shared(job, to, from, true); });
+    return is_missing(shared.code()) ? rename_elsewhere(job, from, to, true) : shared;
   });
 }
 

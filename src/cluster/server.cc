@@ -47,8 +47,9 @@ Result<int64_t> by_name(Job& job, const Request& request, const std::string& tex
   switch (request.op) {
     case Op::change_name:
       if (!has_rest) break;
-      return serve_change(job, {static_cast<NameOp>(request.which),
-                                static_cast<uint32_t>(request.value), path, rest});
+      return serve_change(
+          job, {static_cast<NameOp>(request.which), static_cast<uint32_t>(request.value), path,
+                rest, static_cast<uint32_t>(request.home)});
     case Op::look_file: {
       auto state = look_own(job, path, request.which != 0);
       if (!state.ok() && state.code() != ENOENT) return state.status();
@@ -73,7 +74,7 @@ Result<int64_t> by_name(Job& job, const Request& request, const std::string& tex
     }
     case Op::rename_file:
       if (!has_rest) break;
-      return one_if_done(rename_own(job, path, rest));
+      return one_if_done(rename_own(job, path, rest, static_cast<unsigned>(request.value)));
     case Op::remove_file:
       return one_if_done(remove_own(job, path));
     case Op::reserve_file:

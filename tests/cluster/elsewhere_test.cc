@@ -102,7 +102,7 @@ TEST(OrdinaryFilesOfOtherNodes, ChangeWhereTheyLie) {
   ASSERT_EQ(cairn_lookup(covered.pool(1), covered.top(1), "file", 0, &st), 0);
   EXPECT_EQ(st.atime_ns, -1);
   EXPECT_EQ(st.mtime_ns, 5);
-  EXPECT_EQ(cairn_shared_rename(covered.job(0), "file", "other"), 0) << cairn_last_error();
+  EXPECT_EQ(cairn_shared_rename(covered.job(0), "file", "other", 0), 0) << cairn_last_error();
   EXPECT_EQ(covered.mode(2, "other"), 0U);
   EXPECT_EQ(covered.mode(1, "file"), 0U);
   EXPECT_EQ(read_own(covered, 1, "other"), "contents");

@@ -63,6 +63,71 @@ TEST(OrdinaryFilesOfOtherNodes, AreRenamedToOneNameOnOneNodeOnly) {
   }
 }
 
+int nodes_with(const CoveredNodes& covered, const std::string& name) {
+  int nodes = 0;
+  for (uint32_t node = 0; node < 3; ++node)
+    if (covered.mode(node, name.c_str()) != 0) ++nodes;
+  return nodes;
+}
+
+// renameat2(2) with RENAME_NOREPLACE, of files on the own node and on another one, while others make files of the name.
+TEST(OrdinaryFilesOfOtherNodes, OneOfManyGetsANameThatMustBeFree) {
+  CoveredNodes covered(3);
+  covered.nodes().latency = std::chrono::microseconds(300);
+  for (int round = 0; round < 30; ++round) {
+    const std::string name = "to" + std::to_string(round);
+    const auto old_name = [&](uint32_t i) { return "from" + std::to_string(i) + name; };
+    constexpr uint32_t calls = 6;
+    for (uint32_t i = 0; i < calls; ++i) covered.make_file(i % 3, old_name(i).c_str());
+    std::atomic<int> renamed = 0;
+    std::atomic<int> made = 0;
+    std::vector<std::thread> threads;
+    for (uint32_t i = 0; i < calls; ++i)
+      threads.emplace_back([&, i] {
+        const bool is_own = i < 3;
+        const uint32_t node = is_own ? i : (i + 1) % 3;
+        const auto rename = is_own ? cairn_shared_rename_name : cairn_shared_rename;
+        const int result = rename(covered.job(node), old_name(i).c_str(), name.c_str(), 1);
+        EXPECT_TRUE(result == 0 || result == -EEXIST) << result << ": " << cairn_last_error();
+        if (result == 0) ++renamed;
+        // Who is refused has his file as before.
+        EXPECT_EQ(covered.mode(i % 3, old_name(i).c_str()) == 0, result == 0) << old_name(i);
+      });
+    if (round % 3 != 0)
+      threads.emplace_back([&] {
+        const int result = cairn_shared_mknod(covered.job(2), name.c_str(), 0640, round % 3 - 1);
+        EXPECT_TRUE(result == 0 || result == -EEXIST || result == -ESTALE) << cairn_last_error();
+        if (result == 0) ++made;
+      });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(renamed + made, 1) << name;
+    EXPECT_EQ(nodes_with(covered, name), 1) << name;
+  }
+}
+
+// The same of what all nodes have: it is on all of them, or an ordinary file on one.
+TEST(OrdinaryFilesOfOtherNodes, LinksGetANameThatMustBeFree) {
+  CoveredNodes covered(3);
+  covered.nodes().latency = std::chrono::microseconds(300);
+  for (int round = 0; round < 30; ++round) {
+    const std::string name = "to" + std::to_string(round);
+    const std::string old_name = "from" + name;
+    ASSERT_EQ(cairn_shared_symlink(covered.job(0), "x", old_name.c_str()), 0);
+    int renamed = 0;
+    int made = 0;
+    std::thread maker([&] {
+      made = cairn_shared_mknod(covered.job(1 + round % 2), name.c_str(), 0640, 0);
+      EXPECT_TRUE(made == 0 || made == -EEXIST || made == -ESTALE) << cairn_last_error();
+    });
+    renamed = cairn_shared_rename_name(covered.job(0), old_name.c_str(), name.c_str(), 1);
+    EXPECT_TRUE(renamed == 0 || renamed == -EEXIST) << cairn_last_error();
+    maker.join();
+    EXPECT_NE(renamed == 0, made == 0) << name;
+    EXPECT_EQ(nodes_with(covered, name), renamed == 0 ? 3 : 1) << name;
+    EXPECT_EQ(covered.mode(old_name.c_str()) == 0, renamed == 0);
+  }
+}
+
 TEST(OrdinaryFilesOfOtherNodes, OneOfManyMakesIt) {
   CoveredNodes covered(3);
   for (int round = 0; round < 20; ++round) {

@@ -304,15 +304,15 @@ TEST(SharedNames, RenamedItIsTheSameFile) {
     const uint64_t ino = stat_of(rank, "from").ino;
     rank.barrier();
     if (rank.rank == 1) {
-      EXPECT_EQ(cairn_shared_rename(rank.job, "from", "a/to"), -EBUSY);
+      EXPECT_EQ(cairn_shared_rename(rank.job, "from", "a/to", 0), -EBUSY);
       EXPECT_NE(std::string(cairn_last_error()).find("from: it is open"), std::string::npos);
-      EXPECT_EQ(cairn_shared_rename(rank.job, "base", "new"), -EXDEV);
-      EXPECT_EQ(cairn_shared_rename(rank.job, "none", "new"), -ENOENT);
+      EXPECT_EQ(cairn_shared_rename(rank.job, "base", "new", 0), -EXDEV);
+      EXPECT_EQ(cairn_shared_rename(rank.job, "none", "new", 0), -ENOENT);
     }
     rank.barrier();
     ASSERT_EQ(cairn_shared_close(open), 0);
     if (rank.rank == 1) {
-      EXPECT_EQ(cairn_shared_rename(rank.job, "from", "a/to"), 0) << cairn_last_error();
+      EXPECT_EQ(cairn_shared_rename(rank.job, "from", "a/to", 0), 0) << cairn_last_error();
     }
     rank.barrier();
     stat_of(rank, "from", -ENOENT);
