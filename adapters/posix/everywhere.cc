@@ -15,7 +15,7 @@
 namespace posix::everywhere {
 namespace {
 
-// call(job, relative path), or here() where there is no job to ask.
+// call(job, relative path), or here() where there is no job to ask. -ESTALE: another node has taken what was found.
 template <typename Call, typename Here>
 int with_job(const Found& found, Call call, Here here) {
   if (!shared_names::active() || found.cover != place::cover()) return here();
@@ -27,7 +27,7 @@ int with_job(const Found& found, Call call, Here here) {
   const int result = call(asking.get(), static_cast<const char*>(path));
   if (result == -EIO || result == -ENOSPC || result == -EBUSY)
     log(Level::kWarning, cairn_last_error());
-  return result;
+  return result == -ENOENT && found.exists && !shared_names::is_here(found) ? -ESTALE : result;
 }
 
 }  // namespace

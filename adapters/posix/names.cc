@@ -170,12 +170,14 @@ int mknod(const char* path, mode_t mode, dev_t device) {
 int unlinkat(int dir, const char* path, int flags) {
   if (outside(dir, path)) return real::unlinkat(dir, path, flags);
   if ((flags & ~AT_REMOVEDIR) != 0) return fail(-EINVAL);
-  Found found;
-  int error = find_removable(dir, path, &found);
-  if (error > 0) return real::unlinkat(found.dir, found.path, flags);
-  if (error == 0)
-    error = (flags & AT_REMOVEDIR) != 0 ? remove_directory(found, path) : remove_file(found);
-  return done(error);
+  for (Looks looks;;) {
+    Found found;
+    int error = find_removable(dir, path, &found);
+    if (error > 0) return real::unlinkat(found.dir, found.path, flags);
+    if (error == 0)
+      error = (flags & AT_REMOVEDIR) != 0 ? remove_directory(found, path) : remove_file(found);
+    if (!looks.again(&error)) return done(error);
+  }
 }
 
 int unlink(const char* path) {
@@ -190,15 +192,18 @@ int rmdir(const char* path) {
 
 int remove(const char* path) {
   if (outside(path)) return real::remove(path);
-  Found found;
-  int error = find_removable(AT_FDCWD, path, &found);
-  if (error > 0) return real::remove(found.path);
-  if (error == 0)
-    error = S_ISDIR(found.st.mode) ? remove_directory(found, path) : remove_file(found);
-  return done(error);
+  for (Looks looks;;) {
+    Found found;
+    int error = find_removable(AT_FDCWD, path, &found);
+    if (error > 0) return real::remove(found.path);
+    if (error == 0)
+      error = S_ISDIR(found.st.mode) ? remove_directory(found, path) : remove_file(found);
+    if (!looks.again(&error)) return done(error);
+  }
 }
 
-int renameat2(int from_dirfd, const char* from, int to_dirfd, const char* to, unsigned flags) {
+static int rename_found(int from_dirfd, const char* from, int to_dirfd, const char* to,
+                        unsigned flags, Looks* looks) {
   bool from_outside = outside(from_dirfd, from);
   bool to_outside = outside(to_dirfd, to);
   if (from_outside && to_outside) return real::renameat2(from_dirfd, from, to_dirfd, to, flags);
@@ -228,9 +233,14 @@ int renameat2(int from_dirfd, const char* from, int to_dirfd, const char* to, un
   if (from_outside || to_outside || source.cover != target.cover) return fail(-EXDEV);
   error = rename_covered(source, target, flags);
   // Moved as any other file from now on.
-  if (error == shared_names::kNowPlain)
-    return serve::renameat2(from_dirfd, from, to_dirfd, to, flags);
+  if (error == shared_names::kNowPlain) error = -ESTALE;
+  if (looks->again(&error)) return rename_found(from_dirfd, from, to_dirfd, to, flags, looks);
   return done(error);
+}
+
+int renameat2(int from_dirfd, const char* from, int to_dirfd, const char* to, unsigned flags) {
+  Looks looks;
+  return rename_found(from_dirfd, from, to_dirfd, to, flags, &looks);
 }
 
 int renameat(int from_dirfd, const char* from, int to_dirfd, const char* to) {

@@ -51,6 +51,11 @@ Asking::~Asking() {
   --users;
 }
 
+bool is_here(const Found& found) {
+  cairn_stat st;
+  return cairn_lookup(pool, found.parent, found.name, CAIRN_NOFOLLOW, &st) == 0;
+}
+
 namespace {
 
 // A failure that its errno says too little of.
@@ -59,14 +64,16 @@ int told(int error) {
   return error;
 }
 
-// call(job, relative path) for what was found.
+// call(job, relative path) for what was found. -ESTALE: no other node has it any more, but this one.
 template <typename Call>
 int on(const Found& found, Call call) {
   Asking asking;
   if (!asking) return -ENOENT;
   char relative[PATH_MAX];
   int error = place::relative_of(found, relative);
-  return error < 0 ? error : told(call(asking.get(), relative));
+  if (error < 0) return error;
+  error = told(call(asking.get(), relative));
+  return error == -ENOENT && is_here(found) ? -ESTALE : error;
 }
 
 }  // namespace
@@ -99,6 +106,10 @@ int look(Found* found) {
   found->exists = found->shared = true;
   found->st = st;
   return 0;
+}
+
+bool came_here(const Found& found) {
+  return !found.exists && found.cover == place::cover() && is_here(found);
 }
 
 int open(const Found& found, int flags, cairn_file** file) {

@@ -35,7 +35,12 @@ class Hidden {
 // After a walk: `found` is the shared file, if there is one of the name. 0 or a negative errno.
 int look(Found* found);
 
-// The calls on what look() has found. 0 or a negative errno.
+// Has this node's pool the name now?
+bool is_here(const Found& found);
+// Another node had it when the pool was looked at, and none when the others were asked: it has come here between the two.
+bool came_here(const Found& found);
+
+// The calls on what look() has found. 0 or a negative errno; -ESTALE: it has come to this node since, look again.
 //
 // Opens it for reading. For anything else it becomes an ordinary file of this node's pool: kNowPlain, look again; or is opened
 // where it lies, if others have it open there.

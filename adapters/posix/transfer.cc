@@ -208,9 +208,12 @@ static int cut(const Found& found, off_t size, bool* replaced) {
   if (!S_ISREG(st.mode)) return -EINVAL;
   int error = permitted(st, W_OK);
   if (error == 0) error = size_limit::check_size(st.size, static_cast<uint64_t>(size));
-  if (error == 0 && found.shared) return shared_names::set_size(found, static_cast<uint64_t>(size));
-  if (error == 0 && found.descriptor < 0) error = everywhere::claim(found);
-  *replaced = error == -ESTALE;  // by another host's
+  if (error == 0 && found.shared)
+    error = shared_names::set_size(found, static_cast<uint64_t>(size));
+  else if (error == 0 && found.descriptor < 0)
+    error = everywhere::claim(found);
+  *replaced = error == -ESTALE;  // by another host's, or the other way round
+  if (found.shared) return error;
   if (error == 0) error = cut_found(st, static_cast<uint64_t>(size), replaced);
   if (error == 0 && (st.mode & kSetIds) != 0) take_set_ids(st.ino);
   if (error == 0 && mappings::may_grow) mappings::file_changed(st.ino);

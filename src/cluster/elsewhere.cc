@@ -33,12 +33,25 @@ FileState state_in(const Answers::One& one) {
   return state;
 }
 
+// Has it gone to another node since it was found, that one is asked: each taking of a file is a step ahead for somebody.
+constexpr int most_nodes_asked = 1000;
+
+// Asks the node that has the file, and says which one that is. ENOENT: none has it, though this one may by now.
+Result<uint32_t> ask_its_node(Job& job, const std::string& path, const Request& request,
+                              const std::string& text) {
+  for (int i = 0; i < most_nodes_asked; ++i) {
+    CAIRN_TRY_ASSIGN(found, find_elsewhere(job, path));
+    const Answers answers = ask_nodes(job, {found.node}, request, text);
+    CAIRN_TRY(answers.status);
+    if (!answers.all.empty() && answers.all.front().value != 0) return found.node;
+  }
+  return fail(EBUSY, "%s: it goes from node to node faster than it is found", path.c_str());
+}
+
 Status change(Job& job, const std::string& path, const FileChange& change) {
-  auto found = find_elsewhere(job, path);
-  if (!found.ok()) return found.status();
-  return ask_nodes(job, {found->node}, request_of(Op::change_file),
-                   with_bytes(path, &change, sizeof change))
-      .status;
+  return ask_its_node(job, path, request_of(Op::change_file),
+                      with_bytes(path, &change, sizeof change))
+      .status();
 }
 
 }  // namespace
@@ -160,29 +173,39 @@ Status set_attributes_elsewhere(Job& job, const std::string& path,
 
 Status remove_elsewhere(Job& job, const std::string& path) {
   if (!job.has_messages()) return missing(path);
-  const Answers answers = ask_nodes(job, other_nodes(job), request_of(Op::remove_file), path);
-  CAIRN_TRY(answers.status);
-  const bool any = std::any_of(answers.all.begin(), answers.all.end(),
-                               [](const Answers::One& one) { return one.value != 0; });
-  return any ? Status() : missing(path);
+  for (int i = 0; i < most_nodes_asked; ++i) {
+    const Answers answers = ask_nodes(job, other_nodes(job), request_of(Op::remove_file), path);
+    CAIRN_TRY(answers.status);
+    const bool any = std::any_of(answers.all.begin(), answers.all.end(),
+                                 [](const Answers::One& one) { return one.value != 0; });
+    if (any) return Status();
+    CAIRN_TRY(find_elsewhere(job, path).status());
+  }
+  return fail(EBUSY, "%s: it goes from node to node faster than it is found", path.c_str());
 }
 
 Status rename_elsewhere(Job& job, const std::string& from, const std::string& to, bool keep) {
-  CAIRN_TRY_ASSIGN(found, find_elsewhere(job, from));
-  const auto rename = [&](const std::string& of, const std::string& into) {
+  uint32_t node = 0;
+  const auto rename = [&]() -> Status {
     Request request = request_of(Op::rename_file);
     request.value = keep ? file::rename_no_replace : 0;
-    return ask_nodes(job, {found.node}, request, with_bytes(of, into.data(), into.size())).status;
+    CAIRN_TRY_ASSIGN(asked,
+                     ask_its_node(job, from, request, with_bytes(from, to.data(), to.size())));
+    node = asked;
+    return Status();
   };
-  NodeNumbers rest = other_nodes(job);
-  std::erase(rest, found.node);
   if (keep) {
-    CAIRN_TRY(rename_if_free(
-        job, to, found.node, [&] { return rename(from, to); }, [&] { return rename(to, from); }));
+    CAIRN_TRY(rename_if_free(job, to, &node, rename, [&] {
+      Request request = request_of(Op::rename_file);
+      request.value = file::rename_no_replace;
+      return ask_nodes(job, {node}, request, with_bytes(to, from.data(), from.size())).status;
+    }));
   } else {
-    CAIRN_TRY(rename(from, to));
-    CAIRN_TRY(ask_nodes(job, rest, request_of(Op::remove_file), to).status);
+    CAIRN_TRY(rename());
   }
+  NodeNumbers rest = other_nodes(job);
+  std::erase(rest, node);
+  if (!keep) CAIRN_TRY(ask_nodes(job, rest, request_of(Op::remove_file), to).status);
   change_name(job, {NameOp::put_away, 0, to, ""}).ignore();  // as elsewhere.h says
   put_away_elsewhere(job, to, rest);
   return Status();

@@ -31,9 +31,9 @@ Status make_everywhere(Job& job, const Step& here, const NameChange& there, Name
 
 // Under the lock. EEXIST: a node has something of the name, or it is a shared file's.
 Status check_free(Job& job, const std::string& path);
-// The same; then rename() gives the name to a file of node `holder` (`nodes()`: to a shared file), where nothing may have it, and back()
+// The same; then rename() gives the name to a file of node *holder (`nodes()`: to a shared file), where nothing may have it, and back()
 // takes it away again if another node has made it meanwhile.
-Status rename_if_free(Job& job, const std::string& path, uint32_t holder, const Step& rename,
+Status rename_if_free(Job& job, const std::string& path, const uint32_t* holder, const Step& rename,
                       const Step& back);
 
 // Other nodes' pools have the name too: what has no bytes, or what they know from the covered directory.

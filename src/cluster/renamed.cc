@@ -35,9 +35,10 @@ Status rename_here(Job& job, const Spot& from, const Spot& to, const std::string
                           flags);
     });
   };
+  const uint32_t self = job.self();
   if (keep)
     CAIRN_TRY(rename_if_free(
-        job, new_path, job.self(), [&] { return rename(from, to, file::rename_no_replace); },
+        job, new_path, &self, [&] { return rename(from, to, file::rename_no_replace); },
         [&] { return rename(to, from, file::rename_no_replace); }));
   else
     CAIRN_TRY(rename(from, to, 0));
@@ -119,8 +120,9 @@ Status rename_shared_or_other(Job& job, const std::string& from, const std::stri
 Status rename_of_job(Job& job, const std::string& from, const std::string& to, bool keep) {
   if (!keep) return rename_shared_or_other(job, from, to);
   return one_at_a_time(job, from, [&] {
+    const uint32_t of_all = job.nodes();
     const Status shared = rename_if_free(
-        job, to, job.nodes(), [&] { return rename_shared(job, from, to, true); },
+        job, to, &of_all, [&] { return rename_shared(job, from, to, true); },
         [&] { return rename_shared(job, to, from, true); });
     return is_missing(shared.code()) ? rename_elsewhere(job, from, to, true) : shared;
   });

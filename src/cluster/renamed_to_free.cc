@@ -51,11 +51,11 @@ Status check_free(Job& job, const std::string& path) {
   return check_free(job, path, job.nodes(), false);
 }
 
-Status rename_if_free(Job& job, const std::string& path, uint32_t holder, const Step& rename,
+Status rename_if_free(Job& job, const std::string& path, const uint32_t* holder, const Step& rename,
                       const Step& back) {
   CAIRN_TRY(check_free(job, path));
   CAIRN_TRY(rename());
-  const Status status = check_free(job, path, holder, holder == job.nodes());
+  const Status status = check_free(job, path, *holder, *holder == job.nodes());
   if (status.ok()) return status;
   const std::string text = last_detail();
   if (back().ok()) return fail(status.code(), "%s", text.c_str());

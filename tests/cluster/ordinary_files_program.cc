@@ -148,6 +148,58 @@ void together() {
   CHECK(file != nullptr && std::fprintf(file, "rank %d\n", rank) > 0);
 }
 
+// A file that goes from host to host, as each opens it for writing, is there for everybody all the time.
+void taking() {
+  const int64_t size = 5000;
+  const char* name = "taken";
+  if (rank == 0) write_bytes(name, "wx", patterns(0, size, 0));
+  barrier();
+  for (int i = 0; i < 120; ++i) {
+    struct stat st;
+    int fd = -1;
+    switch ((i + 3 * rank) % 6) {
+      case 0:
+      case 1:
+        CHECK((fd = open(name, O_RDWR)) >= 0);
+        CHECK(fd < 0 || close(fd) == 0);
+        break;
+      case 2:
+        CHECK(bytes_in(name) == patterns(0, size, 0));
+        break;
+      case 3:
+        CHECK(stat(name, &st) == 0 && st.st_size == size);
+        break;
+      case 4:
+        CHECK(chmod(name, 0600) == 0);
+        break;
+      default:
+        CHECK(access(name, R_OK | W_OK) == 0);
+        CHECK(truncate(name, size) == 0);
+    }
+  }
+  barrier();
+  // So it is to who removes it.
+  for (int i = 0; i < 20; ++i) {
+    const std::string gone = name + std::to_string(i);
+    const int remover = i % ranks;
+    if (rank == (i + 1) % ranks) write_bytes(gone, "wx", patterns(0, size, 0));
+    barrier();
+    if (rank == remover) {
+      usleep(static_cast<useconds_t>(i) * 100);
+      CHECK(i % 2 == 0 ? unlink(gone.c_str()) == 0
+                       : rename(gone.c_str(), (gone + ".moved").c_str()) == 0);
+    } else {
+      int fd = 0;
+      for (int looks = 0; looks < 3000 && (fd = open(gone.c_str(), O_RDWR)) >= 0; ++looks)
+        CHECK(close(fd) == 0 && usleep(500) == 0);
+      CHECK(fd == -1 && errno == ENOENT);
+    }
+    barrier();
+    if (i % 2 != 0) CHECK(bytes_in(gone + ".moved") == patterns(0, size, 0));
+    CHECK(access(gone.c_str(), F_OK) == -1);
+  }
+}
+
 int unread[2] = {-1, -1};
 void read_for_ever() {
   std::FILE* file = fdopen(unread[0], "r");
@@ -167,7 +219,8 @@ void reading() {
   usleep(100'000);
 }
 
-constexpr Part parts[] = {{"ordinary", ordinary}, {"together", together}, {"reading", reading}};
+constexpr Part parts[] = {
+    {"ordinary", ordinary}, {"together", together}, {"taking", taking}, {"reading", reading}};
 
 }  // namespace
 

@@ -186,7 +186,7 @@ class SeveralHosts(unittest.TestCase):
     def test_ordinary_files(self):
         """What ranks write through POSIX calls, each on its host, others read, change, remove and write."""
         for mpi in MPIS:
-            directory, _ = self.run_parts(mpi, "ordinary_files_program", "ordinary", "together", "reading")
+            directory, _ = self.run_parts(mpi, "ordinary_files_program", "ordinary", "together", "taking", "reading")
             self.assertEqual(self.names_in(directory, "ordinary"),
                              sorted(f"{what}{rank}" for what in ("cut", "kept", "target", "written") for rank in range(3)))
             for rank in range(3):
