@@ -35,6 +35,8 @@ constexpr LentShared shared = {
       return cairn_job_open(from, path, nodes, count, node, ask, waiting, context, job);
     },
     [](cairn_job* job) { return cairn_job_clean(job); },
+    [](cairn_job* job) { return cairn_job_gather_names(job); },
+    [](cairn_job* job) { return cairn_job_tell_names(job); },
     [](cairn_job* job) { cairn_job_close(job); },
     [](cairn_job* job, const void* request, size_t size, void* reply) {
       return cairn_job_serve(job, request, size, reply);
@@ -97,6 +99,7 @@ constexpr Lent lent = {
     [](cairn_file* file) { return cairn_fsync(file); },
     cairn_last_error,
     [](const char* text) { log(Level::kInfo, text); },
+    [](const char* text) { log(Level::kWarning, text); },
     attached,
     place::directory,
     place::of,

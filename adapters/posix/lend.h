@@ -28,6 +28,8 @@ struct LentShared {
                   uint32_t node, cairn_ask ask, cairn_still_waiting waiting, void* context,
                   cairn_job** job);
   int (*job_clean)(cairn_job* job);
+  int64_t (*job_gather_names)(cairn_job* job);
+  int (*job_tell_names)(cairn_job* job);
   void (*job_close)(cairn_job* job);
   size_t (*job_serve)(cairn_job* job, const void* request, size_t size, void* reply);
   size_t (*job_reply_capacity)();
@@ -71,6 +73,8 @@ struct Lent {
   const char* (*last_error)();
   // One line on stderr, if log.level is info.
   void (*info)(const char* text);
+  // The same where it is warning.
+  void (*warning)(const char* text);
 
   // The pool, attached to; null: there is no access to it.
   cairn_pool* (*pool)();

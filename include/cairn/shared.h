@@ -64,6 +64,13 @@ CAIRN_API int cairn_job_open(cairn_pool* pool, const char* directory, const cair
 CAIRN_API void cairn_job_close(cairn_job* job);
 /* Removes this node's parts of files that are gone. For one process of each node, when the job starts. */
 CAIRN_API int cairn_job_clean(cairn_job* job);
+/* Directories, symbolic links, FIFOs and sockets that only some nodes have when the job begins, of an earlier one that was not drained or made
+ * by programs before, are made on the others. Both calls are for one process of each node. The first one goes through what this node has, before it serves,
+ * and gives a number for it, not negative, the same on nodes that have the same. Where they are not all the same, each then makes the
+ * second call, while all nodes serve, and nobody uses names before all have done so. -EEXIST: a node has something else under one of the names
+ * (cairn_last_error says which); all others are made. */
+CAIRN_API int64_t cairn_job_gather_names(cairn_job* job);
+CAIRN_API int cairn_job_tell_names(cairn_job* job);
 /* The server's side: answers a request of another node (or of this one). One process of each node does this, always
  * the same. Fills in `reply` (capacity: cairn_job_reply_capacity()), returns its size. Never fails: an error is
  * an answer too. May run in a thread of its own beside everything else. */

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "capi/job.h"
+#include "cluster/before.h"
 #include "cluster/shared_file.h"
 #include "tier/record.h"
 
@@ -94,6 +95,20 @@ void cairn_job_close(cairn_job* job) {
 int cairn_job_clean(cairn_job* job) {
   const WriteWindow window;
   return code(job->job.clean());
+}
+
+int64_t cairn_job_gather_names(cairn_job* job) {
+  const WriteWindow window;
+  auto names = cairn::cluster::names_of_before(job->job);
+  if (!names.ok()) return code(names.status());
+  const auto number = static_cast<int64_t>(cairn::cluster::number_of_names(*names));
+  job->job.set_number_of_names(number);
+  return number;
+}
+
+int cairn_job_tell_names(cairn_job* job) {
+  const WriteWindow window;
+  return code(cairn::cluster::tell_names(job->job));
 }
 
 size_t cairn_job_serve(cairn_job* job, const void* request, size_t size, void* reply) {

@@ -77,6 +77,9 @@ class Job {
 
   // For its server.
   HeldFiles& held() { return held_; }
+  // Of the names that the node had before the job (before.h); set before it serves.
+  [[nodiscard]] int64_t number_of_names() const { return number_of_names_; }
+  void set_number_of_names(int64_t number) { number_of_names_ = number; }
   // Ordinary files that other nodes have taken from this one.
   std::atomic<int64_t> taken{0};
 
@@ -102,6 +105,7 @@ class Job {
   std::atomic<bool> ended_{false};
   std::mutex contents_mutex_;
   std::vector<std::weak_ptr<Contents>> contents_;
+  int64_t number_of_names_ = 0;
   Homes homes_;
   HeldFiles held_{fs_};
   Buffers buffers_;

@@ -34,6 +34,8 @@ enum class Op : uint32_t {
   change_held,  // FileChange follows
   sync_held,
   look_held,
+  look_names,    // the number of those that the node had when the job began (before.h)
+  make_names,    // of those that another one had: they follow
   look_process,  // how the process `value` of its node is: ProcessState
   // What a file's home keeps for those who have it open (home.h).
   fetch_add,

@@ -1,6 +1,7 @@
 // The server's side: answers requests of other nodes out of this node's parts and homes.
 #include <cstring>
 
+#include "cluster/before.h"
 #include "cluster/job.h"
 #include "cluster/name_change.h"
 #include "cluster/own_files.h"
@@ -142,6 +143,11 @@ size_t Job::serve(const void* message, size_t size, void* answer) {
       if (value.ok()) reply.value = *value;
       if (!bytes.empty()) std::memcpy(payload, bytes.data(), bytes.size());
       reply.size = bytes.size();
+    } else if (request.op == Op::look_names) {
+      reply.value = number_of_names();
+    } else if (request.op == Op::make_names) {
+      const auto* names = static_cast<const char*>(message) + size - request.text;
+      status = make_told_names(*this, std::string(names, request.text));
     } else if (request.op == Op::look_process) {
       reply.value = static_cast<int64_t>(state_of_process(fs_.pool, request.value));
     } else if (request.op == Op::release_file) {

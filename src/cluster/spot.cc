@@ -11,8 +11,6 @@ Status missing(const std::string& path) {
   return fail(ENOENT, "%s: no such file or directory", path.c_str());
 }
 
-namespace {
-
 Result<uint64_t> top_of(Job& job) {
   auto covers = tier::find_covers(job.fs(), false);
   if (!covers.ok()) return covers;
@@ -20,8 +18,6 @@ Result<uint64_t> top_of(Job& job) {
   if (top.ok() && *top == 0) return fail(ENOENT, "%s is not covered", job.directory().c_str());
   return top;
 }
-
-}  // namespace
 
 Result<Spot> spot_of(Job& job, const std::string& path) {
   auto directory = top_of(job);

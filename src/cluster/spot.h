@@ -43,6 +43,8 @@ Status forget(Job& job, const Spot& spot, uint64_t ctime = 0);
 bool is_removed(Job& job, const Spot& spot);
 // What it has there goes out of the way (tier/put_away.h).
 Status put_away(Job& job, const Spot& spot);
+// The inode of the covered directory, which may lie there as it did.
+Result<uint64_t> top_of(Job& job);
 // The inode of a directory ("": the covered one), which can be listed. ENOENT, ENOTDIR.
 Result<uint64_t> directory_at(Job& job, const std::string& path);
 

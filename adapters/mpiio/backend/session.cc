@@ -65,8 +65,14 @@ int64_t random_number(MPI_Comm comm) {
   return number;
 }
 
+// Of what nodes have in their pools when the job begins: the same number on all nodes, or not.
+struct Names {
+  int64_t least = INT64_MAX;  // of processes that say nothing
+  int64_t negative = INT64_MAX;
+};
+
 // "" or why this process cannot take part.
-std::string join(Servers* servers) {
+std::string join(Servers* servers, Names* names) {
   const posix::LentShared& calls = host->engine->shared;
   const Roster& roster = servers->roster;
   const int opened =
@@ -76,7 +82,18 @@ std::string join(Servers* servers) {
   if (roster.leader(servers->own) != servers->rank) return "";
   // What stays behind is found by the next job.
   calls.job_clean(servers->job);
+  const int64_t number = calls.job_gather_names(servers->job);
+  if (number < 0) return host->engine->last_error();
+  *names = {number, -number};
   return start_server(*servers) ? "" : "the system gives no thread";
+}
+
+// Each node tells the others which names it has in its pool, before anybody uses one.
+void share_names(const Servers& servers) {
+  const bool tells = servers.roster.leader(servers.own) == servers.rank;
+  if (tells && host->engine->shared.job_tell_names(servers.job) < 0)
+    host->engine->warning(host->engine->last_error());
+  meet(servers.comm);
 }
 
 // When MPI_Finalize frees MPI_COMM_SELF, after all that others have attached to it, such as HDF5's end, which closes
@@ -156,14 +173,16 @@ void begin() {
     servers.own = servers.roster.number_of(card.node.uuid);
     servers.processes = Processes(reinterpret_cast<const LocalProcess*>(local.data()),
                                   local.size() / sizeof(LocalProcess));
-    const std::string failed = join(&servers);
-    int joined = failed.empty() ? 1 : 0;
-    PMPI_Allreduce(MPI_IN_PLACE, &joined, 1, MPI_INT, MPI_MIN, servers.comm);
-    if (joined == 0)
-      session->refused = failed.empty() ? "another rank could not join the job" : failed;
-    else
+    Names names;
+    const std::string failed = join(&servers, &names);
+    int64_t agreed[] = {failed.empty() ? 1 : 0, names.least, names.negative};
+    PMPI_Allreduce(MPI_IN_PLACE, agreed, 3, MPI_INT64_T, MPI_MIN, servers.comm);
+    servers.answering = agreed[0] != 0;
+    if (servers.answering && agreed[1] != -agreed[2]) share_names(servers);
+    if (servers.answering)
       host->engine->set_job(servers.job);
-    servers.answering = joined != 0;
+    else
+      session->refused = failed.empty() ? "another rank could not join the job" : failed;
   }
   end_with_mpi();
 }
