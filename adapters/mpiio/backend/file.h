@@ -63,8 +63,8 @@ struct File {
   cairn_group group = {};
   uint32_t views = 0;  // that have been set: the same on all ranks
   bool atomic = false;
-  bool immediate = false;  // of `nodes`: others see a write when it returns
-  bool by_hdf5 = false;    // of `nodes`: opened by HDF5
+  bool immediate = false;     // of `nodes`: others see a write when it returns
+  bool without_sync = false;  // of `nodes`: opened by a library that calls none (callers.h)
   // Which accesses need no lock, no other node and no look at the view: the allowed ones of a file that is seen
   // as it is. Follows from what is above; whoever changes that says so.
   struct ShortWay {

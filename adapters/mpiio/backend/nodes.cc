@@ -136,7 +136,7 @@ int open(File& file, int flags, mode_t mode) {
     if (result == 0) ::unlink(covered_path(place).c_str());
   }
   if (result < 0) return failed(result, "open", file.path);
-  file.by_hdf5 = called_by_hdf5();
+  file.without_sync = called_without_sync();
   return follow_visibility(file);
 }
 
