@@ -54,6 +54,10 @@ static int claim(const Target* target) {
   return is_own && S_ISREG(target->st.mode) ? everywhere::claim(target->found) : 0;
 }
 
+static const Found* found_of(const Target* target) {
+  return target != nullptr && target->found.descriptor < 0 ? &target->found : nullptr;
+}
+
 static const Found* shared_of(const Target* target) {
   return target != nullptr && target->found.shared ? &target->found : nullptr;
 }
@@ -67,8 +71,9 @@ static int change_mode(const cairn_stat& st, mode_t mode, const Target* target =
     mode &= ~static_cast<mode_t>(S_ISGID);
   if (const Found* shared = shared_of(target)) return shared_names::set_mode(*shared, mode & 07777);
   if (int claimed = claim(target); claimed < 0) return claimed;
-  if (S_ISDIR(st.mode)) return everywhere::chmod(st, mode & 07777);
-  return cairn_chmod(pool, st.ino, st.generation, mode & 07777);
+  everywhere::Attributes to;
+  to.mode = mode & 07777;
+  return everywhere::set(st, found_of(target), to);
 }
 
 static int change_owner(const cairn_stat& st, uid_t uid, gid_t gid,
@@ -85,10 +90,11 @@ static int change_owner(const cairn_stat& st, uid_t uid, gid_t gid,
   if (const Found* shared = shared_of(target))
     return shared_names::set_owner(*shared, st.mode & ~lost, uid, gid);
   if (int claimed = claim(target); claimed < 0) return claimed;
-  int error = cairn_chown(pool, st.ino, st.generation, uid, gid);
-  if (error == 0 && lost != 0)
-    error = cairn_chmod(pool, st.ino, st.generation, st.mode & 07777 & ~lost);
-  return error;
+  everywhere::Attributes to;
+  to.uid = uid;
+  to.gid = gid;
+  if (lost != 0) to.mode = st.mode & 07777 & ~lost;
+  return everywhere::set(st, found_of(target), to);
 }
 
 // nullptr: both now. 0 or a negative errno, with the C API's values.
@@ -127,7 +133,10 @@ static int change_times(const cairn_stat& st, const struct timespec* times,
   if (const Found* shared = shared_of(target))
     return shared_names::set_times(*shared, ns[0], ns[1]);
   if (int claimed = claim(target); claimed < 0) return claimed;
-  return cairn_utimens(pool, st.ino, st.generation, ns[0], ns[1]);
+  everywhere::Attributes to;
+  to.atime = ns[0];
+  to.mtime = ns[1];
+  return everywhere::set(st, found_of(target), to);
 }
 
 static bool timespecs(const struct timeval* from, struct timespec* to) {

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -51,15 +52,38 @@ int rmdir(const Found& found) {
       [&] { return cairn_rmdir(pool, found.parent, found.name); });
 }
 
-int chmod(const cairn_stat& st, mode_t mode) {
-  const auto here = [&] { return cairn_chmod(pool, st.ino, st.generation, mode); };
-  if (!shared_names::active()) return here();
-  shared_names::Asking asking;
+// Where a directory lies, or what was found; false: nobody can say.
+static bool path_of(const cairn_stat& st, const Found* found, char* path) {
+  const Cover* cover = place::cover();
+  if (!S_ISDIR(st.mode))
+    return found != nullptr && found->cover == cover && place::relative_of(*found, path) == 0;
+  char absolute[PATH_MAX];
+  if (st.ino == cover->top ||
+      cairn_path_of(pool, cover->top, st.ino, absolute, sizeof absolute) < 0)
+    return false;
+  snprintf(path, PATH_MAX, "%s", absolute + strspn(absolute, "/"));
+  return true;
+}
+
+static int set_here(const cairn_stat& st, const Attributes& to) {
+  constexpr uint32_t kSame = UINT32_MAX;
+  const bool times = to.atime != CAIRN_TIME_OMIT || to.mtime != CAIRN_TIME_OMIT;
+  int error = 0;
+  // A chown(2) that leaves both as they are is a change, too.
+  if (to.uid != kSame || to.gid != kSame || (to.mode == kSame && !times))
+    error = cairn_chown(pool, st.ino, st.generation, to.uid, to.gid);
+  if (error == 0 && to.mode != kSame) error = cairn_chmod(pool, st.ino, st.generation, to.mode);
+  if (error == 0 && times) error = cairn_utimens(pool, st.ino, st.generation, to.atime, to.mtime);
+  return error;
+}
+
+int set(const cairn_stat& st, const Found* found, const Attributes& to) {
   char path[PATH_MAX];
-  const cairn_ino top = place::cover()->top;
-  if (!asking || st.ino == top || cairn_path_of(pool, top, st.ino, path, sizeof path) < 0)
-    return here();
-  return cairn_shared_chmod(asking.get(), path + strspn(path, "/"), mode);
+  if (S_ISREG(st.mode) || !shared_names::active()) return set_here(st, to);
+  shared_names::Asking asking;
+  if (!asking || !path_of(st, found, path)) return set_here(st, to);
+  return cairn_shared_set_everywhere(asking.get(), path, to.mode, to.uid, to.gid, to.atime,
+                                     to.mtime);
 }
 
 int unlink(const Found& found) {

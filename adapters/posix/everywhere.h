@@ -11,8 +11,16 @@ namespace posix::everywhere {
 int mkdir(const Found& found, mode_t mode);
 int symlink(const char* target, const Found& found);
 int rmdir(const Found& found);
-// Of a directory.
-int chmod(const cairn_stat& st, mode_t mode);
+// What is left out stays as it is.
+struct Attributes {
+  uint32_t mode = UINT32_MAX;
+  uint32_t uid = UINT32_MAX;
+  uint32_t gid = UINT32_MAX;
+  int64_t atime = CAIRN_TIME_OMIT;
+  int64_t mtime = CAIRN_TIME_OMIT;
+};
+// Of a file on this host; of all else on all hosts, if it is known by which name it was `found` (a directory need not be).
+int set(const cairn_stat& st, const Found* found, const Attributes& to);
 // Anything but a directory. On other hosts it goes if they have it too.
 int unlink(const Found& found);
 // rename(2) of anything that is ordinary here. On other hosts directories and symbolic links are renamed, and what they know of

@@ -188,8 +188,10 @@ CAIRN_API int cairn_shared_list_ordinary(cairn_job* job, const char* directory,
 
 CAIRN_API int cairn_shared_mkdir(cairn_job* job, const char* path, uint32_t mode);
 CAIRN_API int cairn_shared_symlink(cairn_job* job, const char* target, const char* path);
-/* Of a directory. */
-CAIRN_API int cairn_shared_chmod(cairn_job* job, const char* path, uint32_t mode);
+/* Mode, owner and times. UINT32_MAX, CAIRN_TIME_OMIT: as it is. */
+CAIRN_API int cairn_shared_set_everywhere(cairn_job* job, const char* path, uint32_t mode,
+                                          uint32_t uid, uint32_t gid, int64_t atime_ns,
+                                          int64_t mtime_ns);
 CAIRN_API int cairn_shared_rmdir(cairn_job* job, const char* path);
 /* Removes what is no directory from this node's pool, and on others if they have the name too. */
 CAIRN_API int cairn_shared_unlink(cairn_job* job, const char* path);

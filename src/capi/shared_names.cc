@@ -63,6 +63,23 @@ int shared_or_ordinary(Shared shared, Ordinary ordinary) {
   return code(is_missing(status.code()) ? ordinary() : status);
 }
 
+// UINT32_MAX, CAIRN_TIME_OMIT: as it is.
+cairn::cluster::NewAttributes attributes_from(uint32_t mode, uint32_t uid, uint32_t gid,
+                                              int64_t atime_ns, int64_t mtime_ns) {
+  cairn::cluster::NewAttributes attributes;
+  if (mode != UINT32_MAX) attributes.mode = mode & 07777;
+  if (uid != UINT32_MAX) attributes.uid = uid;
+  if (gid != UINT32_MAX) attributes.gid = gid;
+  const uint64_t now = cairn::file::now_ns();
+  const auto time = [now](int64_t ns) -> std::optional<uint64_t> {
+    if (ns == CAIRN_TIME_OMIT) return std::nullopt;
+    return ns == CAIRN_TIME_NOW ? now : static_cast<uint64_t>(ns);
+  };
+  attributes.atime = time(atime_ns);
+  attributes.mtime = time(mtime_ns);
+  return attributes;
+}
+
 }  // namespace
 
 extern "C" {
@@ -129,17 +146,7 @@ int cairn_shared_set_size(cairn_job* job, const char* path, uint64_t size) {
 int cairn_shared_set_attributes(cairn_job* job, const char* path, uint32_t mode, uint32_t uid,
                                 uint32_t gid, int64_t atime_ns, int64_t mtime_ns) {
   const WriteWindow window;
-  cairn::cluster::NewAttributes attributes;
-  if (mode != UINT32_MAX) attributes.mode = mode & 07777;
-  if (uid != UINT32_MAX) attributes.uid = uid;
-  if (gid != UINT32_MAX) attributes.gid = gid;
-  const uint64_t now = cairn::file::now_ns();
-  const auto time = [now](int64_t ns) -> std::optional<uint64_t> {
-    if (ns == CAIRN_TIME_OMIT) return std::nullopt;
-    return ns == CAIRN_TIME_NOW ? now : static_cast<uint64_t>(ns);
-  };
-  attributes.atime = time(atime_ns);
-  attributes.mtime = time(mtime_ns);
+  const auto attributes = attributes_from(mode, uid, gid, atime_ns, mtime_ns);
   return shared_or_ordinary(
       [&] { return cairn::cluster::set_attributes(job->job, path, attributes); },
       [&] { return cairn::cluster::set_attributes_elsewhere(job->job, path, attributes); });
@@ -196,9 +203,17 @@ int cairn_shared_symlink(cairn_job* job, const char* target, const char* path) {
   return code(cairn::cluster::make_symbolic_link(job->job, path, target));
 }
 
-int cairn_shared_chmod(cairn_job* job, const char* path, uint32_t mode) {
+int cairn_shared_set_everywhere(cairn_job* job, const char* path, uint32_t mode, uint32_t uid,
+                                uint32_t gid, int64_t atime_ns, int64_t mtime_ns) {
   const WriteWindow window;
-  return code(cairn::cluster::set_mode_everywhere(job->job, path, mode & 07777));
+  const auto given = attributes_from(mode, uid, gid, atime_ns, mtime_ns);
+  cairn::file::Remote::Change to;
+  if (given.mode) to.mode = *given.mode;
+  if (given.uid) to.uid = *given.uid;
+  if (given.gid) to.gid = *given.gid;
+  if (given.atime) to.atime = *given.atime;
+  if (given.mtime) to.mtime = *given.mtime;
+  return code(cairn::cluster::set_attributes_everywhere(job->job, path, to));
 }
 
 int cairn_shared_rmdir(cairn_job* job, const char* path) {

@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <cstring>
+
+#include "cluster/file_change.h"
 #include "cluster/spot.h"
-#include "file/attributes.h"
 #include "file/fill_ahead.h"
 #include "file/names.h"
 #include "file/open_table.h"
@@ -40,10 +42,12 @@ Status make(Job& job, const Spot& spot, const NameChange& change) {
       .status();
 }
 
-Status set_mode(Job& job, const Spot& spot, uint32_t mode) {
-  pool::SeatGuard seat(job.fs().pool);
-  if (!seat.ok()) return pool::no_seat(job.fs().pool);
-  return file::set_mode(job.fs(), *seat, spot.map, mode);
+Status set(Job& job, const Spot& spot, const std::string& attributes) {
+  FileChange change;
+  if (attributes.size() != sizeof change.attributes)
+    return fail(EINVAL, "attributes that are none");
+  std::memcpy(&change.attributes, attributes.data(), sizeof change.attributes);
+  return change_file(job.fs(), spot.map, spot.generation, change);
 }
 
 // As rename(2) would say of this node's pool.
@@ -87,8 +91,8 @@ Status apply(Job& job, const Spot& spot, const NameChange& change) {
     case NameOp::make_directory:
     case NameOp::make_special:
       return make(job, spot, change);
-    case NameOp::set_mode:
-      return set_mode(job, spot, change.mode);
+    case NameOp::set_attributes:
+      return set(job, spot, change.other);
     case NameOp::check_removal:
       return spot.is_directory() ? check_empty(job, spot, change.path) : Status();
     case NameOp::remove_directory:
@@ -116,6 +120,10 @@ Status apply(Job& job, const Spot& spot, const NameChange& change) {
 }
 
 }  // namespace
+
+NameChange set_attributes(const std::string& path, const file::Remote::Change& to) {
+  return {NameOp::set_attributes, 0, path, {reinterpret_cast<const char*>(&to), sizeof to}};
+}
 
 Result<uint32_t> mode_of_name(Job& job, const std::string& path) {
   auto spot = spot_of(job, path);

@@ -4,13 +4,14 @@
 #include <string>
 
 #include "cluster/job.h"
+#include "file/remote.h"
 
 namespace cairn::cluster {
 
 enum class NameOp : uint32_t {
   make_directory = 1,
   make_special,  // a symbolic link, FIFO or socket
-  set_mode,
+  set_attributes,
   check_removal,
   remove_directory,
   forget_directory,  // the same, but another node's drain removes it from the covered directory
@@ -25,9 +26,12 @@ struct NameChange {
   NameOp op;
   uint32_t mode;  // make_special: with the type; check_rename: that of what is renamed
   std::string path;
-  std::string other;   // a link's target, or the new path
+  std::string other;   // a link's target, the new path, or the attributes
   uint32_t flags = 0;  // rename: of file::rename()
 };
+
+// What is `same` stays.
+NameChange set_attributes(const std::string& path, const file::Remote::Change& to);
 
 // Makes it, or says why it cannot be made.
 Status change_name(Job& job, const NameChange& change);

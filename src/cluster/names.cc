@@ -31,9 +31,10 @@ Status make_special(Job& job, const std::string& path, uint32_t mode) {
   return make(job, {NameOp::make_special, mode, path, ""}, NameOp::forget);
 }
 
-Status set_mode_everywhere(Job& job, const std::string& path, uint32_t mode) {
+Status set_attributes_everywhere(Job& job, const std::string& path,
+                                 const file::Remote::Change& attributes) {
   return one_at_a_time(job, path, [&]() -> Status {
-    const NameChange change = {NameOp::set_mode, mode, path, ""};
+    const NameChange change = set_attributes(path, attributes);
     CAIRN_TRY(change_name(job, change));
     return on_others(job, change);
   });
@@ -95,7 +96,9 @@ Status claim_file(Job& job, const std::string& path) {
     const bool was_unchanged =
         tier::change_time(job.fs(), spot.map) == spot.map.inode->drained.load();
     // A change of its time, by which they find it here before anything is written.
-    CAIRN_TRY(change_name(job, {NameOp::set_mode, spot.mode(), path, ""}));
+    file::Remote::Change same;
+    same.mode = spot.mode() & 07777;
+    CAIRN_TRY(change_name(job, set_attributes(path, same)));
     const Status status = on_others(job, {NameOp::claim, 0, path, ""});
     if (status.ok()) return status;
     const std::string text = last_detail();

@@ -20,8 +20,9 @@ Status make_directory(Job& job, const std::string& path, uint32_t mode);
 Status make_symbolic_link(Job& job, const std::string& path, const std::string& target);
 // A FIFO or socket; `mode` with the type.
 Status make_special(Job& job, const std::string& path, uint32_t mode);
-// Of a directory.
-Status set_mode_everywhere(Job& job, const std::string& path, uint32_t mode);
+// Mode, owner and times of what all nodes have.
+Status set_attributes_everywhere(Job& job, const std::string& path,
+                                 const file::Remote::Change& attributes);
 // ENOTEMPTY also if another node's pool has something in it.
 Status remove_directory(Job& job, const std::string& path);
 // Anything but a directory that this node's pool has.

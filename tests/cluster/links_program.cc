@@ -79,6 +79,14 @@ void specials() {
   CHECK(fd >= 0 && write(fd, &sent, 1) == 1 && read(fd, &got, 1) == 1 && got == sent);
   CHECK(close(fd) == 0);
   barrier();
+  const struct timespec times[2] = {{100, 5}, {200, 7}};
+  if (rank == last()) CHECK(chmod("fifo", 0604) == 0);
+  if (rank == last()) CHECK(utimensat(AT_FDCWD, "fifo", times, AT_SYMLINK_NOFOLLOW) == 0);
+  if (rank == last()) CHECK(utimensat(AT_FDCWD, "special", times, 0) == 0);
+  barrier();
+  CHECK(stat("fifo", &st) == 0 && (st.st_mode & 0777) == 0604 && st.st_mtim.tv_sec == 200);
+  CHECK(stat("special", &st) == 0 && st.st_atim.tv_nsec == 5 && st.st_mtim.tv_nsec == 7);
+  barrier();
   if (rank == last()) {
     CHECK(mkfifo("special/fifo", 0600) == 0);
     CHECK(rename("fifo", "moved") == 0);

@@ -19,7 +19,9 @@ TEST(NamesOfAJob, AreMadeAndRemovedOnAllNodes) {
     EXPECT_EQ(cairn_shared_mkdir(covered.job(node), "out", 0700), -EEXIST);
   EXPECT_EQ(cairn_shared_mkdir(covered.job(2), "out/a", 0700), 0);
   EXPECT_EQ(cairn_shared_mkdir(covered.job(2), "none/a", 0700), -ENOENT);
-  EXPECT_EQ(cairn_shared_chmod(covered.job(0), "out/a", 0711), 0);
+  EXPECT_EQ(cairn_shared_set_everywhere(covered.job(0), "out/a", 0711, UINT32_MAX, UINT32_MAX,
+                                        CAIRN_TIME_OMIT, CAIRN_TIME_OMIT),
+            0);
   EXPECT_EQ(covered.mode("out/a"), S_IFDIR | 0711U);
   EXPECT_EQ(cairn_shared_symlink(covered.job(0), "a/b", "out/link"), 0);
   EXPECT_EQ(covered.mode("out/link"), S_IFLNK | 0777U);
@@ -31,6 +33,34 @@ TEST(NamesOfAJob, AreMadeAndRemovedOnAllNodes) {
   EXPECT_EQ(cairn_shared_rmdir(covered.job(0), "out/a"), 0);
   EXPECT_EQ(cairn_shared_rmdir(covered.job(0), "out/a"), -ENOENT);
   EXPECT_EQ(covered.mode("out/a"), 0U);
+}
+
+TEST(NamesOfAJob, ModeOwnerAndTimesAreSetOnAllNodes) {
+  CoveredNodes covered(3);
+  ASSERT_EQ(cairn_shared_mkdir(covered.job(0), "directory", 0755), 0);
+  ASSERT_EQ(cairn_shared_mknod(covered.job(0), "fifo", S_IFIFO | 0600, 1), 0);
+  ASSERT_EQ(cairn_shared_mknod(covered.job(1), "socket", S_IFSOCK | 0600, 1), 0);
+  ASSERT_EQ(cairn_shared_symlink(covered.job(2), "fifo", "link"), 0);
+  for (const char* path : {"directory", "fifo", "socket", "link"}) {
+    const uint32_t mode = path[0] == 'l' ? UINT32_MAX : 0640;
+    EXPECT_EQ(cairn_shared_set_everywhere(covered.job(1), path, mode, 12, 34, 5'000'000'007,
+                                          CAIRN_TIME_OMIT),
+              0)
+        << cairn_last_error();
+    EXPECT_EQ(cairn_shared_set_everywhere(covered.job(2), path, UINT32_MAX, UINT32_MAX, 35,
+                                          CAIRN_TIME_OMIT, 8),
+              0);
+    for (uint32_t node = 0; node < 3; ++node) {
+      cairn_stat st = {};
+      ASSERT_EQ(cairn_lookup(covered.pool(node), covered.top(node), path, CAIRN_NOFOLLOW, &st), 0);
+      EXPECT_EQ(st.mode & 07777U, path[0] == 'l' ? 0777U : 0640U) << path;
+      EXPECT_EQ(st.uid, 12U);
+      EXPECT_EQ(st.gid, 35U);
+      EXPECT_EQ(st.atime_ns, 5'000'000'007);
+      EXPECT_EQ(st.mtime_ns, 8);
+    }
+  }
+  EXPECT_EQ(cairn_shared_set_everywhere(covered.job(1), "none", 0600, 1, 1, 0, 0), -ENOENT);
 }
 
 TEST(NamesOfAJob, WhatAnotherNodeHasStandsInTheWay) {
