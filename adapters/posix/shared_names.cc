@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "posix/asking.h"
+#include "posix/hidden.h"
 #include "posix/log.h"
 #include "posix/place.h"
 #include "posix/pool.h"
@@ -19,7 +20,17 @@ constinit std::atomic<cairn_job*> job{nullptr};
 static std::atomic<int> users{0};
 static __thread bool hidden;
 
+// What the kernel has for it (hidden.h) is this host's.
+static void forget_special(cairn_ino ino, uint64_t generation, uint32_t mode) {
+  cairn_stat st = {};
+  st.ino = ino;
+  st.generation = generation;
+  st.mode = mode;
+  hidden::name_removed(st);
+}
+
 void set_job(cairn_job* now) {
+  if (now != nullptr) cairn_job_on_special_removed(now, forget_special);
   job = now;
   while (now == nullptr && users != 0) sched_yield();
 }

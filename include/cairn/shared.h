@@ -76,6 +76,10 @@ CAIRN_API int cairn_job_tell_names(cairn_job* job);
  * an answer too. May run in a thread of its own beside everything else. */
 CAIRN_API size_t cairn_job_serve(cairn_job* job, const void* request, size_t size, void* reply);
 CAIRN_API size_t cairn_job_reply_capacity(void);
+/* Who serves is told of each FIFO or socket of this node that has lost its last name because another node's process has removed or replaced it: what
+ * the system was given for it can go. NULL: nobody is told. */
+typedef void (*cairn_special_removed)(cairn_ino ino, uint64_t generation, uint32_t mode);
+CAIRN_API void cairn_job_on_special_removed(cairn_job* job, cairn_special_removed removed);
 CAIRN_API size_t cairn_job_request_capacity(void);
 
 /* The processes that have a file open together. `context` is passed to the functions. */

@@ -111,6 +111,11 @@ int cairn_job_tell_names(cairn_job* job) {
   return code(cairn::cluster::tell_names(job->job));
 }
 
+void cairn_job_on_special_removed(cairn_job* job, cairn_special_removed removed) {
+  const WriteWindow window;
+  job->job.on_special_removed(removed);
+}
+
 size_t cairn_job_serve(cairn_job* job, const void* request, size_t size, void* reply) {
   const WriteWindow window;
   return job->job.serve(request, size, reply);

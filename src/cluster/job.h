@@ -88,6 +88,13 @@ class Job {
   [[nodiscard]] std::vector<int64_t> taken_from_nodes();
   void note_taken(const std::vector<int64_t>& from_nodes);
 
+  // A FIFO or socket has lost its last name here because of another node's process.
+  using SpecialRemoved = void (*)(uint64_t inode, uint64_t generation, uint32_t mode);
+  void on_special_removed(SpecialRemoved removed) { special_removed_ = removed; }
+  void special_removed(uint64_t inode, uint64_t generation, uint32_t mode) const {
+    if (const SpecialRemoved removed = special_removed_) removed(inode, generation, mode);
+  }
+
   // --- server.cc ---
   size_t serve(const void* request, size_t size, void* reply);
 
@@ -106,6 +113,7 @@ class Job {
   std::mutex contents_mutex_;
   std::vector<std::weak_ptr<Contents>> contents_;
   int64_t number_of_names_ = 0;
+  std::atomic<SpecialRemoved> special_removed_{nullptr};
   Homes homes_;
   HeldFiles held_{fs_};
   Buffers buffers_;

@@ -132,9 +132,20 @@ Result<uint32_t> mode_of_name(Job& job, const std::string& path) {
 }
 
 namespace {
+
 bool makes(const NameChange& change) {
   return change.op == NameOp::make_directory || change.op == NameOp::make_special;
 }
+
+// The FIFO or socket that a change takes the last name of, if it does.
+Spot special_removed_by(Job& job, const NameChange& change) {
+  const bool replaces = change.op == NameOp::rename;
+  if (!replaces && change.op != NameOp::forget) return {};
+  auto spot = spot_of(job, replaces ? change.other : change.path);
+  if (!spot.ok() || !spot->exists() || spot->map.inode->links.load() != 1) return {};
+  return S_ISFIFO(spot->mode()) || S_ISSOCK(spot->mode()) ? *spot : Spot();
+}
+
 }  // namespace
 
 Status change_name(Job& job, const NameChange& change) {
@@ -146,7 +157,11 @@ Status change_name(Job& job, const NameChange& change) {
 }
 
 Result<int64_t> serve_change(Job& job, const NameChange& change) {
+  const Spot special = special_removed_by(job, change);
+  const uint32_t special_mode = special.mode();
   const Status status = change_name(job, change);
+  if (status.ok() && special.exists())
+    job.special_removed(special.map.number, special.generation, special_mode);
   if (status.ok()) return 1;
   if (status.code() == ENOENT && !makes(change)) return 0;
   if (status.code() != EEXIST || change.op != NameOp::make_directory) return status;

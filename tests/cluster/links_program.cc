@@ -63,6 +63,14 @@ void links() {
   for (const char* name : {"linked/after", "linked/opened"}) CHECK(size_by_name(name) == 1001);
 }
 
+// Has the kernel a name for what the descriptor has open?
+bool has_kernel_name(int fd) {
+  char text[4096] = "";
+  const std::string link = "/proc/self/fd/" + std::to_string(fd);
+  CHECK(readlink(link.c_str(), text, sizeof text - 1) > 0);
+  return std::strstr(text, " (deleted)") == nullptr;
+}
+
 // Names of FIFOs and sockets are everywhere; what goes through them stays on its host.
 void specials() {
   if (rank == 0) {
@@ -100,11 +108,15 @@ void specials() {
   barrier();
   CHECK((list("special") == std::vector<std::string>{"fifo", "socket"}));
   CHECK(stat("special/socket", &st) == 0 && S_ISSOCK(st.st_mode));
+  // Open on all hosts: what the kernel has for it goes with the name.
+  const int open_one = open("gone", O_RDWR | O_NONBLOCK);
+  CHECK(open_one >= 0 && has_kernel_name(open_one));
   CHECK(is_missing(access("fifo", F_OK)) && stat("moved", &st) == 0 && S_ISFIFO(st.st_mode));
   barrier();
   if (rank == 0) CHECK(unlink("gone") == 0);
   barrier();
   CHECK(is_missing(access("gone", F_OK)));
+  CHECK(!has_kernel_name(open_one) && close(open_one) == 0);
 }
 
 constexpr Part parts[] = {{"links", links}, {"specials", specials}};

@@ -63,6 +63,31 @@ TEST(NamesOfAJob, ModeOwnerAndTimesAreSetOnAllNodes) {
   EXPECT_EQ(cairn_shared_set_everywhere(covered.job(1), "none", 0600, 1, 1, 0, 0), -ENOENT);
 }
 
+std::vector<cairn_ino> removed_specials;
+
+TEST(NamesOfAJob, NodesAreToldOfSpecialFilesThatOthersRemove) {
+  CoveredNodes covered(2);
+  cairn_job_on_special_removed(covered.job(1), [](cairn_ino ino, uint64_t, uint32_t mode) {
+    EXPECT_TRUE(S_ISFIFO(mode) || S_ISSOCK(mode));
+    removed_specials.push_back(ino);
+  });
+  const auto make = [&](const char* path, uint32_t type) {
+    EXPECT_EQ(cairn_shared_mknod(covered.job(0), path, type | 0600, 1), 0) << cairn_last_error();
+    cairn_stat st = {};
+    EXPECT_EQ(cairn_lookup(covered.pool(1), covered.top(1), path, CAIRN_NOFOLLOW, &st), 0);
+    return st.ino;
+  };
+  const cairn_ino removed = make("removed", S_IFIFO);
+  const cairn_ino replaced = make("replaced", S_IFSOCK);
+  make("moved", S_IFIFO);
+  ASSERT_EQ(cairn_shared_symlink(covered.job(0), "x", "link"), 0);
+  EXPECT_EQ(cairn_shared_unlink(covered.job(0), "removed"), 0);
+  EXPECT_EQ(cairn_shared_rename_name(covered.job(0), "link", "replaced", 0), 0);
+  EXPECT_EQ(cairn_shared_rename_name(covered.job(0), "moved", "there", 0), 0);
+  EXPECT_EQ(cairn_shared_unlink(covered.job(0), "replaced"), 0);
+  EXPECT_EQ(removed_specials, (std::vector<cairn_ino>{removed, replaced}));
+}
+
 TEST(NamesOfAJob, WhatAnotherNodeHasStandsInTheWay) {
   CoveredNodes covered(3);
   ASSERT_EQ(cairn_shared_mkdir(covered.job(0), "out", 0755), 0);
