@@ -251,9 +251,10 @@ Result<std::unique_ptr<Cover>> open_cover(file::FileSystem& fs, const std::strin
   if (status.ok())
     status = make_cover(fs, *covers, cover_name(*path), {*path, options.job, options.keep});
   if (!status.ok()) {
+    const std::string text = last_detail();
     if (!covers.ok() || !read_record(fs, *covers, cover_name(*path)).ok())
       drop_claim(fs, *path).ignore();  // the failure that is told is the first one
-    return status;
+    return fail(status.code(), "%s", text.c_str());
   }
   return enter(fs, *covers, *path);
 }

@@ -35,6 +35,24 @@ TEST_F(ShownTest, LowersNamesAttributesAndBytesAreShown) {
   EXPECT_TRUE(fs::exists(lower_ + "/.cairn-claim"));
 }
 
+TEST_F(ShownTest, AFullPoolSaysSo) {
+  cairn_pool* pool = nullptr;
+  ASSERT_EQ(cairn_pool_attach(pool_.c_str(), 0, &pool), 0) << cairn_last_error();
+  cairn_file* file = nullptr;
+  ASSERT_EQ(cairn_open(pool, CAIRN_ROOT, "full", O_RDWR | O_CREAT, 0600, &file), 0);
+  const std::string bytes(4096, 'x');
+  for (uint64_t at = 0; cairn_pwrite(file, bytes.data(), bytes.size(), at) > 0;) at += bytes.size();
+  cairn_close(file);
+  cairn_cover_options cover_options = {};
+  cover_options.struct_size = sizeof cover_options;
+  cairn_cover* cover = nullptr;
+  EXPECT_EQ(cairn_cover_open(pool, lower_.c_str(), &cover_options, &cover), -ENOSPC);
+  EXPECT_EQ(std::string(cairn_last_error()).find("no such cover"), std::string::npos)
+      << cairn_last_error();
+  EXPECT_FALSE(fs::exists(lower_ + "/.cairn-claim"));
+  cairn_pool_detach(pool);
+}
+
 TEST_F(ShownTest, DirectoriesThatWereNotEnteredCountTheirSubdirectories) {
   for (const char* name : {"/dir/one", "/dir/two", "/dir/two/inner"})
     fs::create_directory(lower_ + name);
