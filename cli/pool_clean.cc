@@ -2,7 +2,8 @@
 //
 // Left over is: a cover that no run and no process is in and that is drained (its claim keeps others out),
 // and a pool that a run made for itself, that nobody is attached to and that holds no undrained data. A pool that somebody
-// created by `cairn pool create` stays, and so do undrained data unless --force says otherwise.
+// created by `cairn pool create` stays, and so do undrained data unless --force says otherwise. What somebody left goes too who was killed
+// while he made or removed a pool (src/pool/hidden_place.h).
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
@@ -36,6 +37,18 @@ class Cleaner {
     } catch (const Error& error) {
       unreadable(path, error.what());
     }
+  }
+  void look_at_unfinished(const std::string& path) {
+    Finding found{path, "pool", "left over", "its maker or remover was killed"};
+    const int result = dry_run_ ? 0 : cairn_pool_remove(path.c_str());
+    found.removed = !dry_run_ && result == 0;
+    if (result == -ENOENT) return;  // gone by itself
+    if (result == -EBUSY)
+      found = {path, "pool", "in use", "a pool is just being made or removed"};
+    else if (result != 0)
+      found.detail += fmt::format("; not removed: {}", cairn_last_error());
+    failed_ = failed_ || (result != 0 && result != -EBUSY);
+    add(found);
   }
   [[nodiscard]] const std::vector<Finding>& findings() const { return findings_; }
   [[nodiscard]] bool failed() const { return failed_; }
@@ -133,6 +146,7 @@ class Cleaner {
 
 int clean_command(const Config& config, bool json, bool dry_run, bool force) {
   Cleaner cleaner(dry_run, force);
+  for (const std::string& path : list_unfinished(config)) cleaner.look_at_unfinished(path);
   for (const std::string& path : list_pools(config)) cleaner.look_at(path);
   if (json) {
     Json all = Json::array();

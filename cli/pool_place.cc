@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <functional>
 
 #include "error.h"
 
@@ -119,11 +120,14 @@ std::string pool_name_of(const std::string& path) {
   return slash == std::string::npos ? path : path.substr(slash + 1);
 }
 
-std::vector<std::string> list_pools(const Config& config) {
+namespace {
+
+std::vector<std::string> list_directories(
+    const Config& config, const std::function<bool(const std::string& name)>& wanted) {
   struct stat st {};
   if (stat(config.value("pool.dir").c_str(), &st) != 0 && errno == ENOENT) return {};
   const PoolPlace place = pool_place(config, false);
-  if (!place.device.empty()) return {place.device};
+  if (!place.device.empty()) return {};
   std::vector<std::string> paths;
   DIR* directory = opendir(place.directory.c_str());
   if (directory == nullptr) {
@@ -132,12 +136,26 @@ std::vector<std::string> list_pools(const Config& config) {
   }
   while (const dirent* entry = readdir(directory)) {
     const std::string path = place.directory + "/" + entry->d_name;
-    if (entry->d_name[0] != '.' && lstat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode))
+    if (wanted(entry->d_name) && lstat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode))
       paths.push_back(path);
   }
   closedir(directory);
   std::sort(paths.begin(), paths.end());
   return paths;
+}
+
+}  // namespace
+
+std::vector<std::string> list_pools(const Config& config) {
+  struct stat st {};
+  if (stat(config.value("pool.dir").c_str(), &st) == 0 && S_ISCHR(st.st_mode))
+    return {pool_place(config, false).device};
+  return list_directories(config, [](const std::string& name) { return name[0] != '.'; });
+}
+
+std::vector<std::string> list_unfinished(const Config& config) {
+  return list_directories(
+      config, [](const std::string& name) { return name.rfind(".cairn-unfinished-", 0) == 0; });
 }
 
 }  // namespace cairn::cli

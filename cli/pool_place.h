@@ -31,6 +31,9 @@ std::string pool_name_of(const std::string& path);
 // Paths of all pools in the pool directory, by name; the device if it is one.
 std::vector<std::string> list_pools(const Config& config);
 
+// What somebody who was killed while he made or removed a pool left in the pool directory (or somebody is about to).
+std::vector<std::string> list_unfinished(const Config& config);
+
 // Where the locks lie (PlaceLock) of those who use the pool at `path`.
 std::string lock_directory(const std::string& path);
 

@@ -13,6 +13,7 @@
 #include "file/reclaim.h"
 #include "file/sync.h"
 #include "pool/attach_lock.h"
+#include "pool/device.h"
 #include "pool/epoch.h"
 #include "pool/lock.h"
 #include "pool/lock_file.h"
@@ -119,12 +120,14 @@ Status create_in(Pool& pool, uint32_t root_mode) {
 }
 
 Status create(const std::string& path, const pool::CreateOptions& options, uint32_t root_mode) {
-  auto pool = pool::create_files(path, options);
+  pool::HiddenPlace place;
+  auto pool = pool::create_files(path, options, &place);
   if (!pool.ok()) return pool.status();
   Status status = create_in(**pool, root_mode);
+  if (status.ok()) status = pool::give_name(**pool, path, place);
   if (!status.ok()) {
     pool->reset();
-    pool::remove_files(path).ignore();
+    if (pool::is_device(path)) pool::remove_files(path).ignore();
     return annotate(status, "cannot create pool %s", path.c_str());
   }
   return Status();

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -59,6 +60,47 @@ media::Access access_of(const Pool& pool) {
   return pool.read_only ? media::Access::read_only : media::Access::read_write;
 }
 
+// What sweep_files removes.
+bool is_of_a_moment(const char* name) {
+  for (const char* prefix : {".cairn-link-", ".cairn-cwd-"})
+    if (strncmp(name, prefix, strlen(prefix)) == 0) return true;
+  return false;
+}
+
+// A directory of somebody's own can have a file with the name of a segment in it.
+Status check_ours(const std::string& path) {
+  const std::string first = segment_path(path, 0);
+  auto fd = media::open_segment(first.c_str(), media::Access::read_only);
+  if (fd.code() == ENOENT) return fail(ENOENT, "%s: not a Cairn pool (no segment.0)", path.c_str());
+  if (!fd.ok()) return fd.status();
+  const bool ours = read_first_blocks(*fd, media::Description()).are_ours();
+  close(*fd);
+  return ours ? Status()
+              : fail(ENOENT,
+                     "%s: not a Cairn pool (segment.0 does not begin as that of a pool); if it "
+                     "was one, remove the directory by hand",
+                     path.c_str());
+}
+
+bool holds_others(const std::string& path) {
+  DIR* directory = opendir(path.c_str());
+  if (directory == nullptr) return true;
+  uint32_t segments = 0;
+  while (access(segment_path(path, segments).c_str(), F_OK) == 0) ++segments;
+  bool found = false;
+  while (const dirent* entry = readdir(directory)) {
+    const std::string name = entry->d_name;
+    const bool segment =
+        name.compare(0, 8, "segment.") == 0 &&
+        name == "segment." + std::to_string(strtoul(name.c_str() + 8, nullptr, 10)) &&
+        strtoul(name.c_str() + 8, nullptr, 10) < segments;
+    found = found || !(segment || name == "." || name == ".." || name == "companion" ||
+                       name == "links" || is_of_a_moment(entry->d_name));
+  }
+  closedir(directory);
+  return found;
+}
+
 Status open_first_segment(Pool& pool, bool device) {
   auto fd = media::open_segment(device ? pool.path.c_str() : segment_path(pool.path, 0).c_str(),
                                 access_of(pool));
@@ -105,16 +147,21 @@ void remove_folder(const std::string& path) {
   rmdir(path.c_str());
 }
 
+// Companions and an adapter's links go with it; nothing else is expected there.
+void take_pool_apart(const std::string& path) {
+  for (const char* folder : {"/companion", "/links"}) remove_folder(path + folder);
+  sweep_files(path).ignore();  // its caller tells what stays
+  remove_tree(path);
+}
+
 Status sweep_files(const std::string& path) {
   if (is_device(path)) return Status();  // has no directory of its own
   CAIRN_TRY(check_directory(path));
   DIR* directory = opendir(path.c_str());
   if (directory == nullptr) return fail(errno, "%s: %s", path.c_str(), strerror(errno));
   std::vector<std::string> left;
-  while (const dirent* entry = readdir(directory)) {
-    for (const char* prefix : {".cairn-link-", ".cairn-cwd-"})
-      if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0) left.emplace_back(entry->d_name);
-  }
+  while (const dirent* entry = readdir(directory))
+    if (is_of_a_moment(entry->d_name)) left.emplace_back(entry->d_name);
   Status status;
   for (const std::string& name : left) {
     const bool is_gone = unlinkat(dirfd(directory), name.c_str(), 0) == 0 ||
@@ -129,24 +176,24 @@ Status sweep_files(const std::string& path) {
 Status remove_files(const std::string& path) {
   if (is_device(path)) return remove_from_device(device_path(path));
   CAIRN_TRY(check_directory(path));
-  const std::string lock_path = segment_path(path, 0);
-  if (access(lock_path.c_str(), F_OK) == 0) {
-    auto attached = anybody_attached(lock_path);
-    if (!attached.ok()) return attached.status();
-    if (*attached) return fail(EBUSY, "%s: processes are attached to this pool", path.c_str());
-  } else if (errno != ENOENT) {
-    return fail(errno, "%s: %s", lock_path.c_str(), strerror(errno));
-  } else {
-    return fail(ENOENT, "%s: not a Cairn pool (no segment.0)", path.c_str());
+  if (is_hidden_place(path)) return remove_hidden_place(path);
+  if (is_empty_directory(path))  // left by somebody who died while he made or removed a pool
+    return rmdir(path.c_str()) == 0 ? Status()
+                                    : fail(errno, "%s: %s", path.c_str(), strerror(errno));
+  CAIRN_TRY(check_ours(path));
+  auto attached = anybody_attached(segment_path(path, 0));
+  if (!attached.ok()) return attached.status();
+  if (*attached) return fail(EBUSY, "%s: processes are attached to this pool", path.c_str());
+  if (!holds_others(path)) {
+    HiddenPlace place;
+    CAIRN_TRY(place.make(path));
+    return place.take(path);
   }
-  // Companions and an adapter's links go with it; nothing else is expected here.
-  for (const char* folder : {"/companion", "/links"}) remove_folder(path + folder);
-  sweep_files(path).ignore();  // what stays is told below
-  remove_tree(path);
-  if (access(path.c_str(), F_OK) == 0)
-    return fail(ENOTEMPTY, "%s: other files lie in this pool's directory and were left",
-                path.c_str());
-  return Status();
+  take_pool_apart(path);
+  return access(path.c_str(), F_OK) != 0
+             ? Status()
+             : fail(ENOTEMPTY, "%s: other files lie in this pool's directory and were left",
+                    path.c_str());
 }
 
 }  // namespace cairn::pool

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "pool/hidden_place.h"
 #include "pool/pool.h"
 
 namespace cairn::pool {
@@ -22,18 +23,24 @@ struct CreateOptions {
 inline constexpr uint64_t least_pool_bytes = 4ULL << 20;
 
 // Makes the segments and writes an empty format: identity, tables, no inode yet. The pool is left
-// unclean and unattached; the caller makes the root directory and closes it. On failure nothing is
-// left behind.
-Result<std::unique_ptr<Pool>> create_files(const std::string& path, const CreateOptions& options);
+// unclean and unattached, in `place` unless it is on a device; the caller makes the root directory, gives the pool its name and
+// closes it. On failure nothing is left behind.
+Result<std::unique_ptr<Pool>> create_files(const std::string& path, const CreateOptions& options,
+                                           HiddenPlace* place);
+// Puts the pool that is made now where it belongs.
+Status give_name(const Pool& pool, const std::string& path, HiddenPlace& place);
 
 // Maps an existing pool and validates its identity; takes no lane and recovers nothing.
 Result<std::unique_ptr<Pool>> open_files(const std::string& path, bool read_only);
 
-// Removes the files of a pool that nobody is attached to (EBUSY); from a device, its superblocks.
+// Removes the files of a pool that nobody is attached to (EBUSY); from a device, its superblocks; or a hidden place that is left
+// over. What does not begin as pools do is not touched (ENOENT), but for an empty directory.
 Status remove_files(const std::string& path);
 // Removes from a pool's directory what an adapter makes there for a moment and a killed process has left. One that is just making it
 // makes it elsewhere.
 Status sweep_files(const std::string& path);
+// Removes of a pool's directory what a pool consists of, and the directory if nothing else is in it.
+void take_pool_apart(const std::string& path);
 // Unlinks the files of a folder, and the folder.
 void remove_folder(const std::string& path);
 

@@ -42,12 +42,6 @@ Result<uint64_t> choose_size(const std::string& parent, const media::Description
   return size;
 }
 
-std::string parent_of(const std::string& path) {
-  const size_t slash = path.find_last_of('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 Status create_segments(Pool& pool, const Manner& manner, uint64_t size, uint32_t count) {
   for (uint32_t s = 0; s < count; ++s) {
     auto fd = media::create_segment(segment_path(pool.path, s).c_str(), whole_chunks(size / count));
@@ -98,17 +92,24 @@ Result<uint64_t> size_for(const std::string& path, const std::string& parent,
 }
 
 // The companions' folder, and names that last.
-Status finish_directory(const std::string& path, const std::string& parent, bool is_volatile) {
+Status finish_directory(const std::string& path, bool is_volatile) {
   if (mkdir((path + "/companion").c_str(), 0700) != 0)
     return fail(errno, "%s/companion: %s", path.c_str(), strerror(errno));
-  if (is_volatile) return Status();
-  CAIRN_TRY(sync_directory(path));
-  return sync_directory(parent);
+  return is_volatile ? Status() : sync_directory(path);
+}
+
+// Before anything is made; who comes between then and now is seen when the pool gets its name.
+Status check_free(const std::string& path) {
+  struct stat st {};
+  if (lstat(path.c_str(), &st) != 0 && errno == ENOENT) return Status();
+  return is_empty_directory(path) ? Status()
+                                  : fail(EEXIST, "%s: %s", path.c_str(), strerror(EEXIST));
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Pool>> create_files(const std::string& given, const CreateOptions& options) {
+Result<std::unique_ptr<Pool>> create_files(const std::string& given, const CreateOptions& options,
+                                           HiddenPlace* place) {
   const bool device = is_device(given);
   const std::string path = device ? device_path(given) : given;
   const std::string parent = device ? path : parent_of(path);
@@ -126,11 +127,15 @@ Result<std::unique_ptr<Pool>> create_files(const std::string& given, const Creat
       *medium,
       forced ? static_cast<persist::Granularity>(options.granularity) : medium->granularity,
       persist::measure_stream_min()};
-  if (!device && mkdir(path.c_str(), 0700) != 0)
-    return fail(errno, "%s: %s", path.c_str(), strerror(errno));
+  if (!device) {
+    CAIRN_TRY(check_free(path));
+    CAIRN_TRY(place->make(path));
+    if (mkdir(place->inside().c_str(), 0700) != 0)
+      return fail(errno, "%s: %s", path.c_str(), strerror(errno));
+  }
   auto pool = std::make_unique<Pool>();
-  pool->path = pool->home = path;
-  pool->lock_path = segment_path(path, 0);
+  pool->path = pool->home = device ? path : place->inside();
+  pool->lock_path = segment_path(pool->path, 0);
   pool->is_volatile = manner.granularity == persist::Granularity::none;
   Status status = device ? create_on_device(*pool, manner, *size)
                          : create_segments(*pool, manner, *size, segments);
@@ -141,15 +146,17 @@ Result<std::unique_ptr<Pool>> create_files(const std::string& given, const Creat
       name_lock_file(*pool);
       status = agree_on_lock_file(*pool);
     } else {
-      status = finish_directory(path, parent, medium->is_volatile);
+      status = finish_directory(pool->path, medium->is_volatile);
     }
   }
-  if (!status.ok()) {
-    pool.reset();
-    if (!device) remove_tree(path);
-    return annotate(status, "cannot create pool %s", path.c_str());
-  }
+  if (!status.ok()) return annotate(status, "cannot create pool %s", path.c_str());
   return pool;
+}
+
+Status give_name(const Pool& pool, const std::string& path, HiddenPlace& place) {
+  if (is_device(path)) return Status();
+  CAIRN_TRY(place.give_name(path));
+  return pool.is_volatile ? Status() : sync_directory(parent_of(path));
 }
 
 }  // namespace cairn::pool

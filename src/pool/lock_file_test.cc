@@ -22,9 +22,11 @@ class LockFile : public testing::Test {
     CreateOptions options;
     options.size_bytes = least_pool_bytes;
     options.lanes = 1;
-    auto made = create_files(path(), options);
+    HiddenPlace hidden;
+    auto made = create_files(path(), options, &hidden);
     EXPECT_TRUE(made.ok()) << last_detail();
     EXPECT_TRUE(publish_identity(**made).ok());
+    EXPECT_TRUE(give_name(**made, path(), hidden).ok());
   }
   ~LockFile() override {
     const std::string command = "rm -rf '" + place_ + "'";

@@ -114,9 +114,11 @@ Status sync_directory(const std::string& path) {
 }
 
 void remove_tree(const std::string& path) {
-  for (uint32_t s = 0; s < format::max_segments; ++s) {
-    if (unlink(segment_path(path, s).c_str()) != 0 && errno == ENOENT) break;
-  }
+  uint32_t count = 0;
+  while (count < format::max_segments && access(segment_path(path, count).c_str(), F_OK) == 0)
+    ++count;
+  // The first one last: by it, who goes on with the work knows what it is.
+  while (count-- > 0) unlink(segment_path(path, count).c_str());
   rmdir((path + "/companion").c_str());
   rmdir(path.c_str());
 }

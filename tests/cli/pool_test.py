@@ -1,7 +1,11 @@
 """cairn pool: create, list, info, check, grow, populate, remove; and where pools lie."""
 
+import fcntl
 import os
+import shutil
+import signal
 import stat
+import subprocess
 import unittest
 
 import cairn_case
@@ -96,6 +100,80 @@ class Pool(CairnCase):
         self.cairn("pool", "list")
         self.cairn("status")
         self.cairn("pool", "info", "stray", expect=1)
+
+
+class Killed(CairnCase):
+    """A pool comes whole and goes whole, whenever its maker or remover is killed."""
+
+    def killed_at(self, call, when, *words):
+        if shutil.which("strace") is None:
+            self.skipTest("needs strace")
+        run = subprocess.run(["strace", "-qq", "-f", "-o", "/dev/null", "-e", f"inject={call}:signal=KILL:when={when}",
+                              cairn_case.CAIRN, *words], env=self.env, capture_output=True, timeout=120, check=False)
+        if run.returncode != -signal.SIGKILL:
+            self.skipTest(f"not killed: {run.stderr}")
+
+    def names(self):
+        return [name for name in os.listdir(self.pools) if not name.startswith(".lock-")]
+
+    def test_maker(self):
+        for call, when in ("mkdir", 1), ("mkdir", 2), ("mkdir", 3), ("ftruncate", 1), ("fallocate", 1), ("rename", 1):
+            with self.subTest(call=call, when=when):
+                self.killed_at(call, when, "pool", "create", "k", "--size", "16M")
+                self.assertNotIn("k", self.names())
+                self.cairn("pool", "create", "k", "--size", "16M")
+                self.assertEqual(self.names(), ["k"])
+                self.cairn("pool", "remove", "k")
+                self.assertEqual(self.names(), [])
+
+    def test_remover(self):
+        for when in 1, 2, 3:
+            with self.subTest(when=when):
+                self.cairn("pool", "create", "r", "--size", "16M")
+                self.cairn("pool", "grow", "r", "8M")
+                self.cairn("pool", "grow", "r", "8M")
+                self.killed_at("unlink", when, "pool", "remove", "r")
+                self.assertNotIn("r", self.names())
+                self.assertEqual([each["removed"] for each in self.json("pool", "clean", "--dry-run")], [False])
+                self.assertEqual([each["removed"] for each in self.json("pool", "clean")], [True])
+                self.assertEqual(self.names(), [])
+
+    def test_one_that_is_being_made_stays(self):
+        making = os.path.join(self.pools, ".cairn-unfinished-abcdef")
+        os.mkdir(making, 0o700)
+        os.mkdir(os.path.join(making, "pool"), 0o700)
+        held = os.open(making, os.O_RDONLY)
+        fcntl.flock(held, fcntl.LOCK_EX)
+        self.assertEqual([each["state"] for each in self.json("pool", "clean")], ["in use"])
+        self.cairn("pool", "create", "--size", "16M")
+        self.assertTrue(os.path.isdir(os.path.join(making, "pool")))
+        os.close(held)
+        self.cairn("pool", "clean")
+        self.assertEqual(self.names(), ["default"])
+
+    def test_empty_directory(self):
+        os.mkdir(os.path.join(self.pools, "default"))
+        self.cairn("pool", "create", "--size", "16M")
+        self.cairn("pool", "remove")
+        os.mkdir(os.path.join(self.pools, "stray"), 0o700)
+        self.cairn("pool", "clean", "--force")
+        self.assertEqual(self.names(), [])
+
+    def test_files_of_others_stay(self):
+        own = os.path.join(self.pools, "video")
+        os.mkdir(own, 0o700)
+        for name, text in ("segment.0", "x" * 100000), ("segment.1", "y"):
+            with open(os.path.join(own, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        self.assertEqual([each["removed"] for each in self.json("pool", "clean", "--force", expect=1)], [False])
+        self.refused("pool", "remove", "--force", own, code=1, says="not a Cairn pool")
+        self.refused("pool", "create", "video", "--size", "16M", code=1, says="exists")
+        self.assertEqual(sorted(os.listdir(own)), ["segment.0", "segment.1"])
+        self.cairn("pool", "create", "p", "--size", "16M")
+        with open(os.path.join(self.pools, "p", "segment.txt"), "w", encoding="utf-8"):
+            pass
+        self.refused("pool", "remove", "p", code=1, says="other files lie in this pool's directory")
+        self.assertEqual(os.listdir(os.path.join(self.pools, "p")), ["segment.txt"])
 
 
 class Place(CairnCase):
