@@ -70,9 +70,19 @@ Status add_segment(Pool& pool, uint64_t bytes) {
   const Manner manner = manner_of(pool);
   if (manner.medium.kind == media::Kind::devdax)
     return fail(EOPNOTSUPP, "%s: a device cannot grow", pool.path.c_str());
+  // Before it is rounded up, which could wrap round.
+  constexpr uint64_t most = format::max_segment_blocks * format::block_size;
+  if (bytes > most)
+    return fail(EFBIG, "%s: it grows by at most %llu bytes at once, not by %llu", pool.path.c_str(),
+                static_cast<unsigned long long>(most), static_cast<unsigned long long>(bytes));
   const uint64_t size =
       std::max<uint64_t>((bytes + format::chunk_size - 1) / format::chunk_size * format::chunk_size,
                          2 * format::chunk_size);
+  auto medium = media::recognise(pool.path.c_str());
+  if (medium.ok() && medium->size != 0 && size > medium->size)
+    return fail(ENOSPC, "%s: %llu bytes do not fit, its file system has %llu free",
+                pool.path.c_str(), static_cast<unsigned long long>(bytes),
+                static_cast<unsigned long long>(medium->size));
   const std::string path = segment_path(pool.path, number);
   // Left by somebody who died before the superblock named it.
   unlink(path.c_str());

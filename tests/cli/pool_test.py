@@ -89,6 +89,20 @@ class Pool(CairnCase):
         self.cairn("pool", "create", "--size", "16M")
         self.refused("pool", "create", "--size", "16M", code=1, says=os.path.join(self.pools, "default"))
         self.refused("pool", "grow", "50%", code=2, says="50%")
+        self.refused("pool", "grow", "default", code=2, says="SIZE is missing")
+        self.refused("pool", "create", "n" * 256, code=2, says="256 bytes, 200 at most")
+        self.refused("pool", "create", "--size", "0", "zero", code=2, says="no size")
+
+    def test_growth_that_cannot_be_leaves_the_pool_as_it_was(self):
+        self.cairn("pool", "create", "--size", "16M")
+        self.refused("pool", "grow", "2T", code=1, says="at most")
+        self.refused("pool", "grow", "900G", code=1, says="free")
+        self.assertEqual(self.json("pool", "info")["size_bytes"], 16 << 20)
+        self.cairn("ls", ":/")
+
+    def test_a_forced_granularity_makes_no_memory_last(self):
+        made = self.json("pool", "create", "--size", "16M", "--granularity", "cache-line")
+        self.assertEqual(made["volatile"], made["medium"] == "tmpfs")
 
     def test_too_large_is_told(self):
         self.refused("pool", "create", "--size", "900T", code=1, says=self.pools)
@@ -215,6 +229,8 @@ class Place(CairnCase):
 
     def test_place_that_cannot_be(self):
         self.refused("pool", "create", "--pool-dir", "/proc/none", code=1, says="/proc/none")
+        self.refused("pool", "create", "--pool-dir", "/dev/dax99.9", code=1, says="no such device")
+        self.assertFalse(os.path.exists("/dev/dax99.9"))
         self.refused("pool", "create", "--pool-dir", self.write("file", ""), code=2, says="neither a directory")
         self.refused("pool", "create", "--pool-dir", self.path("a/b"), code=1, says=self.path("a/b"))
         # Looking makes nothing.
