@@ -21,7 +21,9 @@ namespace cairn::cli {
 namespace {
 
 constexpr const char* start_flag = "--start-in-cover";
-constexpr std::array<int, 3> passed_on = {SIGINT, SIGTERM, SIGHUP};
+// Those that a batch system or a user sends to a program by name, and that would end us before it (Slurm's --signal=USR1).
+constexpr std::array passed_on = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,   SIGUSR1,
+                                  SIGUSR2, SIGALRM, SIGXCPU, SIGVTALRM, SIGPROF};
 
 volatile pid_t child = 0;
 volatile std::sig_atomic_t pending = 0;  // a signal that came before there was a child

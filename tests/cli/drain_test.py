@@ -1,6 +1,7 @@
 """Runs that write: drained at the end, kept, interrupted, continued, discarded; status and clean meanwhile."""
 
 import fcntl
+import json
 import os
 import shutil
 import signal
@@ -70,7 +71,7 @@ class AtExit(CoverCase):
         name = os.path.join(self.dir, "shared")
         self.write("dir/shared", "ours before\n")
         marker = self.path("go")
-        run = subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", "sh", "-c",
+        run = subprocess.Popen([CAIRN, "run", "--json", "--at", self.dir, "--", "sh", "-c",
                                 f"echo mine >> {name}; touch {marker}; while [ -e {marker} ]; do sleep 0.05; done"],
                                env=self.env, stderr=subprocess.PIPE)
         self.wait_for(lambda: os.path.exists(marker), "the program did not start")
@@ -80,6 +81,7 @@ class AtExit(CoverCase):
         _, err = run.communicate(timeout=60)
         self.assertEqual(run.returncode, 1, err)
         self.assertIn(b"shared", err)
+        self.assertEqual(json.loads(err.splitlines()[-1])["conflicts"], 1)
         self.assertEqual(self.read("shared"), "somebody else's\n")
         self.assertEqual(len(self.json("status")[0]["covers"]), 1)
         self.cairn("discard", self.dir)

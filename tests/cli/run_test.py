@@ -52,7 +52,7 @@ class ExitCodes(Run):
         self.assert_nothing_left()
 
     def test_signals_are_passed_on(self):
-        for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]:
+        for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM]:
             program = ("import signal, sys, time\n"
                        f"signal.signal({int(number)}, lambda *_: sys.exit(42))\n"
                        # Short ones: Python may begin a sleep with a signal that has just come.
