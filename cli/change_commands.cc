@@ -1,6 +1,7 @@
 // cairn rm, mkdir, mv: changing names in a pool.
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <filesystem>
 #include <memory>
 
 #include "command_line.h"
@@ -34,12 +35,13 @@ int remove_command(const Config& config, bool json, const Arguments& arguments) 
   uint64_t removed = 0;
   for (const std::string& text : arguments.paths) {
     const PoolPath place = parse_pool_path(text, false);
+    refuse_own_names(place.path);
     const Pool& pool = pools.at(place.pool);
     cairn_stat st{};
     const int result = try_stat(pool, place.path, false, &st);
     if (result == -ENOENT && arguments.force) continue;
     check(result, place.path);
-    if (base_name(place.path) == "/")
+    if (std::filesystem::path(place.path + "/").lexically_normal() == "/")
       usage_error("/: the root of a pool stays; `cairn pool remove` removes the pool");
     if (is_directory(st) && !arguments.recursive)
       fail("{}: is a directory; -r removes it and what is in it", place.path);
@@ -64,6 +66,7 @@ int mkdir_command(const Config& config, bool json, const Arguments& arguments) {
   const uint32_t mode = arguments.mode.empty() ? 0777 & ~022U : parse_mode(arguments.mode);
   for (const std::string& text : arguments.paths) {
     const PoolPath place = parse_pool_path(text, false);
+    refuse_own_names(place.path);
     const Pool& pool = pools.at(place.pool);
     for (size_t slash = place.path.find('/', 1); arguments.parents && slash != std::string::npos;
          slash = place.path.find('/', slash + 1))
@@ -80,6 +83,7 @@ int move_command(const Config& config, bool json, Arguments arguments) {
     usage_error("where to? mv takes one or more sources and a destination");
   Pools pools(config, 0);
   const PoolPath to = parse_pool_path(arguments.paths.back(), false);
+  refuse_own_names(to.path);
   arguments.paths.pop_back();
   const Pool& pool = pools.at(to.pool);
   cairn_stat st{};
@@ -88,6 +92,7 @@ int move_command(const Config& config, bool json, Arguments arguments) {
     fail("{}: is no directory that several sources could go to", to.path);
   for (const std::string& text : arguments.paths) {
     const PoolPath from = parse_pool_path(text, false);
+    refuse_own_names(from.path);
     if (pools.at(from.pool).path() != pool.path())
       usage_error("{} and {} lie in different pools: use cp, then rm", text, to.path);
     const std::string target = into ? join(to.path, base_name(from.path)) : to.path;

@@ -50,6 +50,10 @@ Claimed claim_of(const std::string& directory) {
   return claim;
 }
 
+bool Claimed::is_lost(const std::string& path) const {
+  return !here && pool == path && host == own_host();
+}
+
 std::string claim_left(const std::string& directory, const std::string& pool) {
   const std::string host = own_host();
   DIR* names = opendir(directory.c_str());

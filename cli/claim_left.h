@@ -14,6 +14,8 @@ struct Claimed {
   std::string host;
   std::string pool;
   bool here = false;
+  // This host's pool at `path` covered the directory, and is not there any more.
+  [[nodiscard]] bool is_lost(const std::string& path) const;
 };
 Claimed claim_of(const std::string& directory);
 

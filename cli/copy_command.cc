@@ -122,6 +122,8 @@ uint64_t measure(Side& side, const std::string& path, bool recursive, bool follo
     }
     return bytes;
   }
+  if (follow && !S_ISDIR(st->mode))
+    fail("{}: neither file nor directory; nothing was copied", side.show(path));
   if (!S_ISDIR(st->mode)) return 0;
   if (!recursive) fail("{}: is a directory; -r copies it and what is in it", side.show(path));
   uint64_t bytes = 0;
@@ -150,6 +152,7 @@ int copy_command(const Config& config, bool json, const Arguments& arguments) {
     return *side;
   };
   const PoolPath to = places.back();
+  if (to.in_pool) refuse_own_names(to.path);
   places.pop_back();
   Side& target = side_of(to);
   const auto there = target.look(to.path, true);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 
 #include "error.h"
 #include "pool_place.h"
@@ -30,6 +31,14 @@ PoolPath parse_pool_path(const std::string& text, bool local_allowed) {
   if (result.in_pool && !result.path.starts_with("/")) result.path = "/" + result.path;
   if (!result.in_pool && text.empty()) usage_error("the path is empty");
   return result;
+}
+
+void refuse_own_names(const std::string& path) {
+  const std::string plain = std::filesystem::path(path).lexically_normal().string();
+  if ((plain + "/").starts_with("/.covers/"))
+    usage_error(
+        "{}: Cairn keeps the covers there, with what is not drained; `cairn discard DIR` ends one",
+        path);
 }
 
 Pool& Pools::at(const std::string& name) {

@@ -127,10 +127,16 @@ struct Run {
     std::unique_ptr<Cover::Hold> hold;
     {
       const PlaceLock start = lock_start(pool_of_run);
+      const bool lost = claim_of(directory).is_lost(pool_of_run);
       Pool pool = attach_or_create(context.config);
       before = pool.info();
       try {
         hold = Cover::open(pool, directory, keep, job, patience).hold();
+        if (lost)
+          tell(
+              fmt::format("cairn run: {}: the pool {} that covered it is gone, and with it what "
+                          "was not drained\n",
+                          directory, pool_of_run));
       } catch (...) {
         running.release();
         remove_if_left_over(pool, start);  // made for nothing
@@ -190,9 +196,11 @@ struct Run {
     const FinishResult result =
         finish_cover(pool, directory, true, true, wait_for_others(context.config));
     const int code = finish_code(result);
-    if (code != exit_ok)
+    if (code != exit_ok) {
       tell(fmt::format("cairn run: {}\n", finish_text(directory, result)));
-    else if (result.ended != Ended::gone)
+      if (context.json) tell(fmt::format("{}\n", drain_json(directory, result.drain).dump()));
+    }
+    if (code == exit_ok && result.ended != Ended::gone)
       report(finish_text(directory, result), drain_json(directory, result.drain));
     if (code == exit_ok) leave_pool(pool, running);
     return code;

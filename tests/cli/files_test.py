@@ -97,7 +97,15 @@ class Files(CairnCase):
         self.refused("cp", ":/a", "default:/a", code=1, says="same file")
         self.refused("cp", ":/a", ":/a", ":/b", code=1, says="/b")
         self.refused("cp", "nopool:/a", ".", code=1, says="nopool")
+        self.refused("cp", "/dev/null", ":/null", code=1, says=["neither file nor directory", "nothing was copied"])
         self.assertEqual(self.cairn("cat", "/a").stdout, b"hello\n")
+
+    def test_what_cairn_keeps_for_itself_is_not_changed(self):
+        self.put("/a")
+        for words in ("rm", "-r", ":/.covers"), ("rm", "-r", ":/./x/../.covers/y"), ("mv", ":/.covers", ":/b"), \
+                ("mv", ":/a", ":/.covers"), ("cp", ":/a", ":/.covers/a"), ("mkdir", ":/.covers"):
+            self.refused(*words, code=2, says="Cairn keeps the covers there")
+        self.cairn("mkdir", ":/.covers2")
 
     def test_listing(self):
         self.put("/b")

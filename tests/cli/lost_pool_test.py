@@ -41,6 +41,13 @@ class Lost(CoverCase):
         self.assert_free()
         self.refused("discard", self.dir, code=1, says="no pool of yours covers it")
 
+    def test_the_next_run_tells_it(self):
+        shutil.rmtree(os.path.join(self.place, "default"))
+        run = self.shell("cat kept")
+        self.assertEqual(run.out, "kept\n")
+        self.assertIn("is gone, and with it what was not drained", run.err)
+        self.assertNotIn("is gone", self.shell("cat kept").err)
+
     def test_removed_with_its_directory(self):
         gone = self.path("gone")
         os.rename(self.place, gone)
