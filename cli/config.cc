@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <ios>
 
 #include "error.h"
 #include "nearest.h"
@@ -39,12 +40,18 @@ const Key* find_key(const std::string& name) {
 // Throws what is wrong with `value`, without its origin.
 void validate(const Key& key, const std::string& value) {
   if (key.metavar == "SIZE") {
-    if (value != "auto") parse_size(value);
+    if (value == "auto") return;
+    const Size size = parse_size(value);
+    if (size.is_percent ? size.percent <= 0 : size.bytes == 0)
+      usage_error("'{}' is no size; auto takes what the machine allows", value);
   } else if (key.metavar == "NAME") {
     const bool is_printable = std::none_of(value.begin(), value.end(),
                                            [](unsigned char c) { return std::iscntrl(c) != 0; });
+    if (value.size() > 200)
+      usage_error("'{}...' is no name of a pool: {} bytes, 200 at most", value.substr(0, 20),
+                  value.size());
     if (value.empty() || value.find_first_of("/:") != std::string::npos || value[0] == '.' ||
-        value[0] == '-' || !is_printable || value.size() > 200)
+        value[0] == '-' || !is_printable)
       usage_error(
           "'{}' is no name of a pool: no '/', no ':', no control character, no '.' or '-' in front",
           value);
@@ -152,6 +159,8 @@ void Config::read_file(const std::string& path) {
     usage_error("{}: cannot be read", path);
   } catch (const YAML::Exception& error) {
     usage_error("{}:{}: {}", path, error.mark.line + 1, error.msg);
+  } catch (const std::ios_base::failure&) {  // a directory
+    usage_error("{}: cannot be read", path);
   }
   if (!root.IsNull() && !root.IsMap()) usage_error("{}: is no map of keys to values", path);
   try {

@@ -90,7 +90,8 @@ int discard_command(const Config& config, bool json, const std::string& given, b
                 {"discarded_bytes", dropped},
                 {"discarded_parts", parts}});
   else
-    print(fmt::format("{} discarded{}; {} is as it was before\n", format_size(dropped),
+    print(fmt::format("{} discarded{}; {} holds what was drained and what was there before\n",
+                      format_size(dropped),
                       parts == 0 ? ""
                                  : fmt::format(", with parts of {} {} that other nodes may hold "
                                                "parts of: these cannot be put together any more",

@@ -1,5 +1,6 @@
 // cairn pool create, list, info, check, grow, populate, remove. (clean has a file of its own.)
 #include <CLI/CLI.hpp>
+#include <cctype>
 #include <list>
 #include <memory>
 
@@ -313,7 +314,10 @@ void add_pool_commands(CLI::App& root, Context& context) {
           "Adds a segment of at least SIZE. Attached processes see the new space at once.\n\n"
           "  cairn pool grow 4GiB\n  cairn pool grow big 4GiB",
           [&context, arguments] {
-            if (arguments->size.empty()) std::swap(arguments->name, arguments->size);
+            // One word is the size, if it can be one.
+            if (arguments->size.empty() && !arguments->name.empty() &&
+                std::isdigit(static_cast<unsigned char>(arguments->name[0])) != 0)
+              std::swap(arguments->name, arguments->size);
             if (arguments->size.empty()) usage_error("by how much? SIZE is missing");
             return grow_command(context.config, context.json, arguments->name, arguments->size);
           });

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstring>
 
 #include "error.h"
@@ -33,7 +34,13 @@ std::vector<cairn_lane_info> Pool::lanes() const {
 }
 
 Pool open_pool(const Config& config, const std::string& name, unsigned flags) {
-  Pool pool(pool_path(config, name), flags);
+  const std::string path = pool_path(config, name);
+  cairn_pool* attached = nullptr;
+  int64_t result = cairn_pool_attach(path.c_str(), flags, &attached);
+  // On a medium that cannot be written to it can be looked at; what would change it says so.
+  if (result == -EROFS) result = cairn_pool_attach(path.c_str(), flags = look_only, &attached);
+  check(result, path);
+  Pool pool(attached, path);
   if ((flags & CAIRN_ATTACH_READ_ONLY) == 0) {
     const bool each_write = config.value("durability") == "write";
     check(cairn_pool_set_durability(pool.get(),

@@ -83,6 +83,8 @@ PoolPlace pool_place(const Config& config, bool create) {
       throw Error(
           exit_failed,
           system_error("pool.dir (" + config.at("pool.dir").origin + "): " + configured, errno));
+    if (configured.starts_with("/dev/") && !configured.starts_with("/dev/shm/"))
+      fail("pool.dir ({}): {}: there is no such device", config.at("pool.dir").origin, configured);
     make_directory(configured);
     if (stat(configured.c_str(), &st) != 0)
       throw Error(exit_failed, system_error(configured, errno));
