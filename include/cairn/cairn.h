@@ -134,7 +134,7 @@ typedef struct cairn_lane_info {
 /* Fills at most `capacity` records; returns how many lanes are attached. */
 CAIRN_API int cairn_pool_get_lanes(cairn_pool* pool, cairn_lane_info* lanes, size_t capacity);
 
-/* Adds a segment of at least `bytes`. Open handles see the new space at once. */
+/* Adds a segment of at least `bytes`, at most 1 TiB at once (-EFBIG). Open handles see the new space at once. */
 CAIRN_API int cairn_pool_grow(cairn_pool* pool, uint64_t bytes);
 
 /* Called with done and total bytes or blocks; a nonzero return stops with -ECANCELED. */

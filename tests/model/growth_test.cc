@@ -97,6 +97,15 @@ TEST_P(Growth, OthersFreeWhatLiesThere) {
   EXPECT_LT(info.used, small_pool / 2);
 }
 
+// A count near the largest number must not wrap round to a small one.
+TEST_P(Growth, NotFurtherThanAPoolCanBe) {
+  for (const uint64_t bytes : {uint64_t{2} << 40, UINT64_MAX, UINT64_MAX - 100})
+    EXPECT_EQ(cairn_pool_grow(pool_, bytes), -EFBIG) << cairn_last_error();
+  cairn_pool_info info;
+  ASSERT_EQ(cairn_pool_get_info(pool_, &info), 0);
+  EXPECT_EQ(info.segments, 1U);
+}
+
 // Threads that find the pool full at once map the new segment once.
 TEST_P(Growth, ThreadsSeeItTogether) {
   const pid_t other = fork();
