@@ -103,6 +103,10 @@ struct Run {
     const std::string given = directory;
     directory = real_directory(given);
     spelling = other_spelling(given, directory);
+    // Programs are told by a list of paths with ':' between them, and would go past the cover without a word.
+    for (const std::string& path : {given, directory})
+      if (path.find(':') != std::string::npos)
+        usage_error("{}: a path with ':' in it cannot be covered", path);
     if (const std::string outer = variable("CAIRN_COVER"); !outer.empty() && outer != directory)
       usage_error("{}: this process runs under a cover of {} already; one run covers one directory",
                   directory, outer);

@@ -381,6 +381,15 @@ class RefusedBeforeTheStart(Run):
         self.never_starts("--at", self.write("file", ""), code=2, says=[self.path("file"), "not a directory"])
         self.never_starts("--at", "", code=2, says="--at")
 
+    def test_directory_with_a_colon(self):
+        os.mkdir(self.path("a:b"))
+        os.mkdir(self.path("a:b/below"))
+        os.symlink("a:b/below", self.path("link"))
+        os.symlink(self.dir, self.path("to:dir"))
+        for name in ["a:b", "link", "to:dir"]:
+            self.refused("run", "--at", self.path(name), "--", "touch", self.path(name) + "/made", code=2, says="':'")
+            self.assertFalse(os.path.exists(self.path(name) + "/made"))
+
     def test_directory_inside_a_pool(self):
         self.cairn("pool", "create", "p", "--size", "16M")
         inside = os.path.join(self.pools, "p")
