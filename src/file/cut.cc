@@ -325,6 +325,27 @@ bool free_ahead(FileSystem& fs, LocalSeat& seat, const Map& map, format::OpenFil
   return true;
 }
 
+void free_zeros(FileSystem& fs, const Map& map, uint64_t from, uint64_t to) {
+  pool::SeatGuard seat(fs.pool);
+  if (!seat.ok()) return;
+  {
+    pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
+    ShapeChange change(fs, *seat, *map.inode, map.number);
+    if (is_pinned(fs, map.number)) return;
+    for (uint64_t first = from; first < to; ++first) {
+      uint64_t end = first;
+      while (end < to && is_zero_block(fs, map, end)) ++end;
+      if (end == first) continue;
+      if (anything_in(fs, map, {first, end})) {
+        pool::Change record(fs.pool, *seat);
+        cut_range(fs, *seat, map, {first, end}, record).ignore();  // they stay allocated
+      }
+      first = end;
+    }
+  }
+  reclaim_some(fs, *seat);
+}
+
 Status punch(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size, uint64_t generation) {
   if (size == 0 || offset > max_file_size || size > max_file_size - offset)
     return fail(EINVAL, "inode %llu: no such range", static_cast<unsigned long long>(map.number));

@@ -24,5 +24,8 @@ void trim(FileSystem& fs, const Map& map);
 // lock and has announced no stores. False: none was freed, also because the inode is mapped or no longer
 // a file.
 bool free_ahead(FileSystem& fs, LocalSeat& seat, const Map& map, format::OpenFile& open);
+// What a preallocation that failed had filled of the file blocks [from, to) becomes holes again, but for what others have
+// written there since, and not while the file is mapped. The caller holds no lock and has announced no stores.
+void free_zeros(FileSystem& fs, const Map& map, uint64_t from, uint64_t to);
 
 }  // namespace cairn::file

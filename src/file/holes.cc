@@ -2,8 +2,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "file/access.h"
+#include "file/cut.h"
 #include "file/fill.h"
 #include "file/fill_ahead.h"
 #include "file/io.h"
@@ -71,7 +73,53 @@ Result<uint64_t> seek_hole(File& file, uint64_t offset) {
 
 namespace {
 
-Status allocate_once(File& file, uint64_t offset, uint64_t size) {
+struct Blocks {
+  uint64_t from;
+  uint64_t to;
+};
+
+uint64_t holes_in(const FileSystem& fs, const Map& map, Blocks blocks, Status* status) {
+  uint64_t holes = 0;
+  for (uint64_t b = blocks.from; b < blocks.to;) {
+    Spot spot;
+    *status = walk(fs.pool, map, b, &spot);
+    if (!status->ok()) break;
+    if (spot.block) {
+      b += contiguous(fs.pool, map, b, spot, blocks.to - b);
+      continue;
+    }
+    const uint64_t cover = span_of(spot.level);
+    const uint64_t next = std::min(blocks.to, (b / cover + 1) * cover);
+    holes += next - b;
+    b = next;
+  }
+  return holes;
+}
+
+// What cannot fit is refused before anything is taken. Only what is much is counted first: to look into every chunk takes
+// less time than to take as many blocks.
+Status check_space(FileSystem& fs, LocalSeat& seat, const Map& map, Blocks blocks) {
+  Pool& pool = fs.pool;
+  uint64_t chunks = 0;
+  for (uint32_t s = 0; s < pool.segments.load(); ++s) chunks += pool.segment[s]->chunks;
+  if (blocks.to - blocks.from < chunks) return Status();
+  Status status;
+  const uint64_t wanted = holes_in(fs, map, blocks, &status);
+  CAIRN_TRY(status);
+  const auto fit = [&] {
+    const pool::Usage now = pool::usage(pool);
+    return now.free - now.reserve >= wanted;
+  };
+  if (fit()) return Status();
+  fs.reclaim_everything(seat);
+  CAIRN_TRY(pool.see_growth());
+  if (fit() || (pool::repair_free_bits(pool) && fit())) return Status();
+  return fail(ENOSPC, "pool %s has no room for %llu MiB more", pool.path.c_str(),
+              static_cast<unsigned long long>(wanted >> (20 - block_shift)));
+}
+
+// `*taken` gets what was taken, also before a failure.
+Status fill_range(File& file, uint64_t offset, uint64_t size, std::vector<Blocks>* taken) {
   FileSystem& fs = *file.fs;
   pool::SeatGuard seat(fs.pool, file.number);
   if (!seat.ok()) return pool::no_seat(fs.pool);
@@ -79,6 +127,7 @@ Status allocate_once(File& file, uint64_t offset, uint64_t size) {
   if (is_changing(*map.inode)) wait_for_shape(fs, seat, *map.inode, map.number);
   uint64_t block = offset >> block_shift;
   const uint64_t last = (offset + size + block_size - 1) >> block_shift;
+  CAIRN_TRY(check_space(fs, *seat, map, {block, last}));
   uint64_t since_look = 0;
   while (block < last) {
     if (since_look >= piece_bytes >> block_shift) {
@@ -98,6 +147,10 @@ Status allocate_once(File& file, uint64_t offset, uint64_t size) {
       auto filled = fill(fs, *seat, map, nullptr, zeros, spot);
       if (!filled.ok()) return filled.status();
       n = *filled >> block_shift;
+      if (!taken->empty() && taken->back().to == block)
+        taken->back().to += n;
+      else
+        taken->push_back({block, block + n});
     }
     block += n;
     since_look += n;
@@ -105,6 +158,14 @@ Status allocate_once(File& file, uint64_t offset, uint64_t size) {
   // Some may have been there because a writer had filled ahead: he keeps them.
   keep_ahead(fs, file.number);
   return Status();
+}
+
+Status allocate_once(File& file, uint64_t offset, uint64_t size) {
+  std::vector<Blocks> taken;
+  const Status status = fill_range(file, offset, size, &taken);
+  if (!status.ok())
+    for (const Blocks& blocks : taken) free_zeros(*file.fs, file.map(), blocks.from, blocks.to);
+  return status;
 }
 
 }  // namespace

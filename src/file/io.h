@@ -20,7 +20,7 @@ Result<size_t> write_at(File& file, const void* buffer, size_t size, uint64_t of
 Result<size_t> append(File& file, const iovec* vector, int count, uint64_t* offset);
 
 // Makes holes in [offset, offset + size) blocks that read as zeros. Does not change the size. ENOSPC: what
-// was taken until then stays.
+// was taken until then is given back, unless the file is mapped.
 Status allocate(File& file, uint64_t offset, uint64_t size);
 
 // Puts bytes under an inode without touching its size, times or laziness: staging.

@@ -1,0 +1,75 @@
+// Preallocation that does not fit takes nothing.
+#include <fcntl.h>
+
+#include <cerrno>
+
+#include "model/temporary_pool.h"
+
+namespace cairn::test {
+namespace {
+
+constexpr uint64_t size_bytes = uint64_t{64} << 20;
+constexpr uint64_t block = 4096;
+
+class Preallocation : public testing::Test {
+ protected:
+  void SetUp() override {
+    make_pool(path, size_bytes, 2);
+    pool = attach(path);
+    ASSERT_NE(pool, nullptr);
+    ASSERT_EQ(cairn_open(pool, CAIRN_ROOT, "f", O_RDWR | O_CREAT, 0600, &file), 0);
+    ASSERT_EQ(cairn_pwrite(file, data, sizeof data, 0), static_cast<ssize_t>(sizeof data));
+    ASSERT_EQ(cairn_pwrite(file, data, sizeof data, 5 << 20), static_cast<ssize_t>(sizeof data));
+  }
+  void TearDown() override {
+    char read[sizeof data];
+    ASSERT_EQ(cairn_pread(file, read, sizeof read, 5 << 20), static_cast<ssize_t>(sizeof read));
+    EXPECT_STREQ(read, data);
+    EXPECT_EQ(cairn_close(file), 0);
+    cairn_pool_detach(pool);
+    EXPECT_EQ(check_pool(path), 0);
+  }
+  uint64_t free_bytes() {
+    cairn_space space{};
+    EXPECT_EQ(cairn_statfs(pool, &space), 0);
+    return space.free_bytes;
+  }
+  uint64_t blocks_of_file() {
+    cairn_stat st{};
+    EXPECT_EQ(cairn_fstat(file, &st), 0);
+    return st.blocks;
+  }
+
+  static constexpr char data[] = "data";
+  TemporaryFolder folder;
+  const std::string path = folder.path() + "/pool";
+  cairn_pool* pool = nullptr;
+  cairn_file* file = nullptr;
+};
+
+TEST_F(Preallocation, OfMoreThanThereIsTakesNothing) {
+  const uint64_t free_before = free_bytes();
+  const uint64_t blocks = blocks_of_file();
+  for (const uint64_t size : {uint64_t{1} << 40, size_bytes}) {
+    EXPECT_EQ(cairn_fallocate(file, 0, 6 << 20, size), -ENOSPC) << size;
+    EXPECT_EQ(free_bytes(), free_before) << size;
+    EXPECT_EQ(blocks_of_file(), blocks) << size;
+  }
+}
+
+TEST_F(Preallocation, OfALittleTooMuchIsTakenBack) {
+  cairn_file* other = nullptr;
+  ASSERT_EQ(cairn_open(pool, CAIRN_ROOT, "g", O_RDWR | O_CREAT, 0600, &other), 0);
+  uint64_t end = free_bytes() - (uint64_t{4} << 20);
+  ASSERT_EQ(cairn_fallocate(other, 0, 0, end), 0) << cairn_last_error();
+  while (cairn_fallocate(other, 0, end, block) == 0) end += block;
+  ASSERT_EQ(cairn_fallocate(other, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 10 * block), 0);
+  const uint64_t blocks = blocks_of_file();
+  EXPECT_EQ(cairn_fallocate(file, 0, (5 << 20) + 64 * block, 20 * block), -ENOSPC);
+  EXPECT_EQ(blocks_of_file(), blocks);
+  EXPECT_EQ(cairn_fallocate(other, 0, 0, 8 * block), 0) << cairn_last_error();
+  EXPECT_EQ(cairn_close(other), 0);
+}
+
+}  // namespace
+}  // namespace cairn::test
