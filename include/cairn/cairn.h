@@ -12,7 +12,8 @@
  *     bytes, paths 4095.
  *  4. Offsets and sizes are bytes; times are nanoseconds since the epoch (UTC); modes, open flags and
  *     whence are those of <fcntl.h>, <sys/stat.h> and <unistd.h>.
- *  5. [in] arguments are never kept after return; [out] arguments are written on success only.
+ *  5. [in] arguments are never kept after return; [out] arguments are written on success only. NULL where
+ *     bytes, a path or a name must be is -EFAULT, or a fault as any other wrong address is.
  *
  * Guarantees, unless a function says otherwise
  *  - What a call wrote is visible to every process of the node when the call returns, and outlives

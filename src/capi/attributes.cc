@@ -59,6 +59,7 @@ ssize_t give(const Result<std::string>& text, void* buffer, size_t capacity, con
   if (capacity == 0) return static_cast<ssize_t>(text->size());
   if (text->size() > capacity)
     return code(fail(ERANGE, "%s: %zu bytes, room for %zu", what, text->size(), capacity));
+  if (Status s = check_given(buffer, "the place for attributes"); !s.ok()) return code(s);
   std::memcpy(buffer, text->data(), text->size());
   return static_cast<ssize_t>(text->size());
 }
@@ -157,6 +158,8 @@ int cairn_truncate(cairn_pool* pool, cairn_ino ino, uint64_t generation, uint64_
 int cairn_setxattr(cairn_pool* pool, cairn_ino ino, uint64_t generation, const char* name,
                    const void* value, size_t size, int flags) {
   const WriteWindow window;
+  if (Status s = check_given(name, "the attribute's name"); !s.ok()) return code(s);
+  if (Status s = size == 0 ? Status() : check_given(value, name); !s.ok()) return code(s);
   auto map = live_map(fs_of(pool), ino);
   if (!map.ok()) return -map.code();
   return code(file::with_room(fs_of(pool), [&] {
@@ -167,6 +170,7 @@ int cairn_setxattr(cairn_pool* pool, cairn_ino ino, uint64_t generation, const c
 ssize_t cairn_getxattr(cairn_pool* pool, cairn_ino ino, uint64_t generation, const char* name,
                        void* value, size_t capacity) {
   const WriteWindow window;
+  if (Status s = check_given(name, "the attribute's name"); !s.ok()) return code(s);
   auto map = live_map(fs_of(pool), ino);
   if (!map.ok()) return -map.code();
   return give(file::get_xattr(fs_of(pool), *map, name, generation), value, capacity, name);
@@ -183,6 +187,7 @@ ssize_t cairn_listxattr(cairn_pool* pool, cairn_ino ino, uint64_t generation, ch
 
 int cairn_removexattr(cairn_pool* pool, cairn_ino ino, uint64_t generation, const char* name) {
   const WriteWindow window;
+  if (Status s = check_given(name, "the attribute's name"); !s.ok()) return code(s);
   auto map = live_map(fs_of(pool), ino);
   if (!map.ok()) return -map.code();
   return code(file::remove_xattr(fs_of(pool), *map, name, generation));

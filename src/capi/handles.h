@@ -37,6 +37,11 @@ ssize_t count(const Result<T>& result) {
   return result.ok() ? static_cast<ssize_t>(*result) : -result.code();
 }
 
+// EFAULT: an address that has to be given is NULL.
+inline Status check_given(const void* address, const char* what) {
+  return address != nullptr ? Status() : fail(EFAULT, "%s is NULL", what);
+}
+
 // The API's pieces, which have the same layout.
 static_assert(sizeof(cairn_piece) == sizeof(file::BufferPiece) &&
               offsetof(cairn_piece, offset) == offsetof(file::BufferPiece, offset));

@@ -16,6 +16,7 @@
 
 using cairn::fail;
 using cairn::Status;
+using cairn::capi::check_given;
 using cairn::capi::code;
 using cairn::capi::fs_of;
 
@@ -51,6 +52,7 @@ const char* cairn_version(void) { return CAIRN_VERSION; }
 
 int cairn_pool_create(const char* path, const cairn_pool_options* options) {
   const WriteWindow window;
+  if (Status status = check_given(path, "the pool's path"); !status.ok()) return code(status);
   cairn::pool::CreateOptions create;
   uint32_t mode = 0700;
   bool populate = false;
@@ -79,6 +81,7 @@ int cairn_pool_attach(const char* path, unsigned flags, cairn_pool** pool) {
     if (Status status = cairn::persist::switch_on_write_window(); !status.ok()) return code(status);
   }
   const WriteWindow window;
+  if (Status status = check_given(path, "the pool's path"); !status.ok()) return code(status);
   cairn::file::AttachOptions options;
   options.read_only = (flags & CAIRN_ATTACH_READ_ONLY) != 0;
   options.no_recovery = (flags & CAIRN_ATTACH_NO_RECOVERY) != 0;
@@ -230,6 +233,7 @@ int cairn_pool_populate(cairn_pool* handle, cairn_progress progress, void* conte
 
 int64_t cairn_pool_check(const char* path, cairn_finding finding, void* context) {
   const WriteWindow window;
+  if (Status status = check_given(path, "the pool's path"); !status.ok()) return code(status);
   auto findings = cairn::file::check(path, [&](const char* text) {
     if (finding != nullptr) finding(context, text);
   });
@@ -238,11 +242,13 @@ int64_t cairn_pool_check(const char* path, cairn_finding finding, void* context)
 
 int cairn_pool_remove(const char* path) {
   const WriteWindow window;
+  if (Status status = check_given(path, "the pool's path"); !status.ok()) return code(status);
   return code(cairn::pool::remove_files(path));
 }
 
 int cairn_pool_sweep(const char* path) {
   const WriteWindow window;
+  if (Status status = check_given(path, "the pool's path"); !status.ok()) return code(status);
   return code(cairn::pool::sweep_files(path));
 }
 

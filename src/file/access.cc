@@ -10,6 +10,11 @@ Status without_lower(const File& file) {
               static_cast<unsigned long long>(file.number));
 }
 
+Status no_buffer(const File& file) {
+  return fail(EFAULT, "inode %llu: bytes at address 0",
+              static_cast<unsigned long long>(file.number));
+}
+
 Status refresh(File& file) {
   FileSystem& fs = *file.fs;
   const auto remote = remote_of(fs, file.map());

@@ -58,6 +58,7 @@ Result<size_t> read_otherwise(File& file, void* buffer, size_t size, uint64_t of
                 static_cast<unsigned long long>(file.number));
   if (is_lazy(file)) {
     if (file.fs->lower == nullptr) return without_lower(file);
+    CAIRN_TRY(check_buffer(file, buffer, size));
     return file.fs->lower->read(file.number, buffer, size, offset);
   }
   pool::SeatGuard seat(file.fs->pool);
@@ -70,6 +71,7 @@ Result<size_t> read_long_way(File& file, LocalSeat* handed_over, void* buffer, s
   const pool::SeatGuard seat(handed_over);
   const uint64_t end_of_file = file.inode->size.load();
   if (size == 0 || offset >= end_of_file) return size_t{0};
+  CAIRN_TRY(check_buffer(file, buffer, size));
   size = static_cast<size_t>(std::min<uint64_t>(size, end_of_file - offset));
   const Known known = recall(*seat, file, offset);
   if (size <= known.size) {

@@ -145,6 +145,7 @@ Result<std::string> link_text(FileSystem& fs, const Map& link) {
 
 Status resolve(FileSystem& fs, uint64_t directory, const char* path, const ResolveOptions& options,
                Resolved* resolved, std::string* rest) {
+  if (path == nullptr) return fail(EFAULT, "the path is NULL");
   if (path[0] == '\0') return fail(ENOENT, "an empty path");
   const size_t length = strnlen(path, longest_path + 1);
   if (length > longest_path)

@@ -32,11 +32,7 @@ Result<uint64_t> overwrite(FileSystem& fs, const Map& map, const Spot& spot, con
                                        (at + piece.size + block_size - 1) >> block_shift);
     n = std::min(piece.size, (blocks << block_shift) - at);
   }
-  if (piece.source == nullptr) {
-    CAIRN_TRY(fs.pool.zero(spot.block, at, n));
-  } else {
-    CAIRN_TRY(fs.pool.copy_in(spot.block, at, piece.source, n));
-  }
+  CAIRN_TRY(fs.pool.copy_in(spot.block, at, piece.source, n));
   if (!fs.pool.is_volatile)
     CAIRN_TRY(settle_path(fs.pool, map, piece.offset >> block_shift,
                           (at + n + block_size - 1) >> block_shift, spot));
@@ -73,8 +69,7 @@ Status write_bytes(FileSystem& fs, pool::SeatGuard& seat, const Map& map, File* 
         note_if_extending(fs, *seat, map, offset, offset + size);
       }
     }
-    const Piece piece{source == nullptr ? nullptr : source + done, offset + done,
-                      std::min(size - done, piece_bytes)};
+    const Piece piece{source + done, offset + done, std::min(size - done, piece_bytes)};
     const uint64_t shape = inode.shape.load();
     Spot spot;
     Status status = walk(fs.pool, map, piece.offset >> block_shift, &spot);
@@ -171,6 +166,7 @@ Result<size_t> write_long_way(File& file, LocalSeat* handed_over, const uint8_t*
     pool::SeatGuard seat(handed_over);
     CAIRN_TRY(check_write(file, offset, size));
     if (size == 0) return size_t{0};
+    CAIRN_TRY(check_buffer(file, source, size));
     return write_by_map(file, seat, source, size, offset);
   }();
   if (written.ok() && *written == size) [[likely]]
@@ -219,6 +215,7 @@ Result<size_t> write_otherwise(File& file, const void* buffer, size_t size, uint
   if (is_lazy(file)) {
     CAIRN_TRY(check_write(file, offset, size));
     if (size == 0) return size_t{0};
+    CAIRN_TRY(check_buffer(file, buffer, size));
     if (const auto remote = remote_of(*file.fs, file.map()))
       return remote->write(buffer, size, offset);
     CAIRN_TRY(stage_if_lazy(file));
@@ -253,6 +250,8 @@ Result<size_t> append_once(File& file, const iovec* vector, int count, uint64_t 
   Status status;
   for (int i = 0; i < count && status.ok(); ++i) {
     uint64_t n = 0;
+    status = check_buffer(file, vector[i].iov_base, vector[i].iov_len);
+    if (!status.ok()) break;
     status =
         write_bytes(fs, seat, file.map(), nullptr, static_cast<const uint8_t*>(vector[i].iov_base),
                     vector[i].iov_len, start + done, &n);

@@ -10,6 +10,7 @@ static void data(void) {
   SHOW(pwritev2(fd, two, 2, -1, 0));
   SHOW(preadv2(fd, in, 2, 1, 0));
   volatile int none = -1; /* not seen by the compiler */
+  void* volatile nowhere = NULL;
   SHOW(preadv(fd, in, none, 0));
   SHOW(pread(fd, buffer, 1, -1));
   SHOW(pwrite(fd, "x", 1, 5000));
@@ -22,6 +23,13 @@ static void data(void) {
   SHOW(posix_fallocate(fd, 0, 100));
   SHOW(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4));
   SHOW(posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL));
+  SHOW(pwrite(fd, nowhere, 5, 1 << 20));
+  SHOW(pwrite(fd, nowhere, 0, 1 << 20));
+  SHOW(pread(fd, nowhere, 5, 1 << 20));
+  struct iovec half[2] = {{"ab", 2}, {nowhere, 3}};
+  SHOW(pwritev(fd, half, 2, 1 << 20));
+  SHOW(pwritev(fd, half + 1, 1, 1 << 21));
+  SHOW(ftruncate(fd, 100));
   SHOW(fsync(fd));
   SHOW(fdatasync(fd));
   int left = -1;
@@ -42,6 +50,7 @@ static void data(void) {
   SHOW(fcntl(fd, F_SETFL, O_APPEND));
   SHOW(fcntl(fd, F_GETFL) & (O_ACCMODE | O_APPEND));
   SHOW(write(fd, "end", 3));
+  SHOW(write(fd, nowhere, 3));
   SHOW(lseek(fd, 0, SEEK_CUR));
   int out = make("copy", "");
   off_t from = 2;

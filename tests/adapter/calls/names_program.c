@@ -68,6 +68,10 @@ static void attributes(void) {
   SHOW(fchown(fd, -1, -1));
   SHOW(setxattr("attr", "user.one", "value", 5, 0));
   SHOW(fsetxattr(fd, "user.two", "", 0, XATTR_CREATE));
+  void* volatile nowhere = NULL; /* not seen by the compiler */
+  SHOW(setxattr("attr", "user.three", nowhere, 1, 0));
+  SHOW(setxattr("attr", nowhere, "1", 1, 0));
+  SHOW(getxattr("attr", "user.one", nowhere, 5));
   SHOW(fsetxattr(fd, "user.two", "", 0, XATTR_CREATE));
   SHOW(getxattr("attr", "user.one", buffer, 100));
   SHOW(getxattr("attr", "user.one", buffer, 2));
