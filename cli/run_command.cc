@@ -229,12 +229,15 @@ struct Run {
   static void report_full(const Pool& pool, const cairn_pool_info& before) {
     const cairn_pool_info after = pool.info();
     if (after.full_count == before.full_count) return;
+    // A pool that was there has the size it was made with, whatever the options say.
+    char value = 0;
+    const bool own = cairn_getxattr(pool.get(), CAIRN_ROOT, 0, made_by_run, &value, 1) >= 0;
     tell(fmt::format(
-        "cairn run: the pool {} ({}) was full: {} write(s) did not fit, {} were missing; "
-        "give it more with "
-        "--pool-size or `cairn pool grow`\n",
+        "cairn run: the pool {} ({}) was full: {} write(s) did not fit, at least {} were missing; "
+        "give it more with {}\n",
         pool.path(), format_size(after.size), after.full_count - before.full_count,
-        format_size(after.full_bytes - before.full_bytes)));
+        format_size(after.full_bytes - before.full_bytes),
+        own ? "--pool-size" : "`cairn pool grow`"));
   }
 
   // stdout belongs to the program.

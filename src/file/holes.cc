@@ -9,6 +9,7 @@
 #include "file/fill.h"
 #include "file/fill_ahead.h"
 #include "file/io.h"
+#include "file/missing_space.h"
 #include "file/settle.h"
 #include "file/shape.h"
 
@@ -173,7 +174,9 @@ Status allocate_once(File& file, uint64_t offset, uint64_t size) {
 Status allocate(File& file, uint64_t offset, uint64_t size) {
   CAIRN_TRY(check_write(file, offset, size));
   CAIRN_TRY(stage_if_lazy(file));
-  return with_room(*file.fs, [&] { return allocate_once(file, offset, size); });
+  const Status status = with_room(*file.fs, [&] { return allocate_once(file, offset, size); });
+  if (status.code() == ENOSPC) note_no_room(*file.fs, size);
+  return status;
 }
 
 }  // namespace cairn::file

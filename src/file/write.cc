@@ -10,6 +10,7 @@
 #include "file/fill_ahead.h"
 #include "file/finish_write.h"
 #include "file/io.h"
+#include "file/missing_space.h"
 #include "file/run_cache.h"
 #include "file/settle.h"
 #include "file/shape.h"
@@ -110,12 +111,6 @@ bool rests_on_size(const File& file, uint64_t end) {
          file.inode->shape.load() != file.durable_shape.load(std::memory_order_relaxed);
 }
 
-// For those who ask afterwards how much space was missing.
-void note_full(FileSystem& fs, uint64_t missing) {
-  fs.pool.fetch_add(fs.pool.state->full_count, 1);
-  fs.pool.fetch_add(fs.pool.state->full_bytes, missing);
-}
-
 Result<size_t> write_by_map(File& file, pool::SeatGuard& seat, const uint8_t* source, uint64_t size,
                             uint64_t offset) {
   if (!seat.ok()) return pool::no_seat(file.fs->pool);
@@ -154,7 +149,7 @@ Result<size_t> write_by_map(File& file, pool::SeatGuard& seat, const uint8_t* so
     pool::SeatGuard seat(fs.pool, file.number);
     written = write_by_map(file, seat, source + done, size - done, offset + done);
   }
-  if (done < size && (written.ok() || written.code() == ENOSPC)) note_full(fs, size - done);
+  if (done < size && (written.ok() || written.code() == ENOSPC)) note_missing(fs, size - done);
   return done != 0 ? Result<size_t>(done) : written;
 }
 
@@ -278,7 +273,7 @@ Result<size_t> append(File& file, const iovec* vector, int count, uint64_t* offs
   auto appended =
       with_room(*file.fs, [&] { return append_once(file, vector, count, total, offset); });
   if (appended.ok() ? *appended < total : appended.code() == ENOSPC)
-    note_full(*file.fs, total - (appended.ok() ? *appended : 0));
+    note_missing(*file.fs, total - (appended.ok() ? *appended : 0));
   return appended;
 }
 

@@ -8,6 +8,7 @@
 #include "file/attributes.h"
 #include "file/cut.h"
 #include "file/io.h"
+#include "file/missing_space.h"
 #include "file/sync.h"
 #include "pool/lock.h"
 #include "pool/redo.h"
@@ -307,6 +308,7 @@ Status LowerTree::stage(uint64_t number) {
   const Times times = times_of(map);
   free_contents(fs_, map);
   finish(fs_, map, true, place->identity.size, times).ignore();  // times only
+  if (status.code() == ENOSPC) file::note_no_room(fs_, place->identity.size);
   return status;
 }
 
@@ -341,7 +343,11 @@ Status LowerTree::stage_tree(uint64_t number) {
                             [&](const file::Listed& listed) { return add(listed.inode); }));
   }
   // Told before anything is copied.
-  if (bytes >= worth_a_look) CAIRN_TRY(check_space(fs_, bytes, "moving what still lies in lower"));
+  if (bytes >= worth_a_look) {
+    const Status fits = check_space(fs_, bytes, "moving what still lies in lower");
+    if (fits.code() == ENOSPC) file::note_no_room(fs_, bytes);
+    CAIRN_TRY(fits);
+  }
   for (const Lazy& file : files) {
     const Status status = stage(file.map.number);
     if (!status.ok() && file::check_generation(file.map, file.generation).ok()) return status;

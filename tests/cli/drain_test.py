@@ -57,7 +57,19 @@ class AtExit(CoverCase):
 
     def test_full_pool_says_how_much_was_missing(self):
         run = self.shell("dd if=/dev/zero of=big bs=1M count=100 2> /dev/null", "--pool-size", "32M", expect=1)
-        self.assertRegex(run.err, r"pool .* was full: \d+ write\(s\) did not fit, .* missing")
+        self.assertRegex(run.err, r"pool .* was full: \d+ write\(s\) did not fit, at least .* missing.* with --pool-size\n$")
+
+    def test_a_full_pool_that_was_there_is_to_be_grown(self):
+        self.cairn("pool", "create", "--size", "16M")
+        run = self.shell("fallocate -l 100M big", expect=1)
+        self.assertRegex(run.err, r"was full: .* with `cairn pool grow`\n$")
+
+    def test_a_file_that_does_not_fit_says_how_much_was_missing(self):
+        with open(os.path.join(self.dir, "big"), "wb") as file:
+            file.write(b"b" * (20 << 20))
+        for change in ["echo x >> big", "truncate -s 19M big", "ln big other"]:
+            run = self.shell(change, "--pool-size", "16M", expect=None)
+            self.assertRegex(run.err, r"was full: \d+ write\(s\) did not fit, at least [\d.]+ MiB were missing", change)
 
     def test_a_directory_that_was_removed_meanwhile(self):
         run = self.shell(f"echo kept > file; cd /; exec env -u LD_PRELOAD rm -r {self.dir}", expect=1)
