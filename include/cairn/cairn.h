@@ -13,7 +13,8 @@
  *  4. Offsets and sizes are bytes; times are nanoseconds since the epoch (UTC); modes, open flags and
  *     whence are those of <fcntl.h>, <sys/stat.h> and <unistd.h>.
  *  5. [in] arguments are never kept after return; [out] arguments are written on success only. NULL where
- *     bytes, a path or a name must be is -EFAULT, or a fault as any other wrong address is.
+ *     bytes, a path or a name must be is -EFAULT, or a fault as any other wrong address is. Flags and
+ *     options that a call does not know are -EINVAL (those of open(2) mean nothing then).
  *
  * Guarantees, unless a function says otherwise
  *  - What a call wrote is visible to every process of the node when the call returns, and outlives

@@ -2,6 +2,7 @@
 #include "file/attributes.h"
 
 #include <sys/stat.h>
+#include <sys/xattr.h>
 
 #include <cstring>
 
@@ -158,6 +159,9 @@ int cairn_truncate(cairn_pool* pool, cairn_ino ino, uint64_t generation, uint64_
 int cairn_setxattr(cairn_pool* pool, cairn_ino ino, uint64_t generation, const char* name,
                    const void* value, size_t size, int flags) {
   const WriteWindow window;
+  constexpr int known = XATTR_CREATE | XATTR_REPLACE;
+  if (Status s = check_flags(static_cast<unsigned>(flags), known, "cairn_setxattr"); !s.ok())
+    return code(s);
   if (Status s = check_given(name, "the attribute's name"); !s.ok()) return code(s);
   if (Status s = size == 0 ? Status() : check_given(value, name); !s.ok()) return code(s);
   auto map = live_map(fs_of(pool), ino);

@@ -42,6 +42,12 @@ inline Status check_given(const void* address, const char* what) {
   return address != nullptr ? Status() : fail(EFAULT, "%s is NULL", what);
 }
 
+// EINVAL: bits that mean nothing here, and may in a later version.
+inline Status check_flags(uint64_t flags, uint64_t known, const char* call) {
+  if ((flags & ~known) == 0) return Status();
+  return fail(EINVAL, "%s: flags %#llx", call, static_cast<unsigned long long>(flags));
+}
+
 // The API's pieces, which have the same layout.
 static_assert(sizeof(cairn_piece) == sizeof(file::BufferPiece) &&
               offsetof(cairn_piece, offset) == offsetof(file::BufferPiece, offset));

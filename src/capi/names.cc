@@ -108,6 +108,7 @@ extern "C" {
 int cairn_lookup(cairn_pool* pool, cairn_ino dir, const char* path, unsigned flags,
                  cairn_stat* st) {
   const WriteWindow window;
+  if (Status s = check_flags(flags, CAIRN_NOFOLLOW, "cairn_lookup"); !s.ok()) return code(s);
   auto& fs = fs_of(pool);
   file::ResolveOptions options;
   options.follow_last = (flags & CAIRN_NOFOLLOW) == 0;
@@ -120,6 +121,7 @@ int cairn_walk(cairn_pool* pool, cairn_ino top, cairn_ino dir, const char* path,
                cairn_search search, cairn_stat* st, cairn_ino* parent, cairn_ino* at, char* rest,
                size_t capacity) {
   const WriteWindow window;
+  if (Status s = check_flags(flags, CAIRN_NOFOLLOW, "cairn_walk"); !s.ok()) return code(s);
   auto& fs = fs_of(pool);
   file::ResolveOptions options;
   options.top = top;
@@ -222,6 +224,7 @@ int cairn_rename(cairn_pool* pool, cairn_ino from_dir, const char* from, cairn_i
 int cairn_link(cairn_pool* pool, cairn_ino from_dir, const char* from, cairn_ino to_dir,
                const char* to, unsigned flags) {
   const WriteWindow window;
+  if (Status s = check_flags(flags, CAIRN_NOFOLLOW, "cairn_link"); !s.ok()) return code(s);
   uint64_t number = 0;
   uint64_t generation = 0;
   {

@@ -145,6 +145,8 @@ int cairn_open(cairn_pool* pool, cairn_ino dir, const char* path, int flags, uin
     if (opened.code() == ENOSPC && !request.only_new && file::try_again(fs_of(pool), ++full))
       continue;
     if (opened.code() != ESTALE) return -opened.code();
+    // That is what has gone, and not what was found there.
+    if (auto from = live_map(fs_of(pool), dir); path[0] != '/' && !from.ok()) return -from.code();
   }
   return code(fail(ESTALE, "%s: it is replaced faster than it can be opened", path));
 }

@@ -1,4 +1,5 @@
 // C API: pools.
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -16,6 +17,7 @@
 
 using cairn::fail;
 using cairn::Status;
+using cairn::capi::check_flags;
 using cairn::capi::check_given;
 using cairn::capi::code;
 using cairn::capi::fs_of;
@@ -35,6 +37,9 @@ const char* granularity_name(cairn::persist::Granularity granularity) {
   }
   return "unknown";
 }
+
+constexpr unsigned attach_flags =
+    CAIRN_ATTACH_READ_ONLY | CAIRN_ATTACH_NO_RECOVERY | CAIRN_ATTACH_WRITE_WINDOW;
 
 // What unlink and truncate left behind counts as free: it is freed before anybody looks.
 void reclaim(cairn::file::FileSystem& fs) {
@@ -59,6 +64,13 @@ int cairn_pool_create(const char* path, const cairn_pool_options* options) {
   if (options != nullptr) {
     if (options->struct_size < sizeof(cairn_pool_options))
       return code(fail(EINVAL, "cairn_pool_create: struct_size is %u", options->struct_size));
+    if (options->reserved != 0)
+      return code(fail(EINVAL, "cairn_pool_create: reserved is %u", options->reserved));
+    // A later version's options are all right as long as they ask for nothing.
+    const auto* bytes = reinterpret_cast<const uint8_t*>(options);
+    if (std::any_of(bytes + sizeof *options, bytes + options->struct_size,
+                    [](uint8_t byte) { return byte != 0; }))
+      return code(fail(EINVAL, "cairn_pool_create: options that this version does not know"));
     if (options->granularity > 4)
       return code(fail(EINVAL, "cairn_pool_create: granularity %u", options->granularity));
     create.lanes = options->lanes;
@@ -82,6 +94,8 @@ int cairn_pool_attach(const char* path, unsigned flags, cairn_pool** pool) {
   }
   const WriteWindow window;
   if (Status status = check_given(path, "the pool's path"); !status.ok()) return code(status);
+  if (Status status = check_flags(flags, attach_flags, "cairn_pool_attach"); !status.ok())
+    return code(status);
   cairn::file::AttachOptions options;
   options.read_only = (flags & CAIRN_ATTACH_READ_ONLY) != 0;
   options.no_recovery = (flags & CAIRN_ATTACH_NO_RECOVERY) != 0;
@@ -210,6 +224,7 @@ int cairn_pool_grow(cairn_pool* handle, uint64_t bytes) {
 int cairn_pool_populate(cairn_pool* handle, cairn_progress progress, void* context) {
   const WriteWindow window;
   cairn::pool::Pool& pool = fs_of(handle).pool;
+  if (pool.read_only) return code(fail(EROFS, "pool %s is attached read-only", pool.path.c_str()));
   uint64_t total = 0;
   for (uint32_t s = 0; s < pool.segments.load(); ++s) total += pool.segment[s]->region.size();
   uint64_t done = 0;

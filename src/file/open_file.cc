@@ -86,8 +86,9 @@ void fill_handle(File* file, FileSystem& fs, const Map& map, format::OpenFile* o
   file->slot_generation = format::open_generation(open->state.load());
   const int access = flags & O_ACCMODE;
   const bool path_only = (flags & O_PATH) != 0;
-  file->readable = !path_only && access != O_WRONLY;
-  file->writable = !path_only && access != O_RDONLY;
+  // 3 is for neither, as Linux has it.
+  file->readable = !path_only && (access == O_RDONLY || access == O_RDWR);
+  file->writable = !path_only && (access == O_WRONLY || access == O_RDWR);
   file->directory = S_ISDIR(map.inode->mode.load());
   file->synchronous = (flags & (O_SYNC | O_DSYNC)) != 0;
   file->pool_serial = fs.pool.serial;

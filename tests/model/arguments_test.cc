@@ -67,5 +67,54 @@ TEST_F(Arguments, PathsAndNamesThatAreNull) {
   EXPECT_EQ(cairn_getxattr(pool, st.ino, 0, "user.b", nullptr, 1), -EFAULT);
 }
 
+TEST_F(Arguments, FlagsAndOptionsThatNobodyKnows) {
+  cairn_pool* other = nullptr;
+  EXPECT_EQ(cairn_pool_attach(path.c_str(), 0xff00, &other), -EINVAL);
+  EXPECT_EQ(cairn_lookup(pool, CAIRN_ROOT, "f", 0xff00, &st), -EINVAL);
+  EXPECT_EQ(cairn_link(pool, CAIRN_ROOT, "f", CAIRN_ROOT, "g", 2), -EINVAL);
+  EXPECT_EQ(cairn_setxattr(pool, st.ino, 0, "user.a", "x", 1, 77), -EINVAL);
+  struct {
+    cairn_pool_options known;
+    uint64_t later;
+  } options{};
+  options.known.size = 16 << 20;
+  options.known.struct_size = sizeof options.known;
+  options.known.reserved = 7;
+  const std::string made = folder.path() + "/made";
+  EXPECT_EQ(cairn_pool_create(made.c_str(), &options.known), -EINVAL);
+  options.known.reserved = 0;
+  options.known.struct_size = sizeof options;
+  options.later = 1;
+  EXPECT_EQ(cairn_pool_create(made.c_str(), &options.known), -EINVAL);
+  options.later = 0;
+  EXPECT_EQ(cairn_pool_create(made.c_str(), &options.known), 0) << cairn_last_error();
+  EXPECT_EQ(cairn_pool_remove(made.c_str()), 0);
+}
+
+TEST_F(Arguments, ADirectoryThatIsGone) {
+  cairn_file* made = nullptr;
+  EXPECT_EQ(cairn_open(pool, 0, "g", O_CREAT | O_RDWR, 0600, &made), -ESTALE);
+  EXPECT_NE(std::string(cairn_last_error()).find("inode 0"), std::string::npos)
+      << cairn_last_error();
+}
+
+TEST_F(Arguments, AccessModeThreeIsForNeither) {
+  cairn_file* neither = nullptr;
+  ASSERT_EQ(cairn_open(pool, CAIRN_ROOT, "f", O_ACCMODE, 0, &neither), 0);
+  char byte = 'x';
+  EXPECT_EQ(cairn_pread(neither, &byte, 1, 0), -EBADF);
+  EXPECT_EQ(cairn_pwrite(neither, &byte, 1, 0), -EBADF);
+  EXPECT_EQ(cairn_close(neither), 0);
+}
+
+TEST_F(Arguments, PopulatingWhatIsOnlyLookedAt) {
+  cairn_pool* looking = nullptr;
+  ASSERT_EQ(
+      cairn_pool_attach(path.c_str(), CAIRN_ATTACH_READ_ONLY | CAIRN_ATTACH_NO_RECOVERY, &looking),
+      0);
+  EXPECT_EQ(cairn_pool_populate(looking, nullptr, nullptr), -EROFS);
+  cairn_pool_detach(looking);
+}
+
 }  // namespace
 }  // namespace cairn::test
