@@ -34,3 +34,14 @@ class CoverCase(CairnCase):
         while not condition():
             self.assertLess(time.time(), deadline, what)
             time.sleep(0.05)
+
+
+class Run(CoverCase):
+    """Whole runs as seen from outside."""
+
+    def run_at(self, *program, **more):
+        return self.cairn("run", "--at", self.dir, "--", *program, **more)
+
+    def assert_nothing_left(self):
+        self.assertEqual(self.json("status"), [])
+        self.assertEqual([n for n in os.listdir(self.dir) if n.startswith(".cairn")], [])
