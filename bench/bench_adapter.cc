@@ -100,8 +100,7 @@ void metadata_rows(const Settings& settings, const std::string& covered, const s
   for (const std::string& directory : {covered, plain})
     contest.add("unlink", [&, directory](size_t) { return each(directory, remove); });
   for (size_t ours = 0; ours < 6; ours += 2) {
-    Row row = contest.judge(settings, ours, {ours + 1}, static_cast<double>(batch),
-                            Bar::at_least(1), Unit::times);
+    Row row = contest.judge(settings, ours, {ours + 1}, batch, Bar::at_least(1), Unit::times);
     row.group = "adapter, metadata";
     row.what = contest.name(ours);
     row.against = "tmpfs";

@@ -53,15 +53,15 @@ std::vector<double> Contest::speed_ratios(size_t ours, size_t limit) const {
 }
 
 Row Contest::judge(const Settings& settings, size_t ours, const std::vector<size_t>& limits,
-                   double calls, Bar bar, Unit unit) {
+                   size_t calls, Bar bar, Unit unit) {
   if (rounds() == 0) run(settings.pairs);
   Row row;
   for (;;) {
     const size_t limit = fastest(limits);
     row.measured = bootstrap_median(speed_ratios(ours, limit));
     row.against = name(limit);
-    row.ours_ns = median(ours) / calls;
-    row.limit_ns = median(limit) / calls;
+    row.ours_ns = median(ours) / static_cast<double>(calls);
+    row.limit_ns = median(limit) / static_cast<double>(calls);
     row.pairs = rounds();
     if (!bar.is_open(row.measured) || rounds() >= 4 * settings.pairs) break;
     run(settings.pairs);

@@ -51,7 +51,7 @@ class Contest {
 
   // A row for `ours` against the fastest of `limits`; runs more rounds (up to four times as many) while
   // the bar lies inside the interval. calls: how many calls one round makes.
-  Row judge(const Settings& settings, size_t ours, const std::vector<size_t>& limits, double calls,
+  Row judge(const Settings& settings, size_t ours, const std::vector<size_t>& limits, size_t calls,
             Bar bar, Unit unit = Unit::percent);
 
  private:

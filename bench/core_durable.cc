@@ -111,10 +111,8 @@ void durable_rows(const Settings& settings, const Medium& medium, Report& report
     const size_t limit = contest.add("pmem_memcpy_persist, + a word", [&](size_t) {
       return persist_pieces(stage.target(), buffer, piece, stage.words());
     });
-    add_row(
-        report,
-        contest.judge(settings, ours, {limit}, static_cast<double>(slice / piece), bar_for(piece)),
-        fresh_group, piece);
+    add_row(report, contest.judge(settings, ours, {limit}, slice / piece, bar_for(piece)),
+            fresh_group, piece);
   }
   if (!settings.wants(over_group)) return;
   const DurablePool pool(medium.path("pool"), settings.working_set);
@@ -128,10 +126,8 @@ void durable_rows(const Settings& settings, const Medium& medium, Report& report
     const size_t limit = contest.add("pmem_memcpy_persist", [&](size_t) {
       return persist_pieces(part_of(extents, at(), slice), buffer, piece, nullptr);
     });
-    add_row(
-        report,
-        contest.judge(settings, ours, {limit}, static_cast<double>(slice / piece), bar_for(piece)),
-        over_group, piece);
+    add_row(report, contest.judge(settings, ours, {limit}, slice / piece, bar_for(piece)),
+            over_group, piece);
   }
 }
 

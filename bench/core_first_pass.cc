@@ -89,8 +89,7 @@ void first_pass_rows(const Settings& settings, const Medium& shm, Report& report
       const size_t fresh_time =
           contest.add("new file", [&](size_t round) { return on_new_workers(round, fresh); });
       for (const size_t ours : {over_time, fresh_time}) {
-        Row row = contest.judge(fewer, ours, {limit}, static_cast<double>(pass.size / piece),
-                                Bar::at_least(1.0));
+        Row row = contest.judge(fewer, ours, {limit}, pass.size / piece, Bar::at_least(1.0));
         row.group = group;
         row.what = size_name(piece) + ", " + contest.name(ours) + (processes == 1 ? "" : ", two");
         report.add(std::move(row));

@@ -129,8 +129,7 @@ void rows(const Settings& settings, const Medium& medium, Report& report, const 
     const Bar bar = !judged        ? Bar()
                     : piece <= 256 ? Bar::at_least(0.35)
                                    : Bar::at_least(piece <= 4096 ? 0.90 : 0.95);
-    Row row =
-        contest.judge(settings, ours, {copied, streamed}, static_cast<double>(slice / piece), bar);
+    Row row = contest.judge(settings, ours, {copied, streamed}, slice / piece, bar);
     row.group = group;
     row.what = size_name(piece);
     report.add(std::move(row));

@@ -131,8 +131,8 @@ void metadata_rows(const Settings& settings, const Medium& medium, Report& repor
     pair.number[1] = contest.add("tmpfs", [&](size_t) { return pair.theirs(sides, names); });
   }
   for (const Pair& pair : pairs) {
-    Row row = contest.judge(settings, pair.number[0], {pair.number[1]}, static_cast<double>(batch),
-                            pair.bar, Unit::times);
+    Row row =
+        contest.judge(settings, pair.number[0], {pair.number[1]}, batch, pair.bar, Unit::times);
     row.group = group;
     row.what = pair.what;
     report.add(std::move(row));

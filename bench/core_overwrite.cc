@@ -119,7 +119,7 @@ void overwrite_rows(const Settings& settings, const Medium& medium, Report& repo
       return stream_pieces(part_of(stage.extents, slice_of(settings, contest), slice), stage.buffer,
                            piece);
     });
-    const double calls = static_cast<double>(slice / piece);
+    const size_t calls = slice / piece;
     add_row(report,
             contest.judge(settings, ours, {copied, streamed}, calls, Bar::at_least(bar_for(piece))),
             group, size_name(piece));
@@ -154,7 +154,7 @@ void read_rows(const Settings& settings, const Medium& medium, Report& report) {
       return read_pieces(part_of(stage.extents, slice_of(settings, contest), slice), stage.buffer,
                          piece);
     });
-    const double calls = static_cast<double>(slice / piece);
+    const size_t calls = slice / piece;
     add_row(report, contest.judge(settings, ours, {copied}, calls, Bar::at_least(bar_for(piece))),
             group, size_name(piece));
     if (piece != 256) continue;

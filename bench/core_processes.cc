@@ -89,7 +89,7 @@ void process_rows(const Settings& settings, const Medium& medium, Report& report
     const size_t copied = contest.add("two processes, memcpy", work(contest, i, copy));
     const size_t streamed = contest.add("two processes, non-temporal", work(contest, i, stream));
     // 256 B has a lower bar of its own in one process; it is shown.
-    add(contest.judge(settings, ours, {copied, streamed}, static_cast<double>(slice / piece),
+    add(contest.judge(settings, ours, {copied, streamed}, slice / piece,
                       piece <= 256 ? Bar() : Bar::at_least(0.90)),
         copying, size_name(piece));
   }
@@ -103,9 +103,8 @@ void process_rows(const Settings& settings, const Medium& medium, Report& report
       const size_t two =
           contest.add("a file each", work(contest, i, writing ? write_own : read_own));
       // "As fast as": less than 5 % apart.
-      add(contest.judge(settings, one, {two}, static_cast<double>(slice / piece),
-                        Bar::at_least(0.95)),
-          apart, (writing ? "overwrite " : "read ") + size_name(piece));
+      add(contest.judge(settings, one, {two}, slice / piece, Bar::at_least(0.95)), apart,
+          (writing ? "overwrite " : "read ") + size_name(piece));
     }
   }
 }

@@ -93,7 +93,7 @@ void random_rows(const Settings& settings, const Medium& medium, Report& report)
           return stream_at(stream_plan.addresses, buffer, piece);
         }));
       }
-      Row row = contest.judge(settings, ours, limits, static_cast<double>(calls), Bar());
+      Row row = contest.judge(settings, ours, limits, calls, Bar());
       if (!drawn) {
         report.skip(group, size_name(piece), "the file's blocks are scattered");
         continue;

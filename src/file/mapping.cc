@@ -231,6 +231,7 @@ std::vector<Mappings::Range> Mappings::forget(const void* address, size_t size) 
 
 void Mappings::let_go(FileSystem& fs, std::vector<Range> dropped) {
   std::vector<uint64_t> inodes;
+  inodes.reserve(dropped.size());
   for (const Range& range : dropped) inodes.push_back(range.inode);
   dropped.clear();  // and with the last of a file's ranges its pin
   {
