@@ -325,13 +325,13 @@ bool free_ahead(FileSystem& fs, LocalSeat& seat, const Map& map, format::OpenFil
   return true;
 }
 
-void free_zeros(FileSystem& fs, const Map& map, uint64_t from, uint64_t to) {
+void free_zeros(FileSystem& fs, const Map& map, uint64_t from, uint64_t to, uint64_t succeeded) {
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return;
   {
     pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
     ShapeChange change(fs, *seat, *map.inode, map.number);
-    if (is_pinned(fs, map.number)) return;
+    if (is_pinned(fs, map.number) || map.inode->file.preallocations.load() != succeeded) return;
     for (uint64_t first = from; first < to; ++first) {
       uint64_t end = first;
       while (end < to && is_zero_block(fs, map, end)) ++end;

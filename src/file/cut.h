@@ -25,7 +25,8 @@ void trim(FileSystem& fs, const Map& map);
 // a file.
 bool free_ahead(FileSystem& fs, LocalSeat& seat, const Map& map, format::OpenFile& open);
 // What a preallocation that failed had filled of the file blocks [from, to) becomes holes again, but for what others have
-// written there since, and not while the file is mapped. The caller holds no lock and has announced no stores.
-void free_zeros(FileSystem& fs, const Map& map, uint64_t from, uint64_t to);
+// written there since, and not while the file is mapped, or if more preallocations of it than `succeeded` have. The caller holds
+// no lock and has announced no stores.
+void free_zeros(FileSystem& fs, const Map& map, uint64_t from, uint64_t to, uint64_t succeeded);
 
 }  // namespace cairn::file

@@ -109,7 +109,7 @@ Status check_space(FileSystem& fs, LocalSeat& seat, const Map& map, Blocks block
   CAIRN_TRY(status);
   const auto fit = [&] {
     const pool::Usage now = pool::usage(pool);
-    return now.free - now.reserve >= wanted;
+    return now.free >= now.reserve && now.free - now.reserve >= wanted;
   };
   if (fit()) return Status();
   fs.reclaim_everything(seat);
@@ -119,21 +119,34 @@ Status check_space(FileSystem& fs, LocalSeat& seat, const Map& map, Blocks block
               static_cast<unsigned long long>(wanted >> (20 - block_shift)));
 }
 
+// What a preallocation took, and how many had succeeded in this file before it: one that succeeds meanwhile was promised
+// blocks that it found there.
+struct Taken {
+  std::vector<Blocks> blocks;
+  uint64_t before = 0;
+};
+
 // `*taken` gets what was taken, also before a failure.
-Status fill_range(File& file, uint64_t offset, uint64_t size, std::vector<Blocks>* taken) {
+Status fill_range(File& file, uint64_t offset, uint64_t size, Taken* taken) {
   FileSystem& fs = *file.fs;
   pool::SeatGuard seat(fs.pool, file.number);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   const Map map = file.map();
   if (is_changing(*map.inode)) wait_for_shape(fs, seat, *map.inode, map.number);
-  uint64_t block = offset >> block_shift;
+  Word& succeeded = map.inode->file.preallocations;
+  taken->before = succeeded.load();
+  const uint64_t first = offset >> block_shift;
   const uint64_t last = (offset + size + block_size - 1) >> block_shift;
-  CAIRN_TRY(check_space(fs, *seat, map, {block, last}));
+  CAIRN_TRY(check_space(fs, *seat, map, {first, last}));
   uint64_t since_look = 0;
-  while (block < last) {
+  for (uint64_t block = first; block < last;) {
     if (since_look >= piece_bytes >> block_shift) {
       since_look = 0;
-      if (is_changing(*map.inode)) wait_for_shape(fs, seat, *map.inode, map.number);
+      if (is_changing(*map.inode)) {
+        wait_for_shape(fs, seat, *map.inode, map.number);
+        block = first;  // what was passed may have been given back by another one that failed
+        continue;
+      }
     }
     Spot spot;
     CAIRN_TRY(walk(fs.pool, map, block, &spot));
@@ -148,24 +161,26 @@ Status fill_range(File& file, uint64_t offset, uint64_t size, std::vector<Blocks
       auto filled = fill(fs, *seat, map, nullptr, zeros, spot);
       if (!filled.ok()) return filled.status();
       n = *filled >> block_shift;
-      if (!taken->empty() && taken->back().to == block)
-        taken->back().to += n;
+      if (!taken->blocks.empty() && taken->blocks.back().to == block)
+        taken->blocks.back().to += n;
       else
-        taken->push_back({block, block + n});
+        taken->blocks.push_back({block, block + n});
     }
     block += n;
     since_look += n;
   }
   // Some may have been there because a writer had filled ahead: he keeps them.
   keep_ahead(fs, file.number);
+  fs.pool.fetch_add(succeeded, 1);  // before the seat is left: free_zeros waits for that
   return Status();
 }
 
 Status allocate_once(File& file, uint64_t offset, uint64_t size) {
-  std::vector<Blocks> taken;
+  Taken taken;
   const Status status = fill_range(file, offset, size, &taken);
   if (!status.ok())
-    for (const Blocks& blocks : taken) free_zeros(*file.fs, file.map(), blocks.from, blocks.to);
+    for (const Blocks& blocks : taken.blocks)
+      free_zeros(*file.fs, file.map(), blocks.from, blocks.to, taken.before);
   return status;
 }
 

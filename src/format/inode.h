@@ -68,7 +68,9 @@ struct FileWords {
   // While the file is lazy: units of 512 bytes that it takes up in lower, + 1. 0: not known.
   Word lower_units;
   Word mover;  // with flag_moving: the lock word of the seat that has set it
-  Word reserved[20];
+  // Counts those that succeeded: what one that fails took may have been promised to another one meanwhile. Never flushed.
+  Word preallocations;
+  Word reserved[19];
 };
 
 struct alignas(64) Inode {

@@ -1,7 +1,9 @@
 // Preallocation that does not fit takes nothing.
 #include <fcntl.h>
 
+#include <atomic>
 #include <cerrno>
+#include <thread>
 
 #include "model/temporary_pool.h"
 
@@ -69,6 +71,39 @@ TEST_F(Preallocation, OfALittleTooMuchIsTakenBack) {
   EXPECT_EQ(blocks_of_file(), blocks);
   EXPECT_EQ(cairn_fallocate(other, 0, 0, 8 * block), 0) << cairn_last_error();
   EXPECT_EQ(cairn_close(other), 0);
+}
+
+// What one that fails has taken may be what another one was promised that succeeded meanwhile.
+TEST_F(Preallocation, ThatFailsTakesNothingFromOneThatSucceeded) {
+  constexpr uint64_t promised = uint64_t{4} << 20;
+  Random random(test_seed());
+  int meanwhile = 0;
+  for (int round = 0; round < 200 && meanwhile < 8; ++round) {
+    cairn_file* shared = nullptr;
+    ASSERT_EQ(cairn_open(pool, CAIRN_ROOT, "g", O_RDWR | O_CREAT, 0600, &shared), 0);
+    // All that is free: the nodes of the map do not fit any more.
+    const uint64_t all = free_bytes() / block * block;
+    std::atomic<int> state = 0;
+    int failed = 0;
+    std::thread other([&] {
+      state = 1;
+      failed = cairn_fallocate(shared, 0, 0, all);
+      state = 2;
+    });
+    while (state == 0) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::microseconds(random.below(4000)));
+    const bool succeeded = cairn_fallocate(shared, 0, 0, promised) == 0 && state == 1;
+    other.join();
+    if (succeeded && failed == -ENOSPC) {
+      ++meanwhile;
+      cairn_stat st{};
+      ASSERT_EQ(cairn_fstat(shared, &st), 0);
+      EXPECT_GE(st.blocks * 512, promised) << "round " << round;
+    }
+    EXPECT_EQ(cairn_close(shared), 0);
+    ASSERT_EQ(cairn_unlink(pool, CAIRN_ROOT, "g"), 0);
+  }
+  std::printf("%d succeeded while another one failed\n", meanwhile);
 }
 
 }  // namespace
