@@ -64,8 +64,9 @@ Status write_regular(DrainState& state, const file::Map& map, const file::Attrib
   aside->file = sys::Descriptor(static_cast<int>(opened));
   const int to = aside->file.get();
   CAIRN_TRY(copy_contents(state, map, to, path));
-  const sys::Descriptor old(static_cast<int>(
-      std::max<int64_t>(-1, sys::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK))));
+  const int64_t replaced = sys::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (replaced == -EMFILE || replaced == -ENFILE) return sys::failed(replaced, "open", path);
+  const sys::Descriptor old(static_cast<int>(std::max<int64_t>(-1, replaced)));
   return set_attributes(state, map, wanted, to, old.get(), path);
 }
 
@@ -152,6 +153,8 @@ Tried give_up(DrainState& state, int directory, const file::Map& map, const std:
               const Aside& aside, const Status& status) {
   sys::unlinkat(directory, aside.name.c_str(), 0);
   state.done -= aside.copied;
+  if (aside.has_company && (status.code() == EMFILE || status.code() == ENFILE))
+    return Tried::crowded;
   if (state.cancelled || map.inode->links.load() == 0) return Tried::failed;
   if (change_time(state.fs, map) != aside.change_time) return Tried::again;
   state.failed(path, status);

@@ -139,10 +139,11 @@ struct Aside;
 void drain_name(DrainState& state, const Where& where, LowerDirectory& lower,
                 const file::Listed& listed, const file::Map& map);
 // Its parts. Whether anything is to be written under this name, what is to be in lower then, and in which steps: it is
-// written beside it; once that is durable, it gets its name. Again: the file has changed meanwhile.
+// written beside it; once that is durable, it gets its name. Again: the file has changed meanwhile. Crowded: no descriptor was
+// free, and others like it hold some.
 bool needs_writing(DrainState& state, const Where& where, LowerDirectory& lower,
                    const file::Listed& listed, const file::Map& map, InLower* expected);
-enum class Tried : uint8_t { done, failed, again };
+enum class Tried : uint8_t { done, failed, again, crowded };
 Tried write_aside(DrainState& state, const Where& where, LowerDirectory& lower,
                   const file::Listed& listed, const file::Map& map, Aside* aside);
 Tried take_aside(DrainState& state, const Where& where, LowerDirectory& lower,
@@ -171,6 +172,9 @@ class Together {
   DrainState& state_;
   const Where& where_;
   LowerDirectory& lower_;
+  // As many as there are descriptors for, one at least, from this one on; where the next ones begin.
+  size_t drain_some(size_t from);
+
   std::vector<One> files_;
   uint64_t bytes_ = 0;
 };
@@ -207,7 +211,8 @@ struct Aside {
   struct stat st = {};   // of what was written aside
   InLower expected = InLower::nothing;
   uint64_t change_time = 0;
-  bool mark = true;  // it counts as drained at that time
+  bool mark = true;          // it counts as drained at that time
+  bool has_company = false;  // others are open, which will be closed before it is tried again
 };
 // Renames what was written aside to its name, if that still is as expected, and notes it in the
 // pool. False: it could not be done, which has been told.

@@ -87,19 +87,22 @@ void Together::add(const file::Listed& listed, const file::Map& map) {
   bytes_ += size;
 }
 
-void Together::drain() {
+size_t Together::drain_some(size_t from) {
   struct Written {
     const One* one;
     Aside aside;
   };
   std::vector<Written> written;
   std::vector<const One*> again;
-  for (const One& one : files_) {
-    if (state_.cancelled) break;
+  size_t at = from;
+  for (; at < files_.size() && !state_.cancelled; ++at) {
+    const One& one = files_[at];
     Written next{&one, {}};
     if (!needs_writing(state_, where_, lower_, one.listed, one.map, &next.aside.expected)) continue;
     next.aside.name = numbered_aside(state_.aside, written.size());
+    next.aside.has_company = !written.empty();
     const Tried tried = write_aside(state_, where_, lower_, one.listed, one.map, &next.aside);
+    if (tried == Tried::crowded) break;
     if (tried == Tried::done) written.push_back(std::move(next));
     if (tried == Tried::again) again.push_back(&one);
   }
@@ -117,6 +120,11 @@ void Together::drain() {
     if (state_.cancelled) break;
     drain_name(state_, where_, lower_, one->listed, one->map);
   }
+  return at;
+}
+
+void Together::drain() {
+  for (size_t at = 0; at < files_.size() && !state_.cancelled;) at = drain_some(at);
   files_.clear();
   bytes_ = 0;
 }

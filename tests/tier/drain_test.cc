@@ -1,5 +1,6 @@
 // What a drain makes of lower.
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
@@ -188,6 +189,26 @@ TEST_F(DrainTest, AWriteInTheTickOfTheImportIsDrained) {
 }
 
 // Others go on writing meanwhile; what the last of them wrote is there after the last drain.
+// Small files wait for the disk together, each with a descriptor: where few are free, fewer wait.
+TEST_F(DrainTest, ManySmallFilesNeedFewDescriptors) {
+  Covered covered(pool_, lower_);
+  for (int i = 0; i < 100; ++i)
+    ASSERT_EQ(covered.create("small" + std::to_string(i), std::string(100 + i, 's')), 0);
+  const int next = open("/", O_RDONLY | O_DIRECTORY);
+  ASSERT_GE(next, 0);
+  close(next);
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit few = before;
+  few.rlim_cur = static_cast<rlim_t>(next) + 12;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  const Drained drained = covered.drain();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(drained.code, 0) << cairn_last_error();
+  EXPECT_EQ(drained.report.files, 100U);
+  expect_drained(covered);
+}
+
 TEST_F(DrainTest, DrainingWhileOthersWrite) {
   Covered covered(pool_, lower_);
   const pid_t child = fork();
