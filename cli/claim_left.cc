@@ -1,6 +1,7 @@
 #include "claim_left.h"
 
 #include <dirent.h>
+#include <fmt/format.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -63,9 +64,9 @@ std::string claim_left(const std::string& directory, const std::string& pool) {
     // Also one that joined the claim of the same job on another host.
     const std::string name = entry->d_name;
     if (name != ".cairn-claim" && !name.starts_with(".cairn-claim-of-")) continue;
-    const std::string text = text_of(directory + "/" + name);
-    if (value_of(text, "host") == host && value_of(text, "pool") == pool)
-      found = directory + "/" + name;
+    const std::string path = fmt::format("{}/{}", directory, name);
+    const std::string text = text_of(path);
+    if (value_of(text, "host") == host && value_of(text, "pool") == pool) found = path;
   }
   closedir(names);
   return found;

@@ -253,7 +253,9 @@ bool leave_pool(Pool& pool, PlaceLock& cover) {
   return remove_if_left_over(pool, start);
 }
 
-bool remove_if_left_over(Pool& pool, const PlaceLock& /*start*/) {
+namespace {
+
+bool is_left_over(const Pool& pool) {
   char value[8];
   if (cairn_getxattr(pool.get(), CAIRN_ROOT, 0, made_by_run, value, sizeof value) < 0) return false;
   if (!list_covers(pool).empty()) return false;
@@ -261,14 +263,29 @@ bool remove_if_left_over(Pool& pool, const PlaceLock& /*start*/) {
   const int count = cairn_readdir(pool.get(), CAIRN_ROOT, 0, entries, 16);
   for (int i = 0; i < count; ++i)
     if (entries[i].name[0] != '.') return false;  // somebody put files there
-  const std::string path = pool.path();
+  return count >= 0;
+}
+
+}  // namespace
+
+bool remove_if_left_over(Pool& pool, const PlaceLock& /*start*/) {
+  std::string path = pool.path();
+  if (!is_left_over(pool)) return false;
   pool = Pool();
+  // Others may put files there until nobody can attach any more.
+  const auto still = [](void* given) {
+    try {
+      return is_left_over(Pool(*static_cast<const std::string*>(given), look_only)) ? 1 : 0;
+    } catch (const Error&) {
+      return 0;
+    }
+  };
   // Who has just ended may be detaching still; who waits for our lock does the same after us.
   constexpr int most_tries = 20;
-  int result = cairn_pool_remove(path.c_str());
+  int result = cairn_pool_remove_if(path.c_str(), still, &path);
   for (int i = 0; i < most_tries && result == -EBUSY; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    result = cairn_pool_remove(path.c_str());
+    result = cairn_pool_remove_if(path.c_str(), still, &path);
   }
   return result == 0;
 }

@@ -149,8 +149,12 @@ typedef void (*cairn_finding)(void* context, const char* text);
 /* Verifies the whole pool without changing it: superblocks, inodes, maps, records, directories,
  * space. Other processes should be quiet. Returns the number of findings, or a negative errno. */
 CAIRN_API int64_t cairn_pool_check(const char* path, cairn_finding finding, void* context);
-/* Removes a pool that nobody is attached to (-EBUSY otherwise). */
+/* Removes a pool that nobody is attached to (-EBUSY otherwise). Who is just about to attach is told -ENOENT. */
 CAIRN_API int cairn_pool_remove(const char* path);
+/* Asked while nobody is attached and nobody can attach, but for reading (CAIRN_ATTACH_READ_ONLY): nonzero, and the pool goes. */
+typedef int (*cairn_condition)(void* context);
+/* The same for who does not want to lose what others have just put into it: -ECANCELED if the condition says no. */
+CAIRN_API int cairn_pool_remove_if(const char* path, cairn_condition condition, void* context);
 /* Removes what killed processes have left in the pool's directory beside the pool, whoever uses that. */
 CAIRN_API int cairn_pool_sweep(const char* path);
 

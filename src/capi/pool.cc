@@ -261,6 +261,15 @@ int cairn_pool_remove(const char* path) {
   return code(cairn::pool::remove_files(path));
 }
 
+int cairn_pool_remove_if(const char* path, cairn_condition condition, void* context) {
+  const WriteWindow window;
+  if (Status status = check_given(path, "the pool's path"); !status.ok()) return code(status);
+  if (Status status = check_given(reinterpret_cast<const void*>(condition), "the condition");
+      !status.ok())
+    return code(status);
+  return code(cairn::pool::remove_files(path, [&] { return condition(context) != 0; }));
+}
+
 int cairn_pool_sweep(const char* path) {
   const WriteWindow window;
   if (Status status = check_given(path, "the pool's path"); !status.ok()) return code(status);

@@ -24,6 +24,9 @@
 namespace cairn::file {
 namespace {
 
+// To attach a pool that is removed and made again at the same time.
+constexpr int most_tries = 100;
+
 bool same_boot(Pool& pool) {
   uint64_t boot[2];
   pool::read_boot_id(boot);
@@ -119,7 +122,8 @@ Status create_in(Pool& pool, uint32_t root_mode) {
   return pool::publish_identity(pool);
 }
 
-Status create(const std::string& path, const pool::CreateOptions& options, uint32_t root_mode) {
+Status create(const std::string& given, const pool::CreateOptions& options, uint32_t root_mode) {
+  const std::string path = pool::plain_path(given);
   pool::HiddenPlace place;
   auto pool = pool::create_files(path, options, &place);
   if (!pool.ok()) return pool.status();
@@ -167,9 +171,13 @@ Result<std::unique_ptr<FileSystem>> attach_to(std::unique_ptr<Pool> mapped,
 }
 
 Result<std::unique_ptr<FileSystem>> attach(const std::string& path, const AttachOptions& options) {
-  auto pool = pool::open_files(path, options.read_only);
-  if (!pool.ok()) return pool.status();
-  return attach_to(std::move(*pool), options);
+  // ENOENT of a pool that could be opened: it was removed meanwhile, and perhaps made anew.
+  for (int tries = 0;; ++tries) {
+    auto pool = pool::open_files(path, options.read_only);
+    if (!pool.ok()) return pool.status();
+    auto fs = attach_to(std::move(*pool), options);
+    if (fs.code() != ENOENT || tries == most_tries) return fs;
+  }
 }
 
 void detach(FileSystem& fs) {

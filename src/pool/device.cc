@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "pool/attach_lock.h"
 #include "pool/files.h"
 #include "pool/lock_file.h"
 
@@ -94,7 +93,7 @@ Status wipe_identity(Pool& pool) {
   return pool.fence();
 }
 
-Status remove_from_device(const std::string& device) {
+Status remove_from_device(const std::string& device, const MayGo& may_go) {
   auto blocks = look_at(device);
   if (!blocks.ok()) return blocks.status();
   if (!blocks->are_ours()) return fail(ENOENT, "%s: no pool on this device", device.c_str());
@@ -103,9 +102,7 @@ Status remove_from_device(const std::string& device) {
   if (!pool.ok()) return pool.status();
   auto lock = lock_attach(**pool);
   if (!lock.ok()) return lock.status();
-  auto attached = anybody_attached((*pool)->lock_path);
-  if (!attached.ok()) return attached.status();
-  if (*attached) return fail(EBUSY, "%s: processes are attached to this pool", device.c_str());
+  CAIRN_TRY(check_unused(*lock, device, may_go));
   CAIRN_TRY(wipe_identity(**pool));
   remove_lock_file(**pool);
   return Status();

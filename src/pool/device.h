@@ -6,6 +6,7 @@
 
 #include "format/layout.h"
 #include "media/media.h"
+#include "pool/attach_lock.h"
 #include "pool/pool.h"
 
 namespace cairn::pool {
@@ -32,8 +33,8 @@ FirstBlocks read_first_blocks(int fd, const media::Description& medium);
 
 // EEXIST if a pool lies on the device.
 Status check_no_pool_on(const std::string& device);
-// ENOENT if none does; EBUSY if processes are attached, ESTALE if they might be through another lock file.
-Status remove_from_device(const std::string& device);
+// ENOENT if none does; EBUSY if processes are attached, ECANCELED if it may not go, ESTALE if they might be through another lock file.
+Status remove_from_device(const std::string& device, const MayGo& may_go);
 // Wipes the superblocks.
 Status wipe_identity(Pool& pool);
 

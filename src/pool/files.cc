@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "pool/attach_lock.h"
 #include "pool/device.h"
 #include "pool/growth.h"
 #include "pool/lock_file.h"
@@ -110,6 +109,11 @@ Status open_first_segment(Pool& pool, bool device) {
     close(*fd);
     return manner.status();
   }
+  struct stat st {};
+  if (!device && fstat(*fd, &st) == 0) {
+    pool.lock_device = st.st_dev;
+    pool.lock_inode = st.st_ino;
+  }
   pool.is_volatile = manner->granularity == persist::Granularity::none;
   CAIRN_TRY(map_segment(pool, 0, *fd, *manner));
   pool.segments.store(1);
@@ -173,22 +177,26 @@ Status sweep_files(const std::string& path) {
   return status;
 }
 
-Status remove_files(const std::string& path) {
-  if (is_device(path)) return remove_from_device(device_path(path));
+Status remove_files(const std::string& given, const MayGo& may_go) {
+  if (is_device(given)) return remove_from_device(device_path(given), may_go);
+  const std::string path = plain_path(given);
+  struct stat st {};
+  if (lstat(path.c_str(), &st) == 0 && S_ISLNK(st.st_mode))
+    return fail(ENOTDIR, "%s: a symbolic link; a pool is removed by the name of its own",
+                path.c_str());
   CAIRN_TRY(check_directory(path));
   if (is_hidden_place(path)) return remove_hidden_place(path);
   if (is_empty_directory(path))  // left by somebody who died while he made or removed a pool
     return rmdir(path.c_str()) == 0 ? Status()
                                     : fail(errno, "%s: %s", path.c_str(), strerror(errno));
   CAIRN_TRY(check_ours(path));
-  auto attached = anybody_attached(segment_path(path, 0));
-  if (!attached.ok()) return attached.status();
-  if (*attached) return fail(EBUSY, "%s: processes are attached to this pool", path.c_str());
-  if (!holds_others(path)) {
-    HiddenPlace place;
-    CAIRN_TRY(place.make(path));
-    return place.take(path);
-  }
+  HiddenPlace place;
+  const bool alone = !holds_others(path);
+  if (alone) CAIRN_TRY(place.make(path));
+  // Whoever is about to attach waits, and finds that the name has gone.
+  CAIRN_TRY_ASSIGN(lock, lock_attach(segment_path(path, 0)));
+  CAIRN_TRY(check_unused(lock, path, may_go));
+  if (alone) return place.take(path);
   take_pool_apart(path);
   return access(path.c_str(), F_OK) != 0
              ? Status()

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "pool/attach_lock.h"
 #include "pool/hidden_place.h"
 #include "pool/pool.h"
 
@@ -33,9 +34,9 @@ Status give_name(const Pool& pool, const std::string& path, HiddenPlace& place);
 // Maps an existing pool and validates its identity; takes no lane and recovers nothing.
 Result<std::unique_ptr<Pool>> open_files(const std::string& path, bool read_only);
 
-// Removes the files of a pool that nobody is attached to (EBUSY); from a device, its superblocks; or a hidden place that is left
-// over. What does not begin as pools do is not touched (ENOENT), but for an empty directory.
-Status remove_files(const std::string& path);
+// Removes the files of a pool that nobody is attached to; from a device, its superblocks; or a hidden place that is left
+// over. What does not begin as pools do is not touched (ENOENT), but for an empty directory; nor is a symbolic link (ENOTDIR).
+Status remove_files(const std::string& path, const MayGo& may_go = nullptr);
 // Removes from a pool's directory what an adapter makes there for a moment and a killed process has left. One that is just making it
 // makes it elsewhere.
 Status sweep_files(const std::string& path);

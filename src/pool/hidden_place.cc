@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -39,8 +40,10 @@ int open_locked(const std::string& path, bool lock_needed) {
   return -1;
 }
 
+// The detail of a failure on the way here is not to be lost: what is not there is not looked for.
 void take_apart(const std::string& place) {
-  take_pool_apart(place + "/pool");
+  const std::string pool = place + "/pool";
+  if (access(pool.c_str(), F_OK) == 0) take_pool_apart(pool);
   rmdir(place.c_str());
 }
 
@@ -56,6 +59,15 @@ void remove_those_left_over(const std::string& parent) {
 }
 
 }  // namespace
+
+std::string plain_path(const std::string& path) {
+  std::string plain = path.substr(0, path.find_last_not_of('/') + 1);
+  if (plain.empty()) return path;
+  const std::string last = plain.substr(plain.find_last_of('/') + 1);
+  char real[PATH_MAX];
+  const bool is_named = last != "." && last != "..";
+  return is_named || realpath(plain.c_str(), real) == nullptr ? plain : real;
+}
 
 std::string parent_of(const std::string& path) {
   const size_t slash = path.find_last_of('/');

@@ -32,6 +32,8 @@ class HiddenPlace {
   int descriptor_ = -1;
 };
 
+// The same place by a path that ends in its name, so that parent_of is what it lies in.
+std::string plain_path(const std::string& path);
 std::string parent_of(const std::string& path);
 bool is_empty_directory(const std::string& path);
 bool is_hidden_place(const std::string& path);

@@ -40,6 +40,7 @@ class LockFile : public testing::Test {
     EXPECT_TRUE(pool.ok()) << last_detail();
     (*pool)->home = place_ + "/" + name;
     (*pool)->lock_path = (*pool)->home + "/lock";
+    (*pool)->lock_inode = 0;
     return std::move(*pool);
   }
   static void set_clean(Pool& pool, bool clean) { pool.store(pool.state->clean, clean ? 1 : 0); }

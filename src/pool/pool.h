@@ -136,6 +136,9 @@ struct Pool {
   std::string home;            // the directory of companions: the pool's own, or its lock file's
   std::string lock_path;       // the file whose bytes are the lanes' liveness locks
   uint64_t lock_identity = 0;  // of the lock file of a pool on a device, see lock_file.h
+  // Which file that was when the pool was opened, where it is the pool's own; 0: not known.
+  uint64_t lock_device = 0;
+  uint64_t lock_inode = 0;
   std::unique_ptr<Segment> segment[format::max_segments];
   std::atomic<uint32_t> segments{0};
   const format::Superblock* identity = nullptr;
