@@ -17,6 +17,7 @@
 
 #include "doctor.h"
 #include "error.h"
+#include "lifetime.h"
 #include "memory_limit.h"
 #include "pool_place.h"
 #include "preload.h"
@@ -147,26 +148,11 @@ void look_at_memory(Findings& all) {
 
 // Who removes files under us: logouts, job ends, containers.
 void look_at_lifetime(const Config& config, Findings& all) {
-  const bool in_shm = config.value("pool.dir").starts_with("/dev/shm");
-  if (in_shm && geteuid() >= 1000 && access("/run/systemd/system", F_OK) == 0) {
-    std::string remove_ipc = "yes";  // logind's default; Debian and others keep it
-    std::ifstream logind("/etc/systemd/logind.conf");
-    for (std::string line; std::getline(logind, line);)
-      if (line.starts_with("RemoveIPC=")) remove_ipc = line.substr(10);
-    if (remove_ipc != "no")
-      all.push_back({Level::warning, "lifetime",
-                     "systemd removes your files in /dev/shm at your last logout (RemoveIPC=yes in "
-                     "logind.conf): drain "
-                     "before you log out, or choose another pool.dir"});
-  }
-  if (std::getenv("SLURM_JOB_ID") != nullptr) {
-    std::ifstream container("/etc/slurm/job_container.conf");
-    for (std::string line; std::getline(container, line);)
-      if (line.find("/dev/shm") != std::string::npos || line.starts_with("BasePath"))
-        return all.push_back({Level::warning, "lifetime",
-                              "Slurm's job_container/tmpfs gives this job its own /dev/shm and "
-                              "removes it at the job's end: "
-                              "drain inside the job"});
+  try {
+    for (const std::string& text : lifetime_warnings(pool_path(config, "")))
+      all.push_back({Level::warning, "lifetime", text});
+  } catch (const Error&) {
+    // There is no place for a pool, and look_at_place has said so.
   }
   if (access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0)
     all.push_back({Level::note, "lifetime",

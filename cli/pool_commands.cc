@@ -7,6 +7,7 @@
 #include "command_line.h"
 #include "covers.h"
 #include "error.h"
+#include "lifetime.h"
 #include "pool_create.h"
 #include "pool_handle.h"
 #include "pool_place.h"
@@ -97,9 +98,11 @@ int create_command(const Config& config, bool json, const std::string& name,
     inform(fmt::format("populated in {}", format_duration(seconds)));
   }
   const cairn_pool_info info = pool.info();
+  const auto warnings = lifetime_warnings(path);
   if (json) {
-    print_json(info_json(pool));
+    print_json(with_warnings(info_json(pool), warnings));
   } else {
+    warn_all(warnings);
     print(fmt::format("pool {}: {} on {} at {}\n", printable(pool.name()), format_size(info.size),
                       info.medium, printable(path)));
     if (info.is_volatile != 0)

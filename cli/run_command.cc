@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -18,6 +19,7 @@
 #include "error.h"
 #include "finish_run.h"
 #include "launcher.h"
+#include "lifetime.h"
 #include "outer_run.h"
 #include "output.h"
 #include "place_lock.h"
@@ -71,6 +73,7 @@ struct Run {
   std::string directory;
   std::string job;
   std::string spelling = {};
+  std::vector<std::string> warnings = {};
 
   void check_program() const {
     if (context.program.empty())
@@ -134,6 +137,7 @@ struct Run {
       const bool lost = claim_of(directory).is_lost(pool_of_run);
       Pool pool = attach_or_create(context.config);
       before = pool.info();
+      look_at_lifetime(pool);
       try {
         hold = Cover::open(pool, directory, keep, job, patience).hold();
         if (lost)
@@ -162,6 +166,19 @@ struct Run {
     }
     const int ended = end(pool_of_run, before, keep, running);
     return code != exit_ok ? code : ended;
+  }
+
+  // What a logout or the job's end would take: the pool with what is not drained, or DIR with what is. Of the ranks of a
+  // job, the one says so that begins the cover.
+  void look_at_lifetime(const Pool& pool) {
+    const auto covers = list_covers(pool);
+    const bool begun = std::any_of(covers.begin(), covers.end(), [&](const CoverEntry& cover) {
+      return cover.directory == directory;
+    });
+    if (begun && is_rank()) return;
+    for (const std::string& path : {pool.path(), directory})
+      for (std::string& text : lifetime_warnings(path)) warnings.push_back(std::move(text));
+    if (!context.json) warn_all(warnings);
   }
 
   int start(const std::vector<std::pair<std::string, std::string>>& variables) const {
@@ -202,7 +219,9 @@ struct Run {
     const int code = finish_code(result);
     if (code != exit_ok) {
       tell(fmt::format("cairn run: {}\n", finish_text(directory, result)));
-      if (context.json) tell(fmt::format("{}\n", drain_json(directory, result.drain).dump()));
+      if (context.json)
+        tell(fmt::format("{}\n",
+                         with_warnings(drain_json(directory, result.drain), warnings).dump()));
     }
     if (code == exit_ok && result.ended != Ended::gone)
       report(finish_text(directory, result), drain_json(directory, result.drain));
@@ -243,7 +262,7 @@ struct Run {
   // stdout belongs to the program.
   void report(const std::string& text, const Json& json) const {
     if (context.json)
-      tell(fmt::format("{}\n", json.dump()));
+      tell(fmt::format("{}\n", with_warnings(json, warnings).dump()));
     else if (context.config.value("log.level") == "info" || isatty(STDERR_FILENO) == 1)
       tell(fmt::format("cairn run: {}\n", text));
   }

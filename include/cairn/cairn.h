@@ -144,7 +144,7 @@ typedef int (*cairn_progress)(void* context, uint64_t done, uint64_t total);
 /* Allocates and touches all of the pool's memory for this process. progress may be NULL. */
 CAIRN_API int cairn_pool_populate(cairn_pool* pool, cairn_progress progress, void* context);
 
-/* Called once for each finding of a check; `text` names what and where. */
+/* Called once for each finding of a check, or each warning; `text` names what and where. */
 typedef void (*cairn_finding)(void* context, const char* text);
 /* Verifies the whole pool without changing it: superblocks, inodes, maps, records, directories,
  * space. Other processes should be quiet. Returns the number of findings, or a negative errno. */
@@ -155,6 +155,9 @@ CAIRN_API int cairn_pool_remove(const char* path);
 typedef int (*cairn_condition)(void* context);
 /* The same for who does not want to lose what others have just put into it: -ECANCELED if the condition says no. */
 CAIRN_API int cairn_pool_remove_if(const char* path, cairn_condition condition, void* context);
+/* Calls `warning` with one line for each reason why a logout or the end of a job would remove what lies, or will lie,
+ * at `path` (a pool or any other file). Returns how many; 0 where none is known. */
+CAIRN_API int cairn_lifetime_warnings(const char* path, cairn_finding warning, void* context);
 /* Removes what killed processes have left in the pool's directory beside the pool, whoever uses that. */
 CAIRN_API int cairn_pool_sweep(const char* path);
 

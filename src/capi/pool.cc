@@ -5,6 +5,7 @@
 
 #include "capi/handles.h"
 #include "file/check.h"
+#include "media/lifetime.h"
 #include "media/media.h"
 #include "persist/file_size_limit.h"
 #include "pool/attach_lock.h"
@@ -274,6 +275,15 @@ int cairn_pool_sweep(const char* path) {
   const WriteWindow window;
   if (Status status = check_given(path, "the pool's path"); !status.ok()) return code(status);
   return code(cairn::pool::sweep_files(path));
+}
+
+int cairn_lifetime_warnings(const char* path, cairn_finding warning, void* context) {
+  const WriteWindow window;
+  if (Status status = check_given(path, "the path"); !status.ok()) return code(status);
+  const std::vector<std::string> warnings = cairn::media::lifetime_warnings(path);
+  for (const std::string& text : warnings)
+    if (warning != nullptr) warning(context, text.c_str());
+  return static_cast<int>(warnings.size());
 }
 
 int cairn_statfs(cairn_pool* handle, cairn_space* space) {

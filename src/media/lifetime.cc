@@ -1,21 +1,22 @@
 #include "media/lifetime.h"
 
 #include <dirent.h>
+#include <pwd.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <climits>
 #include <cstdlib>
-#include <cstring>
+#include <map>
 
 namespace cairn::media {
 namespace {
 
 // systemd's SYSTEM_UID_MAX: below it nothing is removed.
 constexpr uid_t first_person = 1000;
-constexpr uint64_t container_default = uint64_t{64} << 20;
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -27,96 +28,115 @@ bool exists(const std::string& path) {
   return stat(path.c_str(), &info) == 0;
 }
 
+// What is not there yet lies where the first of its parents that is there does.
 std::string resolve(const std::string& path) {
   char resolved[PATH_MAX];
-  return realpath(path.c_str(), resolved) != nullptr ? std::string(resolved) : path;
+  if (realpath(path.c_str(), resolved) != nullptr) return resolved;
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return path == "." ? path : resolve(".") + "/" + path;
+  return slash == 0 ? path : resolve(path.substr(0, slash)) + path.substr(slash);
 }
 
-// logind.conf, then its fragments in order of their names; later ones win.
+// logind.conf of the first of these that has one, then all fragments in order of their names; of two of the same name
+// the first of these has it.
+constexpr std::array logind_places = {"/etc/systemd", "/run/systemd", "/usr/local/lib/systemd",
+                                      "/usr/lib/systemd"};
+
 bool remove_ipc(const SystemRoot& root) {
   bool answer = true;  // systemd's own default
-  for (const char* base : {"/usr/lib/systemd", "/etc/systemd"}) {
-    answer = parse_remove_ipc(read_text(root.path(std::string(base) + "/logind.conf")), answer);
-    std::string directory = root.path(std::string(base) + "/logind.conf.d");
-    std::vector<std::string> fragments;
-    if (DIR* open_directory = opendir(directory.c_str())) {
-      while (dirent* entry = readdir(open_directory)) {
-        std::string name = entry->d_name;
-        if (name.size() > 5 && name.compare(name.size() - 5, 5, ".conf") == 0)
-          fragments.push_back(name);
-      }
-      closedir(open_directory);
+  std::map<std::string, std::string> fragments;
+  bool found = false;
+  for (const char* place : logind_places) {
+    const std::string main = root.path(std::string(place) + "/logind.conf");
+    if (!found && exists(main)) answer = parse_remove_ipc(read_text(main), answer);
+    found = found || exists(main);
+    const std::string directory = main + ".d";
+    DIR* open_directory = opendir(directory.c_str());
+    if (open_directory == nullptr) continue;
+    while (const dirent* entry = readdir(open_directory)) {
+      const std::string name = entry->d_name;
+      if (name.size() > 5 && name.compare(name.size() - 5, 5, ".conf") == 0)
+        fragments.emplace(name, std::string(directory).append("/").append(name));
     }
-    std::sort(fragments.begin(), fragments.end());
-    for (const std::string& name : fragments) {
-      std::string path = directory;
-      path.append("/").append(name);
-      answer = parse_remove_ipc(read_text(path), answer);
-    }
+    closedir(open_directory);
   }
+  for (const auto& [name, path] : fragments) answer = parse_remove_ipc(read_text(path), answer);
   return answer;
+}
+
+std::string user_name() {
+  for (const char* name : {"USER", "LOGNAME"})
+    if (std::string user = variable(name); !user.empty()) return user;
+  passwd entry{};
+  passwd* found = nullptr;
+  std::array<char, 4096> text{};
+  getpwuid_r(geteuid(), &entry, text.data(), text.size(), &found);
+  return found != nullptr ? found->pw_name : "";
 }
 
 // A lingering user is never logged out as far as systemd is concerned.
 bool lingers(const SystemRoot& root) {
-  std::string user = variable("USER");
-  if (user.empty()) user = variable("LOGNAME");
+  const std::string user = user_name();
   return !user.empty() && exists(root.path("/var/lib/systemd/linger/" + user));
+}
+
+// Who is not logged in, as in a batch job on most clusters, cannot log out.
+bool is_logged_in(const SystemRoot& root) {
+  return exists(root.path("/run/systemd/users/" + std::to_string(geteuid())));
 }
 
 void warn_logout(const std::string& path, const SystemRoot& root,
                  std::vector<std::string>& warnings) {
-  std::string runtime = variable("XDG_RUNTIME_DIR");
-  if (lies_under(path, "/run/user") || (!runtime.empty() && lies_under(path, resolve(runtime)))) {
+  const std::string runtime = variable("XDG_RUNTIME_DIR");
+  const bool in_runtime =
+      lies_under(path, "/run/user") || (!runtime.empty() && lies_under(path, resolve(runtime)));
+  const bool in_shm = lies_under(path, "/dev/shm");
+  if ((!in_runtime && !in_shm) || lingers(root)) return;
+  if (in_runtime)
+    warnings.push_back(path + " is removed when you log out: it lies in a runtime directory");
+  if (in_shm && geteuid() >= first_person && is_logged_in(root) && remove_ipc(root))
     warnings.push_back(
         path +
-        " is removed when you log out (a runtime directory); choose another pool.dir "
-        "for what must live longer");
-  }
-  bool systemd = exists(root.path("/run/systemd/system"));
-  if (lies_under(path, "/dev/shm") && geteuid() >= first_person && systemd && remove_ipc(root) &&
-      !lingers(root)) {
-    warnings.push_back(
-        "systemd removes your files in /dev/shm at your last logout (RemoveIPC=yes in "
-        "logind.conf); \"loginctl enable-linger\" keeps them");
-  }
+        " is removed at your last logout, as all your files in /dev/shm are (RemoveIPC=yes in "
+        "systemd's logind.conf); `loginctl enable-linger` keeps them");
 }
 
+// Whether `path` has `job` in it, and not as a part of a longer number.
+bool names_job(const std::string& path, const std::string& job) {
+  const auto is_digit = [&](size_t at) {
+    return at < path.size() && std::isdigit(static_cast<unsigned char>(path[at])) != 0;
+  };
+  for (size_t at = path.find(job); at != std::string::npos; at = path.find(job, at + 1))
+    if ((at == 0 || !is_digit(at - 1)) && !is_digit(at + job.size())) return true;
+  return false;
+}
+
+// A TMPDIR that is everybody's, or the user's own choice, stays; the job's own has the job's number in its name.
 void warn_job(const std::string& path, const SystemRoot& root, std::vector<std::string>& warnings) {
   std::string job;
-  const char* kind = "";
   for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "FLUX_JOB_ID"}) {
     job = variable(name);
-    kind = name;
     if (!job.empty()) break;
   }
   if (job.empty()) return;
-  std::string temporary = variable("TMPDIR");
-  if (!temporary.empty() && resolve(temporary) != "/tmp" && lies_under(path, resolve(temporary))) {
-    warnings.push_back(path + " lies in TMPDIR of job " + job +
-                       ", which most sites remove at the job's end");
+  const std::string number =
+      job.substr(0, job.find_first_of(".["));  // PBS: 123.server, 123[4].server
+  for (const char* name : {"FLUX_JOB_TMPDIR", "SLURM_TMPDIR", "TMPDIR"}) {
+    const std::string temporary = variable(name);
+    const bool of_job = name == std::string("FLUX_JOB_TMPDIR") || names_job(temporary, number);
+    if (temporary.empty() || !of_job || !lies_under(path, resolve(temporary))) continue;
+    warnings.push_back(path + " lies in " + name + " of job " + job +
+                       ", which batch systems remove at the job's end");
+    break;
   }
-  if (std::strcmp(kind, "SLURM_JOB_ID") != 0) return;
-  // job_container/tmpfs binds BasePath/JOBID/.JOBID over /tmp and gives the job a /dev/shm of its own.
-  bool is_private = false;
+  if (variable("SLURM_JOB_ID").empty()) return;
+  // job_container/tmpfs binds BasePath/JOBID/.JOBID over /tmp and others, and gives the job a /dev/shm of its own.
   for (const Mount& mount : parse_mountinfo(read_text(root.path("/proc/self/mountinfo")))) {
-    is_private |= (mount.point == "/tmp" || mount.point == "/var/tmp") &&
-                  (mount.root + "/").find("/." + job + "/") != std::string::npos;
-  }
-  if (is_private &&
-      (lies_under(path, "/tmp") || lies_under(path, "/var/tmp") || lies_under(path, "/dev/shm"))) {
+    if ((mount.root + "/").find("/." + job + "/") == std::string::npos) continue;
+    if (!lies_under(path, mount.point) && !lies_under(path, "/dev/shm")) continue;
     warnings.push_back(path + " is private to Slurm job " + job +
                        " and removed at its end (job_container/tmpfs)");
-  }
-}
-
-void warn_size(const std::string& path, std::vector<std::string>& warnings) {
-  struct statvfs info;
-  if (!lies_under(path, "/dev/shm") || statvfs(path.c_str(), &info) != 0) return;
-  if (static_cast<uint64_t>(info.f_blocks) * info.f_frsize == container_default) {
-    warnings.push_back(
-        "/dev/shm has 64 MiB, as containers give it by default; start the container with "
-        "--shm-size, or --ipc=host");
+    break;
   }
 }
 
@@ -130,9 +150,11 @@ bool parse_remove_ipc(const std::string& text, bool before) {
     if (end == std::string::npos) end = text.size();
     std::string line = text.substr(begin, end - begin);
     begin = end + 1;
-    line.erase(std::remove(line.begin(), line.end(), ' '), line.end());
+    line.erase(std::remove_if(line.begin(), line.end(),
+                              [](unsigned char c) { return std::isspace(c) != 0; }),
+               line.end());
     if (line.compare(0, 10, "RemoveIPC=") != 0) continue;
-    std::string value = line.substr(10);
+    const std::string value = line.substr(10);
     answer = value == "yes" || value == "true" || value == "on" || value == "1" || value == "y";
   }
   return answer;
@@ -140,10 +162,9 @@ bool parse_remove_ipc(const std::string& text, bool before) {
 
 std::vector<std::string> lifetime_warnings(const std::string& path, const SystemRoot& root) {
   std::vector<std::string> warnings;
-  std::string real = resolve(path);
+  const std::string real = resolve(path);
   warn_logout(real, root, warnings);
   warn_job(real, root, warnings);
-  warn_size(real, warnings);
   return warnings;
 }
 

@@ -1,4 +1,4 @@
-// Who may remove a pool behind our back: logouts, job ends, containers.
+// Who may remove files behind our back: logouts and job ends.
 #pragma once
 
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace cairn::media {
 
-// One sentence per reason why what lies at `path` may not live as long as its user expects, or may be
-// smaller than it seems; empty if none is known. Looks at the environment of this process.
+// One sentence per reason why a logout or the end of a job would remove what lies, or will lie, at
+// `path`; empty if none is known. Looks at the environment of this process. A warning has to be right: where the
+// system does not say so, or the user is not logged in, there is none.
 std::vector<std::string> lifetime_warnings(const std::string& path,
                                            const SystemRoot& root = SystemRoot());
 
