@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tier/bring_back.h"
+#include "tier/claim_aside.h"
 #include "tier/keep_times.h"
 #include "tier/lower.h"
 #include "tier/system.h"
@@ -28,7 +29,7 @@ std::string joined_name(const Claim& claim) { return joined_prefix + claim.uuid;
 // Puts a claim where there is none, whole: EEXIST if there is one.
 int64_t publish(int directory, const char* name, const std::string& text) {
   const KeepTimes times(directory);
-  const std::string aside = std::string(claim_file) + "-" + sys::random_name();
+  const std::string aside = claim_aside_name();
   const int64_t opened =
       sys::openat(directory, aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
   if (opened < 0) return opened;
@@ -50,7 +51,7 @@ int64_t publish(int directory, const char* name, const std::string& text) {
 
 // The same, over one that is there.
 int64_t replace(int directory, const char* name, const std::string& text) {
-  const std::string aside = std::string(claim_file) + "-" + sys::random_name();
+  const std::string aside = claim_aside_name();
   int64_t result = publish(directory, aside.c_str(), text);
   const KeepTimes times(directory);
   if (result == 0) result = sys::renameat2(directory, aside.c_str(), directory, name, 0);
@@ -261,7 +262,10 @@ Status take_claim(file::FileSystem& fs, const std::string& directory, const std:
   constexpr auto pause = std::chrono::milliseconds(100);
   for (int i = 0; i < attempts; ++i) {
     const int64_t result = publish(fd.get(), claim_file, text_of(own));
-    if (result == 0) return Status();
+    if (result == 0) {
+      remove_claims_left(fd.get());
+      return Status();
+    }
     if (result != -EEXIST) return sys::failed(result, "cannot be claimed", directory);
     std::string text;
     const int64_t read = read_claim(fd.get(), &text);
@@ -316,6 +320,7 @@ Status drop_claim(const file::FileSystem& fs, const std::string& directory) {
   const sys::Descriptor fd(static_cast<int>(opened));
   const KeepTimes times(fd.get());
   const Claim own = own_claim(fs, "");
+  remove_claims_left(fd.get());
   // First, so that nobody hands the claim on to who is leaving.
   sys::unlinkat(fd.get(), joined_name(own).c_str(), 0);
   std::string text;

@@ -10,6 +10,7 @@
 
 #include "file/attributes.h"
 #include "tier/claim.h"
+#include "tier/claim_aside.h"
 #include "tier/drain_state.h"
 #include "tier/listing.h"
 #include "tier/record.h"
@@ -293,6 +294,7 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
   if (!inode.ok()) return inode.status();
   const Where top{cover.top, {*inode, cover.top}, cover.path, false};
   DrainState state(cover, top, **known, calls, *report);
+  remove_claims_left(cover.path);
   state.aside = aside_name(fs);
   CAIRN_TRY(state.journal.open(fs, cover.covers, cover.name));
   state.links_until = state.journal.links_until();

@@ -1,11 +1,15 @@
 // Who may cover a directory, with whom, and how a cover ends.
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <thread>
+#include <utility>
 
+#include "tier/claim_aside.h"
 #include "tier/cover_fixture.h"
 
 namespace cairn::test {
@@ -192,6 +196,62 @@ TEST_F(ClaimTest, WhatIsNoFileUnderTheClaimsNameIsRefused) {
   refused("a large file");
   std::string detail;
   EXPECT_EQ(open_elsewhere(pool_, lower_, "j", &detail), 0) << detail;
+}
+
+// What a killed run had not linked to its name yet; what another one is about to link stays, and so does what only looks like it.
+TEST_F(ClaimTest, WhatAKilledMakerLeftGoesWithTheNextClaimOrDrain) {
+  int live[2];
+  ASSERT_EQ(pipe(live), 0);
+  char name[64] = "";
+  const auto leave_one = [&](bool killed) {
+    const pid_t maker = fork();
+    if (maker == 0) {
+      const std::string aside = tier::claim_aside_name();
+      put(lower_ + "/" + aside, "cairn claim 1\n");
+      const bool told =
+          write(live[1], (aside + std::string(64, 0)).data(), sizeof name) == sizeof name;
+      if (killed || !told) _exit(0);
+      for (;;) pause();
+    }
+    EXPECT_EQ(read(live[0], name, sizeof name), static_cast<ssize_t>(sizeof name));
+    if (killed) waitpid(maker, nullptr, 0);
+    return std::pair{lower_ + "/" + name, maker};
+  };
+  const auto [stays, maker] = leave_one(false);
+  const std::string recent = lower_ + "/.cairn-claim-0123456789abcdef0123456789abcdef";
+  const std::string old = lower_ + "/.cairn-claim-0123456789abcdef0123456789abcde0";
+  const std::string joined = lower_ + "/.cairn-claim-of-0123456789abcdef0123456789abcdef";
+  const std::string users = lower_ + "/.cairn-claim-notes";
+  for (const std::string& path : {recent, old, joined, users}) put(path, "x");
+  const timespec long_ago[2] = {{1'000'000'000, 0}, {1'000'000'000, 0}};
+  for (const std::string& path : {old, joined, users})
+    ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), long_ago, 0), 0);
+  const std::string first = leave_one(true).first;
+  ASSERT_EQ(utimensat(AT_FDCWD, lower_.c_str(), long_ago, 0), 0);
+  const auto all_stay = [&] {
+    for (const std::string& path : {stays, recent, joined, users})
+      EXPECT_TRUE(fs::exists(path)) << path;
+  };
+  Covered covered(pool_, lower_);
+  EXPECT_FALSE(fs::exists(first));
+  EXPECT_FALSE(fs::exists(old));
+  all_stay();
+  struct stat st {};
+  ASSERT_EQ(stat(lower_.c_str(), &st), 0);
+  EXPECT_EQ(st.st_mtim.tv_sec, long_ago[0].tv_sec) << "the directory's times are the user's";
+  const std::string second = leave_one(true).first;
+  EXPECT_EQ(covered.drain().code, 0);
+  EXPECT_FALSE(fs::exists(second));
+  const std::string third = leave_one(true).first;
+  fs::remove(joined);  // the claim would be handed on to it
+  EXPECT_EQ(covered.discard(), 0) << cairn_last_error();
+  EXPECT_FALSE(fs::exists(third));
+  EXPECT_TRUE(fs::exists(stays));
+  kill(maker, SIGKILL);
+  waitpid(maker, nullptr, 0);
+  Covered again(pool_, lower_);
+  EXPECT_FALSE(fs::exists(stays));
+  for (int end : live) close(end);
 }
 
 TEST_F(ClaimTest, JoiningNeedsACover) {
