@@ -94,8 +94,17 @@ int64_t hand_on(int directory, int64_t* brought) {
   return result;
 }
 
+// 0 if it is the text of a claim, whole.
+int64_t check_text(const std::string& text) {
+  const std::string kind = "cairn claim ";
+  if (text.rfind(kind, 0) != 0) return -EUCLEAN;
+  if (text.rfind(kind + "1\n", 0) != 0) return -EPROTONOSUPPORT;
+  const Claim claim = claim_of(text);
+  return claim.host.empty() || claim.pool.empty() || claim.uuid.empty() ? -EUCLEAN : 0;
+}
+
 // The claim's text; 0 or -errno. Others may write to the directory, so under the claim's name can lie
-// what would hold us up for ever or never end: EUCLEAN unless it is a file, and a small one.
+// what would hold us up for ever or never end: EUCLEAN unless it is a file, a small one, and says what a claim does.
 int64_t read_claim(int directory, std::string* text, const char* name = claim_file) {
   constexpr size_t most_bytes = size_t{64} << 10;
   const int64_t opened =
@@ -110,7 +119,7 @@ int64_t read_claim(int directory, std::string* text, const char* name = claim_fi
   const int64_t n = sys::pread(file.get(), text->data(), text->size(), 0);
   text->resize(static_cast<size_t>(std::max<int64_t>(n, 0)));
   if (n < 0) return n;
-  return text->size() > most_bytes ? -EUCLEAN : 0;
+  return text->size() > most_bytes ? -EUCLEAN : check_text(*text);
 }
 
 Status brought_back(int64_t result, const std::string& directory) {
@@ -121,7 +130,12 @@ Status brought_back(int64_t result, const std::string& directory) {
 
 Status unreadable(int64_t result, const std::string& directory) {
   if (result == -EUCLEAN)
-    return fail(EUCLEAN, "%s: is no claim of Cairn's (no regular file, or larger than 64 KiB)",
+    return fail(EUCLEAN,
+                "%s: has the name of a claim of Cairn's and is none; look what it is, and move it "
+                "away: then %s can be covered",
+                path_of(directory).c_str(), directory.c_str());
+  if (result == -EPROTONOSUPPORT)
+    return fail(EPROTONOSUPPORT, "%s: is a claim of a newer version of Cairn; this one knows 1",
                 path_of(directory).c_str());
   return sys::failed(result, "claim", path_of(directory));
 }
@@ -313,6 +327,12 @@ Status refuse_covered(const file::FileSystem& fs, int directory, const std::stri
               claim.pool.c_str());
 }
 
+bool is_claimed(const std::string& directory) {
+  std::string text;
+  const int64_t read = read_claim(AT_FDCWD, &text, path_of(directory).c_str());
+  return read != -ENOENT && read != -ENOTDIR && read != -EUCLEAN;
+}
+
 Status drop_claim(const file::FileSystem& fs, const std::string& directory) {
   const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
   if (opened == -ENOENT || opened == -ENOTDIR) return Status();
@@ -325,7 +345,7 @@ Status drop_claim(const file::FileSystem& fs, const std::string& directory) {
   sys::unlinkat(fd.get(), joined_name(own).c_str(), 0);
   std::string text;
   const int64_t read = read_claim(fd.get(), &text);
-  if (read == -ENOENT || read == -ENOTDIR) return Status();
+  if (read == -ENOENT || read == -ENOTDIR || read == -EUCLEAN) return Status();  // it is not ours
   if (read < 0) return unreadable(read, directory);
   const Claim other = claim_of(text);
   if (other.host != own.host || other.uuid != own.uuid) return Status();

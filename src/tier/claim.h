@@ -40,6 +40,8 @@ bool pool_is_here(const Claim& claim, const Claim& own);
 Status take_claim(file::FileSystem& fs, const std::string& directory, const std::string& job);
 // ELOOP if an open directory, at `path` below a covered one, has a claim that is not void: covers do not nest.
 Status refuse_covered(const file::FileSystem& fs, int directory, const std::string& path);
+// Whether there is a claim in it, void or not; what cannot be read is one. What only has its name is none.
+bool is_claimed(const std::string& directory);
 // Removes the claim if it is this host's and pool's.
 Status drop_claim(const file::FileSystem& fs, const std::string& directory);
 // Removes a claim whose pool is gone. ENOENT if there is no claim, EBUSY if its pool is here or may be elsewhere; `forced`

@@ -94,11 +94,11 @@ bool is_pool(const std::string& directory) {
 
 // Covers do not nest, and none holds its own pool.
 Status refuse_nested(file::FileSystem& fs, const std::string& path) {
-  struct stat st = {};
   for (std::string above = path;;) {
     if (is_pool(above)) return fail(ELOOP, "%s lies in the pool %s", path.c_str(), above.c_str());
-    if (above != path && sys::lstatat(AT_FDCWD, (above + "/" + claim_file).c_str(), &st) == 0)
-      return fail(ELOOP, "%s lies in %s, which is covered itself", path.c_str(), above.c_str());
+    if (above != path && is_claimed(above))
+      return fail(ELOOP, "%s lies in %s, which is covered itself (it holds %s)", path.c_str(),
+                  above.c_str(), claim_file);
     const size_t slash = above.rfind('/');
     if (slash == std::string::npos || above == "/") break;
     above.resize(slash == 0 ? 1 : slash);

@@ -79,6 +79,19 @@ class Lost(CoverCase):
         self.cairn("drain", self.dir)
         self.assertEqual((self.names(), self.read("a")), (["a", "kept"], "lost\n"))
 
+    def test_what_is_no_claim(self):
+        """Not "covered by job (none) on host  with pool "."""
+        os.remove(os.path.join(self.dir, ".cairn-claim"))
+        other = self.path("other")
+        os.mkdir(other)
+        self.write("other/.cairn-claim", "notes of mine\n")
+        says = [f"{other}/.cairn-claim: has the name of a claim of Cairn's and is none", f"then {other} can be covered"]
+        self.refused("run", "--at", other, "--", "true", code=1, says=says)
+        self.refused("discard", other, code=1, says=says)
+        self.refused("discard", "--force", other, code=1, says=says)
+        os.rename(os.path.join(other, ".cairn-claim"), self.path("notes"))
+        self.cairn("run", "--at", other, "--", "true")
+
     def test_one_that_cannot_be_read_is_not_lost(self):
         os.truncate(os.path.join(self.place, "default", "segment.0"), 4096)
         self.refused("discard", "--force", self.dir, code=1, says=["is covered by", self.place, "is there"])

@@ -135,6 +135,28 @@ TEST_F(ClaimTest, AClaimOfAnotherHostCounts) {
   EXPECT_EQ(open_elsewhere(pool_, lower_, "77", &detail), 0) << detail;
 }
 
+TEST_F(ClaimTest, AClaimOfANewerVersionIsNamedAsOne) {
+  put(lower_ + "/.cairn-claim", "cairn claim 12\nowner far-away\n");
+  std::string detail;
+  EXPECT_EQ(open_elsewhere(pool_, lower_, "j", &detail), -EPROTONOSUPPORT);
+  EXPECT_NE(detail.find(lower_ + "/.cairn-claim: is a claim of a newer version"), std::string::npos)
+      << detail;
+}
+
+TEST_F(ClaimTest, WhatIsNoClaimCoversNothingBelow) {
+  fs::create_directory(lower_ + "/below");
+  put(lower_ + "/.cairn-claim", "notes of mine\n");
+  std::string detail;
+  EXPECT_EQ(open_elsewhere(pool_, lower_ + "/below", "j", &detail), 0) << detail;
+}
+
+TEST_F(ClaimTest, WhatSomebodyPutInPlaceOfTheClaimIsLeftToHim) {
+  Covered covered(pool_, lower_);
+  put(lower_ + "/.cairn-claim", "notes of mine\n");
+  EXPECT_EQ(covered.discard(), 0) << cairn_last_error();
+  EXPECT_EQ(get(lower_ + "/.cairn-claim"), "notes of mine\n");
+}
+
 TEST_F(ClaimTest, TheClaimOfALostPoolIsTakenOver) {
   const std::string second = second_pool();
   {
@@ -182,7 +204,10 @@ TEST_F(ClaimTest, WhatIsNoFileUnderTheClaimsNameIsRefused) {
     SCOPED_TRACE(what);
     std::string detail;
     EXPECT_EQ(open_elsewhere(pool_, lower_, "j", &detail), -EUCLEAN);
-    EXPECT_NE(detail.find(claim), std::string::npos) << detail;
+    EXPECT_NE(detail.find(claim + ": has the name of a claim of Cairn's and is none"),
+              std::string::npos)
+        << detail;
+    EXPECT_NE(detail.find("move it away"), std::string::npos) << detail;
     EXPECT_TRUE(fs::exists(fs::symlink_status(claim)));
     fs::remove(claim);
   };
@@ -194,6 +219,12 @@ TEST_F(ClaimTest, WhatIsNoFileUnderTheClaimsNameIsRefused) {
   refused("a directory");
   put(claim, std::string((64 << 10) + 1, 'x'));
   refused("a large file");
+  put(claim, "");
+  refused("an empty file");
+  put(claim, "notes of mine\n");
+  refused("somebody's text");
+  put(claim, "cairn claim 1\nhost far-away\nboot b\n");
+  refused("half a claim");
   std::string detail;
   EXPECT_EQ(open_elsewhere(pool_, lower_, "j", &detail), 0) << detail;
 }
