@@ -41,15 +41,24 @@ double populate_pool(const Pool& pool) {
   return progress.seconds();
 }
 
-Pool attach_or_create(const Config& config) {
+Pool attach_or_create(const Config& config, uint32_t lanes) {
   const std::string path = pool_path(config, "", true);
   cairn_pool* existing = nullptr;
   // Programs will ask for the window too: where there is none, this says so before they start.
   const unsigned flags = config.value("pool.protect") == "on" ? CAIRN_ATTACH_WRITE_WINDOW : 0;
   const int result = cairn_pool_attach(path.c_str(), flags, &existing);
-  if (result == 0) return {existing, path};
+  if (result == 0) {
+    Pool pool(existing, path);
+    if (lanes == 0) return pool;
+    if (const uint32_t there = pool.info().lanes; lanes != there)
+      warn(fmt::format("the pool {} was made with {} lanes; --lanes is for one that the run makes",
+                       path, there));
+    return pool;
+  }
   if (result != -ENOENT) check(result, path);
-  create_pool(config, path);
+  cairn_pool_options options{};
+  options.lanes = lanes;
+  create_pool(config, path, options);
   Pool pool(path, flags);
   check(cairn_setxattr(pool.get(), CAIRN_ROOT, 0, made_by_run, "1", 1, 0), path);
   return pool;

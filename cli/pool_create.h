@@ -16,6 +16,7 @@ void create_pool(const Config& config, const std::string& path, cairn_pool_optio
 double populate_pool(const Pool& pool);
 // Attaches to the configured pool; makes it (and marks it as made by a run) if there is none. The caller
 // holds a lock: ranks of one job start together, and one of them makes the pool.
-Pool attach_or_create(const Config& config);
+// `lanes` as of cairn_pool_options, for one that is made.
+Pool attach_or_create(const Config& config, uint32_t lanes);
 
 }  // namespace cairn::cli

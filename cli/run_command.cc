@@ -72,6 +72,7 @@ struct Run {
   const Context& context;
   std::string directory;
   std::string job;
+  uint32_t lanes = 0;
   std::string spelling = {};
   std::vector<std::string> warnings = {};
 
@@ -135,7 +136,7 @@ struct Run {
     {
       const PlaceLock start = lock_start(pool_of_run);
       const bool lost = claim_of(directory).is_lost(pool_of_run);
-      Pool pool = attach_or_create(context.config);
+      Pool pool = attach_or_create(context.config, lanes);
       before = pool.info();
       look_at_lifetime(pool);
       try {
@@ -198,7 +199,7 @@ struct Run {
     if (access(path.c_str(), F_OK) != 0) return end_without_pool(path);
     Pool pool;
     try {
-      pool = Pool(path);
+      pool = attach_again(path);
     } catch (const Error&) {
       // Another run removes it in this moment: that is over when we have had its lock.
       lock_start(path).release();
@@ -227,6 +228,16 @@ struct Run {
       report(finish_text(directory, result), drain_json(directory, result.drain));
     if (code == exit_ok) leave_pool(pool, running);
     return code;
+  }
+
+  // Processes that the program has left behind may have all lanes.
+  Pool attach_again(const std::string& path) const {
+    cairn_pool* attached = nullptr;
+    int result = 0;
+    while ((result = cairn_pool_attach(path.c_str(), 0, &attached)) == -EBUSY && stop_signal() == 0)
+      tell(fmt::format("cairn run: waiting for a place in the pool: {}\n", library_error(result)));
+    check(result, path);
+    return {attached, path};
   }
 
   // Another run has drained and removed it, and the claim before; or somebody took it from under us.
@@ -273,6 +284,7 @@ struct Run {
 void add_run_command(CLI::App& root, Context& context) {
   struct Arguments {
     std::string directory, job;
+    uint32_t lanes = 0;
   };
   auto arguments = std::make_shared<Arguments>();
   CLI::App* run = add_command(root, context, "run",
@@ -307,13 +319,17 @@ void add_run_command(CLI::App& root, Context& context) {
          "system's (SLURM_JOB_ID, PBS_JOBID, LSB_JOBID, FLUX_JOB_ID), or what mpirun or "
          "mpiexec of Open MPI, MPICH and other PMIx or Hydra launchers give.")
       ->type_name("ID");
+  run->add_option("--lanes", arguments->lanes,
+                  "Most processes at once in a pool that the run makes; by default 64 to 1024, one "
+                  "for each 64 KiB of it. Who finds none free waits ten seconds for one.")
+      ->type_name("N");
   run->prefix_command();
   run->callback([&context, arguments] {
     context.action = [&context, arguments] {
       if (arguments->directory.empty()) arguments->directory = variable("CAIRN_COVER");
       if (arguments->directory.empty()) usage_error("which directory? --at DIR is missing");
       if (arguments->job.empty()) arguments->job = launcher_job();
-      return Run{context, arguments->directory, arguments->job}.go();
+      return Run{context, arguments->directory, arguments->job, arguments->lanes}.go();
     };
   });
 }

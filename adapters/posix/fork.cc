@@ -36,7 +36,8 @@ static void before_fork() {
   Inside::enter();  // until after the fork: the pool is held still
   share_locks();
   mappings::hold();
-  cairn_fork_prepare(pool);
+  if (cairn_fork_prepare(pool) < 0)
+    log_few("a process that is started here may not reach covered files: ", cairn_last_error());
   errno = error;
 }
 

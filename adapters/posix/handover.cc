@@ -164,7 +164,8 @@ int Handover::prepare() {
   int error = hand_over_files();
   if (error < 0) {
     errno = -error;
-    log(Level::kError, "open covered files cannot be handed over: ", strerrordesc_np(-error));
+    log(Level::kError, "open covered files cannot be handed over: ",
+        error == -EBUSY ? cairn_last_error() : strerrordesc_np(-error));
     cancel();
   }
   errno = before;

@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "posix/calls.h"
+#include "posix/engine.h"
 
 namespace posix {
 
@@ -56,6 +57,9 @@ int refuse(const char* call, const char* path, int error) {
 }
 
 int fail(long negative_errno) {
+  // What no program expects of the call that it made, and of which it would not tell the reason.
+  if (negative_errno == -EBUSY && strstr(cairn_last_error(), "no free lane") != nullptr)
+    log_few("covered files cannot be reached: ", cairn_last_error());
   errno = static_cast<int>(-negative_errno);
   return -1;
 }

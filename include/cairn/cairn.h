@@ -62,7 +62,7 @@ enum cairn_durability {
 
 typedef struct cairn_pool_options {
   uint32_t struct_size; /* sizeof(cairn_pool_options), for later versions */
-  uint32_t lanes;       /* most processes at once, 0: chosen by size (64 .. 1024) */
+  uint32_t lanes;       /* most processes at once, 0: one for each 64 KiB, 64 to 1024 */
   uint64_t size;        /* bytes, 0: what the machine and its cgroup allow */
   uint32_t mode;        /* permissions of the root directory, 0: 0700 */
   uint32_t populate;    /* nonzero: allocate and touch all memory now */
@@ -86,7 +86,7 @@ CAIRN_API int cairn_pool_create(const char* path, const cairn_pool_options* opti
 #define CAIRN_ATTACH_WRITE_WINDOW 4U
 
 /* Attaches this process to a pool; runs the recovery that is due. Constant time for a clean pool.
- * Errors: -ENOENT, -EACCES (owner or mode), -EBUSY (no free lane), -EUCLEAN (damaged),
+ * Errors: -ENOENT, -EACCES (owner or mode), -EBUSY (no free lane within 10 s), -EUCLEAN (damaged),
  * -EPROTONOSUPPORT (a newer format, both versions named), -ESTALE (another host's or container's),
  * -EOPNOTSUPP (a write window without protection keys). */
 CAIRN_API int cairn_pool_attach(const char* path, unsigned flags, cairn_pool** pool);

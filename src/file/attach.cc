@@ -15,6 +15,7 @@
 #include "pool/attach_lock.h"
 #include "pool/device.h"
 #include "pool/epoch.h"
+#include "pool/lane_patience.h"
 #include "pool/lock.h"
 #include "pool/lock_file.h"
 #include "pool/recover.h"
@@ -84,6 +85,23 @@ Status make_root(FileSystem& fs, uint32_t mode) {
   return pool.fence();
 }
 
+// Recovers what is to be recovered, and takes a lane: under the attach lock, which is free again at the end. EBUSY if all are taken.
+Status enter(FileSystem& fs) {
+  Pool& pool = fs.pool;
+  auto lock = pool::lock_attach(pool);
+  if (!lock.ok()) return annotate(lock.status(), "cannot attach pool %s", pool.path.c_str());
+  auto attached = pool::anybody_attached(lock->descriptor());
+  if (!attached.ok()) return attached.status();
+  CAIRN_TRY(pool::agree_on_entry(pool, !*attached));
+  find_kernel_clock();
+  if (!*attached)
+    CAIRN_TRY(first_attach(fs));
+  else
+    pool::recover_the_dead(pool, lock->descriptor());
+  pool.attach_generation = pool.state->attach_generation.load();
+  return pool::add_lane(pool, lock->descriptor());
+}
+
 bool holds(const Pool& pool, uint32_t lane) {
   return std::any_of(pool.held.begin(), pool.held.end(),
                      [lane](const pool::HeldLane& held) { return held.number == lane; });
@@ -149,19 +167,10 @@ Result<std::unique_ptr<FileSystem>> attach_to(std::unique_ptr<Pool> mapped,
     pool::use_private_seats(pool);
     return fs;
   }
-  auto lock = pool::lock_attach(pool);
-  if (!lock.ok()) return annotate(lock.status(), "cannot attach pool %s", pool.path.c_str());
-  auto attached = pool::anybody_attached(lock->descriptor());
-  if (!attached.ok()) return attached.status();
-  CAIRN_TRY(pool::agree_on_entry(pool, !*attached));
-  find_kernel_clock();
-  if (!*attached)
-    CAIRN_TRY(first_attach(*fs));
-  else
-    pool::recover_the_dead(pool, lock->descriptor());
-  pool.attach_generation = pool.state->attach_generation.load();
-  CAIRN_TRY(pool::add_lane(pool, lock->descriptor()));
-  lock->release();
+  pool::LanePatience patience(pool);
+  Status entered = enter(*fs);
+  while (!entered.ok() && patience.goes_on(entered)) entered = enter(*fs);
+  CAIRN_TRY(entered);
   reclaim_soon(*fs);
   if (pool.state->sweep.load() != 0) {
     pool::SeatGuard seat(pool);

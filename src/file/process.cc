@@ -9,6 +9,7 @@
 
 #include "file/ending.h"
 #include "file/open_table.h"
+#include "pool/lane_patience.h"
 #include "pool/lock.h"
 #include "pool/seats.h"
 
@@ -16,7 +17,12 @@ namespace cairn::file {
 
 Status prepare_fork(FileSystem& fs, ForkedLane* forked) {
   fs.fork_lock.lock();
-  auto lane = pool::take_lane(fs.pool, media::Inheritance::inherited, &forked->lock);
+  pool::LanePatience patience(fs.pool);
+  const auto take = [&] {
+    return pool::take_lane(fs.pool, media::Inheritance::inherited, &forked->lock);
+  };
+  auto lane = take();
+  while (!lane.ok() && patience.goes_on(lane.status())) lane = take();
   forked->taken = lane.ok();
   if (!lane.ok()) return lane.status();
   forked->lane = *lane;
@@ -81,7 +87,10 @@ void finish_fork_in_child(FileSystem& fs, ForkedLane* forked) {
 
 Result<int> prepare_exec(FileSystem& fs, File* const* files, size_t count) {
   int descriptor = -1;
+  pool::LanePatience patience(fs.pool);
   auto lane = pool::take_lane_for_exec(fs.pool, &descriptor);
+  while (!lane.ok() && patience.goes_on(lane.status()))
+    lane = pool::take_lane_for_exec(fs.pool, &descriptor);
   if (!lane.ok()) return lane.status();
   for (size_t i = 0; i < count; ++i) share_with_lane(*files[i], *lane);
   return descriptor;

@@ -16,8 +16,10 @@
 namespace cairn::pool {
 namespace {
 
+// At most an eighth of a pool, and enough for a hundred programs that start others: each may take three while it does.
 uint32_t choose_lanes(uint64_t size) {
-  return static_cast<uint32_t>(std::clamp<uint64_t>(size >> 20, 64, format::max_lanes));
+  constexpr uint64_t bytes_for_each = 8 * sizeof(format::Lane);
+  return static_cast<uint32_t>(std::clamp<uint64_t>(size / bytes_for_each, 64, format::max_lanes));
 }
 
 uint32_t choose_segments(uint64_t size, media::Kind kind) {

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "pool/lane_patience.h"
 #include "pool/lock.h"
 #include "pool/recover.h"
 
@@ -88,12 +89,28 @@ Status agree_on_entry(Pool& pool, bool first) {
 }
 
 Status no_seat(const Pool& pool) {
-  return fail(EBUSY, "pool %s: no free lane; %u processes (or groups of %u threads) are the most",
-              pool.path.c_str(), pool.lane_count, format::seats_per_lane);
+  return fail(
+      EBUSY,
+      "pool %s: no free lane; %u processes (or groups of %u threads) at once are the most, a "
+      "pool that is made with --lanes can have %u",
+      pool.path.c_str(), pool.lane_count, format::seats_per_lane, format::max_lanes);
 }
+
+namespace {
+
+// In a call already, and perhaps with a lock that others wait for before they go.
+bool is_inside(Pool& pool, uint32_t thread) {
+  const uint32_t ready = pool.seats_ready.load(std::memory_order_acquire);
+  for (uint32_t i = 0; i < ready; ++i)
+    if (pool.seats[i].thread.load(std::memory_order_relaxed) == thread) return true;
+  return false;
+}
+
+}  // namespace
 
 LocalSeat* claim_seat(Pool& pool) {
   const uint32_t thread = this_thread();
+  LanePatience patience(pool);
   for (;;) {
     const uint32_t ready = pool.seats_ready.load(std::memory_order_acquire);
     for (uint32_t i = 0; i < ready; ++i) {
@@ -121,16 +138,33 @@ LocalSeat* claim_seat(Pool& pool) {
         return remember(pool, &seat);
       }
     }
-    if (!add_lane(pool).ok()) return nullptr;
+    const Status added = add_lane(pool);
+    if (!added.ok() && (is_inside(pool, thread) || !patience.goes_on(added))) return nullptr;
   }
 }
 
 namespace {
 
+// Who is about to execute another program has a lane already, and what waits for it may be what the others wait for: some
+// lanes are for nobody else. Where there are few, they are for all.
+uint32_t lanes_for_exec(const Pool& pool) { return pool.lane_count < 16 ? 0 : pool.lane_count / 8; }
+
+bool leaves_enough(const Pool& pool, uint32_t least) {
+  uint32_t taken = 0;
+  pool.for_each_lane([&taken](uint32_t) {
+    ++taken;
+    return true;
+  });
+  return taken + least < pool.lane_count;
+}
+
 // Looks for a free lane; lock(number) takes its byte (EAGAIN: somebody has it). Dead lanes are
 // recovered only if no other is free.
 template <typename Lock>
 Result<uint32_t> take_free_lane(Pool& pool, bool for_exec, Lock lock) {
+  const uint32_t least = for_exec ? 0 : lanes_for_exec(pool);
+  if (!leaves_enough(pool, least)) recover_the_dead(pool);
+  if (!leaves_enough(pool, least)) return no_seat(pool);
   for (int pass = 0; pass < 2; ++pass) {
     for (uint32_t l = 0; l < pool.lane_count; ++l) {
       format::Lane& lane = pool.lanes[l];
@@ -196,6 +230,7 @@ Status add_lane(Pool& pool, int descriptor) {
     if (number.ok()) {
       lane.number = *number;
       pool.held.add(std::move(lane));
+      note_lane_taken(pool);
       set_up_seats(pool, *number);
     }
   }
