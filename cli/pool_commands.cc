@@ -8,6 +8,7 @@
 #include "covers.h"
 #include "error.h"
 #include "lifetime.h"
+#include "live_processes.h"
 #include "pool_create.h"
 #include "pool_handle.h"
 #include "pool_place.h"
@@ -52,7 +53,8 @@ int info_command(const Config& config, bool json, const std::string& name) {
   if (json) {
     Json all = info_json(pool);
     all["processes"] = Json::array();
-    for (const auto& lane : lanes) all["processes"].push_back(lane_json(lane));
+    for (const auto& lane : live(lanes)) all["processes"].push_back(lane_json(lane));
+    all["processes_ended"] = lanes.size() - live(lanes).size();
     all["covers"] = Json::array();
     for (const auto& cover : covers) all["covers"].push_back(cover_json(cover));
     print_json(all);
@@ -75,14 +77,15 @@ int info_command(const Config& config, bool json, const std::string& name) {
                                  format_size(info.full_bytes)));
   line("files", std::to_string(info.inodes));
   line("processes", fmt::format("{} attached of at most {}", info.lanes_attached, info.lanes));
-  for (const auto& lane : lanes)
+  if (const std::string text = ended_text(lanes); !text.empty()) line("", text);
+  for (const auto& lane : live(lanes))
     line("", fmt::format("pid {}  {}  {}", lane.pid, lane_state(lane), printable(lane.command)));
   for (const auto& cover : covers)
     line("covers", fmt::format("{}, {}", printable(cover.directory), undrained_text(cover)));
   line("created", format_time(static_cast<int64_t>(info.created_ns)));
   line("format", fmt::format("version {}, uuid {}", info.format_version, uuid_text(info.uuid)));
-  for (const auto& lane : lanes)
-    if (lane.alive != 0 && lane.stopped != 0)
+  for (const auto& lane : live(lanes))
+    if (lane.stopped != 0)
       warn(
           fmt::format("process {} ({}) is stopped and may hold others up", lane.pid, lane.command));
   return exit_ok;

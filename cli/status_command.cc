@@ -4,6 +4,7 @@
 #include "command_line.h"
 #include "covers.h"
 #include "error.h"
+#include "live_processes.h"
 #include "pool_handle.h"
 #include "pool_place.h"
 #include "units.h"
@@ -20,20 +21,11 @@ void show(const Pool& pool, const cairn_pool_info& info, const std::vector<cairn
     print(fmt::format("  covers {}{}: {}\n", printable(cover.directory),
                       cover.job.empty() ? "" : ", job " + printable(cover.job),
                       undrained_text(cover)));
-  size_t dead = 0;
-  for (const cairn_lane_info& lane : lanes) {
-    if (lane.alive == 0) {
-      ++dead;
-      continue;
-    }
+  for (const cairn_lane_info& lane : live(lanes))
     print(fmt::format("  process {} {}: {}{}\n", lane.pid, printable(lane.command),
                       lane_state(lane), lane.stopped != 0 ? "; it may hold others up" : ""));
-  }
-  if (dead != 0)
-    print(fmt::format(
-        "  {} dead process(es) left a place; the next who needs it, or attaches, recovers it\n",
-        dead));
-  if (lanes.empty()) print("  nobody is attached\n");
+  if (live(lanes).empty()) print("  nobody is attached\n");
+  if (const std::string text = ended_text(lanes); !text.empty()) print("  " + text + "\n");
 }
 
 int status_command(const Config& config, bool json) {
@@ -55,8 +47,9 @@ int status_command(const Config& config, bool json) {
                   {"undrained_bytes", undrained_bytes(covers)},
                   {"all_drained", all_drained(covers)},
                   {"processes", Json::array()},
+                  {"processes_ended", lanes.size() - live(lanes).size()},
                   {"covers", Json::array()}};
-      for (const auto& lane : lanes) one["processes"].push_back(lane_json(lane));
+      for (const auto& lane : live(lanes)) one["processes"].push_back(lane_json(lane));
       for (const auto& cover : covers) one["covers"].push_back(cover_json(cover));
       all.push_back(one);
       if (!json) show(pool, info, lanes, covers);
@@ -81,7 +74,8 @@ void add_status_command(CLI::App& root, Context& context) {
   CLI::App* status = add_command(
       root, context, "status", "Show pools, covered directories, and who uses them.",
       "For each pool: space, covered directories with their job and the bytes not yet drained, "
-      "attached processes (alive, stopped), and what dead ones left.");
+      "attached processes (alive, stopped), and how many have ended and left a place to be cleaned "
+      "up.");
   status->callback([&context] {
     context.action = [&context] { return status_command(context.config, context.json); };
   });

@@ -108,7 +108,7 @@ typedef struct cairn_pool_info {
   uint32_t is_volatile; /* nonzero: nothing survives power loss */
   uint32_t format_version;
   uint32_t lanes;          /* most processes */
-  uint32_t lanes_attached; /* processes attached now */
+  uint32_t lanes_attached; /* processes attached now, without those that have ended */
   uint32_t segments;
   uint32_t large_pages;
   uint64_t size;       /* bytes in all segments */
@@ -133,7 +133,7 @@ typedef struct cairn_lane_info {
   int32_t pid;      /* as seen by the process itself: a hint, never used for decisions */
   char command[64];
 } cairn_lane_info;
-/* Fills at most `capacity` records; returns how many lanes are attached. */
+/* Fills at most `capacity` records; returns how many there are, with those of processes that have ended. */
 CAIRN_API int cairn_pool_get_lanes(cairn_pool* pool, cairn_lane_info* lanes, size_t capacity);
 
 /* Adds a segment of at least `bytes`, at most 1 TiB at once (-EFBIG). Open handles see the new space at once. */

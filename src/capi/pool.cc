@@ -49,6 +49,23 @@ void reclaim(cairn::file::FileSystem& fs) {
   if (seat.ok()) fs.reclaim_everything(*seat);
 }
 
+bool is_alive(int probe, uint32_t lane) {
+  const auto held = cairn::media::is_held(probe, cairn::pool::lane_lock_byte(lane));
+  return held.ok() && *held;
+}
+
+// Processes that have ended leave their lanes to whoever comes next.
+uint32_t live_lanes(const cairn::pool::Pool& pool) {
+  const int probe = cairn::pool::open_lock_file(pool);
+  uint32_t live = 0;
+  pool.for_each_lane([&](uint32_t lane) {
+    if (is_alive(probe, lane)) ++live;
+    return true;
+  });
+  cairn::pool::close_lock_file(probe);
+  return live;
+}
+
 }  // namespace
 
 extern "C" {
@@ -162,7 +179,7 @@ int cairn_pool_get_info(cairn_pool* handle, cairn_pool_info* info) {
   info->is_volatile = pool.is_volatile || kind == cairn::media::Kind::tmpfs ? 1 : 0;
   info->format_version = static_cast<uint32_t>(identity.version.load());
   info->lanes = pool.lane_count;
-  info->lanes_attached = static_cast<uint32_t>(cairn_pool_get_lanes(handle, nullptr, 0));
+  info->lanes_attached = live_lanes(pool);
   info->segments = pool.segments.load();
   info->large_pages = static_cast<uint32_t>(identity.large_pages.load());
   for (uint32_t s = 0; s < info->segments; ++s)
@@ -196,8 +213,7 @@ int cairn_pool_get_lanes(cairn_pool* handle, cairn_lane_info* lanes, size_t capa
       cairn_lane_info& info = lanes[n];
       std::memset(&info, 0, sizeof info);
       info.lane = l;
-      const auto held = cairn::media::is_held(probe, cairn::pool::lane_lock_byte(l));
-      info.alive = held.ok() && *held ? 1 : 0;
+      info.alive = is_alive(probe, l) ? 1 : 0;
       info.pid = static_cast<int32_t>(lane.pid.load());
       const auto motion = cairn::pool::motion_of(info.pid);
       info.stopped = info.alive != 0 && motion != cairn::pool::Motion::goes_on ? 1 : 0;

@@ -1,9 +1,11 @@
 """More processes at once than a pool has places for."""
 
+import json
 import os
 import time
 
 import cairn_case
+from cairn_case import CAIRN
 from cover_case import CoverCase
 
 
@@ -39,6 +41,24 @@ class Lanes(CoverCase):
             self.assertIn("/default: no free lane; 4 processes (or groups of 7 threads) at once are the most", line)
             self.assertIn("--lanes", line)
         self.assertEqual([self.read(name) for name in self.names() if name in ("f1", "f2", "f3")], ["1\n", "2\n", "3\n"])
+
+    def test_ended_programs_are_not_attached(self):
+        """Only the shell is: each `cat` leaves its place to whoever comes next."""
+        def inside(*words):
+            return self.shell(f"for i in 1 2 3; do cat /dev/null > f$i; done; {CAIRN} {' '.join(words)}").out
+        info = json.loads(inside("pool", "info", "--json"))
+        self.assertEqual([each["command"] for each in info["processes"]], ["sh"])
+        self.assertEqual((info["lanes_attached"], info["processes"][0]["state"]), (1, "alive"))
+        self.assertGreaterEqual(info["processes_ended"], 1)
+        self.assertEqual(json.loads(inside("pool", "list", "--json"))[0]["lanes_attached"], 1)
+        status = json.loads(inside("status", "--json"))[0]
+        self.assertEqual([each["command"] for each in status["processes"]], ["sh"])
+        self.assertGreaterEqual(status["processes_ended"], 1)
+        for words in [("pool", "info"), ("status",)]:
+            text = inside(*words)
+            self.assertIn("ended and left", text)
+            self.assertNotIn("dead", text)
+            self.assertNotIn(" cat\n", text)
 
     def test_a_pool_that_is_there_keeps_its_own(self):
         self.cairn("pool", "create", "--lanes", "64", "--size", "16M")
