@@ -1,4 +1,5 @@
 // Calls that are not served on covered files: they say so, and never act on what lies below.
+#include <limits.h>
 #include <linux/fs.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "posix/covered.h"
 #include "posix/log.h"
 #include "posix/open.h"
+#include "posix/shown.h"
 #include "posix/table.h"
 
 namespace posix {
@@ -16,6 +18,13 @@ static bool is_covered(int dir, const char* path) {
   if (path == nullptr || outside(dir, path)) return false;
   Spot spot;
   return locate(dir, path, &spot) == 0 && (spot.cover != nullptr || spot.descriptor >= 0);
+}
+
+static int refuse_descriptor(const char* call, int fd, int error) {
+  char path[PATH_MAX] = "";
+  table::Use use(fd);
+  if (use && shown::path_of(use.get(), path, sizeof path) < 0) path[0] = '\0';
+  return refuse(call, path, error);
 }
 
 namespace serve {
@@ -34,17 +43,20 @@ int fanotify_mark(int watch, unsigned flags, uint64_t mask, int dir, const char*
 int name_to_handle_at(int dir, const char* path, void* handle, int* mount, int flags) {
   if (!is_covered(dir, path) && !table::is_covered(dir))
     return real::name_to_handle_at(dir, path, handle, mount, flags);
-  return fail(-EOPNOTSUPP);  // what file systems without handles say
+  // What file systems without handles say.
+  if (path == nullptr || path[0] == '\0')
+    return refuse_descriptor("name_to_handle_at", dir, EOPNOTSUPP);
+  return refuse("name_to_handle_at", path, EOPNOTSUPP);
 }
 
 ssize_t tee(int from, int to, size_t size, unsigned flags) {
   if (!table::is_covered(from) && !table::is_covered(to)) return real::tee(from, to, size, flags);
-  return fail(-EINVAL);
+  return refuse_descriptor("tee", table::is_covered(from) ? from : to, EINVAL);
 }
 
 ssize_t vmsplice(int fd, const struct iovec* vector, size_t count, unsigned flags) {
   if (!table::is_covered(fd)) return real::vmsplice(fd, vector, count, flags);
-  return fail(-EBADF);
+  return refuse_descriptor("vmsplice", fd, EBADF);
 }
 
 int ioctl(int fd, unsigned long request, void* argument) {

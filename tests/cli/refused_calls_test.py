@@ -1,0 +1,40 @@
+"""Calls that are not served on covered files say so, once each, by their names."""
+
+import sys
+
+import cairn_case
+from cover_case import CoverCase
+
+PROGRAM = """
+import ctypes, errno, os
+libc = ctypes.CDLL(None, use_errno=True)
+inside = os.open("inside", os.O_RDWR | os.O_CREAT)
+read_end, write_end = os.pipe()
+room = ctypes.create_string_buffer(256)
+mount = ctypes.c_int()
+vector = (ctypes.c_void_p * 2)(ctypes.addressof(room), 1)
+def code(result):
+    return "done" if result >= 0 else errno.errorcode[ctypes.get_errno()]
+for _ in range(2):
+    print(code(libc.name_to_handle_at(-100, b"inside", room, ctypes.byref(mount), 0)),
+          code(libc.name_to_handle_at(inside, b"", room, ctypes.byref(mount), 0x1000)),
+          code(libc.tee(read_end, inside, 1, 0)), code(libc.vmsplice(inside, vector, 1, 0)))
+os.write(write_end, b"x")
+other, there = os.pipe()
+print(code(libc.tee(read_end, there, 1, 0)), code(libc.vmsplice(there, vector, 1, 0)))
+"""
+
+
+class Refused(CoverCase):
+    def test_each_says_it(self):
+        self.write("program.py", PROGRAM)
+        run = self.shell(f"{sys.executable} {self.path('program.py')}")
+        refused = "ENOTSUP ENOTSUP EINVAL EBADF\n"  # as Linux calls EOPNOTSUPP, too
+        self.assertEqual(run.out, refused * 2 + "done done\n")
+        self.assertEqual(run.err.splitlines(), ["cairn: name_to_handle_at is not served on covered files: inside",
+                                                f"cairn: tee is not served on covered files: {self.dir}/inside",
+                                                f"cairn: vmsplice is not served on covered files: {self.dir}/inside"])
+
+
+if __name__ == "__main__":
+    cairn_case.main()
