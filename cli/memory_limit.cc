@@ -1,6 +1,7 @@
 #include "memory_limit.h"
 
 #include <linux/magic.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/sysmacros.h>
@@ -87,6 +88,10 @@ uint64_t place_limit(const std::string& directory) {
     const MemoryLimit limit = memory_limit();
     bytes = std::min({bytes, limit.available_bytes, limit.cgroup_free_bytes});
   }
+  // What the process may map; a pool's files are the library's to divide.
+  rlimit space{};
+  if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
+    bytes = std::min<uint64_t>(bytes, space.rlim_cur);
   return bytes;
 }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "media/memory_share.h"
+#include "media/process_limits.h"
 #include "persist/streaming.h"
 #include "pool/device.h"
 #include "pool/files.h"
@@ -29,18 +30,47 @@ uint32_t choose_segments(uint64_t size, media::Kind kind) {
       std::clamp<uint64_t>(size >> 27, 1, std::min<uint64_t>(processors, 8)));
 }
 
-Result<uint64_t> choose_size(const std::string& parent, const media::Description& medium) {
-  uint64_t most = medium.size;
+// What there is for a pool, and what is the reason that it is not more.
+media::MemoryShare room_for(const std::string& parent, const media::Description& medium) {
+  media::MemoryShare room{medium.size, parent};
+  const auto narrow = [&room](uint64_t bytes, const std::string& what) {
+    if (bytes < room.bytes) room = {bytes, what};
+  };
   if (medium.kind == media::Kind::tmpfs) {
     auto share = media::memory_share(parent.c_str());
-    if (share.ok()) most = std::min(most, share->bytes);
+    if (share.ok()) narrow(share->bytes, share->limited_by);
   }
+  const media::ProcessLimit space = media::address_space_left();
+  narrow(space.bytes, space.name);
+  return room;
+}
+
+// No file of a pool of this size may be larger than the process may make files.
+Status check_file_size(const std::string& path, uint64_t size, uint32_t segments) {
+  const media::ProcessLimit limit = media::file_size_limit();
+  if (whole_chunks(size / segments) <= limit.bytes) return Status();
+  return fail(EFBIG, "%s: %llu bytes in %u segment(s) do not fit: %s is limited to %llu",
+              path.c_str(), static_cast<unsigned long long>(size), segments, limit.name.c_str(),
+              static_cast<unsigned long long>(limit.bytes));
+}
+
+Result<uint64_t> choose_size(const std::string& parent, const media::Description& medium) {
+  media::MemoryShare room = room_for(parent, medium);
   // Half of what is free: the job itself needs memory too. Pages are taken as they are used.
-  const uint64_t size = whole_chunks(medium.kind == media::Kind::devdax ? most : most / 2);
+  const bool device = medium.kind == media::Kind::devdax;
+  uint64_t size = whole_chunks(device ? room.bytes : room.bytes / 2);
+  // In more segments a pool may have more, and a smaller pool has fewer.
+  const media::ProcessLimit file = media::file_size_limit();
+  while (!device && size >= least_pool_bytes) {
+    const uint64_t most = file.bytes / format::chunk_size * choose_segments(size, medium.kind);
+    if (most >= size / format::chunk_size) break;
+    room = {file.bytes, file.name};
+    size = most * format::chunk_size;
+  }
   if (size < least_pool_bytes)
-    return fail(ENOSPC, "%s: only %llu bytes are free, a pool needs at least %llu", parent.c_str(),
-                static_cast<unsigned long long>(most),
-                static_cast<unsigned long long>(least_pool_bytes) * 2);
+    return fail(ENOSPC, "%s: a pool needs at least %llu bytes, and only %llu are left by %s",
+                parent.c_str(), static_cast<unsigned long long>(least_pool_bytes) * 2,
+                static_cast<unsigned long long>(room.bytes), room.limited_by.c_str());
   return size;
 }
 
@@ -86,6 +116,11 @@ Result<uint64_t> size_for(const std::string& path, const std::string& parent,
     return fail(EINVAL, "%s: a pool has at least %llu bytes, not %llu", path.c_str(),
                 static_cast<unsigned long long>(least_pool_bytes),
                 static_cast<unsigned long long>(options.size_bytes));
+  const media::ProcessLimit space = media::address_space_left();
+  if (size > space.bytes)
+    return fail(ENOSPC, "%s: %llu bytes do not fit, %s has %llu left", path.c_str(),
+                static_cast<unsigned long long>(options.size_bytes), space.name.c_str(),
+                static_cast<unsigned long long>(space.bytes));
   if (medium.size != 0 && size > medium.size)
     return fail(ENOSPC, "%s: %llu bytes do not fit, %s has %llu free", path.c_str(),
                 static_cast<unsigned long long>(options.size_bytes), parent.c_str(),
@@ -128,6 +163,7 @@ Result<std::unique_ptr<Pool>> create_files(const std::string& given, const Creat
     return fail(EFBIG, "%s: %llu bytes are too many for %u segment(s) of at most %llu",
                 path.c_str(), static_cast<unsigned long long>(*size), segments,
                 static_cast<unsigned long long>(format::max_segment_blocks * format::block_size));
+  if (!device) CAIRN_TRY(check_file_size(path, *size, segments));
   const bool forced = options.granularity != 0;
   const Manner manner{
       *medium,

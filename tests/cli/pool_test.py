@@ -1,6 +1,7 @@
 """cairn pool: create, list, info, check, grow, populate, remove; and where pools lie."""
 
 import fcntl
+import json
 import os
 import shutil
 import signal
@@ -9,7 +10,7 @@ import subprocess
 import unittest
 
 import cairn_case
-from cairn_case import CairnCase
+from cairn_case import CAIRN, CairnCase
 
 
 class Pool(CairnCase):
@@ -107,6 +108,20 @@ class Pool(CairnCase):
     def test_too_large_is_told(self):
         self.refused("pool", "create", "--size", "900T", code=1, says=self.pools)
         self.assertEqual(self.json("pool", "list"), [])
+
+    def test_limits_of_the_shell_are_named(self):
+        if os.environ.get("CAIRN_SANITIZE"):
+            self.skipTest("a sanitized program takes all address space there is")
+        def limited(*words):
+            return subprocess.run(["bash", "-c", f"ulimit -v 600000; exec {CAIRN} pool create --json {' '.join(words)}"],
+                                  env=self.env, capture_output=True, check=False, text=True)
+        run = limited("--size", "auto")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertLessEqual(json.loads(run.stdout)["size_bytes"], 300_000 << 10)
+        for size in ["2G"]:
+            run = limited("large", "--size", size)
+            self.assertEqual(run.returncode, 1)
+            self.assertIn("the address space (ulimit -v)", run.stderr)
 
     def test_what_is_no_pool_is_listed_as_such(self):
         os.mkdir(os.path.join(self.pools, "stray"))
