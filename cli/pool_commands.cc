@@ -185,7 +185,7 @@ int check_command(const Config& config, bool json, const std::string& name, bool
 
 int grow_command(const Config& config, bool json, const std::string& name,
                  const std::string& size) {
-  const Pool pool = open_pool(config, name);
+  const Pool pool = open_pool_to_change(config, name);
   check(cairn_pool_grow(pool.get(), parse_bytes(size)), pool.path());
   if (json)
     print_json(info_json(pool));
@@ -196,7 +196,7 @@ int grow_command(const Config& config, bool json, const std::string& name,
 }
 
 int populate_command(const Config& config, bool json, const std::string& name) {
-  const Pool pool = open_pool(config, name);
+  const Pool pool = open_pool_to_change(config, name);
   const double seconds = populate_pool(pool);
   const uint64_t size = pool.info().size;
   if (json)

@@ -30,6 +30,16 @@ void create_pool(const Config& config, const std::string& path, cairn_pool_optio
   check(cairn_pool_create(path.c_str(), &options), path);
 }
 
+Pool open_pool_to_change(const Config& config, const std::string& name) {
+  const std::string path = pool_path(config, name);
+  cairn_pool* attached = nullptr;
+  const int result = cairn_pool_attach(path.c_str(), 0, &attached);
+  if (result == -EROFS)
+    fail("{}: lies on a read-only medium; what is in it can be listed and read, no more", path);
+  check(result, path);
+  return {attached, path};
+}
+
 double populate_pool(const Pool& pool) {
   const StopOnSignal stop;
   Progress progress("populate", 0);
@@ -37,6 +47,11 @@ double populate_pool(const Pool& pool) {
   if (result == -ECANCELED && stop_signal() != 0)
     throw Error(exit_signal + stop_signal(),
                 "interrupted; the pool is whole, part of its memory is untouched");
+  if (result == -ENOSPC)
+    fail(
+        "{}: cannot be populated whole: {}; what is in it is untouched, and it takes more as it is "
+        "used, as far as there is some: give the medium more room, or make a smaller pool",
+        pool.path(), library_error(result));
   check(result, pool.path());
   return progress.seconds();
 }

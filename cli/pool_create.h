@@ -12,6 +12,8 @@ namespace cairn::cli {
 
 // Creates the pool at `path`; size and place come from the configuration.
 void create_pool(const Config& config, const std::string& path, cairn_pool_options options = {});
+// The named pool, attached, for who changes the pool itself: a medium that cannot be written to is an error.
+Pool open_pool_to_change(const Config& config, const std::string& name);
 // Touches all memory of the pool, with a progress bar. Returns the seconds that took.
 double populate_pool(const Pool& pool);
 // Attaches to the configured pool; makes it (and marks it as made by a run) if there is none. The caller

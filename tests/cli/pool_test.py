@@ -109,6 +109,31 @@ class Pool(CairnCase):
         self.refused("pool", "create", "--size", "900T", code=1, says=self.pools)
         self.assertEqual(self.json("pool", "list"), [])
 
+    def on_a_medium(self, before, *words, code, says):
+        """One of its own, of 24 MiB, with a pool of 16 MiB that `before` happens to."""
+        medium = self.path("medium")
+        os.mkdir(medium)
+        script = (f"mount -t tmpfs -o size=24M,mode=700 none {medium} || exit 77; "
+                  f"{CAIRN} pool create --size 16M > /dev/null && {before} && exec {CAIRN} \"$@\"")
+        run = subprocess.run(["unshare", "-m" if os.geteuid() == 0 else "-Urm", "sh", "-c", script, "sh", *words],
+                             env=dict(self.env, CAIRN_POOL_DIR=medium), capture_output=True, check=False, text=True)
+        if run.returncode == 77 or "unshare" in run.stderr:
+            self.skipTest("no mounts of one's own here")
+        self.assertEqual(run.returncode, code, run.stderr)
+        for text in says:
+            self.assertIn(text, run.stderr)
+        self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+        os.rmdir(medium)
+
+    def test_a_medium_that_cannot_be_written_to_says_so(self):
+        for words in [("pool", "populate"), ("pool", "grow", "4M")]:
+            self.on_a_medium(f"mount -o remount,ro {self.path('medium')}", *words, code=1,
+                             says=[f"{self.path('medium')}/default: lies on a read-only medium"])
+
+    def test_a_full_medium_says_what_to_do(self):
+        self.on_a_medium(f"dd if=/dev/zero of={self.path('medium')}/fill bs=1M count=15 2> /dev/null", "pool", "populate", code=1,
+                         says=[f"{self.path('medium')}/default: cannot be populated whole", "give the medium more"])
+
     def test_limits_of_the_shell_are_named(self):
         if os.environ.get("CAIRN_SANITIZE"):
             self.skipTest("a sanitized program takes all address space there is")
