@@ -7,11 +7,13 @@
 #include <functional>
 #include <map>
 
+#include "config.h"
+
 namespace cairn::cli {
 namespace {
 
 // How the values of a metavar are completed.
-enum class Values { none, choices, directories, files, pools, programs, commands };
+enum class Values { none, choices, directories, files, pools, programs, commands, keys };
 
 Values values_of(const std::string& metavar) {
   if (metavar.find('|') != std::string::npos) return Values::choices;
@@ -20,6 +22,7 @@ Values values_of(const std::string& metavar) {
   if (metavar == "POOL" || metavar == "NAME" || metavar == "POOLPATH") return Values::pools;
   if (metavar == "PROGRAM") return Values::programs;
   if (metavar == "COMMAND") return Values::commands;
+  if (metavar == "KEY") return Values::keys;
   return Values::none;
 }
 
@@ -59,6 +62,12 @@ std::string words_of(const CommandDescription& command) {
   return words;
 }
 
+std::string words_of_keys() {
+  std::string words;
+  for (const Key& key : keys()) words += (words.empty() ? "" : " ") + key.name;
+  return words;
+}
+
 // One line of bash (zsh runs it too) that fills COMPREPLY with values.
 std::string bash_values(const std::string& metavar) {
   switch (values_of(metavar)) {
@@ -74,6 +83,8 @@ std::string bash_values(const std::string& metavar) {
       return "COMPREPLY=($(compgen -c -f -- \"$cur\"))";
     case Values::commands:
       return "COMPREPLY=($(compgen -W '@commands@' -- \"$cur\"))";
+    case Values::keys:
+      return fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$cur\"))", words_of_keys());
     case Values::none:
       return "COMPREPLY=()";
   }
@@ -196,6 +207,9 @@ std::string fish_completion(const CommandDescription& root) {
           break;
         case Values::commands:
           values = "-xa " + single_quoted(words_of(root));
+          break;
+        case Values::keys:
+          values = "-xa " + single_quoted(words_of_keys());
           break;
         case Values::programs:
           values = "-xa '(__fish_complete_command)'";

@@ -40,6 +40,8 @@ class Completion(CairnCase):
         self.assertIn("bash", self.bash("cairn run --at folder -- bas"))
         self.cairn("pool", "create", "mine", "--size", "16M")
         self.assertEqual(self.bash("cairn pool info m"), ["mine"])
+        self.assertEqual(self.bash("cairn config dur"), ["durability"])
+        self.assertEqual(self.bash("cairn config "), list(self.json("config")))
 
     def test_zsh(self):
         script = self.script("zsh")
@@ -64,6 +66,7 @@ class Completion(CairnCase):
         self.assertEqual(ask("cairn pool cr"), ["create"])
         self.assertEqual(sorted(ask("cairn sta")), ["stat", "status"])
         self.assertEqual(ask("cairn run --drain n"), ["never"])
+        self.assertEqual(ask("cairn config dur"), ["durability"])
 
     def test_unknown_shell(self):
         self.refused("completion", "bahs", code=2, says="did you mean bash?")
