@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdio>
 
@@ -17,8 +18,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 volatile std::sig_atomic_t stopped_by = 0;
-struct sigaction before_int;
-struct sigaction before_term;
+constexpr std::array stops = {SIGINT, SIGTERM, SIGHUP};
+std::array<struct sigaction, stops.size()> before_stops;
 
 void on_stop(int number) { stopped_by = number; }
 
@@ -86,13 +87,14 @@ StopOnSignal::StopOnSignal() {
   stopped_by = 0;
   struct sigaction action {};
   action.sa_handler = on_stop;
-  sigaction(SIGINT, &action, &before_int);
-  sigaction(SIGTERM, &action, &before_term);
+  for (size_t i = 0; i < stops.size(); ++i) {
+    sigaction(stops[i], nullptr, &before_stops[i]);
+    if (before_stops[i].sa_handler != SIG_IGN) sigaction(stops[i], &action, nullptr);
+  }
 }
 
 StopOnSignal::~StopOnSignal() {
-  sigaction(SIGINT, &before_int, nullptr);
-  sigaction(SIGTERM, &before_term, nullptr);
+  for (size_t i = 0; i < stops.size(); ++i) sigaction(stops[i], &before_stops[i], nullptr);
 }
 
 int stop_signal() { return stopped_by; }

@@ -37,7 +37,7 @@ class Progress {
   bool visible_ = false;
 };
 
-// Until the object goes, SIGINT and SIGTERM do not end the process but make stop_signal() their number.
+// Until the object goes, SIGINT, SIGTERM and SIGHUP, unless ignored, do not end the process but make stop_signal() their number.
 class StopOnSignal {
  public:
   StopOnSignal();

@@ -25,6 +25,10 @@ constexpr const char* start_flag = "--start-in-cover";
 constexpr std::array passed_on = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,   SIGUSR1,
                                   SIGUSR2, SIGALRM, SIGXCPU, SIGVTALRM, SIGPROF};
 
+bool asks_to_end(int number) {
+  return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+}
+
 volatile pid_t child = 0;
 volatile std::sig_atomic_t pending = 0;  // a signal that came before there was a child
 
@@ -49,7 +53,13 @@ class SignalsPassedOn {
       if (before_[i].sa_handler != SIG_IGN) sigaction(passed_on[i], &action, nullptr);
     }
   }
-  ~SignalsPassedOn() { restore(); }
+  // The program has ended. What tells a program something, and would end us, is for nobody now: a drain goes on.
+  ~SignalsPassedOn() {
+    struct sigaction ignore {};
+    ignore.sa_handler = SIG_IGN;
+    for (size_t i = 0; i < passed_on.size(); ++i)
+      sigaction(passed_on[i], asks_to_end(passed_on[i]) ? &before_[i] : &ignore, nullptr);
+  }
   SignalsPassedOn(const SignalsPassedOn&) = delete;
   SignalsPassedOn& operator=(const SignalsPassedOn&) = delete;
   void restore() const {

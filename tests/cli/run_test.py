@@ -54,6 +54,41 @@ class ExitCodes(Run):
                 self.assertEqual(run.wait(30), 42, number)
         self.assert_nothing_left()
 
+    def start_one_that_waits(self, mark):
+        """Its program has ended, and a child of that goes on until there is a file `mark`."""
+        script = f"cd {self.dir}; echo x > x; (while [ ! -e {mark} ]; do sleep 0.05; done) > /dev/null 2>&1 &"
+        run = subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", "sh", "-c", script], env=self.env,
+                               stderr=subprocess.PIPE, start_new_session=True)
+        self.assertIn(b"waiting for processes that still use", run.stderr.readline())
+        return run
+
+    def test_signals_for_the_program_do_not_end_the_drain(self):
+        """They ended the run, and what was not drained stayed in the pool."""
+        mark = self.path("mark")
+        with self.start_one_that_waits(mark) as run:
+            for number in [signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGXCPU, signal.SIGVTALRM, signal.SIGPROF]:
+                run.send_signal(number)
+            time.sleep(0.3)
+            self.assertIsNone(run.poll())
+            self.write("mark", "")
+            self.assertEqual(run.wait(30), 0)
+        self.assertEqual(self.shell("cat x").out, "x\n")
+        self.assert_nothing_left()
+
+    def test_a_hangup_ends_the_wait_in_order(self):
+        mark = self.path("mark")
+        for number in [signal.SIGHUP, signal.SIGTERM]:
+            with self.start_one_that_waits(mark) as run:
+                run.send_signal(number)
+                self.assertEqual(run.wait(30), 128 + number)
+                self.assertIn(f"interrupted; what is not drained is still in the pool: `cairn drain {self.dir}` goes on",
+                              run.stderr.read().decode())
+            self.write("mark", "")
+            time.sleep(0.2)
+            os.remove(mark)
+            self.cairn("drain", self.dir)
+        self.assert_nothing_left()
+
     def test_ignored_signals_stay_ignored(self):
         run = subprocess.run(["nohup", CAIRN, "run", "--at", self.dir, "--", "sh", "-c", "kill -HUP $PPID; kill -HUP $$; echo alive"],
                              env=self.env, capture_output=True, check=False, stdin=subprocess.DEVNULL)
