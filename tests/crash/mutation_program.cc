@@ -3,8 +3,9 @@
 // needed. Prints one line for each; exit code 1 if any survived, or nothing could be said of it, and
 // mutation_survivors.txt does not give a reason; 2 if something fails with everything in place.
 //
-//   mutation_program [FILE[:LINE] [PAIR]]   only those that contain this; with PAIR, every switch between
-//                                    the two calls of this name (interleaved.h) and nothing else
+//   mutation_program [FILE[:LINE] [NAME]]   only those that contain this; with NAME, only the history or the
+//                                    scene of this name, or every switch between the two calls of this
+//                                    name (interleaved.h)
 //   CAIRN_SEED, CAIRN_CRASH_IMAGES   images for each crash point
 //   CAIRN_JOBS                       sites tried at a time (default: one a processor)
 //   CAIRN_SOURCE_DIR                 where mutation_survivors.txt and the sources lie
@@ -58,10 +59,24 @@ const char* kind_of(const SitePlace& place) {
   return place.kind == persist::EventKind::flush ? "flush" : "fence";
 }
 
+// What is to be tried: null: everything.
+bool is_wanted(const char* only, const char* name) {
+  return only == nullptr || std::strcmp(only, name) == 0;
+}
+
+std::vector<History> wanted_histories(const char* only) {
+  std::vector<History> wanted;
+  for (const History& history : all_histories())
+    if (is_wanted(only, history.name)) wanted.push_back(history);
+  return wanted;
+}
+
 // `wrong`: what fails with everything in place.
-std::vector<SitePlace> all_sites(const LabOptions& options, std::string* wrong) {
+std::vector<SitePlace> all_sites(const LabOptions& options, const char* only, std::string* wrong) {
   std::map<std::string, SitePlace> found;
-  for (const History& history : all_histories()) {
+  const std::vector<History> wanted = wanted_histories(only);
+  // Pairs and scenes meet no others.
+  for (const History& history : wanted.empty() ? all_histories() : wanted) {
     LabOptions mine = options;
     mine.processes = history.processes;
     mine.images_per_point = 1;
@@ -112,14 +127,14 @@ std::string try_kills_of_one(const Pair& pair, const Outcomes& outcomes, const L
 }
 
 // Two processes' calls that overlap: what one has not made durable the other may rest on, also when the
-// first is killed there. `only`: this pair with every switch, or null.
+// first is killed there. `only`: this pair, with every switch.
 std::string try_overlaps(const LabOptions& options, const char* only, uint64_t* images) {
   const uint64_t most_switches = only == nullptr ? 48 : UINT64_MAX;
   LabOptions whole = options;
   whole.ignored.clear();
   Random random(options.seed);
   for (const Pair& pair : all_pairs()) {
-    if (only != nullptr && std::strcmp(only, pair.name) != 0) continue;
+    if (!is_wanted(only, pair.name)) continue;
     const Outcomes outcomes(pair, whole);
     for (int first : {0, 1}) {
       const Overlap alone = interrupt(pair, outcomes, options, first, Turns::to_the_end, 0, images);
@@ -143,10 +158,12 @@ std::string try_overlaps(const LabOptions& options, const char* only, uint64_t* 
   return "";
 }
 
-std::string try_histories(const SitePlace& place, const LabOptions& options, uint64_t* images) {
+std::string try_histories(const SitePlace& place, const LabOptions& options, const char* only,
+                          uint64_t* images) {
+  const std::vector<History> wanted = wanted_histories(only);
   // Most are caught by a few images; the rest get a closer look.
   for (uint64_t limit : {options.images_per_point / 10 + 1, options.images_per_point}) {
-    for (const History& history : all_histories()) {
+    for (const History& history : wanted) {
       LabOptions mine = options;
       mine.images_per_point = limit;
       mine.recovery_stride = recovery_stride;
@@ -156,7 +173,7 @@ std::string try_histories(const SitePlace& place, const LabOptions& options, uin
     }
   }
   // A kill, a recovery without it, and then the power.
-  for (const History& history : all_histories()) {
+  for (const History& history : wanted) {
     LabOptions mine = options;
     mine.recovery_stride = 7;
     mine.kill_stride = 5;
@@ -175,15 +192,13 @@ LabOptions overlapping(const LabOptions& options) {
 }
 
 // What is wrong when the site does nothing, "" if nothing.
-std::string try_without(const SitePlace& place, const LabOptions& options, const char* pair) {
+std::string try_without(const SitePlace& place, const LabOptions& options, const char* only) {
   uint64_t images = 0;
-  if (pair == nullptr) {
-    const std::string wrong = try_histories(place, options, &images);
-    if (!wrong.empty()) return wrong;
-  }
+  const std::string wrong = try_histories(place, options, only, &images);
+  if (!wrong.empty()) return wrong;
   LabOptions mine = overlapping(options);
   mine.ignored.push_back(place);
-  return try_overlaps(mine, pair, &images);
+  return try_overlaps(mine, only, &images);
 }
 
 std::string without_indent(const std::string& line) {
@@ -238,7 +253,7 @@ struct Trial {
   int text;  // what it finds is read here
 };
 
-pid_t start(const SitePlace& place, const LabOptions& options, const char* pair, int* text) {
+pid_t start(const SitePlace& place, const LabOptions& options, const char* only, int* text) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) std::abort();
   const pid_t child = fork();
@@ -246,7 +261,7 @@ pid_t start(const SitePlace& place, const LabOptions& options, const char* pair,
     const rlimit limit = {longest_processor_s, longest_processor_s + 10};
     setrlimit(RLIMIT_CPU, &limit);
     alarm(longest_s);
-    const std::string wrong = try_without(place, options, pair);
+    const std::string wrong = try_without(place, options, only);
     const std::string line = wrong.substr(0, wrong.find('\n')).substr(0, 140);
     _exit(wrong.empty() ? 0 : write(ends[1], line.data(), line.size()) < 0 ? 2 : 1);
   }
@@ -278,18 +293,18 @@ bool report(const Trial& trial, int status, Reasons& reasons) {
   return caught || excused;
 }
 
-int run(const char* only, const char* pair) {
+int run(const char* files, const char* only) {
   LabOptions options;
   options.seed = test_seed();
   options.images_per_point = number_from_environment("CAIRN_CRASH_IMAGES", 300);
   const size_t jobs = number_from_environment("CAIRN_JOBS", std::thread::hardware_concurrency());
   std::string wrong;
   std::vector<SitePlace> sites;
-  for (const SitePlace& place : all_sites(options, &wrong)) {
-    if (name_of(place).find(only) != std::string::npos) sites.push_back(place);
+  for (const SitePlace& place : all_sites(options, only, &wrong)) {
+    if (name_of(place).find(files) != std::string::npos) sites.push_back(place);
   }
   uint64_t images = 0;
-  if (wrong.empty()) wrong = try_overlaps(overlapping(options), pair, &images);
+  if (wrong.empty()) wrong = try_overlaps(overlapping(options), only, &images);
   if (!wrong.empty()) {
     std::printf("fails with everything in place: %s\n", wrong.c_str());
     return 2;
@@ -300,7 +315,7 @@ int run(const char* only, const char* pair) {
   for (size_t next = 0; next < sites.size() || !running.empty();) {
     if (next < sites.size() && running.size() < jobs) {
       Trial trial{sites[next++], -1};
-      const pid_t child = start(trial.place, options, pair, &trial.text);
+      const pid_t child = start(trial.place, options, only, &trial.text);
       running.emplace(child, trial);
       continue;
     }
@@ -311,7 +326,7 @@ int run(const char* only, const char* pair) {
     survived += report(trial->second, status, reasons) ? 0 : 1;
     running.erase(trial);
   }
-  if (*only == '\0' && pair == nullptr) {
+  if (*files == '\0' && only == nullptr) {
     for (const std::string& line : reasons.left())
       std::printf("a reason that nobody needed: %s\n", line.c_str());
   }
