@@ -130,14 +130,25 @@ void CrashLab::perform(const std::string& what, Kind kind, const std::function<v
   steps_.push_back(std::move(step));
 }
 
-void CrashLab::detach_all() {
-  for (size_t i = 0; i < processes_.size(); ++i) {
-    persist::Simulator::set_cpu(static_cast<int>(i));
-    file::detach(*processes_[i]->fs);
-    if (i + 1 == processes_.size()) times_ = take_times(*processes_[i]->fs);
-  }
+void CrashLab::detach(int i) {
+  persist::Simulator::set_cpu(i);
+  file::detach(*pool(i)->fs);
+  times_ = take_times(*pool(i)->fs);
   detached_ = true;
+  persist::Simulator::set_cpu(0);
+}
+
+void CrashLab::detach_all() {
+  for (size_t i = 0; i < processes_.size(); ++i) detach(static_cast<int>(i));
   processes_.clear();
+}
+
+void CrashLab::pin(cairn_ino number, int i) {
+  persist::Simulator::set_cpu(i);
+  pool::SeatGuard seat(pool(i)->fs->pool);
+  auto pinned = file::pin_inode(*pool(i)->fs, *seat, number);
+  must(pinned.status(), "pin");
+  heirs_.push_back(std::move(*pinned));
   persist::Simulator::set_cpu(0);
 }
 

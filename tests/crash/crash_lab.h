@@ -9,6 +9,7 @@
 
 #include "capi/handles.h"
 #include "crash/snapshot.h"
+#include "file/pins.h"
 #include "model/temporary_pool.h"
 #include "persist/simulator.h"
 
@@ -54,6 +55,11 @@ class CrashLab {
                int process = 0);
   // Detaches all; part of the history.
   void detach_all();
+  // Detaches process `i` only, for a lab whose others are dead; part of the history.
+  void detach(int i);
+  // The inode is mapped in process `i`, and in a child of it that lives on when all have detached: what
+  // is cut off it stays until then. A power loss or a kill of all ends that child as well.
+  void pin(cairn_ino number, int i = 0);
   // Attaches all again, after that.
   void attach_all();
 
@@ -110,6 +116,7 @@ class CrashLab {
   std::string live_lock_;
   std::string image_lock_;
   std::vector<std::unique_ptr<cairn_pool>> processes_;
+  std::vector<file::PinHandle> heirs_;
   Judge judge_;
   Snapshot before_;
   std::map<std::string, uint64_t> times_;  // once all have detached

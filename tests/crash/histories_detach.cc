@@ -27,6 +27,23 @@ void clean_attach(CrashLab& lab) {
   write_step(lab, "write", "a", 'A', 6000, 7000);
 }
 
+// What is cut from files that are mapped outlives the detach, until the last child of who mapped them ends.
+void detach_with_heir(CrashLab& lab) {
+  const cairn_ino a = inode_of(lab.pool(), "a");
+  for (const char c : {'1', '2'}) {
+    lab.perform("setxattr", Kind::atomic, [&lab, a, c] {
+      ok(cairn_setxattr(lab.pool(), a, 0, "user.x", text(c, 10).data(), 10, 0));
+    });
+  }
+  const cairn_ino b = inode_of(lab.pool(), "b");
+  lab.perform("truncate", Kind::atomic, [&lab, b] { ok(cairn_truncate(lab.pool(), b, 0, 9000)); });
+  lab.perform("map both", Kind::atomic, [&lab, a, b] {
+    lab.pin(a);
+    lab.pin(b);
+  });
+  lab.detach_all();
+}
+
 }  // namespace
 
 std::vector<History> histories_of_detach() {
@@ -34,6 +51,7 @@ std::vector<History> histories_of_detach() {
       {"clean detach", 1, some_files, clean_detach},
       {"clean attach", 1, some_files, clean_attach},
       {"clean detach of two", 2, some_files, clean_detach},
+      {"clean detach before an heir ends", 1, some_files, detach_with_heir},
   };
 }
 
