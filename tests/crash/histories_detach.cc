@@ -3,6 +3,8 @@
 
 #include "crash/histories.h"
 #include "crash/history_steps.h"
+#include "pool/seats.h"
+#include "pool/space.h"
 
 namespace cairn::test {
 namespace {
@@ -44,6 +46,61 @@ void detach_with_heir(CrashLab& lab) {
   lab.detach_all();
 }
 
+// Blocks that a process has taken and not published, as in the midst of a large write: nobody else gets them.
+class TakenBlocks {
+ public:
+  explicit TakenBlocks(cairn_pool* pool) : pool_(pool->fs->pool) {}
+  void take_all_but_one() {
+    pool::SeatGuard seat(pool_);
+    while (runs_.size() < format::in_flight_slots) {
+      auto run =
+          pool::take(pool_, *seat, {.wanted = format::chunk_blocks, .need = pool::Need::reserve});
+      if (!run.ok()) break;
+      runs_.push_back(*run);
+    }
+    EXPECT_LT(runs_.size(), format::in_flight_slots) << "there may be more";
+    --runs_.back().count;
+    pool::give_back(pool_, runs_.back().first.plus(runs_.back().count), 1);
+  }
+  void give_back() {
+    pool::SeatGuard seat(pool_);
+    for (const pool::Run& run : runs_) {
+      pool::give_back(pool_, run.first, run.count);
+      pool::settle(pool_, *seat, run);
+    }
+  }
+
+ private:
+  pool::Pool& pool_;
+  std::vector<pool::Run> runs_;
+};
+
+// Calls that fail because the pool is full take back what they have done so far, and nothing of that is lost by
+// the time of the detach.
+void detach_after_full_pool(CrashLab& lab) {
+  cairn_file* file = open_file(lab.pool(), "leaf");
+  TakenBlocks others(lab.pool(1));
+  lab.perform(
+      "take what is free", Kind::atomic, [&] { others.take_all_but_one(); }, 1);
+  lab.perform("punch a part of a leaf", Kind::atomic, [=] {
+    EXPECT_EQ(cairn_fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                              (uint64_t{2} << 20) + 40'960, 20'480),
+              -ENOSPC);
+  });
+  step(lab, "symlink", [](cairn_pool* p) {
+    EXPECT_EQ(cairn_symlink(p, text('l', 700).c_str(), CAIRN_ROOT, "l"), -ENOSPC);
+    return 0;
+  });
+  lab.perform(
+      "give it back", Kind::atomic, [&] { others.give_back(); }, 1);
+  lab.detach_all();
+}
+
+void a_leaf(CrashLab& lab) {
+  some_files(lab);
+  put(lab.pool(), "leaf", text('L', size_t{2} << 20), uint64_t{2} << 20);
+}
+
 }  // namespace
 
 std::vector<History> histories_of_detach() {
@@ -52,6 +109,7 @@ std::vector<History> histories_of_detach() {
       {"clean attach", 1, some_files, clean_attach},
       {"clean detach of two", 2, some_files, clean_detach},
       {"clean detach before an heir ends", 1, some_files, detach_with_heir},
+      {"clean detach after a full pool", 2, a_leaf, detach_after_full_pool},
   };
 }
 
