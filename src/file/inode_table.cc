@@ -173,7 +173,8 @@ void inode_is_made(FileSystem& fs, LocalSeat& seat) {
 }
 
 void unmake_inode(FileSystem& fs, LocalSeat& seat, const NewInode& made) {
-  fs.pool.store_flush(made.inode->state, format::inode_free);
+  // Not flushed: what it was before, in the making and of a seat that is gone, is as free to whoever comes later.
+  fs.pool.store(made.inode->state, format::inode_free);
   fs.pool.store(seat.words->allocating_inode, 0);
   fs.free_inodes.push(made.number);
 }
