@@ -10,7 +10,10 @@ void recover_lane(Pool& pool, uint32_t number) {
   format::Lane& lane = pool.lanes[number];
   // Recovery cannot do more than it can; a failure to write back is sticky and meets the next caller.
   for (format::Seat& seat : lane.seat) replay(pool, seat.redo).ignore();
-  // What a record named is about to become anybody's: an inode free, a shape even, a lock void.
+  // What a record named is about to become anybody's: an inode free, a shape even, a lock void. What follows needs no
+  // fence before the generation is raised and the lane's locks are void with it: bytes beyond the end are
+  // fenced by who zeroes them; the rest is void or counted anew after a power loss, written whole by who takes
+  // it next, or fenced before this process detaches.
   pool.fence().ignore();
   for (format::Seat& seat : lane.seat) {
     if (pool.client != nullptr) pool.client->recover_seat(seat);
@@ -19,7 +22,6 @@ void recover_lane(Pool& pool, uint32_t number) {
     pool.store(seat.epoch, 0);
   }
   if (pool.client != nullptr) pool.client->recover_lane(number);
-  pool.fence().ignore();
   pool.store_flush(lane.generation, lane.generation.load() + 1);
   pool.fetch_and(pool.state->attached[number / 64], ~(1ULL << (number % 64)));
 }
