@@ -1,6 +1,6 @@
 // Takes each flush and each fence that the histories and their recoveries meet out of the engine in
-// turn: every removal must make a history, or two calls that overlap, fail, or the flush or fence is not
-// needed. Prints one line for each; exit code 1 if any survived, or nothing could be said of it, and
+// turn: every removal must make a history, two calls that overlap, or a scene of three processes fail, or the
+// flush or fence is not needed. Prints one line for each; exit code 1 if any survived, or nothing could be said of it, and
 // mutation_survivors.txt does not give a reason; 2 if something fails with everything in place.
 //
 //   mutation_program [FILE[:LINE] [NAME]]   only those that contain this; with NAME, only the history or the
@@ -25,6 +25,7 @@
 #include "crash/apart.h"
 #include "crash/histories.h"
 #include "crash/interleaved.h"
+#include "crash/scenes.h"
 #include "crash/try_history.h"
 
 namespace cairn::test {
@@ -184,6 +185,16 @@ std::string try_histories(const SitePlace& place, const LabOptions& options, con
   return "";
 }
 
+// `options`: with as many images as for a history; there is one run of each scene.
+std::string try_scenes(const LabOptions& options, const char* only) {
+  for (const NamedScene& scene : all_scenes()) {
+    if (!is_wanted(only, scene.name)) continue;
+    const std::string wrong = play(scene, options);
+    if (!wrong.empty()) return std::string(scene.name) + ": " + wrong;
+  }
+  return "";
+}
+
 LabOptions overlapping(const LabOptions& options) {
   LabOptions mine = options;
   mine.processes = 2;
@@ -196,9 +207,10 @@ std::string try_without(const SitePlace& place, const LabOptions& options, const
   uint64_t images = 0;
   const std::string wrong = try_histories(place, options, only, &images);
   if (!wrong.empty()) return wrong;
-  LabOptions mine = overlapping(options);
-  mine.ignored.push_back(place);
-  return try_overlaps(mine, only, &images);
+  LabOptions without = options;
+  without.ignored.push_back(place);
+  if (const std::string found = try_scenes(without, only); !found.empty()) return found;
+  return try_overlaps(overlapping(without), only, &images);
 }
 
 std::string without_indent(const std::string& line) {
@@ -304,6 +316,7 @@ int run(const char* files, const char* only) {
     if (name_of(place).find(files) != std::string::npos) sites.push_back(place);
   }
   uint64_t images = 0;
+  if (wrong.empty()) wrong = try_scenes(options, only);
   if (wrong.empty()) wrong = try_overlaps(overlapping(options), only, &images);
   if (!wrong.empty()) {
     std::printf("fails with everything in place: %s\n", wrong.c_str());
