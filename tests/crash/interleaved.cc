@@ -9,7 +9,7 @@ namespace cairn::test {
 namespace {
 
 // The files that all pairs work on.
-void prepare(CrashLab& lab) {
+void prepare(const Pair& pair, CrashLab& lab) {
   cairn_pool* pool = lab.pool();
   const auto put = [pool](const char* name, char c, size_t size) {
     cairn_file* file = nullptr;
@@ -29,6 +29,7 @@ void prepare(CrashLab& lab) {
   put("empty", ' ', 0);
   for (const char* name : {"d", "e"}) ASSERT_EQ(cairn_mkdir(pool, CAIRN_ROOT, name, 0700), 0);
   put("d/f", 'f', 100);
+  if (pair.prepare != nullptr) pair.prepare(lab);
 }
 
 // Where in the history the calls began and returned.
@@ -46,7 +47,7 @@ struct Marks {
 uint64_t solo(const Pair& pair, const LabOptions& options, const std::vector<int>& order,
               Snapshot* after) {
   CrashLab lab(options);
-  prepare(lab);
+  prepare(pair, lab);
   lab.begin();
   for (int i : order) {
     persist::Simulator::set_cpu(i);
@@ -93,7 +94,7 @@ std::string Outcomes::judge(const Snapshot& found, const bool (&begun)[2],
 Overlap interrupt(const Pair& pair, const Outcomes& outcomes, const LabOptions& options, int first,
                   uint64_t events, uint64_t other_events, uint64_t* images) {
   CrashLab lab(options);
-  prepare(lab);
+  prepare(pair, lab);
   lab.begin();
   const int second = 1 - first;
   Turns turns({{first, events},
@@ -128,7 +129,7 @@ Overlap kill_one(const Pair& pair, const Outcomes& outcomes, const LabOptions& o
                  uint64_t events) {
   // Never destroyed: the dead thread stands in it.
   auto* lab = new CrashLab(options);
-  prepare(*lab);
+  prepare(pair, *lab);
   lab->begin();
   const int second = 1 - first;
   auto* turns = new Turns({{first, events, true}, {second, Turns::to_the_end}});

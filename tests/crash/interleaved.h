@@ -15,6 +15,8 @@ struct Pair {
   // Called in each process before the calls, for descriptors; the calls may fail (ENOENT, ...).
   void (*call[2])(cairn_pool* pool);
   bool bytes = false;  // part of the bytes may be there if a call has not returned
+  // After the usual files are there, if there is to be more.
+  void (*prepare)(CrashLab& lab) = nullptr;
 };
 
 const std::vector<Pair>& all_pairs();

@@ -45,6 +45,48 @@ void attribute(cairn_pool* pool, const char* name, char c) {
   EXPECT_EQ(cairn_setxattr(pool, st.ino, 0, name, std::string(300, c).data(), 300, 0), 0);
 }
 
+// Every block has held what was another file's: none is taken without being zeroed, wherever it is taken from.
+void dirty_all(CrashLab& lab) {
+  cairn_pool* pool = lab.pool();
+  cairn_file* file = nullptr;
+  ASSERT_EQ(cairn_open(pool, CAIRN_ROOT, "full", O_RDWR | O_CREAT, 0600, &file), 0);
+  const std::string bytes(400'000, 'S');
+  uint64_t end = 0;
+  for (ssize_t n; (n = cairn_pwrite(file, bytes.data(), bytes.size(), end)) > 0;)
+    end += static_cast<uint64_t>(n);
+  ASSERT_GT(end, 3'000'000U);
+  ASSERT_EQ(cairn_close(file), 0);
+  ASSERT_EQ(cairn_unlink(pool, CAIRN_ROOT, "full"), 0);
+  reclaim(pool);
+  // Its nodes were left empty: what is taken instead of them holds text.
+  const auto name = [](int i) { return "text" + std::to_string(i); };
+  for (int i = 0; i < 8; ++i)
+    ASSERT_EQ(cairn_symlink(pool, std::string(4000, 'S').c_str(), CAIRN_ROOT, name(i).c_str()), 0);
+  for (int i = 0; i < 8; ++i) ASSERT_EQ(cairn_unlink(pool, CAIRN_ROOT, name(i).c_str()), 0);
+  reclaim(pool);
+}
+
+// A hole that no node covers yet.
+void a_hole(CrashLab& lab) {
+  dirty_all(lab);
+  create(lab.pool(), "hole");
+  cut(lab.pool(), "hole", 400'000);
+}
+
+// No inode is free: the next one needs a new block of the table.
+void no_free_inode(CrashLab& lab) {
+  dirty_all(lab);
+  create(lab.pool(), "e/g");
+  const file::FileSystem& fs = *lab.pool()->fs;
+  const auto any_free = [&fs] {
+    const uint64_t end = fs.pool.state->itable_blocks.load() * format::inodes_per_block;
+    for (uint64_t number = format::root_inode; number < end; ++number)
+      if (!file::is_live(*file::inode_at(fs, number))) return true;
+    return false;
+  };
+  for (int i = 0; any_free(); ++i) create(lab.pool(), ("more" + std::to_string(i)).c_str());
+}
+
 }  // namespace
 
 const std::vector<Pair>& all_pairs() {
@@ -101,6 +143,15 @@ const std::vector<Pair>& all_pairs() {
         },
         [](Pool p) { write(p, "a", 'A', 60'000, 8192); }},
        true},
+      {"write below one new node",
+       {[](Pool p) { write(p, "hole", '1', 1500, 100'000); },
+        [](Pool p) { write(p, "hole", '2', 1500, 300'000); }},
+       true,
+       a_hole},
+      {"create in a full table",
+       {[](Pool p) { create(p, "d/x"); }, [](Pool p) { create(p, "e/y"); }},
+       false,
+       no_free_inode},
   };
   return pairs;
 }
