@@ -90,8 +90,11 @@ void FileSystem::recover_seat(format::Seat& seat) {
   for (Word& shaped : seat.shaped) {
     const uint64_t number = shaped.load();
     if (number == 0) continue;
-    if (Inode* inode = inode_at(*this, number); inode != nullptr && (inode->shape.load() & 1) != 0)
-      pool.store_flush(inode->shape, inode->shape.load() + 1);
+    if (Inode* inode = inode_at(*this, number); inode != nullptr) {
+      if ((inode->shape.load() & 1) != 0) pool.store(inode->shape, inode->shape.load() + 1);
+      // Also if it was even again: the seat's owner may have died before he flushed that.
+      pool.flush(&inode->shape, sizeof(Word));
+    }
     pool.store(shaped, 0);
   }
   // Last, for it may be taken again at once: an inode that was never named, or that was being freed.

@@ -5,6 +5,7 @@
 namespace cairn::pool {
 namespace {
 
+using format::Chunk;
 using format::chunk_blocks;
 using format::InFlight;
 
@@ -85,6 +86,9 @@ void recover_in_flight(Pool& pool, format::Seat& seat, uint32_t lane) {
       }
       repair_free_bit(pool, block, lane);
     }
+    // It may have died between storing to them and flushing them: a clean detach promises them.
+    Chunk& chunk = pool.chunk(first);
+    pool.flush(chunk.free, sizeof chunk.free);
     pool.store(slot.run, 0);
   }
 }

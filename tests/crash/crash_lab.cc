@@ -109,6 +109,12 @@ void CrashLab::kill_process(int i) {
   for (pool::HeldLane& held : pool(i)->fs->pool.held) held.lock.release();
 }
 
+void CrashLab::drain_dead(int i) {
+  persist::Simulator::set_cpu(i);
+  must(pool(i)->fs->pool.fence(), "fence");
+  persist::Simulator::set_cpu(0);
+}
+
 std::string CrashLab::look_at_survivors() {
   Status status;
   auto pool = map_pool(simulator_, Side::live, &status);

@@ -68,8 +68,11 @@ class CrashLab {
   using Judge = std::function<std::string(const Snapshot& found, uint64_t point)>;
   void set_judge(Judge judge) { judge_ = std::move(judge); }
   Snapshot snapshot();
-  // Process `i` is dead: its lanes' liveness locks are gone, everything else stays as it is.
+  // Process `i` is dead: its lanes' liveness locks are gone, everything else stays as it is. What it has
+  // flushed may be lost as long as it was not fenced.
   void kill_process(int i);
+  // What the dead process `i` has flushed has arrived: whoever ends it, or puts another on its processor, fences.
+  void drain_dead(int i);
   // For a lab that is never destroyed: its lock files go.
   void remove_files() const { std::filesystem::remove_all(folder_.path()); }
   // Looks at the live pool as a new process that attaches: "" or what is wrong.

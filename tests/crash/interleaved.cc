@@ -147,8 +147,15 @@ Overlap kill_one(const Pair& pair, const Outcomes& outcomes, const LabOptions& o
   Overlap overlap;
   overlap.died = turns->wait_until_gone(first);
   lab->kill_process(first);
+  if (pair.mapped != nullptr) lab->drain_dead(first);
   std::thread survivor(body, second);
   survivor.join();
+  if (pair.mapped != nullptr) {
+    cairn_stat st{};
+    EXPECT_EQ(cairn_lookup(lab->pool(second), CAIRN_ROOT, pair.mapped, 0, &st), 0);
+    lab->pin(st.ino, second);
+    lab->detach(second);
+  }
   if (overlap.died) {
     victim.detach();
   } else {

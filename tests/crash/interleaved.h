@@ -17,6 +17,9 @@ struct Pair {
   bool bytes = false;  // part of the bytes may be there if a call has not returned
   // After the usual files are there, if there is to be more.
   void (*prepare)(CrashLab& lab) = nullptr;
+  // Of two of which one is killed the other maps this file in the end, and detaches while a child of it keeps
+  // the mapping; null: it stays attached.
+  const char* mapped = nullptr;
 };
 
 const std::vector<Pair>& all_pairs();

@@ -4,8 +4,8 @@
 // mutation_survivors.txt does not give a reason; 2 if something fails with everything in place.
 //
 //   mutation_program [FILE[:LINE] [NAME]]   only those that contain this; with NAME, only the history or the
-//                                    scene of this name, or every switch between the two calls of this
-//                                    name (interleaved.h)
+//                                    scene of this name, or the two calls of this name (interleaved.h), with
+//                                    more switches
 //   CAIRN_SEED, CAIRN_CRASH_IMAGES   images for each crash point
 //   CAIRN_JOBS                       sites tried at a time (default: one a processor)
 //   CAIRN_SOURCE_DIR                 where mutation_survivors.txt and the sources lie
@@ -128,9 +128,8 @@ std::string try_kills_of_one(const Pair& pair, const Outcomes& outcomes, const L
 }
 
 // Two processes' calls that overlap: what one has not made durable the other may rest on, also when the
-// first is killed there. `only`: this pair, with every switch.
+// first is killed there. `only`: this pair, with more switches.
 std::string try_overlaps(const LabOptions& options, const char* only, uint64_t* images) {
-  const uint64_t most_switches = only == nullptr ? 48 : UINT64_MAX;
   LabOptions whole = options;
   whole.ignored.clear();
   Random random(options.seed);
@@ -140,11 +139,15 @@ std::string try_overlaps(const LabOptions& options, const char* only, uint64_t* 
     for (int first : {0, 1}) {
       const Overlap alone = interrupt(pair, outcomes, options, first, Turns::to_the_end, 0, images);
       if (!alone.wrong.empty()) return std::string(pair.name) + ": " + alone.wrong;
+      // Pairs that have more to prepare were made for a place that is two events wide.
+      const bool closely = only != nullptr || pair.prepare != nullptr || pair.mapped != nullptr;
+      const uint64_t most_switches = closely ? 256 : 48;
       const uint64_t step = alone.events / most_switches + 1;
       std::vector<uint64_t> places;
       for (uint64_t at = 1 + random.below(step); at < alone.events; at += step)
         places.push_back(at);
       for (const uint64_t at : places) {
+        if (pair.mapped != nullptr) break;  // it differs from others in what comes after a kill
         const uint64_t other = random.one_in(2) ? Turns::to_the_end : 1 + random.below(60);
         const std::string wrong =
             interrupt(pair, outcomes, options, first, at, other, images).wrong;

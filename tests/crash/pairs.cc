@@ -87,6 +87,13 @@ void no_free_inode(CrashLab& lab) {
   for (int i = 0; any_free(); ++i) create(lab.pool(), ("more" + std::to_string(i)).c_str());
 }
 
+// What is cut from it hangs from direct entries, a leaf, and a node behind that.
+void a_leaf(CrashLab& lab) {
+  create(lab.pool(), "leaf");
+  for (const auto& [size, offset] : {std::pair{20'000, 0}, {2 << 20, 2 << 20}, {300'000, 4 << 20}})
+    write(lab.pool(), "leaf", 'L', static_cast<size_t>(size), static_cast<uint64_t>(offset));
+}
+
 }  // namespace
 
 const std::vector<Pair>& all_pairs() {
@@ -152,6 +159,24 @@ const std::vector<Pair>& all_pairs() {
        {[](Pool p) { create(p, "d/x"); }, [](Pool p) { create(p, "e/y"); }},
        false,
        no_free_inode},
+      {"reclaim and map",
+       {[](Pool p) {
+          cut(p, "b", 0);
+          reclaim(p);
+        },
+        [](Pool p) { write(p, "a", 'A', 1000, 3000); }},
+       true,
+       nullptr,
+       "b"},
+      {"reclaim a leaf and map",
+       {[](Pool p) {
+          cut(p, "leaf", 0);
+          reclaim(p);
+        },
+        [](Pool p) { write(p, "a", 'A', 1000, 3000); }},
+       true,
+       a_leaf,
+       "leaf"},
   };
   return pairs;
 }
