@@ -1,14 +1,14 @@
 // Takes each flush and each fence that the histories and their recoveries meet out of the engine in
 // turn: every removal must make a history, two calls that overlap, or a scene of three processes fail, or the
-// flush or fence is not needed. Prints one line for each; exit code 1 if any survived, or nothing could be said of it, and
-// mutation_survivors.txt does not give a reason; 2 if something fails with everything in place.
+// flush or fence is not needed. Prints one line for each; exit code 1 if any survived, or nothing could be said
+// of it; 2 if something fails with everything in place.
 //
 //   mutation_program [FILE[:LINE] [NAME]]   only those that contain this; with NAME, only the history or the
 //                                    scene of this name, or the two calls of this name (interleaved.h), with
 //                                    more switches
 //   CAIRN_SEED, CAIRN_CRASH_IMAGES   images for each crash point
 //   CAIRN_JOBS                       sites tried at a time (default: one a processor)
-//   CAIRN_SOURCE_DIR                 where mutation_survivors.txt and the sources lie
+//   CAIRN_SOURCE_DIR                 where the sources lie
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -221,7 +221,7 @@ std::string without_indent(const std::string& line) {
   return at == std::string::npos ? "" : line.substr(at);
 }
 
-// The line before the site's and its own: numbers change, and one text may stand in many places.
+// The line before the site's and its own.
 std::string text_of(const SitePlace& place) {
   // The compiler may have been given a path from where it ran.
   std::ifstream source(source_directory() + "/" + short_name(place.site.file));
@@ -233,34 +233,6 @@ std::string text_of(const SitePlace& place) {
   }
   return without_indent(before) + " " + without_indent(text);
 }
-
-// Why flushes and fences that no history misses are there all the same: lines "KIND FILE: TEXT: REASON". One
-// line speaks for one place; where the same text stands twice, it takes two.
-class Reasons {
- public:
-  Reasons() {
-    std::ifstream list(source_directory() + "/tests/crash/mutation_survivors.txt");
-    for (std::string line; std::getline(list, line);)
-      if (!line.empty() && line[0] != '#') lines_.push_back(line);
-  }
-  // "" if there is none.
-  std::string take(const SitePlace& place) {
-    const std::string start = std::string(kind_of(place)) + " " + short_name(place.site.file) +
-                              ": " + text_of(place) + ": ";
-    const auto found = std::find_if(lines_.begin(), lines_.end(), [&](const std::string& line) {
-      return line.rfind(start, 0) == 0;
-    });
-    if (found == lines_.end()) return "";
-    std::string reason = found->substr(start.size());
-    lines_.erase(found);
-    return reason;
-  }
-  // Those that nobody took: their place has changed, or is caught.
-  [[nodiscard]] const std::vector<std::string>& left() const { return lines_; }
-
- private:
-  std::vector<std::string> lines_;
-};
 
 // A site that is tried in a process of its own: what a missing flush breaks may also crash or never end.
 struct Trial {
@@ -285,8 +257,8 @@ pid_t start(const SitePlace& place, const LabOptions& options, const char* only,
   return child;
 }
 
-// Prints what came of it; false if the site survived, or nothing can be said, without a reason.
-bool report(const Trial& trial, int status, Reasons& reasons) {
+// Prints what came of it; false if the site survived, or nothing can be said.
+bool report(const Trial& trial, int status) {
   char found[200] = {};
   if (read(trial.text, found, sizeof found - 1) < 0) found[0] = '\0';
   close(trial.text);
@@ -296,16 +268,10 @@ bool report(const Trial& trial, int status, Reasons& reasons) {
       crashed || (found[0] != '\0' && WIFEXITED(status) && WEXITSTATUS(status) == 1);
   const bool survived = WIFEXITED(status) && WEXITSTATUS(status) == 0;
   if (WIFSIGNALED(status)) line += died_of_signal + std::to_string(WTERMSIG(status)) + " ";
-  bool excused = false;
-  if (!caught) {
-    const std::string reason = reasons.take(trial.place);
-    excused = !reason.empty();
-    line += text_of(trial.place) + (survived ? " SURVIVED" : " UNDECIDED");
-    if (excused) line += ", as it may: " + reason;
-  }
+  if (!caught) line += text_of(trial.place) + (survived ? " SURVIVED" : " UNDECIDED");
   std::printf("%s\n", line.c_str());
   std::fflush(stdout);
-  return caught || excused;
+  return caught;
 }
 
 int run(const char* files, const char* only) {
@@ -325,7 +291,6 @@ int run(const char* files, const char* only) {
     std::printf("fails with everything in place: %s\n", wrong.c_str());
     return 2;
   }
-  Reasons reasons;
   std::map<pid_t, Trial> running;
   size_t survived = 0;
   for (size_t next = 0; next < sites.size() || !running.empty();) {
@@ -339,12 +304,8 @@ int run(const char* files, const char* only) {
     const pid_t child = waitpid(-1, &status, 0);
     const auto trial = running.find(child);
     if (trial == running.end()) continue;
-    survived += report(trial->second, status, reasons) ? 0 : 1;
+    survived += report(trial->second, status) ? 0 : 1;
     running.erase(trial);
-  }
-  if (*files == '\0' && only == nullptr) {
-    for (const std::string& line : reasons.left())
-      std::printf("a reason that nobody needed: %s\n", line.c_str());
   }
   std::printf("%zu sites, %zu survived\n", sites.size(), survived);
   return survived == 0 ? 0 : 1;
