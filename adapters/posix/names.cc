@@ -104,7 +104,7 @@ static int rename_covered(Found& from, Found& to, unsigned flags) {
   if (error < 0) return error;
   if (shared_names::active()) {
     if (exchange && (from.shared || to.shared)) return -EINVAL;
-    if (S_ISDIR(from.st.mode) && shared_names::any_in(from, true)) return -EXDEV;
+    if (S_ISDIR(from.st.mode) && to.shared) return -ENOTDIR;
     if (from.shared && to.exists && S_ISDIR(to.st.mode)) return -EISDIR;
     if (from.shared) return shared_names::rename(from, to, flags);
   }

@@ -213,7 +213,9 @@ CAIRN_API int cairn_shared_link(cairn_job* job, cairn_ino ino, uint64_t generati
 /* Before this node's file is written: what others know of it from the covered directory is void. -EBUSY: another node has changed
  * it, or has it open for writing; -ESTALE: another node has claimed it, so it is found elsewhere now. */
 CAIRN_API int cairn_shared_claim(cairn_job* job, const char* path);
-/* Renames what this node's pool has. flags: 0 or RENAME_NOREPLACE (1). -EXDEV: a directory that lies in the covered directory too. */
+/* Renames what this node's pool has; a directory with the shared files below it, also those that are open. flags: 0 or RENAME_NOREPLACE (1).
+ * -EXDEV: a directory that lies in the covered directory too. Whoever is killed meanwhile, it has one of the two names on all nodes: the
+ * next such call finishes it, or else the next cairn_cover_open(), cairn_cover_join() or cairn_cover_drain() on each node. */
 CAIRN_API int cairn_shared_rename_name(cairn_job* job, const char* from, const char* to,
                                        unsigned flags);
 

@@ -3,6 +3,7 @@
 
 #include "capi/handles.h"
 #include "cluster/collect.h"
+#include "cluster/renaming.h"
 #include "tier/claim.h"
 #include "tier/cover.h"
 #include "tier/cover_state.h"
@@ -27,6 +28,11 @@ int give(cairn::Result<std::unique_ptr<cairn::tier::Cover>> entered, cairn_cover
   return 0;
 }
 
+// What a job that is over has left half done. A failure is told by the drain, which tries again.
+void finish_renamings(const cairn::tier::Cover& cover) {
+  cairn::cluster::finish_renamings(*cover.fs, cover.path).ignore();
+}
+
 }  // namespace
 
 extern "C" {
@@ -41,12 +47,13 @@ int cairn_cover_open(cairn_pool* pool, const char* directory, const cairn_cover_
     open.keep = options->keep != 0;
     if (options->job != nullptr) open.job = options->job;
   }
+  open.when_alone = finish_renamings;
   return give(cairn::tier::open_cover(fs_of(pool), directory, open), cover);
 }
 
 int cairn_cover_join(cairn_pool* pool, const char* directory, cairn_cover** cover) {
   const WriteWindow window;
-  return give(cairn::tier::join_cover(fs_of(pool), directory), cover);
+  return give(cairn::tier::join_cover(fs_of(pool), directory, finish_renamings), cover);
 }
 
 void cairn_cover_close(cairn_cover* cover) {
@@ -63,8 +70,17 @@ int cairn_cover_hold(const cairn_cover* cover) {
 cairn_ino cairn_cover_top(const cairn_cover* cover) { return cover->cover->top; }
 const char* cairn_cover_path(const cairn_cover* cover) { return cover->cover->path.c_str(); }
 
+// Not while processes use it: a job that lives finishes its own.
+static Status finish_renamings_before_drain(const cairn::tier::Cover& cover) {
+  auto lock = cairn::tier::lock_drain(*cover.fs, cover.name);
+  CAIRN_TRY(lock.status());
+  CAIRN_TRY_ASSIGN(others, cairn::tier::has_other_members(cover));
+  return others ? Status() : cairn::cluster::finish_renamings(*cover.fs, cover.path);
+}
+
 static Status drain_and_collect(cairn::tier::Cover& cover, const cairn::tier::DrainCalls& calls,
                                 cairn::tier::DrainReport* report) {
+  CAIRN_TRY(finish_renamings_before_drain(cover));
   const Status drained = cairn::tier::drain(cover, calls, report);
   if (drained.code() == ECANCELED) return drained;
   std::string text = drained.ok() ? "" : cairn::last_detail();
@@ -94,8 +110,10 @@ int cairn_cover_drain(cairn_cover* cover, cairn_progress progress, cairn_drain_p
 
 int cairn_cover_discard(cairn_cover* cover) {
   const WriteWindow window;
-  const Status status = cairn::tier::discard_cover(
-      *cover->cover, false, [cover] { return cairn::cluster::forget_parts(*cover->cover); });
+  const Status status = cairn::tier::discard_cover(*cover->cover, false, [cover]() -> Status {
+    CAIRN_TRY(cairn::cluster::forget_renamings(*cover->cover->fs, cover->cover->path));
+    return cairn::cluster::forget_parts(*cover->cover);
+  });
   if (status.ok()) delete cover;
   return code(status);
 }

@@ -30,4 +30,19 @@ Status make_directories(const std::string& top, const std::string& wanted) {
   return Status();
 }
 
+Status write_whole(const std::string& path, const std::vector<uint8_t>& bytes, uint32_t mode) {
+  const int64_t fd =
+      sys::openat(AT_FDCWD, path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+  if (fd < 0) return sys::failed(fd, "create", path);
+  const sys::Descriptor file(static_cast<int>(fd));
+  for (size_t done = 0; done < bytes.size();) {
+    const int64_t n = sys::pwrite(file.get(), bytes.data() + done, bytes.size() - done, done);
+    if (n < 0) return sys::failed(n, "write", path);
+    done += static_cast<size_t>(n);
+  }
+  if (const int64_t result = sys::fsync(file.get()); result < 0)
+    return sys::failed(result, "fsync", path);
+  return Status();
+}
+
 }  // namespace cairn::cluster

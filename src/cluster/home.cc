@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
+
+#include "cluster/packed.h"
 
 namespace cairn::cluster {
 namespace {
@@ -16,8 +19,36 @@ bool is_same(const Holder& one, const Holder& other) {
 
 }  // namespace
 
-Reply Homes::answer(const Request& request, const Run* runs, std::vector<Posted>* posted,
-                    Holder* holder) {
+Reply Homes::lock(Home* home, const Request& request, const std::string& text, More* more) {
+  Reply reply = {};
+  Holder gone = {};
+  static_assert(sizeof gone == sizeof request.uuid);
+  std::memcpy(&gone, request.uuid.data(), sizeof gone);
+  const bool takes_over = gone.process != 0 && is_same(home->holder, gone);
+  if (home->holder.process != 0 && !takes_over) {
+    more->holder = home->holder;
+    reply.size = sizeof more->holder;
+    return reply;
+  }
+  reply.value = takes_over ? 2 : 1;
+  home->holder = asks_for(request);
+  if (takes_over) {
+    Packer left;
+    for (const std::string& one : home->undertakings) left.text(one);
+    more->left = std::move(left.bytes);
+    reply.size = more->left.size();
+  } else {
+    home->undertakings.clear();
+  }
+  if (text.empty()) return reply;
+  // Those of who was killed while he finished another's stay: to finish one twice does no harm.
+  constexpr size_t most = 8;
+  if (home->undertakings.size() == most) home->undertakings.erase(home->undertakings.begin());
+  home->undertakings.push_back(text.substr(0, longest_undertaking));
+  return reply;
+}
+
+Reply Homes::answer(const Request& request, const Run* runs, const std::string& text, More* more) {
   const std::lock_guard guard(mutex_);
   Reply reply = {};
   if (request.op == Op::end) {
@@ -37,14 +68,7 @@ Reply Homes::answer(const Request& request, const Run* runs, std::vector<Posted>
       home.words[request.which] = request.value;
       return reply;
     case Op::lock:
-      if (home.holder.process == 0) {
-        home.holder = asks_for(request);
-        reply.value = 1;
-        return reply;
-      }
-      *holder = home.holder;
-      reply.size = sizeof *holder;
-      return reply;
+      return lock(&home, request, text, more);
     case Op::unlock:
       // Not one that somebody else has got since its holder was found dead.
       if (is_same(home.holder, asks_for(request))) home.holder = {};
@@ -57,7 +81,7 @@ Reply Homes::answer(const Request& request, const Run* runs, std::vector<Posted>
       if (request.value < home.first || request.value > end) break;
       const int64_t count = std::min<int64_t>(most_news, end - request.value);
       const auto from = home.log.begin() + (request.value - home.first);
-      posted->assign(from, from + count);
+      more->posted.assign(from, from + count);
       reply.value = end;
       reply.size = static_cast<uint64_t>(count) * sizeof(Posted);
       return reply;

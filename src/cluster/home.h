@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "cluster/messages.h"
@@ -15,18 +16,25 @@ class Homes {
  public:
   static constexpr uint32_t words = 4;
 
-  // Answers a request about a home, which is made by the first one. What follows the reply goes to `posted`, or for a lock that another one
-  // has to `holder`.
-  Reply answer(const Request& request, const Run* runs, std::vector<Posted>* posted,
-               Holder* holder);
+  // What follows a reply.
+  struct More {
+    std::vector<Posted> posted;
+    Holder holder = {};  // of a lock that another process has
+    std::vector<uint8_t> left;
+  };
+  // Answers a request about a home, which is made by the first one.
+  Reply answer(const Request& request, const Run* runs, const std::string& text, More* more);
 
  private:
   struct Home {
     int64_t words[Homes::words] = {};
-    Holder holder = {};       // of the lock; process 0: nobody
+    Holder holder = {};  // of the lock; process 0: nobody
+    // What it does with it, and behind that of one from whom it was taken.
+    std::vector<std::string> undertakings;
     std::vector<Posted> log;  // of the entries from `first` on
     int64_t first = 0;
   };
+  static Reply lock(Home* home, const Request& request, const std::string& text, More* more);
   std::mutex mutex_;
   std::map<uint64_t, Home> homes_;
 };

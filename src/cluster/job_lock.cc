@@ -5,6 +5,7 @@
 #include <cstring>
 #include <thread>
 
+#include "cluster/packed.h"
 #include "pool/lock.h"
 
 namespace cairn::cluster {
@@ -21,18 +22,30 @@ Request request_of(Op op, uint64_t home, const Holder& process) {
   return request;
 }
 
-// Nobody (process 0): it is the caller's.
-Result<Holder> try_lock(const Job& job, uint32_t node, const Request& request) {
-  uint8_t reply[sizeof(Reply) + detail_capacity];
-  Question question = {node, &request, sizeof request, reply, sizeof reply, 0};
+// Who has the lock; nobody (process 0): it is the caller's. `gone`: was found dead with it.
+Result<Holder> try_lock(const Job& job, uint32_t node, Request request, const Holder& gone,
+                        Told* told) {
+  const std::string text = told == nullptr ? "" : told->undertaking;
+  request.text = text.size();
+  std::memcpy(request.uuid.data(), &gone, sizeof gone);
+  std::vector<uint8_t> asked(sizeof request + text.size());
+  std::memcpy(asked.data(), &request, sizeof request);
+  std::memcpy(asked.data() + sizeof request, text.data(), text.size());
+  constexpr size_t most_left = 10 * longest_undertaking;
+  std::vector<uint8_t> reply(sizeof(Reply) + (gone.process == 0 ? detail_capacity : most_left));
+  Question question = {node, asked.data(), asked.size(), reply.data(), reply.size(), 0};
   CAIRN_TRY(job.ask(&question, 1));
   Reply head = {};
-  std::memcpy(&head, reply, sizeof head);
+  std::memcpy(&head, reply.data(), sizeof head);
   Holder holder = {};
-  if (head.value != 0) return holder;
+  if (head.value != 0) {
+    Unpacker left(reply.data() + sizeof head, head.size);
+    while (told != nullptr && left.left() != 0 && left.ok()) told->left.push_back(left.text());
+    return holder;
+  }
   if (head.size != sizeof holder)
     return fail(EIO, "node %s does not say who has a lock", job.host_of(node));
-  std::memcpy(&holder, reply + sizeof head, sizeof holder);
+  std::memcpy(&holder, reply.data() + sizeof head, sizeof holder);
   return holder;
 }
 
@@ -82,19 +95,24 @@ uint64_t process_number(const Job& job) {
   return pool::make_lock_word(pool, lane, pool.lanes[lane].generation.load(), 0);
 }
 
-Status lock(const Job& job, uint32_t node, uint64_t home, const std::string& path) {
+Status lock(const Job& job, uint32_t node, uint64_t home, const std::string& path, Told* told) {
   const Request request = request_of(Op::lock, home, this_process(job));
   constexpr auto longest = std::chrono::microseconds(1000);
   // Others have it for the time of a few messages.
   constexpr auto long_wait = std::chrono::milliseconds(100);
   Stillness stillness;
+  Holder gone = {};
   auto ask_at = steady_clock::now() + long_wait;
   for (auto pause = std::chrono::microseconds(20);; pause = std::min(pause * 2, longest)) {
-    CAIRN_TRY_ASSIGN(holder, try_lock(job, node, request));
+    CAIRN_TRY_ASSIGN(holder, try_lock(job, node, request, gone, told));
     if (holder.process == 0) return Status();
+    gone = {};
     if (steady_clock::now() >= ask_at) {
       CAIRN_TRY_ASSIGN(state, state_of(job, holder));
-      if (state == ProcessState::gone) CAIRN_TRY(unlock_for(job, node, home, holder));
+      if (state == ProcessState::gone) {
+        gone = holder;
+        continue;
+      }
       stillness.look(job, path, holder, state == ProcessState::stopped);
       ask_at = steady_clock::now() + long_wait;
     }

@@ -40,7 +40,9 @@ enum class Op : uint32_t {
   // What a file's home keeps for those who have it open (home.h).
   fetch_add,
   store,
-  lock,  // for the process `value` of node `which` (job_lock.h); who has it follows the reply if that is another one
+  // For the process `value` of node `which` (job_lock.h), which says what it does with it: text follows. 0: another one has it, who follows
+  // the reply. That one is gone if `uuid` says so: 2, and what it has said follows.
+  lock,
   unlock,  // if that process has it
   post,    // runs that a process has just written
   news,    // what was posted from `value` on
@@ -117,11 +119,12 @@ struct Posted {
   uint64_t node;  // index into the job's nodes
 };
 
-inline constexpr uint64_t most_bytes = 8ULL << 20;      // that follow a reply
-inline constexpr uint64_t most_news = 1024;             // entries that a reply holds
-inline constexpr uint64_t most_listed = 64ULL << 10;    // bytes of names in a reply
-inline constexpr uint64_t most_runs = 32768;            // that follow a request
-inline constexpr uint64_t most_written = 512ULL << 10;  // bytes that follow a request
+inline constexpr uint64_t most_bytes = 8ULL << 20;            // that follow a reply
+inline constexpr uint64_t most_news = 1024;                   // entries that a reply holds
+inline constexpr uint64_t longest_undertaking = 12ULL << 10;  // that is told with a lock
+inline constexpr uint64_t most_listed = 64ULL << 10;          // bytes of names in a reply
+inline constexpr uint64_t most_runs = 32768;                  // that follow a request
+inline constexpr uint64_t most_written = 512ULL << 10;        // bytes that follow a request
 inline constexpr size_t reply_capacity = sizeof(Reply) + most_bytes;
 inline constexpr size_t request_capacity = sizeof(Request) + most_runs * sizeof(Run);
 static_assert(request_capacity >= sizeof(Request) + most_written);

@@ -65,13 +65,28 @@ Status make_parents(Job& job, const std::string& path) {
   return Status();
 }
 
-Status one_at_a_time(const Job& job, const std::string& path, const Step& call) {
+namespace {
+
+Status under_lock(Job& job, const std::string& path, Told told, const Step& call) {
   if (!job.has_messages()) return call();
-  CAIRN_TRY(lock(job, keeper, lock_word, path));
-  const Status status = call();
+  CAIRN_TRY(lock(job, keeper, lock_word, path, &told));
+  Status status;
+  for (const std::string& left : told.left)
+    if (status.ok()) status = finish(job, left);
+  if (status.ok()) status = call();
   const std::string text = status.ok() ? "" : last_detail();
   const Status unlocked = unlock(job, keeper, lock_word);
   return status.ok() ? unlocked : fail(status.code(), "%s", text.c_str());
+}
+
+}  // namespace
+
+Status one_at_a_time(Job& job, const Undertaking& undertaking, const Step& call) {
+  return under_lock(job, undertaking.change.path, {packed(undertaking), {}}, call);
+}
+
+Status one_at_a_time(Job& job, const std::string& path, const Step& call) {
+  return under_lock(job, path, {}, call);
 }
 
 Status make_everywhere(Job& job, const Step& here, const NameChange& there, NameOp removal) {

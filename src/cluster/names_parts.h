@@ -9,13 +9,17 @@
 #include "cluster/job.h"
 #include "cluster/name_change.h"
 #include "cluster/spot.h"
+#include "cluster/undertaking.h"
 
 namespace cairn::cluster {
 
 using Step = std::function<Status()>;
 
-// One at a time in the job: call(), under the lock under which names change.
-Status one_at_a_time(const Job& job, const std::string& path, const Step& call);
+// One at a time in the job: call(), under the lock under which names change. What somebody who was killed with it had undertaken is finished
+// before.
+Status one_at_a_time(Job& job, const Undertaking& undertaking, const Step& call);
+// Of what is one step.
+Status one_at_a_time(Job& job, const std::string& path, const Step& call);
 // `change` on all nodes but this one.
 Status on_others(const Job& job, const NameChange& change);
 // here() first, then `there` on the others; where these cannot, `undo` takes it back.

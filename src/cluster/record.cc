@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/crc32c.h"
+#include "cluster/packed.h"
 #include "tier/system.h"
 
 namespace cairn::cluster {
@@ -12,59 +13,6 @@ constexpr char magic[8] = {'C', 'A', 'I', 'R', 'N', 'R', 'E', 'C'};
 constexpr uint32_t version = 1;
 constexpr size_t crc_at = 12;    // of everything behind it
 constexpr size_t head_end = 16;  // magic, version, checksum
-
-class Writer {
- public:
-  template <typename T>
-  void put(T value) {
-    append(&value, sizeof value);
-  }
-  void append(const void* data, size_t size) {
-    const auto* from = static_cast<const uint8_t*>(data);
-    bytes.insert(bytes.end(), from, from + size);
-  }
-  void text(const std::string& text) {
-    put(static_cast<uint32_t>(text.size()));
-    append(text.data(), text.size());
-  }
-  std::vector<uint8_t> bytes;
-};
-
-// Stays at the end, and says so, once there is too little.
-class Reader {
- public:
-  Reader(const void* bytes, size_t size) : at_(static_cast<const uint8_t*>(bytes)), left_(size) {}
-  template <typename T>
-  T get() {
-    T value = {};
-    take(&value, sizeof value);
-    return value;
-  }
-  void take(void* data, size_t size) {
-    if (size > left_) {
-      left_ = 0;
-      ok_ = false;
-      return;
-    }
-    std::memcpy(data, at_, size);
-    at_ += size;
-    left_ -= size;
-  }
-  std::string text() {
-    const auto length = get<uint32_t>();
-    if (length > left_) ok_ = false;
-    std::string text(ok_ ? length : 0, '\0');
-    take(text.data(), text.size());
-    return text;
-  }
-  [[nodiscard]] bool ok() const { return ok_; }
-  [[nodiscard]] size_t left() const { return left_; }
-
- private:
-  const uint8_t* at_;
-  size_t left_;
-  bool ok_ = true;
-};
 
 bool is_sound(const Run& run) {
   if (run.length == 0 || run.count == 0) return false;
@@ -101,7 +49,7 @@ uint32_t Record::node_of(const RecordNode& node) {
 }
 
 std::vector<uint8_t> bytes_of(const Record& record) {
-  Writer out;
+  Packer out;
   out.append(magic, sizeof magic);
   out.put(version);
   out.put(uint32_t{0});
@@ -131,7 +79,7 @@ std::vector<uint8_t> bytes_of(const Record& record) {
 }
 
 Result<Record> record_of(const void* bytes, size_t size, const std::string& path) {
-  Reader in(bytes, size);
+  Unpacker in(bytes, size);
   char start[sizeof magic] = {};
   in.take(start, sizeof start);
   const auto found = in.get<uint32_t>();

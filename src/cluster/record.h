@@ -55,6 +55,8 @@ Result<Record> record_of(const void* bytes, size_t size, const std::string& path
 
 // Where records and what belongs to them lie, below a covered directory.
 using tier::records_directory;
+// Of a directory's files: those of its records.
+std::string records_path(const std::string& directory, const std::string& path);
 std::string record_path(const std::string& directory, const std::string& path);
 // A file that is being put together out of its parts (collect.h), as they are by this record, and the mark that a
 // node makes when its own bytes are in it.
@@ -73,6 +75,8 @@ Status remove_record(const std::string& directory, const std::string& path);
 Status forget_collected(const std::string& directory, const std::string& path);
 // What no record of this epoch owns goes, and so do directories with nothing in them.
 Status clean_records(const std::string& directory);
+// The same of one directory's, which goes itself if it has no records.
+Status clean_records_in(const std::string& directory, const std::string& path);
 // The record of that time still is the one in force.
 bool is_same_epoch(const Record& a, const Record& b);
 // Calls visit(path) for each shared file below the covered directory.

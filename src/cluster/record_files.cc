@@ -50,21 +50,6 @@ bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-Status write_whole(const std::string& path, const std::vector<uint8_t>& bytes, uint32_t mode) {
-  const int64_t fd =
-      sys::openat(AT_FDCWD, path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
-  if (fd < 0) return sys::failed(fd, "create", path);
-  const sys::Descriptor file(static_cast<int>(fd));
-  for (size_t done = 0; done < bytes.size();) {
-    const int64_t n = sys::pwrite(file.get(), bytes.data() + done, bytes.size() - done, done);
-    if (n < 0) return sys::failed(n, "write", path);
-    done += static_cast<size_t>(n);
-  }
-  if (const int64_t result = sys::fsync(file.get()); result < 0)
-    return sys::failed(result, "fsync", path);
-  return Status();
-}
-
 Status remove_names(const std::string& directory,
                     const std::function<bool(const std::string& name)>& chosen) {
   const int64_t fd = sys::openat(AT_FDCWD, directory.c_str(), O_RDONLY | O_DIRECTORY);
@@ -115,6 +100,10 @@ Status visit_below(const std::string& directory, const std::string& below, bool 
 }
 
 }  // namespace
+
+std::string records_path(const std::string& directory, const std::string& path) {
+  return place_of(directory, path);
+}
 
 std::string record_path(const std::string& directory, const std::string& path) {
   return place_of(directory, path) + record_suffix;
@@ -243,6 +232,13 @@ Status write_record(const std::string& directory, const std::string& path, const
     if (status.code() != ENOENT) break;
   }
   return status;
+}
+
+Status clean_records_in(const std::string& directory, const std::string& path) {
+  CAIRN_TRY(clean_below(directory, path + "/"));
+  // Unless something is in it.
+  sys::unlinkat(AT_FDCWD, place_of(directory, path).c_str(), AT_REMOVEDIR);
+  return Status();
 }
 
 Status clean_records(const std::string& directory) {

@@ -2,8 +2,10 @@
 #include <sys/stat.h>
 
 #include "cluster/by_name.h"
+#include "cluster/moved_records.h"
 #include "cluster/names.h"
 #include "cluster/names_parts.h"
+#include "cluster/renaming.h"
 #include "file/fill_ahead.h"
 
 namespace cairn::cluster {
@@ -14,16 +16,48 @@ std::string directory_of(const std::string& path) {
   return slash == std::string::npos ? "" : path.substr(0, slash);
 }
 
+// A directory that had the new name and was empty is there again where its place was taken.
+void remake(Job& job, const std::string& path, uint32_t mode) {
+  const NameChange change = {NameOp::make_directory, mode, path, ""};
+  change_name(job, change).ignore();  // where it is still there
+  on_others(job, change).ignore();
+}
+
 // Others may make files of the names meanwhile, without the lock: `keep` leaves them, also where it is taken back.
-Status rename_everywhere(Job& job, uint32_t mode, const std::string& from, const std::string& to,
-                         bool keep) {
+Status rename_announced(Job& job, uint32_t mode, const std::string& from, const std::string& to,
+                        bool keep) {
+  const auto replaced = mode_of_name(job, to);
+  const NameChange change = {NameOp::rename, 0, from, to, keep ? file::rename_no_replace : 0};
+  const NameChange undo = {NameOp::rename, 0, to, from, file::rename_no_replace};
+  Status status = everywhere(job, change, change, undo);
+  if (status.ok() && S_ISDIR(mode)) {
+    status = move_records(job, from, to);
+    if (status.ok()) return status;
+    const std::string text = last_detail();
+    on_others(job, undo).ignore();
+    change_name(job, undo).ignore();
+    status = fail(status.code(), "%s", text.c_str());
+  }
+  if (status.ok() || !replaced.ok() || !S_ISDIR(*replaced)) return status;
+  const std::string text = last_detail();
+  remake(job, to, *replaced);
+  return fail(status.code(), "%s", text.c_str());
+}
+
+Status rename_everywhere(Job& job, uint32_t mode, const Renaming& renaming, bool keep) {
+  const std::string& from = renaming.from;
+  const std::string& to = renaming.to;
   const NameChange check = {NameOp::check_rename, mode, from, to};
   CAIRN_TRY(change_name(job, check));
+  if (S_ISDIR(mode)) CAIRN_TRY(check_no_records(job, to));
   if (keep) CAIRN_TRY(check_free(job, to));
   CAIRN_TRY(on_others(job, check));
   if (directory_of(from) != directory_of(to)) CAIRN_TRY(make_parents(job, to));
-  const NameChange change = {NameOp::rename, 0, from, to, keep ? file::rename_no_replace : 0};
-  return everywhere(job, change, change, {NameOp::rename, 0, to, from, file::rename_no_replace});
+  CAIRN_TRY(announce(job, renaming));
+  const Status status = rename_announced(job, mode, from, to, keep);
+  const std::string text = status.ok() ? "" : last_detail();
+  const Status ended = end_renaming(job.directory(), renaming.id);
+  return status.ok() ? ended : fail(status.code(), "%s", text.c_str());
 }
 
 // A file that is this node's. What others know of the two names is void.
@@ -61,9 +95,10 @@ Status replace_others(Job& job, const std::string& path, uint64_t inode) {
 }  // namespace
 
 Status rename_name(Job& job, const std::string& from, const std::string& to, bool keep) {
+  const Renaming renaming = {random_uuid(), from, to, {}};
   const auto call = [&](const Spot& source, const Spot& target) -> Status {
     if (keep && target.exists()) return fail(EEXIST, "%s: file exists", to.c_str());
-    if (source.has_no_bytes()) return rename_everywhere(job, source.mode(), from, to, keep);
+    if (source.has_no_bytes()) return rename_everywhere(job, source.mode(), renaming, keep);
     return rename_here(job, source, target, from, to, keep);
   };
   const auto look = [&](Spot* source, Spot* target) -> Status {
@@ -87,7 +122,7 @@ Status rename_name(Job& job, const std::string& from, const std::string& to, boo
     if (!other.ok() || *other == 0) return other.status();
     return one_at_a_time(job, to, [&] { return replace_others(job, to, source.map.number); });
   }
-  return one_at_a_time(job, from, [&]() -> Status {
+  return one_at_a_time(job, {{NameOp::rename, 0, from, to}, renaming.id}, [&]() -> Status {
     CAIRN_TRY(look(&source, &target));
     CAIRN_TRY(call(source, target));
     // Of what all nodes have, each has done so.

@@ -158,11 +158,13 @@ size_t Job::serve(const void* message, size_t size, void* answer) {
       status = value.status();
       if (value.ok()) reply.value = *value;
     } else {
-      std::vector<Posted> posted;
-      Holder holder = {};
-      reply = homes_.answer(request, runs.data(), &posted, &holder);
+      Homes::More more;
+      const auto* text = static_cast<const char*>(message) + size - request.text;
+      reply = homes_.answer(request, runs.data(), std::string(text, request.text), &more);
+      const std::vector<Posted>& posted = more.posted;
       if (!posted.empty()) std::memcpy(payload, posted.data(), posted.size() * sizeof(Posted));
-      if (holder.process != 0) std::memcpy(payload, &holder, sizeof holder);
+      if (!more.left.empty()) std::memcpy(payload, more.left.data(), more.left.size());
+      if (more.holder.process != 0) std::memcpy(payload, &more.holder, sizeof more.holder);
       if (reply.error != 0) status = fail(reply.error, "a request that its home does not know");
     }
   }

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "cluster/held_record.h"
+#include "cluster/moved_records.h"
 #include "cluster/shared_file.h"
 #include "file/cut.h"
 #include "file/io.h"
@@ -132,6 +133,20 @@ Status SharedFile::take_news() {
   return fail(EIO, "%s: its home gives no news", path_.c_str());
 }
 
+// With the record's lock, so that it stays where it is. A directory that it lies in may have got another name since the file was opened.
+Result<Record> SharedFile::newest_record() {
+  auto newest = read_record(job_.directory(), path_);
+  const bool is_away = newest.ok() ? newest->uuid != record_.uuid : newest.code() == ENOENT;
+  if (!is_away) return newest;
+  CAIRN_TRY_ASSIGN(times, times_moved(job_));
+  if (times == looked_when_moved_) return newest;  // deleted
+  CAIRN_TRY_ASSIGN(path, find_record(job_, record_.uuid));
+  looked_when_moved_ = times;
+  if (path.empty()) return newest;
+  path_ = path;
+  return read_record(job_.directory(), path_);
+}
+
 Status SharedFile::publish(const std::vector<Share>& written, uint64_t end, bool cut,
                            uint64_t size) {
   const Uuid uuid = record_.uuid;
@@ -139,7 +154,7 @@ Status SharedFile::publish(const std::vector<Share>& written, uint64_t end, bool
   Status status;
   bool gone = false;
   // Another group may have committed since.
-  auto newest = read_record(job_.directory(), path_);
+  auto newest = newest_record();
   if (newest.ok() && newest->uuid == record_.uuid) {
     if (newest->epoch != record_.epoch) {
       record_ = std::move(*newest);

@@ -70,6 +70,7 @@ class SharedFile {
   Status commit(const Also& also);
   // On rank 0, when all have said what they wrote.
   Status publish(const std::vector<Share>& written, uint64_t end, bool cut, uint64_t size);
+  Result<Record> newest_record();
   Status take_news();
   Status write_piece(const Target& piece, size_t* done);
   Status post(ByteSet* bytes);
@@ -86,7 +87,8 @@ class SharedFile {
 
   Job& job_;
   Group group_;
-  std::string path_;  // below the covered directory
+  std::string path_;               // below the covered directory; where rank 0 has found it last
+  int64_t looked_when_moved_ = 0;  // how often records had been moved
   bool writable_ = false;
   uint64_t home_ = 0;
   uint32_t home_node_ = 0;

@@ -178,8 +178,8 @@ Status make_cover(file::FileSystem& fs, uint64_t covers, const std::string& name
 }
 
 // The rest of opening and joining; the caller holds the lock on covers, and there is a record.
-Result<std::unique_ptr<Cover>> enter(file::FileSystem& fs, uint64_t covers,
-                                     const std::string& path) {
+Result<std::unique_ptr<Cover>> enter(file::FileSystem& fs, uint64_t covers, const std::string& path,
+                                     const WhenAlone& when_alone) {
   auto cover = std::make_unique<Cover>();
   cover->fs = &fs;
   cover->path = path;
@@ -191,6 +191,10 @@ Result<std::unique_ptr<Cover>> enter(file::FileSystem& fs, uint64_t covers,
   cover->top = *top;
   auto known = lower_of(fs).cover_of_top(cover->top);
   if (!known.ok()) return known.status();
+  if (when_alone) {
+    CAIRN_TRY_ASSIGN(others, has_other_members(*cover));
+    if (!others) when_alone(*cover);
+  }
   CAIRN_TRY(become_member(*cover));
   return cover;
 }
@@ -256,10 +260,11 @@ Result<std::unique_ptr<Cover>> open_cover(file::FileSystem& fs, const std::strin
       drop_claim(fs, *path).ignore();  // the failure that is told is the first one
     return fail(status.code(), "%s", text.c_str());
   }
-  return enter(fs, *covers, *path);
+  return enter(fs, *covers, *path, options.when_alone);
 }
 
-Result<std::unique_ptr<Cover>> join_cover(file::FileSystem& fs, const std::string& directory) {
+Result<std::unique_ptr<Cover>> join_cover(file::FileSystem& fs, const std::string& directory,
+                                          const WhenAlone& when_alone) {
   auto path = real_directory(directory);
   if (!path.ok()) return path.status();
   auto lock = lock_covers(fs);
@@ -271,7 +276,7 @@ Result<std::unique_ptr<Cover>> join_cover(file::FileSystem& fs, const std::strin
   if (record.code() == ENOENT)
     return fail(ENOENT, "%s is not covered by pool %s", path->c_str(), fs.pool.path.c_str());
   if (!record.ok()) return record.status();
-  return enter(fs, *covers, *path);
+  return enter(fs, *covers, *path, when_alone);
 }
 
 Status discard_cover(Cover& cover, bool only_drained, const std::function<Status()>& before) {

@@ -23,15 +23,19 @@ struct Cover {
   uint64_t member_byte = 0;  // of the pool's lock file
 };
 
+// Called for who is the only member, before anybody else can be one.
+using WhenAlone = std::function<void(const Cover& cover)>;
 struct OpenOptions {
   std::string job;
   bool keep = false;
+  WhenAlone when_alone = {};
 };
 
 Result<std::unique_ptr<Cover>> open_cover(file::FileSystem& fs, const std::string& directory,
                                           const OpenOptions& options);
 // ENOENT if there is none.
-Result<std::unique_ptr<Cover>> join_cover(file::FileSystem& fs, const std::string& directory);
+Result<std::unique_ptr<Cover>> join_cover(file::FileSystem& fs, const std::string& directory,
+                                          const WhenAlone& when_alone = {});
 // Says that a run is under way in the cover, also while nobody is attached: true until the descriptor that it returns
 // is closed, which is for who runs programs, not for them.
 Result<int> hold_run(const Cover& cover);

@@ -68,6 +68,20 @@ class CoveredNodes {
         << cairn_last_error();
     EXPECT_EQ(report.failed + report.conflicts, 0U) << node;
   }
+  // 0 also if other nodes are waited for.
+  [[nodiscard]] int try_to_drain(uint32_t node) const {
+    cairn_drain_report report = {};
+    const int result = cairn_cover_drain(covers_[node], nullptr, nullptr, nullptr, &report);
+    return result == -EAGAIN ? 0 : result;
+  }
+  // After stop(): all processes end, and others come.
+  void leave_and_join() {
+    for (uint32_t i = 0; i < covers_.size(); ++i) {
+      cairn_cover_close(covers_[i]);
+      EXPECT_EQ(cairn_cover_join(nodes_.pool(i), nodes_.directory().c_str(), &covers_[i]), 0)
+          << cairn_last_error();
+    }
+  }
   // After stop().
   void discard(uint32_t node) { ASSERT_EQ(try_to_discard(node), 0) << cairn_last_error(); }
   int try_to_discard(uint32_t node) {

@@ -164,6 +164,18 @@ class SeveralHosts(unittest.TestCase):
             self.assertFalse(any(os.path.lexists(os.path.join(directory, name)) for name in ("step.tmp", "other", "latest.new")))
             self.assertEqual(os.stat(os.path.join(directory, "step")).st_mode & 0o777, 0o750)
 
+    def test_checkpoints_get_their_names(self):
+        """Directories with what all ranks write are renamed by one."""
+        for mpi in MPIS:
+            directory, _ = self.run_parts(mpi, "checkpoints_program", "rotated")
+            for name, step in (("ckpt", 3), ("ckpt.2", 2), ("ckpt.1", 1), ("ckpt.0", 0)):
+                self.holds(directory, f"{name}/all", bytes(pattern(at, step) for at in range(300_000)))
+                self.holds(directory, f"{name}/more/all", bytes(pattern(at, step + 1) for at in range(300_000)))
+                for rank in range(3):
+                    self.holds(directory, f"{name}/rank{rank}", bytes(pattern(at, rank) for at in range(1000 + step)))
+            self.holds(directory, "ckpt.2/log", bytes(pattern(at) for at in range(60)))
+            self.assertEqual(sorted(os.listdir(directory)), ["ckpt", "ckpt.0", "ckpt.1", "ckpt.2"])
+
     def test_links_and_special_files(self):
         """Names that files get beside their first ones, of FIFOs and of sockets, also where another host has removed what was there."""
         old = [f"linked/{name}" for name in ("before", "open", "removed", "unnamed")] + ["special/fifo", "special/socket"]

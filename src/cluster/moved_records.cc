@@ -1,0 +1,121 @@
+#include "cluster/moved_records.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <map>
+
+#include "cluster/directories.h"
+#include "cluster/held_record.h"
+#include "tier/system.h"
+
+namespace cairn::cluster {
+namespace {
+
+namespace sys = tier::sys;
+
+// Whose server counts, and where there.
+constexpr uint32_t keeper = 0;
+constexpr uint64_t count_home = 0x6d6f766564ULL;
+
+bool has_records(const std::string& directory, const std::string& path) {
+  struct stat st = {};
+  return sys::lstatat(AT_FDCWD, records_path(directory, path).c_str(), &st) == 0;
+}
+
+// The locks of all records in a directory, which keep them as they are.
+class Locked {
+ public:
+  explicit Locked(const Job& job) : job_(job) {}
+  ~Locked() {
+    for (const auto& [uuid, path] : locked_) unlock_record(job_, uuid).ignore();
+  }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+  // Until all are: one may be made, or get another life, while another one's lock is waited for.
+  Status lock_all(const std::string& below) {
+    size_t before = 0;
+    do {
+      before = locked_.size();
+      CAIRN_TRY(for_each_shared_in(job_.directory(), below, true, [&](const std::string& name) {
+        return lock_one(below + "/" + name);
+      }));
+    } while (locked_.size() != before);
+    return Status();
+  }
+
+ private:
+  Status lock_one(const std::string& path) {
+    const auto record = read_record(job_.directory(), path);
+    // One that has gone, or that nobody can read, and so nobody changes.
+    if (!record.ok() || locked_.contains(record->uuid)) return Status();
+    CAIRN_TRY(lock_record(job_, record->uuid, path));
+    locked_[record->uuid] = path;
+    return Status();
+  }
+
+  const Job& job_;
+  std::map<Uuid, std::string> locked_;
+};
+
+Result<int64_t> count(const Job& job, int64_t by) {
+  if (!job.has_messages()) return int64_t{0};
+  Request ask = {};
+  ask.op = Op::fetch_add;
+  ask.home = count_home;
+  ask.value = by;
+  return job.ask(keeper, ask);
+}
+
+}  // namespace
+
+Status check_no_records(const Job& job, const std::string& path) {
+  return for_each_shared_in(job.directory(), path, true, [&](const std::string&) {
+    return fail(ENOTEMPTY, "%s: directory not empty", path.c_str());
+  });
+}
+
+Result<int> rename_records(const std::string& directory, const std::string& from,
+                           const std::string& to) {
+  if (!has_records(directory, from)) return 0;
+  const std::string old_place = records_path(directory, from);
+  const std::string new_place = records_path(directory, to);
+  CAIRN_TRY(make_directories(directory, parent_of(new_place)));
+  const auto rename = [&] {
+    return sys::renameat2(AT_FDCWD, old_place.c_str(), AT_FDCWD, new_place.c_str(), 0);
+  };
+  int64_t result = rename();
+  if (result == -ENOTEMPTY || result == -EEXIST) {
+    // What files left that were there before.
+    CAIRN_TRY(clean_records_in(directory, to));
+    result = rename();
+  }
+  if (result == -ENOENT) return 0;  // cleaned up, or somebody else was faster
+  if (result < 0) return sys::failed(result, "rename", old_place);
+  CAIRN_TRY(sync_directory(parent_of(new_place)));
+  CAIRN_TRY(sync_directory(parent_of(old_place)));
+  return 1;
+}
+
+Status move_records(const Job& job, const std::string& from, const std::string& to) {
+  if (!has_records(job.directory(), from)) return Status();
+  Locked locked(job);
+  CAIRN_TRY(locked.lock_all(from));
+  CAIRN_TRY(count(job, 1).status());
+  return rename_records(job.directory(), from, to).status();
+}
+
+Result<int64_t> times_moved(const Job& job) { return count(job, 0); }
+
+Result<std::string> find_record(const Job& job, const Uuid& uuid) {
+  std::string found;
+  CAIRN_TRY(for_each_shared(job.directory(), [&](const std::string& path) {
+    const auto record = read_record(job.directory(), path);
+    if (record.ok() && record->uuid == uuid) found = path;
+    return Status();
+  }));
+  return found;
+}
+
+}  // namespace cairn::cluster
