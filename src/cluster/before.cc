@@ -81,13 +81,21 @@ bool is_the_same(Job& job, const NameChange& name) {
   return target.ok() && *target == name.other;
 }
 
-Status send(const Job& job, const NodeNumbers& nodes, const std::string& text) {
-  Request request = {};
-  request.op = Op::make_names;
-  return ask_nodes(job, nodes, request, text).status;
+}  // namespace
+
+std::string told_as(const NameChange& name) {
+  NameChange told = name;
+  if (name.op == NameOp::make_directory) told.mode = S_IFDIR | (name.mode & 07777);
+  std::string text;
+  append(&text, told);
+  return text;
 }
 
-}  // namespace
+Status tell(const Job& job, const NodeNumbers& nodes, const std::string& names) {
+  Request request = {};
+  request.op = Op::make_names;
+  return ask_nodes(job, nodes, request, names).status;
+}
 
 Result<std::vector<NameChange>> names_of_before(Job& job) {
   std::vector<NameChange> names;
@@ -129,7 +137,7 @@ Status tell_names(Job& job) {
   std::string told;
   std::string text;
   const auto flush = [&] {
-    const Status sent = send(job, nodes, text);
+    const Status sent = tell(job, nodes, text);
     if (!sent.ok() && status.ok()) {
       status = sent;
       told = last_detail();

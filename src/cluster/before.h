@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/ask.h"
 #include "cluster/name_change.h"
 
 namespace cairn::cluster {
@@ -18,6 +19,9 @@ uint64_t number_of_names(const std::vector<NameChange>& names);
 // under one of them; all others are told.
 Status tell_names(Job& job);
 
+// One of them, as they are told, and telling them.
+std::string told_as(const NameChange& name);
+Status tell(const Job& job, const NodeNumbers& nodes, const std::string& names);
 // The server's side: makes what another node tells, as `names` holds it.
 Status make_told_names(Job& job, const std::string& names);
 

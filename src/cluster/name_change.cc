@@ -108,6 +108,8 @@ Status apply(Job& job, const Spot& spot, const NameChange& change) {
       return forget(job, spot);
     case NameOp::rename:
       return rename(job, spot, change);
+    case NameOp::look:
+      return change.other == seen_as_text(spot.seen()) ? Status() : missing(change.path);
     case NameOp::put_away:
       return spot.exists() ? Status() : put_away(job, spot);
     case NameOp::check_rename: {
@@ -123,6 +125,11 @@ Status apply(Job& job, const Spot& spot, const NameChange& change) {
 
 NameChange set_attributes(const std::string& path, const file::Remote::Change& to) {
   return {NameOp::set_attributes, 0, path, {reinterpret_cast<const char*>(&to), sizeof to}};
+}
+
+std::string seen_as_text(const file::Seen& seen) {
+  const uint64_t words[] = {seen.number, seen.generation};
+  return {reinterpret_cast<const char*>(words), sizeof words};
 }
 
 Result<uint32_t> mode_of_name(Job& job, const std::string& path) {

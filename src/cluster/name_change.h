@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cluster/job.h"
+#include "file/names.h"
 #include "file/remote.h"
 
 namespace cairn::cluster {
@@ -19,6 +20,7 @@ enum class NameOp : uint32_t {
   forget,  // what has no bytes, or a file from the covered directory: another node's pool says what it is from now on
   check_rename,
   rename,
+  look,      // whether it is still what `other` says (seen_as_text())
   put_away,  // of what was removed here: another node makes the name anew (tier/put_away.h)
 };
 // Paths are relative to the covered directory, without symbolic links, "." and "..".
@@ -32,6 +34,8 @@ struct NameChange {
 
 // What is `same` stays.
 NameChange set_attributes(const std::string& path, const file::Remote::Change& to);
+
+std::string seen_as_text(const file::Seen& seen);
 
 // Makes it, or says why it cannot be made.
 Status change_name(Job& job, const NameChange& change);

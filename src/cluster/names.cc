@@ -33,21 +33,20 @@ Status make_special(Job& job, const std::string& path, uint32_t mode) {
 
 Status set_attributes_everywhere(Job& job, const std::string& path,
                                  const file::Remote::Change& attributes) {
-  return one_at_a_time(job, path, [&]() -> Status {
-    const NameChange change = set_attributes(path, attributes);
+  const NameChange change = set_attributes(path, attributes);
+  return one_at_a_time(job, {Doing::setting_attributes, change, job.self()}, [&]() -> Status {
     CAIRN_TRY(change_name(job, change));
     return on_others(job, change);
   });
 }
 
 Status remove_directory(Job& job, const std::string& path) {
-  return one_at_a_time(job, path, [&]() -> Status {
+  CAIRN_TRY_ASSIGN(mode, mode_of_name(job, path));
+  const NameChange change = {NameOp::remove_directory, mode, path, ""};
+  return one_at_a_time(job, {Doing::removing_directory, change, job.self()}, [&]() -> Status {
     CAIRN_TRY(on_others(job, {NameOp::check_removal, 0, path, ""}));
-    auto mode = mode_of_name(job, path);
-    if (!mode.ok()) return mode.status();
-    return everywhere(job, {NameOp::remove_directory, 0, path, ""},
-                      {NameOp::forget_directory, 0, path, ""},
-                      {NameOp::make_directory, *mode, path, ""});
+    return everywhere(job, change, {NameOp::forget_directory, 0, path, ""},
+                      {NameOp::make_directory, mode, path, ""});
   });
 }
 
@@ -56,7 +55,9 @@ Status remove_file(Job& job, const std::string& path) {
   if (!spot.ok()) return spot.status();
   const auto here = [&] { return file::unlink_name(job.fs(), spot->parent, spot->name); };
   if (!is_on_others(*spot)) return here();
-  return one_at_a_time(job, path, [&]() -> Status {
+  const NameChange change = {NameOp::forget, 0, path, ""};
+  const Undertaking undertaking = {Doing::removing, change, job.self(), spot->seen()};
+  return one_at_a_time(job, undertaking, [&]() -> Status {
     CAIRN_TRY(here());
     return on_others(job, {NameOp::forget, 0, path, ""});
   });
@@ -90,7 +91,8 @@ Status claim_file(Job& job, const std::string& path) {
   CAIRN_TRY_ASSIGN(spot, spot_of(job, path));
   if (!is_on_others(spot)) return Status();
   CAIRN_TRY(await_place(job, spot));
-  return one_at_a_time(job, path, [&]() -> Status {
+  const NameChange claim = {NameOp::claim, 0, path, ""};
+  return one_at_a_time(job, {Doing::claiming, claim, job.self()}, [&]() -> Status {
     // Another node was first: nothing is known of it here by now.
     if (!is_still_here(job, path, spot.seen())) return is_claimed_elsewhere(path);
     const bool was_unchanged =
@@ -99,7 +101,7 @@ Status claim_file(Job& job, const std::string& path) {
     file::Remote::Change same;
     same.mode = spot.mode() & 07777;
     CAIRN_TRY(change_name(job, set_attributes(path, same)));
-    const Status status = on_others(job, {NameOp::claim, 0, path, ""});
+    const Status status = on_others(job, claim);
     if (status.ok()) return status;
     const std::string text = last_detail();
     // Who takes a file asks for no lock: another node has it, or both have for this moment.

@@ -11,7 +11,8 @@ namespace {
 constexpr uint32_t keeper = 0;
 constexpr uint64_t lock_word = 0x6e616d6573ULL;
 
-// Asks these nodes; those where something has changed go to `changed`.
+}  // namespace
+
 Status change_on(const Job& job, const NodeNumbers& nodes, const NameChange& change,
                  NodeNumbers* changed) {
   Request request = {};
@@ -24,8 +25,6 @@ Status change_on(const Job& job, const NodeNumbers& nodes, const NameChange& cha
     if (one.value != 0) changed->push_back(one.node);
   return answers.status;
 }
-
-}  // namespace
 
 Status on_others(const Job& job, const NameChange& change) {
   NodeNumbers changed;
@@ -90,7 +89,7 @@ Status one_at_a_time(Job& job, const std::string& path, const Step& call) {
 }
 
 Status make_everywhere(Job& job, const Step& here, const NameChange& there, NameOp removal) {
-  return one_at_a_time(job, there.path, [&]() -> Status {
+  return one_at_a_time(job, {Doing::making, there, job.self()}, [&]() -> Status {
     const NameChange undo = {removal, 0, there.path, ""};
     const Status status = everywhere_after(job, here, there, undo);
     // Missing here, it would have been missing to the caller.

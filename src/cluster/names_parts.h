@@ -20,6 +20,9 @@ using Step = std::function<Status()>;
 Status one_at_a_time(Job& job, const Undertaking& undertaking, const Step& call);
 // Of what is one step.
 Status one_at_a_time(Job& job, const std::string& path, const Step& call);
+// Asks these nodes, of which this is none; those where something has changed go to `changed`.
+Status change_on(const Job& job, const NodeNumbers& nodes, const NameChange& change,
+                 NodeNumbers* changed);
 // `change` on all nodes but this one.
 Status on_others(const Job& job, const NameChange& change);
 // here() first, then `there` on the others; where these cannot, `undo` takes it back.
@@ -33,6 +36,8 @@ Status make_parents(Job& job, const std::string& path);
 // Takes the lock: here() makes a name on this node, `there` on the others, with the directories above it.
 Status make_everywhere(Job& job, const Step& here, const NameChange& there, NameOp removal);
 
+// Has any of these nodes a file of the name?
+Result<bool> has_file(const Job& job, const NodeNumbers& nodes, const std::string& path);
 // Under the lock. EEXIST: a node has something of the name, or it is a shared file's.
 Status check_free(Job& job, const std::string& path);
 // The same; then rename() gives the name to a file of node *holder (`nodes()`: to a shared file), where nothing may have it, and back()

@@ -122,7 +122,10 @@ Status rename_name(Job& job, const std::string& from, const std::string& to, boo
     if (!other.ok() || *other == 0) return other.status();
     return one_at_a_time(job, to, [&] { return replace_others(job, to, source.map.number); });
   }
-  return one_at_a_time(job, {{NameOp::rename, 0, from, to}, renaming.id}, [&]() -> Status {
+  const Doing doing = source.has_no_bytes() ? Doing::renaming : Doing::moving_file;
+  const NameChange change = {NameOp::rename, 0, from, to, keep ? file::rename_no_replace : 0};
+  const Undertaking undertaking = {doing, change, job.self(), source.seen(), renaming.id};
+  return one_at_a_time(job, undertaking, [&]() -> Status {
     CAIRN_TRY(look(&source, &target));
     CAIRN_TRY(call(source, target));
     // Of what all nodes have, each has done so.

@@ -6,13 +6,7 @@
 #include "cluster/names_parts.h"
 
 namespace cairn::cluster {
-namespace {
 
-Status is_there(const std::string& path) { return fail(EEXIST, "%s: file exists", path.c_str()); }
-
-bool is_none(int error) { return error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG; }
-
-// Has any of these nodes a file of the name?
 Result<bool> has_file(const Job& job, const NodeNumbers& nodes, const std::string& path) {
   Request request = {};
   request.op = Op::look_file;
@@ -25,6 +19,12 @@ Result<bool> has_file(const Job& job, const NodeNumbers& nodes, const std::strin
     return state.removed == 0;
   });
 }
+
+namespace {
+
+Status is_there(const std::string& path) { return fail(EEXIST, "%s: file exists", path.c_str()); }
+
+bool is_none(int error) { return error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG; }
 
 // `holder`: not what this node has.
 Status check_free(Job& job, const std::string& path, uint32_t holder, bool is_shared) {

@@ -1,16 +1,33 @@
 // Undertaking: what a process does with names under the lock under which they change. The lock's keeper knows it, so that somebody else can finish
 // it if that process is killed: then it is done on all nodes, or on none.
+//
+// Finishing does no harm where it was finished before, or had not been begun: each is done by its process's own node first, which tells
+// whether it was.
 #pragma once
 
 #include <string>
 
 #include "cluster/name_change.h"
+#include "cluster/spot.h"
 
 namespace cairn::cluster {
 
+enum class Doing : uint32_t {
+  nothing,
+  making,              // of what has no bytes
+  setting_attributes,  // of that
+  removing_directory,
+  removing,     // of anything else that all nodes know
+  claiming,     // names.h
+  renaming,     // of what has no bytes (renaming.h)
+  moving_file,  // of the process's own node to another name
+};
 struct Undertaking {
-  NameChange change;   // as that process's own node makes it, which is the first one
-  Uuid renaming = {};  // of what all nodes have: its note (renaming.h)
+  Doing doing = Doing::nothing;
+  NameChange change = {};  // on that process's node
+  uint32_t node = 0;       // which that is
+  file::Seen seen = {};    // removing, moving_file: what had the name
+  Uuid renaming = {};      // the note
 };
 
 std::string packed(const Undertaking& undertaking);

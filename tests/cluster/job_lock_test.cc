@@ -8,9 +8,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <thread>
 
 #include "capi/job.h"
+#include "cluster/ask.h"
 #include "cluster/covered_nodes.h"
 
 namespace cairn::test {
@@ -71,16 +73,20 @@ class OtherProcess {
   pid_t child_ = 0;
 };
 
-// What that process would send.
+// What that process would send; it takes the lock from another one of its node that is gone.
 void lock_for(const CoveredNodes& covered, uint32_t keeper, uint64_t home, uint32_t node,
-              uint64_t process) {
+              uint64_t process, const std::string& undertaking = "", uint64_t gone = 0) {
   cluster::Request request = {};
   request.op = cluster::Op::lock;
   request.home = home;
   request.which = node;
   request.value = static_cast<int64_t>(process);
-  const auto locked = job_of(covered, 1).ask(keeper, request);
-  EXPECT_TRUE(locked.ok() && *locked == 1);
+  const cluster::Holder from = {gone == 0 ? 0 : node, gone};
+  std::memcpy(request.uuid.data(), &from, sizeof from);
+  const auto locked =
+      cluster::ask_nodes(job_of(covered, 1 - keeper), {keeper}, request, undertaking, 1024);
+  ASSERT_TRUE(locked.status.ok()) << last_detail();
+  EXPECT_EQ(locked.all.front().value, gone == 0 ? 1 : 2);
 }
 
 TEST(LocksOfAJob, AreHeldByOneAtATime) {
@@ -120,6 +126,28 @@ TEST(LocksOfAJob, GoOnWhenTheirHolderIsKilled) {
   other.kill();
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(locked, 2);
+}
+
+// Who takes it goes on with what that one did with it, and whoever takes it from him, too.
+TEST(LocksOfAJob, AreTakenWithWhatTheirHolderWasDoing) {
+  OtherProcess first;
+  OtherProcess second;
+  CoveredNodes covered(2);
+  const std::string pool = job_of(covered, 1).own_node().path;
+  const uint64_t numbers[] = {first.attach(pool), second.attach(pool)};
+  lock_for(covered, 0, some_lock, 1, numbers[0], "making");
+  first.kill();
+  lock_for(covered, 0, some_lock, 1, numbers[1], "moving", numbers[0]);
+  second.kill();
+  cluster::Job& job = job_of(covered, 0);
+  cluster::Told told = {"removing", {}};
+  ASSERT_TRUE(cluster::lock(job, 0, some_lock, "file", &told).ok()) << last_detail();
+  EXPECT_EQ(told.left, (std::vector<std::string>{"making", "moving"}));
+  EXPECT_TRUE(cluster::unlock(job, 0, some_lock).ok());
+  told.left.clear();
+  ASSERT_TRUE(cluster::lock(job, 0, some_lock, "file", &told).ok());
+  EXPECT_TRUE(told.left.empty());
+  EXPECT_TRUE(cluster::unlock(job, 0, some_lock).ok());
 }
 
 TEST(LocksOfAJob, SayForWhomTheyWaitThatStandsStill) {

@@ -270,7 +270,7 @@ TEST(RenamedDirectories, OfAKilledProcessAreFinishedByWhoTakesItsLock) {
     CoveredNodes covered(3);
     fill(covered);
     const cluster::Uuid id = begin_renaming(covered, killed);
-    const cluster::Undertaking undertaking = {{cluster::NameOp::rename, 0, "old", "new"}, id};
+    const cluster::Undertaking undertaking = {cluster::Doing::renaming, {}, 1, {}, id};
     // Twice: who finished it may have been killed, too.
     for (int i = 0; i < 2; ++i)
       EXPECT_TRUE(cluster::finish(job_of(covered, 2), cluster::packed(undertaking)).ok())

@@ -1,5 +1,5 @@
 """A rank of a job on several hosts is killed or stopped in the middle of making, renaming and removing names, where the launcher lets
-the others go on: none of them waits for it for ever."""
+the others go on: none of them waits for it for ever, and what it was about is done on all hosts or on none."""
 
 import os
 import random
@@ -13,7 +13,7 @@ from cluster_job import SEED, TESTS, Job, new_directory, run_tests  # noqa: E402
 from cluster_runner import VirtualCluster  # noqa: E402
 
 PROGRAM = TESTS / "cluster" / "openmpi" / "killed_in_names_program"
-KILLS = 6
+KILLS = int(os.environ.get("CAIRN_KILLS", 6))
 STOPS = 40
 RANKS = 4
 HOSTS = 2
@@ -25,7 +25,7 @@ class Callers(Job):
     """The program over the hosts; `made` are the calls of each rank so far."""
 
     def __init__(self, cluster, directory, *words):
-        self.made, self.processes, self.ending = [0] * RANKS, [None] * RANKS, set()
+        self.made, self.processes, self.ending, self.seen = [0] * RANKS, [None] * RANKS, set(), {}
         super().__init__(cluster, "openmpi", RANKS, directory, PROGRAM, *words, settings=["CAIRN_MPI_TIMEOUT=5"],
                          limit_s=LIMIT_S)
 
@@ -37,6 +37,8 @@ class Callers(Job):
             self.processes[int(found[1])] = found[2]
         if found := re.match(r"rank (\d) ends$", line):
             self.ending.add(int(found[1]))
+        if found := re.match(r"rank (\d) sees(.*)$", line):
+            self.seen[int(found[1])] = found[2]
 
 
 class KilledInNames(unittest.TestCase):
@@ -63,11 +65,17 @@ class KilledInNames(unittest.TestCase):
         self.assertLess(seconds, LIMIT_S, "".join(job.said)[-4000:])
         with open(stop, "w"):
             job.wait_until(lambda: others <= job.ending)
+            if goes_on:
+                with open(stop + ".look", "w"):
+                    job.wait_until(lambda: others <= set(job.seen))
         os.unlink(stop)
         # Its launcher may go on waiting for the one that was killed.
         job.limit_s = GRACE_S
         _, said = job.end()
         self.assertNotIn("was told", said)
+        if goes_on:
+            self.assertEqual(set(job.seen), others, said[-4000:])
+            self.assertEqual(len(set(job.seen.values())), 1, f"rank {victim}, call {number}: {job.seen}")
         return goes_on
 
     def test_the_others_go_on(self):

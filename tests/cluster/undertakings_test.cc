@@ -1,0 +1,206 @@
+// A process of a job on several nodes is killed while it changes a name: who takes its lock finishes that on all nodes, or it never was.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "capi/job.h"
+#include "cluster/covered_nodes.h"
+#include "cluster/job_lock.h"
+#include "cluster/undertaking.h"
+
+namespace cairn::test {
+namespace {
+
+namespace fs = std::filesystem;
+using cluster::Doing;
+using cluster::NameChange;
+using cluster::NameOp;
+
+constexpr uint32_t killed = 1;  // the node of the process that was
+
+cluster::Job& job_of(const CoveredNodes& covered, uint32_t node) { return covered.job(node)->job; }
+
+CoveredNodes& with_names(CoveredNodes& covered) {
+  EXPECT_EQ(cairn_shared_mkdir(covered.job(0), "directory", 0750), 0);
+  EXPECT_EQ(cairn_shared_symlink(covered.job(0), "target", "link"), 0);
+  return covered;
+}
+
+void fill_lower(const std::string& directory) {
+  std::ofstream(directory + "/before") << "before";
+  std::ofstream(directory + "/other") << "other";
+}
+
+void step(const CoveredNodes& covered, uint32_t node, const NameChange& change) {
+  EXPECT_TRUE(cluster::change_name(job_of(covered, node), change).ok()) << last_detail();
+}
+
+file::Seen seen(const CoveredNodes& covered, const char* path) {
+  cairn_stat st = {};
+  EXPECT_EQ(cairn_lookup(covered.pool(killed), covered.top(killed), path, CAIRN_NOFOLLOW, &st), 0);
+  return {st.ino, st.generation};
+}
+
+// By each node in turn: what one has finished, the next one finds done.
+void finish(const CoveredNodes& covered, Doing doing, const NameChange& change,
+            const file::Seen& seen = {}) {
+  const std::string told = cluster::packed({doing, change, killed, seen, {}});
+  for (const uint32_t node : {2U, killed, 0U})
+    EXPECT_TRUE(cluster::finish(job_of(covered, node), told).ok()) << node << ": " << last_detail();
+}
+
+void drain_all(CoveredNodes& covered) {
+  covered.stop();
+  for (uint32_t node = 0; node < 3; ++node) covered.drain(node);
+}
+
+bool is_in_lower(const CoveredNodes& covered, const char* path) {
+  return fs::symlink_status(covered.directory() + "/" + path).type() != fs::file_type::not_found;
+}
+
+TEST(Undertakings, MakingIsDoneEverywhere) {
+  for (const bool finishes : {true, false}) {
+    CoveredNodes covered(3);
+    const NameChange directory = {NameOp::make_directory, 0711, "new", ""};
+    const NameChange link = {NameOp::make_special, S_IFLNK | 0777, "pointer", "target"};
+    const NameChange fifo = {NameOp::make_special, S_IFIFO | 0600, "fifo", ""};
+    for (const NameChange& change : {directory, link, fifo}) {
+      step(covered, killed, change);
+      if (S_ISLNK(change.mode)) step(covered, 0, change);
+      if (finishes) finish(covered, Doing::making, change);
+    }
+    if (finishes) {
+      EXPECT_EQ(covered.mode("new"), S_IFDIR | 0711U);
+      EXPECT_EQ(covered.mode("pointer"), S_IFLNK | 0777U);
+      EXPECT_EQ(covered.mode("fifo"), S_IFIFO | 0600U);
+    }
+    drain_all(covered);
+    EXPECT_TRUE(is_in_lower(covered, "new") && is_in_lower(covered, "pointer"));
+  }
+}
+
+TEST(Undertakings, MakingIsTakenBackWhereANodeHasAnotherThing) {
+  CoveredNodes covered(3);
+  covered.make_file(0, "new");
+  const NameChange change = {NameOp::make_directory, 0711, "new", ""};
+  step(covered, killed, change);
+  finish(covered, Doing::making, change);
+  EXPECT_EQ(covered.mode(killed, "new"), 0U);
+  EXPECT_EQ(covered.mode(2, "new"), 0U);
+  EXPECT_EQ(covered.mode(0, "new"), S_IFREG | 0600U);
+  drain_all(covered);
+}
+
+TEST(Undertakings, RemovingADirectoryIsDoneEverywhereOrNowhere) {
+  const NameChange change = {NameOp::remove_directory, S_IFDIR | 0750, "directory", ""};
+  for (const bool finishes : {true, false}) {
+    CoveredNodes covered(3);
+    with_names(covered);
+    if (finishes) {
+      finish(covered, Doing::removing_directory, change);
+      EXPECT_EQ(covered.mode("directory"), S_IFDIR | 0750U);
+    }
+    step(covered, killed, change);
+    if (finishes) {
+      finish(covered, Doing::removing_directory, change);
+      EXPECT_EQ(covered.mode("directory"), 0U);
+    }
+    drain_all(covered);
+    EXPECT_EQ(is_in_lower(covered, "directory"), !finishes);
+  }
+  // Somebody has used it where it still was.
+  CoveredNodes covered(3);
+  with_names(covered);
+  step(covered, killed, change);
+  covered.make_file(0, "directory/file");
+  finish(covered, Doing::removing_directory, change);
+  EXPECT_EQ(covered.mode("directory"), S_IFDIR | 0750U);
+  drain_all(covered);
+  EXPECT_TRUE(is_in_lower(covered, "directory/file"));
+}
+
+TEST(Undertakings, RemovingIsDoneEverywhereOrNowhere) {
+  for (const char* path : {"link", "before"})
+    for (const bool finishes : {true, false}) {
+      SCOPED_TRACE(path);
+      CoveredNodes covered(3, 64 << 20, fill_lower);
+      with_names(covered);
+      for (uint32_t node = 0; node < 3; ++node) EXPECT_NE(covered.mode(node, path), 0U);
+      const NameChange change = {NameOp::forget, 0, path, ""};
+      const file::Seen it = seen(covered, path);
+      finish(covered, Doing::removing, change, it);
+      EXPECT_NE(covered.mode(path), 0U);
+      ASSERT_EQ(cairn_unlink(covered.pool(killed), covered.top(killed), path), 0);
+      // Another one of the name is none of it.
+      if (finishes) {
+        covered.make_file(killed, path);
+        finish(covered, Doing::removing, change, it);
+        EXPECT_EQ(covered.mode(0, path), 0U);
+        EXPECT_EQ(covered.mode(2, path), 0U);
+        EXPECT_EQ(covered.mode(killed, path), S_IFREG | 0600U);
+      }
+      drain_all(covered);
+    }
+}
+
+TEST(Undertakings, AttributesAreSetEverywhere) {
+  CoveredNodes covered(3);
+  with_names(covered);
+  file::Remote::Change to;
+  to.mode = 0700;
+  const NameChange change = cluster::set_attributes("directory", to);
+  step(covered, killed, change);
+  finish(covered, Doing::setting_attributes, change);
+  EXPECT_EQ(covered.mode("directory"), S_IFDIR | 0700U);
+  drain_all(covered);
+}
+
+TEST(Undertakings, AFileThatWasClaimedIsAskedForByAll) {
+  CoveredNodes covered(3, 64 << 20, fill_lower);
+  const NameChange change = {NameOp::claim, 0, "before", ""};
+  EXPECT_EQ(covered.mode("before") & S_IFMT, static_cast<uint32_t>(S_IFREG));
+  // Not begun.
+  finish(covered, Doing::claiming, change);
+  EXPECT_EQ(covered.mode("before") & S_IFMT, static_cast<uint32_t>(S_IFREG));
+  file::Remote::Change same;
+  same.mode = 0644;
+  step(covered, killed, cluster::set_attributes("before", same));
+  finish(covered, Doing::claiming, change);
+  EXPECT_EQ(covered.mode(0, "before"), 0U);
+  cairn_stat st = {};
+  EXPECT_EQ(cairn_shared_stat_ordinary(covered.job(0), "before", &st), 0);
+  drain_all(covered);
+  EXPECT_TRUE(is_in_lower(covered, "before"));
+}
+
+TEST(Undertakings, AFileThatWasMovedIsUnderItsNewNameOnly) {
+  for (const bool finishes : {true, false}) {
+    CoveredNodes covered(3, 64 << 20, fill_lower);
+    EXPECT_EQ(covered.mode("before") & S_IFMT, covered.mode("other") & S_IFMT);
+    covered.make_file(2, "new");
+    const NameChange change = {NameOp::rename, 0, "before", "other"};
+    const file::Seen it = seen(covered, "before");
+    finish(covered, Doing::moving_file, change, it);
+    EXPECT_NE(covered.mode("before"), 0U);
+    ASSERT_EQ(cairn_rename(covered.pool(killed), covered.top(killed), "before", covered.top(killed),
+                           "other", 0),
+              0);
+    if (finishes) {
+      finish(covered, Doing::moving_file, change, it);
+      for (const uint32_t node : {0U, 2U}) {
+        EXPECT_EQ(covered.mode(node, "before"), 0U);
+        EXPECT_EQ(covered.mode(node, "other"), 0U);
+      }
+    }
+    drain_all(covered);
+    EXPECT_FALSE(is_in_lower(covered, "before"));
+    std::string text;
+    std::getline(std::ifstream(covered.directory() + "/other"), text);
+    EXPECT_EQ(text, "before");
+  }
+}
+
+}  // namespace
+}  // namespace cairn::test
