@@ -108,6 +108,8 @@ inline Result inside(Result (*function)(Parameters...), Arguments... arguments) 
 #define cairn_shared_set_attributes(...) ::posix::inside(cairn_shared_set_attributes, __VA_ARGS__)
 #define cairn_shared_set_immediate(...) ::posix::inside(cairn_shared_set_immediate, __VA_ARGS__)
 #define cairn_shared_set_everywhere(...) ::posix::inside(cairn_shared_set_everywhere, __VA_ARGS__)
+#define cairn_shared_set_inode_everywhere(...) \
+  ::posix::inside(cairn_shared_set_inode_everywhere, __VA_ARGS__)
 #define cairn_shared_set_size(...) ::posix::inside(cairn_shared_set_size, __VA_ARGS__)
 #define cairn_shared_size(...) ::posix::inside(cairn_shared_size, __VA_ARGS__)
 #define cairn_shared_stat(...) ::posix::inside(cairn_shared_stat, __VA_ARGS__)

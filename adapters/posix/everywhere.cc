@@ -81,9 +81,15 @@ int set(const cairn_stat& st, const Found* found, const Attributes& to) {
   char path[PATH_MAX];
   if (S_ISREG(st.mode) || !shared_names::active()) return set_here(st, to);
   shared_names::Asking asking;
-  if (!asking || !path_of(st, found, path)) return set_here(st, to);
-  return cairn_shared_set_everywhere(asking.get(), path, to.mode, to.uid, to.gid, to.atime,
-                                     to.mtime);
+  if (!asking) return set_here(st, to);
+  // What has several names is one inode here only.
+  if ((S_ISDIR(st.mode) || st.nlink == 1) && path_of(st, found, path))
+    return cairn_shared_set_everywhere(asking.get(), path, to.mode, to.uid, to.gid, to.atime,
+                                       to.mtime);
+  if (S_ISDIR(st.mode)) return set_here(st, to);
+  const int error = cairn_shared_set_inode_everywhere(asking.get(), st.ino, st.generation, to.mode,
+                                                      to.uid, to.gid, to.atime, to.mtime);
+  return error == -ENOENT ? set_here(st, to) : error;
 }
 
 int unlink(const Found& found) {

@@ -19,7 +19,7 @@ struct Attributes {
   int64_t atime = CAIRN_TIME_OMIT;
   int64_t mtime = CAIRN_TIME_OMIT;
 };
-// Of a file on this host; of all else on all hosts, if it is known by which name it was `found` (a directory need not be).
+// Of a file on this host; of all else on all hosts, by the name by which it was `found`, or by all that it has.
 int set(const cairn_stat& st, const Found* found, const Attributes& to);
 // Anything but a directory. On other hosts it goes if they have it too.
 int unlink(const Found& found);

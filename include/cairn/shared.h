@@ -196,6 +196,11 @@ CAIRN_API int cairn_shared_symlink(cairn_job* job, const char* target, const cha
 CAIRN_API int cairn_shared_set_everywhere(cairn_job* job, const char* path, uint32_t mode,
                                           uint32_t uid, uint32_t gid, int64_t atime_ns,
                                           int64_t mtime_ns);
+/* The same of a FIFO, socket or symbolic link by its inode in this node's pool: on the other nodes what has any of its names. -ENOENT: it has
+ * none. */
+CAIRN_API int cairn_shared_set_inode_everywhere(cairn_job* job, cairn_ino ino, uint64_t generation,
+                                                uint32_t mode, uint32_t uid, uint32_t gid,
+                                                int64_t atime_ns, int64_t mtime_ns);
 CAIRN_API int cairn_shared_rmdir(cairn_job* job, const char* path);
 /* Removes what is no directory from this node's pool, and on others if they have the name too. */
 CAIRN_API int cairn_shared_unlink(cairn_job* job, const char* path);

@@ -80,6 +80,16 @@ cairn::cluster::NewAttributes attributes_from(uint32_t mode, uint32_t uid, uint3
   return attributes;
 }
 
+cairn::file::Remote::Change change_from(const cairn::cluster::NewAttributes& given) {
+  cairn::file::Remote::Change to;
+  if (given.mode) to.mode = *given.mode;
+  if (given.uid) to.uid = *given.uid;
+  if (given.gid) to.gid = *given.gid;
+  if (given.atime) to.atime = *given.atime;
+  if (given.mtime) to.mtime = *given.mtime;
+  return to;
+}
+
 }  // namespace
 
 extern "C" {
@@ -206,14 +216,16 @@ int cairn_shared_symlink(cairn_job* job, const char* target, const char* path) {
 int cairn_shared_set_everywhere(cairn_job* job, const char* path, uint32_t mode, uint32_t uid,
                                 uint32_t gid, int64_t atime_ns, int64_t mtime_ns) {
   const WriteWindow window;
-  const auto given = attributes_from(mode, uid, gid, atime_ns, mtime_ns);
-  cairn::file::Remote::Change to;
-  if (given.mode) to.mode = *given.mode;
-  if (given.uid) to.uid = *given.uid;
-  if (given.gid) to.gid = *given.gid;
-  if (given.atime) to.atime = *given.atime;
-  if (given.mtime) to.mtime = *given.mtime;
+  const auto to = change_from(attributes_from(mode, uid, gid, atime_ns, mtime_ns));
   return code(cairn::cluster::set_attributes_everywhere(job->job, path, to));
+}
+
+int cairn_shared_set_inode_everywhere(cairn_job* job, cairn_ino ino, uint64_t generation,
+                                      uint32_t mode, uint32_t uid, uint32_t gid, int64_t atime_ns,
+                                      int64_t mtime_ns) {
+  const WriteWindow window;
+  const auto to = change_from(attributes_from(mode, uid, gid, atime_ns, mtime_ns));
+  return code(cairn::cluster::set_attributes_of(job->job, {ino, generation}, to));
 }
 
 int cairn_shared_rmdir(cairn_job* job, const char* path) {

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "cluster/names_parts.h"
+#include "cluster/paths_of.h"
 #include "file/moving.h"
 #include "pool/seats.h"
 #include "tier/drain_state.h"
@@ -38,6 +39,29 @@ Status set_attributes_everywhere(Job& job, const std::string& path,
     CAIRN_TRY(change_name(job, change));
     return on_others(job, change);
   });
+}
+
+Status set_attributes_of(Job& job, const file::Seen& inode,
+                         const file::Remote::Change& attributes) {
+  const auto set = [&](const std::string& path) {
+    const NameChange change = set_attributes(path, attributes);
+    return one_at_a_time(job, {Doing::setting_attributes, change, job.self()}, [&]() -> Status {
+      CAIRN_TRY(change_name(job, {NameOp::look, 0, path, seen_as_text(inode)}));
+      CAIRN_TRY(change_name(job, change));
+      return on_others(job, change);
+    });
+  };
+  // Its names may change while they are looked for.
+  constexpr int tries = 10;
+  Status status;
+  for (int i = 0; i < tries; ++i) {
+    CAIRN_TRY_ASSIGN(paths, paths_of(job, inode));
+    status = paths.empty() ? fail(ENOENT, "it has no name any more") : Status();
+    for (const std::string& path : paths)
+      if (status.ok()) status = set(path);
+    if (status.code() != ENOENT || paths.empty()) break;
+  }
+  return status;
 }
 
 Status remove_directory(Job& job, const std::string& path) {

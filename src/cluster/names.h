@@ -23,6 +23,8 @@ Status make_special(Job& job, const std::string& path, uint32_t mode);
 // Mode, owner and times of what all nodes have.
 Status set_attributes_everywhere(Job& job, const std::string& path,
                                  const file::Remote::Change& attributes);
+// The same of what is no directory, by its inode on this node: under all names that it has there. ENOENT: it has none.
+Status set_attributes_of(Job& job, const file::Seen& inode, const file::Remote::Change& attributes);
 // ENOTEMPTY also if another node's pool has something in it.
 Status remove_directory(Job& job, const std::string& path);
 // Anything but a directory that this node's pool has.

@@ -95,6 +95,22 @@ void specials() {
   CHECK(stat("fifo", &st) == 0 && (st.st_mode & 0777) == 0604 && st.st_mtim.tv_sec == 200);
   CHECK(stat("special", &st) == 0 && st.st_atim.tv_nsec == 5 && st.st_mtim.tv_nsec == 7);
   barrier();
+  // By descriptor, and under another name, too.
+  if (rank == 0) {
+    CHECK(link("fifo", "special/second") == 0);
+    const int open_one = open("fifo", O_RDWR | O_NONBLOCK);
+    CHECK(open_one >= 0 && fchmod(open_one, 0606) == 0 && fchown(open_one, 12, 34) == 0);
+    const struct timespec others[2] = {{300, 5}, {400, 7}};
+    CHECK(futimens(open_one, others) == 0 && close(open_one) == 0);
+  }
+  barrier();
+  for (const char* name : {"fifo", "special/second"}) {
+    CHECK(stat(name, &st) == 0 && (st.st_mode & 0777) == 0606 && st.st_mtim.tv_sec == 400);
+    CHECK(st.st_uid == 12 && st.st_gid == 34);
+  }
+  barrier();
+  if (rank == last()) CHECK(unlink("special/second") == 0);
+  barrier();
   if (rank == last()) {
     CHECK(mkfifo("special/fifo", 0600) == 0);
     CHECK(rename("fifo", "moved") == 0);

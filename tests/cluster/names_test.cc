@@ -63,6 +63,24 @@ TEST(NamesOfAJob, ModeOwnerAndTimesAreSetOnAllNodes) {
   EXPECT_EQ(cairn_shared_set_everywhere(covered.job(1), "none", 0600, 1, 1, 0, 0), -ENOENT);
 }
 
+TEST(NamesOfAJob, AttributesOfAnInodeAreSetUnderAllItsNames) {
+  CoveredNodes covered(3);
+  ASSERT_EQ(cairn_shared_mkdir(covered.job(0), "directory", 0755), 0);
+  ASSERT_EQ(cairn_shared_mknod(covered.job(0), "directory/fifo", S_IFIFO | 0600, 1), 0);
+  cairn_stat st = {};
+  ASSERT_EQ(cairn_lookup(covered.pool(1), covered.top(1), "directory/fifo", CAIRN_NOFOLLOW, &st),
+            0);
+  ASSERT_EQ(cairn_shared_link(covered.job(1), st.ino, st.generation, "second"), 0);
+  const auto set = [&](uint64_t generation) {
+    return cairn_shared_set_inode_everywhere(covered.job(1), st.ino, generation, 0640, UINT32_MAX,
+                                             UINT32_MAX, CAIRN_TIME_OMIT, CAIRN_TIME_OMIT);
+  };
+  EXPECT_EQ(set(st.generation + 1), -ENOENT);
+  EXPECT_EQ(set(st.generation), 0) << cairn_last_error();
+  EXPECT_EQ(covered.mode("directory/fifo"), S_IFIFO | 0640U);
+  EXPECT_EQ(covered.mode("second"), S_IFIFO | 0640U);
+}
+
 std::vector<cairn_ino> removed_specials;
 
 TEST(NamesOfAJob, NodesAreToldOfSpecialFilesThatOthersRemove) {
