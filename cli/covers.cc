@@ -98,6 +98,25 @@ std::vector<CoverEntry> list_covers(const Pool& pool) {
   return covers;
 }
 
+std::vector<OtherPool> other_pools(const Pool& pool, const std::string& directory) {
+  std::vector<OtherPool> others;
+  const auto visit = [](void* context, const cairn_cover_other* other) {
+    static_cast<std::vector<OtherPool>*>(context)->push_back(
+        {other->host, other->pool, other->job});
+  };
+  // A directory that is gone has no claims.
+  cairn_cover_others(pool.get(), directory.c_str(), visit, &others);
+  return others;
+}
+
+std::string missing_text(const std::string& directory, const OtherPool& other) {
+  return fmt::format(
+      "{}: node {} (pool {}) may hold files of {} that are not in it and are missing here: `cairn "
+      "drain {}` there writes them",
+      directory, printable(other.host), printable(other.pool),
+      other.job.empty() ? "a run" : "job " + printable(other.job), directory);
+}
+
 Json cover_json(const CoverEntry& cover) {
   return {{"directory", json_text(cover.directory)},
           {"job", json_text(cover.job)},

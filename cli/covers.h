@@ -31,6 +31,15 @@ struct CoverEntry {
   uint64_t parts = 0;  // of files that several nodes write
 };
 std::vector<CoverEntry> list_covers(const Pool& pool);
+// Other pools that may hold something for it, on other hosts.
+struct OtherPool {
+  std::string host;
+  std::string pool;
+  std::string job;
+};
+std::vector<OtherPool> other_pools(const Pool& pool, const std::string& directory);
+// "DIR: node HOST (pool POOL) may hold ...", with what to do about it.
+std::string missing_text(const std::string& directory, const OtherPool& other);
 // "all drained", "3 MiB not drained", "names or attributes not drained"
 std::string undrained_text(const CoverEntry& cover);
 Json cover_json(const CoverEntry& cover);

@@ -66,6 +66,24 @@ bool is_rank() {
   return is_one_of_several();
 }
 
+bool speaks_for_all() {
+  if (!is_one_of_several()) return true;
+  const auto number = [](const char* name) {
+    return std::strtol(variable(name).c_str(), nullptr, 10);
+  };
+  struct Names {
+    const char* all;
+    const char* here;
+    const char* rank_here;
+  };
+  for (const Names& of :
+       {Names{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
+        Names{"PMI_SIZE", "MPI_LOCALNRANKS", "MPI_LOCALRANKID"}})
+    if (number(of.all) > 0 && number(of.here) > 0)
+      return number(of.here) == number(of.all) && number(of.rank_here) == 0;
+  return number("SLURM_STEP_NUM_NODES") == 1 && number("SLURM_LOCALID") == 0;
+}
+
 bool is_one_of_several() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"})
     if (std::strtol(variable(name).c_str(), nullptr, 10) > 1) return true;

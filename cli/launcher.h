@@ -14,6 +14,9 @@ bool is_rank();
 // Has an MPI's launcher, or srun, started other processes beside this one?
 bool is_one_of_several();
 
+// Does this one speak for all that was started? It is alone, or the first of several on this host, with none on another.
+bool speaks_for_all();
+
 // The address on which mpiexec (Hydra's, as MPICH and its descendants have it) waits for the proxies that it starts, from
 // the command line of such a proxy, whose arguments end in a zero byte each; "" if it is none.
 std::string control_port_of(const std::string& command_line);

@@ -49,6 +49,28 @@ TEST(Launcher, OneRankIsARankToo) {
   setenv("OMPI_COMM_WORLD_SIZE", "1", 1);
   EXPECT_TRUE(is_rank());
   EXPECT_FALSE(is_one_of_several());
+  EXPECT_TRUE(speaks_for_all());
+}
+
+TEST(Launcher, TheFirstOfOneHostSpeaksForAll) {
+  setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
+  EXPECT_FALSE(speaks_for_all());
+  setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "2", 1);
+  setenv("OMPI_COMM_WORLD_LOCAL_RANK", "0", 1);
+  EXPECT_FALSE(speaks_for_all());
+  setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "4", 1);
+  EXPECT_TRUE(speaks_for_all());
+  setenv("OMPI_COMM_WORLD_LOCAL_RANK", "1", 1);
+  EXPECT_FALSE(speaks_for_all());
+  for (const char* name :
+       {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"})
+    unsetenv(name);
+  setenv("SLURM_STEP_NUM_TASKS", "2", 1);
+  setenv("SLURM_STEP_NUM_NODES", "1", 1);
+  setenv("SLURM_LOCALID", "0", 1);
+  EXPECT_TRUE(speaks_for_all());
+  for (const char* name : {"SLURM_STEP_NUM_TASKS", "SLURM_STEP_NUM_NODES", "SLURM_LOCALID"})
+    unsetenv(name);
 }
 
 }  // namespace

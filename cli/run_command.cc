@@ -146,6 +146,10 @@ struct Run {
               fmt::format("cairn run: {}: the pool {} that covered it is gone, and with it what "
                           "was not drained\n",
                           directory, pool_of_run));
+        // Of one job on several hosts these may be about to come: MPI_Init tells.
+        if (speaks_for_all())
+          for (const OtherPool& other : other_pools(pool, directory))
+            tell(fmt::format("cairn run: {}\n", missing_text(directory, other)));
       } catch (...) {
         running.release();
         remove_if_left_over(pool, start);  // made for nothing

@@ -17,10 +17,15 @@ void show(const Pool& pool, const cairn_pool_info& info, const std::vector<cairn
   print(fmt::format("pool {}: {} of {} used, {}{}\n", printable(pool.name()),
                     format_size(info.used), format_size(info.usable), info.medium,
                     info.is_volatile != 0 ? " (nothing survives power loss)" : ""));
-  for (const CoverEntry& cover : covers)
+  for (const CoverEntry& cover : covers) {
     print(fmt::format("  covers {}{}: {}\n", printable(cover.directory),
                       cover.job.empty() ? "" : ", job " + printable(cover.job),
                       undrained_text(cover)));
+    for (const OtherPool& other : other_pools(pool, cover.directory))
+      print(fmt::format("    so does node {}, pool {}{}: what it holds is known there\n",
+                        printable(other.host), printable(other.pool),
+                        other.job.empty() ? "" : ", job " + printable(other.job)));
+  }
   for (const cairn_lane_info& lane : live(lanes))
     print(fmt::format("  process {} {}: {}{}\n", lane.pid, printable(lane.command),
                       lane_state(lane), lane.stopped != 0 ? "; it may hold others up" : ""));
@@ -50,7 +55,15 @@ int status_command(const Config& config, bool json) {
                   {"processes_ended", lanes.size() - live(lanes).size()},
                   {"covers", Json::array()}};
       for (const auto& lane : live(lanes)) one["processes"].push_back(lane_json(lane));
-      for (const auto& cover : covers) one["covers"].push_back(cover_json(cover));
+      for (const auto& cover : covers) {
+        Json shown = cover_json(cover);
+        shown["others"] = Json::array();
+        for (const OtherPool& other : other_pools(pool, cover.directory))
+          shown["others"].push_back({{"host", json_text(other.host)},
+                                     {"pool", json_text(other.pool)},
+                                     {"job", json_text(other.job)}});
+        one["covers"].push_back(shown);
+      }
       all.push_back(one);
       if (!json) show(pool, info, lanes, covers);
     } catch (const Error& error) {

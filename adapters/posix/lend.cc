@@ -102,6 +102,9 @@ constexpr Lent lent = {
     [](const char* text) { log(Level::kWarning, text); },
     attached,
     place::directory,
+    [](cairn_pool* from, const char* directory, cairn_cover_visit_other visit, void* context) {
+      return cairn_cover_others(from, directory, visit, context);
+    },
     place::of,
     masked,
     place::is_below,

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "cairn/cairn.h"
+#include "cairn/cover.h"
 #include "cairn/shared.h"
 
 namespace posix {
@@ -80,6 +81,9 @@ struct Lent {
   cairn_pool* (*pool)();
   // The covered directory's real path.
   const char* (*directory)();
+  // What other pools may hold for it.
+  int (*others)(cairn_pool* pool, const char* directory, cairn_cover_visit_other visit,
+                void* context);
   // -EXDEV: not in that directory. -ENOENT: not even the directory that it would be made in is there.
   int (*place)(const char* path, Place* place);
   // What the umask leaves of a mode.

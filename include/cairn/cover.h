@@ -78,6 +78,20 @@ CAIRN_API int cairn_cover_end(cairn_cover* cover);
  * `forced`: the caller knows that it is nowhere else; only one that is here still counts. */
 CAIRN_API int cairn_cover_free_claim(const char* directory, int forced);
 
+/* Another pool, of another host mostly, that may hold something for a directory that is not in it yet. */
+typedef struct cairn_cover_other {
+  uint32_t struct_size;
+  uint8_t uuid[16];
+  const char* host;
+  const char* pool; /* its path there */
+  const char* job;  /* "" if none was given */
+} cairn_cover_other;
+/* Calls visit for each that has claimed the directory beside this one: of the same job, or of one before that was not drained. Who does not
+ * reach them does not see what they hold. */
+typedef void (*cairn_cover_visit_other)(void* context, const cairn_cover_other* other);
+CAIRN_API int cairn_cover_others(cairn_pool* pool, const char* directory,
+                                 cairn_cover_visit_other visit, void* context);
+
 typedef struct cairn_cover_info {
   uint32_t struct_size; /* of the library that fills it in; later versions add fields at the end */
   uint32_t

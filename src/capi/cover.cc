@@ -1,6 +1,9 @@
 // C API: covers (include/cairn/cover.h).
 #include "cairn/cover.h"
 
+#include <cstdlib>
+#include <cstring>
+
 #include "capi/handles.h"
 #include "cluster/collect.h"
 #include "cluster/renaming.h"
@@ -128,6 +131,28 @@ int cairn_cover_end(cairn_cover* cover) {
 int cairn_cover_free_claim(const char* directory, int forced) {
   const WriteWindow window;
   return code(cairn::tier::free_claim(directory, forced != 0));
+}
+
+int cairn_cover_others(cairn_pool* pool, const char* directory, cairn_cover_visit_other visit,
+                       void* context) {
+  const WriteWindow window;
+  auto claims = cairn::tier::other_claims(fs_of(pool), directory);
+  if (!claims.ok()) return code(claims.status());
+  for (const cairn::tier::Claim& claim : *claims) {
+    cairn_cover_other other = {};
+    other.struct_size = sizeof other;
+    constexpr size_t digits = 16;
+    for (size_t i = 0; i < 2 && claim.uuid.size() == 2 * digits; ++i) {
+      const uint64_t word =
+          std::strtoull(claim.uuid.substr(i * digits, digits).c_str(), nullptr, 16);
+      std::memcpy(other.uuid + i * sizeof word, &word, sizeof word);
+    }
+    other.host = claim.host.c_str();
+    other.pool = claim.pool.c_str();
+    other.job = claim.job.c_str();
+    visit(context, &other);
+  }
+  return 0;
 }
 
 // Whose record is gone is being removed, with its inodes.

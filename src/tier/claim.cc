@@ -333,6 +333,29 @@ bool is_claimed(const std::string& directory) {
   return read != -ENOENT && read != -ENOTDIR && read != -EUCLEAN;
 }
 
+Result<std::vector<Claim>> other_claims(const file::FileSystem& fs, const std::string& directory) {
+  std::vector<Claim> claims;
+  const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
+  if (opened < 0) return sys::failed(opened, "open", directory);
+  const sys::Descriptor fd(static_cast<int>(opened));
+  const Claim own = own_claim(fs, "");
+  std::vector<std::string> names = joined_names(fd.get());
+  names.emplace_back(claim_file);
+  for (const std::string& name : names) {
+    std::string text;
+    // One that has just gone, or is none.
+    if (read_claim(fd.get(), &text, name.c_str()) != 0) continue;
+    Claim claim = claim_of(text);
+    const bool is_known = std::any_of(claims.begin(), claims.end(), [&](const Claim& other) {
+      return other.uuid == claim.uuid;  // handed on meanwhile
+    });
+    if (is_known || claim.uuid == own.uuid) continue;
+    if (claim.host == own.host && is_void(claim, own, directory)) continue;
+    claims.push_back(std::move(claim));
+  }
+  return claims;
+}
+
 Status drop_claim(const file::FileSystem& fs, const std::string& directory) {
   const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
   if (opened == -ENOENT || opened == -ENOTDIR) return Status();

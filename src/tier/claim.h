@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "file/file_system.h"
 
@@ -42,6 +43,8 @@ Status take_claim(file::FileSystem& fs, const std::string& directory, const std:
 Status refuse_covered(const file::FileSystem& fs, int directory, const std::string& path);
 // Whether there is a claim in it, void or not; what cannot be read is one. What only has its name is none.
 bool is_claimed(const std::string& directory);
+// What other pools say of the directory, on other hosts mostly: they may hold something for it, or are used in it now. Not those that are void.
+Result<std::vector<Claim>> other_claims(const file::FileSystem& fs, const std::string& directory);
 // Removes the claim if it is this host's and pool's.
 Status drop_claim(const file::FileSystem& fs, const std::string& directory);
 // Removes a claim whose pool is gone. ENOENT if there is no claim, EBUSY if its pool is here or may be elsewhere; `forced`

@@ -3,6 +3,7 @@ found; what they leave in the directory; and what is said when something cannot 
 
 import os
 import pathlib
+import re
 import stat
 import subprocess
 import sys
@@ -251,8 +252,23 @@ class SeveralHosts(unittest.TestCase):
         done = self.run_ranks(mpi, 1, directory, self.program(mpi), "read_interleaved", **keep)
         self.assertNotEqual(done.returncode, 0)
         self.assertRegex(done.stdout, "interleaved: open: .*node1")
+        missing = "cairn run: " + re.escape(directory) + r": node node1 \(pool /dev/shm/\S+\) may hold files of "
+        self.assertRegex(done.stdout, missing)
+        self.assertRegex(self.cluster.on("node0", CAIRN, "status").stdout,
+                         rf"covers {re.escape(directory)}.*\n    so does node node1, pool /dev/shm/")
+        self.assertRegex(self.cluster.on("node0", CAIRN, "drain", directory, expect=1).stderr, missing.replace("run", "drain", 1))
         self.cluster.mpi(mpi, 2, CAIRN, "drain", directory)
         self.holds(directory, "interleaved", bytes(pattern(at) for at in range(2 * 300 * KIB)))
+
+    def test_a_later_job_without_a_host(self):
+        """Where it spans others, it is told in MPI_Init which one is missing."""
+        mpi, directory = MPIS[0], self.directory()
+        for ranks in (3, 2):
+            done = self.run_ranks(mpi, ranks, directory, self.program(mpi), "write_interleaved", options=("--drain", "never"))
+            told = re.findall(rf"cairn: {re.escape(directory)}: node (\w+) \(pool /dev/shm/\S+\) may hold files of an earlier job, and is not "
+                              "part of this one", done.stdout)
+            self.assertEqual(told, ["node2"] if ranks == 2 else [], done.stdout)
+        self.cluster.mpi(mpi, 3, CAIRN, "drain", directory)
 
     def test_a_host_that_does_not_answer(self):
         """One line says what is waited for, and the job ends."""

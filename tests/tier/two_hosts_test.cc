@@ -214,6 +214,37 @@ TEST_F(TwoHosts, OneJobOnBothDrainsWithoutOverwriting) {
   EXPECT_EQ(get(lower_ + "/old"), "O");
 }
 
+// Who comes without the other is told who has what is missing.
+TEST_F(TwoHosts, EachIsToldOfTheOther) {
+  there.name = "job-1";
+  OtherHost host({[&] { return there.open(); }, [&] { return there.put("theirs", "t"); },
+                  [&] { return there.drain(); }, [&] { return there.end(); }});
+  ASSERT_TRUE(host.exists()) << no_namespaces;
+  ASSERT_EQ(here.open(), "ok");
+  const auto others = [&] {
+    std::string text;
+    const auto visit = [](void* to, const cairn_cover_other* other) {
+      bool is_named = false;
+      for (const uint8_t byte : other->uuid) is_named = is_named || byte != 0;
+      *static_cast<std::string*>(to) +=
+          std::string(other->host) + " " + other->pool + " " + other->job + (is_named ? ";" : "?");
+    };
+    EXPECT_EQ(cairn_cover_others(here.attached, lower_.c_str(), visit, &text), 0);
+    return text;
+  };
+  EXPECT_EQ(others(), "");
+  ASSERT_EQ(host.run(), "ok");
+  ASSERT_EQ(host.run(), "ok");
+  const std::string other = std::string(other_name) + " " + other_pool + " job-1;";
+  EXPECT_EQ(others(), other);
+  // Also when the claim is its own.
+  ASSERT_EQ(here.end(), "ok");
+  EXPECT_EQ(others(), other);
+  ASSERT_EQ(host.run(), "ok");
+  ASSERT_EQ(host.run(), "ok");
+  EXPECT_EQ(others(), "");
+}
+
 // The one that made the claim goes first: what the other still has to drain stays claimed.
 TEST_F(TwoHosts, AClaimLastsUntilTheLastHostOfTheJob) {
   there.name = "job-1";

@@ -96,6 +96,24 @@ void share_names(const Servers& servers) {
   meet(servers.comm);
 }
 
+// What an earlier job has left in the pools of hosts that this one does not have. Of a job on one host `cairn run` has told.
+void tell_of_missing(const Roster& roster) {
+  cairn_pool* pool = host->engine->pool();
+  if (pool == nullptr) return;
+  const auto visit = [](void* context, const cairn_cover_other* other) {
+    const auto& known = *static_cast<const Roster*>(context);
+    if (known.number_of(other->uuid) != known.count()) return;
+    const std::string directory = host->engine->directory();
+    host->engine->warning(
+        (directory + ": node " + other->host + " (pool " + other->pool +
+         ") may hold files of an earlier job, and is not part of this one: they are "
+         "missing here. Start it on that node too, or run `cairn drain " +
+         directory + "` there")
+            .c_str());
+  };
+  host->engine->others(pool, host->engine->directory(), visit, const_cast<Roster*>(&roster));
+}
+
 // When MPI_Finalize frees MPI_COMM_SELF, after all that others have attached to it, such as HDF5's end, which closes
 // files.
 int end(MPI_Comm, int, void*, void*) {
@@ -179,6 +197,7 @@ void begin() {
     PMPI_Allreduce(MPI_IN_PLACE, agreed, 3, MPI_INT64_T, MPI_MIN, servers.comm);
     servers.answering = agreed[0] != 0;
     if (servers.answering && agreed[1] != -agreed[2]) share_names(servers);
+    if (servers.answering && servers.rank == 0) tell_of_missing(servers.roster);
     if (servers.answering)
       host->engine->set_job(servers.job);
     else
