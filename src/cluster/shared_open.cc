@@ -8,7 +8,9 @@
 #include "cluster/elsewhere.h"
 #include "cluster/held_record.h"
 #include "cluster/shared_file.h"
+#include "cluster/spot.h"
 #include "file/io.h"
+#include "file/open_table.h"
 #include "file/sync.h"
 #include "tier/system.h"
 
@@ -56,9 +58,23 @@ Status check_path(const std::string& path) {
   return Status();
 }
 
+// What would be written there goes past the parts, and no share map would hear of it.
+Status check_no_writer(Job& job, const std::string& path) {
+  auto spot = spot_of(job, path);
+  if (!spot.ok()) return spot.code() == ENOENT ? Status() : spot.status();
+  if (!spot->exists()) return Status();
+  const bool is_read_only = file::for_each_open_file(job.fs(), [&](const format::OpenFile& open) {
+    return open.inode.load() != spot->map.number || (open.flags.load() & O_ACCMODE) == O_RDONLY;
+  });
+  if (is_read_only) return Status();
+  return fail(EBUSY, "%s: other calls have it open for writing on node %s, and must close it first",
+              path.c_str(), job.own_node().host.c_str());
+}
+
 }  // namespace
 
 Status SharedFile::make_record(const Wanted& wanted, bool* made) {
+  CAIRN_TRY(check_no_writer(job_, wanted.path));
   const std::string lower = job_.directory() + "/" + wanted.path;
   struct stat st = {};
   const auto look = [&] { return sys::lstatat(AT_FDCWD, lower.c_str(), &st) == 0; };

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <random>
 
-#include "cluster/ranks.h"
+#include "cluster/files_of_nodes.h"
 
 namespace cairn::test {
 namespace {
@@ -140,6 +140,30 @@ TEST(SharedFile, NamesAreMadeOnceAndRemoved) {
     EXPECT_EQ(read_at(file, 20, 0), std::string("\0\0\0\0\0\0\0\0\0n", 10));
     ASSERT_EQ(cairn_shared_close(file), 0);
   });
+}
+
+// As a Fortran unit that stays open: nobody would hear of what is written there.
+TEST(SharedFile, IsNotOpenedWhileOtherCallsWriteIt) {
+  CoveredNodes covered(2, 64 << 20, [](const std::string& directory) {
+    std::ofstream(directory + "/old") << "of before";
+  });
+  for (const std::string path : {"new", "old"}) {
+    cairn_file* writer = open_own(covered, 0, path.c_str(), O_WRONLY | O_CREAT);
+    const auto open_all = [&](int expected, const std::string& contents) {
+      run_ranks(covered.nodes(), 2, [&](Rank& rank) {
+        cairn_shared* file = rank.open(path, O_RDWR | O_CREAT, expected);
+        if (file == nullptr) return;
+        EXPECT_EQ(read_at(file, 100, 0), contents);
+        ASSERT_EQ(cairn_shared_close(file), 0);
+      });
+    };
+    open_all(-EBUSY, "");
+    EXPECT_EQ(cairn_shared_exists(covered.job(1), path.c_str()), 0);
+    cairn_close(writer);
+    cairn_file* reader = open_own(covered, 0, path.c_str(), O_RDONLY);
+    open_all(0, path == "old" ? "of before" : "");
+    cairn_close(reader);
+  }
 }
 
 TEST(SharedFile, DeletedWhileOpenItStaysOurs) {
