@@ -12,11 +12,13 @@
 namespace cairn::cluster {
 namespace {
 
-constexpr size_t most_open_parts = 64;
+constexpr size_t most_served_parts = 64;
 
 int compare_pools(const Node& node, const uint8_t* pool) {
   return std::memcmp(node.pool, pool, sizeof node.pool);
 }
+
+bool is_removed(const Part& part) { return (**part).inode->links.load() == 0; }
 
 }  // namespace
 
@@ -65,24 +67,40 @@ Status Job::not_in_job(const RecordNode& node, const std::string& path, uint64_t
 
 Result<Part> Job::part(const Uuid& uuid, bool make) {
   const std::lock_guard guard(parts_mutex_);
-  if (const auto known = parts_.find(uuid); known != parts_.end()) return known->second;
+  return open_part(uuid, make);
+}
+
+Result<Part> Job::open_part(const Uuid& uuid, bool make) {
+  if (const auto known = parts_.find(uuid); known != parts_.end())
+    if (Part part = known->second.lock()) return part;
   auto inode = tier::find_part(fs_, place_.cover, hex_of(uuid), make);
   if (!inode.ok()) return inode.status();
   if (*inode == 0)
     return fail(ENOENT, "pool %s holds no part of this file", own_node().path.c_str());
   auto opened = std::make_shared<tier::PoolFile>(fs_, *inode, O_RDWR);
   if (!opened->status().ok()) return opened->status();
-  if (parts_.size() >= most_open_parts) parts_.erase(parts_.begin());
+  std::erase_if(parts_, [](const auto& one) { return one.second.expired(); });
   parts_[uuid] = opened;
   return opened;
 }
 
+// Kept open from one question to the next.
+Result<Part> Job::part_to_serve(const Uuid& uuid) {
+  const std::lock_guard guard(parts_mutex_);
+  if (const auto known = served_.find(uuid); known != served_.end()) return known->second;
+  CAIRN_TRY_ASSIGN(part, open_part(uuid, false));
+  if (is_removed(part)) return part;
+  if (served_.size() >= most_served_parts) served_.erase(served_.begin());
+  served_[uuid] = part;
+  return part;
+}
+
 Status Job::remove_part(const Uuid& uuid) {
-  {
-    const std::lock_guard guard(parts_mutex_);
-    parts_.erase(uuid);
-  }
-  return tier::remove_part(fs_, place_.cover, hex_of(uuid));
+  const Status status = tier::remove_part(fs_, place_.cover, hex_of(uuid));
+  const std::lock_guard guard(parts_mutex_);
+  std::erase_if(served_,
+                [&](const auto& one) { return one.first == uuid || is_removed(one.second); });
+  return status;
 }
 
 Status Job::clean() {

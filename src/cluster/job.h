@@ -49,7 +49,7 @@ class Job {
   [[nodiscard]] Status not_in_job(const RecordNode& node, const std::string& path, uint64_t begin,
                                   uint64_t end) const;
 
-  // This node's part of a file; ENOENT if there is none and `make` is not set.
+  // This node's part of a file; ENOENT if there is none and `make` is not set. Who has it holds its space, also when it was removed.
   Result<Part> part(const Uuid& uuid, bool make);
   Status remove_part(const Uuid& uuid);
   // Removes the parts that no record knows.
@@ -100,6 +100,8 @@ class Job {
 
  private:
   Status read_part(const Request& request, const Run* runs, uint8_t* bytes, uint64_t* size);
+  Result<Part> part_to_serve(const Uuid& uuid);
+  Result<Part> open_part(const Uuid& uuid, bool make);  // `parts_mutex_` is held
 
   file::FileSystem& fs_;
   Place place_;
@@ -120,7 +122,9 @@ class Job {
   std::mutex taken_mutex_;
   std::vector<int64_t> taken_from_nodes_;
   std::mutex parts_mutex_;
-  std::map<Uuid, Part> parts_;
+  // Not held open: other processes of this node would keep the space of what one of them removes.
+  std::map<Uuid, std::weak_ptr<tier::PoolFile>> parts_;
+  std::map<Uuid, Part> served_;  // by the server, which is told what is removed
 };
 
 }  // namespace cairn::cluster

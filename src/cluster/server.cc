@@ -11,7 +11,7 @@
 namespace cairn::cluster {
 
 Status Job::read_part(const Request& request, const Run* runs, uint8_t* bytes, uint64_t* size) {
-  auto part = this->part(request.uuid, false);
+  auto part = part_to_serve(request.uuid);
   if (!part.ok()) return part.status();
   return read_runs(***part, runs, request.runs, "the part in pool " + own_node().path, bytes, size);
 }

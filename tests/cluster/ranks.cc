@@ -15,20 +15,29 @@ Nodes::Nodes(uint32_t count, uint64_t pool_size) {
   root_ = mkdtemp(name);
   directory_ = root_ + "/covered";
   std::filesystem::create_directory(directory_);
-  for (uint32_t i = 0; i < count; ++i) {
-    const std::string path = root_ + "/pool" + std::to_string(i);
-    cairn_pool_options options = {};
-    options.struct_size = sizeof options;
-    options.size = pool_size;
-    cairn_pool* pool = nullptr;
-    EXPECT_EQ(cairn_pool_create(path.c_str(), &options), 0) << cairn_last_error();
-    EXPECT_EQ(cairn_pool_attach(path.c_str(), 0, &pool), 0) << cairn_last_error();
-    pools_.push_back(pool);
-    cairn_node node = {};
-    EXPECT_EQ(cairn_node_describe(pool, &node), 0);
-    std::snprintf(node.host, sizeof node.host, "node%u", i);
-    described_.push_back(node);
-  }
+  pools_.resize(count);
+  described_.resize(count);
+  for (uint32_t i = 0; i < count; ++i) make_pool(i, pool_size);
+}
+
+void Nodes::make_pool(uint32_t node, uint64_t size) {
+  const std::string path = root_ + "/pool" + std::to_string(node);
+  cairn_pool_options options = {};
+  options.struct_size = sizeof options;
+  options.size = size;
+  EXPECT_EQ(cairn_pool_create(path.c_str(), &options), 0) << cairn_last_error();
+  EXPECT_EQ(cairn_pool_attach(path.c_str(), 0, &pools_[node]), 0) << cairn_last_error();
+  EXPECT_EQ(cairn_node_describe(pools_[node], &described_[node]), 0);
+  std::snprintf(described_[node].host, sizeof described_[node].host, "node%u", node);
+}
+
+void Nodes::make_anew(uint32_t node) {
+  cairn_pool_info info = {};
+  EXPECT_EQ(cairn_pool_get_info(pools_[node], &info), 0);
+  cairn_pool_detach(pools_[node]);
+  EXPECT_EQ(cairn_pool_remove((root_ + "/pool" + std::to_string(node)).c_str()), 0)
+      << cairn_last_error();
+  make_pool(node, info.size);
 }
 
 Nodes::~Nodes() {
@@ -37,13 +46,21 @@ Nodes::~Nodes() {
   std::filesystem::remove_all(root_);
 }
 
+cairn_job* Nodes::open_job(uint32_t node) {
+  cairn_job* job = nullptr;
+  EXPECT_EQ(cairn_job_open(pools_[node], directory_.c_str(), &described_[first_], count() - first_,
+                           node - first_, ask, still_waiting, this, &job),
+            0);
+  return job;
+}
+
+cairn_job* Nodes::open_second(uint32_t node) { return open_job(node); }
+
 void Nodes::start(uint32_t first) {
   first_ = first;
   jobs_.assign(count(), nullptr);
   for (uint32_t i = first; i < count(); ++i) {
-    EXPECT_EQ(cairn_job_open(pools_[i], directory_.c_str(), &described_[first], count() - first,
-                             i - first, ask, still_waiting, this, &jobs_[i]),
-              0);
+    jobs_[i] = open_job(i);
     EXPECT_EQ(cairn_job_clean(jobs_[i]), 0) << cairn_last_error();
   }
 }

@@ -32,6 +32,10 @@ class Nodes {
   // The job that serves for a node. A job of nodes[first..] only, if `first` is not 0.
   void start(uint32_t first = 0);
   void stop();
+  // What another process of a node has; to be closed before the jobs are.
+  [[nodiscard]] cairn_job* open_second(uint32_t node);
+  // The node has lost its pool, and made a new one in its place. Between jobs.
+  void make_anew(uint32_t node);
   [[nodiscard]] cairn_job* job(uint32_t node) const { return jobs_[node]; }
   // What was said of a wait for a process that has a lock.
   std::atomic<uint64_t> waits_told{0};
@@ -45,6 +49,8 @@ class Nodes {
  private:
   static int ask(void* context, cairn_question* questions, size_t count);
   static void still_waiting(void* context, uint64_t waited_ms, const char* path, const char* whom);
+  void make_pool(uint32_t node, uint64_t size);
+  [[nodiscard]] cairn_job* open_job(uint32_t node);
   std::mutex waiting_;
   std::string root_;
   std::string directory_;

@@ -237,6 +237,31 @@ TEST(SharedFile, AFullPoolIsToldByTheCallAndByAllAtTheCommit) {
   });
 }
 
+// As two processes of one host: the second one has a job of its own, whose messages go to the first one's.
+TEST(SharedFile, WhatAnotherProcessOfTheHostRemovesGivesItsSpaceBack) {
+  Nodes nodes(2, 16 << 20);
+  nodes.start();
+  const auto used = [&](uint32_t node) {
+    cairn_pool_info info = {};
+    EXPECT_EQ(cairn_pool_get_info(nodes.pool(node), &info), 0);
+    return info.used;
+  };
+  cairn_job* const second = nodes.open_second(0);
+  const std::string bytes(4 << 20, 'x');
+  for (int round = 0; round < 8; ++round) {
+    run_ranks(nodes, 2, [&](Rank& rank) {
+      cairn_shared* file = rank.open("f", O_RDWR | O_CREAT);
+      write_at(file, bytes, rank.rank * bytes.size());
+      ASSERT_EQ(cairn_shared_commit(file), 0) << cairn_last_error();
+      EXPECT_EQ(read_at(file, 10, 0), std::string(10, 'x'));  // which the server keeps open
+      ASSERT_EQ(cairn_shared_close(file), 0);
+    });
+    EXPECT_EQ(cairn_shared_remove(round % 2 == 0 ? second : nodes.job(round / 2 % 2), "f"), 0);
+  }
+  for (const uint32_t node : {0, 1}) EXPECT_LT(used(node), bytes.size());
+  cairn_job_close(second);
+}
+
 TEST(SharedFile, ImmediateWritesAreSeenAtOnceInTheOrderOfALock) {
   constexpr uint32_t ranks = 3;
   Nodes nodes(ranks);

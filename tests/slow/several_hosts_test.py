@@ -147,6 +147,15 @@ class SeveralHosts(unittest.TestCase):
             self.holds(directory, "changed/cut", b"cut")
             self.holds(directory, "changed/target", bytes(pattern(at) for at in range(300_000)))
 
+    def test_checkpoints_that_replace_each_other(self):
+        """Of two ranks on each host: what is removed gives its space back while the job runs, however it is removed."""
+        parts = ("deleted", "unlinked", "deleted_at_close", "deleted_while_open", "renamed_over")
+        for mpi in MPIS:
+            directory, told = self.passes(mpi, 6, TESTS / "cluster" / mpi / "rotating_program", *parts, last=parts[-1])
+            for part in parts:
+                self.assertIn(part + "\n", told)
+            self.assertEqual(os.listdir(directory), ["latest"])
+
     def test_names_that_all_hosts_have(self):
         """Directories and links of one rank, and what it does to files that were there before."""
         old = [f"old/{name}" for name in ("appended", "moved", "replaced", "written", "gone/removed")]
