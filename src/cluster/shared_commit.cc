@@ -1,6 +1,7 @@
 // Writing, and the commit that makes it known.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "cluster/held_record.h"
 #include "cluster/moved_records.h"
@@ -46,6 +47,12 @@ Result<uint64_t> SharedFile::size() {
   return size_now();
 }
 
+void SharedFile::note_failure(Failure failure) {
+  if (failure.code == EFAULT || failure.code == EINVAL || failure.code == EFBIG) return;
+  const std::lock_guard guard(mutex_);
+  if (failed_.code == 0 || failure.offset < failed_.offset) failed_ = std::move(failure);
+}
+
 // `*done` grows by the bytes that are in the part.
 Status SharedFile::write_piece(const Target& piece, size_t* done) {
   if (piece.offset > static_cast<uint64_t>(INT64_MAX) - piece.size)
@@ -55,8 +62,7 @@ Status SharedFile::write_piece(const Target& piece, size_t* done) {
   for (size_t at = 0; at < piece.size;) {
     auto n = file::write_at(**part_, bytes + at, piece.size - at, piece.offset + at);
     if (!n.ok()) {
-      const std::lock_guard guard(mutex_);
-      failed_ = n.code();
+      note_failure({n.code(), piece.offset + at, last_detail()});
       const unsigned long long reached = piece.offset + at;
       return annotate(n.status(), "%s: write at offset %llu, pool %s of node %s", path_.c_str(),
                       reached, job_.own_node().path.c_str(), job_.own_node().host.c_str());
@@ -202,10 +208,12 @@ Status SharedFile::commit(const Also& also) {
     mine.end = written_.end();
     mine.node = job_.self();
     committing_ = std::exchange(written_, {});
-    if (failed_ != 0)
-      fails(fail(failed_, "%s: a write on node %s failed before", path_.c_str(),
-                 job_.own_node().host.c_str()));
-    failed_ = 0;
+    const Failure failed = std::exchange(failed_, {});
+    // What is cut off is wanted by nobody any more.
+    if (failed.code != 0 && !(also.cut && failed.offset >= also.size))
+      fails(fail(failed.code, "%s: a write at offset %llu failed before, pool %s of node %s: %s",
+                 path_.c_str(), static_cast<unsigned long long>(failed.offset),
+                 job_.own_node().path.c_str(), job_.own_node().host.c_str(), failed.cause.c_str()));
   }
   // What is not durable is not told of.
   if (part_ != nullptr && writable_) {
@@ -282,6 +290,10 @@ Status SharedFile::commit() { return commit(Also()); }
 
 Status SharedFile::truncate(uint64_t size) {
   if (!writable_) return fail(EBADF, "%s: not open for writing", path_.c_str());
+  // Before the record says so: all ranks give the same size.
+  if (size > file::max_file_size)
+    return fail(EFBIG, "%s: size %llu is beyond the largest file", path_.c_str(),
+                static_cast<unsigned long long>(size));
   Status status = commit({true, size, false});
   if (status.ok() && part_ != nullptr && (**part_).inode->size.load() > size)
     status = file::truncate(job_.fs(), (**part_).map(), size);

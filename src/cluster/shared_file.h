@@ -75,6 +75,14 @@ class SharedFile {
   Status write_piece(const Target& piece, size_t* done);
   Status post(ByteSet* bytes);
 
+  // A write that the pool did not take, which the next commit tells all. What the caller did wrong is told him alone.
+  struct Failure {
+    int code = 0;
+    uint64_t offset = 0;
+    std::string cause;
+  };
+  void note_failure(Failure failure);
+
   // --- shared_read.cc
   struct Plan;
   void plan(const Target& piece, uint64_t size, Plan* plan) const;
@@ -101,7 +109,7 @@ class SharedFile {
   Record record_;
   ByteSet written_;             // by this process, since the last commit
   ByteSet committing_;          // the same, while a commit is under way
-  int failed_ = 0;              // a write that did not fit, since the last commit
+  Failure failed_;              // since the last commit; of several the one that lies lowest
   int64_t news_ = 0;            // entries of the home's log that are in `record_`
   int64_t committed_news_ = 0;  // and that a commit has put into the record in lower
 };

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <regex>
 
 #include "cluster/files_of_nodes.h"
 
@@ -231,9 +232,47 @@ TEST(SharedFile, AFullPoolIsToldByTheCallAndByAllAtTheCommit) {
       write_at(file, "fits", 32 << 20);
     }
     EXPECT_EQ(cairn_shared_commit(file), -ENOSPC);
+    // To those whose own writes did fit, too: which pool it was, and what was wrong.
+    EXPECT_TRUE(std::regex_search(
+        cairn_last_error(),
+        std::regex("f: a write at offset \\d+ failed before, pool .*/pool1 of node node1: .*full")))
+        << cairn_last_error();
     EXPECT_EQ(read_at(file, 4, 32 << 20), "fits");  // what did fit is committed
     EXPECT_EQ(cairn_shared_commit(file), 0);
     ASSERT_EQ(cairn_shared_close(file), 0);
+  });
+}
+
+TEST(SharedFile, WhatACallerDidWrongIsToldHimAlone) {
+  Nodes nodes(2);
+  nodes.start();
+  run_ranks(nodes, 2, [&](Rank& rank) {
+    cairn_shared* file = rank.open("f", O_RDWR | O_CREAT);
+    if (rank.rank == 1) {
+      EXPECT_EQ(cairn_shared_pwrite(file, nullptr, 4, 0), -EFAULT);
+      EXPECT_EQ(cairn_shared_pwrite(file, "x", 1, uint64_t{1} << 62), -EFBIG);
+    }
+    EXPECT_EQ(cairn_shared_commit(file), 0) << cairn_last_error();
+    ASSERT_EQ(cairn_shared_close(file), 0) << cairn_last_error();
+  });
+}
+
+TEST(SharedFile, WhatDidNotFitIsForgottenWhenItIsCutOff) {
+  Nodes nodes(2, 8 << 20);
+  nodes.start();
+  run_ranks(nodes, 2, [&](Rank& rank) {
+    cairn_shared* file = rank.open("f", O_RDWR | O_CREAT);
+    const std::string much(16 << 20, 'x');
+    for (const int size : {0, 4096}) {
+      EXPECT_EQ(cairn_shared_pwrite(file, much.data(), much.size(), 4096), -ENOSPC);
+      EXPECT_EQ(cairn_shared_truncate(file, size), 0) << cairn_last_error();
+    }
+    // Not what is still wanted.
+    EXPECT_EQ(cairn_shared_pwrite(file, much.data(), much.size(), 4096), -ENOSPC);
+    EXPECT_EQ(cairn_shared_truncate(file, 32 << 20), -ENOSPC);
+    EXPECT_EQ(cairn_shared_truncate(file, 0), 0) << cairn_last_error();
+    write_at(file, "fits", rank.rank * 4);
+    ASSERT_EQ(cairn_shared_close(file), 0) << cairn_last_error();
   });
 }
 
