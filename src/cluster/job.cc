@@ -57,12 +57,26 @@ uint32_t Job::number_of(const Uuid& pool) const {
 
 Status Job::not_in_job(const RecordNode& node, const std::string& path, uint64_t begin,
                        uint64_t end) const {
-  return fail(
-      EIO,
-      "%s: bytes %llu to %llu lie in pool %s of node %s, which is not part of this job: start "
-      "it on that node too, or run `cairn drain %s` on all nodes that wrote the file",
-      path.c_str(), static_cast<unsigned long long>(begin), static_cast<unsigned long long>(end),
-      node.path.c_str(), node.host.c_str(), directory().c_str());
+  const auto tell = [&](const char* which, const std::string& what_helps) {
+    return fail(EIO, "%s: bytes %llu to %llu lie in pool %s of node %s, which %s: %s", path.c_str(),
+                static_cast<unsigned long long>(begin), static_cast<unsigned long long>(end),
+                node.path.c_str(), node.host.c_str(), which, what_helps.c_str());
+  };
+  const auto* const last = place_.nodes + place_.count;
+  const auto* const same =
+      std::find_if(place_.nodes, last, [&](const Node& one) { return node.host == one.host; });
+  if (same == last)
+    return tell("is not part of this job", "start it on that node too, or run `cairn drain " +
+                                               directory() + "` on all nodes that wrote the file");
+  // A pool's name may be that of an older one.
+  if (node.path == same->path)
+    return tell(
+        "is not there any more",
+        "that node has made a new one, as it does when it has been started anew or the pool "
+        "was removed; these bytes are lost, and the file can only be written anew");
+  return tell("is another one than that node has in this job",
+              std::string("it has pool ") + same->path +
+                  " here; start the job with the pool that holds the bytes, if it is still there");
 }
 
 Result<Part> Job::part(const Uuid& uuid, bool make) {

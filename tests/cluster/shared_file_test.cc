@@ -88,6 +88,31 @@ TEST(SharedFile, WhatOneNodeHasIsAnErrorWhereItIsMissing) {
       1);
 }
 
+// A host that was started anew has a new pool where the old one was.
+TEST(SharedFile, APoolThatIsGoneIsToldOfAsSuch) {
+  Nodes nodes(2);
+  nodes.start();
+  run_ranks(nodes, 2, [](Rank& rank) {
+    cairn_shared* file = rank.open("f", O_RDWR | O_CREAT);
+    write_at(file, std::string(100, 'x'), rank.rank * 100);
+    ASSERT_EQ(cairn_shared_close(file), 0);
+  });
+  nodes.stop();
+  nodes.make_anew(1);
+  nodes.start();
+  run_ranks(nodes, 2, [](Rank& rank) {
+    cairn_shared* file = rank.open("f", O_RDONLY);
+    ASSERT_NE(file, nullptr);
+    char bytes[10];
+    const cairn_piece piece = {bytes, 10, 150};
+    EXPECT_EQ(cairn_shared_read(file, &piece, 1), -EIO);
+    const std::string told = cairn_last_error();
+    EXPECT_NE(told.find("of node node1, which is not there any more"), std::string::npos) << told;
+    EXPECT_EQ(told.find("not part of this job"), std::string::npos) << told;
+    ASSERT_EQ(cairn_shared_close(file), 0);
+  });
+}
+
 TEST(SharedFile, BytesThatNobodyWroteComeFromLower) {
   Nodes nodes(2);
   std::ofstream(nodes.directory() + "/f") << "0123456789";
