@@ -149,6 +149,22 @@ void moved() {
                               MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file),
                 MPI_ERR_BAD_FILE);
     CHECK(access("/tmp/cairn-outside", F_OK) != 0);
+    CHECK_CLASS(MPI_File_delete("cairn:/tmp/cairn-outside", MPI_INFO_NULL), MPI_ERR_BAD_FILE);
+    CHECK_CLASS(MPI_File_open(MPI_COMM_SELF, "cairn:./.", MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
+                MPI_ERR_BAD_FILE);
+    file = open_file("a_file", MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                     MPI_COMM_SELF);
+    MPI_File below = MPI_FILE_NULL;
+    CHECK_CLASS(MPI_File_open(MPI_COMM_SELF, "a_file/below", MPI_MODE_CREATE | MPI_MODE_RDWR,
+                              MPI_INFO_NULL, &below),
+                MPI_ERR_BAD_FILE);
+    // Larger than any file, which changes nothing.
+    OK(MPI_File_set_size(file, 100));
+    CHECK_CLASS(MPI_File_set_size(file, MPI_Offset{1} << 62), MPI_ERR_IO);
+    MPI_Offset size = 0;
+    OK(MPI_File_get_size(file, &size));
+    CHECK(size == 100);
+    OK(MPI_File_close(&file));
   }
   barrier();
 }

@@ -44,8 +44,21 @@ class OwnPool {
   bool before_;
 };
 
+// A shared file above the name is nothing that this node's pool shows.
+bool is_below_a_file(const std::string& path) {
+  const bool hidden = host->engine->hide_job(false);
+  struct stat above;
+  const size_t slash = path.rfind('/');
+  const bool found =
+      slash != std::string::npos && ::stat(path.substr(0, slash + 1).c_str(), &above) != 0;
+  const bool below = found && errno == ENOTDIR;
+  host->engine->hide_job(hidden);
+  return below;
+}
+
 int find_place(const std::string& path, posix::Place* place) {
-  const int result = host->engine->place(path.c_str(), place);
+  int result = host->engine->place(path.c_str(), place);
+  if (result == -ENOENT && is_below_a_file(path)) result = -ENOTDIR;
   if (result == -EXDEV)
     return error(MPI_ERR_BAD_FILE, path + ": it does not lie below the covered directory");
   return result < 0 ? system_error(result, "open", path) : MPI_SUCCESS;

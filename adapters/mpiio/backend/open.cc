@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <strings.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -48,14 +49,20 @@ int flags_of(int amode, bool creator) {
   return flags | O_CLOEXEC;
 }
 
+int not_covered(const std::string& path) {
+  return error(MPI_ERR_BAD_FILE, path + ": it does not lie below the covered directory");
+}
+
 // Opens it through the POSIX adapter, which knows what is covered, and borrows the open file.
 int open_here(File& file, int flags, mode_t mode) {
-  if (!host->engine->covers(file.path.c_str()))
-    return error(MPI_ERR_BAD_FILE, file.path + ": it does not lie below the covered directory");
+  if (!host->engine->covers(file.path.c_str())) return not_covered(file.path);
   const int fd = ::open(file.path.c_str(), flags, mode);
   if (fd < 0) return system_error(errno, "open", file.path);
   file.file = host->engine->file_of(fd);
+  struct stat st;
+  const bool is_directory = file.file == nullptr && ::fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
   ::close(fd);
+  if (is_directory) return system_error(EISDIR, "open", file.path);
   if (file.file == nullptr) return error(MPI_ERR_FILE, file.path + ": it is not a file of a pool");
   return MPI_SUCCESS;
 }
@@ -314,6 +321,8 @@ int File_close(File& file, MPI_File* closed) {
 
 int File_delete(const std::string& path) {
   if (session::job() != nullptr) return nodes::remove(path);
+  // With our prefix, which no file of that name has.
+  if (!host->engine->covers(path.c_str())) return not_covered(path);
   bool removed = false;
   if (const int code = nodes::remove_left(path, &removed); code != MPI_SUCCESS) return code;
   const bool unlinked = ::unlink(path.c_str()) == 0;
