@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <memory>
 
 #include "command_line.h"
@@ -14,6 +15,7 @@
 #include "error.h"
 #include "pool_handle.h"
 #include "pool_place.h"
+#include "shared_memory_left.h"
 #include "units.h"
 
 namespace cairn::cli {
@@ -21,7 +23,7 @@ namespace {
 
 struct Finding {
   std::string path;
-  std::string what;   // "pool" or "cover"
+  std::string what;   // "pool", "cover" or "memory"
   std::string state;  // "left over", "in use", "undrained", "unreadable", "kept"
   std::string detail;
   bool removed = false;
@@ -48,6 +50,15 @@ class Cleaner {
     else if (result != 0)
       found.detail += fmt::format("; not removed: {}", cairn_last_error());
     failed_ = failed_ || (result != 0 && result != -EBUSY);
+    add(found);
+  }
+  void look_at_shared_memory(const std::string& path) {
+    Finding found{path, "memory", "left over", "by which ranks met; they were killed"};
+    const int result = dry_run_ ? 0 : remove_shared_memory_left(path);
+    if (result == ENOENT || result == EBUSY) return;
+    found.removed = !dry_run_ && result == 0;
+    if (result != 0) found.detail += fmt::format("; not removed: {}", std::strerror(result));
+    failed_ = failed_ || result != 0;
     add(found);
   }
   [[nodiscard]] const std::vector<Finding>& findings() const { return findings_; }
@@ -148,6 +159,7 @@ int clean_command(const Config& config, bool json, bool dry_run, bool force) {
   Cleaner cleaner(dry_run, force);
   for (const std::string& path : list_unfinished(config)) cleaner.look_at_unfinished(path);
   for (const std::string& path : list_pools(config)) cleaner.look_at(path);
+  for (const std::string& path : list_shared_memory_left()) cleaner.look_at_shared_memory(path);
   if (json) {
     Json all = Json::array();
     for (const Finding& found : cleaner.findings())
@@ -180,7 +192,8 @@ void add_pool_clean_command(CLI::App& pool, Context& context) {
                   "jobs out), and pools that a run "
                   "made for itself, that nobody is attached to and that hold no undrained data. "
                   "Pools made by `cairn pool create` "
-                  "stay. Undrained data are never dropped without --force.");
+                  "stay. Undrained data are never dropped without --force. So do small files in "
+                  "/dev/shm by which ranks of MPI programs meet, where they were killed then.");
   clean->add_flag("-n,--dry-run", arguments->dry_run, "Only list what would be removed.");
   clean->add_flag("-f,--force", arguments->force,
                   "Also drop undrained data of dead jobs, and pools that cannot be read.");

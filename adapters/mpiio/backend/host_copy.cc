@@ -1,6 +1,7 @@
 #include "mpiio/backend/host_copy.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -45,6 +46,8 @@ bool HostCopy::map(MPI_Comm comm, bool first, const Bytes& bytes) {
   int fd = -1;
   if (first) {
     fd = ::mkostemp(name.text, O_CLOEXEC);
+    // As long as it is mapped. Of one that is not locked the maker was killed: `cairn pool clean` removes it.
+    if (fd >= 0) ::flock(fd, LOCK_SH);
     if (fd >= 0 && !fill(fd, bytes)) {
       ::unlink(name.text);
       ::close(fd);

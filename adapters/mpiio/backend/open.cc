@@ -1,6 +1,7 @@
 // Opening, closing and deleting.
 #include <fcntl.h>
 #include <strings.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -83,11 +84,13 @@ Shared* map_shared(int fd) {
 int make_shared(SharedName* name) {
   *name = shared_pattern;
   const int fd = mkostemp(name->text, O_CLOEXEC);
-  if (fd >= 0 && ftruncate(fd, sizeof(Shared)) != 0) {
-    ::close(fd);
-    return -1;
-  }
-  return fd;
+  if (fd < 0) return fd;
+  // As long as it is mapped. Of one that is not locked the maker was killed: `cairn pool clean` removes it.
+  ::flock(fd, LOCK_SH);
+  if (ftruncate(fd, sizeof(Shared)) == 0) return fd;
+  ::unlink(name->text);
+  ::close(fd);
+  return -1;
 }
 
 // ---- closing what is there ------------------------------------------------------------------------
