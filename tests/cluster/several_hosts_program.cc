@@ -209,14 +209,15 @@ void finalize() {
   write_at(left_open, int64_t{rank} * 5000, patterns(int64_t{rank} * 5000, 5000, rank));
 }
 
-// For a reader that is not answered: rank 0 says "ready" and waits for a file of that name.
+// For readers on the first host that are not answered: rank 0 says "ready", and they wait for a file "go".
 void unanswered() {
   MPI_File file = open_file("unanswered", MPI_MODE_CREATE | MPI_MODE_RDWR);
   if (rank == last()) write_at(file, 0, patterns(0, 1000, 0));
   OK(MPI_File_sync(file));
-  if (rank == 0) {
-    std::printf("ready\n");
-    std::fflush(stdout);
+  barrier();
+  if (rank == 0) std::printf("ready\n");
+  std::fflush(stdout);
+  if (rank < ranks / 2) {
     while (access("/dev/shm/go", F_OK) != 0) usleep(10'000);
     read_at(file, 0, 1000);
   } else {

@@ -2,11 +2,16 @@
 
 #include <mpi.h>
 #include <sched.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+
+#include "mpiio/backend/session.h"
 
 namespace mpiio {
 namespace {
@@ -28,6 +33,18 @@ constexpr timespec nap = {0, 20'000};
 thread_local unsigned naps = fewest_naps;
 thread_local unsigned naps_left = 0;
 thread_local unsigned short_ones = 0;
+
+// Ranks of a host that wait for the same give up at the same time. A name in this host's network goes to one process, and with it.
+bool takes_the_name(int64_t job) {
+  if (job == 0) return true;  // not met yet
+  sockaddr_un name = {};
+  name.sun_family = AF_UNIX;
+  std::snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "cairn-mpiio-gave-up-%lld",
+                static_cast<long long>(job));
+  const int mine = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  return mine < 0 || ::bind(mine, reinterpret_cast<sockaddr*>(&name), sizeof name) == 0 ||
+         errno != EADDRINUSE;
+}
 
 }  // namespace
 
@@ -85,13 +102,17 @@ bool Deadline::is_over() {
 
 Patience::Patience(ForWhat for_what, void* context) : for_what_(for_what), context_(context) {}
 
+void abort_job(const std::string& why) {
+  if (takes_the_name(session::number()))
+    std::fprintf(stderr, "cairn: MPI-IO: %s: the job is aborted\n", why.c_str());
+  PMPI_Abort(MPI_COMM_WORLD, 1);
+}
+
 void give_up_waiting(const std::string& path, const std::string& whom) {
   const std::string said = Doing::text();
   const std::string& doing = said.empty() ? path : said;
-  std::fprintf(stderr, "cairn: MPI-IO: %s%safter %llu s still waiting for %s: the job is aborted\n",
-               doing.c_str(), doing.empty() ? "" : ": ",
-               static_cast<unsigned long long>(timeout_s()), whom.c_str());
-  PMPI_Abort(MPI_COMM_WORLD, 1);
+  abort_job(doing + (doing.empty() ? "" : ": ") + "after " + std::to_string(timeout_s()) +
+            " s still waiting for " + whom);
 }
 
 void Patience::pause() {

@@ -42,6 +42,9 @@ class Deadline {
   uint64_t passed_ns_ = 0;
 };
 
+// Ends the job. One line says why, of the first rank of a host that does so.
+void abort_job(const std::string& why);
+
 // Says for whom this thread has waited, in what it does or for what is about `path`, and ends the job.
 void give_up_waiting(const std::string& path, const std::string& whom);
 

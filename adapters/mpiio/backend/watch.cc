@@ -1,7 +1,6 @@
 #include "mpiio/backend/watch.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <utility>
 
@@ -39,11 +38,8 @@ std::vector<int> Watch::neighbours() const {
 
 void Watch::give_up(const std::string& who) const {
   const std::string doing = Doing::text();
-  std::fprintf(stderr, "cairn: MPI-IO: %s%s%s: after %llu s %s: the job is aborted\n",
-               doing.c_str(), doing.empty() ? "" : ": ", phase_,
-               static_cast<unsigned long long>((now_ns() - began_ns_) / 1'000'000'000),
-               who.c_str());
-  PMPI_Abort(MPI_COMM_WORLD, 1);
+  abort_job(doing + (doing.empty() ? "" : ": ") + phase_ + ": after " +
+            std::to_string((now_ns() - began_ns_) / 1'000'000'000) + " s " + who);
   std::abort();
 }
 
