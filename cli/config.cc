@@ -56,7 +56,9 @@ void validate(const Key& key, const std::string& value) {
           "'{}' is no name of a pool: no '/', no ':', no control character, no '.' or '-' in front",
           value);
   } else if (key.metavar == "SECONDS") {
-    if (value.empty() || value.size() > 6 ||
+    if (key.name == "mpi.timeout" && value == "-1") return;  // for ever, too
+    constexpr size_t most_digits = 10;
+    if (value.empty() || value.size() > most_digits ||
         value.find_first_not_of("0123456789") != std::string::npos)
       usage_error("'{}' is no number of seconds", value);
   } else if (key.metavar == "DIR") {
@@ -125,6 +127,14 @@ const std::vector<Key>& keys() {
        "to its own, counted from when the last file got whole. After that it says which nodes are "
        "missing, "
        "and fails; its own part stays in the pool, too, until `cairn drain`."},
+      {"mpi.timeout", "SECONDS", "60",
+       "How long ranks of an MPI program wait for a host that does not answer before one line says "
+       "so and the job ends (1000000000: for ever)."},
+      {"mpi.visibility", "auto|sync|immediate", "auto",
+       "When ranks on other hosts see what one writes through MPI-IO, where the hint "
+       "cairn_visibility does not say it: after syncs, at once, or at once for the files of HDF5 "
+       "and "
+       "PnetCDF only (auto)."},
       {"durability", "fsync|write", "fsync",
        "On media that survive power loss: writes are durable after fsync, or when they return."},
       {"log.level", "error|warning|info", "warning",

@@ -96,6 +96,8 @@ struct Run {
         {"CAIRN_RUN", this_run()},
         {"CAIRN_POOL_PROTECT", context.config.value("pool.protect")},
         {"CAIRN_DURABILITY", context.config.value("durability")},
+        {"CAIRN_MPI_TIMEOUT", context.config.value("mpi.timeout")},
+        {"CAIRN_MPI_VISIBILITY", context.config.value("mpi.visibility")},
         {"CAIRN_LOG_LEVEL", context.config.value("log.level")}};
     // 0: inside a run that is around the launcher, where processes that the launcher starts later are covered as well.
     if (is_rank()) variables.emplace_back("CAIRN_RUN_OF_RANK", named_by_environment() ? "0" : "1");

@@ -14,6 +14,16 @@ from cairn_case import CAIRN
 from cover_case import Run
 
 
+class Settings(Run):
+    def test_settings_for_mpi(self):
+        """They reach the program, from wherever they come."""
+        show = 'echo "$CAIRN_MPI_TIMEOUT $CAIRN_MPI_VISIBILITY"'
+        self.assertEqual(self.shell(show).out, "60 auto\n")
+        self.assertEqual(self.shell(show, "--mpi-timeout", "5", env={"CAIRN_MPI_VISIBILITY": "sync"}).out, "5 sync\n")
+        self.assertEqual(self.shell(show, env={"CAIRN_MPI_TIMEOUT": "-1"}).out, "-1 auto\n")
+        self.refused("run", "--at", self.dir, "--", "true", code=2, says=["mpi.visibility", "bogus"], env={"CAIRN_MPI_VISIBILITY": "bogus"})
+
+
 class ExitCodes(Run):
     def test_the_programs_own(self):
         self.run_at("true")

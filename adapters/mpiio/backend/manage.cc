@@ -125,7 +125,8 @@ bool wants_immediate(const File& file) {
   const auto hint = file.hints.find("cairn_visibility");
   if (hint != file.hints.end()) return hint->second == "immediate";
   const char* standard = std::getenv("CAIRN_MPI_VISIBILITY");
-  return standard != nullptr ? std::strcmp(standard, "immediate") == 0 : file.without_sync;
+  const bool says = standard != nullptr && std::strcmp(standard, "auto") != 0;
+  return says ? std::strcmp(standard, "immediate") == 0 : file.without_sync;
 }
 
 void free_types(View& view) {
