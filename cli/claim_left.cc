@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <set>
 
 namespace cairn::cli {
 namespace {
@@ -55,21 +56,39 @@ bool Claimed::is_lost(const std::string& path) const {
   return !here && pool == path && host == own_host();
 }
 
-std::string claim_left(const std::string& directory, const std::string& pool) {
-  const std::string host = own_host();
+namespace {
+
+// Visits the claim in `directory` and those that joined it on other hosts: visit(path, text).
+template <typename Visit>
+void for_each_claim(const std::string& directory, const Visit& visit) {
   DIR* names = opendir(directory.c_str());
-  if (names == nullptr) return "";
-  std::string found;
+  if (names == nullptr) return;
   while (const dirent* entry = readdir(names)) {
-    // Also one that joined the claim of the same job on another host.
     const std::string name = entry->d_name;
     if (name != ".cairn-claim" && !name.starts_with(".cairn-claim-of-")) continue;
     const std::string path = fmt::format("{}/{}", directory, name);
-    const std::string text = text_of(path);
-    if (value_of(text, "host") == host && value_of(text, "pool") == pool) found = path;
+    visit(path, text_of(path));
   }
   closedir(names);
+}
+
+}  // namespace
+
+std::string claim_left(const std::string& directory, const std::string& pool) {
+  const std::string host = own_host();
+  std::string found;
+  for_each_claim(directory, [&](const std::string& path, const std::string& text) {
+    if (value_of(text, "host") == host && value_of(text, "pool") == pool) found = path;
+  });
   return found;
+}
+
+std::vector<std::string> claiming_hosts(const std::string& directory) {
+  std::set<std::string> hosts;
+  for_each_claim(directory, [&](const std::string&, const std::string& text) {
+    if (const std::string host = value_of(text, "host"); !host.empty()) hosts.insert(host);
+  });
+  return {hosts.begin(), hosts.end()};
 }
 
 }  // namespace cairn::cli

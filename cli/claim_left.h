@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace cairn::cli {
 
@@ -18,5 +19,8 @@ struct Claimed {
   [[nodiscard]] bool is_lost(const std::string& path) const;
 };
 Claimed claim_of(const std::string& directory);
+
+// The hosts of the job that covers `directory`, in order: those whose pools hold or have joined its claim.
+std::vector<std::string> claiming_hosts(const std::string& directory);
 
 }  // namespace cairn::cli

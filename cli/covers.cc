@@ -84,8 +84,20 @@ struct DrainCalls {
 }  // namespace
 
 std::string how_to_free(const std::string& directory) {
+  const std::vector<std::string> hosts = claiming_hosts(directory);
+  std::string of_several;
+  if (hosts.size() > 1) {
+    std::string names;
+    for (const std::string& host : hosts)
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", printable(host));
+    of_several = fmt::format(
+        "it was a job on {} hosts ({}), each of which holds a share: start on all of them, or put "
+        "the files together by `mpirun -n {} ... cairn drain {}`, one on each; ",
+        hosts.size(), names, hosts.size(), directory);
+  }
   return fmt::format(
-      "if that pool is gone for good, `cairn discard --force {}` frees the directory", directory);
+      "{}if that pool is gone for good, `cairn discard --force {}` frees the directory", of_several,
+      directory);
 }
 
 std::vector<CoverEntry> list_covers(const Pool& pool) {

@@ -34,6 +34,16 @@ class Lost(CoverCase):
         self.assertIn("is lost with its pool", self.cairn("discard", "--force", self.dir).out)
         self.assert_free()
 
+    def test_a_job_of_several_hosts(self):
+        """One of whose hosts is met here by nothing but its claim: what is said names them all, and how to go on."""
+        shutil.rmtree(os.path.join(self.place, "default"))
+        for name, host, pool in (".cairn-claim", "node0", "0"), (".cairn-claim-of-" + "1" * 32, "node1", "1"):
+            self.write(f"dir/{name}", f"cairn claim 1\nhost {host}\nmachine m{pool}\nboot b{pool}\n"
+                       f"pool /dev/shm/cairn-0/default\nplace 1 1\nuuid {pool * 32}\njob 7\ntime 1\n")
+        says = ["a job on 2 hosts (node0, node1)", "start on all of them", f"mpirun -n 2 ... cairn drain {self.dir}"]
+        self.refused("run", "--at", self.dir, "--", "true", code=1, says=says)
+        self.refused("drain", self.dir, code=1, says=says)
+
     def test_removed(self):
         shutil.rmtree(os.path.join(self.place, "default"))
         self.refused("drain", self.dir, code=1, says="cairn discard")
