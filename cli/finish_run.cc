@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "error.h"
+#include "launcher.h"
 #include "output.h"
 #include "progress.h"
 
@@ -44,7 +45,9 @@ bool wait_until_alone(const Pool& pool, const std::string& directory) {
 // Waiting for other nodes, which end when they end.
 class Patience {
  public:
-  explicit Patience(std::chrono::seconds most) : most_(most) {}
+  // Of the processes of a launcher, which wait for the same, the first one says so.
+  Patience(std::chrono::seconds most, const char* command)
+      : most_(most), command_(command), tells_(is_first_rank()) {}
   // False once nothing has come for too long.
   bool goes_on(const Cover::DrainResult& drain) {
     const auto now = std::chrono::steady_clock::now();
@@ -55,13 +58,16 @@ class Patience {
     if (now - since_ >= most_) return false;
     if (!told_ && now - begun_ > 3s) {
       told_ = true;
-      tell(fmt::format("cairn run: {}, or wait until its run ends\n", drain.error));
+      if (tells_)
+        tell(fmt::format("cairn {}: {}, or wait until its run ends\n", command_, drain.error));
     }
     return true;
   }
 
  private:
   std::chrono::seconds most_;
+  const char* command_;
+  bool tells_;
   std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point since_ = begun_;
   std::string last_;
@@ -79,7 +85,7 @@ FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, b
   // What is drained twice in vain (a clock that was set back) has nobody left who could change it.
   constexpr int most_tries = 3;
   FinishResult result;
-  Patience patience(for_others);
+  Patience patience(for_others, wait ? "run" : "drain");
   int tries = 0;
   for (auto pause = 5ms;; pause = std::min(pause * 2, 200ms)) {
     if (wait && !wait_until_alone(pool, directory)) {

@@ -66,6 +66,12 @@ bool is_rank() {
   return is_one_of_several();
 }
 
+bool is_first_rank() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
+    if (const std::string rank = variable(name); !rank.empty()) return rank == "0";
+  return true;
+}
+
 bool speaks_for_all() {
   if (!is_one_of_several()) return true;
   const auto number = [](const char* name) {

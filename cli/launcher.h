@@ -11,6 +11,9 @@ std::string launcher_job();
 // Is this one of the processes that an MPI's launcher starts, be it the only one?
 bool is_rank();
 
+// Is it the first one of them, or none?
+bool is_first_rank();
+
 // Has an MPI's launcher, or srun, started other processes beside this one?
 bool is_one_of_several();
 

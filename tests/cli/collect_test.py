@@ -65,6 +65,18 @@ class Collect(CoverCase):
         self.on("b", "drain", self.dir)
         self.expect_whole()
 
+    def test_drains_of_a_launcher_wait_and_one_says_so(self):
+        for rank, told in ("0", [f"cairn drain: {self.dir}/sub/file: waiting for node node-of-"]), ("1", []):
+            done = self.cairn("drain", "--drain-wait", "4", self.dir, expect=1, env={
+                "CAIRN_POOL_NAME": "a", "SLURM_JOB_ID": "7", "OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": rank})
+            waits = [line for line in done.err.splitlines() if "or wait until its run ends" in line]
+            self.assertEqual(len(waits), len(told), done.err)
+            for line, begin in zip(waits, told):
+                self.assertTrue(line.startswith(begin), line)
+        for node in "ba":
+            self.on(node, "drain", self.dir)
+        self.expect_whole()
+
     def test_but_not_for_ever(self):
         began = time.time()
         self.refused("run", "--job", "7", "--at", self.dir, "--drain-wait", "1", "--", "true", code=1,
