@@ -26,7 +26,8 @@ uint64_t address_space_now() {
 class Limits : public testing::Test {
  protected:
   // In a process of its own, with this soft limit.
-  static void under(__rlimit_resource resource, uint64_t bytes, const std::function<bool()>& check) {
+  static void under(__rlimit_resource resource, uint64_t bytes,
+                    const std::function<bool()>& check) {
     const pid_t child = fork();
     if (child == 0) {
       rlimit limit{};
@@ -56,7 +57,8 @@ class Limits : public testing::Test {
     const int result = cairn_pool_create(path.c_str(), &options);
     const std::string text = cairn_last_error();
     std::printf("%d %s\n", result, text.c_str());
-    return result == -error && text.find(says) != std::string::npos && access(path.c_str(), F_OK) != 0;
+    return result == -error && text.find(says) != std::string::npos &&
+           access(path.c_str(), F_OK) != 0;
   }
   TemporaryFolder folder;
   std::string path = folder.path() + "/pool";
@@ -71,8 +73,9 @@ TEST_F(Limits, AddressSpace) {
   under(RLIMIT_AS, most, [&] {
     return refused(path + "-large", 1024 * mebibyte, ENOSPC, "the address space (ulimit -v)");
   });
-  under(RLIMIT_AS, address_space_now() + 6 * mebibyte,
-        [&] { return refused(path + "-none", 0, ENOSPC, "left by the address space (ulimit -v)"); });
+  under(RLIMIT_AS, address_space_now() + 6 * mebibyte, [&] {
+    return refused(path + "-none", 0, ENOSPC, "left by the address space (ulimit -v)");
+  });
 }
 
 TEST_F(Limits, SizeOfFiles) {
@@ -83,8 +86,9 @@ TEST_F(Limits, SizeOfFiles) {
   under(RLIMIT_FSIZE, 16 * mebibyte, [&] {
     return refused(path + "-large", 64 * mebibyte, EFBIG, "the size of files (ulimit -f)");
   });
-  under(RLIMIT_FSIZE, mebibyte,
-        [&] { return refused(path + "-none", 0, ENOSPC, "left by the size of files (ulimit -f)"); });
+  under(RLIMIT_FSIZE, mebibyte, [&] {
+    return refused(path + "-none", 0, ENOSPC, "left by the size of files (ulimit -f)");
+  });
 }
 
 }  // namespace
