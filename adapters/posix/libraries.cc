@@ -11,6 +11,7 @@
 #include "posix/covered.h"
 #include "posix/descriptor.h"
 #include "posix/library_copies.h"
+#include "posix/loaded_copies.h"
 
 namespace posix {
 
@@ -43,37 +44,41 @@ static bool is_loaded(const char* name) {
 void Needs::Dropped::add(const Library& library, uint64_t where) {
   if (!library.nameless || count == kMost) return;
   at[count++] = where;
-  if (library.loadable.copy >= 0) needed = true;
+  if (library.loadable.copied) needed = true;
 }
 
-int Needs::make_loadable(const Found& found, const char* path, const Above* above, bool keep,
+int Needs::make_loadable(const Found& found, const char* path, const Above* above,
                          Loadable* loadable, bool* named, const char* name) {
   Dropped dropped;
   Elf elf;
-  if (S_ISREG(found.st.mode) && elf.read(found.st.ino, found.st.generation)) {
+  const bool is_elf = S_ISREG(found.st.mode) && elf.read(found.st.ino, found.st.generation);
+  if (is_elf) {
     char soname[NAME_MAX + 1];
     *named =
         elf.text(DT_SONAME, soname, sizeof soname) && name != nullptr && strcmp(soname, name) == 0;
-    if (depth_ < kDeepest) {
-      ++depth_;
-      look_for(elf, path, above, &dropped);
-      --depth_;
-    }
   }
-  if (!dropped.needed && is_unchanged_below(found, path)) {
-    snprintf(loadable->path, sizeof loadable->path, "%s", path);
+  loadable->ino = found.st.ino;
+  loadable->generation = found.st.generation;
+  if (loading_ && loaded::find({found.st.ino, found.st.generation, path}, loadable->path)) {
+    loadable->copied = true;
     return 0;
   }
-  loadable->copy = keep ? kept_copy(found, path, dropped.at, dropped.count)
-                        : changed_copy(found, dropped.at, dropped.count);
-  snprintf(loadable->path, sizeof loadable->path, "/proc/self/fd/%d", loadable->copy);
+  if (is_elf && depth_ < kDeepest) {
+    ++depth_;
+    look_for(elf, path, above, &dropped);
+    --depth_;
+  }
+  snprintf(loadable->path, sizeof loadable->path, "%s", path);
+  if (!dropped.needed && is_unchanged_below(found, path)) return 0;
+  loadable->copied = true;
+  loadable->copy = changed_copy(found, dropped.at, dropped.count);
   return loadable->copy < 0 ? loadable->copy : 0;
 }
 
 Needs::~Needs() {
   while (first_ != nullptr) {
     Library* next = first_->next;
-    if (!loading_ && first_->loadable.copy >= 0) descriptor::close_private(first_->loadable.copy);
+    if (first_->loadable.copy >= 0) descriptor::close_private(first_->loadable.copy);
     free(first_);
     first_ = next;
   }
@@ -96,13 +101,13 @@ const Needs::Library* Needs::add(const char* name, const char* path, const Found
     snprintf(library->loadable.path, sizeof library->loadable.path, "%s", found.path);
     must_be_given_ = true;
   } else {
-    error = make_loadable(found, path, above, loading_, &library->loadable, &named, name);
+    error = make_loadable(found, path, above, &library->loadable, &named, name);
   }
   if (error < 0) {
     free(library);
     return nullptr;
   }
-  if (library->loadable.copy >= 0) must_be_given_ = true;
+  if (library->loadable.copied) must_be_given_ = true;
   snprintf(library->name, sizeof library->name, "%s", name);
   library->nameless = !named;
   *end_ = library;
@@ -220,7 +225,7 @@ int Needs::prepare(const Found& found, const char* path, Loadable* loadable) {
   if (whole == nullptr) return -ENOMEM;
   int error =
       snprintf(whole, PATH_MAX, "%s", path) < PATH_MAX && make_absolute(whole) ? 0 : -ENAMETOOLONG;
-  if (error == 0) error = make_loadable(found, whole, nullptr, loading_, loadable, &named, nullptr);
+  if (error == 0) error = make_loadable(found, whole, nullptr, loadable, &named, nullptr);
   free(whole);
   if (error == 0 && loadable->copy >= 0 && first_ != nullptr) must_be_given_ = true;
   return error;

@@ -19,7 +19,10 @@ namespace posix {
 
 // A file of the cover as the loader, or the kernel, can open it.
 struct Loadable {
-  int copy = -1;        // in memory; -1: `path` leads to it below the cover
+  int copy = -1;        // in memory; -1: `path` leads to it below the cover, or the loader has it
+  bool copied = false;  // now, or when the loader got it
+  cairn_ino ino;
+  uint64_t generation;
   char path[PATH_MAX];  // absolute
 };
 
@@ -80,8 +83,8 @@ class Needs {
               bool* elsewhere);
   const Library* add(const char* name, const char* path, const Found& found, const Above* above);
   void look_for(const Elf& elf, const char* path, const Above* above, Dropped* dropped);
-  int make_loadable(const Found& found, const char* path, const Above* above, bool keep,
-                    Loadable* loadable, bool* named, const char* name);
+  int make_loadable(const Found& found, const char* path, const Above* above, Loadable* loadable,
+                    bool* named, const char* name);
 
   const char* library_path_;
   bool loading_;
@@ -110,7 +113,7 @@ class Given {
   char* const* from_;
   char** list_ = nullptr;
   char* text_ = nullptr;
-  char note_[48];
+  char* note_ = nullptr;
 };
 
 // The value of a variable, or null.

@@ -1,6 +1,6 @@
 // Libraries of the cover for a program about to be started: the loader gets them in LD_PRELOAD, in front of our own (some
 // want to be the first there, and we the last). CAIRN_LIBRARIES=PLACE:LENGTH says which part of it they are, for the program to
-// take it out again.
+// take it out again, and then of each copy which file it is: ":COPY:INO:GENERATION:LENGTH:PATH".
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +9,8 @@
 #include "posix/calls.h"
 #include "posix/descriptor.h"
 #include "posix/libraries.h"
+#include "posix/library_copies.h"
+#include "posix/loaded_copies.h"
 
 namespace posix {
 
@@ -35,31 +37,53 @@ static char* append(char* end, const char* text, size_t length) {
 }
 static char* append(char* end, const char* text) { return append(end, text, strlen(text)); }
 
+static char* append_name(char* end, const Loadable& file) {
+  if (file.copy >= 0) {
+    name_for_loader(file.copy, 0, file.path, end);
+    end += strlen(end);
+  } else if (strpbrk(file.path, ": ") == nullptr) {
+    end = append(end, file.path);
+  } else {
+    return end;  // cannot be said there
+  }
+  return append(end, ":");
+}
+
 Given::Given(const Needs& needs, char* const* environment) : needs_(needs), from_(environment) {
   const char* list = value_of(environment, kPreload);
   if (!needs.must_be_given() || list == nullptr) return;
   size_t count = 0;
   while (environment[count] != nullptr) ++count;
+  constexpr size_t kNumbers = 100;
   size_t room = sizeof kPreload + strlen(list) + 1;
-  for (const auto* one = needs.first(); one != nullptr; one = one->next)
-    room += strlen(one->loadable.path) + 1;
+  size_t note_room = sizeof kPart + kNumbers;
+  for (const auto* one = needs.first(); one != nullptr; one = one->next) {
+    room += room_for_name(one->loadable.path) + 1;
+    note_room += kNumbers + strlen(one->loadable.path);
+  }
   text_ = static_cast<char*>(malloc(room));
-  list_ = static_cast<char**>(malloc((count + 3) * sizeof(char*)));
-  if (text_ == nullptr || list_ == nullptr) {
-    free(list_);
-    list_ = nullptr;
+  note_ = static_cast<char*>(malloc(note_room));
+  auto** pointers = static_cast<char**>(malloc((count + 3) * sizeof(char*)));
+  if (text_ == nullptr || note_ == nullptr || pointers == nullptr) {
+    free(pointers);
     return;
   }
+  list_ = pointers;
   size_t place = strlen(list);
   while (place > 0 && strchr(": ", list[place - 1]) == nullptr) --place;
   char* end = append(append(append(text_, kPreload), "="), list, place);
   const char* value = end;
+  for (const auto* one = needs.first(); one != nullptr; one = one->next)
+    end = append_name(end, one->loadable);
+  char* note = note_ + sprintf(note_, "%s=%zu:%zu", kPart, place, static_cast<size_t>(end - value));
   for (const auto* one = needs.first(); one != nullptr; one = one->next) {
-    if (strpbrk(one->loadable.path, ": ") != nullptr) continue;  // cannot be said there
-    end = append(append(end, one->loadable.path), ":");
-    if (one->loadable.copy >= 0) real::fcntl(one->loadable.copy, F_SETFD, nullptr);
+    const Loadable& file = one->loadable;
+    if (file.copy < 0) continue;
+    real::fcntl(file.copy, F_SETFD, nullptr);
+    note +=
+        sprintf(note, ":%d:%llu:%llu:%zu:%s", file.copy, static_cast<unsigned long long>(file.ino),
+                static_cast<unsigned long long>(file.generation), strlen(file.path), file.path);
   }
-  snprintf(note_, sizeof note_, "%s=%zu:%zu", kPart, place, static_cast<size_t>(end - value));
   append(end, list + place);
   size_t used = 0;
   for (size_t i = 0; i < count; ++i)
@@ -72,31 +96,40 @@ Given::Given(const Needs& needs, char* const* environment) : needs_(needs), from
 
 // The program could not be started.
 Given::~Given() {
-  if (list_ == nullptr) {
-    free(text_);
-    return;
-  }
-  for (const auto* one = needs_.first(); one != nullptr; one = one->next)
+  for (const auto* one = needs_.first(); list_ != nullptr && one != nullptr; one = one->next)
     if (one->loadable.copy >= 0)
       real::fcntl(one->loadable.copy, F_SETFD, reinterpret_cast<void*>(intptr_t{FD_CLOEXEC}));
   free(list_);
   free(text_);
+  free(note_);
+}
+
+// Takes ":NUMBER" from the text.
+static bool take(char** text, uint64_t* number) {
+  if (**text != ':') return false;
+  *number = strtoull(*text + 1, text, 10);
+  return true;
 }
 
 AT_START_CODE void Given::take_out() {
-  const char* given = getenv(kPart);
+  char* given = getenv(kPart);
   if (given == nullptr) return;
   char* list = getenv(kPreload);
-  char* next = nullptr;
-  const size_t place = strtoul(given, &next, 10);
-  const size_t length = *next == ':' ? strtoul(next + 1, nullptr, 10) : 0;
-  if (list != nullptr && place <= strlen(list) && length <= strlen(list) - place) {
-    constexpr char kCopy[] = "/proc/self/fd/";
-    list += place;
-    for (const char* at = list; at < list + length; at += strcspn(at, ":") + 1)
-      if (strncmp(at, kCopy, sizeof kCopy - 1) == 0)
-        real::close(static_cast<int>(strtol(at + sizeof kCopy - 1, nullptr, 10)));
-    memmove(list, list + length, strlen(list + length) + 1);
+  const size_t place = strtoul(given, &given, 10);
+  uint64_t length = 0;
+  if (list != nullptr && take(&given, &length) && place <= strlen(list) &&
+      length <= strlen(list) - place)
+    memmove(list + place, list + place + length, strlen(list + place + length) + 1);
+  uint64_t copy, ino, generation, size;
+  while (take(&given, &copy) && take(&given, &ino) && take(&given, &generation) &&
+         take(&given, &size) && *given == ':' && size < strlen(given)) {
+    char* end = given + 1 + size;
+    const char after = *end;
+    *end = '\0';
+    const int number = static_cast<int>(copy);
+    if (loaded::given({ino, generation, given + 1}, number)) real::close(number);
+    *end = after;
+    given = end;
   }
   unsetenv(kPart);
 }

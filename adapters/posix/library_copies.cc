@@ -1,7 +1,7 @@
 #include "posix/library_copies.h"
 
 #include <errno.h>
-#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +10,9 @@
 #include "posix/process.h"
 
 namespace posix {
+
+static constexpr char kCopies[] = "/proc/self/fd";
+static constexpr size_t kMostNumber = sizeof "/2147483647";
 
 int changed_copy(const Found& found, const uint64_t* dropped, size_t count) {
   constexpr int64_t kIgnored = 0x60000001;  // a tag that no loader knows
@@ -24,46 +27,35 @@ int changed_copy(const Found& found, const uint64_t* dropped, size_t count) {
   return copy;
 }
 
-struct Kept {
-  cairn_ino ino;
-  uint64_t generation;
-  int64_t changed;
-  int fd;
-  char* path;
-  Kept* next;
-};
-static Kept* all_kept = nullptr;
-static pthread_mutex_t kept_mutex = PTHREAD_MUTEX_INITIALIZER;
+size_t room_for_name(const char* path) {
+  constexpr size_t kMostTurn = 2 * 8 * sizeof(unsigned);  // two characters for each bit
+  return sizeof kCopies + kMostTurn + kMostNumber + strlen(path);
+}
 
-int kept_copy(const Found& found, const char* path, const uint64_t* dropped, size_t count) {
-  pthread_mutex_lock(&kept_mutex);
-  Kept* one = all_kept;
-  while (one != nullptr && (one->ino != found.st.ino || one->generation != found.st.generation ||
-                            one->changed != found.st.mtime_ns))
-    one = one->next;
-  int fd = one == nullptr ? -ENOMEM : one->fd;
-  if (one == nullptr && (one = static_cast<Kept*>(malloc(sizeof *one))) != nullptr) {
-    fd = changed_copy(found, dropped, count);
-    if (fd >= 0) {
-      *one = {found.st.ino, found.st.generation, found.st.mtime_ns, fd, strdup(path), all_kept};
-      all_kept = one;
-    } else {
-      free(one);
-    }
+void name_for_loader(int copy, unsigned turn, const char* path, char* name) {
+  const char* least = name + strlen(path);
+  memcpy(name, kCopies, sizeof kCopies - 1);
+  char* end = name + sizeof kCopies - 1;
+  for (; turn != 0 || end < least; turn >>= 1) {
+    *end++ = '/';
+    if ((turn & 1) != 0) *end++ = '.';
   }
-  pthread_mutex_unlock(&kept_mutex);
-  return fd;
+  snprintf(end, kMostNumber, "/%d", copy);
 }
 
-const char* path_of_copy(int fd) {
-  pthread_mutex_lock(&kept_mutex);
-  const Kept* one = all_kept;
-  while (one != nullptr && one->fd != fd) one = one->next;
-  const char* path = one == nullptr ? nullptr : one->path;
-  pthread_mutex_unlock(&kept_mutex);
-  return path;
+int copy_of_name(const char* name) {
+  if (strncmp(name, kCopies, sizeof kCopies - 1) != 0) return -1;
+  const char* number = name + sizeof kCopies - 1;
+  number += strspn(number, "/.");
+  char* end;
+  const long copy = strtol(number, &end, 10);  // NOLINT(google-runtime-int): what strtol gives
+  return end == number || *end != '\0' ? -1 : static_cast<int>(copy);
 }
 
-void after_fork::free_libraries() { pthread_mutex_init(&kept_mutex, nullptr); }
+// The loader's own memory, which it says nobody may write to; nobody but it has an interest in what stands there.
+void give_own_name(const char* name, const char* path) {
+  if (copy_of_name(name) >= 0 && strlen(path) <= strlen(name))
+    memcpy(const_cast<char*>(name), path, strlen(path) + 1);
+}
 
 }  // namespace posix

@@ -9,8 +9,9 @@
 #include "posix/at_start.h"
 #include "posix/calls.h"
 #include "posix/covered.h"
+#include "posix/descriptor.h"
 #include "posix/libraries.h"
-#include "posix/library_copies.h"
+#include "posix/loaded_copies.h"
 
 namespace posix {
 
@@ -21,16 +22,29 @@ __attribute__((constructor)) static void remember_library_path(int, char**, char
   library_path = value_of(environment, "LD_LIBRARY_PATH");
 }
 
+// One of them: who opens it takes the copy.
+static void* open(Loadable* one, int flags) {
+  if (one->copy < 0) return real::dlopen(one->path, flags);
+  const int copy = one->copy;
+  one->copy = -1;
+  return loaded::open({one->ino, one->generation, one->path}, copy, flags);
+}
+
 // What is needed, and then the file, which holds from then on what it needs.
-static void* load(const Needs& needs, const char* path, int flags) {
-  if ((flags & RTLD_NOLOAD) != 0) return real::dlopen(path, flags);
+static void* load(const Needs& needs, Loadable* file, int flags) {
+  if ((flags & RTLD_NOLOAD) != 0) {
+    if (file->copy < 0) return real::dlopen(file->path, flags);
+    descriptor::close_private(file->copy);
+    dlerror();  // it is not there, which is no error
+    return nullptr;
+  }
   for (auto* one = needs.first(); one != nullptr; one = one->next) {
     // Who asks for it by no name finds what it has in the global scope.
-    const bool global = one->nameless && one->loadable.copy >= 0;
-    void* handle = real::dlopen(one->loadable.path, global ? RTLD_LAZY | RTLD_GLOBAL : RTLD_LAZY);
+    const bool global = one->nameless && one->loadable.copied;
+    void* handle = open(&one->loadable, global ? RTLD_LAZY | RTLD_GLOBAL : RTLD_LAZY);
     one->handle = global ? nullptr : handle;
   }
-  void* loaded = real::dlopen(path, flags);
+  void* loaded = open(file, flags);
   if (loaded == nullptr) return nullptr;  // dlclose would change what dlerror says
   for (auto* one = needs.first(); one != nullptr; one = one->next)
     if (one->handle != nullptr) dlclose(one->handle);
@@ -46,7 +60,7 @@ static void* load_covered(const char* path, int flags) {
     if (found.outside()) return real::dlopen(found.path, flags);
     int error = needs.prepare(found, path, &loadable);
     if (looks.again(&error)) continue;
-    if (error == 0) return load(needs, loadable.path, flags);
+    if (error == 0) return load(needs, &loadable, flags);
     // No file: for the text that dlerror gives.
     snprintf(loadable.path, sizeof loadable.path, "%.3000s (its copy in memory: %s)", path,
              strerror(-error));
@@ -71,14 +85,11 @@ static Asker asker_at(void* address, char* room) {
   if (dladdr1(address, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 ||
       map == nullptr)
     return {};
-  constexpr char kCopy[] = "/proc/self/fd/";
-  const char* path = map->l_name;
-  if (*path == '\0') {
+  const char* path = loaded::path_of(map->l_name, room);
+  if (path != nullptr && *path == '\0') {
     const ssize_t length = serve::readlink("/proc/self/exe", room, PATH_MAX - 1);
     room[length < 0 ? 0 : length] = '\0';
     path = room;
-  } else if (strncmp(path, kCopy, sizeof kCopy - 1) == 0) {
-    path = path_of_copy(atoi(path + sizeof kCopy - 1));
   }
   if (path != nullptr && *path != '/') path = nullptr;
   return {path, text_of(map, DT_RPATH), text_of(map, DT_RUNPATH)};
@@ -91,13 +102,15 @@ static void* load_named(const char* name, int flags, void* address) {
   Loadable loadable;
   Needs needs(library_path, true);
   const int found = needs.prepare_named(name, asker_at(address, room), &loadable);
-  return found == 0 ? load(needs, loadable.path, flags) : real::dlopen(name, flags);
+  return found == 0 ? load(needs, &loadable, flags) : real::dlopen(name, flags);
 }
 
 static void* load_outside(const char* path, int flags) {
   Needs needs(library_path, true);
   needs.prepare_outside(path);
-  return load(needs, path, flags);
+  Loadable loadable;
+  snprintf(loadable.path, sizeof loadable.path, "%s", path);
+  return load(needs, &loadable, flags);
 }
 
 // Whose code called dlopen: between it and this function's caller may be the exported name, or not.

@@ -153,7 +153,9 @@ static int run_covered(const Found& found, const char* path, char* const* argume
   error = needs.prepare(found, path, &program);
   if (error < 0) return error;
   const Given given(needs, environment);
-  tell_if_passing_by(program.path, path, arguments);
+  char copy[32];
+  snprintf(copy, sizeof copy, "/proc/self/fd/%d", program.copy);
+  tell_if_passing_by(program.copy < 0 ? program.path : copy, path, arguments);
   if (program.copy < 0 && real::access(program.path, X_OK) == 0) {
     real::execve(program.path, arguments, given.environment());
     return -errno;
