@@ -232,12 +232,14 @@ int Needs::prepare(const Found& found, const char* path, Loadable* loadable) {
 }
 
 void Needs::prepare_outside(const char* path) {
-  const int fd = real::open(path, O_RDONLY | O_CLOEXEC, 0);
-  if (fd < 0) return;
+  char* whole = static_cast<char*>(malloc(PATH_MAX));
+  const bool fits = whole != nullptr && snprintf(whole, PATH_MAX, "%s", path) < PATH_MAX;
+  const int fd = fits && make_absolute(whole) ? real::open(path, O_RDONLY | O_CLOEXEC, 0) : -1;
   Elf elf;
   Dropped dropped;
-  if (elf.read(fd)) look_for(elf, path, nullptr, &dropped);
-  real::close(fd);
+  if (fd >= 0 && elf.read(fd)) look_for(elf, whole, nullptr, &dropped);
+  if (fd >= 0) real::close(fd);
+  free(whole);
 }
 
 int Needs::prepare_named(const char* name, const Asker& asker, Loadable* loadable) {

@@ -1,5 +1,5 @@
-"""Libraries that are new in a covered directory, once they are loaded: each is what was asked for, the same as before if it is the same
-file, known by its path, and gone when it is closed. Whatever is tried is tried without Cairn, too, and gives the same."""
+"""Libraries that are new in a covered directory: each that is loaded is what was asked for, the same as before if it is the same
+file, known by its path, and gone when it is closed; programs are given what they need. Whatever is tried is tried without Cairn, too, and gives the same."""
 
 import os
 import shutil
@@ -46,6 +46,7 @@ int main(int count, char** names) {
   }
   return 0;
 }""",
+    "asks_foo.c": '#include <stdio.h>\nint foo(void); int main(void) { return printf("%d\\n", foo()) < 0; }',
     "same.c": """
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -161,6 +162,7 @@ gcc -shared -fPIC -o new/libfoo.so foo.c -Wl,-soname,libfoo.so
 gcc -shared -fPIC -o new/beside.so beside.c -Wl,-soname,beside.so -ldl -Wl,-rpath,'$ORIGIN'
 gcc -o new/asks_beside asks_beside.c new/beside.so -Wl,-rpath,'$ORIGIN'
 gcc -o new/opens_all opens_all.c -Lnew -lfoo -ldl -Wl,-rpath,'$ORIGIN'
+gcc -o new/asks_foo asks_foo.c -Lnew -lfoo
 gcc -o new/same same.c -ldl
 gcc -o new/many many.c -ldl
 gcc -pthread -o new/threads threads.c -ldl
@@ -202,6 +204,12 @@ class LoadedLibraries(CoverCase):
 
     def test_threads_that_open_the_same_file_get_the_same_library(self):
         self.check("./threads")
+
+    def test_a_program_outside_may_be_named_without_a_slash(self):
+        """As execv takes it, and execvp from an empty place in PATH."""
+        script = "export LD_LIBRARY_PATH=$PWD && mkdir -p ../bin && cp asks_foo ../bin && cd ../bin && " \
+                 "python3 -c \"import os; os.execv('asks_foo', ['asks_foo'])\" && PATH=:$PATH perl -e 'exec {\"asks_foo\"} \"asks_foo\"'"
+        self.assertEqual(self.check(script), "1\n1\n")
 
 
 if __name__ == "__main__":
