@@ -47,7 +47,7 @@ void Needs::Dropped::add(const Library& library, uint64_t where) {
   if (library.loadable.copied) needed = true;
 }
 
-int Needs::make_loadable(const Found& found, const char* path, const Above* above,
+int Needs::make_loadable(const Found& found, const char* path, const Above* above, Names* names,
                          Loadable* loadable, bool* named, const char* name) {
   Dropped dropped;
   Elf elf;
@@ -65,7 +65,7 @@ int Needs::make_loadable(const Found& found, const char* path, const Above* abov
   }
   if (is_elf && depth_ < kDeepest) {
     ++depth_;
-    look_for(elf, path, above, &dropped);
+    look_for(elf, path, above, names, &dropped);
     --depth_;
   }
   snprintf(loadable->path, sizeof loadable->path, "%s", path);
@@ -79,13 +79,47 @@ Needs::~Needs() {
   while (first_ != nullptr) {
     Library* next = first_->next;
     if (first_->loadable.copy >= 0) descriptor::close_private(first_->loadable.copy);
+    free(first_->needs.text);
     free(first_);
     first_ = next;
   }
+  free(names_.text);
 }
 
-const Needs::Library* Needs::known(const char* name) const {
-  const Library* library = first_;
+void Needs::Names::add(const char* name) {
+  const size_t length = strlen(name) + 1;
+  char* room = static_cast<char*>(realloc(text, size + length));
+  if (room == nullptr) return;
+  text = room;
+  memcpy(text + size, name, length);
+  size += length;
+}
+
+Needs::Library** Needs::place(const Names& names, Library** end) {
+  for (size_t at = 0; at < names.size; at += strlen(names.text + at) + 1) {
+    Library* library = known(names.text + at);
+    if (library == nullptr || library->placed) continue;
+    library->placed = true;
+    *end = library;
+    end = &library->after;
+  }
+  return end;
+}
+
+const Needs::Library* Needs::as_found() {
+  if (found_first_ != nullptr) return found_first_;
+  Library** end = place(names_, &found_first_);
+  for (Library* one = found_first_; one != nullptr; one = one->after) end = place(one->needs, end);
+  for (Library* one = first_; one != nullptr; one = one->next) {
+    if (one->placed) continue;  // else there was no memory for a name
+    *end = one;
+    end = &one->after;
+  }
+  return found_first_;
+}
+
+Needs::Library* Needs::known(const char* name) const {
+  Library* library = first_;
   while (library != nullptr && strcmp(library->name, name) != 0) library = library->next;
   return library;
 }
@@ -101,9 +135,10 @@ const Needs::Library* Needs::add(const char* name, const char* path, const Found
     snprintf(library->loadable.path, sizeof library->loadable.path, "%s", found.path);
     must_be_given_ = true;
   } else {
-    error = make_loadable(found, path, above, &library->loadable, &named, name);
+    error = make_loadable(found, path, above, &library->needs, &library->loadable, &named, name);
   }
   if (error < 0) {
+    free(library->needs.text);
     free(library);
     return nullptr;
   }
@@ -188,7 +223,8 @@ bool Needs::is_among(const Above* above, const char* name) {
   return above != nullptr;
 }
 
-void Needs::look_for(const Elf& elf, const char* path, const Above* above, Dropped* dropped) {
+void Needs::look_for(const Elf& elf, const char* path, const Above* above, Names* names,
+                     Dropped* dropped) {
   auto* texts = static_cast<Texts*>(malloc(sizeof(Texts)));
   if (texts == nullptr) return;
   elf.text(DT_RUNPATH, texts->runpath, sizeof texts->runpath);
@@ -200,6 +236,7 @@ void Needs::look_for(const Elf& elf, const char* path, const Above* above, Dropp
   for (size_t n = 0; elf.needed(n, texts->name, sizeof texts->name, &at); ++n) {
     const char* name = texts->name;
     if (name[0] == '\0' || strlen(name) > NAME_MAX || strchr(name, '/') != nullptr) continue;
+    names->add(name);
     const Library* library = known(name);
     if (library == nullptr) {
       if (is_among(&own, name) || (loading_ && is_loaded(name))) continue;
@@ -225,7 +262,7 @@ int Needs::prepare(const Found& found, const char* path, Loadable* loadable) {
   if (whole == nullptr) return -ENOMEM;
   int error =
       snprintf(whole, PATH_MAX, "%s", path) < PATH_MAX && make_absolute(whole) ? 0 : -ENAMETOOLONG;
-  if (error == 0) error = make_loadable(found, whole, nullptr, loadable, &named, nullptr);
+  if (error == 0) error = make_loadable(found, whole, nullptr, &names_, loadable, &named, nullptr);
   free(whole);
   if (error == 0 && loadable->copy >= 0 && first_ != nullptr) must_be_given_ = true;
   return error;
@@ -237,7 +274,7 @@ void Needs::prepare_outside(const char* path) {
   const int fd = fits && make_absolute(whole) ? real::open(path, O_RDONLY | O_CLOEXEC, 0) : -1;
   Elf elf;
   Dropped dropped;
-  if (fd >= 0 && elf.read(fd)) look_for(elf, whole, nullptr, &dropped);
+  if (fd >= 0 && elf.read(fd)) look_for(elf, whole, nullptr, &names_, &dropped);
   if (fd >= 0) real::close(fd);
   free(whole);
 }

@@ -49,15 +49,27 @@ class Needs {
   // Looks for a library that `asker` asks for without a path, as the loader does. 0; or -ENOENT: not by that way; or another errno.
   int prepare_named(const char* name, const Asker& asker, Loadable* loadable);
 
+  // What a file asks for, one behind the other.
+  struct Names {
+    char* text;
+    size_t size;
+    void add(const char* name);
+  };
   struct Library {
     char name[NAME_MAX + 1];  // as it was asked for
     bool nameless;            // has no DT_SONAME of this name
     Loadable loadable;
     void* handle;  // while it is held for who needs it
+    Names needs;
     Library* next;
+    bool placed;
+    Library* after;
   };
-  // Each before those that need it.
+  // Each before those that need it, by `next`.
   Library* first() const { return first_; }
+  // As the loader would find them, which is how symbols are looked for, by `after`: what the program needs, as it asks for it, then
+  // what that needs.
+  const Library* as_found();
   // The loader would not find all of them by itself.
   bool must_be_given() const { return must_be_given_; }
 
@@ -77,14 +89,16 @@ class Needs {
     void add(const Library& library, uint64_t where);
   };
 
-  const Library* known(const char* name) const;
+  Library* known(const char* name) const;
   static bool is_among(const Above* above, const char* name);
   bool search(const char* list, const char* name, const char* origin, char* path, Found* found,
               bool* elsewhere);
   const Library* add(const char* name, const char* path, const Found& found, const Above* above);
-  void look_for(const Elf& elf, const char* path, const Above* above, Dropped* dropped);
-  int make_loadable(const Found& found, const char* path, const Above* above, Loadable* loadable,
-                    bool* named, const char* name);
+  void look_for(const Elf& elf, const char* path, const Above* above, Names* names,
+                Dropped* dropped);
+  int make_loadable(const Found& found, const char* path, const Above* above, Names* names,
+                    Loadable* loadable, bool* named, const char* name);
+  Library** place(const Names& names, Library** end);
 
   const char* library_path_;
   bool loading_;
@@ -92,6 +106,8 @@ class Needs {
   int depth_ = 0;
   Library* first_ = nullptr;
   Library** end_ = &first_;
+  Names names_ = {};  // of the program's needs
+  Library* found_first_ = nullptr;
 };
 
 // May somebody who has this LD_LIBRARY_PATH need libraries of the cover?
@@ -100,7 +116,7 @@ bool may_need_covered(const char* library_path);
 // An environment with the libraries in its LD_PRELOAD, for a program about to be started.
 class Given {
  public:
-  Given(const Needs& needs, char* const* environment);
+  Given(Needs& needs, char* const* environment);
   ~Given();
   Given(const Given&) = delete;
   Given& operator=(const Given&) = delete;
@@ -109,7 +125,7 @@ class Given {
   static void take_out();
 
  private:
-  const Needs& needs_;
+  Needs& needs_;
   char* const* from_;
   char** list_ = nullptr;
   char* text_ = nullptr;

@@ -49,7 +49,7 @@ static char* append_name(char* end, const Loadable& file) {
   return append(end, ":");
 }
 
-Given::Given(const Needs& needs, char* const* environment) : needs_(needs), from_(environment) {
+Given::Given(Needs& needs, char* const* environment) : needs_(needs), from_(environment) {
   const char* list = value_of(environment, kPreload);
   if (!needs.must_be_given() || list == nullptr) return;
   size_t count = 0;
@@ -73,7 +73,7 @@ Given::Given(const Needs& needs, char* const* environment) : needs_(needs), from
   while (place > 0 && strchr(": ", list[place - 1]) == nullptr) --place;
   char* end = append(append(append(text_, kPreload), "="), list, place);
   const char* value = end;
-  for (const auto* one = needs.first(); one != nullptr; one = one->next)
+  for (const auto* one = needs.as_found(); one != nullptr; one = one->after)
     end = append_name(end, one->loadable);
   char* note = note_ + sprintf(note_, "%s=%zu:%zu", kPart, place, static_cast<size_t>(end - value));
   for (const auto* one = needs.first(); one != nullptr; one = one->next) {

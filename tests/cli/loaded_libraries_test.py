@@ -47,6 +47,9 @@ int main(int count, char** names) {
   return 0;
 }""",
     "asks_foo.c": '#include <stdio.h>\nint foo(void); int main(void) { return printf("%d\\n", foo()) < 0; }',
+    "first.c": "int which(void) { return 1; }",
+    "second.c": "int which(void) { return 2; }",
+    "asks_which.c": '#include <stdio.h>\nint which(void); int main(void) { return printf("%d\\n", which()) < 0; }',
     "same.c": """
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -163,6 +166,11 @@ gcc -shared -fPIC -o new/beside.so beside.c -Wl,-soname,beside.so -ldl -Wl,-rpat
 gcc -o new/asks_beside asks_beside.c new/beside.so -Wl,-rpath,'$ORIGIN'
 gcc -o new/opens_all opens_all.c -Lnew -lfoo -ldl -Wl,-rpath,'$ORIGIN'
 gcc -o new/asks_foo asks_foo.c -Lnew -lfoo
+gcc -shared -fPIC -o new/libsecond.so second.c -Wl,-soname,libsecond.so
+gcc -shared -fPIC -o new/libfirst.so first.c -Wl,-soname,libfirst.so -Wl,--no-as-needed -Lnew -lsecond -Wl,-rpath,'$ORIGIN'
+gcc -shared -fPIC -o new/libnone.so foo.c -Wl,-soname,libnone.so -Wl,--no-as-needed -Lnew -lsecond -Wl,-rpath,'$ORIGIN'
+gcc -o new/asks_first asks_which.c -Lnew -lfirst -Wl,-rpath,'$ORIGIN'
+gcc -o new/asks_none asks_which.c -Wl,--no-as-needed -Lnew -lnone -lfirst -Wl,-rpath,'$ORIGIN'
 gcc -o new/same same.c -ldl
 gcc -o new/many many.c -ldl
 gcc -pthread -o new/threads threads.c -ldl
@@ -204,6 +212,9 @@ class LoadedLibraries(CoverCase):
 
     def test_threads_that_open_the_same_file_get_the_same_library(self):
         self.check("./threads")
+
+    def test_symbols_come_from_the_library_that_is_asked_for_first(self):
+        self.assertEqual(self.check("./asks_first && ./asks_none"), "1\n1\n")
 
     def test_a_program_outside_may_be_named_without_a_slash(self):
         """As execv takes it, and execvp from an empty place in PATH."""
