@@ -69,7 +69,9 @@ Given::Given(Needs& needs, char* const* environment) : needs_(needs), from_(envi
     return;
   }
   list_ = pointers;
+  // In front of the last entry, whatever stands behind that.
   size_t place = strlen(list);
+  while (place > 0 && strchr(": ", list[place - 1]) != nullptr) --place;
   while (place > 0 && strchr(": ", list[place - 1]) == nullptr) --place;
   char* end = append(append(append(text_, kPreload), "="), list, place);
   const char* value = end;

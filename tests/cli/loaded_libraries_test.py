@@ -50,6 +50,7 @@ int main(int count, char** names) {
     "first.c": "int which(void) { return 1; }",
     "second.c": "int which(void) { return 2; }",
     "asks_which.c": '#include <stdio.h>\nint which(void); int main(void) { return printf("%d\\n", which()) < 0; }',
+    "starts.c": "#include <stdlib.h>\nint foo(void); int main(void) { return foo() - 1 + system(\"env; ls -l /proc/self/fd\"); }",
     "same.c": """
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -171,6 +172,7 @@ gcc -shared -fPIC -o new/libfirst.so first.c -Wl,-soname,libfirst.so -Wl,--no-as
 gcc -shared -fPIC -o new/libnone.so foo.c -Wl,-soname,libnone.so -Wl,--no-as-needed -Lnew -lsecond -Wl,-rpath,'$ORIGIN'
 gcc -o new/asks_first asks_which.c -Lnew -lfirst -Wl,-rpath,'$ORIGIN'
 gcc -o new/asks_none asks_which.c -Wl,--no-as-needed -Lnew -lnone -lfirst -Wl,-rpath,'$ORIGIN'
+gcc -o new/starts starts.c -Lnew -lfoo -Wl,-rpath,'$ORIGIN'
 gcc -o new/same same.c -ldl
 gcc -o new/many many.c -ldl
 gcc -pthread -o new/threads threads.c -ldl
@@ -221,6 +223,12 @@ class LoadedLibraries(CoverCase):
         script = "export LD_LIBRARY_PATH=$PWD && mkdir -p ../bin && cp asks_foo ../bin && cd ../bin && " \
                  "python3 -c \"import os; os.execv('asks_foo', ['asks_foo'])\" && PATH=:$PATH perl -e 'exec {\"asks_foo\"} \"asks_foo\"'"
         self.assertEqual(self.check(script), "1\n1\n")
+
+    def test_separators_at_the_end_of_the_preloads_do_not_hide_what_was_given(self):
+        for end in [":", " ", ": :"]:
+            out = self.shell(f"cp {self.made}/new/* . && LD_PRELOAD=\"$LD_PRELOAD{end}\" ./starts").out
+            self.assertNotIn("/proc/self/fd/", out.split("LD_PRELOAD=")[1].splitlines()[0], repr(end))
+            self.assertNotIn("libfoo", out, repr(end))
 
 
 if __name__ == "__main__":
