@@ -271,7 +271,8 @@ int Needs::prepare(const Found& found, const char* path, Loadable* loadable) {
 void Needs::prepare_outside(const char* path) {
   char* whole = static_cast<char*>(malloc(PATH_MAX));
   const bool fits = whole != nullptr && snprintf(whole, PATH_MAX, "%s", path) < PATH_MAX;
-  const int fd = fits && make_absolute(whole) ? real::open(path, O_RDONLY | O_CLOEXEC, 0) : -1;
+  constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;  // it may be a FIFO
+  const int fd = fits && make_absolute(whole) ? real::open(path, kFlags, 0) : -1;
   Elf elf;
   Dropped dropped;
   if (fd >= 0 && elf.read(fd)) look_for(elf, whole, nullptr, &names_, &dropped);

@@ -39,7 +39,7 @@ static bool is_go_note(int fd, const Elf64_Phdr& segment) {
 
 // Why it passes by; or null.
 static const char* reason(const char* file) {
-  const int fd = real::open(file, O_RDONLY | O_CLOEXEC, 0);
+  const int fd = real::open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);  // it may be a FIFO
   if (fd < 0) return nullptr;
   Elf64_Ehdr head;
   Elf64_Phdr segments[32];

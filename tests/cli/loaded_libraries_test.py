@@ -230,6 +230,11 @@ class LoadedLibraries(CoverCase):
             self.assertNotIn("/proc/self/fd/", out.split("LD_PRELOAD=")[1].splitlines()[0], repr(end))
             self.assertNotIn("libfoo", out, repr(end))
 
+    def test_a_fifo_is_no_program(self):
+        os.mkfifo(self.path("fifo"))
+        script = "LD_LIBRARY_PATH=$PWD exec python3 -c \"import os; os.execv('../fifo', ['fifo'])\""
+        self.assertIn("PermissionError", self.shell(script, expect=1).err)
+
 
 if __name__ == "__main__":
     unittest.main()
