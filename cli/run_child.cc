@@ -33,8 +33,11 @@ volatile pid_t child = 0;
 volatile std::sig_atomic_t pending = 0;  // a signal that came before there was a child
 
 void pass_on(int number, siginfo_t* info, void* /*context*/) {
-  // The terminal sends to the whole foreground group: the program has it already.
-  if (info != nullptr && info->si_code == SI_KERNEL) return;
+  // The terminal sends to the whole foreground group: the program has it already. The limit to processor time is held against
+  // each process by itself. What else comes from the kernel is for us alone: an alarm that was set before us.
+  const bool is_ours =
+      number != SIGINT && number != SIGQUIT && number != SIGHUP && number != SIGXCPU;
+  if (info != nullptr && info->si_code == SI_KERNEL && !is_ours) return;
   if (child > 0)
     kill(child, number);
   else

@@ -99,6 +99,10 @@ class ExitCodes(Run):
             self.cairn("drain", self.dir)
         self.assert_nothing_left()
 
+    def test_an_alarm_that_was_set_before_is_passed_on(self):
+        self.run_at("sleep", "30", expect=128 + signal.SIGALRM, preexec_fn=lambda: signal.alarm(5))
+        self.assert_nothing_left()
+
     def test_ignored_signals_stay_ignored(self):
         run = subprocess.run(["nohup", CAIRN, "run", "--at", self.dir, "--", "sh", "-c", "kill -HUP $PPID; kill -HUP $$; echo alive"],
                              env=self.env, capture_output=True, check=False, stdin=subprocess.DEVNULL)
