@@ -17,8 +17,10 @@ namespace posix {
 
 constexpr int kDeepest = 64;  // libraries that need libraries
 
+constexpr int kToLookAt = O_RDONLY | O_CLOEXEC | O_NONBLOCK;  // it may be a FIFO
+
 // What lies in a file while its needs are looked for: too much for a stack.
-struct Needs::Texts {
+struct Texts {
   char runpath[PATH_MAX];
   char rpath[PATH_MAX];
   char name[PATH_MAX];
@@ -124,16 +126,32 @@ Needs::Library* Needs::known(const char* name) const {
   return library;
 }
 
+// What does not lie in the cover may need what does.
+void Needs::look_outside(const char* path, const Above* above, Names* names) {
+  if (depth_ >= kDeepest) return;
+  const int fd = real::open(path, kToLookAt, 0);
+  Elf elf;
+  Dropped dropped;
+  ++depth_;
+  if (fd >= 0 && elf.read(fd)) look_for(elf, path, above, names, &dropped);
+  --depth_;
+  if (fd >= 0) real::close(fd);
+}
+
 const Needs::Library* Needs::add(const char* name, const char* path, const Found& found,
-                                 const Above* above) {
+                                 bool elsewhere, const Above* above) {
   auto* library = static_cast<Library*>(calloc(1, sizeof(Library)));
   if (library == nullptr) return nullptr;
   library->loadable.copy = -1;
   bool named = true;
   int error = 0;
-  if (found.outside()) {  // by a symbolic link, of which the loader may know nothing
-    snprintf(library->loadable.path, sizeof library->loadable.path, "%s", found.path);
-    must_be_given_ = true;
+  if (elsewhere || found.outside()) {
+    const char* real_path = elsewhere ? path : found.path;
+    snprintf(library->loadable.path, sizeof library->loadable.path, "%s", real_path);
+    library->elsewhere = elsewhere;
+    // By a symbolic link, of which the loader may know nothing.
+    if (!elsewhere) must_be_given_ = true;
+    look_outside(real_path, above, &library->needs);
   } else {
     error = make_loadable(found, path, above, &library->needs, &library->loadable, &named, name);
   }
@@ -205,7 +223,7 @@ bool Needs::search(const char* list, const char* name, const char* origin, char*
   while (next_of(&list, &entry, &length) && !*elsewhere) {
     if (!join(entry, length, name, origin, path)) continue;
     if (outside(path)) {
-      *elsewhere = real::access(path, R_OK) == 0;
+      *elsewhere = real::access(path, R_OK) == 0 && make_absolute(path);
     } else if (find_existing(AT_FDCWD, path, 0, found) == 0 &&
                (found->outside() ? real::access(found->path, R_OK) == 0
                                  : S_ISREG(found->st.mode))) {
@@ -219,8 +237,11 @@ bool Needs::search(const char* list, const char* name, const char* origin, char*
 
 // Libraries may need each other.
 bool Needs::is_among(const Above* above, const char* name) {
-  while (above != nullptr && strcmp(strrchr(above->path, '/') + 1, name) != 0) above = above->next;
-  return above != nullptr;
+  for (; above != nullptr; above = above->next) {
+    const char* slash = strrchr(above->path, '/');
+    if (strcmp(slash == nullptr ? above->path : slash + 1, name) == 0) return true;
+  }
+  return false;
 }
 
 void Needs::look_for(const Elf& elf, const char* path, const Above* above, Names* names,
@@ -249,7 +270,7 @@ void Needs::look_for(const Elf& elf, const char* path, const Above* above, Names
       is_covered = is_covered ||
                    search(library_path_, name, path, texts->path, &found, &elsewhere) ||
                    search(texts->runpath, name, path, texts->path, &found, &elsewhere);
-      if (is_covered) library = add(name, texts->path, found, &own);
+      if (is_covered || elsewhere) library = add(name, texts->path, found, elsewhere, &own);
     }
     if (library != nullptr) dropped->add(*library, at);
   }
@@ -271,12 +292,7 @@ int Needs::prepare(const Found& found, const char* path, Loadable* loadable) {
 void Needs::prepare_outside(const char* path) {
   char* whole = static_cast<char*>(malloc(PATH_MAX));
   const bool fits = whole != nullptr && snprintf(whole, PATH_MAX, "%s", path) < PATH_MAX;
-  constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;  // it may be a FIFO
-  const int fd = fits && make_absolute(whole) ? real::open(path, kFlags, 0) : -1;
-  Elf elf;
-  Dropped dropped;
-  if (fd >= 0 && elf.read(fd)) look_for(elf, whole, nullptr, &names_, &dropped);
-  if (fd >= 0) real::close(fd);
+  if (fits && make_absolute(whole)) look_outside(whole, nullptr, &names_);
   free(whole);
 }
 
@@ -295,14 +311,36 @@ int Needs::prepare_named(const char* name, const Asker& asker, Loadable* loadabl
   return is_covered ? prepare(found, path, loadable) : -ENOENT;
 }
 
-bool may_need_covered(const char* library_path) {
-  char path[PATH_MAX];
-  if (library_path == nullptr || *library_path == '\0') return false;
+static bool leads_into_cover(const char* list, const char* origin, char* path) {
+  if (list == nullptr || *list == '\0') return false;
   const char* entry;
   size_t length;
-  while (active() && next_of(&library_path, &entry, &length))
-    if (join(entry, length, "", nullptr, path) && !outside(path)) return true;
+  while (active() && next_of(&list, &entry, &length))
+    if (join(entry, length, "", origin, path) && !outside(path)) return true;
   return false;
+}
+
+bool may_need_covered(const char* library_path) {
+  char path[PATH_MAX];
+  return leads_into_cover(library_path, nullptr, path);
+}
+
+bool may_need_covered(const char* path, const char* library_path) {
+  if (may_need_covered(library_path)) return true;
+  auto* texts = static_cast<Texts*>(malloc(sizeof(Texts)));
+  const int fd = texts == nullptr ? -1 : real::open(path, kToLookAt, 0);
+  Elf elf;
+  bool may = false;
+  if (fd >= 0 && elf.read(fd) && snprintf(texts->name, PATH_MAX, "%s", path) < PATH_MAX &&
+      make_absolute(texts->name)) {
+    elf.text(DT_RUNPATH, texts->runpath, sizeof texts->runpath);
+    elf.text(DT_RPATH, texts->rpath, sizeof texts->rpath);
+    may = leads_into_cover(texts->runpath, texts->name, texts->path) ||
+          leads_into_cover(texts->rpath, texts->name, texts->path);
+  }
+  if (fd >= 0) real::close(fd);
+  free(texts);
+  return may;
 }
 
 }  // namespace posix

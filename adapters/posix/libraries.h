@@ -58,6 +58,7 @@ class Needs {
   struct Library {
     char name[NAME_MAX + 1];  // as it was asked for
     bool nameless;            // has no DT_SONAME of this name
+    bool elsewhere;           // and found by the loader itself
     Loadable loadable;
     void* handle;  // while it is held for who needs it
     Names needs;
@@ -74,7 +75,6 @@ class Needs {
   bool must_be_given() const { return must_be_given_; }
 
  private:
-  struct Texts;
   // Who needs a library is looked at for its RPATH, and who needs that one.
   struct Above {
     const char* rpath;
@@ -93,7 +93,9 @@ class Needs {
   static bool is_among(const Above* above, const char* name);
   bool search(const char* list, const char* name, const char* origin, char* path, Found* found,
               bool* elsewhere);
-  const Library* add(const char* name, const char* path, const Found& found, const Above* above);
+  const Library* add(const char* name, const char* path, const Found& found, bool elsewhere,
+                     const Above* above);
+  void look_outside(const char* path, const Above* above, Names* names);
   void look_for(const Elf& elf, const char* path, const Above* above, Names* names,
                 Dropped* dropped);
   int make_loadable(const Found& found, const char* path, const Above* above, Names* names,
@@ -112,6 +114,8 @@ class Needs {
 
 // May somebody who has this LD_LIBRARY_PATH need libraries of the cover?
 bool may_need_covered(const char* library_path);
+// ... or this program or library outside of it, by its own RPATH or RUNPATH?
+bool may_need_covered(const char* path, const char* library_path);
 
 // An environment with the libraries in its LD_PRELOAD, for a program about to be started.
 class Given {

@@ -37,14 +37,15 @@ static char* append(char* end, const char* text, size_t length) {
 }
 static char* append(char* end, const char* text) { return append(end, text, strlen(text)); }
 
-static char* append_name(char* end, const Loadable& file) {
+static char* append_name(char* end, const Needs::Library& library) {
+  const Loadable& file = library.loadable;
   if (file.copy >= 0) {
     name_for_loader(file.copy, 0, file.path, end);
     end += strlen(end);
-  } else if (strpbrk(file.path, ": ") == nullptr) {
+  } else if (!library.elsewhere && strpbrk(file.path, ": ") == nullptr) {
     end = append(end, file.path);
   } else {
-    return end;  // cannot be said there
+    return end;  // or cannot be said there
   }
   return append(end, ":");
 }
@@ -76,7 +77,7 @@ Given::Given(Needs& needs, char* const* environment) : needs_(needs), from_(envi
   char* end = append(append(append(text_, kPreload), "="), list, place);
   const char* value = end;
   for (const auto* one = needs.as_found(); one != nullptr; one = one->after)
-    end = append_name(end, one->loadable);
+    end = append_name(end, *one);
   char* note = note_ + sprintf(note_, "%s=%zu:%zu", kPart, place, static_cast<size_t>(end - value));
   for (const auto* one = needs.first(); one != nullptr; one = one->next) {
     const Loadable& file = one->loadable;

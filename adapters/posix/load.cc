@@ -39,6 +39,7 @@ static void* load(const Needs& needs, Loadable* file, int flags) {
     return nullptr;
   }
   for (auto* one = needs.first(); one != nullptr; one = one->next) {
+    if (one->elsewhere) continue;
     // Who asks for it by no name finds what it has in the global scope.
     const bool global = one->nameless && one->loadable.copied;
     void* handle = open(&one->loadable, global ? RTLD_LAZY | RTLD_GLOBAL : RTLD_LAZY);
@@ -128,7 +129,8 @@ void* serve::dlopen(const char* path, int flags) {
     return load_named(path, flags, is_ours(caller) ? __builtin_return_address(1) : caller);
   }
   if (!outside(path)) return load_covered(path, flags);
-  return may_need_covered(library_path) ? load_outside(path, flags) : real::dlopen(path, flags);
+  return may_need_covered(path, library_path) ? load_outside(path, flags)
+                                              : real::dlopen(path, flags);
 }
 
 }  // namespace posix

@@ -172,7 +172,7 @@ static int run_covered(const Found& found, const char* path, char* const* argume
 static int run_outside(const char* path, char* const* arguments, char* const* environment) {
   tell_if_passing_by(path, path, arguments);
   const char* library_path = value_of(environment, "LD_LIBRARY_PATH");
-  if (!may_need_covered(library_path)) return real::execve(path, arguments, environment);
+  if (!may_need_covered(path, library_path)) return real::execve(path, arguments, environment);
   Needs needs(library_path, false);
   needs.prepare_outside(path);
   const Given given(needs, environment);

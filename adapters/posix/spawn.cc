@@ -220,7 +220,7 @@ static int spawn_by_fork(pid_t* pid, const Order& order) {
 
 static int spawn(pid_t* pid, const Order& order) {
   if (!outside(order.path) || touches_covered(order.actions) || has_inheritable_files() ||
-      may_need_covered(value_of(order.environment, "LD_LIBRARY_PATH")) ||
+      may_need_covered(order.path, value_of(order.environment, "LD_LIBRARY_PATH")) ||
       has_to_tell(order.path, order.arguments))  // on the standard error of the child
     return spawn_by_fork(pid, order);
   // Files that other threads open meanwhile are not the child's to have: describing them, too, would keep a

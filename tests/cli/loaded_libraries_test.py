@@ -50,6 +50,8 @@ int main(int count, char** names) {
     "first.c": "int which(void) { return 1; }",
     "second.c": "int which(void) { return 2; }",
     "asks_which.c": '#include <stdio.h>\nint which(void); int main(void) { return printf("%d\\n", which()) < 0; }',
+    "outer.c": "int foo(void); int plug(void) { return foo(); }",
+    "asks_plug.c": '#include <stdio.h>\nint plug(void); int main(void) { return printf("%d\\n", plug()) < 0; }',
     "starts.c": "#include <stdlib.h>\nint foo(void); int main(void) { return foo() - 1 + system(\"env; ls -l /proc/self/fd\"); }",
     "same.c": """
 #define _GNU_SOURCE
@@ -172,6 +174,9 @@ gcc -shared -fPIC -o new/libfirst.so first.c -Wl,-soname,libfirst.so -Wl,--no-as
 gcc -shared -fPIC -o new/libnone.so foo.c -Wl,-soname,libnone.so -Wl,--no-as-needed -Lnew -lsecond -Wl,-rpath,'$ORIGIN'
 gcc -o new/asks_first asks_which.c -Lnew -lfirst -Wl,-rpath,'$ORIGIN'
 gcc -o new/asks_none asks_which.c -Wl,--no-as-needed -Lnew -lnone -lfirst -Wl,-rpath,'$ORIGIN'
+gcc -shared -fPIC -o new/libouter.so outer.c -Wl,-soname,libouter.so -Lnew -lfoo -Wl,-rpath,'$ORIGIN/../without:$ORIGIN/../dir'
+gcc -o new/asks_outer asks_plug.c -Lnew -louter -Wl,-rpath-link,new
+gcc -o new/asks_by_path asks_foo.c -Lnew -lfoo -Wl,-rpath,'$ORIGIN/../without:$ORIGIN/../dir'
 gcc -o new/starts starts.c -Lnew -lfoo -Wl,-rpath,'$ORIGIN'
 gcc -o new/same same.c -ldl
 gcc -o new/many many.c -ldl
@@ -197,6 +202,7 @@ class LoadedLibraries(CoverCase):
         without = self.path("without")
         os.mkdir(without)
         expected = subprocess.run(["sh", "-c", script], cwd=without, env=self.env, check=True, capture_output=True, timeout=60).stdout
+        shutil.rmtree(without)
         self.assertEqual(self.shell(script).out, expected.decode())
         return expected.decode()
 
@@ -223,6 +229,13 @@ class LoadedLibraries(CoverCase):
         script = "export LD_LIBRARY_PATH=$PWD && mkdir -p ../bin && cp asks_foo ../bin && cd ../bin && " \
                  "python3 -c \"import os; os.execv('asks_foo', ['asks_foo'])\" && PATH=:$PATH perl -e 'exec {\"asks_foo\"} \"asks_foo\"'"
         self.assertEqual(self.check(script), "1\n1\n")
+
+    def test_what_lies_outside_finds_what_it_needs(self):
+        """By its own RUNPATH; and a library outside may be needed by a program in the directory."""
+        script = "mkdir -p ../bin && mv libouter.so asks_by_path ../bin && ../bin/asks_by_path && ./opens_all ../bin/libouter.so && " \
+                 "LD_LIBRARY_PATH=../bin ./asks_outer && LD_LIBRARY_PATH=$PWD/../bin ./asks_outer && " \
+                 "python3 -c \"import os; os.waitpid(os.posix_spawn('../bin/asks_by_path', ['asks'], os.environ), 0)\""
+        self.assertEqual(self.check(script), "1\n1\n../bin/libouter.so 1\n1\n1\n1\n")
 
     def test_separators_at_the_end_of_the_preloads_do_not_hide_what_was_given(self):
         for end in [":", " ", ": :"]:
