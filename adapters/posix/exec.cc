@@ -55,6 +55,20 @@ static int run_by_shell(const char* path, char* const* arguments, char* const* e
   return serve::execve(shell, all, environment);
 }
 
+static int run_open(int fd, const table::Use& use, char* const* arguments,
+                    char* const* environment) {
+  Found found;
+  const int error = cairn_fstat(use->file, &found.st);
+  if (error < 0) return error;
+  if (use->name != nullptr) found.cover = use->cover;
+  found.parent = use->parent;
+  snprintf(found.name, sizeof found.name, "%s", use->name != nullptr ? use->name : "program");
+  char path[PATH_MAX];
+  if (shown::path_of(use.get(), path, sizeof path) < 0)  // it has none, and nothing lies beside it
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+  return run_elf(found, path, arguments, environment);
+}
+
 namespace serve {
 
 int execve(const char* path, char* const* arguments, char* const* environment) {
@@ -138,13 +152,7 @@ int fexecve(int fd, char* const* arguments, char* const* environment) {
   char* const* all = handover.environment(environment, room);
   table::Use use(fd);
   if (use) {
-    int copy = copy_to_memory(use->ino, 0, "program");
-    cairn_stat st = {};
-    if (copy >= 0) cairn_fstat(use->file, &st);
-    if (copy >= 0)
-      copy = run_copy(copy, {use->cover, use->parent, use->name, st.ino, st.generation}, arguments,
-                      all);
-    fail(copy);
+    fail(run_open(fd, use, arguments, all));
   } else {
     real::fexecve(fd, arguments, all);
   }

@@ -60,8 +60,9 @@ int run_program(const char* path, char* const* arguments, char* const* environme
 // a negative errno.
 int copy_to_memory(cairn_ino ino, uint64_t generation, const char* name);
 
-// Runs such a copy of `file`, and closes it if that fails: then a negative errno.
-int run_copy(int copy, const itself::File& file, char* const* arguments, char* const* environment);
+struct Found;
+// Runs a program of the cover that has been found, or is open, and had this path. A negative errno.
+int run_elf(const Found& found, const char* path, char* const* arguments, char* const* environment);
 
 // Where execvp would find `name`: the n-th candidate into `path`. False: no more.
 bool candidate(const char* name, int n, char* path, size_t capacity);

@@ -83,7 +83,8 @@ int copy_to_memory(cairn_ino ino, uint64_t generation, const char* name) {
   return error < 0 ? error : memory;
 }
 
-int run_copy(int copy, const itself::File& file, char* const* arguments, char* const* environment) {
+static int run_copy(int copy, const itself::File& file, char* const* arguments,
+                    char* const* environment) {
   char text[itself::kMostText];
   itself::describe(file, copy, text, sizeof text);
   auto** room = static_cast<char**>(alloca(itself::environment_room(environment) * sizeof(char*)));
@@ -131,6 +132,28 @@ static int run_script(char* line, const char* path, char* const* arguments,
   return -1;
 }
 
+int run_elf(const Found& found, const char* path, char* const* arguments,
+            char* const* environment) {
+  Needs needs(value_of(environment, "LD_LIBRARY_PATH"), false);
+  Loadable program;
+  int error = needs.prepare(found, path, &program);
+  if (error < 0) return error;
+  const Given given(needs, environment);
+  char copy[32];
+  snprintf(copy, sizeof copy, "/proc/self/fd/%d", program.copy);
+  tell_if_passing_by(program.copy < 0 ? program.path : copy, path, arguments);
+  if (program.copy < 0 && real::access(program.path, X_OK) == 0) {
+    real::execve(program.path, arguments, given.environment());
+    return -errno;
+  }
+  if (program.copy < 0)
+    program.copy = copy_to_memory(found.st.ino, found.st.generation, found.name);
+  if (program.copy < 0) return program.copy;
+  return run_copy(program.copy,
+                  {found.cover, found.parent, found.name, found.st.ino, found.st.generation},
+                  arguments, given.environment());
+}
+
 // Returns a negative errno.
 static int run_covered(const Found& found, const char* path, char* const* arguments,
                        char* const* environment, int depth) {
@@ -148,24 +171,7 @@ static int run_covered(const Found& found, const char* path, char* const* argume
     return -errno;
   }
   if (got < 4 || memcmp(head, "\177ELF", 4) != 0) return -ENOEXEC;
-  Needs needs(value_of(environment, "LD_LIBRARY_PATH"), false);
-  Loadable program;
-  error = needs.prepare(found, path, &program);
-  if (error < 0) return error;
-  const Given given(needs, environment);
-  char copy[32];
-  snprintf(copy, sizeof copy, "/proc/self/fd/%d", program.copy);
-  tell_if_passing_by(program.copy < 0 ? program.path : copy, path, arguments);
-  if (program.copy < 0 && real::access(program.path, X_OK) == 0) {
-    real::execve(program.path, arguments, given.environment());
-    return -errno;
-  }
-  if (program.copy < 0)
-    program.copy = copy_to_memory(found.st.ino, found.st.generation, found.name);
-  if (program.copy < 0) return program.copy;
-  return run_copy(program.copy,
-                  {found.cover, found.parent, found.name, found.st.ino, found.st.generation},
-                  arguments, given.environment());
+  return run_elf(found, path, arguments, environment);
 }
 
 // What lies outside may need libraries of the cover.

@@ -237,6 +237,10 @@ class LoadedLibraries(CoverCase):
                  "python3 -c \"import os; os.waitpid(os.posix_spawn('../bin/asks_by_path', ['asks'], os.environ), 0)\""
         self.assertEqual(self.check(script), "1\n1\n../bin/libouter.so 1\n1\n1\n1\n")
 
+    def test_a_program_that_is_open_finds_what_lies_beside_it(self):
+        run = "import os\nfd = os.open('asks_beside', os.O_RDONLY)\nos.execve(fd, ['asks'], os.environ)"
+        self.assertEqual(self.check(f"python3 -c \"{run}\""), "opened from beside.so\n3\n")
+
     def test_separators_at_the_end_of_the_preloads_do_not_hide_what_was_given(self):
         for end in [":", " ", ": :"]:
             out = self.shell(f"cp {self.made}/new/* . && LD_PRELOAD=\"$LD_PRELOAD{end}\" ./starts").out
