@@ -36,11 +36,15 @@ FileState state_in(const Answers::One& one) {
 // Has it gone to another node since it was found, that one is asked: each taking of a file is a step ahead for somebody.
 constexpr int most_nodes_asked = 1000;
 
-// Asks the node that has the file, and says which one that is. ENOENT: none has it, though this one may by now.
+// Asks the node that has the file, and says which one that is. ENOENT: none has it, though this one may by now. `lacks`: what is done
+// when a node has it and yet says that there is none, before it is asked once more.
 Result<uint32_t> ask_its_node(Job& job, const std::string& path, const Request& request,
-                              const std::string& text) {
+                              const std::string& text, const Step& lacks) {
+  uint32_t asked = job.nodes();
   for (int i = 0; i < most_nodes_asked; ++i) {
     CAIRN_TRY_ASSIGN(found, find_elsewhere(job, path));
+    if (found.node == asked) CAIRN_TRY(lacks());
+    asked = found.node;
     const Answers answers = ask_nodes(job, {found.node}, request, text);
     CAIRN_TRY(answers.status);
     if (!answers.all.empty() && answers.all.front().value != 0) return found.node;
@@ -50,7 +54,7 @@ Result<uint32_t> ask_its_node(Job& job, const std::string& path, const Request& 
 
 Status change(Job& job, const std::string& path, const FileChange& change) {
   return ask_its_node(job, path, request_of(Op::change_file),
-                      with_bytes(path, &change, sizeof change))
+                      with_bytes(path, &change, sizeof change), [] { return Status(); })
       .status();
 }
 
@@ -186,11 +190,18 @@ Status remove_elsewhere(Job& job, const std::string& path) {
 
 Status rename_elsewhere(Job& job, const std::string& from, const std::string& to, bool keep) {
   uint32_t node = 0;
+  // Directories above the new name may have been made by this node's programs before it was a job.
+  bool has_parents = false;
+  const auto make_parents_once = [&]() -> Status {
+    if (has_parents) return missing(to);
+    has_parents = true;
+    return make_parents(job, to);
+  };
   const auto rename = [&]() -> Status {
     Request request = request_of(Op::rename_file);
     request.value = keep ? file::rename_no_replace : 0;
-    CAIRN_TRY_ASSIGN(asked,
-                     ask_its_node(job, from, request, with_bytes(from, to.data(), to.size())));
+    CAIRN_TRY_ASSIGN(asked, ask_its_node(job, from, request, with_bytes(from, to.data(), to.size()),
+                                         make_parents_once));
     node = asked;
     return Status();
   };

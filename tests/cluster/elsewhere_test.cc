@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <cstdio>
 #include <map>
 
 #include "cluster/files_of_nodes.h"
@@ -106,6 +107,22 @@ TEST(OrdinaryFilesOfOtherNodes, ChangeWhereTheyLie) {
   EXPECT_EQ(covered.mode(2, "other"), 0U);
   EXPECT_EQ(covered.mode(1, "file"), 0U);
   EXPECT_EQ(read_own(covered, 1, "other"), "contents");
+}
+
+TEST(OrdinaryFilesOfOtherNodes, GoIntoDirectoriesThatTheirNodeLacks) {
+  CoveredNodes covered(3);
+  write_own(covered, 1, "file", "contents");
+  write_own(covered, 1, "kept", "as well");
+  ASSERT_EQ(cairn_mkdir(covered.pool(0), covered.top(0), "a", 0700), 0);
+  ASSERT_EQ(cairn_mkdir(covered.pool(0), covered.top(0), "a/b", 0711), 0);
+  EXPECT_EQ(cairn_shared_rename(covered.job(0), "file", "none/file", 0), -ENOENT);
+  EXPECT_EQ(cairn_shared_rename(covered.job(0), "file", "a/b/file", 0), 0) << cairn_last_error();
+  EXPECT_EQ(covered.mode("a/b"), S_IFDIR | 0711U);
+  EXPECT_EQ(read_own(covered, 1, "a/b/file"), "contents");
+  ASSERT_EQ(cairn_mkdir(covered.pool(0), covered.top(0), "a/c", 0700), 0);
+  EXPECT_EQ(cairn_shared_rename(covered.job(0), "kept", "a/c/kept", RENAME_NOREPLACE), 0)
+      << cairn_last_error();
+  EXPECT_EQ(read_own(covered, 1, "a/c/kept"), "as well");
 }
 
 }  // namespace
