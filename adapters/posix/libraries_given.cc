@@ -78,14 +78,16 @@ Given::Given(Needs& needs, char* const* environment) : needs_(needs), from_(envi
   const char* value = end;
   for (const auto* one = needs.as_found(); one != nullptr; one = one->after)
     end = append_name(end, *one);
-  char* note = note_ + sprintf(note_, "%s=%zu:%zu", kPart, place, static_cast<size_t>(end - value));
+  const size_t part = static_cast<size_t>(end - value);
+  auto noted = static_cast<size_t>(snprintf(note_, note_room, "%s=%zu:%zu", kPart, place, part));
   for (const auto* one = needs.first(); one != nullptr; one = one->next) {
     const Loadable& file = one->loadable;
     if (file.copy < 0) continue;
     real::fcntl(file.copy, F_SETFD, nullptr);
-    note +=
-        sprintf(note, ":%d:%llu:%llu:%zu:%s", file.copy, static_cast<unsigned long long>(file.ino),
-                static_cast<unsigned long long>(file.generation), strlen(file.path), file.path);
+    noted += static_cast<size_t>(snprintf(note_ + noted, note_room - noted, ":%d:%llu:%llu:%zu:%s",
+                                          file.copy, static_cast<unsigned long long>(file.ino),
+                                          static_cast<unsigned long long>(file.generation),
+                                          strlen(file.path), file.path));
   }
   append(end, list + place);
   size_t used = 0;
