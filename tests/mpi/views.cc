@@ -199,6 +199,49 @@ void distributed_array() {
   }
 }
 
+// A filetype of which nothing is, as the last ranks' shares of a small array: its view shows an empty file, wherever it begins.
+void without_data() {
+  MPI_Datatype nothing;
+  MPI_Type_contiguous(0, MPI_INT, &nothing);
+  MPI_Datatype share;
+  const std::array<int, 2> sizes = {9, 14};
+  const std::array<int, 2> distributions = {MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_CYCLIC};
+  const std::array<int, 2> arguments = {MPI_DISTRIBUTE_DFLT_DARG, 3};
+  const std::array<int, 2> grid = {1, 7};
+  MPI_Type_create_darray(7, 6, 2, sizes.data(), distributions.data(), arguments.data(), grid.data(),
+                         MPI_ORDER_FORTRAN, MPI_INT, &share);
+  for (MPI_Datatype type : {nothing, share}) {
+    MPI_Type_commit(&type);
+    for (const char* representation : {"NATIVE", "external32"}) {
+      MPI_File file = open_file("empty", MPI_MODE_CREATE | MPI_MODE_RDWR);
+      OK(MPI_File_set_size(file, 100));
+      OK(MPI_File_set_view(file, 8, MPI_INT, type, representation, MPI_INFO_NULL));
+      MPI_Offset at = -1;
+      OK(MPI_File_seek(file, 0, MPI_SEEK_END));
+      OK(MPI_File_get_position(file, &at));
+      CHECK(at == 0);
+      OK(MPI_File_get_byte_offset(file, 2, &at));
+      CHECK(at == 8);
+      std::array<int, 4> values = {1, 2, 3, 4};
+      MPI_Status status;
+      OK(MPI_File_write_at_all(file, 0, values.data(), 0, MPI_INT, &status));
+      OK(MPI_File_read_at_all(file, 0, values.data(), 4, MPI_INT, &status));
+      CHECK(count_of(status, MPI_INT) == 0);
+      MPI_Datatype strided;
+      MPI_Type_vector(2, 1, 2, MPI_INT, &strided);
+      MPI_Type_commit(&strided);
+      OK(MPI_File_read(file, values.data(), 1, strided, &status));
+      CHECK(count_of(status, MPI_INT) == 0);
+      MPI_Type_free(&strided);
+      CHECK((values == std::array<int, 4>{1, 2, 3, 4}));
+      CHECK_CLASS(MPI_File_write_at(file, 0, values.data(), 2, MPI_INT, &status), MPI_ERR_IO);
+      CHECK(count_of(status, MPI_INT) == 0);
+      MPI_File_close(&file);
+    }
+    MPI_Type_free(&type);
+  }
+}
+
 void refused() {
   MPI_File file = open_file("refused", MPI_MODE_CREATE | MPI_MODE_RDWR);
   const auto view = [&](MPI_Offset at, MPI_Datatype etype, MPI_Datatype filetype,
@@ -221,19 +264,6 @@ void refused() {
   MPI_Type_commit(&three);
   CHECK(view(0, MPI_INT, three, "native") != MPI_SUCCESS);
   MPI_Type_free(&three);
-  // Nothing is there: also behind its end.
-  MPI_Datatype nothing;
-  MPI_Type_contiguous(0, MPI_INT, &nothing);
-  MPI_Type_commit(&nothing);
-  MPI_File empty = open_file("empty", MPI_MODE_CREATE | MPI_MODE_RDWR);
-  OK(MPI_File_set_size(empty, 100));
-  OK(MPI_File_set_view(empty, 0, MPI_INT, nothing, "NATIVE", MPI_INFO_NULL));
-  MPI_Offset at = -1;
-  OK(MPI_File_seek(empty, 0, MPI_SEEK_END));
-  OK(MPI_File_get_position(empty, &at));
-  CHECK(at == 0);
-  MPI_File_close(&empty);
-  MPI_Type_free(&nothing);
   // The old view is still there.
   OK(MPI_File_write_at(file, rank, "x", 1, MPI_BYTE, MPI_STATUS_IGNORE));
   MPI_File_close(&file);
@@ -244,5 +274,6 @@ void refused() {
 void test_views() {
   random_views();
   distributed_array();
+  without_data();
   refused();
 }

@@ -5,7 +5,7 @@
 namespace mpiio {
 
 Walk::Walk(const Layout& layout, int64_t origin, int64_t skip)
-    : runs_(layout.runs), extent_(layout.extent), tile_(origin) {
+    : runs_(layout.runs), extent_(layout.extent), tile_(origin), at_(origin) {
   if (layout.size == 0) return;
   tile_ += skip / layout.size * layout.extent;
   const int64_t within = skip % layout.size;
