@@ -31,6 +31,13 @@ void modes() {
   CHECK_CLASS(open("modes", MPI_MODE_RDONLY | MPI_MODE_WRONLY), MPI_ERR_AMODE);
   CHECK_CLASS(open("modes", MPI_MODE_RDONLY | MPI_MODE_CREATE), MPI_ERR_AMODE);
   CHECK_CLASS(open("modes", MPI_MODE_RDWR | MPI_MODE_SEQUENTIAL), MPI_ERR_AMODE);
+  // No handle comes of it, whatever the variable held.
+  for (const int mode : {0, MPI_MODE_RDONLY}) {
+    MPI_File held = file = open_file("modes", MPI_MODE_RDWR);
+    CHECK(MPI_File_open(MPI_COMM_WORLD, "absent", mode, MPI_INFO_NULL, &held) != MPI_SUCCESS);
+    CHECK(held == MPI_FILE_NULL);
+    MPI_File_close(&file);
+  }
   if (ranks > 1)
     CHECK_CLASS(open("modes", rank == 0 ? MPI_MODE_RDONLY : MPI_MODE_RDWR), MPI_ERR_NOT_SAME);
 }

@@ -68,6 +68,8 @@ int File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI
   std::string path;
   if (comm == MPI_COMM_NULL || filename == nullptr || !is_covered(filename, &path))
     return real::File_open[kind](comm, filename, amode, info, opened);
+  // Also of one that cannot be opened: MPICH's Fortran looks at it then.
+  *opened = MPI_FILE_NULL;
   return raise(MPI_FILE_NULL, serve::File_open(comm, path, amode, info, opened));
 }
 
