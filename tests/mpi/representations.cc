@@ -26,6 +26,9 @@ int twice_read(void* user, MPI_Datatype, int count, void* file, MPI_Offset posit
   return MPI_SUCCESS;
 }
 
+// One that gives up.
+int failing(void*, MPI_Datatype, int, void*, MPI_Offset, void*) { return MPI_ERR_ARG; }
+
 template <typename Value>
 Value big_endian(const unsigned char* bytes) {
   Value value;
@@ -137,10 +140,36 @@ void own() {
   CHECK(values[6 * rank + 2] == rank + 1 && values[6 * rank + 3] == rank + 1);
 }
 
+// What a program's function returns is none of the file's errors: the class says that it was the conversion, and the text where.
+void not_converted() {
+  char name[] = "failing";
+  OK(MPI_Register_datarep(name, failing, failing, twice_extent, nullptr));
+  MPI_File file = open_file("failing", MPI_MODE_CREATE | MPI_MODE_RDWR);
+  OK(MPI_File_set_size(file, 800));
+  OK(MPI_File_set_view(file, 16, MPI_INT, MPI_INT, name, MPI_INFO_NULL));
+  // Another text of the class that the function returns, which is not this error's.
+  CHECK_CLASS(MPI_File_seek(file, -7, MPI_SEEK_SET), MPI_ERR_ARG);
+  int values[3] = {1, 2, 3};
+  MPI_Status status;
+  for (const bool reading : {true, false}) {
+    const int code = reading ? MPI_File_read_at(file, 5, values, 3, MPI_INT, &status)
+                             : MPI_File_write_at(file, 5, values, 3, MPI_INT, &status);
+    CHECK_CLASS(code, MPI_ERR_CONVERSION);
+    CHECK(count_of(status, MPI_INT) == 0);
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+    MPI_Error_string(code, text, &length);
+    const char* where = reading ? "failing: read at offset 56: " : "failing: write at offset 56: ";
+    CHECK(std::strstr(text, where) != nullptr && std::strstr(text, "\"failing\"") != nullptr);
+  }
+  MPI_File_close(&file);
+}
+
 }  // namespace
 
 void test_representations() {
   external32();
   strided_external32();
   own();
+  not_converted();
 }

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "mpiio/backend/calls.h"
 #include "mpiio/backend/contents.h"
 #include "mpiio/backend/errors.h"
 #include "mpiio/backend/nodes.h"
@@ -86,6 +88,19 @@ int move_stream(const File& file, Direction direction, char* bytes, int64_t size
   return move_pieces(file, direction, bytes, Walk(line, 0), size, stream, moved);
 }
 
+// The program's function gave up. Its code may be of any class, and its text is the MPI's.
+int not_converted(const File& file, Direction direction, int code, int64_t stream) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  real::Error_string[kPmpi](code, text, &length);
+  return error(MPI_ERR_CONVERSION,
+               file.path + ": " + (direction == Direction::read ? "read" : "write") +
+                   " at offset " + std::to_string(file.view.place_of(stream)) +
+                   ": the conversion function of data representation \"" +
+                   file.view.representation_name + "\" returned " + std::to_string(code) +
+                   (length > 0 ? std::string(" (") + text + ")" : ""));
+}
+
 // Through the view's data representation, some items at a time.
 int move_converted(const File& file, Direction direction, char* buffer, int64_t count,
                    MPI_Datatype datatype, int64_t stream, int64_t* moved) {
@@ -102,16 +117,21 @@ int move_converted(const File& file, Direction direction, char* buffer, int64_t 
     int64_t n = 0;
     if (direction == Direction::write) {
       int code = representation.write(buffer, datatype, done, items, bytes.data(), items * item);
-      if (code == MPI_SUCCESS)
-        code = move_stream(file, direction, bytes.data(), items * item, at, &n);
+      code = code != MPI_SUCCESS ? not_converted(file, direction, code, at)
+                                 : move_stream(file, direction, bytes.data(), items * item, at, &n);
       *moved += n / item * item_in_memory;
       if (code != MPI_SUCCESS) return code;
       continue;
     }
     int code = move_stream(file, direction, bytes.data(), items * item, at, &n);
     int64_t got = 0;
-    if (code == MPI_SUCCESS)
+    if (code == MPI_SUCCESS) {
       code = representation.read(buffer, datatype, done, items, bytes.data(), n, &got);
+      if (code != MPI_SUCCESS) {
+        got = 0;
+        code = not_converted(file, direction, code, at);
+      }
+    }
     *moved += got;
     if (code != MPI_SUCCESS || n < items * item) return code;
   }

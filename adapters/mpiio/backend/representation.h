@@ -16,6 +16,7 @@ class Representation {
   virtual ~Representation() = default;
   // Bytes of a predefined type in the file.
   [[nodiscard]] virtual int64_t size(MPI_Datatype predefined) const = 0;
+  // The codes that these two return are those of the program's functions.
   // Makes `bytes` bytes of the file from items of `datatype` at `buffer`, the first `skip` left out.
   virtual int write(const void* buffer, MPI_Datatype datatype, int64_t skip, int64_t items,
                     char* file, int64_t bytes) const = 0;
