@@ -1,9 +1,77 @@
 // Hints, errors, communicators, atomic mode, large transfers.
+#include <sys/stat.h>
+
 #include <array>
 #include <cstring>
 #include <string>
 
 #include "check.h"
+
+namespace {
+
+// What a file says of itself; "-": nothing.
+std::string hint_of(MPI_File file, const char* key) {
+  MPI_Info used;
+  OK(MPI_File_get_info(file, &used));
+  char value[MPI_MAX_INFO_VAL + 1] = "";
+  int found = 0;
+  MPI_Info_get(used, key, MPI_MAX_INFO_VAL, value, &found);
+  MPI_Info_free(&used);
+  return found != 0 ? value : "-";
+}
+
+MPI_Info hint(const char* key, const char* value) {
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, key, value);
+  return info;
+}
+
+mode_t umask_now() {
+  const mode_t mask = umask(0);
+  umask(mask);
+  return mask;
+}
+
+mode_t mode_of(const char* name) {
+  struct stat st = {};
+  CHECK(stat(name, &st) == 0);
+  return st.st_mode & 0777;
+}
+
+// What says nothing to us is as if it were not there.
+void values_without_meaning() {
+  MPI_File file = open_file("hints_plain", MPI_MODE_CREATE | MPI_MODE_RDWR);
+  CHECK(hint_of(file, "file_perm") == "-");
+  const std::string standard = hint_of(file, "cairn_visibility");
+  CHECK(standard == (several_hosts ? "sync" : "immediate"));
+  MPI_Info bogus = hint("cairn_visibility", "bogus");
+  OK(MPI_File_set_info(file, bogus));
+  CHECK(hint_of(file, "cairn_visibility") == standard);
+  MPI_Info_free(&bogus);
+  OK(MPI_File_close(&file));
+  const mode_t plain = rank == 0 ? mode_of("hints_plain") : 0;
+  const char* name = "hints_of_no_mode";
+  for (const char* value : {"zz", "0648", "-1", "9", "17777"}) {
+    MPI_Info info = hint("file_perm", value);
+    OK(MPI_File_open(MPI_COMM_WORLD, name,
+                     MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, info, &file));
+    MPI_Info_free(&info);
+    CHECK(hint_of(file, "file_perm") == "-");
+    if (rank == 0) CHECK(mode_of(name) == plain);
+    barrier();
+    OK(MPI_File_close(&file));
+  }
+  MPI_Info info = hint("file_perm", "640");
+  OK(MPI_File_open(MPI_COMM_WORLD, "hints_0640", MPI_MODE_CREATE | MPI_MODE_RDWR, info, &file));
+  MPI_Info_free(&info);
+  CHECK(hint_of(file, "file_perm") == "640");
+  OK(MPI_File_close(&file));
+  if (rank == 0) CHECK(mode_of("hints_0640") == (0640 & ~umask_now()));
+  barrier();
+}
+
+}  // namespace
 
 void test_hints() {
   MPI_Info info;
@@ -30,6 +98,7 @@ void test_hints() {
   MPI_Info_free(&used);
   MPI_Info_free(&info);
   MPI_File_close(&file);
+  values_without_meaning();
 }
 
 namespace {

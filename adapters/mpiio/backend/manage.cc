@@ -16,7 +16,26 @@
 namespace mpiio {
 namespace {
 
-constexpr const char* followed[] = {"access_style", "cairn_visibility", "file_perm"};
+// The value is an octal number of permissions, as hints write it.
+bool is_mode(const char* value) {
+  char* end = nullptr;
+  const unsigned long mode = std::strtoul(value, &end, 8);
+  return value[0] >= '0' && value[0] <= '7' && *end == '\0' && mode <= 0777;
+}
+
+bool is_visibility(const char* value) {
+  return std::strcmp(value, "immediate") == 0 || std::strcmp(value, "sync") == 0;
+}
+
+bool is_any(const char*) { return true; }
+
+// A value that says nothing to us is ignored, as a hint without a meaning is, and not read back.
+struct Followed {
+  const char* key;
+  bool (*is_known)(const char* value);
+};
+constexpr Followed followed[] = {
+    {"access_style", is_any}, {"cairn_visibility", is_visibility}, {"file_perm", is_mode}};
 
 int size_of(const File& file, int64_t* size) {
   if (file.nodes != nullptr) return nodes::size(file, size);
@@ -106,11 +125,11 @@ int make_view(const File& file, MPI_Datatype etype, MPI_Datatype filetype, const
 
 void take_hints(File& file, MPI_Info info) {
   if (info == MPI_INFO_NULL) return;
-  for (const char* key : followed) {
+  for (const Followed& hint : followed) {
     char value[MPI_MAX_INFO_VAL + 1] = {};
     int found = 0;
-    PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &found);
-    if (found != 0) file.hints[key] = value;
+    PMPI_Info_get(info, hint.key, MPI_MAX_INFO_VAL, value, &found);
+    if (found != 0 && hint.is_known(value)) file.hints[hint.key] = value;
   }
 }
 
@@ -118,7 +137,7 @@ mode_t file_mode(const File& file) {
   const auto hint = file.hints.find("file_perm");
   return hint == file.hints.end()
              ? 0666
-             : static_cast<mode_t>(std::strtoul(hint->second.c_str(), nullptr, 8) & 0777);
+             : static_cast<mode_t>(std::strtoul(hint->second.c_str(), nullptr, 8));
 }
 
 bool wants_immediate(const File& file) {
@@ -175,8 +194,9 @@ int File_set_info(File& file, MPI_File, MPI_Info info) {
 int File_get_info(File& file, MPI_File, MPI_Info* info) {
   PMPI_Info_create(info);
   for (const auto& [key, value] : file.hints) PMPI_Info_set(*info, key.c_str(), value.c_str());
-  if (file.nodes != nullptr)
-    PMPI_Info_set(*info, "cairn_visibility", file.immediate ? "immediate" : "sync");
+  // On one host there is no other.
+  const bool immediate = file.nodes == nullptr || file.immediate;
+  PMPI_Info_set(*info, "cairn_visibility", immediate ? "immediate" : "sync");
   return MPI_SUCCESS;
 }
 
