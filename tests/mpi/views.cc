@@ -261,7 +261,16 @@ void refused() {
   }
   MPI_Datatype three;
   MPI_Type_contiguous(3, MPI_BYTE, &three);
+  // Data are moved by committed types only.
+  char bytes[3] = {};
+  CHECK_CLASS(view(0, MPI_BYTE, three, "native"), MPI_ERR_TYPE);
+  CHECK_CLASS(view(0, three, three, "native"), MPI_ERR_TYPE);
+  CHECK_CLASS(MPI_File_write_at(file, 0, bytes, 1, three, MPI_STATUS_IGNORE), MPI_ERR_TYPE);
+  CHECK_CLASS(MPI_File_read_all(file, bytes, 0, three, MPI_STATUS_IGNORE), MPI_ERR_TYPE);
   MPI_Type_commit(&three);
+  OK(MPI_File_read_at(file, 0, bytes, 1, three, MPI_STATUS_IGNORE));
+  OK(view(0, three, three, "native"));
+  OK(view(0, MPI_BYTE, MPI_BYTE, "native"));
   CHECK(view(0, MPI_INT, three, "native") != MPI_SUCCESS);
   MPI_Type_free(&three);
   // The old view is still there.

@@ -82,6 +82,7 @@ typedef struct MPI_ABI_Datatype* MPI_Datatype;
 
 enum {
   MPI_SUCCESS = 0,
+  MPI_ERR_BUFFER = 1,
   MPI_ERR_COUNT = 2,
   MPI_ERR_TYPE = 3,
   MPI_ERR_COMM = 5,
@@ -190,11 +191,13 @@ int PMPI_Comm_group(MPI_Comm, MPI_Group*);
 int PMPI_Comm_idup(MPI_Comm, MPI_Comm*, MPI_Request*);
 int PMPI_Comm_rank(MPI_Comm, int*);
 int PMPI_Comm_set_attr(MPI_Comm, int, void*);
+int PMPI_Comm_set_errhandler(MPI_Comm, MPI_Errhandler);
 int PMPI_Comm_size(MPI_Comm, int*);
 int PMPI_Comm_split(MPI_Comm, int, int, MPI_Comm*);
 int PMPI_Comm_split_type(MPI_Comm, int, int, MPI_Info, MPI_Comm*);
 int PMPI_Comm_test_inter(MPI_Comm, int*);
 int PMPI_Errhandler_free(MPI_Errhandler*);
+int PMPI_Error_class(int, int*);
 int PMPI_File_call_errhandler(MPI_File, int);
 int PMPI_File_get_errhandler(MPI_File, MPI_Errhandler*);
 int PMPI_File_set_errhandler(MPI_File, MPI_Errhandler);
@@ -223,6 +226,7 @@ int PMPI_Initialized(int*);
 int PMPI_Irecv(void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 int PMPI_Iscan(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request*);
 int PMPI_Isend(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
+int PMPI_Pack(const void*, int, MPI_Datatype, void*, int, int*, MPI_Comm);
 int PMPI_Query_thread(int*);
 int PMPI_Scan(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
 int PMPI_Status_set_cancelled(MPI_Status*, int);

@@ -4,6 +4,7 @@
 #include "mpiio/backend/access.h"
 #include "mpiio/backend/calls.h"
 #include "mpiio/backend/errors.h"
+#include "mpiio/backend/layout.h"
 #include "mpiio/backend/nodes.h"
 #include "mpiio/backend/pointers.h"
 #include "mpiio/backend/together.h"
@@ -35,6 +36,8 @@ int check(const File& file, const Data& data, int64_t* etypes) {
     return refuse(file, MPI_ERR_READ_ONLY, "it was opened for reading only");
   if (data.direction == Direction::read && (file.amode & MPI_MODE_WRONLY) != 0)
     return refuse(file, MPI_ERR_ACCESS, "it was opened for writing only");
+  if (last_named.datatype != data.datatype && !is_committed(data.datatype, file.comm))
+    return refuse(file, MPI_ERR_TYPE, "the datatype is not committed");
   *etypes = size_of(data.datatype) * data.count;
   if (file.view.etype_size == 1) [[likely]]
     return MPI_SUCCESS;

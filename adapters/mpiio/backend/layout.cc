@@ -1,6 +1,7 @@
 #include "mpiio/backend/layout.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <mutex>
 
@@ -216,8 +217,14 @@ std::shared_ptr<const Layout> make_layout(MPI_Datatype datatype) {
   return layout;
 }
 
+// What is kept with a datatype.
+struct Kept {
+  std::shared_ptr<const Layout> layout;
+  std::atomic<bool> committed{false};  // and remains so
+};
+
 int forget(MPI_Datatype, int, void* attribute, void*) {
-  delete static_cast<std::shared_ptr<const Layout>*>(attribute);
+  delete static_cast<Kept*>(attribute);
   return MPI_SUCCESS;
 }
 
@@ -230,21 +237,42 @@ int layout_key() {
   return key;
 }
 
-}  // namespace
-
-std::shared_ptr<const Layout> layout_of(MPI_Datatype datatype) {
+Kept* find_kept(MPI_Datatype datatype) {
   void* attribute = nullptr;
   int found = 0;
   PMPI_Type_get_attr(datatype, layout_key(), &attribute, &found);
-  if (found != 0) return *static_cast<std::shared_ptr<const Layout>*>(attribute);
+  return found != 0 ? static_cast<Kept*>(attribute) : nullptr;
+}
+
+Kept& kept(MPI_Datatype datatype) {
+  if (Kept* found = find_kept(datatype); found != nullptr) return *found;
   // One thread makes it: a second attribute would take the first one from under who is looking at it.
   static std::recursive_mutex making;
   const std::lock_guard guard(making);
-  PMPI_Type_get_attr(datatype, layout_key(), &attribute, &found);
-  if (found != 0) return *static_cast<std::shared_ptr<const Layout>*>(attribute);
-  auto layout = make_layout(datatype);
-  PMPI_Type_set_attr(datatype, layout_key(), new std::shared_ptr<const Layout>(layout));
-  return layout;
+  if (Kept* found = find_kept(datatype); found != nullptr) return *found;
+  auto* made = new Kept{make_layout(datatype)};
+  PMPI_Type_set_attr(datatype, layout_key(), made);
+  return *made;
+}
+
+}  // namespace
+
+std::shared_ptr<const Layout> layout_of(MPI_Datatype datatype) { return kept(datatype).layout; }
+
+// No call says it, but packing is for committed types only: no item of it is packed. An MPI that was built without such checks lets all
+// pass, as it does with its own files.
+bool is_committed(MPI_Datatype datatype, MPI_Comm comm) {
+  if (is_predefined(datatype)) return true;
+  Kept& about = kept(datatype);
+  if (about.committed.load(std::memory_order_relaxed)) return true;
+  char none = 0;
+  int position = 0;
+  const int code = PMPI_Pack(&none, 0, datatype, &none, 0, &position, comm);
+  int found = MPI_SUCCESS;
+  PMPI_Error_class(code, &found);
+  const bool refused = code != MPI_SUCCESS && found == MPI_ERR_TYPE;
+  if (!refused) about.committed.store(true, std::memory_order_relaxed);
+  return !refused;
 }
 
 Layout layout_in_file(MPI_Datatype datatype, const SizeInFile& size) {

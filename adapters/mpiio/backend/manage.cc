@@ -91,6 +91,8 @@ int make_view(const File& file, MPI_Datatype etype, MPI_Datatype filetype, const
   };
   if (etype == MPI_DATATYPE_NULL || filetype == MPI_DATATYPE_NULL)
     return refuse(MPI_ERR_TYPE, "a view needs an etype and a filetype");
+  if (!is_committed(etype, file.comm) || !is_committed(filetype, file.comm))
+    return refuse(MPI_ERR_TYPE, "the etype or the filetype is not committed");
   if (name == nullptr || !find_representation(name, &view->representation))
     return refuse(MPI_ERR_UNSUPPORTED_DATAREP, "its data representation is not known");
   view->representation_name = name;

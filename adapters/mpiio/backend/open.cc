@@ -288,6 +288,8 @@ int File_open(MPI_Comm comm, const std::string& path, int amode, MPI_Info info, 
     release(file);
     return error(MPI_ERR_NO_MEM, path + ": the MPI can make no more communicators");
   }
+  // It has its handler from the program's: errors are ours to tell here.
+  PMPI_Comm_set_errhandler(file->comm, MPI_ERRORS_RETURN);
   PMPI_Comm_rank(file->comm, &file->rank);
   PMPI_Comm_size(file->comm, &file->ranks);
   const int code = open_all(*file, info);
