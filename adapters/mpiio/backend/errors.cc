@@ -48,6 +48,8 @@ int class_of(int error) {
       return MPI_ERR_NO_MEM;
     case EINVAL:
       return MPI_ERR_ARG;
+    case EFAULT:
+      return MPI_ERR_BUFFER;
     default:
       return MPI_ERR_IO;
   }
