@@ -200,6 +200,72 @@ BackendFind load_backend(const char* name, uint64_t began_ns) {
   return find;
 }
 
+// ---- an MPI that is not known -------------------------------------------------------------------
+
+constexpr const char* prefix = "cairn:";  // of names that are ours alone
+
+// One process says it for all, as far as the launchers tell which one that is.
+bool is_first() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
+    if (const char* rank = getenv(name); rank != nullptr) return strcmp(rank, "0") == 0;
+  return true;
+}
+
+void tell_unknown() {
+  if (!is_first()) return;
+  void* ask = real("MPI_Get_library_version");
+  int length = 0;
+  if (says[0] == '\0' && ask != nullptr) reinterpret_cast<int (*)(char*, int*)>(ask)(says, &length);
+  Dl_info where = {};
+  if (ask == nullptr) ask = real("MPI_Init");
+  if (ask != nullptr) dladdr(ask, &where);
+  fprintf(stderr,
+          "cairn: MPI-IO is not served: this MPI is not known: \"%.*s\" (%s). Known are Open MPI 4 "
+          "and 5 (libmpi.so.40), MPICH and "
+          "those of its ABI (libmpi.so.12), and the MPI standard's ABI (libmpi_abi.so)\n",
+          static_cast<int>(strcspn(says, ",\n")), says,
+          where.dli_fname == nullptr ? "its file is not known" : where.dli_fname);
+}
+
+// A class of the MPI's own making, as its numbers are not known.
+int refusal() {
+  static const int made = [] {
+    constexpr int other = 16;  // MPI_ERR_OTHER or MPI_ERR_INTERN
+    auto add = reinterpret_cast<int (*)(int*)>(real("MPI_Add_error_class"));
+    auto tell = reinterpret_cast<int (*)(int, const char*)>(real("MPI_Add_error_string"));
+    int added = 0;
+    if (add == nullptr || tell == nullptr || add(&added) != 0 || added == 0) return other;
+    tell(added, "cairn: MPI-IO is not served: names that begin with cairn: cannot be used");
+    return added;
+  }();
+  return made;
+}
+
+// In its files a name that is ours alone would be one like any other.
+Function plain_open[kKinds];
+Function plain_delete[kKinds];
+bool is_ours(Word name) {
+  const auto* text = reinterpret_cast<const char*>(name);
+  return text != nullptr && strncmp(text, prefix, strlen(prefix)) == 0;
+}
+template <int kind>
+int open_unless_ours(Word a, Word b, Word c, Word d, Word e, Word f) {
+  return is_ours(b) ? refusal() : plain_open[kind](a, b, c, d, e, f);
+}
+template <int kind>
+int delete_unless_ours(Word a, Word b, Word c, Word d, Word e, Word f) {
+  return is_ours(a) ? refusal() : plain_delete[kind](a, b, c, d, e, f);
+}
+
+Function refusing(Function target, int number, int kind) {
+  if (target == nullptr || (number != number_File_open && number != number_File_delete))
+    return target;
+  const bool opens = number == number_File_open;
+  (opens ? plain_open : plain_delete)[kind] = target;
+  if (opens) return kind == kMpi ? open_unless_ours<kMpi> : open_unless_ours<kPmpi>;
+  return kind == kMpi ? delete_unless_ours<kMpi> : delete_unless_ours<kPmpi>;
+}
+
 uint64_t now_ns() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -210,17 +276,23 @@ void start() {
   const uint64_t began_ns = now_ns();
   const KnownMpi* which = find_mpi();
   const char* cover = getenv("CAIRN_COVER");
+  const bool covers = cover != nullptr && cover[0] != '\0';
   BackendFind find = nullptr;
-  if (cover != nullptr && cover[0] != '\0' && which != nullptr && which->backend != nullptr)
+  if (covers && which != nullptr && which->backend != nullptr)
     find = load_backend(which->backend, began_ns);
-  for (Name& name : names) {
+  else if (covers)
+    tell_unknown();
+  for (int number = 0; number < numbers; ++number) {
+    Name& name = names[number];
     for (int kind = 0; kind < kKinds; ++kind) {
       char full[96];
       snprintf(full, sizeof full, "%sMPI_%s", kind == kPmpi ? "P" : "", name.name);
       void* target = kind == kMpi ? profiler(full) : nullptr;
       if (target == nullptr && find != nullptr) target = find(name.name, kind);
       if (target == nullptr) target = real_or_ours(full);
-      name.target[kind].store(reinterpret_cast<Function>(target), std::memory_order_release);
+      auto function = reinterpret_cast<Function>(target);
+      if (covers && find == nullptr) function = refusing(function, number, kind);
+      name.target[kind].store(function, std::memory_order_release);
     }
   }
 }
