@@ -20,7 +20,7 @@ endforeach()
 
 if(CAIRN_TESTS)
   # Those parts that know nothing of MPI.
-  foreach(part IN ITEMS callers processes roster)
+  foreach(part IN ITEMS callers processes roster texts)
     set(part ${CMAKE_SOURCE_DIR}/adapters/mpiio/backend/${part})
     cairn_unit_test(${part}_test.cc GROUP mpiio/backend SOURCES ${part}.cc
       INCLUDES ${CMAKE_SOURCE_DIR}/adapters ${CMAKE_SOURCE_DIR}/include)

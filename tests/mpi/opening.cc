@@ -49,6 +49,13 @@ void access_rights() {
   CHECK_CLASS(MPI_File_write(file, &value, 1, MPI_INT, &status), MPI_ERR_READ_ONLY);
   CHECK_CLASS(MPI_File_set_size(file, 10), MPI_ERR_READ_ONLY);
   MPI_File_close(&file);
+  // Memory that is none.
+  file = open_file("modes", MPI_MODE_RDWR);
+  OK(MPI_File_set_size(file, 8));
+  CHECK_CLASS(MPI_File_read_at(file, 0, nullptr, 4, MPI_CHAR, &status), MPI_ERR_BUFFER);
+  OK(MPI_File_read_at(file, 0, nullptr, 0, MPI_CHAR, &status));
+  OK(MPI_File_set_size(file, 0));
+  MPI_File_close(&file);
   file = open_file("modes", MPI_MODE_WRONLY);
   CHECK_CLASS(MPI_File_read(file, &value, 1, MPI_INT, &status), MPI_ERR_ACCESS);
   MPI_File_close(&file);
@@ -91,6 +98,20 @@ void names() {
   if (rank == 0) OK(MPI_File_write_at(file, 0, "x", 1, MPI_CHAR, MPI_STATUS_IGNORE));
   MPI_File_close(&file);
   CHECK(contents("prefixed").size() == 1);
+}
+
+// However long a name is, the text tells what was done and why it failed.
+void long_names() {
+  const std::string name = "long" + std::string(200, 'x') + "/" + std::string(200, 'y') + "end";
+  MPI_File file = MPI_FILE_NULL;
+  const int code =
+      MPI_File_open(MPI_COMM_SELF, name.c_str(), MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+  CHECK_CLASS(code, MPI_ERR_NO_SUCH_FILE);
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  const std::string said = text;
+  CHECK(said.find("longxx") == 0 && said.find("yyend: open: ") != std::string::npos);
 }
 
 // More files at once than tables usually hold. Each takes communicators, of which MPICH has 2048, and on several hosts
@@ -183,6 +204,7 @@ void test_opening() {
   access_rights();
   ends();
   names();
+  long_names();
   many();
   no_more_communicators();
   moved();

@@ -1,6 +1,5 @@
 #include "mpiio/backend/calls.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -8,6 +7,7 @@
 #include "mpiio/backend/errors.h"
 #include "mpiio/backend/session.h"
 #include "mpiio/backend/strangers.h"
+#include "mpiio/backend/texts.h"
 
 namespace mpiio {
 
@@ -116,8 +116,8 @@ template <int kind>
 int Error_string(int code, char* text, int* length) {
   const char* ours = text_of(code);
   if (ours == nullptr) return real::Error_string[kind](code, text, length);
-  *length = std::snprintf(text, MPI_MAX_ERROR_STRING, "%s", ours);
-  *length = std::min(*length, MPI_MAX_ERROR_STRING - 1);
+  *length = std::snprintf(text, MPI_MAX_ERROR_STRING, "%s",
+                          fitted(ours, MPI_MAX_ERROR_STRING - 1).c_str());
   return MPI_SUCCESS;
 }
 

@@ -13,6 +13,7 @@
 #include "mpiio/backend/group.h"
 #include "mpiio/backend/hints.h"
 #include "mpiio/backend/session.h"
+#include "mpiio/backend/texts.h"
 #include "mpiio/backend/together.h"
 #include "mpiio/backend/waiting.h"
 
@@ -23,9 +24,9 @@ const posix::LentShared& calls() { return host->engine->shared; }
 
 int failed(int64_t result, const std::string& what, const std::string& path) {
   const char* detail = host->engine->last_error();
-  return error(class_of(static_cast<int>(result)),
-               path + ": " + what + ": " +
-                   (detail[0] == '\0' ? std::strerror(static_cast<int>(-result)) : detail));
+  return error(
+      class_of(static_cast<int>(result)),
+      told_once(path, what, detail[0] == '\0' ? std::strerror(static_cast<int>(-result)) : detail));
 }
 
 int outcome(int result, const char* what, const std::string& path) {

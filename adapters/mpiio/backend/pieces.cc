@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "mpiio/backend/errors.h"
+#include "mpiio/backend/texts.h"
 #include "mpiio/backend/waiting.h"
 
 namespace mpiio {
@@ -17,9 +18,10 @@ constexpr size_t most_pieces_of_nodes = 65536;
 constexpr size_t most_pieces = 256;
 
 int failed(const File& file, Direction direction, int64_t result, uint64_t offset) {
+  const char* verb = direction == Direction::read ? "read" : "write";
   return error(class_of(static_cast<int>(result)),
-               file.path + ": " + (direction == Direction::read ? "read" : "write") +
-                   " at offset " + std::to_string(offset) + ": " + host->engine->last_error());
+               told_once(file.path, std::string(verb) + " at offset " + std::to_string(offset),
+                         host->engine->last_error()));
 }
 
 // `*moved` grows by what was read; `*end`: the file ended there.
