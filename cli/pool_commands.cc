@@ -283,7 +283,7 @@ void add_pool_commands(CLI::App& root, Context& context) {
   pool_argument(create);
   create
       ->add_option("--lanes", arguments->lanes,
-                   "Most processes at once; by default 64 to 1024, one for each 64 KiB.")
+                   "Most processes at once; by default 64 to 1024, one for each 256 KiB.")
       ->type_name("N");
   create
       ->add_option("--mode", arguments->mode,

@@ -327,7 +327,7 @@ void add_run_command(CLI::App& root, Context& context) {
       ->type_name("ID");
   run->add_option("--lanes", arguments->lanes,
                   "Most processes at once in a pool that the run makes; by default 64 to 1024, one "
-                  "for each 64 KiB of it. Who finds none free waits ten seconds for one.")
+                  "for each 256 KiB of it. Who finds none free waits ten seconds for one.")
       ->type_name("N");
   run->prefix_command();
   run->callback([&context, arguments] {

@@ -62,7 +62,7 @@ enum cairn_durability {
 
 typedef struct cairn_pool_options {
   uint32_t struct_size; /* sizeof(cairn_pool_options), for later versions */
-  uint32_t lanes;       /* most processes at once, 0: one for each 64 KiB, 64 to 1024 */
+  uint32_t lanes;       /* most processes at once, 0: one for each 256 KiB, 64 to 1024 */
   uint64_t size;        /* bytes, 0: what the machine and its cgroup allow */
   uint32_t mode;        /* permissions of the root directory, 0: 0700 */
   uint32_t populate;    /* nonzero: allocate and touch all memory now */

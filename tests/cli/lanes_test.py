@@ -68,7 +68,7 @@ class Lanes(CoverCase):
         self.refused("run", "--at", self.dir, "--pool", "other", "--lanes", "5000", "--", "true", code=1, says="5000 lanes; at most 1024")
 
     def test_the_default_goes_by_size(self):
-        for size, lanes in [("4M", 64), ("16M", 256), ("64M", 1024), ("128M", 1024)]:
+        for size, lanes in [("4M", 64), ("16M", 64), ("64M", 256), ("128M", 512), ("512M", 1024)]:
             self.assertEqual(self.json("pool", "create", size, "--size", size)["lanes"], lanes)
 
 
