@@ -248,7 +248,9 @@ TEST_F(ClaimTest, WhatAKilledMakerLeftGoesWithTheNextClaimOrDrain) {
     if (killed) waitpid(maker, nullptr, 0);
     return std::pair{lower_ + "/" + name, maker};
   };
-  const auto [stays, maker] = leave_one(false);
+  const auto living = leave_one(false);
+  const std::string& stays = living.first;
+  const pid_t maker = living.second;
   const std::string recent = lower_ + "/.cairn-claim-0123456789abcdef0123456789abcdef";
   const std::string old = lower_ + "/.cairn-claim-0123456789abcdef0123456789abcde0";
   const std::string joined = lower_ + "/.cairn-claim-of-0123456789abcdef0123456789abcdef";

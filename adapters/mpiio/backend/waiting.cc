@@ -94,9 +94,9 @@ uint64_t timeout_s() {
 Deadline::Deadline() : limit_ns_(timeout_s() * 1'000'000'000), seen_ns_(now_ns()) {}
 
 bool Deadline::is_over() {
-  const uint64_t now = now_ns();
-  passed_ns_ += std::min(now - seen_ns_, limit_ns_ / 4);
-  seen_ns_ = now;
+  const uint64_t present = now_ns();
+  passed_ns_ += std::min(present - seen_ns_, limit_ns_ / 4);
+  seen_ns_ = present;
   return passed_ns_ >= limit_ns_;
 }
 
