@@ -26,7 +26,8 @@ program everybody
   call MPI_Comm_size(MPI_COMM_WORLD, ranks, error)
   mine = [(1000 * rank + i, i = 1, length)]
   wrong = 0
-  ! What cannot be opened leaves no handle.
+  ! What cannot be opened leaves no handle. Open MPI's own Fortran leaves then what was there before.
+  file = MPI_FILE_NULL
   call MPI_File_open(MPI_COMM_WORLD, 'cairn:absent', MPI_MODE_RDONLY, MPI_INFO_NULL, file, error)
   if (error == MPI_SUCCESS .or. file /= MPI_FILE_NULL) wrong = wrong + 1
   call MPI_File_open(MPI_COMM_WORLD, 'cairn:file', ior(MPI_MODE_CREATE, MPI_MODE_RDWR), MPI_INFO_NULL, file, error)
