@@ -158,6 +158,11 @@ Status SharedFile::fetch(const Plan& plan) {
 }
 
 Result<uint64_t> SharedFile::read(const Target* pieces, size_t count) {
+  // Of a memory that is none only its own node's bytes would be refused.
+  for (size_t i = 0; i < count; ++i)
+    if (pieces[i].buffer == nullptr && pieces[i].size != 0)
+      return fail(EFAULT, "%s: read at offset %llu: bytes at address 0", path_.c_str(),
+                  number(pieces[i].offset));
   if (immediate_) CAIRN_TRY(take_news());
   Plan plan;
   {
