@@ -11,27 +11,13 @@
 #include "cluster/covered_nodes.h"
 #include "cluster/name_change.h"
 #include "cluster/renaming.h"
+#include "cluster/shared_texts.h"
 #include "cluster/undertaking.h"
 
 namespace cairn::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-void write_at(cairn_shared* file, const std::string& text, uint64_t offset) {
-  EXPECT_EQ(cairn_shared_pwrite(file, text.data(), text.size(), offset),
-            static_cast<ssize_t>(text.size()))
-      << cairn_last_error();
-}
-
-std::string text_of(cairn_shared* file) {
-  uint64_t size = 0;
-  EXPECT_EQ(cairn_shared_size(file, &size), 0);
-  std::string text(size, '?');
-  const cairn_piece piece = {text.data(), size, 0};
-  EXPECT_EQ(cairn_shared_read(file, &piece, 1), static_cast<int64_t>(size)) << cairn_last_error();
-  return text;
-}
 
 // Each rank writes `text`, one behind the other.
 void write_file(Rank& rank, const std::string& path, const std::string& text) {
@@ -42,7 +28,7 @@ void write_file(Rank& rank, const std::string& path, const std::string& text) {
 
 std::string read_file(Rank& rank, const std::string& path) {
   cairn_shared* file = rank.open(path, O_RDONLY);
-  std::string text = text_of(file);
+  std::string text = shared_text(file);
   EXPECT_EQ(cairn_shared_close(file), 0);
   return text;
 }

@@ -9,25 +9,10 @@
 #include <set>
 
 #include "base/coarse_clock.h"
-#include "cluster/ranks.h"
+#include "cluster/shared_texts.h"
 
 namespace cairn::test {
 namespace {
-
-void write_at(cairn_shared* file, const std::string& text, uint64_t offset) {
-  EXPECT_EQ(cairn_shared_pwrite(file, text.data(), text.size(), offset),
-            static_cast<ssize_t>(text.size()))
-      << cairn_last_error();
-}
-
-std::string shared_text(cairn_shared* file) {
-  uint64_t size = 0;
-  EXPECT_EQ(cairn_shared_size(file, &size), 0);
-  std::string text(size, '?');
-  const cairn_piece piece = {text.data(), size, 0};
-  EXPECT_EQ(cairn_shared_read(file, &piece, 1), static_cast<int64_t>(size)) << cairn_last_error();
-  return text;
-}
 
 std::string text_of(cairn_file* file) {
   cairn_stat st = {};
