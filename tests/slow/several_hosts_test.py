@@ -1,6 +1,7 @@
 """MPI-IO over several hosts: unchanged programs under `cairn run` on the nodes of a virtual cluster, with every MPI that was
 found; what they leave in the directory; and what is said when something cannot be."""
 
+import math
 import os
 import pathlib
 import re
@@ -16,6 +17,7 @@ from cluster_job import CAIRN, SEED, TESTS, command_of, mpis_with, new_directory
 from cluster_runner import VirtualCluster  # noqa: E402
 
 MPIS = mpis_with("mpi", "conformance")
+HOSTS = 3
 HUNG = 124
 LIMIT_S = 240
 GRACE_S = 10
@@ -32,7 +34,7 @@ class SeveralHosts(unittest.TestCase):
     def setUpClass(cls):
         cls.cluster = VirtualCluster()
         cls.addClassCleanup(cls.cluster.down)
-        cls.cluster.up(3)
+        cls.cluster.up(HOSTS)
 
     def directory(self, files=()):
         """A new one that all hosts see, with files of 0xff bytes."""
@@ -69,16 +71,22 @@ class SeveralHosts(unittest.TestCase):
         self.assertIn(last + "\n", done.stdout, f"{mpi}, {ranks} ranks: {done.stdout[:8000]}")
         if done.returncode == HUNG and mpi == "mpich":
             print(f"{mpi}, {ranks} ranks, {' '.join(words)}: no end of MPI_Finalize", flush=True)
-            self.wait_for_drain(directory)
+            self.drain_what_is_left(ranks, directory)
         else:
             self.assertEqual(done.returncode, 0, f"{mpi}, {ranks} ranks: {done.stdout[:8000]}")
         self.assertNotIn("line ", done.stdout)
         return directory, done.stdout
 
-    def wait_for_drain(self, directory):
-        until = time.monotonic() + LIMIT_S
-        while time.monotonic() < until and any(name.startswith(".cairn") for name in os.listdir(directory)):
+    def drain_what_is_left(self, ranks, directory):
+        """Of ranks whose launcher has been ended: it may give each `cairn run` time to drain, or kill them all."""
+        def is_covered():
+            return any(name.startswith(".cairn") for name in os.listdir(directory))
+        until = time.monotonic() + 3 * GRACE_S
+        while time.monotonic() < until and is_covered():
             time.sleep(0.1)
+        if is_covered():
+            of_each_host = math.ceil(ranks / HOSTS)
+            self.cluster.mpi(MPIS[0], math.ceil(ranks / of_each_host), CAIRN, "drain", directory)
 
     def holds(self, directory, name, expected):
         found = pathlib.Path(directory, name).read_bytes()
