@@ -10,6 +10,7 @@
 #include "cluster/hold.h"
 #include "cluster/name_change.h"
 #include "cluster/names_parts.h"
+#include "cluster/own_files.h"
 #include "cluster/reader.h"
 #include "cluster/spot.h"
 #include "cluster/written.h"
@@ -50,6 +51,18 @@ Result<uint32_t> ask_its_node(Job& job, const std::string& path, const Request& 
     if (!answers.all.empty() && answers.all.front().value != 0) return found.node;
   }
   return fail(EBUSY, "%s: it goes from node to node faster than it is found", path.c_str());
+}
+
+// A file of node `holder` has got the name: those of `rest` and of this node go, which may have got it meanwhile. Under the lock, so
+// that of two who do this one's stays: what has taken the file's place since is newer.
+Status remove_others(Job& job, uint32_t holder, const NodeNumbers& rest, const std::string& path) {
+  return one_at_a_time(job, path, [&]() -> Status {
+    CAIRN_TRY_ASSIGN(has, has_file(job, {holder}, path));
+    if (!has) return Status();
+    CAIRN_TRY(ask_nodes(job, rest, request_of(Op::remove_file), path).status);
+    const Status own = remove_own(job, path);
+    return own.code() == ENOENT ? Status() : own;
+  });
 }
 
 Status change(Job& job, const std::string& path, const FileChange& change) {
@@ -195,7 +208,9 @@ Status rename_elsewhere(Job& job, const std::string& from, const std::string& to
   const auto make_parents_once = [&]() -> Status {
     if (has_parents) return missing(to);
     has_parents = true;
-    return make_parents(job, to);
+    // With `keep` the lock is held already.
+    return keep ? make_parents(job, to)
+                : one_at_a_time(job, to, [&] { return make_parents(job, to); });
   };
   const auto rename = [&]() -> Status {
     Request request = request_of(Op::rename_file);
@@ -216,7 +231,7 @@ Status rename_elsewhere(Job& job, const std::string& from, const std::string& to
   }
   NodeNumbers rest = other_nodes(job);
   std::erase(rest, node);
-  if (!keep) CAIRN_TRY(ask_nodes(job, rest, request_of(Op::remove_file), to).status);
+  if (!keep) CAIRN_TRY(remove_others(job, node, rest, to));
   change_name(job, {NameOp::put_away, 0, to, ""}).ignore();  // as elsewhere.h says
   put_away_elsewhere(job, to, rest);
   return Status();

@@ -56,6 +56,17 @@ TEST(OrdinaryFilesOfOtherNodes, AreShownAndRead) {
   EXPECT_TRUE(list(covered.job(1), "out").empty());
 }
 
+// Made here since somebody looked for it.
+TEST(OrdinaryFilesOfOtherNodes, ThatAreRenamedReplaceTheCallersOwn) {
+  CoveredNodes covered(3);
+  write_own(covered, 1, "file", "renamed");
+  for (const uint32_t node : {0U, 2U}) write_own(covered, node, "other", "replaced");
+  ASSERT_EQ(cairn_shared_rename(covered.job(0), "file", "other", 0), 0) << cairn_last_error();
+  EXPECT_EQ(covered.mode(0, "other"), 0U);
+  EXPECT_EQ(covered.mode(2, "other"), 0U);
+  EXPECT_EQ(read_own(covered, 1, "other"), "renamed");
+}
+
 TEST(OrdinaryFilesOfOtherNodes, AreListedHoweverManyThereAre) {
   CoveredNodes covered(2);
   for (int i = 0; i < 3000; ++i)
