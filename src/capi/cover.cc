@@ -31,9 +31,15 @@ int give(cairn::Result<std::unique_ptr<cairn::tier::Cover>> entered, cairn_cover
   return 0;
 }
 
-// What a job that is over has left half done. A failure is told by the drain, which tries again.
-void finish_renamings(const cairn::tier::Cover& cover) {
-  cairn::cluster::finish_renamings(*cover.fs, cover.path).ignore();
+// What a job that is over has left half done: before a run changes names on top of it.
+Status finish_renamings(const cairn::tier::Cover& cover) {
+  return cairn::cluster::finish_renamings(*cover.fs, cover.path);
+}
+
+// For who may want to drain or to discard it: the drain tries again, and tells of a failure.
+Status try_to_finish_renamings(const cairn::tier::Cover& cover) {
+  finish_renamings(cover).ignore();
+  return Status();
 }
 
 }  // namespace
@@ -56,7 +62,7 @@ int cairn_cover_open(cairn_pool* pool, const char* directory, const cairn_cover_
 
 int cairn_cover_join(cairn_pool* pool, const char* directory, cairn_cover** cover) {
   const WriteWindow window;
-  return give(cairn::tier::join_cover(fs_of(pool), directory, finish_renamings), cover);
+  return give(cairn::tier::join_cover(fs_of(pool), directory, try_to_finish_renamings), cover);
 }
 
 void cairn_cover_close(cairn_cover* cover) {

@@ -81,17 +81,22 @@ Result<int> rename_records(const std::string& directory, const std::string& from
   if (!has_records(directory, from)) return 0;
   const std::string old_place = records_path(directory, from);
   const std::string new_place = records_path(directory, to);
-  CAIRN_TRY(make_directories(directory, parent_of(new_place)));
   const auto rename = [&] {
     return sys::renameat2(AT_FDCWD, old_place.c_str(), AT_FDCWD, new_place.c_str(), 0);
   };
-  int64_t result = rename();
-  if (result == -ENOTEMPTY || result == -EEXIST) {
-    // What files left that were there before.
-    CAIRN_TRY(clean_records_in(directory, to));
+  int64_t result = -ENOENT;
+  // ENOENT: cleaned up, or somebody else was faster; or the new place's parent was empty and went just now.
+  constexpr int tries = 10;
+  for (int i = 0; i < tries && result == -ENOENT && has_records(directory, from); ++i) {
+    CAIRN_TRY(make_directories(directory, parent_of(new_place)));
     result = rename();
+    if (result == -ENOTEMPTY || result == -EEXIST) {
+      // What files left that were there before.
+      CAIRN_TRY(clean_records_in(directory, to));
+      result = rename();
+    }
   }
-  if (result == -ENOENT) return 0;  // cleaned up, or somebody else was faster
+  if (result == -ENOENT && !has_records(directory, from)) return 0;
   if (result < 0) return sys::failed(result, "rename", old_place);
   CAIRN_TRY(sync_directory(parent_of(new_place)));
   CAIRN_TRY(sync_directory(parent_of(old_place)));

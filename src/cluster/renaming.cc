@@ -175,26 +175,47 @@ Status announce(const Job& job, const Renaming& renaming) {
 Status end_renaming(const std::string& directory, const Uuid& id) {
   const std::string place = note_path(directory, hex_of(id));
   CAIRN_TRY(remove_file(place));
-  return sync_directory(parent_of(place));
+  const Status synced = sync_directory(parent_of(place));
+  return synced.code() == ENOENT ? Status() : synced;  // empty now, and cleaned up
 }
+
+namespace {
+
+Status rename_on_all(Job& job, const Renaming& renaming) {
+  const NameChange change = {NameOp::rename, 0, renaming.from, renaming.to};
+  const Status here = change_name(job, change);
+  if (!here.ok() && here.code() != ENOENT) return here;
+  CAIRN_TRY(on_others(job, change));
+  return move_records(job, renaming.from, renaming.to);
+}
+
+bool may_pass(const Status& failure) {
+  constexpr int passing[] = {ENOSPC, EDQUOT, ENOMEM, EIO, EAGAIN};
+  return std::find(std::begin(passing), std::end(passing), failure.code()) != std::end(passing);
+}
+
+}  // namespace
 
 Status finish_renaming(Job& job, const Uuid& id) {
   const auto renaming = read_note(job.directory(), hex_of(id));
   if (renaming.code() == ENOENT) return Status();
   CAIRN_TRY(renaming.status());
-  const NameChange change = {NameOp::rename, 0, renaming->from, renaming->to};
-  const Status here = change_name(job, change);
-  if (!here.ok() && here.code() != ENOENT) return here;
-  CAIRN_TRY(on_others(job, change));
-  CAIRN_TRY(move_records(job, renaming->from, renaming->to));
+  const Status done = rename_on_all(job, *renaming);
+  if (!done.ok() && may_pass(done)) return done;
+  // Where the names are something else's by now, it is over: finished later still, it would move what it does not mean.
   return end_renaming(job.directory(), id);
 }
 
 Status finish_renamings(file::FileSystem& fs, const std::string& directory) {
   const Uuid own = uuid_of(fs);
   return for_each_open(directory, own, [&](const std::string& id, const Renaming& renaming) {
+    // Records are moved once, by the pool that is done first: later the old name may have others.
+    const bool has_moved =
+        std::any_of(renaming.pools.begin(), renaming.pools.end(),
+                    [&](const Uuid& pool) { return is_there(done_path(directory, id, pool)); });
     Status status = rename_in_pool(fs, directory, renaming);
-    if (status.ok()) status = rename_records(directory, renaming.from, renaming.to).status();
+    if (status.ok() && !has_moved)
+      status = rename_records(directory, renaming.from, renaming.to).status();
     if (status.ok()) return set_done(directory, id, renaming, own);
     return annotate(status, "%s/%s could not be renamed to %s, which a killed job had begun",
                     directory.c_str(), renaming.from.c_str(), renaming.to.c_str());

@@ -193,7 +193,7 @@ Result<std::unique_ptr<Cover>> enter(file::FileSystem& fs, uint64_t covers, cons
   if (!known.ok()) return known.status();
   if (when_alone) {
     CAIRN_TRY_ASSIGN(others, has_other_members(*cover));
-    if (!others) when_alone(*cover);
+    if (!others) CAIRN_TRY(when_alone(*cover));
   }
   CAIRN_TRY(become_member(*cover));
   return cover;

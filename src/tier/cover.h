@@ -23,8 +23,8 @@ struct Cover {
   uint64_t member_byte = 0;  // of the pool's lock file
 };
 
-// Called for who is the only member, before anybody else can be one.
-using WhenAlone = std::function<void(const Cover& cover)>;
+// Called for who is the only member, before anybody else can be one. Who fails at it does not become one.
+using WhenAlone = std::function<Status(const Cover& cover)>;
 struct OpenOptions {
   std::string job;
   bool keep = false;

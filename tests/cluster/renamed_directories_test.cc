@@ -282,6 +282,35 @@ TEST(RenamedDirectories, OfAKilledJobAreDoneOnceInEachPool) {
   covered.discard(2);
 }
 
+// By the first pool: a later job has others under the old name.
+TEST(RenamedDirectories, OfAKilledJobTakeTheirRecordsAlongOnce) {
+  CoveredNodes covered(3);
+  fill(covered);
+  begin_renaming(covered, {true, 1, false});
+  covered.stop();
+  (void)covered.try_to_drain(0);
+  EXPECT_FALSE(fs::exists(covered.directory() + "/.cairn/old"));
+  fs::create_directories(covered.directory() + "/.cairn/old");
+  std::ofstream(covered.directory() + "/.cairn/old/later") << "a record";
+  (void)covered.try_to_drain(1);
+  EXPECT_TRUE(fs::exists(covered.directory() + "/.cairn/old/later"));
+  EXPECT_FALSE(fs::exists(covered.directory() + "/.cairn/new/later"));
+}
+
+// It stays announced while that may pass, and is over where the names are something else's by now.
+TEST(RenamedDirectories, OfAKilledProcessThatCannotBeFinishedAreNotDoneLater) {
+  CoveredNodes covered(3);
+  fill(covered);
+  const cluster::Uuid id = begin_renaming(covered, {true, 1, false});
+  covered.make_file(0, "new/used");
+  const cluster::Undertaking undertaking = {cluster::Doing::renaming, {}, 1, {}, id};
+  EXPECT_TRUE(cluster::finish(job_of(covered, 2), cluster::packed(undertaking)).ok())
+      << last_detail();
+  EXPECT_TRUE(fs::is_empty(covered.directory() + "/.cairn/.cairn"));
+  EXPECT_EQ(covered.mode(0, "new/used") & S_IFMT, static_cast<uint32_t>(S_IFREG));
+  EXPECT_EQ(covered.mode(0, "old"), S_IFDIR | 0755U);
+}
+
 TEST(RenamedDirectories, ThatAPoolCannotRenameKeepTheirName) {
   CoveredNodes covered(2);
   ASSERT_EQ(cairn_shared_mkdir(covered.job(0), "old", 0755), 0);
