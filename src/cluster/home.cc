@@ -32,7 +32,7 @@ Reply Homes::lock(Home* home, const Request& request, const std::string& text, M
   }
   reply.value = takes_over ? 2 : 1;
   home->holder = asks_for(request);
-  if (takes_over) {
+  if (takes_over || home->unfinished) {
     Packer left;
     for (const std::string& one : home->undertakings) left.text(one);
     more->left = std::move(left.bytes);
@@ -40,6 +40,8 @@ Reply Homes::lock(Home* home, const Request& request, const std::string& text, M
   } else {
     home->undertakings.clear();
   }
+  home->unfinished = false;
+  home->has_told = !text.empty();
   if (text.empty()) return reply;
   // Those of who was killed while he finished another's stay: to finish one twice does no harm.
   constexpr size_t most = 8;
@@ -71,7 +73,11 @@ Reply Homes::answer(const Request& request, const Run* runs, const std::string& 
       return lock(&home, request, text, more);
     case Op::unlock:
       // Not one that somebody else has got since its holder was found dead.
-      if (is_same(home.holder, asks_for(request))) home.holder = {};
+      if (is_same(home.holder, asks_for(request))) {
+        home.holder = {};
+        home.unfinished = request.uuid != Uuid{};
+        if (home.unfinished && home.has_told) home.undertakings.pop_back();
+      }
       return reply;
     case Op::post:
       for (uint64_t i = 0; i < request.runs; ++i) home.log.push_back({runs[i], request.which});

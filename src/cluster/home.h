@@ -31,6 +31,8 @@ class Homes {
     Holder holder = {};  // of the lock; process 0: nobody
     // What it does with it, and behind that of one from whom it was taken.
     std::vector<std::string> undertakings;
+    bool has_told = false;    // the last one is the holder's
+    bool unfinished = false;  // who had it last could not finish the others
     std::vector<Posted> log;  // of the entries from `first` on
     int64_t first = 0;
   };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <memory>
 #include <thread>
 
 #include "cluster/packed.h"
@@ -32,25 +33,22 @@ Result<Holder> try_lock(const Job& job, uint32_t node, Request request, const Ho
   std::memcpy(asked.data(), &request, sizeof request);
   std::memcpy(asked.data() + sizeof request, text.data(), text.size());
   constexpr size_t most_left = 10 * longest_undertaking;
-  std::vector<uint8_t> reply(sizeof(Reply) + (gone.process == 0 ? detail_capacity : most_left));
-  Question question = {node, asked.data(), asked.size(), reply.data(), reply.size(), 0};
+  const size_t capacity = sizeof(Reply) + (told == nullptr ? detail_capacity : most_left);
+  const auto reply = std::make_unique_for_overwrite<uint8_t[]>(capacity);
+  Question question = {node, asked.data(), asked.size(), reply.get(), capacity, 0};
   CAIRN_TRY(job.ask(&question, 1));
   Reply head = {};
-  std::memcpy(&head, reply.data(), sizeof head);
+  std::memcpy(&head, reply.get(), sizeof head);
   Holder holder = {};
   if (head.value != 0) {
-    Unpacker left(reply.data() + sizeof head, head.size);
+    Unpacker left(reply.get() + sizeof head, head.size);
     while (told != nullptr && left.left() != 0 && left.ok()) told->left.push_back(left.text());
     return holder;
   }
   if (head.size != sizeof holder)
     return fail(EIO, "node %s does not say who has a lock", job.host_of(node));
-  std::memcpy(&holder, reply.data() + sizeof head, sizeof holder);
+  std::memcpy(&holder, reply.get() + sizeof head, sizeof holder);
   return holder;
-}
-
-Status unlock_for(const Job& job, uint32_t node, uint64_t home, const Holder& holder) {
-  return job.ask(node, request_of(Op::unlock, home, holder)).status();
 }
 
 Result<ProcessState> state_of(const Job& job, const Holder& holder) {
@@ -120,8 +118,10 @@ Status lock(const Job& job, uint32_t node, uint64_t home, const std::string& pat
   }
 }
 
-Status unlock(const Job& job, uint32_t node, uint64_t home) {
-  return unlock_for(job, node, home, this_process(job));
+Status unlock(const Job& job, uint32_t node, uint64_t home, bool unfinished) {
+  Request request = request_of(Op::unlock, home, this_process(job));
+  if (unfinished) request.uuid.fill(1);
+  return job.ask(node, request).status();
 }
 
 }  // namespace cairn::cluster

@@ -23,6 +23,7 @@ struct Told {
 // Not recursive. `home`: the lock's name at node `node`; `path`: what it is taken for.
 Status lock(const Job& job, uint32_t node, uint64_t home, const std::string& path,
             Told* told = nullptr);
-Status unlock(const Job& job, uint32_t node, uint64_t home);
+// `unfinished`: who has it next is told what was left again.
+Status unlock(const Job& job, uint32_t node, uint64_t home, bool unfinished = false);
 
 }  // namespace cairn::cluster

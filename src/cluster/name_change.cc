@@ -106,6 +106,10 @@ Status apply(Job& job, const Spot& spot, const NameChange& change) {
     case NameOp::forget:
       if (spot.is_directory() || (!spot.has_no_bytes() && !spot.has_lower)) return Status();
       return forget(job, spot);
+    case NameOp::forget_unchanged:
+      if (spot.is_directory() || (!spot.has_no_bytes() && !spot.has_lower)) return Status();
+      if (!spot.has_no_bytes()) CAIRN_TRY(check_untouched(job, spot, change.path));
+      return forget(job, spot);
     case NameOp::rename:
       return rename(job, spot, change);
     case NameOp::look:
@@ -147,7 +151,7 @@ bool makes(const NameChange& change) {
 // The FIFO or socket that a change takes the last name of, if it does.
 Spot special_removed_by(Job& job, const NameChange& change) {
   const bool replaces = change.op == NameOp::rename;
-  if (!replaces && change.op != NameOp::forget) return {};
+  if (!replaces && change.op != NameOp::forget && change.op != NameOp::forget_unchanged) return {};
   auto spot = spot_of(job, replaces ? change.other : change.path);
   if (!spot.ok() || !spot->exists() || spot->map.inode->links.load() != 1) return {};
   return S_ISFIFO(spot->mode()) || S_ISSOCK(spot->mode()) ? *spot : Spot();

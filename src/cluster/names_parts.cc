@@ -72,9 +72,10 @@ Status under_lock(Job& job, const std::string& path, Told told, const Step& call
   Status status;
   for (const std::string& left : told.left)
     if (status.ok()) status = finish(job, left);
+  const bool unfinished = !status.ok();
   if (status.ok()) status = call();
   const std::string text = status.ok() ? "" : last_detail();
-  const Status unlocked = unlock(job, keeper, lock_word);
+  const Status unlocked = unlock(job, keeper, lock_word, unfinished);
   return status.ok() ? unlocked : fail(status.code(), "%s", text.c_str());
 }
 

@@ -145,31 +145,30 @@ Status finish_claiming(Job& job, const Undertaking& undertaking) {
   return Status();
 }
 
+// What others have under either name stays if it is theirs: it may have been made, or written, long after that process died. Of
+// two files of one name the drains tell; a removed one would be lost.
 Status finish_moving_file(Job& job, const Undertaking& undertaking) {
   CAIRN_TRY_ASSIGN(is_there, is_still_there(job, undertaking));
   if (is_there) return Status();
   const NodeNumbers rest = rest_of(job, undertaking.node);
-  const std::string& to = undertaking.change.other;
-  CAIRN_TRY(forget_on(job, rest, NameOp::forget, undertaking.change.path));
-  CAIRN_TRY(forget_on(job, rest, NameOp::forget, to));
-  // With the flag, that another node had none was known before.
-  if (undertaking.change.flags != 0) return Status();
-  if (std::find(rest.begin(), rest.end(), job.self()) != rest.end()) {
-    const Status removed = remove_own(job, to);
-    if (!removed.ok() && removed.code() != ENOENT) return removed;
-  }
-  NodeNumbers others = rest;
-  std::erase(others, job.self());
-  Request request = {};
-  request.op = Op::remove_file;
-  CAIRN_TRY(ask_nodes(job, others, request, to).status);
-  return forget_on(job, rest, NameOp::put_away, to);
+  const auto forget_unchanged = [&](const std::string& path) {
+    for (const uint32_t node : rest)
+      forget_on(job, {node}, NameOp::forget_unchanged, path).ignore();
+  };
+  forget_unchanged(undertaking.change.path);
+  // Only where it still lies there, what others know of the new name is void.
+  Undertaking moved = undertaking;
+  moved.change.path = undertaking.change.other;
+  CAIRN_TRY_ASSIGN(has_moved, is_still_there(job, moved));
+  if (has_moved) forget_unchanged(undertaking.change.other);
+  return Status();
 }
 
 }  // namespace
 
-Status finish(Job& job, const std::string& packed_undertaking) {
-  CAIRN_TRY_ASSIGN(undertaking, unpacked(packed_undertaking));
+namespace {
+
+Status finish(Job& job, const Undertaking& undertaking) {
   const NameChange& change = undertaking.change;
   switch (undertaking.doing) {
     case Doing::nothing:
@@ -190,6 +189,15 @@ Status finish(Job& job, const std::string& packed_undertaking) {
       return finish_moving_file(job, undertaking);
   }
   return fail(EINVAL, "an undertaking that is none");
+}
+
+}  // namespace
+
+Status finish(Job& job, const std::string& packed_undertaking) {
+  CAIRN_TRY_ASSIGN(undertaking, unpacked(packed_undertaking));
+  const Status status = finish(job, undertaking);
+  // Only of a renaming something is written down, which would be done later still.
+  return undertaking.doing == Doing::renaming ? status : Status();
 }
 
 }  // namespace cairn::cluster

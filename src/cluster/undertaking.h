@@ -31,7 +31,8 @@ struct Undertaking {
 };
 
 std::string packed(const Undertaking& undertaking);
-// The lock is held, which was that process's.
+// The lock is held, which was that process's. A failure: names must not change before this is finished. What cannot be finished
+// otherwise stays as it is.
 Status finish(Job& job, const std::string& packed_undertaking);
 
 }  // namespace cairn::cluster

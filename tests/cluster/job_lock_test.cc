@@ -150,6 +150,26 @@ TEST(LocksOfAJob, AreTakenWithWhatTheirHolderWasDoing) {
   EXPECT_TRUE(cluster::unlock(job, 0, some_lock).ok());
 }
 
+// And who could not finish it leaves it to the next one, without what he wanted himself.
+TEST(LocksOfAJob, AreGivenOnWithWhatCouldNotBeFinished) {
+  OtherProcess other;
+  CoveredNodes covered(2);
+  const uint64_t number = other.attach(job_of(covered, 1).own_node().path);
+  lock_for(covered, 0, some_lock, 1, number, "moving");
+  other.kill();
+  cluster::Job& job = job_of(covered, 0);
+  for (const bool finished : {false, false, true}) {
+    cluster::Told told = {"removing", {}};
+    ASSERT_TRUE(cluster::lock(job, 0, some_lock, "file", &told).ok()) << last_detail();
+    EXPECT_EQ(told.left, (std::vector<std::string>{"moving"}));
+    EXPECT_TRUE(cluster::unlock(job, 0, some_lock, !finished).ok());
+  }
+  cluster::Told told = {"removing", {}};
+  ASSERT_TRUE(cluster::lock(job, 0, some_lock, "file", &told).ok());
+  EXPECT_TRUE(told.left.empty());
+  EXPECT_TRUE(cluster::unlock(job, 0, some_lock).ok());
+}
+
 TEST(LocksOfAJob, SayForWhomTheyWaitThatStandsStill) {
   OtherProcess other;
   CoveredNodes covered(2);

@@ -202,5 +202,32 @@ TEST(Undertakings, AFileThatWasMovedIsUnderItsNewNameOnly) {
   }
 }
 
+// Long after that process died, before somebody takes its lock.
+TEST(Undertakings, WhatOthersHaveMadeSinceStays) {
+  for (const bool removed : {false, true}) {
+    CoveredNodes covered(3, 64 << 20, fill_lower);
+    const NameChange change = {NameOp::rename, 0, "before", "other"};
+    const file::Seen it = seen(covered, "before");
+    for (uint32_t node = 0; node < 3; ++node) EXPECT_NE(covered.mode(node, "other"), 0U);
+    ASSERT_EQ(cairn_rename(covered.pool(killed), covered.top(killed), "before", covered.top(killed),
+                           "other", 0),
+              0);
+    if (removed) {
+      ASSERT_EQ(cairn_unlink(covered.pool(killed), covered.top(killed), "other"), 0);
+    }
+    for (const char* path : {"before", "other"}) {
+      cairn_file* file = nullptr;
+      ASSERT_EQ(cairn_open(covered.pool(2), covered.top(2), path, O_RDWR | O_CREAT, 0600, &file),
+                0);
+      ASSERT_EQ(cairn_pwrite(file, "newest", 6, 0), 6);
+      ASSERT_EQ(cairn_close(file), 0);
+    }
+    finish(covered, Doing::moving_file, change, it);
+    for (const char* path : {"before", "other"})
+      EXPECT_EQ(covered.mode(2, path) & S_IFMT, static_cast<uint32_t>(S_IFREG)) << path;
+    EXPECT_EQ(covered.mode(0, "other") == 0, !removed);
+  }
+}
+
 }  // namespace
 }  // namespace cairn::test
