@@ -262,9 +262,10 @@ std::shared_ptr<const Layout> layout_of(MPI_Datatype datatype) { return kept(dat
 // No call says it, but packing is for committed types only: no item of it is packed. An MPI that was built without such checks lets all
 // pass, as it does with its own files.
 bool is_committed(MPI_Datatype datatype, MPI_Comm comm) {
+  const Kept* found_kept = find_kept(datatype);
+  if (found_kept != nullptr && found_kept->committed.load(std::memory_order_relaxed)) return true;
   if (is_predefined(datatype)) return true;
   Kept& about = kept(datatype);
-  if (about.committed.load(std::memory_order_relaxed)) return true;
   char none = 0;
   int position = 0;
   const int code = PMPI_Pack(&none, 0, datatype, &none, 0, &position, comm);
