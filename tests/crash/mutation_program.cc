@@ -20,6 +20,7 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <set>
 #include <thread>
 
 #include "crash/apart.h"
@@ -72,9 +73,15 @@ std::vector<History> wanted_histories(const char* only) {
   return wanted;
 }
 
+// A flush or fence, and the names of the histories that were seen to come by it.
+struct Site {
+  SitePlace place;
+  std::set<std::string> met_by;
+};
+
 // `wrong`: what fails with everything in place.
-std::vector<SitePlace> all_sites(const LabOptions& options, const char* only, std::string* wrong) {
-  std::map<std::string, SitePlace> found;
+std::vector<Site> all_sites(const LabOptions& options, const char* only, std::string* wrong) {
+  std::map<std::string, Site> found;
   const std::vector<History> wanted = wanted_histories(only);
   // Pairs and scenes meet no others.
   for (const History& history : wanted.empty() ? all_histories() : wanted) {
@@ -94,17 +101,22 @@ std::vector<SitePlace> all_sites(const LabOptions& options, const char* only, st
     const auto key = [&](const persist::SiteHits& hits) {
       return std::string(kind_of(place_of(hits))) + " " + name_of(place_of(hits));
     };
+    const auto note = [&](const persist::SiteHits& hits) {
+      Site& site = found[key(hits)];
+      site.place = place_of(hits);
+      site.met_by.insert(history.name);
+    };
     for (const auto& hits : lab.simulator().sites()) before[key(hits)] = hits.hits;
     history.run(lab);
     for (const auto& hits : lab.simulator().sites()) {
-      if (hits.hits != before[key(hits)]) found[key(hits)] = place_of(hits);
+      if (hits.hits != before[key(hits)]) note(hits);
     }
     const std::string failure = lab.power_losses() + lab.kills();
     if (!failure.empty()) *wrong = std::string(history.name) + ": " + failure;
-    for (const auto& hits : lab.recovery_sites()) found[key(hits)] = place_of(hits);
+    for (const auto& hits : lab.recovery_sites()) note(hits);
   }
-  std::vector<SitePlace> sites;
-  for (const auto& [name, place] : found) sites.push_back(place);
+  std::vector<Site> sites;
+  for (const auto& [name, site] : found) sites.push_back(site);
   return sites;
 }
 
@@ -162,9 +174,8 @@ std::string try_overlaps(const LabOptions& options, const char* only, uint64_t* 
   return "";
 }
 
-std::string try_histories(const SitePlace& place, const LabOptions& options, const char* only,
-                          uint64_t* images) {
-  const std::vector<History> wanted = wanted_histories(only);
+std::string try_histories(const std::vector<History>& wanted, const SitePlace& place,
+                          const LabOptions& options, uint64_t* images) {
   // Most are caught by a few images; the rest get a closer look.
   for (uint64_t limit : {options.images_per_point / 10 + 1, options.images_per_point}) {
     for (const History& history : wanted) {
@@ -205,15 +216,23 @@ LabOptions overlapping(const LabOptions& options) {
   return mine;
 }
 
-// What is wrong when the site does nothing, "" if nothing.
-std::string try_without(const SitePlace& place, const LabOptions& options, const char* only) {
+// What is wrong when the site does nothing, "" if nothing. Those histories come last that were not seen to come by it: some may, in
+// a recovery that was not looked at.
+std::string try_without(const Site& site, const LabOptions& options, const char* only) {
   uint64_t images = 0;
-  const std::string wrong = try_histories(place, options, only, &images);
-  if (!wrong.empty()) return wrong;
+  std::vector<History> met = wanted_histories(only);
+  const auto others = std::stable_partition(met.begin(), met.end(), [&](const History& history) {
+    return site.met_by.contains(history.name);
+  });
+  const std::vector<History> not_met(others, met.end());
+  met.erase(others, met.end());
+  std::string wrong = try_histories(met, site.place, options, &images);
   LabOptions without = options;
-  without.ignored.push_back(place);
-  if (const std::string found = try_scenes(without, only); !found.empty()) return found;
-  return try_overlaps(overlapping(without), only, &images);
+  without.ignored.push_back(site.place);
+  if (wrong.empty()) wrong = try_scenes(without, only);
+  if (wrong.empty()) wrong = try_overlaps(overlapping(without), only, &images);
+  if (wrong.empty()) wrong = try_histories(not_met, site.place, options, &images);
+  return wrong;
 }
 
 std::string without_indent(const std::string& line) {
@@ -240,7 +259,7 @@ struct Trial {
   int text;  // what it finds is read here
 };
 
-pid_t start(const SitePlace& place, const LabOptions& options, const char* only, int* text) {
+pid_t start(const Site& site, const LabOptions& options, const char* only, int* text) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) std::abort();
   const pid_t child = fork();
@@ -248,7 +267,7 @@ pid_t start(const SitePlace& place, const LabOptions& options, const char* only,
     const rlimit limit = {longest_processor_s, longest_processor_s + 10};
     setrlimit(RLIMIT_CPU, &limit);
     alarm(longest_s);
-    const std::string wrong = try_without(place, options, only);
+    const std::string wrong = try_without(site, options, only);
     const std::string line = wrong.substr(0, wrong.find('\n')).substr(0, 140);
     _exit(wrong.empty() ? 0 : write(ends[1], line.data(), line.size()) < 0 ? 2 : 1);
   }
@@ -280,9 +299,9 @@ int run(const char* files, const char* only) {
   options.images_per_point = number_from_environment("CAIRN_CRASH_IMAGES", 300);
   const size_t jobs = number_from_environment("CAIRN_JOBS", std::thread::hardware_concurrency());
   std::string wrong;
-  std::vector<SitePlace> sites;
-  for (const SitePlace& place : all_sites(options, only, &wrong)) {
-    if (name_of(place).find(files) != std::string::npos) sites.push_back(place);
+  std::vector<Site> sites;
+  for (const Site& site : all_sites(options, only, &wrong)) {
+    if (name_of(site.place).find(files) != std::string::npos) sites.push_back(site);
   }
   uint64_t images = 0;
   if (wrong.empty()) wrong = try_scenes(options, only);
@@ -295,8 +314,9 @@ int run(const char* files, const char* only) {
   size_t survived = 0;
   for (size_t next = 0; next < sites.size() || !running.empty();) {
     if (next < sites.size() && running.size() < jobs) {
-      Trial trial{sites[next++], -1};
-      const pid_t child = start(trial.place, options, only, &trial.text);
+      const Site& site = sites[next++];
+      Trial trial{site.place, -1};
+      const pid_t child = start(site, options, only, &trial.text);
       running.emplace(child, trial);
       continue;
     }
