@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "cluster/ask.h"
@@ -53,16 +54,14 @@ Result<uint32_t> ask_its_node(Job& job, const std::string& path, const Request& 
   return fail(EBUSY, "%s: it goes from node to node faster than it is found", path.c_str());
 }
 
-// A file of node `holder` has got the name: those of `rest` and of this node go, which may have got it meanwhile. Under the lock, so
-// that of two who do this one's stays: what has taken the file's place since is newer.
+// A file of node `holder` has got the name: those of `rest` and of this node go, which may have got it meanwhile. What has taken the
+// file's place since is newer.
 Status remove_others(Job& job, uint32_t holder, const NodeNumbers& rest, const std::string& path) {
-  return one_at_a_time(job, path, [&]() -> Status {
-    CAIRN_TRY_ASSIGN(has, has_file(job, {holder}, path));
-    if (!has) return Status();
-    CAIRN_TRY(ask_nodes(job, rest, request_of(Op::remove_file), path).status);
-    const Status own = remove_own(job, path);
-    return own.code() == ENOENT ? Status() : own;
-  });
+  CAIRN_TRY_ASSIGN(has, has_file(job, {holder}, path));
+  if (!has) return Status();
+  CAIRN_TRY(ask_nodes(job, rest, request_of(Op::remove_file), path).status);
+  const Status own = remove_own(job, path);
+  return own.code() == ENOENT ? Status() : own;
 }
 
 Status change(Job& job, const std::string& path, const FileChange& change) {
@@ -84,25 +83,27 @@ uint64_t inode_number(const Job& job, uint32_t node, uint64_t inode) {
 }
 
 Result<Elsewhere> find_elsewhere(Job& job, const std::string& path, bool asks_busy,
-                                 std::vector<uint32_t>* removed) {
+                                 Around* around) {
   if (!job.has_messages()) return missing(path);
   Request request = request_of(Op::look_file);
   request.which = asks_busy ? 1 : 0;
-  std::vector<int64_t> taken = job.taken_from_nodes();
+  std::vector<Past> past = job.heard();
   while (true) {
     const Answers answers = ask_nodes(job, other_nodes(job), request, path, sizeof(FileState));
     CAIRN_TRY(answers.status);
     bool any_taken = false;
-    if (removed != nullptr) removed->clear();
+    NodeNumbers removed;
     const Answers::One* first = nullptr;
     for (const Answers::One& one : answers.all) {
-      any_taken = any_taken || taken[one.node] != one.value;
-      taken[one.node] = one.value;
+      const auto now = std::bit_cast<Past>(one.value);
+      any_taken = any_taken || past[one.node].taken != now.taken;
+      past[one.node] = now;
       if (one.size != sizeof(FileState)) continue;
       if (state_in(one).removed == 0 && first == nullptr) first = &one;
-      if (state_in(one).removed != 0 && removed != nullptr) removed->push_back(one.node);
+      if (state_in(one).removed != 0) removed.push_back(one.node);
     }
-    job.note_taken(taken);
+    job.note_taken(past);
+    if (around != nullptr) *around = {std::move(removed), past};
     if (first != nullptr) return Elsewhere{first->node, state_in(*first)};
     // One that went from a node that was asked last to one that was asked first is on none.
     if (!any_taken) return missing(path);
@@ -208,9 +209,7 @@ Status rename_elsewhere(Job& job, const std::string& from, const std::string& to
   const auto make_parents_once = [&]() -> Status {
     if (has_parents) return missing(to);
     has_parents = true;
-    // With `keep` the lock is held already.
-    return keep ? make_parents(job, to)
-                : one_at_a_time(job, to, [&] { return make_parents(job, to); });
+    return make_parents(job, to);
   };
   const auto rename = [&]() -> Status {
     Request request = request_of(Op::rename_file);

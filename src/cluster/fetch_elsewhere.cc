@@ -7,6 +7,7 @@
 
 #include "cluster/ask.h"
 #include "cluster/elsewhere.h"
+#include "cluster/paths_of.h"
 #include "cluster/spot.h"
 #include "file/attributes.h"
 #include "file/cut.h"
@@ -131,10 +132,12 @@ Status fill(Job& job, const Elsewhere& from, const std::string& path, bool empty
   return file::sync_file(job.fs(), file.map());
 }
 
-// Under the name may be another one by now.
-void take_back(Job& job, const FileState& from, const std::string& path, uint64_t inode) {
-  auto spot = spot_of(job, path);
-  if (!spot.ok() || spot->map.number != inode) return;
+// Under the name may be another one by now, and it under another one: a directory above may just have got that.
+void take_back(Job& job, const FileState& from, const std::string& given, const file::Seen& inode) {
+  const auto path = path_now(job, given, inode);
+  if (!path.ok() || path->empty()) return;
+  auto spot = spot_of(job, *path);
+  if (!spot.ok() || !spot->is(inode)) return;
   spot->has_lower = from.has_lower != 0;
   forget(job, *spot).ignore();  // it is there twice, then, which the drains tell
 }
@@ -142,8 +145,8 @@ void take_back(Job& job, const FileState& from, const std::string& path, uint64_
 // It is reserved, so nobody opens it there. First the name here, then the end there: killed between the two, there are two rather
 // than none.
 Status settle(Job& job, const Elsewhere& from, const std::string& path, const Spot& spot,
-              uint64_t inode) {
-  Status status = give_name(job, from.state, spot, inode);
+              const file::Seen& inode) {
+  Status status = give_name(job, from.state, spot, inode.number);
   if (!status.ok()) {
     const std::string text = last_detail();
     take_back(job, from.state, path, inode);
@@ -178,7 +181,8 @@ Status try_to_fetch(Job& job, const std::string& path, bool empty) {
     status = is_still(job, from, path) ? fail(status.code(), "%s", text.c_str()) : missing(path);
   }
   if (status.ok()) status = reserve(job, from, path);
-  if (status.ok()) status = settle(job, from, path, spot, file->number);
+  if (status.ok())
+    status = settle(job, from, path, spot, {file->number, file->inode->generation.load()});
   const pool::SeatGuard seat(job.fs().pool);
   if (!seat.ok()) return status;  // this process has had one until now
   const file::Map map = file->map();

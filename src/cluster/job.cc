@@ -177,17 +177,24 @@ Result<int64_t> Job::ask(uint32_t node, const Request& request, const std::vecto
   return head.value;
 }
 
-std::vector<int64_t> Job::taken_from_nodes() {
-  const std::lock_guard guard(taken_mutex_);
-  taken_from_nodes_.resize(nodes());
-  return taken_from_nodes_;
+std::vector<Past> Job::heard() {
+  const std::lock_guard guard(heard_mutex_);
+  heard_.resize(nodes());
+  return heard_;
 }
 
-void Job::note_taken(const std::vector<int64_t>& from_nodes) {
-  const std::lock_guard guard(taken_mutex_);
-  taken_from_nodes_.resize(nodes());
-  for (size_t node = 0; node < from_nodes.size(); ++node)
-    taken_from_nodes_[node] = std::max(taken_from_nodes_[node], from_nodes[node]);
+void Job::note_taken(const std::vector<Past>& of_nodes) {
+  const std::lock_guard guard(heard_mutex_);
+  heard_.resize(nodes());
+  for (size_t node = 0; node < of_nodes.size(); ++node)
+    heard_[node].taken = std::max(heard_[node].taken, of_nodes[node].taken);
+}
+
+void Job::note_renamings(const std::vector<Past>& of_nodes) {
+  const std::lock_guard guard(heard_mutex_);
+  heard_.resize(nodes());
+  for (size_t node = 0; node < of_nodes.size(); ++node)
+    heard_[node].renamings = std::max(heard_[node].renamings, of_nodes[node].renamings);
 }
 
 void Job::add_contents(const std::shared_ptr<Contents>& contents) {

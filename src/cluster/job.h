@@ -80,13 +80,15 @@ class Job {
   // Of the names that the node had before the job (before.h); set before it serves.
   [[nodiscard]] int64_t number_of_names() const { return number_of_names_; }
   void set_number_of_names(int64_t number) { number_of_names_ = number; }
-  // Ordinary files that other nodes have taken from this one.
-  std::atomic<int64_t> taken{0};
+  // Of this node (Past), which only its server counts.
+  std::atomic<uint32_t> taken{0};
+  std::atomic<uint32_t> renamings{0};
 
-  // The same of all nodes, as this process has heard of them: who finds a name on none, and hears of more, may have asked
-  // the one too early and the other too late.
-  [[nodiscard]] std::vector<int64_t> taken_from_nodes();
-  void note_taken(const std::vector<int64_t>& from_nodes);
+  // The same of all nodes, as this process has heard of them. Who finds a name on none, and hears of more that were taken, may have asked
+  // the one too early and the other too late. Of renamings: new_name.h.
+  [[nodiscard]] std::vector<Past> heard();
+  void note_taken(const std::vector<Past>& of_nodes);
+  void note_renamings(const std::vector<Past>& of_nodes);
 
   // A FIFO or socket has lost its last name here because of another node's process.
   using SpecialRemoved = void (*)(uint64_t inode, uint64_t generation, uint32_t mode);
@@ -100,6 +102,7 @@ class Job {
 
  private:
   Status read_part(const Request& request, const Run* runs, uint8_t* bytes, uint64_t* size);
+  void note_renaming(bool begins);
   Result<Part> part_to_serve(const Uuid& uuid);
   Result<Part> open_part(const Uuid& uuid, bool make);  // `parts_mutex_` is held
 
@@ -119,8 +122,8 @@ class Job {
   Homes homes_;
   HeldFiles held_{fs_};
   Buffers buffers_;
-  std::mutex taken_mutex_;
-  std::vector<int64_t> taken_from_nodes_;
+  std::mutex heard_mutex_;
+  std::vector<Past> heard_;
   std::mutex parts_mutex_;
   // Not held open: other processes of this node would keep the space of what one of them removes.
   std::map<Uuid, std::weak_ptr<tier::PoolFile>> parts_;

@@ -5,6 +5,7 @@
 
 #include "cluster/names.h"
 #include "cluster/names_parts.h"
+#include "cluster/new_name.h"
 #include "file/fill_ahead.h"
 #include "file/moving.h"
 #include "pool/seats.h"
@@ -49,15 +50,16 @@ bool is_untouched(const Spot& spot, const Made& made) {
          spot.map.inode->file.mover.load() == made.mover;
 }
 
-// A name of this node that two nodes have made in the same moment. The lock is held: the second one that comes here finds that the
+using Others = NewName::Others;
+
+// A name of this node that two nodes may have made in the same moment. The lock is held: the second one that comes here finds that the
 // first has given way. ESTALE: this one does. EBUSY: it was a new file (`made`), and so long in waiting for the lock that somebody
 // else may have used it.
-Status give_way(Job& job, const std::string& path, file::Seen seen, const Made* made,
-                NodeNumbers* removed) {
-  // What the other one took the place of in the covered directory is removed again where it has given way.
-  removed->clear();
-  CAIRN_TRY_ASSIGN(other, is_elsewhere(job, path, removed));
-  if (other == 0) return Status();
+Status give_way(Job& job, const NewName& name, file::Seen seen, const Made* made, Others* others) {
+  CAIRN_TRY_ASSIGN(now, name.look_at_others(Locked::yes));
+  *others = std::move(now);
+  if (!others->have_it) return Status();
+  const std::string& path = others->path;
   CAIRN_TRY_ASSIGN(spot, spot_of(job, path));
   if (made != nullptr && spot.map.number == made->number) {
     if (!is_untouched(spot, *made)) return is_taken(path);
@@ -77,11 +79,11 @@ Status is_there(const std::string& path) { return fail(EEXIST, "%s: file exists"
 
 // The lock is held, and the name was just given here. Others give theirs without the lock, and look for this one then: so no node's look
 // is before all of them are made. EEXIST: another node has one.
-Status settle_name(Job& job, const std::string& path, const file::Seen& seen, const Made* made) {
-  NodeNumbers removed;
-  const Status status = give_way(job, path, seen, made, &removed);
-  if (status.code() == ESTALE) return is_there(path);
-  if (status.ok()) put_away_elsewhere(job, path, removed);
+Status settle_name(Job& job, const NewName& name, const file::Seen& seen, const Made* made) {
+  Others others;
+  const Status status = give_way(job, name, seen, made, &others);
+  if (status.code() == ESTALE) return is_there(name.path());
+  if (status.ok()) put_away_elsewhere(job, others.path, others.removed);
   return status;
 }
 
@@ -89,8 +91,10 @@ Status settle_name(Job& job, const std::string& path, const file::Seen& seen, co
 
 Status make_file(Job& job, const std::string& path, uint32_t mode, const UseMade& use) {
   return one_at_a_time(job, path, [&]() -> Status {
+    NewName name(job, path);
     CAIRN_TRY_ASSIGN(made, make_here(job, path, mode));
-    const Status status = settle_name(job, path, {made.number, made.generation}, &made);
+    name.is_given_to({made.number, made.generation});
+    const Status status = settle_name(job, name, {made.number, made.generation}, &made);
     if (status.code() == EEXIST) return status;
     if (status.ok()) return let_stay(job, made, use);
     return let_stay(job, made, [&](const file::Created&) { return status; });
@@ -98,16 +102,18 @@ Status make_file(Job& job, const std::string& path, uint32_t mode, const UseMade
 }
 
 Status make_or_give_way(Job& job, const std::string& path, uint32_t mode, const UseMade& use) {
+  NewName name(job, path);
   CAIRN_TRY_ASSIGN(made, make_here(job, path, mode));
-  NodeNumbers removed;
-  auto other = is_elsewhere(job, path, &removed);
-  Status status = other.status();
-  if (other.ok() && *other != 0)
-    status = one_at_a_time(job, path, [&] {
-      return give_way(job, path, {made.number, made.generation}, &made, &removed);
-    });
+  const file::Seen seen = {made.number, made.generation};
+  name.is_given_to(seen);
+  auto looked = name.look_at_others(Locked::no);
+  Status status = looked.status();
+  Others others;
+  if (looked.ok()) others = std::move(*looked);
+  if (others.have_it || others.are_renaming)
+    status = one_at_a_time(job, path, [&] { return give_way(job, name, seen, &made, &others); });
   if (status.code() == ESTALE) return status;
-  put_away_elsewhere(job, path, removed);
+  put_away_elsewhere(job, others.path, others.removed);
   if (status.ok()) return let_stay(job, made, use);
   return let_stay(job, made, [&](const file::Created&) { return status; });
 }
@@ -141,8 +147,9 @@ Status link_file(Job& job, const file::Map& map, const file::Seen& inode, const 
   CAIRN_TRY_ASSIGN(other, is_elsewhere(job, path));
   if (other != 0) return is_there(path);
   const bool is_first = map.inode->links.load() == 0;
+  const NewName name(job, path, inode);
   CAIRN_TRY(link_here(job, inode, path));
-  const Status status = settle_name(job, path, inode, nullptr);
+  const Status status = settle_name(job, name, inode, nullptr);
   if (!is_first || status.code() != EEXIST) return status;
   // Without a name again, it may get another one.
   CAIRN_TRY(file::set_flags(job.fs(), inode.number, format::flag_nameless, 0));

@@ -13,7 +13,7 @@ enum class Op : uint32_t {
   remove_part,  // its file is gone
   change_name,  // name_change.h
   // Ordinary files of a node's pool (own_files.h), by name; read_file: `uuid` says which.
-  look_file,  // its reply's value: how many files others have taken from this node so far
+  look_file,  // its reply's value: Past
   read_file,
   change_file,
   rename_file,  // `value`: flags of file::rename()
@@ -34,9 +34,10 @@ enum class Op : uint32_t {
   change_held,  // FileChange follows
   sync_held,
   look_held,
-  look_names,    // the number of those that the node had when the job began (before.h)
-  make_names,    // of those that another one had: they follow
-  look_process,  // how the process `value` of its node is: ProcessState
+  look_names,     // the number of those that the node had when the job began (before.h)
+  make_names,     // of those that another one had: they follow
+  look_process,   // how the process `value` of its node is: ProcessState
+  note_renaming,  // of a directory: begins if `value` is 1, else is over
   // What a file's home keeps for those who have it open (home.h).
   fetch_add,
   store,
@@ -91,6 +92,13 @@ struct FileState {
   // The file in the covered directory that it takes the place of (file::LowerIdentity), if `has_lower` is not 0.
   uint64_t has_lower;
   uint64_t lower[4];
+};
+
+// What has happened on a node since the job began that makes void what it says of names, or has said.
+struct Past {
+  uint32_t taken;  // ordinary files that other nodes have taken from this one
+  uint32_t
+      renamings;  // of directories, begun and over: one is under way, on some nodes or all, while this is odd
 };
 
 // change_file: follows the path. What is not `same` changes.

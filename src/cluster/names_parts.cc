@@ -100,8 +100,8 @@ Status make_everywhere(Job& job, const Step& here, const NameChange& there, Name
   });
 }
 
-Result<int> is_elsewhere(Job& job, const std::string& path, NodeNumbers* removed) {
-  const auto other = find_elsewhere(job, path, false, removed);
+Result<int> is_elsewhere(Job& job, const std::string& path) {
+  const auto other = find_elsewhere(job, path);
   if (other.ok()) return 1;
   return other.code() == ENOENT ? Result<int>(0) : Result<int>(other.status());
 }

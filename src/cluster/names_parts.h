@@ -47,7 +47,7 @@ Status rename_if_free(Job& job, const std::string& path, const uint32_t* holder,
 
 // Other nodes' pools have the name too: what has no bytes, or what they know from the covered directory.
 bool is_on_others(const Spot& spot);
-// Whether another node has a file of the name; 0 or 1. `removed` as for find_elsewhere().
-Result<int> is_elsewhere(Job& job, const std::string& path, NodeNumbers* removed = nullptr);
+// Under the lock: whether another node has a file of the name; 0 or 1.
+Result<int> is_elsewhere(Job& job, const std::string& path);
 
 }  // namespace cairn::cluster

@@ -2,6 +2,8 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "cluster/spot.h"
 #include "tier/listing.h"
 
@@ -30,6 +32,19 @@ Result<std::vector<std::string>> paths_of(Job& job, const file::Seen& inode) {
   CAIRN_TRY_ASSIGN(directory, file::live_inode(job.fs(), top));
   CAIRN_TRY(look_in(job, {directory, top}, "", inode, &paths));
   return paths;
+}
+
+Result<std::string> path_now(Job& job, const std::string& before, const file::Seen& inode) {
+  const auto leads_to_it = [&](const std::string& path) {
+    const auto spot = spot_of(job, path);
+    return spot.ok() && spot->is(inode);
+  };
+  if (leads_to_it(before)) return before;
+  const auto live = file::live_inode(job.fs(), inode.number);
+  if (!live.ok() || (*live)->links.load() == 0) return std::string();
+  CAIRN_TRY_ASSIGN(paths, paths_of(job, inode));
+  const auto found = std::find_if(paths.begin(), paths.end(), leads_to_it);
+  return found == paths.end() ? std::string() : *found;
 }
 
 }  // namespace cairn::cluster

@@ -5,6 +5,7 @@
 #include "cluster/moved_records.h"
 #include "cluster/names.h"
 #include "cluster/names_parts.h"
+#include "cluster/new_name.h"
 #include "cluster/renaming.h"
 #include "file/fill_ahead.h"
 
@@ -44,6 +45,15 @@ Status rename_announced(Job& job, uint32_t mode, const std::string& from, const 
   return fail(status.code(), "%s", text.c_str());
 }
 
+// After all checks.
+Status rename_noted(Job& job, uint32_t mode, const Renaming& renaming, bool keep) {
+  CAIRN_TRY(announce(job, renaming));
+  const Status status = rename_announced(job, mode, renaming.from, renaming.to, keep);
+  const std::string text = status.ok() ? "" : last_detail();
+  const Status ended = end_renaming(job.directory(), renaming.id);
+  return status.ok() ? ended : fail(status.code(), "%s", text.c_str());
+}
+
 Status rename_everywhere(Job& job, uint32_t mode, const Renaming& renaming, bool keep) {
   const std::string& from = renaming.from;
   const std::string& to = renaming.to;
@@ -53,11 +63,12 @@ Status rename_everywhere(Job& job, uint32_t mode, const Renaming& renaming, bool
   if (keep) CAIRN_TRY(check_free(job, to));
   CAIRN_TRY(on_others(job, check));
   if (directory_of(from) != directory_of(to)) CAIRN_TRY(make_parents(job, to));
-  CAIRN_TRY(announce(job, renaming));
-  const Status status = rename_announced(job, mode, from, to, keep);
+  if (!S_ISDIR(mode)) return rename_noted(job, mode, renaming, keep);
+  Status status = tell_of_renaming(job, true);
+  if (status.ok()) status = rename_noted(job, mode, renaming, keep);
   const std::string text = status.ok() ? "" : last_detail();
-  const Status ended = end_renaming(job.directory(), renaming.id);
-  return status.ok() ? ended : fail(status.code(), "%s", text.c_str());
+  tell_of_renaming(job, false).ignore();  // who has not heard of that takes the lock
+  return status.ok() ? status : fail(status.code(), "%s", text.c_str());
 }
 
 // A file that is this node's. What others know of the two names is void.
@@ -80,15 +91,19 @@ Status rename_here(Job& job, const Spot& from, const Spot& to, const std::string
   return is_on_others(to) ? on_others(job, {NameOp::forget, 0, new_path, ""}) : Status();
 }
 
-// Another node has made a file of the new name meanwhile. The lock is held: of two that do this, one file stays.
-Status replace_others(Job& job, const std::string& path, uint64_t inode) {
-  auto spot = spot_of(job, path);
-  if (!spot.ok()) return spot.status();
-  if (spot->map.number != inode) return Status();
-  const Status removed = remove_elsewhere(job, path);
+// Another node may have made a file of the new name meanwhile. The lock is held: of two that do this, one file stays.
+Status replace_others(Job& job, const NewName& name, bool keep) {
+  CAIRN_TRY_ASSIGN(others, name.look_at_others(Locked::yes));
+  put_away_elsewhere(job, others.path, others.removed);
+  // With `keep` there was none: who makes one from then on finds this one, and gives way.
+  if (!others.have_it || keep) return Status();
+  const auto spot = spot_of(job, others.path);
+  // Something has taken its place here since.
+  if (!spot.ok() || !name.is_at(*spot)) return Status();
+  const Status removed = remove_elsewhere(job, others.path);
   if (!removed.ok()) return removed.code() == ENOENT ? Status() : removed;
   // It may have taken the place of one of the covered directory.
-  put_away_elsewhere(job, path, other_nodes(job));
+  put_away_elsewhere(job, others.path, other_nodes(job));
   return Status();
 }
 
@@ -114,13 +129,14 @@ Status rename_name(Job& job, const std::string& from, const std::string& to, boo
   CAIRN_TRY(look(&source, &target));
   const bool only_here =
       !keep && !source.has_no_bytes() && !is_on_others(source) && !is_on_others(target);
+  const NewName name(job, to, source.seen());
   if (only_here) {
     CAIRN_TRY(call(source, target));
-    NodeNumbers removed;
-    auto other = is_elsewhere(job, to, &removed);
-    put_away_elsewhere(job, to, removed);
-    if (!other.ok() || *other == 0) return other.status();
-    return one_at_a_time(job, to, [&] { return replace_others(job, to, source.map.number); });
+    CAIRN_TRY_ASSIGN(others, name.look_at_others(Locked::no));
+    if (others.have_it || others.are_renaming)
+      return one_at_a_time(job, to, [&] { return replace_others(job, name, false); });
+    put_away_elsewhere(job, others.path, others.removed);
+    return Status();
   }
   const Doing doing = source.has_no_bytes() ? Doing::renaming : Doing::moving_file;
   const NameChange change = {NameOp::rename, 0, from, to, keep ? file::rename_no_replace : 0};
@@ -130,11 +146,7 @@ Status rename_name(Job& job, const std::string& from, const std::string& to, boo
     CAIRN_TRY(call(source, target));
     // Of what all nodes have, each has done so.
     if (source.has_no_bytes()) return Status();
-    NodeNumbers removed;
-    CAIRN_TRY_ASSIGN(other, is_elsewhere(job, to, &removed));
-    put_away_elsewhere(job, to, removed);
-    // With `keep` there was none. Who makes one from then on finds this one, and gives way.
-    return other == 0 || keep ? Status() : replace_others(job, to, source.map.number);
+    return replace_others(job, NewName(job, to, source.seen()), keep);
   });
 }
 
@@ -155,9 +167,10 @@ Status rename_shared_or_other(Job& job, const std::string& from, const std::stri
 
 }  // namespace
 
+// Under the lock: files elsewhere are found by their paths at each step, and a directory that gets another name changes these.
 Status rename_of_job(Job& job, const std::string& from, const std::string& to, bool keep) {
-  if (!keep) return rename_shared_or_other(job, from, to);
   return one_at_a_time(job, from, [&] {
+    if (!keep) return rename_shared_or_other(job, from, to);
     const uint32_t of_all = job.nodes();
     const Status shared = rename_if_free(
         job, to, &of_all, [&] { return rename_shared(job, from, to, true); },

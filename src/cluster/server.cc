@@ -1,4 +1,5 @@
 // The server's side: answers requests of other nodes out of this node's parts and homes.
+#include <bit>
 #include <cstring>
 
 #include "cluster/before.h"
@@ -58,7 +59,7 @@ Result<int64_t> by_name(Job& job, const Request& request, const std::string& tex
         const auto* from = reinterpret_cast<const uint8_t*>(&*state);
         bytes->assign(from, from + sizeof *state);
       }
-      return job.taken.load();
+      return std::bit_cast<int64_t>(Past{job.taken.load(), job.renamings.load()});
     }
     case Op::hold_file: {
       const bool is_asked = request.which != 0;
@@ -101,6 +102,16 @@ Result<int64_t> by_name(Job& job, const Request& request, const std::string& tex
 }
 
 }  // namespace
+
+// One that was not told to be over has ended by now: its process was killed, and the lock taken from it.
+void Job::note_renaming(bool begins) {
+  const uint32_t before = renamings.load();
+  const bool is_under_way = (before & 1) != 0;
+  if (begins)
+    renamings = before + (is_under_way ? 2 : 1);
+  else if (is_under_way)
+    renamings = before + 1;
+}
 
 namespace {
 
@@ -148,6 +159,8 @@ size_t Job::serve(const void* message, size_t size, void* answer) {
     } else if (request.op == Op::make_names) {
       const auto* names = static_cast<const char*>(message) + size - request.text;
       status = make_told_names(*this, std::string(names, request.text));
+    } else if (request.op == Op::note_renaming) {
+      note_renaming(request.value != 0);
     } else if (request.op == Op::look_process) {
       reply.value = static_cast<int64_t>(state_of_process(fs_.pool, request.value));
     } else if (request.op == Op::release_file) {

@@ -20,6 +20,9 @@ struct Spot {
 
   [[nodiscard]] bool exists() const { return map.number != 0; }
   [[nodiscard]] file::Seen seen() const { return {map.number, generation}; }
+  [[nodiscard]] bool is(const file::Seen& inode) const {
+    return map.number == inode.number && generation == inode.generation;
+  }
   // 0 if there is nothing.
   [[nodiscard]] uint32_t mode() const {
     return map.inode == nullptr ? 0 : static_cast<uint32_t>(map.inode->mode.load());

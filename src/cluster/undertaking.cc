@@ -6,6 +6,7 @@
 
 #include "cluster/before.h"
 #include "cluster/names_parts.h"
+#include "cluster/new_name.h"
 #include "cluster/own_files.h"
 #include "cluster/packed.h"
 #include "cluster/renaming.h"
@@ -184,7 +185,8 @@ Status finish(Job& job, const Undertaking& undertaking) {
     case Doing::claiming:
       return finish_claiming(job, undertaking);
     case Doing::renaming:
-      return finish_renaming(job, undertaking.renaming);
+      CAIRN_TRY(finish_renaming(job, undertaking.renaming));
+      return tell_of_renaming(job, false);
     case Doing::moving_file:
       return finish_moving_file(job, undertaking);
   }
