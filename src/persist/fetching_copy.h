@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "persist/quartered_copy.h"
 #include "persist/wide_copy.h"
 
 namespace cairn::persist {
@@ -38,6 +39,8 @@ inline void copy_out(void* to, const void* from, size_t size, const void* next) 
     copy_fetching(to, from, size, next);
   } else if (copies_fetching && size >= fetching_copy_always) {
     copy_fetching(to, from, size, static_cast<const uint8_t*>(from) + sequence_ahead);
+  } else if (is_better_quartered(from, size)) {
+    copy_quartered(to, from, size);
   } else {
     if (copies_fetching && next != nullptr) __builtin_prefetch(next);
     copy_bytes(to, from, size);
