@@ -1,5 +1,6 @@
 // bench_mpiio: MPI-IO on covered files, on 2 ranks of every MPI that was found, against copies between the ranks' buffers and one
-// mapping and against the MPIs' own I/O on the same medium. The passes of one job come in turn, and so do the jobs of the MPIs.
+// mapping and against the MPIs' own I/O on the same medium. The passes of one job come in turn, and so do the jobs of the MPIs. Then what
+// ranks do that write once.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 
 #include "cairn/cairn.h"
 #include "medium.h"
+#include "mpiio_once.h"
 #include "pools.h"
 #include "report.h"
 #include "settings.h"
@@ -140,6 +142,7 @@ int measure(int argc, char** argv) {
     if (std::filesystem::exists(programs / mpi / "patterns")) mpis.emplace_back(mpi);
   const size_t mib = settings.quick ? 16 : 128;
   for (const int ranks : {2, 4}) {
+    if (!settings.wants(std::to_string(ranks) + " ranks")) continue;
     Times times;
     const size_t jobs = settings.quick ? 1 : ranks == 2 ? 4 : 1;
     for (size_t job = 0; job < jobs; ++job)
@@ -148,6 +151,7 @@ int measure(int argc, char** argv) {
                 settings.quick ? 2 : 6, ranks, times);
     add_rows(times, mpis, ranks, ranks == 2, report);
   }
+  if (settings.wants("new ranks write once")) write_once_rows(settings, programs, mpis, report);
   return report.conclude(settings.json);
 }
 

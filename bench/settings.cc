@@ -13,16 +13,17 @@ namespace cairn::bench {
 namespace {
 
 void usage(FILE* out, const char* program, const char* purpose) {
-  std::fprintf(out,
-               "%s: %s\n\n"
-               "  --quick          a smaller set and few pairs: shows that it runs, not how fast\n"
-               "  --pairs N        interleaved pairs per row (default 48; four times as many where "
-               "it is close)\n"
-               "  --filter TEXT    only groups whose name contains TEXT\n"
-               "  --medium NAME    huge (tmpfs with 2 MiB pages, needs root) or shm (/dev/shm)\n"
-               "  --json FILE      write the results there as well\n"
-               "\nExit codes: 0 all bars hold, 1 some are short, 2 could not measure.\n",
-               program, purpose);
+  std::fprintf(
+      out,
+      "%s: %s\n\n"
+      "  --quick          a smaller set and few pairs: shows that it runs, not how fast\n"
+      "  --pairs N        interleaved pairs per row (default 48; up to sixteen times as many "
+      "where it is close)\n"
+      "  --filter TEXT    only groups whose name contains TEXT\n"
+      "  --medium NAME    huge (tmpfs with 2 MiB pages, needs root) or shm (/dev/shm)\n"
+      "  --json FILE      write the results there as well\n"
+      "\nExit codes: 0 all bars hold, 1 some are short, 2 could not measure.\n",
+      program, purpose);
 }
 
 }  // namespace
