@@ -144,7 +144,7 @@ class SilentHosts(unittest.TestCase):
             self.assertEqual(code, 0, said)
 
     def test_who_is_never_to_give_up_waits(self):
-        for timeout_s in (-1, 10**30):
+        for timeout_s in (-1, 10**9):
             with self.subTest(timeout_s=timeout_s):
                 for node in range(2):
                     self.cluster.on(f"node{node}", "rm", "-f", "/dev/shm/go")
