@@ -19,8 +19,8 @@ struct Elsewhere {
 };
 // What is told of the nodes besides, also where none has the file.
 struct Around {
-  std::vector<uint32_t>
-      removed;  // those that have removed or moved away what the covered directory has under the name
+  // Those that have removed or moved away what the covered directory has under the name.
+  std::vector<uint32_t> removed;
   std::vector<Past> past;  // of all
 };
 // Whether it could be taken is told if it is asked for.

@@ -96,9 +96,10 @@ struct FileState {
 
 // What has happened on a node since the job began that makes void what it says of names, or has said.
 struct Past {
-  uint32_t taken;  // ordinary files that other nodes have taken from this one
-  uint32_t
-      renamings;  // of directories, begun and over: one is under way, on some nodes or all, while this is odd
+  // Ordinary files that other nodes have taken from this one.
+  uint32_t taken;
+  // Of directories, begun and over: one is under way, on some nodes or all, while this is odd.
+  uint32_t renamings;
 };
 
 // change_file: follows the path. What is not `same` changes.

@@ -43,6 +43,10 @@ Result<std::string> path_now(Job& job, const std::string& before, const file::Se
   const auto live = file::live_inode(job.fs(), inode.number);
   if (!live.ok() || (*live)->links.load() == 0) return std::string();
   CAIRN_TRY_ASSIGN(paths, paths_of(job, inode));
+  // Of several names the one that a directory above may just have moved.
+  std::stable_partition(paths.begin(), paths.end(), [&](const std::string& path) {
+    return path.substr(path.rfind('/') + 1) == before.substr(before.rfind('/') + 1);
+  });
   const auto found = std::find_if(paths.begin(), paths.end(), leads_to_it);
   return found == paths.end() ? std::string() : *found;
 }
