@@ -68,7 +68,8 @@ def refusals_are_clear():
       says "units of 2097152 bytes" {PROGRAMS}/power_program map {DEVICE} shared
       {PROGRAMS}/power_program map {DEVICE} private || echo "no private mapping"
       # In use: by somebody who sees another /dev/shm, and by somebody who sees this one.
-      {PROGRAMS}/power_program write {DEVICE} write 1 > /dev/null & disown $!; sleep 3; kill -STOP $!
+      {PROGRAMS}/power_program write {DEVICE} write 1 > /tmp/acks & disown $!
+      until [ -s /tmp/acks ]; do sleep 0.1; done; kill -STOP $!  # before it has filled the device
       says "in use through another lock file" unshare -m sh -c "mount -t tmpfs shm /dev/shm; cairn ls {DEVICE}:/"
       says "in use through another lock file" unshare -m sh -c "mount -t tmpfs shm /dev/shm; cairn pool remove {DEVICE}"
       says "processes are attached" cairn pool remove {DEVICE}
