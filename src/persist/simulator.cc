@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 
@@ -19,6 +20,19 @@ SiteHits* find_site(std::vector<SiteHits>& sites, EventKind kind, Site site) {
     if (known.kind == kind && same(known.site, site)) return &known;
   }
   return nullptr;
+}
+
+constexpr size_t page_size = 4096;
+
+// Copies only pages that differ: a laboratory settles many times, and most of its pages stay zeros for ever.
+// `is_zero`: `to` is known to hold zeros, and is not even read.
+void copy_pages(uint8_t* to, const uint8_t* from, size_t size, bool is_zero) {
+  static constexpr uint8_t zeros[page_size] = {};
+  for (size_t at = 0; at < size; at += page_size) {
+    const size_t length = std::min(page_size, size - at);
+    if (std::memcmp(from + at, is_zero ? zeros : to + at, length) != 0)
+      std::memcpy(to + at, from + at, length);
+  }
 }
 
 uint8_t* map_zeros(size_t size) {
@@ -48,13 +62,17 @@ struct Simulator::Memory {
 
   // The present contents are what history starts from.
   void settle() {
-    if (initial == nullptr) initial = map_zeros(size);
-    std::memcpy(initial, live, size);
-    std::memcpy(image, live, size);
+    const bool is_first = initial == nullptr;
+    if (is_first) initial = map_zeros(size);
+    copy_pages(initial, live, size, is_first);
+    copy_pages(image, live, size, image_is_zero);
+    image_is_zero = false;
   }
+  // Before the image is used.
   void rewind() {
+    image_is_zero = false;
     if (initial != nullptr) {
-      std::memcpy(image, initial, size);
+      copy_pages(image, initial, size, false);
     } else {
       madvise(image, size, MADV_DONTNEED);
     }
@@ -66,6 +84,7 @@ struct Simulator::Memory {
   uint8_t* live;
   uint8_t* image;              // what the power loss left; between visits, what is durable for sure
   uint8_t* initial = nullptr;  // null: zeros
+  bool image_is_zero = true;   // nobody has written to it
 };
 
 // The backend's functions; each acts on the live memory and appends to the history under the lock.
@@ -164,7 +183,7 @@ int Simulator::add_region(size_t size, const void* initial) {
   int number = static_cast<int>(regions_.size());
   regions_.push_back(std::make_unique<Memory>(this, number, size));
   if (initial != nullptr) {
-    std::memcpy(regions_.back()->live, initial, size);
+    copy_pages(regions_.back()->live, static_cast<const uint8_t*>(initial), size, true);
     regions_.back()->settle();
   }
   images_.reset();

@@ -286,10 +286,10 @@ std::string CrashLab::attach_and_look(std::unique_ptr<pool::Pool> pool, uint64_t
   return text;
 }
 
-// Every so manieth image, and more often one whose recovery has a change to finish.
+// Every so manieth image, another one for each seed, and more often one whose recovery has a change to finish.
 bool CrashLab::crashes_recovery() {
   if (options_.recovery_stride == 0) return false;
-  if (images_ % options_.recovery_stride == 0) return true;
+  if ((images_ + options_.seed) % options_.recovery_stride == 0) return true;
   constexpr uint64_t more_often = 4;
   const auto* lanes = reinterpret_cast<const format::Lane*>(
       simulator_.image(region_) + format::lanes_block * format::block_size);

@@ -174,20 +174,23 @@ std::string try_overlaps(const LabOptions& options, const char* only, uint64_t* 
   return "";
 }
 
-std::string try_histories(const std::vector<History>& wanted, const SitePlace& place,
-                          const LabOptions& options, uint64_t* images) {
-  // Most are caught by a few images; the rest get a closer look.
-  for (uint64_t limit : {options.images_per_point / 10 + 1, options.images_per_point}) {
-    for (const History& history : wanted) {
-      LabOptions mine = options;
-      mine.images_per_point = limit;
-      mine.recovery_stride = recovery_stride;
-      mine.ignored.push_back(place);
-      const std::string wrong = try_power_losses(history, mine, images);
-      if (!wrong.empty()) return std::string(history.name) + ": " + wrong;
-    }
+// Images of a power loss, at most `limit` of each crash point.
+std::string try_losses(const std::vector<History>& wanted, const SitePlace& place,
+                       const LabOptions& options, uint64_t limit, uint64_t* images) {
+  for (const History& history : wanted) {
+    LabOptions mine = options;
+    mine.images_per_point = limit;
+    mine.recovery_stride = recovery_stride;
+    mine.ignored.push_back(place);
+    const std::string wrong = try_power_losses(history, mine, images);
+    if (!wrong.empty()) return std::string(history.name) + ": " + wrong;
   }
-  // A kill, a recovery without it, and then the power.
+  return "";
+}
+
+// A kill, a recovery without it, and then the power.
+std::string try_killed(const std::vector<History>& wanted, const SitePlace& place,
+                       const LabOptions& options, uint64_t* images) {
   for (const History& history : wanted) {
     LabOptions mine = options;
     mine.recovery_stride = 7;
@@ -216,22 +219,32 @@ LabOptions overlapping(const LabOptions& options) {
   return mine;
 }
 
-// What is wrong when the site does nothing, "" if nothing. Those histories come last that were not seen to come by it: some may, in
-// a recovery that was not looked at.
+// What is wrong when the site does nothing, "" if nothing. The cheap looks come first, for most sites are caught
+// by nothing or everything having arrived. Those histories come last that were not seen to come by it: some may, in a
+// recovery that was not looked at.
 std::string try_without(const Site& site, const LabOptions& options, const char* only) {
-  uint64_t images = 0;
   std::vector<History> met = wanted_histories(only);
   const auto others = std::stable_partition(met.begin(), met.end(), [&](const History& history) {
     return site.met_by.contains(history.name);
   });
   const std::vector<History> not_met(others, met.end());
   met.erase(others, met.end());
-  std::string wrong = try_histories(met, site.place, options, &images);
+  uint64_t images = 0;
+  const auto losses = [&](const std::vector<History>& histories, uint64_t limit) {
+    return try_losses(histories, site.place, options, limit, &images);
+  };
+  const uint64_t few = 2;
+  const uint64_t some = options.images_per_point / 10 + 1;
   LabOptions without = options;
   without.ignored.push_back(site.place);
+  std::string wrong = losses(met, few);
   if (wrong.empty()) wrong = try_scenes(without, only);
+  if (wrong.empty()) wrong = losses(met, some);
+  if (wrong.empty()) wrong = try_killed(met, site.place, options, &images);
   if (wrong.empty()) wrong = try_overlaps(overlapping(without), only, &images);
-  if (wrong.empty()) wrong = try_histories(not_met, site.place, options, &images);
+  if (wrong.empty()) wrong = losses(met, options.images_per_point);
+  if (wrong.empty()) wrong = losses(not_met, options.images_per_point);
+  if (wrong.empty()) wrong = try_killed(not_met, site.place, options, &images);
   return wrong;
 }
 

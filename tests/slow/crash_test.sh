@@ -1,10 +1,32 @@
 #!/usr/bin/env bash
 # Crashes in depth: the short histories with many images of each crash point, overlapping calls switched
-# at many more places, and a million images of long random histories.
+# at many more places, and a million images of long random histories. As many processes share this as there
+# are processors; CAIRN_JOBS says another number.
 set -euo pipefail
-# A second kill at each event of many recoveries.
-CAIRN_RECOVERY_STRIDE=9 CAIRN_RECOVERY_KILLS=1000000 "$CAIRN_TEST_DIR/crash/crash_test" --gtest_filter='*Kill*' --gtest_brief=1
-CAIRN_CRASH_IMAGES=${CAIRN_CRASH_IMAGES:-400} CAIRN_RECOVERY_STRIDE=${CAIRN_RECOVERY_STRIDE:-200} \
-  "$CAIRN_TEST_DIR/crash/crash_test" --gtest_brief=1
-CAIRN_INTERLEAVINGS=${CAIRN_INTERLEAVINGS:-30} "$CAIRN_TEST_DIR/crash/interleaved_test" --gtest_brief=1
-CAIRN_LONG_IMAGES=${CAIRN_LONG_IMAGES:-1000000} "$CAIRN_TEST_DIR/crash/long_history_test" --gtest_brief=1
+jobs=${CAIRN_JOBS:-$(nproc)}
+seed=${CAIRN_SEED:-$(date +%s)}
+cd "$CAIRN_TEST_DIR/crash"
+
+# dealt|repeated COMMAND...: each process runs its share of the command's tests, or all of them; each has its own seed.
+side_by_side() {
+  local how=$1 i pids=() failed=0
+  shift
+  for ((i = 0; i < jobs; ++i)); do
+    (
+      export CAIRN_SEED=$((seed + i))
+      [ "$how" = repeated ] || export GTEST_TOTAL_SHARDS=$jobs GTEST_SHARD_INDEX=$i
+      exec "$@" --gtest_brief=1
+    ) &
+    pids+=($!)
+  done
+  for i in "${pids[@]}"; do wait "$i" || failed=1; done
+  return "$failed"
+}
+dealt() { side_by_side dealt "$@"; }
+repeated() { side_by_side repeated "$@"; }
+
+# A second kill at each event of many recoveries; which ones depends on the seed.
+CAIRN_RECOVERY_STRIDE=27 CAIRN_RECOVERY_KILLS=1000000 dealt ./crash_test --gtest_filter='*Kill*'
+CAIRN_CRASH_IMAGES=${CAIRN_CRASH_IMAGES:-400} CAIRN_RECOVERY_STRIDE=${CAIRN_RECOVERY_STRIDE:-200} dealt ./crash_test
+CAIRN_INTERLEAVINGS=${CAIRN_INTERLEAVINGS:-30} dealt ./interleaved_test
+CAIRN_LONG_IMAGES=$((${CAIRN_LONG_IMAGES:-1000000} / jobs + 1)) repeated ./long_history_test
