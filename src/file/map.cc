@@ -96,7 +96,8 @@ Result<BlockRef> block_for(Pool& pool, LocalSeat& seat, const Map& map, uint64_t
     const bool won = pool.compare_exchange(*spot.word, expected, entry.value);
     if (won) {
       CAIRN_TRY(settle_published(pool, spot.word, 1));
-      CAIRN_TRY(pool.fence());
+      // A page medium's marks stay until fsync, and none does that for a directory or a table.
+      if (is_page_medium(pool)) CAIRN_TRY(pool.fence());
     } else {
       pool::give_back(pool, run->first, 1, true);
     }

@@ -46,6 +46,9 @@ const char* short_name(const char* file) {
   return src != nullptr ? src : file;
 }
 
+// Of each crash point at first: nothing that was pending has arrived, and all of it.
+constexpr uint64_t few_images = 2;
+
 // How often a recovery is crashed as well.
 constexpr uint64_t recovery_stride = 61;
 
@@ -73,15 +76,19 @@ std::vector<History> wanted_histories(const char* only) {
   return wanted;
 }
 
-// A flush or fence, and the names of the histories that were seen to come by it.
+// Persistent memory, and a plain file: some sites are for one of them.
+constexpr persist::Granularity media[] = {persist::Granularity::cache_line,
+                                          persist::Granularity::page};
+
+// A flush or fence, and the names of the histories that were seen to come by it on each of the media.
 struct Site {
   SitePlace place;
-  std::set<std::string> met_by;
+  std::map<persist::Granularity, std::set<std::string>> met_by;
 };
 
-// `wrong`: what fails with everything in place.
-std::vector<Site> all_sites(const LabOptions& options, const char* only, std::string* wrong) {
-  std::map<std::string, Site> found;
+// Adds what the histories and their recoveries come by on the medium of `options`.
+void note_sites(const LabOptions& options, const char* only, std::map<std::string, Site>* found,
+                std::string* wrong) {
   const std::vector<History> wanted = wanted_histories(only);
   // Pairs and scenes meet no others.
   for (const History& history : wanted.empty() ? all_histories() : wanted) {
@@ -102,18 +109,29 @@ std::vector<Site> all_sites(const LabOptions& options, const char* only, std::st
       return std::string(kind_of(place_of(hits))) + " " + name_of(place_of(hits));
     };
     const auto note = [&](const persist::SiteHits& hits) {
-      Site& site = found[key(hits)];
+      Site& site = (*found)[key(hits)];
       site.place = place_of(hits);
-      site.met_by.insert(history.name);
+      site.met_by[options.granularity].insert(history.name);
     };
     for (const auto& hits : lab.simulator().sites()) before[key(hits)] = hits.hits;
     history.run(lab);
     for (const auto& hits : lab.simulator().sites()) {
       if (hits.hits != before[key(hits)]) note(hits);
     }
-    const std::string failure = lab.power_losses() + lab.kills();
+    std::string failure = lab.power_losses();
+    if (options.granularity == persist::Granularity::cache_line) failure += lab.kills();
     if (!failure.empty()) *wrong = std::string(history.name) + ": " + failure;
     for (const auto& hits : lab.recovery_sites()) note(hits);
+  }
+}
+
+// `wrong`: what fails with everything in place.
+std::vector<Site> all_sites(const LabOptions& options, const char* only, std::string* wrong) {
+  std::map<std::string, Site> found;
+  for (const persist::Granularity medium : media) {
+    LabOptions mine = options;
+    mine.granularity = medium;
+    note_sites(mine, only, &found, wrong);
   }
   std::vector<Site> sites;
   for (const auto& [name, site] : found) sites.push_back(site);
@@ -174,6 +192,21 @@ std::string try_overlaps(const LabOptions& options, const char* only, uint64_t* 
   return "";
 }
 
+// The wanted histories, and which of them were seen to come by a site.
+struct Split {
+  std::vector<History> met;
+  std::vector<History> not_met;
+};
+Split split(const Site& site, persist::Granularity medium, const char* only) {
+  Split histories;
+  const auto by = site.met_by.find(medium);
+  for (const History& history : wanted_histories(only)) {
+    const bool met = by != site.met_by.end() && by->second.contains(history.name);
+    (met ? histories.met : histories.not_met).push_back(history);
+  }
+  return histories;
+}
+
 // Images of a power loss, at most `limit` of each crash point.
 std::string try_losses(const std::vector<History>& wanted, const SitePlace& place,
                        const LabOptions& options, uint64_t limit, uint64_t* images) {
@@ -219,32 +252,40 @@ LabOptions overlapping(const LabOptions& options) {
   return mine;
 }
 
+// What a plain file as medium shows. Two calls that overlap, scenes and kills are persistent memory's.
+std::string try_page_medium(const Site& site, const LabOptions& options, const char* only) {
+  LabOptions mine = options;
+  mine.granularity = persist::Granularity::page;
+  const Split histories = split(site, persist::Granularity::page, only);
+  uint64_t images = 0;
+  std::string wrong;
+  for (const uint64_t limit : {few_images, options.images_per_point}) {
+    if (wrong.empty()) wrong = try_losses(histories.met, site.place, mine, limit, &images);
+  }
+  return wrong.empty() ? "" : "on a plain file, " + wrong;
+}
+
 // What is wrong when the site does nothing, "" if nothing. The cheap looks come first, for most sites are caught
 // by nothing or everything having arrived. Those histories come last that were not seen to come by it: some may, in a
 // recovery that was not looked at.
 std::string try_without(const Site& site, const LabOptions& options, const char* only) {
-  std::vector<History> met = wanted_histories(only);
-  const auto others = std::stable_partition(met.begin(), met.end(), [&](const History& history) {
-    return site.met_by.contains(history.name);
-  });
-  const std::vector<History> not_met(others, met.end());
-  met.erase(others, met.end());
+  const Split histories = split(site, persist::Granularity::cache_line, only);
+  if (histories.met.empty()) return try_page_medium(site, options, only);
   uint64_t images = 0;
-  const auto losses = [&](const std::vector<History>& histories, uint64_t limit) {
-    return try_losses(histories, site.place, options, limit, &images);
+  const auto losses = [&](const std::vector<History>& some, uint64_t limit) {
+    return try_losses(some, site.place, options, limit, &images);
   };
-  const uint64_t few = 2;
-  const uint64_t some = options.images_per_point / 10 + 1;
   LabOptions without = options;
   without.ignored.push_back(site.place);
-  std::string wrong = losses(met, few);
+  std::string wrong = losses(histories.met, few_images);
   if (wrong.empty()) wrong = try_scenes(without, only);
-  if (wrong.empty()) wrong = losses(met, some);
-  if (wrong.empty()) wrong = try_killed(met, site.place, options, &images);
+  if (wrong.empty()) wrong = losses(histories.met, options.images_per_point / 10 + 1);
+  if (wrong.empty()) wrong = try_killed(histories.met, site.place, options, &images);
   if (wrong.empty()) wrong = try_overlaps(overlapping(without), only, &images);
-  if (wrong.empty()) wrong = losses(met, options.images_per_point);
-  if (wrong.empty()) wrong = losses(not_met, options.images_per_point);
-  if (wrong.empty()) wrong = try_killed(not_met, site.place, options, &images);
+  if (wrong.empty()) wrong = losses(histories.met, options.images_per_point);
+  if (wrong.empty()) wrong = try_page_medium(site, options, only);
+  if (wrong.empty()) wrong = losses(histories.not_met, options.images_per_point);
+  if (wrong.empty()) wrong = try_killed(histories.not_met, site.place, options, &images);
   return wrong;
 }
 
