@@ -27,6 +27,6 @@ repeated() { side_by_side repeated "$@"; }
 
 # A second kill at each event of many recoveries; which ones depends on the seed.
 CAIRN_RECOVERY_STRIDE=27 CAIRN_RECOVERY_KILLS=1000000 dealt ./crash_test --gtest_filter='*Kill*'
-CAIRN_CRASH_IMAGES=${CAIRN_CRASH_IMAGES:-400} CAIRN_RECOVERY_STRIDE=${CAIRN_RECOVERY_STRIDE:-200} dealt ./crash_test
+CAIRN_CRASH_IMAGES=${CAIRN_CRASH_IMAGES:-200} CAIRN_RECOVERY_STRIDE=${CAIRN_RECOVERY_STRIDE:-200} dealt ./crash_test
 CAIRN_INTERLEAVINGS=${CAIRN_INTERLEAVINGS:-30} dealt ./interleaved_test
 CAIRN_LONG_IMAGES=$((${CAIRN_LONG_IMAGES:-1000000} / jobs + 1)) repeated ./long_history_test
