@@ -114,10 +114,11 @@ class Claimer final : public MapVisitor {
   Status status;
 
  private:
-  // The page cache writes back in any order: an entry whose data were never synced names nothing.
+  // The page cache writes back in any order: an entry whose data were never synced names nothing. Not flushed: as
+  // long as it is there with its mark each recovery drops it, and the last to detach writes everything back.
   bool drop_if_lost(Word& word, Entry entry) {
     if (!page_medium_ || (entry.value & Entry::not_yet_durable) == 0) return false;
-    pool_.store_flush(word, 0);
+    pool_.store(word, 0);
     return true;
   }
   bool claim(Word& word, BlockRef first, uint64_t file_block, uint64_t blocks, unsigned level) {
