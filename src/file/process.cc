@@ -9,6 +9,7 @@
 
 #include "file/ending.h"
 #include "file/open_table.h"
+#include "pool/free_lane.h"
 #include "pool/lane_patience.h"
 #include "pool/lock.h"
 #include "pool/seats.h"

@@ -5,6 +5,7 @@
 #include "file/open_file.h"
 #include "file/open_table.h"
 #include "pool/free_bits.h"
+#include "pool/free_lane.h"
 #include "pool/recover.h"
 #include "pool/seats.h"
 #include "pool/space.h"

@@ -1,13 +1,12 @@
 #include "pool/seats.h"
 
-#include <fcntl.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "pool/free_lane.h"
 #include "pool/lane_patience.h"
 #include "pool/lock.h"
 #include "pool/recover.h"
@@ -40,18 +39,6 @@ LocalSeat* remember(Pool& pool, LocalSeat* seat) {
   }
   *place = {pool.serial, seat};
   return seat;
-}
-
-// The process's name, for people who look at the pool.
-void note_command(Pool& pool, format::Lane& lane) {
-  char name[sizeof lane.command] = {};
-  static_assert(sizeof name >= 16, "what the kernel writes");
-  prctl(PR_GET_NAME, name);
-  for (size_t i = 0; i < std::size(lane.command); ++i) {
-    uint64_t word;
-    std::memcpy(&word, name + i * sizeof word, sizeof word);
-    pool.store(lane.command[i], word);
-  }
 }
 
 void set_up_seats(Pool& pool, uint32_t number) {
@@ -141,77 +128,6 @@ LocalSeat* claim_seat(Pool& pool) {
     const Status added = add_lane(pool);
     if (!added.ok() && (is_inside(pool, thread) || !patience.goes_on(added))) return nullptr;
   }
-}
-
-namespace {
-
-// Who is about to execute another program has a lane already, and what waits for it may be what the others wait for: some
-// lanes are for nobody else. Where there are few, they are for all.
-uint32_t lanes_for_exec(const Pool& pool) { return pool.lane_count < 16 ? 0 : pool.lane_count / 8; }
-
-bool leaves_enough(const Pool& pool, uint32_t least) {
-  uint32_t taken = 0;
-  pool.for_each_lane([&taken](uint32_t) {
-    ++taken;
-    return true;
-  });
-  return taken + least < pool.lane_count;
-}
-
-// Looks for a free lane; lock(number) takes its byte (EAGAIN: somebody has it). Dead lanes are
-// recovered only if no other is free.
-template <typename Lock>
-Result<uint32_t> take_free_lane(Pool& pool, bool for_exec, Lock lock) {
-  const uint32_t least = for_exec ? 0 : lanes_for_exec(pool);
-  if (!leaves_enough(pool, least)) recover_the_dead(pool);
-  if (!leaves_enough(pool, least)) return no_seat(pool);
-  for (int pass = 0; pass < 2; ++pass) {
-    for (uint32_t l = 0; l < pool.lane_count; ++l) {
-      format::Lane& lane = pool.lanes[l];
-      const bool listed = (pool.state->attached[l / 64].load() >> (l % 64) & 1) != 0;
-      if (listed && pass == 0) continue;
-      if (listed) recover_if_dead(pool, l);
-      if ((lane.generation.load() & 1) != 0) continue;
-      if (Status status = lock(l); !status.ok()) {
-        if (status.code() == EAGAIN) continue;
-        return status;
-      }
-      const uint64_t generation = lane.generation.load();
-      if ((generation & 1) != 0) continue;  // somebody was faster and has died since
-      pool.store(lane.pid, static_cast<uint64_t>(getpid()));
-      note_command(pool, lane);
-      pool.store(lane.exec_note, for_exec ? 1 : 0);
-      pool.fetch_or(pool.state->attached[l / 64], 1ULL << (l % 64));
-      pool.store(lane.generation, generation + 1);
-      return l;
-    }
-  }
-  return no_seat(pool);
-}
-
-}  // namespace
-
-Result<uint32_t> take_lane(Pool& pool, media::Inheritance inheritance, media::LivenessLock* lock,
-                           int descriptor) {
-  return take_free_lane(pool, false, [&](uint32_t lane) -> Status {
-    auto taken = descriptor >= 0
-                     ? media::try_lock_here(descriptor, lane_lock_byte(lane), inheritance)
-                     : media::try_lock(pool.lock_path.c_str(), lane_lock_byte(lane), inheritance);
-    if (taken.ok()) *lock = std::move(*taken);
-    return taken.status();
-  });
-}
-
-Result<uint32_t> take_lane_for_exec(Pool& pool, int* descriptor) {
-  const int fd = open(pool.lock_path.c_str(), O_RDWR | O_CLOEXEC);
-  if (fd < 0) return fail(errno, "%s: %s", pool.lock_path.c_str(), strerror(errno));
-  auto lane = take_free_lane(pool, true, [&](uint32_t number) -> Status {
-    auto taken = media::try_lock_descriptor(fd, lane_lock_byte(number));
-    if (taken.ok()) *descriptor = *taken;
-    return taken.status();
-  });
-  close(fd);
-  return lane;
 }
 
 Status add_lane(Pool& pool, int descriptor) {

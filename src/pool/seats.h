@@ -188,12 +188,6 @@ Status agree_on_entry(Pool& pool, bool first);
 // The failure when no seat is to be had: EBUSY, with its text.
 Status no_seat(const Pool& pool);
 
-// Takes a free lane with its liveness lock and makes its seats available. `inheritable`: the lock's
-// mapping survives fork (for a child that is about to be born).
-Result<uint32_t> take_lane(Pool& pool, media::Inheritance inheritance, media::LivenessLock* lock,
-                           int descriptor = -1);
-// The same with the lock kept by a descriptor that survives exec.
-Result<uint32_t> take_lane_for_exec(Pool& pool, int* descriptor);
 // A lane of this process that has nothing left to recover becomes free; its lock goes separately.
 void give_lane_up(Pool& pool, uint32_t lane);
 // In a forked child without a lane of its own: it holds none, and takes one at its next call.

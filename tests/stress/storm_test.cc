@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <fstream>
 #include <vector>
 
 #include "stress/worker.h"
@@ -107,6 +108,23 @@ struct Crew {
   }
 };
 
+// Waits for the children of the killed, which are ours; false if some had to be killed.
+bool orphans_end() {
+  const double patience = now_s() + longest_wait_s;
+  bool patient = true;
+  for (;;) {
+    const pid_t gone = waitpid(-1, nullptr, WNOHANG);
+    if (gone < 0 && errno == ECHILD) return patient;
+    if (gone != 0) continue;
+    if (now_s() > patience) {
+      patient = false;
+      std::ifstream children("/proc/thread-self/children");
+      for (pid_t child = 0; children >> child;) kill(child, SIGKILL);
+    }
+    usleep(2000);
+  }
+}
+
 void storm(double seconds, uint64_t seed) {
   TemporaryFolder folder;
   const std::string path = folder.path() + "/pool";
@@ -147,8 +165,7 @@ void storm(double seconds, uint64_t seed) {
   for (pid_t pid : crew.pid) {
     if (pid > 0) kill(pid, SIGKILL);
   }
-  while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
-  }
+  EXPECT_TRUE(orphans_end()) << "a child of a killed worker did not end";
   ASSERT_EQ(oracle->failures, 0U) << oracle->failure << " (seed " << seed << ")";
 
   pool = attach(path);
