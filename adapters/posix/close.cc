@@ -1,4 +1,6 @@
 // Closing and duplicating: the kernel does it, the table follows.
+#include <cstring>
+
 #include "posix/calls.h"
 #include "posix/covered.h"
 #include "posix/locks.h"
@@ -99,16 +101,15 @@ static int duplicate_onto(int fd, int to, int flags, bool three) {
 int dup2(int fd, int to) { return duplicate_onto(fd, to, 0, false); }
 int dup3(int fd, int to, int flags) { return duplicate_onto(fd, to, flags, true); }
 
-static long set_owner(table::Use& use, struct f_owner_ex owner) {
-  if (owner.type != F_OWNER_TID && owner.type != F_OWNER_PID && owner.type != F_OWNER_PGRP)
-    return -EINVAL;
+// `type`: a number, for a program may have put any into f_owner_ex.
+static long set_owner(table::Use& use, int type, pid_t pid) {
+  if (type != F_OWNER_TID && type != F_OWNER_PID && type != F_OWNER_PGRP) return -EINVAL;
   int before = errno;
-  bool known = owner.pid == 0 ||
-               kill(owner.type == F_OWNER_PGRP ? -owner.pid : owner.pid, 0) == 0 || errno != ESRCH;
+  bool known = pid == 0 || kill(type == F_OWNER_PGRP ? -pid : pid, 0) == 0 || errno != ESRCH;
   errno = before;
   if (!known) return -ESRCH;
-  use->owner = owner.pid;
-  use->owner_type = owner.type;
+  use->owner = pid;
+  use->owner_type = type;
   return 0;
 }
 
@@ -136,14 +137,18 @@ static long control(table::Use& use, int fd, int command, void* argument) {
     case F_SETOWN: {
       auto who = static_cast<int>(reinterpret_cast<intptr_t>(argument));
       if (who == INT_MIN) return -EINVAL;
-      return set_owner(use, {who < 0 ? F_OWNER_PGRP : F_OWNER_PID, who < 0 ? -who : who});
+      return set_owner(use, who < 0 ? F_OWNER_PGRP : F_OWNER_PID, who < 0 ? -who : who);
     }
     case F_GETOWN_EX:
       *static_cast<struct f_owner_ex*>(argument) = {static_cast<__pid_type>(use->owner_type.load()),
                                                     use->owner};
       return 0;
-    case F_SETOWN_EX:
-      return set_owner(use, *static_cast<const struct f_owner_ex*>(argument));
+    case F_SETOWN_EX: {
+      const auto* owner = static_cast<const struct f_owner_ex*>(argument);
+      int type;
+      memcpy(&type, &owner->type, sizeof type);
+      return set_owner(use, type, owner->pid);
+    }
     case F_GETSIG:
       return use->signal;
     case F_SETSIG: {

@@ -12,6 +12,10 @@ import unittest
 BIN = pathlib.Path(os.environ.get("CAIRN_BIN_DIR", "build/release/bin")).resolve()
 CAIRN = str(BIN / "cairn")
 SKIPPED = 77  # the exit code that ctest shows as "skipped"
+# What programs of a sanitized build need besides.
+OF_SANITIZERS = ("LD_PRELOAD", "ASAN_OPTIONS") if "CAIRN_PRELOAD_FIRST" in os.environ else ()
+# AddressSanitizer calls dlopen in the program's place: whose search path counts is lost.
+not_where_dlopen_is_the_sanitizers = unittest.skipIf("address" in os.environ.get("CAIRN_SANITIZE", ""), "AddressSanitizer calls dlopen")
 
 
 def preload():

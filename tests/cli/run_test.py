@@ -112,7 +112,7 @@ class ExitCodes(Run):
         limit, large = 1 << 20, os.path.join(self.dir, "large")
         with open(large, "wb") as file:
             file.truncate(3 * limit)
-        self.shell("echo changed | dd of=large conv=notrunc 2> /dev/null; dd if=/dev/zero of=new bs=3M count=1 2> /dev/null",
+        self.shell("echo changed 1<> large; dd if=/dev/zero of=new bs=3M count=1 2> /dev/null",
                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY)),
                    expect=128 + signal.SIGXFSZ)
         with open(large, "rb") as file:

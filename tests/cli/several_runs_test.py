@@ -24,7 +24,7 @@ class SeveralRuns(Run):
     def test_run_inside_a_run_that_the_environment_does_not_name(self):
         """The inner one waited for the outer one, which waited for it."""
         passed = [f"{name}={value}" for name, value in self.env.items()
-                  if name in ("PATH", "HOME", "CAIRN_POOL_DIR", "CAIRN_POOL_SIZE")]
+                  if name in ("PATH", "HOME", "CAIRN_POOL_DIR", "CAIRN_POOL_SIZE", *cairn_case.OF_SANITIZERS)]
         inner = ["env", "-i", *passed, CAIRN, "run", "--at", self.dir, "--", "sh", "-c",
                  f"echo $CAIRN_COVER; echo inner > {self.dir}/x; exit 3"]
         run = self.run_at(*inner, expect=3, timeout=30)

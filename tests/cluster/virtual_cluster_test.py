@@ -132,6 +132,8 @@ class OnTwoNodes(unittest.TestCase):
             shutil.copy(PROGRAMS / mpi / "one_sided_program",
                         getattr(self.cluster, "here", self.cluster.shared) + f"/one_sided_{mpi}")
             with self.subTest(mpi=mpi):
+                if mpi == "openmpi" and os.environ.get("CAIRN_SANITIZE"):
+                    self.skipTest("its launcher does not hand on that strangers' leaks are theirs")
                 out = self.cluster.mpi(mpi, 2, program, "multiple", "test", *windows, settings=settings).stdout
                 places = dict(re.findall(r"^rank (\d) on (\S+)$", out, re.M))
                 self.assertEqual(places, {"0": "node0", "1": "node1"}, out)
