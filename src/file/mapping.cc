@@ -91,10 +91,7 @@ bool is_shared_type(int flags) {
 
 // So that no store through the mapping can fail.
 Status fill_holes(File& file, uint64_t offset, uint64_t size) {
-  const bool could_write = file.writable;
-  file.writable = true;  // filling holes changes nothing that a reader sees
-  Status status = allocate(file, offset, size);
-  file.writable = could_write;
+  Status status = allocate_for_mapping(file, offset, size);
   if (status.code() == ENOSPC)
     return fail(ENOMEM, "mmap: the holes of the file do not fit into pool %s",
                 file.fs->pool.path.c_str());

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <string>
@@ -65,6 +66,9 @@ class Limits : public testing::Test {
 };
 
 TEST_F(Limits, AddressSpace) {
+  const char* sanitize = std::getenv("CAIRN_SANITIZE");
+  if (sanitize != nullptr && std::string(sanitize) == "thread")
+    GTEST_SKIP() << "ThreadSanitizer's own memory does not fit";
   const uint64_t most = address_space_now() + 256 * mebibyte;
   under(RLIMIT_AS, most, [&] {
     const uint64_t size = size_made(path);

@@ -171,6 +171,29 @@ TEST_F(MappedFile, IsStillMappedWhenAnotherThreadHasUnmappedWhatLayThere) {
   for (std::thread& thread : threads) thread.join();
 }
 
+// Mapping fills holes, and for that moment nobody else may write through the handle either.
+TEST_F(MappedFile, IsNeverWrittenThroughAHandleForReadingThatThreadsMap) {
+  cairn_file* reading = nullptr;
+  ASSERT_EQ(cairn_open(pool, CAIRN_ROOT, "f", O_RDONLY, 0, &reading), 0) << cairn_last_error();
+  std::atomic<bool> over{false};
+  const auto use = [&] {
+    while (!over) {
+      void* mapped = nullptr;
+      ASSERT_EQ(cairn_mmap(reading, nullptr, size, PROT_READ, MAP_SHARED, 0, &mapped), 0)
+          << cairn_last_error();
+      ASSERT_EQ(cairn_munmap(pool, mapped, size), 0);
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) threads.emplace_back(use);
+  for (int i = 0; i < 20'000 && !HasFailure(); ++i)
+    EXPECT_EQ(cairn_pwrite(reading, "x", 1, 0), -EBADF) << "attempt " << i;
+  over = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(cairn_pwrite(reading, "x", 1, 0), -EBADF) << "at the end";
+  cairn_close(reading);
+}
+
 TEST_F(MappedFile, IsMappedByAChildThatIsForkedWhileThreadsMapIt) {
   std::atomic<bool> over{false};
   const auto use = [&] {
