@@ -67,7 +67,7 @@ BitRun find_run(const Chunk& chunk, uint64_t withheld_bits, unsigned wanted, uns
 
 void set_bits(Pool& pool, Segment& segment, uint64_t index, uint64_t count) {
   // What came back into the chunk that this process takes from is taken next: it is warm.
-  const ChunkRef current = unpack(pool.current_chunk.load(std::memory_order_relaxed));
+  const ChunkRef current = unpack(pool.current_chunk.load(std::memory_order_acquire));
   if (current.chunk == index / chunk_blocks && pool.segment[current.segment].get() == &segment)
     pool.next_bit.store(static_cast<uint32_t>(index % chunk_blocks), std::memory_order_relaxed);
   while (count != 0) {

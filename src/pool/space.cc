@@ -123,7 +123,8 @@ void drop_current(Pool& pool, uint64_t current) {
 void make_current(Pool& pool, LocalSeat& seat, ChunkRef c) {
   pool.current_owner.store(seat.lock_word);
   pool.next_bit.store(0, std::memory_order_relaxed);
-  pool.current_chunk.store(pack(c), std::memory_order_relaxed);
+  // Whoever sees it may not have seen yet that its segment has been mapped.
+  pool.current_chunk.store(pack(c), std::memory_order_release);
 }
 
 // Anybody's chunk.
@@ -150,7 +151,7 @@ Result<Run> take(Pool& pool, LocalSeat& seat, const Request& request) {
   const bool whole = request.wanted == chunk_blocks;
   Status medium_full;
   for (;;) {
-    const uint64_t current = pool.current_chunk.load(std::memory_order_relaxed);
+    const uint64_t current = pool.current_chunk.load(std::memory_order_acquire);
     if (current != UINT64_MAX) [[likely]] {
       const ChunkRef where = unpack(current);
       const bool partly = whole && !is_whole(pool.segment[where.segment]->chunk[where.chunk]);
