@@ -38,9 +38,15 @@ void set_home(file::FileSystem& fs, const Where& where, const std::string& text,
   if (!name.ok() || !seat.ok()) return;
   auto slot = file::find_name(fs, where.map, *name);
   if (!slot.ok() || slot->inode != map.number) return;  // moved on meanwhile: not at home
-  fs.pool.store_flush(map.inode->lower_unit, 0);
-  fs.pool.store_flush(map.inode->lower_parent, where.inode);
-  fs.pool.store_flush(map.inode->lower_unit, (slot->unit + 1) | (is_new ? unit_is_new : 0));
+  const uint64_t unit = (slot->unit + 1) | (is_new ? unit_is_new : 0);
+  // What is at home there already is so all the time.
+  const bool is_there = map.inode->lower_parent.load() == where.inode &&
+                        (map.inode->lower_unit.load() & ~unit_is_new) == slot->unit + 1;
+  if (!is_there) {
+    fs.pool.store_flush(map.inode->lower_unit, 0);
+    fs.pool.store_flush(map.inode->lower_parent, where.inode);
+  }
+  fs.pool.store_flush(map.inode->lower_unit, unit);
   fs.pool.fence().ignore();  // told by the next one that matters
 }
 

@@ -85,7 +85,10 @@ bool drain_directory(DrainState& state, const Where& where, LowerDirectory& lowe
   }
   // Somebody else's: what lies in it already is not ours to remove with it.
   const bool is_foreign = made < 0 && in_lower != InLower::remembered && !is_empty(fd, listed.name);
-  const file::LowerIdentity identity = directory_identity(state.known, st, 0);
+  // Made by a drain that was killed: what that one put into it is known.
+  const uint64_t newest =
+      made < 0 && in_lower == InLower::remembered ? uint64_t{listed.lower.size} : 0;
+  const file::LowerIdentity identity = directory_identity(state.known, st, newest);
   const Status status = set_identity(state.fs, where.map, name_of(listed), &identity);
   if (!status.ok()) {
     // Removed or renamed in the pool just now: what was made goes again, if nobody has used it.

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "tier/exercise.h"
+#include "tier/pool_stores.h"
 
 namespace cairn::test {
 namespace {
@@ -30,11 +31,16 @@ class InterruptedTest : public CoverTest {
     }
     return false;
   }
-  int drain_elsewhere() {
+  // Killed at its store `last` to the pool, if it is not 0.
+  int drain_elsewhere(uint64_t last = 0) {
     cairn_pool* pool = nullptr;
     cairn_cover* cover = nullptr;
     if (cairn_pool_attach(pool_.c_str(), 0, &pool) != 0) return 2;
     if (cairn_cover_join(pool, lower_.c_str(), &cover) != 0) return 3;
+    if (last != 0)
+      set_store_hook(pool, [last, stores = uint64_t{0}]() mutable {
+        if (++stores == last) kill(getpid(), SIGKILL);
+      });
     cairn_drain_report report = {};
     const auto problem = [](void*, const char* text) { fprintf(stderr, "%s\n", text); };
     if (cairn_cover_drain(cover, nullptr, problem, nullptr, &report) != 0) return 4;
@@ -54,8 +60,10 @@ TEST_F(InterruptedTest, KilledDrainsAreFinishedByTheNext) {
   Exercise exercise(first);
   exercise.populate(lower_);
   int kills = 0;
-  // How long a drain is let live at most: less where a drain is over sooner, whatever the machine.
-  int64_t longest_us = 12000;
+  // How long a drain is let live at most, or how much it may store to the pool: less where a drain is over sooner.
+  constexpr uint64_t longest_us = 12000;
+  constexpr uint64_t most_stores = 2000;
+  uint64_t at_most[] = {longest_us, most_stores};
   for (int round = 0; round < 25 && !HasFailure(); ++round) {
     std::map<std::string, std::string> shown;
     {
@@ -64,12 +72,17 @@ TEST_F(InterruptedTest, KilledDrainsAreFinishedByTheNext) {
       shown = covered.describe();
     }
     for (int i = 0; i < 200; ++i) {
-      const auto delay = 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(longest_us));
-      if (killed_after(delay, [this] { return drain_elsewhere(); })) {
-        longest_us = std::max<int64_t>(longest_us / 2, 200);
+      const bool by_stores = random() % 2 != 0;
+      uint64_t& most = at_most[by_stores ? 1 : 0];
+      const uint64_t last = 1 + random() % most;
+      const bool ended = by_stores ? killed_after(0, [&] { return drain_elsewhere(last); })
+                                   : killed_after(static_cast<int64_t>(last),
+                                                  [this] { return drain_elsewhere(); });
+      if (ended) {
+        most = std::max<uint64_t>(most / 4, 50);
         break;
       }
-      longest_us = std::min<int64_t>(longest_us + longest_us / 4, 12000);
+      most = std::min(most + most / 16, by_stores ? most_stores : longest_us);
       ++kills;
     }
     ASSERT_TRUE(killed_after(0, [this] { return drain_elsewhere(); })) << "round " << round;
@@ -78,7 +91,7 @@ TEST_F(InterruptedTest, KilledDrainsAreFinishedByTheNext) {
       ASSERT_EQ(entry.path().filename().string().rfind(".cairn-drain-", 0), std::string::npos)
           << entry.path();
   }
-  EXPECT_GT(kills, 10);
+  EXPECT_GT(kills, 100);
 }
 
 TEST_F(InterruptedTest, KilledImportsAreFinishedByTheNext) {

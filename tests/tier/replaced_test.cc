@@ -1,5 +1,5 @@
-// What a name of lower held before is in lower all the time, until its new place is written: killed at any call, or
-// without room for more.
+// What a name of lower held before is in lower all the time, until its new place is written: killed at any call or store
+// to the pool, or without room for more.
 #include <signal.h>
 #include <stdio.h>  // NOLINT: RENAME_EXCHANGE
 #include <sys/syscall.h>
@@ -11,6 +11,7 @@
 
 #include "tier/cover_fixture.h"
 #include "tier/lower_calls.h"
+#include "tier/pool_stores.h"
 
 namespace cairn::test {
 namespace {
@@ -42,6 +43,7 @@ const std::vector<Replacement>& replacements() {
       {"a file in the place of a directory",
        [](Covered& covered) {
          move(covered, "dir/in", "kept");
+         move(covered, "dir/sub", "sub");
          EXPECT_EQ(cairn_rmdir(covered.pool, covered.top, "dir"), 0);
          EXPECT_EQ(covered.create("dir", "now a file"), 0);
        }},
@@ -59,9 +61,10 @@ class ReplacedTest : public CoverTest, public ::testing::WithParamInterface<size
   // Old data in lower: half of it was there before, half has been drained.
   void begin() {
     fs::remove_all(lower_);
-    fs::create_directories(lower_ + "/dir");
+    fs::create_directories(lower_ + "/dir/sub");
     put(lower_ + "/log", "OLD log");
     put(lower_ + "/dir/in", "OLD in");
+    put(lower_ + "/dir/sub/below", "OLD below");
     make_pool(16 << 20);
     Covered covered(pool_, lower_);
     EXPECT_EQ(covered.create("other", "OLD other"), 0);
@@ -86,7 +89,7 @@ class ReplacedTest : public CoverTest, public ::testing::WithParamInterface<size
     std::string all;
     for (const auto& entry : fs::recursive_directory_iterator(lower_))
       if (entry.is_regular_file()) all += get(entry.path().string()) + "\n";
-    for (const char* old : {"OLD log\n", "OLD in\n", "OLD other\n", "OLD in 2\n"})
+    for (const char* old : {"OLD log\n", "OLD in\n", "OLD below\n", "OLD other\n", "OLD in 2\n"})
       EXPECT_NE(all.find(old), std::string::npos) << old << "is lost";
   }
   static bool changes(const LowerCall& call) {
@@ -95,16 +98,12 @@ class ReplacedTest : public CoverTest, public ::testing::WithParamInterface<size
       if (call.number == number) return true;
     return false;
   }
-  // A drain in a process of its own, killed at its call `last` that changes something. True if it came to its end.
-  bool killed_at(int last) {
+  // A drain in a process of its own, killed when `arm` says so. True if it came to its end.
+  bool killed(const std::function<void(Covered&)>& arm) {
     const pid_t child = fork();
     if (child == 0) {
       Covered covered(pool_, lower_, true);
-      int calls = 0;
-      set_lower_hook([&](const LowerCall& call) {
-        if (changes(call) && ++calls == last) kill(getpid(), SIGKILL);
-        return 0;
-      });
+      arm(covered);
       _exit(covered.drain().code == 0 ? 0 : 1);
     }
     int status = 0;
@@ -112,17 +111,67 @@ class ReplacedTest : public CoverTest, public ::testing::WithParamInterface<size
     EXPECT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
     return !WIFSIGNALED(status);
   }
+  // At its call `last` that changes something in lower, or its store `last` to the pool.
+  bool killed_at_call(int last) {
+    return killed([last](Covered&) {
+      set_lower_hook([last, calls = 0](const LowerCall& call) mutable {
+        if (changes(call) && ++calls == last) kill(getpid(), SIGKILL);
+        return 0;
+      });
+    });
+  }
+  bool killed_at_store(int last) {
+    return killed([last](Covered& covered) {
+      set_store_hook(covered.pool, [last, stores = 0]() mutable {
+        if (++stores == last) kill(getpid(), SIGKILL);
+      });
+    });
+  }
 
   std::map<std::string, std::string> shown_;
 };
+
+using ReplacedDirectoryTest = ReplacedTest;
 
 TEST_P(ReplacedTest, KilledAtAnyCall) {
   SCOPED_TRACE(replacement().name);
   for (int last = 1; !HasFailure(); ++last) {
     SCOPED_TRACE(last);
     begin();
-    const bool ended = killed_at(last);
+    const bool ended = killed_at_call(last);
     expect_old_data();
+    end();
+    if (ended) break;
+  }
+}
+
+TEST_P(ReplacedTest, KilledAtAnyStore) {
+  SCOPED_TRACE(replacement().name);
+  lower_ = shared_.path("lower");
+  for (int last = 1; !HasFailure(); ++last) {
+    SCOPED_TRACE(last);
+    begin();
+    const bool ended = killed_at_store(last);
+    end();
+    if (ended) break;
+  }
+}
+
+// The first one when everything has its place, but not its mode and times yet. What is in a directory is younger than itself.
+TEST_P(ReplacedDirectoryTest, KilledAgainAtAnyStore) {
+  SCOPED_TRACE(replacement().name);
+  lower_ = shared_.path("lower");
+  for (int last = 1; !HasFailure(); ++last) {
+    SCOPED_TRACE(last);
+    begin();
+    EXPECT_FALSE(killed([](Covered&) {
+      set_lower_hook([](const LowerCall& call) {
+        if (call.number == SYS_mkdirat) usleep(5'000);
+        if (call.number == SYS_fchmod && is_directory(call.arguments[0])) kill(getpid(), SIGKILL);
+        return 0;
+      });
+    }));
+    const bool ended = killed_at_store(last);
     end();
     if (ended) break;
   }
@@ -148,6 +197,7 @@ TEST_P(ReplacedTest, WithoutRoomForMore) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ReplacedTest, ::testing::Range<size_t>(0, 5));
+INSTANTIATE_TEST_SUITE_P(All, ReplacedDirectoryTest, ::testing::Range<size_t>(2, 5));
 
 }  // namespace
 }  // namespace cairn::test

@@ -1,0 +1,14 @@
+// The words that tier/ stores to the pool, seen by a test: a process may be killed between any two of them.
+#pragma once
+
+#include <functional>
+
+#include "cairn/cairn.h"
+
+namespace cairn::test {
+
+// Called before each store of this process to a word of `pool`, which nothing is using at this moment.
+using StoreHook = std::function<void()>;
+void set_store_hook(cairn_pool* pool, StoreHook hook);
+
+}  // namespace cairn::test
