@@ -72,6 +72,9 @@ bool drain_directory(DrainState& state, const Where& where, LowerDirectory& lowe
   const InLower in_lower = look(state.known, fd, listed, &st);
   if (in_lower != InLower::nothing && !make_way(state, where, fd, listed, map, in_lower, st))
     return false;
+  // Something was, when a drain was killed before it had noted that.
+  if (in_lower == InLower::nothing && listed.has_lower && state.gone.count(map.number) == 0)
+    forget(state, where, listed);
   const int64_t made = sys::mkdirat(fd, listed.name, 0700);
   if (made < 0 && made != -EEXIST) {
     state.failed(path, sys::failed(made, "mkdir", path));

@@ -31,16 +31,20 @@ class InterruptedTest : public CoverTest {
     }
     return false;
   }
-  // Killed at its store `last` to the pool, if it is not 0.
+  // 0: not at all.
+  static void kill_at_store(cairn_pool* pool, uint64_t last) {
+    if (last == 0) return;
+    set_store_hook(pool, [last, stores = uint64_t{0}]() mutable {
+      if (++stores == last) kill(getpid(), SIGKILL);
+    });
+  }
+  // Killed at its store `last` to the pool.
   int drain_elsewhere(uint64_t last = 0) {
     cairn_pool* pool = nullptr;
     cairn_cover* cover = nullptr;
     if (cairn_pool_attach(pool_.c_str(), 0, &pool) != 0) return 2;
     if (cairn_cover_join(pool, lower_.c_str(), &cover) != 0) return 3;
-    if (last != 0)
-      set_store_hook(pool, [last, stores = uint64_t{0}]() mutable {
-        if (++stores == last) kill(getpid(), SIGKILL);
-      });
+    kill_at_store(pool, last);
     cairn_drain_report report = {};
     const auto problem = [](void*, const char* text) { fprintf(stderr, "%s\n", text); };
     if (cairn_cover_drain(cover, nullptr, problem, nullptr, &report) != 0) return 4;
@@ -102,8 +106,10 @@ TEST_F(InterruptedTest, KilledImportsAreFinishedByTheNext) {
   const auto before = describe(lower_);
   for (int round = 0; round < 15 && !HasFailure(); ++round) {
     for (int i = 0; i < 8; ++i) {
-      killed_after(1 + static_cast<int64_t>(random() % 20000), [this] {
+      const uint64_t last = i % 2 == 0 ? 0 : 1 + random() % 30000;
+      killed_after(last != 0 ? 0 : 1 + static_cast<int64_t>(random() % 20000), [this, last] {
         Covered covered(pool_, lower_);
+        kill_at_store(covered.pool, last);
         covered.list(".");
         for (int f = 0; f < 400; ++f) covered.write(std::to_string(f), "");
         for (int f = 0; f < 400; ++f) {
