@@ -45,6 +45,9 @@ function(cairn_test_properties name group)
     CAIRN_TEST_DIR=${CAIRN_TEST_DIR} "CAIRN_SANITIZE=${CAIRN_SANITIZE}"
     CAIRN_CC=${CMAKE_C_COMPILER} CAIRN_CXX=${CMAKE_CXX_COMPILER}
     UBSAN_OPTIONS=print_stacktrace=1)
+  if(CAIRN_COVERAGE)
+    list(APPEND environment CAIRN_COVERAGE=1)
+  endif()
   if(CAIRN_SANITIZE OR CAIRN_COVERAGE)
     # These look at what the code does; that every image recovers is for the builds ten times as fast.
     list(APPEND environment CAIRN_CRASH_IMAGES=1 CAIRN_INTERLEAVINGS=1 CAIRN_LONG_IMAGES=200

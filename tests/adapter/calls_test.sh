@@ -12,7 +12,8 @@ for part in mounts streams standard printed wide; do both "$calls/streams_progra
 for part in makers owners bytes walks groups linking; do both "$calls/permissions_program $part"; done
 for part in processes many exhausted limited; do both "$calls/processes_program $part"; done
 for part in writes appends lengths copies streams ends; do both "$calls/limits_program $part"; done
-both 'ulimit -f 8; for i in 1 2; do (trap "" XFSZ; seq 1 5000 >> numbers); echo $?; wc -c < numbers; done'
+# gcov writes longer files.
+[ -n "${CAIRN_COVERAGE:-}" ] || both 'ulimit -f 8; for i in 1 2; do (trap "" XFSZ; seq 1 5000 >> numbers); echo $?; wc -c < numbers; done'
 both "ulimit -n 64; $calls/processes_program exhausted"
 both "ulimit -f 1024; $calls/processes_program limited"
 # Programs that are given an environment of their own, with a covered working directory and an open file.
