@@ -98,6 +98,44 @@ TEST_F(InterruptedTest, KilledDrainsAreFinishedByTheNext) {
   EXPECT_GT(kills, 100);
 }
 
+// Lower is as it was, or as if nobody had discarded anything: nothing of what was half thrown away is drained.
+TEST_F(InterruptedTest, KilledDiscardsHappenOrNot) {
+  const uint64_t first = std::random_device()();
+  SCOPED_TRACE(first);
+  std::mt19937_64 random(first);
+  make_pool();
+  Exercise exercise(first);
+  exercise.populate(lower_);
+  int kills = 0;
+  uint64_t most = 500;
+  for (int round = 0; round < 60 && !HasFailure(); ++round) {
+    SCOPED_TRACE(round);
+    const auto before = describe(lower_);
+    std::map<std::string, std::string> shown;
+    {
+      Covered covered(pool_, lower_);
+      for (int i = 0; i < 40; ++i) exercise.step(covered);
+      shown = covered.describe();
+    }
+    const uint64_t last = 1 + random() % most;
+    const bool ended = killed_after(0, [&] {
+      Covered covered(pool_, lower_, true);
+      kill_at_store(covered.pool, last);
+      return covered.discard() == 0 ? 0 : 1;
+    });
+    if (!ended) ++kills;
+    most = ended ? std::max<uint64_t>(most / 2, 50) : most + most / 8;
+    {
+      Covered covered(pool_, lower_);
+      const auto again = covered.describe();
+      EXPECT_TRUE(again == before || (!ended && again == shown)) << difference(before, again);
+      EXPECT_EQ(covered.drain().code, 0) << cairn_last_error();
+      EXPECT_EQ(difference(again, describe(lower_)), "");
+    }
+  }
+  EXPECT_GT(kills, 10);
+}
+
 TEST_F(InterruptedTest, KilledImportsAreFinishedByTheNext) {
   std::mt19937_64 random(std::random_device{}());
   make_pool();
