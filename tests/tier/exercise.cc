@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <vector>
 
 namespace cairn::test {
 namespace {
@@ -163,5 +165,20 @@ void Exercise::step(Covered& covered, const std::string& plain) {
 }
 
 void Exercise::step(Covered& covered) { in_pool(covered, choose()); }
+
+void break_links(const std::string& root) {
+  std::vector<std::string> linked;
+  for (const auto& entry : fs::recursive_directory_iterator(root)) {
+    struct stat st = {};
+    if (lstat(entry.path().c_str(), &st) == 0 && !S_ISDIR(st.st_mode) && st.st_nlink > 1)
+      linked.push_back(entry.path());
+  }
+  for (const std::string& path : linked) {
+    const std::string aside = root + "/aside";
+    // cp keeps the attributes, which the standard library does not.
+    ASSERT_EQ(std::system(("cp -a '" + path + "' '" + aside + "'").c_str()), 0);
+    fs::rename(aside, path);
+  }
+}
 
 }  // namespace cairn::test

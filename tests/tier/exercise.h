@@ -8,6 +8,9 @@
 
 namespace cairn::test {
 
+// A cover takes hard links in lower for separate files; then they are.
+void break_links(const std::string& root);
+
 class Exercise {
  public:
   explicit Exercise(uint64_t seed) : random_(seed) {}

@@ -1,28 +1,10 @@
 // Random operations in a cover, drained now and then, against the same on a plain directory.
 #include "tier/exercise.h"
 
-#include <sys/stat.h>
-
 #include <cstdlib>
 
 namespace cairn::test {
 namespace {
-
-// A cover takes hard links in lower for separate files; here they are.
-void break_links(const std::string& root) {
-  std::vector<std::string> linked;
-  for (const auto& entry : fs::recursive_directory_iterator(root)) {
-    struct stat st = {};
-    if (lstat(entry.path().c_str(), &st) == 0 && !S_ISDIR(st.st_mode) && st.st_nlink > 1)
-      linked.push_back(entry.path());
-  }
-  for (const std::string& path : linked) {
-    const std::string aside = root + "/aside";
-    // cp keeps the attributes, which the standard library does not.
-    ASSERT_EQ(std::system(("cp -a '" + path + "' '" + aside + "'").c_str()), 0);
-    fs::rename(aside, path);
-  }
-}
 
 class ExerciseTest : public CoverTest {
  protected:

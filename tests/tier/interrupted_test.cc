@@ -131,7 +131,9 @@ TEST_F(InterruptedTest, KilledDiscardsHappenOrNot) {
       EXPECT_TRUE(again == before || (!ended && again == shown)) << difference(before, again);
       EXPECT_EQ(covered.drain().code, 0) << cairn_last_error();
       EXPECT_EQ(difference(again, describe(lower_)), "");
+      EXPECT_EQ(covered.discard(), 0) << cairn_last_error();
     }
+    break_links(lower_);
   }
   EXPECT_GT(kills, 10);
 }
