@@ -70,8 +70,7 @@ template <typename Change>
 int make_change(cairn_pool* pool, cairn_ino ino, uint64_t generation,
                 const file::Remote::Change& there, Change change) {
   auto& fs = fs_of(pool);
-  if (fs.pool.read_only)
-    return code(fail(EROFS, "pool %s is attached read-only", fs.pool.path.c_str()));
+  if (const Status status = fs.pool.check_writable(); !status.ok()) return code(status);
   if (auto map = live_map(fs, ino); map.ok()) {
     if (const auto remote = file::remote_of(fs, *map)) {
       const Status status = file::check_generation(*map, generation);
@@ -147,8 +146,7 @@ int cairn_truncate(cairn_pool* pool, cairn_ino ino, uint64_t generation, uint64_
   const WriteWindow window;
   auto map = live_map(fs_of(pool), ino);
   if (!map.ok()) return -map.code();
-  if (fs_of(pool).pool.read_only)
-    return code(fail(EROFS, "pool %s is attached read-only", fs_of(pool).pool.path.c_str()));
+  if (const Status status = fs_of(pool).pool.check_writable(); !status.ok()) return code(status);
   const uint64_t mode = map->inode->mode.load();
   const auto number = static_cast<unsigned long long>(ino);
   if (S_ISDIR(mode)) return code(fail(EISDIR, "inode %llu: is a directory", number));

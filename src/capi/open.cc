@@ -72,9 +72,7 @@ Status check_kind(const file::FileSystem& fs, const Request& request, uint64_t t
   if (type == S_IFLNK && !request.path_only) return fail(ELOOP, "%s: a symbolic link", path);
   if ((type == S_IFIFO || type == S_IFSOCK) && !request.path_only)
     return fail(ENXIO, "%s: FIFOs and sockets cannot be opened in a pool", path);
-  if (request.writes && fs.pool.read_only)
-    return fail(EROFS, "pool %s is attached read-only", fs.pool.path.c_str());
-  return Status();
+  return request.writes ? fs.pool.check_writable() : Status();
 }
 
 // One attempt; ESTALE: what was found is gone.

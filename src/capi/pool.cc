@@ -232,7 +232,7 @@ int cairn_pool_get_lanes(cairn_pool* handle, cairn_lane_info* lanes, size_t capa
 int cairn_pool_grow(cairn_pool* handle, uint64_t bytes) {
   const WriteWindow window;
   cairn::pool::Pool& pool = fs_of(handle).pool;
-  if (pool.read_only) return code(fail(EROFS, "pool %s is attached read-only", pool.path.c_str()));
+  if (const Status status = pool.check_writable(); !status.ok()) return code(status);
   auto lock = cairn::pool::lock_attach(pool);
   if (!lock.ok()) return code(lock.status());
   return code(cairn::pool::add_segment(pool, bytes));
@@ -241,7 +241,7 @@ int cairn_pool_grow(cairn_pool* handle, uint64_t bytes) {
 int cairn_pool_populate(cairn_pool* handle, cairn_progress progress, void* context) {
   const WriteWindow window;
   cairn::pool::Pool& pool = fs_of(handle).pool;
-  if (pool.read_only) return code(fail(EROFS, "pool %s is attached read-only", pool.path.c_str()));
+  if (const Status status = pool.check_writable(); !status.ok()) return code(status);
   uint64_t total = 0;
   for (uint32_t s = 0; s < pool.segments.load(); ++s) total += pool.segment[s]->region.size();
   uint64_t done = 0;

@@ -32,15 +32,11 @@ Status refresh(File& file) {
   return Status();
 }
 
-Status read_only_pool(const FileSystem& fs) {
-  return fail(EROFS, "pool %s is attached read-only", fs.pool.path.c_str());
-}
-
 Status write_refused(const File& file, uint64_t offset) {
   if (!file.writable)
     return fail(EBADF, "inode %llu: not open for writing",
                 static_cast<unsigned long long>(file.number));
-  if (file.fs->pool.read_only) return read_only_pool(*file.fs);
+  CAIRN_TRY(file.fs->pool.check_writable());
   return fail(EFBIG, "inode %llu: offset %llu is beyond the largest file",
               static_cast<unsigned long long>(file.number),
               static_cast<unsigned long long>(offset));

@@ -37,8 +37,6 @@ inline Status check_buffer(const File& file, const void* buffer, uint64_t size) 
   return buffer != nullptr || size == 0 ? Status() : no_buffer(file);
 }
 
-// EROFS, with its text.
-Status read_only_pool(const FileSystem& fs);
 // Why not; see check_write.
 Status write_refused(const File& file, uint64_t offset);
 

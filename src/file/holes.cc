@@ -192,7 +192,7 @@ Status allocate(File& file, uint64_t offset, uint64_t size) {
 }
 
 Status allocate_for_mapping(File& file, uint64_t offset, uint64_t size) {
-  if (file.fs->pool.read_only) return read_only_pool(*file.fs);
+  CAIRN_TRY(file.fs->pool.check_writable());
   CAIRN_TRY(stage_if_lazy(file));
   const Status status = with_room(*file.fs, [&] { return allocate_once(file, offset, size); });
   if (status.code() == ENOSPC) note_no_room(*file.fs, size);

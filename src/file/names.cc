@@ -41,7 +41,7 @@ Result<Created> create_name(FileSystem& fs, uint64_t parent, std::string_view te
 
 Result<Map> create_unnamed(FileSystem& fs, LocalSeat& seat, const Inode& directory, uint32_t mode,
                            bool may_get_name) {
-  CAIRN_TRY(check_writable(fs));
+  CAIRN_TRY(fs.pool.check_writable());
   auto made = make_inode(fs, seat, mode, pool::Need::ordinary);
   if (!made.ok()) return made.status();
   inherit_group(fs, directory, *made->inode);

@@ -5,11 +5,6 @@
 
 namespace cairn::file::names {
 
-Status check_writable(const FileSystem& fs) {
-  if (fs.pool.read_only) return fail(EROFS, "pool %s is attached read-only", fs.pool.path.c_str());
-  return Status();
-}
-
 Status check_alive(const Map& directory, uint64_t found) {
   const Inode& inode = *directory.inode;
   if (!is_what_was_found(directory, found) || inode.links.load() == 0 ||
@@ -64,7 +59,7 @@ Status sync_what_replaces(FileSystem& fs, NamePlace from, NamePlace to, bool exc
 }
 
 Status LockedName::enter(uint64_t parent, std::string_view text) {
-  CAIRN_TRY(check_writable(fs_));
+  CAIRN_TRY(fs_.pool.check_writable());
   auto checked = checked_name(text);
   if (!checked.ok()) return checked.status();
   name = *checked;

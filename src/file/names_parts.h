@@ -16,8 +16,6 @@ namespace cairn::file::names {
 inline unsigned type_of(uint64_t mode) { return (static_cast<unsigned>(mode) & S_IFMT) >> 12; }
 inline bool is_lazy(const Inode& inode) { return (inode.flags.load() & format::flag_lazy) != 0; }
 
-// EROFS in a pool that is only looked at.
-Status check_writable(const FileSystem& fs);
 // ENOENT: it was removed before its lock was held.
 Status check_alive(const Map& directory, uint64_t found);
 // EINVAL for the empty name, "." and "..", ENAMETOOLONG.

@@ -252,7 +252,7 @@ Status make_own(FileSystem& fs, const Map& directory, const Name& name) {
 }  // namespace
 
 Status rename(FileSystem& fs, const RenameEnd& from_end, const RenameEnd& to_end, unsigned flags) {
-  CAIRN_TRY(check_writable(fs));
+  CAIRN_TRY(fs.pool.check_writable());
   if ((flags & ~(rename_no_replace | rename_exchange)) != 0 ||
       flags == (rename_no_replace | rename_exchange))
     return fail(EINVAL, "rename flags %#x are not served", flags);

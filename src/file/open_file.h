@@ -26,7 +26,7 @@ struct File {
   bool readable = false;
   bool writable = false;
   bool directory = false;
-  bool synchronous = false;               // O_SYNC, O_DSYNC
+  bool synchronous = false;  // O_SYNC, O_DSYNC
   uint64_t pool_serial = 0;
   // Whether reading and writing may go the short way (short_way.h).
   bool reads_shortly = false;

@@ -119,7 +119,7 @@ Status missing(const Map& map, const std::string& name) {
 
 Status set_xattr(FileSystem& fs, const Map& map, const std::string& name, const void* value,
                  size_t size, int flags, uint64_t generation) {
-  if (fs.pool.read_only) return fail(EROFS, "pool %s is attached read-only", fs.pool.path.c_str());
+  CAIRN_TRY(fs.pool.check_writable());
   if (name.empty() || name.size() > 255)
     return fail(ERANGE, "an attribute name of %zu bytes", name.size());
   if (size > most_bytes)
@@ -143,7 +143,7 @@ Status set_xattr(FileSystem& fs, const Map& map, const std::string& name, const 
 }
 
 Status remove_xattr(FileSystem& fs, const Map& map, const std::string& name, uint64_t generation) {
-  if (fs.pool.read_only) return fail(EROFS, "pool %s is attached read-only", fs.pool.path.c_str());
+  CAIRN_TRY(fs.pool.check_writable());
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   pool::LockGuard lock(fs.pool, *seat, map.inode->lock);

@@ -63,6 +63,10 @@ Word* Pool::word_at(uint64_t address) const {
   return reinterpret_cast<Word*>(segment[number]->base + offset);
 }
 
+Status Pool::check_writable() const {
+  return read_only ? fail(EROFS, "pool %s is attached read-only", path.c_str()) : Status();
+}
+
 Status Pool::fence_bytes_all(persist::Site site) {
   if (segment[0]->region.granularity() != persist::Granularity::page) return fence_all(site);
   const uint32_t count = segments.load(std::memory_order_acquire);

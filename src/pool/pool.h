@@ -237,6 +237,8 @@ struct Pool {
   void flush(const void* address, size_t size, persist::Site site = persist::Site::here()) {
     if (!is_volatile) segment_of(address).region.flush(address, size, site);
   }
+  // EROFS, with its text, where the pool is attached for looking only.
+  [[nodiscard]] Status check_writable() const;
   // Drains what this thread flushed, in every segment.
   Status fence(persist::Site site = persist::Site::here()) {
     return is_volatile ? Status() : fence_all(site);
