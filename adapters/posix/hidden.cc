@@ -1,6 +1,7 @@
 #include "posix/hidden.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>
 
@@ -60,11 +61,14 @@ bool is_fifo(int fd, cairn_stat* st) {
   errno = before;
   if (length < 0) return false;
   text[length] = '\0';
-  const char* name = strstr(text, "/links/special.");
-  unsigned long long ino, generation;
-  if (name == nullptr || sscanf(name, "/links/special.%llu.%llu", &ino, &generation) != 2 ||
-      attach() < 0)
-    return false;
+  constexpr char kSpecial[] = "/links/special.";
+  const char* name = strstr(text, kSpecial);
+  if (name == nullptr) return false;
+  char* end = nullptr;
+  const uint64_t ino = strtoull(name + strlen(kSpecial), &end, 10);
+  if (*end != '.') return false;
+  const uint64_t generation = strtoull(end + 1, &end, 10);
+  if (attach() < 0) return false;
   if (cairn_stat_ino(pool, ino, st) == 0 && st->generation == generation) return true;
   *st = {};
   st->ino = ino;

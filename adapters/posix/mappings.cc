@@ -93,7 +93,7 @@ void join() {
   for (Mapping* mapping = all; mapping != nullptr; mapping = mapping->next) {
     for (Mapping** link = &all; *link != nullptr;) {
       Mapping* after = *link;
-      if (!continues(*mapping, *after)) {
+      if (after == mapping || !continues(*mapping, *after)) {
         link = &after->next;
         continue;
       }

@@ -9,10 +9,6 @@
 
 namespace posix {
 
-namespace itself {
-struct File;
-}
-
 // From the first attach on, forks are prepared.
 void watch_forks();
 
