@@ -228,6 +228,17 @@ void test_sizes() {
   OK(MPI_File_get_size(file, &size));
   CHECK(size == 10);
   CHECK_CLASS(MPI_File_set_size(file, -1), MPI_ERR_ARG);
+  // What all have to give alike, and do not, is nobody's.
+  if (ranks > 1) {
+    CHECK_CLASS(MPI_File_set_size(file, rank), MPI_ERR_NOT_SAME);
+    CHECK_CLASS(MPI_File_preallocate(file, 100 + rank), MPI_ERR_NOT_SAME);
+    CHECK_CLASS(MPI_File_set_atomicity(file, rank == 0 ? 1 : 0), MPI_ERR_NOT_SAME);
+    CHECK_CLASS(MPI_File_seek_shared(file, rank, MPI_SEEK_SET), MPI_ERR_NOT_SAME);
+    CHECK_CLASS(MPI_File_seek_shared(file, 0, rank == 0 ? MPI_SEEK_SET : MPI_SEEK_END),
+                MPI_ERR_NOT_SAME);
+  }
+  OK(MPI_File_get_size(file, &size));
+  CHECK(size == 10);
   // Cut bytes come back as zeros.
   OK(MPI_File_set_size(file, 5000));
   std::vector<char> bytes(5000, 1);

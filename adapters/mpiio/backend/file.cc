@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 #include "mpiio/backend/errors.h"
+#include "mpiio/backend/together.h"
 #include "mpiio/backend/walk.h"
 
 namespace mpiio {
@@ -29,6 +31,17 @@ int check_random(const File& file) {
              ? MPI_SUCCESS
              : error(MPI_ERR_UNSUPPORTED_OPERATION,
                      file.path + ": it was opened with MPI_MODE_SEQUENTIAL");
+}
+
+int check_same(const File& file, std::initializer_list<int64_t> values, const char* what) {
+  std::vector<int64_t> extremes;  // the largest of each, and of its complement
+  for (const int64_t value : values) extremes.insert(extremes.end(), {value, ~value});
+  together::maximum(file.comm, extremes.data(), static_cast<int>(extremes.size()),
+                    "waiting for all ranks");
+  for (size_t i = 0; i < extremes.size(); i += 2)
+    if (extremes[i] != ~extremes[i + 1])
+      return error(MPI_ERR_NOT_SAME, file.path + ": the ranks give different " + what);
+  return MPI_SUCCESS;
 }
 
 void File::choose_way() {

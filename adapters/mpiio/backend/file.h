@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <string>
@@ -83,6 +84,8 @@ struct File {
 
 // A class of errors: what goes to places of its own choice is not for a file of MPI_MODE_SEQUENTIAL.
 int check_random(const File& file);
+// MPI_ERR_NOT_SAME on all ranks if one of them gives other values than another. Nobody comes out of it before all have come.
+int check_same(const File& file, std::initializer_list<int64_t> values, const char* what);
 
 void add_file(File* file);
 void remove_file(MPI_File handle);

@@ -46,10 +46,9 @@ int size_of(const File& file, int64_t* size) {
   return MPI_SUCCESS;
 }
 
-// Rank 0 does it, when all have come; all hear how it went.
+// Rank 0 does it, all having come; all hear how it went.
 template <typename Do>
 int by_one(const File& file, const char* what, const Do& act) {
-  together::barrier(file.comm, "waiting for all ranks");
   int result = file.rank == 0 ? act() : 0;
   together::broadcast(file.comm, &result, sizeof result, 0, "waiting for rank 0");
   return result < 0 ? system_error(result, what, file.path) : MPI_SUCCESS;
@@ -159,6 +158,7 @@ namespace serve {
 
 int File_set_size(File& file, MPI_File, MPI_Offset size) {
   if (const int code = check_size(file, size); code != MPI_SUCCESS) return code;
+  if (const int code = check_same(file, {size}, "sizes"); code != MPI_SUCCESS) return code;
   if (file.nodes != nullptr) return nodes::set_size(file, size);
   return by_one(file, "set size",
                 [&] { return host->engine->truncate(file.file, static_cast<uint64_t>(size)); });
@@ -166,6 +166,7 @@ int File_set_size(File& file, MPI_File, MPI_Offset size) {
 
 int File_preallocate(File& file, MPI_File, MPI_Offset size) {
   if (const int code = check_size(file, size); code != MPI_SUCCESS) return code;
+  if (const int code = check_same(file, {size}, "sizes"); code != MPI_SUCCESS) return code;
   if (file.nodes != nullptr) return nodes::preallocate(file, size);
   return by_one(file, "preallocate", [&] {
     return size == 0 ? 0 : host->engine->allocate(file.file, 0, 0, static_cast<uint64_t>(size));
@@ -260,7 +261,9 @@ int type_extent(const File& file, MPI_Datatype datatype, int64_t* extent) {
 
 int File_set_atomicity(File& file, MPI_File, int flag) {
   const Doing doing("set atomicity", file.path);
-  together::barrier(file.comm, "waiting for all ranks");
+  if (const int code = check_same(file, {flag != 0 ? 1 : 0}, "modes of atomicity");
+      code != MPI_SUCCESS)
+    return code;
   file.atomic = flag != 0;
   file.choose_way();
   return file.nodes == nullptr ? MPI_SUCCESS : nodes::follow_visibility(file);

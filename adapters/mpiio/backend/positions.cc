@@ -64,8 +64,8 @@ int File_get_byte_offset(File& file, MPI_File, MPI_Offset offset, MPI_Offset* di
 int File_seek_shared(File& file, MPI_File, MPI_Offset offset, int whence) {
   if (const int refused = check_random(file); refused != MPI_SUCCESS) return refused;
   const Doing doing("seek the shared pointer of", file.path);
-  together::barrier(file.comm, "waiting for all ranks");
-  int code = MPI_SUCCESS;
+  int code = check_same(file, {offset, whence}, "places to seek");
+  if (code != MPI_SUCCESS) return code;
   if (file.rank == 0) {
     int64_t pointer = 0;
     int64_t target = 0;
