@@ -1,8 +1,8 @@
 #include "output.h"
 
 #include <fmt/format.h>
-#include <signal.h>
-#include <time.h>
+#include <signal.h>  // NOLINT: sigtimedwait
+#include <time.h>    // NOLINT: its timespec
 
 #include <algorithm>
 #include <cerrno>

@@ -221,7 +221,8 @@ int recvmmsg(int socket, struct mmsghdr* messages, unsigned count, int flags,
   socklen_t rooms[kMost];
   for (unsigned i = 0; i < count; ++i) rooms[i] = messages[i].msg_hdr.msg_namelen;
   int got = real::recvmmsg(socket, messages, count, flags, timeout);
-  for (int i = 0; i < got; ++i) received(&messages[i].msg_hdr, rooms[i]);
+  for (unsigned i = 0; i < count && static_cast<int>(i) < got; ++i)
+    received(&messages[i].msg_hdr, rooms[i]);
   return got;
 }
 
