@@ -133,7 +133,7 @@ Status collect(tier::Cover& cover, const tier::DrainCalls& calls, tier::DrainRep
     if (needed.code() == ECANCELED) return needed.status();
     const std::string lower = cover.path + "/" + path;
     std::string text = last_detail();
-    if (text.find(lower) == std::string::npos) text = lower + ": " + text;
+    if (text.find(lower) == std::string::npos) text.insert(0, lower + ": ");
     ++(needed.code() == ESTALE ? conflicts : failed);
     out_of_space = out_of_space || needed.code() == ENOSPC || needed.code() == EDQUOT;
     if (calls.problem) calls.problem(text.c_str());
