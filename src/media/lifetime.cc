@@ -125,8 +125,9 @@ void warn_job(const std::string& path, const SystemRoot& root, std::vector<std::
     const std::string temporary = variable(name);
     const bool of_job = name == std::string("FLUX_JOB_TMPDIR") || names_job(temporary, number);
     if (temporary.empty() || !of_job || !lies_under(path, resolve(temporary))) continue;
-    warnings.push_back(path + " lies in " + name + " of job " + job +
-                       ", which batch systems remove at the job's end");
+    std::string warning = path;
+    warning.append(" lies in ").append(name).append(" of job ").append(job);
+    warnings.push_back(warning + ", which batch systems remove at the job's end");
     break;
   }
   if (variable("SLURM_JOB_ID").empty()) return;
@@ -134,8 +135,9 @@ void warn_job(const std::string& path, const SystemRoot& root, std::vector<std::
   for (const Mount& mount : parse_mountinfo(read_text(root.path("/proc/self/mountinfo")))) {
     if ((mount.root + "/").find("/." + job + "/") == std::string::npos) continue;
     if (!lies_under(path, mount.point) && !lies_under(path, "/dev/shm")) continue;
-    warnings.push_back(path + " is private to Slurm job " + job +
-                       " and removed at its end (job_container/tmpfs)");
+    std::string warning = path;
+    warning.append(" is private to Slurm job ").append(job);
+    warnings.push_back(warning + " and removed at its end (job_container/tmpfs)");
     break;
   }
 }

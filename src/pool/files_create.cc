@@ -160,10 +160,10 @@ Result<std::unique_ptr<Pool>> create_files(const std::string& given, const Creat
   const uint32_t lanes = options.lanes != 0 ? options.lanes : choose_lanes(*size);
   const uint32_t segments =
       options.segments != 0 ? options.segments : choose_segments(*size, medium->kind);
-  if (!device && *size / segments > format::max_segment_blocks * format::block_size)
+  constexpr unsigned long long most = format::max_segment_blocks * format::block_size;
+  if (!device && *size / segments > most)
     return fail(EFBIG, "%s: %llu bytes are too many for %u segment(s) of at most %llu",
-                path.c_str(), static_cast<unsigned long long>(*size), segments,
-                static_cast<unsigned long long>(format::max_segment_blocks * format::block_size));
+                path.c_str(), static_cast<unsigned long long>(*size), segments, most);
   if (!device) CAIRN_TRY(check_file_size(path, *size, segments));
   const bool forced = options.granularity != 0;
   const Manner manner{

@@ -1,7 +1,6 @@
 #include "tier/claim_aside.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
