@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "capi/handles.h"
 
 namespace cairn::test {
@@ -12,9 +14,11 @@ StoreHook& hook() {
   return one;
 }
 
+std::atomic<uint64_t> stores{0};
+
 uint64_t store_word(persist::Region& /*region*/, uint64_t* word, persist::WordOperation operation,
                     uint64_t value, uint64_t expected) {
-  hook()();
+  hook()(++stores);
   return persist::perform(word, operation, value, expected);
 }
 
@@ -27,6 +31,7 @@ void set_store_hook(cairn_pool* pool, StoreHook other) {
     return telling;
   }();
   hook() = std::move(other);
+  stores = 0;
   pool::Pool& opened = capi::fs_of(pool).pool;
   for (uint32_t i = 0; i < opened.segments.load(); ++i) {
     persist::Region& region = opened.segment[i]->region;

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <functional>
 #include <memory>
@@ -121,10 +122,10 @@ class ReplacedOnceTest : public CoverTest {
       });
     });
   }
-  bool killed_at_store(int last) {
+  bool killed_at_store(uint64_t last) {
     return killed([last](Covered& covered) {
-      set_store_hook(covered.pool, [last, stores = 0]() mutable {
-        if (++stores == last) kill(getpid(), SIGKILL);
+      set_store_hook(covered.pool, [last](uint64_t number) {
+        if (number == last) kill(getpid(), SIGKILL);
       });
     });
   }
@@ -132,12 +133,12 @@ class ReplacedOnceTest : public CoverTest {
   // At its first store after the first such call.
   bool killed_after_call(long number) {
     return killed([number](Covered& covered) {
-      auto called = std::make_shared<bool>(false);
+      auto called = std::make_shared<std::atomic<bool>>(false);
       set_lower_hook([number, called](const LowerCall& call) {
-        *called = *called || call.number == number;
+        if (call.number == number) *called = true;
         return 0;
       });
-      set_store_hook(covered.pool, [called] {
+      set_store_hook(covered.pool, [called](uint64_t /*number*/) {
         if (*called) kill(getpid(), SIGKILL);
       });
     });
@@ -191,7 +192,7 @@ TEST_P(ReplacedTest, KilledAtAnyCall) {
 TEST_P(ReplacedTest, KilledAtAnyStore) {
   SCOPED_TRACE(replacement().name);
   lower_ = shared_.path("lower");
-  for (int last = 1; !HasFailure(); ++last) {
+  for (uint64_t last = 1; !HasFailure(); ++last) {
     SCOPED_TRACE(last);
     begin();
     const bool ended = killed_at_store(last);
@@ -204,7 +205,7 @@ TEST_P(ReplacedTest, KilledAtAnyStore) {
 TEST_P(ReplacedDirectoryTest, KilledAgainAtAnyStore) {
   SCOPED_TRACE(replacement().name);
   lower_ = shared_.path("lower");
-  for (int last = 1; !HasFailure(); ++last) {
+  for (uint64_t last = 1; !HasFailure(); ++last) {
     SCOPED_TRACE(last);
     begin();
     EXPECT_FALSE(killed([](Covered&) {
