@@ -32,7 +32,7 @@ void modes() {
   CHECK_CLASS(open("modes", MPI_MODE_RDONLY | MPI_MODE_CREATE), MPI_ERR_AMODE);
   CHECK_CLASS(open("modes", MPI_MODE_RDWR | MPI_MODE_SEQUENTIAL), MPI_ERR_AMODE);
   // No handle comes of it, whatever the variable held.
-  for (const int mode : {0, MPI_MODE_RDONLY}) {
+  for (const int mode : {0, int{MPI_MODE_RDONLY}}) {
     MPI_File held = file = open_file("modes", MPI_MODE_RDWR);
     CHECK(MPI_File_open(MPI_COMM_WORLD, "absent", mode, MPI_INFO_NULL, &held) != MPI_SUCCESS);
     CHECK(held == MPI_FILE_NULL);
