@@ -174,19 +174,26 @@ static int run_covered(const Found& found, const char* path, char* const* argume
   return run_elf(found, path, arguments, environment);
 }
 
-// What lies outside may need libraries of the cover.
-static int run_outside(const char* path, char* const* arguments, char* const* environment) {
-  tell_if_passing_by(path, path, arguments);
-  const char* library_path = value_of(environment, "LD_LIBRARY_PATH");
-  if (!may_need_covered(path, library_path)) return real::execve(path, arguments, environment);
+// Handlers of faults start a debugger on stacks of a few pages: what needs much room is no part of frames that do not need it, whichever
+// compiler there is.
+[[gnu::noinline]] static int run_with_copies(const char* path, const char* library_path,
+                                             char* const* arguments, char* const* environment) {
   Needs needs(library_path, false);
   needs.prepare_outside(path);
   const Given given(needs, environment);
   return real::execve(path, arguments, given.environment());
 }
 
-static int run(const char* path, char* const* arguments, char* const* environment, int depth) {
-  if (outside(path)) return run_outside(path, arguments, environment);
+// What lies outside may need libraries of the cover.
+static int run_outside(const char* path, char* const* arguments, char* const* environment) {
+  tell_if_passing_by(path, path, arguments);
+  const char* library_path = value_of(environment, "LD_LIBRARY_PATH");
+  if (!may_need_covered(path, library_path)) return real::execve(path, arguments, environment);
+  return run_with_copies(path, library_path, arguments, environment);
+}
+
+[[gnu::noinline]] static int run_found(const char* path, char* const* arguments,
+                                       char* const* environment, int depth) {
   for (Looks looks;;) {
     Found found;
     int error = find_existing(AT_FDCWD, path, 0, &found);
@@ -195,6 +202,11 @@ static int run(const char* path, char* const* arguments, char* const* environmen
     error = run_covered(found, path, arguments, environment, depth);
     if (!looks.again(&error)) return fail(error);
   }
+}
+
+static int run(const char* path, char* const* arguments, char* const* environment, int depth) {
+  return outside(path) ? run_outside(path, arguments, environment)
+                       : run_found(path, arguments, environment, depth);
 }
 
 int run_program(const char* path, char* const* arguments, char* const* environment) {
