@@ -33,6 +33,9 @@ Json info_json(const Pool& pool) {
           {"size_bytes", info.size},
           {"usable_bytes", info.usable},
           {"used_bytes", info.used},
+          {"withheld_bytes", info.withheld},
+          {"free_held_bytes", info.free_held},
+          {"untouched_bytes", info.untouched},
           {"reserve_bytes", info.reserve},
           {"block_bytes", info.block_size},
           {"segments", info.segments},
@@ -69,9 +72,12 @@ int info_command(const Config& config, bool json, const std::string& name) {
                              info.large_pages != 0 ? "large" : "4 KiB", info.granularity));
   line("durability", durability_text(info));
   line("size", fmt::format("{} in {} segment(s)", format_size(info.size), info.segments));
-  line("used",
-       fmt::format("{} of {} usable; {} kept for unlink and truncate", format_size(info.used),
-                   format_size(info.usable), format_size(info.reserve)));
+  line("live", fmt::format("{} of {} usable", format_size(info.used), format_size(info.usable)));
+  line("withheld", fmt::format("{}, removed, but a process may still be copying from it",
+                               format_size(info.withheld)));
+  line("free but held", fmt::format("{}, in memory that the pool has; {} kept for unlink and truncate",
+                                    format_size(info.free_held), format_size(info.reserve)));
+  line("untouched", format_size(info.untouched));
   if (info.full_count != 0)
     line("was full", fmt::format("{} write(s) did not fit, {} were missing", info.full_count,
                                  format_size(info.full_bytes)));
@@ -115,8 +121,9 @@ int create_command(const Config& config, bool json, const std::string& name,
 }
 
 int list_command(const Config& config, bool json) {
-  Table table({"NAME", "SIZE", "USED", "MEDIUM", "POWER LOSS", "PROCESSES", "UNDRAINED", "PATH"},
-              {1, 2, 5, 6});
+  Table table({"NAME", "SIZE", "LIVE", "WITHHELD", "FREE BUT HELD", "UNTOUCHED", "MEDIUM",
+               "POWER LOSS", "PROCESSES", "UNDRAINED", "PATH"},
+              {1, 2, 3, 4, 5, 8, 9});
   Json all = Json::array();
   for (const std::string& path : list_pools(config)) {
     try {
@@ -129,7 +136,8 @@ int list_command(const Config& config, bool json) {
       one["all_drained"] = all_drained(covers);
       all.push_back(one);
       table.row({printable(pool.name()), format_size(info.size), format_size(info.used),
-                 info.medium, info.is_volatile != 0 ? "lost" : "kept",
+                 format_size(info.withheld), format_size(info.free_held),
+                 format_size(info.untouched), info.medium, info.is_volatile != 0 ? "lost" : "kept",
                  std::to_string(info.lanes_attached),
                  undrained == 0 && !all_drained(covers) ? "names" : format_size(undrained),
                  printable(path)});
@@ -137,7 +145,8 @@ int list_command(const Config& config, bool json) {
       all.push_back({{"name", json_text(pool_name_of(path))},
                      {"path", json_text(path)},
                      {"error", json_text(error.what())}});
-      table.row({printable(pool_name_of(path)), "?", "", "", "", "", "", printable(error.what())});
+      table.row({printable(pool_name_of(path)), "?", "", "", "", "", "", "", "", "",
+                 printable(error.what())});
     }
   }
   if (json)

@@ -46,6 +46,11 @@ Pool open_pool(const Config& config, const std::string& name, unsigned flags) {
     check(cairn_pool_set_durability(pool.get(),
                                     each_write ? CAIRN_DURABILITY_WRITE : CAIRN_DURABILITY_FSYNC),
           pool.path());
+    if (config.is_set("pool.release")) {
+      const bool never = config.value("pool.release") == "never";
+      check(cairn_pool_set_release(pool.get(), never ? CAIRN_RELEASE_NEVER : CAIRN_RELEASE_IDLE),
+            pool.path());
+    }
   }
   return pool;
 }

@@ -97,6 +97,13 @@ CAIRN_API void cairn_pool_detach(cairn_pool* pool);
 CAIRN_API void cairn_pool_set_user(cairn_pool* pool, uint32_t uid, uint32_t gid);
 /* Durability of the writes of this process (enum cairn_durability). */
 CAIRN_API int cairn_pool_set_durability(cairn_pool* pool, int durability);
+/* What becomes of memory that no file has used for a minute; stored in the pool, for all its processes. Matters on
+ * tmpfs only. A pool that was populated keeps its memory in any case. */
+enum cairn_release {
+  CAIRN_RELEASE_IDLE = 0, /* goes back to the system, while processes create, write or remove files (default) */
+  CAIRN_RELEASE_NEVER = 1 /* stays with the pool */
+};
+CAIRN_API int cairn_pool_set_release(cairn_pool* pool, int release);
 /* To be called after the process has changed its RLIMIT_FSIZE: the kernel is not asked to write to a pool beyond it. */
 CAIRN_API void cairn_file_size_limit_changed(void);
 
@@ -113,7 +120,7 @@ typedef struct cairn_pool_info {
   uint32_t large_pages;
   uint64_t size;       /* bytes in all segments */
   uint64_t usable;     /* bytes in blocks that files and their maps can take */
-  uint64_t used;       /* of these, taken */
+  uint64_t used;       /* live: of these, what a file, a directory or a table of the pool names */
   uint64_t reserve;    /* of the free ones, kept for unlink and truncate */
   uint64_t block_size; /* 4096 */
   uint64_t inodes;     /* files, directories and links that exist */
@@ -121,7 +128,10 @@ typedef struct cairn_pool_info {
   uint64_t created_ns;
   uint64_t full_count; /* writes that did not fit, since the pool was made */
   uint64_t full_bytes; /* and how many bytes of them did not */
-} cairn_pool_info;
+  uint64_t withheld;   /* of the usable bytes: removed, but a process may still be copying from them */
+  uint64_t free_held;  /* free, in memory that the pool holds */
+  uint64_t untouched;  /* free, in memory that the pool has not taken, or has given back */
+} cairn_pool_info;     /* used + withheld + free_held + untouched = usable, while nobody works in the pool */
 
 CAIRN_API int cairn_pool_get_info(cairn_pool* pool, cairn_pool_info* info);
 

@@ -32,4 +32,8 @@ inline uint64_t coarse_now_ns() { return detail::now_ns(CLOCK_REALTIME_COARSE); 
 // file must not come from two clocks.
 inline uint64_t fine_now_ns() { return detail::now_ns(CLOCK_REALTIME); }
 
+// Nanoseconds since some moment before, the same for all processes of this boot.
+inline uint64_t coarse_monotonic_ns() { return detail::now_ns(CLOCK_MONOTONIC_COARSE); }
+inline uint64_t fine_monotonic_ns() { return detail::now_ns(CLOCK_MONOTONIC); }
+
 }  // namespace cairn

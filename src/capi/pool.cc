@@ -5,6 +5,7 @@
 
 #include "capi/handles.h"
 #include "file/check.h"
+#include "file/reclaim.h"
 #include "media/lifetime.h"
 #include "media/media.h"
 #include "persist/file_size_limit.h"
@@ -160,6 +161,16 @@ int cairn_pool_set_durability(cairn_pool* pool, int durability) {
   return 0;
 }
 
+int cairn_pool_set_release(cairn_pool* handle, int release) {
+  const WriteWindow window;
+  cairn::pool::Pool& pool = fs_of(handle).pool;
+  if (release != CAIRN_RELEASE_IDLE && release != CAIRN_RELEASE_NEVER)
+    return code(fail(EINVAL, "release %d", release));
+  if (const Status status = pool.check_writable(); !status.ok()) return code(status);
+  pool.store_flush(pool.state->release_never, release == CAIRN_RELEASE_NEVER ? 1 : 0);
+  return 0;
+}
+
 int cairn_pool_get_info(cairn_pool* handle, cairn_pool_info* info) {
   const WriteWindow window;
   auto& fs = fs_of(handle);
@@ -187,7 +198,12 @@ int cairn_pool_get_info(cairn_pool* handle, cairn_pool_info* info) {
   reclaim(fs);
   const cairn::pool::Usage usage = cairn::pool::usage(pool);
   info->usable = usage.usable * cairn::format::block_size;
-  info->used = (usage.usable - usage.free) * cairn::format::block_size;
+  const uint64_t taken = usage.usable - std::min(usage.free, usage.usable);
+  const uint64_t withheld = std::min(cairn::file::count_withheld(fs), taken);
+  info->used = (taken - withheld) * cairn::format::block_size;
+  info->withheld = withheld * cairn::format::block_size;
+  info->free_held = usage.held * cairn::format::block_size;
+  info->untouched = usage.untouched * cairn::format::block_size;
   info->reserve = usage.reserve * cairn::format::block_size;
   info->block_size = cairn::format::block_size;
   const uint64_t numbers = pool.state->itable_blocks.load() * cairn::format::inodes_per_block;

@@ -189,8 +189,10 @@ Status cut_range(FileSystem& fs, LocalSeat& seat, const Map& map, Range range,
     return status;
   }
   {
+    const uint64_t end = (map.inode->size.load() + block_size - 1) >> block_shift;
     OrphanList list(fs, seat);
-    status = list.commit(change, {orphan->inode, orphan->number});
+    status = list.commit(change, {orphan->inode, orphan->number},
+                         std::max(std::min(range.to, end), range.from) - range.from);
   }
   inode_is_made(fs, seat);
   cutter.settle();

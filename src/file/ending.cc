@@ -67,7 +67,7 @@ void end_if_unused(FileSystem& fs, LocalSeat& seat, uint64_t number) {
     OrphanList list(fs, seat);
     pool::Change change(fs.pool, seat);
     // A failure to write back leaves the record to recovery.
-    list.commit(change, map).ignore();
+    list.commit(change, map, map.inode->size.load() >> format::block_shift).ignore();
   }
   reclaim_some(fs, seat);
 }

@@ -116,6 +116,7 @@ class FileSystem final : public pool::Client {
   void recover_seat(format::Seat& seat) override;
   void recover_lane(uint32_t lane) override;
   bool reclaim_everything(LocalSeat& seat) override;
+  bool reclaim_passed(LocalSeat& seat) override;
 };
 
 // --- attaching (attach.cc) ---

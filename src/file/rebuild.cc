@@ -7,6 +7,7 @@
 #include "file/io.h"
 #include "file/open_table.h"
 #include "file/settle.h"
+#include "pool/free_chunks.h"
 #include "pool/redo.h"
 #include "pool/space.h"
 
@@ -68,6 +69,8 @@ void free_all_blocks(Pool& pool) {
     for (uint64_t c = segment.data_start / chunk_blocks; c < segment.chunks; ++c) {
       format::Chunk& chunk = segment.chunk[c];
       pool.store(chunk.owner, 0);
+      // One that was being released stays what it is: it is opened as one that holds anything.
+      if ((chunk.state.load() & 0xff) == format::chunk_releasing) continue;
       if ((chunk.state.load() & 0xff) != format::chunk_open) {
         pool.store(chunk.state, format::chunk_untouched);
         continue;
@@ -247,7 +250,9 @@ Status rebuild(FileSystem& fs) {
   }
   // The tables are only hints from now on, but a clean detach promises them.
   for (uint32_t s = 0; s < pool.segments.load(); ++s) {
-    const pool::Segment& segment = *pool.segment[s];
+    pool::Segment& segment = *pool.segment[s];
+    for (uint64_t c = segment.data_start / chunk_blocks; c < segment.chunks; ++c)
+      if (pool::is_open(segment.chunk[c])) pool::note_left(pool, {s, c});
     pool.flush(segment.chunk, segment.chunks * sizeof(format::Chunk));
     for (uint64_t c = segment.data_start / chunk_blocks; c < segment.chunks; ++c) {
       if ((segment.chunk[c].state.load() & 0xff) == format::chunk_open)

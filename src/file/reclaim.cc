@@ -6,6 +6,7 @@
 #include "pool/epoch.h"
 #include "pool/lock.h"
 #include "pool/recover.h"
+#include "pool/release.h"
 #include "pool/seats.h"
 #include "pool/space.h"
 
@@ -15,7 +16,10 @@ namespace {
 // Orphans that gather before a list is gone through, and blocks that one pass frees at most: the pass
 // looks at every attached lane once, and holds the list's lock.
 constexpr uint64_t orphans_per_pass = 32;
+constexpr uint64_t orphaned_blocks_per_pass = 1024;  // 4 MiB
 constexpr uint64_t blocks_per_pass = 65536;
+// What is enough to go on with, before untouched memory would be taken.
+constexpr uint64_t blocks_to_go_on = 2 * format::chunk_blocks;
 constexpr uint64_t others_per_pass = 4;
 
 uint32_t shard_of(const LocalSeat& seat) { return seat.lane % format::orphan_shards; }
@@ -77,14 +81,34 @@ bool any_orphans(const Pool& pool) {
                      [](const format::OrphanShard& shard) { return shard.head.load() != 0; });
 }
 
+// Visits what an orphan holds: all of an ended file, or what a cut has taken out of another one.
+bool visit_orphan(const FileSystem& fs, const Map& orphan, MapVisitor& visitor) {
+  const Inode& inode = *orphan.inode;
+  const bool is_cut = (inode.flags.load() & format::flag_change) != 0;
+  const Map whose{orphan.inode, is_cut ? inode.orphan_of.load() : orphan.number};
+  return visit_map(fs.pool, whose, is_cut ? inode.orphan_from.load() : 0,
+                   is_cut ? inode.orphan_to.load() : max_file_blocks, visitor);
+}
+
+class Counter final : public MapVisitor {
+ public:
+  bool data(Word& /*word*/, Entry /*entry*/, uint64_t /*file_block*/, uint64_t n) override {
+    blocks += n;
+    return true;
+  }
+  bool after_node(Word& /*word*/, Entry /*entry*/, uint64_t /*file_block*/,
+                  unsigned /*level*/) override {
+    ++blocks;
+    return true;
+  }
+  uint64_t blocks = 0;
+};
+
 // Frees an orphan's blocks; true when nothing is left.
 bool reap(FileSystem& fs, LocalSeat& seat, const Map& orphan, uint64_t budget, uint64_t* freed) {
   Inode& inode = *orphan.inode;
-  const bool is_cut = (inode.flags.load() & format::flag_change) != 0;
-  const Map whose{orphan.inode, is_cut ? inode.orphan_of.load() : orphan.number};
   Reaper reaper(fs, seat, budget);
-  const bool all = visit_map(fs.pool, whose, is_cut ? inode.orphan_from.load() : 0,
-                             is_cut ? inode.orphan_to.load() : max_file_blocks, reaper);
+  const bool all = visit_orphan(fs, orphan, reaper);
   reaper.flush();
   if (all) {
     const Entry xattr{inode.xattr.load()};
@@ -106,12 +130,13 @@ OrphanList::OrphanList(FileSystem& fs, LocalSeat& seat)
 
 OrphanList::~OrphanList() { pool::release(fs_.pool, shard_.lock); }
 
-Status OrphanList::commit(pool::Change& change, const Map& orphan) {
+Status OrphanList::commit(pool::Change& change, const Map& orphan, uint64_t blocks) {
   change.set(orphan.inode->orphan_next, change.get(shard_.head));
   change.set(orphan.inode->orphan_epoch, 0);
   change.set(orphan.inode->state, format::inode_orphan);
   change.set(shard_.head, orphan.number);
   fs_.pool.orphans_made.fetch_add(1, std::memory_order_relaxed);
+  fs_.pool.blocks_orphaned.fetch_add(blocks, std::memory_order_relaxed);
   CAIRN_TRY(change.commit());
   // Only now: whoever began before the commit, in whatever epoch, may be copying from what it has cut off.
   fs_.pool.store(orphan.inode->orphan_epoch, pool::current_epoch(fs_.pool));
@@ -168,8 +193,12 @@ void reclaim_soon(FileSystem& fs) {
 }
 
 void reclaim_some(FileSystem& fs, LocalSeat& seat) {
-  if (fs.pool.orphans_made.load(std::memory_order_relaxed) < orphans_per_pass) return;
+  pool::release_idle(fs.pool, seat);
+  if (fs.pool.orphans_made.load(std::memory_order_relaxed) < orphans_per_pass &&
+      fs.pool.blocks_orphaned.load(std::memory_order_relaxed) < orphaned_blocks_per_pass)
+    return;
   fs.pool.orphans_made.store(0, std::memory_order_relaxed);
+  fs.pool.blocks_orphaned.store(0, std::memory_order_relaxed);
   uint64_t freed = reclaim_list(fs, seat, shard_of(seat));
   // Lists whose lanes nobody has taken since their owner died: a few at each pass, in turn.
   const uint64_t turn = pool::current_epoch(fs.pool) * others_per_pass;
@@ -177,6 +206,31 @@ void reclaim_some(FileSystem& fs, LocalSeat& seat) {
     freed += reclaim_list(fs, seat, static_cast<uint32_t>((turn + i) % format::orphan_shards));
   // Nothing came back: perhaps somebody died inside a call, and holds the epoch up.
   if (freed == 0) pool::recover_the_dead(fs.pool);
+}
+
+uint64_t count_withheld(const FileSystem& fs) {
+  Counter counter;
+  // Lists change while they are read: what is no orphan any more ends one, and none is longer than this.
+  uint64_t most = fs.pool.state->itable_blocks.load() * format::inodes_per_block;
+  for (uint32_t shard = 0; shard < format::orphan_shards; ++shard) {
+    for (uint64_t at = fs.pool.orphans[shard].head.load(); at != 0 && most > 0; --most) {
+      Inode* inode = inode_at(fs, at);
+      if (inode == nullptr || (inode->state.load() & 7) != format::inode_orphan) break;
+      visit_orphan(fs, {inode, at}, counter);
+      if (inode->xattr.load() != 0) ++counter.blocks;
+      at = inode->orphan_next.load();
+    }
+  }
+  return counter.blocks;
+}
+
+bool reclaim_passed(FileSystem& fs, LocalSeat& seat) {
+  // The seat has one note for an inode that is made or retired, and it may be in use.
+  if (seat.words->allocating_inode.load_relaxed() != 0) return false;
+  uint64_t freed = 0;
+  for (uint32_t i = 0; i < format::orphan_shards && freed < blocks_to_go_on; ++i)
+    freed += reclaim_list(fs, seat, (shard_of(seat) + i) % format::orphan_shards);
+  return freed != 0;
 }
 
 bool reclaim_withheld(FileSystem& fs, LocalSeat& seat, int patience_ms) {

@@ -129,4 +129,6 @@ bool FileSystem::reclaim_everything(LocalSeat& seat) {
   return reclaim_withheld(*this, seat, patience_ms);
 }
 
+bool FileSystem::reclaim_passed(LocalSeat& seat) { return file::reclaim_passed(*this, seat); }
+
 }  // namespace cairn::file

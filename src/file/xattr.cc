@@ -96,7 +96,7 @@ Status save(FileSystem& fs, LocalSeat& seat, const Map& map,
     pool.store(orphan.inode->orphan_of, map.number);
     pool.flush(orphan.inode, sizeof(Inode));
     OrphanList list(fs, seat);
-    status = list.commit(change, {orphan.inode, orphan.number});
+    status = list.commit(change, {orphan.inode, orphan.number}, 1);
     inode_is_made(fs, seat);
   } else {
     status = change.commit();

@@ -23,7 +23,8 @@ static_assert(sizeof(Redo) == 720);
 
 // Blocks that a seat is taking, has taken but not yet published, or is freeing.
 //   run:  0-39 first block, 40-49 count - 1, 50-52 level, 53-55 phase
-//   phase 1 taking; 2 freeing, entries not yet all cleared; 3 freeing, records free
+//   phase 1 taking; 2 freeing, entries not yet all cleared; 3 freeing, records free;
+//   4 releasing: a whole chunk whose memory goes back to the system
 constexpr uint64_t in_flight_run(BlockRef first, uint32_t count, unsigned level, unsigned phase) {
   return first.value | static_cast<uint64_t>(count - 1) << 40 | static_cast<uint64_t>(level) << 50 |
          static_cast<uint64_t>(phase) << 53;
@@ -37,6 +38,7 @@ constexpr unsigned in_flight_phase(uint64_t run) { return (run >> 53) & 7; }
 inline constexpr unsigned phase_taking = 1;
 inline constexpr unsigned phase_freeing = 2;
 inline constexpr unsigned phase_freed = 3;
+inline constexpr unsigned phase_releasing = 4;
 inline constexpr unsigned level_leaf = 7;  // freeing: one entry names the whole run
 
 struct InFlight {

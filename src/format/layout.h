@@ -106,7 +106,9 @@ struct alignas(64) State {
   Inode itable;                   // the map of the inode table: 8 inodes a block
   Inode otable;                   // the map of the open-file table: 16 descriptions a block
   Inode ptable;                   // the map of the pin table
-  Word reserved5[512 - 5 * 8 - 16 - 3 * 64];
+  Word release_due;               // ns of the monotonic clock: when to look for idle chunks next
+  Word release_never;             // 1: memory that is free stays with the pool
+  Word reserved5[512 - 5 * 8 - 16 - 3 * 64 - 2];
 };
 static_assert(sizeof(State) == block_size);
 
@@ -124,9 +126,11 @@ static_assert(sizeof(OrphanShard) == 64);
 
 // One chunk of 512 blocks.
 struct alignas(64) Chunk {
-  Word state;  // low byte: 0 untouched, 1 being initialised, 2 open; above: owner lock word
-  Word owner;  // lock word of the lane that allocates here first; a hint
-  Word reserved[6];
+  Word state;     // low byte: chunk_untouched and so on
+  Word owner;     // lock word of the lane that allocates here first; a hint
+  Word freed_at;  // ns of the monotonic clock when its last block was freed; a hint
+  Word releases;  // how often its memory went back to the system
+  Word reserved[4];
   Word free[8];  // bit set: free. Taking clears bits, freeing sets them (atomic)
 };
 static_assert(sizeof(Chunk) == 128);
@@ -134,6 +138,23 @@ static_assert(sizeof(Chunk) == 128);
 inline constexpr uint64_t chunk_untouched = 0;
 inline constexpr uint64_t chunk_initialising = 1;
 inline constexpr uint64_t chunk_open = 2;
+// Its memory is on its way back to the system: no block of it is anybody's, and what they hold is
+// neither zero nor backed by memory for certain.
+inline constexpr uint64_t chunk_releasing = 3;
+
+// The slots of the chunk table that lie before the data are no chunks. Slot i holds hints about the
+// chunks [256 i, 256 (i + 1)), one bit each; all of them may be wrong, and the chunks' own words
+// decide.
+inline constexpr uint64_t chunks_per_hints = 256;
+struct alignas(64) ChunkHints {
+  Word reserved[2];
+  Word opened;       // slot 0: chunks from here on were never touched
+  Word backed;       // slot 0: 1 if all of the segment is backed by memory
+  Word released[4];  // untouched again
+  Word whole[4];     // open, all blocks free
+  Word room[4];      // open, some blocks free
+};
+static_assert(sizeof(ChunkHints) == sizeof(Chunk));
 
 // One block: who owns it. A record of 0 is a block of an open chunk that was never used: free, and
 // zero.

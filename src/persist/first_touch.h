@@ -13,7 +13,10 @@
 // about twice of what an oracle would have paid, for any order of accesses.
 //
 // Warmth is one uint16_t per 2 MiB chunk, private to the process: 0 never touched, then charges,
-// then `warm`. A forked child starts cold (its page tables are empty): the table is wiped at fork.
+// then `warm`. A forked child starts cold (its page tables are empty): the table is wiped at fork. Memory that
+// went back to the system is mapped nowhere any more: a process that takes blocks of such a chunk makes it
+// cold (Region::forget_warmth); one that only reads them meets faults on pages that hold data, for which a
+// read maps 16 at a time.
 #pragma once
 
 #include <cstddef>

@@ -95,6 +95,13 @@ void Region::charge(uint64_t offset, size_t size) const {
   first_touch::charge(place(), warmth_table_, offset, size);
 }
 
+void Region::forget_warmth(uint64_t offset, size_t size) {
+  if (warmth_table_ == nullptr) return;
+  for (uint64_t chunk = offset >> first_touch::chunk_shift;
+       chunk << first_touch::chunk_shift < offset + size; ++chunk)
+    __atomic_store_n(&warmth_table_[chunk], uint16_t{0}, __ATOMIC_RELAXED);
+}
+
 Status Region::copy_general(uint64_t offset, const void* source, size_t size) {
   const SharedBytes shared;
   const auto* from = static_cast<const uint8_t*>(source);

@@ -201,6 +201,10 @@ class Region {
   // `pool populate` call it piece by piece. EIO/ENOMEM/ENOSPC as the kernel says.
   Status populate(uint64_t offset, size_t size);
 
+  // What this process had mapped of the chunks of [offset, offset + size) has gone, for their memory went
+  // back to the system: they are cold again.
+  void forget_warmth(uint64_t offset, size_t size);
+
   // --- for backends ---
   [[nodiscard]] size_t stream_min() const { return stream_min_; }
   [[nodiscard]] void* backend_state() const { return backend_state_; }

@@ -7,6 +7,13 @@
 
 namespace cairn::pool {
 
+// What a chunk is wanted for.
+enum class Want : uint8_t {
+  pieces,  // a few blocks: any room will do
+  run,     // many: a run as long as can be had
+  chunk,   // all blocks of a chunk
+};
+
 // Blocks kept for unlink and truncate on a full pool: the first 64 of the first chunk.
 inline constexpr uint64_t reserve_blocks = 64;
 
@@ -38,9 +45,18 @@ bool is_whole(const format::Chunk& chunk);
 // Makes a chunk's tables ready if nobody has; ENOSPC when the medium has no memory for it.
 Status open_chunk(Pool& pool, uint32_t segment, uint64_t chunk);
 
-// A chunk with room that no other lane works in, made ours. `whole`: an entirely free one. False: there
-// is none; `*why` says so if it was the medium that had no room.
-bool find_chunk(Pool& pool, LocalSeat& seat, Need need, bool whole, ChunkRef* found, Status* why);
+// A chunk with room that no other lane works in, made ours: what was freed first, what nobody has touched
+// then. For long runs, pieces of chunks count as freed only where they are a large part of what the pool
+// holds: else large files would be made of them while whole chunks can be had. Want::chunk: an entirely
+// free one. False: there is none; `*why` says so if it was the medium that had no room.
+bool find_chunk(Pool& pool, LocalSeat& seat, Need need, Want want, ChunkRef* found, Status* why);
+// The lane works in this chunk no longer.
+void leave_chunk(Pool& pool, ChunkRef c, uint64_t owner);
+
+// Behind the last chunk of the segment that was ever opened; a hint.
+uint64_t opened_end(Segment& segment);
+// Is all of the segment backed by memory, by whoever populated it?
+bool is_backed(Segment& segment);
 
 // All of the segment is backed by memory from now on (it has been populated): nothing needs to be asked
 // for when its chunks are opened.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "pool/free_chunks.h"
+
 namespace cairn::pool {
 namespace {
 
@@ -65,10 +67,17 @@ BitRun find_run(const Chunk& chunk, uint64_t withheld_bits, unsigned wanted, uns
   return find_run_from(chunk, withheld_bits, wanted, 0);
 }
 
+uint64_t count_free(const Chunk& chunk) {
+  uint64_t count = 0;
+  for (const Word& word : chunk.free)
+    count += static_cast<uint64_t>(std::popcount(word.load_relaxed()));
+  return count;
+}
+
 void set_bits(Pool& pool, Segment& segment, uint64_t index, uint64_t count) {
   // What came back into the chunk that this process takes from is taken next: it is warm.
-  const ChunkRef current = unpack(pool.current_chunk.load(std::memory_order_acquire));
-  if (current.chunk == index / chunk_blocks && pool.segment[current.segment].get() == &segment)
+  if (pool.current_chunk.load(std::memory_order_acquire) ==
+      pack({segment.number, index / chunk_blocks}))
     pool.next_bit.store(static_cast<uint32_t>(index % chunk_blocks), std::memory_order_relaxed);
   while (count != 0) {
     Chunk& chunk = segment.chunk[index / chunk_blocks];
@@ -80,6 +89,8 @@ void set_bits(Pool& pool, Segment& segment, uint64_t index, uint64_t count) {
     pool.flush(&word, sizeof word);
     index += n;
     count -= n;
+    if (count == 0 || index % chunk_blocks == 0)
+      note_freed(pool, segment, (index - 1) / chunk_blocks);
   }
 }
 

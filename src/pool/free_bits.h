@@ -16,6 +16,8 @@ struct BitRun {
 BitRun find_run(const format::Chunk& chunk, uint64_t withheld_bits, unsigned wanted, unsigned hint);
 // The last free bit.
 BitRun find_last(const format::Chunk& chunk, uint64_t withheld_bits);
+// How many blocks of the chunk are free.
+uint64_t count_free(const format::Chunk& chunk);
 [[nodiscard]] bool is_free_bit(const Pool& pool, BlockRef block);
 
 // Clears the bits of a run; returns how many from its start were ours to take. The others that this

@@ -29,6 +29,7 @@
 #include "media/liveness.h"
 #include "persist/region.h"
 #include "pool/held_lanes.h"
+#include "pool/recent_chunks.h"
 
 namespace cairn::pool {
 
@@ -40,6 +41,7 @@ struct Pool;
 
 // One segment as this process sees it.
 struct Segment {
+  uint32_t number = 0;
   Region region;
   uint8_t* base = nullptr;
   int fd = -1;  // for mappings of its pages
@@ -52,6 +54,11 @@ struct Segment {
   // Makes sure that the medium has memory for [offset, offset + size) before it is touched; clean
   // ENOSPC or ENOMEM if not. Null: it always has.
   std::function<Status(uint64_t offset, uint64_t size)> reserve;
+  // Gives that memory back to the system: the range reads as zeros and must be reserved anew. Null: it
+  // stays with the pool.
+  std::function<Status(uint64_t offset, uint64_t size)> release;
+  // [chunks]: which release of a chunk this process has seen; null where first touch costs nothing.
+  std::unique_ptr<std::atomic<uint32_t>[]> releases_seen;
   std::function<void()> unmap;
 };
 
@@ -103,6 +110,9 @@ class Client {
   virtual void recover_lane(uint32_t lane) = 0;
   // Frees what unlink and truncate left behind; returns whether any block came back.
   virtual bool reclaim_everything(LocalSeat& seat) = 0;
+  // The same for what nobody can be copying from any more; waits for nobody, and stops at some
+  // megabytes.
+  virtual bool reclaim_passed(LocalSeat& seat) = 0;
 };
 
 // The bytes of the lock file that are locked, far beyond its end.
@@ -169,7 +179,16 @@ struct Pool {
   std::atomic<uint64_t> current_owner{0};           // the lock word it was acquired with
   std::atomic<uint32_t> next_bit{0};                // where the last run in it ended
   std::atomic<uint64_t> search_from{0};  // segment << 32 | chunk: where to look for another
+  RecentChunks recent_whole;  // entirely free
+  RecentChunks recent_room;
+  // How many chunks were looked for to be opened since the free pieces were last counted, when to count
+  // again, and what came of it; see chunks.cc.
+  std::atomic<uint32_t> opened_since_count{0};
+  std::atomic<uint32_t> next_count{16};
+  std::atomic<bool> many_pieces{false};
+  // What was removed since this process last looked whether it can be freed.
   std::atomic<uint64_t> orphans_made{0};
+  std::atomic<uint64_t> blocks_orphaned{0};
 
   // The superblock copy that counts.
   [[nodiscard]] const format::Superblock& superblock() const { return *identity; }

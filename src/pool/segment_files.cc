@@ -66,6 +66,7 @@ Status map_segment(Pool& pool, uint32_t number, int fd, const Manner& manner) {
     return mapping.status();
   }
   auto segment = std::make_unique<Segment>();
+  segment->number = number;
   segment->base = mapping->base;
   segment->fd = fd;
   segment->blocks = usable >> format::block_shift;
@@ -80,6 +81,15 @@ Status map_segment(Pool& pool, uint32_t number, int fd, const Manner& manner) {
       if (shared_memory) CAIRN_TRY(check_share(path, bytes));
       return media::reserve(fd, offset, bytes);
     };
+    // Only memory is worth giving back; a file's extents would have to be found again.
+    if (shared_memory && !pool.read_only) {
+      segment->release = [fd](uint64_t offset, uint64_t bytes) {
+        return media::release(fd, offset, bytes);
+      };
+      if (!medium.large_pages)
+        segment->releases_seen =
+            std::make_unique<std::atomic<uint32_t>[]>(segment->blocks / format::chunk_blocks);
+    }
   }
   persist::RegionOptions options;
   options.base = mapping->base;

@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "pool/free_bits.h"
+#include "pool/release.h"
 
 namespace cairn::pool {
 namespace {
@@ -48,16 +49,6 @@ uint32_t take_records(Pool& pool, Segment& segment, uint64_t index, uint32_t cou
       set_bits(pool, segment, index + i, 1);
   }
   return n;
-}
-
-InFlight* free_slot(format::Seat& seat, unsigned* number) {
-  for (unsigned i = 0; i < format::in_flight_slots; ++i) {
-    if (seat.in_flight[i].run.load_relaxed() == 0) {
-      *number = i;
-      return &seat.in_flight[i];
-    }
-  }
-  return nullptr;
 }
 
 // The lines of the records of [first, last]: they are about to be stored to.
@@ -112,19 +103,26 @@ Run take_from(Pool& pool, LocalSeat& seat, ChunkRef where, const Request& reques
 }
 
 void drop_current(Pool& pool, uint64_t current) {
-  const uint64_t owner = pool.current_owner.load();
-  if (!pool.current_chunk.compare_exchange_strong(current, UINT64_MAX)) return;
-  const ChunkRef c = unpack(current);
   // Acquired by any thread of this process.
-  uint64_t mine = owner;
-  pool.compare_exchange(pool.segment[c.segment]->chunk[c.chunk].owner, mine, 0);
+  const uint64_t owner = pool.current_owner.load();
+  if (pool.current_chunk.compare_exchange_strong(current, UINT64_MAX))
+    leave_chunk(pool, unpack(current), owner);
 }
 
 void make_current(Pool& pool, LocalSeat& seat, ChunkRef c) {
+  see_releases(*pool.segment[c.segment], c.chunk);
   pool.current_owner.store(seat.lock_word);
   pool.next_bit.store(0, std::memory_order_relaxed);
   // Whoever sees it may not have seen yet that its segment has been mapped.
   pool.current_chunk.store(pack(c), std::memory_order_release);
+}
+
+// From this many blocks on, a request is for a run.
+constexpr uint32_t run_min = 64;
+Want want_of(const Request& request) {
+  return request.wanted == chunk_blocks ? Want::chunk
+         : request.wanted >= run_min    ? Want::run
+                                        : Want::pieces;
 }
 
 // Anybody's chunk.
@@ -136,6 +134,7 @@ Run take_anywhere(Pool& pool, LocalSeat& seat, const Request& request) {
       Chunk& chunk = segment.chunk[c];
       if (!is_open(chunk)) continue;
       if (!has_free(chunk, withheld(pool, {s, c}, request.need))) continue;
+      see_releases(segment, c);
       Run run = take_from(pool, seat, {s, c}, request);
       if (run.count != 0) return run;
     }
@@ -144,6 +143,16 @@ Run take_anywhere(Pool& pool, LocalSeat& seat, const Request& request) {
 }
 
 }  // namespace
+
+InFlight* free_slot(format::Seat& seat, unsigned* number) {
+  for (unsigned i = 0; i < format::in_flight_slots; ++i) {
+    if (seat.in_flight[i].run.load_relaxed() == 0) {
+      *number = i;
+      return &seat.in_flight[i];
+    }
+  }
+  return nullptr;
+}
 
 Result<Run> take(Pool& pool, LocalSeat& seat, const Request& request) {
   assert(request.wanted >= 1 && request.wanted <= chunk_blocks);
@@ -167,9 +176,11 @@ Result<Run> take(Pool& pool, LocalSeat& seat, const Request& request) {
       }
       drop_current(pool, current);
     }
+    release_idle(pool, seat);
     ChunkRef found;
-    if (!(whole && find_chunk(pool, seat, need, true, &found, &medium_full)) &&
-        !find_chunk(pool, seat, need, false, &found, &medium_full))
+    const Want want = want_of(request);
+    if (!find_chunk(pool, seat, need, want, &found, &medium_full) &&
+        !(whole && find_chunk(pool, seat, need, Want::run, &found, &medium_full)))
       break;
     make_current(pool, seat, found);
     if (whole && !is_whole(pool.segment[found.segment]->chunk[found.chunk])) {
@@ -193,7 +204,7 @@ Result<Run> take(Pool& pool, LocalSeat& seat, const Request& request) {
   }
   // Reclaiming may have emptied whole chunks of others, or the race with them was lost.
   ChunkRef found;
-  if (find_chunk(pool, seat, need, false, &found, &medium_full)) {
+  if (find_chunk(pool, seat, need, Want::pieces, &found, &medium_full)) {
     make_current(pool, seat, found);
     Run run = take_from(pool, seat, found, request);
     if (run.count != 0) return run;
@@ -257,16 +268,16 @@ Usage usage(Pool& pool) {
       const Chunk& chunk = segment.chunk[c];
       usage.usable += chunk_blocks;
       if (!is_open(chunk)) {
-        usage.free += chunk_blocks;
+        usage.untouched += chunk_blocks;
         if (s == 0 && c == first_chunk(segment)) usage.reserve = reserve_blocks;
         continue;
       }
-      for (const Word& word : chunk.free)
-        usage.free += static_cast<uint64_t>(std::popcount(word.load_relaxed()));
+      usage.held += count_free(chunk);
       if (s == 0 && c == first_chunk(segment))
         usage.reserve = static_cast<uint64_t>(std::popcount(chunk.free[0].load_relaxed()));
     }
   }
+  usage.free = usage.held + usage.untouched;
   return usage;
 }
 

@@ -1,5 +1,6 @@
 // What space.h promises after a death: runs that were in flight, free bits that were lost.
 #include "pool/free_bits.h"
+#include "pool/release.h"
 #include "pool/space.h"
 
 namespace cairn::pool {
@@ -26,6 +27,10 @@ bool taken_by_others(Pool& pool, BlockRef block, uint32_t lane) {
   });
 }
 
+constexpr uint32_t no_lane = UINT32_MAX;
+
+}  // namespace
+
 // Free by its record, but its bit is clear: lost between the two, unless another seat is just taking it.
 bool repair_free_bit(Pool& pool, BlockRef block, uint32_t lane) {
   const format::BlockRecord& record = pool.record(block);
@@ -37,10 +42,6 @@ bool repair_free_bit(Pool& pool, BlockRef block, uint32_t lane) {
   set_bits(pool, *pool.segment[block.segment()], block.index(), 1);
   return true;
 }
-
-constexpr uint32_t no_lane = UINT32_MAX;
-
-}  // namespace
 
 void give_back_of_dead(Pool& pool, BlockRef block, uint64_t inode) {
   const uint64_t owner = pool.record(block).owner.load();
@@ -59,6 +60,11 @@ void recover_in_flight(Pool& pool, format::Seat& seat, uint32_t lane) {
     const unsigned level = format::in_flight_level(run);
     const unsigned phase = format::in_flight_phase(run);
     if (!pool.valid_run(first, count)) {
+      pool.store(slot.run, 0);
+      continue;
+    }
+    if (phase == format::phase_releasing) {
+      if (first.index() % chunk_blocks == 0) recover_release(pool, first, lane);
       pool.store(slot.run, 0);
       continue;
     }

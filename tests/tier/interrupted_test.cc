@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "tier/exercise.h"
-#include "tier/pool_stores.h"
+#include "support/pool_stores.h"
 
 namespace cairn::test {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "tier/cover_fixture.h"
 #include "tier/lower_calls.h"
-#include "tier/pool_stores.h"
+#include "support/pool_stores.h"
 
 namespace cairn::test {
 namespace {
