@@ -102,6 +102,7 @@ int create_command(const Config& config, bool json, const std::string& name,
   const std::string path = pool_path(config, name, true);
   create_pool(config, path, options);
   const Pool pool(path);
+  set_release(config, pool);
   if (populate) {
     const double seconds = populate_pool(pool);
     inform(fmt::format("populated in {}", format_duration(seconds)));

@@ -64,6 +64,7 @@ Pool attach_or_create(const Config& config, uint32_t lanes) {
   const int result = cairn_pool_attach(path.c_str(), flags, &existing);
   if (result == 0) {
     Pool pool(existing, path);
+    set_release(config, pool);
     if (lanes == 0) return pool;
     if (const uint32_t there = pool.info().lanes; lanes != there)
       warn(fmt::format("the pool {} was made with {} lanes; --lanes is for one that the run makes",
@@ -75,6 +76,7 @@ Pool attach_or_create(const Config& config, uint32_t lanes) {
   options.lanes = lanes;
   create_pool(config, path, options);
   Pool pool(path, flags);
+  set_release(config, pool);
   check(cairn_setxattr(pool.get(), CAIRN_ROOT, 0, made_by_run, "1", 1, 0), path);
   return pool;
 }

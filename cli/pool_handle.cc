@@ -33,6 +33,13 @@ std::vector<cairn_lane_info> Pool::lanes() const {
   }
 }
 
+void set_release(const Config& config, const Pool& pool) {
+  if (!config.is_set("pool.release")) return;
+  const bool never = config.value("pool.release") == "never";
+  check(cairn_pool_set_release(pool.get(), never ? CAIRN_RELEASE_NEVER : CAIRN_RELEASE_IDLE),
+        pool.path());
+}
+
 Pool open_pool(const Config& config, const std::string& name, unsigned flags) {
   const std::string path = pool_path(config, name);
   cairn_pool* attached = nullptr;
@@ -46,11 +53,7 @@ Pool open_pool(const Config& config, const std::string& name, unsigned flags) {
     check(cairn_pool_set_durability(pool.get(),
                                     each_write ? CAIRN_DURABILITY_WRITE : CAIRN_DURABILITY_FSYNC),
           pool.path());
-    if (config.is_set("pool.release")) {
-      const bool never = config.value("pool.release") == "never";
-      check(cairn_pool_set_release(pool.get(), never ? CAIRN_RELEASE_NEVER : CAIRN_RELEASE_IDLE),
-            pool.path());
-    }
+    set_release(config, pool);
   }
   return pool;
 }

@@ -43,6 +43,9 @@ class Pool {
 
 inline constexpr unsigned look_only = CAIRN_ATTACH_READ_ONLY | CAIRN_ATTACH_NO_RECOVERY;
 
+// Stores in the pool what becomes of its idle memory, if that is configured.
+void set_release(const Config& config, const Pool& pool);
+
 // The configured or named pool, attached, with the configured durability.
 Pool open_pool(const Config& config, const std::string& name, unsigned flags = 0);
 

@@ -37,6 +37,26 @@ class Pool(CairnCase):
         self.assertEqual(self.json("pool", "list"), [])
         self.assertFalse(os.path.exists(made["path"]))
 
+    def test_what_a_pool_holds_is_told_apart(self):
+        self.cairn("pool", "create", "--size", "32M", "--pool-release", "never")
+        self.write("big", "x" * (4 << 20))
+        self.cairn("cp", "big", "default:/big")
+        full = self.json("pool", "info")
+        self.assertGreaterEqual(full["used_bytes"], 4 << 20)
+        self.assertEqual(full["used_bytes"] + full["withheld_bytes"] + full["free_held_bytes"] + full["untouched_bytes"],
+                         full["usable_bytes"])
+        self.cairn("rm", "default:/big")
+        empty = self.json("pool", "info")
+        self.assertLess(empty["used_bytes"], 1 << 20)
+        self.assertGreaterEqual(empty["free_held_bytes"], 4 << 20)
+        self.assertEqual(empty["untouched_bytes"], full["untouched_bytes"])
+        text = self.cairn("pool", "info").out
+        for word in ["live ", "withheld ", "free but held ", "untouched "]:
+            self.assertIn("\n" + word, text)
+        header = self.cairn("pool", "list").out.splitlines()[0]
+        for word in ["LIVE", "WITHHELD", "FREE BUT HELD", "UNTOUCHED"]:
+            self.assertIn(word, header)
+
     def test_check_shows_the_first_hundred_findings(self):
         self.cairn("pool", "create", "p", "--size", "16M")
         self.write("big", "x" * 1000000)
