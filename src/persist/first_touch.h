@@ -12,6 +12,14 @@
 // paid, the chunk is populated in one call and is warm from then on. That keeps the total within
 // about twice of what an oracle would have paid, for any order of accesses.
 //
+// A chunk that has just been reserved holds no data in any page. Whoever fills it in sequence has no use for a
+// look before that is done, nor for populating it unless it is used again: it starts with the charges
+// of a first look.
+//
+// On a medium with 2 MiB pages the first store through the mapping makes the kernel zero all of the page. A
+// first copy of 512 KiB and more goes through the kernel instead, which zeroes only what it does not
+// copy to; a smaller one through the mapping, which is faster from the second piece on (measured).
+//
 // Warmth is one uint16_t per 2 MiB chunk, private to the process: 0 never touched, then charges,
 // then `warm`. A forked child starts cold (its page tables are empty): the table is wiped at fork. Memory that
 // went back to the system is mapped nowhere any more: a process that takes blocks of such a chunk makes it
@@ -37,6 +45,8 @@ inline constexpr size_t kernel_copy_min = 4096;
 inline constexpr size_t page_cache_write_min = 2048;
 // Charges at which the state of the chunk's pages is looked at first.
 inline constexpr uint16_t first_look = 32;
+// From this size on, the first copy into an untouched page of 2 MiB goes through the kernel.
+inline constexpr size_t large_page_kernel_min = size_t{512} << 10;
 
 // A table for `size` bytes with every chunk cold, or null if there is no memory for it (then
 // everything counts as warm: slower at first touch, never wrong).

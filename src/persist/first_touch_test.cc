@@ -76,7 +76,10 @@ TEST_F(FirstTouch, AnEmptyChunkIsPopulatedWhenItHasProvedUsed) {
   EXPECT_EQ(table_[0], 400);
   EXPECT_EQ(mapped(0), 0U);
   fill(0, first_touch::chunk_size);
+  // Filled once; it may never be used again.
   first_touch::charge(place(), table_, 0, 112 * 4096);
+  EXPECT_EQ(table_[0], 512);
+  first_touch::charge(place(), table_, 0, 33 * 4096);
   EXPECT_EQ(table_[0], first_touch::warm);
   // Small accesses to a chunk that stays mostly empty: at last it is cheaper to have it all.
   for (int i = 0; i < 1023; ++i) first_touch::charge(place(), table_, first_touch::chunk_size, 64);

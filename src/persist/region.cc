@@ -66,7 +66,8 @@ Status Region::open(const RegionOptions& options, const Backend* backend, void* 
   kernel_write_min_ = !kernel_copies    ? SIZE_MAX
                       : keeps_faulting_ ? first_touch::page_cache_write_min
                                         : first_touch::kernel_copy_min;
-  if (kernel_copies) note_file_size_limit();
+  const bool large_pages = warmth_table_ == nullptr && fd_ >= 0 && page_cache;
+  if (kernel_copies || large_pages) note_file_size_limit();
   return Status();
 }
 
@@ -82,6 +83,7 @@ void Region::close() {
   fd_ = -1;
   backend_ = nullptr;
   backend_state_ = nullptr;
+  untouched_chunk_ = UINT64_MAX;
   writeback_error_ = 0;
   recorded_ = must_flush_ = false;
 }
@@ -100,6 +102,28 @@ void Region::forget_warmth(uint64_t offset, size_t size) {
   for (uint64_t chunk = offset >> first_touch::chunk_shift;
        chunk << first_touch::chunk_shift < offset + size; ++chunk)
     __atomic_store_n(&warmth_table_[chunk], uint16_t{0}, __ATOMIC_RELAXED);
+}
+
+void Region::note_untouched(uint64_t offset) {
+  const uint64_t chunk = offset >> first_touch::chunk_shift;
+  if (warmth_table_ != nullptr)
+    __atomic_store_n(&warmth_table_[chunk], first_touch::first_look, __ATOMIC_RELAXED);
+  else if (fd_ >= 0 && is_volatile() && !recorded_)
+    __atomic_store_n(&untouched_chunk_, chunk, __ATOMIC_RELAXED);
+}
+
+// Once for each chunk: by the first copy all of its page has been zeroed or copied to.
+Status Region::copy_untouched(uint64_t offset, const void* source, size_t size) {
+  const SharedBytes shared;
+  const auto* from = static_cast<const uint8_t*>(source);
+  size_t first = within_chunk(offset, size);
+  __atomic_store_n(&untouched_chunk_, UINT64_MAX, __ATOMIC_RELAXED);
+  if (kernel_may_write(fd_offset_ + offset + first))
+    CAIRN_TRY(kernel_write(offset, from, first));
+  else
+    first = 0;
+  if (first == size) return Status();
+  return backend_->copy(*this, base_ + offset + first, from + first, size - first);
 }
 
 Status Region::copy_general(uint64_t offset, const void* source, size_t size) {

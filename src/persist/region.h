@@ -143,6 +143,8 @@ class Region {
       return Status();
     }
     if (warmth_table_ == nullptr) [[likely]] {  // nothing to warm
+      if (size >= first_touch::large_page_kernel_min && is_untouched(offset)) [[unlikely]]
+        return copy_untouched(offset, source, size);
       const SharedBytes shared;
       return backend_->copy(*this, base_ + offset, source, size);
     }
@@ -205,6 +207,9 @@ class Region {
   // back to the system: they are cold again.
   void forget_warmth(uint64_t offset, size_t size);
 
+  // Nobody has touched the pages of the chunk that begins at `offset`, but memory is reserved for them.
+  void note_untouched(uint64_t offset);
+
   // --- for backends ---
   [[nodiscard]] size_t stream_min() const { return stream_min_; }
   [[nodiscard]] void* backend_state() const { return backend_state_; }
@@ -226,6 +231,11 @@ class Region {
     return size >= kernel_write_min_ && (keeps_faulting_ || !is_warm(offset)) &&
            kernel_may_write(fd_offset_ + offset + size);
   }
+  [[nodiscard]] bool is_untouched(uint64_t offset) const {
+    return offset >> first_touch::chunk_shift ==
+           __atomic_load_n(&untouched_chunk_, __ATOMIC_RELAXED);
+  }
+  Status copy_untouched(uint64_t offset, const void* source, size_t size);
   [[nodiscard]] first_touch::Place place() const;
   uint64_t record(Word& word, WordOperation operation, uint64_t value, uint64_t expected) {
     return backend_->word(*this, &word.value_, operation, value, expected);
@@ -256,6 +266,7 @@ class Region {
   bool keeps_faulting_ = false;  // page cache: after each write-back a store faults again
   size_t stream_min_ = SIZE_MAX;
   uint16_t* warmth_table_ = nullptr;  // owned, or null
+  uint64_t untouched_chunk_ = UINT64_MAX;  // large pages: the one that was reserved last
   int fd_ = -1;
   int writeback_error_ = 0;
   bool writable_ = false;

@@ -180,6 +180,24 @@ TEST(Region, PopulateChecksItsRangeAndWarms) {
 }
 
 // The kernel's copy reports what a store would have died of.
+TEST(Region, TheFirstCopyToAnUntouchedLargePageIsExact) {
+  const Mapping mapping(4 * first_touch::chunk_size);
+  Region region;
+  RegionOptions options = mapping.options(Granularity::none);
+  options.large_pages = true;
+  ASSERT_TRUE(region.open(options).ok());
+  std::vector<uint8_t> source(2 * first_touch::chunk_size);
+  for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<uint8_t>(i * 7 + i / 4096);
+  const uint64_t at = first_touch::chunk_size + 12345;
+  // Into the next chunk, and again where it has been touched.
+  for (const size_t size : {source.size() - 1, source.size() / 2, size_t{100}}) {
+    region.note_untouched(first_touch::chunk_size);
+    ASSERT_TRUE(region.copy(at, source.data(), size).ok()) << last_detail();
+    EXPECT_EQ(std::memcmp(mapping.base() + at, source.data(), size), 0) << size;
+    EXPECT_EQ(mapping.base()[at - 1], 0);
+  }
+}
+
 TEST(Region, KernelCopiesReportWhatTheKernelSays) {
   Mapping mapping(size_t{4} << 20);
   RegionOptions options = mapping.options(Granularity::none);

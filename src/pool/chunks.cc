@@ -182,7 +182,9 @@ Status open_chunk(Pool& pool, uint32_t s, uint64_t c) {
   const uint64_t records_size = sizeof *records * chunk_blocks;
   if (segment.reserve && !is_backed(segment)) {
     CAIRN_TRY(segment.reserve(Pool::offset_in(segment, records), records_size));
-    CAIRN_TRY(segment.reserve((c * chunk_blocks) << format::block_shift, format::chunk_size));
+    const uint64_t begin = (c * chunk_blocks) << format::block_shift;
+    CAIRN_TRY(segment.reserve(begin, format::chunk_size));
+    segment.region.note_untouched(begin);
   }
   // Where untouched memory is zero, the records say already all that there is to say. A chunk whose
   // release was cut short holds what it held, and says so until its records do.
