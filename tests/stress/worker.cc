@@ -8,6 +8,9 @@
 #include <csignal>
 
 #include "base/crc32c.h"
+#include "capi/handles.h"
+#include "pool/release.h"
+#include "pool/seats.h"
 
 namespace cairn::test {
 namespace {
@@ -241,6 +244,15 @@ bool Worker::exec_a_child() {
   return good || wrong("a successor after exec: its status", status);
 }
 
+// What is free, however short a time it has been so.
+bool Worker::give_memory_back() {
+  pool::Pool& pool = capi::fs_of(pool_).pool;
+  const pool::SeatGuard seat(pool);
+  constexpr uint64_t time_ns = 1'000'000;
+  if (seat.ok()) pool::release_chunks(pool, *seat, 0, time_ns);
+  return true;
+}
+
 bool Worker::step() {
   ++state_.heartbeat;
   ++state_.operations;
@@ -248,6 +260,7 @@ bool Worker::step() {
   if (draw < 4) return append();
   if (draw < 8) return use_shared_file();
   if (draw == 8 && random_.one_in(8)) return random_.one_in(2) ? fork_a_child() : exec_a_child();
+  if (draw == 9 && random_.one_in(4)) return give_memory_back();
   const auto f = static_cast<unsigned>(random_.below(files_per_worker));
   state_.subject = f;
   if (!state_.file[f].exists) {

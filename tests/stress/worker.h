@@ -33,6 +33,7 @@ class Worker {
   bool use_shared_file();
   bool fork_a_child();
   bool exec_a_child();
+  bool give_memory_back();
   bool compare_file(unsigned f, const FileState& expected, bool torn);
   bool wrong(const char* what, long long value);
   std::string name(unsigned f) const;
