@@ -55,3 +55,7 @@ void test_atomic();
 void test_large();
 void test_counts();
 void test_pairs();
+void test_collective_writes();
+// Run by name only: these need a launcher or an environment of their own (late_writers_test.py).
+void test_late_writer();
+void test_killed_writer();

@@ -59,6 +59,7 @@ bool are_on_several_hosts() {
 struct Part {
   const char* name;
   void (*run)();
+  bool by_name_only = false;
 };
 constexpr Part parts[] = {
     {"opening", test_opening},
@@ -75,6 +76,9 @@ constexpr Part parts[] = {
     {"large", test_large},
     {"counts", test_counts},
     {"pairs", test_pairs},
+    {"collective_writes", test_collective_writes},
+    {"late_writer", test_late_writer, true},
+    {"killed_writer", test_killed_writer, true},
 };
 }  // namespace
 
@@ -87,7 +91,7 @@ int main(int argc, char** argv) {
   seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
   int ran = 0;
   for (const Part& part : parts) {
-    if (chosen != "all" && chosen != part.name) continue;
+    if (chosen != part.name && (chosen != "all" || part.by_name_only)) continue;
     const int before = wrong;
     part.run();
     barrier();

@@ -219,6 +219,7 @@ int PMPI_Igatherv(const void*, int, MPI_Datatype, void*, const int[], const int[
                   int, MPI_Comm, MPI_Request*);
 int PMPI_Imrecv(void*, int, MPI_Datatype, MPI_Message*, MPI_Request*);
 int PMPI_Improbe(int, int, MPI_Comm, int*, MPI_Message*, MPI_Status*);
+int PMPI_Iprobe(int, int, MPI_Comm, int*, MPI_Status*);
 int PMPI_Info_create(MPI_Info*);
 int PMPI_Info_get(MPI_Info, const char*, int, char*, int*);
 int PMPI_Info_set(MPI_Info, const char*, const char*);

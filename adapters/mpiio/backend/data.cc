@@ -3,6 +3,7 @@
 
 #include "mpiio/backend/access.h"
 #include "mpiio/backend/calls.h"
+#include "mpiio/backend/collective_writes.h"
 #include "mpiio/backend/errors.h"
 #include "mpiio/backend/layout.h"
 #include "mpiio/backend/nodes.h"
@@ -161,18 +162,19 @@ int nonblocking(MPI_Request* request, const Do& act) {
   return finished(code, moved, request);
 }
 
-template <typename Do>
+template <Direction direction, typename Do>
 int begin(File& file, File::Split split, const Do& act) {
   if (const int code = begun(file, split); code != MPI_SUCCESS) return code;
-  const int code = act(&file.split_bytes);
+  const int code = collectively<direction>(file, [&] { return act(&file.split_bytes); });
   if (code != MPI_SUCCESS) file.split = File::Split::none;
   return code;
 }
 
 }  // namespace
 
-// On one node a collective call on bytes that are here needs nobody else (the standard does not make it a
-// barrier), so it is the same as the independent one.
+// On one node a collective call on bytes that are here needs nobody else (the standard does not
+// make it a barrier), so it moves the same bytes as the independent one. collective_writes.h says
+// what it counts.
 namespace serve {
 
 #define DATA_CALLS(call, Buffer)                                                                 \
@@ -196,7 +198,9 @@ namespace serve {
   }                                                                                              \
   int File_##call##_at_all(File& file, MPI_File handle, MPI_Offset offset, Buffer buffer,        \
                            MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {         \
-    return File_##call##_at(file, handle, offset, buffer, count, datatype, status);              \
+    return collectively<Direction::call>(file, [&] {                                             \
+      return File_##call##_at(file, handle, offset, buffer, count, datatype, status);            \
+    });                                                                                          \
   }                                                                                              \
   int File_i##call##_at_all(File& file, MPI_File handle, MPI_Offset offset, Buffer buffer,       \
                             MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {      \
@@ -204,7 +208,7 @@ namespace serve {
   }                                                                                              \
   int File_##call##_at_all_begin(File& file, MPI_File, MPI_Offset offset, Buffer buffer,         \
                                  MPI_Count count, MPI_Datatype datatype) {                       \
-    return begin(file, File::Split::call##_at, [&](int64_t* moved) {                             \
+    return begin<Direction::call>(file, File::Split::call##_at, [&](int64_t* moved) {            \
       return at_offset(file, data(Direction::call, buffer, count, datatype), offset, moved);     \
     });                                                                                          \
   }                                                                                              \
@@ -225,7 +229,8 @@ namespace serve {
   }                                                                                              \
   int File_##call##_all(File& file, MPI_File handle, Buffer buffer, MPI_Count count,             \
                         MPI_Datatype datatype, MPI_Status* status) {                             \
-    return File_##call(file, handle, buffer, count, datatype, status);                           \
+    return collectively<Direction::call>(                                                        \
+        file, [&] { return File_##call(file, handle, buffer, count, datatype, status); });       \
   }                                                                                              \
   int File_i##call##_all(File& file, MPI_File handle, Buffer buffer, MPI_Count count,            \
                          MPI_Datatype datatype, MPI_Request* request) {                          \
@@ -233,7 +238,7 @@ namespace serve {
   }                                                                                              \
   int File_##call##_all_begin(File& file, MPI_File, Buffer buffer, MPI_Count count,              \
                               MPI_Datatype datatype) {                                           \
-    return begin(file, File::Split::call, [&](int64_t* moved) {                                  \
+    return begin<Direction::call>(file, File::Split::call, [&](int64_t* moved) {                 \
       return at_pointer(file, data(Direction::call, buffer, count, datatype), moved);            \
     });                                                                                          \
   }                                                                                              \
@@ -254,13 +259,15 @@ namespace serve {
   }                                                                                              \
   int File_##call##_ordered(File& file, MPI_File, Buffer buffer, MPI_Count count,                \
                             MPI_Datatype datatype, MPI_Status* status) {                         \
-    return blocking(status, [&](int64_t* moved) {                                                \
-      return in_order(file, data(Direction::call, buffer, count, datatype), moved);              \
+    return collectively<Direction::call>(file, [&] {                                             \
+      return blocking(status, [&](int64_t* moved) {                                              \
+        return in_order(file, data(Direction::call, buffer, count, datatype), moved);            \
+      });                                                                                        \
     });                                                                                          \
   }                                                                                              \
   int File_##call##_ordered_begin(File& file, MPI_File, Buffer buffer, MPI_Count count,          \
                                   MPI_Datatype datatype) {                                       \
-    return begin(file, File::Split::call##_ordered, [&](int64_t* moved) {                        \
+    return begin<Direction::call>(file, File::Split::call##_ordered, [&](int64_t* moved) {       \
       return in_order(file, data(Direction::call, buffer, count, datatype), moved);              \
     });                                                                                          \
   }                                                                                              \

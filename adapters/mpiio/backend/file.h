@@ -11,6 +11,7 @@
 #include <string>
 
 #include "mpiio/backend/layout.h"
+#include "mpiio/backend/processes.h"
 #include "mpiio/backend/representation.h"
 #include "mpiio/host.h"
 
@@ -39,12 +40,24 @@ struct View {
   [[nodiscard]] int64_t stream_below(int64_t end) const;
 };
 
+// One rank's part of what the ranks share. Only that rank stores to it, on a cache line of its own.
+struct alignas(64) RankShared {
+  // Blocking collective writes that are over for this rank (collective_writes.h).
+  std::atomic<uint64_t> collective_writes;
+  LocalProcess process;  // set before MPI_File_open returns on any rank
+};
+
 // What the ranks of one node that have the file open share, in a mapped file that has no name any more.
-struct Shared {
+struct alignas(64) Shared {
   // The shared file pointer, in etypes: of the view that is in force, and of those before and after it, so that a
   // rank may set the next one to 0 before the others have done with this one.
   std::atomic<int64_t> pointers[3];
   std::atomic<int> atomic_owner;  // the process whose turn it is, in atomic mode; 0: nobody's
+  // One for each rank follows, by rank in the file's communicator.
+  [[nodiscard]] RankShared* ranks() { return reinterpret_cast<RankShared*>(this + 1); }
+  static size_t size_for(int ranks) {
+    return sizeof(Shared) + static_cast<size_t>(ranks) * sizeof(RankShared);
+  }
 };
 
 struct File {
@@ -59,6 +72,9 @@ struct File {
   View view;
   std::atomic<int64_t> pointer{0};  // the individual one, in etypes
   Shared* shared = nullptr;         // null: `nodes` has all that is shared
+  RankShared* own_share = nullptr;  // null where there are no other ranks, or `nodes` has them
+  // So many collective writes of this rank are known to be over for all ranks.
+  std::atomic<uint64_t> awaited_writes{0};
   // The file, where several nodes write it; `file` is null then.
   cairn_shared* nodes = nullptr;
   cairn_group group = {};
@@ -78,7 +94,7 @@ struct File {
   std::map<std::string, std::string> hints;
   // A split collective call under way, and what it will say.
   enum class Split : uint8_t { none, read_at, write_at, read, write, read_ordered, write_ordered };
-  Split split = Split::none;
+  std::atomic<Split> split{Split::none};
   int64_t split_bytes = 0;
 };
 

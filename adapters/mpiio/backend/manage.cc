@@ -5,6 +5,7 @@
 
 #include "mpiio/backend/access.h"
 #include "mpiio/backend/calls.h"
+#include "mpiio/backend/collective_writes.h"
 #include "mpiio/backend/contents.h"
 #include "mpiio/backend/errors.h"
 #include "mpiio/backend/hints.h"
@@ -174,6 +175,7 @@ int File_preallocate(File& file, MPI_File, MPI_Offset size) {
 }
 
 int File_get_size(File& file, MPI_File, MPI_Offset* size) {
+  await_collective_writes(file, "size");
   int64_t bytes = 0;
   const int code = size_of(file, &bytes);
   *size = bytes;

@@ -75,21 +75,30 @@ struct SharedName {
 };
 constexpr SharedName shared_pattern = {"/dev/shm/cairn-mpiio-XXXXXX"};
 
-Shared* map_shared(int fd) {
-  void* at = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  return at == MAP_FAILED ? nullptr : static_cast<Shared*>(at);
+bool map_shared(File& file, int fd) {
+  void* at = ::mmap(nullptr, Shared::size_for(file.ranks), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+                    0);
+  if (at == MAP_FAILED) return false;
+  file.shared = static_cast<Shared*>(at);
+  if (file.ranks == 1) return true;
+  file.own_share = file.shared->ranks() + file.rank;
+  file.own_share->process = own_process(file.rank);
+  return true;
 }
 
 // Rank 0 makes it under a name of its own, the others open that; then the name goes.
-int make_shared(SharedName* name) {
+int make_shared(SharedName* name, int ranks) {
   *name = shared_pattern;
   const int fd = mkostemp(name->text, O_CLOEXEC);
   if (fd < 0) return fd;
   // As long as it is mapped. Of one that is not locked the maker was killed: `cairn pool clean` removes it.
   ::flock(fd, LOCK_SH);
-  if (ftruncate(fd, sizeof(Shared)) == 0) return fd;
+  // The memory is taken here, so that no rank is killed for want of it when it stores there.
+  const int failed = ::posix_fallocate(fd, 0, static_cast<off_t>(Shared::size_for(ranks)));
+  if (failed == 0) return fd;
   ::unlink(name->text);
   ::close(fd);
+  errno = failed;
   return -1;
 }
 
@@ -97,7 +106,7 @@ int make_shared(SharedName* name) {
 
 void release(File* file) {
   if (file->nodes != nullptr) nodes::close(*file);
-  if (file->shared != nullptr) ::munmap(file->shared, sizeof(Shared));
+  if (file->shared != nullptr) ::munmap(file->shared, Shared::size_for(file->ranks));
   if (file->file != nullptr) host->engine->close(file->file);
   if (file->comm != MPI_COMM_NULL) PMPI_Comm_free(&file->comm);
   free_types(file->view);
@@ -153,7 +162,7 @@ Opened open_first(File& file, int* shared) {
   if (opened.code == MPI_SUCCESS)
     opened.code = open_here(file, flags_of(file.amode, true), file_mode(file));
   if (opened.code != MPI_SUCCESS) return opened;
-  *shared = make_shared(&opened.shared);
+  *shared = make_shared(&opened.shared, file.ranks);
   if (*shared < 0) opened.code = system_error(errno, "sharing its pointers", file.path);
   return opened;
 }
@@ -181,10 +190,8 @@ int open_on_node(File& file, SharedName* name) {
   if (file.rank == 0) opened = open_first(file, &shared);
   together::broadcast(file.comm, &opened, sizeof opened, 0, "hearing what rank 0 has opened");
   int code = file.rank == 0 ? opened.code : open_other(file, opened, &shared);
-  if (code == MPI_SUCCESS) {
-    file.shared = map_shared(shared);
-    if (file.shared == nullptr) code = system_error(errno, "sharing its pointers", file.path);
-  }
+  if (code == MPI_SUCCESS && !map_shared(file, shared))
+    code = system_error(errno, "sharing its pointers", file.path);
   if (shared >= 0) ::close(shared);
   *name = opened.shared;
   return code;

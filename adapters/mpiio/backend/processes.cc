@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -61,6 +62,11 @@ uint64_t namespaces() {
 }
 
 uint64_t start_of(int process, const char* proc) { return start_in(Stat(proc, process).text); }
+
+LocalProcess own_process(int rank) {
+  const int process = ::getpid();
+  return {rank, process, namespaces(), start_of(process)};
+}
 
 char Processes::state_of(int rank) const {
   const LocalProcess* end = first_ + count_;

@@ -31,6 +31,8 @@ class Processes {
   const char* proc_ = "/proc";
 };
 
+// This process, with the rank that it has where it is asked for.
+LocalProcess own_process(int rank);
 // Of this process: in which IDs and times mean the same. 0: the system does not say.
 uint64_t namespaces();
 // When it started, as the system shows it, in ticks since the host did; 0: the system does not say.
