@@ -79,11 +79,11 @@ int aio_fsync(int operation, struct aiocb* request) {
 }
 
 int lio_listio(int mode, struct aiocb* const* list, int count, struct sigevent* event) {
+  if (mode != LIO_WAIT && mode != LIO_NOWAIT) return fail(-EINVAL);
   bool any = false;
   for (int i = 0; i < count; ++i)
     any = any || (list[i] != nullptr && table::is_covered(list[i]->aio_fildes));
   if (!any) return real::lio_listio(mode, list, count, event);
-  if (mode != LIO_WAIT && mode != LIO_NOWAIT) return fail(-EINVAL);
   bool failed = false;
   for (int i = 0; i < count; ++i) {
     struct aiocb* request = list[i];

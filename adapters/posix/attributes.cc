@@ -13,6 +13,7 @@
 #include "posix/set_id.h"
 #include "posix/shared_names.h"
 #include "posix/table.h"
+#include "posix/user_memory.h"
 
 namespace posix {
 
@@ -115,6 +116,12 @@ static int times_from(const struct timespec* times, int64_t* ns) {
   return 0;
 }
 
+// The kernel copies the times before it looks at anything else.
+template <typename Time>
+static bool can_read_both(const Time* times) {
+  return times == nullptr || user_memory::is_readable(times, 2 * sizeof *times);
+}
+
 // To leave both as they are is done before anybody looks for the file.
 static bool leaves_both(const struct timespec* times) {
   return times != nullptr && times[0].tv_nsec == UTIME_OMIT && times[1].tv_nsec == UTIME_OMIT;
@@ -162,17 +169,9 @@ static void fill(const cairn_space& space, struct statfs* st) {
   memcpy(&st->f_fsid, &device, sizeof st->f_fsid);
 }
 
-static int file_system(struct statfs* st) {
-  cairn_space space;
-  int error = cairn_statfs(pool, &space);
-  if (error == 0) fill(space, st);
-  return error;
-}
-
-static int file_system(struct statvfs* st) {
-  struct statfs from = {};
-  int error = file_system(&from);
-  if (error < 0) return error;
+static void fill(const cairn_space& space, struct statvfs* st) {
+  struct statfs from;
+  fill(space, &from);
   memset(st, 0, sizeof *st);
   st->f_bsize = 4096;
   st->f_frsize = 4096;
@@ -184,7 +183,16 @@ static int file_system(struct statvfs* st) {
   st->f_favail = from.f_ffree;
   st->f_fsid = device_number();
   st->f_namemax = NAME_MAX;
-  return 0;
+}
+
+template <typename Shown>
+static int file_system(Shown* st) {
+  cairn_space space;
+  int error = cairn_statfs(pool, &space);
+  if (error < 0) return error;
+  Shown shown;
+  fill(space, &shown);
+  return user_memory::write(st, shown);
 }
 
 static long configured(int name) {
@@ -216,8 +224,8 @@ static long configured(int name) {
 
 // An empty path means the descriptor itself, however it was opened, or the working directory.
 static bool means_descriptor(int dir, const char* path, int flags) {
-  return (flags & AT_EMPTY_PATH) != 0 && path != nullptr && path[0] == '\0' &&
-         (dir == AT_FDCWD ? !outside(".") : table::is_covered(dir));
+  return (flags & AT_EMPTY_PATH) != 0 && active() && user_memory::is_text(path) &&
+         path[0] == '\0' && (dir == AT_FDCWD ? !outside(".") : table::is_covered(dir));
 }
 
 // Does `ours` on it.
@@ -311,6 +319,7 @@ int fchown(int fd, uid_t uid, gid_t gid) {
 int utimensat(int dir, const char* path, const struct timespec* times, int flags) {
   bool itself = means_descriptor(dir, path, flags);
   if (!itself && outside(dir, path)) return real::utimensat(dir, path, times, flags);
+  if (!can_read_both(times)) return fail(-EFAULT);
   if (leaves_both(times)) return 0;
   if (unknown(flags)) return fail(-EINVAL);
   if (itself && dir != AT_FDCWD)
@@ -328,6 +337,7 @@ int futimens(int fd, const struct timespec* times) {
     return hidden::is_fifo(fd, &st) && st.nlink > 0
                ? static_cast<int>(result(change_times(st, times)))
                : real::futimens(fd, times);
+  if (!can_read_both(times)) return fail(-EFAULT);
   int error = aim(use, &st);
   return static_cast<int>(result(error < 0 ? error : change_times(st, times)));
 }
@@ -335,12 +345,14 @@ int futimens(int fd, const struct timespec* times) {
 int utime(const char* path, const struct utimbuf* times) {
   if (outside(path)) return real::utime(path, times);
   if (times == nullptr) return serve::utimensat(AT_FDCWD, path, nullptr, 0);
+  if (!user_memory::is_readable(times, sizeof *times)) return fail(-EFAULT);
   struct timespec both[2] = {{times->actime, 0}, {times->modtime, 0}};
   return serve::utimensat(AT_FDCWD, path, both, 0);
 }
 
 static int set_times(int dir, const char* path, const struct timeval* times, int flags) {
   struct timespec both[2];
+  if (!can_read_both(times)) return fail(-EFAULT);
   if (times != nullptr && !timespecs(times, both)) return fail(-EINVAL);
   return serve::utimensat(dir, path, times != nullptr ? both : nullptr, flags);
 }
@@ -357,6 +369,7 @@ int lutimes(const char* path, const struct timeval* times) {
 int futimes(int fd, const struct timeval* times) {
   if (!table::is_covered(fd)) return real::futimes(fd, times);
   struct timespec both[2];
+  if (!can_read_both(times)) return fail(-EFAULT);
   if (times != nullptr && !timespecs(times, both)) return fail(-EINVAL);
   return serve::futimens(fd, times != nullptr ? both : nullptr);
 }

@@ -8,6 +8,7 @@
 #include "posix/open.h"
 #include "posix/standard_streams.h"
 #include "posix/table.h"
+#include "posix/user_memory.h"
 
 namespace posix {
 
@@ -139,15 +140,17 @@ static long control(table::Use& use, int fd, int command, void* argument) {
       if (who == INT_MIN) return -EINVAL;
       return set_owner(use, who < 0 ? F_OWNER_PGRP : F_OWNER_PID, who < 0 ? -who : who);
     }
-    case F_GETOWN_EX:
-      *static_cast<struct f_owner_ex*>(argument) = {static_cast<__pid_type>(use->owner_type.load()),
-                                                    use->owner};
-      return 0;
+    case F_GETOWN_EX: {
+      const struct f_owner_ex owner = {static_cast<__pid_type>(use->owner_type.load()),
+                                       use->owner};
+      return user_memory::write(argument, owner);
+    }
     case F_SETOWN_EX: {
-      const auto* owner = static_cast<const struct f_owner_ex*>(argument);
+      struct f_owner_ex owner;
+      if (int error = user_memory::read(&owner, argument); error < 0) return error;
       int type;
-      memcpy(&type, &owner->type, sizeof type);
-      return set_owner(use, type, owner->pid);
+      memcpy(&type, &owner.type, sizeof type);
+      return set_owner(use, type, owner.pid);
     }
     case F_GETSIG:
       return use->signal;

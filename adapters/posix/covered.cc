@@ -8,6 +8,7 @@
 #include "posix/cwd.h"
 #include "posix/itself.h"
 #include "posix/table.h"
+#include "posix/user_memory.h"
 
 namespace posix {
 
@@ -112,7 +113,7 @@ static bool may_reach_from_cwd(const char* path) {
 }
 
 bool maybe_covered(int dir, const char* path) {
-  if (path == nullptr) return false;
+  if (!user_memory::is_text(path)) return false;  // the system's call returns EFAULT
   if (path[0] != '/') {
     if (dir == AT_FDCWD) {
       cwd::Where where = cwd::where();

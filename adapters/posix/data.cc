@@ -69,6 +69,7 @@ ssize_t pwrite(int fd, const void* buffer, size_t size, off_t offset) {
 // The kernel's checks of a vector; the whole may not exceed what one call transfers.
 static int check_vector(const struct iovec* vector, int count) {
   if (count < 0 || count > IOV_MAX) return -EINVAL;
+  if (count > 0 && vector == nullptr) return -EFAULT;
   size_t total = 0;
   for (int i = 0; i < count; ++i) {
     if (vector[i].iov_len > static_cast<size_t>(SSIZE_MAX) - total) return -EINVAL;

@@ -17,6 +17,7 @@
 #include "posix/pool.h"
 #include "posix/shared_names.h"
 #include "posix/table.h"
+#include "posix/user_memory.h"
 
 namespace posix {
 
@@ -208,14 +209,18 @@ ssize_t getdents64(int fd, void* buffer, size_t size) {
         full = true;
         break;
       }
-      struct dirent64 entry;
+      struct dirent64 entry = {};
       entry.d_ino = batch[i].ino;
       entry.d_off = static_cast<off_t>(batch[i].cookie);
       entry.d_reclen = static_cast<uint16_t>(length);
       entry.d_type = static_cast<unsigned char>(batch[i].type);
-      memcpy(out + used, &entry, kHeader);
-      memset(out + used + kHeader, 0, length - kHeader);
-      memcpy(out + used + kHeader, batch[i].name, batch[i].length);
+      memcpy(entry.d_name, batch[i].name, batch[i].length);
+      const int error = user_memory::write(out + used, &entry, length);
+      if (error < 0 && used == 0) return fail(error);
+      if (error < 0) {
+        full = true;
+        break;
+      }
       used += length;
       at = static_cast<int64_t>(batch[i].cookie);
     }

@@ -10,10 +10,12 @@
 #include "posix/itself.h"
 #include "posix/libraries.h"
 #include "posix/log.h"
+#include "posix/permission.h"
 #include "posix/pool.h"
 #include "posix/process.h"
 #include "posix/shown.h"
 #include "posix/table.h"
+#include "posix/user_memory.h"
 
 namespace posix {
 
@@ -69,10 +71,27 @@ static int run_open(int fd, const table::Use& use, char* const* arguments,
   return run_elf(found, path, arguments, environment);
 }
 
+static bool can_read(char* const* arguments, char* const* environment) {
+  return user_memory::is_list(arguments) && user_memory::is_list(environment);
+}
+
+// For arguments that cannot be read. The kernel looks for the program first, so its errors come
+// first. Not inlined: execve's frame stays small.
+[[gnu::noinline]] static int refuse_unreadable(const char* path) {
+  Found found;
+  int error = find_existing(AT_FDCWD, path, 0, &found);
+  if (error == 0 && found.outside()) error = real::access(found.path, X_OK) == 0 ? 0 : -errno;
+  if (error == 0 && !found.outside())
+    error = S_ISREG(found.st.mode) ? permitted(found.st, X_OK) : -EACCES;
+  return fail(error < 0 ? error : -EFAULT);
+}
+
 namespace serve {
 
 int execve(const char* path, char* const* arguments, char* const* environment) {
-  if (!active()) return real::execve(path, arguments, environment);
+  if (!active() || !user_memory::is_text(path)) return real::execve(path, arguments, environment);
+  if (!can_read(arguments, environment))
+    return outside(path) ? real::execve(path, arguments, environment) : refuse_unreadable(path);
   // Looking for a relative path may take the kernel to another directory: before that one is described. Libraries are looked
   // for by such paths, too.
   if (path[0] != '/' || !outside(path) ||
@@ -111,7 +130,9 @@ int execvpe(const char* name, char* const* arguments, char* const* environment) 
 
 int execveat(int dir, const char* path, char* const* arguments, char* const* environment,
              int flags) {
-  if (!active()) return real::execveat(dir, path, arguments, environment, flags);
+  if (!active() || !user_memory::is_text(path) ||
+      (outside(dir, path) && !table::is_covered(dir) && !can_read(arguments, environment)))
+    return real::execveat(dir, path, arguments, environment, flags);
   if ((flags & AT_EMPTY_PATH) != 0 && path[0] == '\0' && table::is_covered(dir))
     return serve::fexecve(dir, arguments, environment);
   if (!outside(dir, path)) {
@@ -144,6 +165,8 @@ int execveat(int dir, const char* path, char* const* arguments, char* const* env
 
 int fexecve(int fd, char* const* arguments, char* const* environment) {
   if (!active()) return real::fexecve(fd, arguments, environment);
+  if (!can_read(arguments, environment))
+    return table::is_covered(fd) ? fail(-EFAULT) : real::fexecve(fd, arguments, environment);
   Handover handover;
   int error = handover.prepare();
   if (error < 0) return fail(error);

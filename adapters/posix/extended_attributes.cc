@@ -10,6 +10,7 @@
 #include "posix/permission.h"
 #include "posix/pool.h"
 #include "posix/table.h"
+#include "posix/user_memory.h"
 
 namespace posix {
 
@@ -31,8 +32,8 @@ static int allowed_in_namespace(const cairn_stat& st, const char* name, bool cha
 
 // 0, or what the kernel says to this name on such a file.
 static int allowed(const cairn_stat& st, const char* name, bool change) {
-  if (name == nullptr) return -EFAULT;
-  size_t length = strlen(name);
+  if (!user_memory::is_text(name, XATTR_NAME_MAX + 1)) return -EFAULT;
+  size_t length = strnlen(name, XATTR_NAME_MAX + 1);
   if (length == 0 || length > XATTR_NAME_MAX) return -ERANGE;
   int error = allowed_in_namespace(st, name, change);
   // A namespace is no name: the directory below would refuse it when the cover is drained.
@@ -43,16 +44,33 @@ static int allowed(const cairn_stat& st, const char* name, bool change) {
 static long set(const cairn_stat& st, const char* name, const void* value, size_t size, int flags) {
   if (size > XATTR_SIZE_MAX) return -E2BIG;
   int error = allowed(st, name, true);
-  return error < 0 ? error : cairn_setxattr(pool, st.ino, st.generation, name, value, size, flags);
+  if (error < 0) return error;
+  if (!user_memory::is_readable(value, size)) return -EFAULT;
+  return cairn_setxattr(pool, st.ino, st.generation, name, value, size, flags);
+}
+
+// Gives the program what `read` puts into `size` bytes. The attributes of a file fit one block.
+template <typename Read>
+static long give(void* to, size_t size, Read read) {  // NOLINT(google-runtime-int)
+  char text[4096];
+  const ssize_t length = read(text, size < sizeof text ? size : sizeof text);
+  if (length < 0 || size == 0) return length;
+  const int error = user_memory::write(to, text, static_cast<size_t>(length));
+  return error < 0 ? error : length;
 }
 
 static long get(const cairn_stat& st, const char* name, void* value, size_t size) {
   int error = allowed(st, name, false);
-  return error < 0 ? error : cairn_getxattr(pool, st.ino, st.generation, name, value, size);
+  if (error < 0) return error;
+  return give(value, size, [&](char* text, size_t room) {
+    return cairn_getxattr(pool, st.ino, st.generation, name, text, room);
+  });
 }
 
 static long list(const cairn_stat& st, char* names, size_t size) {
-  return cairn_listxattr(pool, st.ino, st.generation, names, size);
+  return give(names, size, [&](char* text, size_t room) {
+    return cairn_listxattr(pool, st.ino, st.generation, text, room);
+  });
 }
 
 static long drop(const cairn_stat& st, const char* name) {

@@ -11,6 +11,7 @@
 #include "posix/find.h"
 #include "posix/permission.h"
 #include "posix/pool.h"
+#include "posix/user_memory.h"
 
 namespace posix::hidden {
 
@@ -103,10 +104,10 @@ void name_removed(const cairn_stat& st) {
 // The path in a UNIX address; false: not one of the file system, or surely not covered.
 static bool path_in(const struct sockaddr* address, socklen_t size, char (&path)[128]) {
   constexpr size_t kPath = offsetof(struct sockaddr_un, sun_path);
-  if (address == nullptr || size <= kPath || address->sa_family != AF_UNIX || !active())
-    return false;
+  if (address == nullptr || size <= kPath || !active()) return false;
   size_t length = size - kPath;
   if (length > sizeof(sockaddr_un::sun_path)) return false;
+  if (!user_memory::is_readable(address, size) || address->sa_family != AF_UNIX) return false;
   memcpy(path, reinterpret_cast<const struct sockaddr_un*>(address)->sun_path, length);
   path[length] = '\0';
   return path[0] != '\0' && !outside(path);

@@ -11,6 +11,7 @@
 #include "posix/shared_names.h"
 #include "posix/shown.h"
 #include "posix/table.h"
+#include "posix/user_memory.h"
 
 namespace posix::serve {
 
@@ -42,9 +43,16 @@ static int link_open_of_job(const table::Use& use, const cairn_stat& st, const F
 static int link_descriptor(int fd, int to_dirfd, const char* to) {
   table::Use use(fd);
   if (!use) return fail(-ENOENT);
+  if (!user_memory::is_text(to)) return fail(-EFAULT);
+  if (is_nowhere(to_dirfd, to)) return fail(-EBADF);
   cairn_stat st;
   Found target;
   int error = outside(to_dirfd, to) ? 1 : find_free(to_dirfd, to, &target);
+  if (error > 0) {
+    const int wrong = target.path == nullptr ? look_outside(to_dirfd, to, true)
+                                             : look_outside(target.dir, target.path, true);
+    if (wrong < 0) return fail(wrong);
+  }
   if (error > 0 || (error == 0 && target.cover != use->cover && use->cover != nullptr))
     return fail(-EXDEV);
   if (error == 0 && target.slash) error = -ENOENT;
@@ -71,21 +79,43 @@ static int check(const Found& source, const Found& target) {
   return S_ISDIR(source.st.mode) ? -EPERM : may_link(source.st);
 }
 
+// The kernel's error for a source outside the cover: it is looked up before EXDEV is found.
+static int look_at_source(int dir, const char* path, int flags) {
+  struct stat st;
+  const int kept = errno;
+  const int follow = (flags & AT_SYMLINK_FOLLOW) != 0 ? 0 : AT_SYMLINK_NOFOLLOW;
+  const int how = (flags & AT_EMPTY_PATH) | follow;
+  const int error = real::fstatat(dir, path, &st, how) == 0 ? 0 : -errno;
+  errno = kept;
+  return error;
+}
+
 int linkat(int from_dirfd, const char* from, int to_dirfd, const char* to, int flags) {
   bool from_outside = outside(from_dirfd, from);
   bool to_outside = outside(to_dirfd, to);
-  if ((flags & AT_EMPTY_PATH) != 0 && from[0] == '\0' && table::is_covered(from_dirfd))
+  constexpr int kKnown = AT_SYMLINK_FOLLOW | AT_EMPTY_PATH;
+  const bool is_empty =
+      (flags & AT_EMPTY_PATH) != 0 && user_memory::is_text(from) && from[0] == '\0';
+  if (is_empty && (flags & ~kKnown) == 0 && table::is_covered(from_dirfd))
     return link_descriptor(from_dirfd, to_dirfd, to);
   if (from_outside && to_outside) return real::linkat(from_dirfd, from, to_dirfd, to, flags);
-  if ((flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH)) != 0) return fail(-EINVAL);
-  if (is_nowhere(from_dirfd, from) || is_nowhere(to_dirfd, to)) return fail(-EBADF);
-  if ((flags & AT_EMPTY_PATH) != 0 && from[0] == '\0' && from_dirfd == AT_FDCWD) from = ".";
+  if ((flags & ~kKnown) != 0) return fail(-EINVAL);
+  if (!user_memory::is_text(from)) return fail(-EFAULT);
+  if (is_nowhere(from_dirfd, from)) return fail(-EBADF);
+  if (is_empty && from_dirfd == AT_FDCWD) from = ".";
   Found source, target;
   unsigned how = (flags & AT_SYMLINK_FOLLOW) != 0 ? 0 : CAIRN_NOFOLLOW;
-  int error = from_outside ? 0 : find_existing(from_dirfd, from, how, &source);
+  int error = from_outside ? look_at_source(from_dirfd, from, flags)
+                           : find_existing(from_dirfd, from, how, &source);
   if (error < 0) return done(error);
   if (source.descriptor >= 0 && how == 0) return link_descriptor(source.descriptor, to_dirfd, to);
-  from_outside = from_outside || source.outside();
+  if (!from_outside && source.outside()) {
+    from_outside = true;
+    error = look_at_source(source.dir, source.path, flags);
+    if (error < 0) return fail(error);
+  }
+  if (!user_memory::is_text(to)) return fail(-EFAULT);
+  if (is_nowhere(to_dirfd, to)) return fail(-EBADF);
   error = to_outside ? 1 : find_free(to_dirfd, to, &target);
   if (error < 0) return done(error);
   to_outside = error > 0;
@@ -93,6 +123,11 @@ int linkat(int from_dirfd, const char* from, int to_dirfd, const char* to, int f
     bool plain_from = source.path == nullptr, plain_to = target.path == nullptr;
     return real::linkat(plain_from ? from_dirfd : source.dir, plain_from ? from : source.path,
                         plain_to ? to_dirfd : target.dir, plain_to ? to : target.path, flags);
+  }
+  if (to_outside) {
+    error = target.path == nullptr ? look_outside(to_dirfd, to, true)
+                                   : look_outside(target.dir, target.path, true);
+    if (error < 0) return fail(error);
   }
   if (from_outside || to_outside) return fail(-EXDEV);
   if (error = check(source, target); error < 0) return fail(error);
@@ -117,6 +152,7 @@ int link(const char* from, const char* to) {
 int symlinkat(const char* target, int dir, const char* path) {
   if (outside(dir, path)) return real::symlinkat(target, dir, path);
   // The kernel copies the target first.
+  if (!user_memory::is_text(target)) return fail(-EFAULT);
   if (target[0] == '\0') return fail(-ENOENT);
   if (strnlen(target, PATH_MAX) == PATH_MAX) return fail(-ENAMETOOLONG);
   Found found;
@@ -132,12 +168,25 @@ int symlink(const char* target, const char* path) {
   return serve::symlinkat(target, AT_FDCWD, path);
 }
 
+// Gives the program a link's text, which `read` puts into a buffer of at most `size` bytes.
+template <typename Read>
+static ssize_t give_text(char* buffer, size_t size, Read read) {
+  char text[PATH_MAX];
+  ssize_t length = read(text, size < sizeof text ? size : sizeof text);
+  if (length < 0) return fail(length);
+  const int error = user_memory::write(buffer, text, static_cast<size_t>(length));
+  return error < 0 ? fail(error) : length;
+}
+
 // An empty path: a link that is open itself (O_PATH and O_NOFOLLOW).
 static ssize_t read_open_link(const table::Use& use, char* buffer, size_t size) {
   cairn_stat st;
   int error = cairn_fstat(use->file, &st);
   if (error == 0 && !S_ISLNK(st.mode)) error = -ENOENT;
-  return result(error < 0 ? error : cairn_readlink(pool, st.ino, "", buffer, size));
+  if (error < 0) return fail(error);
+  return give_text(buffer, size, [&](char* text, size_t room) {
+    return cairn_readlink(pool, st.ino, "", text, room);
+  });
 }
 
 // /proc/self/fd/N
@@ -147,12 +196,12 @@ static ssize_t read_descriptor_link(const table::Use& use, char* buffer, size_t 
   if (length < 0) return fail(length);
   auto whole = static_cast<size_t>(length);
   if (whole < size) size = whole;
-  memcpy(buffer, path, size);
-  return static_cast<ssize_t>(size);
+  const int error = user_memory::write(buffer, path, size);
+  return error < 0 ? fail(error) : static_cast<ssize_t>(size);
 }
 
 ssize_t readlinkat(int dir, const char* path, char* buffer, size_t size) {
-  if (path != nullptr && path[0] == '\0' && size != 0) {
+  if (table::is_covered(dir) && size != 0 && user_memory::is_text(path) && path[0] == '\0') {
     table::Use use(dir);
     if (use) return read_open_link(use, buffer, size);
   }
@@ -163,11 +212,15 @@ ssize_t readlinkat(int dir, const char* path, char* buffer, size_t size) {
   if (error < 0) return fail(error);
   if (table::Use use(found.descriptor); use && strncmp(found.path, "/dev/std", 8) != 0)
     return read_descriptor_link(use, buffer, size);
-  if (found.outside() && itself::is_named(found.path)) return itself::read_link(buffer, size);
+  if (found.outside() && itself::is_named(found.path))
+    return give_text(buffer, size,
+                     [](char* text, size_t room) { return itself::read_link(text, room); });
   if (found.outside()) return real::readlinkat(found.dir, found.path, buffer, size);
   if (!S_ISLNK(found.st.mode)) return fail(-EINVAL);
-  ssize_t length = cairn_readlink(pool, found.parent, found.name, buffer, size);
-  return result(length == -ESTALE ? -ENOENT : length);  // its directory was removed
+  return give_text(buffer, size, [&](char* text, size_t room) {
+    ssize_t length = cairn_readlink(pool, found.parent, found.name, text, room);
+    return length == -ESTALE ? -ENOENT : length;  // its directory was removed
+  });
 }
 
 ssize_t readlink(const char* path, char* buffer, size_t size) {

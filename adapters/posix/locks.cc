@@ -8,6 +8,7 @@
 #include "posix/log.h"
 #include "posix/memory.h"
 #include "posix/process.h"
+#include "posix/user_memory.h"
 
 namespace posix::locks {
 
@@ -198,14 +199,14 @@ static bool may_lock(Entry* entry, int type) {
 
 int record(Entry* entry, int number, int command, struct flock* lock) {
   if ((cairn_file_get_flags(entry->file) & O_PATH) != 0) return -EBADF;
-  if (lock == nullptr) return -EFAULT;
   bool of_description = command == F_OFD_GETLK || command == F_OFD_SETLK || command == F_OFD_SETLKW;
   bool query = command == F_GETLK || command == F_OFD_GETLK;
-  struct flock asked = *lock;
-  int error = from_start(entry, &asked);
+  struct flock asked;
+  int error = user_memory::read(&asked, lock);
+  if (error == 0) error = from_start(entry, &asked);
   if (error < 0) return error;
   if (asked.l_start < 0 || (asked.l_len < 0 && asked.l_start + asked.l_len < 0)) return -EINVAL;
-  if (!query && !may_lock(entry, lock->l_type)) return -EBADF;
+  if (!query && !may_lock(entry, asked.l_type)) return -EBADF;
   int before = errno;
   if (of_description) {
     int fd = description_companion(entry);
@@ -217,11 +218,8 @@ int record(Entry* entry, int number, int command, struct flock* lock) {
   errno = before;
   if (error == 0 && query) {
     // Nothing in the way: the kernel changes the type only.
-    if (asked.l_type == F_UNLCK) {
-      lock->l_type = F_UNLCK;
-    } else {
-      *lock = asked;
-    }
+    error = asked.l_type == F_UNLCK ? user_memory::write(&lock->l_type, asked.l_type)
+                                    : user_memory::write(lock, asked);
   }
   return error;
 }

@@ -10,6 +10,7 @@
 #include "posix/open.h"
 #include "posix/pool.h"
 #include "posix/table.h"
+#include "posix/user_memory.h"
 
 namespace posix {
 
@@ -66,9 +67,16 @@ static void* map_other(void* address, size_t size, int flags, Other other) {
   return mapped;
 }
 
+// Reports a change of the program's memory (user_memory.h).
+template <typename Result>
+static Result told(Result done) {
+  user_memory::changed();
+  return done;
+}
+
 template <typename Other>
-static void* map_any(void* address, size_t size, int protection, int flags, int fd, off_t offset,
-                     Other other) {
+static void* map_anything(void* address, size_t size, int protection, int flags, int fd,
+                          off_t offset, Other other) {
   if ((flags & MAP_ANONYMOUS) != 0 || table::peek(fd) == nullptr)
     return map_other(address, size, flags, other);
   table::Use use(fd);
@@ -80,12 +88,24 @@ static void* map_any(void* address, size_t size, int protection, int flags, int 
 }
 
 template <typename Other>
-static int unmap_any(void* address, size_t size, Other other) {
+static void* map_any(void* address, size_t size, int protection, int flags, int fd, off_t offset,
+                     Other other) {
+  void* mapped = map_anything(address, size, protection, flags, fd, offset, other);
+  return (flags & MAP_FIXED) != 0 ? told(mapped) : mapped;
+}
+
+template <typename Other>
+static int unmap_anything(void* address, size_t size, Other other) {
   if (__builtin_expect(!may_be_ours(address, size), 1)) return other();
   if (size == 0 || (number(address) & 4095) != 0) return fail(-EINVAL);
   Held held;
   if (!forget(number(address), number(address) + rounded(size))) return other();
   return static_cast<int>(result(cairn_munmap(pool, address, size)));
+}
+
+template <typename Other>
+static int unmap_any(void* address, size_t size, Other other) {
+  return told(unmap_anything(address, size, other));
 }
 
 // What changes the protection of [start, end) with `change`.
@@ -151,10 +171,10 @@ static bool can_move(uintptr_t from, uintptr_t size, uintptr_t new_size, int fla
 template <typename Other>
 static void* remap_any(void* address, size_t size, size_t new_size, int flags, void* new_address,
                        Other other) {
-  if (!may_be_ours(address, size + 1)) return other();
+  if (!may_be_ours(address, size + 1)) return told(other());
   Held held;
   Mapping* mapping = find(number(address), number(address) + rounded(size + (size == 0 ? 1 : 0)));
-  if (mapping == nullptr) return other();
+  if (mapping == nullptr) return told(other());
   if (!can_move(number(address), rounded(size), rounded(new_size), flags, number(new_address)))
     return failed(-EINVAL);
   if (number(address) < mapping->start || number(address) + rounded(size) > mapping->end)
@@ -163,7 +183,7 @@ static void* remap_any(void* address, size_t size, size_t new_size, int flags, v
   cairn_retain(old.file);
   void* mapped = remap(old, address, size, new_size, flags, new_address);
   cairn_close(old.file);
-  return mapped;
+  return told(mapped);
 }
 
 static bool is_ours(void* address, size_t size) {
@@ -233,13 +253,14 @@ int madvise(void* address, size_t size, int advice) {
 }
 
 int mprotect(void* address, size_t size, int protection) {
-  return protect(address, size, protection,
-                 [=] { return real::mprotect(address, size, protection); });
+  return told(protect(address, size, protection,
+                      [=] { return real::mprotect(address, size, protection); }));
 }
 
 int pkey_mprotect(void* address, size_t size, int protection, int key) {
-  return protect(address, size, protection,
-                 [=] { return real::pkey_mprotect(address, size, protection, key); });
+  return told(protect(address, size, protection, [=] {
+    return real::pkey_mprotect(address, size, protection, key);
+  }));
 }
 
 }  // namespace serve

@@ -15,6 +15,7 @@
 #include "posix/pool.h"
 #include "posix/shared_names.h"
 #include "posix/table.h"
+#include "posix/user_memory.h"
 
 namespace posix {
 
@@ -68,6 +69,24 @@ static bool is_long(const char* path) {
   size_t length;
   last_component(path, &length);
   return length > NAME_MAX;
+}
+
+int look_outside(int dir, const char* path, bool free) {
+  char parent[PATH_MAX];
+  if (path[0] == '\0') return -ENOENT;
+  if (strnlen(path, PATH_MAX) == PATH_MAX) return -ENAMETOOLONG;
+  size_t length;
+  const auto before = static_cast<size_t>(last_component(path, &length) - path);
+  if (before + 2 > sizeof parent) return -ENAMETOOLONG;
+  memcpy(parent, path, before);
+  memcpy(parent + before, ".", 2);
+  struct stat st;
+  const int kept = errno;
+  int error = real::fstatat(dir, parent, &st, 0) == 0 ? 0 : -errno;
+  if (error == 0 && free && real::fstatat(dir, path, &st, AT_SYMLINK_NOFOLLOW) == 0)
+    error = -EEXIST;
+  errno = kept;
+  return error;
 }
 
 static int remove_directory(Found& found, const char* path) {
@@ -208,12 +227,16 @@ static int rename_found(int from_dirfd, const char* from, int to_dirfd, const ch
   bool to_outside = outside(to_dirfd, to);
   if (from_outside && to_outside) return real::renameat2(from_dirfd, from, to_dirfd, to, flags);
   if ((flags & ~3U) != 0 || flags == 3) return fail(-EINVAL);
-  if (is_nowhere(from_dirfd, from) || is_nowhere(to_dirfd, to)) return fail(-EBADF);
+  if (!user_memory::is_text(from)) return fail(-EFAULT);
+  if (is_nowhere(from_dirfd, from)) return fail(-EBADF);
   Found source, target;
   // Where both names lie is looked at before what the first one names, as the kernel does.
-  int error = from_outside ? 0 : find(from_dirfd, from, kOwnName, &source);
-  if (error < 0 && !(error == -ENAMETOOLONG && is_long(from))) return done(error);
+  int error = from_outside ? look_outside(from_dirfd, from, false)
+                           : find(from_dirfd, from, kOwnName, &source);
+  if (error < 0 && (from_outside || error != -ENAMETOOLONG || !is_long(from))) return done(error);
   from_outside = from_outside || (error == 0 && source.outside());
+  if (!user_memory::is_text(to)) return fail(-EFAULT);
+  if (is_nowhere(to_dirfd, to)) return fail(-EBADF);
   int error_to = to_outside ? 0 : find(to_dirfd, to, kOwnName, &target);
   if (error_to < 0 && !(error_to == -ENAMETOOLONG && is_long(to))) return done(error_to);
   // What the last names are comes before how long they are.
@@ -229,6 +252,11 @@ static int rename_found(int from_dirfd, const char* from, int to_dirfd, const ch
     bool plain_from = source.path == nullptr, plain_to = target.path == nullptr;
     return real::renameat2(plain_from ? from_dirfd : source.dir, plain_from ? from : source.path,
                            plain_to ? to_dirfd : target.dir, plain_to ? to : target.path, flags);
+  }
+  if (to_outside) {
+    error = target.path == nullptr ? look_outside(to_dirfd, to, false)
+                                   : look_outside(target.dir, target.path, false);
+    if (error < 0) return fail(error);
   }
   if (from_outside || to_outside || source.cover != target.cover) return fail(-EXDEV);
   error = rename_covered(source, target, flags);

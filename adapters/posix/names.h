@@ -11,6 +11,11 @@ int find_free(int dir, const char* path, Found* found);
 // A relative path from a descriptor that is none.
 bool is_nowhere(int dir, const char* path);
 
+// The kernel's error for one name of a call that lies outside the cover, where the other one is
+// covered: the kernel looks up both directories before it finds EXDEV. `free`: the name must not
+// exist.
+int look_outside(int dir, const char* path, bool free);
+
 // What a change of names returns. ESTALE: the directory went away since it was found.
 int done(int error);
 

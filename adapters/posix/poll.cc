@@ -8,11 +8,16 @@
 #include "posix/log.h"
 #include "posix/open.h"
 #include "posix/table.h"
+#include "posix/user_memory.h"
 
 namespace posix {
 
 static bool any_covered(const struct pollfd* fds, nfds_t count) {
-  if (table::covered_fds.load(std::memory_order_relaxed) == 0 || fds == nullptr) return false;
+  if (table::covered_fds.load(std::memory_order_relaxed) == 0) return false;
+  // The kernel refuses a list that is too long or cannot be read.
+  if (count > static_cast<nfds_t>(table::kMost) ||
+      !user_memory::is_readable(fds, count * sizeof *fds))
+    return false;
   for (nfds_t i = 0; i < count; ++i) {
     if (table::is_covered(fds[i].fd)) return true;
   }
@@ -39,13 +44,14 @@ static int poll_mixed(struct pollfd* fds, nfds_t count, const struct timespec* t
     got = 0;
     for (nfds_t i = 0; i < count; ++i) {
       table::Use use(fds[i].fd);
-      fds[i].revents = others[i].revents;
+      others[i].fd = fds[i].fd;
       if (use) {
         auto says = is_path(use) ? POLLNVAL : fds[i].events & kAlways;
-        fds[i].revents = static_cast<decltype(fds[i].revents)>(says);
+        others[i].revents = static_cast<decltype(others[i].revents)>(says);
       }
-      if (fds[i].revents != 0) ++got;
+      if (others[i].revents != 0) ++got;
     }
+    if (user_memory::write(fds, others, count * sizeof *fds) < 0) got = fail(-EFAULT);
   }
   free(others);
   return got;
@@ -54,6 +60,10 @@ static int poll_mixed(struct pollfd* fds, nfds_t count, const struct timespec* t
 // A set of descriptors as select has it, of any length.
 struct Set {
   fd_set* bits;
+  bool is_readable(int count) const {
+    const auto words = (static_cast<size_t>(count) + 63) / 64;
+    return bits == nullptr || user_memory::is_readable(bits, words * sizeof(uint64_t));
+  }
   bool has(int fd) const { return bits != nullptr && (word(fd) >> (fd % 64) & 1) != 0; }
   void clear(int fd) { word(fd) &= ~(uint64_t{1} << (fd % 64)); }
   void set(int fd) { word(fd) |= uint64_t{1} << (fd % 64); }
@@ -61,7 +71,10 @@ struct Set {
 };
 
 static bool any_covered(int count, Set a, Set b, Set c) {
-  if (table::covered_fds.load(std::memory_order_relaxed) == 0) return false;
+  if (table::covered_fds.load(std::memory_order_relaxed) == 0 || count <= 0) return false;
+  const int end = table::highest.load() + 1;
+  if (count > end) count = end;
+  if (!a.is_readable(count) || !b.is_readable(count) || !c.is_readable(count)) return false;
   for (int fd = 0; fd < count; ++fd) {
     if ((a.has(fd) || b.has(fd) || c.has(fd)) && table::is_covered(fd)) return true;
   }
@@ -98,6 +111,15 @@ static int64_t now_us() {
   return now.tv_sec * int64_t{1000000} + now.tv_nsec / 1000;
 }
 
+// False for O_PATH, too.
+static bool is_open(const table::Use& use, int fd) {
+  if (use) return !is_path(use);
+  const int before = errno;
+  const int flags = real::fcntl(fd, F_GETFL, nullptr);
+  errno = before;
+  return flags >= 0 && (flags & O_PATH) == 0;
+}
+
 namespace serve {
 
 int poll(struct pollfd* fds, nfds_t count, int timeout) {
@@ -116,6 +138,7 @@ int select(int count, fd_set* readers, fd_set* writers, fd_set* others, struct t
     return real::select(count, readers, writers, others, timeout);
   if (timeout == nullptr)
     return select_mixed(count, {readers}, {writers}, {others}, nullptr, nullptr);
+  if (!user_memory::is_readable(timeout, sizeof *timeout)) return fail(-EFAULT);
   struct timespec wait = {timeout->tv_sec, timeout->tv_usec * 1000};
   int64_t before = now_us();
   int got = select_mixed(count, {readers}, {writers}, {others}, &wait, nullptr);
@@ -133,8 +156,16 @@ int pselect(int count, fd_set* readers, fd_set* writers, fd_set* others,
 }
 
 int epoll_ctl(int epoll, int operation, int fd, struct epoll_event* event) {
-  if (!table::is_covered(fd)) return real::epoll_ctl(epoll, operation, fd, event);
-  return fail(-EPERM);
+  table::Use on(epoll), of(fd);
+  if (!on && !of) return real::epoll_ctl(epoll, operation, fd, event);
+  // The checks follow the kernel's order. It cannot make them: it knows our descriptors as O_PATH.
+  if (operation != EPOLL_CTL_DEL && !user_memory::is_readable(event, sizeof *event))
+    return fail(-EFAULT);
+  if (!is_open(on, epoll) || !is_open(of, fd)) return fail(-EBADF);
+  struct stat st;
+  const bool cannot_wait =
+      of || (real::fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)));
+  return fail(cannot_wait ? -EPERM : -EINVAL);  // EINVAL: a file of ours is not an epoll
 }
 
 }  // namespace serve

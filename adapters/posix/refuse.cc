@@ -11,6 +11,7 @@
 #include "posix/open.h"
 #include "posix/shown.h"
 #include "posix/table.h"
+#include "posix/user_memory.h"
 
 namespace posix {
 
@@ -37,6 +38,7 @@ int inotify_add_watch(int watch, const char* path, uint32_t mask) {
 int fanotify_mark(int watch, unsigned flags, uint64_t mask, int dir, const char* path) {
   if (!is_covered(dir, path) && !table::is_covered(dir))
     return real::fanotify_mark(watch, flags, mask, dir, path);
+  if (path != nullptr && !user_memory::is_text(path)) return fail(-EFAULT);
   return refuse("fanotify_mark", path, ENODEV);
 }
 
@@ -44,7 +46,8 @@ int name_to_handle_at(int dir, const char* path, void* handle, int* mount, int f
   if (!is_covered(dir, path) && !table::is_covered(dir))
     return real::name_to_handle_at(dir, path, handle, mount, flags);
   // What file systems without handles say.
-  if (path == nullptr || path[0] == '\0')
+  if (!user_memory::is_text(path)) return fail(-EFAULT);
+  if (path[0] == '\0')
     return refuse_descriptor("name_to_handle_at", dir, EOPNOTSUPP);
   return refuse("name_to_handle_at", path, EOPNOTSUPP);
 }
@@ -59,6 +62,11 @@ ssize_t vmsplice(int fd, const struct iovec* vector, size_t count, unsigned flag
   return refuse_descriptor("vmsplice", fd, EBADF);
 }
 
+static int give(void* to, int number) {
+  const int error = user_memory::write(to, number);
+  return error < 0 ? fail(error) : 0;
+}
+
 int ioctl(int fd, unsigned long request, void* argument) {
   table::Use use(fd);
   if (!use) return real::ioctl(fd, request, argument);
@@ -70,28 +78,28 @@ int ioctl(int fd, unsigned long request, void* argument) {
       return real::fcntl(fd, F_SETFD, nullptr);
     case FIONBIO:
     case FIOASYNC:
-      return 0;
+      return user_memory::is_readable(argument, sizeof(int)) ? 0 : fail(-EFAULT);
     case FS_IOC_GETFLAGS:
-      *static_cast<int*>(argument) = 0;  // nothing that chattr could set
-      return 0;
-    case FS_IOC_SETFLAGS:
-      return *static_cast<const int*>(argument) == 0 ? 0 : fail(-EOPNOTSUPP);
+      return give(argument, 0);  // nothing that chattr could set
+    case FS_IOC_SETFLAGS: {
+      int flags;
+      if (int error = user_memory::read(&flags, argument); error < 0) return fail(error);
+      return flags == 0 ? 0 : fail(-EOPNOTSUPP);
+    }
     case FICLONE:
     case FICLONERANGE:
       return fail(-EOPNOTSUPP);
     case FIGETBSZ:
-      *static_cast<int*>(argument) = 4096;
-      return 0;
+      return give(argument, 4096);
     case FIONREAD: {
       cairn_stat st;
       int error = cairn_fstat(use->file, &st);
       if (error < 0) return fail(error);
       if (!S_ISREG(st.mode)) return fail(-ENOTTY);
       int64_t left = static_cast<int64_t>(st.size) - cairn_seek(use->file, 0, SEEK_CUR);
-      *static_cast<int*>(argument) = left < 0         ? 0
-                                     : left > INT_MAX ? INT_MAX
-                                                      : static_cast<int>(left);
-      return 0;
+      return give(argument, left < 0         ? 0
+                            : left > INT_MAX ? INT_MAX
+                                             : static_cast<int>(left));
     }
     default:
       return fail(-ENOTTY);

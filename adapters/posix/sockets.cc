@@ -11,8 +11,15 @@
 #include "posix/open.h"
 #include "posix/pool.h"
 #include "posix/table.h"
+#include "posix/user_memory.h"
 
 namespace posix {
+
+// If false, the kernel gets the message as it is and returns EFAULT, or an error that it finds
+// earlier.
+static bool can_read(const struct msghdr* message) {
+  return message != nullptr && user_memory::is_readable(message, sizeof *message);
+}
 
 // Calls `each` with every descriptor that a message carries.
 template <typename Each>
@@ -95,7 +102,12 @@ int bind(int socket, const struct sockaddr* address, socklen_t size) {
 }
 
 int connect(int socket, const struct sockaddr* address, socklen_t size) {
-  if (no_socket(socket) != 0) return -1;
+  if (table::Use use(socket); use) {
+    // connect(2) copies the address before it looks for a socket.
+    if (is_path(use)) return fail(-EBADF);
+    if (size > sizeof(struct sockaddr_storage)) return fail(-EINVAL);
+    return fail(user_memory::is_readable(address, size) ? -ENOTSOCK : -EFAULT);
+  }
   hidden::Address to;
   int error = to.find(address, size);
   return error < 0 ? fail(error) : real::connect(socket, to.address, to.size);
@@ -114,7 +126,8 @@ static ssize_t send_named(int socket, const struct msghdr* message, int flags);
 
 ssize_t sendmsg(int socket, const struct msghdr* message, int flags) {
   if (no_socket(socket) != 0) return -1;
-  if (message == nullptr || message->msg_name == nullptr) return send_named(socket, message, flags);
+  if (!active() || !can_read(message)) return real::sendmsg(socket, message, flags);
+  if (message->msg_name == nullptr) return send_named(socket, message, flags);
   hidden::Address to;
   int error = to.find(static_cast<const struct sockaddr*>(message->msg_name), message->msg_namelen);
   if (error < 0) return fail(error);
@@ -125,7 +138,8 @@ ssize_t sendmsg(int socket, const struct msghdr* message, int flags) {
 }
 
 static ssize_t send_named(int socket, const struct msghdr* message, int flags) {
-  if (message == nullptr || message->msg_controllen == 0 || table::covered_fds.load() == 0)
+  if (message->msg_controllen == 0 || table::covered_fds.load() == 0 ||
+      !user_memory::is_readable(message->msg_control, message->msg_controllen))
     return real::sendmsg(socket, message, flags);
   bool any = false;
   descriptors_in(message, [&](const unsigned char* place) {
@@ -156,13 +170,16 @@ static ssize_t send_named(int socket, const struct msghdr* message, int flags) {
   return sent;
 }
 
+constexpr unsigned kMostMessages = 1024;  // UIO_MAXIOV: the kernel takes no more
+
 // The kernel sends several in one call, but could be given only one replacement at a time: one after the
 // other, as soon as any needs one.
 int sendmmsg(int socket, struct mmsghdr* messages, unsigned count, int flags) {
-  if (!active() || messages == nullptr) return real::sendmmsg(socket, messages, count, flags);
+  if (!active()) return real::sendmmsg(socket, messages, count, flags);
   if (no_socket(socket) != 0) return -1;
+  if (count > kMostMessages) count = kMostMessages;
   bool ours = false;
-  for (unsigned i = 0; i < count && !ours; ++i) {
+  for (unsigned i = 0; i < count && !ours && can_read(&messages[i].msg_hdr); ++i) {
     const struct msghdr& message = messages[i].msg_hdr;
     ours = message.msg_name != nullptr || message.msg_controllen > 0;
   }
@@ -176,7 +193,9 @@ int sendmmsg(int socket, struct mmsghdr* messages, unsigned count, int flags) {
       errno = before;  // the next call meets it again
       break;
     }
-    messages[sent].msg_len = static_cast<unsigned>(length);
+    const auto told = static_cast<unsigned>(length);
+    if (user_memory::write(&messages[sent].msg_len, told) < 0)
+      return sent > 0 ? static_cast<int>(sent) : fail(-EFAULT);
   }
   return static_cast<int>(sent);
 }
@@ -193,11 +212,11 @@ static void received(struct msghdr* message, socklen_t room) {
 // A hidden name may be longer than the program's room for one, and would be cut there.
 ssize_t recvmsg(int socket, struct msghdr* message, int flags) {
   if (no_socket(socket) != 0) return -1;
-  if (!active() || message == nullptr) return real::recvmsg(socket, message, flags);
+  if (!active() || !can_read(message)) return real::recvmsg(socket, message, flags);
   struct sockaddr_storage space;
   void* name = message->msg_name;
   socklen_t room = message->msg_namelen;
-  bool named = name != nullptr && room < sizeof space;
+  bool named = name != nullptr && room < sizeof space && user_memory::is_readable(name, room);
   if (named) message->msg_name = &space, message->msg_namelen = sizeof space;
   ssize_t got = real::recvmsg(socket, message, flags);
   if (got >= 0) received(message, named ? sizeof space : room);
@@ -205,8 +224,9 @@ ssize_t recvmsg(int socket, struct msghdr* message, int flags) {
   message->msg_name = name;
   if (got < 0) {
     message->msg_namelen = room;
-  } else {
-    memcpy(name, &space, message->msg_namelen < room ? message->msg_namelen : room);
+  } else if (user_memory::write(name, &space,
+                                message->msg_namelen < room ? message->msg_namelen : room) < 0) {
+    return fail(-EFAULT);
   }
   return got;
 }
@@ -214,12 +234,15 @@ ssize_t recvmsg(int socket, struct msghdr* message, int flags) {
 int recvmmsg(int socket, struct mmsghdr* messages, unsigned count, int flags,
              struct timespec* timeout) {
   if (no_socket(socket) != 0) return -1;
-  constexpr unsigned kMost = 1024;  // UIO_MAXIOV: the kernel takes no more
-  if (!active() || messages == nullptr)
+  if (!active() || !can_read(&messages->msg_hdr))
     return real::recvmmsg(socket, messages, count, flags, timeout);
-  if (count > kMost) count = kMost;
-  socklen_t rooms[kMost];
-  for (unsigned i = 0; i < count; ++i) rooms[i] = messages[i].msg_hdr.msg_namelen;
+  if (count > kMostMessages) count = kMostMessages;
+  socklen_t rooms[kMostMessages];
+  for (unsigned i = 0; i < count; ++i) {
+    // The kernel stops at a message that it cannot read, too.
+    if (!can_read(&messages[i].msg_hdr)) count = i;
+    if (i < count) rooms[i] = messages[i].msg_hdr.msg_namelen;
+  }
   int got = real::recvmmsg(socket, messages, count, flags, timeout);
   for (unsigned i = 0; i < count && static_cast<int>(i) < got; ++i)
     received(&messages[i].msg_hdr, rooms[i]);
@@ -229,16 +252,20 @@ int recvmmsg(int socket, struct mmsghdr* messages, unsigned count, int flags,
 // A call that tells an address. The kernel's may be longer than the program's room, and would be cut there.
 template <typename Call>
 static auto shown(struct sockaddr* address, socklen_t* size, Call call) {
-  if (!active() || address == nullptr || size == nullptr || *size > INT_MAX)
+  socklen_t room;
+  if (!active() || address == nullptr || user_memory::read(&room, size) < 0 || room > INT_MAX)
     return call(address, size);
   struct sockaddr_storage space;
+  if (!user_memory::is_readable(address, room < sizeof space ? room : sizeof space))
+    return call(address, size);
   auto* whole = reinterpret_cast<struct sockaddr*>(&space);
-  socklen_t room = *size, length = sizeof space;
+  socklen_t length = sizeof space;
   auto done = call(whole, &length);
   if (done < 0) return done;
   hidden::show(whole, sizeof space, &length);
-  memcpy(address, whole, length < room ? length : room);
-  *size = length;
+  if (user_memory::write(address, whole, length < room ? length : room) < 0 ||
+      user_memory::write(size, length) < 0)
+    return static_cast<decltype(done)>(fail(-EFAULT));
   return done;
 }
 

@@ -16,6 +16,7 @@
 #include "posix/pool.h"
 #include "posix/process.h"
 #include "posix/table.h"
+#include "posix/user_memory.h"
 
 namespace posix {
 
@@ -219,6 +220,12 @@ static int spawn_by_fork(pid_t* pid, const Order& order) {
 }
 
 static int spawn(pid_t* pid, const Order& order) {
+  // What cannot be read is the child's to say. It may do so before it has a place in the pool.
+  if (!user_memory::is_text(order.path) || !user_memory::is_list(order.arguments) ||
+      !user_memory::is_list(order.environment))
+    return outside(order.path) ? real::posix_spawn(pid, order.path, order.actions, order.attributes,
+                                                   order.arguments, order.environment)
+                               : EFAULT;
   if (!outside(order.path) || touches_covered(order.actions) || has_inheritable_files() ||
       may_need_covered(order.path, value_of(order.environment, "LD_LIBRARY_PATH")) ||
       has_to_tell(order.path, order.arguments))  // on the standard error of the child

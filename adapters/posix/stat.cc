@@ -10,6 +10,7 @@
 #include "posix/permission.h"
 #include "posix/pool.h"
 #include "posix/table.h"
+#include "posix/user_memory.h"
 
 namespace posix {
 
@@ -114,8 +115,32 @@ static int state_of(int dir, const char* path, int flags, Found* found, cairn_st
 
 // An empty path asks about a descriptor.
 static bool outside_at(int dir, const char* path, int flags) {
-  if ((flags & AT_EMPTY_PATH) != 0 && path != nullptr && path[0] == '\0') return !active();
+  if (!active()) return true;
+  if ((flags & AT_EMPTY_PATH) != 0 && user_memory::is_text(path) && path[0] == '\0') return false;
   return outside(dir, path);
+}
+
+// Kernels from 6.11 on take a null path with AT_EMPTY_PATH as an empty one. The descriptor that the
+// kernel knows tells whether this one does.
+static const char* empty_if_none(int dir, const char* path, int flags) {
+  if (path != nullptr || (flags & AT_EMPTY_PATH) == 0 || !active()) return path;
+  struct stat st;
+  const int before = errno;
+  const bool is_taken = real::fstatat(dir, nullptr, &st, AT_EMPTY_PATH) == 0;
+  errno = before;
+  return is_taken ? "" : nullptr;
+}
+
+template <typename Shown>
+static int show(const cairn_stat& state, Shown* st) {
+  if (__builtin_expect(user_memory::is_known_writable(st, sizeof *st), 1)) {
+    fill(state, st);
+    return 0;
+  }
+  Shown shown;
+  fill(state, &shown);
+  const int error = user_memory::write(st, shown);
+  return error < 0 ? fail(error) : 0;
 }
 
 namespace serve {
@@ -123,27 +148,30 @@ namespace serve {
 // Flags are looked at before what they are for.
 static bool unknown(int flags, int known) { return (flags & ~known) != 0; }
 
-int fstatat(int dir, const char* path, struct stat* st, int flags) {
-  if (outside_at(dir, path, flags)) return real::fstatat(dir, path, st, flags);
+// Of a path that may be covered.
+static int stat_at(int dir, const char* path, struct stat* st, int flags) {
   if (unknown(flags, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_SYNC_TYPE))
     return fail(-EINVAL);
   Found found;
   cairn_stat state;
   int error = state_of(dir, path, flags, &found, &state);
   if (error > 0) return real::fstatat(found.dir, found.path, st, flags);
-  if (error < 0) return fail(error);
-  fill(state, st);
-  return 0;
+  return error < 0 ? fail(error) : show(state, st);
+}
+
+int fstatat(int dir, const char* path, struct stat* st, int flags) {
+  path = empty_if_none(dir, path, flags);
+  if (outside_at(dir, path, flags)) return real::fstatat(dir, path, st, flags);
+  return stat_at(dir, path, st, flags);
 }
 
 int stat(const char* path, struct stat* st) {
-  if (outside(path)) return real::stat(path, st);
-  return serve::fstatat(AT_FDCWD, path, st, 0);
+  return outside(path) ? real::stat(path, st) : stat_at(AT_FDCWD, path, st, 0);
 }
 
 int lstat(const char* path, struct stat* st) {
-  if (outside(path)) return real::lstat(path, st);
-  return serve::fstatat(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW);
+  return outside(path) ? real::lstat(path, st)
+                       : stat_at(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW);
 }
 
 // The C library's own asks the system by itself.
@@ -164,13 +192,12 @@ int fstat(int fd, struct stat* st) {
     return error;
   }
   int error = state_of(use, &state);
-  if (error < 0) return fail(error);
-  fill(state, st);
-  return 0;
+  return error < 0 ? fail(error) : show(state, st);
 }
 
 int statx(int dir, const char* path, int flags, unsigned mask, struct statx* st) {
-  if (path == nullptr || outside_at(dir, path, flags))
+  path = empty_if_none(dir, path, flags);
+  if (outside_at(dir, path, flags))
     return real::statx(dir, path, flags, mask, st);
   if ((mask & STATX__RESERVED) != 0 || (flags & AT_STATX_SYNC_TYPE) == AT_STATX_SYNC_TYPE ||
       unknown(flags, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_SYNC_TYPE))
@@ -179,13 +206,10 @@ int statx(int dir, const char* path, int flags, unsigned mask, struct statx* st)
   cairn_stat state;
   int error = state_of(dir, path, flags, &found, &state);
   if (error > 0) return real::statx(found.dir, found.path, flags, mask, st);
-  if (error < 0) return fail(error);
-  fill(state, st);
-  return 0;
+  return error < 0 ? fail(error) : show(state, st);
 }
 
-int faccessat(int dir, const char* path, int mode, int flags) {
-  if (outside(dir, path)) return real::faccessat(dir, path, mode, flags);
+static int access_at(int dir, const char* path, int mode, int flags) {
   if ((mode & ~(R_OK | W_OK | X_OK)) != 0 ||
       unknown(flags, AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
     return fail(-EINVAL);
@@ -198,9 +222,13 @@ int faccessat(int dir, const char* path, int mode, int flags) {
   return static_cast<int>(result(error));
 }
 
+int faccessat(int dir, const char* path, int mode, int flags) {
+  return outside(dir, path) ? real::faccessat(dir, path, mode, flags)
+                            : access_at(dir, path, mode, flags);
+}
+
 int access(const char* path, int mode) {
-  if (outside(path)) return real::access(path, mode);
-  return serve::faccessat(AT_FDCWD, path, mode, 0);
+  return outside(path) ? real::access(path, mode) : access_at(AT_FDCWD, path, mode, 0);
 }
 
 }  // namespace serve

@@ -15,6 +15,7 @@
 #include "posix/log.h"
 #include "posix/open.h"
 #include "posix/table.h"
+#include "posix/user_memory.h"
 
 // Headers of the C library may be older than the programs that run.
 #ifndef SYS_fchmodat2
@@ -57,6 +58,12 @@ long pass(Result (*call)(Parameters...), const Arguments& given) {  // NOLINT(go
 int by_errno(int done) { return done < 0 ? fail(done) : done; }
 
 ssize_t get_cwd(char* buffer, size_t size) {
+  // By name it would be given room.
+  if (buffer == nullptr) {
+    char path[PATH_MAX];
+    if (size > sizeof path) size = sizeof path;
+    return fail(size == 0 || serve::getcwd(path, size) != nullptr ? -EFAULT : -errno);
+  }
   return serve::getcwd(buffer, size) == nullptr ? -1 : static_cast<ssize_t>(strlen(buffer)) + 1;
 }
 
@@ -72,6 +79,8 @@ int change_times_at(int dir, const char* path, const struct timespec* times, int
   if (!table::is_covered(dir))
     return static_cast<int>(
         real::syscall(SYS_utimensat, dir, 0, reinterpret_cast<intptr_t>(times), flags, 0, 0));
+  if (times != nullptr && !user_memory::is_readable(times, 2 * sizeof *times))
+    return fail(-EFAULT);
   if (times != nullptr && times[0].tv_nsec == UTIME_OMIT && times[1].tv_nsec == UTIME_OMIT)
     return 0;
   return flags != 0 ? fail(-EINVAL) : serve::futimens(dir, times);
@@ -97,7 +106,9 @@ int select_with_mask(int count, fd_set* readers, fd_set* writers, fd_set* others
     const sigset_t* set;
     size_t size;
   };
-  const sigset_t* set = mask == nullptr ? nullptr : static_cast<const Mask*>(mask)->set;
+  Mask given = {nullptr, 0};
+  if (mask != nullptr && user_memory::read(&given, mask) < 0) return fail(-EFAULT);
+  const sigset_t* set = given.set;
   return serve::pselect(count, readers, writers, others, timeout, set);
 }
 
@@ -164,7 +175,8 @@ bool is_forbidden_link(const char* path, const OpenHow& how) {
 }
 
 long open_how(int dir, const char* path, const OpenHow* how, size_t size) {  // NOLINT
-  const bool whole = path != nullptr && how != nullptr && size >= sizeof *how;
+  const bool whole = size >= sizeof *how && size <= user_memory::kPage &&
+                     user_memory::is_readable(how, size) && user_memory::is_text(path);
   // From a directory of ours an absolute path may be meant as one below it.
   constexpr uint64_t kAnchored = 8 | 16;
   if (!whole || !active() || is_forbidden_link(path, *how) ||

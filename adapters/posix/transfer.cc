@@ -9,6 +9,7 @@
 #include "posix/put.h"
 #include "posix/shared_names.h"
 #include "posix/table.h"
+#include "posix/user_memory.h"
 
 namespace posix {
 
@@ -81,11 +82,28 @@ static bool may_write(int flags) {
   return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY && (flags & O_PATH) == 0;
 }
 
-namespace serve {
+namespace {
+// An offset in the program's memory, read before a call and written after it.
+class Place {
+ public:
+  explicit Place(off_t* given) : given_(given) {}
+  int read() { return given_ == nullptr ? 0 : user_memory::read(&offset_, given_); }
+  off_t* get() { return given_ == nullptr ? nullptr : &offset_; }
+  int write() const { return given_ == nullptr ? 0 : user_memory::write(given_, offset_); }
 
-ssize_t sendfile(int to, int from, off_t* offset, size_t size) {
-  if (!table::is_covered(to) && !table::is_covered(from))
-    return real::sendfile(to, from, offset, size);
+ private:
+  off_t* given_;
+  off_t offset_ = 0;
+};
+}  // namespace
+
+// The result of a call that has moved two offsets.
+static ssize_t moved(ssize_t done, const Place& a, const Place& b) {
+  if (done < 0) return done;
+  return a.write() < 0 || b.write() < 0 ? fail(-EFAULT) : done;
+}
+
+static ssize_t send_file(int to, int from, off_t* offset, size_t size) {
   // What the kernel asks of both, also if there is nothing to copy.
   int reading = flags_of(from), writing = flags_of(to);
   if (!may_read(reading)) return fail(-EBADF);
@@ -108,6 +126,16 @@ ssize_t sendfile(int to, int from, off_t* offset, size_t size) {
   return copy(from, offset, to, nullptr, size, true);
 }
 
+namespace serve {
+
+ssize_t sendfile(int to, int from, off_t* offset, size_t size) {
+  if (!table::is_covered(to) && !table::is_covered(from))
+    return real::sendfile(to, from, offset, size);
+  Place place(offset);
+  if (int error = place.read(); error < 0) return fail(error);
+  return moved(send_file(to, from, place.get(), size), place, Place(nullptr));
+}
+
 ssize_t copy_file_range(int from, off_t* from_offset, int to, off_t* to_offset, size_t size,
                         unsigned flags) {
   bool ours = table::is_covered(to);
@@ -119,6 +147,9 @@ ssize_t copy_file_range(int from, off_t* from_offset, int to, off_t* to_offset, 
   table::Use source(from);
   table::Use target(to);
   if (!source || !target || is_path(source) || is_path(target)) return fail(-EBADF);
+  Place reads(from_offset), writes(to_offset);
+  if (reads.read() < 0 || writes.read() < 0) return fail(-EFAULT);
+  from_offset = reads.get(), to_offset = writes.get();
   if (flags != 0) return fail(-EINVAL);
   if (source->kind == Kind::kDirectory || target->kind == Kind::kDirectory) return fail(-EISDIR);
   int reading = cairn_file_get_flags(source->file), writing = cairn_file_get_flags(target->file);
@@ -140,7 +171,8 @@ ssize_t copy_file_range(int from, off_t* from_offset, int to, off_t* to_offset, 
   length = may_put(target->file, static_cast<size_t>(length), b);
   if (length < 0) return fail(length);
   if (source->ino == target->ino && a < b + length && b < a + length) return fail(-EINVAL);
-  return copy(from, from_offset, to, to_offset, static_cast<size_t>(length), true);
+  return moved(copy(from, from_offset, to, to_offset, static_cast<size_t>(length), true), reads,
+               writes);
 }
 
 ssize_t splice(int from, off_t* from_offset, int to, off_t* to_offset, size_t size,
@@ -158,18 +190,22 @@ ssize_t splice(int from, off_t* from_offset, int to, off_t* to_offset, size_t si
   int pipe = out ? to : from;
   bool piped = is_pipe(pipe);
   if (piped && (out ? to_offset : from_offset) != nullptr) return fail(-ESPIPE);
+  Place place(out ? from_offset : to_offset);
+  if (int error = place.read(); error < 0) return fail(error);
   if (!may_read(reading) || !may_write(writing)) return fail(-EBADF);
   table::Use source(from);
   if (source && source->kind == Kind::kDirectory) return fail(-EINVAL);
   if (!piped || (!out && (writing & O_APPEND) != 0)) return fail(-EINVAL);
-  off_t* offset = out ? from_offset : to_offset;
+  off_t* offset = place.get();
   if (offset != nullptr && *offset < 0) return fail(-EINVAL);
   struct pollfd ready = {pipe, static_cast<int16_t>(out ? POLLOUT : POLLIN), 0};
   bool at_once = (flags & SPLICE_F_NONBLOCK) != 0;
   if (at_once && real::poll(&ready, 1, 0) == 0) return fail(-EAGAIN);
   // What fits into a pipe without waiting, or at least what it holds when empty.
   size_t most = at_once && out ? PIPE_BUF : 64 * 1024;
-  return copy(from, from_offset, to, to_offset, size < most ? size : most, out);
+  if (size > most) size = most;
+  return moved(copy(from, out ? offset : nullptr, to, out ? nullptr : offset, size, out), place,
+               Place(nullptr));
 }
 
 int ftruncate(int fd, off_t size) {

@@ -11,6 +11,7 @@
 #include "posix/pool.h"
 #include "posix/shown.h"
 #include "posix/table.h"
+#include "posix/user_memory.h"
 
 namespace posix {
 
@@ -90,9 +91,12 @@ char* getcwd(char* buffer, size_t size) {
   }
   size_t needed = static_cast<size_t>(length) + 1;
   if (length >= 0 && size != 0 && needed > size) length = -ERANGE;
-  if (length >= 0 && buffer == nullptr)
+  if (length >= 0 && buffer == nullptr) {
     buffer = static_cast<char*>(malloc(size != 0 ? size : needed));
-  if (length >= 0 && buffer != nullptr) memcpy(buffer, path, needed);
+    if (buffer != nullptr) memcpy(buffer, path, needed);
+  } else if (length >= 0) {
+    if (const int error = user_memory::write(buffer, path, needed); error < 0) length = error;
+  }
   if (path != usual) free(path);
   if (length >= 0) return buffer;
   fail(length);

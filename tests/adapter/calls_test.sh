@@ -25,6 +25,7 @@ for part in single moving pairs flags lengths; do both "$calls/errors_program $p
 for part in descriptors itself; do both "$calls/descriptors_program $part"; done
 for part in files names old; do both "$calls/times_program $part"; done
 for part in numbers entries modes; do both "$calls/numbers_program $part"; done
+for part in paths places others; do both "$calls/pointers_program $part"; done
 both "$calls/fts_program trees"
 both "$calls/patterns_program patterns"
 for part in fifos sockets addresses carried nameless once walking; do both "$calls/special_program $part"; done
