@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -11,6 +12,24 @@ from cluster_error import ClusterError
 LOGIN_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
+# Where this tree's own build has its commands.
+BUILT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build/release/bin")
+
+
+def with_cairn(path):
+    """A PATH on which `cairn` is found by name: the one that whoever calls us finds, or else this tree's."""
+    if shutil.which("cairn", path=path):
+        return path
+    for command in (shutil.which("cairn"), os.path.join(os.environ.get("CAIRN_BIN_DIR") or BUILT, "cairn")):
+        if command and os.access(command, os.X_OK):
+            return f"{path}:{os.path.dirname(os.path.realpath(command))}"
+    return path
+
+
+def own_environment():
+    return {**os.environ, "PATH": with_cairn(os.environ.get("PATH", LOGIN_PATH))}
+
+
 def own_directory(cluster):
     """Launchers keep files there under the names of host and process, which hosts of two clusters have in common."""
     return {"TMPDIR": cluster.path("tmp")}
@@ -18,7 +37,7 @@ def own_directory(cluster):
 
 def login_environment(cluster):
     """What a command finds on a host that it has reached from another one."""
-    return {"PATH": LOGIN_PATH, "SHELL": "/bin/sh", **own_directory(cluster),
+    return {"PATH": with_cairn(LOGIN_PATH), "SHELL": "/bin/sh", **own_directory(cluster),
             **{name: os.environ[name] for name in ("HOME", "USER", "LOGNAME", "LANG") if name in os.environ}}
 
 
@@ -27,7 +46,7 @@ def environment(cluster):
     that to communicate between hosts is set by who runs it, as on any cluster."""
     agent, nodes = cluster.path("ssh"), cluster.path("nodes")
     return {
-        **os.environ, **own_directory(cluster),
+        **own_environment(), **own_directory(cluster),
         # Open MPI 4
         "OMPI_MCA_plm_rsh_agent": agent, "OMPI_MCA_orte_default_hostfile": nodes,
         "OMPI_MCA_rmaps_base_oversubscribe": "1",

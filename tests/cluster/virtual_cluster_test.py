@@ -271,6 +271,43 @@ class Namespaces(unittest.TestCase):
         self.assertRegex(cluster.do("list").stdout, r"node1 +10\.77\.0\.2 +dead\n")
         self.assertEqual(cluster.on("node0", "no-such-program", expect=None).returncode, 127)
 
+    def test_options_stand_before_the_action_or_after_it(self):
+        """Those before it were taken for the action."""
+        cluster = self.cluster()
+        call = [*cluster.start_by, cluster.program]
+        where = ["--dir", cluster.directory]
+
+        def vcluster(*words, code=0):
+            done = subprocess.run([*map(str, call), *words], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+            self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+            return done
+
+        vcluster(*where, "up", "2", "--memory", "64m")
+        for words in (["list", *where], [*where, "list"], [*where, "--name", "any", "list"], ["list", "--name", "any", *where]):
+            self.assertIn("node1", vcluster(*words).stdout)
+        for words in (["exec", "node1", *where], ["exec", *where, "node1"], [*where, "exec", "node1"]):
+            self.assertEqual(vcluster(*words, "--", "hostname").stdout, "node1\n")
+        for words in (["stop", "node1", *where], [*where, "continue", "node1"]):
+            vcluster(*words)
+        # Of the two, the one nearer to the action counts.
+        self.assertIn("no cluster", vcluster(*where, "list", "--dir", cluster.directory + "-none", code=125).stderr)
+        self.assertIn("-- COMMAND is missing", vcluster("exec", "node1", *where, "hostname", code=125).stderr)
+        self.assertIn("not known: --nmae", vcluster("list", *where, "--nmae", "x", code=125).stderr)
+        self.assertIn("invalid choice", vcluster("lits", code=125).stderr)
+        vcluster("down", *where)
+
+    def test_cairn_is_found_by_name_on_every_host(self):
+        cluster = self.cluster()
+        cluster.up(2)
+        path = os.pathsep.join(each for each in os.environ["PATH"].split(os.pathsep) if not os.access(f"{each}/cairn", os.X_OK))
+        for name in ("login", "node0", "node1"):
+            self.assertRegex(cluster.on(name, "cairn", "--version", env={**os.environ, "PATH": path}).stdout, r"\d+\.\d+")
+        for mpi, launcher in (("openmpi", "mpirun.openmpi"), ("mpich", "mpiexec.mpich")):
+            if shutil.which(launcher):
+                done = cluster.do("run", "--mpi", mpi, "-n", 2, "--", "cairn", "--version", env={**os.environ, "PATH": path})
+                self.assertEqual(len(set(done.stdout.split("\n"))), 2, done.stdout)
+                self.assertEqual(done.stdout.count("cairn"), 2, done.stdout)
+
     def test_the_commands_in_the_readme(self):
         """All of them in one bash, as they stand."""
         script = re.search(r"^```sh\n(.*?)^```", (DEPLOY / "README.md").read_text(), re.M | re.S).group(1)
