@@ -29,7 +29,7 @@ constexpr uint64_t look_everywhere = UINT64_MAX;
 bool acquire_with_room(Pool& pool, LocalSeat& seat, ChunkRef c, Need need, bool whole) {
   Chunk& chunk = pool.segment[c.segment]->chunk[c.chunk];
   if (!is_open(chunk)) return false;
-  if (whole ? !is_whole(chunk) : !has_free(chunk, withheld(pool, c, need))) return false;
+  if (whole ? !is_whole(chunk) : !has_free(chunk, reserved_bits(pool, c, need))) return false;
   return try_acquire(pool, seat, chunk.owner);
 }
 
@@ -64,7 +64,7 @@ Opening open_ours(Pool& pool, LocalSeat& seat, ChunkRef c, Need need, Status* wh
     *why = status;
     return Opening::medium_full;
   }
-  if (has_free(chunk, withheld(pool, c, need))) return Opening::opened;
+  if (has_free(chunk, reserved_bits(pool, c, need))) return Opening::opened;
   release(pool, chunk.owner);
   return Opening::taken;
 }
@@ -158,13 +158,13 @@ uint64_t opened_end(Segment& segment) {
 
 bool is_backed(Segment& segment) { return backed(segment).load() != 0; }
 
-uint64_t withheld(const Pool& pool, ChunkRef c, Need need) {
+uint64_t reserved_bits(const Pool& pool, ChunkRef c, Need need) {
   const bool has_reserve = c.segment == 0 && c.chunk == first_chunk(*pool.segment[0]);
   return has_reserve && need == Need::ordinary ? ~0ULL : 0;
 }
 
-bool has_free(const Chunk& chunk, uint64_t withheld_bits) {
-  if ((chunk.free[0].load_relaxed() & ~withheld_bits) != 0) return true;
+bool has_free(const Chunk& chunk, uint64_t reserved) {
+  if ((chunk.free[0].load_relaxed() & ~reserved) != 0) return true;
   return std::any_of(std::begin(chunk.free) + 1, std::end(chunk.free),
                      [](const Word& word) { return word.load_relaxed() != 0; });
 }

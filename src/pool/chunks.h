@@ -38,8 +38,8 @@ inline bool is_open(const format::Chunk& chunk) {
   return (chunk.state.load() & 0xff) == format::chunk_open;
 }
 // Bits of word 0 that ordinary needs may not take.
-uint64_t withheld(const Pool& pool, ChunkRef c, Need need);
-bool has_free(const format::Chunk& chunk, uint64_t withheld_bits);
+uint64_t reserved_bits(const Pool& pool, ChunkRef c, Need need);
+bool has_free(const format::Chunk& chunk, uint64_t reserved);
 bool is_whole(const format::Chunk& chunk);
 
 // Makes a chunk's tables ready if nobody has; ENOSPC when the medium has no memory for it.

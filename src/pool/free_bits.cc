@@ -19,13 +19,13 @@ uint64_t mask_of(unsigned first, unsigned count) {
 }
 
 // The first run of `wanted` free bits from bit `from` on, else the longest from there on.
-BitRun find_run_from(const Chunk& chunk, uint64_t withheld_bits, unsigned wanted, unsigned from) {
+BitRun find_run_from(const Chunk& chunk, uint64_t reserved, unsigned wanted, unsigned from) {
   BitRun best;
   BitRun open;
   unsigned at = from % bits_per_word;
   for (unsigned w = from / bits_per_word; w < words_per_chunk; ++w, at = 0) {
     uint64_t bits = chunk.free[w].load_relaxed();
-    if (w == 0) bits &= ~withheld_bits;
+    if (w == 0) bits &= ~reserved;
     while (at < bits_per_word) {
       const uint64_t rest = bits >> at;
       if (rest == 0) {
@@ -48,10 +48,10 @@ BitRun find_run_from(const Chunk& chunk, uint64_t withheld_bits, unsigned wanted
 
 }  // namespace
 
-BitRun find_last(const Chunk& chunk, uint64_t withheld_bits) {
+BitRun find_last(const Chunk& chunk, uint64_t reserved) {
   for (unsigned w = words_per_chunk; w-- > 0;) {
     uint64_t bits = chunk.free[w].load_relaxed();
-    if (w == 0) bits &= ~withheld_bits;
+    if (w == 0) bits &= ~reserved;
     if (bits != 0)
       return {w * bits_per_word + bits_per_word - 1 - static_cast<unsigned>(std::countl_zero(bits)),
               1};
@@ -59,12 +59,12 @@ BitRun find_last(const Chunk& chunk, uint64_t withheld_bits) {
   return {};
 }
 
-BitRun find_run(const Chunk& chunk, uint64_t withheld_bits, unsigned wanted, unsigned hint) {
+BitRun find_run(const Chunk& chunk, uint64_t reserved, unsigned wanted, unsigned hint) {
   if (hint != 0 && hint < chunk_blocks) {
-    const BitRun next = find_run_from(chunk, withheld_bits, wanted, hint);
+    const BitRun next = find_run_from(chunk, reserved, wanted, hint);
     if (next.count == wanted) return next;
   }
-  return find_run_from(chunk, withheld_bits, wanted, 0);
+  return find_run_from(chunk, reserved, wanted, 0);
 }
 
 uint64_t count_free(const Chunk& chunk) {

@@ -12,10 +12,10 @@ struct BitRun {
 };
 
 // The first run of `wanted` free bits behind `hint`, else anywhere, else the longest. Bits of the first
-// word that are in `withheld_bits` are left alone.
-BitRun find_run(const format::Chunk& chunk, uint64_t withheld_bits, unsigned wanted, unsigned hint);
+// word that are in `reserved` are left alone.
+BitRun find_run(const format::Chunk& chunk, uint64_t reserved, unsigned wanted, unsigned hint);
 // The last free bit.
-BitRun find_last(const format::Chunk& chunk, uint64_t withheld_bits);
+BitRun find_last(const format::Chunk& chunk, uint64_t reserved);
 // How many blocks of the chunk are free.
 uint64_t count_free(const format::Chunk& chunk);
 [[nodiscard]] bool is_free_bit(const Pool& pool, BlockRef block);

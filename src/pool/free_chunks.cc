@@ -86,7 +86,7 @@ bool acquire_room(Pool& pool, LocalSeat& seat, ChunkRef c, Need need) {
     clear_hint(segment, hints.room, c.chunk);
     if (has_free(chunk, 0)) set_hint(segment, hints.room, c.chunk);
   }
-  return has_free(chunk, withheld(pool, c, need)) && try_acquire(pool, seat, chunk.owner);
+  return has_free(chunk, reserved_bits(pool, c, need)) && try_acquire(pool, seat, chunk.owner);
 }
 
 // Calls visit(segment number) for all segments, the lane's own first, until it returns true.

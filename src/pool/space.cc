@@ -68,7 +68,7 @@ Run take_from(Pool& pool, LocalSeat& seat, ChunkRef where, const Request& reques
   assert(slot != nullptr);
   if (slot == nullptr) return run;
   for (;;) {
-    const uint64_t kept = withheld(pool, where, request.need);
+    const uint64_t kept = reserved_bits(pool, where, request.need);
     const BitRun bits = request.use == Use::lookup && request.wanted == 1
                             ? find_last(chunk, kept)
                             : find_run(chunk, kept, request.wanted, hint);
@@ -133,7 +133,7 @@ Run take_anywhere(Pool& pool, LocalSeat& seat, const Request& request) {
     for (uint64_t c = first_chunk(segment); c < segment.chunks; ++c) {
       Chunk& chunk = segment.chunk[c];
       if (!is_open(chunk)) continue;
-      if (!has_free(chunk, withheld(pool, {s, c}, request.need))) continue;
+      if (!has_free(chunk, reserved_bits(pool, {s, c}, request.need))) continue;
       see_releases(segment, c);
       Run run = take_from(pool, seat, {s, c}, request);
       if (run.count != 0) return run;
