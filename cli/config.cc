@@ -118,8 +118,8 @@ const std::vector<Key>& keys() {
        "Whether stray stores of programs into pools are stopped by memory protection keys: they "
        "end with SIGSEGV instead of damaging the pool. Costs some 40 ns a call."},
       {"pool.release", "idle|never", "idle",
-       "Whether a pool on tmpfs gives memory that no file has used for a minute back to the system. "
-       "The pool remembers it. A pool made with --populate keeps its memory in any case."},
+       "Whether a pool on tmpfs gives memory that no file has used for a minute back to the "
+       "system. The pool remembers it. A pool made with --populate keeps its memory in any case."},
       {"drain.mode", "exit|never", "exit",
        "When a run's data go to the covered directory: when the last process has gone, or only "
        "when asked by "

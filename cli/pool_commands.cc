@@ -75,8 +75,9 @@ int info_command(const Config& config, bool json, const std::string& name) {
   line("live", fmt::format("{} of {} usable", format_size(info.used), format_size(info.usable)));
   line("withheld", fmt::format("{}, removed, but a process may still be copying from it",
                                format_size(info.withheld)));
-  line("free but held", fmt::format("{}, in memory that the pool has; {} kept for unlink and truncate",
-                                    format_size(info.free_held), format_size(info.reserve)));
+  line("free but held",
+       fmt::format("{}, in memory that the pool has; {} kept for unlink and truncate",
+                   format_size(info.free_held), format_size(info.reserve)));
   line("untouched", format_size(info.untouched));
   if (info.full_count != 0)
     line("was full", fmt::format("{} write(s) did not fit, {} were missing", info.full_count,

@@ -97,10 +97,10 @@ CAIRN_API void cairn_pool_detach(cairn_pool* pool);
 CAIRN_API void cairn_pool_set_user(cairn_pool* pool, uint32_t uid, uint32_t gid);
 /* Durability of the writes of this process (enum cairn_durability). */
 CAIRN_API int cairn_pool_set_durability(cairn_pool* pool, int durability);
-/* What becomes of memory that no file has used for a minute; stored in the pool, for all its processes. Matters on
- * tmpfs only. A pool that was populated keeps its memory in any case. */
+/* What becomes of memory that no file has used for a minute; stored in the pool, for all its
+ * processes. Matters on tmpfs only. A pool that was populated keeps its memory in any case. */
 enum cairn_release {
-  CAIRN_RELEASE_IDLE = 0, /* goes back to the system, while processes create, write or remove files (default) */
+  CAIRN_RELEASE_IDLE = 0, /* goes back to the system as processes remove files or need space */
   CAIRN_RELEASE_NEVER = 1 /* stays with the pool */
 };
 CAIRN_API int cairn_pool_set_release(cairn_pool* pool, int release);
@@ -128,10 +128,10 @@ typedef struct cairn_pool_info {
   uint64_t created_ns;
   uint64_t full_count; /* writes that did not fit, since the pool was made */
   uint64_t full_bytes; /* and how many bytes of them did not */
-  uint64_t withheld;   /* of the usable bytes: removed, but a process may still be copying from them */
+  uint64_t withheld;   /* of the usable bytes: removed, but somebody may still copy from them */
   uint64_t free_held;  /* free, in memory that the pool holds */
   uint64_t untouched;  /* free, in memory that the pool has not taken, or has given back */
-} cairn_pool_info;     /* used + withheld + free_held + untouched = usable, while nobody works in the pool */
+} cairn_pool_info;     /* used + withheld + free_held + untouched = usable, in a pool at rest */
 
 CAIRN_API int cairn_pool_get_info(cairn_pool* pool, cairn_pool_info* info);
 

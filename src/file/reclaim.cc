@@ -210,7 +210,8 @@ void reclaim_some(FileSystem& fs, LocalSeat& seat) {
 
 uint64_t count_withheld(const FileSystem& fs) {
   Counter counter;
-  // Lists change while they are read: what is no orphan any more ends one, and none is longer than this.
+  // Lists change while they are read: what is no orphan any more ends one, and none is longer than
+  // this.
   uint64_t most = fs.pool.state->itable_blocks.load() * format::inodes_per_block;
   for (uint32_t shard = 0; shard < format::orphan_shards; ++shard) {
     for (uint64_t at = fs.pool.orphans[shard].head.load(); at != 0 && most > 0; --most) {

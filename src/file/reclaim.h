@@ -24,9 +24,9 @@ class OrphanList {
   format::OrphanShard& shard_;
 };
 
-// Frees what this process's lists hold if enough has gathered: some megabytes, or some files, because
-// each look at the seats costs a process fence and a scan of all lanes. Called at the end of operations
-// that made orphans, without locks held.
+// Frees what this process's lists hold if enough has gathered: some megabytes, or some files,
+// because each look at the seats costs a process fence and a scan of all lanes. Called at the end
+// of operations that made orphans, without locks held.
 void reclaim_some(FileSystem& fs, LocalSeat& seat);
 // The next orphan starts a pass: for a process that has just attached, because its lane's list may hold
 // what a dead one left, and processes may be too short-lived to gather enough themselves.
@@ -34,11 +34,13 @@ void reclaim_soon(FileSystem& fs);
 // Frees whatever can be freed in one list; returns the number of blocks that came back.
 uint64_t reclaim_list(FileSystem& fs, LocalSeat& seat, uint32_t shard);
 
-// Blocks that wait to be freed, in all lists. Takes no lock: a figure for people while processes work.
+// Blocks that wait to be freed, in all lists. Takes no lock: a figure for people while processes
+// work.
 uint64_t count_withheld(const FileSystem& fs);
 
-// Frees what has passed in any list, the seat's own first, until some megabytes have come back. Waits for
-// nobody: the caller is inside a call itself, and two that wait for each other's epochs wait for ever.
+// Frees what has passed in any list, the seat's own first, until some megabytes have come back.
+// Waits for nobody: the caller is inside a call itself, and two that wait for each other's epochs
+// wait for ever.
 bool reclaim_passed(FileSystem& fs, LocalSeat& seat);
 
 // Frees whatever can be freed in all lists; waits so long for those inside a call who withhold it. Returns whether

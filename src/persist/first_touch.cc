@@ -69,12 +69,12 @@ size_t count_missing(uint8_t* begin, size_t size) {
   return missing;
 }
 
-// Looking costs about as much as ten accesses. Chunks that hold data are told by the first look; one
-// that is being filled is worth another when it has been filled and is used again, and by the last one
-// populating has become cheaper than going on, whatever the pages are.
+// Looking costs about as much as ten accesses. Chunks that hold data are told by the first look;
+// one that is being filled is worth another when it has been filled and is used again, and by the
+// last one populating has become cheaper than going on, whatever the pages are.
 bool is_look(unsigned before, unsigned now) {
-  for (unsigned look : {unsigned{first_look}, unsigned{chunk_pages + first_look + 1},
-                        unsigned{2 * chunk_pages}}) {
+  for (unsigned look :
+       {unsigned{first_look}, unsigned{chunk_pages + first_look + 1}, unsigned{2 * chunk_pages}}) {
     if (before < look && now >= look) return true;
   }
   return false;

@@ -12,19 +12,20 @@
 // paid, the chunk is populated in one call and is warm from then on. That keeps the total within
 // about twice of what an oracle would have paid, for any order of accesses.
 //
-// A chunk that has just been reserved holds no data in any page. Whoever fills it in sequence has no use for a
-// look before that is done, nor for populating it unless it is used again: it starts with the charges
-// of a first look.
+// A chunk that has just been reserved holds no data in any page. Whoever fills it in sequence has
+// no use for a look before that is done, nor for populating it unless it is used again: it starts
+// with the charges of a first look.
 //
-// On a medium with 2 MiB pages the first store through the mapping makes the kernel zero all of the page. A
-// first copy of 512 KiB and more goes through the kernel instead, which zeroes only what it does not
-// copy to; a smaller one through the mapping, which is faster from the second piece on (measured).
+// On a medium with 2 MiB pages the first store through the mapping makes the kernel zero all of the
+// page. A first copy of 512 KiB and more goes through the kernel instead, which zeroes only what it
+// does not copy to; a smaller one through the mapping, which is faster from the second piece on
+// (measured).
 //
 // Warmth is one uint16_t per 2 MiB chunk, private to the process: 0 never touched, then charges,
-// then `warm`. A forked child starts cold (its page tables are empty): the table is wiped at fork. Memory that
-// went back to the system is mapped nowhere any more: a process that takes blocks of such a chunk makes it
-// cold (Region::forget_warmth); one that only reads them meets faults on pages that hold data, for which a
-// read maps 16 at a time.
+// then `warm`. A forked child starts cold (its page tables are empty): the table is wiped at fork.
+// Memory that went back to the system is mapped nowhere any more: a process that takes blocks of
+// such a chunk makes it cold (Region::forget_warmth); one that only reads them meets faults on
+// pages that hold data, for which a read maps 16 at a time.
 #pragma once
 
 #include <cstddef>

@@ -203,11 +203,12 @@ class Region {
   // `pool populate` call it piece by piece. EIO/ENOMEM/ENOSPC as the kernel says.
   Status populate(uint64_t offset, size_t size);
 
-  // What this process had mapped of the chunks of [offset, offset + size) has gone, for their memory went
-  // back to the system: they are cold again.
+  // What this process had mapped of the chunks of [offset, offset + size) has gone, for their
+  // memory went back to the system: they are cold again.
   void forget_warmth(uint64_t offset, size_t size);
 
-  // Nobody has touched the pages of the chunk that begins at `offset`, but memory is reserved for them.
+  // Nobody has touched the pages of the chunk that begins at `offset`, but memory is reserved for
+  // them.
   void note_untouched(uint64_t offset);
 
   // --- for backends ---

@@ -13,16 +13,16 @@ namespace {
 using format::Chunk;
 using format::chunk_blocks;
 
-// The first slot of the chunk table keeps what concerns the segment as a whole. Chunks are opened in
-// order; how far is not made durable, and a process may die before it has raised it.
+// The first slot of the chunk table keeps what concerns the segment as a whole. Chunks are opened
+// in order; how far is not made durable, and a process may die before it has raised it.
 format::ChunkHints& hints_of(Segment& segment) {
   return *reinterpret_cast<format::ChunkHints*>(segment.chunk);
 }
 Word& opened(Segment& segment) { return hints_of(segment).opened; }
 Word& backed(Segment& segment) { return hints_of(segment).backed; }
 
-// So many chunks in use are looked at for each one that is opened: what a killed process lost is found
-// again in time, and finding a chunk costs the same however large the pool is.
+// So many chunks in use are looked at for each one that is opened: what a killed process lost is
+// found again in time, and finding a chunk costs the same however large the pool is.
 constexpr uint64_t looks_per_chunk = 8;
 constexpr uint64_t look_everywhere = UINT64_MAX;
 
@@ -117,8 +117,8 @@ bool find_freed(Pool& pool, LocalSeat& seat, Need need, Want want, ChunkRef* fou
 
 // Free pieces of chunks count as many when they are more than this and a quarter of what is in use.
 constexpr uint64_t many_pieces = (64ULL << 20) >> format::block_shift;
-// Counting looks at all chunks that the pool holds: once for so many that are opened, or an eighth of
-// them.
+// Counting looks at all chunks that the pool holds: once for so many that are opened, or an eighth
+// of them.
 constexpr uint32_t opened_per_count = 16;
 
 // Do the free pieces of chunks that are not entirely free add up to much?
@@ -206,8 +206,8 @@ Status open_chunk(Pool& pool, uint32_t s, uint64_t c) {
 
 bool find_chunk(Pool& pool, LocalSeat& seat, Need need, Want want, ChunkRef* found, Status* why) {
   if (find_freed(pool, seat, need, want, found)) return true;
-  // Memory that nobody has touched is about to be taken. Before that, what was removed comes back, if
-  // nobody can be copying from it any more.
+  // Memory that nobody has touched is about to be taken. Before that, what was removed comes back,
+  // if nobody can be copying from it any more.
   if (pool.client != nullptr && pool.client->reclaim_passed(seat) &&
       find_freed(pool, seat, need, want, found))
     return true;

@@ -45,10 +45,11 @@ bool is_whole(const format::Chunk& chunk);
 // Makes a chunk's tables ready if nobody has; ENOSPC when the medium has no memory for it.
 Status open_chunk(Pool& pool, uint32_t segment, uint64_t chunk);
 
-// A chunk with room that no other lane works in, made ours: what was freed first, what nobody has touched
-// then. For long runs, pieces of chunks count as freed only where they are a large part of what the pool
-// holds: else large files would be made of them while whole chunks can be had. Want::chunk: an entirely
-// free one. False: there is none; `*why` says so if it was the medium that had no room.
+// A chunk with room that no other lane works in, made ours: what was freed first, what nobody has
+// touched then. For long runs, pieces of chunks count as freed only where they are a large part of
+// what the pool holds: else large files would be made of them while whole chunks can be had.
+// Want::chunk: an entirely free one. False: there is none; `*why` says so if it was the medium that
+// had no room.
 bool find_chunk(Pool& pool, LocalSeat& seat, Need need, Want want, ChunkRef* found, Status* why);
 // The lane works in this chunk no longer.
 void leave_chunk(Pool& pool, ChunkRef c, uint64_t owner);

@@ -11,8 +11,8 @@ struct BitRun {
   unsigned count = 0;
 };
 
-// The first run of `wanted` free bits behind `hint`, else anywhere, else the longest. Bits of the first
-// word that are in `reserved` are left alone.
+// The first run of `wanted` free bits behind `hint`, else anywhere, else the longest. Bits of the
+// first word that are in `reserved` are left alone.
 BitRun find_run(const format::Chunk& chunk, uint64_t reserved, unsigned wanted, unsigned hint);
 // The last free bit.
 BitRun find_last(const format::Chunk& chunk, uint64_t reserved);

@@ -14,8 +14,8 @@ using format::ChunkHints;
 using format::chunks_per_hints;
 
 constexpr unsigned bits_per_word = 64;
-// Chunks with room are looked at so often before another kind of chunk is taken: others may work in all
-// of them.
+// Chunks with room are looked at so often before another kind of chunk is taken: others may work in
+// all of them.
 constexpr unsigned most_looks = 16;
 
 using Bits = Word[chunks_per_hints / bits_per_word];
@@ -23,9 +23,7 @@ using Bits = Word[chunks_per_hints / bits_per_word];
 ChunkHints& hints_of(Segment& segment, uint64_t chunk) {
   return reinterpret_cast<ChunkHints*>(segment.chunk)[chunk / chunks_per_hints];
 }
-Word& word_of(Bits& bits, uint64_t chunk) {
-  return bits[chunk % chunks_per_hints / bits_per_word];
-}
+Word& word_of(Bits& bits, uint64_t chunk) { return bits[chunk % chunks_per_hints / bits_per_word]; }
 uint64_t bit_of(uint64_t chunk) { return 1ULL << (chunk % bits_per_word); }
 
 void set_hint(Segment& segment, Bits& bits, uint64_t chunk) {
@@ -142,8 +140,7 @@ void note_freed(Pool& pool, Segment& segment, uint64_t c) {
   set_hint(segment, hints.room, c);
   const uint64_t packed = pack({segment.number, c});
   if (!is_whole(chunk)) {
-    if (pool.current_chunk.load(std::memory_order_relaxed) != packed)
-      pool.recent_room.push(packed);
+    if (pool.current_chunk.load(std::memory_order_relaxed) != packed) pool.recent_room.push(packed);
     return;
   }
   segment.region.store(chunk.freed_at, coarse_monotonic_ns());
@@ -192,8 +189,8 @@ bool find_room(Pool& pool, LocalSeat& seat, Need need, ChunkRef* found) {
     *found = c;
     return true;
   }
-  return in_any_segment(
-      pool, seat, [&](uint32_t s) { return find_room_by_hints(pool, seat, s, need, found); });
+  return in_any_segment(pool, seat,
+                        [&](uint32_t s) { return find_room_by_hints(pool, seat, s, need, found); });
 }
 
 uint64_t next_released(Segment& segment, uint64_t from) {

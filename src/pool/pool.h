@@ -54,8 +54,8 @@ struct Segment {
   // Makes sure that the medium has memory for [offset, offset + size) before it is touched; clean
   // ENOSPC or ENOMEM if not. Null: it always has.
   std::function<Status(uint64_t offset, uint64_t size)> reserve;
-  // Gives that memory back to the system: the range reads as zeros and must be reserved anew. Null: it
-  // stays with the pool.
+  // Gives that memory back to the system: the range reads as zeros and must be reserved anew. Null:
+  // it stays with the pool.
   std::function<Status(uint64_t offset, uint64_t size)> release;
   // [chunks]: which release of a chunk this process has seen; null where first touch costs nothing.
   std::unique_ptr<std::atomic<uint32_t>[]> releases_seen;
@@ -179,10 +179,10 @@ struct Pool {
   std::atomic<uint64_t> current_owner{0};           // the lock word it was acquired with
   std::atomic<uint32_t> next_bit{0};                // where the last run in it ended
   std::atomic<uint64_t> search_from{0};  // segment << 32 | chunk: where to look for another
-  RecentChunks recent_whole;  // entirely free
+  RecentChunks recent_whole;             // entirely free
   RecentChunks recent_room;
-  // How many chunks were looked for to be opened since the free pieces were last counted, when to count
-  // again, and what came of it; see chunks.cc.
+  // How many chunks were looked for to be opened since the free pieces were last counted, when to
+  // count again, and what came of it; see chunks.cc.
   std::atomic<uint32_t> opened_since_count{0};
   std::atomic<uint32_t> next_count{16};
   std::atomic<bool> many_pieces{false};

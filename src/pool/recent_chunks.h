@@ -1,6 +1,6 @@
-// Recent chunks: the chunks in which a process freed something last, youngest first. What was freed last
-// is warm: in the cache, and in the process's page tables. A hint: entries may be stale, and threads
-// that push and pop concurrently may lose some.
+// Recent chunks: the chunks in which a process freed something last, youngest first. What was freed
+// last is warm: in the cache, and in the process's page tables. A hint: entries may be stale, and
+// threads that push and pop concurrently may lose some.
 #pragma once
 
 #include <array>

@@ -12,8 +12,8 @@ namespace {
 using format::Chunk;
 using format::chunk_blocks;
 
-// Time between looks, and how long one may take: a look at a large pool's hints costs some microseconds,
-// giving a chunk back up to some hundreds.
+// Time between looks, and how long one may take: a look at a large pool's hints costs some
+// microseconds, giving a chunk back up to some hundreds.
 constexpr uint64_t look_every_ns = 1'000'000'000;
 constexpr uint64_t go_on_after_ns = 50'000'000;
 constexpr uint64_t budget_ns = 2'000'000;

@@ -50,7 +50,7 @@ void recover_in_flight(Pool& pool, format::Seat& seat, uint32_t lane);
 
 struct Usage {
   uint64_t usable = 0;   // blocks
-  uint64_t held = 0;       // free, in memory that the pool holds
+  uint64_t held = 0;     // free, in memory that the pool holds
   uint64_t untouched = 0;  // free, in memory that it has never taken or has given back
   uint64_t free = 0;       // both; the reserve included
   uint64_t reserve = 0;    // of these, still there
@@ -60,8 +60,8 @@ Usage usage(Pool& pool);
 
 // A slot of the seat in which nothing stands, and its number; null if there is none.
 format::InFlight* free_slot(format::Seat& seat, unsigned* number);
-// Sets the bit of a block that is free by its record, but for blocks that seats of lanes other than `lane`
-// are taking; returns whether it was lost.
+// Sets the bit of a block that is free by its record, but for blocks that seats of lanes other than
+// `lane` are taking; returns whether it was lost.
 bool repair_free_bit(Pool& pool, BlockRef block, uint32_t lane);
 // Sets free bits that a killed process lost (record free, bit clear); false if there were none.
 bool repair_free_bits(Pool& pool);

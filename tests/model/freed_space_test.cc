@@ -107,14 +107,13 @@ TEST_F(FreedSpace, OfManySmallFilesIsUsedAgain) {
   EXPECT_LE(memory_held(), 6 * mebibyte);
 }
 
-// Pieces between blocks that live serve small files; a large one gets whole chunks as long as they can be had,
-// but not when the pool would mostly hold pieces.
+// Pieces between blocks that live serve small files; a large one gets whole chunks as long as they
+// can be had, but not when the pool would mostly hold pieces.
 TEST_F(FreedSpace, InPiecesServesSmallFilesFirst) {
   constexpr int files = 2048;  // 16 MiB
   const auto name = [](int i) { return "small." + std::to_string(i); };
   for (int i = 0; i < files; ++i) write_file(name(i), O_EXCL, 2 * block, 2 * block);
-  for (int i = 0; i < files; i += 2)
-    ASSERT_EQ(cairn_unlink(pool, CAIRN_ROOT, name(i).c_str()), 0);
+  for (int i = 0; i < files; i += 2) ASSERT_EQ(cairn_unlink(pool, CAIRN_ROOT, name(i).c_str()), 0);
   const uint64_t held = memory_held();
   for (int i = 0; i < files; i += 2) write_file(name(i), O_EXCL, block, block);
   EXPECT_LE(memory_held(), held + 2 * mebibyte);

@@ -1,5 +1,5 @@
-// Memory that no file has used for a while goes back to the system; a process that is killed while it gives
-// some back leaves neither bytes that nobody wrote nor blocks that nobody can take.
+// Memory that no file has used for a while goes back to the system; a process that is killed while
+// it gives some back leaves neither bytes that nobody wrote nor blocks that nobody can take.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -143,8 +143,9 @@ TEST_F(ReleasedMemory, IsColdInAllProcesses) {
   cairn_pool_detach(other);
 }
 
-// Gives memory back in a process of its own, which is killed before its store `kill_at`. What it reports,
-// if it lives: after which stores a chunk's state had changed, and last how many stores there were.
+// Gives memory back in a process of its own, which is killed before its store `kill_at`. What it
+// reports, if it lives: after which stores a chunk's state had changed, and last how many stores
+// there were.
 std::vector<uint64_t> release_apart(const std::string& path, uint64_t kill_at) {
   int ends[2];
   EXPECT_EQ(pipe(ends), 0);
@@ -187,7 +188,8 @@ std::vector<uint64_t> release_apart(const std::string& path, uint64_t kill_at) {
   return report;
 }
 
-// At whichever store to the pool the process dies that gives memory back, or around its system call.
+// At whichever store to the pool the process dies that gives memory back, or around its system
+// call.
 TEST_F(ReleasedMemory, IsNobodysBytesWhereverItsReleaseIsCutShort) {
   const auto free_a_file = [this] {
     write_file(pool, "file", 0xff);

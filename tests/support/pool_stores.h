@@ -1,4 +1,5 @@
-// The words that this process stores to a pool, seen by a test: it may be killed between any two of them.
+// The words that this process stores to a pool, seen by a test: it may be killed between any two of
+// them.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "tier/exercise.h"
 #include "support/pool_stores.h"
+#include "tier/exercise.h"
 
 namespace cairn::test {
 namespace {

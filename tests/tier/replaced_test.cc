@@ -12,9 +12,9 @@
 #include <functional>
 #include <memory>
 
+#include "support/pool_stores.h"
 #include "tier/cover_fixture.h"
 #include "tier/lower_calls.h"
-#include "support/pool_stores.h"
 
 namespace cairn::test {
 namespace {
