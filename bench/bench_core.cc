@@ -1,11 +1,12 @@
-// bench_core: the data path, the metadata and the life of a pool against their bars. What the rows mean
-// and how they are judged: docs/performance.md.
+// bench_core: the data path, the metadata, the life of a pool and the checkpoint loop against their
+// bars. docs/performance.md tells the rows' meaning and how they are judged.
 #include <sys/resource.h>
 
 #include <cstdio>
 #include <cstring>
 
 #include "cairn/cairn.h"
+#include "checkpoint_worker.h"
 #include "core_rows.h"
 
 namespace cairn::bench {
@@ -42,6 +43,7 @@ int run(int argc, char** argv) {
   first_pass_rows(settings, shm, report);
   metadata_rows(settings, medium, report);
   life_rows(settings, medium, report);
+  checkpoint_rows(settings, huge, shm, report);
 
   return report.conclude(settings.json);
 }
@@ -54,5 +56,7 @@ int main(int argc, char** argv) {
   if (argc == 3 && std::strcmp(argv[1], tell_attach) == 0) return tell_attach_time(argv[2], false);
   if (argc == 3 && std::strcmp(argv[1], tell_attach_and_read) == 0)
     return tell_attach_time(argv[2], true);
+  if (argc > 1 && std::strcmp(argv[1], checkpoint_worker) == 0)
+    return serve_checkpoints(argc, argv);
   return cairn::bench::supervised(cairn::bench::run, argc, argv);
 }

@@ -20,6 +20,8 @@ void process_rows(const Settings& settings, const Medium& medium,
                   Report& report);  // core_processes.cc
 void first_pass_rows(const Settings& settings, const Medium& shm,
                      Report& report);  // core_first_pass.cc
+void checkpoint_rows(const Settings& settings, const Medium& huge, const Medium& shm,
+                     Report& report);  // core_checkpoint.cc
 void metadata_rows(const Settings& settings, const Medium& medium,
                    Report& report);                                              // core_metadata.cc
 void life_rows(const Settings& settings, const Medium& medium, Report& report);  // core_life.cc

@@ -33,7 +33,7 @@ std::string mount_huge(const char* directory) {
   if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
     return std::string("making mounts private: ") + strerror(errno);
   if (mount("cairn-bench", directory, "tmpfs", MS_NOSUID | MS_NODEV,
-            "huge=always,mode=0700,size=8g") != 0)
+            "huge=always,mode=0700,size=12g") != 0)
     return std::string("mount -t tmpfs -o huge=always: ") + strerror(errno);
   return {};
 }

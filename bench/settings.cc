@@ -17,6 +17,7 @@ void usage(FILE* out, const char* program, const char* purpose) {
       out,
       "%s: %s\n\n"
       "  --quick          a smaller set and few pairs: shows that it runs, not how fast\n"
+      "  --full           the checkpoint loop in all sizes, most of them without a bar: an hour\n"
       "  --pairs N        interleaved pairs per row (default 48; up to sixteen times as many "
       "where it is close)\n"
       "  --filter TEXT    only groups whose name contains TEXT\n"
@@ -68,6 +69,10 @@ Settings parse_settings(int argc, char** argv, const char* purpose) {
     }
     if (std::strcmp(option, "--quick") == 0) {
       settings.quick = true;
+      continue;
+    }
+    if (std::strcmp(option, "--full") == 0) {
+      settings.full = true;
       continue;
     }
     std::string* text = std::strcmp(option, "--json") == 0     ? &settings.json

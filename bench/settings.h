@@ -10,6 +10,7 @@ namespace cairn::bench {
 struct Settings {
   size_t pairs = 48;       // of short measurements; four times as many where it is close
   bool quick = false;      // a smaller set, fewer pairs: shows that it runs, not how fast
+  bool full = false;       // what is not judged of the checkpoint loop as well
   std::string filter;      // part of a group's name; empty: everything
   std::string json;        // where to
   std::string medium;      // "huge", "shm" or empty: huge where that can be mounted
