@@ -1,6 +1,6 @@
 // bench_mpiio: MPI-IO on covered files, on 2 ranks of every MPI that was found, against copies between the ranks' buffers and one
 // mapping and against the MPIs' own I/O on the same medium. The passes of one job come in turn, and so do the jobs of the MPIs. Then what
-// ranks do that write once.
+// ranks do that write once, and the checkpoint loop.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +14,7 @@
 
 #include "cairn/cairn.h"
 #include "medium.h"
+#include "mpiio_checkpoint.h"
 #include "mpiio_once.h"
 #include "pools.h"
 #include "report.h"
@@ -140,6 +141,15 @@ int measure(int argc, char** argv) {
   const auto programs = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "mpi";
   for (const char* mpi : {"openmpi", "mpich"})
     if (std::filesystem::exists(programs / mpi / "patterns")) mpis.emplace_back(mpi);
+  for (const std::string& mpi : mpis) {
+    const auto backend =
+        programs.parent_path().parent_path() / "lib/cairn" / ("mpiio_" + mpi + ".so");
+    if (std::filesystem::exists(backend)) continue;
+    // The MPI's own I/O on covered files would be taken for ours.
+    std::fprintf(stderr, "bench_mpiio: %s: missing, so MPI-IO would not be served; build it\n",
+                 backend.c_str());
+    return 2;
+  }
   const size_t mib = settings.quick ? 16 : 128;
   for (const int ranks : {2, 4}) {
     if (!settings.wants(std::to_string(ranks) + " ranks")) continue;
@@ -152,6 +162,12 @@ int measure(int argc, char** argv) {
     add_rows(times, mpis, ranks, ranks == 2, report);
   }
   if (settings.wants("new ranks write once")) write_once_rows(settings, programs, mpis, report);
+  const Medium shm = Medium::shared_memory();
+  if (!shm.ok()) {
+    std::fprintf(stderr, "bench_mpiio: %s\n", shm.why().c_str());
+    return 2;
+  }
+  mpi_checkpoint_rows(settings, programs, mpis, medium, shm, report);
   return report.conclude(settings.json);
 }
 

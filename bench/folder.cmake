@@ -6,7 +6,7 @@ target_sources(bench_scale PRIVATE ${CMAKE_SOURCE_DIR}/adapters/mpiio/backend/ro
 target_include_directories(bench_scale PRIVATE ${CMAKE_SOURCE_DIR}/adapters)
 # What bench_mpiio and bench_remote start, for every MPI.
 foreach(mpi IN LISTS CAIRN_MPIS)
-  foreach(program patterns remote_reads write_once)
+  foreach(program patterns remote_reads write_once checkpoints)
     add_executable(bench_mpi_${program}_${mpi} ${CMAKE_SOURCE_DIR}/bench/mpi/${program}.cc)
     target_link_libraries(bench_mpi_${program}_${mpi} PRIVATE cairn_flags)
     cairn_use_mpi(bench_mpi_${program}_${mpi} ${mpi} LINK)

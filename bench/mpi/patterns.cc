@@ -3,7 +3,6 @@
 //   patterns COVERED PLAIN MAPPED MIB_PER_RANK ROUNDS
 // One line for each pass, from rank 0: WAY, PATTERN, "write" or "read", nanoseconds of the slowest rank.
 #include <fcntl.h>
-#include <immintrin.h>
 #include <mpi.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -15,6 +14,8 @@
 #include <cstring>
 #include <string>
 #include <vector>
+
+#include "stream.h"
 
 namespace {
 
@@ -111,33 +112,6 @@ MPI_File open_file(const std::string& path, const Pattern& pattern) {
 }
 
 // ---- by copying -----------------------------------------------------------------------------------
-
-// Past the cache, as large copies do best, in the widest stores that the processor has.
-__attribute__((target("avx512f"))) int64_t stream_512(char* to, const char* from, int64_t size) {
-  int64_t done = 0;
-  for (; done + 64 <= size; done += 64)
-    _mm512_stream_si512(reinterpret_cast<__m512i*>(to + done), _mm512_loadu_si512(from + done));
-  return done;
-}
-
-int64_t stream_128(char* to, const char* from, int64_t size) {
-  int64_t done = 0;
-  for (; done + 16 <= size; done += 16)
-    _mm_stream_si128(reinterpret_cast<__m128i*>(to + done),
-                     _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + done)));
-  return done;
-}
-
-void stream(char* to, const char* from, int64_t size) {
-  static const bool wide = __builtin_cpu_supports("avx512f") != 0;
-  const auto before = static_cast<int64_t>(-reinterpret_cast<uintptr_t>(to) & 63);
-  int64_t done = std::min(before, size);
-  std::memcpy(to, from, static_cast<size_t>(done));
-  done += wide ? stream_512(to + done, from + done, size - done)
-               : stream_128(to + done, from + done, size - done);
-  std::memcpy(to + done, from + done, static_cast<size_t>(size - done));
-  _mm_sfence();
-}
 
 enum class Copy : uint8_t { cached, streamed };
 
