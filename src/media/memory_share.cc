@@ -130,6 +130,8 @@ Result<MemoryShare> memory_share(const char* path, const SystemRoot& root) {
     int error = errno;
     return fail(error, "%s: free space: %s", path, std::strerror(error));
   }
+  // Asked within a program's write: what is missing under /proc and /sys is no failure of that.
+  const int before = errno;
   MemoryShare share;
   share.bytes = no_limit;
   // A tmpfs mounted without a size says that it has no blocks at all.
@@ -139,6 +141,7 @@ Result<MemoryShare> memory_share(const char* path, const SystemRoot& root) {
   uint64_t available = parse_meminfo(read_text(root.path("/proc/meminfo")), "MemAvailable");
   narrow(share, available, "the machine's memory");
   narrow_by_cgroups(share, root);
+  errno = before;
   return share;
 }
 
