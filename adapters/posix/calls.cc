@@ -57,7 +57,7 @@ namespace posix {
     descriptor::engine_closes<descriptor::closes(#name)> arguments;                     \
     return descriptor::engine_does<descriptor::opens(#name), descriptor::closes(#name), \
                                    descriptor::is_numbered(#name)>(                     \
-        [=] { return real::name arguments; });                                          \
+        descriptor::path_among arguments, [=] { return real::name arguments; });        \
   }
 #define SERVED(result, name, parameters, arguments) \
   EXPORT(result, name, parameters, arguments, serve::name arguments)

@@ -18,8 +18,10 @@
 #include <sys/resource.h>
 
 #include <string_view>
+#include <type_traits>
 
 #include "posix/engine.h"
+#include "posix/pool_owner.h"
 
 namespace posix::descriptor {
 
@@ -106,10 +108,23 @@ auto with_room(Call call) {
   return call();
 }
 
+// The first text among a call's arguments; null: there is none.
+template <typename... Arguments>
+constexpr const char* path_among(Arguments... arguments) {
+  const char* path = nullptr;
+  [[maybe_unused]] const auto look = [&path](auto argument) {
+    if constexpr (std::is_same_v<decltype(argument), const char*>) {
+      if (path == nullptr) path = argument;
+    }
+  };
+  (look(arguments), ...);
+  return path;
+}
+
 template <bool kOpens, bool kCloses, bool kNumbered, typename Call>
-auto engine_does(Call call) {
+auto engine_does([[maybe_unused]] const char* path, Call call) {
   if constexpr (kOpens) {
-    return open_private(call);
+    return open_private([path, call] { return pool_owner::open_for_engine(path, call); });
   } else if constexpr (kNumbered) {
     return with_room(call);
   } else if constexpr (kCloses) {
@@ -122,7 +137,10 @@ auto engine_does(Call call) {
 }
 template <bool kCloses, typename... Arguments>
 void engine_closes(Arguments... arguments) {
-  if constexpr (kCloses) forget_private(arguments...);
+  if constexpr (kCloses) {
+    pool_owner::closing(arguments...);
+    forget_private(arguments...);
+  }
 }
 
 }  // namespace posix::descriptor

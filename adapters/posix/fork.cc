@@ -10,6 +10,7 @@
 #include "posix/mappings.h"
 #include "posix/memory.h"
 #include "posix/pool.h"
+#include "posix/pool_owner.h"
 #include "posix/process.h"
 #include "posix/shared_names.h"
 #include "posix/signals.h"
@@ -36,6 +37,7 @@ static void before_fork() {
   Inside::enter();  // until after the fork: the pool is held still
   share_locks();
   mappings::hold();
+  pool_owner::forking();
   if (cairn_fork_prepare(pool) < 0)
     log_few("a process that is started here may not reach covered files: ", cairn_last_error());
   errno = error;
@@ -61,6 +63,7 @@ static void in_child() {
   after_fork::free_limit();
   after_fork::free_requests();
   after_fork::free_libraries();
+  after_fork::free_pool_owner();
   Inside::leave_in_child();
   errno = error;
 }

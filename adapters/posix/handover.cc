@@ -24,6 +24,7 @@
 #include "posix/log.h"
 #include "posix/open.h"
 #include "posix/pool.h"
+#include "posix/pool_owner.h"
 #include "posix/preload.h"
 #include "posix/process.h"
 #include "posix/shown.h"
@@ -143,6 +144,8 @@ int Handing::write() const {
 }  // namespace
 
 int Handover::hand_over_files() {
+  // The next program could not attach to the pool.
+  if (pool_owner::is_other()) return -EACCES;
   Handing handing;
   int error = handing.collect();
   if (error < 0 || handing.count() == 0) return error;

@@ -11,41 +11,62 @@
 #include "posix/find.h"
 #include "posix/permission.h"
 #include "posix/pool.h"
+#include "posix/pool_owner.h"
 #include "posix/user_memory.h"
 
 namespace posix::hidden {
 
-// The pool removes this folder with itself.
-static void folder(char* text, size_t capacity) { snprintf(text, capacity, "%s/links", pool_path); }
-
-static void name_of(const cairn_stat& st, char* text, size_t capacity) {
-  snprintf(text, capacity, "special.%llu.%llu", static_cast<unsigned long long>(st.ino),
-           static_cast<unsigned long long>(st.generation));
+static void name_of(const cairn_stat& st, char* text, size_t capacity, const char* addition = "") {
+  snprintf(text, capacity, "special.%llu.%llu%s", static_cast<unsigned long long>(st.ino),
+           static_cast<unsigned long long>(st.generation), addition);
 }
 
+// The pool removes this folder with itself. A process that has changed its user opened it before.
 static int open_folder() {
   int before = errno;
   char path[PATH_MAX];
-  folder(path, sizeof path);
+  snprintf(path, sizeof path, "%s/links", pool_path);
   int fd = -1;
-  if (real::mkdir(path, 0700) == 0 || errno == EEXIST)
+  if (const int kept = pool_owner::links(); kept >= 0) {
+    fd = real::fcntl(kept, F_DUPFD_CLOEXEC, nullptr);
+  } else if (real::mkdir(path, 0700) == 0 || errno == EEXIST) {
     fd = real::open(path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+  }
   if (fd < 0) fd = -errno;
   errno = before;
   return fd < 0 ? fd : descriptor::keep_private(fd);
 }
 
+namespace {
+class Folder {
+ public:
+  Folder() : fd_(open_folder()) {}
+  ~Folder() {
+    if (fd_ >= 0) descriptor::close_private(fd_);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  // A negative errno if it could not be opened.
+  int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+}  // namespace
+
 int open_fifo(const cairn_stat& st, int flags) {
   int before = errno;
-  int directory = open_folder();
-  if (directory < 0) return directory;
+  const Folder folder;
+  if (folder.fd() < 0) return folder.fd();
   char name[64];
   name_of(st, name, sizeof name);
   int fd = -1;
-  if (real::mknodat(directory, name, S_IFIFO | 0600, 0) == 0 || errno == EEXIST)
-    fd = real::openat(directory, name, flags & ~(O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW), 0);
+  const bool made = real::mknodat(folder.fd(), name, S_IFIFO | 0600, 0) == 0;
+  // The pool has been asked whether the caller may open it; nobody else gets into the folder.
+  if (made) real::fchmodat(folder.fd(), name, 0666, 0);
+  if (made || errno == EEXIST)
+    fd = real::openat(folder.fd(), name, flags & ~(O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW), 0);
   int error = errno;
-  descriptor::close_private(directory);
   errno = before;
   return fd < 0 ? -error : fd;
 }
@@ -83,21 +104,15 @@ bool is_fifo(int fd, cairn_stat* st) {
 // shown it, as long as the socket has a name.
 constexpr char kGiven[] = ".given";
 
-// Of a name in the folder and what is added to it; false: too long.
-static bool path_of(const char* name, const char* addition, char* path, size_t capacity) {
-  folder(path, capacity);
-  size_t length = strlen(path);
-  int wrote = snprintf(path + length, capacity - length, "/%s%s", name, addition);
-  return static_cast<size_t>(wrote) < capacity - length;
-}
-
 void name_removed(const cairn_stat& st) {
   if ((!S_ISFIFO(st.mode) && !S_ISSOCK(st.mode)) || st.nlink > 1) return;
   int before = errno;
-  char path[PATH_MAX], name[64];
+  const Folder folder;
+  char name[64 + sizeof kGiven];
   name_of(st, name, sizeof name);
-  if (path_of(name, "", path, sizeof path)) real::unlink(path);
-  if (S_ISSOCK(st.mode) && path_of(name, kGiven, path, sizeof path)) real::unlink(path);
+  if (folder.fd() >= 0) real::unlinkat(folder.fd(), name, 0);
+  name_of(st, name, sizeof name, kGiven);
+  if (folder.fd() >= 0 && S_ISSOCK(st.mode)) real::unlinkat(folder.fd(), name, 0);
   errno = before;
 }
 
@@ -131,9 +146,17 @@ int Address::stand_for(const cairn_stat& st) {
 
 void Address::remember_name(const cairn_stat& st) const {
   int before = errno;
-  char name[64], path[PATH_MAX];
-  name_of(st, name, sizeof name);
-  if (path_of(name, kGiven, path, sizeof path)) real::symlink(path_, path);
+  char name[64 + sizeof kGiven];
+  name_of(st, name, sizeof name, kGiven);
+  real::symlinkat(path_, directory_, name);
+  errno = before;
+}
+
+void Address::made() const {
+  if (directory_ < 0) return;
+  int before = errno;
+  // As with a FIFO.
+  real::chmod(reinterpret_cast<const struct sockaddr_un*>(address)->sun_path, 0777);
   errno = before;
 }
 
@@ -147,12 +170,14 @@ void show(struct sockaddr* address, socklen_t room, socklen_t* size) {
   memcpy(hidden, reinterpret_cast<const char*>(address) + kPath, *size - kPath);
   hidden[*size - kPath] = '\0';
   if (strncmp(hidden, kFolder, sizeof kFolder - 1) != 0) return;
-  const char* name = strrchr(hidden, '/') + 1;
-  char path[PATH_MAX];
-  if (strncmp(name, "special.", 8) != 0 || !path_of(name, kGiven, path, sizeof path)) return;
+  char name[sizeof hidden + sizeof kGiven];
+  snprintf(name, sizeof name, "%s%s", strrchr(hidden, '/') + 1, kGiven);
+  if (strncmp(name, "special.", 8) != 0) return;
   int before = errno;
+  const Folder folder;
   char given[kPath + kMost + 1] = {};
-  ssize_t length = real::readlink(path, given + kPath, kMost);
+  ssize_t length =
+      folder.fd() < 0 ? -1 : real::readlinkat(folder.fd(), name, given + kPath, kMost);
   errno = before;
   if (length <= 0) return;
   memcpy(given, address, kPath);

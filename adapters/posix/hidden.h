@@ -29,6 +29,8 @@ class Address {
   int make(const struct sockaddr* address, socklen_t size);
   // For connect and the like: the name must be a socket's.
   int find(const struct sockaddr* address, socklen_t size);
+  // bind has succeeded.
+  void made() const;
   // bind failed: the name goes again.
   void unmake();
   ~Address();

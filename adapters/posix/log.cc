@@ -8,6 +8,7 @@
 
 #include "posix/calls.h"
 #include "posix/engine.h"
+#include "posix/pool_owner.h"
 
 namespace posix {
 
@@ -58,8 +59,15 @@ int refuse(const char* call, const char* path, int error) {
 
 int fail(long negative_errno) {
   // What no program expects of the call that it made, and of which it would not tell the reason.
-  if (negative_errno == -EBUSY && strstr(cairn_last_error(), "no free lane") != nullptr)
-    log_few("covered files cannot be reached: ", cairn_last_error());
+  if (negative_errno == -EBUSY && strstr(cairn_last_error(), "no free lane") != nullptr) {
+    if (pool_owner::used_up) {
+      log_few("covered files cannot be reached: this process, or one that it descends from, ",
+              "has given up the pool's user, and what was opened before is used up");
+      negative_errno = -EIO;
+    } else {
+      log_few("covered files cannot be reached: ", cairn_last_error());
+    }
+  }
   errno = static_cast<int>(-negative_errno);
   return -1;
 }

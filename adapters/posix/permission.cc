@@ -22,7 +22,7 @@ static bool in_group(gid_t group, gid_t own) {
   return false;
 }
 
-bool in_group(gid_t group) { return in_group(group, getegid()); }
+bool in_group(gid_t group) { return in_group(group, caller::opening_group()); }
 
 int permitted(const cairn_stat& st, int want, bool real_ids) {
   want &= R_OK | W_OK | X_OK;
@@ -35,7 +35,7 @@ int permitted(const cairn_stat& st, int want, bool real_ids) {
   unsigned bits = st.mode & 7;
   if (uid == st.uid) {
     bits = (st.mode >> 6) & 7;
-  } else if (in_group(st.gid, real_ids ? getgid() : getegid())) {
+  } else if (in_group(st.gid, real_ids ? getgid() : caller::opening_group())) {
     bits = (st.mode >> 3) & 7;
   }
   return (static_cast<unsigned>(want) & ~bits) != 0 ? -EACCES : 0;

@@ -6,10 +6,12 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+#include "posix/caller.h"
 #include "posix/calls.h"
 #include "posix/covered.h"
 #include "posix/log.h"
 #include "posix/open.h"
+#include "posix/pool_owner.h"
 #include "posix/process.h"
 #include "posix/size_limit.h"
 
@@ -19,10 +21,21 @@ cairn_pool* pool;
 
 static pthread_mutex_t attaching = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static dev_t device;
-static int attach_error;
 
-static int attach_locked() {
-  if (pool != nullptr || attach_error != 0) return attach_error;
+enum class Says : uint8_t { nothing, why };
+
+// Each call on a covered path tries anew: a failure is told again only if its reason has changed.
+static void tell(Says says, const char* what, const char* why) {
+  static char told[256];
+  if (says == Says::nothing || strncmp(told, why, sizeof told - 1) == 0) return;
+  snprintf(told, sizeof told, "%s", why);
+  log(Level::kError, what, why);
+}
+
+// A failure is not remembered: a process that has become another user may become the pool's user
+// again, and a full table of open files does not stay full.
+static int attach_locked(Says says) {
+  if (pool != nullptr) return 0;
   cairn_pool* attached = nullptr;
   const char* window = getenv("CAIRN_POOL_PROTECT");
   unsigned flags = window != nullptr && strcmp(window, "on") == 0 ? CAIRN_ATTACH_WRITE_WINDOW : 0;
@@ -30,10 +43,9 @@ static int attach_locked() {
   if (error < 0) {
     // The caller finds out whether that is as it should be.
     if (error == -ENOENT && pool_path[0] != '\0') return error;
-    log(Level::kError, "no access to the pool, covered files cannot be reached: ",
-        pool_path[0] == '\0' ? "CAIRN_POOL is not set" : cairn_last_error());
-    attach_error = -EIO;
-    return attach_error;
+    tell(says, "no access to the pool, covered files cannot be reached: ",
+         pool_path[0] == '\0' ? "CAIRN_POOL is not set" : cairn_last_error());
+    return -EIO;
   }
   // By its path, which all processes of a run have alike: to ask the pool for its uuid is to ask for all its
   // figures, which looks at every inode.
@@ -48,6 +60,8 @@ static int attach_locked() {
   size_limit::read();
   watch_forks();
   pool = attached;
+  pool_owner::attached();
+  caller::tell_pool();
   return 0;
 }
 
@@ -56,7 +70,7 @@ int attach() {
   int before = errno;
   Inside inside;
   pthread_mutex_lock(&attaching);
-  int error = attach_locked();
+  int error = attach_locked(Says::why);
   pthread_mutex_unlock(&attaching);
   errno = before;
   return error;
@@ -77,17 +91,17 @@ static int end(Cover* cover) {
   return kEnded;
 }
 
-int join(Cover* cover) {
+static int join(Cover* cover, Says says) {
   if (cover->joined.load(std::memory_order_acquire)) return 0;
   int before = errno;
   Inside inside;
   pthread_mutex_lock(&attaching);
-  int error = cover->length == 0 ? kEnded : attach_locked();
+  int error = cover->length == 0 ? kEnded : attach_locked(says);
   if (error == -ENOENT) {
     if (has_ended(*cover)) {
       error = end(cover);
     } else {
-      log(Level::kError, "covered files cannot be reached: ", cairn_last_error());
+      tell(says, "covered files cannot be reached: ", cairn_last_error());
       error = -EIO;
     }
   }
@@ -96,7 +110,7 @@ int join(Cover* cover) {
     if (error == -ENOENT && has_ended(*cover)) {
       error = end(cover);
     } else if (error < 0) {
-      log(Level::kError, "covered files cannot be reached: ", cairn_last_error());
+      tell(says, "covered files cannot be reached: ", cairn_last_error());
       error = -EIO;
     } else {
       cover->top = cairn_cover_top(cover->handle);
@@ -106,6 +120,12 @@ int join(Cover* cover) {
   pthread_mutex_unlock(&attaching);
   errno = before;
   return error;
+}
+
+int join(Cover* cover) { return join(cover, Says::why); }
+
+void attach_before_change() {
+  for (int i = 0; i < cover_count; ++i) join(&covers[i], Says::nothing);
 }
 
 dev_t device_number() { return device; }

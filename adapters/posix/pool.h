@@ -15,6 +15,10 @@ int attach();
 constexpr int kEnded = 1;
 int join(Cover* cover);
 
+// Attaches, and joins all covers, as far as it can be done; says nothing. For a process that is
+// about to become a user who could not attach.
+void attach_before_change();
+
 // The device number that covered files show.
 dev_t device_number();
 

@@ -22,6 +22,7 @@ void free_shells();
 void free_limit();
 void free_requests();
 void free_libraries();
+void free_pool_owner();
 }  // namespace after_fork
 
 // What a program started from this process finds of it: its open Cairn files (CAIRN_EXEC) and its working

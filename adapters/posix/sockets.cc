@@ -93,7 +93,9 @@ int bind(int socket, const struct sockaddr* address, socklen_t size) {
   int error = to.make(address, size);
   if (error < 0) return fail(error);
   int bound = real::bind(socket, to.address, to.size);
-  if (bound != 0) {
+  if (bound == 0) {
+    to.made();
+  } else {
     error = errno;
     to.unmake();
     errno = error;

@@ -214,6 +214,12 @@ ssize_t get_entries(int fd, void* buffer, size_t size) {
 }
 #endif
 
+// NOLINTNEXTLINE(google-runtime-int): the kernel's
+long as_given(long number, const Arguments& given) {
+  return real::syscall(number, given.value[0], given.value[1], given.value[2], given.value[3],
+                       given.value[4], given.value[5]);
+}
+
 }  // namespace
 
 // Numbers that are no more than names.
@@ -229,8 +235,7 @@ static long dispatch(long number, const Arguments& given) {
   switch (number) {
 #include "posix/system_calls.def"
     default:
-      return real::syscall(number, given.value[0], given.value[1], given.value[2], given.value[3],
-                           given.value[4], given.value[5]);
+      return as_given(number, given);
   }
 }
 

@@ -93,8 +93,12 @@ CAIRN_API int cairn_pool_attach(const char* path, unsigned flags, cairn_pool** p
 /* Closes what is still open and detaches. NULL is allowed. */
 CAIRN_API void cairn_pool_detach(cairn_pool* pool);
 
-/* Who owns what this process makes from now on; at first its effective user and group at attach. */
+/* Who owns what this process makes from now on; at first its effective user and group at attach.
+ * UINT32_MAX: the user, or group, as which the calling thread opens files (setfsuid(2)). */
 CAIRN_API void cairn_pool_set_user(cairn_pool* pool, uint32_t uid, uint32_t gid);
+/* The pool's lock file. A process opens it for each child, each mapping and some threads; a process
+ * that has given up the pool's user cannot open it. */
+CAIRN_API const char* cairn_pool_lock_path(cairn_pool* pool);
 /* Durability of the writes of this process (enum cairn_durability). */
 CAIRN_API int cairn_pool_set_durability(cairn_pool* pool, int durability);
 /* What becomes of memory that no file has used for a minute; stored in the pool, for all its

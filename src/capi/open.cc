@@ -1,6 +1,7 @@
 // C API: opening and closing, and what is asked of an open file description.
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstring>
 
@@ -234,7 +235,13 @@ int cairn_companion(cairn_file* handle) {
       return code(s);
   }
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  return fd >= 0 ? fd : code(fail(errno, "%s: %s", path.c_str(), strerror(errno)));
+  if (fd < 0) return code(fail(errno, "%s: %s", path.c_str(), strerror(errno)));
+  // For processes that change their user. Its directory is closed to all others, and it is empty.
+  // If it is another user's, only that user can do this; it is open all the same.
+  struct stat st {};
+  const int before = errno;
+  if (fstat(fd, &st) == 0 && (st.st_mode & 0777) != 0666 && fchmod(fd, 0666) != 0) errno = before;
+  return fd;
 }
 
 }  // extern "C"

@@ -145,6 +145,11 @@ void cairn_pool_set_user(cairn_pool* pool, uint32_t uid, uint32_t gid) {
   fs_of(pool).gid.store(gid);
 }
 
+const char* cairn_pool_lock_path(cairn_pool* pool) {
+  const WriteWindow window;
+  return fs_of(pool).pool.lock_path.c_str();
+}
+
 void cairn_file_size_limit_changed(void) {
   const WriteWindow window;
   cairn::persist::note_file_size_limit();

@@ -1,3 +1,4 @@
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 
 #include "base/coarse_clock.h"
@@ -9,6 +10,16 @@ namespace {
 
 using format::inodes_per_block;
 using persist::Region;
+
+// Where the file system names no user, or no group, the kernel knows it: the one as which the
+// calling thread opens files. Both calls change nothing when they are given none.
+uint64_t owner_of_new(const FileSystem& fs) {
+  uint64_t user = fs.uid.load(std::memory_order_relaxed);
+  uint64_t group = fs.gid.load(std::memory_order_relaxed);
+  if (user == UINT32_MAX) user = static_cast<uint32_t>(setfsuid(UINT32_MAX));
+  if (group == UINT32_MAX) group = static_cast<uint32_t>(setfsgid(UINT32_MAX));
+  return user | group << 32;
+}
 
 // How many inodes are looked at before the table grows.
 constexpr uint64_t search_window = 512;
@@ -161,7 +172,7 @@ Result<NewInode> make_inode(FileSystem& fs, LocalSeat& seat, uint32_t mode, pool
   const uint64_t now = now_ns();
   region.store(inode.generation, generation);
   region.store(inode.mode, mode);
-  region.store(inode.owner, fs.owner());
+  region.store(inode.owner, owner_of_new(fs));
   for (Word* time : {&inode.atime, &inode.mtime, &inode.ctime, &inode.btime})
     region.store(*time, now);
   region.flush(&inode, sizeof inode);

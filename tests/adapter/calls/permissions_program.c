@@ -1,6 +1,7 @@
 /* What users other than root may do, and what their changes take from a file. See show.h. Only root can become
  * another user: for others both runs end at once. */
 #include <grp.h>
+#include <sys/fsuid.h>
 
 #include "show.h"
 
@@ -289,5 +290,49 @@ static void linking(void) {
   }
 }
 
-PARTS({"groups", groups}, {"linking", linking}, {"makers", makers}, {"walks", walks},
-      {"bytes", bytes}, {"owners", owners})
+/* Threads that open files as others, each for itself. */
+static void* open_as(void* user) {
+  uid_t other = *(uid_t*)user;
+  SHOW(setfsgid(other));
+  SHOW(setfsuid(other));
+  SHOW(setfsuid(-1));
+  SHOW(close(open("private", O_RDONLY)));
+  SHOW(close(open("of-group", O_RDONLY)));
+  SHOW(mkdir("closed/new", 0755));
+  SHOW(unlink("closed/file"));
+  SHOW(access("private", R_OK));
+  SHOW(chmod("private", 0600));
+  char name[32];
+  snprintf(name, sizeof name, "made-by-%d", (int)other);
+  close(make(name, "")), show_owner(name);
+  SHOW(chmod(name, 0600));
+  return NULL;
+}
+
+static void openers(void) {
+  if (geteuid() != 0) return;
+  chmod(".", 0777), mkdir("closed", 0755), close(make("closed/file", ""));
+  close(make("private", "")), chmod("private", 0600);
+  close(make("of-group", "")), chmod("of-group", 0640), chown("of-group", 0, kFarther);
+  uid_t users[] = {kUser, kFarther, 0};
+  for (int i = 0; i < 3; ++i) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, open_as, &users[i]);
+    pthread_join(thread, NULL);
+    close(make("mains", "")), show_owner("mains"), unlink("mains");
+    unlink("made-by-0"), rmdir("closed/new");
+    close(make("closed/file", ""));
+  }
+  SHOW(setfsuid(kUser));
+  SHOW(setfsuid(0));
+  SHOW(close(open("private", O_RDONLY)));
+  SHOW(setfsuid(kUser));
+  SHOW(close(open("private", O_RDONLY)));
+  SHOW(seteuid(0));
+  SHOW(close(open("private", O_RDONLY)));
+  SHOW(setfsgid(0));
+}
+
+PARTS({"openers", openers}, {"groups", groups},
+      {"linking", linking}, {"makers", makers}, {"walks", walks}, {"bytes", bytes},
+      {"owners", owners})
