@@ -106,6 +106,38 @@ static int remove_file(Found& found) {
   return error;
 }
 
+// Does `directory` lie below `above`, or is it the same?
+static bool lies_below(cairn_ino directory, cairn_ino above) {
+  char path[PATH_MAX];
+  const int length = cairn_path_of(pool, above, directory, path, sizeof path);
+  return length >= 0 || length == -ERANGE;
+}
+
+// A directory that gets another parent is written to: its ".." changes.
+static int may_get_parents(const Found& from, const Found& to, bool exchange) {
+  if (from.parent == to.parent) return 0;
+  const bool moves = S_ISDIR(from.st.mode);
+  const bool other_is = to.exists && S_ISDIR(to.st.mode);
+  // Not in the place of something of another kind: what is wrong there the pool says.
+  if (!exchange && to.exists && moves != other_is) return 0;
+  int error = moves ? permitted(from.st, W_OK) : 0;
+  if (error == 0 && exchange && other_is) error = permitted(to.st, W_OK);
+  return error;
+}
+
+static int may_rename(const Found& from, const Found& to, bool exchange) {
+  int error = may_remove(from.parent, from.st);
+  if (error == 0)
+    error = to.exists ? may_remove(to.parent, to.st) : permitted_in(to.parent, W_OK | X_OK);
+  if (error == 0) error = may_get_parents(from, to, exchange);
+  if (error == 0) return 0;
+  // That a directory cannot get into itself is seen before.
+  if (S_ISDIR(from.st.mode) && lies_below(to.parent, from.st.ino)) return -EINVAL;
+  if (to.exists && S_ISDIR(to.st.mode) && lies_below(from.parent, to.st.ino))
+    return exchange ? -EINVAL : -ENOTEMPTY;
+  return error;
+}
+
 static int rename_covered(Found& from, Found& to, unsigned flags) {
   bool keep = (flags & RENAME_NOREPLACE) != 0;
   if (from.exists && is_fixed(from)) return -EBUSY;
@@ -117,9 +149,7 @@ static int rename_covered(Found& from, Found& to, unsigned flags) {
   if (!S_ISDIR(from.st.mode) && (from.slash || (to.slash && !exchange))) return -ENOTDIR;
   if (exchange && to.slash && !S_ISDIR(to.st.mode)) return -ENOTDIR;
   if (to.exists && to.st.ino == from.st.ino) return 0;
-  int error = may_remove(from.parent, from.st);
-  if (error == 0)
-    error = to.exists ? may_remove(to.parent, to.st) : permitted_in(to.parent, W_OK | X_OK);
+  int error = may_rename(from, to, exchange);
   if (error < 0) return error;
   if (shared_names::active()) {
     if (exchange && (from.shared || to.shared)) return -EINVAL;

@@ -290,6 +290,52 @@ static void linking(void) {
   }
 }
 
+/* A directory that is given another parent is written to, for its ".." changes. */
+static void show_moves(void) {
+  SHOW(rename("a/closed", "b/closed"));
+  SHOW(rename("b/closed", "a/closed"));
+  SHOW(rename("a/closed", "a/renamed"));
+  SHOW(rename("a/renamed", "a/closed"));
+  SHOW(rename("a/closed", "b/file"));
+  SHOW(rename("a/closed", "b/empty"));
+  SHOW(rename("a/closed", "b/full"));
+  SHOW(rename("a/closed", "a/closed/below"));
+  SHOW(rename("a/closed", "a/open/deep/closed"));
+  SHOW(rename("a/open/deep/closed", "a/closed"));
+  SHOW(rename("a/open", "a/open/deep/below"));
+  SHOW(rename("a/open/deep", "a/closed"));
+  SHOW(rename("a/read-only", "b/read-only"));
+  SHOW(rename("b/read-only", "a/read-only"));
+  SHOW(renameat2(AT_FDCWD, "a/closed", AT_FDCWD, "b/full", RENAME_EXCHANGE));
+  SHOW(renameat2(AT_FDCWD, "b/full", AT_FDCWD, "a/closed", RENAME_EXCHANGE));
+  SHOW(renameat2(AT_FDCWD, "a/open", AT_FDCWD, "b/closed-too", RENAME_EXCHANGE));
+  SHOW(renameat2(AT_FDCWD, "a/open", AT_FDCWD, "b/full", RENAME_EXCHANGE));
+  SHOW(renameat2(AT_FDCWD, "b/full", AT_FDCWD, "a/open", RENAME_EXCHANGE));
+  SHOW(renameat2(AT_FDCWD, "a/closed", AT_FDCWD, "b/file", RENAME_EXCHANGE));
+  SHOW(renameat2(AT_FDCWD, "b/file", AT_FDCWD, "a/closed", RENAME_EXCHANGE));
+  SHOW(renameat2(AT_FDCWD, "a/closed", AT_FDCWD, "b/closed-too", RENAME_NOREPLACE));
+}
+
+static void moving(void) {
+  if (geteuid() != 0) return;
+  chmod(".", 0777);
+  become(kUser);
+  mkdir("a", 0755), mkdir("b", 0755);
+  mkdir("a/open", 0755), mkdir("a/open/deep", 0755), mkdir("b/full", 0755);
+  mkdir("b/full/inside", 0755), mkdir("b/empty", 0755);
+  close(make("b/file", "")), close(make("a/read-only", "")), chmod("a/read-only", 0444);
+  mkdir("a/closed", 0555), mkdir("b/closed-too", 0555);
+  show_moves();
+  if (seteuid(0) != 0) exit(1);
+  /* Only the group may write. */
+  chown("a/closed", 0, kOther), chmod("a/closed", 0575);
+  chown("b/closed-too", 0, kFarther), chmod("b/closed-too", 0575);
+  become(kUser);
+  show_moves();
+  become(0);
+  show_moves();
+}
+
 /* Threads that open files as others, each for itself. */
 static void* open_as(void* user) {
   uid_t other = *(uid_t*)user;
@@ -333,6 +379,6 @@ static void openers(void) {
   SHOW(setfsgid(0));
 }
 
-PARTS({"openers", openers}, {"groups", groups},
+PARTS({"openers", openers}, {"moving", moving}, {"groups", groups},
       {"linking", linking}, {"makers", makers}, {"walks", walks}, {"bytes", bytes},
       {"owners", owners})
