@@ -92,8 +92,8 @@ ChildResult wait_for_child() {
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR) fail("waiting for the program: {}", std::strerror(errno));
   child = 0;
-  if (WIFSIGNALED(status)) return {exit_signal + WTERMSIG(status), ""};
-  return {WEXITSTATUS(status), ""};
+  if (WIFSIGNALED(status)) return {exit_signal + WTERMSIG(status), "", status};
+  return {WEXITSTATUS(status), "", status};
 }
 
 }  // namespace
@@ -154,7 +154,8 @@ ChildResult run_child(const std::vector<std::string>& program,
   if (count == sizeof cause)
     result = {code_of(cause),
               fmt::format("{}: {}", program.front(),
-                          cause == ENOENT ? "command not found" : std::strerror(cause))};
+                          cause == ENOENT ? "command not found" : std::strerror(cause)),
+              0};
   return result;
 }
 

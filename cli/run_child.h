@@ -10,6 +10,7 @@ namespace cairn::cli {
 struct ChildResult {
   int exit_code = 0;  // the program's own, 126, 127, or 128 + signal
   std::string error;  // why it could not be started
+  int status = 0;     // as waitpid gives it
 };
 
 // The file that `program` means, looked for in PATH as execvp does; "" if there is none.

@@ -16,6 +16,7 @@
 
 #include "claim_left.h"
 #include "command_line.h"
+#include "core_dump.h"
 #include "error.h"
 #include "finish_run.h"
 #include "launcher.h"
@@ -192,6 +193,8 @@ struct Run {
     const ChildResult child =
         run_child(context.program, variables, lies_in(context.program.front(), directory));
     if (!child.error.empty()) tell(fmt::format("cairn run: {}\n", child.error));
+    const std::string core = missing_core_text(child.status, context.program.front(), directory);
+    if (!core.empty()) tell(fmt::format("cairn run: {}\n", core));
     return child.exit_code;
   }
 

@@ -51,6 +51,27 @@ class ExitCodes(Run):
         self.run_at("sh", "-c", "kill -KILL $$", expect=128 + signal.SIGKILL)
         self.assert_nothing_left()
 
+    def test_a_core_dump_that_is_not_written_is_told(self):
+        """The kernel writes one to the working directory by itself, which is nowhere where that is covered."""
+        with open("/proc/sys/kernel/core_pattern", encoding="ascii") as file:
+            elsewhere = file.read().strip()[:1] in ("", "/", "|")
+        before = resource.getrlimit(resource.RLIMIT_CORE)
+        if before[1] == 0:
+            self.skipTest("core dumps are forbidden here")
+        for limit, script, code in [(before[1], "kill -SEGV $$", 128 + signal.SIGSEGV), (before[1], "sh -c 'kill -ABRT $$'; exit $?", 128 + signal.SIGABRT),
+                                    (before[1], "kill -KILL $$", 128 + signal.SIGKILL), (0, "kill -SEGV $$", 128 + signal.SIGSEGV)]:
+            resource.setrlimit(resource.RLIMIT_CORE, (limit, before[1]))
+            try:
+                run = self.shell(script, expect=code)
+            finally:
+                resource.setrlimit(resource.RLIMIT_CORE, before)
+            told = [line for line in run.err.splitlines() if "core dump" in line and line.startswith("cairn run: ")]
+            self.assertEqual(len(told), 0 if elsewhere or limit == 0 or code == 128 + signal.SIGKILL else 1, run.err)
+            if told:
+                self.assertIn(self.dir, told[0])
+                self.assertIn("kernel.core_pattern", told[0])
+        self.assert_nothing_left()
+
     def test_signals_are_passed_on(self):
         for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM]:
             program = ("import signal, sys, time\n"
