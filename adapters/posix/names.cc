@@ -203,7 +203,7 @@ int mknodat(int dir, const char* path, mode_t mode, dev_t device) {
   if (error == 0 && found.slash) error = -ENOENT;
   unsigned type = (mode & S_IFMT) == 0 ? static_cast<unsigned>(S_IFREG) : mode & S_IFMT;
   if (error == 0) {
-    mode = type | (mode_in(found.parent, masked(mode)) & 07777);
+    mode = type | masked(mode_in(found.parent, mode));
     const bool is_device = type == S_IFCHR || type == S_IFBLK;  // which no pool takes
     error = is_device ? cairn_mknod(pool, found.parent, found.name, mode)
                       : everywhere::mknod(found, mode);

@@ -122,7 +122,7 @@ static int create(const Found& found, int flags, mode_t mode, cairn_file** file)
   if (found.slash) return -EISDIR;
   if (int error = permitted_in(found.parent, W_OK | X_OK); error < 0) return error;
   int kept = engine_flags(flags) | (flags & (O_CREAT | O_EXCL)) | O_NOFOLLOW;
-  mode = mode_in(found.parent, masked(mode));
+  mode = masked(mode_in(found.parent, mode));
   if (shared_names::active()) return everywhere::create(found, kept, mode, file);
   return cairn_open(pool, found.parent, found.name, kept, mode, file);
 }
@@ -132,7 +132,7 @@ static int open_temporary(const Found& found, int flags, mode_t mode, cairn_file
   if (!S_ISDIR(found.st.mode)) return -ENOTDIR;
   if (int error = permitted(found.st, W_OK | X_OK); error < 0) return error;
   int kept = engine_flags(flags) | (flags & O_EXCL);
-  return cairn_open(pool, found.st.ino, ".", kept, mode_in(found.st.ino, masked(mode)), file);
+  return cairn_open(pool, found.st.ino, ".", kept, masked(mode_in(found.st.ino, mode)), file);
 }
 
 // /proc/self/fd/N: the file again, with an offset of its own.

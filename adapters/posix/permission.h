@@ -20,7 +20,9 @@ int may_remove(cairn_ino dir, const cairn_stat& st);
 int owns(const cairn_stat& st);
 // May the caller give another name to it? As fs.protected_hardlinks asks. 0 or -EPERM.
 int may_link(const cairn_stat& st);
-// The mode of what the caller makes in `dir`: nobody gives out the rights of a group that he is not in.
+// The mode of what the caller makes in `dir`: S_ISGID goes, with the group's right to execute, if
+// the caller is not in the directory's group. To be asked before the umask is applied, as in the
+// kernel.
 mode_t mode_in(cairn_ino dir, mode_t mode);
 // Is the caller in this group?
 bool in_group(gid_t group);

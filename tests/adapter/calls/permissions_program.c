@@ -238,11 +238,14 @@ static void make_in(const char* dir) {
 
 static void groups(void) {
   if (geteuid() != 0) return;
-  umask(0);
   mkdir("set", 0777);
   const gid_t owners[] = {kGroup, kOther, kFarther};
-  for (unsigned i = 0; i < 3; ++i) {
-    if (chown("set", 0, owners[i]) != 0 || chmod("set", 02777) != 0) exit(1);
+  /* The bit goes also where the mask takes the group's right to execute, which comes later. */
+  const mode_t masks[] = {0, 010, 027, 077};
+  for (unsigned i = 0; i < sizeof owners / sizeof *owners * 4; ++i) {
+    umask(masks[i / 3]);
+    printf("mask %o\n", masks[i / 3]);
+    if (chown("set", 0, owners[i % 3]) != 0 || chmod("set", 02777) != 0) exit(1);
     make_in("set");
     become(kUser);
     make_in("set");
