@@ -6,6 +6,7 @@
 #include "posix/locks.h"
 #include "posix/log.h"
 #include "posix/open.h"
+#include "posix/permission.h"
 #include "posix/standard_streams.h"
 #include "posix/table.h"
 #include "posix/user_memory.h"
@@ -114,6 +115,16 @@ static long set_owner(table::Use& use, int type, pid_t pid) {
   return 0;
 }
 
+static int set_flags(table::Use& use, int flags) {
+  if ((flags & O_NOATIME) != 0 && (cairn_file_get_flags(use->file) & O_NOATIME) == 0) {
+    cairn_stat st;
+    int error = cairn_fstat(use->file, &st);
+    if (error == 0) error = owns(st);
+    if (error < 0) return error;
+  }
+  return cairn_file_set_flags(use->file, flags);
+}
+
 static long control(table::Use& use, int fd, int command, void* argument) {
   if (command != F_GETFL && (cairn_file_get_flags(use->file) & O_PATH) != 0) return -EBADF;
   switch (command) {
@@ -124,8 +135,7 @@ static long control(table::Use& use, int fd, int command, void* argument) {
                                    : flags | 0100000;  // O_LARGEFILE, as the kernel shows it
     }
     case F_SETFL:
-      return cairn_file_set_flags(use->file,
-                                  static_cast<int>(reinterpret_cast<intptr_t>(argument)));
+      return set_flags(use, static_cast<int>(reinterpret_cast<intptr_t>(argument)));
     case F_GETLK:
     case F_SETLK:
     case F_SETLKW:

@@ -7,6 +7,7 @@
 
 #include "capi/handles.h"
 #include "file/access.h"
+#include "file/attributes.h"
 #include "file/cut.h"
 #include "file/fill_ahead.h"
 #include "file/names.h"
@@ -216,6 +217,12 @@ int cairn_file_set_flags(cairn_file* handle, int flags) {
   const WriteWindow window;
   file::File& file = file_of(handle);
   uint64_t now = file.shared->flags.load();
+  // What was read before counts as the flags were then.
+  if (((now ^ static_cast<uint64_t>(flags)) & uint64_t{O_NOATIME}) != 0) {
+    const pool::SeatGuard seat(file.fs->pool);
+    if (!seat.ok()) return code(pool::no_seat(file.fs->pool));
+    file::fold_stamp(file);
+  }
   uint64_t wanted = 0;
   do {
     wanted = (now & ~static_cast<uint64_t>(static_cast<uint32_t>(changeable_flags))) |

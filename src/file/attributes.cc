@@ -1,5 +1,6 @@
 #include "file/attributes.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -269,8 +270,9 @@ void fold_stamp(File& file) {
     unmark_stamped(*file.fs, *file.inode, file.number, stamp);
   }
   file.last_tick.store(0);
+  const bool counts = (file.shared->flags.load() & uint64_t{O_NOATIME}) == 0;
   // As the kernel's relatime: the first reading after a change counts.
-  if (file.was_read.exchange(false) && !pool.read_only &&
+  if (file.was_read.exchange(false) && counts && !pool.read_only &&
       !is_earlier(file.inode->mtime.load(), file.inode->atime.load()))
     raise_to(pool, file.inode->atime, coarse_now_ns());
 }

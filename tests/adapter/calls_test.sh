@@ -9,7 +9,7 @@ for part in mappings growing replacing protecting locking testing waiting; do bo
 # AddressSanitizer puts functions of its own under fopencookie's, which a stream that becomes another one loses.
 [[ "${CAIRN_SANITIZE:-}" = *address* ]] || both "$calls/streams_program reopened"
 for part in mounts streams standard printed wide; do both "$calls/streams_program $part"; done
-for part in makers owners bytes walks groups linking moving openers; do both "$calls/permissions_program $part"; done
+for part in makers owners bytes walks groups linking moving openers atime; do both "$calls/permissions_program $part"; done
 for part in processes many exhausted limited; do both "$calls/processes_program $part"; done
 for part in writes appends lengths copies streams ends; do both "$calls/limits_program $part"; done
 # gcov writes longer files.

@@ -339,6 +339,50 @@ static void moving(void) {
   show_moves();
 }
 
+/* O_NOATIME is the owner's, and his reading leaves no time. */
+static void read_with(int flags, int later) {
+  struct timespec times[2] = {{1000, 0}, {2000, 0}};
+  struct stat st;
+  if (utimensat(AT_FDCWD, "mine", times, 0) != 0) exit(1);
+  int fd = open("mine", O_RDONLY | flags);
+  SHOW(read(fd, buffer, 1));
+  if (later >= 0) {
+    SHOW(fcntl(fd, F_SETFL, later));
+    SHOW(fcntl(fd, F_GETFL) & O_NOATIME);
+    SHOW(pread(fd, buffer, 1, 0));
+  }
+  close(fd);
+  if (stat("mine", &st) != 0) exit(1);
+  printf("flags %#x, then %#x: %s\n", flags, later, st.st_atime == 1000 ? "as before" : "read");
+}
+
+static void no_access_time(void) {
+  if (geteuid() != 0) return;
+  chmod(".", 0777);
+  close(make("roots", "text"));
+  become(kUser);
+  close(make("mine", "text"));
+  SHOW(open("roots", O_RDONLY | O_NOATIME));
+  SHOW(open("roots", O_RDONLY | O_NOATIME | O_CREAT, 0600));
+  SHOW(open(".", O_RDONLY | O_NOATIME));
+  int fd = open("roots", O_RDONLY);
+  SHOW(fcntl(fd, F_SETFL, O_NOATIME));
+  SHOW(fcntl(fd, F_GETFL) & O_NOATIME);
+  SHOW(fcntl(fd, F_SETFL, O_NONBLOCK));
+  if (seteuid(0) != 0) exit(1);
+  SHOW(fcntl(fd, F_SETFL, O_NOATIME));
+  if (seteuid(kUser) != 0) exit(1);
+  SHOW(fcntl(fd, F_SETFL, O_NOATIME | O_APPEND));
+  SHOW(fcntl(fd, F_GETFL) & (O_NOATIME | O_APPEND));
+  close(fd);
+  read_with(0, -1);
+  read_with(O_NOATIME, -1);
+  read_with(O_NOATIME, O_NOATIME);
+  read_with(0, O_NOATIME);
+  read_with(O_NOATIME, 0);
+  become(0);
+}
+
 /* Threads that open files as others, each for itself. */
 static void* open_as(void* user) {
   uid_t other = *(uid_t*)user;
@@ -382,6 +426,6 @@ static void openers(void) {
   SHOW(setfsgid(0));
 }
 
-PARTS({"openers", openers}, {"moving", moving}, {"groups", groups},
+PARTS({"openers", openers}, {"atime", no_access_time}, {"moving", moving}, {"groups", groups},
       {"linking", linking}, {"makers", makers}, {"walks", walks}, {"bytes", bytes},
       {"owners", owners})
