@@ -74,6 +74,15 @@ static void set_default(int number) {
   real::sigaction(number, &plain, nullptr);
 }
 
+// For SA_RESETHAND the kernel takes the handler away, and leaves its flags and mask to be read.
+static void take_handler(int number, int flags, Mask mask) {
+  struct sigaction left = {};
+  left.sa_handler = SIG_DFL;
+  left.sa_flags = flags;
+  memcpy(&left.sa_mask, &mask, sizeof mask);
+  real::sigaction(number, &left, nullptr);
+}
+
 // A signal that came to us only for the sake of mappings, and is no matter of theirs. A fault comes again.
 static void end_by(int number, siginfo_t* info, void (*function)(int, siginfo_t*, void*)) {
   bool fault = info->si_code > 0;
@@ -97,7 +106,7 @@ static void run(int number, siginfo_t* info, void* context) {
     if (stays_ours(number)) {
       handler.function = nullptr;
     } else {
-      set_default(number);
+      take_handler(number, flags, handler.mask.load());
     }
   }
   set_mask(mask);

@@ -83,6 +83,9 @@ static void check_interface(void) {
   expect("once is once", once == 1);
   sigaction(SIGWINCH, NULL, &old);
   expect("it is the default again", old.sa_handler == SIG_DFL);
+  /* As the kernel leaves them. */
+  expect("the flags of once stay", (old.sa_flags & ~0x04000000) == action.sa_flags);
+  expect("the mask of once stays", sigismember(&old.sa_mask, SIGUSR2) == 1);
   expect("signal gives the old one", signal(SIGWINCH, on_once) == SIG_DFL);
   expect("signal gives ours", signal(SIGWINCH, SIG_IGN) == on_once);
   expect("signal gives SIG_IGN", signal(SIGWINCH, SIG_DFL) == SIG_IGN);
