@@ -7,6 +7,7 @@
 #include "posix/log.h"
 #include "posix/open.h"
 #include "posix/permission.h"
+#include "posix/shown.h"
 #include "posix/standard_streams.h"
 #include "posix/table.h"
 #include "posix/user_memory.h"
@@ -125,6 +126,20 @@ static int set_flags(table::Use& use, int flags) {
   return cairn_file_set_flags(use->file, flags);
 }
 
+// Our files have no leases, and say so as file systems without leases do. The kernel asks first
+// whose the file is.
+static int set_lease(table::Use& use, int fd, int wanted) {
+  if (wanted != F_RDLCK && wanted != F_WRLCK && wanted != F_UNLCK) return -EINVAL;
+  if (use->kind != Kind::kFile) return -EINVAL;
+  cairn_stat st;
+  int error = cairn_fstat(use->file, &st);
+  if (error == 0 && owns(st) < 0) error = -EACCES;
+  if (error < 0) return error;
+  if (wanted == F_UNLCK) return -EAGAIN;
+  refuse_descriptor("fcntl(F_SETLEASE)", fd, EINVAL);
+  return -EINVAL;
+}
+
 static long control(table::Use& use, int fd, int command, void* argument) {
   if (command != F_GETFL && (cairn_file_get_flags(use->file) & O_PATH) != 0) return -EBADF;
   switch (command) {
@@ -177,12 +192,14 @@ static long control(table::Use& use, int fd, int command, void* argument) {
       // Asking for nothing takes a notice back, which is what there is.
       if (use->kind != Kind::kDirectory) return -ENOTDIR;
       if ((reinterpret_cast<uintptr_t>(argument) & 0x7fffffff) == 0) return 0;
-      refuse("fcntl(F_NOTIFY)", nullptr, EINVAL);
+      refuse_descriptor("fcntl(F_NOTIFY)", fd, EINVAL);
       return -EINVAL;
     case F_GETLEASE:
       return F_UNLCK;
+    case F_SETLEASE:
+      return set_lease(use, fd, static_cast<int>(reinterpret_cast<intptr_t>(argument)));
     default:
-      return -EINVAL;  // leases, seals, others to be told: not for our files
+      return -EINVAL;  // seals, others to be told: not for our files
   }
 }
 

@@ -21,7 +21,7 @@ static bool is_covered(int dir, const char* path) {
   return locate(dir, path, &spot) == 0 && (spot.cover != nullptr || spot.descriptor >= 0);
 }
 
-static int refuse_descriptor(const char* call, int fd, int error) {
+int refuse_descriptor(const char* call, int fd, int error) {
   char path[PATH_MAX] = "";
   table::Use use(fd);
   if (use && shown::path_of(use.get(), path, sizeof path) < 0) path[0] = '\0';
@@ -39,6 +39,7 @@ int fanotify_mark(int watch, unsigned flags, uint64_t mask, int dir, const char*
   if (!is_covered(dir, path) && !table::is_covered(dir))
     return real::fanotify_mark(watch, flags, mask, dir, path);
   if (path != nullptr && !user_memory::is_text(path)) return fail(-EFAULT);
+  if (path == nullptr || path[0] == '\0') return refuse_descriptor("fanotify_mark", dir, ENODEV);
   return refuse("fanotify_mark", path, ENODEV);
 }
 

@@ -20,6 +20,17 @@ for _ in range(2):
           code(libc.name_to_handle_at(inside, b"", room, ctypes.byref(mount), 0x1000)),
           code(libc.tee(read_end, inside, 1, 0)), code(libc.vmsplice(inside, vector, 1, 0)))
 os.write(write_end, b"x")
+import fcntl
+def lease(wanted):
+    try:
+        return fcntl.fcntl(inside, fcntl.F_SETLEASE, wanted)
+    except OSError as error:
+        return errno.errorcode[error.errno]
+here = os.open(".", os.O_RDONLY)
+watch = libc.inotify_init()
+for _ in range(2):
+    print(lease(fcntl.F_RDLCK), lease(fcntl.F_WRLCK), lease(fcntl.F_UNLCK), lease(77), fcntl.fcntl(inside, fcntl.F_GETLEASE) == fcntl.F_UNLCK,
+          code(libc.fcntl(here, fcntl.F_NOTIFY, 1)), code(libc.inotify_add_watch(watch, b"inside", 2)))
 other, there = os.pipe()
 print(code(libc.tee(read_end, there, 1, 0)), code(libc.vmsplice(there, vector, 1, 0)))
 """
@@ -30,10 +41,14 @@ class Refused(CoverCase):
         self.write("program.py", PROGRAM)
         run = self.shell(f"{sys.executable} {self.path('program.py')}")
         refused = "ENOTSUP ENOTSUP EINVAL EBADF\n"  # as Linux calls EOPNOTSUPP, too
-        self.assertEqual(run.out, refused * 2 + "done done\n")
+        unserved = "EINVAL EINVAL EAGAIN EINVAL True EINVAL ENOSPC\n"
+        self.assertEqual(run.out, refused * 2 + unserved * 2 + "done done\n")
         self.assertEqual(run.err.splitlines(), ["cairn: name_to_handle_at is not served on covered files: inside",
                                                 f"cairn: tee is not served on covered files: {self.dir}/inside",
-                                                f"cairn: vmsplice is not served on covered files: {self.dir}/inside"])
+                                                f"cairn: vmsplice is not served on covered files: {self.dir}/inside",
+                                                f"cairn: fcntl(F_SETLEASE) is not served on covered files: {self.dir}/inside",
+                                                f"cairn: fcntl(F_NOTIFY) is not served on covered files: {self.dir}",
+                                                "cairn: inotify_add_watch is not served on covered files: inside"])
 
 
 if __name__ == "__main__":
