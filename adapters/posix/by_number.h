@@ -5,6 +5,9 @@
 
 #include <stddef.h>
 #include <sys/types.h>
+#include <time.h>
+
+struct io_event;
 
 namespace posix::by_number {
 
@@ -13,5 +16,9 @@ int munmap(void* address, size_t size);
 void* mremap(void* address, size_t size, size_t new_size, int flags, void* new_address);
 int msync(void* address, size_t size, int flags);
 int madvise(void* address, size_t size, int advice);
+
+// By name the mask has no size.
+int io_pgetevents(void* context, long least, long most, struct io_event* events,  // NOLINT
+                  struct timespec* timeout, void* mask);
 
 }  // namespace posix::by_number

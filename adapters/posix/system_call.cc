@@ -97,6 +97,10 @@ int get_events(void* context, long least, long most, struct io_event* events,  /
                struct timespec* timeout) {
   return by_errno(serve::io_getevents(context, least, most, events, timeout));
 }
+int get_events_with_mask(void* context, long least, long most, struct io_event* events,  // NOLINT
+                         struct timespec* timeout, void* mask) {
+  return by_errno(by_number::io_pgetevents(context, least, most, events, timeout, mask));
+}
 int destroy(void* context) { return by_errno(serve::io_destroy(context)); }
 
 // The kernel takes the mask and its size in one, and writes the time that is left.
