@@ -195,18 +195,34 @@ static int file_system(Shown* st) {
   return user_memory::write(st, shown);
 }
 
-static long configured(int name) {
+// The C library answers the other names without looking at the file.
+static bool is_configured(int name) {
+  switch (name) {
+    case _PC_LINK_MAX:
+    case _PC_NAME_MAX:
+    case _PC_CHOWN_RESTRICTED:
+    case _PC_2_SYMLINKS:
+    case _PC_FILESIZEBITS:
+    case _PC_SYMLINK_MAX:
+    case _PC_ASYNC_IO:
+    case _PC_REC_MIN_XFER_SIZE:
+    case _PC_REC_XFER_ALIGN:
+    case _PC_ALLOC_SIZE_MIN:
+      return true;
+    default:
+      return false;
+  }
+}
+
+static long configured(const cairn_stat& st, int name) {
   switch (name) {
     case _PC_LINK_MAX:
       return INT32_MAX;
     case _PC_NAME_MAX:
       return NAME_MAX;
-    case _PC_PATH_MAX:
-      return PATH_MAX;
-    case _PC_PIPE_BUF:
-      return 4096;
+    case _PC_ASYNC_IO:
+      return S_ISREG(st.mode) ? 1 : -1;
     case _PC_CHOWN_RESTRICTED:
-    case _PC_NO_TRUNC:
     case _PC_2_SYMLINKS:
       return 1;
     case _PC_FILESIZEBITS:
@@ -400,16 +416,19 @@ int fstatvfs(int fd, struct statvfs* st) {
 }
 
 long pathconf(const char* path, int name) {
-  if (outside(path)) return real::pathconf(path, name);
+  if (!is_configured(name) || outside(path)) return real::pathconf(path, name);
   Target target;
   int aimed = aim(AT_FDCWD, path, true, &target);
   if (aimed > 0) return real::pathconf(target.found.path, name);
-  return aimed < 0 ? fail(aimed) : configured(name);
+  return aimed < 0 ? fail(aimed) : configured(target.st, name);
 }
 
 long fpathconf(int fd, int name) {
   table::Use use(fd);
-  return use ? configured(name) : real::fpathconf(fd, name);
+  if (!use || !is_configured(name)) return real::fpathconf(fd, name);
+  cairn_stat st;
+  const int error = cairn_fstat(use->file, &st);
+  return error < 0 ? fail(error) : configured(st, name);
 }
 
 }  // namespace serve

@@ -128,6 +128,16 @@ static bool path_in(const struct sockaddr* address, socklen_t size, char (&path)
   return path[0] != '\0' && !outside(path);
 }
 
+// For a socket of another family, the kernel refuses the address before it looks up the name.
+static bool is_local(int socket) {
+  int domain = 0;
+  socklen_t size = sizeof domain;
+  const int before = errno;
+  const bool is_known = real::getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0;
+  errno = before;
+  return is_known && domain == AF_UNIX;
+}
+
 // Names have 107 bytes in an address: the folder goes by its descriptor.
 constexpr char kFolder[] = "/proc/self/fd/";
 
@@ -189,10 +199,10 @@ Address::~Address() {
   if (directory_ >= 0) descriptor::close_private(directory_);
 }
 
-int Address::make(const struct sockaddr* asked, socklen_t length) {
+int Address::make(int socket, const struct sockaddr* asked, socklen_t length) {
   address = asked;
   size = length;
-  if (!path_in(asked, length, path_)) return 0;
+  if (!path_in(asked, length, path_) || !is_local(socket)) return 0;
   Found found;
   int error = posix::find(AT_FDCWD, path_, CAIRN_NOFOLLOW, &found);
   if (error < 0 || found.outside()) return error;
@@ -208,10 +218,10 @@ void Address::unmake() {
   if (directory_ >= 0) serve::unlink(path_);
 }
 
-int Address::find(const struct sockaddr* asked, socklen_t length) {
+int Address::find(int socket, const struct sockaddr* asked, socklen_t length) {
   address = asked;
   size = length;
-  if (!path_in(asked, length, path_)) return 0;
+  if (!path_in(asked, length, path_) || !is_local(socket)) return 0;
   Found found;
   int error = find_existing(AT_FDCWD, path_, 0, &found);
   if (error < 0 || found.outside()) return error;

@@ -26,9 +26,9 @@ void show(struct sockaddr* address, socklen_t room, socklen_t* size);
 class Address {
  public:
   // For bind: makes the name. 0 or a negative errno.
-  int make(const struct sockaddr* address, socklen_t size);
+  int make(int socket, const struct sockaddr* address, socklen_t size);
   // For connect and the like: the name must be a socket's.
-  int find(const struct sockaddr* address, socklen_t size);
+  int find(int socket, const struct sockaddr* address, socklen_t size);
   // bind has succeeded.
   void made() const;
   // bind failed: the name goes again.

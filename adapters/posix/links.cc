@@ -43,8 +43,7 @@ static int link_open_of_job(const table::Use& use, const cairn_stat& st, const F
 static int link_descriptor(int fd, int to_dirfd, const char* to) {
   table::Use use(fd);
   if (!use) return fail(-ENOENT);
-  if (!user_memory::is_text(to)) return fail(-EFAULT);
-  if (is_nowhere(to_dirfd, to)) return fail(-EBADF);
+  if (int wrong = check_start(to_dirfd, to); wrong < 0) return fail(wrong);
   cairn_stat st;
   Found target;
   int error = outside(to_dirfd, to) ? 1 : find_free(to_dirfd, to, &target);
@@ -100,8 +99,7 @@ int linkat(int from_dirfd, const char* from, int to_dirfd, const char* to, int f
     return link_descriptor(from_dirfd, to_dirfd, to);
   if (from_outside && to_outside) return real::linkat(from_dirfd, from, to_dirfd, to, flags);
   if ((flags & ~kKnown) != 0) return fail(-EINVAL);
-  if (!user_memory::is_text(from)) return fail(-EFAULT);
-  if (is_nowhere(from_dirfd, from)) return fail(-EBADF);
+  if (int wrong = check_start(from_dirfd, from, is_empty); wrong < 0) return fail(wrong);
   if (is_empty && from_dirfd == AT_FDCWD) from = ".";
   Found source, target;
   unsigned how = (flags & AT_SYMLINK_FOLLOW) != 0 ? 0 : CAIRN_NOFOLLOW;
@@ -114,8 +112,7 @@ int linkat(int from_dirfd, const char* from, int to_dirfd, const char* to, int f
     error = look_at_source(source.dir, source.path, flags);
     if (error < 0) return fail(error);
   }
-  if (!user_memory::is_text(to)) return fail(-EFAULT);
-  if (is_nowhere(to_dirfd, to)) return fail(-EBADF);
+  if (int wrong = check_start(to_dirfd, to); wrong < 0) return fail(wrong);
   error = to_outside ? 1 : find_free(to_dirfd, to, &target);
   if (error < 0) return done(error);
   to_outside = error > 0;

@@ -28,8 +28,11 @@ int find_free(int dir, const char* path, Found* found) {
   return permitted_in(found->parent, W_OK | X_OK);
 }
 
-bool is_nowhere(int dir, const char* path) {
-  return path[0] != '/' && dir != AT_FDCWD && real::fcntl(dir, F_GETFD, nullptr) < 0;
+int check_start(int dir, const char* path, bool may_be_empty) {
+  if (!user_memory::is_text(path)) return -EFAULT;
+  if (path[0] == '\0' && !may_be_empty) return -ENOENT;
+  if (path[0] == '/' || dir == AT_FDCWD || real::fcntl(dir, F_GETFD, nullptr) >= 0) return 0;
+  return -EBADF;
 }
 
 int done(int error) { return static_cast<int>(result(error == -ESTALE ? -ENOENT : error)); }
@@ -77,14 +80,22 @@ int look_outside(int dir, const char* path, bool free) {
   if (strnlen(path, PATH_MAX) == PATH_MAX) return -ENAMETOOLONG;
   size_t length;
   const auto before = static_cast<size_t>(last_component(path, &length) - path);
+  if (length == 0) return free ? -EEXIST : 0;  // "/"
   if (before + 2 > sizeof parent) return -ENAMETOOLONG;
   memcpy(parent, path, before);
   memcpy(parent + before, ".", 2);
   struct stat st;
   const int kept = errno;
   int error = real::fstatat(dir, parent, &st, 0) == 0 ? 0 : -errno;
-  if (error == 0 && free && real::fstatat(dir, path, &st, AT_SYMLINK_NOFOLLOW) == 0)
-    error = -EEXIST;
+  if (error == 0 && free) {
+    char name[PATH_MAX];
+    memcpy(name, path, before + length);
+    name[before + length] = '\0';
+    if (real::fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+      error = -EEXIST;
+    else if (path[before + length] == '/')
+      error = -ENOENT;
+  }
   errno = kept;
   return error;
 }
@@ -257,16 +268,17 @@ static int rename_found(int from_dirfd, const char* from, int to_dirfd, const ch
   bool to_outside = outside(to_dirfd, to);
   if (from_outside && to_outside) return real::renameat2(from_dirfd, from, to_dirfd, to, flags);
   if ((flags & ~3U) != 0 || flags == 3) return fail(-EINVAL);
-  if (!user_memory::is_text(from)) return fail(-EFAULT);
-  if (is_nowhere(from_dirfd, from)) return fail(-EBADF);
+  if (int wrong = check_start(from_dirfd, from); wrong < 0) return fail(wrong);
   Found source, target;
   // Where both names lie is looked at before what the first one names, as the kernel does.
   int error = from_outside ? look_outside(from_dirfd, from, false)
                            : find(from_dirfd, from, kOwnName, &source);
+  if (error == 0 && !from_outside && source.outside()) {
+    from_outside = true;
+    error = look_outside(source.dir, source.path, false);
+  }
   if (error < 0 && (from_outside || error != -ENAMETOOLONG || !is_long(from))) return done(error);
-  from_outside = from_outside || (error == 0 && source.outside());
-  if (!user_memory::is_text(to)) return fail(-EFAULT);
-  if (is_nowhere(to_dirfd, to)) return fail(-EBADF);
+  if (int wrong = check_start(to_dirfd, to); wrong < 0) return fail(wrong);
   int error_to = to_outside ? 0 : find(to_dirfd, to, kOwnName, &target);
   if (error_to < 0 && !(error_to == -ENAMETOOLONG && is_long(to))) return done(error_to);
   // What the last names are comes before how long they are.

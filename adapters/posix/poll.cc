@@ -111,6 +111,15 @@ static int64_t now_us() {
   return now.tv_sec * int64_t{1000000} + now.tv_nsec / 1000;
 }
 
+// Whether an epoll takes a descriptor of the kernel's.
+static bool can_wait_for(int fd) {
+  const int epoll = epoll_create1(EPOLL_CLOEXEC);
+  struct epoll_event event = {};
+  const bool can = real::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0 || errno != EPERM;
+  if (epoll >= 0) real::close(epoll);
+  return can;
+}
+
 // False for O_PATH, too.
 static bool is_open(const table::Use& use, int fd) {
   if (use) return !is_path(use);
@@ -162,10 +171,8 @@ int epoll_ctl(int epoll, int operation, int fd, struct epoll_event* event) {
   if (operation != EPOLL_CTL_DEL && !user_memory::is_readable(event, sizeof *event))
     return fail(-EFAULT);
   if (!is_open(on, epoll) || !is_open(of, fd)) return fail(-EBADF);
-  struct stat st;
-  const bool cannot_wait =
-      of || (real::fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)));
-  return fail(cannot_wait ? -EPERM : -EINVAL);  // EINVAL: a file of ours is not an epoll
+  if (of || !can_wait_for(fd)) return fail(-EPERM);
+  return fail(-EINVAL);  // a file of ours is not an epoll
 }
 
 }  // namespace serve

@@ -90,7 +90,7 @@ int setsockopt(int socket, int level, int name, const void* value, socklen_t siz
 int bind(int socket, const struct sockaddr* address, socklen_t size) {
   if (no_socket(socket) != 0) return -1;
   hidden::Address to;
-  int error = to.make(address, size);
+  int error = to.make(socket, address, size);
   if (error < 0) return fail(error);
   int bound = real::bind(socket, to.address, to.size);
   if (bound == 0) {
@@ -111,7 +111,7 @@ int connect(int socket, const struct sockaddr* address, socklen_t size) {
     return fail(user_memory::is_readable(address, size) ? -ENOTSOCK : -EFAULT);
   }
   hidden::Address to;
-  int error = to.find(address, size);
+  int error = to.find(socket, address, size);
   return error < 0 ? fail(error) : real::connect(socket, to.address, to.size);
 }
 
@@ -119,7 +119,7 @@ ssize_t sendto(int socket, const void* buffer, size_t size, int flags,
                const struct sockaddr* address, socklen_t length) {
   if (no_socket(socket) != 0) return -1;
   hidden::Address to;
-  int error = to.find(address, length);
+  int error = to.find(socket, address, length);
   if (error < 0) return fail(error);
   return real::sendto(socket, buffer, size, flags, to.address, to.size);
 }
@@ -131,7 +131,8 @@ ssize_t sendmsg(int socket, const struct msghdr* message, int flags) {
   if (!active() || !can_read(message)) return real::sendmsg(socket, message, flags);
   if (message->msg_name == nullptr) return send_named(socket, message, flags);
   hidden::Address to;
-  int error = to.find(static_cast<const struct sockaddr*>(message->msg_name), message->msg_namelen);
+  int error = to.find(socket, static_cast<const struct sockaddr*>(message->msg_name),
+                      message->msg_namelen);
   if (error < 0) return fail(error);
   struct msghdr addressed = *message;
   addressed.msg_name = const_cast<struct sockaddr*>(to.address);

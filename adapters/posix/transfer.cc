@@ -126,6 +126,26 @@ static ssize_t send_file(int to, int from, off_t* offset, size_t size) {
   return copy(from, offset, to, nullptr, size, true);
 }
 
+// The checks of copy_file_range on both files, in the kernel's order.
+static int check_range(int from, Place* reads, int to, Place* writes, unsigned flags) {
+  const int reading = flags_of(from), writing = flags_of(to);
+  if (reading < 0 || (reading & O_PATH) != 0 || writing < 0 || (writing & O_PATH) != 0)
+    return -EBADF;
+  if (reads->read() < 0 || writes->read() < 0) return -EFAULT;
+  if (flags != 0) return -EINVAL;
+  struct stat source, target;
+  if (serve::fstat(from, &source) != 0 || serve::fstat(to, &target) != 0) return -errno;
+  if (S_ISDIR(source.st_mode) || S_ISDIR(target.st_mode)) return -EISDIR;
+  if (!S_ISREG(source.st_mode) || !S_ISREG(target.st_mode)) return -EINVAL;
+  return may_read(reading) && may_write(writing) && (writing & O_APPEND) == 0 ? 0 : -EBADF;
+}
+
+// The kernel adds without signs, so the end of a range at a negative offset may wrap around.
+static bool wraps_around(int64_t offset, size_t size) {
+  const auto start = static_cast<uint64_t>(offset);
+  return start + size < start;
+}
+
 namespace serve {
 
 ssize_t sendfile(int to, int from, off_t* offset, size_t size) {
@@ -138,36 +158,30 @@ ssize_t sendfile(int to, int from, off_t* offset, size_t size) {
 
 ssize_t copy_file_range(int from, off_t* from_offset, int to, off_t* to_offset, size_t size,
                         unsigned flags) {
-  bool ours = table::is_covered(to);
-  if (!ours && !table::is_covered(from))
+  if (!table::is_covered(to) && !table::is_covered(from))
     return real::copy_file_range(from, from_offset, to, to_offset, size, flags);
-  // One of them is of another file system, which the kernel refuses as well.
-  if (ours != table::is_covered(from))
-    return fail(real::fcntl(ours ? from : to, F_GETFD, nullptr) < 0 ? -EBADF : -EXDEV);
+  Place reads(from_offset), writes(to_offset);
+  if (int error = check_range(from, &reads, to, &writes, flags); error < 0) return fail(error);
+  from_offset = reads.get(), to_offset = writes.get();
   table::Use source(from);
   table::Use target(to);
-  if (!source || !target || is_path(source) || is_path(target)) return fail(-EBADF);
-  Place reads(from_offset), writes(to_offset);
-  if (reads.read() < 0 || writes.read() < 0) return fail(-EFAULT);
-  from_offset = reads.get(), to_offset = writes.get();
-  if (flags != 0) return fail(-EINVAL);
-  if (source->kind == Kind::kDirectory || target->kind == Kind::kDirectory) return fail(-EISDIR);
-  int reading = cairn_file_get_flags(source->file), writing = cairn_file_get_flags(target->file);
-  if ((reading & O_ACCMODE) == O_WRONLY || (writing & O_ACCMODE) == O_RDONLY ||
-      (writing & O_APPEND) != 0)
-    return fail(-EBADF);
+  // The kernel refuses another file system, too.
+  if (!source || !target) return fail(-EXDEV);
   // No more than there is; what overlaps within one file is refused.
   cairn_stat st;
   int error = cairn_fstat(source->file, &st);
   if (error < 0) return fail(error);
   int64_t a = from_offset != nullptr ? *from_offset : cairn_seek(source->file, 0, SEEK_CUR);
   int64_t b = to_offset != nullptr ? *to_offset : cairn_seek(target->file, 0, SEEK_CUR);
+  if (wraps_around(a, size) || wraps_around(b, size)) return fail(-EOVERFLOW);
+  if (b == INT64_MAX) return fail(-EFBIG);
   if (a < 0 || b < 0) return fail(-EINVAL);
   auto left = static_cast<int64_t>(st.size) - a;
   int64_t length = left < 0                           ? 0
                    : size < static_cast<size_t>(left) ? static_cast<int64_t>(size)
                                                       : left;
   if (length > 0x7ffff000) length = 0x7ffff000;
+  if (length > INT64_MAX - b) length = INT64_MAX - b;
   length = may_put(target->file, static_cast<size_t>(length), b);
   if (length < 0) return fail(length);
   if (source->ino == target->ino && a < b + length && b < a + length) return fail(-EINVAL);

@@ -176,6 +176,11 @@ static void single(void) {
   if (chdir("..") != 0) exit(1);
 }
 
+static int reading_end(void) {
+  int ends[2];
+  return pipe(ends) == 0 ? ends[0] : -1;
+}
+
 /* chdir moves, so it comes back. */
 static void moving(void) {
   build();
@@ -277,5 +282,151 @@ static void lengths(void) {
   }
 }
 
-PARTS({"lengths", lengths}, {"single", single}, {"moving", moving}, {"pairs", pairs},
-      {"flags", flags})
+/* Names from descriptors that are not directories, and names outside the cover. */
+static void bases(void) {
+  close(make("f", "text")), mkdir("d", 0755), symlink("d", "l"), symlink("/dev", "out");
+  const struct {
+    const char* name;
+    int fd;
+  } from[] = {{"file", open("f", O_RDWR)},
+              {"path of a file", open("f", O_PATH)},
+              {"link", open("l", O_PATH | O_NOFOLLOW)},
+              {"directory", open("d", O_RDONLY)},
+              {"path of a directory", open("d", O_PATH)},
+              {"other file", open("/dev/null", O_RDWR)},
+              {"other directory", open("/dev", O_RDONLY)},
+              {"path of the other", open("/dev", O_PATH)},
+              {"closed", 700},
+              {"none", -1},
+              {"pipe", reading_end()}};
+  const char* names[] = {"x",      "",          "x/y",         ".",       "..",       "../f",
+                         "../d/x", "/dev/null", "/dev/none/x", "null",    "/none/x",  "null/x",
+                         "/",      "/dev/x/",   "../out/null", "../out/x", "../out/x/y"};
+  struct stat st;
+  for (size_t i = 0; i < sizeof from / sizeof *from; ++i) {
+    for (size_t k = 0; k < sizeof names / sizeof *names; ++k) {
+      const char* path = names[k];
+      int dir = from[i].fd;
+      printf("from %s\n", from[i].name);
+      LOOK(linkat(dir, path, AT_FDCWD, "to", 0));
+      unlink("to");
+      LOOK(linkat(dir, path, AT_FDCWD, "to", AT_SYMLINK_FOLLOW));
+      unlink("to");
+      LOOK(linkat(dir, path, AT_FDCWD, "f", 0));
+      LOOK(linkat(dir, path, AT_FDCWD, "missing/x", 0));
+      LOOK(linkat(AT_FDCWD, "missing", dir, path, 0));
+      LOOK(linkat(AT_FDCWD, "d", dir, path, 0));
+      LOOK(renameat(dir, path, AT_FDCWD, "missing/x"));
+      LOOK(renameat(dir, path, AT_FDCWD, "d/."));
+      LOOK(renameat(AT_FDCWD, "missing", dir, path));
+      LOOK(renameat(AT_FDCWD, "missing/x", dir, path));
+      LOOK(renameat(AT_FDCWD, "d/..", dir, path));
+      LOOK(renameat2(AT_FDCWD, "missing", dir, path, RENAME_NOREPLACE));
+      LOOK(renameat2(dir, path, AT_FDCWD, "missing", RENAME_EXCHANGE));
+      LOOK(opened(openat(dir, path, O_RDONLY | O_NONBLOCK)));
+      LOOK(fstatat(dir, path, &st, 0));
+      LOOK(faccessat(dir, path, F_OK, 0));
+      LOOK(readlinkat(dir, path, buffer, 10));
+      LOOK(readlinkat(dir, path, buffer, 0));
+      LOOK(unlinkat(dir, path, 77));
+      LOOK(utimensat(dir, path, (struct timespec[]){{0, UTIME_OMIT}, {0, UTIME_OMIT}}, 0));
+      LOOK(fchmodat(dir, path, 0600, 0x40000000));
+      if (path[0] == '/' || dir == from[6].fd || dir == from[7].fd || strncmp(path, "..", 2) == 0)
+        continue; /* what can be done there is done to the system */
+      LOOK(linkat(AT_FDCWD, "f", dir, path, 0));
+      unlinkat(dir, path, 0);
+      LOOK(renameat(AT_FDCWD, "f", dir, path));
+      close(open("f", O_CREAT | O_RDWR, 0644));
+      unlinkat(dir, path, 0);
+      LOOK(symlinkat("target", dir, path));
+      unlinkat(dir, path, 0);
+      LOOK(mkdirat(dir, path, 0755));
+      unlinkat(dir, path, AT_REMOVEDIR);
+      LOOK(mknodat(dir, path, S_IFREG | 0644, 0));
+      LOOK(unlinkat(dir, path, 0));
+      LOOK(fchownat(dir, path, 0, 0, 0));
+      LOOK(fchownat(dir, path, 0, 0, AT_EMPTY_PATH));
+      LOOK(fchmodat(dir, path, 0755, 0));
+    }
+  }
+  /* From the cover to the outside. */
+  for (size_t k = 0; k < sizeof names / sizeof *names; ++k) {
+    const char* path = names[k];
+    LOOK(symlink("f", path) == 0 ? unlink(path) : -1);
+  }
+}
+
+/* Ranges of files of every kind, and offsets that are too large or negative. */
+static void ranges(void) {
+  int ends[2], file = make("f", "0123456789"), other = make("g", "abcdefghij"), entry = pipe(ends);
+  mkfifo("p", 0644);
+  const struct {
+    const char* name;
+    int fd;
+  } all[] = {{"file", file},
+             {"other", other},
+             {"reader", open("f", O_RDONLY)},
+             {"writer", open("f", O_WRONLY)},
+             {"appender", open("f", O_RDWR | O_APPEND)},
+             {"path", open("f", O_PATH)},
+             {"directory", open(".", O_RDONLY)},
+             {"fifo", open("p", O_RDWR)},
+             {"pipe out", ends[0]},
+             {"pipe in", ends[1]},
+             {"device", open("/dev/zero", O_RDWR)},
+             {"null", open("/dev/null", O_RDWR)},
+             {"closed", 700 + entry}};
+  enum { kAll = sizeof all / sizeof *all };
+  const off_t offsets[] = {0, 5, 10, 20, -1, -100, INT64_MAX, INT64_MIN};
+  const size_t sizes[] = {0, 3, 1000, SIZE_MAX, SIZE_MAX / 2, 1UL << 63};
+  for (int i = 0; i < kAll; ++i) {
+    for (int k = 0; k < kAll; ++k) {
+      const char* path = all[i].name;
+      off_t from = 0, to = 0;
+      printf("%s: ", all[k].name);
+      LOOK(copy_file_range(all[i].fd, &from, all[k].fd, NULL, 0, 0));
+      LOOK(copy_file_range(all[i].fd, &from, all[k].fd, NULL, 0, 1));
+      LOOK(copy_file_range(all[i].fd, &from, all[k].fd, (off_t*)-1, 0, 1));
+      if (i < 2 && k < 2) continue;
+      LOOK(copy_file_range(all[i].fd, &from, all[k].fd, &to, 2, 0));
+      printf("%ld %ld\n", (long)from, (long)to);
+    }
+  }
+  for (size_t i = 0; i < sizeof offsets / sizeof *offsets; ++i) {
+    for (size_t k = 0; k < sizeof offsets / sizeof *offsets; ++k) {
+      for (size_t n = 0; n < sizeof sizes / sizeof *sizes; ++n) {
+        const char* path = "";
+        if (offsets[i] >= 0 && offsets[k] >= 1000 && sizes[n] < SIZE_MAX / 2) continue; /* sparse */
+        off_t from = offsets[i], to = offsets[k];
+        printf("%ld %ld %ld", (long)from, (long)to, (long)sizes[n]);
+        LOOK(copy_file_range(file, &from, other, &to, sizes[n], 0));
+        printf("%ld %ld\n", (long)from, (long)to);
+        from = offsets[i], to = offsets[k];
+        LOOK(copy_file_range(file, &from, file, &to, sizes[n], 0));
+        if (ftruncate(file, 10) != 0 || ftruncate(other, 10) != 0) exit(1);
+      }
+    }
+  }
+}
+
+/* Every name of pathconf, and some bad ones. Limits that are Cairn's own are left out. */
+static void configured(void) {
+  close(make("f", "text")), mkdir("d", 0755), symlink("missing", "dangling");
+  const char* all[] = {"f", "d", ".", "missing", "", "dangling", "f/x"};
+  for (int name = -2; name < 24; ++name) {
+    if (name == _PC_LINK_MAX || name == _PC_FILESIZEBITS || name == _PC_SYMLINK_MAX) continue;
+    for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
+      const char* path = all[i];
+      printf("%d: ", name);
+      LOOK(pathconf(path, name));
+      int fd = open(path, O_RDONLY), held = open(path, O_PATH);
+      LOOK(fpathconf(fd, name));
+      LOOK(fpathconf(held, name));
+      if (fd >= 0) close(fd);
+      if (held >= 0) close(held);
+    }
+  }
+}
+
+PARTS({"bases", bases}, {"ranges", ranges}, {"configured", configured}, {"lengths", lengths},
+      {"single", single}, {"moving", moving}, {"pairs", pairs}, {"flags", flags})

@@ -271,5 +271,58 @@ static void walking(void) {
   SHOW(access("tree/a/f", R_OK));
 }
 
-PARTS({"fifos", fifos}, {"sockets", sockets}, {"addresses", addresses}, {"carried", carried},
-      {"nameless", nameless}, {"once", once}, {"walking", walking})
+/* Unix addresses for sockets of other families: the kernel refuses the family and makes no name. */
+static void families(void) {
+  struct sockaddr_un here = named("here"), missing = named("missing/x");
+  int local = socket(AF_UNIX, SOCK_DGRAM, 0);
+  SHOW(bind(local, (void*)&here, sizeof here));
+  const int kinds[][2] = {{AF_INET, SOCK_DGRAM}, {AF_INET, SOCK_STREAM}, {AF_INET6, SOCK_DGRAM}};
+  for (int i = 0; i < 3; ++i) {
+    printf("family %d type %d\n", kinds[i][0], kinds[i][1]);
+    for (int k = 0; k < 3; ++k) {
+      struct sockaddr_un to = k == 0 ? named("new") : k == 1 ? here : missing;
+      int other = socket(kinds[i][0], kinds[i][1], 0);
+      SHOW(bind(other, (void*)&to, sizeof to));
+      SHOW(access("new", F_OK));
+      SHOW(connect(other, (void*)&to, sizeof to));
+      SHOW(sendto(other, "x", 1, MSG_NOSIGNAL, (void*)&to, sizeof to));
+      struct iovec piece = {"x", 1};
+      struct msghdr message = {
+          .msg_name = &to, .msg_namelen = sizeof to, .msg_iov = &piece, .msg_iovlen = 1};
+      SHOW(sendmsg(other, &message, MSG_NOSIGNAL));
+      close(other);
+    }
+  }
+  int file = open("f", O_RDWR | O_CREAT, 0644), ends[2];
+  if (pipe(ends) != 0) exit(1);
+  SHOW(bind(ends[0], (void*)&here, sizeof here));
+  SHOW(bind(700, (void*)&here, sizeof here));
+  SHOW(connect(ends[0], (void*)&here, sizeof here));
+  SHOW(connect(700, (void*)&missing, sizeof missing));
+  SHOW(connect(file, (void*)&missing, sizeof missing));
+  SHOW(access("new", F_OK));
+}
+
+/* Every kind of descriptor, added to every kind. */
+static void waited(void) {
+  struct epoll_event event = {.events = EPOLLIN};
+  int file = open("f", O_RDWR | O_CREAT, 0644), path = open("f", O_PATH), ends[2];
+  int directory = open(".", O_RDONLY), epoll = epoll_create1(0), null = open("/dev/null", O_RDWR);
+  int other = open("/proc/version", O_RDONLY), program = open("/bin/sh", O_RDONLY);
+  if (pipe(ends) != 0) exit(1);
+  const int all[] = {file,    path, directory, epoll, ends[0], null,
+                     program, 700,  -1,        other, open("/bin/sh", O_PATH)};
+  for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
+    for (size_t k = 0; k < sizeof all / sizeof *all; ++k) {
+      printf("%zu in %zu\n", k, i);
+      SHOW(epoll_ctl(all[i], EPOLL_CTL_ADD, all[k], &event));
+      SHOW(epoll_ctl(all[i], EPOLL_CTL_MOD, all[k], &event));
+      SHOW(epoll_ctl(all[i], EPOLL_CTL_DEL, all[k], NULL));
+      SHOW(epoll_ctl(all[i], 77, all[k], &event));
+    }
+  }
+}
+
+PARTS({"families", families}, {"waited", waited}, {"fifos", fifos}, {"sockets", sockets},
+      {"addresses", addresses}, {"carried", carried}, {"nameless", nameless}, {"once", once},
+      {"walking", walking})
