@@ -100,11 +100,21 @@ std::string how_to_free(const std::string& directory) {
       directory);
 }
 
+namespace {
+
+CoverEntry entry_of(const cairn_cover_info& info) {
+  return {info.directory,       info.job,
+          info.undrained_bytes, info.all_drained != 0,
+          info.parts,           info.undrained_files,
+          info.drain_begun_ns,  info.in_use != 0};
+}
+
+}  // namespace
+
 std::vector<CoverEntry> list_covers(const Pool& pool) {
   std::vector<CoverEntry> covers;
   const auto visit = [](void* context, const cairn_cover_info* info) {
-    static_cast<std::vector<CoverEntry>*>(context)->push_back(
-        {info->directory, info->job, info->undrained_bytes, info->all_drained != 0, info->parts});
+    static_cast<std::vector<CoverEntry>*>(context)->push_back(entry_of(*info));
   };
   check(cairn_cover_list(pool.get(), visit, &covers), pool.path());
   return covers;
@@ -133,17 +143,25 @@ Json cover_json(const CoverEntry& cover) {
   return {{"directory", json_text(cover.directory)},
           {"job", json_text(cover.job)},
           {"undrained_bytes", cover.undrained_bytes},
+          {"undrained_files", cover.undrained_files},
           {"all_drained", cover.all_drained},
-          {"parts", cover.parts}};
+          {"parts", cover.parts},
+          {"in_use", cover.in_use},
+          {"drain_cut_short", cover.is_cut_short()}};
+}
+
+std::string files_text(uint64_t files) {
+  return fmt::format("{} {}", files, files == 1 ? "file" : "files");
 }
 
 std::string undrained_text(const CoverEntry& cover) {
   if (cover.all_drained) return "all drained";
   if (cover.undrained_bytes == 0 && cover.parts == 0) return "names or attributes not drained";
-  std::string text = format_size(cover.undrained_bytes) + " not drained";
+  std::string text = fmt::format("{} in {} not drained", format_size(cover.undrained_bytes),
+                                 files_text(cover.undrained_files + cover.parts));
   if (cover.parts != 0)
-    text += fmt::format(", parts of {} {} that several nodes write among them", cover.parts,
-                        cover.parts == 1 ? "file" : "files");
+    text +=
+        fmt::format(", parts of {} that several nodes write among them", files_text(cover.parts));
   return text;
 }
 
@@ -229,9 +247,9 @@ bool Cover::end() {
 
 std::string drain_text(const std::string& directory, const Cover::DrainResult& result) {
   const cairn_drain_report& report = result.report;
-  std::string text = fmt::format("{} {}, {} drained to {} in {}", report.files,
-                                 report.files == 1 ? "file" : "files", format_size(report.bytes),
-                                 directory, format_duration(result.seconds));
+  std::string text = fmt::format("{}, {} drained to {} in {}", files_text(report.files),
+                                 format_size(report.bytes), directory,
+                                 format_duration(result.seconds));
   if (report.bytes >= 1 << 20)
     text += fmt::format(" ({})", format_rate(report.bytes, result.seconds));
   if (report.directories != 0) text += fmt::format(", {} directories made", report.directories);

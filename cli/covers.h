@@ -29,6 +29,10 @@ struct CoverEntry {
   uint64_t undrained_bytes = 0;
   bool all_drained = false;
   uint64_t parts = 0;  // of files that several nodes write
+  uint64_t undrained_files = 0;
+  uint64_t drain_begun_ns = 0;  // of a drain that has not come to its end
+  bool in_use = false;          // a run is under way, or processes are in it
+  [[nodiscard]] bool is_cut_short() const { return drain_begun_ns != 0 && !in_use; }
 };
 std::vector<CoverEntry> list_covers(const Pool& pool);
 // Other pools that may hold something for it, on other hosts.
@@ -40,7 +44,9 @@ struct OtherPool {
 std::vector<OtherPool> other_pools(const Pool& pool, const std::string& directory);
 // "DIR: node HOST (pool POOL) may hold ...", with what to do about it.
 std::string missing_text(const std::string& directory, const OtherPool& other);
-// "all drained", "3 MiB not drained", "names or attributes not drained"
+// "1 file", "3 files"
+std::string files_text(uint64_t files);
+// "all drained", "3 MiB in 2 files not drained", "names or attributes not drained"
 std::string undrained_text(const CoverEntry& cover);
 Json cover_json(const CoverEntry& cover);
 uint64_t undrained_bytes(const std::vector<CoverEntry>& covers);

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <optional>
 #include <thread>
 
 #include "error.h"
@@ -81,7 +82,7 @@ std::chrono::seconds wait_for_others(const Config& config) {
 }
 
 FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, bool end,
-                          std::chrono::seconds for_others) {
+                          std::chrono::seconds for_others, DrainNotice* notice) {
   // What is drained twice in vain (a clock that was set back) has nobody left who could change it.
   constexpr int most_tries = 3;
   FinishResult result;
@@ -92,9 +93,10 @@ FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, b
       result.ended = Ended::interrupted;
       return result;
     }
-    bool there = false;
-    for (const CoverEntry& entry : list_covers(pool)) there = there || entry.directory == directory;
-    if (!there) {
+    std::optional<CoverEntry> found;
+    for (const CoverEntry& entry : list_covers(pool))
+      if (entry.directory == directory) found = entry;
+    if (!found) {
       // On the first round: somebody else has. Later there always is one: only we end it.
       result.ended = Ended::gone;
       return result;
@@ -108,7 +110,9 @@ FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, b
       return result;
     }
     Cover cover = Cover::join(pool, directory);
+    if (notice != nullptr) notice->begin(*found);
     Cover::DrainResult drain = cover.drain();
+    if (notice != nullptr) notice->end();
     result.drain.code = drain.code;
     result.drain.error = drain.error;
     result.drain.seconds += drain.seconds;

@@ -7,6 +7,7 @@
 
 #include "config.h"
 #include "covers.h"
+#include "drain_notice.h"
 
 namespace cairn::cli {
 
@@ -26,8 +27,9 @@ struct FinishResult {
 
 // `wait`: until nobody is in the cover; else drains what is there now. `end`: end the cover when all is drained.
 // `for_others`: how long other nodes may take to put their parts of files to this one's, as long as no file gets whole.
+// `notice`: tells of the drains; null: nobody is told.
 FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, bool end,
-                          std::chrono::seconds for_others);
+                          std::chrono::seconds for_others, DrainNotice* notice = nullptr);
 
 // That time, as it is configured (drain.wait).
 std::chrono::seconds wait_for_others(const Config& config);

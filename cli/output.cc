@@ -107,6 +107,10 @@ void warn(const std::string& text) {
   if (log_level >= 1) tell(fmt::format("cairn: warning: {}\n", text));
 }
 
+void note(const std::string& line) {
+  if (log_level >= 1) tell(line);
+}
+
 void inform(const std::string& text) {
   if (log_level >= 2) tell(fmt::format("cairn: {}\n", text));
 }

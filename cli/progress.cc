@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 
@@ -17,7 +18,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-volatile std::sig_atomic_t stopped_by = 0;
+std::atomic<int> stopped_by = 0;  // also read by another thread (drain_notice.h)
+static_assert(std::atomic<int>::is_always_lock_free);
 constexpr std::array stops = {SIGINT, SIGTERM, SIGHUP};
 std::array<struct sigaction, stops.size()> before_stops;
 

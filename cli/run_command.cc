@@ -172,7 +172,7 @@ struct Run {
                          directory));
       return code;
     }
-    const int ended = end(pool_of_run, before, keep, running);
+    const int ended = end(pool_of_run, before, keep, code != exit_ok, running);
     return code != exit_ok ? code : ended;
   }
 
@@ -203,7 +203,7 @@ struct Run {
     return exit_signal + stop_signal();
   }
 
-  int end(const std::string& path, const cairn_pool_info& before, bool keep,
+  int end(const std::string& path, const cairn_pool_info& before, bool keep, bool program_failed,
           PlaceLock& running) const {
     if (access(path.c_str(), F_OK) != 0) return end_without_pool(path);
     Pool pool;
@@ -224,8 +224,9 @@ struct Run {
                  cover_json(cover));
       return exit_ok;
     }
+    DrainNotice notice(program_failed);
     const FinishResult result =
-        finish_cover(pool, directory, true, true, wait_for_others(context.config));
+        finish_cover(pool, directory, true, true, wait_for_others(context.config), &notice);
     const int code = finish_code(result);
     if (code != exit_ok) {
       tell(fmt::format("cairn run: {}\n", finish_text(directory, result)));

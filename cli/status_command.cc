@@ -12,6 +12,19 @@
 namespace cairn::cli {
 namespace {
 
+// Says what to do with data that no run is about to drain.
+std::string how_to_go_on(const CoverEntry& cover) {
+  if (cover.in_use || (cover.all_drained && !cover.is_cut_short())) return "";
+  const std::string directory = printable(cover.directory);
+  if (cover.is_cut_short())
+    return fmt::format("the drain that began at {} was cut short: `cairn drain {}` goes on with it",
+                       format_time(static_cast<int64_t>(cover.drain_begun_ns)), directory);
+  return fmt::format(
+      "no run is under way: `cairn drain {}` writes it to the directory, `cairn discard {}` drops "
+      "it",
+      directory, directory);
+}
+
 void show(const Pool& pool, const cairn_pool_info& info, const std::vector<cairn_lane_info>& lanes,
           const std::vector<CoverEntry>& covers) {
   print(fmt::format("pool {}: {} of {} used, {}{}\n", printable(pool.name()),
@@ -21,6 +34,7 @@ void show(const Pool& pool, const cairn_pool_info& info, const std::vector<cairn
     print(fmt::format("  covers {}{}: {}\n", printable(cover.directory),
                       cover.job.empty() ? "" : ", job " + printable(cover.job),
                       undrained_text(cover)));
+    if (const std::string text = how_to_go_on(cover); !text.empty()) print("    " + text + "\n");
     for (const OtherPool& other : other_pools(pool, cover.directory))
       print(fmt::format("    so does node {}, pool {}{}: what it holds is known there\n",
                         printable(other.host), printable(other.pool),

@@ -101,6 +101,11 @@ typedef struct cairn_cover_info {
   const char* job;          /* "" if none was given */
   uint64_t
       parts; /* of files that several nodes write, held here; undrained_bytes counts their bytes */
+  uint64_t undrained_files; /* regular files that are not drained; parts are not among them */
+  uint64_t drain_begun_ns; /* since 1970: when a drain began that has not come to its end; 0: none.
+                            * Unless the cover is in use, it was killed or stopped */
+  uint32_t in_use; /* nonzero: a run is under way (cairn_cover_hold), or processes are in it */
+  uint32_t reserved;
 } cairn_cover_info;
 
 /* Covers that a pool holds, one call each; info and its texts are valid during the call only. */

@@ -36,6 +36,21 @@ Status finish_renamings(const cairn::tier::Cover& cover) {
   return cairn::cluster::finish_renamings(*cover.fs, cover.path);
 }
 
+cairn_cover_info info_of(const cairn::tier::CoverState& state, const char* directory,
+                         const char* job) {
+  cairn_cover_info info = {};
+  info.struct_size = sizeof info;
+  info.all_drained = state.all_drained ? 1 : 0;
+  info.undrained_bytes = state.undrained_bytes;
+  info.undrained_files = state.undrained_files;
+  info.drain_begun_ns = state.drain_begun;
+  info.in_use = state.in_use ? 1 : 0;
+  info.directory = directory;
+  info.job = job;
+  info.parts = state.parts;
+  return info;
+}
+
 // For who may want to drain or to discard it: the drain tries again, and tells of a failure.
 Status try_to_finish_renamings(const cairn::tier::Cover& cover) {
   finish_renamings(cover).ignore();
@@ -109,7 +124,13 @@ int cairn_cover_drain(cairn_cover* cover, cairn_progress progress, cairn_drain_p
     };
   if (problem != nullptr) calls.problem = [=](const char* text) { problem(context, text); };
   cairn::tier::DrainReport result;
-  const Status status = drain_and_collect(*cover->cover, calls, &result);
+  Status status = drain_and_collect(*cover->cover, calls, &result);
+  if (status.code() != ECANCELED) {
+    const std::string text = status.ok() ? "" : cairn::last_detail();
+    const Status ended = cairn::tier::end_drain(*cover->cover);
+    if (!status.ok()) status = fail(status.code(), "%s", text.c_str());
+    if (status.ok()) status = ended;
+  }
   // Also after a failure: it says what was done before.
   if (report != nullptr)
     *report = {result.files,     result.bytes,  result.removed, result.directories,
@@ -174,13 +195,7 @@ int cairn_cover_list(cairn_pool* pool, cairn_cover_visit visit, void* context) {
       fs, [&](const std::string& name, const cairn::tier::CoverRecord& record) -> Status {
         auto state = cairn::tier::state_of_cover(fs, name);
         if (!state.ok()) return still_there(fs, name) ? state.status() : cairn::Status();
-        cairn_cover_info info = {};
-        info.struct_size = sizeof info;
-        info.all_drained = state->all_drained ? 1 : 0;
-        info.undrained_bytes = state->undrained_bytes;
-        info.directory = record.path.c_str();
-        info.job = record.job.c_str();
-        info.parts = state->parts;
+        const cairn_cover_info info = info_of(*state, record.path.c_str(), record.job.c_str());
         visit(context, &info);
         return Status();
       }));

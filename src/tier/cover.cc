@@ -216,6 +216,13 @@ Result<bool> has_other_members(const Cover& cover) {
   return false;
 }
 
+Result<bool> has_members(const file::FileSystem& fs, const std::string& name) {
+  auto file = open_locks(fs);
+  if (file.code() == ENOENT) return false;  // as below
+  if (!file.ok()) return file.status();
+  return media::is_held(file->get(), first_member_byte(name), most_members);
+}
+
 Result<int> hold_run(const Cover& cover) {
   auto file = open_locks(*cover.fs);
   if (!file.ok()) return file.status();
@@ -240,6 +247,10 @@ Result<media::LivenessLock> lock_covers(const file::FileSystem& fs) {
 
 Result<media::LivenessLock> lock_drain(const file::FileSystem& fs, const std::string& name) {
   return wait_for(fs, drain_bytes + slot_of(name));
+}
+
+Result<media::LivenessLock> try_lock_drain(const file::FileSystem& fs, const std::string& name) {
+  return media::try_lock(fs.pool.lock_path.c_str(), drain_bytes + slot_of(name));
 }
 
 Result<std::unique_ptr<Cover>> open_cover(file::FileSystem& fs, const std::string& directory,

@@ -30,6 +30,8 @@ struct OpenOptions {
   bool keep = false;
   WhenAlone when_alone = {};
 };
+  BeforeDiscard before_discard = {};
+};
 
 Result<std::unique_ptr<Cover>> open_cover(file::FileSystem& fs, const std::string& directory,
                                           const OpenOptions& options);
@@ -42,6 +44,8 @@ Result<int> hold_run(const Cover& cover);
 Result<bool> is_run_under_way(const file::FileSystem& fs, const std::string& name);
 // Whether other processes are in it, on this node.
 Result<bool> has_other_members(const Cover& cover);
+// Whether any process is in the cover with this name.
+Result<bool> has_members(const file::FileSystem& fs, const std::string& name);
 // Removes the cover with all it holds, drained or not, and its claim. EBUSY while others are
 // members. `only_drained`: EAGAIN if something has changed since it was drained, or parts are left. `before` is called once
 // nothing speaks against it, and before anything is removed.
@@ -51,5 +55,7 @@ Status discard_cover(Cover& cover, bool only_drained, const std::function<Status
 // on a byte of the pool's lock file. Waits for it.
 Result<media::LivenessLock> lock_covers(const file::FileSystem& fs);
 Result<media::LivenessLock> lock_drain(const file::FileSystem& fs, const std::string& name);
+// Does not wait: EAGAIN.
+Result<media::LivenessLock> try_lock_drain(const file::FileSystem& fs, const std::string& name);
 
 }  // namespace cairn::tier

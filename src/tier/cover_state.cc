@@ -1,7 +1,9 @@
 #include "tier/cover_state.h"
 
+#include "tier/cover.h"
 #include "tier/drain.h"
 #include "tier/drain_state.h"
+#include "tier/journal.h"
 #include "tier/parts.h"
 #include "tier/record.h"
 
@@ -15,13 +17,14 @@ Result<CoverState> state_of_cover(file::FileSystem& fs, const std::string& name)
   auto top = find_child(fs, *covers, name);
   if (!top.ok()) return top.status();
   if (*top == 0) return state;
-  auto bytes = undrained_bytes(fs, *top);
-  if (!bytes.ok()) return bytes.status();
+  auto undrained = undrained_data(fs, *top);
+  if (!undrained.ok()) return undrained.status();
   auto drained = is_all_drained(fs, *top);
   if (!drained.ok()) return drained.status();
   auto inode = file::live_inode(fs, *top);
   if (!inode.ok()) return inode.status();
-  state.undrained_bytes = *bytes;
+  state.undrained_files = undrained->files;
+  state.undrained_bytes = undrained->bytes;
   state.all_drained = *drained && change_time(fs, {*inode, *top}) == (*inode)->drained.load();
   CAIRN_TRY(for_each_part(fs, name, [&](const std::string&, uint64_t held) {
     ++state.parts;
@@ -29,6 +32,12 @@ Result<CoverState> state_of_cover(file::FileSystem& fs, const std::string& name)
     return Status();
   }));
   state.all_drained = state.all_drained && state.parts == 0;
+  auto begun = Journal::drain_begun(fs, *covers, name);
+  if (!begun.ok()) return begun.status();
+  state.drain_begun = *begun;
+  auto under_way = is_run_under_way(fs, name);
+  auto members = has_members(fs, name);
+  state.in_use = !under_way.ok() || *under_way || !members.ok() || *members;
   return state;
 }
 

@@ -11,9 +11,12 @@
 namespace cairn::tier {
 
 struct CoverState {
-  uint64_t undrained_bytes = 0;  // of files that a drain would write
+  uint64_t undrained_files = 0;  // regular files that a drain would write
+  uint64_t undrained_bytes = 0;
   bool all_drained = true;       // lower has everything, removals and the top's own mode included
   uint64_t parts = 0;  // of files that several nodes write; their bytes count as undrained
+  uint64_t drain_begun = 0;  // when one began that has not come to its end; 0: none
+  bool in_use = false;       // a run is under way, or processes are in it; or nobody can tell
 };
 
 // Of the cover with this name in /.covers.

@@ -85,7 +85,8 @@ struct Plan {
     std::pair<uint64_t, uint64_t> name;  // as in DrainState::moved_from
   };
   uint64_t bytes = 0;
-  std::vector<File> files;
+  uint64_t count = 0;
+  std::vector<File> files;  // only for who is going to drain
 };
 
 // The most that lower has more than before while the files are written, old and new ones lying beside each other.
@@ -125,6 +126,7 @@ void plan_file(file::FileSystem& fs, DrainState* state, const Where& where,
     size = std::min(attributes.size, attributes.blocks * format::block_size);
   }
   plan->bytes += size;
+  ++plan->count;
   if (state == nullptr) return;
   plan->files.push_back({size,
                          listed.has_lower && !where.fresh ? listed.lower.size : 0,
@@ -303,6 +305,7 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
   CAIRN_TRY(make_plan(fs, &state, top, &plan));
   CAIRN_TRY(check_room(state, plan));
   state.total = plan.bytes;
+  CAIRN_TRY(state.journal.begin_drain(state.begun));
   create(state, top);
   if (!state.cancelled) {
     finish_links(state);
@@ -330,12 +333,23 @@ Result<bool> is_all_drained(file::FileSystem& fs, uint64_t number) {
   return !*left;
 }
 
-Result<uint64_t> undrained_bytes(file::FileSystem& fs, uint64_t number) {
+Status end_drain(const Cover& cover) {
+  auto lock = try_lock_drain(*cover.fs, cover.name);
+  if (lock.code() == EAGAIN) return Status();  // another drain has begun, and ends by itself
+  if (!lock.ok()) return lock.status();
+  auto begun = Journal::drain_begun(*cover.fs, cover.covers, cover.name);
+  if (!begun.ok() || *begun == 0) return begun.status();
+  Journal journal;
+  CAIRN_TRY(journal.open(*cover.fs, cover.covers, cover.name));
+  return journal.end_drain();
+}
+
+Result<Undrained> undrained_data(file::FileSystem& fs, uint64_t number) {
   auto inode = file::live_inode(fs, number);
   if (!inode.ok()) return inode.status();
   Plan plan;
   CAIRN_TRY(make_plan(fs, nullptr, {number, {*inode, number}, "", false}, &plan));
-  return plan.bytes;
+  return Undrained{plan.count, plan.bytes};
 }
 
 }  // namespace cairn::tier

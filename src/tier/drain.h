@@ -45,8 +45,16 @@ struct DrainCalls {
 // EIO if something failed or is in conflict, ENOSPC, ECANCELED.
 Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report);
 
-// Bytes of files that a drain of the cover would write.
-Result<uint64_t> undrained_bytes(file::FileSystem& fs, uint64_t top);
+// Notes that a drain of the cover has come to its end, whether or not it could do everything. A drain
+// that was killed or stopped before that stays known (Journal::drain_begun).
+Status end_drain(const Cover& cover);
+
+// The regular files that a drain of the cover would write, and their bytes.
+struct Undrained {
+  uint64_t files = 0;
+  uint64_t bytes = 0;
+};
+Result<Undrained> undrained_data(file::FileSystem& fs, uint64_t top);
 
 // Lower has everything that the cover has, removals included.
 Result<bool> is_all_drained(file::FileSystem& fs, uint64_t top);

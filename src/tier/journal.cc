@@ -17,6 +17,7 @@
 namespace cairn::tier {
 namespace {
 
+constexpr const char* suffix = ".journal";
 constexpr size_t slots = 2;
 constexpr size_t capacity = 8 << 10;  // of a slot
 
@@ -45,7 +46,7 @@ std::string next_text(const std::string& texts, size_t* at) {
 }
 
 // The record in a slot's bytes.
-JournalRecord record_of(const std::string& bytes, uint64_t* links_until) {
+JournalRecord record_of(const std::string& bytes, uint64_t* links_until, uint64_t* drain_begun) {
   Header header;
   std::memcpy(&header, bytes.data(), sizeof header);
   const std::string texts = bytes.substr(sizeof header);
@@ -55,6 +56,7 @@ JournalRecord record_of(const std::string& bytes, uint64_t* links_until) {
   record.aside = next_text(texts, &at);
   record.name = next_text(texts, &at);
   *links_until = std::strtoull(next_text(texts, &at).c_str(), nullptr, 10);
+  *drain_begun = std::strtoull(next_text(texts, &at).c_str(), nullptr, 10);  // older ones: no text
   record.pool_directory = header.pool_directory;
   record.pool_generation = header.pool_generation;
   record.inode = header.inode;
@@ -76,7 +78,7 @@ void remove_aside_of(const JournalRecord& record) {
 }  // namespace
 
 Status Journal::open(file::FileSystem& fs, uint64_t covers, const std::string& cover) {
-  const std::string name = cover + ".journal";
+  const std::string name = cover + suffix;
   auto inode = find_child(fs, covers, name);
   if (!inode.ok()) return inode.status();
   if (*inode == 0) {
@@ -92,7 +94,7 @@ Status Journal::open(file::FileSystem& fs, uint64_t covers, const std::string& c
 }
 
 Status Journal::remove(file::FileSystem& fs, uint64_t covers, const std::string& cover) {
-  const std::string name = cover + ".journal";
+  const std::string name = cover + suffix;
   auto inode = find_child(fs, covers, name);
   if (!inode.ok()) return inode.status();
   if (*inode == 0) return Status();
@@ -119,7 +121,7 @@ Result<JournalRecord> Journal::read() {
     bytes.resize(sizeof header + header.size);
     if (header.sequence <= sequence_ || header.checksum != checksum_of(bytes)) continue;
     sequence_ = header.sequence;
-    last = record_of(bytes, &links_until_);
+    last = record_of(bytes, &links_until_, &drain_begun_);
   }
   last_ = last;
   return last;
@@ -138,7 +140,9 @@ Status Journal::write(const JournalRecord& record) {
   std::memcpy(header.identity, identity, sizeof identity);
   std::string texts;
   const std::string until = std::to_string(links_until_);
-  for (const std::string* text : {&record.directory, &record.aside, &record.name, &until}) {
+  const std::string begun = std::to_string(drain_begun_);
+  for (const std::string* text :
+       {&record.directory, &record.aside, &record.name, &until, &begun}) {
     texts += *text;
     texts += '\0';
   }
@@ -159,6 +163,29 @@ Status Journal::write(const JournalRecord& record) {
 Status Journal::announce_links(uint64_t until) {
   links_until_ = until;
   return write(JournalRecord(last_));
+}
+
+Status Journal::begin_drain(uint64_t time_ns) {
+  drain_begun_ = time_ns;
+  return write(JournalRecord(last_));
+}
+
+Status Journal::end_drain() {
+  if (drain_begun_ == 0) return Status();
+  drain_begun_ = 0;
+  return write(JournalRecord(last_));
+}
+
+Result<uint64_t> Journal::drain_begun(file::FileSystem& fs, uint64_t covers,
+                                      const std::string& cover) {
+  auto inode = find_child(fs, covers, cover + suffix);
+  if (!inode.ok()) return inode.status();
+  if (*inode == 0) return uint64_t{0};
+  Journal journal;
+  journal.file_ = std::make_unique<PoolFile>(fs, *inode, O_RDONLY);
+  CAIRN_TRY(journal.file_->status());
+  CAIRN_TRY(journal.read().status());
+  return journal.drain_begun_;
 }
 
 }  // namespace cairn::tier

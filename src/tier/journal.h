@@ -35,6 +35,13 @@ class Journal {
   // of these on. Kept from record to record.
   [[nodiscard]] uint64_t links_until() const { return links_until_; }
   Status announce_links(uint64_t until);
+  // Note when a drain of this cover began, and that it has come to its end. The time is kept from
+  // record to record, so that a drain that was killed is known afterwards.
+  Status begin_drain(uint64_t time_ns);
+  Status end_drain();
+  // The time of a cover's drain that has not come to its end; 0: none. The pool may be read-only.
+  static Result<uint64_t> drain_begun(file::FileSystem& fs, uint64_t covers,
+                                      const std::string& name);
   // The cover's journal goes, with what a drain that was killed has left aside in lower.
   static Status remove(file::FileSystem& fs, uint64_t covers, const std::string& name);
 
@@ -42,6 +49,7 @@ class Journal {
   std::unique_ptr<PoolFile> file_;
   uint64_t sequence_ = 0;  // of the record that counts
   uint64_t links_until_ = 0;
+  uint64_t drain_begun_ = 0;
   JournalRecord last_;
 };
 

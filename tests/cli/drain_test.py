@@ -57,7 +57,7 @@ class AtExit(CoverCase):
 
     def test_full_pool_says_how_much_was_missing(self):
         run = self.shell("dd if=/dev/zero of=big bs=1M count=100 2> /dev/null", "--pool-size", "32M", expect=1)
-        self.assertRegex(run.err, r"pool .* was full: \d+ write\(s\) did not fit, at least .* missing.* with --pool-size\n$")
+        self.assertRegex(run.err, r"pool .* was full: \d+ write\(s\) did not fit, at least .* missing.* with --pool-size\n")
 
     def test_a_full_pool_that_was_there_is_to_be_grown(self):
         self.cairn("pool", "create", "--size", "16M")
@@ -333,6 +333,90 @@ class Killed(CoverCase):
             self.assertIn("may hold", self.cairn("pool", "info").err)
         finally:
             os.kill(pid, signal.SIGCONT)
+
+
+class CutShort(CoverCase):
+    """Drains that a launcher kills, as it does after MPI_Abort: DIR was left with some of the files, and nothing was said."""
+
+    RANK = {"OMPI_COMM_WORLD_SIZE": "1", "OMPI_COMM_WORLD_RANK": "0"}
+    FILES, SIZE = 12, 4 << 20
+
+    def setUp(self):
+        super().setUp()
+        self.announced = (f"cairn run: draining 48 MiB in {self.FILES} files to {self.dir}; if this is cut short, "
+                          f"`cairn drain {self.dir}` goes on with it\n")
+
+    def write_and_end(self, code):
+        return ["sh", "-c", f"cd {self.dir}; for i in $(seq {self.FILES}); do head -c {self.SIZE} /dev/zero > $i; done; exit {code}"]
+
+    def kill_in_drain(self, *options):
+        """What the run had said when it was killed in the middle of its drain."""
+        for _ in range(20):
+            run = subprocess.Popen([CAIRN, "run", "--at", self.dir, *options, "--", *self.write_and_end(3)], stderr=subprocess.PIPE,
+                                   env={**self.env, **self.RANK, "CAIRN_POOL_SIZE": "128M"}, text=True)
+            while run.poll() is None and not any(name in self.names() for name in ("1", "2", "3")):
+                pass
+            run.kill()
+            said = run.communicate(timeout=60)[1]
+            if run.returncode == -signal.SIGKILL:
+                return said
+            for name in self.names():
+                os.unlink(os.path.join(self.dir, name))
+        self.fail("it was never killed in time")
+
+    def test_a_run_says_before_it_drains_how_to_go_on(self):
+        said = self.kill_in_drain()
+        self.assertEqual(said, self.announced)
+        self.assertLess(len([name for name in self.names() if not name.startswith(".")]), self.FILES)
+
+    def test_status_tells_of_a_drain_that_was_cut_short(self):
+        self.kill_in_drain()
+        cover = self.json("status")[0]["covers"][0]
+        self.assertEqual((cover["drain_cut_short"], cover["in_use"]), (True, False))
+        self.assertGreater(cover["undrained_files"], 0)
+        self.assertRegex(self.cairn("status").out,
+                         rf"covers {self.dir}: .* MiB in \d+ files? not drained\n"
+                         rf"    the drain that began at 20.* was cut short: `cairn drain {self.dir}` goes on with it\n")
+        self.cairn("drain", "--keep", self.dir)
+        self.assertEqual(self.json("status")[0]["covers"][0]["drain_cut_short"], False)
+        self.assertNotIn("cut short", self.cairn("status").out)
+        self.assertEqual(self.names(), sorted([".cairn-claim", *(str(i + 1) for i in range(self.FILES))]))
+
+    def test_a_drain_that_a_signal_stopped_counts_as_cut_short(self):
+        self.shell("echo one > a", "--drain", "never")
+        self.assertEqual(self.json("status")[0]["covers"][0]["drain_cut_short"], False)
+        for _ in range(20):
+            run = subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", *self.write_and_end(0)], stderr=subprocess.PIPE,
+                                   env={**self.env, "CAIRN_POOL_SIZE": "128M"}, text=True)
+            while run.poll() is None and "1" not in self.names():
+                pass
+            run.terminate()
+            said = run.communicate(timeout=60)[1]
+            if run.returncode == 128 + signal.SIGTERM:
+                break
+            self.assertEqual(run.returncode, 0)
+        self.assertIn(f"interrupted; what is not drained is still in the pool: `cairn drain {self.dir}` goes on", said)
+        self.assertEqual(self.json("status")[0]["covers"][0]["drain_cut_short"], True)
+
+    def test_a_run_killed_before_it_drains_says_nothing_so_status_does(self):
+        """As MPICH's launcher kills it."""
+        with subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", "sh", "-c", f"echo x > {self.dir}/x; echo; sleep 60"],
+                              env=self.env, stdout=subprocess.PIPE, start_new_session=True) as run:
+            run.stdout.readline()
+            self.assertNotIn("no run is under way", self.cairn("status").out)
+            os.killpg(run.pid, signal.SIGKILL)
+        self.assertIn(f"    no run is under way: `cairn drain {self.dir}` writes it to the directory, `cairn discard {self.dir}` drops it\n",
+                      self.cairn("status").out)
+
+    def test_short_drains_are_no_news(self):
+        self.assertEqual(self.shell("echo x > x", env=self.RANK).err, "")
+        self.assertEqual(self.shell("echo x > y; exit 3", expect=3).err, "")
+        self.assertEqual(self.shell(":; exit 3", expect=3, env=self.RANK).err, "")
+        for env in self.RANK, {"SLURM_JOB_ID": "7"}:
+            said = self.shell("echo x > z$SLURM_JOB_ID; exit 3", expect=3, env=env).err
+            self.assertEqual(said, f"cairn run: draining 2 B in 1 file to {self.dir}; if this is cut short, `cairn drain {self.dir}` "
+                                   "goes on with it\n")
+        self.assertEqual(self.shell("echo x > x; exit 3", "--log-level", "error", expect=3, env=self.RANK).err, "")
 
 
 if __name__ == "__main__":
