@@ -48,8 +48,16 @@ bool PlaceLock::change(Mode mode, const std::function<bool()>& go_on) {
   return take(operation_of(mode), go_on);
 }
 
+bool PlaceLock::is_first_to_note() {
+  // Each caller appends a byte. The first caller's byte begins the file. If the file system is full,
+  // every caller counts as the first.
+  const char mark = '!';
+  return write(descriptor_, &mark, 1) != 1 || lseek(descriptor_, 0, SEEK_CUR) == 1;
+}
+
 bool PlaceLock::open_file() {
-  const int opened = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  const int opened =
+      open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (opened < 0) return false;
   if (descriptor_ >= 0) close(descriptor_);
   descriptor_ = opened;

@@ -29,6 +29,9 @@ class PlaceLock {
   // Waits; each time that a signal interrupts it, `go_on` says whether to wait further.
   bool change(Mode mode, const std::function<bool()>& go_on);
   [[nodiscard]] const std::string& path() const { return path_; }
+  // True for one caller of all that have had the lock since its file was made. For a line that is
+  // to be printed once.
+  bool is_first_to_note();
   void release();
 
  private:

@@ -167,13 +167,18 @@ struct Run {
         code == exit_ok && !keep ? wait_to_be_last(running, directory) : be_last_or_leave(running);
     if (wait == Wait::interrupted) return report_interrupt();
     if (wait == Wait::left) {
-      if (!keep)
-        tell(fmt::format("cairn run: {} is left to the other runs, the last of which ends it\n",
-                         directory));
+      if (!keep && (!is_rank() || running.is_first_to_note()))
+        note(fmt::format("cairn run: other runs still use {}; the last one drains it{}\n",
+                         directory, is_rank() ? if_killed() : ""));
       return code;
     }
     const int ended = end(pool_of_run, before, keep, code != exit_ok, running);
     return code != exit_ok ? code : ended;
+  }
+
+  // The launcher of a rank that fails may be about to kill the others.
+  [[nodiscard]] std::string if_killed() const {
+    return fmt::format(", or `cairn drain {}` if that is killed", directory);
   }
 
   // What a logout or the job's end would take: the pool with what is not drained, or DIR with what is. Of the ranks of a

@@ -81,7 +81,17 @@ class SeveralRuns(Run):
         while not any(pool.get("covers") for pool in self.json("status")):
             time.sleep(0.05)
         run = self.run_at("sh", "-c", "kill -9 $$", expect=137, timeout=30)
-        self.assertEqual(run.err, f"cairn run: {self.dir} is left to the other runs, the last of which ends it\n")
+        self.assertEqual(run.err, f"cairn run: other runs still use {self.dir}; the last one drains it\n")
+        self.assertIsNone(other.poll())
+        # Each rank of a job that ended so said it, by the hundred.
+        ranks = {"OMPI_COMM_WORLD_SIZE": "4"}
+        runs = [subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", "false"], env=self.env | ranks, stderr=subprocess.PIPE, text=True)
+                for _ in range(4)]
+        said = "".join(run.communicate(timeout=30)[1] for run in runs)
+        self.assertEqual(said, f"cairn run: other runs still use {self.dir}; the last one drains it, or `cairn drain {self.dir}` if that "
+                               "is killed\n")
+        self.assertEqual([run.returncode for run in runs], [1] * 4)
+        self.assertEqual(self.cairn("run", "--at", self.dir, "--log-level", "error", "--", "false", expect=1).err, "")
         self.assertIsNone(other.poll())
         with open(go, "w", encoding="utf-8"):
             pass
