@@ -183,11 +183,19 @@ Cover Cover::join(const Pool& pool, const std::string& directory) {
 }
 
 Cover Cover::open(const Pool& pool, const std::string& directory, bool keep, const std::string& job,
-                  std::chrono::seconds patience) {
+                  std::chrono::seconds patience, const Fresh* fresh) {
   cairn_cover_options options{};
   options.struct_size = sizeof options;
   options.keep = keep ? 1 : 0;
   options.job = job.empty() ? nullptr : job.c_str();
+  if (fresh != nullptr) {
+    options.fresh = fresh->left ? 1 : 0;
+    options.launch = fresh->launch.c_str();
+    options.left = [](void* context, const cairn_cover_info* info) {
+      static_cast<const Fresh*>(context)->left(entry_of(*info));
+    };
+    options.context = const_cast<Fresh*>(fresh);
+  }
   Cover cover;
   const auto end = std::chrono::steady_clock::now() + patience;
   int result = 0;

@@ -4,6 +4,7 @@
 #include <cairn/cover.h>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,6 +53,13 @@ Json cover_json(const CoverEntry& cover);
 uint64_t undrained_bytes(const std::vector<CoverEntry>& covers);
 bool all_drained(const std::vector<CoverEntry>& covers);
 
+// For a run that begins anew: discards what an earlier one left, if nobody uses it.
+struct Fresh {
+  std::string launch;  // launch_id()
+  // What is there, before it goes; if it is in use it stays.
+  std::function<void(const CoverEntry& left)> left;
+};
+
 class Cover {
  public:
   Cover() = default;
@@ -59,8 +67,10 @@ class Cover {
   static Cover join(const Pool& pool, const std::string& directory);
   // Covers or joins. Throws with exit_usage where DIR itself is wrong. Where another job has it, looks again for `patience`:
   // on another host the claim's holder may be about to name the job that this run is part of.
+  // `fresh` may be null.
   static Cover open(const Pool& pool, const std::string& directory, bool keep,
-                    const std::string& job, std::chrono::seconds patience);
+                    const std::string& job, std::chrono::seconds patience,
+                    const Fresh* fresh = nullptr);
   ~Cover() { cairn_cover_close(cover_); }
   Cover(Cover&& other) noexcept : cover_(std::exchange(other.cover_, nullptr)) {}
   Cover& operator=(Cover&& other) noexcept {

@@ -59,6 +59,23 @@ std::string launcher_job() {
   return hydra_job();
 }
 
+std::string launch_id() {
+  if (std::string key = variable("OMPI_MCA_orte_precondition_transports"); !key.empty())
+    return "openmpi-" + key;
+  // The namespace holds a process number, which another launcher may get some day. The server's
+  // address holds a port as well.
+  if (std::string name = variable("PMIX_NAMESPACE"); !name.empty()) {
+    for (const char* server : {"PMIX_SERVER_URI41", "PMIX_SERVER_URI4", "PMIX_SERVER_URI3"})
+      if (const std::string uri = variable(server); !uri.empty()) return "pmix-" + name + "-" + uri;
+    return "pmix-" + name;
+  }
+  if (std::string hydra = hydra_job(); !hydra.empty()) return hydra;
+  if (std::string step = variable("SLURM_STEP_ID"); !step.empty())
+    return "slurm-" + variable("SLURM_JOB_ID") + "." + step;
+  if (std::string flux = variable("FLUX_JOB_ID"); !flux.empty()) return "flux-" + flux;
+  return "";
+}
+
 bool is_rank() {
   // Not Slurm's of a single task, which a shell of its own may be.
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"})

@@ -8,6 +8,10 @@ namespace cairn::cli {
 // The batch system's job id; without one, what the MPI's launcher gives its processes; "" if there is neither.
 std::string launcher_job();
 
+// Names one call of mpirun, mpiexec or srun: the same for all processes that it starts, and for no
+// others; "" if there was no such call. A batch job may make several calls.
+std::string launch_id();
+
 // Is this one of the processes that an MPI's launcher starts, be it the only one?
 bool is_rank();
 

@@ -37,6 +37,30 @@ TEST(Launcher, TheBatchSystemKnowsBest) {
   EXPECT_EQ(launcher_job(), "17");
 }
 
+// A batch job calls mpirun or srun several times.
+TEST(Launcher, EachCallHasAnIdOfItsOwn) {
+  const auto names = {"OMPI_MCA_orte_precondition_transports",
+                      "PMIX_NAMESPACE",
+                      "PMIX_SERVER_URI41",
+                      "PMIX_SERVER_URI4",
+                      "PMIX_SERVER_URI3",
+                      "SLURM_STEP_ID",
+                      "FLUX_JOB_ID"};
+  for (const char* name : names) unsetenv(name);
+  setenv("SLURM_JOB_ID", "17", 1);
+  EXPECT_EQ(launch_id(), "");
+  setenv("SLURM_STEP_ID", "3", 1);
+  EXPECT_EQ(launch_id(), "slurm-17.3");
+  setenv("PMIX_NAMESPACE", "prterun-login-1556@1", 1);
+  EXPECT_EQ(launch_id(), "pmix-prterun-login-1556@1");
+  setenv("PMIX_SERVER_URI41", "prterun-login-1556@0.1;tcp4://127.0.0.1:4711", 1);
+  EXPECT_EQ(launch_id(), "pmix-prterun-login-1556@1-prterun-login-1556@0.1;tcp4://127.0.0.1:4711");
+  setenv("OMPI_MCA_orte_precondition_transports", "c8327bfefe1c843c-12298a905387f4b5", 1);
+  EXPECT_EQ(launch_id(), "openmpi-c8327bfefe1c843c-12298a905387f4b5");
+  for (const char* name : names) unsetenv(name);
+  unsetenv("SLURM_JOB_ID");
+}
+
 TEST(Launcher, OneRankIsARankToo) {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "SLURM_STEP_NUM_TASKS"})
     unsetenv(name);

@@ -74,6 +74,7 @@ struct Run {
   std::string directory;
   std::string job;
   uint32_t lanes = 0;
+  bool fresh = false;
   std::string spelling = {};
   std::vector<std::string> warnings = {};
 
@@ -143,7 +144,8 @@ struct Run {
       before = pool.info();
       look_at_lifetime(pool);
       try {
-        hold = Cover::open(pool, directory, keep, job, patience).hold();
+        const Fresh from = fresh_start();
+        hold = Cover::open(pool, directory, keep, job, patience, &from).hold();
         if (lost)
           tell(
               fmt::format("cairn run: {}: the pool {} that covered it is gone, and with it what "
@@ -179,6 +181,22 @@ struct Run {
   // The launcher of a rank that fails may be about to kill the others.
   [[nodiscard]] std::string if_killed() const {
     return fmt::format(", or `cairn drain {}` if that is killed", directory);
+  }
+
+  // --fresh: the first run of a launch tells and discards. A run joins a cover that others use.
+  Fresh fresh_start() const {
+    Fresh start{launch_id(), {}};
+    if (!fresh) return start;
+    start.left = [this](const CoverEntry& left) {
+      if (left.in_use)
+        note(fmt::format(
+            "cairn run: --fresh: other runs or processes use {}, so nothing there is discarded\n",
+            directory));
+      else if (!left.all_drained)
+        note(fmt::format("cairn run: --fresh: discarding what an earlier run left for {}: {}\n",
+                         directory, undrained_text(left)));
+    };
+    return start;
   }
 
   // What a logout or the job's end would take: the pool with what is not drained, or DIR with what is. Of the ranks of a
@@ -300,6 +318,7 @@ void add_run_command(CLI::App& root, Context& context) {
   struct Arguments {
     std::string directory, job;
     uint32_t lanes = 0;
+    bool fresh = false;
   };
   auto arguments = std::make_shared<Arguments>();
   CLI::App* run = add_command(root, context, "run",
@@ -334,6 +353,10 @@ void add_run_command(CLI::App& root, Context& context) {
          "system's (SLURM_JOB_ID, PBS_JOBID, LSB_JOBID, FLUX_JOB_ID), or what mpirun or "
          "mpiexec of Open MPI, MPICH and other PMIx or Hydra launchers give.")
       ->type_name("ID");
+  run->add_flag("--fresh", arguments->fresh,
+                "Begin anew: discard what an earlier run left for DIR in the pool on this host, "
+                "and say how much that is. DIR's own files stay. Of the runs of one mpirun or srun "
+                "the first one does it; a run that joins others in DIR discards nothing.");
   run->add_option("--lanes", arguments->lanes,
                   "Most processes at once in a pool that the run makes; by default 64 to 1024, one "
                   "for each 256 KiB of it. Who finds none free waits ten seconds for one.")
@@ -344,7 +367,8 @@ void add_run_command(CLI::App& root, Context& context) {
       if (arguments->directory.empty()) arguments->directory = variable("CAIRN_COVER");
       if (arguments->directory.empty()) usage_error("which directory? --at DIR is missing");
       if (arguments->job.empty()) arguments->job = launcher_job();
-      return Run{context, arguments->directory, arguments->job, arguments->lanes}.go();
+      return Run{context, arguments->directory, arguments->job, arguments->lanes, arguments->fresh}
+          .go();
     };
   });
 }

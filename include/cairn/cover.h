@@ -16,16 +16,28 @@ extern "C" {
 
 typedef struct cairn_cover cairn_cover;
 
+struct cairn_cover_info;
+
 typedef struct cairn_cover_options {
   uint32_t struct_size; /* sizeof(cairn_cover_options) */
   uint32_t keep;        /* nonzero: the data stay in the pool when the job ends (--drain never) */
   const char* job;      /* the launcher's job id, or NULL */
+  /* The rest may be missing (struct_size). */
+  uint32_t fresh; /* nonzero: begin anew, see below */
+  uint32_t reserved;
+  const char* launch; /* what the processes of one launcher's call have in common, or NULL */
+  void (*left)(void* context, const struct cairn_cover_info* info); /* or NULL */
+  void* context;                                                    /* for left */
 } cairn_cover_options;
 
 /* Covers `directory` (resolved to its real path) with a directory of the pool, or joins a cover of
  * the same job, or of the same host and pool. The claim is a file in `directory`, `.cairn-claim`,
  * of which only one can come to be; a claim of this host is void when its pool is gone, or unused
  * (by processes and by cairn_cover_hold) and drained.
+ * `fresh`: what an earlier run left in the pool for the directory is discarded, as by
+ * cairn_cover_discard; the directory's own files and the claim stay. Not while the cover is in use:
+ * then it is joined. What runs of the same launch left is not an earlier run's. `left` is called
+ * before, with what is there: it is about to be discarded unless info->in_use says otherwise.
  * Errors: -ENOENT, -ENOTDIR, -ELOOP (it lies in a pool or in another cover), -EBUSY (claimed by
  * another job; cairn_last_error names its host and job), -EACCES, -EROFS. */
 CAIRN_API int cairn_cover_open(cairn_pool* pool, const char* directory,

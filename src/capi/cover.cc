@@ -1,6 +1,7 @@
 // C API: covers (include/cairn/cover.h).
 #include "cairn/cover.h"
 
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 
@@ -36,6 +37,12 @@ Status finish_renamings(const cairn::tier::Cover& cover) {
   return cairn::cluster::finish_renamings(*cover.fs, cover.path);
 }
 
+// Removes what is kept outside the pool for a cover that is discarded.
+Status forget(const cairn::tier::Cover& cover) {
+  CAIRN_TRY(cairn::cluster::forget_renamings(*cover.fs, cover.path));
+  return cairn::cluster::forget_parts(cover);
+}
+
 cairn_cover_info info_of(const cairn::tier::CoverState& state, const char* directory,
                          const char* job) {
   cairn_cover_info info = {};
@@ -49,6 +56,19 @@ cairn_cover_info info_of(const cairn::tier::CoverState& state, const char* direc
   info.job = job;
   info.parts = state.parts;
   return info;
+}
+
+// Takes the options that programs compiled with an older header do not have.
+void take_fresh(const cairn_cover_options& options, const char* directory,
+                cairn::tier::OpenOptions* open) {
+  if (options.launch != nullptr) open->launch = options.launch;
+  if (options.fresh == 0) return;
+  open->left = [&options, directory](const cairn::tier::CoverState& state) {
+    if (options.left == nullptr) return;
+    const cairn_cover_info info = info_of(state, directory, "");
+    options.left(options.context, &info);
+  };
+  open->before_discard = forget;
 }
 
 // For who may want to drain or to discard it: the drain tries again, and tells of a failure.
@@ -66,10 +86,11 @@ int cairn_cover_open(cairn_pool* pool, const char* directory, const cairn_cover_
   const WriteWindow window;
   cairn::tier::OpenOptions open;
   if (options != nullptr) {
-    if (options->struct_size < sizeof(cairn_cover_options))
+    if (options->struct_size < offsetof(cairn_cover_options, fresh))
       return code(fail(EINVAL, "cairn_cover_open: struct_size is %u", options->struct_size));
     open.keep = options->keep != 0;
     if (options->job != nullptr) open.job = options->job;
+    if (options->struct_size >= sizeof(cairn_cover_options)) take_fresh(*options, directory, &open);
   }
   open.when_alone = finish_renamings;
   return give(cairn::tier::open_cover(fs_of(pool), directory, open), cover);
@@ -140,10 +161,8 @@ int cairn_cover_drain(cairn_cover* cover, cairn_progress progress, cairn_drain_p
 
 int cairn_cover_discard(cairn_cover* cover) {
   const WriteWindow window;
-  const Status status = cairn::tier::discard_cover(*cover->cover, false, [cover]() -> Status {
-    CAIRN_TRY(cairn::cluster::forget_renamings(*cover->cover->fs, cover->cover->path));
-    return cairn::cluster::forget_parts(*cover->cover);
-  });
+  const Status status =
+      cairn::tier::discard_cover(*cover->cover, false, [cover] { return forget(*cover->cover); });
   if (status.ok()) delete cover;
   return code(status);
 }

@@ -15,6 +15,7 @@
 #include "tier/attributes.h"
 #include "tier/claim.h"
 #include "tier/drain.h"
+#include "tier/fresh.h"
 #include "tier/journal.h"
 #include "tier/listing.h"
 #include "tier/lower.h"
@@ -161,9 +162,13 @@ Status make_top(file::FileSystem& fs, uint64_t covers, const std::string& name,
 }
 
 Status make_cover(file::FileSystem& fs, uint64_t covers, const std::string& name,
-                  const CoverRecord& record) {
+                  CoverRecord record) {
   auto before = read_record(fs, covers, name);
-  if (before.ok() && before->job == record.job && before->keep == record.keep) return Status();
+  // A run without a launcher, which looks into the job, does not end the launch.
+  if (before.ok() && record.launch.empty()) record.launch = before->launch;
+  if (before.ok() && before->job == record.job && before->keep == record.keep &&
+      before->launch == record.launch)
+    return Status();
   if (!before.ok() && before.code() != ENOENT) return before.status();
   if (!before.ok()) {
     CAIRN_TRY(remove_unfinished(fs, covers));
@@ -263,8 +268,10 @@ Result<std::unique_ptr<Cover>> open_cover(file::FileSystem& fs, const std::strin
   CAIRN_TRY(take_claim(fs, *path, options.job));
   auto covers = find_covers(fs, true);
   Status status = covers.status();
+  if (status.ok() && options.left) status = discard_earlier(fs, *covers, *path, options);
   if (status.ok())
-    status = make_cover(fs, *covers, cover_name(*path), {*path, options.job, options.keep});
+    status = make_cover(fs, *covers, cover_name(*path),
+                        {*path, options.job, options.keep, options.launch});
   if (!status.ok()) {
     const std::string text = last_detail();
     if (!covers.ok() || !read_record(fs, *covers, cover_name(*path)).ok())

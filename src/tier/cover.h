@@ -8,6 +8,7 @@
 
 #include "file/file_system.h"
 #include "media/liveness.h"
+#include "tier/cover_state.h"
 
 namespace cairn::tier {
 
@@ -25,11 +26,15 @@ struct Cover {
 
 // Called for who is the only member, before anybody else can be one. Who fails at it does not become one.
 using WhenAlone = std::function<Status(const Cover& cover)>;
+// Called for a cover that is about to be discarded. Removes what higher layers keep for it.
+using BeforeDiscard = std::function<Status(const Cover& cover)>;
 struct OpenOptions {
   std::string job;
   bool keep = false;
   WhenAlone when_alone = {};
-};
+  std::string launch = {};  // CoverRecord::launch
+  // Begins anew (fresh.h) if there is a function.
+  std::function<void(const CoverState& left)> left = {};
   BeforeDiscard before_discard = {};
 };
 

@@ -23,7 +23,8 @@ std::string text_of(const CoverRecord& record) {
   std::string text = "cairn cover 1";
   text += '\0';
   for (const std::string& field : {"path=" + record.path, "job=" + record.job,
-                                   std::string("keep=") + (record.keep ? "1" : "0")}) {
+                                   std::string("keep=") + (record.keep ? "1" : "0"),
+                                   "launch=" + record.launch}) {
     text += field;
     text += '\0';
   }
@@ -42,6 +43,7 @@ Result<CoverRecord> record_of(const std::string& text, const std::string& name) 
     if (field.compare(0, 5, "path=") == 0) record.path = field.substr(5);
     if (field.compare(0, 4, "job=") == 0) record.job = field.substr(4);
     if (field == "keep=1") record.keep = true;
+    if (field.compare(0, 7, "launch=") == 0) record.launch = field.substr(7);
   }
   if (!known || record.path.empty() || cover_name(record.path) != name)
     return fail(EIO, "/%s/%s%s: the record of a cover is damaged", covers_directory, name.c_str(),

@@ -15,6 +15,8 @@ struct CoverRecord {
   std::string path;  // the real path of the covered directory
   std::string job;   // empty: none was given
   bool keep = false;
+  // Names the call of a launcher (mpirun) that started the last run; empty: no run had one.
+  std::string launch = {};
 };
 
 // Hidden, as everything of ours in a pool's root.

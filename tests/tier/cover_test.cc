@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstddef>
 
 #include "capi/handles.h"
 #include "tier/cover_fixture.h"
@@ -50,6 +51,68 @@ TEST_F(ShownTest, AFullPoolSaysSo) {
   EXPECT_EQ(std::string(cairn_last_error()).find("no such cover"), std::string::npos)
       << cairn_last_error();
   EXPECT_FALSE(fs::exists(lower_ + "/.cairn-claim"));
+  cairn_pool_detach(pool);
+}
+
+// Programs that were compiled before `fresh` and `launch` came give a smaller struct_size.
+TEST_F(ShownTest, OptionsOfOlderProgramsAreTaken) {
+  cairn_pool* pool = nullptr;
+  ASSERT_EQ(cairn_pool_attach(pool_.c_str(), 0, &pool), 0) << cairn_last_error();
+  cairn_cover_options given = {};
+  given.struct_size = offsetof(cairn_cover_options, fresh);
+  given.fresh = 1;  // beyond what that program has
+  given.launch = reinterpret_cast<const char*>(1);
+  cairn_cover* cover = nullptr;
+  ASSERT_EQ(cairn_cover_open(pool, lower_.c_str(), &given, &cover), 0) << cairn_last_error();
+  cairn_cover_close(cover);
+  given.struct_size -= 1;
+  EXPECT_EQ(cairn_cover_open(pool, lower_.c_str(), &given, &cover), -EINVAL);
+  cairn_pool_detach(pool);
+}
+
+TEST_F(ShownTest, AFreshCoverDiscardsAnEarlierOneUnlessItIsOfTheSameLaunchOrInUse) {
+  struct Left {
+    int calls = 0;
+    uint64_t files = 0, bytes = 0;
+    bool in_use = false;
+  } left;
+  cairn_cover_options given = {};
+  given.struct_size = sizeof given;
+  given.fresh = 1;
+  given.context = &left;
+  given.left = [](void* context, const cairn_cover_info* info) {
+    const int calls = static_cast<Left*>(context)->calls + 1;
+    *static_cast<Left*>(context) = {calls, info->undrained_files, info->undrained_bytes,
+                                    info->in_use != 0};
+  };
+  // The names that a cover of this launch shows.
+  const auto open = [&](cairn_pool* pool, const char* launch) {
+    given.launch = launch;
+    cairn_cover* cover = nullptr;
+    EXPECT_EQ(cairn_cover_open(pool, lower_.c_str(), &given, &cover), 0) << cairn_last_error();
+    cairn_stat st = {};
+    const bool there = cairn_lookup(pool, cairn_cover_top(cover), "made", 0, &st) == 0;
+    cairn_cover_close(cover);
+    return there;
+  };
+  cairn_pool* pool = nullptr;
+  {
+    Covered covered(pool_, lower_);
+    ASSERT_EQ(covered.create("made", "12345"), 0);
+    EXPECT_TRUE(open(covered.pool, "first"));  // somebody is in it
+    EXPECT_EQ(left.calls, 1);
+    EXPECT_TRUE(left.in_use);
+  }
+  ASSERT_EQ(cairn_pool_attach(pool_.c_str(), 0, &pool), 0) << cairn_last_error();
+  EXPECT_TRUE(open(pool, "first"));  // what the same launch left
+  EXPECT_EQ(left.calls, 1);
+  EXPECT_FALSE(open(pool, "second"));
+  EXPECT_EQ(left.calls, 2);
+  EXPECT_FALSE(left.in_use);
+  EXPECT_EQ(left.files, 1U);
+  EXPECT_EQ(left.bytes, 5U);
+  EXPECT_TRUE(fs::exists(lower_ + "/.cairn-claim"));
+  EXPECT_EQ(get(lower_ + "/hello"), "hello, world\n");
   cairn_pool_detach(pool);
 }
 

@@ -1,0 +1,39 @@
+#include "tier/fresh.h"
+
+#include "tier/cover_state.h"
+#include "tier/journal.h"
+#include "tier/parts.h"
+#include "tier/record.h"
+#include "tier/wipe.h"
+
+namespace cairn::tier {
+
+Status discard_earlier(file::FileSystem& fs, uint64_t covers, const std::string& path,
+                       const OpenOptions& options) {
+  const std::string name = cover_name(path);
+  auto record = read_record(fs, covers, name);
+  if (record.code() == ENOENT) return Status();
+  if (!record.ok()) return record.status();
+  if (!options.launch.empty() && record->launch == options.launch) return Status();
+  CAIRN_TRY_ASSIGN(state, state_of_cover(fs, name));
+  options.left(state);
+  if (state.in_use) return Status();
+  // Nobody is in it, and nobody can come while we hold the lock on covers.
+  auto draining = lock_drain(fs, name);
+  if (!draining.ok()) return draining.status();
+  Cover cover;
+  cover.fs = &fs;
+  cover.path = path;
+  cover.name = name;
+  cover.covers = covers;
+  CAIRN_TRY_ASSIGN(top, find_child(fs, covers, name));
+  cover.top = top;
+  if (options.before_discard) CAIRN_TRY(options.before_discard(cover));
+  CAIRN_TRY(remove_record(fs, covers, name));
+  // As in discard_cover(): from here on it does not exist.
+  CAIRN_TRY(wipe(fs, covers, name));
+  CAIRN_TRY(wipe_parts(fs, name));
+  return Journal::remove(fs, covers, name);
+}
+
+}  // namespace cairn::tier
