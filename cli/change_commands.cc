@@ -1,10 +1,13 @@
 // cairn rm, mkdir, mv: changing names in a pool.
+#include <sys/stat.h>
+
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <filesystem>
 #include <memory>
 
 #include "command_line.h"
+#include "covers.h"
 #include "error.h"
 #include "pool_path.h"
 #include "units.h"
@@ -14,23 +17,103 @@ namespace {
 
 struct Arguments {
   std::vector<std::string> paths;
+  std::string at;
   std::string mode;
   bool recursive = false, force = false, parents = false, no_replace = false;
 };
 
-uint64_t remove_tree(const Pool& pool, const std::string& path, const cairn_stat& st) {
-  uint64_t count = 1;
-  if (is_directory(st)) {
-    for (const Entry& entry : read_directory(pool, path))
-      count += remove_tree(pool, join(path, entry.name), entry.st);
-    check(cairn_rmdir(pool.get(), CAIRN_ROOT, path.c_str()), path);
-  } else {
-    check(cairn_unlink(pool.get(), CAIRN_ROOT, path.c_str()), path);
+std::vector<std::string> names_in(const Pool& pool, cairn_ino directory, const std::string& shown) {
+  std::vector<std::string> names;
+  std::vector<cairn_dirent> batch(128);
+  for (uint64_t cookie = 0;;) {
+    const int64_t count =
+        check(cairn_readdir(pool.get(), directory, cookie, batch.data(), batch.size()), shown);
+    if (count == 0) return names;
+    cookie = batch[static_cast<size_t>(count) - 1].cookie;
+    for (int64_t i = 0; i < count; ++i) {
+      const cairn_dirent& each = batch[static_cast<size_t>(i)];
+      const std::string name(each.name, each.length);
+      if (name != "." && name != "..") names.push_back(name);
+    }
   }
+}
+
+// Removes `path`, which begins in directory `base`; people know it as `shown`.
+uint64_t remove_tree(const Pool& pool, cairn_ino base, const std::string& path,
+                     const cairn_stat& st, const std::string& shown) {
+  uint64_t count = 1;
+  if (!is_directory(st)) {
+    check(cairn_unlink(pool.get(), base, path.c_str()), shown);
+    return count;
+  }
+  for (const std::string& name : names_in(pool, st.ino, shown)) {
+    cairn_stat below{};
+    const int result = cairn_lookup(pool.get(), st.ino, name.c_str(), CAIRN_NOFOLLOW, &below);
+    if (result == -ENOENT) continue;  // gone meanwhile
+    check(result, join(shown, name));
+    count += remove_tree(pool, st.ino, name, below, join(shown, name));
+  }
+  check(cairn_rmdir(pool.get(), base, path.c_str()), shown);
   return count;
 }
 
+// The path below `directory` that is meant by one that begins there, or by an absolute one.
+std::string path_below(const std::string& directory, const std::string& given) {
+  namespace fs = std::filesystem;
+  std::string path =
+      fs::path(given.starts_with("/") ? given : directory + "/" + given).lexically_normal();
+  while (path.ends_with("/")) path.pop_back();
+  for (const fs::path& part : fs::path(given))
+    if (part == "..") usage_error("{}: a path with '..' in it is not taken here", given);
+  if (!path.starts_with(directory + "/"))
+    usage_error("{}: is not below {}", given, directory);
+  return path.substr(directory.size() + 1);
+}
+
+// Goes step by step: no symbolic link may lead out of the covered directory, into the rest of the
+// pool.
+int look_below(const Pool& pool, cairn_ino top, const std::string& path, const std::string& shown,
+               cairn_ino* parent, cairn_stat* st) {
+  st->ino = top;
+  st->mode = S_IFDIR;
+  for (const std::filesystem::path& part : std::filesystem::path(path)) {
+    if (!is_directory(*st)) throw Error(exit_failed, system_error(shown, ENOTDIR));
+    *parent = st->ino;
+    const int result = cairn_lookup(pool.get(), *parent, part.c_str(), CAIRN_NOFOLLOW, st);
+    if (result < 0) return result;
+  }
+  return 0;
+}
+
+// Files of a covered directory, which `rm` does not reach outside a run.
+int remove_covered(const Config& config, bool json, const Arguments& arguments) {
+  const std::string directory = real_directory(arguments.at);
+  const auto found = find_cover(config, directory);
+  if (!found)
+    fail("{}: no pool of yours covers it, so `rm` removes its files (`cairn status` lists what is "
+         "covered)",
+         directory);
+  const Pool pool(*found);
+  const Cover cover = Cover::join(pool, directory);
+  uint64_t removed = 0;
+  for (const std::string& given : arguments.paths) {
+    const std::string path = path_below(directory, given);
+    const std::string shown = join(directory, path);
+    cairn_stat st{};
+    cairn_ino parent = 0;
+    const int result = look_below(pool, cover.top(), path, shown, &parent, &st);
+    if (result == -ENOENT && arguments.force) continue;
+    check(result, shown);
+    if (is_directory(st) && !arguments.recursive)
+      fail("{}: is a directory; -r removes it and what is in it", shown);
+    removed += remove_tree(pool, parent, base_name(path), st, shown);
+  }
+  if (json) print_json({{"removed", removed}});
+  return exit_ok;
+}
+
 int remove_command(const Config& config, bool json, const Arguments& arguments) {
+  if (!arguments.at.empty()) return remove_covered(config, json, arguments);
   Pools pools(config, 0);
   uint64_t removed = 0;
   for (const std::string& text : arguments.paths) {
@@ -45,7 +128,7 @@ int remove_command(const Config& config, bool json, const Arguments& arguments) 
       usage_error("/: the root of a pool stays; `cairn pool remove` removes the pool");
     if (is_directory(st) && !arguments.recursive)
       fail("{}: is a directory; -r removes it and what is in it", place.path);
-    removed += remove_tree(pool, place.path, st);
+    removed += remove_tree(pool, CAIRN_ROOT, place.path, st, place.path);
   }
   if (json) print_json({{"removed", removed}});
   return exit_ok;
@@ -123,7 +206,14 @@ void add_change_commands(CLI::App& root, Context& context) {
         ->required();
     return command;
   };
-  CLI::App* rm = add("rm", "Remove files of a pool.", "", remove_command);
+  CLI::App* rm = add("rm", "Remove files of a pool.",
+                     "With --at DIR, a covered directory, each PATH is a file of DIR, as a run "
+                     "sees it: its bytes in the pool go now, and what DIR itself has under that "
+                     "name at the next drain. Outside a run `rm` does not reach what is only in "
+                     "the pool.",
+                     remove_command);
+  rm->add_option("--at", arguments->at, "The covered directory that each PATH lies in.")
+      ->type_name("DIR");
   rm->add_flag("-r,-R,--recursive", arguments->recursive, "Directories and what is in them too.");
   rm->add_flag("-f,--force", arguments->force, "What is not there is no error.");
   CLI::App* mkdir = add("mkdir", "Make directories in a pool.", "", mkdir_command);

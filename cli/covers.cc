@@ -120,6 +120,21 @@ std::vector<CoverEntry> list_covers(const Pool& pool) {
   return covers;
 }
 
+std::vector<UndrainedFile> list_undrained(const Pool& pool, const std::string& directory,
+                                          size_t most) {
+  struct Listed {
+    size_t most;
+    std::vector<UndrainedFile> files = {};
+  } listed{most};
+  const auto visit = [](void* context, const char* path, uint64_t bytes, int is_older_there) {
+    auto& into = *static_cast<Listed*>(context);
+    if (into.files.size() < into.most) into.files.push_back({path, bytes, is_older_there != 0});
+    return into.files.size() < into.most ? 0 : 1;
+  };
+  check(cairn_cover_undrained(pool.get(), directory.c_str(), visit, &listed), directory);
+  return std::move(listed.files);
+}
+
 std::vector<OtherPool> other_pools(const Pool& pool, const std::string& directory) {
   std::vector<OtherPool> others;
   const auto visit = [](void* context, const cairn_cover_other* other) {

@@ -36,6 +36,14 @@ struct CoverEntry {
   [[nodiscard]] bool is_cut_short() const { return drain_begun_ns != 0 && !in_use; }
 };
 std::vector<CoverEntry> list_covers(const Pool& pool);
+// Of a cover's files that are not drained, the first `most`.
+struct UndrainedFile {
+  std::string path;  // below the directory
+  uint64_t bytes = 0;
+  bool is_older_there = false;  // the directory has something older under that name
+};
+std::vector<UndrainedFile> list_undrained(const Pool& pool, const std::string& directory,
+                                          size_t most);
 // Other pools that may hold something for it, on other hosts.
 struct OtherPool {
   std::string host;
@@ -94,6 +102,8 @@ class Cover {
   [[nodiscard]] std::unique_ptr<Hold> hold() const;
 
   [[nodiscard]] std::string path() const { return cairn_cover_path(cover_); }
+  // The directory of the pool that stands for it.
+  [[nodiscard]] cairn_ino top() const { return cairn_cover_top(cover_); }
 
   struct DrainResult {
     int64_t code = 0;  // of cairn_cover_drain

@@ -25,6 +25,21 @@ std::string how_to_go_on(const CoverEntry& cover) {
       directory, directory);
 }
 
+// Names files that are only in the pool. Outside a run, `rm` in the directory does not reach them.
+void show_undrained(const Pool& pool, const CoverEntry& cover) {
+  constexpr size_t most = 8;
+  if (cover.in_use || cover.undrained_files == 0) return;
+  for (const UndrainedFile& file : list_undrained(pool, cover.directory, most))
+    print(fmt::format("    {} in the pool: {}, {}\n", file.is_older_there ? "newer" : "only",
+                      printable(file.path), format_size(file.bytes)));
+  if (cover.undrained_files > most)
+    print(fmt::format("    ... and {} more\n", cover.undrained_files - most));
+  const std::string directory = printable(cover.directory);
+  print(fmt::format("    outside a run, `rm` does not reach what is in the pool: `cairn rm --at {} "
+                    "FILE` does\n",
+                    directory));
+}
+
 void show(const Pool& pool, const cairn_pool_info& info, const std::vector<cairn_lane_info>& lanes,
           const std::vector<CoverEntry>& covers) {
   print(fmt::format("pool {}: {} of {} used, {}{}\n", printable(pool.name()),
@@ -35,6 +50,7 @@ void show(const Pool& pool, const cairn_pool_info& info, const std::vector<cairn
                       cover.job.empty() ? "" : ", job " + printable(cover.job),
                       undrained_text(cover)));
     if (const std::string text = how_to_go_on(cover); !text.empty()) print("    " + text + "\n");
+    show_undrained(pool, cover);
     for (const OtherPool& other : other_pools(pool, cover.directory))
       print(fmt::format("    so does node {}, pool {}{}: what it holds is known there\n",
                         printable(other.host), printable(other.pool),
@@ -102,7 +118,10 @@ void add_status_command(CLI::App& root, Context& context) {
       root, context, "status", "Show pools, covered directories, and who uses them.",
       "For each pool: space, covered directories with their job and the bytes not yet drained, "
       "attached processes (alive, stopped), and how many have ended and left a place to be cleaned "
-      "up.");
+      "up. Where no run is under way, also how to go on with what is not drained, and whether a "
+      "drain of it was cut short; and the first files that are only in the pool, or newer there "
+      "than in the directory: `rm` in the directory does not reach those, `cairn rm --at DIR` "
+      "does.");
   status->callback([&context] {
     context.action = [&context] { return status_command(context.config, context.json); };
   });

@@ -120,6 +120,15 @@ typedef struct cairn_cover_info {
   uint32_t reserved;
 } cairn_cover_info;
 
+/* Calls visit for each regular file of a cover that is not drained, until that returns nonzero:
+ * with its path below the directory, the bytes that a drain would write, and whether the directory
+ * has something older under that name. Parts of files that several nodes write are not among them.
+ */
+typedef int (*cairn_cover_visit_file)(void* context, const char* path, uint64_t bytes,
+                                      int is_older_there);
+CAIRN_API int cairn_cover_undrained(cairn_pool* pool, const char* directory,
+                                    cairn_cover_visit_file visit, void* context);
+
 /* Covers that a pool holds, one call each; info and its texts are valid during the call only. */
 typedef void (*cairn_cover_visit)(void* context, const cairn_cover_info* info);
 CAIRN_API int cairn_cover_list(cairn_pool* pool, cairn_cover_visit visit, void* context);

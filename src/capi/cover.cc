@@ -220,4 +220,22 @@ int cairn_cover_list(cairn_pool* pool, cairn_cover_visit visit, void* context) {
       }));
 }
 
+int cairn_cover_undrained(cairn_pool* pool, const char* directory, cairn_cover_visit_file visit,
+                          void* context) {
+  const WriteWindow window;
+  auto& fs = fs_of(pool);
+  auto covers = cairn::tier::find_covers(fs, false);
+  if (!covers.ok()) return code(covers.status());
+  auto top = *covers == 0
+                 ? covers
+                 : cairn::tier::find_child(fs, *covers, cairn::tier::cover_name(directory));
+  if (!top.ok()) return code(top.status());
+  if (*top == 0)
+    return code(fail(ENOENT, "%s is not covered by pool %s", directory, fs.pool.path.c_str()));
+  return code(cairn::tier::for_each_undrained(
+      fs, *top, [&](const std::string& path, uint64_t bytes, bool is_older) {
+        return visit(context, path.c_str(), bytes, is_older ? 1 : 0) == 0;
+      }));
+}
+
 }  // extern "C"

@@ -86,7 +86,8 @@ struct Plan {
   };
   uint64_t bytes = 0;
   uint64_t count = 0;
-  std::vector<File> files;  // only for who is going to drain
+  VisitUndrained visit = {};
+  std::vector<File> files = {};  // only for who is going to drain
 };
 
 // The most that lower has more than before while the files are written, old and new ones lying beside each other.
@@ -127,6 +128,9 @@ void plan_file(file::FileSystem& fs, DrainState* state, const Where& where,
   }
   plan->bytes += size;
   ++plan->count;
+  if (plan->visit && !plan->visit((where.path + "/" + name_of(listed)).substr(1), size,
+                                  listed.has_lower && !where.fresh))
+    plan->visit = {};
   if (state == nullptr) return;
   plan->files.push_back({size,
                          listed.has_lower && !where.fresh ? listed.lower.size : 0,
@@ -342,6 +346,14 @@ Status end_drain(const Cover& cover) {
   Journal journal;
   CAIRN_TRY(journal.open(*cover.fs, cover.covers, cover.name));
   return journal.end_drain();
+}
+
+Status for_each_undrained(file::FileSystem& fs, uint64_t number, const VisitUndrained& visit) {
+  auto inode = file::live_inode(fs, number);
+  if (!inode.ok()) return inode.status();
+  Plan plan;
+  plan.visit = visit;
+  return make_plan(fs, nullptr, {number, {*inode, number}, "", false}, &plan);
 }
 
 Result<Undrained> undrained_data(file::FileSystem& fs, uint64_t number) {

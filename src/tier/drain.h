@@ -55,6 +55,10 @@ struct Undrained {
   uint64_t bytes = 0;
 };
 Result<Undrained> undrained_data(file::FileSystem& fs, uint64_t top);
+// Calls visit for each of these files until it returns false: path below the covered directory,
+// bytes, and whether lower has something older under that name.
+using VisitUndrained = std::function<bool(const std::string& path, uint64_t bytes, bool is_older)>;
+Status for_each_undrained(file::FileSystem& fs, uint64_t top, const VisitUndrained& visit);
 
 // Lower has everything that the cover has, removals included.
 Result<bool> is_all_drained(file::FileSystem& fs, uint64_t top);
