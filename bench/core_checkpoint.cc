@@ -101,12 +101,14 @@ size_t rounds_of(const Settings& settings, const Shape& shape) {
   if (settings.quick) return 3;
   return std::max<size_t>(6, shape.size >= gib ? settings.pairs / 8 : settings.pairs / 3);
 }
-constexpr size_t most_times = 4;
+// How many times as many rounds are run while a bar is open.
+size_t most_times(const Shape& shape) { return shape.size >= gib ? 2 : 4; }
 
 // Runs rounds, and more of them while a bar is open.
-std::vector<Row> run_steady(Contest& contest, size_t rounds, const Contender& ours,
-                            const Contender& plain, const std::vector<const Contender*>& copying,
-                            LoopResult result, const LoopBars& bars) {
+std::vector<Row> run_steady(Contest& contest, size_t rounds, size_t most_rounds,
+                            const Contender& ours, const Contender& plain,
+                            const std::vector<const Contender*>& copying, LoopResult result,
+                            const LoopBars& bars) {
   std::vector<Row> rows;
   do {
     contest.run(rounds);
@@ -115,7 +117,7 @@ std::vector<Row> run_steady(Contest& contest, size_t rounds, const Contender& ou
     result.copying.clear();
     for (const Contender* one : copying) result.copying.push_back(one->times(contest));
     rows = steady_rows(result, bars);
-  } while (any_open(rows) && contest.rounds() < most_times * rounds);
+  } while (any_open(rows) && contest.rounds() < most_rounds);
   return rows;
 }
 
@@ -140,7 +142,8 @@ void steady_state(const Settings& settings, const LoopMedium& on, const Shape& s
                           .what = name_of(way),
                           .bytes = shape.size * shape.processes,
                           .calls = shape.size / shape.piece};
-  std::vector<Row> rows = run_steady(contest, rounds_of(settings, shape), ours, theirs,
+  const size_t rounds = rounds_of(settings, shape);
+  std::vector<Row> rows = run_steady(contest, rounds, most_times(shape) * rounds, ours, theirs,
                                      {&copied, &streamed}, result, bars);
   size_t written = warm_rounds + contest.rounds();
   // A hundred large ones take minutes: without --full the memory is read after those that were
@@ -209,7 +212,8 @@ void small_file_rows(const Settings& settings, const LoopMedium& on, const std::
     const LoopResult result{
         .group = group, .what = at_end ? "in a batch" : "one by one", .calls = count};
     const size_t rounds = settings.quick ? 3 : std::max<size_t>(8, settings.pairs / 4);
-    for (Row& row : run_steady(contest, rounds, ours, theirs, {}, result, bars))
+    for (Row& row : run_steady(contest, rounds, most_times(shape) * rounds, ours, theirs, {},
+                               result, bars))
       report.add(std::move(row));
   }
 }
