@@ -32,8 +32,9 @@ inline constexpr LoopBars no_bars{};
 inline constexpr size_t checkpoints_until_held = 100;
 // First checkpoints are measured in at least this many fresh pools.
 inline constexpr size_t least_first_rounds = 15;
-// Each contender writes this many checkpoints before the steady state is measured.
-inline constexpr size_t warm_rounds = 3;
+// Each contender writes this many checkpoints before the steady state is measured: from the third
+// one on, memory of an earlier one is free, also where the last one stays until it is renamed over.
+inline constexpr size_t warm_rounds = 2;
 
 struct LoopMedium {
   const Medium* medium;

@@ -99,7 +99,7 @@ size_t mapped_bytes(const Shape& shape) {
 // Enough for a median and its interval; a checkpoint is longer than what pairs are counted for.
 size_t rounds_of(const Settings& settings, const Shape& shape) {
   if (settings.quick) return 3;
-  return std::max<size_t>(6, shape.size >= gib ? settings.pairs / 8 : settings.pairs / 3);
+  return std::max<size_t>(6, shape.size >= gib ? settings.pairs / 8 : settings.pairs / 4);
 }
 // How many times as many rounds are run while a bar is open.
 size_t most_times(const Shape& shape) { return shape.size >= gib ? 2 : 4; }
@@ -146,9 +146,8 @@ void steady_state(const Settings& settings, const LoopMedium& on, const Shape& s
   std::vector<Row> rows = run_steady(contest, rounds, most_times(shape) * rounds, ours, theirs,
                                      {&copied, &streamed}, result, bars);
   size_t written = warm_rounds + contest.rounds();
-  // A hundred large ones take minutes: without --full the memory is read after those that were
-  // measured.
-  if (shape.size < gib || settings.full)
+  // As many for each row would take minutes; the others are read after those that were measured.
+  if ((shape.size < gib && shape.piece == mib) || settings.full)
     for (; written < checkpoints_until_held; ++written) ours.work();
   rows.push_back(held_row(result, covered.held_by_pool(), written, bars));
   for (Row& row : rows) report.add(std::move(row));
