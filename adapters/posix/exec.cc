@@ -60,7 +60,8 @@ static int run_by_shell(const char* path, char* const* arguments, char* const* e
 static int run_open(int fd, const table::Use& use, char* const* arguments,
                     char* const* environment) {
   Found found;
-  const int error = cairn_fstat(use->file, &found.st);
+  int error = cairn_fstat(use->file, &found.st);
+  if (error == 0) error = S_ISREG(found.st.mode) ? permitted(found.st, X_OK) : -EACCES;
   if (error < 0) return error;
   if (use->name != nullptr) found.cover = use->cover;
   found.parent = use->parent;
@@ -128,13 +129,37 @@ int execvpe(const char* name, char* const* arguments, char* const* environment) 
   return -1;
 }
 
+static int run_descriptor(int fd, char* const* arguments, char* const* environment) {
+  if (!active()) return real::fexecve(fd, arguments, environment);
+  if (!can_read(arguments, environment))
+    return table::is_covered(fd) ? fail(-EFAULT) : real::fexecve(fd, arguments, environment);
+  Handover handover;
+  int error = handover.prepare();
+  if (error < 0) return fail(error);
+  auto** room =
+      static_cast<char**>(alloca(Handover::environment_room(environment) * sizeof(char*)));
+  char* const* all = handover.environment(environment, room);
+  table::Use use(fd);
+  if (use) {
+    fail(run_open(fd, use, arguments, all));
+  } else {
+    real::fexecve(fd, arguments, all);
+  }
+  handover.cancel();
+  return -1;
+}
+
 int execveat(int dir, const char* path, char* const* arguments, char* const* environment,
              int flags) {
   if (!active() || !user_memory::is_text(path) ||
       (outside(dir, path) && !table::is_covered(dir) && !can_read(arguments, environment)))
     return real::execveat(dir, path, arguments, environment, flags);
+  const bool is_known = (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)) == 0;
+  const bool is_missing = path[0] == '\0' && (flags & AT_EMPTY_PATH) == 0;
+  if (!is_known && (table::is_covered(dir) || !outside(dir, path)))
+    return fail(is_missing ? -ENOENT : -EINVAL);
   if ((flags & AT_EMPTY_PATH) != 0 && path[0] == '\0' && table::is_covered(dir))
-    return serve::fexecve(dir, arguments, environment);
+    return run_descriptor(dir, arguments, environment);
   if (!outside(dir, path)) {
     Found found;
     int error = find_existing(dir, path, CAIRN_NOFOLLOW, &found);
@@ -153,6 +178,8 @@ int execveat(int dir, const char* path, char* const* arguments, char* const* env
     }
     if (path[0] == '/' || dir == AT_FDCWD) return serve::execve(path, arguments, environment);
   }
+  if (!can_read(arguments, environment))
+    return real::execveat(dir, path, arguments, environment, flags);
   Handover handover;
   int error = handover.prepare();
   if (error < 0) return fail(error);
@@ -163,24 +190,10 @@ int execveat(int dir, const char* path, char* const* arguments, char* const* env
   return -1;
 }
 
+// The C library refuses what the system call would take.
 int fexecve(int fd, char* const* arguments, char* const* environment) {
-  if (!active()) return real::fexecve(fd, arguments, environment);
-  if (!can_read(arguments, environment))
-    return table::is_covered(fd) ? fail(-EFAULT) : real::fexecve(fd, arguments, environment);
-  Handover handover;
-  int error = handover.prepare();
-  if (error < 0) return fail(error);
-  auto** room =
-      static_cast<char**>(alloca(Handover::environment_room(environment) * sizeof(char*)));
-  char* const* all = handover.environment(environment, room);
-  table::Use use(fd);
-  if (use) {
-    fail(run_open(fd, use, arguments, all));
-  } else {
-    real::fexecve(fd, arguments, all);
-  }
-  handover.cancel();
-  return -1;
+  if (fd < 0 || arguments == nullptr || environment == nullptr) return fail(-EINVAL);
+  return run_descriptor(fd, arguments, environment);
 }
 
 }  // namespace serve

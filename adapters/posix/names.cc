@@ -327,9 +327,10 @@ int rename(const char* from, const char* to) {
 int chroot(const char* path) {
   if (outside(path)) return real::chroot(path);
   Found found;
-  int error = find(AT_FDCWD, path, 0, &found);
+  int error = find_existing(AT_FDCWD, path, 0, &found);
   if (error < 0) return fail(error);
   if (found.outside()) return real::chroot(found.path);
+  if (!S_ISDIR(found.st.mode)) return fail(-ENOTDIR);
   return refuse("chroot", path, ENOSYS);
 }
 
