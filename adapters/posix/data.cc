@@ -37,15 +37,24 @@ static bool ends_beyond(off_t offset, size_t size) {
   return at_most(size) > static_cast<uint64_t>(INT64_MAX - offset);
 }
 
+// No memory is so large. A program that passes -1 as a size gets an error, as from the kernel.
+static bool is_impossible(size_t size) { return __builtin_expect(size > SSIZE_MAX, 0); }
+
+static ssize_t impossible(const table::Use& use, bool writes) {
+  return invalid(may(use, writes) ? EFAULT : EBADF);
+}
+
 ssize_t read(int fd, void* buffer, size_t size) {
   table::Use use(fd);
   if (!use) return real::read(fd, buffer, size);
+  if (is_impossible(size)) return impossible(use, false);
   return finished(use, cairn_read(use->file, buffer, at_most(size)));
 }
 
 ssize_t write(int fd, const void* buffer, size_t size) {
   table::Use use(fd);
   if (!use) return real::write(fd, buffer, size);
+  if (is_impossible(size)) return impossible(use, true);
   return result(put(use->file, buffer, at_most(size)));
 }
 
@@ -53,6 +62,7 @@ ssize_t pread(int fd, void* buffer, size_t size, off_t offset) {
   table::Use use(fd);
   if (!use) return real::pread(fd, buffer, size, offset);
   if (offset < 0) return invalid(EINVAL);
+  if (is_impossible(size)) return impossible(use, false);
   if (ends_beyond(offset, size)) return invalid(may(use, false) ? EINVAL : EBADF);
   return finished(use,
                   cairn_pread(use->file, buffer, at_most(size), static_cast<uint64_t>(offset)));
@@ -62,6 +72,7 @@ ssize_t pwrite(int fd, const void* buffer, size_t size, off_t offset) {
   table::Use use(fd);
   if (!use) return real::pwrite(fd, buffer, size, offset);
   if (offset < 0) return invalid(EINVAL);
+  if (is_impossible(size)) return impossible(use, true);
   if (ends_beyond(offset, size)) return invalid(may(use, true) ? EINVAL : EBADF);
   return result(put_at(use->file, buffer, at_most(size), static_cast<uint64_t>(offset)));
 }
@@ -144,7 +155,7 @@ ssize_t preadv2(int fd, const struct iovec* vector, int count, off_t offset, int
   table::Use use(fd);
   if (!use) return real::preadv2(fd, vector, count, offset, flags);
   if (offset < -1) return invalid(EINVAL);
-  if ((flags & ~(RWF_HIPRI | RWF_NOWAIT | RWF_DSYNC | RWF_SYNC)) != 0)
+  if (count != 0 && (flags & ~(RWF_HIPRI | RWF_NOWAIT | RWF_DSYNC | RWF_SYNC)) != 0)
     return invalid(may(use, false) ? EOPNOTSUPP : EBADF);
   if (offset == -1) return transfer(use, false, vector, count, 0, do_readv);
   return transfer(use, false, vector, count, offset, do_preadv);
@@ -182,7 +193,7 @@ ssize_t pwritev2(int fd, const struct iovec* vector, int count, off_t offset, in
   table::Use use(fd);
   if (!use) return real::pwritev2(fd, vector, count, offset, flags);
   if (offset < -1) return invalid(EINVAL);
-  if ((flags & ~(RWF_HIPRI | RWF_NOWAIT | RWF_DSYNC | RWF_SYNC | RWF_APPEND)) != 0)
+  if (count != 0 && (flags & ~(RWF_HIPRI | RWF_NOWAIT | RWF_DSYNC | RWF_SYNC | RWF_APPEND)) != 0)
     return invalid(may(use, true) ? EOPNOTSUPP : EBADF);
   bool append = (flags & RWF_APPEND) != 0;
   bool always = (cairn_file_get_flags(use->file) & O_APPEND) != 0;

@@ -198,12 +198,14 @@ static ssize_t read_descriptor_link(const table::Use& use, char* buffer, size_t 
 }
 
 ssize_t readlinkat(int dir, const char* path, char* buffer, size_t size) {
-  if (table::is_covered(dir) && size != 0 && user_memory::is_text(path) && path[0] == '\0') {
+  const int most = static_cast<int>(size);  // as the kernel takes it
+  if (table::is_covered(dir) && most > 0 && user_memory::is_text(path) && path[0] == '\0') {
     table::Use use(dir);
-    if (use) return read_open_link(use, buffer, size);
+    if (use) return read_open_link(use, buffer, static_cast<size_t>(most));
   }
   if (outside(dir, path)) return real::readlinkat(dir, path, buffer, size);
-  if (size == 0) return fail(-EINVAL);
+  if (most <= 0) return fail(-EINVAL);
+  size = static_cast<size_t>(most);
   Found found;
   int error = find_existing(dir, path, CAIRN_NOFOLLOW, &found);
   if (error < 0) return fail(error);

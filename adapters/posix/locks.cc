@@ -205,6 +205,8 @@ int record(Entry* entry, int number, int command, struct flock* lock) {
   int error = user_memory::read(&asked, lock);
   if (error == 0) error = from_start(entry, &asked);
   if (error < 0) return error;
+  if (asked.l_start >= 0 && asked.l_len > 0 && asked.l_len - 1 > INT64_MAX - asked.l_start)
+    return -EOVERFLOW;
   if (asked.l_start < 0 || (asked.l_len < 0 && asked.l_start + asked.l_len < 0)) return -EINVAL;
   if (!query && !may_lock(entry, asked.l_type)) return -EBADF;
   int before = errno;

@@ -111,6 +111,15 @@ static int64_t now_us() {
   return now.tv_sec * int64_t{1000000} + now.tv_nsec / 1000;
 }
 
+// 0 or a negative errno. The kernel looks at the time before the descriptors.
+static int check(const struct timespec* timeout) {
+  struct timespec given;
+  if (timeout == nullptr) return 0;
+  if (int error = user_memory::read(&given, timeout); error < 0) return error;
+  const bool is_time = given.tv_sec >= 0 && given.tv_nsec >= 0 && given.tv_nsec < 1000000000;
+  return is_time ? 0 : -EINVAL;
+}
+
 // Whether an epoll takes a descriptor of the kernel's.
 static bool can_wait_for(int fd) {
   const int epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -139,6 +148,7 @@ int poll(struct pollfd* fds, nfds_t count, int timeout) {
 
 int ppoll(struct pollfd* fds, nfds_t count, const struct timespec* timeout, const sigset_t* mask) {
   if (!any_covered(fds, count)) return real::ppoll(fds, count, timeout, mask);
+  if (int error = check(timeout); error < 0) return fail(error);
   return poll_mixed(fds, count, timeout, mask);
 }
 
@@ -147,13 +157,17 @@ int select(int count, fd_set* readers, fd_set* writers, fd_set* others, struct t
     return real::select(count, readers, writers, others, timeout);
   if (timeout == nullptr)
     return select_mixed(count, {readers}, {writers}, {others}, nullptr, nullptr);
-  if (!user_memory::is_readable(timeout, sizeof *timeout)) return fail(-EFAULT);
-  struct timespec wait = {timeout->tv_sec, timeout->tv_usec * 1000};
+  struct timeval given;
+  if (int error = user_memory::read(&given, timeout); error < 0) return fail(error);
+  if (given.tv_sec < 0 || given.tv_usec < 0) return fail(-EINVAL);
+  given = {given.tv_sec + given.tv_usec / 1000000, given.tv_usec % 1000000};
+  struct timespec wait = {given.tv_sec, given.tv_usec * 1000};
   int64_t before = now_us();
   int got = select_mixed(count, {readers}, {writers}, {others}, &wait, nullptr);
-  int64_t left = timeout->tv_sec * int64_t{1000000} + timeout->tv_usec - (now_us() - before);
+  int64_t left = given.tv_sec * int64_t{1000000} + given.tv_usec - (now_us() - before);
   if (left < 0) left = 0;
-  *timeout = {left / 1000000, left % 1000000};  // as Linux does
+  given = {left / 1000000, left % 1000000};
+  user_memory::write(timeout, given);  // as Linux does, which ignores an error, too
   return got;
 }
 
@@ -161,6 +175,7 @@ int pselect(int count, fd_set* readers, fd_set* writers, fd_set* others,
             const struct timespec* timeout, const sigset_t* mask) {
   if (!any_covered(count, {readers}, {writers}, {others}))
     return real::pselect(count, readers, writers, others, timeout, mask);
+  if (int error = check(timeout); error < 0) return fail(error);
   return select_mixed(count, {readers}, {writers}, {others}, timeout, mask);
 }
 

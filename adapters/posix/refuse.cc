@@ -1,5 +1,6 @@
 // Calls that are not served on covered files: they say so, and never act on what lies below.
 #include <limits.h>
+#include <linux/fiemap.h>
 #include <linux/fs.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,16 @@ static bool is_covered(int dir, const char* path) {
   return locate(dir, path, &spot) == 0 && (spot.cover != nullptr || spot.descriptor >= 0);
 }
 
+constexpr unsigned kSpliceFlags =
+    SPLICE_F_MOVE | SPLICE_F_NONBLOCK | SPLICE_F_MORE | SPLICE_F_GIFT;
+
+// Whether a descriptor is open, and for more than `access`.
+static bool may(int fd, int access) {
+  table::Use use(fd);
+  const int flags = use ? cairn_file_get_flags(use->file) : real::fcntl(fd, F_GETFL, nullptr);
+  return flags >= 0 && (flags & O_PATH) == 0 && (flags & O_ACCMODE) != access;
+}
+
 int refuse_descriptor(const char* call, int fd, int error) {
   char path[PATH_MAX] = "";
   table::Use use(fd);
@@ -32,6 +43,8 @@ namespace serve {
 
 int inotify_add_watch(int watch, const char* path, uint32_t mask) {
   if (!is_covered(AT_FDCWD, path)) return real::inotify_add_watch(watch, path, mask);
+  if (table::Use use(watch); use) return fail(is_path(use) ? -EBADF : -EINVAL);
+  if (real::fcntl(watch, F_GETFD, nullptr) < 0) return fail(-EBADF);
   return refuse("inotify_add_watch", path, ENOSPC);
 }
 
@@ -55,6 +68,9 @@ int name_to_handle_at(int dir, const char* path, void* handle, int* mount, int f
 
 ssize_t tee(int from, int to, size_t size, unsigned flags) {
   if (!table::is_covered(from) && !table::is_covered(to)) return real::tee(from, to, size, flags);
+  if ((flags & ~kSpliceFlags) != 0) return fail(-EINVAL);
+  if (size == 0) return 0;
+  if (!may(from, O_WRONLY) || !may(to, O_RDONLY)) return fail(-EBADF);
   return refuse_descriptor("tee", table::is_covered(from) ? from : to, EINVAL);
 }
 
@@ -87,6 +103,8 @@ int ioctl(int fd, unsigned long request, void* argument) {
       if (int error = user_memory::read(&flags, argument); error < 0) return fail(error);
       return flags == 0 ? 0 : fail(-EOPNOTSUPP);
     }
+    case FS_IOC_FIEMAP:
+      return fail(-EOPNOTSUPP);
     case FICLONE:
     case FICLONERANGE:
       return fail(-EOPNOTSUPP);

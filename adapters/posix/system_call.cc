@@ -58,11 +58,12 @@ long pass(Result (*call)(Parameters...), const Arguments& given) {  // NOLINT(go
 int by_errno(int done) { return done < 0 ? fail(done) : done; }
 
 ssize_t get_cwd(char* buffer, size_t size) {
+  if (size == 0) return fail(-ERANGE);
   // By name it would be given room.
   if (buffer == nullptr) {
     char path[PATH_MAX];
     if (size > sizeof path) size = sizeof path;
-    return fail(size == 0 || serve::getcwd(path, size) != nullptr ? -EFAULT : -errno);
+    return fail(serve::getcwd(path, size) != nullptr ? -EFAULT : -errno);
   }
   return serve::getcwd(buffer, size) == nullptr ? -1 : static_cast<ssize_t>(strlen(buffer)) + 1;
 }

@@ -110,6 +110,8 @@ static ssize_t send_file(int to, int from, off_t* offset, size_t size) {
   // Only what can be read again is copied: what a pipe gave would be lost if it could not be written.
   bool again = serve::lseek(from, 0, SEEK_CUR) >= 0;
   if (!again && offset != nullptr) return fail(-ESPIPE);
+  const off_t start = offset != nullptr ? *offset : 0;
+  if (start < 0 || size > static_cast<size_t>(INT64_MAX - start)) return fail(-EINVAL);
   if (!may_write(writing)) return fail(-EBADF);
   if (!again || (writing & O_APPEND) != 0) return fail(-EINVAL);
   struct stat st;
@@ -118,8 +120,8 @@ static ssize_t send_file(int to, int from, off_t* offset, size_t size) {
   table::Use source(from);
   if (source && offset == nullptr && source.get() == table::peek(to)) {
     // One offset for both: the bytes go where they are, and it moves once.
-    off_t start = cairn_seek(source->file, 0, SEEK_CUR), end = start;
-    ssize_t moved = copy(from, &start, to, &end, size, true);
+    off_t begin = cairn_seek(source->file, 0, SEEK_CUR), end = begin;
+    ssize_t moved = copy(from, &begin, to, &end, size, true);
     cairn_seek(source->file, end, SEEK_SET);
     return moved;
   }
@@ -295,11 +297,14 @@ static int allocate(const table::Use& use, int mode, off_t offset, off_t size) {
   if (is_path(use)) return -EBADF;
   if (offset < 0 || size <= 0) return -EINVAL;
   constexpr int kHole = FALLOC_FL_PUNCH_HOLE, kKeep = FALLOC_FL_KEEP_SIZE;
-  if ((mode & ~(kHole | kKeep | FALLOC_FL_ZERO_RANGE)) != 0 ||
-      ((mode & kHole) != 0 && (mode & ~kHole) != kKeep))
+  // File systems may serve these. We do not, and say so where they would.
+  const bool shifts = mode == FALLOC_FL_COLLAPSE_RANGE || mode == FALLOC_FL_INSERT_RANGE;
+  if (!shifts && ((mode & ~(kHole | kKeep | FALLOC_FL_ZERO_RANGE)) != 0 ||
+                  ((mode & kHole) != 0 && (mode & ~kHole) != kKeep)))
     return -EOPNOTSUPP;
   // No directory is open for writing.
   if ((cairn_file_get_flags(use->file) & O_ACCMODE) == O_RDONLY) return -EBADF;
+  if (shifts) return -EOPNOTSUPP;
   if ((mode & kHole) == 0) {
     // Also for space beyond the end of file.
     int error = size_limit::check_size(use->file,
@@ -337,14 +342,14 @@ ssize_t readahead(int fd, off_t offset, size_t size) {
   if (!use) return real::readahead(fd, offset, size);
   bool reads = !is_path(use) && (cairn_file_get_flags(use->file) & O_ACCMODE) != O_WRONLY;
   if (!reads) return fail(-EBADF);
-  return use->kind == Kind::kFile ? 0 : fail(-EINVAL);
+  return use->kind == Kind::kFile && size <= SSIZE_MAX ? 0 : fail(-EINVAL);
 }
 
 int sync_file_range(int fd, off_t offset, off_t size, unsigned flags) {
   table::Use use(fd);
   if (!use) return real::sync_file_range(fd, offset, size, flags);
   if (is_path(use)) return fail(-EBADF);
-  if (offset < 0 || size < 0 || flags > 7) return fail(-EINVAL);
+  if (offset < 0 || size < 0 || offset > INT64_MAX - size || flags > 7) return fail(-EINVAL);
   return static_cast<int>(result(cairn_fdatasync(use->file)));
 }
 

@@ -21,8 +21,8 @@ both 'echo text > f; exec 3< f; env -i "$(type -P env)"; env -i A=b "$(type -P e
 # Programs of more than the limit: they are not written.
 both 'cp "$(type -P echo)" large; truncate -s 2M large; ulimit -S -f 1024; ./large ran; ulimit -S -f'
 both 'cp "$(type -P echo)" large; truncate -s 2M large; ulimit -f 1024; ./large ran > said 2>&1; [ $? -lt 128 ] && echo ended; rm said'
-for part in single moving pairs flags lengths bases ranges configured; do both "$calls/errors_program $part"; done
-for part in descriptors itself; do both "$calls/descriptors_program $part"; done
+for part in single moving pairs flags lengths bases ranges configured odd; do both "$calls/errors_program $part"; done
+for part in descriptors itself limits; do both "$calls/descriptors_program $part"; done
 for part in files names old; do both "$calls/times_program $part"; done
 for part in numbers entries modes; do both "$calls/numbers_program $part"; done
 for part in paths places others; do both "$calls/pointers_program $part"; done

@@ -1,5 +1,9 @@
 /* Every call on a descriptor, on every kind of descriptor: which are refused, and how. See show.h. */
 #include <limits.h>
+#include <linux/fiemap.h>
+#include <linux/fs.h>
+#include <sys/inotify.h>
+#include <sys/syscall.h>
 
 #include "show.h"
 
@@ -44,6 +48,7 @@ static long mapped(int fd, size_t size, int protection, int flags, off_t offset)
 /* Counts that are wrong on purpose. */
 #pragma GCC diagnostic ignored "-Wpragmas"
 #pragma GCC diagnostic ignored "-Wunknown-warning-option"
+#pragma GCC diagnostic ignored "-Wnonnull"
 #pragma GCC diagnostic ignored "-Wstringop-overflow"
 #pragma GCC diagnostic ignored "-Wstringop-overread"
 static void transfers(int fd, int fifo) {
@@ -270,4 +275,149 @@ static void itself(void) {
   printf("%ld %ld\n", (long)st.st_atime, (long)st.st_mtime);
 }
 
-PARTS({"itself", itself}, {"descriptors", descriptors})
+/* Arguments out of range, and what a file is not. */
+static void bad_controls(int fd) {
+  struct flock lock = {0};
+  ON(fcntl(fd, 7777));
+  ON(fcntl(fd, F_DUPFD, -1));
+  ON(fcntl(fd, F_DUPFD, 1 << 30));
+  ON(fcntl(fd, F_SETFL, O_RDONLY));
+  ON(fcntl(fd, F_SETSIG, 99));
+  ON(fcntl(fd, F_SETSIG, -1));
+  ON(fcntl(fd, F_SETOWN, 99999999));
+  ON(fcntl(fd, F_SETPIPE_SZ, 4096));
+  ON(fcntl(fd, F_GETPIPE_SZ));
+  lock.l_type = 77;
+  ON(fcntl(fd, F_SETLK, &lock));
+  ON(fcntl(fd, F_GETLK, &lock));
+  lock.l_type = F_WRLCK, lock.l_whence = 77;
+  ON(fcntl(fd, F_SETLK, &lock));
+  ON(fcntl(fd, F_GETLK, &lock));
+  lock.l_whence = SEEK_SET, lock.l_start = -1;
+  ON(fcntl(fd, F_SETLK, &lock));
+  lock.l_start = INT64_MAX, lock.l_len = 10;
+  ON(fcntl(fd, F_SETLK, &lock));
+  lock.l_start = 5, lock.l_len = -10;
+  ON(fcntl(fd, F_SETLK, &lock));
+  lock.l_start = 0, lock.l_len = 1, lock.l_pid = 7;
+  ON(fcntl(fd, F_OFD_SETLK, &lock));
+  ON(fcntl(fd, F_OFD_GETLK, &lock));
+  lock.l_pid = 0, lock.l_type = F_UNLCK;
+  ON(fcntl(fd, F_OFD_GETLK, &lock));
+  ON(fcntl(fd, F_GETLK, &lock));
+  ON(flock(fd, 0));
+  ON(flock(fd, 77));
+  ON(flock(fd, LOCK_SH | LOCK_EX));
+  ON(flock(fd, LOCK_NB));
+  ON(flock(fd, LOCK_UN | LOCK_NB));
+  ON(lockf(fd, 77, 0));
+  ON(lockf(fd, F_TEST, -1));
+  ON(dup3(fd, fd, 0));
+  ON(dup3(fd, 50, 77));
+  ON(dup3(fd, -1, 0));
+  ON(dup2(fd, -1));
+  ON(dup2(fd, 1 << 30));
+  ON(close_range(600, 500, 0));
+  ON(close_range(600, 700, 77));
+  ON(ioctl(fd, FS_IOC_FIEMAP, buffer));
+}
+
+static void bad_transfers(int fd) {
+  struct iovec two[2] = {{buffer, 2}, {buffer, (size_t)-1}};
+  off_t offset = -1;
+  ON(readv(fd, two, 2));
+  ON(writev(fd, two, 2));
+  ON(preadv(fd, two, 2, 0));
+  ON(preadv(fd, two, -1, 0));
+  ON(preadv(fd, two, -1, -1));
+  ON(pwritev(fd, two, 2, -1));
+  ON(preadv2(fd, two, 1, -2, 0));
+  ON(preadv2(fd, two, 1, 0, -1));
+  ON(pwritev2(fd, two, 1, 0, -1));
+  ON(pwritev2(fd, two, 0, 0, -1));
+  ON(preadv2(fd, NULL, 0, 0, 0));
+  ON(readv(fd, NULL, 1));
+  ON(writev(fd, NULL, 1));
+  ON(pread(fd, NULL, 0, 0));
+  ON(lseek(fd, 0, -1));
+  ON(lseek(fd, INT64_MIN, SEEK_SET));
+  ON(lseek(fd, INT64_MAX, SEEK_SET) < 0 ? -1 : 0);
+  ON(lseek(fd, 1, SEEK_CUR));
+  ON(lseek(fd, 0, SEEK_SET));
+  ON(sendfile(fd, fd, &offset, 3));
+  ON(sendfile(1 << 20, fd, NULL, 3));
+  ON(sendfile(fd, 1 << 20, NULL, 3));
+  ON(splice(fd, NULL, fd, NULL, 1, 0));
+  ON(fallocate(fd, 0, INT64_MAX, INT64_MAX));
+  ON(fallocate(fd, 0x77777777, 0, 1));
+  ON(fallocate(fd, FALLOC_FL_PUNCH_HOLE, 0, 1));
+  ON(fallocate(fd, FALLOC_FL_COLLAPSE_RANGE, 0, 4096));
+  ON(fallocate(fd, FALLOC_FL_INSERT_RANGE, 0, 4096));
+  ON(fallocate(fd, FALLOC_FL_ZERO_RANGE | FALLOC_FL_PUNCH_HOLE, 0, 4096));
+  ON(posix_fallocate(fd, 0, -1));
+  ON(posix_fadvise(fd, -1, 0, 0));
+  ON(posix_fadvise(fd, 0, 0, -1));
+  ON(readahead(fd, -1, 1));
+  ON(readahead(fd, 0, (size_t)-1));
+  ON(sync_file_range(fd, 0, 0, 8));
+  ON(sync_file_range(fd, INT64_MAX, 1, 0));
+  ON(syscall(SYS_getdents64, fd, buffer, 1));
+  ON(syscall(SYS_getdents64, fd, buffer, 0));
+  ON(read(fd, buffer, (size_t)-1));
+  ON(write(fd, buffer, (size_t)-1));
+  ON(pread(fd, buffer, (size_t)-1, 0));
+  ON(pwrite(fd, buffer, (size_t)-1, 0));
+  ON(pwrite(fd, buffer, (size_t)-1, -1));
+  ON(sendfile(1, fd, NULL, (size_t)-1));
+  ON(lseek(fd, 0, SEEK_SET));
+  ON(ftruncate(fd, -1));
+  ON(mmap(NULL, 0, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED ? -1 : 0);
+  ON(mmap(NULL, 10, PROT_READ, 0, fd, 0) == MAP_FAILED ? -1 : 0);
+  ON(mmap(NULL, 10, PROT_READ, MAP_PRIVATE, fd, 1) == MAP_FAILED ? -1 : 0);
+  ON(mmap(NULL, 10, PROT_READ, MAP_PRIVATE | MAP_SHARED, fd, 0) == MAP_FAILED ? -1 : 0);
+}
+
+static void bad_waits(int fd) {
+  struct pollfd one = {fd, POLLIN, 0};
+  struct timespec bad = {0, -1}, negative = {-1, 0};
+  fd_set set;
+  FD_ZERO(&set);
+  ON(poll(&one, 1, 0));
+  ON(ppoll(&one, 1, &bad, NULL));
+  ON(ppoll(&one, 1, &negative, NULL));
+  if (fd >= 0 && fd < 500) {
+    FD_SET(fd, &set);
+    ON(select(fd + 1, &set, NULL, NULL, &(struct timeval){0, -1}));
+    ON(select(fd + 1, &set, NULL, NULL, &(struct timeval){-1, 0}));
+    ON(pselect(fd + 1, &set, NULL, NULL, &bad, NULL));
+    ON(select(-1, &set, NULL, NULL, &(struct timeval){0, 0}));
+  }
+}
+
+static void bad_others(int fd) {
+  ON(inotify_add_watch(fd, ".", IN_CREATE));
+  ON(tee(fd, 700, 1, 0));
+  ON(tee(fd, fd, 0, 0));
+  ON(tee(fd, fd, 1, 77));
+}
+
+static void arguments_of(int fd) {
+  bad_controls(fd), bad_transfers(fd), bad_waits(fd), bad_others(fd);
+  close(make("f", "some text"));
+}
+
+/* Every kind but the FIFO, on which calls may wait. */
+static void limits(void) {
+  close(make("f", "some text"));
+  symlink("f", "l"), mkdir("d", 0755);
+#define LIMITS(name, how)                             \
+  if (strcmp(#name, "fifo") != 0) {                   \
+    kind = #name;                                     \
+    int fd = how;                                     \
+    arguments_of(fd);                                 \
+    if (fd >= 0) close(fd);                           \
+  }
+  KINDS(LIMITS)
+}
+
+PARTS({"limits", limits}, {"itself", itself}, {"descriptors", descriptors})

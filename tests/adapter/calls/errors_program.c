@@ -1,7 +1,14 @@
 /* Every call on a path, on every kind of path, and pairs of them: which error comes first is the kernel's
  * choice, and programs rely on it. One line for each, so that a plain directory's can be compared. */
+#include <limits.h>
+#include <sys/syscall.h>
+
 #include "show.h"
 
+#pragma GCC diagnostic ignored "-Wpragmas"
+#pragma GCC diagnostic ignored "-Wunknown-warning-option"
+#pragma GCC diagnostic ignored "-Wnonnull"
+#pragma GCC diagnostic ignored "-Wstringop-overflow"
 #define LONG_LENGTH 255
 
 static char name255[LONG_LENGTH + 1], name256[LONG_LENGTH + 2];
@@ -428,5 +435,47 @@ static void configured(void) {
   }
 }
 
-PARTS({"bases", bases}, {"ranges", ranges}, {"configured", configured}, {"lengths", lengths},
-      {"single", single}, {"moving", moving}, {"pairs", pairs}, {"flags", flags})
+/* Sizes and flags that the kernel cuts or refuses. */
+static void odd(void) {
+  close(make("file", "text")), symlink("file", "to-file"), mkdir("dir", 0755);
+  char* words[] = {"x", NULL};
+  int fd = open("file", O_RDWR);
+  SHOW(readlink("to-file", buffer, (size_t)-1));
+  SHOW(readlink("to-file", buffer, 1UL << 32));
+  SHOW(readlink("to-file", buffer, (1UL << 32) + 3));
+  SHOW(readlink("to-file", buffer, INT_MAX));
+  SHOW(readlink("missing", buffer, (size_t)-1));
+  SHOW(syscall(SYS_getcwd, buffer, 0));
+  SHOW(syscall(SYS_getcwd, buffer, 1));
+  SHOW(syscall(SYS_getcwd, NULL, 1));
+  SHOW(syscall(SYS_getcwd, NULL, 1000));
+  SHOW(chroot("missing"));
+  SHOW(chroot("file"));
+  SHOW(chroot("file/x"));
+  SHOW(execveat(AT_FDCWD, "file", words, environ, 0x77777));
+  SHOW(execveat(fd, "", words, environ, 0x77777));
+  SHOW(execveat(fd, "", words, environ, 0));
+  SHOW(execveat(fd, "", words, environ, 0x77777 & ~AT_EMPTY_PATH));
+  SHOW(execveat(fd, "", words, environ, AT_EMPTY_PATH));
+  SHOW(execveat(fd, "x", words, environ, 0));
+  SHOW(execveat(-1, "x", words, environ, 0));
+  SHOW(fexecve(fd, words, environ));
+  SHOW(fexecve(fd, NULL, environ));
+  SHOW(fexecve(fd, words, NULL));
+  SHOW(fexecve(-1, words, environ));
+  SHOW(fexecve(open("dir", O_RDONLY), words, environ));
+  /* A program that nobody may run. */
+  SHOW(system("cp \"$(command -v true)\" program; chmod 0644 program"));
+  fd = open("program", O_RDONLY);
+  SHOW(fexecve(fd, words, environ));
+  SHOW(execveat(fd, "", words, environ, AT_EMPTY_PATH));
+  SHOW(execve("program", words, environ));
+  SHOW(syscall(SYS_openat2, AT_FDCWD, "file", buffer, 0));
+  SHOW(syscall(SYS_openat2, AT_FDCWD, "file", buffer, 8192));
+  SHOW(syscall(SYS_openat2, AT_FDCWD, "file", buffer, (size_t)-1));
+  close(fd);
+}
+
+PARTS({"odd", odd}, {"bases", bases}, {"ranges", ranges}, {"configured", configured},
+      {"lengths", lengths}, {"single", single}, {"moving", moving}, {"pairs", pairs},
+      {"flags", flags})
