@@ -1,5 +1,6 @@
 #include "posix/user_memory.h"
 
+#include <signal.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
@@ -66,7 +67,18 @@ int read(void* to, const void* from, size_t size) {
   return 0;
 }
 
-// Only a store tells whether a page can be written, so the kernel stores the result itself.
+// The kernel stores the signal mask at `place`: the only harmless way to find out whether memory that is
+// to be overwritten can be.
+static bool takes_mask(uintptr_t place) {
+  const int before = errno;
+  const auto done = real::syscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, static_cast<long>(place),
+                                  sizeof(uint64_t), 0, 0);
+  const bool takes = done == 0 || errno != EFAULT;
+  errno = before;
+  return takes;
+}
+
+// For less than a signal mask: the kernel stores the result itself.
 static int write_by_kernel(void* to, const void* from, size_t size) {
   const struct iovec source = {const_cast<void*>(from), size}, target = {to, size};
   const int before = errno;
@@ -86,13 +98,22 @@ int write(void* to, const void* from, size_t size) {
     memcpy(to, from, size);
     return 0;
   }
+  constexpr size_t kMask = sizeof(uint64_t);
   const auto start = reinterpret_cast<uintptr_t>(to);
-  if (start + (size - 1) < start) return -EFAULT;
-  const uintptr_t first = start / kPage, last = (start + (size - 1)) / kPage;
-  if (!is_possible(first) || !is_possible(last)) return -EFAULT;
-  const int error = write_by_kernel(to, from, size);
-  for (uintptr_t page = first; error == 0 && page <= last; ++page) remember(known.writable, page);
-  return error;
+  const uintptr_t last = start + (size - 1);
+  if (last < start || !is_possible(start / kPage) || !is_possible(last / kPage)) return -EFAULT;
+  if (size < kMask) {
+    if (int error = write_by_kernel(to, from, size); error < 0) return error;
+  }
+  for (uintptr_t page = start / kPage; page <= last / kPage; ++page) {
+    // The first bytes of the page that are to be overwritten; at the end, the last ones.
+    uintptr_t place = page * kPage < start ? start : page * kPage;
+    if (place > last - (kMask - 1)) place = last - (kMask - 1);
+    if (size >= kMask && !takes_mask(place)) return -EFAULT;
+    remember(known.writable, page);
+  }
+  if (size >= kMask) memcpy(to, from, size);
+  return 0;
 }
 
 }  // namespace posix::user_memory
