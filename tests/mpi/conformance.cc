@@ -79,6 +79,7 @@ constexpr Part parts[] = {
     {"collective_writes", test_collective_writes},
     {"late_writer", test_late_writer, true},
     {"killed_writer", test_killed_writer, true},
+    {"abort_after_open", test_abort_after_open, true},
 };
 }  // namespace
 

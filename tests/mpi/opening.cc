@@ -248,3 +248,10 @@ void test_sizes() {
   CHECK(bytes == std::vector<char>(5000, 0));
   MPI_File_close(&file);
 }
+
+// The last rank ends the job as soon as the file is open for it.
+void test_abort_after_open() {
+  (void)open_file("aborted", MPI_MODE_CREATE | MPI_MODE_RDWR);
+  if (rank == ranks - 1) MPI_Abort(MPI_COMM_WORLD, 3);
+  barrier();
+}

@@ -53,6 +53,7 @@ struct alignas(64) Shared {
   // rank may set the next one to 0 before the others have done with this one.
   std::atomic<int64_t> pointers[3];
   std::atomic<int> atomic_owner;  // the process whose turn it is, in atomic mode; 0: nobody's
+  std::atomic<int> mapped;        // ranks that have this here: the last of them removes its name
   // One for each rank follows, by rank in the file's communicator.
   [[nodiscard]] RankShared* ranks() { return reinterpret_cast<RankShared*>(this + 1); }
   static size_t size_for(int ranks) {

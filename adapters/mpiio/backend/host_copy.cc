@@ -1,22 +1,16 @@
 #include "mpiio/backend/host_copy.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
+
+#include "mpiio/backend/shared_memory.h"
 
 namespace mpiio {
 namespace {
-
-struct Name {
-  char text[64] = "";
-};
-constexpr Name pattern = {"/dev/shm/cairn-mpiio-XXXXXX"};
 
 void broadcast(MPI_Comm comm, char* bytes, size_t size) {
   constexpr size_t most_at_once = size_t{1} << 30;  // counts are ints
@@ -42,21 +36,19 @@ HostCopy::~HostCopy() {
 }
 
 bool HostCopy::map(MPI_Comm comm, bool first, const Bytes& bytes) {
-  Name name = pattern;
+  SharedMemoryName name;
   int fd = -1;
   if (first) {
-    fd = ::mkostemp(name.text, O_CLOEXEC);
-    // As long as it is mapped. Of one that is not locked the maker was killed: `cairn pool clean` removes it.
-    if (fd >= 0) ::flock(fd, LOCK_SH);
+    fd = make_shared_memory(&name);
     if (fd >= 0 && !fill(fd, bytes)) {
-      ::unlink(name.text);
+      remove_shared_memory(name);
       ::close(fd);
       fd = -1;
+      name = {};
     }
-    if (fd < 0) name.text[0] = '\0';
   }
   PMPI_Bcast(&name, sizeof name, MPI_BYTE, 0, comm);
-  if (!first && name.text[0] != '\0') fd = ::open(name.text, O_RDONLY | O_CLOEXEC);
+  if (!first && name.path[0] != '\0') fd = open_shared_memory(name, O_RDONLY, size_);
   if (fd >= 0) {
     void* at = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, fd, 0);
     if (at != MAP_FAILED) mapped_ = static_cast<char*>(at);
@@ -64,7 +56,8 @@ bool HostCopy::map(MPI_Comm comm, bool first, const Bytes& bytes) {
   }
   int all = mapped_ == nullptr ? 0 : 1;
   PMPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm);
-  if (first && name.text[0] != '\0') ::unlink(name.text);
+  // No rank goes on from MPI_Init before this one, so no end of the job leaves the file behind.
+  if (first) remove_shared_memory(name);
   if (all == 0 && mapped_ != nullptr) {
     ::munmap(mapped_, size_);
     mapped_ = nullptr;

@@ -1,7 +1,6 @@
 // Opening, closing and deleting.
 #include <fcntl.h>
 #include <strings.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,6 +19,7 @@
 #include "mpiio/backend/nodes.h"
 #include "mpiio/backend/pointers.h"
 #include "mpiio/backend/session.h"
+#include "mpiio/backend/shared_memory.h"
 #include "mpiio/backend/strangers.h"
 #include "mpiio/backend/together.h"
 #include "mpiio/backend/waiting.h"
@@ -70,34 +70,29 @@ int open_here(File& file, int flags, mode_t mode) {
 
 // ---- what the ranks share ------------------------------------------------------------------------
 
-struct SharedName {
-  char text[64] = "";
-};
-constexpr SharedName shared_pattern = {"/dev/shm/cairn-mpiio-XXXXXX"};
-
-bool map_shared(File& file, int fd) {
+// `name` is that of the file whose descriptor is `fd`. MPI_File_open returns on no rank before all
+// ranks have been here, so no end of the job leaves the file behind after that.
+bool map_shared(File& file, int fd, const SharedMemoryName& name) {
   void* at = ::mmap(nullptr, Shared::size_for(file.ranks), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
                     0);
   if (at == MAP_FAILED) return false;
   file.shared = static_cast<Shared*>(at);
+  if (file.shared->mapped.fetch_add(1) + 1 == file.ranks) remove_shared_memory(name);
   if (file.ranks == 1) return true;
   file.own_share = file.shared->ranks() + file.rank;
   file.own_share->process = own_process(file.rank);
   return true;
 }
 
-// Rank 0 makes it under a name of its own, the others open that; then the name goes.
-int make_shared(SharedName* name, int ranks) {
-  *name = shared_pattern;
-  const int fd = mkostemp(name->text, O_CLOEXEC);
+// The memory is taken here, so that no rank is killed for want of it when it stores there.
+int make_shared(SharedMemoryName* name, int ranks) {
+  const int fd = make_shared_memory(name);
   if (fd < 0) return fd;
-  // As long as it is mapped. Of one that is not locked the maker was killed: `cairn pool clean` removes it.
-  ::flock(fd, LOCK_SH);
-  // The memory is taken here, so that no rank is killed for want of it when it stores there.
   const int failed = ::posix_fallocate(fd, 0, static_cast<off_t>(Shared::size_for(ranks)));
   if (failed == 0) return fd;
-  ::unlink(name->text);
+  remove_shared_memory(*name);
   ::close(fd);
+  *name = {};
   errno = failed;
   return -1;
 }
@@ -153,7 +148,7 @@ int check_together(const File& file, session::Reach* reach) {
 // What rank 0 tells the others.
 struct Opened {
   int code;
-  SharedName shared;
+  SharedMemoryName shared;
 };
 
 // One creates it, so that MPI_MODE_EXCL means what it says.
@@ -170,7 +165,7 @@ Opened open_first(File& file, int* shared) {
 int open_other(File& file, const Opened& opened, int* shared) {
   if (opened.code != MPI_SUCCESS)
     return error(opened.code, file.path + ": rank 0 could not open it");
-  *shared = ::open(opened.shared.text, O_RDWR | O_CLOEXEC);
+  *shared = open_shared_memory(opened.shared, O_RDWR, Shared::size_for(file.ranks));
   if (*shared < 0)
     return error(MPI_ERR_UNSUPPORTED_OPERATION,
                  file.path +
@@ -183,14 +178,14 @@ int open_on_nodes(File& file) {
   return nodes::open(file, flags_of(file.amode, true), file_mode(file));
 }
 
-// A file of this node's pool. `*name` is needed until all have opened it.
-int open_on_node(File& file, SharedName* name) {
+// A file of this node's pool. `*name` is that of the memory which its ranks share.
+int open_on_node(File& file, SharedMemoryName* name) {
   int shared = -1;
   Opened opened = {};
   if (file.rank == 0) opened = open_first(file, &shared);
   together::broadcast(file.comm, &opened, sizeof opened, 0, "hearing what rank 0 has opened");
   int code = file.rank == 0 ? opened.code : open_other(file, opened, &shared);
-  if (code == MPI_SUCCESS && !map_shared(file, shared))
+  if (code == MPI_SUCCESS && !map_shared(file, shared, opened.shared))
     code = system_error(errno, "sharing its pointers", file.path);
   if (shared >= 0) ::close(shared);
   *name = opened.shared;
@@ -230,13 +225,16 @@ int open_all(File& file, MPI_Info info) {
   session::Reach reach = session::Reach::node;
   if (const int code = check_together(file, &reach); code != MPI_SUCCESS) return code;
   take_hints(file, info);
-  SharedName name;
+  SharedMemoryName name;
   int code = reach == session::Reach::nodes ? open_on_nodes(file) : open_on_node(file, &name);
   if (code == MPI_SUCCESS && (file.amode & MPI_MODE_APPEND) != 0) code = go_to_end(file);
   // What the program holds: of this process alone, so nobody waits.
   if (code == MPI_SUCCESS) code = open_handle(file);
   code = agree(file.comm, code);
-  if (file.rank == 0 && name.text[0] != '\0') ::unlink(name.text);
+  if (code == MPI_SUCCESS || name.path[0] == '\0') return code;
+  // Some rank may not have mapped it. None ends the job for the error before the name is removed.
+  if (file.rank == 0) remove_shared_memory(name);
+  together::barrier(file.comm, "waiting for all ranks");
   return code;
 }
 
