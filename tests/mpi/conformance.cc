@@ -80,6 +80,7 @@ constexpr Part parts[] = {
     {"late_writer", test_late_writer, true},
     {"killed_writer", test_killed_writer, true},
     {"abort_after_open", test_abort_after_open, true},
+    {"file_system_prefix", test_file_system_prefix, true},
 };
 }  // namespace
 

@@ -255,3 +255,12 @@ void test_abort_after_open() {
   if (rank == ranks - 1) MPI_Abort(MPI_COMM_WORLD, 3);
   barrier();
 }
+
+// Names with a prefix of ROMIO's, or with what looks like one. romio_test.py sees what they led to.
+void test_file_system_prefix() {
+  for (const char* name : {"ufs:prefixed", "UFS:capital", "other:kept", "ufs:deleted"}) {
+    MPI_File file = open_file(name, MPI_MODE_CREATE | MPI_MODE_WRONLY);
+    OK(MPI_File_close(&file));
+  }
+  if (rank == 0) OK(MPI_File_delete("ufs:deleted", MPI_INFO_NULL));
+}

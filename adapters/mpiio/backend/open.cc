@@ -1,6 +1,5 @@
 // Opening, closing and deleting.
 #include <fcntl.h>
-#include <strings.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include "mpiio/backend/launcher.h"
 #include "mpiio/backend/nodes.h"
 #include "mpiio/backend/pointers.h"
+#include "mpiio/backend/romio.h"
 #include "mpiio/backend/session.h"
 #include "mpiio/backend/shared_memory.h"
 #include "mpiio/backend/strangers.h"
@@ -242,16 +242,6 @@ int open_all(File& file, MPI_Info info) {
 
 namespace {
 
-// ROMIO takes the name of a file system before the file's.
-const char* without_file_system(const char* filename) {
-  static const bool romio = std::strstr(host->mpi, "MPICH") != nullptr;
-  if (!romio) return filename;
-  for (const char* name : {"ufs:", "nfs:", "xfs:", "lustre:", "gpfs:", "panfs:", "pvfs2:", "daos:",
-                           "gfs:", "im:", "testfs:", "quobyte:"})
-    if (strncasecmp(filename, name, std::strlen(name)) == 0) return filename + std::strlen(name);
-  return filename;
-}
-
 std::string absolute_of(const std::string& path) {
   char here[PATH_MAX];
   return path[0] == '/' || ::getcwd(here, sizeof here) == nullptr ? path
@@ -266,7 +256,7 @@ bool is_covered(const char* filename, std::string* path) {
     return true;
   }
   // What is there, or the directory that it would be made in, must be one of ours.
-  *path = without_file_system(filename);
+  *path = romio::without_file_system(filename);
   return host->engine->covers(path->c_str());
 }
 

@@ -1,0 +1,10 @@
+// ROMIO: MPICH's I/O, and that of Open MPI where it is chosen. A user may tell it the type of a
+// file system, in front of a file's name or in the environment.
+#pragma once
+
+namespace mpiio::romio {
+
+// `filename` without the name of a file system in front of it ("ufs:"), if ROMIO is in force.
+const char* without_file_system(const char* filename);
+
+}  // namespace mpiio::romio
