@@ -62,3 +62,4 @@ void test_late_writer();
 void test_killed_writer();
 void test_abort_after_open();
 void test_file_system_prefix();
+void test_forced_file_system();

@@ -81,6 +81,7 @@ constexpr Part parts[] = {
     {"killed_writer", test_killed_writer, true},
     {"abort_after_open", test_abort_after_open, true},
     {"file_system_prefix", test_file_system_prefix, true},
+    {"forced_file_system", test_forced_file_system, true},
 };
 }  // namespace
 

@@ -264,3 +264,19 @@ void test_file_system_prefix() {
   }
   if (rank == 0) OK(MPI_File_delete("ufs:deleted", MPI_INFO_NULL));
 }
+
+// With ROMIO_FSTYPE_FORCE, which this MPI's ROMIO may refuse.
+void test_forced_file_system() {
+  MPI_File file = MPI_FILE_NULL;
+  const int code = MPI_File_open(MPI_COMM_WORLD, "forced", MPI_MODE_CREATE | MPI_MODE_WRONLY,
+                                 MPI_INFO_NULL, &file);
+  if (code == MPI_SUCCESS) {
+    OK(MPI_File_close(&file));
+    if (rank == 0) std::printf("opened\n");
+    return;
+  }
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  if (rank == 0) std::printf("refused: %s\n", text);
+}

@@ -1,5 +1,5 @@
 """What is said to ROMIO holds where it is the MPI's I/O: a file system's name in front of a file's ("ufs:file") is no part of that name,
-also on Open MPI with ROMIO. With every MPI that was found."""
+also on Open MPI with ROMIO; an open that fails because of ROMIO_FSTYPE_FORCE says so. With every MPI that was found."""
 
 import os
 import pathlib
@@ -16,6 +16,8 @@ ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 
                "OMPI_MCA_btl": "self,vader"}
 STRIPPED = {"prefixed", "capital", "other:kept"}
 KEPT = {"ufs:prefixed", "UFS:capital", "other:kept"}
+# A file system that neither MPI of Debian was built for.
+FORCED = {"ROMIO_FSTYPE_FORCE": "gpfs:"}
 
 if not PROGRAMS:
     print("no MPI was found when this was built")
@@ -56,14 +58,24 @@ def prefixes(what, program, settings, expected):
     expect(f"{what}: names", done.returncode == 0 and names == expected, done, names)
 
 
+def forced(what, program, settings, opens):
+    done, names = run(program, "forced_file_system", {**settings, **FORCED})
+    said = done.stdout.splitlines()
+    told = [line for line in said if line.startswith("refused: forced: ") and "ROMIO_FSTYPE_FORCE=gpfs:" in line]
+    expect(f"{what}: ROMIO_FSTYPE_FORCE", done.returncode == 0 and ("opened" in said if opens else len(told) == 1), done, names)
+
+
 try:
     for one in PROGRAMS:
         if one.parent.name != "openmpi":
             prefixes(one.parent.name, one, {}, STRIPPED)
+            forced(one.parent.name, one, {}, False)
             continue
         prefixes("openmpi", one, {"OMPI_MCA_io": "ompio"}, KEPT)
+        forced("openmpi", one, {"OMPI_MCA_io": "ompio"}, True)
         if romio := romio_of("openmpi"):
             prefixes(f"openmpi, {romio}", one, {"OMPI_MCA_io": romio}, STRIPPED)
+            forced(f"openmpi, {romio}", one, {"OMPI_MCA_io": romio}, False)
 finally:
     shutil.rmtree(scratch, ignore_errors=True)
 sys.exit(failed)

@@ -202,9 +202,14 @@ int go_to_end(File& file) {
 
 // Without MPI_Init there is no MPI_COMM_SELF.
 int open_handle(File& file) {
-  if (session::has_world())
-    return real::File_open[kPmpi](MPI_COMM_SELF, shadow_path, MPI_MODE_RDWR, MPI_INFO_NULL,
-                                  &file.handle);
+  if (session::has_world()) {
+    const int code = real::File_open[kPmpi](MPI_COMM_SELF, shadow_path, MPI_MODE_RDWR,
+                                            MPI_INFO_NULL, &file.handle);
+    if (code == MPI_SUCCESS) return code;
+    int error_class = MPI_ERR_IO;
+    PMPI_Error_class(code, &error_class);
+    return error(error_class, file.path + ": open: " + romio::why_no_shadow(code));
+  }
   MPI_Group all = MPI_GROUP_NULL;
   MPI_Group own = MPI_GROUP_NULL;
   MPI_Comm self = MPI_COMM_NULL;
@@ -218,7 +223,8 @@ int open_handle(File& file) {
   PMPI_Comm_free(&self);
   return code == MPI_SUCCESS ? code
                              : error(MPI_ERR_UNSUPPORTED_OPERATION,
-                                     file.path + ": this MPI opens no files without MPI_Init");
+                                     file.path + ": this MPI opens no files without MPI_Init: " +
+                                         romio::why_no_shadow(code));
 }
 
 int open_all(File& file, MPI_Info info) {

@@ -2,8 +2,8 @@
 
 #include <strings.h>
 
+#include <cstdlib>
 #include <cstring>
-#include <string>
 
 #include "mpiio/backend/calls.h"
 #include "mpiio/backend/session.h"
@@ -57,6 +57,17 @@ bool is_in_force() {
 const char* without_file_system(const char* filename) {
   const size_t length = prefix_length(filename);
   return length != 0 && is_in_force() ? filename + length : filename;
+}
+
+std::string why_no_shadow(int code) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  real::Error_string[kPmpi](code, text, &length);
+  std::string why = std::string("the MPI cannot open ") + shadow_path;
+  // ROMIO follows the variable for all files, and refuses file systems that it was not built for.
+  if (const char* forced = std::getenv("ROMIO_FSTYPE_FORCE"); forced != nullptr)
+    why += std::string(" with ROMIO_FSTYPE_FORCE=") + forced + " (unset it)";
+  return why + ": " + text;
 }
 
 }  // namespace mpiio::romio
