@@ -17,7 +17,7 @@ enum class Values { none, choices, directories, files, pools, programs, commands
 
 Values values_of(const std::string& metavar) {
   if (metavar.find('|') != std::string::npos) return Values::choices;
-  if (metavar == "DIR") return Values::directories;
+  if (metavar == "DIR" || metavar == "ELSEWHERE") return Values::directories;
   if (metavar == "PATH" || metavar == "FILE") return Values::files;
   if (metavar == "POOL" || metavar == "NAME" || metavar == "POOLPATH") return Values::pools;
   if (metavar == "PROGRAM") return Values::programs;

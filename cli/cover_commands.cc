@@ -42,8 +42,55 @@ int free_directory(bool json, const std::string& directory, bool force) {
   return exit_ok;
 }
 
+// What is kept of a covered directory that is gone, or is not the one that was covered.
+int drain_to_command(const Config& config, bool json, const std::string& given,
+                     const std::string& elsewhere, bool keep) {
+  const std::string directory = covered_directory(config, given);
+  const std::string path = covering_pool(config, directory);
+  PlaceLock lock = lock_cover_now(path, directory);
+  if (!lock.held()) fail("{}: a run is under way there", directory);
+  const StopOnSignal stop;
+  Pool pool(path);
+  if (const auto inside = processes_in_cover(pool, directory); !inside.empty())
+    fail("{}: processes still use it: {} ({})", directory, inside.front().pid,
+         printable(inside.front().command));
+  Cover cover = Cover::join_kept(pool, directory);
+  cairn_drain_to_report report;
+  const Cover::DrainResult drained = cover.drain_to(elsewhere, &report);
+  const bool is_whole = drained.code == 0 && report.missing_parts == 0;
+  // Of a directory that is there, the pool may hold what is to be changed in it.
+  const bool may_end = !keep && is_whole && (report.is_covered != 0 || report.is_lost != 0);
+  const bool ended = may_end && (report.is_covered != 0 ? cover.end() : cover.discard());
+  std::string text = drain_text(elsewhere, drained);
+  if (report.missing != 0)
+    text += fmt::format(", {} {} the pool does not hold", report.missing,
+                        report.missing == 1 ? "file that" : "files that");
+  if (report.missing_parts != 0)
+    text += fmt::format(", {} {} of files that several nodes wrote", report.missing_parts,
+                        report.missing_parts == 1 ? "part" : "parts");
+  if (!ended) text += fmt::format("; kept in the pool: `cairn discard {}` drops it", directory);
+  if (drained.code != 0) text = fmt::format("{}; {}", drained.error, text);
+  const int code = stop_signal() != 0 ? exit_signal + stop_signal()
+                   : is_whole         ? exit_ok
+                                      : exit_failed;
+  if (json) {
+    Json shown = drain_json(directory, drained);
+    shown["to"] = json_text(elsewhere);
+    shown["missing"] = report.missing;
+    shown["missing_parts"] = report.missing_parts;
+    shown["ended"] = ended;
+    print_json(shown);
+  } else if (code == exit_ok) {
+    print(text + "\n");
+  } else {
+    throw Error(code, text);
+  }
+  if (ended) leave_pool(pool, lock);
+  return code;
+}
+
 int drain_command(const Config& config, bool json, const std::string& given, bool keep) {
-  const std::string directory = real_directory(given);
+  const std::string directory = covered_directory(config, given);
   const std::string path = covering_pool(config, directory);
   // A run is under way: drain what is there now, but leave the cover to it.
   PlaceLock lock = lock_cover_now(path, directory);
@@ -68,7 +115,7 @@ int drain_command(const Config& config, bool json, const std::string& given, boo
 }
 
 int discard_command(const Config& config, bool json, const std::string& given, bool force) {
-  const std::string directory = real_directory(given);
+  const std::string directory = covered_directory(config, given);
   const auto found = find_cover(config, directory);
   if (!found) return free_directory(json, directory, force);
   const std::string& path = *found;
@@ -82,7 +129,8 @@ int discard_command(const Config& config, bool json, const std::string& given, b
     dropped = cover.undrained_bytes;
     parts = cover.parts;
   }
-  if (!processes_in_cover(pool, directory).empty() || !Cover::join(pool, directory).discard()) {
+  if (!processes_in_cover(pool, directory).empty() ||
+      !Cover::join_kept(pool, directory).discard()) {
     std::string who;
     for (const auto& lane : processes_in_cover(pool, directory))
       who += fmt::format(" {} ({})", lane.pid, lane.command);
@@ -108,7 +156,7 @@ int discard_command(const Config& config, bool json, const std::string& given, b
 
 void add_cover_commands(CLI::App& root, Context& context) {
   struct Arguments {
-    std::string directory;
+    std::string directory, elsewhere;
     bool keep = false;
     bool force = false;
   };
@@ -126,14 +174,30 @@ void add_cover_commands(CLI::App& root, Context& context) {
       "writes the part that it holds, and the last one gives the file its name. As "
       "long as a node is missing, that is an error that names the node; run this "
       "command there. Started on all nodes at once (mpirun -n NODES, one on each), it waits "
-      "for the others (drain.wait).");
+      "for the others (drain.wait).\n\n"
+      "If DIR was removed, or removed and created again, nothing is written to it. With --to, "
+      "what the pool holds goes to ELSEWHERE: an existing directory, empty or not. Nothing there "
+      "is replaced: a name that it has already counts as done if it is the same, and is "
+      "an error otherwise. Names that cannot come are listed: files that were only read, whose "
+      "bytes the pool does not hold, and parts of files that several nodes wrote, whose "
+      "records went with DIR. If all else is written, the cover ends. ELSEWHERE may be DIR itself, "
+      "and "
+      "where DIR was moved to: then that is drained as usual. If DIR is still the covered "
+      "directory, it stays covered.");
   drain->add_option("DIR", arguments->directory, "The covered directory.")
       ->type_name("DIR")
       ->required();
   drain->add_flag("--keep", arguments->keep,
                   "Keep DIR covered, and the data in memory, for the next run.");
+  drain
+      ->add_option("--to", arguments->elsewhere,
+                   "Write what is kept of DIR to this directory, as DIR is gone or another one.")
+      ->type_name("ELSEWHERE");
   drain->callback([&context, arguments] {
     context.action = [&context, arguments] {
+      if (!arguments->elsewhere.empty())
+        return drain_to_command(context.config, context.json, arguments->directory,
+                                arguments->elsewhere, arguments->keep);
       return drain_command(context.config, context.json, arguments->directory, arguments->keep);
     };
   });

@@ -100,6 +100,13 @@ std::string how_to_free(const std::string& directory) {
       directory);
 }
 
+std::string how_to_rescue(const std::string& directory) {
+  return fmt::format(
+      "`cairn drain {} --to ELSEWHERE` writes that to another directory, `cairn discard {}` drops "
+      "it",
+      directory, directory);
+}
+
 namespace {
 
 CoverEntry entry_of(const cairn_cover_info& info) {
@@ -197,6 +204,12 @@ Cover Cover::join(const Pool& pool, const std::string& directory) {
   return cover;
 }
 
+Cover Cover::join_kept(const Pool& pool, const std::string& directory) {
+  Cover cover;
+  check(cairn_cover_join_kept(pool.get(), directory.c_str(), &cover.cover_), directory);
+  return cover;
+}
+
 Cover Cover::open(const Pool& pool, const std::string& directory, bool keep, const std::string& job,
                   std::chrono::seconds patience, const Fresh* fresh) {
   cairn_cover_options options{};
@@ -211,6 +224,9 @@ Cover Cover::open(const Pool& pool, const std::string& directory, bool keep, con
     };
     options.context = const_cast<Fresh*>(fresh);
   }
+  options.notice = [](void*, const char* text) {
+    tell(fmt::format("cairn run: {}\n", printable(text)));
+  };
   Cover cover;
   const auto end = std::chrono::steady_clock::now() + patience;
   int result = 0;
@@ -228,6 +244,7 @@ Cover Cover::open(const Pool& pool, const std::string& directory, bool keep, con
         result == -EBUSY && !claim.pool.empty() &&
         (!claim.here || std::filesystem::equivalent(claim.pool, pool.path(), ignored)))
       text += "; " + how_to_free(directory);
+    if (result == -ESTALE) text += "; " + how_to_rescue(directory);
     throw Error(wrong ? exit_usage : exit_failed, text);
   }
   return cover;
@@ -248,6 +265,19 @@ Cover::DrainResult Cover::drain() {
   result.code = cairn_cover_drain(cover_, DrainCalls::progressed, DrainCalls::problem, &calls,
                                   &result.report);
   if (result.code < 0) result.error = library_error(result.code);
+  result.seconds = calls.progress.seconds();
+  return result;
+}
+
+Cover::DrainResult Cover::drain_to(const std::string& elsewhere, cairn_drain_to_report* report) {
+  DrainCalls calls;
+  DrainResult result;
+  *report = {};
+  report->struct_size = sizeof *report;
+  result.code = cairn_cover_drain_to(cover_, elsewhere.c_str(), DrainCalls::progressed,
+                                     DrainCalls::problem, &calls, report);
+  if (result.code < 0) result.error = library_error(result.code);
+  result.report = report->drained;
   result.seconds = calls.progress.seconds();
   return result;
 }
@@ -389,6 +419,22 @@ std::string real_directory(const std::string& directory) {
   if (stat(path.c_str(), &st) != 0) throw Error(exit_usage, system_error(directory, errno));
   if (!S_ISDIR(st.st_mode)) usage_error("{}: is not a directory", directory);
   return path;
+}
+
+std::string covered_directory(const Config& config, const std::string& directory) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (fs::is_directory(directory, error)) {
+    std::string real = real_directory(directory);
+    if (find_cover(config, real)) return real;
+  }
+  // The path that was covered: symbolic links are followed up to the last component, which may be
+  // one by now.
+  const fs::path path = fs::absolute(directory, error).lexically_normal();
+  const fs::path last = path.has_filename() ? path : path.parent_path();
+  const fs::path spelled = fs::weakly_canonical(last.parent_path(), error) / last.filename();
+  if (!error && find_cover(config, spelled.string())) return spelled.string();
+  return real_directory(directory);
 }
 
 std::string cover_lock_name(const std::string& real_path) {

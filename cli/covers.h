@@ -73,6 +73,8 @@ class Cover {
   Cover() = default;
   // Joins a cover that exists; throws otherwise.
   static Cover join(const Pool& pool, const std::string& directory);
+  // The same, also if the directory is gone or another one by now.
+  static Cover join_kept(const Pool& pool, const std::string& directory);
   // Covers or joins. Throws with exit_usage where DIR itself is wrong. Where another job has it, looks again for `patience`:
   // on another host the claim's holder may be about to name the job that this run is part of.
   // `fresh` may be null.
@@ -113,6 +115,8 @@ class Cover {
   };
   // Shows progress and prints each problem on stderr.
   DrainResult drain();
+  // To another directory. `report`: what is told of that.
+  DrainResult drain_to(const std::string& elsewhere, cairn_drain_to_report* report);
   // Ends the cover. False while other processes are in it; the object is empty afterwards.
   bool discard();
   // The same once everything is drained; false also if something has changed since.
@@ -145,8 +149,14 @@ std::optional<std::string> find_cover(const Config& config, const std::string& d
 // For who is told of a claim whose pool is not here: what to do.
 std::string how_to_free(const std::string& directory);
 
+// For a person who is told that another directory than the covered one has the path: what to do.
+std::string how_to_rescue(const std::string& directory);
+
 // The real path, or Error(exit_usage) if it is missing or no directory.
 std::string real_directory(const std::string& directory);
+// The same for a covered directory that may be gone: the path by which a pool of this user covers
+// it.
+std::string covered_directory(const Config& config, const std::string& directory);
 // The name of the lock that runs of one covered directory share.
 std::string cover_lock_name(const std::string& real_path);
 // Takes that lock alone, without waiting, for who wants to end the cover: held() is false while a run is

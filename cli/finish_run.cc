@@ -103,10 +103,10 @@ FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, b
     }
     struct stat st {};
     if (stat(directory.c_str(), &st) != 0 || !S_ISDIR(st.st_mode)) {
+      if (found->all_drained && end && Cover::join_kept(pool, directory).discard()) return result;
       result.ended = Ended::failed;
-      result.drain.code = -ENOTDIR;
-      result.drain.error =
-          fmt::format("{} is no directory any more; make it again to drain to it", directory);
+      result.drain.code = -ESTALE;
+      result.drain.error = fmt::format("{}: the covered directory is gone", directory);
       return result;
     }
     Cover cover = Cover::join(pool, directory);
@@ -167,6 +167,9 @@ std::string finish_text(const std::string& directory, const FinishResult& result
           "{}; what this node holds is in {} already, and stays in its pool until then",
           result.drain.error, directory);
     case Ended::failed:
+      if (result.drain.code == -ESTALE)
+        return fmt::format("{}; what was not drained stays in the pool: {}", result.drain.error,
+                           how_to_rescue(directory));
       return fmt::format(
           "{}; {}; the rest is still in the pool: `cairn drain {}` tries again, `cairn discard {}` "
           "drops it",

@@ -130,7 +130,7 @@ class Cleaner {
     Finding found{directory, "cover", "left over",
                   cover->all_drained ? "drained, nobody is in it" : undrained_text(*cover)};
     if (!dry_run_) {
-      found.removed = Cover::join(pool, directory).discard();
+      found.removed = Cover::join_kept(pool, directory).discard();
       if (!found.removed) found.state = "in use";
     }
     add(found);

@@ -10,7 +10,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 
@@ -174,7 +176,7 @@ struct Run {
                          directory, is_rank() ? if_killed() : ""));
       return code;
     }
-    const int ended = end(pool_of_run, before, keep, code != exit_ok, running);
+    const int ended = end(pool_of_run, before, keep, code, running);
     return code != exit_ok ? code : ended;
   }
 
@@ -226,7 +228,7 @@ struct Run {
     return exit_signal + stop_signal();
   }
 
-  int end(const std::string& path, const cairn_pool_info& before, bool keep, bool program_failed,
+  int end(const std::string& path, const cairn_pool_info& before, bool keep, int code_of_program,
           PlaceLock& running) const {
     if (access(path.c_str(), F_OK) != 0) return end_without_pool(path);
     Pool pool;
@@ -241,13 +243,10 @@ struct Run {
     report_full(pool, before);
     if (keep) {
       for (const CoverEntry& cover : list_covers(pool))
-        if (cover.directory == directory)
-          report(fmt::format("{}: kept in {}; `cairn drain {}` writes it to the directory",
-                             undrained_text(cover), path, directory),
-                 cover_json(cover));
+        if (cover.directory == directory) report_kept(path, cover, code_of_program);
       return exit_ok;
     }
-    DrainNotice notice(program_failed);
+    DrainNotice notice(code_of_program != exit_ok);
     const FinishResult result =
         finish_cover(pool, directory, true, true, wait_for_others(context.config), &notice);
     const int code = finish_code(result);
@@ -261,6 +260,22 @@ struct Run {
       report(finish_text(directory, result), drain_json(directory, result.drain));
     if (code == exit_ok) leave_pool(pool, running);
     return code;
+  }
+
+  void report_kept(const std::string& path, const CoverEntry& cover, int code_of_program) const {
+    const std::string text =
+        fmt::format("{}: kept in {}; `cairn drain {}` writes it to the directory",
+                    undrained_text(cover), path, directory);
+    // A program that failed may be the end of a script which has nobody to drain it, as one whose
+    // reader has gone (SIGPIPE).
+    if (code_of_program == exit_ok || cover.all_drained || context.json)
+      return report(text, cover_json(cover));
+    const int signal = code_of_program - exit_signal;
+    tell(fmt::format("cairn run: the program {}; {}\n",
+                     signal > 0 && signal < NSIG
+                         ? fmt::format("was ended by signal {} ({})", signal, strsignal(signal))
+                         : fmt::format("ended with code {}", code_of_program),
+                     text));
   }
 
   // Processes that the program has left behind may have all lanes.

@@ -17,6 +17,8 @@ extern "C" {
 typedef struct cairn_cover cairn_cover;
 
 struct cairn_cover_info;
+/* Called with one line about something that happened to a cover without being asked for. */
+typedef void (*cairn_cover_notice)(void* context, const char* text);
 
 typedef struct cairn_cover_options {
   uint32_t struct_size; /* sizeof(cairn_cover_options) */
@@ -28,6 +30,8 @@ typedef struct cairn_cover_options {
   const char* launch; /* what the processes of one launcher's call have in common, or NULL */
   void (*left)(void* context, const struct cairn_cover_info* info); /* or NULL */
   void* context;                                                    /* for left */
+  cairn_cover_notice notice; /* or NULL */
+  void* notice_context;
 } cairn_cover_options;
 
 /* Covers `directory` (resolved to its real path) with a directory of the pool, or joins a cover of
@@ -38,12 +42,22 @@ typedef struct cairn_cover_options {
  * cairn_cover_discard; the directory's own files and the claim stay. Not while the cover is in use:
  * then it is joined. What runs of the same launch left is not an earlier run's. `left` is called
  * before, with what is there: it is about to be discarded unless info->in_use says otherwise.
+ * A token in the claim and in the pool says which directory is covered, so that one that was
+ * removed and created again is not taken for it. If the claim is missing, a directory on a local
+ * file system is recognised by device, inode and time of creation, and gets its claim again;
+ * `notice` is told. If it is another directory, the old cover is dropped where everything is
+ * drained; `notice` is told.
  * Errors: -ENOENT, -ENOTDIR, -ELOOP (it lies in a pool or in another cover), -EBUSY (claimed by
- * another job; cairn_last_error names its host and job), -EACCES, -EROFS. */
+ * another job; cairn_last_error names its host and job), -ESTALE (another directory than the
+ * covered one, for which the pool keeps data; cairn_last_error names them), -EEXIST (it was covered
+ * by another path and moved here; the pool keeps data for it), -EACCES, -EROFS. */
 CAIRN_API int cairn_cover_open(cairn_pool* pool, const char* directory,
                                const cairn_cover_options* options, cairn_cover** cover);
 /* For processes inside a run: joins a cover that exists. -ENOENT if there is none. */
 CAIRN_API int cairn_cover_join(cairn_pool* pool, const char* directory, cairn_cover** cover);
+/* For cairn_cover_drain_to and cairn_cover_discard: joins also if the directory is gone, or another
+ * one by now. If it is gone, `directory` is its real path. -ENOENT if the pool has no such cover. */
+CAIRN_API int cairn_cover_join_kept(cairn_pool* pool, const char* directory, cairn_cover** cover);
 CAIRN_API void cairn_cover_close(cairn_cover* cover);
 /* For who runs programs in a cover: a descriptor (without FD_CLOEXEC). Until all its copies are closed, the
  * cover's claim is not void although nobody may be attached to the pool, he included. */
@@ -71,13 +85,32 @@ typedef void (*cairn_drain_problem)(void* context, const char* text);
  * while it is copied is done again. Names are removed from lower only when everything else could be
  * carried over. Files that several nodes write (cairn/shared.h) are put together in lower: this node's bytes are
  * written, and the last node that does so gives the file its name; they are left alone while other processes of
- * this node are in the cover. Returns 0 only if nothing failed and no conflict is left, else -EIO, -ENOSPC (told
+ * this node are in the cover. If the directory is not the covered one, nothing is written: -ESTALE.
+ * Returns 0 only if nothing failed and no conflict is left, else -EIO, -ENOSPC (told
  * before copying, or met on the way), -ECANCELED (progress said so) or -EAGAIN (only other nodes' parts are
  * missing, or such files were left alone; cairn_last_error names the nodes), with the details in report
  * (filled in always) and problems. Safe to repeat after any interruption. */
 CAIRN_API int cairn_cover_drain(cairn_cover* cover, cairn_progress progress,
                                 cairn_drain_problem problem, void* context,
                                 cairn_drain_report* report);
+/* Drains to another directory than the covered one, which is gone. `elsewhere` exists, and need not
+ * be empty: nothing there is replaced. A name that is there already counts as done if it is the same
+ * as the pool's, and is a conflict otherwise. What the pool does not hold cannot come; `problem` is
+ * told each such name. If `elsewhere` is the covered directory, which has been moved there, it is
+ * drained as by cairn_cover_drain. The cover stays. */
+typedef struct cairn_drain_to_report {
+  uint32_t struct_size; /* sizeof(cairn_drain_to_report) */
+  uint32_t is_covered;  /* nonzero: `elsewhere` is the covered directory itself */
+  uint32_t is_lost; /* nonzero: the path of the cover leads to no directory, or to another one */
+  cairn_drain_report drained;
+  uint64_t missing;       /* files that were only read, and directories that were not listed */
+  uint64_t missing_parts; /* parts of files that several nodes write */
+} cairn_drain_to_report;
+/* Returns as cairn_cover_drain does; -EBUSY: processes still use the cover; -ELOOP: `elsewhere` is
+ * covered itself, or lies in a pool. */
+CAIRN_API int cairn_cover_drain_to(cairn_cover* cover, const char* elsewhere,
+                                   cairn_progress progress, cairn_drain_problem problem,
+                                   void* context, cairn_drain_to_report* report);
 /* Ends the cover: removes its pool directory (drained or not) and the claim, and closes the handle. Files of which
  * this node holds a part that is not in lower can never be whole again: they go, on all nodes.
  * On failure the handle stays: -EBUSY while other processes are in it. */

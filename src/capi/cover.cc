@@ -1,6 +1,9 @@
 // C API: covers (include/cairn/cover.h).
 #include "cairn/cover.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -12,8 +15,10 @@
 #include "tier/cover.h"
 #include "tier/cover_state.h"
 #include "tier/drain.h"
+#include "tier/drain_to.h"
 #include "tier/lower.h"
 #include "tier/record.h"
+#include "tier/system.h"
 
 struct cairn_cover {
   std::unique_ptr<cairn::tier::Cover> cover;
@@ -39,6 +44,10 @@ Status finish_renamings(const cairn::tier::Cover& cover) {
 
 // Removes what is kept outside the pool for a cover that is discarded.
 Status forget(const cairn::tier::Cover& cover) {
+  // What is gone with its directory names no part, and no renaming.
+  struct stat st = {};
+  if (cairn::tier::sys::lstatat(AT_FDCWD, cover.path.c_str(), &st) != 0 || !S_ISDIR(st.st_mode))
+    return Status();
   CAIRN_TRY(cairn::cluster::forget_renamings(*cover.fs, cover.path));
   return cairn::cluster::forget_parts(cover);
 }
@@ -59,8 +68,10 @@ cairn_cover_info info_of(const cairn::tier::CoverState& state, const char* direc
 }
 
 // Takes the options that programs compiled with an older header do not have.
-void take_fresh(const cairn_cover_options& options, const char* directory,
-                cairn::tier::OpenOptions* open) {
+void take_rest(const cairn_cover_options& options, const char* directory,
+               cairn::tier::OpenOptions* open) {
+  if (options.notice != nullptr)
+    open->notice = [&options](const char* text) { options.notice(options.notice_context, text); };
   if (options.launch != nullptr) open->launch = options.launch;
   if (options.fresh == 0) return;
   open->left = [&options, directory](const cairn::tier::CoverState& state) {
@@ -86,11 +97,12 @@ int cairn_cover_open(cairn_pool* pool, const char* directory, const cairn_cover_
   const WriteWindow window;
   cairn::tier::OpenOptions open;
   if (options != nullptr) {
+    // Programs that were compiled before there was more.
     if (options->struct_size < offsetof(cairn_cover_options, fresh))
       return code(fail(EINVAL, "cairn_cover_open: struct_size is %u", options->struct_size));
     open.keep = options->keep != 0;
     if (options->job != nullptr) open.job = options->job;
-    if (options->struct_size >= sizeof(cairn_cover_options)) take_fresh(*options, directory, &open);
+    if (options->struct_size >= sizeof(cairn_cover_options)) take_rest(*options, directory, &open);
   }
   open.when_alone = finish_renamings;
   return give(cairn::tier::open_cover(fs_of(pool), directory, open), cover);
@@ -99,6 +111,11 @@ int cairn_cover_open(cairn_pool* pool, const char* directory, const cairn_cover_
 int cairn_cover_join(cairn_pool* pool, const char* directory, cairn_cover** cover) {
   const WriteWindow window;
   return give(cairn::tier::join_cover(fs_of(pool), directory, try_to_finish_renamings), cover);
+}
+
+int cairn_cover_join_kept(cairn_pool* pool, const char* directory, cairn_cover** cover) {
+  const WriteWindow window;
+  return give(cairn::tier::join_kept(fs_of(pool), directory), cover);
 }
 
 void cairn_cover_close(cairn_cover* cover) {
@@ -125,6 +142,7 @@ static Status finish_renamings_before_drain(const cairn::tier::Cover& cover) {
 
 static Status drain_and_collect(cairn::tier::Cover& cover, const cairn::tier::DrainCalls& calls,
                                 cairn::tier::DrainReport* report) {
+  CAIRN_TRY(cairn::tier::confirm_covered(cover, calls.problem));
   CAIRN_TRY(finish_renamings_before_drain(cover));
   const Status drained = cairn::tier::drain(cover, calls, report);
   if (drained.code() == ECANCELED) return drained;
@@ -135,15 +153,26 @@ static Status drain_and_collect(cairn::tier::Cover& cover, const cairn::tier::Dr
   return fail(drained.code(), "%s", text.c_str());
 }
 
-int cairn_cover_drain(cairn_cover* cover, cairn_progress progress, cairn_drain_problem problem,
-                      void* context, cairn_drain_report* report) {
-  const WriteWindow window;
+static cairn::tier::DrainCalls calls_of(cairn_progress progress, cairn_drain_problem problem,
+                                        void* context) {
   cairn::tier::DrainCalls calls;
   if (progress != nullptr)
     calls.progress = [=](uint64_t done, uint64_t total) {
       return progress(context, done, total) == 0;
     };
   if (problem != nullptr) calls.problem = [=](const char* text) { problem(context, text); };
+  return calls;
+}
+
+static cairn_drain_report report_of(const cairn::tier::DrainReport& result) {
+  return {result.files,     result.bytes,  result.removed, result.directories,
+          result.conflicts, result.failed, result.waiting};
+}
+
+int cairn_cover_drain(cairn_cover* cover, cairn_progress progress, cairn_drain_problem problem,
+                      void* context, cairn_drain_report* report) {
+  const WriteWindow window;
+  const cairn::tier::DrainCalls calls = calls_of(progress, problem, context);
   cairn::tier::DrainReport result;
   Status status = drain_and_collect(*cover->cover, calls, &result);
   if (status.code() != ECANCELED) {
@@ -153,9 +182,29 @@ int cairn_cover_drain(cairn_cover* cover, cairn_progress progress, cairn_drain_p
     if (status.ok()) status = ended;
   }
   // Also after a failure: it says what was done before.
-  if (report != nullptr)
-    *report = {result.files,     result.bytes,  result.removed, result.directories,
-               result.conflicts, result.failed, result.waiting};
+  if (report != nullptr) *report = report_of(result);
+  return code(status);
+}
+
+int cairn_cover_drain_to(cairn_cover* cover, const char* elsewhere, cairn_progress progress,
+                         cairn_drain_problem problem, void* context,
+                         cairn_drain_to_report* report) {
+  const WriteWindow window;
+  if (report != nullptr && report->struct_size < sizeof(cairn_drain_to_report))
+    return code(fail(EINVAL, "cairn_cover_drain_to: struct_size is %u", report->struct_size));
+  const cairn::tier::DrainCalls calls = calls_of(progress, problem, context);
+  cairn::tier::DrainToReport result;
+  Status status = cairn::tier::find_elsewhere(*cover->cover, elsewhere, &result);
+  if (status.ok())
+    status = result.is_covered ? drain_and_collect(*cover->cover, calls, &result.drained)
+                               : cairn::tier::drain_to(*cover->cover, calls, &result);
+  if (report != nullptr) {
+    report->is_covered = result.is_covered ? 1 : 0;
+    report->is_lost = result.is_lost ? 1 : 0;
+    report->drained = report_of(result.drained);
+    report->missing = result.missing;
+    report->missing_parts = result.missing_parts;
+  }
   return code(status);
 }
 

@@ -69,15 +69,21 @@ Result<bool> is_plain(const Collecting& all, const Record& record) {
   return *second == 0;
 }
 
+// Parts by what records say of them.
+struct Parts {
+  std::set<std::string> garbage;  // not needed, unless a record says otherwise
+  std::set<std::string> named;    // by a record
+};
+
 // True if the file still needs its parts.
-Result<bool> collect_one(Collecting& all, const std::string& path, Waiting* waiting,
-                         std::set<std::string>* garbage) {
+Result<bool> collect_one(Collecting& all, const std::string& path, Waiting* waiting, Parts* parts) {
   constexpr int most_tries = 10;
   Status status;
   for (int i = 0; i < most_tries; ++i) {
     auto record = read_record(all.directory, path);
     if (record.code() == ENOENT) return false;
     if (!record.ok()) return record.status();
+    parts->named.insert(hex_of(record->uuid));
     auto plain = is_plain(all, *record);
     if (!plain.ok()) return plain.status();
     if (*plain) {
@@ -94,7 +100,7 @@ Result<bool> collect_one(Collecting& all, const std::string& path, Waiting* wait
     // Our own mark is gone: another node has finished the file in this moment.
     const auto is_own = [&](uint32_t node) { return record->nodes[node].pool == all.pool; };
     if (std::any_of(file.missing().begin(), file.missing().end(), is_own)) continue;
-    garbage->erase(hex_of(record->uuid));
+    parts->garbage.erase(hex_of(record->uuid));
     waiting->add(path, *record, file.missing());
     return true;
   }
@@ -110,25 +116,26 @@ Status collect(tier::Cover& cover, const tier::DrainCalls& calls, tier::DrainRep
   if (!lock.ok()) return lock.status();
   Collecting all{fs, cover.path, cover.name, uuid_of(fs), calls, *report};
   // Before the records are read: none of these is younger than they are.
-  auto garbage = parts_of(cover, &all.total);
-  if (!garbage.ok()) return garbage.status();
+  CAIRN_TRY_ASSIGN(held, parts_of(cover, &all.total));
   auto others = tier::has_other_members(cover);
   if (!others.ok()) return others.status();
   if (*others) {
-    if (garbage->empty()) return Status();
-    report->waiting += garbage->size();
+    if (held.empty()) return Status();
+    report->waiting += held.size();
     return fail(EAGAIN,
                 "%s: files that several nodes write are left until its processes have ended",
                 cover.path.c_str());
   }
+  CAIRN_TRY_ASSIGN(kept, tier::are_parts_kept(fs, cover.name, cover.path));
   auto paths = shared_files(cover.path);
   if (!paths.ok()) return paths.status();
+  Parts parts = {std::move(held), {}};
   Waiting waiting(cover.path);
   uint64_t failed = 0;
   uint64_t conflicts = 0;
   bool out_of_space = false;
   for (const std::string& path : *paths) {
-    auto needed = collect_one(all, path, &waiting, &*garbage);
+    auto needed = collect_one(all, path, &waiting, &parts);
     if (needed.ok()) continue;
     if (needed.code() == ECANCELED) return needed.status();
     const std::string lower = cover.path + "/" + path;
@@ -140,15 +147,28 @@ Status collect(tier::Cover& cover, const tier::DrainCalls& calls, tier::DrainRep
     // Whichever its part is, it stays.
     auto record = read_record(cover.path, path);
     if (record.ok())
-      garbage->erase(hex_of(record->uuid));
+      parts.garbage.erase(hex_of(record->uuid));
     else
-      garbage->clear();
+      parts.garbage.clear();
   }
   report->failed += failed;
   report->conflicts += conflicts;
   report->waiting += waiting.count();
-  for (const std::string& uuid : *garbage) CAIRN_TRY(tier::remove_part(fs, cover.name, uuid));
+  uint64_t orphans = 0;
+  for (const std::string& uuid : parts.garbage) {
+    if (kept && parts.named.count(uuid) == 0)
+      ++orphans;
+    else
+      CAIRN_TRY(tier::remove_part(fs, cover.name, uuid));
+  }
   CAIRN_TRY(clean_records(cover.path));
+  if (orphans != 0) {
+    const std::string text = cover.path + ": the records in " + tier::records_directory +
+                             " were removed; " + std::to_string(orphans) +
+                             " parts of files that several nodes wrote stay in the pool";
+    if (calls.problem) calls.problem(text.c_str());
+  }
+  failed += orphans;
   if (failed + conflicts != 0)
     return fail(out_of_space ? ENOSPC : EIO,
                 "%s: %llu files that several nodes write could not be put together, %llu changed "

@@ -124,6 +124,8 @@ Status Job::clean() {
     return Status();
   }));
   if (parts.empty()) return Status();
+  CAIRN_TRY_ASSIGN(kept, tier::are_parts_kept(fs_, place_.cover, place_.directory));
+  if (kept) return Status();
   CAIRN_TRY(for_each_shared(place_.directory, [&](const std::string& path) -> Status {
     auto record = read_record(place_.directory, path);
     if (record.ok()) parts.erase(hex_of(record->uuid));

@@ -73,7 +73,8 @@ Status write_record(const std::string& directory, const std::string& path, const
 Status remove_record(const std::string& directory, const std::string& path);
 // Aside files and marks, of any epoch.
 Status forget_collected(const std::string& directory, const std::string& path);
-// What no record of this epoch owns goes, and so do directories with nothing in them.
+// What no record of this epoch owns goes, and so do directories with nothing in them. `.cairn`
+// itself stays until the last claim on the covered directory goes (tier/claim.h).
 Status clean_records(const std::string& directory);
 // The same of one directory's, which goes itself if it has no records.
 Status clean_records_in(const std::string& directory, const std::string& path);

@@ -241,12 +241,7 @@ Status clean_records_in(const std::string& directory, const std::string& path) {
   return Status();
 }
 
-Status clean_records(const std::string& directory) {
-  CAIRN_TRY(clean_below(directory, ""));
-  const std::string all = directory + "/" + records_directory;
-  sys::unlinkat(AT_FDCWD, all.c_str(), AT_REMOVEDIR);  // unless something is in it
-  return Status();
-}
+Status clean_records(const std::string& directory) { return clean_below(directory, ""); }
 
 Status remove_record(const std::string& directory, const std::string& path) {
   const std::string place = record_path(directory, path);

@@ -26,8 +26,10 @@ std::string path_of(const std::string& directory) { return directory + "/" + cla
 constexpr const char* joined_prefix = ".cairn-claim-of-";
 std::string joined_name(const Claim& claim) { return joined_prefix + claim.uuid; }
 
-// Puts a claim where there is none, whole: EEXIST if there is one.
-int64_t publish(int directory, const char* name, const std::string& text) {
+// Puts a claim where there is none, whole: EEXIST if there is one. `owner`: as the file system
+// shows it.
+int64_t publish(int directory, const char* name, const std::string& text,
+                uint64_t* owner = nullptr) {
   const KeepTimes times(directory);
   const std::string aside = claim_aside_name();
   const int64_t opened =
@@ -39,6 +41,8 @@ int64_t publish(int directory, const char* name, const std::string& text) {
     const int64_t n = sys::pwrite(file.get(), text.data(), text.size(), 0);
     if (n != static_cast<int64_t>(text.size())) result = n < 0 ? n : -ENOSPC;
     if (result == 0) result = sys::fsync(file.get());
+    struct stat st = {};
+    if (result == 0 && owner != nullptr && sys::fstat(file.get(), &st) == 0) *owner = st.st_uid;
   }
   if (result == 0) result = sys::linkat(directory, aside.c_str(), directory, name);
   if (result == -EPERM || result == -EOPNOTSUPP || result == -EMLINK)  // no hard links there
@@ -50,9 +54,10 @@ int64_t publish(int directory, const char* name, const std::string& text) {
 }
 
 // The same, over one that is there.
-int64_t replace(int directory, const char* name, const std::string& text) {
+int64_t replace(int directory, const char* name, const std::string& text,
+                uint64_t* owner = nullptr) {
   const std::string aside = claim_aside_name();
-  int64_t result = publish(directory, aside.c_str(), text);
+  int64_t result = publish(directory, aside.c_str(), text, owner);
   const KeepTimes times(directory);
   if (result == 0) result = sys::renameat2(directory, aside.c_str(), directory, name, 0);
   if (result < 0) sys::unlinkat(directory, aside.c_str(), 0);
@@ -86,6 +91,8 @@ int64_t hand_on(int directory, int64_t* brought) {
   if (!next.empty() && sys::renameat2(directory, next.c_str(), directory, claim_file, 0) == 0)
     return 0;
   *brought = bring_back(directory);
+  // As long as there is a claim, a missing one means that somebody has removed it (parts.h).
+  sys::unlinkat(directory, records_directory, AT_REMOVEDIR);  // unless something is in it
   const int64_t result = sys::unlinkat(directory, claim_file, 0);
   // One that joined meanwhile may have seen the claim still standing.
   const std::string late = successor(directory);
@@ -105,7 +112,8 @@ int64_t check_text(const std::string& text) {
 
 // The claim's text; 0 or -errno. Others may write to the directory, so under the claim's name can lie
 // what would hold us up for ever or never end: EUCLEAN unless it is a file, a small one, and says what a claim does.
-int64_t read_claim(int directory, std::string* text, const char* name = claim_file) {
+int64_t read_claim(int directory, std::string* text, const char* name = claim_file,
+                   uint32_t* owner = nullptr) {
   constexpr size_t most_bytes = size_t{64} << 10;
   const int64_t opened =
       sys::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -115,6 +123,7 @@ int64_t read_claim(int directory, std::string* text, const char* name = claim_fi
   struct stat st = {};
   if (const int64_t result = sys::fstat(file.get(), &st); result < 0) return result;
   if (!S_ISREG(st.st_mode)) return -EUCLEAN;
+  if (owner != nullptr) *owner = st.st_uid;
   text->assign(most_bytes + 1, '\0');
   const int64_t n = sys::pread(file.get(), text->data(), text->size(), 0);
   text->resize(static_cast<size_t>(std::max<int64_t>(n, 0)));
@@ -142,11 +151,11 @@ Status unreadable(int64_t result, const std::string& directory) {
 
 // Joins the claim `text` of the same job: true if it still stood when that was known to all.
 Result<bool> join_claim(int directory, const std::string& path, const Claim& own,
-                        const std::string& text) {
+                        const std::string& text, uint64_t* owner) {
   const std::string name = joined_name(own);
-  int64_t result = publish(directory, name.c_str(), text_of(own));
+  int64_t result = publish(directory, name.c_str(), text_of(own), owner);
   // Left there by an earlier job whose data were kept.
-  if (result == -EEXIST) result = replace(directory, name.c_str(), text_of(own));
+  if (result == -EEXIST) result = replace(directory, name.c_str(), text_of(own), owner);
   if (result < 0) return sys::failed(result, "cannot be claimed", path);
   std::string now;
   if (read_claim(directory, &now) == 0 && (now == text || claim_of(now).uuid == own.uuid))
@@ -240,7 +249,8 @@ Claim own_claim(const file::FileSystem& fs, const std::string& job) {
 std::string text_of(const Claim& claim) {
   return "cairn claim 1\nhost " + claim.host + "\nmachine " + claim.machine + "\nboot " +
          claim.boot + "\npool " + claim.pool + "\nplace " + claim.place + "\nuuid " + claim.uuid +
-         "\njob " + claim.job + "\ntime " + claim.time + "\n";
+         "\njob " + claim.job + "\ntime " + claim.time + "\n" +
+         (claim.token.empty() ? "" : "token " + claim.token + "\n");
 }
 
 Claim claim_of(const std::string& text) {
@@ -262,42 +272,63 @@ Claim claim_of(const std::string& text) {
     if (key == "uuid") claim.uuid = value;
     if (key == "job") claim.job = value;
     if (key == "time") claim.time = value;
+    if (key == "token" && is_token(value)) claim.token = value;
   }
   return claim;
 }
 
-Status take_claim(file::FileSystem& fs, const std::string& directory, const std::string& job) {
+Result<ClaimTaken> take_claim(file::FileSystem& fs, const std::string& directory,
+                              const ClaimRequest& request) {
   const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
   if (opened < 0) return sys::failed(opened, "open", directory);
   const sys::Descriptor fd(static_cast<int>(opened));
-  const Claim own = own_claim(fs, job);
+  Claim own = own_claim(fs, request.job);
+  own.token = request.token;
+  ClaimTaken taken;
   constexpr int attempts = 100;
   // The holder's own run of this job may be about to say so.
   constexpr auto pause = std::chrono::milliseconds(100);
   for (int i = 0; i < attempts; ++i) {
-    const int64_t result = publish(fd.get(), claim_file, text_of(own));
+    const int64_t result = publish(fd.get(), claim_file, text_of(own), &taken.owner);
+    taken.token = own.token;
     if (result == 0) {
       remove_claims_left(fd.get());
-      return Status();
+      return taken;
     }
     if (result != -EEXIST) return sys::failed(result, "cannot be claimed", directory);
     std::string text;
-    const int64_t read = read_claim(fd.get(), &text);
+    uint32_t uid = 0;
+    const int64_t read = read_claim(fd.get(), &text, claim_file, &uid);
     if (read == -ENOENT) continue;
     if (read < 0) return unreadable(read, directory);
     const Claim other = claim_of(text);
-    if (other.host == own.host && other.uuid == own.uuid) {
-      // Those who join it look for their job there.
-      if (!own.job.empty() && other.job != own.job)
-        if (const int64_t named = replace(fd.get(), claim_file, text_of(own)); named < 0)
-          return sys::failed(named, "cannot be claimed", directory);
+    const bool believed = is_believed(uid, request.owner);
+    const auto adopt_token = [&]() -> Status {
+      if (!believed || other.token.empty() || other.token == own.token ||
+          other.token == request.foreign)
+        return Status();
+      if (request.before_adopting) CAIRN_TRY(request.before_adopting(other.token));
+      taken.token = own.token = other.token;
       return Status();
+    };
+    if (other.host == own.host && other.uuid == own.uuid) {
+      CAIRN_TRY(adopt_token());
+      taken.owner = uid;
+      // Those who join it look for their job there.
+      const bool names_job = own.job.empty() || other.job == own.job;
+      if (believed && names_job && other.token == own.token) return taken;
+      if (own.job.empty()) own.job = other.job;
+      if (const int64_t named = replace(fd.get(), claim_file, text_of(own), &taken.owner);
+          named < 0)
+        return sys::failed(named, "cannot be claimed", directory);
+      return taken;
     }
     const Earlier earlier = earlier_of(fd.get(), own, other);
     if ((!own.job.empty() && other.job == own.job) || earlier == Earlier::joined_before) {
-      auto joined = join_claim(fd.get(), directory, own, text);
+      CAIRN_TRY(adopt_token());
+      auto joined = join_claim(fd.get(), directory, own, text, &taken.owner);
       if (!joined.ok()) return joined.status();
-      if (*joined) return Status();
+      if (*joined) return taken;
       continue;
     }
     if (other.host == own.host && is_void(other, own, directory)) {
@@ -311,6 +342,29 @@ Status take_claim(file::FileSystem& fs, const std::string& directory, const std:
     }
   }
   return fail(EBUSY, "%s: its claim keeps changing", directory.c_str());
+}
+
+Result<ClaimTokens> believed_claims(const file::FileSystem& fs, int directory,
+                                    const std::string& path, uint64_t owner, bool all) {
+  ClaimTokens found;
+  const Claim own = own_claim(fs, "");
+  std::vector<std::string> names;
+  if (all) names = joined_names(directory);
+  if (!all) names.push_back(joined_name(own));
+  names.emplace_back(claim_file);
+  for (const std::string& name : names) {
+    std::string text;
+    uint32_t uid = 0;
+    const int64_t read = read_claim(directory, &text, name.c_str(), &uid);
+    // Not a claim, or somebody else's that this user may not read.
+    if (read == -ENOENT || read == -EUCLEAN || read == -EACCES || read == -EPERM) continue;
+    if (read < 0) return unreadable(read, path);
+    if (!is_believed(uid, owner)) continue;
+    const Claim claim = claim_of(text);
+    if (!claim.token.empty()) found.tokens.push_back(claim.token);
+    found.has_own = found.has_own || (claim.host == own.host && claim.uuid == own.uuid);
+  }
+  return found;
 }
 
 Status refuse_covered(const file::FileSystem& fs, int directory, const std::string& path) {
@@ -358,7 +412,7 @@ Result<std::vector<Claim>> other_claims(const file::FileSystem& fs, const std::s
 
 Status drop_claim(const file::FileSystem& fs, const std::string& directory) {
   const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
-  if (opened == -ENOENT || opened == -ENOTDIR) return Status();
+  if (opened == -ENOENT || opened == -ENOTDIR || opened == -ELOOP) return Status();
   if (opened < 0) return sys::failed(opened, "open", directory);
   const sys::Descriptor fd(static_cast<int>(opened));
   const KeepTimes times(fd.get());

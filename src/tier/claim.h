@@ -4,12 +4,17 @@
 // Runs of the same job join a claim, and so do runs on the same host with the same pool; others are
 // refused. A claim of this host is void once its pool is gone, or nobody uses the pool, no run is under way in the
 // directory, and the pool holds nothing for it that is not in lower.
+//
+// A claim also says which directory it is (same_directory.h): the token of the cover. Claims that
+// join another one take its token over, so that all covers of a directory have one.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "file/file_system.h"
+#include "tier/same_directory.h"
 
 namespace cairn::tier {
 
@@ -22,7 +27,8 @@ struct Claim {
       place;  // device and inode of the directory that the pool lies in: containers have a /dev/shm each
   std::string uuid;  // of the pool
   std::string job;
-  std::string time;  // seconds since the epoch
+  std::string time;   // seconds since the epoch
+  std::string token;  // of the cover; "" in a claim of an earlier version
 };
 
 // What a claim of this process would say.
@@ -38,7 +44,28 @@ bool is_void(const Claim& claim, const Claim& own, const std::string& directory)
 bool pool_is_here(const Claim& claim, const Claim& own);
 
 // Claims a directory or joins its claim. EBUSY names who has it.
-Status take_claim(file::FileSystem& fs, const std::string& directory, const std::string& job);
+struct ClaimRequest {
+  std::string job;
+  std::string token;          // in force unless the claim that is there says another one
+  uint64_t owner = no_owner;  // whose claims are believed too
+  std::string foreign;        // a token that is not taken over: the directory is a copy of that one
+  // Called before a claim of this pool says another token than it or the request did.
+  std::function<Status(const std::string& token)> before_adopting = {};
+};
+struct ClaimTaken {
+  std::string token;
+  uint64_t owner = no_owner;  // of the claim that this pool has in the directory
+};
+Result<ClaimTaken> take_claim(file::FileSystem& fs, const std::string& directory,
+                              const ClaimRequest& request);
+// What the claims in an open directory say that are believed. `all`: also those of other pools that
+// have joined, for which the whole directory is listed. `has_own`: one is this pool's.
+struct ClaimTokens {
+  std::vector<std::string> tokens;
+  bool has_own = false;
+};
+Result<ClaimTokens> believed_claims(const file::FileSystem& fs, int directory,
+                                    const std::string& path, uint64_t owner, bool all);
 // ELOOP if an open directory, at `path` below a covered one, has a claim that is not void: covers do not nest.
 Status refuse_covered(const file::FileSystem& fs, int directory, const std::string& path);
 // Whether there is a claim in it, void or not; what cannot be read is one. What only has its name is none.

@@ -14,9 +14,11 @@
 #include "pool/seats.h"
 #include "tier/attributes.h"
 #include "tier/claim.h"
+#include "tier/cover_state.h"
 #include "tier/drain.h"
 #include "tier/fresh.h"
 #include "tier/journal.h"
+#include "tier/kept.h"
 #include "tier/listing.h"
 #include "tier/lower.h"
 #include "tier/parts.h"
@@ -94,16 +96,20 @@ bool is_pool(const std::string& directory) {
 }
 
 // Covers do not nest, and none holds its own pool.
-Status refuse_nested(file::FileSystem& fs, const std::string& path) {
+Status refuse_below(const std::string& path) {
   for (std::string above = path;;) {
     if (is_pool(above)) return fail(ELOOP, "%s lies in the pool %s", path.c_str(), above.c_str());
     if (above != path && is_claimed(above))
       return fail(ELOOP, "%s lies in %s, which is covered itself (it holds %s)", path.c_str(),
                   above.c_str(), claim_file);
     const size_t slash = above.rfind('/');
-    if (slash == std::string::npos || above == "/") break;
+    if (slash == std::string::npos || above == "/") return Status();
     above.resize(slash == 0 ? 1 : slash);
   }
+}
+
+Status refuse_nested(file::FileSystem& fs, const std::string& path) {
+  CAIRN_TRY(refuse_below(path));
   std::string pool;
   if (sys::real_path(fs.pool.path.c_str(), 0, &pool) == 0 && is_below(pool, path))
     return fail(ELOOP, "%s holds the pool %s", path.c_str(), pool.c_str());
@@ -166,9 +172,7 @@ Status make_cover(file::FileSystem& fs, uint64_t covers, const std::string& name
   auto before = read_record(fs, covers, name);
   // A run without a launcher, which looks into the job, does not end the launch.
   if (before.ok() && record.launch.empty()) record.launch = before->launch;
-  if (before.ok() && before->job == record.job && before->keep == record.keep &&
-      before->launch == record.launch)
-    return Status();
+  if (before.ok() && *before == record) return Status();
   if (!before.ok() && before.code() != ENOENT) return before.status();
   if (!before.ok()) {
     CAIRN_TRY(remove_unfinished(fs, covers));
@@ -179,12 +183,150 @@ Status make_cover(file::FileSystem& fs, uint64_t covers, const std::string& name
     CAIRN_TRY(Journal().open(fs, covers, name));
     CAIRN_TRY(make_top(fs, covers, name, record.path));
   }
-  return write_record(fs, covers, name, record);
+  const Status status = write_record(fs, covers, name, record);
+  // A full pool goes on with what it has noted of the directory before.
+  const bool is_needed = !before.ok() || before->job != record.job || before->keep != record.keep;
+  return status.code() == ENOSPC && !is_needed ? Status() : status;
+}
+
+// From here on the cover does not exist; what a killed process leaves is removed by the next one.
+Status remove_cover(file::FileSystem& fs, uint64_t covers, const std::string& name) {
+  CAIRN_TRY(remove_record(fs, covers, name));
+  CAIRN_TRY(wipe(fs, covers, name));
+  CAIRN_TRY(wipe_parts(fs, name));
+  return Journal::remove(fs, covers, name);
+}
+
+// The record of the cover of this path; ENOENT if there is none.
+Result<CoverRecord> find_record(file::FileSystem& fs, const std::string& path) {
+  CAIRN_TRY_ASSIGN(covers, find_covers(fs, false));
+  if (covers != 0) {
+    auto record = read_record(fs, covers, cover_name(path));
+    if (record.ok() || record.code() != ENOENT) return record;
+  }
+  return fail(ENOENT, "%s is not covered by pool %s", path.c_str(), fs.pool.path.c_str());
+}
+
+// What is said of a directory that is not the covered one any more.
+Status refuse_other(file::FileSystem& fs, const std::string& path, Covered found) {
+  CAIRN_TRY_ASSIGN(kept, kept_in_cover(fs, cover_name(path)));
+  return fail(ESTALE, "%s: %s; the pool %s keeps what was never drained to that one: %s",
+              path.c_str(),
+              found == Covered::gone ? "the covered directory is gone"
+                                     : "another directory than the covered one has this path",
+              fs.pool.path.c_str(), text_of(kept).c_str());
+}
+
+// Another directory has the path of a cover. The cover ends, if nothing is lost by that.
+Status leave_other(file::FileSystem& fs, uint64_t covers, const std::string& path,
+                   const Notice& notice) {
+  Cover cover;
+  cover.fs = &fs;
+  cover.path = path;
+  cover.name = cover_name(path);
+  CAIRN_TRY_ASSIGN(draining, lock_drain(fs, cover.name));
+  CAIRN_TRY_ASSIGN(others, has_other_members(cover));
+  CAIRN_TRY_ASSIGN(run, is_run_under_way(fs, cover.name));
+  if (others || run)
+    return fail(EBUSY,
+                "%s: another directory than the covered one has this path, and processes still "
+                "use the covered one",
+                path.c_str());
+  CAIRN_TRY_ASSIGN(state, state_of_cover(fs, cover.name));
+  if (!state.all_drained) return refuse_other(fs, path, Covered::other);
+  CAIRN_TRY(remove_cover(fs, covers, cover.name));
+  const std::string text =
+      path +
+      ": the directory that was covered is not here any more; everything was drained to it, "
+      "so its cover is dropped";
+  if (notice) notice(text.c_str());
+  return Status();
+}
+
+void tell_claimed_again(Covered found, const std::string& path, const Notice& notice) {
+  if (!notice || (found != Covered::unclaimed && found != Covered::unknown)) return;
+  const std::string text =
+      path + (found == Covered::unclaimed
+                  ? ": its claim was missing and is written again; it still is the directory that "
+                    "was covered"
+                  : ": its claim was missing and is written again; an earlier version of Cairn "
+                    "covered it, and did not note which directory that was");
+  notice(text.c_str());
+}
+
+// Parts whose records went with `.cairn` are told from those that no record names any more.
+Status note_lost_records(file::FileSystem& fs, const std::string& path, CoverRecord* record) {
+  CAIRN_TRY_ASSIGN(parts, has_parts(fs, cover_name(path)));
+  record->records_lost = parts && (record->records_lost || are_records_missing(path));
+  return Status();
+}
+
+// A directory that has no cover by this path, and a claim of another cover of the pool. If the
+// directory of that one is still there, this is a copy, and `*foreign` is its token. If not, it was
+// moved here: what is kept of it is not left behind in silence.
+Status look_for_moved(file::FileSystem& fs, const std::string& path, const Notice& notice,
+                      std::string* foreign) {
+  const int64_t opened = sys::open_beneath(path.c_str(), O_RDONLY | O_DIRECTORY);
+  if (opened < 0) return sys::failed(opened, "open", path);
+  const sys::Descriptor directory(static_cast<int>(opened));
+  CAIRN_TRY_ASSIGN(claims, believed_claims(fs, directory.get(), path, no_owner, false));
+  if (claims.tokens.empty()) return Status();
+  CoverRecord other;
+  CAIRN_TRY(for_each_record(fs, [&](const std::string&, const CoverRecord& record) {
+    for (const std::string& token : claims.tokens)
+      if (token == record.token) other = record;
+    return Status();
+  }));
+  if (other.path.empty()) return Status();
+  CAIRN_TRY_ASSIGN(found, look_at_covered(fs, other, other.path));
+  if (found != Covered::other && found != Covered::gone) {
+    *foreign = other.token;
+    return Status();
+  }
+  const std::string name = cover_name(other.path);
+  CAIRN_TRY_ASSIGN(state, state_of_cover(fs, name));
+  if (!state.all_drained) {
+    CAIRN_TRY_ASSIGN(kept, kept_in_cover(fs, name));
+    return fail(EEXIST,
+                "%s: it was covered as %s, and `cairn drain %s --to %s` writes what the pool %s "
+                "keeps of it: %s",
+                path.c_str(), other.path.c_str(), other.path.c_str(), path.c_str(),
+                fs.pool.path.c_str(), text_of(kept).c_str());
+  }
+  CAIRN_TRY_ASSIGN(all, find_covers(fs, false));
+  return leave_other(fs, all, other.path, notice);
+}
+
+// Claims the directory, and completes the record with what says which one it is.
+Status claim_for(file::FileSystem& fs, const std::string& path, bool is_known, CoverRecord* record,
+                 const std::string& foreign = {}) {
+  ClaimRequest request;
+  request.foreign = foreign;
+  request.job = record->job;
+  request.token = record->token.empty() ? new_token() : record->token;
+  request.owner = record->owner;
+  if (is_known)
+    request.before_adopting = [&](const std::string& token) -> Status {
+      // Whichever of the two a killed process leaves in the claim, it is this directory's.
+      CAIRN_TRY_ASSIGN(covers, find_covers(fs, false));
+      record->earlier_token = record->token;
+      record->token = token;
+      return write_record(fs, covers, cover_name(path), *record);
+    };
+  CAIRN_TRY_ASSIGN(taken, take_claim(fs, path, request));
+  record->token = taken.token;
+  record->owner = taken.owner;
+  const int64_t opened = sys::open_beneath(path.c_str(), O_RDONLY | O_DIRECTORY);
+  if (opened < 0) return sys::failed(opened, "open", path);
+  const sys::Descriptor directory(static_cast<int>(opened));
+  if (const int64_t result = marks_of(directory.get(), &record->marks); result < 0)
+    return sys::failed(result, "stat", path);
+  return Status();
 }
 
 // The rest of opening and joining; the caller holds the lock on covers, and there is a record.
 Result<std::unique_ptr<Cover>> enter(file::FileSystem& fs, uint64_t covers, const std::string& path,
-                                     const WhenAlone& when_alone) {
+                                     const WhenAlone& when_alone, bool needs_lower = true) {
   auto cover = std::make_unique<Cover>();
   cover->fs = &fs;
   cover->path = path;
@@ -194,8 +336,7 @@ Result<std::unique_ptr<Cover>> enter(file::FileSystem& fs, uint64_t covers, cons
   if (!top.ok()) return top.status();
   if (*top == 0) return fail(EIO, "%s: its cover has a record and no directory", path.c_str());
   cover->top = *top;
-  auto known = lower_of(fs).cover_of_top(cover->top);
-  if (!known.ok()) return known.status();
+  if (needs_lower) CAIRN_TRY(lower_of(fs).cover_of_top(cover->top).status());
   if (when_alone) {
     CAIRN_TRY_ASSIGN(others, has_other_members(*cover));
     if (!others) CAIRN_TRY(when_alone(*cover));
@@ -258,6 +399,59 @@ Result<media::LivenessLock> try_lock_drain(const file::FileSystem& fs, const std
   return media::try_lock(fs.pool.lock_path.c_str(), drain_bytes + slot_of(name));
 }
 
+Result<Covered> look_at_covered(const file::FileSystem& fs, const CoverRecord& record,
+                                const std::string& path) {
+  const int64_t opened = sys::open_beneath(path.c_str(), O_RDONLY | O_DIRECTORY);
+  if (opened == -ENOENT || opened == -ENOTDIR || opened == -ELOOP) return Covered::gone;
+  if (opened < 0) return sys::failed(opened, "open", path);
+  const sys::Descriptor directory(static_cast<int>(opened));
+  for (const bool all : {false, true}) {
+    CAIRN_TRY_ASSIGN(claims, believed_claims(fs, directory.get(), path, record.owner, all));
+    if (record.token.empty()) return claims.has_own ? Covered::same : Covered::unknown;
+    for (const std::string& token : claims.tokens)
+      if (token == record.token || token == record.earlier_token) return Covered::same;
+  }
+  DirectoryMarks marks;
+  if (const int64_t result = marks_of(directory.get(), &marks); result < 0)
+    return sys::failed(result, "stat", path);
+  return are_same(marks, record.marks) ? Covered::unclaimed : Covered::other;
+}
+
+Status refuse_elsewhere(const Cover& cover, const std::string& path) {
+  CAIRN_TRY(refuse_below(path));
+  if (!is_claimed(path)) return Status();
+  // The path of the cover may have a claim of this pool, which is not believed.
+  if (path == cover.path) {
+    CAIRN_TRY_ASSIGN(others, other_claims(*cover.fs, path));
+    if (others.empty()) return Status();
+  }
+  return fail(ELOOP, "%s: cannot be drained to, as it is covered itself (it holds %s)",
+              path.c_str(), claim_file);
+}
+
+Status confirm_covered(const Cover& cover, const Notice& notice) {
+  file::FileSystem& fs = *cover.fs;
+  CAIRN_TRY_ASSIGN(lock, lock_covers(fs));
+  auto record = find_record(fs, cover.path);
+  if (record.code() == ENOENT) return Status();  // the drain tells
+  CAIRN_TRY(record.status());
+  CAIRN_TRY_ASSIGN(found, look_at_covered(fs, *record, cover.path));
+  if (found != Covered::other && found != Covered::gone) {
+    const CoverRecord before = *record;
+    CAIRN_TRY(note_lost_records(fs, cover.path, &*record));
+    if (found == Covered::unclaimed) CAIRN_TRY(claim_for(fs, cover.path, true, &*record));
+    const bool is_changed = *record != before;
+    const Status status =
+        is_changed ? write_record(fs, cover.covers, cover.name, *record) : Status();
+    // A full pool is drained all the same, and the directory is recognised again the next time.
+    if (status.code() != ENOSPC || record->records_lost) CAIRN_TRY(status);
+    if (found == Covered::unclaimed) tell_claimed_again(found, cover.path, notice);
+    return Status();
+  }
+  CAIRN_TRY_ASSIGN(state, state_of_cover(fs, cover.name));
+  return state.all_drained ? Status() : refuse_other(fs, cover.path, found);
+}
+
 Result<std::unique_ptr<Cover>> open_cover(file::FileSystem& fs, const std::string& directory,
                                           const OpenOptions& options) {
   auto path = real_directory(directory);
@@ -265,13 +459,35 @@ Result<std::unique_ptr<Cover>> open_cover(file::FileSystem& fs, const std::strin
   auto lock = lock_covers(fs);
   if (!lock.ok()) return lock.status();
   CAIRN_TRY(refuse_nested(fs, *path));
-  CAIRN_TRY(take_claim(fs, *path, options.job));
+  auto record = find_record(fs, *path);
+  if (!record.ok() && record.code() != ENOENT) return record.status();
+  Covered found = Covered::same;
+  if (record.ok()) {
+    CAIRN_TRY_ASSIGN(looked, look_at_covered(fs, *record, *path));
+    found = looked;
+    if (found == Covered::other || found == Covered::gone) {
+      CAIRN_TRY_ASSIGN(all, find_covers(fs, false));
+      if (options.left) CAIRN_TRY(discard_earlier(fs, all, *path, options));
+      if (find_record(fs, *path).code() != ENOENT)
+        CAIRN_TRY(leave_other(fs, all, *path, options.notice));
+      record = Status(ENOENT);
+    } else {
+      CAIRN_TRY(note_lost_records(fs, *path, &*record));
+    }
+  }
+  std::string foreign;
+  if (!record.ok()) CAIRN_TRY(look_for_moved(fs, *path, options.notice, &foreign));
+  CoverRecord wanted = record.ok() ? *record : CoverRecord();
+  wanted.path = *path;
+  wanted.job = options.job;
+  wanted.keep = options.keep;
+  wanted.launch = options.launch;
+  CAIRN_TRY(claim_for(fs, *path, record.ok(), &wanted, foreign));
+  if (record.ok()) tell_claimed_again(found, *path, options.notice);
   auto covers = find_covers(fs, true);
   Status status = covers.status();
   if (status.ok() && options.left) status = discard_earlier(fs, *covers, *path, options);
-  if (status.ok())
-    status = make_cover(fs, *covers, cover_name(*path),
-                        {*path, options.job, options.keep, options.launch});
+  if (status.ok()) status = make_cover(fs, *covers, cover_name(*path), wanted);
   if (!status.ok()) {
     const std::string text = last_detail();
     if (!covers.ok() || !read_record(fs, *covers, cover_name(*path)).ok())
@@ -287,14 +503,19 @@ Result<std::unique_ptr<Cover>> join_cover(file::FileSystem& fs, const std::strin
   if (!path.ok()) return path.status();
   auto lock = lock_covers(fs);
   if (!lock.ok()) return lock.status();
-  auto covers = find_covers(fs, false);
-  if (!covers.ok()) return covers.status();
-  auto record = *covers == 0 ? Result<CoverRecord>(Status(ENOENT))
-                             : read_record(fs, *covers, cover_name(*path));
-  if (record.code() == ENOENT)
-    return fail(ENOENT, "%s is not covered by pool %s", path->c_str(), fs.pool.path.c_str());
-  if (!record.ok()) return record.status();
-  return enter(fs, *covers, *path, when_alone);
+  CAIRN_TRY(find_record(fs, *path).status());
+  CAIRN_TRY_ASSIGN(covers, find_covers(fs, false));
+  return enter(fs, covers, *path, when_alone);
+}
+
+Result<std::unique_ptr<Cover>> join_kept(file::FileSystem& fs, const std::string& directory) {
+  auto path = real_directory(directory);
+  CAIRN_TRY_ASSIGN(lock, lock_covers(fs));
+  // A symbolic link may have its path by now.
+  if (!path.ok() || find_record(fs, *path).code() == ENOENT) path = directory;
+  CAIRN_TRY(find_record(fs, *path).status());
+  CAIRN_TRY_ASSIGN(covers, find_covers(fs, false));
+  return enter(fs, covers, *path, {}, false);
 }
 
 Status discard_cover(Cover& cover, bool only_drained, const std::function<Status()>& before) {

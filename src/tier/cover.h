@@ -9,6 +9,7 @@
 #include "file/file_system.h"
 #include "media/liveness.h"
 #include "tier/cover_state.h"
+#include "tier/record.h"
 
 namespace cairn::tier {
 
@@ -28,6 +29,8 @@ struct Cover {
 using WhenAlone = std::function<Status(const Cover& cover)>;
 // Called for a cover that is about to be discarded. Removes what higher layers keep for it.
 using BeforeDiscard = std::function<Status(const Cover& cover)>;
+// Called with one line about what was done to the cover without being asked for.
+using Notice = std::function<void(const char* text)>;
 struct OpenOptions {
   std::string job;
   bool keep = false;
@@ -36,13 +39,38 @@ struct OpenOptions {
   // Begins anew (fresh.h) if there is a function.
   std::function<void(const CoverState& left)> left = {};
   BeforeDiscard before_discard = {};
+  Notice notice = {};
 };
 
+// ESTALE: another directory has the path by now, and the pool keeps what was never drained to the
+// covered one. Where the pool keeps nothing, the old cover is dropped, which `notice` is told.
+// EEXIST: the directory was covered by another path, it was moved here, and the pool keeps what was
+// never drained to it.
 Result<std::unique_ptr<Cover>> open_cover(file::FileSystem& fs, const std::string& directory,
                                           const OpenOptions& options);
 // ENOENT if there is none.
 Result<std::unique_ptr<Cover>> join_cover(file::FileSystem& fs, const std::string& directory,
                                           const WhenAlone& when_alone = {});
+// The same for a process that drains elsewhere or discards: the directory may be gone, or be
+// another one. It is given by its real path then.
+Result<std::unique_ptr<Cover>> join_kept(file::FileSystem& fs, const std::string& directory);
+
+// Whether the path of a cover still leads to the covered directory.
+enum class Covered : uint8_t {
+  same,
+  unclaimed,  // the same, but its claim is missing
+  unknown,    // the cover is of an earlier version, and there is no claim
+  other,      // another directory
+  gone,       // no directory
+};
+Result<Covered> look_at_covered(const file::FileSystem& fs, const CoverRecord& record,
+                                const std::string& path);
+// ELOOP if what a cover holds must not be drained to this directory: it lies in a pool, or is
+// covered itself. The path of the cover is no other one.
+Status refuse_elsewhere(const Cover& cover, const std::string& path);
+// Before a drain: ESTALE if it is another directory, or none, and the pool keeps something for the
+// covered one. A claim that is missing is written again.
+Status confirm_covered(const Cover& cover, const Notice& notice);
 // Says that a run is under way in the cover, also while nobody is attached: true until the descriptor that it returns
 // is closed, which is for who runs programs, not for them.
 Result<int> hold_run(const Cover& cover);

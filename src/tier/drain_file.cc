@@ -6,52 +6,15 @@
 #include <algorithm>
 
 #include "file/attributes.h"
-#include "file/io.h"
 #include "file/pins.h"
-#include "file/resolve.h"
-#include "tier/attributes.h"
 #include "tier/drain_state.h"
+#include "tier/from_pool.h"
 #include "tier/listing.h"
-#include "tier/pool_file.h"
-#include "tier/written_aside.h"
 
 namespace cairn::tier {
 namespace {
 
 constexpr int attempts = 5;
-
-file::Attributes attributes_now(file::FileSystem& fs, const file::Map& map) {
-  pool::SeatGuard seat(fs.pool);
-  return seat.ok() ? file::attributes_of(fs, map) : file::Attributes{};
-}
-
-Status copy_contents(DrainState& state, const file::Map& map, int to, const std::string& path) {
-  PoolFile from(state.fs, map.number, O_RDONLY);
-  CAIRN_TRY(from.status());
-  const uint64_t size = map.inode->size.load();
-  if (const int64_t result = sys::ftruncate(to, size); result < 0)
-    return sys::failed(result, "truncate", path);
-  CheckedCopy copy(to, path, [&](uint64_t bytes) { return state.advance(bytes); });
-  for (uint64_t at = 0; at < size;) {
-    auto data = file::seek_data(*from, at);
-    if (data.code() == ENXIO) break;
-    if (!data.ok()) return data.status();
-    auto hole = file::seek_hole(*from, *data);
-    const uint64_t end = hole.ok() ? std::min(*hole, size) : size;
-    // It ends early if the file is cut meanwhile, which its ctime says too.
-    CAIRN_TRY(copy.from_pool(*from, *data, end).status());
-    at = std::max(end, *data + 1);
-  }
-  return Status();
-}
-
-Status set_attributes(DrainState& state, const file::Map& map, const file::Attributes& wanted,
-                      int fd, int old, const std::string& path) {
-  auto permissions = give_owner(fd, wanted.uid, wanted.gid, wanted.mode & 07777, path);
-  if (!permissions.ok()) return permissions.status();
-  CAIRN_TRY(export_attributes(state.fs, map, fd, old));
-  return set_mode_and_times(fd, *permissions, wanted.atime, wanted.mtime, path);
-}
 
 Status write_regular(DrainState& state, const file::Map& map, const file::Attributes& wanted,
                      int directory, const char* name, const std::string& path, Aside* aside) {
@@ -63,49 +26,12 @@ Status write_regular(DrainState& state, const file::Map& map, const file::Attrib
   if (opened < 0) return sys::failed(opened, "cannot be written beside it", path);
   aside->file = sys::Descriptor(static_cast<int>(opened));
   const int to = aside->file.get();
-  CAIRN_TRY(copy_contents(state, map, to, path));
+  CAIRN_TRY(
+      copy_contents(state.fs, map, to, path, [&](uint64_t bytes) { return state.advance(bytes); }));
   const int64_t replaced = sys::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (replaced == -EMFILE || replaced == -ENFILE) return sys::failed(replaced, "open", path);
   const sys::Descriptor old(static_cast<int>(std::max<int64_t>(-1, replaced)));
-  return set_attributes(state, map, wanted, to, old.get(), path);
-}
-
-// Of what has just been made there. Somebody may have put a link to another file in its place, which a
-// chmod by name would follow.
-int64_t set_mode_of(int directory, const std::string& name, uint32_t mode) {
-  const int64_t opened = sys::openat(directory, name.c_str(), O_PATH | O_NOFOLLOW);
-  if (opened < 0) return opened;
-  const sys::Descriptor fd(static_cast<int>(opened));
-  struct stat st = {};
-  if (const int64_t result = sys::fstat(fd.get(), &st); result < 0) return result;
-  if ((st.st_mode & S_IFMT) != (mode & S_IFMT)) return -EEXIST;
-  const std::string same = "/proc/self/fd/" + std::to_string(fd.get());
-  return sys::chmodat(AT_FDCWD, same.c_str(), mode & 07777);
-}
-
-// A symbolic link, FIFO, socket or device: made aside.
-Status make_special(DrainState& state, const file::Map& map, const file::Attributes& wanted,
-                    int directory, const std::string& path, const std::string& aside) {
-  int64_t result = 0;
-  if (S_ISLNK(wanted.mode)) {
-    std::string target;
-    {
-      pool::SeatGuard seat(state.fs.pool);
-      if (!seat.ok()) return pool::no_seat(state.fs.pool);
-      auto text = file::link_text(state.fs, map);
-      if (!text.ok()) return text.status();
-      target = std::move(*text);
-    }
-    result = sys::symlinkat(target.c_str(), directory, aside.c_str());
-  } else {
-    result = sys::mknodat(directory, aside.c_str(), wanted.mode, wanted.rdev);
-    // The mask of the process took some bits.
-    if (result == 0) result = set_mode_of(directory, aside, wanted.mode);
-  }
-  if (result < 0) return sys::failed(result, "cannot be made beside it", path);
-  sys::fchownat(directory, aside.c_str(), wanted.uid, wanted.gid);  // if we may
-  sys::utimensat(directory, aside.c_str(), wanted.atime, wanted.mtime);
-  return Status();
+  return set_attributes(state.fs, map, wanted, to, old.get(), path);
 }
 
 // A directory in lower whose name the pool has given to something else.
@@ -130,22 +56,6 @@ Tried try_once(DrainState& state, const Where& where, LowerDirectory& lower,
   if (written != Tried::done) return written;
   const int64_t synced = aside.file.ok() ? sys::fsync(aside.file.get()) : 0;
   return take_aside(state, where, lower, listed, map, synced, &aside);
-}
-
-bool is_same_special(DrainState& state, int directory, const file::Listed& listed,
-                     const file::Map& map, const struct stat& st) {
-  if (!S_ISLNK(map.inode->mode.load())) {
-    // Who may use it is all that there is of one.
-    const file::Attributes wanted = attributes_now(state.fs, map);
-    return (st.st_mode & 07777) == (wanted.mode & 07777) && st.st_uid == wanted.uid &&
-           st.st_gid == wanted.gid;
-  }
-  std::string there;
-  if (sys::read_link(directory, listed.name, &there) < 0) return false;
-  pool::SeatGuard seat(state.fs.pool);
-  if (!seat.ok()) return false;
-  auto text = file::link_text(state.fs, map);
-  return text.ok() && *text == there;
 }
 
 // What was written aside goes.
@@ -179,7 +89,7 @@ Tried write_aside(DrainState& state, const Where& where, LowerDirectory& lower,
   const uint64_t done = state.done;
   if (status.ok())
     status = S_ISREG(wanted.mode) ? write_regular(state, map, wanted, fd, listed.name, path, aside)
-                                  : make_special(state, map, wanted, fd, path, aside->name);
+                                  : make_special(state.fs, map, wanted, fd, path, aside->name);
   aside->copied = state.done - done;
   return status.ok() ? Tried::done : give_up(state, fd, map, path, *aside, status);
 }
@@ -214,7 +124,7 @@ bool take_same_special(DrainState& state, const Where& where, LowerDirectory& lo
   const uint64_t changed = change_time(state.fs, map);
   const auto directory = static_cast<int>(lower.fd());
   if (look(state.known, directory, listed, &st) != InLower::other ||
-      (st.st_mode & S_IFMT) != type || !is_same_special(state, directory, listed, map, st))
+      (st.st_mode & S_IFMT) != type || !is_same_special(state.fs, directory, listed.name, map, st))
     return false;
   if (!state.fs.pool.is_volatile && !lower.sync().ok()) return false;
   const file::LowerIdentity identity = identity_of(state.known, st);

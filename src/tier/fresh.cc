@@ -1,12 +1,31 @@
 #include "tier/fresh.h"
 
+#include <fcntl.h>
+
+#include "tier/bring_back.h"
 #include "tier/cover_state.h"
 #include "tier/journal.h"
+#include "tier/keep_times.h"
 #include "tier/parts.h"
 #include "tier/record.h"
 #include "tier/wipe.h"
 
 namespace cairn::tier {
+namespace {
+
+// The claim stays, so nobody else brings back what was put away for changes that are discarded. A
+// drain of the next cover would remove it.
+Status bring_back_below(const std::string& path) {
+  const int64_t opened = sys::open_beneath(path.c_str(), O_RDONLY | O_DIRECTORY);
+  if (opened < 0) return sys::failed(opened, "open", path);
+  const sys::Descriptor fd(static_cast<int>(opened));
+  const KeepTimes times(fd.get());
+  const int64_t brought = bring_back(fd.get());
+  return brought < 0 ? sys::failed(brought, "bring back all that was put away below", path)
+                     : Status();
+}
+
+}  // namespace
 
 Status discard_earlier(file::FileSystem& fs, uint64_t covers, const std::string& path,
                        const OpenOptions& options) {
@@ -28,6 +47,8 @@ Status discard_earlier(file::FileSystem& fs, uint64_t covers, const std::string&
   cover.covers = covers;
   CAIRN_TRY_ASSIGN(top, find_child(fs, covers, name));
   cover.top = top;
+  // First: a process that is killed before the record goes leaves removals that are still known.
+  CAIRN_TRY(bring_back_below(path));
   if (options.before_discard) CAIRN_TRY(options.before_discard(cover));
   CAIRN_TRY(remove_record(fs, covers, name));
   // As in discard_cover(): from here on it does not exist.

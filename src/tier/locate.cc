@@ -60,7 +60,7 @@ Result<const Known*> LowerTree::cover_of_top(uint64_t top) {
   auto covers = find_covers(fs_, false);
   if (!covers.ok()) return covers.status();
   if (*covers == 0 || (*inode)->directory.parent.load() != *covers) return nullptr;
-  Known* made = nullptr;
+  const Known* made = nullptr;
   CAIRN_TRY(for_each_record(fs_, [&](const std::string& name, const CoverRecord& record) -> Status {
     auto found = find_child(fs_, *covers, name);
     if (!found.ok()) return found.status();
@@ -68,15 +68,30 @@ Result<const Known*> LowerTree::cover_of_top(uint64_t top) {
     struct stat st = {};
     if (const int64_t result = sys::lstatat(AT_FDCWD, record.path.c_str(), &st); result < 0)
       return sys::failed(result, "the covered directory", record.path);
-    made = new Known{record.path, top, generation, st.st_dev, nullptr};
+    made = make_known(record.path, top, generation, st.st_dev);
     return Status();
   }));
-  if (made == nullptr) return nullptr;
+  return made;
+}
+
+const Known* LowerTree::make_known(const std::string& path, uint64_t top, uint64_t generation,
+                                   uint64_t device) {
+  auto* made = new Known{path, top, generation, device, known_.load()};
   // Never changed once it is in the list, so the list needs no lock, and fork no care.
-  made->next = known_.load();
   while (!known_.compare_exchange_weak(made->next, made)) {
   }
   return made;
+}
+
+Status LowerTree::move_cover(uint64_t top, const std::string& path) {
+  auto inode = file::live_inode(fs_, top);
+  if (!inode.ok()) return inode.status();
+  struct stat st = {};
+  if (const int64_t result = sys::lstatat(AT_FDCWD, path.c_str(), &st); result < 0)
+    return sys::failed(result, "stat", path);
+  // The first one in the list is found.
+  make_known(path, top, (*inode)->generation.load(), st.st_dev);
+  return Status();
 }
 
 Result<Place> LowerTree::locate(uint64_t number) {

@@ -119,8 +119,12 @@ class LowerTree final : public file::Lower {
   Status climb(uint64_t directory, const Climb& visit);
   // The cover whose top this inode is; null if it is none.
   Result<const Known*> cover_of_top(uint64_t top);
+  // To this process the cover's directory lies at `path` from now on: somebody has moved it.
+  Status move_cover(uint64_t top, const std::string& path);
 
  private:
+  const Known* make_known(const std::string& path, uint64_t top, uint64_t generation,
+                          uint64_t device);
   Status import_names(const Place& place, uint64_t inode);
   Status import_one(const Place& place, uint64_t directory, int fd, const std::string& name,
                     uint64_t* newest);

@@ -1,11 +1,13 @@
 #include "tier/parts.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "file/attributes.h"
 #include "file/names.h"
 #include "pool/seats.h"
 #include "tier/listing.h"
+#include "tier/lower.h"
 #include "tier/record.h"
 #include "tier/wipe.h"
 
@@ -59,6 +61,22 @@ Result<bool> has_parts(file::FileSystem& fs, const std::string& cover_name) {
     return Status();
   }));
   return any;
+}
+
+bool are_records_missing(const std::string& directory) {
+  struct stat st = {};
+  const std::string records = directory + "/" + records_directory;
+  return sys::lstatat(AT_FDCWD, records.c_str(), &st) == -ENOENT;
+}
+
+Result<bool> are_parts_kept(file::FileSystem& fs, const std::string& cover_name,
+                            const std::string& directory) {
+  CAIRN_TRY_ASSIGN(covers, find_covers(fs, false));
+  if (covers == 0) return false;
+  auto record = read_record(fs, covers, cover_name);
+  if (record.code() == ENOENT) return false;  // of a job without a cover; no claim keeps `.cairn`
+  if (!record.ok()) return record.status();
+  return record->records_lost || are_records_missing(directory);
 }
 
 Status wipe_parts(file::FileSystem& fs, const std::string& cover_name) {

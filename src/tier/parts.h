@@ -22,6 +22,13 @@ Status remove_part(file::FileSystem& fs, const std::string& cover_name, const st
 Status for_each_part(file::FileSystem& fs, const std::string& cover_name,
                      const std::function<Status(const std::string& uuid, uint64_t bytes)>& visit);
 Result<bool> has_parts(file::FileSystem& fs, const std::string& cover_name);
+// Whether the records of files that several nodes write are gone from a covered directory. They
+// stay there as long as it has a claim, so somebody has removed them.
+bool are_records_missing(const std::string& directory);
+// Parts that no record names are kept: the records were removed, now or earlier
+// (CoverRecord::records_lost).
+Result<bool> are_parts_kept(file::FileSystem& fs, const std::string& cover_name,
+                            const std::string& directory);
 // All parts of the cover, and their directory.
 Status wipe_parts(file::FileSystem& fs, const std::string& cover_name);
 

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cstdio>
+#include <cstdlib>
 
 #include "file/io.h"
 #include "file/names.h"
@@ -22,14 +23,28 @@ constexpr size_t longest_file = 64 << 10;
 std::string text_of(const CoverRecord& record) {
   std::string text = "cairn cover 1";
   text += '\0';
-  for (const std::string& field : {"path=" + record.path, "job=" + record.job,
-                                   std::string("keep=") + (record.keep ? "1" : "0"),
-                                   "launch=" + record.launch}) {
-    text += field;
+  const auto add = [&text](const char* key, const std::string& value) {
+    text += std::string(key) + "=" + value;
     text += '\0';
-  }
+  };
+  const auto add_number = [&](const char* key, uint64_t value, uint64_t unknown) {
+    if (value != unknown) add(key, std::to_string(value));
+  };
+  add("path", record.path);
+  add("job", record.job);
+  add("keep", record.keep ? "1" : "0");
+  if (!record.launch.empty()) add("launch", record.launch);
+  if (!record.token.empty()) add("token", record.token);
+  if (!record.earlier_token.empty()) add("earlier", record.earlier_token);
+  add_number("owner", record.owner, no_owner);
+  add_number("device", record.marks.device, 0);
+  add_number("inode", record.marks.inode, 0);
+  add_number("birth", record.marks.birth, 0);
+  if (record.records_lost) add("records", "lost");
   return text;
 }
+
+uint64_t number_of(const std::string& text) { return std::strtoull(text.c_str(), nullptr, 10); }
 
 Result<CoverRecord> record_of(const std::string& text, const std::string& name) {
   CoverRecord record;
@@ -40,10 +55,21 @@ Result<CoverRecord> record_of(const std::string& text, const std::string& name) 
     const std::string field = text.substr(at, end - at);
     at = end + 1;
     if (field == "cairn cover 1") known = true;
-    if (field.compare(0, 5, "path=") == 0) record.path = field.substr(5);
-    if (field.compare(0, 4, "job=") == 0) record.job = field.substr(4);
-    if (field == "keep=1") record.keep = true;
-    if (field.compare(0, 7, "launch=") == 0) record.launch = field.substr(7);
+    const size_t equals = field.find('=');
+    if (equals == std::string::npos) continue;
+    const std::string key = field.substr(0, equals);
+    const std::string value = field.substr(equals + 1);
+    if (key == "path") record.path = value;
+    if (key == "job") record.job = value;
+    if (key == "keep") record.keep = value == "1";
+    if (key == "launch") record.launch = value;
+    if (key == "token" && is_token(value)) record.token = value;
+    if (key == "earlier" && is_token(value)) record.earlier_token = value;
+    if (key == "owner") record.owner = number_of(value);
+    if (key == "device") record.marks.device = number_of(value);
+    if (key == "inode") record.marks.inode = number_of(value);
+    if (key == "birth") record.marks.birth = number_of(value);
+    if (key == "records") record.records_lost = value == "lost";
   }
   if (!known || record.path.empty() || cover_name(record.path) != name)
     return fail(EIO, "/%s/%s%s: the record of a cover is damaged", covers_directory, name.c_str(),

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "file/file_system.h"
+#include "tier/same_directory.h"
 
 namespace cairn::tier {
 
@@ -17,6 +18,16 @@ struct CoverRecord {
   bool keep = false;
   // Names the call of a launcher (mpirun) that started the last run; empty: no run had one.
   std::string launch = {};
+  // Which directory it is (same_directory.h). A record that an earlier version wrote has none of
+  // these.
+  std::string token;          // as the claim says it too
+  std::string earlier_token;  // in force until the claim said another one
+  uint64_t owner = no_owner;  // of the claim, as the directory's file system shows it
+  DirectoryMarks marks;
+  // Records of files that several nodes write were removed with `.cairn`: parts that no record
+  // names are kept until somebody discards the cover.
+  bool records_lost = false;
+  friend bool operator==(const CoverRecord&, const CoverRecord&) = default;
 };
 
 // Hidden, as everything of ours in a pool's root.

@@ -71,6 +71,15 @@ int64_t lstatat(int directory, const char* name, struct stat* st) {
   return call(SYS_newfstatat, directory, name, st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH);
 }
 int64_t fstatfs(int fd, struct statfs* st) { return call(SYS_fstatfs, fd, st); }
+int64_t birth_of(int fd, uint64_t* birth) {
+  struct statx st = {};
+  *birth = 0;
+  const int64_t result = call(SYS_statx, fd, "", AT_EMPTY_PATH, STATX_BTIME, &st);
+  if (result == -ENOSYS || result == -EPERM) return 0;  // Linux before 4.11, or a filter
+  if (result == 0 && (st.stx_mask & STATX_BTIME) != 0)
+    *birth = static_cast<uint64_t>(st.stx_btime.tv_sec) * 1'000'000'000 + st.stx_btime.tv_nsec;
+  return result;
+}
 int64_t getdents(int fd, void* buffer, size_t size) {
   return call(SYS_getdents64, fd, buffer, size);
 }

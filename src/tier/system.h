@@ -33,6 +33,8 @@ int64_t fsync_directory(int fd);
 int64_t fstat(int fd, struct stat* st);
 int64_t lstatat(int directory, const char* name, struct stat* st);
 int64_t fstatfs(int fd, struct statfs* st);
+// When the file was created, in nanoseconds since 1970; 0 where the file system does not say.
+int64_t birth_of(int fd, uint64_t* birth);
 int64_t getdents(int fd, void* buffer, size_t size);
 int64_t readlinkat(int directory, const char* name, char* buffer, size_t size);
 int64_t symlinkat(const char* target, int directory, const char* name);

@@ -73,10 +73,10 @@ class AtExit(CoverCase):
 
     def test_a_directory_that_was_removed_meanwhile(self):
         run = self.shell(f"echo kept > file; cd /; exec env -u LD_PRELOAD rm -r {self.dir}", expect=1)
-        self.assertIn(f"{self.dir} is no directory any more; make it again", run.err)
-        self.assertIn(f"still in the pool: `cairn drain {self.dir}` tries again", run.err)
+        self.assertIn(f"{self.dir}: the covered directory is gone; what was not drained stays in the pool", run.err)
+        self.assertIn(f"`cairn drain {self.dir} --to ELSEWHERE`", run.err)
         os.mkdir(self.dir)
-        self.cairn("drain", self.dir)
+        self.cairn("drain", self.dir, "--to", self.dir)
         self.assertEqual(self.read("file"), "kept\n")
 
     def test_conflicting_change_is_not_overwritten(self):

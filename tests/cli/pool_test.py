@@ -213,6 +213,15 @@ class Killed(CairnCase):
                 self.assertEqual(self.names(), [])
 
     def test_memory_of_killed_ranks(self):
+        # An MPI job that another test starts meanwhile removes what is left as well.
+        for tries_left in (2, 1, 0):
+            try:
+                return self.memory_of_killed_ranks()
+            except AssertionError:
+                if tries_left == 0:
+                    raise
+
+    def memory_of_killed_ranks(self):
         """By which they meet in MPI-IO: what nobody has locked, but what was made just now."""
         paths = [f"/dev/shm/cairn-mpiio-{os.getpid()}-{what}" for what in ("left", "locked", "young")]
         for path in paths:

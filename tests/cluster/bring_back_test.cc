@@ -94,6 +94,29 @@ TEST(WhatWasPutAway, HoldsUpNobodyIfItCannotGoBack) {
   EXPECT_FALSE(stdfs::exists(covered.directory() + "/.cairn-claim"));
 }
 
+// The claims stay then, and the next drain removes what is still put away.
+TEST(WhatWasPutAway, ComesBackWhenTheNextRunBeginsAnew) {
+  for (const uint32_t first : {0U, 1U}) {
+    CoveredNodes covered(2, 64 << 20, prepare);
+    make_anew(covered);
+    covered.stop();
+    covered.begin_anew(first);
+    covered.begin_anew(1 - first);
+    for (const char* path : {"file", "tree/file", "tree/sub/file", "other/file"})
+      EXPECT_EQ(read_lower(covered, path), std::string("old ") + path);
+    for (const uint32_t node : {0U, 1U}) {
+      EXPECT_NE(covered.mode(node, "file"), 0U);
+      covered.make_file(node, node == 0 ? "new" : "newer");
+      covered.drain(node);
+    }
+    for (const uint32_t node : {0U, 1U}) covered.discard(node);
+    for (const char* path : {"file", "tree/file", "tree/sub/file", "other/file"})
+      EXPECT_EQ(read_lower(covered, path), std::string("old ") + path);
+    EXPECT_TRUE(stdfs::exists(covered.directory() + "/newer"));
+    EXPECT_FALSE(has_left(covered));
+  }
+}
+
 TEST(WhatWasPutAway, TakesThePlaceOfNothing) {
   CoveredNodes covered(2, 64 << 20, prepare);
   make_anew(covered);

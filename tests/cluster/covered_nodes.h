@@ -74,6 +74,18 @@ class CoveredNodes {
     const int result = cairn_cover_drain(covers_[node], nullptr, nullptr, nullptr, &report);
     return result == -EAGAIN ? 0 : result;
   }
+  // After stop(): a run of the next launch begins anew on this node.
+  void begin_anew(uint32_t node) {
+    cairn_cover_close(covers_[node]);
+    covers_[node] = nullptr;
+    cairn_cover_options options = {};
+    options.struct_size = sizeof options;
+    options.job = "of several nodes";
+    options.fresh = 1;
+    options.launch = "the next";
+    EXPECT_EQ(cairn_cover_open(pool(node), directory().c_str(), &options, &covers_[node]), 0)
+        << cairn_last_error();
+  }
   // After stop(): all processes end, and others come.
   void leave_and_join() {
     for (uint32_t i = 0; i < covers_.size(); ++i) {

@@ -42,8 +42,10 @@ std::string in_lower(const CoveredNodes& covered, const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+// The directory of the records stays until the last claim goes.
 bool is_nothing_left(const CoveredNodes& covered) {
-  return !fs::exists(covered.directory() + "/.cairn");
+  const std::string records = covered.directory() + "/.cairn";
+  return !fs::exists(records) || fs::is_empty(records);
 }
 
 cluster::Job& job_of(const CoveredNodes& covered, uint32_t node) { return covered.job(node)->job; }

@@ -94,8 +94,12 @@ class CollectTest : public CoverTest {
     if (drained.code != 0) drained.problems.emplace_back(cairn_last_error());
     return drained;
   }
+  // The directory of the records stays until the last claim goes.
+  [[nodiscard]] bool has_no_records() const {
+    return !fs::exists(lower_ + "/.cairn") || fs::is_empty(lower_ + "/.cairn");
+  }
   void expect_nothing_left() {
-    EXPECT_FALSE(fs::exists(lower_ + "/.cairn"));
+    EXPECT_TRUE(has_no_records());
     EXPECT_EQ(parts_in(pool_), 0U);
     EXPECT_EQ(parts_in(other_), 0U);
   }
@@ -333,7 +337,7 @@ TEST_F(CollectTest, APartThatHasANameInTheCoverIsDrainedAsAFile) {
   }
   expect_drained(pool_);
   EXPECT_EQ(get(lower_ + "/file"), "abc");
-  EXPECT_FALSE(fs::exists(lower_ + "/.cairn"));
+  EXPECT_TRUE(has_no_records());
   EXPECT_EQ(parts_in(pool_), 0U);
 }
 
@@ -344,6 +348,53 @@ TEST_F(CollectTest, PartsOfNoRecordGo) {
   EXPECT_EQ(drain(other_).code, 0);
   EXPECT_FALSE(fs::exists(lower_ + "/file"));
   expect_nothing_left();
+}
+
+// Somebody has removed them all: no part is garbage because of that, also after new records have
+// come.
+TEST_F(CollectTest, RecordsThatWereRemovedWithTheirDirectoryCostNoPart) {
+  make_striped("file");
+  fs::remove_all(lower_ + "/.cairn");
+  for (const char* again : {"", "with a new record"}) {
+    SCOPED_TRACE(again);
+    const Drained drained = drain(pool_);
+    EXPECT_EQ(drained.code, -EIO);
+    EXPECT_TRUE(tells(drained, "1 parts of files that several nodes wrote stay in the pool"))
+        << text_of(drained);
+    EXPECT_EQ(parts_in(pool_), 1U);
+    fs::create_directory(lower_ + "/.cairn");
+  }
+  // What a record names is put together all the same.
+  Record record = new_record(3);
+  {
+    Covered first(pool_, lower_);
+    hold(first, "node-0", &record, "abc", {0, 3, 0, 1});
+    ASSERT_TRUE(cluster::write_record(lower_, "other", record, true).ok());
+  }
+  EXPECT_EQ(drain(pool_).code, -EIO);
+  EXPECT_EQ(get(lower_ + "/other"), "abc");
+  EXPECT_EQ(parts_in(pool_), 1U);
+  {
+    Covered node(pool_, lower_, true);
+    EXPECT_EQ(cairn_cover_end(node.cover), -EAGAIN);
+    EXPECT_EQ(node.discard(), 0) << cairn_last_error();
+  }
+  EXPECT_EQ(parts_in(pool_), 0U);
+}
+
+TEST_F(CollectTest, TheDirectoryOfTheRecordsGoesWithTheLastClaim) {
+  const std::string text = make_striped("file");
+  EXPECT_EQ(drain(pool_).code, -EAGAIN);
+  EXPECT_EQ(drain(other_).code, 0);
+  for (const std::string& pool : {pool_, other_}) {
+    EXPECT_TRUE(fs::exists(lower_ + "/.cairn"));
+    expect_drained(pool);
+    Covered node(pool, lower_, true);
+    EXPECT_EQ(cairn_cover_end(node.cover), 0) << cairn_last_error();
+    node.cover = nullptr;
+  }
+  EXPECT_FALSE(fs::exists(lower_ + "/.cairn"));
+  EXPECT_EQ(get(lower_ + "/file"), text);
 }
 
 TEST_F(CollectTest, ADamagedRecordCostsNoPart) {

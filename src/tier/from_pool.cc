@@ -1,0 +1,107 @@
+#include "tier/from_pool.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+
+#include "file/io.h"
+#include "file/resolve.h"
+#include "tier/attributes.h"
+#include "tier/pool_file.h"
+#include "tier/system.h"
+#include "tier/written_aside.h"
+
+namespace cairn::tier {
+
+file::Attributes attributes_now(file::FileSystem& fs, const file::Map& map) {
+  pool::SeatGuard seat(fs.pool);
+  return seat.ok() ? file::attributes_of(fs, map) : file::Attributes{};
+}
+
+Status copy_contents(file::FileSystem& fs, const file::Map& map, int to, const std::string& path,
+                     const std::function<bool(uint64_t bytes)>& advance) {
+  PoolFile from(fs, map.number, O_RDONLY);
+  CAIRN_TRY(from.status());
+  const uint64_t size = map.inode->size.load();
+  if (const int64_t result = sys::ftruncate(to, size); result < 0)
+    return sys::failed(result, "truncate", path);
+  CheckedCopy copy(to, path, advance);
+  for (uint64_t at = 0; at < size;) {
+    auto data = file::seek_data(*from, at);
+    if (data.code() == ENXIO) break;
+    if (!data.ok()) return data.status();
+    auto hole = file::seek_hole(*from, *data);
+    const uint64_t end = hole.ok() ? std::min(*hole, size) : size;
+    // It ends early if the file is cut meanwhile, which its ctime says too.
+    CAIRN_TRY(copy.from_pool(*from, *data, end).status());
+    at = std::max(end, *data + 1);
+  }
+  return Status();
+}
+
+Status set_attributes(file::FileSystem& fs, const file::Map& map, const file::Attributes& wanted,
+                      int fd, int old, const std::string& path) {
+  auto permissions = give_owner(fd, wanted.uid, wanted.gid, wanted.mode & 07777, path);
+  if (!permissions.ok()) return permissions.status();
+  CAIRN_TRY(export_attributes(fs, map, fd, old));
+  return set_mode_and_times(fd, *permissions, wanted.atime, wanted.mtime, path);
+}
+
+namespace {
+
+// Of what has just been made there. Somebody may have put a link to another file in its place,
+// which a chmod by name would follow.
+int64_t set_mode_of(int directory, const std::string& name, uint32_t mode) {
+  const int64_t opened = sys::openat(directory, name.c_str(), O_PATH | O_NOFOLLOW);
+  if (opened < 0) return opened;
+  const sys::Descriptor fd(static_cast<int>(opened));
+  struct stat st = {};
+  if (const int64_t result = sys::fstat(fd.get(), &st); result < 0) return result;
+  if ((st.st_mode & S_IFMT) != (mode & S_IFMT)) return -EEXIST;
+  const std::string same = "/proc/self/fd/" + std::to_string(fd.get());
+  return sys::chmodat(AT_FDCWD, same.c_str(), mode & 07777);
+}
+
+}  // namespace
+
+Status make_special(file::FileSystem& fs, const file::Map& map, const file::Attributes& wanted,
+                    int directory, const std::string& path, const std::string& aside) {
+  int64_t result = 0;
+  if (S_ISLNK(wanted.mode)) {
+    std::string target;
+    {
+      pool::SeatGuard seat(fs.pool);
+      if (!seat.ok()) return pool::no_seat(fs.pool);
+      auto text = file::link_text(fs, map);
+      if (!text.ok()) return text.status();
+      target = std::move(*text);
+    }
+    result = sys::symlinkat(target.c_str(), directory, aside.c_str());
+  } else {
+    result = sys::mknodat(directory, aside.c_str(), wanted.mode, wanted.rdev);
+    // The mask of the process took some bits.
+    if (result == 0) result = set_mode_of(directory, aside, wanted.mode);
+  }
+  if (result < 0) return sys::failed(result, "cannot be made beside it", path);
+  sys::fchownat(directory, aside.c_str(), wanted.uid, wanted.gid);  // if we may
+  sys::utimensat(directory, aside.c_str(), wanted.atime, wanted.mtime);
+  return Status();
+}
+
+bool is_same_special(file::FileSystem& fs, int directory, const char* name, const file::Map& map,
+                     const struct stat& st) {
+  if (!S_ISLNK(map.inode->mode.load())) {
+    // Who may use it is all that there is of one.
+    const file::Attributes wanted = attributes_now(fs, map);
+    return (st.st_mode & 07777) == (wanted.mode & 07777) && st.st_uid == wanted.uid &&
+           st.st_gid == wanted.gid;
+  }
+  std::string there;
+  if (sys::read_link(directory, name, &there) < 0) return false;
+  pool::SeatGuard seat(fs.pool);
+  if (!seat.ok()) return false;
+  auto text = file::link_text(fs, map);
+  return text.ok() && *text == there;
+}
+
+}  // namespace cairn::tier

@@ -1,0 +1,26 @@
+// Kept: what a pool holds of a cover and has not drained, as a person is told about it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "file/file_system.h"
+
+namespace cairn::tier {
+
+struct Kept {
+  uint64_t files = 0;  // and links, FIFOs and so on
+  uint64_t bytes = 0;  // of these files
+  uint64_t directories = 0;
+  uint64_t removed = 0;            // names that are to be removed from lower
+  uint64_t parts = 0;              // of files that several nodes write
+  std::vector<std::string> names;  // the first of the files and directories, as paths below the top
+  uint64_t newest = 0;             // time of the last change to any of them
+};
+
+// Of the cover with this name in /.covers.
+Result<Kept> kept_in_cover(file::FileSystem& fs, const std::string& name);
+// "2 files (12 bytes), 1 directory: a, sub/b, sub; last changed 2026-11-24 22:07 UTC"
+std::string text_of(const Kept& kept);
+
+}  // namespace cairn::tier
