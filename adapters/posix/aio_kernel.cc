@@ -305,10 +305,14 @@ static int get_events(void* context, long least, long most, struct io_event* eve
 namespace serve {
 
 // The kernel gets requests on other files, and those that cannot be read: it refuses them.
-static bool is_others(struct iocb** place) {
-  struct iocb* request;
+static bool is_others(struct iocb** requests, long i) {  // NOLINT(google-runtime-int)
+  // Both may lie nowhere, so their addresses are numbers here.
+  const auto place = reinterpret_cast<uintptr_t>(requests) + static_cast<size_t>(i) * sizeof(void*);
+  uintptr_t request;
   uint32_t fd;
-  return user_memory::read(&request, place) < 0 || user_memory::read(&fd, &request->fd) < 0 ||
+  if (user_memory::read(&request, reinterpret_cast<const void*>(place)) < 0) return true;
+  request += offsetof(struct iocb, fd);
+  return user_memory::read(&fd, reinterpret_cast<const void*>(request)) < 0 ||
          !table::is_covered(static_cast<int>(fd));
 }
 
@@ -319,7 +323,7 @@ int io_submit(void* context, long count, struct iocb** requests) {
   int error = 0;
   while (i < count && error == 0) {
     long others = 0;  // NOLINT(google-runtime-int)
-    while (i + others < count && is_others(requests + i + others)) ++others;
+    while (i + others < count && is_others(requests, i + others)) ++others;
     if (others > 0) {
       const int taken = call(SYS_io_submit, context, others, requests + i);
       if (taken > 0) i += taken;

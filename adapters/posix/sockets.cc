@@ -21,6 +21,13 @@ static bool can_read(const struct msghdr* message) {
   return message != nullptr && user_memory::is_readable(message, sizeof *message);
 }
 
+// The header of a message in a list, which may lie nowhere.
+static const struct msghdr* header_in(const struct mmsghdr* messages, unsigned i) {
+  static_assert(offsetof(struct mmsghdr, msg_hdr) == 0);
+  const auto place = reinterpret_cast<uintptr_t>(messages) + i * sizeof(struct mmsghdr);
+  return reinterpret_cast<const struct msghdr*>(place);
+}
+
 // Calls `each` with every descriptor that a message carries.
 template <typename Each>
 static void descriptors_in(const struct msghdr* message, Each each) {
@@ -182,7 +189,7 @@ int sendmmsg(int socket, struct mmsghdr* messages, unsigned count, int flags) {
   if (no_socket(socket) != 0) return -1;
   if (count > kMostMessages) count = kMostMessages;
   bool ours = false;
-  for (unsigned i = 0; i < count && !ours && can_read(&messages[i].msg_hdr); ++i) {
+  for (unsigned i = 0; i < count && !ours && can_read(header_in(messages, i)); ++i) {
     const struct msghdr& message = messages[i].msg_hdr;
     ours = message.msg_name != nullptr || message.msg_controllen > 0;
   }
@@ -190,7 +197,7 @@ int sendmmsg(int socket, struct mmsghdr* messages, unsigned count, int flags) {
   unsigned sent = 0;
   for (; sent < count; ++sent) {
     int before = errno;
-    ssize_t length = serve::sendmsg(socket, &messages[sent].msg_hdr, flags);
+    ssize_t length = serve::sendmsg(socket, header_in(messages, sent), flags);
     if (length < 0 && sent == 0) return -1;
     if (length < 0) {
       errno = before;  // the next call meets it again
@@ -237,13 +244,13 @@ ssize_t recvmsg(int socket, struct msghdr* message, int flags) {
 int recvmmsg(int socket, struct mmsghdr* messages, unsigned count, int flags,
              struct timespec* timeout) {
   if (no_socket(socket) != 0) return -1;
-  if (!active() || !can_read(&messages->msg_hdr))
+  if (!active() || !can_read(header_in(messages, 0)))
     return real::recvmmsg(socket, messages, count, flags, timeout);
   if (count > kMostMessages) count = kMostMessages;
   socklen_t rooms[kMostMessages];
   for (unsigned i = 0; i < count; ++i) {
     // The kernel stops at a message that it cannot read, too.
-    if (!can_read(&messages[i].msg_hdr)) count = i;
+    if (!can_read(header_in(messages, i))) count = i;
     if (i < count) rooms[i] = messages[i].msg_hdr.msg_namelen;
   }
   int got = real::recvmmsg(socket, messages, count, flags, timeout);
