@@ -333,8 +333,8 @@ Status drain_to(Cover& cover, const DrainCalls& calls, DrainToReport* report) {
   if (others || run)
     return fail(EBUSY, "%s: processes still use it; drain it when they have ended",
                 cover.path.c_str());
-  CAIRN_TRY_ASSIGN(bytes, undrained_bytes(fs, cover.top));
-  return Writer(cover, bytes, calls, *report).write();
+  CAIRN_TRY_ASSIGN(undrained, undrained_data(fs, cover.top));
+  return Writer(cover, undrained.bytes, calls, *report).write();
 }
 
 }  // namespace cairn::tier
