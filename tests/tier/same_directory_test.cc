@@ -69,9 +69,10 @@ class SameDirectory : public CoverTest {
       auto record = tier::read_record(fs, *covers, tier::cover_name(lower_));
       EXPECT_TRUE(record.ok()) << cairn_last_error();
       found = *record;
-      if (change) change(found);
-      if (change)
+      if (change) {
+        change(found);
         EXPECT_TRUE(tier::write_record(fs, *covers, tier::cover_name(lower_), found).ok());
+      }
     }
     cairn_pool_detach(attached);
     return found;
@@ -98,15 +99,13 @@ TEST_F(SameDirectory, PoolsThatJoinAClaimTakeItsToken) {
   for (const auto& entry : fs::directory_iterator(lower_))
     tokens.insert(token_in(entry.path().filename()));
   EXPECT_EQ(tokens, std::set<std::string>{record().token});
-  // Also if the claim has gone in between, and the other one made it anew.
+  // A claim that was made anew says it again, whichever of them does it.
+  const std::string token = record().token;
   for (const auto& entry : fs::directory_iterator(lower_)) fs::remove(entry.path());
-  open(second);
-  const std::string before = record().token;
-  EXPECT_EQ(open(pool_), lower_ +
-                             ": its claim was missing and is written again; it still is the "
-                             "directory that was covered");
-  EXPECT_EQ(record().token, token_in(".cairn-claim"));
-  EXPECT_EQ(before, record().token) << "the other pool had the same";
+  EXPECT_NE(open(second).find("its claim was missing and is written again"), std::string::npos);
+  EXPECT_EQ(open(pool_), "");
+  EXPECT_EQ(record().token, token);
+  EXPECT_EQ(token_in(".cairn-claim"), token);
 }
 
 // As on a file system of a network: nothing but the token is compared there.
@@ -210,7 +209,7 @@ TEST_F(DrainTo, KilledAtEachCallItIsFinishedByTheNext) {
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
     ended = WIFEXITED(status);
-    if (ended) ASSERT_EQ(WEXITSTATUS(status), 0) << last;
+    ASSERT_TRUE(!ended || WEXITSTATUS(status) == 0) << last;
   }
   EXPECT_TRUE(ended);
   cairn_drain_to_report report;
