@@ -115,13 +115,11 @@ Bar unused_bar(size_t piece) {
   return Bar::at_least(piece <= 256 ? 0.35 : piece <= 4096 ? 0.90 : 0.95);
 }
 
-// Blocks that another file gave back hold its bytes, and a small piece clears the rest of its block.
-// The bars leave room below what is measured: they guard against a loss, and promise no gain.
+// Blocks that another file gave back hold its bytes, and a small piece clears the rest of its
+// block. The bars leave room below what is measured: they guard against a loss, and promise no
+// gain.
 Bar recycled_bar(size_t piece) {
-  return Bar::at_least(piece <= 256     ? 0.25
-                       : piece <= 4096  ? 0.60
-                       : piece <= 32768 ? 0.80
-                                        : 0.85);
+  return Bar::at_least(piece <= 256 ? 0.25 : piece <= 4096 ? 0.60 : piece <= 32768 ? 0.80 : 0.85);
 }
 
 Bar no_bar(size_t) { return {}; }

@@ -1,5 +1,5 @@
-// DrainNotice: prints the line by which `cairn run` says that it drains, and how to go on if the drain
-// is cut short.
+// DrainNotice: prints the line by which `cairn run` says that it drains, and how to go on if the
+// drain is cut short.
 //
 // A launcher kills its processes a moment after MPI_Abort, and the directory then holds some of the
 // files. MPICH's launcher sends no signal before that could be answered. Where this may be about to

@@ -49,8 +49,8 @@ bool PlaceLock::change(Mode mode, const std::function<bool()>& go_on) {
 }
 
 bool PlaceLock::is_first_to_note() {
-  // Each caller appends a byte. The first caller's byte begins the file. If the file system is full,
-  // every caller counts as the first.
+  // Each caller appends a byte. The first caller's byte begins the file. If the file system is
+  // full, every caller counts as the first.
   const char mark = '!';
   return write(descriptor_, &mark, 1) != 1 || lseek(descriptor_, 0, SEEK_CUR) == 1;
 }

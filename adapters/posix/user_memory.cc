@@ -67,8 +67,8 @@ int read(void* to, const void* from, size_t size) {
   return 0;
 }
 
-// The kernel stores the signal mask at `place`: the only harmless way to find out whether memory that is
-// to be overwritten can be.
+// The kernel stores the signal mask at `place`: the only harmless way to find out whether memory
+// that is to be overwritten can be.
 static bool takes_mask(uintptr_t place) {
   const int before = errno;
   const auto done = real::syscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, static_cast<long>(place),
@@ -82,8 +82,8 @@ static bool takes_mask(uintptr_t place) {
 static int write_by_kernel(void* to, const void* from, size_t size) {
   const struct iovec source = {const_cast<void*>(from), size}, target = {to, size};
   const int before = errno;
-  const auto done = real::syscall(SYS_process_vm_writev, getpid(), word(&source), 1, word(&target),
-                                  1, 0);
+  const auto done =
+      real::syscall(SYS_process_vm_writev, getpid(), word(&source), 1, word(&target), 1, 0);
   const int error = errno;
   errno = before;
   if (done >= 0) return static_cast<size_t>(done) == size ? 0 : -EFAULT;

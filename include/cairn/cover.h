@@ -30,7 +30,7 @@ typedef struct cairn_cover_options {
   const char* launch; /* what the processes of one launcher's call have in common, or NULL */
   void (*left)(void* context, const struct cairn_cover_info* info); /* or NULL */
   void* context;                                                    /* for left */
-  cairn_cover_notice notice; /* or NULL */
+  cairn_cover_notice notice;                                        /* or NULL */
   void* notice_context;
 } cairn_cover_options;
 
@@ -56,7 +56,8 @@ CAIRN_API int cairn_cover_open(cairn_pool* pool, const char* directory,
 /* For processes inside a run: joins a cover that exists. -ENOENT if there is none. */
 CAIRN_API int cairn_cover_join(cairn_pool* pool, const char* directory, cairn_cover** cover);
 /* For cairn_cover_drain_to and cairn_cover_discard: joins also if the directory is gone, or another
- * one by now. If it is gone, `directory` is its real path. -ENOENT if the pool has no such cover. */
+ * one by now. If it is gone, `directory` is its real path. -ENOENT if the pool has no such cover.
+ */
 CAIRN_API int cairn_cover_join_kept(cairn_pool* pool, const char* directory, cairn_cover** cover);
 CAIRN_API void cairn_cover_close(cairn_cover* cover);
 /* For who runs programs in a cover: a descriptor (without FD_CLOEXEC). Until all its copies are closed, the
@@ -83,21 +84,22 @@ typedef void (*cairn_drain_problem)(void* context, const char* text);
 
 /* Carries everything that changed to lower. Others may go on working meanwhile: a file that changes
  * while it is copied is done again. Names are removed from lower only when everything else could be
- * carried over. Files that several nodes write (cairn/shared.h) are put together in lower: this node's bytes are
- * written, and the last node that does so gives the file its name; they are left alone while other processes of
- * this node are in the cover. If the directory is not the covered one, nothing is written: -ESTALE.
- * Returns 0 only if nothing failed and no conflict is left, else -EIO, -ENOSPC (told
- * before copying, or met on the way), -ECANCELED (progress said so) or -EAGAIN (only other nodes' parts are
- * missing, or such files were left alone; cairn_last_error names the nodes), with the details in report
- * (filled in always) and problems. Safe to repeat after any interruption. */
+ * carried over. Files that several nodes write (cairn/shared.h) are put together in lower: this
+ * node's bytes are written, and the last node that does so gives the file its name; they are left
+ * alone while other processes of this node are in the cover. If the directory is not the covered
+ * one, nothing is written: -ESTALE. Returns 0 only if nothing failed and no conflict is left, else
+ * -EIO, -ENOSPC (told before copying, or met on the way), -ECANCELED (progress said so) or -EAGAIN
+ * (only other nodes' parts are missing, or such files were left alone; cairn_last_error names the
+ * nodes), with the details in report (filled in always) and problems. Safe to repeat after any
+ * interruption. */
 CAIRN_API int cairn_cover_drain(cairn_cover* cover, cairn_progress progress,
                                 cairn_drain_problem problem, void* context,
                                 cairn_drain_report* report);
 /* Drains to another directory than the covered one, which is gone. `elsewhere` exists, and need not
- * be empty: nothing there is replaced. A name that is there already counts as done if it is the same
- * as the pool's, and is a conflict otherwise. What the pool does not hold cannot come; `problem` is
- * told each such name. If `elsewhere` is the covered directory, which has been moved there, it is
- * drained as by cairn_cover_drain. The cover stays. */
+ * be empty: nothing there is replaced. A name that is there already counts as done if it is the
+ * same as the pool's, and is a conflict otherwise. What the pool does not hold cannot come;
+ * `problem` is told each such name. If `elsewhere` is the covered directory, which has been moved
+ * there, it is drained as by cairn_cover_drain. The cover stays. */
 typedef struct cairn_drain_to_report {
   uint32_t struct_size; /* sizeof(cairn_drain_to_report) */
   uint32_t is_covered;  /* nonzero: `elsewhere` is the covered directory itself */
@@ -147,8 +149,8 @@ typedef struct cairn_cover_info {
   uint64_t
       parts; /* of files that several nodes write, held here; undrained_bytes counts their bytes */
   uint64_t undrained_files; /* regular files that are not drained; parts are not among them */
-  uint64_t drain_begun_ns; /* since 1970: when a drain began that has not come to its end; 0: none.
-                            * Unless the cover is in use, it was killed or stopped */
+  uint64_t drain_begun_ns;  /* since 1970: when a drain began that has not come to its end; 0: none.
+                             * Unless the cover is in use, it was killed or stopped */
   uint32_t in_use; /* nonzero: a run is under way (cairn_cover_hold), or processes are in it */
   uint32_t reserved;
 } cairn_cover_info;

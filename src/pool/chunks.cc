@@ -180,7 +180,9 @@ Status open_chunk(Pool& pool, uint32_t s, uint64_t c) {
   if (is_open(chunk)) return Status();
   format::BlockRecord* records = &segment.record[c * chunk_blocks];
   const uint64_t records_size = sizeof *records * chunk_blocks;
-  if (segment.reserve && !is_backed(segment)) {
+  // Its memory may have gone back while somebody populated the segment.
+  const bool was_released = chunk.releases.load() != 0;
+  if (segment.reserve && (was_released || !is_backed(segment))) {
     CAIRN_TRY(segment.reserve(Pool::offset_in(segment, records), records_size));
     const uint64_t begin = (c * chunk_blocks) << format::block_shift;
     CAIRN_TRY(segment.reserve(begin, format::chunk_size));

@@ -45,8 +45,8 @@ struct DrainCalls {
 // EIO if something failed or is in conflict, ENOSPC, ECANCELED.
 Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report);
 
-// Notes that a drain of the cover has come to its end, whether or not it could do everything. A drain
-// that was killed or stopped before that stays known (Journal::drain_begun).
+// Notes that a drain of the cover has come to its end, whether or not it could do everything. A
+// drain that was killed or stopped before that stays known (Journal::drain_begun).
 Status end_drain(const Cover& cover);
 
 // The regular files that a drain of the cover would write, and their bytes.

@@ -131,6 +131,22 @@ TEST_F(ReleasedMemory, StaysInAPoolThatWasPopulated) {
   EXPECT_EQ(info().free_held, held);
 }
 
+// Somebody may populate the segment while a chunk's memory goes back: what is said to be backed is not.
+TEST_F(ReleasedMemory, IsReservedAnewInAPoolThatWasPopulatedMeanwhile) {
+  write_file(pool, "file", 0xff);
+  ASSERT_EQ(cairn_unlink(pool, CAIRN_ROOT, "file"), 0);
+  release_all(pool);
+  pool::Pool& opened = capi::fs_of(pool).pool;
+  pool::note_backed(opened, *opened.segment[0]);
+  const uint64_t before = memory_taken();
+  cairn_file* file = nullptr;
+  ASSERT_EQ(cairn_open(pool, CAIRN_ROOT, "file", O_WRONLY | O_CREAT, 0600, &file), 0);
+  const std::vector<uint8_t> bytes(mebibyte, 1);
+  ASSERT_EQ(cairn_pwrite(file, bytes.data(), bytes.size(), 0), static_cast<ssize_t>(mebibyte));
+  EXPECT_GE(memory_taken(), before + 2 * mebibyte) << "half of a chunk has no memory";
+  ASSERT_EQ(cairn_close(file), 0);
+}
+
 // Another process that has had the chunk mapped must not take it for warm, nor read what it held.
 TEST_F(ReleasedMemory, IsColdInAllProcesses) {
   cairn_pool* other = attach(path);
