@@ -309,7 +309,7 @@ class EndedBySignal(Deleted):
         """Nothing was said where the program had lost its reader (`cairn run ... | head`)."""
         run = self.keep("echo old > stale; kill -PIPE $$", expect=128 + signal.SIGPIPE)
         self.assertIn(f"was ended by signal {int(signal.SIGPIPE)}", run.err)
-        self.assertIn(f"4 B not drained: kept in {self.pools}", run.err)
+        self.assertIn(f"4 B in 1 file not drained: kept in {self.pools}", run.err)
         self.assertIn(f"`cairn drain {self.dir}`", run.err)
         self.make_anew()
         self.assert_refused()

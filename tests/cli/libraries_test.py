@@ -80,7 +80,7 @@ class Libraries(CoverCase):
     @cairn_case.not_where_dlopen_is_the_sanitizers
     def test_libraries_in_the_cover_are_found(self):
         expected = self.plain("sh make.sh && cp by_variable $OUTSIDE && sh try.sh")
-        self.assertNotIn("-1", expected)
+        self.assertNotRegex(expected, r"(?m)(^| )-1$")  # the directory's random name may hold "-1" too
         self.assertNotIn("shared", expected)
         self.assertEqual(self.shell("sh try.sh").out, expected, "those that were there before")
         change = "sed -i 's/return 1;/return 2;/' one.c && "
