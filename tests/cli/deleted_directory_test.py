@@ -316,7 +316,7 @@ class EndedBySignal(Deleted):
         run = self.keep("exit 3", expect=1)
         self.cairn("discard", self.dir)
         run = self.keep("echo x > x; exit 3", expect=3)
-        self.assertIn("ended with code 3; 2 B not drained", run.err)
+        self.assertIn("ended with code 3; 2 B in 1 file not drained", run.err)
         self.assertEqual(self.keep("true").err, "")
 
     def test_drained_all_the_same(self):
