@@ -141,8 +141,9 @@ TEST_F(ReleasedMemory, IsReservedAnewInAPoolThatWasPopulatedMeanwhile) {
   const uint64_t before = memory_taken();
   cairn_file* file = nullptr;
   ASSERT_EQ(cairn_open(pool, CAIRN_ROOT, "file", O_WRONLY | O_CREAT, 0600, &file), 0);
-  // More than is left of the chunk that the process works in, and less than another whole one.
-  const std::vector<uint8_t> bytes(3 * mebibyte, 1);
+  // More than there is in the two chunks that stay, the process's own and one with inodes, and less
+  // than another whole one.
+  const std::vector<uint8_t> bytes(5 * mebibyte, 1);
   ASSERT_EQ(cairn_pwrite(file, bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
   EXPECT_GE(memory_taken(), before + 2 * mebibyte) << "half of a chunk has no memory";
   ASSERT_EQ(cairn_close(file), 0);
