@@ -117,7 +117,8 @@ bool names_lock_file(const char* path) {
   if (strcmp(path, lock_path) == 0) return true;
   constexpr char kOpen[] = "/proc/self/fd/";
   constexpr size_t kLength = sizeof kOpen - 1;
-  return strncmp(path, kOpen, kLength) == 0 && is_lock_file(atoi(path + kLength));
+  return strncmp(path, kOpen, kLength) == 0 &&
+         is_lock_file(static_cast<int>(strtol(path + kLength, nullptr, 10)));
 }
 
 // The name of a companion in `path`; null: it is something else.
