@@ -38,7 +38,8 @@ static void change(const char* mine) {
 
 static void on_signal(int number) {
   int before = errno;
-  ++handled;
+  /* SIGALRM may come between the load and the store of a plain increment. */
+  __atomic_add_fetch(&handled, 1, __ATOMIC_RELAXED);
   if (in_alarm) wrong = 9; /* the mask keeps both away from SIGALRM's handler */
   if (number == SIGALRM) in_alarm = 1;
   change(number == SIGALRM ? "alarm" : "user");
