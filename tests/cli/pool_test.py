@@ -212,31 +212,6 @@ class Killed(CairnCase):
                 self.assertEqual([each["removed"] for each in self.json("pool", "clean")], [True])
                 self.assertEqual(self.names(), [])
 
-    def test_memory_of_killed_ranks(self):
-        # An MPI job that another test starts meanwhile removes what is left as well.
-        for tries_left in (2, 1, 0):
-            try:
-                return self.memory_of_killed_ranks()
-            except AssertionError:
-                if tries_left == 0:
-                    raise
-
-    def memory_of_killed_ranks(self):
-        """By which they meet in MPI-IO: what nobody has locked, but what was made just now."""
-        paths = [f"/dev/shm/cairn-mpiio-{os.getpid()}-{what}" for what in ("left", "locked", "young")]
-        for path in paths:
-            with open(path, "w", encoding="ascii"):
-                self.addCleanup(lambda path=path: os.path.exists(path) and os.unlink(path))
-        for path in paths[:2]:
-            os.utime(path, (1, 1))
-        with open(paths[1], encoding="ascii") as locked:
-            fcntl.flock(locked, fcntl.LOCK_SH)
-            mine = lambda *words: [(each["path"], each["removed"]) for each in self.json("pool", "clean", *words) if each["path"] in paths]
-            self.assertEqual(mine("--dry-run"), [(paths[0], False)])
-            self.assertEqual(mine(), [(paths[0], True)])
-            self.assertEqual([os.path.exists(path) for path in paths], [False, True, True])
-            self.assertEqual(mine(), [])
-
     def test_one_that_is_being_made_stays(self):
         making = os.path.join(self.pools, ".cairn-unfinished-abcdef")
         os.mkdir(making, 0o700)
