@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
+#include <string_view>
 
 namespace cairn::tier::sys {
 namespace {
@@ -38,6 +40,40 @@ timespec timespec_of(uint64_t time) {
   return {static_cast<time_t>((ns - rest) / second), rest};
 }
 
+bool leads_out(std::string_view path) {
+  if (path.starts_with('/')) return true;
+  for (size_t at = 0; at <= path.size();) {
+    const size_t end = std::min(path.find('/', at), path.size());
+    if (path.substr(at, end - at) == "..") return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+// Without openat2, or for a path that is too long for it: component by component.
+int64_t open_by_components(int directory, std::string_view rest, int flags, uint32_t mode) {
+  Descriptor above;
+  for (;;) {
+    const int from = above.ok() ? above.get() : directory;
+    const size_t end = rest.find('/');
+    const std::string name(end == 0 ? "." : rest.substr(0, end));
+    if (end == std::string_view::npos) {
+      const int64_t fd = openat(from, name.c_str(), flags | O_NOFOLLOW, mode);
+      if (fd < 0 || (flags & O_PATH) == 0 || (flags & O_NOFOLLOW) != 0) return fd;
+      Descriptor opened(static_cast<int>(fd));
+      struct stat st = {};
+      const int64_t result = sys::fstat(opened.get(), &st);
+      if (result < 0) return result;
+      return S_ISLNK(st.st_mode) ? -ELOOP : opened.take();
+    }
+    const int64_t fd = openat(from, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW);
+    if (fd < 0) return fd;
+    above = Descriptor(static_cast<int>(fd));
+    rest.remove_prefix(end + 1);
+    if (rest.empty()) rest = ".";
+  }
+}
+
 }  // namespace
 
 int64_t open_beneath(const char* path, int flags) {
@@ -51,6 +87,18 @@ int64_t open_beneath(const char* path, int flags) {
 }
 int64_t openat(int directory, const char* name, int flags, uint32_t mode) {
   return call_again(SYS_openat, directory, name, flags | O_CLOEXEC, mode);
+}
+int64_t open_in(int directory, const char* path, int flags, uint32_t mode) {
+  if (leads_out(path)) return -EXDEV;
+  constexpr int creating = O_CREAT | (O_TMPFILE & ~O_DIRECTORY);
+  open_how how = {};
+  how.flags = static_cast<uint64_t>(static_cast<unsigned>(flags | O_CLOEXEC));
+  how.mode = (flags & creating) != 0 ? mode : 0;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  const int64_t fd = call_again(SYS_openat2, directory, path, &how, sizeof how);
+  const bool is_too_long = fd == -ENAMETOOLONG && std::strlen(path) >= PATH_MAX;
+  if (fd != -ENOSYS && fd != -EPERM && !is_too_long) return fd;
+  return open_by_components(directory, path, flags, mode);
 }
 int64_t close(int fd) { return call(SYS_close, fd); }
 int64_t pread(int fd, void* buffer, size_t size, uint64_t offset) {

@@ -21,6 +21,9 @@ namespace cairn::tier::sys {
 // Through no symbolic link in any component (where the kernel can be asked so): what replaced a
 // directory behind our back must not lead us elsewhere.
 int64_t open_beneath(const char* path, int flags);
+// Opens `path` beneath `directory`, through no symbolic link and no magic link: -ELOOP or -ENOTDIR
+// at one. -EXDEV if the path is absolute or has a component "..". It may be longer than PATH_MAX.
+int64_t open_in(int directory, const char* path, int flags, uint32_t mode = 0);
 int64_t openat(int directory, const char* name, int flags, uint32_t mode = 0);
 int64_t close(int fd);
 int64_t pread(int fd, void* buffer, size_t size, uint64_t offset);
