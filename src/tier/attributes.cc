@@ -1,6 +1,7 @@
 #include "tier/attributes.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <vector>
 
@@ -59,9 +60,11 @@ void carry_over(int fd, int old, bool users_too) {
 void copy_attributes(int fd, int old) { carry_over(fd, old, true); }
 
 Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::string& name,
-                         const std::string& path, uint64_t ctime) {
+                         const ImportedName& from, uint64_t ctime) {
   std::string list(most_bytes, '\0');
-  const int64_t n = sys::llistxattr(path.c_str(), list.data(), list.size());
+  // Most have none, which this tells in one call. The path may lead elsewhere by now, so it is no
+  // more than a hint.
+  const int64_t n = sys::llistxattr(from.path.c_str(), list.data(), list.size());
   if (n <= 0) return Status();  // none, or none that we may see
   list.resize(static_cast<size_t>(n));
   bool any = false;
@@ -73,10 +76,14 @@ Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::st
   auto inode = file::live_inode(fs, *number);
   if (!inode.ok()) return inode.status();
   const file::Map map{*inode, *number};
-  const int64_t fd = sys::open_beneath(path.c_str(), O_RDONLY | O_NONBLOCK);
+  const int64_t fd =
+      sys::openat(from.directory, from.name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
   if (fd < 0) return Status();  // not ours to read; nor will a drain replace it
   const sys::Descriptor file(static_cast<int>(fd));
-  for (const std::string& attribute : split(list)) {
+  struct stat st = {};
+  if (sys::fstat(file.get(), &st) < 0 || st.st_dev != from.device || st.st_ino != from.inode)
+    return Status();  // replaced since: reading it will tell
+  for (const std::string& attribute : names_of(file.get())) {
     if (!is_users(attribute)) continue;
     auto value = value_of(file.get(), attribute);
     if (!value.ok()) continue;

@@ -9,10 +9,18 @@
 
 namespace cairn::tier {
 
+// A name in an open directory of lower, and which file or directory it was when it was looked at.
+struct ImportedName {
+  int directory;
+  const char* name;
+  const std::string& path;  // its path in the system
+  uint64_t device;
+  uint64_t inode;
+};
 // Gives the name in the pool what its file in lower has, and its ctime back. The caller holds the
 // import lock of the directory.
 Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::string& name,
-                         const std::string& path, uint64_t ctime);
+                         const ImportedName& from, uint64_t ctime);
 
 // Gives the file `fd` what the pool's inode has, and what `old` (-1: none) had that the pool does
 // not keep. ENOTSUP if lower has no such attributes and some are wanted.

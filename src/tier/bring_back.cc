@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "tier/keep_times.h"
+#include "tier/kept_directory.h"
 #include "tier/lower.h"
 #include "tier/put_away.h"
 #include "tier/written_aside.h"
@@ -25,16 +25,6 @@ struct Kept {
   std::string origin;  // its path below the covered directory
   uint64_t time = 0;   // when it was put away
 };
-
-int64_t list_directory(int directory, const char* name, std::vector<sys::Entry>* entries,
-                       sys::Descriptor* opened = nullptr) {
-  const int64_t fd = sys::openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-  if (fd < 0) return fd;
-  sys::Descriptor all(static_cast<int>(fd));
-  const int64_t result = sys::list(all.get(), entries);
-  if (opened != nullptr) *opened = std::move(all);
-  return result;
-}
 
 int64_t read_origin(int kept, const std::string& name, Kept* item) {
   constexpr size_t longest = 4096;
@@ -52,21 +42,10 @@ int64_t read_origin(int kept, const std::string& name, Kept* item) {
   return n < 0 ? n : 0;
 }
 
-// Others may write to the covered directory, and would say where what is theirs goes.
-bool is_trusted(const struct stat& kept, const struct stat& above) {
-  return (kept.st_uid == geteuid() || kept.st_uid == above.st_uid) && (kept.st_mode & 022) == 0;
-}
-
-int64_t find_in(int above, const std::string& directory, std::vector<Kept>* found) {
+int64_t find_in(const std::shared_ptr<sys::Descriptor>& kept, std::vector<Kept>* found) {
   std::vector<sys::Entry> entries;
-  const auto kept = std::make_shared<sys::Descriptor>();
-  int64_t result = list_directory(above, directory.c_str(), &entries, kept.get());
-  if (result == -ENOTDIR || result == -ELOOP || result == -ENOENT) return 0;
-  struct stat st = {};
-  struct stat above_st = {};
-  if (result == 0) result = sys::fstat(kept->get(), &st);
-  if (result == 0) result = sys::fstat(above, &above_st);
-  if (result < 0 || !is_trusted(st, above_st)) return result == -EACCES ? 0 : result;
+  int64_t result = list_of(kept->get(), &entries);
+  if (result < 0) return result;
   int64_t first_error = 0;
   for (const sys::Entry& entry : entries) {
     if (!is_origin(entry.name)) continue;
@@ -113,16 +92,20 @@ int64_t bring_back(int above, const Kept& item) {
 
 }  // namespace
 
-int64_t bring_back(int directory) {
+int64_t bring_back(int directory, uint64_t owner) {
   std::vector<sys::Entry> entries;
-  if (const int64_t result = list_directory(directory, ".", &entries); result < 0) return result;
-  std::vector<std::string> places;
+  if (const int64_t result = list_of(directory, &entries); result < 0) return result;
+  std::vector<std::shared_ptr<sys::Descriptor>> places;
   std::vector<Kept> found;
   int64_t first_error = 0;
   for (const sys::Entry& entry : entries) {
     if (entry.name.rfind(drain_prefix, 0) != 0) continue;
-    places.push_back(entry.name);
-    const int64_t result = find_in(directory, entry.name, &found);
+    // Others may write to the covered directory, and would say where what is theirs goes.
+    const auto kept = std::make_shared<sys::Descriptor>();
+    int64_t result = open_kept_directory(directory, entry.name, owner, kept.get());
+    if (result == -ENOENT) continue;
+    if (result == 0) places.push_back(kept);
+    if (result == 0) result = find_in(kept, &found);
     if (first_error == 0) first_error = result;
   }
   if (found.empty()) return first_error;
@@ -134,7 +117,7 @@ int64_t bring_back(int directory) {
   for (const Kept& item : found)
     if (const int64_t result = bring_back(directory, item); first_error == 0) first_error = result;
   // What drains have kept in one may stay there.
-  for (const std::string& place : places) sys::unlinkat(directory, place.c_str(), AT_REMOVEDIR);
+  for (const auto& place : places) remove_kept_directory(directory, owner, place->get());
   return first_error;
 }
 

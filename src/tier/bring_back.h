@@ -9,6 +9,7 @@ namespace cairn::tier {
 // When the last claim on a directory goes: what lies there still was not replaced by a drain that could do everything. Where
 // something else has the name, or its directory is gone, it stays. 0, or the first -errno: what cannot be brought back does not hold
 // up the rest. Safe to repeat.
-int64_t bring_back(int directory);
+// `owner`: CoverRecord::owner.
+int64_t bring_back(int directory, uint64_t owner);
 
 }  // namespace cairn::tier

@@ -91,10 +91,7 @@ void announce_links(DrainState& state, const struct stat& st) {
 InLower look(const Known& known, int directory, const file::Listed& listed, struct stat* st) {
   if (sys::lstatat(directory, listed.name, st) < 0) return InLower::nothing;
   if (!listed.has_lower) return InLower::other;
-  const bool same = S_ISDIR(st->st_mode)
-                        ? is_same_directory(listed.lower, directory_identity(known, *st, 0))
-                        : is_same(listed.lower, identity_of(known, *st));
-  return same ? InLower::remembered : InLower::other;
+  return is_remembered(known, listed.lower, *st) ? InLower::remembered : InLower::other;
 }
 
 }  // namespace cairn::tier

@@ -85,12 +85,12 @@ std::string successor(int directory) {
 
 // The claim goes to one that has joined it, in one step, or away. What could not be brought back then stays where it was put away, and
 // holds up nobody; `*brought` says why.
-int64_t hand_on(int directory, int64_t* brought) {
+int64_t hand_on(int directory, uint64_t owner, int64_t* brought) {
   *brought = 0;
   const std::string next = successor(directory);
   if (!next.empty() && sys::renameat2(directory, next.c_str(), directory, claim_file, 0) == 0)
     return 0;
-  *brought = bring_back(directory);
+  *brought = bring_back(directory, owner);
   // As long as there is a claim, a missing one means that somebody has removed it (parts.h).
   sys::unlinkat(directory, records_directory, AT_REMOVEDIR);  // unless something is in it
   const int64_t result = sys::unlinkat(directory, claim_file, 0);
@@ -184,7 +184,7 @@ Earlier earlier_of(int directory, const Claim& own, const Claim& holder) {
 
 // Removes a void claim, unless somebody else was faster: among those of one host that find it void,
 // the kernel's lock on the file itself decides. 0 also where it is gone or another one by now; else -errno.
-int64_t remove_void(int directory, const std::string& text, int64_t* brought) {
+int64_t remove_void(int directory, uint64_t owner, const std::string& text, int64_t* brought) {
   *brought = 0;
   const int64_t opened = sys::openat(directory, claim_file, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
   if (opened < 0) return opened == -ENOENT ? 0 : opened;
@@ -202,7 +202,7 @@ int64_t remove_void(int directory, const std::string& text, int64_t* brought) {
       held.st_ino != named.st_ino || n != static_cast<int64_t>(text.size()) ||
       now.compare(0, text.size(), text) != 0)
     return 0;
-  const int64_t result = hand_on(directory, brought);
+  const int64_t result = hand_on(directory, owner, brought);
   return result == -ENOENT ? 0 : result;
 }
 
@@ -333,7 +333,7 @@ Result<ClaimTaken> take_claim(file::FileSystem& fs, const std::string& directory
     }
     if (other.host == own.host && is_void(other, own, directory)) {
       int64_t brought = 0;  // of a cover that is over: it holds up no new one
-      const int64_t removed = remove_void(fd.get(), text, &brought);
+      const int64_t removed = remove_void(fd.get(), request.owner, text, &brought);
       if (removed < 0) return sys::failed(removed, "remove", path_of(directory));
     } else if (earlier == Earlier::overtaken && i + 1 < attempts) {
       std::this_thread::sleep_for(pause);
@@ -410,7 +410,7 @@ Result<std::vector<Claim>> other_claims(const file::FileSystem& fs, const std::s
   return claims;
 }
 
-Status drop_claim(const file::FileSystem& fs, const std::string& directory) {
+Status drop_claim(const file::FileSystem& fs, const std::string& directory, uint64_t owner) {
   const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
   if (opened == -ENOENT || opened == -ENOTDIR || opened == -ELOOP) return Status();
   if (opened < 0) return sys::failed(opened, "open", directory);
@@ -427,7 +427,7 @@ Status drop_claim(const file::FileSystem& fs, const std::string& directory) {
   const Claim other = claim_of(text);
   if (other.host != own.host || other.uuid != own.uuid) return Status();
   int64_t brought = 0;
-  const int64_t result = hand_on(fd.get(), &brought);
+  const int64_t result = hand_on(fd.get(), owner, &brought);
   if (result < 0 && result != -ENOENT) return sys::failed(result, "claim", path_of(directory));
   return brought_back(brought, directory);
 }
@@ -446,7 +446,7 @@ Status free_claim(const std::string& directory, bool forced) {
   const bool gone = claim.host == own.host && is_void(claim, own, directory);
   if (!gone && (!forced || pool_is_here(claim, own))) return busy(claim, directory);
   int64_t brought = 0;
-  const int64_t removed = remove_void(fd.get(), text, &brought);
+  const int64_t removed = remove_void(fd.get(), no_owner, text, &brought);
   return removed < 0 ? sys::failed(removed, "remove", path_of(directory))
                      : brought_back(brought, directory);
 }

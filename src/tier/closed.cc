@@ -17,15 +17,9 @@ int64_t open_closed(int64_t path_only, int flags) {
   if (st.st_uid != geteuid()) return -EACCES;
   const uint32_t needed = S_ISDIR(st.st_mode) ? S_IRWXU : S_IRUSR;
   // What is meant by it cannot be replaced on the way, as a name could be.
-  const std::string same = "/proc/self/fd/" + std::to_string(closed.get());
+  const std::string same = path_of_open(closed.get());
   const int64_t result = sys::chmodat(AT_FDCWD, same.c_str(), (st.st_mode & 07777) | needed);
   return result < 0 ? result : sys::openat(AT_FDCWD, same.c_str(), flags & ~O_NOFOLLOW);
-}
-
-int64_t open_lower_directory(const std::string& path) {
-  const int64_t opened = sys::open_beneath(path.c_str(), O_RDONLY | O_DIRECTORY);
-  if (opened != -EACCES) return opened;
-  return open_closed(sys::open_beneath(path.c_str(), O_PATH | O_DIRECTORY), O_RDONLY | O_DIRECTORY);
 }
 
 }  // namespace cairn::tier

@@ -147,7 +147,10 @@ Status remove_unfinished(file::FileSystem& fs, uint64_t covers) {
 Status make_top(file::FileSystem& fs, uint64_t covers, const std::string& name,
                 const std::string& path) {
   struct stat st = {};
-  if (const int64_t result = sys::lstatat(AT_FDCWD, path.c_str(), &st); result < 0)
+  const int64_t opened = sys::open_beneath(path.c_str(), O_PATH | O_DIRECTORY);
+  if (opened < 0) return sys::failed(opened, "open", path);
+  const sys::Descriptor covered(static_cast<int>(opened));
+  if (const int64_t result = sys::fstat(covered.get(), &st); result < 0)
     return sys::failed(result, "stat", path);
   file::CreateRequest request;
   request.mode = st.st_mode;
@@ -160,7 +163,8 @@ Status make_top(file::FileSystem& fs, uint64_t covers, const std::string& name,
     CAIRN_TRY(file::set_mode(fs, *seat, *top, st.st_mode & 07777));
     CAIRN_TRY(file::set_times(fs, *seat, *top, sys::atime_of(st), sys::mtime_of(st)));
   }
-  CAIRN_TRY(import_attributes(fs, covers, name, path, sys::ctime_of(st)));
+  CAIRN_TRY(import_attributes(fs, covers, name, {covered.get(), ".", path, st.st_dev, st.st_ino},
+                              sys::ctime_of(st)));
   fs.pool.store_flush(top->inode->ctime, sys::ctime_of(st));
   fs.pool.store_flush(top->inode->drained, sys::ctime_of(st));
   fs.pool.store_flush(top->inode->directory.lower_links, st.st_nlink);
@@ -399,22 +403,38 @@ Result<media::LivenessLock> try_lock_drain(const file::FileSystem& fs, const std
   return media::try_lock(fs.pool.lock_path.c_str(), drain_bytes + slot_of(name));
 }
 
-Result<Covered> look_at_covered(const file::FileSystem& fs, const CoverRecord& record,
-                                const std::string& path) {
-  const int64_t opened = sys::open_beneath(path.c_str(), O_RDONLY | O_DIRECTORY);
-  if (opened == -ENOENT || opened == -ENOTDIR || opened == -ELOOP) return Covered::gone;
-  if (opened < 0) return sys::failed(opened, "open", path);
-  const sys::Descriptor directory(static_cast<int>(opened));
+namespace {
+
+Result<Covered> look_at_opened(const file::FileSystem& fs, const CoverRecord& record, int directory,
+                               const std::string& path) {
   for (const bool all : {false, true}) {
-    CAIRN_TRY_ASSIGN(claims, believed_claims(fs, directory.get(), path, record.owner, all));
+    CAIRN_TRY_ASSIGN(claims, believed_claims(fs, directory, path, record.owner, all));
     if (record.token.empty()) return claims.has_own ? Covered::same : Covered::unknown;
     for (const std::string& token : claims.tokens)
       if (token == record.token || token == record.earlier_token) return Covered::same;
   }
   DirectoryMarks marks;
-  if (const int64_t result = marks_of(directory.get(), &marks); result < 0)
+  if (const int64_t result = marks_of(directory, &marks); result < 0)
     return sys::failed(result, "stat", path);
   return are_same(marks, record.marks) ? Covered::unclaimed : Covered::other;
+}
+
+// Open a covered directory, and say whether it still is that.
+Result<Covered> open_and_look(const file::FileSystem& fs, const CoverRecord& record,
+                              const std::string& path, sys::Descriptor* directory) {
+  const int64_t opened = sys::open_beneath(path.c_str(), O_PATH | O_DIRECTORY);
+  if (opened == -ENOENT || opened == -ENOTDIR || opened == -ELOOP) return Covered::gone;
+  if (opened < 0) return sys::failed(opened, "open", path);
+  *directory = sys::Descriptor(static_cast<int>(opened));
+  return look_at_opened(fs, record, directory->get(), path);
+}
+
+}  // namespace
+
+Result<Covered> look_at_covered(const file::FileSystem& fs, const CoverRecord& record,
+                                const std::string& path) {
+  sys::Descriptor directory;
+  return open_and_look(fs, record, path, &directory);
 }
 
 Status refuse_elsewhere(const Cover& cover, const std::string& path) {
@@ -450,6 +470,19 @@ Status confirm_covered(const Cover& cover, const Notice& notice) {
   }
   CAIRN_TRY_ASSIGN(state, state_of_cover(fs, cover.name));
   return state.all_drained ? Status() : refuse_other(fs, cover.path, found);
+}
+
+Result<OpenCovered> open_covered(const Cover& cover) {
+  file::FileSystem& fs = *cover.fs;
+  CAIRN_TRY_ASSIGN(record, read_record(fs, cover.covers, cover.name));
+  OpenCovered covered;
+  covered.owner = record.owner;
+  CAIRN_TRY_ASSIGN(found, open_and_look(fs, record, cover.path, &covered.directory));
+  if (found != Covered::other && found != Covered::gone) return covered;
+  covered.directory.reset();
+  CAIRN_TRY_ASSIGN(state, state_of_cover(fs, cover.name));
+  if (!state.all_drained) return refuse_other(fs, cover.path, found);
+  return covered;
 }
 
 Result<std::unique_ptr<Cover>> open_cover(file::FileSystem& fs, const std::string& directory,
@@ -491,7 +524,8 @@ Result<std::unique_ptr<Cover>> open_cover(file::FileSystem& fs, const std::strin
   if (!status.ok()) {
     const std::string text = last_detail();
     if (!covers.ok() || !read_record(fs, *covers, cover_name(*path)).ok())
-      drop_claim(fs, *path).ignore();  // the failure that is told is the first one
+      drop_claim(fs, *path, wanted.owner)
+          .ignore();  // the failure that is told is the first one
     return fail(status.code(), "%s", text.c_str());
   }
   return enter(fs, *covers, *path, options.when_alone);
@@ -538,6 +572,8 @@ Status discard_cover(Cover& cover, bool only_drained, const std::function<Status
       status = fail(EAGAIN, "%s: not all of it is drained", cover.path.c_str());
   }
   if (status.ok() && before) status = before();
+  const auto record = read_record(fs, cover.covers, cover.name);
+  const uint64_t owner = record.ok() ? record->owner : no_owner;
   if (status.ok()) status = remove_record(fs, cover.covers, cover.name);
   if (!status.ok()) {
     // Still a member, then; without a byte of its own it would not be counted, which is all.
@@ -549,7 +585,7 @@ Status discard_cover(Cover& cover, bool only_drained, const std::function<Status
   CAIRN_TRY(wipe(fs, cover.covers, cover.name));
   CAIRN_TRY(wipe_parts(fs, cover.name));
   CAIRN_TRY(Journal::remove(fs, cover.covers, cover.name));
-  return drop_claim(fs, cover.path);
+  return drop_claim(fs, cover.path, owner);
 }
 
 }  // namespace cairn::tier

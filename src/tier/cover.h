@@ -10,6 +10,7 @@
 #include "media/liveness.h"
 #include "tier/cover_state.h"
 #include "tier/record.h"
+#include "tier/system.h"
 
 namespace cairn::tier {
 
@@ -71,6 +72,14 @@ Status refuse_elsewhere(const Cover& cover, const std::string& path);
 // Before a drain: ESTALE if it is another directory, or none, and the pool keeps something for the
 // covered one. A claim that is missing is written again.
 Status confirm_covered(const Cover& cover, const Notice& notice);
+// The covered directory, for a drain, which works on this descriptor (O_PATH) whatever has the path
+// by then. None if it is another one or gone, and nothing is to be drained to it; ESTALE if
+// something is.
+struct OpenCovered {
+  sys::Descriptor directory;
+  uint64_t owner = no_owner;  // CoverRecord::owner
+};
+Result<OpenCovered> open_covered(const Cover& cover);
 // Says that a run is under way in the cover, also while nobody is attached: true until the descriptor that it returns
 // is closed, which is for who runs programs, not for them.
 Result<int> hold_run(const Cover& cover);

@@ -19,10 +19,13 @@ namespace cairn::tier {
 
 int64_t LowerDirectory::fd() {
   if (fd_.ok()) return fd_.get();
-  int64_t opened = sys::open_beneath(where_.path.c_str(), O_RDONLY | O_DIRECTORY);
+  const file::LowerIdentity* identity = where_.identity ? &*where_.identity : nullptr;
+  const bool may_be_any = where_.inode == state_.top.inode;
+  if (identity == nullptr && !may_be_any) return -ESTALE;
+  int64_t opened = open_directory(state_.beneath, where_.path, state_.known, identity);
   if (opened == -EACCES) {
-    set_drained(fs_, where_.map, 0);  // it gets its mode back
-    opened = open_lower_directory(where_.path);
+    set_drained(state_.fs, where_.map, 0);  // it gets its mode back
+    opened = open_own_directory(state_.beneath, where_.path, state_.known, identity);
   }
   if (opened >= 0) fd_ = sys::Descriptor(static_cast<int>(opened));
   return opened;
@@ -32,11 +35,11 @@ int64_t LowerDirectory::touch() {
   const int64_t opened = fd();
   if (opened < 0) return opened;
   constexpr uint64_t margin = 5'000'000'000;
-  if (file::now_ns() + margin > ours_until_) ours_until_ = announce(fs_, where_.inode);
+  if (file::now_ns() + margin > ours_until_) ours_until_ = announce(state_.fs, where_.inode);
   if (touched_) return opened;
   touched_ = true;
   // Whatever ends this drain, the next one will look at the directory's times again.
-  set_drained(fs_, where_.map, 0);
+  set_drained(state_.fs, where_.map, 0);
   struct stat st = {};
   constexpr uint32_t needed = S_IRUSR | S_IWUSR | S_IXUSR;
   if (geteuid() != 0 && sys::fstat(fd_.get(), &st) == 0 && (st.st_mode & needed) != needed)
@@ -48,7 +51,7 @@ Status LowerDirectory::sync() {
   if (!touched_) return Status();
   const int64_t result = sys::fsync_directory(fd_.get());
   if (result < 0) {
-    for (const file::Map& map : marked_) set_drained(fs_, map, 0);
+    for (const file::Map& map : marked_) set_drained(state_.fs, map, 0);
   }
   marked_.clear();
   return result < 0 ? sys::failed(result, "fsync", where_.path) : Status();
@@ -67,6 +70,14 @@ void DrainState::conflict(const Where& where, const std::string& path, const cha
   note_foreign(*this, where.inode);
   const std::string text = path + ": " + what;
   if (calls.problem) calls.problem(text.c_str());
+}
+
+void DrainState::not_opened(const Where& where, const std::string& path, int64_t result) {
+  if (result == -ESTALE)
+    return conflict(where, path,
+                    "another directory took the place of the one that it lay in, behind our back; "
+                    "the pool keeps it");
+  failed(path, sys::failed(result, "open", where.path));
 }
 
 bool DrainState::advance(uint64_t bytes) {
@@ -104,20 +115,21 @@ uint64_t most_room(const DrainState& state, const Plan& plan) {
   return peak + std::min(small, Together::most_bytes);
 }
 
-bool is_there_already(const Known* known, const Where& where, const file::Listed& listed) {
-  struct stat st = {};
-  return known != nullptr && listed.has_lower &&
-         sys::lstatat(AT_FDCWD, (where.path + "/" + name_of(listed)).c_str(), &st) == 0 &&
-         is_same(listed.lower, identity_of(*known, st));
+bool is_there_already(const DrainState* state, const Where& where, const file::Listed& listed) {
+  if (state == nullptr || !listed.has_lower) return false;
+  const int64_t opened =
+      state->beneath.open(where.path + "/" + name_of(listed), O_PATH | O_NOFOLLOW);
+  if (opened < 0) return false;
+  const sys::Descriptor fd(static_cast<int>(opened));
+  return check_file(fd.get(), state->known, listed.lower) == 0;
 }
 
 void plan_file(file::FileSystem& fs, DrainState* state, const Where& where,
                const file::Listed& listed, const file::Map& map, Plan* plan) {
-  const Known* known = state == nullptr ? nullptr : &state->known;
   if (!S_ISREG(map.inode->mode.load()) || is_drained(fs, where, listed, map)) return;
   if ((map.inode->flags.load() & format::flag_lazy) != 0) return;
   if (where.fresh && change_time(fs, map) == map.inode->drained.load() &&
-      is_there_already(known, where, listed))
+      is_there_already(state, where, listed))
     return;
   uint64_t size = 0;
   {
@@ -159,7 +171,8 @@ Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan
         if (state != nullptr) look_for_foreign(*state, where, listed, map);
         directories.push_back(
             {listed.inode, map, where.path + "/" + name_of(listed),
-             where.fresh || is_new_in_lower(map) || !is_at_home(where, listed, map)});
+             where.fresh || is_new_in_lower(map) || !is_at_home(where, listed, map),
+             remembered_of(listed)});
       }
       return Status();
     }));
@@ -168,11 +181,8 @@ Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan
 }
 
 Status check_room(const DrainState& state, const Plan& plan) {
-  const int64_t fd = sys::open_beneath(state.cover.path.c_str(), O_RDONLY | O_DIRECTORY);
-  if (fd < 0) return sys::failed(fd, "open", state.cover.path);
-  const sys::Descriptor directory(static_cast<int>(fd));
   struct statfs st = {};
-  if (const int64_t result = sys::fstatfs(directory.get(), &st); result < 0)
+  if (const int64_t result = sys::fstatfs(state.beneath.fd(), &st); result < 0)
     return sys::failed(result, "statfs", state.cover.path);
   const uint64_t free = static_cast<uint64_t>(st.f_bavail) * static_cast<uint64_t>(st.f_bsize);
   const uint64_t needed = most_room(state, plan);
@@ -195,7 +205,7 @@ Result<bool> any_name(file::FileSystem& fs, const Where& top, bool with_whiteout
       file::Inode* at = inode.ok() ? *inode : nullptr;
       any = any || found(where, listed, at);
       if (at != nullptr && S_ISDIR(at->mode.load()) && (at->flags.load() & format::flag_lazy) == 0)
-        directories.push_back({listed.inode, {at, listed.inode}, "", false});
+        directories.push_back({listed.inode, {at, listed.inode}, "", false, {}});
       return Status();
     }));
   }
@@ -220,17 +230,18 @@ Result<bool> has_undrained(file::FileSystem& fs, const Where& top) {
 // A directory that is about to be looked through. What somebody has removed in lower is made again if something is
 // to be written there, as a file is that was changed here; else it stays removed. False: nothing is to be done in it.
 bool make_again(DrainState& state, const Where& where, LowerDirectory& lower,
-                const file::Listed& listed, const file::Map& map) {
-  auto needed = has_undrained(state.fs, {listed.inode, map, "", false});
+                const file::Listed& listed, const file::Map& map,
+                std::optional<file::LowerIdentity>* identity) {
+  auto needed = has_undrained(state.fs, {listed.inode, map, "", false, {}});
   if (!needed.ok()) {
     state.failed(where.path + "/" + name_of(listed), needed.status());
     return false;
   }
-  return *needed && drain_directory(state, where, lower, listed, map);
+  return *needed && drain_directory(state, where, lower, listed, map, identity);
 }
 
 void create_in(DrainState& state, const Where& where, std::vector<Where>* directories) {
-  LowerDirectory lower(state.fs, where);
+  LowerDirectory lower(state, where);
   Together together(state, where, lower);
   const Status status =
       for_each_name(state.fs, where.map, false, [&](const file::Listed& listed) -> Status {
@@ -252,15 +263,18 @@ void create_in(DrainState& state, const Where& where, std::vector<Where>* direct
           return Status();
         }
         const bool fresh = where.fresh || is_new_in_lower(map) || !is_at_home(where, listed, map);
-        if (fresh && !drain_directory(state, where, lower, listed, map)) {
+        std::optional<file::LowerIdentity> identity = remembered_of(listed);
+        if (fresh && !drain_directory(state, where, lower, listed, map, &identity)) {
           state.skipped.insert(listed.inode);
           return Status();
         }
-        if (state.gone.count(listed.inode) != 0 && !make_again(state, where, lower, listed, map))
+        if (state.gone.count(listed.inode) != 0 &&
+            !make_again(state, where, lower, listed, map, &identity))
           return Status();
         // Nothing was changed below a directory that was never entered.
         if (((*inode)->flags.load() & format::flag_lazy) == 0)
-          directories->push_back({listed.inode, map, where.path + "/" + name_of(listed), fresh});
+          directories->push_back(
+              {listed.inode, map, where.path + "/" + name_of(listed), fresh, identity});
         return Status();
       });
   if (!status.ok() && !state.cancelled) state.failed(where.path, status);
@@ -298,9 +312,13 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
   if (*known == nullptr) return fail(ENOENT, "%s is not covered any more", cover.path.c_str());
   auto inode = file::live_inode(fs, cover.top);
   if (!inode.ok()) return inode.status();
-  const Where top{cover.top, {*inode, cover.top}, cover.path, false};
+  const Where top{cover.top, {*inode, cover.top}, cover.path, false, {}};
   DrainState state(cover, top, **known, calls, *report);
-  remove_claims_left(cover.path);
+  CAIRN_TRY_ASSIGN(covered, open_covered(cover));
+  if (!covered.directory.ok()) return Status();  // it is gone, and nothing is to be drained
+  state.owner = covered.owner;
+  state.beneath = Beneath(std::move(covered.directory), cover.path);
+  remove_claims_left(state.beneath.fd());
   state.aside = aside_name(fs);
   CAIRN_TRY(state.journal.open(fs, cover.covers, cover.name));
   state.links_until = state.journal.links_until();
@@ -327,7 +345,7 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
 Result<bool> is_all_drained(file::FileSystem& fs, uint64_t number) {
   auto top = file::live_inode(fs, number);
   if (!top.ok()) return top.status();
-  auto left = any_name(fs, {number, {*top, number}, "", false}, true,
+  auto left = any_name(fs, {number, {*top, number}, "", false, {}}, true,
                        [&](const Where& where, const file::Listed& listed, file::Inode* inode) {
                          return listed.whiteout || inode == nullptr ||
                                 !is_drained(fs, where, listed, {inode, listed.inode}) ||
@@ -353,14 +371,14 @@ Status for_each_undrained(file::FileSystem& fs, uint64_t number, const VisitUndr
   if (!inode.ok()) return inode.status();
   Plan plan;
   plan.visit = visit;
-  return make_plan(fs, nullptr, {number, {*inode, number}, "", false}, &plan);
+  return make_plan(fs, nullptr, {number, {*inode, number}, "", false, {}}, &plan);
 }
 
 Result<Undrained> undrained_data(file::FileSystem& fs, uint64_t number) {
   auto inode = file::live_inode(fs, number);
   if (!inode.ok()) return inode.status();
   Plan plan;
-  CAIRN_TRY(make_plan(fs, nullptr, {number, {*inode, number}, "", false}, &plan));
+  CAIRN_TRY(make_plan(fs, nullptr, {number, {*inode, number}, "", false, {}}, &plan));
   return Undrained{plan.count, plan.bytes};
 }
 

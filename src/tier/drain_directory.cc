@@ -2,9 +2,12 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <cstdio>
+#include <string>
 #include <vector>
 
 #include "tier/drain_state.h"
+#include "tier/from_pool.h"
 #include "tier/listing.h"
 
 namespace cairn::tier {
@@ -17,8 +20,12 @@ void forget(DrainState& state, const Where& where, const file::Listed& listed) {
       .ignore();  // told by the one that follows
 }
 
-bool is_empty(int directory, const char* name) {
-  const int64_t opened = sys::openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+// While a drain puts names into a directory that it has made. Other nodes of the job, which find it
+// there, tell by that mode that it is one of theirs.
+constexpr uint32_t unfinished_mode = S_ISVTX | S_IRWXU;
+
+bool is_empty(int directory) {
+  const int64_t opened = sys::openat(directory, ".", O_RDONLY | O_DIRECTORY);
   if (opened < 0) return false;
   const sys::Descriptor fd(static_cast<int>(opened));
   std::vector<sys::Entry> entries;
@@ -49,7 +56,7 @@ bool make_way(DrainState& state, const Where& where, int fd, const file::Listed&
                    "our back; both are kept");
     return false;
   }
-  const bool is_kept = is_moved_from(state, where, listed) && keep_moved(state, fd, listed.name);
+  const bool is_kept = is_moved_from(state, where, listed) && keep_moved(state, fd, listed);
   announce_links(state, st);
   const int64_t result = is_kept ? 0 : sys::unlinkat(fd, listed.name, 0);
   if (result < 0) state.failed(path, sys::failed(result, "unlink", path));
@@ -57,14 +64,40 @@ bool make_way(DrainState& state, const Where& where, int fd, const file::Listed&
   return result >= 0;
 }
 
+std::string octal(uint32_t mode) {
+  char text[8];
+  std::snprintf(text, sizeof text, "%04o", mode & 07777);
+  return text;
+}
+
+// Whether a directory that the pool does not know may become the pool's: it will get the pool's
+// owner and mode, and what this drain writes.
+bool may_be_taken(const DrainState& state, const struct stat& st, const file::Map& map,
+                  bool has_names) {
+  const file::Attributes wanted = attributes_now(state.fs, map);
+  if (!is_believed(st.st_uid, state.owner) && st.st_uid != wanted.uid) return false;
+  if (!has_names || (st.st_mode & 01777) == unfinished_mode) return true;
+  constexpr uint32_t of_others = S_IRWXG | S_IRWXO;
+  return (wanted.mode & of_others & ~static_cast<uint32_t>(st.st_mode)) == 0;
+}
+
+// What has the name by now, open (O_PATH).
+int64_t open_made(int fd, const file::Listed& listed, sys::Descriptor* made, struct stat* st) {
+  const int64_t opened = sys::openat(fd, listed.name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+  if (opened < 0) return opened;
+  *made = sys::Descriptor(static_cast<int>(opened));
+  return sys::fstat(made->get(), st);
+}
+
 }  // namespace
 
 bool drain_directory(DrainState& state, const Where& where, LowerDirectory& lower,
-                     const file::Listed& listed, const file::Map& map) {
+                     const file::Listed& listed, const file::Map& map,
+                     std::optional<file::LowerIdentity>* made_one) {
   const std::string path = where.path + "/" + name_of(listed);
   const int64_t opened = lower.touch();
   if (opened < 0) {
-    state.failed(path, sys::failed(opened, "open", where.path));
+    state.not_opened(where, path, opened);
     return false;
   }
   const auto fd = static_cast<int>(opened);
@@ -75,22 +108,32 @@ bool drain_directory(DrainState& state, const Where& where, LowerDirectory& lowe
   // Something was, when a drain was killed before it had noted that.
   if (in_lower == InLower::nothing && listed.has_lower && state.gone.count(map.number) == 0)
     forget(state, where, listed);
-  const int64_t made = sys::mkdirat(fd, listed.name, 0700);
+  const int64_t made = sys::mkdirat(fd, listed.name, unfinished_mode);
   if (made < 0 && made != -EEXIST) {
     state.failed(path, sys::failed(made, "mkdir", path));
     return false;
   }
   if (made == 0) ++state.report.directories;
-  if (const int64_t result = sys::lstatat(fd, listed.name, &st);
-      result < 0 || !S_ISDIR(st.st_mode)) {
-    state.failed(path, sys::failed(result < 0 ? result : -ENOTDIR, "mkdir", path));
+  sys::Descriptor there;
+  if (const int64_t result = open_made(fd, listed, &there, &st); result < 0) {
+    state.failed(path, sys::failed(result, "mkdir", path));
+    return false;
+  }
+  // It has been exchanged for another one since it was looked at, or since it was made.
+  const bool is_known = made < 0 && in_lower == InLower::remembered &&
+                        is_remembered(state.known, listed.lower, st);
+  const bool has_names = !is_known && !is_empty(there.get());
+  if ((made == 0 && has_names) || (!is_known && !may_be_taken(state, st, map, has_names))) {
+    const std::string text = "a directory of user " + std::to_string(st.st_uid) + " with mode " +
+                             octal(st.st_mode) + " stands there, made behind our back; it stays "
+                             "as it is, and the pool keeps its own";
+    state.conflict(where, path, text.c_str());
     return false;
   }
   // Somebody else's: what lies in it already is not ours to remove with it.
-  const bool is_foreign = made < 0 && in_lower != InLower::remembered && !is_empty(fd, listed.name);
+  const bool is_foreign = made < 0 && has_names;
   // Made by a drain that was killed: what that one put into it is known.
-  const uint64_t newest =
-      made < 0 && in_lower == InLower::remembered ? uint64_t{listed.lower.size} : 0;
+  const uint64_t newest = is_known ? uint64_t{listed.lower.size} : 0;
   const file::LowerIdentity identity = directory_identity(state.known, st, newest);
   const Status status = set_identity(state.fs, where.map, name_of(listed), &identity);
   if (!status.ok()) {
@@ -99,6 +142,7 @@ bool drain_directory(DrainState& state, const Where& where, LowerDirectory& lowe
     if (status.code() != ENOENT) state.failed(path, status);
     return false;
   }
+  *made_one = identity;
   // One that somebody has removed there has its place already, and what its names remember is about that.
   if (state.gone.erase(map.number) == 0) set_home(state.fs, where, name_of(listed), map, true);
   if (is_foreign) note_foreign(state, map.number);

@@ -98,14 +98,16 @@ Tried take_aside(DrainState& state, const Where& where, LowerDirectory& lower,
                  const file::Listed& listed, const file::Map& map, int64_t synced, Aside* aside) {
   const std::string path = where.path + "/" + name_of(listed);
   const auto fd = static_cast<int>(lower.fd());
-  aside->file.reset();
   Status status;
   if (synced < 0) status = sys::failed(synced, "fsync", path);
   const bool changed = change_time(state.fs, map) != aside->change_time;
   if (status.ok() && !changed) {
-    if (const int64_t result = sys::lstatat(fd, aside->name.c_str(), &aside->st); result < 0)
-      status = sys::failed(result, "stat", path);
+    // Of what was written, not of what may have its name by now.
+    const int64_t result = aside->file.ok() ? sys::fstat(aside->file.get(), &aside->st)
+                                            : sys::lstatat(fd, aside->name.c_str(), &aside->st);
+    if (result < 0) status = sys::failed(result, "stat", path);
   }
+  aside->file.reset();
   if (!status.ok() || changed) return give_up(state, fd, map, path, *aside, status);
   lower.touch();  // the copy may have taken long
   if (!publish(state, where, lower, listed, map, *aside)) return Tried::failed;
@@ -161,7 +163,7 @@ bool needs_writing(DrainState& state, const Where& where, LowerDirectory& lower,
     return false;
   const int64_t fd = lower.fd();
   if (fd < 0) {
-    state.failed(where.path + "/" + name_of(listed), sys::failed(fd, "open", where.path));
+    state.not_opened(where, where.path + "/" + name_of(listed), fd);
     return false;
   }
   struct stat st = {};

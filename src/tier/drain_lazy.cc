@@ -41,13 +41,21 @@ Status apply(DrainState& state, const file::Map& map, const file::Attributes& wa
   return Status();
 }
 
-// One's own file may be closed to oneself for reading, and for writing too.
-int64_t open_any(int directory, const char* name) {
+// One's own file may be closed to oneself for reading, and for writing too. -ESTALE: it is another
+// file than the pool remembers.
+int64_t open_any(const DrainState& state, int directory, const file::Listed& listed) {
   constexpr int flags = O_NOFOLLOW | O_NONBLOCK;
-  int64_t opened = sys::openat(directory, name, O_RDONLY | flags);
-  if (opened == -EACCES) opened = sys::openat(directory, name, O_WRONLY | flags);
-  if (opened != -EACCES) return opened;
-  return open_closed(sys::openat(directory, name, O_PATH | O_NOFOLLOW), O_RDONLY | O_NONBLOCK);
+  const auto checked = [&](int64_t opened) -> int64_t {
+    if (opened < 0) return opened;
+    sys::Descriptor fd(static_cast<int>(opened));
+    const int64_t result = check_file(fd.get(), state.known, listed.lower);
+    return result < 0 ? result : fd.take();
+  };
+  int64_t opened = sys::openat(directory, listed.name, O_RDONLY | flags);
+  if (opened == -EACCES) opened = sys::openat(directory, listed.name, O_WRONLY | flags);
+  if (opened != -EACCES) return checked(opened);
+  return open_closed(checked(sys::openat(directory, listed.name, O_PATH | O_NOFOLLOW)),
+                     O_RDONLY | O_NONBLOCK);
 }
 
 }  // namespace
@@ -66,7 +74,7 @@ bool drain_lazy(DrainState& state, const Where& where, LowerDirectory& lower,
   if (!still_names(state.fs, where, listed, map)) return true;
   const int64_t directory = lower.fd();
   if (directory < 0) {
-    state.failed(path, sys::failed(directory, "open", where.path));
+    state.not_opened(where, path, directory);
     return true;
   }
   struct stat st = {};
@@ -75,7 +83,12 @@ bool drain_lazy(DrainState& state, const Where& where, LowerDirectory& lower,
                    "its attributes were changed here, and it changed there behind our back");
     return true;
   }
-  const int64_t opened = open_any(static_cast<int>(directory), listed.name);
+  const int64_t opened = open_any(state, static_cast<int>(directory), listed);
+  if (opened == -ESTALE) {
+    state.conflict(where, path,
+                   "its attributes were changed here, and it changed there behind our back");
+    return true;
+  }
   if (opened < 0) {
     state.failed(path, sys::failed(opened, "open", path));
     return true;

@@ -19,6 +19,19 @@ void note_linked(DrainState& state, const Where& where, const file::Listed& list
   linked.change_time = time;
 }
 
+namespace {
+
+bool open_linked(const DrainState& state, const LinkedFile& linked, sys::Descriptor* file,
+                 struct stat* st) {
+  const int64_t opened = state.beneath.open(linked.path, O_PATH | O_NOFOLLOW);
+  if (opened < 0) return false;
+  *file = sys::Descriptor(static_cast<int>(opened));
+  return check_file(file->get(), state.known, linked.identity) == 0 &&
+         sys::fstat(file->get(), st) == 0;
+}
+
+}  // namespace
+
 bool drain_link(DrainState& state, const Where& where, LowerDirectory& lower,
                 const file::Listed& listed, const file::Map& map) {
   const auto found = state.linked.find(map.number);
@@ -28,11 +41,11 @@ bool drain_link(DrainState& state, const Where& where, LowerDirectory& lower,
   const auto fd = static_cast<int>(lower.fd());
   struct stat first = {};
   struct stat st = {};
+  sys::Descriptor file;  // by its first name, which may be another file's in the next moment
   // Changed since it was written there: it is written again, here.
   if (linked.change_time != change_time(state.fs, map) ||
       !still_names(state.fs, where, listed, map) ||
-      sys::lstatat(AT_FDCWD, linked.path.c_str(), &first) < 0 ||
-      !is_same(linked.identity, identity_of(state.known, first)))
+      !open_linked(state, linked, &file, &first))
     return false;
   Aside aside;
   aside.name = state.aside;
@@ -60,7 +73,7 @@ bool drain_link(DrainState& state, const Where& where, LowerDirectory& lower,
   ++first.st_nlink;
   announce_links(state, first);
   // Where there are no links, or not so many, it becomes a file of its own.
-  if (sys::linkat(AT_FDCWD, linked.path.c_str(), fd, state.aside.c_str()) < 0) return false;
+  if (link_open_file(file.get(), fd, state.aside.c_str()) < 0) return false;
   if (!publish(state, where, lower, listed, map, aside))
     linked.is_complete = false;
   else

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tier/beneath.h"
 #include "tier/drain.h"
 #include "tier/journal.h"
 #include "tier/lower.h"
@@ -23,13 +25,17 @@ struct Where {
   // The directory came here by a move or is new in lower, and what the names in it remember of
   // lower may be about another place: it is looked at before it is believed.
   bool fresh = false;
+  // What the pool remembers of the directory in lower. None: the covered directory itself.
+  std::optional<file::LowerIdentity> identity = {};
 };
+
+struct DrainState;
 
 // A directory of lower, opened when something is to be done in it.
 class LowerDirectory {
  public:
-  LowerDirectory(file::FileSystem& fs, const Where& where) : fs_(fs), where_(where) {}
-  // -errno or the descriptor.
+  LowerDirectory(DrainState& state, const Where& where) : state_(state), where_(where) {}
+  // -errno or the descriptor. -ESTALE: another directory has its place.
   int64_t fd();
   // Before its names change: the pool remembers that the directory's own times are to be set again
   // and that what is new in it for the next seconds is ours, and its owner may write.
@@ -42,7 +48,7 @@ class LowerDirectory {
   [[nodiscard]] bool touched() const { return touched_; }
 
  private:
-  file::FileSystem& fs_;
+  DrainState& state_;
   const Where& where_;
   sys::Descriptor fd_;
   bool touched_ = false;
@@ -77,6 +83,8 @@ struct DrainState {
   const Known& known;
   const DrainCalls& calls;
   DrainReport& report;
+  Beneath beneath;            // the covered directory
+  uint64_t owner = no_owner;  // CoverRecord::owner
   Journal journal;
   uint64_t links_until = 0;  // as the drains before have left it
   std::string aside;         // the name under which this drain writes, in whichever directory
@@ -98,6 +106,8 @@ struct DrainState {
   // One line for the caller; the detail text of `status` is the cause.
   void failed(const std::string& path, Status status);
   void conflict(const Where& where, const std::string& path, const char* what);
+  // A name in a directory that could not be opened, or is another one by now (-ESTALE).
+  void not_opened(const Where& where, const std::string& path, int64_t result);
   // False: the caller wants to stop.
   bool advance(uint64_t bytes);
   [[nodiscard]] bool clean_so_far() const { return report.failed == 0 && report.conflicts == 0; }
@@ -198,7 +208,6 @@ void finish_links(DrainState& state);
 // Opens what an O_PATH descriptor (or the error instead of one) means, which it takes; for its owner he is
 // given the right to read it, until its mode is set anew. A descriptor, or -errno.
 int64_t open_closed(int64_t path_only, int flags);
-int64_t open_lower_directory(const std::string& path);
 // --- drain_lazy.cc ---
 // Mode, owner, times and attributes of a file whose bytes were never staged. False: they are now.
 bool drain_lazy(DrainState& state, const Where& where, LowerDirectory& lower,
@@ -220,9 +229,11 @@ bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
              const file::Listed& listed, const file::Map& map, const Aside& aside);
 Status recover_journal(DrainState& state);
 // --- drain_directory.cc ---
-// Makes sure that lower has the directory; false if it has not, which has been told.
+// Makes sure that lower has the directory; false if it has not, which has been told. `identity`:
+// which one it is.
 bool drain_directory(DrainState& state, const Where& where, LowerDirectory& lower,
-                     const file::Listed& listed, const file::Map& map);
+                     const file::Listed& listed, const file::Map& map,
+                     std::optional<file::LowerIdentity>* identity);
 // --- foreign.cc ---
 // A directory of `where`: if it has changed in lower since the pool saw it, what lies there is compared with what
 // the pool knows. If it is not there any more, that is noted.
@@ -231,15 +242,14 @@ void look_for_foreign(DrainState& state, const Where& where, const file::Listed&
 // Something that the pool does not know lies in this directory of lower, which so is not removed with its contents.
 void note_foreign(DrainState& state, uint64_t directory);
 // --- keep.cc ---
-// Where a pool keeps what was replaced, below the covered directory; and what it is called there, for people who look.
-std::string kept_directory(const file::FileSystem& fs);
+// What is kept is called so in its directory (kept_directory.h), for people who look.
 std::string kept_name(const std::string& name);
 // The bytes that lower has under this name are still to be written elsewhere.
 bool is_moved_from(const DrainState& state, const Where& where, const file::Listed& listed);
 // Before a name is replaced: what it was stays until the end of a drain that could do everything. It gets a second
 // name, or is moved away. False: it cannot be kept (no room for a directory, no links, another file system).
-bool keep_linked(DrainState& state, int directory, const char* name);
-bool keep_moved(DrainState& state, int directory, const char* name);
+bool keep_linked(DrainState& state, int directory, const file::Listed& listed);
+bool keep_moved(DrainState& state, int directory, const file::Listed& listed);
 // All that is kept goes, also what drains before have left.
 void end_kept(DrainState& state);
 // --- finish.cc ---
@@ -249,9 +259,10 @@ void finish(DrainState& state, const Where& top);
 // says. ESTALE if something has; then nothing was removed.
 Status remove_tree(DrainState& state, const Where& where, int directory,
                    const file::Listed& listed);
-// ESTALE: something at or below this name of lower is newer than that, or may be.
-Status check_unchanged(int directory, const std::string& name, const std::string& path,
-                       uint64_t newest);
+// ESTALE: this name of lower is another directory, or something in it is newer than the identity
+// says, or may be.
+Status check_unchanged(const Known& known, int directory, const std::string& name,
+                       const std::string& path, const file::LowerIdentity& identity);
 // The same for a directory whose name is given to something else: it is kept, if it can be.
 Status replace_tree(DrainState& state, const Where& where, int directory,
                     const file::Listed& listed);

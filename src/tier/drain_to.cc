@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "file/io.h"
+#include "tier/beneath.h"
 #include "tier/claim.h"
 #include "tier/drain_state.h"
 #include "tier/from_pool.h"
+#include "tier/kept_directory.h"
 #include "tier/listing.h"
 #include "tier/parts.h"
 #include "tier/pool_file.h"
@@ -22,13 +24,34 @@
 namespace cairn::tier {
 namespace {
 
+// Which file or directory of the system one is.
+struct SystemInode {
+  uint64_t device = 0;
+  uint64_t inode = 0;
+  friend bool operator==(const SystemInode&, const SystemInode&) = default;
+};
+
+int64_t inode_of(int fd, SystemInode* inode) {
+  struct stat st = {};
+  const int64_t result = sys::fstat(fd, &st);
+  if (result == 0) *inode = {st.st_dev, st.st_ino};
+  return result;
+}
+
 // A directory of the pool, on the way down from the top.
 struct Level {
   file::Map map;
   std::string below;                      // its path below the top, "" or with a slash at its end
+  SystemInode there = {};                 // the one that it is written to
   bool made = false;                      // the other directory did not have it
   bool touched = false;                   // something was written in it
-  std::vector<file::Listed> directories;  // still to be visited
+  std::vector<file::Listed> directories = {};  // still to be visited
+};
+
+// A file with several names, at the first one that was written.
+struct Written {
+  std::string path;
+  SystemInode there;
 };
 
 class Writer {
@@ -46,8 +69,13 @@ class Writer {
   Status write() {
     auto top = file::live_inode(fs_, cover_.top);
     if (!top.ok()) return top.status();
+    const int64_t opened = sys::open_beneath(report_.path.c_str(), O_PATH | O_DIRECTORY);
+    if (opened < 0) return sys::failed(opened, "open", report_.path);
+    beneath_ = Beneath(sys::Descriptor(static_cast<int>(opened)), report_.path);
     std::vector<Level> way;
-    way.push_back({{*top, cover_.top}, "", false, false, {}});
+    way.push_back({{*top, cover_.top}, ""});
+    if (const int64_t result = inode_of(beneath_.fd(), &way.back().there); result < 0)
+      return sys::failed(result, "stat", report_.path);
     write_names(way.back());
     while (!way.empty() && !cancelled_) {
       Level& level = way.back();
@@ -60,7 +88,7 @@ class Writer {
       level.directories.pop_back();
       auto inode = file::live_inode(fs_, listed.inode);
       if (!inode.ok()) continue;
-      Level next = {{*inode, listed.inode}, level.below + name_of(listed) + "/", false, false, {}};
+      Level next = {{*inode, listed.inode}, level.below + name_of(listed) + "/"};
       if (!make(level, listed, &next)) continue;
       way.push_back(std::move(next));
       write_names(way.back());
@@ -124,11 +152,24 @@ class Writer {
   }
 
   // --- directories ---
+  // Others may be able to exchange it for another one, which is not written to.
+  Result<sys::Descriptor> open(const Level& level) const {
+    const std::string path = path_of(level);
+    const int64_t opened = beneath_.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (opened < 0) return sys::failed(opened, "open", path);
+    sys::Descriptor directory(static_cast<int>(opened));
+    SystemInode found;
+    if (const int64_t result = inode_of(directory.get(), &found); result < 0)
+      return sys::failed(result, "stat", path);
+    if (found != level.there)
+      return fail(ESTALE, "%s: another directory took its place meanwhile", path.c_str());
+    return directory;
+  }
+
   void write_names(Level& level) {
     const std::string path = path_of(level);
-    const int64_t opened = sys::open_beneath(path.c_str(), O_RDONLY | O_DIRECTORY);
-    if (opened < 0) return failed(path, sys::failed(opened, "open", path));
-    const sys::Descriptor directory(static_cast<int>(opened));
+    const auto directory = open(level);
+    if (!directory.ok()) return failed(path, directory.status());
     const Status status = for_each_name(fs_, level.map, false, [&](const file::Listed& listed) {
       if (cancelled_) return Status(ECANCELED);
       auto inode = file::live_inode(fs_, listed.inode);
@@ -144,7 +185,7 @@ class Writer {
       else if (is_directory)
         level.directories.push_back(listed);
       else
-        write_name(level, directory.get(), listed, map);
+        write_name(level, directory->get(), listed, map);
       return Status();
     });
     if (!status.ok() && !cancelled_) failed(path, status);
@@ -152,31 +193,33 @@ class Writer {
 
   // Makes sure that the other directory has it; false if it has not, which has been told.
   bool make(Level& above, const file::Listed& listed, Level* level) {
-    const std::string parent = path_of(above);
     const std::string path = path_of(*level);
-    const int64_t opened = sys::open_beneath(parent.c_str(), O_RDONLY | O_DIRECTORY);
-    if (opened < 0) {
-      failed(path, sys::failed(opened, "open", parent));
+    const auto directory = open(above);
+    if (!directory.ok()) {
+      failed(path, directory.status());
       return false;
     }
-    const sys::Descriptor directory(static_cast<int>(opened));
     const uint32_t mode = (static_cast<uint32_t>(level->map.inode->mode.load()) & 0777) | S_IRWXU;
-    const int64_t made = sys::mkdirat(directory.get(), listed.name, mode);
+    const int64_t made = sys::mkdirat(directory->get(), listed.name, mode);
     if (made < 0 && made != -EEXIST) {
       failed(path, sys::failed(made, "mkdir", path));
       return false;
     }
-    struct stat st = {};
-    const int64_t looked = sys::lstatat(directory.get(), listed.name, &st);
-    if (looked < 0) {
-      failed(path, sys::failed(looked, "stat", path));
-      return false;
-    }
-    if (!S_ISDIR(st.st_mode)) {
+    const int64_t opened =
+        sys::openat(directory->get(), listed.name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+    if (opened == -ENOTDIR || opened == -ELOOP) {
       conflict(path);
       return false;
     }
-    level->made = made == 0;
+    const sys::Descriptor there(static_cast<int>(std::max<int64_t>(-1, opened)));
+    const int64_t looked = opened < 0 ? opened : inode_of(there.get(), &level->there);
+    if (looked < 0) {
+      failed(path, sys::failed(looked, "open", path));
+      return false;
+    }
+    // One that has names was not made here: somebody has exchanged it.
+    std::vector<sys::Entry> entries;
+    level->made = made == 0 && list_of(there.get(), &entries) == 0 && entries.empty();
     above.touched = above.touched || level->made;
     if (level->made) ++report_.drained.directories;
     return true;
@@ -186,15 +229,14 @@ class Writer {
   void finish(const Level& level) {
     if (!level.made && !level.touched) return;
     const std::string path = path_of(level);
-    const int64_t opened = sys::open_beneath(path.c_str(), O_RDONLY | O_DIRECTORY);
-    if (opened < 0) return failed(path, sys::failed(opened, "open", path));
-    const sys::Descriptor directory(static_cast<int>(opened));
+    const auto directory = open(level);
+    if (!directory.ok()) return failed(path, directory.status());
     if (level.made) {
-      const Status status =
-          set_attributes(fs_, level.map, attributes_now(fs_, level.map), directory.get(), -1, path);
+      const Status status = set_attributes(fs_, level.map, attributes_now(fs_, level.map),
+                                           directory->get(), -1, path);
       if (!status.ok()) failed(path, status);
     }
-    if (const int64_t result = sys::fsync_directory(directory.get()); result < 0)
+    if (const int64_t result = sys::fsync_directory(directory->get()); result < 0)
       failed(path, sys::failed(result, "fsync", path));
   }
 
@@ -202,8 +244,7 @@ class Writer {
   void write_name(Level& level, int directory, const file::Listed& listed, const file::Map& map) {
     const std::string path = path_of(level) + "/" + name_of(listed);
     const auto first = linked_.find(map.number);
-    if (first != linked_.end() &&
-        sys::linkat(AT_FDCWD, first->second.c_str(), directory, listed.name) == 0) {
+    if (first != linked_.end() && link_to(first->second, directory, listed.name)) {
       level.touched = true;
       ++report_.drained.files;
       return;
@@ -223,7 +264,17 @@ class Writer {
       level.touched = true;
       ++report_.drained.files;
     }
-    if (map.inode->links.load() > 1) linked_.emplace(map.number, path);
+    if (map.inode->links.load() > 1 && sys::lstatat(directory, listed.name, &st) == 0)
+      linked_.emplace(map.number, Written{path, {st.st_dev, st.st_ino}});
+  }
+
+  [[nodiscard]] bool link_to(const Written& first, int directory, const char* name) const {
+    const int64_t opened = beneath_.open(first.path, O_PATH | O_NOFOLLOW);
+    if (opened < 0) return false;
+    const sys::Descriptor file(static_cast<int>(opened));
+    SystemInode found;
+    return inode_of(file.get(), &found) == 0 && found == first.there &&
+           link_open_file(file.get(), directory, name) == 0;
   }
 
   Status write_new(int directory, const file::Listed& listed, const file::Map& map,
@@ -296,7 +347,8 @@ class Writer {
   uint64_t total_;
   uint64_t done_ = 0;
   std::string aside_;
-  std::map<uint64_t, std::string> linked_;  // files with several names, by the first one written
+  Beneath beneath_;                     // the other directory
+  std::map<uint64_t, Written> linked_;  // files with several names
   bool cancelled_ = false;
   bool out_of_space_ = false;
 };

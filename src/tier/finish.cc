@@ -35,7 +35,7 @@ bool remove_name(DrainState& state, const Where& where, LowerDirectory& lower,
   const std::string path = where.path + "/" + name_of(listed);
   const int64_t fd = lower.touch();
   if (fd < 0) {
-    state.failed(path, sys::failed(fd, "open", where.path));
+    state.not_opened(where, path, fd);
     return false;
   }
   struct stat st = {};
@@ -63,7 +63,7 @@ bool remove_name(DrainState& state, const Where& where, LowerDirectory& lower,
 }
 
 void remove_names(DrainState& state, const Where& where) {
-  LowerDirectory lower(state.fs, where);
+  LowerDirectory lower(state, where);
   std::vector<file::Listed> gone;
   const Status status =
       for_each_name(state.fs, where.map, true, [&](const file::Listed& listed) -> Status {
@@ -112,11 +112,14 @@ void finish_attributes(DrainState& state, Level& level) {
     if (!seat.ok()) return;
     wanted = file::attributes_of(state.fs, map);
   }
-  const int64_t opened = open_lower_directory(where.path);
-  if (opened < 0) {
-    state.failed(where.path, sys::failed(opened, "open", where.path));
-    return;
-  }
+  const file::LowerIdentity* identity = where.identity ? &*where.identity : nullptr;
+  int64_t opened = open_directory(state.beneath, where.path, state.known, identity);
+  if (opened == -EACCES)
+    opened = open_own_directory(state.beneath, where.path, state.known, identity);
+  if (opened == -ESTALE)
+    return state.conflict(where, where.path, "another directory took its place behind our back");
+  if (opened < 0)
+    return state.failed(where.path, sys::failed(opened, "open", where.path));
   const sys::Descriptor fd(static_cast<int>(opened));
   announce(state.fs, where.inode);
   struct stat st = {};
@@ -195,7 +198,7 @@ void finish(DrainState& state, const Where& top) {
     if (!inode.ok() || !is_at_home(level.where, listed, {*inode, listed.inode})) continue;
     const file::Map map{*inode, listed.inode};
     way.push_back({{listed.inode, map, level.where.path + "/" + name_of(listed),
-                    level.where.fresh || is_new_in_lower(map)},
+                    level.where.fresh || is_new_in_lower(map), remembered_of(listed)},
                    name_of(listed),
                    listed,
                    {},

@@ -51,7 +51,8 @@ bool is_known(const DrainState& state, const Remembered& name, const struct stat
 
 // The newest time in a directory of lower; newest_unknown if something there is.
 Result<uint64_t> newest_in(DrainState& state, const Where& where) {
-  const int64_t opened = sys::open_beneath(where.path.c_str(), O_RDONLY | O_DIRECTORY);
+  const int64_t opened =
+      open_directory(state.beneath, where.path, state.known, &*where.identity);
   if (opened < 0) return sys::failed(opened, "open", where.path);
   const sys::Descriptor fd(static_cast<int>(opened));
   struct stat st = {};
@@ -75,13 +76,14 @@ Result<uint64_t> newest_in(DrainState& state, const Where& where) {
 void look_for_foreign(DrainState& state, const Where& above, const file::Listed& listed,
                       const file::Map& map) {
   if (!is_at_home(above, listed, map)) return;
-  const Where where{listed.inode, map, above.path + "/" + name_of(listed), false};
+  const Where where{listed.inode, map, above.path + "/" + name_of(listed), false, listed.lower};
   struct stat st = {};
-  const int64_t result = sys::lstatat(AT_FDCWD, where.path.c_str(), &st);
-  if (result == -ENOENT && !above.fresh) state.gone.insert(where.inode);
-  if (result < 0 || !S_ISDIR(st.st_mode) ||
-      !is_same_directory(listed.lower, directory_identity(state.known, st, 0)) ||
-      sys::ctime_of(st) <= listed.lower.size)
+  const int64_t opened = state.beneath.open(where.path, O_PATH | O_NOFOLLOW);
+  if (opened == -ENOENT && !above.fresh) state.gone.insert(where.inode);
+  if (opened < 0) return;
+  const sys::Descriptor fd(static_cast<int>(opened));
+  if (sys::fstat(fd.get(), &st) < 0 || !S_ISDIR(st.st_mode) ||
+      !is_remembered(state.known, listed.lower, st) || sys::ctime_of(st) <= listed.lower.size)
     return;
   auto newest = newest_in(state, where);
   if (newest.ok() && *newest != newest_unknown)

@@ -7,6 +7,7 @@
 #include "file/io.h"
 #include "file/resolve.h"
 #include "tier/attributes.h"
+#include "tier/beneath.h"
 #include "tier/pool_file.h"
 #include "tier/system.h"
 #include "tier/written_aside.h"
@@ -49,17 +50,23 @@ Status set_attributes(file::FileSystem& fs, const file::Map& map, const file::At
 
 namespace {
 
-// Of what has just been made there. Somebody may have put a link to another file in its place,
-// which a chmod by name would follow.
-int64_t set_mode_of(int directory, const std::string& name, uint32_t mode) {
+// Owner, mode and times of what has just been made there. Somebody may have put something else in
+// its place: nothing is set by name.
+int64_t set_attributes_of(int directory, const std::string& name, const file::Attributes& wanted) {
   const int64_t opened = sys::openat(directory, name.c_str(), O_PATH | O_NOFOLLOW);
   if (opened < 0) return opened;
   const sys::Descriptor fd(static_cast<int>(opened));
   struct stat st = {};
   if (const int64_t result = sys::fstat(fd.get(), &st); result < 0) return result;
-  if ((st.st_mode & S_IFMT) != (mode & S_IFMT)) return -EEXIST;
-  const std::string same = "/proc/self/fd/" + std::to_string(fd.get());
-  return sys::chmodat(AT_FDCWD, same.c_str(), mode & 07777);
+  if ((st.st_mode & S_IFMT) != (wanted.mode & S_IFMT) || st.st_nlink != 1) return -EEXIST;
+  sys::fchownat(fd.get(), "", wanted.uid, wanted.gid);  // if we may
+  // The mask of the process took some bits. A link has no mode.
+  const int64_t result =
+      S_ISLNK(wanted.mode)
+          ? 0
+          : sys::chmodat(AT_FDCWD, path_of_open(fd.get()).c_str(), wanted.mode & 07777);
+  set_times_of_open(fd.get(), wanted.atime, wanted.mtime);
+  return result;
 }
 
 }  // namespace
@@ -79,13 +86,9 @@ Status make_special(file::FileSystem& fs, const file::Map& map, const file::Attr
     result = sys::symlinkat(target.c_str(), directory, aside.c_str());
   } else {
     result = sys::mknodat(directory, aside.c_str(), wanted.mode, wanted.rdev);
-    // The mask of the process took some bits.
-    if (result == 0) result = set_mode_of(directory, aside, wanted.mode);
   }
-  if (result < 0) return sys::failed(result, "cannot be made beside it", path);
-  sys::fchownat(directory, aside.c_str(), wanted.uid, wanted.gid);  // if we may
-  sys::utimensat(directory, aside.c_str(), wanted.atime, wanted.mtime);
-  return Status();
+  if (result == 0) result = set_attributes_of(directory, aside, wanted);
+  return result < 0 ? sys::failed(result, "cannot be made beside it", path) : Status();
 }
 
 bool is_same_special(file::FileSystem& fs, int directory, const char* name, const file::Map& map,

@@ -96,7 +96,8 @@ Status LowerTree::import_one(const Place& place, uint64_t directory, int fd,
   // A process that was killed here before us may have got no further than the name.
   if (!status.ok() && status.code() != EEXIST) return annotate(status, "%s", path.c_str());
   if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) return Status();
-  return import_attributes(fs_, directory, name, path, imported.ctime);
+  return import_attributes(fs_, directory, name, {fd, name.c_str(), path, st.st_dev, st.st_ino},
+                           imported.ctime);
 }
 
 }  // namespace cairn::tier

@@ -7,21 +7,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdio>  // RENAME_NOREPLACE
 #include <string>
 #include <vector>
 
-#include "tier/claim.h"
 #include "tier/drain_state.h"
+#include "tier/kept_directory.h"
 #include "tier/listing.h"
 #include "tier/put_away.h"
-#include "tier/record.h"
 
 namespace cairn::tier {
-
-std::string kept_directory(const file::FileSystem& fs) {
-  const Claim own = own_claim(fs, "");
-  return drain_prefix + cover_name(own.host).substr(0, 8) + "-" + own.uuid;
-}
 
 std::string kept_name(const std::string& name) {
   constexpr size_t longest = 200;
@@ -32,17 +27,24 @@ namespace {
 
 bool make_kept(DrainState& state) {
   if (state.kept.ok()) return true;
-  LowerDirectory top(state.fs, state.top);
+  LowerDirectory top(state, state.top);
   const int64_t fd = top.touch();
   if (fd < 0) return false;
-  const std::string name = kept_directory(state.fs);
-  const int64_t made = sys::mkdirat(static_cast<int>(fd), name.c_str(), 0700);
-  if (made < 0 && made != -EEXIST) return false;
-  const int64_t opened =
-      sys::openat(static_cast<int>(fd), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-  if (opened < 0) return false;
-  state.kept = sys::Descriptor(static_cast<int>(opened));
-  return top.sync().ok();
+  return make_kept_directory(state.fs, static_cast<int>(fd), state.owner, &state.kept) == 0;
+}
+
+int64_t remove_all(DrainState& state, int directory, const std::string& name);
+
+// What lies in an open directory.
+int64_t remove_contents(DrainState& state, int directory) {
+  std::vector<sys::Entry> entries;
+  if (const int64_t listed = list_of(directory, &entries); listed < 0) return listed;
+  for (const sys::Entry& entry : entries) {
+    if (entry.name == kept_mark) continue;  // goes last
+    if (const int64_t removed = remove_all(state, directory, entry.name); removed < 0)
+      return removed;
+  }
+  return 0;
 }
 
 int64_t remove_all(DrainState& state, int directory, const std::string& name) {
@@ -55,25 +57,18 @@ int64_t remove_all(DrainState& state, int directory, const std::string& name) {
   {
     const sys::Descriptor fd(static_cast<int>(opened));
     if (geteuid() != 0) sys::fchmod(fd.get(), S_IRWXU);  // refused: the first name will tell
-    std::vector<sys::Entry> entries;
-    if (const int64_t listed = sys::list(fd.get(), &entries); listed < 0) return listed;
-    for (const sys::Entry& entry : entries)
-      if (const int64_t removed = remove_all(state, fd.get(), entry.name); removed < 0)
-        return removed;
+    if (const int64_t removed = remove_contents(state, fd.get()); removed < 0) return removed;
   }
   return sys::unlinkat(directory, name.c_str(), AT_REMOVEDIR);
 }
 
 // First, so that nothing is brought back of which a part is removed.
-int64_t forget_origins(int above, const std::string& kept) {
-  const int64_t opened = sys::openat(above, kept.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-  if (opened < 0) return opened;
-  const sys::Descriptor fd(static_cast<int>(opened));
+int64_t forget_origins(int kept) {
   std::vector<sys::Entry> entries;
-  if (const int64_t listed = sys::list(fd.get(), &entries); listed < 0) return listed;
+  if (const int64_t listed = list_of(kept, &entries); listed < 0) return listed;
   for (const sys::Entry& entry : entries)
-    if (is_origin(entry.name)) sys::unlinkat(fd.get(), entry.name.c_str(), 0);
-  return sys::fsync_directory(fd.get());
+    if (is_origin(entry.name)) sys::unlinkat(kept, entry.name.c_str(), 0);
+  return sys::fsync_directory(kept);
 }
 
 }  // namespace
@@ -82,34 +77,47 @@ bool is_moved_from(const DrainState& state, const Where& where, const file::List
   return state.moved_from.count({where.inode, unit_of(listed) + 1}) != 0;
 }
 
-bool keep_linked(DrainState& state, int directory, const char* name) {
+bool keep_linked(DrainState& state, int directory, const file::Listed& listed) {
+  const int64_t opened = sys::openat(directory, listed.name, O_PATH | O_NOFOLLOW);
+  if (opened < 0) return false;
+  const sys::Descriptor fd(static_cast<int>(opened));
   struct stat st = {};
-  if (sys::lstatat(directory, name, &st) < 0) return false;
+  if (check_file(fd.get(), state.known, listed.lower) < 0 || sys::fstat(fd.get(), &st) < 0)
+    return false;
   ++st.st_nlink;
   announce_links(state, st);
   return make_kept(state) &&
-         sys::linkat(directory, name, state.kept.get(), kept_name(name).c_str()) == 0 &&
+         link_open_file(fd.get(), state.kept.get(), kept_name(listed.name).c_str()) == 0 &&
          sys::fsync_directory(state.kept.get()) == 0;
 }
 
-bool keep_moved(DrainState& state, int directory, const char* name) {
-  if (!make_kept(state) ||
-      sys::renameat2(directory, name, state.kept.get(), kept_name(name).c_str(), 0) < 0)
+bool keep_moved(DrainState& state, int directory, const file::Listed& listed) {
+  if (!make_kept(state)) return false;
+  const std::string there = kept_name(listed.name);
+  if (sys::renameat2(directory, listed.name, state.kept.get(), there.c_str(), 0) < 0) return false;
+  struct stat st = {};
+  if (sys::lstatat(state.kept.get(), there.c_str(), &st) == 0 &&
+      !is_remembered(state.known, listed.lower, st)) {
+    // Something else took the name in this moment. It is not ours to keep, nor to remove.
+    sys::renameat2(state.kept.get(), there.c_str(), directory, listed.name, RENAME_NOREPLACE);
     return false;
+  }
   sys::fsync_directory(state.kept.get());
   return true;
 }
 
 void end_kept(DrainState& state) {
-  struct stat st = {};
-  const std::string name = kept_directory(state.fs);
-  const std::string path = state.top.path + "/" + name;
-  if (sys::lstatat(AT_FDCWD, path.c_str(), &st) < 0) return;
-  LowerDirectory top(state.fs, state.top);
+  if (!state.kept.ok() &&
+      find_kept_directory(state.fs, state.beneath.fd(), state.owner, &state.kept) < 0)
+    return;
+  LowerDirectory top(state, state.top);
   const int64_t fd = top.touch();
-  int64_t result = fd < 0 ? fd : forget_origins(static_cast<int>(fd), name);
-  if (result == 0) result = remove_all(state, static_cast<int>(fd), name);
-  if (result < 0) state.failed(path, sys::failed(result, "remove", path));
+  int64_t result = fd < 0 ? fd : forget_origins(state.kept.get());
+  if (result == 0) result = remove_contents(state, state.kept.get());
+  if (result == 0) result = remove_kept_directory(static_cast<int>(fd), state.owner, state.kept.get());
+  if (result < 0)
+    state.failed(state.top.path,
+                 sys::failed(result, "remove what was kept of replaced files", state.top.path));
 }
 
 }  // namespace cairn::tier

@@ -49,7 +49,7 @@ bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
   // Of several names one is enough, be it that it is kept already.
   if (status.ok() && aside.expected == InLower::remembered && S_ISREG(st.st_mode) &&
       st.st_nlink == 1 && is_moved_from(state, where, listed))
-    keep_linked(state, fd, listed.name);
+    keep_linked(state, fd, listed);
   if (status.ok() && aside.expected == InLower::remembered) announce_links(state, st);
   int64_t result = 0;
   if (status.ok())
@@ -84,8 +84,10 @@ Status recover_journal(DrainState& state) {
   auto record = state.journal.read();
   if (!record.ok()) return record.status();
   if (record->directory.empty()) return Status();
-  const int64_t opened = sys::open_beneath(record->directory.c_str(), O_RDONLY | O_DIRECTORY);
-  if (opened == -ENOENT || opened == -ENOTDIR || opened == -ELOOP) return state.journal.clear();
+  const int64_t opened =
+      state.beneath.open(record->directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  if (opened == -ENOENT || opened == -ENOTDIR || opened == -ELOOP || opened == -EXDEV)
+    return state.journal.clear();
   if (opened < 0) return sys::failed(opened, "open", record->directory);
   const sys::Descriptor fd(static_cast<int>(opened));
   auto directory = file::live_inode(state.fs, record->pool_directory);

@@ -6,33 +6,28 @@
 
 #include "tier/drain_state.h"
 #include "tier/keep_times.h"
+#include "tier/kept_directory.h"
 #include "tier/lower.h"
+#include "tier/record.h"
 
 namespace cairn::tier {
 namespace {
-
-bool is_what(const Known& known, const file::LowerIdentity& identity, const struct stat& st) {
-  return S_ISDIR(st.st_mode) ? is_same_directory(identity, directory_identity(known, st, 0))
-                             : is_same(identity, identity_of(known, st));
-}
 
 Status changed(const std::string& path) {
   return fail(ESTALE, "%s: it is not what it was when it was removed", path.c_str());
 }
 
-Result<sys::Descriptor> open_kept(const file::FileSystem& fs, const Known& known) {
+Result<sys::Descriptor> open_kept(file::FileSystem& fs, const Known& known) {
   const int64_t top = sys::open_beneath(known.path.c_str(), O_RDONLY | O_DIRECTORY);
   if (top < 0) return sys::failed(top, "open", known.path);
   const sys::Descriptor above(static_cast<int>(top));
+  CAIRN_TRY_ASSIGN(covers, find_covers(fs, false));
+  CAIRN_TRY_ASSIGN(record, read_record(fs, covers, cover_name(known.path)));
   const KeepTimes times(above.get());
-  const std::string name = kept_directory(fs);
-  const int64_t made = sys::mkdirat(above.get(), name.c_str(), 0700);
-  if (made < 0 && made != -EEXIST) return sys::failed(made, "mkdir", known.path + "/" + name);
-  const int64_t kept = sys::openat(above.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-  if (kept < 0) return sys::failed(kept, "open", known.path + "/" + name);
-  if (const int64_t result = sys::fsync_directory(above.get()); result < 0)
-    return sys::failed(result, "fsync", known.path);
-  return sys::Descriptor(static_cast<int>(kept));
+  sys::Descriptor kept;
+  if (const int64_t result = make_kept_directory(fs, above.get(), record.owner, &kept); result < 0)
+    return sys::failed(result, "cannot be kept in a directory below", known.path);
+  return kept;
 }
 
 // Says in a file beside it where in the covered directory it belongs.
@@ -59,7 +54,7 @@ Status move(const Known& known, const file::LowerIdentity& identity, int from, i
   if (result == -ENOENT) return Status();
   if (result < 0) return sys::failed(result, "rename", path);
   struct stat st = {};
-  if (sys::lstatat(to, there.c_str(), &st) == 0 && !is_what(known, identity, st)) {
+  if (sys::lstatat(to, there.c_str(), &st) == 0 && !is_remembered(known, identity, st)) {
     if (sys::renameat2(to, there.c_str(), from, name.c_str(), RENAME_NOREPLACE) == 0)
       forget_origin();
     return changed(path);
@@ -94,9 +89,14 @@ Status put_away(file::FileSystem& fs, const file::Map& directory, const std::str
   if (opened < 0) return sys::failed(opened, "open", place.path);
   const sys::Descriptor above(static_cast<int>(opened));
   struct stat st = {};
+  if (const int64_t result = sys::fstat(above.get(), &st); result < 0)
+    return sys::failed(result, "stat", place.path);
+  if (place.parent != 0 && !is_remembered(*place.cover, place.identity, st))
+    return changed(place.path);
   if (sys::lstatat(above.get(), name.c_str(), &st) == 0) {
-    if (!is_what(*place.cover, identity, st)) return changed(path);
-    if (S_ISDIR(st.st_mode)) CAIRN_TRY(check_unchanged(above.get(), name, path, identity.size));
+    if (!is_remembered(*place.cover, identity, st)) return changed(path);
+    if (S_ISDIR(st.st_mode))
+      CAIRN_TRY(check_unchanged(*place.cover, above.get(), name, path, identity));
     CAIRN_TRY_ASSIGN(kept, open_kept(fs, *place.cover));
     const KeepTimes times(above.get());
     CAIRN_TRY(move(*place.cover, identity, above.get(), kept.get(), name, path));

@@ -30,13 +30,19 @@ bool is_later(const struct stat& st, const Span& span) {
          (is_single && sys::ctime_of(st) < span.begun && sys::ctime_of(st) > span.links_until);
 }
 
-int64_t open_directory(int directory, const std::string& name, sys::Descriptor* fd,
+int64_t list_directory(int directory, const std::string& name, sys::Descriptor* fd,
                        std::vector<sys::Entry>* entries) {
   const int64_t opened = sys::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   if (opened < 0) return opened;
   *fd = sys::Descriptor(static_cast<int>(opened));
   return sys::list(fd->get(), entries);
 }
+
+// The directory at the top of a tree.
+struct Root {
+  const Known& known;
+  const file::LowerIdentity& identity;
+};
 
 // What is removed moves the times of directories on. A drain that is killed in the middle has said
 // so before, in the identity that the next one compares with.
@@ -61,9 +67,10 @@ class Announced {
   uint64_t until_ = 0;
 };
 
-// Looks at everything (`removing` null), then removes it, from the leaves up.
+// Looks at everything (`removing` null), then removes it, from the leaves up. `root`: what the name
+// must be; null below it. Below it everything lies in directories that were opened from there.
 Status visit_tree(int directory, const std::string& name, const std::string& path, const Span& span,
-                  Announced* removing) {
+                  const Root* root, Announced* removing) {
   struct stat st = {};
   if (const int64_t result = sys::lstatat(directory, name.c_str(), &st); result < 0)
     return result == -ENOENT ? Status() : sys::failed(result, "stat", path);
@@ -74,12 +81,18 @@ Status visit_tree(int directory, const std::string& name, const std::string& pat
   if (is_directory) {
     sys::Descriptor fd;
     std::vector<sys::Entry> entries;
-    const int64_t opened = open_directory(directory, name, &fd, &entries);
+    const int64_t opened = list_directory(directory, name, &fd, &entries);
     // Another host of the job removes it too.
     if (opened == -ENOENT) return Status();
     if (opened < 0) return sys::failed(opened, "open", path);
+    struct stat listed = {};
+    if (root != nullptr && (sys::fstat(fd.get(), &listed) < 0 ||
+                            !is_remembered(root->known, root->identity, listed)))
+      return changed(path);
     for (const sys::Entry& entry : entries)
-      CAIRN_TRY(visit_tree(fd.get(), entry.name, path + "/" + entry.name, span, removing));
+      CAIRN_TRY(visit_tree(fd.get(), entry.name, path + "/" + entry.name, span, nullptr, removing));
+  } else if (root != nullptr) {
+    return changed(path);
   }
   if (removing == nullptr) return Status();
   removing->again(st);
@@ -92,35 +105,39 @@ Status visit_tree(int directory, const std::string& name, const std::string& pat
 namespace {
 
 // Nobody else has changed anything in it.
-Status check_tree(const Span& span, const std::string& path, int directory,
-                  const file::Listed& listed) {
-  if (listed.lower.size == newest_unknown) return changed(path);
-  return visit_tree(directory, name_of(listed), path, span, nullptr);
+Status check_tree(const Span& span, const Root& root, const std::string& path, int directory,
+                  const std::string& name) {
+  if (root.identity.size == newest_unknown) return changed(path);
+  return visit_tree(directory, name, path, span, &root, nullptr);
+}
+
+Span span_of(const DrainState& state, const file::Listed& listed) {
+  return {listed.lower.size, state.begun, state.links_until};
 }
 
 }  // namespace
 
-Status check_unchanged(int directory, const std::string& name, const std::string& path,
-                       uint64_t newest) {
-  if (newest == newest_unknown) return changed(path);
-  return visit_tree(directory, name, path, {newest, file::now_ns(), 0}, nullptr);
+Status check_unchanged(const Known& known, int directory, const std::string& name,
+                       const std::string& path, const file::LowerIdentity& identity) {
+  return check_tree({identity.size, file::now_ns(), 0}, {known, identity}, path, directory, name);
 }
 
 Status remove_tree(DrainState& state, const Where& where, int directory,
                    const file::Listed& listed) {
   const std::string path = where.path + "/" + name_of(listed);
-  const Span span{listed.lower.size, state.begun, state.links_until};
-  CAIRN_TRY(check_tree(span, path, directory, listed));
+  const Span span = span_of(state, listed);
+  const Root root{state.known, listed.lower};
+  CAIRN_TRY(check_tree(span, root, path, directory, name_of(listed)));
   Announced announced(state, where, listed);
-  return visit_tree(directory, name_of(listed), path, span, &announced);
+  return visit_tree(directory, name_of(listed), path, span, &root, &announced);
 }
 
 Status replace_tree(DrainState& state, const Where& where, int directory,
                     const file::Listed& listed) {
   const std::string path = where.path + "/" + name_of(listed);
-  CAIRN_TRY(
-      check_tree({listed.lower.size, state.begun, state.links_until}, path, directory, listed));
-  if (keep_moved(state, directory, listed.name)) return Status();
+  CAIRN_TRY(check_tree(span_of(state, listed), {state.known, listed.lower}, path, directory,
+                       name_of(listed)));
+  if (keep_moved(state, directory, listed)) return Status();
   return remove_tree(state, where, directory, listed);
 }
 

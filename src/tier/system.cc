@@ -137,8 +137,8 @@ int64_t readlinkat(int directory, const char* name, char* buffer, size_t size) {
 int64_t symlinkat(const char* target, int directory, const char* name) {
   return call(SYS_symlinkat, target, directory, name);
 }
-int64_t linkat(int from, const char* name, int to, const char* new_name) {
-  return call(SYS_linkat, from, name, to, new_name, 0);
+int64_t linkat(int from, const char* name, int to, const char* new_name, int flags) {
+  return call(SYS_linkat, from, name, to, new_name, flags);
 }
 int64_t mkdirat(int directory, const char* name, uint32_t mode) {
   return call(SYS_mkdirat, directory, name, mode);
@@ -159,9 +159,10 @@ int64_t chmodat(int directory, const char* name, uint32_t mode) {
 int64_t fchownat(int directory, const char* name, uint32_t uid, uint32_t gid) {
   return call(SYS_fchownat, directory, name, uid, gid, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH);
 }
-int64_t utimensat(int directory, const char* name, uint64_t atime, uint64_t mtime) {
+int64_t utimensat(int directory, const char* name, uint64_t atime, uint64_t mtime, Follow follow) {
   const timespec times[2] = {timespec_of(atime), timespec_of(mtime)};
-  return call(SYS_utimensat, directory, name, times, name == nullptr ? 0 : AT_SYMLINK_NOFOLLOW);
+  const bool follows = name == nullptr || follow == Follow::yes;
+  return call(SYS_utimensat, directory, name, times, follows ? 0 : AT_SYMLINK_NOFOLLOW);
 }
 int64_t set_present_times(int fd) { return call(SYS_utimensat, fd, nullptr, nullptr, 0); }
 int64_t flistxattr(int fd, char* list, size_t size) { return call(SYS_flistxattr, fd, list, size); }

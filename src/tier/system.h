@@ -41,7 +41,7 @@ int64_t birth_of(int fd, uint64_t* birth);
 int64_t getdents(int fd, void* buffer, size_t size);
 int64_t readlinkat(int directory, const char* name, char* buffer, size_t size);
 int64_t symlinkat(const char* target, int directory, const char* name);
-int64_t linkat(int from, const char* name, int to, const char* new_name);
+int64_t linkat(int from, const char* name, int to, const char* new_name, int flags = 0);
 int64_t mkdirat(int directory, const char* name, uint32_t mode);
 int64_t mknodat(int directory, const char* name, uint32_t mode, uint64_t device);
 int64_t unlinkat(int directory, const char* name, int flags);
@@ -50,7 +50,9 @@ int64_t fchmod(int fd, uint32_t mode);
 int64_t chmodat(int directory, const char* name, uint32_t mode);
 int64_t fchownat(int directory, const char* name, uint32_t uid, uint32_t gid);
 // Both times in nanoseconds; of a link itself. `name` null: of the descriptor.
-int64_t utimensat(int directory, const char* name, uint64_t atime, uint64_t mtime);
+enum class Follow : uint8_t { no, yes };
+int64_t utimensat(int directory, const char* name, uint64_t atime, uint64_t mtime,
+                  Follow follow = Follow::no);
 int64_t set_present_times(int fd);
 int64_t flistxattr(int fd, char* list, size_t size);
 int64_t fgetxattr(int fd, const char* name, void* value, size_t size);

@@ -95,7 +95,7 @@ class ReplacedOnceTest : public CoverTest {
       EXPECT_NE(all.find(old), std::string::npos) << old << "is lost";
   }
   static bool changes(const LowerCall& call) {
-    for (long number : {SYS_renameat2, SYS_unlinkat, SYS_mkdirat, SYS_linkat, SYS_pwrite64,
+    for (long number : {SYS_renameat2, SYS_unlinkat, SYS_mkdirat, SYS_linkat, SYS_symlinkat, SYS_pwrite64,
                         SYS_ftruncate, SYS_utimensat, SYS_fsync})
       if (call.number == number) return true;
     return false;

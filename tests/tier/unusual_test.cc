@@ -140,8 +140,8 @@ TEST_F(Unusual, DeepTrees) {
     ASSERT_EQ(cairn_write(file, "deep", 4), 4);
     cairn_close(file);
     const Drained drained = covered.drain();
-    EXPECT_EQ(drained.code == 0, levels == shallow) << drained.code;
-    EXPECT_EQ(drained.code == 0, drained.problems.empty());
+    EXPECT_EQ(drained.code, 0);
+    for (const std::string& problem : drained.problems) ADD_FAILURE() << problem.substr(0, 300);
     cairn_stat st = {};
     EXPECT_EQ(cairn_lookup(covered.pool, at, "f", CAIRN_NOFOLLOW, &st), 0);
     ASSERT_EQ(cairn_unlink(covered.pool, at, "f"), 0);

@@ -1,0 +1,69 @@
+#include "tier/beneath.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "tier/drain_state.h"
+
+namespace cairn::tier {
+
+int64_t Beneath::open(const std::string& path, int flags) const {
+  if (path.compare(0, path_.size(), path_) != 0) return -EXDEV;
+  size_t from = path_.size();
+  if (from < path.size() && path_ != "/" && path[from] != '/') return -EXDEV;
+  while (from < path.size() && path[from] == '/') ++from;
+  return sys::open_in(fd(), from == path.size() ? "." : path.c_str() + from, flags);
+}
+
+bool is_remembered(const Known& known, const file::LowerIdentity& identity, const struct stat& st) {
+  return S_ISDIR(st.st_mode) ? is_same_directory(identity, directory_identity(known, st, 0))
+                             : is_same(identity, identity_of(known, st));
+}
+
+std::optional<file::LowerIdentity> remembered_of(const file::Listed& listed) {
+  if (!listed.has_lower) return std::nullopt;
+  return listed.lower;
+}
+
+int64_t check_file(int fd, const Known& known, const file::LowerIdentity& identity) {
+  struct stat st = {};
+  if (const int64_t result = sys::fstat(fd, &st); result < 0) return result;
+  return !S_ISDIR(st.st_mode) && is_remembered(known, identity, st) ? 0 : -ESTALE;
+}
+
+namespace {
+
+int64_t checked_directory(int64_t opened, const Known& known, const file::LowerIdentity* identity) {
+  if (opened < 0 || identity == nullptr) return opened;
+  sys::Descriptor fd(static_cast<int>(opened));
+  struct stat st = {};
+  if (const int64_t result = sys::fstat(fd.get(), &st); result < 0) return result;
+  return is_remembered(known, *identity, st) ? fd.take() : -ESTALE;
+}
+
+}  // namespace
+
+int64_t open_directory(const Beneath& beneath, const std::string& path, const Known& known,
+                       const file::LowerIdentity* identity) {
+  return checked_directory(beneath.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), known,
+                           identity);
+}
+
+int64_t open_own_directory(const Beneath& beneath, const std::string& path, const Known& known,
+                           const file::LowerIdentity* identity) {
+  // Compared before its mode is changed.
+  const int64_t closed = beneath.open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+  return open_closed(checked_directory(closed, known, identity), O_RDONLY | O_DIRECTORY);
+}
+
+std::string path_of_open(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
+
+int64_t set_times_of_open(int fd, uint64_t atime, uint64_t mtime) {
+  return sys::utimensat(AT_FDCWD, path_of_open(fd).c_str(), atime, mtime, sys::Follow::yes);
+}
+
+int64_t link_open_file(int fd, int directory, const char* name) {
+  return sys::linkat(AT_FDCWD, path_of_open(fd).c_str(), directory, name, AT_SYMLINK_FOLLOW);
+}
+
+}  // namespace cairn::tier

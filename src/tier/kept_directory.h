@@ -1,0 +1,40 @@
+// Kept directory: the hidden directory in a covered one where a pool keeps what it has replaced
+// (keep.cc) or put out of the way (put_away.h).
+//
+// It is called `.cairn-drain-HOST-POOL`. Others may be able to create that name in the covered
+// directory, or to move somebody's directory to it. So it counts only if it is a directory of the
+// user with mode 0700, and if the symbolic link `cairn-kept` in it says the pool and the directory's
+// name (docs/design/trust.md). Where something else has the name, a random one is taken.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "file/file_system.h"
+#include "tier/same_directory.h"
+#include "tier/system.h"
+
+namespace cairn::tier {
+
+// In each kept directory.
+inline constexpr const char* kept_mark = "cairn-kept";
+
+// All take the open covered directory and CoverRecord::owner; 0 or -errno.
+//
+// Open the pool's kept directory; it is created if need be, durably.
+int64_t make_kept_directory(const file::FileSystem& fs, int covered, uint64_t owner,
+                            sys::Descriptor* kept);
+// -ENOENT: the pool has none.
+int64_t find_kept_directory(const file::FileSystem& fs, int covered, uint64_t owner,
+                            sys::Descriptor* kept);
+// Open a kept directory of any pool of the user, by its name. -ENOENT: it is none.
+int64_t open_kept_directory(int covered, const std::string& name, uint64_t owner,
+                            sys::Descriptor* kept);
+// Remove a kept directory in which nothing is kept any more. -ENOTEMPTY.
+int64_t remove_kept_directory(int covered, uint64_t owner, int kept);
+
+// The names in an open directory, from the first one on, whoever has read it before.
+int64_t list_of(int directory, std::vector<sys::Entry>* entries);
+
+}  // namespace cairn::tier
