@@ -1,0 +1,607 @@
+"""A fuzzer over everything that somebody else can plant in a covered directory (docs/design/trust.md).
+
+Each round draws a plan: what Mallory plants before, what the victim's program does, how the run ends, and what Mallory plants
+meanwhile. Afterwards the world outside the directory, what others keep in it, and what the victim wrote are compared with what
+they were. Round N of seed S is repeated by CAIRN_SEED=S CAIRN_ROUND=N; times and the pool's uuid are the only things that differ.
+"""
+
+import contextlib
+import json
+import os
+import random
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+
+import planted
+from trust_case import MALLORY, ROOT, THIRD, VICTIM, TrustCase, World
+
+HANG_S = 20
+MOST_MEMORY = 1 << 30
+CODES = {0, 1, 2}  # of the victim's commands, none of which a signal is to end
+RENDEZVOUS_S = 15
+# One that any user can start: that of the tests may lie in root's home.
+PYTHON = shutil.which("python3", path="/usr/bin:/bin:/usr/local/bin") or sys.executable
+
+# What the victim runs: steps, each of which tells whether it could be done. It follows no links itself.
+PROGRAM = r'''
+import json, os, shutil, stat, sys, time
+steps, meet = json.loads(sys.argv[1]), sys.argv[2]
+failed, written = [], []
+def below(path):
+    at = ""
+    for part in path.split("/")[:-1]:
+        at = at + part + "/"
+        if stat.S_ISLNK(os.lstat(at[:-1]).st_mode):
+            raise OSError(40, "a link", at)
+def view():
+    found = {}
+    for top in written:
+        for path in [top, *(os.path.join(at, name) for at, _, names in os.walk(top) for name in names)]:
+            try:
+                below(path)
+                if stat.S_ISREG(os.lstat(path).st_mode):
+                    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+                    found[path] = os.read(fd, 1 << 20).decode(errors="replace")
+                    os.close(fd)
+            except OSError:
+                pass
+    return found
+def tell():
+    with open(meet + "/view.new", "w") as file:
+        json.dump({"view": view(), "failed": failed}, file)
+    os.rename(meet + "/view.new", meet + "/view")
+for word, *a in steps:
+    try:
+        if word != "wait":
+            for path in a[:2] if word in ("rename", "link") else a[1:] if word == "symlink" else a[:1]:
+                below(path)
+        if word == "write":
+            fd = os.open(a[0], os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
+            os.write(fd, a[1].encode())
+            os.close(fd)
+        elif word == "wait":
+            tell()
+            open(meet + "/ready", "w").close()
+            end = time.time() + 15
+            while not os.path.exists(meet + "/go") and time.time() < end:
+                time.sleep(0.002)
+        elif word == "chmod":
+            below(a[0] + "/x") if stat.S_ISDIR(os.lstat(a[0]).st_mode) else below(a[0])
+            os.chmod(*a)
+        elif word == "chown":
+            os.lchown(*a)
+        elif word == "fifo":
+            os.mkfifo(a[0])
+        elif word == "symlink":
+            os.symlink(*a)
+        elif word == "rmtree":
+            shutil.rmtree(a[0])
+        else:
+            getattr(os, word)(*a)
+        if word in ("write", "rename", "link"):
+            written.append(a[-1] if word != "write" else a[0])
+    except OSError as error:
+        failed.append([word, *a, error.strerror])
+tell()
+'''
+
+
+def program_of(rng, runner, with_wait):
+    """Steps on names of their own each, so that all of them succeed where nobody disturbs them."""
+    parts = [
+        [("write", "new1", "1"), ("write", "new2", "2" * 200)],
+        [("write", "a", "overwritten")],
+        [("rename", "log", "log.1"), ("write", "log", "begun anew")],
+        [("write", "work/fresh", "f"), ("write", "work/keep", "changed"), ("chmod", "work", rng.choice([0o777, 0o700]))],
+        [("rmtree", "doomed")],
+        [("unlink", "b")],
+        [("mkdir", "out"), ("write", "out/x", "x"), ("mkdir", "out/in"), ("write", "out/in/y", "y"), ("chmod", "out", 0o777)],
+        rng.choice([[("write", "shut/t", "t")], [("rename", "shut", "shut2")], [("rename", "shut/s", "opened")],
+                    [("rename", "shut/s", "shut/s.1"), ("write", "shut/s", "begun anew")]]),
+        [("fifo", "pipe"), ("symlink", "a", "sym")],
+        [("write", "h1", "linked"), ("link", "h1", "h2"), ("link", "h1", "h3")],
+        [("rename", "c", "tmp"), ("rename", "d", "c"), ("rename", "tmp", "d")],
+        [("unlink", "e"), ("mkdir", "e"), ("write", "e/in", "in")],
+        [("rmtree", "f"), ("write", "f", "a file")],
+        [("rename", "g", "t"), ("mkdir", "g"), ("rename", "t", "g/g")],
+        [("rename", "tree", "tree2"), ("write", "tree2/more", "m")],
+    ]
+    if runner == ROOT:
+        parts += [[("write", "given", "g"), ("chown", "given", THIRD, THIRD), ("mkdir", "gift"), ("write", "gift/x", "x"), ("chown", "gift", THIRD, THIRD)],
+                  [("fifo", "pipe2"), ("chown", "pipe2", THIRD, THIRD), ("symlink", "a", "sym2"), ("chown", "sym2", THIRD, THIRD)]]
+    chosen = rng.sample(parts, rng.randrange(1, 8))
+    if with_wait:
+        chosen.insert(rng.choice([0, len(chosen), len(chosen)]), [("wait",)])
+    return [step for part in chosen for step in part]
+
+
+PRIVATE = ("priv_v", "priv_t", "priv_r", "file_t", "file_v")
+FILES = ("a", "b", "c", "d", "e", "g", "log", "log.1", "work/keep", "work/old")
+DIRECTORIES = ("work", "doomed", "f", "tree", "shut")
+PROGRAM_NAMES = ("new1", "new2", "out", "out/x", "pipe", "h1", "h2", "log.1", "shut2", "tmp", "t", "given", "gift", "tree2", "work/fresh", "a.new", "opened")
+SWAPS = (("work", "priv_v"), ("work", "priv_t"), ("doomed", "priv_v"), ("doomed", "priv_t"), ("shut", "priv_t"), ("shut", "priv_v"), ("shut", "work"),
+         ("f", "priv_v"), ("e", "file_t"), ("a", "file_t"), ("b", "file_v"), ("log", "file_t"), ("c", "priv_r"), ("tree", "priv_r"), ("out", "priv_t"),
+         ("work", "doomed"), ("g", "file_v"), ("log", "log.1"))
+
+
+class Finding(Exception):
+    def __init__(self, kind, text):
+        super().__init__(f"{kind}: {text}")
+        self.kind, self.text = kind, text
+
+
+def as_mallory(directory, work):
+    """What `work()` returns, called by Mallory in the directory."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        with contextlib.suppress(BaseException):
+            os.close(read)
+            os.setgroups([])
+            os.setresgid(MALLORY, MALLORY, MALLORY)
+            os.setresuid(MALLORY, MALLORY, MALLORY)
+            os.umask(0)
+            os.chdir(directory)
+            os.write(write, json.dumps(work()).encode())
+            code = 0
+        os._exit(code)
+    os.close(write)
+    with os.fdopen(read, "rb") as file:
+        answer = file.read()
+    _, code = os.waitpid(child, 0)
+    if code != 0:
+        raise AssertionError(f"Mallory could not do his work ({code})")
+    return json.loads(answer)
+
+
+def look_at(path):
+    """All that can be told of one name, without following or waiting."""
+    st = os.lstat(path)
+    contents = None
+    if stat.S_ISREG(st.st_mode):
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        contents = os.read(fd, 1 << 16)
+        os.close(fd)
+    elif stat.S_ISLNK(st.st_mode):
+        contents = os.readlink(path)
+    return st, contents
+
+
+def names_below(top):
+    """Paths of everything below a directory, itself too. Without recursion or long paths, as Mallory makes deep trees."""
+    yield top
+    for at, directories, files in os.walk(top):
+        if len(at) > 2000:
+            directories.clear()
+        for name in [*directories, *files]:
+            yield os.path.join(at, name)
+
+
+def remove_below(top):
+    for name in os.listdir(top):
+        path = os.path.join(top, name)
+        # rm gets to the bottom of any tree.
+        if os.path.isdir(path) and not os.path.islink(path):
+            subprocess.run(["rm", "-rf", path], check=True)
+        else:
+            os.unlink(path)
+
+
+class FuzzWorld(World):
+    def __init__(self, case, sticky, runner):
+        super().__init__(case, sticky, runner)
+        for uid, name in ((ROOT, "open_of_root"), (VICTIM, "open_of_victim"), (THIRD, "open_of_third")):
+            path = self.private(os.path.join(self.outside, name), uid)
+            os.chmod(path, 0o755)
+            self.file(os.path.join(path, "public"), "anybody may read this\n", uid, 0o644)
+            self.file(os.path.join(path, "listed"), f"only {uid} may read this\n", uid, 0o600)
+        os.chmod(self.outside, 0o755)
+        self.free = os.path.join(self.top, "free")
+        self.file(self.free, "anybody may write this\n", VICTIM, 0o666)
+        self.meet = os.path.join(self.top, "meet")
+        os.mkdir(self.meet)
+        os.chown(self.meet, runner, runner)
+
+    @staticmethod
+    def file(path, contents, uid, mode):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(contents)
+        os.chmod(path, mode)
+        os.chown(path, uid, uid)
+
+    def furnish(self, owner):
+        """What lies in the covered directory before each round: the victim's files, and what others keep to themselves."""
+        remove_below(self.dir)
+        remove_below(self.meet)
+        shutil.rmtree(self.memory)
+        os.mkdir(self.memory)
+        os.chmod(self.memory, 0o1777)
+        os.chown(self.dir, owner, owner)
+        os.chmod(self.dir, 0o1777 if self.sticky else 0o777)
+        for name in DIRECTORIES:
+            os.makedirs(os.path.join(self.dir, name, "sub"))
+            self.file(os.path.join(self.dir, name, "sub", "deep"), f"deep in {name}\n", self.runner, 0o644)
+        os.chmod(os.path.join(self.dir, "shut"), 0o700)
+        self.file(os.path.join(self.dir, "shut", "s"), f"only {self.runner} may read this\n", self.runner, 0o600)
+        for name in (*FILES, "doomed/one", "f/one", "tree/one"):
+            self.file(os.path.join(self.dir, name), f"{name} of the victim\n", self.runner, 0o644)
+        for name in DIRECTORIES:
+            for path in names_below(os.path.join(self.dir, name)):
+                os.chown(path, self.runner, self.runner)
+        for name, uid in (("priv_v", VICTIM), ("priv_t", THIRD), ("priv_r", self.runner)):
+            self.private(os.path.join(self.dir, name), uid)
+        for name, uid in (("file_t", THIRD), ("file_v", VICTIM)):
+            self.file(os.path.join(self.dir, name), f"only {uid} may read this\n", uid, 0o600)
+
+    def ground(self):
+        outside = [os.path.join(self.outside, name) for name in sorted(os.listdir(self.outside))]
+        hard = [self.free, os.path.join(self.outside, "open_of_root", "public"), os.path.join(self.outside, "open_of_third", "listed")]
+        names = list(PROGRAM_NAMES)
+        return planted.Ground(self.dir, outside, hard, list(FILES), list(DIRECTORIES), list(PRIVATE), names, list(SWAPS))
+
+    def end(self):
+        remove_below(self.dir)
+        super().end()
+
+    def look(self, top=None):
+        found = {}
+        for path in names_below(top or self.outside):
+            st, contents = look_at(path)  # no more of a huge file than its begin
+            found[path] = (oct(st.st_mode), st.st_uid, st.st_gid, st.st_nlink, contents)
+        return found
+
+    def state_outside(self):
+        """As World.look, and times: a thing that was changed and changed back has another ctime."""
+        found = {}
+        for path in names_below(self.outside):
+            st, contents = look_at(path)
+            found[path] = (st.st_ino, oct(st.st_mode), st.st_uid, st.st_gid, st.st_nlink, st.st_mtime_ns, st.st_ctime_ns, contents)
+        st, contents = look_at(self.free)  # has names in the directory, if the kernel lets Mallory link to it
+        found[self.free] = (st.st_ino, oct(st.st_mode), st.st_uid, st.st_gid, contents)
+        return found
+
+    def state_of_private(self):
+        """Inode -> what it is, of what others keep to themselves in the directory, wherever it lies there now."""
+        found = {}
+        for name in PRIVATE:
+            for path in names_below(os.path.join(self.dir, name)):
+                st, contents = look_at(path)
+                inner = os.path.dirname(path) != self.dir  # the outermost is Mallory's to rename, which sets its ctime
+                found[st.st_ino] = (os.path.relpath(path, self.dir), self.fields(st, contents, inner))
+        return found
+
+    @staticmethod
+    def fields(st, contents, inner):
+        return (oct(st.st_mode), st.st_uid, st.st_gid, st.st_nlink, st.st_mtime_ns, st.st_ctime_ns if inner else 0, contents)
+
+    def start(self, words):
+        home = self.home(self.runner)
+        uid = self.runner
+        # What reads without an end is to be found out, not to take all memory.
+        return subprocess.Popen(["prlimit", f"--data={MOST_MEMORY}", "setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", self.case.cairn_copy, *words], cwd=self.dir,
+                                env=dict(self.case.env, HOME=home, CAIRN_POOL_DIR=home), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, start_new_session=True)
+
+
+class Round:
+    """One plan, and what came of it."""
+
+    def __init__(self, world, rng):
+        self.world, self.rng = world, rng
+        self.log = []
+        self.touched = set()
+        self.said = ""
+        self.owner = rng.choice([ROOT, ROOT, MALLORY])
+        self.scenario = rng.choice(["true", "work", "work", "waiting", "waiting", "waiting", "kept", "kept", "killed", "killed"])
+        self.racer = 0
+
+    # --- Mallory ---
+    def plant(self, kinds, most):
+        world = self.world
+        ground = world.ground()
+        ground.claim = planted.read_claim(world.dir)
+        # He can read the claim, unless it is closed to him: then he has none.
+        operations = planted.draw(self.rng, ground, kinds, most)
+        done = as_mallory(world.dir, lambda: planted.perform(operations))
+        for number in done:
+            operation = operations[number]
+            self.log.append(f"planted {operation!r}")
+            self.touched.update(planted.paths_of(operation))
+        self.expected_planted = self.state_of_planted()
+
+    def state_of_planted(self):
+        """Of what is Mallory's and has a name of Cairn's. None of that counts, so all of it stays as it is."""
+        found = {}
+        for name in os.listdir(self.world.dir):
+            if not name.startswith(".cairn"):
+                continue
+            for path in names_below(os.path.join(self.world.dir, name)):
+                st, contents = look_at(path)
+                if st.st_uid == MALLORY:
+                    found[os.path.relpath(path, self.world.dir)] = (st.st_ino, oct(st.st_mode), st.st_mtime_ns, st.st_nlink, contents)
+        return found
+
+    def race(self, pair):
+        """Mallory exchanges two directories again and again."""
+        self.racer = os.fork()
+        if self.racer == 0:
+            with contextlib.suppress(BaseException):
+                os.setgroups([])
+                os.setresgid(MALLORY, MALLORY, MALLORY)
+                os.setresuid(MALLORY, MALLORY, MALLORY)
+                os.chdir(self.world.dir)
+                end = time.time() + HANG_S
+                while time.time() < end:
+                    with contextlib.suppress(OSError):
+                        planted.exchange(*pair)
+            os._exit(0)
+        self.log.append(f"exchanges {pair} in a loop")
+        self.touched.update(pair)
+
+    def end_race(self):
+        if self.racer:
+            os.kill(self.racer, signal.SIGKILL)
+            os.waitpid(self.racer, 0)
+            self.racer = 0
+
+    # --- the victim ---
+    def end(self, process, words):
+        try:
+            out, err = process.communicate(timeout=HANG_S)
+        except subprocess.TimeoutExpired:
+            self.kill(process)
+            raise Finding("hang", f"cairn {' '.join(words[:3])} did not end in {HANG_S} s") from None
+        said = (out + err).decode(errors="replace")
+        self.said += said
+        self.log.append(f"cairn {' '.join(words[:3])} ends with {process.returncode}: {said.strip()}")
+        return process.returncode
+
+    @staticmethod
+    def kill(process):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+    def command(self, *words):
+        code = self.end(self.world.start(words), words)
+        if code not in CODES:
+            raise Finding("crash" if code < 0 or code > 128 else "exit code", f"cairn {' '.join(words[:3])} ends with {code}")
+        if code != 0 and not self.said.strip():
+            raise Finding("silence", f"cairn {' '.join(words[:3])} ends with {code} and says nothing")
+        return code
+
+    def words_of_work(self, *options, wait=False):
+        steps = program_of(self.rng, self.world.runner, wait)
+        self.log.append(f"the program does {steps}")
+        self.steps = steps
+        return ["run", "--at", self.world.dir, *options, "--", PYTHON, "-S", "-E", "-c", PROGRAM, json.dumps(steps), self.world.meet]
+
+    def at_rendezvous(self, process):
+        end = time.time() + RENDEZVOUS_S
+        while not os.path.exists(os.path.join(self.world.meet, "ready")):
+            if process.poll() is not None:
+                return False
+            if time.time() > end:
+                self.kill(process)
+                raise Finding("hang", "the program does not get to its middle")
+            time.sleep(0.002)
+        return True
+
+    def go(self):
+        open(os.path.join(self.world.meet, "go"), "w", encoding="utf-8").close()
+
+    # --- the round ---
+    def run(self):
+        """Yields what it finds."""
+        world, rng = self.world, self.rng
+        world.furnish(self.owner)
+        self.log.append(f"sticky {world.sticky}, runner {world.runner}, the directory is {self.owner}'s, {self.scenario}")
+        self.steps = []
+        self.expected_planted = {}
+        self.inodes = {os.lstat(path).st_ino for path in names_below(world.dir)}
+        self.landscape = {os.path.relpath(path, world.dir): look_at(path) for path in names_below(world.dir)}
+        private = world.state_of_private()
+        outside = world.state_outside()
+        try:
+            if rng.random() < (0.5 if self.scenario == "waiting" else 0.9 if self.scenario in ("true", "work") else 0.3):
+                self.plant(planted.BEFORE, 4)
+            outside = {**outside, **world.state_outside()} if os.lstat(os.path.join(world.outside, "open_of_third", "listed")).st_nlink > 1 else outside
+            discarded, code = getattr(self, "do_" + self.scenario)()
+        except Finding as finding:
+            yield finding
+            discarded, code = True, 1
+        finally:
+            self.end_race()
+        checks = (lambda: self.compare("outside changed", outside, world.state_outside()), lambda: self.check_private(private),
+                  self.check_leaks, self.check_owners, self.check_planted, self.check_bystanders, lambda: self.check_written(discarded, code))
+        for check in checks:
+            try:
+                check()
+            except Finding as finding:
+                yield finding
+
+    def do_true(self):
+        return True, self.command("run", "--at", self.world.dir, "--", "true")
+
+    def do_work(self):
+        return False, self.command(*self.words_of_work())
+
+    def do_waiting(self):
+        words = self.words_of_work(wait=True)
+        process = self.world.start(words)
+        if self.at_rendezvous(process):
+            self.plant(planted.MEANWHILE, 4)
+            if self.rng.random() < 0.2:
+                self.race(self.rng.choice([("work", "priv_v"), ("work", "priv_t"), ("doomed", "priv_v"), ("shut", "work"), ("tree", "priv_r")]))
+            self.go()
+        code = self.end(process, words)
+        if code not in CODES:
+            raise Finding("crash" if code < 0 or code > 128 else "exit code", f"cairn run ends with {code}")
+        return False, code
+
+    def do_kept(self):
+        code = self.command(*self.words_of_work("--drain", "never"))
+        self.plant(planted.MEANWHILE, 5)
+        if self.rng.random() < 0.3:
+            self.command("status")
+        last = self.rng.choice(["drain", "drain", "drain", "discard", "run"])
+        if last == "run":
+            code = self.command("run", "--at", self.world.dir, "--", "true")
+        else:
+            code = self.command(last, self.world.dir)
+        return last == "discard", code
+
+    def do_killed(self):
+        words = self.words_of_work(wait=True)
+        process = self.world.start(words)
+        if self.at_rendezvous(process):
+            if self.rng.random() < 0.5:
+                self.go()
+                time.sleep(self.rng.random() * 0.06)
+        self.kill(process)
+        self.log.append("killed")
+        self.plant(planted.MEANWHILE, 4)
+        if self.rng.random() < 0.3:
+            self.command("status")
+        last = self.rng.choice(["run", "run", "drain", "discard"])
+        code = self.command("run", "--at", self.world.dir, "--", "true") if last == "run" else self.command(last, self.world.dir)
+        return True, code
+
+    # --- what came of it ---
+    @staticmethod
+    def compare(kind, before, after):
+        for path in sorted({*before, *after}, key=str):
+            if before.get(path) != after.get(path):
+                raise Finding(kind, f"{path}: was {before.get(path)}, is {after.get(path)}")
+
+    def check_private(self, before):
+        found, names = {}, {}
+        for path in names_below(self.world.dir):
+            st, contents = look_at(path)
+            if st.st_ino in before:
+                name, fields = before[st.st_ino]
+                found[st.st_ino] = (name, self.world.fields(st, contents, fields[5] != 0))
+                names.setdefault(st.st_ino, []).append(os.path.relpath(path, self.world.dir))
+        for inode, (name, fields) in before.items():
+            if inode not in found:
+                raise Finding("private thing lost", f"{name} is nowhere any more")
+            if found[inode][1] != fields:
+                raise Finding("private thing changed", f"{name} was {fields}, is {found[inode][1]} as {names[inode]}")
+
+    def check_leaks(self):
+        world = self.world
+        leaked = world.secrets_that_leaked()
+        if leaked or "may read this" in self.said:
+            raise Finding("secret leaked", f"in {leaked or 'what was said'}")
+        if world.privileged():
+            raise Finding("set-ID file", f"{[(path, oct(os.lstat(path).st_mode), os.lstat(path).st_uid) for path in world.privileged()]}")
+
+    def check_owners(self):
+        world = self.world
+        given = {uid for step in self.steps if step[0] == "chown" for uid in step[2:]}
+        free = os.lstat(world.free)
+        for path in names_below(world.dir):
+            st = os.lstat(path)
+            if st.st_ino not in self.inodes and not os.path.samestat(st, free) and st.st_uid not in {world.runner, MALLORY, *given}:
+                raise Finding("foreign owner", f"{path} is {st.st_uid}'s")
+
+    def check_planted(self):
+        after = self.state_of_planted()
+        for path, was in self.expected_planted.items():
+            if after.get(path) != was:
+                raise Finding("planted thing changed", f"{path} was {was}, is {after.get(path)}")
+
+    def is_touched(self, path):
+        """By Mallory: it, something above it, or something below it."""
+        return any(path == other or path.startswith(other + "/") or other.startswith(path + "/") for other in self.touched)
+
+    def check_bystanders(self):
+        """Files of the victim that neither his program nor Mallory has named."""
+        world = self.world
+        used = {path for step in self.steps for path in step[1:] if isinstance(path, str)}
+        for path, (st, contents) in self.landscape.items():
+            if path == "." or self.is_touched(path) or any(path == name or path.startswith(name + "/") or name.startswith(path + "/") for name in used):
+                continue
+            at = os.path.join(world.dir, path)
+            if not os.path.lexists(at):
+                raise Finding("bystander lost", path)
+            now, now_contents = look_at(at)
+            if (now.st_mode, now.st_uid, now.st_gid, now_contents) != (st.st_mode, st.st_uid, st.st_gid, contents):
+                raise Finding("bystander changed", f"{path}: {oct(now.st_mode)} of {now.st_uid}, {now_contents}")
+
+    def check_written(self, discarded, code):
+        """The program could do all its steps, and what it wrote is there, but for what Mallory has named."""
+        world = self.world
+        try:
+            with open(os.path.join(world.meet, "view"), encoding="utf-8") as file:
+                told = json.load(file)
+        except FileNotFoundError:
+            return  # the program was not started: the cover was refused
+        for step in told["failed"]:
+            if not any(self.is_touched(path) for path in step[1:-1] if isinstance(path, str)):
+                raise Finding("step failed", f"{step}, of which Mallory has touched nothing")
+        if discarded:
+            return
+        for path, contents in told["view"].items():
+            if self.is_touched(path):
+                continue
+            at = os.path.join(world.dir, path)
+            if not os.path.lexists(at) or not stat.S_ISREG(os.lstat(at).st_mode) or look_at(at)[1].decode(errors="replace") != contents[:1 << 16]:
+                raise Finding("written file held up" if code != 0 else "written file lost", f"{path}, of which Mallory has touched nothing")
+
+
+class PlantedFuzz(TrustCase):
+    """`fuzz` for some seconds. All kinds of findings are told, each with the first round that had it."""
+
+    def setUp(self):
+        super().setUp()
+        # In memory, where an fsync costs nothing: more rounds.
+        self.scratch = tempfile.mkdtemp(prefix="cairn-trust-", dir="/dev/shm")
+        os.chmod(self.scratch, 0o755)
+        self.addCleanup(shutil.rmtree, self.scratch, ignore_errors=True)
+        self.worlds = {}
+        self.addCleanup(self.end_worlds)
+
+    def end_worlds(self):
+        for world in self.worlds.values():
+            world.end()
+
+    def world_of(self, number):
+        which = (number // 2 % 2 == 1, (ROOT, VICTIM)[number % 2])
+        if which not in self.worlds:
+            self.worlds[which] = FuzzWorld(self, *which)
+        return which, self.worlds[which]
+
+    def one_round(self, seed, number):
+        which, world = self.world_of(number)
+        one = Round(world, random.Random(f"{seed}-{number}"))
+        findings = list(one.run())
+        if findings:
+            self.worlds.pop(which).end()
+        return findings, one
+
+    def fuzz(self, seconds):
+        seed = os.environ.get("CAIRN_SEED") or str(random.SystemRandom().randrange(10**9))
+        only = os.environ.get("CAIRN_ROUND")
+        begun, number, found, counts = time.time(), 0, {}, {}
+        if only is not None:
+            number = int(only)
+        while time.time() < begun + seconds:
+            findings, one = self.one_round(seed, number)
+            for finding in findings:
+                counts[finding.kind] = counts.get(finding.kind, 0) + 1
+                found.setdefault(finding.kind, (number, round(time.time() - begun, 1), finding, one))
+            number += 1
+            if only is not None:
+                break
+        print(f"{number} rounds, CAIRN_SEED={seed}", flush=True)
+        report = "".join(f"\n--- {kind}, {counts[kind]} times, first after {after} s; repeat with CAIRN_SEED={seed} CAIRN_ROUND={first}\n{finding}\n"
+                         + "\n".join(one.log) + "\n" for kind, (first, after, finding, one) in found.items())
+        if found:
+            self.fail(report)
