@@ -64,6 +64,80 @@ TEST_F(ForeignTest, InADirectoryThatBothMade) {
   EXPECT_EQ(get(lower_ + "/new/below/theirs"), "theirs");
 }
 
+// What both made: the one that lies there is closed to others, and the job's is not.
+TEST_F(ForeignTest, AClosedDirectoryIsNotOpenedByTheJobsOfThatName) {
+  Covered covered(pool_, lower_);
+  covered.list(".");
+  fs::create_directory(lower_ + "/new");
+  put(lower_ + "/new/theirs", "theirs");
+  ASSERT_EQ(chmod((lower_ + "/new").c_str(), 0700), 0);
+  ASSERT_EQ(cairn_mkdir(covered.pool, covered.top, "new", 0755), 0);
+  ASSERT_EQ(covered.create("new/ours", "o"), 0);
+  const Drained drained = covered.drain();
+  EXPECT_NE(drained.code, 0);
+  EXPECT_EQ(drained.report.conflicts, 1U);
+  struct stat st = {};
+  ASSERT_EQ(stat((lower_ + "/new").c_str(), &st), 0);
+  EXPECT_EQ(st.st_mode & 07777, 0700U);
+  EXPECT_FALSE(fs::exists(lower_ + "/new/ours"));
+  EXPECT_EQ(covered.read("new/ours"), "o");
+  // Moved away, it is in nobody's way.
+  fs::rename(lower_ + "/new", lower_ + "/old");
+  EXPECT_EQ(covered.drain().code, 0) << cairn_last_error();
+  EXPECT_EQ(get(lower_ + "/new/ours"), "o");
+}
+
+// As another node of the job leaves it, which is not done with it yet.
+TEST_F(ForeignTest, ADirectoryThatADrainHasNotFinishedIsTakenOver) {
+  Covered covered(pool_, lower_);
+  covered.list(".");
+  fs::create_directory(lower_ + "/new");
+  put(lower_ + "/new/of another node", "n");
+  ASSERT_EQ(chmod((lower_ + "/new").c_str(), 01700), 0);
+  ASSERT_EQ(cairn_mkdir(covered.pool, covered.top, "new", 0755), 0);
+  ASSERT_EQ(covered.create("new/ours", "o"), 0);
+  EXPECT_EQ(covered.drain().code, 0) << cairn_last_error();
+  struct stat st = {};
+  ASSERT_EQ(stat((lower_ + "/new").c_str(), &st), 0);
+  EXPECT_EQ(st.st_mode & 07777, 0755U);
+}
+
+// Somebody exchanges two directories. Neither gets what the job has made of the other one.
+TEST_F(ForeignTest, ExchangedDirectories) {
+  fs::create_directory(lower_ + "/private");
+  put(lower_ + "/private/secret", "secret");
+  ASSERT_EQ(chmod((lower_ + "/private").c_str(), 0700), 0);
+  Covered covered(pool_, lower_);
+  covered.describe();
+  ASSERT_EQ(cairn_chmod(covered.pool, covered.stat("dir").ino, 0, 0777), 0);
+  ASSERT_EQ(covered.create("dir/new", "n"), 0);
+  fs::rename(lower_ + "/private", lower_ + "/aside");
+  fs::rename(lower_ + "/dir", lower_ + "/private");
+  fs::rename(lower_ + "/aside", lower_ + "/dir");
+  const Drained drained = covered.drain();
+  EXPECT_NE(drained.code, 0);
+  EXPECT_GE(drained.report.conflicts, 1U);
+  struct stat st = {};
+  ASSERT_EQ(stat((lower_ + "/dir").c_str(), &st), 0);
+  EXPECT_EQ(st.st_mode & 07777, 0700U);
+  EXPECT_FALSE(fs::exists(lower_ + "/dir/new"));
+  EXPECT_EQ(get(lower_ + "/dir/secret"), "secret");
+}
+
+// The job removes a directory; by then another one has its name.
+TEST_F(ForeignTest, ARemovedDirectoryThatWasExchanged) {
+  fs::create_directory(lower_ + "/private");
+  put(lower_ + "/private/secret", "secret");
+  usleep(20000);
+  Covered covered(pool_, lower_);
+  covered.describe();
+  remove_all(covered, "dir");
+  fs::rename(lower_ + "/dir", lower_ + "/aside");
+  fs::rename(lower_ + "/private", lower_ + "/dir");
+  EXPECT_GE(covered.drain().report.conflicts, 1U);
+  EXPECT_EQ(get(lower_ + "/dir/secret"), "secret");
+}
+
 // Its mode says who may write into it.
 TEST_F(ForeignTest, AFifoIsTheJobsIfItIsTheSame) {
   Covered covered(pool_, lower_);
