@@ -279,7 +279,10 @@ class Writer {
 
   Status write_new(int directory, const file::Listed& listed, const file::Map& map,
                    const std::string& path) {
-    sys::unlinkat(directory, aside_.c_str(), 0);  // of an attempt that was killed
+    // Of an attempt that was killed; or somebody else has taken the name.
+    const int64_t removed = sys::unlinkat(directory, aside_.c_str(), 0);
+    if (removed < 0 && removed != -ENOENT)
+      aside_ = aside_.substr(0, aside_.rfind('-') + 1) + sys::random_name();
     const file::Attributes wanted = attributes_now(fs_, map);
     Status status = S_ISREG(wanted.mode) ? write_regular(directory, map, wanted, path)
                                          : make_special(fs_, map, wanted, directory, path, aside_);

@@ -38,6 +38,14 @@ int64_t list_directory(int directory, const std::string& name, sys::Descriptor* 
   return sys::list(fd->get(), entries);
 }
 
+// Deeper trees are not removed: each level takes a descriptor and some of the stack, and others may
+// be able to make them as deep as they like.
+constexpr int deepest = 4096;
+
+Status too_deep(const std::string& path) {
+  return fail(ENAMETOOLONG, "%.200s...: a tree of more than %d levels", path.c_str(), deepest);
+}
+
 // The directory at the top of a tree.
 struct Root {
   const Known& known;
@@ -70,7 +78,7 @@ class Announced {
 // Looks at everything (`removing` null), then removes it, from the leaves up. `root`: what the name
 // must be; null below it. Below it everything lies in directories that were opened from there.
 Status visit_tree(int directory, const std::string& name, const std::string& path, const Span& span,
-                  const Root* root, Announced* removing) {
+                  int level, const Root* root, Announced* removing) {
   struct stat st = {};
   if (const int64_t result = sys::lstatat(directory, name.c_str(), &st); result < 0)
     return result == -ENOENT ? Status() : sys::failed(result, "stat", path);
@@ -79,6 +87,7 @@ Status visit_tree(int directory, const std::string& name, const std::string& pat
   if (!is_hidden(name) && !(removing != nullptr && is_directory) && is_later(st, span))
     return changed(path);
   if (is_directory) {
+    if (level > deepest) return too_deep(path);
     sys::Descriptor fd;
     std::vector<sys::Entry> entries;
     const int64_t opened = list_directory(directory, name, &fd, &entries);
@@ -90,7 +99,8 @@ Status visit_tree(int directory, const std::string& name, const std::string& pat
                             !is_remembered(root->known, root->identity, listed)))
       return changed(path);
     for (const sys::Entry& entry : entries)
-      CAIRN_TRY(visit_tree(fd.get(), entry.name, path + "/" + entry.name, span, nullptr, removing));
+      CAIRN_TRY(visit_tree(fd.get(), entry.name, path + "/" + entry.name, span, level + 1, nullptr,
+                           removing));
   } else if (root != nullptr) {
     return changed(path);
   }
@@ -108,7 +118,7 @@ namespace {
 Status check_tree(const Span& span, const Root& root, const std::string& path, int directory,
                   const std::string& name) {
   if (root.identity.size == newest_unknown) return changed(path);
-  return visit_tree(directory, name, path, span, &root, nullptr);
+  return visit_tree(directory, name, path, span, 1, &root, nullptr);
 }
 
 Span span_of(const DrainState& state, const file::Listed& listed) {
@@ -129,7 +139,7 @@ Status remove_tree(DrainState& state, const Where& where, int directory,
   const Root root{state.known, listed.lower};
   CAIRN_TRY(check_tree(span, root, path, directory, name_of(listed)));
   Announced announced(state, where, listed);
-  return visit_tree(directory, name_of(listed), path, span, &root, &announced);
+  return visit_tree(directory, name_of(listed), path, span, 1, &root, &announced);
 }
 
 Status replace_tree(DrainState& state, const Where& where, int directory,
