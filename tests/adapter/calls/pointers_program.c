@@ -79,7 +79,7 @@ static void with_paths(void) {
   struct statfs space;
   const struct timespec times[2] = {{1, 1}, {2, 2}};
   const int from[] = {AT_FDCWD, directory, outside, file, -1};
-  for (int i = 0; i < 5; ++i) {
+  for (volatile int i = 0; i < 5; ++i) { /* a fault jumps back into it */
     int dir = from[i];
     printf("from %d\n", i);
     TRY(openat(dir, nowhere, O_RDONLY));
@@ -325,7 +325,7 @@ static void with_others(void) {
   const int sockets[] = {internet, local, file};
   struct pollfd one = {file, POLLIN, 0};
   struct timespec at_once = {0, 0};
-  for (int i = 0; i < 3; ++i) {
+  for (volatile int i = 0; i < 3; ++i) { /* likewise */
     int on = sockets[i];
     printf("socket %d\n", i);
     TRY(bind(on, (struct sockaddr*)nowhere, 16));
