@@ -323,8 +323,11 @@ Status claim_for(file::FileSystem& fs, const std::string& path, bool is_known, C
   const int64_t opened = sys::open_beneath(path.c_str(), O_RDONLY | O_DIRECTORY);
   if (opened < 0) return sys::failed(opened, "open", path);
   const sys::Descriptor directory(static_cast<int>(opened));
-  if (const int64_t result = marks_of(directory.get(), &record->marks); result < 0)
-    return sys::failed(result, "stat", path);
+  struct stat st = {};
+  int64_t result = sys::fstat(directory.get(), &st);
+  if (result == 0) result = marks_of(directory.get(), &record->marks);
+  if (result < 0) return sys::failed(result, "stat", path);
+  record->directory_owner = st.st_uid;
   return Status();
 }
 
@@ -405,8 +408,18 @@ Result<media::LivenessLock> try_lock_drain(const file::FileSystem& fs, const std
 
 namespace {
 
+// Others can move the claim of the user into a directory of their own, and that to the path.
+Result<bool> may_be_covered(const CoverRecord& record, int directory, const std::string& path) {
+  struct stat st = {};
+  if (const int64_t result = sys::fstat(directory, &st); result < 0)
+    return sys::failed(result, "stat", path);
+  return record.directory_owner == no_owner || is_believed(st.st_uid, record.directory_owner);
+}
+
 Result<Covered> look_at_opened(const file::FileSystem& fs, const CoverRecord& record, int directory,
                                const std::string& path) {
+  CAIRN_TRY_ASSIGN(possible, may_be_covered(record, directory, path));
+  if (!possible) return Covered::other;
   for (const bool all : {false, true}) {
     CAIRN_TRY_ASSIGN(claims, believed_claims(fs, directory, path, record.owner, all));
     if (record.token.empty()) return claims.has_own ? Covered::same : Covered::unknown;

@@ -23,6 +23,7 @@ struct CoverRecord {
   std::string token;          // as the claim says it too
   std::string earlier_token;  // in force until the claim said another one
   uint64_t owner = no_owner;  // of the claim, as the directory's file system shows it
+  uint64_t directory_owner = no_owner;
   DirectoryMarks marks;
   // Records of files that several nodes write were removed with `.cairn`: parts that no record
   // names are kept until somebody discards the cover.

@@ -127,6 +127,19 @@ TEST_F(SameDirectory, AnotherDirectoryWithTheSameInodeNumberIsAnotherOne) {
   open(pool_, -ESTALE);
 }
 
+// Who can write to the covered directory can take the claim along.
+TEST_F(SameDirectory, AClaimThatWasMovedIntoSomebodysDirectory) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a directory away";
+  constexpr uid_t somebody = 12345;
+  keep_something();
+  const std::string old = lower_ + "-old";
+  fs::rename(lower_, old);
+  fs::create_directory(lower_);
+  ASSERT_EQ(chown(lower_.c_str(), somebody, somebody), 0);
+  fs::rename(old + "/.cairn-claim", lower_ + "/.cairn-claim");
+  EXPECT_NE(open(pool_, -ESTALE).find("another directory than the covered one"), std::string::npos);
+}
+
 TEST_F(SameDirectory, ACoverOfAnEarlierVersionGoesOn) {
   keep_something();
   const auto forget = [](tier::CoverRecord& record) {
