@@ -200,8 +200,9 @@ ssize_t getdents64(int fd, void* buffer, size_t size) {
   while (!full) {
     cairn_dirent batch[8];
     int got = shared_names::read_directory(use->ino, static_cast<uint64_t>(at), batch, 8);
-    if (got < 0) return fail(got == -ESTALE ? -ENOENT : got);
-    if (got == 0) break;
+    // What was found first is given first; the next call fails.
+    if (got < 0 && used == 0) return fail(got == -ESTALE ? -ENOENT : got);
+    if (got <= 0) break;
     for (int i = 0; i < got; ++i) {
       constexpr size_t kHeader = offsetof(struct dirent64, d_name);
       size_t length = (kHeader + batch[i].length + 1 + 7) & ~size_t{7};

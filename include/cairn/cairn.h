@@ -288,7 +288,10 @@ typedef struct cairn_dirent {
   char name[256];
 } cairn_dirent;
 /* Up to `count` entries of a directory from `cookie` on (0: the start, "." and ".." come first).
- * Returns how many; 0 at the end. Entries that exist during the whole listing appear exactly once. */
+ * Returns how many; 0 at the end. Entries that exist during the whole listing appear exactly once.
+ * -EUCLEAN instead of 0 at the end: the directory holds names that no file can have (empty, "." or "..", with "/" or a
+ * zero byte in it), which are left out; cairn_last_error() names the first. Other failures come behind what could be
+ * listed, too. */
 CAIRN_API int cairn_readdir(cairn_pool* pool, cairn_ino dir, uint64_t cookie, cairn_dirent* entries,
                             size_t count);
 

@@ -1,5 +1,7 @@
 #include "file/directory.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -39,7 +41,7 @@ using namespace slots;  // NOLINT(google-build-using-namespace): the parts of th
 
 bool is_name(const Dirent* dirent, uint64_t head, const Name& name) {
   return (head & format::dirent_live) != 0 && format::dirent_hash(head) == name.hash &&
-         format::dirent_length(head) == name.length &&
+         format::dirent_length(head) == name.length && fits_slot(head) &&
          std::memcmp(name_of(dirent, head), name.text, name.length) == 0;
 }
 
@@ -86,10 +88,73 @@ bool is_mine(const Pool& pool, uint64_t lock_word) {
   });
 }
 
+// A cookie with this bit is one behind an unsound name. Above all units, below what the adapter's listing of
+// several nodes takes for itself.
+constexpr uint64_t behind_unsound = 1ULL << 61;
+
+// Eight bytes at once: none of them is zero.
+bool has_no_zero(uint64_t word) {
+  constexpr uint64_t low = 0x0101010101010101ULL;
+  return ((word - low) & ~word & low << 7) == 0;
+}
+
+bool is_sound_slot(const Dirent* dirent, uint64_t head) {
+  return fits_slot(head) && is_sound_name(name_of(dirent, head), format::dirent_length(head));
+}
+
+// What a listing that has met unsound names says at its end.
+Status unsound_names(const FileSystem& fs, const Map& directory, bool whiteouts) {
+  std::string first;
+  uint64_t count = 0;
+  Listed entry;
+  for (uint64_t cookie = 0;;) {
+    auto n = list_slots(fs, directory, cookie, &entry, 1);
+    if (!n.ok() || *n == 0) break;
+    cookie = entry.cookie;
+    if (entry.sound || (entry.whiteout && !whiteouts)) continue;
+    if (count++ == 0)
+      first = "slot " + std::to_string(entry.unit) + " has the " +
+              (entry.whiteout ? "removed name \"" : "name \"") +
+              shown_name(entry.name, entry.length) + "\"";
+  }
+  if (count > 1) first += " and " + std::to_string(count - 1) + " more are like it";
+  return fail(EUCLEAN, "directory %llu: %s, which cannot be a file's; `cairn pool check` tells more",
+              static_cast<unsigned long long>(directory.number), first.c_str());
+}
+
 // Of a Waiter: half a millisecond.
 constexpr unsigned patience_rounds = 220;
 
 }  // namespace
+
+bool is_sound_name(const char* text, size_t length) {
+  if (length == 0 || length > format::max_name) return false;
+  if (text[0] == '.' && (length == 1 || (length == 2 && text[1] == '.'))) return false;
+  constexpr uint64_t slashes = 0x2f2f2f2f2f2f2f2fULL;
+  size_t at = 0;
+  for (uint64_t word; at + sizeof word <= length; at += sizeof word) {
+    std::memcpy(&word, text + at, sizeof word);
+    if (!has_no_zero(word) || !has_no_zero(word ^ slashes)) return false;
+  }
+  for (; at < length; ++at) {
+    if (text[at] == '\0' || text[at] == '/') return false;
+  }
+  return true;
+}
+
+std::string shown_name(const char* text, size_t length) {
+  constexpr size_t most = 64;
+  std::string shown;
+  for (size_t i = 0; i < std::min(length, most); ++i) {
+    const auto byte = static_cast<uint8_t>(text[i]);
+    constexpr const char* digits = "0123456789abcdef";
+    if (byte >= 0x20 && byte < 0x7f && byte != '\\' && byte != '"')
+      shown += text[i];
+    else
+      shown += {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
+  }
+  return length > most ? shown + "..." : shown;
+}
 
 Result<Name> make_name(const char* text, size_t length) {
   if (length > format::max_name)
@@ -137,29 +202,45 @@ Result<size_t> list_names(FileSystem& fs, LocalSeat& seat, const Map& directory,
   return list_names_unlocked(fs, directory, cookie, listed, capacity, whiteouts);
 }
 
-Result<size_t> list_names_unlocked(const FileSystem& fs, const Map& directory, uint64_t cookie,
-                                   Listed* listed, size_t capacity, bool whiteouts) {
+namespace {
+
+enum class Which : uint8_t { names, with_whiteouts, all };
+
+Result<size_t> list(const FileSystem& fs, const Map& directory, uint64_t cookie, Listed* listed,
+                    size_t capacity, Which which) {
+  // Removed, and its number is a file's by now; or a name has lied.
+  if (!S_ISDIR(directory.inode->mode.load())) return size_t{0};
   const uint64_t tail = directory.inode->directory.tail.load();
   size_t n = 0;
-  uint64_t unit = cookie;
+  uint64_t unit = cookie & ~behind_unsound;
+  uint64_t behind = cookie & behind_unsound;
   while (unit < tail && n < capacity) {
     const Dirent* dirent = dirent_at(fs, directory, unit);
-    if (dirent == nullptr) return damaged_directory(directory);
-    const uint64_t head = dirent->head.load();
+    const uint64_t head = dirent == nullptr ? 0 : dirent->head.load();
     const unsigned units = format::dirent_units(head);
-    if (!fits_block(unit, units)) return damaged_directory(directory);
+    if (dirent == nullptr || !fits_block(unit, units)) {
+      if (n != 0) return n;  // the next call says so
+      return damaged_directory(directory);
+    }
     const uint64_t here = unit;
     unit += units;
     if ((head & format::dirent_live) == 0) continue;
     const bool whiteout = (head & format::dirent_whiteout) != 0;
-    if (whiteout && !whiteouts) continue;
+    if (whiteout && which == Which::names) continue;
+    const bool sound = is_sound_slot(dirent, head);
+    if (!sound && which != Which::all) [[unlikely]] {
+      behind = behind_unsound;
+      continue;
+    }
     Listed& entry = listed[n++];
     entry.inode = dirent->inode.load();
     entry.unit = here;
-    entry.cookie = unit;
+    entry.cookie = unit | behind;
     entry.type = format::dirent_type(head);
-    entry.length = format::dirent_length(head);
+    entry.length = std::min(format::dirent_length(head),
+                            static_cast<unsigned>(units * unit_size) - name_offset(head));
     entry.whiteout = whiteout;
+    entry.sound = sound;
     entry.has_lower = has_identity(*dirent, head);
     if (entry.has_lower)
       entry.lower = {dirent->lower[0].load(), dirent->lower[1].load(), dirent->lower[2].load(),
@@ -167,7 +248,22 @@ Result<size_t> list_names_unlocked(const FileSystem& fs, const Map& directory, u
     std::memcpy(entry.name, name_of(dirent, head), entry.length);
     entry.name[entry.length] = '\0';
   }
+  if (n == 0 && capacity != 0 && behind != 0)
+    return unsound_names(fs, directory, which == Which::with_whiteouts);
   return n;
+}
+
+}  // namespace
+
+Result<size_t> list_names_unlocked(const FileSystem& fs, const Map& directory, uint64_t cookie,
+                                   Listed* listed, size_t capacity, bool whiteouts) {
+  return list(fs, directory, cookie, listed, capacity,
+              whiteouts ? Which::with_whiteouts : Which::names);
+}
+
+Result<size_t> list_slots(const FileSystem& fs, const Map& directory, uint64_t cookie,
+                          Listed* listed, size_t capacity) {
+  return list(fs, directory, cookie, listed, capacity, Which::all);
 }
 
 }  // namespace cairn::file

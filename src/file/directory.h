@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +25,13 @@ struct Name {
 };
 // ENAMETOOLONG above 255 bytes.
 Result<Name> make_name(const char* text, size_t length);
+
+// A sound name stays in its directory wherever it is used, in lower too: 1 to 255 bytes, neither "." nor
+// "..", without "/" and without zero bytes. No call of ours makes another one, but a pool is trusted no
+// further than this: whoever can write to it can put any bytes into a slot.
+bool is_sound_name(const char* text, size_t length);
+// Any bytes as a message may hold them: unprintable ones as \xNN, and not too many.
+std::string shown_name(const char* text, size_t length);
 
 // What a file in lower was when its name was imported.
 struct LowerIdentity {
@@ -83,6 +91,7 @@ struct Listed {
   unsigned length = 0;
   bool whiteout = false;
   bool has_lower = false;
+  bool sound = true;  // else only list_slots() gives it; `name` is as much of it as lies in its slot
   LowerIdentity lower;
   char name[256];  // ends in a zero byte
 };
@@ -92,11 +101,17 @@ inline std::vector<Listed> listing_room(const Map& directory, size_t most = 64) 
   return std::vector<Listed>(std::clamp<uint64_t>(names, 1, most));
 }
 // Up to `capacity` names from `cookie` on (0: the first unit; "." and ".." are the caller's).
+// Unsound names are left out. EUCLEAN instead of the end tells of them: the first call that finds no more
+// names fails, so that the sound ones can still be reached. Whiteouts count only if asked for.
 Result<size_t> list_names(FileSystem& fs, LocalSeat& seat, const Map& directory, uint64_t cookie,
                           Listed* listed, size_t capacity, bool whiteouts = false);
 
 // The same without the lock, for a pool that nobody changes.
 Result<size_t> list_names_unlocked(const FileSystem& fs, const Map& directory, uint64_t cookie,
                                    Listed* listed, size_t capacity, bool whiteouts);
+
+// All live slots, whiteouts and unsound names too. Without the lock, or with the lock held.
+Result<size_t> list_slots(const FileSystem& fs, const Map& directory, uint64_t cookie,
+                          Listed* listed, size_t capacity);
 
 }  // namespace cairn::file

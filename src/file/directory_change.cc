@@ -24,7 +24,10 @@ Result<NewSlot> take_slot(FileSystem& fs, LocalSeat& seat, pool::Change& change,
   const uint64_t free = change.get(words.free_slot[units]);
   if (free != 0) {
     Dirent* dirent = dirent_at(fs, directory, free - 1);
-    if (dirent == nullptr) return damaged_directory(directory);
+    if (dirent == nullptr || !fits_block(free - 1, units)) return damaged_directory(directory);
+    const uint64_t head = change.get(dirent->head);
+    if ((head & format::dirent_live) != 0 || format::dirent_units(head) != units)
+      return damaged_directory(directory);
     change.set(words.free_slot[units], change.get(dirent->next));
     return NewSlot{free - 1, dirent};
   }

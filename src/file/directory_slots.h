@@ -64,6 +64,11 @@ inline bool fits_block(uint64_t unit, unsigned units) {
          unit % units_per_block + units <= units_per_block;
 }
 
+// A name must not run over its slot's end.
+inline bool fits_slot(uint64_t head) {
+  return name_offset(head) + format::dirent_length(head) <= format::dirent_units(head) * unit_size;
+}
+
 // Whether the slot holds an identity, not only room for one.
 inline bool has_identity(const Dirent& dirent, uint64_t head) {
   return (head & format::dirent_lower) != 0 && dirent.lower[1].load() != 0;

@@ -15,8 +15,8 @@ Status check_alive(const Map& directory, uint64_t found) {
 }
 
 Result<Name> checked_name(std::string_view text) {
-  if (text.empty() || text == "." || text == "..")
-    return fail(EINVAL, "\"%.*s\" is no name", static_cast<int>(text.size()), text.data());
+  if (text.size() <= format::max_name && !is_sound_name(text.data(), text.size()))
+    return fail(EINVAL, "\"%s\" is not a name", shown_name(text.data(), text.size()).c_str());
   return make_name(text.data(), text.size());
 }
 
@@ -31,6 +31,12 @@ Result<Slot> find_existing(const FileSystem& fs, const Map& directory, const Nam
   if (slot.code() == ENOENT)
     return fail(ENOENT, "%.*s: no such file or directory", static_cast<int>(name.length),
                 name.text);
+  // Its lock is held already.
+  if (slot.ok() && slot->inode == directory.number)
+    return fail(EUCLEAN, "directory %llu: slot %llu, \"%s\", names the directory itself",
+                static_cast<unsigned long long>(directory.number),
+                static_cast<unsigned long long>(slot->unit),
+                shown_name(name.text, name.length).c_str());
   return slot;
 }
 

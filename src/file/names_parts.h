@@ -18,10 +18,10 @@ inline bool is_lazy(const Inode& inode) { return (inode.flags.load() & format::f
 
 // ENOENT: it was removed before its lock was held.
 Status check_alive(const Map& directory, uint64_t found);
-// EINVAL for the empty name, "." and "..", ENAMETOOLONG.
+// EINVAL: the name is not sound (directory.h); ENAMETOOLONG.
 Result<Name> checked_name(std::string_view text);
 Result<Map> live_map(FileSystem& fs, uint64_t number);
-// ENOENT comes with its text.
+// ENOENT comes with its text. EUCLEAN: the name is the directory's own.
 Result<Slot> find_existing(const FileSystem& fs, const Map& directory, const Name& name);
 
 // A name in a directory, both checked, with a seat and the directory's lock held.

@@ -131,6 +131,8 @@ class Renaming {
     moved_ = *moved;
     auto target = find_name(fs_, to_.directory, to_.name, true);
     if (!target.ok() && target.code() != ENOENT) return target.status();
+    if (target.ok() && target->inode == to_.directory.number)
+      return find_existing(fs_, to_.directory, to_.name).status();  // which says so
     if (target.ok()) target_ = *target;  // a whiteout too, which the name takes over
     const bool there = target.ok() && !target_.is_whiteout();
     if (there && !may_replace_) return to_.says(EEXIST, "file exists");

@@ -131,16 +131,22 @@ Result<std::string> link_text(FileSystem& fs, const Map& link) {
                 static_cast<unsigned long long>(link.number),
                 static_cast<unsigned long long>(size));
   std::string text(size, '\0');
+  // A system call would take what stands in front of a zero byte for all of it.
+  const auto checked = [&]() -> Result<std::string> {
+    if (std::memchr(text.data(), 0, size) == nullptr) return std::move(text);
+    return fail(EUCLEAN, "inode %llu: a zero byte in the text of a symbolic link",
+                static_cast<unsigned long long>(link.number));
+  };
   if (size <= format::inline_bytes) {
     std::memcpy(text.data(), link.inode->text, size);
-    return text;
+    return checked();
   }
   Spot spot;
   CAIRN_TRY(walk(fs.pool, link, 0, &spot));
   if (!spot.block) return damaged(fs.pool, link, 0);
   CAIRN_TRY(fs.pool.region(spot.block)
                 .read(text.data(), spot.block.index() << format::block_shift, size));
-  return text;
+  return checked();
 }
 
 Status resolve(FileSystem& fs, uint64_t directory, const char* path, const ResolveOptions& options,

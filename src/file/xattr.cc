@@ -37,7 +37,9 @@ Result<std::vector<Attribute>> load(FileSystem& fs, const Map& map) {
     std::memcpy(lengths, bytes.data() + at, sizeof lengths);
     if (lengths[0] == 0) break;
     at += record_header;
-    if (at + lengths[0] + lengths[1] > bytes.size())
+    // A system call would take what stands in front of a zero byte for the whole name.
+    if (at + lengths[0] + lengths[1] > bytes.size() ||
+        std::memchr(bytes.data() + at, 0, lengths[0]) != nullptr)
       return fail(EIO, "inode %llu: its extended attributes are damaged",
                   static_cast<unsigned long long>(map.number));
     attributes.push_back({bytes.substr(at, lengths[0]), bytes.substr(at + lengths[0], lengths[1])});
