@@ -6,7 +6,9 @@
 #include <cstdarg>
 #include <cstdio>
 #include <memory>
+#include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "file/directory.h"
@@ -166,14 +168,13 @@ class Checker {
         continue;
       check_directory({inode, n}, &names, &subdirectories);
     }
+    check_tree();
     for (uint64_t n = format::root_inode; n < numbers; ++n) {
       const Inode* inode = inode_at(fs_, n);
       if (inode == nullptr || (inode->state.load() & 7) != format::inode_live) continue;
       const uint64_t links = inode->links.load();
       uint64_t expected = names[n];
       if (S_ISDIR(inode->mode.load())) {
-        if (n != format::root_inode && names[n] > 1)
-          found("directory %llu has %llu names", ull{n}, ull{names[n]});
         expected = names[n] != 0 || n == format::root_inode ? 2 + subdirectories[n] : 0;
       }
       if (links != expected)
@@ -187,7 +188,7 @@ class Checker {
     std::vector<Listed> batch = listing_room(map);
     uint64_t live = 0;
     for (uint64_t cookie = 0;;) {
-      auto n = list_names_unlocked(fs_, map, cookie, batch.data(), batch.size(), true);
+      auto n = list_slots(fs_, map, cookie, batch.data(), batch.size());
       if (!n.ok()) {
         found("%s", last_detail());
         return;
@@ -196,30 +197,94 @@ class Checker {
       for (size_t i = 0; i < *n; ++i) {
         const Listed& entry = batch[i];
         cookie = entry.cookie;
+        check_slot(map, entry);
         if (entry.whiteout) continue;
         ++live;
         ++(*names)[entry.inode];
-        auto name = make_name(entry.name, entry.length);
-        const auto slot = name.ok() ? find_name(fs_, map, *name) : Result<Slot>(name.status());
-        if (!slot.ok() || slot->inode != entry.inode)
-          found("directory %llu: name %s is not in its index", ull{map.number}, entry.name);
-        const Inode* inode = inode_at(fs_, entry.inode);
-        if (inode == nullptr || (inode->state.load() & 7) != format::inode_live) {
-          found("directory %llu: name %s names inode %llu, which does not exist", ull{map.number},
-                entry.name, ull{entry.inode});
-          continue;
-        }
-        if (S_ISDIR(inode->mode.load())) {
-          ++(*subdirectories)[map.number];
-          if (inode->directory.parent.load() != map.number)
-            found("directory %llu (%s) says that its parent is %llu, not %llu", ull{entry.inode},
-                  entry.name, ull{inode->directory.parent.load()}, ull{map.number});
-        }
+        check_named(map, entry, subdirectories);
       }
     }
     if (live != map.inode->directory.entries.load())
       found("directory %llu counts %llu names, %llu are there", ull{map.number},
             ull{map.inode->directory.entries.load()}, ull{live});
+  }
+
+  static std::string shown(const Listed& entry) { return shown_name(entry.name, entry.length); }
+
+  // What a slot says of itself, a whiteout's too.
+  void check_slot(const Map& map, const Listed& entry) {
+    const char* what = entry.whiteout ? "removed name" : "name";
+    if (!entry.sound)
+      found("directory %llu, slot %llu: the %s \"%s\" cannot be a file's (a name is 1 to 255 bytes, "
+            "not \".\" or \"..\", without \"/\" and zero bytes)",
+            ull{map.number}, ull{entry.unit}, what, shown(entry).c_str());
+    auto name = make_name(entry.name, entry.length);
+    const auto slot = name.ok() ? find_name(fs_, map, *name, true) : Result<Slot>(name.status());
+    if (!slot.ok())
+      found("directory %llu, slot %llu: the %s \"%s\" is not in its index", ull{map.number},
+            ull{entry.unit}, what, shown(entry).c_str());
+    else if (slot->unit != entry.unit)
+      found("directory %llu, slot %llu: the %s \"%s\" stands in slot %llu too", ull{map.number},
+            ull{entry.unit}, what, shown(entry).c_str(), ull{slot->unit});
+  }
+
+  // What a name means.
+  void check_named(const Map& map, const Listed& entry,
+                   std::unordered_map<uint64_t, uint64_t>* subdirectories) {
+    const Inode* inode = inode_at(fs_, entry.inode);
+    if (inode == nullptr || (inode->state.load() & 7) != format::inode_live) {
+      found("directory %llu, slot %llu: name \"%s\" names inode %llu, which does not exist",
+            ull{map.number}, ull{entry.unit}, shown(entry).c_str(), ull{entry.inode});
+      return;
+    }
+    const uint64_t mode = inode->mode.load();
+    if ((mode & S_IFMT) >> 12 != entry.type)
+      found("directory %llu, slot %llu: name \"%s\" has type %u, but inode %llu has mode %llo",
+            ull{map.number}, ull{entry.unit}, shown(entry).c_str(), entry.type, ull{entry.inode},
+            ull{mode});
+    if (!S_ISDIR(mode)) return;
+    ++(*subdirectories)[map.number];
+    if (inode->directory.parent.load() != map.number)
+      found("directory %llu (slot %llu of directory %llu, \"%s\") says that its parent is %llu",
+            ull{entry.inode}, ull{entry.unit}, ull{map.number}, shown(entry).c_str(),
+            ull{inode->directory.parent.load()});
+    const auto [first, is_first] = named_.try_emplace(entry.inode, map.number, entry.unit);
+    if (entry.inode == format::root_inode)
+      found("directory %llu, slot %llu: \"%s\" names the root directory", ull{map.number},
+            ull{entry.unit}, shown(entry).c_str());
+    else if (!is_first)
+      found("directory %llu has two names: slot %llu of directory %llu, and slot %llu (\"%s\") of "
+            "directory %llu",
+            ull{entry.inode}, ull{first->second.second}, ull{first->second.first},
+            ull{entry.unit}, shown(entry).c_str(), ull{map.number});
+  }
+
+  // Every directory that has a name lies below the root: each way up ends there. One that does not runs in a
+  // circle, or ends at a directory without a name, whose link count is wrong already.
+  void check_tree() {
+    constexpr uint64_t settled = UINT64_MAX;
+    std::unordered_map<uint64_t, uint64_t> met;  // by which way; settled: where it leads to is known
+    for (const auto& [begin, place] : named_) {
+      uint64_t at = begin;
+      while (at != format::root_inode && met.try_emplace(at, begin).second) {
+        const auto above = named_.find(at);
+        if (above == named_.end()) break;
+        at = above->second.first;
+      }
+      if (const auto again = met.find(at); at != format::root_inode && again != met.end() &&
+                                           again->second == begin && named_.count(at) != 0)
+        found("directory %llu cannot be reached from the root: slot %llu of directory %llu, which "
+              "lies below it, is its name",
+              ull{at}, ull{named_.at(at).second}, ull{named_.at(at).first});
+      for (at = begin; at != format::root_inode;) {
+        const auto way = met.find(at);
+        if (way == met.end() || way->second != begin) break;
+        way->second = settled;
+        const auto above = named_.find(at);
+        if (above == named_.end()) break;
+        at = above->second.first;
+      }
+    }
   }
 
   void check_space() {
@@ -250,6 +315,8 @@ class Checker {
   Pool& pool_;
   const std::function<void(const char*)>& finding_;
   std::vector<std::vector<bool>> claimed_;
+  // Directory -> the directory and the slot of its first name.
+  std::unordered_map<uint64_t, std::pair<uint64_t, uint64_t>> named_;
   uint64_t findings_ = 0;
 };
 
