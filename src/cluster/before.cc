@@ -3,10 +3,12 @@
 #include <sys/stat.h>
 
 #include <cstring>
+#include <utility>
 
 #include "cluster/ask.h"
 #include "cluster/spot.h"
 #include "file/resolve.h"
+#include "file/tree.h"
 #include "pool/seats.h"
 #include "tier/listing.h"
 
@@ -23,17 +25,22 @@ Result<std::string> target_of(Job& job, const file::Map& link) {
   return file::link_text(job.fs(), link);
 }
 
-// `path` ends in "/", or is empty. Nothing in a directory that still lies in the covered one has come from anywhere else.
-Status gather(Job& job, const file::Map& directory, const std::string& path,
+struct Where {
+  file::Map map;
+  std::string path;  // ends in "/", or is empty
+};
+
+// The names in one directory. Nothing in one that still lies in the covered directory has come from anywhere else.
+Status gather(Job& job, const Where& where, file::Tree* tree, std::vector<Where>* directories,
               std::vector<NameChange>* names) {
-  if ((directory.inode->flags.load() & format::flag_lazy) != 0) return Status();
-  return tier::for_each_name(job.fs(), directory, false, [&](const file::Listed& listed) -> Status {
+  if ((where.map.inode->flags.load() & format::flag_lazy) != 0) return Status();
+  return tier::for_each_name(job.fs(), where.map, false, [&](const file::Listed& listed) -> Status {
     const auto inode = file::live_inode(job.fs(), listed.inode);
     if (!inode.ok()) return Status();  // it has just gone
     const file::Map map = {*inode, listed.inode};
     const auto mode = static_cast<uint32_t>(map.inode->mode.load());
     if (!is_told(mode)) return Status();
-    const std::string name = path + tier::name_of(listed);
+    const std::string name = where.path + tier::name_of(listed);
     const NameOp op = S_ISDIR(mode) ? NameOp::make_directory : NameOp::make_special;
     if (!listed.has_lower) {
       std::string target;
@@ -43,7 +50,10 @@ Status gather(Job& job, const file::Map& directory, const std::string& path,
       }
       names->push_back({op, mode, name, target});
     }
-    return S_ISDIR(mode) ? gather(job, map, name + "/", names) : Status();
+    if (!S_ISDIR(mode)) return Status();
+    CAIRN_TRY(tree->enter(where.map, listed));
+    directories->push_back({map, name + "/"});
+    return Status();
   });
 }
 
@@ -101,7 +111,13 @@ Result<std::vector<NameChange>> names_of_before(Job& job) {
   std::vector<NameChange> names;
   CAIRN_TRY_ASSIGN(top, top_of(job));
   CAIRN_TRY_ASSIGN(inode, file::live_inode(job.fs(), top));
-  CAIRN_TRY(gather(job, {inode, top}, "", &names));
+  std::vector<Where> directories = {{{inode, top}, ""}};
+  file::Tree tree(job.fs(), top);
+  while (!directories.empty()) {
+    const Where where = std::move(directories.back());
+    directories.pop_back();
+    CAIRN_TRY(gather(job, where, &tree, &directories, &names));
+  }
   return names;
 }
 

@@ -3,34 +3,39 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "cluster/spot.h"
+#include "file/tree.h"
 #include "tier/listing.h"
 
 namespace cairn::cluster {
-namespace {
-
-// `path` ends in "/", or is empty.
-Status look_in(Job& job, const file::Map& directory, const std::string& path,
-               const file::Seen& inode, std::vector<std::string>* paths) {
-  // Nothing has been made in one that still lies in the covered directory.
-  if ((directory.inode->flags.load() & format::flag_lazy) != 0) return Status();
-  return tier::for_each_name(job.fs(), directory, false, [&](const file::Listed& listed) -> Status {
-    const std::string name = path + tier::name_of(listed);
-    if (listed.inode == inode.number) paths->push_back(name);
-    const auto child = file::live_inode(job.fs(), listed.inode);
-    if (!child.ok() || !S_ISDIR((*child)->mode.load())) return Status();  // or it has just gone
-    return look_in(job, {*child, listed.inode}, name + "/", inode, paths);
-  });
-}
-
-}  // namespace
-
 Result<std::vector<std::string>> paths_of(Job& job, const file::Seen& inode) {
   std::vector<std::string> paths;
   CAIRN_TRY_ASSIGN(top, top_of(job));
   CAIRN_TRY_ASSIGN(directory, file::live_inode(job.fs(), top));
-  CAIRN_TRY(look_in(job, {directory, top}, "", inode, &paths));
+  struct Where {
+    file::Map map;
+    std::string path;  // ends in "/", or is empty
+  };
+  std::vector<Where> directories = {{{directory, top}, ""}};
+  file::Tree tree(job.fs(), top);
+  while (!directories.empty()) {
+    const Where where = std::move(directories.back());
+    directories.pop_back();
+    // Nothing has been made in one that still lies in the covered directory.
+    if ((where.map.inode->flags.load() & format::flag_lazy) != 0) continue;
+    const auto visit = [&](const file::Listed& listed) -> Status {
+      const std::string name = where.path + tier::name_of(listed);
+      if (listed.inode == inode.number) paths.push_back(name);
+      const auto child = file::live_inode(job.fs(), listed.inode);
+      if (!child.ok() || !S_ISDIR((*child)->mode.load())) return Status();  // or it has just gone
+      CAIRN_TRY(tree.enter(where.map, listed));
+      directories.push_back({{*child, listed.inode}, name + "/"});
+      return Status();
+    };
+    CAIRN_TRY(tier::for_each_name(job.fs(), where.map, false, visit));
+  }
   return paths;
 }
 

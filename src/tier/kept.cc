@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "file/attributes.h"
+#include "file/tree.h"
 #include "tier/drain_state.h"
 #include "tier/listing.h"
 #include "tier/parts.h"
@@ -20,7 +21,8 @@ constexpr size_t longest_name = 60;
 
 class Collector {
  public:
-  Collector(file::FileSystem& fs, Kept& kept) : fs_(fs), kept_(kept) {}
+  Collector(file::FileSystem& fs, uint64_t top, Kept& kept)
+      : fs_(fs), kept_(kept), tree_(fs, top) {}
 
   Status visit(const Where& where, const file::Listed& listed, std::vector<Where>* directories) {
     if (listed.whiteout) {
@@ -36,8 +38,10 @@ class Collector {
       const bool is_new = is_new_in_lower(map) || !is_at_home(where, listed, map);
       if (is_new) ++kept_.directories;
       if (is_new) note(path, map);
-      if (((*inode)->flags.load() & format::flag_lazy) == 0)
+      if (((*inode)->flags.load() & format::flag_lazy) == 0) {
+        CAIRN_TRY(tree_.enter(where.map, listed));
         directories->push_back({listed.inode, map, path + "/", where.fresh || is_new});
+      }
     } else if (!is_drained(fs_, where, listed, map)) {
       ++kept_.files;
       note(path, map);
@@ -58,6 +62,7 @@ class Collector {
 
   file::FileSystem& fs_;
   Kept& kept_;
+  file::Tree tree_;
 };
 
 std::string time_text(uint64_t ns) {
@@ -83,14 +88,19 @@ Result<Kept> kept_in_cover(file::FileSystem& fs, const std::string& name) {
   if (top == 0) return kept;
   auto inode = file::live_inode(fs, top);
   if (!inode.ok()) return inode.status();
-  Collector collector(fs, kept);
+  Collector collector(fs, top, kept);
   std::vector<Where> directories = {{top, {*inode, top}, "", false}};
   while (!directories.empty()) {
     const Where where = std::move(directories.back());
     directories.pop_back();
-    CAIRN_TRY(for_each_name(fs, where.map, true, [&](const file::Listed& listed) {
+    const Status status = for_each_name(fs, where.map, true, [&](const file::Listed& listed) {
       return collector.visit(where, listed, &directories);
-    }));
+    });
+    // A name that no drain can carry counts as a file that is not drained.
+    if (status.code() == EUCLEAN)
+      ++kept.files;
+    else
+      CAIRN_TRY(status);
   }
   CAIRN_TRY(for_each_part(fs, name, [&](const std::string&, uint64_t bytes) {
     ++kept.parts;

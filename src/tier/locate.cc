@@ -129,7 +129,9 @@ Result<Place> LowerTree::locate(uint64_t number) {
 }
 
 Status LowerTree::climb(uint64_t directory, const Climb& visit) {
-  for (uint64_t at = directory;;) {
+  constexpr unsigned deepest = 65536;  // as path_of(); a damaged pool may lead in a circle
+  uint64_t at = directory;
+  for (unsigned depth = 0; depth < deepest; ++depth) {
     auto inode = file::live_inode(fs_, at);
     if (!inode.ok()) return inode.status();
     const uint64_t parent = (*inode)->lower_parent.load();
@@ -146,6 +148,8 @@ Status LowerTree::climb(uint64_t directory, const Climb& visit) {
                              &entry->lower));
     at = parent;
   }
+  return fail(EUCLEAN, "directory %llu: the directories that it came from have no end",
+              static_cast<unsigned long long>(directory));
 }
 
 Status LowerTree::raise_newest(uint64_t directory, uint64_t newest) {

@@ -10,6 +10,7 @@
 #include "file/io.h"
 #include "file/missing_space.h"
 #include "file/sync.h"
+#include "file/tree.h"
 #include "pool/lock.h"
 #include "pool/redo.h"
 #include "pool/space.h"
@@ -319,11 +320,15 @@ Status LowerTree::stage_tree(uint64_t number) {
   };
   std::vector<Lazy> files;
   std::vector<uint64_t> directories;
+  file::Tree tree(fs_, number);
   uint64_t bytes = 0;
-  const auto add = [&](uint64_t child) -> Status {
+  // `listed`, in `above`, names it; null: the tree begins with it.
+  const auto add = [&](uint64_t child, const file::Map* above,
+                       const file::Listed* listed) -> Status {
     auto inode = file::live_inode(fs_, child);
     if (!inode.ok()) return Status();  // removed meanwhile
     if (S_ISDIR((*inode)->mode.load())) {
+      if (listed != nullptr) CAIRN_TRY(tree.enter(*above, *listed));
       directories.push_back(child);
     } else if (is_lazy(**inode)) {
       const file::Attributes attributes = file::attributes_of(fs_, {*inode, child});
@@ -332,15 +337,17 @@ Status LowerTree::stage_tree(uint64_t number) {
     }
     return Status();
   };
-  CAIRN_TRY(add(number));
+  CAIRN_TRY(add(number, nullptr, nullptr));
   while (!directories.empty()) {
     const uint64_t directory = directories.back();
     directories.pop_back();
     auto inode = file::live_inode(fs_, directory);
     if (!inode.ok()) continue;
     if (is_lazy(**inode)) CAIRN_TRY(fill_directory(directory));
-    CAIRN_TRY(for_each_name(fs_, {*inode, directory}, false,
-                            [&](const file::Listed& listed) { return add(listed.inode); }));
+    const file::Map map{*inode, directory};
+    CAIRN_TRY(for_each_name(fs_, map, false, [&](const file::Listed& listed) {
+      return add(listed.inode, &map, &listed);
+    }));
   }
   // Told before anything is copied.
   if (bytes >= worth_a_look) {
