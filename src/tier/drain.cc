@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "file/attributes.h"
+#include "file/tree.h"
 #include "tier/claim.h"
 #include "tier/claim_aside.h"
 #include "tier/drain_state.h"
@@ -151,13 +152,22 @@ void plan_file(file::FileSystem& fs, DrainState* state, const Where& where,
     state->moved_from.insert({map.inode->lower_parent.load(), map.inode->lower_unit.load()});
 }
 
+// A directory holds something that no drain can carry, such as an unsound name. Somebody who drains is told by
+// create().
+void plan_unsound(const DrainState* state, const Where& where, Plan* plan) {
+  ++plan->count;
+  if (state == nullptr && plan->visit && !plan->visit("." + where.path + "/", 0, false))
+    plan->visit = {};
+}
+
 // `state` null: nobody is going to drain, nor to ask lower.
 Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan* plan) {
   std::vector<Where> directories = {top};
+  file::Tree tree(fs, top.inode);
   while (!directories.empty()) {
     const Where where = std::move(directories.back());
     directories.pop_back();
-    CAIRN_TRY(for_each_name(fs, where.map, false, [&](const file::Listed& listed) -> Status {
+    const auto visit = [&](const file::Listed& listed) -> Status {
       auto inode = file::live_inode(fs, listed.inode);
       if (!inode.ok()) return Status();
       const file::Map map{*inode, listed.inode};
@@ -168,6 +178,10 @@ Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan
             still_names(fs, where, listed, map))
           note_linked(*state, where, listed, map, listed.lower, (*inode)->drained.load());
       } else if (((*inode)->flags.load() & format::flag_lazy) == 0) {
+        if (!tree.enter(where.map, listed).ok()) {
+          plan_unsound(state, where, plan);
+          return Status();
+        }
         if (state != nullptr) look_for_foreign(*state, where, listed, map);
         directories.push_back(
             {listed.inode, map, where.path + "/" + name_of(listed),
@@ -175,7 +189,12 @@ Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan
              remembered_of(listed)});
       }
       return Status();
-    }));
+    };
+    const Status status = for_each_name(fs, where.map, false, visit);
+    if (status.code() == EUCLEAN)
+      plan_unsound(state, where, plan);
+    else
+      CAIRN_TRY(status);
   }
   return Status();
 }
@@ -192,22 +211,32 @@ Status check_room(const DrainState& state, const Plan& plan) {
               static_cast<unsigned long long>(free));
 }
 
-// Is there a name below `top` of which `found(where, listed, inode)` holds? The inode is null if it is gone.
+// Is there a name below `top` of which `found(where, listed, inode)` holds, or one that no drain can carry? The inode
+// is null if it is gone.
 template <typename Found>
 Result<bool> any_name(file::FileSystem& fs, const Where& top, bool with_whiteouts, Found found) {
   bool any = false;
   std::vector<Where> directories = {top};
+  file::Tree tree(fs, top.inode);
   while (!any && !directories.empty()) {
     const Where where = std::move(directories.back());
     directories.pop_back();
-    CAIRN_TRY(for_each_name(fs, where.map, with_whiteouts, [&](const file::Listed& listed) {
+    const auto visit = [&](const file::Listed& listed) -> Status {
       auto inode = file::live_inode(fs, listed.inode);
       file::Inode* at = inode.ok() ? *inode : nullptr;
       any = any || found(where, listed, at);
-      if (at != nullptr && S_ISDIR(at->mode.load()) && (at->flags.load() & format::flag_lazy) == 0)
+      if (at != nullptr && S_ISDIR(at->mode.load()) &&
+          (at->flags.load() & format::flag_lazy) == 0) {
+        CAIRN_TRY(tree.enter(where.map, listed));
         directories.push_back({listed.inode, {at, listed.inode}, "", false, {}});
+      }
       return Status();
-    }));
+    };
+    const Status status = for_each_name(fs, where.map, with_whiteouts, visit);
+    if (status.code() == EUCLEAN)
+      any = true;
+    else
+      CAIRN_TRY(status);
   }
   return any;
 }
@@ -240,7 +269,8 @@ bool make_again(DrainState& state, const Where& where, LowerDirectory& lower,
   return *needed && drain_directory(state, where, lower, listed, map, identity);
 }
 
-void create_in(DrainState& state, const Where& where, std::vector<Where>* directories) {
+void create_in(DrainState& state, const Where& where, file::Tree* tree,
+               std::vector<Where>* directories) {
   LowerDirectory lower(state, where);
   Together together(state, where, lower);
   const Status status =
@@ -260,6 +290,10 @@ void create_in(DrainState& state, const Where& where, std::vector<Where>* direct
             together.add(listed, map);
           else
             drain_name(state, where, lower, listed, map);
+          return Status();
+        }
+        if (const Status entered = tree->enter(where.map, listed); !entered.ok()) {
+          state.failed(where.path + "/" + name_of(listed), entered);
           return Status();
         }
         const bool fresh = where.fresh || is_new_in_lower(map) || !is_at_home(where, listed, map);
@@ -287,10 +321,11 @@ void create_in(DrainState& state, const Where& where, std::vector<Where>* direct
 
 void create(DrainState& state, const Where& top) {
   std::vector<Where> directories = {top};
+  file::Tree tree(state.fs, top.inode);
   while (!directories.empty() && !state.cancelled) {
     const Where where = std::move(directories.back());
     directories.pop_back();
-    create_in(state, where, &directories);
+    create_in(state, where, &tree, &directories);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "file/io.h"
+#include "file/tree.h"
 #include "tier/beneath.h"
 #include "tier/claim.h"
 #include "tier/drain_state.h"
@@ -73,6 +74,7 @@ class Writer {
     if (opened < 0) return sys::failed(opened, "open", report_.path);
     beneath_ = Beneath(sys::Descriptor(static_cast<int>(opened)), report_.path);
     std::vector<Level> way;
+    file::Tree tree(fs_, cover_.top);
     way.push_back({{*top, cover_.top}, ""});
     if (const int64_t result = inode_of(beneath_.fd(), &way.back().there); result < 0)
       return sys::failed(result, "stat", report_.path);
@@ -89,6 +91,10 @@ class Writer {
       auto inode = file::live_inode(fs_, listed.inode);
       if (!inode.ok()) continue;
       Level next = {{*inode, listed.inode}, level.below + name_of(listed) + "/"};
+      if (const Status entered = tree.enter(level.map, listed); !entered.ok()) {
+        failed(path_of(next), entered);
+        continue;
+      }
       if (!make(level, listed, &next)) continue;
       way.push_back(std::move(next));
       write_names(way.back());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "file/attributes.h"
+#include "file/tree.h"
 #include "tier/attributes.h"
 #include "tier/drain_state.h"
 #include "tier/listing.h"
@@ -173,7 +174,9 @@ void list_directories(DrainState& state, Level& level) {
           level.directories.push_back(listed);
         return Status();
       });
-  if (!status.ok()) state.failed(level.where.path, status);
+  // What makes a listing fail has been told by the walk before.
+  if (!status.ok() && (status.code() != EUCLEAN || state.clean_so_far()))
+    state.failed(level.where.path, status);
 }
 
 }  // namespace
@@ -182,6 +185,7 @@ void finish(DrainState& state, const Where& top) {
   // Everything has its new place. Now, because a file with several names gets another ctime when one goes.
   if (state.clean_so_far()) end_kept(state);
   std::vector<Level> way;
+  file::Tree tree(state.fs, top.inode);
   way.push_back({top, "", {}, {}, 0});
   list_directories(state, way.back());
   while (!way.empty() && !state.cancelled) {
@@ -197,6 +201,11 @@ void finish(DrainState& state, const Where& top) {
     // What came here since the last walk is for the next drain.
     if (!inode.ok() || !is_at_home(level.where, listed, {*inode, listed.inode})) continue;
     const file::Map map{*inode, listed.inode};
+    if (const Status entered = tree.enter(level.where.map, listed); !entered.ok()) {
+      if (state.clean_so_far())
+        state.failed(level.where.path + "/" + name_of(listed), entered);
+      continue;
+    }
     way.push_back({{listed.inode, map, level.where.path + "/" + name_of(listed),
                     level.where.fresh || is_new_in_lower(map), remembered_of(listed)},
                    name_of(listed),
