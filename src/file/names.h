@@ -37,6 +37,10 @@ struct Seen {
 Status unlink_name(FileSystem& fs, uint64_t parent, std::string_view name,
                    const Seen* seen = nullptr);
 Status remove_directory(FileSystem& fs, uint64_t parent, std::string_view name);
+// Removes the name in a slot of a directory that is being removed as a whole, where no call by name can: it
+// is not sound, or the index does not lead to it. Does nothing if the slot names another inode by now. With
+// `with_inode`, a file loses that name, and an empty directory ends; ENOTEMPTY if it is not empty.
+Status clear_slot(FileSystem& fs, uint64_t parent, uint64_t unit, uint64_t number, bool with_inode);
 // ENOENT: the inode is gone, also if its number means another file by now than the one of `generation` (0: any).
 Status link_inode(FileSystem& fs, uint64_t inode, uint64_t parent, std::string_view name,
                   uint64_t generation = 0);

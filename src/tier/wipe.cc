@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "file/names.h"
+#include "file/tree.h"
+#include "pool/lock.h"
 #include "tier/listing.h"
 #include "tier/record.h"
 
@@ -15,18 +17,82 @@ Status gone_is_fine(Status status) {
   return status.code() == ENOENT || status.code() == ESTALE ? Status() : status;
 }
 
+// The slot of a name, as if it had been listed; inode 0: there is none.
+Result<file::Listed> find_slot(file::FileSystem& fs, uint64_t directory, const std::string& text) {
+  file::Listed listed = {};
+  auto name = file::make_name(text.data(), text.size());
+  if (!name.ok()) return name.status();
+  auto inode = file::live_inode(fs, directory);
+  if (!inode.ok()) return listed;
+  pool::SeatGuard seat(fs.pool);
+  if (!seat.ok()) return pool::no_seat(fs.pool);
+  auto slot = file::find_name(fs, {*inode, directory}, *name);
+  if (slot.code() == ENOENT) return listed;
+  if (!slot.ok()) return slot.status();
+  CAIRN_TRY_ASSIGN(count, file::list_slots(fs, {*inode, directory}, slot->unit, &listed, 1));
+  if (count == 0 || listed.unit != slot->unit) listed.inode = 0;
+  return listed;
+}
+
+// Calls visit(listed) for each live slot, as for_each_name(), for unsound names too.
+template <typename Visit>
+Status for_each_slot(file::FileSystem& fs, const file::Map& directory, Visit visit) {
+  std::vector<file::Listed> batch(32);
+  for (uint64_t cookie = 0;;) {
+    size_t count = 0;
+    {
+      pool::SeatGuard seat(fs.pool);
+      if (!seat.ok()) return pool::no_seat(fs.pool);
+      const pool::LockGuard lock(fs.pool, *seat, directory.inode->lock);
+      CAIRN_TRY_ASSIGN(n, file::list_slots(fs, directory, cookie, batch.data(), batch.size()));
+      count = n;
+    }
+    if (count == 0) return Status();
+    for (size_t i = 0; i < count; ++i) CAIRN_TRY(visit(batch[i]));
+    cookie = batch[count - 1].cookie;
+  }
+}
+
+// A directory that was found below another one.
+struct Child {
+  file::Map above;
+  file::Listed listed;
+};
+
+// By its name, or without it where the name leads elsewhere.
+Status remove_listed(file::FileSystem& fs, uint64_t parent, const file::Listed& listed,
+                     bool is_directory) {
+  Status status(ENOENT);
+  if (listed.sound)
+    status = is_directory ? file::remove_directory(fs, parent, name_of(listed))
+                          : file::unlink_name(fs, parent, name_of(listed));
+  switch (status.code()) {
+    case ENOENT:
+    case ESTALE:
+    case EISDIR:
+    case ENOTDIR:
+    case ENOTEMPTY:  // or it only says so
+    case EUCLEAN:
+      return gone_is_fine(file::clear_slot(fs, parent, listed.unit, listed.inode, true));
+    default:
+      return status;
+  }
+}
+
 // Removes the files of one directory and tells of its directories.
-Status wipe_files(file::FileSystem& fs, uint64_t number, std::vector<std::string>* directories) {
+Status wipe_files(file::FileSystem& fs, uint64_t number, std::vector<Child>* directories) {
   auto inode = file::live_inode(fs, number);
-  if (!inode.ok()) return Status();
+  if (!inode.ok() || !S_ISDIR((*inode)->mode.load())) return Status();
   // Nothing is imported any more for the sake of being removed.
   CAIRN_TRY(gone_is_fine(file::set_flags(fs, number, 0, format::flag_lazy)));
-  return for_each_name(fs, {*inode, number}, false, [&](const file::Listed& listed) -> Status {
-    if (listed.type == S_IFDIR >> 12) {
-      directories->push_back(name_of(listed));
-      return Status();
-    }
-    return gone_is_fine(file::unlink_name(fs, number, name_of(listed)));
+  const file::Map map{*inode, number};
+  return for_each_slot(fs, map, [&](const file::Listed& listed) -> Status {
+    if (listed.whiteout) return Status();
+    auto child = file::live_inode(fs, listed.inode);
+    if (!child.ok() || !S_ISDIR((*child)->mode.load()))
+      return remove_listed(fs, number, listed, false);
+    directories->push_back({map, listed});
+    return Status();
   });
 }
 
@@ -35,28 +101,31 @@ Status wipe_files(file::FileSystem& fs, uint64_t number, std::vector<std::string
 Status wipe(file::FileSystem& fs, uint64_t parent, const std::string& name) {
   struct Level {
     uint64_t parent;
-    std::string name;
-    uint64_t inode;
-    std::vector<std::string> directories;  // still to be removed
+    file::Listed listed;
+    std::vector<Child> directories;  // still to be removed
   };
   std::vector<Level> way;
-  const auto enter = [&](uint64_t above, const std::string& child) -> Status {
-    auto inode = find_child(fs, above, child);
-    if (!inode.ok()) return gone_is_fine(inode.status());
-    if (*inode == 0) return Status();
-    way.push_back({above, child, *inode, {}});
-    return wipe_files(fs, *inode, &way.back().directories);
+  const auto enter = [&](uint64_t above, const file::Listed& listed) -> Status {
+    way.push_back({above, listed, {}});
+    return wipe_files(fs, listed.inode, &way.back().directories);
   };
-  CAIRN_TRY(enter(parent, name));
+  CAIRN_TRY_ASSIGN(top, find_slot(fs, parent, name));
+  if (top.inode == 0) return Status();
+  file::Tree tree(fs, top.inode);
+  CAIRN_TRY(enter(parent, top));
   while (!way.empty()) {
     Level& level = way.back();
     if (!level.directories.empty()) {
-      const std::string child = std::move(level.directories.back());
+      const Child child = level.directories.back();
       level.directories.pop_back();
-      CAIRN_TRY(enter(level.inode, child));
+      if (tree.enter(child.above, child.listed).ok())
+        CAIRN_TRY(enter(child.above.number, child.listed));
+      else  // What it names is in use elsewhere, or further up.
+        CAIRN_TRY(gone_is_fine(file::clear_slot(fs, child.above.number, child.listed.unit,
+                                                child.listed.inode, false)));
       continue;
     }
-    CAIRN_TRY(gone_is_fine(file::remove_directory(fs, level.parent, level.name)));
+    CAIRN_TRY(remove_listed(fs, level.parent, level.listed, true));
     way.pop_back();
   }
   return Status();
