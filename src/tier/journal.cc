@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/crc32c.h"
+#include "file/directory.h"
 #include "file/io.h"
 #include "file/names.h"
 #include "file/sync.h"
@@ -67,6 +68,20 @@ JournalRecord record_of(const std::string& bytes, uint64_t* links_until, uint64_
   return record;
 }
 
+// What a drain writes. A record is a pool's word: whoever can write to the pool can write another one.
+Status check_names(const JournalRecord& record) {
+  if (record.directory.empty()) return Status();
+  if (record.directory[0] != '/' || (record.directory + "/").find("/../") != std::string::npos)
+    return fail(EUCLEAN, "the journal of a drain names the directory \"%s\"",
+                file::shown_name(record.directory.data(), record.directory.size()).c_str());
+  for (const std::string* name : {&record.aside, &record.name}) {
+    if (!name->empty() && !file::is_sound_name(name->data(), name->size()))
+      return fail(EUCLEAN, "the journal of a drain names the file \"%s\" in a directory",
+                  file::shown_name(name->data(), name->size()).c_str());
+  }
+  return Status();
+}
+
 void remove_aside_of(const JournalRecord& record) {
   if (record.directory.empty()) return;
   const int64_t opened = sys::open_beneath(record.directory.c_str(), O_RDONLY | O_DIRECTORY);
@@ -90,7 +105,8 @@ Status Journal::open(file::FileSystem& fs, uint64_t covers, const std::string& c
   // A record is durable before what it announces happens in lower.
   file_ = std::make_unique<PoolFile>(fs, *inode, O_RDWR | O_DSYNC);
   CAIRN_TRY(file_->status());
-  return read().status();  // what the sequence is
+  const Status status = read().status();  // what the sequence is
+  return status.code() == EUCLEAN ? Status() : status;
 }
 
 Status Journal::remove(file::FileSystem& fs, uint64_t covers, const std::string& cover) {
@@ -102,8 +118,8 @@ Status Journal::remove(file::FileSystem& fs, uint64_t covers, const std::string&
     Journal journal;
     CAIRN_TRY(journal.open(fs, covers, cover));
     auto record = journal.read();
-    if (!record.ok()) return record.status();
-    remove_aside_of(*record);
+    if (!record.ok() && record.code() != EUCLEAN) return record.status();
+    if (record.ok()) remove_aside_of(*record);
   }
   return file::unlink_name(fs, covers, name);
 }
@@ -123,7 +139,10 @@ Result<JournalRecord> Journal::read() {
     sequence_ = header.sequence;
     last = record_of(bytes, &links_until_, &drain_begun_);
   }
-  last_ = last;
+  // One that cannot count is not written again, whatever else is noted.
+  const Status sound = check_names(last);
+  last_ = sound.ok() ? last : JournalRecord();
+  if (!sound.ok()) return sound;
   return last;
 }
 
@@ -184,7 +203,8 @@ Result<uint64_t> Journal::drain_begun(file::FileSystem& fs, uint64_t covers,
   Journal journal;
   journal.file_ = std::make_unique<PoolFile>(fs, *inode, O_RDONLY);
   CAIRN_TRY(journal.file_->status());
-  CAIRN_TRY(journal.read().status());
+  const Status status = journal.read().status();
+  if (!status.ok() && status.code() != EUCLEAN) return status;
   return journal.drain_begun_;
 }
 

@@ -27,7 +27,7 @@ struct JournalRecord {
 class Journal {
  public:
   Status open(file::FileSystem& fs, uint64_t covers, const std::string& name);
-  // Empty directory: nothing was under way.
+  // Empty directory: nothing was under way. EUCLEAN: no drain has written it; it does not count.
   Result<JournalRecord> read();
   Status write(const JournalRecord& record);
   Status clear() { return write({}); }

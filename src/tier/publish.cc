@@ -82,6 +82,11 @@ bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
 // A drain that was killed: what it wrote aside goes; what it had renamed is noted.
 Status recover_journal(DrainState& state) {
   auto record = state.journal.read();
+  if (record.code() == EUCLEAN) {
+    if (state.calls.problem)
+      state.calls.problem((std::string(last_detail()) + "; it does not count").c_str());
+    return state.journal.clear();
+  }
   if (!record.ok()) return record.status();
   if (record->directory.empty()) return Status();
   const int64_t opened =

@@ -73,7 +73,9 @@ Result<CoverRecord> record_of(const std::string& text, const std::string& name) 
     if (key == "birth") record.marks.birth = number_of(value);
     if (key == "records") record.records_lost = value == "lost";
   }
-  if (!known || record.path.empty() || cover_name(record.path) != name)
+  const bool is_absolute = record.path.rfind('/', 0) == 0 &&
+                           (record.path + "/").find("/../") == std::string::npos;
+  if (!known || !is_absolute || cover_name(record.path) != name)
     return fail(EIO, "/%s/%s%s: the record of a cover is damaged", covers_directory, name.c_str(),
                 suffix);
   return record;
