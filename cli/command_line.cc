@@ -9,6 +9,7 @@
 #include "nearest.h"
 #include "output.h"
 #include "own_size_limit.h"
+#include "pool_owner.h"
 #include "preload.h"
 
 // NOLINTNEXTLINE(readability-redundant-declaration): POSIX asks programs to declare it
@@ -225,7 +226,10 @@ int run_command_line(int argc, char** argv) {
   } catch (const Error& error) {
     code = error.exit_code();
     std::fflush(stdout);
-    tell(fmt::format("{}: {}\n", root ? title(reached(*root)) : "cairn", printable(error.what())));
+    // What root's rights would have allowed is not understood otherwise.
+    const std::string rights = owner_text().empty() ? "" : fmt::format(" ({})", owner_text());
+    tell(fmt::format("{}: {}{}\n", root ? title(reached(*root)) : "cairn", printable(error.what()),
+                     printable(rights)));
   } catch (const std::exception& error) {
     code = exit_failed;
     tell(fmt::format("cairn: {}\n", printable(error.what())));

@@ -183,7 +183,9 @@ void add_cover_commands(CLI::App& root, Context& context) {
       "records went with DIR. If all else is written, the cover ends. ELSEWHERE may be DIR itself, "
       "and "
       "where DIR was moved to: then that is drained as usual. If DIR is still the covered "
-      "directory, it stays covered.");
+      "directory, it stays covered.\n\n"
+      "Root may drain what another user's run has left. The command gives up root's rights then, and "
+      "writes what that user may write.");
   drain->add_option("DIR", arguments->directory, "The covered directory.")
       ->type_name("DIR")
       ->required();

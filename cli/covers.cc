@@ -18,6 +18,7 @@
 
 #include "claim_left.h"
 #include "error.h"
+#include "pool_owner.h"
 #include "progress.h"
 #include "units.h"
 
@@ -392,21 +393,49 @@ bool remove_if_left_over(Pool& pool, const PlaceLock& /*start*/) {
   return result == 0;
 }
 
+namespace {
+
+bool holds_cover(const std::string& pool, const std::string& directory) {
+  try {
+    for (const CoverEntry& cover : list_covers(Pool(pool, look_only)))
+      if (cover.directory == directory) return true;
+  } catch (const Error& error) {
+    inform(fmt::format("not looked into: {}", error.what()));
+  }
+  return false;
+}
+
+// In doubt it is not: who opens the pool says why that fails.
+bool is_of_other_user(const std::string& pool) {
+  try {
+    return other_owner(pool).has_value();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
 std::optional<std::string> find_cover(const Config& config, const std::string& directory) {
+  if (const std::string& pool = pool_of_owner(); !pool.empty())
+    return holds_cover(pool, directory) ? std::optional(pool) : std::nullopt;
   std::vector<std::string> paths = list_pools(config);
   // Nothing lies where pools would lie, if that has been removed.
   if (access(config.value("pool.dir").c_str(), F_OK) == 0)
     paths.insert(paths.begin(), pool_path(config, ""));
   if (const Claimed claim = claim_of(directory); claim.here) paths.push_back(claim.pool);
+  std::string of_other;  // the one that the claim names counts most
   for (const std::string& path : paths) {
     if (access(path.c_str(), F_OK) != 0) continue;
-    try {
-      for (const CoverEntry& cover : list_covers(Pool(path, look_only)))
-        if (cover.directory == directory) return path;
-    } catch (const Error& error) {
-      inform(fmt::format("not looked into: {}", error.what()));
-    }
+    if (is_of_other_user(path))
+      of_other = path;
+    else if (holds_cover(path, directory))
+      return path;
   }
+  // Only after the user's own pools: root's rights do not come back.
+  if (of_other.empty()) return std::nullopt;
+  work_as_owner(of_other);
+  if (holds_cover(of_other, directory)) return of_other;
   return std::nullopt;
 }
 

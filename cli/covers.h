@@ -143,7 +143,9 @@ bool remove_if_left_over(Pool& pool, const PlaceLock& start);
 // The same for who still holds the lock of the cover that he has ended.
 bool leave_pool(Pool& pool, PlaceLock& cover);
 
-// The pool that covers the real path of `directory`; std::nullopt if none of this user's does.
+// The pool that covers the real path of `directory`; std::nullopt if none of this user's does. For
+// root, the claim in the directory may name another user's pool: the process then works with that
+// user's rights from now on (pool_owner.h).
 std::optional<std::string> find_cover(const Config& config, const std::string& directory);
 
 // For who is told of a claim whose pool is not here: what to do.

@@ -11,6 +11,7 @@
 #include "live_processes.h"
 #include "pool_create.h"
 #include "pool_handle.h"
+#include "pool_owner.h"
 #include "pool_place.h"
 #include "units.h"
 
@@ -172,6 +173,7 @@ int check_command(const Config& config, bool json, const std::string& name, bool
   findings.json = json;
   findings.room = all_findings ? INT64_MAX : most_findings;
   const std::string path = pool_path(config, name);
+  work_as_owner(path);
   const auto finding = [](void* context, const char* text) {
     auto* all = static_cast<Findings*>(context);
     if (all->room-- <= 0) return;
@@ -220,6 +222,7 @@ int populate_command(const Config& config, bool json, const std::string& name) {
 
 int remove_command(const Config& config, bool json, const std::string& name, bool force) {
   const std::string path = pool_path(config, name);
+  work_as_owner(path);  // before the lock, which lies beside the pool
   const PlaceLock start = lock_start(path);  // nobody begins to use the pool while it goes
   std::vector<CoverEntry> covers;
   try {

@@ -8,6 +8,7 @@
 #include "covers.h"
 #include "error.h"
 #include "memory_limit.h"
+#include "pool_owner.h"
 #include "pool_place.h"
 #include "progress.h"
 
@@ -32,6 +33,7 @@ void create_pool(const Config& config, const std::string& path, cairn_pool_optio
 
 Pool open_pool_to_change(const Config& config, const std::string& name) {
   const std::string path = pool_path(config, name);
+  work_as_owner(path);
   cairn_pool* attached = nullptr;
   const int result = cairn_pool_attach(path.c_str(), 0, &attached);
   if (result == -EROFS)

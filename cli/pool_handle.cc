@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "error.h"
+#include "pool_owner.h"
 #include "pool_place.h"
 
 namespace cairn::cli {
@@ -42,6 +43,7 @@ void set_release(const Config& config, const Pool& pool) {
 
 Pool open_pool(const Config& config, const std::string& name, unsigned flags) {
   const std::string path = pool_path(config, name);
+  work_as_owner(path);
   cairn_pool* attached = nullptr;
   int64_t result = cairn_pool_attach(path.c_str(), flags, &attached);
   // On a medium that cannot be written to it can be looked at; what would change it says so.

@@ -46,7 +46,8 @@ inline constexpr unsigned look_only = CAIRN_ATTACH_READ_ONLY | CAIRN_ATTACH_NO_R
 // Stores in the pool what becomes of its idle memory, if that is configured.
 void set_release(const Config& config, const Pool& pool);
 
-// The configured or named pool, attached, with the configured durability.
+// The configured or named pool, attached, with the configured durability. Root's process works with
+// the rights of the pool's owner from then on (pool_owner.h).
 Pool open_pool(const Config& config, const std::string& name, unsigned flags = 0);
 
 class File {

@@ -27,6 +27,7 @@
 #include "output.h"
 #include "place_lock.h"
 #include "pool_create.h"
+#include "pool_owner.h"
 #include "pool_place.h"
 #include "preload.h"
 #include "progress.h"
@@ -109,6 +110,15 @@ struct Run {
     return variables;
   }
 
+  // Programs believe what they read.
+  static void refuse_pool_of_other(const std::string& path) {
+    if (const auto owner = other_owner(path))
+      fail(
+          "{}: the pool belongs to user {}, who could change what root's programs read; start the "
+          "run as that user, or choose another pool with --pool or --pool-dir",
+          path, owner->user);
+  }
+
   int go() {
     const std::string given = directory;
     directory = real_directory(given);
@@ -126,14 +136,19 @@ struct Run {
     check_program();
     const bool keep = context.config.value("drain.mode") == "never";
     const std::string pool_of_run = pool_path(context.config, "", true);
+    refuse_pool_of_other(pool_of_run);
     const auto variables = environment(pool_of_run);
 
     if (variable("CAIRN_COVER") == directory && named_by_environment())
       return start(environment(variable("CAIRN_POOL")));
     const auto patience = std::chrono::seconds(is_one_of_several() ? 10 : 0);
     const std::string locks = lock_directory(pool_of_run);
-    if (descends_from_run(lock_path(locks, cover_lock_name(directory))))
-      return start(environment(find_cover(context.config, directory).value_or(pool_of_run)));
+    if (descends_from_run(lock_path(locks, cover_lock_name(directory)))) {
+      const std::string pool_of_outer = find_cover(context.config, directory).value_or(pool_of_run);
+      if (!owner_text().empty())
+        fail("{}: {}; the program was not started", directory, owner_text());
+      return start(environment(pool_of_outer));
+    }
 
     // Waits while another run of this directory is draining.
     PlaceLock running(locks, cover_lock_name(directory), PlaceLock::Mode::shared);

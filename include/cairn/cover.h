@@ -82,7 +82,10 @@ typedef struct cairn_drain_report {
 /* Called for each file that could not be drained, with one line that names path and cause. */
 typedef void (*cairn_drain_problem)(void* context, const char* text);
 
-/* Carries everything that changed to lower. Others may go on working meanwhile: a file that changes
+/* This call, and those below that drain, discard or end a cover, return -EPERM in a process of root
+ * if the pool belongs to another user: what that user may have put into it is not done with root's
+ * rights. Do it as that user.
+ * Carries everything that changed to lower. Others may go on working meanwhile: a file that changes
  * while it is copied is done again. Names are removed from lower only when everything else could be
  * carried over. Files that several nodes write (cairn/shared.h) are put together in lower: this
  * node's bytes are written, and the last node that does so gives the file its name; they are left

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstdlib>
@@ -80,6 +81,18 @@ void take_rest(const cairn_cover_options& options, const char* directory,
     options.left(options.context, &info);
   };
   open->before_discard = forget;
+}
+
+// The pool says which owner, mode and place a file gets. Root does that for its own pools only.
+Status refuse_pool_of_other(const cairn::tier::Cover& cover) {
+  const cairn::pool::Pool& pool = cover.fs->pool;
+  struct stat st = {};
+  if (geteuid() != 0 || cairn::tier::sys::fstat(pool.segment[0]->fd, &st) < 0 || st.st_uid == 0)
+    return Status();
+  return fail(EPERM,
+              "%s: the pool %s belongs to user %u: root does not write to the directory what that "
+              "user may have put into the pool; do it as that user",
+              cover.path.c_str(), pool.path.c_str(), st.st_uid);
 }
 
 // For who may want to drain or to discard it: the drain tries again, and tells of a failure.
@@ -174,8 +187,9 @@ int cairn_cover_drain(cairn_cover* cover, cairn_progress progress, cairn_drain_p
   const WriteWindow window;
   const cairn::tier::DrainCalls calls = calls_of(progress, problem, context);
   cairn::tier::DrainReport result;
-  Status status = drain_and_collect(*cover->cover, calls, &result);
-  if (status.code() != ECANCELED) {
+  const Status refused = refuse_pool_of_other(*cover->cover);
+  Status status = refused.ok() ? drain_and_collect(*cover->cover, calls, &result) : refused;
+  if (refused.ok() && status.code() != ECANCELED) {
     const std::string text = status.ok() ? "" : cairn::last_detail();
     const Status ended = cairn::tier::end_drain(*cover->cover);
     if (!status.ok()) status = fail(status.code(), "%s", text.c_str());
@@ -194,7 +208,8 @@ int cairn_cover_drain_to(cairn_cover* cover, const char* elsewhere, cairn_progre
     return code(fail(EINVAL, "cairn_cover_drain_to: struct_size is %u", report->struct_size));
   const cairn::tier::DrainCalls calls = calls_of(progress, problem, context);
   cairn::tier::DrainToReport result;
-  Status status = cairn::tier::find_elsewhere(*cover->cover, elsewhere, &result);
+  Status status = refuse_pool_of_other(*cover->cover);
+  if (status.ok()) status = cairn::tier::find_elsewhere(*cover->cover, elsewhere, &result);
   if (status.ok())
     status = result.is_covered ? drain_and_collect(*cover->cover, calls, &result.drained)
                                : cairn::tier::drain_to(*cover->cover, calls, &result);
@@ -210,6 +225,8 @@ int cairn_cover_drain_to(cairn_cover* cover, const char* elsewhere, cairn_progre
 
 int cairn_cover_discard(cairn_cover* cover) {
   const WriteWindow window;
+  if (const Status refused = refuse_pool_of_other(*cover->cover); !refused.ok())
+    return code(refused);
   const Status status =
       cairn::tier::discard_cover(*cover->cover, false, [cover] { return forget(*cover->cover); });
   if (status.ok()) delete cover;
@@ -218,6 +235,8 @@ int cairn_cover_discard(cairn_cover* cover) {
 
 int cairn_cover_end(cairn_cover* cover) {
   const WriteWindow window;
+  if (const Status refused = refuse_pool_of_other(*cover->cover); !refused.ok())
+    return code(refused);
   const Status status = cairn::tier::discard_cover(*cover->cover, true);
   if (status.ok()) delete cover;
   return code(status);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "media/devdax.h"
 #include "pool/device.h"
 #include "pool/growth.h"
 #include "pool/lock_file.h"
@@ -23,12 +24,23 @@ Status check_directory(const std::string& path) {
   if (stat(path.c_str(), &st) != 0) return fail(errno, "%s: %s", path.c_str(), strerror(errno));
   if (!S_ISDIR(st.st_mode))
     return fail(ENOTDIR, "%s: a pool is a directory or a dax device", path.c_str());
-  if (st.st_uid != geteuid() && geteuid() != 0)
-    return fail(EACCES, "%s: the pool belongs to user %u", path.c_str(), st.st_uid);
+  // Root is no exception: what the pool says would be done with root's rights.
+  if (st.st_uid != geteuid())
+    return fail(EACCES, "%s: the pool belongs to user %u%s", path.c_str(), st.st_uid,
+                geteuid() != 0 ? ""
+                               : "; use it as that user, or make root its owner (chown -R) if you "
+                                 "trust what is in it");
   if ((st.st_mode & 077) != 0)
     return fail(EACCES, "%s: others may enter this pool (mode %03o); it must be 0700", path.c_str(),
                 st.st_mode & 0777);
   return Status();
+}
+
+// Before it is opened, which some devices take for an order: the path may come from a claim.
+Status check_device(const std::string& path) {
+  struct stat st {};
+  if (stat(path.c_str(), &st) != 0) return fail(errno, "%s: %s", path.c_str(), strerror(errno));
+  return media::inspect_dax(st.st_rdev, path.c_str(), media::SystemRoot()).status();
 }
 
 // Before the first segment is mapped: what its first block says, which is not verified yet.
@@ -124,7 +136,7 @@ Status open_first_segment(Pool& pool, bool device) {
 
 Result<std::unique_ptr<Pool>> open_files(const std::string& path, bool read_only) {
   const bool device = is_device(path);
-  if (!device) CAIRN_TRY(check_directory(path));
+  CAIRN_TRY(device ? check_device(path) : check_directory(path));
   auto pool = std::make_unique<Pool>();
   pool->path = pool->home = device ? device_path(path) : path;
   pool->read_only = read_only;
@@ -141,7 +153,10 @@ Result<std::unique_ptr<Pool>> open_files(const std::string& path, bool read_only
 }
 
 void remove_folder(const std::string& path) {
-  if (DIR* folder = opendir(path.c_str()); folder != nullptr) {
+  const int opened = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  DIR* folder = opened < 0 ? nullptr : fdopendir(opened);
+  if (folder == nullptr && opened >= 0) close(opened);
+  if (folder != nullptr) {
     while (const dirent* entry = readdir(folder)) {
       if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
         unlinkat(dirfd(folder), entry->d_name, 0);
