@@ -1,6 +1,5 @@
 #include "covers.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -11,12 +10,12 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <iterator>
 #include <thread>
 
 #include "claim_left.h"
+#include "cover_processes.h"
 #include "error.h"
 #include "pool_owner.h"
 #include "progress.h"
@@ -25,50 +24,13 @@
 namespace cairn::cli {
 namespace {
 
-// The environment a process was started with: "\0NAME=value\0NAME=value\0"; "" if it cannot be read.
-std::string environment_of(int pid) {
-  std::ifstream file(fmt::format("/proc/{}/environ", pid), std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  return text.empty() ? "" : '\0' + text;
-}
-
-bool names_cover(const std::string& environment, const std::string& directory) {
-  const std::string entry = std::string("\0CAIRN_COVER=", 13) + directory + '\0';
-  return environment.find(entry) != std::string::npos;
-}
-
-// Whether an attached process may touch the cover: its environment names it, or we cannot tell.
-bool may_be_in(const cairn_lane_info& lane, const std::string& directory) {
-  const std::string environment = environment_of(lane.pid);
-  return environment.empty() || names_cover(environment, directory);
-}
-
 // A process that carries the library, and will find the cover as soon as it looks at it.
 cairn_lane_info process_of(int pid) {
   cairn_lane_info process{};
   process.pid = pid;
   process.alive = 1;
-  std::string name;
-  std::getline(std::ifstream(fmt::format("/proc/{}/comm", pid)), name);
-  name.copy(process.command, sizeof process.command - 1);
+  program_name_of(pid).copy(process.command, sizeof process.command - 1);
   return process;
-}
-
-// Processes of runs, attached or not yet: one that starts late must find its directory.
-std::vector<int> started_in_cover(const std::string& directory) {
-  std::vector<int> found;
-  DIR* all = opendir("/proc");
-  if (all == nullptr) return found;
-  while (const dirent* entry = readdir(all)) {
-    const int pid = process_number(entry->d_name);
-    if (pid <= 0 || pid == getpid()) continue;
-    const std::string environment = environment_of(pid);
-    if (names_cover(environment, directory) &&
-        environment.find("libcairn_posix.so") != std::string::npos)
-      found.push_back(pid);
-  }
-  closedir(all);
-  return found;
 }
 
 struct DrainCalls {
@@ -337,9 +299,9 @@ Json drain_json(const std::string& directory, const Cover::DrainResult& result) 
 std::vector<cairn_lane_info> processes_in_cover(const Pool& pool, const std::string& directory) {
   std::vector<cairn_lane_info> found;
   for (const cairn_lane_info& lane : pool.lanes())
-    if (lane.alive != 0 && lane.pid != getpid() && may_be_in(lane, directory))
+    if (lane.alive != 0 && lane.pid != getpid() && may_use_cover(lane.pid, directory))
       found.push_back(lane);
-  for (int pid : started_in_cover(directory)) {
+  for (int pid : processes_that_may_attach(directory, pool.path())) {
     const auto same = [pid](const cairn_lane_info& lane) { return lane.pid == pid; };
     if (std::none_of(found.begin(), found.end(), same)) found.push_back(process_of(pid));
   }
