@@ -32,6 +32,7 @@
 #include "preload.h"
 #include "progress.h"
 #include "run_child.h"
+#include "shortage.h"
 #include "units.h"
 
 namespace cairn::cli {
@@ -152,13 +153,13 @@ struct Run {
 
     // Waits while another run of this directory is draining.
     PlaceLock running(locks, cover_lock_name(directory), PlaceLock::Mode::shared);
-    cairn_pool_info before{};
+    Shortage before;
     std::unique_ptr<Cover::Hold> hold;
     {
       const PlaceLock start = lock_start(pool_of_run);
       const bool lost = claim_of(directory).is_lost(pool_of_run);
       Pool pool = attach_or_create(context.config, lanes);
-      before = pool.info();
+      before = shortage_of(pool.get(), pool.info());
       look_at_lifetime(pool);
       try {
         const Fresh from = fresh_start();
@@ -243,7 +244,7 @@ struct Run {
     return exit_signal + stop_signal();
   }
 
-  int end(const std::string& path, const cairn_pool_info& before, bool keep, int code_of_program,
+  int end(const std::string& path, const Shortage& before, bool keep, int code_of_program,
           PlaceLock& running) const {
     if (access(path.c_str(), F_OK) != 0) return end_without_pool(path);
     Pool pool;
@@ -318,19 +319,14 @@ struct Run {
     return exit_failed;
   }
 
-  // The program met ENOSPC: say how much was missing, in one line.
-  static void report_full(const Pool& pool, const cairn_pool_info& before) {
-    const cairn_pool_info after = pool.info();
-    if (after.full_count == before.full_count) return;
+  // The program met ENOSPC: say why, and how much was missing, in one line.
+  static void report_full(const Pool& pool, const Shortage& before) {
+    const cairn_pool_info info = pool.info();
     // A pool that was there has the size it was made with, whatever the options say.
     char value = 0;
     const bool own = cairn_getxattr(pool.get(), CAIRN_ROOT, 0, made_by_run, &value, 1) >= 0;
-    tell(fmt::format(
-        "cairn run: the pool {} ({}) was full: {} write(s) did not fit, at least {} were missing; "
-        "give it more with {}\n",
-        pool.path(), format_size(after.size), after.full_count - before.full_count,
-        format_size(after.full_bytes - before.full_bytes),
-        own ? "--pool-size" : "`cairn pool grow`"));
+    const std::string text = shortage_text(before, shortage_of(pool.get(), info), info, own);
+    if (!text.empty()) tell(fmt::format("cairn run: {}\n", text));
   }
 
   // stdout belongs to the program.

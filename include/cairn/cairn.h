@@ -139,6 +139,21 @@ typedef struct cairn_pool_info {
 
 CAIRN_API int cairn_pool_get_info(cairn_pool* pool, cairn_pool_info* info);
 
+/* Why calls failed with -ENOSPC in a pool that was not full itself: full_count counts them too. */
+enum cairn_shortage_of {
+  CAIRN_SHORT_OF_NOTHING = 0,
+  CAIRN_SHORT_OF_FILE_SYSTEM = 1, /* the one that the pool lies on is full */
+  CAIRN_SHORT_OF_QUOTA = 2,       /* the user's quota there */
+  CAIRN_SHORT_OF_MEMORY = 3,      /* a pool in memory: the machine has no more */
+  CAIRN_SHORT_OF_CGROUP = 4       /* a pool in memory: the limit of the caller's cgroup */
+};
+typedef struct cairn_shortage {
+  uint32_t struct_size; /* sizeof(cairn_shortage), set by the caller */
+  uint32_t of;          /* enum cairn_shortage_of, of the last such call */
+  uint64_t count;       /* such calls, since the pool was made */
+} cairn_shortage;
+CAIRN_API int cairn_pool_get_shortage(cairn_pool* pool, cairn_shortage* shortage);
+
 /* One attached process. */
 typedef struct cairn_lane_info {
   uint32_t lane;

@@ -40,6 +40,11 @@ const char* granularity_name(cairn::persist::Granularity granularity) {
   return "unknown";
 }
 
+static_assert(cairn::format::short_of_file_system == CAIRN_SHORT_OF_FILE_SYSTEM &&
+              cairn::format::short_of_quota == CAIRN_SHORT_OF_QUOTA &&
+              cairn::format::short_of_memory == CAIRN_SHORT_OF_MEMORY &&
+              cairn::format::short_of_cgroup == CAIRN_SHORT_OF_CGROUP);
+
 constexpr unsigned attach_flags =
     CAIRN_ATTACH_READ_ONLY | CAIRN_ATTACH_NO_RECOVERY | CAIRN_ATTACH_WRITE_WINDOW;
 
@@ -220,6 +225,16 @@ int cairn_pool_get_info(cairn_pool* handle, cairn_pool_info* info) {
   info->full_bytes = pool.state->full_bytes.load();
   info->attach_generation = pool.state->attach_generation.load();
   info->created_ns = identity.created_ns.load();
+  return 0;
+}
+
+int cairn_pool_get_shortage(cairn_pool* handle, cairn_shortage* shortage) {
+  const WriteWindow window;
+  if (shortage->struct_size < sizeof(cairn_shortage))
+    return code(fail(EINVAL, "cairn_pool_get_shortage: struct_size is %u", shortage->struct_size));
+  const auto& state = *fs_of(handle).pool.state;
+  shortage->count = state.refused_count.load();
+  shortage->of = static_cast<uint32_t>(state.refused_by.load());
   return 0;
 }
 

@@ -108,9 +108,17 @@ struct alignas(64) State {
   Inode ptable;                   // the map of the pin table
   Word release_due;               // ns of the monotonic clock: when to look for idle chunks next
   Word release_never;             // 1: memory that is free stays with the pool
-  Word reserved5[512 - 5 * 8 - 16 - 3 * 64 - 2];
+  Word refused_count;  // calls that failed as the medium had no room for more of the pool
+  Word refused_by;     // why, the last time: short_of_file_system and so on
+  Word reserved5[512 - 5 * 8 - 16 - 3 * 64 - 4];
 };
 static_assert(sizeof(State) == block_size);
+
+// State::refused_by
+inline constexpr uint64_t short_of_file_system = 1;
+inline constexpr uint64_t short_of_quota = 2;
+inline constexpr uint64_t short_of_memory = 3;
+inline constexpr uint64_t short_of_cgroup = 4;
 
 // State::entry_mode
 inline constexpr uint64_t entry_locked = 1;  // with a full fence of one's own

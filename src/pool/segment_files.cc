@@ -12,16 +12,35 @@
 namespace cairn::pool {
 namespace {
 
+// Why there is no room, for people: who gives the pool more size does not help there.
+void note_shortage(Pool& pool, uint64_t of) {
+  if (pool.state != nullptr) pool.store(pool.state->refused_by, of);
+}
+
+uint64_t cause_of(int error) {
+  if (error == EDQUOT) return format::short_of_quota;
+  return error == ENOMEM ? format::short_of_memory : format::short_of_file_system;
+}
+
+uint64_t cause_of(const media::MemoryShare& share, const std::string& path) {
+  if (share.limited_by == path) return format::short_of_file_system;
+  return share.limited_by.starts_with("cgroup ") ? format::short_of_cgroup
+                                                 : format::short_of_memory;
+}
+
 // Room on tmpfs is asked for before it is taken: a charge beyond the cgroup's limit kills. Asking takes
 // 90 us, so a good answer serves for as much as a small part of what it found.
-Status check_share(const std::string& path, uint64_t size) {
+Status check_share(Pool& pool, uint64_t size) {
+  const std::string& path = pool.path;
   static std::atomic<int64_t> granted{0};
   if (granted.fetch_sub(static_cast<int64_t>(size)) >= static_cast<int64_t>(size)) return Status();
   auto share = media::memory_share(path.c_str());
   if (!share.ok()) return Status();  // the system does not say
-  if (share->bytes < size)
+  if (share->bytes < size) {
+    note_shortage(pool, cause_of(*share, path));
     return fail(ENOSPC, "%s: no memory for %llu more bytes, limited by %s", path.c_str(),
                 static_cast<unsigned long long>(size), share->limited_by.c_str());
+  }
   granted.store(static_cast<int64_t>(std::min<uint64_t>(share->bytes / 32, 64ULL << 20)));
   return Status();
 }
@@ -77,9 +96,11 @@ Status map_segment(Pool& pool, uint32_t number, int fd, const Manner& manner) {
   };
   if (medium.kind != media::Kind::devdax) {
     const bool shared_memory = medium.kind == media::Kind::tmpfs;
-    segment->reserve = [fd, shared_memory, path = pool.path](uint64_t offset, uint64_t bytes) {
-      if (shared_memory) CAIRN_TRY(check_share(path, bytes));
-      return media::reserve(fd, offset, bytes);
+    segment->reserve = [fd, shared_memory, &pool](uint64_t offset, uint64_t bytes) {
+      if (shared_memory) CAIRN_TRY(check_share(pool, bytes));
+      Status status = media::reserve(fd, offset, bytes);
+      if (!status.ok()) note_shortage(pool, cause_of(status.code()));
+      return status;
     };
     // Only memory is worth giving back; a file's extents would have to be found again.
     if (shared_memory && !pool.read_only) {

@@ -209,7 +209,10 @@ Result<Run> take(Pool& pool, LocalSeat& seat, const Request& request) {
     Run run = take_from(pool, seat, found, request);
     if (run.count != 0) return run;
   }
-  if (!medium_full.ok()) return medium_full;
+  if (!medium_full.ok()) {
+    pool.fetch_add(pool.state->refused_count, 1);
+    return medium_full;
+  }
   return fail(ENOSPC, "pool %s is full", pool.path.c_str());
 }
 

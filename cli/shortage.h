@@ -1,0 +1,25 @@
+// Shortage: says why a pool did not take what a program wrote: the pool was full, or what it lies
+// on. The advice differs.
+#pragma once
+
+#include <cairn/cairn.h>
+
+#include <string>
+
+namespace cairn::cli {
+
+// What a run compares: before the program, and after it.
+struct Shortage {
+  uint64_t writes = 0;   // that did not fit
+  uint64_t bytes = 0;    // of them
+  uint64_t refused = 0;  // of the writes, those for which the medium had no room
+  uint32_t of = CAIRN_SHORT_OF_NOTHING;
+};
+Shortage shortage_of(cairn_pool* pool, const cairn_pool_info& info);
+
+// One line without "cairn run: "; "" if everything has fitted. `made_by_run`: the pool has the size
+// that the options say.
+std::string shortage_text(const Shortage& before, const Shortage& after,
+                          const cairn_pool_info& info, bool made_by_run);
+
+}  // namespace cairn::cli
