@@ -45,8 +45,8 @@ typedef struct cairn_cover_options {
  * A token in the claim and in the pool says which directory is covered, so that one that was
  * removed and created again is not taken for it. If the claim is missing, a directory on a local
  * file system is recognised by device, inode and time of creation, and gets its claim again;
- * `notice` is told. If it is another directory, the old cover is dropped where everything is
- * drained; `notice` is told.
+ * `notice` is told. There a copy of the directory with its claim (cp -a) is another directory. If
+ * it is another directory, the old cover is dropped where everything is drained; `notice` is told.
  * Errors: -ENOENT, -ENOTDIR, -ELOOP (it lies in a pool or in another cover), -EBUSY (claimed by
  * another job; cairn_last_error names its host and job), -ESTALE (another directory than the
  * covered one, for which the pool keeps data; cairn_last_error names them), -EEXIST (it was covered
@@ -102,7 +102,8 @@ CAIRN_API int cairn_cover_drain(cairn_cover* cover, cairn_progress progress,
  * be empty: nothing there is replaced. A name that is there already counts as done if it is the
  * same as the pool's, and is a conflict otherwise. What the pool does not hold cannot come;
  * `problem` is told each such name. If `elsewhere` is the covered directory, which has been moved
- * there, it is drained as by cairn_cover_drain. The cover stays. */
+ * there, it is drained as by cairn_cover_drain; so is a copy of it that has its path by now. The
+ * cover stays. */
 typedef struct cairn_drain_to_report {
   uint32_t struct_size; /* sizeof(cairn_drain_to_report) */
   uint32_t is_covered;  /* nonzero: `elsewhere` is the covered directory itself */

@@ -153,9 +153,12 @@ static Status finish_renamings_before_drain(const cairn::tier::Cover& cover) {
   return others ? Status() : cairn::cluster::finish_renamings(*cover.fs, cover.path);
 }
 
-static Status drain_and_collect(cairn::tier::Cover& cover, const cairn::tier::DrainCalls& calls,
+// `named`: the caller has said that the directory is the one to drain to.
+static Status drain_and_collect(cairn::tier::Cover& cover, bool named,
+                                const cairn::tier::DrainCalls& calls,
                                 cairn::tier::DrainReport* report) {
-  CAIRN_TRY(cairn::tier::confirm_covered(cover, calls.problem));
+  CAIRN_TRY(named ? cairn::tier::accept_covered(cover, calls.problem)
+                  : cairn::tier::confirm_covered(cover, calls.problem));
   CAIRN_TRY(finish_renamings_before_drain(cover));
   const Status drained = cairn::tier::drain(cover, calls, report);
   if (drained.code() == ECANCELED) return drained;
@@ -188,7 +191,7 @@ int cairn_cover_drain(cairn_cover* cover, cairn_progress progress, cairn_drain_p
   const cairn::tier::DrainCalls calls = calls_of(progress, problem, context);
   cairn::tier::DrainReport result;
   const Status refused = refuse_pool_of_other(*cover->cover);
-  Status status = refused.ok() ? drain_and_collect(*cover->cover, calls, &result) : refused;
+  Status status = refused.ok() ? drain_and_collect(*cover->cover, false, calls, &result) : refused;
   if (refused.ok() && status.code() != ECANCELED) {
     const std::string text = status.ok() ? "" : cairn::last_detail();
     const Status ended = cairn::tier::end_drain(*cover->cover);
@@ -211,7 +214,7 @@ int cairn_cover_drain_to(cairn_cover* cover, const char* elsewhere, cairn_progre
   Status status = refuse_pool_of_other(*cover->cover);
   if (status.ok()) status = cairn::tier::find_elsewhere(*cover->cover, elsewhere, &result);
   if (status.ok())
-    status = result.is_covered ? drain_and_collect(*cover->cover, calls, &result.drained)
+    status = result.is_covered ? drain_and_collect(*cover->cover, true, calls, &result.drained)
                                : cairn::tier::drain_to(*cover->cover, calls, &result);
   if (report != nullptr) {
     report->is_covered = result.is_covered ? 1 : 0;

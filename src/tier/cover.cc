@@ -211,18 +211,25 @@ Result<CoverRecord> find_record(file::FileSystem& fs, const std::string& path) {
   return fail(ENOENT, "%s is not covered by pool %s", path.c_str(), fs.pool.path.c_str());
 }
 
+bool is_another(Covered found) {
+  return found == Covered::other || found == Covered::gone || found == Covered::copy;
+}
+
 // What is said of a directory that is not the covered one any more.
 Status refuse_other(file::FileSystem& fs, const std::string& path, Covered found) {
   CAIRN_TRY_ASSIGN(kept, kept_in_cover(fs, cover_name(path)));
-  return fail(ESTALE, "%s: %s; the pool %s keeps what was never drained to that one: %s",
-              path.c_str(),
-              found == Covered::gone ? "the covered directory is gone"
-                                     : "another directory than the covered one has this path",
-              fs.pool.path.c_str(), text_of(kept).c_str());
+  return fail(
+      ESTALE, "%s: %s; the pool %s keeps what was never drained to that one: %s", path.c_str(),
+      found == Covered::gone ? "the covered directory is gone"
+      : found == Covered::copy
+          ? "another directory than the covered one has this path, with a copy of its claim "
+            "(if it is to take the place of the covered one, drain to it by --to)"
+          : "another directory than the covered one has this path",
+      fs.pool.path.c_str(), text_of(kept).c_str());
 }
 
 // Another directory has the path of a cover. The cover ends, if nothing is lost by that.
-Status leave_other(file::FileSystem& fs, uint64_t covers, const std::string& path,
+Status leave_other(file::FileSystem& fs, uint64_t covers, const std::string& path, Covered found,
                    const Notice& notice) {
   Cover cover;
   cover.fs = &fs;
@@ -237,7 +244,7 @@ Status leave_other(file::FileSystem& fs, uint64_t covers, const std::string& pat
                 "use the covered one",
                 path.c_str());
   CAIRN_TRY_ASSIGN(state, state_of_cover(fs, cover.name));
-  if (!state.all_drained) return refuse_other(fs, path, Covered::other);
+  if (!state.all_drained) return refuse_other(fs, path, found);
   CAIRN_TRY(remove_cover(fs, covers, cover.name));
   const std::string text =
       path +
@@ -298,7 +305,7 @@ Status look_for_moved(file::FileSystem& fs, const std::string& path, const Notic
                 fs.pool.path.c_str(), text_of(kept).c_str());
   }
   CAIRN_TRY_ASSIGN(all, find_covers(fs, false));
-  return leave_other(fs, all, other.path, notice);
+  return leave_other(fs, all, other.path, found, notice);
 }
 
 // Claims the directory, and completes the record with what says which one it is.
@@ -432,7 +439,7 @@ Result<Covered> look_at_opened(const file::FileSystem& fs, const CoverRecord& re
   return are_same(marks, record.marks) ? Covered::unclaimed : Covered::other;
 }
 
-// Open a covered directory, and say whether it still is that.
+// Open a covered directory (O_PATH), and say whether it still is that.
 Result<Covered> open_and_look(const file::FileSystem& fs, const CoverRecord& record,
                               const std::string& path, sys::Descriptor* directory) {
   const int64_t opened = sys::open_beneath(path.c_str(), O_PATH | O_DIRECTORY);
@@ -440,6 +447,25 @@ Result<Covered> open_and_look(const file::FileSystem& fs, const CoverRecord& rec
   if (opened < 0) return sys::failed(opened, "open", path);
   *directory = sys::Descriptor(static_cast<int>(opened));
   return look_at_opened(fs, record, directory->get(), path);
+}
+
+// The directory at the path of the cover. Nobody has said that it is the covered one, and `cp -a`
+// copies the claim: on a local file system it has to be of the same time of creation as well, which
+// no user can set. The numbers of devices change.
+Result<Covered> look_at_path(const file::FileSystem& fs, const CoverRecord& record,
+                             uint64_t* device = nullptr) {
+  sys::Descriptor directory;
+  CAIRN_TRY_ASSIGN(found, open_and_look(fs, record, record.path, &directory));
+  if (found == Covered::gone) return found;
+  struct stat st = {};
+  DirectoryMarks marks;
+  int64_t result = sys::fstat(directory.get(), &st);
+  if (result >= 0) result = marks_of(directory.get(), &marks);
+  if (result < 0) return sys::failed(result, "stat", record.path);
+  if (device != nullptr) *device = st.st_dev;
+  const bool is_copy =
+      marks.birth != 0 && record.marks.birth != 0 && marks.birth != record.marks.birth;
+  return found == Covered::same && is_copy ? Covered::copy : found;
 }
 
 }  // namespace
@@ -462,17 +488,22 @@ Status refuse_elsewhere(const Cover& cover, const std::string& path) {
               path.c_str(), claim_file);
 }
 
-Status confirm_covered(const Cover& cover, const Notice& notice) {
+namespace {
+
+Status confirm(const Cover& cover, bool copy_counts, const Notice& notice) {
   file::FileSystem& fs = *cover.fs;
   CAIRN_TRY_ASSIGN(lock, lock_covers(fs));
   auto record = find_record(fs, cover.path);
   if (record.code() == ENOENT) return Status();  // the drain tells
   CAIRN_TRY(record.status());
-  CAIRN_TRY_ASSIGN(found, look_at_covered(fs, *record, cover.path));
-  if (found != Covered::other && found != Covered::gone) {
+  uint64_t device = 0;
+  CAIRN_TRY_ASSIGN(found, look_at_path(fs, *record, &device));
+  if (!is_another(found) || (found == Covered::copy && copy_counts)) {
     const CoverRecord before = *record;
+    CAIRN_TRY(lower_of(fs).confirm_device(cover.top, cover.path, device));
     CAIRN_TRY(note_lost_records(fs, cover.path, &*record));
-    if (found == Covered::unclaimed) CAIRN_TRY(claim_for(fs, cover.path, true, &*record));
+    if (found == Covered::unclaimed || found == Covered::copy)
+      CAIRN_TRY(claim_for(fs, cover.path, true, &*record));
     const bool is_changed = *record != before;
     const Status status =
         is_changed ? write_record(fs, cover.covers, cover.name, *record) : Status();
@@ -483,6 +514,16 @@ Status confirm_covered(const Cover& cover, const Notice& notice) {
   }
   CAIRN_TRY_ASSIGN(state, state_of_cover(fs, cover.name));
   return state.all_drained ? Status() : refuse_other(fs, cover.path, found);
+}
+
+}  // namespace
+
+Status confirm_covered(const Cover& cover, const Notice& notice) {
+  return confirm(cover, false, notice);
+}
+
+Status accept_covered(const Cover& cover, const Notice& notice) {
+  return confirm(cover, true, notice);
 }
 
 Result<OpenCovered> open_covered(const Cover& cover) {
@@ -509,13 +550,13 @@ Result<std::unique_ptr<Cover>> open_cover(file::FileSystem& fs, const std::strin
   if (!record.ok() && record.code() != ENOENT) return record.status();
   Covered found = Covered::same;
   if (record.ok()) {
-    CAIRN_TRY_ASSIGN(looked, look_at_covered(fs, *record, *path));
+    CAIRN_TRY_ASSIGN(looked, look_at_path(fs, *record));
     found = looked;
-    if (found == Covered::other || found == Covered::gone) {
+    if (is_another(found)) {
       CAIRN_TRY_ASSIGN(all, find_covers(fs, false));
       if (options.left) CAIRN_TRY(discard_earlier(fs, all, *path, options));
       if (find_record(fs, *path).code() != ENOENT)
-        CAIRN_TRY(leave_other(fs, all, *path, options.notice));
+        CAIRN_TRY(leave_other(fs, all, *path, found, options.notice));
       record = Status(ENOENT);
     } else {
       CAIRN_TRY(note_lost_records(fs, *path, &*record));

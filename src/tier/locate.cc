@@ -83,6 +83,14 @@ const Known* LowerTree::make_known(const std::string& path, uint64_t top, uint64
   return made;
 }
 
+Status LowerTree::confirm_device(uint64_t top, const std::string& path, uint64_t device) {
+  CAIRN_TRY_ASSIGN(known, cover_of_top(top));
+  if (known != nullptr && known->device == device) return Status();
+  CAIRN_TRY_ASSIGN(inode, file::live_inode(fs_, top));
+  make_known(path, top, inode->generation.load(), device);  // the first one in the list is found
+  return Status();
+}
+
 Status LowerTree::move_cover(uint64_t top, const std::string& path) {
   auto inode = file::live_inode(fs_, top);
   if (!inode.ok()) return inode.status();

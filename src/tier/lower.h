@@ -119,6 +119,8 @@ class LowerTree final : public file::Lower {
   Status climb(uint64_t directory, const Climb& visit);
   // The cover whose top this inode is; null if it is none.
   Result<const Known*> cover_of_top(uint64_t top);
+  // The covered directory has been opened by the path of the cover: it lies on this device.
+  Status confirm_device(uint64_t top, const std::string& path, uint64_t device);
   // To this process the cover's directory lies at `path` from now on: somebody has moved it.
   Status move_cover(uint64_t top, const std::string& path);
 

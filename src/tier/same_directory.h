@@ -4,7 +4,8 @@
 // directory (claim.h). A directory whose claim says the token is the covered one, wherever it lies.
 // If the claim is gone, a local file system still recognises the directory by device, inode and
 // time of creation. On file systems of a network these change with the mount or the server, so only
-// the token counts there.
+// the token counts there. On a local one a directory with the path and the token of the covered
+// one, but another time of creation, is a copy of it.
 //
 // Others may write to the directory. A claim is believed only if it belongs to the user, to root,
 // or to the owner that the file system has shown for the claim when the cover was made.

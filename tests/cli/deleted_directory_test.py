@@ -268,14 +268,18 @@ class SameDirectory(Deleted):
         self.assertIn("is written again", self.cairn("drain", self.dir).err)
         self.assertEqual((self.names(), self.read("stale")), (["stale"], "old\n"))
 
-    def test_a_token_is_enough(self):
-        """A directory that was restored is another one to its file system."""
+    def test_a_token_is_enough_where_the_directory_is_named(self):
+        """A directory that was restored is another one to its file system. A copy, which has the token too, is not taken for it."""
         self.keep()
         saved = self.path("saved")
         shutil.copytree(self.dir, saved)
         shutil.rmtree(self.dir)
         os.mkdir(self.path("in-between"))  # so that it does not get the number of the old one
         shutil.copytree(saved, self.dir)
+        for words in (["run", "--at", self.dir, "--", "true"], ["drain", self.dir]):
+            self.refused(*words, code=1, says=["with a copy of its claim", f"`cairn drain {self.dir} --to ELSEWHERE`"])
+        self.assertEqual(self.names(), [".cairn-claim"])
+        self.cairn("drain", self.dir, "--to", self.dir, "--keep")
         self.assertEqual((self.shell("cat stale").out, self.read("stale")), ("old\n", "old\n"))
 
     def test_a_claim_of_an_earlier_version(self):
