@@ -1,7 +1,7 @@
-"""What somebody can plant in a covered directory: forged records, notes, claims and kept directories, drawn by chance.
+"""Draws what Mallory plants in a covered directory: forged records, notes, claims, kept directories.
 
-A plan is a list of operations, each a tuple of a word and its arguments, so that it can be printed and repeated. `perform`
-carries one out as Mallory; paths are relative to the covered directory.
+A plan is a list of operations. Each is a tuple of a word and its arguments, so that a test can print
+and repeat it. `perform` carries a plan out as Mallory; paths are relative to the covered directory.
 """
 
 import ctypes
@@ -9,6 +9,7 @@ import os
 import socket
 import stat
 import struct
+import subprocess
 
 MALLORY = 61002
 RENAME_EXCHANGE = 2
@@ -47,7 +48,7 @@ def sealed(magic, body, version=1):
 
 
 def record(*, uuid, epoch=1, size=0, mtime=0, mode=0o644, uid=0, gid=0, base=None, nodes=(), shares=()):
-    """Bytes of a record (docs/format/record.md). `base`: inode, size, mtime and end of the file that it takes bytes from;
+    """Bytes of a record (docs/format/record.md). `base`: inode, size, mtime and end of the base file;
     `nodes`: (uuid of the pool, host, path of the pool); `shares`: (offset, length, stride, count, node)."""
     body = uuid + struct.pack("<3Q4I", epoch, size, mtime, mode, uid, gid, base is not None)
     body += struct.pack("<4Q", *(base or (0, 0, 0, 0)))
@@ -82,7 +83,7 @@ def tag(uuid, epoch):
 
 
 def kept_name(claim):
-    """What a drain of the pool that this claim names calls its kept directory."""
+    """The name of the kept directory for drains of the pool that this claim names."""
     return f".cairn-drain-{fnv(claim.get('host', socket.gethostname()))[:8]}-{claim['uuid']}"
 
 
@@ -97,6 +98,7 @@ def read_claim(directory):
     lines = data.decode(errors="replace").split("\n")
     fields = dict(line.split(" ", 1) for line in lines if " " in line)
     uuid = fields.get("uuid", "")
+    fields.pop("cairn", None)
     return fields if len(uuid) == 32 and set(uuid) <= set("0123456789abcdef") else {}
 
 
@@ -139,14 +141,29 @@ def _deep(path, levels):
     os.close(start)
 
 
+def _corrupt(path, changes, size):
+    fd = os.open(path, os.O_RDWR)
+    os.fchmod(fd, 0o666)
+    for offset, data in changes:
+        os.pwrite(fd, bytes.fromhex(data), offset)
+    if size is not None:
+        os.ftruncate(fd, size)
+    os.close(fd)
+
+
+def _command(words, environment):
+    subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=10, check=False)
+
+
 OPERATIONS = {
+    "corrupt": _corrupt, "command": _command,
     "mkdir": _make_directory, "file": _make, "symlink": os.symlink, "link": lambda old, new: os.link(old, new, follow_symlinks=False),
     "fifo": os.mkfifo, "rename": os.rename, "exchange": exchange, "unlink": os.unlink, "deep": _deep,
 }
 
 
 def perform(operations):
-    """Carries out what the kernel allows, in the present directory. Returns the numbers of what was done."""
+    """Carries out all operations that the kernel allows. Returns the numbers of those that succeeded."""
     done = []
     for number, (word, *arguments) in enumerate(operations):
         try:
@@ -162,6 +179,8 @@ def paths_of(operation):
     word, *arguments = operation
     if word in ("rename", "exchange"):
         return arguments[:2]
+    if word in ("command", "corrupt"):
+        return []
     return [arguments[1]] if word in ("symlink", "link") else [arguments[0]]
 
 
@@ -169,19 +188,22 @@ def paths_of(operation):
 
 
 class Ground:
-    """What Mallory knows of the place: private directories, files of others that he can look at, and the names in use."""
+    """Mallory's knowledge: private directories, files of others that stat can see, and names in use."""
 
     def __init__(self, directory, outside, hard, files, directories, private, program_names, swaps):
         self.directory = directory
         self.outside = outside  # directories outside the covered one
-        self.hard = hard  # files outside that he may link to, if the kernel lets him
+        self.hard = hard  # files outside, for hard links
         self.files = files  # regular files in the covered directory, of the victim
         self.directories = directories
-        self.private = private  # directories with mode 0700, and files with 0600, of others, in the covered directory
-        self.program_names = program_names  # that the victim's program is going to make
+        self.private = private  # names in the covered directory with mode 0700 or 0600
+        self.program_names = program_names  # the victim's program creates these
         self.swaps = swaps  # pairs
-        self.secrets = []  # (path below the covered directory through a link of his, link's target): files that he can stat
+        self.secrets = []  # (path through a planted link, path of the file): stat can see them
         self.claim = {}
+        self.cairn = []  # the command, its environment, and the path of Mallory's pool
+        self.environment = {}
+        self.pool_of_mallory = ""
 
     def pool(self, rng):
         return uuid_bytes(self.claim["uuid"]) if self.claim and rng.random() < 0.8 else rng.randbytes(16)
@@ -209,7 +231,9 @@ def _identity(path):
 
 def plant_cairn(rng, ground):
     """`.cairn` itself."""
-    kind = rng.randrange(5)
+    kind = rng.randrange(6)
+    if kind == 5:  # a closed directory of the victim's counts
+        return [("rename", rng.choice([*ground.private, *ground.directories]), ".cairn")]
     if kind == 0:
         return [_cairn_directory(rng)]
     if kind == 1:
@@ -220,7 +244,7 @@ def plant_cairn(rng, ground):
 
 
 def forged_record(rng, ground, path):
-    """A record of a file at `path`, and the words that say what it is called besides: uuid and epoch."""
+    """Bytes of a record of the file at `path`, its uuid and its epoch."""
     uuid, epoch = rng.randbytes(16), rng.choice([0, 1, 1 << 63, (1 << 64) - 1])
     base = None
     at = os.path.join(ground.directory, path)
@@ -242,7 +266,7 @@ def forged_record(rng, ground, path):
 
 
 def plant_record(rng, ground):
-    """A record, what belongs to one, or what only has its name."""
+    """A record, an aside file, a mark, or something else under such a name."""
     operations = [_cairn_directory(rng)]
     where = rng.randrange(8)
     if where < 3:  # through a link to outside
@@ -282,20 +306,21 @@ def plant_record(rng, ground):
     if rng.random() < 0.3:
         aside = f".cairn/{path}.aside-{tag(uuid, epoch)}"
         operations.append(rng.choice([
-            ("file", aside, b"of mallory\n", 0o666), ("symlink", f"{rng.choice(ground.outside)}/secret", aside), ("fifo", aside, 0o666),
-            ("mkdir", aside, 0o777), ("link", rng.choice(ground.hard), aside)]))
+            ("file", aside, b"of mallory\n", 0o666), ("symlink", f"{rng.choice(ground.outside)}/secret", aside),
+            ("fifo", aside, 0o666), ("mkdir", aside, 0o777), ("link", rng.choice(ground.hard), aside)]))
     if rng.random() < 0.3:
         pool = f"{int.from_bytes(ground.pool(rng)[:8], 'little'):016x}"
         mark = f".cairn/{path}.mark-{tag(uuid, epoch)}-{pool}"
         operations.append(rng.choice([
-            ("file", mark, b"", 0o666), ("link", path, mark), ("symlink", f"{rng.choice(ground.outside)}/secret", mark), ("mkdir", mark, 0o777)]))
+            ("file", mark, b"", 0o666), ("link", path, mark), ("symlink", f"{rng.choice(ground.outside)}/secret", mark),
+            ("mkdir", mark, 0o777)]))
     if rng.random() < 0.1:
         operations.append(("file", f".cairn/{path}.record.new-{rng.randbytes(16).hex()}", data, 0o644))
     return operations
 
 
 def plant_note(rng, ground):
-    """A renaming note, or what only has the name of one."""
+    """A renaming note, or something else under the name of one."""
     operations = [_cairn_directory(rng), ("mkdir", ".cairn/.cairn", 0o777)]
     name = ".cairn/.cairn/renaming-" + rng.randbytes(16).hex()
     up = "../" * rng.randrange(1, 4)
@@ -317,19 +342,22 @@ def plant_note(rng, ground):
     elif kind == 6:
         operations.append(("symlink", rng.choice(["/dev/zero", f"{rng.choice(ground.outside)}/secret"]), name))
     else:
-        operations.append(rng.choice([("file", name, data, 0o644, 1 << 40), ("mkdir", name, 0o777), ("file", name + ".done-" + pools[0].hex(), b"", 0o644)]))
+        operations.append(rng.choice([("file", name, data, 0o644, 1 << 40), ("mkdir", name, 0o777),
+                                      ("file", name + ".done-" + pools[0].hex(), b"", 0o644)]))
     return operations
 
 
 def plant_claim(rng, ground):
     """The claim, one that has joined it, or one that is being written."""
-    name = rng.choice([".cairn-claim", ".cairn-claim", ".cairn-claim-of-" + rng.randbytes(16).hex(), ".cairn-claim-" + rng.randbytes(16).hex()])
+    name = rng.choice([".cairn-claim", ".cairn-claim", ".cairn-claim-of-" + rng.randbytes(16).hex(),
+                       ".cairn-claim-" + rng.randbytes(16).hex()])
     fields = dict(ground.claim) or {"host": socket.gethostname(), "machine": "", "boot": "", "pool": "/dev/shm/none", "place": "1:1",
                                     "uuid": rng.randbytes(16).hex(), "job": "", "time": "1", "token": rng.randbytes(16).hex()}
     if ground.claim and rng.random() < 0.3:
         name = ".cairn-claim-of-" + ground.claim["uuid"]
     for _ in range(rng.randrange(3)):
-        key, value = rng.choice([("token", rng.randbytes(16).hex()), ("pool", rng.choice(["/dev/zero", "/dev/stdin", f"{ground.directory}/pipe-pool", "x" * 5000])),
+        pool = rng.choice(["/dev/zero", "/dev/stdin", f"{ground.directory}/pipe-pool", "x" * 5000])
+        key, value = rng.choice([("token", rng.randbytes(16).hex()), ("pool", pool),
                                  ("host", "elsewhere"), ("boot", ""), ("job", "of mallory"), ("uuid", "../../x"), ("place", "")])
         fields[key] = value
     kind = rng.randrange(8)
@@ -354,7 +382,9 @@ def plant_claim(rng, ground):
 
 def plant_kept(rng, ground):
     """A kept directory, or the name of a temporary file."""
-    name = kept_name(ground.claim) if ground.claim and rng.random() < 0.7 else f".cairn-drain-{rng.randbytes(4).hex()}-{rng.randbytes(16).hex()}"
+    name = f".cairn-drain-{rng.randbytes(4).hex()}-{rng.randbytes(16).hex()}"
+    if ground.claim and rng.random() < 0.7:
+        name = kept_name(ground.claim)
     at = rng.choice(["", "", "work/"]) + name
     kind = rng.randrange(8)
     if kind == 0:
@@ -368,8 +398,10 @@ def plant_kept(rng, ground):
     operations = [("mkdir", at, rng.choice([0o777, 0o755, 0o700]))]
     for _ in range(rng.randrange(3)):
         item = rng.randbytes(8).hex() + "-item"
-        place = rng.choice([*[f"{there}/brought" for there in ground.private], "../brought", "work/brought", "brought", f"{ground.outside[0]}/brought"])
-        operations += [("file", f"{at}/{item}", b"of mallory\n", 0o644), ("file", f"{at}/origin-{item}", place.encode(), 0o644)]
+        place = rng.choice([*[f"{there}/brought" for there in ground.private], "../brought", "work/brought", "brought",
+                            f"{ground.outside[0]}/brought"])
+        operations += [("file", f"{at}/{item}", b"of mallory\n", 0o644),
+                       ("file", f"{at}/origin-{item}", place.encode(), 0o644)]
     return operations
 
 
@@ -388,8 +420,20 @@ def plant_name(rng, ground):
     return [("file", name, b"of mallory\n", 0o666)]
 
 
+def plant_pool(rng, ground):
+    """A cover of Mallory's, and random changes to the pool that its claim names."""
+    words = [*ground.cairn, "run", "--at", ground.directory, "--drain", "never", "--",
+             "sh", "-c", f"echo x > {ground.directory}/of-mallory"]
+    changes = []
+    for _ in range(rng.choice([0, 1, 1, 10, 200])):
+        offset = rng.randrange(rng.choice([64, 4096, 1 << 16, 1 << 20]))
+        changes.append((offset, rng.choice([rng.randbytes(1), rng.randbytes(8), b"\xff" * 8, b"\0" * 64, b"\xff" * 64]).hex()))
+    return [("command", words, ground.environment),
+            ("corrupt", ground.pool_of_mallory, changes, rng.choice([None, None, None, 0, 4096, 1 << 20]))]
+
+
 def plant_deep(rng, _):
-    return [_cairn_directory(rng), ("deep", f".cairn/deep{rng.randrange(100)}", rng.choice([60, 300, 2500]))]
+    return [_cairn_directory(rng), ("deep", f".cairn/deep{rng.randrange(100)}", rng.choice([60, 60, 300, 1500]))]
 
 
 def plant_swap(rng, ground):
@@ -402,8 +446,10 @@ def plant_swap(rng, ground):
     return [("symlink", rng.choice([*ground.outside, other]), link), ("exchange", one, link)]
 
 
-BEFORE = [plant_cairn, plant_record, plant_record, plant_record, plant_note, plant_claim, plant_kept, plant_name, plant_deep]
-MEANWHILE = [plant_cairn, plant_record, plant_note, plant_note, plant_claim, plant_kept, plant_kept, plant_name, plant_swap, plant_swap, plant_swap]
+BEFORE = [plant_cairn, plant_record, plant_record, plant_record, plant_note, plant_claim, plant_kept, plant_name,
+          plant_deep, plant_pool]
+MEANWHILE = [plant_cairn, plant_record, plant_note, plant_note, plant_claim, plant_kept, plant_kept, plant_name,
+             plant_swap, plant_swap, plant_swap]
 
 
 def draw(rng, ground, kinds, most):

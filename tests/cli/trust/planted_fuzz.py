@@ -1,8 +1,9 @@
-"""A fuzzer over everything that somebody else can plant in a covered directory (docs/design/trust.md).
+"""A fuzzer over everything that other users can plant in a covered directory (docs/design/trust.md).
 
-Each round draws a plan: what Mallory plants before, what the victim's program does, how the run ends, and what Mallory plants
-meanwhile. Afterwards the world outside the directory, what others keep in it, and what the victim wrote are compared with what
-they were. Round N of seed S is repeated by CAIRN_SEED=S CAIRN_ROUND=N; times and the pool's uuid are the only things that differ.
+Each round draws a plan for Mallory and for the victim: plants before, a program, an end of the run,
+and plants meanwhile. An oracle then compares three things with their state before the round:
+the world outside the directory, private files of others in it, and the victim's own files.
+CAIRN_SEED=S CAIRN_ROUND=N repeats round N of seed S. Only times and the pool's uuid differ then.
 """
 
 import contextlib
@@ -22,12 +23,12 @@ from trust_case import MALLORY, ROOT, THIRD, VICTIM, TrustCase, World
 
 HANG_S = 20
 MOST_MEMORY = 1 << 30
-CODES = {0, 1, 2}  # of the victim's commands, none of which a signal is to end
+CODES = {0, 1, 2}  # documented exit codes; no signal ends the victim's commands here
 RENDEZVOUS_S = 15
-# One that any user can start: that of the tests may lie in root's home.
+# Any user can start this one. The Python of the tests may lie in root's home.
 PYTHON = shutil.which("python3", path="/usr/bin:/bin:/usr/local/bin") or sys.executable
 
-# What the victim runs: steps, each of which tells whether it could be done. It follows no links itself.
+# The victim's program. It records failed steps, and follows no links itself.
 PROGRAM = r'''
 import json, os, shutil, stat, sys, time
 steps, meet = json.loads(sys.argv[1]), sys.argv[2]
@@ -71,7 +72,7 @@ for word, *a in steps:
             while not os.path.exists(meet + "/go") and time.time() < end:
                 time.sleep(0.002)
         elif word == "chmod":
-            below(a[0] + "/x") if stat.S_ISDIR(os.lstat(a[0]).st_mode) else below(a[0])
+            below(a[0] + "/x")
             os.chmod(*a)
         elif word == "chown":
             os.lchown(*a)
@@ -92,7 +93,7 @@ tell()
 
 
 def program_of(rng, runner, with_wait):
-    """Steps on names of their own each, so that all of them succeed where nobody disturbs them."""
+    """Parts with names of their own. All steps of a part succeed unless Mallory touches its names."""
     parts = [
         [("write", "new1", "1"), ("write", "new2", "2" * 200)],
         [("write", "a", "overwritten")],
@@ -112,21 +113,26 @@ def program_of(rng, runner, with_wait):
         [("rename", "tree", "tree2"), ("write", "tree2/more", "m")],
     ]
     if runner == ROOT:
-        parts += [[("write", "given", "g"), ("chown", "given", THIRD, THIRD), ("mkdir", "gift"), ("write", "gift/x", "x"), ("chown", "gift", THIRD, THIRD)],
+        parts += [[("write", "given", "g"), ("chown", "given", THIRD, THIRD),
+                   ("mkdir", "gift"), ("write", "gift/x", "x"), ("chown", "gift", THIRD, THIRD)],
                   [("fifo", "pipe2"), ("chown", "pipe2", THIRD, THIRD), ("symlink", "a", "sym2"), ("chown", "sym2", THIRD, THIRD)]]
     chosen = rng.sample(parts, rng.randrange(1, 8))
     if with_wait:
         chosen.insert(rng.choice([0, len(chosen), len(chosen)]), [("wait",)])
-    return [step for part in chosen for step in part]
+    return chosen
 
 
 PRIVATE = ("priv_v", "priv_t", "priv_r", "file_t", "file_v")
 FILES = ("a", "b", "c", "d", "e", "g", "log", "log.1", "work/keep", "work/old")
 DIRECTORIES = ("work", "doomed", "f", "tree", "shut")
-PROGRAM_NAMES = ("new1", "new2", "out", "out/x", "pipe", "h1", "h2", "log.1", "shut2", "tmp", "t", "given", "gift", "tree2", "work/fresh", "a.new", "opened")
-SWAPS = (("work", "priv_v"), ("work", "priv_t"), ("doomed", "priv_v"), ("doomed", "priv_t"), ("shut", "priv_t"), ("shut", "priv_v"), ("shut", "work"),
-         ("f", "priv_v"), ("e", "file_t"), ("a", "file_t"), ("b", "file_v"), ("log", "file_t"), ("c", "priv_r"), ("tree", "priv_r"), ("out", "priv_t"),
+PROGRAM_NAMES = ("new1", "new2", "out", "out/x", "pipe", "h1", "h2", "log.1", "shut2", "tmp", "t", "given", "gift",
+                 "tree2", "work/fresh", "a.new", "opened")
+SWAPS = (("work", "priv_v"), ("work", "priv_t"), ("doomed", "priv_v"), ("doomed", "priv_t"), ("shut", "priv_t"), ("shut", "priv_v"),
+         ("shut", "work"), ("f", "priv_v"), ("e", "file_t"), ("a", "file_t"), ("b", "file_v"), ("log", "file_t"), ("c", "priv_r"),
+         ("tree", "priv_r"), ("out", "priv_t"),
          ("work", "doomed"), ("g", "file_v"), ("log", "log.1"))
+
+RACES = (("work", "priv_v"), ("work", "priv_t"), ("doomed", "priv_v"), ("shut", "work"), ("tree", "priv_r"))
 
 
 class Finding(Exception):
@@ -135,19 +141,23 @@ class Finding(Exception):
         self.kind, self.text = kind, text
 
 
+def become_mallory(directory):
+    os.setgroups([])
+    os.setresgid(MALLORY, MALLORY, MALLORY)
+    os.setresuid(MALLORY, MALLORY, MALLORY)
+    os.umask(0)
+    os.chdir(directory)
+
+
 def as_mallory(directory, work):
-    """What `work()` returns, called by Mallory in the directory."""
+    """Calls `work` as Mallory in the directory. Returns its result."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
         code = 1
         with contextlib.suppress(BaseException):
             os.close(read)
-            os.setgroups([])
-            os.setresgid(MALLORY, MALLORY, MALLORY)
-            os.setresuid(MALLORY, MALLORY, MALLORY)
-            os.umask(0)
-            os.chdir(directory)
+            become_mallory(directory)
             os.write(write, json.dumps(work()).encode())
             code = 0
         os._exit(code)
@@ -160,10 +170,29 @@ def as_mallory(directory, work):
     return json.loads(answer)
 
 
+def start_racing(directory, step):
+    """Starts a process of Mallory's that calls `step` in a loop. Returns its id."""
+    child = os.fork()
+    if child == 0:
+        with contextlib.suppress(BaseException):
+            become_mallory(directory)
+            end = time.monotonic() + 2 * HANG_S  # should nobody end it
+            while time.monotonic() < end:
+                with contextlib.suppress(OSError, LookupError, StopIteration, ValueError):
+                    step()
+        os._exit(0)
+    return child
+
+
+def end_racing(child):
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+
+
 def look_at(path):
-    """All that can be told of one name, without following or waiting."""
+    """Attributes of one name, and its contents, target or entries. Follows no link and opens no FIFO."""
     st = os.lstat(path)
-    contents = None
+    contents = sorted(os.listdir(path)) if stat.S_ISDIR(st.st_mode) else None
     if stat.S_ISREG(st.st_mode):
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
         contents = os.read(fd, 1 << 16)
@@ -174,7 +203,7 @@ def look_at(path):
 
 
 def names_below(top):
-    """Paths of everything below a directory, itself too. Without recursion or long paths, as Mallory makes deep trees."""
+    """Paths of a directory and everything below it, as far as paths are short: Mallory makes deep trees."""
     yield top
     for at, directories, files in os.walk(top):
         if len(at) > 2000:
@@ -186,7 +215,7 @@ def names_below(top):
 def remove_below(top):
     for name in os.listdir(top):
         path = os.path.join(top, name)
-        # rm gets to the bottom of any tree.
+        # shutil.rmtree recurses; rm removes trees of any depth.
         if os.path.isdir(path) and not os.path.islink(path):
             subprocess.run(["rm", "-rf", path], check=True)
         else:
@@ -199,11 +228,13 @@ class FuzzWorld(World):
         for uid, name in ((ROOT, "open_of_root"), (VICTIM, "open_of_victim"), (THIRD, "open_of_third")):
             path = self.private(os.path.join(self.outside, name), uid)
             os.chmod(path, 0o755)
-            self.file(os.path.join(path, "public"), "anybody may read this\n", uid, 0o644)
+            self.file(os.path.join(path, "public"), "for anybody\n", uid, 0o644)
             self.file(os.path.join(path, "listed"), f"only {uid} may read this\n", uid, 0o600)
         os.chmod(self.outside, 0o755)
         self.free = os.path.join(self.top, "free")
-        self.file(self.free, "anybody may write this\n", VICTIM, 0o666)
+        self.file(self.free, "for anybody to write\n", VICTIM, 0o666)
+        # Targets of hard links. The kernel allows only the first one if protected_hardlinks is set.
+        self.hard = [self.free, os.path.join(self.outside, "open_of_root", "public"), os.path.join(self.outside, "open_of_third", "listed")]
         self.meet = os.path.join(self.top, "meet")
         os.mkdir(self.meet)
         os.chown(self.meet, runner, runner)
@@ -216,7 +247,7 @@ class FuzzWorld(World):
         os.chown(path, uid, uid)
 
     def furnish(self, owner):
-        """What lies in the covered directory before each round: the victim's files, and what others keep to themselves."""
+        """Fills the covered directory: files of the victim, and private ones of others."""
         remove_below(self.dir)
         remove_below(self.meet)
         shutil.rmtree(self.memory)
@@ -235,15 +266,19 @@ class FuzzWorld(World):
             for path in names_below(os.path.join(self.dir, name)):
                 os.chown(path, self.runner, self.runner)
         for name, uid in (("priv_v", VICTIM), ("priv_t", THIRD), ("priv_r", self.runner)):
-            self.private(os.path.join(self.dir, name), uid)
+            os.mkdir(os.path.join(self.private(os.path.join(self.dir, name), uid), "empty"))
+            os.chown(os.path.join(self.dir, name, "empty"), uid, uid)
         for name, uid in (("file_t", THIRD), ("file_v", VICTIM)):
             self.file(os.path.join(self.dir, name), f"only {uid} may read this\n", uid, 0o600)
 
     def ground(self):
         outside = [os.path.join(self.outside, name) for name in sorted(os.listdir(self.outside))]
-        hard = [self.free, os.path.join(self.outside, "open_of_root", "public"), os.path.join(self.outside, "open_of_third", "listed")]
-        names = list(PROGRAM_NAMES)
-        return planted.Ground(self.dir, outside, hard, list(FILES), list(DIRECTORIES), list(PRIVATE), names, list(SWAPS))
+        ground = planted.Ground(self.dir, outside, self.hard, FILES, DIRECTORIES, PRIVATE, PROGRAM_NAMES, SWAPS)
+        home = self.home(MALLORY)
+        os.chmod(home, 0o755)  # others can read Mallory's pool
+        ground.cairn, ground.environment = [self.case.cairn_copy], dict(self.case.env, HOME=home, CAIRN_POOL_DIR=home)
+        ground.pool_of_mallory = os.path.join(home, "default")
+        return ground
 
     def end(self):
         remove_below(self.dir)
@@ -252,27 +287,27 @@ class FuzzWorld(World):
     def look(self, top=None):
         found = {}
         for path in names_below(top or self.outside):
-            st, contents = look_at(path)  # no more of a huge file than its begin
+            st, contents = look_at(path)  # of a huge file only its begin
             found[path] = (oct(st.st_mode), st.st_uid, st.st_gid, st.st_nlink, contents)
         return found
 
     def state_outside(self):
-        """As World.look, and times: a thing that was changed and changed back has another ctime."""
+        """Like World.look, with times: a change that was undone still moves the ctime."""
         found = {}
-        for path in names_below(self.outside):
+        for path in [self.free, *names_below(self.outside)]:
             st, contents = look_at(path)
-            found[path] = (st.st_ino, oct(st.st_mode), st.st_uid, st.st_gid, st.st_nlink, st.st_mtime_ns, st.st_ctime_ns, contents)
-        st, contents = look_at(self.free)  # has names in the directory, if the kernel lets Mallory link to it
-        found[self.free] = (st.st_ino, oct(st.st_mode), st.st_uid, st.st_gid, contents)
+            # Mallory and drains add and remove links to these.
+            names = () if path in self.hard else (st.st_nlink, st.st_ctime_ns)
+            found[path] = (st.st_ino, oct(st.st_mode), st.st_uid, st.st_gid, st.st_mtime_ns, *names, contents)
         return found
 
     def state_of_private(self):
-        """Inode -> what it is, of what others keep to themselves in the directory, wherever it lies there now."""
+        """Inode -> name and attributes of each private file. Mallory can rename the outermost ones."""
         found = {}
         for name in PRIVATE:
             for path in names_below(os.path.join(self.dir, name)):
                 st, contents = look_at(path)
-                inner = os.path.dirname(path) != self.dir  # the outermost is Mallory's to rename, which sets its ctime
+                inner = os.path.dirname(path) != self.dir  # Mallory's rename moves the ctime of the outermost
                 found[st.st_ino] = (os.path.relpath(path, self.dir), self.fields(st, contents, inner))
         return found
 
@@ -283,22 +318,23 @@ class FuzzWorld(World):
     def start(self, words):
         home = self.home(self.runner)
         uid = self.runner
-        # What reads without an end is to be found out, not to take all memory.
-        return subprocess.Popen(["prlimit", f"--data={MOST_MEMORY}", "setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", self.case.cairn_copy, *words], cwd=self.dir,
-                                env=dict(self.case.env, HOME=home, CAIRN_POOL_DIR=home), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, start_new_session=True)
+        # A command that reads without an end must fail before it takes all memory.
+        return subprocess.Popen(["prlimit", f"--data={MOST_MEMORY}", "setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups",
+                                 self.case.cairn_copy, *words], cwd=self.dir, env=dict(self.case.env, HOME=home, CAIRN_POOL_DIR=home),
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
 
 
 class Round:
-    """One plan, and what came of it."""
+    """Draws one plan, carries it out, and checks the result."""
 
     def __init__(self, world, rng):
         self.world, self.rng = world, rng
         self.log = []
         self.touched = set()
         self.said = ""
+        self.has_linked = False
         self.owner = rng.choice([ROOT, ROOT, MALLORY])
-        self.scenario = rng.choice(["true", "work", "work", "waiting", "waiting", "waiting", "kept", "kept", "killed", "killed"])
+        self.scenario = rng.choice(["true", "bare", "work", "work", "waiting", "waiting", "waiting", "kept", "kept", "killed", "killed"])
         self.racer = 0
 
     # --- Mallory ---
@@ -306,17 +342,21 @@ class Round:
         world = self.world
         ground = world.ground()
         ground.claim = planted.read_claim(world.dir)
-        # He can read the claim, unless it is closed to him: then he has none.
         operations = planted.draw(self.rng, ground, kinds, most)
         done = as_mallory(world.dir, lambda: planted.perform(operations))
         for number in done:
             operation = operations[number]
-            self.log.append(f"planted {operation!r}")
+            self.log.append(f"planted {operation[:2] if operation[0] == 'command' else operation!r}")
             self.touched.update(planted.paths_of(operation))
+            self.has_linked = self.has_linked or operation[0] == "link"
         self.expected_planted = self.state_of_planted()
+        # Mallory may have planted something there through a link.
+        own = os.path.join(world.outside, "of_mallory")
+        self.outside = {path: was for path, was in self.outside.items() if not path.startswith(own)}
+        self.outside.update((path, now) for path, now in world.state_outside().items() if path.startswith(own))
 
     def state_of_planted(self):
-        """Of what is Mallory's and has a name of Cairn's. None of that counts, so all of it stays as it is."""
+        """Attributes of Mallory's files under names of Cairn's. None of them counts, so all must stay."""
         found = {}
         for name in os.listdir(self.world.dir):
             if not name.startswith(".cairn"):
@@ -328,26 +368,14 @@ class Round:
         return found
 
     def race(self, pair):
-        """Mallory exchanges two directories again and again."""
-        self.racer = os.fork()
-        if self.racer == 0:
-            with contextlib.suppress(BaseException):
-                os.setgroups([])
-                os.setresgid(MALLORY, MALLORY, MALLORY)
-                os.setresuid(MALLORY, MALLORY, MALLORY)
-                os.chdir(self.world.dir)
-                end = time.time() + HANG_S
-                while time.time() < end:
-                    with contextlib.suppress(OSError):
-                        planted.exchange(*pair)
-            os._exit(0)
+        """Mallory exchanges two directories in a loop."""
+        self.racer = start_racing(self.world.dir, lambda: planted.exchange(*pair))
         self.log.append(f"exchanges {pair} in a loop")
         self.touched.update(pair)
 
     def end_race(self):
         if self.racer:
-            os.kill(self.racer, signal.SIGKILL)
-            os.waitpid(self.racer, 0)
+            end_racing(self.racer)
             self.racer = 0
 
     # --- the victim ---
@@ -377,10 +405,11 @@ class Round:
         return code
 
     def words_of_work(self, *options, wait=False):
-        steps = program_of(self.rng, self.world.runner, wait)
+        self.parts = program_of(self.rng, self.world.runner, wait)
+        self.steps = steps = [step for part in self.parts for step in part]
         self.log.append(f"the program does {steps}")
-        self.steps = steps
-        return ["run", "--at", self.world.dir, *options, "--", PYTHON, "-S", "-E", "-c", PROGRAM, json.dumps(steps), self.world.meet]
+        return ["run", "--at", self.world.dir, *options, "--",
+                PYTHON, "-S", "-E", "-c", PROGRAM, json.dumps(steps), self.world.meet]
 
     def at_rendezvous(self, process):
         end = time.time() + RENDEZVOUS_S
@@ -390,7 +419,7 @@ class Round:
             if time.time() > end:
                 self.kill(process)
                 raise Finding("hang", "the program does not get to its middle")
-            time.sleep(0.002)
+            time.sleep(0.005)
         return True
 
     def go(self):
@@ -398,27 +427,26 @@ class Round:
 
     # --- the round ---
     def run(self):
-        """Yields what it finds."""
+        """Yields findings."""
         world, rng = self.world, self.rng
         world.furnish(self.owner)
         self.log.append(f"sticky {world.sticky}, runner {world.runner}, the directory is {self.owner}'s, {self.scenario}")
-        self.steps = []
+        self.parts, self.steps = [], []
         self.expected_planted = {}
         self.inodes = {os.lstat(path).st_ino for path in names_below(world.dir)}
         self.landscape = {os.path.relpath(path, world.dir): look_at(path) for path in names_below(world.dir)}
         private = world.state_of_private()
-        outside = world.state_outside()
+        self.outside = world.state_outside()
         try:
-            if rng.random() < (0.5 if self.scenario == "waiting" else 0.9 if self.scenario in ("true", "work") else 0.3):
+            if rng.random() < (0.5 if self.scenario == "waiting" else 0.9 if self.scenario in ("true", "bare", "work") else 0.3):
                 self.plant(planted.BEFORE, 4)
-            outside = {**outside, **world.state_outside()} if os.lstat(os.path.join(world.outside, "open_of_third", "listed")).st_nlink > 1 else outside
             discarded, code = getattr(self, "do_" + self.scenario)()
         except Finding as finding:
             yield finding
             discarded, code = True, 1
         finally:
             self.end_race()
-        checks = (lambda: self.compare("outside changed", outside, world.state_outside()), lambda: self.check_private(private),
+        checks = (lambda: self.compare("outside changed", self.outside, world.state_outside()), lambda: self.check_private(private),
                   self.check_leaks, self.check_owners, self.check_planted, self.check_bystanders, lambda: self.check_written(discarded, code))
         for check in checks:
             try:
@@ -429,6 +457,11 @@ class Round:
     def do_true(self):
         return True, self.command("run", "--at", self.world.dir, "--", "true")
 
+    def do_bare(self):
+        at = self.world.dir
+        return True, self.command(*self.rng.choice([("drain", at), ("discard", at), ("discard", "--force", at), ("status",),
+                                                    ("run", "--at", at, "--fresh", "--", "true")]))
+
     def do_work(self):
         return False, self.command(*self.words_of_work())
 
@@ -438,7 +471,7 @@ class Round:
         if self.at_rendezvous(process):
             self.plant(planted.MEANWHILE, 4)
             if self.rng.random() < 0.2:
-                self.race(self.rng.choice([("work", "priv_v"), ("work", "priv_t"), ("doomed", "priv_v"), ("shut", "work"), ("tree", "priv_r")]))
+                self.race(self.rng.choice(RACES))
             self.go()
         code = self.end(process, words)
         if code not in CODES:
@@ -450,9 +483,11 @@ class Round:
         self.plant(planted.MEANWHILE, 5)
         if self.rng.random() < 0.3:
             self.command("status")
-        last = self.rng.choice(["drain", "drain", "drain", "discard", "run"])
+        last = self.rng.choice(["drain", "drain", "drain", "discard", "run", "fresh"])
         if last == "run":
             code = self.command("run", "--at", self.world.dir, "--", "true")
+        elif last == "fresh":
+            return True, self.command("run", "--at", self.world.dir, "--fresh", "--", "true")
         else:
             code = self.command(last, self.world.dir)
         return last == "discard", code
@@ -473,7 +508,7 @@ class Round:
         code = self.command("run", "--at", self.world.dir, "--", "true") if last == "run" else self.command(last, self.world.dir)
         return True, code
 
-    # --- what came of it ---
+    # --- checks ---
     @staticmethod
     def compare(kind, before, after):
         for path in sorted({*before, *after}, key=str):
@@ -505,10 +540,12 @@ class Round:
     def check_owners(self):
         world = self.world
         given = {uid for step in self.steps if step[0] == "chown" for uid in step[2:]}
-        free = os.lstat(world.free)
+        if self.has_linked:  # a file written under the name of such a link keeps its owner
+            given.update(os.lstat(path).st_uid for path in world.hard)
+        hard = {os.lstat(path).st_ino for path in world.hard}
         for path in names_below(world.dir):
             st = os.lstat(path)
-            if st.st_ino not in self.inodes and not os.path.samestat(st, free) and st.st_uid not in {world.runner, MALLORY, *given}:
+            if st.st_ino not in {*self.inodes, *hard} and st.st_uid not in {world.runner, MALLORY, *given}:
                 raise Finding("foreign owner", f"{path} is {st.st_uid}'s")
 
     def check_planted(self):
@@ -518,25 +555,34 @@ class Round:
                 raise Finding("planted thing changed", f"{path} was {was}, is {after.get(path)}")
 
     def is_touched(self, path):
-        """By Mallory: it, something above it, or something below it."""
+        """Whether Mallory has touched the path, one above it or one below it."""
         return any(path == other or path.startswith(other + "/") or other.startswith(path + "/") for other in self.touched)
 
+    def is_disturbed(self, path):
+        """Whether Mallory has touched the path or another name of the same part of the program."""
+        names = [[name for step in part for name in step[1:] if isinstance(name, str)] for part in self.parts]
+        return self.is_touched(path) or any(any(self.is_touched(name) for name in part)
+                                            for part in names if any(path == name or path.startswith(name + "/") for name in part))
+
     def check_bystanders(self):
-        """Files of the victim that neither his program nor Mallory has named."""
+        """Files that neither the program nor Mallory has named are the same as before."""
         world = self.world
         used = {path for step in self.steps for path in step[1:] if isinstance(path, str)}
         for path, (st, contents) in self.landscape.items():
-            if path == "." or self.is_touched(path) or any(path == name or path.startswith(name + "/") or name.startswith(path + "/") for name in used):
+            is_used = any(path == name or path.startswith(name + "/") or name.startswith(path + "/") for name in used)
+            if path == "." or path.split("/")[0] in PRIVATE or self.is_touched(path) or is_used:
                 continue
             at = os.path.join(world.dir, path)
             if not os.path.lexists(at):
                 raise Finding("bystander lost", path)
             now, now_contents = look_at(at)
+            if stat.S_ISDIR(st.st_mode):
+                now_contents = contents  # new names are allowed; missing ones are found by their own path
             if (now.st_mode, now.st_uid, now.st_gid, now_contents) != (st.st_mode, st.st_uid, st.st_gid, contents):
                 raise Finding("bystander changed", f"{path}: {oct(now.st_mode)} of {now.st_uid}, {now_contents}")
 
     def check_written(self, discarded, code):
-        """The program could do all its steps, and what it wrote is there, but for what Mallory has named."""
+        """All steps of undisturbed parts succeeded, and DIR has the files that they wrote."""
         world = self.world
         try:
             with open(os.path.join(world.meet, "view"), encoding="utf-8") as file:
@@ -544,24 +590,25 @@ class Round:
         except FileNotFoundError:
             return  # the program was not started: the cover was refused
         for step in told["failed"]:
-            if not any(self.is_touched(path) for path in step[1:-1] if isinstance(path, str)):
+            if not any(self.is_disturbed(path) for path in step[1:-1] if isinstance(path, str)):
                 raise Finding("step failed", f"{step}, of which Mallory has touched nothing")
         if discarded:
             return
         for path, contents in told["view"].items():
-            if self.is_touched(path):
+            if self.is_disturbed(path):
                 continue
             at = os.path.join(world.dir, path)
-            if not os.path.lexists(at) or not stat.S_ISREG(os.lstat(at).st_mode) or look_at(at)[1].decode(errors="replace") != contents[:1 << 16]:
+            is_file = os.path.lexists(at) and stat.S_ISREG(os.lstat(at).st_mode)
+            if not is_file or look_at(at)[1].decode(errors="replace") != contents[:1 << 16]:
                 raise Finding("written file held up" if code != 0 else "written file lost", f"{path}, of which Mallory has touched nothing")
 
 
 class PlantedFuzz(TrustCase):
-    """`fuzz` for some seconds. All kinds of findings are told, each with the first round that had it."""
+    """`fuzz` runs rounds for some seconds and reports each kind of finding with its first round."""
 
     def setUp(self):
         super().setUp()
-        # In memory, where an fsync costs nothing: more rounds.
+        # In memory, because fsync is free there.
         self.scratch = tempfile.mkdtemp(prefix="cairn-trust-", dir="/dev/shm")
         os.chmod(self.scratch, 0o755)
         self.addCleanup(shutil.rmtree, self.scratch, ignore_errors=True)

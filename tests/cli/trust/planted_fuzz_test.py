@@ -1,4 +1,4 @@
-"""Whatever others plant in a covered directory at random, for 20 seconds: nothing outside changes, and nothing of others in it."""
+"""20 seconds of random plants in a covered directory: nothing outside changes, and no private file in it."""
 
 import trust_case
 from planted_fuzz import PlantedFuzz
