@@ -50,7 +50,19 @@ bool leads_out(std::string_view path) {
   return false;
 }
 
-// Without openat2, or for a path that is too long for it: component by component.
+int64_t open_at_once(int directory, const char* path, int flags, uint32_t mode) {
+  constexpr int creating = O_CREAT | (O_TMPFILE & ~O_DIRECTORY);
+  open_how how = {};
+  how.flags = static_cast<uint64_t>(static_cast<unsigned>(flags | O_CLOEXEC));
+  how.mode = (flags & creating) != 0 ? mode : 0;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  return call_again(SYS_openat2, directory, path, &how, sizeof how);
+}
+
+// Linux before 5.6, or a filter that knows no better.
+bool is_unknown(int64_t result) { return result == -ENOSYS || result == -EPERM; }
+
+// Without openat2: component by component.
 int64_t open_by_components(int directory, std::string_view rest, int flags, uint32_t mode) {
   Descriptor above;
   for (;;) {
@@ -90,15 +102,25 @@ int64_t openat(int directory, const char* name, int flags, uint32_t mode) {
 }
 int64_t open_in(int directory, const char* path, int flags, uint32_t mode) {
   if (leads_out(path)) return -EXDEV;
-  constexpr int creating = O_CREAT | (O_TMPFILE & ~O_DIRECTORY);
-  open_how how = {};
-  how.flags = static_cast<uint64_t>(static_cast<unsigned>(flags | O_CLOEXEC));
-  how.mode = (flags & creating) != 0 ? mode : 0;
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-  const int64_t fd = call_again(SYS_openat2, directory, path, &how, sizeof how);
-  const bool is_too_long = fd == -ENAMETOOLONG && std::strlen(path) >= PATH_MAX;
-  if (fd != -ENOSYS && fd != -EPERM && !is_too_long) return fd;
-  return open_by_components(directory, path, flags, mode);
+  Descriptor above;
+  // In pieces that the kernel takes.
+  std::string_view rest = path;
+  while (rest.size() >= PATH_MAX) {
+    const size_t slash = rest.rfind('/', PATH_MAX - 1);
+    if (slash == std::string_view::npos || slash == 0) break;
+    const int from = above.ok() ? above.get() : directory;
+    const int64_t fd =
+        open_at_once(from, std::string(rest.substr(0, slash)).c_str(), O_PATH | O_DIRECTORY, 0);
+    if (is_unknown(fd)) return open_by_components(directory, path, flags, mode);
+    if (fd < 0) return fd;
+    above = Descriptor(static_cast<int>(fd));
+    rest.remove_prefix(std::min(rest.find_first_not_of('/', slash), rest.size()));
+    if (rest.empty()) rest = ".";
+  }
+  const int from = above.ok() ? above.get() : directory;
+  // The rest ends where the path does.
+  const int64_t fd = open_at_once(from, rest.data(), flags, mode);
+  return is_unknown(fd) ? open_by_components(from, rest, flags, mode) : fd;
 }
 int64_t close(int fd) { return call(SYS_close, fd); }
 int64_t pread(int fd, void* buffer, size_t size, uint64_t offset) {
