@@ -96,14 +96,14 @@ extern "C" {
 
 int cairn_shared_exists(cairn_job* job, const char* path) {
   const WriteWindow window;
-  auto record = cairn::cluster::read_record(job->job.directory(), path);
+  auto record = cairn::cluster::read_record(job->job.records(), path);
   if (record.ok()) return 1;
   return is_missing(record.code()) ? 0 : code(record.status());
 }
 
 int cairn_shared_stat(cairn_job* job, const char* path, cairn_stat* st) {
   const WriteWindow window;
-  auto record = cairn::cluster::read_record(job->job.directory(), path);
+  auto record = cairn::cluster::read_record(job->job.records(), path);
   if (!record.ok()) return is_missing(record.code()) ? -ENOENT : code(record.status());
   show(*record, st);
   return 0;
@@ -185,7 +185,7 @@ int cairn_shared_list(cairn_job* job, const char* directory, int deep, cairn_sha
   const WriteWindow window;
   int stopped = 0;
   const Status status = cairn::cluster::for_each_shared_in(
-      job->job.directory(), directory, deep != 0, [&](const std::string& name) {
+      job->job.records(), directory, deep != 0, [&](const std::string& name) {
         stopped = visit(context, name.c_str());
         return stopped == 0 ? Status() : Status(ECANCELED);
       });

@@ -6,10 +6,33 @@ namespace cairn::cluster {
 
 namespace sys = tier::sys;
 
+Result<sys::Descriptor> open_covered(const std::string& directory) {
+  const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
+  if (opened < 0) return sys::failed(opened, "open", directory);
+  return sys::Descriptor(static_cast<int>(opened));
+}
+
+Status stat_below(const std::string& directory, const std::string& path, struct stat* st) {
+  CAIRN_TRY_ASSIGN(covered, open_covered(directory));
+  const std::string place = directory + "/" + path;
+  const int64_t opened = sys::open_in(covered.get(), path.c_str(), O_PATH | O_NOFOLLOW);
+  if (opened < 0) return sys::failed(opened, "stat", place);
+  const sys::Descriptor found(static_cast<int>(opened));
+  const int64_t result = sys::fstat(found.get(), st);
+  return result < 0 ? sys::failed(result, "stat", place) : Status();
+}
+
 Result<sys::Descriptor> open_base(const std::string& directory, const std::string& path,
                                   const Base& base) {
+  auto covered = open_covered(directory);
+  if (!covered.ok()) return covered;
+  return open_base(*covered, directory, path, base);
+}
+
+Result<sys::Descriptor> open_base(const sys::Descriptor& covered, const std::string& directory,
+                                  const std::string& path, const Base& base) {
   const std::string place = directory + "/" + path;
-  const int64_t fd = sys::openat(AT_FDCWD, place.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const int64_t fd = sys::open_in(covered.get(), path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return sys::failed(fd, "open", place);
   sys::Descriptor file(static_cast<int>(fd));
   struct stat st = {};

@@ -3,9 +3,9 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <cstdio>  // RENAME_NOREPLACE
 #include <cstring>
 
+#include "cluster/base_file.h"
 #include "cluster/directories.h"
 #include "cluster/held_record.h"
 #include "cluster/names_parts.h"
@@ -39,22 +39,23 @@ Status remove_parts(Job& job, const Record& record) {
 }
 
 Status remove_shared(Job& job, const std::string& path) {
-  auto record = read_record(job.directory(), path);
+  auto record = read_record(job.records(), path);
   if (!record.ok()) return record.status();
-  CAIRN_TRY(remove_record(job.directory(), path));
+  CAIRN_TRY(remove_record(job.records(), path));
   return remove_parts(job, *record);
 }
 
 Result<int> remove_below(Job& job, const std::string& path) {
   const std::string place = job.directory() + "/" + path;
-  const std::string directory = parent_of(place);
-  const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
-  if (opened == -ENOENT || opened == -ENOTDIR) return 0;
-  if (opened < 0) return sys::failed(opened, "open", directory);
-  const sys::Descriptor above(static_cast<int>(opened));
+  auto covered = open_covered(job.directory());
+  if (covered.code() == ENOENT || covered.code() == ENOTDIR) return 0;
+  if (!covered.ok()) return covered.status();
+  auto above = open_directory(covered->get(), above_of(path), job.directory());
+  if (above.code() == ENOENT || above.code() == ENOTDIR) return 0;
+  if (!above.ok()) return above.status();
   // A drain would take it for a change that somebody has made behind the job's back.
-  const tier::KeepTimes times(above.get());
-  const int64_t removed = sys::unlinkat(above.get(), place.substr(directory.size() + 1).c_str(), 0);
+  const tier::KeepTimes times(above->get());
+  const int64_t removed = sys::unlinkat(above->get(), name_in(path).c_str(), 0);
   if (removed == -ENOENT) return 0;
   if (removed < 0) return sys::failed(removed, "unlink", place);
   // Others may know it from there, which would keep their directory from being removed. What one of them has changed
@@ -68,7 +69,7 @@ namespace {
 // The next epoch is another one to who has the file open: he reads it again before he commits.
 Status commit(const Job& job, const std::string& path, Record& record) {
   ++record.epoch;
-  return write_record(job.directory(), path, record, false);
+  return write_record(job.records(), path, record, false);
 }
 
 }  // namespace
@@ -110,18 +111,11 @@ Status rename_shared(Job& job, const std::string& from, const std::string& to, b
     if (record.base.exists)
       return fail(EXDEV, "%s: bytes of it lie in the file of that name in %s", from.c_str(),
                   job.directory().c_str());
-    auto replaced = read_record(job.directory(), to);
+    auto replaced = read_record(job.records(), to);
     if (!replaced.ok() && replaced.code() != ENOENT) return replaced.status();
-    const std::string old_place = record_path(job.directory(), from);
-    const std::string new_place = record_path(job.directory(), to);
-    CAIRN_TRY(make_directories(job.directory(), parent_of(new_place)));
-    const int64_t result = sys::renameat2(AT_FDCWD, old_place.c_str(), AT_FDCWD, new_place.c_str(),
-                                          keep ? RENAME_NOREPLACE : 0);
-    if (result < 0) return sys::failed(result, "rename", old_place);
-    CAIRN_TRY(sync_directory(parent_of(new_place)));
-    CAIRN_TRY(sync_directory(parent_of(old_place)));
-    CAIRN_TRY(forget_collected(job.directory(), from));
-    CAIRN_TRY(forget_collected(job.directory(), to));
+    CAIRN_TRY(rename_record(job.records(), from, to, keep));
+    CAIRN_TRY(forget_collected(job.records(), from));
+    CAIRN_TRY(forget_collected(job.records(), to));
     return replaced.ok() ? remove_parts(job, *replaced) : Status();
   });
 }

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <set>
 
+#include "cluster/base_file.h"
 #include "cluster/collect_file.h"
 #include "cluster/plain.h"
 #include "tier/parts.h"
 
 namespace cairn::cluster {
 namespace {
+
+namespace sys = tier::sys;
 
 // Who is waited for, in one line.
 class Waiting {
@@ -46,13 +49,26 @@ Result<std::set<std::string>> parts_of(const tier::Cover& cover, uint64_t* bytes
   return parts;
 }
 
-Result<std::vector<std::string>> shared_files(const std::string& directory) {
+Result<std::vector<std::string>> shared_files(const RecordsOf& of, std::string* too_deep) {
   std::vector<std::string> paths;
-  CAIRN_TRY(for_each_shared(directory, [&](const std::string& path) {
+  const auto add = [&](const std::string& path) {
     paths.push_back(path);
     return Status();
-  }));
+  };
+  CAIRN_TRY(for_each_shared(of, add, too_deep));
   return paths;
+}
+
+// What lies there and is passed over.
+void tell_ignored(const RecordsOf& of, const std::string& ignored, const std::string& too_deep,
+                  const tier::DrainCalls& calls) {
+  if (!calls.problem) return;
+  const std::string records = of.directory + "/" + tier::records_directory;
+  if (!ignored.empty()) calls.problem((records + ": ignored: it " + ignored).c_str());
+  if (too_deep.empty()) return;
+  calls.problem((records + "/" + told(too_deep) + ": ignored: more than " +
+                 std::to_string(RecordsDirectory::most_levels) + " directories deep")
+                    .c_str());
 }
 
 // The part has become an ordinary file of the cover (plain.h), by somebody who was killed before he could say so.
@@ -80,14 +96,14 @@ Result<bool> collect_one(Collecting& all, const std::string& path, Waiting* wait
   constexpr int most_tries = 10;
   Status status;
   for (int i = 0; i < most_tries; ++i) {
-    auto record = read_record(all.directory, path);
+    auto record = read_record(all.records, path);
     if (record.code() == ENOENT) return false;
     if (!record.ok()) return record.status();
     parts->named.insert(hex_of(record->uuid));
     auto plain = is_plain(all, *record);
     if (!plain.ok()) return plain.status();
     if (*plain) {
-      status = remove_record(all.directory, path);
+      status = remove_record(all.records.of(), path);
       if (!status.ok() && status.code() != ENOENT) return status;
       return false;
     }
@@ -114,9 +130,9 @@ Status collect(tier::Cover& cover, const tier::DrainCalls& calls, tier::DrainRep
   file::FileSystem& fs = *cover.fs;
   auto lock = tier::lock_drain(fs, cover.name);
   if (!lock.ok()) return lock.status();
-  Collecting all{fs, cover.path, cover.name, uuid_of(fs), calls, *report};
   // Before the records are read: none of these is younger than they are.
-  CAIRN_TRY_ASSIGN(held, parts_of(cover, &all.total));
+  uint64_t total = 0;
+  CAIRN_TRY_ASSIGN(held, parts_of(cover, &total));
   auto others = tier::has_other_members(cover);
   if (!others.ok()) return others.status();
   if (*others) {
@@ -127,8 +143,20 @@ Status collect(tier::Cover& cover, const tier::DrainCalls& calls, tier::DrainRep
                 cover.path.c_str());
   }
   CAIRN_TRY_ASSIGN(kept, tier::are_parts_kept(fs, cover.name, cover.path));
-  auto paths = shared_files(cover.path);
+  const RecordsOf of = records_of(fs, cover.path, cover.name);
+  std::string ignored;
+  std::string too_deep;
+  auto records = RecordsDirectory::open(of, &ignored);
+  if (!records.ok() && records.code() != ENOENT) return records.status();
+  auto paths = records.ok() ? shared_files(of, &too_deep)
+                            : Result<std::vector<std::string>>(std::vector<std::string>());
   if (!paths.ok()) return paths.status();
+  tell_ignored(of, ignored, too_deep, calls);
+  auto covered =
+      paths->empty() ? Result<sys::Descriptor>(sys::Descriptor()) : open_covered(cover.path);
+  if (!covered.ok()) return covered.status();
+  Collecting all{fs,          cover.path, *covered, *records, cover.name,
+                 uuid_of(fs), calls,      *report,  0,        total};
   Parts parts = {std::move(held), {}};
   Waiting waiting(cover.path);
   uint64_t failed = 0;
@@ -138,14 +166,14 @@ Status collect(tier::Cover& cover, const tier::DrainCalls& calls, tier::DrainRep
     auto needed = collect_one(all, path, &waiting, &parts);
     if (needed.ok()) continue;
     if (needed.code() == ECANCELED) return needed.status();
-    const std::string lower = cover.path + "/" + path;
+    const std::string lower = cover.path + "/" + told(path);
     std::string text = last_detail();
     if (text.find(lower) == std::string::npos) text.insert(0, lower + ": ");
     ++(needed.code() == ESTALE ? conflicts : failed);
     out_of_space = out_of_space || needed.code() == ENOSPC || needed.code() == EDQUOT;
     if (calls.problem) calls.problem(text.c_str());
     // Whichever its part is, it stays.
-    auto record = read_record(cover.path, path);
+    auto record = read_record(of, path);
     if (record.ok())
       parts.garbage.erase(hex_of(record->uuid));
     else
@@ -161,7 +189,7 @@ Status collect(tier::Cover& cover, const tier::DrainCalls& calls, tier::DrainRep
     else
       CAIRN_TRY(tier::remove_part(fs, cover.name, uuid));
   }
-  CAIRN_TRY(clean_records(cover.path));
+  CAIRN_TRY(clean_records(of));
   if (orphans != 0) {
     const std::string text = cover.path + ": the records in " + tier::records_directory +
                              " were removed; " + std::to_string(orphans) +
@@ -178,25 +206,43 @@ Status collect(tier::Cover& cover, const tier::DrainCalls& calls, tier::DrainRep
   return waiting.count() == 0 ? Status() : waiting.status();
 }
 
+bool is_held_up(file::FileSystem& fs, const std::string& directory, const std::string& cover_name) {
+  const Uuid own = uuid_of(fs);
+  const RecordsOf of = records_of(fs, directory, cover_name);
+  bool found = false;
+  const auto look = [&](const std::string& path) {
+    const auto record = read_record(of, path);
+    found = record.code() == EUCLEAN || record.code() == EPROTONOSUPPORT;
+    if (record.ok())
+      for (const uint32_t node : holders_of(*record))
+        found = found || record->nodes[node].pool == own;
+    return found ? Status(ECANCELED) : Status();
+  };
+  // A directory that cannot be read says nothing; a drain tells why.
+  for_each_shared(of, look).ignore();
+  return found;
+}
+
 Status forget_parts(const tier::Cover& cover) {
   uint64_t bytes = 0;
   auto parts = parts_of(cover, &bytes);
   if (!parts.ok()) return parts.status();
   if (parts->empty()) return Status();
   const Uuid own = uuid_of(*cover.fs);
-  auto paths = shared_files(cover.path);
+  const RecordsOf of = records_of(*cover.fs, cover.path, cover.name);
+  auto paths = shared_files(of, nullptr);
   if (!paths.ok()) return paths.status();
   for (const std::string& path : *paths) {
-    auto record = read_record(cover.path, path);
+    auto record = read_record(of, path);
     if (!record.ok() || parts->count(hex_of(record->uuid)) == 0) continue;
     for (const uint32_t node : holders_of(*record)) {
       if (record->nodes[node].pool != own) continue;
-      const Status status = remove_record(cover.path, path);
+      const Status status = remove_record(of, path);
       if (!status.ok() && status.code() != ENOENT) return status;
       break;
     }
   }
-  return clean_records(cover.path);
+  return clean_records(of);
 }
 
 }  // namespace cairn::cluster

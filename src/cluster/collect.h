@@ -17,6 +17,8 @@
 //  3. Nothing is collected while a process on this node may write it: a node's part does not change after its mark.
 #pragma once
 
+#include <string>
+
 #include "tier/cover.h"
 #include "tier/drain.h"
 
@@ -25,6 +27,10 @@ namespace cairn::cluster {
 // Adds to the report. EIO if something failed or is in conflict, ECANCELED; EAGAIN if all that this node
 // holds is in lower and only other nodes are waited for, or if processes of this node still use the cover.
 Status collect(tier::Cover& cover, const tier::DrainCalls& calls, tier::DrainReport* report);
+
+// Whether a record in the covered directory keeps this pool from being drained though it holds no
+// part: the record names bytes of this pool, or it is damaged and may name any.
+bool is_held_up(file::FileSystem& fs, const std::string& directory, const std::string& cover_name);
 
 // Before the cover's parts are thrown away: a file of which this node holds bytes can never be whole again, so its record
 // goes. The base file stays.

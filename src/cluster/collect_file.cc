@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -23,15 +24,15 @@ namespace sys = tier::sys;
 constexpr uint64_t window = 64 << 20;
 constexpr int most_tries = 10;
 
-int64_t look(const std::string& path, struct stat* st) {
-  return sys::lstatat(AT_FDCWD, path.c_str(), st);
+int64_t look(const sys::Descriptor& directory, const std::string& name, struct stat* st) {
+  return sys::lstatat(directory.get(), name.c_str(), st);
 }
 
-// Whether the name is there.
-Result<bool> find(const std::string& path, struct stat* st) {
-  const int64_t result = look(path, st);
-  if (result < 0 && result != -ENOENT && result != -ENOTDIR)
-    return sys::failed(result, "stat", path);
+// Whether the name is there. `path`: for messages.
+Result<bool> find(const sys::Descriptor& directory, const std::string& name,
+                  const std::string& path, struct stat* st) {
+  const int64_t result = look(directory, name, st);
+  if (result < 0 && result != -ENOENT) return sys::failed(result, "stat", path);
   return result == 0;
 }
 
@@ -92,8 +93,10 @@ FileCollector::FileCollector(Collecting& all, const std::string& path, Record re
       record_(std::move(record)),
       holders_(holders_of(record_)),
       own_(ShareMap::nobody),
-      lower_(all.directory + "/" + path),
-      aside_(aside_path(all.directory, path, record_)) {
+      lower_(all.directory + "/" + told(path)),
+      name_(name_in(path)),
+      aside_(name_in(aside_name(path, record_))),
+      aside_path_(all.records.path_of(aside_name(path, record_))) {
   for (uint32_t i = 0; i < record_.nodes.size(); ++i)
     if (record_.nodes[i].pool == all_.pool) own_ = i;
   holds_ = std::find(holders_.begin(), holders_.end(), own_) != holders_.end();
@@ -102,17 +105,31 @@ FileCollector::FileCollector(Collecting& all, const std::string& path, Record re
 }
 
 std::string FileCollector::mark_of(const Uuid& pool) const {
-  return mark_path(all_.directory, path_, record_, pool);
+  return name_in(mark_name(path_, record_, pool));
 }
 
 Status FileCollector::check_record() const {
-  auto now = read_record(all_.directory, path_);
+  auto now = read_record(all_.records, path_);
   if (now.code() == ENOENT || (now.ok() && !is_same_epoch(*now, record_)))
     return changed_meanwhile(lower_);
   return now.status();
 }
 
+Status FileCollector::open_places() {
+  const std::string above = above_of(path_);
+  auto place = all_.records.open_directory(above);
+  if (place.code() == ENOENT) return changed_meanwhile(lower_);
+  CAIRN_TRY(place.status());
+  place_ = std::move(*place);
+  auto found = open_directory(all_.covered.get(), above, all_.directory);
+  above_ = found.ok() ? std::move(*found) : sys::Descriptor();
+  // What stands in the way of a directory is told when that is to be made.
+  const bool is_none = found.code() == ENOENT || found.code() == ENOTDIR || found.code() == ELOOP;
+  return is_none ? Status() : found.status();
+}
+
 Status FileCollector::collect() {
+  CAIRN_TRY(open_places());
   auto published = is_published();
   if (!published.ok()) return published.status();
   if (*published) return settle();
@@ -121,6 +138,7 @@ Status FileCollector::collect() {
   if (status.code() != ESTALE) return status;
   // What lies there may be what somebody who was faster has put together: the record goes before the marks.
   const std::string detail = last_detail();
+  CAIRN_TRY(open_places());
   published = is_published();
   if (!published.ok()) return published.status();
   if (*published) return settle();
@@ -131,14 +149,15 @@ Status FileCollector::collect() {
 // Somebody has renamed it and went no further.
 Result<bool> FileCollector::is_published() const {
   struct stat there = {};
-  auto found = find(lower_, &there);
+  if (!above_.ok()) return false;
+  auto found = find(above_, name_, lower_, &there);
   if (!found.ok() || !*found || !S_ISREG(there.st_mode))
     return found.ok() ? Result<bool>(false) : found;
   auto marks = all_marks();
   if (!marks.ok()) return marks.status();
-  for (const std::string& path : *marks) {
+  for (const std::string& name : *marks) {
     struct stat mark = {};
-    found = find(path, &mark);
+    found = find(place_, name, lower_, &mark);
     if (!found.ok()) return found;
     if (*found && is_same_file(mark, there)) return true;
   }
@@ -150,19 +169,58 @@ Result<std::vector<std::string>> FileCollector::all_marks() const {
   std::vector<std::string> marks = {mark_of(all_.pool)};
   for (const RecordNode& node : record_.nodes) marks.push_back(mark_of(node.pool));
   if (!holders_.empty()) return marks;
-  const std::string own = marks.front();
-  const std::string parent = parent_of(own);
-  const std::string start = own.substr(parent.size() + 1, own.rfind('-') - parent.size());
-  const int64_t opened = sys::open_beneath(parent.c_str(), O_RDONLY | O_DIRECTORY);
-  if (opened == -ENOENT) return marks;
-  if (opened < 0) return sys::failed(opened, "open", parent);
-  const sys::Descriptor directory(static_cast<int>(opened));
+  const std::string start = marks.front().substr(0, marks.front().rfind('-') + 1);
+  const std::string parent = all_.records.path_of(above_of(path_));
+  auto directory = open_directory(place_.get(), "", parent);
+  if (directory.code() == ENOENT) return marks;
+  if (!directory.ok()) return directory.status();
   std::vector<sys::Entry> entries;
-  if (const int64_t result = sys::list(directory.get(), &entries); result < 0)
+  if (const int64_t result = sys::list(directory->get(), &entries); result < 0 && result != -ENOENT)
     return sys::failed(result, "list", parent);
   for (const sys::Entry& entry : entries)
-    if (entry.name.starts_with(start)) marks.push_back(parent + "/" + entry.name);
+    if (entry.name.starts_with(start)) marks.push_back(entry.name);
   return marks;
+}
+
+// All nodes write the same one. One that was killed at the end may have given it to its owner.
+Result<sys::Descriptor> FileCollector::check_aside(int64_t opened) const {
+  if (opened < 0) return sys::failed(opened, "open", aside_path_);
+  sys::Descriptor aside(static_cast<int>(opened));
+  struct stat st = {};
+  if (const int64_t result = sys::fstat(aside.get(), &st); result < 0)
+    return sys::failed(result, "stat", aside_path_);
+  const bool is_ours =
+      tier::is_believed(st.st_uid, all_.records.of().owner) || st.st_uid == record_.uid;
+  if (S_ISREG(st.st_mode) && is_ours) return aside;
+  return fail(EPERM, "%s: is not a file of Cairn's (user %u, mode %06o); move it away",
+              aside_path_.c_str(), st.st_uid, st.st_mode);
+}
+
+Result<sys::Descriptor> FileCollector::make_aside() const {
+  for (int i = 0; i < most_tries; ++i) {
+    const int64_t made =
+        sys::openat(place_.get(), aside_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+    if (made >= 0) return sys::Descriptor(static_cast<int>(made));
+    if (made != -EEXIST) return sys::failed(made, "cannot be made", aside_path_);
+    const int64_t opened =
+        sys::openat(place_.get(), aside_.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK);
+    if (opened != -ENOENT) return check_aside(opened);
+  }
+  return fail(EBUSY, "%s: somebody keeps removing it", aside_path_.c_str());
+}
+
+Result<sys::Descriptor> FileCollector::open_aside() const {
+  const auto open = [&](int flags) {
+    return sys::openat(place_.get(), aside_.c_str(), flags | O_NOFOLLOW | O_NONBLOCK);
+  };
+  int64_t opened = open(O_RDONLY);
+  if (opened == -EACCES) {
+    // One that was killed here has given it a mode already.
+    CAIRN_TRY_ASSIGN(closed, check_aside(open(O_PATH)));
+    const std::string itself = "/proc/self/fd/" + std::to_string(closed.get());
+    if (sys::chmodat(AT_FDCWD, itself.c_str(), 0600) == 0) opened = open(O_RDONLY);
+  }
+  return check_aside(opened);
 }
 
 Status FileCollector::give_share() {
@@ -170,33 +228,37 @@ Status FileCollector::give_share() {
   for (int i = 0; i < most_tries; ++i) {
     struct stat marked = {};
     struct stat aside = {};
-    const bool has_mark = look(mark, &marked) == 0;
-    if (has_mark && look(aside_, &aside) == 0 && is_same_file(marked, aside)) return Status();
-    if (has_mark) sys::unlinkat(AT_FDCWD, mark.c_str(), 0);  // about an aside file that is gone
-    const int64_t opened =
-        sys::openat(AT_FDCWD, aside_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
-    if (opened == -ENOENT) return changed_meanwhile(lower_);
-    if (opened < 0) return sys::failed(opened, "cannot be made", aside_);
-    const sys::Descriptor fd(static_cast<int>(opened));
-    CAIRN_TRY(write_share(fd.get()));
+    const bool has_mark = look(place_, mark, &marked) == 0;
+    if (has_mark && look(place_, aside_, &aside) == 0 && is_same_file(marked, aside))
+      return Status();
+    // About an aside file that is gone.
+    if (has_mark) sys::unlinkat(place_.get(), mark.c_str(), 0);
+    auto fd = make_aside();
+    if (fd.code() == ENOENT) return changed_meanwhile(lower_);
+    CAIRN_TRY(fd.status());
+    CAIRN_TRY(write_share(fd->get()));
     // By its name, which is all that a file system without O_TMPFILE knows; so it is looked at afterwards.
-    const int64_t linked = sys::linkat(AT_FDCWD, aside_.c_str(), AT_FDCWD, mark.c_str());
-    if (linked < 0 && linked != -ENOENT) return sys::failed(linked, "mark", mark);
+    const int64_t linked = sys::linkat(place_.get(), aside_.c_str(), place_.get(), mark.c_str());
+    if (linked < 0 && linked != -ENOENT) return sys::failed(linked, "mark", aside_path_);
     struct stat written = {};
-    if (linked < 0 || sys::fstat(fd.get(), &written) != 0 || look(mark, &marked) != 0 ||
+    if (linked < 0 || sys::fstat(fd->get(), &written) != 0 || look(place_, mark, &marked) != 0 ||
         !is_same_file(marked, written)) {
       CAIRN_TRY(check_record());
       continue;
     }
-    return sync_directory(parent_of(mark));
+    return sync_place();
   }
-  return fail(EBUSY, "%s: somebody keeps removing it", aside_.c_str());
+  return fail(EBUSY, "%s: somebody keeps removing it", aside_path_.c_str());
+}
+
+Status FileCollector::sync_place() const {
+  return sync_directory(place_, all_.records.path_of(above_of(path_)));
 }
 
 Status FileCollector::write_share(int aside) {
   // All who do this do the same, whoever is first.
   if (const int64_t result = sys::ftruncate(aside, record_.size); result < 0)
-    return sys::failed(result, "truncate", aside_);
+    return sys::failed(result, "truncate", aside_path_);
   const uint64_t done = all_.done;
   const uint64_t bytes = all_.report.bytes;
   const Status status = copy_pieces(aside);
@@ -206,7 +268,7 @@ Status FileCollector::write_share(int aside) {
     return status;
   }
   if (const int64_t result = sys::fsync(aside); result < 0)
-    return sys::failed(result, "fsync", aside_);
+    return sys::failed(result, "fsync", aside_path_);
   return Status();
 }
 
@@ -255,7 +317,7 @@ Status FileCollector::copy_pieces(int aside) {
 }
 
 Result<sys::Descriptor> FileCollector::base() const {
-  auto file = open_base(all_.directory, path_, record_.base);
+  auto file = open_base(all_.covered, all_.directory, path_, record_.base);
   if (file.ok() || (file.code() != ENOENT && file.code() != ENOTDIR && file.code() != ELOOP &&
                     file.code() != ESTALE))
     return file;
@@ -268,51 +330,52 @@ Result<sys::Descriptor> FileCollector::base() const {
 bool FileCollector::find_missing() {
   missing_.clear();
   struct stat aside = {};
-  const bool is_there = look(aside_, &aside) == 0;
+  const bool is_there = look(place_, aside_, &aside) == 0;
   for (const uint32_t node : holders_) {
     struct stat mark = {};
-    if (!is_there || look(mark_of(record_.nodes[node].pool), &mark) != 0 ||
+    if (!is_there || look(place_, mark_of(record_.nodes[node].pool), &mark) != 0 ||
         !is_same_file(mark, aside))
       missing_.push_back(node);
   }
   return !missing_.empty();
 }
 
+// Others' files stay the user's, unless that is root. Then no bit may make them run as the user.
+Result<uint32_t> FileCollector::give_owner(int aside) const {
+  const bool is_own = record_.uid == ::geteuid() || record_.uid == all_.records.of().owner;
+  if (is_own || ::geteuid() == 0)
+    return tier::give_owner(aside, record_.uid, record_.gid, record_.mode, lower_);
+  return record_.mode & ~static_cast<uint32_t>(S_ISUID | S_ISGID);
+}
+
 Status FileCollector::set_attributes(int aside) const {
-  auto permissions = tier::give_owner(aside, record_.uid, record_.gid, record_.mode, lower_);
+  auto permissions = give_owner(aside);
   if (!permissions.ok()) return permissions.status();
   if (record_.base.exists)
     if (auto old = base(); old.ok()) tier::copy_attributes(aside, old->get());
   CAIRN_TRY(tier::set_mode_and_times(aside, *permissions, record_.mtime, record_.mtime, lower_));
   if (const int64_t result = sys::fsync(aside); result < 0)
-    return sys::failed(result, "fsync", aside_);
+    return sys::failed(result, "fsync", aside_path_);
   return Status();
 }
 
 Status FileCollector::publish() {
-  int64_t opened = sys::openat(AT_FDCWD, aside_.c_str(), O_RDONLY | O_NOFOLLOW);
-  // One who was killed here has given it a mode already.
-  if (opened == -EACCES && sys::chmodat(AT_FDCWD, aside_.c_str(), 0600) == 0)
-    opened = sys::openat(AT_FDCWD, aside_.c_str(), O_RDONLY | O_NOFOLLOW);
-  if (opened == -ENOENT) return changed_meanwhile(lower_);  // somebody was faster
-  if (opened < 0) return sys::failed(opened, "open", aside_);
-  const sys::Descriptor aside(static_cast<int>(opened));
-  CAIRN_TRY(set_attributes(aside.get()));
+  auto aside = open_aside();
+  if (aside.code() == ENOENT) return changed_meanwhile(lower_);  // somebody was faster
+  CAIRN_TRY(aside.status());
+  CAIRN_TRY(set_attributes(aside->get()));
   CAIRN_TRY(check_record());
-  const std::string parent = parent_of(lower_);
-  CAIRN_TRY(make_directories(all_.directory, parent));
-  const int64_t above = sys::open_beneath(parent.c_str(), O_RDONLY | O_DIRECTORY);
-  if (above < 0) return sys::failed(above, "open", parent);
-  const sys::Descriptor directory(static_cast<int>(above));
-  const std::string name = lower_.substr(parent.size() + 1);
+  auto above = make_directories(all_.covered.get(), above_of(path_), all_.directory);
+  if (!above.ok()) return above.status();
+  above_ = std::move(*above);
   struct stat st = {};
-  const int64_t looked = sys::lstatat(directory.get(), name.c_str(), &st);
+  const int64_t looked = look(above_, name_, &st);
   if (looked < 0 && looked != -ENOENT) return sys::failed(looked, "stat", lower_);
   int64_t result = -EEXIST;
   if (looked == -ENOENT)
-    result = tier::rename_to_free(AT_FDCWD, aside_, directory.get(), name.c_str());
+    result = tier::rename_to_free(place_.get(), aside_, above_.get(), name_.c_str());
   else if (is_base(record_.base, st))
-    result = sys::renameat2(AT_FDCWD, aside_.c_str(), directory.get(), name.c_str(), 0);
+    result = sys::renameat2(place_.get(), aside_.c_str(), above_.get(), name_.c_str(), 0);
   if (result == -ENOENT) return changed_meanwhile(lower_);
   if (result == -EEXIST)
     return fail(ESTALE, "%s: %s there behind our back; both are kept", lower_.c_str(),
@@ -324,20 +387,19 @@ Status FileCollector::publish() {
 
 // The file has its name: what it was made from goes, the record first.
 Status FileCollector::settle() {
-  CAIRN_TRY(sync_directory(parent_of(lower_)));
-  const std::string record = record_path(all_.directory, path_);
+  CAIRN_TRY(sync_directory(above_, lower_));
   const Status checked = check_record();
   if (!checked.ok() && checked.code() != EAGAIN) return checked;
   if (checked.ok()) {
-    const int64_t result = sys::unlinkat(AT_FDCWD, record.c_str(), 0);
-    if (result < 0 && result != -ENOENT) return sys::failed(result, "remove", record);
-    const Status synced = sync_directory(parent_of(record));
-    // Somebody who was done as well has removed the empty directory.
-    if (!synced.ok() && synced.code() != ENOENT) return synced;
+    const std::string record = name_in(record_name(path_));
+    const int64_t result = sys::unlinkat(place_.get(), record.c_str(), 0);
+    if (result < 0 && result != -ENOENT)
+      return sys::failed(result, "remove", record_path(all_.directory, path_));
+    CAIRN_TRY(sync_place());
   }
-  sys::unlinkat(AT_FDCWD, mark_of(all_.pool).c_str(), 0);
+  sys::unlinkat(place_.get(), mark_of(all_.pool).c_str(), 0);
   for (const RecordNode& node : record_.nodes)
-    sys::unlinkat(AT_FDCWD, mark_of(node.pool).c_str(), 0);
+    sys::unlinkat(place_.get(), mark_of(node.pool).c_str(), 0);
   missing_.clear();
   return Status();
 }

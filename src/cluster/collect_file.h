@@ -14,7 +14,9 @@ namespace cairn::cluster {
 // What the files of one cover have in common.
 struct Collecting {
   file::FileSystem& fs;
-  const std::string& directory;   // the covered one
+  const std::string& directory;  // the covered one
+  const tier::sys::Descriptor& covered;
+  const RecordsDirectory& records;
   const std::string& cover_name;  // in the pool
   Uuid pool;                      // this node's
   const tier::DrainCalls& calls;
@@ -43,16 +45,24 @@ class FileCollector {
   [[nodiscard]] const std::vector<uint32_t>& missing() const { return missing_; }
 
  private:
+  // A name in the directory that the record lies in.
   [[nodiscard]] std::string mark_of(const Uuid& pool) const;
   // What can be said only if the record still is the one that we know.
   Status check_record() const;
+  Status open_places();
   [[nodiscard]] Result<bool> is_published() const;
   [[nodiscard]] Result<std::vector<std::string>> all_marks() const;
+  [[nodiscard]] Result<tier::sys::Descriptor> check_aside(int64_t opened) const;
+  [[nodiscard]] Result<tier::sys::Descriptor> make_aside() const;
+  [[nodiscard]] Result<tier::sys::Descriptor> open_aside() const;
+  [[nodiscard]] Status sync_place() const;
   Status give_share();
   Status write_share(int aside);
   Status copy_pieces(int aside);
   [[nodiscard]] Result<tier::sys::Descriptor> base() const;
   bool find_missing();
+  // Which permissions the file may have then.
+  [[nodiscard]] Result<uint32_t> give_owner(int aside) const;
   Status set_attributes(int aside) const;
   Status publish();
   Status settle();
@@ -64,8 +74,12 @@ class FileCollector {
   uint32_t own_;  // ShareMap::nobody: no node of the record
   bool holds_ = false;
   bool copies_base_ = false;
-  std::string lower_;  // where the file belongs
+  std::string lower_;  // where the file belongs, for messages
+  std::string name_;   // there, in the directory `above_`
   std::string aside_;
+  std::string aside_path_;       // for messages
+  tier::sys::Descriptor place_;  // the directory of the record, the aside file and the marks
+  tier::sys::Descriptor above_;  // -1: it is not there
   std::vector<uint32_t> missing_;
 };
 

@@ -6,14 +6,20 @@
 #include <vector>
 
 #include "base/status.h"
+#include "tier/system.h"
 
 namespace cairn::cluster {
 
-std::string parent_of(const std::string& path);
-Status sync_directory(const std::string& path);
-// Makes what is missing of the directory `wanted` below the directory `top`, durably.
-Status make_directories(const std::string& top, const std::string& wanted);
-// A new file with these bytes, durably.
-Status write_whole(const std::string& path, const std::vector<uint8_t>& bytes, uint32_t mode);
+Status sync_directory(const tier::sys::Descriptor& directory, const std::string& path);
+// Opens the directory `below` an open one ("": itself), through no symbolic link. `path`: of the
+// one that is open, for messages.
+Result<tier::sys::Descriptor> open_directory(int top, const std::string& below,
+                                             const std::string& path);
+// Makes what is missing of it, durably.
+Result<tier::sys::Descriptor> make_directories(int top, const std::string& below,
+                                               const std::string& path);
+// A new file with these bytes, durably. `path`: of its directory.
+Status write_whole(const tier::sys::Descriptor& directory, const std::string& name,
+                   const std::string& path, const std::vector<uint8_t>& bytes);
 
 }  // namespace cairn::cluster

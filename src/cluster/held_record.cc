@@ -31,10 +31,10 @@ Status unlock_record(const Job& job, const Uuid& uuid) {
 Status with_record(const Job& job, const std::string& path,
                    const std::function<Status(Record& record)>& change) {
   while (true) {
-    auto seen = read_record(job.directory(), path);
+    auto seen = read_record(job.records(), path);
     if (!seen.ok()) return seen.status();
     CAIRN_TRY(lock_record(job, seen->uuid, path));
-    auto record = read_record(job.directory(), path);
+    auto record = read_record(job.records(), path);
     // Another life of the name has another lock.
     const bool same = record.ok() && record->uuid == seen->uuid;
     Status status = record.status();

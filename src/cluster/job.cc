@@ -25,6 +25,7 @@ bool is_removed(const Part& part) { return (**part).inode->links.load() == 0; }
 Job::Job(file::FileSystem& fs, Place place, Ask messenger, StillWaiting waiting, void* context)
     : fs_(fs),
       place_(std::move(place)),
+      records_(records_of(fs, place_.directory, place_.cover)),
       own_(node(place_.self)),
       by_pool_(place_.count),
       messenger_(messenger),
@@ -126,11 +127,12 @@ Status Job::clean() {
   if (parts.empty()) return Status();
   CAIRN_TRY_ASSIGN(kept, tier::are_parts_kept(fs_, place_.cover, place_.directory));
   if (kept) return Status();
-  CAIRN_TRY(for_each_shared(place_.directory, [&](const std::string& path) -> Status {
-    auto record = read_record(place_.directory, path);
+  CAIRN_TRY(for_each_shared(records_, [&](const std::string& path) -> Status {
+    auto record = read_record(records_, path);
     if (record.ok()) parts.erase(hex_of(record->uuid));
-    // One that cannot be read may know any of them.
-    return record.code() == ENOENT ? Status() : record.status();
+    // One that cannot be read may know any of them. A drain tells of it.
+    if (!record.ok() && record.code() != ENOENT) parts.clear();
+    return Status();
   }));
   for (const std::string& uuid : parts) CAIRN_TRY(tier::remove_part(fs_, place_.cover, uuid));
   return Status();

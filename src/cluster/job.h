@@ -14,6 +14,7 @@
 #include "cluster/home.h"
 #include "cluster/messages.h"
 #include "cluster/messenger.h"
+#include "cluster/records_directory.h"
 #include "tier/pool_file.h"
 
 namespace cairn::cluster {
@@ -36,6 +37,8 @@ class Job {
 
   [[nodiscard]] file::FileSystem& fs() const { return fs_; }
   [[nodiscard]] const std::string& directory() const { return place_.directory; }
+  // Where the records of its shared files lie.
+  [[nodiscard]] const RecordsOf& records() const { return records_; }
   [[nodiscard]] const std::string& cover() const { return place_.cover; }
   [[nodiscard]] uint32_t nodes() const { return place_.count; }
   [[nodiscard]] RecordNode node(uint32_t number) const;
@@ -108,6 +111,7 @@ class Job {
 
   file::FileSystem& fs_;
   Place place_;
+  RecordsOf records_;
   RecordNode own_;
   std::vector<uint32_t> by_pool_;  // numbers of nodes
   Ask messenger_;

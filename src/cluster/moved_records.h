@@ -12,8 +12,7 @@ namespace cairn::cluster {
 // ENOTEMPTY: there are shared files in the directory or below.
 Status check_no_records(const Job& job, const std::string& path);
 // Those of the directory `from` and below become those of `to`, which has none. 1, or 0: there are none. Nobody may change them meanwhile.
-Result<int> rename_records(const std::string& directory, const std::string& from,
-                           const std::string& to);
+Result<int> rename_records(const RecordsOf& of, const std::string& from, const std::string& to);
 // The same in a job that lives, with the locks of all these records.
 Status move_records(const Job& job, const std::string& from, const std::string& to);
 

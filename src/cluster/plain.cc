@@ -186,7 +186,7 @@ Status make_plain(Job& job, const std::string& path, bool empty) {
     CAIRN_TRY(give_attributes(job, record, file.map()));
     CAIRN_TRY(file::sync_file(job.fs(), file.map()));
     CAIRN_TRY(put_into_cover(job, path, record.uuid, file.number));
-    CAIRN_TRY(remove_record(job.directory(), path));
+    CAIRN_TRY(remove_record(job.records(), path));
     CAIRN_TRY(remove_parts(job, record));
     return job.remove_part(record.uuid);
   });

@@ -108,7 +108,8 @@ Result<Record> record_of(const void* bytes, size_t size, const std::string& path
     node.path = in.text();
     record.nodes.push_back(std::move(node));
   }
-  bool sound = in.ok();
+  constexpr uint32_t permissions = 07777;
+  bool sound = in.ok() && (record.mode & ~permissions) == 0;
   std::vector<Share> all;
   for (uint32_t i = 0; i < shares && sound && in.ok(); ++i) {
     Share share;

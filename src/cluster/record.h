@@ -1,5 +1,6 @@
 // Record: what all nodes know of a shared file. `DIR/.cairn/PATH.record` in the covered directory, which every node
-// sees; written aside and renamed, so that there is an old or a new one. docs/format/record.md says it in words.
+// sees; written aside and renamed, so that there is an old or a new one. docs/format/record.md says it in words,
+// records_directory.h which ones count.
 #pragma once
 
 #include <array>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "cluster/records_directory.h"
 #include "cluster/share_map.h"
 #include "tier/lower.h"
 
@@ -53,38 +55,46 @@ std::vector<uint8_t> bytes_of(const Record& record);
 // EUCLEAN if they are no record, EPROTONOSUPPORT if they are one of a later version.
 Result<Record> record_of(const void* bytes, size_t size, const std::string& path);
 
-// Where records and what belongs to them lie, below a covered directory.
+// Where records and what belongs to them lie, below a covered directory: whole paths, for messages.
 using tier::records_directory;
-// Of a directory's files: those of its records.
-std::string records_path(const std::string& directory, const std::string& path);
 std::string record_path(const std::string& directory, const std::string& path);
-// A file that is being put together out of its parts (collect.h), as they are by this record, and the mark that a
-// node makes when its own bytes are in it.
 std::string aside_path(const std::string& directory, const std::string& path, const Record& record);
 std::string mark_path(const std::string& directory, const std::string& path, const Record& record,
                       const Uuid& pool);
+// The same from the records directory on. Aside: a file that is being put together out of its parts
+// (collect.h), as they are by this record. Mark: made by a node when its own bytes are in it.
+std::string record_name(const std::string& path);
+std::string aside_name(const std::string& path, const Record& record);
+std::string mark_name(const std::string& path, const Record& record, const Uuid& pool);
 
-// ENOENT if there is none.
-Result<Record> read_record(const std::string& directory, const std::string& path);
+// ENOENT if there is none that counts.
+Result<Record> read_record(const RecordsOf& of, const std::string& path);
+Result<Record> read_record(const RecordsDirectory& records, const std::string& path);
 // Makes the directories above it too. `exclusive`: EEXIST if there is one already.
-Status write_record(const std::string& directory, const std::string& path, const Record& record,
+Status write_record(const RecordsOf& of, const std::string& path, const Record& record,
                     bool exclusive);
+// Without what belongs to it. `keep`: EEXIST if the new name has one.
+Status rename_record(const RecordsOf& of, const std::string& from, const std::string& to,
+                     bool keep);
 // With what belongs to it. ENOENT if there is none.
-Status remove_record(const std::string& directory, const std::string& path);
+Status remove_record(const RecordsOf& of, const std::string& path);
 // Aside files and marks, of any epoch.
-Status forget_collected(const std::string& directory, const std::string& path);
+Status forget_collected(const RecordsOf& of, const std::string& path);
 // What no record of this epoch owns goes, and so do directories with nothing in them. `.cairn`
 // itself stays until the last claim on the covered directory goes (tier/claim.h).
-Status clean_records(const std::string& directory);
+Status clean_records(const RecordsOf& of);
 // The same of one directory's, which goes itself if it has no records.
-Status clean_records_in(const std::string& directory, const std::string& path);
+Status clean_records_in(const RecordsOf& of, const std::string& path);
 // The record of that time still is the one in force.
 bool is_same_epoch(const Record& a, const Record& b);
-// Calls visit(path) for each shared file below the covered directory.
-Status for_each_shared(const std::string& directory,
-                       const std::function<Status(const std::string& path)>& visit);
-// The same for those in one directory ("": the covered one itself), and `deep` for those below it, by their paths from there.
-Status for_each_shared_in(const std::string& directory, const std::string& below, bool deep,
-                          const std::function<Status(const std::string& path)>& visit);
+// Calls visit(path) for each shared file below the covered directory. `too_deep`: as in
+// RecordsDirectory::for_each_directory.
+using VisitShared = std::function<Status(const std::string& path)>;
+Status for_each_shared(const RecordsOf& of, const VisitShared& visit,
+                       std::string* too_deep = nullptr);
+// Those in one directory ("": the covered one itself), and `deep` those below it, by their paths
+// from there.
+Status for_each_shared_in(const RecordsOf& of, const std::string& below, bool deep,
+                          const VisitShared& visit, std::string* too_deep = nullptr);
 
 }  // namespace cairn::cluster

@@ -1,7 +1,8 @@
 // Where records lie: below the covered directory, in a tree of directories like that of the files.
 #include <fcntl.h>
+#include <sys/stat.h>
 
-#include <cstdio>
+#include <cstdio>  // RENAME_NOREPLACE too
 #include <cstring>
 
 #include "cluster/directories.h"
@@ -46,99 +47,46 @@ std::string place_of(const std::string& directory, const std::string& path) {
   return directory + "/" + records_directory + "/" + path;
 }
 
-bool ends_with(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+std::string joined(const std::string& above, const std::string& name) {
+  return above.empty() ? name : above + "/" + name;
 }
 
-Status remove_names(const std::string& directory,
-                    const std::function<bool(const std::string& name)>& chosen) {
-  const int64_t fd = sys::openat(AT_FDCWD, directory.c_str(), O_RDONLY | O_DIRECTORY);
-  if (fd == -ENOENT) return Status();
-  if (fd < 0) return sys::failed(fd, "open", directory);
-  const sys::Descriptor opened(static_cast<int>(fd));
-  std::vector<sys::Entry> entries;
-  if (const int64_t result = sys::list(opened.get(), &entries); result < 0 && result != -ENOENT)
-    return sys::failed(result, "read directory", directory);
-  for (const sys::Entry& entry : entries) {
-    if (!chosen(entry.name)) continue;
-    const int64_t result = sys::unlinkat(opened.get(), entry.name.c_str(), 0);
-    if (result < 0 && result != -ENOENT)
-      return sys::failed(result, "unlink", directory + "/" + entry.name);
-  }
-  return Status();
-}
-
-// `below`: "" or ends in a slash. What lies in directories below it, only if `deep`.
-Status visit_below(const std::string& directory, const std::string& below, bool deep,
-                   const std::function<Status(const std::string& path)>& visit) {
-  const std::string here = place_of(directory, below);
-  const int64_t fd = sys::openat(AT_FDCWD, here.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-  if (fd == -ENOENT) return Status();
-  if (fd < 0) return sys::failed(fd, "open", here);
-  std::vector<sys::Entry> entries;
-  {
-    const sys::Descriptor opened(static_cast<int>(fd));
-    if (const int64_t result = sys::list(opened.get(), &entries); result < 0 && result != -ENOENT)
-      return sys::failed(result, "read directory", here);
-  }
-  const std::string suffix = record_suffix;
-  for (const sys::Entry& entry : entries) {
-    const std::string path = below + entry.name;
-    struct stat st = {};
-    const std::string place = place_of(directory, path);
-    const int64_t looked = sys::lstatat(AT_FDCWD, place.c_str(), &st);
-    if (looked == -ENOENT) continue;
-    // A record that is passed over would cost the parts that it names.
-    if (looked < 0) return sys::failed(looked, "stat", place);
-    if (S_ISDIR(st.st_mode)) {
-      if (deep) CAIRN_TRY(visit_below(directory, path + "/", true, visit));
-    } else if (S_ISREG(st.st_mode) && ends_with(entry.name, suffix)) {
-      CAIRN_TRY(visit(path.substr(0, path.size() - suffix.size())));
-    }
-  }
-  return Status();
+bool is_regular(const sys::Descriptor& directory, const std::string& name, struct stat* st) {
+  return sys::lstatat(directory.get(), name.c_str(), st) == 0 && S_ISREG(st->st_mode);
 }
 
 }  // namespace
 
-std::string records_path(const std::string& directory, const std::string& path) {
-  return place_of(directory, path);
+std::string record_name(const std::string& path) { return path + record_suffix; }
+std::string aside_name(const std::string& path, const Record& record) {
+  return path + aside_suffix + digits_of(tag_of(record));
+}
+std::string mark_name(const std::string& path, const Record& record, const Uuid& pool) {
+  return path + mark_suffix + digits_of(tag_of(record)) + "-" + digits_of(word_of(pool));
 }
 
 std::string record_path(const std::string& directory, const std::string& path) {
-  return place_of(directory, path) + record_suffix;
+  return place_of(directory, record_name(path));
 }
-
 std::string aside_path(const std::string& directory, const std::string& path,
                        const Record& record) {
-  return place_of(directory, path) + aside_suffix + digits_of(tag_of(record));
+  return place_of(directory, aside_name(path, record));
 }
-
 std::string mark_path(const std::string& directory, const std::string& path, const Record& record,
                       const Uuid& pool) {
-  return place_of(directory, path) + mark_suffix + digits_of(tag_of(record)) + "-" +
-         digits_of(word_of(pool));
+  return place_of(directory, mark_name(path, record, pool));
 }
 
-Result<Record> read_record(const std::string& directory, const std::string& path) {
-  const std::string place = record_path(directory, path);
-  const int64_t fd = sys::openat(AT_FDCWD, place.c_str(), O_RDONLY | O_NOFOLLOW);
-  if (fd < 0) return sys::failed(fd, "open", place);
-  const sys::Descriptor file(static_cast<int>(fd));
-  struct stat st = {};
-  if (const int64_t result = sys::fstat(file.get(), &st); result < 0)
-    return sys::failed(result, "stat", place);
-  const auto size = static_cast<uint64_t>(st.st_size);
-  if (!S_ISREG(st.st_mode) || size > longest_record)
-    return fail(EUCLEAN, "%s: not a record of a shared file", place.c_str());
-  std::vector<uint8_t> bytes(size);
-  for (size_t done = 0; done < bytes.size();) {
-    const int64_t n = sys::pread(file.get(), bytes.data() + done, bytes.size() - done, done);
-    if (n < 0) return sys::failed(n, "read", place);
-    if (n == 0) return fail(EUCLEAN, "%s: the record was cut while it was read", place.c_str());
-    done += static_cast<size_t>(n);
-  }
-  return record_of(bytes.data(), bytes.size(), place);
+Result<Record> read_record(const RecordsDirectory& records, const std::string& path) {
+  auto bytes = records.read(record_name(path), longest_record);
+  if (!bytes.ok()) return bytes.status();
+  return record_of(bytes->data(), bytes->size(), records.path_of(record_name(path)));
+}
+
+Result<Record> read_record(const RecordsOf& of, const std::string& path) {
+  auto records = RecordsDirectory::open(of);
+  if (!records.ok()) return records.status();
+  return read_record(*records, path);
 }
 
 bool is_same_epoch(const Record& a, const Record& b) {
@@ -147,21 +95,33 @@ bool is_same_epoch(const Record& a, const Record& b) {
 
 namespace {
 
-Status try_to_write(const std::string& directory, const std::string& place, const Record& record,
+Status check_path(const std::string& path) {
+  if (is_path_below(path)) return Status();
+  return fail(EINVAL, "%s: no shared file can have this path", path.c_str());
+}
+
+Status try_to_write(const RecordsOf& of, const std::string& path, const Record& record,
                     bool exclusive) {
-  CAIRN_TRY(make_directories(directory, parent_of(place)));
-  const std::string aside = place + ".new-" + sys::random_name();
-  Status status = write_whole(aside, bytes_of(record), record.mode | 0600);
+  CAIRN_TRY(check_path(path));
+  auto records = RecordsDirectory::make(of);
+  if (!records.ok()) return records.status();
+  const std::string above = above_of(path);
+  const std::string name = name_in(record_name(path));
+  const std::string place = records->path_of(record_name(path));
+  CAIRN_TRY_ASSIGN(directory, records->make_directory(above));
+  CAIRN_TRY(records->check_free(directory, record_name(path)));
+  const std::string aside = name + ".new-" + sys::random_name();
+  Status status = write_whole(directory, aside, records->path_of(above), bytes_of(record));
   if (status.ok()) {
-    const int64_t result =
-        exclusive ? sys::linkat(AT_FDCWD, aside.c_str(), AT_FDCWD, place.c_str())
-                  : sys::renameat2(AT_FDCWD, aside.c_str(), AT_FDCWD, place.c_str(), 0);
+    const int fd = directory.get();
+    const int64_t result = exclusive ? sys::linkat(fd, aside.c_str(), fd, name.c_str())
+                                     : sys::renameat2(fd, aside.c_str(), fd, name.c_str(), 0);
     if (result < 0) status = sys::failed(result, exclusive ? "create" : "rename", place);
   }
   // After a rename there is none.
-  sys::unlinkat(AT_FDCWD, aside.c_str(), 0);
+  sys::unlinkat(directory.get(), aside.c_str(), 0);
   CAIRN_TRY(status);
-  return sync_directory(parent_of(place));
+  return sync_directory(directory, records->path_of(above));
 }
 
 // A record that was not written to its end. Whoever still writes it finds it gone, and writes it again.
@@ -186,88 +146,165 @@ std::string owner_of(const std::string& name, std::string* tag) {
   return "";
 }
 
-// `below`: "" or ends in a slash.
-Status clean_below(const std::string& directory, const std::string& below) {
-  const std::string here = place_of(directory, below);
-  const int64_t fd = sys::openat(AT_FDCWD, here.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-  if (fd == -ENOENT) return Status();
-  if (fd < 0) return sys::failed(fd, "open", here);
-  const sys::Descriptor opened(static_cast<int>(fd));
-  std::vector<sys::Entry> entries;
-  if (const int64_t result = sys::list(opened.get(), &entries); result < 0 && result != -ENOENT)
-    return sys::failed(result, "read directory", here);
-  for (const sys::Entry& entry : entries) {
+// What no record owns in one directory goes.
+void clean_names(const RecordsDirectory& records, const sys::Descriptor& directory,
+                 const std::string& path, const std::vector<sys::Entry>& names) {
+  for (const sys::Entry& entry : names) {
     struct stat st = {};
-    if (sys::lstatat(opened.get(), entry.name.c_str(), &st) != 0) continue;
-    if (S_ISDIR(st.st_mode)) {
-      CAIRN_TRY(clean_below(directory, below + entry.name + "/"));
-      sys::unlinkat(opened.get(), entry.name.c_str(), AT_REMOVEDIR);  // unless something is in it
-      continue;
-    }
-    if (is_unfinished(entry.name)) {
-      sys::unlinkat(opened.get(), entry.name.c_str(), 0);
-      continue;
-    }
     std::string tag;
-    const std::string owner = owner_of(entry.name, &tag);
-    if (owner.empty()) continue;
-    // Read after the name was seen: a name is never older than the record that it was made for.
-    auto record = read_record(directory, below + owner);
-    if (record.code() == ENOENT || (record.ok() && digits_of(tag_of(*record)) != tag))
-      sys::unlinkat(opened.get(), entry.name.c_str(), 0);
+    const bool unfinished = is_unfinished(entry.name);
+    const std::string owner = unfinished ? "" : owner_of(entry.name, &tag);
+    if ((!unfinished && owner.empty()) || !is_regular(directory, entry.name, &st)) continue;
+    bool is_void = unfinished;
+    if (!unfinished) {
+      // Read after the name was seen: a name is never older than the record that it was made for.
+      auto record = read_record(records, joined(path, owner));
+      is_void = record.code() == ENOENT || (record.ok() && digits_of(tag_of(*record)) != tag);
+    }
+    if (is_void) sys::unlinkat(directory.get(), entry.name.c_str(), 0);
+  }
+}
+
+Status clean_below(const RecordsDirectory& records, const std::string& top) {
+  std::vector<std::string> below;
+  CAIRN_TRY(
+      records.for_each_directory(top, true,
+                                 [&](const sys::Descriptor& directory, const std::string& path,
+                                     const std::vector<sys::Entry>& names) {
+                                   clean_names(records, directory, path, names);
+                                   if (!path.empty() && path != top) below.push_back(path);
+                                   return Status();
+                                 }));
+  // Each comes behind the one that it lies in.
+  for (auto path = below.rbegin(); path != below.rend(); ++path) {
+    auto above = records.open_directory(above_of(*path));
+    if (!above.ok()) continue;
+    // Unless something is in it.
+    sys::unlinkat(above->get(), name_in(*path).c_str(), AT_REMOVEDIR);
   }
   return Status();
 }
 
 }  // namespace
 
-Status write_record(const std::string& directory, const std::string& path, const Record& record,
+Status write_record(const RecordsOf& of, const std::string& path, const Record& record,
                     bool exclusive) {
-  const std::string place = record_path(directory, path);
   Status status;
   // ENOENT: a directory was empty, and somebody who cleans up removed it just now.
   constexpr int tries = 10;
   for (int i = 0; i < tries; ++i) {
-    status = try_to_write(directory, place, record, exclusive);
+    status = try_to_write(of, path, record, exclusive);
     if (status.code() != ENOENT) break;
   }
   return status;
 }
 
-Status clean_records_in(const std::string& directory, const std::string& path) {
-  CAIRN_TRY(clean_below(directory, path + "/"));
+Status clean_records_in(const RecordsOf& of, const std::string& path) {
+  auto records = RecordsDirectory::open(of);
+  if (records.code() == ENOENT) return Status();
+  CAIRN_TRY(records.status());
+  CAIRN_TRY(clean_below(*records, path));
+  auto above = records->open_directory(above_of(path));
   // Unless something is in it.
-  sys::unlinkat(AT_FDCWD, place_of(directory, path).c_str(), AT_REMOVEDIR);
+  if (above.ok()) sys::unlinkat(above->get(), name_in(path).c_str(), AT_REMOVEDIR);
   return Status();
 }
 
-Status clean_records(const std::string& directory) { return clean_below(directory, ""); }
-
-Status remove_record(const std::string& directory, const std::string& path) {
-  const std::string place = record_path(directory, path);
-  if (const int64_t result = sys::unlinkat(AT_FDCWD, place.c_str(), 0); result < 0)
-    return sys::failed(result, "delete", place);
-  return forget_collected(directory, path);
+Status clean_records(const RecordsOf& of) {
+  auto records = RecordsDirectory::open(of);
+  if (records.code() == ENOENT) return Status();
+  CAIRN_TRY(records.status());
+  return clean_below(*records, "");
 }
 
-Status forget_collected(const std::string& directory, const std::string& path) {
-  const std::string place = place_of(directory, path);
-  const std::string name = place.substr(place.rfind('/') + 1);
-  return remove_names(parent_of(place), [&](const std::string& entry) {
-    return is_made_of(entry, name + aside_suffix, 16) || is_made_of(entry, name + mark_suffix, 33);
-  });
+Status rename_record(const RecordsOf& of, const std::string& from, const std::string& to,
+                     bool keep) {
+  CAIRN_TRY(check_path(to));
+  CAIRN_TRY_ASSIGN(records, RecordsDirectory::open(of));
+  CAIRN_TRY_ASSIGN(old_above, records.open_directory(above_of(from)));
+  CAIRN_TRY_ASSIGN(new_above, records.make_directory(above_of(to)));
+  CAIRN_TRY(records.check_free(new_above, record_name(to)));
+  const std::string old_name = name_in(record_name(from));
+  const std::string new_name = name_in(record_name(to));
+  const int64_t result = sys::renameat2(old_above.get(), old_name.c_str(), new_above.get(),
+                                        new_name.c_str(), keep ? RENAME_NOREPLACE : 0);
+  if (result < 0) return sys::failed(result, "rename", records.path_of(record_name(from)));
+  CAIRN_TRY(sync_directory(new_above, records.path_of(above_of(to))));
+  return sync_directory(old_above, records.path_of(above_of(from)));
 }
 
-Status for_each_shared(const std::string& directory,
-                       const std::function<Status(const std::string& path)>& visit) {
-  return for_each_shared_in(directory, "", true, visit);
+namespace {
+
+Status forget_in(const sys::Descriptor& directory, const std::string& name,
+                 const std::string& place) {
+  std::vector<sys::Entry> entries;
+  if (const int64_t result = sys::list(directory.get(), &entries); result < 0 && result != -ENOENT)
+    return sys::failed(result, "read directory", place);
+  for (const sys::Entry& entry : entries) {
+    if (!is_made_of(entry.name, name + aside_suffix, 16) &&
+        !is_made_of(entry.name, name + mark_suffix, 33))
+      continue;
+    struct stat st = {};
+    if (!is_regular(directory, entry.name, &st)) continue;
+    const int64_t result = sys::unlinkat(directory.get(), entry.name.c_str(), 0);
+    if (result < 0 && result != -ENOENT)
+      return sys::failed(result, "unlink", place + "/" + entry.name);
+  }
+  return Status();
 }
 
-Status for_each_shared_in(const std::string& directory, const std::string& below, bool deep,
-                          const std::function<Status(const std::string& path)>& visit) {
-  const std::string start = below.empty() ? "" : below + "/";
-  return visit_below(directory, start, deep,
-                     [&](const std::string& path) { return visit(path.substr(start.size())); });
+}  // namespace
+
+Status remove_record(const RecordsOf& of, const std::string& path) {
+  const std::string above = above_of(path);
+  CAIRN_TRY_ASSIGN(records, RecordsDirectory::open(of));
+  CAIRN_TRY_ASSIGN(directory, records.open_directory(above));
+  const std::string name = name_in(record_name(path));
+  struct stat st = {};
+  int64_t result = sys::lstatat(directory.get(), name.c_str(), &st);
+  if (result == 0 && (!S_ISREG(st.st_mode) || !records.counts(st))) result = -ENOENT;
+  if (result == 0) result = sys::unlinkat(directory.get(), name.c_str(), 0);
+  if (result < 0) return sys::failed(result, "delete", records.path_of(record_name(path)));
+  return forget_in(directory, name_in(path), records.path_of(above));
+}
+
+Status forget_collected(const RecordsOf& of, const std::string& path) {
+  auto records = RecordsDirectory::open(of);
+  if (records.code() == ENOENT) return Status();
+  CAIRN_TRY(records.status());
+  auto directory = records->open_directory(above_of(path));
+  if (directory.code() == ENOENT) return Status();
+  CAIRN_TRY(directory.status());
+  return forget_in(*directory, name_in(path), records->path_of(above_of(path)));
+}
+
+Status for_each_shared(const RecordsOf& of, const VisitShared& visit, std::string* too_deep) {
+  return for_each_shared_in(of, "", true, visit, too_deep);
+}
+
+Status for_each_shared_in(const RecordsOf& of, const std::string& below, bool deep,
+                          const VisitShared& visit, std::string* too_deep) {
+  auto records = RecordsDirectory::open(of);
+  if (records.code() == ENOENT) return Status();
+  CAIRN_TRY(records.status());
+  const std::string suffix = record_suffix;
+  const auto visit_directory = [&](const sys::Descriptor& directory, const std::string& path,
+                                   const std::vector<sys::Entry>& names) -> Status {
+    for (const sys::Entry& entry : names) {
+      if (!entry.name.ends_with(suffix)) continue;
+      const std::string record = joined(path, entry.name);
+      const std::string file = record.substr(0, record.size() - suffix.size());
+      struct stat st = {};
+      const int64_t looked = sys::lstatat(directory.get(), entry.name.c_str(), &st);
+      if (looked == -ENOENT) continue;
+      // A record that is passed over would cost the parts that it names.
+      if (looked < 0) return sys::failed(looked, "stat", records->path_of(record));
+      if (!S_ISREG(st.st_mode) || !records->counts(st) || !is_path_below(file)) continue;
+      CAIRN_TRY(visit(below.empty() ? file : file.substr(below.size() + 1)));
+    }
+    return Status();
+  };
+  return records->for_each_directory(below, deep, visit_directory, too_deep);
 }
 
 }  // namespace cairn::cluster

@@ -50,7 +50,7 @@ Status rename_noted(Job& job, uint32_t mode, const Renaming& renaming, bool keep
   CAIRN_TRY(announce(job, renaming));
   const Status status = rename_announced(job, mode, renaming.from, renaming.to, keep);
   const std::string text = status.ok() ? "" : last_detail();
-  const Status ended = end_renaming(job.directory(), renaming.id);
+  const Status ended = end_renaming(job.records(), renaming.id);
   return status.ok() ? ended : fail(status.code(), "%s", text.c_str());
 }
 

@@ -31,7 +31,7 @@ Status check_free(Job& job, const std::string& path, uint32_t holder, bool is_sh
   CAIRN_TRY_ASSIGN(spot, spot_of(job, path));
   if (holder != job.self() && spot.exists()) return is_there(path);
   if (!is_shared) {
-    const auto record = read_record(job.directory(), path);
+    const auto record = read_record(job.records(), path);
     if (record.ok()) return is_there(path);
     if (!is_none(record.code())) return record.status();
   }

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "cluster/job.h"
+#include "cluster/records_directory.h"
 #include "tier/cover.h"
 
 namespace cairn::cluster {
@@ -26,7 +27,7 @@ struct Renaming {
 
 // Under the lock, before anything is changed, and after all is.
 Status announce(const Job& job, const Renaming& renaming);
-Status end_renaming(const std::string& directory, const Uuid& id);
+Status end_renaming(const RecordsOf& of, const Uuid& id);
 
 // By who has taken the lock from a process that said it would do this one: on all nodes. Nothing, if it was not announced or is over.
 Status finish_renaming(Job& job, const Uuid& id);

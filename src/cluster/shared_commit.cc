@@ -141,7 +141,7 @@ Status SharedFile::take_news() {
 
 // With the record's lock, so that it stays where it is. A directory that it lies in may have got another name since the file was opened.
 Result<Record> SharedFile::newest_record() {
-  auto newest = read_record(job_.directory(), path_);
+  auto newest = read_record(job_.records(), path_);
   const bool is_away = newest.ok() ? newest->uuid != record_.uuid : newest.code() == ENOENT;
   if (!is_away) return newest;
   CAIRN_TRY_ASSIGN(times, times_moved(job_));
@@ -150,7 +150,7 @@ Result<Record> SharedFile::newest_record() {
   looked_when_moved_ = times;
   if (path.empty()) return newest;
   path_ = path;
-  return read_record(job_.directory(), path_);
+  return read_record(job_.records(), path_);
 }
 
 Status SharedFile::publish(const std::vector<Share>& written, uint64_t end, bool cut,
@@ -185,7 +185,7 @@ Status SharedFile::publish(const std::vector<Share>& written, uint64_t end, bool
     if (changed) {
       ++record_.epoch;
       record_.mtime = file::now_ns();
-      if (!gone) status = write_record(job_.directory(), path_, record_, false);
+      if (!gone) status = write_record(job_.records(), path_, record_, false);
     }
   }
   const std::string text = status.ok() ? "" : last_detail();

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "cluster/base_file.h"
 #include "cluster/elsewhere.h"
 #include "cluster/held_record.h"
 #include "cluster/shared_file.h"
@@ -46,16 +47,9 @@ unsigned access_of(int flags) {
 
 // Only names that stay below the covered directory, as they are.
 Status check_path(const std::string& path) {
-  if (path.empty() || path.front() == '/' || path.back() == '/')
-    return fail(EINVAL, "'%s' is no path below a covered directory", path.c_str());
-  for (size_t at = 0; at <= path.size();) {
-    const size_t end = std::min(path.find('/', at), path.size());
-    const std::string name = path.substr(at, end - at);
-    if (name.empty() || name == "." || name == "..")
-      return fail(EINVAL, "'%s' is no path below a covered directory", path.c_str());
-    at = end + 1;
-  }
-  return Status();
+  return is_path_below(path)
+             ? Status()
+             : fail(EINVAL, "'%s' is no path below a covered directory", path.c_str());
 }
 
 // What would be written there goes past the parts, and no share map would hear of it.
@@ -77,10 +71,12 @@ Status SharedFile::make_record(const Wanted& wanted, bool* made) {
   CAIRN_TRY(check_no_writer(job_, wanted.path));
   const std::string lower = job_.directory() + "/" + wanted.path;
   struct stat st = {};
-  const auto look = [&] { return sys::lstatat(AT_FDCWD, lower.c_str(), &st) == 0; };
+  const auto look = [&] { return stat_below(job_.directory(), wanted.path, &st); };
   // One that was removed by its name is still there until that is drained.
-  if (look()) put_away_everywhere(job_, wanted.path);
-  const bool there = look();
+  if (look().ok()) put_away_everywhere(job_, wanted.path);
+  const Status looked = look();
+  const bool there = looked.ok();
+  if (!there && looked.code() != ENOENT && looked.code() != ENOTDIR) return looked;
   if (there && S_ISDIR(st.st_mode)) return fail(EISDIR, "%s: is a directory", lower.c_str());
   const bool exists = there || wanted.local != nullptr;
   if (exists && (wanted.flags & O_CREAT) != 0 && (wanted.flags & O_EXCL) != 0)
@@ -106,7 +102,7 @@ Status SharedFile::make_record(const Wanted& wanted, bool* made) {
       return fail(EACCES, "%s: permission denied", lower.c_str());
   }
   if (wanted.local != nullptr) CAIRN_TRY(adopt(*wanted.local));
-  const Status status = write_record(job_.directory(), wanted.path, record_, true);
+  const Status status = write_record(job_.records(), wanted.path, record_, true);
   *made = status.ok();
   if (!status.ok() && part_ != nullptr) {
     part_ = nullptr;
@@ -147,14 +143,14 @@ Status SharedFile::open_first(const Wanted& wanted) {
   // Another group may make it, or delete it, between the two looks.
   constexpr int tries = 100;
   for (int i = 0; i < tries; ++i) {
-    auto found = read_record(job_.directory(), path_);
+    auto found = read_record(job_.records(), path_);
     if (found.ok()) {
       if (exclusive) return fail(EEXIST, "%s: exists", path_.c_str());
       if (!is_allowed(*found, access_of(wanted.flags)))
         return fail(EACCES, "%s: permission denied", path_.c_str());
       record_ = std::move(*found);
       // What has been put together of it will be of the past.
-      return writable_ ? forget_collected(job_.directory(), path_) : Status();
+      return writable_ ? forget_collected(job_.records(), path_) : Status();
     }
     if (found.code() != ENOENT) return found.status();
     bool made = false;
@@ -225,7 +221,7 @@ Result<std::unique_ptr<SharedFile>> SharedFile::look(Job& job, const std::string
   CAIRN_TRY(check_path(path));
   std::unique_ptr<SharedFile> file(new SharedFile(job, {}));
   file->path_ = path;
-  auto record = read_record(job.directory(), path);
+  auto record = read_record(job.records(), path);
   if (!record.ok()) return record.status();
   file->record_ = std::move(*record);
   return file;

@@ -15,6 +15,7 @@
 #include "tier/claim_aside.h"
 #include "tier/keep_times.h"
 #include "tier/lower.h"
+#include "tier/records_directory.h"
 #include "tier/system.h"
 
 namespace cairn::tier {
@@ -92,7 +93,7 @@ int64_t hand_on(int directory, uint64_t owner, int64_t* brought) {
     return 0;
   *brought = bring_back(directory, owner);
   // As long as there is a claim, a missing one means that somebody has removed it (parts.h).
-  sys::unlinkat(directory, records_directory, AT_REMOVEDIR);  // unless something is in it
+  remove_records(directory, owner);
   const int64_t result = sys::unlinkat(directory, claim_file, 0);
   // One that joined meanwhile may have seen the claim still standing.
   const std::string late = successor(directory);
@@ -421,7 +422,8 @@ Status drop_claim(const file::FileSystem& fs, const std::string& directory, uint
   // First, so that nobody hands the claim on to who is leaving.
   sys::unlinkat(fd.get(), joined_name(own).c_str(), 0);
   std::string text;
-  const int64_t read = read_claim(fd.get(), &text);
+  uint32_t uid = 0;
+  const int64_t read = read_claim(fd.get(), &text, claim_file, &uid);
   if (read == -ENOENT || read == -ENOTDIR || read == -EUCLEAN) return Status();  // it is not ours
   if (read < 0) return unreadable(read, directory);
   const Claim other = claim_of(text);

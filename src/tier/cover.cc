@@ -268,7 +268,8 @@ void tell_claimed_again(Covered found, const std::string& path, const Notice& no
 // Parts whose records went with `.cairn` are told from those that no record names any more.
 Status note_lost_records(file::FileSystem& fs, const std::string& path, CoverRecord* record) {
   CAIRN_TRY_ASSIGN(parts, has_parts(fs, cover_name(path)));
-  record->records_lost = parts && (record->records_lost || are_records_missing(path));
+  record->records_lost =
+      parts && (record->records_lost || are_records_missing(path, record->owner));
   return Status();
 }
 

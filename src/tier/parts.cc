@@ -1,14 +1,13 @@
 #include "tier/parts.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "file/attributes.h"
 #include "file/names.h"
 #include "pool/seats.h"
 #include "tier/listing.h"
-#include "tier/lower.h"
 #include "tier/record.h"
+#include "tier/records_directory.h"
 #include "tier/wipe.h"
 
 namespace cairn::tier {
@@ -63,10 +62,9 @@ Result<bool> has_parts(file::FileSystem& fs, const std::string& cover_name) {
   return any;
 }
 
-bool are_records_missing(const std::string& directory) {
-  struct stat st = {};
-  const std::string records = directory + "/" + records_directory;
-  return sys::lstatat(AT_FDCWD, records.c_str(), &st) == -ENOENT;
+bool are_records_missing(const std::string& directory, uint64_t owner) {
+  RecordsFound found;
+  return find_records(directory, owner, &found) == 0 && !found.fd.ok();
 }
 
 Result<bool> are_parts_kept(file::FileSystem& fs, const std::string& cover_name,
@@ -76,7 +74,7 @@ Result<bool> are_parts_kept(file::FileSystem& fs, const std::string& cover_name,
   auto record = read_record(fs, covers, cover_name);
   if (record.code() == ENOENT) return false;  // of a job without a cover; no claim keeps `.cairn`
   if (!record.ok()) return record.status();
-  return record->records_lost || are_records_missing(directory);
+  return record->records_lost || are_records_missing(directory, record->owner);
 }
 
 Status wipe_parts(file::FileSystem& fs, const std::string& cover_name) {

@@ -22,9 +22,10 @@ Status remove_part(file::FileSystem& fs, const std::string& cover_name, const st
 Status for_each_part(file::FileSystem& fs, const std::string& cover_name,
                      const std::function<Status(const std::string& uuid, uint64_t bytes)>& visit);
 Result<bool> has_parts(file::FileSystem& fs, const std::string& cover_name);
-// Whether the records of files that several nodes write are gone from a covered directory. They
-// stay there as long as it has a claim, so somebody has removed them.
-bool are_records_missing(const std::string& directory);
+// Whether the records of files that several nodes write are gone from a covered directory, or what
+// has their place does not count (records_directory.h). They stay there as long as it has a claim,
+// so somebody has removed them. `owner`: CoverRecord::owner.
+bool are_records_missing(const std::string& directory, uint64_t owner);
 // Parts that no record names are kept: the records were removed, now or earlier
 // (CoverRecord::records_lost).
 Result<bool> are_parts_kept(file::FileSystem& fs, const std::string& cover_name,

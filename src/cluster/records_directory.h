@@ -1,0 +1,86 @@
+// Records directory: what lies in `.cairn` of a covered directory, reached from its descriptor and
+// through no symbolic link (tier/records_directory.h says whose it must be).
+//
+// In it, too, only directories and regular files of the user count, and what does not is treated as
+// if it were not there. Paths are relative to it; "" is itself.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "file/file_system.h"
+#include "tier/records_directory.h"
+#include "tier/system.h"
+
+namespace cairn::cluster {
+
+// The records of which covered directory (by its real path), and whose they may be besides the
+// user's (CoverRecord::owner).
+struct RecordsOf {
+  RecordsOf(std::string path,
+            uint64_t also = tier::no_owner)  // NOLINT(google-explicit-constructor)
+      : directory(std::move(path)), owner(also) {}
+  std::string directory;
+  uint64_t owner;
+};
+// As the pool's cover of this name says.
+RecordsOf records_of(file::FileSystem& fs, const std::string& directory, const std::string& cover);
+
+// A path below a covered directory: relative, without empty components, "." and "..", and nothing
+// that Cairn keeps for itself.
+bool is_path_below(const std::string& path);
+
+// A path as messages tell it, which have little room: cut in the middle if it is long.
+std::string told(const std::string& path);
+
+// In the directory above: its path ("" for the top), and the name there.
+std::string above_of(const std::string& path);
+std::string name_in(const std::string& path);
+
+class RecordsDirectory {
+ public:
+  RecordsDirectory() = default;
+  // ENOENT: there is none that counts. `ignored`: why what lies there does not.
+  static Result<RecordsDirectory> open(const RecordsOf& of, std::string* ignored = nullptr);
+  // Makes it if need be. EPERM: something else has its name.
+  static Result<RecordsDirectory> make(const RecordsOf& of);
+
+  [[nodiscard]] const RecordsOf& of() const { return of_; }
+  // For messages.
+  [[nodiscard]] std::string path_of(const std::string& path) const;
+
+  // A directory in it. ENOENT also for what does not count.
+  [[nodiscard]] Result<tier::sys::Descriptor> open_directory(const std::string& path) const;
+  // Makes what is missing on the way to it, durably. EPERM: something there does not count.
+  [[nodiscard]] Result<tier::sys::Descriptor> make_directory(const std::string& path) const;
+  // All bytes of a file. ENOENT also for what does not count, and if it is longer than `most`.
+  [[nodiscard]] Result<std::vector<uint8_t>> read(const std::string& path, uint64_t most) const;
+  // EPERM if something has the name in an open directory of it that does not count.
+  [[nodiscard]] Status check_free(const tier::sys::Descriptor& above,
+                                  const std::string& path) const;
+
+  // Calls visit(open directory, its path, its names) for `path` and, if `deep`, for all directories
+  // below it, each before those in it. Directories that are more than most_levels below the first
+  // one are passed over; `too_deep` gets the path of one.
+  using Visit =
+      std::function<Status(const tier::sys::Descriptor& directory, const std::string& path,
+                           const std::vector<tier::sys::Entry>& names)>;
+  Status for_each_directory(const std::string& path, bool deep, const Visit& visit,
+                            std::string* too_deep = nullptr) const;
+  static constexpr size_t most_levels = 4096;
+
+  // Whether a file of these attributes is one of ours.
+  [[nodiscard]] bool counts(const struct stat& st) const;
+
+ private:
+  explicit RecordsDirectory(RecordsOf of, tier::sys::Descriptor fd)
+      : of_(std::move(of)), fd_(std::move(fd)) {}
+
+  RecordsOf of_ = std::string();
+  tier::sys::Descriptor fd_;
+};
+
+}  // namespace cairn::cluster
