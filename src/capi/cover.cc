@@ -285,6 +285,8 @@ int cairn_cover_list(cairn_pool* pool, cairn_cover_visit visit, void* context) {
       fs, [&](const std::string& name, const cairn::tier::CoverRecord& record) -> Status {
         auto state = cairn::tier::state_of_cover(fs, name);
         if (!state.ok()) return still_there(fs, name) ? state.status() : cairn::Status();
+        if (state->all_drained && cairn::cluster::is_held_up(fs, record.path, name))
+          state->all_drained = false;
         const cairn_cover_info info = info_of(*state, record.path.c_str(), record.job.c_str());
         visit(context, &info);
         return Status();

@@ -243,7 +243,27 @@ class Records(TrustCase):
             self.assertIn("more than 4096 directories deep", run.err)
             self.assertEqual(run.err.count("\n"), 1, run.err)
 
-    # --- what is honest ---
+    # --- what is damaged, and what is honest ---
+    @in_every_world
+    def test_a_damaged_record_fails_its_own_file(self, world):
+        me = {"uid": world.runner, "gid": world.runner}
+        self.put(world, ".cairn/bad.record", b"no record", uid=world.runner)
+        self.put(world, ".cairn/mode.record", forge.record(size=3, mode=0o104755, **me), uid=world.runner)
+        self.put(world, ".cairn/good.record", forge.record(size=3, mode=0o640, **me), uid=world.runner)
+        run = world.run_at("sh", "-c", f"echo written > {world.dir}/written", expect=1)
+        self.assertIn("bad.record: not a record of a shared file", run.err)
+        self.assertIn("mode.record: the record is damaged", run.err)
+        self.assertEqual(sorted(os.listdir(world.dir)), [".cairn", ".cairn-claim", "good", "written"])
+        self.assertEqual(os.stat(os.path.join(world.dir, "good")).st_mode, stat.S_IFREG | 0o640)
+        for _ in range(2):
+            self.assertIn('"all_drained":false', world.cairn("status", "--json").out.replace(" ", ""))
+            self.assertNotIn("all drained", world.cairn("status").out)
+            world.cairn("drain", world.dir, expect=1)
+        for name in ("bad", "mode"):
+            os.unlink(os.path.join(world.dir, ".cairn", name + ".record"))
+        world.cairn("drain", world.dir)
+        self.assertEqual(sorted(os.listdir(world.dir)), ["good", "written"])
+
     def cover(self, world):
         """A cover that stays, by the victim; the path of its pool."""
         world.cairn("run", "--at", world.dir, "--drain-mode", "never", "--", "true")
