@@ -86,9 +86,9 @@ CAIRN_API int cairn_pool_create(const char* path, const cairn_pool_options* opti
 #define CAIRN_ATTACH_WRITE_WINDOW 4U
 
 /* Attaches this process to a pool; runs the recovery that is due. Constant time for a clean pool.
- * Errors: -ENOENT, -EACCES (owner or mode), -EBUSY (no free lane within 10 s), -EUCLEAN (damaged),
- * -EPROTONOSUPPORT (a newer format, both versions named), -ESTALE (another host's or container's),
- * -EOPNOTSUPP (a write window without protection keys). */
+ * Errors: -ENOENT, -EACCES (its mode, or another owner, also for root), -EBUSY (no free lane within
+ * 10 s), -EUCLEAN (damaged), -EPROTONOSUPPORT (a newer format, both versions named), -ESTALE (another
+ * host's or container's), -EOPNOTSUPP (a write window without protection keys). */
 CAIRN_API int cairn_pool_attach(const char* path, unsigned flags, cairn_pool** pool);
 /* Closes what is still open and detaches. NULL is allowed. */
 CAIRN_API void cairn_pool_detach(cairn_pool* pool);
