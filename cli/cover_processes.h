@@ -6,10 +6,14 @@
 // the library (docs/design/trust.md).
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace cairn::cli {
+
+// In cairn_lane_info::lane of a process that has no lane.
+inline constexpr uint32_t not_attached = UINT32_MAX;
 
 // Whether the process's environment names the cover of `directory`, or cannot be read.
 bool may_use_cover(int pid, const std::string& directory);

@@ -27,6 +27,7 @@ namespace {
 // A process that carries the library, and will find the cover as soon as it looks at it.
 cairn_lane_info process_of(int pid) {
   cairn_lane_info process{};
+  process.lane = not_attached;
   process.pid = pid;
   process.alive = 1;
   program_name_of(pid).copy(process.command, sizeof process.command - 1);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "cover_processes.h"
 #include "error.h"
 #include "launcher.h"
 #include "output.h"
@@ -22,7 +23,9 @@ std::string who(const std::vector<cairn_lane_info>& processes) {
   std::string text;
   for (const cairn_lane_info& lane : processes)
     text += fmt::format("{}{} ({}{})", text.empty() ? "" : ", ", lane.pid, printable(lane.command),
-                        lane.stopped != 0 ? ", stopped" : "");
+                        lane.lane == not_attached ? ", started in a run there, has not used it yet"
+                        : lane.stopped != 0       ? ", stopped"
+                                                  : "");
   return text;
 }
 

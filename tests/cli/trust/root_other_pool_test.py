@@ -6,6 +6,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import time
 
 import trust_case
 from trust_case import ROOT, VICTIM, TrustCase
@@ -160,6 +161,24 @@ class RootAndAnotherUsersPool(TrustCase):
         run = world.run_at("touch", os.path.join(world.outside, "started"), expect=1, env={"CAIRN_POOL": pool})
         self.assertIn(f"{pool}: the pool belongs to user {OWNER}", run.err)
         self.assertFalse(os.path.exists(os.path.join(world.outside, "started")))
+
+    @in_both_directories
+    def test_while_the_owner_runs_it_stays_covered(self, world):
+        go = os.path.join(world.memory, "go")
+        with subprocess.Popen(["setpriv", f"--reuid={OWNER}", f"--regid={OWNER}", "--clear-groups", self.cairn_copy, "run", "--at", world.dir,
+                               "--", "sh", "-c", f"echo kept > {world.dir}/file; touch {go}; while [ -e {go} ]; do sleep 0.05; done; "
+                               f"echo later > {world.dir}/later"],
+                              env=dict(self.env, HOME=world.home(OWNER), CAIRN_POOL_DIR=world.home(OWNER)), stdin=subprocess.DEVNULL) as run:
+            while not os.path.exists(go):
+                self.assertIsNone(run.poll())
+                time.sleep(0.02)
+            drain = world.cairn("drain", world.dir)
+            self.assertIn("a run is under way, so it stays covered", drain.out)
+            self.assertIn("a run is under way there", world.cairn("discard", world.dir, expect=1).err)
+            self.assertEqual(sorted(os.listdir(world.dir)), [".cairn-claim", "file"])
+            os.unlink(go)
+            self.assertEqual(run.wait(timeout=30), 0)
+        self.assertEqual(sorted(os.listdir(world.dir)), ["file", "later"])
 
     @in_both_directories
     def test_an_owner_whom_the_user_database_knows(self, world):
