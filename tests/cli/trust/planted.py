@@ -433,7 +433,7 @@ def plant_pool(rng, ground):
 
 
 def plant_deep(rng, _):
-    return [_cairn_directory(rng), ("deep", f".cairn/deep{rng.randrange(100)}", rng.choice([60, 60, 300, 1500]))]
+    return [_cairn_directory(rng), ("deep", f".cairn/deep{rng.randrange(100)}", rng.choice([60, 60, 60, 300, 300, 1500]))]
 
 
 def plant_swap(rng, ground):

@@ -206,7 +206,7 @@ def names_below(top):
     """Paths of a directory and everything below it, as far as paths are short: Mallory makes deep trees."""
     yield top
     for at, directories, files in os.walk(top):
-        if len(at) > 2000:
+        if len(at) > 600:
             directories.clear()
         for name in [*directories, *files]:
             yield os.path.join(at, name)
