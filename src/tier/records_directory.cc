@@ -14,15 +14,37 @@ constexpr int as_directory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK;
 
 std::string path_of(const std::string& directory) { return directory + "/" + records_directory; }
 
+// Of one that Cairn has made. Nobody gives a closed directory of his own the sticky bit, so where
+// others can rename what lies in the covered directory, they have no such one to put there.
+constexpr uint32_t own_mode = S_ISVTX | S_IRWXU;
+
+bool is_made_by_us(const struct stat& st) {
+  constexpr uint32_t inherited = S_ISGID;
+  return (st.st_mode & 07777 & ~inherited) == own_mode;
+}
+
+bool is_open_to_others(const struct stat& st) { return (st.st_mode & (S_IWGRP | S_IWOTH)) != 0; }
+
 // `st`: of what has the name.
 std::string why_ignored(const struct stat& st, uint64_t owner) {
   const std::string user = "belongs to user " + std::to_string(st.st_uid);
   if (!S_ISDIR(st.st_mode)) return "is not a directory, and " + user;
-  if (!is_believed(st.st_uid, owner) || (st.st_mode & (S_IWGRP | S_IWOTH)) == 0) return user;
-  char text[64];
-  std::snprintf(text, sizeof text, "has mode %04o: other users can write to it",
-                static_cast<unsigned>(st.st_mode & 07777));
+  if (!is_believed(st.st_uid, owner)) return user;
+  char text[96];
+  std::snprintf(text, sizeof text, "has mode %04o: %s", static_cast<unsigned>(st.st_mode & 07777),
+                is_open_to_others(st) ? "other users can write to it"
+                                      : "other users could have put it there");
   return text;
+}
+
+// Where nobody else can write to the covered directory, nobody else has put it there either.
+int64_t check_place(int records, const struct stat& st, bool* counts) {
+  *counts = true;
+  if (is_made_by_us(st)) return 0;
+  struct stat above = {};
+  const int64_t result = sys::lstatat(records, "..", &above);
+  if (result == 0) *counts = !is_open_to_others(above);
+  return result;
 }
 
 int64_t look(int64_t opened, int directory, const char* name, uint64_t owner, RecordsFound* found) {
@@ -32,7 +54,11 @@ int64_t look(int64_t opened, int directory, const char* name, uint64_t owner, Re
   if (opened >= 0) {
     found->fd = sys::Descriptor(static_cast<int>(opened));
     if (const int64_t result = sys::fstat(found->fd.get(), &st); result < 0) return result;
-    if (is_of_user(st, owner)) return 0;
+    bool counts = is_of_user(st, owner);
+    if (counts)
+      if (const int64_t result = check_place(found->fd.get(), st, &counts); result < 0)
+        return result;
+    if (counts) return 0;
     found->fd.reset();
   } else {
     const int64_t result = sys::lstatat(directory, name, &st);
@@ -47,7 +73,7 @@ int64_t look(int64_t opened, int directory, const char* name, uint64_t owner, Re
 }  // namespace
 
 bool is_of_user(const struct stat& st, uint64_t owner) {
-  return is_believed(st.st_uid, owner) && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  return is_believed(st.st_uid, owner) && !is_open_to_others(st);
 }
 
 int64_t find_records(int directory, uint64_t owner, RecordsFound* found) {
@@ -68,7 +94,7 @@ Result<sys::Descriptor> make_records(const std::string& directory, uint64_t owne
     const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
     if (opened < 0) return sys::failed(opened, "open", directory);
     const sys::Descriptor covered(static_cast<int>(opened));
-    const int64_t made = sys::mkdirat(covered.get(), records_directory, 0700);
+    const int64_t made = sys::mkdirat(covered.get(), records_directory, own_mode);
     if (made < 0 && made != -EEXIST) return sys::failed(made, "mkdir", path_of(directory));
     if (made == 0) result = sys::fsync_directory(covered.get());
     if (result < 0) return sys::failed(result, "fsync", directory);

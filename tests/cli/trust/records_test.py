@@ -37,6 +37,8 @@ class Records(TrustCase):
             if not os.path.lexists(at):
                 os.mkdir(at, 0o755)
                 os.chown(at, uid, uid)
+                if part == ".cairn" and uid != MALLORY:
+                    os.chmod(at, 0o1700)  # as Cairn makes it
         at = os.path.join(at, parts[-1])
         with open(at, "wb") as file:
             file.write(data)
@@ -186,10 +188,13 @@ class Records(TrustCase):
         os.chmod(at, 0o777)
         self.expect_ignored(world, says=".cairn: ignored: it has mode 0777: other users can write to it")
         # What they have put in it does not count when they cannot any more.
-        os.chmod(at, 0o755)
+        os.chmod(at, 0o1700)
         with self.unharmed(world):
             self.assertEqual(world.run_at().err, "")
         self.assertEqual(os.listdir(at), ["fresh.record"])
+        # It could be any closed directory of the user, which they have moved there.
+        os.chmod(at, 0o700)
+        self.expect_ignored(world, says=".cairn: ignored: it has mode 0700: other users could have put it there")
 
     # --- attack 8 ---
     def plant_notes_that_do_not_end(self, world, uid):
@@ -274,9 +279,9 @@ class Records(TrustCase):
     def test_files_of_several_nodes_are_put_together(self, world):
         pool = self.cover(world)
         world.as_user(world.runner, self.hold_copy, pool, world.dir, "sub/file", "5", "0", "bytes")
-        for below in (".cairn", ".cairn/sub"):
+        for below, mode in ((".cairn", 0o1700), (".cairn/sub", 0o700)):
             st = os.stat(os.path.join(world.dir, below))
-            self.assertEqual((st.st_mode & 0o7777, st.st_uid), (0o700, world.runner))
+            self.assertEqual((st.st_mode & 0o7777, st.st_uid), (mode, world.runner))
         with self.unharmed(world):
             self.assertEqual(world.cairn("drain", world.dir).err, "")
         with open(os.path.join(world.dir, "sub", "file"), encoding="utf-8") as file:
