@@ -21,6 +21,7 @@
 #include "core_dump.h"
 #include "error.h"
 #include "finish_run.h"
+#include "held_directory.h"
 #include "launcher.h"
 #include "lifetime.h"
 #include "outer_run.h"
@@ -155,6 +156,7 @@ struct Run {
     PlaceLock running(locks, cover_lock_name(directory), PlaceLock::Mode::shared);
     Shortage before;
     std::unique_ptr<Cover::Hold> hold;
+    const HeldDirectory held(directory);
     {
       const PlaceLock start = lock_start(pool_of_run);
       const bool lost = claim_of(directory).is_lost(pool_of_run);
@@ -192,7 +194,7 @@ struct Run {
                          directory, is_rank() ? if_killed() : ""));
       return code;
     }
-    const int ended = end(pool_of_run, before, keep, code, running);
+    const int ended = end(pool_of_run, before, keep, code, running, held);
     return code != exit_ok ? code : ended;
   }
 
@@ -239,13 +241,20 @@ struct Run {
     return child.exit_code;
   }
 
+  [[nodiscard]] bool keeps_something(const Pool& pool) const {
+    const auto covers = list_covers(pool);
+    return std::any_of(covers.begin(), covers.end(), [&](const CoverEntry& cover) {
+      return cover.directory == directory && !cover.all_drained;
+    });
+  }
+
   int report_interrupt() const {
     tell(fmt::format("cairn run: interrupted; `cairn drain {}` goes on\n", directory));
     return exit_signal + stop_signal();
   }
 
   int end(const std::string& path, const Shortage& before, bool keep, int code_of_program,
-          PlaceLock& running) const {
+          PlaceLock& running, const HeldDirectory& held) const {
     if (access(path.c_str(), F_OK) != 0) return end_without_pool(path);
     Pool pool;
     try {
@@ -261,6 +270,15 @@ struct Run {
       for (const CoverEntry& cover : list_covers(pool))
         if (cover.directory == directory) report_kept(path, cover, code_of_program);
       return exit_ok;
+    }
+    // Without a claim the drain itself knows that it is another one.
+    if (held.is_replaced() && access((directory + "/.cairn-claim").c_str(), F_OK) == 0 &&
+        keeps_something(pool)) {
+      tell(
+          fmt::format("cairn run: {}: another directory than the covered one has this path since "
+                      "the run began, with a copy of its claim; nothing is drained to it; {}\n",
+                      directory, how_to_rescue(directory)));
+      return exit_failed;
     }
     DrainNotice notice(code_of_program != exit_ok);
     const FinishResult result =

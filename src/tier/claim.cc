@@ -78,30 +78,6 @@ std::vector<std::string> joined_names(int directory) {
   return names;
 }
 
-// The name of one of them, "" if nobody has.
-std::string successor(int directory) {
-  const std::vector<std::string> names = joined_names(directory);
-  return names.empty() ? "" : names.front();
-}
-
-// The claim goes to one that has joined it, in one step, or away. What could not be brought back then stays where it was put away, and
-// holds up nobody; `*brought` says why.
-int64_t hand_on(int directory, uint64_t owner, int64_t* brought) {
-  *brought = 0;
-  const std::string next = successor(directory);
-  if (!next.empty() && sys::renameat2(directory, next.c_str(), directory, claim_file, 0) == 0)
-    return 0;
-  *brought = bring_back(directory, owner);
-  // As long as there is a claim, a missing one means that somebody has removed it (parts.h).
-  remove_records(directory, owner);
-  const int64_t result = sys::unlinkat(directory, claim_file, 0);
-  // One that joined meanwhile may have seen the claim still standing.
-  const std::string late = successor(directory);
-  if (!late.empty())
-    sys::renameat2(directory, late.c_str(), directory, claim_file, RENAME_NOREPLACE);
-  return result;
-}
-
 // 0 if it is the text of a claim, whole.
 int64_t check_text(const std::string& text) {
   const std::string kind = "cairn claim ";
@@ -130,6 +106,35 @@ int64_t read_claim(int directory, std::string* text, const char* name = claim_fi
   text->resize(static_cast<size_t>(std::max<int64_t>(n, 0)));
   if (n < 0) return n;
   return text->size() > most_bytes ? -EUCLEAN : check_text(*text);
+}
+
+// The name of one of them, "" if nobody has. Others can make such a name, with anything under it.
+std::string successor(int directory, uint64_t owner) {
+  for (const std::string& name : joined_names(directory)) {
+    std::string text;
+    uint32_t uid = 0;
+    if (read_claim(directory, &text, name.c_str(), &uid) == 0 && is_believed(uid, owner))
+      return name;
+  }
+  return "";
+}
+
+// The claim goes to one that has joined it, in one step, or away. What could not be brought back then stays where it was put away, and
+// holds up nobody; `*brought` says why.
+int64_t hand_on(int directory, uint64_t owner, int64_t* brought) {
+  *brought = 0;
+  const std::string next = successor(directory, owner);
+  if (!next.empty() && sys::renameat2(directory, next.c_str(), directory, claim_file, 0) == 0)
+    return 0;
+  *brought = bring_back(directory, owner);
+  // As long as there is a claim, a missing one means that somebody has removed it (parts.h).
+  remove_records(directory, owner);
+  const int64_t result = sys::unlinkat(directory, claim_file, 0);
+  // One that joined meanwhile may have seen the claim still standing.
+  const std::string late = successor(directory, owner);
+  if (!late.empty())
+    sys::renameat2(directory, late.c_str(), directory, claim_file, RENAME_NOREPLACE);
+  return result;
 }
 
 Status brought_back(int64_t result, const std::string& directory) {

@@ -17,7 +17,8 @@ namespace {
 constexpr int attempts = 5;
 
 Status write_regular(DrainState& state, const file::Map& map, const file::Attributes& wanted,
-                     int directory, const char* name, const std::string& path, Aside* aside) {
+                     int directory, const file::Listed& listed, const std::string& path,
+                     Aside* aside) {
   const int64_t opened =
       sys::openat(directory, aside->name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
   if (opened == -EACCES || opened == -EPERM)
@@ -28,9 +29,13 @@ Status write_regular(DrainState& state, const file::Map& map, const file::Attrib
   const int to = aside->file.get();
   CAIRN_TRY(
       copy_contents(state.fs, map, to, path, [&](uint64_t bytes) { return state.advance(bytes); }));
-  const int64_t replaced = sys::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const int64_t replaced =
+      listed.has_lower ? sys::openat(directory, listed.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+                       : -ENOENT;
   if (replaced == -EMFILE || replaced == -ENFILE) return sys::failed(replaced, "open", path);
-  const sys::Descriptor old(static_cast<int>(std::max<int64_t>(-1, replaced)));
+  sys::Descriptor old(static_cast<int>(std::max<int64_t>(-1, replaced)));
+  // What the pool does not remember gives it nothing: an access list could be anybody's.
+  if (old.ok() && check_file(old.get(), state.known, listed.lower) < 0) old.reset();
   return set_attributes(state.fs, map, wanted, to, old.get(), path);
 }
 
@@ -88,7 +93,7 @@ Tried write_aside(DrainState& state, const Where& where, LowerDirectory& lower,
   Status status = state.journal.write({where.path, aside->name, "", 0, 0, 0, 0, 0, {}});
   const uint64_t done = state.done;
   if (status.ok())
-    status = S_ISREG(wanted.mode) ? write_regular(state, map, wanted, fd, listed.name, path, aside)
+    status = S_ISREG(wanted.mode) ? write_regular(state, map, wanted, fd, listed, path, aside)
                                   : make_special(state.fs, map, wanted, fd, path, aside->name);
   aside->copied = state.done - done;
   return status.ok() ? Tried::done : give_up(state, fd, map, path, *aside, status);
