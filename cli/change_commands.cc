@@ -10,6 +10,7 @@
 #include "covers.h"
 #include "error.h"
 #include "pool_path.h"
+#include "pool_tree.h"
 #include "units.h"
 
 namespace cairn::cli {
@@ -22,39 +23,54 @@ struct Arguments {
   bool recursive = false, force = false, parents = false, no_replace = false;
 };
 
-std::vector<std::string> names_in(const Pool& pool, cairn_ino directory, const std::string& shown) {
+// A directory that is being removed, with what is in it.
+struct Level {
+  cairn_ino base;    // where its name begins
+  std::string path;  // from there
+  std::string shown;
+  cairn_ino ino;
   std::vector<std::string> names;
-  std::vector<cairn_dirent> batch(128);
-  for (uint64_t cookie = 0;;) {
-    const int64_t count =
-        check(cairn_readdir(pool.get(), directory, cookie, batch.data(), batch.size()), shown);
-    if (count == 0) return names;
-    cookie = batch[static_cast<size_t>(count) - 1].cookie;
-    for (int64_t i = 0; i < count; ++i) {
-      const cairn_dirent& each = batch[static_cast<size_t>(i)];
-      const std::string name(each.name, each.length);
-      if (name != "." && name != "..") names.push_back(name);
-    }
-  }
-}
+  size_t next = 0;
+};
 
-// Removes `path`, which begins in directory `base`; people know it as `shown`.
-uint64_t remove_tree(const Pool& pool, cairn_ino base, const std::string& path,
-                     const cairn_stat& st, const std::string& shown) {
-  uint64_t count = 1;
+// Removes `path`, which begins in directory `base`; people know it as `shown`. Adds to the count of what was
+// removed. False: something stays, which has been told.
+bool remove_tree(const Pool& pool, cairn_ino base, const std::string& path, const cairn_stat& st,
+                 const std::string& shown, uint64_t* removed) {
   if (!is_directory(st)) {
     check(cairn_unlink(pool.get(), base, path.c_str()), shown);
-    return count;
+    ++*removed;
+    return true;
   }
-  for (const std::string& name : names_in(pool, st.ino, shown)) {
-    cairn_stat below{};
-    const int result = cairn_lookup(pool.get(), st.ino, name.c_str(), CAIRN_NOFOLLOW, &below);
+  PoolTree tree(pool, "rm", st.ino);
+  // The way down, so that the stack does not grow.
+  std::vector<Level> way;
+  way.push_back({base, path, shown, st.ino, tree.names(st.ino, shown)});
+  while (!way.empty()) {
+    Level& level = way.back();
+    if (level.next == level.names.size()) {
+      const int result = cairn_rmdir(pool.get(), level.base, level.path.c_str());
+      // What has been told already is the reason.
+      if (!tree.failed() || result != -ENOTEMPTY) check(result, level.shown);
+      if (result == 0) ++*removed;
+      way.pop_back();
+      continue;
+    }
+    const std::string name = std::move(level.names[level.next++]);
+    const std::string below = join(level.shown, name);
+    cairn_stat at{};
+    const int result = cairn_lookup(pool.get(), level.ino, name.c_str(), CAIRN_NOFOLLOW, &at);
     if (result == -ENOENT) continue;  // gone meanwhile
-    check(result, join(shown, name));
-    count += remove_tree(pool, st.ino, name, below, join(shown, name));
+    check(result, below);
+    if (!is_directory(at)) {
+      check(cairn_unlink(pool.get(), level.ino, name.c_str()), below);
+      ++*removed;
+    } else if (tree.enter(level.ino, name, at, below)) {
+      const cairn_ino above = level.ino;
+      way.push_back({above, name, below, at.ino, tree.names(at.ino, below)});
+    }
   }
-  check(cairn_rmdir(pool.get(), base, path.c_str()), shown);
-  return count;
+  return !tree.failed();
 }
 
 // The path below `directory` that is meant by one that begins there, or by an absolute one.
@@ -96,6 +112,7 @@ int remove_covered(const Config& config, bool json, const Arguments& arguments) 
   const Pool pool(*found);
   const Cover cover = Cover::join(pool, directory);
   uint64_t removed = 0;
+  bool all = true;
   for (const std::string& given : arguments.paths) {
     const std::string path = path_below(directory, given);
     const std::string shown = join(directory, path);
@@ -106,16 +123,17 @@ int remove_covered(const Config& config, bool json, const Arguments& arguments) 
     check(result, shown);
     if (is_directory(st) && !arguments.recursive)
       fail("{}: is a directory; -r removes it and what is in it", shown);
-    removed += remove_tree(pool, parent, base_name(path), st, shown);
+    all &= remove_tree(pool, parent, base_name(path), st, shown, &removed);
   }
   if (json) print_json({{"removed", removed}});
-  return exit_ok;
+  return all ? exit_ok : exit_failed;
 }
 
 int remove_command(const Config& config, bool json, const Arguments& arguments) {
   if (!arguments.at.empty()) return remove_covered(config, json, arguments);
   Pools pools(config, 0);
   uint64_t removed = 0;
+  bool all = true;
   for (const std::string& text : arguments.paths) {
     const PoolPath place = parse_pool_path(text, false);
     refuse_own_names(place.path);
@@ -128,10 +146,10 @@ int remove_command(const Config& config, bool json, const Arguments& arguments) 
       usage_error("/: the root of a pool stays; `cairn pool remove` removes the pool");
     if (is_directory(st) && !arguments.recursive)
       fail("{}: is a directory; -r removes it and what is in it", place.path);
-    removed += remove_tree(pool, CAIRN_ROOT, place.path, st, place.path);
+    all &= remove_tree(pool, CAIRN_ROOT, place.path, st, place.path, &removed);
   }
   if (json) print_json({{"removed", removed}});
-  return exit_ok;
+  return all ? exit_ok : exit_failed;
 }
 
 void make_directory(const Pool& pool, const std::string& path, uint32_t mode,

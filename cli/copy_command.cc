@@ -2,12 +2,14 @@
 #include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <memory>
 
 #include "command_line.h"
 #include "copy_side.h"
 #include "error.h"
 #include "pool_path.h"
+#include "pool_tree.h"
 #include "progress.h"
 #include "units.h"
 
@@ -24,6 +26,26 @@ struct Totals {
   uint64_t bytes = 0;
 };
 
+// The directories that a walk has met on a side that is a tree.
+class Met {
+ public:
+  explicit Met(Side& side) : side_(side) {}
+  // False: it is another name of a directory that was met, or the way leads to one further up again.
+  bool enter(const std::string& path, const SideStat& st) {
+    if (!side_.is_tree()) return true;
+    const auto [met, is_new] = met_.try_emplace(st.inode, path);
+    if (is_new) return true;
+    const auto before = side_.look(met->second, false);
+    if (before && before->inode == st.inode) return false;
+    met->second = path;  // it was moved here meanwhile
+    return true;
+  }
+
+ private:
+  Side& side_;
+  std::map<uint64_t, std::string> met_;
+};
+
 class Copier {
  public:
   Copier(Side& from, Side& to, const Arguments& arguments, Totals& totals, Progress& progress,
@@ -34,7 +56,10 @@ class Copier {
         totals_(totals),
         progress_(progress),
         expected_(expected),
+        met_(from),
         buffer_(4 << 20) {}
+  // Something was left out, which has been told.
+  [[nodiscard]] bool failed() const { return failed_; }
 
   void copy(const std::string& source, const std::string& target, bool follow) {
     const auto st = from_.look(source, follow);
@@ -42,7 +67,13 @@ class Copier {
     if (S_ISDIR(st->mode)) {
       directory(source, target, *st);
     } else if (S_ISLNK(st->mode)) {
-      to_.make_link(from_.link_target(source), target);
+      std::string text;
+      try {
+        text = from_.link_target(source);
+      } catch (const Error& error) {
+        return problem(error.what());
+      }
+      to_.make_link(text, target);
       if (arguments_.preserve) to_.set_times(target, *st);
     } else if (S_ISREG(st->mode)) {
       file(source, target, *st);
@@ -56,12 +87,24 @@ class Copier {
   }
 
  private:
+  void problem(const std::string& text) {
+    failed_ = true;
+    progress_.hide();
+    tell_problem_of("cp", text);
+  }
+
   void directory(const std::string& source, const std::string& target, const SideStat& st) {
+    if (!met_.enter(source, st))
+      return problem(
+          from_.show(source) +
+          ": the same directory has another name, or lies below itself; left out (`cairn pool "
+          "check` tells more)");
     const auto there = to_.look(target, true);
     if (there && !S_ISDIR(there->mode)) fail("{}: is there and no directory", to_.show(target));
     if (!there) to_.make_directory(target, 0700);
     if (const auto made = to_.look(target, true); made && !top_) top_ = made;
-    for (const std::string& name : from_.names(source)) {
+    const auto on_problem = [this](const std::string& text) { problem(text); };
+    for (const std::string& name : from_.names(source, on_problem)) {
       // A copy of a directory into itself would never end.
       const auto below = from_.look(join(source, name), false);
       if (below && top_ && below->device == top_->device && below->inode == top_->inode) continue;
@@ -104,12 +147,14 @@ class Copier {
   Totals& totals_;
   Progress& progress_;
   uint64_t expected_;
+  Met met_;
+  bool failed_ = false;
   std::optional<SideStat> top_;
   std::vector<char> buffer_;
 };
 
 // Bytes below `path`, so that the bar knows its end and a pool that is too small is told before copying.
-uint64_t measure(Side& side, const std::string& path, bool recursive, bool follow) {
+uint64_t measure(Side& side, const std::string& path, bool recursive, bool follow, Met* met) {
   const auto st = side.look(path, follow);
   if (!st) fail("{}: no such file or directory", side.show(path));
   if (S_ISREG(st->mode)) {
@@ -127,8 +172,9 @@ uint64_t measure(Side& side, const std::string& path, bool recursive, bool follo
   if (!S_ISDIR(st->mode)) return 0;
   if (!recursive) fail("{}: is a directory; -r copies it and what is in it", side.show(path));
   uint64_t bytes = 0;
-  for (const std::string& name : side.names(path))
-    bytes += measure(side, join(path, name), true, false);
+  if (!met->enter(path, *st)) return bytes;  // who copies it tells
+  for (const std::string& name : side.names(path, [](const std::string&) {}))
+    bytes += measure(side, join(path, name), true, false, met);
   return bytes;
 }
 
@@ -161,8 +207,10 @@ int copy_command(const Config& config, bool json, const Arguments& arguments) {
     fail("{}: is no directory that several sources could go to", target.show(to.path));
 
   uint64_t expected = 0;
-  for (const PoolPath& place : places)
-    expected += measure(side_of(place), place.path, arguments.recursive, true);
+  for (const PoolPath& place : places) {
+    Met met(side_of(place));
+    expected += measure(side_of(place), place.path, arguments.recursive, true, &met);
+  }
   if (const auto free = target.free_bytes(); free && expected > *free)
     fail("{}: too small: {} to copy, {} free, {} missing; nothing was copied", target.show("/"),
          format_size(expected), format_size(*free), format_size(expected - *free));
@@ -170,16 +218,19 @@ int copy_command(const Config& config, bool json, const Arguments& arguments) {
   const StopOnSignal stop;
   Progress progress("copy");
   Totals totals;
-  for (const PoolPath& place : places)
-    Copier(side_of(place), target, arguments, totals, progress, expected)
-        .copy(place.path, into ? join(to.path, base_name(place.path)) : to.path, true);
+  bool all = true;
+  for (const PoolPath& place : places) {
+    Copier copier(side_of(place), target, arguments, totals, progress, expected);
+    copier.copy(place.path, into ? join(to.path, base_name(place.path)) : to.path, true);
+    all = all && !copier.failed();
+  }
   progress.hide();
   if (json)
     print_json({{"files", totals.files}, {"bytes", totals.bytes}, {"seconds", progress.seconds()}});
   else
     inform(fmt::format("{} file(s), {} in {}", totals.files, format_size(totals.bytes),
                        format_duration(progress.seconds())));
-  return exit_ok;
+  return all ? exit_ok : exit_failed;
 }
 
 }  // namespace

@@ -83,7 +83,9 @@ class LocalSide : public Side {
                     st.st_dev,        st.st_ino,
                     time(st.st_atim), time(st.st_mtim)};
   }
-  std::vector<std::string> names(const std::string& path) override {
+  std::vector<std::string> names(
+      const std::string& path,
+      const std::function<void(const std::string&)>& /*problem*/) override {
     DIR* directory = opendir(path.c_str());
     if (directory == nullptr) failed(path);
     std::vector<std::string> all;

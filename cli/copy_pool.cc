@@ -8,6 +8,7 @@
 #include "copy_side.h"
 #include "error.h"
 #include "pool_path.h"
+#include "pool_tree.h"
 
 namespace cairn::cli {
 namespace {
@@ -63,12 +64,17 @@ class PoolSide : public Side {
     return SideStat{st.mode, st.size,     reinterpret_cast<uintptr_t>(&pool_),
                     st.ino,  st.atime_ns, st.mtime_ns};
   }
-  std::vector<std::string> names(const std::string& path) override {
-    std::vector<std::string> all;
-    for (Entry& entry : read_directory(pool_, path)) all.push_back(std::move(entry.name));
+  std::vector<std::string> names(
+      const std::string& path, const std::function<void(const std::string&)>& problem) override {
+    PoolTree tree(pool_, problem);
+    std::vector<std::string> all = tree.names(stat_of(pool_, path).ino, show(path));
+    std::sort(all.begin(), all.end());
     return all;
   }
-  std::string link_target(const std::string& path) override { return read_link(pool_, path); }
+  [[nodiscard]] bool is_tree() const override { return true; }
+  std::string link_target(const std::string& path) override {
+    return read_link(pool_, stat_of(pool_, path, false).ino, path);
+  }
   void make_directory(const std::string& path, uint32_t mode) override {
     const int result = cairn_mkdir(pool_.get(), CAIRN_ROOT, path.c_str(), mode);
     if (result != -EEXIST) check(result, path);

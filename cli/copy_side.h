@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,7 +40,11 @@ class Side {
   virtual ~Side() = default;
   // What is at `path`, if anything. `follow` a symbolic link at the end.
   virtual std::optional<SideStat> look(const std::string& path, bool follow) = 0;
-  virtual std::vector<std::string> names(const std::string& path) = 0;
+  // As many as can be listed; what keeps the others from it is told by problem(text).
+  virtual std::vector<std::string> names(
+      const std::string& path, const std::function<void(const std::string&)>& problem) = 0;
+  // Each directory has one name; another one would be damage.
+  [[nodiscard]] virtual bool is_tree() const { return false; }
   virtual std::string link_target(const std::string& path) = 0;
   virtual void make_directory(const std::string& path, uint32_t mode) = 0;
   // Replaces what is there, unless it is a directory.

@@ -10,6 +10,7 @@
 #include "command_line.h"
 #include "error.h"
 #include "pool_path.h"
+#include "pool_tree.h"
 #include "units.h"
 
 namespace cairn::cli {
@@ -35,36 +36,73 @@ class Lister {
       const Pool& pool = pools_.at(place.pool);
       const cairn_stat st = stat_of(pool, place.path, false);
       if (is_directory(st))
-        directory(pool, place.path, arguments_.paths.size() > 1 || arguments_.recursive);
+        walk(pool, place.path, st);
       else
-        show(pool, place.path, {{place.path, st}});
+        show(pool, nullptr, place.path, {{place.path, st}});
     }
     if (json_) print_json(list_);
-    return exit_ok;
+    return failed_ ? exit_failed : exit_ok;
   }
 
  private:
-  void directory(const Pool& pool, const std::string& path, bool heading) {
-    std::vector<Entry> entries = read_directory(pool, path);
-    if (!arguments_.all)
-      std::erase_if(entries, [](const Entry& entry) { return entry.name.starts_with("."); });
-    if (heading && !json_) print(fmt::format("{}{}:\n", shown_ ? "\n" : "", printable(path)));
-    shown_ = true;
-    show(pool, path, entries);
-    if (!arguments_.recursive) return;
-    for (const Entry& entry : entries)
-      if (is_directory(entry.st)) directory(pool, join(path, entry.name), true);
+  struct Directory {
+    std::string path;
+    cairn_ino ino;
+  };
+
+  // A directory, and with -R those below it. However deep they are, the stack does not grow.
+  void walk(const Pool& pool, const std::string& path, const cairn_stat& st) {
+    PoolTree tree(pool, "ls", st.ino);
+    const bool heading = arguments_.paths.size() > 1 || arguments_.recursive;
+    std::vector<Directory> left = {{path, st.ino}};
+    while (!left.empty()) {
+      const Directory directory = std::move(left.back());
+      left.pop_back();
+      const std::vector<Entry> entries = list(pool, &tree, directory, heading);
+      if (!arguments_.recursive) break;
+      for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+        const std::string below = join(directory.path, entry->name);
+        if (is_directory(entry->st) && tree.enter(directory.ino, entry->name, entry->st, below))
+          left.push_back({below, entry->st.ino});
+      }
+    }
+    failed_ = failed_ || tree.failed();
   }
 
-  void show(const Pool& pool, const std::string& directory, const std::vector<Entry>& entries) {
+  std::vector<Entry> list(const Pool& pool, PoolTree* tree, const Directory& directory,
+                          bool heading) {
+    std::vector<Entry> entries = tree->read(directory.ino, directory.path);
+    if (!arguments_.all)
+      std::erase_if(entries, [](const Entry& entry) { return entry.name.starts_with("."); });
+    if (heading && !json_)
+      print(fmt::format("{}{}:\n", shown_ ? "\n" : "", printable(directory.path)));
+    shown_ = true;
+    show(pool, tree, directory.path, entries);
+    return entries;
+  }
+
+  // What a link cannot say is told, and does not hide the others.
+  std::string target_of(const Pool& pool, PoolTree* tree, const Entry& entry,
+                        const std::string& path) {
+    try {
+      return read_link(pool, entry.st.ino, path);
+    } catch (const Error& error) {
+      if (tree == nullptr) throw;
+      tree->tell_problem(error.what());
+      return "";
+    }
+  }
+
+  // `tree` null: one file, which was named.
+  void show(const Pool& pool, PoolTree* tree, const std::string& directory,
+            const std::vector<Entry>& entries) {
     Table table({"MODE", "LINKS", "UID", "GID", "SIZE", "MODIFIED", "NAME"}, {1, 2, 3, 4});
     for (const Entry& entry : entries) {
-      const std::string path =
-          entry.name.starts_with("/") ? entry.name : join(directory, entry.name);
+      const std::string path = tree == nullptr ? entry.name : join(directory, entry.name);
       const bool link = type_text(entry.st.mode) == "link";
       if (json_) {
         Json one = stat_json(path, entry.st);
-        if (link) one["target"] = json_text(read_link(pool, path));
+        if (link) one["target"] = json_text(target_of(pool, tree, entry, path));
         list_.push_back(std::move(one));
       } else if (!arguments_.as_long) {
         print(printable(entry.name) + (is_directory(entry.st) ? "/" : "") + "\n");
@@ -73,7 +111,8 @@ class Lister {
             {mode_text(entry.st.mode), std::to_string(entry.st.nlink), std::to_string(entry.st.uid),
              std::to_string(entry.st.gid), size_text(entry.st.size, arguments_.bytes),
              format_time(entry.st.mtime_ns),
-             printable(entry.name) + (link ? " -> " + printable(read_link(pool, path)) : "")});
+             printable(entry.name) +
+                 (link ? " -> " + printable(target_of(pool, tree, entry, path)) : "")});
       }
     }
     if (!table.empty()) print(table.text());
@@ -84,6 +123,7 @@ class Lister {
   const Arguments& arguments_;
   Json list_ = Json::array();
   bool shown_ = false;
+  bool failed_ = false;
 };
 
 int stat_command(const Config& config, bool json, const Arguments& arguments) {
@@ -94,7 +134,7 @@ int stat_command(const Config& config, bool json, const Arguments& arguments) {
     const Pool& pool = pools.at(place.pool);
     const cairn_stat st = stat_of(pool, place.path, false);
     Json one = stat_json(place.path, st);
-    if (type_text(st.mode) == "link") one["target"] = json_text(read_link(pool, place.path));
+    if (type_text(st.mode) == "link") one["target"] = json_text(read_link(pool, st.ino, place.path));
     all.push_back(one);
     if (json) continue;
     const auto line = [](const char* what, const std::string& value) {
@@ -179,19 +219,53 @@ class DiskUsage {
  public:
   DiskUsage(const Pool& pool, bool summary) : pool_(pool), summary_(summary) {}
 
-  // Bytes taken below `path`; adds a row for each directory.
-  uint64_t count(const std::string& path, const cairn_stat& st, bool top = true) {
-    uint64_t bytes =
-        st.nlink > 1 && !is_directory(st) && !seen_.insert(st.ino).second ? 0 : st.blocks * 512;
-    if (is_directory(st))
-      for (const Entry& entry : read_directory(pool_, path))
-        bytes += count(join(path, entry.name), entry.st, false);
-    if (top || (is_directory(st) && !summary_)) rows.emplace_back(bytes, path);
-    return bytes;
+  // Counts the bytes taken at and below `path`; adds a row for each directory. False: something could not be
+  // counted, which has been told.
+  bool count(const std::string& path, const cairn_stat& st) {
+    if (!is_directory(st)) {
+      rows.emplace_back(bytes_of(st), path);
+      return true;
+    }
+    PoolTree tree(pool_, "du", st.ino);
+    // The way down, so that the stack does not grow.
+    std::vector<Level> way;
+    way.push_back({path, st.ino, bytes_of(st), tree.read(st.ino, path)});
+    while (!way.empty()) {
+      Level& level = way.back();
+      if (level.next < level.entries.size()) {
+        const Entry& entry = level.entries[level.next++];
+        const std::string below = join(level.path, entry.name);
+        if (!is_directory(entry.st)) {
+          level.bytes += bytes_of(entry.st);
+        } else if (tree.enter(level.ino, entry.name, entry.st, below)) {
+          const cairn_stat& at = entry.st;
+          way.push_back({below, at.ino, bytes_of(at), tree.read(at.ino, below)});
+        }
+        continue;
+      }
+      if (way.size() == 1 || !summary_) rows.emplace_back(level.bytes, level.path);
+      const uint64_t bytes = level.bytes;
+      way.pop_back();
+      if (!way.empty()) way.back().bytes += bytes;
+    }
+    return !tree.failed();
   }
   std::vector<std::pair<uint64_t, std::string>> rows;
 
  private:
+  struct Level {
+    std::string path;
+    cairn_ino ino;
+    uint64_t bytes;
+    std::vector<Entry> entries;
+    size_t next = 0;
+  };
+
+  uint64_t bytes_of(const cairn_stat& st) {
+    if (st.nlink > 1 && !is_directory(st) && !seen_.insert(st.ino).second) return 0;
+    return st.blocks * 512;
+  }
+
   const Pool& pool_;
   bool summary_;
   std::set<cairn_ino> seen_;  // a file with several names counts once
@@ -201,11 +275,12 @@ int du_command(const Config& config, bool json, const Arguments& arguments) {
   Pools pools(config, 0);
   Table table({"TAKEN", "PATH"}, {0});
   Json all = Json::array();
+  bool all_counted = true;
   for (const std::string& text : arguments.paths) {
     const PoolPath place = parse_pool_path(text, false);
     const Pool& pool = pools.at(place.pool);
     DiskUsage usage(pool, arguments.summary);
-    usage.count(place.path, stat_of(pool, place.path, false));
+    all_counted &= usage.count(place.path, stat_of(pool, place.path, false));
     for (const auto& [bytes, path] : usage.rows) {
       all.push_back({{"path", json_text(path)}, {"taken_bytes", bytes}});
       table.row({size_text(bytes, arguments.bytes), printable(path)});
@@ -215,7 +290,7 @@ int du_command(const Config& config, bool json, const Arguments& arguments) {
     print_json(all);
   else
     print(table.text());
-  return exit_ok;
+  return all_counted ? exit_ok : exit_failed;
 }
 
 }  // namespace

@@ -2,8 +2,6 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
-#include <cerrno>
 #include <filesystem>
 
 #include "error.h"
@@ -73,36 +71,10 @@ cairn_stat stat_of(const Pool& pool, const std::string& path, bool follow) {
   return st;
 }
 
-std::vector<Entry> read_directory(const Pool& pool, const std::string& path) {
-  const cairn_stat directory = stat_of(pool, path);
-  if (!is_directory(directory)) fail("{}: is not a directory", path);
-  std::vector<Entry> entries;
-  std::vector<cairn_dirent> batch(128);
-  for (uint64_t cookie = 0;;) {
-    const int64_t count =
-        check(cairn_readdir(pool.get(), directory.ino, cookie, batch.data(), batch.size()), path);
-    if (count == 0) break;
-    cookie = batch[static_cast<size_t>(count) - 1].cookie;
-    for (int64_t i = 0; i < count; ++i) {
-      const cairn_dirent& each = batch[static_cast<size_t>(i)];
-      Entry entry{std::string(each.name, each.length), {}};
-      if (entry.name == "." || entry.name == "..") continue;
-      // What goes away between the listing and the look is no error.
-      const int result = try_stat(pool, join(path, entry.name), false, &entry.st);
-      if (result == -ENOENT) continue;
-      check(result, join(path, entry.name));
-      entries.push_back(std::move(entry));
-    }
-  }
-  std::sort(entries.begin(), entries.end(),
-            [](const Entry& a, const Entry& b) { return a.name < b.name; });
-  return entries;
-}
-
-std::string read_link(const Pool& pool, const std::string& path) {
+std::string read_link(const Pool& pool, cairn_ino link, const std::string& path) {
   std::string target(4096, '\0');
-  const int64_t length = check(
-      cairn_readlink(pool.get(), CAIRN_ROOT, path.c_str(), target.data(), target.size()), path);
+  const int64_t length =
+      check(cairn_readlink(pool.get(), link, "", target.data(), target.size()), path);
   target.resize(static_cast<size_t>(length));
   return target;
 }

@@ -53,11 +53,9 @@ struct Entry {
   std::string name;
   cairn_stat st;
 };
-// All entries of a directory but "." and "..", sorted by name.
-std::vector<Entry> read_directory(const Pool& pool, const std::string& path);
 
-// The target of a symbolic link.
-std::string read_link(const Pool& pool, const std::string& path);
+// The target of a symbolic link, which is shown as `path`.
+std::string read_link(const Pool& pool, cairn_ino link, const std::string& path);
 
 // "drwxr-xr-x"
 std::string mode_text(uint32_t mode);
