@@ -2,6 +2,9 @@
 // consistent with what surrounds it: the hash is right, and the index leads to the name.
 #pragma once
 
+#include <sys/stat.h>
+
+#include <cstdlib>
 #include <string>
 
 #include "capi/handles.h"
