@@ -2,6 +2,8 @@
 // and directory slots, and makes checksums right again where there are any.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -63,7 +65,7 @@ class ImageMutator {
   }
   void change(uint8_t kind, uint8_t how, uint16_t where, uint64_t value) {
     const uint64_t data = layout_.data_start * format::block_size;
-    switch (kind % 8) {
+    switch (kind % 9) {
       case 0:
         set(where % 100 * 8, how, value);
         break;
@@ -77,6 +79,9 @@ class ImageMutator {
         break;
       case 3:
         make_redo(where, how, value);
+        break;
+      case 8:
+        lie(where, how, value);
         break;
       case 4:  // the chunk table and the records
         set(layout_.chunk_table + where * 8ULL, how, value);
@@ -104,6 +109,47 @@ class ImageMutator {
     const uint32_t sum =
         crc32c(static_cast<uint32_t>(count), image_.data() + redo + 16, count * 16);
     set(redo, 0, count | uint64_t{sum} << 32);
+  }
+  // A directory's slot says something that no call makes it say: a name that no file can have, another inode
+  // (so that directories run in circles), a name that was removed.
+  void lie(uint16_t where, uint8_t how, uint64_t value) {
+    const uint64_t begin = (layout_.data_start + 64) * format::block_size;
+    const uint64_t end = std::min<uint64_t>(begin + 48 * format::block_size, image_.size());
+    std::vector<uint64_t> slots;
+    for (uint64_t at = begin; at + format::unit_size <= end; at += format::unit_size) {
+      uint64_t head;
+      std::memcpy(&head, image_.data() + at, sizeof head);
+      const unsigned units = format::dirent_units(head);
+      constexpr uint64_t flags = format::dirent_live | format::dirent_slot;
+      if ((head & flags) == flags && head >> 51 == 0 && units >= 1 && units <= format::max_units &&
+          format::dirent_length(head) != 0)
+        slots.push_back(at);
+    }
+    if (slots.empty()) return;
+    const uint64_t slot = slots[where % slots.size()];
+    uint64_t head;
+    std::memcpy(&head, image_.data() + slot, sizeof head);
+    const unsigned length = format::dirent_length(head);
+    uint8_t* name = image_.data() + slot +
+                    ((head & format::dirent_lower) != 0 ? format::dirent_header_lower
+                                                        : format::dirent_header);
+    switch (how % 5) {
+      case 0:
+        name[value % std::min(length, 8U)] = static_cast<uint8_t>("/\0."[value >> 8 & 3]);
+        break;
+      case 1:
+        set(slot + offsetof(format::Dirent, inode), 0, value % 64);
+        break;
+      case 2:  // a length with which it runs over its slot, or over nothing
+        set(slot, 0, (head & ~(uint64_t{0xff} << 32)) | (value & 0xff) << 32);
+        break;
+      case 3:
+        set(slot, 1, 49);  // dirent_whiteout
+        break;
+      default:
+        set(slot + offsetof(format::Dirent, next), 0, value % 256);
+        break;
+    }
   }
   void mend() {
     for (uint64_t copy : {format::superblock_a_block, format::superblock_b_block}) {

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <set>
 #include <string>
 #include <vector>
@@ -55,7 +56,12 @@ class ImageReader {
       for (int i = 0; i < n; ++i) {
         ++names_;
         const std::string name(batch[i].name, batch[i].length);
-        if (name == "." || name == "..") continue;
+        // The first two are the directory itself and the one above; they have the cookies 1 and 2.
+        const bool is_dots = name == "." || name == "..";
+        if (is_dots && batch[i].cookie <= 2) continue;
+        if (is_dots || name.empty() || name.find('/') != std::string::npos ||
+            name.find('\0') != std::string::npos)
+          std::abort();  // no name that a file can have
         visit(pool, directory, name, depth);
       }
       if (batch[n - 1].cookie == cookie) return;
@@ -65,7 +71,6 @@ class ImageReader {
   void visit(cairn_pool* pool, cairn_ino directory, const std::string& name, int depth) {
     cairn_stat st;
     char text[4096];
-    if (name.find('/') != std::string::npos || name.empty()) return;
     cairn_readlink(pool, directory, name.c_str(), text, sizeof text);
     if (cairn_lookup(pool, directory, name.c_str(), CAIRN_NOFOLLOW, &st) != 0) return;
     cairn_getxattr(pool, st.ino, 0, "user.k", text, sizeof text);
