@@ -134,7 +134,8 @@ int stat_command(const Config& config, bool json, const Arguments& arguments) {
     const Pool& pool = pools.at(place.pool);
     const cairn_stat st = stat_of(pool, place.path, false);
     Json one = stat_json(place.path, st);
-    if (type_text(st.mode) == "link") one["target"] = json_text(read_link(pool, st.ino, place.path));
+    if (type_text(st.mode) == "link")
+      one["target"] = json_text(read_link(pool, st.ino, place.path));
     all.push_back(one);
     if (json) continue;
     const auto line = [](const char* what, const std::string& value) {

@@ -14,7 +14,8 @@ void tell_problem_of(const char* command, const std::string& text) {
 }
 
 PoolTree::PoolTree(const Pool& pool, const char* command, cairn_ino top)
-    : pool_(pool), problem_([command](const std::string& text) { tell_problem_of(command, text); }) {
+    : pool_(pool),
+      problem_([command](const std::string& text) { tell_problem_of(command, text); }) {
   met_[top] = {};
 }
 

@@ -49,7 +49,8 @@ Status clear(FileSystem& fs, pool::Change& change, const Map& directory, const L
 
 }  // namespace
 
-Status clear_slot(FileSystem& fs, uint64_t parent, uint64_t unit, uint64_t number, bool with_inode) {
+Status clear_slot(FileSystem& fs, uint64_t parent, uint64_t unit, uint64_t number,
+                  bool with_inode) {
   CAIRN_TRY(fs.pool.check_writable());
   auto directory = live_map(fs, parent);
   if (!directory.ok()) return directory.status();

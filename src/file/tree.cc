@@ -71,7 +71,8 @@ Status Tree::enter(const Map& directory, const Listed& listed) {
       }))
     return no_tree(directory, listed, "whose parent is another one");
   // No rename moves a directory below itself.
-  if (number == top_ && holds(directory, [&] { return names(fs_, directory, listed.unit, number); }))
+  if (number == top_ &&
+      holds(directory, [&] { return names(fs_, directory, listed.unit, number); }))
     return no_tree(directory, listed, "below which it lies itself");
   const auto [met, is_new] = met_.try_emplace(number, Place{directory.number, listed.unit});
   if (is_new) return Status();
