@@ -71,6 +71,65 @@ TEST_F(RecordTest, ALaterVersionIsRefusedByName) {
   EXPECT_NE(std::string(last_detail()).find("version 9"), std::string::npos);
 }
 
+TEST_F(RecordTest, ModesThatAreNoPermissionsAreDamage) {
+  Record record = example();
+  record.mode = S_IFREG | 0644;
+  const auto bytes = bytes_of(record);
+  EXPECT_EQ(record_of(bytes.data(), bytes.size(), "f").code(), EUCLEAN);
+}
+
+TEST_F(RecordTest, PathsStayBelowTheDirectory) {
+  for (const char* path : {"f", "a/b", "..a/b..", ".cairnx", "a/.cairn/b", ".hidden"})
+    EXPECT_TRUE(is_path_below(path)) << path;
+  for (const char* path : {"", "/", "/f", "f/", "a//b", ".", "..", "a/..", "../f", "a/./b",
+                           ".cairn", ".cairn/f", ".cairn-claim", "a/.cairn-claim"})
+    EXPECT_FALSE(is_path_below(path)) << path;
+  EXPECT_FALSE(is_path_below(std::string("a\0b", 3)));
+  for (const char* path : {"../f", ".cairn/f"}) {
+    EXPECT_EQ(write_record(directory, path, example(), true).code(), EINVAL) << path;
+    EXPECT_FALSE(read_record(directory, path).ok()) << path;
+  }
+}
+
+TEST_F(RecordTest, NobodyElseCanReadOrWriteIt) {
+  ASSERT_TRUE(write_record(directory, "d/f", example(), true).ok()) << last_detail();
+  struct stat st = {};
+  for (const auto& [below, mode] : {std::pair{"", 0700U}, {"/d", 0700U}, {"/d/f.record", 0600U}}) {
+    ASSERT_EQ(stat((directory + "/" + records_directory + below).c_str(), &st), 0);
+    EXPECT_EQ(st.st_mode & 07777, mode) << below;
+  }
+}
+
+// In a records directory of the user's: what others could write to once.
+TEST_F(RecordTest, WhatIsNoFileOfTheUsersIsNoRecord) {
+  ASSERT_TRUE(write_record(directory, "real/f", example(), true).ok()) << last_detail();
+  const std::string top = directory + "/" + records_directory;
+  ASSERT_EQ(symlink("real", (top + "/link").c_str()), 0);
+  ASSERT_EQ(symlink("real/f.record", (top + "/s.record").c_str()), 0);
+  ASSERT_EQ(mkfifo((top + "/p.record").c_str(), 0600), 0);
+  ASSERT_TRUE(write_record(directory, "w", example(), true).ok());
+  ASSERT_EQ(chmod((top + "/w.record").c_str(), 0622), 0);
+  ASSERT_TRUE(write_record(directory, "open/f", example(), true).ok());
+  ASSERT_EQ(chmod((top + "/open").c_str(), 0777), 0);
+  std::vector<std::string> all;
+  ASSERT_TRUE(for_each_shared(directory, [&](const std::string& path) {
+                all.push_back(path);
+                return Status();
+              }).ok());
+  EXPECT_EQ(all, std::vector<std::string>{"real/f"});
+  for (const char* path : {"link/f", "s", "p", "w"})
+    EXPECT_EQ(read_record(directory, path).code(), ENOENT) << path;
+  for (const char* path : {"link/f", "s", "p", "w", "open/f"}) {
+    EXPECT_EQ(write_record(directory, path, example(), false).code(), EPERM) << path;
+    EXPECT_EQ(write_record(directory, path, example(), true).code(), EPERM) << path;
+    EXPECT_EQ(remove_record(directory, path).code(), ENOENT) << path;
+  }
+  ASSERT_TRUE(clean_records(directory).ok());
+  struct stat st = {};
+  for (const char* name : {"link", "s.record", "p.record", "w.record", "open/f.record"})
+    EXPECT_EQ(lstat((top + "/" + name).c_str(), &st), 0) << name;
+}
+
 TEST_F(RecordTest, MarksAndAsideFilesGoWithIt) {
   const Record record = example();
   ASSERT_TRUE(write_record(directory, "f", record, true).ok());
