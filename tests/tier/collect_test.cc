@@ -7,6 +7,7 @@
 
 #include <cerrno>
 
+#include "cairn/shared.h"
 #include "capi/handles.h"
 #include "cluster/collect_file.h"
 #include "cluster/record.h"
@@ -403,6 +404,22 @@ TEST_F(CollectTest, ADamagedRecordCostsNoPart) {
   const Drained drained = drain(pool_);
   EXPECT_EQ(drained.code, -EIO);
   EXPECT_TRUE(tells(drained, lower_ + "/.cairn/file.record"));
+  EXPECT_EQ(parts_in(pool_), 1U);
+}
+
+TEST_F(CollectTest, ADamagedRecordLetsAJobBeginAndCostsNoPart) {
+  make_striped("file");
+  put(cluster::record_path(lower_, "file"), "no record at all");
+  {
+    const Covered node(pool_, lower_, true);
+    cairn_node own = {};
+    ASSERT_EQ(cairn_node_describe(node.pool, &own), 0);
+    cairn_job* job = nullptr;
+    ASSERT_EQ(
+        cairn_job_open(node.pool, lower_.c_str(), &own, 1, 0, nullptr, nullptr, nullptr, &job), 0);
+    EXPECT_EQ(cairn_job_clean(job), 0) << cairn_last_error();
+    cairn_job_close(job);
+  }
   EXPECT_EQ(parts_in(pool_), 1U);
 }
 
