@@ -94,7 +94,7 @@ TEST_F(RecordTest, PathsStayBelowTheDirectory) {
 TEST_F(RecordTest, NobodyElseCanReadOrWriteIt) {
   ASSERT_TRUE(write_record(directory, "d/f", example(), true).ok()) << last_detail();
   struct stat st = {};
-  for (const auto& [below, mode] : {std::pair{"", 0700U}, {"/d", 0700U}, {"/d/f.record", 0600U}}) {
+  for (const auto& [below, mode] : {std::pair{"", 01700U}, {"/d", 0700U}, {"/d/f.record", 0600U}}) {
     ASSERT_EQ(stat((directory + "/" + records_directory + below).c_str(), &st), 0);
     EXPECT_EQ(st.st_mode & 07777, mode) << below;
   }

@@ -8,6 +8,7 @@
 namespace cairn::tier {
 
 int64_t Beneath::open(const std::string& path, int flags) const {
+  if (path.size() > longest_path) return -ENAMETOOLONG;
   if (path.compare(0, path_.size(), path_) != 0) return -EXDEV;
   size_t from = path_.size();
   if (from < path.size() && path_ != "/" && path[from] != '/') return -EXDEV;

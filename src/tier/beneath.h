@@ -23,7 +23,9 @@ class Beneath {
 
   [[nodiscard]] int fd() const { return directory_.get(); }
   // Open what has this path of the system, which must lie in the covered directory, or be it:
-  // -EXDEV if it does not, -ELOOP if a symbolic link is on the way.
+  // -EXDEV if it does not, -ELOOP if a symbolic link is on the way, -ENAMETOOLONG beyond
+  // longest_path: the kernel goes the whole way each time.
+  static constexpr size_t longest_path = 8 << 10;
   [[nodiscard]] int64_t open(const std::string& path, int flags) const;
 
  private:

@@ -369,6 +369,9 @@ Status find_elsewhere(Cover& cover, const std::string& elsewhere, DrainToReport*
   if (const int64_t result = sys::real_path(elsewhere.c_str(), O_DIRECTORY, &report->path);
       result < 0)
     return sys::failed(result, "cannot be drained to", elsewhere);
+  const int64_t opened = sys::open_beneath(report->path.c_str(), O_RDONLY | O_DIRECTORY);
+  if (opened < 0) return sys::failed(opened, "cannot be drained to", elsewhere);
+  sys::close(static_cast<int>(opened));
   auto record = read_record(fs, cover.covers, cover.name);
   if (!record.ok()) return record.status();
   CAIRN_TRY_ASSIGN(here, look_at_covered(fs, *record, cover.path));
