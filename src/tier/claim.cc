@@ -425,14 +425,16 @@ Status drop_claim(const file::FileSystem& fs, const std::string& directory, uint
   const Claim own = own_claim(fs, "");
   remove_claims_left(fd.get());
   // First, so that nobody hands the claim on to who is leaving.
-  sys::unlinkat(fd.get(), joined_name(own).c_str(), 0);
   std::string text;
   uint32_t uid = 0;
+  const std::string joined = joined_name(own);
+  if (read_claim(fd.get(), &text, joined.c_str(), &uid) == 0 && is_believed(uid, owner))
+    sys::unlinkat(fd.get(), joined.c_str(), 0);
   const int64_t read = read_claim(fd.get(), &text, claim_file, &uid);
   if (read == -ENOENT || read == -ENOTDIR || read == -EUCLEAN) return Status();  // it is not ours
   if (read < 0) return unreadable(read, directory);
   const Claim other = claim_of(text);
-  if (other.host != own.host || other.uuid != own.uuid) return Status();
+  if (other.host != own.host || other.uuid != own.uuid || !is_believed(uid, owner)) return Status();
   int64_t brought = 0;
   const int64_t result = hand_on(fd.get(), owner, &brought);
   if (result < 0 && result != -ENOENT) return sys::failed(result, "claim", path_of(directory));

@@ -2,12 +2,16 @@
 
 import contextlib
 import os
+import shutil
 import subprocess
 import sys
 import time
 
 import trust_case
 from trust_case import MALLORY, ROOT, TrustCase, in_every_world
+
+# One that other users can start, too.
+SYSTEM_PYTHON = shutil.which("python3", path="/usr/bin:/bin") or sys.executable
 
 
 class ForgedEnvironment(TrustCase):
@@ -22,12 +26,14 @@ class ForgedEnvironment(TrustCase):
                               cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
             try:
                 deadline = time.monotonic() + 20
+                name = os.path.basename(program[0]).encode()
                 while time.monotonic() < deadline:
                     with open(f"/proc/{child.pid}/cmdline", "rb") as file:
-                        if file.read().startswith(program[0].encode()):
+                        if os.path.basename(file.read().split(b"\0")[0]) == name:
                             break
                     time.sleep(0.01)
                 time.sleep(0.2)  # its libraries
+                self.assertIsNone(child.poll(), "it could not be started")
                 yield child
             finally:
                 child.kill()
@@ -51,7 +57,7 @@ class ForgedEnvironment(TrustCase):
     @in_every_world
     def test_of_another_user_whose_processes_are_shown_as_roots(self, world):
         undumpable = "import ctypes, time; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); time.sleep(100)"
-        with self.process(world, MALLORY, self.cover_of(world), (sys.executable, "-c", undumpable)) as child:
+        with self.process(world, MALLORY, self.cover_of(world), (SYSTEM_PYTHON, "-c", undumpable)) as child:
             self.assertEqual(os.stat(f"/proc/{child.pid}/environ").st_uid, ROOT)
             self.run_ends(world)
 

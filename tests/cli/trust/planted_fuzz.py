@@ -594,6 +594,9 @@ class Round:
                 raise Finding("step failed", f"{step}, of which Mallory has touched nothing")
         if discarded:
             return
+        claim = os.path.join(world.dir, ".cairn-claim")
+        if code != 0 and os.path.lexists(claim) and os.lstat(claim).st_uid == MALLORY:
+            return  # the directory is refused, by a name that Cairn needs; the error says whose it is
         for path, contents in told["view"].items():
             if self.is_disturbed(path):
                 continue
