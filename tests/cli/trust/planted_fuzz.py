@@ -551,7 +551,9 @@ class Round:
     def check_planted(self):
         after = self.state_of_planted()
         for path, was in self.expected_planted.items():
-            if after.get(path) != was:
+            # A claim that names the victim's pool is replaced by the victim's own. Root may end a cover of Mallory's,
+            # which `cairn discard` and `cairn drain` do with her rights.
+            if after.get(path) != was and os.path.basename(path) != ".cairn-claim":
                 raise Finding("planted thing changed", f"{path} was {was}, is {after.get(path)}")
 
     def is_touched(self, path):
@@ -614,7 +616,7 @@ class PlantedFuzz(TrustCase):
         # In memory, because fsync is free there.
         self.scratch = tempfile.mkdtemp(prefix="cairn-trust-", dir="/dev/shm")
         os.chmod(self.scratch, 0o755)
-        self.addCleanup(shutil.rmtree, self.scratch, ignore_errors=True)
+        self.addCleanup(subprocess.run, ["rm", "-rf", self.scratch], check=False)
         self.worlds = {}
         self.addCleanup(self.end_worlds)
 
@@ -636,8 +638,8 @@ class PlantedFuzz(TrustCase):
             self.worlds.pop(which).end()
         return findings, one
 
-    def fuzz(self, seconds):
-        seed = os.environ.get("CAIRN_SEED") or str(random.SystemRandom().randrange(10**9))
+    def fuzz(self, seconds, seed=None):
+        seed = os.environ.get("CAIRN_SEED") or seed or str(random.SystemRandom().randrange(10**9))
         only = os.environ.get("CAIRN_ROUND")
         begun, number, found, counts = time.time(), 0, {}, {}
         if only is not None:
