@@ -550,10 +550,12 @@ class Round:
 
     def check_planted(self):
         after = self.state_of_planted()
+        is_ended = self.world.runner == ROOT and any(line.startswith("planted ('command'") for line in self.log)
         for path, was in self.expected_planted.items():
             # A claim that names the victim's pool is replaced by the victim's own. Root may end a cover of Mallory's,
             # which `cairn discard` and `cairn drain` do with her rights.
-            if after.get(path) != was and os.path.basename(path) != ".cairn-claim":
+            name = os.path.basename(path)
+            if after.get(path) != was and name != ".cairn-claim" and not (is_ended and name.startswith(".cairn-claim-of-")):
                 raise Finding("planted thing changed", f"{path} was {was}, is {after.get(path)}")
 
     def is_touched(self, path):
