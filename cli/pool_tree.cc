@@ -42,7 +42,7 @@ std::vector<Entry> PoolTree::read(cairn_ino directory, const std::string& path) 
     Entry entry{std::move(name), {}};
     const int result =
         cairn_lookup(pool_.get(), directory, entry.name.c_str(), CAIRN_NOFOLLOW, &entry.st);
-    // What goes away between the listing and the look is no error.
+    // A name that is removed between listing and lookup is not an error.
     if (result == -ENOENT) continue;
     check(result, join(path, entry.name));
     entries.push_back(std::move(entry));

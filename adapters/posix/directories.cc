@@ -200,7 +200,7 @@ ssize_t getdents64(int fd, void* buffer, size_t size) {
   while (!full) {
     cairn_dirent batch[8];
     int got = shared_names::read_directory(use->ino, static_cast<uint64_t>(at), batch, 8);
-    // What was found first is given first; the next call fails.
+    // The caller gets the names found so far; the next call fails.
     if (got < 0 && used == 0) return fail(got == -ESTALE ? -ENOENT : got);
     if (got <= 0) break;
     for (int i = 0; i < got; ++i) {

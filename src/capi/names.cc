@@ -292,7 +292,7 @@ int cairn_readdir(cairn_pool* pool, cairn_ino dir, uint64_t cookie, cairn_dirent
   while (n < capacity) {
     auto got = file::list_names(fs, *seat, *map, cookie - dots, listed.data(),
                                 std::min(listed.size(), capacity - n));
-    // What was found first is given first; the next call fails.
+    // The caller gets the names found so far; the next call fails.
     if (!got.ok()) return n != 0 ? static_cast<int>(n) : -got.code();
     if (*got == 0) break;
     for (size_t i = 0; i < *got; ++i) {

@@ -11,31 +11,14 @@ import stat
 import struct
 import subprocess
 
+from forge import crc32c, record
+
 MALLORY = 61002
 RENAME_EXCHANGE = 2
 AT_FDCWD = -100
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 # --- forging ---
-
-
-def _crc_table():
-    table = []
-    for byte in range(256):
-        for _ in range(8):
-            byte = byte >> 1 ^ (0x82f63b78 if byte & 1 else 0)
-        table.append(byte)
-    return table
-
-
-TABLE = _crc_table()
-
-
-def crc32c(data):
-    crc = 0xffffffff
-    for byte in data:
-        crc = TABLE[(crc ^ byte) & 255] ^ crc >> 8
-    return crc ^ 0xffffffff
 
 
 def text(value):
@@ -45,19 +28,6 @@ def text(value):
 
 def sealed(magic, body, version=1):
     return magic + struct.pack("<II", version, crc32c(body)) + body
-
-
-def record(*, uuid, epoch=1, size=0, mtime=0, mode=0o644, uid=0, gid=0, base=None, nodes=(), shares=()):
-    """Bytes of a record (docs/format/record.md). `base`: inode, size, mtime and end of the base file;
-    `nodes`: (uuid of the pool, host, path of the pool); `shares`: (offset, length, stride, count, node)."""
-    body = uuid + struct.pack("<3Q4I", epoch, size, mtime, mode, uid, gid, base is not None)
-    body += struct.pack("<4Q", *(base or (0, 0, 0, 0)))
-    body += struct.pack("<2I", len(nodes), len(shares))
-    for pool, host, path in nodes:
-        body += pool + text(host) + text(path)
-    for share in shares:
-        body += struct.pack("<5Q", *share)
-    return sealed(b"CAIRNREC", body)
 
 
 def note(old, new, pools):
