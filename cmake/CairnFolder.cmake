@@ -127,7 +127,7 @@ function(cairn_cli)
   endif()
   target_include_directories(cairn_cli INTERFACE ${directory} ${CMAKE_SOURCE_DIR}/include)
   target_link_libraries(cairn_cli INTERFACE cairn_flags cairn_static CLI11::CLI11
-    fmt::fmt-header-only nlohmann_json::nlohmann_json)
+    fmt::fmt nlohmann_json::nlohmann_json)
   # yaml-cpp 0.7 exports a plain target, 0.8 a namespaced one.
   if(TARGET yaml-cpp::yaml-cpp)
     target_link_libraries(cairn_cli INTERFACE yaml-cpp::yaml-cpp)
