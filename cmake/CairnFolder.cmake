@@ -201,13 +201,31 @@ endfunction()
 
 # examples/*.c and *.cc: programs against the public headers and the shared library.
 function(cairn_examples)
-  file(GLOB examples CONFIGURE_DEPENDS
-    ${CMAKE_SOURCE_DIR}/examples/*.c ${CMAKE_SOURCE_DIR}/examples/*.cc)
+  file(GLOB examples CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/examples/*.c)
   foreach(example IN LISTS examples)
-    get_filename_component(name ${example} NAME_WE)
-    add_executable(example_${name} ${example})
-    target_link_libraries(example_${name} PRIVATE cairn_flags cairn)
-    set_target_properties(example_${name} PROPERTIES OUTPUT_NAME ${name}
-      RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/examples)
+    cmake_path(GET example STEM name)
+    file(STRINGS ${example} uses_mpi REGEX "^#include <mpi\\.h>")
+    if(NOT uses_mpi)
+      add_executable(example_${name} ${example})
+      target_link_libraries(example_${name} PRIVATE cairn_flags cairn)
+      set_target_properties(example_${name} PROPERTIES OUTPUT_NAME ${name}
+        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/examples)
+      continue()
+    endif()
+    foreach(mpi IN LISTS CAIRN_MPIS)
+      add_executable(example_${name}_${mpi} ${example})
+      target_link_libraries(example_${name}_${mpi} PRIVATE cairn_flags m)
+      cairn_use_mpi(example_${name}_${mpi} ${mpi} LINK)
+      set_target_properties(example_${name}_${mpi} PROPERTIES OUTPUT_NAME ${name}
+        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/examples/${mpi})
+    endforeach()
   endforeach()
+endfunction()
+
+# `ninja demo`: what scripts/demo.sh runs, with the MPI of the plain `mpicc`.
+function(cairn_demo)
+  add_custom_target(demo DEPENDS cairn_command cairn_posix_preload)
+  if(TARGET cairn_mpiio_${CAIRN_PLAIN_MPI})
+    add_dependencies(demo cairn_mpiio_${CAIRN_PLAIN_MPI})
+  endif()
 endfunction()

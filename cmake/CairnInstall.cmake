@@ -1,4 +1,4 @@
-# `make install`: command, libraries, MPI-IO back ends, headers, pkg-config, CMake package. Manual pages and completion,
+# `make install`: command, libraries, MPI-IO back ends, headers, examples, pkg-config, CMake package. Manual pages and completion,
 # which the built command makes, are installed by cli/folder.cmake.
 # Libraries go to PREFIX/lib whatever the distribution: bin/cairn finds the adapters at ../lib.
 set(CMAKE_INSTALL_LIBDIR lib CACHE STRING "Library directory below the prefix")
@@ -18,6 +18,8 @@ endforeach()
 foreach(mpi IN LISTS CAIRN_MPI_BACKENDS)
   install(TARGETS cairn_mpiio_${mpi} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/cairn)
 endforeach()
+
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/cairn)
 
 install(EXPORT CairnTargets NAMESPACE cairn:: FILE CairnTargets.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Cairn)

@@ -1,5 +1,6 @@
 # The MPIs that are here: each has a compiler wrapper, whose flags are asked for once.
 #   CAIRN_MPIS            names of those that were found
+#   CAIRN_PLAIN_MPI       the name of the one that `mpicc` belongs to, or nothing
 #   CAIRN_MPI_BACKENDS    the same, and mpiabi: the standard's ABI, whose header is in the tree
 #   cairn_use_mpi(TARGET MPI [LINK])   compiles the target with an MPI's header; LINK: links it to that MPI
 set(CAIRN_MPI_COMPILERS "openmpi=mpicc.openmpi;mpich=mpicc.mpich" CACHE STRING
@@ -19,9 +20,9 @@ function(cairn_mpi_of out wrapper)
 endfunction()
 find_program(CAIRN_MPICC mpicc)
 mark_as_advanced(CAIRN_MPICC)
-set(plain "")
+set(CAIRN_PLAIN_MPI "")
 if(CAIRN_MPICC)
-  cairn_mpi_of(plain ${CAIRN_MPICC})
+  cairn_mpi_of(CAIRN_PLAIN_MPI ${CAIRN_MPICC})
 endif()
 
 set(CAIRN_MPIS "")
@@ -30,7 +31,7 @@ foreach(entry IN LISTS CAIRN_MPI_COMPILERS)
   set(mpi ${CMAKE_MATCH_1})
   find_program(CAIRN_MPICC_${mpi} ${CMAKE_MATCH_2})
   mark_as_advanced(CAIRN_MPICC_${mpi})
-  if(NOT CAIRN_MPICC_${mpi} AND plain STREQUAL mpi)
+  if(NOT CAIRN_MPICC_${mpi} AND CAIRN_PLAIN_MPI STREQUAL mpi)
     set(CAIRN_MPICC_${mpi} ${CAIRN_MPICC})
   endif()
   if(NOT CAIRN_MPICC_${mpi})

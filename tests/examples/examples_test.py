@@ -1,0 +1,127 @@
+"""The programs of examples/, with every MPI that was found: what they write under `cairn run` is what they write
+without it, also when they are killed in between and go on with other ranks."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(os.environ["CAIRN_SOURCE_DIR"]) / "scripts/demo"))
+from places import kill_tree  # noqa: E402
+
+CAIRN = str(pathlib.Path(os.environ["CAIRN_BIN_DIR"]) / "cairn")
+BUILT = pathlib.Path(os.environ["CAIRN_BUILD_DIR"]) / "examples"
+SOURCES = pathlib.Path(os.environ["CAIRN_SOURCE_DIR"]) / "examples"
+MPIS = sorted(path.parent.name for path in BUILT.glob("*/field"))
+# As root Open MPI wants to be asked twice; ranks that have to share a processor must not spin on it.
+ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+               "OMPI_MCA_btl": "self,vader"}
+# The distribution's numpy may belong to another interpreter than the one that is first in PATH.
+NUMPY = next((python for python in [sys.executable, "/usr/bin/python3"] if os.path.exists(python)
+              and subprocess.run([python, "-c", "import numpy"], stderr=subprocess.DEVNULL, check=False).returncode == 0), None)
+
+
+class Examples(unittest.TestCase):
+    def setUp(self):
+        self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="cairn-examples-", dir="/dev/shm"))
+        self.addCleanup(shutil.rmtree, self.scratch, ignore_errors=True)
+        # A killed Open MPI leaves its shared memory behind: in here it is removed with the rest.
+        self.environment = {**os.environ, **ENVIRONMENT, "CAIRN_POOL_DIR": str(self.scratch / "pools"),
+                            "OMPI_MCA_btl_vader_backing_directory": str(self.scratch),
+                            "OMPI_MCA_orte_tmpdir_base": str(self.scratch)}
+
+    def directory(self, name):
+        path = self.scratch / name
+        path.mkdir()
+        return path
+
+    def start(self, command, cover=None):
+        if cover:
+            command = [CAIRN, "run", "--at", cover, "--pool-size", "128MiB", "--", *command]
+        return subprocess.Popen(list(map(str, command)), env=self.environment, stdin=subprocess.DEVNULL, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace")
+
+    def run_to_end(self, command, cover=None):
+        process = self.start(command, cover)
+        output, _ = process.communicate(timeout=200)
+        self.assertEqual(0, process.returncode, output)
+        return output
+
+    @staticmethod
+    def mpi_command(mpi, ranks, program, *words):
+        launcher = shutil.which(f"mpirun.{mpi}") or "mpirun"
+        return [launcher, "-n", ranks, BUILT / mpi / program, *words]
+
+    def field(self, mpi, ranks, steps, directory):
+        return self.mpi_command(mpi, ranks, "field", "--size", 40, "--steps", steps, "--every", 4, "--directory", directory)
+
+    def test_field_goes_on_where_it_was_killed(self):
+        for mpi in MPIS:
+            with self.subTest(mpi=mpi):
+                plain, covered = self.directory(f"plain-{mpi}"), self.directory(f"covered-{mpi}")
+                process = self.start(self.field(mpi, 2, 1000000, covered), covered)
+                steps = 0
+                while steps < 3:
+                    line = process.stdout.readline()
+                    self.assertNotEqual("", line, "the program ended by itself")
+                    steps += line.startswith("step")
+                kill_tree(process)
+                process.stdout.close()
+
+                # The kill may come at any later step.
+                output = self.run_to_end(self.field(mpi, 3, 0, covered), covered)
+                self.assertIn("restarted at step ", output)
+                reached = int(output.split("restarted at step ")[1].split(":")[0])
+                self.assertGreaterEqual(reached, 12)
+                self.run_to_end(self.field(mpi, 3, reached + 10, covered), covered)
+                self.run_to_end(self.field(mpi, 2, 4, plain))
+                self.run_to_end(self.field(mpi, 1, reached + 10, plain))
+                self.assertEqual((plain / "field.checkpoint").read_bytes(), (covered / "field.checkpoint").read_bytes())
+
+    def test_field_refuses_what_is_not_its_checkpoint(self):
+        for mpi in MPIS:
+            with self.subTest(mpi=mpi):
+                directory = self.directory(f"other-{mpi}")
+                (directory / "field.checkpoint").write_bytes(b"something else" * 1000)
+                process = self.start(self.field(mpi, 2, 8, directory), directory)
+                output, _ = process.communicate(timeout=200)
+                self.assertNotEqual(0, process.returncode)
+                self.assertIn("not a checkpoint", output)
+
+    @unittest.skipUnless(NUMPY, "numpy is missing")
+    def test_reader_reads_during_the_run_and_after_it(self):
+        mpi = MPIS[0]
+        directory = self.directory("read")
+        reader = f"{NUMPY} -B {SOURCES / 'read_field.py'} {directory}/field.checkpoint"
+        field = " ".join(map(str, self.field(mpi, 2, 8, directory)))
+        during = self.run_to_end(["sh", "-c", f"{field} && {reader}"], directory).splitlines()[-1]
+        after = self.run_to_end(reader.split()).splitlines()[-1]
+        self.assertRegex(during, r"^step 8: 40\^3 cells, ")
+        self.assertEqual(during, after)
+
+    def test_mpiio(self):
+        for mpi in MPIS:
+            with self.subTest(mpi=mpi):
+                plain, covered = self.directory(f"plain-{mpi}"), self.directory(f"covered-{mpi}")
+                self.run_to_end(self.mpi_command(mpi, 3, "mpiio", plain / "lines"))
+                output = self.run_to_end(self.mpi_command(mpi, 3, "mpiio", covered / "lines"), covered)
+                self.assertIn("3 ranks: all read their neighbours' lines", output)
+                self.assertEqual((plain / "lines").read_bytes(), (covered / "lines").read_bytes())
+
+    def test_hello_finds_its_file_again(self):
+        pool = self.scratch / "hello-pool"
+        self.assertIn("greeting had 0 bytes", self.run_to_end([BUILT / "hello", pool]))
+        self.assertIn("greeting had 21 bytes", self.run_to_end([BUILT / "hello", pool]))
+        self.run_to_end([CAIRN, "pool", "check", pool])
+        self.run_to_end([CAIRN, "pool", "remove", pool])
+
+
+if __name__ == "__main__":
+    if not MPIS:
+        print("no MPI was found when this was built")
+        sys.exit(77)
+    unittest.main(verbosity=2)
