@@ -1,8 +1,22 @@
 #!/usr/bin/env bash
-# scripts/build.sh PRESET JOBS [CMAKE-OPTION...]: configures build/PRESET when needed, and builds it.
-# Quiet when all is well: what configuring said is shown only if it failed.
+# scripts/build.sh [--brief] [--target NAME] PRESET JOBS [CMAKE-OPTION...]: configures build/PRESET when needed, and
+# builds it, or one target of it. What configuring said is shown only if it failed. --brief: one line for each tenth of
+# the work instead of one for each file; errors and warnings are shown as ever.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+show=(cat)
+target=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    --brief) show=(awk -f scripts/brief.awk) ;;
+    --target)
+      target=(--target "$2")
+      shift
+      ;;
+    *) break ;;
+  esac
+  shift
+done
 preset=$1
 jobs=$2
 shift 2
@@ -15,4 +29,4 @@ if [ ! -f "$directory/build.ninja" ] || [ $# -gt 0 ]; then
     exit 1
   fi
 fi
-cmake --build "$directory" --parallel "$jobs"
+cmake --build "$directory" --parallel "$jobs" "${target[@]}" | "${show[@]}"

@@ -1,10 +1,7 @@
 #!/usr/bin/env bash
-# make demo: SQLite, git and fio, unchanged, on Cairn, plain tmpfs and plain disk.
+# make demo: a parallel program with checkpoints, then fio, git and SQLite, unchanged, with and without Cairn.
 #
-#   scripts/demo.sh [--rounds N] [--scale X]     CAIRN_BIN_DIR: where the built command lies
-#
-# Each program runs in each place in turn, N times; the table shows medians. What Cairn wrote back must be
-# byte for byte what the plain runs wrote.
+#   scripts/demo.sh [--rounds N] [--scale X] [--page FILE]     CAIRN_BIN_DIR: where the built command lies
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-exec python3 -B "$here/demo.py" "$@"
+exec python3 -B "$here/demo" "$@"

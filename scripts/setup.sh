@@ -2,7 +2,7 @@
 # shellcheck disable=SC2034  # the lists are reached by name: debian_$group, dnf_$group, spack_$group
 # Installs what Cairn needs to be built, tested and worked on, where it is missing.
 #
-#   scripts/setup.sh [--list] [GROUP...]      groups: build test dev slow (default: build test)
+#   scripts/setup.sh [--list] [GROUP...]      groups: build demo test dev slow (default: build test)
 #
 # Debian and Ubuntu: installs through apt-get, as root or with sudo; fast and silent when everything
 # is there. Elsewhere it names the packages for dnf and Spack and stops. --list prints the packages
@@ -15,11 +15,16 @@ debian_build=(
   libcli11-dev libfmt-dev libyaml-cpp-dev nlohmann-json3-dev
   libpmem-dev libpmem2-dev libisal-dev
 )
-# What the tests and the demo run besides: test frameworks and the unchanged programs.
+# What the demo runs: an MPI and unchanged programs.
+debian_demo=(
+  python3 git sqlite3 fio openmpi-bin libopenmpi-dev
+)
+# What the tests run besides: test frameworks, the demo's programs and others.
 debian_test=(
-  libgtest-dev libbenchmark-dev python3 git sqlite3 fio rsync tar attr procps
-  openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran
-  iproute2 util-linux python3-yaml
+  "${debian_demo[@]}"
+  libgtest-dev libbenchmark-dev rsync tar attr procps
+  mpich libmpich-dev gfortran
+  iproute2 util-linux python3-yaml python3-numpy
 )
 # What `make test-asan`, `format`, `tidy`, `coverage` and `fuzz` want.
 debian_dev=(
@@ -41,14 +46,16 @@ crates_slow=(fsx@0.3.2 pjdfstest@0.2.2)
 
 dnf_build="make cmake ninja-build gcc-c++ libstdc++-static pkgconf-pkg-config cli11-devel fmt-devel
   yaml-cpp-devel json-devel libpmem-devel libpmem2-devel isa-l-devel"
-dnf_test="gtest-devel google-benchmark-devel python3 git sqlite fio rsync tar attr procps-ng openmpi-devel mpich-devel
-  gcc-gfortran iproute util-linux python3-pyyaml"
+dnf_demo="python3 git sqlite fio openmpi-devel"
+dnf_test="$dnf_demo gtest-devel google-benchmark-devel rsync tar attr procps-ng mpich-devel
+  gcc-gfortran iproute util-linux python3-pyyaml python3-numpy"
 dnf_dev="clang clang-tools-extra compiler-rt libasan libubsan libtsan ccache gcovr ShellCheck"
 dnf_slow="qemu-system-x86-core busybox ndctl daxctl e2fsprogs python3-h5py python3-h5py-openmpi python3-mpi4py-openmpi hdf5
   python3-netcdf4 stress-ng dbench bonnie++ fs_mark ruby
   postgresql-server python3-lmdb python3-plyvel"
 spack_build="cmake ninja pkgconf cli11 fmt yaml-cpp nlohmann-json pmdk isa-l"
-spack_test="googletest benchmark python py-pyyaml git sqlite fio rsync openmpi mpich iproute2"
+spack_demo="python git sqlite fio openmpi"
+spack_test="$spack_demo googletest benchmark py-pyyaml py-numpy rsync mpich iproute2"
 spack_dev="llvm ccache py-gcovr shellcheck"
 spack_slow="qemu ndctl e2fsprogs py-h5py py-mpi4py py-netcdf4 stress-ng dbench bonnie fsmark ruby
   postgresql py-lmdb"
@@ -58,13 +65,13 @@ groups=()
 for argument in "$@"; do
   case $argument in
     --list) list_only=true ;;
-    build | test | dev | slow) groups+=("$argument") ;;
+    build | demo | test | dev | slow) groups+=("$argument") ;;
     -h | --help)
       sed -n '4,9s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
-      echo "setup.sh: unknown argument '$argument' (groups are build, test, dev, slow)" >&2
+      echo "setup.sh: unknown argument '$argument' (groups are build, demo, test, dev, slow)" >&2
       exit 2
       ;;
   esac

@@ -1,0 +1,46 @@
+"""make demo: a parallel program with checkpoints, and programs that everybody knows, with and without Cairn.
+
+    scripts/demo.sh [--rounds N] [--scale X] [--page FILE]
+
+All programs run unchanged in each place in turn. What Cairn has written back is compared with what the plain runs
+have written, byte for byte. The tables show medians.
+"""
+
+import argparse
+import shutil
+import sys
+
+import field
+import known
+import page
+from places import CAIRN, Places
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="demo.sh", description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--rounds", type=int, default=3, help="how often each program runs in each place")
+    parser.add_argument("--scale", type=float, default=1.0, help="size of the work; 1 takes about two minutes on 2 cores")
+    parser.add_argument("--page", help="also write the tables as an HTML page")
+    arguments = parser.parse_args()
+    for tool in [CAIRN, "mpicc", "mpirun", "fio", "git", "sqlite3"]:
+        if not shutil.which(tool):
+            sys.exit(f"demo: {tool}: not found; scripts/setup.sh build demo installs it")
+    scale = arguments.scale
+    with Places() as places:
+        # Pool and plain tmpfs together take about 3 GiB at scale 1.
+        scale = min(scale, places.memory_left() / (4 << 30))
+        if scale < arguments.scale:
+            print(f"demo: /dev/shm has little room: done at scale {scale:.2f}")
+        parts = [field.run(places, arguments.rounds, scale), known.run(places, arguments.rounds, scale)]
+        if arguments.page:
+            page.write(arguments.page, parts)
+            print(f"\nThe same as a page: {arguments.page}")
+    print("\nNext:\n"
+          "  make install PREFIX=$HOME/.local              then put $HOME/.local/bin into PATH\n"
+          "  cairn run --at DIR -- mpirun -n 4 ./program    serves what the program keeps in DIR\n"
+          "  cairn doctor ./program                         says whether Cairn can serve a program\n"
+          "  examples/                                      has the parallel program that ran here")
+
+
+if __name__ == "__main__":
+    main()
