@@ -18,7 +18,7 @@
 #include "cluster/record.h"
 #include "cluster/runs.h"
 #include "cluster/share_map.h"
-#include "mpiio/backend/roster.h"
+#include "cluster/mpi/roster.h"
 #include "report.h"
 #include "settings.h"
 

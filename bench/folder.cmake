@@ -1,9 +1,9 @@
 # What the programs work on: this source tree.
 target_compile_definitions(bench_programs PRIVATE CAIRN_SOURCE_DIRECTORY="${CMAKE_SOURCE_DIR}")
 target_compile_definitions(bench_remote PRIVATE CAIRN_SOURCE_DIRECTORY="${CMAKE_SOURCE_DIR}")
-# What a start makes of its hosts is the MPI adapter's.
-target_sources(bench_scale PRIVATE ${CMAKE_SOURCE_DIR}/adapters/mpiio/backend/roster.cc)
-target_include_directories(bench_scale PRIVATE ${CMAKE_SOURCE_DIR}/adapters)
+# What a start makes of its hosts is done by the MPI transport.
+target_sources(bench_scale PRIVATE ${CMAKE_SOURCE_DIR}/src/cluster/mpi/roster.cc)
+target_include_directories(bench_scale PRIVATE ${CMAKE_SOURCE_DIR}/src)
 # What bench_mpiio and bench_remote start, for every MPI.
 foreach(mpi IN LISTS CAIRN_MPIS)
   foreach(program patterns remote_reads write_once checkpoints)

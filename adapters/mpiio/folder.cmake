@@ -6,12 +6,14 @@ target_link_libraries(cairn_posix_preload PRIVATE cairn_library_flags)
 # A back end, lib/cairn/mpiio_NAME.so, for each ABI. It is linked to none: at run time it meets the one that the process
 # has loaded.
 cairn_sources(backend_sources ${CMAKE_SOURCE_DIR}/adapters/mpiio/backend)
+cairn_sources(transport_sources ${CMAKE_SOURCE_DIR}/src/cluster/mpi)
 foreach(mpi IN LISTS CAIRN_MPI_BACKENDS)
-  add_library(cairn_mpiio_${mpi} MODULE ${backend_sources})
+  add_library(cairn_mpiio_${mpi} MODULE ${backend_sources} ${transport_sources})
   set_target_properties(cairn_mpiio_${mpi} PROPERTIES PREFIX "" OUTPUT_NAME mpiio_${mpi}
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/cairn)
   cairn_use_mpi(cairn_mpiio_${mpi} ${mpi})
-  target_include_directories(cairn_mpiio_${mpi} PRIVATE ${CMAKE_SOURCE_DIR}/adapters ${CMAKE_SOURCE_DIR}/include)
+  target_include_directories(cairn_mpiio_${mpi} PRIVATE
+    ${CMAKE_SOURCE_DIR}/adapters ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
   target_compile_definitions(cairn_mpiio_${mpi} PRIVATE CAIRN_VERSION="${PROJECT_VERSION}")
   target_link_libraries(cairn_mpiio_${mpi} PRIVATE cairn_library_flags)
   target_link_options(cairn_mpiio_${mpi} PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL
@@ -20,9 +22,14 @@ endforeach()
 
 if(CAIRN_TESTS)
   # Those parts that know nothing of MPI.
-  foreach(part IN ITEMS callers processes roster texts)
+  foreach(part IN ITEMS callers texts)
     set(part ${CMAKE_SOURCE_DIR}/adapters/mpiio/backend/${part})
     cairn_unit_test(${part}_test.cc GROUP mpiio/backend SOURCES ${part}.cc
       INCLUDES ${CMAKE_SOURCE_DIR}/adapters ${CMAKE_SOURCE_DIR}/include)
+  endforeach()
+  foreach(part IN ITEMS processes roster)
+    set(part ${CMAKE_SOURCE_DIR}/src/cluster/mpi/${part})
+    cairn_unit_test(${part}_test.cc GROUP cluster/mpi SOURCES ${part}.cc
+      INCLUDES ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
   endforeach()
 endif()

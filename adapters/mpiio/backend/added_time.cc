@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "mpiio/backend/file.h"
-#include "mpiio/backend/waiting.h"
+#include "cluster/mpi/waiting.h"
 
 namespace mpiio {
 namespace {

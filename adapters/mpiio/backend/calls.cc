@@ -6,7 +6,7 @@
 #include "mpiio/backend/added_time.h"
 #include "mpiio/backend/errors.h"
 #include "mpiio/backend/session.h"
-#include "mpiio/backend/strangers.h"
+#include "cluster/mpi/uncovered_ranks.h"
 #include "mpiio/backend/texts.h"
 
 namespace mpiio {

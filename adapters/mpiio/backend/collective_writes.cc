@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "mpiio/backend/waiting.h"
+#include "cluster/mpi/waiting.h"
 
 namespace mpiio {
 namespace {

@@ -6,7 +6,7 @@
 #include "mpiio/backend/calls.h"
 #include "mpiio/backend/handlers.h"
 #include "mpiio/backend/session.h"
-#include "mpiio/backend/together.h"
+#include "cluster/mpi/collectives.h"
 
 namespace mpiio {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "mpiio/backend/errors.h"
-#include "mpiio/backend/together.h"
+#include "cluster/mpi/collectives.h"
 #include "mpiio/backend/walk.h"
 
 namespace mpiio {

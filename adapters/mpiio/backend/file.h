@@ -11,7 +11,7 @@
 #include <string>
 
 #include "mpiio/backend/layout.h"
-#include "mpiio/backend/processes.h"
+#include "cluster/mpi/processes.h"
 #include "mpiio/backend/representation.h"
 #include "mpiio/host.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "mpiio/backend/session.h"
-#include "mpiio/backend/together.h"
+#include "cluster/mpi/collectives.h"
 
 namespace mpiio {
 namespace {

@@ -11,8 +11,8 @@
 #include "mpiio/backend/hints.h"
 #include "mpiio/backend/nodes.h"
 #include "mpiio/backend/pointers.h"
-#include "mpiio/backend/together.h"
-#include "mpiio/backend/waiting.h"
+#include "cluster/mpi/collectives.h"
+#include "cluster/mpi/waiting.h"
 
 namespace mpiio {
 namespace {

@@ -14,8 +14,8 @@
 #include "mpiio/backend/hints.h"
 #include "mpiio/backend/session.h"
 #include "mpiio/backend/texts.h"
-#include "mpiio/backend/together.h"
-#include "mpiio/backend/waiting.h"
+#include "cluster/mpi/collectives.h"
+#include "cluster/mpi/waiting.h"
 
 namespace mpiio::nodes {
 namespace {

@@ -14,15 +14,15 @@
 #include "mpiio/backend/calls.h"
 #include "mpiio/backend/errors.h"
 #include "mpiio/backend/hints.h"
-#include "mpiio/backend/launcher.h"
+#include "cluster/mpi/launcher.h"
 #include "mpiio/backend/nodes.h"
 #include "mpiio/backend/pointers.h"
 #include "mpiio/backend/romio.h"
 #include "mpiio/backend/session.h"
-#include "mpiio/backend/shared_memory.h"
-#include "mpiio/backend/strangers.h"
-#include "mpiio/backend/together.h"
-#include "mpiio/backend/waiting.h"
+#include "cluster/mpi/shared_memory.h"
+#include "cluster/mpi/uncovered_ranks.h"
+#include "cluster/mpi/collectives.h"
+#include "cluster/mpi/waiting.h"
 
 namespace mpiio {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "mpiio/backend/errors.h"
 #include "mpiio/backend/texts.h"
-#include "mpiio/backend/waiting.h"
+#include "cluster/mpi/waiting.h"
 
 namespace mpiio {
 namespace {

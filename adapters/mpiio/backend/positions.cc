@@ -2,8 +2,8 @@
 #include "mpiio/backend/calls.h"
 #include "mpiio/backend/errors.h"
 #include "mpiio/backend/pointers.h"
-#include "mpiio/backend/together.h"
-#include "mpiio/backend/waiting.h"
+#include "cluster/mpi/collectives.h"
+#include "cluster/mpi/waiting.h"
 
 namespace mpiio {
 namespace {

@@ -8,13 +8,13 @@
 
 #include "mpiio/backend/added_time.h"
 #include "mpiio/backend/file.h"
-#include "mpiio/backend/launcher.h"
-#include "mpiio/backend/meeting.h"
-#include "mpiio/backend/questions.h"
-#include "mpiio/backend/server.h"
-#include "mpiio/backend/strangers.h"
-#include "mpiio/backend/together.h"
-#include "mpiio/backend/waiting.h"
+#include "cluster/mpi/launcher.h"
+#include "cluster/mpi/bootstrap.h"
+#include "cluster/mpi/rpc_client.h"
+#include "cluster/mpi/rpc_server.h"
+#include "cluster/mpi/uncovered_ranks.h"
+#include "cluster/mpi/collectives.h"
+#include "cluster/mpi/waiting.h"
 
 namespace mpiio::session {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "cairn/shared.h"
-#include "mpiio/backend/questions.h"
+#include "cluster/mpi/rpc_client.h"
 
 namespace mpiio::session {
 

@@ -3,7 +3,7 @@
 
 #include <mpi.h>
 
-#include "mpiio/backend/roster.h"
+#include "cluster/mpi/roster.h"
 
 namespace mpiio {
 

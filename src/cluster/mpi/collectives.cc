@@ -1,14 +1,14 @@
-#include "mpiio/backend/together.h"
+#include "cluster/mpi/collectives.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
 #include "mpiio/backend/calls.h"
-#include "mpiio/backend/server.h"
+#include "cluster/mpi/rpc_server.h"
 #include "mpiio/backend/session.h"
-#include "mpiio/backend/waiting.h"
-#include "mpiio/backend/watch.h"
+#include "cluster/mpi/waiting.h"
+#include "cluster/mpi/watchdog.h"
 
 namespace mpiio::together {
 namespace {

@@ -1,11 +1,11 @@
-#include "mpiio/backend/watch.h"
+#include "cluster/mpi/watchdog.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
 
-#include "mpiio/backend/processes.h"
-#include "mpiio/backend/waiting.h"
+#include "cluster/mpi/processes.h"
+#include "cluster/mpi/waiting.h"
 
 namespace mpiio {
 Watch::Watch(const Servers& servers, MPI_Comm comm, const char* phase)

@@ -1,4 +1,4 @@
-#include "mpiio/backend/server.h"
+#include "cluster/mpi/rpc_server.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "mpiio/backend/file.h"
-#include "mpiio/backend/waiting.h"
+#include "cluster/mpi/waiting.h"
 
 namespace mpiio {
 namespace {

@@ -1,4 +1,4 @@
-#include "mpiio/backend/host_copy.h"
+#include "cluster/mpi/node_shared.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "mpiio/backend/shared_memory.h"
+#include "cluster/mpi/shared_memory.h"
 
 namespace mpiio {
 namespace {

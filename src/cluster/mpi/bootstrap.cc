@@ -1,4 +1,4 @@
-#include "mpiio/backend/meeting.h"
+#include "cluster/mpi/bootstrap.h"
 
 #include <unistd.h>
 

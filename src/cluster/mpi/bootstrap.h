@@ -6,9 +6,9 @@
 
 #include <string>
 
-#include "mpiio/backend/host_copy.h"
-#include "mpiio/backend/processes.h"
-#include "mpiio/backend/roster.h"
+#include "cluster/mpi/node_shared.h"
+#include "cluster/mpi/processes.h"
+#include "cluster/mpi/roster.h"
 
 namespace mpiio {
 

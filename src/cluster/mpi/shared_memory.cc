@@ -1,4 +1,4 @@
-#include "mpiio/backend/shared_memory.h"
+#include "cluster/mpi/shared_memory.h"
 
 #include <dirent.h>
 #include <fcntl.h>

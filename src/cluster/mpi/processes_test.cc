@@ -1,4 +1,4 @@
-#include "mpiio/backend/processes.h"
+#include "cluster/mpi/processes.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>

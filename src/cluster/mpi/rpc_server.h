@@ -2,7 +2,7 @@
 // In MPI_Finalize, where some MPIs take it for granted that there is one thread only, whoever waits answers.
 #pragma once
 
-#include "mpiio/backend/questions.h"
+#include "cluster/mpi/rpc_client.h"
 
 namespace mpiio {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "cairn/shared.h"
-#include "mpiio/backend/processes.h"
-#include "mpiio/backend/roster.h"
+#include "cluster/mpi/processes.h"
+#include "cluster/mpi/roster.h"
 
 namespace mpiio {
 

@@ -1,4 +1,4 @@
-#include "mpiio/backend/roster.h"
+#include "cluster/mpi/roster.h"
 
 #include <algorithm>
 #include <cstring>

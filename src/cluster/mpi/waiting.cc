@@ -1,4 +1,4 @@
-#include "mpiio/backend/waiting.h"
+#include "cluster/mpi/waiting.h"
 
 #include <mpi.h>
 #include <sched.h>

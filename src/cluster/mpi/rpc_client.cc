@@ -1,4 +1,4 @@
-#include "mpiio/backend/questions.h"
+#include "cluster/mpi/rpc_client.h"
 
 #include <algorithm>
 #include <atomic>
@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "mpiio/backend/file.h"
-#include "mpiio/backend/server.h"
-#include "mpiio/backend/waiting.h"
+#include "cluster/mpi/rpc_server.h"
+#include "cluster/mpi/waiting.h"
 
 namespace mpiio {
 namespace {

@@ -1,4 +1,4 @@
-#include "mpiio/backend/launcher.h"
+#include "cluster/mpi/launcher.h"
 
 #include <cstdlib>
 #include <cstring>

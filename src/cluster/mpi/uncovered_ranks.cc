@@ -1,4 +1,4 @@
-#include "mpiio/backend/strangers.h"
+#include "cluster/mpi/uncovered_ranks.h"
 
 #include <algorithm>
 #include <atomic>
@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "mpiio/backend/launcher.h"
+#include "cluster/mpi/launcher.h"
 #include "mpiio/backend/session.h"
 
 namespace mpiio::strangers {

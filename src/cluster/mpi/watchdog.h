@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "mpiio/backend/questions.h"
-#include "mpiio/backend/waiting.h"
+#include "cluster/mpi/rpc_client.h"
+#include "cluster/mpi/waiting.h"
 
 namespace mpiio {
 
