@@ -150,23 +150,23 @@ struct Started {
   size_t roster_bytes = 0;
 };
 Started start(uint64_t nodes) {
-  mpiio::Bytes told;
+  cairn::mpi::Bytes told;
   for (uint64_t node = 0; node < nodes; ++node) {
-    mpiio::Card card = {};
+    cairn::mpi::Card card = {};
     std::memcpy(card.node.uuid, &node, sizeof node);
     std::snprintf(card.node.host, sizeof card.node.host, "node%llu",
                   static_cast<unsigned long long>(node));
     card.attached = card.threads = 1;
-    std::vector<mpiio::Card> cards(ranks_per_node, card);
+    std::vector<cairn::mpi::Card> cards(ranks_per_node, card);
     for (uint64_t i = 0; i < ranks_per_node; ++i)
       cards[i].rank = static_cast<int>(node * ranks_per_node + i);
-    const mpiio::Bytes one = mpiio::introduce(cards);
+    const cairn::mpi::Bytes one = cairn::mpi::introduce(cards);
     told.insert(told.end(), one.begin(), one.end());
   }
   Started started;
   started.told_bytes = told.size();
   started.seconds =
-      seconds_of([&] { started.roster_bytes = mpiio::gather_roster(told).roster.size(); });
+      seconds_of([&] { started.roster_bytes = cairn::mpi::gather_roster(told).roster.size(); });
   return started;
 }
 

@@ -198,6 +198,7 @@ int PMPI_Comm_split_type(MPI_Comm, int, int, MPI_Info, MPI_Comm*);
 int PMPI_Comm_test_inter(MPI_Comm, int*);
 int PMPI_Errhandler_free(MPI_Errhandler*);
 int PMPI_Error_class(int, int*);
+int PMPI_Error_string(int, char*, int*);
 int PMPI_File_call_errhandler(MPI_File, int);
 int PMPI_File_get_errhandler(MPI_File, MPI_Errhandler*);
 int PMPI_File_set_errhandler(MPI_File, MPI_Errhandler);

@@ -13,11 +13,11 @@ uint64_t added_ns[2];
 
 }  // namespace
 
-AddedTime::AddedTime(Added to) : to_(to), began_ns_(now_ns()) {}
+AddedTime::AddedTime(Added to) : to_(to), began_ns_(cairn::mpi::now_ns()) {}
 
-AddedTime::~AddedTime() { added_ns[static_cast<int>(to_)] += now_ns() - began_ns_; }
+AddedTime::~AddedTime() { added_ns[static_cast<int>(to_)] += cairn::mpi::now_ns() - began_ns_; }
 
-void add_time_of_start() { added_ns[static_cast<int>(Added::init)] += now_ns() - host->began_ns; }
+void add_time_of_start() { added_ns[static_cast<int>(Added::init)] += cairn::mpi::now_ns() - host->began_ns; }
 
 void tell_added_time() {
   constexpr double ms = 1e-6;

@@ -59,7 +59,7 @@ int Finalize() {
 
 template <int kind>
 int Intercomm_merge(MPI_Comm comm, int high, MPI_Comm* merged) {
-  strangers::may_come();
+  cairn::mpi::may_come();
   return real::Intercomm_merge[kind](comm, high, merged);
 }
 

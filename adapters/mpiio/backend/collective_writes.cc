@@ -16,7 +16,7 @@ bool is_split_write(File::Split split) {
 }
 
 bool is_gone(const RankShared& one) {
-  return Processes(&one.process, 1).state_of(one.process.rank) == process_gone;
+  return cairn::mpi::Processes(&one.process, 1).state_of(one.process.rank) == cairn::mpi::process_gone;
 }
 
 // Another rank may be receiving a message of this rank before it writes, and the MPI moves messages
@@ -26,19 +26,19 @@ void let_messages_move(const File& file) {
   PMPI_Iprobe(MPI_ANY_SOURCE, unused_tag, file.comm, &found, MPI_STATUS_IGNORE);
 }
 
-void warn(const File& file, const LocalProcess& late, const char* what) {
+void warn(const File& file, const cairn::mpi::LocalProcess& late, const char* what) {
   const std::string who = "rank " + std::to_string(late.rank) + " (process " +
                           std::to_string(late.process) + ")";
   host->engine->warning(("MPI-IO: " + file.path + ": " + what + ": after " +
-                         std::to_string(timeout_s()) + " s " + who +
+                         std::to_string(cairn::mpi::timeout_s()) + " s " + who +
                          " has not finished a collective write that this rank has finished: "
                          "going on without its bytes (CAIRN_MPI_TIMEOUT sets the time)")
                             .c_str());
 }
 
 void wait_for_all(const File& file, uint64_t writes, const char* what) {
-  Deadline deadline;
-  uint64_t look_ns = now_ns() + look_after_ns;
+  cairn::mpi::Deadline deadline;
+  uint64_t look_ns = cairn::mpi::now_ns() + look_after_ns;
   for (int rank = 0; rank < file.ranks;) {
     const RankShared& one = file.shared->ranks()[rank];
     if (one.collective_writes.load(std::memory_order_acquire) >= writes) {
@@ -46,9 +46,9 @@ void wait_for_all(const File& file, uint64_t writes, const char* what) {
       continue;
     }
     let_messages_move(file);
-    give_way();
-    if (now_ns() < look_ns) continue;
-    look_ns = now_ns() + look_after_ns;
+    cairn::mpi::give_way();
+    if (cairn::mpi::now_ns() < look_ns) continue;
+    look_ns = cairn::mpi::now_ns() + look_after_ns;
     if (is_gone(one)) {
       ++rank;
     } else if (deadline.is_over()) {

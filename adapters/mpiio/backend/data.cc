@@ -1,6 +1,8 @@
 // Reading and writing: the three ways to say where, and the three to say when it is done.
 #include <cstdint>
 
+#include "cluster/mpi/collectives.h"
+#include "cluster/mpi/waiting.h"
 #include "mpiio/backend/access.h"
 #include "mpiio/backend/calls.h"
 #include "mpiio/backend/collective_writes.h"
@@ -8,8 +10,7 @@
 #include "mpiio/backend/layout.h"
 #include "mpiio/backend/nodes.h"
 #include "mpiio/backend/pointers.h"
-#include "cluster/mpi/collectives.h"
-#include "cluster/mpi/waiting.h"
+#include "mpiio/backend/session.h"
 
 namespace mpiio {
 namespace {
@@ -87,15 +88,15 @@ int move_in_order(File& file, const Data& data, int64_t* moved) {
   int64_t etypes = 0;
   const int code = check(file, data, &etypes);
   int64_t through = 0;  // up to and with this rank
-  const Doing doing("access in order of ranks to", file.path);
-  together::sum_through(file.comm, &etypes, &through, "waiting for the ranks before this one");
+  const cairn::mpi::Doing doing("access in order of ranks to", file.path);
+  cairn::mpi::sum_through(session::ranks(file.comm), &etypes, &through, "waiting for the ranks before this one");
   struct {
     int64_t base;
     int64_t code;
   } moving = {0, MPI_SUCCESS};
   const int last = file.ranks - 1;
   if (file.rank == last) moving.code = add_to_shared_pointer(file, through, &moving.base);
-  together::broadcast(file.comm, &moving, sizeof moving, last, "waiting for the last rank");
+  cairn::mpi::broadcast(session::ranks(file.comm), &moving, sizeof moving, last, "waiting for the last rank");
   if (code != MPI_SUCCESS) return code;
   if (moving.code != MPI_SUCCESS)
     return refuse(file, static_cast<int>(moving.code), "the shared pointer cannot be reached");

@@ -3,10 +3,11 @@
 #include <cerrno>
 #include <cstring>
 
+#include "cluster/mpi/collectives.h"
+#include "cluster/mpi/session.h"
 #include "mpiio/backend/calls.h"
 #include "mpiio/backend/handlers.h"
 #include "mpiio/backend/session.h"
-#include "cluster/mpi/collectives.h"
 
 namespace mpiio {
 namespace {
@@ -67,7 +68,7 @@ int system_error(int error_number, const std::string& what, const std::string& p
 
 int agree(MPI_Comm comm, int code) {
   int64_t worst = code;
-  together::maximum(comm, &worst, 1, "hearing how all ranks fared");
+  cairn::mpi::maximum(session::ranks(comm), &worst, 1, "hearing how all ranks fared");
   if (code != MPI_SUCCESS || worst == MPI_SUCCESS) return code;
   return error(static_cast<int>(worst), "another rank could not do it");
 }
@@ -78,7 +79,7 @@ const char* text_of(int code) {
 
 int raise_error(MPI_File file, int code) {
   if (file != MPI_FILE_NULL || handles_no_file()) return handle(file, code);
-  if (!session::has_world()) return code;
+  if (!cairn::mpi::has_world()) return code;
   // A file of this moment gets the handler of MPI_FILE_NULL. (MPICH counts such handlers wrongly, and ends the program
   // when one is counted below 0.)
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;

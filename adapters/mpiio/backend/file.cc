@@ -5,8 +5,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "mpiio/backend/errors.h"
 #include "cluster/mpi/collectives.h"
+#include "mpiio/backend/errors.h"
+#include "mpiio/backend/session.h"
 #include "mpiio/backend/walk.h"
 
 namespace mpiio {
@@ -36,7 +37,7 @@ int check_random(const File& file) {
 int check_same(const File& file, std::initializer_list<int64_t> values, const char* what) {
   std::vector<int64_t> extremes;  // the largest of each, and of its complement
   for (const int64_t value : values) extremes.insert(extremes.end(), {value, ~value});
-  together::maximum(file.comm, extremes.data(), static_cast<int>(extremes.size()),
+  cairn::mpi::maximum(session::ranks(file.comm), extremes.data(), static_cast<int>(extremes.size()),
                     "waiting for all ranks");
   for (size_t i = 0; i < extremes.size(); i += 2)
     if (extremes[i] != ~extremes[i + 1])

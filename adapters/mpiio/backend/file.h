@@ -44,7 +44,7 @@ struct View {
 struct alignas(64) RankShared {
   // Blocking collective writes that are over for this rank (collective_writes.h).
   std::atomic<uint64_t> collective_writes;
-  LocalProcess process;  // set before MPI_File_open returns on any rank
+  cairn::mpi::LocalProcess process;  // set before MPI_File_open returns on any rank
 };
 
 // What the ranks of one node that have the file open share, in a mapped file that has no name any more.

@@ -28,7 +28,7 @@ void send_rest(MPI_Comm comm, const char* bytes, int64_t size) {
     const int begun =
         PMPI_Isend(bytes + done, static_cast<int>(std::min(most_at_once, size - done)), MPI_BYTE, 0,
                    rest_tag, comm, &request);
-    together::wait(begun, comm, &request, gathering);
+    cairn::mpi::wait(begun, session::ranks(comm), &request, gathering);
   }
 }
 
@@ -38,7 +38,7 @@ void receive_rest(MPI_Comm comm, int rank, char* bytes, int64_t size) {
     const int begun =
         PMPI_Irecv(bytes + done, static_cast<int>(std::min(most_at_once, size - done)), MPI_BYTE,
                    rank, rest_tag, comm, &request);
-    together::wait(begun, comm, &request, gathering);
+    cairn::mpi::wait(begun, session::ranks(comm), &request, gathering);
   }
 }
 
@@ -54,14 +54,14 @@ int64_t share_of(int ranks) { return most_at_once / ranks; }
 void gather_sizes(MPI_Comm comm, int64_t mine, int64_t* theirs) {
   MPI_Request request = MPI_REQUEST_NULL;
   const int begun = PMPI_Igather(&mine, 1, MPI_INT64_T, theirs, 1, MPI_INT64_T, 0, comm, &request);
-  together::wait(begun, comm, &request, gathering);
+  cairn::mpi::wait(begun, session::ranks(comm), &request, gathering);
 }
 
 void gather_bytes(MPI_Comm comm, const void* bytes, int size, char* joined, const Place& place) {
   MPI_Request request = MPI_REQUEST_NULL;
   const int begun = PMPI_Igatherv(bytes, size, MPI_BYTE, joined, place.counts.data(),
                                   place.offsets.data(), MPI_BYTE, 0, comm, &request);
-  together::wait(begun, comm, &request, gathering);
+  cairn::mpi::wait(begun, session::ranks(comm), &request, gathering);
 }
 
 int gather(void* context, const void* bytes, size_t size, void** all, size_t* sizes) {
@@ -117,7 +117,8 @@ int gather(void* context, const void* bytes, size_t size, void** all, size_t* si
 
 int broadcast(void* context, void* bytes, size_t size) {
   session::meet_in_finalize(comm_of(context));
-  together::broadcast(comm_of(context), bytes, size, 0, deciding);
+  const auto ranks = session::ranks(comm_of(context));
+  cairn::mpi::broadcast(ranks, bytes, size, 0, deciding);
   return 0;
 }
 

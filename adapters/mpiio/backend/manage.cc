@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "cluster/mpi/collectives.h"
+#include "cluster/mpi/waiting.h"
 #include "mpiio/backend/access.h"
 #include "mpiio/backend/calls.h"
 #include "mpiio/backend/collective_writes.h"
@@ -11,8 +13,7 @@
 #include "mpiio/backend/hints.h"
 #include "mpiio/backend/nodes.h"
 #include "mpiio/backend/pointers.h"
-#include "cluster/mpi/collectives.h"
-#include "cluster/mpi/waiting.h"
+#include "mpiio/backend/session.h"
 
 namespace mpiio {
 namespace {
@@ -51,7 +52,7 @@ int size_of(const File& file, int64_t* size) {
 template <typename Do>
 int by_one(const File& file, const char* what, const Do& act) {
   int result = file.rank == 0 ? act() : 0;
-  together::broadcast(file.comm, &result, sizeof result, 0, "waiting for rank 0");
+  cairn::mpi::broadcast(session::ranks(file.comm), &result, sizeof result, 0, "waiting for rank 0");
   return result < 0 ? system_error(result, what, file.path) : MPI_SUCCESS;
 }
 
@@ -207,7 +208,7 @@ int File_get_info(File& file, MPI_File, MPI_Info* info) {
 
 int File_set_view(File& file, MPI_File, MPI_Offset displacement, MPI_Datatype etype,
                   MPI_Datatype filetype, const char* representation, MPI_Info info) {
-  const Doing doing("set view", file.path);
+  const cairn::mpi::Doing doing("set view", file.path);
   const bool here = displacement == MPI_DISPLACEMENT_CURRENT;
   View view;
   int code = MPI_SUCCESS;
@@ -262,7 +263,7 @@ int type_extent(const File& file, MPI_Datatype datatype, int64_t* extent) {
 }
 
 int File_set_atomicity(File& file, MPI_File, int flag) {
-  const Doing doing("set atomicity", file.path);
+  const cairn::mpi::Doing doing("set atomicity", file.path);
   if (const int code = check_same(file, {flag != 0 ? 1 : 0}, "modes of atomicity");
       code != MPI_SUCCESS)
     return code;
@@ -281,7 +282,7 @@ int File_sync(File& file, MPI_File) {
   const int result = host->engine->sync(file.file);
   const int code = result < 0 ? system_error(result, "sync", file.path) : MPI_SUCCESS;
   // What the others wrote before their sync is there for whoever comes out of his.
-  together::barrier(file.comm, "waiting for all ranks");
+  cairn::mpi::barrier(session::ranks(file.comm), "waiting for all ranks");
   return code;
 }
 

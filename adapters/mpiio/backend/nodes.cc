@@ -95,7 +95,7 @@ int bring_local(const std::string& path, posix::Place* place, cairn_file** local
 
 // Rank 0's answer, for all.
 int told_by_first(const File& file, int code) {
-  together::broadcast(file.comm, &code, sizeof code, 0, "hearing what rank 0 has found");
+  cairn::mpi::broadcast(session::ranks(file.comm), &code, sizeof code, 0, "hearing what rank 0 has found");
   if (file.rank == 0 || code == MPI_SUCCESS) return code;
   return error(code, file.path + ": rank 0 could not open it");
 }
@@ -133,7 +133,7 @@ int remove_left(const std::string& path, bool* removed) {
 }
 
 int open(File& file, int flags, mode_t mode) {
-  const Doing doing("open", file.path);
+  const cairn::mpi::Doing doing("open", file.path);
   const OwnPool own_pool;
   posix::Place place = {};
   cairn_file* local = nullptr;
@@ -155,12 +155,12 @@ int open(File& file, int flags, mode_t mode) {
 }
 
 int close(File& file) {
-  const Doing doing("close", file.path);
+  const cairn::mpi::Doing doing("close", file.path);
   return outcome(calls().close(std::exchange(file.nodes, nullptr)), "close", file.path);
 }
 
 int remove(const std::string& path) {
-  const Doing doing("delete", path);
+  const cairn::mpi::Doing doing("delete", path);
   struct stat link;
   if (::lstat(path.c_str(), &link) == 0 && S_ISLNK(link.st_mode))
     return ::unlink(path.c_str()) == 0 ? MPI_SUCCESS : system_error(errno, "delete", path);
@@ -177,7 +177,7 @@ int remove(const std::string& path) {
 }
 
 int size(const File& file, int64_t* bytes) {
-  const Doing doing("size", file.path);
+  const cairn::mpi::Doing doing("size", file.path);
   uint64_t found = 0;
   const int result = calls().size(file.nodes, &found);
   *bytes = static_cast<int64_t>(found);
@@ -185,7 +185,7 @@ int size(const File& file, int64_t* bytes) {
 }
 
 int set_size(const File& file, int64_t bytes) {
-  const Doing doing("set size", file.path);
+  const cairn::mpi::Doing doing("set size", file.path);
   return outcome(calls().truncate(file.nodes, static_cast<uint64_t>(bytes)), "set size", file.path);
 }
 
@@ -198,36 +198,36 @@ int preallocate(const File& file, int64_t bytes) {
 }
 
 int sync(const File& file) {
-  const Doing doing("sync", file.path);
+  const cairn::mpi::Doing doing("sync", file.path);
   return outcome(calls().commit(file.nodes), "sync", file.path);
 }
 
 int follow_visibility(File& file) {
-  const Doing doing("set atomicity", file.path);
+  const cairn::mpi::Doing doing("set atomicity", file.path);
   int immediate = file.atomic || wants_immediate(file) ? 1 : 0;
-  together::broadcast(file.comm, &immediate, sizeof immediate, 0, "hearing what rank 0 wants");
+  cairn::mpi::broadcast(session::ranks(file.comm), &immediate, sizeof immediate, 0, "hearing what rank 0 wants");
   if (file.immediate == (immediate != 0)) return MPI_SUCCESS;
   file.immediate = immediate != 0;
   return outcome(calls().set_immediate(file.nodes, immediate), "set atomicity", file.path);
 }
 
 int add_to_pointer(const File& file, uint32_t which, int64_t etypes, int64_t* before) {
-  const Doing doing("move the shared pointer of", file.path);
+  const cairn::mpi::Doing doing("move the shared pointer of", file.path);
   return outcome(calls().fetch_add(file.nodes, which, etypes, before), "shared pointer", file.path);
 }
 
 int set_pointer(const File& file, uint32_t which, int64_t etypes) {
-  const Doing doing("set the shared pointer of", file.path);
+  const cairn::mpi::Doing doing("set the shared pointer of", file.path);
   return outcome(calls().store(file.nodes, which, etypes), "shared pointer", file.path);
 }
 
 int lock(const File& file) {
-  const Doing doing("wait for the atomic access to", file.path);
+  const cairn::mpi::Doing doing("wait for the atomic access to", file.path);
   return outcome(calls().lock(file.nodes), "atomic access", file.path);
 }
 
 int unlock(const File& file) {
-  const Doing doing("end the atomic access to", file.path);
+  const cairn::mpi::Doing doing("end the atomic access to", file.path);
   return outcome(calls().unlock(file.nodes), "atomic access", file.path);
 }
 

@@ -11,18 +11,19 @@
 #include <cstring>
 #include <iterator>
 
+#include "cluster/mpi/collectives.h"
+#include "cluster/mpi/launcher.h"
+#include "cluster/mpi/session.h"
+#include "cluster/mpi/shared_memory.h"
+#include "cluster/mpi/uncovered_ranks.h"
+#include "cluster/mpi/waiting.h"
 #include "mpiio/backend/calls.h"
 #include "mpiio/backend/errors.h"
 #include "mpiio/backend/hints.h"
-#include "cluster/mpi/launcher.h"
 #include "mpiio/backend/nodes.h"
 #include "mpiio/backend/pointers.h"
 #include "mpiio/backend/romio.h"
 #include "mpiio/backend/session.h"
-#include "cluster/mpi/shared_memory.h"
-#include "cluster/mpi/uncovered_ranks.h"
-#include "cluster/mpi/collectives.h"
-#include "cluster/mpi/waiting.h"
 
 namespace mpiio {
 namespace {
@@ -72,25 +73,25 @@ int open_here(File& file, int flags, mode_t mode) {
 
 // `name` is that of the file whose descriptor is `fd`. MPI_File_open returns on no rank before all
 // ranks have been here, so no end of the job leaves the file behind after that.
-bool map_shared(File& file, int fd, const SharedMemoryName& name) {
+bool map_shared(File& file, int fd, const cairn::mpi::SharedMemoryName& name) {
   void* at = ::mmap(nullptr, Shared::size_for(file.ranks), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
                     0);
   if (at == MAP_FAILED) return false;
   file.shared = static_cast<Shared*>(at);
-  if (file.shared->mapped.fetch_add(1) + 1 == file.ranks) remove_shared_memory(name);
+  if (file.shared->mapped.fetch_add(1) + 1 == file.ranks) cairn::mpi::remove_shared_memory(name);
   if (file.ranks == 1) return true;
   file.own_share = file.shared->ranks() + file.rank;
-  file.own_share->process = own_process(file.rank);
+  file.own_share->process = cairn::mpi::own_process(file.rank);
   return true;
 }
 
 // The memory is taken here, so that no rank is killed for want of it when it stores there.
-int make_shared(SharedMemoryName* name, int ranks) {
-  const int fd = make_shared_memory(name);
+int make_shared(cairn::mpi::SharedMemoryName* name, int ranks) {
+  const int fd = cairn::mpi::make_shared_memory(name);
   if (fd < 0) return fd;
   const int failed = ::posix_fallocate(fd, 0, static_cast<off_t>(Shared::size_for(ranks)));
   if (failed == 0) return fd;
-  remove_shared_memory(*name);
+  cairn::mpi::remove_shared_memory(*name);
   ::close(fd);
   *name = {};
   errno = failed;
@@ -137,7 +138,7 @@ int check_together(const File& file, session::Reach* reach) {
   *reach = session::reach(&why);
   const int code = check_amode(file.path, file.amode);
   int64_t extremes[] = {file.amode, -file.amode, code, session::number(), -session::number()};
-  together::compare(file.comm, extremes, std::size(extremes), "comparing the modes of all ranks");
+  cairn::mpi::compare(session::ranks(file.comm), extremes, std::size(extremes), "comparing the modes of all ranks");
   if (extremes[0] != -extremes[1])
     return error(MPI_ERR_NOT_SAME, file.path + ": the ranks open it with different modes");
   if (code != MPI_SUCCESS) return code;
@@ -148,7 +149,7 @@ int check_together(const File& file, session::Reach* reach) {
 // What rank 0 tells the others.
 struct Opened {
   int code;
-  SharedMemoryName shared;
+  cairn::mpi::SharedMemoryName shared;
 };
 
 // One creates it, so that MPI_MODE_EXCL means what it says.
@@ -165,7 +166,7 @@ Opened open_first(File& file, int* shared) {
 int open_other(File& file, const Opened& opened, int* shared) {
   if (opened.code != MPI_SUCCESS)
     return error(opened.code, file.path + ": rank 0 could not open it");
-  *shared = open_shared_memory(opened.shared, O_RDWR, Shared::size_for(file.ranks));
+  *shared = cairn::mpi::open_shared_memory(opened.shared, O_RDWR, Shared::size_for(file.ranks));
   if (*shared < 0)
     return error(MPI_ERR_UNSUPPORTED_OPERATION,
                  file.path +
@@ -179,11 +180,11 @@ int open_on_nodes(File& file) {
 }
 
 // A file of this node's pool. `*name` is that of the memory which its ranks share.
-int open_on_node(File& file, SharedMemoryName* name) {
+int open_on_node(File& file, cairn::mpi::SharedMemoryName* name) {
   int shared = -1;
   Opened opened = {};
   if (file.rank == 0) opened = open_first(file, &shared);
-  together::broadcast(file.comm, &opened, sizeof opened, 0, "hearing what rank 0 has opened");
+  cairn::mpi::broadcast(session::ranks(file.comm), &opened, sizeof opened, 0, "hearing what rank 0 has opened");
   int code = file.rank == 0 ? opened.code : open_other(file, opened, &shared);
   if (code == MPI_SUCCESS && !map_shared(file, shared, opened.shared))
     code = system_error(errno, "sharing its pointers", file.path);
@@ -202,7 +203,7 @@ int go_to_end(File& file) {
 
 // Without MPI_Init there is no MPI_COMM_SELF.
 int open_handle(File& file) {
-  if (session::has_world()) {
+  if (cairn::mpi::has_world()) {
     const int code = real::File_open[kPmpi](MPI_COMM_SELF, shadow_path, MPI_MODE_RDWR,
                                             MPI_INFO_NULL, &file.handle);
     if (code == MPI_SUCCESS) return code;
@@ -231,7 +232,7 @@ int open_all(File& file, MPI_Info info) {
   session::Reach reach = session::Reach::node;
   if (const int code = check_together(file, &reach); code != MPI_SUCCESS) return code;
   take_hints(file, info);
-  SharedMemoryName name;
+  cairn::mpi::SharedMemoryName name;
   int code = reach == session::Reach::nodes ? open_on_nodes(file) : open_on_node(file, &name);
   if (code == MPI_SUCCESS && (file.amode & MPI_MODE_APPEND) != 0) code = go_to_end(file);
   // What the program holds: of this process alone, so nobody waits.
@@ -239,8 +240,8 @@ int open_all(File& file, MPI_Info info) {
   code = agree(file.comm, code);
   if (code == MPI_SUCCESS || name.path[0] == '\0') return code;
   // Some rank may not have mapped it. None ends the job for the error before the name is removed.
-  if (file.rank == 0) remove_shared_memory(name);
-  together::barrier(file.comm, "waiting for all ranks");
+  if (file.rank == 0) cairn::mpi::remove_shared_memory(name);
+  cairn::mpi::barrier(session::ranks(file.comm), "waiting for all ranks");
   return code;
 }
 
@@ -273,18 +274,18 @@ int File_open(MPI_Comm comm, const std::string& path, int amode, MPI_Info info, 
   PMPI_Comm_test_inter(comm, &inter);
   if (inter != 0) return error(MPI_ERR_COMM, path + ": an intercommunicator cannot open a file");
   // The job has ended, and what MPIs have prepared for files.
-  if (session::had_world())
+  if (cairn::mpi::had_world())
     return error(MPI_ERR_UNSUPPORTED_OPERATION, path + ": no file is opened after MPI_Finalize");
   bool first = false;
-  if (strangers::forbid(comm, &first)) return refuse_strangers(path, strangers_there, first);
-  if (strangers::are_on_other_hosts() && (!is_alone(comm) || host->engine->pool() == nullptr))
-    return refuse_strangers(path, strangers_elsewhere, is_first_here());
+  if (cairn::mpi::forbid(comm, &first)) return refuse_strangers(path, strangers_there, first);
+  if (cairn::mpi::are_on_other_hosts() && (!is_alone(comm) || host->engine->pool() == nullptr))
+    return refuse_strangers(path, strangers_elsewhere, cairn::mpi::is_first_here());
   auto* file = new File;
   file->path = path;
   file->amode = amode;
   file->absolute = absolute_of(path);
-  const Doing doing("open", file->path);
-  file->comm = together::duplicate(comm, "making a communicator");
+  const cairn::mpi::Doing doing("open", file->path);
+  file->comm = cairn::mpi::duplicate(session::ranks(comm), "making a communicator");
   if (file->comm == MPI_COMM_NULL) {
     release(file);
     return error(MPI_ERR_NO_MEM, path + ": the MPI can make no more communicators");
@@ -306,17 +307,17 @@ int File_open(MPI_Comm comm, const std::string& path, int amode, MPI_Info info, 
 }
 
 int File_close(File& file, MPI_File* closed) {
-  const Doing doing("close", file.path);
+  const cairn::mpi::Doing doing("close", file.path);
   // Nobody deletes or reopens it before all have done with it.
   int code = MPI_SUCCESS;
   if (file.nodes != nullptr)
     code = nodes::close(file);
   else
-    together::barrier(file.comm, "waiting for all ranks");
+    cairn::mpi::barrier(session::ranks(file.comm), "waiting for all ranks");
   if ((file.amode & MPI_MODE_DELETE_ON_CLOSE) != 0) {
     int deleted = file.rank == 0 ? File_delete(file.absolute) : MPI_SUCCESS;
     session::meet_in_finalize(file.comm);
-    together::broadcast(file.comm, &deleted, sizeof deleted, 0, "deleting it");
+    cairn::mpi::broadcast(session::ranks(file.comm), &deleted, sizeof deleted, 0, "deleting it");
     if (code == MPI_SUCCESS) code = deleted;
   }
   remove_file(*closed);

@@ -81,7 +81,7 @@ void add(Pieces* pieces, char* buffer, int64_t size, int64_t offset) {
 int move_pieces(const File& file, Direction direction, char* buffer, Walk memory, int64_t size,
                 int64_t stream, int64_t* moved) {
   const bool reading = direction == Direction::read;
-  const Doing doing(reading ? "read" : "write", file.path);
+  const cairn::mpi::Doing doing(reading ? "read" : "write", file.path);
   if (size == 0) return MPI_SUCCESS;
   const View& view = file.view;
   // A filetype without data, as an empty share of a distributed array is one: its file has ended before it begins.

@@ -1,9 +1,10 @@
 // Where a file's pointers stand: the individual one and the shared one.
+#include "cluster/mpi/collectives.h"
+#include "cluster/mpi/waiting.h"
 #include "mpiio/backend/calls.h"
 #include "mpiio/backend/errors.h"
 #include "mpiio/backend/pointers.h"
-#include "cluster/mpi/collectives.h"
-#include "cluster/mpi/waiting.h"
+#include "mpiio/backend/session.h"
 
 namespace mpiio {
 namespace {
@@ -63,7 +64,7 @@ int File_get_byte_offset(File& file, MPI_File, MPI_Offset offset, MPI_Offset* di
 
 int File_seek_shared(File& file, MPI_File, MPI_Offset offset, int whence) {
   if (const int refused = check_random(file); refused != MPI_SUCCESS) return refused;
-  const Doing doing("seek the shared pointer of", file.path);
+  const cairn::mpi::Doing doing("seek the shared pointer of", file.path);
   int code = check_same(file, {offset, whence}, "places to seek");
   if (code != MPI_SUCCESS) return code;
   if (file.rank == 0) {
@@ -73,7 +74,7 @@ int File_seek_shared(File& file, MPI_File, MPI_Offset offset, int whence) {
     if (code == MPI_SUCCESS) code = seek(file, pointer, offset, whence, &target);
     if (code == MPI_SUCCESS) code = set_shared_pointer(file, target);
   }
-  together::broadcast(file.comm, &code, sizeof code, 0, "waiting for rank 0");
+  cairn::mpi::broadcast(session::ranks(file.comm), &code, sizeof code, 0, "waiting for rank 0");
   return file.rank == 0 || code == MPI_SUCCESS
              ? code
              : error(code, file.path + ": seek of the shared pointer");

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "cluster/mpi/session.h"
 #include "mpiio/backend/calls.h"
 #include "mpiio/backend/session.h"
 
@@ -47,7 +48,7 @@ bool is_in_force() {
   static const bool is_mpich = std::strstr(host->mpi, "MPICH") != nullptr;
   if (is_mpich) return true;
   // Without MPI_COMM_SELF there is no communicator to ask with; there may be one later.
-  if (!session::has_world()) return false;
+  if (!cairn::mpi::has_world()) return false;
   static const bool takes_prefix = opens((std::string("ufs:") + shadow_path).c_str());
   return takes_prefix;
 }

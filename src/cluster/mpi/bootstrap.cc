@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace mpiio {
+namespace cairn::mpi {
 namespace {
 
 struct Said {
@@ -48,7 +48,7 @@ Card card_of_process(int rank) {
   return card;
 }
 
-void hold_meeting(MPI_Comm comm, const Card& own, Meeting* meeting) {
+void hold_bootstrap(MPI_Comm comm, const Card& own, Bootstrap* bootstrap) {
   MPI_Comm host = MPI_COMM_NULL;
   PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, own.rank, MPI_INFO_NULL, &host);
   int here = 0;
@@ -71,13 +71,13 @@ void hold_meeting(MPI_Comm comm, const Card& own, Meeting* meeting) {
     PMPI_Comm_free(&hosts);
   }
   PMPI_Bcast(&said, sizeof said, MPI_BYTE, 0, host);
-  meeting->one_node = said.one_node != 0;
-  meeting->refused = said.refused;
-  if (!meeting->one_node && meeting->refused.empty()) {
-    meeting->roster.share(host, std::move(gathered.roster));
-    meeting->local.share(host, bytes_of(local));
+  bootstrap->one_node = said.one_node != 0;
+  bootstrap->refused = said.refused;
+  if (!bootstrap->one_node && bootstrap->refused.empty()) {
+    bootstrap->roster.share(host, std::move(gathered.roster));
+    bootstrap->local.share(host, bytes_of(local));
   }
   PMPI_Comm_free(&host);
 }
 
-}  // namespace mpiio
+}  // namespace cairn::mpi

@@ -1,4 +1,4 @@
-// The meeting in MPI_Init: each process learns on which nodes the others are. Processes of a host meet by shared memory, then the
+// The bootstrap in MPI_Init: each process learns on which nodes the others are. Processes of a host meet by shared memory, then the
 // first ones of the hosts, so that what is sent and kept grows with the hosts.
 #pragma once
 
@@ -10,19 +10,19 @@
 #include "cluster/mpi/processes.h"
 #include "cluster/mpi/roster.h"
 
-namespace mpiio {
+namespace cairn::mpi {
 
-struct Meeting {
+struct Bootstrap {
   bool one_node = false;  // all are here; nothing else is said then
   std::string refused;    // why files cannot be shared, or ""
-  HostCopy roster;
-  HostCopy local;  // LocalProcess, in order of rank
+  NodeShared roster;
+  NodeShared local;  // LocalProcess, in order of rank
 };
 
 // Collective over `comm`, a communicator of all processes.
-void hold_meeting(MPI_Comm comm, const Card& own, Meeting* meeting);
+void hold_bootstrap(MPI_Comm comm, const Card& own, Bootstrap* bootstrap);
 
 // This process, without what is known of it elsewhere: its number, and its host.
 Card card_of_process(int rank);
 
-}  // namespace mpiio
+}  // namespace cairn::mpi

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <initializer_list>
 
-namespace mpiio {
+namespace cairn::mpi {
 namespace {
 
 // A number above 0, or 0: there is no such variable.
@@ -54,4 +54,4 @@ bool may_span_hosts() {
   return true;
 }
 
-}  // namespace mpiio
+}  // namespace cairn::mpi

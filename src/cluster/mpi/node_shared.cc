@@ -9,7 +9,7 @@
 
 #include "cluster/mpi/shared_memory.h"
 
-namespace mpiio {
+namespace cairn::mpi {
 namespace {
 
 void broadcast(MPI_Comm comm, char* bytes, size_t size) {
@@ -31,11 +31,11 @@ bool fill(int fd, const Bytes& bytes) {
 
 }  // namespace
 
-HostCopy::~HostCopy() {
+NodeShared::~NodeShared() {
   if (mapped_ != nullptr) ::munmap(mapped_, size_);
 }
 
-bool HostCopy::map(MPI_Comm comm, bool first, const Bytes& bytes) {
+bool NodeShared::map(MPI_Comm comm, bool first, const Bytes& bytes) {
   SharedMemoryName name;
   int fd = -1;
   if (first) {
@@ -65,7 +65,7 @@ bool HostCopy::map(MPI_Comm comm, bool first, const Bytes& bytes) {
   return all != 0;
 }
 
-void HostCopy::share(MPI_Comm comm, Bytes bytes) {
+void NodeShared::share(MPI_Comm comm, Bytes bytes) {
   int rank = 0;
   int ranks = 1;
   PMPI_Comm_rank(comm, &rank);
@@ -83,4 +83,4 @@ void HostCopy::share(MPI_Comm comm, Bytes bytes) {
   broadcast(comm, own_.data(), size);
 }
 
-}  // namespace mpiio
+}  // namespace cairn::mpi

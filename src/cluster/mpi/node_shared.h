@@ -5,14 +5,14 @@
 
 #include "cluster/mpi/roster.h"
 
-namespace mpiio {
+namespace cairn::mpi {
 
-class HostCopy {
+class NodeShared {
  public:
-  HostCopy() = default;
-  ~HostCopy();
-  HostCopy(const HostCopy&) = delete;
-  HostCopy& operator=(const HostCopy&) = delete;
+  NodeShared() = default;
+  ~NodeShared();
+  NodeShared(const NodeShared&) = delete;
+  NodeShared& operator=(const NodeShared&) = delete;
 
   // Collective over the processes of a host: `bytes` of its first one. Where they see no memory together, in a container each
   // perhaps, each has a copy of its own.
@@ -28,4 +28,4 @@ class HostCopy {
   size_t size_ = 0;
 };
 
-}  // namespace mpiio
+}  // namespace cairn::mpi

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace mpiio {
+namespace cairn::mpi {
 namespace {
 
 bool is_no_more(int process) { return ::kill(process, 0) != 0 && errno == ESRCH; }
@@ -80,4 +80,4 @@ char Processes::state_of(int rank) const {
   return state_in(stat.text);
 }
 
-}  // namespace mpiio
+}  // namespace cairn::mpi

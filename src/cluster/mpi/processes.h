@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace mpiio {
+namespace cairn::mpi {
 
 // A process of this host, whoever asks for it.
 struct LocalProcess {
@@ -38,4 +38,4 @@ uint64_t namespaces();
 // When it started, as the system shows it, in ticks since the host did; 0: the system does not say.
 uint64_t start_of(int process, const char* proc = "/proc");
 
-}  // namespace mpiio
+}  // namespace cairn::mpi

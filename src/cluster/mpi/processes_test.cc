@@ -12,7 +12,7 @@
 #include <cstdio>
 #include <string>
 
-namespace mpiio {
+namespace cairn::mpi {
 namespace {
 
 constexpr int some_rank = 7;
@@ -125,4 +125,4 @@ TEST(Processes, OfAnotherNamespaceLives) {
 }
 
 }  // namespace
-}  // namespace mpiio
+}  // namespace cairn::mpi

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace mpiio {
+namespace cairn::mpi {
 namespace {
 
 // A node as a host tells of it; its runs follow.
@@ -173,4 +173,4 @@ uint32_t Roster::number_of(const uint8_t* pool) const {
   return count_;
 }
 
-}  // namespace mpiio
+}  // namespace cairn::mpi

@@ -1,5 +1,5 @@
 // Roster: which nodes a job has, who answers for each, and which rank is on which. It grows with the nodes, not with the ranks,
-// and each host has one copy of it. Free of MPI: how the processes tell each other is meeting.h's.
+// and each host has one copy of it. Free of MPI: how the processes tell each other is bootstrap.h's.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 #include "cairn/shared.h"
 
-namespace mpiio {
+namespace cairn::mpi {
 
 using Bytes = std::vector<char>;
 
@@ -66,4 +66,4 @@ class Roster {
   const RankRun* runs_ = nullptr;
 };
 
-}  // namespace mpiio
+}  // namespace cairn::mpi

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
-namespace mpiio {
+namespace cairn::mpi {
 namespace {
 
 cairn_node node_named(int number) {
@@ -107,4 +107,4 @@ TEST(Roster, SaysWhyNot) {
 }
 
 }  // namespace
-}  // namespace mpiio
+}  // namespace cairn::mpi

@@ -6,11 +6,10 @@
 #include <cstring>
 #include <memory>
 
-#include "mpiio/backend/file.h"
 #include "cluster/mpi/rpc_server.h"
 #include "cluster/mpi/waiting.h"
 
-namespace mpiio {
+namespace cairn::mpi {
 namespace {
 
 // A tag that none of the replies under way has: those wait for the far end of the numbers.
@@ -26,38 +25,37 @@ int next_tag(MPI_Comm comm) {
   return 1 + static_cast<int>(next.fetch_add(1) % tags);
 }
 
-std::string awaited(void* asking) {
-  return "a reply of " + static_cast<Asking*>(asking)->unanswered();
+std::string awaited(void* call) {
+  return "a reply of " + static_cast<Call*>(call)->unanswered();
 }
 
-void answer_here(const Servers& servers, cairn_question* question) {
-  const size_t most = host->engine->shared.job_reply_capacity();
-  if (question->capacity >= most) {
-    question->got = host->engine->shared.job_serve(servers.job, question->request, question->size,
-                                                   question->reply);
+void answer_here(const Peers& peers, cairn_question* question) {
+  const Client& client = peers.client;
+  if (question->capacity >= client.reply_capacity) {
+    question->got =
+        client.serve(client.context, question->request, question->size, question->reply);
     return;
   }
   // Not cleared: it is megabytes, of which most answers take some bytes.
-  const std::unique_ptr<char[]> reply(new char[most]);
-  const size_t got =
-      host->engine->shared.job_serve(servers.job, question->request, question->size, reply.get());
+  const std::unique_ptr<char[]> reply(new char[client.reply_capacity]);
+  const size_t got = client.serve(client.context, question->request, question->size, reply.get());
   question->got = std::min(got, question->capacity);
   std::memcpy(question->reply, reply.get(), question->got);
 }
 
 }  // namespace
 
-std::string Servers::name_of(uint32_t node) const {
+std::string Peers::name_of(uint32_t node) const {
   return std::string("node ") + roster.node(node).host + " (pool " + roster.node(node).pool + ")";
 }
 
-Asking::Asking(const Servers& servers, Envelope::Kind kind, cairn_question* questions, size_t count)
-    : servers_(servers), questions_(questions) {
+Call::Call(const Peers& peers, Envelope::Kind kind, cairn_question* questions, size_t count)
+    : peers_(peers), questions_(questions) {
   for (size_t i = 0; i < count; ++i) {
-    const int leader = servers.roster.leader(questions[i].node);
-    if (leader == servers.rank) continue;
+    const int leader = peers.roster.leader(questions[i].node);
+    if (leader == peers.rank) continue;
     sent_.push_back(i);
-    const Envelope envelope = {next_tag(servers.comm), kind, {}};
+    const Envelope envelope = {next_tag(peers.comm), kind, {}};
     messages_.emplace_back(sizeof envelope + questions[i].size);
     std::vector<char>& message = messages_.back();
     std::memcpy(message.data(), &envelope, sizeof envelope);
@@ -65,9 +63,9 @@ Asking::Asking(const Servers& servers, Envelope::Kind kind, cairn_question* ques
     MPI_Request reply = MPI_REQUEST_NULL;
     MPI_Request request = MPI_REQUEST_NULL;
     PMPI_Irecv(questions[i].reply, static_cast<int>(questions[i].capacity), MPI_BYTE, leader,
-               envelope.tag, servers.comm, &reply);
+               envelope.tag, peers.comm, &reply);
     PMPI_Isend(message.data(), static_cast<int>(message.size()), MPI_BYTE, leader, request_tag,
-               servers.comm, &request);
+               peers.comm, &request);
     requests_.push_back(reply);
     requests_.push_back(request);
   }
@@ -76,7 +74,7 @@ Asking::Asking(const Servers& servers, Envelope::Kind kind, cairn_question* ques
   statuses_.resize(left_);
 }
 
-bool Asking::step() {
+bool Call::step() {
   if (left_ == 0) return true;
   int finished = 0;
   PMPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &finished, done_.data(),
@@ -92,13 +90,13 @@ bool Asking::step() {
   return left_ == 0;
 }
 
-std::string Asking::unanswered() const {
+std::string Call::unanswered() const {
   std::string text;
   for (size_t i = 0; i < sent_.size(); ++i) {
     // A request that is done has become null.
     if (requests_[2 * i] == MPI_REQUEST_NULL) continue;
     if (!text.empty()) text += ", ";
-    text += servers_.name_of(questions_[sent_[i]].node);
+    text += peers_.name_of(questions_[sent_[i]].node);
   }
   return text;
 }
@@ -120,15 +118,15 @@ class KeptErrno {
 }  // namespace
 
 int ask(void* context, cairn_question* questions, size_t count) {
-  if (host->engine->is_in_handler()) return -EDEADLK;
+  const auto& peers = *static_cast<const Peers*>(context);
+  if (peers.client.is_in_handler != nullptr && peers.client.is_in_handler()) return -EDEADLK;
   const KeptErrno errno_of_program;
-  const auto& servers = *static_cast<const Servers*>(context);
-  Asking asking(servers, Envelope::Kind::job, questions, count);
+  Call call(peers, Envelope::Kind::client, questions, count);
   for (size_t i = 0; i < count; ++i)
-    if (servers.roster.leader(questions[i].node) == servers.rank)
-      answer_here(servers, &questions[i]);
-  Patience patience(awaited, &asking);
-  while (!asking.step()) {
+    if (peers.roster.leader(questions[i].node) == peers.rank)
+      answer_here(peers, &questions[i]);
+  Patience patience(awaited, &call);
+  while (!call.step()) {
     answer_questions();
     patience.pause();
   }
@@ -140,4 +138,4 @@ void still_waiting(void*, uint64_t waited_ms, const char* path, const char* whom
   if (waited_ms / ms >= timeout_s()) give_up_waiting(path, whom);
 }
 
-}  // namespace mpiio
+}  // namespace cairn::mpi

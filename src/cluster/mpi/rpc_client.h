@@ -1,4 +1,4 @@
-// Questions to the servers of nodes, and the server of this one: messages on a communicator of their own.
+// Questions to the peers of nodes, and the server of this one: messages on a communicator of their own.
 #pragma once
 
 #include <mpi.h>
@@ -11,31 +11,46 @@
 #include "cluster/mpi/processes.h"
 #include "cluster/mpi/roster.h"
 
-namespace mpiio {
+namespace cairn::mpi {
 
-// The processes of a job as its questions need them.
-struct Servers {
-  MPI_Comm comm = MPI_COMM_NULL;  // nobody else's
+// The user of a session: how it answers other nodes, and how it speaks of itself.
+struct Client {
+  const char* name = "MPI";  // in messages
+  // The end of "still waiting for ", while ranks have not come to the session's begin.
+  const char* awaited = "the other ranks";
+  // Answers a request of another node: fills in `reply`, returns its size. Called by the session's
+  // server thread, and by a rank that asks its own node.
+  size_t (*serve)(void* context, const void* request, size_t size, void* reply) = nullptr;
+  void* context = nullptr;
+  size_t request_capacity = 0;
+  size_t reply_capacity = 0;
+  // A signal handler of the program makes the call, and may have interrupted the MPI. May be null.
+  bool (*is_in_handler)() = nullptr;
+};
+
+// The processes of a session.
+struct Peers {
+  MPI_Comm comm = MPI_COMM_NULL;  // the session's own
   int rank = 0;
   Roster roster;
   uint32_t own = 0;  // this process's node
   Processes processes;
   bool answering = false;  // each node has a thread for it
-  cairn_job* job = nullptr;
+  Client client;
   // "node HOST (pool PATH)"
   [[nodiscard]] std::string name_of(uint32_t node) const;
 };
 
-// cairn_ask, with Servers as its context. Any thread, several at once.
-int ask(void* servers, cairn_question* questions, size_t count);
+// cairn_ask, with Peers as its context. Any thread, several concurrently.
+int ask(void* peers, cairn_question* questions, size_t count);
 
 // cairn_still_waiting: after the time of `mpi.timeout` one line says so, and the job is aborted.
-void still_waiting(void* servers, uint64_t waited_ms, const char* path, const char* whom);
+void still_waiting(void* peers, uint64_t waited_ms, const char* path, const char* whom);
 
 // A request begins with this; its reply comes with that tag.
 struct Envelope {
   enum class Kind : int {
-    job,        // for cairn_job_serve
+    client,     // for Client::serve
     processes,  // ranks: how each of them is, a letter for each (processes.h)
   };
   int tag;
@@ -45,17 +60,17 @@ struct Envelope {
 constexpr int request_tag = 0;
 
 // Questions to other processes, under way.
-class Asking {
+class Call {
  public:
   // Sends them. Those that this process itself is the server for are left out.
-  Asking(const Servers& servers, Envelope::Kind kind, cairn_question* questions, size_t count);
+  Call(const Peers& peers, Envelope::Kind kind, cairn_question* questions, size_t count);
   // Receives what has come. True: that was all.
   bool step();
   // "node A (pool P), node B (pool Q)"
   [[nodiscard]] std::string unanswered() const;
 
  private:
-  const Servers& servers_;
+  const Peers& peers_;
   cairn_question* questions_;
   std::vector<size_t> sent_;  // indices into `questions_`
   std::vector<std::vector<char>> messages_;
@@ -65,4 +80,4 @@ class Asking {
   size_t left_ = 0;
 };
 
-}  // namespace mpiio
+}  // namespace cairn::mpi

@@ -8,14 +8,16 @@
 #include <cstring>
 #include <ctime>
 #include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
 
-#include "mpiio/backend/file.h"
 #include "cluster/mpi/waiting.h"
 
-namespace mpiio {
+namespace cairn::mpi {
 namespace {
 
-// A reply on its way: who gets it may be slow, and others must not wait for that.
+// A reply on its way: its receiver may be slow, and others must not wait for that.
 struct Reply {
   std::unique_ptr<char[]> bytes;
   MPI_Request request = MPI_REQUEST_NULL;
@@ -24,9 +26,9 @@ constexpr size_t most_replies = 16;
 
 class Server {
  public:
-  explicit Server(const Servers& servers)
-      : servers_(servers),
-        message_(sizeof(Envelope) + host->engine->shared.job_request_capacity()) {}
+  explicit Server(const Peers& peers)
+      : peers_(peers),
+        message_(sizeof(Envelope) + peers.client.request_capacity) {}
   ~Server() {
     for (Reply& reply : replies_) PMPI_Wait(&reply.request, MPI_STATUS_IGNORE);
   }
@@ -38,7 +40,7 @@ class Server {
     int arrived = 0;
     MPI_Message request = MPI_MESSAGE_NULL;
     MPI_Status status;
-    PMPI_Improbe(MPI_ANY_SOURCE, request_tag, servers_.comm, &arrived, &request, &status);
+    PMPI_Improbe(MPI_ANY_SOURCE, request_tag, peers_.comm, &arrived, &request, &status);
     if (arrived == 0) return false;
     int size = 0;
     PMPI_Get_count(&status, MPI_BYTE, &size);
@@ -52,16 +54,9 @@ class Server {
     return true;
   }
 
-  void run() {
-    while (!stopping_.load(std::memory_order_relaxed)) {
-      if (!step()) {
-        rest();
-        continue;
-      }
-      busy_ns_ = now_ns();
-    }
-  }
-  void stop() { stopping_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] bool serves(const Peers& peers) const { return &peers_ == &peers; }
+  // Replies are still on their way.
+  [[nodiscard]] bool is_sending() { return !std::all_of(replies_.begin(), replies_.end(), is_free); }
 
  private:
   void answer(int source, size_t size) {
@@ -73,16 +68,16 @@ class Server {
     const size_t bytes =
         envelope.kind == Envelope::Kind::processes
             ? states_of(asked, size / sizeof(int32_t), reply.bytes.get())
-            : host->engine->shared.job_serve(servers_.job, asked, size, reply.bytes.get());
+            : peers_.client.serve(peers_.client.context, asked, size, reply.bytes.get());
     PMPI_Isend(reply.bytes.get(), static_cast<int>(bytes), MPI_BYTE, source, envelope.tag,
-               servers_.comm, &reply.request);
+               peers_.comm, &reply.request);
   }
 
   size_t states_of(const char* ranks, size_t count, char* states) const {
     for (size_t i = 0; i < count; ++i) {
       int32_t rank = 0;
       std::memcpy(&rank, ranks + i * sizeof rank, sizeof rank);
-      states[i] = servers_.processes.state_of(rank);
+      states[i] = peers_.processes.state_of(rank);
     }
     return count;
   }
@@ -93,8 +88,7 @@ class Server {
         if (is_free(reply)) return reply;
       if (replies_.size() < most_replies) {
         replies_.push_back(
-            {std::unique_ptr<char[]>(new char[host->engine->shared.job_reply_capacity()]),
-             MPI_REQUEST_NULL});
+            {std::unique_ptr<char[]>(new char[peers_.client.reply_capacity]), MPI_REQUEST_NULL});
         return replies_.back();
       }
       give_way();
@@ -107,70 +101,112 @@ class Server {
     return sent != 0;
   }
 
-  // Soon after a request the next one comes; an idle job keeps its processor.
-  void rest() {
-    constexpr uint64_t alert_ns = 1'000'000;
-    constexpr uint64_t shortest_ns = 50'000;
-    constexpr uint64_t longest_ns = 2'000'000;
-    constexpr uint64_t share = 64;  // of the time without requests that the next one may wait
-    const uint64_t idle_ns = now_ns() - busy_ns_;
-    const bool sending = !std::all_of(replies_.begin(), replies_.end(), is_free);
-    if (sending || idle_ns < alert_ns) {
-      give_way();
-      return;
-    }
-    const timespec pause = {
-        0, static_cast<long>(std::clamp(idle_ns / share, shortest_ns, longest_ns))};
-    nanosleep(&pause, nullptr);
-  }
-
-  const Servers& servers_;
+  const Peers& peers_;
   std::vector<char> message_;
   std::vector<Reply> replies_;
-  std::atomic<bool> stopping_{false};
-  uint64_t busy_ns_ = 0;
 };
 
-Server* server = nullptr;
+using Servers = std::vector<std::unique_ptr<Server>>;
+std::mutex guard;  // the thread holds it while it answers
+Servers in_thread;
+// Of sessions in MPI_Finalize. Only the thread that called that gets here; an answer may ask in turn,
+// so no lock is held.
+Servers without_thread;
 pthread_t thread;
 bool has_thread = false;
+std::atomic<bool> stopping{false};
+
+// After a request the next one soon follows; an idle job keeps its processor.
+void rest(bool sending, uint64_t idle_ns) {
+  constexpr uint64_t alert_ns = 1'000'000;
+  constexpr uint64_t shortest_ns = 50'000;
+  constexpr uint64_t longest_ns = 2'000'000;
+  constexpr uint64_t share = 64;  // of the time without requests that the next one may wait
+  if (sending || idle_ns < alert_ns) {
+    give_way();
+    return;
+  }
+  const timespec pause = {
+      0, static_cast<long>(std::clamp(idle_ns / share, shortest_ns, longest_ns))};
+  nanosleep(&pause, nullptr);
+}
 
 void* run(void*) {
-  server->run();
+  uint64_t busy_ns = 0;
+  while (!stopping.load(std::memory_order_relaxed)) {
+    bool answered = false;
+    bool sending = false;
+    {
+      const std::lock_guard lock(guard);
+      for (const auto& server : in_thread) {
+        answered = server->step() || answered;
+        sending = server->is_sending() || sending;
+      }
+    }
+    if (answered)
+      busy_ns = now_ns();
+    else
+      rest(sending, now_ns() - busy_ns);
+  }
   return nullptr;
 }
 
-}  // namespace
-
-bool start_server(const Servers& servers) {
-  server = new Server(servers);
-  // Signals are for the program's own threads.
+// Signals are for the program's own threads.
+bool start_thread() {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
+  stopping = false;
   has_thread = pthread_create(&thread, nullptr, run, nullptr) == 0;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (has_thread) pthread_setname_np(thread, "cairn-mpiio");
+  if (has_thread) pthread_setname_np(thread, "cairn-mpi");
   return has_thread;
 }
 
-void stop_server_thread() {
-  if (!has_thread) return;
-  server->stop();
+std::unique_ptr<Server> take_from(Servers* servers, const Peers& peers) {
+  const auto found = std::find_if(servers->begin(), servers->end(),
+                                  [&](const auto& server) { return server->serves(peers); });
+  if (found == servers->end()) return nullptr;
+  std::unique_ptr<Server> server = std::move(*found);
+  servers->erase(found);
+  return server;
+}
+
+}  // namespace
+
+bool start_server(const Peers& peers) {
+  const std::lock_guard lock(guard);
+  if (!has_thread && !start_thread()) return false;
+  in_thread.push_back(std::make_unique<Server>(peers));
+  return true;
+}
+
+void stop_server_thread(const Peers& peers) {
+  std::unique_ptr<Server> server;
+  bool last = false;
+  {
+    const std::lock_guard lock(guard);
+    server = take_from(&in_thread, peers);
+    last = has_thread && in_thread.empty();
+  }
+  if (server != nullptr) without_thread.push_back(std::move(server));
+  if (!last) return;
+  stopping = true;
   pthread_join(thread, nullptr);
   has_thread = false;
 }
 
 void answer_questions() {
-  if (server != nullptr && !has_thread)
+  for (const auto& server : without_thread)
     while (server->step()) {
     }
 }
 
-void end_server() {
-  delete server;
-  server = nullptr;
+void end_server(const Peers& peers) {
+  if (take_from(&without_thread, peers) != nullptr) return;
+  const std::lock_guard lock(guard);
+  take_from(&in_thread, peers);
 }
 
-}  // namespace mpiio
+}  // namespace cairn::mpi

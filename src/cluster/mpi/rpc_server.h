@@ -1,18 +1,21 @@
-// What answers the questions that other processes have for this node: a thread, whatever its own process does meanwhile.
-// In MPI_Finalize, where some MPIs take it for granted that there is one thread only, whoever waits answers.
+// The server of this node: answers what other nodes ask, for each session of this process.
+//
+// One thread serves all sessions, whatever the process does meanwhile. In MPI_Finalize some MPIs
+// rely on there being one thread only: by then the session has stopped it, and a rank that waits
+// answers instead.
 #pragma once
 
 #include "cluster/mpi/rpc_client.h"
 
-namespace mpiio {
+namespace cairn::mpi {
 
-// On the node's leader. False: the system gives no thread.
-bool start_server(const Servers& servers);
-// Ends the thread. From now on questions are answered in answer_questions().
-void stop_server_thread();
-// Does nothing while there is a thread, or where there is no server.
+// On the node's leader. `peers` stays as it is until end_server. False: the system gives no thread.
+bool start_server(const Peers& peers);
+// From now on the session's questions are answered in answer_questions().
+void stop_server_thread(const Peers& peers);
+// Answers what has come for sessions whose thread has stopped.
 void answer_questions();
-// Nobody asks any more.
-void end_server();
+// No rank asks any more.
+void end_server(const Peers& peers);
 
-}  // namespace mpiio
+}  // namespace cairn::mpi

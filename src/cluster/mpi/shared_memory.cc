@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace mpiio {
+namespace cairn::mpi {
 namespace {
 
 constexpr const char* directory = "/dev/shm";
@@ -98,4 +98,4 @@ void remove_shared_memory(const SharedMemoryName& name) {
     ::unlink(name.path);
 }
 
-}  // namespace mpiio
+}  // namespace cairn::mpi

@@ -13,7 +13,7 @@
 
 #include <cstddef>
 
-namespace mpiio {
+namespace cairn::mpi {
 
 // As one rank tells it to the others.
 struct SharedMemoryName {
@@ -30,4 +30,4 @@ int make_shared_memory(SharedMemoryName* name);
 int open_shared_memory(const SharedMemoryName& name, int flags, size_t size);
 void remove_shared_memory(const SharedMemoryName& name);
 
-}  // namespace mpiio
+}  // namespace cairn::mpi

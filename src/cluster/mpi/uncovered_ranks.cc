@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "cluster/mpi/launcher.h"
-#include "mpiio/backend/session.h"
+#include "cluster/mpi/session.h"
 
-namespace mpiio::strangers {
+namespace cairn::mpi {
 namespace {
 
 std::atomic<bool> possible = false;
@@ -51,7 +51,7 @@ void may_come() { possible = true; }
 
 bool forbid(MPI_Comm comm, bool* first) {
   *first = false;
-  if (!possible || !session::has_world() || !is_run_of_rank()) return false;
+  if (!possible || !has_world() || !is_run_of_rank()) return false;
   const std::vector<int> ranks = ranks_in_world(comm);
   if (std::find(ranks.begin(), ranks.end(), MPI_UNDEFINED) == ranks.end()) return false;
   int own = 0;
@@ -62,4 +62,4 @@ bool forbid(MPI_Comm comm, bool* first) {
   return true;
 }
 
-}  // namespace mpiio::strangers
+}  // namespace cairn::mpi

@@ -9,7 +9,7 @@
 
 #include <mpi.h>
 
-namespace mpiio::strangers {
+namespace cairn::mpi {
 
 // Are all ranks on other hosts strangers? Nobody may wait for them then.
 bool are_on_other_hosts();
@@ -18,4 +18,4 @@ void may_come();
 // Is this such a communicator, in a rank that is a run of its own? `*first`: is this the first rank of its MPI_COMM_WORLD there?
 bool forbid(MPI_Comm comm, bool* first);
 
-}  // namespace mpiio::strangers
+}  // namespace cairn::mpi

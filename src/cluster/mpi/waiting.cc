@@ -11,9 +11,8 @@
 #include <cstdlib>
 #include <ctime>
 
-#include "mpiio/backend/session.h"
 
-namespace mpiio {
+namespace cairn::mpi {
 namespace {
 
 struct Now {
@@ -21,6 +20,9 @@ struct Now {
   const std::string* path = nullptr;
 };
 thread_local Now now;
+
+const char* spoken_for = "MPI";
+int64_t spoken_for_job = 0;
 
 constexpr uint64_t standard_timeout_s = 60;
 constexpr uint64_t longest_timeout_s = 1'000'000'000;  // for ever
@@ -39,7 +41,7 @@ bool takes_the_name(int64_t job) {
   if (job == 0) return true;  // not met yet
   sockaddr_un name = {};
   name.sun_family = AF_UNIX;
-  std::snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "cairn-mpiio-gave-up-%lld",
+  std::snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "cairn-mpi-gave-up-%lld",
                 static_cast<long long>(job));
   const int mine = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   return mine < 0 || ::bind(mine, reinterpret_cast<sockaddr*>(&name), sizeof name) == 0 ||
@@ -79,6 +81,13 @@ std::string Doing::text() {
   return now.what == nullptr ? "" : std::string(now.what) + " " + *now.path;
 }
 
+void speak_for(const char* client, int64_t session) {
+  spoken_for = client;
+  spoken_for_job = session;
+}
+
+const char* speaker() { return spoken_for; }
+
 uint64_t now_ns() {
   timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
@@ -103,8 +112,8 @@ bool Deadline::is_over() {
 Patience::Patience(ForWhat for_what, void* context) : for_what_(for_what), context_(context) {}
 
 void abort_job(const std::string& why) {
-  if (takes_the_name(session::number()))
-    std::fprintf(stderr, "cairn: MPI-IO: %s: the job is aborted\n", why.c_str());
+  if (takes_the_name(spoken_for_job))
+    std::fprintf(stderr, "cairn: %s: %s: the job is aborted\n", spoken_for, why.c_str());
   PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 
@@ -120,4 +129,4 @@ void Patience::pause() {
   if (deadline_.is_over()) give_up_waiting("", for_what_(context_));
 }
 
-}  // namespace mpiio
+}  // namespace cairn::mpi

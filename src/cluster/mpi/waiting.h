@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-namespace mpiio {
+namespace cairn::mpi {
 
 // What this thread does, for who waits in it; innermost last.
 class Doing {
@@ -42,6 +42,11 @@ class Deadline {
   uint64_t passed_ns_ = 0;
 };
 
+// Which client and session the lines below come from: those of the session that began last. 0: it
+// has not met yet.
+void speak_for(const char* client, int64_t session);
+const char* speaker();
+
 // Ends the job. One line says why, of the first rank of a host that does so.
 void abort_job(const std::string& why);
 
@@ -63,4 +68,4 @@ class Patience {
   Deadline deadline_;
 };
 
-}  // namespace mpiio
+}  // namespace cairn::mpi

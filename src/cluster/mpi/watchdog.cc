@@ -7,16 +7,16 @@
 #include "cluster/mpi/processes.h"
 #include "cluster/mpi/waiting.h"
 
-namespace mpiio {
-Watch::Watch(const Servers& servers, MPI_Comm comm, const char* phase)
-    : servers_(servers), comm_(comm), phase_(phase), began_ns_(now_ns()) {}
+namespace cairn::mpi {
+Watchdog::Watchdog(const Peers& peers, MPI_Comm comm, const char* phase)
+    : peers_(peers), comm_(comm), phase_(phase), began_ns_(now_ns()) {}
 
-Watch::~Watch() {
-  while (asking_ != nullptr) look();
+Watchdog::~Watchdog() {
+  while (call_ != nullptr) look();
 }
 
 // The tree's: the parent has the lowest bit of the rank cleared. As ranks of the job.
-std::vector<int> Watch::neighbours() const {
+std::vector<int> Watchdog::neighbours() const {
   int rank = 0;
   int size = 1;
   PMPI_Comm_rank(comm_, &rank);
@@ -28,7 +28,7 @@ std::vector<int> Watch::neighbours() const {
   MPI_Group group = MPI_GROUP_NULL;
   MPI_Group job = MPI_GROUP_NULL;
   PMPI_Comm_group(comm_, &group);
-  PMPI_Comm_group(servers_.comm, &job);
+  PMPI_Comm_group(peers_.comm, &job);
   PMPI_Group_translate_ranks(group, static_cast<int>(ranks.size()), ranks.data(), job,
                              in_job.data());
   PMPI_Group_free(&group);
@@ -36,15 +36,15 @@ std::vector<int> Watch::neighbours() const {
   return in_job;
 }
 
-void Watch::give_up(const std::string& who) const {
+void Watchdog::give_up(const std::string& who) const {
   const std::string doing = Doing::text();
   abort_job(doing + (doing.empty() ? "" : ": ") + phase_ + ": after " +
             std::to_string((now_ns() - began_ns_) / 1'000'000'000) + " s " + who);
   std::abort();
 }
 
-void Watch::take(uint32_t node, int rank, char state) {
-  const std::string who = "rank " + std::to_string(rank) + " on " + servers_.name_of(node);
+void Watchdog::take(uint32_t node, int rank, char state) {
+  const std::string who = "rank " + std::to_string(rank) + " on " + peers_.name_of(node);
   if (state == process_gone) give_up(who + " is gone");
   if (state != process_stopped) return;
   if (std::find(was_stopped_.begin(), was_stopped_.end(), rank) != was_stopped_.end())
@@ -52,15 +52,15 @@ void Watch::take(uint32_t node, int rank, char state) {
   stopped_.push_back(rank);
 }
 
-void Watch::inquire() {
+void Watchdog::inquire() {
   was_stopped_ = std::exchange(stopped_, {});
   inquiries_.clear();
   questions_.clear();
   for (const int rank : neighbours()) {
     if (rank == MPI_UNDEFINED) continue;
-    const uint32_t node = servers_.roster.node_of(rank);
-    if (node == servers_.own) {
-      take(node, rank, servers_.processes.state_of(rank));
+    const uint32_t node = peers_.roster.node_of(rank);
+    if (node == peers_.own) {
+      take(node, rank, peers_.processes.state_of(rank));
       continue;
     }
     const auto known = std::find_if(inquiries_.begin(), inquiries_.end(),
@@ -75,27 +75,27 @@ void Watch::inquire() {
     questions_.push_back({one.node, one.ranks.data(), one.ranks.size() * sizeof(int32_t),
                           one.states.data(), one.states.size(), 0});
   }
-  asking_ = std::make_unique<Asking>(servers_, Envelope::Kind::processes, questions_.data(),
+  call_ = std::make_unique<Call>(peers_, Envelope::Kind::processes, questions_.data(),
                                      questions_.size());
 }
 
-void Watch::take_answers() {
-  asking_ = nullptr;
+void Watchdog::take_answers() {
+  call_ = nullptr;
   for (const Inquiry& one : inquiries_)
     for (size_t i = 0; i < one.ranks.size(); ++i) take(one.node, one.ranks[i], one.states[i]);
 }
 
-void Watch::look() {
+void Watchdog::look() {
   give_way();
-  if (asking_ != nullptr && asking_->step()) {
+  if (call_ != nullptr && call_->step()) {
     take_answers();
     due_ = {};
   }
   if (!due_.is_over()) return;
-  if (asking_ != nullptr) give_up("no answer of " + asking_->unanswered());
-  if (!servers_.answering) return;
+  if (call_ != nullptr) give_up("no answer of " + call_->unanswered());
+  if (!peers_.answering) return;
   inquire();
   due_ = {};
 }
 
-}  // namespace mpiio
+}  // namespace cairn::mpi

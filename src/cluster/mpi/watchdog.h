@@ -1,4 +1,4 @@
-// Watch: one wait of a process for the others of a communicator. Between two looks at what is waited for, look() is called; it asks
+// Watchdog: one wait of a process for the others of a communicator. Between two looks at what is waited for, look() is called; it asks
 // after those that this process would hear from, and ends the job when one of them is no more (together.h says when).
 #pragma once
 
@@ -12,15 +12,15 @@
 #include "cluster/mpi/rpc_client.h"
 #include "cluster/mpi/waiting.h"
 
-namespace mpiio {
+namespace cairn::mpi {
 
-class Watch {
+class Watchdog {
  public:
-  Watch(const Servers& servers, MPI_Comm comm, const char* phase);
+  Watchdog(const Peers& peers, MPI_Comm comm, const char* phase);
   // Waits for answers that are under way.
-  ~Watch();
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
+  ~Watchdog();
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
   void look();
 
  private:
@@ -36,16 +36,16 @@ class Watch {
   void take_answers();
   [[noreturn]] void give_up(const std::string& who) const;
 
-  const Servers& servers_;
+  const Peers& peers_;
   MPI_Comm comm_;
   const char* phase_;
   uint64_t began_ns_;
   Deadline due_;
   std::vector<Inquiry> inquiries_;
   std::vector<cairn_question> questions_;
-  std::unique_ptr<Asking> asking_;
+  std::unique_ptr<Call> call_;
   std::vector<int> stopped_;      // ranks that stood still when they were last looked at
   std::vector<int> was_stopped_;  // and the time before
 };
 
-}  // namespace mpiio
+}  // namespace cairn::mpi
