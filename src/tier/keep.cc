@@ -107,17 +107,20 @@ bool keep_moved(DrainState& state, int directory, const file::Listed& listed) {
 }
 
 void end_kept(DrainState& state) {
-  if (!state.kept.ok() &&
-      find_kept_directory(state.fs, state.beneath.fd(), state.owner, &state.kept) < 0)
-    return;
+  state.kept.reset();
+  const auto found = find_kept_directories(state.fs, state.beneath.fd(), state.owner);
+  if (found.empty()) return;
   LowerDirectory top(state, state.top);
   const int64_t fd = top.touch();
-  int64_t result = fd < 0 ? fd : forget_origins(state.kept.get());
-  if (result == 0) result = remove_contents(state, state.kept.get());
-  if (result == 0) result = remove_kept_directory(static_cast<int>(fd), state.owner, state.kept.get());
-  if (result < 0)
-    state.failed(state.top.path,
-                 sys::failed(result, "remove what was kept of replaced files", state.top.path));
+  for (const sys::Descriptor& kept : found) {
+    int64_t result = fd < 0 ? fd : forget_origins(kept.get());
+    if (result == 0) result = remove_contents(state, kept.get());
+    if (result == 0)
+      result = remove_kept_directory(static_cast<int>(fd), state.owner, kept.get());
+    if (result < 0)
+      state.failed(state.top.path,
+                   sys::failed(result, "remove what was kept of replaced files", state.top.path));
+  }
 }
 
 }  // namespace cairn::tier
