@@ -250,8 +250,8 @@ bool is_moved_from(const DrainState& state, const Where& where, const file::List
 // name, or is moved away. False: it cannot be kept (no room for a directory, no links, another file system).
 bool keep_linked(DrainState& state, int directory, const file::Listed& listed);
 bool keep_moved(DrainState& state, int directory, const file::Listed& listed);
-// All that is kept goes, also what drains before have left.
-void end_kept(DrainState& state);
+// All that is kept goes, also what drains before have left. The error names the first that stays.
+Status end_kept(DrainState& state);
 // --- finish.cc ---
 void finish(DrainState& state, const Where& top);
 // --- remove.cc --- Removes the directory in lower that the pool remembers under this name, with

@@ -183,7 +183,8 @@ void list_directories(DrainState& state, Level& level) {
 
 void finish(DrainState& state, const Where& top) {
   // Everything has its new place. Now, because a file with several names gets another ctime when one goes.
-  if (state.clean_so_far()) end_kept(state);
+  const Status ended = state.clean_so_far() ? end_kept(state) : Status();
+  const std::string stays = ended.ok() ? "" : last_detail();
   std::vector<Level> way;
   file::Tree tree(state.fs, top.inode);
   way.push_back({top, "", {}, {}, 0});
@@ -214,6 +215,8 @@ void finish(DrainState& state, const Where& top) {
                    0});
     list_directories(state, way.back());
   }
+  // Told last: it holds up no removal.
+  if (!ended.ok()) state.failed(top.path, fail(ended.code(), "%s", stays.c_str()));
 }
 
 }  // namespace cairn::tier

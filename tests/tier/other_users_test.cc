@@ -135,5 +135,28 @@ TEST_F(OtherUsers, ADirectoryThatIsNotWritableIsNamedAsTheCause) {
   EXPECT_EQ(get(lower_ + "/closed/shared"), "s");
 }
 
+// What he has replaced holds files that he may not remove.
+TEST_F(OtherUsers, WhatCannotBeRemovedHoldsUpNoRemoval) {
+  fs::create_directories(lower_ + "/results/sub");
+  put(lower_ + "/results/sub/file", "theirs");
+  put(lower_ + "/gone", "g");
+  fs::permissions(lower_ + "/results", fs::perms::all);
+  as_other([](Covered& covered) -> std::string {
+    cairn_rename(covered.pool, covered.top, "results", covered.top, "r1", 0);
+    cairn_mkdir(covered.pool, covered.top, "results", 0755);
+    cairn_unlink(covered.pool, covered.top, "gone");
+    for (int i = 0; i < 2; ++i) {
+      const std::string text = problems_of(covered);
+      if (text.find("results/sub/file: was replaced, and cannot be removed: Permission denied") ==
+          std::string::npos)
+        return "told: " + text;
+    }
+    return "";
+  });
+  EXPECT_FALSE(fs::exists(lower_ + "/gone"));
+  EXPECT_EQ(get(lower_ + "/r1/sub/file"), "theirs");
+  EXPECT_EQ(stat_of("results").st_uid, other);
+}
+
 }  // namespace
 }  // namespace cairn::test
