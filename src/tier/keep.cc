@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdio>  // RENAME_NOREPLACE
 #include <cstring>
 #include <string>
 #include <vector>
@@ -57,12 +56,13 @@ int64_t enter(std::vector<Level>& way, int directory, const std::string& name) {
 struct Stays {
   int64_t result = 0;
   std::string path = {};  // below the kept directory
+  bool is_foreign = false;
 };
 
 class Removal {
  public:
   explicit Removal(DrainState& state) : state_(state) {}
-  // All that lies in an open kept directory, except its mark.
+  // All that lies in an open kept directory, except its mark and what is not ours.
   Stays remove(int kept) {
     note(enter(way_, kept, "."), "");
     while (!way_.empty()) {
@@ -73,7 +73,10 @@ class Removal {
       const std::string name = std::move(way_.back().left.back().name);
       way_.back().left.pop_back();
       if (way_.size() == 1 && name == kept_mark) continue;  // goes last
-      note(remove_name(way_.back().fd.get(), name), name);
+      if (way_.size() == 1 && is_foreign(name))
+        note(-EBUSY, name);
+      else
+        note(remove_name(way_.back().fd.get(), name), name);
     }
     return stays_;
   }
@@ -99,6 +102,7 @@ class Removal {
     stays_.result = result;
     for (size_t i = 1; i < way_.size(); ++i) stays_.path += "/" + way_[i].name;
     if (!name.empty()) stays_.path += "/" + name;
+    stays_.is_foreign = way_.size() == 1 && is_foreign(name);
   }
 
   DrainState& state_;
@@ -143,7 +147,7 @@ bool keep_moved(DrainState& state, int directory, const file::Listed& listed) {
   if (sys::lstatat(state.kept.get(), there.c_str(), &st) == 0 &&
       !is_remembered(state.known, listed.lower, st)) {
     // Something else took the name in this moment. It is not ours to keep, nor to remove.
-    sys::renameat2(state.kept.get(), there.c_str(), directory, listed.name, RENAME_NOREPLACE);
+    give_back(state.kept.get(), there, directory, listed.name);
     return false;
   }
   sys::fsync_directory(state.kept.get());
@@ -160,6 +164,10 @@ Status end_one(DrainState& state, int covered, int kept) {
   if (stays.result == 0) stays.result = remove_kept_directory(covered, state.owner, kept);
   if (stays.result >= 0) return Status();
   path += stays.path;
+  if (stays.is_foreign)
+    return fail(EBUSY,
+                "%s: had taken a name that was to be kept, and could not go back; move it away",
+                path.c_str());
   return fail(static_cast<int>(-stays.result),
               "%s: was replaced, and cannot be removed: %s; it stays there until you remove it",
               path.c_str(), std::strerror(static_cast<int>(-stays.result)));

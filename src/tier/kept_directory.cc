@@ -7,9 +7,12 @@
 #include "tier/claim.h"
 #include "tier/lower.h"
 #include "tier/record.h"
+#include "tier/written_aside.h"
 
 namespace cairn::tier {
 namespace {
+
+constexpr const char* foreign_prefix = "foreign-";
 
 // A symbolic link that leads nowhere: it is there with its text or not at all, and needs no room for
 // data.
@@ -173,6 +176,14 @@ int64_t remove_kept_directory(int covered, uint64_t owner, int kept) {
   if (const int64_t removed = sys::unlinkat(kept, kept_mark, 0); removed < 0) return removed;
   return sys::unlinkat(covered, mark.name.c_str(), AT_REMOVEDIR);
 }
+
+bool give_back(int kept, const std::string& there, int directory, const std::string& name) {
+  if (rename_to_free(kept, there, directory, name.c_str()) == 0) return true;
+  rename_to_free(kept, there, kept, (foreign_prefix + there).c_str());
+  return false;
+}
+
+bool is_foreign(const std::string& name) { return name.rfind(foreign_prefix, 0) == 0; }
 
 int64_t list_of(int directory, std::vector<sys::Entry>* entries) {
   const int64_t opened = sys::openat(directory, ".", O_RDONLY | O_DIRECTORY);

@@ -36,6 +36,11 @@ int64_t open_kept_directory(int covered, const std::string& name, uint64_t owner
 // Remove a kept directory in which nothing is kept any more. -ENOTEMPTY.
 int64_t remove_kept_directory(int covered, uint64_t owner, int kept);
 
+// What was moved to `there` in a kept directory, and is not what was meant, goes back to `name`.
+// Where that cannot be, it stays under a name that no drain removes. False: it stays.
+bool give_back(int kept, const std::string& there, int directory, const std::string& name);
+bool is_foreign(const std::string& name);
+
 // The names in an open directory, from the first one on, whoever has read it before.
 int64_t list_of(int directory, std::vector<sys::Entry>* entries);
 

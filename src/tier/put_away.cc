@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 
-#include <cstdio>  // RENAME_NOREPLACE
-
 #include "tier/drain_state.h"
 #include "tier/keep_times.h"
 #include "tier/kept_directory.h"
@@ -55,8 +53,8 @@ Status move(const Known& known, const file::LowerIdentity& identity, int from, i
   if (result < 0) return sys::failed(result, "rename", path);
   struct stat st = {};
   if (sys::lstatat(to, there.c_str(), &st) == 0 && !is_remembered(known, identity, st)) {
-    if (sys::renameat2(to, there.c_str(), from, name.c_str(), RENAME_NOREPLACE) == 0)
-      forget_origin();
+    give_back(to, there, from, name);
+    forget_origin();
     return changed(path);
   }
   result = sys::fsync_directory(to);

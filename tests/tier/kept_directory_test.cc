@@ -3,10 +3,12 @@
 #include "tier/kept_directory.h"
 
 #include <fcntl.h>
+#include <stdio.h>  // NOLINT: RENAME_NOREPLACE
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 
 #include "capi/handles.h"
 #include "tier/bring_back.h"
@@ -107,6 +109,47 @@ TEST_F(KeptDirectoryTest, WhereOthersCanWriteToAnyNothingIsLeft) {
   EXPECT_EQ(tier::make_kept_directory(capi::fs_of(covered.pool), directory(), no_owner, &kept),
             -EEXIST);
   set_lower_hook(nullptr);
+  EXPECT_EQ(hidden(), std::vector<std::string>());
+}
+
+// Something else takes the name of a replaced directory. Its way back is closed.
+TEST_F(KeptDirectoryTest, WhatCannotGoBackIsNotRemoved) {
+  fs::create_directory(lower_ + "/doomed");
+  put(lower_ + "/doomed/file", "replaced");
+  fs::create_directory(lower_ + "/private");
+  put(lower_ + "/private/file", "private");
+  Covered covered(pool_, lower_);
+  ASSERT_EQ(cairn_unlink(covered.pool, covered.top, "doomed/file"), 0);
+  ASSERT_EQ(cairn_rmdir(covered.pool, covered.top, "doomed"), 0);
+  ASSERT_EQ(covered.create("doomed", "a file"), 0);
+  set_lower_hook([&, renames = 0](const LowerCall& call) mutable {
+    if (call.number != SYS_renameat2) return 0;
+    const auto* from = reinterpret_cast<const char*>(call.arguments[1]);
+    const auto* to = reinterpret_cast<const char*>(call.arguments[3]);
+    if (std::strcmp(from, "doomed") == 0 && ++renames == 1) {
+      fs::rename(lower_ + "/doomed", lower_ + "/gone");
+      fs::rename(lower_ + "/private", lower_ + "/doomed");
+    } else if (std::strcmp(to, "doomed") == 0 && ++renames == 2) {
+      fs::create_directory(lower_ + "/doomed");
+    }
+    return 0;
+  });
+  EXPECT_NE(covered.drain().code, 0);
+  set_lower_hook(nullptr);
+  fs::remove_all(lower_ + "/doomed");
+  fs::remove_all(lower_ + "/gone");
+  const Drained drained = covered.drain();
+  EXPECT_EQ(drained.code, -EIO);
+  ASSERT_EQ(hidden().size(), 1U);
+  std::string found;
+  for (const auto& entry : fs::directory_iterator(hidden().front()))
+    if (entry.path().filename().string().rfind("foreign-", 0) == 0) found = entry.path();
+  EXPECT_EQ(get(found + "/file"), "private");
+  ASSERT_FALSE(drained.problems.empty());
+  EXPECT_NE(drained.problems.front().find(found), std::string::npos) << drained.problems.front();
+  // The user moves it away.
+  fs::rename(found, lower_ + "/private");
+  EXPECT_EQ(covered.drain().code, 0);
   EXPECT_EQ(hidden(), std::vector<std::string>());
 }
 
