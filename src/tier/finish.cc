@@ -10,6 +10,7 @@
 #include "tier/attributes.h"
 #include "tier/drain_state.h"
 #include "tier/listing.h"
+#include "tier/written_aside.h"
 
 namespace cairn::tier {
 namespace {
@@ -85,15 +86,10 @@ void remove_names(DrainState& state, const Where& where) {
 
 Status apply_attributes(DrainState& state, const Where& where, const file::Attributes& wanted,
                         int fd) {
-  struct stat st = {};
-  int64_t result = sys::fstat(fd, &st);
-  if (result < 0) return sys::failed(result, "stat", where.path);
-  if (st.st_uid != wanted.uid || st.st_gid != wanted.gid) {
-    result = sys::fchownat(fd, "", wanted.uid, wanted.gid);
-    if (result < 0 && result != -EPERM) return sys::failed(result, "chown", where.path);
-  }
+  CAIRN_TRY_ASSIGN(permissions,
+                   give_owner(fd, wanted.uid, wanted.gid, wanted.mode & 07777, where.path));
   CAIRN_TRY(export_attributes(state.fs, where.map, fd, -1));
-  result = sys::fchmod(fd, wanted.mode & 07777);
+  int64_t result = sys::fchmod(fd, permissions);
   // The job may use a directory of others (as /tmp) that it may not change.
   if (result < 0 && result != -EPERM) return sys::failed(result, "chmod", where.path);
   result = sys::utimensat(fd, nullptr, wanted.atime, wanted.mtime);
