@@ -157,7 +157,13 @@ Way clear_name(DrainState& state, const Where& where, LowerDirectory& lower,
                const file::Listed& listed, const file::Map& map, InLower* expected) {
   struct stat st = {};
   const auto directory = static_cast<int>(lower.fd());
-  *expected = look(state.known, directory, listed, &st);
+  auto looked = try_to_look(state.known, directory, listed, &st);
+  if (!looked.ok()) {
+    const std::string path = where.path + "/" + name_of(listed);
+    state.failed(path, sys::failed(-looked.code(), "stat", path));
+    return Way::blocked;
+  }
+  *expected = *looked;
   if (*expected == InLower::other) {
     if (take_same_special(state, where, lower, listed, map)) return Way::not_needed;
     state.conflict(where, where.path + "/" + name_of(listed),

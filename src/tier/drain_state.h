@@ -142,6 +142,9 @@ void announce_links(DrainState& state, const struct stat& st);
 
 // What lies in lower under a name, compared with what the pool remembers.
 enum class InLower : uint8_t { nothing, remembered, other };
+Result<InLower> try_to_look(const Known& known, int directory, const file::Listed& listed,
+                            struct stat* st);
+// The same; what cannot be looked at is `other`, which nobody touches.
 InLower look(const Known& known, int directory, const file::Listed& listed, struct stat* st);
 
 // --- drain_file.cc: everything that is no directory ---

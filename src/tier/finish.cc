@@ -41,9 +41,13 @@ bool remove_name(DrainState& state, const Where& where, LowerDirectory& lower,
     return false;
   }
   struct stat st = {};
-  const InLower in_lower = look(state.known, static_cast<int>(fd), listed, &st);
-  if (in_lower == InLower::nothing || (where.fresh && in_lower == InLower::other)) return true;
-  if (in_lower == InLower::other) {
+  auto in_lower = try_to_look(state.known, static_cast<int>(fd), listed, &st);
+  if (!in_lower.ok()) {
+    state.failed(path, sys::failed(-in_lower.code(), "stat", path));
+    return false;
+  }
+  if (*in_lower == InLower::nothing || (where.fresh && *in_lower == InLower::other)) return true;
+  if (*in_lower == InLower::other) {
     state.conflict(where, path, "removed here, but changed there behind our back; it stays there");
     return false;
   }

@@ -39,7 +39,15 @@ bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
                        identity};
   Status status = state.journal.write(record);
   struct stat st = {};
-  if (status.ok() && look(state.known, fd, listed, &st) != aside.expected) {
+  InLower found = aside.expected;
+  if (status.ok()) {
+    auto looked = try_to_look(state.known, fd, listed, &st);
+    if (looked.ok())
+      found = *looked;
+    else
+      status = sys::failed(-looked.code(), "stat", path);
+  }
+  if (status.ok() && found != aside.expected) {
     sys::unlinkat(fd, aside.name.c_str(), 0);
     if (take_same_special(state, where, lower, listed, map)) return true;
     state.conflict(where, path,

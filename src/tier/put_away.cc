@@ -91,7 +91,9 @@ Status put_away(file::FileSystem& fs, const file::Map& directory, const std::str
     return sys::failed(result, "stat", place.path);
   if (place.parent != 0 && !is_remembered(*place.cover, place.identity, st))
     return changed(place.path);
-  if (sys::lstatat(above.get(), name.c_str(), &st) == 0) {
+  const int64_t looked = sys::lstatat(above.get(), name.c_str(), &st);
+  if (looked < 0 && looked != -ENOENT) return sys::failed(looked, "stat", path);
+  if (looked == 0) {
     if (!is_remembered(*place.cover, identity, st)) return changed(path);
     if (S_ISDIR(st.st_mode))
       CAIRN_TRY(check_unchanged(*place.cover, above.get(), name, path, identity));

@@ -1,0 +1,63 @@
+// What lower answers is not always about the file: errors, times that move at a close, and
+// descriptors that only name a directory.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "tier/cover_fixture.h"
+#include "tier/lower_calls.h"
+
+namespace cairn::test {
+namespace {
+
+class LowerErrors : public CoverTest {
+ protected:
+  void SetUp() override {
+    make_pool();
+    put_some_files();
+  }
+  ~LowerErrors() override { set_lower_hook(nullptr); }
+
+  // Nobody can tell what has this name.
+  static void hide(const char* name) {
+    set_lower_hook([name](const LowerCall& call) {
+      return call.number == SYS_newfstatat &&
+                     std::strcmp(reinterpret_cast<const char*>(call.arguments[1]), name) == 0
+                 ? EIO
+                 : 0;
+    });
+  }
+};
+
+TEST_F(LowerErrors, ARemovalIsNotForgotten) {
+  Covered covered(pool_, lower_);
+  ASSERT_EQ(cairn_unlink(covered.pool, covered.top, "hello"), 0);
+  hide("hello");
+  const Drained drained = covered.drain();
+  set_lower_hook(nullptr);
+  EXPECT_EQ(drained.code, -EIO);
+  ASSERT_EQ(drained.problems.size(), 1U);
+  EXPECT_NE(drained.problems.front().find("/hello: stat: "), std::string::npos)
+      << drained.problems.front();
+  EXPECT_TRUE(fs::exists(lower_ + "/hello"));
+  expect_drained(covered);
+  EXPECT_FALSE(fs::exists(lower_ + "/hello"));
+}
+
+TEST_F(LowerErrors, AFileIsNotTakenForANewOne) {
+  Covered covered(pool_, lower_);
+  ASSERT_EQ(covered.write("hello", "changed"), 0);
+  hide("hello");
+  const Drained drained = covered.drain();
+  set_lower_hook(nullptr);
+  EXPECT_EQ(drained.code, -EIO);
+  EXPECT_EQ(drained.report.conflicts, 0U);
+  expect_drained(covered);
+}
+
+}  // namespace
+}  // namespace cairn::test
