@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -57,6 +58,20 @@ TEST_F(LowerErrors, AFileIsNotTakenForANewOne) {
   EXPECT_EQ(drained.code, -EIO);
   EXPECT_EQ(drained.report.conflicts, 0U);
   expect_drained(covered);
+}
+
+TEST_F(LowerErrors, TheTimesOfADirectoryStayWhereClaimsAreRemoved) {
+  Covered covered(pool_, lower_);
+  const std::string claim = lower_ + "/.cairn-claim-" + std::string(32, '0');
+  put(claim, "left by a killed process");
+  constexpr timeval long_ago[2] = {{1'000'000'000, 0}, {1'000'000'000, 0}};
+  ASSERT_EQ(utimes(claim.c_str(), long_ago), 0);
+  ASSERT_EQ(utimes(lower_.c_str(), long_ago), 0);
+  EXPECT_EQ(covered.drain().code, 0) << cairn_last_error();
+  EXPECT_FALSE(fs::exists(claim));
+  struct stat st = {};
+  ASSERT_EQ(stat(lower_.c_str(), &st), 0);
+  EXPECT_EQ(st.st_mtime, 1'000'000'000);
 }
 
 }  // namespace
