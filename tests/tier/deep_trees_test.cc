@@ -68,6 +68,18 @@ class DeepTrees : public CoverTest {
   rlimit before_ = {};
 };
 
+TEST_F(DeepTrees, OneThatWasRemovedInThePool) {
+  make_deep(lower_);
+  Covered covered(pool_, lower_);
+  std::string path = "d";
+  for (int i = 1; i < levels; ++i) path += "/d";
+  for (; !path.empty(); path.resize(path.size() < 2 ? 0 : path.size() - 2))
+    ASSERT_EQ(cairn_rmdir(covered.pool, covered.top, path.c_str()), 0) << cairn_last_error();
+  const Drained drained = drain_on_small_stack(covered);
+  EXPECT_EQ(drained.code, 0) << testing::PrintToString(drained.problems);
+  EXPECT_FALSE(fs::exists(lower_ + "/d"));
+}
+
 TEST_F(DeepTrees, OneThatWasReplaced) {
   Covered covered(pool_, lower_);
   {
