@@ -7,7 +7,10 @@
 #include <ctime>
 #include <functional>
 
+#include "capi/handles.h"
 #include "tier/cover_fixture.h"
+#include "tier/journal.h"
+#include "tier/record.h"
 
 namespace cairn::test {
 namespace {
@@ -199,6 +202,31 @@ TEST_F(OtherUsers, WhatCannotBeRemovedHoldsUpNoRemoval) {
   EXPECT_FALSE(fs::exists(lower_ + "/gone"));
   EXPECT_EQ(get(lower_ + "/r1/sub/file"), "theirs");
   EXPECT_EQ(stat_of("results").st_uid, other);
+}
+
+// A drain was killed there. Since then somebody has put a closed directory in its place.
+TEST_F(OtherUsers, AClosedDirectoryWhereADrainWasKilled) {
+  fs::create_directories(lower_ + "/closed/sub");
+  fs::permissions(lower_ + "/closed", fs::perms::owner_all);
+  for (const char* path : {"/closed", "/closed/sub"})
+    as_other([&](Covered& covered) {
+      {
+        const WriteWindow window;
+        auto& files = capi::fs_of(covered.pool);
+        tier::Journal journal;
+        journal.open(files, *tier::find_covers(files, false), tier::cover_name(lower_)).ignore();
+        journal.write({lower_ + path, ".cairn-drain-x", "", 0, 0, 0, 0, 0, {}}).ignore();
+      }
+      covered.create("new", "n");
+      std::string text = problems_of(covered);
+      if (covered.drain().code != 0) text += cairn_last_error();
+      covered.discard();
+      cairn_pool_detach(covered.pool);
+      covered.pool = nullptr;
+      cairn_pool_remove(shared_.path("others").c_str());
+      fs::remove(lower_ + "/new");
+      return text;
+    });
 }
 
 }  // namespace
