@@ -125,6 +125,12 @@ Tried take_aside(DrainState& state, const Where& where, LowerDirectory& lower,
     if (result < 0) status = sys::failed(result, "stat", path);
   }
   aside->file.reset();
+  // Some file systems of a network set the time of the last write when the file is closed.
+  struct stat closed = {};
+  if (status.ok() && !changed && sys::lstatat(fd, aside->name.c_str(), &closed) == 0 &&
+      closed.st_dev == aside->st.st_dev && closed.st_ino == aside->st.st_ino &&
+      closed.st_size == aside->st.st_size)
+    aside->st = closed;
   if (!status.ok() || changed) return give_up(state, fd, map, path, *aside, status);
   lower.touch();  // the copy may have taken long
   if (!publish(state, where, lower, listed, map, *aside)) return Tried::failed;

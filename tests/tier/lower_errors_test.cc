@@ -60,6 +60,27 @@ TEST_F(LowerErrors, AFileIsNotTakenForANewOne) {
   expect_drained(covered);
 }
 
+// As CIFS does it.
+TEST_F(LowerErrors, ATimeThatMovesAtTheCloseIsNoConflict) {
+  Covered covered(pool_, lower_);
+  ASSERT_EQ(covered.create("new", "first"), 0);
+  set_lower_hook([](const LowerCall& call) {
+    constexpr timeval times[2] = {{1'000'000'000, 0}, {1'000'000'000, 0}};
+    if (call.number == SYS_close && names(call.arguments[0], ".cairn-drain-"))
+      futimes(static_cast<int>(call.arguments[0]), times);
+    return 0;
+  });
+  EXPECT_EQ(covered.drain().code, 0) << cairn_last_error();
+  set_lower_hook(nullptr);
+  struct stat st = {};
+  ASSERT_EQ(stat((lower_ + "/new").c_str(), &st), 0);
+  EXPECT_EQ(st.st_mtime, 1'000'000'000);
+  ASSERT_EQ(covered.write("new", "second"), 0);
+  const Drained drained = covered.drain();
+  EXPECT_EQ(drained.code, 0) << testing::PrintToString(drained.problems);
+  EXPECT_EQ(get(lower_ + "/new"), "second");
+}
+
 TEST_F(LowerErrors, TheTimesOfADirectoryStayWhereClaimsAreRemoved) {
   Covered covered(pool_, lower_);
   const std::string claim = lower_ + "/.cairn-claim-" + std::string(32, '0');
