@@ -65,6 +65,23 @@ int64_t replace(int directory, const char* name, const std::string& text,
   return result == 0 ? sys::fsync_directory(directory) : result;
 }
 
+// Whose claims are believed in a directory.
+struct Believed {
+  uint64_t owner = no_owner;         // CoverRecord::owner
+  uint64_t of_directory = no_owner;  // the owner of the directory, where his word counts too
+  [[nodiscard]] bool has(uint32_t uid) const {
+    return is_believed(uid, owner) || uid == of_directory;
+  }
+};
+
+// Whoever owns a directory says whether it is covered.
+int64_t believed_in(int directory, Believed* believed) {
+  struct stat st = {};
+  const int64_t result = sys::fstat(directory, &st);
+  if (result == 0) believed->of_directory = st.st_uid;
+  return result;
+}
+
 // The names of those who joined the claim.
 std::vector<std::string> joined_names(int directory) {
   std::vector<std::string> names;
@@ -108,13 +125,25 @@ int64_t read_claim(int directory, std::string* text, const char* name = claim_fi
   return text->size() > most_bytes ? -EUCLEAN : check_text(*text);
 }
 
-// The name of one of them, "" if nobody has. Others can make such a name, with anything under it.
+// Reads a claim that is believed. ENOENT for any other: others can make such a name, and neither
+// what lies under it nor an error of opening it (a lease, a mode) counts.
+int64_t read_believed(int directory, const std::string& name, const Believed& believed,
+                      std::string* text, uint32_t* owner = nullptr) {
+  struct stat st = {};
+  if (const int64_t looked = sys::lstatat(directory, name.c_str(), &st); looked < 0) return looked;
+  if (!believed.has(st.st_uid)) return -ENOENT;
+  uint32_t uid = st.st_uid;
+  const int64_t read = read_claim(directory, text, name.c_str(), &uid);
+  if (!believed.has(uid)) return -ENOENT;  // exchanged meanwhile
+  if (owner != nullptr) *owner = uid;
+  return read;
+}
+
+// The name of one that has joined the claim, "" if nobody has.
 std::string successor(int directory, uint64_t owner) {
   for (const std::string& name : joined_names(directory)) {
     std::string text;
-    uint32_t uid = 0;
-    if (read_claim(directory, &text, name.c_str(), &uid) == 0 && is_believed(uid, owner))
-      return name;
+    if (read_believed(directory, name, {owner}, &text) == 0) return name;
   }
   return "";
 }
@@ -179,9 +208,9 @@ Status busy(const Claim& claim, const std::string& directory) {
 // A job has ended on several hosts and left its data in their pools; the next one goes on with all of them. So who has
 // joined the claim of the job before may stay, as long as no other job has come since.
 enum class Earlier : uint8_t { stranger, joined_before, overtaken };
-Earlier earlier_of(int directory, const Claim& own, const Claim& holder) {
+Earlier earlier_of(int directory, const Claim& own, const Claim& holder, uint64_t owner) {
   std::string text;
-  if (own.job.empty() || read_claim(directory, &text, joined_name(own).c_str()) != 0)
+  if (own.job.empty() || read_believed(directory, joined_name(own), {owner}, &text) != 0)
     return Earlier::stranger;
   const Claim before = claim_of(text);
   if (before.uuid != own.uuid) return Earlier::stranger;
@@ -329,7 +358,7 @@ Result<ClaimTaken> take_claim(file::FileSystem& fs, const std::string& directory
         return sys::failed(named, "cannot be claimed", directory);
       return taken;
     }
-    const Earlier earlier = earlier_of(fd.get(), own, other);
+    const Earlier earlier = earlier_of(fd.get(), own, other, request.owner);
     if ((!own.job.empty() && other.job == own.job) || earlier == Earlier::joined_before) {
       CAIRN_TRY(adopt_token());
       auto joined = join_claim(fd.get(), directory, own, text, &taken.owner);
@@ -360,12 +389,10 @@ Result<ClaimTokens> believed_claims(const file::FileSystem& fs, int directory,
   names.emplace_back(claim_file);
   for (const std::string& name : names) {
     std::string text;
-    uint32_t uid = 0;
-    const int64_t read = read_claim(directory, &text, name.c_str(), &uid);
-    // Not a claim, or somebody else's that this user may not read.
+    const int64_t read = read_believed(directory, name, {owner}, &text);
+    // Not a claim, or one that this user may not read.
     if (read == -ENOENT || read == -EUCLEAN || read == -EACCES || read == -EPERM) continue;
     if (read < 0) return unreadable(read, path);
-    if (!is_believed(uid, owner)) continue;
     const Claim claim = claim_of(text);
     if (!claim.token.empty()) found.tokens.push_back(claim.token);
     found.has_own = found.has_own || (claim.host == own.host && claim.uuid == own.uuid);
@@ -374,8 +401,11 @@ Result<ClaimTokens> believed_claims(const file::FileSystem& fs, int directory,
 }
 
 Status refuse_covered(const file::FileSystem& fs, int directory, const std::string& path) {
+  Believed believed;
+  if (const int64_t result = believed_in(directory, &believed); result < 0)
+    return sys::failed(result, "stat", path);
   std::string text;
-  const int64_t read = read_claim(directory, &text);
+  const int64_t read = read_believed(directory, claim_file, believed, &text);
   if (read == -ENOENT || read == -EUCLEAN) return Status();
   if (read < 0) return unreadable(read, path);
   const Claim claim = claim_of(text);
@@ -426,15 +456,14 @@ Status drop_claim(const file::FileSystem& fs, const std::string& directory, uint
   remove_claims_left(fd.get());
   // First, so that nobody hands the claim on to who is leaving.
   std::string text;
-  uint32_t uid = 0;
   const std::string joined = joined_name(own);
-  if (read_claim(fd.get(), &text, joined.c_str(), &uid) == 0 && is_believed(uid, owner))
+  if (read_believed(fd.get(), joined, {owner}, &text) == 0)
     sys::unlinkat(fd.get(), joined.c_str(), 0);
-  const int64_t read = read_claim(fd.get(), &text, claim_file, &uid);
+  const int64_t read = read_believed(fd.get(), claim_file, {owner}, &text);
   if (read == -ENOENT || read == -ENOTDIR || read == -EUCLEAN) return Status();  // it is not ours
   if (read < 0) return unreadable(read, directory);
   const Claim other = claim_of(text);
-  if (other.host != own.host || other.uuid != own.uuid || !is_believed(uid, owner)) return Status();
+  if (other.host != own.host || other.uuid != own.uuid) return Status();
   int64_t brought = 0;
   const int64_t result = hand_on(fd.get(), owner, &brought);
   if (result < 0 && result != -ENOENT) return sys::failed(result, "claim", path_of(directory));
