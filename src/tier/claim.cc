@@ -417,6 +417,14 @@ Status refuse_covered(const file::FileSystem& fs, int directory, const std::stri
               claim.pool.c_str());
 }
 
+bool is_claimed_above(const std::string& directory) {
+  struct stat st = {};
+  if (sys::lstatat(AT_FDCWD, directory.c_str(), &st) < 0) return false;
+  std::string text;
+  const int64_t read = read_believed(AT_FDCWD, path_of(directory), {no_owner, st.st_uid}, &text);
+  return read != -ENOENT && read != -ENOTDIR && read != -EUCLEAN;
+}
+
 bool is_claimed(const std::string& directory) {
   std::string text;
   const int64_t read = read_claim(AT_FDCWD, &text, path_of(directory).c_str());

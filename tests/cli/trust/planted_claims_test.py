@@ -53,6 +53,28 @@ class PlantedClaims(TrustCase):
         os.chmod(os.path.join(world.dir, name), 0)
         self.drains(world)
 
+    @in_every_world
+    def test_what_lies_above_the_covered_directory(self, world):
+        mine = os.path.join(world.dir, "mine")
+        os.mkdir(mine)
+        os.chown(mine, world.runner, world.runner)
+        world.cairn("pool", "create")
+        with open(os.path.join(world.home(world.runner), "default", "segment.0"), "rb") as segment:
+            magic = segment.read(4096)
+        claim = f"cairn claim 1\nhost elsewhere\npool /dev/shm/other\nuuid {'1' * 32}\njob \n"
+        for plant in (f"open('.cairn-claim', 'w').write({claim!r})", "os.close(os.open('.cairn-claim', os.O_CREAT, 0))",
+                      "open('.cairn-claim', 'w').write('cairn claim 2\\n')", f"open('segment.0', 'wb').write({magic!r})"):
+            world.plant(plant)
+            with self.unharmed(world):
+                world.cairn("run", "--at", mine, "--", "sh", "-c", f"echo mine > {mine}/file", cwd=mine)
+            for name in set(os.listdir(world.dir)) - {"mine"}:
+                os.unlink(os.path.join(world.dir, name))
+        # The owner of the directory above says that it is covered.
+        world.plant(f"open('.cairn-claim', 'w').write({claim!r})")
+        os.chown(world.dir, MALLORY, MALLORY)
+        run = world.cairn("run", "--at", mine, "--", "true", cwd=mine, expect=None)
+        self.assertIn(f"lies in {world.dir}, which is covered itself", run.err)
+
 
 if __name__ == "__main__":
     trust_case.main()
