@@ -15,6 +15,7 @@
 #include "tier/claim_aside.h"
 #include "tier/keep_times.h"
 #include "tier/lower.h"
+#include "tier/record.h"
 #include "tier/records_directory.h"
 #include "tier/system.h"
 
@@ -217,6 +218,23 @@ Earlier earlier_of(int directory, const Claim& own, const Claim& holder, uint64_
   return before.job == holder.job ? Earlier::joined_before : Earlier::overtaken;
 }
 
+// Whether the path of the pool in a claim may be looked at. What anybody has put into the directory
+// must not lead to a path where the kernel waits (an automounter).
+bool may_be_followed(int directory, uint32_t uid, uint64_t owner) {
+  Believed believed{owner};
+  return believed_in(directory, &believed) == 0 && believed.has(uid);
+}
+
+// CoverRecord::owner of the directory's cover in this pool.
+uint64_t owner_of_claim(file::FileSystem& fs, const std::string& directory) {
+  uint64_t owner = no_owner;
+  for_each_record(fs, [&](const std::string&, const CoverRecord& record) {
+    if (record.path == directory) owner = record.owner;
+    return Status();
+  }).ignore();  // then the user's, root's and the directory's owner's count
+  return owner;
+}
+
 // Removes a void claim, unless somebody else was faster: among those of one host that find it void,
 // the kernel's lock on the file itself decides. 0 also where it is gone or another one by now; else -errno.
 int64_t remove_void(int directory, uint64_t owner, const std::string& text, int64_t* brought) {
@@ -366,7 +384,8 @@ Result<ClaimTaken> take_claim(file::FileSystem& fs, const std::string& directory
       if (*joined) return taken;
       continue;
     }
-    if (other.host == own.host && is_void(other, own, directory)) {
+    if (other.host == own.host && may_be_followed(fd.get(), uid, request.owner) &&
+        is_void(other, own, directory)) {
       int64_t brought = 0;  // of a cover that is over: it holds up no new one
       const int64_t removed = remove_void(fd.get(), request.owner, text, &brought);
       if (removed < 0) return sys::failed(removed, "remove", path_of(directory));
@@ -431,18 +450,21 @@ bool is_claimed(const std::string& directory) {
   return read != -ENOENT && read != -ENOTDIR && read != -EUCLEAN;
 }
 
-Result<std::vector<Claim>> other_claims(const file::FileSystem& fs, const std::string& directory) {
+Result<std::vector<Claim>> other_claims(file::FileSystem& fs, const std::string& directory) {
   std::vector<Claim> claims;
   const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
   if (opened < 0) return sys::failed(opened, "open", directory);
   const sys::Descriptor fd(static_cast<int>(opened));
   const Claim own = own_claim(fs, "");
+  Believed believed{owner_of_claim(fs, directory)};
+  if (const int64_t result = believed_in(fd.get(), &believed); result < 0)
+    return sys::failed(result, "stat", directory);
   std::vector<std::string> names = joined_names(fd.get());
   names.emplace_back(claim_file);
   for (const std::string& name : names) {
     std::string text;
     // One that has just gone, or is none.
-    if (read_claim(fd.get(), &text, name.c_str()) != 0) continue;
+    if (read_believed(fd.get(), name, believed, &text) != 0) continue;
     Claim claim = claim_of(text);
     const bool is_known = std::any_of(claims.begin(), claims.end(), [&](const Claim& other) {
       return other.uuid == claim.uuid;  // handed on meanwhile

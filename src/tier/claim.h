@@ -74,7 +74,7 @@ bool is_claimed(const std::string& directory);
 // root, or of that directory's owner. Who merely can write there keeps nobody out below.
 bool is_claimed_above(const std::string& directory);
 // What other pools say of the directory, on other hosts mostly: they may hold something for it, or are used in it now. Not those that are void.
-Result<std::vector<Claim>> other_claims(const file::FileSystem& fs, const std::string& directory);
+Result<std::vector<Claim>> other_claims(file::FileSystem& fs, const std::string& directory);
 // Removes the claim if it is this host's and pool's. `owner`: CoverRecord::owner.
 Status drop_claim(const file::FileSystem& fs, const std::string& directory, uint64_t owner);
 // Removes a claim whose pool is gone. ENOENT if there is no claim, EBUSY if its pool is here or may be elsewhere; `forced`

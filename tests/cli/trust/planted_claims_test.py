@@ -1,6 +1,7 @@
 """Claims that others plant hold nobody up: neither what they say nor that they cannot be read counts (docs/design/trust.md)."""
 
 import os
+import socket
 import subprocess
 import sys
 
@@ -74,6 +75,19 @@ class PlantedClaims(TrustCase):
         os.chown(world.dir, MALLORY, MALLORY)
         run = world.cairn("run", "--at", mine, "--", "true", cwd=mine, expect=None)
         self.assertIn(f"lies in {world.dir}, which is covered itself", run.err)
+
+    @in_every_world
+    def test_the_pool_that_one_names_is_not_looked_for(self, world):
+        # Its pool is gone. To know that, one must go to its path, where an automounter may lie.
+        st = os.stat("/dev/shm")
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            boot = file.read().strip()
+        claim = (f"cairn claim 1\nhost {socket.gethostname()}\nmachine m\nboot {boot}\npool /dev/shm/gone\n"
+                 f"place {st.st_dev}:{st.st_ino}\nuuid {'1' * 32}\njob \n")
+        world.plant(f"open('.cairn-claim', 'w').write({claim!r})")
+        run = world.run_at(expect=1)
+        self.assertIn("is covered by job (none)", run.err)
+        self.assertIn(f"`cairn discard --force {world.dir}` frees the directory", run.err)
 
 
 if __name__ == "__main__":
