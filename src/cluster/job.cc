@@ -127,13 +127,20 @@ Status Job::clean() {
   if (parts.empty()) return Status();
   CAIRN_TRY_ASSIGN(kept, tier::are_parts_kept(fs_, place_.cover, place_.directory));
   if (kept) return Status();
-  CAIRN_TRY(for_each_shared(records_, [&](const std::string& path) -> Status {
-    auto record = read_record(records_, path);
+  auto records = RecordsDirectory::open(records_);
+  if (records.code() == ENOENT) return Status();
+  CAIRN_TRY(records.status());
+  PassedOver passed;
+  const auto visit = [&](const std::string& path) -> Status {
+    auto record = read_record(*records, path);
     if (record.ok()) parts.erase(hex_of(record->uuid));
+    const bool is_gone = record.code() == ENOENT && check_gone(*records, path).ok();
     // One that cannot be read may know any of them. A drain tells of it.
-    if (!record.ok() && record.code() != ENOENT) parts.clear();
+    if (!record.ok() && !is_gone) parts.clear();
     return Status();
-  }));
+  };
+  CAIRN_TRY(for_each_shared(*records, visit, &passed));
+  if (!passed.path.empty()) return Status();
   for (const std::string& uuid : parts) CAIRN_TRY(tier::remove_part(fs_, place_.cover, uuid));
   return Status();
 }

@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <cstdio>
+
 #include "cluster/directories.h"
 #include "tier/lower.h"
 #include "tier/record.h"
@@ -86,6 +88,27 @@ bool RecordsDirectory::counts(const struct stat& st) const {
   return (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) && tier::is_of_user(st, of_.owner);
 }
 
+void PassedOver::note(const std::string& where, const std::string& reason, bool ours) {
+  if (!path.empty() && (is_ours || !ours)) return;
+  path = where;
+  why = reason;
+  is_ours = ours;
+}
+
+void RecordsDirectory::note_passed(const std::string& path, const struct stat& st,
+                                   PassedOver* passed) const {
+  if (passed == nullptr) return;
+  const bool ours = tier::is_believed(st.st_uid, of_.owner);
+  const std::string user = "belongs to user " + std::to_string(st.st_uid);
+  char text[96];
+  std::snprintf(text, sizeof text, "has mode %04o: other users can write to it",
+                static_cast<unsigned>(st.st_mode & 07777));
+  if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+    passed->note(path, "is neither a file nor a directory, and " + user, ours);
+  else
+    passed->note(path, ours ? text : user, ours);
+}
+
 Result<sys::Descriptor> RecordsDirectory::open_directory(const std::string& path) const {
   int64_t opened = sys::open_in(fd_.get(), or_itself(path), as_directory);
   if (is_none(opened)) opened = -ENOENT;
@@ -156,7 +179,7 @@ Status RecordsDirectory::check_free(const sys::Descriptor& above, const std::str
 }
 
 Status RecordsDirectory::for_each_directory(const std::string& path, bool deep, const Visit& visit,
-                                            std::string* too_deep) const {
+                                            PassedOver* passed) const {
   struct Pending {
     std::string path;
     size_t level;
@@ -180,11 +203,14 @@ Status RecordsDirectory::for_each_directory(const std::string& path, bool deep, 
       if (looked == -ENOENT) continue;
       // A record that is passed over would cost the parts that it names.
       if (looked < 0) return sys::failed(looked, "stat", path_of(below));
-      if (!S_ISDIR(st.st_mode) || !counts(st)) continue;
-      if (here.level < most_levels)
+      if (!S_ISDIR(st.st_mode)) continue;
+      if (!counts(st))
+        note_passed(below, st, passed);
+      else if (here.level < most_levels)
         pending.push_back({below, here.level + 1});
-      else if (too_deep != nullptr)
-        *too_deep = below;
+      else if (passed != nullptr)
+        passed->note(below, "lies more than " + std::to_string(most_levels) + " directories deep",
+                     false);
     }
   }
   return Status();

@@ -131,6 +131,18 @@ class CollectTest : public CoverTest {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 
+  // As the next job does it when it begins.
+  void clean_by_job() {
+    const Covered node(pool_, lower_, true);
+    cairn_node own = {};
+    ASSERT_EQ(cairn_node_describe(node.pool, &own), 0);
+    cairn_job* job = nullptr;
+    ASSERT_EQ(
+        cairn_job_open(node.pool, lower_.c_str(), &own, 1, 0, nullptr, nullptr, nullptr, &job), 0);
+    EXPECT_EQ(cairn_job_clean(job), 0) << cairn_last_error();
+    cairn_job_close(job);
+  }
+
   const std::string other_ = shared_.path("other");
   int lives_ = 0;
 };
@@ -407,19 +419,48 @@ TEST_F(CollectTest, ADamagedRecordCostsNoPart) {
   EXPECT_EQ(parts_in(pool_), 1U);
 }
 
+// `chmod -R g+w` of what lies in it does so, and the directory of the records still counts.
+TEST_F(CollectTest, ARecordThatOthersCanWriteToCostsNoPart) {
+  const std::string text = make_striped("sub/file");
+  make_striped("other");
+  for (const auto& [name, mode] : {std::pair{"sub", 0700U}, {"sub/file.record", 0600U}}) {
+    SCOPED_TRACE(name);
+    const std::string path = lower_ + "/.cairn/" + name;
+    ASSERT_EQ(chmod(path.c_str(), mode | S_IWGRP), 0);
+    clean_by_job();
+    const Drained drained = drain(pool_);
+    EXPECT_EQ(drained.code, -EIO);
+    EXPECT_TRUE(tells(drained, path + ": ignored: it has mode 0" + (mode == 0700U ? "72" : "62") +
+                                   "0: other users can write to it"))
+        << text_of(drained);
+    EXPECT_TRUE(tells(drained, "chmod -R go-w " + lower_ + "/.cairn"));
+    EXPECT_TRUE(tells(drained, "1 parts of files that several nodes wrote stay in the pool"));
+    EXPECT_EQ(parts_in(pool_), 2U);
+    ASSERT_EQ(chmod(path.c_str(), mode), 0);
+  }
+  EXPECT_EQ(drain(pool_).code, -EAGAIN);
+  EXPECT_EQ(drain(other_).code, 0);
+  EXPECT_EQ(get(lower_ + "/sub/file"), text);
+  EXPECT_EQ(drain(pool_).code, 0);
+  expect_nothing_left();
+}
+
+// Of a file of which no node holds bytes, too.
+TEST_F(CollectTest, ARecordThatOthersCanWriteToIsNotDrained) {
+  ASSERT_TRUE(cluster::write_record(lower_, "holes", new_record(100), true).ok());
+  { const Covered first(pool_, lower_); }
+  const std::string path = lower_ + "/.cairn/holes.record";
+  ASSERT_EQ(chmod(path.c_str(), 0660), 0);
+  EXPECT_EQ(drain(pool_).code, -EIO);
+  ASSERT_EQ(chmod(path.c_str(), 0600), 0);
+  ASSERT_NO_FATAL_FAILURE(expect_drained(pool_));
+  EXPECT_EQ(fs::file_size(lower_ + "/holes"), 100U);
+}
+
 TEST_F(CollectTest, ADamagedRecordLetsAJobBeginAndCostsNoPart) {
   make_striped("file");
   put(cluster::record_path(lower_, "file"), "no record at all");
-  {
-    const Covered node(pool_, lower_, true);
-    cairn_node own = {};
-    ASSERT_EQ(cairn_node_describe(node.pool, &own), 0);
-    cairn_job* job = nullptr;
-    ASSERT_EQ(
-        cairn_job_open(node.pool, lower_.c_str(), &own, 1, 0, nullptr, nullptr, nullptr, &job), 0);
-    EXPECT_EQ(cairn_job_clean(job), 0) << cairn_last_error();
-    cairn_job_close(job);
-  }
+  clean_by_job();
   EXPECT_EQ(parts_in(pool_), 1U);
 }
 

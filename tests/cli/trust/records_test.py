@@ -190,7 +190,9 @@ class Records(TrustCase):
         # What they have put in it does not count when they cannot any more.
         os.chmod(at, 0o1700)
         with self.unharmed(world):
-            self.assertEqual(world.run_at().err, "")
+            run = world.run_at()
+        self.assertIn(f".cairn/fresh.record: ignored: it belongs to user {MALLORY}", run.err)
+        self.assertEqual(run.err.count("\n"), 1, run.err)
         self.assertEqual(os.listdir(at), ["fresh.record"])
         # It could be any closed directory of the user, which they have moved there.
         os.chmod(at, 0o700)
@@ -287,6 +289,23 @@ class Records(TrustCase):
         with open(os.path.join(world.dir, "sub", "file"), encoding="utf-8") as file:
             self.assertEqual(file.read(), "bytes")
         self.assertEqual(os.listdir(world.dir), ["sub"])
+
+    @in_every_world
+    def test_records_that_a_group_can_write_to_cost_no_part(self, world):
+        pool = self.cover(world)
+        world.as_user(world.runner, self.hold_copy, pool, world.dir, "sub/file", "5", "0", "bytes")
+        record = os.path.join(world.dir, ".cairn", "sub", "file.record")
+        os.chmod(record, 0o660)
+        run = world.cairn("drain", world.dir, expect=1)
+        self.assertIn(f"{record}: ignored: it has mode 0660: other users can write to it", run.err)
+        self.assertIn(f"chmod -R go-w {world.dir}/.cairn", run.err)
+        self.assertIn("1 parts of files that several nodes wrote stay in the pool", run.err)
+        self.assertFalse(os.path.exists(os.path.join(world.dir, "sub")))
+        self.assertNotIn("all drained", world.cairn("status").out)
+        world.as_user(world.runner, "chmod", "-R", "go-w", os.path.join(world.dir, ".cairn"))
+        world.cairn("drain", world.dir)
+        with open(os.path.join(world.dir, "sub", "file"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "bytes")
 
     @in_every_world
     def test_a_record_is_not_made_where_others_have_the_name(self, world):
