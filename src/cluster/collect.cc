@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "cluster/base_file.h"
 #include "cluster/collect_file.h"
+#include "cluster/cover_records.h"
 #include "cluster/plain.h"
 #include "tier/parts.h"
 
@@ -61,10 +61,10 @@ Result<std::vector<std::string>> shared_files(const RecordsDirectory& records,
 }
 
 // What lies there and is passed over.
-void tell_ignored(const RecordsOf& of, const std::string& ignored, const PassedOver& passed,
+void tell_ignored(const std::string& directory, const std::string& ignored, const PassedOver& passed,
                   const tier::DrainCalls& calls) {
   if (!calls.problem) return;
-  const std::string records = of.directory + "/" + tier::records_directory;
+  const std::string records = directory + "/" + tier::records_directory;
   if (!ignored.empty()) calls.problem((records + ": ignored: it " + ignored).c_str());
   if (passed.path.empty()) return;
   std::string text = records + "/" + told(passed.path) + ": ignored: it " + passed.why;
@@ -148,21 +148,16 @@ Status collect(tier::Cover& cover, const tier::DrainCalls& calls, tier::DrainRep
                 "%s: files that several nodes write are left until its processes have ended",
                 cover.path.c_str());
   }
-  CAIRN_TRY_ASSIGN(kept, tier::are_parts_kept(fs, cover.name, cover.path));
-  const RecordsOf of = records_of(fs, cover.path, cover.name);
-  std::string ignored;
+  CAIRN_TRY_ASSIGN(opened, open_records_of(cover));
+  if (!opened.covered.ok()) return Status();
   PassedOver passed;
-  auto records = RecordsDirectory::open(of, &ignored);
-  if (!records.ok() && records.code() != ENOENT) return records.status();
-  auto paths = records.ok() ? shared_files(*records, &passed)
+  auto paths = opened.found ? shared_files(opened.records, &passed)
                             : Result<std::vector<std::string>>(std::vector<std::string>());
   if (!paths.ok()) return paths.status();
-  tell_ignored(of, ignored, passed, calls);
-  auto covered =
-      paths->empty() ? Result<sys::Descriptor>(sys::Descriptor()) : open_covered(cover.path);
-  if (!covered.ok()) return covered.status();
-  Collecting all{fs,          cover.path, *covered, *records, cover.name,
-                 uuid_of(fs), calls,      *report,  0,        total};
+  tell_ignored(cover.path, opened.ignored, passed, calls);
+  const bool kept = opened.kept;
+  Collecting all{fs,           cover.path, opened.covered, opened.records, cover.name,
+                 uuid_of(fs), calls,      *report,        0,              total};
   Parts parts = {std::move(held), {}};
   Waiting waiting(cover.path);
   // As a damaged record does.
@@ -196,7 +191,7 @@ Status collect(tier::Cover& cover, const tier::DrainCalls& calls, tier::DrainRep
     else
       CAIRN_TRY(tier::remove_part(fs, cover.name, uuid));
   }
-  CAIRN_TRY(clean_records(of));
+  if (opened.found) CAIRN_TRY(clean_records(opened.records));
   if (orphans != 0) {
     const std::string records_in = std::string("the records in ") + tier::records_directory;
     const std::string text =

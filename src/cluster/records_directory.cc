@@ -63,14 +63,27 @@ std::string above_of(const std::string& path) {
 
 std::string name_in(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-Result<RecordsDirectory> RecordsDirectory::open(const RecordsOf& of, std::string* ignored) {
-  tier::RecordsFound found;
-  const int64_t result = tier::find_records(of.directory, of.owner, &found);
+Result<RecordsDirectory> RecordsDirectory::of_found(int64_t result, const RecordsOf& of,
+                                                    tier::RecordsFound found,
+                                                    std::string* ignored) {
   const std::string path = joined(of.directory, tier::records_directory);
   if (result < 0) return sys::failed(result, "open", path);
   if (ignored != nullptr) *ignored = found.ignored;
   if (!found.fd.ok()) return sys::failed(-ENOENT, "open", path);
   return RecordsDirectory(of, std::move(found.fd));
+}
+
+Result<RecordsDirectory> RecordsDirectory::open(const RecordsOf& of, std::string* ignored) {
+  tier::RecordsFound found;
+  const int64_t result = tier::find_records(of.directory, of.owner, &found);
+  return of_found(result, of, std::move(found), ignored);
+}
+
+Result<RecordsDirectory> RecordsDirectory::open_in(const sys::Descriptor& covered,
+                                                   const RecordsOf& of, std::string* ignored) {
+  tier::RecordsFound found;
+  const int64_t result = tier::find_records(covered.get(), of.owner, &found);
+  return of_found(result, of, std::move(found), ignored);
 }
 
 Result<RecordsDirectory> RecordsDirectory::make(const RecordsOf& of) {

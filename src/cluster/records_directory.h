@@ -55,6 +55,9 @@ class RecordsDirectory {
   RecordsDirectory() = default;
   // ENOENT: there is none that counts. `ignored`: why what lies there does not.
   static Result<RecordsDirectory> open(const RecordsOf& of, std::string* ignored = nullptr);
+  // The same in the covered directory that is open.
+  static Result<RecordsDirectory> open_in(const tier::sys::Descriptor& covered, const RecordsOf& of,
+                                          std::string* ignored = nullptr);
   // Makes it if need be. EPERM: something else has its name.
   static Result<RecordsDirectory> make(const RecordsOf& of);
 
@@ -88,6 +91,8 @@ class RecordsDirectory {
   void note_passed(const std::string& path, const struct stat& st, PassedOver* passed) const;
 
  private:
+  static Result<RecordsDirectory> of_found(int64_t result, const RecordsOf& of,
+                                           tier::RecordsFound found, std::string* ignored);
   explicit RecordsDirectory(RecordsOf of, tier::sys::Descriptor fd)
       : of_(std::move(of)), fd_(std::move(fd)) {}
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>  // RENAME_EXCHANGE too
 
 #include "cairn/shared.h"
 #include "capi/handles.h"
@@ -455,6 +456,66 @@ TEST_F(CollectTest, ARecordThatOthersCanWriteToIsNotDrained) {
   ASSERT_EQ(chmod(path.c_str(), 0600), 0);
   ASSERT_NO_FATAL_FAILURE(expect_drained(pool_));
   EXPECT_EQ(fs::file_size(lower_ + "/holes"), 100U);
+}
+
+void exchange_names(const std::string& a, const std::string& b) {
+  ASSERT_EQ(renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE), 0);
+}
+
+// Others can do so where they can write to the covered directory. One that a drain still writes to
+// is a closed directory of the user's, as that of the records is.
+TEST_F(CollectTest, AnUnfinishedDirectoryIsNotThatOfTheRecords) {
+  ASSERT_EQ(chmod(lower_.c_str(), 0777), 0);
+  const std::string text = make_striped("file");
+  {
+    Covered first(pool_, lower_, true);
+    ASSERT_EQ(cairn_mkdir(first.pool, first.top, "results", 0755), 0);
+    ASSERT_EQ(first.create("results/file", "text"), 0);
+  }
+  const int ended = drain_elsewhere(pool_, [](const LowerCall& call) {
+    if (call.number == SYS_renameat2 && names(call.arguments[0], "/results"))
+      kill(getpid(), SIGKILL);
+    return 0;
+  });
+  ASSERT_EQ(ended, -1);
+  struct stat st = {};
+  ASSERT_EQ(stat((lower_ + "/results").c_str(), &st), 0);
+  EXPECT_EQ(st.st_mode & 07777, 05700U);
+  ASSERT_NO_FATAL_FAILURE(exchange_names(lower_ + "/results", lower_ + "/.cairn"));
+  clean_by_job();
+  const Drained drained = drain(pool_);
+  EXPECT_EQ(drained.code, -EIO);
+  EXPECT_TRUE(tells(drained, "1 parts of files that several nodes wrote stay in the pool"))
+      << text_of(drained);
+  EXPECT_EQ(parts_in(pool_), 1U);
+  EXPECT_EQ(parts_in(other_), 1U);
+}
+
+TEST_F(CollectTest, TheDirectoryIsExchangedAtAnyCall) {
+  const std::string second = disk_.path("second");
+  fs::create_directories(second + "/.cairn");
+  ASSERT_EQ(chmod((second + "/.cairn").c_str(), 01700), 0);
+  { const Covered covered(pool_, second); }
+  const std::string text = make_striped("file");
+  int seen = 0;
+  for (int n = 0; n <= seen && !HasFailure(); ++n) {
+    SCOPED_TRACE("call " + std::to_string(n));
+    seen = 0;
+    {
+      Covered node(pool_, lower_, true);
+      set_lower_hook([&](const LowerCall&) {
+        if (seen++ == n) exchange_names(lower_, second);
+        return 0;
+      });
+      node.drain();
+      set_lower_hook(nullptr);
+    }
+    if (seen > n) exchange_names(lower_, second);
+    ASSERT_EQ(parts_in(pool_), 1U);
+  }
+  EXPECT_GT(seen, 20);
+  EXPECT_EQ(drain(other_).code, 0);
+  EXPECT_EQ(get(lower_ + "/file"), text);
 }
 
 TEST_F(CollectTest, ADamagedRecordLetsAJobBeginAndCostsNoPart) {
