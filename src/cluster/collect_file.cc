@@ -10,6 +10,7 @@
 
 #include "cluster/base_file.h"
 #include "cluster/directories.h"
+#include "cluster/way.h"
 #include "tier/attributes.h"
 #include "tier/parts.h"
 #include "tier/pool_file.h"
@@ -365,7 +366,9 @@ Status FileCollector::publish() {
   CAIRN_TRY(aside.status());
   CAIRN_TRY(set_attributes(aside->get()));
   CAIRN_TRY(check_record());
-  auto above = make_directories(all_.covered.get(), above_of(path_), all_.directory);
+  auto above = open_way({all_.fs, all_.cover_name, all_.directory, all_.covered,
+                         all_.records.of().owner},
+                        above_of(path_), true);
   if (!above.ok()) return above.status();
   above_ = std::move(*above);
   struct stat st = {};

@@ -559,6 +559,85 @@ TEST_F(CollectTest, ADirectoryOfThePoolIsMadeFirst) {
   EXPECT_EQ(st.st_mode & 07777, 0711U);
 }
 
+// The drain refuses it; what several nodes wrote is not put into it either.
+TEST_F(CollectTest, ADirectoryThatOthersMadeMeanwhileGetsNoFile) {
+  {
+    Covered first(pool_, lower_);
+    ASSERT_EQ(cairn_mkdir(first.pool, first.top, "run", 0700), 0);
+    Record record = new_record(3);
+    hold(first, "node-0", &record, "abc", {0, 3, 0, 1});
+    ASSERT_TRUE(cluster::write_record(lower_, "run/file", record, true).ok());
+  }
+  fs::create_directories(lower_ + "/run");
+  put(lower_ + "/run/theirs", "theirs");
+  ASSERT_EQ(chmod((lower_ + "/run").c_str(), 0777), 0);
+  if (geteuid() != 0) GTEST_SKIP() << "only root can play another user";
+  ASSERT_EQ(chown((lower_ + "/run").c_str(), 61002, 61002), 0);
+  const Drained drained = drain(pool_);
+  EXPECT_EQ(drained.code, -EIO);
+  EXPECT_TRUE(tells(drained, lower_ + "/run: a directory of user 61002")) << text_of(drained);
+  EXPECT_FALSE(fs::exists(lower_ + "/run/file"));
+  EXPECT_EQ(parts_in(pool_), 1U);
+  fs::rename(lower_ + "/run", lower_ + "/moved");
+  ASSERT_NO_FATAL_FAILURE(expect_drained(pool_));
+  EXPECT_EQ(get(lower_ + "/run/file"), "abc");
+  struct stat st = {};
+  ASSERT_EQ(stat((lower_ + "/run").c_str(), &st), 0);
+  EXPECT_EQ(st.st_mode & 07777, 0700U);
+}
+
+// The pool has seen it there, so it may be anybody's; but it must be that one.
+TEST_F(CollectTest, ADirectoryThatThePoolKnowsIsComparedWithIt) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can play another user";
+  fs::create_directories(lower_ + "/run");
+  ASSERT_EQ(chown((lower_ + "/run").c_str(), 61002, 61002), 0);
+  for (const bool same : {false, true}) {
+    SCOPED_TRACE(same);
+    {
+      Covered first(pool_, lower_);
+      ASSERT_EQ(first.list("run"), std::vector<std::string>());
+      Record record = new_record(3);
+      hold(first, "node-0", &record, "abc", {0, 3, 0, 1});
+      ASSERT_TRUE(cluster::write_record(lower_, "run/file", record, false).ok());
+    }
+    if (same) {
+      ASSERT_NO_FATAL_FAILURE(expect_drained(pool_));
+      EXPECT_EQ(get(lower_ + "/run/file"), "abc");
+      continue;
+    }
+    fs::rename(lower_ + "/run", lower_ + "/moved");
+    fs::create_directories(lower_ + "/run");
+    const Drained drained = drain(pool_);
+    EXPECT_EQ(drained.code, -EIO) << text_of(drained);
+    EXPECT_TRUE(fs::is_empty(lower_ + "/run"));
+    EXPECT_EQ(parts_in(pool_), 1U);
+    fs::remove(lower_ + "/run");
+    fs::rename(lower_ + "/moved", lower_ + "/run");
+  }
+}
+
+TEST_F(CollectTest, ADirectoryThatWasRemovedMeanwhileIsMadeAgain) {
+  fs::create_directories(lower_ + "/run");
+  ASSERT_EQ(chmod((lower_ + "/run").c_str(), 0700), 0);
+  for (const char* path : {"run/file", "run/later"}) {
+    SCOPED_TRACE(path);
+    {
+      Covered first(pool_, lower_);
+      ASSERT_EQ(first.list("run"), std::vector<std::string>());
+      Record record = new_record(3);
+      hold(first, "node-0", &record, "abc", {0, 3, 0, 1});
+      ASSERT_TRUE(cluster::write_record(lower_, path, record, true).ok());
+    }
+    // The one that is made then is known as well.
+    if (!fs::exists(lower_ + "/run/file")) fs::remove(lower_ + "/run");
+    ASSERT_NO_FATAL_FAILURE(expect_drained(pool_));
+    EXPECT_EQ(get(lower_ + "/" + path), "abc");
+    struct stat st = {};
+    ASSERT_EQ(stat((lower_ + "/run").c_str(), &st), 0);
+    EXPECT_EQ(st.st_mode & 07777, 0700U);
+  }
+}
+
 TEST_F(CollectTest, TheRecordsAreHiddenAtTheTopOnly) {
   make_striped("file");
   fs::create_directories(lower_ + "/dir/.cairn");
