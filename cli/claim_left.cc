@@ -14,7 +14,7 @@ namespace {
 
 // What the claim says, with a line's end before each line; "" if it cannot be read. Others can write to
 // the directory: a name that is no file must not hold us up.
-std::string text_of(const std::string& path) {
+std::string text_of(const std::string& path, uid_t* owner = nullptr) {
   const int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) return "";
   struct stat st {};
@@ -23,6 +23,7 @@ std::string text_of(const std::string& path) {
       fstat(file, &st) == 0 && S_ISREG(st.st_mode) ? pread(file, text.data(), text.size(), 0) : -1;
   close(file);
   if (size <= 0) return "";
+  if (owner != nullptr) *owner = st.st_uid;
   text.resize(static_cast<size_t>(size));
   return '\n' + text;
 }
@@ -43,17 +44,36 @@ std::string value_of(const std::string& text, const std::string& key) {
 
 }  // namespace
 
+namespace {
+
+// One that we may not look at is there.
+bool is_there(const std::string& pool) {
+  return access(pool.c_str(), F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
+// Whose claims lead to a pool: the user's, root's, and those of the directory's owner. Root finishes
+// what any user has left.
+bool is_believed(const std::string& directory, uid_t owner) {
+  const uid_t user = geteuid();
+  struct stat st {};
+  return user == 0 || owner == user || owner == 0 ||
+         (lstat(directory.c_str(), &st) == 0 && st.st_uid == owner);
+}
+
+}  // namespace
+
 Claimed claim_of(const std::string& directory) {
-  const std::string text = text_of(directory + "/.cairn-claim");
+  uid_t owner = 0;
+  const std::string text = text_of(directory + "/.cairn-claim", &owner);
   Claimed claim{value_of(text, "host"), value_of(text, "pool")};
-  // One that we may not look at is there.
-  claim.here = claim.host == own_host() &&
-               (access(claim.pool.c_str(), F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR));
+  // What anybody has written there must not lead to a path where the kernel waits (an automounter).
+  claim.is_followed = claim.pool.starts_with('/') && is_believed(directory, owner);
+  claim.here = claim.is_followed && claim.host == own_host() && is_there(claim.pool);
   return claim;
 }
 
 bool Claimed::is_lost(const std::string& path) const {
-  return !here && pool == path && host == own_host();
+  return pool == path && host == own_host() && !is_there(path);
 }
 
 namespace {

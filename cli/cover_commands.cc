@@ -23,6 +23,9 @@ std::string covering_pool(const Config& config, const std::string& directory) {
   if (const auto path = find_cover(config, directory)) return *path;
   const Claimed claim = claim_of(directory);
   if (claim.pool.empty()) not_covered(directory);
+  if (!claim.is_followed)
+    fail("{}: somebody else covers it with the pool {} on host {}; {}", directory, claim.pool,
+         claim.host, how_to_free(directory));
   if (claim.here) fail("{}: the pool {} covers it, and cannot be read", directory, claim.pool);
   fail("{}: the pool {} on host {} covers it, which is not here; {}", directory, claim.pool,
        claim.host, how_to_free(directory));

@@ -4,6 +4,7 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <pwd.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -95,8 +96,9 @@ void work_as_owner(const std::string& path) {
   if (setresgid(groups.group, groups.group, groups.group) != 0) cannot(path, *owner, "setresgid");
   if (setresuid(owner->user, owner->user, owner->user) != 0) cannot(path, *owner, "setresuid");
   if (!drop_capabilities()) cannot(path, *owner, "capset");
-  // The process stays undumpable, as the kernel has made it: its owner must not get at what root
-  // has opened, or root's terminal.
+  // Its owner must not get at what root has opened, or root's terminal. What the kernel makes of a
+  // process that changes its user is a setting (fs.suid_dumpable).
+  if (prctl(PR_SET_DUMPABLE, 0) != 0) cannot(path, *owner, "prctl");
   if (geteuid() != owner->user || setuid(0) == 0)
     fail("{}: root's rights cannot be given up for the pool of user {}", path, owner->user);
   given_up() = {path, fmt::format("working with the rights of user {}, who owns the pool {}",

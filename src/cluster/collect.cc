@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "cluster/base_file.h"
 #include "cluster/collect_file.h"
+#include "cluster/cover_records.h"
 #include "cluster/plain.h"
 #include "tier/parts.h"
 
@@ -49,26 +49,29 @@ Result<std::set<std::string>> parts_of(const tier::Cover& cover, uint64_t* bytes
   return parts;
 }
 
-Result<std::vector<std::string>> shared_files(const RecordsOf& of, std::string* too_deep) {
+Result<std::vector<std::string>> shared_files(const RecordsDirectory& records,
+                                              PassedOver* passed) {
   std::vector<std::string> paths;
   const auto add = [&](const std::string& path) {
     paths.push_back(path);
     return Status();
   };
-  CAIRN_TRY(for_each_shared(of, add, too_deep));
+  CAIRN_TRY(for_each_shared(records, add, passed));
   return paths;
 }
 
 // What lies there and is passed over.
-void tell_ignored(const RecordsOf& of, const std::string& ignored, const std::string& too_deep,
+void tell_ignored(const std::string& directory, const std::string& ignored, const PassedOver& passed,
                   const tier::DrainCalls& calls) {
   if (!calls.problem) return;
-  const std::string records = of.directory + "/" + tier::records_directory;
+  const std::string records = directory + "/" + tier::records_directory;
   if (!ignored.empty()) calls.problem((records + ": ignored: it " + ignored).c_str());
-  if (too_deep.empty()) return;
-  calls.problem((records + "/" + told(too_deep) + ": ignored: more than " +
-                 std::to_string(RecordsDirectory::most_levels) + " directories deep")
-                    .c_str());
+  if (passed.path.empty()) return;
+  std::string text = records + "/" + told(passed.path) + ": ignored: it " + passed.why;
+  if (passed.is_ours)
+    text += "; look whether it is what Cairn wrote, and move it away or run `chmod -R go-w " +
+            records + "`";
+  calls.problem(text.c_str());
 }
 
 // The part has become an ordinary file of the cover (plain.h), by somebody who was killed before he could say so.
@@ -97,13 +100,16 @@ Result<bool> collect_one(Collecting& all, const std::string& path, Waiting* wait
   Status status;
   for (int i = 0; i < most_tries; ++i) {
     auto record = read_record(all.records, path);
-    if (record.code() == ENOENT) return false;
+    if (record.code() == ENOENT) {
+      CAIRN_TRY(check_gone(all.records, path));
+      return false;
+    }
     if (!record.ok()) return record.status();
     parts->named.insert(hex_of(record->uuid));
     auto plain = is_plain(all, *record);
     if (!plain.ok()) return plain.status();
     if (*plain) {
-      status = remove_record(all.records.of(), path);
+      status = remove_record(all.records, path);
       if (!status.ok() && status.code() != ENOENT) return status;
       return false;
     }
@@ -142,24 +148,20 @@ Status collect(tier::Cover& cover, const tier::DrainCalls& calls, tier::DrainRep
                 "%s: files that several nodes write are left until its processes have ended",
                 cover.path.c_str());
   }
-  CAIRN_TRY_ASSIGN(kept, tier::are_parts_kept(fs, cover.name, cover.path));
-  const RecordsOf of = records_of(fs, cover.path, cover.name);
-  std::string ignored;
-  std::string too_deep;
-  auto records = RecordsDirectory::open(of, &ignored);
-  if (!records.ok() && records.code() != ENOENT) return records.status();
-  auto paths = records.ok() ? shared_files(of, &too_deep)
+  CAIRN_TRY_ASSIGN(opened, open_records_of(cover));
+  if (!opened.covered.ok()) return Status();
+  PassedOver passed;
+  auto paths = opened.found ? shared_files(opened.records, &passed)
                             : Result<std::vector<std::string>>(std::vector<std::string>());
   if (!paths.ok()) return paths.status();
-  tell_ignored(of, ignored, too_deep, calls);
-  auto covered =
-      paths->empty() ? Result<sys::Descriptor>(sys::Descriptor()) : open_covered(cover.path);
-  if (!covered.ok()) return covered.status();
-  Collecting all{fs,          cover.path, *covered, *records, cover.name,
-                 uuid_of(fs), calls,      *report,  0,        total};
+  tell_ignored(cover.path, opened.ignored, passed, calls);
+  const bool kept = opened.kept;
+  Collecting all{fs,           cover.path, opened.covered, opened.records, cover.name,
+                 uuid_of(fs), calls,      *report,        0,              total};
   Parts parts = {std::move(held), {}};
   Waiting waiting(cover.path);
-  uint64_t failed = 0;
+  // As a damaged record does.
+  uint64_t failed = passed.is_ours ? 1 : 0;
   uint64_t conflicts = 0;
   bool out_of_space = false;
   for (const std::string& path : *paths) {
@@ -173,7 +175,7 @@ Status collect(tier::Cover& cover, const tier::DrainCalls& calls, tier::DrainRep
     out_of_space = out_of_space || needed.code() == ENOSPC || needed.code() == EDQUOT;
     if (calls.problem) calls.problem(text.c_str());
     // Whichever its part is, it stays.
-    auto record = read_record(of, path);
+    auto record = read_record(all.records, path);
     if (record.ok())
       parts.garbage.erase(hex_of(record->uuid));
     else
@@ -184,16 +186,18 @@ Status collect(tier::Cover& cover, const tier::DrainCalls& calls, tier::DrainRep
   report->waiting += waiting.count();
   uint64_t orphans = 0;
   for (const std::string& uuid : parts.garbage) {
-    if (kept && parts.named.count(uuid) == 0)
+    if ((kept || !passed.path.empty()) && parts.named.count(uuid) == 0)
       ++orphans;
     else
       CAIRN_TRY(tier::remove_part(fs, cover.name, uuid));
   }
-  CAIRN_TRY(clean_records(of));
+  if (opened.found) CAIRN_TRY(clean_records(opened.records));
   if (orphans != 0) {
-    const std::string text = cover.path + ": the records in " + tier::records_directory +
-                             " were removed; " + std::to_string(orphans) +
-                             " parts of files that several nodes wrote stay in the pool";
+    const std::string records_in = std::string("the records in ") + tier::records_directory;
+    const std::string text =
+        cover.path + ": " +
+        (kept ? records_in + " were removed; " : "not all of " + records_in + " count; ") +
+        std::to_string(orphans) + " parts of files that several nodes wrote stay in the pool";
     if (calls.problem) calls.problem(text.c_str());
   }
   failed += orphans;
@@ -210,6 +214,7 @@ bool is_held_up(file::FileSystem& fs, const std::string& directory, const std::s
   const Uuid own = uuid_of(fs);
   const RecordsOf of = records_of(fs, directory, cover_name);
   bool found = false;
+  PassedOver passed;
   const auto look = [&](const std::string& path) {
     const auto record = read_record(of, path);
     found = record.code() == EUCLEAN || record.code() == EPROTONOSUPPORT;
@@ -219,8 +224,8 @@ bool is_held_up(file::FileSystem& fs, const std::string& directory, const std::s
     return found ? Status(ECANCELED) : Status();
   };
   // A directory that cannot be read says nothing; a drain tells why.
-  for_each_shared(of, look).ignore();
-  return found;
+  for_each_shared(of, look, &passed).ignore();
+  return found || passed.is_ours;
 }
 
 Status forget_parts(const tier::Cover& cover) {
@@ -230,19 +235,22 @@ Status forget_parts(const tier::Cover& cover) {
   if (parts->empty()) return Status();
   const Uuid own = uuid_of(*cover.fs);
   const RecordsOf of = records_of(*cover.fs, cover.path, cover.name);
-  auto paths = shared_files(of, nullptr);
+  auto records = RecordsDirectory::open(of);
+  if (records.code() == ENOENT) return Status();
+  CAIRN_TRY(records.status());
+  auto paths = shared_files(*records, nullptr);
   if (!paths.ok()) return paths.status();
   for (const std::string& path : *paths) {
-    auto record = read_record(of, path);
+    auto record = read_record(*records, path);
     if (!record.ok() || parts->count(hex_of(record->uuid)) == 0) continue;
     for (const uint32_t node : holders_of(*record)) {
       if (record->nodes[node].pool != own) continue;
-      const Status status = remove_record(of, path);
+      const Status status = remove_record(*records, path);
       if (!status.ok() && status.code() != ENOENT) return status;
       break;
     }
   }
-  return clean_records(of);
+  return clean_records(*records);
 }
 
 }  // namespace cairn::cluster

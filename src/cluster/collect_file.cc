@@ -10,6 +10,7 @@
 
 #include "cluster/base_file.h"
 #include "cluster/directories.h"
+#include "cluster/way.h"
 #include "tier/attributes.h"
 #include "tier/parts.h"
 #include "tier/pool_file.h"
@@ -340,19 +341,37 @@ bool FileCollector::find_missing() {
   return !missing_.empty();
 }
 
-// Others' files stay the user's, unless that is root. Then no bit may make them run as the user.
+// Others' files stay the user's, unless that is root. Then no bit may make them run as the user, and
+// the group's rights are for the group that the record says.
 Result<uint32_t> FileCollector::give_owner(int aside) const {
   const bool is_own = record_.uid == ::geteuid() || record_.uid == all_.records.of().owner;
   if (is_own || ::geteuid() == 0)
     return tier::give_owner(aside, record_.uid, record_.gid, record_.mode, lower_);
-  return record_.mode & ~static_cast<uint32_t>(S_ISUID | S_ISGID);
+  struct stat st = {};
+  if (const int64_t result = sys::fstat(aside, &st); result < 0)
+    return sys::failed(result, "stat", lower_);
+  const uint32_t permissions = record_.mode & ~static_cast<uint32_t>(S_ISUID | S_ISGID);
+  constexpr auto same = static_cast<uint32_t>(-1);
+  if (st.st_gid == record_.gid || sys::fchownat(aside, "", same, record_.gid) == 0)
+    return permissions;
+  // Another group may do what everybody may.
+  const uint32_t others = (permissions & S_IRWXO) << 3;
+  return permissions & (others | ~static_cast<uint32_t>(S_IRWXG));
+}
+
+// What the old file had besides, an access list for one: it was said by its owner.
+void FileCollector::carry_attributes(int aside) const {
+  struct stat st = {};
+  if (!record_.base.exists) return;
+  auto old = base();
+  if (old.ok() && sys::fstat(old->get(), &st) == 0 && st.st_uid == record_.uid)
+    tier::copy_attributes(aside, old->get());
 }
 
 Status FileCollector::set_attributes(int aside) const {
   auto permissions = give_owner(aside);
   if (!permissions.ok()) return permissions.status();
-  if (record_.base.exists)
-    if (auto old = base(); old.ok()) tier::copy_attributes(aside, old->get());
+  carry_attributes(aside);
   CAIRN_TRY(tier::set_mode_and_times(aside, *permissions, record_.mtime, record_.mtime, lower_));
   if (const int64_t result = sys::fsync(aside); result < 0)
     return sys::failed(result, "fsync", aside_path_);
@@ -365,7 +384,9 @@ Status FileCollector::publish() {
   CAIRN_TRY(aside.status());
   CAIRN_TRY(set_attributes(aside->get()));
   CAIRN_TRY(check_record());
-  auto above = make_directories(all_.covered.get(), above_of(path_), all_.directory);
+  auto above = open_way({all_.fs, all_.cover_name, all_.directory, all_.covered,
+                         all_.records.of().owner},
+                        above_of(path_), true);
   if (!above.ok()) return above.status();
   above_ = std::move(*above);
   struct stat st = {};

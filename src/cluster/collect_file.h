@@ -63,6 +63,7 @@ class FileCollector {
   bool find_missing();
   // Which permissions the file may have then.
   [[nodiscard]] Result<uint32_t> give_owner(int aside) const;
+  void carry_attributes(int aside) const;
   Status set_attributes(int aside) const;
   Status publish();
   Status settle();

@@ -25,31 +25,6 @@ Result<sys::Descriptor> open_directory(int top, const std::string& below, const 
   return sys::Descriptor(static_cast<int>(opened));
 }
 
-Result<sys::Descriptor> make_directories(int top, const std::string& below,
-                                         const std::string& path) {
-  auto found = open_directory(top, below, path);
-  if (found.ok() || found.code() != ENOENT) return found;
-  sys::Descriptor above;
-  for (size_t at = 0; at < below.size();) {
-    const size_t end = std::min(below.find('/', at), below.size());
-    const std::string so_far = path + "/" + below.substr(0, end);
-    const std::string name = below.substr(at, end - at);
-    at = end + 1;
-    const int from = above.ok() ? above.get() : top;
-    const int64_t made = sys::mkdirat(from, name.c_str(), 0777);
-    if (made < 0 && made != -EEXIST) return sys::failed(made, "mkdir", so_far);
-    if (made == 0) {
-      const int64_t synced = open_way(from, "", O_RDONLY);
-      if (synced < 0) return sys::failed(synced, "open", so_far);
-      CAIRN_TRY(sync_directory(sys::Descriptor(static_cast<int>(synced)), so_far));
-    }
-    const int64_t opened = open_way(from, name, O_PATH);
-    if (opened < 0) return sys::failed(opened, "open", so_far);
-    above = sys::Descriptor(static_cast<int>(opened));
-  }
-  return open_directory(above.ok() ? above.get() : top, "", path + "/" + below);
-}
-
 Status write_whole(const sys::Descriptor& directory, const std::string& name,
                    const std::string& path, const std::vector<uint8_t>& bytes) {
   const std::string place = path + "/" + name;

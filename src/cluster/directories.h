@@ -15,9 +15,6 @@ Status sync_directory(const tier::sys::Descriptor& directory, const std::string&
 // one that is open, for messages.
 Result<tier::sys::Descriptor> open_directory(int top, const std::string& below,
                                              const std::string& path);
-// Makes what is missing of it, durably.
-Result<tier::sys::Descriptor> make_directories(int top, const std::string& below,
-                                               const std::string& path);
 // A new file with these bytes, durably. `path`: of its directory.
 Status write_whole(const tier::sys::Descriptor& directory, const std::string& name,
                    const std::string& path, const std::vector<uint8_t>& bytes);

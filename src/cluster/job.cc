@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "cluster/cover_records.h"
 #include "tier/parts.h"
 
 namespace cairn::cluster {
@@ -125,15 +126,22 @@ Status Job::clean() {
     return Status();
   }));
   if (parts.empty()) return Status();
-  CAIRN_TRY_ASSIGN(kept, tier::are_parts_kept(fs_, place_.cover, place_.directory));
-  if (kept) return Status();
-  CAIRN_TRY(for_each_shared(records_, [&](const std::string& path) -> Status {
-    auto record = read_record(records_, path);
+  const auto opened = open_records_of(fs_, place_.directory, place_.cover);
+  // Another directory has the path. A drain tells of it.
+  if (opened.code() == ESTALE) return Status();
+  CAIRN_TRY(opened.status());
+  if (opened->kept) return Status();
+  PassedOver passed;
+  const auto visit = [&](const std::string& path) -> Status {
+    auto record = read_record(opened->records, path);
     if (record.ok()) parts.erase(hex_of(record->uuid));
+    const bool is_gone = record.code() == ENOENT && check_gone(opened->records, path).ok();
     // One that cannot be read may know any of them. A drain tells of it.
-    if (!record.ok() && record.code() != ENOENT) parts.clear();
+    if (!record.ok() && !is_gone) parts.clear();
     return Status();
-  }));
+  };
+  if (opened->found) CAIRN_TRY(for_each_shared(opened->records, visit, &passed));
+  if (!passed.path.empty()) return Status();
   for (const std::string& uuid : parts) CAIRN_TRY(tier::remove_part(fs_, place_.cover, uuid));
   return Status();
 }

@@ -70,6 +70,9 @@ std::string mark_name(const std::string& path, const Record& record, const Uuid&
 // ENOENT if there is none that counts.
 Result<Record> read_record(const RecordsOf& of, const std::string& path);
 Result<Record> read_record(const RecordsDirectory& records, const std::string& path);
+// After read_record() has found none: EPERM if something has its name that does not count, and may be
+// the record all the same.
+Status check_gone(const RecordsDirectory& records, const std::string& path);
 // Makes the directories above it too. `exclusive`: EEXIST if there is one already.
 Status write_record(const RecordsOf& of, const std::string& path, const Record& record,
                     bool exclusive);
@@ -77,24 +80,27 @@ Status write_record(const RecordsOf& of, const std::string& path, const Record& 
 Status rename_record(const RecordsOf& of, const std::string& from, const std::string& to,
                      bool keep);
 // With what belongs to it. ENOENT if there is none.
+Status remove_record(const RecordsDirectory& records, const std::string& path);
 Status remove_record(const RecordsOf& of, const std::string& path);
 // Aside files and marks, of any epoch.
 Status forget_collected(const RecordsOf& of, const std::string& path);
 // What no record of this epoch owns goes, and so do directories with nothing in them. `.cairn`
 // itself stays until the last claim on the covered directory goes (tier/claim.h).
+Status clean_records(const RecordsDirectory& records);
 Status clean_records(const RecordsOf& of);
 // The same of one directory's, which goes itself if it has no records.
 Status clean_records_in(const RecordsOf& of, const std::string& path);
 // The record of that time still is the one in force.
 bool is_same_epoch(const Record& a, const Record& b);
-// Calls visit(path) for each shared file below the covered directory. `too_deep`: as in
-// RecordsDirectory::for_each_directory.
+// Calls visit(path) for each shared file below the covered directory. What is passed over may be, or
+// hold, the record of any part.
 using VisitShared = std::function<Status(const std::string& path)>;
-Status for_each_shared(const RecordsOf& of, const VisitShared& visit,
-                       std::string* too_deep = nullptr);
+Status for_each_shared(const RecordsDirectory& records, const VisitShared& visit,
+                       PassedOver* passed);
+Status for_each_shared(const RecordsOf& of, const VisitShared& visit, PassedOver* passed = nullptr);
 // Those in one directory ("": the covered one itself), and `deep` those below it, by their paths
 // from there.
 Status for_each_shared_in(const RecordsOf& of, const std::string& below, bool deep,
-                          const VisitShared& visit, std::string* too_deep = nullptr);
+                          const VisitShared& visit);
 
 }  // namespace cairn::cluster

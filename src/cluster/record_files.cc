@@ -89,6 +89,13 @@ Result<Record> read_record(const RecordsOf& of, const std::string& path) {
   return read_record(*records, path);
 }
 
+Status check_gone(const RecordsDirectory& records, const std::string& path) {
+  auto directory = records.open_directory(above_of(path));
+  if (directory.code() == ENOENT) return Status();
+  CAIRN_TRY(directory.status());
+  return records.check_free(*directory, record_name(path));
+}
+
 bool is_same_epoch(const Record& a, const Record& b) {
   return a.uuid == b.uuid && a.epoch == b.epoch;
 }
@@ -159,7 +166,9 @@ void clean_names(const RecordsDirectory& records, const sys::Descriptor& directo
     if (!unfinished) {
       // Read after the name was seen: a name is never older than the record that it was made for.
       auto record = read_record(records, joined(path, owner));
-      is_void = record.code() == ENOENT || (record.ok() && digits_of(tag_of(*record)) != tag);
+      is_void = record.ok() ? digits_of(tag_of(*record)) != tag
+                            : record.code() == ENOENT &&
+                                  records.check_free(directory, record_name(owner)).ok();
     }
     if (is_void) sys::unlinkat(directory.get(), entry.name.c_str(), 0);
   }
@@ -210,11 +219,13 @@ Status clean_records_in(const RecordsOf& of, const std::string& path) {
   return Status();
 }
 
+Status clean_records(const RecordsDirectory& records) { return clean_below(records, ""); }
+
 Status clean_records(const RecordsOf& of) {
   auto records = RecordsDirectory::open(of);
   if (records.code() == ENOENT) return Status();
   CAIRN_TRY(records.status());
-  return clean_below(*records, "");
+  return clean_records(*records);
 }
 
 Status rename_record(const RecordsOf& of, const std::string& from, const std::string& to,
@@ -256,8 +267,12 @@ Status forget_in(const sys::Descriptor& directory, const std::string& name,
 }  // namespace
 
 Status remove_record(const RecordsOf& of, const std::string& path) {
-  const std::string above = above_of(path);
   CAIRN_TRY_ASSIGN(records, RecordsDirectory::open(of));
+  return remove_record(records, path);
+}
+
+Status remove_record(const RecordsDirectory& records, const std::string& path) {
+  const std::string above = above_of(path);
   CAIRN_TRY_ASSIGN(directory, records.open_directory(above));
   const std::string name = name_in(record_name(path));
   struct stat st = {};
@@ -278,15 +293,10 @@ Status forget_collected(const RecordsOf& of, const std::string& path) {
   return forget_in(*directory, name_in(path), records->path_of(above_of(path)));
 }
 
-Status for_each_shared(const RecordsOf& of, const VisitShared& visit, std::string* too_deep) {
-  return for_each_shared_in(of, "", true, visit, too_deep);
-}
+namespace {
 
-Status for_each_shared_in(const RecordsOf& of, const std::string& below, bool deep,
-                          const VisitShared& visit, std::string* too_deep) {
-  auto records = RecordsDirectory::open(of);
-  if (records.code() == ENOENT) return Status();
-  CAIRN_TRY(records.status());
+Status for_each_in(const RecordsDirectory& records, const std::string& below, bool deep,
+                   const VisitShared& visit, PassedOver* passed) {
   const std::string suffix = record_suffix;
   const auto visit_directory = [&](const sys::Descriptor& directory, const std::string& path,
                                    const std::vector<sys::Entry>& names) -> Status {
@@ -298,13 +308,39 @@ Status for_each_shared_in(const RecordsOf& of, const std::string& below, bool de
       const int64_t looked = sys::lstatat(directory.get(), entry.name.c_str(), &st);
       if (looked == -ENOENT) continue;
       // A record that is passed over would cost the parts that it names.
-      if (looked < 0) return sys::failed(looked, "stat", records->path_of(record));
-      if (!S_ISREG(st.st_mode) || !records->counts(st) || !is_path_below(file)) continue;
-      CAIRN_TRY(visit(below.empty() ? file : file.substr(below.size() + 1)));
+      if (looked < 0) return sys::failed(looked, "stat", records.path_of(record));
+      // A directory can have such a name, and is none.
+      if (S_ISDIR(st.st_mode) || !is_path_below(file)) continue;
+      if (!S_ISREG(st.st_mode) || !records.counts(st))
+        records.note_passed(record, st, passed);
+      else
+        CAIRN_TRY(visit(below.empty() ? file : file.substr(below.size() + 1)));
     }
     return Status();
   };
-  return records->for_each_directory(below, deep, visit_directory, too_deep);
+  return records.for_each_directory(below, deep, visit_directory, passed);
+}
+
+}  // namespace
+
+Status for_each_shared(const RecordsDirectory& records, const VisitShared& visit,
+                       PassedOver* passed) {
+  return for_each_in(records, "", true, visit, passed);
+}
+
+Status for_each_shared(const RecordsOf& of, const VisitShared& visit, PassedOver* passed) {
+  auto records = RecordsDirectory::open(of);
+  if (records.code() == ENOENT) return Status();
+  CAIRN_TRY(records.status());
+  return for_each_shared(*records, visit, passed);
+}
+
+Status for_each_shared_in(const RecordsOf& of, const std::string& below, bool deep,
+                          const VisitShared& visit) {
+  auto records = RecordsDirectory::open(of);
+  if (records.code() == ENOENT) return Status();
+  CAIRN_TRY(records.status());
+  return for_each_in(*records, below, deep, visit, nullptr);
 }
 
 }  // namespace cairn::cluster

@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <cstdio>
+
 #include "cluster/directories.h"
 #include "tier/lower.h"
 #include "tier/record.h"
@@ -61,14 +63,27 @@ std::string above_of(const std::string& path) {
 
 std::string name_in(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-Result<RecordsDirectory> RecordsDirectory::open(const RecordsOf& of, std::string* ignored) {
-  tier::RecordsFound found;
-  const int64_t result = tier::find_records(of.directory, of.owner, &found);
+Result<RecordsDirectory> RecordsDirectory::of_found(int64_t result, const RecordsOf& of,
+                                                    tier::RecordsFound found,
+                                                    std::string* ignored) {
   const std::string path = joined(of.directory, tier::records_directory);
   if (result < 0) return sys::failed(result, "open", path);
   if (ignored != nullptr) *ignored = found.ignored;
   if (!found.fd.ok()) return sys::failed(-ENOENT, "open", path);
   return RecordsDirectory(of, std::move(found.fd));
+}
+
+Result<RecordsDirectory> RecordsDirectory::open(const RecordsOf& of, std::string* ignored) {
+  tier::RecordsFound found;
+  const int64_t result = tier::find_records(of.directory, of.owner, &found);
+  return of_found(result, of, std::move(found), ignored);
+}
+
+Result<RecordsDirectory> RecordsDirectory::open_in(const sys::Descriptor& covered,
+                                                   const RecordsOf& of, std::string* ignored) {
+  tier::RecordsFound found;
+  const int64_t result = tier::find_records(covered.get(), of.owner, &found);
+  return of_found(result, of, std::move(found), ignored);
 }
 
 Result<RecordsDirectory> RecordsDirectory::make(const RecordsOf& of) {
@@ -84,6 +99,27 @@ std::string RecordsDirectory::path_of(const std::string& path) const {
 
 bool RecordsDirectory::counts(const struct stat& st) const {
   return (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) && tier::is_of_user(st, of_.owner);
+}
+
+void PassedOver::note(const std::string& where, const std::string& reason, bool ours) {
+  if (!path.empty() && (is_ours || !ours)) return;
+  path = where;
+  why = reason;
+  is_ours = ours;
+}
+
+void RecordsDirectory::note_passed(const std::string& path, const struct stat& st,
+                                   PassedOver* passed) const {
+  if (passed == nullptr) return;
+  const bool ours = tier::is_believed(st.st_uid, of_.owner);
+  const std::string user = "belongs to user " + std::to_string(st.st_uid);
+  char text[96];
+  std::snprintf(text, sizeof text, "has mode %04o: other users can write to it",
+                static_cast<unsigned>(st.st_mode & 07777));
+  if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+    passed->note(path, "is neither a file nor a directory, and " + user, ours);
+  else
+    passed->note(path, ours ? text : user, ours);
 }
 
 Result<sys::Descriptor> RecordsDirectory::open_directory(const std::string& path) const {
@@ -156,7 +192,7 @@ Status RecordsDirectory::check_free(const sys::Descriptor& above, const std::str
 }
 
 Status RecordsDirectory::for_each_directory(const std::string& path, bool deep, const Visit& visit,
-                                            std::string* too_deep) const {
+                                            PassedOver* passed) const {
   struct Pending {
     std::string path;
     size_t level;
@@ -180,11 +216,14 @@ Status RecordsDirectory::for_each_directory(const std::string& path, bool deep, 
       if (looked == -ENOENT) continue;
       // A record that is passed over would cost the parts that it names.
       if (looked < 0) return sys::failed(looked, "stat", path_of(below));
-      if (!S_ISDIR(st.st_mode) || !counts(st)) continue;
-      if (here.level < most_levels)
+      if (!S_ISDIR(st.st_mode)) continue;
+      if (!counts(st))
+        note_passed(below, st, passed);
+      else if (here.level < most_levels)
         pending.push_back({below, here.level + 1});
-      else if (too_deep != nullptr)
-        *too_deep = below;
+      else if (passed != nullptr)
+        passed->note(below, "lies more than " + std::to_string(most_levels) + " directories deep",
+                     false);
     }
   }
   return Status();

@@ -40,11 +40,24 @@ std::string told(const std::string& path);
 std::string above_of(const std::string& path);
 std::string name_in(const std::string& path);
 
+// What a walk has passed over although it may be a record, or hold some: it does not count, or lies
+// too deep. One of them, with one of ours before others.
+struct PassedOver {
+  std::string path;      // "": nothing was
+  std::string why;
+  bool is_ours = false;  // of a user whose records count, so that only its mode speaks against it
+
+  void note(const std::string& where, const std::string& reason, bool ours);
+};
+
 class RecordsDirectory {
  public:
   RecordsDirectory() = default;
   // ENOENT: there is none that counts. `ignored`: why what lies there does not.
   static Result<RecordsDirectory> open(const RecordsOf& of, std::string* ignored = nullptr);
+  // The same in the covered directory that is open.
+  static Result<RecordsDirectory> open_in(const tier::sys::Descriptor& covered, const RecordsOf& of,
+                                          std::string* ignored = nullptr);
   // Makes it if need be. EPERM: something else has its name.
   static Result<RecordsDirectory> make(const RecordsOf& of);
 
@@ -63,19 +76,23 @@ class RecordsDirectory {
                                   const std::string& path) const;
 
   // Calls visit(open directory, its path, its names) for `path` and, if `deep`, for all directories
-  // below it, each before those in it. Directories that are more than most_levels below the first
-  // one are passed over; `too_deep` gets the path of one.
+  // below it, each before those in it. Directories that do not count, or are more than most_levels
+  // below the first one, are passed over.
   using Visit =
       std::function<Status(const tier::sys::Descriptor& directory, const std::string& path,
                            const std::vector<tier::sys::Entry>& names)>;
   Status for_each_directory(const std::string& path, bool deep, const Visit& visit,
-                            std::string* too_deep = nullptr) const;
+                            PassedOver* passed = nullptr) const;
   static constexpr size_t most_levels = 4096;
 
   // Whether a file of these attributes is one of ours.
   [[nodiscard]] bool counts(const struct stat& st) const;
+  // Notes something of these attributes, which does not count.
+  void note_passed(const std::string& path, const struct stat& st, PassedOver* passed) const;
 
  private:
+  static Result<RecordsDirectory> of_found(int64_t result, const RecordsOf& of,
+                                           tier::RecordsFound found, std::string* ignored);
   explicit RecordsDirectory(RecordsOf of, tier::sys::Descriptor fd)
       : of_(std::move(of)), fd_(std::move(fd)) {}
 

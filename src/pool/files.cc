@@ -36,11 +36,31 @@ Status check_directory(const std::string& path) {
   return Status();
 }
 
-// Before it is opened, which some devices take for an order: the path may come from a claim.
-Status check_device(const std::string& path) {
+// A device is inspected before it is opened, which some devices take for an order: the path may
+// come from a claim. What was inspected is opened, whatever has the path by then.
+Result<int> open_device(const std::string& path, media::Access access) {
+  const auto failed = [&](const char* what) {
+    const int error = errno;
+    return fail(error, "%s: %s: %s", path.c_str(), what, strerror(error));
+  };
+  const int seen = open(path.c_str(), O_PATH | O_CLOEXEC | O_NOFOLLOW);
+  if (seen < 0) return failed("look at the device");
   struct stat st {};
-  if (stat(path.c_str(), &st) != 0) return fail(errno, "%s: %s", path.c_str(), strerror(errno));
-  return media::inspect_dax(st.st_rdev, path.c_str(), media::SystemRoot()).status();
+  Status status = fstat(seen, &st) != 0 ? failed("look at the device") : Status();
+  if (status.ok() && !S_ISCHR(st.st_mode))
+    status = fail(EINVAL, "%s: not a dax device", path.c_str());
+  if (status.ok())
+    status = media::inspect_dax(st.st_rdev, path.c_str(), media::SystemRoot()).status();
+  int opened = -1;
+  if (status.ok()) {
+    const std::string same = "/proc/self/fd/" + std::to_string(seen);
+    const int flags = access == media::Access::read_write ? O_RDWR : O_RDONLY;
+    opened = open(same.c_str(), flags | O_CLOEXEC | O_NONBLOCK);
+    if (opened < 0) status = failed("open the device");
+  }
+  close(seen);
+  if (!status.ok()) return status;
+  return opened;
 }
 
 // Before the first segment is mapped: what its first block says, which is not verified yet.
@@ -113,8 +133,8 @@ bool holds_others(const std::string& path) {
 }
 
 Status open_first_segment(Pool& pool, bool device) {
-  auto fd = media::open_segment(device ? pool.path.c_str() : segment_path(pool.path, 0).c_str(),
-                                access_of(pool));
+  auto fd = device ? open_device(pool.path, access_of(pool))
+                   : media::open_segment(segment_path(pool.path, 0).c_str(), access_of(pool));
   if (!fd.ok()) return fd.status();
   auto manner = first_manner(pool, *fd, device);
   if (!manner.ok()) {
@@ -136,7 +156,7 @@ Status open_first_segment(Pool& pool, bool device) {
 
 Result<std::unique_ptr<Pool>> open_files(const std::string& path, bool read_only) {
   const bool device = is_device(path);
-  CAIRN_TRY(device ? check_device(path) : check_directory(path));
+  if (!device) CAIRN_TRY(check_directory(path));
   auto pool = std::make_unique<Pool>();
   pool->path = pool->home = device ? device_path(path) : path;
   pool->read_only = read_only;

@@ -88,10 +88,18 @@ void announce_links(DrainState& state, const struct stat& st) {
   state.journal.announce_links(file::now_ns() + 10 * second).ignore();  // as in announce()
 }
 
-InLower look(const Known& known, int directory, const file::Listed& listed, struct stat* st) {
-  if (sys::lstatat(directory, listed.name, st) < 0) return InLower::nothing;
+Result<InLower> try_to_look(const Known& known, int directory, const file::Listed& listed,
+                            struct stat* st) {
+  const int64_t result = sys::lstatat(directory, listed.name, st);
+  if (result == -ENOENT || result == -ENOTDIR) return InLower::nothing;
+  if (result < 0) return sys::failed(result, "stat", name_of(listed));
   if (!listed.has_lower) return InLower::other;
   return is_remembered(known, listed.lower, *st) ? InLower::remembered : InLower::other;
+}
+
+InLower look(const Known& known, int directory, const file::Listed& listed, struct stat* st) {
+  auto found = try_to_look(known, directory, listed, st);
+  return found.ok() ? *found : InLower::other;
 }
 
 }  // namespace cairn::tier

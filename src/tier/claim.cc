@@ -15,6 +15,7 @@
 #include "tier/claim_aside.h"
 #include "tier/keep_times.h"
 #include "tier/lower.h"
+#include "tier/record.h"
 #include "tier/records_directory.h"
 #include "tier/system.h"
 
@@ -65,6 +66,23 @@ int64_t replace(int directory, const char* name, const std::string& text,
   return result == 0 ? sys::fsync_directory(directory) : result;
 }
 
+// Whose claims are believed in a directory.
+struct Believed {
+  uint64_t owner = no_owner;         // CoverRecord::owner
+  uint64_t of_directory = no_owner;  // the owner of the directory, where his word counts too
+  [[nodiscard]] bool has(uint32_t uid) const {
+    return is_believed(uid, owner) || uid == of_directory;
+  }
+};
+
+// Whoever owns a directory says whether it is covered.
+int64_t believed_in(int directory, Believed* believed) {
+  struct stat st = {};
+  const int64_t result = sys::fstat(directory, &st);
+  if (result == 0) believed->of_directory = st.st_uid;
+  return result;
+}
+
 // The names of those who joined the claim.
 std::vector<std::string> joined_names(int directory) {
   std::vector<std::string> names;
@@ -108,13 +126,25 @@ int64_t read_claim(int directory, std::string* text, const char* name = claim_fi
   return text->size() > most_bytes ? -EUCLEAN : check_text(*text);
 }
 
-// The name of one of them, "" if nobody has. Others can make such a name, with anything under it.
+// Reads a claim that is believed. ENOENT for any other: others can make such a name, and neither
+// what lies under it nor an error of opening it (a lease, a mode) counts.
+int64_t read_believed(int directory, const std::string& name, const Believed& believed,
+                      std::string* text, uint32_t* owner = nullptr) {
+  struct stat st = {};
+  if (const int64_t looked = sys::lstatat(directory, name.c_str(), &st); looked < 0) return looked;
+  if (!believed.has(st.st_uid)) return -ENOENT;
+  uint32_t uid = st.st_uid;
+  const int64_t read = read_claim(directory, text, name.c_str(), &uid);
+  if (!believed.has(uid)) return -ENOENT;  // exchanged meanwhile
+  if (owner != nullptr) *owner = uid;
+  return read;
+}
+
+// The name of one that has joined the claim, "" if nobody has.
 std::string successor(int directory, uint64_t owner) {
   for (const std::string& name : joined_names(directory)) {
     std::string text;
-    uint32_t uid = 0;
-    if (read_claim(directory, &text, name.c_str(), &uid) == 0 && is_believed(uid, owner))
-      return name;
+    if (read_believed(directory, name, {owner}, &text) == 0) return name;
   }
   return "";
 }
@@ -179,13 +209,30 @@ Status busy(const Claim& claim, const std::string& directory) {
 // A job has ended on several hosts and left its data in their pools; the next one goes on with all of them. So who has
 // joined the claim of the job before may stay, as long as no other job has come since.
 enum class Earlier : uint8_t { stranger, joined_before, overtaken };
-Earlier earlier_of(int directory, const Claim& own, const Claim& holder) {
+Earlier earlier_of(int directory, const Claim& own, const Claim& holder, uint64_t owner) {
   std::string text;
-  if (own.job.empty() || read_claim(directory, &text, joined_name(own).c_str()) != 0)
+  if (own.job.empty() || read_believed(directory, joined_name(own), {owner}, &text) != 0)
     return Earlier::stranger;
   const Claim before = claim_of(text);
   if (before.uuid != own.uuid) return Earlier::stranger;
   return before.job == holder.job ? Earlier::joined_before : Earlier::overtaken;
+}
+
+// Whether the path of the pool in a claim may be looked at. What anybody has put into the directory
+// must not lead to a path where the kernel waits (an automounter).
+bool may_be_followed(int directory, uint32_t uid, uint64_t owner) {
+  Believed believed{owner};
+  return believed_in(directory, &believed) == 0 && believed.has(uid);
+}
+
+// CoverRecord::owner of the directory's cover in this pool.
+uint64_t owner_of_claim(file::FileSystem& fs, const std::string& directory) {
+  uint64_t owner = no_owner;
+  for_each_record(fs, [&](const std::string&, const CoverRecord& record) {
+    if (record.path == directory) owner = record.owner;
+    return Status();
+  }).ignore();  // then the user's, root's and the directory's owner's count
+  return owner;
 }
 
 // Removes a void claim, unless somebody else was faster: among those of one host that find it void,
@@ -329,7 +376,7 @@ Result<ClaimTaken> take_claim(file::FileSystem& fs, const std::string& directory
         return sys::failed(named, "cannot be claimed", directory);
       return taken;
     }
-    const Earlier earlier = earlier_of(fd.get(), own, other);
+    const Earlier earlier = earlier_of(fd.get(), own, other, request.owner);
     if ((!own.job.empty() && other.job == own.job) || earlier == Earlier::joined_before) {
       CAIRN_TRY(adopt_token());
       auto joined = join_claim(fd.get(), directory, own, text, &taken.owner);
@@ -337,7 +384,8 @@ Result<ClaimTaken> take_claim(file::FileSystem& fs, const std::string& directory
       if (*joined) return taken;
       continue;
     }
-    if (other.host == own.host && is_void(other, own, directory)) {
+    if (other.host == own.host && may_be_followed(fd.get(), uid, request.owner) &&
+        is_void(other, own, directory)) {
       int64_t brought = 0;  // of a cover that is over: it holds up no new one
       const int64_t removed = remove_void(fd.get(), request.owner, text, &brought);
       if (removed < 0) return sys::failed(removed, "remove", path_of(directory));
@@ -360,12 +408,10 @@ Result<ClaimTokens> believed_claims(const file::FileSystem& fs, int directory,
   names.emplace_back(claim_file);
   for (const std::string& name : names) {
     std::string text;
-    uint32_t uid = 0;
-    const int64_t read = read_claim(directory, &text, name.c_str(), &uid);
-    // Not a claim, or somebody else's that this user may not read.
+    const int64_t read = read_believed(directory, name, {owner}, &text);
+    // Not a claim, or one that this user may not read.
     if (read == -ENOENT || read == -EUCLEAN || read == -EACCES || read == -EPERM) continue;
     if (read < 0) return unreadable(read, path);
-    if (!is_believed(uid, owner)) continue;
     const Claim claim = claim_of(text);
     if (!claim.token.empty()) found.tokens.push_back(claim.token);
     found.has_own = found.has_own || (claim.host == own.host && claim.uuid == own.uuid);
@@ -374,8 +420,11 @@ Result<ClaimTokens> believed_claims(const file::FileSystem& fs, int directory,
 }
 
 Status refuse_covered(const file::FileSystem& fs, int directory, const std::string& path) {
+  Believed believed;
+  if (const int64_t result = believed_in(directory, &believed); result < 0)
+    return sys::failed(result, "stat", path);
   std::string text;
-  const int64_t read = read_claim(directory, &text);
+  const int64_t read = read_believed(directory, claim_file, believed, &text);
   if (read == -ENOENT || read == -EUCLEAN) return Status();
   if (read < 0) return unreadable(read, path);
   const Claim claim = claim_of(text);
@@ -387,24 +436,35 @@ Status refuse_covered(const file::FileSystem& fs, int directory, const std::stri
               claim.pool.c_str());
 }
 
+bool is_claimed_above(const std::string& directory) {
+  struct stat st = {};
+  if (sys::lstatat(AT_FDCWD, directory.c_str(), &st) < 0) return false;
+  std::string text;
+  const int64_t read = read_believed(AT_FDCWD, path_of(directory), {no_owner, st.st_uid}, &text);
+  return read != -ENOENT && read != -ENOTDIR && read != -EUCLEAN;
+}
+
 bool is_claimed(const std::string& directory) {
   std::string text;
   const int64_t read = read_claim(AT_FDCWD, &text, path_of(directory).c_str());
   return read != -ENOENT && read != -ENOTDIR && read != -EUCLEAN;
 }
 
-Result<std::vector<Claim>> other_claims(const file::FileSystem& fs, const std::string& directory) {
+Result<std::vector<Claim>> other_claims(file::FileSystem& fs, const std::string& directory) {
   std::vector<Claim> claims;
   const int64_t opened = sys::open_beneath(directory.c_str(), O_RDONLY | O_DIRECTORY);
   if (opened < 0) return sys::failed(opened, "open", directory);
   const sys::Descriptor fd(static_cast<int>(opened));
   const Claim own = own_claim(fs, "");
+  Believed believed{owner_of_claim(fs, directory)};
+  if (const int64_t result = believed_in(fd.get(), &believed); result < 0)
+    return sys::failed(result, "stat", directory);
   std::vector<std::string> names = joined_names(fd.get());
   names.emplace_back(claim_file);
   for (const std::string& name : names) {
     std::string text;
     // One that has just gone, or is none.
-    if (read_claim(fd.get(), &text, name.c_str()) != 0) continue;
+    if (read_believed(fd.get(), name, believed, &text) != 0) continue;
     Claim claim = claim_of(text);
     const bool is_known = std::any_of(claims.begin(), claims.end(), [&](const Claim& other) {
       return other.uuid == claim.uuid;  // handed on meanwhile
@@ -426,15 +486,14 @@ Status drop_claim(const file::FileSystem& fs, const std::string& directory, uint
   remove_claims_left(fd.get());
   // First, so that nobody hands the claim on to who is leaving.
   std::string text;
-  uint32_t uid = 0;
   const std::string joined = joined_name(own);
-  if (read_claim(fd.get(), &text, joined.c_str(), &uid) == 0 && is_believed(uid, owner))
+  if (read_believed(fd.get(), joined, {owner}, &text) == 0)
     sys::unlinkat(fd.get(), joined.c_str(), 0);
-  const int64_t read = read_claim(fd.get(), &text, claim_file, &uid);
+  const int64_t read = read_believed(fd.get(), claim_file, {owner}, &text);
   if (read == -ENOENT || read == -ENOTDIR || read == -EUCLEAN) return Status();  // it is not ours
   if (read < 0) return unreadable(read, directory);
   const Claim other = claim_of(text);
-  if (other.host != own.host || other.uuid != own.uuid || !is_believed(uid, owner)) return Status();
+  if (other.host != own.host || other.uuid != own.uuid) return Status();
   int64_t brought = 0;
   const int64_t result = hand_on(fd.get(), owner, &brought);
   if (result < 0 && result != -ENOENT) return sys::failed(result, "claim", path_of(directory));

@@ -70,8 +70,11 @@ Result<ClaimTokens> believed_claims(const file::FileSystem& fs, int directory,
 Status refuse_covered(const file::FileSystem& fs, int directory, const std::string& path);
 // Whether there is a claim in it, void or not; what cannot be read is one. What only has its name is none.
 bool is_claimed(const std::string& directory);
+// Whether a claim counts in a directory above one that is to be covered: a claim of the user, of
+// root, or of that directory's owner. Who merely can write there keeps nobody out below.
+bool is_claimed_above(const std::string& directory);
 // What other pools say of the directory, on other hosts mostly: they may hold something for it, or are used in it now. Not those that are void.
-Result<std::vector<Claim>> other_claims(const file::FileSystem& fs, const std::string& directory);
+Result<std::vector<Claim>> other_claims(file::FileSystem& fs, const std::string& directory);
 // Removes the claim if it is this host's and pool's. `owner`: CoverRecord::owner.
 Status drop_claim(const file::FileSystem& fs, const std::string& directory, uint64_t owner);
 // Removes a claim whose pool is gone. ENOENT if there is no claim, EBUSY if its pool is here or may be elsewhere; `forced`

@@ -15,6 +15,9 @@ bool is_lost(const Claim& claim, const Claim& own) {
   return !claim.machine.empty() && claim.machine == own.machine;
 }
 
+// Whoever covers a directory names the pool by its whole path.
+bool names_pool(const Claim& claim) { return claim.pool.rfind('/', 0) == 0; }
+
 // Is there anything in this cover of a pool that nobody has attached?
 bool holds_data(file::FileSystem& fs, const std::string& name) {
   auto state = state_of_cover(fs, name);
@@ -31,6 +34,7 @@ bool is_used(file::FileSystem& fs, const std::string& name) {
 }  // namespace
 
 bool is_void(const Claim& claim, const Claim& own, const std::string& directory) {
+  if (!names_pool(claim)) return false;
   file::AttachOptions options;
   options.read_only = true;
   options.no_recovery = true;
@@ -49,7 +53,7 @@ bool is_void(const Claim& claim, const Claim& own, const std::string& directory)
 }
 
 bool pool_is_here(const Claim& claim, const Claim& own) {
-  if (claim.host != own.host) return false;
+  if (claim.host != own.host || !names_pool(claim)) return false;
   file::AttachOptions options;
   options.read_only = true;
   options.no_recovery = true;

@@ -85,11 +85,20 @@ bool is_below(const std::string& path, const std::string& ancestor) {
          (ancestor == "/" || path[ancestor.size()] == '/');
 }
 
+// Only the owner of a directory makes a pool of it: in one that is open to others, anybody can put
+// a file under the name of a segment.
 bool is_pool(const std::string& directory) {
+  constexpr uint32_t open_to_others = S_IWGRP | S_IWOTH;
+  struct stat above = {};
+  if (sys::lstatat(AT_FDCWD, directory.c_str(), &above) < 0 ||
+      (above.st_mode & open_to_others) != 0)
+    return false;
   const int64_t fd =
       sys::openat(AT_FDCWD, (directory + "/segment.0").c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return false;
   const sys::Descriptor file(static_cast<int>(fd));
+  struct stat st = {};
+  if (sys::fstat(file.get(), &st) < 0 || st.st_uid != above.st_uid) return false;
   uint64_t magic = 0;
   return sys::pread(file.get(), &magic, sizeof magic, 0) == sizeof magic &&
          magic == format::superblock_magic;
@@ -99,7 +108,7 @@ bool is_pool(const std::string& directory) {
 Status refuse_below(const std::string& path) {
   for (std::string above = path;;) {
     if (is_pool(above)) return fail(ELOOP, "%s lies in the pool %s", path.c_str(), above.c_str());
-    if (above != path && is_claimed(above))
+    if (above != path && is_claimed_above(above))
       return fail(ELOOP, "%s lies in %s, which is covered itself (it holds %s)", path.c_str(),
                   above.c_str(), claim_file);
     const size_t slash = above.rfind('/');

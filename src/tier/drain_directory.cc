@@ -1,7 +1,9 @@
 // Directories that are new in the pool, came to their name by a move, or were removed in lower.
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -23,6 +25,25 @@ void forget(DrainState& state, const Where& where, const file::Listed& listed) {
 // While a drain puts names into a directory that it has made. Other nodes of the job, which find it
 // there, tell by that mode that it is one of theirs.
 constexpr uint32_t unfinished_mode = S_ISVTX | S_IRWXU;
+
+bool is_in_group(uint32_t group) {
+  if (geteuid() == 0 || getegid() == group) return true;
+  std::vector<gid_t> groups(static_cast<size_t>(std::max(0, getgroups(0, nullptr))));
+  const int count = getgroups(static_cast<int>(groups.size()), groups.data());
+  return count > 0 && std::find(groups.begin(), groups.begin() + count, group) !=
+                          groups.begin() + count;
+}
+
+// The directory of the records has that mode too (records_directory.h), and others may be able to
+// exchange the two. So this one gets the set-user-ID bit as well, which mkdir cannot give: it means
+// nothing for a directory. Where a file system does not keep it, only that defence is missing.
+void mark_unfinished(int directory, struct stat* st) {
+  const uint32_t inherited = st->st_mode & S_ISGID;
+  // The kernel would take that bit away, which gives what is made in the directory its group.
+  if (inherited != 0 && !is_in_group(st->st_gid)) return;
+  sys::chmodat(AT_FDCWD, path_of_open(directory).c_str(), S_ISUID | unfinished_mode | inherited);
+  sys::fstat(directory, st);  // for its ctime; refused: the old one will do
+}
 
 bool is_empty(int directory) {
   const int64_t opened = sys::openat(directory, ".", O_RDONLY | O_DIRECTORY);
@@ -130,6 +151,7 @@ bool drain_directory(DrainState& state, const Where& where, LowerDirectory& lowe
     state.conflict(where, path, text.c_str());
     return false;
   }
+  if (made == 0) mark_unfinished(there.get(), &st);
   // Somebody else's: what lies in it already is not ours to remove with it.
   const bool is_foreign = made < 0 && has_names;
   // Made by a drain that was killed: what that one put into it is known.

@@ -16,9 +16,22 @@ namespace {
 
 constexpr int attempts = 5;
 
-Status write_regular(DrainState& state, const file::Map& map, const file::Attributes& wanted,
-                     int directory, const file::Listed& listed, const std::string& path,
+// The file in lower whose access list goes over to the one that replaces it. An access list can let
+// others in. So the old file counts only if the new one's owner has it, or if it is the same file
+// in the pool. What the pool does not remember gives nothing.
+void check_old(const DrainState& state, const Where& where, const file::Listed& listed,
+               const file::Map& map, uint32_t owner, sys::Descriptor* old) {
+  struct stat st = {};
+  const bool counts = old->ok() && check_file(old->get(), state.known, listed.lower) == 0 &&
+                      sys::fstat(old->get(), &st) == 0 &&
+                      (st.st_uid == owner || is_at_home(where, listed, map));
+  if (!counts) old->reset();
+}
+
+Status write_regular(DrainState& state, const Where& where, const file::Listed& listed,
+                     const file::Map& map, const file::Attributes& wanted, int directory,
                      Aside* aside) {
+  const std::string path = where.path + "/" + name_of(listed);
   const int64_t opened =
       sys::openat(directory, aside->name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
   if (opened == -EACCES || opened == -EPERM)
@@ -34,8 +47,7 @@ Status write_regular(DrainState& state, const file::Map& map, const file::Attrib
                        : -ENOENT;
   if (replaced == -EMFILE || replaced == -ENFILE) return sys::failed(replaced, "open", path);
   sys::Descriptor old(static_cast<int>(std::max<int64_t>(-1, replaced)));
-  // What the pool does not remember gives it nothing: an access list could be anybody's.
-  if (old.ok() && check_file(old.get(), state.known, listed.lower) < 0) old.reset();
+  check_old(state, where, listed, map, wanted.uid, &old);
   return set_attributes(state.fs, map, wanted, to, old.get(), path);
 }
 
@@ -93,7 +105,7 @@ Tried write_aside(DrainState& state, const Where& where, LowerDirectory& lower,
   Status status = state.journal.write({where.path, aside->name, "", 0, 0, 0, 0, 0, {}});
   const uint64_t done = state.done;
   if (status.ok())
-    status = S_ISREG(wanted.mode) ? write_regular(state, map, wanted, fd, listed, path, aside)
+    status = S_ISREG(wanted.mode) ? write_regular(state, where, listed, map, wanted, fd, aside)
                                   : make_special(state.fs, map, wanted, fd, path, aside->name);
   aside->copied = state.done - done;
   return status.ok() ? Tried::done : give_up(state, fd, map, path, *aside, status);
@@ -113,6 +125,12 @@ Tried take_aside(DrainState& state, const Where& where, LowerDirectory& lower,
     if (result < 0) status = sys::failed(result, "stat", path);
   }
   aside->file.reset();
+  // Some file systems of a network set the time of the last write when the file is closed.
+  struct stat closed = {};
+  if (status.ok() && !changed && sys::lstatat(fd, aside->name.c_str(), &closed) == 0 &&
+      closed.st_dev == aside->st.st_dev && closed.st_ino == aside->st.st_ino &&
+      closed.st_size == aside->st.st_size)
+    aside->st = closed;
   if (!status.ok() || changed) return give_up(state, fd, map, path, *aside, status);
   lower.touch();  // the copy may have taken long
   if (!publish(state, where, lower, listed, map, *aside)) return Tried::failed;
@@ -145,7 +163,13 @@ Way clear_name(DrainState& state, const Where& where, LowerDirectory& lower,
                const file::Listed& listed, const file::Map& map, InLower* expected) {
   struct stat st = {};
   const auto directory = static_cast<int>(lower.fd());
-  *expected = look(state.known, directory, listed, &st);
+  auto looked = try_to_look(state.known, directory, listed, &st);
+  if (!looked.ok()) {
+    const std::string path = where.path + "/" + name_of(listed);
+    state.failed(path, sys::failed(-looked.code(), "stat", path));
+    return Way::blocked;
+  }
+  *expected = *looked;
   if (*expected == InLower::other) {
     if (take_same_special(state, where, lower, listed, map)) return Way::not_needed;
     state.conflict(where, where.path + "/" + name_of(listed),

@@ -4,6 +4,7 @@
 
 #include "file/pins.h"
 #include "tier/drain_state.h"
+#include "tier/from_pool.h"
 #include "tier/listing.h"
 
 namespace cairn::tier {
@@ -21,13 +22,19 @@ void note_linked(DrainState& state, const Where& where, const file::Listed& list
 
 namespace {
 
-bool open_linked(const DrainState& state, const LinkedFile& linked, sys::Descriptor* file,
-                 struct stat* st) {
+// A file system gives the number of a removed file to the next one, and size and time can be made
+// the same. The owner cannot.
+bool may_be_linked(const DrainState& state, const file::Map& map, const struct stat& st) {
+  return is_believed(st.st_uid, state.owner) || st.st_uid == attributes_now(state.fs, map).uid;
+}
+
+bool open_linked(const DrainState& state, const LinkedFile& linked, const file::Map& map,
+                 sys::Descriptor* file, struct stat* st) {
   const int64_t opened = state.beneath.open(linked.path, O_PATH | O_NOFOLLOW);
   if (opened < 0) return false;
   *file = sys::Descriptor(static_cast<int>(opened));
   return check_file(file->get(), state.known, linked.identity) == 0 &&
-         sys::fstat(file->get(), st) == 0;
+         sys::fstat(file->get(), st) == 0 && may_be_linked(state, map, *st);
 }
 
 }  // namespace
@@ -45,7 +52,7 @@ bool drain_link(DrainState& state, const Where& where, LowerDirectory& lower,
   // Changed since it was written there: it is written again, here.
   if (linked.change_time != change_time(state.fs, map) ||
       !still_names(state.fs, where, listed, map) ||
-      !open_linked(state, linked, &file, &first))
+      !open_linked(state, linked, map, &file, &first))
     return false;
   Aside aside;
   aside.name = state.aside;

@@ -142,6 +142,9 @@ void announce_links(DrainState& state, const struct stat& st);
 
 // What lies in lower under a name, compared with what the pool remembers.
 enum class InLower : uint8_t { nothing, remembered, other };
+Result<InLower> try_to_look(const Known& known, int directory, const file::Listed& listed,
+                            struct stat* st);
+// The same; what cannot be looked at is `other`, which nobody touches.
 InLower look(const Known& known, int directory, const file::Listed& listed, struct stat* st);
 
 // --- drain_file.cc: everything that is no directory ---
@@ -250,8 +253,8 @@ bool is_moved_from(const DrainState& state, const Where& where, const file::List
 // name, or is moved away. False: it cannot be kept (no room for a directory, no links, another file system).
 bool keep_linked(DrainState& state, int directory, const file::Listed& listed);
 bool keep_moved(DrainState& state, int directory, const file::Listed& listed);
-// All that is kept goes, also what drains before have left.
-void end_kept(DrainState& state);
+// All that is kept goes, also what drains before have left. The error names the first that stays.
+Status end_kept(DrainState& state);
 // --- finish.cc ---
 void finish(DrainState& state, const Where& top);
 // --- remove.cc --- Removes the directory in lower that the pool remembers under this name, with

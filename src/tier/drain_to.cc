@@ -39,6 +39,9 @@ int64_t inode_of(int fd, SystemInode* inode) {
   return result;
 }
 
+// Of a directory that a drain has made, until everything is in it: also after a kill.
+constexpr uint32_t unfinished_mode = S_ISVTX | S_IRWXU;
+
 // A directory of the pool, on the way down from the top.
 struct Level {
   file::Map map;
@@ -58,8 +61,15 @@ struct Written {
 class Writer {
  public:
   // `total`: bytes that are to be written, as far as that is known.
-  Writer(Cover& cover, uint64_t total, const DrainCalls& calls, DrainToReport& report)
-      : fs_(*cover.fs), cover_(cover), calls_(calls), report_(report), total_(total) {
+  // `owner`: CoverRecord::owner.
+  Writer(Cover& cover, uint64_t owner, uint64_t total, const DrainCalls& calls,
+         DrainToReport& report)
+      : fs_(*cover.fs),
+        cover_(cover),
+        owner_(owner),
+        calls_(calls),
+        report_(report),
+        total_(total) {
     // The same for every attempt of this pool: one that was killed leaves a file that the next one
     // replaces.
     const Claim own = own_claim(fs_, "");
@@ -157,6 +167,18 @@ class Writer {
     return !cancelled_;
   }
 
+  // Nobody but the user, root, or the owner that the pool says has made it, or could have.
+  [[nodiscard]] bool is_of_ours(const file::Map& map, const struct stat& st) const {
+    return is_believed(st.st_uid, owner_) || st.st_uid == attributes_now(fs_, map).uid;
+  }
+  // Another name of the file may become a link to it: it gives no other rights than the pool says.
+  [[nodiscard]] bool may_be_linked(const file::Map& map, const struct stat& st) const {
+    constexpr uint32_t permissions = 07777;
+    return is_of_ours(map, st) &&
+           (S_ISLNK(st.st_mode) ||
+            (st.st_mode & permissions) == (attributes_now(fs_, map).mode & permissions));
+  }
+
   // --- directories ---
   // Others may be able to exchange it for another one, which is not written to.
   Result<sys::Descriptor> open(const Level& level) const {
@@ -205,8 +227,8 @@ class Writer {
       failed(path, directory.status());
       return false;
     }
-    const uint32_t mode = (static_cast<uint32_t>(level->map.inode->mode.load()) & 0777) | S_IRWXU;
-    const int64_t made = sys::mkdirat(directory->get(), listed.name, mode);
+    // It gets its mode when everything is in it.
+    const int64_t made = sys::mkdirat(directory->get(), listed.name, unfinished_mode);
     if (made < 0 && made != -EEXIST) {
       failed(path, sys::failed(made, "mkdir", path));
       return false;
@@ -218,16 +240,24 @@ class Writer {
       return false;
     }
     const sys::Descriptor there(static_cast<int>(std::max<int64_t>(-1, opened)));
-    const int64_t looked = opened < 0 ? opened : inode_of(there.get(), &level->there);
+    struct stat st = {};
+    std::vector<sys::Entry> entries;
+    int64_t looked = opened < 0 ? opened : sys::fstat(there.get(), &st);
+    if (looked == 0 && made == 0) looked = list_of(there.get(), &entries);
     if (looked < 0) {
       failed(path, sys::failed(looked, "open", path));
       return false;
     }
-    // One that has names was not made here: somebody has exchanged it.
-    std::vector<sys::Entry> entries;
-    level->made = made == 0 && list_of(there.get(), &entries) == 0 && entries.empty();
-    above.touched = above.touched || level->made;
-    if (level->made) ++report_.drained.directories;
+    // One that has names was not made here: somebody has exchanged it. Whoever owns one gets at all
+    // that is written into it.
+    if (!entries.empty() || !is_of_ours(level->map, st)) {
+      conflict(path);
+      return false;
+    }
+    level->there = {st.st_dev, st.st_ino};
+    level->made = made == 0 || (st.st_mode & 01777) == unfinished_mode;
+    above.touched = above.touched || made == 0;
+    if (made == 0) ++report_.drained.directories;
     return true;
   }
 
@@ -259,18 +289,19 @@ class Writer {
     const int64_t looked = sys::lstatat(directory, listed.name, &st);
     if (looked < 0 && looked != -ENOENT) return failed(path, sys::failed(looked, "stat", path));
     if (looked == 0) {
-      auto same = is_same_there(directory, listed, map, st);
+      auto same = is_same_there(directory, listed, map, &st);
       if (!same.ok()) return failed(path, same.status());
       if (!*same) return conflict(path);
     } else {
-      const Status status = write_new(directory, listed, map, path);
+      const Status status = write_new(directory, listed, map, path, &st);
       if (cancelled_) return;
       if (status.code() == EEXIST) return conflict(path);
       if (!status.ok()) return failed(path, status);
       level.touched = true;
       ++report_.drained.files;
     }
-    if (map.inode->links.load() > 1 && sys::lstatat(directory, listed.name, &st) == 0)
+    const bool is_written = looked < 0 && S_ISREG(st.st_mode);  // through its own descriptor
+    if (map.inode->links.load() > 1 && (is_written || may_be_linked(map, st)))
       linked_.emplace(map.number, Written{path, {st.st_dev, st.st_ino}});
   }
 
@@ -283,15 +314,20 @@ class Writer {
            link_open_file(file.get(), directory, name) == 0;
   }
 
+  // `*st`: of what was written.
   Status write_new(int directory, const file::Listed& listed, const file::Map& map,
-                   const std::string& path) {
+                   const std::string& path, struct stat* st) {
     // Of an attempt that was killed; or somebody else has taken the name.
     const int64_t removed = sys::unlinkat(directory, aside_.c_str(), 0);
     if (removed < 0 && removed != -ENOENT)
       aside_ = aside_.substr(0, aside_.rfind('-') + 1) + sys::random_name();
     const file::Attributes wanted = attributes_now(fs_, map);
-    Status status = S_ISREG(wanted.mode) ? write_regular(directory, map, wanted, path)
+    Status status = S_ISREG(wanted.mode) ? write_regular(directory, map, wanted, path, st)
                                          : make_special(fs_, map, wanted, directory, path, aside_);
+    if (status.ok() && !S_ISREG(wanted.mode)) {
+      const int64_t result = sys::lstatat(directory, aside_.c_str(), st);
+      if (result < 0) status = sys::failed(result, "stat", path);
+    }
     if (status.ok()) {
       const int64_t result = rename_to_free(directory, aside_, directory, listed.name);
       if (result < 0) status = sys::failed(result, "rename", path);
@@ -301,7 +337,7 @@ class Writer {
   }
 
   Status write_regular(int directory, const file::Map& map, const file::Attributes& wanted,
-                       const std::string& path) {
+                       const std::string& path, struct stat* st) {
     const int64_t opened =
         sys::openat(directory, aside_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
     if (opened < 0) return sys::failed(opened, "cannot be written beside it", path);
@@ -311,24 +347,30 @@ class Writer {
     CAIRN_TRY(set_attributes(fs_, map, wanted, file.get(), -1, path));
     if (const int64_t result = sys::fsync(file.get()); result < 0)
       return sys::failed(result, "fsync", path);
+    if (const int64_t result = sys::fstat(file.get(), st); result < 0)
+      return sys::failed(result, "stat", path);
     report_.drained.bytes += wanted.size;
     return Status();
   }
 
+  // `*st`: of the name; of what was compared when this returns true.
   Result<bool> is_same_there(int directory, const file::Listed& listed, const file::Map& map,
-                             const struct stat& st) {
+                             struct stat* st) {
     const auto mode = static_cast<uint32_t>(map.inode->mode.load());
-    if ((st.st_mode & S_IFMT) != (mode & S_IFMT)) return false;
+    if ((st->st_mode & S_IFMT) != (mode & S_IFMT)) return false;
     if (!S_ISREG(mode)) {
-      if ((S_ISCHR(mode) || S_ISBLK(mode)) && attributes_now(fs_, map).rdev != st.st_rdev)
+      if ((S_ISCHR(mode) || S_ISBLK(mode)) && attributes_now(fs_, map).rdev != st->st_rdev)
         return false;
-      return is_same_special(fs_, directory, listed.name, map, st);
+      return is_same_special(fs_, directory, listed.name, map, *st);
     }
     const uint64_t size = map.inode->size.load();
-    if (static_cast<uint64_t>(st.st_size) != size) return false;
+    if (static_cast<uint64_t>(st->st_size) != size) return false;
     const int64_t opened = sys::openat(directory, listed.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     if (opened < 0) return sys::failed(opened, "open", report_.path + "/.../" + name_of(listed));
     const sys::Descriptor there(static_cast<int>(opened));
+    if (const int64_t result = sys::fstat(there.get(), st); result < 0)
+      return sys::failed(result, "stat", report_.path + "/.../" + name_of(listed));
+    if (!S_ISREG(st->st_mode)) return false;
     PoolFile here(fs_, map.number, O_RDONLY);
     CAIRN_TRY(here.status());
     constexpr size_t piece = 1 << 20;
@@ -351,6 +393,7 @@ class Writer {
 
   file::FileSystem& fs_;
   Cover& cover_;
+  uint64_t owner_;
   const DrainCalls& calls_;
   DrainToReport& report_;
   uint64_t total_;
@@ -398,7 +441,8 @@ Status drain_to(Cover& cover, const DrainCalls& calls, DrainToReport* report) {
     return fail(EBUSY, "%s: processes still use it; drain it when they have ended",
                 cover.path.c_str());
   CAIRN_TRY_ASSIGN(undrained, undrained_data(fs, cover.top));
-  return Writer(cover, undrained.bytes, calls, *report).write();
+  CAIRN_TRY_ASSIGN(record, read_record(fs, cover.covers, cover.name));
+  return Writer(cover, record.owner, undrained.bytes, calls, *report).write();
 }
 
 }  // namespace cairn::tier

@@ -10,6 +10,7 @@
 #include "tier/attributes.h"
 #include "tier/drain_state.h"
 #include "tier/listing.h"
+#include "tier/written_aside.h"
 
 namespace cairn::tier {
 namespace {
@@ -40,9 +41,13 @@ bool remove_name(DrainState& state, const Where& where, LowerDirectory& lower,
     return false;
   }
   struct stat st = {};
-  const InLower in_lower = look(state.known, static_cast<int>(fd), listed, &st);
-  if (in_lower == InLower::nothing || (where.fresh && in_lower == InLower::other)) return true;
-  if (in_lower == InLower::other) {
+  auto in_lower = try_to_look(state.known, static_cast<int>(fd), listed, &st);
+  if (!in_lower.ok()) {
+    state.failed(path, sys::failed(-in_lower.code(), "stat", path));
+    return false;
+  }
+  if (*in_lower == InLower::nothing || (where.fresh && *in_lower == InLower::other)) return true;
+  if (*in_lower == InLower::other) {
     state.conflict(where, path, "removed here, but changed there behind our back; it stays there");
     return false;
   }
@@ -85,15 +90,10 @@ void remove_names(DrainState& state, const Where& where) {
 
 Status apply_attributes(DrainState& state, const Where& where, const file::Attributes& wanted,
                         int fd) {
-  struct stat st = {};
-  int64_t result = sys::fstat(fd, &st);
-  if (result < 0) return sys::failed(result, "stat", where.path);
-  if (st.st_uid != wanted.uid || st.st_gid != wanted.gid) {
-    result = sys::fchownat(fd, "", wanted.uid, wanted.gid);
-    if (result < 0 && result != -EPERM) return sys::failed(result, "chown", where.path);
-  }
+  CAIRN_TRY_ASSIGN(permissions,
+                   give_owner(fd, wanted.uid, wanted.gid, wanted.mode & 07777, where.path));
   CAIRN_TRY(export_attributes(state.fs, where.map, fd, -1));
-  result = sys::fchmod(fd, wanted.mode & 07777);
+  int64_t result = sys::fchmod(fd, permissions);
   // The job may use a directory of others (as /tmp) that it may not change.
   if (result < 0 && result != -EPERM) return sys::failed(result, "chmod", where.path);
   result = sys::utimensat(fd, nullptr, wanted.atime, wanted.mtime);
@@ -183,7 +183,8 @@ void list_directories(DrainState& state, Level& level) {
 
 void finish(DrainState& state, const Where& top) {
   // Everything has its new place. Now, because a file with several names gets another ctime when one goes.
-  if (state.clean_so_far()) end_kept(state);
+  const Status ended = state.clean_so_far() ? end_kept(state) : Status();
+  const std::string stays = ended.ok() ? "" : last_detail();
   std::vector<Level> way;
   file::Tree tree(state.fs, top.inode);
   way.push_back({top, "", {}, {}, 0});
@@ -214,6 +215,8 @@ void finish(DrainState& state, const Where& top) {
                    0});
     list_directories(state, way.back());
   }
+  // Told last: it holds up no removal.
+  if (!ended.ok()) state.failed(top.path, fail(ended.code(), "%s", stays.c_str()));
 }
 
 }  // namespace cairn::tier

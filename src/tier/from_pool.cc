@@ -59,12 +59,13 @@ int64_t set_attributes_of(int directory, const std::string& name, const file::At
   struct stat st = {};
   if (const int64_t result = sys::fstat(fd.get(), &st); result < 0) return result;
   if ((st.st_mode & S_IFMT) != (wanted.mode & S_IFMT) || st.st_nlink != 1) return -EEXIST;
-  sys::fchownat(fd.get(), "", wanted.uid, wanted.gid);  // if we may
-  // The mask of the process took some bits. A link has no mode.
-  const int64_t result =
-      S_ISLNK(wanted.mode)
-          ? 0
-          : sys::chmodat(AT_FDCWD, path_of_open(fd.get()).c_str(), wanted.mode & 07777);
+  const auto permissions = give_owner(fd.get(), wanted.uid, wanted.gid, wanted.mode & 07777, name);
+  int64_t result = 0;
+  if (!S_ISLNK(wanted.mode)) {  // a link has no mode
+    if (!permissions.ok()) return -permissions.code();
+    // The mask of the process took some bits.
+    result = sys::chmodat(AT_FDCWD, path_of_open(fd.get()).c_str(), *permissions);
+  }
   set_times_of_open(fd.get(), wanted.atime, wanted.mtime);
   return result;
 }

@@ -1,4 +1,6 @@
 // What a file in lower is, so that a change behind our back is noticed.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -47,14 +49,36 @@ bool is_same(const file::LowerIdentity& a, const file::LowerIdentity& b) {
   return a.device == b.device && a.inode == b.inode && a.size == b.size && a.mtime == b.mtime;
 }
 
+namespace {
+
+// In the place of the time, above the owner. Earlier versions noted the directory's mtime there;
+// this one would be a time of the year 1677.
+constexpr uint64_t owner_mark = 0x8000'0001ULL << 32;
+constexpr uint64_t owner_bits = 0xFFFF'FFFF;
+
+// A user namespace shows all users that it does not know as this one.
+constexpr uint64_t unknown_user = 65534;
+
+bool has_owner(const file::LowerIdentity& identity) {
+  return (identity.mtime & ~owner_bits) == owner_mark &&
+         (identity.mtime & owner_bits) != unknown_user;
+}
+
+}  // namespace
+
 file::LowerIdentity directory_identity(const Known& cover, const struct stat& st, uint64_t newest) {
   file::LowerIdentity identity = identity_of(cover, st);
   identity.size = std::max(newest, sys::ctime_of(st));
+  identity.mtime = owner_mark | st.st_uid;
   return identity;
 }
 
-bool is_same_directory(const file::LowerIdentity& a, const file::LowerIdentity& b) {
-  return a.device == b.device && a.inode == b.inode;
+bool is_same_directory(const file::LowerIdentity& remembered, const file::LowerIdentity& found) {
+  if (remembered.device != found.device || remembered.inode != found.inode) return false;
+  // Root's own programs and drains give directories to other users.
+  if (geteuid() == 0 || !has_owner(remembered) || !has_owner(found)) return true;
+  const uint64_t owner = found.mtime & owner_bits;
+  return found.mtime == remembered.mtime || owner == 0 || owner == geteuid();
 }
 
 Status set_identity(file::FileSystem& fs, const file::Map& directory, const std::string& text,

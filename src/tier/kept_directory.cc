@@ -2,15 +2,17 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-
-#include <algorithm>
+#include <unistd.h>
 
 #include "tier/claim.h"
 #include "tier/lower.h"
 #include "tier/record.h"
+#include "tier/written_aside.h"
 
 namespace cairn::tier {
 namespace {
+
+constexpr const char* foreign_prefix = "foreign-";
 
 // A symbolic link that leads nowhere: it is there with its text or not at all, and needs no room for
 // data.
@@ -20,12 +22,6 @@ struct Mark {
 };
 
 std::string text_of(const Mark& mark) { return "pool:" + mark.pool + ":" + mark.name; }
-
-// A directory may have inherited the set-group-ID bit.
-bool is_private(const struct stat& st, uint64_t owner) {
-  constexpr uint32_t permissions = S_IRWXU | S_IRWXG | S_IRWXO;
-  return is_believed(st.st_uid, owner) && (st.st_mode & permissions) == S_IRWXU;
-}
 
 // -ENOENT: there is no mark of ours.
 int64_t read_mark(int kept, uint64_t owner, Mark* mark) {
@@ -47,41 +43,86 @@ int64_t write_mark(int kept, const Mark& mark) {
   return result < 0 ? result : sys::fsync_directory(kept);
 }
 
-int64_t open_private(int covered, const std::string& name, uint64_t owner, sys::Descriptor* kept) {
-  const int64_t opened =
-      sys::openat(covered, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+// Opens a directory of the user. -ENOENT: no such thing has the name.
+int64_t open_own(int covered, const std::string& name, uint64_t owner, sys::Descriptor* kept,
+                 uint32_t* permissions) {
+  const int64_t opened = sys::openat(covered, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   if (opened == -ENOTDIR || opened == -ELOOP || opened == -EACCES) return -ENOENT;
   if (opened < 0) return opened;
   sys::Descriptor fd(static_cast<int>(opened));
   struct stat st = {};
   if (const int64_t result = sys::fstat(fd.get(), &st); result < 0) return result;
-  if (!is_private(st, owner)) return -ENOENT;
+  // One of root's is for runs of root.
+  if (st.st_uid != geteuid() && st.st_uid != owner) return -ENOENT;
+  *permissions = st.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
   *kept = std::move(fd);
   return 0;
+}
+
+bool is_closed(uint32_t permissions) { return permissions == S_IRWXU; }
+
+// Whoever can write to it can write notes of origins, too.
+bool is_open_to_others(uint32_t permissions) { return (permissions & (S_IWGRP | S_IWOTH)) != 0; }
+
+// Opens a directory whose mark names it. -ENOENT: there is none; -EPERM: others can write to it.
+int64_t open_marked(int covered, const std::string& name, uint64_t owner, sys::Descriptor* kept,
+                    Mark* mark, uint32_t* permissions) {
+  int64_t result = open_own(covered, name, owner, kept, permissions);
+  if (result < 0) return result;
+  result = read_mark(kept->get(), owner, mark);
+  if (result == 0 && mark->name != name) result = -ENOENT;
+  if (result == 0 && is_open_to_others(*permissions)) result = -EPERM;
+  if (result < 0) kept->reset();
+  return result;
 }
 
 std::string start_of_name(const Claim& own) {
   return drain_prefix + cover_name(own.host).substr(0, 8) + "-";
 }
 
+// Puts the mark into a directory in which nothing is. -EEXIST: it may not be the pool's.
+int64_t mark_new(int covered, const Mark& mark, uint64_t owner, sys::Descriptor* kept,
+                 bool is_made) {
+  uint32_t permissions = 0;
+  int64_t result = open_own(covered, mark.name, owner, kept, &permissions);
+  if (result < 0) return result == -ENOENT ? -EEXIST : result;
+  // Some file systems give each directory the same mode. One that was there can be the user's.
+  if (is_made ? is_open_to_others(permissions) : !is_closed(permissions)) return -EEXIST;
+  std::vector<sys::Entry> entries;
+  result = list_of(kept->get(), &entries);
+  if (result == 0) result = entries.empty() ? write_mark(kept->get(), mark) : -EEXIST;
+  return result < 0 ? result : sys::fsync_directory(covered);
+}
+
 // -EEXIST: something else has the name.
 int64_t make_named(int covered, const Mark& mark, uint64_t owner, sys::Descriptor* kept) {
-  const int64_t made = sys::mkdirat(covered, mark.name.c_str(), 0700);
+  const int64_t made = sys::mkdirat(covered, mark.name.c_str(), S_IRWXU);
   if (made < 0 && made != -EEXIST) return made;
-  const int64_t opened = open_private(covered, mark.name, owner, kept);
-  if (opened < 0) return opened == -ENOENT ? -EEXIST : opened;
   Mark found;
-  int64_t result = read_mark(kept->get(), owner, &found);
-  if (result == 0 && (found.pool != mark.pool || found.name != mark.name)) result = -EEXIST;
-  if (result == -ENOENT) {
-    // New, or left by a process that was killed here: then there is nothing in it.
-    std::vector<sys::Entry> entries;
-    result = list_of(kept->get(), &entries);
-    if (result == 0) result = entries.empty() ? write_mark(kept->get(), mark) : -EEXIST;
-    if (result == 0) result = sys::fsync_directory(covered);
+  uint32_t permissions = 0;
+  const int64_t opened = open_marked(covered, mark.name, owner, kept, &found, &permissions);
+  if (opened == 0) {
+    if (found.pool != mark.pool) kept->reset();
+    if (!kept->ok()) return -EEXIST;
+    // The user has opened it for reading, with all that lies there. What comes now can be private.
+    if (!is_closed(permissions)) sys::fchmod(kept->get(), S_IRWXU);
+    return 0;
   }
+  if (opened == -EPERM) return -EEXIST;
+  if (opened != -ENOENT) return opened;
+  // New, or left by a process that was killed here: then there is nothing in it.
+  const int64_t result = mark_new(covered, mark, owner, kept, made == 0);
   if (result < 0) kept->reset();
+  if (result < 0 && made == 0) sys::unlinkat(covered, mark.name.c_str(), AT_REMOVEDIR);
   return result;
+}
+
+// A process was killed before it put the mark into it, or after it removed that.
+void remove_unmarked(int covered, const std::string& name, uint64_t owner) {
+  sys::Descriptor kept;
+  uint32_t permissions = 0;
+  if (open_own(covered, name, owner, &kept, &permissions) == 0 && is_closed(permissions))
+    sys::unlinkat(covered, name.c_str(), AT_REMOVEDIR);
 }
 
 }  // namespace
@@ -91,33 +132,38 @@ int64_t make_kept_directory(const file::FileSystem& fs, int covered, uint64_t ow
   const Claim own = own_claim(fs, "");
   const int64_t made = make_named(covered, {own.uuid, start_of_name(own) + own.uuid}, owner, kept);
   if (made != -EEXIST) return made;
-  return make_named(covered, {own.uuid, start_of_name(own) + sys::random_name()}, owner, kept);
+  std::vector<sys::Descriptor> found = find_kept_directories(fs, covered, owner);
+  if (found.empty())
+    return make_named(covered, {own.uuid, start_of_name(own) + sys::random_name()}, owner, kept);
+  *kept = std::move(found.front());
+  return 0;
 }
 
-int64_t find_kept_directory(const file::FileSystem& fs, int covered, uint64_t owner,
-                            sys::Descriptor* kept) {
+std::vector<sys::Descriptor> find_kept_directories(const file::FileSystem& fs, int covered,
+                                                   uint64_t owner) {
   const Claim own = own_claim(fs, "");
-  const std::string name = start_of_name(own) + own.uuid;
-  const int64_t opened = open_private(covered, name, owner, kept);
-  if (opened < 0) return opened;
-  Mark mark;
-  int64_t result = read_mark(kept->get(), owner, &mark);
-  // A process was killed before it put the mark into it, or after it removed that.
-  if (result == -ENOENT) sys::unlinkat(covered, name.c_str(), AT_REMOVEDIR);
-  if (result == 0 && (mark.pool != own.uuid || mark.name != name)) result = -ENOENT;
-  if (result < 0) kept->reset();
-  return result;
+  const std::string first = start_of_name(own) + own.uuid;
+  std::vector<sys::Entry> entries;
+  // Who may not list the covered directory has no other one.
+  if (list_of(covered, &entries) < 0) entries = {{first, 0}};
+  std::vector<sys::Descriptor> found;
+  for (const sys::Entry& entry : entries) {
+    if (entry.name.rfind(start_of_name(own), 0) != 0) continue;
+    sys::Descriptor kept;
+    Mark mark;
+    uint32_t permissions = 0;
+    const int64_t opened = open_marked(covered, entry.name, owner, &kept, &mark, &permissions);
+    if (opened == -ENOENT && entry.name == first) remove_unmarked(covered, first, owner);
+    if (opened == 0 && mark.pool == own.uuid) found.push_back(std::move(kept));
+  }
+  return found;
 }
 
 int64_t open_kept_directory(int covered, const std::string& name, uint64_t owner,
                             sys::Descriptor* kept) {
-  const int64_t opened = open_private(covered, name, owner, kept);
-  if (opened < 0) return opened;
   Mark mark;
-  int64_t result = read_mark(kept->get(), owner, &mark);
-  if (result == 0 && mark.name != name) result = -ENOENT;
-  if (result < 0) kept->reset();
-  return result;
+  uint32_t permissions = 0;
+  return open_marked(covered, name, owner, kept, &mark, &permissions);
 }
 
 int64_t remove_kept_directory(int covered, uint64_t owner, int kept) {
@@ -130,6 +176,14 @@ int64_t remove_kept_directory(int covered, uint64_t owner, int kept) {
   if (const int64_t removed = sys::unlinkat(kept, kept_mark, 0); removed < 0) return removed;
   return sys::unlinkat(covered, mark.name.c_str(), AT_REMOVEDIR);
 }
+
+bool give_back(int kept, const std::string& there, int directory, const std::string& name) {
+  if (rename_to_free(kept, there, directory, name.c_str()) == 0) return true;
+  rename_to_free(kept, there, kept, (foreign_prefix + there).c_str());
+  return false;
+}
+
+bool is_foreign(const std::string& name) { return name.rfind(foreign_prefix, 0) == 0; }
 
 int64_t list_of(int directory, std::vector<sys::Entry>* entries) {
   const int64_t opened = sys::openat(directory, ".", O_RDONLY | O_DIRECTORY);

@@ -3,8 +3,9 @@
 //
 // It is called `.cairn-drain-HOST-POOL`. Others may be able to create that name in the covered
 // directory, or to move somebody's directory to it. So it counts only if it is a directory of the
-// user with mode 0700, and if the symbolic link `cairn-kept` in it says the pool and the directory's
-// name (docs/design/trust.md). Where something else has the name, a random one is taken.
+// user to which nobody else can write, and if the symbolic link `cairn-kept` in it says the pool
+// and the directory's name (docs/design/trust.md). Where something else has the name, the pool
+// takes a random one, and goes on with that.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +23,23 @@ inline constexpr const char* kept_mark = "cairn-kept";
 
 // All take the open covered directory and CoverRecord::owner; 0 or -errno.
 //
-// Open the pool's kept directory; it is created if need be, durably.
+// Open a kept directory of the pool, with mode 0700; it is created if need be, durably.
 int64_t make_kept_directory(const file::FileSystem& fs, int covered, uint64_t owner,
                             sys::Descriptor* kept);
-// -ENOENT: the pool has none.
-int64_t find_kept_directory(const file::FileSystem& fs, int covered, uint64_t owner,
-                            sys::Descriptor* kept);
-// Open a kept directory of any pool of the user, by its name. -ENOENT: it is none.
+// All that the pool has there.
+std::vector<sys::Descriptor> find_kept_directories(const file::FileSystem& fs, int covered,
+                                                   uint64_t owner);
+// Open a kept directory of any pool of the user, by its name. -ENOENT: it is none. -EPERM: it is
+// one, but others can write to it, so it does not count.
 int64_t open_kept_directory(int covered, const std::string& name, uint64_t owner,
                             sys::Descriptor* kept);
 // Remove a kept directory in which nothing is kept any more. -ENOTEMPTY.
 int64_t remove_kept_directory(int covered, uint64_t owner, int kept);
+
+// What was moved to `there` in a kept directory, and is not what was meant, goes back to `name`.
+// Where that cannot be, it stays under a name that no drain removes. False: it stays.
+bool give_back(int kept, const std::string& there, int directory, const std::string& name);
+bool is_foreign(const std::string& name);
 
 // The names in an open directory, from the first one on, whoever has read it before.
 int64_t list_of(int directory, std::vector<sys::Entry>* entries);

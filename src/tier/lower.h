@@ -160,12 +160,14 @@ LowerTree& lower_of(file::FileSystem& fs);
 // file systems get another number with every mount.
 file::LowerIdentity identity_of(const Known& cover, const struct stat& st);
 bool is_same(const file::LowerIdentity& a, const file::LowerIdentity& b);
-// A directory's identity says device and inode; `size` holds the newest ctime that anything at or
+// A directory's identity says device, inode and (in `mtime`) its owner; `size` holds the newest ctime that anything at or
 // below it had when it was imported or drained, against which its removal is checked. newest_unknown: something lies
 // there that the pool does not know, so it is not removed at all.
 inline constexpr uint64_t newest_unknown = 0;
 file::LowerIdentity directory_identity(const Known& cover, const struct stat& st, uint64_t newest);
-bool is_same_directory(const file::LowerIdentity& a, const file::LowerIdentity& b);
+// `found`: of a directory that is there now. A file system gives the number of a removed directory
+// to the next one, so the owner counts as well: the one that is remembered, the user, or root.
+bool is_same_directory(const file::LowerIdentity& remembered, const file::LowerIdentity& found);
 // What a name of the pool is in lower from now on (null: nothing); ENOENT if the pool has no such
 // name.
 Status set_identity(file::FileSystem& fs, const file::Map& directory, const std::string& name,

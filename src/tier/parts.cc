@@ -67,14 +67,13 @@ bool are_records_missing(const std::string& directory, uint64_t owner) {
   return find_records(directory, owner, &found) == 0 && !found.fd.ok();
 }
 
-Result<bool> are_parts_kept(file::FileSystem& fs, const std::string& cover_name,
-                            const std::string& directory) {
+Result<bool> are_records_lost(file::FileSystem& fs, const std::string& cover_name) {
   CAIRN_TRY_ASSIGN(covers, find_covers(fs, false));
   if (covers == 0) return false;
   auto record = read_record(fs, covers, cover_name);
-  if (record.code() == ENOENT) return false;  // of a job without a cover; no claim keeps `.cairn`
+  if (record.code() == ENOENT) return false;
   if (!record.ok()) return record.status();
-  return record->records_lost || are_records_missing(directory, record->owner);
+  return record->records_lost;
 }
 
 Status wipe_parts(file::FileSystem& fs, const std::string& cover_name) {

@@ -26,10 +26,8 @@ Result<bool> has_parts(file::FileSystem& fs, const std::string& cover_name);
 // has their place does not count (records_directory.h). They stay there as long as it has a claim,
 // so somebody has removed them. `owner`: CoverRecord::owner.
 bool are_records_missing(const std::string& directory, uint64_t owner);
-// Parts that no record names are kept: the records were removed, now or earlier
-// (CoverRecord::records_lost).
-Result<bool> are_parts_kept(file::FileSystem& fs, const std::string& cover_name,
-                            const std::string& directory);
+// Records were found missing earlier (CoverRecord::records_lost): parts that no record names are kept.
+Result<bool> are_records_lost(file::FileSystem& fs, const std::string& cover_name);
 // All parts of the cover, and their directory.
 Status wipe_parts(file::FileSystem& fs, const std::string& cover_name);
 

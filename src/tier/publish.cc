@@ -1,6 +1,7 @@
 // The moment in which a drained file gets its name in lower.
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tier/drain_state.h"
 #include "tier/listing.h"
@@ -39,7 +40,15 @@ bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
                        identity};
   Status status = state.journal.write(record);
   struct stat st = {};
-  if (status.ok() && look(state.known, fd, listed, &st) != aside.expected) {
+  InLower found = aside.expected;
+  if (status.ok()) {
+    auto looked = try_to_look(state.known, fd, listed, &st);
+    if (looked.ok())
+      found = *looked;
+    else
+      status = sys::failed(-looked.code(), "stat", path);
+  }
+  if (status.ok() && found != aside.expected) {
     sys::unlinkat(fd, aside.name.c_str(), 0);
     if (take_same_special(state, where, lower, listed, map)) return true;
     state.conflict(where, path,
@@ -79,6 +88,21 @@ bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
   return true;
 }
 
+// Whether somebody else's directory, into which the user may not go, is in the place of this one or
+// of one above it.
+bool is_shut_by_others(const DrainState& state, std::string path) {
+  constexpr int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW;
+  int64_t opened = state.beneath.open(path, flags);
+  while (opened == -EACCES && path.size() > state.cover.path.size()) {
+    path.resize(path.rfind('/'));
+    opened = state.beneath.open(path, flags);
+  }
+  if (opened < 0) return false;
+  const sys::Descriptor fd(static_cast<int>(opened));
+  struct stat st = {};
+  return sys::fstat(fd.get(), &st) == 0 && st.st_uid != geteuid() && st.st_uid != state.owner;
+}
+
 // A drain that was killed: what it wrote aside goes; what it had renamed is noted.
 Status recover_journal(DrainState& state) {
   auto record = state.journal.read();
@@ -92,6 +116,8 @@ Status recover_journal(DrainState& state) {
   const int64_t opened =
       state.beneath.open(record->directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   if (opened == -ENOENT || opened == -ENOTDIR || opened == -ELOOP || opened == -EXDEV)
+    return state.journal.clear();
+  if (opened == -EACCES && is_shut_by_others(state, record->directory))
     return state.journal.clear();
   if (opened < 0) return sys::failed(opened, "open", record->directory);
   const sys::Descriptor fd(static_cast<int>(opened));

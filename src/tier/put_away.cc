@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 
-#include <cstdio>  // RENAME_NOREPLACE
-
 #include "tier/drain_state.h"
 #include "tier/keep_times.h"
 #include "tier/kept_directory.h"
@@ -55,8 +53,8 @@ Status move(const Known& known, const file::LowerIdentity& identity, int from, i
   if (result < 0) return sys::failed(result, "rename", path);
   struct stat st = {};
   if (sys::lstatat(to, there.c_str(), &st) == 0 && !is_remembered(known, identity, st)) {
-    if (sys::renameat2(to, there.c_str(), from, name.c_str(), RENAME_NOREPLACE) == 0)
-      forget_origin();
+    give_back(to, there, from, name);
+    forget_origin();
     return changed(path);
   }
   result = sys::fsync_directory(to);
@@ -93,7 +91,9 @@ Status put_away(file::FileSystem& fs, const file::Map& directory, const std::str
     return sys::failed(result, "stat", place.path);
   if (place.parent != 0 && !is_remembered(*place.cover, place.identity, st))
     return changed(place.path);
-  if (sys::lstatat(above.get(), name.c_str(), &st) == 0) {
+  const int64_t looked = sys::lstatat(above.get(), name.c_str(), &st);
+  if (looked < 0 && looked != -ENOENT) return sys::failed(looked, "stat", path);
+  if (looked == 0) {
     if (!is_remembered(*place.cover, identity, st)) return changed(path);
     if (S_ISDIR(st.st_mode))
       CAIRN_TRY(check_unchanged(*place.cover, above.get(), name, path, identity));

@@ -37,13 +37,14 @@ std::string why_ignored(const struct stat& st, uint64_t owner) {
   return text;
 }
 
-// Where nobody else can write to the covered directory, nobody else has put it there either.
-int64_t check_place(int records, const struct stat& st, bool* counts) {
+// Where nobody else can write to the covered directory, and it belongs to nobody else, nobody else has
+// put it there either.
+int64_t check_place(int records, const struct stat& st, uint64_t owner, bool* counts) {
   *counts = true;
   if (is_made_by_us(st)) return 0;
   struct stat above = {};
   const int64_t result = sys::lstatat(records, "..", &above);
-  if (result == 0) *counts = !is_open_to_others(above);
+  if (result == 0) *counts = is_of_user(above, owner);
   return result;
 }
 
@@ -56,7 +57,7 @@ int64_t look(int64_t opened, int directory, const char* name, uint64_t owner, Re
     if (const int64_t result = sys::fstat(found->fd.get(), &st); result < 0) return result;
     bool counts = is_of_user(st, owner);
     if (counts)
-      if (const int64_t result = check_place(found->fd.get(), st, &counts); result < 0)
+      if (const int64_t result = check_place(found->fd.get(), st, owner, &counts); result < 0)
         return result;
     if (counts) return 0;
     found->fd.reset();

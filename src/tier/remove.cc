@@ -30,20 +30,12 @@ bool is_later(const struct stat& st, const Span& span) {
          (is_single && sys::ctime_of(st) < span.begun && sys::ctime_of(st) > span.links_until);
 }
 
-int64_t list_directory(int directory, const std::string& name, sys::Descriptor* fd,
-                       std::vector<sys::Entry>* entries) {
-  const int64_t opened = sys::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-  if (opened < 0) return opened;
-  *fd = sys::Descriptor(static_cast<int>(opened));
-  return sys::list(fd->get(), entries);
-}
-
-// Deeper trees are not removed: each level takes a descriptor and some of the stack, and others may
-// be able to make them as deep as they like.
-constexpr int deepest = 4096;
+// Deeper trees are not removed: each level takes a descriptor, and others may be able to make them
+// as deep as they like.
+constexpr size_t deepest = 4096;
 
 Status too_deep(const std::string& path) {
-  return fail(ENAMETOOLONG, "%.200s...: a tree of more than %d levels", path.c_str(), deepest);
+  return fail(ENAMETOOLONG, "%.200s...: a tree of more than %zu levels", path.c_str(), deepest);
 }
 
 // The directory at the top of a tree.
@@ -75,50 +67,100 @@ class Announced {
   uint64_t until_ = 0;
 };
 
-// Looks at everything (`removing` null), then removes it, from the leaves up. `root`: what the name
-// must be; null below it. Below it everything lies in directories that were opened from there.
-Status visit_tree(int directory, const std::string& name, const std::string& path, const Span& span,
-                  int level, const Root* root, Announced* removing) {
-  struct stat st = {};
-  if (const int64_t result = sys::lstatat(directory, name.c_str(), &st); result < 0)
-    return result == -ENOENT ? Status() : sys::failed(result, "stat", path);
-  const bool is_directory = S_ISDIR(st.st_mode);
-  // Removing names moves a directory's own times on: it was looked at before.
-  if (!is_hidden(name) && !(removing != nullptr && is_directory) && is_later(st, span))
-    return changed(path);
-  if (is_directory) {
-    if (level > deepest) return too_deep(path);
+// Goes through a tree without recursion: the threads of programs can have small stacks.
+class TreeWalk {
+ public:
+  // `removing` null: looks at everything. Else it removes all, from the leaves up.
+  TreeWalk(const Span& span, const Root& root, const std::string& path, Announced* removing)
+      : span_(span), root_(root), path_(path), removing_(removing) {}
+
+  // The name must be what `root` says. Below it everything lies in directories that were opened
+  // from there.
+  Status visit(int directory, const std::string& name) {
+    CAIRN_TRY(enter_or_remove(directory, name));
+    while (!way_.empty()) {
+      Level& level = way_.back();
+      if (level.left.empty()) {
+        const Level done = std::move(level);
+        way_.pop_back();
+        CAIRN_TRY(remove(way_.empty() ? directory : way_.back().fd.get(), done.name, done.st));
+        continue;
+      }
+      const std::string next = std::move(level.left.back().name);
+      level.left.pop_back();
+      CAIRN_TRY(enter_or_remove(level.fd.get(), next));
+    }
+    return Status();
+  }
+
+ private:
+  // A directory on the way down.
+  struct Level {
     sys::Descriptor fd;
-    std::vector<sys::Entry> entries;
-    const int64_t opened = list_directory(directory, name, &fd, &entries);
+    std::string name;
+    struct stat st = {};  // before anything in it was removed
+    std::vector<sys::Entry> left = {};
+  };
+
+  // For messages.
+  [[nodiscard]] std::string path_of(const std::string& name) const {
+    std::string path = path_;
+    if (way_.empty()) return path;
+    for (size_t i = 1; i < way_.size(); ++i) path += "/" + way_[i].name;
+    return path + "/" + name;
+  }
+
+  Status enter_or_remove(int directory, const std::string& name) {
+    struct stat st = {};
+    if (const int64_t result = sys::lstatat(directory, name.c_str(), &st); result < 0)
+      return result == -ENOENT ? Status() : sys::failed(result, "stat", path_of(name));
+    const bool is_directory = S_ISDIR(st.st_mode);
+    // Removing names moves a directory's own times on: it was looked at before.
+    if (!is_hidden(name) && !(removing_ != nullptr && is_directory) && is_later(st, span_))
+      return changed(path_of(name));
+    if (is_directory) return enter(directory, name, st);
+    return way_.empty() ? changed(path_) : remove(directory, name, st);
+  }
+
+  Status enter(int directory, const std::string& name, const struct stat& st) {
+    if (way_.size() >= deepest) return too_deep(path_of(name));
+    const int64_t opened =
+        sys::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     // Another host of the job removes it too.
     if (opened == -ENOENT) return Status();
-    if (opened < 0) return sys::failed(opened, "open", path);
+    if (opened < 0) return sys::failed(opened, "open", path_of(name));
+    Level level{sys::Descriptor(static_cast<int>(opened)), name, st};
+    if (const int64_t result = sys::list(level.fd.get(), &level.left); result < 0)
+      return sys::failed(result, "open", path_of(name));
     struct stat listed = {};
-    if (root != nullptr && (sys::fstat(fd.get(), &listed) < 0 ||
-                            !is_remembered(root->known, root->identity, listed)))
-      return changed(path);
-    for (const sys::Entry& entry : entries)
-      CAIRN_TRY(visit_tree(fd.get(), entry.name, path + "/" + entry.name, span, level + 1, nullptr,
-                           removing));
-  } else if (root != nullptr) {
-    return changed(path);
+    if (way_.empty() && (sys::fstat(level.fd.get(), &listed) < 0 ||
+                         !is_remembered(root_.known, root_.identity, listed)))
+      return changed(path_);
+    way_.push_back(std::move(level));
+    return Status();
   }
-  if (removing == nullptr) return Status();
-  removing->again(st);
-  const int64_t result = sys::unlinkat(directory, name.c_str(), is_directory ? AT_REMOVEDIR : 0);
-  return result < 0 && result != -ENOENT ? sys::failed(result, "remove", path) : Status();
-}
 
-}  // namespace
+  Status remove(int directory, const std::string& name, const struct stat& st) {
+    if (removing_ == nullptr) return Status();
+    removing_->again(st);
+    const int flags = S_ISDIR(st.st_mode) ? AT_REMOVEDIR : 0;
+    const int64_t result = sys::unlinkat(directory, name.c_str(), flags);
+    return result < 0 && result != -ENOENT ? sys::failed(result, "remove", path_of(name))
+                                           : Status();
+  }
 
-namespace {
+  const Span& span_;
+  const Root& root_;
+  const std::string& path_;
+  Announced* removing_;
+  std::vector<Level> way_;
+};
 
 // Nobody else has changed anything in it.
 Status check_tree(const Span& span, const Root& root, const std::string& path, int directory,
                   const std::string& name) {
   if (root.identity.size == newest_unknown) return changed(path);
-  return visit_tree(directory, name, path, span, 1, &root, nullptr);
+  return TreeWalk(span, root, path, nullptr).visit(directory, name);
 }
 
 Span span_of(const DrainState& state, const file::Listed& listed) {
@@ -139,7 +181,7 @@ Status remove_tree(DrainState& state, const Where& where, int directory,
   const Root root{state.known, listed.lower};
   CAIRN_TRY(check_tree(span, root, path, directory, name_of(listed)));
   Announced announced(state, where, listed);
-  return visit_tree(directory, name_of(listed), path, span, 1, &root, &announced);
+  return TreeWalk(span, root, path, &announced).visit(directory, name_of(listed));
 }
 
 Status replace_tree(DrainState& state, const Where& where, int directory,

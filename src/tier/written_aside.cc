@@ -86,11 +86,20 @@ Result<uint32_t> give_owner(int fd, uint32_t uid, uint32_t gid, uint32_t permiss
   if (const int64_t result = sys::fstat(fd, &st); result < 0)
     return sys::failed(result, "stat", path);
   if (st.st_uid == uid && st.st_gid == gid) return permissions;
-  const int64_t result = sys::fchownat(fd, "", uid, gid);
   // EINVAL: a user namespace does not know the owner.
-  if (result < 0 && result != -EPERM && result != -EINVAL)
-    return sys::failed(result, "chown", path);
-  return result < 0 ? permissions & ~static_cast<uint32_t>(S_ISUID | S_ISGID) : permissions;
+  const auto is_refused = [](int64_t result) { return result == -EPERM || result == -EINVAL; };
+  int64_t result = sys::fchownat(fd, "", uid, gid);
+  if (result >= 0) return permissions;
+  if (!is_refused(result)) return sys::failed(result, "chown", path);
+  // A set-group-ID bit of a directory runs nothing as anybody.
+  if (!S_ISDIR(st.st_mode)) permissions &= ~static_cast<uint32_t>(S_ISUID | S_ISGID);
+  if (st.st_gid == gid) return permissions;
+  constexpr uint32_t same = UINT32_MAX;
+  result = sys::fchownat(fd, "", same, gid);
+  if (result < 0 && !is_refused(result)) return sys::failed(result, "chown", path);
+  if (result >= 0) return permissions;
+  // Another group has the file, so it may do no more than all others.
+  return permissions & (~static_cast<uint32_t>(S_IRWXG) | (permissions & S_IRWXO) << 3);
 }
 
 Status set_mode_and_times(int fd, uint32_t permissions, uint64_t atime, uint64_t mtime,

@@ -33,8 +33,10 @@ class CheckedCopy {
   std::vector<uint8_t> back_;
 };
 
-// Gives the file away, which comes first: a change of owner takes set-user-id bits away. Returns which of `permissions` it
-// may have: who may not give files away keeps them, without these bits, which would run somebody else's bytes as him.
+// Gives the file away, which comes first: a change of owner takes set-user-id bits away. Returns
+// which of `permissions` it may have. Who may not give files away keeps them, without the set-ID
+// bits, which would run somebody else's bytes as him. If the file cannot even get its group, the
+// group that it has may do no more than all others.
 Result<uint32_t> give_owner(int fd, uint32_t uid, uint32_t gid, uint32_t permissions,
                             const std::string& path);
 Status set_mode_and_times(int fd, uint32_t permissions, uint64_t atime, uint64_t mtime,

@@ -73,6 +73,23 @@ TEST(WhatWasPutAway, ComesBackWhenAllDiscardIt) {
   EXPECT_EQ(after.st_mtim.tv_nsec, before.st_mtim.tv_nsec);
 }
 
+// The user has opened all of his directory for reading.
+TEST(WhatWasPutAway, ComesBackFromADirectoryThatOthersCanRead) {
+  CoveredNodes covered(2, 64 << 20, prepare);
+  make_anew(covered);
+  covered.stop();
+  for (const auto& entry : stdfs::directory_iterator(covered.directory())) {
+    if (entry.is_directory()) {
+      ASSERT_EQ(chmod(entry.path().c_str(), 0755), 0);
+    }
+  }
+  covered.discard(0);
+  covered.discard(1);
+  for (const char* path : {"file", "tree/file", "tree/sub/file", "other/file"})
+    EXPECT_EQ(read_lower(covered, path), std::string("old ") + path);
+  EXPECT_FALSE(has_left(covered));
+}
+
 TEST(WhatWasPutAway, HoldsUpNobodyIfItCannotGoBack) {
   CoveredNodes covered(2, 64 << 20, prepare);
   make_anew(covered);

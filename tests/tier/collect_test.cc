@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>  // RENAME_EXCHANGE too
 
 #include "cairn/shared.h"
 #include "capi/handles.h"
@@ -129,6 +130,18 @@ class CollectTest : public CoverTest {
     int status = 0;
     waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  // As the next job does it when it begins.
+  void clean_by_job() {
+    const Covered node(pool_, lower_, true);
+    cairn_node own = {};
+    ASSERT_EQ(cairn_node_describe(node.pool, &own), 0);
+    cairn_job* job = nullptr;
+    ASSERT_EQ(
+        cairn_job_open(node.pool, lower_.c_str(), &own, 1, 0, nullptr, nullptr, nullptr, &job), 0);
+    EXPECT_EQ(cairn_job_clean(job), 0) << cairn_last_error();
+    cairn_job_close(job);
   }
 
   const std::string other_ = shared_.path("other");
@@ -407,19 +420,108 @@ TEST_F(CollectTest, ADamagedRecordCostsNoPart) {
   EXPECT_EQ(parts_in(pool_), 1U);
 }
 
+// `chmod -R g+w` of what lies in it does so, and the directory of the records still counts.
+TEST_F(CollectTest, ARecordThatOthersCanWriteToCostsNoPart) {
+  const std::string text = make_striped("sub/file");
+  make_striped("other");
+  for (const auto& [name, mode] : {std::pair{"sub", 0700U}, {"sub/file.record", 0600U}}) {
+    SCOPED_TRACE(name);
+    const std::string path = lower_ + "/.cairn/" + name;
+    ASSERT_EQ(chmod(path.c_str(), mode | S_IWGRP), 0);
+    clean_by_job();
+    const Drained drained = drain(pool_);
+    EXPECT_EQ(drained.code, -EIO);
+    EXPECT_TRUE(tells(drained, path + ": ignored: it has mode 0" + (mode == 0700U ? "72" : "62") +
+                                   "0: other users can write to it"))
+        << text_of(drained);
+    EXPECT_TRUE(tells(drained, "chmod -R go-w " + lower_ + "/.cairn"));
+    EXPECT_TRUE(tells(drained, "1 parts of files that several nodes wrote stay in the pool"));
+    EXPECT_EQ(parts_in(pool_), 2U);
+    ASSERT_EQ(chmod(path.c_str(), mode), 0);
+  }
+  EXPECT_EQ(drain(pool_).code, -EAGAIN);
+  EXPECT_EQ(drain(other_).code, 0);
+  EXPECT_EQ(get(lower_ + "/sub/file"), text);
+  EXPECT_EQ(drain(pool_).code, 0);
+  expect_nothing_left();
+}
+
+// Of a file of which no node holds bytes, too.
+TEST_F(CollectTest, ARecordThatOthersCanWriteToIsNotDrained) {
+  ASSERT_TRUE(cluster::write_record(lower_, "holes", new_record(100), true).ok());
+  { const Covered first(pool_, lower_); }
+  const std::string path = lower_ + "/.cairn/holes.record";
+  ASSERT_EQ(chmod(path.c_str(), 0660), 0);
+  EXPECT_EQ(drain(pool_).code, -EIO);
+  ASSERT_EQ(chmod(path.c_str(), 0600), 0);
+  ASSERT_NO_FATAL_FAILURE(expect_drained(pool_));
+  EXPECT_EQ(fs::file_size(lower_ + "/holes"), 100U);
+}
+
+void exchange_names(const std::string& a, const std::string& b) {
+  ASSERT_EQ(renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE), 0);
+}
+
+// Others can do so where they can write to the covered directory. One that a drain still writes to
+// is a closed directory of the user's, as that of the records is.
+TEST_F(CollectTest, AnUnfinishedDirectoryIsNotThatOfTheRecords) {
+  ASSERT_EQ(chmod(lower_.c_str(), 0777), 0);
+  const std::string text = make_striped("file");
+  {
+    Covered first(pool_, lower_, true);
+    ASSERT_EQ(cairn_mkdir(first.pool, first.top, "results", 0755), 0);
+    ASSERT_EQ(first.create("results/file", "text"), 0);
+  }
+  const int ended = drain_elsewhere(pool_, [](const LowerCall& call) {
+    if (call.number == SYS_renameat2 && names(call.arguments[0], "/results"))
+      kill(getpid(), SIGKILL);
+    return 0;
+  });
+  ASSERT_EQ(ended, -1);
+  struct stat st = {};
+  ASSERT_EQ(stat((lower_ + "/results").c_str(), &st), 0);
+  EXPECT_EQ(st.st_mode & 07777, 05700U);
+  ASSERT_NO_FATAL_FAILURE(exchange_names(lower_ + "/results", lower_ + "/.cairn"));
+  clean_by_job();
+  const Drained drained = drain(pool_);
+  EXPECT_EQ(drained.code, -EIO);
+  EXPECT_TRUE(tells(drained, "1 parts of files that several nodes wrote stay in the pool"))
+      << text_of(drained);
+  EXPECT_EQ(parts_in(pool_), 1U);
+  EXPECT_EQ(parts_in(other_), 1U);
+}
+
+TEST_F(CollectTest, TheDirectoryIsExchangedAtAnyCall) {
+  const std::string second = disk_.path("second");
+  fs::create_directories(second + "/.cairn");
+  ASSERT_EQ(chmod((second + "/.cairn").c_str(), 01700), 0);
+  { const Covered covered(pool_, second); }
+  const std::string text = make_striped("file");
+  int seen = 0;
+  for (int n = 0; n <= seen && !HasFailure(); ++n) {
+    SCOPED_TRACE("call " + std::to_string(n));
+    seen = 0;
+    {
+      Covered node(pool_, lower_, true);
+      set_lower_hook([&](const LowerCall&) {
+        if (seen++ == n) exchange_names(lower_, second);
+        return 0;
+      });
+      node.drain();
+      set_lower_hook(nullptr);
+    }
+    if (seen > n) exchange_names(lower_, second);
+    ASSERT_EQ(parts_in(pool_), 1U);
+  }
+  EXPECT_GT(seen, 20);
+  EXPECT_EQ(drain(other_).code, 0);
+  EXPECT_EQ(get(lower_ + "/file"), text);
+}
+
 TEST_F(CollectTest, ADamagedRecordLetsAJobBeginAndCostsNoPart) {
   make_striped("file");
   put(cluster::record_path(lower_, "file"), "no record at all");
-  {
-    const Covered node(pool_, lower_, true);
-    cairn_node own = {};
-    ASSERT_EQ(cairn_node_describe(node.pool, &own), 0);
-    cairn_job* job = nullptr;
-    ASSERT_EQ(
-        cairn_job_open(node.pool, lower_.c_str(), &own, 1, 0, nullptr, nullptr, nullptr, &job), 0);
-    EXPECT_EQ(cairn_job_clean(job), 0) << cairn_last_error();
-    cairn_job_close(job);
-  }
+  clean_by_job();
   EXPECT_EQ(parts_in(pool_), 1U);
 }
 
@@ -455,6 +557,85 @@ TEST_F(CollectTest, ADirectoryOfThePoolIsMadeFirst) {
   struct stat st = {};
   ASSERT_EQ(stat((lower_ + "/made").c_str(), &st), 0);
   EXPECT_EQ(st.st_mode & 07777, 0711U);
+}
+
+// The drain refuses it; what several nodes wrote is not put into it either.
+TEST_F(CollectTest, ADirectoryThatOthersMadeMeanwhileGetsNoFile) {
+  {
+    Covered first(pool_, lower_);
+    ASSERT_EQ(cairn_mkdir(first.pool, first.top, "run", 0700), 0);
+    Record record = new_record(3);
+    hold(first, "node-0", &record, "abc", {0, 3, 0, 1});
+    ASSERT_TRUE(cluster::write_record(lower_, "run/file", record, true).ok());
+  }
+  fs::create_directories(lower_ + "/run");
+  put(lower_ + "/run/theirs", "theirs");
+  ASSERT_EQ(chmod((lower_ + "/run").c_str(), 0777), 0);
+  if (geteuid() != 0) GTEST_SKIP() << "only root can play another user";
+  ASSERT_EQ(chown((lower_ + "/run").c_str(), 61002, 61002), 0);
+  const Drained drained = drain(pool_);
+  EXPECT_EQ(drained.code, -EIO);
+  EXPECT_TRUE(tells(drained, lower_ + "/run: a directory of user 61002")) << text_of(drained);
+  EXPECT_FALSE(fs::exists(lower_ + "/run/file"));
+  EXPECT_EQ(parts_in(pool_), 1U);
+  fs::rename(lower_ + "/run", lower_ + "/moved");
+  ASSERT_NO_FATAL_FAILURE(expect_drained(pool_));
+  EXPECT_EQ(get(lower_ + "/run/file"), "abc");
+  struct stat st = {};
+  ASSERT_EQ(stat((lower_ + "/run").c_str(), &st), 0);
+  EXPECT_EQ(st.st_mode & 07777, 0700U);
+}
+
+// The pool has seen it there, so it may be anybody's; but it must be that one.
+TEST_F(CollectTest, ADirectoryThatThePoolKnowsIsComparedWithIt) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can play another user";
+  fs::create_directories(lower_ + "/run");
+  ASSERT_EQ(chown((lower_ + "/run").c_str(), 61002, 61002), 0);
+  for (const bool same : {false, true}) {
+    SCOPED_TRACE(same);
+    {
+      Covered first(pool_, lower_);
+      ASSERT_EQ(first.list("run"), std::vector<std::string>());
+      Record record = new_record(3);
+      hold(first, "node-0", &record, "abc", {0, 3, 0, 1});
+      ASSERT_TRUE(cluster::write_record(lower_, "run/file", record, false).ok());
+    }
+    if (same) {
+      ASSERT_NO_FATAL_FAILURE(expect_drained(pool_));
+      EXPECT_EQ(get(lower_ + "/run/file"), "abc");
+      continue;
+    }
+    fs::rename(lower_ + "/run", lower_ + "/moved");
+    fs::create_directories(lower_ + "/run");
+    const Drained drained = drain(pool_);
+    EXPECT_EQ(drained.code, -EIO) << text_of(drained);
+    EXPECT_TRUE(fs::is_empty(lower_ + "/run"));
+    EXPECT_EQ(parts_in(pool_), 1U);
+    fs::remove(lower_ + "/run");
+    fs::rename(lower_ + "/moved", lower_ + "/run");
+  }
+}
+
+TEST_F(CollectTest, ADirectoryThatWasRemovedMeanwhileIsMadeAgain) {
+  fs::create_directories(lower_ + "/run");
+  ASSERT_EQ(chmod((lower_ + "/run").c_str(), 0700), 0);
+  for (const char* path : {"run/file", "run/later"}) {
+    SCOPED_TRACE(path);
+    {
+      Covered first(pool_, lower_);
+      ASSERT_EQ(first.list("run"), std::vector<std::string>());
+      Record record = new_record(3);
+      hold(first, "node-0", &record, "abc", {0, 3, 0, 1});
+      ASSERT_TRUE(cluster::write_record(lower_, path, record, true).ok());
+    }
+    // The one that is made then is known as well.
+    if (!fs::exists(lower_ + "/run/file")) fs::remove(lower_ + "/run");
+    ASSERT_NO_FATAL_FAILURE(expect_drained(pool_));
+    EXPECT_EQ(get(lower_ + "/" + path), "abc");
+    struct stat st = {};
+    ASSERT_EQ(stat((lower_ + "/run").c_str(), &st), 0);
+    EXPECT_EQ(st.st_mode & 07777, 0700U);
+  }
 }
 
 TEST_F(CollectTest, TheRecordsAreHiddenAtTheTopOnly) {

@@ -1,4 +1,5 @@
 // Covers of directories in which files of other users lie.
+#include <grp.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -6,7 +7,10 @@
 #include <ctime>
 #include <functional>
 
+#include "capi/handles.h"
 #include "tier/cover_fixture.h"
+#include "tier/journal.h"
+#include "tier/record.h"
 
 namespace cairn::test {
 namespace {
@@ -14,6 +18,8 @@ namespace {
 class OtherUsers : public CoverTest {
  protected:
   static constexpr uid_t other = 12345;
+  static constexpr gid_t project = 23456;  // which he may be in
+  std::vector<gid_t> groups_;              // besides his own
 
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "only root can play two users";
@@ -24,7 +30,9 @@ class OtherUsers : public CoverTest {
   void as_other(const std::function<std::string(Covered&)>& work) {
     const pid_t child = fork();
     if (child == 0) {
-      if (setgid(other) != 0 || setuid(other) != 0) _exit(2);
+      if (setgroups(groups_.size(), groups_.data()) != 0 || setgid(other) != 0 ||
+          setuid(other) != 0)
+        _exit(2);
       const std::string pool = shared_.path("others");
       cairn_pool_options options = {};
       options.struct_size = sizeof options;
@@ -133,6 +141,92 @@ TEST_F(OtherUsers, ADirectoryThatIsNotWritableIsNamedAsTheCause) {
     return text.find("its directory must be writable") != std::string::npos ? "" : "told: " + text;
   });
   EXPECT_EQ(get(lower_ + "/closed/shared"), "s");
+}
+
+// He may not give it back to its owner, but to its group.
+TEST_F(OtherUsers, AFileOfTheProjectStaysInItsGroup) {
+  put(lower_ + "/shared", "s");
+  ASSERT_EQ(chown((lower_ + "/shared").c_str(), 0, project), 0);
+  ASSERT_EQ(chmod((lower_ + "/shared").c_str(), 0660), 0);
+  groups_ = {project};
+  as_other([](Covered& covered) {
+    covered.write("shared", "new");
+    return problems_of(covered);
+  });
+  EXPECT_EQ(get(lower_ + "/shared"), "new");
+  EXPECT_EQ(stat_of("shared").st_gid, project);
+  EXPECT_EQ(stat_of("shared").st_mode & 07777, 0660U);
+}
+
+TEST_F(OtherUsers, NoOtherGroupGetsTheRightsOfTheProject) {
+  put(lower_ + "/file", "s");
+  fs::create_directory(lower_ + "/directory");
+  ASSERT_EQ(mkfifo((lower_ + "/fifo").c_str(), 0600), 0);
+  const std::vector<std::pair<std::string, mode_t>> names = {
+      {"file", 0664}, {"directory", 02775}, {"fifo", 0664}};
+  for (const auto& [name, mode] : names) {
+    ASSERT_EQ(chown((lower_ + "/" + name).c_str(), 0, project), 0);
+    ASSERT_EQ(chmod((lower_ + "/" + name).c_str(), mode), 0);
+  }
+  as_other([&](Covered& covered) {
+    for (const auto& [name, mode] : names)
+      cairn_rename(covered.pool, covered.top, name.c_str(), covered.top, (name + "2").c_str(), 0);
+    return problems_of(covered);
+  });
+  for (const auto& [name, mode] : names) {
+    const struct stat st = stat_of((name + "2").c_str());
+    EXPECT_EQ(st.st_uid, other) << name;
+    EXPECT_EQ(st.st_gid, other) << name;
+    EXPECT_EQ(st.st_mode & 0777, (mode & 0707U) | (mode & 7U) << 3) << name;
+  }
+}
+
+// What he has replaced holds files that he may not remove.
+TEST_F(OtherUsers, WhatCannotBeRemovedHoldsUpNoRemoval) {
+  fs::create_directories(lower_ + "/results/sub");
+  put(lower_ + "/results/sub/file", "theirs");
+  put(lower_ + "/gone", "g");
+  fs::permissions(lower_ + "/results", fs::perms::all);
+  as_other([](Covered& covered) -> std::string {
+    cairn_rename(covered.pool, covered.top, "results", covered.top, "r1", 0);
+    cairn_mkdir(covered.pool, covered.top, "results", 0755);
+    cairn_unlink(covered.pool, covered.top, "gone");
+    for (int i = 0; i < 2; ++i) {
+      const std::string text = problems_of(covered);
+      if (text.find("results/sub/file: was replaced, and cannot be removed: Permission denied") ==
+          std::string::npos)
+        return "told: " + text;
+    }
+    return "";
+  });
+  EXPECT_FALSE(fs::exists(lower_ + "/gone"));
+  EXPECT_EQ(get(lower_ + "/r1/sub/file"), "theirs");
+  EXPECT_EQ(stat_of("results").st_uid, other);
+}
+
+// A drain was killed there. Since then somebody has put a closed directory in its place.
+TEST_F(OtherUsers, AClosedDirectoryWhereADrainWasKilled) {
+  fs::create_directories(lower_ + "/closed/sub");
+  fs::permissions(lower_ + "/closed", fs::perms::owner_all);
+  for (const char* path : {"/closed", "/closed/sub"})
+    as_other([&](Covered& covered) {
+      {
+        const WriteWindow window;
+        auto& files = capi::fs_of(covered.pool);
+        tier::Journal journal;
+        journal.open(files, *tier::find_covers(files, false), tier::cover_name(lower_)).ignore();
+        journal.write({lower_ + path, ".cairn-drain-x", "", 0, 0, 0, 0, 0, {}}).ignore();
+      }
+      covered.create("new", "n");
+      std::string text = problems_of(covered);
+      if (covered.drain().code != 0) text += cairn_last_error();
+      covered.discard();
+      cairn_pool_detach(covered.pool);
+      covered.pool = nullptr;
+      cairn_pool_remove(shared_.path("others").c_str());
+      fs::remove(lower_ + "/new");
+      return text;
+    });
 }
 
 }  // namespace

@@ -29,6 +29,9 @@ class ClaimOfDevice(TrustCase):
         for words in (["drain", world.dir], ["drain", world.dir, "--to", world.outside], ["discard", world.dir], ["discard", "--force", world.dir],
                       ["rm", "--at", world.dir, "file"]):
             world.cairn(*words, expect=1)
+        # Whose claim it is says whether the path in it is looked at.
+        says = "somebody else covers it with the pool" if world.runner != trust_case.ROOT else "covers it, and cannot be read"
+        self.assertIn(says, world.cairn("drain", world.dir, expect=1).err)
         world.run_at(expect=1)
         with self.assertRaises(BlockingIOError):
             os.read(watch, 4096)

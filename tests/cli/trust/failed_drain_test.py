@@ -58,9 +58,10 @@ class FailedDrain(TrustCase):
         sub = os.path.join(world.dir, "sub")
         for change in ("echo mine > sub/name", ": > sub/name", "mkdir sub/name", "ln -s x sub/name", "rm sub/old", "mv sub/old sub/new"):
             os.mkdir(sub)
+            os.chown(sub, MALLORY, MALLORY)
             os.chmod(sub, 0o777)
             world.as_user(world.runner, "sh", "-c", "echo old > sub/old")
-            self.fails(world, change, lambda: (os.chown(sub, MALLORY, MALLORY), os.chmod(sub, 0o755)), "Permission denied")
+            self.fails(world, change, lambda: os.chmod(sub, 0o755), "Permission denied")
             os.chmod(sub, 0o777)
             self.drains(world)
             world.as_user(ROOT, "rm", "-r", "sub")

@@ -190,7 +190,9 @@ class Records(TrustCase):
         # What they have put in it does not count when they cannot any more.
         os.chmod(at, 0o1700)
         with self.unharmed(world):
-            self.assertEqual(world.run_at().err, "")
+            run = world.run_at()
+        self.assertIn(f".cairn/fresh.record: ignored: it belongs to user {MALLORY}", run.err)
+        self.assertEqual(run.err.count("\n"), 1, run.err)
         self.assertEqual(os.listdir(at), ["fresh.record"])
         # It could be any closed directory of the user, which they have moved there.
         os.chmod(at, 0o700)
@@ -269,6 +271,39 @@ class Records(TrustCase):
         world.cairn("drain", world.dir)
         self.assertEqual(sorted(os.listdir(world.dir)), ["good", "written"])
 
+    # --- whose rights a file gets ---
+    @in_every_world
+    def test_an_access_list_of_others_does_not_go_over_to_the_users_file(self, world):
+        old = self.put(world, "report", b"of mallory")
+        users = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in (
+            (1, 6, 0xFFFFFFFF), (2, 6, MALLORY), (4, 4, 0xFFFFFFFF), (16, 6, 0xFFFFFFFF), (32, 4, 0xFFFFFFFF)))
+        try:
+            os.setxattr(old, "system.posix_acl_access", users)
+        except OSError as error:
+            self.skipTest(f"no access lists here: {error}")
+        self.put(world, ".cairn/report.record", forge.record(size=10, mode=0o640, uid=world.runner, gid=world.runner, base=os.stat(old)),
+                 uid=world.runner)
+        may_replace = not world.sticky or world.runner == trust_case.ROOT
+        with self.unharmed(world):
+            world.run_at(expect=0 if may_replace else 1)
+        if not may_replace:
+            return
+        self.assertEqual(os.stat(old).st_uid, world.runner)
+        self.assertEqual(os.stat(old).st_mode, stat.S_IFREG | 0o640)
+        self.assertNotIn("system.posix_acl_access", os.listxattr(old))
+
+    def test_rights_of_a_group_go_to_no_other_group(self):
+        group = 61099
+        for groups, expected in ((["--clear-groups"], (trust_case.VICTIM, 0o644)), ([f"--groups={group}"], (group, 0o664))):
+            with self.subTest(groups=groups), self.world(False, trust_case.VICTIM) as world:
+                self.put(world, ".cairn/file.record", forge.record(size=3, mode=0o664, uid=trust_case.THIRD, gid=group), uid=world.runner)
+                home = world.home(world.runner)
+                subprocess.run(["setpriv", f"--reuid={world.runner}", f"--regid={world.runner}", *groups, self.cairn_copy, "run", "--at",
+                                world.dir, "--", "true"], env=dict(self.env, HOME=home, CAIRN_POOL_DIR=home), check=True, timeout=60)
+                st = os.stat(os.path.join(world.dir, "file"))
+                self.assertEqual(st.st_uid, world.runner)
+                self.assertEqual((st.st_gid, stat.S_IMODE(st.st_mode)), expected)
+
     def cover(self, world):
         """A cover that stays, by the victim; the path of its pool."""
         world.cairn("run", "--at", world.dir, "--drain-mode", "never", "--", "true")
@@ -287,6 +322,23 @@ class Records(TrustCase):
         with open(os.path.join(world.dir, "sub", "file"), encoding="utf-8") as file:
             self.assertEqual(file.read(), "bytes")
         self.assertEqual(os.listdir(world.dir), ["sub"])
+
+    @in_every_world
+    def test_records_that_a_group_can_write_to_cost_no_part(self, world):
+        pool = self.cover(world)
+        world.as_user(world.runner, self.hold_copy, pool, world.dir, "sub/file", "5", "0", "bytes")
+        record = os.path.join(world.dir, ".cairn", "sub", "file.record")
+        os.chmod(record, 0o660)
+        run = world.cairn("drain", world.dir, expect=1)
+        self.assertIn(f"{record}: ignored: it has mode 0660: other users can write to it", run.err)
+        self.assertIn(f"chmod -R go-w {world.dir}/.cairn", run.err)
+        self.assertIn("1 parts of files that several nodes wrote stay in the pool", run.err)
+        self.assertFalse(os.path.exists(os.path.join(world.dir, "sub")))
+        self.assertNotIn("all drained", world.cairn("status").out)
+        world.as_user(world.runner, "chmod", "-R", "go-w", os.path.join(world.dir, ".cairn"))
+        world.cairn("drain", world.dir)
+        with open(os.path.join(world.dir, "sub", "file"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "bytes")
 
     @in_every_world
     def test_a_record_is_not_made_where_others_have_the_name(self, world):
