@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Makes docs/adapter-posix-calls.md from calls.def; with --check, says whether it is fresh."""
+"""Makes docs/compat/posix-calls.md from calls.def; with --check, says whether it is fresh."""
 
 import pathlib
 import re
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-TABLE = HERE.parent.parent / "docs" / "adapter-posix-calls.md"
+TABLE = HERE.parent.parent / "docs" / "compat" / "posix-calls.md"
 ENTRY = re.compile(r"^(SERVED|ALIAS|REFUSED|VARIADIC|FORWARDED)\((.*)\)\s*(?://\s*(.*))?$")
 NAME = re.compile(r"[ ,*]([A-Za-z_0-9]+), \(")
 
