@@ -1,5 +1,5 @@
 // bench_core: the data path, the metadata, the life of a pool and the checkpoint loop against their
-// bars. docs/performance.md tells the rows' meaning and how they are judged.
+// bars. docs/results/method.md tells the rows' meaning and how they are judged.
 #include <sys/resource.h>
 
 #include <cstdio>

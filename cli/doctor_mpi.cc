@@ -64,7 +64,7 @@ void look_at_launchers(const std::set<std::string>& names, Findings& all) {
         all.push_back(
             {Level::warning, "MPI",
              fmt::format("{}: back end {} was not built; MPI-IO goes to the MPI, and from there "
-                         "through POSIX calls (docs/mpi.md)",
+                         "through POSIX calls (docs/user/mpi.md)",
                          path, needed)});
     }
   }

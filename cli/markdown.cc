@@ -46,9 +46,8 @@ std::string markdown(const CommandDescription& command) {
 
 std::string markdown_page(const CommandDescription& command) {
   if (command.path.size() > 1) return markdown(command);
-  return "# Reference of the command\n\nMade by `cairn help --markdown`; [cli.md](cli.md) says how "
-         "the pieces "
-         "belong together.\n\n" +
+  return "# Reference of the command\n\nMade by `cairn help --markdown`; "
+         "[user/run.md](user/run.md) says how the pieces belong together.\n\n" +
          markdown(command) + "\n## Configuration\n\n" + configuration_markdown();
 }
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Makes docs/adapter-posix-calls.md from calls.def; with --check, says whether it is fresh."""
+"""Makes docs/compat/posix-calls.md from calls.def; with --check, says whether it is fresh."""
 
 import pathlib
 import re
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-TABLE = HERE.parent.parent / "docs" / "adapter-posix-calls.md"
+TABLE = HERE.parent.parent / "docs" / "compat" / "posix-calls.md"
 ENTRY = re.compile(r"^(SERVED|ALIAS|REFUSED|VARIADIC|FORWARDED)\((.*)\)\s*(?://\s*(.*))?$")
 NAME = re.compile(r"[ ,*]([A-Za-z_0-9]+), \(")
 
@@ -15,12 +15,12 @@ HEAD = """# The calls that libcairn_posix.so intercepts
 Made from `adapters/posix/calls.def` by `adapters/posix/make_calls_table.py`: do not edit.
 
 - **served**: works on covered files as on any.
-- **refused**: on a covered file it fails with a clean errno and one line on stderr that names it; on
-  others it is the system's.
+- **refused**: fails on a covered file with a clean errno and one line on stderr that names it; on other
+  files it is the system's call.
 - **forwarded**: not intercepted, and need not be.
 
-What is in no row and takes a path acts on the directory below the cover; on a Cairn descriptor it gets
-`EBADF`. See [the adapter](../adapters/posix/README.md) for what cannot be served at all.
+A call that is in no row and takes a path acts on the directory below the cover; on a Cairn descriptor
+it returns `EBADF`. [The adapter](../../adapters/posix/README.md) has what cannot be served at all.
 """
 
 

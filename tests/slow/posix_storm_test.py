@@ -37,7 +37,7 @@ class PosixStorm(unittest.TestCase):
         job = Job(self.cluster, mpi, RANKS, directory, TESTS / "cluster" / mpi / "posix_storm_program", seed, SECONDS,
                   pool_size="256MiB", limit_s=LIMIT_S)
         job.wait_until(lambda: job.line_with("posix_storm\n"))
-        # MPICH 4.0 need not get out of MPI_Finalize (docs/mpi.md).
+        # MPICH 4.0 need not get out of MPI_Finalize (docs/user/mpi-multi-node.md).
         if mpi == "mpich":
             job.limit_s = GRACE_S
         code, said = job.end()

@@ -65,7 +65,7 @@ class SeveralHosts(unittest.TestCase):
 
     def passes(self, mpi, ranks, program, *words, last, files=()):
         """The program succeeds. With MPICH 4.0 it need not get out of MPI_Finalize: over UCX and TCP that hangs in many runs of
-        any program, without Cairn too (docs/mpi.md)."""
+        any program, without Cairn too (docs/user/mpi-multi-node.md)."""
         directory = self.directory(files)
         done = self.run_ranks(mpi, ranks, directory, program, *words, last=last if mpi == "mpich" else None)
         self.assertIn(last + "\n", done.stdout, f"{mpi}, {ranks} ranks: {done.stdout[:8000]}")

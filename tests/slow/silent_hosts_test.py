@@ -140,7 +140,8 @@ class SilentHosts(unittest.TestCase):
         code, said = job.end()
         self.assertIn("all came\n", said)
         self.assertNotIn("aborted", said)
-        if mpi == "openmpi":  # MPICH 4.0 need not get out of MPI_Finalize (docs/mpi.md)
+        # MPICH 4.0 need not get out of MPI_Finalize (docs/user/mpi-multi-node.md).
+        if mpi == "openmpi":
             self.assertEqual(code, 0, said)
 
     def test_who_is_never_to_give_up_waits(self):
