@@ -15,12 +15,22 @@ def allowed(place, quoted, target):
     parts = place.parts
     is_test = place.stem.endswith("_test")
     first = target.split("/")[0]
+    is_transport = parts[:3] == ("src", "cluster", "mpi")
     if target == "mpi.h":
-        if parts[:3] == ("adapters", "mpiio", "backend") or parts[:2] in (("tests", "mpi"), ("tests", "cluster"), ("bench", "mpi")):
+        if (is_transport or parts[:3] == ("adapters", "mpiio", "backend") or parts[0] == "examples"
+                or parts[:2] in (("tests", "mpi"), ("tests", "cluster"), ("bench", "mpi"))):
             return None
-        return "mpi.h is for adapters/mpiio/backend only"
+        return "mpi.h is for src/cluster/mpi and adapters/mpiio/backend only"
+    # It is no part of libcairn: built once for each MPI, it sees what an adapter sees.
+    if is_transport:
+        if quoted and first != "cairn" and not target.startswith("cluster/mpi/"):
+            return "the transport sees include/cairn and its own folder"
+    elif target.startswith("cluster/mpi/"):
+        if parts[:2] == ("adapters", "mpiio") or parts[0] in ("bench", "tests"):
+            return None
+        return "the transport is for adapters of MPI programs"
 
-    if parts[0] == "src":
+    if parts[0] == "src" and not is_transport:
         layer = parts[1]
         if first in house.LAYERS:
             if house.LAYERS.index(first) > house.LAYERS.index(layer):
@@ -72,6 +82,8 @@ house.must_find(check, [
     ("src/file/a.h", '#include "cairn/cairn.h"\n'),
     ("src/odd/a.h", "\n"),
     ("src/pool/a.cc", "#include <mpi.h>\n"),
+    ("src/cluster/mpi/a.cc", '#include "cluster/job.h"\n'),
+    ("src/cluster/a.cc", '#include "cluster/mpi/session.h"\n'),
     ("src/pool/a.cc", "#include <iostream>\n"),
     ("adapters/posix/a.cc", '#include "file/map.h"\n'),
     ("adapters/posix/a.cc", '#include "../../src/file/map.h"\n'),
@@ -81,6 +93,8 @@ house.must_find(check, [
 house.must_accept(check, [
     ("src/file/a.cc", '#include "base/status.h"\n#include "file/map.h"\n#include <vector>\n'),
     ("src/capi/a.cc", '#include "cairn/cairn.h"\n#include "file/map.h"\n'),
+    ("src/cluster/mpi/a.cc", '#include <mpi.h>\n#include "cairn/shared.h"\n#include "cluster/mpi/roster.h"\n'),
+    ("adapters/mpiio/backend/a.cc", '#include "cluster/mpi/session.h"\n'),
     ("src/pool/a_test.cc", "#include <gtest/gtest.h>\n#include <filesystem>\n"),
     ("adapters/posix/a.cc", '#include "posix/fd.h"\n#include "cairn/cairn.h"\n#include <unistd.h>\n'),
     ("cli/a.cc", "#include <CLI/CLI.hpp>\n#include <cairn/cairn.h>\n"),
