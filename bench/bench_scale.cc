@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "cairn/cairn.h"
+#include "cluster/mpi/roster.h"
 #include "cluster/record.h"
 #include "cluster/runs.h"
 #include "cluster/share_map.h"
-#include "cluster/mpi/roster.h"
 #include "report.h"
 #include "settings.h"
 

@@ -4,12 +4,13 @@
 //   mpirun -n 4 ./field --size 128 --steps 100 --every 10 --directory DIR
 //
 // The cells are divided into blocks, one a rank; each step exchanges the blocks' faces. Every few
-// steps all ranks write one checkpoint with MPI-IO, and it replaces the last one. A run that finds a
-// checkpoint in DIR goes on from it, on any number of ranks. The result does not depend on the
+// steps all ranks write one checkpoint with MPI-IO, and it replaces the last one. A run that finds
+// a checkpoint in DIR goes on from it, on any number of ranks. The result does not depend on the
 // number of ranks, bit by bit, nor on how often the program was killed in between.
 //
 // DIR/field.checkpoint holds 4096 bytes of header (the text "FIELD 1\n", then N and the step as
-// 64-bit integers) and N*N*N doubles in the machine's byte order, x fastest. read_field.py reads it.
+// 64-bit integers) and N*N*N doubles in the machine's byte order, x fastest. read_field.py reads
+// it.
 //
 // Nothing in here knows of Cairn.
 #include <errno.h>
@@ -49,11 +50,11 @@ struct block {
   int size;                // cells along an edge of the whole cube
   int start[3], cells[3];  // where the block begins, and how many cells it has
   int with_halo[3];
-  int neighbour[3][2];     // before and behind, or MPI_PROC_NULL at the cube's faces
+  int neighbour[3][2];  // before and behind, or MPI_PROC_NULL at the cube's faces
   double *now, *next;
-  MPI_Datatype inside;      // the block's own cells in memory
-  MPI_Datatype in_file;     // the same cells in the file
-  MPI_Datatype face[3];     // a layer of cells across one dimension
+  MPI_Datatype inside;   // the block's own cells in memory
+  MPI_Datatype in_file;  // the same cells in the file
+  MPI_Datatype face[3];  // a layer of cells across one dimension
 };
 
 static void fail(const char* format, ...) {
@@ -147,11 +148,11 @@ static void exchange_faces(struct block* b) {
     before[d] = 0;
     behind[d] = b->cells[d] + 1;
     MPI_Sendrecv(b->now + at(b, last[0], last[1], last[2]), 1, b->face[d], b->neighbour[d][1], 0,
-                 b->now + at(b, before[0], before[1], before[2]), 1, b->face[d], b->neighbour[d][0], 0,
-                 b->ranks, MPI_STATUS_IGNORE);
+                 b->now + at(b, before[0], before[1], before[2]), 1, b->face[d], b->neighbour[d][0],
+                 0, b->ranks, MPI_STATUS_IGNORE);
     MPI_Sendrecv(b->now + at(b, first[0], first[1], first[2]), 1, b->face[d], b->neighbour[d][0], 1,
-                 b->now + at(b, behind[0], behind[1], behind[2]), 1, b->face[d], b->neighbour[d][1], 1,
-                 b->ranks, MPI_STATUS_IGNORE);
+                 b->now + at(b, behind[0], behind[1], behind[2]), 1, b->face[d], b->neighbour[d][1],
+                 1, b->ranks, MPI_STATUS_IGNORE);
   }
 }
 
@@ -182,16 +183,19 @@ static double write_checkpoint(struct block* b, const struct options* o, int ste
   MPI_Barrier(b->ranks);
   double start = MPI_Wtime();
   MPI_File file;
-  check(MPI_File_open(b->ranks, aside, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file), "open", aside);
+  check(MPI_File_open(b->ranks, aside, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file),
+        "open", aside);
   check(MPI_File_set_size(file, header_bytes + bytes_of(b)), "set size", aside);
   if (b->rank == 0) {
     char first[header_bytes] = {0};
     struct header h = {.size = b->size, .step = step};
     memcpy(h.magic, magic, sizeof magic);
     memcpy(first, &h, sizeof h);
-    check(MPI_File_write_at(file, 0, first, header_bytes, MPI_BYTE, MPI_STATUS_IGNORE), "write the header", aside);
+    check(MPI_File_write_at(file, 0, first, header_bytes, MPI_BYTE, MPI_STATUS_IGNORE),
+          "write the header", aside);
   }
-  check(MPI_File_set_view(file, header_bytes, MPI_DOUBLE, b->in_file, "native", MPI_INFO_NULL), "set the view", aside);
+  check(MPI_File_set_view(file, header_bytes, MPI_DOUBLE, b->in_file, "native", MPI_INFO_NULL),
+        "set the view", aside);
   check(MPI_File_write_all(file, b->now, 1, b->inside, MPI_STATUS_IGNORE), "write", aside);
   if (o->sync) check(MPI_File_sync(file), "sync", aside);
   check(MPI_File_close(&file), "close", aside);
@@ -216,11 +220,15 @@ static int read_checkpoint(struct block* b, const struct options* o, double* sec
   struct header h;
   MPI_Status status;
   int count = 0;
-  check(MPI_File_read_at_all(file, 0, &h, (int)sizeof h, MPI_BYTE, &status), "read the header", path);
+  check(MPI_File_read_at_all(file, 0, &h, (int)sizeof h, MPI_BYTE, &status), "read the header",
+        path);
   MPI_Get_count(&status, MPI_BYTE, &count);
-  if (count != (int)sizeof h || memcmp(h.magic, magic, sizeof magic) != 0) fail("%s: not a checkpoint", path);
-  if (h.size != b->size) fail("%s: holds a cube of %lld cells, not of %d", path, (long long)h.size, b->size);
-  check(MPI_File_set_view(file, header_bytes, MPI_DOUBLE, b->in_file, "native", MPI_INFO_NULL), "set the view", path);
+  if (count != (int)sizeof h || memcmp(h.magic, magic, sizeof magic) != 0)
+    fail("%s: not a checkpoint", path);
+  if (h.size != b->size)
+    fail("%s: holds a cube of %lld cells, not of %d", path, (long long)h.size, b->size);
+  check(MPI_File_set_view(file, header_bytes, MPI_DOUBLE, b->in_file, "native", MPI_INFO_NULL),
+        "set the view", path);
   check(MPI_File_read_all(file, b->now, 1, b->inside, &status), "read", path);
   MPI_Get_count(&status, b->inside, &count);
   if (count != 1) fail("%s: ends too early", path);
@@ -238,7 +246,8 @@ static double copy_seconds(struct block* b) {
     double start = MPI_Wtime();
     for (int z = 1; z <= b->cells[0]; z++)
       for (int y = 1; y <= b->cells[1]; y++)
-        memcpy(b->next + at(b, z, y, 1), b->now + at(b, z, y, 1), (size_t)b->cells[2] * sizeof(double));
+        memcpy(b->next + at(b, z, y, 1), b->now + at(b, z, y, 1),
+               (size_t)b->cells[2] * sizeof(double));
     MPI_Barrier(b->ranks);
     double seconds = MPI_Wtime() - start;
     if (round == 1 || (round > 1 && seconds < best)) best = seconds;
@@ -302,8 +311,10 @@ int main(int argc, char** argv) {
   }
   double total = MPI_Wtime() - begin, copying = copy_seconds(&b);
   if (b.rank == 0)
-    printf("done: %d checkpoints, waited %.4f s of %.4f s for storage; copying one in memory takes %.4f s\n", written,
-           waited, total, copying);
+    printf(
+        "done: %d checkpoints, waited %.4f s of %.4f s for storage; copying one in memory takes "
+        "%.4f s\n",
+        written, waited, total, copying);
   free_block(&b);
   MPI_Finalize();
   return 0;

@@ -4,7 +4,8 @@
 //   mpirun -n 4 ./mpiio results.dat                                         on the file system
 //   cairn run --at . -- mpirun -n 4 ./mpiio results.dat                     in memory
 //
-// The program is the same in both cases. After the second form, results.dat is an ordinary file, too.
+// The program is the same in both cases. After the second form, results.dat is an ordinary file,
+// too.
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,8 +34,9 @@ int main(int argc, char** argv) {
   }
 
   MPI_File file;
-  check(MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file),
-        "MPI_File_open");
+  check(
+      MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file),
+      "MPI_File_open");
 
   // A line of fixed length for each rank, filled up with spaces.
   char text[64], line[line_bytes];
@@ -46,7 +48,8 @@ int main(int argc, char** argv) {
   check(MPI_File_write_at_all(file, mine, line, line_bytes, MPI_CHAR, MPI_STATUS_IGNORE),
         "MPI_File_write_at_all");
 
-  // The standard makes the others' bytes visible after sync, barrier, sync (MPI 4.1, section 14.6.1).
+  // The standard makes the others' bytes visible after sync, barrier, sync (MPI 4.1,
+  // section 14.6.1).
   check(MPI_File_sync(file), "MPI_File_sync");
   MPI_Barrier(MPI_COMM_WORLD);
   check(MPI_File_sync(file), "MPI_File_sync");
@@ -62,7 +65,9 @@ int main(int argc, char** argv) {
   sscanf(line, "rank %d", &found);
   int wrong = found != neighbour, any = 0;
   MPI_Allreduce(&wrong, &any, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
-  if (rank == 0) printf("%d ranks: %s\n", ranks, any ? "a neighbour's line is wrong" : "all read their neighbours' lines");
+  if (rank == 0)
+    printf("%d ranks: %s\n", ranks,
+           any ? "a neighbour's line is wrong" : "all read their neighbours' lines");
   MPI_Finalize();
   return any;
 }

@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
-#include "mpiio/backend/file.h"
 #include "cluster/mpi/waiting.h"
+#include "mpiio/backend/file.h"
 
 namespace mpiio {
 namespace {
@@ -17,7 +17,9 @@ AddedTime::AddedTime(Added to) : to_(to), began_ns_(cairn::mpi::now_ns()) {}
 
 AddedTime::~AddedTime() { added_ns[static_cast<int>(to_)] += cairn::mpi::now_ns() - began_ns_; }
 
-void add_time_of_start() { added_ns[static_cast<int>(Added::init)] += cairn::mpi::now_ns() - host->began_ns; }
+void add_time_of_start() {
+  added_ns[static_cast<int>(Added::init)] += cairn::mpi::now_ns() - host->began_ns;
+}
 
 void tell_added_time() {
   constexpr double ms = 1e-6;

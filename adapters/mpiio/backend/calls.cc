@@ -3,10 +3,10 @@
 #include <cstdio>
 #include <cstring>
 
+#include "cluster/mpi/uncovered_ranks.h"
 #include "mpiio/backend/added_time.h"
 #include "mpiio/backend/errors.h"
 #include "mpiio/backend/session.h"
-#include "cluster/mpi/uncovered_ranks.h"
 #include "mpiio/backend/texts.h"
 
 namespace mpiio {

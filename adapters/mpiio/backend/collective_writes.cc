@@ -16,7 +16,8 @@ bool is_split_write(File::Split split) {
 }
 
 bool is_gone(const RankShared& one) {
-  return cairn::mpi::Processes(&one.process, 1).state_of(one.process.rank) == cairn::mpi::process_gone;
+  return cairn::mpi::Processes(&one.process, 1).state_of(one.process.rank) ==
+         cairn::mpi::process_gone;
 }
 
 // Another rank may be receiving a message of this rank before it writes, and the MPI moves messages

@@ -89,14 +89,16 @@ int move_in_order(File& file, const Data& data, int64_t* moved) {
   const int code = check(file, data, &etypes);
   int64_t through = 0;  // up to and with this rank
   const cairn::mpi::Doing doing("access in order of ranks to", file.path);
-  cairn::mpi::sum_through(session::ranks(file.comm), &etypes, &through, "waiting for the ranks before this one");
+  cairn::mpi::sum_through(session::ranks(file.comm), &etypes, &through,
+                          "waiting for the ranks before this one");
   struct {
     int64_t base;
     int64_t code;
   } moving = {0, MPI_SUCCESS};
   const int last = file.ranks - 1;
   if (file.rank == last) moving.code = add_to_shared_pointer(file, through, &moving.base);
-  cairn::mpi::broadcast(session::ranks(file.comm), &moving, sizeof moving, last, "waiting for the last rank");
+  cairn::mpi::broadcast(session::ranks(file.comm), &moving, sizeof moving, last,
+                        "waiting for the last rank");
   if (code != MPI_SUCCESS) return code;
   if (moving.code != MPI_SUCCESS)
     return refuse(file, static_cast<int>(moving.code), "the shared pointer cannot be reached");

@@ -38,7 +38,7 @@ int check_same(const File& file, std::initializer_list<int64_t> values, const ch
   std::vector<int64_t> extremes;  // the largest of each, and of its complement
   for (const int64_t value : values) extremes.insert(extremes.end(), {value, ~value});
   cairn::mpi::maximum(session::ranks(file.comm), extremes.data(), static_cast<int>(extremes.size()),
-                    "waiting for all ranks");
+                      "waiting for all ranks");
   for (size_t i = 0; i < extremes.size(); i += 2)
     if (extremes[i] != ~extremes[i + 1])
       return error(MPI_ERR_NOT_SAME, file.path + ": the ranks give different " + what);

@@ -10,8 +10,8 @@
 #include <memory>
 #include <string>
 
-#include "mpiio/backend/layout.h"
 #include "cluster/mpi/processes.h"
+#include "mpiio/backend/layout.h"
 #include "mpiio/backend/representation.h"
 #include "mpiio/host.h"
 

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <vector>
 
-#include "mpiio/backend/session.h"
 #include "cluster/mpi/collectives.h"
+#include "mpiio/backend/session.h"
 
 namespace mpiio {
 namespace {

@@ -8,14 +8,14 @@
 #include <cstring>
 #include <utility>
 
+#include "cluster/mpi/collectives.h"
+#include "cluster/mpi/waiting.h"
 #include "mpiio/backend/callers.h"
 #include "mpiio/backend/errors.h"
 #include "mpiio/backend/group.h"
 #include "mpiio/backend/hints.h"
 #include "mpiio/backend/session.h"
 #include "mpiio/backend/texts.h"
-#include "cluster/mpi/collectives.h"
-#include "cluster/mpi/waiting.h"
 
 namespace mpiio::nodes {
 namespace {
@@ -95,7 +95,8 @@ int bring_local(const std::string& path, posix::Place* place, cairn_file** local
 
 // Rank 0's answer, for all.
 int told_by_first(const File& file, int code) {
-  cairn::mpi::broadcast(session::ranks(file.comm), &code, sizeof code, 0, "hearing what rank 0 has found");
+  cairn::mpi::broadcast(session::ranks(file.comm), &code, sizeof code, 0,
+                        "hearing what rank 0 has found");
   if (file.rank == 0 || code == MPI_SUCCESS) return code;
   return error(code, file.path + ": rank 0 could not open it");
 }
@@ -205,7 +206,8 @@ int sync(const File& file) {
 int follow_visibility(File& file) {
   const cairn::mpi::Doing doing("set atomicity", file.path);
   int immediate = file.atomic || wants_immediate(file) ? 1 : 0;
-  cairn::mpi::broadcast(session::ranks(file.comm), &immediate, sizeof immediate, 0, "hearing what rank 0 wants");
+  cairn::mpi::broadcast(session::ranks(file.comm), &immediate, sizeof immediate, 0,
+                        "hearing what rank 0 wants");
   if (file.immediate == (immediate != 0)) return MPI_SUCCESS;
   file.immediate = immediate != 0;
   return outcome(calls().set_immediate(file.nodes, immediate), "set atomicity", file.path);

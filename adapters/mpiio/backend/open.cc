@@ -138,7 +138,8 @@ int check_together(const File& file, session::Reach* reach) {
   *reach = session::reach(&why);
   const int code = check_amode(file.path, file.amode);
   int64_t extremes[] = {file.amode, -file.amode, code, session::number(), -session::number()};
-  cairn::mpi::compare(session::ranks(file.comm), extremes, std::size(extremes), "comparing the modes of all ranks");
+  cairn::mpi::compare(session::ranks(file.comm), extremes, std::size(extremes),
+                      "comparing the modes of all ranks");
   if (extremes[0] != -extremes[1])
     return error(MPI_ERR_NOT_SAME, file.path + ": the ranks open it with different modes");
   if (code != MPI_SUCCESS) return code;
@@ -184,7 +185,8 @@ int open_on_node(File& file, cairn::mpi::SharedMemoryName* name) {
   int shared = -1;
   Opened opened = {};
   if (file.rank == 0) opened = open_first(file, &shared);
-  cairn::mpi::broadcast(session::ranks(file.comm), &opened, sizeof opened, 0, "hearing what rank 0 has opened");
+  cairn::mpi::broadcast(session::ranks(file.comm), &opened, sizeof opened, 0,
+                        "hearing what rank 0 has opened");
   int code = file.rank == 0 ? opened.code : open_other(file, opened, &shared);
   if (code == MPI_SUCCESS && !map_shared(file, shared, opened.shared))
     code = system_error(errno, "sharing its pointers", file.path);

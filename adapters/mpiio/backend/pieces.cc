@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "cluster/mpi/waiting.h"
 #include "mpiio/backend/errors.h"
 #include "mpiio/backend/texts.h"
-#include "cluster/mpi/waiting.h"
 
 namespace mpiio {
 namespace {

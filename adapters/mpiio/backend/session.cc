@@ -56,10 +56,9 @@ struct Names {
 std::string join(cairn::mpi::Session* session, Names* names) {
   const cairn::mpi::Peers& peers = session->peers();
   const cairn::mpi::Roster& roster = peers.roster;
-  const int opened = calls().job_open(host->engine->pool(), host->engine->directory(),
-                                      roster.nodes(), roster.count(), peers.own, cairn::mpi::ask,
-                                      cairn::mpi::still_waiting,
-                                      const_cast<cairn::mpi::Peers*>(&peers), &joined);
+  const int opened = calls().job_open(
+      host->engine->pool(), host->engine->directory(), roster.nodes(), roster.count(), peers.own,
+      cairn::mpi::ask, cairn::mpi::still_waiting, const_cast<cairn::mpi::Peers*>(&peers), &joined);
   if (opened < 0) return host->engine->last_error();
   if (!session->is_leader()) return "";
   // Parts that stay behind are found by the next job.
@@ -106,9 +105,7 @@ void leave() {
 
 }  // namespace
 
-bool is_needed() {
-  return cairn::mpi::may_span_hosts() && !cairn::mpi::are_on_other_hosts();
-}
+bool is_needed() { return cairn::mpi::may_span_hosts() && !cairn::mpi::are_on_other_hosts(); }
 
 void begin() {
   const AddedTime added(Added::init);

@@ -21,8 +21,8 @@ void begin();
 // Before MPI_Finalize, in which files may still be closed: from what others have attached to
 // MPI_COMM_SELF.
 void finalize();
-// Before a call of the MPI's that waits for other processes: in MPI_Finalize one of them may have to
-// be answered first.
+// Before a call of the MPI's that waits for other processes: in MPI_Finalize one of them may have
+// to be answered first.
 void meet_in_finalize(MPI_Comm comm);
 
 // How files that are opened together are served, as this process sees it.

@@ -1,5 +1,6 @@
-// The bootstrap in MPI_Init: each process learns on which nodes the others are. Processes of a host meet by shared memory, then the
-// first ones of the hosts, so that what is sent and kept grows with the hosts.
+// The bootstrap of a session: each process learns on which nodes the others are. First the
+// processes of a host exchange their cards, then the first processes of the hosts, so that messages
+// and memory grow with the hosts.
 #pragma once
 
 #include <mpi.h>
@@ -13,7 +14,7 @@
 namespace cairn::mpi {
 
 struct Bootstrap {
-  bool one_node = false;  // all are here; nothing else is said then
+  bool one_node = false;  // all are here; nothing else is filled in then
   std::string refused;    // why files cannot be shared, or ""
   NodeShared roster;
   NodeShared local;  // LocalProcess, in order of rank

@@ -22,8 +22,8 @@ void must_succeed(int code, const char* phase) {
   int length = 0;
   PMPI_Error_string(code, text, &length);
   const std::string doing = Doing::text();
-  std::fprintf(stderr, "cairn: %s: %s%s%s: the MPI says \"%s\": the job is aborted\n",
-               speaker(), doing.c_str(), doing.empty() ? "" : ": ", phase, text);
+  std::fprintf(stderr, "cairn: %s: %s%s%s: the MPI says \"%s\": the job is aborted\n", speaker(),
+               doing.c_str(), doing.empty() ? "" : ": ", phase, text);
   PMPI_Abort(MPI_COMM_WORLD, 1);
   std::abort();
 }
@@ -72,7 +72,8 @@ void broadcast(const Ranks& ranks, void* bytes, size_t size, int root, const cha
 
 void maximum(const Ranks& ranks, int64_t* values, int count, const char* phase) {
   if (ranks.peers == nullptr)
-    must_succeed(PMPI_Allreduce(MPI_IN_PLACE, values, count, MPI_INT64_T, MPI_MAX, ranks.comm), phase);
+    must_succeed(PMPI_Allreduce(MPI_IN_PLACE, values, count, MPI_INT64_T, MPI_MAX, ranks.comm),
+                 phase);
   else
     compare(ranks, values, count, phase);
 }
@@ -90,7 +91,8 @@ void sum_through(const Ranks& ranks, const int64_t* value, int64_t* through, con
     return;
   }
   MPI_Request request = MPI_REQUEST_NULL;
-  wait(PMPI_Iscan(value, through, 1, MPI_INT64_T, MPI_SUM, ranks.comm, &request), ranks, &request, phase);
+  wait(PMPI_Iscan(value, through, 1, MPI_INT64_T, MPI_SUM, ranks.comm, &request), ranks, &request,
+       phase);
 }
 
 MPI_Comm duplicate(const Ranks& ranks, const char* phase) {

@@ -2,10 +2,11 @@
 // waits in silence for a host that is gone.
 //
 // A rank that comes late may have computed for hours, so waiting alone is not a fault. After the
-// time of `mpi.timeout` a rank asks those that it would hear from in a tree over all ranks, each for
-// itself: is its process there, does its host answer? Every rank has another one in that tree that
-// waits for it. A rank that gives no answer for that time once more ends the job, with one line. So
-// does an error of the MPI's in every step but `duplicate`, since the others do not hear of it.
+// time of `mpi.timeout` a rank asks those that it would hear from in a tree over all ranks, each
+// for itself: is its process there, does its host answer? Every rank has another one in that tree
+// that waits for it. A rank that gives no answer for that time once more ends the job, with one
+// line. So does an error of the MPI's in every step but `duplicate`, since the others do not hear
+// of it.
 #pragma once
 
 #include <mpi.h>

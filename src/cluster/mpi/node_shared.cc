@@ -19,7 +19,7 @@ void broadcast(MPI_Comm comm, char* bytes, size_t size) {
                comm);
 }
 
-// Memory is taken here, so that nobody meets its end later.
+// Allocates the memory here, so that no process runs out of it later.
 bool fill(int fd, const Bytes& bytes) {
   for (size_t done = 0; done < bytes.size();) {
     const ssize_t n = ::write(fd, &bytes[done], bytes.size() - done);

@@ -1,4 +1,4 @@
-// Bytes of which the processes of a host have one copy together, in shared memory.
+// NodeShared holds bytes of which the processes of a host have one copy, in shared memory.
 #pragma once
 
 #include <mpi.h>
@@ -14,8 +14,8 @@ class NodeShared {
   NodeShared(const NodeShared&) = delete;
   NodeShared& operator=(const NodeShared&) = delete;
 
-  // Collective over the processes of a host: `bytes` of its first one. Where they see no memory together, in a container each
-  // perhaps, each has a copy of its own.
+  // Collective over the processes of a host: `bytes` of its first one. Where they share no memory,
+  // for example in containers, each gets a copy of its own.
   void share(MPI_Comm comm, Bytes bytes);
   [[nodiscard]] const char* data() const { return mapped_ == nullptr ? own_.data() : mapped_; }
   [[nodiscard]] size_t size() const { return size_; }

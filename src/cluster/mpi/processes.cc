@@ -74,7 +74,8 @@ char Processes::state_of(int rank) const {
       std::find_if(first_, end, [&](const LocalProcess& one) { return one.rank == rank; });
   if (found == end || found->namespaces != namespaces()) return process_lives;
   const Stat stat(proc_, found->process);
-  // What is not shown may still be there: /proc may be missing, or hide processes (its option hidepid).
+  // What is not shown may still be there: /proc may be missing, or hide processes (its option
+  // hidepid).
   if (stat.text[0] == '\0') return is_no_more(found->process) ? process_gone : process_lives;
   if (found->started != 0 && start_in(stat.text) != found->started) return process_gone;
   return state_in(stat.text);

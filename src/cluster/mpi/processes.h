@@ -1,4 +1,4 @@
-// The processes of a job that are on this host, and how each of them is, as the system shows it.
+// Processes knows the job's processes on this host and reads the state of each from /proc.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace cairn::mpi {
 
-// A process of this host, whoever asks for it.
+// A process of this host, as any process of the host can look for it.
 struct LocalProcess {
   int32_t rank;
   int32_t process;  // its ID

@@ -101,8 +101,8 @@ Gathered gather_roster(const Bytes& told) {
     return is_same_node(one.said.node, heard[0].said.node);
   });
   if (gathered.one_node) return gathered;
-  // Nodes are numbered by their first ranks. Processes of one pool may have been told of by several: an MPI can take them for
-  // several hosts.
+  // Nodes are numbered by their first ranks. Processes of one pool may have been told of by
+  // several: an MPI can take them for several hosts.
   std::sort(heard.begin(), heard.end(),
             [](const Heard& a, const Heard& b) { return a.said.leader < b.said.leader; });
   std::vector<size_t> by_pool(heard.size());
@@ -111,7 +111,7 @@ Gathered gather_roster(const Bytes& told) {
     return std::memcmp(heard[a].said.node.uuid, heard[b].said.node.uuid, sizeof(cairn_node::uuid)) <
            0;
   });
-  std::vector<size_t> first_of(heard.size());  // who told of the same pool first
+  std::vector<size_t> first_of(heard.size());  // the first process that told of the same pool
   for (size_t i = 0; i < by_pool.size(); ++i) {
     const bool same =
         i > 0 && std::memcmp(heard[by_pool[i]].said.node.uuid, heard[by_pool[i - 1]].said.node.uuid,

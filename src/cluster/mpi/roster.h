@@ -1,5 +1,6 @@
-// Roster: which nodes a job has, who answers for each, and which rank is on which. It grows with the nodes, not with the ranks,
-// and each host has one copy of it. Free of MPI: how the processes tell each other is bootstrap.h's.
+// Roster lists the nodes of a job, the rank that answers for each, and the node of each rank. It
+// grows with the nodes, not with the ranks, and each host has one copy. Free of MPI: bootstrap.h
+// exchanges the messages.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@ namespace cairn::mpi {
 
 using Bytes = std::vector<char>;
 
-// What a process shows on its host.
+// The description of a process for the other processes of its host.
 struct Card {
   cairn_node node;  // without a pool: its host only
   int32_t rank;
@@ -33,10 +34,11 @@ struct RankRun {
   uint32_t node;
 };
 
-// What the first process of a host tells those of other hosts, of its host's cards in order of rank.
+// The message of a host's first process to those of other hosts, from its host's cards in order of
+// rank.
 Bytes introduce(const std::vector<Card>& cards);
 
-// What all make of what the hosts have told, one behind the other; the same everywhere.
+// Makes the roster of the messages of all hosts, one behind the other. All hosts get the same.
 struct Gathered {
   bool one_node = false;  // nothing else is said then
   std::string refused;    // why files cannot be shared, or ""
@@ -44,7 +46,7 @@ struct Gathered {
 };
 Gathered gather_roster(const Bytes& told);
 
-// A look at one, wherever it lies.
+// Reads a roster where it lies.
 class Roster {
  public:
   Roster() = default;

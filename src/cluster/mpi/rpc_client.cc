@@ -25,9 +25,7 @@ int next_tag(MPI_Comm comm) {
   return 1 + static_cast<int>(next.fetch_add(1) % tags);
 }
 
-std::string awaited(void* call) {
-  return "a reply of " + static_cast<Call*>(call)->unanswered();
-}
+std::string awaited(void* call) { return "a reply of " + static_cast<Call*>(call)->unanswered(); }
 
 void answer_here(const Peers& peers, cairn_question* question) {
   const Client& client = peers.client;
@@ -103,7 +101,8 @@ std::string Call::unanswered() const {
 
 namespace {
 
-// Where a call of the program asks other nodes and succeeds, errno is the program's: readdir(3) shows its end by nothing else.
+// Where a call of the program asks other nodes and succeeds, errno is the program's: readdir(3)
+// shows its end by nothing else.
 class KeptErrno {
  public:
   KeptErrno() = default;
@@ -123,8 +122,7 @@ int ask(void* context, cairn_question* questions, size_t count) {
   const KeptErrno errno_of_program;
   Call call(peers, Envelope::Kind::client, questions, count);
   for (size_t i = 0; i < count; ++i)
-    if (peers.roster.leader(questions[i].node) == peers.rank)
-      answer_here(peers, &questions[i]);
+    if (peers.roster.leader(questions[i].node) == peers.rank) answer_here(peers, &questions[i]);
   Patience patience(awaited, &call);
   while (!call.step()) {
     answer_questions();

@@ -1,4 +1,5 @@
-// Questions to the peers of nodes, and the server of this one: messages on a communicator of their own.
+// Questions to the peers of nodes, and the server of this one: messages on a communicator of their
+// own.
 #pragma once
 
 #include <mpi.h>

@@ -27,8 +27,7 @@ constexpr size_t most_replies = 16;
 class Server {
  public:
   explicit Server(const Peers& peers)
-      : peers_(peers),
-        message_(sizeof(Envelope) + peers.client.request_capacity) {}
+      : peers_(peers), message_(sizeof(Envelope) + peers.client.request_capacity) {}
   ~Server() {
     for (Reply& reply : replies_) PMPI_Wait(&reply.request, MPI_STATUS_IGNORE);
   }
@@ -56,7 +55,9 @@ class Server {
 
   [[nodiscard]] bool serves(const Peers& peers) const { return &peers_ == &peers; }
   // Replies are still on their way.
-  [[nodiscard]] bool is_sending() { return !std::all_of(replies_.begin(), replies_.end(), is_free); }
+  [[nodiscard]] bool is_sending() {
+    return !std::all_of(replies_.begin(), replies_.end(), is_free);
+  }
 
  private:
   void answer(int source, size_t size) {
@@ -109,8 +110,8 @@ class Server {
 using Servers = std::vector<std::unique_ptr<Server>>;
 std::mutex guard;  // the thread holds it while it answers
 Servers in_thread;
-// Of sessions in MPI_Finalize. Only the thread that called that gets here; an answer may ask in turn,
-// so no lock is held.
+// Of sessions in MPI_Finalize. Only the thread that called that gets here; an answer may ask in
+// turn, so no lock is held.
 Servers without_thread;
 pthread_t thread;
 bool has_thread = false;
@@ -126,8 +127,8 @@ void rest(bool sending, uint64_t idle_ns) {
     give_way();
     return;
   }
-  const timespec pause = {
-      0, static_cast<long>(std::clamp(idle_ns / share, shortest_ns, longest_ns))};
+  const timespec pause = {0,
+                          static_cast<long>(std::clamp(idle_ns / share, shortest_ns, longest_ns))};
   nanosleep(&pause, nullptr);
 }
 

@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <ctime>
 
-
 namespace cairn::mpi {
 namespace {
 
@@ -27,7 +26,7 @@ int64_t spoken_for_job = 0;
 constexpr uint64_t standard_timeout_s = 60;
 constexpr uint64_t longest_timeout_s = 1'000'000'000;  // for ever
 
-constexpr uint64_t long_ns = 300'000;  // for one who gives way to others that do so too
+constexpr uint64_t long_ns = 300'000;  // for a yield among processes that yield too
 constexpr unsigned fewest_naps = 16;   // before it is tried again whether the processor is free
 constexpr unsigned most_naps = 2048;
 constexpr unsigned short_turns = 64;  // without a long one it is free
@@ -36,7 +35,8 @@ thread_local unsigned naps = fewest_naps;
 thread_local unsigned naps_left = 0;
 thread_local unsigned short_ones = 0;
 
-// Ranks of a host that wait for the same give up at the same time. A name in this host's network goes to one process, and with it.
+// Ranks of a host that wait for the same give up at the same time. A name in this host's network
+// goes to one process, and with it.
 bool takes_the_name(int64_t job) {
   if (job == 0) return true;  // not met yet
   sockaddr_un name = {};
@@ -50,9 +50,10 @@ bool takes_the_name(int64_t job) {
 
 }  // namespace
 
-// Ranks wait inside the MPI without ever giving way. Who shares a processor with one, as the thread that answers questions does with
-// its own rank where launchers bind ranks to cores, gets it back from sched_yield() only when the rank's slice of time is over,
-// which is milliseconds; but at once when he wakes up.
+// Ranks wait inside the MPI without ever yielding. A thread that shares a processor with such a
+// rank, as the server's does where launchers bind ranks to cores, returns from sched_yield() only
+// when the rank's time slice is over, after milliseconds. When it wakes from a sleep it runs
+// immediately.
 void give_way() {
   if (naps_left != 0) {
     --naps_left;

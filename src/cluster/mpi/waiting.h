@@ -1,4 +1,4 @@
-// Waiting for other nodes: without keeping a processor from ranks that have to share it, and not for ever.
+// Waits for other nodes without holding a processor that ranks share, and with a time limit.
 #pragma once
 
 #include <cstdint>
@@ -6,14 +6,14 @@
 
 namespace cairn::mpi {
 
-// What this thread does, for who waits in it; innermost last.
+// Names what this thread does, for the line of a wait in it. The innermost counts.
 class Doing {
  public:
   Doing(const char* what, const std::string& path);
   ~Doing();
   Doing(const Doing&) = delete;
   Doing& operator=(const Doing&) = delete;
-  // "write a/file", or "" if nothing was said.
+  // "write a/file", or "" outside any.
   static std::string text();
 
  private:
@@ -23,17 +23,18 @@ class Doing {
 
 uint64_t now_ns();
 
-// Lets others have the processor for a moment: to be called between two looks at what is waited for.
+// Yields the processor for a moment. Called between two looks at what is waited for.
 void give_way();
 
 // CAIRN_MPI_TIMEOUT, in seconds.
 uint64_t timeout_s();
 
-// The time of `mpi.timeout` from now on. Little of it passes while this process stands still, perhaps with all of its job.
+// The time of `mpi.timeout` from now on. Little of it passes while this process stands still,
+// perhaps with all of its job.
 class Deadline {
  public:
   Deadline();
-  // To be asked over and over.
+  // Must be called repeatedly: long gaps count little.
   bool is_over();
 
  private:
@@ -50,14 +51,15 @@ const char* speaker();
 // Ends the job. One line says why, of the first rank of a host that does so.
 void abort_job(const std::string& why);
 
-// Says for whom this thread has waited, in what it does or for what is about `path`, and ends the job.
+// Ends the job with a line that names what this thread does, or else `path`, and what it has waited
+// for.
 void give_up_waiting(const std::string& path, const std::string& whom);
 
-// One wait: between two looks pause() is called. After the time of `mpi.timeout` one line says what is waited for, and
-// the job is aborted.
+// One wait: between two looks pause() is called. After the time of `mpi.timeout` one line says what
+// is waited for, and the job is aborted.
 class Patience {
  public:
-  // `for_what` gives the end of the line: whom the wait is for.
+  // `for_what` gives the end of the line: what the wait is for.
   using ForWhat = std::string (*)(void* context);
   Patience(ForWhat for_what, void* context);
   void pause();

@@ -76,7 +76,7 @@ void Watchdog::inquire() {
                           one.states.data(), one.states.size(), 0});
   }
   call_ = std::make_unique<Call>(peers_, Envelope::Kind::processes, questions_.data(),
-                                     questions_.size());
+                                 questions_.size());
 }
 
 void Watchdog::take_answers() {

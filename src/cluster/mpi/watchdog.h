@@ -1,5 +1,6 @@
-// Watchdog: one wait of a process for the others of a communicator. Between two looks at what is waited for, look() is called; it asks
-// after those that this process would hear from, and ends the job when one of them is no more (together.h says when).
+// Watchdog guards one wait of a process for the others of a communicator. The process calls look()
+// between two looks at what it waits for. look() asks after the ranks that this process would hear
+// from, and ends the job when one of them is gone (collectives.h says when).
 #pragma once
 
 #include <mpi.h>
