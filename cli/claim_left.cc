@@ -51,8 +51,8 @@ bool is_there(const std::string& pool) {
   return access(pool.c_str(), F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
-// Whose claims lead to a pool: the user's, root's, and those of the directory's owner. Root finishes
-// what any user has left.
+// Whose claims lead to a pool: the user's, root's, and those of the directory's owner. Root
+// finishes what any user has left.
 bool is_believed(const std::string& directory, uid_t owner) {
   const uid_t user = geteuid();
   struct stat st {};

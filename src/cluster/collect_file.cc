@@ -341,8 +341,8 @@ bool FileCollector::find_missing() {
   return !missing_.empty();
 }
 
-// Others' files stay the user's, unless that is root. Then no bit may make them run as the user, and
-// the group's rights are for the group that the record says.
+// Others' files stay the user's, unless that is root. Then no bit may make them run as the user,
+// and the group's rights are for the group that the record says.
 Result<uint32_t> FileCollector::give_owner(int aside) const {
   const bool is_own = record_.uid == ::geteuid() || record_.uid == all_.records.of().owner;
   if (is_own || ::geteuid() == 0)
@@ -384,9 +384,9 @@ Status FileCollector::publish() {
   CAIRN_TRY(aside.status());
   CAIRN_TRY(set_attributes(aside->get()));
   CAIRN_TRY(check_record());
-  auto above = open_way({all_.fs, all_.cover_name, all_.directory, all_.covered,
-                         all_.records.of().owner},
-                        above_of(path_), true);
+  auto above =
+      open_way({all_.fs, all_.cover_name, all_.directory, all_.covered, all_.records.of().owner},
+               above_of(path_), true);
   if (!above.ok()) return above.status();
   above_ = std::move(*above);
   struct stat st = {};

@@ -70,8 +70,8 @@ std::string mark_name(const std::string& path, const Record& record, const Uuid&
 // ENOENT if there is none that counts.
 Result<Record> read_record(const RecordsOf& of, const std::string& path);
 Result<Record> read_record(const RecordsDirectory& records, const std::string& path);
-// After read_record() has found none: EPERM if something has its name that does not count, and may be
-// the record all the same.
+// After read_record() has found none: EPERM if something has its name that does not count, and may
+// be the record all the same.
 Status check_gone(const RecordsDirectory& records, const std::string& path);
 // Makes the directories above it too. `exclusive`: EEXIST if there is one already.
 Status write_record(const RecordsOf& of, const std::string& path, const Record& record,
@@ -92,8 +92,8 @@ Status clean_records(const RecordsOf& of);
 Status clean_records_in(const RecordsOf& of, const std::string& path);
 // The record of that time still is the one in force.
 bool is_same_epoch(const Record& a, const Record& b);
-// Calls visit(path) for each shared file below the covered directory. What is passed over may be, or
-// hold, the record of any part.
+// Calls visit(path) for each shared file below the covered directory. What is passed over may be,
+// or hold, the record of any part.
 using VisitShared = std::function<Status(const std::string& path)>;
 Status for_each_shared(const RecordsDirectory& records, const VisitShared& visit,
                        PassedOver* passed);

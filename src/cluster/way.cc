@@ -93,10 +93,11 @@ class InPool {
 };
 
 Status another(const std::string& path, const struct stat& st) {
-  return fail(ESTALE,
-              "%s: a directory of user %u stands there that is not the one which the pool has under "
-              "that name; nothing is written into it, and the pool keeps its own",
-              path.c_str(), st.st_uid);
+  return fail(
+      ESTALE,
+      "%s: a directory of user %u stands there that is not the one which the pool has under "
+      "that name; nothing is written into it, and the pool keeps its own",
+      path.c_str(), st.st_uid);
 }
 
 Status make_one(int above, const std::string& name, uint32_t mode, const std::string& path) {
@@ -140,8 +141,8 @@ Result<sys::Descriptor> open_way(const WayFrom& from, const std::string& below, 
     struct stat st = {};
     if (const int64_t result = sys::fstat(above.get(), &st); result < 0)
       return sys::failed(result, "stat", path);
-    const bool is_meant = pool.is_known() && !made ? pool.means(st)
-                                                   : tier::is_believed(st.st_uid, from.owner);
+    const bool is_meant =
+        pool.is_known() && !made ? pool.means(st) : tier::is_believed(st.st_uid, from.owner);
     if (!is_meant) return another(path, st);
     if (made) CAIRN_TRY(pool.note(st));
   }

@@ -1,10 +1,10 @@
-// Way: opens directories of the covered directory for a shared file, and makes sure that each is the
-// one which the pool means.
+// Way: opens directories of the covered directory for a shared file, and makes sure that each is
+// the one which the pool means.
 //
-// Others may be able to exchange a directory for another one, or to make one that the pool has under
-// that name. A directory that the pool knows counts only with the device and inode that it remembers;
-// one that it does not know only if it belongs to the user, to root, or to the owner that the file
-// system has shown for the cover's claim (docs/design/trust.md).
+// Others may be able to exchange a directory for another one, or to make one that the pool has
+// under that name. A directory that the pool knows counts only with the device and inode that it
+// remembers; one that it does not know only if it belongs to the user, to root, or to the owner
+// that the file system has shown for the cover's claim (docs/design/trust.md).
 #pragma once
 
 #include <string>
@@ -17,10 +17,10 @@ namespace cairn::cluster {
 
 struct WayFrom {
   file::FileSystem& fs;
-  const std::string& cover_name;       // in the pool
-  const std::string& directory;        // the covered one, for messages
+  const std::string& cover_name;  // in the pool
+  const std::string& directory;   // the covered one, for messages
   const tier::sys::Descriptor& covered;
-  uint64_t owner;                      // CoverRecord::owner
+  uint64_t owner;  // CoverRecord::owner
 };
 // The directory `below` the covered one ("": itself), for reading. With `make`, what is missing on
 // the way to it is made, durably; else ENOENT. ESTALE: another directory is there.

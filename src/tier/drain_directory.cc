@@ -30,8 +30,8 @@ bool is_in_group(uint32_t group) {
   if (geteuid() == 0 || getegid() == group) return true;
   std::vector<gid_t> groups(static_cast<size_t>(std::max(0, getgroups(0, nullptr))));
   const int count = getgroups(static_cast<int>(groups.size()), groups.data());
-  return count > 0 && std::find(groups.begin(), groups.begin() + count, group) !=
-                          groups.begin() + count;
+  return count > 0 &&
+         std::find(groups.begin(), groups.begin() + count, group) != groups.begin() + count;
 }
 
 // The directory of the records has that mode too (records_directory.h), and others may be able to

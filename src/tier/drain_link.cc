@@ -51,8 +51,7 @@ bool drain_link(DrainState& state, const Where& where, LowerDirectory& lower,
   sys::Descriptor file;  // by its first name, which may be another file's in the next moment
   // Changed since it was written there: it is written again, here.
   if (linked.change_time != change_time(state.fs, map) ||
-      !still_names(state.fs, where, listed, map) ||
-      !open_linked(state, linked, map, &file, &first))
+      !still_names(state.fs, where, listed, map) || !open_linked(state, linked, map, &file, &first))
     return false;
   Aside aside;
   aside.name = state.aside;

@@ -160,9 +160,10 @@ LowerTree& lower_of(file::FileSystem& fs);
 // file systems get another number with every mount.
 file::LowerIdentity identity_of(const Known& cover, const struct stat& st);
 bool is_same(const file::LowerIdentity& a, const file::LowerIdentity& b);
-// A directory's identity says device, inode and (in `mtime`) its owner; `size` holds the newest ctime that anything at or
-// below it had when it was imported or drained, against which its removal is checked. newest_unknown: something lies
-// there that the pool does not know, so it is not removed at all.
+// A directory's identity says device, inode and (in `mtime`) its owner; `size` holds the newest
+// ctime that anything at or below it had when it was imported or drained, against which its removal
+// is checked. newest_unknown: something lies there that the pool does not know, so it is not
+// removed at all.
 inline constexpr uint64_t newest_unknown = 0;
 file::LowerIdentity directory_identity(const Known& cover, const struct stat& st, uint64_t newest);
 // `found`: of a directory that is there now. A file system gives the number of a removed directory

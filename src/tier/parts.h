@@ -26,7 +26,8 @@ Result<bool> has_parts(file::FileSystem& fs, const std::string& cover_name);
 // has their place does not count (records_directory.h). They stay there as long as it has a claim,
 // so somebody has removed them. `owner`: CoverRecord::owner.
 bool are_records_missing(const std::string& directory, uint64_t owner);
-// Records were found missing earlier (CoverRecord::records_lost): parts that no record names are kept.
+// Records were found missing earlier (CoverRecord::records_lost): parts that no record names are
+// kept.
 Result<bool> are_records_lost(file::FileSystem& fs, const std::string& cover_name);
 // All parts of the cover, and their directory.
 Status wipe_parts(file::FileSystem& fs, const std::string& cover_name);

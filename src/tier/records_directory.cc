@@ -37,8 +37,8 @@ std::string why_ignored(const struct stat& st, uint64_t owner) {
   return text;
 }
 
-// Where nobody else can write to the covered directory, and it belongs to nobody else, nobody else has
-// put it there either.
+// Where nobody else can write to the covered directory, and it belongs to nobody else, nobody else
+// has put it there either.
 int64_t check_place(int records, const struct stat& st, uint64_t owner, bool* counts) {
   *counts = true;
   if (is_made_by_us(st)) return 0;
