@@ -140,9 +140,10 @@ Result<sys::Descriptor> open_way(const WayFrom& from, const std::string& below, 
     struct stat st = {};
     if (const int64_t result = sys::fstat(above.get(), &st); result < 0)
       return sys::failed(result, "stat", path);
-    const bool is_meant = pool.is_known() && !made ? pool.means(st)
-                                                   : tier::is_believed(st.st_uid, from.owner);
-    if (!is_meant) return another(path, st);
+    const bool is_believed = tier::is_believed(st.st_uid, from.owner);
+    const bool may_be_written = pool.is_known() && !made ? pool.means(st) : is_believed;
+    const bool may_be_looked_at = !pool.has_lower() || pool.means(st);
+    if (make ? !may_be_written : !may_be_looked_at) return another(path, st);
     if (made) CAIRN_TRY(pool.note(st));
   }
   const int64_t opened = sys::openat(above.ok() ? above.get() : from.covered.get(), ".",
