@@ -49,8 +49,7 @@ Result<std::set<std::string>> parts_of(const tier::Cover& cover, uint64_t* bytes
   return parts;
 }
 
-Result<std::vector<std::string>> shared_files(const RecordsDirectory& records,
-                                              PassedOver* passed) {
+Result<std::vector<std::string>> shared_files(const RecordsDirectory& records, PassedOver* passed) {
   std::vector<std::string> paths;
   const auto add = [&](const std::string& path) {
     paths.push_back(path);
@@ -61,8 +60,8 @@ Result<std::vector<std::string>> shared_files(const RecordsDirectory& records,
 }
 
 // What lies there and is passed over.
-void tell_ignored(const std::string& directory, const std::string& ignored, const PassedOver& passed,
-                  const tier::DrainCalls& calls) {
+void tell_ignored(const std::string& directory, const std::string& ignored,
+                  const PassedOver& passed, const tier::DrainCalls& calls) {
   if (!calls.problem) return;
   const std::string records = directory + "/" + tier::records_directory;
   if (!ignored.empty()) calls.problem((records + ": ignored: it " + ignored).c_str());
@@ -156,8 +155,9 @@ Status collect(tier::Cover& cover, const tier::DrainCalls& calls, tier::DrainRep
   if (!paths.ok()) return paths.status();
   tell_ignored(cover.path, opened.ignored, passed, calls);
   const bool kept = opened.kept;
-  Collecting all{fs,           cover.path, opened.covered, opened.records, cover.name,
-                 uuid_of(fs), calls,      *report,        0,              total};
+  Collecting all{fs,         cover.path,  opened.covered, opened.records,
+                 cover.name, uuid_of(fs), calls,          *report,
+                 0,          total};
   Parts parts = {std::move(held), {}};
   Waiting waiting(cover.path);
   // As a damaged record does.

@@ -384,9 +384,9 @@ Status FileCollector::publish() {
   CAIRN_TRY(aside.status());
   CAIRN_TRY(set_attributes(aside->get()));
   CAIRN_TRY(check_record());
-  auto above = open_way({all_.fs, all_.cover_name, all_.directory, all_.covered,
-                         all_.records.of().owner},
-                        above_of(path_), true);
+  auto above =
+      open_way({all_.fs, all_.cover_name, all_.directory, all_.covered, all_.records.of().owner},
+               above_of(path_), true);
   if (!above.ok()) return above.status();
   above_ = std::move(*above);
   struct stat st = {};

@@ -43,7 +43,7 @@ std::string name_in(const std::string& path);
 // What a walk has passed over although it may be a record, or hold some: it does not count, or lies
 // too deep. One of them, with one of ours before others.
 struct PassedOver {
-  std::string path;      // "": nothing was
+  std::string path;  // "": nothing was
   std::string why;
   bool is_ours = false;  // of a user whose records count, so that only its mode speaks against it
 

@@ -93,10 +93,12 @@ class InPool {
 };
 
 Status another(const std::string& path, const struct stat& st) {
-  return fail(ESTALE,
-              "%s: a directory of user %u stands there that is not the one which the pool has under "
-              "that name; nothing is written into it, and the pool keeps its own",
-              path.c_str(), st.st_uid);
+  return fail(
+      ESTALE,
+      "%s: a directory of user %u stands there that is not the one which the pool has under "
+      "that name; nothing is written into it, and the pool keeps its own: move it away and drain "
+      "again",
+      path.c_str(), st.st_uid);
 }
 
 Status make_one(int above, const std::string& name, uint32_t mode, const std::string& path) {
@@ -128,7 +130,8 @@ Result<sys::Descriptor> open_way(const WayFrom& from, const std::string& below, 
     if (opened == -ENOENT && make) {
       // A drain makes it, with its own mode.
       if (pool.is_known() && !pool.has_lower())
-        return fail(ESTALE, "%s: the pool has this directory, and it could not be drained",
+        return fail(ESTALE,
+                    "%s: the pool has this directory, which could not be drained; drain again",
                     path.c_str());
       const Status status = make_one(directory, name, pool.mode(), path);
       if (!status.ok() && status.code() != EEXIST) return status;

@@ -17,10 +17,10 @@ namespace cairn::cluster {
 
 struct WayFrom {
   file::FileSystem& fs;
-  const std::string& cover_name;       // in the pool
-  const std::string& directory;        // the covered one, for messages
+  const std::string& cover_name;  // in the pool
+  const std::string& directory;   // the covered one, for messages
   const tier::sys::Descriptor& covered;
-  uint64_t owner;                      // CoverRecord::owner
+  uint64_t owner;  // CoverRecord::owner
 };
 // The directory `below` the covered one ("": itself), for reading. With `make`, what is missing on
 // the way to it is made, durably; else ENOENT, and a directory of which the pool remembers nothing
