@@ -9,6 +9,7 @@
 #include "cluster/directories.h"
 #include "cluster/held_record.h"
 #include "cluster/names_parts.h"
+#include "cluster/way.h"
 #include "file/file_system.h"
 #include "tier/keep_times.h"
 #include "tier/system.h"
@@ -50,7 +51,9 @@ Result<int> remove_below(Job& job, const std::string& path) {
   auto covered = open_covered(job.directory());
   if (covered.code() == ENOENT || covered.code() == ENOTDIR) return 0;
   if (!covered.ok()) return covered.status();
-  auto above = open_directory(covered->get(), above_of(path), job.directory());
+  // Another directory may have been put in its place, with a file of that name which is not meant.
+  auto above = open_way({job.fs(), job.cover(), job.directory(), *covered, job.records().owner},
+                        above_of(path), false);
   if (above.code() == ENOENT || above.code() == ENOTDIR) return 0;
   if (!above.ok()) return above.status();
   // A drain would take it for a change that somebody has made behind the job's back.

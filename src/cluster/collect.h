@@ -8,7 +8,7 @@
 //      whole or not at all, and cannot be taken for one about another file, as long as it is there.
 //   3. Whoever finds the marks of all these nodes gives the file its owner, mode and times and renames it to its name, if
 //      what lies there still is the base file; then the record goes, and then the marks.
-//   4. A part that no record names is garbage, and is removed by its own node.
+//   4. A part that no record names is garbage, and is removed by its own node, unless records are missing or do not count.
 //
 // Invariants
 //  1. A part stays until its bytes are in lower under the file's name, durably.

@@ -96,7 +96,8 @@ Status another(const std::string& path, const struct stat& st) {
   return fail(
       ESTALE,
       "%s: a directory of user %u stands there that is not the one which the pool has under "
-      "that name; nothing is written into it, and the pool keeps its own",
+      "that name; nothing is written into it, and the pool keeps its own: move it away and drain "
+      "again",
       path.c_str(), st.st_uid);
 }
 
@@ -129,7 +130,8 @@ Result<sys::Descriptor> open_way(const WayFrom& from, const std::string& below, 
     if (opened == -ENOENT && make) {
       // A drain makes it, with its own mode.
       if (pool.is_known() && !pool.has_lower())
-        return fail(ESTALE, "%s: the pool has this directory, and it could not be drained",
+        return fail(ESTALE,
+                    "%s: the pool has this directory, which could not be drained; drain again",
                     path.c_str());
       const Status status = make_one(directory, name, pool.mode(), path);
       if (!status.ok() && status.code() != EEXIST) return status;
@@ -141,9 +143,10 @@ Result<sys::Descriptor> open_way(const WayFrom& from, const std::string& below, 
     struct stat st = {};
     if (const int64_t result = sys::fstat(above.get(), &st); result < 0)
       return sys::failed(result, "stat", path);
-    const bool is_meant =
-        pool.is_known() && !made ? pool.means(st) : tier::is_believed(st.st_uid, from.owner);
-    if (!is_meant) return another(path, st);
+    const bool is_believed = tier::is_believed(st.st_uid, from.owner);
+    const bool may_be_written = pool.is_known() && !made ? pool.means(st) : is_believed;
+    const bool may_be_looked_at = !pool.has_lower() || pool.means(st);
+    if (make ? !may_be_written : !may_be_looked_at) return another(path, st);
     if (made) CAIRN_TRY(pool.note(st));
   }
   const int64_t opened = sys::openat(above.ok() ? above.get() : from.covered.get(), ".",

@@ -23,7 +23,8 @@ struct WayFrom {
   uint64_t owner;  // CoverRecord::owner
 };
 // The directory `below` the covered one ("": itself), for reading. With `make`, what is missing on
-// the way to it is made, durably; else ENOENT. ESTALE: another directory is there.
+// the way to it is made, durably; else ENOENT, and a directory of which the pool remembers nothing
+// counts whoever has made it. ESTALE: another directory is there.
 Result<tier::sys::Descriptor> open_way(const WayFrom& from, const std::string& below, bool make);
 
 }  // namespace cairn::cluster

@@ -141,12 +141,13 @@ bool drain_directory(DrainState& state, const Where& where, LowerDirectory& lowe
     return false;
   }
   // It has been exchanged for another one since it was looked at, or since it was made.
-  const bool is_known = made < 0 && in_lower == InLower::remembered &&
-                        is_remembered(state.known, listed.lower, st);
+  const bool is_known =
+      made < 0 && in_lower == InLower::remembered && is_remembered(state.known, listed.lower, st);
   const bool has_names = !is_known && !is_empty(there.get());
   if ((made == 0 && has_names) || (!is_known && !may_be_taken(state, st, map, has_names))) {
     const std::string text = "a directory of user " + std::to_string(st.st_uid) + " with mode " +
-                             octal(st.st_mode) + " stands there, made behind our back; it stays "
+                             octal(st.st_mode) +
+                             " stands there, made behind our back; it stays "
                              "as it is, and the pool keeps its own";
     state.conflict(where, path, text.c_str());
     return false;

@@ -71,6 +71,20 @@ TEST(FilesOfBefore, WhatOthersKnowGoesWithTheFile) {
   EXPECT_EQ(cairn_shared_rmdir(covered.job(0), "old"), 0) << cairn_last_error();
 }
 
+// Who can rename what lies in the covered directory has put it there.
+TEST(FilesOfBefore, NothingIsRemovedInAnotherDirectory) {
+  CoveredNodes covered(2, 64 << 20, [](const std::string& directory) {
+    for (const char* path : {"sub/f", "private/f"}) write_lower(directory, path, path);
+  });
+  EXPECT_NE(covered.mode("sub/f"), 0U);
+  const std::string sub = covered.directory() + "/sub";
+  std::filesystem::rename(sub, covered.directory() + "/moved");
+  std::filesystem::rename(covered.directory() + "/private", sub);
+  EXPECT_EQ(cairn_shared_remove_below(covered.job(0), "sub/f"), -ESTALE);
+  EXPECT_EQ(text_in_lower(covered, "sub/f"), "private/f");
+  EXPECT_EQ(text_in_lower(covered, "moved/f"), "sub/f");
+}
+
 // As benchmarks do: each node removes some of the directories, one the directory that they were in.
 TEST(FilesOfBefore, SeveralNodesRemoveATree) {
   for (const bool backwards : {false, true}) {

@@ -198,6 +198,15 @@ class Records(TrustCase):
         os.chmod(at, 0o700)
         self.expect_ignored(world, says=".cairn: ignored: it has mode 0700: other users could have put it there")
 
+    def test_the_owner_of_the_directory_could_have_put_it_there(self):
+        """Nobody else can write to the covered directory, and it is not the user's."""
+        with self.world(False, trust_case.ROOT) as world:
+            os.chown(world.dir, MALLORY, MALLORY)
+            os.chmod(world.dir, 0o755)
+            os.makedirs(os.path.join(world.dir, "of_root", "empty"))
+            world.plant("os.rename('of_root', '.cairn')")
+            self.expect_ignored(world, says=".cairn: ignored: it has mode 0755: other users could have put it there")
+
     # --- attack 8 ---
     def plant_notes_that_do_not_end(self, world, uid):
         self.put(world, ".cairn/.cairn/x", b"", uid=uid)
