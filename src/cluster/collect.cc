@@ -196,7 +196,7 @@ Status collect(tier::Cover& cover, const tier::DrainCalls& calls, tier::DrainRep
     const std::string records_in = std::string("the records in ") + tier::records_directory;
     const std::string text =
         cover.path + ": " +
-        (kept ? records_in + " were removed; " : "not all of " + records_in + " count; ") +
+        (kept ? records_in + " were removed or exchanged; " : "not all of " + records_in + " count; ") +
         std::to_string(orphans) + " parts of files that several nodes wrote stay in the pool";
     if (calls.problem) calls.problem(text.c_str());
   }

@@ -25,6 +25,10 @@ Result<CoverRecords> open_records_of(const tier::Cover& cover) {
   CAIRN_TRY(look_for_records({cover.path, covered.owner}, &opened));
   CAIRN_TRY_ASSIGN(lost, tier::are_records_lost(*cover.fs, cover.name));
   opened.kept = lost || !opened.found;
+  if (opened.kept) return opened;
+  CAIRN_TRY_ASSIGN(exchanged, tier::are_records_exchanged(*cover.fs, cover.name,
+                                                          opened.records.descriptor()));
+  opened.kept = exchanged;
   return opened;
 }
 

@@ -86,9 +86,18 @@ Result<Part> Job::part(const Uuid& uuid, bool make) {
   return open_part(uuid, make);
 }
 
+// Before the pool holds a part that a record names.
+Status Job::note_records() const {
+  const auto records = RecordsDirectory::open(records_);
+  if (records.code() == ENOENT) return Status();
+  CAIRN_TRY(records.status());
+  return tier::note_records(fs_, place_.cover, records->descriptor());
+}
+
 Result<Part> Job::open_part(const Uuid& uuid, bool make) {
   if (const auto known = parts_.find(uuid); known != parts_.end())
     if (Part part = known->second.lock()) return part;
+  if (make) CAIRN_TRY(note_records());
   auto inode = tier::find_part(fs_, place_.cover, hex_of(uuid), make);
   if (!inode.ok()) return inode.status();
   if (*inode == 0)

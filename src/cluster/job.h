@@ -107,6 +107,7 @@ class Job {
   Status read_part(const Request& request, const Run* runs, uint8_t* bytes, uint64_t* size);
   void note_renaming(bool begins);
   Result<Part> part_to_serve(const Uuid& uuid);
+  Status note_records() const;
   Result<Part> open_part(const Uuid& uuid, bool make);  // `parts_mutex_` is held
 
   file::FileSystem& fs_;

@@ -85,6 +85,7 @@ class RecordsDirectory {
                             PassedOver* passed = nullptr) const;
   static constexpr size_t most_levels = 4096;
 
+  [[nodiscard]] int descriptor() const { return fd_.get(); }
   // Whether a file of these attributes is one of ours.
   [[nodiscard]] bool counts(const struct stat& st) const;
   // Notes something of these attributes, which does not count.

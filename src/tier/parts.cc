@@ -2,15 +2,63 @@
 
 #include <sys/stat.h>
 
+#include <charconv>
+
 #include "file/attributes.h"
 #include "file/names.h"
+#include "file/xattr.h"
 #include "pool/seats.h"
 #include "tier/listing.h"
+#include "tier/lower.h"
 #include "tier/record.h"
 #include "tier/records_directory.h"
 #include "tier/wipe.h"
 
 namespace cairn::tier {
+namespace {
+
+// Of the directory `/.parts/NAME`.
+constexpr const char* records_attribute = "cairn.records";
+
+// A directory of records: a number that a file system can use again, and the time at which it was
+// made, where the file system is local.
+struct RecordsMark {
+  uint64_t inode = 0;
+  uint64_t birth = 0;  // 0: not known
+};
+
+Result<RecordsMark> mark_of(int records) {
+  struct stat st = {};
+  DirectoryMarks marks;
+  int64_t result = sys::fstat(records, &st);
+  if (result == 0) result = marks_of(records, &marks);
+  if (result < 0) return sys::failed(result, "stat", records_directory);
+  return RecordsMark{st.st_ino, marks.birth};
+}
+
+bool are_same(const RecordsMark& a, const RecordsMark& b) {
+  return a.inode == b.inode && (a.birth == b.birth || a.birth == 0 || b.birth == 0);
+}
+
+// ENODATA: none was noted.
+Result<RecordsMark> noted_mark(file::FileSystem& fs, const file::Map& parts) {
+  CAIRN_TRY_ASSIGN(text, file::get_xattr(fs, parts, records_attribute));
+  RecordsMark mark;
+  const char* end = text.data() + text.size();
+  const auto inode = std::from_chars(text.data(), end, mark.inode);
+  if (inode.ptr != end) std::from_chars(inode.ptr + 1, end, mark.birth);
+  return mark;
+}
+
+// Of the cover's parts; its inode is null if there are none.
+Result<file::Map> map_of_parts(file::FileSystem& fs, const std::string& cover_name, bool make) {
+  CAIRN_TRY_ASSIGN(number, find_parts(fs, cover_name, make));
+  if (number == 0) return file::Map{};
+  CAIRN_TRY_ASSIGN(inode, file::live_inode(fs, number));
+  return file::Map{inode, number};
+}
+
+}  // namespace
 
 Result<uint64_t> find_parts(file::FileSystem& fs, const std::string& cover_name, bool make) {
   auto all = find_or_make(fs, format::root_inode, parts_directory, make ? S_IFDIR | 0700 : 0);
@@ -74,6 +122,33 @@ Result<bool> are_records_lost(file::FileSystem& fs, const std::string& cover_nam
   if (record.code() == ENOENT) return false;
   if (!record.ok()) return record.status();
   return record->records_lost;
+}
+
+Status note_records(file::FileSystem& fs, const std::string& cover_name, int records) {
+  CAIRN_TRY_ASSIGN(parts, map_of_parts(fs, cover_name, true));
+  CAIRN_TRY_ASSIGN(mark, mark_of(records));
+  const auto noted = noted_mark(fs, parts);
+  if (noted.ok() && are_same(*noted, mark)) return Status();
+  if (!noted.ok() && noted.code() != ENODATA) return noted.status();
+  if (noted.ok()) {
+    // What there is belongs to the other one's records.
+    CAIRN_TRY_ASSIGN(any, has_parts(fs, cover_name));
+    if (any) return Status();
+  }
+  const std::string text = std::to_string(mark.inode) + " " + std::to_string(mark.birth);
+  return file::set_xattr(fs, parts, records_attribute, text.data(), text.size(), 0);
+}
+
+Result<bool> are_records_exchanged(file::FileSystem& fs, const std::string& cover_name,
+                                   int records) {
+  CAIRN_TRY_ASSIGN(parts, map_of_parts(fs, cover_name, false));
+  if (parts.inode == nullptr) return false;
+  const auto noted = noted_mark(fs, parts);
+  // Parts of an earlier version.
+  if (noted.code() == ENODATA) return false;
+  CAIRN_TRY(noted.status());
+  CAIRN_TRY_ASSIGN(mark, mark_of(records));
+  return !are_same(*noted, mark);
 }
 
 Status wipe_parts(file::FileSystem& fs, const std::string& cover_name) {

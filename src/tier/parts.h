@@ -29,6 +29,12 @@ bool are_records_missing(const std::string& directory, uint64_t owner);
 // Records were found missing earlier (CoverRecord::records_lost): parts that no record names are
 // kept.
 Result<bool> are_records_lost(file::FileSystem& fs, const std::string& cover_name);
+// Notes which `.cairn` names the cover's parts, when the first of them is made. `records`: open.
+Status note_records(file::FileSystem& fs, const std::string& cover_name, int records);
+// Whether that was another `.cairn` than this open one: somebody has exchanged it, and parts that no
+// record in it names are kept.
+Result<bool> are_records_exchanged(file::FileSystem& fs, const std::string& cover_name,
+                                   int records);
 // All parts of the cover, and their directory.
 Status wipe_parts(file::FileSystem& fs, const std::string& cover_name);
 

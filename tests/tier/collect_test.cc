@@ -19,6 +19,7 @@
 #include "tier/parts.h"
 #include "tier/pool_file.h"
 #include "tier/record.h"
+#include "tier/records_directory.h"
 
 namespace cairn::test {
 namespace {
@@ -77,6 +78,16 @@ class CollectTest : public CoverTest {
     hold(second, "node-1", &record, text, {stripe, stripe, 2 * stripe, 10});
     EXPECT_TRUE(cluster::write_record(lower_, path, record, false).ok()) << last_detail();
     return text;
+  }
+  // As a job does before it makes a part.
+  void note_records(const std::string& pool) {
+    const Covered node(pool, lower_);
+    tier::RecordsFound found;
+    ASSERT_EQ(tier::find_records(lower_, tier::no_owner, &found), 0);
+    ASSERT_TRUE(found.fd.ok());
+    const Status noted = tier::note_records(
+        capi::fs_of(node.pool), tier::cover_name(lower_), found.fd.get());
+    EXPECT_TRUE(noted.ok()) << last_detail();
   }
   static uint64_t parts_in(const std::string& pool) {
     cairn_pool* attached = nullptr;
@@ -489,6 +500,29 @@ TEST_F(CollectTest, AnUnfinishedDirectoryIsNotThatOfTheRecords) {
       << text_of(drained);
   EXPECT_EQ(parts_in(pool_), 1U);
   EXPECT_EQ(parts_in(other_), 1U);
+}
+
+// Somebody who can rename it puts another one of the user's in its place, as that of another cover.
+TEST_F(CollectTest, TheRecordsOfAnotherCoverSayNothingAboutParts) {
+  ASSERT_EQ(chmod(lower_.c_str(), 0777), 0);
+  const std::string text = make_striped("file");
+  for (const std::string& pool : {pool_, other_}) note_records(pool);
+  const std::string other = disk_.path("other-records");
+  fs::create_directories(other);
+  ASSERT_EQ(chmod(other.c_str(), 01700), 0);
+  ASSERT_NO_FATAL_FAILURE(exchange_names(other, lower_ + "/.cairn"));
+  clean_by_job();
+  const Drained drained = drain(pool_);
+  EXPECT_EQ(drained.code, -EIO);
+  EXPECT_TRUE(tells(drained, "1 parts of files that several nodes wrote stay in the pool"))
+      << text_of(drained);
+  EXPECT_EQ(parts_in(pool_), 1U);
+  ASSERT_NO_FATAL_FAILURE(exchange_names(other, lower_ + "/.cairn"));
+  EXPECT_EQ(drain(pool_).code, -EAGAIN);
+  EXPECT_EQ(drain(other_).code, 0);
+  EXPECT_EQ(get(lower_ + "/file"), text);
+  EXPECT_EQ(drain(pool_).code, 0);
+  expect_nothing_left();
 }
 
 TEST_F(CollectTest, TheDirectoryIsExchangedAtAnyCall) {
