@@ -17,6 +17,14 @@ OF_SANITIZERS = ("LD_PRELOAD", "ASAN_OPTIONS") if "CAIRN_PRELOAD_FIRST" in os.en
 # AddressSanitizer calls dlopen in the program's place: whose search path counts is lost.
 not_where_dlopen_is_the_sanitizers = unittest.skipIf("address" in os.environ.get("CAIRN_SANITIZE", ""), "AddressSanitizer calls dlopen")
 
+# Its shadow memory is as large as the address space.
+HAS_SHADOW = "address" in os.environ.get("CAIRN_SANITIZE", "")
+
+
+def limited(kind, size):
+    """The words in front of a command that may take so much memory (prlimit's --as or --data)."""
+    return [] if HAS_SHADOW else ["prlimit", f"--{kind}={size}"]
+
 
 def preload():
     return BIN.parent / "lib" / "libcairn_posix.so"

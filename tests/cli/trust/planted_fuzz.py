@@ -19,7 +19,7 @@ import tempfile
 import time
 
 import planted
-from trust_case import MALLORY, ROOT, THIRD, VICTIM, TrustCase, World
+from trust_case import MALLORY, ROOT, THIRD, VICTIM, TrustCase, World, cairn_case
 
 HANG_S = 20
 MOST_MEMORY = 1 << 30
@@ -319,7 +319,7 @@ class FuzzWorld(World):
         home = self.home(self.runner)
         uid = self.runner
         # A command that reads without an end must fail before it takes all memory.
-        return subprocess.Popen(["prlimit", f"--data={MOST_MEMORY}", "setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups",
+        return subprocess.Popen([*cairn_case.limited("data", MOST_MEMORY), "setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups",
                                  self.case.cairn_copy, *words], cwd=self.dir, env=dict(self.case.env, HOME=home, CAIRN_POOL_DIR=home),
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
 

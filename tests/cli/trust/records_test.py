@@ -10,7 +10,7 @@ import subprocess
 
 import forge
 import trust_case
-from trust_case import MALLORY, TrustCase, in_every_world
+from trust_case import MALLORY, TrustCase, cairn_case, in_every_world
 
 HOLD = pathlib.Path(os.environ["CAIRN_TEST_DIR"]) / "cli" / "hold_part_program"
 IGNORED = f".cairn: ignored: it belongs to user {MALLORY}"
@@ -67,7 +67,7 @@ class Records(TrustCase):
         at = os.path.join(world.dir, ".cairn")
         target = os.lstat(at)
         with self.unharmed(world):
-            run = world.as_user(world.runner, "prlimit", f"--as={4 << 30}", self.cairn_copy, "run", "--at", world.dir, "--",
+            run = world.as_user(world.runner, *cairn_case.limited("as", 4 << 30), self.cairn_copy, "run", "--at", world.dir, "--",
                                 *(words or ("sh", "-c", f"echo written > {world.dir}/written")), timeout=30)
         self.assertEqual(run.err.count("\n"), 1, run.err)
         self.assertIn(says, run.err)
@@ -228,7 +228,7 @@ class Records(TrustCase):
     @in_every_world
     def test_nor_do_those_of_the_users_own(self, world):
         self.plant_notes_that_do_not_end(world, world.runner)
-        run = world.as_user(world.runner, "prlimit", f"--as={4 << 30}", self.cairn_copy, "run", "--at", world.dir, "--", "true", timeout=30)
+        run = world.as_user(world.runner, *cairn_case.limited("as", 4 << 30), self.cairn_copy, "run", "--at", world.dir, "--", "true", timeout=30)
         self.assertEqual(run.err, "")
 
     @in_every_world
