@@ -50,10 +50,12 @@ for c, cxx in compilers():
         if name.parts[0] == "include":
             header = name.relative_to("include")
             jobs += [(as_c, "include", header), (as_cxx, "include", header)]
+        elif name.parts[:3] == ("src", "cluster", "mpi") and c == compilers()[0][0]:
+            jobs += [(as_cxx + ["-Iinclude"] + flags, "src", name.relative_to("src")) for flags in mpis()]
         elif name.parts[0] == "src" and c == compilers()[0][0]:
             jobs.append((as_cxx + ["-Iinclude"], "src", name.relative_to("src")))
         elif name.parts[:3] == ("adapters", "mpiio", "backend") and c == compilers()[0][0]:
-            jobs += [(as_cxx + ["-Iinclude"] + flags, "adapters", name.relative_to("adapters")) for flags in mpis()]
+            jobs += [(as_cxx + ["-Iinclude", "-Isrc"] + flags, "adapters", name.relative_to("adapters")) for flags in mpis()]
         elif name.parts[0] == "adapters" and c == compilers()[0][0]:
             jobs.append((as_cxx + ["-Iinclude"], "adapters", name.relative_to("adapters")))
 

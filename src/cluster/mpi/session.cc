@@ -55,7 +55,8 @@ MPI_Comm Session::copy_of(MPI_Comm world, const Client& client) {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Request request = MPI_REQUEST_NULL;
   PMPI_Comm_idup(world, &comm, &request);
-  Patience patience(awaited_ranks, const_cast<Client*>(&client));
+  Client awaiting = client;
+  Patience patience(awaited_ranks, &awaiting);
   for (int done = 0; PMPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0;)
     patience.pause();
   return comm;
