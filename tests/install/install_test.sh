@@ -36,6 +36,14 @@ $cc "$scratch/program.c" -o "$scratch/archive" $(pkg-config --cflags cairn) "$pr
   $(pkg-config --static --libs-only-l cairn | sed 's/-lcairn//')
 "$scratch/archive"
 
+echo "== examples"
+# shellcheck disable=SC2046
+$cc "$prefix/share/cairn/examples/hello.c" -o "$scratch/hello" $(pkg-config --cflags --libs cairn) -Wl,-rpath,"$prefix/lib"
+"$scratch/hello" "$scratch/pool" | grep -qx "hello from a process"
+if command -v mpicc > /dev/null; then
+  mpicc "$prefix/share/cairn/examples/field.c" -o "$scratch/field" -lm
+fi
+
 echo "== CMake"
 cmake -S "$scratch" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$prefix" > "$scratch/configure.log" || { cat "$scratch/configure.log"; exit 1; }
 cmake --build "$scratch/build" > "$scratch/build.log" || { cat "$scratch/build.log"; exit 1; }
