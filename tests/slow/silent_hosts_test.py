@@ -34,7 +34,7 @@ CALLS = {
 HOLD_THE_SERVER = """
 import ctypes, glob, os, pathlib, sys
 SEIZE, INTERRUPT, DETACH, EVERY_CHILD = 0x4206, 0x4207, 17, 0x40000000
-found = [path for path in glob.glob("/proc/[0-9]*/task/[0-9]*/comm") if pathlib.Path(path).read_text() == "cairn-mpiio\\n"]
+found = [path for path in glob.glob("/proc/[0-9]*/task/[0-9]*/comm") if pathlib.Path(path).read_text() == "cairn-mpi\\n"]
 assert len(found) == 1, found
 thread = int(found[0].split("/")[4])
 def trace(request):
