@@ -33,6 +33,8 @@ class Examples(unittest.TestCase):
         self.environment = {**os.environ, **ENVIRONMENT, "CAIRN_POOL_DIR": str(self.scratch / "pools"),
                             "OMPI_MCA_btl_vader_backing_directory": str(self.scratch),
                             "OMPI_MCA_orte_tmpdir_base": str(self.scratch)}
+        if "CAIRN_PRELOAD_FIRST" in os.environ:  # a sanitized build: its runtime comes before our library
+            self.environment["LD_PRELOAD"] = os.environ["CAIRN_PRELOAD_FIRST"]
 
     def directory(self, name):
         path = self.scratch / name
