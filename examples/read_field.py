@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Reads a checkpoint of field.c with numpy: read_field.py FILE
 
-The file is an ordinary one: this works during a run (under `cairn run`) and after it, when Cairn has
-written it to the directory.
+The file is an ordinary one: this works during a run (under `cairn run`) and after it, when Cairn
+has written it to the directory.
 """
 
 import sys

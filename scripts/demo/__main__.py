@@ -1,9 +1,9 @@
-"""make demo: a parallel program with checkpoints, and programs that everybody knows, with and without Cairn.
+"""make demo: a parallel program with checkpoints, and known programs, with and without Cairn.
 
     scripts/demo.sh [--rounds N] [--scale X] [--page FILE]
 
-All programs run unchanged in each place in turn. What Cairn has written back is compared with what the plain runs
-have written, byte for byte. The tables show medians.
+All programs run unchanged in each place in turn. The files that Cairn has written back are compared
+with those of the plain runs, byte for byte. The tables show medians.
 """
 
 import argparse
@@ -18,8 +18,10 @@ from places import CAIRN, Places
 
 def main():
     parser = argparse.ArgumentParser(prog="demo.sh", description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--rounds", type=int, default=3, help="how often each program runs in each place")
-    parser.add_argument("--scale", type=float, default=1.0, help="size of the work; 1 takes about two minutes on 2 cores")
+    parser.add_argument("--rounds", type=int, default=3,
+                        help="how often each program runs in each place")
+    parser.add_argument("--scale", type=float, default=1.0,
+                        help="size of the work; 1 takes about a minute on 2 cores")
     parser.add_argument("--page", help="also write the tables as an HTML page")
     arguments = parser.parse_args()
     for tool in [CAIRN, "mpicc", "mpirun", "fio", "git", "sqlite3"]:
@@ -31,15 +33,16 @@ def main():
         scale = min(scale, places.memory_left() / (4 << 30))
         if scale < arguments.scale:
             print(f"demo: /dev/shm has little room: done at scale {scale:.2f}")
-        parts = [field.run(places, arguments.rounds, scale), known.run(places, arguments.rounds, scale)]
+        parts = [field.run(places, arguments.rounds, scale),
+                 known.run(places, arguments.rounds, scale)]
         if arguments.page:
             page.write(arguments.page, parts)
             print(f"\nThe same as a page: {arguments.page}")
     print("\nNext:\n"
-          "  make install PREFIX=$HOME/.local              then put $HOME/.local/bin into PATH\n"
-          "  cairn run --at DIR -- mpirun -n 4 ./program    serves what the program keeps in DIR\n"
-          "  cairn doctor ./program                         says whether Cairn can serve a program\n"
-          "  examples/                                      has the parallel program that ran here")
+          "  make install PREFIX=$HOME/.local             then put $HOME/.local/bin into PATH\n"
+          "  cairn run --at DIR -- mpirun -n 4 ./program   serves DIR from memory\n"
+          "  cairn doctor ./program                        can Cairn serve this program?\n"
+          "  examples/                                     the parallel program that ran here")
 
 
 if __name__ == "__main__":

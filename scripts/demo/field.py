@@ -111,7 +111,7 @@ def run(places, rounds, scale):
     heading = ["", "medium", "waited for each", "quartiles", "restart", "of copying", "speed", "durable"]
     rows = list(field.rows())
     ending = statistics.median(sample.ending for sample in field.samples["Cairn"])
-    notes = [f"Of copying: against copying the same bytes in memory, all ranks at once. Speed: against disk with fsync.",
+    notes = [f"Of copying: against copying the same bytes in memory, all ranks concurrently. Speed: against disk with fsync.",
              f"Cairn's data outlive the killed processes. When the program had ended, Cairn wrote the last checkpoint "
              f"to {medium(places.disk)} in {ending:.2f} s.",
              f"The final fields of all {rounds * len(PLACES)} runs are byte-identical."]
