@@ -40,8 +40,7 @@ Groups groups_of(const PoolOwner& owner) {
   std::vector<char> room(size_t{1} << 14);
   passwd entry{};
   passwd* found = nullptr;
-  int error = 0;
-  while ((error = getpwuid_r(owner.user, &entry, room.data(), room.size(), &found)) == ERANGE)
+  while (getpwuid_r(owner.user, &entry, room.data(), room.size(), &found) == ERANGE)
     room.resize(room.size() * 2);
   if (found != nullptr) return {entry.pw_name, entry.pw_gid};
   // A directory inherits its group on some file systems and in set-group-ID directories. Root's

@@ -20,8 +20,8 @@ namespace cairn::cluster {
 // The records of which covered directory (by its real path), and whose they may be besides the
 // user's (CoverRecord::owner).
 struct RecordsOf {
-  RecordsOf(std::string path,
-            uint64_t also = tier::no_owner)  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  RecordsOf(std::string path, uint64_t also = tier::no_owner)
       : directory(std::move(path)), owner(also) {}
   std::string directory;
   uint64_t owner;

@@ -27,7 +27,7 @@ bool is_open_to_others(const struct stat& st) { return (st.st_mode & (S_IWGRP | 
 
 // `st`: of what has the name.
 std::string why_ignored(const struct stat& st, uint64_t owner) {
-  const std::string user = "belongs to user " + std::to_string(st.st_uid);
+  std::string user = "belongs to user " + std::to_string(st.st_uid);
   if (!S_ISDIR(st.st_mode)) return "is not a directory, and " + user;
   if (!is_believed(st.st_uid, owner)) return user;
   char text[96];

@@ -1,10 +1,10 @@
 #include "cluster/mpi/rpc_server.h"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <atomic>
+#include <csignal>
 #include <cstring>
 #include <ctime>
 #include <memory>
