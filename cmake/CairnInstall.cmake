@@ -16,9 +16,11 @@ foreach(target cairn_command cairn_posix_preload)
 endforeach()
 
 foreach(mpi IN LISTS CAIRN_MPI_BACKENDS)
-  install(TARGETS cairn_mpiio_${mpi} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/cairn)
+  install(TARGETS cairn_mpi_${mpi} cairn_mpiio_${mpi} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/cairn)
 endforeach()
 
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/cairn/adapter
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cairn)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/cairn)
 
 install(EXPORT CairnTargets NAMESPACE cairn:: FILE CairnTargets.cmake

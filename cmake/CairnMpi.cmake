@@ -4,7 +4,7 @@
 #   CAIRN_MPI_BACKENDS    the same, and mpiabi: the standard's ABI, whose header is in the tree
 #   cairn_use_mpi(TARGET MPI [LINK])   compiles the target with an MPI's header; LINK: links it to that MPI
 set(CAIRN_MPI_COMPILERS "openmpi=mpicc.openmpi;mpich=mpicc.mpich" CACHE STRING
-  "MPIs to serve: NAME=COMPILER WRAPPER, with names as in adapters/mpiio/shim.cc")
+  "MPIs to serve: NAME=COMPILER WRAPPER, with names as in src/cluster/mpi/loader/find_mpi.cc")
 
 # Sets `out` to the ABI of a wrapper whose name says nothing, as of modules and Spack: its header knows.
 function(cairn_mpi_of out wrapper)

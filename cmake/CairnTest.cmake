@@ -138,7 +138,8 @@ function(cairn_tests)
     foreach(file IN LISTS cluster_programs)
       cmake_path(GET file STEM stem)
       add_executable(cluster_${stem}_${mpi} ${file})
-      target_link_libraries(cluster_${stem}_${mpi} PRIVATE cairn_flags)
+      # Some use libcairn themselves; the others do not even load it.
+      target_link_libraries(cluster_${stem}_${mpi} PRIVATE cairn_flags -Wl,--as-needed cairn)
       cairn_use_mpi(cluster_${stem}_${mpi} ${mpi} LINK)
       set_target_properties(cluster_${stem}_${mpi} PROPERTIES
         OUTPUT_NAME ${stem} RUNTIME_OUTPUT_DIRECTORY ${CAIRN_TEST_DIR}/cluster/${mpi})

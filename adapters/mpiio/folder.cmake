@@ -1,21 +1,22 @@
 # The names are exported by the library that is preloaded anyway: a process has one more of them, not one more library.
 target_sources(cairn_posix_preload PRIVATE ${CMAKE_SOURCE_DIR}/adapters/mpiio/shim.cc)
-target_include_directories(cairn_posix_preload PRIVATE ${CMAKE_SOURCE_DIR}/adapters ${CMAKE_SOURCE_DIR}/include)
+target_include_directories(cairn_posix_preload PRIVATE
+  ${CMAKE_SOURCE_DIR}/adapters ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
 target_link_libraries(cairn_posix_preload PRIVATE cairn_library_flags)
 
 # A back end, lib/cairn/mpiio_NAME.so, for each ABI. It is linked to none: at run time it meets the one that the process
 # has loaded.
 cairn_sources(backend_sources ${CMAKE_SOURCE_DIR}/adapters/mpiio/backend)
-cairn_sources(transport_sources ${CMAKE_SOURCE_DIR}/src/cluster/mpi)
 foreach(mpi IN LISTS CAIRN_MPI_BACKENDS)
-  add_library(cairn_mpiio_${mpi} MODULE ${backend_sources} ${transport_sources})
+  add_library(cairn_mpiio_${mpi} MODULE ${backend_sources})
   set_target_properties(cairn_mpiio_${mpi} PROPERTIES PREFIX "" OUTPUT_NAME mpiio_${mpi}
+    INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH ON
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/cairn)
   cairn_use_mpi(cairn_mpiio_${mpi} ${mpi})
   target_include_directories(cairn_mpiio_${mpi} PRIVATE
     ${CMAKE_SOURCE_DIR}/adapters ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
   target_compile_definitions(cairn_mpiio_${mpi} PRIVATE CAIRN_VERSION="${PROJECT_VERSION}")
-  target_link_libraries(cairn_mpiio_${mpi} PRIVATE cairn_library_flags)
+  target_link_libraries(cairn_mpiio_${mpi} PRIVATE cairn_library_flags cairn_mpi_${mpi})
   target_link_options(cairn_mpiio_${mpi} PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL
     -Wl,--unresolved-symbols=ignore-all)
 endforeach()
@@ -26,10 +27,5 @@ if(CAIRN_TESTS)
     set(part ${CMAKE_SOURCE_DIR}/adapters/mpiio/backend/${part})
     cairn_unit_test(${part}_test.cc GROUP mpiio/backend SOURCES ${part}.cc
       INCLUDES ${CMAKE_SOURCE_DIR}/adapters ${CMAKE_SOURCE_DIR}/include)
-  endforeach()
-  foreach(part IN ITEMS processes roster)
-    set(part ${CMAKE_SOURCE_DIR}/src/cluster/mpi/${part})
-    cairn_unit_test(${part}_test.cc GROUP cluster/mpi SOURCES ${part}.cc
-      INCLUDES ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
   endforeach()
 endif()

@@ -7,7 +7,6 @@
 // are passed on as six words.
 #include <dlfcn.h>
 #include <limits.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +14,10 @@
 #include <time.h>
 
 #include <atomic>
+#include <string>
 
+#include "cluster/mpi/loader/load.h"
+#include "cluster/mpi/loader/loaded_objects.h"
 #include "mpiio/host.h"
 
 namespace mpiio {
@@ -85,68 +87,10 @@ constinit Name names[numbers] = {
 
 // ---- which MPI is loaded ------------------------------------------------------------------------
 
-// The name of its library says what ABI an MPI means to have, its own word whether it is one that was tried.
-struct KnownMpi {
-  const char* library;  // how its file's name starts
-  const char* says;     // MPI_Get_library_version, somewhere
-  const char* backend;
-};
-constexpr KnownMpi known[] = {
-    {"libmpi_abi.so.", "", "mpiabi"},   {"libmpi.so.40", "Open MPI", "openmpi"},
-    {"libmpi.so.12", "MPICH", "mpich"}, {"libmpich.so.12", "MPICH", "mpich"},
-    {"libmpi.so.20", "", nullptr},
-};
-
-void* mpi = nullptr;  // its handle
-char says[8192];      // no MPI says more: it is the highest MPI_MAX_LIBRARY_VERSION_STRING there is
-
-const char* base_name(const char* path) {
-  const char* slash = strrchr(path, '/');
-  return slash == nullptr ? path : slash + 1;
-}
-
-// What a library calls itself: its file may have been loaded by another name (mpi4py asks for libmpi.so).
-const char* own_name(const link_map* map) {
-  const char* strings = nullptr;
-  const ElfW(Dyn)* name = nullptr;
-  for (const ElfW(Dyn)* one = map->l_ld; one != nullptr && one->d_tag != DT_NULL; ++one) {
-    if (one->d_tag == DT_STRTAB) strings = reinterpret_cast<const char*>(one->d_un.d_ptr);
-    if (one->d_tag == DT_SONAME) name = one;
-  }
-  // The addresses in the kernel's own (vdso) are not adjusted by the loader.
-  if (map->l_name[0] == '\0' || strings == nullptr || name == nullptr)
-    return base_name(map->l_name);
-  return reinterpret_cast<uintptr_t>(strings) < map->l_addr ? base_name(map->l_name)
-                                                            : strings + name->d_un.d_val;
-}
-
-// Its symbols become visible to all, as the back end, which is linked to no MPI, needs them.
-bool open_mpi(const char* path) {
-  mpi = dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
-  if (mpi == nullptr) return false;
-  auto ask = reinterpret_cast<int (*)(char*, int*)>(dlsym(mpi, "MPI_Get_library_version"));
-  int length = 0;
-  if (ask != nullptr) ask(says, &length);
-  return true;
-}
-
-// The first one of the loaded objects, whoever loaded it and however: Python does it with RTLD_LOCAL, where
-// dlsym(RTLD_NEXT) finds nothing. An MPI of the standard ABI that rests on another MPI comes before that one.
-const KnownMpi* find_mpi() {
-  link_map* map = nullptr;
-  void* self = dlopen(nullptr, RTLD_LAZY);
-  if (self == nullptr || dlinfo(self, RTLD_DI_LINKMAP, &map) != 0) return nullptr;
-  for (; map != nullptr; map = map->l_next) {
-    const char* file = own_name(map);
-    for (const KnownMpi& one : known)
-      if (strncmp(file, one.library, strlen(one.library)) == 0 && open_mpi(map->l_name))
-        return strstr(says, one.says) == nullptr ? nullptr : &one;
-  }
-  return nullptr;
-}
+cairn::mpi::LoadedMpi mpi;
 
 // Of an MPI that is not known, whatever comes after us.
-void* real(const char* name) { return dlsym(mpi == nullptr ? RTLD_NEXT : mpi, name); }
+void* real(const char* name) { return dlsym(mpi.handle == nullptr ? RTLD_NEXT : mpi.handle, name); }
 
 // The same, or what we have in its place.
 void* real_or_ours(const char* full) {
@@ -180,24 +124,26 @@ void* profiler(const char* name) {
   abort();
 }
 
-BackendFind load_backend(const char* name, uint64_t began_ns) {
-  Dl_info here;
-  if (dladdr(reinterpret_cast<void*>(&load_backend), &here) == 0) return nullptr;
-  char path[4096];
-  const int directory = static_cast<int>(base_name(here.dli_fname) - here.dli_fname);
-  snprintf(path, sizeof path, "%.*scairn/mpiio_%s.so", directory, here.dli_fname, name);
-  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    fprintf(stderr, "cairn: MPI-IO is not served: %s\n", dlerror());
-    return nullptr;
-  }
+BackendFind not_served(const std::string& why) {
+  fprintf(stderr, "cairn: MPI-IO is not served: %s\n", why.c_str());
+  return nullptr;
+}
+
+// The transport comes first, which the back end is linked to: there is one in a process.
+BackendFind load_backend(uint64_t began_ns) {
+  int error = 0;
+  std::string why;
+  if (cairn::mpi::load_transport(mpi, &error, &why) == nullptr) return not_served(why);
+  const std::string path =
+      cairn::mpi::beside_this_library((std::string("mpiio_") + mpi.abi + ".so").c_str());
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return not_served(dlerror());
   auto start = reinterpret_cast<BackendStart>(dlsym(library, "cairn_mpiio_backend"));
-  static const Host host = {real_or_ours,    says,    &posix::lend(), sizeof(posix::Lent),
-                            cairn_version(), began_ns};
-  const char* why = "it is no back end";
-  BackendFind find = start == nullptr ? nullptr : start(&host, &why);
-  if (find == nullptr) fprintf(stderr, "cairn: MPI-IO is not served: %s: %s\n", path, why);
-  return find;
+  static const Host host = {real_or_ours,        mpi.says,        &posix::lend(),
+                            sizeof(posix::Lent), cairn_version(), began_ns};
+  const char* refused = "it is no back end";
+  BackendFind find = start == nullptr ? nullptr : start(&host, &refused);
+  return find == nullptr ? not_served(path + ": " + refused) : find;
 }
 
 // ---- an MPI that is not known -------------------------------------------------------------------
@@ -215,6 +161,8 @@ void tell_unknown() {
   if (!is_first()) return;
   void* ask = real("MPI_Get_library_version");
   int length = 0;
+  static char says[8192];
+  snprintf(says, sizeof says, "%s", mpi.says);
   if (says[0] == '\0' && ask != nullptr) reinterpret_cast<int (*)(char*, int*)>(ask)(says, &length);
   Dl_info where = {};
   if (ask == nullptr) ask = real("MPI_Init");
@@ -274,12 +222,12 @@ uint64_t now_ns() {
 
 void start() {
   const uint64_t began_ns = now_ns();
-  const KnownMpi* which = find_mpi();
+  mpi = cairn::mpi::find_mpi();
   const char* cover = getenv("CAIRN_COVER");
   const bool covers = cover != nullptr && cover[0] != '\0';
   BackendFind find = nullptr;
-  if (covers && which != nullptr && which->backend != nullptr)
-    find = load_backend(which->backend, began_ns);
+  if (covers && mpi.abi != nullptr)
+    find = load_backend(began_ns);
   else if (covers)
     tell_unknown();
   for (int number = 0; number < numbers; ++number) {

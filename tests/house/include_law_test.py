@@ -15,13 +15,18 @@ def allowed(place, quoted, target):
     parts = place.parts
     is_test = place.stem.endswith("_test")
     first = target.split("/")[0]
-    is_transport = parts[:3] == ("src", "cluster", "mpi")
+    is_loader = parts[:4] == ("src", "cluster", "mpi", "loader")
+    is_transport = parts[:3] == ("src", "cluster", "mpi") and not is_loader
     if target == "mpi.h":
         if (is_transport or parts[:3] == ("adapters", "mpiio", "backend") or parts[0] == "examples"
                 or parts[:2] in (("tests", "mpi"), ("tests", "cluster"), ("bench", "mpi"))):
             return None
         return "mpi.h is for src/cluster/mpi and adapters/mpiio/backend only"
-    # It is no part of libcairn: built once for each MPI, it sees what an adapter sees.
+    # The transport is built once for each MPI and is not a part of libcairn; its loader is.
+    if is_loader or (parts[:2] == ("src", "capi") and target.startswith("cluster/mpi/loader/")):
+        if quoted and first != "cairn" and not target.startswith("cluster/mpi/loader/"):
+            return "the loader of the transport sees include/cairn and its own folder"
+        return None
     if is_transport:
         if quoted and first != "cairn" and not target.startswith("cluster/mpi/"):
             return "the transport sees include/cairn and its own folder"
@@ -84,6 +89,9 @@ house.must_find(check, [
     ("src/pool/a.cc", "#include <mpi.h>\n"),
     ("src/cluster/mpi/a.cc", '#include "cluster/job.h"\n'),
     ("src/cluster/a.cc", '#include "cluster/mpi/session.h"\n'),
+    ("src/capi/a.cc", '#include "cluster/mpi/session.h"\n'),
+    ("src/cluster/mpi/loader/a.cc", '#include <mpi.h>\n'),
+    ("src/cluster/mpi/loader/a.cc", '#include "cluster/mpi/session.h"\n'),
     ("src/pool/a.cc", "#include <iostream>\n"),
     ("adapters/posix/a.cc", '#include "file/map.h"\n'),
     ("adapters/posix/a.cc", '#include "../../src/file/map.h"\n'),
@@ -94,6 +102,7 @@ house.must_accept(check, [
     ("src/file/a.cc", '#include "base/status.h"\n#include "file/map.h"\n#include <vector>\n'),
     ("src/capi/a.cc", '#include "cairn/cairn.h"\n#include "file/map.h"\n'),
     ("src/cluster/mpi/a.cc", '#include <mpi.h>\n#include "cairn/shared.h"\n#include "cluster/mpi/roster.h"\n'),
+    ("src/capi/a.cc", '#include "cluster/mpi/loader/load.h"\n'),
     ("adapters/mpiio/backend/a.cc", '#include "cluster/mpi/session.h"\n'),
     ("src/pool/a_test.cc", "#include <gtest/gtest.h>\n#include <filesystem>\n"),
     ("adapters/posix/a.cc", '#include "posix/fd.h"\n#include "cairn/cairn.h"\n#include <unistd.h>\n'),

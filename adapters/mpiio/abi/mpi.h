@@ -193,6 +193,11 @@ int PMPI_Comm_rank(MPI_Comm, int*);
 int PMPI_Comm_set_attr(MPI_Comm, int, void*);
 int PMPI_Comm_set_errhandler(MPI_Comm, MPI_Errhandler);
 int PMPI_Comm_size(MPI_Comm, int*);
+int PMPI_Comm_delete_attr(MPI_Comm, int);
+MPI_Comm PMPI_Comm_fromint(int);
+int PMPI_Comm_test_inter(MPI_Comm, int*);
+int PMPI_Iallgather(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm,
+                    MPI_Request*);
 int PMPI_Comm_split(MPI_Comm, int, int, MPI_Comm*);
 int PMPI_Comm_split_type(MPI_Comm, int, int, MPI_Info, MPI_Comm*);
 int PMPI_Comm_test_inter(MPI_Comm, int*);

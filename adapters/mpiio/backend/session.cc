@@ -7,6 +7,7 @@
 
 #include "cluster/mpi/launcher.h"
 #include "cluster/mpi/session.h"
+#include "cluster/mpi/transport.h"
 #include "cluster/mpi/uncovered_ranks.h"
 #include "mpiio/backend/added_time.h"
 #include "mpiio/backend/file.h"
@@ -97,7 +98,7 @@ void tell_of_missing(const cairn::mpi::Roster& roster) {
 }
 
 // When all are at the end of MPI_Finalize: HDF5, for one, closes its files in there.
-void leave() {
+void leave(void*) {
   const AddedTime added(Added::finalize);
   if (joined != nullptr) calls().job_close(joined);
   joined = nullptr;
@@ -130,10 +131,11 @@ void begin() {
     }
   }
   current = session.release();
-  current->end_with_mpi(leave);
+  current->end_with_mpi(leave, nullptr);
 }
 
 void finalize() {
+  cairn::mpi::stop_threads_of_transports();
   if (current == nullptr) return;
   const AddedTime added(Added::finalize);
   if (current->peers().answering) host->engine->flush_unwritten();

@@ -48,7 +48,7 @@ Card card_of_process(int rank) {
   return card;
 }
 
-void hold_bootstrap(MPI_Comm comm, const Card& own, Bootstrap* bootstrap) {
+void hold_bootstrap(MPI_Comm comm, const Card& own, bool on_one_node, Bootstrap* bootstrap) {
   MPI_Comm host = MPI_COMM_NULL;
   PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, own.rank, MPI_INFO_NULL, &host);
   int here = 0;
@@ -65,7 +65,7 @@ void hold_bootstrap(MPI_Comm comm, const Card& own, Bootstrap* bootstrap) {
   if (here == 0) {
     for (const Card& card : cards)
       local.push_back({card.rank, card.process, card.namespaces, card.started});
-    gathered = gather_roster(told_by_hosts(hosts, introduce(cards)));
+    gathered = gather_roster(told_by_hosts(hosts, introduce(cards)), on_one_node);
     said.one_node = gathered.one_node ? 1 : 0;
     std::strncpy(said.refused, gathered.refused.c_str(), sizeof said.refused - 1);
     PMPI_Comm_free(&hosts);
@@ -73,7 +73,7 @@ void hold_bootstrap(MPI_Comm comm, const Card& own, Bootstrap* bootstrap) {
   PMPI_Bcast(&said, sizeof said, MPI_BYTE, 0, host);
   bootstrap->one_node = said.one_node != 0;
   bootstrap->refused = said.refused;
-  if (!bootstrap->one_node && bootstrap->refused.empty()) {
+  if ((on_one_node || !bootstrap->one_node) && bootstrap->refused.empty()) {
     bootstrap->roster.share(host, std::move(gathered.roster));
     bootstrap->local.share(host, bytes_of(local));
   }

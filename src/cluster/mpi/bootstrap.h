@@ -20,8 +20,9 @@ struct Bootstrap {
   NodeShared local;  // LocalProcess, in order of rank
 };
 
-// Collective over `comm`, a communicator of all processes.
-void hold_bootstrap(MPI_Comm comm, const Card& own, Bootstrap* bootstrap);
+// Collective over `comm`, a communicator of all processes. `on_one_node`: fills everything in where
+// all are on one node, too.
+void hold_bootstrap(MPI_Comm comm, const Card& own, bool on_one_node, Bootstrap* bootstrap);
 
 // This process, without what is known of it elsewhere: its number, and its host.
 Card card_of_process(int rank);

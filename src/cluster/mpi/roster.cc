@@ -82,7 +82,7 @@ Bytes introduce(const std::vector<Card>& cards) {
   return told;
 }
 
-Gathered gather_roster(const Bytes& told) {
+Gathered gather_roster(const Bytes& told, bool on_one_node) {
   struct Heard {
     Introduced said;
     const char* runs;
@@ -100,7 +100,7 @@ Gathered gather_roster(const Bytes& told) {
   gathered.one_node = std::all_of(heard.begin(), heard.end(), [&](const Heard& one) {
     return is_same_node(one.said.node, heard[0].said.node);
   });
-  if (gathered.one_node) return gathered;
+  if (gathered.one_node && !on_one_node) return gathered;
   // Nodes are numbered by their first ranks. Processes of one pool may have been told of by
   // several: an MPI can take them for several hosts.
   std::sort(heard.begin(), heard.end(),

@@ -40,11 +40,12 @@ Bytes introduce(const std::vector<Card>& cards);
 
 // Makes the roster of the messages of all hosts, one behind the other. All hosts get the same.
 struct Gathered {
-  bool one_node = false;  // nothing else is said then
+  bool one_node = false;
   std::string refused;    // why files cannot be shared, or ""
   Bytes roster;
 };
-Gathered gather_roster(const Bytes& told);
+// One node needs no roster, unless `on_one_node` asks for it: nothing else is said then.
+Gathered gather_roster(const Bytes& told, bool on_one_node = false);
 
 // Reads a roster where it lies.
 class Roster {

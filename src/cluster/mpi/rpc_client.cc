@@ -126,7 +126,12 @@ int ask(void* context, cairn_question* questions, size_t count) {
   Patience patience(awaited, &call);
   while (!call.step()) {
     answer_questions();
-    patience.pause();
+    // Without a thread the other node answers when it reaches a call of this session, perhaps after
+    // hours of computing.
+    if (peers.answering)
+      patience.pause();
+    else
+      give_way();
   }
   return 0;
 }

@@ -17,16 +17,22 @@ namespace cairn::mpi {
 // The user of a session: how it answers other nodes, and how it speaks of itself.
 struct Client {
   const char* name = "MPI";  // in messages
-  // The end of "still waiting for ", while ranks have not come to the session's begin.
-  const char* awaited = "the other ranks";
+  // The end of "still waiting for ", while ranks have not come to the session's begin for the time
+  // of `mpi.timeout`. Null: they may come as late as they like.
+  const char* awaited = nullptr;
   // Answers a request of another node: fills in `reply`, returns its size. Called by the session's
-  // server thread, and by a rank that asks its own node.
+  // server thread, and by a rank that asks its own node. Null: nobody asks.
   size_t (*serve)(void* context, const void* request, size_t size, void* reply) = nullptr;
   void* context = nullptr;
   size_t request_capacity = 0;
   size_t reply_capacity = 0;
   // A signal handler of the program makes the call, and may have interrupted the MPI. May be null.
   bool (*is_in_handler)() = nullptr;
+  // Wants a session also where all processes are on one node.
+  bool on_one_node = false;
+  // When leaders answer: in a thread, which needs MPI_THREAD_MULTIPLE, or only inside the session's
+  // own calls.
+  bool in_thread = true;
 };
 
 // The processes of a session.
@@ -36,7 +42,7 @@ struct Peers {
   Roster roster;
   uint32_t own = 0;  // this process's node
   Processes processes;
-  bool answering = false;  // each node has a thread for it
+  bool answering = false;  // each node has a thread for it, so that an answer may be expected
   Client client;
   // "node HOST (pool PATH)"
   [[nodiscard]] std::string name_of(uint32_t node) const;

@@ -23,11 +23,14 @@ struct Reply {
   MPI_Request request = MPI_REQUEST_NULL;
 };
 constexpr size_t most_replies = 16;
+// Questions after processes come to every server, whatever its client asks.
+constexpr size_t least_capacity = 4096;
 
 class Server {
  public:
   explicit Server(const Peers& peers)
-      : peers_(peers), message_(sizeof(Envelope) + peers.client.request_capacity) {}
+      : peers_(peers),
+        message_(sizeof(Envelope) + std::max(peers.client.request_capacity, least_capacity)) {}
   ~Server() {
     for (Reply& reply : replies_) PMPI_Wait(&reply.request, MPI_STATUS_IGNORE);
   }
@@ -66,10 +69,11 @@ class Server {
     Reply& reply = free_reply();
     const char* asked = message_.data() + sizeof envelope;
     size -= sizeof envelope;
-    const size_t bytes =
-        envelope.kind == Envelope::Kind::processes
-            ? states_of(asked, size / sizeof(int32_t), reply.bytes.get())
-            : peers_.client.serve(peers_.client.context, asked, size, reply.bytes.get());
+    size_t bytes = 0;
+    if (envelope.kind == Envelope::Kind::processes)
+      bytes = states_of(asked, std::min(size / sizeof(int32_t), least_capacity), reply.bytes.get());
+    else if (peers_.client.serve != nullptr)
+      bytes = peers_.client.serve(peers_.client.context, asked, size, reply.bytes.get());
     PMPI_Isend(reply.bytes.get(), static_cast<int>(bytes), MPI_BYTE, source, envelope.tag,
                peers_.comm, &reply.request);
   }
@@ -88,8 +92,8 @@ class Server {
       for (Reply& reply : replies_)
         if (is_free(reply)) return reply;
       if (replies_.size() < most_replies) {
-        replies_.push_back(
-            {std::unique_ptr<char[]>(new char[peers_.client.reply_capacity]), MPI_REQUEST_NULL});
+        const size_t capacity = std::max(peers_.client.reply_capacity, least_capacity);
+        replies_.push_back({std::unique_ptr<char[]>(new char[capacity]), MPI_REQUEST_NULL});
         return replies_.back();
       }
       give_way();
@@ -110,9 +114,20 @@ class Server {
 using Servers = std::vector<std::unique_ptr<Server>>;
 std::mutex guard;  // the thread holds it while it answers
 Servers in_thread;
-// Of sessions in MPI_Finalize. Only the thread that called that gets here; an answer may ask in
-// turn, so no lock is held.
+// Of sessions that answer in their calls, and of those in MPI_Finalize.
 Servers without_thread;
+// A thread answers for them. Others pass by meanwhile, and so does an answer that asks in turn.
+std::atomic_flag answers = ATOMIC_FLAG_INIT;
+
+class Answering {
+ public:
+  Answering() {
+    while (answers.test_and_set(std::memory_order_acquire)) give_way();
+  }
+  ~Answering() { answers.clear(std::memory_order_release); }
+  Answering(const Answering&) = delete;
+  Answering& operator=(const Answering&) = delete;
+};
 pthread_t thread;
 bool has_thread = false;
 std::atomic<bool> stopping{false};
@@ -183,6 +198,11 @@ bool start_server(const Peers& peers) {
   return true;
 }
 
+void serve_in_calls(const Peers& peers) {
+  const Answering alone;
+  without_thread.push_back(std::make_unique<Server>(peers));
+}
+
 void stop_server_thread(const Peers& peers) {
   std::unique_ptr<Server> server;
   bool last = false;
@@ -191,7 +211,10 @@ void stop_server_thread(const Peers& peers) {
     server = take_from(&in_thread, peers);
     last = has_thread && in_thread.empty();
   }
-  if (server != nullptr) without_thread.push_back(std::move(server));
+  if (server != nullptr) {
+    const Answering alone;
+    without_thread.push_back(std::move(server));
+  }
   if (!last) return;
   stopping = true;
   pthread_join(thread, nullptr);
@@ -199,13 +222,18 @@ void stop_server_thread(const Peers& peers) {
 }
 
 void answer_questions() {
+  if (answers.test_and_set(std::memory_order_acquire)) return;
   for (const auto& server : without_thread)
     while (server->step()) {
     }
+  answers.clear(std::memory_order_release);
 }
 
 void end_server(const Peers& peers) {
-  if (take_from(&without_thread, peers) != nullptr) return;
+  {
+    const Answering alone;
+    if (take_from(&without_thread, peers) != nullptr) return;
+  }
   const std::lock_guard lock(guard);
   take_from(&in_thread, peers);
 }

@@ -11,6 +11,9 @@ namespace cairn::mpi {
 
 // On the node's leader. `peers` stays as it is until end_server. False: the system gives no thread.
 bool start_server(const Peers& peers);
+// On the node's leader, for a session without a thread: its questions are answered in
+// answer_questions().
+void serve_in_calls(const Peers& peers);
 // From now on the session's questions are answered in answer_questions().
 void stop_server_thread(const Peers& peers);
 // Answers what has come for sessions whose thread has stopped.

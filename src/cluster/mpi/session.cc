@@ -57,8 +57,13 @@ MPI_Comm Session::copy_of(MPI_Comm world, const Client& client) {
   PMPI_Comm_idup(world, &comm, &request);
   Client awaiting = client;
   Patience patience(awaited_ranks, &awaiting);
-  for (int done = 0; PMPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0;)
-    patience.pause();
+  for (int done = 0; PMPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0;) {
+    answer_questions();  // of other sessions
+    if (client.awaited != nullptr)
+      patience.pause();
+    else
+      give_way();
+  }
   return comm;
 }
 
@@ -69,8 +74,8 @@ std::unique_ptr<Session> Session::begin_on(MPI_Comm comm, const Client& client, 
   peers.comm = comm;
   peers.rank = card.rank;
   peers.client = client;
-  hold_bootstrap(comm, card, &bootstrap);
-  if (bootstrap.one_node) return nullptr;
+  hold_bootstrap(comm, card, client.on_one_node, &bootstrap);
+  if (bootstrap.one_node && !client.on_one_node) return nullptr;
   session->number_ = random_number(comm);
   speak_for(client.name, session->number_);
   session->refused_ = bootstrap.refused;
@@ -91,6 +96,12 @@ bool Session::is_leader() const { return peers_.roster.leader(peers_.own) == pee
 
 bool Session::start_server() { return mpi::start_server(peers_); }
 
+void Session::serve_in_calls() { mpi::serve_in_calls(peers_); }
+
+int Session::ask(cairn_question* questions, size_t count) {
+  return mpi::ask(&peers_, questions, count);
+}
+
 void Session::agree(int64_t* values, int count) {
   PMPI_Allreduce(MPI_IN_PLACE, values, count, MPI_INT64_T, MPI_MIN, peers_.comm);
 }
@@ -109,18 +120,22 @@ void Session::stop_thread() {
 int Session::end(MPI_Comm, int, void* attached, void*) {
   auto* session = static_cast<Session*>(attached);
   session->meet();
-  if (session->before_end_ != nullptr) session->before_end_();
+  stop_server_thread(session->peers_);
+  if (session->before_end_ != nullptr) session->before_end_(session->before_end_context_);
   end_server(session->peers_);
   PMPI_Comm_free(&session->peers_.comm);
   return MPI_SUCCESS;
 }
 
-void Session::end_with_mpi(void (*before)()) {
+void Session::end_with_mpi(void (*before)(void*), void* context) {
   before_end_ = before;
+  before_end_context_ = context;
   int key = MPI_KEYVAL_INVALID;
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end, &key, nullptr);
   PMPI_Comm_set_attr(MPI_COMM_SELF, key, this);
-  PMPI_Comm_free_keyval(&key);
+  key_ = key;
 }
+
+void Session::end_early() { PMPI_Comm_delete_attr(MPI_COMM_SELF, key_); }
 
 }  // namespace cairn::mpi

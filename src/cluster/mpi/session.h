@@ -55,8 +55,12 @@ class Session {
 
   // On the leader: starts to answer other nodes. False: the system gives no thread.
   bool start_server();
+  // The leaders of nodes answer (rpc_client.h).
+  int ask(cairn_question* questions, size_t count);
   // Collective: the least of all ranks' values.
   void agree(int64_t* values, int count);
+  // On the leader: answers other nodes in this session's calls, without a thread.
+  void serve_in_calls();
   // After all have agreed that every node answers.
   void set_answering() { peers_.answering = true; }
   // Collective: waits for all, and answers meanwhile.
@@ -65,8 +69,10 @@ class Session {
   // Collective: after this no rank asks but in meet(), and the server's thread has ended.
   void stop_thread();
   // Ends the session when MPI_Finalize frees MPI_COMM_SELF, after everything that others have
-  // attached to it later. `before` is called in each rank when all are there.
-  void end_with_mpi(void (*before)());
+  // attached to it later. `before(context)` is called in each rank when all are there.
+  void end_with_mpi(void (*before)(void*), void* context);
+  // Collective, after end_with_mpi(): ends it earlier.
+  void end_early();
 
  private:
   Session() = default;
@@ -78,7 +84,9 @@ class Session {
   Bootstrap bootstrap_;
   int64_t number_ = 0;
   std::string refused_;
-  void (*before_end_)() = nullptr;
+  void (*before_end_)(void*) = nullptr;
+  void* before_end_context_ = nullptr;
+  int key_ = MPI_KEYVAL_INVALID;
 };
 
 }  // namespace cairn::mpi

@@ -1,0 +1,15 @@
+// Loads the transport for the MPI of this process, once per process: libcairn may be there twice,
+// preloaded and linked.
+#pragma once
+
+#include <string>
+
+#include "cluster/mpi/loader/find_mpi.h"
+#include "cluster/mpi/loader/module.h"
+
+namespace cairn::mpi {
+
+// Null: `*why` says why, and `*error` is ENOPKG or ELIBBAD. mpi.abi must not be null.
+const Module* load_transport(const LoadedMpi& mpi, int* error, std::string* why);
+
+}  // namespace cairn::mpi
