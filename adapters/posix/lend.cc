@@ -41,8 +41,8 @@ constexpr LentShared shared = {
     [](cairn_job* job, const void* request, size_t size, void* reply) {
       return cairn_job_serve(job, request, size, reply);
     },
-    cairn_job_reply_capacity,
-    cairn_job_request_capacity,
+    cairn_job_reply_capacity.call,
+    cairn_job_request_capacity.call,
     [](cairn_job* job, const char* path) { return cairn_shared_exists(job, path); },
     [](cairn_job* job, const cairn_group* group, const char* path, int flags, uint32_t mode,
        cairn_file* local, cairn_shared** file) {
@@ -97,7 +97,7 @@ constexpr Lent lent = {
       return cairn_fallocate(file, mode, offset, size);
     },
     [](cairn_file* file) { return cairn_fsync(file); },
-    cairn_last_error,
+    cairn_last_error.call,
     [](const char* text) { log(Level::kInfo, text); },
     [](const char* text) { log(Level::kWarning, text); },
     attached,
