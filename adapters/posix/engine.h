@@ -3,9 +3,9 @@
 // In namespace posix each name of the C API is an object that calls the function of the same name.
 #pragma once
 
+#include "cairn/adapter/shared.h"
 #include "cairn/cairn.h"
 #include "cairn/cover.h"
-#include "cairn/shared.h"
 #include "posix/signals.h"
 
 namespace posix {

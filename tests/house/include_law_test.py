@@ -93,7 +93,7 @@ house.must_find(check, [
 house.must_accept(check, [
     ("src/file/a.cc", '#include "base/status.h"\n#include "file/map.h"\n#include <vector>\n'),
     ("src/capi/a.cc", '#include "cairn/cairn.h"\n#include "file/map.h"\n'),
-    ("src/cluster/mpi/a.cc", '#include <mpi.h>\n#include "cairn/shared.h"\n#include "cluster/mpi/roster.h"\n'),
+    ("src/cluster/mpi/a.cc", '#include <mpi.h>\n#include "cairn/adapter/shared.h"\n#include "cluster/mpi/roster.h"\n'),
     ("adapters/mpiio/backend/a.cc", '#include "cluster/mpi/session.h"\n'),
     ("src/pool/a_test.cc", "#include <gtest/gtest.h>\n#include <filesystem>\n"),
     ("adapters/posix/a.cc", '#include "posix/fd.h"\n#include "cairn/cairn.h"\n#include <unistd.h>\n'),
