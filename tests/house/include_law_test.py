@@ -30,6 +30,10 @@ def allowed(place, quoted, target):
             return None
         return "the transport is for adapters of MPI programs"
 
+    if target.startswith("cairn/adapter/"):
+        if parts[0] in ("cli", "bindings", "service", "examples") or parts[:2] == ("include", "cairn") \
+                and parts[2] != "adapter":
+            return "include/cairn/adapter is for adapters and may change between releases"
     if parts[0] == "src" and not is_transport:
         layer = parts[1]
         if first in house.LAYERS:
@@ -89,6 +93,8 @@ house.must_find(check, [
     ("adapters/posix/a.cc", '#include "../../src/file/map.h"\n'),
     ("cli/a.cc", '#include "pool/pool.h"\n'),
     ("include/cairn/cairn.h", "#include <cstdint>\n"),
+    ("include/cairn/cover.h", '#include "cairn/adapter/shared.h"\n'),
+    ("cli/a.cc", "#include <cairn/adapter/shared.h>\n"),
 ])
 house.must_accept(check, [
     ("src/file/a.cc", '#include "base/status.h"\n#include "file/map.h"\n#include <vector>\n'),
