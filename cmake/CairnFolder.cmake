@@ -89,15 +89,17 @@ function(cairn_symbol_map map)
 endfunction()
 
 # adapters/NAME → lib/libcairn_NAME.so, to be preloaded: carries libcairn inside, hidden.
-# Sees include/cairn and its own folder. Version script: adapters/NAME/NAME.map, if it exists.
+# Carries adapters/engine. Sees include/cairn, engine and its own folder. Version script:
+# adapters/NAME/NAME.map, if it exists.
 function(cairn_adapter name)
   set(directory ${CMAKE_SOURCE_DIR}/adapters/${name})
   cairn_sources(sources ${directory})
   if(NOT sources)
     return()
   endif()
+  cairn_sources(engine ${CMAKE_SOURCE_DIR}/adapters/engine)
   # Objects by themselves, so that the adapter's unit tests can link them.
-  add_library(cairn_adapter_${name}_objects OBJECT ${sources})
+  add_library(cairn_adapter_${name}_objects OBJECT ${sources} ${engine})
   target_include_directories(cairn_adapter_${name}_objects PUBLIC
     ${CMAKE_SOURCE_DIR}/adapters ${CMAKE_SOURCE_DIR}/include)
   target_link_libraries(cairn_adapter_${name}_objects PRIVATE cairn_library_flags)

@@ -1,21 +1,20 @@
-#include "posix/signals.h"
+#include "engine/deferred_signals.h"
 
-#include <signal.h>
+#include <errno.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <atomic>
 
-#include "posix/calls.h"
-#include "posix/covered.h"
-#include "posix/log.h"
-#include "posix/mappings.h"
-
-namespace posix {
+namespace engine {
 
 __thread volatile int Inside::depth;
 __thread volatile bool Inside::held;
+
+using SignalHandler = void (*)(int);
 
 // The kernel's set of signals; glibc's is longer than what a signal frame holds.
 using Mask = uint64_t;
@@ -50,8 +49,9 @@ struct Handler {
 };
 static Handler handlers[NSIG];
 
-static std::atomic<bool> bus_errors_come_here;
-static bool stays_ours(int number) { return number == SIGBUS && bus_errors_come_here; }
+// Null: SIGBUS does not come here first.
+static std::atomic<bool (*)(const void*)> bus_error_reached;
+static bool stays_ours(int number) { return number == SIGBUS && bus_error_reached != nullptr; }
 
 static void keep(int number, const struct sigaction& action) {
   handlers[number].function = action.sa_sigaction;
@@ -71,7 +71,7 @@ static Mask* interrupted_mask(void* context) {
 static void set_default(int number) {
   struct sigaction plain = {};
   plain.sa_handler = SIG_DFL;
-  real::sigaction(number, &plain, nullptr);
+  ::sigaction(number, &plain, nullptr);
 }
 
 // For SA_RESETHAND the kernel takes the handler away, and leaves its flags and mask to be read.
@@ -80,7 +80,7 @@ static void take_handler(int number, int flags, Mask mask) {
   left.sa_handler = SIG_DFL;
   left.sa_flags = flags;
   memcpy(&left.sa_mask, &mask, sizeof mask);
-  real::sigaction(number, &left, nullptr);
+  ::sigaction(number, &left, nullptr);
 }
 
 // A signal that came to us only for the sake of mappings, and is no matter of theirs. A fault comes again.
@@ -131,7 +131,8 @@ static void arrive(int number, siginfo_t* info, void* context) {
   bool fault = (kFaults & bit(number)) != 0 && info->si_code > 0;
   if (depth == 0) {
     int error = errno;
-    bool grown = fault && number == SIGBUS && mappings::reached(info->si_addr);
+    auto reached = fault && number == SIGBUS ? bus_error_reached.load() : nullptr;
+    bool grown = reached != nullptr && reached(info->si_addr);
     errno = error;
     if (grown) return;
     return run(number, info, context);
@@ -180,20 +181,18 @@ static bool is_behind_us(const struct sigaction& action) {
   return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == arrive;
 }
 
-void catch_bus_errors() {
+void catch_bus_errors(bool (*reached)(const void*)) {
   struct sigaction now;
-  if (real::sigaction(SIGBUS, nullptr, &now) != 0) return;
-  bus_errors_come_here = true;
+  if (::sigaction(SIGBUS, nullptr, &now) != 0) return;
+  bus_error_reached = reached;
   if (is_behind_us(now)) return;
   keep(SIGBUS, now);
   now = behind_us(now);
-  real::sigaction(SIGBUS, &now, nullptr);
+  ::sigaction(SIGBUS, &now, nullptr);
 }
 
-namespace serve {
-
-int sigaction(int number, const struct sigaction* action, struct sigaction* old) {
-  if (!active() || number < 1 || number >= NSIG) return real::sigaction(number, action, old);
+int set_handler(int number, const struct sigaction* action, struct sigaction* old) {
+  if (number < 1 || number >= NSIG) return ::sigaction(number, action, old);
   Handler& handler = handlers[number];
   struct sigaction before;
   before.sa_sigaction = handler.function.load();
@@ -211,38 +210,9 @@ int sigaction(int number, const struct sigaction* action, struct sigaction* old)
     asked = &ours;
   }
   struct sigaction in_force;
-  if (real::sigaction(number, asked, &in_force) != 0) return -1;
+  if (::sigaction(number, asked, &in_force) != 0) return -1;
   if (old != nullptr) *old = is_behind_us(in_force) ? before : in_force;
   return 0;
 }
 
-// BSD's meaning, which is glibc's: restart, stay installed.
-SignalHandler signal(int number, SignalHandler handler) {
-  if (!active()) return real::signal(number, handler);
-  struct sigaction action = {}, old;
-  action.sa_handler = handler;
-  action.sa_flags = SA_RESTART;
-  sigemptyset(&action.sa_mask);
-  sigaddset(&action.sa_mask, number);
-  if (handler == SIG_ERR) {
-    errno = EINVAL;
-    return SIG_ERR;
-  }
-  return serve::sigaction(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
-}
-
-// System V's: once, and not blocked meanwhile.
-SignalHandler sysv_signal(int number, SignalHandler handler) {
-  if (!active()) return real::sysv_signal(number, handler);
-  struct sigaction action = {}, old;
-  action.sa_handler = handler;
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
-  if (handler == SIG_ERR) {
-    errno = EINVAL;
-    return SIG_ERR;
-  }
-  return serve::sigaction(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
-}
-
-}  // namespace serve
-}  // namespace posix
+}  // namespace engine

@@ -1,14 +1,16 @@
-// The C API as the adapter calls it: no handler of the program's runs inside (signals.h).
+// Guarded calls: the C API as adapters call it. While a call runs, no handler of the program's runs
+// in its thread (deferred_signals.h).
 //
-// In namespace posix each name of the C API is an object that calls the function of the same name.
+// In namespace engine each name of the C API is an object that calls the function of the same name.
+// An adapter takes these names into its own namespace with a using-declaration for each.
 #pragma once
 
 #include "cairn/adapter/shared.h"
 #include "cairn/cairn.h"
 #include "cairn/cover.h"
-#include "posix/signals.h"
+#include "engine/deferred_signals.h"
 
-namespace posix {
+namespace engine {
 
 template <auto function>
 struct Guarded;
@@ -24,4 +26,4 @@ struct Guarded<function> {
 #define CAIRN_CALL(name) inline constexpr Guarded<::cairn_##name> cairn_##name;
 #include "cairn/api.def"
 
-}  // namespace posix
+}  // namespace engine

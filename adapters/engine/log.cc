@@ -1,16 +1,17 @@
-#include "posix/log.h"
+#include "engine/log.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
 
-#include "posix/calls.h"
-#include "posix/engine.h"
-#include "posix/pool_owner.h"
+#include "engine/hooks.h"
 
-namespace posix {
+namespace engine {
 
 static Level level_from_environment() {
   const char* name = getenv("CAIRN_LOG");
@@ -31,7 +32,8 @@ void log(Level level, const char* text, const char* detail, const char* more) {
   int length = snprintf(line, sizeof line, "cairn: %s%s%s\n", text, detail, more);
   if (length > static_cast<int>(sizeof line) - 1) length = sizeof line - 1;
   line[length - 1] = '\n';
-  if (syscall(SYS_write, 2, line, length) < 0) serve::write(2, line, static_cast<size_t>(length));
+  if (syscall(SYS_write, 2, line, length) < 0)
+    hooks::write_stderr(2, line, static_cast<size_t>(length));
   errno = before;
 }
 
@@ -42,34 +44,4 @@ void log_few(const char* text, const char* detail) {
     log(Level::kError, text, detail);
 }
 
-int refuse(const char* call, const char* path, int error) {
-  // Names are string literals of ours: their addresses tell them apart.
-  static std::atomic<const char*> said[64];
-  for (auto& slot : said) {
-    const char* seen = slot.load(std::memory_order_relaxed);
-    if (seen == call) break;
-    if (seen == nullptr && slot.compare_exchange_strong(seen, call)) {
-      log(Level::kError, call, " is not served on covered files: ", path != nullptr ? path : "");
-      break;
-    }
-  }
-  errno = error;
-  return -1;
-}
-
-int fail(long negative_errno) {
-  // What no program expects of the call that it made, and of which it would not tell the reason.
-  if (negative_errno == -EBUSY && strstr(cairn_last_error(), "no free lane") != nullptr) {
-    if (pool_owner::used_up) {
-      log_few("covered files cannot be reached: this process, or one that it descends from, ",
-              "has given up the pool's user, and what was opened before is used up");
-      negative_errno = -EIO;
-    } else {
-      log_few("covered files cannot be reached: ", cairn_last_error());
-    }
-  }
-  errno = static_cast<int>(-negative_errno);
-  return -1;
-}
-
-}  // namespace posix
+}  // namespace engine

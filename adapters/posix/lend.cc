@@ -2,10 +2,8 @@
 
 #include "posix/covered.h"
 #include "posix/engine.h"
-#include "posix/log.h"
 #include "posix/open.h"
 #include "posix/place.h"
-#include "posix/pool.h"
 #include "posix/shared_names.h"
 #include "posix/table.h"
 #include "posix/unwritten.h"
@@ -26,7 +24,7 @@ bool covers(const char* path) {
   return locate(AT_FDCWD, path, &spot) == 0 && spot.cover != nullptr;
 }
 
-cairn_pool* attached() { return attach() == 0 ? pool : nullptr; }
+cairn_pool* attached() { return engine::attach() == 0 ? pool : nullptr; }
 
 constexpr LentShared shared = {
     [](cairn_pool* from, cairn_node* node) { return cairn_node_describe(from, node); },
@@ -112,7 +110,7 @@ constexpr Lent lent = {
     shared_names::set_job,
     shared_names::hide,
     flush_unwritten,
-    is_in_handler,
+    engine::is_in_handler,
 };
 
 }  // namespace

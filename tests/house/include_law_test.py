@@ -47,6 +47,8 @@ def allowed(place, quoted, target):
     elif parts[0] == "adapters":
         if first in house.LAYERS and "/" in target and first != parts[1]:
             return "an adapter sees include/cairn and its own folder"
+        if parts[1] == "engine" and quoted and first not in ("cairn", "engine"):
+            return "the adapters' engine sees include/cairn and its own folder"
         if parts[1] != "posix" and first == "posix" and target != "posix/lend.h":
             return "other adapters see posix/lend.h only"
         if target.startswith("../") or first in ("src", "cli"):
@@ -91,6 +93,7 @@ house.must_find(check, [
     ("src/pool/a.cc", "#include <iostream>\n"),
     ("adapters/posix/a.cc", '#include "file/map.h"\n'),
     ("adapters/posix/a.cc", '#include "../../src/file/map.h"\n'),
+    ("adapters/engine/a.cc", '#include "posix/table.h"\n'),
     ("cli/a.cc", '#include "pool/pool.h"\n'),
     ("include/cairn/cairn.h", "#include <cstdint>\n"),
     ("include/cairn/cover.h", '#include "cairn/adapter/shared.h"\n'),
@@ -103,6 +106,7 @@ house.must_accept(check, [
     ("adapters/mpiio/backend/a.cc", '#include "cluster/mpi/session.h"\n'),
     ("src/pool/a_test.cc", "#include <gtest/gtest.h>\n#include <filesystem>\n"),
     ("adapters/posix/a.cc", '#include "posix/fd.h"\n#include "cairn/cairn.h"\n#include <unistd.h>\n'),
+    ("adapters/posix/a.cc", '#include "engine/attach.h"\n#include "posix/fd.h"\n'),
     ("cli/a.cc", "#include <CLI/CLI.hpp>\n#include <cairn/cairn.h>\n"),
 ])
 
