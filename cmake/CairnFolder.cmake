@@ -71,19 +71,35 @@ function(cairn_libraries)
     target_include_directories(${target} INTERFACE
       $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
   endforeach()
-  cairn_self_contained(cairn ${CMAKE_SOURCE_DIR}/src/capi/cairn.map)
+  cairn_symbol_map(${CMAKE_BINARY_DIR}/cairn.map)
+  cairn_self_contained(cairn ${CMAKE_BINARY_DIR}/cairn.map)
+endfunction()
+
+# Writes the version script `map`: libcairn.so exports what include/cairn/api.def names.
+function(cairn_symbol_map map)
+  set(list ${CMAKE_SOURCE_DIR}/include/cairn/api.def)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
+  file(STRINGS ${list} calls REGEX "^CAIRN_CALL\\(")
+  set(names "")
+  foreach(call IN LISTS calls)
+    string(REGEX REPLACE "^CAIRN_CALL\\((.*)\\)$" "    cairn_\\1;\n" name ${call})
+    string(APPEND names "${name}")
+  endforeach()
+  file(CONFIGURE OUTPUT ${map} CONTENT "CAIRN_0.1 {\n  global:\n${names}  local:\n    *;\n};\n")
 endfunction()
 
 # adapters/NAME → lib/libcairn_NAME.so, to be preloaded: carries libcairn inside, hidden.
-# Sees include/cairn and its own folder. Version script: adapters/NAME/NAME.map, if it exists.
+# Carries adapters/engine. Sees include/cairn, engine and its own folder. Version script:
+# adapters/NAME/NAME.map, if it exists.
 function(cairn_adapter name)
   set(directory ${CMAKE_SOURCE_DIR}/adapters/${name})
   cairn_sources(sources ${directory})
   if(NOT sources)
     return()
   endif()
+  cairn_sources(engine ${CMAKE_SOURCE_DIR}/adapters/engine)
   # Objects by themselves, so that the adapter's unit tests can link them.
-  add_library(cairn_adapter_${name}_objects OBJECT ${sources})
+  add_library(cairn_adapter_${name}_objects OBJECT ${sources} ${engine})
   target_include_directories(cairn_adapter_${name}_objects PUBLIC
     ${CMAKE_SOURCE_DIR}/adapters ${CMAKE_SOURCE_DIR}/include)
   target_link_libraries(cairn_adapter_${name}_objects PRIVATE cairn_library_flags)

@@ -8,6 +8,8 @@ include(CMakePackageConfigHelpers)
 install(TARGETS cairn cairn_static EXPORT CairnTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   PUBLIC_HEADER DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cairn)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/cairn/adapter DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cairn
+  FILES_MATCHING PATTERN "*.h")
 foreach(target cairn_command cairn_posix_preload)
   if(TARGET ${target})
     install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
@@ -19,8 +21,6 @@ foreach(mpi IN LISTS CAIRN_MPI_BACKENDS)
   install(TARGETS cairn_mpi_${mpi} cairn_mpiio_${mpi} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/cairn)
 endforeach()
 
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/cairn/adapter
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cairn)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/cairn)
 
 install(EXPORT CairnTargets NAMESPACE cairn:: FILE CairnTargets.cmake

@@ -5,9 +5,10 @@
 #include <signal.h>
 
 #include "posix/calls.h"
-#include "posix/log.h"
+#include "posix/engine.h"
 #include "posix/open.h"
 #include "posix/put.h"
+#include "posix/result.h"
 #include "posix/table.h"
 
 namespace posix {

@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <sys/syscall.h>
 
+#include "posix/after_fork.h"
 #include "posix/by_number.h"
 #include "posix/calls.h"
 #include "posix/covered.h"
-#include "posix/log.h"
+#include "posix/engine.h"
 #include "posix/open.h"
 #include "posix/process.h"
 #include "posix/put.h"

@@ -4,12 +4,12 @@
 
 #include "posix/caller.h"
 #include "posix/calls.h"
+#include "posix/engine.h"
 #include "posix/everywhere.h"
 #include "posix/find.h"
 #include "posix/hidden.h"
-#include "posix/log.h"
 #include "posix/permission.h"
-#include "posix/pool.h"
+#include "posix/result.h"
 #include "posix/set_id.h"
 #include "posix/shared_names.h"
 #include "posix/table.h"
@@ -165,7 +165,7 @@ static void fill(const cairn_space& space, struct statfs* st) {
   st->f_files = space.files + st->f_bfree;
   st->f_ffree = st->f_bfree;
   st->f_namelen = NAME_MAX;
-  dev_t device = device_number();
+  dev_t device = engine::device_number();
   memcpy(&st->f_fsid, &device, sizeof st->f_fsid);
 }
 
@@ -181,7 +181,7 @@ static void fill(const cairn_space& space, struct statvfs* st) {
   st->f_files = from.f_files;
   st->f_ffree = from.f_ffree;
   st->f_favail = from.f_ffree;
-  st->f_fsid = device_number();
+  st->f_fsid = engine::device_number();
   st->f_namemax = NAME_MAX;
 }
 

@@ -5,7 +5,7 @@
 #include <atomic>
 
 #include "posix/calls.h"
-#include "posix/pool.h"
+#include "posix/engine.h"
 #include "posix/pool_owner.h"
 
 namespace posix {

@@ -3,10 +3,11 @@
 
 #include "posix/calls.h"
 #include "posix/covered.h"
+#include "posix/engine.h"
 #include "posix/locks.h"
-#include "posix/log.h"
 #include "posix/open.h"
 #include "posix/permission.h"
+#include "posix/result.h"
 #include "posix/shown.h"
 #include "posix/standard_streams.h"
 #include "posix/table.h"

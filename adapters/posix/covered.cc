@@ -16,7 +16,6 @@ constinit Cover covers[kMostCovers];
 AT_START_DATA int cover_count;
 AT_START_DATA Spelling spellings[kMostSpellings];
 AT_START_DATA int spelling_count;
-const char* pool_path = "";
 AT_START_DATA std::atomic<int> coverage{0};
 
 // The covers' and the pool's paths, one after the other: the environment is the program's to overwrite,
@@ -69,8 +68,9 @@ AT_START_CODE int read_environment() {
   for (const char* path; found > 0 && spelling_count < kMostSpellings &&
                          (path = next_path(&list, &length)) != nullptr;)
     add_spelling(keep(&used, path, length), length, &covers[0]);
-  const char* pool = getenv("CAIRN_POOL");
-  if (pool != nullptr && strlen(pool) < PATH_MAX) pool_path = keep(&used, pool, strlen(pool));
+  const char* path = getenv("CAIRN_POOL");
+  if (path != nullptr && strlen(path) < PATH_MAX)
+    engine::pool_path = keep(&used, path, strlen(path));
   cover_count = found;
   coverage.store(found > 0 ? 2 : 1, std::memory_order_release);
   return coverage.load();

@@ -14,14 +14,6 @@
 
 namespace posix {
 
-struct Cover {
-  const char* path = "";  // real, absolute, without a slash at the end
-  size_t length = 0;
-  std::atomic<bool> joined{false};
-  cairn_cover* handle = nullptr;
-  cairn_ino top = 0;
-};
-
 constexpr int kMostCovers = 8;
 extern constinit Cover covers[kMostCovers];
 extern int cover_count;
@@ -36,7 +28,6 @@ struct Spelling {
 constexpr int kMostSpellings = kMostCovers + 4;
 extern Spelling spellings[kMostSpellings];
 extern int spelling_count;
-extern const char* pool_path;  // "" if there is none
 
 // 0: the environment has not been read; 1: nothing is covered; 2: something is.
 extern std::atomic<int> coverage;

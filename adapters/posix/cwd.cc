@@ -8,9 +8,8 @@
 #include "posix/calls.h"
 #include "posix/covered.h"
 #include "posix/descriptor.h"
+#include "posix/engine.h"
 #include "posix/find.h"
-#include "posix/log.h"
-#include "posix/pool.h"
 
 namespace posix::cwd {
 

@@ -11,8 +11,6 @@
 
 namespace posix {
 
-struct Cover;
-
 namespace cwd {
 
 enum class Where { kUnknown, kOutside, kAncestor, kCovered };

@@ -1,10 +1,10 @@
 // Reading and writing. On the way to a covered file: a look into the table, two locked instructions, the
 // C API; no system call, no allocation. errno stays as it was unless a call fails.
 #include "posix/calls.h"
-#include "posix/log.h"
+#include "posix/engine.h"
 #include "posix/open.h"
-#include "posix/pool.h"
 #include "posix/put.h"
+#include "posix/result.h"
 #include "posix/table.h"
 
 namespace posix::serve {

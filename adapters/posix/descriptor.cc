@@ -8,6 +8,7 @@
 
 #include <atomic>
 
+#include "posix/after_fork.h"
 #include "posix/calls.h"
 #include "posix/covered.h"
 #include "posix/process.h"

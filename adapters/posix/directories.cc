@@ -12,9 +12,9 @@
 
 #include "posix/calls.h"
 #include "posix/covered.h"
-#include "posix/log.h"
+#include "posix/engine.h"
 #include "posix/open.h"
-#include "posix/pool.h"
+#include "posix/result.h"
 #include "posix/shared_names.h"
 #include "posix/table.h"
 #include "posix/user_memory.h"

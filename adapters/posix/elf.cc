@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "posix/calls.h"
-#include "posix/pool.h"
+#include "posix/engine.h"
 
 namespace posix {
 namespace {

@@ -8,9 +8,8 @@
 #include <sys/stat.h>
 
 #include "posix/asking.h"
-#include "posix/log.h"
+#include "posix/engine.h"
 #include "posix/place.h"
-#include "posix/pool.h"
 #include "posix/shared_names.h"
 
 namespace posix::everywhere {

@@ -1,6 +1,6 @@
-// Names in a job on several hosts that the pools of all of them have: directories, symbolic links, FIFOs, sockets, and the files that lie in
-// the covered directory (cairn/shared.h).
-// In any other process, and below another covered directory, in this node's pool.
+// Names in a job on several hosts that the pools of all of them have: directories, symbolic links,
+// FIFOs, sockets, and the files that lie in the covered directory (cairn/adapter/shared.h). In any
+// other process, and below another covered directory, in this node's pool.
 #pragma once
 
 #include "posix/find.h"

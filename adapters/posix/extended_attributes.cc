@@ -5,10 +5,10 @@
 
 #include "posix/caller.h"
 #include "posix/calls.h"
+#include "posix/engine.h"
 #include "posix/find.h"
-#include "posix/log.h"
 #include "posix/permission.h"
-#include "posix/pool.h"
+#include "posix/result.h"
 #include "posix/table.h"
 #include "posix/user_memory.h"
 

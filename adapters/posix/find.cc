@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "posix/engine.h"
 #include "posix/itself.h"
 #include "posix/permission.h"
-#include "posix/pool.h"
 #include "posix/shared_names.h"
 
 namespace posix {

@@ -7,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "posix/after_fork.h"
 #include "posix/calls.h"
 #include "posix/covered.h"
+#include "posix/engine.h"
 #include "posix/fts_entries.h"
-#include "posix/log.h"
 #include "posix/process.h"
+#include "posix/result.h"
 
 namespace posix {
 

@@ -18,12 +18,11 @@
 #include "posix/covered.h"
 #include "posix/cwd.h"
 #include "posix/descriptor.h"
+#include "posix/engine.h"
 #include "posix/itself.h"
 #include "posix/libraries.h"
 #include "posix/locks.h"
-#include "posix/log.h"
 #include "posix/open.h"
-#include "posix/pool.h"
 #include "posix/pool_owner.h"
 #include "posix/preload.h"
 #include "posix/process.h"
@@ -306,7 +305,7 @@ static bool adopt_list(int list) {
 static void adopt(const char* value) {
   char* end;
   int note = static_cast<int>(strtol(value, &end, 10));
-  if (*end != ':' || attach() < 0) return;
+  if (*end != ':' || engine::attach() < 0) return;
   int list = static_cast<int>(strtol(end + 1, &end, 10));
   table::enter_private(note);
   table::enter_private(list);

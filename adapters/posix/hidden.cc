@@ -8,9 +8,9 @@
 #include "posix/calls.h"
 #include "posix/covered.h"
 #include "posix/descriptor.h"
+#include "posix/engine.h"
 #include "posix/find.h"
 #include "posix/permission.h"
-#include "posix/pool.h"
 #include "posix/pool_owner.h"
 #include "posix/user_memory.h"
 
@@ -90,7 +90,7 @@ bool is_fifo(int fd, cairn_stat* st) {
   const uint64_t ino = strtoull(name + strlen(kSpecial), &end, 10);
   if (*end != '.') return false;
   const uint64_t generation = strtoull(end + 1, &end, 10);
-  if (attach() < 0) return false;
+  if (engine::attach() < 0) return false;
   if (cairn_stat_ino(pool, ino, st) == 0 && st->generation == generation) return true;
   *st = {};
   st->ino = ino;

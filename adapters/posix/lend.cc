@@ -2,10 +2,8 @@
 
 #include "posix/covered.h"
 #include "posix/engine.h"
-#include "posix/log.h"
 #include "posix/open.h"
 #include "posix/place.h"
-#include "posix/pool.h"
 #include "posix/shared_names.h"
 #include "posix/table.h"
 #include "posix/unwritten.h"
@@ -26,7 +24,7 @@ bool covers(const char* path) {
   return locate(AT_FDCWD, path, &spot) == 0 && spot.cover != nullptr;
 }
 
-cairn_pool* attached() { return attach() == 0 ? pool : nullptr; }
+cairn_pool* attached() { return engine::attach() == 0 ? pool : nullptr; }
 
 constexpr LentShared shared = {
     [](cairn_pool* from, cairn_node* node) { return cairn_node_describe(from, node); },
@@ -41,8 +39,8 @@ constexpr LentShared shared = {
     [](cairn_job* job, const void* request, size_t size, void* reply) {
       return cairn_job_serve(job, request, size, reply);
     },
-    cairn_job_reply_capacity,
-    cairn_job_request_capacity,
+    cairn_job_reply_capacity.call,
+    cairn_job_request_capacity.call,
     [](cairn_job* job, const char* path) { return cairn_shared_exists(job, path); },
     [](cairn_job* job, const cairn_group* group, const char* path, int flags, uint32_t mode,
        cairn_file* local, cairn_shared** file) {
@@ -97,7 +95,7 @@ constexpr Lent lent = {
       return cairn_fallocate(file, mode, offset, size);
     },
     [](cairn_file* file) { return cairn_fsync(file); },
-    cairn_last_error,
+    cairn_last_error.call,
     [](const char* text) { log(Level::kInfo, text); },
     [](const char* text) { log(Level::kWarning, text); },
     attached,
@@ -112,7 +110,7 @@ constexpr Lent lent = {
     shared_names::set_job,
     shared_names::hide,
     flush_unwritten,
-    is_in_handler,
+    engine::is_in_handler,
 };
 
 }  // namespace

@@ -9,9 +9,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cairn/adapter/shared.h"
 #include "cairn/cairn.h"
 #include "cairn/cover.h"
-#include "cairn/shared.h"
 
 namespace posix {
 
@@ -22,7 +22,7 @@ struct Place {
   cairn_stat st;            // if it does
 };
 
-// Files that several nodes write: the functions of cairn/shared.h, by their names there.
+// Files that several nodes write: the functions of cairn/adapter/shared.h, by their names there.
 struct LentShared {
   int (*node_describe)(cairn_pool* pool, cairn_node* node);
   int (*job_open)(cairn_pool* pool, const char* directory, const cairn_node* nodes, uint32_t count,

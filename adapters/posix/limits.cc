@@ -3,7 +3,7 @@
 #include <sys/resource.h>
 
 #include "posix/calls.h"
-#include "posix/pool.h"
+#include "posix/engine.h"
 #include "posix/size_limit.h"
 
 namespace posix {

@@ -2,12 +2,12 @@
 #include <string.h>
 
 #include "posix/calls.h"
+#include "posix/engine.h"
 #include "posix/everywhere.h"
 #include "posix/itself.h"
-#include "posix/log.h"
 #include "posix/names.h"
 #include "posix/permission.h"
-#include "posix/pool.h"
+#include "posix/result.h"
 #include "posix/shared_names.h"
 #include "posix/shown.h"
 #include "posix/table.h"

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "posix/after_fork.h"
 #include "posix/calls.h"
 #include "posix/descriptor.h"
 #include "posix/library_copies.h"

@@ -3,11 +3,12 @@
 #include <pthread.h>
 #include <sys/file.h>
 
+#include "posix/after_fork.h"
 #include "posix/calls.h"
 #include "posix/descriptor.h"
-#include "posix/log.h"
-#include "posix/memory.h"
+#include "posix/engine.h"
 #include "posix/process.h"
+#include "posix/result.h"
 #include "posix/user_memory.h"
 
 namespace posix::locks {

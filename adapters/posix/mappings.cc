@@ -3,8 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "posix/pool.h"
-#include "posix/signals.h"
+#include "posix/engine.h"
 
 namespace posix::mappings {
 
@@ -120,7 +119,7 @@ void look_beyond(Mapping* mapping) {
   grow(mapping);
   if (!reaches_beyond(*mapping) || may_grow) return;
   may_grow = true;
-  catch_bus_errors();
+  engine::catch_bus_errors(reached);
 }
 
 // Whoever holds the mutex may wait for what our caller holds, if that is a handler of the program's: then the

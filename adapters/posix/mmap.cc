@@ -5,10 +5,10 @@
 
 #include "posix/by_number.h"
 #include "posix/calls.h"
-#include "posix/log.h"
+#include "posix/engine.h"
 #include "posix/mappings.h"
 #include "posix/open.h"
-#include "posix/pool.h"
+#include "posix/result.h"
 #include "posix/table.h"
 #include "posix/user_memory.h"
 

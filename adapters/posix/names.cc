@@ -6,13 +6,13 @@
 #include <sys/sysmacros.h>
 
 #include "posix/calls.h"
+#include "posix/engine.h"
 #include "posix/everywhere.h"
 #include "posix/find.h"
 #include "posix/hidden.h"
-#include "posix/log.h"
 #include "posix/open.h"
 #include "posix/permission.h"
-#include "posix/pool.h"
+#include "posix/result.h"
 #include "posix/shared_names.h"
 #include "posix/table.h"
 #include "posix/user_memory.h"

@@ -7,7 +7,7 @@
 #include "posix/calls.h"
 #include "posix/covered.h"
 #include "posix/cwd.h"
-#include "posix/log.h"
+#include "posix/engine.h"
 
 namespace posix {
 

@@ -8,7 +8,7 @@
 
 #include "posix/caller.h"
 #include "posix/calls.h"
-#include "posix/pool.h"
+#include "posix/engine.h"
 
 namespace posix {
 

@@ -8,8 +8,8 @@
 
 #include "posix/calls.h"
 #include "posix/covered.h"
+#include "posix/engine.h"
 #include "posix/find.h"
-#include "posix/pool.h"
 #include "posix/shared_names.h"
 
 namespace posix::place {

@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "posix/calls.h"
-#include "posix/log.h"
+#include "posix/engine.h"
 #include "posix/open.h"
+#include "posix/result.h"
 #include "posix/table.h"
 #include "posix/user_memory.h"
 

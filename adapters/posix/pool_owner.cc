@@ -9,12 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "posix/after_fork.h"
 #include "posix/caller.h"
 #include "posix/calls.h"
 #include "posix/covered.h"
 #include "posix/descriptor.h"
-#include "posix/log.h"
-#include "posix/pool.h"
+#include "posix/engine.h"
 #include "posix/process.h"
 
 namespace posix {
@@ -207,7 +207,7 @@ void before_change(uid_t real, uid_t effective, uid_t saved) {
     if (then[i] == kSame) then[i] = now[i];
   if (memcmp(now, then, sizeof now) == 0 && fs_user() == then[1]) return;
   const int before = errno;
-  attach_before_change();
+  for (int i = 0; i < cover_count; ++i) engine::join_quietly(&covers[i]);
   const uid_t whose = owner.load();
   if (pool != nullptr && whose != kSame) {
     const auto is_among = [whose](const uid_t* users) {

@@ -1,4 +1,4 @@
-// Life of the process: start, fork, exec.
+// Life of the process: start and exec.
 #pragma once
 
 #include <limits.h>
@@ -8,22 +8,6 @@
 #include "posix/table.h"
 
 namespace posix {
-
-// From the first attach on, forks are prepared.
-void watch_forks();
-
-// In the child of a fork: mutexes that are held for a moment, and that another thread of the parent may have held in
-// that one, are free. What they guard is whole at every instant.
-namespace after_fork {
-void free_streams();
-void free_locks();
-void free_trees();
-void free_shells();
-void free_limit();
-void free_requests();
-void free_libraries();
-void free_pool_owner();
-}  // namespace after_fork
 
 // What a program started from this process finds of it: its open Cairn files (CAIRN_EXEC) and its working
 // directory (CAIRN_CWD). See handover.cc.

@@ -10,14 +10,14 @@
 #include "posix/calls.h"
 #include "posix/covered.h"
 #include "posix/descriptor.h"
+#include "posix/engine.h"
 #include "posix/find.h"
 #include "posix/itself.h"
 #include "posix/libraries.h"
-#include "posix/log.h"
 #include "posix/passing_by.h"
 #include "posix/permission.h"
-#include "posix/pool.h"
 #include "posix/process.h"
+#include "posix/result.h"
 
 namespace posix {
 

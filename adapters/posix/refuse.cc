@@ -8,8 +8,9 @@
 
 #include "posix/calls.h"
 #include "posix/covered.h"
-#include "posix/log.h"
+#include "posix/engine.h"
 #include "posix/open.h"
+#include "posix/result.h"
 #include "posix/shown.h"
 #include "posix/table.h"
 #include "posix/user_memory.h"

@@ -1,8 +1,8 @@
 #include "posix/set_id.h"
 
 #include "posix/caller.h"
+#include "posix/engine.h"
 #include "posix/permission.h"
-#include "posix/pool.h"
 
 namespace posix {
 

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include "posix/engine.h"
-#include "posix/log.h"
 #include "posix/mappings.h"
 
 namespace posix {

@@ -7,9 +7,8 @@
 #include <string.h>
 
 #include "posix/asking.h"
-#include "posix/log.h"
+#include "posix/engine.h"
 #include "posix/place.h"
-#include "posix/pool.h"
 #include "posix/shared_names.h"
 
 namespace posix::shared_names {

@@ -8,11 +8,9 @@
 #include <sys/stat.h>
 
 #include "posix/asking.h"
+#include "posix/engine.h"
 #include "posix/hidden.h"
-#include "posix/log.h"
 #include "posix/place.h"
-#include "posix/pool.h"
-#include "posix/signals.h"
 
 namespace posix::shared_names {
 
@@ -49,7 +47,7 @@ bool hide(bool hide) {
   return before;
 }
 
-Asking::Asking() : hides_(!hidden && !is_in_handler()) {
+Asking::Asking() : hides_(!hidden && !engine::is_in_handler()) {
   if (!hides_) return;
   ++users;
   job_ = job;

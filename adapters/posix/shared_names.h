@@ -1,8 +1,9 @@
-// Files that several nodes write (cairn/shared.h), as calls by name meet them: the pool does not have them, their records in the
-// covered directory say what they are.
+// Files that several nodes write (cairn/adapter/shared.h), as calls by name meet them: the pool
+// does not have them, their records in the covered directory say what they are.
 //
-// Only in a process of a job on several hosts, from the moment in which who knows the job (an adapter of MPI's) says so until the
-// job is over: then find() looks for a record where the pool has no file of the name, or one whose bytes still lie below.
+// Only in a process of a job on several hosts, from the moment in which who knows the job (an
+// adapter of MPI's) says so until the job is over: then find() looks for a record where the pool
+// has no file of the name, or one whose bytes still lie below.
 #pragma once
 
 #include <atomic>

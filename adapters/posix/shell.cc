@@ -4,11 +4,12 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "posix/after_fork.h"
 #include "posix/calls.h"
 #include "posix/covered.h"
 #include "posix/cwd.h"
 #include "posix/descriptor.h"
-#include "posix/log.h"
+#include "posix/engine.h"
 #include "posix/process.h"
 
 namespace posix {

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "posix/covered.h"
-#include "posix/memory.h"
-#include "posix/pool.h"
+#include "posix/engine.h"
 
 namespace posix::shown {
 

@@ -6,10 +6,10 @@
 #include "posix/calls.h"
 #include "posix/covered.h"
 #include "posix/descriptor.h"
+#include "posix/engine.h"
 #include "posix/hidden.h"
-#include "posix/log.h"
 #include "posix/open.h"
-#include "posix/pool.h"
+#include "posix/result.h"
 #include "posix/table.h"
 #include "posix/user_memory.h"
 
@@ -49,7 +49,7 @@ static int number_at(const unsigned char* place) {
 static void adopt(int fd) {
   cairn_file_id id;
   cairn_file* file = nullptr;
-  if (!descriptor::read_name(fd, &id) || attach() < 0) return;
+  if (!descriptor::read_name(fd, &id) || engine::attach() < 0) return;
   int error = cairn_file_adopt(pool, id, &file);
   if (error < 0) {
     log(Level::kError, "a file received through a socket is lost: ", cairn_last_error());

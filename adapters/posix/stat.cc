@@ -4,11 +4,11 @@
 #include <sys/sysmacros.h>
 
 #include "posix/calls.h"
+#include "posix/engine.h"
 #include "posix/find.h"
 #include "posix/hidden.h"
-#include "posix/log.h"
 #include "posix/permission.h"
-#include "posix/pool.h"
+#include "posix/result.h"
 #include "posix/table.h"
 #include "posix/user_memory.h"
 
@@ -35,7 +35,7 @@ static uint64_t size_of(const cairn_stat& from) {
 
 void fill(const cairn_stat& from, struct stat* st) {
   memset(st, 0, sizeof *st);
-  st->st_dev = device_number();
+  st->st_dev = engine::device_number();
   st->st_ino = from.ino;
   st->st_mode = from.mode;
   st->st_nlink = from.nlink;
@@ -73,8 +73,8 @@ static void fill(const cairn_stat& from, struct statx* st) {
   st->stx_btime = timestamp_of(from.btime_ns);
   st->stx_ctime = timestamp_of(from.ctime_ns);
   st->stx_mtime = timestamp_of(from.mtime_ns);
-  st->stx_dev_major = major(device_number());
-  st->stx_dev_minor = minor(device_number());
+  st->stx_dev_major = major(engine::device_number());
+  st->stx_dev_minor = minor(engine::device_number());
 }
 
 // What an open file shows.

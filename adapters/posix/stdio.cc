@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "posix/after_fork.h"
 #include "posix/at_start.h"
 #include "posix/calls.h"
 #include "posix/covered.h"
-#include "posix/log.h"
+#include "posix/engine.h"
 #include "posix/process.h"
 #include "posix/standard_streams.h"
 #include "posix/stream_turn.h"

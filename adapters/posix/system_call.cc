@@ -11,9 +11,10 @@
 #include "posix/calls.h"
 #include "posix/covered.h"
 #include "posix/cwd.h"
+#include "posix/engine.h"
 #include "posix/find.h"
-#include "posix/log.h"
 #include "posix/open.h"
+#include "posix/result.h"
 #include "posix/table.h"
 #include "posix/user_memory.h"
 

@@ -3,8 +3,8 @@
 #include <new>
 
 #include "posix/calls.h"
+#include "posix/engine.h"
 #include "posix/locks.h"
-#include "posix/memory.h"
 
 namespace posix::table {
 
@@ -47,7 +47,7 @@ void after_fork() { free_lock.clear(); }
 Entry* make(Kind kind, cairn_file* file) {
   Entry* entry = take_free();
   if (entry == nullptr) {
-    void* memory = posix::memory::allocate(sizeof(Entry));
+    void* memory = engine::memory::allocate(sizeof(Entry));
     if (memory == nullptr) return nullptr;
     entry = new (memory) Entry;
   }
@@ -87,7 +87,7 @@ void drop_last(Entry* entry) {
   int before = errno;
   locks::forget_description(entry);
   if (entry->file != nullptr) cairn_close(entry->file);
-  posix::memory::release(entry->name);
+  engine::memory::release(entry->name);
   entry->file = nullptr;
   entry->name = nullptr;
   give_free(entry);

@@ -24,8 +24,6 @@
 
 namespace posix {
 
-struct Cover;
-
 enum class Kind : uint8_t { kFile, kDirectory, kName, kAncestor, kPrivate };  // kName: O_PATH
 
 struct Entry {

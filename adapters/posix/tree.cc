@@ -4,7 +4,8 @@
 
 #include "posix/calls.h"
 #include "posix/covered.h"
-#include "posix/log.h"
+#include "posix/engine.h"
+#include "posix/result.h"
 
 namespace posix {
 

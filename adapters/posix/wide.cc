@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "posix/calls.h"
-#include "posix/log.h"
+#include "posix/engine.h"
 #include "posix/stdio.h"
 
 namespace posix {

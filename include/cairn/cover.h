@@ -87,7 +87,7 @@ typedef void (*cairn_drain_problem)(void* context, const char* text);
  * rights. Do it as that user.
  * Carries everything that changed to lower. Others may go on working meanwhile: a file that changes
  * while it is copied is done again. Names are removed from lower only when everything else could be
- * carried over. Files that several nodes write (cairn/shared.h) are put together in lower: this
+ * carried over. Files that several nodes write (adapter/shared.h) are put together in lower: this
  * node's bytes are written, and the last node that does so gives the file its name; they are left
  * alone while other processes of this node are in the cover. If the directory is not the covered
  * one, nothing is written: -ESTALE. Returns 0 only if nothing failed and no conflict is left, else

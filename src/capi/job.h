@@ -1,7 +1,7 @@
-// What cairn_job is (include/cairn/shared.h).
+// What cairn_job is (include/cairn/adapter/shared.h).
 #pragma once
 
-#include "cairn/shared.h"
+#include "cairn/adapter/shared.h"
 #include "capi/handles.h"
 #include "cluster/job.h"
 

@@ -1,5 +1,5 @@
-// C API: files that several nodes write (include/cairn/shared.h).
-#include "cairn/shared.h"
+// C API: files that several nodes write (include/cairn/adapter/shared.h).
+#include "cairn/adapter/shared.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// C API: files that several nodes write, by their names (include/cairn/shared.h).
+// C API: files that several nodes write, by their names (include/cairn/adapter/shared.h).
 #include <fcntl.h>
 #include <sys/stat.h>
 

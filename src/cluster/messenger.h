@@ -1,4 +1,5 @@
-// Messenger: how the processes of a job reach each other, as include/cairn/shared.h says it for users.
+// Messenger: how the processes of a job reach each other, as include/cairn/adapter/shared.h says it
+// for users.
 #pragma once
 
 #include <cstddef>

@@ -1,10 +1,13 @@
-// Shared file: one that processes on several nodes have open (include/cairn/shared.h says it for users).
+// Shared file: one that processes on several nodes have open (include/cairn/adapter/shared.h says
+// it for users).
 //
 // Invariants
 //  1. Bytes are in this node's part before `written_` or the home's log say so.
 //  2. What the record says of a part is in it, and durable as far as its pool is.
-//  3. Only rank 0 of a group changes the record, while it holds the record's lock (a job is the only one in its
-//     directory, so a lock in a server's memory is enough), and the rename of the record is the commit.
+//  3. Only rank 0 of a group changes the record, while it holds the record's lock (a job is the
+//  only one in its
+//     directory, so a lock in a server's memory is enough), and the rename of the record is the
+//     commit.
 #pragma once
 
 #include <memory>

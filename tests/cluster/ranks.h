@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "cairn/adapter/shared.h"
 #include "cairn/cover.h"
-#include "cairn/shared.h"
 
 namespace cairn::test {
 

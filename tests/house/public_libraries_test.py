@@ -11,7 +11,8 @@ import house
 LIBRARIES = pathlib.Path(os.environ.get("CAIRN_LIB_DIR", house.BUILD / "lib"))
 # Old glibc has pthread, dl and rt in libraries of their own.
 MAY_NEED = re.compile(r"^(libc|libm|libpthread|libdl|librt)\.so\.\d+$|^ld-linux[\w-]*\.so\.\d+$")
-MAPS = {"libcairn.so": "src/capi/cairn.map", "libcairn_posix.so": "adapters/posix/posix.map"}
+MAPS = {"libcairn.so": house.BUILD / "cairn.map",  # made from include/cairn/api.def
+        "libcairn_posix.so": house.ROOT / "adapters/posix/posix.map"}
 
 
 def output(*command):
@@ -60,7 +61,7 @@ if patterns_of("V_1 { global: a_*; b; local: *; };\nV_2 { c; } V_1;") != ["a_*",
 
 found = []
 seen = []
-for file_name, map_name in MAPS.items():
+for file_name, script in MAPS.items():
     library = LIBRARIES / file_name
     if not library.exists():
         continue
@@ -78,16 +79,16 @@ for file_name, map_name in MAPS.items():
     for name in sorted(names):
         if name.startswith("_Z"):
             found.append(f"{file_name} exports the C++ symbol {name}")
-    if (house.ROOT / map_name).exists():
-        patterns = patterns_of(house.text(map_name))
+    if script.exists():
+        patterns = patterns_of(script.read_text())
         allowed = re.compile("|".join(p.replace(".", r"\.").replace("*", ".*").replace("?", ".")
                                       for p in patterns) or "$^")
         for name in sorted(names):
             if not allowed.fullmatch(name):
-                found.append(f"{file_name} exports {name}, which {map_name} does not list")
+                found.append(f"{file_name} exports {name}, which {script.name} does not list")
         for pattern in patterns:
             if re.fullmatch(r"\w+", pattern) and pattern not in names:
-                found.append(f"{map_name} lists {pattern}, which {file_name} does not define")
+                found.append(f"{script.name} lists {pattern}, which {file_name} does not define")
     if file_name == "libcairn.so":
         if not re.search(r"\(SONAME\).*\[libcairn\.so\.0\]", dynamic):
             found.append("libcairn.so is not named libcairn.so.0")

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstdio>  // RENAME_EXCHANGE too
 
-#include "cairn/shared.h"
+#include "cairn/adapter/shared.h"
 #include "capi/handles.h"
 #include "cluster/collect_file.h"
 #include "cluster/record.h"

@@ -1,9 +1,10 @@
-// The processes that have a file open together, as cairn/shared.h wants them: over the file's communicator.
+// The processes that have a file open together, as cairn/adapter/shared.h wants them: over the
+// file's communicator.
 #pragma once
 
 #include <mpi.h>
 
-#include "cairn/shared.h"
+#include "cairn/adapter/shared.h"
 
 namespace mpiio {
 

@@ -1,4 +1,5 @@
-// Files that several nodes write: the calls of cairn/shared.h, as the standard's calls need them.
+// Files that several nodes write: the calls of cairn/adapter/shared.h, as the standard's calls need
+// them.
 #pragma once
 
 #include <string>

@@ -29,7 +29,7 @@
 #ifndef CAIRN_ADAPTER_TRANSPORT_H
 #define CAIRN_ADAPTER_TRANSPORT_H
 
-#include "cairn/shared.h"
+#include "cairn/adapter/shared.h"
 
 #ifdef __cplusplus
 extern "C" {

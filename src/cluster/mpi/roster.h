@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cairn/shared.h"
+#include "cairn/adapter/shared.h"
 
 namespace cairn::mpi {
 

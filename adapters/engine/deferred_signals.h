@@ -10,7 +10,9 @@
 // has only to follow its file's growth.
 #pragma once
 
-namespace posix {
+#include <signal.h>
+
+namespace engine {
 
 class Inside {
  public:
@@ -39,7 +41,11 @@ class Inside {
 // Is a handler of the program's running in this thread? It may have interrupted anything.
 bool is_in_handler();
 
-// From now on SIGBUS comes to us first, whatever the program wants of it.
-void catch_bus_errors();
+// From now on SIGBUS comes to `reached` first, whatever the program wants of it: what was done
+// about a fault at this address, outside the engine, is enough if it returns true.
+void catch_bus_errors(bool (*reached)(const void* address));
 
-}  // namespace posix
+// sigaction(2) for the program: a handler is installed behind a function of ours.
+int set_handler(int number, const struct sigaction* action, struct sigaction* old);
+
+}  // namespace engine

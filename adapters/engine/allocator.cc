@@ -1,16 +1,17 @@
-#include "posix/memory.h"
+#include "engine/allocator.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdint.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <exception>
 #include <new>
 
-#include "posix/calls.h"
-#include "posix/signals.h"
+#include "engine/deferred_signals.h"
 
-namespace posix::memory {
+namespace engine::memory {
 
 // Small blocks share a page, large ones have pages of their own; the first page begins with what kind it is, which
 // a block's address leads to.
@@ -72,8 +73,7 @@ static T* now(const std::atomic<T*>& at) {
 
 static uint8_t* map(size_t length) {
   int before = errno;
-  void* mapped =
-      real::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* mapped = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   errno = before;
   return mapped == MAP_FAILED ? nullptr : static_cast<uint8_t*>(mapped);
 }
@@ -134,19 +134,19 @@ void release(void* block) {
   auto* at = static_cast<uint8_t*>(block);
   auto* head = reinterpret_cast<Head*>(at - (reinterpret_cast<uintptr_t>(at) & (kPage - 1)));
   if (head->kind == kKinds) {
-    real::munmap(head, head->length);
+    munmap(head, head->length);
     return;
   }
   Locked locked;
   put(static_cast<unsigned>(head->kind), at);
 }
 
-}  // namespace posix::memory
+}  // namespace engine::memory
 
 // A sanitizer brings its own.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 static void* need(size_t size) {
-  void* block = posix::memory::allocate(size);
+  void* block = engine::memory::allocate(size);
   if (block == nullptr) std::terminate();  // nothing here catches
   return block;
 }
@@ -154,16 +154,16 @@ void* operator new(size_t size) { return need(size); }
 void* operator new[](size_t size) { return need(size); }
 void* operator new(size_t size, std::align_val_t) { return need(size); }
 void* operator new[](size_t size, std::align_val_t) { return need(size); }
-void operator delete(void* block) noexcept { posix::memory::release(block); }
-void operator delete[](void* block) noexcept { posix::memory::release(block); }
-void operator delete(void* block, size_t) noexcept { posix::memory::release(block); }
-void operator delete[](void* block, size_t) noexcept { posix::memory::release(block); }
-void operator delete(void* block, std::align_val_t) noexcept { posix::memory::release(block); }
-void operator delete[](void* block, std::align_val_t) noexcept { posix::memory::release(block); }
+void operator delete(void* block) noexcept { engine::memory::release(block); }
+void operator delete[](void* block) noexcept { engine::memory::release(block); }
+void operator delete(void* block, size_t) noexcept { engine::memory::release(block); }
+void operator delete[](void* block, size_t) noexcept { engine::memory::release(block); }
+void operator delete(void* block, std::align_val_t) noexcept { engine::memory::release(block); }
+void operator delete[](void* block, std::align_val_t) noexcept { engine::memory::release(block); }
 void operator delete(void* block, size_t, std::align_val_t) noexcept {
-  posix::memory::release(block);
+  engine::memory::release(block);
 }
 void operator delete[](void* block, size_t, std::align_val_t) noexcept {
-  posix::memory::release(block);
+  engine::memory::release(block);
 }
 #endif

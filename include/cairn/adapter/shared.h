@@ -1,5 +1,8 @@
 /* Files that several nodes write.
  *
+ * For adapters that carry messages between nodes, not for programs: this header may change between
+ * releases, and an adapter is built with the release that it works with.
+ *
  * In a job that spans nodes, each node's pool holds a PART of a file: the bytes that the node's processes wrote.
  * Which node holds which bytes (the SHARE MAP) is agreed at a COMMIT and stands, with the file's size and
  * attributes, in a small record below the covered directory (`DIR/.cairn/PATH.record`), which all nodes share. Bytes that
@@ -16,8 +19,8 @@
  *  - A commit is there for everyone or for nobody, whenever processes are killed.
  *  - Bytes that cannot be reached are an error that names the node, never zeros.
  */
-#ifndef CAIRN_SHARED_H
-#define CAIRN_SHARED_H
+#ifndef CAIRN_ADAPTER_SHARED_H
+#define CAIRN_ADAPTER_SHARED_H
 
 #include "cairn/cairn.h"
 
@@ -230,4 +233,4 @@ CAIRN_API void cairn_job_fork_child(cairn_job* job);
 #ifdef __cplusplus
 }
 #endif
-#endif /* CAIRN_SHARED_H */
+#endif /* CAIRN_ADAPTER_SHARED_H */

@@ -1,23 +1,22 @@
-#include "posix/pool.h"
+#include "engine/attach.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "posix/caller.h"
-#include "posix/calls.h"
-#include "posix/covered.h"
-#include "posix/log.h"
-#include "posix/open.h"
-#include "posix/pool_owner.h"
-#include "posix/process.h"
-#include "posix/size_limit.h"
+#include "engine/fork.h"
+#include "engine/hooks.h"
+#include "engine/log.h"
 
-namespace posix {
+namespace engine {
 
 cairn_pool* pool;
+const char* pool_path = "";
 
 static pthread_mutex_t attaching = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static dev_t device;
@@ -56,12 +55,10 @@ static int attach_locked(Says says) {
   const char* durability = getenv("CAIRN_DURABILITY");
   if (durability != nullptr && strcmp(durability, "write") == 0)
     cairn_pool_set_durability(attached, CAIRN_DURABILITY_WRITE);
-  read_umask();
-  size_limit::read();
-  watch_forks();
+  hooks::run(hooks::attaching);
+  watch_forks(attached);
   pool = attached;
-  pool_owner::attached();
-  caller::tell_pool();
+  hooks::run(hooks::attached);
   return 0;
 }
 
@@ -82,7 +79,7 @@ static bool has_ended(const Cover& cover) {
   char claim[PATH_MAX + 16];
   struct stat st;
   snprintf(claim, sizeof claim, "%s/.cairn-claim", cover.path);
-  return real::lstat(claim, &st) != 0 && errno == ENOENT && real::stat(cover.path, &st) == 0;
+  return lstat(claim, &st) != 0 && errno == ENOENT && ::stat(cover.path, &st) == 0;
 }
 
 // The name matches nothing any more.
@@ -124,10 +121,8 @@ static int join(Cover* cover, Says says) {
 
 int join(Cover* cover) { return join(cover, Says::why); }
 
-void attach_before_change() {
-  for (int i = 0; i < cover_count; ++i) join(&covers[i], Says::nothing);
-}
+int join_quietly(Cover* cover) { return join(cover, Says::nothing); }
 
 dev_t device_number() { return device; }
 
-}  // namespace posix
+}  // namespace engine

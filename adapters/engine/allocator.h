@@ -6,10 +6,10 @@
 
 #include <stddef.h>
 
-namespace posix::memory {
+namespace engine::memory {
 
 void* allocate(size_t size);  // aligned to 64 bytes; nullptr: there is none
 void release(void* block);
 void after_fork();  // in the child
 
-}  // namespace posix::memory
+}  // namespace engine::memory

@@ -1,0 +1,35 @@
+"""include/cairn/api.def names exactly the functions that the public headers declare."""
+
+import re
+
+import house
+
+DECLARED = re.compile(r"\bCAIRN_API\s[^;{]*?\bcairn_(\w+)\s*\(")
+LISTED = re.compile(r"^CAIRN_CALL\((\w+)\)$", re.M)
+
+
+def check(headers, listed):
+    """`headers`: text of the headers. `listed`: text of the list."""
+    declared = DECLARED.findall(house.without_comments(headers))
+    names = LISTED.findall(listed)
+    problems = [f"api.def lacks cairn_{name}" for name in sorted(set(declared) - set(names))]
+    problems += [f"api.def names cairn_{name}, which no header declares"
+                 for name in sorted(set(names) - set(declared))]
+    problems += [f"api.def names cairn_{name} twice"
+                 for name in sorted({n for n in names if names.count(n) > 1})]
+    return problems
+
+
+house.must_find(check, [
+    ("CAIRN_API int cairn_open(int\n a);", ""),
+    ("", "CAIRN_CALL(open)\n"),
+    ("CAIRN_API int cairn_open(int a);", "CAIRN_CALL(open)\nCAIRN_CALL(open)\n"),
+])
+house.must_accept(check, [
+    ("/* as cairn_close() */ CAIRN_API const char* cairn_open(int a);", "CAIRN_CALL(open)\n"),
+    ("#define CAIRN_API __attribute__((visibility(\"default\")))\n", ""),
+])
+
+headers = [n for n in house.files(".h") if n.parts[0] == "include"]
+found = check("\n".join(map(house.text, headers)), house.text("include/cairn/api.def"))
+house.verdict(found, f"api.def and {len(headers)} headers name the same functions")
