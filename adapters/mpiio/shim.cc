@@ -192,7 +192,7 @@ BackendFind load_backend(const char* name, uint64_t began_ns) {
     return nullptr;
   }
   auto start = reinterpret_cast<BackendStart>(dlsym(library, "cairn_mpiio_backend"));
-  static const Host host = {real_or_ours,    says,    &posix::lend(), sizeof(posix::Lent),
+  static const Host host = {real_or_ours,    says,    &engine::api_table(), &engine::paths,
                             cairn_version(), began_ns};
   const char* why = "it is no back end";
   BackendFind find = start == nullptr ? nullptr : start(&host, &why);
