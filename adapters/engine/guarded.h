@@ -6,6 +6,7 @@
 #pragma once
 
 #include "cairn/adapter/shared.h"
+#include "cairn/adapter/transport.h"
 #include "cairn/cairn.h"
 #include "cairn/cover.h"
 #include "engine/deferred_signals.h"

@@ -3,7 +3,8 @@
 
 #include <stdint.h>
 
-#include "posix/lend.h"
+#include "engine/api_table.h"
+#include "engine/paths.h"
 
 namespace mpiio {
 
@@ -17,10 +18,10 @@ struct Host {
   void* (*real)(const char* name);
   // What MPI_Get_library_version says.
   const char* mpi;
-  // The files, as the POSIX adapter in the same library has them.
-  const posix::Lent* engine;
-  // A back end that was built for another table is refused.
-  size_t engine_size;
+  // The pool and its files, as all adapters of the process have them.
+  const engine::ApiTable* engine;
+  // Paths and descriptors, as the POSIX adapter in the same library has them.
+  const engine::Paths* paths;
   const char* version;
   // CLOCK_MONOTONIC at the first MPI call, before an MPI was looked for.
   uint64_t began_ns;

@@ -139,8 +139,8 @@ BackendFind load_backend(uint64_t began_ns) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return not_served(dlerror());
   auto start = reinterpret_cast<BackendStart>(dlsym(library, "cairn_mpiio_backend"));
-  static const Host host = {real_or_ours,        mpi.says,        &posix::lend(),
-                            sizeof(posix::Lent), cairn_version(), began_ns};
+  static const Host host = {real_or_ours,   mpi.says,        &engine::api_table(),
+                            &engine::paths, cairn_version(), began_ns};
   const char* refused = "it is no back end";
   BackendFind find = start == nullptr ? nullptr : start(&host, &refused);
   return find == nullptr ? not_served(path + ": " + refused) : find;

@@ -15,15 +15,12 @@ uid_t real_user();  // as access(2) asks
 uid_t opening_user();
 gid_t opening_group();
 
-// The program is about to change its users; kSame: not this one.
-constexpr uid_t kSame = static_cast<uid_t>(-1);
-void changing(uid_t new_real, uid_t new_effective, uid_t new_saved);
-// ... as setuid(2), setreuid(2) and setfsuid(2) do.
-void changing_all(uid_t user);
-void changing_two(uid_t new_real, uid_t new_effective);
-void changing_opener(uid_t user);
+constexpr uid_t kSame = static_cast<uid_t>(-1);  // not this one
+
+// The program is about to change its users: they are asked for each time from now on.
+void users_change();
 // ... its groups.
-void changing_group();
+void groups_change();
 
 // This process is attached now.
 void tell_pool();

@@ -6,10 +6,9 @@
 #include <atomic>
 
 #include "posix/calls.h"
-#include "posix/covered.h"
+#include "posix/covers.h"
 #include "posix/descriptor.h"
 #include "posix/engine.h"
-#include "posix/find.h"
 
 namespace posix::cwd {
 

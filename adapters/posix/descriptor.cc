@@ -10,8 +10,6 @@
 
 #include "posix/after_fork.h"
 #include "posix/calls.h"
-#include "posix/covered.h"
-#include "posix/process.h"
 #include "posix/table.h"
 
 namespace posix::descriptor {

@@ -14,14 +14,9 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <pthread.h>
 #include <sys/resource.h>
 
-#include <string_view>
-#include <type_traits>
-
 #include "posix/engine.h"
-#include "posix/pool_owner.h"
 
 namespace posix::descriptor {
 
@@ -72,75 +67,6 @@ int open_private(Call call) {
   fd = keep_private(call());
   if (fd >= 0) errno = before;
   return fd;
-}
-
-// The engine holds locks: its system calls are no places to be cancelled at.
-class Uncancelled {
- public:
-  Uncancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
-  ~Uncancelled() { pthread_setcancelstate(before_, nullptr); }
-  Uncancelled(const Uncancelled&) = delete;
-  Uncancelled& operator=(const Uncancelled&) = delete;
-
- private:
-  int before_;
-};
-
-// Which of the intercepted calls give descriptors to the engine, or take them.
-constexpr bool opens(std::string_view name) {
-  return name == "open" || name == "open64" || name == "openat" || name == "openat64" ||
-         name == "creat" || name == "mkostemp" || name == "mkstemp" || name == "dup" ||
-         name == "__open_2" || name == "__open64_2" || name == "__openat_2" ||
-         name == "__openat64_2";
-}
-constexpr bool closes(std::string_view name) { return name == "close"; }
-constexpr bool is_numbered(std::string_view name) { return name == "syscall"; }
-
-// By number the engine works on the directory below. What it opens there it closes again, or looks after itself.
-template <typename Call>
-auto with_room(Call call) {
-  auto result = call();
-  if (__builtin_expect(result != -1 || errno != EMFILE, 1)) {
-    refill();
-    return result;
-  }
-  Room room;
-  return call();
-}
-
-// The first text among a call's arguments; null: there is none.
-template <typename... Arguments>
-constexpr const char* path_among(Arguments... arguments) {
-  const char* path = nullptr;
-  [[maybe_unused]] const auto look = [&path](auto argument) {
-    if constexpr (std::is_same_v<decltype(argument), const char*>) {
-      if (path == nullptr) path = argument;
-    }
-  };
-  (look(arguments), ...);
-  return path;
-}
-
-template <bool kOpens, bool kCloses, bool kNumbered, typename Call>
-auto engine_does([[maybe_unused]] const char* path, Call call) {
-  if constexpr (kOpens) {
-    return open_private([path, call] { return pool_owner::open_for_engine(path, call); });
-  } else if constexpr (kNumbered) {
-    return with_room(call);
-  } else if constexpr (kCloses) {
-    auto closed = call();
-    refill();
-    return closed;
-  } else {
-    return call();
-  }
-}
-template <bool kCloses, typename... Arguments>
-void engine_closes(Arguments... arguments) {
-  if constexpr (kCloses) {
-    pool_owner::closing(arguments...);
-    forget_private(arguments...);
-  }
 }
 
 }  // namespace posix::descriptor

@@ -6,13 +6,14 @@
 #include <sys/stat.h>
 
 #include "posix/engine.h"
-#include "posix/itself.h"
 #include "posix/permission.h"
-#include "posix/shared_names.h"
+#include "posix/self_exe.h"
 
 namespace posix {
 
 constexpr int kMostLinks = 40;
+
+constinit std::atomic<const JobNames*> job_names{nullptr};
 
 // The walk met an absolute link, or left the cover by "..": `rest` says where it goes on.
 static int go_on(Found* found, const char* rest, bool slash) {
@@ -140,6 +141,23 @@ static int walk(Found* found, unsigned flags, char* rest, size_t capacity) {
   return 0;
 }
 
+int find_self_exe() {
+  Found found;
+  int error = find_existing(AT_FDCWD, self_exe::own.path, CAIRN_NOFOLLOW, &found);
+  if (error < 0) return error;
+  const bool same = !found.outside() && !found.shared && found.st.ino == self_exe::own.ino &&
+                    found.st.generation == self_exe::own.generation;
+  return same ? 0 : -ENOENT;
+}
+
+// The file, as the place that a name of /proc/self/exe leads to. False: it has lost its path, and
+// the copy must do.
+static bool follow_self_exe(Spot* spot) {
+  if (!self_exe::is_named(spot->path) || find_self_exe() < 0) return false;
+  // What is left to walk is a part of own.path, which stays.
+  return locate(AT_FDCWD, self_exe::own.path, spot) == 0 && spot->cover != nullptr;
+}
+
 int find(int dir, const char* path, unsigned flags, Found* found) {
   // The kernel measures what it is given, and does so before anything else.
   if (strnlen(path, PATH_MAX) == PATH_MAX) return -ENAMETOOLONG;
@@ -155,7 +173,7 @@ int find(int dir, const char* path, unsigned flags, Found* found) {
     found->path = spot.path;
     found->descriptor = spot.descriptor;
     if (spot.cover == nullptr) {
-      if ((flags & CAIRN_NOFOLLOW) != 0 || !itself::follow(&spot)) return 0;
+      if ((flags & CAIRN_NOFOLLOW) != 0 || !follow_self_exe(&spot)) return 0;
       found->dir = AT_FDCWD;
       continue;
     }
@@ -166,9 +184,10 @@ int find(int dir, const char* path, unsigned flags, Found* found) {
     char rest[2 * PATH_MAX];
     rest[0] = '\0';
     error = walk(found, flags, rest, sizeof rest);
-    if (error == 0 && shared_names::active()) {
-      error = shared_names::look(found);
-      if (error == 0 && shared_names::came_here(*found) && ++looks < kMostLooks) {
+    const JobNames* names = job_names.load(std::memory_order_acquire);
+    if (error == 0 && __builtin_expect(names != nullptr, 0)) {
+      error = names->look(found);
+      if (error == 0 && names->came_here(*found) && ++looks < kMostLooks) {
         --links;
         continue;
       }

@@ -2,6 +2,8 @@
 // come back.
 #pragma once
 
+#include <atomic>
+
 #include "posix/covered.h"
 
 namespace posix {
@@ -44,6 +46,21 @@ constexpr unsigned kNoLinks = 1U << 27;
 int find(int dir, const char* path, unsigned flags, Found* found);
 // The same, where what is missing is an error: -ENOENT.
 int find_existing(int dir, const char* path, unsigned flags, Found* found);
+
+// Does the path of the running program's file (self_exe.h) still lead to that file? 0 or a negative
+// errno.
+int find_self_exe();
+
+// Files that only other nodes have. While this process is one of a job on several hosts, find()
+// asks for them.
+struct JobNames {
+  // After a walk: `found` is the shared file, if there is one of the name. 0 or a negative errno.
+  int (*look)(Found* found);
+  // Another node had it when the pool was looked at, and none when the others were asked: it has
+  // come here between the two.
+  bool (*came_here)(const Found& found);
+};
+extern constinit std::atomic<const JobNames*> job_names;  // null: there is no job
 
 // A call finds something and does something to it, which says -ESTALE if that was replaced in between: its number means
 // another file then, or none. Nobody who renames files over others is to be seen at that, so the call looks again.

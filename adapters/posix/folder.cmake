@@ -1,5 +1,5 @@
 # The engine inside the library calls open, close, mmap, ... itself. The linker sends these calls to the
-# __wrap_ functions of calls.cc, one for each name in calls.def, so that they never meet our wrappers.
+# __wrap_ functions of exports.cc, one for each name in calls.def, so that they never meet our wrappers.
 # Files in memory go to descriptor.cc.
 set(calls ${CMAKE_SOURCE_DIR}/adapters/posix/calls.def)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${calls})

@@ -19,13 +19,13 @@
 #include "posix/cwd.h"
 #include "posix/descriptor.h"
 #include "posix/engine.h"
-#include "posix/itself.h"
 #include "posix/libraries.h"
 #include "posix/locks.h"
 #include "posix/open.h"
 #include "posix/pool_owner.h"
 #include "posix/preload.h"
 #include "posix/process.h"
+#include "posix/self_exe.h"
 #include "posix/shown.h"
 #include "posix/standard_streams.h"
 
@@ -333,7 +333,7 @@ __attribute__((constructor)) static void start(int, char** arguments, char** env
       unsetenv("CAIRN_CWD");
     }
     if (const char* value = getenv("CAIRN_PROGRAM")) {
-      itself::inherit(value);
+      self_exe::inherit(value);
       unsetenv("CAIRN_PROGRAM");
     }
     if (const char* value = getenv("CAIRN_EXEC")) {

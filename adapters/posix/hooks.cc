@@ -15,7 +15,7 @@
 
 namespace engine::hooks {
 
-using namespace posix;  // NOLINT(google-build-using-namespace): a list of its functions
+using namespace posix;  // what follows is a list of its functions
 
 const Step attaching[] = {read_umask, size_limit::read, nullptr};
 

@@ -14,20 +14,10 @@
 namespace posix {
 
 struct Cover;
-struct Spot;
-
 namespace itself {
 
-// This program runs from a copy.
-extern bool copied;
-
-// Is this a name of /proc/self/exe, which is ours to answer?
-bool is_named(const char* path);
 // What readlink says of it: its path, with " (deleted)" if that names another file by now, or none.
 ssize_t read_link(char* buffer, size_t size);
-// The file, as the place that such a name leads to. False: it has lost its path, and the copy must do.
-bool follow(Spot* spot);
-
 // What is about to be run, by the name under which it was found.
 struct File {
   const Cover* cover;
@@ -42,8 +32,6 @@ void describe(const File& file, int copy, char* text, size_t capacity);
 // `environment` with that text, in room of environment_room() pointers. Programs that do not know us get none.
 char* const* environment(char* const* from, char* text, char** room);
 size_t environment_room(char* const* from);
-// At start, with the value of CAIRN_PROGRAM.
-void inherit(const char* value);
 
 }  // namespace itself
 }  // namespace posix

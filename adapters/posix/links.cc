@@ -8,6 +8,7 @@
 #include "posix/names.h"
 #include "posix/permission.h"
 #include "posix/result.h"
+#include "posix/self_exe.h"
 #include "posix/shared_names.h"
 #include "posix/shown.h"
 #include "posix/table.h"
@@ -211,7 +212,7 @@ ssize_t readlinkat(int dir, const char* path, char* buffer, size_t size) {
   if (error < 0) return fail(error);
   if (table::Use use(found.descriptor); use && strncmp(found.path, "/dev/std", 8) != 0)
     return read_descriptor_link(use, buffer, size);
-  if (found.outside() && itself::is_named(found.path))
+  if (found.outside() && self_exe::is_named(found.path))
     return give_text(buffer, size,
                      [](char* text, size_t room) { return itself::read_link(text, room); });
   if (found.outside()) return real::readlinkat(found.dir, found.path, buffer, size);

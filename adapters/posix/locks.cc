@@ -7,7 +7,6 @@
 #include "posix/calls.h"
 #include "posix/descriptor.h"
 #include "posix/engine.h"
-#include "posix/process.h"
 #include "posix/result.h"
 #include "posix/user_memory.h"
 
@@ -158,13 +157,6 @@ static int on_posix_companion(Entry* entry, int fd, int command, struct flock* a
     if (command != F_GETLK) error = -EBADF;
   }
   return error;
-}
-
-void forget_description(Entry* entry) {
-  int fd = entry->lock_fd.exchange(-1);
-  if (fd < 0) return;
-  table::leave(fd);
-  real::close(fd);
 }
 
 void share(Entry* entry) {

@@ -17,8 +17,6 @@ int record(Entry* entry, int number, int command, struct flock* lock);
 
 // A descriptor of this entry's file is being closed, and no longer in the table.
 void descriptor_closed(Entry* entry);
-// The last reference to the description in this process is gone.
-void forget_description(Entry* entry);
 
 // Over exec: the companion that this process's POSIX locks on an inode are on (-1: none), and, in the new
 // program, that it is `fd`. Whoever closes it lets go.

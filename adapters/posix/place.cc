@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "posix/asking.h"
 #include "posix/calls.h"
 #include "posix/covered.h"
 #include "posix/engine.h"
 #include "posix/find.h"
-#include "posix/shared_names.h"
 
 namespace posix::place {
 

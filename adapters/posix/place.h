@@ -2,12 +2,14 @@
 // see too.
 #pragma once
 
+#include "engine/paths.h"
 #include "posix/find.h"
-#include "posix/lend.h"
 
 namespace posix::place {
 
-// As lend.h has them.
+using engine::Place;
+
+// As engine/paths.h has them.
 const char* directory();
 int of(const char* path, Place* place);
 bool is_below(const char* relative);

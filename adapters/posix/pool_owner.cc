@@ -12,10 +12,9 @@
 #include "posix/after_fork.h"
 #include "posix/caller.h"
 #include "posix/calls.h"
-#include "posix/covered.h"
+#include "posix/covers.h"
 #include "posix/descriptor.h"
 #include "posix/engine.h"
-#include "posix/process.h"
 
 namespace posix {
 namespace pool_owner {

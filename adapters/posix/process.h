@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "posix/table.h"
+#include "posix/engine.h"
 
 namespace posix {
 

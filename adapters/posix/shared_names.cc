@@ -2,21 +2,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "posix/asking.h"
 #include "posix/engine.h"
 #include "posix/hidden.h"
 #include "posix/place.h"
 
 namespace posix::shared_names {
-
-constinit std::atomic<cairn_job*> job{nullptr};
-static std::atomic<int> users{0};
-static __thread bool hidden;
 
 // What the kernel has for it (hidden.h) is this host's.
 static void forget_special(cairn_ino ino, uint64_t generation, uint32_t mode) {
@@ -25,39 +19,6 @@ static void forget_special(cairn_ino ino, uint64_t generation, uint32_t mode) {
   st.generation = generation;
   st.mode = mode;
   hidden::name_removed(st);
-}
-
-void set_job(cairn_job* now) {
-  if (now != nullptr) cairn_job_on_special_removed(now, forget_special);
-  job = now;
-  while (now == nullptr && users != 0) sched_yield();
-}
-
-void after_fork() {
-  cairn_job* before = job;
-  // What is open for reading goes on as far as it can.
-  if (before != nullptr) cairn_job_fork_child(before);
-  job = nullptr;
-  users = 0;
-}
-
-bool hide(bool hide) {
-  const bool before = hidden;
-  hidden = hide;
-  return before;
-}
-
-Asking::Asking() : hides_(!hidden && !engine::is_in_handler()) {
-  if (!hides_) return;
-  ++users;
-  job_ = job;
-  hidden = true;
-}
-
-Asking::~Asking() {
-  if (!hides_) return;
-  hidden = false;
-  --users;
 }
 
 bool is_here(const Found& found) {
@@ -93,7 +54,7 @@ static bool was_removed(const Found& found, const char* path) {
          cairn_unlink(pool, found.parent, found.name) == 0;
 }
 
-int look(Found* found) {
+static int look(Found* found) {
   const bool own =
       found->exists && (!S_ISREG(found->st.mode) ||
                         ((found->st.flags & CAIRN_FILE_LAZY) == 0 && found->st.size != 0));
@@ -117,8 +78,26 @@ int look(Found* found) {
   return 0;
 }
 
-bool came_here(const Found& found) {
+static bool came_here(const Found& found) {
   return !found.exists && found.cover == place::cover() && is_here(found);
+}
+
+static constexpr JobNames names = {look, came_here};
+
+void set_job(cairn_job* now) {
+  if (now != nullptr) cairn_job_on_special_removed(now, forget_special);
+  job = now;
+  job_names = now != nullptr ? &names : nullptr;
+  if (now == nullptr) wait_for_users();
+}
+
+void after_fork() {
+  cairn_job* before = job;
+  // What is open for reading goes on as far as it can.
+  if (before != nullptr) cairn_job_fork_child(before);
+  job = nullptr;
+  job_names = nullptr;
+  forget_users();
 }
 
 int open(const Found& found, int flags, cairn_file** file) {

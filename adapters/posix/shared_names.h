@@ -6,45 +6,25 @@
 // has no file of the name, or one whose bytes still lie below.
 #pragma once
 
-#include <atomic>
-
+#include "posix/asking.h"
 #include "posix/find.h"
 #include "posix/table.h"
 
 namespace posix::shared_names {
 
-extern constinit std::atomic<cairn_job*> job;  // null: there is none
-inline bool active() { return __builtin_expect(job.load(std::memory_order_relaxed) != nullptr, 0); }
 // The job, or null: it is over. Returns when nobody uses the one before any more.
 void set_job(cairn_job* now);
 // In the child of a fork: it is no process of the job.
 void after_fork();
 
-// Do calls of this thread see what the pool has, and nothing else? Returns what was before.
-bool hide(bool hide);
-class Hidden {
- public:
-  Hidden() : before_(hide(true)) {}
-  ~Hidden() { hide(before_); }
-  Hidden(const Hidden&) = delete;
-  Hidden& operator=(const Hidden&) = delete;
-
- private:
-  bool before_;
-};
-
-// After a walk: `found` is the shared file, if there is one of the name. 0 or a negative errno.
-int look(Found* found);
-
 // Has this node's pool the name now?
 bool is_here(const Found& found);
-// Another node had it when the pool was looked at, and none when the others were asked: it has come here between the two.
-bool came_here(const Found& found);
 
-// The calls on what look() has found. 0 or a negative errno; -ESTALE: it has come to this node since, look again.
+// The calls on what find() has found. 0 or a negative errno; -ESTALE: it has come to this node
+// since, look again.
 //
-// Opens it for reading. For anything else it becomes an ordinary file of this node's pool: kNowPlain, look again; or is opened
-// where it lies, if others have it open there.
+// Opens it for reading. For anything else it becomes an ordinary file of this node's pool:
+// kNowPlain, look again; or is opened where it lies, if others have it open there.
 constexpr int kNowPlain = 2;
 int open(const Found& found, int flags, cairn_file** file);
 int remove(const Found& found);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "posix/covered.h"
 #include "posix/engine.h"
 
 namespace posix::shown {

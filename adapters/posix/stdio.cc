@@ -9,7 +9,6 @@
 #include "posix/calls.h"
 #include "posix/covered.h"
 #include "posix/engine.h"
-#include "posix/process.h"
 #include "posix/standard_streams.h"
 #include "posix/stream_turn.h"
 #include "posix/table.h"

@@ -16,6 +16,7 @@
 #include "posix/open.h"
 #include "posix/result.h"
 #include "posix/table.h"
+#include "posix/user_change.h"
 #include "posix/user_memory.h"
 
 // Headers of the C library may be older than the programs that run.

@@ -4,7 +4,6 @@
 
 #include "posix/calls.h"
 #include "posix/engine.h"
-#include "posix/locks.h"
 
 namespace posix::table {
 
@@ -83,9 +82,17 @@ void drop(Entry* entry) {
   if (entry->references.fetch_sub(1, std::memory_order_acq_rel) == 1) drop_last(entry);
 }
 
+// The last reference to the description in this process is gone: its locks go too (locks.h).
+static void close_companion(Entry* entry) {
+  int fd = entry->lock_fd.exchange(-1);
+  if (fd < 0) return;
+  leave(fd);
+  real::close(fd);
+}
+
 void drop_last(Entry* entry) {
   int before = errno;
-  locks::forget_description(entry);
+  close_companion(entry);
   if (entry->file != nullptr) cairn_close(entry->file);
   engine::memory::release(entry->name);
   entry->file = nullptr;

@@ -26,7 +26,7 @@ void tell_added_time() {
   char text[128];
   std::snprintf(text, sizeof text, "MPI-IO: %.3f ms added to MPI_Init, %.3f ms to MPI_Finalize",
                 static_cast<double>(added_ns[0]) * ms, static_cast<double>(added_ns[1]) * ms);
-  host->engine->info(text);
+  host->engine->log(engine::Level::kInfo, text);
 }
 
 }  // namespace mpiio

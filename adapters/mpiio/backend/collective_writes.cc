@@ -30,11 +30,12 @@ void let_messages_move(const File& file) {
 void warn(const File& file, const cairn::mpi::LocalProcess& late, const char* what) {
   const std::string who = "rank " + std::to_string(late.rank) + " (process " +
                           std::to_string(late.process) + ")";
-  host->engine->warning(("MPI-IO: " + file.path + ": " + what + ": after " +
-                         std::to_string(cairn::mpi::timeout_s()) + " s " + who +
-                         " has not finished a collective write that this rank has finished: "
-                         "going on without its bytes (CAIRN_MPI_TIMEOUT sets the time)")
-                            .c_str());
+  host->engine->log(engine::Level::kWarning,
+                    ("MPI-IO: " + file.path + ": " + what + ": after " +
+                     std::to_string(cairn::mpi::timeout_s()) + " s " + who +
+                     " has not finished a collective write that this rank has finished: "
+                     "going on without its bytes (CAIRN_MPI_TIMEOUT sets the time)")
+                        .c_str());
 }
 
 void wait_for_all(const File& file, uint64_t writes, const char* what) {

@@ -42,7 +42,7 @@ constexpr Followed followed[] = {
 int size_of(const File& file, int64_t* size) {
   if (file.nodes != nullptr) return nodes::size(file, size);
   cairn_stat st = {};
-  const int result = host->engine->stat(file.file, &st);
+  const int result = host->engine->fstat(file.file, &st);
   if (result < 0) return system_error(result, "size", file.path);
   *size = static_cast<int64_t>(st.size);
   return MPI_SUCCESS;
@@ -163,7 +163,7 @@ int File_set_size(File& file, MPI_File, MPI_Offset size) {
   if (const int code = check_same(file, {size}, "sizes"); code != MPI_SUCCESS) return code;
   if (file.nodes != nullptr) return nodes::set_size(file, size);
   return by_one(file, "set size",
-                [&] { return host->engine->truncate(file.file, static_cast<uint64_t>(size)); });
+                [&] { return host->engine->ftruncate(file.file, static_cast<uint64_t>(size)); });
 }
 
 int File_preallocate(File& file, MPI_File, MPI_Offset size) {
@@ -171,7 +171,7 @@ int File_preallocate(File& file, MPI_File, MPI_Offset size) {
   if (const int code = check_same(file, {size}, "sizes"); code != MPI_SUCCESS) return code;
   if (file.nodes != nullptr) return nodes::preallocate(file, size);
   return by_one(file, "preallocate", [&] {
-    return size == 0 ? 0 : host->engine->allocate(file.file, 0, 0, static_cast<uint64_t>(size));
+    return size == 0 ? 0 : host->engine->fallocate(file.file, 0, 0, static_cast<uint64_t>(size));
   });
 }
 
@@ -279,7 +279,7 @@ int File_get_atomicity(File& file, MPI_File, int* flag) {
 
 int File_sync(File& file, MPI_File) {
   if (file.nodes != nullptr) return nodes::sync(file);
-  const int result = host->engine->sync(file.file);
+  const int result = host->engine->fsync(file.file);
   const int code = result < 0 ? system_error(result, "sync", file.path) : MPI_SUCCESS;
   // What the others wrote before their sync is there for whoever comes out of his.
   cairn::mpi::barrier(session::ranks(file.comm), "waiting for all ranks");

@@ -57,10 +57,10 @@ int not_covered(const std::string& path) {
 
 // Opens it through the POSIX adapter, which knows what is covered, and borrows the open file.
 int open_here(File& file, int flags, mode_t mode) {
-  if (!host->engine->covers(file.path.c_str())) return not_covered(file.path);
+  if (!host->paths->covers(file.path.c_str())) return not_covered(file.path);
   const int fd = ::open(file.path.c_str(), flags, mode);
   if (fd < 0) return system_error(errno, "open", file.path);
-  file.file = host->engine->file_of(fd);
+  file.file = host->paths->file_of(fd);
   struct stat st;
   const bool is_directory = file.file == nullptr && ::fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
   ::close(fd);
@@ -266,7 +266,7 @@ bool is_covered(const char* filename, std::string* path) {
   }
   // What is there, or the directory that it would be made in, must be one of ours.
   *path = romio::without_file_system(filename);
-  return host->engine->covers(path->c_str());
+  return host->paths->covers(path->c_str());
 }
 
 namespace serve {
@@ -280,7 +280,7 @@ int File_open(MPI_Comm comm, const std::string& path, int amode, MPI_Info info, 
     return error(MPI_ERR_UNSUPPORTED_OPERATION, path + ": no file is opened after MPI_Finalize");
   bool first = false;
   if (cairn::mpi::forbid(comm, &first)) return refuse_strangers(path, strangers_there, first);
-  if (cairn::mpi::are_on_other_hosts() && (!is_alone(comm) || host->engine->pool() == nullptr))
+  if (cairn::mpi::are_on_other_hosts() && (!is_alone(comm) || host->engine->attach() == nullptr))
     return refuse_strangers(path, strangers_elsewhere, cairn::mpi::is_first_here());
   auto* file = new File;
   file->path = path;
@@ -331,7 +331,7 @@ int File_close(File& file, MPI_File* closed) {
 int File_delete(const std::string& path) {
   if (session::job() != nullptr) return nodes::remove(path);
   // With our prefix, which no file of that name has.
-  if (!host->engine->covers(path.c_str())) return not_covered(path);
+  if (!host->paths->covers(path.c_str())) return not_covered(path);
   bool removed = false;
   if (const int code = nodes::remove_left(path, &removed); code != MPI_SUCCESS) return code;
   const bool unlinked = ::unlink(path.c_str()) == 0;

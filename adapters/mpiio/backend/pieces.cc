@@ -28,7 +28,7 @@ int failed(const File& file, Direction direction, int64_t result, uint64_t offse
 int read_from_nodes(const File& file, const Pieces& pieces, int64_t* moved, bool* end) {
   int64_t wanted = 0;
   for (const cairn_piece& piece : pieces) wanted += static_cast<int64_t>(piece.size);
-  const int64_t got = host->engine->shared.read(file.nodes, pieces.data(), pieces.size());
+  const int64_t got = host->engine->shared_read(file.nodes, pieces.data(), pieces.size());
   if (got < 0) return failed(file, Direction::read, got, pieces[0].offset);
   *moved += got;
   *end = got < wanted;
@@ -36,7 +36,7 @@ int read_from_nodes(const File& file, const Pieces& pieces, int64_t* moved, bool
 }
 
 int write_for_nodes(const File& file, const Pieces& pieces, int64_t* moved) {
-  const int64_t written = host->engine->shared.write(file.nodes, pieces.data(), pieces.size());
+  const int64_t written = host->engine->shared_write(file.nodes, pieces.data(), pieces.size());
   if (written < 0) return failed(file, Direction::write, written, pieces[0].offset);
   *moved += written;
   return MPI_SUCCESS;

@@ -20,7 +20,7 @@ cairn::mpi::Session* current = nullptr;
 cairn_job* joined = nullptr;
 bool finalizing = false;
 
-const posix::LentShared& calls() { return host->engine->shared; }
+const engine::ApiTable& calls() { return *host->engine; }
 
 size_t serve(void*, const void* request, size_t size, void* reply) {
   return calls().job_serve(joined, request, size, reply);
@@ -40,7 +40,7 @@ cairn::mpi::Client client() {
 }
 
 cairn::mpi::Card describe(MPI_Comm comm) {
-  cairn_pool* pool = host->engine->pool();
+  cairn_pool* pool = host->engine->attach();
   cairn_node node;
   const bool has = pool != nullptr && calls().node_describe(pool, &node) == 0;
   return cairn::mpi::describe_process(comm, has ? &node : nullptr);
@@ -58,7 +58,7 @@ std::string join(cairn::mpi::Session* session, Names* names) {
   const cairn::mpi::Peers& peers = session->peers();
   const cairn::mpi::Roster& roster = peers.roster;
   const int opened = calls().job_open(
-      host->engine->pool(), host->engine->directory(), roster.nodes(), roster.count(), peers.own,
+      host->engine->attach(), host->paths->directory(), roster.nodes(), roster.count(), peers.own,
       cairn::mpi::ask, cairn::mpi::still_waiting, const_cast<cairn::mpi::Peers*>(&peers), &joined);
   if (opened < 0) return host->engine->last_error();
   if (!session->is_leader()) return "";
@@ -73,28 +73,28 @@ std::string join(cairn::mpi::Session* session, Names* names) {
 // Each node tells the others which names it has in its pool, before anybody uses one.
 void share_names(cairn::mpi::Session* session) {
   if (session->is_leader() && calls().job_tell_names(joined) < 0)
-    host->engine->warning(host->engine->last_error());
+    host->engine->log(engine::Level::kWarning, host->engine->last_error());
   session->meet();
 }
 
 // Warns of what an earlier job has left in the pools of hosts that this one does not have. Of a job
 // on one host `cairn run` has told.
 void tell_of_missing(const cairn::mpi::Roster& roster) {
-  cairn_pool* pool = host->engine->pool();
+  cairn_pool* pool = host->engine->attach();
   if (pool == nullptr) return;
   const auto visit = [](void* context, const cairn_cover_other* other) {
     const auto& known = *static_cast<const cairn::mpi::Roster*>(context);
     if (known.number_of(other->uuid) != known.count()) return;
-    const std::string directory = host->engine->directory();
-    host->engine->warning(
-        (directory + ": node " + other->host + " (pool " + other->pool +
-         ") may hold files of an earlier job, and is not part of this one: they are "
-         "missing here. Start it on that node too, or run `cairn drain " +
-         directory + "` there")
-            .c_str());
+    const std::string directory = host->paths->directory();
+    host->engine->log(engine::Level::kWarning,
+                      (directory + ": node " + other->host + " (pool " + other->pool +
+                       ") may hold files of an earlier job, and is not part of this one: they are "
+                       "missing here. Start it on that node too, or run `cairn drain " +
+                       directory + "` there")
+                          .c_str());
   };
-  host->engine->others(pool, host->engine->directory(), visit,
-                       const_cast<cairn::mpi::Roster*>(&roster));
+  host->engine->cover_others(pool, host->paths->directory(), visit,
+                             const_cast<cairn::mpi::Roster*>(&roster));
 }
 
 // When all are at the end of MPI_Finalize: HDF5, for one, closes its files in there.
@@ -125,7 +125,7 @@ void begin() {
       session->set_answering();
       if (agreed[1] != -agreed[2]) share_names(session.get());
       if (session->peers().rank == 0) tell_of_missing(session->peers().roster);
-      host->engine->set_job(joined);
+      host->paths->set_job(joined);
     } else {
       session->refuse(failed.empty() ? "another rank could not join the job" : failed);
     }
@@ -138,9 +138,9 @@ void finalize() {
   cairn::mpi::stop_threads_of_transports();
   if (current == nullptr) return;
   const AddedTime added(Added::finalize);
-  if (current->peers().answering) host->engine->flush_unwritten();
+  if (current->peers().answering) host->paths->flush_unwritten();
   // Calls by name are answered by the pool alone from here on.
-  host->engine->set_job(nullptr);
+  host->paths->set_job(nullptr);
   current->stop_thread();
   finalizing = true;
 }
@@ -169,10 +169,10 @@ cairn_job* own_job(int* error) {
   const std::lock_guard guard(opening);
   if (own != nullptr) return own;
   static cairn_node node;  // the job's, for as long as it is open
-  cairn_pool* pool = host->engine->pool();
+  cairn_pool* pool = host->engine->attach();
   *error = pool == nullptr ? -EIO : calls().node_describe(pool, &node);
   if (*error == 0)
-    *error = calls().job_open(pool, host->engine->directory(), &node, 1, 0, nullptr, nullptr,
+    *error = calls().job_open(pool, host->paths->directory(), &node, 1, 0, nullptr, nullptr,
                               nullptr, &own);
   return own;
 }
