@@ -110,7 +110,7 @@ void Session::meet() { mpi::meet(peers_.comm); }
 
 void Session::stop_thread() {
   // Before that others may still ask.
-  if (peers_.answering) barrier({&peers_, peers_.comm}, "waiting for all ranks at the end");
+  if (peers_.answering) barrier({&peers_, peers_.comm}, "waiting for all in MPI_Finalize");
   // A rank that asked in that barrier after those that had not come has its answer when it is here.
   meet();
   peers_.answering = false;
