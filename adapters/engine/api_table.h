@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "cairn/adapter/shared.h"
+#include "cairn/adapter/transport.h"
 #include "cairn/cairn.h"
 #include "cairn/cover.h"
 #include "engine/log.h"
