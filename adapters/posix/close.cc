@@ -9,7 +9,7 @@
 #include "posix/permission.h"
 #include "posix/result.h"
 #include "posix/shown.h"
-#include "posix/standard_streams.h"
+#include "posix/standard_landing.h"
 #include "posix/table.h"
 #include "posix/user_memory.h"
 

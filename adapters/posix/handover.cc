@@ -27,7 +27,7 @@
 #include "posix/process.h"
 #include "posix/self_exe.h"
 #include "posix/shown.h"
-#include "posix/standard_streams.h"
+#include "posix/standard_landing.h"
 
 namespace posix {
 

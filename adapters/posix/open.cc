@@ -17,7 +17,7 @@
 #include "posix/set_id.h"
 #include "posix/shared_names.h"
 #include "posix/shown.h"
-#include "posix/standard_streams.h"
+#include "posix/standard_landing.h"
 #include "posix/table.h"
 
 namespace posix {

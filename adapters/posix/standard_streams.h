@@ -8,11 +8,11 @@
 
 namespace posix::streams {
 
-// At start, before the program and its libraries look.
-void install();
-
-// Descriptor 0, 1 or 2 has just been opened, replaced or closed.
-void landed(int fd);
+// Per number: the C library's stream, and ours, which serves whatever the number is.
+extern FILE* theirs[3];
+extern FILE* ours[3];
+// stdin, stdout or stderr.
+inline FILE** variable(int fd) { return fd == 0 ? &stdin : fd == 1 ? &stdout : &stderr; }
 
 // Is `file` what the program knows as the standard stream of this number?
 bool is_standard(int fd, FILE* file);

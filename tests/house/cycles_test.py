@@ -14,9 +14,6 @@ ALLOWED = {
          "memory representation session walk"),
         "access nodes pieces",
     ],
-    "adapters/posix": [
-        "standard_streams stdio",
-    ],
     "src/cluster": [
         "by_name elsewhere names_parts new_name renaming undertaking",
     ],
