@@ -1,4 +1,4 @@
-"""No cycle of .h/.cc pairs: each folder's files have an order. Today's cycles are a list that only shrinks."""
+"""No cycle of .h/.cc pairs: each folder's files have an order. ALLOWED only shrinks."""
 
 import pathlib
 import re
@@ -7,7 +7,7 @@ import house
 
 INCLUDE = re.compile(r'^#include "([^"]+)\.h"', re.M)
 
-# Folder: the pairs of each cycle that is still there. A pair that has left its cycle leaves this list.
+# Folder: the pairs of each cycle that is left. A pair that has left its cycle leaves this list.
 ALLOWED = {
     "adapters/mpiio/backend": [
         ("added_time calls collector contents elements errors external32 file handlers layout "
@@ -46,7 +46,7 @@ ALLOWED = {
 
 
 def graph(sources):
-    """Unit to the units of its folder that it includes; `sources`: (path, text). A unit is a .h/.cc pair."""
+    """Each unit (.h/.cc pair) to those of its folder that it includes; `sources`: (path, text)."""
     units = {}
     for path, source in sources:
         place = pathlib.PurePosixPath(path)
