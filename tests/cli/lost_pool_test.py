@@ -49,7 +49,7 @@ class Lost(CoverCase):
         self.refused("drain", self.dir, code=1, says="cairn discard")
         self.assertEqual(self.json("discard", self.dir), {"directory": self.dir, "lost": True})
         self.assert_free()
-        self.refused("discard", self.dir, code=1, says="no pool of yours covers it")
+        self.refused("discard", self.dir, code=1, says="not covered by any of your pools")
 
     def test_the_next_run_tells_it(self):
         shutil.rmtree(os.path.join(self.place, "default"))
@@ -104,7 +104,7 @@ class Lost(CoverCase):
 
     def test_one_that_cannot_be_read_is_not_lost(self):
         os.truncate(os.path.join(self.place, "default", "segment.0"), 4096)
-        self.refused("discard", "--force", self.dir, code=1, says=["is covered by", self.place, "is there"])
+        self.refused("discard", "--force", self.dir, code=1, says=["is covered by", self.place, "that pool exists"])
         self.assertIn(".cairn-claim", self.names())
 
 

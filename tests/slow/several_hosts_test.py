@@ -272,7 +272,7 @@ class SeveralHosts(unittest.TestCase):
         missing = "cairn run: " + re.escape(directory) + r": node node1 \(pool /dev/shm/\S+\) may hold files of "
         self.assertRegex(done.stdout, missing)
         self.assertRegex(self.cluster.on("node0", CAIRN, "status").stdout,
-                         rf"covers {re.escape(directory)}.*\n(    no run is under way.*\n)?    so does node node1, pool /dev/shm/")
+                         rf"covers {re.escape(directory)}.*\n(    no run is under way.*\n)?    also covered by node node1, pool /dev/shm/")
         self.assertIn("waiting for node node1 ", self.cluster.on("node0", CAIRN, "drain", directory, expect=1).stderr)
         self.cluster.mpi(mpi, 2, CAIRN, "drain", directory)
         self.holds(directory, "interleaved", bytes(pattern(at) for at in range(2 * 300 * KIB)))
