@@ -39,7 +39,7 @@ static void before_fork() {
   mappings::hold();
   pool_owner::forking();
   if (cairn_fork_prepare(pool) < 0)
-    log_few("a process that is started here may not reach covered files: ", cairn_last_error());
+    log_few("a process started here may not reach covered files: ", cairn_last_error());
   errno = error;
 }
 

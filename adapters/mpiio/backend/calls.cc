@@ -183,7 +183,7 @@ void look_up(Function (&functions)[kKinds], const std::string& name) {
 extern "C" __attribute__((visibility("default"))) mpiio::BackendFind cairn_mpiio_backend(
     const mpiio::Host* from, const char** why) {
   if (std::strcmp(from->version, CAIRN_VERSION) != 0 || from->engine_size != sizeof(posix::Lent)) {
-    *why = "it is of another version than libcairn_posix.so";
+    *why = "its version differs from that of libcairn_posix.so";
     return nullptr;
   }
   mpiio::host = from;
