@@ -38,7 +38,7 @@ class Lanes(CoverCase):
         told = [line for line in run.err.splitlines() if line.startswith("cairn: ")]
         self.assertTrue(told, run.err)
         for line in told:
-            self.assertIn("/default: no free lane; 4 processes (or groups of 7 threads) at once are the most", line)
+            self.assertIn("/default: no free lane: at most 4 concurrent processes (or groups of 7 threads)", line)
             self.assertIn("--lanes", line)
         self.assertEqual([self.read(name) for name in self.names() if name in ("f1", "f2", "f3")], ["1\n", "2\n", "3\n"])
 

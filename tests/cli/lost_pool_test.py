@@ -95,7 +95,7 @@ class Lost(CoverCase):
         other = self.path("other")
         os.mkdir(other)
         self.write("other/.cairn-claim", "notes of mine\n")
-        says = [f"{other}/.cairn-claim: has the name of a claim of Cairn's and is none", f"then {other} can be covered"]
+        says = [f"{other}/.cairn-claim: has the name of a Cairn claim, but is not one", f"then {other} can be covered"]
         self.refused("run", "--at", other, "--", "true", code=1, says=says)
         self.refused("discard", other, code=1, says=says)
         self.refused("discard", "--force", other, code=1, says=says)
