@@ -80,7 +80,7 @@ std::string path_below(const std::string& directory, const std::string& given) {
       fs::path(given.starts_with("/") ? given : directory + "/" + given).lexically_normal();
   while (path.ends_with("/")) path.pop_back();
   for (const fs::path& part : fs::path(given))
-    if (part == "..") usage_error("{}: a path with '..' in it is not taken here", given);
+    if (part == "..") usage_error("{}: invalid path: '..' is not allowed here", given);
   if (!path.starts_with(directory + "/"))
     usage_error("{}: is not below {}", given, directory);
   return path.substr(directory.size() + 1);
@@ -106,9 +106,10 @@ int remove_covered(const Config& config, bool json, const Arguments& arguments) 
   const std::string directory = real_directory(arguments.at);
   const auto found = find_cover(config, directory);
   if (!found)
-    fail("{}: no pool of yours covers it, so `rm` removes its files (`cairn status` lists what is "
-         "covered)",
-         directory);
+    fail(
+        "{}: not covered by any of your pools; remove its files with `rm` (`cairn status` lists "
+        "covered directories)",
+        directory);
   const Pool pool(*found);
   const Cover cover = Cover::join(pool, directory);
   uint64_t removed = 0;
@@ -122,7 +123,7 @@ int remove_covered(const Config& config, bool json, const Arguments& arguments) 
     if (result == -ENOENT && arguments.force) continue;
     check(result, shown);
     if (is_directory(st) && !arguments.recursive)
-      fail("{}: is a directory; -r removes it and what is in it", shown);
+      fail("{}: is a directory; use -r to remove it and its contents", shown);
     all &= remove_tree(pool, parent, base_name(path), st, shown, &removed);
   }
   if (json) print_json({{"removed", removed}});
@@ -143,9 +144,9 @@ int remove_command(const Config& config, bool json, const Arguments& arguments) 
     if (result == -ENOENT && arguments.force) continue;
     check(result, place.path);
     if (std::filesystem::path(place.path + "/").lexically_normal() == "/")
-      usage_error("/: the root of a pool stays; `cairn pool remove` removes the pool");
+      usage_error("/: the root of a pool cannot be removed; `cairn pool remove` removes the pool");
     if (is_directory(st) && !arguments.recursive)
-      fail("{}: is a directory; -r removes it and what is in it", place.path);
+      fail("{}: is a directory; use -r to remove it and its contents", place.path);
     all &= remove_tree(pool, CAIRN_ROOT, place.path, st, place.path, &removed);
   }
   if (json) print_json({{"removed", removed}});
@@ -156,7 +157,7 @@ void make_directory(const Pool& pool, const std::string& path, uint32_t mode,
                     bool existing_is_fine) {
   const int result = cairn_mkdir(pool.get(), CAIRN_ROOT, path.c_str(), mode);
   if (result == -EEXIST && existing_is_fine) {
-    if (!is_directory(stat_of(pool, path))) fail("{}: exists and is no directory", path);
+    if (!is_directory(stat_of(pool, path))) fail("{}: exists and is not a directory", path);
     return;
   }
   check(result, path);
@@ -181,7 +182,7 @@ int mkdir_command(const Config& config, bool json, const Arguments& arguments) {
 
 int move_command(const Config& config, bool json, Arguments arguments) {
   if (arguments.paths.size() < 2)
-    usage_error("where to? mv takes one or more sources and a destination");
+    usage_error("missing destination: mv takes one or more sources and a destination");
   Pools pools(config, 0);
   const PoolPath to = parse_pool_path(arguments.paths.back(), false);
   refuse_own_names(to.path);
@@ -190,12 +191,12 @@ int move_command(const Config& config, bool json, Arguments arguments) {
   cairn_stat st{};
   const bool into = try_stat(pool, to.path, true, &st) == 0 && is_directory(st);
   if (arguments.paths.size() > 1 && !into)
-    fail("{}: is no directory that several sources could go to", to.path);
+    fail("{}: not a directory; several sources need a directory as destination", to.path);
   for (const std::string& text : arguments.paths) {
     const PoolPath from = parse_pool_path(text, false);
     refuse_own_names(from.path);
     if (pools.at(from.pool).path() != pool.path())
-      usage_error("{} and {} lie in different pools: use cp, then rm", text, to.path);
+      usage_error("{} and {} are in different pools; use cp, then rm", text, to.path);
     const std::string target = into ? join(to.path, base_name(from.path)) : to.path;
     check(cairn_rename(pool.get(), CAIRN_ROOT, from.path.c_str(), CAIRN_ROOT, target.c_str(),
                        arguments.no_replace ? 1 : 0),
@@ -225,28 +226,28 @@ void add_change_commands(CLI::App& root, Context& context) {
     return command;
   };
   CLI::App* rm = add("rm", "Remove files of a pool.",
-                     "With --at DIR, a covered directory, each PATH is a file of DIR, as a run "
-                     "sees it: its bytes in the pool go now, and what DIR itself has under that "
-                     "name at the next drain. Outside a run `rm` does not reach what is only in "
-                     "the pool.",
+                     "With --at DIR, each PATH names a file of the covered directory DIR, as a run "
+                     "sees it. The command removes the file's bytes in the pool immediately. The "
+                     "next drain removes what DIR itself has under that name. Outside a run, `rm` "
+                     "does not reach files that are only in the pool.",
                      remove_command);
-  rm->add_option("--at", arguments->at, "The covered directory that each PATH lies in.")
+  rm->add_option("--at", arguments->at, "The covered directory that contains each PATH.")
       ->type_name("DIR");
-  rm->add_flag("-r,-R,--recursive", arguments->recursive, "Directories and what is in them too.");
-  rm->add_flag("-f,--force", arguments->force, "What is not there is no error.");
-  CLI::App* mkdir = add("mkdir", "Make directories in a pool.", "", mkdir_command);
+  rm->add_flag("-r,-R,--recursive", arguments->recursive, "Remove directories and their contents.");
+  rm->add_flag("-f,--force", arguments->force, "Ignore files that do not exist.");
+  CLI::App* mkdir = add("mkdir", "Create directories in a pool.", "", mkdir_command);
   mkdir->add_flag("-p,--parents", arguments->parents,
-                  "Missing parents too; an existing directory is no error.");
+                  "Create missing parents; an existing directory is not an error.");
   mkdir->add_option("-m,--mode", arguments->mode, "Permissions, octal; by default 0755.")
       ->type_name("MODE");
-  CLI::App* mv = add("mv", "Rename files within a pool.",
-                     "The last PATH is the destination: a new name, or a directory that the others "
-                     "go to. Each rename "
-                     "happens or does not, whatever dies meanwhile.",
-                     [](const Config& config, bool json, const Arguments& given) {
-                       return move_command(config, json, given);
-                     });
-  mv->add_flag("-n,--no-replace", arguments->no_replace, "An existing destination is an error.");
+  CLI::App* mv =
+      add("mv", "Rename files within a pool.",
+          "The last PATH is the destination: a new name, or a directory to move the others into. "
+          "Each rename is atomic: if a process is killed, the rename is done or not done.",
+          [](const Config& config, bool json, const Arguments& given) {
+            return move_command(config, json, given);
+          });
+  mv->add_flag("-n,--no-replace", arguments->no_replace, "Fail if the destination exists.");
 }
 
 }  // namespace cairn::cli

@@ -127,8 +127,8 @@ void parse(CLI::App& root, Context& context, std::vector<std::string> arguments)
     unknown(app, extra.front());
   }
   if (!app->get_subcommands([](CLI::App*) { return true; }).empty()) {
-    if (app == &root) usage_error("which command? `cairn help` lists them");
-    usage_error("which command? `{} --help` lists them", title(app));
+    if (app == &root) usage_error("missing command; `cairn help` lists them");
+    usage_error("missing command; `{} --help` lists them", title(app));
   }
 }
 

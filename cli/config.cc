@@ -43,24 +43,25 @@ void validate(const Key& key, const std::string& value) {
     if (value == "auto") return;
     const Size size = parse_size(value);
     if (size.is_percent ? size.percent <= 0 : size.bytes == 0)
-      usage_error("'{}' is no size; auto takes what the machine allows", value);
+      usage_error("invalid size '{}': expected 512M, 10GiB, 50% or auto", value);
   } else if (key.metavar == "NAME") {
     const bool is_printable = std::none_of(value.begin(), value.end(),
                                            [](unsigned char c) { return std::iscntrl(c) != 0; });
     if (value.size() > 200)
-      usage_error("'{}...' is no name of a pool: {} bytes, 200 at most", value.substr(0, 20),
+      usage_error("invalid pool name '{}...': {} bytes, 200 at most", value.substr(0, 20),
                   value.size());
     if (value.empty() || value.find_first_of("/:") != std::string::npos || value[0] == '.' ||
         value[0] == '-' || !is_printable)
       usage_error(
-          "'{}' is no name of a pool: no '/', no ':', no control character, no '.' or '-' in front",
+          "invalid pool name '{}': '/', ':', a control character and a leading '.' or '-' are not "
+          "allowed",
           value);
   } else if (key.metavar == "SECONDS") {
     if (key.name == "mpi.timeout" && value == "-1") return;  // for ever, too
     constexpr size_t most_digits = 10;
     if (value.empty() || value.size() > most_digits ||
         value.find_first_not_of("0123456789") != std::string::npos)
-      usage_error("'{}' is no number of seconds", value);
+      usage_error("invalid time '{}': expected whole seconds, at most 10 digits", value);
   } else if (key.metavar == "DIR") {
     if (value.empty()) usage_error("the path is empty");
   } else {
@@ -106,42 +107,37 @@ std::string Key::option() const {
 const std::vector<Key>& keys() {
   static const std::vector<Key> all = {
       {"pool.dir", "DIR", "/dev/shm",
-       "Where pools lie: a directory, or a dax device (/dev/dax0.0) that is one pool. In a "
-       "directory that other "
-       "users can write to, such as /dev/shm, pools go into a subdirectory cairn-UID of your own."},
+       "Directory for pools, or a dax device (/dev/dax0.0), which holds one pool. If other users "
+       "can write to the directory, as to /dev/shm, Cairn uses a private subdirectory cairn-UID."},
       {"pool.name", "NAME", "default", "The pool that commands use when none is named."},
       {"pool.size", "SIZE", "auto",
-       "Size of a pool that is created: bytes with a unit (512M, 10GiB), a share of what is free "
-       "(50%), or auto: "
-       "what the machine and its cgroup allow."},
+       "Size of a new pool: bytes with a unit (512M, 10GiB), a share of the free space (50%), or "
+       "auto. With auto, a pool takes what the machine and its cgroup allow."},
       {"pool.protect", "on|off", "off",
-       "Whether stray stores of programs into pools are stopped by memory protection keys: they "
-       "end with SIGSEGV instead of damaging the pool. Costs some 40 ns a call."},
+       "Whether memory protection keys stop stray stores of programs into pools. A stray store "
+       "then raises SIGSEGV instead of damaging the pool. Costs about 40 ns a call."},
       {"pool.release", "idle|never", "idle",
-       "Whether a pool on tmpfs gives memory that no file has used for a minute back to the "
-       "system. The pool remembers it. A pool made with --populate keeps its memory in any case."},
+       "Whether a pool on tmpfs returns memory that no file has used for a minute to the system. "
+       "The pool stores the setting. A pool created with --populate keeps its memory in any case."},
       {"drain.mode", "exit|never", "exit",
-       "When a run's data go to the covered directory: when the last process has gone, or only "
-       "when asked by "
-       "`cairn drain`."},
+       "When Cairn writes a run's data to the covered directory: when the last process exits, or "
+       "only on `cairn drain`."},
       {"drain.wait", "SECONDS", "60",
-       "How long a run that has ended, or `cairn drain` under a launcher, waits for other nodes of "
-       "its job to put their parts of files "
-       "to its own, counted from when the last file got whole. After that it says which nodes are "
-       "missing, "
-       "and fails; its own part stays in the pool, too, until `cairn drain`."},
+       "How long an ended run, or `cairn drain` under a launcher, waits for other nodes of its job "
+       "to write their parts of files. The time counts from when the last file was whole. After "
+       "that, the command names the missing nodes and fails. Its own part also stays in the pool "
+       "until `cairn drain`."},
       {"mpi.timeout", "SECONDS", "60",
-       "How long ranks of an MPI program wait for a host that does not answer before one line says "
-       "so and the job ends (1000000000: for ever)."},
+       "How long ranks of an MPI program wait for a host that does not answer. After that, one "
+       "line says so and the job ends. -1 or 1000000000: wait without end."},
       {"mpi.visibility", "auto|sync|immediate", "auto",
-       "When ranks on other hosts see what one writes through MPI-IO, where the hint "
-       "cairn_visibility does not say it: after syncs, at once, or at once for the files of HDF5 "
-       "and "
-       "PnetCDF only (auto)."},
+       "When ranks on other hosts see what a rank writes through MPI-IO: after syncs (sync), "
+       "immediately, or immediately only for files of HDF5 and PnetCDF (auto). The hint "
+       "cairn_visibility overrides the key."},
       {"durability", "fsync|write", "fsync",
        "On media that survive power loss: writes are durable after fsync, or when they return."},
       {"log.level", "error|warning|info", "warning",
-       "What is told on stderr beside results and errors."},
+       "What Cairn prints on stderr besides results and errors."},
   };
   return all;
 }
@@ -175,7 +171,7 @@ void Config::read_file(const std::string& path) {
   } catch (const std::ios_base::failure&) {  // a directory
     usage_error("{}: cannot be read", path);
   }
-  if (!root.IsNull() && !root.IsMap()) usage_error("{}: is no map of keys to values", path);
+  if (!root.IsNull() && !root.IsMap()) usage_error("{}: not a map of keys to values", path);
   try {
     if (root.IsMap()) flatten(root, "", path, *this);
   } catch (const YAML::Exception& error) {

@@ -40,16 +40,18 @@ int config_command(const Config& config, bool json, const std::string& wanted) {
 void add_config_command(CLI::App& root, Context& context) {
   auto wanted = std::make_shared<std::string>();
   CLI::App* config = add_command(
-      root, context, "config",
-      "Show every key of the configuration, its value and where it comes from.",
+      root, context, "config", "Show every key of the configuration, with its value and origin.",
       "Each key has one name in the file (pool.size, or size below pool), in the environment "
-      "(CAIRN_POOL_SIZE) and on the "
-      "command line (--pool-size). The command line wins over the environment, that over "
-      "$XDG_CONFIG_HOME/cairn/cairn.yaml, that over /etc/cairn/cairn.yaml; CAIRN_CONFIG names one "
-      "file in place of the "
-      "two. An unknown key is an error.\n\n"
-      "  # cairn.yaml\n  pool:\n    dir: /mnt/pmem\n    size: 50%\n  durability: write");
-  config->add_option("KEY", *wanted, "Only the value of this key.")->type_name("KEY");
+      "(CAIRN_POOL_SIZE) and on the command line (--pool-size). The command line overrides the "
+      "environment, which overrides $XDG_CONFIG_HOME/cairn/cairn.yaml, which overrides "
+      "/etc/cairn/cairn.yaml. CAIRN_CONFIG names one file that replaces both. An unknown key is an "
+      "error.\n\n"
+      "  # cairn.yaml\n"
+      "  pool:\n"
+      "    dir: /mnt/pmem\n"
+      "    size: 50%\n"
+      "  durability: write");
+  config->add_option("KEY", *wanted, "Show only the value of this key.")->type_name("KEY");
   config->callback([&context, wanted] {
     context.action = [&context, wanted] {
       return config_command(context.config, context.json, *wanted);

@@ -102,7 +102,7 @@ TEST_F(ConfigTest, MistakesNamePlaceAndNearestName) {
   bad = file("bad.yaml", "pool: {size\n");
   EXPECT_NE(error_of([&] { Config().read_file(bad); }).find(bad + ":"), std::string::npos);
   bad = file("bad.yaml", "just text\n");
-  EXPECT_NE(error_of([&] { Config().read_file(bad); }).find("no map"), std::string::npos);
+  EXPECT_NE(error_of([&] { Config().read_file(bad); }).find("not a map"), std::string::npos);
   EXPECT_NE(error_of([&] {
               load({{"CAIRN_POOL_SIZE", "many"}});
             }).find("CAIRN_POOL_SIZE"),

@@ -82,7 +82,7 @@ class Copier {
         to_.set_times(target, *st);
       }
     } else {
-      warn(fmt::format("{}: left out, neither file, directory nor link", from_.show(source)));
+      warn(fmt::format("{}: skipped: not a file, directory or link", from_.show(source)));
     }
   }
 
@@ -95,12 +95,11 @@ class Copier {
 
   void directory(const std::string& source, const std::string& target, const SideStat& st) {
     if (!met_.enter(source, st))
-      return problem(
-          from_.show(source) +
-          ": the same directory has another name, or lies below itself; left out (`cairn pool "
-          "check` tells more)");
+      return problem(from_.show(source) +
+                     ": the same directory has another name, or lies below itself; skipped (`cairn "
+                     "pool check` shows more)");
     const auto there = to_.look(target, true);
-    if (there && !S_ISDIR(there->mode)) fail("{}: is there and no directory", to_.show(target));
+    if (there && !S_ISDIR(there->mode)) fail("{}: exists and is not a directory", to_.show(target));
     if (!there) to_.make_directory(target, 0700);
     if (const auto made = to_.look(target, true); made && !top_) top_ = made;
     const auto on_problem = [this](const std::string& text) { problem(text); };
@@ -170,7 +169,7 @@ uint64_t measure(Side& side, const std::string& path, bool recursive, bool follo
   if (follow && !S_ISDIR(st->mode))
     fail("{}: neither file nor directory; nothing was copied", side.show(path));
   if (!S_ISDIR(st->mode)) return 0;
-  if (!recursive) fail("{}: is a directory; -r copies it and what is in it", side.show(path));
+  if (!recursive) fail("{}: is a directory; use -r to copy it and its contents", side.show(path));
   uint64_t bytes = 0;
   if (!met->enter(path, *st)) return bytes;  // who copies it tells
   for (const std::string& name : side.names(path, [](const std::string&) {}))
@@ -180,7 +179,7 @@ uint64_t measure(Side& side, const std::string& path, bool recursive, bool follo
 
 int copy_command(const Config& config, bool json, const Arguments& arguments) {
   if (arguments.paths.size() < 2)
-    usage_error("where to? cp takes one or more sources and a destination");
+    usage_error("missing destination: cp takes one or more sources and a destination");
   std::vector<PoolPath> places;
   bool any_pool = false;
   for (const std::string& text : arguments.paths) {
@@ -188,7 +187,7 @@ int copy_command(const Config& config, bool json, const Arguments& arguments) {
     any_pool = any_pool || places.back().in_pool;
   }
   if (!any_pool)
-    usage_error("no path lies in a pool: write POOL:/path, or :/path for the configured pool");
+    usage_error("no path is in a pool: write POOL:/path, or :/path for the configured pool");
 
   Pools pools(config, 0);
   std::map<std::string, std::unique_ptr<Side>> sides;
@@ -204,7 +203,8 @@ int copy_command(const Config& config, bool json, const Arguments& arguments) {
   const auto there = target.look(to.path, true);
   const bool into = there && S_ISDIR(there->mode);
   if (places.size() > 1 && !into)
-    fail("{}: is no directory that several sources could go to", target.show(to.path));
+    fail("{}: not a directory; several sources need a directory as destination",
+         target.show(to.path));
 
   uint64_t expected = 0;
   for (const PoolPath& place : places) {
@@ -237,20 +237,21 @@ int copy_command(const Config& config, bool json, const Arguments& arguments) {
 
 void add_copy_command(CLI::App& root, Context& context) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* cp = add_command(root, context, "cp", "Copy files into, out of and between pools.",
-                             "The last PATH is the destination: a new name, or a directory that "
-                             "the others go to. Paths with ':' lie in pools "
-                             "(POOL:/path, :/path), others are ordinary files. Holes stay holes, "
-                             "with -r symbolic links stay links; several hard "
-                             "links to one file become several files. A pool that is too small is "
-                             "told before anything is copied.\n\n"
-                             "  cairn cp -r input :/input\n  cairn cp big:/results/out.h5 .");
+  CLI::App* cp = add_command(
+      root, context, "cp", "Copy files into, out of and between pools.",
+      "The last PATH is the destination: a new name, or a directory to copy the others into. Paths "
+      "with ':' are in pools (POOL:/path, :/path); others are ordinary files. Holes stay holes. "
+      "With -r, symbolic links stay links. Several hard links to one file become several files. If "
+      "the pool is too small, the command fails before it copies anything.\n\n"
+      "  cairn cp -r input :/input\n"
+      "  cairn cp big:/results/out.h5 .");
   cp->add_option("PATH", arguments->paths, "Sources, then the destination.")
       ->type_name("PATH")
       ->required();
-  cp->add_flag("-r,-R,--recursive", arguments->recursive, "Directories and what is in them too.");
+  cp->add_flag("-r,-R,--recursive", arguments->recursive, "Copy directories and their contents.");
   cp->add_flag("-p,--preserve", arguments->preserve, "Keep permissions and times.");
-  cp->add_flag("--sync", arguments->sync, "Each file is durable (fsync) before the next is begun.");
+  cp->add_flag("--sync", arguments->sync,
+               "Make each file durable (fsync) before copying the next.");
   cp->callback([&context, arguments] {
     context.action = [&context, arguments] {
       return copy_command(context.config, context.json, *arguments);

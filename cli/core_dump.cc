@@ -43,8 +43,8 @@ std::string missing_core_text(int status, const std::string& program, const std:
   const bool elsewhere = pattern.empty() || pattern[0] == '/' || pattern[0] == '|';
   if (!dumps_core(number) || written || elsewhere) return "";
   return fmt::format(
-      "{}: ended by signal {} ({}): a process whose working directory lies in {} leaves no core "
-      "dump, as the kernel writes it past the cover (kernel.core_pattern is \"{}\"); to get one, "
+      "{}: ended by signal {} ({}): a process whose working directory is in {} leaves no core "
+      "dump, because the kernel bypasses the cover (kernel.core_pattern is \"{}\"); to get one, "
       "set kernel.core_pattern to an absolute path, or run the program from another directory",
       program, number, strsignal(number), directory, pattern);
 }

@@ -15,7 +15,8 @@ namespace cairn::cli {
 namespace {
 
 [[noreturn]] void not_covered(const std::string& directory) {
-  fail("{}: no pool of yours covers it (`cairn status` lists what is covered)", directory);
+  fail("{}: not covered by any of your pools (`cairn status` lists covered directories)",
+       directory);
 }
 
 // The pool that covers the directory; throws if none does.
@@ -24,10 +25,10 @@ std::string covering_pool(const Config& config, const std::string& directory) {
   const Claimed claim = claim_of(directory);
   if (claim.pool.empty()) not_covered(directory);
   if (!claim.is_followed)
-    fail("{}: somebody else covers it with the pool {} on host {}; {}", directory, claim.pool,
+    fail("{}: covered by another user, with pool {} on host {}; {}", directory, claim.pool,
          claim.host, how_to_free(directory));
-  if (claim.here) fail("{}: the pool {} covers it, and cannot be read", directory, claim.pool);
-  fail("{}: the pool {} on host {} covers it, which is not here; {}", directory, claim.pool,
+  if (claim.here) fail("{}: covered by pool {}, which cannot be read", directory, claim.pool);
+  fail("{}: covered by pool {} on host {}, which is not here; {}", directory, claim.pool,
        claim.host, how_to_free(directory));
 }
 
@@ -36,7 +37,7 @@ int free_directory(bool json, const std::string& directory, bool force) {
   const int result = cairn_cover_free_claim(directory.c_str(), force ? 1 : 0);
   if (result == -ENOENT) not_covered(directory);
   if (result == -EBUSY)
-    fail("{}; {}", library_error(result), force ? "that pool is there" : how_to_free(directory));
+    fail("{}; {}", library_error(result), force ? "that pool exists" : how_to_free(directory));
   check(result, directory);
   if (json)
     print_json({{"directory", json_text(directory)}, {"lost", true}});
@@ -149,7 +150,7 @@ int discard_command(const Config& config, bool json, const std::string& given, b
                       format_size(dropped),
                       parts == 0 ? ""
                                  : fmt::format(", with parts of {} {} that other nodes may hold "
-                                               "parts of: these cannot be put together any more",
+                                               "parts of: these can no longer be put together",
                                                parts, parts == 1 ? "file" : "files"),
                       directory));
   return exit_ok;
@@ -166,30 +167,25 @@ void add_cover_commands(CLI::App& root, Context& context) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* drain = add_command(
       root, context, "drain", "Write what a run left in memory to its directory.",
-      "Finishes a run that was killed, or one with --drain never. Each file is written "
-      "to a name aside, compared, and "
-      "renamed: it appears complete or not at all. A file that was changed in DIR "
-      "behind our back is not overwritten: both "
-      "are kept, and that is an error. Safe to repeat after any interruption. While a "
-      "run is under way, what is there now "
-      "is written, and the run goes on.\n\n"
-      "Files that several nodes write through MPI-IO are put together in DIR: each node "
-      "writes the part that it holds, and the last one gives the file its name. As "
-      "long as a node is missing, that is an error that names the node; run this "
-      "command there. Started on all nodes at once (mpirun -n NODES, one on each), it waits "
-      "for the others (drain.wait).\n\n"
+      "Finishes a run that was killed, or one with --drain never. The drain writes each file under "
+      "a temporary name, compares it, and renames it: the file appears complete or not at all. A "
+      "file that was changed in DIR outside Cairn is not overwritten: both versions are kept, and "
+      "that is an error. The command is safe to repeat after any interruption. While a run is "
+      "under way, the command writes what is there now, and the run continues.\n\n"
+      "Files that several nodes write through MPI-IO are put together in DIR: each node writes the "
+      "part that it holds, and the last one gives the file its name. While a node is missing, the "
+      "command fails and names the node: run it there. Started on all nodes together (mpirun -n "
+      "NODES, one on each), the command waits for the others (drain.wait).\n\n"
       "If DIR was removed, or removed and created again, nothing is written to it, nor to a copy "
-      "that has its name. With --to, "
-      "what the pool holds goes to ELSEWHERE: an existing directory, empty or not. Nothing there "
-      "is replaced: a name that it has already counts as done if it is the same, and is "
-      "an error otherwise. Names that cannot come are listed: files that were only read, whose "
-      "bytes the pool does not hold, and parts of files that several nodes wrote, whose "
-      "records went with DIR. If all else is written, the cover ends. ELSEWHERE may be DIR itself, "
-      "and "
-      "where DIR was moved to: then that is drained as usual. If DIR is still the covered "
-      "directory, it stays covered.\n\n"
-      "Root may drain what another user's run has left. The command gives up root's rights then, and "
-      "writes what that user may write.");
+      "that has its name. With --to, the drain writes what the pool holds to ELSEWHERE, an "
+      "existing directory, empty or not. Nothing there is replaced: an existing name counts as "
+      "done if it is the same, and is an error otherwise. The command lists the names that it "
+      "cannot write. The pool does not hold the bytes of files that were only read. Parts of files "
+      "that several nodes wrote lost their records with DIR. If everything else is written, the "
+      "cover ends. ELSEWHERE may be DIR itself, or the place that DIR was moved to: then it is "
+      "drained as usual. If DIR is still the covered directory, it stays covered.\n\n"
+      "Root may drain what another user's run has left. The command then gives up root's rights, "
+      "and writes what that user may write.");
   drain->add_option("DIR", arguments->directory, "The covered directory.")
       ->type_name("DIR")
       ->required();
@@ -197,7 +193,8 @@ void add_cover_commands(CLI::App& root, Context& context) {
                   "Keep DIR covered, and the data in memory, for the next run.");
   drain
       ->add_option("--to", arguments->elsewhere,
-                   "Write what is kept of DIR to this directory, as DIR is gone or another one.")
+                   "Write what the pool holds for DIR to this directory, because DIR was removed "
+                   "or replaced.")
       ->type_name("ELSEWHERE");
   drain->callback([&context, arguments] {
     context.action = [&context, arguments] {
@@ -207,19 +204,20 @@ void add_cover_commands(CLI::App& root, Context& context) {
       return drain_command(context.config, context.json, arguments->directory, arguments->keep);
     };
   });
-  CLI::App* discard = add_command(
-      root, context, "discard", "Drop what a run left in memory.",
-      "The directory stays as it is, without what was not drained. Refused while processes "
-      "work in it. A file that several nodes write, of which this one holds a part, cannot be put "
-      "together any more: it is dropped on all of them.\n\n"
-      "Where the pool itself is lost, removed by hand or with its node, the claim in DIR goes. A "
-      "pool that "
-      "is not found here may be on another host, or in another container: then --force is needed.");
+  CLI::App* discard =
+      add_command(root, context, "discard", "Drop what a run left in memory.",
+                  "DIR stays as it is, without what was not drained. The command fails while "
+                  "processes use DIR. If this node holds a part of a file that several nodes "
+                  "write, the file is dropped on all of them: it can no longer be put together.\n\n"
+                  "If the pool itself is lost, removed by hand or with its node, the command "
+                  "removes the claim in DIR. A pool that is not found here may be on another host, "
+                  "or in another container: then --force is needed.");
   discard->add_option("DIR", arguments->directory, "The covered directory.")
       ->type_name("DIR")
       ->required();
-  discard->add_flag("-f,--force", arguments->force,
-                    "Also if the pool is not found here: you know that it is gone.");
+  discard->add_flag(
+      "-f,--force", arguments->force,
+      "Remove the claim even if the pool is not found here: you know that it is gone.");
   discard->callback([&context, arguments] {
     context.action = [&context, arguments] {
       return discard_command(context.config, context.json, arguments->directory, arguments->force);

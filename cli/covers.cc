@@ -55,8 +55,8 @@ std::string how_to_free(const std::string& directory) {
     for (const std::string& host : hosts)
       names += fmt::format("{}{}", names.empty() ? "" : ", ", printable(host));
     of_several = fmt::format(
-        "it was a job on {} hosts ({}), each of which holds a share: start on all of them, or put "
-        "the files together by `mpirun -n {} ... cairn drain {}`, one on each; ",
+        "it belongs to a job on {} hosts ({}), each of which holds a share: start on all of them, "
+        "or put the files together with `mpirun -n {} ... cairn drain {}`, one on each; ",
         hosts.size(), names, hosts.size(), directory);
   }
   return fmt::format(
@@ -119,8 +119,8 @@ std::vector<OtherPool> other_pools(const Pool& pool, const std::string& director
 
 std::string missing_text(const std::string& directory, const OtherPool& other) {
   return fmt::format(
-      "{}: node {} (pool {}) may hold files of {} that are not in it and are missing here: `cairn "
-      "drain {}` there writes them",
+      "{}: node {} (pool {}) may hold files of {} that are not drained and are missing here: run "
+      "`cairn drain {}` there",
       directory, printable(other.host), printable(other.pool),
       other.job.empty() ? "a run" : "job " + printable(other.job), directory);
 }
@@ -147,7 +147,7 @@ std::string undrained_text(const CoverEntry& cover) {
                                  files_text(cover.undrained_files + cover.parts));
   if (cover.parts != 0)
     text +=
-        fmt::format(", parts of {} that several nodes write among them", files_text(cover.parts));
+        fmt::format(", including parts of {} that several nodes write", files_text(cover.parts));
   return text;
 }
 
@@ -269,7 +269,7 @@ std::string drain_text(const std::string& directory, const Cover::DrainResult& r
                                  format_duration(result.seconds));
   if (report.bytes >= 1 << 20)
     text += fmt::format(" ({})", format_rate(report.bytes, result.seconds));
-  if (report.directories != 0) text += fmt::format(", {} directories made", report.directories);
+  if (report.directories != 0) text += fmt::format(", {} directories created", report.directories);
   if (report.removed != 0) text += fmt::format(", {} names removed", report.removed);
   if (report.conflicts != 0)
     text += fmt::format(", {} in conflict (changed in {} meanwhile; both are kept)",
@@ -363,7 +363,7 @@ bool holds_cover(const std::string& pool, const std::string& directory) {
     for (const CoverEntry& cover : list_covers(Pool(pool, look_only)))
       if (cover.directory == directory) return true;
   } catch (const Error& error) {
-    inform(fmt::format("not looked into: {}", error.what()));
+    inform(fmt::format("pool not checked: {}", error.what()));
   }
   return false;
 }
@@ -409,7 +409,7 @@ std::string real_directory(const std::string& directory) {
   std::free(real);
   struct stat st {};
   if (stat(path.c_str(), &st) != 0) throw Error(exit_usage, system_error(directory, errno));
-  if (!S_ISDIR(st.st_mode)) usage_error("{}: is not a directory", directory);
+  if (!S_ISDIR(st.st_mode)) usage_error("{}: not a directory", directory);
   return path;
 }
 

@@ -151,7 +151,7 @@ std::optional<std::string> find_cover(const Config& config, const std::string& d
 // For who is told of a claim whose pool is not here: what to do.
 std::string how_to_free(const std::string& directory);
 
-// For a person who is told that another directory than the covered one has the path: what to do.
+// What to do where the path leads to a directory other than the covered one.
 std::string how_to_rescue(const std::string& directory);
 
 // The real path, or Error(exit_usage) if it is missing or no directory.

@@ -88,24 +88,25 @@ std::string CommandDescription::synopsis() const {
 }
 
 std::string overview_prose() {
-  return R"(Cairn keeps a job's files in memory-speed storage on the node that runs it, and carries them to the
-directory below. Programs run unchanged:
+  return R"(Cairn keeps a job's files in memory-speed storage on the node that runs it, and writes
+them to the covered directory. Programs run unchanged:
 
   cairn run --at results -- ./simulation
 
-serves the directory results from memory over what is there already; when the last process has gone, what
-changed is written back, and results holds ordinary files.
+Cairn serves the directory results from memory, over what is already there. When the last process
+using it exits, Cairn writes the changes back, and results holds ordinary files.
 
-A POOL is named by its name in the pool directory (see pool.dir), by a path (it contains a '/'), or not at
-all: then it is the configured pool. A PATH inside a pool is written POOL:/path, or :/path or /path in the
-configured pool. In `cp`, a path without ':' is an ordinary file. Without any configuration pools lie in
-/dev/shm/cairn-UID, which is closed to other users, and the pool is called default.
+A POOL is a name in the pool directory (see pool.dir), or a path, which contains a '/'. Without a
+POOL, commands use the configured pool. A PATH inside a pool is written POOL:/path; in the
+configured pool, :/path or /path. In `cp`, a path without ':' is an ordinary file. Without any
+configuration, pools are in /dev/shm/cairn-UID, which is closed to other users, and the pool is
+called default.
 
 Sizes take units: K, M, G, T, P and KiB ... are powers of 1024, KB ... powers of 1000.
 
-Exit codes: 0 done; 1 failed, with one line on stderr that names path and cause; 2 wrong command line or
-configuration; for `run`: the program's own, 126 if it cannot be executed, 127 if it is not found, 128 + N if
-signal N ended it.)";
+Exit codes: 0 done; 1 failed, with one line on stderr that names path and cause; 2 wrong command
+line or configuration. `cairn run` returns the program's exit code, 126 if it cannot be executed,
+127 if it is not found, 128 + N if signal N ended it.)";
 }
 
 }  // namespace cairn::cli

@@ -32,17 +32,16 @@ int doctor_command(const Config& config, bool json, const std::string& program) 
 
 void add_doctor_command(CLI::App& root, Context& context) {
   auto program = std::make_shared<std::string>();
-  CLI::App* doctor =
-      add_command(root, context, "doctor", "Check whether Cairn will work here, or with a program.",
-                  "Without PROGRAM: the pool directory and its medium, memory and cgroup limits, "
-                  "huge pages, who removes pools behind "
-                  "your back, persistent memory, and whether programs can preload the library. "
-                  "With PROGRAM: which file calls it and "
-                  "its libraries import, and which of them are served. Programs that cannot be "
-                  "served (static, Go, set-user-id, built "
-                  "for another machine) are named as such. Nothing is run. Exit code 1 if "
-                  "something is wrong.\n\n"
-                  "  cairn doctor\n  cairn doctor ./simulation");
+  CLI::App* doctor = add_command(
+      root, context, "doctor", "Check whether Cairn will work here, or with a program.",
+      "Without PROGRAM, the command checks the pool directory and its medium, memory and cgroup "
+      "limits, huge pages, and persistent memory. It also checks what may remove pools, whether "
+      "programs can preload the library, and which MPIs are served. With PROGRAM, the command "
+      "lists which file calls the program and its libraries import, and which of them Cairn "
+      "serves. It names programs that cannot be served (static, Go, set-user-id, built for another "
+      "machine). PROGRAM is not run. Exit code 1 if something is wrong.\n\n"
+      "  cairn doctor\n"
+      "  cairn doctor ./simulation");
   doctor->add_option("PROGRAM", *program, "A program: a name in PATH, or a path.")
       ->type_name("PROGRAM");
   doctor->callback([&context, program] {

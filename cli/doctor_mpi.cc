@@ -57,7 +57,8 @@ void look_at_launchers(const std::set<std::string>& names, Findings& all) {
         continue;
       const std::string needed = back_end_of(program);
       if (needed.empty())
-        all.push_back({Level::note, "MPI", path + ": of which MPI, its name does not say"});
+        all.push_back(
+            {Level::note, "MPI", path + ": its name does not tell which MPI it belongs to"});
       else if (names.count(needed) != 0)
         all.push_back({Level::fine, "MPI", fmt::format("{}: MPI-IO by back end {}", path, needed)});
       else
@@ -95,7 +96,7 @@ void look_at_hosts(Findings& all) {
                                nodes == "1" ? "" : ": a job on all of them spans hosts")});
     return;
   }
-  all.push_back({Level::note, "MPI job", "none here; in one, MPI_Init finds the hosts"});
+  all.push_back({Level::note, "MPI job", "not in a job; in a job, MPI_Init finds the hosts"});
 }
 
 }  // namespace

@@ -89,14 +89,13 @@ void look_at_privileges(const std::string& path, Findings& all) {
 bool look_at_kind(const std::string& path, const ElfFile& elf, Findings& all) {
   if (elf.machine != native_machine() || !elf.is_64_bit) {
     all.push_back({Level::wrong, "kind",
-                   path + " is built for another machine or with 32 bits: our library cannot be "
-                          "loaded into it"});
+                   path + " is built for another machine or for 32 bits: the preloaded library "
+                          "cannot be loaded into it"});
     return false;
   }
   if (elf.is_go) {
-    all.push_back(
-        {Level::wrong, "kind",
-         path + " is written in Go: it calls the kernel itself, past every preloaded library"});
+    all.push_back({Level::wrong, "kind",
+                   path + " is written in Go: its system calls bypass every preloaded library"});
     return false;
   }
   if (!elf.has_interpreter || !elf.is_dynamic) {
@@ -119,20 +118,19 @@ void look_at_calls(const std::string& path, Findings& all) {
   }
   if (!imports.missing.empty())
     all.push_back(
-        {Level::warning, "libraries", "not found, so not looked into: " + list(imports.missing)});
+        {Level::warning, "libraries", "not found, so not checked: " + list(imports.missing)});
   all.push_back(
       {Level::fine, "served",
        fmt::format("{} file calls of {} file(s): {}", served.size(), imports.files, list(served))});
   if (!refused.empty())
     all.push_back({Level::warning, "not served",
-                   fmt::format("on a covered file these fail, with their name on stderr: {}",
+                   fmt::format("these fail on a covered file, with their name on stderr: {}",
                                list(refused))});
   for (const auto& [call, what] :
-       {std::pair{"syscall", "it may call the kernel itself, past the library, through syscall()"},
-        std::pair{"io_uring_setup", "it may use io_uring, which passes by the library"},
-        std::pair{"io_uring_queue_init", "it may use io_uring, which passes by the library"},
-        std::pair{"dlopen",
-                  "it may load more libraries while it runs; those were not looked into"}})
+       {std::pair{"syscall", "it may bypass the library through syscall()"},
+        std::pair{"io_uring_setup", "it may use io_uring, which bypasses the library"},
+        std::pair{"io_uring_queue_init", "it may use io_uring, which bypasses the library"},
+        std::pair{"dlopen", "it may load more libraries while it runs; those were not checked"}})
     if (const auto found = imports.calls.find(call); found != imports.calls.end())
       all.push_back({Level::note, call, fmt::format("{} ({})", what, found->second)});
 }

@@ -23,7 +23,7 @@ std::string who(const std::vector<cairn_lane_info>& processes) {
   std::string text;
   for (const cairn_lane_info& lane : processes)
     text += fmt::format("{}{} ({}{})", text.empty() ? "" : ", ", lane.pid, printable(lane.command),
-                        lane.lane == not_attached ? ", started in a run there, has not used it yet"
+                        lane.lane == not_attached ? ", started by a run there, has not used it yet"
                         : lane.stopped != 0       ? ", stopped"
                                                   : "");
   return text;
@@ -166,9 +166,8 @@ std::string finish_text(const std::string& directory, const FinishResult& result
     case Ended::in_use:
       return drain_text(directory, result.drain) + "; processes still use it, so it stays covered";
     case Ended::waiting:
-      return fmt::format(
-          "{}; what this node holds is in {} already, and stays in its pool until then",
-          result.drain.error, directory);
+      return fmt::format("{}; this node's parts are already in {}, and stay in its pool until then",
+                         result.drain.error, directory);
     case Ended::failed:
       if (result.drain.code == -ESTALE)
         return fmt::format("{}; what was not drained stays in the pool: {}", result.drain.error,

@@ -80,12 +80,10 @@ std::string help_text(const CommandDescription& command) {
 std::string configuration_help() {
   return wrap(
       "Configuration: each key has one name in the file (pool.size, or size below pool), in the "
-      "environment "
-      "(CAIRN_POOL_SIZE) and on the command line (--pool-size); the command line wins over the "
-      "environment, that over "
-      "$XDG_CONFIG_HOME/cairn/cairn.yaml, that over /etc/cairn/cairn.yaml. CAIRN_CONFIG names one "
-      "file in place of "
-      "the two. `cairn config` shows every value and where it comes from.",
+      "environment (CAIRN_POOL_SIZE) and on the command line (--pool-size). The command line "
+      "overrides the environment, which overrides $XDG_CONFIG_HOME/cairn/cairn.yaml, which "
+      "overrides /etc/cairn/cairn.yaml. CAIRN_CONFIG names one file that replaces both. `cairn "
+      "config` shows every value and its origin.",
       0);
 }
 

@@ -54,11 +54,12 @@ void add_help_commands(CLI::App& root, Context& context) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* help = add_command(root, context, "help", "Show help for a command.",
                                "  cairn help pool create\n  cairn help --man run | man -l -");
-  help->add_option("COMMAND", arguments->words, "The command; all of them if none is given.")
+  help->add_option("COMMAND", arguments->words, "The command; without it, all commands.")
       ->type_name("COMMAND");
-  help->add_flag("--man", arguments->man, "As a manual page, in roff.");
-  help->add_flag("--markdown", arguments->markdown, "As a section of the reference, in Markdown.");
-  help->add_flag("--names", arguments->names, "Only the names of the commands.");
+  help->add_flag("--man", arguments->man, "Print a manual page, in roff.");
+  help->add_flag("--markdown", arguments->markdown,
+                 "Print a section of the reference, in Markdown.");
+  help->add_flag("--names", arguments->names, "Print only the names of the commands.");
   help->callback([&root, &context, arguments] {
     context.action = [&root, arguments] {
       const CommandDescription all = describe(root);
@@ -75,12 +76,13 @@ void add_help_commands(CLI::App& root, Context& context) {
   });
   CLI::App* completion =
       add_command(root, context, "completion", "Print a completion script for a shell.",
-                  "`make install` puts the scripts where the shells look. By hand:\n\n"
-                  "  source <(cairn completion bash)\n  cairn completion fish > "
-                  "~/.config/fish/completions/cairn.fish");
+                  "`make install` installs the scripts where the shells look for them. To install "
+                  "one by hand:\n\n"
+                  "  source <(cairn completion bash)\n"
+                  "  cairn completion fish > ~/.config/fish/completions/cairn.fish");
   completion
       ->add_option("SHELL", arguments->shell,
-                   "bash, zsh or fish; or pools, for the names that the scripts ask for.")
+                   "bash, zsh or fish; or pools, for the names of pools, which the scripts need.")
       ->type_name("bash|zsh|fish|pools")
       ->required();
   completion->callback([&root, &context, arguments] {

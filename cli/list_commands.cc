@@ -310,13 +310,13 @@ void add_list_commands(CLI::App& root, Context& context) {
     paths->type_name("POOLPATH")->required(paths_needed);
     return command;
   };
-  const char* bytes_help = "Sizes in bytes.";
+  const char* bytes_help = "Print sizes in bytes.";
   CLI::App* ls =
       add("ls", "List a directory of a pool.", "  cairn ls -l big:/results", false,
           [&context, arguments] { return Lister(context.config, context.json, *arguments).run(); });
-  ls->add_flag("-l,--long", arguments->as_long, "Mode, links, owner, size and time too.");
-  ls->add_flag("-a,--all", arguments->all, "Names that begin with a dot too.");
-  ls->add_flag("-R,--recursive", arguments->recursive, "Directories below too.");
+  ls->add_flag("-l,--long", arguments->as_long, "Show mode, links, owner, size and time too.");
+  ls->add_flag("-a,--all", arguments->all, "List names that begin with a dot too.");
+  ls->add_flag("-R,--recursive", arguments->recursive, "List subdirectories too.");
   ls->add_flag("-b,--bytes", arguments->bytes, bytes_help);
   add("stat", "Show everything about a file of a pool.", "", true,
       [&context, arguments] { return stat_command(context.config, context.json, *arguments); });
@@ -333,9 +333,9 @@ void add_list_commands(CLI::App& root, Context& context) {
     };
   });
   CLI::App* du =
-      add("du", "Show the space that directories of a pool take.", "", false,
+      add("du", "Show the space that directories of a pool use.", "", false,
           [&context, arguments] { return du_command(context.config, context.json, *arguments); });
-  du->add_flag("-s,--summary", arguments->summary, "Only the sum of each argument.");
+  du->add_flag("-s,--summary", arguments->summary, "Print only the sum of each argument.");
   du->add_flag("-b,--bytes", arguments->bytes, bytes_help);
 }
 

@@ -18,9 +18,10 @@ std::string ended_text(const std::vector<cairn_lane_info>& lanes) {
   const size_t ended = lanes.size() - live(lanes).size();
   if (ended == 0) return "";
   return ended == 1
-             ? "1 process has ended and left its place to whoever attaches next"
-             : fmt::format("{} processes have ended and left their places to whoever attaches next",
-                           ended);
+             ? "1 process has ended; the next process to attach takes over its lane"
+             : fmt::format(
+                   "{} processes have ended; the next processes to attach take over their lanes",
+                   ended);
 }
 
 }  // namespace cairn::cli

@@ -132,7 +132,7 @@ void pass_covered_streams() {
   }
   if (feeder > 0) kill(feeder, SIGKILL);
   if (error != 0) {
-    dprintf(STDERR_FILENO, "cairn: what was printed could not be written: %s\n", strerror(error));
+    dprintf(STDERR_FILENO, "cairn: the output could not be written: %s\n", strerror(error));
     _exit(EXIT_FAILURE);
   }
   end_as(status);

@@ -41,19 +41,19 @@ class Cleaner {
     }
   }
   void look_at_unfinished(const std::string& path) {
-    Finding found{path, "pool", "left over", "its maker or remover was killed"};
+    Finding found{path, "pool", "left over", "the process that created or removed it was killed"};
     const int result = dry_run_ ? 0 : cairn_pool_remove(path.c_str());
     found.removed = !dry_run_ && result == 0;
     if (result == -ENOENT) return;  // gone by itself
     if (result == -EBUSY)
-      found = {path, "pool", "in use", "a pool is just being made or removed"};
+      found = {path, "pool", "in use", "a process is creating or removing a pool"};
     else if (result != 0)
       found.detail += fmt::format("; not removed: {}", cairn_last_error());
     failed_ = failed_ || (result != 0 && result != -EBUSY);
     add(found);
   }
   void look_at_shared_memory(const std::string& path) {
-    Finding found{path, "memory", "left over", "by which ranks met; they were killed"};
+    Finding found{path, "memory", "left over", "left by MPI ranks that were killed"};
     const int result = dry_run_ ? 0 : remove_shared_memory_left(path);
     if (result == ENOENT || result == EBUSY) return;
     found.removed = !dry_run_ && result == 0;
@@ -86,16 +86,17 @@ class Cleaner {
     for (const CoverEntry& cover : covers) left = std::max(left, end_cover(path, cover.directory));
     if (!of_a_run)
       return add(
-          {path, "pool", "kept", "made by `cairn pool create`; `cairn pool remove` removes it"});
+          {path, "pool", "kept", "created by `cairn pool create`; `cairn pool remove` removes it"});
     if (left == Left::in_use) return add({path, "pool", "in use", "covers a directory in use"});
     if (left == Left::undrained)
       return add({path, "pool", "undrained", "holds data that are not drained"});
-    Finding found{path, "pool", "left over", "made by a run, nobody is attached"};
+    Finding found{path, "pool", "left over", "created by a run, no process is attached"};
     if (!dry_run_) {
       Pool pool(path);
       found.removed = remove_if_left_over(pool, lock_start(path));
       if (!found.removed)
-        found = {path, "pool", "kept", "a run has come, or it holds files that are of no run"};
+        found = {path, "pool", "kept",
+                 "a run has started to use it, or it holds files that no run wrote"};
     }
     add(found);
   }
@@ -118,7 +119,7 @@ class Cleaner {
     });
     if (cover == covers.end()) return Left::nothing;  // ended by its run meanwhile
     if (const auto inside = processes_in_cover(pool, directory); !inside.empty()) {
-      add({directory, "cover", "in use", fmt::format("{} process(es) in it", inside.size())});
+      add({directory, "cover", "in use", fmt::format("{} process(es) use it", inside.size())});
       return Left::in_use;
     }
     if (!cover->all_drained && !force_) {
@@ -128,7 +129,7 @@ class Cleaner {
       return Left::undrained;
     }
     Finding found{directory, "cover", "left over",
-                  cover->all_drained ? "drained, nobody is in it" : undrained_text(*cover)};
+                  cover->all_drained ? "drained, no process uses it" : undrained_text(*cover)};
     if (!dry_run_) {
       found.removed = Cover::join_kept(pool, directory).discard();
       if (!found.removed) found.state = "in use";
@@ -186,15 +187,15 @@ void add_pool_clean_command(CLI::App& pool, Context& context) {
     bool dry_run = false, force = false;
   };
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* clean =
-      add_command(pool, context, "clean", "Remove what dead jobs left in the pool directory.",
-                  "Removes covers that are drained and that nobody is in (their claims keep other "
-                  "jobs out), and pools that a run "
-                  "made for itself, that nobody is attached to and that hold no undrained data. "
-                  "Pools made by `cairn pool create` "
-                  "stay. Undrained data are never dropped without --force. So do small files in "
-                  "/dev/shm by which ranks of MPI programs meet, where they were killed then.");
-  clean->add_flag("-n,--dry-run", arguments->dry_run, "Only list what would be removed.");
+  CLI::App* clean = add_command(
+      pool, context, "clean", "Remove what dead jobs left in the pool directory.",
+      "Removes covers that are drained and that no process uses, because their claims keep other "
+      "jobs out. Removes pools that a run created, if no process is attached and they hold no "
+      "undrained data. Pools created by `cairn pool create` stay. Undrained data are never dropped "
+      "without --force. Also removes small files in /dev/shm through which MPI ranks find each "
+      "other, if those ranks were killed.");
+  clean->add_flag("-n,--dry-run", arguments->dry_run,
+                  "List what would be removed, and remove nothing.");
   clean->add_flag("-f,--force", arguments->force,
                   "Also drop undrained data of dead jobs, and pools that cannot be read.");
   clean->callback([&context, arguments] {

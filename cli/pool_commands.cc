@@ -77,7 +77,7 @@ int info_command(const Config& config, bool json, const std::string& name) {
   line("withheld", fmt::format("{}, removed, but a process may still be copying from it",
                                format_size(info.withheld)));
   line("free but held",
-       fmt::format("{}, in memory that the pool has; {} kept for unlink and truncate",
+       fmt::format("{}, in memory that the pool holds; {} reserved for unlink and truncate",
                    format_size(info.free_held), format_size(info.reserve)));
   line("untouched", format_size(info.untouched));
   if (info.full_count != 0)
@@ -94,8 +94,7 @@ int info_command(const Config& config, bool json, const std::string& name) {
   line("format", fmt::format("version {}, uuid {}", info.format_version, uuid_text(info.uuid)));
   for (const auto& lane : live(lanes))
     if (lane.stopped != 0)
-      warn(
-          fmt::format("process {} ({}) is stopped and may hold others up", lane.pid, lane.command));
+      warn(fmt::format("process {} ({}) is stopped and may block others", lane.pid, lane.command));
   return exit_ok;
 }
 
@@ -258,10 +257,10 @@ void add_pool_commands(CLI::App& root, Context& context) {
     bool populate = false, force = false, all = false;
   };
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* pool = add_command(
-      root, context, "pool", "Make, show, check and remove pools.",
-      "A pool is memory-speed storage on this node, private to its user. Programs attach to it "
-      "by themselves; it outlives them, and on volatile media it ends with the node's power.");
+  CLI::App* pool = add_command(root, context, "pool", "Create, show, check and remove pools.",
+                               "A pool is memory-speed storage on this node, private to its user. "
+                               "Programs attach to it automatically, and it outlives them. A pool "
+                               "on a volatile medium is lost when the node loses power.");
   pool->require_subcommand(0, 1);
   const auto add = [&](const char* name, const char* summary, const char* prose,
                        std::function<int()> action) {
@@ -274,10 +273,9 @@ void add_pool_commands(CLI::App& root, Context& context) {
   };
 
   CLI::App* create =
-      add("create", "Make a pool.",
-          "Without --size the pool takes what the machine and its cgroup allow. On tmpfs memory is "
-          "taken as it is used, "
-          "unless --populate takes it now.\n\n"
+      add("create", "Create a pool.",
+          "Without --size, the pool takes what the machine and its cgroup allow. On tmpfs, the "
+          "pool takes memory as it is used, unless --populate takes it now.\n\n"
           "  cairn pool create                      # the default pool in /dev/shm\n"
           "  cairn pool create big --size 50% --populate\n"
           "  cairn pool create --pool-dir /dev/dax0.0",
@@ -289,15 +287,16 @@ void add_pool_commands(CLI::App& root, Context& context) {
             for (uint32_t i = 1; i < names.size(); ++i)
               if (arguments->granularity == names[i]) options.granularity = i;
             if (!arguments->granularity.empty() && options.granularity == 0)
-              usage_error("--granularity {}: not one of none, page, cache-line, byte",
+              usage_error("invalid granularity '{}': expected none, page, cache-line or byte",
                           arguments->granularity);
             return create_command(context.config, context.json, arguments->name, options,
                                   arguments->populate);
           });
   pool_argument(create);
   create
-      ->add_option("--lanes", arguments->lanes,
-                   "Most processes at once; by default 64 to 1024, one for each 256 KiB.")
+      ->add_option(
+          "--lanes", arguments->lanes,
+          "Maximum number of concurrent processes; by default 64 to 1024, one for each 256 KiB.")
       ->type_name("N");
   create
       ->add_option("--mode", arguments->mode,
@@ -307,7 +306,7 @@ void add_pool_commands(CLI::App& root, Context& context) {
   create
       ->add_option(
           "--granularity", arguments->granularity,
-          "Force how stores are made durable, for measurements; by default as the medium has it.")
+          "Force how stores are made durable, for measurements; by default the medium decides.")
       ->type_name("none|page|cache-line|byte");
 
   add("list", "List the pools in the pool directory.", "",
@@ -320,10 +319,9 @@ void add_pool_commands(CLI::App& root, Context& context) {
   pool_argument(info);
   CLI::App* check_app =
       add("check", "Verify a whole pool without changing it.",
-          "Superblocks, inodes, maps, records, directories and space are read "
-          "and compared; each finding is one line that "
-          "names what and where; the first 100 are shown. Other processes should "
-          "be quiet meanwhile. Exit code 1 if there are findings.",
+          "Reads and compares superblocks, inodes, maps, records, directories and space. Each "
+          "finding is one line that names what and where; the first 100 are shown. Other processes "
+          "should not use the pool meanwhile. Exit code 1 if there are findings.",
           [&context, arguments] {
             return check_command(context.config, context.json, arguments->name, arguments->all);
           });
@@ -331,14 +329,15 @@ void add_pool_commands(CLI::App& root, Context& context) {
   check_app->add_flag("-a,--all", arguments->all, "Show every finding.");
   CLI::App* grow =
       add("grow", "Add space to a pool.",
-          "Adds a segment of at least SIZE. Attached processes see the new space at once.\n\n"
-          "  cairn pool grow 4GiB\n  cairn pool grow big 4GiB",
+          "Adds a segment of at least SIZE. Attached processes see the new space immediately.\n\n"
+          "  cairn pool grow 4GiB\n"
+          "  cairn pool grow big 4GiB",
           [&context, arguments] {
             // One word is the size, if it can be one.
             if (arguments->size.empty() && !arguments->name.empty() &&
                 std::isdigit(static_cast<unsigned char>(arguments->name[0])) != 0)
               std::swap(arguments->name, arguments->size);
-            if (arguments->size.empty()) usage_error("by how much? SIZE is missing");
+            if (arguments->size.empty()) usage_error("missing SIZE: the space to add");
             return grow_command(context.config, context.json, arguments->name, arguments->size);
           });
   pool_argument(grow);
@@ -346,22 +345,21 @@ void add_pool_commands(CLI::App& root, Context& context) {
       ->type_name("SIZE");
   CLI::App* populate =
       add("populate", "Allocate and touch all memory of a pool.",
-          "Programs then meet no page faults on first use. Shows a progress bar on a terminal.",
+          "Programs then have no page faults on first use. Shows a progress bar on a terminal.",
           [&context, arguments] {
             return populate_command(context.config, context.json, arguments->name);
           });
   pool_argument(populate);
   CLI::App* remove =
       add("remove", "Remove a pool and everything in it.",
-          "Refused while processes are attached, and while it holds data of a covered directory "
-          "that are "
-          "not drained.",
+          "Fails while processes are attached, and while the pool holds undrained data of a "
+          "covered directory.",
           [&context, arguments] {
             return remove_command(context.config, context.json, arguments->name, arguments->force);
           });
   pool_argument(remove);
   remove->add_flag("-f,--force", arguments->force,
-                   "Also if undrained data are lost, or the pool cannot be read.");
+                   "Remove the pool even if undrained data are lost, or if it cannot be read.");
   add_pool_clean_command(*pool, context);
 }
 

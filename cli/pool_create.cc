@@ -37,7 +37,7 @@ Pool open_pool_to_change(const Config& config, const std::string& name) {
   cairn_pool* attached = nullptr;
   const int result = cairn_pool_attach(path.c_str(), 0, &attached);
   if (result == -EROFS)
-    fail("{}: lies on a read-only medium; what is in it can be listed and read, no more", path);
+    fail("{}: on a read-only medium; its contents can only be listed and read", path);
   check(result, path);
   return {attached, path};
 }
@@ -48,11 +48,12 @@ double populate_pool(const Pool& pool) {
   const int result = cairn_pool_populate(pool.get(), Progress::callback, &progress);
   if (result == -ECANCELED && stop_signal() != 0)
     throw Error(exit_signal + stop_signal(),
-                "interrupted; the pool is whole, part of its memory is untouched");
+                "interrupted; the pool can be used, but part of its memory is untouched");
   if (result == -ENOSPC)
     fail(
-        "{}: cannot be populated whole: {}; what is in it is untouched, and it takes more as it is "
-        "used, as far as there is some: give the medium more room, or make a smaller pool",
+        "{}: cannot be populated completely: {}; its contents are unchanged, and it takes more "
+        "memory as it is used, as far as there is some; give the medium more space, or create a "
+        "smaller pool",
         pool.path(), library_error(result));
   check(result, pool.path());
   return progress.seconds();
@@ -69,8 +70,10 @@ Pool attach_or_create(const Config& config, uint32_t lanes) {
     set_release(config, pool);
     if (lanes == 0) return pool;
     if (const uint32_t there = pool.info().lanes; lanes != there)
-      warn(fmt::format("the pool {} was made with {} lanes; --lanes is for one that the run makes",
-                       path, there));
+      warn(
+          fmt::format("the pool {} was created with {} lanes; --lanes applies only to a pool that "
+                      "the run creates",
+                      path, there));
     return pool;
   }
   if (result != -ENOENT) check(result, path);

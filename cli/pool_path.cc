@@ -34,9 +34,8 @@ PoolPath parse_pool_path(const std::string& text, bool local_allowed) {
 void refuse_own_names(const std::string& path) {
   const std::string plain = std::filesystem::path(path).lexically_normal().string();
   if ((plain + "/").starts_with("/.covers/"))
-    usage_error(
-        "{}: Cairn keeps the covers there, with what is not drained; `cairn discard DIR` ends one",
-        path);
+    usage_error("{}: holds the covers and what is not drained; `cairn discard DIR` ends a cover",
+                path);
 }
 
 Pool& Pools::at(const std::string& name) {

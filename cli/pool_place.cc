@@ -16,7 +16,7 @@ namespace {
 
 bool make_directory(const std::string& path) {
   if (mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return true;
-  throw Error(exit_failed, system_error("cannot make the pool directory " + path, errno));
+  throw Error(exit_failed, system_error("cannot create the pool directory " + path, errno));
 }
 
 std::string private_subdirectory(const std::string& directory, bool create) {
@@ -61,7 +61,7 @@ void require_private(const std::string& directory) {
   if (lstat(directory.c_str(), &st) != 0) throw Error(exit_failed, system_error(directory, errno));
   if (!S_ISDIR(st.st_mode))
     fail(
-        "{}: is no directory; pools of this user belong there (choose another place with "
+        "{}: not a directory; pools of this user belong there (choose another place with "
         "--pool-dir)",
         directory);
   if (st.st_uid != geteuid())

@@ -67,8 +67,9 @@ bool PoolTree::enter(cairn_ino above, const std::string& name, const cairn_stat&
   const bool was_moved =
       before.first != 0 && !leads_to(before.first, before.second, st.ino);
   if (!was_moved && leads_to(above, name, st.ino)) {
-    tell_problem(path + ": the same directory has another name, or lies below itself; left out "
-                        "(`cairn pool check` tells more)");
+    tell_problem(path +
+                 ": the same directory has another name, or lies below itself; skipped (`cairn "
+                 "pool check` shows more)");
     return false;
   }
   met->second = {above, name};

@@ -85,7 +85,7 @@ struct Run {
 
   void check_program() const {
     if (context.program.empty())
-      usage_error("which program? cairn run --at DIR -- PROGRAM [ARGUMENTS...]");
+      usage_error("missing program: cairn run --at DIR -- PROGRAM [ARGUMENTS...]");
     const std::string& name = context.program.front();
     if (find_program(name).empty() && !lies_in(name, directory))
       throw Error(exit_not_found, fmt::format("{}: command not found", name));
@@ -93,7 +93,7 @@ struct Run {
 
   std::vector<std::pair<std::string, std::string>> environment(const std::string& pool) const {
     const auto library = find_preload();
-    if (!library) fail("libcairn_posix.so is missing: it belongs into ../lib beside this command");
+    if (!library) fail("libcairn_posix.so is missing: it belongs in ../lib beside this command");
     if (library->find_first_of(": ") != std::string::npos)
       fail("{}: the loader cannot preload from a path with blanks or colons", *library);
     std::vector<std::pair<std::string, std::string>> variables = {
@@ -116,8 +116,8 @@ struct Run {
   static void refuse_pool_of_other(const std::string& path) {
     if (const auto owner = other_owner(path))
       fail(
-          "{}: the pool belongs to user {}, who could change what root's programs read; start the "
-          "run as that user, or choose another pool with --pool or --pool-dir",
+          "{}: the pool belongs to user {}, who could change what root's programs read; start "
+          "the run as that user, or choose another pool with --pool or --pool-dir",
           path, owner->user);
   }
 
@@ -130,7 +130,7 @@ struct Run {
       if (path.find(':') != std::string::npos)
         usage_error("{}: a path with ':' in it cannot be covered", path);
     if (const std::string outer = variable("CAIRN_COVER"); !outer.empty() && outer != directory)
-      usage_error("{}: this process runs under a cover of {} already; one run covers one directory",
+      usage_error("{}: this process already runs under a cover of {}; one run covers one directory",
                   directory, outer);
     for (const std::string& pool : list_pools(context.config))
       if ((directory + "/").starts_with(pool + "/"))
@@ -200,7 +200,7 @@ struct Run {
 
   // The launcher of a rank that fails may be about to kill the others.
   [[nodiscard]] std::string if_killed() const {
-    return fmt::format(", or `cairn drain {}` if that is killed", directory);
+    return fmt::format(", or run `cairn drain {}` if that run is killed", directory);
   }
 
   // --fresh: the first run of a launch tells and discards. A run joins a cover that others use.
@@ -274,10 +274,10 @@ struct Run {
     // Without a claim the drain itself knows that it is another one.
     if (held.is_replaced() && access((directory + "/.cairn-claim").c_str(), F_OK) == 0 &&
         keeps_something(pool)) {
-      tell(
-          fmt::format("cairn run: {}: another directory than the covered one has this path since "
-                      "the run began, with a copy of its claim; nothing is drained to it; {}\n",
-                      directory, how_to_rescue(directory)));
+      tell(fmt::format(
+          "cairn run: {}: replaced during the run: this path leads to a directory other than the "
+          "covered one, with a copy of its claim; nothing is drained to it; {}\n",
+          directory, how_to_rescue(directory)));
       return exit_failed;
     }
     DrainNotice notice(code_of_program != exit_ok);
@@ -317,7 +317,8 @@ struct Run {
     cairn_pool* attached = nullptr;
     int result = 0;
     while ((result = cairn_pool_attach(path.c_str(), 0, &attached)) == -EBUSY && stop_signal() == 0)
-      tell(fmt::format("cairn run: waiting for a place in the pool: {}\n", library_error(result)));
+      tell(fmt::format("cairn run: waiting for a free lane in the pool: {}\n",
+                       library_error(result)));
     check(result, path);
     return {attached, path};
   }
@@ -365,51 +366,45 @@ void add_run_command(CLI::App& root, Context& context) {
     bool fresh = false;
   };
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* run = add_command(root, context, "run",
-                              "Run a program unchanged, with a directory served from memory.",
-                              "Serves DIR from a pool over what is in it already: names and "
-                              "contents stay readable, what is written goes to "
-                              "memory. When the last process that works in DIR has gone, also a "
-                              "background child that outlives PROGRAM, what "
-                              "changed is written back, and DIR holds ordinary files again. With "
-                              "--drain never it stays in the pool for the next "
-                              "run, until `cairn drain DIR` or `cairn discard DIR`.\n\n"
-                              "A pool that does not exist is made, and removed again when nothing "
-                              "is left in it. Runs of the same job, or of the "
-                              "same host and pool, share DIR; others are refused, with the host "
-                              "and job that hold it. Everything after -- belongs "
-                              "to the program.\n\n"
-                              "  cairn run --at results -- ./simulation input.nml\n"
-                              "  cairn run --at results -- mpirun -n 4 ./simulation\n"
-                              "  mpirun -n 4 cairn run --at results -- ./simulation\n\n"
-                              "Exit code: the program's own; 128 + N if signal N ended it; 127 if "
-                              "it is not found, 126 if it cannot be executed; "
-                              "2 if DIR is missing, no directory or lies in a pool; 1 if DIR is "
-                              "claimed by another job, or draining failed after "
-                              "a program that succeeded. The report goes to stderr, on a terminal "
-                              "or with --log-level info; with --json as one "
-                              "line.");
+  CLI::App* run = add_command(
+      root, context, "run", "Run a program unchanged, with a directory served from memory.",
+      "Serves DIR from a pool, over what is already in it: existing names and contents stay "
+      "readable, and writes go to memory. When the last process using DIR exits, including "
+      "background children, Cairn writes the changes back. DIR then holds ordinary files again. "
+      "With --drain never, the changes stay in the pool for the next run, until `cairn drain DIR` "
+      "or `cairn discard DIR`.\n\n"
+      "The run creates a pool that does not exist, and removes it when nothing is left in it. Runs "
+      "of the same job, or of the same host and pool, share DIR. Other runs are refused, with the "
+      "host and job that hold DIR. Everything after -- belongs to the program.\n\n"
+      "  cairn run --at results -- ./simulation input.nml\n"
+      "  cairn run --at results -- mpirun -n 4 ./simulation\n"
+      "  mpirun -n 4 cairn run --at results -- ./simulation\n\n"
+      "Exit code: the program's own; 128 + N if signal N ended it; 127 if it is not found, 126 if "
+      "it cannot be executed; 2 if DIR is missing, not a directory or in a pool; 1 if another job "
+      "has claimed DIR, or if the drain failed after a program that succeeded. The report goes to "
+      "stderr, on a terminal or with --log-level info; with --json, as one line.");
   run->add_option("--at", arguments->directory, "The directory to serve from memory.")
       ->type_name("DIR");
-  run->add_option(
-         "--job", arguments->job,
-         "The job's name, which runs on several hosts have in common; by default the batch "
-         "system's (SLURM_JOB_ID, PBS_JOBID, LSB_JOBID, FLUX_JOB_ID), or what mpirun or "
-         "mpiexec of Open MPI, MPICH and other PMIx or Hydra launchers give.")
+  run->add_option("--job", arguments->job,
+                  "The job's name, which is the same for its runs on all hosts. Default: the batch "
+                  "system's (SLURM_JOB_ID, PBS_JOBID, LSB_JOBID, FLUX_JOB_ID), or what mpirun or "
+                  "mpiexec of Open MPI, MPICH and other PMIx or Hydra launchers set.")
       ->type_name("ID");
-  run->add_flag("--fresh", arguments->fresh,
-                "Begin anew: discard what an earlier run left for DIR in the pool on this host, "
-                "and say how much that is. DIR's own files stay. Of the runs of one mpirun or srun "
-                "the first one does it; a run that joins others in DIR discards nothing.");
-  run->add_option("--lanes", arguments->lanes,
-                  "Most processes at once in a pool that the run makes; by default 64 to 1024, one "
-                  "for each 256 KiB of it. Who finds none free waits ten seconds for one.")
+  run->add_flag(
+      "--fresh", arguments->fresh,
+      "Start afresh: discard what an earlier run left for DIR in the pool on this host, and print "
+      "how much that is. DIR's own files stay. Of the runs of one mpirun or srun, only the first "
+      "one discards. A run that joins others in DIR discards nothing.");
+  run->add_option(
+         "--lanes", arguments->lanes,
+         "Maximum number of concurrent processes in a pool that the run creates; by default 64 to "
+         "1024, one for each 256 KiB. A process that finds no free lane waits up to 10 s.")
       ->type_name("N");
   run->prefix_command();
   run->callback([&context, arguments] {
     context.action = [&context, arguments] {
       if (arguments->directory.empty()) arguments->directory = variable("CAIRN_COVER");
-      if (arguments->directory.empty()) usage_error("which directory? --at DIR is missing");
+      if (arguments->directory.empty()) usage_error("missing --at DIR: the directory to serve");
       if (arguments->job.empty()) arguments->job = launcher_job();
       return Run{context, arguments->directory, arguments->job, arguments->lanes, arguments->fresh}
           .go();

@@ -52,14 +52,15 @@ void show(const Pool& pool, const cairn_pool_info& info, const std::vector<cairn
     if (const std::string text = how_to_go_on(cover); !text.empty()) print("    " + text + "\n");
     show_undrained(pool, cover);
     for (const OtherPool& other : other_pools(pool, cover.directory))
-      print(fmt::format("    so does node {}, pool {}{}: what it holds is known there\n",
-                        printable(other.host), printable(other.pool),
-                        other.job.empty() ? "" : ", job " + printable(other.job)));
+      print(fmt::format(
+          "    also covered by node {}, pool {}{}: `cairn status` there shows what it holds\n",
+          printable(other.host), printable(other.pool),
+          other.job.empty() ? "" : ", job " + printable(other.job)));
   }
   for (const cairn_lane_info& lane : live(lanes))
     print(fmt::format("  process {} {}: {}{}\n", lane.pid, printable(lane.command),
-                      lane_state(lane), lane.stopped != 0 ? "; it may hold others up" : ""));
-  if (live(lanes).empty()) print("  nobody is attached\n");
+                      lane_state(lane), lane.stopped != 0 ? "; it may block others" : ""));
+  if (live(lanes).empty()) print("  no process is attached\n");
   if (const std::string text = ended_text(lanes); !text.empty()) print("  " + text + "\n");
 }
 
@@ -115,13 +116,13 @@ int status_command(const Config& config, bool json) {
 
 void add_status_command(CLI::App& root, Context& context) {
   CLI::App* status = add_command(
-      root, context, "status", "Show pools, covered directories, and who uses them.",
-      "For each pool: space, covered directories with their job and the bytes not yet drained, "
-      "attached processes (alive, stopped), and how many have ended and left a place to be cleaned "
-      "up. Where no run is under way, also how to go on with what is not drained, and whether a "
-      "drain of it was cut short; and the first files that are only in the pool, or newer there "
-      "than in the directory: `rm` in the directory does not reach those, `cairn rm --at DIR` "
-      "does.");
+      root, context, "status", "Show pools, covered directories, and the processes that use them.",
+      "For each pool, the command shows its space, covered directories with job and undrained "
+      "bytes, and attached processes (alive, stopped). It counts the processes that have ended and "
+      "left a lane to clean up. Where no run is under way, the command says how to continue with "
+      "undrained data, and whether a drain was cut short. It also lists the first files that are "
+      "only in the pool, or newer there than in the directory. `rm` in the directory does not "
+      "reach those files; `cairn rm --at DIR` does.");
   status->callback([&context] {
     context.action = [&context] { return status_command(context.config, context.json); };
   });

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::string_view letters = "KMGTPE";
 
-[[noreturn]] void bad_size(std::string_view text) {
-  usage_error("'{}' is no size: write a number with a unit, such as 512M, 10GiB or 50%", text);
+[[noreturn]] void bad_size(std::string_view text, std::string_view expected) {
+  usage_error("invalid size '{}': expected {}", text, expected);
 }
 
 // The factor of a unit, or 0 if it is none.
@@ -29,34 +29,37 @@ double unit_factor(std::string_view unit) {
   return std::pow(rest == "B" ? 1000.0 : 1024.0, static_cast<double>(power + 1));
 }
 
-}  // namespace
-
-Size parse_size(std::string_view text) {
+Size parse(std::string_view text, std::string_view expected) {
   double number = 0;
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  if (error != std::errc() || !std::isfinite(number) || number < 0) bad_size(text);
+  if (error != std::errc() || !std::isfinite(number) || number < 0) bad_size(text, expected);
   std::string_view unit = text.substr(static_cast<size_t>(end - text.data()));
   while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
 
   Size size;
   if (unit == "%") {
-    if (number <= 0 || number > 100) usage_error("'{}': a share lies between 0% and 100%", text);
+    if (number <= 0 || number > 100)
+      usage_error("invalid size '{}': expected a share above 0%, at most 100%", text);
     size.percent = number;
     size.is_percent = true;
     return size;
   }
   const double factor = unit_factor(unit);
-  if (factor == 0) bad_size(text);
+  if (factor == 0) bad_size(text, expected);
   const double bytes = number * factor;
-  if (bytes >= 9.2e18) usage_error("'{}' is more than any medium holds", text);
+  if (bytes >= 9.2e18) usage_error("invalid size '{}': larger than any medium", text);
   size.bytes = static_cast<uint64_t>(std::llround(bytes));
   return size;
 }
 
+}  // namespace
+
+Size parse_size(std::string_view text) { return parse(text, "512M, 10GiB, 50% or auto"); }
+
 uint64_t parse_bytes(std::string_view text) {
-  const Size size = parse_size(text);
-  if (size.is_percent) usage_error("'{}': give a size here, not a share", text);
+  const Size size = parse(text, "512M or 10GiB");
+  if (size.is_percent) usage_error("invalid size '{}': expected 512M or 10GiB, not a share", text);
   return size.bytes;
 }
 
@@ -64,7 +67,7 @@ uint32_t parse_mode(std::string_view text) {
   uint32_t mode = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mode, 8);
   if (error != std::errc() || end != text.data() + text.size() || mode > 07777)
-    usage_error("'{}': no octal permissions such as 0750", text);
+    usage_error("invalid mode '{}': expected octal permissions such as 0750", text);
   return mode;
 }
 

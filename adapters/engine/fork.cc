@@ -18,7 +18,7 @@ void before_fork() {
   Inside::enter();  // until after the fork: the pool is held still
   hooks::run(hooks::before_fork);
   if (cairn_fork_prepare(watched) < 0)
-    log_few("a process that is started here may not reach covered files: ", cairn_last_error());
+    log_few("a process started here may not reach covered files: ", cairn_last_error());
   errno = error;
 }
 

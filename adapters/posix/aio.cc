@@ -90,7 +90,7 @@ int lio_listio(int mode, struct aiocb* const* list, int count, struct sigevent* 
     struct aiocb* request = list[i];
     if (request == nullptr || request->aio_lio_opcode == LIO_NOP) continue;
     if (!table::is_covered(request->aio_fildes)) {
-      refuse("lio_listio on covered and other files at once", nullptr, ENOTSUP);
+      refuse("lio_listio on covered and other files together", nullptr, ENOTSUP);
       return -1;
     }
     request->aio_lio_opcode == LIO_READ ? serve::aio_read(request) : serve::aio_write(request);

@@ -72,8 +72,7 @@ void tell_if_passing_by(const char* file, const char* name, char* const* argumen
   const int before = errno;
   if (const char* why = reason(file); why != nullptr)
     log(Level::kWarning, name, why,
-        ": it cannot be served, and works on what lies below covered directories (cairn doctor "
-        "tells more)");
+        ": it cannot be served, and uses the directory below the cover (cairn doctor tells more)");
   errno = before;
 }
 

@@ -60,7 +60,7 @@ ssize_t give(const Result<std::string>& text, void* buffer, size_t capacity, con
   if (capacity == 0) return static_cast<ssize_t>(text->size());
   if (text->size() > capacity)
     return code(fail(ERANGE, "%s: %zu bytes, room for %zu", what, text->size(), capacity));
-  if (Status s = check_given(buffer, "the place for attributes"); !s.ok()) return code(s);
+  if (Status s = check_given(buffer, "the buffer for attributes"); !s.ok()) return code(s);
   std::memcpy(buffer, text->data(), text->size());
   return static_cast<ssize_t>(text->size());
 }

@@ -28,9 +28,10 @@ uint64_t total_of(const iovec* vector, int count) {
 }
 
 Status check_vector(const iovec* vector, int count) {
-  if (count < 0 || count > 1024) return fail(EINVAL, "a vector of %d pieces", count);
+  if (count < 0 || count > 1024)
+    return fail(EINVAL, "invalid vector: %d pieces, at most 1024", count);
   if (total_of(vector, count) > static_cast<uint64_t>(SSIZE_MAX))
-    return fail(EINVAL, "a vector of more than SSIZE_MAX bytes");
+    return fail(EINVAL, "invalid vector: more than SSIZE_MAX bytes");
   return Status();
 }
 
@@ -120,7 +121,7 @@ Status seek_to(file::File& file, int64_t offset, int whence, uint64_t* result) {
   else if (whence == SEEK_END)
     base = static_cast<int64_t>(file.inode->size.load());
   else if (whence == SEEK_DATA || whence == SEEK_HOLE) {
-    if (offset < 0) return fail(ENXIO, "offset %lld", static_cast<long long>(offset));
+    if (offset < 0) return fail(ENXIO, "invalid offset %lld", static_cast<long long>(offset));
     auto found = whence == SEEK_DATA ? file::seek_data(file, static_cast<uint64_t>(offset))
                                      : file::seek_hole(file, static_cast<uint64_t>(offset));
     if (!found.ok()) return found.status();
@@ -128,13 +129,13 @@ Status seek_to(file::File& file, int64_t offset, int whence, uint64_t* result) {
     *result = *found;
     return Status();
   } else if (whence != SEEK_SET) {
-    return fail(EINVAL, "whence %d", whence);
+    return fail(EINVAL, "invalid whence %d", whence);
   }
   int64_t target = 0;
   if (__builtin_add_overflow(base, offset, &target))
-    return fail(EOVERFLOW, "offset %lld from %lld", static_cast<long long>(offset),
+    return fail(EOVERFLOW, "invalid seek: offset %lld from %lld", static_cast<long long>(offset),
                 static_cast<long long>(base));
-  if (target < 0) return fail(EINVAL, "an offset of %lld", static_cast<long long>(target));
+  if (target < 0) return fail(EINVAL, "invalid offset %lld", static_cast<long long>(target));
   fs.pool.store(file.shared->offset, static_cast<uint64_t>(target));
   *result = static_cast<uint64_t>(target);
   return Status();

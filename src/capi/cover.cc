@@ -90,8 +90,8 @@ Status refuse_pool_of_other(const cairn::tier::Cover& cover) {
   if (geteuid() != 0 || cairn::tier::sys::fstat(pool.segment[0]->fd, &st) < 0 || st.st_uid == 0)
     return Status();
   return fail(EPERM,
-              "%s: the pool %s belongs to user %u: root does not write to the directory what that "
-              "user may have put into the pool; do it as that user",
+              "%s: the pool %s belongs to user %u: root does not write that user's data to the "
+              "directory; do it as that user",
               cover.path.c_str(), pool.path.c_str(), st.st_uid);
 }
 
@@ -112,7 +112,7 @@ int cairn_cover_open(cairn_pool* pool, const char* directory, const cairn_cover_
   if (options != nullptr) {
     // Programs that were compiled before there was more.
     if (options->struct_size < offsetof(cairn_cover_options, fresh))
-      return code(fail(EINVAL, "cairn_cover_open: struct_size is %u", options->struct_size));
+      return code(fail(EINVAL, "cairn_cover_open: invalid struct_size %u", options->struct_size));
     open.keep = options->keep != 0;
     if (options->job != nullptr) open.job = options->job;
     if (options->struct_size >= sizeof(cairn_cover_options)) take_rest(*options, directory, &open);
@@ -208,7 +208,7 @@ int cairn_cover_drain_to(cairn_cover* cover, const char* elsewhere, cairn_progre
                          cairn_drain_to_report* report) {
   const WriteWindow window;
   if (report != nullptr && report->struct_size < sizeof(cairn_drain_to_report))
-    return code(fail(EINVAL, "cairn_cover_drain_to: struct_size is %u", report->struct_size));
+    return code(fail(EINVAL, "cairn_cover_drain_to: invalid struct_size %u", report->struct_size));
   const cairn::tier::DrainCalls calls = calls_of(progress, problem, context);
   cairn::tier::DrainToReport result;
   Status status = refuse_pool_of_other(*cover->cover);

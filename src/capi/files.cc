@@ -29,20 +29,20 @@ Status check_regular(const file::File& file) {
 Status preallocate(file::File& file, int mode, uint64_t offset, uint64_t size) {
   constexpr int keep_size = FALLOC_FL_KEEP_SIZE;
   CAIRN_TRY(check_regular(file));
-  if (size == 0) return fail(EINVAL, "a range of no bytes");
+  if (size == 0) return fail(EINVAL, "invalid range: no bytes");
   if (offset > file::max_file_size || size > file::max_file_size - offset)
     return fail(EFBIG, "offset %llu is beyond the largest file",
                 static_cast<unsigned long long>(offset));
   file::FileSystem& fs = *file.fs;
   if (file::remote_of(fs, file.map()) != nullptr)
-    return fail(EOPNOTSUPP, "space of a file that lies on another host is not reserved");
+    return fail(EOPNOTSUPP, "cannot reserve space: the file is on another host");
   if ((file.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr)
     CAIRN_TRY(fs.lower->stage(file.number));
   const uint64_t end = offset + size;
   if (mode == (FALLOC_FL_PUNCH_HOLE | keep_size)) return file::punch(fs, file.map(), offset, size);
   const bool zero = (mode & FALLOC_FL_ZERO_RANGE) != 0;
   if ((mode & ~(keep_size | FALLOC_FL_ZERO_RANGE)) != 0)
-    return fail(EOPNOTSUPP, "fallocate mode %#x is not served", static_cast<unsigned>(mode));
+    return fail(EOPNOTSUPP, "fallocate mode %#x is not supported", static_cast<unsigned>(mode));
   CAIRN_TRY(file::allocate(file, offset, size));
   file::touch_modified(file);
   if (zero) CAIRN_TRY(file::zero_mapped(fs, file.map(), offset, end));
@@ -130,7 +130,7 @@ void cairn_mmap_replaced(cairn_pool* pool, void* address, size_t size) {
 int cairn_msync(cairn_pool* pool, void* address, size_t size, int flags) {
   const WriteWindow window;
   if ((flags & MS_SYNC) != 0 && (flags & MS_ASYNC) != 0)
-    return code(fail(EINVAL, "msync flags %#x", static_cast<unsigned>(flags)));
+    return code(fail(EINVAL, "invalid msync flags %#x", static_cast<unsigned>(flags)));
   return code(pool->mappings.sync(fs_of(pool), address, size));
 }
 

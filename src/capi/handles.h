@@ -45,7 +45,7 @@ inline Status check_given(const void* address, const char* what) {
 // EINVAL: bits that mean nothing here, and may in a later version.
 inline Status check_flags(uint64_t flags, uint64_t known, const char* call) {
   if ((flags & ~known) == 0) return Status();
-  return fail(EINVAL, "%s: flags %#llx", call, static_cast<unsigned long long>(flags));
+  return fail(EINVAL, "%s: invalid flags %#llx", call, static_cast<unsigned long long>(flags));
 }
 
 // The API's pieces, which have the same layout.

@@ -25,7 +25,7 @@ Status act_on(const char* path, Find find, Act act) {
     const Status status = act(at);
     if (status.code() != ESTALE) return status;
   }
-  return fail(ENOENT, "%s: it is replaced faster than it can be looked at", path);
+  return fail(ENOENT, "%s: other processes keep replacing it; retry", path);
 }
 
 // Calls look(map) for what was found. ESTALE: it was not that any more.
@@ -137,7 +137,8 @@ int cairn_walk(cairn_pool* pool, cairn_ino top, cairn_ino dir, const char* path,
       *at = resolved->inode;
       text = outside;
     }
-    if (text.size() + 2 > capacity) return fail(ENAMETOOLONG, "%s: no room for its rest", path);
+    if (text.size() + 2 > capacity)
+      return fail(ENAMETOOLONG, "%s: the buffer is too small for the rest of the path", path);
     std::memcpy(rest, text.data(), text.size());
     size_t length = text.size();
     // What is missing was asked for as a directory, by the path or by a link in it.
@@ -155,7 +156,8 @@ int cairn_path_of(cairn_pool* pool, cairn_ino top, cairn_ino dir, char* path, si
   const WriteWindow window;
   auto text = file::path_of(fs_of(pool), top, dir);
   if (!text.ok()) return -text.code();
-  if (text->size() + 1 > capacity) return code(fail(ERANGE, "a path of %zu bytes", text->size()));
+  if (text->size() + 1 > capacity)
+    return code(fail(ERANGE, "the buffer is too small for a path of %zu bytes", text->size()));
   std::memcpy(path, text->c_str(), text->size() + 1);
   return static_cast<int>(text->size());
 }
@@ -171,17 +173,17 @@ int cairn_mknod(cairn_pool* pool, cairn_ino dir, const char* path, uint32_t mode
   if (type == S_IFCHR || type == S_IFBLK)
     return code(fail(EPERM, "%s: a pool holds no device nodes", path));
   if (type != S_IFREG && type != S_IFIFO && type != S_IFSOCK)
-    return code(fail(EINVAL, "%s: mode %o", path, mode));
+    return code(fail(EINVAL, "%s: invalid mode %o", path, mode));
   return make_name(pool, dir, path, {type | (mode & 07777)});
 }
 
 int cairn_symlink(cairn_pool* pool, const char* target, cairn_ino dir, const char* path) {
   const WriteWindow window;
-  if (target[0] == '\0') return code(fail(ENOENT, "%s: an empty target", path));
+  if (target[0] == '\0') return code(fail(ENOENT, "%s: the link target is empty", path));
   const std::string_view text(target, strnlen(target, file::longest_path + 1));
   if (text.size() > file::longest_path)
-    return code(
-        fail(ENAMETOOLONG, "%s: a target of more than %zu bytes", path, file::longest_path));
+    return code(fail(ENAMETOOLONG, "%s: the link target has more than %zu bytes", path,
+                     file::longest_path));
   return make_name(pool, dir, path, {S_IFLNK | 0777, 0, &text});
 }
 

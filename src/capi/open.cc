@@ -49,7 +49,8 @@ Status find_or_make(file::FileSystem& fs, uint64_t dir, const Request& request,
     if (request.only_new) return fail(EEXIST, "%s: file exists", request.path);
     return Status();
   }
-  if (at->must_be_directory) return fail(EISDIR, "%s: a name with a slash behind it", request.path);
+  if (at->must_be_directory)
+    return fail(EISDIR, "%s: the name of a file cannot end in a slash", request.path);
   at->seat.reset();
   auto made = file::with_room(
       fs, [&] { return file::create_name(fs, at->parent, at->name, {request.mode}); });
@@ -71,7 +72,7 @@ Status check_kind(const file::FileSystem& fs, const Request& request, uint64_t t
   } else if (request.has(O_DIRECTORY)) {
     return fail(ENOTDIR, "%s: not a directory", path);
   }
-  if (type == S_IFLNK && !request.path_only) return fail(ELOOP, "%s: a symbolic link", path);
+  if (type == S_IFLNK && !request.path_only) return fail(ELOOP, "%s: is a symbolic link", path);
   if ((type == S_IFIFO || type == S_IFSOCK) && !request.path_only)
     return fail(ENXIO, "%s: FIFOs and sockets cannot be opened in a pool", path);
   return request.writes ? fs.pool.check_writable() : Status();
@@ -148,7 +149,7 @@ int cairn_open(cairn_pool* pool, cairn_ino dir, const char* path, int flags, uin
     // That is what has gone, and not what was found there.
     if (auto from = live_map(fs_of(pool), dir); path[0] != '/' && !from.ok()) return -from.code();
   }
-  return code(fail(ESTALE, "%s: it is replaced faster than it can be opened", path));
+  return code(fail(ESTALE, "%s: other processes keep replacing it; retry", path));
 }
 
 int cairn_open_ino(cairn_pool* pool, cairn_ino ino, uint64_t generation, int flags,
@@ -166,7 +167,7 @@ int cairn_open_ino(cairn_pool* pool, cairn_ino ino, uint64_t generation, int fla
 
 int cairn_close(cairn_file* handle) {
   const WriteWindow window;
-  if (handle == nullptr) return code(fail(EBADF, "no file"));
+  if (handle == nullptr) return code(fail(EBADF, "the file is NULL"));
   file::File& file = file_of(handle);
   if (file.references.fetch_sub(1) != 1) return 0;
   file::FileSystem& fs = *file.fs;
@@ -235,7 +236,7 @@ int cairn_companion(cairn_file* handle) {
   const WriteWindow window;
   file::File& file = file_of(handle);
   if (file::remote_of(*file.fs, file.map()) != nullptr)
-    return code(fail(ENOLCK, "a file that lies on another host is not locked from here"));
+    return code(fail(ENOLCK, "cannot lock: the file is on another host"));
   const std::string path = file::companion_path(*file.fs, file.map());
   if ((file.inode->flags.load() & format::flag_companion) == 0) {
     if (Status s = file::set_flags(*file.fs, file.number, format::flag_companion, 0); !s.ok())

@@ -87,16 +87,16 @@ int cairn_pool_create(const char* path, const cairn_pool_options* options) {
   bool populate = false;
   if (options != nullptr) {
     if (options->struct_size < sizeof(cairn_pool_options))
-      return code(fail(EINVAL, "cairn_pool_create: struct_size is %u", options->struct_size));
+      return code(fail(EINVAL, "cairn_pool_create: invalid struct_size %u", options->struct_size));
     if (options->reserved != 0)
-      return code(fail(EINVAL, "cairn_pool_create: reserved is %u", options->reserved));
+      return code(fail(EINVAL, "cairn_pool_create: reserved must be 0, not %u", options->reserved));
     // A later version's options are all right as long as they ask for nothing.
     const auto* bytes = reinterpret_cast<const uint8_t*>(options);
     if (std::any_of(bytes + sizeof *options, bytes + options->struct_size,
                     [](uint8_t byte) { return byte != 0; }))
-      return code(fail(EINVAL, "cairn_pool_create: options that this version does not know"));
+      return code(fail(EINVAL, "cairn_pool_create: options unknown to this version"));
     if (options->granularity > 4)
-      return code(fail(EINVAL, "cairn_pool_create: granularity %u", options->granularity));
+      return code(fail(EINVAL, "cairn_pool_create: invalid granularity %u", options->granularity));
     create.lanes = options->lanes;
     create.size_bytes = options->size;
     create.granularity = options->granularity;
@@ -163,7 +163,7 @@ void cairn_file_size_limit_changed(void) {
 int cairn_pool_set_durability(cairn_pool* pool, int durability) {
   const WriteWindow window;
   if (durability != CAIRN_DURABILITY_FSYNC && durability != CAIRN_DURABILITY_WRITE)
-    return code(fail(EINVAL, "durability %d", durability));
+    return code(fail(EINVAL, "invalid durability %d", durability));
   // On other media every write is durable, or none can be.
   fs_of(pool).durable_writes =
       durability == CAIRN_DURABILITY_WRITE &&
@@ -175,7 +175,7 @@ int cairn_pool_set_release(cairn_pool* handle, int release) {
   const WriteWindow window;
   cairn::pool::Pool& pool = fs_of(handle).pool;
   if (release != CAIRN_RELEASE_IDLE && release != CAIRN_RELEASE_NEVER)
-    return code(fail(EINVAL, "release %d", release));
+    return code(fail(EINVAL, "invalid release %d", release));
   if (const Status status = pool.check_writable(); !status.ok()) return code(status);
   pool.store_flush(pool.state->release_never, release == CAIRN_RELEASE_NEVER ? 1 : 0);
   return 0;
@@ -231,7 +231,8 @@ int cairn_pool_get_info(cairn_pool* handle, cairn_pool_info* info) {
 int cairn_pool_get_shortage(cairn_pool* handle, cairn_shortage* shortage) {
   const WriteWindow window;
   if (shortage->struct_size < sizeof(cairn_shortage))
-    return code(fail(EINVAL, "cairn_pool_get_shortage: struct_size is %u", shortage->struct_size));
+    return code(
+        fail(EINVAL, "cairn_pool_get_shortage: invalid struct_size %u", shortage->struct_size));
   const auto& state = *fs_of(handle).pool.state;
   shortage->count = state.refused_count.load();
   shortage->of = static_cast<uint32_t>(state.refused_by.load());

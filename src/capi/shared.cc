@@ -75,7 +75,8 @@ int cairn_job_open(cairn_pool* pool, const char* directory, const cairn_node* no
                    uint32_t node, cairn_ask ask, cairn_still_waiting waiting, void* context,
                    cairn_job** job) {
   const WriteWindow window;
-  if (node >= count) return code(fail(EINVAL, "node %u of a job of %u", node, count));
+  if (node >= count)
+    return code(fail(EINVAL, "invalid node %u: the job has %u nodes", node, count));
   cairn::cluster::Job::Place place;
   place.directory = directory;
   place.cover = cairn::tier::cover_name(directory);

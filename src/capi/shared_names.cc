@@ -164,7 +164,7 @@ int cairn_shared_set_attributes(cairn_job* job, const char* path, uint32_t mode,
 
 int cairn_shared_rename(cairn_job* job, const char* from, const char* to, unsigned flags) {
   const WriteWindow window;
-  if ((flags & ~1U) != 0) return code(cairn::fail(EINVAL, "%s: flags %u", from, flags));
+  if ((flags & ~1U) != 0) return code(cairn::fail(EINVAL, "%s: invalid flags %u", from, flags));
   return code(cairn::cluster::rename_of_job(job->job, from, to, flags != 0));
 }
 
@@ -276,7 +276,7 @@ int cairn_shared_claim(cairn_job* job, const char* path) {
 
 int cairn_shared_rename_name(cairn_job* job, const char* from, const char* to, unsigned flags) {
   const WriteWindow window;
-  if ((flags & ~1U) != 0) return code(cairn::fail(EINVAL, "%s: flags %u", from, flags));
+  if ((flags & ~1U) != 0) return code(cairn::fail(EINVAL, "%s: invalid flags %u", from, flags));
   return code(cairn::cluster::rename_name(job->job, from, to, flags != 0));
 }
 

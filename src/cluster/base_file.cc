@@ -40,7 +40,7 @@ Result<sys::Descriptor> open_base(const sys::Descriptor& covered, const std::str
     return sys::failed(result, "stat", place);
   if (!S_ISREG(st.st_mode) || st.st_ino != base.inode ||
       static_cast<uint64_t>(st.st_size) != base.size || sys::mtime_of(st) != base.mtime)
-    return fail(ESTALE, "%s: was changed behind our back", place.c_str());
+    return fail(ESTALE, "%s: was changed outside Cairn", place.c_str());
   return file;
 }
 
@@ -50,7 +50,7 @@ Status read_base(const sys::Descriptor& file, const std::string& path, void* buf
     const int64_t n =
         sys::pread(file.get(), static_cast<char*>(buffer) + done, size - done, offset + done);
     if (n < 0) return sys::failed(n, "read", path);
-    if (n == 0) return fail(ESTALE, "%s: was cut behind our back", path.c_str());
+    if (n == 0) return fail(ESTALE, "%s: was truncated outside Cairn", path.c_str());
     done += static_cast<size_t>(n);
   }
   return Status();

@@ -174,14 +174,14 @@ Status make_told_names(Job& job, const std::string& names) {
   std::string told;
   NameChange name = {};
   for (size_t at = 0; at < names.size();) {
-    if (!take(names, &at, &name)) return fail(EINVAL, "names of another node that are none");
+    if (!take(names, &at, &name)) return fail(EINVAL, "another node sent invalid names");
     const Status made = change_name(job, name);
     if (made.ok() || is_the_same(job, name) || !status.ok()) continue;
     status = made;
     told = last_detail();
     if (made.code() == EEXIST || made.code() == ENOTDIR)
-      told =
-          name.path + ": two nodes had different things there before the job; each keeps its own";
+      told = name.path +
+             ": two nodes had different files there before the job; each node keeps its own";
   }
   return status.ok() ? status : fail(status.code(), "%s", told.c_str());
 }

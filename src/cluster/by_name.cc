@@ -112,7 +112,7 @@ Status rename_shared(Job& job, const std::string& from, const std::string& to, b
   return with_record(job, from, [&](Record& record) -> Status {
     CAIRN_TRY(check_closed(job, record, from));
     if (record.base.exists)
-      return fail(EXDEV, "%s: bytes of it lie in the file of that name in %s", from.c_str(),
+      return fail(EXDEV, "%s: some of its bytes are in the file of that name in %s", from.c_str(),
                   job.directory().c_str());
     auto replaced = read_record(job.records(), to);
     if (!replaced.ok() && replaced.code() != ENOENT) return replaced.status();

@@ -68,8 +68,8 @@ void tell_ignored(const std::string& directory, const std::string& ignored,
   if (passed.path.empty()) return;
   std::string text = records + "/" + told(passed.path) + ": ignored: it " + passed.why;
   if (passed.is_ours)
-    text += "; look whether it is what Cairn wrote, and move it away or run `chmod -R go-w " +
-            records + "`";
+    text +=
+        "; check whether Cairn wrote it, and move it away or run `chmod -R go-w " + records + "`";
   calls.problem(text.c_str());
 }
 
@@ -204,7 +204,7 @@ Status collect(tier::Cover& cover, const tier::DrainCalls& calls, tier::DrainRep
   if (failed + conflicts != 0)
     return fail(out_of_space ? ENOSPC : EIO,
                 "%s: %llu files that several nodes write could not be put together, %llu changed "
-                "there behind our back",
+                "there outside Cairn",
                 cover.path.c_str(), static_cast<unsigned long long>(failed),
                 static_cast<unsigned long long>(conflicts));
   return waiting.count() == 0 ? Status() : waiting.status();

@@ -202,12 +202,12 @@ Result<sys::Descriptor> FileCollector::make_aside() const {
     const int64_t made =
         sys::openat(place_.get(), aside_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
     if (made >= 0) return sys::Descriptor(static_cast<int>(made));
-    if (made != -EEXIST) return sys::failed(made, "cannot be made", aside_path_);
+    if (made != -EEXIST) return sys::failed(made, "cannot be created", aside_path_);
     const int64_t opened =
         sys::openat(place_.get(), aside_.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK);
     if (opened != -ENOENT) return check_aside(opened);
   }
-  return fail(EBUSY, "%s: somebody keeps removing it", aside_path_.c_str());
+  return fail(EBUSY, "%s: another process keeps removing it", aside_path_.c_str());
 }
 
 Result<sys::Descriptor> FileCollector::open_aside() const {
@@ -249,7 +249,7 @@ Status FileCollector::give_share() {
     }
     return sync_place();
   }
-  return fail(EBUSY, "%s: somebody keeps removing it", aside_path_.c_str());
+  return fail(EBUSY, "%s: another process keeps removing it", aside_path_.c_str());
 }
 
 Status FileCollector::sync_place() const {
@@ -310,7 +310,7 @@ Status FileCollector::copy_pieces(int aside) {
       if (!copied.ok()) return copied.status();
       if (*copied < stop)
         return fail(is_base ? ESTALE : EIO, "%s: %s ends at offset %llu", lower_.c_str(),
-                    is_base ? "cut there behind our back; it" : "the part of it in the pool",
+                    is_base ? "truncated there outside Cairn; it" : "the part of it in the pool",
                     static_cast<unsigned long long>(*copied));
     }
   }
@@ -324,7 +324,7 @@ Result<sys::Descriptor> FileCollector::base() const {
     return file;
   return fail(
       ESTALE,
-      "%s: changed there behind our back, and bytes of what it was are needed; both are kept",
+      "%s: changed there outside Cairn, and bytes of its old contents are needed; both are kept",
       lower_.c_str());
 }
 
@@ -399,8 +399,8 @@ Status FileCollector::publish() {
     result = sys::renameat2(place_.get(), aside_.c_str(), above_.get(), name_.c_str(), 0);
   if (result == -ENOENT) return changed_meanwhile(lower_);
   if (result == -EEXIST)
-    return fail(ESTALE, "%s: %s there behind our back; both are kept", lower_.c_str(),
-                record_.base.exists ? "changed" : "made");
+    return fail(ESTALE, "%s: %s there outside Cairn; both are kept", lower_.c_str(),
+                record_.base.exists ? "changed" : "created");
   if (result < 0) return sys::failed(result, "rename", lower_);
   ++all_.report.files;
   return settle();

@@ -51,7 +51,7 @@ Result<uint32_t> ask_its_node(Job& job, const std::string& path, const Request& 
     CAIRN_TRY(answers.status);
     if (!answers.all.empty() && answers.all.front().value != 0) return found.node;
   }
-  return fail(EBUSY, "%s: it goes from node to node faster than it is found", path.c_str());
+  return fail(EBUSY, "%s: it moves between nodes faster than it can be found; retry", path.c_str());
 }
 
 // A file of node `holder` has got the name: those of `rest` and of this node go, which may have got it meanwhile. What has taken the
@@ -161,8 +161,7 @@ Result<uint64_t> read_elsewhere(Job& job, uint32_t node, const Uuid& file, const
     Question question = {node, bytes.data(), bytes.size(), reply.bytes.get(), capacity, 0};
     CAIRN_TRY(job.ask(&question, 1));
     if (question.got != sizeof(Reply) + run.length)
-      return fail(EIO, "node %s answered with other bytes than it was asked for",
-                  job.host_of(node));
+      return fail(EIO, "node %s: invalid reply: not the requested bytes", job.host_of(node));
     std::memcpy(static_cast<uint8_t*>(piece.buffer) + done, reply.bytes.get() + sizeof(Reply),
                 run.length);
     job.buffers().give_back(std::move(reply));
@@ -199,7 +198,7 @@ Status remove_elsewhere(Job& job, const std::string& path) {
     if (any) return Status();
     CAIRN_TRY(find_elsewhere(job, path).status());
   }
-  return fail(EBUSY, "%s: it goes from node to node faster than it is found", path.c_str());
+  return fail(EBUSY, "%s: it moves between nodes faster than it can be found; retry", path.c_str());
 }
 
 Status rename_elsewhere(Job& job, const std::string& from, const std::string& to, bool keep) {

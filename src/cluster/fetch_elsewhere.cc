@@ -85,8 +85,8 @@ Result<Elsewhere> find_free(Job& job, const std::string& path) {
     if (!found.ok() || found->state.busy == Busy::no) return found;
     if (patience.has_more(found->state.busy)) continue;
     if (found->state.busy == Busy::soon) return found;
-    return fail(EBUSY, "%s: it is open on node %s, or more than bytes under one name", path.c_str(),
-                job.host_of(found->node));
+    return fail(EBUSY, "%s: it is open on node %s, or has other names or extended attributes there",
+                path.c_str(), job.host_of(found->node));
   }
 }
 

@@ -23,7 +23,7 @@ Result<int64_t> append(file::File& file, const uint8_t* bytes, size_t size, uint
   constexpr size_t unit = size_t{1} << 20;
   constexpr uint64_t most_pieces = 1023;  // of a vector
   if (zeros > most_pieces * unit)
-    return fail(EINVAL, "%llu bytes are more than one append takes on another host",
+    return fail(EINVAL, "%llu bytes are too many for one append on another host",
                 static_cast<unsigned long long>(zeros) + size);
   std::vector<uint8_t> nothing(std::min<uint64_t>(zeros, unit));
   // iovec has no form for bytes that are only read.
@@ -57,7 +57,7 @@ Status HeldFiles::hold(const Uuid& file, bool writing) {
     Status status = opened->status();
     // Counted as an opener first, as file/moving.h asks for.
     if (status.ok() && file::is_moving(*(**opened).inode))
-      status = fail(EAGAIN, "it is about to have its place");
+      status = fail(EAGAIN, "being moved to another node; retry");
     if (!status.ok()) {
       held_.erase({file, writing});
       return status;
@@ -80,7 +80,7 @@ void HeldFiles::release(const Uuid& file, bool writing) {
 Result<std::shared_ptr<tier::PoolFile>> HeldFiles::find(const Uuid& file) {
   const std::lock_guard guard(mutex_);
   const auto held = held_.find({file, true});
-  if (held == held_.end()) return fail(EIO, "a file that nobody holds open here");
+  if (held == held_.end()) return fail(EIO, "the file is not open on this node");
   return held->second.file;
 }
 
@@ -131,7 +131,7 @@ Result<int64_t> HeldFiles::answer(const Request& request, const Run* runs, const
     default:
       break;
   }
-  return fail(EINVAL, "a request about an open file that is none");
+  return fail(EINVAL, "invalid request about an open file");
 }
 
 }  // namespace cairn::cluster

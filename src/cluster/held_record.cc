@@ -71,9 +71,11 @@ Result<bool> is_open(const Job& job, const Uuid& uuid) {
 Status check_closed(const Job& job, const Record& record, const std::string& path) {
   auto open = is_open(job, record.uuid);
   if (!open.ok()) return open.status();
-  return *open ? fail(EBUSY, "%s: it is open through MPI-IO, until when no other call can write it",
-                      path.c_str())
-               : Status();
+  return *open
+             ? fail(EBUSY,
+                    "%s: it is open through MPI-IO; other calls cannot write it until it is closed",
+                    path.c_str())
+             : Status();
 }
 
 }  // namespace cairn::cluster

@@ -72,11 +72,10 @@ Status Job::not_in_job(const RecordNode& node, const std::string& path, uint64_t
                                                directory() + "` on all nodes that wrote the file");
   // A pool's name may be that of an older one.
   if (node.path == same->path)
-    return tell(
-        "is not there any more",
-        "that node has made a new one, as it does when it has been started anew or the pool "
-        "was removed; these bytes are lost, and the file can only be written anew");
-  return tell("is another one than that node has in this job",
+    return tell("is not there any more",
+                "that node has created a new one, as after a restart or when the pool was removed; "
+                "these bytes are lost, and the file can only be written anew");
+  return tell("is not the pool that the node has in this job",
               std::string("it has pool ") + same->path +
                   " here; start the job with the pool that holds the bytes, if it is still there");
 }
@@ -157,10 +156,11 @@ Status Job::clean() {
 
 Status Job::ask(Question* questions, size_t count) const {
   if (count == 0) return Status();
-  if (messenger_ == nullptr) return fail(ENOTSUP, "this job has one node and nobody to ask");
+  if (messenger_ == nullptr) return fail(ENOTSUP, "this job has only one node");
   if (ended_) return fail(EIO, "other nodes cannot be asked any more: the job has ended");
   if (silent_)
-    return fail(EIO, "this process was forked by one of an MPI job and cannot ask other nodes");
+    return fail(EIO,
+                "this process was forked from a process of an MPI job and cannot ask other nodes");
   if (const int result = messenger_(context_, questions, count); result < 0)
     return fail(-result, "asking other nodes: %s", std::strerror(-result));
   for (size_t i = 0; i < count; ++i) {
@@ -168,7 +168,7 @@ Status Job::ask(Question* questions, size_t count) const {
     const auto* reply = static_cast<const Reply*>(question.reply);
     const char* host = host_of(question.node);
     if (question.got < sizeof(Reply) || question.got != sizeof(Reply) + reply->size)
-      return fail(EIO, "node %s answered with %zu bytes that are no reply", host, question.got);
+      return fail(EIO, "node %s: invalid reply of %zu bytes", host, question.got);
     if (reply->error != 0)
       return fail(reply->error, "node %s: %.*s", host, static_cast<int>(reply->size),
                   reinterpret_cast<const char*>(reply + 1));

@@ -46,13 +46,14 @@ Result<Holder> try_lock(const Job& job, uint32_t node, Request request, const Ho
     return holder;
   }
   if (head.size != sizeof holder)
-    return fail(EIO, "node %s does not say who has a lock", job.host_of(node));
+    return fail(EIO, "node %s: invalid reply about the holder of a lock", job.host_of(node));
   std::memcpy(&holder, reply.get() + sizeof head, sizeof holder);
   return holder;
 }
 
 Result<ProcessState> state_of(const Job& job, const Holder& holder) {
-  if (holder.node >= job.nodes()) return fail(EIO, "a lock is held by no node");
+  if (holder.node >= job.nodes())
+    return fail(EIO, "invalid holder of a lock: not a node of the job");
   CAIRN_TRY_ASSIGN(
       state, job.ask(static_cast<uint32_t>(holder.node), request_of(Op::look_process, 0, holder)));
   return static_cast<ProcessState>(state);
@@ -73,7 +74,7 @@ class Stillness {
     const RecordNode node = job.node(static_cast<uint32_t>(holder.node));
     job.still_waiting(static_cast<uint64_t>(ms), path,
                       "a process of node " + node.host + " (pool " + node.path +
-                          ") that has the lock and stands still");
+                          ") that holds the lock and is stopped");
   }
 
  private:

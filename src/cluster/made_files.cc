@@ -41,7 +41,7 @@ Status let_stay(Job& job, const Made& made, const UseMade& use) {
 }
 
 Status is_taken(const std::string& path) {
-  return fail(EBUSY, "%s: another node has made it, too, and it is used here", path.c_str());
+  return fail(EBUSY, "%s: another node has created it, too, and it is in use here", path.c_str());
 }
 
 // Who waits too long for a new file ends its mark. By now he may have written it, and closed it again.
@@ -72,7 +72,7 @@ Status give_way(Job& job, const NewName& name, file::Seen seen, const Made* made
   if (!removed_here.ok() && removed_here.code() != ENOENT) return removed_here;
   // Where it had taken the place of what was removed here, that is to be removed again, and stands in the other's way.
   change_name(job, {NameOp::put_away, 0, path, ""}).ignore();
-  return fail(ESTALE, "%s: another node has made it", path.c_str());
+  return fail(ESTALE, "%s: another node has created it", path.c_str());
 }
 
 Status is_there(const std::string& path) { return fail(EEXIST, "%s: file exists", path.c_str()); }
@@ -169,7 +169,7 @@ Status link_inode(Job& job, const file::Seen& inode, const std::string& path) {
   }
   // A device is nothing that other nodes could make.
   if (!S_ISLNK(mode) && !S_ISFIFO(mode) && !S_ISSOCK(mode))
-    return fail(EPERM, "%s: neither a directory nor a device gets a further name", path.c_str());
+    return fail(EPERM, "%s: a directory or a device cannot have another name", path.c_str());
   std::string target;
   if (S_ISLNK(mode)) {
     const pool::SeatGuard seat(job.fs().pool);

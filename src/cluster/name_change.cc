@@ -44,8 +44,7 @@ Status make(Job& job, const Spot& spot, const NameChange& change) {
 
 Status set(Job& job, const Spot& spot, const std::string& attributes) {
   FileChange change;
-  if (attributes.size() != sizeof change.attributes)
-    return fail(EINVAL, "attributes that are none");
+  if (attributes.size() != sizeof change.attributes) return fail(EINVAL, "invalid attributes");
   std::memcpy(&change.attributes, attributes.data(), sizeof change.attributes);
   return change_file(job.fs(), spot.map, spot.generation, change);
 }
@@ -122,7 +121,7 @@ Status apply(Job& job, const Spot& spot, const NameChange& change) {
       return to.ok() ? check_rename(job, spot, *to, change) : to.status();
     }
   }
-  return fail(EINVAL, "a change of names that is none");
+  return fail(EINVAL, "invalid change of a name");
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ bool is_moving(Job& job, const file::Map& map) {
 }
 
 Status about_to_move(const std::string& path) {
-  return fail(EAGAIN, "%s: it is about to have its place", path.c_str());
+  return fail(EAGAIN, "%s: being moved to another node; retry", path.c_str());
 }
 
 // EBUSY if it cannot have another place; EAGAIN: it is just getting one.
@@ -159,7 +159,7 @@ Result<FileState> hold_own(Job& job, const std::string& path, bool writing, bool
     if (!state.ok()) job.held().release(id_of(spot->map), writing);
     return state;
   }
-  return fail(EBUSY, "%s: it is replaced faster than it can be opened", path.c_str());
+  return fail(EBUSY, "%s: other processes keep replacing it; retry", path.c_str());
 }
 
 Status read_runs(file::File& file, const Run* runs, uint64_t count, const std::string& whose,
@@ -168,7 +168,7 @@ Status read_runs(file::File& file, const Run* runs, uint64_t count, const std::s
   for (uint64_t i = 0; i < count; ++i) {
     if (runs[i].length > most_bytes || runs[i].count > most_bytes ||
         (total += runs[i].bytes()) > most_bytes)
-      return fail(EINVAL, "more bytes are asked for than fit into a reply");
+      return fail(EINVAL, "invalid request: more bytes than fit into a reply");
   }
   for (uint64_t i = 0; i < count; ++i) {
     for (uint64_t k = 0; k < runs[i].count; ++k) {

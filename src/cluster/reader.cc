@@ -27,7 +27,7 @@ Status Reader::fetch(uint64_t offset) {
 
 Result<size_t> Reader::read(void* buffer, size_t size, uint64_t offset) {
   const std::lock_guard guard(mutex_);
-  if (!read_) return fail(EIO, "a file of other nodes is read after MPI_Finalize");
+  if (!read_) return fail(EIO, "cannot read a file of other nodes after MPI_Finalize");
   if (size >= largest_window) {
     return read_({buffer, size, offset});
   }

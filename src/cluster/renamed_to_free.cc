@@ -59,9 +59,9 @@ Status rename_if_free(Job& job, const std::string& path, const uint32_t* holder,
   if (status.ok()) return status;
   const std::string text = last_detail();
   if (back().ok()) return fail(status.code(), "%s", text.c_str());
-  return fail(EIO,
-              "%s: another node has made it, and the old name too: both files are there under it",
-              path.c_str());
+  return fail(
+      EIO, "%s: another node has created it, and the old name as well: the name has two files now",
+      path.c_str());
 }
 
 }  // namespace cairn::cluster

@@ -57,7 +57,7 @@ Result<Renaming> read_note(const RecordsDirectory& records, const std::string& i
   const std::string path = in_notes(note_name(id));
   const std::string place = records.path_of(path);
   auto bytes = records.read(path, longest_note);
-  if (bytes.code() == EUCLEAN) return fail(ENOENT, "%s: is no note", place.c_str());
+  if (bytes.code() == EUCLEAN) return fail(ENOENT, "%s: not the note of a rename", place.c_str());
   if (!bytes.ok()) return bytes.status();
   Unpacker in(bytes->data(), bytes->size());
   char start[sizeof magic] = {};
@@ -78,9 +78,9 @@ Result<Renaming> read_note(const RecordsDirectory& records, const std::string& i
   const bool is_whole = in.ok() && in.left() == 0 && std::memcmp(start, magic, sizeof magic) == 0 &&
                         crc == crc32c(0, bytes->data() + head_end, bytes->size() - head_end);
   if (unwritten != nullptr) *unwritten = !is_whole;
-  if (!is_whole) return fail(ENOENT, "%s: was not written to its end", place.c_str());
+  if (!is_whole) return fail(ENOENT, "%s: is incomplete", place.c_str());
   if (!is_path_below(renaming.from) || !is_path_below(renaming.to))
-    return fail(ENOENT, "%s: says paths that cannot be renamed", place.c_str());
+    return fail(ENOENT, "%s: names paths that cannot be renamed", place.c_str());
   return renaming;
 }
 

@@ -98,7 +98,7 @@ Result<int64_t> by_name(Job& job, const Request& request, const std::string& tex
     default:
       break;
   }
-  return fail(EINVAL, "a request by name that is none");
+  return fail(EINVAL, "invalid request by name");
 }
 
 }  // namespace
@@ -134,7 +134,7 @@ size_t Job::serve(const void* message, size_t size, void* answer) {
   if (size >= sizeof request) std::memcpy(&request, message, sizeof request);
   if (size < sizeof request || request.runs > most_runs || request.text > size ||
       size != sizeof request + request.runs * sizeof(Run) + request.text) {
-    status = fail(EINVAL, "a request of %zu bytes is none", size);
+    status = fail(EINVAL, "invalid request of %zu bytes", size);
   } else {
     runs.resize(request.runs);
     if (!runs.empty())
@@ -178,7 +178,8 @@ size_t Job::serve(const void* message, size_t size, void* answer) {
       if (!posted.empty()) std::memcpy(payload, posted.data(), posted.size() * sizeof(Posted));
       if (!more.left.empty()) std::memcpy(payload, more.left.data(), more.left.size());
       if (more.holder.process != 0) std::memcpy(payload, &more.holder, sizeof more.holder);
-      if (reply.error != 0) status = fail(reply.error, "a request that its home does not know");
+      if (reply.error != 0)
+        status = fail(reply.error, "invalid request: unknown to the home of the file");
     }
   }
   if (!status.ok()) {

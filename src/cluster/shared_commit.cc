@@ -129,14 +129,15 @@ Status SharedFile::take_news() {
     auto end = job_.ask(home_node_, ask, {}, &posted);
     if (!end.ok()) return end.status();
     for (const Posted& one : posted) {
-      if (one.node >= job_.nodes()) return fail(EIO, "%s: news of no node", path_.c_str());
+      if (one.node >= job_.nodes())
+        return fail(EIO, "%s: invalid news: not from a node of the job", path_.c_str());
       record_.map.add(one.run, record_.node_of(job_.node(static_cast<uint32_t>(one.node))));
       record_.size = std::max(record_.size, one.run.end());
     }
     news_ += static_cast<int64_t>(posted.size());
     if (news_ == *end) return Status();
   } while (!posted.empty());
-  return fail(EIO, "%s: its home gives no news", path_.c_str());
+  return fail(EIO, "%s: invalid news: the home of the file sent too few", path_.c_str());
 }
 
 // With the record's lock, so that it stays where it is. A directory that it lies in may have got another name since the file was opened.

@@ -49,7 +49,8 @@ unsigned access_of(int flags) {
 Status check_path(const std::string& path) {
   return is_path_below(path)
              ? Status()
-             : fail(EINVAL, "'%s' is no path below a covered directory", path.c_str());
+             : fail(EINVAL, "invalid path '%s': expected a path below a covered directory",
+                    path.c_str());
 }
 
 // What would be written there goes past the parts, and no share map would hear of it.
@@ -82,7 +83,7 @@ Status SharedFile::make_record(const Wanted& wanted, bool* made) {
   if (exists && (wanted.flags & O_CREAT) != 0 && (wanted.flags & O_EXCL) != 0)
     return fail(EEXIST, "%s: exists", lower.c_str());
   if (!exists && (wanted.flags & O_CREAT) == 0)
-    return fail(ENOENT, "%s: there is no such file", lower.c_str());
+    return fail(ENOENT, "%s: no such file", lower.c_str());
   if (there && wanted.local == nullptr && !S_ISREG(st.st_mode))
     return fail(EOPNOTSUPP, "%s: not a regular file", lower.c_str());
   record_ = Record();
@@ -157,7 +158,7 @@ Status SharedFile::open_first(const Wanted& wanted) {
     const Status status = make_record(wanted, &made);
     if (made || status.code() != EEXIST || exclusive) return status;
   }
-  return fail(EBUSY, "%s: others keep creating and deleting it", path_.c_str());
+  return fail(EBUSY, "%s: other processes keep creating and removing it", path_.c_str());
 }
 
 Bytes SharedFile::announcement() const {
@@ -173,7 +174,7 @@ Bytes SharedFile::announcement() const {
 
 Status SharedFile::take_announcement(const Bytes& bytes) {
   Announcement head = {};
-  if (bytes.size() < sizeof head) return fail(EIO, "rank 0 said nothing of the file");
+  if (bytes.size() < sizeof head) return fail(EIO, "invalid reply of rank 0 about the file");
   std::memcpy(&head, bytes.data(), sizeof head);
   home_ = head.home;
   home_node_ = head.home_node;

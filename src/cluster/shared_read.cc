@@ -124,7 +124,7 @@ Status SharedFile::fetch_remote(const Plan& plan) const {
     for (size_t i = from; i < to; ++i) {
       Buffer& reply = replies[i - from];
       if (questions[i - from].got != sizeof(Reply) + errands[i].bytes)
-        return fail(EIO, "node %s answered with other bytes than it was asked for",
+        return fail(EIO, "node %s: invalid reply: not the requested bytes",
                     job_.host_of(errands[i].node));
       const uint8_t* at = reply.bytes.get() + sizeof(Reply);
       for (const Target& target : errands[i].targets) {
@@ -161,7 +161,7 @@ Result<uint64_t> SharedFile::read(const Target* pieces, size_t count) {
   // Of a memory that is none only its own node's bytes would be refused.
   for (size_t i = 0; i < count; ++i)
     if (pieces[i].buffer == nullptr && pieces[i].size != 0)
-      return fail(EFAULT, "%s: read at offset %llu: bytes at address 0", path_.c_str(),
+      return fail(EFAULT, "%s: read at offset %llu: the buffer is NULL", path_.c_str(),
                   number(pieces[i].offset));
   if (immediate_) CAIRN_TRY(take_news());
   Plan plan;

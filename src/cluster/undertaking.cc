@@ -43,7 +43,7 @@ Result<Undertaking> unpacked(const std::string& bytes) {
   in.take(undertaking.renaming.data(), undertaking.renaming.size());
   change.path = in.text();
   change.other = in.text();
-  if (!in.ok() || in.left() != 0) return fail(EINVAL, "an undertaking that is none");
+  if (!in.ok() || in.left() != 0) return fail(EINVAL, "invalid undertaking");
   return undertaking;
 }
 
@@ -190,7 +190,7 @@ Status finish(Job& job, const Undertaking& undertaking) {
     case Doing::moving_file:
       return finish_moving_file(job, undertaking);
   }
-  return fail(EINVAL, "an undertaking that is none");
+  return fail(EINVAL, "invalid undertaking");
 }
 
 }  // namespace

@@ -93,12 +93,10 @@ class InPool {
 };
 
 Status another(const std::string& path, const struct stat& st) {
-  return fail(
-      ESTALE,
-      "%s: a directory of user %u stands there that is not the one which the pool has under "
-      "that name; nothing is written into it, and the pool keeps its own: move it away and drain "
-      "again",
-      path.c_str(), st.st_uid);
+  return fail(ESTALE,
+              "%s: a directory of user %u has this name and is not the one in the pool; nothing is "
+              "written into it, and the pool keeps its own: move it away and drain again",
+              path.c_str(), st.st_uid);
 }
 
 Status make_one(int above, const std::string& name, uint32_t mode, const std::string& path) {

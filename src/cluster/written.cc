@@ -130,7 +130,7 @@ Status Written::look(State* state) {
   Question question = {hold_->node(), &request, sizeof request, reply, sizeof reply, 0};
   CAIRN_TRY(hold_->job().ask(&question, 1));
   if (question.got != sizeof(Reply) + sizeof *state)
-    return fail(EIO, "node %s answered with %zu bytes that are no state of a file",
+    return fail(EIO, "node %s: invalid reply of %zu bytes about a file",
                 hold_->job().host_of(hold_->node()), question.got);
   std::memcpy(state, reply + sizeof(Reply), sizeof *state);
   return Status();

@@ -11,7 +11,7 @@ Status without_lower(const File& file) {
 }
 
 Status no_buffer(const File& file) {
-  return fail(EFAULT, "inode %llu: bytes at address 0",
+  return fail(EFAULT, "inode %llu: the buffer is NULL",
               static_cast<unsigned long long>(file.number));
 }
 

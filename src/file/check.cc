@@ -147,7 +147,7 @@ class Checker {
       for (uint64_t n = pool_.orphans[shard].head.load(); n != 0;) {
         const Inode* inode = n < numbers ? inode_at(fs_, n) : nullptr;
         if (inode == nullptr || (inode->state.load() & 7) != format::inode_orphan || listed[n]) {
-          found("orphan list %u names inode %llu, which is none or is listed already", shard,
+          found("orphan list %u names inode %llu, which does not exist or is already listed", shard,
                 ull{n});
           break;
         }

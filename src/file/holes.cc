@@ -46,7 +46,7 @@ Result<uint64_t> seek_data(File& file, uint64_t offset) {
     const uint64_t cover = span_of(spot.level) << block_shift;
     offset = (offset / cover + 1) * cover;
   }
-  return fail(ENXIO, "inode %llu: no data from there on",
+  return fail(ENXIO, "inode %llu: no data from this offset on",
               static_cast<unsigned long long>(file.number));
 }
 

@@ -29,8 +29,8 @@ Status failed(const char* what) { return fail(errno, "mmap: %s: %s", what, strer
 Status not_aligned(const FileSystem& fs, uint64_t unit) {
   return fail(
       ENODEV,
-      "mmap: %s maps in units of %llu bytes only, and the file's blocks do not lie so; a "
-      "namespace made with ndctl create-namespace --mode=devdax --align=4k can map any file",
+      "mmap: %s maps in units of %llu bytes only, and the file's blocks are not aligned to them; a "
+      "namespace created with ndctl create-namespace --mode=devdax --align=4k can map any file",
       fs.pool.path.c_str(), static_cast<unsigned long long>(unit));
 }
 
@@ -54,7 +54,7 @@ Status place(File& file, uint8_t* at, uint64_t size, int protection, int flags, 
   for (uint64_t b = first; b < last;) {
     Spot spot;
     CAIRN_TRY(walk(fs.pool, file.map(), b, &spot));
-    if (!spot.block) return fail(EAGAIN, "the file was cut while it was being mapped");
+    if (!spot.block) return fail(EAGAIN, "the file was truncated while it was being mapped");
     // Runs are joined across nodes: a process has a limited number of mappings.
     uint64_t n = contiguous(fs.pool, file.map(), b, spot, last - b);
     while (b + n < last) {
@@ -123,11 +123,11 @@ Result<void*> Mappings::map(File& file, void* address, size_t size, int protecti
   FileSystem& fs = *file.fs;
   if (!S_ISREG(file.inode->mode.load())) return fail(ENODEV, "mmap: not a regular file");
   if (size == 0 || (offset & (block_size - 1)) != 0)
-    return fail(EINVAL, "mmap: size %zu, offset %llu", size,
+    return fail(EINVAL, "mmap: invalid size %zu or offset %llu", size,
                 static_cast<unsigned long long>(offset));
   const bool shared = is_shared_type(flags);
   if (!file.readable || (shared && (protection & PROT_WRITE) != 0 && !file.writable))
-    return fail(EACCES, "mmap: the file is not open for that");
+    return fail(EACCES, "mmap: the file is not open for this access");
   if ((file.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr)
     CAIRN_TRY(fs.lower->stage(file.number));
   CAIRN_TRY_ASSIGN(pin, pin_of(fs, file.number));

@@ -17,7 +17,7 @@ namespace {
 Status set_mark(FileSystem& fs, LocalSeat& seat, const Map& map) {
   const pool::LockGuard lock(fs.pool, seat, map.inode->lock);
   if (!is_live(*map.inode) || is_moving(*map.inode))
-    return fail(EAGAIN, "inode %llu is moving", static_cast<unsigned long long>(map.number));
+    return fail(EAGAIN, "inode %llu is being moved", static_cast<unsigned long long>(map.number));
   pool::Change change(fs.pool, seat);
   change.set(map.inode->flags, map.inode->flags.load() | format::flag_moving);
   change.set(map.inode->file.mover, seat.lock_word);

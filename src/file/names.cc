@@ -61,7 +61,7 @@ static Status unlink_once(FileSystem& fs, uint64_t parent, std::string_view text
   auto slot = find_existing(fs, at.directory, at.name);
   if (!slot.ok()) return slot.status();
   if (seen != nullptr && (slot->inode != seen->number || slot->generation != seen->generation))
-    return fail(ENOENT, "%.*s: it is another one by now", static_cast<int>(text.size()),
+    return fail(ENOENT, "%.*s: it was replaced meanwhile", static_cast<int>(text.size()),
                 text.data());
   auto map = live_map(fs, slot->inode);
   if (!map.ok()) return map.status();

@@ -257,7 +257,7 @@ Status rename(FileSystem& fs, const RenameEnd& from_end, const RenameEnd& to_end
   CAIRN_TRY(fs.pool.check_writable());
   if ((flags & ~(rename_no_replace | rename_exchange)) != 0 ||
       flags == (rename_no_replace | rename_exchange))
-    return fail(EINVAL, "rename flags %#x are not served", flags);
+    return fail(EINVAL, "rename flags %#x are not supported", flags);
   End from;
   End to;
   CAIRN_TRY(check_last(from_end));

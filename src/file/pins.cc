@@ -52,7 +52,7 @@ Result<PinHandle> take_pin(FileSystem& fs, LocalSeat& seat, uint64_t number, uin
       block, block_for(fs.pool, seat, fs.ptable(), number / pins_per_block, pool::Need::ordinary));
   static_cast<void>(block);
   Pin* pin = pin_at(fs, number);
-  if (pin == nullptr) return fail(EIO, "pin %llu", static_cast<unsigned long long>(number));
+  if (pin == nullptr) return fail(EIO, "invalid pin %llu", static_cast<unsigned long long>(number));
   if (pin->inode.load() != 0 && is_held(fs, number)) return Status(EAGAIN);
   CAIRN_TRY_ASSIGN(lock, media::try_lock(fs.pool.lock_path.c_str(), pool::pin_lock_byte(number),
                                          media::Inheritance::inherited));

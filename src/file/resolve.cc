@@ -70,7 +70,8 @@ Status search(const ResolveOptions& options, const Inode& directory, const char*
   const uint64_t owner = directory.owner.load();
   const int error = options.search(static_cast<uint32_t>(mode), static_cast<uint32_t>(owner),
                                    static_cast<uint32_t>(owner >> 32));
-  return error == 0 ? Status() : fail(-error, "%s: a directory in it may not be searched", path);
+  return error == 0 ? Status()
+                    : fail(-error, "%s: no permission to search a directory in it", path);
 }
 
 Status no_such(const char* path) { return fail(ENOENT, "%s: no such file or directory", path); }
@@ -127,7 +128,7 @@ Result<Map> enter_directory(FileSystem& fs, uint64_t found) {
 Result<std::string> link_text(FileSystem& fs, const Map& link) {
   const uint64_t size = link.inode->size.load();
   if (size > longest_path)
-    return fail(EIO, "inode %llu: a link of %llu bytes",
+    return fail(EIO, "inode %llu: a symbolic link of %llu bytes is too long",
                 static_cast<unsigned long long>(link.number),
                 static_cast<unsigned long long>(size));
   std::string text(size, '\0');
@@ -152,10 +153,10 @@ Result<std::string> link_text(FileSystem& fs, const Map& link) {
 Status resolve(FileSystem& fs, uint64_t directory, const char* path, const ResolveOptions& options,
                Resolved* resolved, std::string* rest) {
   if (path == nullptr) return fail(EFAULT, "the path is NULL");
-  if (path[0] == '\0') return fail(ENOENT, "an empty path");
+  if (path[0] == '\0') return fail(ENOENT, "the path is empty");
   const size_t length = strnlen(path, longest_path + 1);
   if (length > longest_path)
-    return fail(ENAMETOOLONG, "a path of more than %zu bytes", longest_path);
+    return fail(ENAMETOOLONG, "the path has more than %zu bytes", longest_path);
   Remaining remaining({path, length}, &resolved->spliced);
   uint64_t at = remaining.is_absolute() ? options.top : directory;
   bool walked = false;
@@ -193,7 +194,7 @@ Status resolve(FileSystem& fs, uint64_t directory, const char* path, const Resol
         }
       } else {
         const uint64_t parent = here->inode->directory.parent.load();
-        if (parent == 0) return fail(ENOENT, "\"..\" of a removed directory");
+        if (parent == 0) return fail(ENOENT, "\"..\": the directory was removed");
         at = parent;
       }
       stand_in(resolved, at);
@@ -219,7 +220,7 @@ Status resolve(FileSystem& fs, uint64_t directory, const char* path, const Resol
         return fail(ELOOP, "%s: too many symbolic links", path);
       }
       const std::string& text = found.text;
-      if (text.empty()) return fail(ENOENT, "%s: an empty symbolic link", path);
+      if (text.empty()) return fail(ENOENT, "%s: a symbolic link is empty", path);
       if (text[0] == '/') {
         if (options.stop_outside) {
           *rest = text + remaining.rest();

@@ -123,7 +123,7 @@ Status set_xattr(FileSystem& fs, const Map& map, const std::string& name, const 
                  size_t size, int flags, uint64_t generation) {
   CAIRN_TRY(fs.pool.check_writable());
   if (name.empty() || name.size() > 255)
-    return fail(ERANGE, "an attribute name of %zu bytes", name.size());
+    return fail(ERANGE, "invalid attribute name: %zu bytes", name.size());
   if (size > most_bytes)
     return fail(ENOSPC, "attribute %s: %zu bytes, at most %zu", name.c_str(), size, most_bytes);
   pool::SeatGuard seat(fs.pool);

@@ -28,7 +28,7 @@ Status set_lock(int descriptor, int command, short type, uint64_t byte) {
     int error = errno == EACCES ? EAGAIN : errno;
     errno = before;
     return fail(error, "lock on byte %llu: %s", static_cast<unsigned long long>(byte),
-                error == EAGAIN ? "held by someone else" : std::strerror(error));
+                error == EAGAIN ? "held by another process" : std::strerror(error));
   }
   return Status();
 }

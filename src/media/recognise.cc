@@ -59,7 +59,7 @@ Result<Description> describe_device(const char* path, dev_t number, const System
     const char* hint =
         error == EACCES || error == EPERM
             ? "permission denied; give your user or group the device (chown, udev rule)"
-        : error == EBUSY ? "in use by someone else; see who with: fuser -v"
+        : error == EBUSY ? "in use by another process; list it with: fuser -v"
                          : std::strerror(error);
     return fail(error, "%s: open the dax device: %s", path, hint);
   }

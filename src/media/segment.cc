@@ -56,7 +56,7 @@ const char* map_hint(int error, Kind kind) {
   if (kind == Kind::devdax && error == EINVAL) {
     return "offset and size must be multiples of the device's alignment";
   }
-  if (error == EBUSY) return "in use by someone else; see who with: fuser -v";
+  if (error == EBUSY) return "in use by another process; list it with: fuser -v";
   if (error == ENOMEM) return "no address space left (ulimit -v) or too many mappings";
   if (error == EACCES || error == EPERM) return "opened without the right to write, or sealed";
   return std::strerror(error);
@@ -83,7 +83,7 @@ Result<int> open_segment(const char* path, Access access, Owner owner) {
   int descriptor = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (descriptor < 0) {
     int error = errno;
-    const char* hint = error == EBUSY    ? "in use by someone else; see who with: fuser -v"
+    const char* hint = error == EBUSY    ? "in use by another process; list it with: fuser -v"
                        : error == EROFS  ? "read-only file system; open it for reading only"
                        : error == ELOOP  ? "a symbolic link; give the file itself"
                        : error == EACCES ? "permission denied; a pool is private to its user"

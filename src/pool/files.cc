@@ -31,8 +31,8 @@ Status check_directory(const std::string& path) {
                                : "; use it as that user, or make root its owner (chown -R) if you "
                                  "trust what is in it");
   if ((st.st_mode & 077) != 0)
-    return fail(EACCES, "%s: others may enter this pool (mode %03o); it must be 0700", path.c_str(),
-                st.st_mode & 0777);
+    return fail(EACCES, "%s: other users may enter this pool (mode %03o); it must be 0700",
+                path.c_str(), st.st_mode & 0777);
   return Status();
 }
 
@@ -217,8 +217,7 @@ Status remove_files(const std::string& given, const MayGo& may_go) {
   const std::string path = plain_path(given);
   struct stat st {};
   if (lstat(path.c_str(), &st) == 0 && S_ISLNK(st.st_mode))
-    return fail(ENOTDIR, "%s: a symbolic link; a pool is removed by the name of its own",
-                path.c_str());
+    return fail(ENOTDIR, "%s: a symbolic link; remove a pool by its own name", path.c_str());
   CAIRN_TRY(check_directory(path));
   if (is_hidden_place(path)) return remove_hidden_place(path);
   if (is_empty_directory(path))  // left by somebody who died while he made or removed a pool

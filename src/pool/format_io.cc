@@ -150,7 +150,7 @@ Status read_format(Pool& pool) {
   const char* path = pool.path.c_str();
   Segment& first = *pool.segment[0];
   if (first.blocks < format::chunk_blocks)
-    return fail(EUCLEAN, "%s: segment 0 has only %llu bytes; it is cut off or no pool", path,
+    return fail(EUCLEAN, "%s: segment 0 has only %llu bytes; it is cut off or not a pool", path,
                 static_cast<unsigned long long>(first.blocks) * format::block_size);
   const Superblock* good = nullptr;
   for (uint64_t at : {format::superblock_a_block, format::superblock_b_block}) {

@@ -66,15 +66,16 @@ Status add_segment(Pool& pool, uint64_t bytes) {
   const std::lock_guard guard(pool.growing);
   const uint32_t number = pool.segments.load();
   if (number >= format::max_segments)
-    return fail(ENOSPC, "%s: it has %u segments, the most", pool.path.c_str(), number);
+    return fail(ENOSPC, "%s: it has %u segments, the maximum", pool.path.c_str(), number);
   const Manner manner = manner_of(pool);
   if (manner.medium.kind == media::Kind::devdax)
     return fail(EOPNOTSUPP, "%s: a device cannot grow", pool.path.c_str());
   // Before it is rounded up, which could wrap round.
   constexpr uint64_t most = format::max_segment_blocks * format::block_size;
   if (bytes > most)
-    return fail(EFBIG, "%s: it grows by at most %llu bytes at once, not by %llu", pool.path.c_str(),
-                static_cast<unsigned long long>(most), static_cast<unsigned long long>(bytes));
+    return fail(EFBIG, "%s: it grows by at most %llu bytes in one step, not by %llu",
+                pool.path.c_str(), static_cast<unsigned long long>(most),
+                static_cast<unsigned long long>(bytes));
   const uint64_t size =
       std::max<uint64_t>((bytes + format::chunk_size - 1) / format::chunk_size * format::chunk_size,
                          2 * format::chunk_size);

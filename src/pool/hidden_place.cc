@@ -97,7 +97,7 @@ bool is_hidden_place(const std::string& path) {
 Status remove_hidden_place(const std::string& path) {
   const int fd = open_locked(path, true);
   if (fd < 0 && errno == EBUSY)
-    return fail(EBUSY, "%s: a pool is just being made or removed in it", path.c_str());
+    return fail(EBUSY, "%s: another process is creating or removing a pool in it", path.c_str());
   if (fd < 0) return fail(errno, "%s: %s", path.c_str(), strerror(errno));
   take_apart(path);
   close(fd);

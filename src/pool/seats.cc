@@ -66,21 +66,19 @@ Status agree_on_entry(Pool& pool, bool first) {
   if (first) pool.store(mode, able ? format::entry_light : format::entry_locked);
   pool.light_entry = mode.load() == format::entry_light;
   if (pool.light_entry && !able)
-    return fail(
-        EPERM,
-        "pool %s: the processes that use it now rely on membarrier(2), which this one may not "
-        "use (an old kernel or a seccomp filter); whoever attaches first decides",
-        pool.path.c_str());
+    return fail(EPERM,
+                "pool %s: the processes that use it now rely on membarrier(2), which this one may "
+                "not use (an old kernel or a seccomp filter); the first process to attach decides",
+                pool.path.c_str());
   pool.plain_entry = pool.light_entry && pool.segment[0]->region.stores_plainly();
   return Status();
 }
 
 Status no_seat(const Pool& pool) {
-  return fail(
-      EBUSY,
-      "pool %s: no free lane; %u processes (or groups of %u threads) at once are the most, a "
-      "pool that is made with --lanes can have %u",
-      pool.path.c_str(), pool.lane_count, format::seats_per_lane, format::max_lanes);
+  return fail(EBUSY,
+              "pool %s: no free lane: at most %u concurrent processes (or groups of %u threads); a "
+              "pool created with --lanes can have %u",
+              pool.path.c_str(), pool.lane_count, format::seats_per_lane, format::max_lanes);
 }
 
 namespace {

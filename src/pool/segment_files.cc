@@ -75,7 +75,7 @@ Status map_segment(Pool& pool, uint32_t number, int fd, const Manner& manner) {
   const uint64_t usable = whole_chunks(*size);
   if (usable == 0) {
     close(fd);
-    return fail(EUCLEAN, "%s: segment %u has only %llu bytes; it is cut off or no pool",
+    return fail(EUCLEAN, "%s: segment %u has only %llu bytes; it is cut off or not a pool",
                 pool.path.c_str(), number, static_cast<unsigned long long>(*size));
   }
   auto mapping = media::map(fd, medium, 0, usable,

@@ -176,11 +176,12 @@ Status brought_back(int64_t result, const std::string& directory) {
 Status unreadable(int64_t result, const std::string& directory) {
   if (result == -EUCLEAN)
     return fail(EUCLEAN,
-                "%s: has the name of a claim of Cairn's and is none; look what it is, and move it "
+                "%s: has the name of a Cairn claim, but is not one; check what it is and move it "
                 "away: then %s can be covered",
                 path_of(directory).c_str(), directory.c_str());
   if (result == -EPROTONOSUPPORT)
-    return fail(EPROTONOSUPPORT, "%s: is a claim of a newer version of Cairn; this one knows 1",
+    return fail(EPROTONOSUPPORT,
+                "%s: is a claim of a newer version of Cairn; this version knows format 1",
                 path_of(directory).c_str());
   return sys::failed(result, "claim", path_of(directory));
 }

@@ -227,14 +227,14 @@ bool is_another(Covered found) {
 // What is said of a directory that is not the covered one any more.
 Status refuse_other(file::FileSystem& fs, const std::string& path, Covered found) {
   CAIRN_TRY_ASSIGN(kept, kept_in_cover(fs, cover_name(path)));
-  return fail(
-      ESTALE, "%s: %s; the pool %s keeps what was never drained to that one: %s", path.c_str(),
-      found == Covered::gone ? "the covered directory is gone"
-      : found == Covered::copy
-          ? "another directory than the covered one has this path, with a copy of its claim "
-            "(if it is to take the place of the covered one, drain to it by --to)"
-          : "another directory than the covered one has this path",
-      fs.pool.path.c_str(), text_of(kept).c_str());
+  return fail(ESTALE, "%s: %s; the pool %s keeps what was never drained to the covered one: %s",
+              path.c_str(),
+              found == Covered::gone ? "the covered directory is gone"
+              : found == Covered::copy
+                  ? "this path leads to a directory other than the covered one, with a copy of its "
+                    "claim (to put it in the place of the covered one, drain to it with --to)"
+                  : "this path leads to a directory other than the covered one",
+              fs.pool.path.c_str(), text_of(kept).c_str());
 }
 
 // Another directory has the path of a cover. The cover ends, if nothing is lost by that.
@@ -249,8 +249,8 @@ Status leave_other(file::FileSystem& fs, uint64_t covers, const std::string& pat
   CAIRN_TRY_ASSIGN(run, is_run_under_way(fs, cover.name));
   if (others || run)
     return fail(EBUSY,
-                "%s: another directory than the covered one has this path, and processes still "
-                "use the covered one",
+                "%s: this path leads to a directory other than the covered one, and processes "
+                "still use the covered one",
                 path.c_str());
   CAIRN_TRY_ASSIGN(state, state_of_cover(fs, cover.name));
   if (!state.all_drained) return refuse_other(fs, path, found);
@@ -494,7 +494,7 @@ Status refuse_elsewhere(const Cover& cover, const std::string& path) {
     CAIRN_TRY_ASSIGN(others, other_claims(*cover.fs, path));
     if (others.empty()) return Status();
   }
-  return fail(ELOOP, "%s: cannot be drained to, as it is covered itself (it holds %s)",
+  return fail(ELOOP, "%s: cannot be drained to, because it is covered itself (it holds %s)",
               path.c_str(), claim_file);
 }
 

@@ -75,9 +75,7 @@ void DrainState::conflict(const Where& where, const std::string& path, const cha
 
 void DrainState::not_opened(const Where& where, const std::string& path, int64_t result) {
   if (result == -ESTALE)
-    return conflict(where, path,
-                    "another directory took the place of the one that it lay in, behind our back; "
-                    "the pool keeps it");
+    return conflict(where, path, "its directory was replaced outside Cairn; the pool keeps it");
   failed(path, sys::failed(result, "open", where.path));
 }
 
@@ -282,7 +280,7 @@ void create_in(DrainState& state, const Where& where, file::Tree* tree,
         const bool at_top = where.inode == state.top.inode;
         if (at_top ? is_hidden_at_top(name_of(listed)) : is_hidden(name_of(listed))) {
           state.failed(where.path + "/" + name_of(listed),
-                       fail(EINVAL, "a name that Cairn keeps for itself"));
+                       fail(EINVAL, "the name is reserved for Cairn"));
           return Status();
         }
         if (!S_ISDIR((*inode)->mode.load())) {
@@ -372,7 +370,7 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
   if (state.cancelled) return fail(ECANCELED, "draining %s was stopped", cover.path.c_str());
   if (state.clean_so_far()) return Status();
   return fail(state.out_of_space ? ENOSPC : EIO,
-              "%s: %llu files could not be drained, %llu changed there behind our back",
+              "%s: %llu files could not be drained, %llu changed there outside Cairn",
               cover.path.c_str(), static_cast<unsigned long long>(report->failed),
               static_cast<unsigned long long>(report->conflicts));
 }

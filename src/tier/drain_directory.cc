@@ -66,15 +66,16 @@ bool make_way(DrainState& state, const Where& where, int fd, const file::Listed&
     if (status.ok()) forget(state, where, listed);
     if (status.ok()) return true;
     if (status.code() == ESTALE)
-      state.conflict(where, path, "replaced here, but what is in it changed there; both are kept");
+      state.conflict(where, path,
+                     "replaced in the pool, but its contents changed there; both are kept");
     else
       state.failed(path, status);
     return false;
   }
   if (in_lower == InLower::other) {
     state.conflict(where, path,
-                   "a directory here, something else there that was changed or made behind "
-                   "our back; both are kept");
+                   "a directory in the pool, something else there that was changed or created "
+                   "outside Cairn; both are kept");
     return false;
   }
   const bool is_kept = is_moved_from(state, where, listed) && keep_moved(state, fd, listed);
@@ -145,10 +146,9 @@ bool drain_directory(DrainState& state, const Where& where, LowerDirectory& lowe
       made < 0 && in_lower == InLower::remembered && is_remembered(state.known, listed.lower, st);
   const bool has_names = !is_known && !is_empty(there.get());
   if ((made == 0 && has_names) || (!is_known && !may_be_taken(state, st, map, has_names))) {
-    const std::string text = "a directory of user " + std::to_string(st.st_uid) + " with mode " +
-                             octal(st.st_mode) +
-                             " stands there, made behind our back; it stays "
-                             "as it is, and the pool keeps its own";
+    const std::string text =
+        "a directory of user " + std::to_string(st.st_uid) + " with mode " + octal(st.st_mode) +
+        " exists there, created outside Cairn; it stays as it is, and the pool keeps its own";
     state.conflict(where, path, text.c_str());
     return false;
   }

@@ -35,8 +35,9 @@ Status write_regular(DrainState& state, const Where& where, const file::Listed& 
   const int64_t opened =
       sys::openat(directory, aside->name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
   if (opened == -EACCES || opened == -EPERM)
-    return sys::failed(opened, "its directory must be writable, as it is written beside it first",
-                       path);
+    return sys::failed(
+        opened, "its directory must be writable, because the drain writes the file beside it first",
+        path);
   if (opened < 0) return sys::failed(opened, "cannot be written beside it", path);
   aside->file = sys::Descriptor(static_cast<int>(opened));
   const int to = aside->file.get();
@@ -57,8 +58,7 @@ bool clear_way(DrainState& state, const Where& where, int directory, const file:
   const Status status = replace_tree(state, where, directory, listed);
   if (status.ok()) return true;
   if (status.code() == ESTALE)
-    state.conflict(where, path,
-                   "a directory that changed behind our back stands there; both are kept");
+    state.conflict(where, path, "a directory that changed outside Cairn is there; both are kept");
   else
     state.failed(path, status);
   return false;
@@ -173,8 +173,8 @@ Way clear_name(DrainState& state, const Where& where, LowerDirectory& lower,
   if (*expected == InLower::other) {
     if (take_same_special(state, where, lower, listed, map)) return Way::not_needed;
     state.conflict(where, where.path + "/" + name_of(listed),
-                   listed.has_lower ? "changed there behind our back; both are kept"
-                                    : "made there behind our back; both are kept");
+                   listed.has_lower ? "changed there outside Cairn; both are kept"
+                                    : "created there outside Cairn; both are kept");
     return Way::blocked;
   }
   if (*expected == InLower::remembered && S_ISDIR(st.st_mode)) {
@@ -220,7 +220,7 @@ void drain_name(DrainState& state, const Where& where, LowerDirectory& lower,
     tried = try_once(state, where, lower, listed, map, expected);
   if (tried == Tried::again)
     state.failed(where.path + "/" + name_of(listed),
-                 fail(EBUSY, "it is being written; it will be drained when it is at rest"));
+                 fail(EBUSY, "it is being written; drain again when the writer has finished"));
   if (tried != Tried::done && map.inode->links.load() > 1)
     state.linked[map.number].is_complete = false;
 }

@@ -80,13 +80,13 @@ bool drain_lazy(DrainState& state, const Where& where, LowerDirectory& lower,
   struct stat st = {};
   if (look(state.known, static_cast<int>(directory), listed, &st) != InLower::remembered) {
     state.conflict(where, path,
-                   "its attributes were changed here, and it changed there behind our back");
+                   "its attributes were changed in the pool, and it changed there outside Cairn");
     return true;
   }
   const int64_t opened = open_any(state, static_cast<int>(directory), listed);
   if (opened == -ESTALE) {
     state.conflict(where, path,
-                   "its attributes were changed here, and it changed there behind our back");
+                   "its attributes were changed in the pool, and it changed there outside Cairn");
     return true;
   }
   if (opened < 0) {

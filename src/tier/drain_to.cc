@@ -141,14 +141,15 @@ class Writer {
     if (!report_.is_lost) return;
     ++report_.missing;
     tell(cover_.path + "/" + path +
-         (is_directory ? ": cannot come: the pool has never listed this directory"
-                       : ": cannot come: it was only read, and the pool does not hold its bytes"));
+         (is_directory
+              ? ": cannot be written: the pool has never listed this directory"
+              : ": cannot be written: it was only read, and the pool does not hold its bytes"));
   }
   void tell_parts() {
     const Status status =
         for_each_part(fs_, cover_.name, [&](const std::string& uuid, uint64_t bytes) {
           ++report_.missing_parts;
-          tell(cover_.path + ": cannot come: part " + uuid + " (" + std::to_string(bytes) +
+          tell(cover_.path + ": cannot be written: part " + uuid + " (" + std::to_string(bytes) +
                " bytes) of a file that several nodes wrote" +
                (report_.is_lost ? ": its record was in that directory" : ""));
           return Status();
@@ -190,7 +191,7 @@ class Writer {
     if (const int64_t result = inode_of(directory.get(), &found); result < 0)
       return sys::failed(result, "stat", path);
     if (found != level.there)
-      return fail(ESTALE, "%s: another directory took its place meanwhile", path.c_str());
+      return fail(ESTALE, "%s: it was replaced by another directory meanwhile", path.c_str());
     return directory;
   }
 
@@ -207,7 +208,7 @@ class Writer {
       const bool is_directory = S_ISDIR((*inode)->mode.load());
       const bool is_lazy = ((*inode)->flags.load() & format::flag_lazy) != 0;
       if (level.below.empty() ? is_hidden_at_top(name) : is_hidden(name))
-        failed(path + "/" + name, fail(EINVAL, "a name that Cairn keeps for itself"));
+        failed(path + "/" + name, fail(EINVAL, "the name is reserved for Cairn"));
       else if (is_lazy)
         missing(level.below + name, is_directory);
       else if (is_directory)
@@ -426,7 +427,8 @@ Status find_elsewhere(Cover& cover, const std::string& elsewhere, DrainToReport*
   if (report->path == cover.path) return Status();
   auto own = read_record(fs, cover.covers, cover_name(report->path));
   if (own.ok())
-    return fail(ELOOP, "%s: cannot be drained to, as it is covered itself", report->path.c_str());
+    return fail(ELOOP, "%s: cannot be drained to, because it is covered itself",
+                report->path.c_str());
   if (own.code() != ENOENT) return own.status();
   cover.path = report->path;
   return lower_of(fs).move_cover(cover.top, cover.path);

@@ -48,7 +48,8 @@ bool remove_name(DrainState& state, const Where& where, LowerDirectory& lower,
   }
   if (*in_lower == InLower::nothing || (where.fresh && *in_lower == InLower::other)) return true;
   if (*in_lower == InLower::other) {
-    state.conflict(where, path, "removed here, but changed there behind our back; it stays there");
+    state.conflict(where, path,
+                   "removed in the pool, but changed there outside Cairn; it stays there");
     return false;
   }
   announce_links(state, st);
@@ -57,7 +58,8 @@ bool remove_name(DrainState& state, const Where& where, LowerDirectory& lower,
           ? remove_tree(state, where, static_cast<int>(fd), listed)
           : Status(static_cast<int>(-sys::unlinkat(static_cast<int>(fd), listed.name, 0)));
   if (status.code() == ESTALE) {
-    state.conflict(where, path, "removed here, but something in it changed there; it stays there");
+    state.conflict(where, path,
+                   "removed in the pool, but something in it changed there; it stays there");
     return false;
   }
   if (!status.ok()) {
@@ -118,7 +120,7 @@ void finish_attributes(DrainState& state, Level& level) {
   if (opened == -EACCES)
     opened = open_own_directory(state.beneath, where.path, state.known, identity);
   if (opened == -ESTALE)
-    return state.conflict(where, where.path, "another directory took its place behind our back");
+    return state.conflict(where, where.path, "it was replaced by another directory outside Cairn");
   if (opened < 0)
     return state.failed(where.path, sys::failed(opened, "open", where.path));
   const sys::Descriptor fd(static_cast<int>(opened));

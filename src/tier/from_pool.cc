@@ -89,7 +89,7 @@ Status make_special(file::FileSystem& fs, const file::Map& map, const file::Attr
     result = sys::mknodat(directory, aside.c_str(), wanted.mode, wanted.rdev);
   }
   if (result == 0) result = set_attributes_of(directory, aside, wanted);
-  return result < 0 ? sys::failed(result, "cannot be made beside it", path) : Status();
+  return result < 0 ? sys::failed(result, "cannot be created beside it", path) : Status();
 }
 
 bool is_same_special(file::FileSystem& fs, int directory, const char* name, const file::Map& map,

@@ -50,7 +50,8 @@ Status LowerTree::import_names(const Place& place, uint64_t number) {
     return sys::failed(result, "stat", place.path);
   if (place.parent != 0 &&
       !is_same_directory(place.identity, directory_identity(*place.cover, st, 0)))
-    return fail(ESTALE, "%s: another directory took its place behind our back", place.path.c_str());
+    return fail(ESTALE, "%s: it was replaced by another directory outside Cairn",
+                place.path.c_str());
   std::vector<sys::Entry> entries;
   if (const int64_t result = sys::list(directory.get(), &entries); result < 0)
     return sys::failed(result, "cannot be listed", place.path);

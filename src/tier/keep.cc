@@ -166,7 +166,7 @@ Status end_one(DrainState& state, int covered, int kept) {
   path += stays.path;
   if (stays.is_foreign)
     return fail(EBUSY,
-                "%s: had taken a name that was to be kept, and could not go back; move it away",
+                "%s: took a name that the drain needed, and could not be moved back; move it away",
                 path.c_str());
   return fail(static_cast<int>(-stays.result),
               "%s: was replaced, and cannot be removed: %s; it stays there until you remove it",

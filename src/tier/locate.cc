@@ -13,8 +13,7 @@ namespace cairn::tier {
 namespace {
 
 Status gone(uint64_t number) {
-  return fail(ESTALE,
-              "inode %llu: its contents lie in a covered directory that is not known any more",
+  return fail(ESTALE, "inode %llu: its contents are in a covered directory that is no longer known",
               static_cast<unsigned long long>(number));
 }
 
@@ -156,7 +155,7 @@ Status LowerTree::climb(uint64_t directory, const Climb& visit) {
                              &entry->lower));
     at = parent;
   }
-  return fail(EUCLEAN, "directory %llu: the directories that it came from have no end",
+  return fail(EUCLEAN, "directory %llu: the chain of directories that it came from does not end",
               static_cast<unsigned long long>(directory));
 }
 

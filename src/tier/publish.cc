@@ -51,8 +51,7 @@ bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
   if (status.ok() && found != aside.expected) {
     sys::unlinkat(fd, aside.name.c_str(), 0);
     if (take_same_special(state, where, lower, listed, map)) return true;
-    state.conflict(where, path,
-                   "changed there behind our back while it was drained; both are kept");
+    state.conflict(where, path, "changed there outside Cairn while it was drained; both are kept");
     return false;
   }
   // Of several names one is enough, be it that it is kept already.
@@ -69,7 +68,8 @@ bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
     sys::unlinkat(fd, aside.name.c_str(), 0);
     if (result == -EEXIST && take_same_special(state, where, lower, listed, map)) return true;
     if (result == -EEXIST)
-      state.conflict(where, path, "made there behind our back while it was drained; both are kept");
+      state.conflict(where, path,
+                     "created there outside Cairn while it was drained; both are kept");
     else
       state.failed(path, status.ok() ? sys::failed(result, "rename", path) : status);
     return false;

@@ -12,7 +12,7 @@ namespace cairn::tier {
 namespace {
 
 Status changed(const std::string& path) {
-  return fail(ESTALE, "%s: it is not what it was when it was removed", path.c_str());
+  return fail(ESTALE, "%s: it was changed since it was removed", path.c_str());
 }
 
 Result<sys::Descriptor> open_kept(file::FileSystem& fs, const Known& known) {
@@ -74,7 +74,7 @@ Result<file::LowerIdentity> removed_name(file::FileSystem& fs, const file::Map& 
   if (!seat.ok()) return pool::no_seat(fs.pool);
   auto slot = file::find_name(fs, directory, *name, true);
   if (!slot.ok()) return slot.status();
-  if (!slot->is_whiteout()) return fail(ENOENT, "%s: it is there", text.c_str());
+  if (!slot->is_whiteout()) return fail(ENOENT, "%s: it exists", text.c_str());
   const auto& lower = slot->dirent->lower;
   return file::LowerIdentity{lower[0].load(), lower[1].load(), lower[2].load(), lower[3].load()};
 }

@@ -234,7 +234,8 @@ Result<std::shared_ptr<Source>> LowerTree::source_of(const file::Map& map) {
   std::shared_ptr<Source> source = sources_.find(map);
   if (source == nullptr)
     return fail(
-        EIO, "inode %llu: its bytes lie on other nodes, which only the process asks that opened it",
+        EIO,
+        "inode %llu: its bytes are on other nodes; only the process that opened it can read them",
         static_cast<unsigned long long>(map.number));
   return source;
 }
@@ -251,10 +252,10 @@ std::shared_ptr<file::Remote> LowerTree::remote(uint64_t number) {
 Status LowerTree::stage_source(const file::Map& map, Source& source) {
   if (source.remote() != nullptr)
     return fail(ENODEV,
-                "it lies on another host and is open for writing: it is not mapped, as this host "
-                "would not see what others write");
+                "it is on another host and open for writing: it cannot be mapped, because this "
+                "host would not see other processes' writes");
   const uint64_t size = map.inode->size.load();
-  if (size >= worth_a_look) CAIRN_TRY(check_space(fs_, size, "mapping what lies on other nodes"));
+  if (size >= worth_a_look) CAIRN_TRY(check_space(fs_, size, "mapping bytes of other nodes"));
   std::vector<uint8_t> buffer(std::min<uint64_t>(size, piece));
   Status status;
   for (uint64_t at = 0; at < size && status.ok();) {

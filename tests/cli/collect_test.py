@@ -55,7 +55,7 @@ class Collect(CoverCase):
         run = subprocess.Popen([CAIRN, "run", "--job", "7", "--at", self.dir, "--", "true"],
                                env=dict(self.env, CAIRN_POOL_NAME="a"), stderr=subprocess.PIPE, text=True)
         self.addCleanup(run.kill)
-        self.assertIn("may hold files of job 7 that are not in it", run.stderr.readline())
+        self.assertIn("may hold files of job 7 that are not drained", run.stderr.readline())
         line = run.stderr.readline()
         self.assertIn("waiting for node node-of-", line)
         self.assertIn("or wait until its run ends", line)
@@ -82,8 +82,8 @@ class Collect(CoverCase):
         began = time.time()
         told = self.on("a", "run", "--job", "7", "--at", self.dir, "--drain-wait", "1", "--", "true", expect=1).err.splitlines()
         self.assertEqual(len(told), 2, told)
-        self.assertIn("may hold files of job 7 that are not in it", told[0])
-        for text in ("waiting for node node-of-", "stays in its pool"):
+        self.assertIn("may hold files of job 7 that are not drained", told[0])
+        for text in ("waiting for node node-of-", "stay in its pool"):
             self.assertIn(text, told[1])
         self.assertLess(time.time() - began, 30)
         self.on("b", "drain", self.dir)

@@ -51,7 +51,7 @@ class KeptOfIt(Deleted):
         self.keep()
         self.make_anew()
         self.write("dir/stale", "new\n")
-        self.assert_refused(says=["1 file (4 bytes): stale; last changed 20", "another directory", self.pools])
+        self.assert_refused(says=["1 file (4 bytes): stale; last changed 20", "a directory other than the covered one", self.pools])
         self.assertEqual((self.names(), self.read("stale")), (["stale"], "new\n"))
 
     def test_a_name_that_is_not(self):
@@ -80,8 +80,8 @@ class KeptOfIt(Deleted):
         place = self.elsewhere()
         self.write("elsewhere/there-before", "mine\n")
         run = self.cairn("drain", self.dir, "--to", place)
-        self.assertIn(f"{self.dir}/only-read: cannot come", run.err)
-        self.assertIn(f"{self.dir}/never: cannot come", run.err)
+        self.assertIn(f"{self.dir}/only-read: cannot be written", run.err)
+        self.assertIn(f"{self.dir}/never: cannot be written", run.err)
         self.assertIn("2 files that the pool does not hold", run.out)
         self.assertEqual(sorted(os.listdir(place)), ["d", "fifo", "there-before", "three"])
         self.assertEqual(self.text(place, "d/e/one"), "one\n")
@@ -242,7 +242,7 @@ class NothingKept(Deleted):
                                stdin=subprocess.PIPE, stderr=subprocess.PIPE)
         self.wait_for(lambda: any(pool.get("covers") for pool in self.json("status")), "the run did not start")
         self.make_anew()
-        self.refused("run", "--at", self.dir, "--", "true", code=1, says=["another directory", "still use the covered one"])
+        self.refused("run", "--at", self.dir, "--", "true", code=1, says=["a directory other than", "still use the covered one"])
         run.communicate(timeout=30)
         self.assertEqual(run.returncode, 0)
 

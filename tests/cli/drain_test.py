@@ -250,7 +250,7 @@ class Kept(CoverCase):
         self.refused("run", "--at", os.path.join(self.dir, "below"), "--", "true", code=2, says="below")
 
     def test_not_covered(self):
-        self.refused("drain", self.dir, code=1, says=[self.dir, "covers"])
+        self.refused("drain", self.dir, code=1, says=[self.dir, "not covered"])
         self.refused("discard", self.dir, code=1, says=self.dir)
         self.refused("drain", self.path("none"), code=2, says=self.path("none"))
         self.refused("discard", self.write("file", ""), code=2, says="not a directory")
@@ -330,7 +330,7 @@ class Killed(CoverCase):
         os.kill(pid, signal.SIGSTOP)
         try:
             self.wait_for(lambda: self.json("status")[0]["processes"][0]["state"] == "stopped", "not seen as stopped")
-            self.assertIn("may hold", self.cairn("pool", "info").err)
+            self.assertIn("may block", self.cairn("pool", "info").err)
         finally:
             os.kill(pid, signal.SIGCONT)
 

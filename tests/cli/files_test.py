@@ -90,7 +90,7 @@ class Files(CairnCase):
 
     def test_copy_mistakes(self):
         self.put("/a")
-        self.refused("cp", "x", "y", code=2, says="no path lies in a pool")
+        self.refused("cp", "x", "y", code=2, says="no path is in a pool")
         self.refused("cp", ":/none", ".", code=1, says="/none")
         self.refused("cp", self.path("none"), ":/", code=1, says="none")
         self.refused("cp", ":/a", ":/a", code=1, says="same file")
@@ -104,7 +104,7 @@ class Files(CairnCase):
         self.put("/a")
         for words in ("rm", "-r", ":/.covers"), ("rm", "-r", ":/./x/../.covers/y"), ("mv", ":/.covers", ":/b"), \
                 ("mv", ":/a", ":/.covers"), ("cp", ":/a", ":/.covers/a"), ("mkdir", ":/.covers"):
-            self.refused(*words, code=2, says="Cairn keeps the covers there")
+            self.refused(*words, code=2, says="holds the covers")
         self.cairn("mkdir", ":/.covers2")
 
     def test_listing(self):

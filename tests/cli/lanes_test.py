@@ -38,7 +38,7 @@ class Lanes(CoverCase):
         told = [line for line in run.err.splitlines() if line.startswith("cairn: ")]
         self.assertTrue(told, run.err)
         for line in told:
-            self.assertIn("/default: no free lane; 4 processes (or groups of 7 threads) at once are the most", line)
+            self.assertIn("/default: no free lane: at most 4 concurrent processes (or groups of 7 threads)", line)
             self.assertIn("--lanes", line)
         self.assertEqual([self.read(name) for name in self.names() if name in ("f1", "f2", "f3")], ["1\n", "2\n", "3\n"])
 
@@ -56,14 +56,14 @@ class Lanes(CoverCase):
         self.assertGreaterEqual(status["processes_ended"], 1)
         for words in [("pool", "info"), ("status",)]:
             text = inside(*words)
-            self.assertIn("ended and left", text)
+            self.assertIn("has ended", text)
             self.assertNotIn("dead", text)
             self.assertNotIn(" cat\n", text)
 
     def test_a_pool_that_is_there_keeps_its_own(self):
         self.cairn("pool", "create", "--lanes", "64", "--size", "16M")
         run = self.shell("echo 1 > f1", "--lanes", "128")
-        self.assertIn("was made with 64 lanes", run.err)
+        self.assertIn("was created with 64 lanes", run.err)
         self.assertEqual(self.shell("echo 1 > f1", "--lanes", "64").err, "")
         self.refused("run", "--at", self.dir, "--pool", "other", "--lanes", "5000", "--", "true", code=1, says="5000 lanes; at most 1024")
 

@@ -49,7 +49,7 @@ class Lost(CoverCase):
         self.refused("drain", self.dir, code=1, says="cairn discard")
         self.assertEqual(self.json("discard", self.dir), {"directory": self.dir, "lost": True})
         self.assert_free()
-        self.refused("discard", self.dir, code=1, says="no pool of yours covers it")
+        self.refused("discard", self.dir, code=1, says="not covered by any of your pools")
 
     def test_the_next_run_tells_it(self):
         shutil.rmtree(os.path.join(self.place, "default"))
@@ -95,7 +95,7 @@ class Lost(CoverCase):
         other = self.path("other")
         os.mkdir(other)
         self.write("other/.cairn-claim", "notes of mine\n")
-        says = [f"{other}/.cairn-claim: has the name of a claim of Cairn's and is none", f"then {other} can be covered"]
+        says = [f"{other}/.cairn-claim: has the name of a Cairn claim, but is not one", f"then {other} can be covered"]
         self.refused("run", "--at", other, "--", "true", code=1, says=says)
         self.refused("discard", other, code=1, says=says)
         self.refused("discard", "--force", other, code=1, says=says)
@@ -104,7 +104,7 @@ class Lost(CoverCase):
 
     def test_one_that_cannot_be_read_is_not_lost(self):
         os.truncate(os.path.join(self.place, "default", "segment.0"), 4096)
-        self.refused("discard", "--force", self.dir, code=1, says=["is covered by", self.place, "is there"])
+        self.refused("discard", "--force", self.dir, code=1, says=["is covered by", self.place, "that pool exists"])
         self.assertIn(".cairn-claim", self.names())
 
 

@@ -66,7 +66,7 @@ class PoolOnly(CoverCase):
         # By a link of the pool's it would reach what the pool holds besides: the covers.
         self.refused("rm", "-f", "--at", self.dir, "up/secret", code=1, says=["up/secret", "Not a directory"])
         self.assertTrue(os.path.exists(self.path("secret")))
-        self.refused("rm", "--at", self.path(), "x", code=1, says=["no pool of yours covers it"])
+        self.refused("rm", "--at", self.path(), "x", code=1, says=["not covered by any of your pools"])
 
 
 if __name__ == "__main__":

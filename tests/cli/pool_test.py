@@ -106,13 +106,13 @@ class Pool(CairnCase):
         self.refused("pool", "create", "a:b", code=2, says="a:b")
         self.refused("pool", "create", ".hidden", code=2, says=".hidden")
         self.refused("pool", "create", "two\nlines", code=2, says="control character")
-        self.refused("pool", "create", "--", "-dash", code=2, says="'-dash' is no name of a pool")
+        self.refused("pool", "create", "--", "-dash", code=2, says="invalid pool name '-dash'")
         self.cairn("pool", "create", "--size", "16M")
         self.refused("pool", "create", "--size", "16M", code=1, says=os.path.join(self.pools, "default"))
         self.refused("pool", "grow", "50%", code=2, says="50%")
-        self.refused("pool", "grow", "default", code=2, says="SIZE is missing")
+        self.refused("pool", "grow", "default", code=2, says="missing SIZE")
         self.refused("pool", "create", "n" * 256, code=2, says="256 bytes, 200 at most")
-        self.refused("pool", "create", "--size", "0", "zero", code=2, says="no size")
+        self.refused("pool", "create", "--size", "0", "zero", code=2, says="invalid size '0'")
 
     def test_growth_that_cannot_be_leaves_the_pool_as_it_was(self):
         self.cairn("pool", "create", "--size", "16M")
@@ -148,11 +148,11 @@ class Pool(CairnCase):
     def test_a_medium_that_cannot_be_written_to_says_so(self):
         for words in [("pool", "populate"), ("pool", "grow", "4M")]:
             self.on_a_medium(f"mount -o remount,ro {self.path('medium')}", *words, code=1,
-                             says=[f"{self.path('medium')}/default: lies on a read-only medium"])
+                             says=[f"{self.path('medium')}/default: on a read-only medium"])
 
     def test_a_full_medium_says_what_to_do(self):
         self.on_a_medium(f"dd if=/dev/zero of={self.path('medium')}/fill bs=1M count=15 2> /dev/null", "pool", "populate", code=1,
-                         says=[f"{self.path('medium')}/default: cannot be populated whole", "give the medium more"])
+                         says=[f"{self.path('medium')}/default: cannot be populated completely", "give the medium more"])
 
     def test_limits_of_the_shell_are_named(self):
         if os.environ.get("CAIRN_SANITIZE"):
@@ -285,7 +285,7 @@ class Place(CairnCase):
     def test_link_in_place_of_the_directory_is_refused(self):
         os.chmod(self.pools, 0o1777)
         os.symlink(self.scratch, os.path.join(self.pools, f"cairn-{os.geteuid()}"))
-        self.refused("pool", "create", "--size", "16M", code=1, says="no directory")
+        self.refused("pool", "create", "--size", "16M", code=1, says="not a directory")
 
     def test_place_that_cannot_be(self):
         self.refused("pool", "create", "--pool-dir", "/proc/none", code=1, says="/proc/none")

@@ -237,7 +237,7 @@ class Environment(Run):
                   f"{CAIRN} status --json > small; echo $?; rm big")
         run = self.cairn("run", "--at", self.dir, "--pool-size", "16M", "--", "sh", "-c", script)
         self.assertEqual(run.out.splitlines()[0], "1", run.out + run.err)
-        self.assertIn("what was printed could not be written: No space left on device", run.err)
+        self.assertIn("the output could not be written: No space left on device", run.err)
 
     def test_files_in_a_full_pool_are_cut_and_moved_by_their_names(self):
         holes = self.write("dir/holes", b"")
@@ -346,8 +346,8 @@ class RefusedBeforeTheStart(Run):
         self.refused("run", "--at", inside, "--", "true", code=2, says=inside)
 
     def test_no_program(self):
-        self.refused("run", "--at", self.dir, code=2, says="which program")
-        self.refused("run", "--at", self.dir, "--", code=2, says="which program")
+        self.refused("run", "--at", self.dir, code=2, says="missing program")
+        self.refused("run", "--at", self.dir, "--", code=2, says="missing program")
 
     def test_pool(self):
         self.never_starts("--at", self.dir, "--pool-size", "1M", code=1, says="4194304")

@@ -88,8 +88,8 @@ class SeveralRuns(Run):
         runs = [subprocess.Popen([CAIRN, "run", "--at", self.dir, "--", "false"], env=self.env | ranks, stderr=subprocess.PIPE, text=True)
                 for _ in range(4)]
         said = "".join(run.communicate(timeout=30)[1] for run in runs)
-        self.assertEqual(said, f"cairn run: other runs still use {self.dir}; the last one drains it, or `cairn drain {self.dir}` if that "
-                               "is killed\n")
+        self.assertEqual(said, f"cairn run: other runs still use {self.dir}; the last one drains it, or run `cairn drain {self.dir}` if "
+                               "that run is killed\n")
         self.assertEqual([run.returncode for run in runs], [1] * 4)
         self.assertEqual(self.cairn("run", "--at", self.dir, "--log-level", "error", "--", "false", expect=1).err, "")
         self.assertIsNone(other.poll())

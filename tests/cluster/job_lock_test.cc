@@ -191,7 +191,7 @@ TEST(LocksOfAJob, SayForWhomTheyWaitThatStandsStill) {
   thread.join();
   EXPECT_EQ(covered.nodes().waited_for, "file: a process of node node1 (pool " +
                                             job_of(covered, 1).own_node().path +
-                                            ") that has the lock and stands still");
+                                            ") that holds the lock and is stopped");
 }
 
 // An unlock that comes late changes nothing for who has the lock by then.

@@ -73,7 +73,7 @@ class Runs:
         """As where the launcher has started some of the ranks elsewhere, which `cairn run` around it does not cover."""
         elsewhere = ("env", {"openmpi": "OMPI_COMM_WORLD_LOCAL_SIZE=1"}.get(self.mpi, "MPI_LOCALNRANKS=1"))
         self.expect("a run around the launcher of several hosts", self.run(self.directory(), "-n", 2, *elsewhere, "PROGRAM", "levels", "single"),
-                    "covers that one's host only", code=None)
+                    "covers only the launcher's host", code=None)
         self.expect("files of one rank there", self.run(self.directory(), "-n", 2, *elsewhere, "PROGRAM", "early"), "early\n")
         inside = self.run(self.directory(), "-n", 2, CAIRN, "run", "--at", ".", "--", *elsewhere, "PROGRAM", "levels", "single")
         self.expect("each rank in a run inside it", inside, "levels\n")
@@ -106,8 +106,8 @@ class Runs:
             return
         self.expect("a session without MPI_Init", done, "session\n")
         plain = self.run(self.directory(), "-n", 3, "PROGRAM", "session", covered=False)
-        refused = "of_session: this MPI opens no files without MPI_Init" in done.stdout
-        self.expect("as the MPI does it itself", done, *(["together: of_session: this MPI opens no files"] if refused else []))
+        refused = "of_session: this MPI cannot open files without MPI_Init" in done.stdout
+        self.expect("as the MPI does it itself", done, *(["together: of_session: this MPI cannot open files"] if refused else []))
         if refused and "together: " not in plain.stdout:
             failed.append("a session is refused that the MPI serves")
             print(plain.stdout, flush=True)
@@ -119,7 +119,7 @@ class Runs:
             print(f"{self.mpi}: no sessions after MPI_Finalize here", flush=True)
             return
         done = self.run(self.directory(), "-n", 3, "PROGRAM", "late_session")
-        self.expect("a session after MPI_Finalize", done, "together: of_session: no file is opened after MPI_Finalize", "late_session\n")
+        self.expect("a session after MPI_Finalize", done, "together: of_session: cannot open a file after MPI_Finalize", "late_session\n")
 
     def failing(self):
         """An error of the MPI's while a rank hears what another one has done: it must not go on as if that were success."""

@@ -101,7 +101,7 @@ class KilledInNames(unittest.TestCase):
             time.sleep(0.1)
         job.wait_until(lambda: job.line_with("stands still"))
         self.assertRegex(job.line_with("stands still"), r"cairn: MPI-IO: [a-z0-9/]+: after 5 s still waiting for a process of node "
-                         r"node1 \(pool .*\) that has the lock and stands still: the job is aborted")
+                         r"node1 \(pool .*\) that holds the lock and is stopped: the job is aborted")
 
 
 if __name__ == "__main__":

@@ -272,7 +272,7 @@ class SeveralHosts(unittest.TestCase):
         missing = "cairn run: " + re.escape(directory) + r": node node1 \(pool /dev/shm/\S+\) may hold files of "
         self.assertRegex(done.stdout, missing)
         self.assertRegex(self.cluster.on("node0", CAIRN, "status").stdout,
-                         rf"covers {re.escape(directory)}.*\n(    no run is under way.*\n)?    so does node node1, pool /dev/shm/")
+                         rf"covers {re.escape(directory)}.*\n(    no run is under way.*\n)?    also covered by node node1, pool /dev/shm/")
         self.assertIn("waiting for node node1 ", self.cluster.on("node0", CAIRN, "drain", directory, expect=1).stderr)
         self.cluster.mpi(mpi, 2, CAIRN, "drain", directory)
         self.holds(directory, "interleaved", bytes(pattern(at) for at in range(2 * 300 * KIB)))
@@ -334,7 +334,7 @@ class SeveralHosts(unittest.TestCase):
     @unittest.skipUnless("mpich" in MPIS, "Debian's Open MPI has no sessions")
     def test_a_session_without_mpi_init(self):
         _, done = self.starts("mpich", 2, "session", last="session")
-        self.assertIn("this MPI opens no files without MPI_Init", done.stdout)
+        self.assertIn("this MPI cannot open files without MPI_Init", done.stdout)
 
     @unittest.skipUnless("openmpi" in MPIS, "MPICH 4.0 need not get out of MPI_Finalize")
     def test_ends_without_an_end(self):

@@ -17,8 +17,8 @@ TIMEOUT_S = 2
 SUSPENDED_TIMEOUT_S = 8
 LATE_S = 20  # after twice that, on a machine that is busy
 LIMIT_S = 120
-GATHERED = "hearing what each rank has written"
-DECIDED = "hearing what rank 0 has decided"
+GATHERED = "collecting what each rank has written"
+DECIDED = "waiting for what rank 0 has decided"
 # The call as the line names it, and what a rank waits for that is not rank 0, or is.
 CALLS = {
     "open": ("open silent", "making a communicator", "making a communicator"),
@@ -26,7 +26,7 @@ CALLS = {
     "close": ("close silent", DECIDED, GATHERED),
     "delete": ("close silent", DECIDED, GATHERED),
     "set_size": ("set size silent", DECIDED, GATHERED),
-    "set_view": ("set view silent", "hearing how all ranks fared", "hearing how all ranks fared"),
+    "set_view": ("set view silent", "collecting the results of all ranks", "collecting the results of all ranks"),
     "ordered": ("access in order of ranks to silent", "waiting for", "waiting for"),
     "finalize": ("waiting for all in MPI_Finalize", "", ""),
 }

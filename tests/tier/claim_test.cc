@@ -204,7 +204,7 @@ TEST_F(ClaimTest, WhatIsNoFileUnderTheClaimsNameIsRefused) {
     SCOPED_TRACE(what);
     std::string detail;
     EXPECT_EQ(open_elsewhere(pool_, lower_, "j", &detail), -EUCLEAN);
-    EXPECT_NE(detail.find(claim + ": has the name of a claim of Cairn's and is none"),
+    EXPECT_NE(detail.find(claim + ": has the name of a Cairn claim, but is not one"),
               std::string::npos)
         << detail;
     EXPECT_NE(detail.find("move it away"), std::string::npos) << detail;

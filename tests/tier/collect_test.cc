@@ -245,7 +245,7 @@ TEST_F(CollectTest, ABaseFileThatChangedIsKept) {
   const Drained drained = drain(pool_);
   EXPECT_EQ(drained.code, -EIO);
   EXPECT_EQ(drained.report.conflicts, 1U);
-  EXPECT_TRUE(tells(drained, lower_ + "/file: changed there behind our back; both are kept"));
+  EXPECT_TRUE(tells(drained, lower_ + "/file: changed there outside Cairn; both are kept"));
   EXPECT_EQ(get(lower_ + "/file"), "old");
   EXPECT_EQ(parts_in(pool_), 1U);
   // Whoever wants the pools' version moves the other one away.
@@ -262,7 +262,7 @@ TEST_F(CollectTest, AFileMadeUnderItsNameMeanwhileIsKept) {
   EXPECT_EQ(drain(pool_).code, -EAGAIN);
   const Drained drained = drain(other_);
   EXPECT_EQ(drained.code, -EIO);
-  EXPECT_TRUE(tells(drained, "made there behind our back; both are kept"));
+  EXPECT_TRUE(tells(drained, "created there outside Cairn; both are kept"));
   EXPECT_EQ(get(lower_ + "/file"), "somebody's");
   EXPECT_EQ(parts_in(pool_) + parts_in(other_), 2U);
 }

@@ -130,7 +130,7 @@ TEST_F(DrainTest, AFileChangedBehindOurBackIsNotOverwritten) {
     EXPECT_EQ(drained.report.conflicts, 2u);
     ASSERT_EQ(drained.problems.size(), 2u);
     for (const std::string& problem : drained.problems)
-      EXPECT_NE(problem.find("behind our back"), std::string::npos) << problem;
+      EXPECT_NE(problem.find("outside Cairn"), std::string::npos) << problem;
     EXPECT_EQ(get(lower_ + "/dir/a"), "theirs");
     EXPECT_EQ(get(lower_ + "/dir/b"), "theirs too");
     EXPECT_EQ(get(lower_ + "/dir/c"), "no trouble");

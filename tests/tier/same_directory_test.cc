@@ -115,7 +115,7 @@ TEST_F(SameDirectory, WithoutATimeOfCreationOnlyTheTokenCounts) {
   EXPECT_EQ(open(pool_), "");
   remove_claim();
   const std::string text = open(pool_, -ESTALE);
-  EXPECT_NE(text.find("another directory than the covered one"), std::string::npos) << text;
+  EXPECT_NE(text.find("a directory other than the covered one"), std::string::npos) << text;
   EXPECT_NE(text.find("1 file (4 bytes): kept; last changed"), std::string::npos) << text;
   EXPECT_FALSE(fs::exists(lower_ + "/.cairn-claim"));
 }
@@ -137,7 +137,7 @@ TEST_F(SameDirectory, AClaimThatWasMovedIntoSomebodysDirectory) {
   fs::create_directory(lower_);
   ASSERT_EQ(chown(lower_.c_str(), somebody, somebody), 0);
   fs::rename(old + "/.cairn-claim", lower_ + "/.cairn-claim");
-  EXPECT_NE(open(pool_, -ESTALE).find("another directory than the covered one"), std::string::npos);
+  EXPECT_NE(open(pool_, -ESTALE).find("a directory other than the covered one"), std::string::npos);
 }
 
 TEST_F(SameDirectory, ACoverOfAnEarlierVersionGoesOn) {

@@ -155,8 +155,7 @@ int move_all(const File& file, Direction direction, int64_t stream, char* bytes,
   if (file.view.representation != nullptr)
     return move_converted(file, direction, bytes, count, datatype, stream, moved);
   const auto memory = layout_of(datatype);
-  if (!memory->known)
-    return error(MPI_ERR_TYPE, file.path + ": the datatype was made in a way that is not known");
+  if (!memory->known) return error(MPI_ERR_TYPE, file.path + ": unsupported datatype constructor");
   const int64_t total = memory->size * count;
   if (total == 0) return MPI_SUCCESS;
   if (memory->is_dense())

@@ -34,7 +34,7 @@ void warn(const File& file, const cairn::mpi::LocalProcess& late, const char* wh
                     ("MPI-IO: " + file.path + ": " + what + ": after " +
                      std::to_string(cairn::mpi::timeout_s()) + " s " + who +
                      " has not finished a collective write that this rank has finished: "
-                     "going on without its bytes (CAIRN_MPI_TIMEOUT sets the time)")
+                     "continuing without its bytes (CAIRN_MPI_TIMEOUT sets the time)")
                         .c_str());
 }
 

@@ -44,7 +44,7 @@ int check(const File& file, const Data& data, int64_t* etypes) {
   if (file.view.etype_size == 1) [[likely]]
     return MPI_SUCCESS;
   if (*etypes % file.view.etype_size != 0)
-    return refuse(file, MPI_ERR_IO, "the access is no whole number of etypes");
+    return refuse(file, MPI_ERR_IO, "the access is not a whole number of etypes");
   *etypes /= file.view.etype_size;
   return MPI_SUCCESS;
 }
@@ -61,7 +61,7 @@ int at_offset(File& file, const Data& data, MPI_Offset offset, int64_t* moved) {
   if (code == MPI_SUCCESS && offset < 0) code = refuse(file, MPI_ERR_ARG, "the offset is negative");
   int64_t bytes = 0;
   if (code == MPI_SUCCESS && __builtin_mul_overflow(offset, file.view.etype_size_in_file, &bytes))
-    code = refuse(file, MPI_ERR_ARG, "the offset is beyond what a file can have");
+    code = refuse(file, MPI_ERR_ARG, "the offset is beyond the largest file");
   return code == MPI_SUCCESS ? run(file, data, offset, moved) : code;
 }
 

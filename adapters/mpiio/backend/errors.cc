@@ -68,9 +68,9 @@ int system_error(int error_number, const std::string& what, const std::string& p
 
 int agree(MPI_Comm comm, int code) {
   int64_t worst = code;
-  cairn::mpi::maximum(session::ranks(comm), &worst, 1, "hearing how all ranks fared");
+  cairn::mpi::maximum(session::ranks(comm), &worst, 1, "collecting the results of all ranks");
   if (code != MPI_SUCCESS || worst == MPI_SUCCESS) return code;
-  return error(static_cast<int>(worst), "another rank could not do it");
+  return error(static_cast<int>(worst), "it failed on another rank");
 }
 
 const char* text_of(int code) {

@@ -19,8 +19,8 @@ constexpr int rest_tag = 0;
 
 MPI_Comm comm_of(void* context) { return *static_cast<MPI_Comm*>(context); }
 
-constexpr const char* gathering = "hearing what each rank has written";
-constexpr const char* deciding = "hearing what rank 0 has decided";
+constexpr const char* gathering = "collecting what each rank has written";
+constexpr const char* deciding = "waiting for what rank 0 has decided";
 
 void send_rest(MPI_Comm comm, const char* bytes, int64_t size) {
   for (int64_t done = 0; done < size; done += most_at_once) {

@@ -106,10 +106,9 @@ int make_view(const File& file, MPI_Datatype etype, MPI_Datatype filetype, const
     view->etype_size_in_file = layout_in_file(etype, size).size;
     view->layout = std::make_shared<Layout>(layout_in_file(filetype, size));
   }
-  if (!view->layout->known)
-    return refuse(MPI_ERR_TYPE, "the filetype was made in a way that is not known");
+  if (!view->layout->known) return refuse(MPI_ERR_TYPE, "unsupported constructor of the filetype");
   if (view->etype_size_in_file == 0 || view->layout->size % view->etype_size_in_file != 0)
-    return refuse(MPI_ERR_IO, "the filetype is no whole number of etypes");
+    return refuse(MPI_ERR_IO, "the filetype is not a whole number of etypes");
   int64_t last = 0;
   for (const Run& run : view->layout->runs) {
     if (run.offset < last || (run.count > 1 && run.stride < 0))

@@ -61,7 +61,7 @@ int find_place(const std::string& path, engine::Place* place) {
   int result = host->paths->place(path.c_str(), place);
   if (result == -ENOENT && is_below_a_file(path)) result = -ENOTDIR;
   if (result == -EXDEV)
-    return error(MPI_ERR_BAD_FILE, path + ": it does not lie below the covered directory");
+    return error(MPI_ERR_BAD_FILE, path + ": it is not below the covered directory");
   return result < 0 ? system_error(result, "open", path) : MPI_SUCCESS;
 }
 
@@ -74,7 +74,7 @@ std::string covered_path(const engine::Place& place) {
 int open_local(const std::string& path, const engine::Place& place, cairn_file** local) {
   if (!place.exists) return MPI_SUCCESS;
   if (S_ISDIR(place.st.mode)) return system_error(EISDIR, "open", path);
-  if (!S_ISREG(place.st.mode)) return error(MPI_ERR_BAD_FILE, path + ": it is no regular file");
+  if (!S_ISREG(place.st.mode)) return error(MPI_ERR_BAD_FILE, path + ": not a regular file");
   if ((place.st.flags & CAIRN_FILE_LAZY) != 0) return MPI_SUCCESS;
   const int fd = ::open(covered_path(place).c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return system_error(errno, "open", path);
@@ -96,7 +96,7 @@ int bring_local(const std::string& path, engine::Place* place, cairn_file** loca
 // Rank 0's answer, for all.
 int told_by_first(const File& file, int code) {
   cairn::mpi::broadcast(session::ranks(file.comm), &code, sizeof code, 0,
-                        "hearing what rank 0 has found");
+                        "waiting for what rank 0 has found");
   if (file.rank == 0 || code == MPI_SUCCESS) return code;
   return error(code, file.path + ": rank 0 could not open it");
 }
@@ -208,7 +208,7 @@ int follow_visibility(File& file) {
   const cairn::mpi::Doing doing("set atomicity", file.path);
   int immediate = file.atomic || wants_immediate(file) ? 1 : 0;
   cairn::mpi::broadcast(session::ranks(file.comm), &immediate, sizeof immediate, 0,
-                        "hearing what rank 0 wants");
+                        "waiting for what rank 0 requests");
   if (file.immediate == (immediate != 0)) return MPI_SUCCESS;
   file.immediate = immediate != 0;
   return outcome(calls().shared_set_immediate(file.nodes, immediate), "set atomicity", file.path);

@@ -52,7 +52,7 @@ int flags_of(int amode, bool creator) {
 }
 
 int not_covered(const std::string& path) {
-  return error(MPI_ERR_BAD_FILE, path + ": it does not lie below the covered directory");
+  return error(MPI_ERR_BAD_FILE, path + ": it is not below the covered directory");
 }
 
 // Opens it through the POSIX adapter, which knows what is covered, and borrows the open file.
@@ -112,16 +112,16 @@ void release(File* file) {
 constexpr const char* strangers_there =
     "it is opened together with processes that were not in MPI_COMM_WORLD at MPI_Init";
 constexpr const char* strangers_elsewhere =
-    "`cairn run` is around the launcher and covers that one's host only, and the job has others: "
-    "start it as "
+    "`cairn run` is around the launcher and covers only the launcher's host, but the job has "
+    "others: start it as "
     "mpirun ... cairn run ... program";
 
 // Says it also where a program looks at no codes: those that do not hear of it wait.
 int refuse_strangers(const std::string& path, const char* who, bool tell) {
   if (tell)
     std::fprintf(stderr,
-                 "cairn: MPI-IO: %s: %s: that is refused, and those that do not run under "
-                 "`cairn run` wait for ever\n",
+                 "cairn: MPI-IO: %s: %s: refused; ranks that do not run under "
+                 "`cairn run` wait without end\n",
                  path.c_str(), who);
   return error(MPI_ERR_UNSUPPORTED_OPERATION, path + ": " + who);
 }
@@ -186,7 +186,7 @@ int open_on_node(File& file, cairn::mpi::SharedMemoryName* name) {
   Opened opened = {};
   if (file.rank == 0) opened = open_first(file, &shared);
   cairn::mpi::broadcast(session::ranks(file.comm), &opened, sizeof opened, 0,
-                        "hearing what rank 0 has opened");
+                        "waiting for what rank 0 has opened");
   int code = file.rank == 0 ? opened.code : open_other(file, opened, &shared);
   if (code == MPI_SUCCESS && !map_shared(file, shared, opened.shared))
     code = system_error(errno, "sharing its pointers", file.path);
@@ -226,7 +226,7 @@ int open_handle(File& file) {
   PMPI_Comm_free(&self);
   return code == MPI_SUCCESS ? code
                              : error(MPI_ERR_UNSUPPORTED_OPERATION,
-                                     file.path + ": this MPI opens no files without MPI_Init: " +
+                                     file.path + ": this MPI cannot open files without MPI_Init: " +
                                          romio::why_no_shadow(code));
 }
 
@@ -277,7 +277,7 @@ int File_open(MPI_Comm comm, const std::string& path, int amode, MPI_Info info, 
   if (inter != 0) return error(MPI_ERR_COMM, path + ": an intercommunicator cannot open a file");
   // The job has ended, and what MPIs have prepared for files.
   if (cairn::mpi::had_world())
-    return error(MPI_ERR_UNSUPPORTED_OPERATION, path + ": no file is opened after MPI_Finalize");
+    return error(MPI_ERR_UNSUPPORTED_OPERATION, path + ": cannot open a file after MPI_Finalize");
   bool first = false;
   if (cairn::mpi::forbid(comm, &first)) return refuse_strangers(path, strangers_there, first);
   if (cairn::mpi::are_on_other_hosts() && (!is_alone(comm) || host->engine->attach() == nullptr))
@@ -290,7 +290,7 @@ int File_open(MPI_Comm comm, const std::string& path, int amode, MPI_Info info, 
   file->comm = cairn::mpi::duplicate(session::ranks(comm), "making a communicator");
   if (file->comm == MPI_COMM_NULL) {
     release(file);
-    return error(MPI_ERR_NO_MEM, path + ": the MPI can make no more communicators");
+    return error(MPI_ERR_NO_MEM, path + ": the MPI cannot create more communicators");
   }
   // It has its handler from the program's: errors are ours to tell here.
   PMPI_Comm_set_errhandler(file->comm, MPI_ERRORS_RETURN);

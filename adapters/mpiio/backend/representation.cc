@@ -124,7 +124,7 @@ int register_representation(const char* name, Conversion<Count>* read, Conversio
           .second;
   return made ? MPI_SUCCESS
               : error(MPI_ERR_DUP_DATAREP,
-                      std::string(name) + ": there is a data representation of this name");
+                      std::string(name) + ": a data representation of this name exists");
 }
 
 template int register_representation<int>(const char*, Conversion<int>*, Conversion<int>*,

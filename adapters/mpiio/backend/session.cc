@@ -67,7 +67,7 @@ std::string join(cairn::mpi::Session* session, Names* names) {
   const int64_t number = calls().job_gather_names(joined);
   if (number < 0) return host->engine->last_error();
   *names = {number, -number};
-  return session->start_server() ? "" : "the system gives no thread";
+  return session->start_server() ? "" : "the system cannot create a thread";
 }
 
 // Each node tells the others which names it has in its pool, before anybody uses one.

@@ -30,7 +30,7 @@ class ClaimOfDevice(TrustCase):
                       ["rm", "--at", world.dir, "file"]):
             world.cairn(*words, expect=1)
         # Whose claim it is says whether the path in it is looked at.
-        says = "somebody else covers it with the pool" if world.runner != trust_case.ROOT else "covers it, and cannot be read"
+        says = "covered by another user, with pool" if world.runner != trust_case.ROOT else "which cannot be read"
         self.assertIn(says, world.cairn("drain", world.dir, expect=1).err)
         world.run_at(expect=1)
         with self.assertRaises(BlockingIOError):

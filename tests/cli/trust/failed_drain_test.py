@@ -34,7 +34,7 @@ class FailedDrain(TrustCase):
     @in_every_world
     def test_names_that_others_made(self, world):
         for change in ("echo mine > name", ": > name", "ln -s mine name", "mkdir name", "mkfifo name"):
-            self.fails(world, change, lambda: world.plant("open('name', 'w').write('of mallory')"), "behind our back")
+            self.fails(world, change, lambda: world.plant("open('name', 'w').write('of mallory')"), "outside Cairn")
             os.unlink(os.path.join(world.dir, "name"))
             self.drains(world)
             world.as_user(world.runner, "rm", "-r", "name")
@@ -46,7 +46,7 @@ class FailedDrain(TrustCase):
         def change():
             world.plant("open('name', 'w').write('of mallory')")
 
-        self.fails(world, "rm name", change, "changed there behind our back")
+        self.fails(world, "rm name", change, "changed there outside Cairn")
         os.unlink(os.path.join(world.dir, "name"))
         self.drains(world)
         self.assertEqual(os.listdir(world.dir), ["other"])

@@ -78,7 +78,7 @@ class ForgedEnvironment(TrustCase):
         with self.process(world, world.runner, self.cover_of(world)) as child:
             with self.assertRaises(subprocess.TimeoutExpired) as waited:
                 world.run_at("sh", "-c", f"echo kept > {world.dir}/file", timeout=4)
-            self.assertIn(f"waiting for processes that still use {world.dir}: {child.pid} (sleep, started in a run there, has not used it yet)", waited.exception.stderr.decode())
+            self.assertIn(f"waiting for processes that still use {world.dir}: {child.pid} (sleep, started by a run there, has not used it yet)", waited.exception.stderr.decode())
         world.cairn("drain", world.dir)
         self.assertEqual(os.listdir(world.dir), ["file"])
 

@@ -25,7 +25,7 @@ class NumbersUsedAgain(TrustCase):
         os.chmod(out, 0o777)
         for _ in range(2):
             drain = world.cairn("drain", world.dir, expect=1)
-            self.assertIn("another directory took the place", drain.err)
+            self.assertIn("its directory was replaced", drain.err)
         self.assertEqual(sorted(os.listdir(out)), ["secret", "sub"])
         os.chown(out, world.runner, world.runner)
         os.chmod(out, 0o700)

@@ -71,7 +71,7 @@ class WrongDirectory(TrustCase):
         self.assertNotEqual(run.returncode, 0, run.err)
         drain = world.cairn("drain", world.dir, expect=1, cwd="/")
         for text in (run.err, drain.err):
-            self.assertIn("another directory than the covered one has this path", text)
+            self.assertIn("this path leads to a directory other than the covered one", text)
             self.assertIn(f"`cairn drain {world.dir} --to ELSEWHERE`", text)
         self.assertEqual(self.tree(world.dir), before)
         self.assertIn("not drained", world.cairn("status", cwd="/").out)
