@@ -82,8 +82,7 @@ typedef struct cairn_drain_report {
   uint64_t directories;
   uint64_t conflicts; /* changed in lower outside Cairn: both kept, nothing overwritten */
   uint64_t failed;    /* other errors; the data are still in the pool */
-  uint64_t
-      waiting; /* files that several nodes write, of which other nodes' parts are missing */
+  uint64_t waiting;   /* files that several nodes write, of which other nodes' parts are missing */
 } cairn_drain_report;
 
 /* The library calls this for each file that could not be drained, with one line that names path and
@@ -95,15 +94,14 @@ typedef void (*cairn_drain_problem)(void* context, const char* text);
  * into the pool. Make the call as that user.
  * Writes everything that changed to lower. Other processes may go on working meanwhile: a file that
  * changes while it is copied is copied again. The drain removes names from lower only if it could
- * write everything else. It puts files that several nodes write (cairn/adapter/shared.h) together in lower:
- * it writes this node's bytes, and the last node that does so gives the file its name. It leaves
- * those files alone while other processes of this node are in the cover. If the directory is not
- * the covered one, the drain writes nothing: -ESTALE.
- * Returns 0 only if nothing failed and no conflict is left. Otherwise returns -EIO, -ENOSPC (found
- * before copying, or on the way), -ECANCELED (progress said so) or -EAGAIN. -EAGAIN: only other
- * nodes' parts are missing, or such files were left alone; cairn_last_error names the nodes. The
- * details are in `report`, which is always filled in, and go to `problem`. The call is safe to
- * repeat after any interruption. */
+ * write everything else. It puts files that several nodes write (cairn/adapter/shared.h) together
+ * in lower: it writes this node's bytes, and the last node that does so gives the file its name. It
+ * leaves those files alone while other processes of this node are in the cover. If the directory is
+ * not the covered one, the drain writes nothing: -ESTALE. Returns 0 only if nothing failed and no
+ * conflict is left. Otherwise returns -EIO, -ENOSPC (found before copying, or on the way),
+ * -ECANCELED (progress said so) or -EAGAIN. -EAGAIN: only other nodes' parts are missing, or such
+ * files were left alone; cairn_last_error names the nodes. The details are in `report`, which is
+ * always filled in, and go to `problem`. The call is safe to repeat after any interruption. */
 CAIRN_API int cairn_cover_drain(cairn_cover* cover, cairn_progress progress,
                                 cairn_drain_problem problem, void* context,
                                 cairn_drain_report* report);
@@ -116,7 +114,7 @@ CAIRN_API int cairn_cover_drain(cairn_cover* cover, cairn_progress progress,
 typedef struct cairn_drain_to_report {
   uint32_t struct_size; /* sizeof(cairn_drain_to_report) */
   uint32_t is_covered;  /* nonzero: `elsewhere` is the covered directory itself */
-  uint32_t is_lost; /* nonzero: the path of the cover leads to no directory or another one */
+  uint32_t is_lost;     /* nonzero: the path of the cover leads to no directory or another one */
   cairn_drain_report drained;
   uint64_t missing;       /* files that were only read, and directories that were not listed */
   uint64_t missing_parts; /* parts of files that several nodes write */
@@ -158,14 +156,12 @@ CAIRN_API int cairn_cover_others(cairn_pool* pool, const char* directory,
                                  cairn_cover_visit_other visit, void* context);
 
 typedef struct cairn_cover_info {
-  uint32_t struct_size; /* the library's sizeof; later versions add fields at the end */
-  uint32_t
-      all_drained; /* nonzero: the directory has all of the cover, removals included */
+  uint32_t struct_size;     /* the library's sizeof; later versions add fields at the end */
+  uint32_t all_drained;     /* nonzero: the directory has all of the cover, removals included */
   uint64_t undrained_bytes; /* of files not yet drained; 0, too, if only names or modes are not */
   const char* directory;    /* the real path of the covered directory */
   const char* job;          /* "" if none was given */
-  uint64_t
-      parts; /* parts of shared files held here; undrained_bytes counts their bytes */
+  uint64_t parts; /* parts of shared files held here; undrained_bytes counts their bytes */
   uint64_t undrained_files; /* regular files that are not drained; parts are not among them */
   uint64_t drain_begun_ns;  /* since 1970: when a drain began that has not ended; 0: none. Unless
                              * the cover is in use, that drain was killed or stopped */
