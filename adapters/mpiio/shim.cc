@@ -89,7 +89,7 @@ constinit Name names[numbers] = {
 
 cairn::mpi::LoadedMpi mpi;
 
-// Of an MPI that is not known, whatever comes after us.
+// The function of an unknown MPI: the next one in the order of search.
 void* real(const char* name) { return dlsym(mpi.handle == nullptr ? RTLD_NEXT : mpi.handle, name); }
 
 // The same, or what we have in its place.
@@ -141,12 +141,12 @@ BackendFind load_backend(uint64_t began_ns) {
   auto start = reinterpret_cast<BackendStart>(dlsym(library, "cairn_mpiio_backend"));
   static const Host host = {real_or_ours,   mpi.says,        &engine::api_table(),
                             &engine::paths, cairn_version(), began_ns};
-  const char* refused = "it is no back end";
+  const char* refused = "not a back end";
   BackendFind find = start == nullptr ? nullptr : start(&host, &refused);
   return find == nullptr ? not_served(path + ": " + refused) : find;
 }
 
-// ---- an MPI that is not known -------------------------------------------------------------------
+// ---- an unknown MPI ----------------------------------------------------------------------------
 
 constexpr const char* prefix = "cairn:";  // of names that are ours alone
 
@@ -168,11 +168,11 @@ void tell_unknown() {
   if (ask == nullptr) ask = real("MPI_Init");
   if (ask != nullptr) dladdr(ask, &where);
   fprintf(stderr,
-          "cairn: MPI-IO is not served: this MPI is not known: \"%.*s\" (%s). Known are Open MPI 4 "
+          "cairn: MPI-IO is not served: unknown MPI: \"%.*s\" (%s). Supported are Open MPI 4 "
           "and 5 (libmpi.so.40), MPICH and "
           "those of its ABI (libmpi.so.12), and the MPI standard's ABI (libmpi_abi.so)\n",
           static_cast<int>(strcspn(says, ",\n")), says,
-          where.dli_fname == nullptr ? "its file is not known" : where.dli_fname);
+          where.dli_fname == nullptr ? "file unknown" : where.dli_fname);
 }
 
 // A class of the MPI's own making, as its numbers are not known.

@@ -99,8 +99,8 @@ class KilledInNames(unittest.TestCase):
                 break  # it has the lock that they need
             signal("-CONT")
             time.sleep(0.1)
-        job.wait_until(lambda: job.line_with("stands still"))
-        self.assertRegex(job.line_with("stands still"), r"cairn: MPI-IO: [a-z0-9/]+: after 5 s still waiting for a process of node "
+        job.wait_until(lambda: job.line_with("is stopped"))
+        self.assertRegex(job.line_with("is stopped"), r"cairn: MPI-IO: [a-z0-9/]+: after 5 s still waiting for a process of node "
                          r"node1 \(pool .*\) that holds the lock and is stopped: the job is aborted")
 
 

@@ -107,7 +107,7 @@ class SilentHosts(unittest.TestCase):
 
     def test_a_rank_stands_still(self):
         """Rank 2, which answers for its host, and rank 3, which does not; the other one of the host lives."""
-        still = r"rank {} on node node1 \(pool .*\) stands still"
+        still = r"rank {} on node node1 \(pool .*\) is stopped"
         for victim, pattern in ((2, f"(no answer of node node1 |{still.format(2)})"), (3, still.format(3))):
             with self.subTest(victim=victim):
                 for node in range(2):

@@ -48,7 +48,7 @@ void Watchdog::take(uint32_t node, int rank, char state) {
   if (state == process_gone) give_up(who + " is gone");
   if (state != process_stopped) return;
   if (std::find(was_stopped_.begin(), was_stopped_.end(), rank) != was_stopped_.end())
-    give_up(who + " stands still");
+    give_up(who + " is stopped");
   stopped_.push_back(rank);
 }
 
