@@ -74,7 +74,8 @@ Status write_known(File& file, const BufferPiece* pieces, size_t count, size_t* 
     end = std::max(end, piece.offset + piece.size);
   }
   *done += written;
-  return written == 0 ? status : finish_write(file, end);
+  if (written != 0) return finish_write(file, end);
+  return status.ok() ? status : fail_write(file, status);
 }
 
 }  // namespace

@@ -76,7 +76,15 @@ bool FileSystem::is_published(uint64_t number, uint64_t file_block, unsigned lev
 void FileSystem::recover_seat(format::Seat& seat) {
   // It died inside a call: an inode may have lost its last name, and not been ended yet. To look for those
   // means to look at every inode, so whoever dies between calls (as most programs do: they exit) is spared it.
-  if (seat.epoch.load() != 0) pool.store(pool.state->sweep, 1);
+  if (seat.epoch.load() != 0) {
+    pool.store(pool.state->sweep, 1);
+    // It died while it wrote: bytes may have changed before the stamp did, and a drain must see
+    // that. A lazy file was being staged, which changes nothing.
+    const uint64_t number = seat.writing.load();
+    Inode* inode = number != 0 ? inode_at(*this, number) : nullptr;
+    if (inode != nullptr && is_live(*inode) && (inode->flags.load() & format::flag_lazy) == 0)
+      note_modified(*this, *inode);
+  }
   // Bytes beyond the end of file that an extending write left.
   if (const uint64_t number = seat.extending_inode.load(); number != 0) {
     Map map;

@@ -1,7 +1,9 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "file/fresh_pool.h"
+#include "file/names.h"
 #include "file/open_file.h"
 #include "file/open_table.h"
 #include "pool/free_bits.h"
@@ -32,6 +34,25 @@ TEST_F(Recovery, LeavesAnInodeToWhoHasTakenItSince) {
   EXPECT_EQ(pool.lanes[*dead].generation.load() % 2, 0U) << "it was not recovered";
   EXPECT_EQ(made->inode->state.load(), state);
   unmake_inode(*fs, *seat, *made);
+}
+
+// A process was killed inside a write: after its bytes, before its stamp.
+TEST_F(Recovery, AWriteThatAKilledProcessLeftMovesTheTime) {
+  pool::Pool& pool = fs->pool;
+  auto made = create_name(*fs, format::root_inode, "f", {S_IFREG | 0600});
+  ASSERT_TRUE(made.ok()) << last_detail();
+  const uint64_t drained = made->inode->mtime.load();
+  pool.store(made->inode->drained, drained);
+  media::LivenessLock lock;
+  auto dead = pool::take_lane(pool, media::Inheritance::own, &lock);
+  ASSERT_TRUE(dead.ok()) << last_detail();
+  format::Seat& words = pool.lanes[*dead].seat[0];
+  pool.store(words.epoch, pool.state->epoch.load());
+  pool.store(words.writing, made->number);
+  lock.release();
+  pool::recover_if_dead(pool, *dead);
+  EXPECT_EQ(words.writing.load(), 0U) << "it was not recovered";
+  EXPECT_GT(made->inode->mtime.load(), drained);
 }
 
 // A repair of lost bits that met a block between the clearing of its bit and its record sets it once more.

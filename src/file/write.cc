@@ -117,7 +117,9 @@ Result<size_t> write_by_map(File& file, pool::SeatGuard& seat, const uint8_t* so
   FileSystem& fs = *file.fs;
   const Known known = recall(*seat, file, offset);
   if (size <= known.size && offset + size <= file.inode->size.load()) {
-    CAIRN_TRY(known.region->copy(known.at, source, size));
+    Status status = known.region->copy(known.at, source, size);
+    if (!status.ok()) [[unlikely]]
+      return fail_write(file, status);
     CAIRN_TRY(finish_write(file, offset + size));
     return static_cast<size_t>(size);
   }
@@ -132,7 +134,7 @@ Result<size_t> write_by_map(File& file, pool::SeatGuard& seat, const uint8_t* so
     }
     fs.pool.store(seat->words->extending_inode, 0);
   }
-  if (written == 0 && !status.ok()) return status;
+  if (written == 0 && !status.ok()) return fail_write(file, status);
   CAIRN_TRY(finish_write(file, offset + written));
   return static_cast<size_t>(written);
 }
@@ -167,6 +169,11 @@ Result<size_t> write_long_way(File& file, LocalSeat* handed_over, const uint8_t*
   if (written.ok() && *written == size) [[likely]]
     return written;
   return write_rest(file, source, size, offset, written);
+}
+
+Status fail_write(File& file, Status status) {
+  touch_modified(file);
+  return status;
 }
 
 Status persist_write(File& file, uint64_t end) {
@@ -255,8 +262,8 @@ Result<size_t> append_once(File& file, const iovec* vector, int count, uint64_t 
   if (Status s = fs.pool.fence_bytes(); !s.ok()) status = s;
   if (done != 0) extend_size(fs, *file.inode, start + done);
   fs.pool.store(seat->words->extending_inode, 0);
-  if (Status s = fs.pool.fence_bytes(); !s.ok()) return s;
-  if (done == 0 && !status.ok()) return status;
+  if (Status s = fs.pool.fence_bytes(); !s.ok()) return fail_write(file, s);
+  if (done == 0 && !status.ok()) return fail_write(file, status);
   touch_modified(file);
   return static_cast<size_t>(done);
 }

@@ -1,11 +1,14 @@
 // What a drain makes of lower.
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <functional>
 
 #include "tier/cover_fixture.h"
@@ -43,6 +46,40 @@ TEST_F(DrainTest, ChangedAndNewFiles) {
       << cairn_last_error();
   ASSERT_EQ(cairn_setxattr(covered.pool, covered.stat("dir/new").ino, 0, "user.k", "v", 1, 0), 0);
   expect_drained(covered);
+}
+
+// The kernel copies a large piece to memory that this process has not touched, and stops where the
+// buffer ends: -EFAULT, although some bytes have changed.
+TEST_F(DrainTest, BytesOfAWriteThatFailedAreDrained) {
+  constexpr size_t size = size_t{1} << 20;
+  constexpr size_t readable = size_t{64} << 10;
+  constexpr uint64_t places = 8;
+  {
+    Covered before(pool_, lower_);
+    ASSERT_EQ(before.create("dir/large", std::string(places * size, 'o')), 0);
+    ASSERT_EQ(before.drain().code, 0) << cairn_last_error();
+  }
+  void* buffer = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(buffer, MAP_FAILED);
+  std::memset(buffer, 'n', readable);
+  ASSERT_EQ(mprotect(static_cast<char*>(buffer) + readable, size - readable, PROT_NONE), 0);
+  uint64_t failed = 0;
+  for (uint64_t i = 0; i < places; ++i) {
+    Covered covered(pool_, lower_, true);  // nothing is touched yet
+    cairn_file* file = nullptr;
+    ASSERT_EQ(cairn_open(covered.pool, covered.top, "dir/large", O_RDWR, 0, &file), 0);
+    const cairn_piece piece = {buffer, size, i * size};
+    const int64_t written = i % 2 == 0 ? cairn_pwrite(file, buffer, size, piece.offset)
+                                       : cairn_write_pieces(file, &piece, 1);
+    ASSERT_LE(written, static_cast<int64_t>(readable));
+    char byte = 0;
+    ASSERT_EQ(cairn_pread(file, &byte, 1, piece.offset), 1);
+    if (written == -EFAULT && byte == 'n') ++failed;
+    EXPECT_EQ(cairn_close(file), 0);
+    expect_drained(covered);
+  }
+  munmap(buffer, size);
+  EXPECT_GE(failed, 2U) << "no write failed after it had changed a byte: this shows nothing";
 }
 
 TEST_F(DrainTest, AttributesOfUntouchedFiles) {
