@@ -22,8 +22,8 @@ constexpr int attempts = 5;
 void check_old(const DrainState& state, const Where& where, const file::Listed& listed,
                const file::Map& map, uint32_t owner, sys::Descriptor* old) {
   struct stat st = {};
-  const bool counts = old->ok() && check_file(old->get(), state.known, listed.lower) == 0 &&
-                      sys::fstat(old->get(), &st) == 0 &&
+  const bool counts = old->ok() && sys::fstat(old->get(), &st) == 0 && !S_ISDIR(st.st_mode) &&
+                      is_remembered(state.known, listed.lower, st) &&
                       (st.st_uid == owner || is_at_home(where, listed, map));
   if (!counts) old->reset();
 }
