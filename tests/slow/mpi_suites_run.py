@@ -96,9 +96,9 @@ def in_group(command, seconds, **options):
         return subprocess.CompletedProcess(command, code, out.read(), "")
 
 
-def run(mpi, test, ranks, form, library, disk=None, cluster=None, seconds=600):
+def run(mpi, test, ranks, form, library, disk=None, cluster=None, settings=None, seconds=600):
     """One test in a fresh directory: in memory, on `disk` if it writes gigabytes, where all of the cluster's hosts see it if the
-    form is HOSTS."""
+    form is HOSTS. settings: of its environment on those hosts."""
     large = test.memory and disk is not None
     place = cluster.shared if form == HOSTS else disk if large else MEMORY
     with tempfile.TemporaryDirectory(prefix="cairn-suites-", dir=place) as scratch:
@@ -118,8 +118,8 @@ def run(mpi, test, ranks, form, library, disk=None, cluster=None, seconds=600):
         if form == HOSTS:
             # Each host has a pool in memory of its own; a login there knows nothing of this environment.
             del environment["CAIRN_POOL_DIR"], environment["LD_PRELOAD"]
-            settings = [f"{name}={value}" for name, value in ENVIRONMENT.items()]
-            launch = cluster.command("run", "--mpi", mpi.name, "-n", ranks, "--", "env", "-C", work, *settings,
+            there = [f"{name}={value}" for name, value in {**ENVIRONMENT, **(settings or {})}.items()]
+            launch = cluster.command("run", "--mpi", mpi.name, "-n", ranks, "--", "env", "-C", work, *there,
                                      f"CAIRN_TEST_WITNESS={log}", f"LD_PRELOAD={library}")
         command = {PLAIN: launch, OUTSIDE: cairn + launch, PREFIX: cairn + launch}.get(form, launch + cairn)
         if large:
