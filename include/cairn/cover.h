@@ -105,6 +105,22 @@ typedef void (*cairn_drain_problem)(void* context, const char* text);
 CAIRN_API int cairn_cover_drain(cairn_cover* cover, cairn_progress progress,
                                 cairn_drain_problem problem, void* context,
                                 cairn_drain_report* report);
+/* What a drain leaves alone because programs are still at work on it. */
+typedef struct cairn_while_running {
+  uint32_t struct_size; /* sizeof(cairn_while_running) */
+  uint32_t open_too;    /* nonzero: files that processes have open count as well, once quiet */
+  uint64_t quiet_ns;    /* a file is quiet once it has not changed for so long */
+  /* Filled in: regular files that were left to a later drain, and what that would write. */
+  uint64_t postponed_files;
+  uint64_t postponed_bytes;
+} cairn_while_running;
+/* Drains as cairn_cover_drain does, but only regular files that are quiet and that no process has
+ * open or mapped. Files that several nodes write stay in the pool. If a file is left to a later
+ * drain, no name is removed from lower: the file may have been moved from there. Errors as
+ * cairn_cover_drain, and -EINVAL (struct_size). Returns 0 if all that is quiet is drained. */
+CAIRN_API int cairn_cover_drain_while_running(cairn_cover* cover, cairn_while_running* what,
+                                              cairn_progress progress, cairn_drain_problem problem,
+                                              void* context, cairn_drain_report* report);
 /* Drains to a directory other than the covered one, which is gone. `elsewhere` exists, and need not
  * be empty: nothing there is replaced. A name that exists there counts as done if it is the same as
  * the pool's, and is a conflict otherwise. What the pool does not hold cannot be written; `problem`

@@ -185,20 +185,49 @@ static cairn_drain_report report_of(const cairn::tier::DrainReport& result) {
           result.conflicts, result.failed, result.waiting};
 }
 
+// A drain that has come to its end, whether or not it could do everything, was not cut short.
+static Status note_end(cairn::tier::Cover& cover, const Status& drained) {
+  if (drained.code() == ECANCELED) return drained;
+  const std::string text = drained.ok() ? "" : cairn::last_detail();
+  const Status ended = cairn::tier::end_drain(cover);
+  return drained.ok() ? ended : fail(drained.code(), "%s", text.c_str());
+}
+
 int cairn_cover_drain(cairn_cover* cover, cairn_progress progress, cairn_drain_problem problem,
                       void* context, cairn_drain_report* report) {
   const WriteWindow window;
   const cairn::tier::DrainCalls calls = calls_of(progress, problem, context);
   cairn::tier::DrainReport result;
-  const Status refused = refuse_pool_of_other(*cover->cover);
-  Status status = refused.ok() ? drain_and_collect(*cover->cover, false, calls, &result) : refused;
-  if (refused.ok() && status.code() != ECANCELED) {
-    const std::string text = status.ok() ? "" : cairn::last_detail();
-    const Status ended = cairn::tier::end_drain(*cover->cover);
-    if (!status.ok()) status = fail(status.code(), "%s", text.c_str());
-    if (status.ok()) status = ended;
-  }
+  Status status = refuse_pool_of_other(*cover->cover);
+  if (status.ok())
+    status = note_end(*cover->cover, drain_and_collect(*cover->cover, false, calls, &result));
   // Also after a failure: it says what was done before.
+  if (report != nullptr) *report = report_of(result);
+  return code(status);
+}
+
+static Status drain_while_running(cairn::tier::Cover& cover, const cairn::tier::DrainCalls& calls,
+                                  cairn::tier::DrainReport* report) {
+  CAIRN_TRY(cairn::tier::confirm_covered(cover, calls.problem));
+  CAIRN_TRY(finish_renamings_before_drain(cover));
+  return cairn::tier::drain(cover, calls, report);
+}
+
+int cairn_cover_drain_while_running(cairn_cover* cover, cairn_while_running* what,
+                                    cairn_progress progress, cairn_drain_problem problem,
+                                    void* context, cairn_drain_report* report) {
+  const WriteWindow window;
+  if (what == nullptr || what->struct_size < sizeof(cairn_while_running))
+    return code(fail(EINVAL, "cairn_cover_drain_while_running: invalid struct_size %u",
+                     what == nullptr ? 0 : what->struct_size));
+  cairn::tier::DrainCalls calls = calls_of(progress, problem, context);
+  calls.while_running = {what->quiet_ns, what->open_too == 0};
+  cairn::tier::DrainReport result;
+  Status status = refuse_pool_of_other(*cover->cover);
+  if (status.ok())
+    status = note_end(*cover->cover, drain_while_running(*cover->cover, calls, &result));
+  what->postponed_files = result.postponed;
+  what->postponed_bytes = result.postponed_bytes;
   if (report != nullptr) *report = report_of(result);
   return code(status);
 }

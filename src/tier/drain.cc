@@ -284,6 +284,7 @@ void create_in(DrainState& state, const Where& where, file::Tree* tree,
           return Status();
         }
         if (!S_ISDIR((*inode)->mode.load())) {
+          if (is_postponed(state, where, listed, map)) return Status();
           if (Together::suits(state.fs, where, listed, map))
             together.add(listed, map);
           else
@@ -356,6 +357,7 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
   CAIRN_TRY(state.journal.open(fs, cover.covers, cover.name));
   state.links_until = state.journal.links_until();
   CAIRN_TRY(recover_journal(state));
+  note_open_files(state);
   Plan plan;
   CAIRN_TRY(make_plan(fs, &state, top, &plan));
   CAIRN_TRY(check_room(state, plan));

@@ -22,6 +22,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "tier/cover.h"
 
@@ -35,14 +36,24 @@ struct DrainReport {
   uint64_t conflicts = 0;
   uint64_t failed = 0;
   uint64_t waiting = 0;  // files of which other nodes still hold parts (cluster/collect.h)
+  uint64_t postponed = 0;        // regular files left for a later drain (WhileRunning)
+  uint64_t postponed_bytes = 0;  // that a drain would write for them
+};
+
+// What a drain leaves alone because programs are still at work on it.
+struct WhileRunning {
+  uint64_t quiet_ns = 0;    // a file counts if it has not changed for so long
+  bool only_closed = true;  // and if no process has it open
 };
 
 struct DrainCalls {
+  std::optional<WhileRunning> while_running = {};               // none: everything is drained
   std::function<bool(uint64_t done, uint64_t total)> progress;  // false: stop
   std::function<void(const char* text)> problem;
 };
 
-// EIO if something failed or is in conflict, ENOSPC, ECANCELED.
+// EIO if something failed or is in conflict, ENOSPC, ECANCELED. Where files were postponed, no name
+// is removed from lower: one of them may have been moved here from there.
 Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report);
 
 // Notes that a drain of the cover has come to its end, whether or not it could do everything. A

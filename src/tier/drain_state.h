@@ -98,6 +98,8 @@ struct DrainState {
   std::set<std::pair<uint64_t, uint64_t>> moved_from;
   sys::Descriptor kept;                  // the directory of what was replaced, once there is one
   std::unordered_set<uint64_t> skipped;  // directories that lower did not take
+  std::unordered_set<uint64_t> open;     // inodes that were open when the drain began
+  std::unordered_set<uint64_t> postponed;  // files that are left to a later drain
   std::unordered_set<uint64_t> gone;     // directories that somebody has removed in lower
   std::unordered_set<uint64_t> foreign;  // directories that lower has something unknown in or below
   std::unordered_map<uint64_t, uint64_t>
@@ -111,6 +113,8 @@ struct DrainState {
   // False: the caller wants to stop.
   bool advance(uint64_t bytes);
   [[nodiscard]] bool clean_so_far() const { return report.failed == 0 && report.conflicts == 0; }
+  // Everything has its place in lower.
+  [[nodiscard]] bool is_whole_so_far() const { return clean_so_far() && postponed.empty(); }
 };
 
 // --- changes.cc ---
@@ -146,6 +150,13 @@ Result<InLower> try_to_look(const Known& known, int directory, const file::Liste
                             struct stat* st);
 // The same; what cannot be looked at is `other`, which nobody touches.
 InLower look(const Known& known, int directory, const file::Listed& listed, struct stat* st);
+
+// --- while_running.cc ---
+// Looks for the files that are open now.
+void note_open_files(DrainState& state);
+// Whether a file that is not drained is left to a later drain. Once it is, so are all its names.
+bool is_postponed(DrainState& state, const Where& where, const file::Listed& listed,
+                  const file::Map& map);
 
 // --- drain_file.cc: everything that is no directory ---
 struct Aside;

@@ -148,7 +148,7 @@ void finish_level(DrainState& state, std::vector<Level>& way) {
   const Where& where = level.where;
   const bool is_top = way.size() == 1;
   const bool lazy = (where.map.inode->flags.load() & format::flag_lazy) != 0;
-  if (!lazy && state.clean_so_far()) remove_names(state, where);
+  if (!lazy && state.is_whole_so_far()) remove_names(state, where);
   if (change_time(state.fs, where.map) != where.map.inode->drained.load())
     finish_attributes(state, level);
   if (is_top) return;
@@ -164,7 +164,7 @@ void finish_level(DrainState& state, std::vector<Level>& way) {
   }
   above.newest = std::max(above.newest, level.newest);
   // Only after everything below it could be drained.
-  if (is_new_in_lower(where.map) && state.clean_so_far())
+  if (is_new_in_lower(where.map) && state.is_whole_so_far())
     set_home(state.fs, above.where, level.name, where.map, false);
 }
 
@@ -185,7 +185,7 @@ void list_directories(DrainState& state, Level& level) {
 
 void finish(DrainState& state, const Where& top) {
   // Everything has its new place. Now, because a file with several names gets another ctime when one goes.
-  const Status ended = state.clean_so_far() ? end_kept(state) : Status();
+  const Status ended = state.is_whole_so_far() ? end_kept(state) : Status();
   const std::string stays = ended.ok() ? "" : last_detail();
   std::vector<Level> way;
   file::Tree tree(state.fs, top.inode);

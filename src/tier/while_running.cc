@@ -1,0 +1,57 @@
+// What a drain leaves to a later one because programs are still at work on it.
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "file/attributes.h"
+#include "file/open_table.h"
+#include "file/pins.h"
+#include "pool/seats.h"
+#include "tier/drain_state.h"
+
+namespace cairn::tier {
+namespace {
+
+bool is_busy(DrainState& state, const WhileRunning& rule, const file::Map& map) {
+  const uint64_t changed = change_time(state.fs, map);
+  // A clock that was set back: a change in the future is not quiet either.
+  if (changed + rule.quiet_ns > file::now_ns()) return true;
+  // Stores through a mapping move no time on.
+  if (file::is_pinned(state.fs, map.number)) return true;
+  return rule.only_closed && (state.open.count(map.number) != 0 ||
+                              // Opened since the drain began.
+                              file::is_open(state.fs, map.number));
+}
+
+uint64_t bytes_of(file::FileSystem& fs, const file::Map& map) {
+  const pool::SeatGuard seat(fs.pool);
+  if (!seat.ok()) return 0;
+  const file::Attributes attributes = file::attributes_of(fs, map);
+  return std::min(attributes.size, attributes.blocks * format::block_size);
+}
+
+}  // namespace
+
+void note_open_files(DrainState& state) {
+  if (!state.calls.while_running || !state.calls.while_running->only_closed) return;
+  file::for_each_open_file(state.fs, [&state](const format::OpenFile& open) {
+    state.open.insert(open.inode.load());
+    return true;
+  });
+}
+
+bool is_postponed(DrainState& state, const Where& where, const file::Listed& listed,
+                  const file::Map& map) {
+  if (!state.calls.while_running || !S_ISREG(map.inode->mode.load())) return false;
+  if (state.postponed.count(map.number) != 0) return true;
+  if (is_drained(state.fs, where, listed, map)) return false;
+  // Its bytes lie in lower, and only its attributes have changed.
+  if ((map.inode->flags.load() & format::flag_lazy) != 0) return false;
+  if (!is_busy(state, *state.calls.while_running, map)) return false;
+  state.postponed.insert(map.number);
+  ++state.report.postponed;
+  state.report.postponed_bytes += bytes_of(state.fs, map);
+  return true;
+}
+
+}  // namespace cairn::tier

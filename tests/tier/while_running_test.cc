@@ -1,0 +1,130 @@
+// Drains while programs are at work: what is quiet goes, the rest stays for a later one.
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <memory>
+
+#include "tier/cover_fixture.h"
+
+namespace cairn::test {
+namespace {
+
+constexpr uint64_t second = 1'000'000'000;
+
+class WhileRunningTest : public CoverTest {
+ protected:
+  void SetUp() override {
+    make_pool();
+    put_some_files();
+    covered = std::make_unique<Covered>(pool_, lower_);
+  }
+  // A drain of what has not changed for `quiet_ns`.
+  int drain(uint64_t quiet_ns, bool open_too = false) {
+    what = {};
+    what.struct_size = sizeof what;
+    what.quiet_ns = quiet_ns;
+    what.open_too = open_too ? 1 : 0;
+    return cairn_cover_drain_while_running(covered->cover, &what, nullptr, nullptr, nullptr,
+                                           &report);
+  }
+  std::unique_ptr<Covered> covered;
+  cairn_while_running what{};
+  cairn_drain_report report{};
+};
+
+TEST_F(WhileRunningTest, AFileThatChangedAMomentAgoStays) {
+  ASSERT_EQ(covered->create("fresh", "new bytes"), 0);
+  ASSERT_EQ(drain(3600 * second), 0) << cairn_last_error();
+  EXPECT_EQ(what.postponed_files, 1U);
+  EXPECT_EQ(what.postponed_bytes, 9U);
+  EXPECT_EQ(report.files, 0U);
+  EXPECT_FALSE(fs::exists(lower_ + "/fresh"));
+  ASSERT_EQ(drain(0), 0) << cairn_last_error();
+  EXPECT_EQ(what.postponed_files, 0U);
+  EXPECT_EQ(report.files, 1U);
+  EXPECT_EQ(get(lower_ + "/fresh"), "new bytes");
+  expect_drained(*covered);
+}
+
+TEST_F(WhileRunningTest, AnOpenFileStaysUnlessItIsAskedFor) {
+  cairn_file* file = nullptr;
+  ASSERT_EQ(cairn_open(covered->pool, covered->top, "log", O_WRONLY | O_CREAT, 0644, &file), 0);
+  ASSERT_EQ(cairn_write(file, "first", 5), 5);
+  ASSERT_EQ(drain(0), 0) << cairn_last_error();
+  EXPECT_EQ(what.postponed_files, 1U);
+  EXPECT_FALSE(fs::exists(lower_ + "/log"));
+  ASSERT_EQ(drain(0, true), 0) << cairn_last_error();
+  EXPECT_EQ(what.postponed_files, 0U);
+  EXPECT_EQ(get(lower_ + "/log"), "first");
+  ASSERT_EQ(cairn_write(file, "second", 6), 6);
+  ASSERT_EQ(drain(0, true), 0) << cairn_last_error();
+  EXPECT_EQ(get(lower_ + "/log"), "firstsecond");
+  ASSERT_EQ(cairn_close(file), 0);
+  ASSERT_EQ(drain(0), 0) << cairn_last_error();
+  EXPECT_EQ(what.postponed_files, 0U);
+  expect_drained(*covered);
+}
+
+// Stores through a mapping move no time on.
+TEST_F(WhileRunningTest, AMappedFileStays) {
+  ASSERT_EQ(covered->create("mapped", std::string(8192, 'm')), 0);
+  cairn_file* file = nullptr;
+  ASSERT_EQ(cairn_open(covered->pool, covered->top, "mapped", O_RDWR, 0, &file), 0);
+  void* address = nullptr;
+  ASSERT_EQ(cairn_mmap(file, nullptr, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, 0, &address), 0)
+      << cairn_last_error();
+  ASSERT_EQ(cairn_close(file), 0);
+  ASSERT_EQ(drain(0, true), 0) << cairn_last_error();
+  EXPECT_EQ(what.postponed_files, 1U);
+  EXPECT_FALSE(fs::exists(lower_ + "/mapped"));
+  static_cast<char*>(address)[0] = 'M';
+  ASSERT_EQ(cairn_munmap(covered->pool, address, 8192), 0);
+  ASSERT_EQ(drain(0), 0) << cairn_last_error();
+  EXPECT_EQ(get(lower_ + "/mapped")[0], 'M');
+  expect_drained(*covered);
+}
+
+// The bytes of a file that has moved lie in lower under its old name. That name stays as long as
+// the file is not there under its new one.
+TEST_F(WhileRunningTest, NoNameGoesBeforeWhatMovedIsThere) {
+  ASSERT_EQ(covered->write("dir/a", "XYZ", 0), 0);
+  ASSERT_EQ(cairn_rename(covered->pool, covered->top, "dir/a", covered->top, "moved", 0), 0);
+  ASSERT_EQ(cairn_unlink(covered->pool, covered->top, "hello"), 0);
+  ASSERT_EQ(drain(3600 * second), 0) << cairn_last_error();
+  EXPECT_EQ(what.postponed_files, 1U);
+  EXPECT_TRUE(fs::exists(lower_ + "/dir/a"));
+  EXPECT_TRUE(fs::exists(lower_ + "/hello"));
+  ASSERT_EQ(drain(0), 0) << cairn_last_error();
+  EXPECT_FALSE(fs::exists(lower_ + "/dir/a"));
+  EXPECT_FALSE(fs::exists(lower_ + "/hello"));
+  EXPECT_EQ(get(lower_ + "/moved").substr(0, 4), "XYZa");
+  expect_drained(*covered);
+}
+
+// All names of a file wait together, so that they stay names of one file.
+TEST_F(WhileRunningTest, TheNamesOfAFileWaitTogether) {
+  ASSERT_EQ(covered->create("one", "bytes"), 0);
+  ASSERT_EQ(cairn_link(covered->pool, covered->top, "one", covered->top, "dir/two", 0), 0)
+      << cairn_last_error();
+  ASSERT_EQ(drain(3600 * second), 0) << cairn_last_error();
+  EXPECT_EQ(what.postponed_files, 1U);
+  EXPECT_FALSE(fs::exists(lower_ + "/one"));
+  EXPECT_FALSE(fs::exists(lower_ + "/dir/two"));
+  ASSERT_EQ(drain(0), 0) << cairn_last_error();
+  EXPECT_TRUE(fs::equivalent(lower_ + "/one", lower_ + "/dir/two"));
+  expect_drained(*covered);
+}
+
+TEST_F(WhileRunningTest, WrongArguments) {
+  EXPECT_EQ(
+      cairn_cover_drain_while_running(covered->cover, nullptr, nullptr, nullptr, nullptr, &report),
+      -EINVAL);
+  what.struct_size = sizeof what - 1;
+  EXPECT_EQ(
+      cairn_cover_drain_while_running(covered->cover, &what, nullptr, nullptr, nullptr, &report),
+      -EINVAL);
+}
+
+}  // namespace
+}  // namespace cairn::test
