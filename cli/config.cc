@@ -44,6 +44,11 @@ void validate(const Key& key, const std::string& value) {
     const Size size = parse_size(value);
     if (size.is_percent ? size.percent <= 0 : size.bytes == 0)
       usage_error("invalid size '{}': expected 512M, 10GiB, 50% or auto", value);
+  } else if (key.metavar == "RATE") {
+    if (value == "unlimited") return;
+    const Size rate = parse_size(value);
+    if (rate.is_percent || rate.bytes == 0)
+      usage_error("invalid rate '{}': expected bytes a second, such as 200M, or unlimited", value);
   } else if (key.metavar == "NAME") {
     const bool is_printable = std::none_of(value.begin(), value.end(),
                                            [](unsigned char c) { return std::iscntrl(c) != 0; });
@@ -119,9 +124,17 @@ const std::vector<Key>& keys() {
       {"pool.release", "idle|never", "idle",
        "Whether a pool on tmpfs returns memory that no file has used for a minute to the system. "
        "The pool stores the setting. A pool created with --populate keeps its memory in any case."},
-      {"drain.mode", "exit|never", "exit",
-       "When Cairn writes a run's data to the covered directory: when the last process exits, or "
-       "only on `cairn drain`."},
+      {"drain.mode", "exit|close|async|never", "exit",
+       "When Cairn writes a run's data to the covered directory. exit: when the last process "
+       "exits. "
+       "close: also while the run goes on, each file that no process has open. async: also files "
+       "that are open, once they are quiet. never: only on `cairn drain`."},
+      {"drain.quiet", "SECONDS", "2",
+       "Modes close and async: how long a file must not have changed before it is written to the "
+       "covered directory while the run goes on."},
+      {"drain.rate", "RATE", "unlimited",
+       "Modes close and async: the most that is written to the covered directory in a second while "
+       "the run goes on, such as 200M, or unlimited."},
       {"drain.wait", "SECONDS", "60",
        "How long an ended run, or `cairn drain` under a launcher, waits for other nodes of its job "
        "to write their parts of files. The time counts from when the last file was whole. After "

@@ -96,7 +96,8 @@ TEST_F(ConfigTest, MistakesNamePlaceAndNearestName) {
             bad + ":3: unknown key pool.sise; did you mean pool.size?");
   bad = file("bad.yaml", "drain.mode: exti\n");
   EXPECT_EQ(error_of([&] { Config().read_file(bad); }),
-            "drain.mode (" + bad + ":1): 'exti' is not one of exit|never; did you mean exit?");
+            "drain.mode (" + bad +
+                ":1): 'exti' is not one of exit|close|async|never; did you mean exit?");
   bad = file("bad.yaml", "pool.size: [1, 2]\n");
   EXPECT_EQ(error_of([&] { Config().read_file(bad); }), bad + ":1: pool.size takes one value");
   bad = file("bad.yaml", "pool: {size\n");

@@ -1,11 +1,17 @@
 // cairn drain and cairn discard: finishing or dropping what runs left in the pool.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
 #include <memory>
+#include <thread>
 
 #include "claim_left.h"
 #include "command_line.h"
 #include "error.h"
 #include "finish_run.h"
+#include "keeper.h"
 #include "launcher.h"
 #include "pool_place.h"
 #include "progress.h"
@@ -118,6 +124,55 @@ int drain_command(const Config& config, bool json, const std::string& given, boo
   return code;
 }
 
+// cairn drain --wait: until a run or its keeper has drained everything. False: nobody is about to.
+bool wait_for_keeper(const Config& config, const std::string& directory) {
+  using namespace std::chrono_literals;
+  Progress progress(directory);
+  uint64_t most = 0;
+  std::string told;
+  while (stop_signal() == 0) {
+    const auto path = find_cover(config, directory);
+    if (!path) return true;
+    try {
+      const Pool pool(*path, look_only);
+      const auto covers = list_covers(pool);
+      const auto entry = std::find_if(covers.begin(), covers.end(), [&](const CoverEntry& cover) {
+        return cover.directory == directory;
+      });
+      if (entry == covers.end() || entry->all_drained) return true;
+      const auto keeper = look_at_keeper(pool, directory);
+      if (!keeper && !entry->in_use) return false;
+      if (keeper && !keeper->problem.empty() && keeper->problem != told) {
+        told = keeper->problem;
+        progress.hide();
+        tell(fmt::format("cairn drain: {}; waiting for the next attempt\n", printable(told)));
+      }
+      most = std::max(most, entry->undrained_bytes);
+      progress.show(most - entry->undrained_bytes, most);
+    } catch (const Error&) {
+      if (access(path->c_str(), F_OK) == 0) throw;  // else its last user has removed it
+    }
+    std::this_thread::sleep_for(200ms);
+  }
+  return true;
+}
+
+int drain_wait_command(const Config& config, bool json, const std::string& given, bool keep) {
+  const std::string directory = covered_directory(config, given);
+  {
+    const StopOnSignal stop;
+    if (wait_for_keeper(config, directory)) {
+      if (stop_signal() != 0) return exit_signal + stop_signal();
+      if (json)
+        print_json({{"directory", json_text(directory)}, {"ok", true}});
+      else
+        print(fmt::format("{}: all drained\n", directory));
+      return exit_ok;
+    }
+  }
+  return drain_command(config, json, given, keep);
+}
+
 int discard_command(const Config& config, bool json, const std::string& given, bool force) {
   const std::string directory = covered_directory(config, given);
   const auto found = find_cover(config, directory);
@@ -163,6 +218,7 @@ void add_cover_commands(CLI::App& root, Context& context) {
     std::string directory, elsewhere;
     bool keep = false;
     bool force = false;
+    bool wait = false;
   };
   auto arguments = std::make_shared<Arguments>();
   CLI::App* drain = add_command(
@@ -191,6 +247,9 @@ void add_cover_commands(CLI::App& root, Context& context) {
       ->required();
   drain->add_flag("--keep", arguments->keep,
                   "Keep DIR covered, and the data in memory, for the next run.");
+  drain->add_flag("--wait", arguments->wait,
+                  "Wait until a run, or the process that it left in the background, has drained "
+                  "everything. If there is none, drain now.");
   drain
       ->add_option("--to", arguments->elsewhere,
                    "Write what the pool holds for DIR to this directory, because DIR was removed "
@@ -201,6 +260,9 @@ void add_cover_commands(CLI::App& root, Context& context) {
       if (!arguments->elsewhere.empty())
         return drain_to_command(context.config, context.json, arguments->directory,
                                 arguments->elsewhere, arguments->keep);
+      if (arguments->wait)
+        return drain_wait_command(context.config, context.json, arguments->directory,
+                                  arguments->keep);
       return drain_command(context.config, context.json, arguments->directory, arguments->keep);
     };
   });

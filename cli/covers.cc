@@ -233,6 +233,17 @@ Cover::DrainResult Cover::drain() {
   return result;
 }
 
+Cover::DrainResult Cover::drain_while_running(cairn_while_running* what,
+                                              const cairn_progress& progress,
+                                              const cairn_drain_problem& problem, void* context) {
+  DrainResult result;
+  what->struct_size = sizeof *what;
+  result.code =
+      cairn_cover_drain_while_running(cover_, what, progress, problem, context, &result.report);
+  if (result.code < 0) result.error = library_error(result.code);
+  return result;
+}
+
 Cover::DrainResult Cover::drain_to(const std::string& elsewhere, cairn_drain_to_report* report) {
   DrainCalls calls;
   DrainResult result;

@@ -115,6 +115,10 @@ class Cover {
   };
   // Shows progress and prints each problem on stderr.
   DrainResult drain();
+  // What is quiet, while programs are at work (cairn_cover_drain_while_running). `progress` as
+  // cairn_progress, `problem` gets each file's error.
+  DrainResult drain_while_running(cairn_while_running* what, const cairn_progress& progress,
+                                  const cairn_drain_problem& problem, void* context);
   // To another directory. `report`: what is told of that.
   DrainResult drain_to(const std::string& elsewhere, cairn_drain_to_report* report);
   // Ends the cover. False while other processes are in it; the object is empty afterwards.

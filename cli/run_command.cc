@@ -22,6 +22,7 @@
 #include "error.h"
 #include "finish_run.h"
 #include "held_directory.h"
+#include "keeper.h"
 #include "launcher.h"
 #include "lifetime.h"
 #include "outer_run.h"
@@ -80,6 +81,7 @@ struct Run {
   std::string job;
   uint32_t lanes = 0;
   bool fresh = false;
+  bool detach_drain = false;
   std::string spelling = {};
   std::vector<std::string> warnings = {};
 
@@ -136,7 +138,10 @@ struct Run {
       if ((directory + "/").starts_with(pool + "/"))
         usage_error("{}: lies in the pool {}; cover an ordinary directory", directory, pool);
     check_program();
-    const bool keep = context.config.value("drain.mode") == "never";
+    const std::string mode = context.config.value("drain.mode");
+    const bool keep = mode == "never";
+    if (keep && detach_drain) usage_error("--detach-drain: nothing is drained with --drain never");
+    const bool has_keeper = mode == "close" || mode == "async" || detach_drain;
     const std::string pool_of_run = pool_path(context.config, "", true);
     refuse_pool_of_other(pool_of_run);
     const auto variables = environment(pool_of_run);
@@ -181,7 +186,15 @@ struct Run {
         throw;
       }
     }
+    if (has_keeper) start_keeper(context.config, pool_of_run, directory);
     const int code = start(variables);
+    if (detach_drain) {
+      if (access(pool_of_run.c_str(), F_OK) == 0) report_full(attach_again(pool_of_run), before);
+      hold.reset();
+      running.release();
+      report_detached();
+      return code;
+    }
     const StopOnSignal stop;
     // Other runs of the job are still at work: whoever is the last one drains. A run that drains nothing has nothing
     // to wait for.
@@ -194,8 +207,22 @@ struct Run {
                          directory, is_rank() ? if_killed() : ""));
       return code;
     }
+    const auto stopped = has_keeper ? stop_keeper(pool_of_run, directory) : nullptr;
     const int ended = end(pool_of_run, before, keep, code, running, held);
     return code != exit_ok ? code : ended;
+  }
+
+  // A batch system ends what a job leaves behind, and so does the end of a container.
+  void report_detached() const {
+    if (!is_first_rank()) return;
+    const bool in_job = !launcher_job().empty();
+    const std::string text = fmt::format(
+        "{} is drained behind; `cairn drain {} --wait` waits for that{}", directory, directory,
+        in_job ? ". If this job's end stops it, `cairn drain` on this host continues" : "");
+    if (in_job)
+      note(fmt::format("cairn run: {}\n", text));
+    else
+      report(text, {{"directory", json_text(directory)}, {"detached", true}});
   }
 
   // The launcher of a rank that fails may be about to kill the others.
@@ -364,6 +391,7 @@ void add_run_command(CLI::App& root, Context& context) {
     std::string directory, job;
     uint32_t lanes = 0;
     bool fresh = false;
+    bool detach_drain = false;
   };
   auto arguments = std::make_shared<Arguments>();
   CLI::App* run = add_command(
@@ -371,6 +399,8 @@ void add_run_command(CLI::App& root, Context& context) {
       "Serves DIR from a pool, over what is already in it: existing names and contents stay "
       "readable, and writes go to memory. When the last process using DIR exits, including "
       "background children, Cairn writes the changes back. DIR then holds ordinary files again. "
+      "With --drain close or async, a process in the background writes files back while the "
+      "program runs, as soon as they are closed or quiet. "
       "With --drain never, the changes stay in the pool for the next run, until `cairn drain DIR` "
       "or `cairn discard DIR`.\n\n"
       "The run creates a pool that does not exist, and removes it when nothing is left in it. Runs "
@@ -395,6 +425,10 @@ void add_run_command(CLI::App& root, Context& context) {
       "Start afresh: discard what an earlier run left for DIR in the pool on this host, and print "
       "how much that is. DIR's own files stay. Of the runs of one mpirun or srun, only the first "
       "one discards. A run that joins others in DIR discards nothing.");
+  run->add_flag("--detach-drain", arguments->detach_drain,
+                "Return when PROGRAM ends. A process in the background drains DIR then; "
+                "`cairn drain DIR --wait` waits for it. A batch system that ends all processes of "
+                "a job ends this one, too: the data then stay in the pool for `cairn drain DIR`.");
   run->add_option(
          "--lanes", arguments->lanes,
          "Maximum number of concurrent processes in a pool that the run creates; by default 64 to "
@@ -406,7 +440,8 @@ void add_run_command(CLI::App& root, Context& context) {
       if (arguments->directory.empty()) arguments->directory = variable("CAIRN_COVER");
       if (arguments->directory.empty()) usage_error("missing --at DIR: the directory to serve");
       if (arguments->job.empty()) arguments->job = launcher_job();
-      return Run{context, arguments->directory, arguments->job, arguments->lanes, arguments->fresh}
+      return Run{context,          arguments->directory, arguments->job,
+                 arguments->lanes, arguments->fresh,     arguments->detach_drain}
           .go();
     };
   });

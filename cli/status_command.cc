@@ -4,6 +4,7 @@
 #include "command_line.h"
 #include "covers.h"
 #include "error.h"
+#include "keeper.h"
 #include "live_processes.h"
 #include "pool_handle.h"
 #include "pool_place.h"
@@ -49,7 +50,11 @@ void show(const Pool& pool, const cairn_pool_info& info, const std::vector<cairn
     print(fmt::format("  covers {}{}: {}\n", printable(cover.directory),
                       cover.job.empty() ? "" : ", job " + printable(cover.job),
                       undrained_text(cover)));
-    if (const std::string text = how_to_go_on(cover); !text.empty()) print("    " + text + "\n");
+    if (const auto keeper = look_at_keeper(pool, cover.directory))
+      print(fmt::format("    process {} drains it in the background{}\n", keeper->pid,
+                        keeper->problem.empty() ? "" : ": " + printable(keeper->problem)));
+    else if (const std::string text = how_to_go_on(cover); !text.empty())
+      print("    " + text + "\n");
     show_undrained(pool, cover);
     for (const OtherPool& other : other_pools(pool, cover.directory))
       print(fmt::format(
@@ -88,6 +93,8 @@ int status_command(const Config& config, bool json) {
       for (const auto& lane : live(lanes)) one["processes"].push_back(lane_json(lane));
       for (const auto& cover : covers) {
         Json shown = cover_json(cover);
+        if (const auto keeper = look_at_keeper(pool, cover.directory))
+          shown["keeper"] = {{"pid", keeper->pid}, {"problem", json_text(keeper->problem)}};
         shown["others"] = Json::array();
         for (const OtherPool& other : other_pools(pool, cover.directory))
           shown["others"].push_back({{"host", json_text(other.host)},

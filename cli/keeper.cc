@@ -1,0 +1,309 @@
+#include "keeper.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "covers.h"
+#include "error.h"
+#include "finish_run.h"
+#include "own_size_limit.h"
+#include "pool_place.h"
+#include "progress.h"
+#include "units.h"
+
+namespace cairn::cli {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* keeper_flag = "--keep-drained";
+std::string keeper_lock_name(const std::string& directory) {
+  return "keeper-" + cover_lock_name(directory);
+}
+// An attribute of the pool's root directory: what look_at_keeper reads.
+std::string state_name(const std::string& directory) {
+  return "user.cairn." + keeper_lock_name(directory);
+}
+std::string stop_lock_name(const std::string& directory) {
+  return "stop-keeper-" + cover_lock_name(directory);
+}
+
+// What start_keeper gives to run_keeper.
+struct Order {
+  std::string pool;
+  std::string directory;
+  std::string mode;              // drain.mode
+  std::chrono::seconds quiet{};  // drain.quiet
+  uint64_t rate = 0;             // drain.rate in bytes a second; 0: unlimited
+  std::chrono::seconds for_others{};
+};
+constexpr int order_words = 6;
+
+// Errors of lower are tried again after a time that doubles.
+class Backoff {
+ public:
+  void failed() { pause_ = std::clamp(pause_ * 2, least, most); }
+  void succeeded() { pause_ = {}; }
+  [[nodiscard]] std::chrono::milliseconds pause() const { return pause_; }
+
+ private:
+  static constexpr std::chrono::milliseconds least = 1s;
+  static constexpr std::chrono::milliseconds most = 5min;
+  std::chrono::milliseconds pause_{};
+};
+
+class Keeper {
+ public:
+  explicit Keeper(Order order) : order_(std::move(order)), locks_(lock_directory(order_.pool)) {}
+
+  int go() {
+    const auto only = be_the_only_one();
+    if (!only->held()) return exit_ok;
+    yield_to_programs();
+    const StopOnSignal stop;
+    while (stop_signal() == 0 && access(order_.pool.c_str(), F_OK) == 0) {
+      const auto begun = Clock::now();
+      try {
+        if (work()) return exit_ok;
+      } catch (const Error& error) {
+        backoff_.failed();
+        problem_ = error.what();
+      }
+      // A walk over a cover with many names takes long: it must not be all that a processor does.
+      constexpr int most_share = 20;
+      rest(std::max<Clock::duration>(
+          {least_pause, (Clock::now() - begun) * most_share, backoff_.pause()}));
+    }
+    return exit_ok;
+  }
+
+ private:
+  static constexpr auto least_pause = 250ms;
+
+  // `cairn status` may have the lock for a moment.
+  [[nodiscard]] std::unique_ptr<PlaceLock> be_the_only_one() const {
+    constexpr int most_tries = 20;
+    auto lock = std::make_unique<PlaceLock>(locks_, keeper_lock_name(order_.directory),
+                                            PlaceLock::Mode::exclusive, false);
+    for (int i = 0; i < most_tries && !lock->held(); ++i) {
+      std::this_thread::sleep_for(50ms);
+      lock->change(PlaceLock::Mode::exclusive, false);
+    }
+    return lock;
+  }
+
+  // Programs come first, for the processor and for the disk.
+  static void yield_to_programs() {
+    constexpr int nicer = 10;
+    constexpr int who_process = 1;  // linux/ioprio.h
+    constexpr int class_idle = 3 << 13;
+    setpriority(PRIO_PROCESS, 0, nicer);
+    syscall(SYS_ioprio_set, who_process, 0, class_idle);
+  }
+
+  // True: nothing is left to do.
+  bool work() {
+    Pool pool(order_.pool);
+    const auto covers = list_covers(pool);
+    const auto entry = std::find_if(covers.begin(), covers.end(), [this](const CoverEntry& cover) {
+      return cover.directory == order_.directory;
+    });
+    if (entry == covers.end()) return leave(pool);
+    if (!entry->in_use && finish(pool)) return true;
+    if (entry->in_use && !entry->all_drained && !is_stopped()) drain(pool);
+    tell_state(pool);
+    return false;
+  }
+
+  // A run has ended the cover, and could not remove the pool while this process was attached.
+  bool leave(Pool& pool) {
+    cairn_removexattr(pool.get(), CAIRN_ROOT, 0, state_name(order_.directory).c_str());
+    remove_if_left_over(pool, lock_start(order_.pool));
+    return true;
+  }
+
+  // No run is left: the rest is drained, whatever the mode.
+  bool finish(Pool& pool) {
+    PlaceLock alone = lock_cover_now(order_.pool, order_.directory);
+    if (!alone.held()) return false;  // a run has just begun
+    cairn_removexattr(pool.get(), CAIRN_ROOT, 0, state_name(order_.directory).c_str());
+    const FinishResult result =
+        finish_cover(pool, order_.directory, false, true, order_.for_others);
+    note_result(result.drain);
+    if (result.ended == Ended::drained) {
+      leave_pool(pool, alone);
+      return true;
+    }
+    return result.ended == Ended::gone;
+  }
+
+  void drain(Pool& pool) {
+    if (order_.mode != "close" && order_.mode != "async") return;
+    Cover cover = Cover::join(pool, order_.directory);
+    cairn_while_running what{};
+    what.open_too = order_.mode == "async" ? 1 : 0;
+    what.quiet_ns = static_cast<uint64_t>(std::chrono::nanoseconds(order_.quiet).count());
+    began_ = Clock::now();
+    note_result(cover.drain_while_running(&what, progressed, nullptr, this));
+  }
+
+  void note_result(const Cover::DrainResult& result) {
+    if (result.code == 0 || result.code == -ECANCELED || result.code == -EAGAIN) {
+      backoff_.succeeded();
+      problem_.clear();
+    } else {
+      backoff_.failed();
+      problem_ = result.error;
+    }
+  }
+
+  // A cairn_progress. Keeps to the rate, and stops when a run wants to drain by itself.
+  static int progressed(void* context, uint64_t done, uint64_t /*total*/) {
+    auto* const self = static_cast<Keeper*>(context);
+    if (self->is_stopped()) return 1;
+    if (self->order_.rate == 0) return 0;
+    const auto due =
+        self->began_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
+                           static_cast<double>(done) / static_cast<double>(self->order_.rate)));
+    while (Clock::now() < due && !self->is_stopped())
+      std::this_thread::sleep_for(std::min<Clock::duration>(due - Clock::now(), 50ms));
+    return self->is_stopped() ? 1 : 0;
+  }
+
+  // Looked at ten times a second at most: it takes some system calls.
+  bool is_stopped() {
+    if (stop_signal() != 0) return true;
+    const auto now = Clock::now();
+    if (now - looked_ < 100ms) return stopped_;
+    looked_ = now;
+    stopped_ =
+        !PlaceLock(locks_, stop_lock_name(order_.directory), PlaceLock::Mode::shared, false).held();
+    return stopped_;
+  }
+
+  void rest(Clock::duration pause) {
+    const auto until = Clock::now() + std::min<Clock::duration>(pause, 5min);
+    bool was_stopped = false;
+    while (Clock::now() < until && stop_signal() == 0 && access(order_.pool.c_str(), F_OK) == 0) {
+      if (is_stopped())
+        was_stopped = true;
+      else if (was_stopped)
+        return;  // a run has drained by itself, and may have ended the cover
+      std::this_thread::sleep_for(std::min<Clock::duration>(until - Clock::now(), least_pause));
+    }
+  }
+
+  // One attribute of bounded size, written when it changes.
+  void tell_state(const Pool& pool) {
+    constexpr size_t most = 400;
+    const std::string text = fmt::format("{}\n{}", getpid(), problem_.substr(0, most));
+    if (text == told_) return;
+    if (cairn_setxattr(pool.get(), CAIRN_ROOT, 0, state_name(order_.directory).c_str(), text.data(),
+                       text.size(), 0) == 0)
+      told_ = text;
+  }
+
+  const Order order_;
+  const std::string locks_;
+  Backoff backoff_;
+  std::string problem_;
+  std::string told_;
+  Clock::time_point began_;
+  Clock::time_point looked_;
+  bool stopped_ = false;
+};
+
+// In the process that becomes the keeper.
+[[noreturn]] void become_keeper(std::array<std::string, order_words>& words) {
+  const int nothing = open("/dev/null", O_RDWR);
+  for (int fd = 0; fd <= STDERR_FILENO; ++fd) dup2(nothing, fd);
+  close_range(STDERR_FILENO + 1, ~0U, 0);
+  if (chdir("/") != 0) _exit(exit_failed);  // else it would keep a file system busy
+  std::array<char*, order_words + 3> arguments{};
+  std::string name = "cairn";
+  std::string flag = keeper_flag;
+  arguments[0] = name.data();
+  arguments[1] = flag.data();
+  for (size_t i = 0; i < words.size(); ++i) arguments[i + 2] = words[i].data();
+  execv("/proc/self/exe", arguments.data());
+  _exit(exit_failed);
+}
+
+}  // namespace
+
+void start_keeper(const Config& config, const std::string& pool, const std::string& directory) {
+  const std::string rate = config.value("drain.rate");
+  std::array<std::string, order_words> words = {
+      pool,
+      directory,
+      config.value("drain.mode"),
+      config.value("drain.quiet"),
+      rate == "unlimited" ? "0" : std::to_string(parse_bytes(rate)),
+      config.value("drain.wait")};
+  const pid_t between = fork();
+  if (between < 0)
+    fail("{}: no process can be started to drain it: {}", directory, std::strerror(errno));
+  if (between == 0) {
+    // Twice, so that it is nobody's child: a launcher that waits for children does not wait for it.
+    setsid();
+    const pid_t keeper = fork();
+    if (keeper == 0) become_keeper(words);
+    _exit(keeper < 0 ? exit_failed : exit_ok);
+  }
+  int status = 0;
+  while (waitpid(between, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != exit_ok)
+    fail("{}: no process can be started to drain it", directory);
+}
+
+bool is_keeper(int argc, char** argv) {
+  return argc == order_words + 2 && std::strcmp(argv[1], keeper_flag) == 0;
+}
+
+int run_keeper(int /*argc*/, char** argv) {
+  raise_own_size_limit();
+  try {
+    return Keeper({argv[2], argv[3], argv[4],
+                   std::chrono::seconds(std::strtoull(argv[5], nullptr, 10)),
+                   std::strtoull(argv[6], nullptr, 10),
+                   std::chrono::seconds(std::strtoull(argv[7], nullptr, 10))})
+        .go();
+  } catch (const Error&) {
+    return exit_failed;  // the place of the pools is gone
+  }
+}
+
+std::unique_ptr<PlaceLock> stop_keeper(const std::string& pool, const std::string& directory) {
+  return std::make_unique<PlaceLock>(lock_directory(pool), stop_lock_name(directory),
+                                     PlaceLock::Mode::exclusive);
+}
+
+std::optional<KeeperState> look_at_keeper(const Pool& pool, const std::string& directory) {
+  char value[512];
+  const int64_t size =
+      cairn_getxattr(pool.get(), CAIRN_ROOT, 0, state_name(directory).c_str(), value, sizeof value);
+  if (size <= 0) return std::nullopt;
+  if (PlaceLock(lock_directory(pool.path()), keeper_lock_name(directory), PlaceLock::Mode::shared,
+                false)
+          .held())
+    return std::nullopt;  // nobody has it: what is written there is an earlier one's
+  const std::string text(value, static_cast<size_t>(size));
+  const size_t end = std::min(text.find('\n'), text.size());
+  return KeeperState{process_number(text.substr(0, end)),
+                     end < text.size() ? text.substr(end + 1) : ""};
+}
+
+}  // namespace cairn::cli

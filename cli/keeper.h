@@ -1,0 +1,40 @@
+// Keeper: the process that drains a covered directory while a run goes on, and after it.
+//
+// `cairn run` starts it before the program in the drain modes close and async, and for
+// --detach-drain. There is one for each cover on a host: a lock beside the pools says so. It is no
+// member of the cover and counts as no run, so nobody waits for it. It is attached to the pool only
+// while it works. When no run is left, it drains the rest, ends the cover and leaves.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "config.h"
+#include "place_lock.h"
+#include "pool_handle.h"
+
+namespace cairn::cli {
+
+// Starts a keeper for the cover of `directory` in the pool at `pool`, in a session of its own and
+// with /dev/null as its streams. It leaves at once if there is one. Throws if no process can be
+// started.
+void start_keeper(const Config& config, const std::string& pool, const std::string& directory);
+
+// Whether the command line is the one that start_keeper executes; and what that process does.
+bool is_keeper(int argc, char** argv);
+int run_keeper(int argc, char** argv);
+
+// For a run that drains by itself now: the keeper stops what it does until the object goes.
+std::unique_ptr<PlaceLock> stop_keeper(const std::string& pool, const std::string& directory);
+
+// What `cairn status` says of the keeper of a cover.
+struct KeeperState {
+  int pid = 0;
+  std::string problem;  // why the last drain failed; "" if it did not
+};
+// None: no keeper is at work.
+std::optional<KeeperState> look_at_keeper(const Pool& pool, const std::string& directory);
+
+}  // namespace cairn::cli

@@ -1,0 +1,190 @@
+"""Drains while a run goes on (--drain close and async), and after it (--detach-drain)."""
+
+import os
+import signal
+import subprocess
+import time
+
+import cairn_case
+from cairn_case import CAIRN
+from cover_case import Run
+
+SLEEPER = "while [ ! -e {done} ]; do sleep 0.05; done"
+
+
+class Keeper(Run):
+    def begin(self, script, *options, mode="close", quiet="0"):
+        """A run whose program does `script` and waits for finish()."""
+        self.done = self.path("done")
+        self.program = f"cd {self.dir} && {script}; {SLEEPER.format(done=self.done)}"
+        run = subprocess.Popen([CAIRN, "run", "--at", self.dir, "--drain", mode, "--drain-quiet", quiet, *options,
+                                "--", "sh", "-c", self.program], env=self.env, stderr=subprocess.PIPE, text=True,
+                               start_new_session=True)
+        self.addCleanup(self.end, run)
+        return run
+
+    @staticmethod
+    def end(run):
+        """What a failed test has left; also where the run itself was killed."""
+        try:
+            os.killpg(run.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        run.wait(30)
+        run.stderr.close()
+
+    def finish(self, run, code=0):
+        with open(self.done, "w", encoding="utf-8"):
+            pass
+        _, err = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, code, err)
+        os.unlink(self.done)
+        return err
+
+    def has(self, name, text):
+        try:
+            return self.read(name) == text
+        except FileNotFoundError:
+            return False
+
+    def keepers(self):
+        found = []
+        for pool in self.json("status"):
+            found += [cover["keeper"] for cover in pool.get("covers", []) if "keeper" in cover]
+        return found
+
+    def wait_until_nothing_is_left(self):
+        self.wait_for(lambda: self.json("status") == [], "the pool stays")
+        self.assert_nothing_left()
+
+    def wait_until_no_lock_is_left(self):
+        self.wait_for(lambda: os.listdir(self.pools) == [], "a lock stays beside the pools")
+
+    def test_a_closed_file_goes_while_the_program_runs(self):
+        run = self.begin("echo closed > closed; exec 3> open; echo first >&3")
+        self.wait_for(lambda: self.has("closed", "closed\n"), "the closed file was not drained")
+        time.sleep(1)
+        self.assertFalse(os.path.exists(os.path.join(self.dir, "open")), "an open file was drained in mode close")
+        self.assertEqual(self.undrained(), len("first\n"))
+        self.assertEqual(self.finish(run), "")
+        self.assertEqual(self.read("open"), "first\n")
+        self.wait_until_nothing_is_left()
+        self.wait_until_no_lock_is_left()
+
+    def test_an_open_file_goes_in_mode_async(self):
+        run = self.begin("exec 3> open; echo first >&3", mode="async")
+        self.wait_for(lambda: self.has("open", "first\n"), "the open file was not drained")
+        self.finish(run)
+        self.wait_until_nothing_is_left()
+
+    def test_a_file_that_is_not_quiet_stays(self):
+        run = self.begin("echo x > file", quiet="3600")
+        self.wait_for(self.keepers, "no keeper")
+        time.sleep(1)
+        self.assertFalse(os.path.exists(os.path.join(self.dir, "file")))
+        self.finish(run)
+        self.assertEqual(self.read("file"), "x\n")
+        self.wait_until_nothing_is_left()
+
+    def test_modes_exit_and_never_write_nothing_meanwhile(self):
+        for mode in ("exit", "never"):
+            run = self.begin(f"echo x > {mode}", mode=mode)
+            self.wait_for(lambda: self.undrained() == 2, "the program did not write")
+            time.sleep(0.6)
+            self.assertFalse(os.path.exists(os.path.join(self.dir, mode)), mode)
+            self.assertEqual(self.keepers(), [])
+            self.finish(run)
+        self.cairn("discard", self.dir)
+
+    def test_it_goes_on_after_a_killed_run(self):
+        run = self.begin("echo x > file; exec 3> open; echo y >&3", quiet="3600")
+        self.wait_for(lambda: self.undrained() == 4 and self.keepers(), "the program did not write")
+        run.kill()
+        run.wait(30)
+        time.sleep(0.6)
+        self.assertFalse(os.path.exists(os.path.join(self.dir, "file")), "drained while the program still ran")
+        with open(self.done, "w", encoding="utf-8"):
+            pass
+        self.wait_for(lambda: self.has("file", "x\n") and self.has("open", "y\n"), "nobody drained")
+        self.wait_until_nothing_is_left()
+
+    def test_detached(self):
+        script = f"cd {self.dir} && head -c 20000000 /dev/urandom > big"
+        self.cairn("run", "--at", self.dir, "--detach-drain", "--", "sh", "-c", script)
+        self.assertIn("all drained", self.cairn("drain", "--wait", self.dir).out)
+        self.assertEqual(os.path.getsize(os.path.join(self.dir, "big")), 20000000)
+        self.wait_until_nothing_is_left()
+        self.refused("run", "--at", self.dir, "--detach-drain", "--drain", "never", "--", "true", code=2,
+                     says="--detach-drain: nothing is drained with --drain never")
+
+    def test_its_streams_are_nobodys(self):
+        """A launcher waits until the pipes of its processes are closed."""
+        script = f"cd {self.dir} && head -c 50000000 /dev/zero > big"
+        begun = time.time()
+        self.cairn("run", "--at", self.dir, "--detach-drain", "--drain", "async", "--drain-rate", "4M", "--", "sh", "-c",
+                   script, stdin=subprocess.PIPE)
+        self.assertLess(time.time() - begun, 8)
+        self.cairn("drain", "--wait", self.dir)
+        self.assertEqual(os.path.getsize(os.path.join(self.dir, "big")), 50000000)
+
+    def test_a_rate_that_is_kept(self):
+        run = self.begin("head -c 12000000 /dev/zero > big", "--drain-rate", "4M")
+        begun = time.time()
+        self.wait_for(lambda: os.path.exists(os.path.join(self.dir, "big")), "not drained")
+        self.assertGreater(time.time() - begun, 2)
+        self.finish(run)
+
+    def test_the_end_of_a_run_does_not_wait_for_the_rate(self):
+        run = self.begin("head -c 50000000 /dev/zero > big", "--drain-rate", "1M")
+        self.wait_for(self.keepers, "no keeper")
+        time.sleep(1)
+        begun = time.time()
+        self.finish(run)
+        self.assertLess(time.time() - begun, 20)
+        self.assertEqual(os.path.getsize(os.path.join(self.dir, "big")), 50000000)
+        self.wait_until_nothing_is_left()
+
+    def test_one_keeper_for_several_runs(self):
+        first = self.begin("echo x > first")
+        second = self.begin("echo y > second")
+        self.wait_for(lambda: self.has("first", "x\n") and self.has("second", "y\n"), "not drained")
+        self.assertEqual(len(self.keepers()), 1)
+        self.finish(first)
+        self.finish(second)
+        self.wait_until_nothing_is_left()
+
+    def test_a_killed_keeper_loses_nothing(self):
+        run = self.begin("head -c 30000000 /dev/urandom | tee big | sha256sum > sum", "--drain-rate", "5M")
+        self.wait_for(self.keepers, "no keeper")
+        time.sleep(1)
+        os.kill(self.keepers()[0]["pid"], signal.SIGKILL)
+        self.finish(run)
+        with open(os.path.join(self.dir, "big"), "rb") as file:
+            shown = subprocess.run(["sha256sum"], stdin=file, capture_output=True, text=True, check=True).stdout
+        self.assertEqual(self.read("sum"), shown)
+        self.wait_until_nothing_is_left()
+
+    def test_a_conflict_is_shown_and_tried_again(self):
+        go = self.path("go")
+        run = self.begin(f"echo a > a; while [ ! -e {go} ]; do sleep 0.05; done; echo mine > file")
+        self.wait_for(lambda: self.has("a", "a\n"), "not drained")
+        theirs = self.write("dir/file", "theirs")
+        self.write("go", "")
+        self.wait_for(lambda: self.keepers() and "changed there outside" in self.keepers()[0]["problem"], "no conflict")
+        self.assertRegex(self.cairn("status").out, r"process \d+ drains it in the background: .*changed there outside")
+        self.assertEqual(self.read("file"), "theirs")
+        os.unlink(theirs)
+        self.wait_for(lambda: self.has("file", "mine\n"), "not tried again")
+        self.finish(run)
+        self.wait_until_nothing_is_left()
+
+    def test_wrong_values(self):
+        for option, value, says in (("--drain", "asinc", "'asinc' is not one of exit|close|async|never; did you mean async?"),
+                                    ("--drain-quiet", "soon", "invalid time 'soon'"),
+                                    ("--drain-rate", "fast", "fast"),
+                                    ("--drain-rate", "0", "invalid rate '0'")):
+            self.refused("run", "--at", self.dir, option, value, "--", "true", code=2, says=says)
+
+
+if __name__ == "__main__":
+    cairn_case.main()
