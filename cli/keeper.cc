@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
 #include <thread>
 
 #include "covers.h"
@@ -156,7 +157,11 @@ class Keeper {
     what.open_too = order_.mode == "async" ? 1 : 0;
     what.quiet_ns = static_cast<uint64_t>(std::chrono::nanoseconds(order_.quiet).count());
     began_ = Clock::now();
+    pool_ = &pool;
     note_result(cover.drain_while_running(&what, progressed, nullptr, this));
+    pool_ = nullptr;
+    drained_before_ += drained_now_;
+    drained_now_ = 0;
   }
 
   void note_result(const Cover::DrainResult& result) {
@@ -172,6 +177,8 @@ class Keeper {
   // A cairn_progress. Keeps to the rate, and stops when a run wants to drain by itself.
   static int progressed(void* context, uint64_t done, uint64_t /*total*/) {
     auto* const self = static_cast<Keeper*>(context);
+    self->drained_now_ = done;
+    if (Clock::now() - self->told_at_ > 1s) self->tell_state(*self->pool_);
     if (self->is_stopped()) return 1;
     if (self->order_.rate == 0) return 0;
     const auto due =
@@ -208,7 +215,9 @@ class Keeper {
   // One attribute of bounded size, written when it changes.
   void tell_state(const Pool& pool) {
     constexpr size_t most = 400;
-    const std::string text = fmt::format("{}\n{}", getpid(), problem_.substr(0, most));
+    told_at_ = Clock::now();
+    const std::string text = fmt::format("{}\n{}\n{}", getpid(), drained_before_ + drained_now_,
+                                         problem_.substr(0, most));
     if (text == told_) return;
     if (cairn_setxattr(pool.get(), CAIRN_ROOT, 0, state_name(order_.directory).c_str(), text.data(),
                        text.size(), 0) == 0)
@@ -220,6 +229,10 @@ class Keeper {
   Backoff backoff_;
   std::string problem_;
   std::string told_;
+  const Pool* pool_ = nullptr;   // while it drains
+  uint64_t drained_before_ = 0;  // bytes, by passes that have ended
+  uint64_t drained_now_ = 0;
+  Clock::time_point told_at_;
   Clock::time_point began_;
   Clock::time_point looked_;
   bool stopped_ = false;
@@ -300,10 +313,16 @@ std::optional<KeeperState> look_at_keeper(const Pool& pool, const std::string& d
                 false)
           .held())
     return std::nullopt;  // nobody has it: what is written there is an earlier one's
-  const std::string text(value, static_cast<size_t>(size));
-  const size_t end = std::min(text.find('\n'), text.size());
-  return KeeperState{process_number(text.substr(0, end)),
-                     end < text.size() ? text.substr(end + 1) : ""};
+  std::istringstream text(std::string(value, static_cast<size_t>(size)));
+  KeeperState state;
+  std::string pid;
+  std::string bytes;
+  std::getline(text, pid);
+  std::getline(text, bytes);
+  std::getline(text, state.problem);
+  state.pid = process_number(pid);
+  state.drained_bytes = std::strtoull(bytes.c_str(), nullptr, 10);
+  return state;
 }
 
 }  // namespace cairn::cli

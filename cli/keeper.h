@@ -32,6 +32,7 @@ std::unique_ptr<PlaceLock> stop_keeper(const std::string& pool, const std::strin
 // What `cairn status` says of the keeper of a cover.
 struct KeeperState {
   int pid = 0;
+  uint64_t drained_bytes = 0;  // written to lower since it began, known to a second
   std::string problem;  // why the last drain failed; "" if it did not
 };
 // None: no keeper is at work.

@@ -1,5 +1,14 @@
 // cairn status: pools, who is attached, what is covered, what is not drained.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <optional>
+#include <thread>
 
 #include "command_line.h"
 #include "covers.h"
@@ -8,6 +17,7 @@
 #include "live_processes.h"
 #include "pool_handle.h"
 #include "pool_place.h"
+#include "progress.h"
 #include "units.h"
 
 namespace cairn::cli {
@@ -69,6 +79,12 @@ void show(const Pool& pool, const cairn_pool_info& info, const std::vector<cairn
   if (const std::string text = ended_text(lanes); !text.empty()) print("  " + text + "\n");
 }
 
+Json keeper_json(const KeeperState& keeper) {
+  return {{"pid", keeper.pid},
+          {"drained_bytes", keeper.drained_bytes},
+          {"problem", json_text(keeper.problem)}};
+}
+
 int status_command(const Config& config, bool json) {
   Json all = Json::array();
   bool any = false;
@@ -94,7 +110,7 @@ int status_command(const Config& config, bool json) {
       for (const auto& cover : covers) {
         Json shown = cover_json(cover);
         if (const auto keeper = look_at_keeper(pool, cover.directory))
-          shown["keeper"] = {{"pid", keeper->pid}, {"problem", json_text(keeper->problem)}};
+          shown["keeper"] = keeper_json(*keeper);
         shown["others"] = Json::array();
         for (const OtherPool& other : other_pools(pool, cover.directory))
           shown["others"].push_back({{"host", json_text(other.host)},
@@ -119,6 +135,62 @@ int status_command(const Config& config, bool json) {
   return exit_ok;
 }
 
+// What a cover was like a moment ago, for the rate.
+struct Before {
+  uint64_t drained_bytes = 0;
+  std::chrono::steady_clock::time_point at;
+};
+
+// "DIR: 3 MiB in 2 files not drained, 200 MiB/s, 1 s left"
+std::string follow_text(const CoverEntry& cover, const std::optional<KeeperState>& keeper,
+                        const Before& before, std::chrono::steady_clock::time_point now) {
+  std::string text = fmt::format("{}: {}", printable(cover.directory), undrained_text(cover));
+  if (!keeper) return text + (cover.in_use ? ", a run is under way" : "");
+  const double seconds = std::chrono::duration<double>(now - before.at).count();
+  const uint64_t done =
+      keeper->drained_bytes - std::min(before.drained_bytes, keeper->drained_bytes);
+  if (before.drained_bytes != 0 && done != 0) {
+    text += ", " + format_rate(done, seconds);
+    if (cover.undrained_bytes != 0)
+      text += fmt::format(", {} left",
+                          format_duration(seconds * static_cast<double>(cover.undrained_bytes) /
+                                          static_cast<double>(done)));
+  }
+  if (!keeper->problem.empty()) text += "; " + printable(keeper->problem);
+  return text;
+}
+
+// cairn status --follow: a line a second for each cover, until nobody is about to drain anything.
+int follow_command(const Config& config, bool json) {
+  const StopOnSignal stop;
+  std::map<std::string, Before> before;
+  while (stop_signal() == 0) {
+    bool goes_on = false;
+    for (const std::string& path : list_pools(config)) {
+      try {
+        const Pool pool(path, look_only);
+        for (const CoverEntry& cover : list_covers(pool)) {
+          const auto keeper = look_at_keeper(pool, cover.directory);
+          goes_on = goes_on || keeper || cover.in_use;
+          const auto now = std::chrono::steady_clock::now();
+          Json shown = cover_json(cover);
+          if (keeper) shown["keeper"] = keeper_json(*keeper);
+          print(json ? shown.dump() + "\n"
+                     : follow_text(cover, keeper, before[cover.directory], now) + "\n");
+          before[cover.directory] = {keeper ? keeper->drained_bytes : 0, now};
+        }
+      } catch (const Error&) {
+        if (access(path.c_str(), F_OK) == 0) throw;  // else its last user has removed it
+      }
+    }
+    std::fflush(stdout);
+    if (!goes_on) return exit_ok;
+    for (int i = 0; i < 10 && stop_signal() == 0; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  return exit_signal + stop_signal();
+}
+
 }  // namespace
 
 void add_status_command(CLI::App& root, Context& context) {
@@ -130,8 +202,17 @@ void add_status_command(CLI::App& root, Context& context) {
       "undrained data, and whether a drain was cut short. It also lists the first files that are "
       "only in the pool, or newer there than in the directory. `rm` in the directory does not "
       "reach those files; `cairn rm --at DIR` does.");
-  status->callback([&context] {
-    context.action = [&context] { return status_command(context.config, context.json); };
+  auto follow = std::make_shared<bool>(false);
+  status->add_flag(
+      "--follow", *follow,
+      "Print a line a second for each covered directory: what is not drained, how fast "
+      "it is drained, and the time left. Ends when no run and no background drain is "
+      "left.");
+  status->callback([&context, follow] {
+    context.action = [&context, follow] {
+      return *follow ? follow_command(context.config, context.json)
+                     : status_command(context.config, context.json);
+    };
   });
 }
 

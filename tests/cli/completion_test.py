@@ -29,7 +29,7 @@ class Completion(CairnCase):
         self.assertEqual(self.bash("cairn sta"), ["status", "stat"])
         self.assertEqual(self.bash("cairn pool cr"), ["create"])
         self.assertIn("clean", self.bash("cairn pool "))
-        self.assertEqual(self.bash("cairn run --drain "), ["exit", "never"])
+        self.assertEqual(self.bash("cairn run --drain "), ["exit", "close", "async", "never"])
         self.assertEqual(self.bash("cairn run --drain n"), ["never"])
         self.assertIn("--populate", self.bash("cairn pool create --p"))
         self.assertEqual(self.bash("cairn --pool-size 4G sta"), ["status", "stat"])

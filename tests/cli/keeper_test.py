@@ -127,12 +127,17 @@ class Keeper(Run):
         self.cairn("drain", "--wait", self.dir)
         self.assertEqual(os.path.getsize(os.path.join(self.dir, "big")), 50000000)
 
-    def test_a_rate_that_is_kept(self):
-        run = self.begin("head -c 12000000 /dev/zero > big", "--drain-rate", "4M")
+    def test_a_rate_that_is_kept_and_shown(self):
+        run = self.begin("head -c 24000000 /dev/zero > big", "--drain-rate", "4M")
         begun = time.time()
+        self.wait_for(self.keepers, "no keeper")
+        follow = subprocess.Popen([CAIRN, "status", "--follow"], env=self.env, stdout=subprocess.PIPE, text=True)
         self.wait_for(lambda: os.path.exists(os.path.join(self.dir, "big")), "not drained")
-        self.assertGreater(time.time() - begun, 2)
+        self.assertGreater(time.time() - begun, 4)
         self.finish(run)
+        shown, _ = follow.communicate(timeout=30)
+        self.assertEqual(follow.returncode, 0)
+        self.assertRegex(shown, r"dir: 22\.9 MiB in 1 file not drained, [\d.]+ MiB/s, [\d.]+ s left\n")
 
     def test_the_end_of_a_run_does_not_wait_for_the_rate(self):
         run = self.begin("head -c 50000000 /dev/zero > big", "--drain-rate", "1M")

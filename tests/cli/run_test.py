@@ -352,7 +352,7 @@ class RefusedBeforeTheStart(Run):
     def test_pool(self):
         self.never_starts("--at", self.dir, "--pool-size", "1M", code=1, says="4194304")
         self.never_starts("--at", self.dir, "--pool-dir", "/proc/none", code=1, says="/proc/none")
-        self.never_starts("--at", self.dir, "--drain", "sometimes", code=2, says=["sometimes", "exit|never"])
+        self.never_starts("--at", self.dir, "--drain", "sometimes", code=2, says=["sometimes", "exit|close|async|never"])
 
 
 if __name__ == "__main__":

@@ -71,6 +71,24 @@ TEST(FilesOfBefore, WhatOthersKnowGoesWithTheFile) {
   EXPECT_EQ(cairn_shared_rmdir(covered.job(0), "old"), 0) << cairn_last_error();
 }
 
+// A drain in the middle of the job puts a node's file where the others see it. Once its node writes
+// it again, they find it there.
+TEST(FilesOfBefore, WhatWasDrainedMeanwhileIsFoundWhereItIsWritten) {
+  CoveredNodes covered(2, 64 << 20, [](const std::string& directory) {
+    write_lower(directory, "sub/other", "other");
+  });
+  write_on(covered, 0, "sub/f", "old");
+  covered.drain(0);
+  EXPECT_EQ(text_in_lower(covered, "sub/f"), "old");
+  EXPECT_NE(covered.mode(1, "sub/f"), 0U);
+  EXPECT_EQ(cairn_shared_claim(covered.job(0), "sub/f"), 0) << cairn_last_error();
+  write_on(covered, 0, "sub/f", "newer");
+  EXPECT_EQ(covered.mode(1, "sub/f"), 0U) << "it still reads what was drained";
+  EXPECT_EQ(size_elsewhere(covered, 1, "sub/f"), 5U);
+  covered.drain(0);
+  EXPECT_EQ(text_in_lower(covered, "sub/f"), "newer");
+}
+
 // Who can rename what lies in the covered directory has put it there.
 TEST(FilesOfBefore, NothingIsRemovedInAnotherDirectory) {
   CoveredNodes covered(2, 64 << 20, [](const std::string& directory) {
