@@ -17,7 +17,7 @@ endforeach()
 
 # The kernels of `cairn bench`, for every MPI: lib/cairn/bench/MPI/NAME, in the build tree as where they are installed.
 cairn_sources(kernel_sources ${CMAKE_SOURCE_DIR}/bench/mpi/kernels)
-set(kernels ior)
+set(kernels ior hacc)
 add_custom_target(bench_kernels)
 foreach(mpi IN LISTS CAIRN_MPIS)
   set(common ${kernel_sources})
