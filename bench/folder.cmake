@@ -17,7 +17,14 @@ endforeach()
 
 # The kernels of `cairn bench`, for every MPI: lib/cairn/bench/MPI/NAME, in the build tree as where they are installed.
 cairn_sources(kernel_sources ${CMAKE_SOURCE_DIR}/bench/mpi/kernels)
-set(kernels ior hacc vpic bdcats)
+set(kernels "")  # the sources that have a main()
+foreach(source IN LISTS kernel_sources)
+  file(STRINGS ${source} has_main REGEX "^int main\\(")
+  if(has_main)
+    cmake_path(GET source STEM kernel)
+    list(APPEND kernels ${kernel})
+  endif()
+endforeach()
 add_custom_target(bench_kernels)
 foreach(mpi IN LISTS CAIRN_MPIS)
   set(common ${kernel_sources})
@@ -50,3 +57,10 @@ foreach(mpi IN LISTS CAIRN_MPIS)
     add_dependencies(bench_kernels ${target})
   endforeach()
 endforeach()
+
+# The runner of `cairn bench`, in Python: lib/cairn/python/cairn_bench, which the build tree has as a link.
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/lib/cairn/python)
+file(CREATE_LINK ${CMAKE_SOURCE_DIR}/bench/python/cairn_bench
+  ${CMAKE_BINARY_DIR}/lib/cairn/python/cairn_bench SYMBOLIC)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/bench/python/cairn_bench DESTINATION lib/cairn/python
+  PATTERN "__pycache__" EXCLUDE)
