@@ -3,16 +3,20 @@
 #   JOBS=N        parallel jobs (default: the number of processors)
 #   PREFIX=DIR    where `make install` puts things (default /usr/local; DESTDIR is honoured)
 #   SETUP=no      never install packages
+#   MATRIX=NAME   what `make bench` runs: a ready matrix or an absolute path; BENCH="--rounds 3" for options
 #   TESTS=REGEX   run only the tests whose names match, e.g. make test TESTS=persist/
 
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 SETUP ?= yes
 TESTS ?= .
+MATRIX ?= tokio-abc-small
+BENCH ?=
 CTEST = ctest --output-on-failure --no-tests=error -j $(JOBS) -R '$(TESTS)'
 
 .PHONY: all setup-build setup-demo setup-test setup-dev setup-slow help install uninstall demo test test-slow test-asan \
-	test-tsan test-dev test-clang coverage bench bench-core bench-mpiio fuzz format format-check tidy clean
+	test-tsan test-dev test-clang coverage setup-bench bench bench-all bench-core bench-mpiio fuzz format \
+	format-check tidy clean
 
 all: setup-build ## build the release preset into build/release
 	@scripts/build.sh release $(JOBS) -DCAIRN_TESTS=OFF
@@ -24,6 +28,8 @@ setup-build:
 	@[ "$(SETUP)" = no ] || scripts/setup.sh build
 setup-demo:
 	@[ "$(SETUP)" = no ] || scripts/setup.sh build demo
+setup-bench:
+	@[ "$(SETUP)" = no ] || scripts/setup.sh build bench
 setup-test:
 	@[ "$(SETUP)" = no ] || scripts/setup.sh build test
 setup-dev:
@@ -55,7 +61,7 @@ test-slow: setup-slow ## the long ones: storms, model exercisers, mutation, NVDI
 # `make test` with another preset: dev and clang treat warnings as errors, asan and tsan sanitize.
 # ThreadSanitizer's runtime cannot be preloaded into programs that were built without it, as the adapter's
 # tests and those of `cairn run` need.
-beyond_tsan = |adapter|cli
+beyond_tsan = |adapter|bench|cli
 test-dev test-clang test-asan test-tsan: test-%: setup-dev
 	@scripts/build.sh $* $(JOBS)
 	@cd build/$* && $(CTEST) -LE 'slow|house$(beyond_$*)' --no-label-summary
@@ -63,6 +69,13 @@ test-dev test-clang test-asan test-tsan: test-%: setup-dev
 coverage: setup-dev ## line coverage of src/, report in build/coverage/report
 	@scripts/build.sh coverage $(JOBS)
 	@scripts/coverage.sh $(JOBS)
+
+# What `cairn bench` runs, without the tests and the judged tables.
+bench: setup-bench ## ior, hacc, vpic and bdcats on Cairn, tmpfs, disk and ROMIO, as a page: MATRIX, BENCH for options
+	@echo "make bench: building what the benchmarks run"
+	@scripts/build.sh --brief --target benchmarks release $(JOBS)
+	@mkdir -p build/bench
+	@cd build/bench && ../release/bin/cairn bench run $(MATRIX) $(BENCH)
 
 bench-core: setup-test ## the data path against copying, judged against its bars
 	@scripts/build.sh release $(JOBS)
@@ -75,7 +88,7 @@ bench-mpiio: setup-test ## MPI-IO against copying and the MPIs' own, judged agai
 	@mkdir -p build/bench
 	@build/release/bench/bench_mpiio --json build/bench/mpiio.json
 
-bench: bench-core ## all benchmarks
+bench-all: bench-core ## all judged tables
 	@for b in build/release/bench/bench_*; do \
 	  name=$${b##*/bench_}; [ $$name = core ] || $$b --json build/bench/$$name.json || exit 1; done
 

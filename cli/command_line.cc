@@ -99,8 +99,24 @@ size_t command_position(const std::vector<std::string>& arguments) {
   return i;
 }
 
+// Takes what follows `bench` out of the arguments: another program understands it. Help stays.
+bool take_words_of_bench(std::vector<std::string>& arguments, std::vector<std::string>& words) {
+  const size_t at = command_position(arguments);
+  if (at >= arguments.size() || arguments[at] != "bench") return false;
+  const auto first = arguments.begin() + static_cast<std::ptrdiff_t>(at) + 1;
+  if (first != arguments.end() && (*first == "--help" || *first == "-h")) return false;
+  words.assign(first, arguments.end());
+  arguments.erase(first, arguments.end());
+  return true;
+}
+
 void parse(CLI::App& root, Context& context, std::vector<std::string> arguments) {
   std::vector<std::string> rest;
+  if (take_words_of_bench(arguments, context.program)) {
+    std::reverse(arguments.begin(), arguments.end());
+    root.parse(arguments);
+    return;
+  }
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
   const bool separated = dashes != arguments.end();
   if (separated) {
@@ -202,6 +218,7 @@ std::unique_ptr<CLI::App> describe_commands(Context& context) {
   add_change_commands(*root, context);
   add_config_command(*root, context);
   add_doctor_command(*root, context);
+  add_bench_command(*root, context);
   add_help_commands(*root, context);
   for (CLI::App* command : root->get_subcommands([](CLI::App*) { return true; })) {
     command->allow_extras();

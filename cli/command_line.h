@@ -22,7 +22,7 @@ struct Context {
   std::function<int()> action;
   // Keys given on the command line.
   std::map<std::string, std::string> given;
-  // run: the program and its arguments.
+  // run: the program and its arguments. bench: what follows the command's name.
   std::vector<std::string> program;
 };
 
@@ -45,6 +45,7 @@ void add_cover_commands(CLI::App& root, Context& context);
 void add_status_command(CLI::App& root, Context& context);
 void add_config_command(CLI::App& root, Context& context);
 void add_doctor_command(CLI::App& root, Context& context);
+void add_bench_command(CLI::App& root, Context& context);
 void add_help_commands(CLI::App& root, Context& context);
 
 // Parses, runs, reports; returns the exit code.

@@ -56,7 +56,7 @@ function(cairn_test_properties name group)
   if(CAIRN_SANITIZE MATCHES "address" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # What is preloaded into strangers' programs, which leak what they like.
     list(APPEND environment CAIRN_PRELOAD_FIRST=${CAIRN_ASAN_RUNTIME})
-    if(group MATCHES "adapter|cli|mpi|cluster")
+    if(group MATCHES "adapter|bench|cli|mpi|cluster")
       list(APPEND environment ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0)
     endif()
   endif()

@@ -2,7 +2,7 @@
 # shellcheck disable=SC2034  # the lists are reached by name: debian_$group, dnf_$group, spack_$group
 # Installs what Cairn needs to be built, tested and worked on, where it is missing.
 #
-#   scripts/setup.sh [--list] [GROUP...]      groups: build demo test dev slow (default: build test)
+#   scripts/setup.sh [--list] [GROUP...]      groups: build demo bench test dev slow (default: build test)
 #
 # Debian and Ubuntu: installs through apt-get, as root or with sudo; fast and silent when everything
 # is there. Elsewhere it names the packages for dnf and Spack and stops. --list prints the packages
@@ -19,12 +19,16 @@ debian_build=(
 debian_demo=(
   python3 git sqlite3 fio openmpi-bin libopenmpi-dev
 )
+# What `cairn bench` needs: both MPIs, parallel HDF5, and Python modules; rich draws its progress bar.
+debian_bench=(
+  python3 python3-yaml python3-jsonschema python3-rich
+  openmpi-bin libopenmpi-dev mpich libmpich-dev libhdf5-openmpi-dev libhdf5-mpich-dev
+)
 # What the tests run besides: test frameworks, the demo's programs and others.
 debian_test=(
-  "${debian_demo[@]}"
-  libgtest-dev libbenchmark-dev rsync tar attr procps
-  mpich libmpich-dev gfortran
-  iproute2 util-linux python3-yaml python3-numpy
+  "${debian_demo[@]}" "${debian_bench[@]}"
+  libgtest-dev libbenchmark-dev rsync tar attr procps gfortran
+  iproute2 util-linux python3-numpy
 )
 # What `make test-asan`, `format`, `tidy`, `coverage` and `fuzz` want.
 debian_dev=(
@@ -38,7 +42,7 @@ debian_slow=(
   python3-h5py python3-h5py-mpi python3-mpi4py hdf5-tools python3-netcdf4
   stress-ng dbench bonnie++ fsmark ruby
   postgresql python3-lmdb python3-plyvel
-  libhdf5-openmpi-dev libhdf5-mpich-dev libnetcdf-mpi-dev zlib1g-dev dpkg-dev autoconf automake libtool m4
+  libnetcdf-mpi-dev zlib1g-dev dpkg-dev autoconf automake libtool m4
 )
 
 # Test suites of file systems, for whoever has cargo; their test is not run where they are missing.
@@ -47,15 +51,18 @@ crates_slow=(fsx@0.3.2 pjdfstest@0.2.2)
 dnf_build="make cmake ninja-build gcc-c++ libstdc++-static pkgconf-pkg-config cli11-devel fmt-devel
   yaml-cpp-devel json-devel libpmem-devel libpmem2-devel isa-l-devel"
 dnf_demo="python3 git sqlite fio openmpi-devel"
-dnf_test="$dnf_demo gtest-devel google-benchmark-devel rsync tar attr procps-ng mpich-devel
-  gcc-gfortran iproute util-linux python3-pyyaml python3-numpy"
+dnf_bench="python3 python3-pyyaml python3-jsonschema python3-rich openmpi-devel mpich-devel hdf5-openmpi-devel
+  hdf5-mpich-devel"
+dnf_test="$dnf_demo $dnf_bench gtest-devel google-benchmark-devel rsync tar attr procps-ng
+  gcc-gfortran iproute util-linux python3-numpy"
 dnf_dev="clang clang-tools-extra compiler-rt libasan libubsan libtsan ccache gcovr ShellCheck"
 dnf_slow="qemu-system-x86-core busybox ndctl daxctl e2fsprogs python3-h5py python3-h5py-openmpi python3-mpi4py-openmpi hdf5
   python3-netcdf4 stress-ng dbench bonnie++ fs_mark ruby
   postgresql-server python3-lmdb python3-plyvel"
 spack_build="cmake ninja pkgconf cli11 fmt yaml-cpp nlohmann-json pmdk isa-l"
 spack_demo="python git sqlite fio openmpi"
-spack_test="$spack_demo googletest benchmark py-pyyaml py-numpy rsync mpich iproute2"
+spack_bench="python py-pyyaml py-jsonschema py-rich openmpi mpich hdf5+mpi"
+spack_test="$spack_demo $spack_bench googletest benchmark py-numpy rsync iproute2"
 spack_dev="llvm ccache py-gcovr shellcheck"
 spack_slow="qemu ndctl e2fsprogs py-h5py py-mpi4py py-netcdf4 stress-ng dbench bonnie fsmark ruby
   postgresql py-lmdb"
@@ -65,13 +72,13 @@ groups=()
 for argument in "$@"; do
   case $argument in
     --list) list_only=true ;;
-    build | demo | test | dev | slow) groups+=("$argument") ;;
+    build | demo | bench | test | dev | slow) groups+=("$argument") ;;
     -h | --help)
       sed -n '4,9s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
-      echo "setup.sh: unknown argument '$argument' (groups are build, demo, test, dev, slow)" >&2
+      echo "setup.sh: unknown argument '$argument' (groups are build, demo, bench, test, dev, slow)" >&2
       exit 2
       ;;
   esac
@@ -92,6 +99,8 @@ for group in "${groups[@]}"; do
   declare -n of_group="debian_$group"
   packages+=("${of_group[@]}")
 done
+# Groups share packages.
+mapfile -t packages < <(printf '%s\n' "${packages[@]}" | awk '!seen[$0]++')
 if $list_only; then
   printf '%s\n' "${packages[@]}"
   exit 0

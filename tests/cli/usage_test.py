@@ -9,7 +9,7 @@ import cairn_case
 from cairn_case import CAIRN, CairnCase
 
 COMMANDS = ["run", "drain", "discard", "status", "pool", "ls", "stat", "cat", "df", "du", "cp", "rm", "mkdir", "mv",
-            "config", "doctor", "help", "completion"]
+            "config", "doctor", "bench", "help", "completion"]
 POOL_COMMANDS = ["create", "list", "info", "check", "grow", "populate", "remove", "clean"]
 
 

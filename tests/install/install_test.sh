@@ -56,4 +56,8 @@ mv "$prefix" "$scratch/elsewhere"
 PKG_CONFIG_PATH=$scratch/elsewhere/lib/pkgconfig pkg-config --cflags cairn | grep -q elsewhere
 if [ -e "$CAIRN_BIN_DIR/cairn" ]; then
   "$scratch/elsewhere/bin/cairn" --version
+  if python3 -c 'import yaml, jsonschema' 2> /dev/null; then
+    "$scratch/elsewhere/bin/cairn" bench run -h | grep -q MATRIX
+    [ -z "$(find "$scratch/elsewhere" -name __pycache__)" ] || { echo "Python left compiled modules behind"; exit 1; }
+  fi
 fi

@@ -1,0 +1,227 @@
+// bdcats: BD-CATS-IO's read of VPIC-IO's particles: six variables, each rank a contiguous part of
+// each.
+//   bdcats [options] -f FILE [-d /Step#0/x ...]
+// The original's "Data read time" contains the choice of a random tenth of each column, with sort
+// and gather. Both times are reported: `read`, and `read+subset`, which is the original's.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include "arguments.h"
+#include "job.h"
+#include "particle_check.h"
+#include "report.h"
+
+namespace kernels {
+namespace {
+
+const char* const help =
+    "bdcats: BD-CATS-IO's read of a file that vpic wrote.\n"
+    "Usage: bdcats [options] -f FILE [-d /Step#0/x -d ...] [-c /Step#0/id1]\n"
+    "\n"
+    "  -f FILE         the file\n"
+    "  -d NAME         a variable of floats; default x y z px py pz\n"
+    "  -c NAME         a variable of integers\n"
+    "  -a API          HDF5 (default where it was built in) or MPIIO\n"
+    "  --make N        first write the file, as vpic does, with N particles of each rank\n"
+    "  --independent   independent transfers; default collective\n"
+    "  -i N            repetitions (1)\n"
+    "The file stays, unless --make wrote it.\n";
+
+enum : int { make_option = own_option, independent_option };
+
+struct Options {
+  Common common;
+  ParticleAccess access;
+  std::string path;
+  std::vector<int> variables;
+  int repetitions = 1;
+  int64_t make = 0;
+};
+
+int variable_argument(const char* option, const std::string& name, Kind kind) {
+  const int variable = find_variable(name);
+  if (variable < 0 || particle_variables()[static_cast<size_t>(variable)].kind != kind)
+    usage_error(std::string(option) + ": no such variable '" + name + "': expected " +
+                (kind == Kind::real ? "/Step#0/x, y, z, px, py or pz" : "/Step#0/id1 or id2"));
+  return variable;
+}
+
+Options parse(int argc, char** argv) {
+  Options options;
+  options.access.api = have_hdf5() ? Api::hdf5 : Api::mpiio;
+  opterr = 0;
+  const auto known = with_common({{"help", no_argument, nullptr, 'h'},
+                                  {"make", required_argument, nullptr, make_option},
+                                  {"independent", no_argument, nullptr, independent_option}});
+  for (int option = 0;
+       (option = getopt_long(argc, argv, "f:d:c:a:i:h", known.data(), nullptr)) != -1;) {
+    if (take_common(option, &options.common)) continue;
+    const std::string value = optarg == nullptr ? "" : optarg;
+    switch (option) {
+      case 'f':
+        options.path = path_argument(value);
+        break;
+      case 'd':
+        options.variables.push_back(variable_argument("-d", value, Kind::real));
+        break;
+      case 'c':
+        options.variables.push_back(variable_argument("-c", value, Kind::integer));
+        break;
+      case 'a':
+        options.access.api = particle_api(value);
+        break;
+      case 'i':
+        options.repetitions = static_cast<int>(count_argument("-i", value, 1));
+        break;
+      case make_option:
+        options.make = count_argument("--make", value, 1);
+        break;
+      case independent_option:
+        options.access.collective = false;
+        break;
+      case 'h':
+        show_help(std::string(help) + common_help());
+      default:
+        unknown_option(argv);
+    }
+  }
+  if (optind < argc) usage_error(std::string("one argument too many: ") + argv[optind]);
+  if (options.path.empty()) usage_error("-f: missing file; --help shows the usage");
+  if (options.variables.empty())
+    for (const char* name : {"x", "y", "z", "px", "py", "pz"})
+      options.variables.push_back(find_variable(name));
+  options.access.hints = options.common.hints;
+  return options;
+}
+
+// New memory is not touched, as in BD-CATS-IO: the read meets its page faults.
+using Column = std::unique_ptr<char[]>;
+
+// A random tenth of a column, in its order. Returns its sum, so that the work cannot be left out.
+double choose_tenth(const Column& column, int64_t of) {
+  const auto* values = reinterpret_cast<const float*>(column.get());
+  const auto count = static_cast<size_t>(of);
+  std::vector<size_t> chosen(count / 10);
+  for (size_t& index : chosen)
+    index =
+        (static_cast<size_t>(std::rand()) * RAND_MAX + static_cast<size_t>(std::rand())) % count;
+  std::sort(chosen.begin(), chosen.end());
+  std::vector<float> subset(chosen.size());
+  double total = 0;
+  for (size_t i = 0; i < chosen.size(); ++i) total += subset[i] = values[chosen[i]];
+  return total;
+}
+
+class Bdcats {
+ public:
+  explicit Bdcats(const Options& options) : options_(options) {
+    report_.api = options.access.api == Api::hdf5 ? "HDF5" : "MPIIO";
+  }
+
+  Report& run() {
+    if (options_.make > 0) make_file();
+    for (int repetition = 0; repetition < options_.repetitions; ++repetition) read(repetition);
+    report_.parameters = {{"layout", "shared"},
+                          {"particles", total_},
+                          {"variables", static_cast<int64_t>(options_.variables.size())},
+                          {"collective", options_.access.collective ? 1 : 0}};
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (options_.make > 0 && !options_.common.keep && job().rank == 0) remove_file(options_.path);
+    return report_;
+  }
+
+ private:
+  void make_file() const {
+    if (job().rank == 0) remove_file(options_.path);
+    MPI_Barrier(MPI_COMM_WORLD);
+    write_particles(options_.access, options_.path, options_.make * job().ranks);
+    if (options_.common.corrupt >= 0 && job().rank == 0)
+      corrupt(options_.path, options_.common.corrupt);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+
+  void read(int repetition) {
+    const auto file = particle_file(options_.access);
+    total_ = file->open(options_.path);
+    const Part part = part_of(job().rank, total_);
+    std::vector<Column> columns(options_.variables.size());
+    Stopwatch watch;  // begins after the open, as in the original
+    for (size_t i = 0; i < columns.size(); ++i) {
+      columns[i] =
+          std::make_unique_for_overwrite<char[]>(static_cast<size_t>(part.count * value_bytes));
+      file->read(options_.variables[i], columns[i].get(), part.first, part.count);
+    }
+    watch.lap("transfer");
+    for (const auto& column : columns) unused_ = unused_ + choose_tenth(column, part.count);
+    watch.lap("subset");
+    const Times reading = watch.stop(1);
+    const Times with_subset = watch.stop();
+    report_.hints = file->hints();
+    file->close();
+    add("read", repetition, part, reading, "");
+    add("read+subset", repetition, part, with_subset, "Data read time");
+    if (options_.common.check) check(repetition, part, columns);
+  }
+
+  void check(int repetition, const Part& part, const std::vector<Column>& columns) {
+    Check found;
+    found.repetition = repetition;
+    std::vector<char> expected(static_cast<size_t>(part.count * value_bytes));
+    for (size_t i = 0; i < columns.size(); ++i) {
+      const int variable = options_.variables[i];
+      make_values(variable, part.first, part.count, total_, expected.data());
+      found.compare(expected.data(), columns[i].get(), static_cast<int64_t>(expected.size()),
+                    options_.path + ": " + particle_variables()[static_cast<size_t>(variable)].name,
+                    part.first * value_bytes);
+    }
+    found.gather();
+    report_.checks.push_back(found);
+  }
+
+  void add(const char* name, int repetition, const Part& part, const Times& times,
+           const char* original) {
+    Access access;
+    access.name = name;
+    access.repetition = repetition;
+    access.calls = static_cast<int64_t>(options_.variables.size()) * job().ranks;
+    access.bytes = static_cast<int64_t>(options_.variables.size()) * total_ * value_bytes;
+    access.block_bytes = access.transfer_bytes = part.count * value_bytes;
+    access.times = times;
+    access.seconds = times.last;
+    access.original = original;
+    report_.accesses.push_back(access);
+  }
+
+  const Options& options_;
+  Report report_;
+  int64_t total_ = 0;
+  volatile double unused_ = 0;
+};
+
+void print_original(const Options& options, const Report& report) {
+  std::printf("num_global_points %lld num_dims %zu\n",
+              static_cast<long long>(report.parameters[1].number), options.variables.size());
+  for (const Access& access : report.accesses) {
+    if (access.name == "read")
+      std::printf("Data read time without subset %f\n", access.seconds);
+    else
+      std::printf("Data read time %f\n", access.seconds);
+  }
+  for (const Check& check : report.checks)
+    std::printf("%lld bytes verified, %lld wrong%s\n", static_cast<long long>(check.bytes),
+                static_cast<long long>(check.wrong), check.wrong > 0 ? " [INVALID]" : "");
+}
+
+}  // namespace
+}  // namespace kernels
+
+int main(int argc, char** argv) {
+  kernels::start_job("bdcats", &argc, &argv);
+  const kernels::Options options = kernels::parse(argc, argv);
+  kernels::Bdcats bdcats(options);
+  const kernels::Report& report = bdcats.run();
+  return kernels::finish(report, options.common.format,
+                         [&] { kernels::print_original(options, report); });
+}

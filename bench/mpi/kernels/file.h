@@ -1,0 +1,38 @@
+// File is what a kernel reads and writes through: POSIX calls or MPI-IO, behind the same calls.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace kernels {
+
+enum class Api { posix, mpiio, hdf5 };
+enum class Open { create, write, read };
+
+using Hints = std::map<std::string, std::string>;
+
+// Calls end the job when they fail; a kernel has nothing to go on with.
+class File {
+ public:
+  virtual ~File() = default;
+  virtual void open(const std::string& path, Open how) = 0;
+  virtual void write(const void* from, int64_t size, int64_t offset) = 0;
+  virtual void read(void* to, int64_t size, int64_t offset) = 0;
+  virtual void sync() = 0;
+  virtual void close() = 0;
+  [[nodiscard]] virtual int64_t size() = 0;
+  // The hints that are in force, as MPI_File_get_info says. After open().
+  [[nodiscard]] virtual Hints hints() const { return {}; }
+};
+
+std::unique_ptr<File> posix_file();
+// shared: all ranks open the file together; otherwise each rank opens one of its own. collective:
+// with the _all calls.
+std::unique_ptr<File> mpi_file(bool shared, bool collective, Hints hints);
+
+// Removes a file if it is there.
+void remove_file(const std::string& path);
+
+}  // namespace kernels

@@ -1,0 +1,41 @@
+// The MPI job that runs a kernel: its ranks, and how a rank reports an error and ends the job.
+#pragma once
+
+#include <mpi.h>
+
+#include <string>
+
+namespace kernels {
+
+constexpr int exit_usage = 2;
+constexpr int exit_invalid = 3;  // a check found wrong bytes
+
+struct Job {
+  std::string kernel;  // "ior"
+  int rank = 0;
+  int ranks = 1;
+  int nodes = 1;
+  int ranks_per_node = 1;
+  std::string mpi;      // first line of the MPI library's version
+  std::string command;  // as given
+};
+
+// Initialises MPI. To be called once, before anything else of this folder.
+const Job& start_job(const char* kernel, int* argc, char*** argv);
+const Job& job();
+
+// Prints "KERNEL: OBJECT: WHAT" and aborts the job with exit code 1.
+[[noreturn]] void fail(const std::string& object, const std::string& what);
+// The same with the error text of `code`, unless it is MPI_SUCCESS.
+void must(int code, const std::string& object, const std::string& what);
+
+// Rank 0 prints the text; every rank finalizes MPI and exits with exit_usage. All ranks must call
+// it.
+[[noreturn]] void usage_error(const std::string& text);
+
+// Lowest value, highest value and sum over all ranks. Collective.
+double lowest(double value);
+double highest(double value);
+long long sum(long long value);
+
+}  // namespace kernels

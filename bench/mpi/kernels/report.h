@@ -1,0 +1,63 @@
+// Report gathers what a kernel measured and prints it: as JSON, as CSV, or as IOR's table.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arguments.h"
+#include "file.h"
+#include "pattern.h"
+#include "stopwatch.h"
+
+namespace kernels {
+
+constexpr double mib = 1 << 20;
+
+// One timed access (a write or a read) by all ranks.
+struct Access {
+  std::string name;
+  int repetition = 0;
+  int64_t bytes = 0;           // all ranks: what they asked for, each byte of a file once
+  int64_t calls = 0;           // all ranks
+  int64_t block_bytes = 0;     // one rank's contiguous piece
+  int64_t transfer_bytes = 0;  // the largest call
+  Times times;
+  double seconds = 0;    // the figure that the original reports, and its name there
+  std::string original;  // "MaxTime[sec]"
+
+  [[nodiscard]] double rate() const { return static_cast<double>(bytes) / mib / seconds; }
+};
+
+// A parameter of the run, for JSON: a number, or a text if there is one.
+struct Parameter {
+  Parameter(std::string its_name, std::string its_text)
+      : name(std::move(its_name)), text(std::move(its_text)), is_text(true) {}
+  Parameter(std::string its_name, const char* its_text)
+      : Parameter(std::move(its_name), std::string(its_text)) {}
+  Parameter(std::string its_name, int64_t its_number)
+      : name(std::move(its_name)), number(its_number) {}
+
+  std::string name;
+  std::string text;
+  int64_t number = 0;
+  bool is_text = false;
+};
+
+struct Report {
+  std::string api;
+  std::vector<Parameter> parameters;
+  Hints hints;
+  std::vector<Access> accesses;
+  std::vector<Check> checks;
+
+  [[nodiscard]] bool valid() const;
+};
+
+// Rank 0 prints; `original` prints the lines of the original program. Wrong bytes are named on
+// stderr, too. Finalizes MPI and returns the exit code.
+int finish(const Report& report, Format format, const std::function<void()>& original);
+
+}  // namespace kernels

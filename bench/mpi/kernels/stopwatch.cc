@@ -1,0 +1,45 @@
+#include "stopwatch.h"
+
+#include <algorithm>
+
+#include "job.h"
+
+namespace kernels {
+
+double Times::most(const std::string& phase) const {
+  for (const Phase& each : phases)
+    if (each.name == phase) return each.most;
+  return 0;
+}
+
+Stopwatch::Stopwatch() {
+  MPI_Barrier(MPI_COMM_WORLD);
+  begin_ = last_lap_ = MPI_Wtime();
+}
+
+void Stopwatch::lap(const char* phase) {
+  const double now = MPI_Wtime();
+  const double spent = now - last_lap_;
+  last_lap_ = now;
+  const auto known =
+      std::find_if(laps_.begin(), laps_.end(), [&](const auto& lap) { return lap.first == phase; });
+  if (known == laps_.end())
+    laps_.emplace_back(phase, spent);
+  else
+    known->second += spent;
+}
+
+Times Stopwatch::stop(size_t laps) const {
+  Times times;
+  double total = 0;
+  for (size_t i = 0; i < std::min(laps, laps_.size()); ++i) {
+    const auto& [name, spent] = laps_[i];
+    total += spent;
+    times.phases.push_back({name, lowest(spent), highest(spent)});
+  }
+  times.first = lowest(total);
+  times.last = highest(total);
+  return times;
+}
+
+}  // namespace kernels

@@ -1,0 +1,155 @@
+// vpic: VPIC-IO's checkpoint: all ranks write eight variables of one shared file, through
+// parallel HDF5 or MPI-IO.
+//   vpic [options] FILE [MEBIPARTICLES]
+#include <cstdio>
+
+#include "arguments.h"
+#include "job.h"
+#include "particle_check.h"
+#include "report.h"
+
+namespace kernels {
+namespace {
+
+const char* const help =
+    "vpic: VPIC-IO's checkpoint of particles, 32 bytes each.\n"
+    "Usage: vpic [options] FILE [M]    M * 1048576 particles of each rank (32: 1 GiB)\n"
+    "\n"
+    "  -a API            HDF5 (default where it was built in) or MPIIO\n"
+    "  --particles N     N particles of each rank, instead of M\n"
+    "  --independent     independent transfers; default collective\n"
+    "  -e                flush before close, which the original does not do\n"
+    "  -i N              repetitions (1)\n";
+
+enum : int { particles_option = own_option, independent_option };
+
+struct Options {
+  Common common;
+  ParticleAccess access;
+  bool flush = false;
+  int repetitions = 1;
+  int64_t particles = 32 << 20;
+  std::string path;
+};
+
+Options parse(int argc, char** argv) {
+  Options options;
+  options.access.api = have_hdf5() ? Api::hdf5 : Api::mpiio;
+  bool given = false;
+  opterr = 0;
+  const auto known = with_common({{"help", no_argument, nullptr, 'h'},
+                                  {"particles", required_argument, nullptr, particles_option},
+                                  {"independent", no_argument, nullptr, independent_option}});
+  for (int option = 0; (option = getopt_long(argc, argv, "a:ei:h", known.data(), nullptr)) != -1;) {
+    if (take_common(option, &options.common)) continue;
+    const std::string value = optarg == nullptr ? "" : optarg;
+    switch (option) {
+      case 'a':
+        options.access.api = particle_api(value);
+        break;
+      case 'e':
+        options.flush = true;
+        break;
+      case 'i':
+        options.repetitions = static_cast<int>(count_argument("-i", value, 1));
+        break;
+      case independent_option:
+        options.access.collective = false;
+        break;
+      case particles_option:
+        options.particles = count_argument("--particles", value, 1);
+        given = true;
+        break;
+      case 'h':
+        show_help(std::string(help) + common_help());
+      default:
+        unknown_option(argv);
+    }
+  }
+  const int rest = argc - optind;
+  if (rest < 1 || rest > 2) usage_error("expected FILE and the number; --help shows the usage");
+  options.path = path_argument(argv[optind]);
+  if (rest == 2 && !given) options.particles = count_argument("M", argv[optind + 1], 1) << 20;
+  options.access.hints = options.common.hints;
+  return options;
+}
+
+Access write_once(const Options& options, int repetition, Hints* hints) {
+  const int64_t total = options.particles * job().ranks;
+  const Part part = part_of(job().rank, total);
+  const auto values = make_particles(part, total);
+  const auto file = particle_file(options.access);
+  if (job().rank == 0) remove_file(options.path);
+  Stopwatch watch;
+  file->create(options.path, total);
+  MPI_Barrier(MPI_COMM_WORLD);
+  watch.lap("open");
+  file->begin_step();
+  for (size_t i = 0; i < values.size(); ++i)
+    file->write(static_cast<int>(i), values[i].data(), part.first, part.count);
+  MPI_Barrier(MPI_COMM_WORLD);
+  watch.lap("transfer");
+  if (options.flush) file->sync();
+  watch.lap("sync");
+  *hints = file->hints();
+  file->close();
+  MPI_Barrier(MPI_COMM_WORLD);
+  watch.lap("close");
+
+  Access access;
+  access.name = "write";
+  access.repetition = repetition;
+  access.bytes = total * particle_bytes;
+  access.calls = static_cast<int64_t>(values.size()) * job().ranks;
+  access.block_bytes = access.transfer_bytes = options.particles * value_bytes;
+  access.times = watch.stop();
+  access.seconds = access.times.last;
+  access.original = "seconds elapsed in opening, writing, closing file";
+  return access;
+}
+
+Report run(const Options& options) {
+  Report report;
+  report.api = options.access.api == Api::hdf5 ? "HDF5" : "MPIIO";
+  report.parameters = {{"layout", "shared"},
+                       {"particles_per_rank", options.particles},
+                       {"collective", options.access.collective ? 1 : 0},
+                       {"fsync", options.flush ? 1 : 0}};
+  for (int repetition = 0; repetition < options.repetitions; ++repetition) {
+    report.accesses.push_back(write_once(options, repetition, &report.hints));
+    if (options.common.corrupt >= 0 && job().rank == 0)
+      corrupt(options.path, options.common.corrupt);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (options.common.check)
+      report.checks.push_back(check_particles(options.access, options.path, repetition));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (!options.common.keep && job().rank == 0) remove_file(options.path);
+  }
+  return report;
+}
+
+void print_original(const Options& options, const Report& report) {
+  std::printf("Number of particles: %lld \n", static_cast<long long>(options.particles));
+  for (const Access& access : report.accesses)
+    std::printf(
+        "\nTiming results\n"
+        "%f seconds elapsed in just writing data\n"
+        "%f seconds elapsed in opening, writing, closing file\n"
+        "%.2f MiB/s, %lld bytes\n",
+        access.times.most("transfer"), access.seconds, access.rate(),
+        static_cast<long long>(access.bytes));
+  for (const Check& check : report.checks)
+    std::printf("%lld bytes verified, %lld wrong%s\n", static_cast<long long>(check.bytes),
+                static_cast<long long>(check.wrong), check.wrong > 0 ? " [INVALID]" : "");
+}
+
+}  // namespace
+}  // namespace kernels
+
+int main(int argc, char** argv) {
+  kernels::start_job("vpic", &argc, &argv);
+  const kernels::Options options = kernels::parse(argc, argv);
+  const kernels::Report report = kernels::run(options);
+  return kernels::finish(report, options.common.format,
+                         [&] { kernels::print_original(options, report); });
+}

@@ -1,0 +1,76 @@
+"""What belongs to this installation, its command and kernels; and the machine's launchers."""
+
+import functools
+import os
+import pathlib
+import shutil
+import subprocess
+
+MPIS = ("openmpi", "mpich")
+
+
+def library():
+    """lib/cairn, as the command says; else from where this file lies."""
+    given = os.environ.get("CAIRN_BENCH_LIB")
+    return pathlib.Path(given) if given else pathlib.Path(__file__).absolute().parents[2]
+
+
+def command():
+    return os.environ.get("CAIRN_BENCH_COMMAND") or str(library().parents[1] / "bin/cairn")
+
+
+def kernel(mpi, name):
+    return library() / "bench" / mpi / name
+
+
+@functools.cache
+def launcher(mpi):
+    """The words before -n, or None."""
+    named = shutil.which(f"mpirun.{mpi}")
+    if named:
+        return named
+    plain = shutil.which("mpirun")
+    return plain if plain and belongs_to(plain, mpi) else None
+
+
+def belongs_to(mpirun, mpi):
+    text = first_line([mpirun, "--version"], lines=3)
+    return (
+        ("Open MPI" in text or "OpenRTE" in text)
+        if mpi == "openmpi"
+        else ("HYDRA" in text or "MPICH" in text)
+    )
+
+
+def first_line(words, lines=1):
+    try:
+        run = subprocess.run(
+            words,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=30,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return "\n".join((run.stdout + run.stderr).strip().split("\n")[:lines])
+
+
+def usable(mpi):
+    return launcher(mpi) is not None and kernel(mpi, "ior").exists()
+
+
+def what_lacks(mpi):
+    """Why an MPI cannot be used, for people."""
+    if launcher(mpi) is None:
+        return f"no mpirun of {mpi} in PATH; install it, or leave the system out"
+    where = library() / "bench" / mpi
+    return f"{where}: no kernels there; build Cairn with the compiler wrapper of {mpi} in PATH"
+
+
+@functools.cache
+def has_hdf5(mpi):
+    """Whether the kernels of this MPI have parallel HDF5: their file names it."""
+    return b"H5Fcreate" in kernel(mpi, "vpic").read_bytes()

@@ -1,0 +1,176 @@
+"""A matrix file, held against its schema; mistakes are told with line and nearest name."""
+
+import difflib
+import hashlib
+import json
+import pathlib
+
+import jsonschema
+import yaml
+
+from .errors import Mistake
+
+HERE = pathlib.Path(__file__).resolve().parent
+READY = HERE / "matrices"
+SCHEMA = json.loads((HERE / "schema/matrix.json").read_text(encoding="utf-8"))
+DEFAULTS = {
+    "rounds": 5,
+    "warmup": 1,
+    "seed": 1,
+    "timeout_s": 120,
+    "scale": 1,
+    "ranks": [2],
+    "exclude": [],
+}
+
+
+def kernel_schema(kernel):
+    """The schema of one entry below `kernels`, for its kind."""
+    parts = SCHEMA["$defs"]
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "$defs": parts,
+        "properties": {**parts["common"], **parts[kernel]},
+    }
+
+
+def find(name):
+    """The file of a matrix: a path, or the name of a ready one."""
+    path = pathlib.Path(name)
+    if path.exists():
+        return path
+    ready = READY / f"{name}.yaml"
+    if ready.exists():
+        return ready
+    names = sorted(each.stem for each in READY.glob("*.yaml"))
+    raise Mistake(
+        f"{name}: no such file, and not a ready matrix: {', '.join(names)}{nearest(name, names)}"
+    )
+
+
+def nearest(word, known):
+    close = difflib.get_close_matches(str(word), known, n=1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+class Lines:
+    """Where each key and value of a document stands."""
+
+    def __init__(self, node):
+        self.lines = {}
+        self.doubled = []
+        self._walk(node, ())
+
+    def _walk(self, node, path):
+        self.lines.setdefault(path, node.start_mark.line + 1)
+        if isinstance(node, yaml.MappingNode):
+            seen = set()
+            for key, value in node.value:
+                if key.value in seen:
+                    self.doubled.append((key.start_mark.line + 1, key.value))
+                seen.add(key.value)
+                self.lines[(*path, key.value)] = key.start_mark.line + 1
+                self._walk(value, (*path, key.value))
+        elif isinstance(node, yaml.SequenceNode):
+            for number, value in enumerate(node.value):
+                self._walk(value, (*path, number))
+
+    def of(self, path):
+        """The line of the nearest part of `path` that the file has."""
+        path = tuple(path)
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1)
+
+
+def load(name):
+    """(matrix with defaults, its text, its path). Raises Mistake."""
+    path = find(name)
+    source = path.read_text(encoding="utf-8")
+    try:
+        node = yaml.compose(source, Loader=yaml.SafeLoader)
+        matrix = yaml.safe_load(source)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = mark.line + 1 if mark else 1
+        raise Mistake(
+            f"{path}:{line}: not YAML: {getattr(error, 'problem', None) or error}"
+        ) from error
+    if not isinstance(matrix, dict):
+        raise Mistake(f"{path}:1: not a matrix: expected keys and values")
+    lines = Lines(node)
+    problems = [(line, f"key {key} stands twice") for line, key in lines.doubled]
+    problems += held_against(matrix, SCHEMA, (), lines)
+    for entry, parameters in (matrix.get("kernels") or {}).items() if not problems else ():
+        problems += held_against(
+            parameters, kernel_schema(parameters["kernel"]), ("kernels", entry), lines
+        )
+    if not problems:
+        problems = names_that_match(matrix, lines)
+    if problems:
+        raise Mistake([f"{path}:{line}: {text}" for line, text in sorted(problems)])
+    return {**DEFAULTS, **matrix}, source, path
+
+
+def held_against(value, schema, base, lines):
+    """[(line, text)] for whatever the schema refuses."""
+    found = []
+    for error in jsonschema.Draft202012Validator(schema).iter_errors(value):
+        path = (*base, *error.absolute_path)
+        where = ".".join(map(str, path)) or "the matrix"
+        if error.validator == "additionalProperties":
+            known = sorted(error.schema.get("properties", {}))
+            for key in sorted(set(map(str, error.instance)) - set(known)):
+                found.append(
+                    (lines.of((*path, key)), f"unknown key {key} in {where}{nearest(key, known)}")
+                )
+        elif error.validator == "enum":
+            choices = list(map(str, error.validator_value))
+            found.append(
+                (
+                    lines.of(path),
+                    f"{where}: unknown value {error.instance!r}: expected "
+                    f"{', '.join(choices)}{nearest(error.instance, choices)}",
+                )
+            )
+        elif error.validator == "required":
+            found.append(
+                (
+                    lines.of(path),
+                    f"{where}: {error.message.replace('is a required property', 'is missing')}",
+                )
+            )
+        elif error.validator == "const":
+            found.append((lines.of(path), f"{where}: expected {error.validator_value}"))
+        else:
+            found.append((lines.of(path), f"{where}: {error.message}"))
+    return found
+
+
+def names_that_match(matrix, lines):
+    """Names in `exclude` and `baseline` must be those of systems and kernels."""
+    found = []
+    for number, entry in enumerate(matrix.get("exclude", [])):
+        for key, group in (("system", "systems"), ("kernel", "kernels")):
+            name = entry.get(key)
+            if name is not None and name not in matrix[group]:
+                found.append(
+                    (
+                        lines.of(("exclude", number, key)),
+                        f"exclude: no {key} {name}{nearest(name, list(matrix[group]))}",
+                    )
+                )
+    name = matrix.get("baseline")
+    if name is not None and name not in matrix["systems"]:
+        found.append(
+            (
+                lines.of(("baseline",)),
+                f"baseline: no system {name}{nearest(name, list(matrix['systems']))}",
+            )
+        )
+    return found
+
+
+def digest(source):
+    return hashlib.sha256(source.encode()).hexdigest()

@@ -1,0 +1,77 @@
+"""Whether the cells fit, on their media and in memory. Told before anything starts."""
+
+import os
+import pathlib
+
+from . import cells, sizes
+
+SHARE = 0.9  # of what is free; the rest is for everything else
+
+
+def mount_of(directory):
+    """(mount point, type, source, options) of the file system that holds `directory`."""
+    best = ("", "?", "?", "")
+    for line in pathlib.Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines():
+        left, right = line.split(" - ", 1)
+        point = left.split()[4]
+        kind, source, *options = right.split(" ", 2)
+        inside = point == "/" or str(directory) == point or str(directory).startswith(point + "/")
+        if inside and len(point) >= len(best[0]):
+            best = (point, kind, source, ",".join([left.split()[5], *options]))
+    return best
+
+
+def in_memory(directory):
+    return mount_of(directory)[1] in ("tmpfs", "ramfs")
+
+
+def free_on(directory):
+    found = os.statvfs(directory)
+    return found.f_bavail * found.f_frsize
+
+
+def memory_available():
+    """What the machine and its control group have left."""
+    lines = pathlib.Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    free = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
+    for limit, used in (
+        ("memory.max", "memory.current"),
+        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
+    ):
+        try:
+            root = pathlib.Path("/sys/fs/cgroup")
+            free = min(free, int((root / limit).read_text()) - int((root / used).read_text()))
+        except (OSError, ValueError):
+            continue
+    return free
+
+
+def what_does_not_fit(all_cells, systems):
+    """Lines for people; empty if everything fits."""
+    found = []
+    standing = sum(
+        max(systems[name].pool_size(cell) for cell in all_cells if cell.system == name)
+        for name in {cell.system for cell in all_cells}
+        if systems[name].cairn == "kept"
+    )
+    memory = memory_available()
+    for cell in all_cells:
+        system = systems[cell.system]
+        data = cells.file_bytes(cell)
+        # Under Cairn the data lie in the pool; the kernels remove their files before the drain.
+        where = system.pool_directory if system.cairn else system.directory
+        need = system.pool_size(cell) if system.cairn else data
+        if need > free_on(where) * SHARE:
+            found.append(
+                f"{cell.name}: needs {sizes.show(need)} in {where}, "
+                f"which has {sizes.show(free_on(where))} free"
+            )
+        wanted = cells.memory_bytes(cell) + standing
+        if in_memory(where) and system.cairn != "kept":
+            wanted += need
+        if wanted > memory * SHARE:
+            found.append(
+                f"{cell.name}: needs {sizes.show(wanted)} of memory; "
+                f"{sizes.show(memory)} are available"
+            )
+    return found

@@ -1,0 +1,154 @@
+"""The kernel ior: IOR's offsets, options and lines; every byte verified; a wrong byte is found."""
+
+import struct
+
+from bench_case import BenchCase, INVALID, MPIS, main
+
+STAMP = 4096
+
+
+class Ior(BenchCase):
+    def test_all_layouts_are_right(self):
+        for mpi in MPIS:
+            for words in (
+                [],
+                ["-F"],
+                ["-a", "MPIIO"],
+                ["-a", "MPIIO", "-c"],
+                ["-a", "MPIIO", "-F"],
+                ["-C", "-e", "-g", "-z"],
+                ["-t", 47008, "-b", 94016],
+                ["-t", 256, "-b", "4k"],
+            ):
+                with self.subTest(mpi=mpi, words=words):
+                    sizes = [] if "-t" in words else ["-t", "8k", "-b", "64k"]
+                    found = self.measured(mpi, "ior", *words, *sizes, "-s", 2, "-i", 2, "-o", "f")
+                    self.assertTrue(found["valid"])
+                    self.assertEqual(
+                        ["write", "read"] * 2, [each["access"] for each in found["accesses"]]
+                    )
+                    size = found["accesses"][0]["bytes"]
+                    self.assertEqual(size, 2 * 2 * found["parameters"]["block_bytes"])
+                    self.assertEqual([size, size], [check["bytes"] for check in found["checks"]])
+                    self.assertEqual([], list(self.scratch.glob("f*")), "files are left")
+
+    def test_offsets_of_the_shared_file(self):
+        # segment * ranks * block + rank * block + k * transfer
+        mpi = MPIS[0]
+        self.kernel(mpi, "ior", "-w", "-k", "-t", "8k", "-b", "16k", "-s", 2, "-o", "f")
+        data = (self.scratch / "f").read_bytes()
+        self.assertEqual(2 * 2 * 16384, len(data))
+        for segment in range(2):
+            for rank in range(2):
+                for transfer in range(2):
+                    at = (segment * 2 + rank) * 16384 + transfer * 8192
+                    for word in (1, 511, 513, 1023):  # words that carry no stamp
+                        self.assertEqual(
+                            (rank << 32) + word, struct.unpack_from("<Q", data, at + word * 8)[0]
+                        )
+
+    def test_offsets_of_the_files_of_processes(self):
+        self.kernel(MPIS[0], "ior", "-w", "-k", "-F", "-t", "8k", "-b", "16k", "-s", 3, "-o", "f")
+        for rank in range(2):
+            data = (self.scratch / f"f.{rank:08}").read_bytes()
+            self.assertEqual(3 * 16384, len(data))
+            self.assertEqual(
+                {rank},
+                {struct.unpack_from("<I", data, at + 12)[0] for at in range(0, len(data), STAMP)},
+            )
+
+    def test_every_wrong_byte_is_found(self):
+        for mpi in MPIS:
+            for offset in (0, STAMP, 8 * 1024 + 5, 64 * 1024 - 1):
+                found = self.kernel(
+                    mpi,
+                    "ior",
+                    "-t",
+                    "8k",
+                    "-b",
+                    "32k",
+                    "-o",
+                    "f",
+                    "--corrupt",
+                    offset,
+                    expect=INVALID,
+                )
+                self.assertIn(f"f: byte {offset} is", found.stderr)
+                self.assertIn("[INVALID]", found.stdout)
+
+    def test_a_file_that_was_changed_afterwards(self):
+        mpi = MPIS[-1]
+        self.kernel(mpi, "ior", "-w", "-k", "-t", "4k", "-b", "64k", "-o", "f")
+        with open(self.scratch / "f", "r+b") as file:
+            file.seek(70000)
+            file.write(b"\xff")
+        found = self.kernel(
+            mpi, "ior", "-r", "-k", "-t", "4k", "-b", "64k", "-o", "f", expect=INVALID
+        )
+        self.assertIn(
+            f"1 of 131072 bytes are wrong: {self.scratch}/f: byte 70000 is 255", found.stderr
+        )
+        # Blocks that have changed places hold words that fit there, all but the stamps.
+        data = bytearray((self.scratch / "f").read_bytes())
+        data[0:STAMP], data[STAMP : 2 * STAMP] = data[STAMP : 2 * STAMP], data[0:STAMP]
+        (self.scratch / "f").write_bytes(data)
+        self.kernel(mpi, "ior", "-r", "-k", "-t", "4k", "-b", "64k", "-o", "f", expect=INVALID)
+
+    def test_stonewall(self):
+        for more in ([], ["-O", "stoneWallingWearOut=1"]):
+            found = self.measured(MPIS[0], "ior", "-t", 256, "-b", "16m", "-D", 1, *more, "-o", "f")
+            self.assertTrue(found["valid"])
+            write, read = found["accesses"]
+            self.assertEqual(write["bytes"], read["bytes"])
+            self.assertEqual(write["bytes"], found["checks"][0]["bytes"])
+
+    def test_lines_of_ior(self):
+        text = self.kernel(
+            MPIS[0], "ior", "-F", "-t", "64k", "-b", "128k", "-i", 2, "-o", "f"
+        ).stdout
+        self.assertIn("access              : file-per-process\n", text)
+        self.assertIn("xfersize            : 64 KiB\n", text)
+        self.assertIn("aggregate filesize  : 256 KiB\n", text)
+        self.assertIn(
+            "access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s)", text
+        )
+        self.assertRegex(text, r"(?m)^write +[0-9.]+ +[0-9.]+ +0\.\d{6}    128        64\.00 ")
+        self.assertRegex(text, r"(?m)^Operation +Max\(MiB\) +Min\(MiB\) +Mean\(MiB\) +StdDev")
+        lines = self.kernel(
+            MPIS[0], "ior", "--format", "csv", "-t", "64k", "-b", "128k", "-o", "f"
+        ).stdout.split("\n")
+        self.assertTrue(
+            lines[0].startswith(
+                "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),"
+                "total(s)"
+            )
+        )
+        self.assertEqual(["write", "read"], [line.split(",")[0] for line in lines[1:3]])
+
+    def test_mistakes(self):
+        for words, text in (
+            (["-t", "3k", "-b", "4k"], "-b: invalid block size"),
+            (["-t", "4q"], "-t: invalid size '4q'"),
+            (["-a", "POSX"], "unknown API 'POSX'"),
+            (["--fromat", "x"], "--fromat"),
+            (["-c"], "-c: needs -a MPIIO"),
+            (["-i", "0"], "-i: invalid number '0'"),
+        ):
+            found = self.kernel(MPIS[0], "ior", *words, ranks=1, expect=None)
+            self.assertNotEqual(0, found.returncode)
+            self.assertIn(text, found.stderr)
+
+    def test_two_clocks(self):
+        write = self.measured(MPIS[0], "ior", "-e", "-t", "64k", "-b", "1m", "-o", "f")["accesses"][
+            0
+        ]
+        self.assertLessEqual(write["first_done_s"], write["last_done_s"])
+        self.assertEqual(write["seconds"], write["last_done_s"])
+        self.assertEqual(["open", "transfer", "sync", "close"], list(write["phases_s"]))
+        self.assertAlmostEqual(
+            write["rate_mib_s"], write["bytes"] / 2**20 / write["seconds"], places=6
+        )
+
+
+if __name__ == "__main__":
+    main()

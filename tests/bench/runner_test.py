@@ -1,0 +1,263 @@
+"""cairn bench: from the matrix to the page; mistakes; what fails, hangs or is stopped."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+import bench_case
+from bench_case import BenchCase, CAIRN, MPIS, PACKAGE
+
+bench_case.use_package()
+import jsonschema  # noqa: E402
+
+SCHEMA = json.loads((PACKAGE / "cairn_bench/schema/record.json").read_text(encoding="utf-8"))
+LOADS = re.compile(r"<(?:script|link|img|iframe|object|embed)\b|@import|url\(", re.I)
+SMALL = "{kernel: ior, block: 64KiB, transfer: 8KiB}"
+
+
+NAP = f"sleep 9{os.getpid()}"  # no other process of the machine has these words
+
+
+def naps():
+    return subprocess.run(["pgrep", "-f", NAP], capture_output=True, check=False).stdout.split()
+
+
+class Runner(BenchCase):
+    def matrix(
+        self, systems="tmpfs: {directory: .}", kernels="one: " + SMALL, head="rounds: 2\nwarmup: 0"
+    ):
+        path = self.scratch / "m.yaml"
+        path.write_text(
+            f"format: 1\nname: test\n{head}\nsystems:\n  {systems}\nkernels:\n  {kernels}\n",
+            encoding="utf-8",
+        )
+        return path
+
+    def bench(self, *words, expect=0, **more):
+        return self.run_words([CAIRN, "bench", *words], expect=expect, **more)
+
+    def results(self, directory="out"):
+        """(run, results, end) of a file that holds the schema."""
+        records = [
+            json.loads(line)
+            for line in (self.scratch / directory / "results.jsonl").read_text().splitlines()
+        ]
+        for record in records:
+            jsonschema.Draft202012Validator(SCHEMA).validate(record)
+        self.assertEqual("run", records[0]["record"])
+        self.assertEqual("end", records[-1]["record"])
+        self.assertEqual([], list(self.scratch.glob("cairn-bench-*")), "files are left")
+        return records[0], records[1:-1], records[-1]
+
+    def test_from_the_matrix_to_the_page(self):
+        systems = "\n  ".join(
+            [f"plain-{mpi}: {{directory: ., mpi: {mpi}}}" for mpi in MPIS]
+            + [
+                f"cairn-{mpi}: {{directory: ., pool_directory: ., cairn: fresh, mpi: {mpi}}}"
+                for mpi in MPIS
+            ]
+            + ["kept: {directory: ., pool_directory: ., cairn: kept}"]
+        )
+        kernels = (
+            "shared: {kernel: ior, api: MPIIO, block: 64KiB, transfer: 8KiB, fsync: true}\n"
+            "  hacc: {kernel: hacc, particles: 100}\n"
+            "  vpic: {kernel: vpic, api: MPIIO, particles: 100}\n"
+            "  bdcats: {kernel: bdcats, api: MPIIO, particles: 100}"
+        )
+        path = self.matrix(
+            systems,
+            kernels,
+            f"rounds: 1\nwarmup: 1\nbaseline: plain-{MPIS[0]}\n"
+            "exclude: [{system: kept, kernel: hacc}]",
+        )
+        shown = self.bench("run", path, "--output", "out", timeout=300)
+        run, results, end = self.results()
+        cells = len(MPIS) * 2 * 4 + 3
+        self.assertEqual((cells, "complete"), (run["cells"], end["reason"]))
+        self.assertEqual(2 * cells, len(results))
+        self.assertEqual({"ok"}, {each["status"] for each in results})
+        self.assertTrue(
+            all(sum(check["bytes"] for check in each["output"]["checks"]) for each in results)
+        )
+        orders = [
+            [each["cell"] for each in results if each["round"] == number] for number in (0, 1)
+        ]
+        self.assertEqual(sorted(orders[0]), sorted(orders[1]))
+        self.assertNotEqual(*orders)
+        self.assertIn("read+subset", shown.stdout)
+        page = (self.scratch / "out/report.html").read_text(encoding="utf-8")
+        # Nothing that a browser would load.
+        self.assertEqual([], LOADS.findall(page))
+        for text in ("hacc write", "MiB/s", "mpirun", "<svg", "not run"):
+            self.assertIn(text, page)
+        self.bench("report", "out", "--output", "again.html")
+        self.assertEqual(page, (self.scratch / "again.html").read_text(encoding="utf-8"))
+
+    def test_a_wrong_byte_voids_the_cell(self):
+        path = self.matrix(
+            kernels="right: " + SMALL + "\n  wrong: {kernel: ior, block: 64KiB, transfer: 8KiB, "
+            "options: [--corrupt, 5000]}"
+        )
+        shown = self.bench("run", path, "--output", "out", expect=1)
+        _, results, end = self.results()
+        self.assertEqual("complete", end["reason"])
+        self.assertEqual(
+            ["ok", "ok"], [each["status"] for each in results if each["kernel"] == "right"]
+        )
+        self.assertEqual(
+            ["invalid"], [each["status"] for each in results if each["kernel"] == "wrong"]
+        )
+        self.assertRegex(shown.stdout, r"wrong +write.*INVALID")
+        self.assertIn("byte 5000 is", shown.stderr)
+        self.assertIn("INVALID", (self.scratch / "out/report.html").read_text(encoding="utf-8"))
+
+    def test_what_hangs_or_crashes(self):
+        path = self.matrix(
+            "good: {directory: .}\n"
+            f"  hangs: {{directory: ., prefix: [sh, -c, '{NAP} & wait', x]}}\n"
+            "  crashes: {directory: ., prefix: [sh, -c, 'echo no luck >&2; exit 7', x]}",
+            head="rounds: 2\nwarmup: 0\ntimeout_s: 10",
+        )
+        shown = self.bench("run", path, "--output", "out", expect=1)
+        _, results, end = self.results()
+        status = {
+            (each["system"], each["round"]): (each["status"], each["exit_code"]) for each in results
+        }
+        self.assertEqual(
+            {
+                ("good", 0): ("ok", 0),
+                ("good", 1): ("ok", 0),
+                ("hangs", 0): ("timeout", None),
+                ("crashes", 0): ("failed", 7),
+            },
+            status,
+        )
+        self.assertEqual("complete", end["reason"])
+        self.assertEqual([], naps())
+        self.assertIn("no luck", shown.stderr)
+        self.assertRegex(shown.stdout, "hangs +TIME-OUT")
+        self.assertRegex(shown.stdout, "crashes +FAILED")
+
+    def test_interrupted(self):
+        path = self.matrix(
+            "good: {directory: .}\n"
+            f"  slow: {{directory: ., prefix: [sh, -c, '{NAP} & wait', x]}}",
+            head="rounds: 3\nwarmup: 0\nseed: 3",
+        )
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(signal=number):
+                out = f"out-{number}"
+                process = subprocess.Popen(
+                    [CAIRN, "bench", "run", path, "--output", out],
+                    cwd=self.scratch,
+                    env=self.environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    text=True,
+                )
+                deadline = time.monotonic() + 30
+                while not naps() and time.monotonic() < deadline:
+                    time.sleep(0.05)
+                process.send_signal(number)
+                output, _ = process.communicate(timeout=30)
+                self.assertEqual(130, process.returncode, output)
+                self.assertEqual("interrupted", self.results(out)[2]["reason"])
+                self.assertTrue((self.scratch / out / "report.html").exists())
+                self.assertEqual([], naps())
+
+    def test_mistakes_are_told_with_line_and_nearest_name(self):
+        for source, line, text in (
+            (
+                "kernels:\n  a: {kernel: ior, segmnts: 2}\n",
+                6,
+                "unknown key segmnts in kernels.a; did you mean segments?",
+            ),
+            (
+                "kernels:\n  a: {kernel: iro}\n",
+                6,
+                "unknown value 'iro': expected ior, hacc, vpic, bdcats; did you mean ior?",
+            ),
+            (
+                "kernels:\n  a: {kernel: hacc,\n    block: 1MiB}\n",
+                7,
+                "unknown key block in kernels.a",
+            ),
+            (
+                "kernels:\n  a: {kernel: bdcats, fsync: true}\n",
+                6,
+                "unknown key fsync in kernels.a",
+            ),
+            (
+                "kernels:\n  a: {kernel: ior}\nbasline: x\n",
+                7,
+                "unknown key basline in the matrix; did you mean baseline?",
+            ),
+            (
+                "kernels:\n  a: {kernel: ior}\nbaseline: tmpsf\n",
+                7,
+                "baseline: no system tmpsf; did you mean tmpfs?",
+            ),
+            ("kernels:\n  a: {kernel: ior}\n  a: {kernel: ior}\n", 7, "key a stands twice"),
+            ("kernels:\n  a: {kernel: ior, transfer: 4kb}\n", 6, "kernels.a.transfer:"),
+            ("kernels:\n  a: [\n", 7, "not YAML"),
+            ("kernels: {}\nrounds: 0\n", 6, "rounds: 0 is less than"),
+        ):
+            path = self.scratch / "m.yaml"
+            path.write_text(
+                f"format: 1\nname: test\nsystems:\n  tmpfs: {{directory: .}}\n{source}",
+                encoding="utf-8",
+            )
+            run = self.bench("run", path, expect=2)
+            self.assertIn(f"cairn bench: {path}:{line}: ", run.stderr)
+            self.assertIn(text, run.stderr)
+            self.assertFalse((self.scratch / "bench-results").exists())
+        self.assertIn(
+            "did you mean tokio-abc-small?", self.bench("run", "tokio-abc-smal", expect=2).stderr
+        )
+        self.assertIn(
+            "not a directory that you can write to",
+            self.bench("run", self.matrix("gone: {directory: ./nowhere}"), expect=2).stderr,
+        )
+
+    def test_what_does_not_fit_is_told_before_the_start(self):
+        path = self.matrix(
+            kernels="huge: {kernel: ior, block: 1GiB, transfer: 1MiB, segments: 100000}"
+        )
+        run = self.bench("run", path, "--output", "out", expect=1)
+        self.assertRegex(
+            run.stderr, r"huge on tmpfs, 2 ranks: needs 195\.3 TiB in \S+, which has \S+ \S+ free"
+        )
+        self.assertIn("nothing was started", run.stderr)
+        self.assertFalse((self.scratch / "out").exists())
+
+    def test_dry_run(self):
+        run = self.bench(
+            "run", "tokio-abc-small", "--dry-run", "--scale", 0.01, "--only", "ior-fpp on tmpfs"
+        )
+        self.assertRegex(run.stdout, r"# ior-fpp on tmpfs, 2 ranks: \d+\.\d MiB on the medium")
+        self.assertRegex(
+            run.stdout, r"mpirun\S* -n 2 \S+/ior --format json -a POSIX -e -g -C -F -b 4194304"
+        )
+        self.assertRegex(run.stdout, r"# 1 cells, 6 rounds \(1 to warm up\), \d+\.\d MiB in all")
+        self.assertEqual([], list(self.scratch.iterdir()))
+
+    def test_results_stay(self):
+        path = self.matrix(head="rounds: 1\nwarmup: 0")
+        self.bench("run", path, "--output", "out")
+        self.assertIn(
+            "exists; choose another --output",
+            self.bench("run", path, "--output", "out", expect=2).stderr,
+        )
+        # A killed run leaves a line that is cut off.
+        with open(self.scratch / "out/results.jsonl", "a", encoding="utf-8") as file:
+            file.write('{"record": "res')
+        self.bench("report", "out/results.jsonl")
+
+
+if __name__ == "__main__":
+    bench_case.main()
