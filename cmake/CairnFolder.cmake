@@ -2,6 +2,7 @@
 #
 #   src/NAME/*.cc          object library cairn_NAME_objects and static library cairn_NAME
 #   src/NAME/*_test.cc     one GoogleTest binary each, registered with ctest (see CairnTest.cmake)
+#   src/NAME/ROOM/         with ROOMS ...: sources and tests of the same library, one level down
 #   src/NAME/folder.cmake  read afterwards if it exists: for what a glob cannot know
 #
 # Sources are globbed with CONFIGURE_DEPENDS: the next build sees a new file by itself. A folder that
@@ -17,9 +18,13 @@ function(cairn_sources out directory)
 endfunction()
 
 function(cairn_folder name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;ROOMS")
   set(directory ${CMAKE_SOURCE_DIR}/src/${name})
   cairn_sources(sources ${directory})
+  foreach(room IN LISTS arg_ROOMS)
+    cairn_sources(in_room ${directory}/${room})
+    list(APPEND sources ${in_room})
+  endforeach()
   list(TRANSFORM arg_DEPENDS PREPEND cairn_)
 
   if(sources)
@@ -42,6 +47,12 @@ function(cairn_folder name)
     file(GLOB tests CONFIGURE_DEPENDS ${directory}/*_test.cc)
     foreach(test IN LISTS tests)
       cairn_unit_test(${test} GROUP ${name} LIBRARIES cairn_${name})
+    endforeach()
+    foreach(room IN LISTS arg_ROOMS)
+      file(GLOB tests CONFIGURE_DEPENDS ${directory}/${room}/*_test.cc)
+      foreach(test IN LISTS tests)
+        cairn_unit_test(${test} GROUP ${name}/${room} LIBRARIES cairn_${name})
+      endforeach()
     endforeach()
   endif()
   include(${directory}/folder.cmake OPTIONAL)
