@@ -24,8 +24,8 @@ Status contiguous(const ArrayShape& shape, int64_t element, Strides* strides) {
 
 int64_t width(int64_t stride) { return stride < 0 ? -stride : stride; }
 
-// Array dimensions from the widest stride to the narrowest. Equal ones, as dimensions of one element
-// may have, keep the order of contiguous arrays.
+// Array dimensions from the widest stride to the narrowest. Equal ones, as dimensions of one
+// element may have, keep the order of contiguous arrays.
 Order by_stride(const ArrayShape& shape, const Strides& strides) {
   Order order{};
   for (unsigned i = 0; i < shape.dimensions; ++i)

@@ -44,8 +44,8 @@ class ArrayView {
   // The elements without halo, in any order of the global dimensions: byte offsets from element
   // (0, ..., 0) of the array.
   [[nodiscard]] Runs inner(const Order& order) const;
-  // The elements of a part that may reach into the halo: offsets from the first element without halo,
-  // by dimension of the global array.
+  // The elements of a part that may reach into the halo: offsets from the first element without
+  // halo, by dimension of the global array.
   [[nodiscard]] Runs part(const std::array<int64_t, max_dimensions>& offset, const Extents& count,
                           const Order& order) const;
 

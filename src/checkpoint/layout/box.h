@@ -1,5 +1,5 @@
-// Box: a rectangular part of an array, and arithmetic with boxes. All of it is safe for numbers that
-// were read from a medium.
+// Box: a rectangular part of an array, and arithmetic with boxes. All of it is safe for numbers
+// that were read from a medium.
 #pragma once
 
 #include <array>
