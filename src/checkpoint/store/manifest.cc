@@ -42,8 +42,7 @@ Result<Manifest> Manifest::read(std::vector<uint8_t> bytes) {
 }
 
 bool Manifest::is_committed_by(uint64_t word) const {
-  return word == decision_word(Decision::committed, version_.sequence,
-                               seal_of(bytes_.data(), version_.manifest_length));
+  return word == decision_word(Decision::committed, version_.sequence, seal());
 }
 
 uint32_t Manifest::roots_crc() const {

@@ -47,6 +47,8 @@ class Manifest {
   static Result<Manifest> read(std::vector<uint8_t> bytes);
 
   [[nodiscard]] const VersionRecord& version() const { return version_; }
+  // The seal of these bytes.
+  [[nodiscard]] uint32_t seal() const { return seal_of(bytes_.data(), version_.manifest_length); }
   // Does this decision word say that exactly these bytes are committed?
   [[nodiscard]] bool is_committed_by(uint64_t word) const;
   // As it was when the bytes were read.

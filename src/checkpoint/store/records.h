@@ -135,7 +135,9 @@ inline constexpr uint64_t set_run_offset = 4160;
 inline constexpr uint64_t set_opening_offset = 4224;
 inline constexpr uint64_t set_arrivals_offset = 4288;  // 64 bytes for even, 64 for odd sequences
 inline constexpr uint64_t set_due_offset = 4416;
+inline constexpr uint64_t set_meeting_offset = 4480;
 inline constexpr uint64_t set_answers_offset = 4608;
+inline constexpr uint64_t set_answers = 64;
 inline constexpr uint64_t set_members_offset = 8192;  // 64 bytes a rank
 inline constexpr uint64_t set_bytes = set_members_offset + 64 * uint64_t{max_ranks_of_part};
 

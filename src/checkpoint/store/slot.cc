@@ -11,6 +11,7 @@
 #include "file/companion.h"
 #include "file/io.h"
 #include "file/names.h"
+#include "file/sync.h"
 #include "file/words.h"
 #include "media/liveness.h"
 #include "tier/record.h"
@@ -109,11 +110,21 @@ Result<persist::Word*> Slot::word(uint64_t offset) {
   return file::word_at(fs_, manifest_file().map(), offset);
 }
 
+Result<VersionRecord> Slot::read_version() {
+  CAIRN_TRY_ASSIGN(begin, read_begin(manifest_file(), sizeof(VersionRecord)));
+  return checkpoint::read_version(begin.data(), begin.size());
+}
+
+Status Slot::write_back() {
+  if (fs_.pool.is_volatile || !file::is_page_medium(fs_.pool)) return Status();
+  CAIRN_TRY(file::sync_file(fs_, data_file().map()));
+  return file::sync_file(fs_, manifest_file().map());
+}
+
 Result<Manifest> Slot::read_manifest() {
   const std::string name = manifest_name(ids_.number);
   const auto read = [&]() -> Result<Manifest> {
-    CAIRN_TRY_ASSIGN(begin, read_begin(manifest_file(), sizeof(VersionRecord)));
-    CAIRN_TRY_ASSIGN(version, read_version(begin.data(), begin.size()));
+    CAIRN_TRY_ASSIGN(version, read_version());
     CAIRN_TRY_ASSIGN(bytes, read_begin(manifest_file(), version.manifest_length));
     return Manifest::read(std::move(bytes));
   };

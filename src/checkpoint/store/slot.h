@@ -69,8 +69,12 @@ class Slot {
   [[nodiscard]] Result<uint64_t> decision();
   // A word of the manifest, to be changed through the pool; valid as long as this object.
   Result<persist::Word*> word(uint64_t offset);
+  // The VERSION alone. EUCLEAN, EPROTONOSUPPORT.
+  Result<VersionRecord> read_version();
   // The whole manifest, checked but for its decision. EUCLEAN, EPROTONOSUPPORT.
   Result<Manifest> read_manifest();
+  // Page media: writes both files back. Elsewhere whoever wrote them has fenced already.
+  Status write_back();
   // Stores *retired* and flushes it; the caller fences, before the slot is used again.
   Status retire();
 
