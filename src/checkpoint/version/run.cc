@@ -98,11 +98,14 @@ Status Run::check_others() const {
 
 // Nobody is a member: the words mean nothing.
 void Run::clear() {
+  const auto clear_word = [this](persist::Word& word) {
+    if (word.load() != 0) pool().store(word, 0);
+  };
   constexpr uint64_t words = (set_answers_offset + 8 * set_answers - set_run_offset) / 8;
-  for (unsigned i = 0; i < words; ++i) pool().store(words_.run(i), 0);
+  for (unsigned i = 0; i < words; ++i) clear_word(words_.run(i));
   for (uint32_t rank = 0; rank < max_ranks_of_part; ++rank) {
     for (unsigned i = 0; i < 8; ++i)
-      pool().store(words_.member(rank, static_cast<RunWords::Of_member>(i)), 0);
+      clear_word(words_.member(rank, static_cast<RunWords::Of_member>(i)));
   }
 }
 
