@@ -229,6 +229,25 @@ TEST_F(Versions, TwoRunsDoNotShareASet) {
   cairn_checkpoint_finalize(other);
 }
 
+TEST_F(Versions, RunsOfOneJobFollowEachOther) {
+  with_ranks(3, [&](uint32_t rank) {
+    for (int64_t run = 1; run <= 30; ++run) {
+      cairn_checkpoint_options options{};
+      options.rank = rank;
+      options.ranks = 3;
+      cairn_checkpoint* checkpoint = open_set(pool(), "field", options);
+      ASSERT_NE(checkpoint, nullptr);
+      Rows rows(rows_, rank, 3);
+      ASSERT_EQ(rows.define(checkpoint), 0);
+      const int found = cairn_checkpoint_read(checkpoint, run - 1, 0, nullptr);
+      ASSERT_EQ(found, run == 1 ? -ENOENT : 0) << cairn_last_error();
+      rows.set(run);
+      ASSERT_EQ(cairn_checkpoint_write(checkpoint, run), 0) << cairn_last_error();
+      ASSERT_EQ(cairn_checkpoint_finalize(checkpoint), 0) << cairn_last_error();
+    }
+  });
+}
+
 TEST_F(Versions, ARankThatDoesNotComeIsNamed) {
   cairn_checkpoint_options options{};
   options.struct_size = sizeof options;

@@ -32,7 +32,8 @@ Status Answers::wait_for_the_slowest() {
   for (uint32_t rank = 0; rank < run_.ranks();) {
     if (words_.member(rank, RunWords::calls).load() >= least) {
       ++rank;
-    } else if (patience.pause() && run_.is_gone(rank)) {
+    } else if (patience.pause() && run_.is_gone(rank) &&
+               words_.member(rank, RunWords::calls).load() < least) {
       return fail(EOWNERDEAD, "rank %u was killed, or has left", rank);
     }
   }

@@ -57,8 +57,16 @@ Result<std::unique_ptr<Run>> Run::enter(SetFile& set, const RunMember& member,
   std::unique_ptr<Run> run(new Run(set, member, settle));
   CAIRN_TRY_ASSIGN(words, RunWords::find(set));
   run->words_ = words;
-  CAIRN_TRY(run->locked([&] { return run->join(); }));
-  return run;
+  // Ranks of the run before, by the same processes, may be about to leave.
+  Patience patience;
+  const uint64_t until = coarse_monotonic_ns() + member.timeout_ms * ns_of_ms;
+  for (;;) {
+    const Status joined = run->locked([&] { return run->join(); });
+    if (joined.ok()) return run;
+    if (joined.code() != EAGAIN) return joined;
+    if (coarse_monotonic_ns() > until) return Status(EBUSY);
+    patience.pause();
+  }
 }
 
 Result<std::unique_ptr<Run>> Run::begin(SetFile& set, const RunMember& member,
@@ -88,7 +96,7 @@ Status Run::check_others() const {
     const auto pid = static_cast<unsigned long long>(lane.pid.load());
     if (!is_ours) return fail(EBUSY, "another run uses the set: process %llu (%s)", pid, command);
     if (rank == member_.rank)
-      return fail(EBUSY, "process %llu (%s) is rank %u already", pid, command, rank);
+      return fail(EAGAIN, "process %llu (%s) is rank %u already", pid, command, rank);
   }
   if (is_ours && words_.run(RunWords::ranks).load() != member_.ranks)
     return fail(EINVAL, "rank %u says that there are %u ranks; another one says %llu", member_.rank,
@@ -122,7 +130,7 @@ Status Run::join() {
   }
   CAIRN_TRY(check_others());
   if (state_of(words_.run(RunWords::state).load()) != RunState::assembling)
-    return fail(EBUSY, "the run has begun without rank %u", member_.rank);
+    return fail(EAGAIN, "the run has begun without rank %u", member_.rank);
   pool::SeatGuard seat(pool(), pool::SeatGuard::OnlyLocks());
   if (!seat.ok()) return pool::no_seat(pool());
   pool().store(words_.member(member_.rank, RunWords::lane), seat->lock_word);
@@ -182,21 +190,32 @@ int64_t Run::greatest() const {
   return most;
 }
 
+// Why a rank that has not come to this meeting never will; ok: it may.
+Status Run::look_at_absent(uint32_t rank, uint64_t arrived) const {
+  Status status;
+  if (words_.member(rank, RunWords::arrival).load() > arrived) {
+    status = fail(EINVAL, "rank %u writes a version, and rank %u is in another collective call",
+                  rank, member_.rank);
+  } else if (is_gone(rank)) {
+    status = fail(EOWNERDEAD, "rank %u was killed, or has left", rank);
+  }
+  // It may have come meanwhile, and have done all that.
+  return words_.member(rank, RunWords::meeting).load() >> 8 >= meetings_ ? Status() : status;
+}
+
 // Are all ranks in this meeting, or can it never come to that?
 Status Run::look_at_meeting(Purpose purpose, uint64_t arrived, bool* all_here) const {
   *all_here = true;
   for (uint32_t rank = 0; rank < member_.ranks; ++rank) {
     const uint64_t word = words_.member(rank, RunWords::meeting).load();
-    if (word >> 8 >= meetings_) {
-      const bool is_same = word >> 8 == meetings_ && static_cast<Purpose>(word & 0xff) == purpose;
-      if (is_same || words_.meetings(RunWords::met).load() >= meetings_) continue;
-      return fail(EINVAL, "ranks %u and %u are in different collective calls", member_.rank, rank);
+    if (word >> 8 < meetings_) {
+      *all_here = false;
+      CAIRN_TRY(look_at_absent(rank, arrived));
+      continue;
     }
-    *all_here = false;
-    if (words_.member(rank, RunWords::arrival).load() > arrived)
-      return fail(EINVAL, "rank %u writes a version, and rank %u is in another collective call",
-                  rank, member_.rank);
-    if (is_gone(rank)) return fail(EOWNERDEAD, "rank %u was killed, or has left", rank);
+    const bool is_same = word >> 8 == meetings_ && static_cast<Purpose>(word & 0xff) == purpose;
+    if (!is_same && words_.meetings(RunWords::met).load() < meetings_)
+      return fail(EINVAL, "ranks %u and %u are in different collective calls", member_.rank, rank);
   }
   return Status();
 }

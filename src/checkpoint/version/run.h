@@ -78,6 +78,7 @@ class Run {
   Status check_others() const;
   void clear();
   Status missing(int error) const;
+  [[nodiscard]] Status look_at_absent(uint32_t rank, uint64_t arrived) const;
   [[nodiscard]] Status look_at_meeting(Purpose purpose, uint64_t arrived, bool* all_here) const;
   [[nodiscard]] pool::Pool& pool() const { return set_.fs().pool; }
   [[nodiscard]] Uuid uuid_at(unsigned i) const;
