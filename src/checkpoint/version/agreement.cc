@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 #include "checkpoint/store/layout_files.h"
 #include "checkpoint/version/catalogue.h"
@@ -31,29 +32,45 @@ Status read_all(file::File& file, void* bytes, size_t size, uint64_t offset) {
 
 class Agreement {
  public:
-  Agreement(Run* run, file::File& file) : run_(*run), words_(run->words()), file_(file) {}
+  // `file`: null if it could not be opened.
+  Agreement(Run* run, file::File* file) : run_(*run), words_(run->words()), file_(file) {}
 
-  Result<Contents> agree(const std::vector<uint8_t>& record, uint64_t arrived) {
-    Status status;
-    if (record.size() > range_bytes)
-      status = fail(EOVERFLOW, "definitions: more than %llu bytes",
-                    static_cast<unsigned long long>(range_bytes));
-    if (status.ok()) status = write_all(file_, record.data(), record.size(), range_of(run_.rank()));
-    file_.fs->pool.store(words_.member(run_.rank(), RunWords::length), record.size());
-    const std::string own = status.ok() ? "" : last_detail();
-    CAIRN_TRY_ASSIGN(error, run_.meet(Run::Purpose::agree, status.code(), arrived,
-                                      [&]() -> int64_t { return join().code(); }));
-    if (!status.ok()) return fail(status.code(), "%s", own.c_str());
-    if (error != 0) return told(static_cast<int>(error));
+  // `status`: what this rank has met so far. Its error is one of all ranks.
+  Result<Contents> agree(Status status, const std::vector<uint8_t>& record, uint64_t arrived) {
+    if (status.ok()) status = tell(record);
+    CAIRN_TRY_ASSIGN(refused, meet(status, arrived, [&] { return join().code(); }));
+    if (refused != 0) return told(refused);
     Sha256Hash hash;
     for (unsigned i = 0; i < 4; ++i) {
       const uint64_t word = words_.meetings(RunWords::hash + i).load();
       std::memcpy(hash.data() + size_t{8} * i, &word, sizeof word);
     }
-    return load_contents(run_.set().fs(), run_.set().directory(), hash);
+    auto contents = load_contents(run_.set().fs(), run_.set().directory(), hash);
+    CAIRN_TRY_ASSIGN(unread, meet(contents.status(), arrived,
+                                  [&] { return static_cast<int>(run_.greatest()); }));
+    if (unread != 0) return fail(unread, "another rank cannot read the layout");
+    return contents;
   }
 
  private:
+  Status tell(const std::vector<uint8_t>& record) {
+    if (record.size() > range_bytes)
+      return fail(EOVERFLOW, "definitions: more than %llu bytes",
+                  static_cast<unsigned long long>(range_bytes));
+    CAIRN_TRY(write_all(*file_, record.data(), record.size(), range_of(run_.rank())));
+    pool().store(words_.member(run_.rank(), RunWords::length), record.size());
+    return Status();
+  }
+
+  // The error that all ranks have, or 0. A failure is this rank's own.
+  Result<int> meet(const Status& own, uint64_t arrived, const std::function<int()>& evaluate) {
+    const std::string text = own.ok() ? "" : last_detail();
+    CAIRN_TRY_ASSIGN(error, run_.meet(Run::Purpose::agree, own.code(), arrived,
+                                      [&]() -> int64_t { return evaluate(); }));
+    if (!own.ok()) return fail(own.code(), "%s", text.c_str());
+    return static_cast<int>(error);
+  }
+
   static uint64_t range_of(uint32_t rank) { return ranges_begin + range_bytes * rank; }
 
   // By the rank that came last.
@@ -62,7 +79,8 @@ class Agreement {
     if (status.ok()) return status;
     char text[detail_capacity] = "";
     std::strncpy(text, last_detail(), sizeof text - 1);
-    write_all(file_, text, sizeof text, 0).ignore();  // the other ranks know the error's number
+    // The other ranks know the error's number in any case.
+    if (file_ != nullptr) write_all(*file_, text, sizeof text, 0).ignore();
     return fail(status.code(), "%s", text);
   }
 
@@ -74,14 +92,14 @@ class Agreement {
                     rank);
       const uint64_t length = words_.member(rank, RunWords::length).load();
       records.emplace_back(static_cast<size_t>(std::min(length, range_bytes)));
-      CAIRN_TRY(read_all(file_, records.back().data(), records.back().size(), range_of(rank)));
+      CAIRN_TRY(read_all(*file_, records.back().data(), records.back().size(), range_of(rank)));
     }
     CAIRN_TRY_ASSIGN(contents, join_definitions(records));
     CAIRN_TRY(store_contents(run_.set().fs(), run_.set().directory(), contents));
     for (unsigned i = 0; i < 4; ++i) {
       uint64_t word = 0;
       std::memcpy(&word, contents.layout().hash().data() + size_t{8} * i, sizeof word);
-      file_.fs->pool.store(words_.meetings(RunWords::hash + i), word);
+      pool().store(words_.meetings(RunWords::hash + i), word);
     }
     return Status();
   }
@@ -89,14 +107,16 @@ class Agreement {
   // What the last rank found.
   Status told(int error) {
     char text[detail_capacity] = "";
-    const Status read = read_all(file_, text, sizeof text, 0);
+    const bool is_told = file_ != nullptr && read_all(*file_, text, sizeof text, 0).ok();
     text[sizeof text - 1] = 0;
-    return fail(error, "%s", read.ok() ? text : "the ranks' definitions do not fit together");
+    return fail(error, "%s", is_told ? text : "another rank cannot agree on the definitions");
   }
+
+  [[nodiscard]] pool::Pool& pool() const { return run_.set().fs().pool; }
 
   Run& run_;
   const RunWords& words_;
-  file::File& file_;
+  file::File* file_;
 };
 
 }  // namespace
@@ -110,11 +130,11 @@ Result<Contents> agree(Run* run, const Definitions& definitions, const LayoutCho
     CAIRN_TRY(store_contents(set.fs(), set.directory(), contents));
     return contents;
   }
-  CAIRN_TRY_ASSIGN(number,
-                   tier::find_or_make(set.fs(), set.directory(), agree_name, S_IFREG | 0600));
-  tier::PoolFile file(set.fs(), number, O_RDWR);
-  CAIRN_TRY(file.status());
-  return Agreement(run, *file).agree(record, arrived);
+  const auto number = tier::find_or_make(set.fs(), set.directory(), agree_name, S_IFREG | 0600);
+  if (!number.ok()) return Agreement(run, nullptr).agree(number.status(), record, arrived);
+  tier::PoolFile file(set.fs(), *number, O_RDWR);
+  file::File* const opened = file.status().ok() ? &*file : nullptr;
+  return Agreement(run, opened).agree(file.status(), record, arrived);
 }
 
 }  // namespace cairn::checkpoint
