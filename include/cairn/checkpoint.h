@@ -70,7 +70,8 @@ enum cairn_checkpoint_level {
 
 /* ---- a context ------------------------------------------------------------------------------ */
 
-/* Begins a new line: versions that exist are not continued, and retired after the first commit. */
+/* Begins a new line: versions that exist are not continued. They, and what is damaged, are dropped
+ * after the first commit. */
 #define CAIRN_CHECKPOINT_FRESH 1U
 
 /* The same on all ranks, except pool and rank. All may be 0. */

@@ -53,7 +53,9 @@ Status cairn_checkpoint::open(const std::string& name, int communicator) {
                                  options.keep_period_ns});
   answers.emplace(&*run, options.interval_ns);
   writer->continue_from(ckpt::lineage_anew(run->last_sequence()));
-  may_write = (options.flags & CAIRN_CHECKPOINT_FRESH) != 0 || catalogue.versions().empty();
+  const bool is_fresh = (options.flags & CAIRN_CHECKPOINT_FRESH) != 0;
+  if (is_fresh) writer->drop_damaged_with_next();
+  may_write = is_fresh || catalogue.versions().empty();
   return Status();
 }
 

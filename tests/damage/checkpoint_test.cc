@@ -2,6 +2,7 @@
 // byte right and says what it left out, or says why there is none. It never reads what is wrong.
 #include <fcntl.h>
 
+#include <algorithm>
 #include <random>
 
 #include "checkpoint/ranks.h"
@@ -250,6 +251,37 @@ TEST_F(DamagedCheckpoint, TheRunGoesOnFromTheVersionBefore) {
   const Found found = restart();
   EXPECT_EQ(found.number, 3) << found.why;
   EXPECT_EQ(found.skipped, 0U);
+}
+
+// What is damaged takes room until a run begins anew.
+TEST_F(DamagedCheckpoint, AFreshRunDropsWhatIsDamaged) {
+  cairn_file* file = open_file("slot-0002.manifest");
+  const uint8_t wrong = 0xee;
+  ASSERT_EQ(cairn_pwrite(file, &wrong, 1, 100), 1);
+  cairn_close(file);
+  ASSERT_EQ(cairn_unlink(pool_.get(), CAIRN_ROOT, path_of("slot-0001.data").c_str()), 0);
+  EXPECT_EQ(restart().number, 0);
+  with_ranks(2, [&](uint32_t rank) {
+    cairn_checkpoint_options options{};
+    options.rank = rank;
+    options.ranks = 2;
+    options.flags = CAIRN_CHECKPOINT_FRESH;
+    cairn_checkpoint* checkpoint = open_set(pool_.get(), "field", options);
+    Rows rows(rows_of_all, rank, 2);
+    ASSERT_EQ(rows.define(checkpoint), 0);
+    for (const int64_t version : {2, 3, 4}) {
+      rows.set(version);
+      ASSERT_EQ(cairn_checkpoint_write(checkpoint, version), 0) << cairn_last_error();
+    }
+    ASSERT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
+  });
+  const Found found = restart();
+  EXPECT_EQ(found.number, 4) << found.why;
+  EXPECT_EQ(found.skipped, 0U) << found.why;
+  const auto all = names();
+  EXPECT_EQ(std::count_if(all.begin(), all.end(),
+                          [](const std::string& name) { return name.starts_with("slot-"); }),
+            4);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <utility>
 
 #include "checkpoint/store/layout_files.h"
 #include "checkpoint/store/new_file.h"
@@ -66,6 +67,16 @@ std::vector<KnownVersion> Catalogue::take_beyond(const Retention& retention) {
   return beyond;
 }
 
+void Catalogue::note_damage(uint32_t slot, const std::string& text) {
+  damaged_.push_back(text);
+  damaged_slots_.push_back(slot);
+}
+
+std::vector<uint32_t> Catalogue::take_damaged() {
+  damaged_.clear();
+  return std::exchange(damaged_slots_, {});
+}
+
 Result<Catalogue> Catalogue::take_stock(const SetFile& set, Shelf* shelf) {
   Catalogue catalogue;
   CAIRN_TRY_ASSIGN(listing, list_set(set.fs(), set.directory()));
@@ -76,13 +87,13 @@ Result<Catalogue> Catalogue::take_stock(const SetFile& set, Shelf* shelf) {
 
 Status Catalogue::look_at_slot(const SetFile& set, Shelf* shelf, const ListedSlot& listed) {
   if (!listed.has_manifest) {
-    damaged_.push_back(manifest_name(listed.number) + ": is missing");
+    note_damage(listed.number, manifest_name(listed.number) + ": is missing");
     return Status();
   }
   if (!listed.has_data) {
     CAIRN_TRY_ASSIGN(decision, decision_of_half(set, listed.number));
     if (is_free_word(decision)) return Status();
-    damaged_.push_back(data_name(listed.number) + ": is missing");
+    note_damage(listed.number, data_name(listed.number) + ": is missing");
     last_ = sequence_named_by(decision, last_);
     return Status();
   }
@@ -96,7 +107,7 @@ Status Catalogue::look_at_slot(const SetFile& set, Shelf* shelf, const ListedSlo
       newer_ = last_detail();
       break;
     case SlotState::damaged: {
-      damaged_.emplace_back(last_detail());
+      note_damage(listed.number, last_detail());
       const auto decision = (*slot)->decision();
       if (decision.ok()) last_ = sequence_named_by(*decision, last_);
       break;
@@ -115,9 +126,9 @@ Status Catalogue::note(const SetFile& set, uint32_t slot, const Manifest& manife
   const VersionRecord& version = manifest.version();
   const std::string name = manifest_name(slot);
   if (std::memcmp(version.set, set.record().set, sizeof version.set) != 0) {
-    damaged_.push_back(name + ": belongs to another set");
+    note_damage(slot, name + ": belongs to another set");
   } else if (find(version.sequence) != nullptr) {
-    damaged_.push_back(name + ": has the sequence of another version");
+    note_damage(slot, name + ": has the sequence of another version");
   } else if (version.parts != 1) {
     newer_ = name + ": was written on several nodes";
   } else {

@@ -29,6 +29,8 @@ class Catalogue {
   [[nodiscard]] const std::vector<KnownVersion>& versions() const { return versions_; }
   // What says that it is committed and is damaged, a line each.
   [[nodiscard]] const std::vector<std::string>& damaged() const { return damaged_; }
+  // The slots of these, which nobody uses again; forgotten with them.
+  std::vector<uint32_t> take_damaged();
   // What a newer Cairn wrote; empty: nothing.
   [[nodiscard]] const std::string& newer() const { return newer_; }
   // The greatest sequence of any manifest, committed or not.
@@ -49,9 +51,11 @@ class Catalogue {
  private:
   Status look_at_slot(const SetFile& set, Shelf* shelf, const ListedSlot& listed);
   Status note(const SetFile& set, uint32_t slot, const Manifest& manifest);
+  void note_damage(uint32_t slot, const std::string& text);
 
   std::vector<KnownVersion> versions_;
   std::vector<std::string> damaged_;
+  std::vector<uint32_t> damaged_slots_;
   std::string newer_;
   uint64_t last_ = 0;
 };

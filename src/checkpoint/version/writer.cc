@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "base/coarse_clock.h"
 #include "checkpoint/version/patience.h"
@@ -299,6 +300,24 @@ void Writer::learn(uint64_t sequence, bool retires) {
   const std::vector<KnownVersion> beyond = catalogue_.take_beyond(retention_);
   if (retires) retire(beyond);
   restarted_ = 0;
+  if (!std::exchange(drops_damaged_, false)) return;
+  const std::vector<uint32_t> damaged = catalogue_.take_damaged();
+  if (retires && drop_damaged(damaged)) pool().fence().ignore();  // as above
+}
+
+// Of a slot that has lost a file, the other one is of no use.
+bool Writer::drop_damaged(const std::vector<uint32_t>& slots) {
+  bool is_changed = false;
+  for (const uint32_t number : slots) {
+    const auto slot = shelf_.get(number);
+    if (slot.ok() && (*slot)->retire().ok()) {
+      is_changed = true;
+    } else {
+      shelf_.drop(number);
+      remove_slot(run_.set().fs(), run_.set().directory(), number).ignore();  // the next run may
+    }
+  }
+  return is_changed;
 }
 
 // Off the path of the commit. What is not retired now is retired after a later commit.

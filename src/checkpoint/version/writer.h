@@ -53,6 +53,8 @@ class Writer {
 
   // What versions from now on continue.
   void continue_from(const Lineage& lineage) { lineage_ = lineage; }
+  // Frees damaged slots, too, with the next commit.
+  void drop_damaged_with_next() { drops_damaged_ = true; }
   // A slot whose attempts to restart the next commit confirms.
   void confirm_with_next(uint32_t slot) { restarted_ = slot; }
 
@@ -95,6 +97,7 @@ class Writer {
   // This rank learns what was decided. `retires`: it is the one that decided.
   void learn(uint64_t sequence, bool retires);
   void retire(const std::vector<KnownVersion>& beyond);
+  bool drop_damaged(const std::vector<uint32_t>& slots);
   [[nodiscard]] pool::Pool& pool() const { return run_.set().fs().pool; }
 
   Run& run_;
@@ -110,6 +113,7 @@ class Writer {
   uint64_t decided_ = 0;      // the last sequence whose result this rank knows
   uint32_t opened_slot_ = 0;  // of the version at which it last arrived; 0: none
   uint32_t restarted_ = 0;
+  bool drops_damaged_ = false;
 };
 
 }  // namespace cairn::checkpoint
