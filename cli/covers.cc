@@ -14,6 +14,7 @@
 #include <iterator>
 #include <thread>
 
+#include "checkpoints.h"
 #include "claim_left.h"
 #include "cover_processes.h"
 #include "error.h"
@@ -335,7 +336,7 @@ namespace {
 bool is_left_over(const Pool& pool) {
   char value[8];
   if (cairn_getxattr(pool.get(), CAIRN_ROOT, 0, made_by_run, value, sizeof value) < 0) return false;
-  if (!list_covers(pool).empty()) return false;
+  if (!list_covers(pool).empty() || holds_checkpoints(pool)) return false;
   cairn_dirent entries[16];
   const int count = cairn_readdir(pool.get(), CAIRN_ROOT, 0, entries, 16);
   for (int i = 0; i < count; ++i)

@@ -4,6 +4,7 @@
 #include <list>
 #include <memory>
 
+#include "checkpoints.h"
 #include "command_line.h"
 #include "covers.h"
 #include "error.h"
@@ -242,6 +243,8 @@ int remove_command(const Config& config, bool json, const std::string& name, boo
       if (!cover.all_drained)
         fail("{}: covers {}, {}; `cairn drain {}` saves it, --force drops it", path,
              cover.directory, undrained_text(cover), cover.directory);
+  if (!force && holds_checkpoints(Pool(path, look_only)))
+    fail("{}: holds checkpoints of programs; --force drops them", path);
   check(cairn_pool_remove(path.c_str()), path);
   if (json) print_json({{"path", json_text(path)}, {"removed", true}});
   return exit_ok;
@@ -352,14 +355,15 @@ void add_pool_commands(CLI::App& root, Context& context) {
   pool_argument(populate);
   CLI::App* remove =
       add("remove", "Remove a pool and everything in it.",
-          "Fails while processes are attached, and while the pool holds undrained data of a "
-          "covered directory.",
+          "Fails while processes are attached, and while the pool holds checkpoints or undrained "
+          "data of a covered directory.",
           [&context, arguments] {
             return remove_command(context.config, context.json, arguments->name, arguments->force);
           });
   pool_argument(remove);
   remove->add_flag("-f,--force", arguments->force,
-                   "Remove the pool even if undrained data are lost, or if it cannot be read.");
+                   "Remove the pool even if checkpoints or undrained data are lost, or if it cannot be "
+                   "read.");
   add_pool_clean_command(*pool, context);
 }
 

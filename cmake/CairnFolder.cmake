@@ -2,6 +2,7 @@
 #
 #   src/NAME/*.cc          object library cairn_NAME_objects and static library cairn_NAME
 #   src/NAME/*_test.cc     one GoogleTest binary each, registered with ctest (see CairnTest.cmake)
+#   src/NAME/ROOM/         with ROOMS ...: sources and tests of the same library, one level down
 #   src/NAME/folder.cmake  read afterwards if it exists: for what a glob cannot know
 #
 # Sources are globbed with CONFIGURE_DEPENDS: the next build sees a new file by itself. A folder that
@@ -17,9 +18,13 @@ function(cairn_sources out directory)
 endfunction()
 
 function(cairn_folder name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;ROOMS")
   set(directory ${CMAKE_SOURCE_DIR}/src/${name})
   cairn_sources(sources ${directory})
+  foreach(room IN LISTS arg_ROOMS)
+    cairn_sources(in_room ${directory}/${room})
+    list(APPEND sources ${in_room})
+  endforeach()
   list(TRANSFORM arg_DEPENDS PREPEND cairn_)
 
   if(sources)
@@ -42,6 +47,12 @@ function(cairn_folder name)
     file(GLOB tests CONFIGURE_DEPENDS ${directory}/*_test.cc)
     foreach(test IN LISTS tests)
       cairn_unit_test(${test} GROUP ${name} LIBRARIES cairn_${name})
+    endforeach()
+    foreach(room IN LISTS arg_ROOMS)
+      file(GLOB tests CONFIGURE_DEPENDS ${directory}/${room}/*_test.cc)
+      foreach(test IN LISTS tests)
+        cairn_unit_test(${test} GROUP ${name}/${room} LIBRARIES cairn_${name})
+      endforeach()
     endforeach()
   endif()
   include(${directory}/folder.cmake OPTIONAL)
@@ -221,6 +232,7 @@ function(cairn_examples)
   foreach(example IN LISTS examples)
     cmake_path(GET example STEM name)
     file(STRINGS ${example} uses_mpi REGEX "^#include <mpi\\.h>")
+    file(STRINGS ${example} uses_cairn REGEX "^#include <cairn/")
     if(NOT uses_mpi)
       add_executable(example_${name} ${example})
       target_link_libraries(example_${name} PRIVATE cairn_flags cairn)
@@ -231,6 +243,9 @@ function(cairn_examples)
     foreach(mpi IN LISTS CAIRN_MPIS)
       add_executable(example_${name}_${mpi} ${example})
       target_link_libraries(example_${name}_${mpi} PRIVATE cairn_flags m)
+      if(uses_cairn)
+        target_link_libraries(example_${name}_${mpi} PRIVATE cairn)
+      endif()
       cairn_use_mpi(example_${name}_${mpi} ${mpi} LINK)
       set_target_properties(example_${name}_${mpi} PROPERTIES OUTPUT_NAME ${name}
         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/examples/${mpi})

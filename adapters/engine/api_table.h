@@ -7,6 +7,7 @@
 #include "cairn/adapter/shared.h"
 #include "cairn/adapter/transport.h"
 #include "cairn/cairn.h"
+#include "cairn/checkpoint.h"
 #include "cairn/cover.h"
 #include "engine/log.h"
 

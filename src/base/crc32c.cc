@@ -31,25 +31,6 @@ uint32_t portable(uint32_t crc, const unsigned char* p, size_t size) {
 }
 
 #if defined(__x86_64__)
-// Asked once, at the first sum: not at load, where it would cost every program (cpuid traps in a VM).
-bool has_sse42() {
-  static std::atomic<int> known{0};  // 1 yes, 2 no
-  int value = known.load(std::memory_order_relaxed);
-  if (value == 0) [[unlikely]] {
-#if CAIRN_LIBC_KNOWS_CPU
-    value = CPU_FEATURE_ACTIVE(SSE4_2) ? 1 : 2;  // the C library's answer: no trap
-#else
-    unsigned a = 0;
-    unsigned b = 0;
-    unsigned c = 0;
-    unsigned d = 0;
-    value = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_SSE4_2) != 0 ? 1 : 2;
-#endif
-    known.store(value, std::memory_order_relaxed);
-  }
-  return value == 1;
-}
-
 __attribute__((target("sse4.2"))) uint32_t sse42(uint32_t crc, const unsigned char* p,
                                                  size_t size) {
   uint64_t c = crc;
@@ -73,10 +54,34 @@ __attribute__((target("sse4.2"))) uint32_t sse42(uint32_t crc, const unsigned ch
 
 }  // namespace
 
+// Asked once, at the first sum: not at load, where it would cost every program (cpuid traps in a
+// virtual machine).
+bool detail::has_crc32c_instruction() {
+#if defined(__x86_64__)
+  static std::atomic<int> known{0};  // 1 yes, 2 no
+  int value = known.load(std::memory_order_relaxed);
+  if (value == 0) [[unlikely]] {
+#if CAIRN_LIBC_KNOWS_CPU
+    value = CPU_FEATURE_ACTIVE(SSE4_2) ? 1 : 2;  // the C library's answer: no trap
+#else
+    unsigned a = 0;
+    unsigned b = 0;
+    unsigned c = 0;
+    unsigned d = 0;
+    value = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_SSE4_2) != 0 ? 1 : 2;
+#endif
+    known.store(value, std::memory_order_relaxed);
+  }
+  return value == 1;
+#else
+  return false;
+#endif
+}
+
 uint32_t crc32c(uint32_t crc, const void* data, size_t size) {
   const auto* p = static_cast<const unsigned char*>(data);
 #if defined(__x86_64__)
-  if (has_sse42()) return ~sse42(~crc, p, size);
+  if (detail::has_crc32c_instruction()) return ~sse42(~crc, p, size);
 #endif
   return ~portable(~crc, p, size);
 }

@@ -8,6 +8,7 @@
 #include "capi/handles.h"
 #include "file/access.h"
 #include "file/attributes.h"
+#include "file/companion.h"
 #include "file/cut.h"
 #include "file/fill_ahead.h"
 #include "file/names.h"
@@ -237,19 +238,8 @@ int cairn_companion(cairn_file* handle) {
   file::File& file = file_of(handle);
   if (file::remote_of(*file.fs, file.map()) != nullptr)
     return code(fail(ENOLCK, "cannot lock: the file is on another host"));
-  const std::string path = file::companion_path(*file.fs, file.map());
-  if ((file.inode->flags.load() & format::flag_companion) == 0) {
-    if (Status s = file::set_flags(*file.fs, file.number, format::flag_companion, 0); !s.ok())
-      return code(s);
-  }
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0) return code(fail(errno, "%s: %s", path.c_str(), strerror(errno)));
-  // For processes that change their user. Its directory is closed to all others, and it is empty.
-  // If it is another user's, only that user can do this; it is open all the same.
-  struct stat st {};
-  const int before = errno;
-  if (fstat(fd, &st) == 0 && (st.st_mode & 0777) != 0666 && fchmod(fd, 0666) != 0) errno = before;
-  return fd;
+  const auto descriptor = file::open_companion(file);
+  return descriptor.ok() ? *descriptor : code(descriptor.status());
 }
 
 }  // extern "C"

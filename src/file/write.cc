@@ -16,6 +16,7 @@
 #include "file/shape.h"
 #include "file/short_way.h"
 #include "file/sync.h"
+#include "file/write_bytes.h"
 
 namespace cairn::file {
 namespace {
@@ -52,8 +53,8 @@ void note_if_extending(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t
   if (!noted) note_extension(fs, seat, map.number, offset, end);
 }
 
-// The body of every write: copies [offset, offset + size); `*written` counts what is in place. The
-// seat has announced the inode. `file`, if there is one, is whose next access may be spared the walk.
+}  // namespace
+
 Status write_bytes(FileSystem& fs, pool::SeatGuard& seat, const Map& map, File* file,
                    const uint8_t* source, uint64_t size, uint64_t offset, uint64_t* written) {
   Inode& inode = *map.inode;
@@ -96,6 +97,8 @@ Status write_bytes(FileSystem& fs, pool::SeatGuard& seat, const Map& map, File* 
   *written = done;
   return Status();
 }
+
+namespace {
 
 void extend_size(FileSystem& fs, Inode& inode, uint64_t end) {
   note_unsynced(fs, inode);

@@ -39,6 +39,7 @@ CrashLab::CrashLab(const LabOptions& options)
   for (const SitePlace& place : options.ignored) simulator_.ignore(place.kind, place.site);
   touch(live_lock_);
   touch(image_lock_);
+  std::filesystem::create_directory(folder_.path() + "/companion");
   persist::Simulator::set_cpu(0);
   Status status;
   {
@@ -73,6 +74,7 @@ std::unique_ptr<pool::Pool> CrashLab::map_pool(persist::Simulator& simulator, Si
   const bool live = &simulator == &simulator_ && side == Side::live;
   auto pool = std::make_unique<pool::Pool>();
   pool->path = live ? "simulated" : "image";
+  pool->home = folder_.path();
   pool->lock_path = live ? live_lock_ : image_lock_;
   pool->is_volatile = false;
   auto segment = std::make_unique<pool::Segment>();
@@ -232,7 +234,7 @@ std::string CrashLab::look_at_loss(uint64_t point) {
   if (detached_ && point == simulator_.mark() && !clean) return "not clean after detaching";
   // Another boot.
   pool->store(pool->state->boot_id[0], 1);
-  if (clean || images_ % 4 == 0) return attach_and_look(std::move(pool), point, true);
+  if (clean || examiner_ || images_ % 4 == 0) return attach_and_look(std::move(pool), point, true);
   file::FileSystem fs(std::move(pool));
   if (!file::rebuild(fs).ok()) return std::string("rebuild: ") + last_detail();
   return verdict(fs, point);
@@ -260,6 +262,7 @@ std::string CrashLab::attach_and_look(std::unique_ptr<pool::Pool> pool, uint64_t
   std::string text = verdict(fs, point);
   if (text.empty() && clean && detached_ && take_times(fs) != times_)
     text = "other times after a clean detach";
+  if (text.empty() && examiner_) text = examiner_(&handle, point);
   if (text.empty() && use_it) {
     // It can be used: no lock is stuck, no slot is named twice, and new blocks show no old bytes.
     cairn_file* file = nullptr;

@@ -67,6 +67,10 @@ class CrashLab {
   // place of perform()'s acknowledgements.
   using Judge = std::function<std::string(const Snapshot& found, uint64_t point)>;
   void set_judge(Judge judge) { judge_ = std::move(judge); }
+  // Looks at the recovered pool of each crash by the C API, as a program that comes next; "" or what
+  // is wrong. It may change the pool.
+  using Examiner = std::function<std::string(cairn_pool* pool, uint64_t point)>;
+  void set_examiner(Examiner examiner) { examiner_ = std::move(examiner); }
   Snapshot snapshot();
   // Process `i` is dead: its lanes' liveness locks are gone, everything else stays as it is. What it has
   // flushed may be lost as long as it was not fenced.
@@ -121,6 +125,7 @@ class CrashLab {
   std::vector<std::unique_ptr<cairn_pool>> processes_;
   std::vector<file::PinHandle> heirs_;
   Judge judge_;
+  Examiner examiner_;
   Snapshot before_;
   std::map<std::string, uint64_t> times_;  // once all have detached
   bool detached_ = false;

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(os.environ["CAIRN_SOURCE_DIR"]) / "scripts/demo"))
@@ -113,6 +114,40 @@ class Examples(unittest.TestCase):
                 output = self.run_to_end(self.mpi_command(mpi, 3, "mpiio", covered / "lines"), covered)
                 self.assertIn("3 ranks: all read their neighbours' lines", output)
                 self.assertEqual((plain / "lines").read_bytes(), (covered / "lines").read_bytes())
+
+    def heat(self, mpi, ranks, steps):
+        return self.mpi_command(mpi, ranks, "heat", steps, 10, 60)
+
+    def result_of(self, output):
+        return output.split(" steps: ")[1].split()[0]
+
+    def test_heat_goes_on_from_its_checkpoints(self):
+        for mpi in MPIS:
+            with self.subTest(mpi=mpi):
+                self.environment.update(CAIRN_POOL_SIZE="64MiB", CAIRN_POOL_NAME=f"reference-{mpi}")
+                expected = self.result_of(self.run_to_end(self.heat(mpi, 1, 80)))
+                self.environment["CAIRN_POOL_NAME"] = f"heat-{mpi}"
+                self.run_to_end(self.heat(mpi, 4, 30))
+                process = self.start(self.heat(mpi, 3, 100_000_000))
+                self.assertEqual("goes on after step 30\n", process.stdout.readline())
+                time.sleep(0.3)
+                kill_tree(process)
+                process.stdout.close()
+                output = self.run_to_end(self.heat(mpi, 2, 0))
+                self.assertGreater(int(output.split("goes on after step ")[1].split()[0]), 30)
+
+                # What a run's own pool holds of checkpoints stays when the run has ended.
+                directory = self.directory(f"heat-{mpi}")
+                self.environment["CAIRN_POOL_NAME"] = f"run-{mpi}"
+                self.run_to_end(self.heat(mpi, 3, 40), directory)
+                output = self.run_to_end(self.heat(mpi, 4, 80), directory)
+                self.assertIn("goes on after step 40\n", output)
+                self.assertEqual(expected, self.result_of(output))
+                refused = self.start([CAIRN, "pool", "remove", f"run-{mpi}"])
+                self.assertIn("holds checkpoints", refused.communicate(timeout=200)[0])
+                self.run_to_end([CAIRN, "pool", "clean"])
+                self.run_to_end([CAIRN, "pool", "check", f"run-{mpi}"])
+                self.run_to_end([CAIRN, "pool", "remove", "--force", f"run-{mpi}"])
 
     def test_hello_finds_its_file_again(self):
         pool = self.scratch / "hello-pool"

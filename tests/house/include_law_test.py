@@ -10,6 +10,23 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 HEAVY = re.compile(r"^(fmt|CLI|yaml-cpp|nlohmann|iostream$|fstream$|sstream$|regex$|filesystem$)")
 
 
+def room_row(folder, room):
+    """In which row of house.ROOMS the room stands, or None."""
+    rows = [row for row, rooms in enumerate(house.ROOMS.get(folder, [])) if room in rooms]
+    return rows[0] if rows else None
+
+
+def room_refused(parts, target):
+    """None, or why a file of src/FOLDER/ROOM must not include another room's `target`."""
+    to = target.split("/")
+    if parts[1] not in house.ROOMS or to[0] != parts[1] or len(parts) < 4 or parts[2] == to[1]:
+        return None
+    own, other = room_row(parts[1], parts[2]), room_row(to[0], to[1])
+    if other is None:
+        return f"{to[0]}/{to[1]} is not a room of {to[0]}"
+    return None if other < own else f"{parts[2]} does not stand above {to[1]}"
+
+
 def allowed(place, quoted, target):
     """None, or why a file at `place` must not include `target`."""
     parts = place.parts
@@ -44,7 +61,7 @@ def allowed(place, quoted, target):
         if first in house.LAYERS:
             if house.LAYERS.index(first) > house.LAYERS.index(layer):
                 return f"{layer} stands above {first}"
-            return None
+            return room_refused(parts, target)
         if first == "cairn":
             return None if layer == "capi" else "the public headers belong to capi"
         if quoted:
@@ -77,6 +94,9 @@ def check(name, source):
     place = pathlib.Path(name)
     if place.parts[0] == "src" and len(place.parts) > 2 and place.parts[1] not in house.LAYERS:
         return [f"{place}: src/{place.parts[1]} has no place in the order of layers"]
+    if place.parts[0] == "src" and place.parts[1] in house.ROOMS and place.suffix in (".h", ".cc") and (
+            len(place.parts) < 4 or room_row(*place.parts[1:3]) is None):
+        return [f"{place}: lies in no room of src/{place.parts[1]}"]
     problems = []
     for match in INCLUDE.finditer(source):
         reason = allowed(place, match.group(1) == '"', match.group(2))
@@ -92,6 +112,10 @@ house.must_find(check, [
     ("src/file/a.h", '#include "map.h"\n'),
     ("src/file/a.h", '#include "cairn/cairn.h"\n'),
     ("src/odd/a.h", "\n"),
+    ("src/checkpoint/a.h", "\n"),
+    ("src/checkpoint/odd/a.h", "\n"),
+    ("src/checkpoint/layout/a.h", '#include "checkpoint/store/slot.h"\n'),
+    ("src/checkpoint/restart/a.cc", '#include "checkpoint/redundancy/domains.h"\n'),
     ("src/pool/a.cc", "#include <mpi.h>\n"),
     ("src/cluster/mpi/a.cc", '#include "cluster/job.h"\n'),
     ("src/cluster/a.cc", '#include "cluster/mpi/session.h"\n'),
@@ -111,6 +135,9 @@ house.must_find(check, [
 house.must_accept(check, [
     ("src/file/a.cc", '#include "base/status.h"\n#include "file/map.h"\n#include <vector>\n'),
     ("src/capi/a.cc", '#include "cairn/cairn.h"\n#include "file/map.h"\n'),
+    ("src/capi/a.cc", '#include "checkpoint/restart/plan.h"\n'),
+    ("src/checkpoint/store/a.cc", '#include "checkpoint/layout/box.h"\n#include "file/map.h"\n'),
+    ("src/checkpoint/store/a.cc", '#include "checkpoint/store/slot.h"\n'),
     ("src/capi/a.cc", '#include "cluster/mpi/loader/load.h"\n'),
     ("src/cluster/mpi/a.cc", '#include <mpi.h>\n#include "cairn/adapter/shared.h"\n#include "cluster/mpi/roster.h"\n'),
     ("adapters/mpiio/backend/a.cc", '#include "cluster/mpi/session.h"\n'),

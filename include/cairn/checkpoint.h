@@ -1,0 +1,312 @@
+/* Checkpoints: named arrays of all ranks, written as versions of which each exists as a whole.
+ *
+ * A program defines its arrays once, writes versions, and after a restart reads the newest one that
+ * is complete and verified, on any number of ranks. docs/format/checkpoint.md says what lies on the
+ * medium, docs/user/checkpoints.md how to use it.
+ *
+ *   cairn_checkpoint_info info = {sizeof info};
+ *   cairn_checkpoint_init("field", communicator, NULL, &cp);
+ *   cairn_checkpoint_define(cp, "t", &array, &block, NULL);
+ *   if (cairn_checkpoint_restart_test(cp, CAIRN_CHECKPOINT_LATEST, &info) == 1)
+ *     cairn_checkpoint_read(cp, CAIRN_CHECKPOINT_LATEST, 0, &info);
+ *   for (step = info.step + 1; step <= steps; ++step) {
+ *     compute();
+ *     if (cairn_checkpoint_need(cp, step) == 1) cairn_checkpoint_write(cp, step);
+ *   }
+ *   cairn_checkpoint_finalize(cp);
+ *
+ * Conventions as in cairn/cairn.h: 0, a count or a NEGATIVE errno, and cairn_last_error(), which
+ * names variable and ranks. Structures begin with struct_size, set by the caller; fields beyond it
+ * count as zero. Times are nanoseconds, sizes bytes. Texts given are copied. A pointer that has to
+ * be given and is NULL: -EFAULT.
+ *
+ * Processes. "Collective": all ranks call the function, in the same order, with arguments that mean
+ * the same, and all get the same result. What is wrong on one rank fails on all, and the text names
+ * that rank. A context is used by one thread at a time. Several contexts may exist concurrently,
+ * with names of their own. A child of fork() has none. Neither `cairn run` nor a preloaded library
+ * is needed. cairn_checkpoint_init() with a communicator is the only function that calls MPI, so
+ * MPI_THREAD_FUNNELED is enough.
+ *
+ * Guarantees
+ *  - A version exists for all ranks or for none, whenever processes are killed or power is lost.
+ *  - A version is never overwritten before a newer one is committed, and never for lack of space. A
+ *    checkpoint that fails changes neither the run nor an earlier version.
+ *  - No level is reported before it is reached.
+ *  - A restart verifies all bytes that it needs before it stores to an array of the program.
+ *  - A call that does not say "waits" waits for no other rank.
+ *
+ * This release has one host, replicated and block arrays, and the levels STAGED and LOCAL.
+ */
+#ifndef CAIRN_CHECKPOINT_H
+#define CAIRN_CHECKPOINT_H
+
+#include <limits.h>
+
+#include "cairn/cairn.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cairn_checkpoint cairn_checkpoint;
+/* Names one attempt to write a version in this context; never 0. */
+typedef uint64_t cairn_checkpoint_handle;
+
+/* In place of a communicator: no MPI. */
+#define CAIRN_NO_COMMUNICATOR INT_MIN
+/* In place of a version's number: the newest that is complete and verified. */
+#define CAIRN_CHECKPOINT_LATEST INT64_MIN
+#define CAIRN_MAX_DIMENSIONS 15
+
+/* By the event that a version survives. Each contains those before it. */
+enum cairn_checkpoint_level {
+  CAIRN_LEVEL_STAGED = 1, /* this rank's bytes are copied: its buffers may change */
+  CAIRN_LEVEL_LOCAL = 2   /* committed: all processes of the job may die */
+};
+/* What a version survives now, as bits. POWER needs a medium that persists: on tmpfs it is not set.
+ */
+#define CAIRN_SURVIVES_PROCESSES 1U
+#define CAIRN_SURVIVES_POWER 2U
+
+/* ---- a context ------------------------------------------------------------------------------ */
+
+/* Begins a new line: versions that exist are not continued. They, and what is damaged, are dropped
+ * after the first commit. */
+#define CAIRN_CHECKPOINT_FRESH 1U
+
+/* The same on all ranks, except pool and rank. All may be 0. */
+typedef struct cairn_checkpoint_options {
+  uint32_t struct_size;
+  uint32_t flags;           /* CAIRN_CHECKPOINT_... */
+  cairn_pool* pool;         /* attached until after finalize; NULL: see cairn_checkpoint_init() */
+  const char* code_version; /* stored with each version, at most 63 bytes; or NULL */
+  /* With CAIRN_NO_COMMUNICATOR only: processes of one host. */
+  uint32_t rank;
+  uint32_t ranks;      /* at most 1024; 0 and 1: this process alone */
+  const char* job;     /* with ranks > 1: a text that these processes have and no others now */
+  uint32_t timeout_ms; /* how long init waits for the other ranks; 0: 60 s */
+  /* A version stays that any of these names. */
+  uint32_t keep;           /* the newest n; 0: 2 */
+  uint64_t keep_multiple;  /* those whose number is a multiple; 0: none */
+  uint64_t keep_period_ns; /* the newest of each period since 1970; 0: none */
+  uint64_t interval_ns;    /* need() says yes so long after a version began; 0: never */
+  uint32_t max_attempts;   /* LATEST skips a version after so many dead restarts; 0: 2 */
+  uint32_t block_size;     /* of checksums: 256 KiB, 512 KiB or 1 MiB; 0: 1 MiB */
+} cairn_checkpoint_options;
+
+/* Collective; waits. Opens the set `name` (1 to 64 of A-Z a-z 0-9 . _ -, not beginning with a dot)
+ * in the pool, or creates it, and settles what a killed job left. `communicator`: a Fortran handle
+ * (MPI_Comm_c2f), which may be freed afterwards, or CAIRN_NO_COMMUNICATOR. options may be NULL.
+ *
+ * Without options->pool it is the pool of `cairn run`, where the process runs under it
+ * (CAIRN_POOL). Else it is the pool that `cairn run` would use by the environment (CAIRN_POOL_DIR,
+ * CAIRN_POOL_NAME, CAIRN_POOL_SIZE) and the defaults; it is created if there is none.
+ *
+ * Errors: -EINVAL; -EBUSY (another run uses the set; the text names a process of it); -EUCLEAN (the
+ * set is damaged); -EPROTONOSUPPORT (a newer format); -ETIMEDOUT, -EOWNERDEAD (ranks did not come,
+ * or died; the text names them); -ENOSYS (ranks on several hosts, or with different pools; or a
+ * configuration file sets pool.*, which this function cannot read yet); -EROFS; -ENOSPC; -ENOPKG
+ * and others of cairn_transport_join(); those of cairn_pool_attach() and cairn_pool_create(). */
+CAIRN_API int cairn_checkpoint_init(const char* name, int communicator,
+                                    const cairn_checkpoint_options* options,
+                                    cairn_checkpoint** checkpoint);
+/* Collective; waits until the last version is committed or has failed. The context is gone whatever
+ * the result; versions stay. NULL is allowed. An error is that of a version whose failure no call
+ * has returned yet. */
+CAIRN_API int cairn_checkpoint_finalize(cairn_checkpoint* checkpoint);
+
+/* ---- what is written ------------------------------------------------------------------------- */
+
+/* clang-format off */
+enum cairn_type {
+  CAIRN_TYPE_INT8 = 1, CAIRN_TYPE_INT16 = 2, CAIRN_TYPE_INT32 = 3, CAIRN_TYPE_INT64 = 4,
+  CAIRN_TYPE_UINT8 = 5, CAIRN_TYPE_UINT16 = 6, CAIRN_TYPE_UINT32 = 7, CAIRN_TYPE_UINT64 = 8,
+  CAIRN_TYPE_FLOAT16 = 9, CAIRN_TYPE_BFLOAT16 = 10,
+  CAIRN_TYPE_FLOAT32 = 11, CAIRN_TYPE_FLOAT64 = 12,
+  CAIRN_TYPE_FLOAT80 = 13, /* x87 extended in 16 bytes; the last six are stored as zero */
+  CAIRN_TYPE_FLOAT128 = 14,
+  CAIRN_TYPE_COMPLEX64 = 17, CAIRN_TYPE_COMPLEX128 = 18, /* two FLOAT32, two FLOAT64 */
+  CAIRN_TYPE_COMPLEX_FLOAT80 = 19, CAIRN_TYPE_COMPLEX_FLOAT128 = 20,
+  CAIRN_TYPE_LOGICAL8 = 24, CAIRN_TYPE_LOGICAL16 = 25, /* true: as the writing language has it */
+  CAIRN_TYPE_LOGICAL32 = 26, CAIRN_TYPE_LOGICAL64 = 27,
+  CAIRN_TYPE_CHARACTER = 28, /* element_size bytes each, not terminated */
+  CAIRN_TYPE_OPAQUE = 29     /* element_size bytes each: structures of the program */
+};
+/* clang-format on */
+
+/* Without strides: the first dimension is contiguous, not the last. */
+#define CAIRN_ARRAY_FORTRAN 1U
+
+/* An array of this process, halo included. A scalar has 0 dimensions. */
+typedef struct cairn_array {
+  uint32_t struct_size;
+  uint32_t type;         /* enum cairn_type */
+  uint64_t element_size; /* of CHARACTER and OPAQUE, 1 to 2^31; others: 0 or the type's own */
+  uint32_t dimensions;
+  uint32_t flags;                       /* CAIRN_ARRAY_FORTRAN */
+  void* base;                           /* element (0, ..., 0); NULL: no elements, or a getter */
+  int64_t extent[CAIRN_MAX_DIMENSIONS]; /* elements */
+  int64_t stride[CAIRN_MAX_DIMENSIONS]; /* bytes, may be negative; all 0: contiguous */
+} cairn_array;
+
+enum cairn_distribution_kind {
+  CAIRN_REPLICATED = 1, /* all ranks hold the same; rank 0's is kept */
+  CAIRN_BLOCK = 2       /* a box of a global array; counts are the extents less the halo */
+};
+#define CAIRN_OWNER_LOWEST_RANK 1U /* whose elements count where boxes overlap */
+#define CAIRN_OWNER_HIGHEST_RANK 2U
+
+/* How the ranks' arrays make up one variable. The boxes of all ranks tile the global array, or with
+ * an owner rule overlap and cover it. A rank may have none (an extent of 0, less halo). */
+typedef struct cairn_distribution {
+  uint32_t struct_size;
+  uint32_t kind;  /* enum cairn_distribution_kind */
+  uint32_t owner; /* of BLOCK: CAIRN_OWNER_..., 0: boxes may not overlap */
+  uint32_t reserved;
+  /* By dimension of the global array, slowest in a file first. REPLICATED: all 0 means the array's
+   * extents. */
+  int64_t global[CAIRN_MAX_DIMENSIONS];
+  int64_t offset[CAIRN_MAX_DIMENSIONS]; /* of this rank's box, from 0 */
+  /* By dimension of this process's array: */
+  uint16_t halo_low[CAIRN_MAX_DIMENSIONS + 1];  /* elements before the box; not written */
+  uint16_t halo_high[CAIRN_MAX_DIMENSIONS + 1]; /* behind it */
+  /* The global dimension along which it runs; all 0: the same. */
+  uint8_t axis[CAIRN_MAX_DIMENSIONS + 1];
+} cairn_distribution;
+
+#define CAIRN_ARRAY_TO_WRITE 1 /* the library is about to read the array */
+#define CAIRN_ARRAY_TO_FILL 2  /* the library is about to store to it */
+/* Where an array is now: sets array->base and the strides; `array` comes as it was defined. Called
+ * inside write, iwrite and read by their thread; must not call this API. A negative errno ends the
+ * call on all ranks. */
+typedef int (*cairn_array_getter)(void* context, int purpose, cairn_array* array);
+
+#define CAIRN_OPTIONAL 1U /* a restart from a version without it is no error */
+typedef struct cairn_definition {
+  uint32_t struct_size;
+  uint32_t flags;            /* CAIRN_OPTIONAL */
+  cairn_array_getter getter; /* or NULL: the array stays where it is */
+  void* context;
+  const char* const* aliases; /* names that older versions have, tried in order */
+  uint32_t alias_count;
+  uint32_t reserved;
+  const void* default_value; /* one element, for what is missing; NULL: nothing is stored */
+} cairn_definition;
+
+/* Registers a variable. `name`: 1 to 255 bytes of UTF-8 without control characters, '/' and leading
+ * dot. Memory that is registered must stay valid until undefine, finalize, or the next define of
+ * the name, which replaces it. `more` may be NULL. All ranks define the same names, and as often:
+ * the next write, restart_test or read compares the definitions of all ranks, and fails with
+ * -EINVAL if they differ or do not tile. No call is sent to other ranks, and none is waited for.
+ * Errors: -EINVAL (unknown type or kind, extents without room for the halo, box outside of the
+ * global array), -ENOSYS (a kind that this release does not have), -EOVERFLOW (beyond the limits of
+ * the format). */
+CAIRN_API int cairn_checkpoint_define(cairn_checkpoint* checkpoint, const char* name,
+                                      const cairn_array* array,
+                                      const cairn_distribution* distribution,
+                                      const cairn_definition* more);
+/* All ranks. Versions that exist keep the variable. -ENOENT. */
+CAIRN_API int cairn_checkpoint_undefine(cairn_checkpoint* checkpoint, const char* name);
+
+/* ---- writing ------------------------------------------------------------------------------------
+ * `version` is the user's number: any but CAIRN_CHECKPOINT_LATEST, and it may come again. What an
+ * attempt that failed has written does not count. */
+
+/* Collective; waits until the version is committed: iwrite(), then wait() for LOCAL. Errors:
+ * -EINVAL (definitions), -ENOSPC, -EEXIST (the set has a version that this run has neither read nor
+ * been told to leave: FRESH), -ENODATA (a variable has no memory), -EOWNERDEAD (a rank died; the
+ * version is aborted), -EIO. */
+CAIRN_API int cairn_checkpoint_write(cairn_checkpoint* checkpoint, int64_t version);
+/* Collective, without a wait for ranks that are less than one version behind; after a define it
+ * waits for all. On return this rank's bytes are staged, and its arrays may change. Errors of this
+ * rank are returned here; all ranks learn of them by test and wait. The last rank to hand over its
+ * bytes commits the version. */
+CAIRN_API int cairn_checkpoint_iwrite(cairn_checkpoint* checkpoint, int64_t version,
+                                      cairn_checkpoint_handle* handle);
+
+typedef struct cairn_checkpoint_progress {
+  uint32_t struct_size;
+  uint32_t level;       /* enum cairn_checkpoint_level, reached */
+  uint32_t survives;    /* CAIRN_SURVIVES_... */
+  int32_t error;        /* negative errno that keeps it from further levels, 0: none */
+  uint64_t bytes;       /* of all ranks */
+  uint64_t level_ns[5]; /* from the begin of iwrite to each level, by number; 0: not reached */
+} cairn_checkpoint_progress;
+
+/* Says whether `level` is reached: 1, 0, or the error that makes it impossible. `progress` may be
+ * NULL. Does not wait. -EOPNOTSUPP: this release has no such level. -ENOENT: no such handle; those
+ * of the last 4096 versions are known. */
+CAIRN_API int cairn_checkpoint_test(cairn_checkpoint* checkpoint, cairn_checkpoint_handle handle,
+                                    uint32_t level, cairn_checkpoint_progress* progress);
+/* Waits until the level is reached or impossible: 0, or that error. timeout_ms 0: without end;
+ * -ETIMEDOUT. */
+CAIRN_API int cairn_checkpoint_wait(cairn_checkpoint* checkpoint, cairn_checkpoint_handle handle,
+                                    uint32_t level, uint32_t timeout_ms);
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+typedef struct cairn_checkpoint_info {
+  uint32_t struct_size;
+  uint32_t level;    /* reached */
+  uint32_t survives; /* CAIRN_SURVIVES_... */
+  uint32_t attempts; /* restarts from it that did not come to a commit */
+  int64_t number;    /* the user's */
+  int64_t step;      /* of the last need() before it, else the number */
+  uint64_t sequence; /* order of commits */
+  uint64_t parent;   /* sequence of the version that it continues; 0: none */
+  uint64_t begun_ns; /* since 1970 */
+  uint64_t bytes;    /* of all ranks; 0 from list */
+  uint32_t ranks;
+  uint32_t is_abandoned; /* not in the line of the newest version: never LATEST */
+  uint32_t skipped;      /* after restart_test and read: newer versions that could not be had */
+  uint32_t missing;      /* after restart_test and read: optional variables that it lacks */
+  char code_version[64];
+  char run[37];  /* uuid of the run that wrote it */
+  char why[256]; /* what was wrong with one of those skipped, or "" */
+} cairn_checkpoint_info;
+
+/* Collective; waits. Can `version` be read into what is defined? 1, and info is filled in; 0: there
+ * is none. Looks at definitions and records, not at bytes. Among versions of one number the newest
+ * in the line counts. info may be NULL. -ENODATA: a required variable is missing; -EINVAL: types or
+ * shapes differ. Both name all such variables. -EPROTONOSUPPORT: a newer Cairn wrote it. */
+CAIRN_API int cairn_checkpoint_restart_test(cairn_checkpoint* checkpoint, int64_t version,
+                                            cairn_checkpoint_info* info);
+
+/* Fills halo elements too where they lie inside the global array. */
+#define CAIRN_READ_HALO 1U
+
+/* Collective; waits. Reads all defined variables, on any number of ranks and any decomposition, and
+ * makes `version` the one that the run continues: newer versions are abandoned, and retired after
+ * the run's first commit. If bytes are damaged, LATEST goes on with the version before in the line
+ * and info says so; a version asked for by its number is -EIO then. Every error but -EIO and
+ * -ENOMEM comes before any array is touched. `info` may be NULL. -ENOENT: no version can be read;
+ * the text says why. Others as restart_test. */
+CAIRN_API int cairn_checkpoint_read(cairn_checkpoint* checkpoint, int64_t version, uint32_t flags,
+                                    cairn_checkpoint_info* info);
+/* Elements [offset, offset + count) of the global array of one stored variable into `array`, whose
+ * extents are the counts. NULL offset and count: all. Bytes outside are neither read nor verified,
+ * but for the rest of their checksum blocks. The variable need not be defined, and the run
+ * continues nothing by it. Local. -ENOENT (no such version or variable), -EINVAL (type, box),
+ * -EUCLEAN (damaged), -EIO. */
+CAIRN_API int cairn_checkpoint_read_var(cairn_checkpoint* checkpoint, int64_t version,
+                                        const char* name, const int64_t* offset,
+                                        const int64_t* count, const cairn_array* array);
+
+/* Calls visit for each committed version, newest first, until it returns nonzero, which is the
+ * result then. Local. */
+typedef int (*cairn_checkpoint_visit)(void* context, const cairn_checkpoint_info* info);
+CAIRN_API int cairn_checkpoint_list(cairn_checkpoint* checkpoint, cairn_checkpoint_visit visit,
+                                    void* context);
+
+/* ---- when ----------------------------------------------------------------------------------- */
+
+/* Is a checkpoint due at `step` (options.interval_ns)? 1 or 0, the same on all ranks for the same
+ * call. Each rank calls it with the same sequence of steps. The first rank to come decides. Waits
+ * only for a rank that is more than 32 calls behind. -EINVAL: ranks called it with different steps.
+ * -EOWNERDEAD: a rank died. */
+CAIRN_API int cairn_checkpoint_need(cairn_checkpoint* checkpoint, int64_t step);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* CAIRN_CHECKPOINT_H */

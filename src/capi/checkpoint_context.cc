@@ -1,0 +1,128 @@
+#include "capi/checkpoint_context.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "capi/checkpoint_exchange.h"
+#include "capi/checkpoint_pool.h"
+
+namespace capi = cairn::capi;
+namespace ckpt = cairn::checkpoint;
+using cairn::fail;
+using cairn::Status;
+
+cairn_checkpoint::~cairn_checkpoint() {
+  answers.reset();
+  writer.reset();
+  run.reset();
+  shelf.reset();
+  set.reset();
+  if (owns_pool) cairn_pool_detach(pool);
+}
+
+Status cairn_checkpoint::open(const std::string& name, int communicator) {
+  Status own = ckpt::check_set_name(name);
+  pool = options.pool;
+  if (own.ok() && pool == nullptr) {
+    const auto attached = capi::attach_configured_pool();
+    own = attached.status();
+    if (attached.ok()) pool = *attached;
+    owns_pool = attached.ok();
+  }
+  if (own.ok()) own = capi::fs_of(pool).pool.check_writable();
+  auto exchange = capi::Exchange::join(communicator, options, pool, own);
+  if (!exchange.ok()) return exchange.status();
+  const auto enter = [&]() -> Status {
+    CAIRN_TRY_ASSIGN(uuid, ckpt::draw_uuid());
+    CAIRN_TRY_ASSIGN(opened, ckpt::SetFile::open_or_make(capi::fs_of(pool), name, uuid));
+    set = std::move(opened);
+    shelf.emplace(set->fs(), set->directory());
+    CAIRN_TRY_ASSIGN(entered, ckpt::Run::enter(*set, (*exchange)->member(),
+                                               [this] { return ckpt::settle_set(*set, &*shelf); }));
+    run = std::move(entered);
+    return Status();
+  };
+  CAIRN_TRY((*exchange)->agree(enter()));
+  CAIRN_TRY(run->wait());
+  CAIRN_TRY_ASSIGN(stock, ckpt::Catalogue::take_stock(*set, &*shelf));
+  catalogue = std::move(stock);
+  // Its versions must not be abandoned by who cannot read them.
+  if (!catalogue.newer().empty()) return fail(EPROTONOSUPPORT, "%s", catalogue.newer().c_str());
+  writer.emplace(&*run, &*shelf, &catalogue,
+                 ckpt::Retention{options.keep == 0 ? 2 : options.keep, options.keep_multiple,
+                                 options.keep_period_ns});
+  answers.emplace(&*run, options.interval_ns);
+  writer->continue_from(ckpt::lineage_anew(run->last_sequence()));
+  const bool is_fresh = (options.flags & CAIRN_CHECKPOINT_FRESH) != 0;
+  if (is_fresh) writer->drop_damaged_with_next();
+  may_write = is_fresh || catalogue.versions().empty();
+  return Status();
+}
+
+Status cairn_checkpoint::close() {
+  Status status;
+  std::string text;
+  if (writer && writer->sequence() != run->last_sequence()) {
+    const uint64_t last = writer->sequence();
+    status = settle_last();
+    if (status.ok() && told_sequence < last) status = told(last);
+    if (!status.ok()) text = cairn::last_detail();
+  }
+  if (writer && run->rank() == 0) writer->confirm_restart().ignore();  // costs an attempt at most
+  if (run) {
+    const Status ended = run->end([&] { return ckpt::remove_unused(*set, &*shelf); });
+    if (status.ok()) return ended;
+  }
+  return status.ok() ? status : fail(status.code(), "%s", text.c_str());
+}
+
+Status cairn_checkpoint::agree_on_contents() {
+  if (has_agreed && agreed_changes == definitions.changes()) return Status();
+  ckpt::LayoutChoice choice;
+  choice.ranks = run->ranks();
+  if (options.block_size != 0)
+    choice.block_shift = static_cast<uint8_t>(std::countr_zero(options.block_size));
+  has_agreed = false;
+  CAIRN_TRY_ASSIGN(contents, ckpt::agree(&*run, definitions, choice, writer->sequence()));
+  CAIRN_TRY_ASSIGN(made, ckpt::make_agreed(std::move(contents), run->rank()));
+  agreed = std::move(made);
+  agreed_changes = definitions.changes();
+  has_agreed = true;
+  return Status();
+}
+
+ckpt::Restart cairn_checkpoint::restart() { return {&*run, &*shelf, &catalogue, &definitions}; }
+
+Status cairn_checkpoint::settle_last() {
+  const uint64_t last = writer->sequence();
+  return last == run->last_sequence() ? Status() : writer->wait(last, 0);
+}
+
+void cairn_checkpoint::continue_from(const ckpt::RestartReport& report) {
+  writer->continue_from(lineage_after(report.known.version, writer->sequence()));
+  writer->confirm_with_next(report.known.slot);
+  may_write = true;
+}
+
+Status cairn_checkpoint::check_may_write() const {
+  if (may_write) return Status();
+  return fail(EEXIST,
+              "the set has versions that this run has not read; read one, or begin anew with "
+              "CAIRN_CHECKPOINT_FRESH");
+}
+
+uint32_t cairn_checkpoint::survives() const {
+  const bool persists = !capi::fs_of(pool).pool.is_volatile;
+  return CAIRN_SURVIVES_PROCESSES | (persists ? CAIRN_SURVIVES_POWER : 0U);
+}
+
+Status cairn_checkpoint::told(uint64_t sequence) {
+  told_sequence = std::max(told_sequence, sequence);
+  const ckpt::Outcome* const outcome = writer->outcome(sequence);
+  if (outcome == nullptr) return fail(ENOENT, "this version is too old to be known");
+  if (outcome->is_committed) return Status();
+  const bool is_own = outcome->rank == run->rank() && sequence == writer->sequence() &&
+                      writer->status().code() == outcome->error;
+  return fail(outcome->error, "%s%s%s", ckpt::Writer::shown(*outcome).c_str(), is_own ? ": " : "",
+              is_own ? writer->text().c_str() : "");
+}

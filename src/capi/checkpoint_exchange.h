@@ -1,0 +1,37 @@
+// Which processes a context belongs to, as the program's MPI or the options say it.
+#pragma once
+
+#include <memory>
+
+#include "cairn/checkpoint.h"
+#include "checkpoint/version/run.h"
+
+struct cairn_transport;
+
+namespace cairn::capi {
+
+class Exchange {
+ public:
+  // Collective. `own`: what this process has met so far; if it is not ok, all fail. With MPI all
+  // ranks get the same errors. `pool`: this process's, or null if it has none.
+  static Result<std::unique_ptr<Exchange>> join(int communicator,
+                                                const cairn_checkpoint_options& options,
+                                                cairn_pool* pool, Status own);
+  ~Exchange();
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+
+  [[nodiscard]] const checkpoint::RunMember& member() const { return member_; }
+  // Collective with MPI: an error of any rank is one of all.
+  Status agree(Status own);
+
+ private:
+  Exchange() = default;
+  Status join_mpi(int communicator, cairn_pool* pool, Status own);
+  Status read_options(const cairn_checkpoint_options& options);
+
+  cairn_transport* transport_ = nullptr;
+  checkpoint::RunMember member_;
+};
+
+}  // namespace cairn::capi

@@ -1,0 +1,177 @@
+// C API: reading versions (include/cairn/checkpoint.h).
+#include "cairn/checkpoint.h"
+#include "capi/checkpoint_context.h"
+#include "checkpoint/layout/text.h"
+#include "checkpoint/restart/copy_out.h"
+#include "checkpoint/restart/needed_blocks.h"
+
+using cairn::fail;
+using cairn::Result;
+using cairn::Status;
+using cairn::capi::check_flags;
+using cairn::capi::check_given;
+using cairn::capi::code;
+namespace ckpt = cairn::checkpoint;
+
+namespace {
+
+constexpr uint32_t default_attempts = 2;
+
+ckpt::RestartRequest request_of(const cairn_checkpoint& checkpoint, int64_t version) {
+  ckpt::RestartRequest request;
+  if (version != CAIRN_CHECKPOINT_LATEST) request.number = version;
+  const uint32_t most = checkpoint.options.max_attempts;
+  request.max_attempts = most == 0 ? default_attempts : most;
+  return request;
+}
+
+void put_uuid(const uint8_t (&uuid)[16], char (&text)[37]) {
+  constexpr const char* digits = "0123456789abcdef";
+  size_t at = 0;
+  for (size_t i = 0; i < sizeof uuid; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text[at++] = '-';
+    text[at++] = digits[uuid[i] >> 4];
+    text[at++] = digits[uuid[i] & 15];
+  }
+  text[at] = 0;
+}
+
+cairn_checkpoint_info info_of(const cairn_checkpoint& checkpoint,
+                              const ckpt::VersionRecord& version) {
+  cairn_checkpoint_info info{};
+  info.level = CAIRN_LEVEL_LOCAL;
+  info.survives = checkpoint.survives();
+  info.number = version.number;
+  info.step = version.step;
+  info.sequence = version.sequence;
+  info.parent = version.parent;
+  info.begun_ns = version.begun;
+  info.ranks = version.ranks;
+  std::memcpy(info.code_version, version.code_version, sizeof info.code_version);
+  put_uuid(version.run, info.run);
+  return info;
+}
+
+void put_report(const cairn_checkpoint& checkpoint, const ckpt::RestartReport& report,
+                cairn_checkpoint_info* to) {
+  cairn_checkpoint_info info = info_of(checkpoint, report.known.version);
+  info.attempts = report.attempts;
+  info.bytes = report.bytes;
+  info.skipped = report.skipped;
+  info.missing = report.missing;
+  report.why.copy(info.why, sizeof info.why - 1);
+  cairn::capi::copy_out(info, to);
+}
+
+// Before a restart, all that was written is decided and all ranks have defined the same.
+Status prepare(cairn_checkpoint* checkpoint) {
+  CAIRN_TRY(checkpoint->settle_last());
+  return checkpoint->agree_on_contents();
+}
+
+// There is nothing to continue, so the run may begin anew.
+void note_nothing(cairn_checkpoint* checkpoint, int64_t version, const Status& status) {
+  if (version == CAIRN_CHECKPOINT_LATEST && status.code() == ENOENT) checkpoint->may_write = true;
+}
+
+Status read_box(cairn_checkpoint* checkpoint, int64_t version, const char* name,
+                const int64_t* offset, const int64_t* count, const cairn_array* given) {
+  CAIRN_TRY_ASSIGN(array, cairn::capi::copy_in(given, "array"));
+  CAIRN_TRY_ASSIGN(shape, cairn::capi::shape_of(array, nullptr));
+  CAIRN_TRY_ASSIGN(view, ckpt::ArrayView::make(shape));
+  CAIRN_TRY_ASSIGN(stored, checkpoint->restart().find(request_of(*checkpoint, version)));
+  const auto index = stored.contents().layout().find(name);
+  if (!index) return fail(ENOENT, "the version has no such variable");
+  const ckpt::Variable variable = stored.contents().layout().variable(*index);
+  const ckpt::Box& whole = stored.contents().decomposition_of(variable).whole();
+  if (variable.type != view.type() || variable.element_size != view.element_size())
+    return fail(EINVAL, "the array is of another type");
+  ckpt::Box box = whole;
+  for (unsigned k = 0; k < whole.dimensions && offset != nullptr && count != nullptr; ++k) {
+    if (offset[k] < 0 || count[k] < 0) return fail(EINVAL, "offset or count is negative");
+    box.offset[k] = static_cast<uint64_t>(offset[k]);
+    box.count[k] = static_cast<uint64_t>(count[k]);
+  }
+  if (!fits(box, whole.count))
+    return fail(EINVAL, "%s lies outside of the global array %s", shown(box).c_str(),
+                shown(whole).c_str());
+  const ckpt::Box counts{view.dimensions(), {}, view.counts()};
+  if (counts != ckpt::Box{box.dimensions, {}, box.count})
+    return fail(EINVAL, "the array is %s, what is read %s", shown(counts).c_str(),
+                shown(box).c_str());
+  if (is_empty(box)) return Status();
+  CAIRN_TRY(check_given(array.base, "array->base"));
+  ckpt::NeededBlocks needed(&stored);
+  CAIRN_TRY(needed.add(*index, box));
+  CAIRN_TRY(needed.verify());
+  ckpt::CopyOut out(&stored);
+  CAIRN_TRY(out.copy(*index, box, {view, static_cast<uint8_t*>(array.base)}, box.offset));
+  return stored.check();
+}
+
+}  // namespace
+
+extern "C" {
+
+int cairn_checkpoint_restart_test(cairn_checkpoint* checkpoint, int64_t version,
+                                  cairn_checkpoint_info* info) {
+  const WriteWindow window;
+  if (const Status given = check_given(checkpoint, "checkpoint"); !given.ok()) return code(given);
+  if (const Status ready = prepare(checkpoint); !ready.ok()) return code(ready);
+  const auto report =
+      checkpoint->restart().test(request_of(*checkpoint, version), checkpoint->writer->sequence());
+  note_nothing(checkpoint, version, report.status());
+  if (report.code() == ENOENT) return 0;
+  if (!report.ok()) return code(report.status());
+  put_report(*checkpoint, *report, info);
+  return 1;
+}
+
+int cairn_checkpoint_read(cairn_checkpoint* checkpoint, int64_t version, uint32_t flags,
+                          cairn_checkpoint_info* info) {
+  const WriteWindow window;
+  if (const Status given = check_given(checkpoint, "checkpoint"); !given.ok()) return code(given);
+  if (const Status known = check_flags(flags, CAIRN_READ_HALO, "cairn_checkpoint_read");
+      !known.ok())
+    return code(known);
+  if (const Status ready = prepare(checkpoint); !ready.ok()) return code(ready);
+  ckpt::RestartRequest request = request_of(*checkpoint, version);
+  request.fills_halo = (flags & CAIRN_READ_HALO) != 0;
+  const auto report = checkpoint->restart().read(request, checkpoint->writer->sequence());
+  note_nothing(checkpoint, version, report.status());
+  if (!report.ok()) return code(report.status());
+  checkpoint->continue_from(*report);
+  put_report(*checkpoint, *report, info);
+  return 0;
+}
+
+int cairn_checkpoint_read_var(cairn_checkpoint* checkpoint, int64_t version, const char* name,
+                              const int64_t* offset, const int64_t* count,
+                              const cairn_array* array) {
+  const WriteWindow window;
+  if (const Status given = check_given(checkpoint, "checkpoint"); !given.ok()) return code(given);
+  if (const Status given = check_given(name, "the variable's name"); !given.ok())
+    return code(given);
+  if (const Status given = check_given(array, "array"); !given.ok()) return code(given);
+  const Status read = read_box(checkpoint, version, name, offset, count, array);
+  if (read.ok()) return 0;
+  return code(annotate(read, "variable '%s'", ckpt::shown_text(name).c_str()));
+}
+
+int cairn_checkpoint_list(cairn_checkpoint* checkpoint, cairn_checkpoint_visit visit,
+                          void* context) {
+  const WriteWindow window;
+  if (const Status given = check_given(checkpoint, "checkpoint"); !given.ok()) return code(given);
+  if (visit == nullptr) return code(fail(EFAULT, "visit is NULL"));
+  const auto versions = checkpoint->catalogue.versions();
+  for (auto known = versions.rbegin(); known != versions.rend(); ++known) {
+    cairn_checkpoint_info info = info_of(*checkpoint, known->version);
+    info.struct_size = sizeof info;
+    const ckpt::VersionRecord& head = versions.back().version;
+    info.is_abandoned = is_in_line(head, known->version.sequence) ? 0 : 1;
+    if (const int result = visit(context, &info); result != 0) return result;
+  }
+  return 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,73 @@
+#include "checkpoint/layout/contents.h"
+
+#include <algorithm>
+
+#include "checkpoint/layout/text.h"
+
+namespace cairn::checkpoint {
+
+using Kind = DecompositionKind;
+
+Result<Contents> Contents::make(Layout layout, std::vector<Decomposition> decompositions) {
+  Contents contents;
+  contents.layout_ = std::move(layout);
+  contents.decompositions_ = std::move(decompositions);
+  CAIRN_TRY(contents.check());
+  return contents;
+}
+
+bool Contents::has_counted() const {
+  return std::any_of(decompositions_.begin(), decompositions_.end(),
+                     [](const Decomposition& one) { return is_counted(one.kind()); });
+}
+
+Status Contents::check() const {
+  if (decompositions_.size() != layout_.decompositions())
+    return fail(EINVAL, "layout: %zu decompositions are there; it has %u", decompositions_.size(),
+                layout_.decompositions());
+  for (uint32_t i = 0; i < layout_.decompositions(); ++i) {
+    if (decompositions_[i].hash() != layout_.decomposition_hash(i))
+      return fail(EINVAL, "layout: decomposition %u is another one", i);
+    if (decompositions_[i].ranks() != layout_.ranks())
+      return fail(EINVAL, "layout: decomposition %u is for %u ranks, the layout for %u", i,
+                  decompositions_[i].ranks(), layout_.ranks());
+  }
+  for (uint32_t i = 0; i < layout_.variables(); ++i) {
+    const Variable variable = layout_.variable(i);
+    const Decomposition& decomposition = decomposition_of(variable);
+    const unsigned d = is_counted(decomposition.kind()) ? 1 : decomposition.dimensions();
+    if (variable.dimensions != d)
+      return fail(EINVAL, "variable '%s': %u dimensions; its distribution has %u",
+                  shown_text(variable.name).c_str(), variable.dimensions, d);
+    CAIRN_TRY(check_relations(variable));
+  }
+  return Status();
+}
+
+// What `over` and `key` name is of a kind that fits.
+Status Contents::check_relations(const Variable& variable) const {
+  const Kind kind = decomposition_of(variable).kind();
+  const std::string shown = shown_text(variable.name);
+  if (kind == Kind::ragged && !variable.over)
+    return fail(EINVAL, "variable '%s': is ragged over nothing", shown.c_str());
+  if (variable.over) {
+    const Variable over = layout_.variable(*variable.over);
+    if ((kind != Kind::ragged && kind != Kind::particles) ||
+        is_counted(decomposition_of(over).kind()) || over.over)
+      return fail(EINVAL, "variable '%s': cannot belong to the cells of '%s'", shown.c_str(),
+                  shown_text(over.name).c_str());
+    if (kind == Kind::ragged && !is_integer(over.type))
+      return fail(EINVAL, "variable '%s': '%s', which counts its values, is not of an integer type",
+                  shown.c_str(), shown_text(over.name).c_str());
+  }
+  if (variable.key) {
+    const Variable key = layout_.variable(*variable.key);
+    if (kind != Kind::particles || decomposition_of(key).kind() != Kind::particles ||
+        !is_integer(key.type))
+      return fail(EINVAL, "variable '%s': '%s' cannot hold its cells", shown.c_str(),
+                  shown_text(key.name).c_str());
+  }
+  return Status();
+}
+
+}  // namespace cairn::checkpoint

@@ -1,0 +1,113 @@
+#include "checkpoint/restart/copy_out.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "file/io.h"
+
+namespace cairn::checkpoint {
+namespace {
+
+constexpr uint64_t most_window = uint64_t{64} << 10;
+constexpr uint64_t least_window = 4096;
+constexpr uint64_t near = 16384;     // a gap that is read rather than left out
+constexpr uint64_t long_run = 8192;  // read where it goes
+
+}  // namespace
+
+CopyOut::CopyOut(StoredVersion* stored)
+    : stored_(*stored), window_wanted_(least_window), buffer_(new uint8_t[most_window]) {}
+
+Status CopyOut::read(uint64_t offset, uint8_t* to, uint64_t size) {
+  CAIRN_TRY_ASSIGN(got, file::read_at(stored_.data(), to, static_cast<size_t>(size), offset));
+  return got == size ? Status()
+                     : fail(EIO, "%s: cut off while it was read",
+                            data_name(stored_.slot().ids().number).c_str());
+}
+
+// Short runs that follow each other closely come from a window, which grows as long as they do.
+Status CopyOut::take(uint64_t offset, uint8_t* to, uint64_t size) {
+  if (size >= long_run) return read(offset, to, size);
+  while (size != 0) {
+    const uint64_t end = window_ + window_bytes_;
+    if (offset < window_ || offset >= end) {
+      const bool is_near = offset >= end && offset - end < near;
+      window_wanted_ = is_near ? std::min(2 * window_wanted_, most_window) : least_window;
+      const uint64_t file_end = stored_.data().inode->size.load();
+      if (offset >= file_end) return fail(EIO, "cut off while it was read");
+      window_bytes_ = 0;
+      const uint64_t n = std::min(std::max(window_wanted_, size), file_end - offset);
+      CAIRN_TRY(read(offset, buffer_.get(), n));
+      window_ = offset;
+      window_bytes_ = n;
+    }
+    const uint64_t n = std::min(size, window_ + window_bytes_ - offset);
+    std::memcpy(to, buffer_.get() + (offset - window_), static_cast<size_t>(n));
+    offset += n;
+    to += n;
+    size -= n;
+  }
+  return Status();
+}
+
+Status CopyOut::copy(uint32_t index, const Box& wanted, const ArrayPlace& array,
+                     const Extents& origin) {
+  if (is_empty(wanted)) return Status();
+  const Variable variable = stored_.contents().layout().variable(index);
+  Status status;
+  for_each_stored_part(stored_.contents().decomposition_of(variable), wanted,
+                       [&](uint32_t rank, const Box& part) {
+                         if (status.ok())
+                           status = copy_part(variable, index, rank, part, array, origin);
+                       });
+  return status;
+}
+
+Status CopyOut::copy_part(const Variable& variable, uint32_t index, uint32_t rank, const Box& part,
+                          const ArrayPlace& array, const Extents& origin) {
+  CAIRN_TRY_ASSIGN(piece, stored_.piece_of(rank, index));
+  if (!piece) return fail(EUCLEAN, "rank %u stores no part of a variable that it has", rank);
+  const uint64_t begin = stored_.root(rank).region_offset + piece->offset;
+  Runs from =
+      runs_in(stored_.contents().decomposition_of(variable).box_of(rank), part, variable.order);
+  std::array<int64_t, max_dimensions> offset{};
+  for (unsigned k = 0; k < part.dimensions; ++k)
+    offset[k] = static_cast<int64_t>(part.offset[k]) - static_cast<int64_t>(origin[k]);
+  Runs to = array.view.part(offset, part.count, variable.order);
+  // Both go through the same elements; their runs have different lengths.
+  const uint64_t unit = variable.element_size;
+  Runs::Run source;
+  Runs::Run target;
+  uint64_t source_left = 0;
+  uint64_t target_left = 0;
+  uint64_t at = 0;
+  uint8_t* place = nullptr;
+  for (;;) {
+    if (source_left == 0) {
+      if (!from.next(&source)) return Status();
+      at = begin + static_cast<uint64_t>(source.offset) * unit;
+      source_left = source.size * unit;
+    }
+    if (target_left == 0) {
+      if (!to.next(&target)) return Status();
+      place = array.base + target.offset;
+      target_left = target.size;
+    }
+    const uint64_t n = std::min(source_left, target_left);
+    CAIRN_TRY(take(at, place, n));
+    at += n;
+    place += n;
+    source_left -= n;
+    target_left -= n;
+  }
+}
+
+void fill_with(const ArrayPlace& array, const std::vector<uint8_t>& element) {
+  Runs runs = array.view.inner(array.view.order());
+  Runs::Run run;
+  while (runs.next(&run))
+    for (uint64_t at = 0; at < run.size; at += element.size())
+      std::memcpy(array.base + run.offset + at, element.data(), element.size());
+}
+
+}  // namespace cairn::checkpoint

@@ -1,0 +1,38 @@
+// CopyOut: stored bytes into arrays of the program.
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "checkpoint/restart/stored_version.h"
+#include "checkpoint/version/definitions.h"
+
+namespace cairn::checkpoint {
+
+class CopyOut {
+ public:
+  explicit CopyOut(StoredVersion* stored);
+
+  // Elements `wanted` of a stored variable into an array whose first element without halo is
+  // element `origin` of the global array. `wanted` may reach into the halo.
+  Status copy(uint32_t variable, const Box& wanted, const ArrayPlace& array, const Extents& origin);
+
+ private:
+  // One element after the other from [offset, offset + size) of the data file.
+  Status take(uint64_t offset, uint8_t* to, uint64_t size);
+  Status copy_part(const Variable& variable, uint32_t index, uint32_t rank, const Box& part,
+                   const ArrayPlace& array, const Extents& origin);
+  Status read(uint64_t offset, uint8_t* to, uint64_t size);
+
+  StoredVersion& stored_;
+  // The bytes of the file that lie in `buffer_`.
+  uint64_t window_ = 0;
+  uint64_t window_bytes_ = 0;
+  uint64_t window_wanted_;
+  std::unique_ptr<uint8_t[]> buffer_;
+};
+
+// Stores `element` into all elements of the array, without halo.
+void fill_with(const ArrayPlace& array, const std::vector<uint8_t>& element);
+
+}  // namespace cairn::checkpoint

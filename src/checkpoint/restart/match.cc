@@ -1,0 +1,63 @@
+#include "checkpoint/restart/match.h"
+
+#include "checkpoint/layout/text.h"
+
+namespace cairn::checkpoint {
+namespace {
+
+std::optional<uint32_t> find_stored(const std::string& name, const Definition& definition,
+                                    const Layout& layout) {
+  if (const auto found = layout.find(name)) return found;
+  for (const std::string& alias : definition.aliases)
+    if (const auto found = layout.find(alias)) return found;
+  return std::nullopt;
+}
+
+std::string type_text(Type type, uint64_t element_size) {
+  const TypeTraits* const traits = traits_of(type);
+  std::string text = traits == nullptr ? "unknown type" : traits->name;
+  if (traits != nullptr && traits->size == 0) text += " of " + std::to_string(element_size);
+  return text;
+}
+
+// "" or how the stored variable differs from the defined one.
+std::string difference(const Definition& definition, const Contents& stored,
+                       const Variable& variable) {
+  const ArrayView& view = definition.place.view;
+  if (variable.type != view.type() || variable.element_size != view.element_size())
+    return "is " + type_text(variable.type, variable.element_size) + ", not " +
+           type_text(view.type(), view.element_size());
+  const Decomposition& decomposition = stored.decomposition_of(variable);
+  if (is_counted(decomposition.kind())) return "has another kind of distribution";
+  if (decomposition.whole() != definition.whole)
+    return "is " + shown(decomposition.whole()) + ", not " + shown(definition.whole);
+  return "";
+}
+
+}  // namespace
+
+Result<Matches> match(const Definitions& definitions, const Contents& stored) {
+  Matches matches;
+  std::string missing;
+  std::string different;
+  for (const auto& [name, definition] : definitions.all()) {
+    const auto found = find_stored(name, definition, stored.layout());
+    if (!found && !definition.is_required) {
+      matches.missing.push_back({&name, &definition, 0});
+    } else if (!found) {
+      missing += (missing.empty() ? "'" : ", '") + shown_text(name) + "'";
+    } else {
+      const std::string how = difference(definition, stored, stored.layout().variable(*found));
+      if (!how.empty())
+        different += (different.empty() ? "'" : "; '") + shown_text(name) + "' " + how;
+      matches.found.push_back({&name, &definition, *found});
+    }
+  }
+  if (!missing.empty() && !different.empty())
+    return fail(ENODATA, "missing: %s; different: %s", missing.c_str(), different.c_str());
+  if (!missing.empty()) return fail(ENODATA, "missing: %s", missing.c_str());
+  if (!different.empty()) return fail(EINVAL, "%s", different.c_str());
+  return matches;
+}
+
+}  // namespace cairn::checkpoint

@@ -1,0 +1,27 @@
+// Match: which stored variable each defined one is read from.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "checkpoint/layout/contents.h"
+#include "checkpoint/version/definitions.h"
+
+namespace cairn::checkpoint {
+
+struct MatchedVariable {
+  const std::string* name = nullptr;
+  const Definition* definition = nullptr;
+  uint32_t stored = 0;  // index in the layout
+};
+
+struct Matches {
+  std::vector<MatchedVariable> found;
+  std::vector<MatchedVariable> missing;  // optional ones
+};
+
+// All errors together. ENODATA: required variables are missing. EINVAL: types or shapes differ.
+// Valid as long as `definitions`.
+Result<Matches> match(const Definitions& definitions, const Contents& stored);
+
+}  // namespace cairn::checkpoint

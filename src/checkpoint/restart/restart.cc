@@ -1,0 +1,225 @@
+#include "checkpoint/restart/restart.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/crc32c_bulk.h"
+#include "checkpoint/layout/text.h"
+#include "checkpoint/restart/copy_out.h"
+#include "checkpoint/restart/needed_blocks.h"
+
+namespace cairn::checkpoint {
+namespace {
+
+constexpr uint64_t attempts_mask = 0xffff;
+constexpr unsigned class_shift = 48;
+constexpr unsigned errno_shift = 32;
+
+// What the medium does to a version, so that an older one is the better choice.
+bool is_of_medium(const Status& status) {
+  return status.code() == EUCLEAN || status.code() == EIO || status.code() == ENOENT ||
+         status.code() == ESTALE;
+}
+
+std::string shown_number(int64_t number) { return "version " + std::to_string(number); }
+
+// The box of an array, with those of its halo elements that lie inside the global array.
+Box with_halo(const Definition& definition) {
+  Box box = definition.box;
+  if (is_empty(box)) return box;
+  for (unsigned k = 0; k < box.dimensions; ++k) {
+    const uint64_t low = std::min(definition.place.view.halo_low(k), box.offset[k]);
+    const uint64_t room = definition.whole.count[k] - box.offset[k] - box.count[k];
+    const uint64_t high = std::min(definition.place.view.halo_high(k), room);
+    box.offset[k] -= low;
+    box.count[k] += low + high;
+  }
+  return box;
+}
+
+Box wanted_of(const MatchedVariable& matched, const RestartRequest& request) {
+  return request.fills_halo ? with_halo(*matched.definition) : matched.definition->box;
+}
+
+}  // namespace
+
+// A slot that cannot be opened is found damaged when it is read, by all ranks together.
+uint32_t Restart::attempts_of(const KnownVersion& known) {
+  const auto slot = shelf_.get(known.slot);
+  if (!slot.ok()) return 0;
+  const auto word = (*slot)->word(attempts_offset);
+  return word.ok() ? static_cast<uint32_t>((*word)->load() & attempts_mask) : 0;
+}
+
+// In the order in which they are tried.
+Result<std::vector<KnownVersion>> Restart::candidates(const RestartRequest& request,
+                                                      RestartReport* report) {
+  if (!catalogue_.newer().empty()) return fail(EPROTONOSUPPORT, "%s", catalogue_.newer().c_str());
+  report->skipped = static_cast<uint32_t>(catalogue_.damaged().size());
+  if (report->skipped != 0) report->why = catalogue_.damaged().back();
+  std::vector<KnownVersion> wanted;
+  for (const KnownVersion& known : catalogue_.line()) {
+    if (request.number) {
+      if (known.version.number != *request.number) continue;
+      return std::vector<KnownVersion>{known};
+    }
+    const uint32_t attempts = attempts_of(known);
+    if (attempts < request.max_attempts) {
+      wanted.push_back(known);
+      continue;
+    }
+    ++report->skipped;
+    report->why = shown_number(known.version.number) + ": " + std::to_string(attempts) +
+                  " restarts from it ended before a checkpoint; ask for it by its number";
+  }
+  return wanted;
+}
+
+int64_t Restart::encode(const Status& status, bool is_damage) const {
+  if (status.ok()) return 0;
+  const auto kind = static_cast<int64_t>(is_damage ? Finding::damaged : Finding::failed);
+  return kind << class_shift | int64_t{status.code()} << errno_shift | run_.rank();
+}
+
+// The worst that any rank found. `then`: what one of them does when all are content.
+Result<int64_t> Restart::combine(const Status& status, bool is_damage, uint64_t arrived,
+                                 const std::function<Status()>& then) {
+  const std::string own = status.ok() ? "" : last_detail();
+  const int64_t said = encode(status, is_damage);
+  CAIRN_TRY_ASSIGN(worst, run_.meet(Run::Purpose::restart, said, arrived, [&] {
+    const int64_t found = run_.greatest();
+    return found == 0 ? encode(then(), false) : found;
+  }));
+  if (worst == 0) return worst;
+  const int error = static_cast<int>(worst >> errno_shift & 0xffff);
+  const auto rank = static_cast<uint32_t>(worst);
+  if (!own.empty()) {
+    static_cast<void>(fail(error, "%s", own.c_str()));
+  } else {
+    static_cast<void>(fail(error, "rank %u: %s", rank, strerror(error)));
+  }
+  return worst;
+}
+
+Status Restart::count_attempt(Slot* slot) const {
+  CAIRN_TRY_ASSIGN(word, slot->word(attempts_offset));
+  const Uuid uuid = run_.uuid();
+  const uint64_t run = crc32c_bulk(0, uuid.data(), uuid.size());
+  uint64_t held = word->load();
+  pool::Pool& pool = run_.set().fs().pool;
+  do {
+    if (held >> 32 == run && (held & attempts_mask) != 0) return Status();
+  } while (!pool.compare_exchange(*word, held,
+                                  run << 32 | std::min((held & attempts_mask) + 1, attempts_mask)));
+  pool.flush(word, sizeof *word);
+  return pool.fence();
+}
+
+Status Restart::find_places(Read* read) {
+  const auto place = [](const MatchedVariable& matched, std::vector<ArrayPlace>* places) {
+    const auto found = matched.definition->find(ArrayUse::to_fill);
+    if (!found.ok())
+      return annotate(found.status(), "variable '%s'", shown_text(*matched.name).c_str());
+    places->push_back(*found);
+    return Status();
+  };
+  for (const MatchedVariable& matched : read->matches.found)
+    CAIRN_TRY(place(matched, &read->places));
+  for (const MatchedVariable& matched : read->matches.missing)
+    if (!matched.definition->default_value.empty()) CAIRN_TRY(place(matched, &read->unset));
+  return Status();
+}
+
+Status Restart::verify(const RestartRequest& request, Read* read) {
+  NeededBlocks needed(&read->stored);
+  for (const MatchedVariable& matched : read->matches.found)
+    CAIRN_TRY(needed.add(matched.stored, wanted_of(matched, request)));
+  return needed.verify();
+}
+
+Status Restart::look(const KnownVersion& known, const RestartRequest& request, bool reads,
+                     Read* read) {
+  CAIRN_TRY_ASSIGN(slot, shelf_.get(known.slot));
+  CAIRN_TRY_ASSIGN(stored, StoredVersion::open(run_.set().fs(), run_.set().directory(), slot,
+                                               known.version.sequence));
+  read->stored = std::move(stored);
+  read->is_open = true;
+  CAIRN_TRY_ASSIGN(matches, match(definitions_, read->stored.contents()));
+  read->matches = std::move(matches);
+  if (!reads) return Status();
+  CAIRN_TRY(find_places(read));
+  read->has_places = true;
+  return verify(request, read);
+}
+
+Status Restart::copy(const RestartRequest& request, Read* read) {
+  CopyOut out(&read->stored);
+  for (size_t i = 0; i < read->matches.found.size(); ++i) {
+    const MatchedVariable& matched = read->matches.found[i];
+    CAIRN_TRY(out.copy(matched.stored, wanted_of(matched, request), read->places[i],
+                       matched.definition->box.offset));
+  }
+  size_t next = 0;
+  for (const MatchedVariable& matched : read->matches.missing)
+    if (!matched.definition->default_value.empty())
+      fill_with(read->unset[next++], matched.definition->default_value);
+  return read->stored.check();
+}
+
+Result<RestartReport> Restart::go_through(const RestartRequest& request, uint64_t arrived,
+                                          bool reads) {
+  RestartReport report;
+  CAIRN_TRY_ASSIGN(wanted, candidates(request, &report));
+  for (const KnownVersion& known : wanted) {
+    Read read;
+    const Status found = look(known, request, reads, &read);
+    report.known = known;
+    const uint32_t attempts = attempts_of(known);
+    // What the program's own definitions and getters say is not the version's fault.
+    const bool is_damage = is_of_medium(found) && (!read.is_open || read.has_places);
+    CAIRN_TRY_ASSIGN(worst, combine(found, is_damage, arrived, [&] {
+                       return reads ? count_attempt(&read.stored.slot()) : Status();
+                     }));
+    if (worst == 0) {
+      report.attempts = attempts;
+      report.bytes = read.stored.bytes();
+      report.missing = static_cast<uint32_t>(read.matches.missing.size());
+      if (!reads) return report;
+      const Status status = copy(request, &read);
+      CAIRN_TRY_ASSIGN(copied, combine(status, true, arrived, [] { return Status(); }));
+      if (copied != 0)
+        return annotate(Status(EIO), "%s", shown_number(known.version.number).c_str());
+      return report;
+    }
+    const std::string text = shown_number(known.version.number) + ": " + last_detail();
+    if (static_cast<Finding>(worst >> class_shift) == Finding::failed)
+      return fail(static_cast<int>(worst >> errno_shift & 0xffff), "%s", text.c_str());
+    if (request.number) return fail(EIO, "%s", text.c_str());
+    ++report.skipped;
+    report.why = text;
+  }
+  if (report.skipped != 0) return fail(ENOENT, "no version can be read: %s", report.why.c_str());
+  return fail(ENOENT,
+              request.number ? "there is no version of this number" : "there is no version");
+}
+
+Result<RestartReport> Restart::test(const RestartRequest& request, uint64_t arrived) {
+  return go_through(request, arrived, false);
+}
+
+Result<RestartReport> Restart::read(const RestartRequest& request, uint64_t arrived) {
+  return go_through(request, arrived, true);
+}
+
+Result<StoredVersion> Restart::find(const RestartRequest& request) {
+  RestartReport report;
+  CAIRN_TRY_ASSIGN(wanted, candidates(request, &report));
+  if (wanted.empty())
+    return fail(ENOENT, "no version can be read%s%s", report.why.empty() ? "" : ": ",
+                report.why.c_str());
+  CAIRN_TRY_ASSIGN(slot, shelf_.get(wanted.front().slot));
+  return StoredVersion::open(run_.set().fs(), run_.set().directory(), slot,
+                             wanted.front().version.sequence);
+}
+
+}  // namespace cairn::checkpoint

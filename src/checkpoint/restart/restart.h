@@ -1,0 +1,79 @@
+// Restart: finds the version to continue, verifies what this node's ranks need of it, and copies it
+// into their arrays. All ranks restore the same version, or none.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "checkpoint/restart/match.h"
+#include "checkpoint/restart/stored_version.h"
+#include "checkpoint/version/catalogue.h"
+#include "checkpoint/version/run.h"
+
+namespace cairn::checkpoint {
+
+struct RestartRequest {
+  std::optional<int64_t> number;  // the user's; nothing: the latest
+  bool fills_halo = false;
+  uint32_t max_attempts = 2;
+};
+
+struct RestartReport {
+  KnownVersion known;
+  uint32_t attempts = 0;
+  uint64_t bytes = 0;
+  uint32_t skipped = 0;  // newer versions that could not be had
+  std::string why;       // of the newest of them
+  uint32_t missing = 0;  // optional variables
+};
+
+class Restart {
+ public:
+  Restart(Run* run, Shelf* shelf, const Catalogue* catalogue, const Definitions* definitions)
+      : run_(*run), shelf_(*shelf), catalogue_(*catalogue), definitions_(*definitions) {}
+
+  // Both wait for all ranks, which get the same result. `arrived`: as for Run::meet(). ENOENT:
+  // there is no such version; the text says why. ENODATA, EINVAL: as match(). EPROTONOSUPPORT.
+  // Looks at records only.
+  Result<RestartReport> test(const RestartRequest& request, uint64_t arrived);
+  // Fills the arrays. EIO: the version that was asked for is damaged. Every other error comes
+  // before an array is touched.
+  Result<RestartReport> read(const RestartRequest& request, uint64_t arrived);
+
+  // The newest version of this number in the line; without a number the newest whose attempts are
+  // below the limit. One process by itself. ENOENT.
+  Result<StoredVersion> find(const RestartRequest& request);
+
+ private:
+  struct Read {
+    bool is_open = false;     // the version's records are sound
+    bool has_places = false;  // and fit what is defined
+    StoredVersion stored;
+    Matches matches;
+    std::vector<ArrayPlace> places;  // of matches.found
+    std::vector<ArrayPlace> unset;   // of matches.missing
+  };
+  // What one rank finds: 0, or the worst of all ranks wins.
+  enum class Finding : int64_t { right = 0, damaged = 1, failed = 2 };
+
+  Result<std::vector<KnownVersion>> candidates(const RestartRequest& request,
+                                               RestartReport* report);
+  Result<RestartReport> go_through(const RestartRequest& request, uint64_t arrived, bool reads);
+  Status look(const KnownVersion& known, const RestartRequest& request, bool reads, Read* read);
+  Status find_places(Read* read);
+  Status verify(const RestartRequest& request, Read* read);
+  Status copy(const RestartRequest& request, Read* read);
+  Result<int64_t> combine(const Status& status, bool is_damage, uint64_t arrived,
+                          const std::function<Status()>& then);
+  Status count_attempt(Slot* slot) const;
+  [[nodiscard]] int64_t encode(const Status& status, bool is_damage) const;
+  uint32_t attempts_of(const KnownVersion& known);
+
+  Run& run_;
+  Shelf& shelf_;
+  const Catalogue& catalogue_;
+  const Definitions& definitions_;
+};
+
+}  // namespace cairn::checkpoint

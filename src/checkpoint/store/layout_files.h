@@ -1,0 +1,27 @@
+// LayoutFiles: the files HASH.decomposition and HASH.layout of a set.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "checkpoint/layout/contents.h"
+#include "file/file_system.h"
+
+namespace cairn::checkpoint {
+
+inline constexpr std::string_view layout_suffix = ".layout";
+inline constexpr std::string_view decomposition_suffix = ".decomposition";
+
+// The first 16 bytes of a hash, as names of files have it.
+std::string short_hash(const Sha256Hash& hash);
+
+// Makes a layout and its decompositions durable, the layout last. What is there already stays,
+// unless it is damaged.
+Status store_contents(file::FileSystem& fs, uint64_t directory, const Contents& contents);
+
+// Reads and checks a layout with all its decompositions. ENOENT; EUCLEAN: damaged, or not what the
+// hash names.
+Result<Contents> load_contents(file::FileSystem& fs, uint64_t directory, const Sha256Hash& layout);
+
+}  // namespace cairn::checkpoint

@@ -1,0 +1,83 @@
+// Manifest: what a slot says of its version and part. Made piece by piece on the medium, read as a
+// whole; nothing of it is believed before it was checked.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "checkpoint/layout/packing.h"
+#include "checkpoint/store/decision.h"
+#include "checkpoint/store/records.h"
+
+namespace cairn::checkpoint {
+
+// Where its pieces lie, from the counts in `version`; EOVERFLOW, EINVAL.
+struct ManifestShape {
+  uint64_t attributes = 0;
+  uint64_t parts = 0;
+  uint64_t length = 0;
+};
+Result<ManifestShape> shape_of(uint32_t part_ranks, uint32_t attributes_length, uint32_t parts);
+
+// Fills in the offsets, the length and the head of a VERSION whose other fields are set, and checks
+// it. EINVAL, EOVERFLOW.
+Status seal_version(VersionRecord* version);
+void seal_root(RootRecord* root);
+void seal_part(PartRecord* part);
+
+// EUCLEAN: the VERSION is damaged, or cannot be. EPROTONOSUPPORT: a newer Cairn wrote it.
+// `bytes`: the begin of a manifest.
+Result<VersionRecord> read_version(const uint8_t* bytes, size_t size);
+bool is_sound(const RootRecord& root);  // its checksum
+bool is_sound(const PartRecord& part);
+
+// The seal of a manifest: of all but its mutable words.
+uint32_t seal_of(const uint8_t* manifest, uint64_t length);
+
+// Do VERSIONs from manifests of different parts, or copies of one part, say the same of the
+// version?
+bool is_same_version(const VersionRecord& a, const VersionRecord& b);
+
+class Manifest {
+ public:
+  // Checks all that can be checked without the layout, but not the decision. EUCLEAN,
+  // EPROTONOSUPPORT.
+  static Result<Manifest> read(std::vector<uint8_t> bytes);
+
+  [[nodiscard]] const VersionRecord& version() const { return version_; }
+  // The seal of these bytes.
+  [[nodiscard]] uint32_t seal() const { return seal_of(bytes_.data(), version_.manifest_length); }
+  // Does this decision word say that exactly these bytes are committed?
+  [[nodiscard]] bool is_committed_by(uint64_t word) const;
+  // As it was when the bytes were read.
+  [[nodiscard]] uint64_t decision() const { return record_at<uint64_t>(at(decision_offset)); }
+  // i < version().part_ranks.
+  [[nodiscard]] RootRecord root(uint32_t i) const {
+    return record_at<RootRecord>(at(roots_offset + sizeof(RootRecord) * uint64_t{i}));
+  }
+  // i < version().parts.
+  [[nodiscard]] PartRecord part(uint32_t i) const {
+    return record_at<PartRecord>(at(version_.parts_offset + sizeof(PartRecord) * uint64_t{i}));
+  }
+  [[nodiscard]] std::string_view attributes() const {
+    return {reinterpret_cast<const char*>(at(version_.attributes_offset)),
+            version_.attributes_length};
+  }
+  // CRC-32C of the roots, as the part's descriptor says it where there are several parts.
+  [[nodiscard]] uint32_t roots_crc() const;
+
+  // Do regions and extents lie where the layout puts them, in a data file of this size? EUCLEAN.
+  [[nodiscard]] Status check_places(const Contents& contents, uint64_t data_bytes) const;
+
+ private:
+  [[nodiscard]] const uint8_t* at(uint64_t offset) const { return bytes_.data() + offset; }
+  [[nodiscard]] Status check_roots() const;
+  [[nodiscard]] Status check_parts() const;
+
+  std::vector<uint8_t> bytes_;
+  VersionRecord version_{};
+};
+
+}  // namespace cairn::checkpoint

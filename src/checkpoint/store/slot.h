@@ -1,0 +1,99 @@
+// Slot: two files of a set, one for the bytes of a part, one for its manifest.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "checkpoint/store/manifest.h"
+#include "file/pins.h"
+#include "persist/word.h"
+#include "tier/pool_file.h"
+
+namespace cairn::checkpoint {
+
+// "slot-0007.manifest", "slot-0007.data".
+std::string manifest_name(uint32_t slot);
+std::string data_name(uint32_t slot);
+
+// What names a slot for other processes, without a look at names.
+struct SlotIds {
+  uint32_t number = 0;
+  uint64_t manifest = 0;  // inodes, with their generations
+  uint64_t manifest_generation = 0;
+  uint64_t data = 0;
+  uint64_t data_generation = 0;
+};
+
+// Keeps a slot from being used for another version. Taken before the decision is looked at: what
+// was committed then stays readable.
+class Lease {
+ public:
+  Lease() = default;
+  explicit Lease(int descriptor) : descriptor_(descriptor) {}
+  Lease(Lease&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  Lease& operator=(Lease&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
+  ~Lease();
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+
+ private:
+  int descriptor_ = -1;
+};
+
+class Slot {
+ public:
+  ~Slot();
+  Slot(const Slot&) = delete;
+  Slot& operator=(const Slot&) = delete;
+
+  // ENOENT: one of its files is missing.
+  static Result<std::unique_ptr<Slot>> open(file::FileSystem& fs, uint64_t directory,
+                                            uint32_t number);
+  // ESTALE: these are other files by now.
+  static Result<std::unique_ptr<Slot>> open(file::FileSystem& fs, const SlotIds& ids);
+  // A new one, never decided. The manifest has all of its blocks, the data none. EEXIST, ENOSPC.
+  static Result<std::unique_ptr<Slot>> make(file::FileSystem& fs, uint64_t directory,
+                                            uint32_t number, uint64_t manifest_bytes,
+                                            uint64_t data_bytes);
+  // Makes the files at least as large as this before the slot is used again.
+  Status grow(uint64_t manifest_bytes, uint64_t data_bytes);
+
+  [[nodiscard]] const SlotIds& ids() const { return ids_; }
+  file::File& manifest_file() { return **manifest_; }
+  file::File& data_file() { return **data_; }
+
+  [[nodiscard]] Result<uint64_t> decision();
+  // A word of the manifest, to be changed through the pool; valid as long as this object.
+  Result<persist::Word*> word(uint64_t offset);
+  // The VERSION alone. EUCLEAN, EPROTONOSUPPORT.
+  Result<VersionRecord> read_version();
+  // The whole manifest, checked but for its decision. EUCLEAN, EPROTONOSUPPORT.
+  Result<Manifest> read_manifest();
+  // Page media: writes both files back. Elsewhere whoever wrote them has fenced already.
+  Status write_back();
+  // Stores *retired* and flushes it; the caller fences, before the slot is used again.
+  Status retire();
+
+  Result<Lease> take_lease();
+  // Does anybody hold one?
+  Result<bool> is_leased();
+
+ private:
+  explicit Slot(file::FileSystem& fs) : fs_(fs) {}
+  Status open_files(const SlotIds& ids);
+
+  file::FileSystem& fs_;
+  SlotIds ids_;
+  std::unique_ptr<tier::PoolFile> manifest_;
+  std::unique_ptr<tier::PoolFile> data_;
+  file::PinHandle pin_;  // on the manifest, for its words
+};
+
+// Removes a slot's files, as far as they are there: the data first.
+Status remove_slot(file::FileSystem& fs, uint64_t directory, uint32_t number);
+
+}  // namespace cairn::checkpoint

@@ -1,0 +1,138 @@
+#include "checkpoint/store/slots.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+#include "checkpoint/store/layout_files.h"
+#include "tier/listing.h"
+
+namespace cairn::checkpoint {
+namespace {
+
+constexpr std::string_view slot_prefix = "slot-";
+
+// The number of a slot's file; 0: it is not one.
+uint32_t number_of(const std::string& name) {
+  uint32_t number = 0;
+  const std::string_view digits = std::string_view(name).substr(slot_prefix.size(), 4);
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  const bool is_one = number >= 1 && number <= max_slots &&
+                      (name == manifest_name(number) || name == data_name(number));
+  return is_one ? number : 0;
+}
+
+// Is it 32 hexadecimal digits and this suffix?
+bool is_hash(std::string_view name, std::string_view suffix) {
+  constexpr size_t digits = 32;
+  return name.size() == digits + suffix.size() && name.substr(digits) == suffix &&
+         name.substr(0, digits).find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+void note_slot(SetListing* listing, uint32_t number, bool is_manifest) {
+  const auto place = std::lower_bound(
+      listing->slots.begin(), listing->slots.end(), number,
+      [](const ListedSlot& slot, uint32_t wanted) { return slot.number < wanted; });
+  ListedSlot& slot = place != listing->slots.end() && place->number == number
+                         ? *place
+                         : *listing->slots.insert(place, {number, false, false});
+  (is_manifest ? slot.has_manifest : slot.has_data) = true;
+}
+
+void note(SetListing* listing, const std::string& name) {
+  if (name.starts_with(slot_prefix)) {
+    if (const uint32_t number = number_of(name); number != 0)
+      return note_slot(listing, number, name == manifest_name(number));
+  }
+  if (is_hash(name, layout_suffix)) {
+    listing->layouts.push_back(name);
+  } else if (is_hash(name, decomposition_suffix)) {
+    listing->decompositions.push_back(name);
+  } else if (name != "set" && name != "agree") {
+    listing->foreign.push_back(name);
+  }
+}
+
+}  // namespace
+
+Result<SetListing> list_set(file::FileSystem& fs, uint64_t directory) {
+  SetListing listing;
+  CAIRN_TRY_ASSIGN(inode, file::live_inode(fs, directory));
+  CAIRN_TRY(tier::for_each_name(fs, {inode, directory}, false, [&](const file::Listed& listed) {
+    note(&listing, tier::name_of(listed));
+    return Status();
+  }));
+  return listing;
+}
+
+namespace {
+
+// What a slot with this decision, which is not free, is.
+Result<SlotContent> look_at_manifest(Slot& slot, uint64_t decision) {
+  SlotContent content;
+  content.state = SlotState::damaged;
+  auto manifest = slot.read_manifest();
+  content.status = manifest.status();
+  if (manifest.code() == EPROTONOSUPPORT) {
+    content.state = SlotState::newer;
+  } else if (!manifest.ok()) {
+    if (manifest.code() != EUCLEAN) return manifest.status();
+  } else if (manifest->is_committed_by(decision)) {
+    content.state = SlotState::committed;
+    content.manifest = std::move(*manifest);
+  } else {
+    content.status = fail(EUCLEAN, "%s: its decision has a wrong seal",
+                          manifest_name(slot.ids().number).c_str());
+  }
+  return content;
+}
+
+}  // namespace
+
+Result<SlotContent> look_at(Slot& slot) {
+  constexpr int most_looks = 100;
+  for (int looks = 0; looks < most_looks; ++looks) {
+    SlotContent content;
+    const auto decision = slot.decision();
+    if (decision.code() == EUCLEAN) {
+      content.state = SlotState::damaged;
+      content.status = decision.status();
+      return content;
+    }
+    if (!decision.ok()) return decision.status();
+    if (is_free_word(*decision)) return content;
+    CAIRN_TRY_ASSIGN(found, look_at_manifest(slot, *decision));
+    // Retired meanwhile, the manifest may have been another one's in part.
+    CAIRN_TRY_ASSIGN(after, slot.decision());
+    if (after == *decision) return found;
+  }
+  return fail(EBUSY, "%s: changes too fast to be read", manifest_name(slot.ids().number).c_str());
+}
+
+Result<std::unique_ptr<Slot>> find_free_slot(file::FileSystem& fs, uint64_t directory,
+                                             const SetListing& listing) {
+  for (const ListedSlot& listed : listing.slots) {
+    if (!listed.has_manifest || !listed.has_data) continue;
+    auto slot = Slot::open(fs, directory, listed.number);
+    if (!slot.ok()) {
+      if (slot.code() == ENOENT || slot.code() == ESTALE) continue;
+      return slot.status();
+    }
+    const auto decision = (*slot)->decision();
+    if (!decision.ok() || !is_free_word(*decision)) continue;
+    CAIRN_TRY_ASSIGN(is_leased, (*slot)->is_leased());
+    if (!is_leased) return std::move(*slot);
+  }
+  return std::unique_ptr<Slot>();
+}
+
+std::optional<uint32_t> unused_number(const SetListing& listing) {
+  uint32_t number = 1;
+  for (const ListedSlot& slot : listing.slots) {
+    if (slot.number != number) break;
+    ++number;
+  }
+  return number <= max_slots ? std::optional<uint32_t>(number) : std::nullopt;
+}
+
+}  // namespace cairn::checkpoint

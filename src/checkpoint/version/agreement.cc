@@ -1,0 +1,140 @@
+#include "checkpoint/version/agreement.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+
+#include "checkpoint/store/layout_files.h"
+#include "checkpoint/version/catalogue.h"
+#include "file/io.h"
+#include "tier/pool_file.h"
+#include "tier/record.h"
+
+namespace cairn::checkpoint {
+namespace {
+
+// The file `agree`: what was wrong, then a range for each rank.
+constexpr uint64_t ranges_begin = 4096;
+constexpr uint64_t range_bytes = uint64_t{256} << 20;
+
+Status write_all(file::File& file, const void* bytes, size_t size, uint64_t offset) {
+  CAIRN_TRY_ASSIGN(written, file::write_at(file, bytes, size, offset));
+  return written == size ? Status() : fail(ENOSPC, "%s: no room", agree_name);
+}
+
+Status read_all(file::File& file, void* bytes, size_t size, uint64_t offset) {
+  CAIRN_TRY_ASSIGN(read, file::read_at(file, bytes, size, offset));
+  return read == size ? Status() : fail(EIO, "%s: cut off", agree_name);
+}
+
+class Agreement {
+ public:
+  // `file`: null if it could not be opened.
+  Agreement(Run* run, file::File* file) : run_(*run), words_(run->words()), file_(file) {}
+
+  // `status`: what this rank has met so far. Its error is one of all ranks.
+  Result<Contents> agree(Status status, const std::vector<uint8_t>& record, uint64_t arrived) {
+    if (status.ok()) status = tell(record);
+    CAIRN_TRY_ASSIGN(refused, meet(status, arrived, [&] { return join().code(); }));
+    if (refused != 0) return told(refused);
+    Sha256Hash hash;
+    for (unsigned i = 0; i < 4; ++i) {
+      const uint64_t word = words_.meetings(RunWords::hash + i).load();
+      std::memcpy(hash.data() + size_t{8} * i, &word, sizeof word);
+    }
+    auto contents = load_contents(run_.set().fs(), run_.set().directory(), hash);
+    CAIRN_TRY_ASSIGN(unread, meet(contents.status(), arrived,
+                                  [&] { return static_cast<int>(run_.greatest()); }));
+    if (unread != 0) return fail(unread, "another rank cannot read the layout");
+    return contents;
+  }
+
+ private:
+  Status tell(const std::vector<uint8_t>& record) {
+    if (record.size() > range_bytes)
+      return fail(EOVERFLOW, "definitions: more than %llu bytes",
+                  static_cast<unsigned long long>(range_bytes));
+    CAIRN_TRY(write_all(*file_, record.data(), record.size(), range_of(run_.rank())));
+    pool().store(words_.member(run_.rank(), RunWords::length), record.size());
+    return Status();
+  }
+
+  // The error that all ranks have, or 0. A failure is this rank's own.
+  Result<int> meet(const Status& own, uint64_t arrived, const std::function<int()>& evaluate) {
+    const std::string text = own.ok() ? "" : last_detail();
+    CAIRN_TRY_ASSIGN(error, run_.meet(Run::Purpose::agree, own.code(), arrived,
+                                      [&]() -> int64_t { return evaluate(); }));
+    if (!own.ok()) return fail(own.code(), "%s", text.c_str());
+    return static_cast<int>(error);
+  }
+
+  static uint64_t range_of(uint32_t rank) { return ranges_begin + range_bytes * rank; }
+
+  // By the rank that came last.
+  Status join() {
+    const Status status = join_all();
+    if (status.ok()) return status;
+    char text[detail_capacity] = "";
+    std::strncpy(text, last_detail(), sizeof text - 1);
+    // The other ranks know the error's number in any case.
+    if (file_ != nullptr) write_all(*file_, text, sizeof text, 0).ignore();
+    return fail(status.code(), "%s", text);
+  }
+
+  Status join_all() {
+    std::vector<std::vector<uint8_t>> records;
+    for (uint32_t rank = 0; rank < run_.ranks(); ++rank) {
+      if (run_.value_of(rank) != 0)
+        return fail(static_cast<int>(run_.value_of(rank)), "rank %u: cannot tell its definitions",
+                    rank);
+      const uint64_t length = words_.member(rank, RunWords::length).load();
+      records.emplace_back(static_cast<size_t>(std::min(length, range_bytes)));
+      CAIRN_TRY(read_all(*file_, records.back().data(), records.back().size(), range_of(rank)));
+    }
+    CAIRN_TRY_ASSIGN(contents, join_definitions(records));
+    CAIRN_TRY(store_contents(run_.set().fs(), run_.set().directory(), contents));
+    for (unsigned i = 0; i < 4; ++i) {
+      uint64_t word = 0;
+      std::memcpy(&word, contents.layout().hash().data() + size_t{8} * i, sizeof word);
+      pool().store(words_.meetings(RunWords::hash + i), word);
+    }
+    return Status();
+  }
+
+  // What the last rank found.
+  Status told(int error) {
+    char text[detail_capacity] = "";
+    const bool is_told = file_ != nullptr && read_all(*file_, text, sizeof text, 0).ok();
+    text[sizeof text - 1] = 0;
+    return fail(error, "%s", is_told ? text : "another rank cannot agree on the definitions");
+  }
+
+  [[nodiscard]] pool::Pool& pool() const { return run_.set().fs().pool; }
+
+  Run& run_;
+  const RunWords& words_;
+  file::File* file_;
+};
+
+}  // namespace
+
+Result<Contents> agree(Run* run, const Definitions& definitions, const LayoutChoice& choice,
+                       uint64_t arrived) {
+  SetFile& set = run->set();
+  const std::vector<uint8_t> record = encode_definitions(definitions, choice);
+  if (run->ranks() == 1) {
+    CAIRN_TRY_ASSIGN(contents, join_definitions({record}));
+    CAIRN_TRY(store_contents(set.fs(), set.directory(), contents));
+    return contents;
+  }
+  const auto number = tier::find_or_make(set.fs(), set.directory(), agree_name, S_IFREG | 0600);
+  if (!number.ok()) return Agreement(run, nullptr).agree(number.status(), record, arrived);
+  tier::PoolFile file(set.fs(), *number, O_RDWR);
+  file::File* const opened = file.status().ok() ? &*file : nullptr;
+  return Agreement(run, opened).agree(file.status(), record, arrived);
+}
+
+}  // namespace cairn::checkpoint

@@ -1,0 +1,16 @@
+// Agreement: the definitions of all ranks become the contents of the versions to come, or one
+// error.
+#pragma once
+
+#include "checkpoint/layout/contents.h"
+#include "checkpoint/version/definitions_record.h"
+#include "checkpoint/version/run.h"
+
+namespace cairn::checkpoint {
+
+// Waits for all ranks. The layout is durable afterwards. All ranks get the same result. EINVAL,
+// EOVERFLOW, as join_definitions(). `arrived`: as for Run::meet().
+Result<Contents> agree(Run* run, const Definitions& definitions, const LayoutChoice& choice,
+                       uint64_t arrived);
+
+}  // namespace cairn::checkpoint

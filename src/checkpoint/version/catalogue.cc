@@ -1,0 +1,226 @@
+#include "checkpoint/version/catalogue.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <utility>
+
+#include "checkpoint/store/layout_files.h"
+#include "checkpoint/store/new_file.h"
+#include "file/names.h"
+
+namespace cairn::checkpoint {
+namespace {
+
+constexpr uint64_t low_sequence_mask = 0xffffff;
+
+// The least sequence from `last` on whose low bits a decision names.
+uint64_t sequence_named_by(uint64_t decision, uint64_t last) {
+  const uint64_t low = decision >> 8 & low_sequence_mask;
+  const uint64_t same = (last & ~low_sequence_mask) | low;
+  return same >= last ? same : same + low_sequence_mask + 1;
+}
+
+// What the manifest of a slot without data says of a version; 0: it was never decided.
+Result<uint64_t> decision_of_half(const SetFile& set, uint32_t number) {
+  const auto bytes = read_whole(set.fs(), set.directory(), manifest_name(number), roots_offset);
+  if (!bytes.ok()) return bytes.status();
+  if (bytes->size() < decision_offset + sizeof(uint64_t)) return uint64_t{0};
+  return record_at<uint64_t>(bytes->data() + decision_offset);
+}
+
+}  // namespace
+
+const KnownVersion* Catalogue::find(uint64_t sequence) const {
+  for (const KnownVersion& known : versions_)
+    if (known.version.sequence == sequence) return &known;
+  return nullptr;
+}
+
+std::vector<KnownVersion> Catalogue::line() const {
+  std::vector<KnownVersion> line;
+  for (auto known = versions_.rbegin(); known != versions_.rend(); ++known)
+    if (is_in_line(versions_.back().version, known->version.sequence)) line.push_back(*known);
+  return line;
+}
+
+void Catalogue::add(const KnownVersion& known) {
+  const auto place = std::lower_bound(
+      versions_.begin(), versions_.end(), known.version.sequence,
+      [](const KnownVersion& one, uint64_t sequence) { return one.version.sequence < sequence; });
+  versions_.insert(place, known);
+  last_ = std::max(last_, known.version.sequence);
+}
+
+std::vector<KnownVersion> Catalogue::take_beyond(const Retention& retention) {
+  std::vector<KnownVersion> beyond;
+  if (versions_.empty()) return beyond;
+  std::vector<VersionRecord> committed;
+  for (const KnownVersion& known : versions_) committed.push_back(known.version);
+  for (const uint64_t sequence : beyond_retention(committed, committed.back(), retention)) {
+    const auto place =
+        std::find_if(versions_.begin(), versions_.end(),
+                     [&](const KnownVersion& known) { return known.version.sequence == sequence; });
+    beyond.push_back(*place);
+    versions_.erase(place);
+  }
+  return beyond;
+}
+
+void Catalogue::note_damage(uint32_t slot, const std::string& text) {
+  damaged_.push_back(text);
+  damaged_slots_.push_back(slot);
+}
+
+std::vector<uint32_t> Catalogue::take_damaged() {
+  damaged_.clear();
+  return std::exchange(damaged_slots_, {});
+}
+
+Result<Catalogue> Catalogue::take_stock(const SetFile& set, Shelf* shelf) {
+  Catalogue catalogue;
+  CAIRN_TRY_ASSIGN(listing, list_set(set.fs(), set.directory()));
+  for (const ListedSlot& listed : listing.slots)
+    CAIRN_TRY(catalogue.look_at_slot(set, shelf, listed));
+  return catalogue;
+}
+
+Status Catalogue::look_at_slot(const SetFile& set, Shelf* shelf, const ListedSlot& listed) {
+  if (!listed.has_manifest) {
+    note_damage(listed.number, manifest_name(listed.number) + ": is missing");
+    return Status();
+  }
+  if (!listed.has_data) {
+    CAIRN_TRY_ASSIGN(decision, decision_of_half(set, listed.number));
+    if (is_free_word(decision)) return Status();
+    note_damage(listed.number, data_name(listed.number) + ": is missing");
+    last_ = sequence_named_by(decision, last_);
+    return Status();
+  }
+  const auto slot = shelf->get(listed.number);
+  if (!slot.ok()) return slot.status();
+  CAIRN_TRY_ASSIGN(content, look_at(**slot));
+  switch (content.state) {
+    case SlotState::committed:
+      return note(set, listed.number, content.manifest);
+    case SlotState::newer:
+      newer_ = last_detail();
+      break;
+    case SlotState::damaged: {
+      note_damage(listed.number, last_detail());
+      const auto decision = (*slot)->decision();
+      if (decision.ok()) last_ = sequence_named_by(*decision, last_);
+      break;
+    }
+    case SlotState::free: {
+      CAIRN_TRY_ASSIGN(begin, read_begin((*slot)->manifest_file(), sizeof(VersionRecord)));
+      const auto version = read_version(begin.data(), begin.size());
+      if (version.ok()) last_ = std::max(last_, version->sequence);
+      break;
+    }
+  }
+  return Status();
+}
+
+Status Catalogue::note(const SetFile& set, uint32_t slot, const Manifest& manifest) {
+  const VersionRecord& version = manifest.version();
+  const std::string name = manifest_name(slot);
+  if (std::memcmp(version.set, set.record().set, sizeof version.set) != 0) {
+    note_damage(slot, name + ": belongs to another set");
+  } else if (find(version.sequence) != nullptr) {
+    note_damage(slot, name + ": has the sequence of another version");
+  } else if (version.parts != 1) {
+    newer_ = name + ": was written on several nodes";
+  } else {
+    add({slot, version});
+  }
+  last_ = std::max(last_, version.sequence);
+  return Status();
+}
+
+namespace {
+
+Status remove_halves(const SetFile& set, const SetListing& listing) {
+  for (const ListedSlot& listed : listing.slots) {
+    if (listed.has_data || !listed.has_manifest) continue;
+    CAIRN_TRY_ASSIGN(decision, decision_of_half(set, listed.number));
+    if (is_free_word(decision)) CAIRN_TRY(remove_slot(set.fs(), set.directory(), listed.number));
+  }
+  return Status();
+}
+
+}  // namespace
+
+Result<uint64_t> settle_set(const SetFile& set, Shelf* shelf) {
+  CAIRN_TRY_ASSIGN(listing, list_set(set.fs(), set.directory()));
+  CAIRN_TRY(remove_halves(set, listing));
+  CAIRN_TRY_ASSIGN(catalogue, Catalogue::take_stock(set, shelf));
+  pool::Pool& pool = set.fs().pool;
+  for (const ListedSlot& listed : listing.slots) {
+    if (!listed.has_data || !listed.has_manifest) continue;
+    CAIRN_TRY_ASSIGN(slot, shelf->get(listed.number));
+    const auto decision = slot->decision();
+    if (!decision.ok() || !is_free_word(*decision)) continue;
+    CAIRN_TRY_ASSIGN(word, slot->word(decision_offset));
+    pool.flush(word, sizeof *word);
+  }
+  CAIRN_TRY(pool.fence());
+  return catalogue.last_sequence();
+}
+
+namespace {
+
+Status remove_free_slots(const SetFile& set, const SetListing& listing) {
+  for (const ListedSlot& listed : listing.slots) {
+    if (!listed.has_manifest || !listed.has_data) continue;
+    const auto slot = Slot::open(set.fs(), set.directory(), listed.number);
+    if (!slot.ok()) return slot.status();
+    const auto decision = (*slot)->decision();
+    if (!decision.ok() || !is_free_word(*decision)) continue;
+    CAIRN_TRY_ASSIGN(is_leased, (*slot)->is_leased());
+    if (!is_leased) CAIRN_TRY(remove_slot(set.fs(), set.directory(), listed.number));
+  }
+  return Status();
+}
+
+// Removes those of `there` that nothing needs.
+Status sweep(const SetFile& set, const std::vector<std::string>& there,
+             const std::set<std::string>& needed) {
+  for (const std::string& name : there) {
+    if (needed.contains(name)) continue;
+    const Status removed = file::unlink_name(set.fs(), set.directory(), name);
+    if (!removed.ok() && removed.code() != ENOENT) return annotate(removed, "%s", name.c_str());
+  }
+  return Status();
+}
+
+}  // namespace
+
+Sha256Hash layout_of(const VersionRecord& version) {
+  Sha256Hash hash;
+  std::copy(std::begin(version.layout), std::end(version.layout), hash.begin());
+  return hash;
+}
+
+Status remove_unused(const SetFile& set, Shelf* shelf) {
+  shelf->clear();
+  CAIRN_TRY_ASSIGN(listing, list_set(set.fs(), set.directory()));
+  CAIRN_TRY(remove_free_slots(set, listing));
+  CAIRN_TRY(sweep(set, {agree_name}, {}));
+  CAIRN_TRY_ASSIGN(catalogue, Catalogue::take_stock(set, shelf));
+  // What is damaged may need layouts that nobody can name.
+  if (!catalogue.damaged().empty() || !catalogue.newer().empty()) return Status();
+  std::set<std::string> needed;
+  for (const KnownVersion& known : catalogue.versions()) {
+    const auto contents = load_contents(set.fs(), set.directory(), layout_of(known.version));
+    if (!contents.ok()) return Status();  // a restart will say so
+    const Layout& layout = contents->layout();
+    needed.insert(short_hash(layout.hash()) + std::string(layout_suffix));
+    for (uint32_t i = 0; i < layout.decompositions(); ++i)
+      needed.insert(short_hash(layout.decomposition_hash(i)) + std::string(decomposition_suffix));
+  }
+  CAIRN_TRY(sweep(set, listing.layouts, needed));
+  return sweep(set, listing.decompositions, needed);
+}
+
+}  // namespace cairn::checkpoint

@@ -1,0 +1,383 @@
+#include "checkpoint/version/writer.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "base/coarse_clock.h"
+#include "checkpoint/version/patience.h"
+#include "file/bulk_write.h"
+
+namespace cairn::checkpoint {
+namespace {
+
+constexpr uint64_t result_bits = 8;
+constexpr size_t known_outcomes = 4096;
+constexpr uint64_t new_slot = uint64_t{1} << 32;
+
+PartRecord make_part(const file::FileSystem& fs, uint32_t ranks) {
+  PartRecord part{};
+  const Uuid pool = pool_uuid(fs);
+  std::memcpy(part.pool, pool.data(), pool.size());
+  gethostname(part.host, sizeof part.host - 1);
+  std::memcpy(part.failure_domain, part.host, sizeof part.failure_domain - 1);
+  part.stride = 1;
+  part.count = ranks;
+  seal_part(&part);
+  return part;
+}
+
+uint64_t bytes_of(const Agreed& agreed) {
+  return std::accumulate(agreed.regions.bytes.begin(), agreed.regions.bytes.end(), uint64_t{0});
+}
+
+}  // namespace
+
+Result<Agreed> make_agreed(Contents contents, uint32_t rank) {
+  Agreed agreed;
+  agreed.contents = std::move(contents);
+  CAIRN_TRY_ASSIGN(packed, pack_region(agreed.contents, rank));
+  agreed.packed = std::move(packed);
+  std::vector<uint32_t> ranks(agreed.contents.layout().ranks());
+  std::iota(ranks.begin(), ranks.end(), 0U);
+  CAIRN_TRY_ASSIGN(regions, place_regions(agreed.contents, ranks));
+  agreed.regions = std::move(regions);
+  return agreed;
+}
+
+uint64_t Writer::write(const Agreed& agreed, const Definitions& definitions,
+                       const VersionFacts& facts) {
+  // Its words are those of the version after next.
+  while (sequence_ != run_.last_sequence() && !wait(sequence_, 0).ok()) continue;
+  ++sequence_;
+  Outcome& outcome = outcomes_[sequence_];
+  outcome.number = facts.number;
+  outcome.bytes = bytes_of(agreed);
+  outcome.begun_ns = fine_monotonic_ns();
+  if (outcomes_.size() > known_outcomes) outcomes_.erase(outcomes_.begin());
+  Slot* slot = nullptr;
+  status_ = open(agreed, facts, &slot);
+  if (status_.ok()) status_ = stage(*slot, agreed, definitions);
+  text_ = status_.ok() ? "" : last_detail();
+  if (!status_.ok()) note_failure(status_);
+  outcome.staged_ns = fine_monotonic_ns();
+  arrive();
+  return sequence_;
+}
+
+SlotIds Writer::opened_ids(uint64_t sequence) const {
+  SlotIds ids;
+  if (words_.opening(RunWords::sequence).load() != sequence) return ids;
+  ids.number = static_cast<uint32_t>(words_.opening(RunWords::slot).load());
+  ids.manifest = words_.opening(RunWords::manifest).load();
+  ids.manifest_generation = words_.opening(RunWords::manifest_generation).load();
+  ids.data = words_.opening(RunWords::data).load();
+  ids.data_generation = words_.opening(RunWords::data_generation).load();
+  return ids;
+}
+
+Status Writer::open(const Agreed& agreed, const VersionFacts& facts, Slot** slot) {
+  opened_slot_ = 0;
+  if (words_.opening(RunWords::sequence).load() != sequence_) {
+    CAIRN_TRY(run_.locked([&] {
+      if (words_.opening(RunWords::sequence).load() == sequence_) return Status();
+      return open_first(agreed, facts);
+    }));
+  }
+  const SlotIds ids = opened_ids(sequence_);
+  opened_slot_ = ids.number;
+  if (ids.number == 0) {
+    const uint64_t failed = words_.arrivals(sequence_, RunWords::failed).load();
+    return fail(failed == 0 ? EIO : static_cast<int>(failed & 0xffff),
+                "rank %u could not open the version", static_cast<unsigned>(failed >> 32));
+  }
+  CAIRN_TRY_ASSIGN(found, shelf_.get(ids));
+  *slot = found;
+  return Status();
+}
+
+// The first rank that comes: takes a slot, and says which. Under the lock.
+Status Writer::open_first(const Agreed& agreed, const VersionFacts& facts) {
+  pool::Pool& pool = this->pool();
+  for (const auto word : {RunWords::arrived, RunWords::failed})
+    pool.store(words_.arrivals(sequence_, word), 0);
+  const uint32_t ranks = run_.ranks();
+  const auto shape = shape_of(ranks, static_cast<uint32_t>(facts.attributes.size()), 1);
+  Status status = shape.status();
+  SlotIds ids;
+  uint64_t is_new = 0;
+  if (status.ok()) {
+    bool made = false;
+    auto slot = shelf_.take_free(shape->length, agreed.regions.end, &made);
+    if (made) is_new = new_slot;
+    status = slot.status();
+    if (status.ok()) status = write_begin(**slot, agreed, facts);
+    if (status.ok()) ids = (*slot)->ids();
+  }
+  if (!status.ok()) note_failure(status);
+  pool.store(words_.opening(RunWords::slot), ids.number | is_new);
+  pool.store(words_.opening(RunWords::manifest), ids.manifest);
+  pool.store(words_.opening(RunWords::manifest_generation), ids.manifest_generation);
+  pool.store(words_.opening(RunWords::data), ids.data);
+  pool.store(words_.opening(RunWords::data_generation), ids.data_generation);
+  pool.store(words_.opening(RunWords::sequence), sequence_);
+  return status;
+}
+
+// All of the manifest but its roots and its decision, which is free.
+Status Writer::write_begin(Slot& slot, const Agreed& agreed, const VersionFacts& facts) {
+  const file::FileSystem& fs = run_.set().fs();
+  VersionRecord version{};
+  std::memcpy(version.set, run_.set().record().set, sizeof version.set);
+  const Uuid run = run_.uuid();
+  std::memcpy(version.run, run.data(), run.size());
+  const Uuid holder = pool_uuid(fs);
+  std::memcpy(version.holder, holder.data(), holder.size());
+  version.sequence = sequence_;
+  put_lineage(lineage_, &version);
+  version.number = facts.number;
+  version.step = facts.step;
+  version.begun = fine_now_ns();
+  const Sha256Hash& layout = agreed.contents.layout().hash();
+  std::copy(layout.begin(), layout.end(), version.layout);
+  version.ranks = version.part_ranks = run_.ranks();
+  version.parts = 1;
+  version.attributes_length = static_cast<uint32_t>(facts.attributes.size());
+  std::memcpy(version.code_version, facts.code_version.data(),
+              std::min(facts.code_version.size(), sizeof version.code_version - 1));
+  CAIRN_TRY(seal_version(&version));
+
+  file::File& manifest = slot.manifest_file();
+  CAIRN_TRY(file::write_bulk(manifest, &version, sizeof version, 0));
+  static constexpr uint8_t zeros[global_offset + 8 - attempts_offset] = {};
+  CAIRN_TRY(file::write_bulk(manifest, zeros, sizeof zeros, attempts_offset));
+  std::vector<uint8_t> rest(
+      static_cast<size_t>(version.manifest_length - version.attributes_offset));
+  std::copy(facts.attributes.begin(), facts.attributes.end(), rest.begin());
+  const PartRecord part = make_part(fs, run_.ranks());
+  std::memcpy(rest.data() + (version.parts_offset - version.attributes_offset), &part, sizeof part);
+  return file::write_bulk(manifest, rest.data(), rest.size(), version.attributes_offset);
+}
+
+Status Writer::stage(Slot& slot, const Agreed& agreed, const Definitions& definitions) {
+  const Layout& layout = agreed.contents.layout();
+  std::vector<const Definition*> variables;
+  for (const auto& [name, definition] : definitions.all()) variables.push_back(&definition);
+  if (variables.size() != layout.variables()) return fail(EINVAL, "definitions were not agreed on");
+  const uint32_t rank = run_.rank();
+  CAIRN_TRY_ASSIGN(written, write_region(slot.data_file(), agreed.regions.offset[rank],
+                                         agreed.contents, agreed.packed, variables));
+  RootRecord root = written;
+  root.rank = rank;
+  root.sequence = sequence_;
+  seal_root(&root);
+  CAIRN_TRY(file::write_bulk(slot.manifest_file(), &root, sizeof root,
+                             roots_offset + sizeof root * uint64_t{rank}));
+  // All that this rank has written for the version, to both files.
+  return pool().fence_bytes();
+}
+
+void Writer::note_failure(const Status& status) {
+  uint64_t none = 0;
+  pool().compare_exchange(words_.arrivals(sequence_, RunWords::failed), none,
+                          static_cast<uint64_t>(status.code()) | static_cast<uint64_t>(run_.rank())
+                                                                     << 32);
+}
+
+void Writer::arrive() {
+  pool().store(words_.member(run_.rank(), RunWords::arrival), sequence_);
+  const uint64_t before = pool().fetch_add(words_.arrivals(sequence_, RunWords::arrived), 1);
+  if (before + 1 < run_.ranks()) return;
+  const uint64_t sequence = sequence_;
+  run_.locked([&] { return decide(sequence); }).ignore();  // others find it undecided, and do it
+}
+
+bool Writer::is_decided(uint64_t sequence) const {
+  return words_.arrivals(sequence, RunWords::decided).load() >> result_bits == sequence;
+}
+
+// Have all ranks arrived, or can one of them never come?
+bool Writer::can_decide(uint64_t sequence, bool* is_dead, uint32_t* dead) const {
+  bool all = true;
+  for (uint32_t rank = 0; rank < run_.ranks(); ++rank) {
+    if (words_.member(rank, RunWords::arrival).load() >= sequence) continue;
+    all = false;
+    // It may have arrived before it died.
+    if (run_.is_gone(rank) && words_.member(rank, RunWords::arrival).load() < sequence) {
+      *is_dead = true;
+      *dead = rank;
+      return true;
+    }
+  }
+  return all;
+}
+
+// Under the lock, by whichever rank comes last, or finds that another one cannot.
+Status Writer::decide(uint64_t sequence) {
+  if (is_decided(sequence)) return Status();
+  bool is_dead = false;
+  uint32_t dead = 0;
+  if (!can_decide(sequence, &is_dead, &dead)) return Status();
+  persist::Word& failed = words_.arrivals(sequence, RunWords::failed);
+  if (is_dead && failed.load() == 0)
+    pool().store(failed, EOWNERDEAD | static_cast<uint64_t>(dead) << 32);
+  Result_of result = committed;
+  if (failed.load() == 0) {
+    if (const Status status = commit(sequence); !status.ok()) note_failure(status);
+  }
+  if (failed.load() != 0) {
+    abort(sequence, static_cast<int>(failed.load() & 0xffff));
+    result = aborted;
+  }
+  pool().store(words_.arrivals(sequence, RunWords::decided), sequence << result_bits | result);
+  learn(sequence, true);
+  return Status();
+}
+
+Status Writer::commit(uint64_t sequence) {
+  CAIRN_TRY_ASSIGN(slot, shelf_.get(opened_ids(sequence)));
+  CAIRN_TRY(slot->write_back());
+  CAIRN_TRY_ASSIGN(manifest, slot->read_manifest());
+  if (manifest.version().sequence != sequence)
+    return fail(EUCLEAN, "%s: holds another version", manifest_name(slot->ids().number).c_str());
+  CAIRN_TRY_ASSIGN(decision, slot->word(decision_offset));
+  const uint64_t wanted = decision_word(Decision::committed, sequence, manifest.seal());
+  uint64_t held = decision->load();
+  // A rank that was killed here may have stored it, and not made it durable.
+  while (held != wanted) {
+    if (!is_free_word(held))
+      return fail(EUCLEAN, "%s: its decision changed", manifest_name(slot->ids().number).c_str());
+    if (pool().compare_exchange(*decision, held, wanted)) break;
+  }
+  pool().flush(decision, sizeof *decision);
+  return pool().fence();
+}
+
+// Nobody was told of the version, so nothing of this need be durable.
+void Writer::abort(uint64_t sequence, int error) {
+  const SlotIds ids = opened_ids(sequence);
+  if (ids.number == 0) return;
+  const auto slot = shelf_.get(ids);
+  if (!slot.ok()) return;
+  const auto decision = (*slot)->word(decision_offset);
+  if (decision.ok()) {
+    uint64_t held = (*decision)->load();
+    // A commit that could not be made durable does not count.
+    pool().compare_exchange(**decision, held, decision_word(Decision::aborted, sequence, 0));
+    pool().flush(*decision, sizeof **decision);
+    pool().fence().ignore();  // what is lost then is a decision that nobody was told of
+  }
+  // The blocks of a slot that was made for this are missing elsewhere.
+  const bool is_new = (words_.opening(RunWords::slot).load() & new_slot) != 0;
+  if (is_new && error == ENOSPC)
+    remove_slot(run_.set().fs(), run_.set().directory(), ids.number).ignore();  // stays free then
+}
+
+void Writer::learn(uint64_t sequence, bool retires) {
+  if (sequence <= decided_) return;
+  decided_ = sequence;
+  const bool is_committed =
+      (words_.arrivals(sequence, RunWords::decided).load() & 0xff) == committed;
+  const uint64_t failed = words_.arrivals(sequence, RunWords::failed).load();
+  Outcome& outcome = outcomes_[sequence];
+  outcome.is_committed = is_committed;
+  outcome.local_ns = fine_monotonic_ns();
+  if (!is_committed) {
+    outcome.error = static_cast<int>(failed & 0xffff);
+    outcome.rank = static_cast<uint32_t>(failed >> 32);
+    shelf_.drop(opened_slot_);
+    return;
+  }
+  lineage_.parent = sequence;
+  const auto slot = shelf_.get(opened_slot_);
+  if (!slot.ok()) return;
+  const auto version = (*slot)->read_version();
+  if (!version.ok()) return;
+  catalogue_.add({opened_slot_, *version});
+  const std::vector<KnownVersion> beyond = catalogue_.take_beyond(retention_);
+  if (retires) retire(beyond);
+  restarted_ = 0;
+  if (!std::exchange(drops_damaged_, false)) return;
+  const std::vector<uint32_t> damaged = catalogue_.take_damaged();
+  if (retires && drop_damaged(damaged)) pool().fence().ignore();  // as above
+}
+
+// Of a slot that has lost a file, the other one is of no use.
+bool Writer::drop_damaged(const std::vector<uint32_t>& slots) {
+  bool is_changed = false;
+  for (const uint32_t number : slots) {
+    const auto slot = shelf_.get(number);
+    if (slot.ok() && (*slot)->retire().ok()) {
+      is_changed = true;
+    } else {
+      shelf_.drop(number);
+      remove_slot(run_.set().fs(), run_.set().directory(), number).ignore();  // the next run may
+    }
+  }
+  return is_changed;
+}
+
+// Off the path of the commit. What is not retired now is retired after a later commit.
+void Writer::retire(const std::vector<KnownVersion>& beyond) {
+  bool is_changed = false;
+  for (const KnownVersion& known : beyond) {
+    const auto slot = shelf_.get(known.slot);
+    if (slot.ok() && (*slot)->retire().ok()) is_changed = true;
+  }
+  if (restarted_ != 0 && confirm_restart().ok()) is_changed = true;
+  if (is_changed) pool().fence().ignore();  // the slot's next user fences before it decides
+}
+
+Status Writer::confirm_restart() {
+  if (restarted_ == 0) return Status();
+  CAIRN_TRY_ASSIGN(slot, shelf_.get(restarted_));
+  CAIRN_TRY_ASSIGN(attempts, slot->word(attempts_offset));
+  pool().store_flush(*attempts, 0);
+  return pool().fence();
+}
+
+Result<bool> Writer::test(uint64_t sequence) {
+  if (sequence <= run_.last_sequence() || sequence > sequence_)
+    return fail(ENOENT, "this run has no such version");
+  if (sequence <= decided_) return true;
+  if (!is_decided(sequence)) {
+    bool is_dead = false;
+    uint32_t dead = 0;
+    if (!can_decide(sequence, &is_dead, &dead)) return false;
+    CAIRN_TRY(run_.locked([&] { return decide(sequence); }));
+  }
+  if (!is_decided(sequence)) return false;
+  learn(sequence, false);
+  return true;
+}
+
+Status Writer::wait(uint64_t sequence, uint64_t timeout_ns) {
+  const uint64_t begun = fine_monotonic_ns();
+  Patience patience;
+  for (bool looks = true;;) {
+    if (sequence <= decided_) return Status();
+    if (is_decided(sequence) || looks) {
+      CAIRN_TRY_ASSIGN(is_known, test(sequence));
+      if (is_known) return Status();
+    }
+    if (timeout_ns != 0 && fine_monotonic_ns() - begun > timeout_ns)
+      return fail(ETIMEDOUT, "the version is not decided yet");
+    looks = patience.pause();
+  }
+}
+
+const Outcome* Writer::outcome(uint64_t sequence) const {
+  const auto found = outcomes_.find(sequence);
+  return found == outcomes_.end() ? nullptr : &found->second;
+}
+
+std::string Writer::shown(const Outcome& outcome) {
+  if (outcome.is_committed) return "";
+  return "version " + std::to_string(outcome.number) + ": rank " + std::to_string(outcome.rank) +
+         ": " + strerror(outcome.error) + "; the versions before it stay";
+}
+
+}  // namespace cairn::checkpoint

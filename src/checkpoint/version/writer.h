@@ -1,0 +1,119 @@
+// Writer: what a rank does for a version: opens it with the others, stages its bytes, arrives, and
+// learns what was decided.
+//
+// Nothing here waits for a rank that is less than one version behind, but for wait().
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "checkpoint/version/catalogue.h"
+#include "checkpoint/version/region_writer.h"
+#include "checkpoint/version/run.h"
+
+namespace cairn::checkpoint {
+
+// Contents that all ranks agreed on, and what follows from them for one rank.
+struct Agreed {
+  Contents contents;
+  Packed packed;    // of this rank
+  Regions regions;  // of all ranks
+};
+Result<Agreed> make_agreed(Contents contents, uint32_t rank);
+
+// What the program says of a version.
+struct VersionFacts {
+  int64_t number = 0;
+  int64_t step = 0;
+  std::string code_version;
+  std::vector<uint8_t> attributes;
+};
+
+struct Outcome {
+  bool is_committed = false;
+  int error = 0;      // why it was aborted
+  uint32_t rank = 0;  // whose error it was
+  int64_t number = 0;
+  uint64_t bytes = 0;  // of the node
+  uint64_t begun_ns = 0;
+  uint64_t staged_ns = 0;  // monotonic; 0: not yet
+  uint64_t local_ns = 0;
+};
+
+class Writer {
+ public:
+  // `run`, `shelf` and `catalogue` stay where they are.
+  Writer(Run* run, Shelf* shelf, Catalogue* catalogue, Retention retention)
+      : run_(*run),
+        shelf_(*shelf),
+        catalogue_(*catalogue),
+        retention_(retention),
+        words_(run->words()),
+        sequence_(run->last_sequence()) {}
+
+  // What versions from now on continue.
+  void continue_from(const Lineage& lineage) { lineage_ = lineage; }
+  // Frees damaged slots, too, with the next commit.
+  void drop_damaged_with_next() { drops_damaged_ = true; }
+  // A slot whose attempts to restart the next commit confirms.
+  void confirm_with_next(uint32_t slot) { restarted_ = slot; }
+
+  // Stages this rank's bytes and arrives. The sequence, also when this rank failed: see status().
+  // Waits for ranks that have not yet arrived at the version before.
+  uint64_t write(const Agreed& agreed, const Definitions& definitions, const VersionFacts& facts);
+  // Of the last write(): the error of this rank.
+  [[nodiscard]] Status status() const { return status_; }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+  // Is the version decided? ENOENT: this run has no such version.
+  Result<bool> test(uint64_t sequence);
+  // Waits until it is. ETIMEDOUT. 0: without end.
+  Status wait(uint64_t sequence, uint64_t timeout_ns);
+  // Null: not decided, or not known any more.
+  [[nodiscard]] const Outcome* outcome(uint64_t sequence) const;
+  // "" or why the version was aborted.
+  [[nodiscard]] static std::string shown(const Outcome& outcome);
+
+  // The sequence at which this rank last arrived.
+  [[nodiscard]] uint64_t sequence() const { return sequence_; }
+  // Stores 0 attempts of what was restarted from. One rank, when the run ends as it should.
+  Status confirm_restart();
+
+ private:
+  enum Result_of : uint64_t { committed = 1, aborted = 2 };
+  Status open(const Agreed& agreed, const VersionFacts& facts, Slot** slot);
+  Status open_first(const Agreed& agreed, const VersionFacts& facts);
+  Status write_begin(Slot& slot, const Agreed& agreed, const VersionFacts& facts);
+  Status stage(Slot& slot, const Agreed& agreed, const Definitions& definitions);
+  void note_failure(const Status& status);
+  void arrive();
+  // Of the version that is open; number 0: it has no slot.
+  [[nodiscard]] SlotIds opened_ids(uint64_t sequence) const;
+  [[nodiscard]] bool is_decided(uint64_t sequence) const;
+  bool can_decide(uint64_t sequence, bool* is_dead, uint32_t* dead) const;
+  Status decide(uint64_t sequence);
+  Status commit(uint64_t sequence);
+  void abort(uint64_t sequence, int error);
+  // This rank learns what was decided. `retires`: it is the one that decided.
+  void learn(uint64_t sequence, bool retires);
+  void retire(const std::vector<KnownVersion>& beyond);
+  bool drop_damaged(const std::vector<uint32_t>& slots);
+  [[nodiscard]] pool::Pool& pool() const { return run_.set().fs().pool; }
+
+  Run& run_;
+  Shelf& shelf_;
+  Catalogue& catalogue_;
+  Retention retention_;
+  const RunWords& words_;
+  Lineage lineage_;
+  uint64_t sequence_;
+  Status status_;
+  std::string text_;
+  std::map<uint64_t, Outcome> outcomes_;
+  uint64_t decided_ = 0;      // the last sequence whose result this rank knows
+  uint32_t opened_slot_ = 0;  // of the version at which it last arrived; 0: none
+  uint32_t restarted_ = 0;
+  bool drops_damaged_ = false;
+};
+
+}  // namespace cairn::checkpoint

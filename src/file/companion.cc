@@ -1,0 +1,27 @@
+#include "file/companion.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "file/names.h"
+
+namespace cairn::file {
+
+Result<int> open_companion(const File& file) {
+  const std::string path = companion_path(*file.fs, file.map());
+  if ((file.inode->flags.load() & format::flag_companion) == 0)
+    CAIRN_TRY(set_flags(*file.fs, file.number, format::flag_companion, 0));
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0) return fail(errno, "%s: %s", path.c_str(), strerror(errno));
+  // For processes that change their user. Its directory is closed to all others, and it is empty.
+  // If it is another user's, only that user can do this; it is open all the same.
+  struct stat st {};
+  const int before = errno;
+  if (fstat(fd, &st) == 0 && (st.st_mode & 0777) != 0666 && fchmod(fd, 0666) != 0) errno = before;
+  return fd;
+}
+
+}  // namespace cairn::file

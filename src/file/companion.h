@@ -1,0 +1,13 @@
+// Companions: files of the system on which record locks are taken that stand for a file of the
+// pool.
+#pragma once
+
+#include "file/open_file.h"
+
+namespace cairn::file {
+
+// A new descriptor, open for reading and writing, of the companion of a file; it is made if there
+// is none. Locks of its description are its own.
+Result<int> open_companion(const File& file);
+
+}  // namespace cairn::file

@@ -1,0 +1,15 @@
+// The body of every write.
+#pragma once
+
+#include "file/open_file.h"
+#include "pool/seats.h"
+
+namespace cairn::file {
+
+// Copies bytes to [offset, offset + size) of the file and fills holes; `*written` counts what is in
+// place. What was mapped before is not fenced. The seat has announced the inode. `file`, if there
+// is one, is the handle whose next access may be spared the walk.
+Status write_bytes(FileSystem& fs, pool::SeatGuard& seat, const Map& map, File* file,
+                   const uint8_t* source, uint64_t size, uint64_t offset, uint64_t* written);
+
+}  // namespace cairn::file
