@@ -153,7 +153,10 @@ int stat_command(const Config& config, bool json, const Arguments& arguments) {
     line("modified", format_time(st.mtime_ns));
     line("changed", format_time(st.ctime_ns));
     line("created", format_time(st.btime_ns));
-    if ((st.flags & CAIRN_FILE_LAZY) != 0) line("contents", "still in the covered directory");
+    if ((st.flags & CAIRN_FILE_EVICTED) != 0)
+      line("contents", "evicted, in the covered directory only");
+    else if ((st.flags & CAIRN_FILE_LAZY) != 0)
+      line("contents", "still in the covered directory");
   }
   if (json) print_json(all);
   return exit_ok;

@@ -120,7 +120,8 @@ Json stat_json(const std::string& path, const cairn_stat& st) {
           {"modified", seconds(st.mtime_ns)},
           {"changed", seconds(st.ctime_ns)},
           {"created", seconds(st.btime_ns)},
-          {"lazy", (st.flags & CAIRN_FILE_LAZY) != 0}};
+          {"lazy", (st.flags & CAIRN_FILE_LAZY) != 0},
+          {"evicted", (st.flags & CAIRN_FILE_EVICTED) != 0}};
 }
 
 }  // namespace cairn::cli

@@ -81,9 +81,12 @@ std::string shortage_text(const Shortage& before, const Shortage& after,
       fmt::format("{} write(s) did not fit, at least {} were missing", after.writes - before.writes,
                   format_size(after.bytes - before.bytes));
   if (after.refused == before.refused)
-    return fmt::format("the pool {} ({}) was full: {}; give it more with {}", info.path,
-                       format_size(info.size), missing,
-                       made_by_run ? "--pool-size" : "`cairn pool grow`");
+    return fmt::format(
+        "the pool {} ({}) was full: {}; no more of its files could be evicted, because they are "
+        "not "
+        "drained or are in use: drain during the run, or give it more with {}",
+        info.path, format_size(info.size), missing,
+        made_by_run ? "--pool-size" : "`cairn pool grow`");
   const Cause cause = cause_of(after.of, info.path);
   return fmt::format("{}, so the pool {} ({}) could not grow into its size: {}; {}", cause.what,
                      info.path, format_size(info.size), missing, cause.advice);

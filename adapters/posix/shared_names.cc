@@ -48,16 +48,21 @@ int on(const Found& found, Call call) {
 
 }  // namespace
 
+// The covered directory has its bytes, and has had them all the time: the file is the same to all
+// nodes.
+static bool is_imported(const cairn_stat& st) {
+  return (st.flags & (CAIRN_FILE_LAZY | CAIRN_FILE_EVICTED)) == CAIRN_FILE_LAZY;
+}
+
 // The pool knows the name from the covered directory, from which another node has removed it (remove_rest()).
 static bool was_removed(const Found& found, const char* path) {
-  return found.exists && (found.st.flags & CAIRN_FILE_LAZY) != 0 && place::is_missing_below(path) &&
+  return found.exists && is_imported(found.st) && place::is_missing_below(path) &&
          cairn_unlink(pool, found.parent, found.name) == 0;
 }
 
 static int look(Found* found) {
-  const bool own =
-      found->exists && (!S_ISREG(found->st.mode) ||
-                        ((found->st.flags & CAIRN_FILE_LAZY) == 0 && found->st.size != 0));
+  const bool own = found->exists &&
+                   (!S_ISREG(found->st.mode) || (!is_imported(found->st) && found->st.size != 0));
   if (own || found->cover != place::cover()) return 0;
   Asking asking;
   if (!asking) return 0;

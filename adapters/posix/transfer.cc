@@ -330,11 +330,24 @@ int posix_fallocate(int fd, off_t offset, off_t size) {
   return -allocate(use, 0, offset, size);
 }
 
+// Advice about a whole file says whether its bytes should take room in the pool. Failures are
+// ignored, because it is advice.
+static void advise(const table::Use& use, off_t offset, off_t size, int advice) {
+  struct cairn_stat st;
+  if (offset != 0 || use->kind != Kind::kFile || cairn_fstat(use->file, &st) != 0 ||
+      !S_ISREG(st.mode) || (size != 0 && static_cast<uint64_t>(size) < st.size))
+    return;
+  if (advice == POSIX_FADV_DONTNEED) cairn_evict(pool, st.ino, st.generation, nullptr);
+  if (advice == POSIX_FADV_WILLNEED) cairn_stage(pool, st.ino, st.generation);
+}
+
 int posix_fadvise(int fd, off_t offset, off_t size, int advice) {
   table::Use use(fd);
   if (!use) return real::posix_fadvise(fd, offset, size, advice);
   if (is_path(use)) return EBADF;
-  return size < 0 || advice < POSIX_FADV_NORMAL || advice > POSIX_FADV_NOREUSE ? EINVAL : 0;
+  if (size < 0 || advice < POSIX_FADV_NORMAL || advice > POSIX_FADV_NOREUSE) return EINVAL;
+  advise(use, offset, size, advice);
+  return 0;
 }
 
 ssize_t readahead(int fd, off_t offset, size_t size) {

@@ -31,7 +31,8 @@ void fill_stat(file::FileSystem& fs, const file::Map& map, cairn_stat* st) {
   st->ctime_ns = static_cast<int64_t>(a.ctime);
   st->btime_ns = static_cast<int64_t>(a.btime);
   st->rdev = a.rdev;
-  st->flags = (a.flags & format::flag_lazy) != 0 ? CAIRN_FILE_LAZY : 0;
+  if ((a.flags & format::flag_lazy) == 0) return;
+  st->flags = CAIRN_FILE_LAZY | ((a.flags & format::flag_evicted) != 0 ? CAIRN_FILE_EVICTED : 0);
 }
 
 namespace {

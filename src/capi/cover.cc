@@ -17,6 +17,7 @@
 #include "tier/cover_state.h"
 #include "tier/drain.h"
 #include "tier/drain_to.h"
+#include "tier/evict.h"
 #include "tier/lower.h"
 #include "tier/record.h"
 #include "tier/system.h"
@@ -320,6 +321,32 @@ int cairn_cover_list(cairn_pool* pool, cairn_cover_visit visit, void* context) {
         visit(context, &info);
         return Status();
       }));
+}
+
+int cairn_stage(cairn_pool* pool, cairn_ino ino, uint64_t generation) {
+  const WriteWindow window;
+  auto& fs = fs_of(pool);
+  auto map = cairn::capi::live_map(fs, ino);
+  if (!map.ok()) return code(map.status());
+  if (Status s = cairn::file::check_generation(*map, generation); !s.ok()) return code(s);
+  if (!S_ISREG(map->inode->mode.load()))
+    return code(fail(EINVAL, "inode %llu: not a regular file",
+                     static_cast<unsigned long long>(map->number)));
+  if (Status s = fs.pool.check_writable(); !s.ok()) return code(s);
+  return code(cairn::tier::stage(fs, map->number));
+}
+
+int cairn_evict(cairn_pool* pool, cairn_ino ino, uint64_t generation, uint64_t* bytes) {
+  const WriteWindow window;
+  auto& fs = fs_of(pool);
+  if (bytes != nullptr) *bytes = 0;
+  auto map = cairn::capi::live_map(fs, ino);
+  if (!map.ok()) return code(map.status());
+  if (Status s = cairn::file::check_generation(*map, generation); !s.ok()) return code(s);
+  uint64_t blocks = 0;
+  const Status status = cairn::tier::evict(fs, map->number, &blocks);
+  if (bytes != nullptr) *bytes = blocks * cairn::format::block_size;
+  return code(status);
 }
 
 int cairn_cover_undrained(cairn_pool* pool, const char* directory, cairn_cover_visit_file visit,

@@ -36,18 +36,47 @@ Status preallocate(file::File& file, int mode, uint64_t offset, uint64_t size) {
   file::FileSystem& fs = *file.fs;
   if (file::remote_of(fs, file.map()) != nullptr)
     return fail(EOPNOTSUPP, "cannot reserve space: the file is on another host");
-  if ((file.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr)
-    CAIRN_TRY(fs.lower->stage(file.number));
   const uint64_t end = offset + size;
   if (mode == (FALLOC_FL_PUNCH_HOLE | keep_size)) return file::punch(fs, file.map(), offset, size);
   const bool zero = (mode & FALLOC_FL_ZERO_RANGE) != 0;
   if ((mode & ~(keep_size | FALLOC_FL_ZERO_RANGE)) != 0)
     return fail(EOPNOTSUPP, "fallocate mode %#x is not supported", static_cast<unsigned>(mode));
   CAIRN_TRY(file::allocate(file, offset, size));
-  file::touch_modified(file);
-  if (zero) CAIRN_TRY(file::zero_mapped(fs, file.map(), offset, end));
+  if (zero) CAIRN_TRY(file::zero_range(file, offset, size));
   if ((mode & keep_size) == 0 && end > file.inode->size.load())
     CAIRN_TRY(file::grow_size(file, end));
+  return Status();
+}
+
+// As a writer while it is looked for: an eviction waits until it is pinned.
+Status view_of(file::File& file, uint64_t offset, size_t size, cairn_view* view) {
+  file::FileSystem& fs = *file.fs;
+  pool::SeatGuard seat(fs.pool, file.number);
+  if (!seat.ok()) return pool::no_seat(fs.pool);
+  if (file::is_changing(*file.inode)) file::wait_for_shape(fs, seat, *file.inode, file.number);
+  if (fs.lower != nullptr && file::is_lazy(file)) return file::became_lazy;
+  const uint64_t end = file.inode->size.load();
+  if (offset >= end)
+    return fail(ENODATA, "offset %llu is beyond the end", static_cast<unsigned long long>(offset));
+  CAIRN_TRY_ASSIGN(pin, file::pin_inode(fs, *seat, file.number));
+  file::Spot spot;
+  const uint64_t block = offset >> format::block_shift;
+  Status status = file::walk(fs.pool, file.map(), block, &spot);
+  if (status.ok() && !spot.block)
+    status = fail(ENODATA, "a hole at offset %llu", static_cast<unsigned long long>(offset));
+  if (!status.ok()) {
+    file::unpin(fs, pin);
+    return status;
+  }
+  const uint64_t in_block = offset & (format::block_size - 1);
+  const uint64_t wanted = std::min<uint64_t>(size, end - offset);
+  const uint64_t blocks =
+      file::contiguous(fs.pool, file.map(), block, spot,
+                       (in_block + wanted + format::block_size - 1) >> format::block_shift);
+  view->data = fs.pool.at(spot.block) + in_block;
+  view->size =
+      static_cast<size_t>(std::min<uint64_t>(wanted, (blocks << format::block_shift) - in_block));
+  view->pin = reinterpret_cast<uint64_t>(new file::PinHandle(std::move(pin)));
   return Status();
 }
 
@@ -142,40 +171,10 @@ int cairn_mmap_writable(cairn_pool* pool, void* address, size_t size) {
 int cairn_view_open(cairn_file* handle, uint64_t offset, size_t size, cairn_view* view) {
   const WriteWindow window;
   file::File& file = file_of(handle);
-  file::FileSystem& fs = *file.fs;
   if (!file.readable)
     return code(fail(EBADF, "inode %llu: not open for reading",
                      static_cast<unsigned long long>(file.number)));
-  if ((file.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr) {
-    if (Status s = fs.lower->stage(file.number); !s.ok()) return code(s);
-  }
-  pool::SeatGuard seat(fs.pool);
-  if (!seat.ok()) return code(pool::no_seat(fs.pool));
-  const uint64_t end = file.inode->size.load();
-  if (offset >= end)
-    return code(
-        fail(ENODATA, "offset %llu is beyond the end", static_cast<unsigned long long>(offset)));
-  auto pin = file::pin_inode(fs, *seat, file.number);
-  if (!pin.ok()) return -pin.code();
-  file::Spot spot;
-  const uint64_t block = offset >> format::block_shift;
-  Status status = file::walk(fs.pool, file.map(), block, &spot);
-  if (status.ok() && !spot.block)
-    status = fail(ENODATA, "a hole at offset %llu", static_cast<unsigned long long>(offset));
-  if (!status.ok()) {
-    file::unpin(fs, *pin);
-    return code(status);
-  }
-  const uint64_t in_block = offset & (format::block_size - 1);
-  const uint64_t wanted = std::min<uint64_t>(size, end - offset);
-  const uint64_t blocks =
-      file::contiguous(fs.pool, file.map(), block, spot,
-                       (in_block + wanted + format::block_size - 1) >> format::block_shift);
-  view->data = fs.pool.at(spot.block) + in_block;
-  view->size =
-      static_cast<size_t>(std::min<uint64_t>(wanted, (blocks << format::block_shift) - in_block));
-  view->pin = reinterpret_cast<uint64_t>(new file::PinHandle(std::move(*pin)));
-  return 0;
+  return code(file::unless_lazy(file, [&] { return view_of(file, offset, size, view); }));
 }
 
 void cairn_view_close(cairn_file* file, cairn_view* view) {

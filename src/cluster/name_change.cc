@@ -74,9 +74,10 @@ Status rename(Job& job, const Spot& from, const NameChange& change) {
 // What is written here would be lost with the name.
 Status check_untouched(Job& job, const Spot& spot, const std::string& path) {
   file::FileSystem& fs = job.fs();
-  const bool is_lazy = (spot.map.inode->flags.load() & format::flag_lazy) != 0;
+  constexpr uint64_t evicted = format::flag_lazy | format::flag_evicted;
+  const bool is_imported = (spot.map.inode->flags.load() & evicted) == format::flag_lazy;
   const bool is_changed =
-      !is_lazy && tier::change_time(fs, spot.map) != spot.map.inode->drained.load();
+      !is_imported && tier::change_time(fs, spot.map) != spot.map.inode->drained.load();
   if (is_changed || file::is_pinned(fs, spot.map.number))
     return fail(EBUSY, "%s: it was changed there, too", path.c_str());
   const bool is_read_only = file::for_each_open_file(fs, [&](format::OpenFile& open) {

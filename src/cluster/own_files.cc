@@ -42,8 +42,9 @@ Life life_of(const Uuid& id) {
 // What lies in the covered directory only is the same to all, until a node changes it or has claimed it.
 bool is_own(const file::Inode& inode) {
   if (!S_ISREG(inode.mode.load())) return false;
-  return (inode.flags.load() & format::flag_lazy) == 0 || inode.stamps.load() != 0 ||
-         inode.ctime.load() != inode.drained.load();
+  const uint64_t flags = inode.flags.load();
+  return (flags & format::flag_lazy) == 0 || (flags & format::flag_evicted) != 0 ||
+         inode.stamps.load() != 0 || inode.ctime.load() != inode.drained.load();
 }
 
 Result<Spot> own_spot(Job& job, const std::string& path) {

@@ -2,13 +2,12 @@
 #pragma once
 
 #include "file/open_file.h"
+#include "file/shape.h"
 
 namespace cairn::file {
 
 // Do the file's contents still lie in the covered directory?
-inline bool is_lazy(const File& file) {
-  return (file.inode->flags.load() & format::flag_lazy) != 0;
-}
+inline bool is_lazy(const File& file) { return is_lazy(*file.inode); }
 
 // EIO: they do, and this process has not joined the cover.
 Status without_lower(const File& file);
@@ -19,6 +18,18 @@ inline Status stage_if_lazy(const File& file) {
     return Status();
   if (file.fs->lower == nullptr) return without_lower(file);
   return file.fs->lower->stage(file.number);
+}
+
+// call(), and again after staging as long as the file has become lazy (shape.h) when it comes to
+// it. The caller is in no seat and holds no lock.
+template <typename Call>
+auto unless_lazy(const File& file, Call call) -> decltype(call()) {
+  for (;;) {
+    CAIRN_TRY(stage_if_lazy(file));
+    auto result = call();
+    if (!is_became_lazy(result)) [[likely]]
+      return result;
+  }
 }
 
 // Where its bytes are written, if that is not this pool; else null.

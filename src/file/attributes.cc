@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "file/shape.h"
 #include "pool/lock.h"
 #include "pool/redo.h"
 
@@ -142,6 +143,19 @@ uint64_t blocks_in_lower(const Inode& inode, const Attributes& a) {
   return (bytes + format::block_size - 1) >> format::block_shift;
 }
 
+// A lazy file's blocks are in lower: that it has none here must not look like a hole. Counted again
+// if the file was evicted or staged meanwhile.
+void count_blocks(const FileSystem& fs, const Map& map, Attributes* a) {
+  constexpr int most_tries = 8;  // while others truncate it all the time
+  for (int tries = 1;; ++tries) {
+    const FirstLook look(*map.inode);
+    a->flags = map.inode->flags.load();
+    const bool lazy = (a->flags & format::flag_lazy) != 0;
+    a->blocks = lazy ? blocks_in_lower(*map.inode, *a) : blocks_of(fs, map, a->size);
+    if (lazy || look.still_holds() || tries == most_tries) return;
+  }
+}
+
 uint64_t resolve(uint64_t time, uint64_t now) { return time == time_now ? now : time; }
 
 }  // namespace
@@ -176,8 +190,9 @@ Attributes attributes_of(FileSystem& fs, const Map& map) {
   // A lazy directory's subdirectories are in lower.
   if ((a.flags & format::flag_lazy) != 0 && S_ISDIR(a.mode))
     a.links = std::max(a.links, static_cast<uint32_t>(inode.directory.lower_links.load()));
-  // A lazy file's bytes are in lower; that it has none here must not look like a hole.
-  if ((a.flags & format::flag_lazy) != 0)
+  if (S_ISREG(a.mode))
+    count_blocks(fs, map, &a);
+  else if ((a.flags & format::flag_lazy) != 0)
     a.blocks = blocks_in_lower(inode, a);
   else if (!S_ISLNK(a.mode))
     a.blocks = blocks_of(fs, map, a.size);

@@ -31,7 +31,7 @@ Status write_bulk(File& file, const void* bytes, size_t size, uint64_t offset) {
   });
   if (status.code() == ENOSPC) note_missing(fs, size - done);
   if (done != 0) touch_modified(file);
-  return status;
+  return is_became_lazy(status) ? without_lower(file) : status;
 }
 
 }  // namespace cairn::file

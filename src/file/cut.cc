@@ -209,6 +209,7 @@ Status truncate_once(FileSystem& fs, const Map& map, uint64_t size, uint64_t gen
   {
     pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
     CAIRN_TRY(check_generation(map, generation));
+    if (fs.lower != nullptr && is_lazy(*map.inode)) return became_lazy;
     ShapeChange change(fs, *seat, *map.inode, map.number);
     const Range cut = {(size + block_size - 1) >> block_shift, max_file_blocks};
     const bool keep = anything_in(fs, map, cut) && is_pinned(fs, map.number);
@@ -236,13 +237,17 @@ Status truncate_once(FileSystem& fs, const Map& map, uint64_t size, uint64_t gen
   return Status();
 }
 
+// Of a lazy file: what was staged so far.
+enum class Punched : uint8_t { file, staged };
+
 Status punch_once(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size,
-                  uint64_t generation) {
+                  uint64_t generation, Punched what) {
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   {
     pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
     CAIRN_TRY(check_generation(map, generation));
+    if (what == Punched::file && fs.lower != nullptr && is_lazy(*map.inode)) return became_lazy;
     ShapeChange change(fs, *seat, *map.inode, map.number);
     const uint64_t end = offset + size;
     const uint64_t first = (offset + block_size - 1) >> block_shift;
@@ -272,9 +277,13 @@ Status truncate(FileSystem& fs, const Map& map, uint64_t size, uint64_t generati
                 static_cast<unsigned long long>(map.number), static_cast<unsigned long long>(size));
   CAIRN_TRY(check_generation(map, generation));
   if (const auto remote = remote_of(fs, map)) return remote->set_size(size);
-  if ((map.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr)
-    CAIRN_TRY(size == 0 ? fs.lower->discard(map.number, generation) : fs.lower->stage(map.number));
-  return with_room(fs, [&] { return truncate_once(fs, map, size, generation); });
+  for (;;) {
+    if (fs.lower != nullptr && is_lazy(*map.inode))
+      CAIRN_TRY(size == 0 ? fs.lower->discard(map.number, generation)
+                          : fs.lower->stage(map.number));
+    const Status status = with_room(fs, [&] { return truncate_once(fs, map, size, generation); });
+    if (status != became_lazy) return status;
+  }
 }
 
 void trim(FileSystem& fs, const Map& map) {
@@ -307,8 +316,7 @@ bool free_ahead(FileSystem& fs, LocalSeat& seat, const Map& map, format::OpenFil
     return false;
   {
     pool::LockGuard lock(fs.pool, seat, map.inode->lock);
-    if (!S_ISREG(map.inode->mode.load()) || (map.inode->flags.load() & format::flag_lazy) != 0)
-      return false;
+    if (!S_ISREG(map.inode->mode.load()) || is_lazy(*map.inode)) return false;
     ShapeChange change(fs, seat, *map.inode, map.number);
     // Stores through mappings announce themselves to nobody.
     if (map.inode->links.load() == 0 || is_pinned(fs, map.number)) return false;
@@ -333,7 +341,9 @@ void free_zeros(FileSystem& fs, const Map& map, uint64_t from, uint64_t to, uint
   {
     pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
     ShapeChange change(fs, *seat, *map.inode, map.number);
-    if (is_pinned(fs, map.number) || map.inode->file.preallocations.load() != succeeded) return;
+    if (is_lazy(*map.inode) || is_pinned(fs, map.number) ||
+        map.inode->file.preallocations.load() != succeeded)
+      return;
     for (uint64_t first = from; first < to; ++first) {
       uint64_t end = first;
       while (end < to && is_zero_block(fs, map, end)) ++end;
@@ -351,9 +361,22 @@ void free_zeros(FileSystem& fs, const Map& map, uint64_t from, uint64_t to, uint
 Status punch(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size, uint64_t generation) {
   if (size == 0 || offset > max_file_size || size > max_file_size - offset)
     return fail(EINVAL, "inode %llu: no such range", static_cast<unsigned long long>(map.number));
-  if ((map.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr)
-    CAIRN_TRY(fs.lower->stage(map.number));
-  return with_room(fs, [&] { return punch_once(fs, map, offset, size, generation); });
+  for (;;) {
+    if (fs.lower != nullptr && is_lazy(*map.inode)) CAIRN_TRY(fs.lower->stage(map.number));
+    const Status status =
+        with_room(fs, [&] { return punch_once(fs, map, offset, size, generation, Punched::file); });
+    if (status != became_lazy) return status;
+  }
+}
+
+Status drop_staged(FileSystem& fs, const Map& map, uint64_t generation) {
+  const uint64_t size = (map.inode->size.load() + block_size - 1) & ~(block_size - 1);
+  if (size == 0) return Status();
+  return with_room(fs, [&] { return punch_once(fs, map, 0, size, generation, Punched::staged); });
+}
+
+Status cut_all(FileSystem& fs, LocalSeat& seat, const Map& map, pool::Change& change) {
+  return cut_range(fs, seat, map, {0, max_file_blocks}, change);
 }
 
 }  // namespace cairn::file

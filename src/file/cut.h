@@ -7,6 +7,7 @@
 #pragma once
 
 #include "file/open_file.h"
+#include "pool/redo.h"
 
 namespace cairn::file {
 
@@ -16,6 +17,11 @@ Status truncate(FileSystem& fs, const Map& map, uint64_t size, uint64_t generati
 // FALLOC_FL_PUNCH_HOLE: [offset, offset + size) reads as zeros, whole blocks of it are freed.
 Status punch(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size,
              uint64_t generation = 0);
+// What a staging that did not come to its end has put into a lazy file. ESTALE as above.
+Status drop_staged(FileSystem& fs, const Map& map, uint64_t generation = 0);
+// The whole map becomes empty as a part of `change`, which is committed; the blocks go to an
+// orphan. The caller holds the inode's lock and has its shape to itself.
+Status cut_all(FileSystem& fs, LocalSeat& seat, const Map& map, pool::Change& change);
 // Nobody may have the file mapped any more: what cuts have left because of mappings goes. The caller holds no lock and
 // has announced no stores.
 void trim(FileSystem& fs, const Map& map);

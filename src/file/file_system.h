@@ -45,6 +45,10 @@ class Lower {
   virtual Status discard(uint64_t inode, uint64_t generation) = 0;
   // Makes everything at and below an inode the pool's own: before it moves to another name.
   virtual Status stage_tree(uint64_t inode) = 0;
+  // Turns files that lower has as well into lazy ones, those that were used last a long time ago
+  // first, until about `bytes` of the pool are theirs no more. False: no file can go. The caller
+  // announces nothing, but may hold a file's append lock.
+  virtual bool evict_some(uint64_t bytes) = 0;
   // Where a lazy file's bytes are written, if that is not this pool; else null: it is staged first.
   virtual std::shared_ptr<Remote> remote(uint64_t inode) = 0;
 };
@@ -146,6 +150,8 @@ inline Inode* inode_at(const FileSystem& fs, uint64_t number) {
 // The same, if it is live: ESTALE if not.
 Status no_inode(uint64_t number);
 inline bool is_live(const Inode& inode) { return (inode.state.load() & 7) == format::inode_live; }
+// Do its contents still, or again, lie in the covered directory?
+inline bool is_lazy(const Inode& inode) { return (inode.flags.load() & format::flag_lazy) != 0; }
 inline Result<Inode*> live_inode(FileSystem& fs, uint64_t number) {
   Inode* inode = inode_at(fs, number);
   if (inode == nullptr || !is_live(*inode)) [[unlikely]]

@@ -6,6 +6,7 @@
 #include "file/open_table.h"
 #include "file/reclaim.h"
 #include "pool/seats.h"
+#include "pool/space.h"
 
 namespace cairn::file {
 namespace {
@@ -20,6 +21,8 @@ constexpr uint64_t share = 4;  // a quarter of it
 // How long a full pool waits for somebody inside a call before it says that it is full.
 constexpr int full_pool_patience_ms = 1000;
 constexpr int most_tries = 4;
+// One write may need more evictions than that: each made some room, and others may have taken it.
+constexpr int most_tries_evicting = 64;
 
 bool trim_all_ahead(FileSystem& fs) {
   bool any = false;
@@ -36,16 +39,29 @@ bool trim_all_ahead(FileSystem& fs) {
   return any;
 }
 
-// Gives back what was filled ahead of anybody's writes and is still zero, or what others inside a call withheld;
-// returns whether anything came back. The caller is in no seat, and so withholds nothing itself: of two that wait
-// inside their calls, each waits for the other.
-bool make_room(FileSystem& fs) {
-  if (trim_all_ahead(fs)) return true;
+bool reclaim(FileSystem& fs) {
   pool::SeatGuard seat(fs.pool);
   return seat.ok() && reclaim_withheld(fs, *seat, full_pool_patience_ms);
 }
 
+enum class Room : uint8_t { none, given_back, evicted };
+
+// Gives back what was filled ahead of anybody's writes and is still zero, or what others inside a
+// call withheld, or else what lower has as well; says what came back. The caller is in no seat, and
+// so withholds nothing itself: of two that wait inside their calls, each waits for the other.
+Room make_room(FileSystem& fs, uint64_t wanted) {
+  if (trim_all_ahead(fs) || reclaim(fs)) return Room::given_back;
+  return evict_for(fs, wanted) ? Room::evicted : Room::none;
+}
+
 }  // namespace
+
+bool evict_for(FileSystem& fs, uint64_t wanted) {
+  if (fs.lower == nullptr) return false;
+  const uint64_t before = pool::usage(fs.pool).free;
+  // What others have evicted meanwhile counts as well.
+  return fs.lower->evict_some(wanted) && (reclaim(fs) || pool::usage(fs.pool).free > before);
+}
 
 uint64_t blocks_ahead(const File& file, uint64_t offset, uint64_t end) {
   const FillHints& hints = file.fill;
@@ -78,9 +94,10 @@ void keep_ahead(FileSystem& fs, uint64_t number) {
   });
 }
 
-bool try_again(FileSystem& fs, int tries) {
-  const bool made_room = make_room(fs);
-  return tries == 1 || (made_room && tries <= most_tries);
+bool try_again(FileSystem& fs, int tries, uint64_t wanted) {
+  const Room room = make_room(fs, wanted);
+  if (room == Room::evicted) return tries <= most_tries_evicting;
+  return tries == 1 || (room == Room::given_back && tries <= most_tries);
 }
 
 }  // namespace cairn::file

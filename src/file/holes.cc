@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "file/access.h"
+#include "file/attributes.h"
 #include "file/cut.h"
 #include "file/fill.h"
 #include "file/fill_ahead.h"
@@ -31,17 +32,16 @@ bool asked_lower(const File& file, uint64_t offset, int whence, Result<uint64_t>
 
 }  // namespace
 
-Result<uint64_t> seek_data(File& file, uint64_t offset) {
-  FileSystem& fs = *file.fs;
-  Result<uint64_t> in_lower = offset;
-  if (asked_lower(file, offset, SEEK_DATA, &in_lower)) return in_lower;
-  pool::SeatGuard seat(fs.pool);
-  if (!seat.ok()) return pool::no_seat(fs.pool);
-  const uint64_t end = file.inode->size.load();
-  if (is_lazy(file) && offset < end) return offset;
+namespace {
+
+constexpr uint64_t unknown = UINT64_MAX;
+
+// Both look in the map; unknown: the file was evicted, or its structure has changed, since `look`.
+Result<uint64_t> find_data(const File& file, uint64_t offset, uint64_t end, const FirstLook& look) {
   while (offset < end) {
     Spot spot;
-    CAIRN_TRY(walk(fs.pool, file.map(), offset >> block_shift, &spot));
+    CAIRN_TRY(walk(file.fs->pool, file.map(), offset >> block_shift, &spot));
+    if (!look.still_holds()) return unknown;
     if (spot.block) return offset;
     const uint64_t cover = span_of(spot.level) << block_shift;
     offset = (offset / cover + 1) * cover;
@@ -50,27 +50,50 @@ Result<uint64_t> seek_data(File& file, uint64_t offset) {
               static_cast<unsigned long long>(file.number));
 }
 
-Result<uint64_t> seek_hole(File& file, uint64_t offset) {
-  FileSystem& fs = *file.fs;
-  Result<uint64_t> in_lower = offset;
-  if (asked_lower(file, offset, SEEK_HOLE, &in_lower)) return in_lower;
-  pool::SeatGuard seat(fs.pool);
-  if (!seat.ok()) return pool::no_seat(fs.pool);
-  const uint64_t end = file.inode->size.load();
-  if (offset >= end)
-    return fail(ENXIO, "inode %llu: offset beyond its end",
-                static_cast<unsigned long long>(file.number));
-  if (is_lazy(file)) return end;
+Result<uint64_t> find_hole(const File& file, uint64_t offset, uint64_t end, const FirstLook& look) {
+  Pool& pool = file.fs->pool;
   while (offset < end) {
     Spot spot;
-    CAIRN_TRY(walk(fs.pool, file.map(), offset >> block_shift, &spot));
-    if (!spot.block) return offset;
+    CAIRN_TRY(walk(pool, file.map(), offset >> block_shift, &spot));
     const uint64_t blocks =
-        contiguous(fs.pool, file.map(), offset >> block_shift, spot, format::node_entries);
+        spot.block ? contiguous(pool, file.map(), offset >> block_shift, spot, format::node_entries)
+                   : 0;
+    if (!look.still_holds()) return unknown;
+    if (blocks == 0) return offset;
     offset = ((offset >> block_shift) + blocks) << block_shift;
   }
   return end;
 }
+
+// One try. A file that is lazy here cannot be asked for (asked_lower): it is data up to its end.
+Result<uint64_t> seek_here(const File& file, uint64_t offset, int whence) {
+  pool::SeatGuard seat(file.fs->pool);
+  if (!seat.ok()) return pool::no_seat(file.fs->pool);
+  const FirstLook look(*file.inode);
+  const uint64_t end = file.inode->size.load();
+  if (offset >= end)
+    return fail(ENXIO, "inode %llu: offset beyond its end",
+                static_cast<unsigned long long>(file.number));
+  if (look.was_lazy() && file.fs->lower != nullptr) return unknown;
+  if (look.was_lazy()) return whence == SEEK_DATA ? offset : end;
+  return whence == SEEK_DATA ? find_data(file, offset, end, look)
+                             : find_hole(file, offset, end, look);
+}
+
+Result<uint64_t> seek(const File& file, uint64_t offset, int whence) {
+  for (;;) {
+    Result<uint64_t> found = offset;
+    if (asked_lower(file, offset, whence, &found)) return found;
+    found = seek_here(file, offset, whence);
+    if (!found.ok() || *found != unknown) return found;
+  }
+}
+
+}  // namespace
+
+Result<uint64_t> seek_data(File& file, uint64_t offset) { return seek(file, offset, SEEK_DATA); }
+
+Result<uint64_t> seek_hole(File& file, uint64_t offset) { return seek(file, offset, SEEK_HOLE); }
 
 namespace {
 
@@ -126,13 +149,17 @@ struct Taken {
   uint64_t before = 0;
 };
 
+// Whether a preallocation changes the file, or a mapping needs it.
+enum class Purpose : uint8_t { change, mapping };
+
 // `*taken` gets what was taken, also before a failure.
-Status fill_range(File& file, uint64_t offset, uint64_t size, Taken* taken) {
+Status fill_range(File& file, uint64_t offset, uint64_t size, Purpose purpose, Taken* taken) {
   FileSystem& fs = *file.fs;
   pool::SeatGuard seat(fs.pool, file.number);
   if (!seat.ok()) return pool::no_seat(fs.pool);
   const Map map = file.map();
   if (is_changing(*map.inode)) wait_for_shape(fs, seat, *map.inode, map.number);
+  if (is_lazy(file)) return became_lazy;
   Word& succeeded = map.inode->file.preallocations;
   taken->before = succeeded.load();
   const uint64_t first = offset >> block_shift;
@@ -144,6 +171,7 @@ Status fill_range(File& file, uint64_t offset, uint64_t size, Taken* taken) {
       since_look = 0;
       if (is_changing(*map.inode)) {
         wait_for_shape(fs, seat, *map.inode, map.number);
+        if (is_lazy(file)) return became_lazy;
         block = first;  // what was passed may have been given back by another one that failed
         continue;
       }
@@ -172,15 +200,26 @@ Status fill_range(File& file, uint64_t offset, uint64_t size, Taken* taken) {
   // Some may have been there because a writer had filled ahead: he keeps them.
   keep_ahead(fs, file.number);
   fs.pool.fetch_add(succeeded, 1);  // before the seat is left: free_zeros waits for that
+  if (purpose == Purpose::change) touch_modified(file);  // or an eviction would free them
   return Status();
 }
 
-Status allocate_once(File& file, uint64_t offset, uint64_t size) {
+Status allocate_once(File& file, uint64_t offset, uint64_t size, Purpose purpose) {
   Taken taken;
-  const Status status = fill_range(file, offset, size, &taken);
+  const Status status = fill_range(file, offset, size, purpose, &taken);
   if (!status.ok())
     for (const Blocks& blocks : taken.blocks)
       free_zeros(*file.fs, file.map(), blocks.from, blocks.to, taken.before);
+  return status;
+}
+
+Status allocate_for(File& file, uint64_t offset, uint64_t size, Purpose purpose) {
+  CAIRN_TRY(file.fs->pool.check_writable());
+  const Status status = unless_lazy(file, [&] {
+    return with_room(
+        *file.fs, [&] { return allocate_once(file, offset, size, purpose); }, size);
+  });
+  if (status.code() == ENOSPC) note_no_room(*file.fs, size);
   return status;
 }
 
@@ -188,15 +227,11 @@ Status allocate_once(File& file, uint64_t offset, uint64_t size) {
 
 Status allocate(File& file, uint64_t offset, uint64_t size) {
   CAIRN_TRY(check_write(file, offset, size));
-  return allocate_for_mapping(file, offset, size);
+  return allocate_for(file, offset, size, Purpose::change);
 }
 
 Status allocate_for_mapping(File& file, uint64_t offset, uint64_t size) {
-  CAIRN_TRY(file.fs->pool.check_writable());
-  CAIRN_TRY(stage_if_lazy(file));
-  const Status status = with_room(*file.fs, [&] { return allocate_once(file, offset, size); });
-  if (status.code() == ENOSPC) note_no_room(*file.fs, size);
-  return status;
+  return allocate_for(file, offset, size, Purpose::mapping);
 }
 
 }  // namespace cairn::file

@@ -28,6 +28,9 @@ Status allocate_for_mapping(File& file, uint64_t offset, uint64_t size);
 // Puts bytes under an inode without touching its size, times or laziness: staging.
 Status fill_bytes(FileSystem& fs, const Map& map, const void* bytes, size_t size, uint64_t offset);
 
+// [offset, offset + size) reads as zeros: what of it has blocks keeps them.
+Status zero_range(File& file, uint64_t offset, uint64_t size);
+
 // The file is at least `size` bytes long from now on.
 Status grow_size(File& file, uint64_t size);
 

@@ -128,8 +128,7 @@ Result<void*> Mappings::map(File& file, void* address, size_t size, int protecti
   const bool shared = is_shared_type(flags);
   if (!file.readable || (shared && (protection & PROT_WRITE) != 0 && !file.writable))
     return fail(EACCES, "mmap: the file is not open for this access");
-  if ((file.inode->flags.load() & format::flag_lazy) != 0 && fs.lower != nullptr)
-    CAIRN_TRY(fs.lower->stage(file.number));
+  if (is_lazy(*file.inode) && fs.lower != nullptr) CAIRN_TRY(fs.lower->stage(file.number));
   CAIRN_TRY_ASSIGN(pin, pin_of(fs, file.number));
   // Whoever cuts the file from now on leaves the blocks.
   const uint64_t length = round_up(size);

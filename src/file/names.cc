@@ -51,10 +51,13 @@ Result<Map> create_unnamed(FileSystem& fs, LocalSeat& seat, const Inode& directo
   return Map{made->inode, made->number};
 }
 
-// `lower`: gets the inode, and nothing is done, if somebody has it open and its bytes still lie in lower, where it is
-// found by this name.
+// A process has it open, and its bytes lie in lower, where they are found by its name.
+static bool needs_name(const Inode& inode) { return is_lazy(inode) && inode.opens.load() != 0; }
+
+// If the file needs its name, does nothing but return its number in `lower`, unless it is the
+// number `lost`.
 static Status unlink_once(FileSystem& fs, uint64_t parent, std::string_view text, const Seen* seen,
-                          uint64_t* lower) {
+                          uint64_t lost, uint64_t* lower) {
   LockedName at(fs);
   CAIRN_TRY(at.take(parent, text));
   LocalSeat& seat = at.seat();
@@ -68,13 +71,13 @@ static Status unlink_once(FileSystem& fs, uint64_t parent, std::string_view text
   Inode& inode = *map->inode;
   if (S_ISDIR(inode.mode.load()))
     return fail(EISDIR, "%.*s: is a directory", static_cast<int>(text.size()), text.data());
-  if (lower != nullptr && is_lazy(inode) && inode.opens.load() != 0) {
-    *lower = map->number;
-    return Status();
-  }
   bool last_name = false;
   {
     pool::LockGuard inode_lock(fs.pool, seat, inode.lock);
+    if (map->number != lost && needs_name(inode)) {
+      *lower = map->number;
+      return Status();
+    }
     if (seen != nullptr && seen->ctime != 0 && attributes_of(fs, *map).ctime != seen->ctime)
       return fail(ESTALE, "%.*s: it was changed meanwhile", static_cast<int>(text.size()),
                   text.data());
@@ -89,6 +92,10 @@ static Status unlink_once(FileSystem& fs, uint64_t parent, std::string_view text
     std::optional<EndAtOnce> end;
     if (last_name) end.emplace(fs, seat, *map);
     const bool at_once = end.has_value() && end->possible();
+    if (!at_once && map->number != lost && needs_name(inode)) {  // opened a moment ago
+      *lower = map->number;
+      return Status();
+    }
     if (at_once) end->add(change);
     CAIRN_TRY(change.commit());
     if (at_once) end->finish();
@@ -100,18 +107,22 @@ static Status unlink_once(FileSystem& fs, uint64_t parent, std::string_view text
 }
 
 Status unlink_name(FileSystem& fs, uint64_t parent, std::string_view text, const Seen* seen) {
-  uint64_t lower = 0;
-  CAIRN_TRY(unlink_once(fs, parent, text, seen, &lower));
-  if (lower == 0) return Status();
-  // Where it cannot be had (lower has changed, the pool is full), who has it open gets an error when he reads.
-  fs.lower->stage(lower).ignore();
-  return unlink_once(fs, parent, text, seen, nullptr);
+  // Again if it was evicted after it had been staged.
+  uint64_t lost = 0;
+  for (int tries = 0; tries < most_tries_to_stage; ++tries) {
+    uint64_t lower = 0;
+    CAIRN_TRY(unlink_once(fs, parent, text, seen, lost, &lower));
+    if (lower == 0) return Status();
+    CAIRN_TRY(stage_victim(fs, lower, text, &lost));
+  }
+  return no_room_for_victim(text);
 }
 
 Status remove_directory(FileSystem& fs, uint64_t parent, std::string_view text) {
   LockedName at(fs);
   CAIRN_TRY(at.enter(parent, text));
-  CAIRN_TRY(fill_victim(fs, at.directory, at.name));
+  uint64_t lost = 0;  // only files are
+  CAIRN_TRY(fill_victim(fs, at.directory, at.name, &lost));
   CAIRN_TRY(at.lock());
   auto slot = find_existing(fs, at.directory, at.name);
   if (!slot.ok()) return slot.status();
@@ -136,8 +147,8 @@ Status remove_directory(FileSystem& fs, uint64_t parent, std::string_view text) 
   return Status();
 }
 
-Status link_inode(FileSystem& fs, uint64_t number, uint64_t parent, std::string_view text,
-                  uint64_t generation) {
+static Status link_once(FileSystem& fs, uint64_t number, uint64_t parent, std::string_view text,
+                        uint64_t generation) {
   LockedName at(fs);
   CAIRN_TRY(at.enter(parent, text));
   auto map = live_map(fs, number);
@@ -155,6 +166,7 @@ Status link_inode(FileSystem& fs, uint64_t number, uint64_t parent, std::string_
   if (!is_live(inode) || (generation != 0 && inode.generation.load() != generation) ||
       (inode.links.load() == 0 && (flags & format::flag_nameless) == 0))
     return fail(ENOENT, "the file to be linked was removed");
+  if (fs.lower != nullptr && is_lazy(inode)) return became_lazy;
   const uint64_t now = now_ns();
   pool::Change change(fs.pool, at.seat());
   CAIRN_TRY(insert_name(fs, at.seat(), change, at.directory, at.name, *place,
@@ -163,6 +175,13 @@ Status link_inode(FileSystem& fs, uint64_t number, uint64_t parent, std::string_
   if ((flags & format::flag_nameless) != 0) change.set(inode.flags, flags & ~format::flag_nameless);
   change.set(inode.ctime, now);
   return change.commit();
+}
+
+Status link_inode(FileSystem& fs, uint64_t number, uint64_t parent, std::string_view text,
+                  uint64_t generation) {
+  Status status = became_lazy;
+  while (status == became_lazy) status = link_once(fs, number, parent, text, generation);
+  return status;
 }
 
 Status set_flags(FileSystem& fs, uint64_t number, uint64_t set, uint64_t clear) {

@@ -143,15 +143,30 @@ Result<uint64_t> lower_inode(FileSystem& fs, const Map& directory, const Name& n
   return slot.ok() && slot->has_lower() ? slot->inode : uint64_t{0};
 }
 
-Status fill_victim(FileSystem& fs, const Map& directory, const Name& name) {
+Status no_room_for_victim(std::string_view text) {
+  return fail(ENOSPC,
+              "%.*s: cannot remove: a process has it open, so its bytes are read into the pool "
+              "first, and the pool is full; drain it or make it larger",
+              static_cast<int>(text.size()), text.data());
+}
+
+Status stage_victim(FileSystem& fs, uint64_t number, std::string_view text, uint64_t* lost) {
+  const Status staged = fs.lower == nullptr ? Status(EIO) : fs.lower->stage(number);
+  if (!staged.ok()) *lost = number;
+  if (staged.code() != ENOSPC) return Status();
+  const auto inode = live_inode(fs, number);
+  const bool has_only_copy = inode.ok() && ((*inode)->flags.load() & format::flag_evicted) != 0;
+  return has_only_copy ? no_room_for_victim(text) : Status();
+}
+
+Status fill_victim(FileSystem& fs, const Map& directory, const Name& name, uint64_t* lost) {
   CAIRN_TRY_ASSIGN(number, lower_inode(fs, directory, name));
   if (number == 0) return Status();
   auto map = live_map(fs, number);
   if (!map.ok() || !is_lazy(*map->inode)) return Status();
   if (S_ISDIR(map->inode->mode.load())) return fs.lower->fill_directory(number);
-  // Where it cannot be had, who has it open gets an error when he reads.
-  if (map->inode->opens.load() != 0) fs.lower->stage(number).ignore();
-  return Status();
+  if (map->inode->opens.load() == 0) return Status();
+  return stage_victim(fs, number, name.view(), lost);
 }
 
 }  // namespace cairn::file::names

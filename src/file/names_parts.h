@@ -14,8 +14,10 @@
 namespace cairn::file::names {
 
 inline unsigned type_of(uint64_t mode) { return (static_cast<unsigned>(mode) & S_IFMT) >> 12; }
-inline bool is_lazy(const Inode& inode) { return (inode.flags.load() & format::flag_lazy) != 0; }
 
+// How often a file is staged that is evicted before its name can change: in a pool that is so full,
+// the change is refused.
+inline constexpr int most_tries_to_stage = 8;
 // ENOENT: it was removed before its lock was held.
 Status check_alive(const Map& directory, uint64_t found);
 // EINVAL: the name is not sound (directory.h); ENAMETOOLONG.
@@ -89,8 +91,13 @@ Status sync_what_replaces(FileSystem& fs, NamePlace from, NamePlace to, bool exc
 // The inode of a name whose file still lies in lower, at least in part; 0 for all others.
 Result<uint64_t> lower_inode(FileSystem& fs, const Map& directory, const Name& name);
 
-// Before a name is removed or replaced: whether a directory is empty is known only once lower was asked, and a file that somebody has
-// open is found there by its name.
-Status fill_victim(FileSystem& fs, const Map& directory, const Name& name);
+// Stages a file that is to lose its name `text` while a process has it open. `*lost` gets its
+// number if that fails. An opener of an imported file then gets errors when it reads. ENOSPC: lower
+// has the only copy of an evicted file's bytes, and they do not fit.
+Status stage_victim(FileSystem& fs, uint64_t number, std::string_view text, uint64_t* lost);
+Status no_room_for_victim(std::string_view text);
+// Before a name is removed or replaced: asks lower whether a directory is empty, and stages a file
+// that a process has open.
+Status fill_victim(FileSystem& fs, const Map& directory, const Name& name, uint64_t* lost);
 
 }  // namespace cairn::file::names

@@ -1,4 +1,7 @@
 // Rename: two names change as one, with the locks that this takes.
+#include <unordered_set>
+#include <vector>
+
 #include "file/ending.h"
 #include "file/names_parts.h"
 #include "file/shape.h"
@@ -12,13 +15,14 @@ namespace {
 // The directories' locks for a change of two names, in an order that cannot deadlock.
 class TwoDirectories {
  public:
-  TwoDirectories(FileSystem& fs, LocalSeat& seat, const Map& a, const Map& b)
-      : pool_(fs.pool), a_(a), b_(b) {
+  // `moves_tree`: with the rename lock in any case, as nothing below may be evicted meanwhile.
+  TwoDirectories(FileSystem& fs, LocalSeat& seat, const Map& a, const Map& b, bool moves_tree)
+      : pool_(fs.pool), a_(a), b_(b), has_rename_lock_(moves_tree || a.number != b.number) {
+    if (has_rename_lock_) pool::acquire(pool_, seat, pool_.state->rename_lock);
     if (a.number == b.number) {
       pool::acquire(pool_, seat, a.inode->lock);
       return;
     }
-    pool::acquire(pool_, seat, pool_.state->rename_lock);
     const bool b_first = is_below(fs, a.number, b.number) ||
                          (!is_below(fs, b.number, a.number) && b.number < a.number);
     pool::acquire(pool_, seat, b_first ? b.inode->lock : a.inode->lock);
@@ -26,9 +30,8 @@ class TwoDirectories {
   }
   ~TwoDirectories() {
     pool::release(pool_, a_.inode->lock);
-    if (a_.number == b_.number) return;
-    pool::release(pool_, b_.inode->lock);
-    pool::release(pool_, pool_.state->rename_lock);
+    if (a_.number != b_.number) pool::release(pool_, b_.inode->lock);
+    if (has_rename_lock_) pool::release(pool_, pool_.state->rename_lock);
   }
   TwoDirectories(const TwoDirectories&) = delete;
   TwoDirectories& operator=(const TwoDirectories&) = delete;
@@ -49,6 +52,7 @@ class TwoDirectories {
   Pool& pool_;
   const Map& a_;
   const Map& b_;
+  bool has_rename_lock_;
 };
 
 // The locks of up to two inodes, in the order of their numbers.
@@ -90,14 +94,52 @@ bool is_directory(const Map& map) {
   return map.inode != nullptr && S_ISDIR(map.inode->mode.load());
 }
 
+// What was made the pool's own before the locks were taken, as it moves.
+struct Prepared {
+  bool has_trees = false;   // directories that lower has are among it
+  uint64_t evictions = 0;   // how many there had been before
+  uint64_t lost = 0;        // a file whose bytes cannot be had: it is replaced all the same
+  bool may_orphan = false;  // replaces a file that lies in lower even if a process has it open
+};
+
+// Does anything below a directory lie in lower? Nothing comes to do so while the rename lock is
+// held. The caller is in a seat, and may hold the directory's lock.
+bool has_lazy_below(const FileSystem& fs, uint64_t top) {
+  std::vector<uint64_t> directories = {top};
+  std::unordered_set<uint64_t> met = {top};  // a damaged pool may lead in a circle
+  std::vector<Listed> batch(32);
+  while (!directories.empty()) {
+    const uint64_t number = directories.back();
+    directories.pop_back();
+    Inode* directory = inode_at(fs, number);
+    if (directory == nullptr || is_lazy(*directory)) return true;
+    for (uint64_t cookie = 0;;) {
+      const auto n = list_slots(fs, {directory, number}, cookie, batch.data(), batch.size());
+      if (!n.ok()) return true;
+      if (*n == 0) break;
+      for (size_t i = 0; i < *n; ++i) {
+        const Inode* inode = inode_at(fs, batch[i].inode);
+        if (batch[i].whiteout || inode == nullptr || !is_live(*inode)) continue;
+        if (is_lazy(*inode)) return true;
+        if (S_ISDIR(inode->mode.load()) && met.insert(batch[i].inode).second)
+          directories.push_back(batch[i].inode);
+      }
+      cookie = batch[*n - 1].cookie;
+    }
+  }
+  return false;
+}
+
 // One rename, with both directories locked.
 class Renaming {
  public:
-  Renaming(FileSystem& fs, LocalSeat& seat, const End& from, const End& to, unsigned flags)
+  Renaming(FileSystem& fs, LocalSeat& seat, const End& from, const End& to, unsigned flags,
+           const Prepared& prepared)
       : fs_(fs),
         seat_(seat),
         from_(from),
         to_(to),
+        prepared_(prepared),
         exchange_((flags & rename_exchange) != 0),
         may_replace_((flags & rename_no_replace) == 0) {}
 
@@ -112,7 +154,9 @@ class Renaming {
     if (replaces() && is_directory(other_) &&
         (other_.inode->directory.entries.load() != 0 || is_lazy(*other_.inode)))
       return to_.says(ENOTEMPTY, "directory not empty");
-    return change();
+    CAIRN_TRY(check_own(moved_, source_));
+    if (exchange_) CAIRN_TRY(check_own(other_, target_));
+    return replaces() && needs_its_name(other_) ? became_lazy : change();
   }
 
   // The inode that has lost a name for good, 0: none.
@@ -121,6 +165,28 @@ class Renaming {
  private:
   [[nodiscard]] bool replaces() const { return other_.inode != nullptr && !exchange_; }
   [[nodiscard]] bool across() const { return from_.directory.number != to_.directory.number; }
+
+  // Is it a file that a process has open and whose bytes are found by its name? Of an evicted file
+  // lower has the only copy.
+  bool needs_its_name(const Map& map) const {
+    const Inode& inode = *map.inode;
+    if (fs_.lower == nullptr || is_directory(map) || !is_lazy(inode) || inode.opens.load() == 0 ||
+        map.number == prepared_.lost)
+      return false;
+    return !prepared_.may_orphan || (inode.flags.load() & format::flag_evicted) != 0;
+  }
+
+  // became_lazy: a moved file lies in lower again, or a file below a moved directory may.
+  Status check_own(const Map& map, const Slot& slot) const {
+    if (fs_.lower == nullptr || map.inode == nullptr) return Status();
+    if (!is_directory(map)) return is_lazy(*map.inode) ? became_lazy : Status();
+    if (!slot.has_lower()) return Status();
+    // It has become one that lower has since the locks were chosen.
+    if (!prepared_.has_trees) return became_lazy;
+    const bool is_own =
+        fs_.pool.state->evictions.load() == prepared_.evictions || !has_lazy_below(fs_, map.number);
+    return is_own ? Status() : became_lazy;
+  }
 
   Status find() {
     auto source = find_existing(fs_, from_.directory, from_.name);
@@ -220,6 +286,7 @@ class Renaming {
   LocalSeat& seat_;
   const End& from_;
   const End& to_;
+  const Prepared& prepared_;
   bool exchange_;
   bool may_replace_;
   Slot source_;
@@ -246,9 +313,37 @@ Status enter(FileSystem& fs, const RenameEnd& given, End* end) {
 }
 
 // What moves must not depend on its path in lower any more.
-Status make_own(FileSystem& fs, const Map& directory, const Name& name) {
+Status make_own(FileSystem& fs, const Map& directory, const Name& name, Prepared* prepared) {
   CAIRN_TRY_ASSIGN(number, lower_inode(fs, directory, name));
-  return number == 0 ? Status() : fs.lower->stage_tree(number);
+  if (number == 0) return Status();
+  auto map = live_map(fs, number);
+  prepared->has_trees = prepared->has_trees || (map.ok() && is_directory(*map));
+  return fs.lower->stage_tree(number);
+}
+
+Status rename_once(FileSystem& fs, const End& from, const End& to, unsigned flags,
+                   bool may_orphan) {
+  Prepared prepared;
+  prepared.may_orphan = may_orphan;
+  prepared.evictions = fs.pool.state->evictions.load();
+  CAIRN_TRY(make_own(fs, from.directory, from.name, &prepared));
+  if ((flags & rename_exchange) != 0)
+    CAIRN_TRY(make_own(fs, to.directory, to.name, &prepared));
+  else
+    CAIRN_TRY(fill_victim(fs, to.directory, to.name, &prepared.lost));
+  CAIRN_TRY(sync_what_replaces(fs, {from.directory, from.name}, {to.directory, to.name},
+                               (flags & rename_exchange) != 0));
+  pool::SeatGuard seat(fs.pool);
+  if (!seat.ok()) return pool::no_seat(fs.pool);
+  uint64_t removed = 0;
+  {
+    TwoDirectories locks(fs, *seat, from.directory, to.directory, prepared.has_trees);
+    Renaming renaming(fs, *seat, from, to, flags, prepared);
+    CAIRN_TRY(renaming.run());
+    removed = renaming.removed();
+  }
+  if (removed != 0) end_if_unused(fs, *seat, removed);
+  return Status();
 }
 
 }  // namespace
@@ -264,24 +359,14 @@ Status rename(FileSystem& fs, const RenameEnd& from_end, const RenameEnd& to_end
   CAIRN_TRY(check_last(to_end));
   CAIRN_TRY(enter(fs, from_end, &from));
   CAIRN_TRY(enter(fs, to_end, &to));
-  CAIRN_TRY(make_own(fs, from.directory, from.name));
-  if ((flags & rename_exchange) != 0)
-    CAIRN_TRY(make_own(fs, to.directory, to.name));
-  else
-    CAIRN_TRY(fill_victim(fs, to.directory, to.name));
-  CAIRN_TRY(sync_what_replaces(fs, {from.directory, from.name}, {to.directory, to.name},
-                               (flags & rename_exchange) != 0));
-  pool::SeatGuard seat(fs.pool);
-  if (!seat.ok()) return pool::no_seat(fs.pool);
-  uint64_t removed = 0;
-  {
-    TwoDirectories locks(fs, *seat, from.directory, to.directory);
-    Renaming renaming(fs, *seat, from, to, flags);
-    CAIRN_TRY(renaming.run());
-    removed = renaming.removed();
+  for (int tries = 1; tries <= most_tries_to_stage; ++tries) {
+    const Status status = rename_once(fs, from, to, flags, tries > most_tries_to_stage / 2);
+    if (status != became_lazy) return status;
   }
-  if (removed != 0) end_if_unused(fs, *seat, removed);
-  return Status();
+  return fail(ENOSPC,
+              "%.*s: cannot rename: it is read into the pool first, and the pool is full; drain it "
+              "or make it larger",
+              from.length(), from.name.text);
 }
 
 }  // namespace cairn::file

@@ -51,6 +51,14 @@ ShapeChange::ShapeChange(FileSystem& fs, LocalSeat& seat, Inode& inode, uint64_t
   pool::wait_for_writers(fs.pool, seat, number);
 }
 
+ShapeChange::ShapeChange(FileSystem& fs, LocalSeat& seat, Inode& inode, uint64_t number,
+                         int patience_ms)
+    : fs_(fs),
+      seat_(seat),
+      inode_(inode),
+      note_(begin_change(fs, seat, inode, number)),
+      is_alone_(pool::wait_for_writers(fs.pool, seat, number, patience_ms)) {}
+
 ShapeChange::~ShapeChange() { end_change(fs_, seat_, inode_, note_); }
 
 DirectoryChange::DirectoryChange(FileSystem& fs, LocalSeat& seat, Inode& inode, uint64_t number)

@@ -56,18 +56,26 @@ void note_if_extending(FileSystem& fs, LocalSeat& seat, const Map& map, uint64_t
 }  // namespace
 
 Status write_bytes(FileSystem& fs, pool::SeatGuard& seat, const Map& map, File* file,
-                   const uint8_t* source, uint64_t size, uint64_t offset, uint64_t* written) {
+                   const uint8_t* source, uint64_t size, uint64_t offset, uint64_t* written,
+                   Bytes bytes) {
   Inode& inode = *map.inode;
   uint64_t done = 0;
   uint64_t since_look = 0;
   if (is_changing(inode)) [[unlikely]]
     wait_for_shape(fs, seat, inode, map.number);
+  const auto was_evicted = [&] { return bytes == Bytes::changed && is_lazy(inode); };
+  if (was_evicted()) [[unlikely]]
+    return became_lazy;
   note_if_extending(fs, *seat, map, offset, offset + size);
   while (done < size) {
     if (since_look >= piece_bytes) {
       since_look = 0;
       if (is_changing(inode)) [[unlikely]] {
+        // An eviction must not take what is in place for what was drained.
+        if (file != nullptr) touch_modified(*file);
         wait_for_shape(fs, seat, inode, map.number);
+        // Drained and evicted while it waited. What lies beyond the end of file went with that.
+        if (was_evicted()) return became_lazy;
         note_if_extending(fs, *seat, map, offset, offset + size);
       }
     }
@@ -148,9 +156,18 @@ Result<size_t> write_by_map(File& file, pool::SeatGuard& seat, const uint8_t* so
   FileSystem& fs = *file.fs;
   size_t done = 0;
   for (int tries = 1;; ++tries) {
-    if (!written.ok() && written.code() != ENOSPC) break;
+    if (!written.ok() && written.code() != ENOSPC && written.status() != became_lazy) break;
     if (written.ok()) done += *written;
-    if (done == size || !try_again(fs, tries)) break;
+    if (done == size) break;
+    if (is_lazy(file) || written.status() == became_lazy) {
+      --tries;
+      if (const Status staged = stage_if_lazy(file); !staged.ok()) {
+        if (done == 0) return staged;
+        break;
+      }
+    } else if (!try_again(fs, tries, size - done)) {
+      break;
+    }
     pool::SeatGuard seat(fs.pool, file.number);
     written = write_by_map(file, seat, source + done, size - done, offset + done);
   }
@@ -233,8 +250,10 @@ Result<size_t> write_otherwise(File& file, const void* buffer, size_t size, uint
 
 namespace {
 
+// `before`: so many of the bytes have been appended at `*offset`, and the rest is written only if
+// nobody has appended anything since; else none of it is.
 Result<size_t> append_once(File& file, const iovec* vector, int count, uint64_t total,
-                           uint64_t* offset) {
+                           uint64_t before, uint64_t* offset) {
   FileSystem& fs = *file.fs;
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) [[unlikely]]
@@ -247,19 +266,25 @@ Result<size_t> append_once(File& file, const iovec* vector, int count, uint64_t 
   // Announced only now: whoever changes the structure must not wait for us while we wait for the lock.
   seat.resume_writing(fs.pool, file.number);
   if (is_changing(*file.inode)) wait_for_shape(fs, seat, *file.inode, file.number);
+  // From now on it stays as it is: who evicts or stages needs the append lock.
+  if (is_lazy(file)) [[unlikely]]
+    return became_lazy;
   const uint64_t start = file.inode->size.load();
-  *offset = start;
-  CAIRN_TRY(check_write(file, start, total));
-  note_extension(fs, *seat, file.number, start, start + total);
+  if (before != 0 && start != *offset + before) return size_t{0};
+  *offset = start - before;
+  CAIRN_TRY(check_write(file, start, total - before));
+  note_extension(fs, *seat, file.number, start, start + total - before);
   uint64_t done = 0;
   Status status;
   for (int i = 0; i < count && status.ok(); ++i) {
+    const uint64_t skip = std::min<uint64_t>(before, vector[i].iov_len);
+    before -= skip;
     uint64_t n = 0;
     status = check_buffer(file, vector[i].iov_base, vector[i].iov_len);
     if (!status.ok()) break;
-    status =
-        write_bytes(fs, seat, file.map(), nullptr, static_cast<const uint8_t*>(vector[i].iov_base),
-                    vector[i].iov_len, start + done, &n);
+    status = write_bytes(fs, seat, file.map(), nullptr,
+                         static_cast<const uint8_t*>(vector[i].iov_base) + skip,
+                         vector[i].iov_len - skip, start + done, &n);
     done += n;
   }
   if (Status s = fs.pool.fence_bytes(); !s.ok()) status = s;
@@ -271,6 +296,19 @@ Result<size_t> append_once(File& file, const iovec* vector, int count, uint64_t 
   return static_cast<size_t>(done);
 }
 
+// An append came short, at `*offset`. If the pool is full and room can be made, the rest is
+// written.
+Result<size_t> append_rest(File& file, const iovec* vector, int count, uint64_t total,
+                           uint64_t done, uint64_t* offset) {
+  for (int tries = 1; done < total && try_again(*file.fs, tries, total - done); ++tries) {
+    const auto more = append_once(file, vector, count, total, done, offset);
+    if (more.code() == ENOSPC) continue;
+    if (!more.ok() || *more == 0) break;
+    done += *more;
+  }
+  return static_cast<size_t>(done);
+}
+
 }  // namespace
 
 Result<size_t> append(File& file, const iovec* vector, int count, uint64_t* offset) {
@@ -279,9 +317,12 @@ Result<size_t> append(File& file, const iovec* vector, int count, uint64_t* offs
   CAIRN_TRY(check_write(file, 0, total));
   if (const auto remote = remote_of(*file.fs, file.map()))
     return remote->append(vector, count, offset);
-  CAIRN_TRY(stage_if_lazy(file));
-  auto appended =
-      with_room(*file.fs, [&] { return append_once(file, vector, count, total, offset); });
+  auto appended = unless_lazy(file, [&] {
+    return with_room(
+        *file.fs, [&] { return append_once(file, vector, count, total, 0, offset); }, total);
+  });
+  if (appended.ok() && *appended < total)
+    appended = append_rest(file, vector, count, total, *appended, offset);
   if (appended.ok() ? *appended < total : appended.code() == ENOSPC)
     note_missing(*file.fs, total - (appended.ok() ? *appended : 0));
   return appended;
@@ -292,19 +333,46 @@ Status fill_bytes(FileSystem& fs, const Map& map, const void* bytes, size_t size
   if (!seat.ok()) return pool::no_seat(fs.pool);
   uint64_t written = 0;
   Status status = write_bytes(fs, seat, map, nullptr, static_cast<const uint8_t*>(bytes), size,
-                              offset, &written);
+                              offset, &written, Bytes::staged);
   fs.pool.store(seat->words->extending_inode, 0);
   CAIRN_TRY(status);
   return fs.pool.fence_bytes();
 }
 
-Status grow_size(File& file, uint64_t size) {
+Status zero_range(File& file, uint64_t offset, uint64_t size) {
+  const uint64_t end = offset + size;
+  while (offset < end) {
+    const uint64_t next = std::min(end, offset + piece_bytes);
+    CAIRN_TRY(unless_lazy(file, [&]() -> Status {
+      pool::SeatGuard seat(file.fs->pool, file.number);
+      if (!seat.ok()) return pool::no_seat(file.fs->pool);
+      if (is_changing(*file.inode)) wait_for_shape(*file.fs, seat, *file.inode, file.number);
+      if (is_lazy(file)) return became_lazy;
+      const Status status = zero_mapped(*file.fs, file.map(), offset, next);
+      touch_modified(file);
+      return status;
+    }));
+    offset = next;
+  }
+  return Status();
+}
+
+namespace {
+
+Status grow_once(File& file, uint64_t size) {
   pool::SeatGuard seat(file.fs->pool, file.number);
   if (!seat.ok()) return pool::no_seat(file.fs->pool);
   if (is_changing(*file.inode)) wait_for_shape(*file.fs, seat, *file.inode, file.number);
+  if (is_lazy(file)) return became_lazy;
   extend_size(*file.fs, *file.inode, size);
   touch_modified(file);
   return file.fs->pool.fence_bytes();
+}
+
+}  // namespace
+
+Status grow_size(File& file, uint64_t size) {
+  return unless_lazy(file, [&] { return grow_once(file, size); });
 }
 
 }  // namespace cairn::file

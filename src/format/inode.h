@@ -44,6 +44,8 @@ inline constexpr uint64_t flag_kept = 128;
 inline constexpr uint64_t flag_nameless = 64;
 // Which node of a job has it is being settled: who opens it waits.
 inline constexpr uint64_t flag_moving = 256;
+// Lazy again after it was the pool's own: to the other nodes of a job it still is this one's.
+inline constexpr uint64_t flag_evicted = 512;
 inline constexpr uint64_t flag_change = 4;  // an orphan made by truncate or punch, not by unlink
 
 struct DirectoryWords {

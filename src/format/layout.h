@@ -31,7 +31,11 @@ inline constexpr uint64_t known_compatible = 0;
 // Page media: every inode's synced_size is kept (inode.h), and decides after a power loss.
 inline constexpr uint64_t feature_synced_size = 1;
 inline constexpr uint64_t known_read_only = feature_synced_size;
-inline constexpr uint64_t known_incompatible = 0;
+// A file can become lazy while others read and write it (file/evict.h). A program that does not
+// know this takes the holes of an evicted file for zeros. Set when a pool is created, never
+// afterwards: a program that does not know it could have the pool attached already.
+inline constexpr uint64_t feature_evictions = 1;
+inline constexpr uint64_t known_incompatible = feature_evictions;
 
 struct SegmentEntry {
   Word blocks;      // size of the whole segment in blocks
@@ -110,7 +114,9 @@ struct alignas(64) State {
   Word release_never;             // 1: memory that is free stays with the pool
   Word refused_count;  // calls that failed as the medium had no room for more of the pool
   Word refused_by;     // why, the last time: short_of_file_system and so on
-  Word reserved5[512 - 5 * 8 - 16 - 3 * 64 - 4];
+  Word evict_lock;     // whoever looks for files to evict
+  Word evictions;      // counts them; changed together with the file, and the rename lock held
+  Word reserved5[512 - 5 * 8 - 16 - 3 * 64 - 6];
 };
 static_assert(sizeof(State) == block_size);
 

@@ -33,18 +33,35 @@ bool has_passed(Pool& pool, uint64_t epoch, const LocalSeat* self) {
   });
 }
 
-void wait_for_writers(Pool& pool, LocalSeat& self, uint64_t inode) {
+namespace {
+
+// Calls goes_on() while it waits, and gives up when that says so.
+template <typename GoesOn>
+bool wait_for_writers_while(Pool& pool, LocalSeat& self, uint64_t inode, GoesOn goes_on) {
   look_at_seats(pool);
-  pool.for_each_lane([&](uint32_t l) {
+  return pool.for_each_lane([&](uint32_t l) {
     const format::Lane& lane = pool.lanes[l];
     for (const format::Seat& seat : lane.seat) {
       if (self.words == &seat) continue;
       Waiter waiter(pool);
-      while (is_attached(lane) && seat.epoch.load() != 0 && seat.writing.load() == inode)
+      while (is_attached(lane) && seat.epoch.load() != 0 && seat.writing.load() == inode) {
+        if (!goes_on()) return false;
         waiter.wait_for_lane(l);
+      }
     }
     return true;
   });
+}
+
+}  // namespace
+
+void wait_for_writers(Pool& pool, LocalSeat& self, uint64_t inode) {
+  wait_for_writers_while(pool, self, inode, [] { return true; });
+}
+
+bool wait_for_writers(Pool& pool, LocalSeat& self, uint64_t inode, int patience_ms) {
+  const int64_t deadline = now_ms() + patience_ms;
+  return wait_for_writers_while(pool, self, inode, [&] { return now_ms() < deadline; });
 }
 
 bool wait_until_passed(Pool& pool, uint64_t epoch, LocalSeat& self, int patience_ms) {

@@ -17,6 +17,8 @@ bool has_passed(Pool& pool, uint64_t epoch, const LocalSeat* self);
 // Waits (recovering the dead) until no seat but `self` announces stores through the map of `inode`.
 // The caller has made its shape odd with a full fence after it.
 void wait_for_writers(Pool& pool, LocalSeat& self, uint64_t inode);
+// The same for at most `patience_ms`; false: somebody still announces them.
+bool wait_for_writers(Pool& pool, LocalSeat& self, uint64_t inode, int patience_ms);
 
 // Waits until has_passed(epoch), at most `patience_ms`; false if somebody stayed inside for longer.
 bool wait_until_passed(Pool& pool, uint64_t epoch, LocalSeat& self, int patience_ms);

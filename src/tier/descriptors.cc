@@ -26,12 +26,11 @@ void DescriptorCache::drop(Kept& kept) {
   kept.fd = -1;
 }
 
-int64_t DescriptorCache::pread(uint64_t inode, uint64_t generation, void* buffer, size_t size,
-                               uint64_t offset) {
-  Kept& kept = kept_[inode % capacity];
+int64_t DescriptorCache::pread(const Key& key, void* buffer, size_t size, uint64_t offset) {
+  Kept& kept = kept_[key.inode % capacity];
   if (kept.busy.test_and_set(std::memory_order_acquire)) return -EBADF;
   int64_t result = -EBADF;
-  if (kept.fd >= 0 && kept.inode == inode && kept.generation == generation) {
+  if (kept.fd >= 0 && kept.key == key) {
     // Before and after: what was read in between is what it was when it was imported.
     if (is_still(kept)) result = sys::pread(kept.fd, buffer, size, offset);
     if (result == -EBADF || !is_still(kept)) {
@@ -43,14 +42,12 @@ int64_t DescriptorCache::pread(uint64_t inode, uint64_t generation, void* buffer
   return result;
 }
 
-void DescriptorCache::keep(uint64_t inode, uint64_t generation, const struct stat& st,
-                           sys::Descriptor fd) {
-  Kept& kept = kept_[inode % capacity];
+void DescriptorCache::keep(const Key& key, const struct stat& st, sys::Descriptor fd) {
+  Kept& kept = kept_[key.inode % capacity];
   if (kept.busy.test_and_set(std::memory_order_acquire)) return;
   if (kept.fd >= 0) drop(kept);
   sys::Descriptor moved = sys::out_of_the_way(fd.take());
-  kept.inode = inode;
-  kept.generation = generation;
+  kept.key = key;
   kept.st = st;
   kept.fd = moved.take();
   kept.busy.clear(std::memory_order_release);

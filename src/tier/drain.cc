@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <vector>
 
 #include "file/attributes.h"
 #include "file/tree.h"
+#include "pool/lock.h"
 #include "tier/claim.h"
 #include "tier/claim_aside.h"
 #include "tier/drain_state.h"
@@ -48,11 +50,24 @@ int64_t LowerDirectory::touch() {
   return opened;
 }
 
+// The file counts as changed again. With its lock, because an eviction looks at the mark under it.
+static void unmark(DrainState& state, const file::Map& map) {
+  file::FileSystem& fs = state.fs;
+  {
+    const pool::SeatGuard seat(fs.pool);
+    std::optional<pool::LockGuard> lock;
+    if (seat.ok()) lock.emplace(fs.pool, *seat, map.inode->lock);
+    set_drained(fs, map, 0);
+  }
+  // If it was evicted since, the pool must have the bytes that lower may lose.
+  state.lower.stage(map.number).ignore();
+}
+
 Status LowerDirectory::sync() {
   if (!touched_) return Status();
   const int64_t result = sys::fsync_directory(fd_.get());
   if (result < 0) {
-    for (const file::Map& map : marked_) set_drained(state_.fs, map, 0);
+    for (const file::Map& map : marked_) unmark(state_, map);
   }
   marked_.clear();
   return result < 0 ? sys::failed(result, "fsync", where_.path) : Status();

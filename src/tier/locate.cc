@@ -129,6 +129,7 @@ Result<Place> LowerTree::locate(uint64_t number) {
       place.parent = parent;
       place.name = names.back();
       place.identity = entry->lower;
+      place.was_evicted = ((*inode)->flags.load() & format::flag_evicted) != 0;
     }
     at = parent;
   }

@@ -19,6 +19,7 @@
 #include <string>
 
 #include "file/directory.h"
+#include "file/evict.h"
 #include "file/file_system.h"
 #include "file/open_file.h"
 #include "pool/seats.h"
@@ -43,6 +44,7 @@ struct Place {
   std::string name;
   std::string path;  // in the system
   file::LowerIdentity identity;
+  bool was_evicted = false;  // the pool had the file's bytes
 };
 
 // In Inode::lower_unit of a directory: it was made in lower by a drain that has not finished below
@@ -73,16 +75,26 @@ class DescriptorCache {
   DescriptorCache(const DescriptorCache&) = delete;
   DescriptorCache& operator=(const DescriptorCache&) = delete;
 
+  // A file in lower, by the inode that it is the contents of. A drain puts another one in its
+  // place, which `drained` tells.
+  struct Key {
+    uint64_t inode = 0;
+    uint64_t generation = 0;
+    uint64_t drained = 0;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  static Key key_of(const file::Map& map) {
+    return {map.number, map.inode->generation.load(), map.inode->drained.load()};
+  }
   // Reads through a kept descriptor; -EBADF if there is none (or it is in use by another thread).
-  int64_t pread(uint64_t inode, uint64_t generation, void* buffer, size_t size, uint64_t offset);
-  void keep(uint64_t inode, uint64_t generation, const struct stat& st, sys::Descriptor fd);
+  int64_t pread(const Key& key, void* buffer, size_t size, uint64_t offset);
+  void keep(const Key& key, const struct stat& st, sys::Descriptor fd);
 
  private:
   static constexpr unsigned capacity = 64;
   struct Kept {
     std::atomic_flag busy = ATOMIC_FLAG_INIT;
-    uint64_t inode = 0;
-    uint64_t generation = 0;
+    Key key;
     int fd = -1;
     struct stat st = {};
   };
@@ -104,7 +116,10 @@ class LowerTree final : public file::Lower {
   Status stage(uint64_t inode) override;
   Status discard(uint64_t inode, uint64_t generation) override;
   Status stage_tree(uint64_t inode) override;
+  bool evict_some(uint64_t bytes) override;
   std::shared_ptr<file::Remote> remote(uint64_t inode) override;
+  // See evict.h.
+  Status evict(uint64_t inode, uint64_t* blocks);
 
   // Of files without names whose bytes lie elsewhere.
   Sources& sources() { return sources_; }
@@ -139,11 +154,17 @@ class LowerTree final : public file::Lower {
   Result<std::shared_ptr<Source>> source_of(const file::Map& map);
   Status stage_source(const file::Map& map, Source& source);
   Result<sys::Descriptor> open_file(const Place& place, struct stat* st) const;
+  // What lower has of a file that may be evicted.
+  Status look_for_eviction(const file::Map& map, file::Evictable* seen);
+  // Evicts until so many blocks have gone, or no file is left that can go; how many have.
+  uint64_t evict_oldest(uint64_t blocks);
 
   file::FileSystem& fs_;
   std::atomic<Known*> known_{nullptr};
   DescriptorCache descriptors_;
   Sources sources_;
+  std::atomic<uint64_t> next_to_evict_{0};  // inode number: where the last search ended
+  std::atomic<uint64_t> rest_until_{0};     // ns of the monotonic clock: it has found nothing
 };
 
 // The entry of inode `number` in a directory: in the slot at `unit` - 1 or, failing that (0:

@@ -7,6 +7,7 @@
 
 #include "file/attributes.h"
 #include "file/cut.h"
+#include "file/fill_ahead.h"
 #include "file/io.h"
 #include "file/missing_space.h"
 #include "file/sync.h"
@@ -26,41 +27,42 @@ constexpr size_t piece = 1 << 20;
 // Files that are smaller are tried without looking for space first.
 constexpr uint64_t worth_a_look = 1 << 20;
 
-// Set while this thread empties a lazy file: that must not ask for staging again.
-struct Staging {
-  const file::FileSystem* fs;
-  uint64_t inode;
-};
-thread_local Staging staging = {nullptr, 0};
-
-class StagingMark {
- public:
-  StagingMark(const file::FileSystem& fs, uint64_t inode) : before_(staging) {
-    staging = {&fs, inode};
-  }
-  ~StagingMark() { staging = before_; }
-  StagingMark(const StagingMark&) = delete;
-  StagingMark& operator=(const StagingMark&) = delete;
-
- private:
-  Staging before_;
-};
-
-bool is_lazy(const file::Inode& inode) { return (inode.flags.load() & format::flag_lazy) != 0; }
+using file::is_lazy;
 
 // Has no name, and never had one in lower.
 bool has_source(const file::Map& map) {
   return map.inode->links.load() == 0 && map.inode->lower_parent.load() == 0;
 }
 
-Status changed(const std::string& path) {
-  return fail(ESTALE, "%s: it was changed or replaced since its directory was covered",
-              path.c_str());
+Status changed(const Place& place) {
+  return fail(ESTALE,
+              place.was_evicted
+                  ? "%s: it was changed or replaced since the pool evicted it, which left the only "
+                    "copy of its bytes there"
+                  : "%s: it was changed or replaced since its directory was covered",
+              place.path.c_str());
 }
 
-Status check_space(file::FileSystem& fs, uint64_t bytes, const std::string& what) {
+Status gone(const Place& place) {
+  if (!place.was_evicted) return changed(place);
+  return fail(
+      ESTALE,
+      "%s: it was removed or moved away since the pool evicted it, which left the only copy "
+      "of its bytes there; move it back",
+      place.path.c_str());
+}
+
+uint64_t free_bytes(file::FileSystem& fs) {
   const pool::Usage usage = pool::usage(fs.pool);
-  const uint64_t free = (usage.free - std::min(usage.free, usage.reserve)) * format::block_size;
+  return (usage.free - std::min(usage.free, usage.reserve)) * format::block_size;
+}
+
+// Makes room for `bytes`, if need be by evicting other files; a file larger than the pool evicts
+// none.
+Status check_space(file::FileSystem& fs, uint64_t bytes, const std::string& what) {
+  uint64_t free = free_bytes(fs);
+  const uint64_t most = pool::usage(fs.pool).usable * format::block_size;
+  while (bytes > free && bytes <= most && file::evict_for(fs, bytes - free)) free = free_bytes(fs);
   if (bytes <= free) return Status();
   return fail(ENOSPC, "%s: %llu bytes do not fit into pool %s, where %llu are free", what.c_str(),
               static_cast<unsigned long long>(bytes), fs.pool.path.c_str(),
@@ -68,7 +70,8 @@ Status check_space(file::FileSystem& fs, uint64_t bytes, const std::string& what
 }
 
 Status copy_data(file::FileSystem& fs, int fd, const file::Map& to, uint64_t size,
-                 const std::string& path) {
+                 const Place& place) {
+  const std::string& path = place.path;
   std::vector<uint8_t> buffer(std::min<uint64_t>(size, piece));
   uint64_t from = 0;
   uint64_t end = 0;
@@ -80,23 +83,16 @@ Status copy_data(file::FileSystem& fs, int fd, const file::Map& to, uint64_t siz
         const std::string what = "read at offset " + std::to_string(offset);
         return sys::failed(n, what.c_str(), path);
       }
-      if (n == 0) return changed(path);
-      const Status status = file::fill_bytes(fs, to, buffer.data(), static_cast<size_t>(n), offset);
+      if (n == 0) return changed(place);
+      const Status status = file::with_room(
+          fs,
+          [&] { return file::fill_bytes(fs, to, buffer.data(), static_cast<size_t>(n), offset); },
+          size - offset);
       if (!status.ok()) return annotate(status, "%s", path.c_str());
       offset += static_cast<uint64_t>(n);
     }
   }
   return Status();
-}
-
-// What a staging that did not come to its end has put into the pool.
-void free_contents(file::FileSystem& fs, const file::Map& map, uint64_t generation = 0) {
-  const StagingMark mark(fs, map.number);
-  const uint64_t size =
-      (map.inode->size.load() + format::block_size - 1) & ~(format::block_size - 1);
-  if (size != 0)
-    file::punch(fs, map, 0, size, generation)
-        .ignore();  // what stays is written over by the next try
 }
 
 struct Times {
@@ -135,20 +131,21 @@ Result<size_t> read_own(file::FileSystem& fs, uint64_t inode, void* buffer, size
 
 Result<sys::Descriptor> LowerTree::open_file(const Place& place, struct stat* st) const {
   const int64_t fd = sys::open_beneath(place.path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
-  if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP) return changed(place.path);
+  if (fd == -ENOENT || fd == -ENOTDIR) return gone(place);
+  if (fd == -ELOOP) return changed(place);
   if (fd < 0) return sys::failed(fd, "open", place.path);
   sys::Descriptor file(static_cast<int>(fd));
   if (const int64_t result = sys::fstat(file.get(), st); result < 0)
     return sys::failed(result, "stat", place.path);
   if (!S_ISREG(st->st_mode) || !is_same(place.identity, identity_of(*place.cover, *st)))
-    return changed(place.path);
+    return changed(place);
   return file;
 }
 
 Result<size_t> LowerTree::read_lower(const file::Map& map, void* buffer, size_t size,
                                      uint64_t offset) {
-  const uint64_t generation = map.inode->generation.load();
-  const int64_t kept = descriptors_.pread(map.number, generation, buffer, size, offset);
+  const DescriptorCache::Key key = DescriptorCache::key_of(map);
+  const int64_t kept = descriptors_.pread(key, buffer, size, offset);
   if (kept >= 0) return static_cast<size_t>(kept);
   struct stat st = {};
   auto place = locate(map.number);
@@ -160,8 +157,8 @@ Result<size_t> LowerTree::read_lower(const file::Map& map, void* buffer, size_t 
   struct stat after = {};
   if (sys::fstat(opened->get(), &after) < 0 ||
       !is_same(place->identity, identity_of(*place->cover, after)))
-    return changed(place->path);
-  descriptors_.keep(map.number, generation, st, std::move(*opened));
+    return changed(*place);
+  descriptors_.keep(key, st, std::move(*opened));
   return static_cast<size_t>(n);
 }
 
@@ -222,12 +219,12 @@ Status LowerTree::copy_in(const Place& place, const file::Map& map) {
   if (size >= worth_a_look)
     CAIRN_TRY(check_space(fs_, std::min<uint64_t>(size, static_cast<uint64_t>(st.st_blocks) * 512),
                           place.path));
-  CAIRN_TRY(copy_data(fs_, from->get(), map, size, place.path));
+  CAIRN_TRY(copy_data(fs_, from->get(), map, size, place));
   // Once the file is not lazy any more, lower's bytes count for nothing: these must be here to stay.
   CAIRN_TRY(file::sync_file(fs_, map));
   if (const int64_t result = sys::fstat(from->get(), &st); result < 0)
     return sys::failed(result, "stat", place.path);
-  return is_same(place.identity, identity_of(*place.cover, st)) ? Status() : changed(place.path);
+  return is_same(place.identity, identity_of(*place.cover, st)) ? Status() : changed(place);
 }
 
 Result<std::shared_ptr<Source>> LowerTree::source_of(const file::Map& map) {
@@ -262,17 +259,19 @@ Status LowerTree::stage_source(const file::Map& map, Source& source) {
     auto n = source.read(buffer.data(), buffer.size(), at);
     if (n.ok() && *n == 0)
       n = fail(EIO, "its bytes end at offset %llu", static_cast<unsigned long long>(at));
-    status = n.ok() ? file::fill_bytes(fs_, map, buffer.data(), *n, at) : n.status();
+    status = n.ok() ? file::with_room(
+                          fs_, [&] { return file::fill_bytes(fs_, map, buffer.data(), *n, at); },
+                          size - at)
+                    : n.status();
     if (n.ok()) at += *n;
   }
   if (status.ok()) return finish(fs_, map, false, size, std::nullopt);
-  free_contents(fs_, map);
+  file::drop_staged(fs_, map).ignore();  // what stays is written over by the next try
   return status;
 }
 
 // Not held open meanwhile, as a full pool may have no room for that: the generation tells, under the inode's lock.
 Status LowerTree::discard(uint64_t number, uint64_t generation) {
-  if (staging.fs == &fs_ && staging.inode == number) return Status();
   auto inode = file::live_inode(fs_, number);
   if (!inode.ok()) return inode.status();
   const file::Map map{*inode, number};
@@ -280,13 +279,12 @@ Status LowerTree::discard(uint64_t number, uint64_t generation) {
   const ImportLock lock(fs_, map);
   if (!lock.ok()) return pool::no_seat(fs_.pool);
   if (!is_lazy(*map.inode)) return Status();
-  free_contents(fs_, map, generation);
+  file::drop_staged(fs_, map, generation).ignore();  // what stays is cut by who truncates it
   const uint64_t now = file::now_ns();
   return finish(fs_, map, false, 0, Times{now, now}, generation);
 }
 
 Status LowerTree::stage(uint64_t number) {
-  if (staging.fs == &fs_ && staging.inode == number) return Status();
   auto inode = file::live_inode(fs_, number);
   if (!inode.ok()) return inode.status();
   const file::Map map{*inode, number};
@@ -308,7 +306,7 @@ Status LowerTree::stage(uint64_t number) {
   const Status status = copy_in(*place, map);
   if (status.ok()) return finish(fs_, map, false, place->identity.size, std::nullopt);
   const Times times = times_of(map);
-  free_contents(fs_, map);
+  file::drop_staged(fs_, map).ignore();  // what stays is written over by the next try
   finish(fs_, map, true, place->identity.size, times).ignore();  // times only
   if (status.code() == ENOSPC) file::note_no_room(fs_, place->identity.size);
   return status;

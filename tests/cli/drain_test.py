@@ -143,7 +143,9 @@ class PoolOfSeveralRuns(CoverCase):
                                      env=self.env, stderr=subprocess.PIPE) for directory in directories for _ in range(2)]
             for run in runs:
                 _, err = run.communicate(timeout=60)
-                self.assertEqual((run.returncode, err), (0, b""))
+                # Under load, a run may wait for the other one in its directory so long that it says so.
+                said = [line for line in err.splitlines() if not line.startswith(b"cairn run: waiting for other runs in ")]
+                self.assertEqual((run.returncode, said), (0, []))
             # Runs that end in the same moment may each leave it to another one; the next takes it along.
             self.assertEqual([pool["covers"] for pool in self.json("status") if pool["covers"]], [])
             self.cairn("run", "--at", directories[0], "--", "true")

@@ -75,7 +75,9 @@ int open_local(const std::string& path, const engine::Place& place, cairn_file**
   if (!place.exists) return MPI_SUCCESS;
   if (S_ISDIR(place.st.mode)) return system_error(EISDIR, "open", path);
   if (!S_ISREG(place.st.mode)) return error(MPI_ERR_BAD_FILE, path + ": not a regular file");
-  if ((place.st.flags & CAIRN_FILE_LAZY) != 0) return MPI_SUCCESS;
+  // An evicted one was made here.
+  if ((place.st.flags & (CAIRN_FILE_LAZY | CAIRN_FILE_EVICTED)) == CAIRN_FILE_LAZY)
+    return MPI_SUCCESS;
   const int fd = ::open(covered_path(place).c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return system_error(errno, "open", path);
   *local = host->paths->file_of(fd);
