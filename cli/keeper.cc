@@ -75,17 +75,15 @@ class Keeper {
     yield_to_programs();
     const StopOnSignal stop;
     while (stop_signal() == 0 && access(order_.pool.c_str(), F_OK) == 0) {
-      const auto begun = Clock::now();
+      next_ = Clock::now() + least_pause;
       try {
         if (work()) return exit_ok;
       } catch (const Error& error) {
         backoff_.failed();
         problem_ = error.what();
+        next_ = Clock::now() + backoff_.pause();
       }
-      // A walk over a cover with many names takes long: it must not be all that a processor does.
-      constexpr int most_share = 20;
-      rest(std::max<Clock::duration>(
-          {least_pause, (Clock::now() - begun) * most_share, backoff_.pause()}));
+      rest();
     }
     return exit_ok;
   }
@@ -114,8 +112,13 @@ class Keeper {
     syscall(SYS_ioprio_set, who_process, 0, class_idle);
   }
 
+  [[nodiscard]] bool drains_meanwhile() const {
+    return order_.mode == "close" || order_.mode == "async";
+  }
+
   // True: nothing is left to do.
   bool work() {
+    const auto begun = Clock::now();
     Pool pool(order_.pool);
     const auto covers = list_covers(pool);
     const auto entry = std::find_if(covers.begin(), covers.end(), [this](const CoverEntry& cover) {
@@ -123,9 +126,32 @@ class Keeper {
     });
     if (entry == covers.end()) return leave(pool);
     if (!entry->in_use && finish(pool)) return true;
-    if (entry->in_use && !entry->all_drained && !is_stopped()) drain(pool);
+    if (entry->in_use && !entry->all_drained && drains_meanwhile() && !is_stopped()) {
+      const bool open_too = order_.mode == "async";
+      note_result(drain(pool, std::chrono::nanoseconds(order_.quiet), open_too));
+    }
     tell_state(pool);
+    // A walk over a cover with many names takes long: it must not be all that a processor does.
+    constexpr int most_share = 20;
+    next_ = std::max<Clock::time_point>(
+        begun + least_pause,
+        Clock::now() + std::max<Clock::duration>((Clock::now() - begun) * most_share,
+                                                 backoff_.pause()));
+    if (drains_meanwhile()) make_room(pool);
     return false;
+  }
+
+  // Until the next look: programs that find the pool full wait for this process. What they have
+  // closed is drained, quiet or not, and they evict it.
+  void make_room(Pool& pool) {
+    while (Clock::now() < next_ && !is_stopped()) {
+      if (const uint64_t request = cairn_room_promise(pool.get()); request != 0) {
+        drain(pool, 0ns, false);
+        cairn_room_answer(pool.get(), request);
+      }
+      std::this_thread::sleep_for(10ms);
+    }
+    if (is_stopped()) cairn_room_end(pool.get());
   }
 
   // A run has ended the cover, and could not remove the pool while this process was attached.
@@ -150,18 +176,18 @@ class Keeper {
     return result.ended == Ended::gone;
   }
 
-  void drain(Pool& pool) {
-    if (order_.mode != "close" && order_.mode != "async") return;
+  Cover::DrainResult drain(Pool& pool, std::chrono::nanoseconds quiet, bool open_too) {
     Cover cover = Cover::join(pool, order_.directory);
     cairn_while_running what{};
-    what.open_too = order_.mode == "async" ? 1 : 0;
-    what.quiet_ns = static_cast<uint64_t>(std::chrono::nanoseconds(order_.quiet).count());
+    what.open_too = open_too ? 1 : 0;
+    what.quiet_ns = static_cast<uint64_t>(quiet.count());
     began_ = Clock::now();
     pool_ = &pool;
-    note_result(cover.drain_while_running(&what, progressed, nullptr, this));
+    Cover::DrainResult result = cover.drain_while_running(&what, progressed, nullptr, this);
     pool_ = nullptr;
     drained_before_ += drained_now_;
     drained_now_ = 0;
+    return result;
   }
 
   void note_result(const Cover::DrainResult& result) {
@@ -195,20 +221,23 @@ class Keeper {
     const auto now = Clock::now();
     if (now - looked_ < 100ms) return stopped_;
     looked_ = now;
+    if (pool_ != nullptr) cairn_room_promise(pool_->get());
     stopped_ =
         !PlaceLock(locks_, stop_lock_name(order_.directory), PlaceLock::Mode::shared, false).held();
     return stopped_;
   }
 
-  void rest(Clock::duration pause) {
-    const auto until = Clock::now() + std::min<Clock::duration>(pause, 5min);
+  // Not attached, so that a run can remove the pool.
+  void rest() {
     bool was_stopped = false;
-    while (Clock::now() < until && stop_signal() == 0 && access(order_.pool.c_str(), F_OK) == 0) {
+    while ((Clock::now() < next_ || is_stopped()) && stop_signal() == 0 &&
+           access(order_.pool.c_str(), F_OK) == 0) {
       if (is_stopped())
         was_stopped = true;
       else if (was_stopped)
         return;  // a run has drained by itself, and may have ended the cover
-      std::this_thread::sleep_for(std::min<Clock::duration>(until - Clock::now(), least_pause));
+      std::this_thread::sleep_for(
+          std::clamp<Clock::duration>(next_ - Clock::now(), 10ms, least_pause));
     }
   }
 
@@ -232,6 +261,7 @@ class Keeper {
   const Pool* pool_ = nullptr;   // while it drains
   uint64_t drained_before_ = 0;  // bytes, by passes that have ended
   uint64_t drained_now_ = 0;
+  Clock::time_point next_;  // when to look at the cover again
   Clock::time_point told_at_;
   Clock::time_point began_;
   Clock::time_point looked_;
@@ -243,6 +273,7 @@ class Keeper {
   const int nothing = open("/dev/null", O_RDWR);
   for (int fd = 0; fd <= STDERR_FILENO; ++fd) dup2(nothing, fd);
   close_range(STDERR_FILENO + 1, ~0U, 0);
+  unsetenv("CAIRN_COVER");  // it is no process of the run
   if (chdir("/") != 0) _exit(exit_failed);  // else it would keep a file system busy
   std::array<char*, order_words + 3> arguments{};
   std::string name = "cairn";

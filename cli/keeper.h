@@ -2,8 +2,9 @@
 //
 // `cairn run` starts it before the program in the drain modes close and async, and for
 // --detach-drain. There is one for each cover on a host: a lock beside the pools says so. It is no
-// member of the cover and counts as no run, so nobody waits for it. It is attached to the pool only
-// while it works. When no run is left, it drains the rest, ends the cover and leaves.
+// member of the cover and counts as no run, so nobody waits for it. A program that finds the pool
+// full waits until the keeper has drained what is closed (cairn_room_promise). When no run is left,
+// the keeper drains the rest, ends the cover and leaves.
 #pragma once
 
 #include <cstdint>

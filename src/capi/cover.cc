@@ -12,6 +12,7 @@
 #include "capi/handles.h"
 #include "cluster/collect.h"
 #include "cluster/renaming.h"
+#include "file/room_request.h"
 #include "tier/claim.h"
 #include "tier/cover.h"
 #include "tier/cover_state.h"
@@ -231,6 +232,21 @@ int cairn_cover_drain_while_running(cairn_cover* cover, cairn_while_running* wha
   what->postponed_bytes = result.postponed_bytes;
   if (report != nullptr) *report = report_of(result);
   return code(status);
+}
+
+uint64_t cairn_room_promise(cairn_pool* pool) {
+  const WriteWindow window;
+  return cairn::file::promise_room(pool->fs->pool);
+}
+
+void cairn_room_answer(cairn_pool* pool, uint64_t request) {
+  const WriteWindow window;
+  cairn::file::answer_room(pool->fs->pool, request);
+}
+
+void cairn_room_end(cairn_pool* pool) {
+  const WriteWindow window;
+  cairn::file::end_promise(pool->fs->pool);
 }
 
 int cairn_cover_drain_to(cairn_cover* cover, const char* elsewhere, cairn_progress progress,

@@ -5,6 +5,7 @@
 #include "file/cut.h"
 #include "file/open_table.h"
 #include "file/reclaim.h"
+#include "file/room_request.h"
 #include "pool/seats.h"
 #include "pool/space.h"
 
@@ -47,11 +48,13 @@ bool reclaim(FileSystem& fs) {
 enum class Room : uint8_t { none, given_back, evicted };
 
 // Gives back what was filled ahead of anybody's writes and is still zero, or what others inside a
-// call withheld, or else what lower has as well; says what came back. The caller is in no seat, and
+// call withheld, or else what lower has as well, or has once a keeper has drained it; says what came
+// back. The caller is in no seat, and
 // so withholds nothing itself: of two that wait inside their calls, each waits for the other.
 Room make_room(FileSystem& fs, uint64_t wanted) {
   if (trim_all_ahead(fs) || reclaim(fs)) return Room::given_back;
-  return evict_for(fs, wanted) ? Room::evicted : Room::none;
+  const auto evict = [&fs, wanted] { return evict_for(fs, wanted); };
+  return evict() || ask_keeper_for_room(fs, evict) ? Room::evicted : Room::none;
 }
 
 }  // namespace

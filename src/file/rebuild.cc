@@ -46,6 +46,10 @@ void clear_lanes(Pool& pool) {
     pool.store_flush(lane.generation, generation + (generation & 1) + 2);
   }
   for (Word& word : pool.state->attached) pool.store(word, 0);
+  // Times of a clock that began anew.
+  pool.store(pool.state->keeper_until, 0);
+  pool.store(pool.state->room_wanted, 0);
+  pool.store(pool.state->room_answered, 0);
 }
 
 void clear_open_files(FileSystem& fs) {

@@ -116,7 +116,10 @@ struct alignas(64) State {
   Word refused_by;     // why, the last time: short_of_file_system and so on
   Word evict_lock;     // whoever looks for files to evict
   Word evictions;      // counts them; changed together with the file, and the rename lock held
-  Word reserved5[512 - 5 * 8 - 16 - 3 * 64 - 6];
+  Word keeper_until;   // ns of the monotonic clock: until then a keeper looks at room_wanted
+  Word room_wanted;    // when a call last found the pool full and asked the keeper for room
+  Word room_answered;  // the last such time after which the keeper has drained what it can
+  Word reserved5[512 - 5 * 8 - 16 - 3 * 64 - 9];
 };
 static_assert(sizeof(State) == block_size);
 

@@ -183,6 +183,34 @@ class Keeper(Run):
         self.finish(run)
         self.wait_until_nothing_is_left()
 
+    def test_ten_times_what_the_pool_holds(self):
+        """Each file fits and is closed: what was drained is evicted, and read again from the directory."""
+        for mode in ("close", "async"):
+            with self.subTest(mode=mode):
+                where = os.path.join(self.dir, mode)
+                os.mkdir(where)
+                script = (f"cd {where}; for i in $(seq 40); do head -c 16777216 /dev/urandom > f$i || exit 1; "
+                          f"sha256sum f$i >> {self.path(mode)} || exit 1; done; "
+                          f"sha256sum --quiet -c {self.path(mode)} && sha256sum --quiet -c {self.path(mode)} && "
+                          f"find . -type f -printf '%b\n' | awk '{{s += $1}} END {{print s * 512}}'")
+                run = self.cairn("run", "--at", self.dir, "--pool-size", "64M", "--drain", mode, "--", "sh", "-c", script,
+                                 timeout=300)
+                self.assertEqual(run.err, "")
+                self.wait_until_nothing_is_left()
+                subprocess.run(["sha256sum", "--quiet", "-c", self.path(mode)], cwd=where, check=True)
+
+    def test_a_full_pool_without_a_keeper_fails_at_once(self):
+        begun = time.time()
+        script = f"cd {self.dir}; for i in 1 2 3 4 5; do head -c 16777216 /dev/zero > f$i || exit 9; done"
+        self.cairn("run", "--at", self.dir, "--pool-size", "64M", "--", "sh", "-c", script, expect=9)
+        self.assertLess(time.time() - begun, 20)
+
+    def test_one_file_larger_than_the_pool_is_an_error(self):
+        script = f"cd {self.dir}; head -c 100000000 /dev/zero > large || exit 9"
+        run = self.cairn("run", "--at", self.dir, "--pool-size", "64M", "--drain", "async", "--", "sh", "-c", script, expect=9,
+                         timeout=120)
+        self.assertIn("was full", run.err)
+
     def test_wrong_values(self):
         for option, value, says in (("--drain", "asinc", "'asinc' is not one of exit|close|async|never; did you mean async?"),
                                     ("--drain-quiet", "soon", "invalid time 'soon'"),
