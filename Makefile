@@ -15,7 +15,7 @@ BENCH ?=
 CTEST = ctest --output-on-failure --no-tests=error -j $(JOBS) -R '$(TESTS)'
 
 .PHONY: all setup-build setup-demo setup-test setup-dev setup-slow help install uninstall demo test test-slow test-asan \
-	test-tsan test-dev test-clang coverage setup-bench bench bench-all bench-core bench-mpiio fuzz format \
+	test-tsan test-dev test-clang coverage setup-bench bench bench-all bench-core bench-mpiio bench-tiers fuzz format \
 	format-check tidy clean
 
 all: setup-build ## build the release preset into build/release
@@ -82,6 +82,11 @@ bench-core: setup-test ## the data path against copying, judged against its bars
 	@[ -x build/release/bench/bench_core ] || { echo "make bench-core: bench/bench_core.cc is missing"; exit 1; }
 	@mkdir -p build/bench
 	@build/release/bench/bench_core --json build/bench/core.json
+
+bench-tiers: setup-test ## drains while a program runs, and more data than the pool holds
+	@scripts/build.sh release $(JOBS)
+	@mkdir -p build/bench
+	@build/release/bench/bench_tiers --json build/bench/tiers.json
 
 bench-mpiio: setup-test ## MPI-IO against copying and the MPIs' own, judged against its bars
 	@scripts/build.sh release $(JOBS)
