@@ -9,14 +9,12 @@
 namespace cairn::file {
 namespace {
 
-using namespace std::chrono_literals;
-
 constexpr uint64_t second = 1'000'000'000;
 // A keeper's longest system call is an fsync in lower.
 constexpr uint64_t promise_ns = 15 * second;
 // A call waits no longer, whatever the keeper does.
 constexpr uint64_t longest_ns = 60 * second;
-constexpr auto pause = 5ms;
+constexpr std::chrono::milliseconds pause(5);
 // After a search in vain, the next one may have to wait for a moment (Lower::evict_some).
 constexpr uint64_t last_tries_ns = second / 4;
 
