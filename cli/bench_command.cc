@@ -42,6 +42,7 @@ int bench_command(const std::vector<std::string>& words) {
   std::vector<std::string> arguments = {"python3", "-B", "-m", "cairn_bench"};
   arguments.insert(arguments.end(), words.begin(), words.end());
   std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
   flush_output();

@@ -120,7 +120,7 @@ class Runner(BenchCase):
             "good: {directory: .}\n"
             f"  hangs: {{directory: ., prefix: [sh, -c, '{NAP} & wait', x]}}\n"
             "  crashes: {directory: ., prefix: [sh, -c, 'echo no luck >&2; exit 7', x]}",
-            head="rounds: 2\nwarmup: 0\ntimeout_s: 10",
+            head="rounds: 2\nwarmup: 0\ntimeout_s: 20",
         )
         shown = self.bench("run", path, "--output", "out", expect=1)
         _, results, end = self.results()

@@ -7,6 +7,7 @@ Each interval holds for its own comparison, not for a whole table.
 """
 
 import dataclasses
+import functools
 import math
 import statistics
 
@@ -36,6 +37,7 @@ def paired(ours, base):
     return Ratio(math.exp(mean), math.exp(mean - half), math.exp(mean + half), len(logs))
 
 
+@functools.cache
 def student(confidence, degrees):
     """The quantile t with P(-t < T < t) = confidence."""
     low, high = 0.0, 1.0
