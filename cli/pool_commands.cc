@@ -361,9 +361,10 @@ void add_pool_commands(CLI::App& root, Context& context) {
             return remove_command(context.config, context.json, arguments->name, arguments->force);
           });
   pool_argument(remove);
-  remove->add_flag("-f,--force", arguments->force,
-                   "Remove the pool even if checkpoints or undrained data are lost, or if it cannot be "
-                   "read.");
+  remove->add_flag(
+      "-f,--force", arguments->force,
+      "Remove the pool even if checkpoints or undrained data are lost, or if it cannot be "
+      "read.");
   add_pool_clean_command(*pool, context);
 }
 

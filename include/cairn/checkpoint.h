@@ -105,8 +105,9 @@ typedef struct cairn_checkpoint_options {
  * Errors: -EINVAL; -EBUSY (another run uses the set; the text names a process of it); -EUCLEAN (the
  * set is damaged); -EPROTONOSUPPORT (a newer format); -ETIMEDOUT, -EOWNERDEAD (ranks did not come,
  * or died; the text names them); -ENOSYS (ranks on several hosts, or with different pools; or a
- * configuration file sets pool.*, which this function cannot read yet); -EROFS; -ENOSPC; -ENOPKG
- * and others of cairn_transport_join(); those of cairn_pool_attach() and cairn_pool_create(). */
+ * configuration file sets pool.*, which this function cannot read yet); -ENODEV (another rank has no
+ * pool); -EROFS; -ENOSPC; -ENOPKG and others of cairn_transport_join(); those of cairn_pool_attach()
+ * and cairn_pool_create(). */
 CAIRN_API int cairn_checkpoint_init(const char* name, int communicator,
                                     const cairn_checkpoint_options* options,
                                     cairn_checkpoint** checkpoint);

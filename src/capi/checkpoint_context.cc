@@ -32,6 +32,7 @@ Status cairn_checkpoint::open(const std::string& name, int communicator) {
   if (own.ok()) own = capi::fs_of(pool).pool.check_writable();
   auto exchange = capi::Exchange::join(communicator, options, pool, own);
   if (!exchange.ok()) return exchange.status();
+  if (pool == nullptr) return fail(ENODEV, "this process has no pool");
   const auto enter = [&]() -> Status {
     CAIRN_TRY_ASSIGN(uuid, ckpt::draw_uuid());
     CAIRN_TRY_ASSIGN(opened, ckpt::SetFile::open_or_make(capi::fs_of(pool), name, uuid));

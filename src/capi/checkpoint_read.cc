@@ -6,7 +6,6 @@
 #include "checkpoint/restart/needed_blocks.h"
 
 using cairn::fail;
-using cairn::Result;
 using cairn::Status;
 using cairn::capi::check_flags;
 using cairn::capi::check_given;

@@ -105,6 +105,8 @@ class Files(CairnCase):
         for words in ("rm", "-r", ":/.covers"), ("rm", "-r", ":/./x/../.covers/y"), ("mv", ":/.covers", ":/b"), \
                 ("mv", ":/a", ":/.covers"), ("cp", ":/a", ":/.covers/a"), ("mkdir", ":/.covers"):
             self.refused(*words, code=2, says="holds the covers")
+        for words in ("rm", "-r", ":/.checkpoints"), ("cp", ":/a", ":/.checkpoints/field/set"):
+            self.refused(*words, code=2, says="holds checkpoints")
         self.cairn("mkdir", ":/.covers2")
 
     def test_listing(self):

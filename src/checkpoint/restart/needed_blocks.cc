@@ -15,8 +15,8 @@ Status read_exactly(file::File& file, void* bytes, uint64_t size, uint64_t offse
                     const std::string& name) {
   CAIRN_TRY_ASSIGN(read, file::read_at(file, bytes, static_cast<size_t>(size), offset));
   if (read == size) return Status();
-  return fail(EUCLEAN, "%s: cut off at offset %llu", name.c_str(),
-              static_cast<unsigned long long>(offset + read));
+  const unsigned long long end = offset + read;
+  return fail(EUCLEAN, "%s: cut off at offset %llu", name.c_str(), end);
 }
 
 }  // namespace

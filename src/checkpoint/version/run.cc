@@ -113,7 +113,7 @@ void Run::clear() {
   for (unsigned i = 0; i < words; ++i) clear_word(words_.run(i));
   for (uint32_t rank = 0; rank < max_ranks_of_part; ++rank) {
     for (unsigned i = 0; i < 8; ++i)
-      clear_word(words_.member(rank, static_cast<RunWords::Of_member>(i)));
+      clear_word(words_.member(rank, static_cast<RunWords::OfMember>(i)));
   }
 }
 

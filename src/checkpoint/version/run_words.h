@@ -12,8 +12,8 @@ enum class RunState : uint64_t { none = 0, assembling = 1, running = 2, ended = 
 
 class RunWords {
  public:
-  enum Of_run : unsigned { uuid = 0, state = 2, ranks, came, key, last_sequence = 7 };
-  enum Of_opening : unsigned {
+  enum OfRun : unsigned { uuid = 0, state = 2, ranks, came, key, last_sequence = 7 };
+  enum OfOpening : unsigned {
     sequence,
     slot,
     manifest,
@@ -21,9 +21,9 @@ class RunWords {
     data,
     data_generation
   };
-  enum Of_arrivals : unsigned { arrived, failed, decided };
-  enum Of_meeting : unsigned { met, value, hash };
-  enum Of_member : unsigned { lane, arrival, calls, meeting, said, length };
+  enum OfArrivals : unsigned { arrived, failed, decided };
+  enum OfMeeting : unsigned { met, value, hash };
+  enum OfMember : unsigned { lane, arrival, calls, meeting, said, length };
 
   RunWords() = default;
   // The words stay where they are as long as the set is open.
@@ -32,7 +32,7 @@ class RunWords {
   [[nodiscard]] persist::Word& lock() const { return at(set_lock_offset); }
   [[nodiscard]] persist::Word& run(unsigned i) const { return at(set_run_offset + 8 * i); }
   [[nodiscard]] persist::Word& opening(unsigned i) const { return at(set_opening_offset + 8 * i); }
-  [[nodiscard]] persist::Word& arrivals(uint64_t sequence_of, Of_arrivals i) const {
+  [[nodiscard]] persist::Word& arrivals(uint64_t sequence_of, OfArrivals i) const {
     return at(set_arrivals_offset + 64 * (sequence_of & 1) + 8 * i);
   }
   [[nodiscard]] persist::Word& due() const { return at(set_due_offset); }
@@ -40,7 +40,7 @@ class RunWords {
   [[nodiscard]] persist::Word& answer(uint64_t call) const {
     return at(set_answers_offset + 8 * (call % set_answers));
   }
-  [[nodiscard]] persist::Word& member(uint32_t rank, Of_member i) const {
+  [[nodiscard]] persist::Word& member(uint32_t rank, OfMember i) const {
     return at(set_members_offset + 64 * uint64_t{rank} + 8 * i);
   }
 

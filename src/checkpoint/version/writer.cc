@@ -224,7 +224,7 @@ Status Writer::decide(uint64_t sequence) {
   persist::Word& failed = words_.arrivals(sequence, RunWords::failed);
   if (is_dead && failed.load() == 0)
     pool().store(failed, EOWNERDEAD | static_cast<uint64_t>(dead) << 32);
-  Result_of result = committed;
+  Verdict result = committed;
   if (failed.load() == 0) {
     if (const Status status = commit(sequence); !status.ok()) note_failure(status);
   }

@@ -80,7 +80,7 @@ class Writer {
   Status confirm_restart();
 
  private:
-  enum Result_of : uint64_t { committed = 1, aborted = 2 };
+  enum Verdict : uint64_t { committed = 1, aborted = 2 };
   Status open(const Agreed& agreed, const VersionFacts& facts, Slot** slot);
   Status open_first(const Agreed& agreed, const VersionFacts& facts);
   Status write_begin(Slot& slot, const Agreed& agreed, const VersionFacts& facts);
