@@ -1,23 +1,21 @@
 // Structural change: truncate, punch and whatever else moves blocks out of a file's map.
 //
-// Who stores through a map announces the inode in his seat, then looks at its shape, and goes on
-// only if it is even. Who changes the structure holds the inode's lock, makes the shape odd, and
-// waits until nobody announces the inode; new writers see the odd shape, withdraw and wait. So a
-// change has the map to itself, and a write costs no more than its seat's announcement. Writers
-// look again after each piece of at most `piece_bytes`, so that a long copy does not hold a change
-// up.
+// A process that stores through a map announces the inode in its seat, then looks at its shape, and
+// goes on only if it is even. A process that changes the structure holds the inode's lock, makes
+// the shape odd, and waits until nobody announces the inode; new writers see the odd shape,
+// withdraw and wait. So a change has the map to itself, and a write costs no more than its seat's
+// announcement. Writers look again after each piece of at most `piece_bytes`, so that a long copy
+// does not hold a change up.
 //
 // Readers neither announce nor wait: what is cut from a map stays readable until they have left.
 //
 // An eviction (evict.h) cuts a whole map because the bytes lie in lower as well. Two rules keep the
 // holes that it leaves from passing for holes of the file:
 //  - A reader looks at the shape, then at the lazy flag, and walks. A hole counts only if neither
-//  has
-//    changed afterwards (FirstLook). The flag alone does not tell: an eviction and a staging in
+//    has changed afterwards (FirstLook). The flag alone does not tell: an eviction and a staging in
 //    between leave it as it was. Neither does a block: a staging fills one in several steps.
-//  - A writer looks at the lazy flag after each announcement, once the shape is even. If the flag
-//  is
-//    set, the writer leaves its seat, stages the file and begins again (became_lazy).
+//  - A writer looks at the lazy flag after each announcement, once the shape is even. If it is set,
+//    the writer leaves its seat, stages the file and begins again (became_lazy).
 #pragma once
 
 #include "file/file_system.h"

@@ -266,7 +266,7 @@ Result<size_t> append_once(File& file, const iovec* vector, int count, uint64_t 
   // Announced only now: whoever changes the structure must not wait for us while we wait for the lock.
   seat.resume_writing(fs.pool, file.number);
   if (is_changing(*file.inode)) wait_for_shape(fs, seat, *file.inode, file.number);
-  // From now on it stays as it is: who evicts or stages needs the append lock.
+  // From now on it stays as it is: evicting and staging take the append lock.
   if (is_lazy(file)) [[unlikely]]
     return became_lazy;
   const uint64_t start = file.inode->size.load();

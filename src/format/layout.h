@@ -114,7 +114,7 @@ struct alignas(64) State {
   Word release_never;             // 1: memory that is free stays with the pool
   Word refused_count;  // calls that failed as the medium had no room for more of the pool
   Word refused_by;     // why, the last time: short_of_file_system and so on
-  Word evict_lock;     // whoever looks for files to evict
+  Word evict_lock;     // of the process that looks for files to evict
   Word evictions;      // counts them; changed together with the file, and the rename lock held
   Word keeper_until;   // ns of the monotonic clock: until then a keeper looks at room_wanted
   Word room_wanted;    // when a call last found the pool full and asked the keeper for room

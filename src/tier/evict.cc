@@ -69,7 +69,7 @@ Status LowerTree::look_for_eviction(const file::Map& map, file::Evictable* seen)
   if (!name) return not_drained(map.number);
   if (!is_directory_at_home(fs_, map.inode->lower_parent.load())) return not_drained(map.number);
   CAIRN_TRY_ASSIGN(place, locate(map.number));
-  // Opened, as whoever reads it will: what this user cannot read must not go.
+  // Opened, as every read of it will do: a file that this user cannot read must not go.
   struct stat st = {};
   CAIRN_TRY_ASSIGN(file, open_file(place, &st));
   if (!is_same(name->lower, identity_of(*place.cover, st)) ||

@@ -279,7 +279,7 @@ Status LowerTree::discard(uint64_t number, uint64_t generation) {
   const ImportLock lock(fs_, map);
   if (!lock.ok()) return pool::no_seat(fs_.pool);
   if (!is_lazy(*map.inode)) return Status();
-  file::drop_staged(fs_, map, generation).ignore();  // what stays is cut by who truncates it
+  file::drop_staged(fs_, map, generation).ignore();  // what stays is cut by the truncation
   const uint64_t now = file::now_ns();
   return finish(fs_, map, false, 0, Times{now, now}, generation);
 }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <thread>
 
+#include "cairn/cover.h"
 #include "capi/job.h"
 #include "cluster/files_of_nodes.h"
 #include "cluster/spot.h"
@@ -37,6 +38,26 @@ TEST(OrdinaryFilesOfOtherNodes, ComeHereUnlessTheyAreOpen) {
   EXPECT_EQ(cairn_shared_fetch(covered.job(0), "none"), -ENOENT);
   covered.drain(0);
   covered.drain(1);
+}
+
+// Its node is asked for it as before, although its bytes lie where all nodes see them.
+TEST(OrdinaryFilesOfOtherNodes, AnEvictedOneComesToo) {
+  CoveredNodes covered(2);
+  const std::string bytes = bytes_of(1'000'000);
+  EXPECT_EQ(covered.mode(0, "file"), 0U);  // it has listed the directory before
+  write_own(covered, 1, "file", bytes);
+  covered.drain(1);
+  cairn_stat st = {};
+  ASSERT_EQ(cairn_lookup(covered.pool(1), covered.top(1), "file", 0, &st), 0);
+  ASSERT_EQ(cairn_evict(covered.pool(1), st.ino, st.generation, nullptr), 0) << cairn_last_error();
+  ASSERT_EQ(cairn_lookup(covered.pool(1), covered.top(1), "file", 0, &st), 0);
+  EXPECT_EQ(st.flags, CAIRN_FILE_LAZY | CAIRN_FILE_EVICTED);
+  cairn_stat seen = {};
+  ASSERT_EQ(cairn_shared_stat_ordinary(covered.job(0), "file", &seen), 0) << cairn_last_error();
+  EXPECT_EQ(seen.size, bytes.size());
+  EXPECT_EQ(cairn_shared_make_plain(covered.job(0), "file", 0), 0) << cairn_last_error();
+  EXPECT_EQ(covered.mode(1, "file"), 0U);
+  EXPECT_TRUE(read_own(covered, 0, "file") == bytes);
 }
 
 TEST(OrdinaryFilesOfOtherNodes, AFullPoolTakesNone) {

@@ -58,10 +58,6 @@ class EvictSteps : public EvictTest {
   static std::string name_of(unsigned i) { return "file-" + std::to_string(i); }
   bool evict_file() { return evict_inode(st.ino); }
   void stage_file() { cairn_stage(covered->pool, st.ino, 0); }
-  bool drain_and_evict(unsigned i) {
-    covered->drain();
-    return evict_number(i);
-  }
   bool evict_number(unsigned i) { return evict_inode(inos[i]); }
   bool evict_inode(cairn_ino ino) {
     const bool succeeded = cairn_evict(covered->pool, ino, 0, nullptr) == 0;
@@ -138,8 +134,7 @@ TEST_F(EvictSteps, ReadFindsTheBytes) {
   ssize_t n = 0;
   for (const bool comes_back : {false, true}) {
     at_many_steps(
-        most,
-        [&](unsigned) { n = cairn_pread(file, found.data(), 8000, 30'000); },
+        most, [&](unsigned) { n = cairn_pread(file, found.data(), 8000, 30'000); },
         [&](unsigned) {
           const bool succeeded = evict_file();
           if (comes_back) stage_file();
@@ -205,17 +200,16 @@ TEST_F(EvictSteps, AllocatingKeepsWhatItAllocates) {
       });
 }
 
-// Between its two steps, the file is drained once more.
 TEST_F(EvictSteps, AllocatingBeyondTheEndMakesItLonger) {
   make_many();
   constexpr size_t more = 10'000;
-  at_last_steps(
+  at_many_steps(
       most,
       [&](unsigned i) {
         EXPECT_EQ(cairn_fallocate(files[i], 0, file_size - 100, more + 100), 0)
             << cairn_last_error();
       },
-      [&](unsigned i) { drain_and_evict(i); },
+      [&](unsigned i) { return evict_number(i); },
       [&](unsigned i) {
         EXPECT_TRUE(covered->read(name_of(i)) == bytes + std::string(more, '\0')) << i;
       });
@@ -225,13 +219,13 @@ TEST_F(EvictSteps, AZeroedRangeIsZero) {
   make_many();
   std::string zeroed = bytes;
   zeroed.replace(5000, 100, 100, '\0');
-  at_last_steps(
+  at_many_steps(
       most,
       [&](unsigned i) {
         EXPECT_EQ(cairn_fallocate(files[i], FALLOC_FL_ZERO_RANGE, 5000, 100), 0)
             << cairn_last_error();
       },
-      [&](unsigned i) { drain_and_evict(i); },
+      [&](unsigned i) { return evict_number(i); },
       [&](unsigned i) { EXPECT_TRUE(covered->read(name_of(i)) == zeroed) << i; });
 }
 
@@ -277,9 +271,7 @@ TEST_F(EvictSteps, ACutFileHasItsBegin) {
   at_many_steps(
       most, [&](unsigned i) { EXPECT_EQ(cairn_ftruncate(files[i], 30'001), 0); },
       [&](unsigned i) { return evict_number(i); },
-      [&](unsigned i) {
-        EXPECT_TRUE(covered->read(name_of(i)) == bytes.substr(0, 30'001)) << i;
-      });
+      [&](unsigned i) { EXPECT_TRUE(covered->read(name_of(i)) == bytes.substr(0, 30'001)) << i; });
 }
 
 TEST_F(EvictSteps, ARemovedFileThatIsOpenHasItsBytes) {

@@ -1,4 +1,4 @@
-// Eviction: a drained file gives its room in the pool back, and nobody who uses it can tell.
+// Eviction: a drained file gives its room in the pool back, and its users do not notice.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -261,7 +261,7 @@ TEST_F(EvictTest, AReadGoesOnInLower) {
   }
 }
 
-// Who writes right now is waited for, but not for long.
+// A writer is waited for, but not for long.
 TEST_F(EvictTest, NotWhatIsBeingWritten) {
   start_touched();
   const std::string bytes = pattern(100'000, 3);
@@ -291,7 +291,7 @@ TEST_F(EvictTest, NotWhatWasWrittenInPart) {
   std::thread evictor;
   std::atomic<bool> begins{false};
   int result = 1;
-  // It waits for the writer, who stops at the end of the first 4 MiB.
+  // It waits for the writer, which stops at the end of the first 4 MiB.
   Trap trap(bytes.size(), 1000, [&] {
     evictor = std::thread([&] {
       begins = true;

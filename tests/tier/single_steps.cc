@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
-#include <limits>
 #include <thread>
 
 namespace cairn::test {
@@ -119,21 +118,6 @@ void at_many_steps(unsigned most, const std::function<void(unsigned)>& call,
   for (unsigned long at = last; at > 3 && number < most * 3 / 4; at -= 3) try_at(at);
   const unsigned long stride = std::max(1UL, end / (most - number));
   for (unsigned long at = 1; number < most; at += stride) try_at(at);
-}
-
-void at_last_steps(unsigned most, const std::function<void(unsigned)>& call,
-                   const std::function<void(unsigned)>& event,
-                   const std::function<void(unsigned)>& check) {
-  constexpr unsigned long stride = 8;
-  bool happened = false;
-  const unsigned long all = step_into(
-      std::numeric_limits<unsigned long>::max(), [&] { call(0); }, [] {}, &happened);
-  check(0);
-  for (unsigned number = 1; number < most && all > number * stride; ++number) {
-    step_into(
-        all - number * stride, [&] { call(number); }, [&] { event(number); }, &happened);
-    check(number);
-  }
 }
 
 }  // namespace cairn::test

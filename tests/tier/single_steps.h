@@ -11,15 +11,10 @@ namespace cairn::test {
 unsigned long step_into(unsigned long instruction, const std::function<void()>& call,
                         const std::function<void()>& event, bool* happened);
 
-// Makes `most` calls with an event before another instruction of each: from the first one up to where
-// the event does not succeed any more, or the call ends. Each gets the number of the call.
+// Makes `most` calls with an event before another instruction of each: from the first one up to
+// where the event does not succeed any more, or the call ends. Each gets the number of the call.
 void at_many_steps(unsigned most, const std::function<void(unsigned)>& call,
                    const std::function<bool(unsigned)>& event,
-                   const std::function<void(unsigned)>& check);
-
-// The same at the end of the call, before every eighth instruction.
-void at_last_steps(unsigned most, const std::function<void(unsigned)>& call,
-                   const std::function<void(unsigned)>& event,
                    const std::function<void(unsigned)>& check);
 
 }  // namespace cairn::test
