@@ -171,6 +171,8 @@ struct Run {
       try {
         const Fresh from = fresh_start();
         hold = Cover::open(pool, directory, keep, job, patience, &from).hold();
+        // On behalf of the keeper: a program may fill the pool before that looks for the first time.
+        if (mode == "close" || mode == "async") cairn_room_promise(pool.get());
         if (lost)
           tell(
               fmt::format("cairn run: {}: the pool {} that covered it is gone, and with it what "
