@@ -236,7 +236,7 @@ int cairn_cover_drain_while_running(cairn_cover* cover, cairn_while_running* wha
 
 uint64_t cairn_room_promise(cairn_pool* pool) {
   const WriteWindow window;
-  return cairn::file::promise_room(pool->fs->pool);
+  return cairn::file::promise_room(*pool->fs);
 }
 
 void cairn_room_answer(cairn_pool* pool, uint64_t request) {

@@ -64,6 +64,7 @@ class FileSystem final : public pool::Client {
   Pool& pool;
   bool durable_writes = false;  // page media: every write is synced before it returns
   Lower* lower = nullptr;
+  std::atomic<bool> keeps_room{false};  // room_request.h
   void* handle = nullptr;        // the C API's
   std::atomic<uint32_t> uid{0};  // who creates
   std::atomic<uint32_t> gid{0};

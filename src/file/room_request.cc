@@ -28,7 +28,7 @@ void raise(Pool& pool, Word& word, uint64_t value) {
 
 bool ask_keeper_for_room(FileSystem& fs, const std::function<bool()>& try_to_evict) {
   Pool& pool = fs.pool;
-  if (pool.read_only) return false;
+  if (pool.read_only || fs.keeps_room.load(std::memory_order_relaxed)) return false;
   const uint64_t request = fine_monotonic_ns();
   uint64_t now = request;
   uint64_t end = request + longest_ns;
@@ -42,7 +42,9 @@ bool ask_keeper_for_room(FileSystem& fs, const std::function<bool()>& try_to_evi
   return false;
 }
 
-uint64_t promise_room(Pool& pool) {
+uint64_t promise_room(FileSystem& fs) {
+  Pool& pool = fs.pool;
+  fs.keeps_room.store(true, std::memory_order_relaxed);
   pool.store(pool.state->keeper_until, fine_monotonic_ns() + promise_ns);
   const uint64_t wanted = pool.state->room_wanted.load();
   return wanted > pool.state->room_answered.load() ? wanted : 0;

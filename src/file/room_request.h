@@ -17,8 +17,8 @@ namespace cairn::file {
 bool ask_keeper_for_room(FileSystem& fs, const std::function<bool()>& try_to_evict);
 
 // For the keeper: promises to look at requests, and returns the last one that is not answered; 0:
-// none.
-uint64_t promise_room(Pool& pool);
+// none. From then on this process itself asks nobody: it would wait for itself.
+uint64_t promise_room(FileSystem& fs);
 // Says that what could be drained after `request` is drained.
 void answer_room(Pool& pool, uint64_t request);
 // The keeper looks at no more requests.
