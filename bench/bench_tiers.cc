@@ -1,10 +1,11 @@
 // bench_tiers: what a program waits for while its files are drained: in the modes close and async
-// against never, and with ten times what its pool holds against the same program on lower itself.
+// against never, and with five times what its pool holds against the same program on lower itself.
 // Starts `cairn run`. Lower is a directory on a disk: CAIRN_BENCH_LOWER names one, else it lies in
 // the working directory.
 //
-// Each program says in a file how long its own work took, fsync at the close of every file included.
-// So the start of a run and the drain at its end are not in these times; the last row has them.
+// Each program says in a file how long its own work took, fsync at the close of every file
+// included. So the start of a run and the drain at its end are not in these times; the last row has
+// them.
 #include <unistd.h>
 
 #include <chrono>
@@ -102,10 +103,10 @@ void add_meanwhile(const Settings& settings, const Places& places, const std::st
   report.add(std::move(row));
 }
 
-// Ten times what the pool holds.
+// Five times what the pool holds, in files of which four fit.
 void add_larger(const Settings& settings, const Places& places, Report& report) {
-  const Program program = {settings.quick ? 4 : 10, 64, 0};
-  const std::string size = settings.quick ? "128M" : "96M";
+  const Program program = {settings.quick ? 5 : 20, 64, 0};
+  const std::string size = settings.quick ? "128M" : "256M";
   std::vector<double> wholes;
   Contest contest;
   contest.add("async", [&](size_t) {

@@ -90,6 +90,7 @@ class Keeper {
 
  private:
   static constexpr auto least_pause = 250ms;
+  static constexpr auto busy_pause = 20ms;
 
   // `cairn status` may have the lock for a moment.
   [[nodiscard]] std::unique_ptr<PlaceLock> be_the_only_one() const {
@@ -126,17 +127,21 @@ class Keeper {
     });
     if (entry == covers.end()) return leave(pool);
     if (!entry->in_use && finish(pool)) return true;
+    bool has_drained = false;
     if (entry->in_use && !entry->all_drained && drains_meanwhile() && !is_stopped()) {
       const bool open_too = order_.mode == "async";
-      note_result(drain(pool, std::chrono::nanoseconds(order_.quiet), open_too));
+      const auto result = drain(pool, std::chrono::nanoseconds(order_.quiet), open_too);
+      note_result(result);
+      has_drained = result.code == 0 && result.report.bytes != 0;
     }
     tell_state(pool);
-    // A walk over a cover with many names takes long: it must not be all that a processor does.
+    // A walk over a cover with many names takes long: in vain it must not be all that a processor
+    // does.
     constexpr int most_share = 20;
-    next_ = std::max<Clock::time_point>(
-        begun + least_pause,
-        Clock::now() + std::max<Clock::duration>((Clock::now() - begun) * most_share,
-                                                 backoff_.pause()));
+    const Clock::duration pause =
+        has_drained ? busy_pause
+                    : std::max<Clock::duration>(least_pause, (Clock::now() - begun) * most_share);
+    next_ = Clock::now() + std::max<Clock::duration>(pause, backoff_.pause());
     if (drains_meanwhile()) make_room(pool);
     return false;
   }

@@ -83,8 +83,7 @@ std::string shortage_text(const Shortage& before, const Shortage& after,
   if (after.refused == before.refused)
     return fmt::format(
         "the pool {} ({}) was full: {}; no more of its files could be evicted, because they are "
-        "not "
-        "drained or are in use: drain during the run, or give it more with {}",
+        "not drained or are in use: drain during the run (--drain async), or give it more with {}",
         info.path, format_size(info.size), missing,
         made_by_run ? "--pool-size" : "`cairn pool grow`");
   const Cause cause = cause_of(after.of, info.path);
