@@ -330,6 +330,9 @@ int cairn_cover_list(cairn_pool* pool, cairn_cover_visit visit, void* context) {
   return code(cairn::tier::for_each_record(
       fs, [&](const std::string& name, const cairn::tier::CoverRecord& record) -> Status {
         auto state = cairn::tier::state_of_cover(fs, name);
+        // It may have ended meanwhile, and another run may have begun it anew.
+        for (int tries = 0; state.code() == ESTALE && still_there(fs, name) && tries < 5; ++tries)
+          state = cairn::tier::state_of_cover(fs, name);
         if (!state.ok()) return still_there(fs, name) ? state.status() : cairn::Status();
         if (state->all_drained && cairn::cluster::is_held_up(fs, record.path, name))
           state->all_drained = false;
