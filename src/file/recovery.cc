@@ -78,12 +78,12 @@ void FileSystem::recover_seat(format::Seat& seat) {
   // means to look at every inode, so whoever dies between calls (as most programs do: they exit) is spared it.
   if (seat.epoch.load() != 0) {
     pool.store(pool.state->sweep, 1);
-    // It died while it wrote: bytes may have changed before the stamp did, and a drain must see
-    // that. A lazy file was being staged, which changes nothing.
+    // It died while it wrote, perhaps: bytes may have changed before the stamp did. The next drain
+    // copies the file. Its time stays, for it may as well have been staged.
     const uint64_t number = seat.writing.load();
     Inode* inode = number != 0 ? inode_at(*this, number) : nullptr;
     if (inode != nullptr && is_live(*inode) && (inode->flags.load() & format::flag_lazy) == 0)
-      note_modified(*this, *inode);
+      pool.store_flush(inode->drained, 0);
   }
   // Bytes beyond the end of file that an extending write left.
   if (const uint64_t number = seat.extending_inode.load(); number != 0) {

@@ -37,7 +37,7 @@ TEST_F(Recovery, LeavesAnInodeToWhoHasTakenItSince) {
 }
 
 // A process was killed inside a write: after its bytes, before its stamp.
-TEST_F(Recovery, AWriteThatAKilledProcessLeftMovesTheTime) {
+TEST_F(Recovery, AFileThatAKilledProcessWasWritingIsNotDrained) {
   pool::Pool& pool = fs->pool;
   auto made = create_name(*fs, format::root_inode, "f", {S_IFREG | 0600});
   ASSERT_TRUE(made.ok()) << last_detail();
@@ -52,7 +52,8 @@ TEST_F(Recovery, AWriteThatAKilledProcessLeftMovesTheTime) {
   lock.release();
   pool::recover_if_dead(pool, *dead);
   EXPECT_EQ(words.writing.load(), 0U) << "it was not recovered";
-  EXPECT_GT(made->inode->mtime.load(), drained);
+  EXPECT_EQ(made->inode->mtime.load(), drained);
+  EXPECT_EQ(made->inode->drained.load(), 0U);
 }
 
 // A repair of lost bits that met a block between the clearing of its bit and its record sets it once more.
