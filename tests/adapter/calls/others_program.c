@@ -197,7 +197,11 @@ static void resolved(void) {
         struct {
           uint64_t flags, mode, resolve;
         } how = {(uint64_t)kinds[k], k == 2 ? 0644 : 0, ways[w]};
-        int fd = (int)syscall(SYS_openat2, below, paths[i], &how, sizeof how);
+        /* The kernel's answer to ".." while anybody on the machine renames something is EAGAIN. */
+        int fd = -1, tries = 0;
+        do
+          fd = (int)syscall(SYS_openat2, below, paths[i], &how, sizeof how);
+        while (fd < 0 && errno == EAGAIN && ++tries < 100);
         struct stat st;
         if (fd < 0) {
           printf("%s, %d, %d: %s\n", paths[i], (int)ways[w], k, strerrorname_np(errno));
