@@ -153,7 +153,8 @@ int main(int argc, char** argv) {
   }
   char* const real = realpath(lower.c_str(), nullptr);
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
-  const Places places = {self.parent_path().parent_path() / "bin/cairn", real, pools, pools + "/time"};
+  const std::string cairn = self.parent_path().parent_path() / "bin/cairn";
+  const Places places = {cairn, real, pools, pools + "/time"};
   std::free(real);
   Report report;
   report.fact("machine", machine_name());

@@ -115,8 +115,8 @@ class Cover {
   };
   // Shows progress and prints each problem on stderr.
   DrainResult drain();
-  // What is quiet, while programs are at work (cairn_cover_drain_while_running). `progress` as
-  // cairn_progress, `problem` gets each file's error.
+  // Drains the quiet files while programs run (cairn_cover_drain_while_running). `progress` is a
+  // cairn_progress; `problem` gets each file's error.
   DrainResult drain_while_running(cairn_while_running* what, const cairn_progress& progress,
                                   const cairn_drain_problem& problem, void* context);
   // To another directory. `report`: what is told of that.

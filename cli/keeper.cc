@@ -37,8 +37,13 @@ std::string keeper_lock_name(const std::string& directory) {
 std::string state_name(const std::string& directory) {
   return "user.cairn." + keeper_lock_name(directory);
 }
-std::string stop_lock_name(const std::string& directory) {
-  return "stop-keeper-" + cover_lock_name(directory);
+std::string end_lock_name(const std::string& directory) {
+  return "end-keeper-" + cover_lock_name(directory);
+}
+
+// Whether a keeper of the cover is at work.
+bool is_kept(const std::string& locks, const std::string& directory) {
+  return !PlaceLock(locks, keeper_lock_name(directory), PlaceLock::Mode::shared, false).held();
 }
 
 // What start_keeper gives to run_keeper.
@@ -74,7 +79,7 @@ class Keeper {
     if (!only->held()) return exit_ok;
     yield_to_programs();
     const StopOnSignal stop;
-    while (stop_signal() == 0 && access(order_.pool.c_str(), F_OK) == 0) {
+    while (!is_to_end() && access(order_.pool.c_str(), F_OK) == 0) {
       next_ = Clock::now() + least_pause;
       try {
         if (work()) return exit_ok;
@@ -128,7 +133,7 @@ class Keeper {
     if (entry == covers.end()) return leave(pool);
     if (!entry->in_use && finish(pool)) return true;
     bool has_drained = false;
-    if (entry->in_use && !entry->all_drained && drains_meanwhile() && !is_stopped()) {
+    if (entry->in_use && !entry->all_drained && drains_meanwhile() && !is_to_end()) {
       const bool open_too = order_.mode == "async";
       const auto result = drain(pool, std::chrono::nanoseconds(order_.quiet), open_too);
       note_result(result);
@@ -149,14 +154,14 @@ class Keeper {
   // Until the next look: programs that find the pool full wait for this process. What they have
   // closed is drained, quiet or not, and they evict it.
   void make_room(Pool& pool) {
-    while (Clock::now() < next_ && !is_stopped()) {
+    while (Clock::now() < next_ && !is_to_end()) {
       if (const uint64_t request = cairn_room_promise(pool.get()); request != 0) {
         drain(pool, 0ns, false);
         cairn_room_answer(pool.get(), request);
       }
       std::this_thread::sleep_for(10ms);
     }
-    if (is_stopped()) cairn_room_end(pool.get());
+    if (is_to_end()) cairn_room_end(pool.get());
   }
 
   // A run has ended the cover, and could not remove the pool while this process was attached.
@@ -205,42 +210,36 @@ class Keeper {
     }
   }
 
-  // A cairn_progress. Keeps to the rate, and stops when a run wants to drain by itself.
+  // A cairn_progress. Keeps to the rate, and stops when a run drains by itself.
   static int progressed(void* context, uint64_t done, uint64_t /*total*/) {
     auto* const self = static_cast<Keeper*>(context);
     self->drained_now_ = done;
     if (Clock::now() - self->told_at_ > 1s) self->tell_state(*self->pool_);
-    if (self->is_stopped()) return 1;
+    if (self->is_to_end()) return 1;
     if (self->order_.rate == 0) return 0;
     const auto due =
         self->began_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
                            static_cast<double>(done) / static_cast<double>(self->order_.rate)));
-    while (Clock::now() < due && !self->is_stopped())
+    while (Clock::now() < due && !self->is_to_end())
       std::this_thread::sleep_for(std::min<Clock::duration>(due - Clock::now(), 50ms));
-    return self->is_stopped() ? 1 : 0;
+    return self->is_to_end() ? 1 : 0;
   }
 
   // Looked at ten times a second at most: it takes some system calls.
-  bool is_stopped() {
-    if (stop_signal() != 0) return true;
+  bool is_to_end() {
+    if (ends_ || stop_signal() != 0) return true;
     const auto now = Clock::now();
-    if (now - looked_ < 100ms) return stopped_;
+    if (now - looked_ < 100ms) return false;
     looked_ = now;
     if (pool_ != nullptr) cairn_room_promise(pool_->get());
-    stopped_ =
-        !PlaceLock(locks_, stop_lock_name(order_.directory), PlaceLock::Mode::shared, false).held();
-    return stopped_;
+    ends_ =
+        !PlaceLock(locks_, end_lock_name(order_.directory), PlaceLock::Mode::shared, false).held();
+    return ends_;
   }
 
   // Not attached, so that a run can remove the pool.
   void rest() {
-    bool was_stopped = false;
-    while ((Clock::now() < next_ || is_stopped()) && stop_signal() == 0 &&
-           access(order_.pool.c_str(), F_OK) == 0) {
-      if (is_stopped())
-        was_stopped = true;
-      else if (was_stopped)
-        return;  // a run has drained by itself, and may have ended the cover
+    while (Clock::now() < next_ && !is_to_end() && access(order_.pool.c_str(), F_OK) == 0) {
       std::this_thread::sleep_for(
           std::clamp<Clock::duration>(next_ - Clock::now(), 10ms, least_pause));
     }
@@ -270,7 +269,7 @@ class Keeper {
   Clock::time_point told_at_;
   Clock::time_point began_;
   Clock::time_point looked_;
-  bool stopped_ = false;
+  bool ends_ = false;  // a run has said so
 };
 
 // In the process that becomes the keeper.
@@ -278,7 +277,7 @@ class Keeper {
   const int nothing = open("/dev/null", O_RDWR);
   for (int fd = 0; fd <= STDERR_FILENO; ++fd) dup2(nothing, fd);
   close_range(STDERR_FILENO + 1, ~0U, 0);
-  unsetenv("CAIRN_COVER");  // it is no process of the run
+  unsetenv("CAIRN_COVER");                  // the run does not wait for it
   if (chdir("/") != 0) _exit(exit_failed);  // else it would keep a file system busy
   std::array<char*, order_words + 3> arguments{};
   std::string name = "cairn";
@@ -335,9 +334,13 @@ int run_keeper(int /*argc*/, char** argv) {
   }
 }
 
-std::unique_ptr<PlaceLock> stop_keeper(const std::string& pool, const std::string& directory) {
-  return std::make_unique<PlaceLock>(lock_directory(pool), stop_lock_name(directory),
-                                     PlaceLock::Mode::exclusive);
+std::unique_ptr<PlaceLock> end_keeper(const std::string& pool, const std::string& directory) {
+  const std::string locks = lock_directory(pool);
+  auto end =
+      std::make_unique<PlaceLock>(locks, end_lock_name(directory), PlaceLock::Mode::exclusive);
+  const auto until = Clock::now() + 10s;
+  while (is_kept(locks, directory) && Clock::now() < until) std::this_thread::sleep_for(5ms);
+  return end;
 }
 
 std::optional<KeeperState> look_at_keeper(const Pool& pool, const std::string& directory) {
@@ -345,10 +348,8 @@ std::optional<KeeperState> look_at_keeper(const Pool& pool, const std::string& d
   const int64_t size =
       cairn_getxattr(pool.get(), CAIRN_ROOT, 0, state_name(directory).c_str(), value, sizeof value);
   if (size <= 0) return std::nullopt;
-  if (PlaceLock(lock_directory(pool.path()), keeper_lock_name(directory), PlaceLock::Mode::shared,
-                false)
-          .held())
-    return std::nullopt;  // nobody has it: what is written there is an earlier one's
+  // Else what is written there is an earlier one's.
+  if (!is_kept(lock_directory(pool.path()), directory)) return std::nullopt;
   std::istringstream text(std::string(value, static_cast<size_t>(size)));
   KeeperState state;
   std::string pid;

@@ -19,16 +19,16 @@
 namespace cairn::cli {
 
 // Starts a keeper for the cover of `directory` in the pool at `pool`, in a session of its own and
-// with /dev/null as its streams. It leaves at once if there is one. Throws if no process can be
-// started.
+// with /dev/null as its streams. A second keeper leaves at once. Throws if fork fails.
 void start_keeper(const Config& config, const std::string& pool, const std::string& directory);
 
 // Whether the command line is the one that start_keeper executes; and what that process does.
 bool is_keeper(int argc, char** argv);
 int run_keeper(int argc, char** argv);
 
-// For a run that drains by itself now: the keeper stops what it does until the object goes.
-std::unique_ptr<PlaceLock> stop_keeper(const std::string& pool, const std::string& directory);
+// Ends the keeper of the cover, if there is one, and waits for that: ten seconds at most, because
+// lower may not answer. Another one leaves at once until the object goes.
+std::unique_ptr<PlaceLock> end_keeper(const std::string& pool, const std::string& directory);
 
 // What `cairn status` says of the keeper of a cover.
 struct KeeperState {

@@ -23,7 +23,7 @@ struct PoolPath {
 // file, else a path in the configured pool. "./a:b" is always an ordinary file.
 PoolPath parse_pool_path(const std::string& text, bool local_allowed);
 
-// Throws if a change of `path` would change what Cairn keeps for itself in the pool: covers with their
+// Throws if `path` is what Cairn keeps for itself in the pool: covers with their
 // undrained data, and checkpoints.
 void refuse_own_names(const std::string& path);
 

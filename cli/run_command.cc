@@ -159,6 +159,7 @@ struct Run {
 
     // Waits while another run of this directory is draining.
     PlaceLock running(locks, cover_lock_name(directory), PlaceLock::Mode::shared);
+    end_keeper_of_earlier_run(running, pool_of_run);
     Shortage before;
     std::unique_ptr<Cover::Hold> hold;
     const HeldDirectory held(directory);
@@ -171,7 +172,7 @@ struct Run {
       try {
         const Fresh from = fresh_start();
         hold = Cover::open(pool, directory, keep, job, patience, &from).hold();
-        // On behalf of the keeper: a program may fill the pool before that looks for the first time.
+        // For the keeper: a program may fill the pool before the keeper's first look.
         if (mode == "close" || mode == "async") cairn_room_promise(pool.get());
         if (lost)
           tell(
@@ -209,7 +210,7 @@ struct Run {
                          directory, is_rank() ? if_killed() : ""));
       return code;
     }
-    const auto stopped = has_keeper ? stop_keeper(pool_of_run, directory) : nullptr;
+    const auto no_keeper = end_keeper(pool_of_run, directory);
     const int ended = end(pool_of_run, before, keep, code, running, held);
     return code != exit_ok ? code : ended;
   }
@@ -230,6 +231,13 @@ struct Run {
   // The launcher of a rank that fails may be about to kill the others.
   [[nodiscard]] std::string if_killed() const {
     return fmt::format(", or run `cairn drain {}` if that run is killed", directory);
+  }
+
+  // An earlier run with --detach-drain may have left a keeper, with its mode. This run decides now,
+  // unless others that are under way have done so.
+  void end_keeper_of_earlier_run(PlaceLock& running, const std::string& pool) const {
+    if (running.change(PlaceLock::Mode::exclusive, false)) end_keeper(pool, directory);
+    running.change(PlaceLock::Mode::shared, true);
   }
 
   // --fresh: the first run of a launch tells and discards. A run joins a cover that others use.

@@ -211,6 +211,22 @@ class Keeper(Run):
                          timeout=120)
         self.assertIn("was full", run.err)
 
+    def test_the_mode_is_that_of_the_run_under_way(self):
+        """The keeper that an earlier run has left drained in the earlier run's mode."""
+        script = f"cd {self.dir} && head -c 50000000 /dev/zero > big"
+        self.cairn("run", "--at", self.dir, "--detach-drain", "--drain", "close", "--drain-quiet", "0", "--drain-rate", "2M",
+                   "--", "sh", "-c", script)
+        self.wait_for(self.keepers, "no keeper")
+        run = self.begin("echo x > file", mode="exit")
+        self.wait_for(lambda: self.undrained() == 50000002, "the program did not write")
+        time.sleep(1)
+        self.assertEqual(self.keepers(), [])
+        self.assertFalse(os.path.exists(os.path.join(self.dir, "file")), "drained in mode exit")
+        self.finish(run)
+        self.assertEqual(self.read("file"), "x\n")
+        self.assertEqual(os.path.getsize(os.path.join(self.dir, "big")), 50000000)
+        self.wait_until_nothing_is_left()
+
     def test_wrong_values(self):
         for option, value, says in (("--drain", "asinc", "'asinc' is not one of exit|close|async|never; did you mean async?"),
                                     ("--drain-quiet", "soon", "invalid time 'soon'"),

@@ -2,8 +2,8 @@
 // counted once.
 //   hacc [options] PARTICLES PATH
 // Each rank writes nine variables one after another into its own region; rank 0 of a file writes
-// the header of 24 MiB last. There is no fsync, as in the original: the rate is that of the page
-// cache.
+// the header of 24 MiB last. Like the original, it calls no fsync: the rate is that of
+// the page cache.
 #include <fcntl.h>
 #include <unistd.h>
 

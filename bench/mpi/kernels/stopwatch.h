@@ -24,7 +24,7 @@ struct Times {
   double last = 0;
   std::vector<Phase> phases;
 
-  [[nodiscard]] double most(const std::string& phase) const;  // 0 if there is no such phase
+  [[nodiscard]] double most(const std::string& phase) const;  // 0: phase unknown
 };
 
 // Every rank measures by its own clock from the barrier that starts the watch. No clocks of

@@ -77,7 +77,7 @@ def scaled(entry, scale):
 
 
 def file_bytes(cell):
-    """What lies on the medium while the cell runs."""
+    """Bytes that the cell keeps on the medium while it runs."""
     given = cell.parameters
     if cell.kind == "ior":
         return cell.ranks * given["segments"] * given["block"]

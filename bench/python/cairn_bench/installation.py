@@ -1,4 +1,4 @@
-"""What belongs to this installation, its command and kernels; and the machine's launchers."""
+"""Finds this installation's command and kernels, and the machine's MPI launchers."""
 
 import functools
 import os

@@ -64,7 +64,7 @@ def end(process):
 
 
 def fields(pid):
-    """Fields of /proc/PID/stat from the state on; [] if there is no such process."""
+    """Fields of /proc/PID/stat from the state on; [] if the process has ended."""
     try:
         return (
             pathlib.Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
