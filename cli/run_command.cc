@@ -210,7 +210,8 @@ struct Run {
                          directory, is_rank() ? if_killed() : ""));
       return code;
     }
-    const auto no_keeper = end_keeper(pool_of_run, directory);
+    const bool has_pool = access(pool_of_run.c_str(), F_OK) == 0;
+    const auto no_keeper = has_keeper && has_pool ? end_keeper(pool_of_run, directory) : nullptr;
     const int ended = end(pool_of_run, before, keep, code, running, held);
     return code != exit_ok ? code : ended;
   }
