@@ -100,11 +100,16 @@ function(cairn_symbol_map map)
 endfunction()
 
 # adapters/NAME → lib/libcairn_NAME.so, to be preloaded: carries libcairn inside, hidden.
-# Carries adapters/engine. Sees include/cairn, engine and its own folder. Version script:
-# adapters/NAME/NAME.map, if it exists.
+# Carries adapters/engine. Sees include/cairn, engine and its own folder. ROOMS ...: folders of more
+# sources and tests, one level down. Version script: adapters/NAME/NAME.map, if it exists.
 function(cairn_adapter name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ROOMS")
   set(directory ${CMAKE_SOURCE_DIR}/adapters/${name})
   cairn_sources(sources ${directory})
+  foreach(room IN LISTS arg_ROOMS)
+    cairn_sources(in_room ${directory}/${room})
+    list(APPEND sources ${in_room})
+  endforeach()
   if(NOT sources)
     return()
   endif()
@@ -126,6 +131,13 @@ function(cairn_adapter name)
     foreach(test IN LISTS tests)
       cairn_unit_test(${test} GROUP ${name}
         LIBRARIES cairn_adapter_${name}_objects cairn_static ${CMAKE_DL_LIBS})
+    endforeach()
+    foreach(room IN LISTS arg_ROOMS)
+      file(GLOB tests CONFIGURE_DEPENDS ${directory}/${room}/*_test.cc)
+      foreach(test IN LISTS tests)
+        cairn_unit_test(${test} GROUP ${name}/${room}
+          LIBRARIES cairn_adapter_${name}_objects cairn_static ${CMAKE_DL_LIBS})
+      endforeach()
     endforeach()
   endif()
   include(${directory}/folder.cmake OPTIONAL)

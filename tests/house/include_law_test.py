@@ -75,6 +75,9 @@ def allowed(place, quoted, target):
             return "an adapter sees engine and its own folder; what it asks of another is in engine/paths.h"
         if target.startswith("../") or first in ("src", "cli"):
             return "an adapter sees include/cairn and its own folder"
+        reason = None if target.endswith(".def") else room_refused(parts, target)
+        if reason:
+            return reason
     elif parts[0] in ("cli", "bindings", "service", "examples"):
         if (first in house.LAYERS and "/" in target) or first in ("src", "adapters"):
             return f"{parts[0]} sees include/cairn and its own folder"
@@ -94,9 +97,10 @@ def check(name, source):
     place = pathlib.Path(name)
     if place.parts[0] == "src" and len(place.parts) > 2 and place.parts[1] not in house.LAYERS:
         return [f"{place}: src/{place.parts[1]} has no place in the order of layers"]
-    if place.parts[0] == "src" and place.parts[1] in house.ROOMS and place.suffix in (".h", ".cc") and (
-            len(place.parts) < 4 or room_row(*place.parts[1:3]) is None):
-        return [f"{place}: lies in no room of src/{place.parts[1]}"]
+    if (place.parts[0] in ("src", "adapters") and place.parts[1] in house.ROOMS
+            and place.suffix in (".h", ".cc")
+            and (len(place.parts) < 4 or room_row(*place.parts[1:3]) is None)):
+        return [f"{place}: lies in no room of {place.parts[0]}/{place.parts[1]}"]
     problems = []
     for match in INCLUDE.finditer(source):
         reason = allowed(place, match.group(1) == '"', match.group(2))
@@ -125,8 +129,11 @@ house.must_find(check, [
     ("src/pool/a.cc", "#include <iostream>\n"),
     ("adapters/posix/a.cc", '#include "file/map.h"\n'),
     ("adapters/posix/a.cc", '#include "../../src/file/map.h"\n'),
-    ("adapters/mpiio/a.cc", '#include "posix/place.h"\n'),
-    ("adapters/engine/a.cc", '#include "posix/table.h"\n'),
+    ("adapters/mpiio/a.cc", '#include "posix/job/place.h"\n'),
+    ("adapters/engine/a.cc", '#include "posix/fd/table.h"\n'),
+    ("adapters/posix/a.cc", "\n"),
+    ("adapters/posix/fd/a.cc", '#include "posix/path/find.h"\n'),
+    ("adapters/posix/fd/a.cc", '#include "posix/odd/find.h"\n'),
     ("cli/a.cc", '#include "pool/pool.h"\n'),
     ("include/cairn/cairn.h", "#include <cstdint>\n"),
     ("include/cairn/cover.h", '#include "cairn/adapter/shared.h"\n'),
@@ -142,8 +149,9 @@ house.must_accept(check, [
     ("src/cluster/mpi/a.cc", '#include <mpi.h>\n#include "cairn/adapter/shared.h"\n#include "cluster/mpi/roster.h"\n'),
     ("adapters/mpiio/backend/a.cc", '#include "cluster/mpi/session.h"\n'),
     ("src/pool/a_test.cc", "#include <gtest/gtest.h>\n#include <filesystem>\n"),
-    ("adapters/posix/a.cc", '#include "posix/fd.h"\n#include "cairn/cairn.h"\n#include <unistd.h>\n'),
-    ("adapters/posix/a.cc", '#include "engine/attach.h"\n#include "posix/fd.h"\n'),
+    ("adapters/posix/fd/a.cc", '#include "posix/fd/table.h"\n#include "cairn/cairn.h"\n#include <unistd.h>\n'),
+    ("adapters/posix/path/a.cc", '#include "engine/attach.h"\n#include "posix/fd/table.h"\n'),
+    ("adapters/posix/core/a.cc", '#include "posix/calls.def"\n'),
     ("cli/a.cc", "#include <CLI/CLI.hpp>\n#include <cairn/cairn.h>\n"),
 ])
 

@@ -1,0 +1,87 @@
+// Calls of the C library that the pool's code makes in this process: they reach the C library, and
+// what they open is private (descriptor.h).
+#pragma once
+
+#include <errno.h>
+#include <pthread.h>
+
+#include <string_view>
+#include <type_traits>
+
+#include "posix/fd/descriptor.h"
+#include "posix/credentials/pool_owner.h"
+
+namespace posix::engine_calls {
+
+// The engine holds locks: its system calls are no places to be cancelled at.
+class Uncancelled {
+ public:
+  Uncancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~Uncancelled() { pthread_setcancelstate(before_, nullptr); }
+  Uncancelled(const Uncancelled&) = delete;
+  Uncancelled& operator=(const Uncancelled&) = delete;
+
+ private:
+  int before_;
+};
+
+// Which of the intercepted calls give descriptors to the engine, or take them.
+constexpr bool opens(std::string_view name) {
+  return name == "open" || name == "open64" || name == "openat" || name == "openat64" ||
+         name == "creat" || name == "mkostemp" || name == "mkstemp" || name == "dup" ||
+         name == "__open_2" || name == "__open64_2" || name == "__openat_2" ||
+         name == "__openat64_2";
+}
+constexpr bool closes(std::string_view name) { return name == "close"; }
+constexpr bool is_numbered(std::string_view name) { return name == "syscall"; }
+
+// By number the engine works on the directory below. What it opens there it closes again, or looks
+// after itself.
+template <typename Call>
+auto with_room(Call call) {
+  auto result = call();
+  if (__builtin_expect(result != -1 || errno != EMFILE, 1)) {
+    descriptor::refill();
+    return result;
+  }
+  descriptor::Room room;
+  return call();
+}
+
+// The first text among a call's arguments; null: there is none.
+template <typename... Arguments>
+constexpr const char* path_among(Arguments... arguments) {
+  const char* path = nullptr;
+  [[maybe_unused]] const auto look = [&path](auto argument) {
+    if constexpr (std::is_same_v<decltype(argument), const char*>) {
+      if (path == nullptr) path = argument;
+    }
+  };
+  (look(arguments), ...);
+  return path;
+}
+
+template <bool kOpens, bool kCloses, bool kNumbered, typename Call>
+auto engine_does([[maybe_unused]] const char* path, Call call) {
+  if constexpr (kOpens) {
+    return descriptor::open_private(
+        [path, call] { return pool_owner::open_for_engine(path, call); });
+  } else if constexpr (kNumbered) {
+    return with_room(call);
+  } else if constexpr (kCloses) {
+    auto closed = call();
+    descriptor::refill();
+    return closed;
+  } else {
+    return call();
+  }
+}
+template <bool kCloses, typename... Arguments>
+void engine_closes(Arguments... arguments) {
+  if constexpr (kCloses) {
+    pool_owner::closing(arguments...);
+    descriptor::forget_private(arguments...);
+  }
+}
+
+}  // namespace posix::engine_calls

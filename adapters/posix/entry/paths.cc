@@ -1,0 +1,44 @@
+// What this adapter answers to the others (engine/paths.h).
+#include "engine/paths.h"
+
+#include <fcntl.h>
+
+#include "posix/path/covered.h"
+#include "posix/core/engine.h"
+#include "posix/io/open.h"
+#include "posix/job/place.h"
+#include "posix/job/shared_names.h"
+#include "posix/fd/table.h"
+#include "posix/io/unwritten.h"
+
+namespace posix {
+namespace {
+
+cairn_file* file_of(int fd) {
+  table::Use use(fd);
+  if (!use || use->kind != Kind::kFile) return nullptr;
+  cairn_retain(use->file);
+  return use->file;
+}
+
+bool leads_to_cover(const char* path) {
+  if (outside(path)) return false;
+  Spot spot;
+  return locate(AT_FDCWD, path, &spot) == 0 && spot.cover != nullptr;
+}
+
+}  // namespace
+}  // namespace posix
+
+constexpr engine::Paths engine::paths = {
+    .size = sizeof(engine::Paths),
+    .file_of = posix::file_of,
+    .covers = posix::leads_to_cover,
+    .directory = posix::place::directory,
+    .place = posix::place::of,
+    .masked = posix::masked,
+    .is_below = posix::place::is_below,
+    .set_job = posix::shared_names::set_job,
+    .hide_job = posix::shared_names::hide,
+    .flush_unwritten = posix::flush_unwritten,
+};

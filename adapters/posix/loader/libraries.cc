@@ -1,0 +1,346 @@
+#include "posix/loader/libraries.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "posix/core/calls.h"
+#include "posix/path/covered.h"
+#include "posix/fd/descriptor.h"
+#include "posix/loader/library_copies.h"
+#include "posix/loader/loaded_copies.h"
+
+namespace posix {
+
+constexpr int kDeepest = 64;  // libraries that need libraries
+
+constexpr int kToLookAt = O_RDONLY | O_CLOEXEC | O_NONBLOCK;  // it may be a FIFO
+
+// What lies in a file while its needs are looked for: too much for a stack.
+struct Texts {
+  char runpath[PATH_MAX];
+  char rpath[PATH_MAX];
+  char name[PATH_MAX];
+  char path[PATH_MAX];
+};
+
+static bool is_unchanged_below(const Found& found, const char* path) {
+  struct stat st;
+  if (found.shared || (found.st.flags & CAIRN_FILE_LAZY) == 0 || real::stat(path, &st) != 0)
+    return false;
+  const int64_t changed = st.st_mtim.tv_sec * int64_t{1'000'000'000} + st.st_mtim.tv_nsec;
+  return S_ISREG(st.st_mode) && static_cast<uint64_t>(st.st_size) == found.st.size &&
+         changed == found.st.mtime_ns;
+}
+
+// Does `name` already mean something in this process?
+static bool is_loaded(const char* name) {
+  void* handle = real::dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle != nullptr) dlclose(handle);
+  return handle != nullptr;
+}
+
+void Needs::Dropped::add(const Library& library, uint64_t where) {
+  if (!library.nameless || count == kMost) return;
+  at[count++] = where;
+  if (library.loadable.copied) needed = true;
+}
+
+int Needs::make_loadable(const Found& found, const char* path, const Above* above, Names* names,
+                         Loadable* loadable, bool* named, const char* name) {
+  Dropped dropped;
+  Elf elf;
+  const bool is_elf = S_ISREG(found.st.mode) && elf.read(found.st.ino, found.st.generation);
+  if (is_elf) {
+    char soname[NAME_MAX + 1];
+    *named =
+        elf.text(DT_SONAME, soname, sizeof soname) && name != nullptr && strcmp(soname, name) == 0;
+  }
+  loadable->ino = found.st.ino;
+  loadable->generation = found.st.generation;
+  if (loading_ && loaded::find({found.st.ino, found.st.generation, path}, loadable->path)) {
+    loadable->copied = true;
+    return 0;
+  }
+  if (is_elf && depth_ < kDeepest) {
+    ++depth_;
+    look_for(elf, path, above, names, &dropped);
+    --depth_;
+  }
+  snprintf(loadable->path, sizeof loadable->path, "%s", path);
+  if (!dropped.needed && is_unchanged_below(found, path)) return 0;
+  loadable->copied = true;
+  loadable->copy = changed_copy(found, dropped.at, dropped.count);
+  return loadable->copy < 0 ? loadable->copy : 0;
+}
+
+Needs::~Needs() {
+  while (first_ != nullptr) {
+    Library* next = first_->next;
+    if (first_->loadable.copy >= 0) descriptor::close_private(first_->loadable.copy);
+    free(first_->needs.text);
+    free(first_);
+    first_ = next;
+  }
+  free(names_.text);
+}
+
+void Needs::Names::add(const char* name) {
+  const size_t length = strlen(name) + 1;
+  char* room = static_cast<char*>(realloc(text, size + length));
+  if (room == nullptr) return;
+  text = room;
+  memcpy(text + size, name, length);
+  size += length;
+}
+
+Needs::Library** Needs::place(const Names& names, Library** end) {
+  for (size_t at = 0; at < names.size; at += strlen(names.text + at) + 1) {
+    Library* library = known(names.text + at);
+    if (library == nullptr || library->placed) continue;
+    library->placed = true;
+    *end = library;
+    end = &library->after;
+  }
+  return end;
+}
+
+const Needs::Library* Needs::as_found() {
+  if (found_first_ != nullptr) return found_first_;
+  Library** end = place(names_, &found_first_);
+  for (Library* one = found_first_; one != nullptr; one = one->after) end = place(one->needs, end);
+  for (Library* one = first_; one != nullptr; one = one->next) {
+    if (one->placed) continue;  // else there was no memory for a name
+    *end = one;
+    end = &one->after;
+  }
+  return found_first_;
+}
+
+Needs::Library* Needs::known(const char* name) const {
+  Library* library = first_;
+  while (library != nullptr && strcmp(library->name, name) != 0) library = library->next;
+  return library;
+}
+
+// What does not lie in the cover may need what does.
+void Needs::look_outside(const char* path, const Above* above, Names* names) {
+  if (depth_ >= kDeepest) return;
+  const int fd = real::open(path, kToLookAt, 0);
+  Elf elf;
+  Dropped dropped;
+  ++depth_;
+  if (fd >= 0 && elf.read(fd)) look_for(elf, path, above, names, &dropped);
+  --depth_;
+  if (fd >= 0) real::close(fd);
+}
+
+const Needs::Library* Needs::add(const char* name, const char* path, const Found& found,
+                                 bool elsewhere, const Above* above) {
+  auto* library = static_cast<Library*>(calloc(1, sizeof(Library)));
+  if (library == nullptr) return nullptr;
+  library->loadable.copy = -1;
+  bool named = true;
+  int error = 0;
+  if (elsewhere || found.outside()) {
+    const char* real_path = elsewhere ? path : found.path;
+    snprintf(library->loadable.path, sizeof library->loadable.path, "%s", real_path);
+    library->elsewhere = elsewhere;
+    // By a symbolic link, of which the loader may know nothing.
+    if (!elsewhere) must_be_given_ = true;
+    look_outside(real_path, above, &library->needs);
+  } else {
+    error = make_loadable(found, path, above, &library->needs, &library->loadable, &named, name);
+  }
+  if (error < 0) {
+    free(library->needs.text);
+    free(library);
+    return nullptr;
+  }
+  if (library->loadable.copied) must_be_given_ = true;
+  snprintf(library->name, sizeof library->name, "%s", name);
+  library->nameless = !named;
+  *end_ = library;
+  end_ = &library->next;
+  return library;
+}
+
+// Takes the first directory from a list; an empty one, also behind the last colon, is the working directory.
+static bool next_of(const char** list, const char** entry, size_t* length) {
+  if (*list == nullptr) return false;
+  *entry = *list;
+  *length = strcspn(*list, ":;");
+  *list = (*entry)[*length] == '\0' ? nullptr : *entry + *length + 1;
+  return true;
+}
+
+// One directory of a list, and the name in it. False: too long, or of a kind that only the loader can resolve.
+static bool join(const char* entry, size_t length, const char* name, const char* origin,
+                 char* path) {
+  size_t used = 0;
+  for (size_t i = 0; i < length;) {
+    const char* add = entry + i;
+    size_t count = 1;
+    if (entry[i] == '$') {
+      const char* word = strncmp(add, "${ORIGIN}", 9) == 0 ? "${ORIGIN}" : "$ORIGIN";
+      if (strncmp(add, word, strlen(word)) != 0 || origin == nullptr) return false;
+      i += strlen(word);
+      add = origin;
+      count = static_cast<size_t>(strrchr(origin, '/') - origin);
+    } else {
+      ++i;
+    }
+    if (used + count + NAME_MAX + 3 >= PATH_MAX) return false;
+    memcpy(path + used, add, count);
+    used += count;
+  }
+  return snprintf(path + used, PATH_MAX - used, "%s%s", used > 0 ? "/" : "./", name) <
+         static_cast<int>(PATH_MAX - used);
+}
+
+// The working directory in front of a relative path. False: there is none, or it is too long.
+static bool make_absolute(char* path) {
+  if (path[0] == '/') return true;
+  char directory[PATH_MAX];
+  if (serve::getcwd(directory, sizeof directory) == nullptr) return false;
+  const size_t length = strlen(directory);
+  const size_t size = strlen(path) + 1;
+  if (length + 1 + size > PATH_MAX) return false;
+  memmove(path + length + 1, path, size);
+  memcpy(path, directory, length);
+  path[length] = '/';
+  return true;
+}
+
+bool Needs::search(const char* list, const char* name, const char* origin, char* path, Found* found,
+                   bool* elsewhere) {
+  if (*elsewhere || (list != nullptr && *list == '\0')) return false;
+  const char* entry;
+  size_t length;
+  while (next_of(&list, &entry, &length) && !*elsewhere) {
+    if (!join(entry, length, name, origin, path)) continue;
+    if (outside(path)) {
+      *elsewhere = real::access(path, R_OK) == 0 && make_absolute(path);
+    } else if (find_existing(AT_FDCWD, path, 0, found) == 0 &&
+               (found->outside() ? real::access(found->path, R_OK) == 0
+                                 : S_ISREG(found->st.mode))) {
+      // From a covered working directory the loader does not get anywhere.
+      if (path[0] != '/') must_be_given_ = true;
+      return make_absolute(path);
+    }
+  }
+  return false;
+}
+
+// Libraries may need each other.
+bool Needs::is_among(const Above* above, const char* name) {
+  for (; above != nullptr; above = above->next) {
+    const char* slash = strrchr(above->path, '/');
+    if (strcmp(slash == nullptr ? above->path : slash + 1, name) == 0) return true;
+  }
+  return false;
+}
+
+void Needs::look_for(const Elf& elf, const char* path, const Above* above, Names* names,
+                     Dropped* dropped) {
+  auto* texts = static_cast<Texts*>(malloc(sizeof(Texts)));
+  if (texts == nullptr) return;
+  elf.text(DT_RUNPATH, texts->runpath, sizeof texts->runpath);
+  const bool has_runpath = texts->runpath[0] != '\0';
+  elf.text(DT_RPATH, texts->rpath, sizeof texts->rpath);
+  if (has_runpath) texts->rpath[0] = '\0';  // which it takes the place of
+  const Above own = {texts->rpath, path, above};
+  uint64_t at;
+  for (size_t n = 0; elf.needed(n, texts->name, sizeof texts->name, &at); ++n) {
+    const char* name = texts->name;
+    if (name[0] == '\0' || strlen(name) > NAME_MAX || strchr(name, '/') != nullptr) continue;
+    names->add(name);
+    const Library* library = known(name);
+    if (library == nullptr) {
+      if (is_among(&own, name) || (loading_ && is_loaded(name))) continue;
+      bool elsewhere = false;
+      Found found;
+      bool is_covered = false;
+      for (const Above* one = has_runpath ? nullptr : &own; one != nullptr; one = one->next)
+        is_covered =
+            is_covered || search(one->rpath, name, one->path, texts->path, &found, &elsewhere);
+      is_covered = is_covered ||
+                   search(library_path_, name, path, texts->path, &found, &elsewhere) ||
+                   search(texts->runpath, name, path, texts->path, &found, &elsewhere);
+      if (is_covered || elsewhere) library = add(name, texts->path, found, elsewhere, &own);
+    }
+    if (library != nullptr) dropped->add(*library, at);
+  }
+  free(texts);
+}
+
+int Needs::prepare(const Found& found, const char* path, Loadable* loadable) {
+  bool named;
+  char* whole = static_cast<char*>(malloc(PATH_MAX));
+  if (whole == nullptr) return -ENOMEM;
+  int error =
+      snprintf(whole, PATH_MAX, "%s", path) < PATH_MAX && make_absolute(whole) ? 0 : -ENAMETOOLONG;
+  if (error == 0) error = make_loadable(found, whole, nullptr, &names_, loadable, &named, nullptr);
+  free(whole);
+  if (error == 0 && loadable->copy >= 0 && first_ != nullptr) must_be_given_ = true;
+  return error;
+}
+
+void Needs::prepare_outside(const char* path) {
+  char* whole = static_cast<char*>(malloc(PATH_MAX));
+  const bool fits = whole != nullptr && snprintf(whole, PATH_MAX, "%s", path) < PATH_MAX;
+  if (fits && make_absolute(whole)) look_outside(whole, nullptr, &names_);
+  free(whole);
+}
+
+int Needs::prepare_named(const char* name, const Asker& asker, Loadable* loadable) {
+  bool elsewhere = false;
+  Found found;
+  char* path = loadable->path;
+  const char* rpath = asker.runpath == nullptr ? asker.rpath : nullptr;
+  const bool is_covered = search(rpath, name, asker.path, path, &found, &elsewhere) ||
+                          search(library_path_, name, asker.path, path, &found, &elsewhere) ||
+                          search(asker.runpath, name, asker.path, path, &found, &elsewhere);
+  if (elsewhere || (is_covered && found.outside())) {
+    if (!elsewhere) snprintf(path, PATH_MAX, "%s", found.path);
+    return 0;
+  }
+  return is_covered ? prepare(found, path, loadable) : -ENOENT;
+}
+
+static bool leads_into_cover(const char* list, const char* origin, char* path) {
+  if (list == nullptr || *list == '\0') return false;
+  const char* entry;
+  size_t length;
+  while (active() && next_of(&list, &entry, &length))
+    if (join(entry, length, "", origin, path) && !outside(path)) return true;
+  return false;
+}
+
+bool may_need_covered(const char* library_path) {
+  char path[PATH_MAX];
+  return leads_into_cover(library_path, nullptr, path);
+}
+
+bool may_need_covered(const char* path, const char* library_path) {
+  if (may_need_covered(library_path)) return true;
+  auto* texts = static_cast<Texts*>(malloc(sizeof(Texts)));
+  const int fd = texts == nullptr ? -1 : real::open(path, kToLookAt, 0);
+  Elf elf;
+  bool may = false;
+  if (fd >= 0 && elf.read(fd) && snprintf(texts->name, PATH_MAX, "%s", path) < PATH_MAX &&
+      make_absolute(texts->name)) {
+    elf.text(DT_RUNPATH, texts->runpath, sizeof texts->runpath);
+    elf.text(DT_RPATH, texts->rpath, sizeof texts->rpath);
+    may = leads_into_cover(texts->runpath, texts->name, texts->path) ||
+          leads_into_cover(texts->rpath, texts->name, texts->path);
+  }
+  if (fd >= 0) real::close(fd);
+  free(texts);
+  return may;
+}
+
+}  // namespace posix

@@ -1,0 +1,142 @@
+// Shared libraries that lie in the cover.
+//
+// The loader opens files by system calls of its own: below the cover it finds what was there before; of the rest it knows
+// nothing. So it is given either the path below, where a file's bytes still lie there (what the file finds beside itself is
+// right then, too), or a copy in memory. And what a file needs of the cover is loaded before it: a library that is there
+// already, by its DT_SONAME, is not looked for.
+//
+// A library without a DT_SONAME cannot be recognised so: who needs it is copied, and the copy does not ask for it. Libraries that need
+// each other, and have changed, can be given to a program that starts, but not opened by one that runs.
+#pragma once
+
+#include <limits.h>
+#include <stddef.h>
+
+#include "posix/loader/elf.h"
+#include "posix/path/find.h"
+
+namespace posix {
+
+// A file of the cover as the loader, or the kernel, can open it.
+struct Loadable {
+  int copy = -1;        // in memory; -1: `path` leads to it below the cover, or the loader has it
+  bool copied = false;  // now, or when the loader got it
+  cairn_ino ino;
+  uint64_t generation;
+  char path[PATH_MAX];  // absolute
+};
+
+// Who asks for a library.
+struct Asker {
+  const char* path;  // absolute, or null
+  const char* rpath;
+  const char* runpath;
+};
+
+// What a program or library needs of the cover, and all that needs in turn.
+class Needs {
+ public:
+  // `library_path`: the value of LD_LIBRARY_PATH, or null. `loading`: into this process, where much is there already.
+  Needs(const char* library_path, bool loading) : library_path_(library_path), loading_(loading) {}
+  ~Needs();
+  Needs(const Needs&) = delete;
+  Needs& operator=(const Needs&) = delete;
+
+  // Makes what was found under this absolute path loadable. 0 or a negative errno.
+  int prepare(const Found& found, const char* path, Loadable* loadable);
+  // The same for a file outside of the cover.
+  void prepare_outside(const char* path);
+  // Looks for a library that `asker` asks for without a path, as the loader does. 0; or -ENOENT: not by that way; or another errno.
+  int prepare_named(const char* name, const Asker& asker, Loadable* loadable);
+
+  // What a file asks for, one behind the other.
+  struct Names {
+    char* text;
+    size_t size;
+    void add(const char* name);
+  };
+  struct Library {
+    char name[NAME_MAX + 1];  // as it was asked for
+    bool nameless;            // has no DT_SONAME of this name
+    bool elsewhere;           // and found by the loader itself
+    Loadable loadable;
+    void* handle;  // while it is held for who needs it
+    Names needs;
+    Library* next;
+    bool placed;
+    Library* after;
+  };
+  // Each before those that need it, by `next`.
+  Library* first() const { return first_; }
+  // As the loader would find them, which is how symbols are looked for, by `after`: what the program needs, as it asks for it, then
+  // what that needs.
+  const Library* as_found();
+  // The loader would not find all of them by itself.
+  bool must_be_given() const { return must_be_given_; }
+
+ private:
+  // Who needs a library is looked at for its RPATH, and who needs that one.
+  struct Above {
+    const char* rpath;
+    const char* path;
+    const Above* next;
+  };
+  struct Dropped {
+    static constexpr size_t kMost = 64;
+    uint64_t at[kMost];  // where in the file each is asked for
+    size_t count = 0;
+    bool needed = false;  // the loader would not find them
+    void add(const Library& library, uint64_t where);
+  };
+
+  Library* known(const char* name) const;
+  static bool is_among(const Above* above, const char* name);
+  bool search(const char* list, const char* name, const char* origin, char* path, Found* found,
+              bool* elsewhere);
+  const Library* add(const char* name, const char* path, const Found& found, bool elsewhere,
+                     const Above* above);
+  void look_outside(const char* path, const Above* above, Names* names);
+  void look_for(const Elf& elf, const char* path, const Above* above, Names* names,
+                Dropped* dropped);
+  int make_loadable(const Found& found, const char* path, const Above* above, Names* names,
+                    Loadable* loadable, bool* named, const char* name);
+  Library** place(const Names& names, Library** end);
+
+  const char* library_path_;
+  bool loading_;
+  bool must_be_given_ = false;
+  int depth_ = 0;
+  Library* first_ = nullptr;
+  Library** end_ = &first_;
+  Names names_ = {};  // of the program's needs
+  Library* found_first_ = nullptr;
+};
+
+// May somebody who has this LD_LIBRARY_PATH need libraries of the cover?
+bool may_need_covered(const char* library_path);
+// ... or this program or library outside of it, by its own RPATH or RUNPATH?
+bool may_need_covered(const char* path, const char* library_path);
+
+// An environment with the libraries in its LD_PRELOAD, for a program about to be started.
+class Given {
+ public:
+  Given(Needs& needs, char* const* environment);
+  ~Given();
+  Given(const Given&) = delete;
+  Given& operator=(const Given&) = delete;
+  char* const* environment() const { return list_ != nullptr ? list_ : from_; }
+  // In the program that got them: its own programs are not to have them.
+  static void take_out();
+
+ private:
+  Needs& needs_;
+  char* const* from_;
+  char** list_ = nullptr;
+  char* text_ = nullptr;
+  char* note_ = nullptr;
+};
+
+// The value of a variable, or null.
+const char* value_of(char* const* environment, const char* name);
+
+}  // namespace posix

@@ -1,0 +1,142 @@
+// Libraries of the cover for a program about to be started: the loader gets them in LD_PRELOAD, in front of our own (some
+// want to be the first there, and we the last). CAIRN_LIBRARIES=PLACE:LENGTH says which part of it they are, for the program to
+// take it out again, and then of each copy which file it is: ":COPY:INO:GENERATION:LENGTH:PATH".
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "posix/core/at_start.h"
+#include "posix/core/calls.h"
+#include "posix/fd/descriptor.h"
+#include "posix/loader/libraries.h"
+#include "posix/loader/library_copies.h"
+#include "posix/loader/loaded_copies.h"
+
+namespace posix {
+
+static constexpr char kPreload[] = "LD_PRELOAD";
+static constexpr char kPart[] = "CAIRN_LIBRARIES";
+
+AT_START_CODE static bool is_variable(const char* text, const char* name) {
+  const size_t length = strlen(name);
+  return strncmp(text, name, length) == 0 && text[length] == '=';
+}
+
+AT_START_CODE const char* value_of(char* const* environment, const char* name) {
+  const char* value = nullptr;
+  for (size_t i = 0; environment != nullptr && environment[i] != nullptr; ++i)
+    if (is_variable(environment[i], name)) value = environment[i] + strlen(name) + 1;
+  return value;
+}
+
+// Its new end; there is room.
+static char* append(char* end, const char* text, size_t length) {
+  memcpy(end, text, length);
+  end[length] = '\0';
+  return end + length;
+}
+static char* append(char* end, const char* text) { return append(end, text, strlen(text)); }
+
+static char* append_name(char* end, const Needs::Library& library) {
+  const Loadable& file = library.loadable;
+  if (file.copy >= 0) {
+    name_for_loader(file.copy, 0, file.path, end);
+    end += strlen(end);
+  } else if (!library.elsewhere && strpbrk(file.path, ": ") == nullptr) {
+    end = append(end, file.path);
+  } else {
+    return end;  // or cannot be said there
+  }
+  return append(end, ":");
+}
+
+Given::Given(Needs& needs, char* const* environment) : needs_(needs), from_(environment) {
+  const char* list = value_of(environment, kPreload);
+  if (!needs.must_be_given() || list == nullptr) return;
+  size_t count = 0;
+  while (environment[count] != nullptr) ++count;
+  constexpr size_t kNumbers = 100;
+  size_t room = sizeof kPreload + strlen(list) + 1;
+  size_t note_room = sizeof kPart + kNumbers;
+  for (const auto* one = needs.first(); one != nullptr; one = one->next) {
+    room += room_for_name(one->loadable.path) + 1;
+    note_room += kNumbers + strlen(one->loadable.path);
+  }
+  text_ = static_cast<char*>(malloc(room));
+  note_ = static_cast<char*>(malloc(note_room));
+  auto** pointers = static_cast<char**>(malloc((count + 3) * sizeof(char*)));
+  if (text_ == nullptr || note_ == nullptr || pointers == nullptr) {
+    free(pointers);
+    return;
+  }
+  list_ = pointers;
+  // In front of the last entry, whatever stands behind that.
+  size_t place = strlen(list);
+  while (place > 0 && strchr(": ", list[place - 1]) != nullptr) --place;
+  while (place > 0 && strchr(": ", list[place - 1]) == nullptr) --place;
+  char* end = append(append(append(text_, kPreload), "="), list, place);
+  const char* value = end;
+  for (const auto* one = needs.as_found(); one != nullptr; one = one->after)
+    end = append_name(end, *one);
+  const size_t part = static_cast<size_t>(end - value);
+  auto noted = static_cast<size_t>(snprintf(note_, note_room, "%s=%zu:%zu", kPart, place, part));
+  for (const auto* one = needs.first(); one != nullptr; one = one->next) {
+    const Loadable& file = one->loadable;
+    if (file.copy < 0) continue;
+    real::fcntl(file.copy, F_SETFD, nullptr);
+    noted += static_cast<size_t>(snprintf(note_ + noted, note_room - noted, ":%d:%llu:%llu:%zu:%s",
+                                          file.copy, static_cast<unsigned long long>(file.ino),
+                                          static_cast<unsigned long long>(file.generation),
+                                          strlen(file.path), file.path));
+  }
+  append(end, list + place);
+  size_t used = 0;
+  for (size_t i = 0; i < count; ++i)
+    if (!is_variable(environment[i], kPreload) && !is_variable(environment[i], kPart))
+      list_[used++] = environment[i];
+  list_[used++] = text_;
+  list_[used++] = note_;
+  list_[used] = nullptr;
+}
+
+// The program could not be started.
+Given::~Given() {
+  for (const auto* one = needs_.first(); list_ != nullptr && one != nullptr; one = one->next)
+    if (one->loadable.copy >= 0)
+      real::fcntl(one->loadable.copy, F_SETFD, reinterpret_cast<void*>(intptr_t{FD_CLOEXEC}));
+  free(list_);
+  free(text_);
+  free(note_);
+}
+
+// Takes ":NUMBER" from the text.
+static bool take(char** text, uint64_t* number) {
+  if (**text != ':') return false;
+  *number = strtoull(*text + 1, text, 10);
+  return true;
+}
+
+AT_START_CODE void Given::take_out() {
+  char* given = getenv(kPart);
+  if (given == nullptr) return;
+  char* list = getenv(kPreload);
+  const size_t place = strtoul(given, &given, 10);
+  uint64_t length = 0;
+  if (list != nullptr && take(&given, &length) && place <= strlen(list) &&
+      length <= strlen(list) - place)
+    memmove(list + place, list + place + length, strlen(list + place + length) + 1);
+  uint64_t copy, ino, generation, size;
+  while (take(&given, &copy) && take(&given, &ino) && take(&given, &generation) &&
+         take(&given, &size) && *given == ':' && size < strlen(given)) {
+    char* end = given + 1 + size;
+    const char after = *end;
+    *end = '\0';
+    const int number = static_cast<int>(copy);
+    if (loaded::given({ino, generation, given + 1}, number)) real::close(number);
+    *end = after;
+    given = end;
+  }
+  unsetenv(kPart);
+}
+
+}  // namespace posix

@@ -1,0 +1,136 @@
+// dlopen, of libraries that lie in the cover or need such.
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "posix/core/at_start.h"
+#include "posix/core/calls.h"
+#include "posix/path/covered.h"
+#include "posix/fd/descriptor.h"
+#include "posix/loader/libraries.h"
+#include "posix/loader/loaded_copies.h"
+
+namespace posix {
+
+// The value that the loader took at the start: what the program has put there since is not its way.
+AT_START_DATA static const char* library_path = nullptr;
+
+__attribute__((constructor)) static void remember_library_path(int, char**, char** environment) {
+  library_path = value_of(environment, "LD_LIBRARY_PATH");
+}
+
+// One of them: who opens it takes the copy.
+static void* open(Loadable* one, int flags) {
+  if (one->copy < 0) return real::dlopen(one->path, flags);
+  const int copy = one->copy;
+  one->copy = -1;
+  return loaded::open({one->ino, one->generation, one->path}, copy, flags);
+}
+
+// What is needed, and then the file, which holds from then on what it needs.
+static void* load(const Needs& needs, Loadable* file, int flags) {
+  if ((flags & RTLD_NOLOAD) != 0) {
+    if (file->copy < 0) return real::dlopen(file->path, flags);
+    descriptor::close_private(file->copy);
+    dlerror();  // it is not there, which is no error
+    return nullptr;
+  }
+  for (auto* one = needs.first(); one != nullptr; one = one->next) {
+    if (one->elsewhere) continue;
+    // Who asks for it by no name finds what it has in the global scope.
+    const bool global = one->nameless && one->loadable.copied;
+    void* handle = open(&one->loadable, global ? RTLD_LAZY | RTLD_GLOBAL : RTLD_LAZY);
+    one->handle = global ? nullptr : handle;
+  }
+  void* loaded = open(file, flags);
+  if (loaded == nullptr) return nullptr;  // dlclose would change what dlerror says
+  for (auto* one = needs.first(); one != nullptr; one = one->next)
+    if (one->handle != nullptr) dlclose(one->handle);
+  return loaded;
+}
+
+static void* load_covered(const char* path, int flags) {
+  Needs needs(library_path, true);
+  Loadable loadable;
+  for (Looks looks;;) {
+    Found found;
+    if (find_existing(AT_FDCWD, path, 0, &found) < 0) return real::dlopen(path, flags);
+    if (found.outside()) return real::dlopen(found.path, flags);
+    int error = needs.prepare(found, path, &loadable);
+    if (looks.again(&error)) continue;
+    if (error == 0) return load(needs, &loadable, flags);
+    // No file: for the text that dlerror gives.
+    snprintf(loadable.path, sizeof loadable.path, "%.3000s (its copy in memory: %s)", path,
+             strerror(-error));
+    return real::dlopen(loadable.path, flags);
+  }
+}
+
+static const char* text_of(const struct link_map* map, int64_t tag) {
+  const char* strings = nullptr;
+  const ElfW(Dyn)* found = nullptr;
+  for (const ElfW(Dyn)* one = map->l_ld; one->d_tag != DT_NULL; ++one) {
+    if (one->d_tag == DT_STRTAB) strings = reinterpret_cast<const char*>(one->d_un.d_ptr);
+    if (one->d_tag == tag) found = one;
+  }
+  return strings == nullptr || found == nullptr ? nullptr : strings + found->d_un.d_val;
+}
+
+// What the code at this address belongs to. `room` is for its path.
+static Asker asker_at(void* address, char* room) {
+  Dl_info info;
+  struct link_map* map = nullptr;
+  if (dladdr1(address, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 ||
+      map == nullptr)
+    return {};
+  const char* path = loaded::path_of(map->l_name, room);
+  if (path != nullptr && *path == '\0') {
+    const ssize_t length = serve::readlink("/proc/self/exe", room, PATH_MAX - 1);
+    room[length < 0 ? 0 : length] = '\0';
+    path = room;
+  }
+  if (path != nullptr && *path != '/') path = nullptr;
+  return {path, text_of(map, DT_RPATH), text_of(map, DT_RUNPATH)};
+}
+
+// By its name alone, which the loader would look for in directories that may be covered.
+static void* load_named(const char* name, int flags, void* address) {
+  if (void* known = real::dlopen(name, flags | RTLD_NOLOAD); known != nullptr) return known;
+  char room[PATH_MAX];
+  Loadable loadable;
+  Needs needs(library_path, true);
+  const int found = needs.prepare_named(name, asker_at(address, room), &loadable);
+  return found == 0 ? load(needs, &loadable, flags) : real::dlopen(name, flags);
+}
+
+static void* load_outside(const char* path, int flags) {
+  Needs needs(library_path, true);
+  needs.prepare_outside(path);
+  Loadable loadable;
+  snprintf(loadable.path, sizeof loadable.path, "%s", path);
+  return load(needs, &loadable, flags);
+}
+
+// Whose code called dlopen: between it and this function's caller may be the exported name, or not.
+static bool is_ours(void* address) {
+  Dl_info here, there;
+  return dladdr(reinterpret_cast<void*>(is_ours), &here) != 0 && dladdr(address, &there) != 0 &&
+         here.dli_fbase == there.dli_fbase;
+}
+
+#pragma GCC diagnostic ignored "-Wframe-address"  // of our own frame, which has one
+void* serve::dlopen(const char* path, int flags) {
+  if (path == nullptr || !active()) return real::dlopen(path, flags);
+  if (strchr(path, '/') == nullptr) {
+    void* caller = __builtin_return_address(0);
+    return load_named(path, flags, is_ours(caller) ? __builtin_return_address(1) : caller);
+  }
+  if (!outside(path)) return load_covered(path, flags);
+  return may_need_covered(path, library_path) ? load_outside(path, flags)
+                                              : real::dlopen(path, flags);
+}
+
+}  // namespace posix

@@ -1,0 +1,12 @@
+// What stat shows of a Cairn file.
+#pragma once
+
+#include <sys/stat.h>
+
+#include "posix/core/engine.h"
+
+namespace posix {
+
+void fill(const cairn_stat& from, struct stat* st);
+
+}  // namespace posix

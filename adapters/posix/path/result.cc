@@ -1,0 +1,43 @@
+#include "posix/path/result.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <atomic>
+
+#include "posix/core/engine.h"
+#include "posix/credentials/pool_owner.h"
+
+namespace posix {
+
+int refuse(const char* call, const char* path, int error) {
+  // Names are string literals of ours: their addresses tell them apart.
+  static std::atomic<const char*> said[64];
+  for (auto& slot : said) {
+    const char* seen = slot.load(std::memory_order_relaxed);
+    if (seen == call) break;
+    if (seen == nullptr && slot.compare_exchange_strong(seen, call)) {
+      log(Level::kError, call, " is not served on covered files: ", path != nullptr ? path : "");
+      break;
+    }
+  }
+  errno = error;
+  return -1;
+}
+
+int fail(long negative_errno) {
+  // What no program expects of the call that it made, and of which it would not tell the reason.
+  if (negative_errno == -EBUSY && strstr(cairn_last_error(), "no free lane") != nullptr) {
+    if (pool_owner::used_up) {
+      log_few("covered files cannot be reached: this process, or one that it descends from, ",
+              "has given up the pool's user, and what was opened before is used up");
+      negative_errno = -EIO;
+    } else {
+      log_few("covered files cannot be reached: ", cairn_last_error());
+    }
+  }
+  errno = static_cast<int>(-negative_errno);
+  return -1;
+}
+
+}  // namespace posix
