@@ -1,4 +1,4 @@
-// The file that the running program was copied from (itself.h), as its predecessor named it.
+// The file that the running program was copied from (program_file.h), as its predecessor named it.
 #pragma once
 
 #include <limits.h>

@@ -9,7 +9,7 @@
 #include "posix/fd/mappings.h"
 #include "posix/io/open.h"
 #include "posix/credentials/pool_owner.h"
-#include "posix/job/shared_names.h"
+#include "posix/job/job_files.h"
 #include "posix/fd/size_limit.h"
 #include "posix/fd/table.h"
 
@@ -28,7 +28,7 @@ const Step in_parent[] = {mappings::release, nullptr};
 const Step in_child[] = {
     mappings::release,
     table::after_fork,
-    shared_names::after_fork,
+    job_files::after_fork,
     posix::after_fork::free_streams,
     posix::after_fork::free_locks,
     posix::after_fork::free_trees,

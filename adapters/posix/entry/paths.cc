@@ -6,10 +6,10 @@
 #include "posix/path/covered.h"
 #include "posix/core/engine.h"
 #include "posix/io/open.h"
-#include "posix/job/place.h"
-#include "posix/job/shared_names.h"
+#include "posix/job/job_path.h"
+#include "posix/job/job_files.h"
 #include "posix/fd/table.h"
-#include "posix/io/unwritten.h"
+#include "posix/io/flush_remote.h"
 
 namespace posix {
 namespace {
@@ -34,11 +34,11 @@ constexpr engine::Paths engine::paths = {
     .size = sizeof(engine::Paths),
     .file_of = posix::file_of,
     .covers = posix::leads_to_cover,
-    .directory = posix::place::directory,
-    .place = posix::place::of,
+    .directory = posix::job_path::directory,
+    .place = posix::job_path::of,
     .masked = posix::masked,
-    .is_below = posix::place::is_below,
-    .set_job = posix::shared_names::set_job,
-    .hide_job = posix::shared_names::hide,
+    .is_below = posix::job_path::is_below,
+    .set_job = posix::job_files::set_job,
+    .hide_job = posix::job_files::hide,
     .flush_unwritten = posix::flush_unwritten,
 };

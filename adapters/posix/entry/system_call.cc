@@ -12,7 +12,7 @@
 #include "posix/path/covered.h"
 #include "posix/path/cwd.h"
 #include "posix/core/engine.h"
-#include "posix/path/find.h"
+#include "posix/path/lookup.h"
 #include "posix/io/open.h"
 #include "posix/path/result.h"
 #include "posix/fd/table.h"

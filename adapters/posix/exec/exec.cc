@@ -7,13 +7,13 @@
 #include "posix/path/covered.h"
 #include "posix/path/cwd.h"
 #include "posix/core/engine.h"
-#include "posix/path/find.h"
-#include "posix/path/itself.h"
+#include "posix/path/lookup.h"
+#include "posix/path/program_file.h"
 #include "posix/loader/libraries.h"
 #include "posix/credentials/permission.h"
 #include "posix/core/process.h"
 #include "posix/path/result.h"
-#include "posix/fd/shown.h"
+#include "posix/fd/fd_path.h"
 #include "posix/fd/table.h"
 #include "posix/core/user_memory.h"
 
@@ -67,7 +67,7 @@ static int run_open(int fd, const table::Use& use, char* const* arguments,
   found.parent = use->parent;
   snprintf(found.name, sizeof found.name, "%s", use->name != nullptr ? use->name : "program");
   char path[PATH_MAX];
-  if (shown::path_of(use.get(), path, sizeof path) < 0)  // it has none, and nothing lies beside it
+  if (fd_path::path_of(use.get(), path, sizeof path) < 0)  // it has none, and nothing lies beside it
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
   return run_elf(found, path, arguments, environment);
 }
@@ -169,7 +169,7 @@ int execveat(int dir, const char* path, char* const* arguments, char* const* env
     char whole[2 * PATH_MAX];
     if (path[0] != '/' && dir != AT_FDCWD && table::is_covered(dir)) {
       table::Use use(dir);
-      long length = use ? shown::path_of(use.get(), whole, sizeof whole) : -EBADF;
+      long length = use ? fd_path::path_of(use.get(), whole, sizeof whole) : -EBADF;
       if (length < 0) return fail(length);
       size_t left = sizeof whole - static_cast<size_t>(length);
       if (snprintf(whole + length, left, "/%s", path) >= static_cast<int>(left))

@@ -3,7 +3,7 @@
 //   CAIRN_EXEC=NOTE:LIST   NOTE is the descriptor of cairn_exec_prepare, LIST a file in memory that says which
 //                          descriptors are Cairn files: a Head, and a Handed for each
 //   CAIRN_CWD=...          see cwd.h
-//   CAIRN_PROGRAM=...      see itself.h
+//   CAIRN_PROGRAM=...      see program_file.h
 //   CAIRN_LIBRARIES=...    see libraries_given.cc
 //
 // All are of use to the next program only, and are taken out of its environment when it starts. The
@@ -26,7 +26,7 @@
 #include "posix/core/preload.h"
 #include "posix/core/process.h"
 #include "posix/core/self_exe.h"
-#include "posix/fd/shown.h"
+#include "posix/fd/fd_path.h"
 #include "posix/libc/standard_landing.h"
 
 namespace posix {
@@ -276,7 +276,7 @@ static void adopt_one(const Handed& handed) {
         cairn_path_of(pool, covers[i].top, entry->ino, path, sizeof path) >= 0)
       entry->cover = &covers[i];
   }
-  if (handed.parent != 0) shown::remember(entry, handed.parent, handed.name);
+  if (handed.parent != 0) fd_path::remember(entry, handed.parent, handed.name);
   if (handed.lock >= 0) {
     real::fcntl(handed.lock, F_SETFD, reinterpret_cast<void*>(intptr_t{FD_CLOEXEC}));
     table::enter_private(handed.lock);

@@ -11,10 +11,10 @@
 #include "posix/path/covered.h"
 #include "posix/fd/descriptor.h"
 #include "posix/core/engine.h"
-#include "posix/path/find.h"
-#include "posix/path/itself.h"
+#include "posix/path/lookup.h"
+#include "posix/path/program_file.h"
 #include "posix/loader/libraries.h"
-#include "posix/exec/passing_by.h"
+#include "posix/exec/unpreloadable.h"
 #include "posix/credentials/permission.h"
 #include "posix/core/process.h"
 #include "posix/path/result.h"
@@ -83,12 +83,12 @@ int copy_to_memory(cairn_ino ino, uint64_t generation, const char* name) {
   return error < 0 ? error : memory;
 }
 
-static int run_copy(int copy, const itself::File& file, char* const* arguments,
+static int run_copy(int copy, const program_file::File& file, char* const* arguments,
                     char* const* environment) {
-  char text[itself::kMostText];
-  itself::describe(file, copy, text, sizeof text);
-  auto** room = static_cast<char**>(alloca(itself::environment_room(environment) * sizeof(char*)));
-  real::execveat(copy, "", arguments, itself::environment(environment, text, room), AT_EMPTY_PATH);
+  char text[program_file::kMostText];
+  program_file::describe(file, copy, text, sizeof text);
+  auto** room = static_cast<char**>(alloca(program_file::environment_room(environment) * sizeof(char*)));
+  real::execveat(copy, "", arguments, program_file::environment(environment, text, room), AT_EMPTY_PATH);
   int error = -errno;
   descriptor::close_private(copy);
   return error;

@@ -12,7 +12,7 @@
 #include "posix/fd/descriptor.h"
 #include "posix/core/engine.h"
 #include "posix/loader/libraries.h"
-#include "posix/exec/passing_by.h"
+#include "posix/exec/unpreloadable.h"
 #include "posix/core/process.h"
 #include "posix/fd/table.h"
 #include "posix/core/user_memory.h"

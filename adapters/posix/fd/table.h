@@ -39,10 +39,10 @@ struct Entry {
   std::atomic<int> owner{0};     // fcntl's F_SETOWN and F_SETSIG: kept for who asks; no signal is
   std::atomic<int> owner_type{0};
   std::atomic<int> signal{0};  // ever sent for a file
-  cairn_ino parent = 0;        // the name by which it was opened (shown.h)
+  cairn_ino parent = 0;        // the name by which it was opened (fd_path.h)
   char* name = nullptr;
   cairn_ino shown =
-      0;  // several nodes write the file: its number, under which it was found (shared_names.h)
+      0;  // several nodes write the file: its number, under which it was found (job_files.h)
   Entry* next = nullptr;  // free list
 };
 

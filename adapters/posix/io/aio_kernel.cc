@@ -12,7 +12,7 @@
 #include "posix/core/engine.h"
 #include "posix/io/open.h"
 #include "posix/core/process.h"
-#include "posix/io/put.h"
+#include "posix/io/program_write.h"
 #include "posix/fd/table.h"
 #include "posix/core/user_memory.h"
 

@@ -8,7 +8,7 @@
 #include "posix/io/open.h"
 #include "posix/credentials/permission.h"
 #include "posix/path/result.h"
-#include "posix/fd/shown.h"
+#include "posix/fd/fd_path.h"
 #include "posix/libc/standard_landing.h"
 #include "posix/fd/table.h"
 #include "posix/core/user_memory.h"

@@ -3,7 +3,7 @@
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
 #include "posix/io/open.h"
-#include "posix/io/put.h"
+#include "posix/io/program_write.h"
 #include "posix/path/result.h"
 #include "posix/fd/table.h"
 

@@ -9,14 +9,14 @@
 #include "posix/path/covered.h"
 #include "posix/fd/descriptor.h"
 #include "posix/core/engine.h"
-#include "posix/job/everywhere.h"
-#include "posix/path/find.h"
-#include "posix/path/hidden.h"
+#include "posix/job/job_names.h"
+#include "posix/path/lookup.h"
+#include "posix/path/fifo_socket.h"
 #include "posix/credentials/permission.h"
 #include "posix/path/result.h"
 #include "posix/credentials/set_id.h"
-#include "posix/job/shared_names.h"
-#include "posix/fd/shown.h"
+#include "posix/job/job_files.h"
+#include "posix/fd/fd_path.h"
 #include "posix/libc/standard_landing.h"
 #include "posix/fd/table.h"
 
@@ -57,7 +57,7 @@ int install(cairn_file* file, Kind kind, Cover* cover, bool close_on_exec, cairn
   }
   entry->cover = cover;
   entry->shown = shown;
-  if (name != nullptr) shown::remember(entry, parent, name);
+  if (name != nullptr) fd_path::remember(entry, parent, name);
   table::enter(fd, entry);
   table::drop(entry);
   if (fd <= 2) streams::landed(fd);
@@ -103,10 +103,10 @@ static int open_existing(const cairn_stat& st, bool slash, int flags, cairn_file
     if (S_ISDIR(st.mode) && (flags & O_DIRECT) != 0) return -EINVAL;
   }
   if (found != nullptr && found->shared)
-    return shared_names::open(*found, engine_flags(flags), file);
+    return job_files::open(*found, engine_flags(flags), file);
   int error = 0;
   if (found != nullptr && S_ISREG(st.mode) && !path_only && (access_of(flags) & W_OK) != 0)
-    error = everywhere::claim(*found);
+    error = job_names::claim(*found);
   if (error < 0) return error;
   error = cairn_open_ino(pool, st.ino, st.generation, engine_flags(flags & ~O_TRUNC), file);
   if (error == 0 && (flags & O_TRUNC) != 0 && !path_only) {
@@ -123,7 +123,7 @@ static int create(const Found& found, int flags, mode_t mode, cairn_file** file)
   if (int error = permitted_in(found.parent, W_OK | X_OK); error < 0) return error;
   int kept = engine_flags(flags) | (flags & (O_CREAT | O_EXCL)) | O_NOFOLLOW;
   mode = masked(mode_in(found.parent, mode));
-  if (shared_names::active()) return everywhere::create(found, kept, mode, file);
+  if (job_files::active()) return job_names::create(found, kept, mode, file);
   return cairn_open(pool, found.parent, found.name, kept, mode, file);
 }
 
@@ -145,7 +145,7 @@ static int reopen(int of, int flags) {
   // What others see is under its name only.
   if (use->shown != 0 && (flags & O_PATH) == 0 && access_of(flags) != R_OK) error = -EBUSY;
   if (error == 0) error = open_existing(st, false, flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW), &file);
-  if (error == kFifo) return hidden::open_fifo(st, flags);
+  if (error == kFifo) return fifo_socket::open_fifo(st, flags);
   if (error < 0) return error;
   return install(file, kind_of(st.mode, flags), use->cover, (flags & O_CLOEXEC) != 0, use->parent,
                  use->name, use->shown);
@@ -222,12 +222,12 @@ static int open_covered(int dir, const char* path, int flags, mode_t mode, unsig
       error = create(found, flags, mode, &file);
     }
     if (error == kFifo) {
-      int fd = fresh(static_cast<int>(result(hidden::open_fifo(found.st, flags))));
+      int fd = fresh(static_cast<int>(result(fifo_socket::open_fifo(found.st, flags))));
       if (fd >= 0 && fd <= 2) streams::landed(fd);
       return fd;
     }
     // Removed, or replaced by a link, since the walk.
-    bool changed = error == -ESTALE || error == shared_names::kNowPlain ||
+    bool changed = error == -ESTALE || error == job_files::kNowPlain ||
                    (error == -ELOOP && !found.exists && follow);
     if (changed && attempt < 100) continue;
     if (error == -ESTALE || error > 0) error = -ENOENT;

@@ -16,7 +16,7 @@ Kind kind_of(unsigned type, int flags);
 int install(cairn_file* file, Kind kind, Cover* cover, bool close_on_exec, cairn_ino parent,
             const char* name, cairn_ino shown = 0);
 
-// As openat; `resolve` as find.h has it. The directory is one of ours.
+// As openat; `resolve` as lookup.h has it. The directory is one of ours.
 int open_resolved(int dir, const char* path, int flags, mode_t mode, unsigned resolve);
 
 // A descriptor that the kernel has just given for something else: whatever the table says of it is old.

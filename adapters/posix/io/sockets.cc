@@ -7,7 +7,7 @@
 #include "posix/path/covered.h"
 #include "posix/fd/descriptor.h"
 #include "posix/core/engine.h"
-#include "posix/path/hidden.h"
+#include "posix/path/fifo_socket.h"
 #include "posix/io/open.h"
 #include "posix/path/result.h"
 #include "posix/fd/table.h"
@@ -96,7 +96,7 @@ int setsockopt(int socket, int level, int name, const void* value, socklen_t siz
 
 int bind(int socket, const struct sockaddr* address, socklen_t size) {
   if (no_socket(socket) != 0) return -1;
-  hidden::Address to;
+  fifo_socket::Address to;
   int error = to.make(socket, address, size);
   if (error < 0) return fail(error);
   int bound = real::bind(socket, to.address, to.size);
@@ -117,7 +117,7 @@ int connect(int socket, const struct sockaddr* address, socklen_t size) {
     if (size > sizeof(struct sockaddr_storage)) return fail(-EINVAL);
     return fail(user_memory::is_readable(address, size) ? -ENOTSOCK : -EFAULT);
   }
-  hidden::Address to;
+  fifo_socket::Address to;
   int error = to.find(socket, address, size);
   return error < 0 ? fail(error) : real::connect(socket, to.address, to.size);
 }
@@ -125,7 +125,7 @@ int connect(int socket, const struct sockaddr* address, socklen_t size) {
 ssize_t sendto(int socket, const void* buffer, size_t size, int flags,
                const struct sockaddr* address, socklen_t length) {
   if (no_socket(socket) != 0) return -1;
-  hidden::Address to;
+  fifo_socket::Address to;
   int error = to.find(socket, address, length);
   if (error < 0) return fail(error);
   return real::sendto(socket, buffer, size, flags, to.address, to.size);
@@ -137,7 +137,7 @@ ssize_t sendmsg(int socket, const struct msghdr* message, int flags) {
   if (no_socket(socket) != 0) return -1;
   if (!active() || !can_read(message)) return real::sendmsg(socket, message, flags);
   if (message->msg_name == nullptr) return send_named(socket, message, flags);
-  hidden::Address to;
+  fifo_socket::Address to;
   int error = to.find(socket, static_cast<const struct sockaddr*>(message->msg_name),
                       message->msg_namelen);
   if (error < 0) return fail(error);
@@ -211,7 +211,7 @@ int sendmmsg(int socket, struct mmsghdr* messages, unsigned count, int flags) {
 }
 
 static void received(struct msghdr* message, socklen_t room) {
-  hidden::show(static_cast<struct sockaddr*>(message->msg_name), room, &message->msg_namelen);
+  fifo_socket::show(static_cast<struct sockaddr*>(message->msg_name), room, &message->msg_namelen);
   if (message->msg_controllen == 0 || !active()) return;
   descriptors_in(message, [](const unsigned char* place) {
     fresh(number_at(place));
@@ -272,7 +272,7 @@ static auto shown(struct sockaddr* address, socklen_t* size, Call call) {
   socklen_t length = sizeof space;
   auto done = call(whole, &length);
   if (done < 0) return done;
-  hidden::show(whole, sizeof space, &length);
+  fifo_socket::show(whole, sizeof space, &length);
   if (user_memory::write(address, whole, length < room ? length : room) < 0 ||
       user_memory::write(size, length) < 0)
     return static_cast<decltype(done)>(fail(-EFAULT));

@@ -1,13 +1,13 @@
 // Copies between descriptors of which at least one is a Cairn file, and sizes and advice.
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
-#include "posix/job/everywhere.h"
-#include "posix/path/find.h"
+#include "posix/job/job_names.h"
+#include "posix/path/lookup.h"
 #include "posix/io/open.h"
 #include "posix/credentials/permission.h"
-#include "posix/io/put.h"
+#include "posix/io/program_write.h"
 #include "posix/path/result.h"
-#include "posix/job/shared_names.h"
+#include "posix/job/job_files.h"
 #include "posix/fd/table.h"
 #include "posix/core/user_memory.h"
 
@@ -261,9 +261,9 @@ static int cut(const Found& found, off_t size, bool* replaced) {
   int error = permitted(st, W_OK);
   if (error == 0) error = size_limit::check_size(st.size, static_cast<uint64_t>(size));
   if (error == 0 && found.shared)
-    error = shared_names::set_size(found, static_cast<uint64_t>(size));
+    error = job_files::set_size(found, static_cast<uint64_t>(size));
   else if (error == 0 && found.descriptor < 0)
-    error = everywhere::claim(found);
+    error = job_names::claim(found);
   *replaced = error == -ESTALE;  // by another host's, or the other way round
   if (found.shared) return error;
   if (error == 0) error = cut_found(st, static_cast<uint64_t>(size), replaced);

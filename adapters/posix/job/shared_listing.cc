@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "posix/job/asking.h"
+#include "posix/job/job_ref.h"
 #include "posix/core/engine.h"
-#include "posix/job/place.h"
-#include "posix/job/shared_names.h"
+#include "posix/job/job_path.h"
+#include "posix/job/job_files.h"
 
-namespace posix::shared_names {
+namespace posix::job_files {
 
 namespace {
 
@@ -115,7 +115,7 @@ int read_directory(cairn_ino directory, uint64_t cookie, cairn_dirent* entries, 
   }
   Asking asking;
   char path[PATH_MAX] = "";
-  const cairn_ino top = place::cover()->top;
+  const cairn_ino top = job_path::cover()->top;
   if (!asking || (directory != top && cairn_path_of(pool, top, directory, path, sizeof path) < 0))
     return 0;
   Listing listing = {directory, cookie, entries, count};
@@ -142,4 +142,4 @@ int read_directory(cairn_ino directory, uint64_t cookie, cairn_dirent* entries, 
   return static_cast<int>(listing.filled);
 }
 
-}  // namespace posix::shared_names
+}  // namespace posix::job_files

@@ -10,7 +10,7 @@
 #include "posix/path/covered.h"
 #include "posix/core/engine.h"
 #include "posix/fd/standard_streams.h"
-#include "posix/libc/stream_turn.h"
+#include "posix/libc/freopen.h"
 #include "posix/fd/table.h"
 
 namespace posix {
@@ -99,7 +99,7 @@ static int seek_stream(void* cookie, off64_t* offset, int whence) {
 
 static int close_stream(void* cookie) {
   auto* stream = static_cast<Stream*>(cookie);
-  if (stream == nullptr) return 0;  // given away (stream_turn.h)
+  if (stream == nullptr) return 0;  // given away (freopen.h)
   int fd = stream->fd;
   leave(stream);
   streams::forget(stream->file);

@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 #include "posix/loader/elf.h"
-#include "posix/path/find.h"
+#include "posix/path/lookup.h"
 
 namespace posix {
 

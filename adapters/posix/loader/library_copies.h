@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "posix/path/find.h"
+#include "posix/path/lookup.h"
 
 namespace posix {
 

@@ -5,13 +5,13 @@
 #include "posix/credentials/caller.h"
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
-#include "posix/job/everywhere.h"
-#include "posix/path/find.h"
-#include "posix/path/hidden.h"
+#include "posix/job/job_names.h"
+#include "posix/path/lookup.h"
+#include "posix/path/fifo_socket.h"
 #include "posix/credentials/permission.h"
 #include "posix/path/result.h"
 #include "posix/credentials/set_id.h"
-#include "posix/job/shared_names.h"
+#include "posix/job/job_files.h"
 #include "posix/fd/table.h"
 #include "posix/core/user_memory.h"
 
@@ -25,7 +25,7 @@ struct Target {
 
 // What has the descriptor open, to be changed. What lies on other hosts can only be looked at, unless it is written there.
 static int open_state(const table::Use& use, cairn_stat* st) {
-  if (use->shown != 0 && !shared_names::is_written(*use.get())) return -EROFS;
+  if (use->shown != 0 && !job_files::is_written(*use.get())) return -EROFS;
   return cairn_fstat(use->file, st);
 }
 
@@ -52,7 +52,7 @@ static int aim(const table::Use& use, cairn_stat* st) {
 static int claim(const Target* target) {
   const bool is_own = target != nullptr && target->found.cover != nullptr &&
                       target->found.descriptor < 0 && !target->found.shared;
-  return is_own && S_ISREG(target->st.mode) ? everywhere::claim(target->found) : 0;
+  return is_own && S_ISREG(target->st.mode) ? job_names::claim(target->found) : 0;
 }
 
 static const Found* found_of(const Target* target) {
@@ -70,11 +70,11 @@ static int change_mode(const cairn_stat& st, mode_t mode, const Target* target =
   // Nobody gives out the rights of a group that he is not in.
   if ((mode & S_ISGID) != 0 && caller::effective_user() != 0 && !in_group(st.gid))
     mode &= ~static_cast<mode_t>(S_ISGID);
-  if (const Found* shared = shared_of(target)) return shared_names::set_mode(*shared, mode & 07777);
+  if (const Found* shared = shared_of(target)) return job_files::set_mode(*shared, mode & 07777);
   if (int claimed = claim(target); claimed < 0) return claimed;
-  everywhere::Attributes to;
+  job_names::Attributes to;
   to.mode = mode & 07777;
-  return everywhere::set(st, found_of(target), to);
+  return job_names::set(st, found_of(target), to);
 }
 
 static int change_owner(const cairn_stat& st, uid_t uid, gid_t gid,
@@ -89,13 +89,13 @@ static int change_owner(const cairn_stat& st, uid_t uid, gid_t gid,
     if (gid != kSame && gid != st.gid && !in_group(gid)) return -EPERM;
   }
   if (const Found* shared = shared_of(target))
-    return shared_names::set_owner(*shared, st.mode & ~lost, uid, gid);
+    return job_files::set_owner(*shared, st.mode & ~lost, uid, gid);
   if (int claimed = claim(target); claimed < 0) return claimed;
-  everywhere::Attributes to;
+  job_names::Attributes to;
   to.uid = uid;
   to.gid = gid;
   if (lost != 0) to.mode = st.mode & 07777 & ~lost;
-  return everywhere::set(st, found_of(target), to);
+  return job_names::set(st, found_of(target), to);
 }
 
 // nullptr: both now. 0 or a negative errno, with the C API's values.
@@ -138,12 +138,12 @@ static int change_times(const cairn_stat& st, const struct timespec* times,
   if (error < 0 && now && permitted(st, W_OK) == 0) error = 0;
   if (error < 0) return now ? -EACCES : error;
   if (const Found* shared = shared_of(target))
-    return shared_names::set_times(*shared, ns[0], ns[1]);
+    return job_files::set_times(*shared, ns[0], ns[1]);
   if (int claimed = claim(target); claimed < 0) return claimed;
-  everywhere::Attributes to;
+  job_names::Attributes to;
   to.atime = ns[0];
   to.mtime = ns[1];
-  return everywhere::set(st, found_of(target), to);
+  return job_names::set(st, found_of(target), to);
 }
 
 static bool timespecs(const struct timeval* from, struct timespec* to) {
@@ -293,7 +293,7 @@ int fchmod(int fd, mode_t mode) {
   table::Use use(fd);
   cairn_stat st;
   if (!use)
-    return hidden::is_fifo(fd, &st) && st.nlink > 0
+    return fifo_socket::is_fifo(fd, &st) && st.nlink > 0
                ? static_cast<int>(result(change_mode(st, mode)))
                : real::fchmod(fd, mode);
   int error = aim(use, &st);
@@ -325,7 +325,7 @@ int fchown(int fd, uid_t uid, gid_t gid) {
   table::Use use(fd);
   cairn_stat st;
   if (!use)
-    return hidden::is_fifo(fd, &st) && st.nlink > 0
+    return fifo_socket::is_fifo(fd, &st) && st.nlink > 0
                ? static_cast<int>(result(change_owner(st, uid, gid)))
                : real::fchown(fd, uid, gid);
   int error = aim(use, &st);
@@ -350,7 +350,7 @@ int futimens(int fd, const struct timespec* times) {
   table::Use use(fd);
   cairn_stat st;
   if (!use)
-    return hidden::is_fifo(fd, &st) && st.nlink > 0
+    return fifo_socket::is_fifo(fd, &st) && st.nlink > 0
                ? static_cast<int>(result(change_times(st, times)))
                : real::futimens(fd, times);
   if (!can_read_both(times)) return fail(-EFAULT);

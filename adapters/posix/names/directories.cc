@@ -15,7 +15,7 @@
 #include "posix/core/engine.h"
 #include "posix/io/open.h"
 #include "posix/path/result.h"
-#include "posix/job/shared_names.h"
+#include "posix/job/job_files.h"
 #include "posix/fd/table.h"
 #include "posix/core/user_memory.h"
 
@@ -66,7 +66,7 @@ static const cairn_dirent* next_entry(Stream* stream, int* error) {
       return nullptr;
     }
     if (stream->position == 0 && is_removed(use)) return nullptr;
-    int got = shared_names::read_directory(use->ino, stream->position, stream->batch, kBatch);
+    int got = job_files::read_directory(use->ino, stream->position, stream->batch, kBatch);
     stream->next = stream->filled = 0;
     if (got < 0 && got != -ESTALE && got != -ENOENT) *error = got;
     if (got <= 0) return nullptr;
@@ -199,7 +199,7 @@ ssize_t getdents64(int fd, void* buffer, size_t size) {
   bool full = false;
   while (!full) {
     cairn_dirent batch[8];
-    int got = shared_names::read_directory(use->ino, static_cast<uint64_t>(at), batch, 8);
+    int got = job_files::read_directory(use->ino, static_cast<uint64_t>(at), batch, 8);
     // The caller gets the names found so far; the next call fails.
     if (got < 0 && used == 0) return fail(got == -ESTALE ? -ENOENT : got);
     if (got <= 0) break;

@@ -6,7 +6,7 @@
 #include "posix/credentials/caller.h"
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
-#include "posix/path/find.h"
+#include "posix/path/lookup.h"
 #include "posix/credentials/permission.h"
 #include "posix/path/result.h"
 #include "posix/fd/table.h"

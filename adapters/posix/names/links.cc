@@ -3,14 +3,14 @@
 
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
-#include "posix/job/everywhere.h"
-#include "posix/path/itself.h"
+#include "posix/job/job_names.h"
+#include "posix/path/program_file.h"
 #include "posix/names/names.h"
 #include "posix/credentials/permission.h"
 #include "posix/path/result.h"
 #include "posix/core/self_exe.h"
-#include "posix/job/shared_names.h"
-#include "posix/fd/shown.h"
+#include "posix/job/job_files.h"
+#include "posix/fd/fd_path.h"
 #include "posix/fd/table.h"
 #include "posix/core/user_memory.h"
 
@@ -21,16 +21,16 @@ static int link_of_job(const Found& source, const Found& target) {
   // Its record is under one name; an ordinary file of another host has its names there.
   if (source.shared) return -EXDEV;
   // What lies in the covered directory is another to all hosts once one of them has changed it.
-  if (int claimed = S_ISREG(source.st.mode) ? everywhere::claim(source) : 0; claimed < 0)
+  if (int claimed = S_ISREG(source.st.mode) ? job_names::claim(source) : 0; claimed < 0)
     return claimed;
-  return everywhere::link(source.st, target);
+  return job_names::link(source.st, target);
 }
 
 // The same of an open file. What is claimed is claimed by its name: one whose name nobody knows any more gets no further one.
 static int link_open_of_job(const table::Use& use, const cairn_stat& st, const Found& target) {
   char path[2 * PATH_MAX];
   Found source;
-  if (shown::path_of(use.get(), path, sizeof path) < 0 ||
+  if (fd_path::path_of(use.get(), path, sizeof path) < 0 ||
       find_existing(AT_FDCWD, path, CAIRN_NOFOLLOW, &source) < 0)
     return -EXDEV;
   if (source.cover != target.cover || source.st.ino != st.ino ||
@@ -65,8 +65,8 @@ static int link_descriptor(int fd, int to_dirfd, const char* to) {
   if (error == 0 && st.nlink > 0) error = may_link(st);
   if (error == 0) {
     // What was made without a name is this host's.
-    bool may_lie_below = st.nlink > 0 && S_ISREG(st.mode) && !use->named && shared_names::active();
-    error = may_lie_below ? link_open_of_job(use, st, target) : everywhere::link(st, target);
+    bool may_lie_below = st.nlink > 0 && S_ISREG(st.mode) && !use->named && job_files::active();
+    error = may_lie_below ? link_open_of_job(use, st, target) : job_names::link(st, target);
     if (error == 0 && st.nlink == 0) use->named = true;
   }
   return done(error);
@@ -129,7 +129,7 @@ int linkat(int from_dirfd, const char* from, int to_dirfd, const char* to, int f
   }
   if (from_outside || to_outside) return fail(-EXDEV);
   if (error = check(source, target); error < 0) return fail(error);
-  if (!shared_names::active())
+  if (!job_files::active())
     return done(
         cairn_link(pool, source.parent, source.name, target.parent, target.name, CAIRN_NOFOLLOW));
   Looks looks;
@@ -157,7 +157,7 @@ int symlinkat(const char* target, int dir, const char* path) {
   int error = find_free(dir, path, &found);
   if (error > 0) return real::symlinkat(target, found.dir, found.path);
   if (error == 0 && found.slash) error = -ENOENT;
-  if (error == 0) error = everywhere::symlink(target, found);
+  if (error == 0) error = job_names::symlink(target, found);
   return done(error);
 }
 
@@ -190,7 +190,7 @@ static ssize_t read_open_link(const table::Use& use, char* buffer, size_t size) 
 // /proc/self/fd/N
 static ssize_t read_descriptor_link(const table::Use& use, char* buffer, size_t size) {
   char path[2 * PATH_MAX];
-  long length = shown::path_of(use.get(), path, sizeof path);
+  long length = fd_path::path_of(use.get(), path, sizeof path);
   if (length < 0) return fail(length);
   auto whole = static_cast<size_t>(length);
   if (whole < size) size = whole;
@@ -214,7 +214,7 @@ ssize_t readlinkat(int dir, const char* path, char* buffer, size_t size) {
     return read_descriptor_link(use, buffer, size);
   if (found.outside() && self_exe::is_named(found.path))
     return give_text(buffer, size,
-                     [](char* text, size_t room) { return itself::read_link(text, room); });
+                     [](char* text, size_t room) { return program_file::read_link(text, room); });
   if (found.outside()) return real::readlinkat(found.dir, found.path, buffer, size);
   if (!S_ISLNK(found.st.mode)) return fail(-EINVAL);
   return give_text(buffer, size, [&](char* text, size_t room) {

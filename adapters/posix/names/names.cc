@@ -7,13 +7,13 @@
 
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
-#include "posix/job/everywhere.h"
-#include "posix/path/find.h"
-#include "posix/path/hidden.h"
+#include "posix/job/job_names.h"
+#include "posix/path/lookup.h"
+#include "posix/path/fifo_socket.h"
 #include "posix/io/open.h"
 #include "posix/credentials/permission.h"
 #include "posix/path/result.h"
-#include "posix/job/shared_names.h"
+#include "posix/job/job_files.h"
 #include "posix/fd/table.h"
 #include "posix/core/user_memory.h"
 
@@ -105,15 +105,15 @@ static int remove_directory(Found& found, const char* path) {
   if (names_dot(path, ".")) return -EINVAL;
   if (names_dot(path, "..")) return -ENOTEMPTY;
   if (is_fixed(found)) return -EBUSY;
-  if (shared_names::active() && shared_names::any_in(found, false)) return -ENOTEMPTY;
-  return everywhere::rmdir(found);
+  if (job_files::active() && job_files::any_in(found, false)) return -ENOTEMPTY;
+  return job_names::rmdir(found);
 }
 
 static int remove_file(Found& found) {
   if (S_ISDIR(found.st.mode)) return -EISDIR;
-  if (found.shared) return shared_names::remove(found);
-  int error = everywhere::unlink(found);
-  if (error == 0) hidden::name_removed(found.st);
+  if (found.shared) return job_files::remove(found);
+  int error = job_names::unlink(found);
+  if (error == 0) fifo_socket::name_removed(found.st);
   return error;
 }
 
@@ -162,15 +162,15 @@ static int rename_covered(Found& from, Found& to, unsigned flags) {
   if (to.exists && to.st.ino == from.st.ino) return 0;
   int error = may_rename(from, to, exchange);
   if (error < 0) return error;
-  if (shared_names::active()) {
+  if (job_files::active()) {
     if (exchange && (from.shared || to.shared)) return -EINVAL;
     if (S_ISDIR(from.st.mode) && to.shared) return -ENOTDIR;
     if (from.shared && to.exists && S_ISDIR(to.st.mode)) return -EISDIR;
-    if (from.shared) return shared_names::rename(from, to, flags);
+    if (from.shared) return job_files::rename(from, to, flags);
   }
-  error = everywhere::rename(from, to, flags);
-  if (error == 0 && to.exists && !exchange && to.st.ino != from.st.ino) hidden::name_removed(to.st);
-  if (error == 0 && to.shared) error = shared_names::replaced(to);
+  error = job_names::rename(from, to, flags);
+  if (error == 0 && to.exists && !exchange && to.st.ino != from.st.ino) fifo_socket::name_removed(to.st);
+  if (error == 0 && to.shared) error = job_files::replaced(to);
   return error;
 }
 
@@ -181,7 +181,7 @@ int mkdirat(int dir, const char* path, mode_t mode) {
   Found found;
   int error = find_free(dir, path, &found);
   if (error > 0) return real::mkdirat(found.dir, found.path, mode);
-  if (error == 0) error = everywhere::mkdir(found, masked(mode & 01777));
+  if (error == 0) error = job_names::mkdir(found, masked(mode & 01777));
   return done(error);
 }
 
@@ -217,7 +217,7 @@ int mknodat(int dir, const char* path, mode_t mode, dev_t device) {
     mode = type | masked(mode_in(found.parent, mode));
     const bool is_device = type == S_IFCHR || type == S_IFBLK;  // which no pool takes
     error = is_device ? cairn_mknod(pool, found.parent, found.name, mode)
-                      : everywhere::mknod(found, mode);
+                      : job_names::mknod(found, mode);
   }
   return done(error);
 }
@@ -303,7 +303,7 @@ static int rename_found(int from_dirfd, const char* from, int to_dirfd, const ch
   if (from_outside || to_outside || source.cover != target.cover) return fail(-EXDEV);
   error = rename_covered(source, target, flags);
   // Moved as any other file from now on.
-  if (error == shared_names::kNowPlain) error = -ESTALE;
+  if (error == job_files::kNowPlain) error = -ESTALE;
   if (looks->again(&error)) return rename_found(from_dirfd, from, to_dirfd, to, flags, looks);
   return done(error);
 }

@@ -1,7 +1,7 @@
 // What creating, removing, moving and linking names have in common.
 #pragma once
 
-#include "posix/path/find.h"
+#include "posix/path/lookup.h"
 
 namespace posix {
 

@@ -5,8 +5,8 @@
 
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
-#include "posix/path/find.h"
-#include "posix/path/hidden.h"
+#include "posix/path/lookup.h"
+#include "posix/path/fifo_socket.h"
 #include "posix/credentials/permission.h"
 #include "posix/path/result.h"
 #include "posix/fd/table.h"
@@ -93,7 +93,7 @@ static int state_of(int dir, const char* path, int flags, Found* found, cairn_st
   if ((flags & AT_EMPTY_PATH) != 0 && path[0] == '\0') {
     table::Use use(dir);
     if (use) return state_of(use, st);
-    if (hidden::is_fifo(dir, st)) return 0;
+    if (fifo_socket::is_fifo(dir, st)) return 0;
     if (dir != AT_FDCWD) {
       found->path = path;
       found->dir = dir;
@@ -188,7 +188,7 @@ int fstat(int fd, struct stat* st) {
   cairn_stat state;
   if (!use) {
     int error = real::fstat(fd, st);
-    if (error == 0 && S_ISFIFO(st->st_mode) && hidden::is_fifo(fd, &state)) fill(state, st);
+    if (error == 0 && S_ISFIFO(st->st_mode) && fifo_socket::is_fifo(fd, &state)) fill(state, st);
     return error;
   }
   int error = state_of(use, &state);

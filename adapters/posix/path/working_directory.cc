@@ -6,10 +6,10 @@
 #include "posix/path/covered.h"
 #include "posix/path/cwd.h"
 #include "posix/core/engine.h"
-#include "posix/path/find.h"
+#include "posix/path/lookup.h"
 #include "posix/credentials/permission.h"
 #include "posix/path/result.h"
-#include "posix/fd/shown.h"
+#include "posix/fd/fd_path.h"
 #include "posix/fd/table.h"
 #include "posix/core/user_memory.h"
 
@@ -23,8 +23,8 @@ static int enter(Cover* cover, const cairn_stat& st) {
 
 // The absolute path of what a path inside the cover names.
 static long resolve(const Found& found, char* path, size_t capacity) {
-  if (S_ISDIR(found.st.mode)) return shown::path_of(found.cover, found.st.ino, path, capacity);
-  long length = shown::path_of(found.cover, found.parent, path, capacity);
+  if (S_ISDIR(found.st.mode)) return fd_path::path_of(found.cover, found.st.ino, path, capacity);
+  long length = fd_path::path_of(found.cover, found.parent, path, capacity);
   if (length < 0) return length;
   size_t name = strlen(found.name);
   size_t total = static_cast<size_t>(length) + 1 + name;
@@ -81,13 +81,13 @@ char* getcwd(char* buffer, size_t size) {
   char* path = usual;
   size_t room = sizeof usual;
   cwd::Current current = cwd::current();
-  long length = shown::path_of(current.cover, current.ino, path, room);
+  long length = fd_path::path_of(current.cover, current.ino, path, room);
   // Who goes down step by step gets further than any path that can be given in a call.
   while (length == -ERANGE && (size == 0 || room < size)) {
     room *= 4;
     if (path != usual) free(path);
     path = static_cast<char*>(malloc(room));
-    length = path == nullptr ? -ENOMEM : shown::path_of(current.cover, current.ino, path, room);
+    length = path == nullptr ? -ENOMEM : fd_path::path_of(current.cover, current.ino, path, room);
   }
   size_t needed = static_cast<size_t>(length) + 1;
   if (length >= 0 && size != 0 && needed > size) length = -ERANGE;
@@ -135,7 +135,7 @@ char* realpath(const char* path, char* resolved) {
   if (found.outside() && !use) return real::realpath(found.path, resolved);
   char text[2 * PATH_MAX];
   long length =
-      use ? shown::path_of(use.get(), text, sizeof text) : resolve(found, text, sizeof text);
+      use ? fd_path::path_of(use.get(), text, sizeof text) : resolve(found, text, sizeof text);
   if (length >= PATH_MAX) length = -ENAMETOOLONG;
   if (length < 0) {
     fail(length);

@@ -6,11 +6,11 @@
 // has no file of the name, or one whose bytes still lie below.
 #pragma once
 
-#include "posix/job/asking.h"
-#include "posix/path/find.h"
+#include "posix/job/job_ref.h"
+#include "posix/path/lookup.h"
 #include "posix/fd/table.h"
 
-namespace posix::shared_names {
+namespace posix::job_files {
 
 // The job, or null: it is over. Returns when nobody uses the one before any more.
 void set_job(cairn_job* now);
@@ -46,4 +46,4 @@ int replaced(const Found& to);
 // cairn_readdir(), and behind the pool's names those that it does not have.
 int read_directory(cairn_ino directory, uint64_t cookie, cairn_dirent* entries, size_t count);
 
-}  // namespace posix::shared_names
+}  // namespace posix::job_files

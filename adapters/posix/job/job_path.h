@@ -3,9 +3,9 @@
 #pragma once
 
 #include "engine/paths.h"
-#include "posix/path/find.h"
+#include "posix/path/lookup.h"
 
-namespace posix::place {
+namespace posix::job_path {
 
 using engine::Place;
 
@@ -20,4 +20,4 @@ Cover* cover();
 // Where the name that was found leads, as Place::relative (PATH_MAX). 0 or a negative errno.
 int relative_of(const Found& found, char* relative);
 
-}  // namespace posix::place
+}  // namespace posix::job_path

@@ -1,4 +1,4 @@
-#include "posix/exec/passing_by.h"
+#include "posix/exec/unpreloadable.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -11,7 +11,7 @@
 #include "posix/core/engine.h"
 #include "posix/io/open.h"
 #include "posix/path/result.h"
-#include "posix/fd/shown.h"
+#include "posix/fd/fd_path.h"
 #include "posix/fd/table.h"
 #include "posix/core/user_memory.h"
 
@@ -36,7 +36,7 @@ static bool may(int fd, int access) {
 int refuse_descriptor(const char* call, int fd, int error) {
   char path[PATH_MAX] = "";
   table::Use use(fd);
-  if (use && shown::path_of(use.get(), path, sizeof path) < 0) path[0] = '\0';
+  if (use && fd_path::path_of(use.get(), path, sizeof path) < 0) path[0] = '\0';
   return refuse(call, path, error);
 }
 

@@ -1,8 +1,8 @@
-#include "posix/job/asking.h"
+#include "posix/job/job_ref.h"
 
 #include <sched.h>
 
-namespace posix::shared_names {
+namespace posix::job_files {
 
 constinit std::atomic<cairn_job*> job{nullptr};
 static std::atomic<int> users{0};
@@ -33,4 +33,4 @@ Asking::~Asking() {
   --users;
 }
 
-}  // namespace posix::shared_names
+}  // namespace posix::job_files

@@ -1,9 +1,9 @@
-#include "posix/io/unwritten.h"
+#include "posix/io/flush_remote.h"
 
 #include <dlfcn.h>
 #include <time.h>
 
-#include "posix/job/shared_names.h"
+#include "posix/job/job_files.h"
 #include "posix/libc/stdio.h"
 #include "posix/fd/table.h"
 
@@ -35,7 +35,7 @@ void flush_unwritten() {
   const int highest = table::highest.load();
   for (int fd = 0; fd <= highest; ++fd) {
     table::Use use(fd);
-    if (use && shared_names::is_written(*use.get())) others |= flush_soon(fd) == Flushed::kNoStream;
+    if (use && job_files::is_written(*use.get())) others |= flush_soon(fd) == Flushed::kNoStream;
   }
   if (others) flush_fortran_units();
 }

@@ -1,4 +1,4 @@
-#include "posix/fd/shown.h"
+#include "posix/fd/fd_path.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -7,7 +7,7 @@
 
 #include "posix/core/engine.h"
 
-namespace posix::shown {
+namespace posix::fd_path {
 
 long path_of(const Cover* cover, cairn_ino directory, char* path, size_t capacity) {
   if (cover->length + 1 > capacity) return -ERANGE;
@@ -52,4 +52,4 @@ long path_of(const Entry* entry, char* path, size_t capacity) {
   return more < 0 || static_cast<size_t>(more) >= capacity - used ? -ENAMETOOLONG : length + more;
 }
 
-}  // namespace posix::shown
+}  // namespace posix::fd_path

@@ -5,7 +5,7 @@
 
 #include "posix/fd/table.h"
 
-namespace posix::shown {
+namespace posix::fd_path {
 
 // The absolute path of a directory of ours; its length or a negative errno.
 long path_of(const Cover* cover, cairn_ino directory, char* path, size_t capacity);
@@ -17,7 +17,7 @@ void remember(Entry* entry, cairn_ino parent, const char* name);
 // negative errno. A file that was moved to another directory, or has another name there, counts as deleted.
 long path_of(const Entry* entry, char* path, size_t capacity);
 
-}  // namespace posix::shown
+}  // namespace posix::fd_path
 
 namespace posix {
 // refuse() with the path of an open file.

@@ -1,4 +1,4 @@
-#include "posix/job/place.h"
+#include "posix/job/job_path.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -6,13 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "posix/job/asking.h"
+#include "posix/job/job_ref.h"
 #include "posix/core/calls.h"
 #include "posix/path/covered.h"
 #include "posix/core/engine.h"
-#include "posix/path/find.h"
+#include "posix/path/lookup.h"
 
-namespace posix::place {
+namespace posix::job_path {
 
 Cover* cover() {
   active();  // reads the environment, if nobody has yet
@@ -57,7 +57,7 @@ int relative_of(const Found& found, char* relative) {
 }
 
 int of(const char* path, Place* place) {
-  const shared_names::Hidden hidden;
+  const job_files::Hidden hidden;
   Found found;
   const int error = find(AT_FDCWD, path, 0, &found);
   if (error == -ENOENT && !found.outside()) return of_below(found.spot, place);
@@ -87,4 +87,4 @@ bool is_missing_below(const char* relative) {
          (errno == ENOENT || errno == ENOTDIR);
 }
 
-}  // namespace posix::place
+}  // namespace posix::job_path

@@ -3,9 +3,9 @@
 // other process, and below another covered directory, in this node's pool.
 #pragma once
 
-#include "posix/path/find.h"
+#include "posix/path/lookup.h"
 
-namespace posix::everywhere {
+namespace posix::job_names {
 
 // The calls on what find() has found; 0 or a negative errno.
 int mkdir(const Found& found, mode_t mode);
@@ -35,4 +35,4 @@ int create(const Found& found, int flags, mode_t mode, cairn_file** file);
 // An ordinary file that is here is about to be written.
 int claim(const Found& found);
 
-}  // namespace posix::everywhere
+}  // namespace posix::job_names

@@ -1,4 +1,4 @@
-#include "posix/job/shared_names.h"
+#include "posix/job/job_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,18 +7,18 @@
 #include <sys/stat.h>
 
 #include "posix/core/engine.h"
-#include "posix/path/hidden.h"
-#include "posix/job/place.h"
+#include "posix/path/fifo_socket.h"
+#include "posix/job/job_path.h"
 
-namespace posix::shared_names {
+namespace posix::job_files {
 
-// What the kernel has for it (hidden.h) is this host's.
+// What the kernel has for it (fifo_socket.h) is this host's.
 static void forget_special(cairn_ino ino, uint64_t generation, uint32_t mode) {
   cairn_stat st = {};
   st.ino = ino;
   st.generation = generation;
   st.mode = mode;
-  hidden::name_removed(st);
+  fifo_socket::name_removed(st);
 }
 
 bool is_here(const Found& found) {
@@ -40,7 +40,7 @@ int on(const Found& found, Call call) {
   Asking asking;
   if (!asking) return -ENOENT;
   char relative[PATH_MAX];
-  int error = place::relative_of(found, relative);
+  int error = job_path::relative_of(found, relative);
   if (error < 0) return error;
   error = told(call(asking.get(), relative));
   return error == -ENOENT && is_here(found) ? -ESTALE : error;
@@ -56,18 +56,18 @@ static bool is_imported(const cairn_stat& st) {
 
 // The pool knows the name from the covered directory, from which another node has removed it (remove_rest()).
 static bool was_removed(const Found& found, const char* path) {
-  return found.exists && is_imported(found.st) && place::is_missing_below(path) &&
+  return found.exists && is_imported(found.st) && job_path::is_missing_below(path) &&
          cairn_unlink(pool, found.parent, found.name) == 0;
 }
 
 static int look(Found* found) {
   const bool own = found->exists &&
                    (!S_ISREG(found->st.mode) || (!is_imported(found->st) && found->st.size != 0));
-  if (own || found->cover != place::cover()) return 0;
+  if (own || found->cover != job_path::cover()) return 0;
   Asking asking;
   if (!asking) return 0;
   char relative[PATH_MAX];
-  int error = place::relative_of(*found, relative);
+  int error = job_path::relative_of(*found, relative);
   if (error < 0) return error;
   cairn_stat st;
   error = cairn_shared_stat(asking.get(), relative, &st);
@@ -84,7 +84,7 @@ static int look(Found* found) {
 }
 
 static bool came_here(const Found& found) {
-  return !found.exists && found.cover == place::cover() && is_here(found);
+  return !found.exists && found.cover == job_path::cover() && is_here(found);
 }
 
 static constexpr JobNames names = {look, came_here};
@@ -92,7 +92,7 @@ static constexpr JobNames names = {look, came_here};
 void set_job(cairn_job* now) {
   if (now != nullptr) cairn_job_on_special_removed(now, forget_special);
   job = now;
-  job_names = now != nullptr ? &names : nullptr;
+  names_of_job = now != nullptr ? &names : nullptr;
   if (now == nullptr) wait_for_users();
 }
 
@@ -101,7 +101,7 @@ void after_fork() {
   // What is open for reading goes on as far as it can.
   if (before != nullptr) cairn_job_fork_child(before);
   job = nullptr;
-  job_names = nullptr;
+  names_of_job = nullptr;
   forget_users();
 }
 
@@ -168,7 +168,7 @@ int set_times(const Found& found, int64_t atime_ns, int64_t mtime_ns) {
 }
 
 bool any_in(const Found& directory, bool deep) {
-  if (directory.cover != place::cover()) return false;
+  if (directory.cover != job_path::cover()) return false;
   return on(directory, [&](cairn_job* of, const char* path) {
            return cairn_shared_list(
                of, path, deep ? 1 : 0, +[](void*, const char*) { return 1; }, nullptr);
@@ -178,7 +178,7 @@ bool any_in(const Found& directory, bool deep) {
 int rename(const Found& from, const Found& to, unsigned flags) {
   return on(from, [&](cairn_job* of, const char* path) {
     char new_path[PATH_MAX];
-    int error = place::relative_of(to, new_path);
+    int error = job_path::relative_of(to, new_path);
     if (error < 0) return error;
     error = cairn_shared_rename(of, path, new_path, flags);
     if (error == -EXDEV) {
@@ -195,7 +195,7 @@ int rename(const Found& from, const Found& to, unsigned flags) {
 
 int replaced(const Found& to) {
   return on(to, [&](cairn_job* of, const char* path) {
-    // An ordinary file of another node has made room already (everywhere::rename); one that is there now is younger.
+    // An ordinary file of another node has made room already (job_names::rename); one that is there now is younger.
     const int is_shared = cairn_shared_exists(of, path);
     if (is_shared <= 0) return is_shared;
     const int error = cairn_shared_remove(of, path);
@@ -203,4 +203,4 @@ int replaced(const Found& to) {
   });
 }
 
-}  // namespace posix::shared_names
+}  // namespace posix::job_files

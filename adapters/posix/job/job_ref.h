@@ -5,7 +5,7 @@
 
 #include "posix/core/engine.h"
 
-namespace posix::shared_names {
+namespace posix::job_files {
 
 extern constinit std::atomic<cairn_job*> job;  // null: there is none
 inline bool active() { return __builtin_expect(job.load(std::memory_order_relaxed) != nullptr, 0); }
@@ -44,4 +44,4 @@ void wait_for_users();
 // In the child of a fork: the calls are its parent's.
 void forget_users();
 
-}  // namespace posix::shared_names
+}  // namespace posix::job_files

@@ -1,4 +1,4 @@
-#include "posix/path/hidden.h"
+#include "posix/path/fifo_socket.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,12 +9,12 @@
 #include "posix/path/covered.h"
 #include "posix/fd/descriptor.h"
 #include "posix/core/engine.h"
-#include "posix/path/find.h"
+#include "posix/path/lookup.h"
 #include "posix/credentials/permission.h"
 #include "posix/credentials/pool_owner.h"
 #include "posix/core/user_memory.h"
 
-namespace posix::hidden {
+namespace posix::fifo_socket {
 
 static void name_of(const cairn_stat& st, char* text, size_t capacity, const char* addition = "") {
   snprintf(text, capacity, "special.%llu.%llu%s", static_cast<unsigned long long>(st.ino),
@@ -237,4 +237,4 @@ int Address::find(int socket, const struct sockaddr* asked, socklen_t length) {
   return 0;
 }
 
-}  // namespace posix::hidden
+}  // namespace posix::fifo_socket

@@ -1,4 +1,4 @@
-#include "posix/job/everywhere.h"
+#include "posix/job/job_names.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,27 +7,27 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "posix/job/asking.h"
+#include "posix/job/job_ref.h"
 #include "posix/core/engine.h"
-#include "posix/job/place.h"
-#include "posix/job/shared_names.h"
+#include "posix/job/job_path.h"
+#include "posix/job/job_files.h"
 
-namespace posix::everywhere {
+namespace posix::job_names {
 namespace {
 
 // call(job, relative path), or here() where there is no job to ask. -ESTALE: another node has taken what was found.
 template <typename Call, typename Here>
 int with_job(const Found& found, Call call, Here here) {
-  if (!shared_names::active() || found.cover != place::cover()) return here();
-  shared_names::Asking asking;
+  if (!job_files::active() || found.cover != job_path::cover()) return here();
+  job_files::Asking asking;
   if (!asking) return here();
   char path[PATH_MAX];
-  const int error = place::relative_of(found, path);
+  const int error = job_path::relative_of(found, path);
   if (error < 0) return error;
   const int result = call(asking.get(), static_cast<const char*>(path));
   if (result == -EIO || result == -ENOSPC || result == -EBUSY)
     log(Level::kWarning, cairn_last_error());
-  return result == -ENOENT && found.exists && !shared_names::is_here(found) ? -ESTALE : result;
+  return result == -ENOENT && found.exists && !job_files::is_here(found) ? -ESTALE : result;
 }
 
 }  // namespace
@@ -53,9 +53,9 @@ int rmdir(const Found& found) {
 
 // Where a directory lies, or what was found; false: nobody can say.
 static bool path_of(const cairn_stat& st, const Found* found, char* path) {
-  const Cover* cover = place::cover();
+  const Cover* cover = job_path::cover();
   if (!S_ISDIR(st.mode))
-    return found != nullptr && found->cover == cover && place::relative_of(*found, path) == 0;
+    return found != nullptr && found->cover == cover && job_path::relative_of(*found, path) == 0;
   char absolute[PATH_MAX];
   if (st.ino == cover->top ||
       cairn_path_of(pool, cover->top, st.ino, absolute, sizeof absolute) < 0)
@@ -78,8 +78,8 @@ static int set_here(const cairn_stat& st, const Attributes& to) {
 
 int set(const cairn_stat& st, const Found* found, const Attributes& to) {
   char path[PATH_MAX];
-  if (S_ISREG(st.mode) || !shared_names::active()) return set_here(st, to);
-  shared_names::Asking asking;
+  if (S_ISREG(st.mode) || !job_files::active()) return set_here(st, to);
+  job_files::Asking asking;
   if (!asking) return set_here(st, to);
   // What has several names is one inode here only.
   if ((S_ISDIR(st.mode) || st.nlink == 1) && path_of(st, found, path))
@@ -103,13 +103,13 @@ int rename(const Found& from, const Found& to, unsigned flags) {
   };
   if ((flags & RENAME_EXCHANGE) != 0) {
     const bool is_own = S_ISREG(from.st.mode) && S_ISREG(to.st.mode);
-    return is_own || !shared_names::active() ? here() : -EINVAL;
+    return is_own || !job_files::active() ? here() : -EINVAL;
   }
   return with_job(
       from,
       [&](cairn_job* job, const char* path) {
         char new_path[PATH_MAX];
-        const int error = place::relative_of(to, new_path);
+        const int error = job_path::relative_of(to, new_path);
         return error < 0 ? error : cairn_shared_rename_name(job, path, new_path, flags);
       },
       here);
@@ -147,4 +147,4 @@ int claim(const Found& found) {
       [] { return 0; });
 }
 
-}  // namespace posix::everywhere
+}  // namespace posix::job_names

@@ -6,7 +6,7 @@
 
 #include "posix/core/engine.h"
 
-namespace posix::hidden {
+namespace posix::fifo_socket {
 
 // open(2) on a FIFO: a descriptor of the kernel's; -errno.
 int open_fifo(const cairn_stat& st, int flags);
@@ -46,4 +46,4 @@ class Address {
   int directory_ = -1;
 };
 
-}  // namespace posix::hidden
+}  // namespace posix::fifo_socket

@@ -1,4 +1,4 @@
-#include "posix/path/find.h"
+#include "posix/path/lookup.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ namespace posix {
 
 constexpr int kMostLinks = 40;
 
-constinit std::atomic<const JobNames*> job_names{nullptr};
+constinit std::atomic<const JobNames*> names_of_job{nullptr};
 
 // The walk met an absolute link, or left the cover by "..": `rest` says where it goes on.
 static int go_on(Found* found, const char* rest, bool slash) {
@@ -184,7 +184,7 @@ int find(int dir, const char* path, unsigned flags, Found* found) {
     char rest[2 * PATH_MAX];
     rest[0] = '\0';
     error = walk(found, flags, rest, sizeof rest);
-    const JobNames* names = job_names.load(std::memory_order_acquire);
+    const JobNames* names = names_of_job.load(std::memory_order_acquire);
     if (error == 0 && __builtin_expect(names != nullptr, 0)) {
       error = names->look(found);
       if (error == 0 && names->came_here(*found) && ++looks < kMostLooks) {

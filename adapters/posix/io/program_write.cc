@@ -1,4 +1,4 @@
-#include "posix/io/put.h"
+#include "posix/io/program_write.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -1,4 +1,4 @@
-#include "posix/libc/stream_turn.h"
+#include "posix/libc/freopen.h"
 
 #include <stddef.h>
 #include <stdint.h>

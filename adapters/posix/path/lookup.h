@@ -16,7 +16,7 @@ struct Found {
 
   bool exists = false;  // inside
   bool shared =
-      false;  // and several nodes write it: `st` is no inode's of the pool (shared_names.h)
+      false;  // and several nodes write it: `st` is no inode's of the pool (job_files.h)
   bool in_pool = false;  // which has a file of this name too
   bool slash = false;    // the path ended in '/', so only a directory will do
   cairn_stat st;         // if it exists
@@ -60,7 +60,7 @@ struct JobNames {
   // come here between the two.
   bool (*came_here)(const Found& found);
 };
-extern constinit std::atomic<const JobNames*> job_names;  // null: there is no job
+extern constinit std::atomic<const JobNames*> names_of_job;  // null: there is no job
 
 // A call finds something and does something to it, which says -ESTALE if that was replaced in between: its number means
 // another file then, or none. Nobody who renames files over others is to be seen at that, so the call looks again.

@@ -1,4 +1,4 @@
-#include "posix/path/itself.h"
+#include "posix/path/program_file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "posix/core/calls.h"
-#include "posix/path/find.h"
+#include "posix/path/lookup.h"
 #include "posix/core/self_exe.h"
-#include "posix/fd/shown.h"
+#include "posix/fd/fd_path.h"
 
-namespace posix::itself {
+namespace posix::program_file {
 
 constexpr char kVariable[] = "CAIRN_PROGRAM=";
 constexpr size_t kVariableLength = sizeof kVariable - 1;
@@ -33,7 +33,7 @@ void describe(const File& file, int copy, char* text, size_t capacity) {
   if (file.cover == nullptr || file.name == nullptr) return;
   char path[2 * PATH_MAX];
   struct stat st;
-  long length = shown::path_of(file.cover, file.parent, path, sizeof path);
+  long length = fd_path::path_of(file.cover, file.parent, path, sizeof path);
   if (length < 0 || length + 1 + strlen(file.name) >= sizeof self_exe::own.path) return;
   if (real::fstat(copy, &st) != 0) return;
   int needed = snprintf(text, capacity, "%s%llu:%llu:%llu:%s/%s", kVariable,
@@ -64,4 +64,4 @@ char* const* environment(char* const* from, char* text, char** room) {
   return room;
 }
 
-}  // namespace posix::itself
+}  // namespace posix::program_file

@@ -14,7 +14,7 @@
 namespace posix {
 
 struct Cover;
-namespace itself {
+namespace program_file {
 
 // What readlink says of it: its path, with " (deleted)" if that names another file by now, or none.
 ssize_t read_link(char* buffer, size_t size);
@@ -33,5 +33,5 @@ void describe(const File& file, int copy, char* text, size_t capacity);
 char* const* environment(char* const* from, char* text, char** room);
 size_t environment_room(char* const* from);
 
-}  // namespace itself
+}  // namespace program_file
 }  // namespace posix
