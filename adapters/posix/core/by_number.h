@@ -1,6 +1,7 @@
-// Memory calls that came by number (syscall). Whoever puts himself before the C library's functions, as UCX does by
-// writing a jump over their first instructions, reaches the kernel behind himself by number: what is not ours goes there,
-// not to the C library, which would lead to him again.
+// Memory calls that came by number (syscall). Whoever puts himself before the C library's
+// functions, as UCX does by writing a jump over their first instructions, reaches the kernel behind
+// himself by number: what is not ours goes there, not to the C library, which would lead to him
+// again.
 #pragma once
 
 #include <stddef.h>

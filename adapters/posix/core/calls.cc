@@ -20,8 +20,8 @@ BEFORE_SANITIZER static void* next(const char* name) {
   return found != nullptr ? found : reinterpret_cast<void*>(missing);
 }
 
-// Each pointer starts at a stub that looks the function up and takes the stub's place: a program pays
-// for the calls that it makes.
+// Each pointer starts at a stub that looks the function up and takes the stub's place: a program
+// pays for the calls that it makes.
 #define LAZY(result, name, parameters, arguments)               \
   BEFORE_SANITIZER static result find_##name parameters {       \
     name = reinterpret_cast<result(*) parameters>(next(#name)); \

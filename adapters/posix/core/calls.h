@@ -2,7 +2,8 @@
 //
 //   the exported symbol   what the program calls; a wrapper in calls.cc that goes on to serve::
 //   serve::open           what we do; in the file of its idea
-//   real::open            the C library's own, or that of the preload after us; looked up at first use
+//   real::open            the C library's own, or that of the preload after us; looked up at first
+//   use
 //
 // The engine that is linked into this library is kept away from the exported symbols by the linker
 // (--wrap, see folder.cmake): its calls end in real::. Our own code names one of the two, always.

@@ -50,8 +50,8 @@ AT_START_CODE int look_for_path(dl_phdr_info* object, size_t, void*) {
   return 0;
 }
 
-// The library's file: that of anything in it. First asked for at the start, before there are signal handlers. Not by
-// dladdr, which looks at all our symbols to name the nearest one.
+// The library's file: that of anything in it. First asked for at the start, before there are signal
+// handlers. Not by dladdr, which looks at all our symbols to name the nearest one.
 const char* own_path() {
   if (*found_path == '\0') dl_iterate_phdr(look_for_path, nullptr);
   return found_path;
@@ -62,8 +62,8 @@ struct Program {
   char* const* arguments;
 };
 
-// As execve wants it for this program. A script's interpreter has the script's name among its arguments; from there on
-// they are the script's, and by that name the system shows the process.
+// As execve wants it for this program. A script's interpreter has the script's name among its
+// arguments; from there on they are the script's, and by that name the system shows the process.
 Program own_program(char* const* arguments) {
   constexpr const char* itself = "/proc/self/exe";
   const auto* name = reinterpret_cast<const char*>(getauxval(AT_EXECFN));

@@ -9,17 +9,20 @@
 
 namespace posix {
 
-// What a program started from this process finds of it: its open Cairn files (CAIRN_EXEC) and its working
-// directory (CAIRN_CWD). See handover.cc.
+// What a program started from this process finds of it: its open Cairn files (CAIRN_EXEC) and its
+// working directory (CAIRN_CWD). See handover.cc.
 class Handover {
  public:
-  // Makes what is needed, in the process that is about to become the program. 0 or a negative errno.
+  // Makes what is needed, in the process that is about to become the program. 0 or a negative
+  // errno.
   int prepare();
-  // The working directory alone, for a program that starts in a process of its own without open files.
+  // The working directory alone, for a program that starts in a process of its own without open
+  // files.
   void describe_directory();
   // The program could not be started.
   void cancel();
-  // `environment` with what was prepared, and an LD_PRELOAD that keeps us; in `room` of environment_room() pointers.
+  // `environment` with what was prepared, and an LD_PRELOAD that keeps us; in `room` of
+  // environment_room() pointers.
   char* const* environment(char* const* from, char** room);
   static size_t environment_room(char* const* from);
 
@@ -37,8 +40,8 @@ bool has_inheritable_files();
 // Runs a program as execve does; outside or inside the cover. -1 and errno.
 int run_program(const char* path, char* const* arguments, char* const* environment);
 
-// A file of the cover, if its number still means that, as a private descriptor that the kernel can execute or map;
-// a negative errno.
+// A file of the cover, if its number still means that, as a private descriptor that the kernel can
+// execute or map; a negative errno.
 int copy_to_memory(cairn_ino ino, uint64_t generation, const char* name);
 
 struct Found;

@@ -1,6 +1,7 @@
-// What the C++ runtime would bring into every program: a pool of 72 KiB for exceptions that are thrown when
-// memory is out, taken at load, and the categories of system_error, destroyed at exit. Nothing here throws
-// or catches; with these definitions the linker leaves the runtime's own, constructors included, out.
+// What the C++ runtime would bring into every program: a pool of 72 KiB for exceptions that are
+// thrown when memory is out, taken at load, and the categories of system_error, destroyed at exit.
+// Nothing here throws or catches; with these definitions the linker leaves the runtime's own,
+// constructors included, out.
 #include <cxxabi.h>
 #include <stdlib.h>
 #include <string.h>

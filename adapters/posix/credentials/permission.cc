@@ -6,9 +6,9 @@
 
 #include <atomic>
 
-#include "posix/credentials/caller.h"
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
+#include "posix/credentials/caller.h"
 
 namespace posix {
 

@@ -1,5 +1,6 @@
-// Permission bits, checked as the kernel does for whom the pool does not belong to root: a pool is private to
-// its user, so this keeps programs honest (a read-only file refuses to be written), not users apart.
+// Permission bits, checked as the kernel does for whom the pool does not belong to root: a pool is
+// private to its user, so this keeps programs honest (a read-only file refuses to be written), not
+// users apart.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +11,8 @@ namespace posix {
 
 // want: R_OK, W_OK, X_OK. 0 or -EACCES. `real_ids` as access(2) asks.
 int permitted(const cairn_stat& st, int want, bool real_ids = false);
-// Asks for each directory that a path goes through whether the caller may search it; nullptr: he may all.
+// Asks for each directory that a path goes through whether the caller may search it; nullptr: he
+// may all.
 cairn_search search_as_caller(bool real_ids);
 // As permitted(), for a directory given by number.
 int permitted_in(cairn_ino dir, int want);

@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 #include "posix/core/after_fork.h"
-#include "posix/credentials/caller.h"
 #include "posix/core/calls.h"
 #include "posix/core/covers.h"
-#include "posix/fd/descriptor.h"
 #include "posix/core/engine.h"
+#include "posix/credentials/caller.h"
+#include "posix/fd/descriptor.h"
 
 namespace posix {
 namespace pool_owner {

@@ -1,7 +1,7 @@
 #include "posix/credentials/set_id.h"
 
-#include "posix/credentials/caller.h"
 #include "posix/core/engine.h"
+#include "posix/credentials/caller.h"
 #include "posix/credentials/permission.h"
 
 namespace posix {

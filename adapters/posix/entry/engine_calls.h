@@ -8,8 +8,8 @@
 #include <string_view>
 #include <type_traits>
 
-#include "posix/fd/descriptor.h"
 #include "posix/credentials/pool_owner.h"
+#include "posix/fd/descriptor.h"
 
 namespace posix::engine_calls {
 

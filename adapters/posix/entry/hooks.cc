@@ -3,15 +3,15 @@
 #include "engine/hooks.h"
 
 #include "posix/core/after_fork.h"
-#include "posix/credentials/caller.h"
 #include "posix/core/calls.h"
+#include "posix/credentials/caller.h"
+#include "posix/credentials/pool_owner.h"
 #include "posix/exec/fork.h"
 #include "posix/fd/mappings.h"
-#include "posix/io/open.h"
-#include "posix/credentials/pool_owner.h"
-#include "posix/job/job_files.h"
 #include "posix/fd/size_limit.h"
 #include "posix/fd/table.h"
+#include "posix/io/open.h"
+#include "posix/job/job_files.h"
 
 namespace engine::hooks {
 

@@ -3,13 +3,13 @@
 
 #include <fcntl.h>
 
-#include "posix/path/covered.h"
 #include "posix/core/engine.h"
-#include "posix/io/open.h"
-#include "posix/job/job_path.h"
-#include "posix/job/job_files.h"
 #include "posix/fd/table.h"
 #include "posix/io/flush_remote.h"
+#include "posix/io/open.h"
+#include "posix/job/job_files.h"
+#include "posix/job/job_path.h"
+#include "posix/path/covered.h"
 
 namespace posix {
 namespace {

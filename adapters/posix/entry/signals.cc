@@ -1,8 +1,8 @@
 // Handlers of the program's signals are installed behind the engine's function
 // (engine/deferred_signals.h).
 #include "posix/core/calls.h"
-#include "posix/path/covered.h"
 #include "posix/core/engine.h"
+#include "posix/path/covered.h"
 
 namespace posix::serve {
 

@@ -1,23 +1,23 @@
-// syscall(): programs and run-times that name a call by its number (Rust's and Node's, for calls that the C
-// library lacked) meet the same files as by its name. Where number and name differ in what they take or
-// return, the number's way holds.
+// syscall(): programs and run-times that name a call by its number (Rust's and Node's, for calls
+// that the C library lacked) meet the same files as by its name. Where number and name differ in
+// what they take or return, the number's way holds.
 #include <string.h>
 #include <sys/syscall.h>
 
 #include <utility>
 
 #include "posix/core/by_number.h"
-#include "posix/credentials/caller.h"
 #include "posix/core/calls.h"
+#include "posix/core/engine.h"
+#include "posix/core/user_memory.h"
+#include "posix/credentials/caller.h"
+#include "posix/credentials/user_change.h"
+#include "posix/fd/table.h"
+#include "posix/io/open.h"
 #include "posix/path/covered.h"
 #include "posix/path/cwd.h"
-#include "posix/core/engine.h"
 #include "posix/path/lookup.h"
-#include "posix/io/open.h"
 #include "posix/path/result.h"
-#include "posix/fd/table.h"
-#include "posix/credentials/user_change.h"
-#include "posix/core/user_memory.h"
 
 // Headers of the C library may be older than the programs that run.
 #ifndef SYS_fchmodat2
@@ -82,8 +82,7 @@ int change_times_at(int dir, const char* path, const struct timespec* times, int
   if (!table::is_covered(dir))
     return static_cast<int>(
         real::syscall(SYS_utimensat, dir, 0, reinterpret_cast<intptr_t>(times), flags, 0, 0));
-  if (times != nullptr && !user_memory::is_readable(times, 2 * sizeof *times))
-    return fail(-EFAULT);
+  if (times != nullptr && !user_memory::is_readable(times, 2 * sizeof *times)) return fail(-EFAULT);
   if (times != nullptr && times[0].tv_nsec == UTIME_OMIT && times[1].tv_nsec == UTIME_OMIT)
     return 0;
   return flags != 0 ? fail(-EINVAL) : serve::futimens(dir, times);
@@ -156,9 +155,10 @@ bool starts_here(int dir) {
   return dir == AT_FDCWD ? cwd::where() == cwd::Where::kCovered : table::is_covered(dir);
 }
 
-// How find() is to resolve the path. -ENOSYS: from another directory, so that they are to do it themselves, as on kernels
-// without the call. A path that leaves the cover is not held to RESOLVE_NO_XDEV from there on. What else the kernel knows of is not met below a cover: it is one file system, and has no
-// links like those of /proc.
+// How find() is to resolve the path. -ENOSYS: from another directory, so that they are to do it
+// themselves, as on kernels without the call. A path that leaves the cover is not held to
+// RESOLVE_NO_XDEV from there on. What else the kernel knows of is not met below a cover: it is one
+// file system, and has no links like those of /proc.
 long ways_of(int dir, const char** path, const OpenHow& how) {  // NOLINT(google-runtime-int)
   constexpr uint64_t kNoSymlinks = 4, kFromBeneath = 8, kFromRoot = 16, kCached = 32;
   constexpr uint64_t kMakes = O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
@@ -172,7 +172,8 @@ long ways_of(int dir, const char** path, const OpenHow& how) {  // NOLINT(google
   return static_cast<long>((how.resolve & kFromBeneath) != 0 ? kBeneath : kInRoot) | links;
 }
 
-// Whether the path goes by way of the links of /proc, which its caller does not want to be followed. The kernel says so.
+// Whether the path goes by way of the links of /proc, which its caller does not want to be
+// followed. The kernel says so.
 bool is_forbidden_link(const char* path, const OpenHow& how) {
   constexpr uint64_t kNoLinksOfProc = 2, kNoSymlinks = 4;
   if ((how.resolve & (kNoLinksOfProc | kNoSymlinks)) == 0) return false;
@@ -246,8 +247,8 @@ static long dispatch(long number, const Arguments& given) {
   }
 }
 
-// A child that shares the caller's memory returns through this frame too: nothing of it may be needed
-// afterwards, so that the compiler makes a jump of the call.
+// A child that shares the caller's memory returns through this frame too: nothing of it may be
+// needed afterwards, so that the compiler makes a jump of the call.
 static bool makes_children(long number) {  // NOLINT(google-runtime-int)
 #ifdef SYS_vfork
   if (number == SYS_vfork || number == SYS_fork) return true;

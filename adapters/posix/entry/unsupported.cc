@@ -7,13 +7,13 @@
 #include <sys/ioctl.h>
 
 #include "posix/core/calls.h"
-#include "posix/path/covered.h"
 #include "posix/core/engine.h"
-#include "posix/io/open.h"
-#include "posix/path/result.h"
+#include "posix/core/user_memory.h"
 #include "posix/fd/fd_path.h"
 #include "posix/fd/table.h"
-#include "posix/core/user_memory.h"
+#include "posix/io/open.h"
+#include "posix/path/covered.h"
+#include "posix/path/result.h"
 
 namespace posix {
 
@@ -23,8 +23,7 @@ static bool is_covered(int dir, const char* path) {
   return locate(dir, path, &spot) == 0 && (spot.cover != nullptr || spot.descriptor >= 0);
 }
 
-constexpr unsigned kSpliceFlags =
-    SPLICE_F_MOVE | SPLICE_F_NONBLOCK | SPLICE_F_MORE | SPLICE_F_GIFT;
+constexpr unsigned kSpliceFlags = SPLICE_F_MOVE | SPLICE_F_NONBLOCK | SPLICE_F_MORE | SPLICE_F_GIFT;
 
 // Whether a descriptor is open, and for more than `access`.
 static bool may(int fd, int access) {
@@ -62,8 +61,7 @@ int name_to_handle_at(int dir, const char* path, void* handle, int* mount, int f
     return real::name_to_handle_at(dir, path, handle, mount, flags);
   // What file systems without handles say.
   if (!user_memory::is_text(path)) return fail(-EFAULT);
-  if (path[0] == '\0')
-    return refuse_descriptor("name_to_handle_at", dir, EOPNOTSUPP);
+  if (path[0] == '\0') return refuse_descriptor("name_to_handle_at", dir, EOPNOTSUPP);
   return refuse("name_to_handle_at", path, EOPNOTSUPP);
 }
 
@@ -117,9 +115,7 @@ int ioctl(int fd, unsigned long request, void* argument) {
       if (error < 0) return fail(error);
       if (!S_ISREG(st.mode)) return fail(-ENOTTY);
       int64_t left = static_cast<int64_t>(st.size) - cairn_seek(use->file, 0, SEEK_CUR);
-      return give(argument, left < 0         ? 0
-                            : left > INT_MAX ? INT_MAX
-                                             : static_cast<int>(left));
+      return give(argument, left < 0 ? 0 : left > INT_MAX ? INT_MAX : static_cast<int>(left));
     }
     default:
       return fail(-ENOTTY);

@@ -4,18 +4,18 @@
 #include <string.h>
 
 #include "posix/core/calls.h"
-#include "posix/path/covered.h"
-#include "posix/path/cwd.h"
 #include "posix/core/engine.h"
-#include "posix/path/lookup.h"
-#include "posix/path/program_file.h"
-#include "posix/loader/libraries.h"
-#include "posix/credentials/permission.h"
 #include "posix/core/process.h"
-#include "posix/path/result.h"
+#include "posix/core/user_memory.h"
+#include "posix/credentials/permission.h"
 #include "posix/fd/fd_path.h"
 #include "posix/fd/table.h"
-#include "posix/core/user_memory.h"
+#include "posix/loader/libraries.h"
+#include "posix/path/covered.h"
+#include "posix/path/cwd.h"
+#include "posix/path/lookup.h"
+#include "posix/path/program_file.h"
+#include "posix/path/result.h"
 
 namespace posix {
 
@@ -67,7 +67,8 @@ static int run_open(int fd, const table::Use& use, char* const* arguments,
   found.parent = use->parent;
   snprintf(found.name, sizeof found.name, "%s", use->name != nullptr ? use->name : "program");
   char path[PATH_MAX];
-  if (fd_path::path_of(use.get(), path, sizeof path) < 0)  // it has none, and nothing lies beside it
+  if (fd_path::path_of(use.get(), path, sizeof path) <
+      0)  // it has none, and nothing lies beside it
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
   return run_elf(found, path, arguments, environment);
 }
@@ -93,8 +94,8 @@ int execve(const char* path, char* const* arguments, char* const* environment) {
   if (!active() || !user_memory::is_text(path)) return real::execve(path, arguments, environment);
   if (!can_read(arguments, environment))
     return outside(path) ? real::execve(path, arguments, environment) : refuse_unreadable(path);
-  // Looking for a relative path may take the kernel to another directory: before that one is described. Libraries are looked
-  // for by such paths, too.
+  // Looking for a relative path may take the kernel to another directory: before that one is
+  // described. Libraries are looked for by such paths, too.
   if (path[0] != '/' || !outside(path) ||
       may_need_covered(value_of(environment, "LD_LIBRARY_PATH")))
     cwd::where();
@@ -108,8 +109,8 @@ int execve(const char* path, char* const* arguments, char* const* environment) {
   return -1;
 }
 
-// As execvp: the first candidate that can be run; a file without permission is reported only if nothing
-// else is found.
+// As execvp: the first candidate that can be run; a file without permission is reported only if
+// nothing else is found.
 int execvpe(const char* name, char* const* arguments, char* const* environment) {
   if (!active()) return real::execvpe(name, arguments, environment);
   char path[PATH_MAX];

@@ -1,17 +1,17 @@
 #include "posix/exec/fork.h"
 
 #include "posix/core/calls.h"
+#include "posix/core/engine.h"
+#include "posix/fd/table.h"
+#include "posix/io/locks.h"
 #include "posix/path/covered.h"
 #include "posix/path/cwd.h"
-#include "posix/core/engine.h"
-#include "posix/io/locks.h"
 #include "posix/path/result.h"
-#include "posix/fd/table.h"
 
 namespace posix {
 
-// Descriptors that close on exec are left out: opening a companion for each would make every fork pay for
-// what nobody does.
+// Descriptors that close on exec are left out: opening a companion for each would make every fork
+// pay for what nobody does.
 void share_locks() {
   if (table::covered_fds.load() == 0) return;
   int most = table::highest.load();
@@ -25,8 +25,8 @@ void share_locks() {
 
 namespace serve {
 
-// vfork comes here too: a child that shares its parent's memory would share the parent's place in the
-// pool, and end both.
+// vfork comes here too: a child that shares its parent's memory would share the parent's place in
+// the pool, and end both.
 pid_t fork() {
   if (!active()) return real::fork();
   // A child would wait for ever for a thread that it does not have.

@@ -1,33 +1,34 @@
 // From a process to the program that takes its place.
 //
-//   CAIRN_EXEC=NOTE:LIST   NOTE is the descriptor of cairn_exec_prepare, LIST a file in memory that says which
+//   CAIRN_EXEC=NOTE:LIST   NOTE is the descriptor of cairn_exec_prepare, LIST a file in memory that
+//   says which
 //                          descriptors are Cairn files: a Head, and a Handed for each
 //   CAIRN_CWD=...          see cwd.h
 //   CAIRN_PROGRAM=...      see program_file.h
 //   CAIRN_LIBRARIES=...    see libraries_given.cc
 //
 // All are of use to the next program only, and are taken out of its environment when it starts. The
-// descriptors themselves stay as they are: to put something that names its file in the place of one could
-// hit what another thread has just opened under that number.
+// descriptors themselves stay as they are: to put something that names its file in the place of one
+// could hit what another thread has just opened under that number.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "posix/core/calls.h"
-#include "posix/path/covered.h"
-#include "posix/path/cwd.h"
-#include "posix/fd/descriptor.h"
 #include "posix/core/engine.h"
-#include "posix/loader/libraries.h"
-#include "posix/io/locks.h"
-#include "posix/io/open.h"
-#include "posix/credentials/pool_owner.h"
 #include "posix/core/preload.h"
 #include "posix/core/process.h"
 #include "posix/core/self_exe.h"
+#include "posix/credentials/pool_owner.h"
+#include "posix/fd/descriptor.h"
 #include "posix/fd/fd_path.h"
+#include "posix/io/locks.h"
+#include "posix/io/open.h"
 #include "posix/libc/standard_landing.h"
+#include "posix/loader/libraries.h"
+#include "posix/path/covered.h"
+#include "posix/path/cwd.h"
 
 namespace posix {
 
@@ -64,8 +65,8 @@ struct Handed {
   char name[NAME_MAX + 2];
 };
 
-// The files to hand over. Other threads may close them meanwhile: each is held until the pool knows that
-// the next program has it.
+// The files to hand over. Other threads may close them meanwhile: each is held until the pool knows
+// that the next program has it.
 class Handing {
  public:
   ~Handing() {
@@ -185,7 +186,8 @@ void Handover::cancel() {
 static constexpr char kPreload[] = "LD_PRELOAD=";
 static constexpr size_t kPreloadLength = sizeof kPreload - 1;
 
-// Who gets no cover has no use for what is handed over, and may show its environment to somebody who gave it none.
+// Who gets no cover has no use for what is handed over, and may show its environment to somebody
+// who gave it none.
 static bool has_cover(char* const* from) {
   bool covered = false;
   for (size_t i = 0; from != nullptr && from[i] != nullptr; ++i) {
@@ -194,7 +196,8 @@ static bool has_cover(char* const* from) {
   return covered;
 }
 
-// The list of libraries that are loaded first, of a program in a cover. Null: there is none, or no cover.
+// The list of libraries that are loaded first, of a program in a cover. Null: there is none, or no
+// cover.
 static const char* preloaded(char* const* from) {
   const char* list = nullptr;
   for (size_t i = 0; from != nullptr && from[i] != nullptr; ++i) {
@@ -209,7 +212,8 @@ static size_t pointers(char* const* from) {
   return count + 3;
 }
 
-// Behind the pointers is room for a list. It is no member: stacks may be small, and lists are long only if somebody made one so.
+// Behind the pointers is room for a list. It is no member: stacks may be small, and lists are long
+// only if somebody made one so.
 size_t Handover::environment_room(char* const* from) {
   const char* list = preloaded(from);
   const size_t text = list == nullptr ? 0 : kPreloadLength + preload::room_for(list);
@@ -218,7 +222,8 @@ size_t Handover::environment_room(char* const* from) {
 
 char* const* Handover::environment(char* const* from, char** room) {
   if (!has_cover(from)) return from;
-  // Who gives a program an LD_PRELOAD of its own, as launchers of MPI programs do, has no cover in mind.
+  // Who gives a program an LD_PRELOAD of its own, as launchers of MPI programs do, has no cover in
+  // mind.
   const char* list = preloaded(from);
   char* text = reinterpret_cast<char*>(room + pointers(from));
   const bool stays = list != nullptr && preload::put_last(list, text + kPreloadLength);
@@ -319,8 +324,8 @@ static void adopt(const char* value) {
   }
 }
 
-// Runs before main, and before the constructors of other libraries (-z initfirst), also the C library's: that
-// one has not set environ yet.
+// Runs before main, and before the constructors of other libraries (-z initfirst), also the C
+// library's: that one has not set environ yet.
 __attribute__((constructor)) static void start(int, char** arguments, char** environment) {
   int before = errno;
   if (environ == nullptr) environ = environment;

@@ -8,15 +8,15 @@
 #include <sys/resource.h>
 
 #include "posix/core/calls.h"
-#include "posix/path/covered.h"
-#include "posix/fd/descriptor.h"
 #include "posix/core/engine.h"
+#include "posix/core/process.h"
+#include "posix/credentials/permission.h"
+#include "posix/exec/unpreloadable.h"
+#include "posix/fd/descriptor.h"
+#include "posix/loader/libraries.h"
+#include "posix/path/covered.h"
 #include "posix/path/lookup.h"
 #include "posix/path/program_file.h"
-#include "posix/loader/libraries.h"
-#include "posix/exec/unpreloadable.h"
-#include "posix/credentials/permission.h"
-#include "posix/core/process.h"
 #include "posix/path/result.h"
 
 namespace posix {
@@ -27,8 +27,8 @@ static int run(const char* path, char* const* arguments, char* const* environmen
 
 namespace {
 
-// Lets the copy be as large as the program: the limit to the size of files is held against files in memory, too, and
-// the signal would end a program that writes none.
+// Lets the copy be as large as the program: the limit to the size of files is held against files in
+// memory, too, and the signal would end a program that writes none.
 class Unlimited {
  public:
   explicit Unlimited(uint64_t size) {
@@ -87,8 +87,10 @@ static int run_copy(int copy, const program_file::File& file, char* const* argum
                     char* const* environment) {
   char text[program_file::kMostText];
   program_file::describe(file, copy, text, sizeof text);
-  auto** room = static_cast<char**>(alloca(program_file::environment_room(environment) * sizeof(char*)));
-  real::execveat(copy, "", arguments, program_file::environment(environment, text, room), AT_EMPTY_PATH);
+  auto** room =
+      static_cast<char**>(alloca(program_file::environment_room(environment) * sizeof(char*)));
+  real::execveat(copy, "", arguments, program_file::environment(environment, text, room),
+                 AT_EMPTY_PATH);
   int error = -errno;
   descriptor::close_private(copy);
   return error;
@@ -104,7 +106,8 @@ static ssize_t head_of(const cairn_stat& st, char* head, size_t size) {
   return got;
 }
 
-// "#!INTERPRETER [ARGUMENT]": the interpreter gets the argument, the script's path, and the arguments.
+// "#!INTERPRETER [ARGUMENT]": the interpreter gets the argument, the script's path, and the
+// arguments.
 static int run_script(char* line, const char* path, char* const* arguments,
                       char* const* environment, int depth) {
   char* interpreter = line + 2;
@@ -174,8 +177,8 @@ static int run_covered(const Found& found, const char* path, char* const* argume
   return run_elf(found, path, arguments, environment);
 }
 
-// Handlers of faults start a debugger on stacks of a few pages: what needs much room is no part of frames that do not need it, whichever
-// compiler there is.
+// Handlers of faults start a debugger on stacks of a few pages: what needs much room is no part of
+// frames that do not need it, whichever compiler there is.
 [[gnu::noinline]] static int run_with_copies(const char* path, const char* library_path,
                                              char* const* arguments, char* const* environment) {
   Needs needs(library_path, false);

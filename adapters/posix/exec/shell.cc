@@ -6,16 +6,16 @@
 
 #include "posix/core/after_fork.h"
 #include "posix/core/calls.h"
-#include "posix/path/covered.h"
-#include "posix/path/cwd.h"
-#include "posix/fd/descriptor.h"
 #include "posix/core/engine.h"
 #include "posix/core/process.h"
+#include "posix/fd/descriptor.h"
+#include "posix/path/covered.h"
+#include "posix/path/cwd.h"
 
 namespace posix {
 
-// What a call of system has set aside, for as long as any is under way: a thread that came second would find
-// what the first has set, and leave that behind.
+// What a call of system has set aside, for as long as any is under way: a thread that came second
+// would find what the first has set, and leave that behind.
 static pthread_mutex_t waiting_mutex = PTHREAD_MUTEX_INITIALIZER;
 static int waiting;
 static struct sigaction kept_interrupt, kept_quit;

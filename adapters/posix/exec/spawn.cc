@@ -1,21 +1,21 @@
 // posix_spawn. The C library's own does, unless the child needs its own place in the pool before it
-// becomes the program: to inherit a Cairn file, to act on covered paths, or to run a covered program.
-// Then it is fork, the attributes and actions, and exec.
+// becomes the program: to inherit a Cairn file, to act on covered paths, or to run a covered
+// program. Then it is fork, the attributes and actions, and exec.
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #include "posix/core/calls.h"
+#include "posix/core/engine.h"
+#include "posix/core/process.h"
+#include "posix/core/user_memory.h"
+#include "posix/exec/unpreloadable.h"
+#include "posix/fd/descriptor.h"
+#include "posix/fd/table.h"
+#include "posix/loader/libraries.h"
 #include "posix/path/covered.h"
 #include "posix/path/cwd.h"
-#include "posix/fd/descriptor.h"
-#include "posix/core/engine.h"
-#include "posix/loader/libraries.h"
-#include "posix/exec/unpreloadable.h"
-#include "posix/core/process.h"
-#include "posix/fd/table.h"
-#include "posix/core/user_memory.h"
 
 namespace posix {
 
@@ -229,8 +229,8 @@ static int spawn(pid_t* pid, const Order& order) {
       may_need_covered(order.path, value_of(order.environment, "LD_LIBRARY_PATH")) ||
       has_to_tell(order.path, order.arguments))  // on the standard error of the child
     return spawn_by_fork(pid, order);
-  // Files that other threads open meanwhile are not the child's to have: describing them, too, would keep a
-  // place in the pool for a program that does not know of it.
+  // Files that other threads open meanwhile are not the child's to have: describing them, too,
+  // would keep a place in the pool for a program that does not know of it.
   Handover handover;
   handover.describe_directory();
   auto** room =

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "posix/core/calls.h"
+#include "posix/core/engine.h"
 #include "posix/path/covered.h"
 #include "posix/path/cwd.h"
-#include "posix/core/engine.h"
 
 namespace posix {
 

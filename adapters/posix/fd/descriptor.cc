@@ -14,8 +14,8 @@
 
 namespace posix::descriptor {
 
-// Far above what programs count on, far below what they are granted; and below 1024: a larger table of
-// descriptors costs every fork.
+// Far above what programs count on, far below what they are granted; and below 1024: a larger table
+// of descriptors costs every fork.
 static int private_base() {
   static const int base = [] {
     struct rlimit limit;
@@ -96,8 +96,8 @@ int close_private(int fd) {
   return real::close(fd);
 }
 
-// A symbolic link with this text, opened and removed at once; its directory is the pool's, or, for a pool
-// on a device, where temporary files lie.
+// A symbolic link with this text, opened and removed at once; its directory is the pool's, or, for
+// a pool on a device, where temporary files lie.
 static int open_link(const char* text) {
   static std::atomic<unsigned> counter{0};
   int error = ENOENT;

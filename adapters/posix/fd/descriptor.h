@@ -1,15 +1,15 @@
 // Kernel descriptors of our making.
 //
-// A Cairn descriptor is a genuine kernel descriptor, O_PATH|O_NOFOLLOW on a symbolic link of ours: dup,
-// fcntl, close, fork and exec work on it in the kernel, and a data call on it that did not come through
-// us gets EBADF. The link is removed as soon as it is open; its text can still be read from the
-// descriptor. All descriptors of a process are duplicates of one (one system call each). Where
-// another process is to recognise one that comes through a socket, one is sent in its place whose link names
-// pool, slot and generation; after exec, a list says which is which (handover.cc).
+// A Cairn descriptor is a genuine kernel descriptor, O_PATH|O_NOFOLLOW on a symbolic link of ours:
+// dup, fcntl, close, fork and exec work on it in the kernel, and a data call on it that did not
+// come through us gets EBADF. The link is removed as soon as it is open; its text can still be read
+// from the descriptor. All descriptors of a process are duplicates of one (one system call each).
+// Where another process is to recognise one that comes through a socket, one is sent in its place
+// whose link names pool, slot and generation; after exec, a list says which is which (handover.cc).
 //
-// Private descriptors belong to the engine and to us. They lie at high numbers and are invisible to the
-// program's close, close_range, dup2 and the like. A program that has used up its descriptors may still lock, map
-// and exec its files: see Room.
+// Private descriptors belong to the engine and to us. They lie at high numbers and are invisible to
+// the program's close, close_range, dup2 and the like. A program that has used up its descriptors
+// may still lock, map and exec its files: see Room.
 #pragma once
 
 #include <errno.h>
@@ -40,8 +40,8 @@ extern __thread bool stay_low;
 int close_private(int fd);
 void forget_private(int fd);
 
-// Room for descriptors of ours while it lives, where the program has left none: the limit is raised as far as it goes,
-// or as many as are needed of those that were kept for this are closed.
+// Room for descriptors of ours while it lives, where the program has left none: the limit is raised
+// as far as it goes, or as many as are needed of those that were kept for this are closed.
 class Room {
  public:
   explicit Room(int count = 1);

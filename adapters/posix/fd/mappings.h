@@ -1,7 +1,7 @@
 // Which addresses are mappings of Cairn files, and what mremap and growth need to know of them.
 //
-// A file may grow under a mapping that is longer than it. In this process whoever changed the file looks after its
-// mappings; what another process has added is met as SIGBUS, and placed then.
+// A file may grow under a mapping that is longer than it. In this process whoever changed the file
+// looks after its mappings; what another process has added is met as SIGBUS, and placed then.
 #pragma once
 
 #include <stddef.h>
@@ -35,7 +35,8 @@ inline bool may_be_ours(const void* address, size_t size) {
          number(address) + size > lowest.load(std::memory_order_relaxed);
 }
 
-// Needed for all that follows, except where it is said. Handlers of the program wait: one may touch a mapping.
+// Needed for all that follows, except where it is said. Handlers of the program wait: one may touch
+// a mapping.
 class Held {
  public:
   Held();

@@ -1,5 +1,5 @@
-// The limit to the size of files (RLIMIT_FSIZE). Covered files are held to it as the kernel holds others: what crosses
-// it is cut short; what lies beyond it gets SIGXFSZ and EFBIG.
+// The limit to the size of files (RLIMIT_FSIZE). Covered files are held to it as the kernel holds
+// others: what crosses it is cut short; what lies beyond it gets SIGXFSZ and EFBIG.
 #pragma once
 
 #include <stdint.h>
@@ -19,7 +19,8 @@ inline bool is_set() { return bytes.load(std::memory_order_relaxed) != UINT64_MA
 // Asks the system.
 void read();
 
-// Whether who goes beyond the limit gets SIGXFSZ. Not in asynchronous I/O, whose threads take no signals (glibc).
+// Whether who goes beyond the limit gets SIGXFSZ. Not in asynchronous I/O, whose threads take no
+// signals (glibc).
 enum class Signal : bool { no, yes };
 
 // How much of a write of `size` bytes at `offset` may be done, or -EFBIG.

@@ -1,7 +1,7 @@
-// stdin, stdout and stderr: the C library's own streams read and write descriptors 0 to 2 by themselves,
-// past every wrapper. So the variables name streams of ours from the start, which serve whatever the numbers
-// are, Cairn files or not. If a number becomes a Cairn file before that, what was buffered and not yet
-// written goes along.
+// stdin, stdout and stderr: the C library's own streams read and write descriptors 0 to 2 by
+// themselves, past every wrapper. So the variables name streams of ours from the start, which serve
+// whatever the numbers are, Cairn files or not. If a number becomes a Cairn file before that, what
+// was buffered and not yet written goes along.
 #pragma once
 
 #include <stdio.h>

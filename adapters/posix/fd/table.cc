@@ -14,8 +14,8 @@ std::atomic<int> highest{-1};
 // The one entry of all private descriptors; never freed.
 static Entry private_entry;
 
-// A stack of free entries. Its lock is never waited for long: a signal handler may have interrupted the
-// holder, or a fork may have left it behind. An entry that finds no place is lost.
+// A stack of free entries. Its lock is never waited for long: a signal handler may have interrupted
+// the holder, or a fork may have left it behind. An entry that finds no place is lost.
 static std::atomic_flag free_lock;
 static Entry* free_entries;
 

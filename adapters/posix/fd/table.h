@@ -3,14 +3,17 @@
 // Vocabulary
 //   entry      what one open file description is in this process; dup'ed descriptors share it
 //   private    a descriptor that the engine or we hold; the program believes its number is free
-//   ancestor   a directory of the system above a covered one, opened by the program: what it reaches
+//   ancestor   a directory of the system above a covered one, opened by the program: what it
+//   reaches
 //              by a relative path may be covered
 //
 // Invariants
-//   - An entry is in the table once per descriptor and holds one reference for each, and one for each
-//     call that is using it. With the last one its file is closed and the entry goes to a free list:
-//     entries are never unmapped, so a reader may look at one that has just been freed.
-//   - A reference is only taken from a count above zero, and counts only if the table still names the
+//   - An entry is in the table once per descriptor and holds one reference for each, and one for
+//   each
+//     call that is using it. With the last one its file is closed and the entry goes to a free
+//     list: entries are never unmapped, so a reader may look at one that has just been freed.
+//   - A reference is only taken from a count above zero, and counts only if the table still names
+//   the
 //     entry afterwards. The data path takes no lock.
 //   - The kernel knows each descriptor in the table as open; a number is cleared here before it is
 //     closed there, and entered here after it was opened there.

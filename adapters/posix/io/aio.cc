@@ -1,15 +1,15 @@
-// POSIX asynchronous I/O on a covered file is done when the call returns: a copy in memory takes less time
-// than handing it to a thread. aio_error, aio_return, aio_suspend and aio_cancel are the C library's own;
-// they read what is left in the request here.
+// POSIX asynchronous I/O on a covered file is done when the call returns: a copy in memory takes
+// less time than handing it to a thread. aio_error, aio_return, aio_suspend and aio_cancel are the
+// C library's own; they read what is left in the request here.
 #include <pthread.h>
 #include <signal.h>
 
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
+#include "posix/fd/table.h"
 #include "posix/io/open.h"
 #include "posix/io/program_write.h"
 #include "posix/path/result.h"
-#include "posix/fd/table.h"
 
 namespace posix {
 
@@ -23,7 +23,8 @@ static void notify(const struct sigevent& event) {
   if (event.sigev_notify == SIGEV_SIGNAL) {
     sigqueue(getpid(), event.sigev_signo, event.sigev_value);
   } else if (event.sigev_notify == SIGEV_THREAD) {
-    // In a thread of its own, as promised; it is over before we go on, so `event` may be the caller's.
+    // In a thread of its own, as promised; it is over before we go on, so `event` may be the
+    // caller's.
     pthread_t thread;
     if (pthread_create(&thread, nullptr, run_notice, const_cast<struct sigevent*>(&event)) == 0)
       pthread_join(thread, nullptr);

@@ -8,13 +8,13 @@
 #include "posix/core/after_fork.h"
 #include "posix/core/by_number.h"
 #include "posix/core/calls.h"
-#include "posix/path/covered.h"
 #include "posix/core/engine.h"
-#include "posix/io/open.h"
 #include "posix/core/process.h"
-#include "posix/io/program_write.h"
-#include "posix/fd/table.h"
 #include "posix/core/user_memory.h"
+#include "posix/fd/table.h"
+#include "posix/io/open.h"
+#include "posix/io/program_write.h"
+#include "posix/path/covered.h"
 
 // libaio's request and event (libaio.h), which are the kernel's.
 struct iocb {
@@ -154,9 +154,9 @@ static ssize_t transfer(cairn_file* file, const struct iocb& request) {
   if (request.operation == kReadVector) return cairn_preadv(file, vector, count, offset);
   const bool append = (cairn_file_get_flags(file) & O_APPEND) != 0;
   const ssize_t wrote = put(file, vector, count,
-                            append                                ? kSharedOffset
+                            append                              ? kSharedOffset
                             : (request.flags & RWF_APPEND) != 0 ? kEndOfFile
-                                                                  : request.offset);
+                                                                : request.offset);
   if (wrote <= 0 || (request.flags & (RWF_DSYNC | RWF_SYNC)) == 0) return wrote;
   const int error = (request.flags & RWF_SYNC) != 0 ? cairn_fsync(file) : cairn_fdatasync(file);
   return error < 0 ? error : wrote;
@@ -272,7 +272,7 @@ static int get_events(void* context, long least, long most, struct io_event* eve
   if (is_wrong) return kernel(least, most, events, timeout);
   const int64_t begin = timeout != nullptr ? now_ns() : 0;
   constexpr int64_t kLongest = 1000000000;  // seconds: some 30 years
-  const int64_t given = timeout == nullptr         ? 0
+  const int64_t given = timeout == nullptr       ? 0
                         : wait.tv_sec > kLongest ? kLongest * 1000000000
                                                  : wait.tv_sec * 1000000000 + wait.tv_nsec;
   for (int have = 0;;) {
@@ -285,7 +285,7 @@ static int get_events(void* context, long least, long most, struct io_event* eve
     int more = ours < 0 ? ours : 0;
     if (more == 0 && (have < most || most == 0))
       more = kernel(enough ? 0 : least - have, most - have, events + have,
-                    enough           ? &at_once
+                    enough               ? &at_once
                     : timeout != nullptr ? &wait
                                          : nullptr);
     sleeping.fetch_sub(1);
@@ -298,8 +298,7 @@ static int get_events(void* context, long least, long most, struct io_event* eve
     if (late > 0) have += late;
     const int64_t passed = timeout != nullptr ? now_ns() - begin : 0;
     if (have >= least || (timeout != nullptr && passed >= given)) return have;
-    if (timeout != nullptr)
-      wait = {(given - passed) / 1000000000, (given - passed) % 1000000000};
+    if (timeout != nullptr) wait = {(given - passed) / 1000000000, (given - passed) % 1000000000};
   }
 }
 
@@ -357,9 +356,8 @@ struct SignalMask {
 int io_pgetevents(void* context, long least, long most, struct io_event* events,
                   struct timespec* timeout, sigset_t* mask) {
   SignalMask with = {mask, sizeof(uint64_t)};
-  return get_events(context, least, most, events, timeout, [&](auto... rest) {
-    return call(SYS_io_pgetevents, context, rest..., &with);
-  });
+  return get_events(context, least, most, events, timeout,
+                    [&](auto... rest) { return call(SYS_io_pgetevents, context, rest..., &with); });
 }
 
 int io_destroy(void* context) {
@@ -373,9 +371,8 @@ int io_destroy(void* context) {
 
 int by_number::io_pgetevents(void* context, long least, long most, struct io_event* events,
                              struct timespec* timeout, void* mask) {
-  return get_events(context, least, most, events, timeout, [=](auto... rest) {
-    return call(SYS_io_pgetevents, context, rest..., mask);
-  });
+  return get_events(context, least, most, events, timeout,
+                    [=](auto... rest) { return call(SYS_io_pgetevents, context, rest..., mask); });
 }
 
 }  // namespace posix

@@ -2,16 +2,16 @@
 #include <cstring>
 
 #include "posix/core/calls.h"
-#include "posix/path/covered.h"
 #include "posix/core/engine.h"
+#include "posix/core/user_memory.h"
+#include "posix/credentials/permission.h"
+#include "posix/fd/fd_path.h"
+#include "posix/fd/table.h"
 #include "posix/io/locks.h"
 #include "posix/io/open.h"
-#include "posix/credentials/permission.h"
-#include "posix/path/result.h"
-#include "posix/fd/fd_path.h"
 #include "posix/libc/standard_landing.h"
-#include "posix/fd/table.h"
-#include "posix/core/user_memory.h"
+#include "posix/path/covered.h"
+#include "posix/path/result.h"
 
 namespace posix {
 
@@ -167,8 +167,7 @@ static long control(table::Use& use, int fd, int command, void* argument) {
       return set_owner(use, who < 0 ? F_OWNER_PGRP : F_OWNER_PID, who < 0 ? -who : who);
     }
     case F_GETOWN_EX: {
-      const struct f_owner_ex owner = {static_cast<__pid_type>(use->owner_type.load()),
-                                       use->owner};
+      const struct f_owner_ex owner = {static_cast<__pid_type>(use->owner_type.load()), use->owner};
       return user_memory::write(argument, owner);
     }
     case F_SETOWN_EX: {

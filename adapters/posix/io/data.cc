@@ -1,11 +1,12 @@
-// Reading and writing. On the way to a covered file: a look into the table, two locked instructions, the
-// C API; no system call, no allocation. errno stays as it was unless a call fails.
+// Reading and writing. On the way to a covered file: a look into the table, two locked
+// instructions, the C API; no system call, no allocation. errno stays as it was unless a call
+// fails.
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
+#include "posix/fd/table.h"
 #include "posix/io/open.h"
 #include "posix/io/program_write.h"
 #include "posix/path/result.h"
-#include "posix/fd/table.h"
 
 namespace posix::serve {
 
@@ -172,8 +173,8 @@ static ssize_t do_appendv(cairn_file* file, const struct iovec* vector, int coun
   return put(file, vector, count, kEndOfFile);
 }
 
-// RWF_APPEND and the offset -1 on a file that is not opened for appending: the offset goes where the bytes
-// went, which a description that is opened so tells.
+// RWF_APPEND and the offset -1 on a file that is not opened for appending: the offset goes where
+// the bytes went, which a description that is opened so tells.
 static ssize_t append_and_move(const table::Use& entry, const struct iovec* vector, int count) {
   if ((cairn_file_get_flags(entry->file) & O_ACCMODE) == O_RDONLY) return invalid(EBADF);
   cairn_file* appending = nullptr;

@@ -3,9 +3,9 @@
 #include <dlfcn.h>
 #include <time.h>
 
+#include "posix/fd/table.h"
 #include "posix/job/job_files.h"
 #include "posix/libc/stdio.h"
-#include "posix/fd/table.h"
 
 namespace posix {
 namespace {

@@ -5,15 +5,15 @@
 
 #include "posix/core/after_fork.h"
 #include "posix/core/calls.h"
-#include "posix/fd/descriptor.h"
 #include "posix/core/engine.h"
-#include "posix/path/result.h"
 #include "posix/core/user_memory.h"
+#include "posix/fd/descriptor.h"
+#include "posix/path/result.h"
 
 namespace posix::locks {
 
-// The companion that this process's POSIX locks on an inode are taken on. While calls use its number, that is not
-// closed: it might be another file's before they come to the kernel.
+// The companion that this process's POSIX locks on an inode are taken on. While calls use its
+// number, that is not closed: it might be another file's before they come to the kernel.
 struct Owned {
   cairn_ino ino;
   int fd;
@@ -56,8 +56,8 @@ static int description_companion_held(Entry* entry) {
   int fd = entry->lock_fd.load();
   if (fd >= 0) return fd;
   int before = errno;
-  // Moving the new descriptor to a high number closes its first one, and closing any descriptor of a file
-  // drops the process's POSIX locks on it. So while there may be some, it stays where it is.
+  // Moving the new descriptor to a high number closes its first one, and closing any descriptor of
+  // a file drops the process's POSIX locks on it. So while there may be some, it stays where it is.
   descriptor::stay_low = find_held(entry->ino) != nullptr;
   fd = cairn_companion(entry->file);
   descriptor::stay_low = false;
@@ -151,7 +151,8 @@ static int on_posix_companion(Entry* entry, int fd, int command, struct flock* a
   int error = real::fcntl(lock->fd, command, asked) == 0 ? 0 : -errno;
   Guard guard;
   --lock->users;
-  // Closed meanwhile, as in the kernel. Who closed it has taken it out of the table before he asked for users.
+  // Closed meanwhile, as in the kernel. Who closed it has taken it out of the table before he asked
+  // for users.
   if (table::peek(fd) != entry) {
     let_go_held(lock);
     if (command != F_GETLK) error = -EBADF;

@@ -1,16 +1,16 @@
-// Mappings of Cairn files: the pool's own pages. The C API maps and unmaps; mappings.h keeps which addresses
-// are ours, so that munmap of anything else costs a comparison.
+// Mappings of Cairn files: the pool's own pages. The C API maps and unmaps; mappings.h keeps which
+// addresses are ours, so that munmap of anything else costs a comparison.
 #include <string.h>
 #include <sys/syscall.h>
 
 #include "posix/core/by_number.h"
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
+#include "posix/core/user_memory.h"
 #include "posix/fd/mappings.h"
+#include "posix/fd/table.h"
 #include "posix/io/open.h"
 #include "posix/path/result.h"
-#include "posix/fd/table.h"
-#include "posix/core/user_memory.h"
 
 namespace posix {
 
@@ -116,7 +116,8 @@ static int protect(void* address, size_t size, int protection, Change change) {
   uintptr_t start = number(address);
   uintptr_t end = start + rounded(size);
   int result = 0;
-  // Stores through a mapping that was made for reading are seen by nobody: that they become possible counts.
+  // Stores through a mapping that was made for reading are seen by nobody: that they become
+  // possible counts.
   if ((protection & PROT_WRITE) != 0 && find(start, end) != nullptr)
     result = cairn_mmap_writable(pool, address, size);
   result = result < 0 ? fail(result) : change();
@@ -258,9 +259,8 @@ int mprotect(void* address, size_t size, int protection) {
 }
 
 int pkey_mprotect(void* address, size_t size, int protection, int key) {
-  return told(protect(address, size, protection, [=] {
-    return real::pkey_mprotect(address, size, protection, key);
-  }));
+  return told(protect(address, size, protection,
+                      [=] { return real::pkey_mprotect(address, size, protection, key); }));
 }
 
 }  // namespace serve

@@ -6,19 +6,19 @@
 #include <atomic>
 
 #include "posix/core/calls.h"
-#include "posix/path/covered.h"
-#include "posix/fd/descriptor.h"
 #include "posix/core/engine.h"
-#include "posix/job/job_names.h"
-#include "posix/path/lookup.h"
-#include "posix/path/fifo_socket.h"
 #include "posix/credentials/permission.h"
-#include "posix/path/result.h"
 #include "posix/credentials/set_id.h"
-#include "posix/job/job_files.h"
+#include "posix/fd/descriptor.h"
 #include "posix/fd/fd_path.h"
-#include "posix/libc/standard_landing.h"
 #include "posix/fd/table.h"
+#include "posix/job/job_files.h"
+#include "posix/job/job_names.h"
+#include "posix/libc/standard_landing.h"
+#include "posix/path/covered.h"
+#include "posix/path/fifo_socket.h"
+#include "posix/path/lookup.h"
+#include "posix/path/result.h"
 
 namespace posix {
 
@@ -102,8 +102,7 @@ static int open_existing(const cairn_stat& st, bool slash, int flags, cairn_file
     if (S_ISFIFO(st.mode)) return kFifo;
     if (S_ISDIR(st.mode) && (flags & O_DIRECT) != 0) return -EINVAL;
   }
-  if (found != nullptr && found->shared)
-    return job_files::open(*found, engine_flags(flags), file);
+  if (found != nullptr && found->shared) return job_files::open(*found, engine_flags(flags), file);
   int error = 0;
   if (found != nullptr && S_ISREG(st.mode) && !path_only && (access_of(flags) & W_OK) != 0)
     error = job_names::claim(*found);
@@ -156,7 +155,8 @@ static bool ends_in_slash(const char* path) {
   return length > 0 && path[length - 1] == '/';
 }
 
-// What the kernel says to the flags before it looks at the path; O_PATH makes it forget most of them.
+// What the kernel says to the flags before it looks at the path; O_PATH makes it forget most of
+// them.
 static int check_flags(int* flags) {
   if ((*flags & O_PATH) != 0) {
     *flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -196,7 +196,8 @@ static int open_covered(int dir, const char* path, int flags, mode_t mode, unsig
     bool creates = (flags & O_CREAT) != 0 && !temporary;
     unsigned how = creates && ends_in_slash(path) ? kOwnName : follow ? 0 : CAIRN_NOFOLLOW;
     int error = find(dir, path, how | resolve, &found);
-    // A link's text ended in "/", at what is no directory or at itself: nothing can be created by such a name.
+    // A link's text ended in "/", at what is no directory or at itself: nothing can be created by
+    // such a name.
     const bool refused = error == -ELOOP && (resolve & kNoLinks) != 0;
     if ((error == -ENOTDIR || error == -ELOOP) && !refused && creates && found.parent != 0)
       error = -EISDIR;

@@ -11,15 +11,16 @@ namespace posix {
 // What an open file of this type (S_IFMT bits) is, opened with these flags.
 Kind kind_of(unsigned type, int flags);
 
-// Puts an open file, found as `name` in `parent`, under a new descriptor; closes the file if that fails. The descriptor, or a negative
-// errno. `shown`: as Entry::shown.
+// Puts an open file, found as `name` in `parent`, under a new descriptor; closes the file if that
+// fails. The descriptor, or a negative errno. `shown`: as Entry::shown.
 int install(cairn_file* file, Kind kind, Cover* cover, bool close_on_exec, cairn_ino parent,
             const char* name, cairn_ino shown = 0);
 
 // As openat; `resolve` as lookup.h has it. The directory is one of ours.
 int open_resolved(int dir, const char* path, int flags, mode_t mode, unsigned resolve);
 
-// A descriptor that the kernel has just given for something else: whatever the table says of it is old.
+// A descriptor that the kernel has just given for something else: whatever the table says of it is
+// old.
 int fresh(int fd);
 
 // Opened with O_PATH: the name is held, the file is not open.

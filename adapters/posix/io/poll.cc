@@ -1,15 +1,15 @@
-// Waiting for descriptors. A Cairn file is always ready, as regular files are; the kernel, which sees an
-// O_PATH descriptor, would call it invalid.
+// Waiting for descriptors. A Cairn file is always ready, as regular files are; the kernel, which
+// sees an O_PATH descriptor, would call it invalid.
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
+#include "posix/core/user_memory.h"
+#include "posix/fd/table.h"
 #include "posix/io/open.h"
 #include "posix/path/result.h"
-#include "posix/fd/table.h"
-#include "posix/core/user_memory.h"
 
 namespace posix {
 
@@ -25,7 +25,8 @@ static bool any_covered(const struct pollfd* fds, nfds_t count) {
   return false;
 }
 
-// Asks the kernel about the others, without waiting if one of ours is ready, and adds what ours say.
+// Asks the kernel about the others, without waiting if one of ours is ready, and adds what ours
+// say.
 static int poll_mixed(struct pollfd* fds, nfds_t count, const struct timespec* timeout,
                       const sigset_t* mask) {
   auto* others = static_cast<struct pollfd*>(malloc(count * sizeof(struct pollfd)));

@@ -17,8 +17,8 @@ ssize_t put(cairn_file* file, const struct iovec* vector, int count, int64_t whe
   return write_vector(file, vector, count, where);
 }
 
-// The offset at which a write begins, or a negative errno. Others may move both meanwhile: who appends at the same moment
-// as they can pass the limit by one write.
+// The offset at which a write begins, or a negative errno. Others may move both meanwhile: who
+// appends at the same moment as they can pass the limit by one write.
 static int64_t begin_of(cairn_file* file, int64_t where) {
   if (where == kEndOfFile || (cairn_file_get_flags(file) & O_APPEND) != 0) {
     cairn_stat st;

@@ -1,5 +1,5 @@
-// The program's writes to covered files, by whatever call: held to the limit of sizes, and noticed by what depends on a
-// file's bytes. A count or a negative errno.
+// The program's writes to covered files, by whatever call: held to the limit of sizes, and noticed
+// by what depends on a file's bytes. A count or a negative errno.
 #pragma once
 
 #include <sys/uio.h>

@@ -42,8 +42,8 @@ int check_size(cairn_file* file, uint64_t after) {
 
 }  // namespace size_limit
 
-// Whoever is not attached yet finds it when he attaches. The engine must know it too, lest the kernel's writes to the
-// pool be held to it.
+// Whoever is not attached yet finds it when he attaches. The engine must know it too, lest the
+// kernel's writes to the pool be held to it.
 static long limited(long result) {
   if (result >= 0 && pool != nullptr) {
     size_limit::read();

@@ -1,17 +1,17 @@
-// Sockets that are named in the cover, and descriptors sent through sockets: the receiver can only recognise
-// one whose link names its file.
+// Sockets that are named in the cover, and descriptors sent through sockets: the receiver can only
+// recognise one whose link names its file.
 #include <stdlib.h>
 #include <string.h>
 
 #include "posix/core/calls.h"
-#include "posix/path/covered.h"
-#include "posix/fd/descriptor.h"
 #include "posix/core/engine.h"
-#include "posix/path/fifo_socket.h"
-#include "posix/io/open.h"
-#include "posix/path/result.h"
-#include "posix/fd/table.h"
 #include "posix/core/user_memory.h"
+#include "posix/fd/descriptor.h"
+#include "posix/fd/table.h"
+#include "posix/io/open.h"
+#include "posix/path/covered.h"
+#include "posix/path/fifo_socket.h"
+#include "posix/path/result.h"
 
 namespace posix {
 
@@ -138,8 +138,8 @@ ssize_t sendmsg(int socket, const struct msghdr* message, int flags) {
   if (!active() || !can_read(message)) return real::sendmsg(socket, message, flags);
   if (message->msg_name == nullptr) return send_named(socket, message, flags);
   fifo_socket::Address to;
-  int error = to.find(socket, static_cast<const struct sockaddr*>(message->msg_name),
-                      message->msg_namelen);
+  int error =
+      to.find(socket, static_cast<const struct sockaddr*>(message->msg_name), message->msg_namelen);
   if (error < 0) return fail(error);
   struct msghdr addressed = *message;
   addressed.msg_name = const_cast<struct sockaddr*>(to.address);
@@ -157,8 +157,8 @@ static ssize_t send_named(int socket, const struct msghdr* message, int flags) {
   });
   if (!any) return real::sendmsg(socket, message, flags);
 
-  // The same message with named descriptors in the place of ours. The description stays open here, or the
-  // receiver may come too late to adopt it; that is the sender's to see to.
+  // The same message with named descriptors in the place of ours. The description stays open here,
+  // or the receiver may come too late to adopt it; that is the sender's to see to.
   struct msghdr named = *message;
   named.msg_control = malloc(message->msg_controllen);
   if (named.msg_control == nullptr) return fail(-ENOMEM);
@@ -182,8 +182,8 @@ static ssize_t send_named(int socket, const struct msghdr* message, int flags) {
 
 constexpr unsigned kMostMessages = 1024;  // UIO_MAXIOV: the kernel takes no more
 
-// The kernel sends several in one call, but could be given only one replacement at a time: one after the
-// other, as soon as any needs one.
+// The kernel sends several in one call, but could be given only one replacement at a time: one
+// after the other, as soon as any needs one.
 int sendmmsg(int socket, struct mmsghdr* messages, unsigned count, int flags) {
   if (!active()) return real::sendmmsg(socket, messages, count, flags);
   if (no_socket(socket) != 0) return -1;
@@ -259,7 +259,8 @@ int recvmmsg(int socket, struct mmsghdr* messages, unsigned count, int flags,
   return got;
 }
 
-// A call that tells an address. The kernel's may be longer than the program's room, and would be cut there.
+// A call that tells an address. The kernel's may be longer than the program's room, and would be
+// cut there.
 template <typename Call>
 static auto shown(struct sockaddr* address, socklen_t* size, Call call) {
   socklen_t room;

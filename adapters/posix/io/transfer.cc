@@ -1,20 +1,20 @@
 // Copies between descriptors of which at least one is a Cairn file, and sizes and advice.
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
+#include "posix/core/user_memory.h"
+#include "posix/credentials/permission.h"
+#include "posix/fd/table.h"
+#include "posix/io/open.h"
+#include "posix/io/program_write.h"
+#include "posix/job/job_files.h"
 #include "posix/job/job_names.h"
 #include "posix/path/lookup.h"
-#include "posix/io/open.h"
-#include "posix/credentials/permission.h"
-#include "posix/io/program_write.h"
 #include "posix/path/result.h"
-#include "posix/job/job_files.h"
-#include "posix/fd/table.h"
-#include "posix/core/user_memory.h"
 
 namespace posix {
 
-// Of so many bytes of a pipe, how many the limit of sizes lets into the file: nothing is taken that could not be put. An
-// empty pipe has nothing to be put. Negative: errno.
+// Of so many bytes of a pipe, how many the limit of sizes lets into the file: nothing is taken that
+// could not be put. An empty pipe has nothing to be put. Negative: errno.
 static ssize_t may_take(int pipe, int to, const off_t* to_offset, size_t size) {
   table::Use target(to);
   struct pollfd ready = {pipe, POLLIN, 0};
@@ -24,9 +24,9 @@ static ssize_t may_take(int pipe, int to, const off_t* to_offset, size_t size) {
   return may_put(target->file, size, to_offset != nullptr ? *to_offset : kSharedOffset);
 }
 
-// From `from` at *offset (or its own offset) to `to` likewise, through a buffer on the stack. What has
-// been written counts; an error before that is the result. Not `whole`: one piece, as what comes from a
-// pipe or a socket may keep the next waiting.
+// From `from` at *offset (or its own offset) to `to` likewise, through a buffer on the stack. What
+// has been written counts; an error before that is the result. Not `whole`: one piece, as what
+// comes from a pipe or a socket may keep the next waiting.
 static ssize_t copy(int from, off_t* from_offset, int to, off_t* to_offset, size_t size,
                     bool whole) {
   char buffer[64 * 1024];
@@ -107,7 +107,8 @@ static ssize_t send_file(int to, int from, off_t* offset, size_t size) {
   // What the kernel asks of both, also if there is nothing to copy.
   int reading = flags_of(from), writing = flags_of(to);
   if (!may_read(reading)) return fail(-EBADF);
-  // Only what can be read again is copied: what a pipe gave would be lost if it could not be written.
+  // Only what can be read again is copied: what a pipe gave would be lost if it could not be
+  // written.
   bool again = serve::lseek(from, 0, SEEK_CUR) >= 0;
   if (!again && offset != nullptr) return fail(-ESPIPE);
   const off_t start = offset != nullptr ? *offset : 0;

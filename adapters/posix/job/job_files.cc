@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 
 #include "posix/core/engine.h"
-#include "posix/path/fifo_socket.h"
 #include "posix/job/job_path.h"
+#include "posix/path/fifo_socket.h"
 
 namespace posix::job_files {
 
@@ -34,7 +34,8 @@ int told(int error) {
   return error;
 }
 
-// call(job, relative path) for what was found. -ESTALE: no other node has it any more, but this one.
+// call(job, relative path) for what was found. -ESTALE: no other node has it any more, but this
+// one.
 template <typename Call>
 int on(const Found& found, Call call) {
   Asking asking;
@@ -54,7 +55,8 @@ static bool is_imported(const cairn_stat& st) {
   return (st.flags & (CAIRN_FILE_LAZY | CAIRN_FILE_EVICTED)) == CAIRN_FILE_LAZY;
 }
 
-// The pool knows the name from the covered directory, from which another node has removed it (remove_rest()).
+// The pool knows the name from the covered directory, from which another node has removed it
+// (remove_rest()).
 static bool was_removed(const Found& found, const char* path) {
   return found.exists && is_imported(found.st) && job_path::is_missing_below(path) &&
          cairn_unlink(pool, found.parent, found.name) == 0;
@@ -120,8 +122,8 @@ int open(const Found& found, int flags, cairn_file** file) {
   return writes && error == -ENOENT ? kNowPlain : error;
 }
 
-// What else goes by the name: what the pool knows of the file in the covered directory, and that itself, which other nodes would
-// find.
+// What else goes by the name: what the pool knows of the file in the covered directory, and that
+// itself, which other nodes would find.
 static int remove_rest(cairn_job* of, const Found& found, const char* path) {
   if (found.in_pool)
     if (int error = cairn_unlink(pool, found.parent, found.name); error < 0 && error != -ENOENT)
@@ -195,7 +197,8 @@ int rename(const Found& from, const Found& to, unsigned flags) {
 
 int replaced(const Found& to) {
   return on(to, [&](cairn_job* of, const char* path) {
-    // An ordinary file of another node has made room already (job_names::rename); one that is there now is younger.
+    // An ordinary file of another node has made room already (job_names::rename); one that is there
+    // now is younger.
     const int is_shared = cairn_shared_exists(of, path);
     if (is_shared <= 0) return is_shared;
     const int error = cairn_shared_remove(of, path);

@@ -6,9 +6,9 @@
 // has no file of the name, or one whose bytes still lie below.
 #pragma once
 
+#include "posix/fd/table.h"
 #include "posix/job/job_ref.h"
 #include "posix/path/lookup.h"
-#include "posix/fd/table.h"
 
 namespace posix::job_files {
 
@@ -38,7 +38,8 @@ bool is_written(const Entry& entry);
 
 // Is there any in this directory, or (`deep`) below?
 bool any_in(const Found& directory, bool deep);
-// rename(2), where `from` is shared, `to` may be too, and the caller may move both; `flags`: 0 or RENAME_NOREPLACE. Also kNowPlain.
+// rename(2), where `from` is shared, `to` may be too, and the caller may move both; `flags`: 0 or
+// RENAME_NOREPLACE. Also kNowPlain.
 int rename(const Found& from, const Found& to, unsigned flags);
 // A file of the pool has been renamed to `to`, which was shared.
 int replaced(const Found& to);

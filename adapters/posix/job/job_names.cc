@@ -7,15 +7,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "posix/job/job_ref.h"
 #include "posix/core/engine.h"
-#include "posix/job/job_path.h"
 #include "posix/job/job_files.h"
+#include "posix/job/job_path.h"
+#include "posix/job/job_ref.h"
 
 namespace posix::job_names {
 namespace {
 
-// call(job, relative path), or here() where there is no job to ask. -ESTALE: another node has taken what was found.
+// call(job, relative path), or here() where there is no job to ask. -ESTALE: another node has taken
+// what was found.
 template <typename Call, typename Here>
 int with_job(const Found& found, Call call, Here here) {
   if (!job_files::active() || found.cover != job_path::cover()) return here();

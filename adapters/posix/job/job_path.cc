@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "posix/job/job_ref.h"
 #include "posix/core/calls.h"
-#include "posix/path/covered.h"
 #include "posix/core/engine.h"
+#include "posix/job/job_ref.h"
+#include "posix/path/covered.h"
 #include "posix/path/lookup.h"
 
 namespace posix::job_path {
@@ -28,7 +28,8 @@ static int join_names(const char* parent, const char* name, char* relative) {
   return length < 0 || length >= PATH_MAX ? -ENAMETOOLONG : 0;
 }
 
-// The directory that it lies in came to be in the covered directory after the pool had its names from there.
+// The directory that it lies in came to be in the covered directory after the pool had its names
+// from there.
 static int of_below(const Spot& spot, Place* place) {
   const Cover* own = cover();
   if (spot.cover != own || spot.dir != 0) return -ENOENT;

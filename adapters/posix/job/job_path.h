@@ -1,5 +1,5 @@
-// Where a path leads in the covered directory, and what is in that directory itself: for files whose names other nodes
-// see too.
+// Where a path leads in the covered directory, and what is in that directory itself: for files
+// whose names other nodes see too.
 #pragma once
 
 #include "engine/paths.h"

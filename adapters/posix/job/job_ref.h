@@ -23,8 +23,9 @@ class Hidden {
   bool before_;
 };
 
-// The job for as long as a call needs it; null: there is none for this thread. What an MPI does by calls of ours while it is asked
-// is answered by what the pool has; so is a signal's handler, which may have interrupted the MPI.
+// The job for as long as a call needs it; null: there is none for this thread. What an MPI does by
+// calls of ours while it is asked is answered by what the pool has; so is a signal's handler, which
+// may have interrupted the MPI.
 class Asking {
  public:
   Asking();

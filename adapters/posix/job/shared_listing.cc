@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "posix/job/job_ref.h"
 #include "posix/core/engine.h"
-#include "posix/job/job_path.h"
 #include "posix/job/job_files.h"
+#include "posix/job/job_path.h"
+#include "posix/job/job_ref.h"
 
 namespace posix::job_files {
 
@@ -53,7 +53,8 @@ struct Listing {
   }
 };
 
-// The ordinary files that other nodes have in the directory that was listed last: kept, because who lists asks for a few at a time.
+// The ordinary files that other nodes have in the directory that was listed last: kept, because who
+// lists asks for a few at a time.
 class Kept {
  public:
   // Asks for them, unless the listing goes on that they are kept for. 0 or a negative errno.

@@ -8,9 +8,9 @@ namespace posix::streams {
 
 namespace {
 
-// glibc's (libio.h, fopen and fopencookie): behind each FILE stands its table of functions; behind that, in a
-// stream of fopen, lock and wide data, in one of fopencookie, cookie and functions. All of it is unchanged since 2.1,
-// but that newer ones scramble the functions, by the process's key.
+// glibc's (libio.h, fopen and fopencookie): behind each FILE stands its table of functions; behind
+// that, in a stream of fopen, lock and wide data, in one of fopencookie, cookie and functions. All
+// of it is unchanged since 2.1, but that newer ones scramble the functions, by the process's key.
 struct Lock {
   int lock;
   int count;
@@ -31,7 +31,8 @@ struct Cookie {
   uintptr_t functions[4];
 };
 
-// What a stream of fopen becomes; its lock goes to where the wide data were, which streams of bytes have not.
+// What a stream of fopen becomes; its lock goes to where the wide data were, which streams of bytes
+// have not.
 struct Turned {
   Cookie cookie;
   Lock lock;

@@ -1,18 +1,18 @@
-// fts: the C library's own reads directories inside it. Where something is covered, these walk all trees, those
-// outside too: a link may lead in.
+// fts: the C library's own reads directories inside it. Where something is covered, these walk all
+// trees, those outside too: a link may lead in.
 //
-// Every entry has its whole path, from where the walk began; our own calls use that, whatever the working
-// directory is by then. The program sees what 4.4BSD's shows: without FTS_NOCHDIR it finds itself in the
-// directory that holds the entry, and fts_accpath is the name alone.
+// Every entry has its whole path, from where the walk began; our own calls use that, whatever the
+// working directory is by then. The program sees what 4.4BSD's shows: without FTS_NOCHDIR it finds
+// itself in the directory that holds the entry, and fts_accpath is the name alone.
 #include <stdlib.h>
 #include <string.h>
 
 #include "posix/core/after_fork.h"
 #include "posix/core/calls.h"
-#include "posix/path/covered.h"
 #include "posix/core/engine.h"
-#include "posix/libc/fts_entries.h"
 #include "posix/core/process.h"
+#include "posix/libc/fts_entries.h"
+#include "posix/path/covered.h"
 #include "posix/path/result.h"
 
 namespace posix {
@@ -61,7 +61,8 @@ void load_root(Tree& tree, FTSENT* root) {
   tree.shown.fts_dev = root->fts_dev;
 }
 
-// The one after `entry`, which is done with: beside it, or the directory that holds it, for the second time.
+// The one after `entry`, which is done with: beside it, or the directory that holds it, for the
+// second time.
 FTSENT* next_of(Tree& tree, FTSENT* entry) {
   for (;;) {
     FTSENT* done = entry;

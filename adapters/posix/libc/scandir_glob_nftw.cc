@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "posix/core/calls.h"
-#include "posix/path/covered.h"
 #include "posix/core/engine.h"
+#include "posix/path/covered.h"
 #include "posix/path/result.h"
 
 namespace posix {
@@ -66,7 +66,8 @@ static struct dirent* glob_readdir(void* stream) {
 }
 static void glob_closedir(void* stream) { serve::closedir(static_cast<DIR*>(stream)); }
 
-// Which directories a pattern visits is known when it has been expanded: all of it goes through ours.
+// Which directories a pattern visits is known when it has been expanded: all of it goes through
+// ours.
 int glob(const char* pattern, int flags, GlobError error, glob_t* found) {
   if (!active() || (flags & GLOB_ALTDIRFUNC) != 0) return real::glob(pattern, flags, error, found);
   found->gl_opendir = glob_opendir;
@@ -99,8 +100,8 @@ struct Walk {
   };
 
   int call(const struct stat& st, int type, size_t base, int level) {
-    // The visitor finds itself in the directory that holds the file; where all of a directory has been
-    // visited, in that one, as with glibc.
+    // The visitor finds itself in the directory that holds the file; where all of a directory has
+    // been visited, in that one, as with glibc.
     if ((flags & FTW_CHDIR) != 0 && !enter(type == FTW_DP ? strlen(path) : base)) return -1;
     if (visit == nullptr) return old_visit(path, &st, type == FTW_SLN ? FTW_NS : type);
     struct FTW where = {static_cast<int>(base), level};

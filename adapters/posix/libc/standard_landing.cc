@@ -5,8 +5,8 @@
 #include "posix/core/at_start.h"
 #include "posix/core/calls.h"
 #include "posix/fd/standard_streams.h"
-#include "posix/libc/stdio.h"
 #include "posix/fd/table.h"
+#include "posix/libc/stdio.h"
 
 namespace posix::streams {
 

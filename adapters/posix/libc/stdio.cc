@@ -7,11 +7,11 @@
 #include "posix/core/after_fork.h"
 #include "posix/core/at_start.h"
 #include "posix/core/calls.h"
-#include "posix/path/covered.h"
 #include "posix/core/engine.h"
 #include "posix/fd/standard_streams.h"
-#include "posix/libc/freopen.h"
 #include "posix/fd/table.h"
+#include "posix/libc/freopen.h"
+#include "posix/path/covered.h"
 
 namespace posix {
 
@@ -58,8 +58,9 @@ static Stream* find_stream_on(int fd) {
   return nullptr;
 }
 
-// Who closes the stream has its lock when it leaves here: nobody frees one that is locked. What is written may be a message to
-// another node, so the mutex, which any call on a stream may take, is not held meanwhile.
+// Who closes the stream has its lock when it leaves here: nobody frees one that is locked. What is
+// written may be a message to another node, so the mutex, which any call on a stream may take, is
+// not held meanwhile.
 Flushed flush_stream_on(int fd) {
   pthread_mutex_lock(&mutex);
   Stream* stream = find_stream_on(fd);
@@ -196,7 +197,8 @@ static FILE* replace_file(FILE* file, Stream* stream, int fd, int flags) {
 // A stream of the C library's is one of ours from now on, on `fd` under the number it had.
 static FILE* turn_stream(FILE* file, int fd, const char* mode, int flags) {
   int before = errno;
-  // The C library frees what belongs to the file that it was on: buffers, conversions. The number stays.
+  // The C library frees what belongs to the file that it was on: buffers, conversions. The number
+  // stays.
   Stream* stream =
       real::freopen("/dev/null", "r+", file) != nullptr ? make_cookie(-1, mode) : nullptr;
   int number = stream != nullptr ? put_under(fd, real::fileno(file), flags) : -1;

@@ -1,6 +1,7 @@
-// Streams on Cairn files: genuine FILE objects made with fopencookie, so that the C library's own printf,
-// scanf and getline work on them. What such streams lack is kept here: their descriptor, and their
-// orientation (the C library holds them for byte streams; wide calls convert, see wide.cc).
+// Streams on Cairn files: genuine FILE objects made with fopencookie, so that the C library's own
+// printf, scanf and getline work on them. What such streams lack is kept here: their descriptor,
+// and their orientation (the C library holds them for byte streams; wide calls convert, see
+// wide.cc).
 #pragma once
 
 #include <stdio.h>

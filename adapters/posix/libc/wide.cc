@@ -25,7 +25,8 @@ class Hold {
 };
 }  // namespace
 
-// A character that the locale has not is written as the C library writes it: as what comes near, or a question mark.
+// A character that the locale has not is written as the C library writes it: as what comes near, or
+// a question mark.
 static size_t nearest(wchar_t wide, char* bytes, size_t room) {
   char charset[64];
   snprintf(charset, sizeof charset, "%s//TRANSLIT", nl_langinfo(CODESET));

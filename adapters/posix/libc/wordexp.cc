@@ -1,5 +1,6 @@
-// wordexp: the C library's own matches patterns against the system's directories. So it gets the words with their
-// patterns hidden, we match them, and it puts the result together from quoted words.
+// wordexp: the C library's own matches patterns against the system's directories. So it gets the
+// words with their patterns hidden, we match them, and it puts the result together from quoted
+// words.
 #include <stdlib.h>
 #include <string.h>
 

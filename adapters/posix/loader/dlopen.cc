@@ -8,10 +8,10 @@
 
 #include "posix/core/at_start.h"
 #include "posix/core/calls.h"
-#include "posix/path/covered.h"
 #include "posix/fd/descriptor.h"
 #include "posix/loader/libraries.h"
 #include "posix/loader/loaded_copies.h"
+#include "posix/path/covered.h"
 
 namespace posix {
 

@@ -16,7 +16,8 @@ class Elf {
   Elf(const Elf&) = delete;
   Elf& operator=(const Elf&) = delete;
 
-  // Reads a file in the pool, or one of the system's. False: it is none of this machine's kind that asks for anything.
+  // Reads a file in the pool, or one of the system's. False: it is none of this machine's kind that
+  // asks for anything.
   bool read(cairn_ino ino, uint64_t generation);
   bool read(int fd);
 

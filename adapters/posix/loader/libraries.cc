@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "posix/core/calls.h"
-#include "posix/path/covered.h"
 #include "posix/fd/descriptor.h"
 #include "posix/loader/library_copies.h"
 #include "posix/loader/loaded_copies.h"
+#include "posix/path/covered.h"
 
 namespace posix {
 
@@ -168,7 +168,8 @@ const Needs::Library* Needs::add(const char* name, const char* path, const Found
   return library;
 }
 
-// Takes the first directory from a list; an empty one, also behind the last colon, is the working directory.
+// Takes the first directory from a list; an empty one, also behind the last colon, is the working
+// directory.
 static bool next_of(const char** list, const char** entry, size_t* length) {
   if (*list == nullptr) return false;
   *entry = *list;
@@ -177,7 +178,8 @@ static bool next_of(const char** list, const char** entry, size_t* length) {
   return true;
 }
 
-// One directory of a list, and the name in it. False: too long, or of a kind that only the loader can resolve.
+// One directory of a list, and the name in it. False: too long, or of a kind that only the loader
+// can resolve.
 static bool join(const char* entry, size_t length, const char* name, const char* origin,
                  char* path) {
   size_t used = 0;

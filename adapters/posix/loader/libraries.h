@@ -1,12 +1,14 @@
 // Shared libraries that lie in the cover.
 //
-// The loader opens files by system calls of its own: below the cover it finds what was there before; of the rest it knows
-// nothing. So it is given either the path below, where a file's bytes still lie there (what the file finds beside itself is
-// right then, too), or a copy in memory. And what a file needs of the cover is loaded before it: a library that is there
-// already, by its DT_SONAME, is not looked for.
+// The loader opens files by system calls of its own: below the cover it finds what was there
+// before; of the rest it knows nothing. So it is given either the path below, where a file's bytes
+// still lie there (what the file finds beside itself is right then, too), or a copy in memory. And
+// what a file needs of the cover is loaded before it: a library that is there already, by its
+// DT_SONAME, is not looked for.
 //
-// A library without a DT_SONAME cannot be recognised so: who needs it is copied, and the copy does not ask for it. Libraries that need
-// each other, and have changed, can be given to a program that starts, but not opened by one that runs.
+// A library without a DT_SONAME cannot be recognised so: who needs it is copied, and the copy does
+// not ask for it. Libraries that need each other, and have changed, can be given to a program that
+// starts, but not opened by one that runs.
 #pragma once
 
 #include <limits.h>
@@ -36,7 +38,8 @@ struct Asker {
 // What a program or library needs of the cover, and all that needs in turn.
 class Needs {
  public:
-  // `library_path`: the value of LD_LIBRARY_PATH, or null. `loading`: into this process, where much is there already.
+  // `library_path`: the value of LD_LIBRARY_PATH, or null. `loading`: into this process, where much
+  // is there already.
   Needs(const char* library_path, bool loading) : library_path_(library_path), loading_(loading) {}
   ~Needs();
   Needs(const Needs&) = delete;
@@ -46,7 +49,8 @@ class Needs {
   int prepare(const Found& found, const char* path, Loadable* loadable);
   // The same for a file outside of the cover.
   void prepare_outside(const char* path);
-  // Looks for a library that `asker` asks for without a path, as the loader does. 0; or -ENOENT: not by that way; or another errno.
+  // Looks for a library that `asker` asks for without a path, as the loader does. 0; or -ENOENT:
+  // not by that way; or another errno.
   int prepare_named(const char* name, const Asker& asker, Loadable* loadable);
 
   // What a file asks for, one behind the other.
@@ -68,8 +72,8 @@ class Needs {
   };
   // Each before those that need it, by `next`.
   Library* first() const { return first_; }
-  // As the loader would find them, which is how symbols are looked for, by `after`: what the program needs, as it asks for it, then
-  // what that needs.
+  // As the loader would find them, which is how symbols are looked for, by `after`: what the
+  // program needs, as it asks for it, then what that needs.
   const Library* as_found();
   // The loader would not find all of them by itself.
   bool must_be_given() const { return must_be_given_; }

@@ -1,6 +1,7 @@
-// Libraries of the cover for a program about to be started: the loader gets them in LD_PRELOAD, in front of our own (some
-// want to be the first there, and we the last). CAIRN_LIBRARIES=PLACE:LENGTH says which part of it they are, for the program to
-// take it out again, and then of each copy which file it is: ":COPY:INO:GENERATION:LENGTH:PATH".
+// Libraries of the cover for a program about to be started: the loader gets them in LD_PRELOAD, in
+// front of our own (some want to be the first there, and we the last). CAIRN_LIBRARIES=PLACE:LENGTH
+// says which part of it they are, for the program to take it out again, and then of each copy which
+// file it is: ":COPY:INO:GENERATION:LENGTH:PATH".
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "posix/core/calls.h"
-#include "posix/fd/descriptor.h"
 #include "posix/core/process.h"
+#include "posix/fd/descriptor.h"
 
 namespace posix {
 
@@ -52,7 +52,8 @@ int copy_of_name(const char* name) {
   return end == number || *end != '\0' ? -1 : static_cast<int>(copy);
 }
 
-// The loader's own memory, which it says nobody may write to; nobody but it has an interest in what stands there.
+// The loader's own memory, which it says nobody may write to; nobody but it has an interest in what
+// stands there.
 void give_own_name(const char* name, const char* path) {
   if (copy_of_name(name) >= 0 && strlen(path) <= strlen(name))
     memcpy(const_cast<char*>(name), path, strlen(path) + 1);

@@ -9,9 +9,9 @@
 
 #include "posix/core/after_fork.h"
 #include "posix/core/calls.h"
+#include "posix/core/process.h"
 #include "posix/fd/descriptor.h"
 #include "posix/loader/library_copies.h"
-#include "posix/core/process.h"
 
 namespace posix {
 namespace {
@@ -108,8 +108,8 @@ void insert(Library* one) {
   all = one;
 }
 
-// To be loaded by this thread, among others, one of which may have done so. Takes the copy, unless there is one; null: there is no
-// memory.
+// To be loaded by this thread, among others, one of which may have done so. Takes the copy, unless
+// there is one; null: there is no memory.
 Library* enter(const loaded::File& file, int* copy, bool* is_loaded) {
   Library* fresh = make(file);
   char* asked = static_cast<char*>(malloc(room_for_name(file.path)));

@@ -2,18 +2,18 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-#include "posix/credentials/caller.h"
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
-#include "posix/job/job_names.h"
-#include "posix/path/lookup.h"
-#include "posix/path/fifo_socket.h"
-#include "posix/credentials/permission.h"
-#include "posix/path/result.h"
-#include "posix/credentials/set_id.h"
-#include "posix/job/job_files.h"
-#include "posix/fd/table.h"
 #include "posix/core/user_memory.h"
+#include "posix/credentials/caller.h"
+#include "posix/credentials/permission.h"
+#include "posix/credentials/set_id.h"
+#include "posix/fd/table.h"
+#include "posix/job/job_files.h"
+#include "posix/job/job_names.h"
+#include "posix/path/fifo_socket.h"
+#include "posix/path/lookup.h"
+#include "posix/path/result.h"
 
 namespace posix {
 
@@ -23,7 +23,8 @@ struct Target {
   cairn_stat st;
 };
 
-// What has the descriptor open, to be changed. What lies on other hosts can only be looked at, unless it is written there.
+// What has the descriptor open, to be changed. What lies on other hosts can only be looked at,
+// unless it is written there.
 static int open_state(const table::Use& use, cairn_stat* st) {
   if (use->shown != 0 && !job_files::is_written(*use.get())) return -EROFS;
   return cairn_fstat(use->file, st);
@@ -137,8 +138,7 @@ static int change_times(const cairn_stat& st, const struct timespec* times,
   error = owns(st);
   if (error < 0 && now && permitted(st, W_OK) == 0) error = 0;
   if (error < 0) return now ? -EACCES : error;
-  if (const Found* shared = shared_of(target))
-    return job_files::set_times(*shared, ns[0], ns[1]);
+  if (const Found* shared = shared_of(target)) return job_files::set_times(*shared, ns[0], ns[1]);
   if (int claimed = claim(target); claimed < 0) return claimed;
   job_names::Attributes to;
   to.atime = ns[0];

@@ -1,7 +1,7 @@
 // Directory streams over cairn_readdir, and getdents64.
 //
-// A DIR of ours starts with a word that the C library's cannot start with (theirs is the descriptor and a
-// lock). Positions are the C API's cookies, which stay valid for the directory's life.
+// A DIR of ours starts with a word that the C library's cannot start with (theirs is the descriptor
+// and a lock). Positions are the C API's cookies, which stay valid for the directory's life.
 #include "posix/names/directories.h"
 
 #include <stdlib.h>
@@ -11,13 +11,13 @@
 #include <new>
 
 #include "posix/core/calls.h"
-#include "posix/path/covered.h"
 #include "posix/core/engine.h"
-#include "posix/io/open.h"
-#include "posix/path/result.h"
-#include "posix/job/job_files.h"
-#include "posix/fd/table.h"
 #include "posix/core/user_memory.h"
+#include "posix/fd/table.h"
+#include "posix/io/open.h"
+#include "posix/job/job_files.h"
+#include "posix/path/covered.h"
+#include "posix/path/result.h"
 
 namespace posix {
 

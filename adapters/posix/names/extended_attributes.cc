@@ -1,16 +1,16 @@
-// Extended attributes. Users may set user.* ; root the others too, except ACLs, which nobody here would
-// honour.
+// Extended attributes. Users may set user.* ; root the others too, except ACLs, which nobody here
+// would honour.
 #include <string.h>
 #include <sys/xattr.h>
 
-#include "posix/credentials/caller.h"
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
-#include "posix/path/lookup.h"
-#include "posix/credentials/permission.h"
-#include "posix/path/result.h"
-#include "posix/fd/table.h"
 #include "posix/core/user_memory.h"
+#include "posix/credentials/caller.h"
+#include "posix/credentials/permission.h"
+#include "posix/fd/table.h"
+#include "posix/path/lookup.h"
+#include "posix/path/result.h"
 
 namespace posix {
 

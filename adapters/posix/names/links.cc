@@ -3,16 +3,16 @@
 
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
-#include "posix/job/job_names.h"
-#include "posix/path/program_file.h"
-#include "posix/names/names.h"
-#include "posix/credentials/permission.h"
-#include "posix/path/result.h"
 #include "posix/core/self_exe.h"
-#include "posix/job/job_files.h"
+#include "posix/core/user_memory.h"
+#include "posix/credentials/permission.h"
 #include "posix/fd/fd_path.h"
 #include "posix/fd/table.h"
-#include "posix/core/user_memory.h"
+#include "posix/job/job_files.h"
+#include "posix/job/job_names.h"
+#include "posix/names/names.h"
+#include "posix/path/program_file.h"
+#include "posix/path/result.h"
 
 namespace posix::serve {
 
@@ -26,7 +26,8 @@ static int link_of_job(const Found& source, const Found& target) {
   return job_names::link(source.st, target);
 }
 
-// The same of an open file. What is claimed is claimed by its name: one whose name nobody knows any more gets no further one.
+// The same of an open file. What is claimed is claimed by its name: one whose name nobody knows any
+// more gets no further one.
 static int link_open_of_job(const table::Use& use, const cairn_stat& st, const Found& target) {
   char path[2 * PATH_MAX];
   Found source;

@@ -7,15 +7,15 @@
 
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
-#include "posix/job/job_names.h"
-#include "posix/path/lookup.h"
-#include "posix/path/fifo_socket.h"
-#include "posix/io/open.h"
-#include "posix/credentials/permission.h"
-#include "posix/path/result.h"
-#include "posix/job/job_files.h"
-#include "posix/fd/table.h"
 #include "posix/core/user_memory.h"
+#include "posix/credentials/permission.h"
+#include "posix/fd/table.h"
+#include "posix/io/open.h"
+#include "posix/job/job_files.h"
+#include "posix/job/job_names.h"
+#include "posix/path/fifo_socket.h"
+#include "posix/path/lookup.h"
+#include "posix/path/result.h"
 
 namespace posix {
 
@@ -169,7 +169,8 @@ static int rename_covered(Found& from, Found& to, unsigned flags) {
     if (from.shared) return job_files::rename(from, to, flags);
   }
   error = job_names::rename(from, to, flags);
-  if (error == 0 && to.exists && !exchange && to.st.ino != from.st.ino) fifo_socket::name_removed(to.st);
+  if (error == 0 && to.exists && !exchange && to.st.ino != from.st.ino)
+    fifo_socket::name_removed(to.st);
   if (error == 0 && to.shared) error = job_files::replaced(to);
   return error;
 }

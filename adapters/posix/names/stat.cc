@@ -5,12 +5,12 @@
 
 #include "posix/core/calls.h"
 #include "posix/core/engine.h"
-#include "posix/path/lookup.h"
-#include "posix/path/fifo_socket.h"
-#include "posix/credentials/permission.h"
-#include "posix/path/result.h"
-#include "posix/fd/table.h"
 #include "posix/core/user_memory.h"
+#include "posix/credentials/permission.h"
+#include "posix/fd/table.h"
+#include "posix/path/fifo_socket.h"
+#include "posix/path/lookup.h"
+#include "posix/path/result.h"
 
 namespace posix {
 
@@ -26,8 +26,8 @@ static struct timespec timespec_of(int64_t ns) {
           static_cast<long>(rest)};  // NOLINT(google-runtime-int): timespec's
 }
 
-// One size for all directories: it would grow when one is listed for the first time, and tar takes what has grown
-// since it looked for changed.
+// One size for all directories: it would grow when one is listed for the first time, and tar takes
+// what has grown since it looked for changed.
 static uint64_t size_of(const cairn_stat& from) {
   constexpr uint64_t kDirectory = 4096;
   return S_ISDIR(from.mode) ? kDirectory : from.size;
@@ -170,8 +170,7 @@ int stat(const char* path, struct stat* st) {
 }
 
 int lstat(const char* path, struct stat* st) {
-  return outside(path) ? real::lstat(path, st)
-                       : stat_at(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW);
+  return outside(path) ? real::lstat(path, st) : stat_at(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW);
 }
 
 // The C library's own asks the system by itself.
@@ -197,8 +196,7 @@ int fstat(int fd, struct stat* st) {
 
 int statx(int dir, const char* path, int flags, unsigned mask, struct statx* st) {
   path = empty_if_none(dir, path, flags);
-  if (outside_at(dir, path, flags))
-    return real::statx(dir, path, flags, mask, st);
+  if (outside_at(dir, path, flags)) return real::statx(dir, path, flags, mask, st);
   if ((mask & STATX__RESERVED) != 0 || (flags & AT_STATX_SYNC_TYPE) == AT_STATX_SYNC_TYPE ||
       unknown(flags, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_SYNC_TYPE))
     return fail(-EINVAL);

@@ -3,8 +3,8 @@
 #include <sys/random.h>
 
 #include "posix/core/calls.h"
-#include "posix/path/covered.h"
 #include "posix/core/engine.h"
+#include "posix/path/covered.h"
 #include "posix/path/result.h"
 
 namespace posix {

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "posix/core/calls.h"
-#include "posix/path/cwd.h"
 #include "posix/core/self_exe.h"
-#include "posix/fd/table.h"
 #include "posix/core/user_memory.h"
+#include "posix/fd/table.h"
+#include "posix/path/cwd.h"
 
 namespace posix {
 

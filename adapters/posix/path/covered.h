@@ -1,8 +1,9 @@
 // Which paths are covered.
 //
-// Coverage is lexical: a path made absolute with the working directory, "." and ".." folded, is covered
-// if it is a covered directory or lies below one. Calls on other paths must cost next to nothing, so
-// the question is asked twice: outside() is quick and may say no where yes is right; locate() is exact.
+// Coverage is lexical: a path made absolute with the working directory, "." and ".." folded, is
+// covered if it is a covered directory or lies below one. Calls on other paths must cost next to
+// nothing, so the question is asked twice: outside() is quick and may say no where yes is right;
+// locate() is exact.
 #pragma once
 
 #include <limits.h>

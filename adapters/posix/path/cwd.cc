@@ -7,8 +7,8 @@
 
 #include "posix/core/calls.h"
 #include "posix/core/covers.h"
-#include "posix/fd/descriptor.h"
 #include "posix/core/engine.h"
+#include "posix/fd/descriptor.h"
 
 namespace posix::cwd {
 
@@ -57,8 +57,9 @@ static void enter_by_path(Cover* cover, const char* path) {
   }
 }
 
-// One thread finds out where the process is. Another one that looked for itself meanwhile would ask the kernel,
-// which knows nothing of what was inherited, and take a covered directory for one outside.
+// One thread finds out where the process is. Another one that looked for itself meanwhile would ask
+// the kernel, which knows nothing of what was inherited, and take a covered directory for one
+// outside.
 static pthread_mutex_t finding_out = PTHREAD_MUTEX_INITIALIZER;
 
 Still::Still() { pthread_mutex_lock(&finding_out); }
@@ -141,7 +142,8 @@ int enter(Cover* cover, cairn_ino ino, uint64_t generation) {
   return 0;
 }
 
-// "device:inode:ours:path": the first two are the kernel's directory, to know that nobody moved since.
+// "device:inode:ours:path": the first two are the kernel's directory, to know that nobody moved
+// since.
 size_t describe(char* text, size_t capacity) {
   Still still;
   // What was inherited and not looked at goes on as it is.

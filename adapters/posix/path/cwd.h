@@ -1,8 +1,8 @@
 // The working directory.
 //
-// While it is covered, the kernel's working directory is an empty directory that has been removed: a call
-// with a relative path that does not come through us finds nothing there, instead of acting on what lies
-// below the cover. Who is started from us learns the real one from CAIRN_CWD.
+// While it is covered, the kernel's working directory is an empty directory that has been removed:
+// a call with a relative path that does not come through us finds nothing there, instead of acting
+// on what lies below the cover. Who is started from us learns the real one from CAIRN_CWD.
 #pragma once
 
 #include <stddef.h>
@@ -32,8 +32,8 @@ class Still {
   Inside inside_;
 };
 
-// Cheap; asks the kernel after a change, and leaves the kernel's directory if that is covered: not between describe() and the
-// start of a program.
+// Cheap; asks the kernel after a change, and leaves the kernel's directory if that is covered: not
+// between describe() and the start of a program.
 Where where();
 // The same question, and nothing is left.
 bool is_covered();
@@ -44,10 +44,12 @@ Current current();
 
 // The working directory is now somewhere outside (after a real chdir).
 void moved_outside();
-// Enters a directory of ours, if its number still means that of this generation (0: any). 0 or a negative errno.
+// Enters a directory of ours, if its number still means that of this generation (0: any). 0 or a
+// negative errno.
 int enter(Cover* cover, cairn_ino ino, uint64_t generation);
 
-// For a program about to be started: "CAIRN_CWD=..." into text if the directory is covered; its length.
+// For a program about to be started: "CAIRN_CWD=..." into text if the directory is covered; its
+// length.
 size_t describe(char* text, size_t capacity);
 // At start, with the value of CAIRN_CWD.
 void inherit(const char* value);

@@ -6,13 +6,13 @@
 #include <sys/un.h>
 
 #include "posix/core/calls.h"
-#include "posix/path/covered.h"
-#include "posix/fd/descriptor.h"
 #include "posix/core/engine.h"
-#include "posix/path/lookup.h"
+#include "posix/core/user_memory.h"
 #include "posix/credentials/permission.h"
 #include "posix/credentials/pool_owner.h"
-#include "posix/core/user_memory.h"
+#include "posix/fd/descriptor.h"
+#include "posix/path/covered.h"
+#include "posix/path/lookup.h"
 
 namespace posix::fifo_socket {
 
@@ -100,8 +100,8 @@ bool is_fifo(int fd, cairn_stat* st) {
   return true;
 }
 
-// A link beside a socket's hidden name holds the name that was given to bind. The same process and others are
-// shown it, as long as the socket has a name.
+// A link beside a socket's hidden name holds the name that was given to bind. The same process and
+// others are shown it, as long as the socket has a name.
 constexpr char kGiven[] = ".given";
 
 void name_removed(const cairn_stat& st) {
@@ -186,8 +186,7 @@ void show(struct sockaddr* address, socklen_t room, socklen_t* size) {
   int before = errno;
   const Folder folder;
   char given[kPath + kMost + 1] = {};
-  ssize_t length =
-      folder.fd() < 0 ? -1 : real::readlinkat(folder.fd(), name, given + kPath, kMost);
+  ssize_t length = folder.fd() < 0 ? -1 : real::readlinkat(folder.fd(), name, given + kPath, kMost);
   errno = before;
   if (length <= 0) return;
   memcpy(given, address, kPath);

@@ -1,5 +1,6 @@
-// FIFOs and UNIX sockets of the cover. Their names, modes and times are the pool's; what goes through them
-// is the kernel's, under a hidden name in the pool's directory that says which inode it stands for.
+// FIFOs and UNIX sockets of the cover. Their names, modes and times are the pool's; what goes
+// through them is the kernel's, under a hidden name in the pool's directory that says which inode
+// it stands for.
 #pragma once
 
 #include <sys/socket.h>
@@ -11,15 +12,15 @@ namespace posix::fifo_socket {
 // open(2) on a FIFO: a descriptor of the kernel's; -errno.
 int open_fifo(const cairn_stat& st, int flags);
 
-// Is this descriptor of the kernel's a FIFO of the cover? Then its state is what the pool says, and what is left of it if
-// it has lost its name.
+// Is this descriptor of the kernel's a FIFO of the cover? Then its state is what the pool says, and
+// what is left of it if it has lost its name.
 bool is_fifo(int fd, cairn_stat* st);
 
 // A name of this inode has been removed or replaced.
 void name_removed(const cairn_stat& st);
 
-// An address that the kernel has filled in, up to `room` bytes: instead of a hidden name, the one that was
-// given to bind.
+// An address that the kernel has filled in, up to `room` bytes: instead of a hidden name, the one
+// that was given to bind.
 void show(struct sockaddr* address, socklen_t room, socklen_t* size);
 
 // A socket's address: if it is a name in the cover, what the kernel is to be given instead.

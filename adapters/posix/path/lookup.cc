@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 
 #include "posix/core/engine.h"
-#include "posix/credentials/permission.h"
 #include "posix/core/self_exe.h"
+#include "posix/credentials/permission.h"
 
 namespace posix {
 
@@ -67,8 +67,8 @@ static int lead_outside(Found* found) {
   return 0;
 }
 
-// No component but the last may be a link: `*start` and `*path` become the last one's. ".." at the top stays there.
-// -EXDEV: one leads out of it, and the walk goes on with `outside`.
+// No component but the last may be a link: `*start` and `*path` become the last one's. ".." at the
+// top stays there. -EXDEV: one leads out of it, and the walk goes on with `outside`.
 static int pass_directories(cairn_ino top, cairn_search search, bool in_root, cairn_ino* start,
                             char** path, char* outside, size_t capacity) {
   while (char* slash = strchr(*path, '/')) {

@@ -1,5 +1,5 @@
-// From a path to what it names: coverage, the walk in the pool, symbolic links that leave the cover and
-// come back.
+// From a path to what it names: coverage, the walk in the pool, symbolic links that leave the cover
+// and come back.
 #pragma once
 
 #include <atomic>
@@ -14,9 +14,8 @@ struct Found {
   const char* path = nullptr;
   int descriptor = -1;  // outside, and the path names this open Cairn file
 
-  bool exists = false;  // inside
-  bool shared =
-      false;  // and several nodes write it: `st` is no inode's of the pool (job_files.h)
+  bool exists = false;   // inside
+  bool shared = false;   // and several nodes write it: `st` is no inode's of the pool (job_files.h)
   bool in_pool = false;  // which has a file of this name too
   bool slash = false;    // the path ended in '/', so only a directory will do
   cairn_stat st;         // if it exists
@@ -28,21 +27,22 @@ struct Found {
   bool outside() const { return cover == nullptr; }
 };
 
-// Besides CAIRN_NOFOLLOW: the name itself is meant, also if "/" follows it (mkdir, unlink, rename, ...). What
-// is there need not be a directory then.
+// Besides CAIRN_NOFOLLOW: the name itself is meant, also if "/" follows it (mkdir, unlink, rename,
+// ...). What is there need not be a directory then.
 constexpr unsigned kOwnName = 1U << 31 | CAIRN_NOFOLLOW;
 
 // Directories are searched as the real user (access); else as the effective one.
 constexpr unsigned kRealUser = 1U << 30;
 
-// openat2's ways, from a directory of ours: -EXDEV for what leads out of it; what would lead out of it starts from it
-// anew; -ELOOP for a symbolic link, the last component too unless CAIRN_NOFOLLOW.
+// openat2's ways, from a directory of ours: -EXDEV for what leads out of it; what would lead out of
+// it starts from it anew; -ELOOP for a symbolic link, the last component too unless CAIRN_NOFOLLOW.
 constexpr unsigned kBeneath = 1U << 29;
 constexpr unsigned kInRoot = 1U << 28;
 constexpr unsigned kNoLinks = 1U << 27;
 
-// flags: CAIRN_NOFOLLOW or kOwnName, kRealUser, and how openat2 resolves. 0 when the path leads outside, exists, or only its last component is missing
-// (found->exists tells); else a negative errno.
+// flags: CAIRN_NOFOLLOW or kOwnName, kRealUser, and how openat2 resolves. 0 when the path leads
+// outside, exists, or only its last component is missing (found->exists tells); else a negative
+// errno.
 int find(int dir, const char* path, unsigned flags, Found* found);
 // The same, where what is missing is an error: -ENOENT.
 int find_existing(int dir, const char* path, unsigned flags, Found* found);
@@ -62,8 +62,9 @@ struct JobNames {
 };
 extern constinit std::atomic<const JobNames*> names_of_job;  // null: there is no job
 
-// A call finds something and does something to it, which says -ESTALE if that was replaced in between: its number means
-// another file then, or none. Nobody who renames files over others is to be seen at that, so the call looks again.
+// A call finds something and does something to it, which says -ESTALE if that was replaced in
+// between: its number means another file then, or none. Nobody who renames files over others is to
+// be seen at that, so the call looks again.
 class Looks {
  public:
   template <typename Result>

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "posix/core/calls.h"
-#include "posix/path/lookup.h"
 #include "posix/core/self_exe.h"
 #include "posix/fd/fd_path.h"
+#include "posix/path/lookup.h"
 
 namespace posix::program_file {
 

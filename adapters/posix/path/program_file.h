@@ -1,8 +1,8 @@
 // The running program's own file.
 //
-// A program that lies in a cover runs from a copy in memory (program.cc), and the kernel's /proc/self/exe leads to that
-// copy. Programs find by it what was installed beside them, and start themselves again: for the program itself it leads
-// to the file that was copied.
+// A program that lies in a cover runs from a copy in memory (program.cc), and the kernel's
+// /proc/self/exe leads to that copy. Programs find by it what was installed beside them, and start
+// themselves again: for the program itself it leads to the file that was copied.
 #pragma once
 
 #include <limits.h>
@@ -26,10 +26,12 @@ struct File {
   cairn_ino ino;
   uint64_t generation;
 };
-// For the program about to be started from `copy`, a descriptor: "CAIRN_PROGRAM=..." into text; "" if it cannot be said.
+// For the program about to be started from `copy`, a descriptor: "CAIRN_PROGRAM=..." into text; ""
+// if it cannot be said.
 constexpr size_t kMostText = PATH_MAX + 96;
 void describe(const File& file, int copy, char* text, size_t capacity);
-// `environment` with that text, in room of environment_room() pointers. Programs that do not know us get none.
+// `environment` with that text, in room of environment_room() pointers. Programs that do not know
+// us get none.
 char* const* environment(char* const* from, char* text, char** room);
 size_t environment_room(char* const* from);
 

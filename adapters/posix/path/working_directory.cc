@@ -3,15 +3,15 @@
 #include <string.h>
 
 #include "posix/core/calls.h"
-#include "posix/path/covered.h"
-#include "posix/path/cwd.h"
 #include "posix/core/engine.h"
-#include "posix/path/lookup.h"
+#include "posix/core/user_memory.h"
 #include "posix/credentials/permission.h"
-#include "posix/path/result.h"
 #include "posix/fd/fd_path.h"
 #include "posix/fd/table.h"
-#include "posix/core/user_memory.h"
+#include "posix/path/covered.h"
+#include "posix/path/cwd.h"
+#include "posix/path/lookup.h"
+#include "posix/path/result.h"
 
 namespace posix {
 
