@@ -6,7 +6,11 @@ target_link_libraries(cairn_posix_preload PRIVATE cairn_library_flags)
 
 # A back end, lib/cairn/mpiio_NAME.so, for each ABI. It is linked to none: at run time it meets the one that the process
 # has loaded.
-cairn_sources(backend_sources ${CMAKE_SOURCE_DIR}/adapters/mpiio/backend)
+set(backend_sources "")
+foreach(room IN ITEMS base job datatype file calls)
+  cairn_sources(in_room ${CMAKE_SOURCE_DIR}/adapters/mpiio/backend/${room})
+  list(APPEND backend_sources ${in_room})
+endforeach()
 foreach(mpi IN LISTS CAIRN_MPI_BACKENDS)
   add_library(cairn_mpiio_${mpi} MODULE ${backend_sources})
   set_target_properties(cairn_mpiio_${mpi} PROPERTIES PREFIX "" OUTPUT_NAME mpiio_${mpi}
@@ -24,7 +28,7 @@ endforeach()
 if(CAIRN_TESTS)
   # Those parts that know nothing of MPI.
   foreach(part IN ITEMS callers texts)
-    set(part ${CMAKE_SOURCE_DIR}/adapters/mpiio/backend/${part})
+    set(part ${CMAKE_SOURCE_DIR}/adapters/mpiio/backend/base/${part})
     cairn_unit_test(${part}_test.cc GROUP mpiio/backend SOURCES ${part}.cc
       INCLUDES ${CMAKE_SOURCE_DIR}/adapters ${CMAKE_SOURCE_DIR}/include)
   endforeach()

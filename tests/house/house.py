@@ -12,9 +12,11 @@ SKIPPED = 77  # the exit code that ctest shows as "skipped"
 
 # The include law: a folder of src/ may include itself and what stands before it.
 LAYERS = ["base", "persist", "media", "format", "pool", "file", "tier", "cluster", "checkpoint", "capi"]
-# Rooms of a folder have an order too: a room may include itself and the rooms of earlier rows.
+# Rooms of a folder of src/ or adapters/ have an order too: a room may include itself and the rooms
+# of earlier rows.
 ROOMS = {
     "checkpoint": [["layout"], ["store"], ["version"], ["redundancy", "restart"]],
+    "mpiio/backend": [["base"], ["job"], ["datatype"], ["file"], ["calls"]],
     "posix": [["core"], ["fd"], ["credentials"], ["path"], ["job", "libc", "loader"], ["io"],
               ["names", "exec"], ["entry"]],
 }

@@ -1,0 +1,7 @@
+#include "mpiio/backend/base/host_pointer.h"
+
+namespace mpiio {
+
+const Host* host = nullptr;
+
+}  // namespace mpiio

@@ -1,0 +1,10 @@
+// The shim, as it has started this back end.
+#pragma once
+
+#include "mpiio/host.h"
+
+namespace mpiio {
+
+extern const Host* host;
+
+}  // namespace mpiio

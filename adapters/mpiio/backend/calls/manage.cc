@@ -1,0 +1,290 @@
+// Sizes, views, hints, atomicity.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "cluster/mpi/collectives.h"
+#include "cluster/mpi/waiting.h"
+#include "mpiio/backend/file/access.h"
+#include "mpiio/backend/calls/calls.h"
+#include "mpiio/backend/file/collective_writes.h"
+#include "mpiio/backend/datatype/contents.h"
+#include "mpiio/backend/job/errors.h"
+#include "mpiio/backend/file/hints.h"
+#include "mpiio/backend/datatype/layout_of.h"
+#include "mpiio/backend/file/nodes.h"
+#include "mpiio/backend/file/pointers.h"
+#include "mpiio/backend/job/session.h"
+
+namespace mpiio {
+namespace {
+
+// The value is an octal number of permissions, as hints write it.
+bool is_mode(const char* value) {
+  char* end = nullptr;
+  const unsigned long mode = std::strtoul(value, &end, 8);
+  return value[0] >= '0' && value[0] <= '7' && *end == '\0' && mode <= 0777;
+}
+
+bool is_visibility(const char* value) {
+  return std::strcmp(value, "immediate") == 0 || std::strcmp(value, "sync") == 0;
+}
+
+bool is_any(const char*) { return true; }
+
+// A value that says nothing to us is ignored, as a hint without a meaning is, and not read back.
+struct Followed {
+  const char* key;
+  bool (*is_known)(const char* value);
+};
+constexpr Followed followed[] = {
+    {"access_style", is_any}, {"cairn_visibility", is_visibility}, {"file_perm", is_mode}};
+
+int size_of(const File& file, int64_t* size) {
+  if (file.nodes != nullptr) return nodes::size(file, size);
+  cairn_stat st = {};
+  const int result = host->engine->fstat(file.file, &st);
+  if (result < 0) return system_error(result, "size", file.path);
+  *size = static_cast<int64_t>(st.size);
+  return MPI_SUCCESS;
+}
+
+// Rank 0 does it, all having come; all hear how it went.
+template <typename Do>
+int by_one(const File& file, const char* what, const Do& act) {
+  int result = file.rank == 0 ? act() : 0;
+  cairn::mpi::broadcast(session::ranks(file.comm), &result, sizeof result, 0, "waiting for rank 0");
+  return result < 0 ? system_error(result, what, file.path) : MPI_SUCCESS;
+}
+
+bool writable(const File& file) { return (file.amode & MPI_MODE_RDONLY) == 0; }
+
+// Of a size that a file is to get.
+int check_size(const File& file, MPI_Offset size) {
+  if (size < 0) return error(MPI_ERR_ARG, file.path + ": the size is negative");
+  if (!writable(file))
+    return error(MPI_ERR_READ_ONLY, file.path + ": it was opened for reading only");
+  return check_random(file);
+}
+
+// A handle of our own: the program may free its type, and gets back another one from get_view.
+MPI_Datatype own(MPI_Datatype datatype) {
+  if (is_predefined(datatype)) return datatype;
+  MPI_Datatype mine = MPI_DATATYPE_NULL;
+  PMPI_Type_dup(datatype, &mine);
+  return mine;
+}
+
+// Does a byte occur twice? Of pieces whose offsets do not decrease.
+bool overlaps(const Layout& layout) {
+  int64_t end = 0;
+  for (const Run& run : layout.runs) {
+    if (run.offset < end || (run.count > 1 && run.stride < run.length)) return true;
+    end = run.offset + (run.count - 1) * run.stride + run.length;
+  }
+  return false;
+}
+
+// Fills in what the types and the representation say.
+int make_view(const File& file, MPI_Datatype etype, MPI_Datatype filetype, const char* name,
+              View* view) {
+  const auto refuse = [&](int error_class, const char* why) {
+    return error(error_class, file.path + ": " + why);
+  };
+  if (etype == MPI_DATATYPE_NULL || filetype == MPI_DATATYPE_NULL)
+    return refuse(MPI_ERR_TYPE, "a view needs an etype and a filetype");
+  if (!is_committed(etype, file.comm) || !is_committed(filetype, file.comm))
+    return refuse(MPI_ERR_TYPE, "the etype or the filetype is not committed");
+  if (name == nullptr || !find_representation(name, &view->representation))
+    return refuse(MPI_ERR_UNSUPPORTED_DATAREP, "its data representation is not known");
+  view->representation_name = name;
+  view->etype_size = layout_of(etype)->size;
+  if (view->representation == nullptr) {
+    view->etype_size_in_file = view->etype_size;
+    view->layout = layout_of(filetype);
+  } else {
+    const SizeInFile size = [&](MPI_Datatype type) { return view->representation->size(type); };
+    view->etype_size_in_file = layout_in_file(etype, size).size;
+    view->layout = std::make_shared<Layout>(layout_in_file(filetype, size));
+  }
+  if (!view->layout->known) return refuse(MPI_ERR_TYPE, "unsupported constructor of the filetype");
+  if (view->etype_size_in_file == 0 || view->layout->size % view->etype_size_in_file != 0)
+    return refuse(MPI_ERR_IO, "the filetype is not a whole number of etypes");
+  int64_t last = 0;
+  for (const Run& run : view->layout->runs) {
+    if (run.offset < last || (run.count > 1 && run.stride < 0))
+      return refuse(MPI_ERR_IO, "the filetype's displacements must not be negative nor decrease");
+    last = run.offset + (run.count - 1) * run.stride;
+  }
+  if (writable(file) && overlaps(*view->layout))
+    return refuse(MPI_ERR_IO, "the filetype's pieces overlap, and the file is open for writing");
+  view->etype = own(etype);
+  view->filetype = own(filetype);
+  view->dense = view->layout->is_dense() && view->layout->runs[0].offset == 0;
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+void take_hints(File& file, MPI_Info info) {
+  if (info == MPI_INFO_NULL) return;
+  for (const Followed& hint : followed) {
+    char value[MPI_MAX_INFO_VAL + 1] = {};
+    int found = 0;
+    PMPI_Info_get(info, hint.key, MPI_MAX_INFO_VAL, value, &found);
+    if (found != 0 && hint.is_known(value)) file.hints[hint.key] = value;
+  }
+}
+
+mode_t file_mode(const File& file) {
+  const auto hint = file.hints.find("file_perm");
+  return hint == file.hints.end()
+             ? 0666
+             : static_cast<mode_t>(std::strtoul(hint->second.c_str(), nullptr, 8));
+}
+
+bool wants_immediate(const File& file) {
+  const auto hint = file.hints.find("cairn_visibility");
+  if (hint != file.hints.end()) return hint->second == "immediate";
+  const char* standard = std::getenv("CAIRN_MPI_VISIBILITY");
+  const bool says = standard != nullptr && std::strcmp(standard, "auto") != 0;
+  return says ? std::strcmp(standard, "immediate") == 0 : file.without_sync;
+}
+
+void free_types(View& view) {
+  for (MPI_Datatype* type : {&view.etype, &view.filetype})
+    if (!is_predefined(*type)) PMPI_Type_free(type);
+}
+
+namespace serve {
+
+int File_set_size(File& file, MPI_File, MPI_Offset size) {
+  if (const int code = check_size(file, size); code != MPI_SUCCESS) return code;
+  if (const int code = check_same(file, {size}, "sizes"); code != MPI_SUCCESS) return code;
+  if (file.nodes != nullptr) return nodes::set_size(file, size);
+  return by_one(file, "set size",
+                [&] { return host->engine->ftruncate(file.file, static_cast<uint64_t>(size)); });
+}
+
+int File_preallocate(File& file, MPI_File, MPI_Offset size) {
+  if (const int code = check_size(file, size); code != MPI_SUCCESS) return code;
+  if (const int code = check_same(file, {size}, "sizes"); code != MPI_SUCCESS) return code;
+  if (file.nodes != nullptr) return nodes::preallocate(file, size);
+  return by_one(file, "preallocate", [&] {
+    return size == 0 ? 0 : host->engine->fallocate(file.file, 0, 0, static_cast<uint64_t>(size));
+  });
+}
+
+int File_get_size(File& file, MPI_File, MPI_Offset* size) {
+  await_collective_writes(file, "size");
+  int64_t bytes = 0;
+  const int code = size_of(file, &bytes);
+  *size = bytes;
+  return code;
+}
+
+int File_get_group(File& file, MPI_File, MPI_Group* group) {
+  return PMPI_Comm_group(file.comm, group);
+}
+
+int File_get_amode(File& file, MPI_File, int* amode) {
+  *amode = file.amode;
+  return MPI_SUCCESS;
+}
+
+int File_set_info(File& file, MPI_File, MPI_Info info) {
+  take_hints(file, info);
+  return file.nodes == nullptr ? MPI_SUCCESS : nodes::follow_visibility(file);
+}
+
+int File_get_info(File& file, MPI_File, MPI_Info* info) {
+  PMPI_Info_create(info);
+  for (const auto& [key, value] : file.hints) PMPI_Info_set(*info, key.c_str(), value.c_str());
+  // On one host there is no other.
+  const bool immediate = file.nodes == nullptr || file.immediate;
+  PMPI_Info_set(*info, "cairn_visibility", immediate ? "immediate" : "sync");
+  return MPI_SUCCESS;
+}
+
+int File_set_view(File& file, MPI_File, MPI_Offset displacement, MPI_Datatype etype,
+                  MPI_Datatype filetype, const char* representation, MPI_Info info) {
+  const cairn::mpi::Doing doing("set view", file.path);
+  const bool here = displacement == MPI_DISPLACEMENT_CURRENT;
+  View view;
+  int code = MPI_SUCCESS;
+  if (here != ((file.amode & MPI_MODE_SEQUENTIAL) != 0))
+    code = error(
+        MPI_ERR_ARG,
+        file.path + ": the displacement MPI_DISPLACEMENT_CURRENT belongs to MPI_MODE_SEQUENTIAL");
+  else if (!here && displacement < 0)
+    code = error(MPI_ERR_ARG, file.path + ": the view's displacement is negative");
+  if (code == MPI_SUCCESS) code = make_view(file, etype, filetype, representation, &view);
+  // One is enough where it costs a message.
+  if (code == MPI_SUCCESS && (file.shared != nullptr || file.rank == 0))
+    code = set_shared_pointer(file, 0, 1);
+  // All have come: nobody uses the pointer of the view before any more. All change the view, or nobody does.
+  if (code = agree(file.comm, code); code != MPI_SUCCESS) {
+    free_types(view);
+    return code;
+  }
+  int64_t pointer = 0;
+  if (here) code = read_shared_pointer(file, &pointer);
+  view.displacement = here ? file.view.place_of(file.view.stream_of(pointer)) : displacement;
+  free_types(file.view);
+  file.view = view;
+  file.choose_way();
+  ++file.views;
+  file.pointer = 0;
+  take_hints(file, info);
+  if (file.nodes != nullptr && code == MPI_SUCCESS) code = nodes::follow_visibility(file);
+  return code;
+}
+
+int File_get_view(File& file, MPI_File, MPI_Offset* displacement, MPI_Datatype* etype,
+                  MPI_Datatype* filetype, char* representation) {
+  *displacement = file.view.displacement;
+  *etype = own(file.view.etype);
+  *filetype = own(file.view.filetype);
+  // The caller's array has MPI_MAX_DATAREP_STRING characters, and no name is longer.
+  const std::string& name = file.view.representation_name;
+  std::memcpy(representation, name.c_str(), name.size() + 1);
+  return MPI_SUCCESS;
+}
+
+int type_extent(const File& file, MPI_Datatype datatype, int64_t* extent) {
+  if (datatype == MPI_DATATYPE_NULL)
+    return error(MPI_ERR_TYPE, file.path + ": the datatype is null");
+  const Representation* representation = file.view.representation.get();
+  *extent = representation == nullptr ? layout_of(datatype)->extent
+                                      : layout_in_file(datatype, [&](MPI_Datatype type) {
+                                          return representation->size(type);
+                                        }).extent;
+  return MPI_SUCCESS;
+}
+
+int File_set_atomicity(File& file, MPI_File, int flag) {
+  const cairn::mpi::Doing doing("set atomicity", file.path);
+  if (const int code = check_same(file, {flag != 0 ? 1 : 0}, "modes of atomicity");
+      code != MPI_SUCCESS)
+    return code;
+  file.atomic = flag != 0;
+  file.choose_way();
+  return file.nodes == nullptr ? MPI_SUCCESS : nodes::follow_visibility(file);
+}
+
+int File_get_atomicity(File& file, MPI_File, int* flag) {
+  *flag = file.atomic ? 1 : 0;
+  return MPI_SUCCESS;
+}
+
+int File_sync(File& file, MPI_File) {
+  if (file.nodes != nullptr) return nodes::sync(file);
+  const int result = host->engine->fsync(file.file);
+  const int code = result < 0 ? system_error(result, "sync", file.path) : MPI_SUCCESS;
+  // What the others wrote before their sync is there for whoever comes out of his.
+  cairn::mpi::barrier(session::ranks(file.comm), "waiting for all ranks");
+  return code;
+}
+
+}  // namespace serve
+}  // namespace mpiio
