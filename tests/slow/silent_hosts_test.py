@@ -82,9 +82,11 @@ class SilentHosts(unittest.TestCase):
         self.go(f"node{waiter}")
         doing, *phases = CALLS[call]
         phase = phases[0 if waiter == 1 else 1]
-        self.told(job, f"{doing}(: )?{phase}.*: after \\d+ s no answer of node {other} \\(pool /dev/shm/.*\\)")
-        if fault != "kill":
-            self.cluster.change({"stop": "continue", "cut": "join"}[fault], other)
+        try:
+            self.told(job, f"{doing}(: )?{phase}.*: after \\d+ s no answer of node {other} \\(pool /dev/shm/.*\\)")
+        finally:  # the next case finds its hosts
+            if fault != "kill":
+                self.cluster.change({"stop": "continue", "cut": "join"}[fault], other)
         self.assertNotEqual(job.end()[0], 0)
         self.assertEqual(sum("the job is aborted" in line for line in job.said), 1, "".join(job.said))
 
