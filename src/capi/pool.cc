@@ -12,6 +12,7 @@
 #include "pool/attach_lock.h"
 #include "pool/chunks.h"
 #include "pool/growth.h"
+#include "pool/removal.h"
 #include "pool/seats.h"
 #include "pool/space.h"
 #include "pool/stopped.h"

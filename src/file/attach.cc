@@ -15,11 +15,13 @@
 #include "pool/attach_lock.h"
 #include "pool/device.h"
 #include "pool/epoch.h"
+#include "pool/format_io.h"
 #include "pool/lane_patience.h"
 #include "pool/lock.h"
 #include "pool/lock_file.h"
 #include "pool/recover.h"
 #include "pool/redo.h"
+#include "pool/removal.h"
 #include "pool/seats.h"
 
 namespace cairn::file {

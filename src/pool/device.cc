@@ -3,12 +3,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
-
-#include "pool/files.h"
-#include "pool/lock_file.h"
 
 namespace cairn::pool {
 
@@ -37,9 +35,7 @@ FirstBlocks read_first_blocks(int fd, const media::Description& medium) {
   return blocks;
 }
 
-namespace {
-
-Result<FirstBlocks> look_at(const std::string& device) {
+Result<FirstBlocks> read_device(const std::string& device) {
   auto fd = media::open_segment(device.c_str(), media::Access::read_only);
   if (!fd.ok()) return fd.status();
   auto medium = media::recognise_device(*fd, device.c_str());
@@ -49,38 +45,8 @@ Result<FirstBlocks> look_at(const std::string& device) {
   return blocks;
 }
 
-// What cannot be opened as a pool has no identity that could name a lock file.
-Status wipe_damaged(const std::string& device) {
-  auto fd = media::open_segment(device.c_str());
-  if (!fd.ok()) return fd.status();
-  auto medium = media::recognise_device(*fd, device.c_str());
-  Status status = medium.status();
-  if (medium.ok()) {
-    const uint64_t size = std::max<uint64_t>(medium->mapping_unit, 2 * format::block_size);
-    auto mapping = media::map(*fd, *medium, 0, size);
-    status = mapping.status();
-    if (mapping.ok()) {
-      Region region;
-      persist::RegionOptions options;
-      options.base = mapping->base;
-      options.size = size;
-      options.granularity = medium->granularity;
-      options.large_pages = true;
-      status = region.open(options);
-      if (status.ok()) status = region.zero(0, 2 * format::block_size);
-      if (status.ok()) status = region.fence();
-      region.close();
-      media::unmap(*mapping);
-    }
-  }
-  close(*fd);
-  return status;
-}
-
-}  // namespace
-
 Status check_no_pool_on(const std::string& device) {
-  auto blocks = look_at(device);
+  auto blocks = read_device(device);
   if (!blocks.ok()) return blocks.status();
   if (blocks->are_ours())
     return fail(EEXIST, "%s: there is a pool on this device; cairn pool remove %s drops it",
@@ -91,21 +57,6 @@ Status check_no_pool_on(const std::string& device) {
 Status wipe_identity(Pool& pool) {
   CAIRN_TRY(pool.segment[0]->region.zero(0, 2 * format::block_size));
   return pool.fence();
-}
-
-Status remove_from_device(const std::string& device, const MayGo& may_go) {
-  auto blocks = look_at(device);
-  if (!blocks.ok()) return blocks.status();
-  if (!blocks->are_ours()) return fail(ENOENT, "%s: no pool on this device", device.c_str());
-  auto pool = open_files(device, false);
-  if (pool.code() == EUCLEAN) return wipe_damaged(device);
-  if (!pool.ok()) return pool.status();
-  auto lock = lock_attach(**pool);
-  if (!lock.ok()) return lock.status();
-  CAIRN_TRY(check_unused(*lock, device, may_go));
-  CAIRN_TRY(wipe_identity(**pool));
-  remove_lock_file(**pool);
-  return Status();
 }
 
 }  // namespace cairn::pool

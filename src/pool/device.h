@@ -6,7 +6,6 @@
 
 #include "format/layout.h"
 #include "media/media.h"
-#include "pool/attach_lock.h"
 #include "pool/pool.h"
 
 namespace cairn::pool {
@@ -31,10 +30,10 @@ struct FirstBlocks {
 // Devices cannot be read with read(2): they are mapped for a moment.
 FirstBlocks read_first_blocks(int fd, const media::Description& medium);
 
+// The same, of a device that is opened for it.
+Result<FirstBlocks> read_device(const std::string& device);
 // EEXIST if a pool lies on the device.
 Status check_no_pool_on(const std::string& device);
-// ENOENT if none does; EBUSY if processes are attached, ECANCELED if it may not go, ESTALE if they might be through another lock file.
-Status remove_from_device(const std::string& device, const MayGo& may_go);
 // Wipes the superblocks.
 Status wipe_identity(Pool& pool);
 

@@ -12,29 +12,14 @@
 
 #include "media/devdax.h"
 #include "pool/device.h"
+#include "pool/format_io.h"
 #include "pool/growth.h"
 #include "pool/lock_file.h"
+#include "pool/pool_directory.h"
 #include "pool/segment_files.h"
 
 namespace cairn::pool {
 namespace {
-
-Status check_directory(const std::string& path) {
-  struct stat st {};
-  if (stat(path.c_str(), &st) != 0) return fail(errno, "%s: %s", path.c_str(), strerror(errno));
-  if (!S_ISDIR(st.st_mode))
-    return fail(ENOTDIR, "%s: a pool is a directory or a dax device", path.c_str());
-  // Root is no exception: what the pool says would be done with root's rights.
-  if (st.st_uid != geteuid())
-    return fail(EACCES, "%s: the pool belongs to user %u%s", path.c_str(), st.st_uid,
-                geteuid() != 0 ? ""
-                               : "; use it as that user, or make root its owner (chown -R) if you "
-                                 "trust what is in it");
-  if ((st.st_mode & 077) != 0)
-    return fail(EACCES, "%s: other users may enter this pool (mode %03o); it must be 0700",
-                path.c_str(), st.st_mode & 0777);
-  return Status();
-}
 
 // A device is inspected before it is opened, which some devices take for an order: the path may
 // come from a claim. What was inspected is opened, whatever has the path by then.
@@ -91,47 +76,6 @@ media::Access access_of(const Pool& pool) {
   return pool.read_only ? media::Access::read_only : media::Access::read_write;
 }
 
-// What sweep_files removes.
-bool is_of_a_moment(const char* name) {
-  for (const char* prefix : {".cairn-link-", ".cairn-cwd-"})
-    if (strncmp(name, prefix, strlen(prefix)) == 0) return true;
-  return false;
-}
-
-// A directory of somebody's own can have a file with the name of a segment in it.
-Status check_ours(const std::string& path) {
-  const std::string first = segment_path(path, 0);
-  auto fd = media::open_segment(first.c_str(), media::Access::read_only);
-  if (fd.code() == ENOENT) return fail(ENOENT, "%s: not a Cairn pool (no segment.0)", path.c_str());
-  if (!fd.ok()) return fd.status();
-  const bool ours = read_first_blocks(*fd, media::Description()).are_ours();
-  close(*fd);
-  return ours ? Status()
-              : fail(ENOENT,
-                     "%s: not a Cairn pool (segment.0 does not begin as that of a pool); if it "
-                     "was one, remove the directory by hand",
-                     path.c_str());
-}
-
-bool holds_others(const std::string& path) {
-  DIR* directory = opendir(path.c_str());
-  if (directory == nullptr) return true;
-  uint32_t segments = 0;
-  while (access(segment_path(path, segments).c_str(), F_OK) == 0) ++segments;
-  bool found = false;
-  while (const dirent* entry = readdir(directory)) {
-    const std::string name = entry->d_name;
-    const bool segment =
-        name.compare(0, 8, "segment.") == 0 &&
-        name == "segment." + std::to_string(strtoul(name.c_str() + 8, nullptr, 10)) &&
-        strtoul(name.c_str() + 8, nullptr, 10) < segments;
-    found = found || !(segment || name == "." || name == ".." || name == "companion" ||
-                       name == "links" || is_of_a_moment(entry->d_name));
-  }
-  closedir(directory);
-  return found;
-}
-
 Status open_first_segment(Pool& pool, bool device) {
   auto fd = device ? open_device(pool.path, access_of(pool))
                    : media::open_segment(segment_path(pool.path, 0).c_str(), access_of(pool));
@@ -172,70 +116,8 @@ Result<std::unique_ptr<Pool>> open_files(const std::string& path, bool read_only
   return pool;
 }
 
-void remove_folder(const std::string& path) {
-  const int opened = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  DIR* folder = opened < 0 ? nullptr : fdopendir(opened);
-  if (folder == nullptr && opened >= 0) close(opened);
-  if (folder != nullptr) {
-    while (const dirent* entry = readdir(folder)) {
-      if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-        unlinkat(dirfd(folder), entry->d_name, 0);
-    }
-    closedir(folder);
-  }
-  rmdir(path.c_str());
-}
-
-// Companions and an adapter's links go with it; nothing else is expected there.
-void take_pool_apart(const std::string& path) {
-  for (const char* folder : {"/companion", "/links"}) remove_folder(path + folder);
-  sweep_files(path).ignore();  // its caller tells what stays
-  remove_tree(path);
-}
-
 Status sweep_files(const std::string& path) {
-  if (is_device(path)) return Status();  // has no directory of its own
-  CAIRN_TRY(check_directory(path));
-  DIR* directory = opendir(path.c_str());
-  if (directory == nullptr) return fail(errno, "%s: %s", path.c_str(), strerror(errno));
-  std::vector<std::string> left;
-  while (const dirent* entry = readdir(directory))
-    if (is_of_a_moment(entry->d_name)) left.emplace_back(entry->d_name);
-  Status status;
-  for (const std::string& name : left) {
-    const bool is_gone = unlinkat(dirfd(directory), name.c_str(), 0) == 0 ||
-                         unlinkat(dirfd(directory), name.c_str(), AT_REMOVEDIR) == 0;
-    if (!is_gone && errno != ENOENT)
-      status = fail(errno, "%s/%s: %s", path.c_str(), name.c_str(), strerror(errno));
-  }
-  closedir(directory);
-  return status;
-}
-
-Status remove_files(const std::string& given, const MayGo& may_go) {
-  if (is_device(given)) return remove_from_device(device_path(given), may_go);
-  const std::string path = plain_path(given);
-  struct stat st {};
-  if (lstat(path.c_str(), &st) == 0 && S_ISLNK(st.st_mode))
-    return fail(ENOTDIR, "%s: a symbolic link; remove a pool by its own name", path.c_str());
-  CAIRN_TRY(check_directory(path));
-  if (is_hidden_place(path)) return remove_hidden_place(path);
-  if (is_empty_directory(path))  // left by somebody who died while he made or removed a pool
-    return rmdir(path.c_str()) == 0 ? Status()
-                                    : fail(errno, "%s: %s", path.c_str(), strerror(errno));
-  CAIRN_TRY(check_ours(path));
-  HiddenPlace place;
-  const bool alone = !holds_others(path);
-  if (alone) CAIRN_TRY(place.make(path));
-  // Whoever is about to attach waits, and finds that the name has gone.
-  CAIRN_TRY_ASSIGN(lock, lock_attach(segment_path(path, 0)));
-  CAIRN_TRY(check_unused(lock, path, may_go));
-  if (alone) return place.take(path);
-  take_pool_apart(path);
-  return access(path.c_str(), F_OK) != 0
-             ? Status()
-             : fail(ENOTEMPTY, "%s: other files lie in this pool's directory and were left",
-                    path.c_str());
+  return is_device(path) ? Status() : sweep_directory(path);  // a device has no directory
 }
 
 }  // namespace cairn::pool

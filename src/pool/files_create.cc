@@ -11,6 +11,7 @@
 #include "persist/streaming.h"
 #include "pool/device.h"
 #include "pool/files.h"
+#include "pool/format_io.h"
 #include "pool/lock_file.h"
 #include "pool/segment_files.h"
 

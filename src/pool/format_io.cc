@@ -1,4 +1,5 @@
-// Writing and validating a pool's identity (files.h); knows nothing about files.
+#include "pool/format_io.h"
+
 #include <sys/random.h>
 
 #include <cassert>
@@ -7,7 +8,6 @@
 #include <ctime>
 
 #include "base/crc32c.h"
-#include "pool/files.h"
 
 namespace cairn::pool {
 namespace {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "pool/files.h"
+#include "pool/format_io.h"
 
 namespace cairn::pool {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <mutex>
 
-#include "pool/files.h"
+#include "pool/format_io.h"
 #include "pool/segment_files.h"
 
 namespace cairn::pool {

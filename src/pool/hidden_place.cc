@@ -12,7 +12,7 @@
 #include <cstring>
 #include <vector>
 
-#include "pool/files.h"
+#include "pool/pool_directory.h"
 
 namespace cairn::pool {
 namespace {

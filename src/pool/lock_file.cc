@@ -11,7 +11,8 @@
 
 #include "base/crc32c.h"
 #include "pool/attach_lock.h"
-#include "pool/files.h"
+#include "pool/format_io.h"
+#include "pool/pool_directory.h"
 
 namespace cairn::pool {
 namespace {

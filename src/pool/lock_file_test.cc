@@ -11,6 +11,7 @@
 #include <string>
 
 #include "pool/files.h"
+#include "pool/format_io.h"
 
 namespace cairn::pool {
 namespace {

@@ -11,6 +11,7 @@
 #include "file/rebuild.h"
 #include "file/sync.h"
 #include "pool/files.h"
+#include "pool/format_io.h"
 #include "pool/recover.h"
 #include "pool/seats.h"
 

@@ -3,6 +3,7 @@
 
 #include "crash/crash_lab.h"
 #include "pool/files.h"
+#include "pool/format_io.h"
 
 namespace cairn::test {
 namespace {

@@ -29,7 +29,6 @@ ALLOWED = {
     ],
     "src/pool": [
         "chunks free_bits free_chunks lock recover release space",
-        "device files growth hidden_place lock_file",
         "free_lane seats",
     ],
     "src/tier": [
