@@ -82,6 +82,8 @@ constexpr Part parts[] = {
     {"abort_after_open", test_abort_after_open, true},
     {"file_system_prefix", test_file_system_prefix, true},
     {"forced_file_system", test_forced_file_system, true},
+    {"many_steps", test_many_steps, true},
+    {"changed_while_drained", test_changed_while_drained, true},
 };
 }  // namespace
 
