@@ -21,6 +21,9 @@ foreach(mpi IN LISTS CAIRN_MPI_BACKENDS)
   install(TARGETS cairn_mpi_${mpi} cairn_mpiio_${mpi} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/cairn)
 endforeach()
 
+# Sources: descriptors differ between Fortran compilers, so the user's own builds them.
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/bindings/fortran DESTINATION ${CMAKE_INSTALL_DATADIR}/cairn
+  PATTERN folder.cmake EXCLUDE)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/cairn)
 
 install(EXPORT CairnTargets NAMESPACE cairn:: FILE CairnTargets.cmake

@@ -60,3 +60,22 @@ function(cairn_use_mpi target mpi)
     target_link_libraries(${target} PRIVATE ${CAIRN_MPI_LIBRARIES_${mpi}})
   endif()
 endfunction()
+
+# cairn_use_mpi_fortran(TARGET MPI): compiles the target with an MPI's Fortran modules and links it.
+# CAIRN_MPI_FORTRAN_MPI is the wrapper, named as that for C, if it is here.
+foreach(mpi IN LISTS CAIRN_MPIS)
+  string(REPLACE "mpicc" "mpifort" wrapper "${CAIRN_MPICC_${mpi}}")
+  find_program(CAIRN_MPI_FORTRAN_${mpi} ${wrapper})
+  mark_as_advanced(CAIRN_MPI_FORTRAN_${mpi})
+endforeach()
+
+function(cairn_use_mpi_fortran target mpi)
+  execute_process(COMMAND ${CAIRN_MPI_FORTRAN_${mpi}} -show
+    OUTPUT_VARIABLE line OUTPUT_STRIP_TRAILING_WHITESPACE)
+  string(REGEX MATCHALL " -I[^ ]+" includes "${line}")
+  list(TRANSFORM includes REPLACE "^ -I" "")
+  string(REGEX MATCHALL " -[Ll][^ ]+" libraries "${line}")
+  list(TRANSFORM libraries STRIP)
+  target_include_directories(${target} PRIVATE ${includes})
+  target_link_libraries(${target} PRIVATE ${libraries})
+endfunction()

@@ -4,6 +4,7 @@
 #   tests/**/*_test.c                            a plain C program against libcairn.so; 0 is success
 #   tests/**/*_test.sh, *_test.py                scripts; exit code 77 says "skipped"
 #   tests/**/*_program.cc, *_program.c           helper executables for tests: $CAIRN_TEST_DIR/GROUP/NAME
+#   tests/fortran/*_program.F90                  built for every MPI: $CAIRN_TEST_DIR/fortran/MPI/NAME
 #   tests/cluster/*_program.cc                   built for every MPI: $CAIRN_TEST_DIR/cluster/MPI/NAME
 #   tests/fuzz/fuzz_*.cc                         libFuzzer targets, with CAIRN_FUZZ only
 #   tests/GROUP/**/other .cc                     linked into each *_test.cc and *_program.cc of that folder
@@ -177,6 +178,12 @@ function(cairn_tests)
         cairn_c_test(${file} ${group} ${prefix})
       endif()
     endforeach()
+  endforeach()
+
+  file(GLOB programs CONFIGURE_DEPENDS ${root}/fortran/*_program.F90)
+  foreach(file IN LISTS programs)
+    cmake_path(GET file STEM stem)
+    cairn_fortran_programs(fortran_${stem} ${file} ${stem} ${CAIRN_TEST_DIR}/fortran GROUP fortran)
   endforeach()
 
   if(CAIRN_FUZZ)

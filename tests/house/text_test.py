@@ -6,7 +6,8 @@ import re
 import house
 
 CODE = (".h", ".cc", ".c", ".inc", ".def")
-SCRIPT = (".py", ".sh", ".cmake", ".txt", ".json", ".yaml", ".yml", ".map", "")
+OTHER = (".hpp", ".f90", ".F90")
+SCRIPT = OTHER + (".py", ".sh", ".cmake", ".txt", ".json", ".yaml", ".yml", ".map", "")
 LIBRARY = ("src", "adapters", "include")
 # Where this checkout happens to lie: its top directory, unless every system has that.
 EVERYWHERE = {"bin", "boot", "build", "dev", "etc", "home", "lib", "media", "mnt", "opt", "proc", "run",
@@ -17,8 +18,8 @@ HERE = rf"(?<![\w.$}}]){re.escape(str(house.ROOT) if TOP in EVERYWHERE else '/' 
 # (pattern, applies to, what is wrong with it); matched line by line
 RULES = [
     (re.compile(r"^(<{7}|={7}|>{7})( |$)"), lambda p: True, "a conflict left over"),
-    (re.compile(r"[ \t]+$"), lambda p: p.suffix in CODE + (".py", ".sh", ".cmake"), "blanks at the end"),
-    (re.compile(r"\t"), lambda p: p.suffix in CODE + (".py",), "a tab"),
+    (re.compile(r"[ \t]+$"), lambda p: p.suffix in CODE + OTHER + (".py", ".sh", ".cmake"), "blanks at the end"),
+    (re.compile(r"\t"), lambda p: p.suffix in CODE + OTHER + (".py",), "a tab"),
     (re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b"), lambda p: True,
      "finish it, or write the limit down where users look"),
     # A reader elsewhere has neither our machine nor our lists.

@@ -44,11 +44,39 @@ if command -v mpicc > /dev/null; then
   mpicc "$prefix/share/cairn/examples/field.c" -o "$scratch/field" -lm
 fi
 
+if command -v gfortran > /dev/null; then
+  echo "== Fortran"
+  cat > "$scratch/program.f90" << 'END'
+program program
+  use cairn
+  use cairn_palm, only: dt_block
+  type(cairn_checkpoint) :: checkpoint
+  integer, target :: answer = 42
+  call cairn_init(checkpoint, 'fortran')
+  call cairn_define(checkpoint, 'answer', answer)
+  call cairn_write(checkpoint, dt_block)
+  call cairn_finalize(checkpoint)
+end program
+END
+  mkdir "$scratch/modules"
+  # shellcheck disable=SC2046
+  (cd "$scratch/modules" && gfortran $(pkg-config --variable=fortran_sources cairn) ../program.f90 -o ../fortran \
+    $(pkg-config --cflags --libs cairn) -Wl,-rpath,"$prefix/lib")
+  CAIRN_POOL_DIR=$scratch/pools CAIRN_POOL_SIZE=32MiB "$scratch/fortran"
+  sed -i 's/LANGUAGES C CXX/LANGUAGES C CXX Fortran/; s/0.1 REQUIRED/0.1 REQUIRED COMPONENTS Fortran/' "$scratch/CMakeLists.txt"
+  cat >> "$scratch/CMakeLists.txt" << 'END'
+add_executable(fortran program.f90)
+target_link_libraries(fortran PRIVATE cairn::fortran)
+END
+fi
+
 echo "== CMake"
 cmake -S "$scratch" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$prefix" > "$scratch/configure.log" || { cat "$scratch/configure.log"; exit 1; }
 cmake --build "$scratch/build" > "$scratch/build.log" || { cat "$scratch/build.log"; exit 1; }
 "$scratch/build/shared"
 "$scratch/build/archive"
+[ ! -e "$scratch/fortran" ] ||
+  CAIRN_POOL_DIR=$scratch/new-pools CAIRN_POOL_SIZE=32MiB "$scratch/build/fortran"
 
 echo "== the moved package"
 # pkg-config, the package and the command find their parts relative to themselves.

@@ -1,0 +1,583 @@
+! Checkpoints for Fortran: named arrays of all ranks, written as versions of which each exists as a
+! whole. docs/user/fortran.md says how to use it, cairn/checkpoint.h what each call promises.
+!
+!   use cairn
+!   type(cairn_checkpoint) :: cp
+!   type(cairn_info) :: info
+!   call cairn_init(cp, 'field', MPI_COMM_WORLD)
+!   call cairn_define(cp, 't', t, cairn_block(global=[512, rows], first=[1, low], halo=[0, 1]))
+!   call cairn_restart_test(cp, found, info=info)
+!   if (found) call cairn_read(cp, info=info)
+!   do step = info%number + 1, steps
+!     call compute()
+!     if (cairn_need(cp, step)) call cairn_write(cp, step)
+!   end do
+!   call cairn_finalize(cp)
+!
+! Arrays may have any type, kind and rank, and may be sections. The array that is passed to
+! cairn_define must have TARGET (or be a pointer), stay where it is until cairn_undefine,
+! cairn_finalize or the next cairn_define of its name, and not be an expression or a copy.
+!
+! `ierr` is optional and last: 0 or a negative errno; cairn_error_text() says what is wrong. Without
+! it, an error prints this text and ends the program.
+module cairn
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: int32, int64, real64
+  implicit none
+  private
+
+  integer, parameter, public :: cairn_level_staged = 1, cairn_level_local = 2
+  integer, parameter, public :: cairn_survives_processes = 1, cairn_survives_power = 2
+  integer, parameter, public :: cairn_optional = 1  ! for `flags` of cairn_define
+  integer, parameter, public :: cairn_owner_lowest_rank = 1, cairn_owner_highest_rank = 2
+
+  ! For `type=`, where the array's own type does not say what it holds.
+  integer, parameter, public :: &
+      cairn_int8 = 1, cairn_int16 = 2, cairn_int32 = 3, cairn_int64 = 4, &
+      cairn_uint8 = 5, cairn_uint16 = 6, cairn_uint32 = 7, cairn_uint64 = 8, &
+      cairn_float16 = 9, cairn_bfloat16 = 10, cairn_float32 = 11, cairn_float64 = 12, &
+      cairn_float80 = 13, cairn_float128 = 14, &
+      cairn_complex64 = 17, cairn_complex128 = 18, &
+      cairn_complex_float80 = 19, cairn_complex_float128 = 20, &
+      cairn_logical8 = 24, cairn_logical16 = 25, cairn_logical32 = 26, cairn_logical64 = 27, &
+      cairn_character = 28, cairn_opaque = 29
+
+  integer, parameter :: most = 15
+
+  type, bind(C), public :: cairn_checkpoint
+    private
+    type(c_ptr) :: handle = c_null_ptr
+  end type
+
+  ! Times are seconds. What is 0 or '' has the default that cairn/checkpoint.h names.
+  type, public :: cairn_options
+    logical :: fresh = .false.               ! begin a new line of versions
+    character(63) :: code_version = ''
+    integer :: keep = 0                      ! the newest n versions stay
+    integer(int64) :: keep_multiple = 0      ! and those whose number is a multiple
+    real(real64) :: keep_period = 0          ! and the newest of each period
+    real(real64) :: interval = 0             ! between versions, for cairn_need
+    integer :: max_attempts = 0
+    integer :: block_size = 0
+    integer :: rank = 0, ranks = 0           ! without a communicator: processes of one host,
+    character(255) :: job = ''               ! and a text that they alone have
+    real(real64) :: timeout = 0
+  end type
+
+  type, public :: cairn_info
+    integer(int64) :: number = 0, step = 0, sequence = 0, parent = 0, begun_ns = 0, bytes = 0
+    integer :: level = 0, survives = 0, attempts = 0, ranks = 0, skipped = 0, missing = 0
+    logical :: abandoned = .false.
+    character(63) :: code_version = ''
+    character(36) :: run = ''
+    character(255) :: why = ''
+  end type
+
+  type, bind(C), public :: cairn_distribution
+    private
+    integer(c_int32_t) :: dimensions = 0
+    integer(c_int32_t) :: owner = 0
+    integer(c_int64_t) :: global(most) = 0
+    integer(c_int64_t) :: first(most) = 0
+    integer(c_int32_t) :: halo_low(most) = 0
+    integer(c_int32_t) :: halo_high(most) = 0
+    integer(c_int32_t) :: axis(most) = 0
+  end type
+
+  ! struct cairn_checkpoint_options
+  type, bind(C) :: c_options
+    integer(c_int32_t) :: struct_size = 0, flags = 0
+    type(c_ptr) :: pool = c_null_ptr, code_version = c_null_ptr
+    integer(c_int32_t) :: rank = 0, ranks = 0
+    type(c_ptr) :: job = c_null_ptr
+    integer(c_int32_t) :: timeout_ms = 0, keep = 0
+    integer(c_int64_t) :: keep_multiple = 0, keep_period_ns = 0, interval_ns = 0
+    integer(c_int32_t) :: max_attempts = 0, block_size = 0
+  end type
+
+  ! struct cairn_checkpoint_info
+  type, bind(C) :: c_info
+    integer(c_int32_t) :: struct_size = 0, level = 0, survives = 0, attempts = 0
+    integer(c_int64_t) :: number = 0, step = 0, sequence = 0, parent = 0, begun_ns = 0, bytes = 0
+    integer(c_int32_t) :: ranks = 0, is_abandoned = 0, skipped = 0, missing = 0
+    character(kind=c_char) :: code_version(64) = c_null_char, run(37) = c_null_char, &
+                              why(256) = c_null_char
+  end type
+
+  integer(c_int64_t), parameter :: latest = -huge(0_c_int64_t) - 1_c_int64_t
+
+  interface
+    function c_init(name, communicator, options, checkpoint) bind(C, name='cairn_fortran_init')
+      import
+      integer(c_int) :: c_init
+      character(kind=c_char), intent(in) :: name(*)
+      type(*), dimension(..), intent(in), optional :: communicator
+      type(c_options), intent(in) :: options
+      type(c_ptr), intent(out) :: checkpoint
+    end function
+    function c_finalize(checkpoint) bind(C, name='cairn_checkpoint_finalize')
+      import
+      integer(c_int) :: c_finalize
+      type(c_ptr), value :: checkpoint
+    end function
+    function c_undefine(checkpoint, name) bind(C, name='cairn_checkpoint_undefine')
+      import
+      integer(c_int) :: c_undefine
+      type(c_ptr), value :: checkpoint
+      character(kind=c_char), intent(in) :: name(*)
+    end function
+    function c_write(checkpoint, version) bind(C, name='cairn_checkpoint_write')
+      import
+      integer(c_int) :: c_write
+      type(c_ptr), value :: checkpoint
+      integer(c_int64_t), value :: version
+    end function
+    function c_iwrite(checkpoint, version, handle) bind(C, name='cairn_checkpoint_iwrite')
+      import
+      integer(c_int) :: c_iwrite
+      type(c_ptr), value :: checkpoint
+      integer(c_int64_t), value :: version
+      integer(c_int64_t), intent(out) :: handle
+    end function
+    function c_test(checkpoint, handle, level, progress) bind(C, name='cairn_checkpoint_test')
+      import
+      integer(c_int) :: c_test
+      type(c_ptr), value :: checkpoint
+      integer(c_int64_t), value :: handle
+      integer(c_int32_t), value :: level
+      type(c_ptr), value :: progress
+    end function
+    function c_wait(checkpoint, handle, level, timeout_ms) bind(C, name='cairn_checkpoint_wait')
+      import
+      integer(c_int) :: c_wait
+      type(c_ptr), value :: checkpoint
+      integer(c_int64_t), value :: handle
+      integer(c_int32_t), value :: level, timeout_ms
+    end function
+    function c_restart_test(checkpoint, version, info) &
+        bind(C, name='cairn_checkpoint_restart_test')
+      import
+      integer(c_int) :: c_restart_test
+      type(c_ptr), value :: checkpoint
+      integer(c_int64_t), value :: version
+      type(c_info), intent(inout) :: info
+    end function
+    function c_read(checkpoint, version, flags, info) bind(C, name='cairn_checkpoint_read')
+      import
+      integer(c_int) :: c_read
+      type(c_ptr), value :: checkpoint
+      integer(c_int64_t), value :: version
+      integer(c_int32_t), value :: flags
+      type(c_info), intent(inout) :: info
+    end function
+    function c_list(checkpoint, to, room) bind(C, name='cairn_fortran_list')
+      import
+      integer(c_int) :: c_list
+      type(c_ptr), value :: checkpoint
+      type(c_info), intent(inout) :: to(*)
+      integer(c_int32_t), value :: room
+    end function
+    function c_need(checkpoint, step) bind(C, name='cairn_checkpoint_need')
+      import
+      integer(c_int) :: c_need
+      type(c_ptr), value :: checkpoint
+      integer(c_int64_t), value :: step
+    end function
+    subroutine c_error(text, size) bind(C, name='cairn_fortran_error')
+      import
+      character(kind=c_char), intent(out) :: text(*)
+      integer(c_size_t), value :: size
+    end subroutine
+    subroutine c_finish(call, result, ierr) bind(C, name='cairn_fortran_finish')
+      import
+      character(kind=c_char), intent(in) :: call(*)
+      integer(c_int), value :: result
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    subroutine c_forget_error() bind(C, name='cairn_fortran_forget_error')
+    end subroutine
+  end interface
+
+  interface
+    ! Without `distribution` all ranks hold the same. `flags`: cairn_optional, a restart from a
+    ! version without the variable is no error, and stores the scalar `default`, if given.
+    subroutine cairn_define(checkpoint, name, array, distribution, type, flags, aliases, default, &
+                            ierr) bind(C, name='cairn_fortran_define')
+      import
+      type(cairn_checkpoint), intent(in) :: checkpoint
+      character(kind=c_char, len=*), intent(in) :: name
+      type(*), dimension(..), intent(inout), target, asynchronous :: array
+      type(cairn_distribution), intent(in), optional :: distribution
+      integer(c_int), intent(in), optional :: type, flags
+      character(kind=c_char, len=*), intent(in), optional :: aliases(:)
+      type(*), dimension(..), intent(in), optional :: default
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+    ! Reads one stored variable into `array`: all of it, or the box that begins at `first` (from 1)
+    ! and has the array's shape. `version`: the newest, if not given. No other rank takes part.
+    subroutine cairn_read_var(checkpoint, name, array, version, first, type, ierr) &
+        bind(C, name='cairn_fortran_read_var')
+      import
+      type(cairn_checkpoint), intent(in) :: checkpoint
+      character(kind=c_char, len=*), intent(in) :: name
+      type(*), dimension(..), intent(inout) :: array
+      integer(c_int64_t), intent(in), optional :: version
+      integer(c_int), intent(in), optional :: first(:)
+      integer(c_int), intent(in), optional :: type
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine
+  end interface
+
+  interface cairn_block
+    module procedure block_32, block_64
+  end interface
+  interface cairn_write
+    module procedure write_32, write_64
+  end interface
+  interface cairn_iwrite
+    module procedure iwrite_32, iwrite_64
+  end interface
+  interface cairn_restart_test
+    module procedure restart_test_latest, restart_test_32, restart_test_64
+  end interface
+  interface cairn_read
+    module procedure read_latest, read_32, read_64
+  end interface
+  interface cairn_need
+    module procedure need_32, need_64
+  end interface
+
+  public :: cairn_init, cairn_finalize, cairn_define, cairn_undefine, cairn_block
+  public :: cairn_write, cairn_iwrite, cairn_test, cairn_wait
+  public :: cairn_restart_test, cairn_read, cairn_read_var, cairn_list
+  public :: cairn_need, cairn_error_text
+
+contains
+
+  ! Collective. `communicator`: an integer of `mpi`, a type(MPI_Comm) of `mpi_f08`, or none.
+  subroutine cairn_init(checkpoint, name, communicator, options, ierr)
+    type(cairn_checkpoint), intent(inout) :: checkpoint
+    character(*), intent(in) :: name
+    type(*), dimension(..), intent(in), optional :: communicator
+    type(cairn_options), intent(in), optional :: options
+    integer, intent(out), optional :: ierr
+    type(cairn_options) :: chosen
+    type(c_options) :: c
+    character(kind=c_char), target :: code_version(64), job(256)
+    if (present(options)) chosen = options
+    c%struct_size = int(c_sizeof(c), c_int32_t)
+    if (chosen%fresh) c%flags = 1
+    call c_text(chosen%code_version, code_version)
+    call c_text(chosen%job, job)
+    if (chosen%code_version /= '') c%code_version = c_loc(code_version)
+    if (chosen%job /= '') c%job = c_loc(job)
+    c%rank = chosen%rank
+    c%ranks = chosen%ranks
+    c%timeout_ms = nint(chosen%timeout * 1e3_real64, c_int32_t)
+    c%keep = chosen%keep
+    c%keep_multiple = chosen%keep_multiple
+    c%keep_period_ns = nint(chosen%keep_period * 1e9_real64, c_int64_t)
+    c%interval_ns = nint(chosen%interval * 1e9_real64, c_int64_t)
+    c%max_attempts = chosen%max_attempts
+    c%block_size = chosen%block_size
+    call finish('cairn_init', c_init(trim(name)//c_null_char, communicator, c, checkpoint%handle), &
+                ierr)
+  end subroutine
+
+  ! Collective.
+  subroutine cairn_finalize(checkpoint, ierr)
+    type(cairn_checkpoint), intent(inout) :: checkpoint
+    integer, intent(out), optional :: ierr
+    type(c_ptr) :: handle
+    call c_forget_error()
+    handle = checkpoint%handle
+    checkpoint%handle = c_null_ptr
+    call finish('cairn_finalize', c_finalize(handle), ierr)
+  end subroutine
+
+  subroutine cairn_undefine(checkpoint, name, ierr)
+    type(cairn_checkpoint), intent(in) :: checkpoint
+    character(*), intent(in) :: name
+    integer, intent(out), optional :: ierr
+    call c_forget_error()
+    call finish('cairn_undefine', c_undefine(checkpoint%handle, trim(name)//c_null_char), ierr)
+  end subroutine
+
+  ! A box of a global array. By dimension: the global array's extent, where the box begins (from 1),
+  ! and how many elements of the array lie around the box and are not written: `halo` on both sides,
+  ! or each side for itself. `axis`: for each dimension of the array that of the global array along
+  ! which it runs. `global` and `first` are in the global array's order, the halos in the array's.
+  pure function block_64(global, first, halo, halo_low, halo_high, axis, owner) result(made)
+    integer(int64), intent(in) :: global(:), first(:)
+    integer, intent(in), optional :: halo(:), halo_low(:), halo_high(:), axis(:), owner
+    type(cairn_distribution) :: made
+    integer :: n
+    n = size(global)
+    if (size(first) /= n .or. n > most) then
+      made%dimensions = -1
+      return
+    end if
+    made%dimensions = n
+    made%global(:n) = global
+    made%first(:n) = first
+    if (present(halo)) then
+      n = min(size(halo), most)
+      made%halo_low(:n) = halo(:n)
+      made%halo_high(:n) = halo(:n)
+    end if
+    if (present(halo_low)) made%halo_low(:min(size(halo_low), most)) = halo_low
+    if (present(halo_high)) made%halo_high(:min(size(halo_high), most)) = halo_high
+    if (present(axis)) made%axis(:min(size(axis), most)) = axis
+    if (present(owner)) made%owner = owner
+  end function
+
+  pure function block_32(global, first, halo, halo_low, halo_high, axis, owner) result(made)
+    integer(int32), intent(in) :: global(:), first(:)
+    integer, intent(in), optional :: halo(:), halo_low(:), halo_high(:), axis(:), owner
+    type(cairn_distribution) :: made
+    made = block_64(int(global, int64), int(first, int64), halo, halo_low, halo_high, axis, owner)
+  end function
+
+  ! Collective; waits until the version is committed.
+  subroutine write_64(checkpoint, version, ierr)
+    type(cairn_checkpoint), intent(in) :: checkpoint
+    integer(int64), intent(in) :: version
+    integer, intent(out), optional :: ierr
+    call c_forget_error()
+    call finish('cairn_write', c_write(checkpoint%handle, version), ierr)
+  end subroutine
+
+  subroutine write_32(checkpoint, version, ierr)
+    type(cairn_checkpoint), intent(in) :: checkpoint
+    integer(int32), intent(in) :: version
+    integer, intent(out), optional :: ierr
+    call write_64(checkpoint, int(version, int64), ierr)
+  end subroutine
+
+  ! Collective; on return the arrays may change. cairn_test and cairn_wait say when the version is
+  ! committed.
+  subroutine iwrite_64(checkpoint, version, handle, ierr)
+    type(cairn_checkpoint), intent(in) :: checkpoint
+    integer(int64), intent(in) :: version
+    integer(int64), intent(out) :: handle
+    integer, intent(out), optional :: ierr
+    call c_forget_error()
+    call finish('cairn_iwrite', c_iwrite(checkpoint%handle, version, handle), ierr)
+  end subroutine
+
+  subroutine iwrite_32(checkpoint, version, handle, ierr)
+    type(cairn_checkpoint), intent(in) :: checkpoint
+    integer(int32), intent(in) :: version
+    integer(int64), intent(out) :: handle
+    integer, intent(out), optional :: ierr
+    call iwrite_64(checkpoint, int(version, int64), handle, ierr)
+  end subroutine
+
+  ! Has the version reached `level` (cairn_level_local, if not given)? Does not wait.
+  subroutine cairn_test(checkpoint, handle, reached, level, ierr)
+    type(cairn_checkpoint), intent(in) :: checkpoint
+    integer(int64), intent(in) :: handle
+    logical, intent(out) :: reached
+    integer, intent(in), optional :: level
+    integer, intent(out), optional :: ierr
+    integer(c_int) :: result
+    integer(c_int32_t) :: asked
+    call c_forget_error()
+    asked = cairn_level_local
+    if (present(level)) asked = level
+    result = c_test(checkpoint%handle, handle, asked, c_null_ptr)
+    reached = result == 1
+    call finish('cairn_test', result, ierr)
+  end subroutine
+
+  ! Waits until the level is reached or impossible; `timeout`: seconds.
+  subroutine cairn_wait(checkpoint, handle, level, timeout, ierr)
+    type(cairn_checkpoint), intent(in) :: checkpoint
+    integer(int64), intent(in) :: handle
+    integer, intent(in), optional :: level
+    real(real64), intent(in), optional :: timeout
+    integer, intent(out), optional :: ierr
+    integer(c_int32_t) :: asked, milliseconds
+    call c_forget_error()
+    asked = cairn_level_local
+    if (present(level)) asked = level
+    milliseconds = 0
+    if (present(timeout)) milliseconds = max(1, int(timeout * 1e3_real64))
+    call finish('cairn_wait', c_wait(checkpoint%handle, handle, asked, milliseconds), ierr)
+  end subroutine
+
+  ! Collective. Is there a version (the newest, if none is named) for what is defined?
+  subroutine restart_test_64(checkpoint, found, version, info, ierr)
+    type(cairn_checkpoint), intent(in) :: checkpoint
+    logical, intent(out) :: found
+    integer(int64), intent(in) :: version
+    type(cairn_info), intent(inout), optional :: info
+    integer, intent(out), optional :: ierr
+    type(c_info) :: c
+    integer(c_int) :: result
+    call c_forget_error()
+    c%struct_size = int(c_sizeof(c), c_int32_t)
+    result = c_restart_test(checkpoint%handle, version, c)
+    found = result == 1
+    if (found .and. present(info)) info = info_of(c)
+    call finish('cairn_restart_test', result, ierr)
+  end subroutine
+
+  subroutine restart_test_32(checkpoint, found, version, info, ierr)
+    type(cairn_checkpoint), intent(in) :: checkpoint
+    logical, intent(out) :: found
+    integer(int32), intent(in) :: version
+    type(cairn_info), intent(inout), optional :: info
+    integer, intent(out), optional :: ierr
+    call restart_test_64(checkpoint, found, int(version, int64), info, ierr)
+  end subroutine
+
+  subroutine restart_test_latest(checkpoint, found, info, ierr)
+    type(cairn_checkpoint), intent(in) :: checkpoint
+    logical, intent(out) :: found
+    type(cairn_info), intent(inout), optional :: info
+    integer, intent(out), optional :: ierr
+    call restart_test_64(checkpoint, found, latest, info, ierr)
+  end subroutine
+
+  ! Collective. Reads all defined variables of a version, the newest if none is named. `halo`: also
+  ! elements around this rank's boxes, where they lie inside the global arrays.
+  subroutine read_64(checkpoint, version, info, halo, ierr)
+    type(cairn_checkpoint), intent(in) :: checkpoint
+    integer(int64), intent(in) :: version
+    type(cairn_info), intent(inout), optional :: info
+    logical, intent(in), optional :: halo
+    integer, intent(out), optional :: ierr
+    type(c_info) :: c
+    integer(c_int) :: result
+    integer(c_int32_t) :: flags
+    call c_forget_error()
+    flags = 0
+    if (present(halo)) flags = merge(1, 0, halo)
+    c%struct_size = int(c_sizeof(c), c_int32_t)
+    result = c_read(checkpoint%handle, version, flags, c)
+    if (result == 0 .and. present(info)) info = info_of(c)
+    call finish('cairn_read', result, ierr)
+  end subroutine
+
+  subroutine read_32(checkpoint, version, info, halo, ierr)
+    type(cairn_checkpoint), intent(in) :: checkpoint
+    integer(int32), intent(in) :: version
+    type(cairn_info), intent(inout), optional :: info
+    logical, intent(in), optional :: halo
+    integer, intent(out), optional :: ierr
+    call read_64(checkpoint, int(version, int64), info, halo, ierr)
+  end subroutine
+
+  subroutine read_latest(checkpoint, info, halo, ierr)
+    type(cairn_checkpoint), intent(in) :: checkpoint
+    type(cairn_info), intent(inout), optional :: info
+    logical, intent(in), optional :: halo
+    integer, intent(out), optional :: ierr
+    call read_64(checkpoint, latest, info, halo, ierr)
+  end subroutine
+
+  ! All committed versions, newest first.
+  subroutine cairn_list(checkpoint, infos, ierr)
+    type(cairn_checkpoint), intent(in) :: checkpoint
+    type(cairn_info), allocatable, intent(out) :: infos(:)
+    integer, intent(out), optional :: ierr
+    type(c_info), allocatable :: c(:)
+    integer(c_int) :: count
+    integer :: i
+    allocate (c(64))
+    do
+      count = c_list(checkpoint%handle, c, size(c, kind=c_int32_t))
+      if (count <= size(c)) exit
+      deallocate (c)
+      allocate (c(2 * count))
+    end do
+    allocate (infos(max(count, 0)))
+    do i = 1, count
+      infos(i) = info_of(c(i))
+    end do
+    call finish('cairn_list', count, ierr)
+  end subroutine
+
+  ! Is a checkpoint due at `step`? The same answer on all ranks.
+  logical function need_64(checkpoint, step, ierr)
+    type(cairn_checkpoint), intent(in) :: checkpoint
+    integer(int64), intent(in) :: step
+    integer, intent(out), optional :: ierr
+    integer(c_int) :: result
+    call c_forget_error()
+    result = c_need(checkpoint%handle, step)
+    need_64 = result == 1
+    call finish('cairn_need', result, ierr)
+  end function
+
+  logical function need_32(checkpoint, step, ierr)
+    type(cairn_checkpoint), intent(in) :: checkpoint
+    integer(int32), intent(in) :: step
+    integer, intent(out), optional :: ierr
+    need_32 = need_64(checkpoint, int(step, int64), ierr)
+  end function
+
+  ! The text of this thread's last error.
+  function cairn_error_text() result(text)
+    character(:), allocatable :: text
+    character(kind=c_char, len=1) :: buffer(1024)
+    integer :: i
+    call c_error(buffer, size(buffer, kind=c_size_t))
+    allocate (character(1024) :: text)
+    do i = 1, size(buffer)
+      text(i:i) = buffer(i)
+    end do
+    text = trim(text)
+  end function
+
+  subroutine finish(call, result, ierr)
+    character(*), intent(in) :: call
+    integer(c_int), intent(in) :: result
+    integer, intent(out), optional :: ierr
+    call c_finish(call//c_null_char, result, ierr)
+  end subroutine
+
+  subroutine c_text(text, to)
+    character(*), intent(in) :: text
+    character(kind=c_char), intent(out) :: to(:)
+    integer :: i
+    to = c_null_char
+    do i = 1, min(len_trim(text), size(to) - 1)
+      to(i) = text(i:i)
+    end do
+  end subroutine
+
+  pure function fortran_text(from) result(text)
+    character(kind=c_char), intent(in) :: from(:)
+    character(size(from)) :: text
+    integer :: i
+    text = ''
+    do i = 1, size(from)
+      if (from(i) == c_null_char) return
+      text(i:i) = from(i)
+    end do
+  end function
+
+  pure function info_of(c) result(info)
+    type(c_info), intent(in) :: c
+    type(cairn_info) :: info
+    info%number = c%number
+    info%step = c%step
+    info%sequence = c%sequence
+    info%parent = c%parent
+    info%begun_ns = c%begun_ns
+    info%bytes = c%bytes
+    info%level = c%level
+    info%survives = c%survives
+    info%attempts = c%attempts
+    info%ranks = c%ranks
+    info%skipped = c%skipped
+    info%missing = c%missing
+    info%abandoned = c%is_abandoned /= 0
+    info%code_version = fortran_text(c%code_version)
+    info%run = fortran_text(c%run)
+    info%why = fortran_text(c%why)
+  end function
+
+end module

@@ -1,0 +1,52 @@
+# Fortran's modules in the build tree, for examples and tests. Without a Fortran compiler there are
+# none: nothing else needs one. With a sanitizer there are none: its runtime is the C++ compiler's.
+set(CAIRN_FORTRAN OFF)
+if(NOT CAIRN_SANITIZE AND NOT CAIRN_FUZZ)
+  include(CheckLanguage)
+  check_language(Fortran)
+  if(CMAKE_Fortran_COMPILER)
+    enable_language(Fortran)
+    include(${CMAKE_CURRENT_LIST_DIR}/CairnFortran.cmake)
+    # gfortran takes texts of bind(C) procedures for uninitialized.
+    target_compile_options(cairn_fortran PRIVATE -Wall -Wno-uninitialized $<$<BOOL:${CAIRN_WERROR}>:-Werror>)
+    set(CAIRN_FORTRAN ON)
+  endif()
+endif()
+
+# cairn_fortran_programs(PREFIX FILE NAME DIRECTORY [GROUP group]): a program in DIRECTORY/MPI for
+# each MPI whose modules are here, or in DIRECTORY if it does not use MPI.
+function(cairn_fortran_programs prefix file name directory)
+  cmake_parse_arguments(PARSE_ARGV 4 arg "" "GROUP" "")
+  if(NOT CAIRN_FORTRAN)
+    return()
+  endif()
+  file(STRINGS ${file} uses_mpi REGEX "^ *use mpi")
+  set(mpis ${CAIRN_MPIS})
+  if(NOT uses_mpi)
+    set(mpis none)
+  endif()
+  foreach(mpi IN LISTS mpis)
+    if(uses_mpi AND NOT CAIRN_MPI_FORTRAN_${mpi})
+      continue()
+    endif()
+    set(target ${prefix}_${mpi})
+    set(into ${directory}/${mpi})
+    if(NOT uses_mpi)
+      set(target ${prefix})
+      set(into ${directory})
+    endif()
+    add_executable(${target} ${file})
+    # gfortran warns of what an assignment allocates.
+    target_compile_options(${target} PRIVATE -Wall -Wno-uninitialized -Wno-maybe-uninitialized
+      $<$<BOOL:${CAIRN_WERROR}>:-Werror>)
+    target_link_libraries(${target} PRIVATE cairn::fortran)
+    if(uses_mpi)
+      cairn_use_mpi_fortran(${target} ${mpi})
+    endif()
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} LINKER_LANGUAGE Fortran
+      RUNTIME_OUTPUT_DIRECTORY ${into} Fortran_MODULE_DIRECTORY ${CMAKE_BINARY_DIR}/fortran/${target})
+    if(arg_GROUP)
+      cairn_group_target(${arg_GROUP} ${target})
+    endif()
+  endforeach()
+endfunction()
