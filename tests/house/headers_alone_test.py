@@ -1,4 +1,4 @@
-"""Every header compiles alone: public ones as C11 and C++20, those of src/ as C++20."""
+"""Every header compiles alone: public ones as C11 and C++20 (.hpp: C++20), those of src/ as C++20."""
 
 import concurrent.futures
 import functools
@@ -46,6 +46,7 @@ jobs = []
 for c, cxx in compilers():
     as_c = [c, "-x", "c", "-std=c11", "-Wpedantic", "-Wstrict-prototypes"] + COMMON
     as_cxx = [cxx, "-x", "c++", "-std=c++20", "-Wpedantic"] + COMMON
+    jobs += [(as_cxx, "include", name.relative_to("include")) for name in house.files(".hpp") if name.parts[0] == "include"]
     for name in house.files(".h"):
         if name.parts[0] == "include":
             header = name.relative_to("include")

@@ -1,0 +1,173 @@
+// The C++ header: what an array can be, and each call.
+#include <cairn/checkpoint.hpp>
+#include <memory>
+#include <numeric>
+
+#include "checkpoint/ranks.h"
+
+namespace cairn::test {
+namespace {
+
+struct Particle {
+  int32_t id;
+  double x;
+  double y;
+};
+
+// What std::mdspan offers.
+struct View {
+  double* first;
+  std::array<int64_t, 2> extents;
+  std::array<int64_t, 2> strides;
+  [[nodiscard]] size_t rank() const { return 2; }
+  [[nodiscard]] int64_t extent(size_t k) const { return extents[k]; }
+  [[nodiscard]] int64_t stride(size_t k) const { return strides[k]; }
+  [[nodiscard]] double* data_handle() const { return first; }
+};
+
+class Cpp : public ::testing::Test {
+ protected:
+  Options options() {
+    Options options;
+    options.pool = pool_.get();
+    return options;
+  }
+  PoolInMemory pool_{64 << 20};
+};
+
+TEST_F(Cpp, ArraysComeBack) {
+  double scalar = 1.5;
+  bool flag = true;
+  std::complex<float> number{1, -2};
+  std::vector<int16_t> vector{1, 2, 3};
+  std::array<uint64_t, 2> array{UINT64_MAX, 7};
+  char text[4] = {'a', 'b', 'c', 'd'};
+  std::vector<Particle> particles{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
+  std::vector<double> matrix(12);
+  std::iota(matrix.begin(), matrix.end(), 0.0);
+  const auto expected = matrix;
+  std::vector<uint16_t> halves{0x3c00, 0x4000};
+
+  Checkpoint checkpoint("arrays", CAIRN_NO_COMMUNICATOR, options());
+  checkpoint.define("scalar", scalar);
+  checkpoint.define("flag", flag);
+  checkpoint.define("number", number);
+  checkpoint.define("vector", vector);
+  checkpoint.define("array", array);
+  checkpoint.define("text", text);
+  checkpoint.define("x", {&particles[0].x, {3}, {sizeof(Particle)}});
+  checkpoint.define("middle", std::span(particles).subspan(1, 1));
+  checkpoint.define("turned", View{matrix.data(), {4, 3}, {1, 4}});
+  checkpoint.define("halves", Array(halves).as(CAIRN_TYPE_FLOAT16));
+  checkpoint.write(1);
+
+  scalar = 0;
+  flag = false;
+  number = 0;
+  vector.assign(3, 0);
+  array.fill(0);
+  std::memset(text, 0, sizeof text);
+  particles.assign(3, {});
+  matrix.assign(12, 0);
+  halves.assign(2, 0);
+  EXPECT_EQ(checkpoint.read().number, 1);
+  EXPECT_EQ(scalar, 1.5);
+  EXPECT_TRUE(flag);
+  EXPECT_EQ(number, (std::complex<float>{1, -2}));
+  EXPECT_EQ(vector, (std::vector<int16_t>{1, 2, 3}));
+  EXPECT_EQ(array, (std::array<uint64_t, 2>{UINT64_MAX, 7}));
+  EXPECT_EQ(std::string(text, 4), "abcd");
+  EXPECT_EQ(particles[0].x, 2);
+  EXPECT_EQ(particles[0].id, 0);
+  EXPECT_EQ(particles[1].id, 4);
+  EXPECT_EQ(particles[2].x, 8);
+  EXPECT_EQ(matrix, expected);
+  EXPECT_EQ(halves, (std::vector<uint16_t>{0x3c00, 0x4000}));
+
+  std::vector<double> box(4);
+  checkpoint.read_var("turned", {std::span(box), {2, 2}}, 1, {1, 1});
+  EXPECT_EQ(box, (std::vector<double>{5, 9, 6, 10}));
+  checkpoint.close();
+}
+
+TEST_F(Cpp, BlocksOfRanksComeBackOnOtherNumbers) {
+  for (const uint32_t ranks : {3U, 2U, 4U}) {
+    with_ranks(ranks, [&](uint32_t rank) {
+      Options mine = options();
+      mine.rank = rank;
+      mine.ranks = ranks;
+      mine.job = "cpp " + std::to_string(ranks);
+      Rows rows(20, rank, ranks, 1);
+      Checkpoint checkpoint("rows", CAIRN_NO_COMMUNICATOR, mine);
+      checkpoint.define("rows", {rows.values.data(), {rows.count + 2, Rows::columns}},
+                        Block{.global = {20, Rows::columns}, .offset = {rows.first}, .halo = {1}});
+      if (const auto found = checkpoint.restart_test()) {
+        EXPECT_EQ(checkpoint.read(found->number, CAIRN_READ_HALO).number, found->number);
+        EXPECT_EQ(rows.difference(found->number, true), "");
+      }
+      rows.set(ranks);
+      const auto handle = checkpoint.iwrite(ranks);
+      rows.set(99);
+      handle.wait();
+      EXPECT_TRUE(handle.test());
+      EXPECT_EQ(handle.progress().level, uint32_t{CAIRN_LEVEL_LOCAL});
+      checkpoint.close();
+    });
+  }
+}
+
+TEST_F(Cpp, AFunctionSaysWhereAnArrayIs) {
+  auto values = std::make_unique<std::vector<int>>(std::vector<int>{1, 2, 3});
+  bool fails = false;
+  Checkpoint checkpoint("getter", CAIRN_NO_COMMUNICATOR, options());
+  checkpoint.define("values", [&] {
+    if (fails) throw std::length_error("not now");
+    return Array(*values);
+  });
+  checkpoint.write(1);
+  values = std::make_unique<std::vector<int>>(3);
+  Checkpoint moved = std::move(checkpoint);
+  moved.read();
+  EXPECT_EQ(*values, (std::vector<int>{1, 2, 3}));
+  fails = true;
+  EXPECT_THROW(moved.write(2), std::length_error);
+  fails = false;
+  moved.write(3);
+  EXPECT_EQ(moved.versions().size(), 2U);
+  EXPECT_EQ(moved.versions().front().number, 3);
+}
+
+TEST_F(Cpp, ErrorsSayWhatTheLibrarySays) {
+  std::vector<double> four(4);
+  Checkpoint checkpoint("errors", CAIRN_NO_COMMUNICATOR, options());
+  try {
+    checkpoint.define("four", four, Block{.global = {3}});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), std::errc::invalid_argument);
+    EXPECT_NE(error.text().find("four"), std::string::npos) << error.text();
+  }
+  EXPECT_THROW(checkpoint.define("four", {std::span(four), {2, 3}}), Error);
+  EXPECT_THROW(checkpoint.define("four", {four.data(), {2, 2}, {8}}), Error);
+  EXPECT_THROW(checkpoint.define("four", four, Block{.global = {2, 2}}), Error);
+  EXPECT_THROW(checkpoint.read(), Error);
+  EXPECT_THROW(checkpoint.undefine("four"), Error);
+  EXPECT_FALSE(checkpoint.restart_test().has_value());
+
+  const double fallback = 7;
+  std::vector<double> renamed(4);
+  double added = 0;
+  checkpoint.define("four", four);
+  checkpoint.write(1);
+  checkpoint.undefine("four");
+  checkpoint.define("renamed", renamed, Details{.aliases = {"other", "four"}});
+  checkpoint.define("added", added, Details{.optional = true, .default_value = &fallback});
+  EXPECT_EQ(checkpoint.read().missing, 1U);
+  EXPECT_EQ(added, 7);
+  EXPECT_FALSE(checkpoint.need(3));
+  checkpoint.close();
+  checkpoint.close();
+}
+
+}  // namespace
+}  // namespace cairn::test
