@@ -14,7 +14,7 @@ MATRIX ?= tokio-abc-small
 BENCH ?=
 CTEST = ctest --output-on-failure --no-tests=error -j $(JOBS) -R '$(TESTS)'
 
-.PHONY: all setup-build setup-demo setup-test setup-dev setup-slow help install uninstall demo test test-slow test-asan \
+.PHONY: all setup-build setup-demo setup-test setup-dev setup-slow help install uninstall wheel demo test test-slow test-asan \
 	test-tsan test-dev test-clang coverage setup-bench bench bench-all bench-core bench-mpiio bench-tiers fuzz format \
 	format-check tidy clean
 
@@ -44,6 +44,10 @@ install: ## install below PREFIX
 uninstall: ## remove what `make install` put there
 	@[ -f build/release/install_manifest.txt ] || { echo "nothing was installed from here"; exit 1; }
 	@sed 's,^,$(DESTDIR),' build/release/install_manifest.txt | tr '\n' '\0' | xargs -0 rm -f
+
+wheel: setup-build ## a wheel of the Python package, with the library, in build/wheel
+	@scripts/build.sh --brief --target wheel release $(JOBS)
+	@mkdir -p build/wheel && cp build/release/wheel/cairn-*.whl build/wheel
 
 demo: setup-demo ## a parallel program with checkpoints, fio, git and SQLite, with and without Cairn
 	@echo "make demo: building what the demo shows (about 5 minutes on 2 processors)"
@@ -100,7 +104,7 @@ bench-all: bench-core ## all judged tables
 fuzz: setup-dev ## build the fuzz targets into build/fuzz/fuzz
 	@scripts/build.sh fuzz $(JOBS)
 
-SOURCES = $(shell git ls-files --cached --others --exclude-standard -- '*.cc' '*.h' '*.c')
+SOURCES = $(shell git ls-files --cached --others --exclude-standard -- '*.cc' '*.h' '*.hpp' '*.c')
 format: setup-dev ## clang-format all sources in place
 	@clang-format -i $(SOURCES)
 format-check: setup-dev ## say which sources clang-format would change

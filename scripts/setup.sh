@@ -28,7 +28,7 @@ debian_bench=(
 debian_test=(
   "${debian_demo[@]}" "${debian_bench[@]}"
   libgtest-dev libbenchmark-dev rsync tar attr procps gfortran
-  iproute2 util-linux python3-numpy
+  iproute2 util-linux python3-numpy python3-mpi4py
 )
 # What `make test-asan`, `format`, `tidy`, `coverage` and `fuzz` want.
 debian_dev=(
@@ -54,7 +54,7 @@ dnf_demo="python3 git sqlite fio openmpi-devel"
 dnf_bench="python3 python3-pyyaml python3-jsonschema python3-rich openmpi-devel mpich-devel hdf5-openmpi-devel
   hdf5-mpich-devel"
 dnf_test="$dnf_demo $dnf_bench gtest-devel google-benchmark-devel rsync tar attr procps-ng
-  gcc-gfortran iproute util-linux python3-numpy"
+  gcc-gfortran iproute util-linux python3-numpy python3-mpi4py-openmpi"
 dnf_dev="clang clang-tools-extra compiler-rt libasan libubsan libtsan ccache gcovr ShellCheck"
 dnf_slow="qemu-system-x86-core busybox ndctl daxctl e2fsprogs python3-h5py python3-h5py-openmpi python3-mpi4py-openmpi hdf5
   python3-netcdf4 stress-ng dbench bonnie++ fs_mark ruby
@@ -62,7 +62,7 @@ dnf_slow="qemu-system-x86-core busybox ndctl daxctl e2fsprogs python3-h5py pytho
 spack_build="cmake ninja pkgconf cli11 fmt yaml-cpp nlohmann-json pmdk isa-l"
 spack_demo="python git sqlite fio openmpi"
 spack_bench="python py-pyyaml py-jsonschema py-rich openmpi mpich hdf5+mpi"
-spack_test="$spack_demo $spack_bench googletest benchmark py-numpy rsync iproute2"
+spack_test="$spack_demo $spack_bench googletest benchmark py-numpy py-mpi4py rsync iproute2"
 spack_dev="llvm ccache py-gcovr shellcheck"
 spack_slow="qemu ndctl e2fsprogs py-h5py py-mpi4py py-netcdf4 stress-ng dbench bonnie fsmark ruby
   postgresql py-lmdb"

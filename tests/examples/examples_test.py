@@ -26,6 +26,14 @@ NUMPY = next((python for python in [sys.executable, "/usr/bin/python3"] if os.pa
               and subprocess.run([python, "-c", "import numpy"], stderr=subprocess.DEVNULL, check=False).returncode == 0), None)
 
 
+def mpi_of_python():
+    """The MPI that mpi4py of that interpreter uses, or None."""
+    source = "from mpi4py import MPI; print(MPI.Get_library_version())"
+    run = subprocess.run([NUMPY or sys.executable, "-c", source], capture_output=True, text=True, check=False,
+                         env={**os.environ, **ENVIRONMENT})
+    return "openmpi" if "Open MPI" in run.stdout else "mpich" if "MPICH" in run.stdout else None
+
+
 class Examples(unittest.TestCase):
     def setUp(self):
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="cairn-examples-", dir="/dev/shm"))
@@ -148,6 +156,38 @@ class Examples(unittest.TestCase):
                 self.run_to_end([CAIRN, "pool", "clean"])
                 self.run_to_end([CAIRN, "pool", "check", f"run-{mpi}"])
                 self.run_to_end([CAIRN, "pool", "remove", "--force", f"run-{mpi}"])
+
+    def heat_in(self, language, mpi, ranks, steps):
+        """A run of heat, and where it says that it went on."""
+        if language == "py":
+            command = [NUMPY, "-B", SOURCES / "heat.py", steps, 10, 60]
+            if mpi == self.python_mpi:
+                command = [shutil.which(f"mpirun.{mpi}") or "mpirun", "-n", ranks, *command]
+        else:
+            command = self.mpi_command(mpi, ranks, f"heat{language}", steps, 10, 60)
+        return self.run_to_end(command)
+
+    def test_each_language_goes_on_from_checkpoints_of_each(self):
+        self.python_mpi = mpi_of_python()
+        self.environment.update(PYTHONPATH=str(SOURCES.parent / "bindings/python"), CAIRN_POOL_SIZE="64MiB",
+                                CAIRN_LIBRARY=str(pathlib.Path(os.environ["CAIRN_LIB_DIR"]) / "libcairn.so"))
+        for mpi in MPIS:
+            with self.subTest(mpi=mpi):
+                languages = ["", *(one for one in ("_f90", "_cc") if (BUILT / mpi / f"heat{one}").exists())]
+                if NUMPY and "CAIRN_PRELOAD_FIRST" not in os.environ:
+                    languages.append("py")
+                # Each follows each other one once; with one MPI, for the time it takes.
+                order = [two for one in range(len(languages)) for other in range(one + 1, len(languages))
+                         for two in (languages[one], languages[other])]
+                order = [*(order if mpi == MPIS[0] else languages), ""]
+                self.environment["CAIRN_POOL_NAME"] = f"languages-{mpi}"
+                for number, language in enumerate(order):
+                    output = self.heat_in(language, mpi, 1 + number % 3, 10 * (number + 1))
+                    if number > 0:
+                        self.assertIn(f"goes on after step {10 * number}\n", output)
+                self.environment["CAIRN_POOL_NAME"] = f"language-{mpi}"
+                self.assertEqual(self.result_of(self.run_to_end(self.heat(mpi, 1, 10 * len(order)))),
+                                 self.result_of(output))
 
     def test_hello_finds_its_file_again(self):
         pool = self.scratch / "hello-pool"

@@ -70,6 +70,10 @@ target_link_libraries(fortran PRIVATE cairn::fortran)
 END
 fi
 
+echo "== Python"
+CAIRN_POOL_DIR=$scratch/pools CAIRN_POOL_SIZE=32MiB PYTHONPATH=$prefix/lib/cairn/python python3 -B -c \
+  'import cairn; cairn.Checkpoint("python").close()'
+
 echo "== CMake"
 cmake -S "$scratch" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$prefix" > "$scratch/configure.log" || { cat "$scratch/configure.log"; exit 1; }
 cmake --build "$scratch/build" > "$scratch/build.log" || { cat "$scratch/build.log"; exit 1; }

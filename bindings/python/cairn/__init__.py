@@ -1,0 +1,28 @@
+"""Checkpoints: named arrays of all ranks, written as versions of which each exists as a whole.
+
+    import cairn
+
+    with cairn.Checkpoint("field", MPI.COMM_WORLD) as checkpoint:
+        checkpoint.define("temperature", rows, shape=(512, 512), offset=(first, 0), halo=(1, 0))
+        version = checkpoint.restart_test()
+        step = checkpoint.read().number if version else 0
+        while step < steps:
+            step += 1
+            compute(rows)
+            if checkpoint.need(step):
+                checkpoint.write(step)
+
+docs/user/python.md says how to use it, and cairn/checkpoint.h what each call promises.
+"""
+
+from ._checkpoint import Checkpoint, Error, Handle, Info, Level, Owner, Progress, Survives
+from ._types import Type
+
+__all__ = ["Checkpoint", "Error", "Handle", "Info", "Level", "Owner", "Progress", "Survives", "Type", "version"]
+
+
+def version() -> str:
+    """The version of the library."""
+    from . import _library
+
+    return _library.library().cairn_version().decode()

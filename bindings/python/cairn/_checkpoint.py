@@ -1,0 +1,296 @@
+"""A context of checkpoints."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import dataclasses
+import enum
+import errno as errors
+import os
+from typing import Any, Callable, Iterable, Optional, Sequence, Union
+
+from . import _library
+from ._arrays import Memory
+from ._types import Type
+
+
+class Error(OSError):
+    """What a call refused: `errno` as of the C API, and the library's text with variable and ranks."""
+
+    def __init__(self, number: int, text: str):
+        super().__init__(number, text)
+
+
+class Level(enum.IntEnum):
+    """By the event that a version survives."""
+
+    STAGED = 1  # this rank's bytes are copied: its arrays may change
+    LOCAL = 2  # committed: all processes of the job may die
+
+
+class Survives(enum.IntFlag):
+    PROCESSES = 1
+    POWER = 2
+
+
+class Owner(enum.IntEnum):
+    """Whose elements count where boxes overlap."""
+
+    LOWEST_RANK = 1
+    HIGHEST_RANK = 2
+
+
+@dataclasses.dataclass(frozen=True)
+class Info:
+    """A version."""
+
+    number: int
+    step: int
+    sequence: int
+    parent: int
+    begun_ns: int
+    bytes: int
+    ranks: int
+    level: int
+    survives: Survives
+    attempts: int
+    abandoned: bool
+    skipped: int
+    missing: int
+    code_version: str
+    run: str
+    why: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Progress:
+    level: int
+    survives: Survives
+    bytes: int
+    error: int
+    level_ns: tuple[int, ...]
+
+
+def _info_of(c: _library.Info) -> Info:
+    return Info(number=c.number, step=c.step, sequence=c.sequence, parent=c.parent, begun_ns=c.begun_ns, bytes=c.bytes,
+                ranks=c.ranks, level=c.level, survives=Survives(c.survives), attempts=c.attempts,
+                abandoned=bool(c.is_abandoned), skipped=c.skipped, missing=c.missing, code_version=c.code_version.decode(),
+                run=c.run.decode(), why=c.why.decode(errors="replace"))
+
+
+def _communicator(communicator: Any) -> int:
+    if communicator is None:
+        return _library.NO_COMMUNICATOR
+    to_fortran = getattr(communicator, "py2f", None)  # of mpi4py
+    return to_fortran() if to_fortran is not None else int(communicator)
+
+
+def _ns(seconds: float) -> int:
+    return round(seconds * 1e9)
+
+
+def _pairs(halo: Iterable[Union[int, tuple[int, int]]]) -> list[tuple[int, int]]:
+    return [(width, width) if isinstance(width, int) else (width[0], width[1]) for width in halo]
+
+
+class Handle:
+    """A version that is being written."""
+
+    def __init__(self, checkpoint: Checkpoint, number: int):
+        self._checkpoint = checkpoint
+        self._number = number
+
+    def test(self, level: Level = Level.LOCAL) -> bool:
+        """Is the level reached? Does not wait."""
+        return self._checkpoint._call("test", self._number, level, None) == 1
+
+    def wait(self, level: Level = Level.LOCAL, timeout: Optional[float] = None) -> None:
+        """Waits until the level is reached; `timeout`: seconds."""
+        self._checkpoint._call("wait", self._number, level, 0 if timeout is None else max(1, round(timeout * 1e3)))
+
+    def progress(self) -> Progress:
+        c = _library.made(_library.Progress)
+        self._checkpoint._call("test", self._number, Level.STAGED, ctypes.byref(c))
+        return Progress(level=c.level, survives=Survives(c.survives), bytes=c.bytes, error=c.error, level_ns=tuple(c.level_ns))
+
+
+class Checkpoint:
+    """A set of versions, opened by all ranks. One thread at a time may use it.
+
+    `communicator`: of mpi4py, a Fortran handle, or None without MPI. Times are seconds; what is 0 or empty has the
+    default of the C API. `fresh` begins a new line of versions.
+    """
+
+    def __init__(self, name: str, communicator: Any = None, *, fresh: bool = False, code_version: str = "", keep: int = 0,
+                 keep_multiple: int = 0, keep_period: float = 0, interval: float = 0, max_attempts: int = 0,
+                 block_size: int = 0, rank: int = 0, ranks: int = 0, job: str = "", timeout: float = 0):
+        self._handle = ctypes.c_void_p()
+        self._memories: dict[str, list[Any]] = {}  # what the library holds pointers to
+        self._raised: Optional[BaseException] = None
+        options = _library.made(
+            _library.Options, flags=_library.FRESH if fresh else 0, code_version=code_version.encode() or None, rank=rank,
+            ranks=ranks, job=job.encode() or None, timeout_ms=round(timeout * 1e3), keep=keep, keep_multiple=keep_multiple,
+            keep_period_ns=_ns(keep_period), interval_ns=_ns(interval), max_attempts=max_attempts, block_size=block_size)
+        self._check(_library.library().cairn_checkpoint_init(name.encode(), _communicator(communicator),
+                                                             ctypes.byref(options), ctypes.byref(self._handle)))
+        self._owner = os.getpid()
+
+    def __enter__(self) -> Checkpoint:
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if kind is None:
+            self.close()
+        else:  # the error that is under way says more
+            with contextlib.suppress(Error):
+                self.close()
+
+    def close(self) -> None:
+        """Collective. Waits until the last version is committed or has failed. Versions stay."""
+        if not self._handle:
+            return
+        handle, self._handle = self._handle, ctypes.c_void_p()
+        if os.getpid() == self._owner:  # a child of fork() has no context
+            try:
+                self._check(_library.library().cairn_checkpoint_finalize(handle))
+            finally:
+                self._memories.clear()
+
+    def define(self, name: str, array: Any, *, shape: Optional[Sequence[int]] = None, offset: Optional[Sequence[int]] = None,
+               halo: Optional[Sequence[Union[int, tuple[int, int]]]] = None, axis: Optional[Sequence[int]] = None,
+               owner: Optional[Owner] = None, type: Optional[Type] = None, optional: bool = False,
+               aliases: Sequence[str] = (), default: Any = None) -> None:
+        """Registers a variable. Without `shape` all ranks hold the same; with it, `array` is the box at `offset` of a
+        global array of that shape, `halo` elements around it left out (one number, or those before and behind, for each
+        dimension). `axis`: for each dimension of the array that of the global array along which it runs.
+
+        `array`: of numpy, or any writable buffer, or a function that returns the array when Cairn asks. `default`: an
+        array of one element, for `optional` variables that a version lacks."""
+        get = array if callable(array) else None
+        memory = Memory(get() if get is not None else array, type)
+        where = _library.made(_library.Distribution, kind=_library.REPLICATED)
+        if shape is not None:
+            self._place(where, memory, shape, offset, halo, axis, owner)
+        elif offset is not None or halo is not None or axis is not None or owner is not None:
+            raise ValueError("offset, halo, axis and owner need a shape")
+        texts = [alias.encode() for alias in aliases]
+        more = _library.made(_library.Definition, flags=_library.OPTIONAL if optional else 0, alias_count=len(texts))
+        if texts:
+            more.aliases = (ctypes.c_char_p * len(texts))(*texts)
+        default_memory = None
+        if default is not None:
+            default_memory = Memory(default)
+            if default_memory.type != memory.type or default_memory.size != memory.size:
+                raise TypeError(f"variable '{name}': default: expected one element of the array's type")
+            more.default_value = default_memory.address
+        kept = [memory, default_memory]
+        if get is not None:
+            more.getter = self._getter(get, type, kept)
+            kept.append(more.getter)
+        described = memory.described()
+        self._call("define", name.encode(), ctypes.byref(described), ctypes.byref(where), ctypes.byref(more))
+        self._memories[name] = kept
+
+    @staticmethod
+    def _place(where: _library.Distribution, memory: Memory, shape: Sequence[int], offset: Optional[Sequence[int]],
+               halo: Optional[Sequence[Union[int, tuple[int, int]]]], axis: Optional[Sequence[int]],
+               owner: Optional[Owner]) -> None:
+        dimensions = len(memory.shape)
+        given = {"shape": shape, "offset": offset, "halo": halo, "axis": axis}
+        for word, values in given.items():
+            if values is not None and len(values) != dimensions:
+                raise ValueError(f"{word}: expected {dimensions} numbers, one for each dimension of the array")
+        where.kind = _library.BLOCK
+        where.owner = owner or 0
+        for k in range(dimensions):
+            getattr(where, "global")[k] = shape[k]
+            where.offset[k] = offset[k] if offset is not None else 0
+            where.axis[k] = axis[k] if axis is not None else k
+        for k, (low, high) in enumerate(_pairs(halo or ())):
+            where.halo_low[k], where.halo_high[k] = low, high
+
+    def _getter(self, get: Callable[[], Any], element_type: Optional[Type], kept: list[Any]) -> Any:
+        def answer(_context: Any, _purpose: int, array: Any) -> int:
+            try:
+                memory = Memory(get(), element_type)
+                kept[0] = memory
+                memory.store(array.contents)
+                return 0
+            except BaseException as error:  # through C it cannot go
+                self._raised = error
+                return -errors.ECANCELED
+
+        return _library.Getter(answer)
+
+    def undefine(self, name: str) -> None:
+        self._call("undefine", name.encode())
+        self._memories.pop(name, None)
+
+    def write(self, version: int) -> None:
+        """Collective. Waits until the version is committed."""
+        self._call("write", version)
+
+    def iwrite(self, version: int) -> Handle:
+        """Collective. On return the arrays may change; the handle says when the version is committed."""
+        number = ctypes.c_uint64()
+        self._call("iwrite", version, ctypes.byref(number))
+        return Handle(self, number.value)
+
+    def restart_test(self, version: Optional[int] = None) -> Optional[Info]:
+        """Collective. The version (the newest, if none is named) if it can be read into what is defined, else None."""
+        c = _library.made(_library.Info)
+        found = self._call("restart_test", _library.LATEST if version is None else version, ctypes.byref(c))
+        return _info_of(c) if found else None
+
+    def read(self, version: Optional[int] = None, *, halo: bool = False) -> Info:
+        """Collective. Reads all that is defined from a version, the newest if none is named. `halo`: also elements
+        around this rank's boxes, where they lie inside the global arrays."""
+        c = _library.made(_library.Info)
+        self._call("read", _library.LATEST if version is None else version, _library.READ_HALO if halo else 0,
+                   ctypes.byref(c))
+        return _info_of(c)
+
+    def read_var(self, name: str, out: Any, *, version: Optional[int] = None, offset: Optional[Sequence[int]] = None,
+                 type: Optional[Type] = None) -> Any:
+        """Reads one stored variable into `out`: all of it, or the box at `offset` that has the shape of `out`. No other
+        rank takes part. Returns `out`."""
+        array = Memory(out, type).described()
+        box = None
+        if offset is not None:
+            if len(offset) != array.dimensions:
+                raise ValueError(f"offset: expected {array.dimensions} numbers, one for each dimension of the array")
+            box = (ctypes.c_int64 * _library.MAX_DIMENSIONS)(*offset)
+        self._call("read_var", _library.LATEST if version is None else version, name.encode(), box,
+                   array.extent if box is not None else None, ctypes.byref(array))
+        return out
+
+    def versions(self) -> list[Info]:
+        """The committed versions, newest first."""
+        found: list[Info] = []
+
+        def note(_context: Any, info: Any) -> int:
+            found.append(_info_of(info.contents))
+            return 0
+
+        self._call("list", _library.Visit(note), None)
+        return found
+
+    def need(self, step: int) -> bool:
+        """Is a checkpoint due at this step? The same answer on all ranks."""
+        return self._call("need", step) == 1
+
+    def _call(self, name: str, *arguments: Any) -> int:
+        if not self._handle:
+            raise ValueError("the checkpoint is closed")
+        if os.getpid() != self._owner:
+            raise ValueError("the checkpoint was opened by the parent of this process")
+        return self._check(getattr(_library.library(), f"cairn_checkpoint_{name}")(self._handle, *arguments))
+
+    def _check(self, result: int) -> int:
+        raised, self._raised = self._raised, None
+        if raised is not None:
+            raise raised
+        if result < 0:
+            raise Error(-result, _library.last_error())
+        return result

@@ -1,0 +1,124 @@
+"""The structures of cairn/checkpoint.h, and the library that serves them."""
+
+import ctypes
+import os
+import pathlib
+from ctypes import (POINTER, Structure, c_char, c_char_p, c_int, c_int32, c_int64, c_uint8, c_uint16, c_uint32,
+                    c_uint64, c_void_p)
+
+MAX_DIMENSIONS = 15
+NO_COMMUNICATOR = -2**31
+LATEST = -2**63
+FRESH = 1
+OPTIONAL = 1
+READ_HALO = 1
+REPLICATED, BLOCK = 1, 2
+
+
+class Options(Structure):
+    _fields_ = [("struct_size", c_uint32), ("flags", c_uint32), ("pool", c_void_p), ("code_version", c_char_p),
+                ("rank", c_uint32), ("ranks", c_uint32), ("job", c_char_p), ("timeout_ms", c_uint32), ("keep", c_uint32),
+                ("keep_multiple", c_uint64), ("keep_period_ns", c_uint64), ("interval_ns", c_uint64),
+                ("max_attempts", c_uint32), ("block_size", c_uint32)]
+
+
+class Array(Structure):
+    _fields_ = [("struct_size", c_uint32), ("type", c_uint32), ("element_size", c_uint64), ("dimensions", c_uint32),
+                ("flags", c_uint32), ("base", c_void_p), ("extent", c_int64 * MAX_DIMENSIONS),
+                ("stride", c_int64 * MAX_DIMENSIONS)]
+
+
+class Distribution(Structure):
+    _fields_ = [("struct_size", c_uint32), ("kind", c_uint32), ("owner", c_uint32), ("reserved", c_uint32),
+                ("global", c_int64 * MAX_DIMENSIONS), ("offset", c_int64 * MAX_DIMENSIONS),
+                ("halo_low", c_uint16 * (MAX_DIMENSIONS + 1)), ("halo_high", c_uint16 * (MAX_DIMENSIONS + 1)),
+                ("axis", c_uint8 * (MAX_DIMENSIONS + 1))]
+
+
+Getter = ctypes.CFUNCTYPE(c_int, c_void_p, c_int, POINTER(Array))
+
+
+class Definition(Structure):
+    _fields_ = [("struct_size", c_uint32), ("flags", c_uint32), ("getter", Getter), ("context", c_void_p),
+                ("aliases", POINTER(c_char_p)), ("alias_count", c_uint32), ("reserved", c_uint32),
+                ("default_value", c_void_p)]
+
+
+class Progress(Structure):
+    _fields_ = [("struct_size", c_uint32), ("level", c_uint32), ("survives", c_uint32), ("error", c_int32),
+                ("bytes", c_uint64), ("level_ns", c_uint64 * 5)]
+
+
+class Info(Structure):
+    _fields_ = [("struct_size", c_uint32), ("level", c_uint32), ("survives", c_uint32), ("attempts", c_uint32),
+                ("number", c_int64), ("step", c_int64), ("sequence", c_uint64), ("parent", c_uint64), ("begun_ns", c_uint64),
+                ("bytes", c_uint64), ("ranks", c_uint32), ("is_abandoned", c_uint32), ("skipped", c_uint32),
+                ("missing", c_uint32), ("code_version", c_char * 64), ("run", c_char * 37), ("why", c_char * 256)]
+
+
+Visit = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(Info))
+
+# By their names in C; a test compares sizes and offsets with the header.
+STRUCTURES = {"cairn_checkpoint_options": Options, "cairn_array": Array, "cairn_distribution": Distribution,
+              "cairn_definition": Definition, "cairn_checkpoint_progress": Progress, "cairn_checkpoint_info": Info}
+
+_handle, _text, _number = c_void_p, c_char_p, c_int64
+CALLS = {
+    "init": [_text, c_int, POINTER(Options), POINTER(c_void_p)],
+    "finalize": [_handle],
+    "define": [_handle, _text, POINTER(Array), POINTER(Distribution), POINTER(Definition)],
+    "undefine": [_handle, _text],
+    "write": [_handle, _number],
+    "iwrite": [_handle, _number, POINTER(c_uint64)],
+    "test": [_handle, c_uint64, c_uint32, POINTER(Progress)],
+    "wait": [_handle, c_uint64, c_uint32, c_uint32],
+    "restart_test": [_handle, _number, POINTER(Info)],
+    "read": [_handle, _number, c_uint32, POINTER(Info)],
+    "read_var": [_handle, _number, _text, POINTER(c_int64), POINTER(c_int64), POINTER(Array)],
+    "list": [_handle, Visit, c_void_p],
+    "need": [_handle, _number],
+}
+
+
+def made(structure, **values):
+    """A structure of this kind whose size is set."""
+    return structure(struct_size=ctypes.sizeof(structure), **values)
+
+
+def _find():
+    """A wheel has the library in the package; an installation has it at PREFIX/lib, with us in lib/cairn/python/cairn."""
+    here = pathlib.Path(__file__).resolve().parent
+    named = os.environ.get("CAIRN_LIBRARY")
+    for path in [named] if named else [here / "lib/libcairn.so.0", here.parents[2] / "libcairn.so.0"]:
+        if named or os.path.exists(path):
+            return str(path)
+    return "libcairn.so.0"
+
+
+def _load():
+    # A CDLL lets other threads of Python run while a call waits.
+    library = ctypes.CDLL(_find())
+    for name, arguments in CALLS.items():
+        call = getattr(library, f"cairn_checkpoint_{name}")
+        call.argtypes = arguments
+        call.restype = c_int
+    library.cairn_last_error.argtypes = []
+    library.cairn_last_error.restype = c_char_p
+    library.cairn_version.argtypes = []
+    library.cairn_version.restype = c_char_p
+    return library
+
+
+_library = None
+
+
+def library():
+    global _library  # loaded by the first call, not by the import: a test or a tool may look at the package alone
+    if _library is None:
+        _library = _load()
+    return _library
+
+
+def last_error():
+    return library().cairn_last_error().decode(errors="replace")
+
