@@ -49,7 +49,7 @@ wheel: setup-build ## a wheel of the Python package, with the library, in build/
 	@scripts/build.sh --brief --target wheel release $(JOBS)
 	@mkdir -p build/wheel && cp build/release/wheel/cairn-*.whl build/wheel
 
-demo: setup-demo ## a parallel program with checkpoints, fio, git and SQLite, with and without Cairn
+demo: setup-demo ## parallel programs with checkpoints, fio, git and SQLite, with and without Cairn
 	@echo "make demo: building what the demo shows (about 5 minutes on 2 processors)"
 	@scripts/build.sh --brief --target demo release $(JOBS)
 	@scripts/demo.sh --page build/demo.html

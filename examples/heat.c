@@ -59,6 +59,13 @@ static void compute(const double* rows, double* next, int64_t first, int64_t cou
   }
 }
 
+/* What a checkpoint or a restart took. */
+static void tell(const char* what, double seconds, int64_t rows_of_all) {
+  if (rank == 0)
+    printf("%s %.1f MiB in %.4f s\n", what, (double)(rows_of_all * COLUMNS) * 8 / (1 << 20),
+           seconds);
+}
+
 /* All bits of the plate count, whatever rank holds them. */
 static uint64_t sum_of_bits(const double* rows, int64_t count) {
   uint64_t sum = 0, all = 0, bits;
@@ -90,8 +97,10 @@ int main(int argc, char** argv) {
   const int found = cairn_checkpoint_restart_test(checkpoint, CAIRN_CHECKPOINT_LATEST, &info);
   check(found, "restart_test");
   if (found == 1) {
+    const double begin = MPI_Wtime();
     check(cairn_checkpoint_read(checkpoint, CAIRN_CHECKPOINT_LATEST, 0, &info), "read");
     if (rank == 0) printf("goes on after step %" PRId64 "\n", info.number);
+    tell("read", MPI_Wtime() - begin, all);
     if (rank == 0 && info.skipped != 0) printf("left out: %s\n", info.why);
   } else if (rank == 0) {
     for (int64_t j = 0; j < COLUMNS; ++j) rows[COLUMNS + j] = 100; /* the upper edge is hot */
@@ -101,7 +110,10 @@ int main(int argc, char** argv) {
     exchange(rows, count);
     compute(rows, next, first, count, all);
     memcpy(rows + COLUMNS, next + COLUMNS, (size_t)(count * COLUMNS) * sizeof(double));
-    if (step % between == 0) check(cairn_checkpoint_write(checkpoint, step), "write");
+    if (step % between != 0) continue;
+    const double begin = MPI_Wtime();
+    check(cairn_checkpoint_write(checkpoint, step), "write");
+    tell("wrote", MPI_Wtime() - begin, all);
   }
   const uint64_t sum = sum_of_bits(rows, count);
   if (rank == 0) printf("after %" PRId64 " steps: %016" PRIx64 "\n", steps, sum);

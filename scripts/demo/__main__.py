@@ -10,6 +10,7 @@ import argparse
 import shutil
 import sys
 
+import checkpoint
 import field
 import known
 import page
@@ -34,6 +35,7 @@ def main():
         if scale < arguments.scale:
             print(f"demo: /dev/shm has little room: done at scale {scale:.2f}")
         parts = [field.run(places, arguments.rounds, scale),
+                 checkpoint.run(places, scale),
                  known.run(places, arguments.rounds, scale)]
         if arguments.page:
             page.write(arguments.page, parts)
