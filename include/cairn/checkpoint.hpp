@@ -124,7 +124,8 @@ class Array {
  public:
   /* A scalar. */
   template <detail::element T>
-  requires(!detail::strided<T> && !std::is_same_v<T, Array>) Array(T& scalar)
+  requires(!detail::strided<T> && !std::is_same_v<T, Array> && !std::is_same_v<T, cairn_array>)
+      Array(T& scalar)
       : c_(of<T>(&scalar)) {}  // NOLINT(google-explicit-constructor)
 
   /* One dimension. */
@@ -177,6 +178,9 @@ class Array {
       c_.stride[k] = static_cast<int64_t>(view.stride(k)) * static_cast<int64_t>(c_.element_size);
     }
   }
+
+  /* As C describes it. */
+  explicit Array(const cairn_array& array) : c_(array) {}
 
   /* The elements mean something else than their C++ type says, as float16 in uint16_t. */
   [[nodiscard]] Array as(cairn_type type) const {

@@ -174,7 +174,7 @@ class Examples(unittest.TestCase):
         for mpi in MPIS:
             with self.subTest(mpi=mpi):
                 languages = ["", *(one for one in ("_f90", "_cc") if (BUILT / mpi / f"heat{one}").exists())]
-                if NUMPY and "CAIRN_PRELOAD_FIRST" not in os.environ:
+                if NUMPY and not os.environ.get("CAIRN_SANITIZE"):
                     languages.append("py")
                 # Each follows each other one once; with one MPI, for the time it takes.
                 order = [two for one in range(len(languages)) for other in range(one + 1, len(languages))
