@@ -277,6 +277,27 @@ function(cairn_examples)
   endforeach()
 endfunction()
 
+# examples/NAME/*.cc: one MPI program NAME, whose main() is in NAME.cc. Others use its parts, too:
+# example_NAME_parts_MPI.
+function(cairn_example_folder name)
+  cairn_sources(sources ${CMAKE_SOURCE_DIR}/examples/${name})
+  list(FILTER sources EXCLUDE REGEX "/${name}\\.cc$")
+  foreach(mpi IN LISTS CAIRN_MPIS)
+    add_library(example_${name}_parts_${mpi} STATIC ${sources})
+    target_include_directories(example_${name}_parts_${mpi} PUBLIC
+      ${CMAKE_SOURCE_DIR}/examples/${name})
+    target_link_libraries(example_${name}_parts_${mpi} PUBLIC cairn_flags cairn)
+    # A multiplication and an addition in one rounding would be the compiler's choice.
+    target_compile_options(example_${name}_parts_${mpi} PUBLIC -ffp-contract=off)
+    cairn_use_mpi(example_${name}_parts_${mpi} ${mpi})
+    add_executable(example_${name}_${mpi} ${CMAKE_SOURCE_DIR}/examples/${name}/${name}.cc)
+    target_link_libraries(example_${name}_${mpi} PRIVATE example_${name}_parts_${mpi})
+    cairn_use_mpi(example_${name}_${mpi} ${mpi} LINK)
+    set_target_properties(example_${name}_${mpi} PROPERTIES OUTPUT_NAME ${name}
+      RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/examples/${mpi})
+  endforeach()
+endfunction()
+
 # `ninja demo`: what scripts/demo.sh runs, with the MPI of the plain `mpicc`.
 function(cairn_demo)
   add_custom_target(demo DEPENDS cairn_command cairn_posix_preload cairn)
