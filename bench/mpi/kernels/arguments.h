@@ -1,13 +1,15 @@
-// Command lines of the kernels: what getopt_long leaves to do for numbers, sizes and common
-// options.
+// Arguments reads the command line of a kernel: each option is bound to the variable that takes
+// its value. The options that every kernel has are known to it.
 #pragma once
 
-#include <getopt.h>
-
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <vector>
+
+#include "file.h"
 
 namespace kernels {
 
@@ -22,27 +24,46 @@ struct Common {
   int64_t corrupt = -1;                      // --corrupt OFFSET
 };
 
-// Values of the long options above; a kernel's own begin at own_option.
-constexpr int common_option = 1000;
-constexpr int own_option = 1100;
+class Arguments {
+ public:
+  using Take = std::function<void(const std::string& value)>;
 
-// `own` and the common long options, ended as getopt_long wants it.
-std::vector<option> with_common(std::vector<option> own);
-// Whether `option` is a common one; then its value is taken from optarg.
-bool take_common(int option, Common* common);
-// Their lines in a --help text.
-const char* common_help();
+  // `help`: the text of --help, without the common options.
+  Arguments(std::string help, Common* common);
+
+  // Names are as the user gives them: "-F" or "--independent".
+  void flag(const char* name, bool* to, bool becomes = true);
+  void count(const char* name, int64_t* to, int64_t least = 0);
+  void count(const char* name, int* to, int64_t least = 0);
+  void size(const char* name, int64_t* to);
+  void path(const char* name, std::string* to);
+  void api(const char* name, std::initializer_list<Api> known, Api* to);
+  void value(const char* name, Take take);
+
+  // Returns the words that are not options. Ends the job with a usage error, or after --help.
+  [[nodiscard]] std::vector<std::string> parse(int argc, char** argv) const;
+  // The same for a kernel without operands: a word that is not an option is a usage error.
+  void parse_all(int argc, char** argv) const;
+
+ private:
+  struct Option {
+    std::string name;
+    bool has_value;
+    Take take;
+  };
+
+  std::string help_;
+  std::vector<Option> options_;
+};
 
 // 4096, 4k, 1m, 2g: powers of 1024, as IOR writes them. A usage error names `option` otherwise.
-int64_t size_argument(const char* option, const std::string& text);
-int64_t count_argument(const char* option, const std::string& text, int64_t least = 0);
+int64_t size_argument(const std::string& option, const std::string& text);
+int64_t count_argument(const std::string& option, const std::string& text, int64_t least = 0);
 
 // An absolute path: Open MPI 4.1's OMPIO does not open a name without '/'.
 std::string path_argument(const std::string& text);
 
-// Rank 0 prints `text`; every rank finalizes MPI and exits with 0.
-[[noreturn]] void show_help(const std::string& text);
-// Ends with a usage error that names the option getopt_long did not know.
-[[noreturn]] void unknown_option(char** argv);
+// "POSIX", "MPIIO", "HDF5".
+const char* api_name(Api api);
 
 }  // namespace kernels

@@ -29,8 +29,6 @@ const char* const help =
     "  -i N            repetitions (1)\n"
     "The file stays, unless --make wrote it.\n";
 
-enum : int { make_option = own_option, independent_option };
-
 struct Options {
   Common common;
   ParticleAccess access;
@@ -51,43 +49,18 @@ int variable_argument(const char* option, const std::string& name, Kind kind) {
 Options parse(int argc, char** argv) {
   Options options;
   options.access.api = have_hdf5() ? Api::hdf5 : Api::mpiio;
-  opterr = 0;
-  const auto known = with_common({{"help", no_argument, nullptr, 'h'},
-                                  {"make", required_argument, nullptr, make_option},
-                                  {"independent", no_argument, nullptr, independent_option}});
-  for (int option = 0;
-       (option = getopt_long(argc, argv, "f:d:c:a:i:h", known.data(), nullptr)) != -1;) {
-    if (take_common(option, &options.common)) continue;
-    const std::string value = optarg == nullptr ? "" : optarg;
-    switch (option) {
-      case 'f':
-        options.path = path_argument(value);
-        break;
-      case 'd':
-        options.variables.push_back(variable_argument("-d", value, Kind::real));
-        break;
-      case 'c':
-        options.variables.push_back(variable_argument("-c", value, Kind::integer));
-        break;
-      case 'a':
-        options.access.api = particle_api(value);
-        break;
-      case 'i':
-        options.repetitions = static_cast<int>(count_argument("-i", value, 1));
-        break;
-      case make_option:
-        options.make = count_argument("--make", value, 1);
-        break;
-      case independent_option:
-        options.access.collective = false;
-        break;
-      case 'h':
-        show_help(std::string(help) + common_help());
-      default:
-        unknown_option(argv);
-    }
-  }
-  if (optind < argc) usage_error(std::string("one argument too many: ") + argv[optind]);
+  Arguments arguments(help, &options.common);
+  particle_arguments(&arguments, &options.access);
+  arguments.path("-f", &options.path);
+  arguments.value("-d", [&](const std::string& name) {
+    options.variables.push_back(variable_argument("-d", name, Kind::real));
+  });
+  arguments.value("-c", [&](const std::string& name) {
+    options.variables.push_back(variable_argument("-c", name, Kind::integer));
+  });
+  arguments.count("-i", &options.repetitions, 1);
+  arguments.count("--make", &options.make, 1);
+  arguments.parse_all(argc, argv);
   if (options.path.empty()) usage_error("-f: missing file; --help shows the usage");
   if (options.variables.empty())
     for (const char* name : {"x", "y", "z", "px", "py", "pz"})
@@ -117,7 +90,7 @@ double choose_tenth(const Column& column, int64_t of) {
 class Bdcats {
  public:
   explicit Bdcats(const Options& options) : options_(options) {
-    report_.api = options.access.api == Api::hdf5 ? "HDF5" : "MPIIO";
+    report_.api = api_name(options.access.api);
   }
 
   Report& run() {
@@ -209,9 +182,7 @@ void print_original(const Options& options, const Report& report) {
     else
       std::printf("Data read time %f\n", access.seconds);
   }
-  for (const Check& check : report.checks)
-    std::printf("%lld bytes verified, %lld wrong%s\n", static_cast<long long>(check.bytes),
-                static_cast<long long>(check.wrong), check.wrong > 0 ? " [INVALID]" : "");
+  print_checks(report);
 }
 
 }  // namespace

@@ -9,6 +9,9 @@
 namespace kernels {
 
 enum class Api { posix, mpiio, hdf5 };
+// Whether this build has parallel HDF5.
+bool have_hdf5();
+
 enum class Open { create, write, read };
 
 using Hints = std::map<std::string, std::string>;

@@ -46,42 +46,17 @@ struct Options {
 
 Options parse(int argc, char** argv) {
   Options options;
-  opterr = 0;
-  const auto known = with_common({{"help", no_argument, nullptr, 'h'}});
-  for (int option = 0;
-       (option = getopt_long(argc, argv, "Fa:ei:wrh", known.data(), nullptr)) != -1;) {
-    if (take_common(option, &options.common)) continue;
-    const std::string value = optarg == nullptr ? "" : optarg;
-    switch (option) {
-      case 'F':
-        options.file_per_rank = true;
-        break;
-      case 'e':
-        options.fsync = true;
-        break;
-      case 'w':
-        options.write = true;
-        break;
-      case 'r':
-        options.read = true;
-        break;
-      case 'i':
-        options.repetitions = static_cast<int>(count_argument("-i", value, 1));
-        break;
-      case 'a':
-        if (value != "POSIX" && value != "MPIIO")
-          usage_error("-a: unknown API '" + value + "': expected POSIX or MPIIO");
-        options.api = value == "POSIX" ? Api::posix : Api::mpiio;
-        break;
-      case 'h':
-        show_help(std::string(help) + common_help());
-      default:
-        unknown_option(argv);
-    }
-  }
-  if (argc - optind != 2) usage_error("expected PARTICLES and PATH; --help shows the usage");
-  options.particles = count_argument("PARTICLES", argv[optind], 1);
-  options.path = path_argument(argv[optind + 1]);
+  Arguments arguments(help, &options.common);
+  arguments.flag("-F", &options.file_per_rank);
+  arguments.api("-a", {Api::posix, Api::mpiio}, &options.api);
+  arguments.flag("-e", &options.fsync);
+  arguments.count("-i", &options.repetitions, 1);
+  arguments.flag("-w", &options.write);
+  arguments.flag("-r", &options.read);
+  const std::vector<std::string> rest = arguments.parse(argc, argv);
+  if (rest.size() != 2) usage_error("expected PARTICLES and PATH; --help shows the usage");
+  options.particles = count_argument("PARTICLES", rest[0], 1);
+  options.path = path_argument(rest[1]);
   if (!options.write && !options.read) options.write = options.read = true;
   return options;
 }
@@ -102,7 +77,7 @@ class Hacc {
       partition_.ranks.resize(static_cast<size_t>(job().ranks));
       std::iota(partition_.ranks.begin(), partition_.ranks.end(), int64_t{0});
     }
-    report_.api = options.api == Api::posix ? "POSIX" : "MPIIO";
+    report_.api = api_name(options.api);
     report_.parameters = {{"layout", options.file_per_rank ? "file-per-process" : "shared"},
                           {"particles_per_rank", options.particles},
                           {"header_bytes", hacc_header_bytes},

@@ -1,5 +1,6 @@
-// With CAIRN_BENCH_HDF5: the HDF5 variant of ParticleFile. Without: the answer that there is none.
+// With CAIRN_BENCH_HDF5: the HDF5 variant of ParticleFile. Without: none.
 #include "job.h"
+#include "mpi_hints.h"
 #include "particle_file.h"
 
 #ifdef CAIRN_BENCH_HDF5
@@ -125,12 +126,10 @@ class Hdf5ParticleFile : public ParticleFile {
   }
 
   [[nodiscard]] hid_t file_access() const {
-    MPI_Info info = MPI_INFO_NULL;
-    if (!wanted_.empty()) MPI_Info_create(&info);
-    for (const auto& [key, value] : wanted_) MPI_Info_set(info, key.c_str(), value.c_str());
+    MPI_Info info = make_info(wanted_);
     const hid_t access = checked(H5Pcreate(H5P_FILE_ACCESS), "property list");
     checked(H5Pset_fapl_mpio(access, MPI_COMM_WORLD, info), "MPI-IO driver");
-    if (info != MPI_INFO_NULL) MPI_Info_free(&info);
+    free_info(&info);
     return access;
   }
 
@@ -144,15 +143,12 @@ class Hdf5ParticleFile : public ParticleFile {
 
 }  // namespace
 
-bool have_hdf5() { return true; }
-
 std::unique_ptr<ParticleFile> hdf5_particle_file(const ParticleAccess& access) {
   return std::make_unique<Hdf5ParticleFile>(access);
 }
 
 #else
 
-bool have_hdf5() { return false; }
 std::unique_ptr<ParticleFile> hdf5_particle_file(const ParticleAccess&) { return nullptr; }
 
 #endif

@@ -11,6 +11,7 @@
 #include "ior_options.h"
 #include "ior_table.h"
 #include "job.h"
+#include "rank_region.h"
 #include "report.h"
 
 namespace kernels {
@@ -29,7 +30,7 @@ class Ior {
       std::mt19937_64 random(static_cast<uint64_t>(options.seed) + 1);
       std::shuffle(order_.begin(), order_.end(), random);
     }
-    report_.api = options.api_name();
+    report_.api = api_name(options.api);
     report_.parameters = {{"layout", options.file_per_rank ? "file-per-process" : "shared"},
                           {"block_bytes", options.block},
                           {"transfer_bytes", options.transfer},
@@ -56,10 +57,7 @@ class Ior {
 
  private:
   [[nodiscard]] std::string path_of(int owner) const {
-    if (!options_.file_per_rank) return options_.path;
-    char suffix[16];
-    std::snprintf(suffix, sizeof suffix, ".%08d", owner);
-    return options_.path + suffix;
+    return options_.file_per_rank ? path_of_rank(options_.path, owner) : options_.path;
   }
 
   [[nodiscard]] int64_t offset_of(int owner, int64_t transfer) const {

@@ -1,7 +1,5 @@
 #include "ior_options.h"
 
-#include <cstring>
-
 #include "job.h"
 
 namespace kernels {
@@ -36,12 +34,6 @@ void take_setting(const std::string& setting, IorOptions* options) {
     usage_error("-O: unknown setting '" + setting + "': expected stoneWallingWearOut=1");
 }
 
-Api api_argument(const std::string& text) {
-  if (text == "POSIX") return Api::posix;
-  if (text == "MPIIO") return Api::mpiio;
-  usage_error("-a: unknown API '" + text + "': expected POSIX or MPIIO");
-}
-
 void check(const IorOptions& options) {
   if (options.transfer == 0 || options.transfer % 8 != 0)
     usage_error("-t: invalid transfer size " + std::to_string(options.transfer) +
@@ -60,77 +52,27 @@ IorOptions parse_ior_options(int argc, char** argv) {
   IorOptions options;
   bool reorder = false;
   int64_t nodes_on = 1;
-  opterr = 0;
-  const auto known = with_common({{"help", no_argument, nullptr, 'h'}});
-  for (int option = 0; (option = getopt_long(argc, argv, "a:o:b:t:s:i:wrFcegCQ:zD:O:G:kh",
-                                             known.data(), nullptr)) != -1;) {
-    if (take_common(option, &options.common)) continue;
-    const std::string value = optarg == nullptr ? "" : optarg;
-    switch (option) {
-      case 'a':
-        options.api = api_argument(value);
-        break;
-      case 'o':
-        options.path = path_argument(value);
-        break;
-      case 'b':
-        options.block = size_argument("-b", value);
-        break;
-      case 't':
-        options.transfer = size_argument("-t", value);
-        break;
-      case 's':
-        options.segments = count_argument("-s", value, 1);
-        break;
-      case 'i':
-        options.repetitions = static_cast<int>(count_argument("-i", value, 1));
-        break;
-      case 'w':
-        options.write = true;
-        break;
-      case 'r':
-        options.read = true;
-        break;
-      case 'F':
-        options.file_per_rank = true;
-        break;
-      case 'c':
-        options.collective = true;
-        break;
-      case 'e':
-        options.fsync = true;
-        break;
-      case 'g':
-        options.barriers = true;
-        break;
-      case 'C':
-        reorder = true;
-        break;
-      case 'Q':
-        nodes_on = count_argument("-Q", value, 0);
-        break;
-      case 'z':
-        options.random_order = true;
-        break;
-      case 'D':
-        options.stonewall_s = count_argument("-D", value, 0);
-        break;
-      case 'O':
-        take_setting(value, &options);
-        break;
-      case 'G':
-        options.seed = count_argument("-G", value, 0);
-        break;
-      case 'k':
-        options.common.keep = true;
-        break;
-      case 'h':
-        show_help(std::string(help) + common_help());
-      default:
-        unknown_option(argv);
-    }
-  }
-  if (optind < argc) usage_error(std::string("one argument too many: ") + argv[optind]);
+  Arguments arguments(help, &options.common);
+  arguments.api("-a", {Api::posix, Api::mpiio}, &options.api);
+  arguments.path("-o", &options.path);
+  arguments.size("-b", &options.block);
+  arguments.size("-t", &options.transfer);
+  arguments.count("-s", &options.segments, 1);
+  arguments.count("-i", &options.repetitions, 1);
+  arguments.flag("-w", &options.write);
+  arguments.flag("-r", &options.read);
+  arguments.flag("-F", &options.file_per_rank);
+  arguments.flag("-c", &options.collective);
+  arguments.flag("-e", &options.fsync);
+  arguments.flag("-g", &options.barriers);
+  arguments.flag("-C", &reorder);
+  arguments.count("-Q", &nodes_on);
+  arguments.flag("-z", &options.random_order);
+  arguments.count("-D", &options.stonewall_s);
+  arguments.value("-O", [&](const std::string& setting) { take_setting(setting, &options); });
+  arguments.count("-G", &options.seed);
+  arguments.flag("-k", &options.common.keep);
+  arguments.parse_all(argc, argv);
   if (!options.write && !options.read) options.write = options.read = true;
   if (reorder) options.shift = nodes_on * (job().nodes > 1 ? job().ranks_per_node : 1);
   check(options);

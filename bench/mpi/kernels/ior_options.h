@@ -29,8 +29,6 @@ struct IorOptions {
   int64_t seed = 0;
   int64_t stonewall_s = 0;
   bool wear_out = false;
-
-  [[nodiscard]] const char* api_name() const { return api == Api::posix ? "POSIX" : "MPIIO"; }
 };
 
 // Ends the job with a usage error, or after --help.

@@ -39,7 +39,7 @@ void print_summary(const Report& report, const std::string& name) {
   for (const Access& access : report.accesses) {
     if (access.name != name) continue;
     one = &access;
-    rates.push_back(access.rate());
+    rates.push_back(access.mib_per_second());
     operations.push_back(static_cast<double>(access.calls) / access.seconds);
     seconds.push_back(access.seconds);
   }
@@ -93,7 +93,7 @@ void print_ior_table(const Report& report) {
   std::vector<std::string> names;
   for (const Access& access : report.accesses) {
     std::printf("%-9s %-10s %-10s %-11.6f %-10.0f %-10.2f %-10.6f %-10.6f %-10.6f %-10.6f %-4d\n",
-                access.name.c_str(), number(access.rate()).c_str(),
+                access.name.c_str(), number(access.mib_per_second()).c_str(),
                 number(operations_per_second(access)).c_str(), latency(access),
                 static_cast<double>(access.block_bytes) / 1024,
                 static_cast<double>(access.transfer_bytes) / 1024, access.times.most("open"),

@@ -3,6 +3,7 @@
 
 #include "file.h"
 #include "job.h"
+#include "mpi_hints.h"
 
 namespace kernels {
 namespace {
@@ -19,11 +20,9 @@ class MpiFile : public File {
     const int mode = how == Open::create  ? MPI_MODE_CREATE | MPI_MODE_RDWR
                      : how == Open::write ? MPI_MODE_WRONLY
                                           : MPI_MODE_RDONLY;
-    MPI_Info info = MPI_INFO_NULL;
-    if (!wanted_.empty()) MPI_Info_create(&info);
-    for (const auto& [key, value] : wanted_) MPI_Info_set(info, key.c_str(), value.c_str());
+    MPI_Info info = make_info(wanted_);
     must(MPI_File_open(comm_, path.c_str(), mode, info, &file_), path, "open");
-    if (info != MPI_INFO_NULL) MPI_Info_free(&info);
+    free_info(&info);
   }
 
   void write(const void* from, int64_t size, int64_t offset) override {
@@ -54,23 +53,7 @@ class MpiFile : public File {
 
   void close() override { must(MPI_File_close(&file_), path_, "close"); }
 
-  [[nodiscard]] Hints hints() const override {
-    Hints found;
-    MPI_Info info = MPI_INFO_NULL;
-    if (MPI_File_get_info(file_, &info) != MPI_SUCCESS || info == MPI_INFO_NULL) return found;
-    int keys = 0;
-    MPI_Info_get_nkeys(info, &keys);
-    for (int i = 0; i < keys; ++i) {
-      char key[MPI_MAX_INFO_KEY + 1] = "";
-      char value[MPI_MAX_INFO_VAL + 1] = "";
-      int there = 0;
-      MPI_Info_get_nthkey(info, i, key);
-      MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &there);
-      if (there != 0) found[key] = value;
-    }
-    MPI_Info_free(&info);
-    return found;
-  }
+  [[nodiscard]] Hints hints() const override { return hints_of(file_); }
 
  private:
   [[nodiscard]] int checked(int64_t size) const {

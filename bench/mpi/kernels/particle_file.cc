@@ -1,7 +1,5 @@
 #include "particle_file.h"
 
-#include "job.h"
-
 namespace kernels {
 namespace {
 
@@ -52,14 +50,9 @@ std::unique_ptr<ParticleFile> particle_file(const ParticleAccess& access) {
   return access.api == Api::hdf5 ? hdf5_particle_file(access) : mpi_particle_file(access);
 }
 
-Api particle_api(const std::string& text) {
-  if (text == "MPIIO") return Api::mpiio;
-  if (text != "HDF5") usage_error("-a: unknown API '" + text + "': expected HDF5 or MPIIO");
-  if (!have_hdf5())
-    usage_error(
-        "-a: this build has no parallel HDF5; install libhdf5-openmpi-dev and "
-        "libhdf5-mpich-dev and build again, or use MPIIO");
-  return Api::hdf5;
+void particle_arguments(Arguments* arguments, ParticleAccess* access) {
+  arguments->api("-a", {Api::hdf5, Api::mpiio}, &access->api);
+  arguments->flag("--independent", &access->collective, false);
 }
 
 }  // namespace kernels

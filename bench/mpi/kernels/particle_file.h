@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "arguments.h"
 #include "file.h"
 #include "particles.h"
 
@@ -37,8 +38,7 @@ std::unique_ptr<ParticleFile> mpi_particle_file(const ParticleAccess& access);
 std::unique_ptr<ParticleFile> hdf5_particle_file(const ParticleAccess& access);
 std::unique_ptr<ParticleFile> particle_file(const ParticleAccess& access);
 
-bool have_hdf5();
-// HDF5 or MPIIO; a usage error otherwise, and for HDF5 where this build has none.
-Api particle_api(const std::string& text);
+// -a and --independent of a kernel.
+void particle_arguments(Arguments* arguments, ParticleAccess* access);
 
 }  // namespace kernels

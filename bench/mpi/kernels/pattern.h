@@ -20,6 +20,7 @@ class Pattern {
   // A buffer of `size` bytes, a multiple of 8. `seed` tells one file's data from another's.
   Pattern(int64_t size, int64_t seed);
 
+  void use_seed(int64_t seed) { seed_ = static_cast<uint64_t>(seed); }  // then become_writer
   void become_writer(int rank);       // fills the buffer
   void move_to(int64_t file_offset);  // stamps it
   [[nodiscard]] const char* data() const { return reinterpret_cast<const char*>(words_.data()); }

@@ -23,7 +23,9 @@ Json to_json(const Access& access) {
           {"transfer_bytes", access.transfer_bytes},
           {"seconds", access.seconds},
           {"original_name", access.original},
-          {"rate_mib_s", access.rate()},
+          {"rate_mib_s", access.mib_per_second()},
+          {"rate", access.rate()},
+          {"unit", access.unit == Unit::mebibytes ? "MiB/s" : "ops/s"},
           {"first_done_s", access.times.first},
           {"last_done_s", access.times.last},
           {"phases_s", phases}};
@@ -59,8 +61,8 @@ void print_csv(const Report& report) {
       "numTasks,iter,bytes,first(s),last(s)\n");
   for (const Access& access : report.accesses)
     std::printf("%s,%.4f,%.4f,%.6f,%.4f,%.4f,%.6f,%.6f,%.6f,%.6f,%d,%d,%lld,%.6f,%.6f\n",
-                access.name.c_str(), access.rate(), operations_per_second(access), latency(access),
-                static_cast<double>(access.block_bytes) / 1024,
+                access.name.c_str(), access.mib_per_second(), operations_per_second(access),
+                latency(access), static_cast<double>(access.block_bytes) / 1024,
                 static_cast<double>(access.transfer_bytes) / 1024, access.times.most("open"),
                 transfer_seconds(access), access.times.most("close"), access.seconds, job().ranks,
                 access.repetition, static_cast<long long>(access.bytes), access.times.first,
@@ -81,6 +83,12 @@ bool Report::valid() const {
   for (const Check& check : checks)
     if (check.wrong > 0) return false;
   return true;
+}
+
+void print_checks(const Report& report) {
+  for (const Check& check : report.checks)
+    std::printf("%lld bytes verified, %lld wrong%s\n", static_cast<long long>(check.bytes),
+                static_cast<long long>(check.wrong), check.wrong > 0 ? " [INVALID]" : "");
 }
 
 int finish(const Report& report, Format format, const std::function<void()>& original) {

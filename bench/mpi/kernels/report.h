@@ -16,7 +16,10 @@ namespace kernels {
 
 constexpr double mib = 1 << 20;
 
-// One timed access (a write or a read) by all ranks.
+// What a rate counts.
+enum class Unit { mebibytes, operations };
+
+// One timed access (a write, a read, or a kind of call) by all ranks.
 struct Access {
   std::string name;
   int repetition = 0;
@@ -27,8 +30,13 @@ struct Access {
   Times times;
   double seconds = 0;    // the figure that the original reports, and its name there
   std::string original;  // "MaxTime[sec]"
+  Unit unit = Unit::mebibytes;
 
-  [[nodiscard]] double rate() const { return static_cast<double>(bytes) / mib / seconds; }
+  [[nodiscard]] double mib_per_second() const { return static_cast<double>(bytes) / mib / seconds; }
+  // In its unit.
+  [[nodiscard]] double rate() const {
+    return unit == Unit::mebibytes ? mib_per_second() : static_cast<double>(calls) / seconds;
+  }
 };
 
 // A parameter of the run, for JSON: a number, or a text if there is one.
@@ -55,6 +63,9 @@ struct Report {
 
   [[nodiscard]] bool valid() const;
 };
+
+// A line for each check: bytes verified, bytes wrong.
+void print_checks(const Report& report);
 
 // Rank 0 prints; `original` prints the lines of the original program. Wrong bytes are named on
 // stderr, too. Finalizes MPI and returns the exit code.

@@ -12,6 +12,22 @@ double Times::most(const std::string& phase) const {
   return 0;
 }
 
+Times& Times::operator+=(const Times& other) {
+  first += other.first;
+  last += other.last;
+  for (const Phase& more : other.phases) {
+    const auto known = std::find_if(phases.begin(), phases.end(),
+                                    [&](const Phase& phase) { return phase.name == more.name; });
+    if (known == phases.end()) {
+      phases.push_back(more);
+      continue;
+    }
+    known->least += more.least;
+    known->most += more.most;
+  }
+  return *this;
+}
+
 Stopwatch::Stopwatch() {
   MPI_Barrier(MPI_COMM_WORLD);
   begin_ = last_lap_ = MPI_Wtime();

@@ -25,6 +25,8 @@ struct Times {
   std::vector<Phase> phases;
 
   [[nodiscard]] double most(const std::string& phase) const;  // 0: phase unknown
+  // Accesses one after another: the sum of their times, phase by phase.
+  Times& operator+=(const Times& other);
 };
 
 // Every rank measures by its own clock from the barrier that starts the watch. No clocks of

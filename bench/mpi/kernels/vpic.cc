@@ -21,55 +21,30 @@ const char* const help =
     "  -e                flush before close, which the original does not do\n"
     "  -i N              repetitions (1)\n";
 
-enum : int { particles_option = own_option, independent_option };
-
 struct Options {
   Common common;
   ParticleAccess access;
   bool flush = false;
   int repetitions = 1;
-  int64_t particles = 32 << 20;
+  int64_t particles = 0;
   std::string path;
 };
 
 Options parse(int argc, char** argv) {
   Options options;
+  int64_t mebi = 32;
   options.access.api = have_hdf5() ? Api::hdf5 : Api::mpiio;
-  bool given = false;
-  opterr = 0;
-  const auto known = with_common({{"help", no_argument, nullptr, 'h'},
-                                  {"particles", required_argument, nullptr, particles_option},
-                                  {"independent", no_argument, nullptr, independent_option}});
-  for (int option = 0; (option = getopt_long(argc, argv, "a:ei:h", known.data(), nullptr)) != -1;) {
-    if (take_common(option, &options.common)) continue;
-    const std::string value = optarg == nullptr ? "" : optarg;
-    switch (option) {
-      case 'a':
-        options.access.api = particle_api(value);
-        break;
-      case 'e':
-        options.flush = true;
-        break;
-      case 'i':
-        options.repetitions = static_cast<int>(count_argument("-i", value, 1));
-        break;
-      case independent_option:
-        options.access.collective = false;
-        break;
-      case particles_option:
-        options.particles = count_argument("--particles", value, 1);
-        given = true;
-        break;
-      case 'h':
-        show_help(std::string(help) + common_help());
-      default:
-        unknown_option(argv);
-    }
-  }
-  const int rest = argc - optind;
-  if (rest < 1 || rest > 2) usage_error("expected FILE and the number; --help shows the usage");
-  options.path = path_argument(argv[optind]);
-  if (rest == 2 && !given) options.particles = count_argument("M", argv[optind + 1], 1) << 20;
+  Arguments arguments(help, &options.common);
+  particle_arguments(&arguments, &options.access);
+  arguments.flag("-e", &options.flush);
+  arguments.count("-i", &options.repetitions, 1);
+  arguments.count("--particles", &options.particles, 1);
+  const std::vector<std::string> rest = arguments.parse(argc, argv);
+  if (rest.empty() || rest.size() > 2)
+    usage_error("expected FILE and the number; --help shows the usage");
+  options.path = path_argument(rest[0]);
+  if (rest.size() == 2) mebi = count_argument("M", rest[1], 1);
+  if (options.particles == 0) options.particles = mebi << 20;
   options.access.hints = options.common.hints;
   return options;
 }
@@ -110,7 +85,7 @@ Access write_once(const Options& options, int repetition, Hints* hints) {
 
 Report run(const Options& options) {
   Report report;
-  report.api = options.access.api == Api::hdf5 ? "HDF5" : "MPIIO";
+  report.api = api_name(options.access.api);
   report.parameters = {{"layout", "shared"},
                        {"particles_per_rank", options.particles},
                        {"collective", options.access.collective ? 1 : 0},
@@ -138,9 +113,7 @@ void print_original(const Options& options, const Report& report) {
         "%.2f MiB/s, %lld bytes\n",
         access.times.most("transfer"), access.seconds, access.rate(),
         static_cast<long long>(access.bytes));
-  for (const Check& check : report.checks)
-    std::printf("%lld bytes verified, %lld wrong%s\n", static_cast<long long>(check.bytes),
-                static_cast<long long>(check.wrong), check.wrong > 0 ? " [INVALID]" : "");
+  print_checks(report);
 }
 
 }  // namespace
