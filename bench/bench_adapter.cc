@@ -68,7 +68,7 @@ void data_row(const Settings& settings, const std::string& covered, const std::s
     return each(contest.turn(),
                 [&](size_t at) { must(cairn_pwrite(file, buffer, piece, at), "cairn_pwrite"); });
   });
-  contest.run(4 * settings.pairs);
+  contest.run(2 * settings.pairs);
   add_difference(report, contest, "pwrite 4 KiB", "C API", static_cast<double>(slice / piece), 1,
                  Bar::at_most(60), Unit::nanoseconds);
   close(fd);
@@ -123,7 +123,7 @@ void uncovered_row(const Settings& settings, const std::string& plain, Report& r
   contest.add("system call", [&](size_t) {
     return each([&] { return syscall(SYS_newfstatat, AT_FDCWD, path.c_str(), &st, 0); });
   });
-  contest.run(4 * settings.pairs);
+  contest.run(2 * settings.pairs);
   add_difference(report, contest, "stat, uncovered path", "bare system call",
                  static_cast<double>(calls), 1, Bar::at_most(50), Unit::nanoseconds);
 }
@@ -137,7 +137,7 @@ void start_row(const Settings& settings, Report& report) {
   Contest contest;
   contest.add("preloaded", [](size_t) { return start_time(true); });
   contest.add("plain", [](size_t) { return start_time(false); });
-  contest.run(4 * settings.pairs);
+  contest.run(2 * settings.pairs);
   add_difference(report, contest, "start of a program", "without the adapter", 1, 1e3,
                  Bar::at_most(100), Unit::microseconds);
 }

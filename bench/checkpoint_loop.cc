@@ -132,9 +132,4 @@ std::vector<Row> first_rows(const LoopResult& result, const LoopTimes& again,
   return rows;
 }
 
-bool any_open(const std::vector<Row>& rows) {
-  return std::any_of(rows.begin(), rows.end(),
-                     [](const Row& row) { return row.bar.is_open(row.measured); });
-}
-
 }  // namespace cairn::bench

@@ -84,7 +84,5 @@ Row held_row(const LoopResult& result, uint64_t held, size_t checkpoints, const 
 // Returns the speed of the first checkpoint, and that of plain tmpfs against itself. again: other
 // first rounds of plain tmpfs in the same contest.
 std::vector<Row> first_rows(const LoopResult& result, const LoopTimes& again, const LoopBars& bars);
-// Whether more rounds would decide a bar.
-bool any_open(const std::vector<Row>& rows);
 
 }  // namespace cairn::bench

@@ -52,25 +52,16 @@ std::vector<double> Contest::speed_ratios(size_t ours, size_t limit) const {
   return ratios;
 }
 
-namespace {
-constexpr size_t most_times = 16;
-}
-
 Row Contest::judge(const Settings& settings, size_t ours, const std::vector<size_t>& limits,
                    size_t calls, Bar bar, Unit unit) {
   if (rounds() == 0) run(settings.pairs);
+  const size_t limit = fastest(limits);
   Row row;
-  for (;;) {
-    const size_t limit = fastest(limits);
-    row.measured = bootstrap_median(speed_ratios(ours, limit));
-    row.against = name(limit);
-    row.ours_ns = median(ours) / static_cast<double>(calls);
-    row.limit_ns = median(limit) / static_cast<double>(calls);
-    row.pairs = rounds();
-    if (!bar.is_open(row.measured) || rounds() >= most_times * settings.pairs) break;
-    // Twice as many at each look: few looks, each of which could be deceived.
-    run(rounds());
-  }
+  row.measured = bootstrap_median(speed_ratios(ours, limit));
+  row.against = name(limit);
+  row.ours_ns = median(ours) / static_cast<double>(calls);
+  row.limit_ns = median(limit) / static_cast<double>(calls);
+  row.pairs = rounds();
   row.bar = bar;
   row.unit = unit;
   return row;

@@ -49,8 +49,9 @@ class Contest {
   // times of `limit` / times of `ours`, one per round: the share of the limit's speed that we reach.
   [[nodiscard]] std::vector<double> speed_ratios(size_t ours, size_t limit) const;
 
-  // A row for `ours` against the fastest of `limits`; runs more rounds (up to four times as many) while
-  // the bar lies inside the interval. calls: how many calls one round makes.
+  // Returns a row for `ours` against the fastest of `limits`, after settings.pairs rounds unless
+  // rounds were run before. The number is fixed: rounds that are added until an interval leaves a
+  // bar make it leave too often. calls: how many calls one round makes.
   Row judge(const Settings& settings, size_t ours, const std::vector<size_t>& limits, size_t calls,
             Bar bar, Unit unit = Unit::percent);
 

@@ -101,24 +101,15 @@ size_t rounds_of(const Settings& settings, const Shape& shape) {
   if (settings.quick) return 3;
   return std::max<size_t>(6, shape.size >= gib ? settings.pairs / 8 : settings.pairs / 4);
 }
-// How many times as many rounds are run while a bar is open.
-size_t most_times(const Shape& shape) { return shape.size >= gib ? 2 : 4; }
 
-// Runs rounds, and more of them while a bar is open.
-std::vector<Row> run_steady(Contest& contest, size_t rounds, size_t most_rounds,
-                            const Contender& ours, const Contender& plain,
-                            const std::vector<const Contender*>& copying, LoopResult result,
-                            const LoopBars& bars) {
-  std::vector<Row> rows;
-  do {
-    contest.run(rounds);
-    result.ours = ours.times(contest);
-    result.plain = {plain.times(contest)};
-    result.copying.clear();
-    for (const Contender* one : copying) result.copying.push_back(one->times(contest));
-    rows = steady_rows(result, bars);
-  } while (any_open(rows) && contest.rounds() < most_rounds);
-  return rows;
+std::vector<Row> run_steady(Contest& contest, size_t rounds, const Contender& ours,
+                            const Contender& plain, const std::vector<const Contender*>& copying,
+                            LoopResult result, const LoopBars& bars) {
+  contest.run(rounds);
+  result.ours = ours.times(contest);
+  result.plain = {plain.times(contest)};
+  for (const Contender* one : copying) result.copying.push_back(one->times(contest));
+  return steady_rows(result, bars);
 }
 
 void steady_state(const Settings& settings, const LoopMedium& on, const Shape& shape, Way way,
@@ -143,8 +134,8 @@ void steady_state(const Settings& settings, const LoopMedium& on, const Shape& s
                           .bytes = shape.size * shape.processes,
                           .calls = shape.size / shape.piece};
   const size_t rounds = rounds_of(settings, shape);
-  std::vector<Row> rows = run_steady(contest, rounds, most_times(shape) * rounds, ours, theirs,
-                                     {&copied, &streamed}, result, bars);
+  std::vector<Row> rows =
+      run_steady(contest, rounds, ours, theirs, {&copied, &streamed}, result, bars);
   size_t written = warm_rounds + contest.rounds();
   // As many for each row would take minutes; the others are read after those that were measured.
   if ((shape.size < gib && shape.piece == mib) || settings.full)
@@ -175,14 +166,11 @@ void first_round(const Settings& settings, const LoopMedium& on, const Shape& sh
   const auto times = [&](size_t number) {
     return LoopTimes{contest.name(number), contest.times(number), {}};
   };
-  std::vector<Row> rows;
-  do {
-    contest.run(rounds);
-    result.ours = times(ours);
-    result.plain = {times(plain)};
-    rows = first_rows(result, times(again), shape.judged ? on.bars : no_bars);
-  } while (any_open(rows) && contest.rounds() < 2 * rounds);
-  for (Row& row : rows) report.add(std::move(row));
+  contest.run(rounds);
+  result.ours = times(ours);
+  result.plain = {times(plain)};
+  for (Row& row : first_rows(result, times(again), shape.judged ? on.bars : no_bars))
+    report.add(std::move(row));
 }
 
 size_t small_files(const Settings& settings) { return settings.quick ? 500 : 10000; }
@@ -211,8 +199,7 @@ void small_file_rows(const Settings& settings, const LoopMedium& on, const std::
     const LoopResult result{
         .group = group, .what = at_end ? "in a batch" : "one by one", .calls = count};
     const size_t rounds = settings.quick ? 3 : std::max<size_t>(8, settings.pairs / 4);
-    for (Row& row : run_steady(contest, rounds, most_times(shape) * rounds, ours, theirs, {},
-                               result, bars))
+    for (Row& row : run_steady(contest, rounds, ours, theirs, {}, result, bars))
       report.add(std::move(row));
   }
 }

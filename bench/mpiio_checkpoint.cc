@@ -113,8 +113,6 @@ class Loop {
   size_t expected_ = 0;
 };
 
-constexpr size_t most_times = 4;
-
 void steady_state(const Settings& settings, const std::filesystem::path& programs,
                   const LoopMedium& on, const Shape& shape, const Way& way,
                   const std::string& group, Report& report) {
@@ -122,12 +120,8 @@ void steady_state(const Settings& settings, const std::filesystem::path& program
   const Rounds rounds{warm_rounds, settings.quick ? 3 : std::max<size_t>(6, settings.pairs / 3),
                       settings.quick ? 0 : checkpoints_until_held};
   Loop loop(programs, on, shape, way);
-  std::vector<Row> rows;
-  size_t jobs = 0;
-  do {
-    loop.run(rounds);
-    rows = steady_rows(loop.result(group, way.name), bars);
-  } while (any_open(rows) && ++jobs < most_times);
+  loop.run(rounds);
+  std::vector<Row> rows = steady_rows(loop.result(group, way.name), bars);
   rows.push_back(held_row(loop.result(group, way.name), loop.held(),
                           std::max(rounds.warm + rounds.measured, rounds.covered), bars));
   for (Row& row : rows) report.add(std::move(row));
@@ -138,15 +132,10 @@ void first_round(const Settings& settings, const std::filesystem::path& programs
                  Report& report) {
   const size_t jobs = settings.quick ? 2 : std::max(least_first_rounds, settings.pairs / 3);
   Loop loop(programs, on, shape, ways[0]);
-  std::vector<Row> rows;
-  size_t done = 0;
-  do {
-    for (size_t job = 0; job < jobs; ++job) loop.run({0, 1, 0});
-    rows = first_rows(loop.result(group, "first checkpoint"), loop.again(),
-                      shape.judged ? on.bars : no_bars);
-    done += jobs;
-  } while (any_open(rows) && done < 2 * jobs);
-  for (Row& row : rows) report.add(std::move(row));
+  for (size_t job = 0; job < jobs; ++job) loop.run({0, 1, 0});
+  for (Row& row : first_rows(loop.result(group, "first checkpoint"), loop.again(),
+                             shape.judged ? on.bars : no_bars))
+    report.add(std::move(row));
 }
 
 std::vector<Shape> shapes(const Settings& settings, const std::vector<std::string>& mpis) {

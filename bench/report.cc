@@ -82,10 +82,6 @@ bool Bar::holds(const Interval& measured) const {
   return true;
 }
 
-bool Bar::is_open(const Interval& measured) const {
-  return kind != Kind::none && measured.low < value && value < measured.high;
-}
-
 void Report::fact(const std::string& key, const std::string& value) {
   std::printf("%s: %s\n", key.c_str(), value.c_str());
   std::fflush(stdout);

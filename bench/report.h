@@ -21,8 +21,6 @@ struct Bar {
   static Bar at_most(double value) { return {Kind::at_most, value}; }
 
   [[nodiscard]] bool holds(const Interval& measured) const;
-  // Neither holds nor is clearly missed: more pairs would tell.
-  [[nodiscard]] bool is_open(const Interval& measured) const;
 };
 
 // How a value is shown: 0.931 as 93.1 %, 6.2 as 6.20 x, else with its unit.

@@ -8,7 +8,7 @@
 namespace cairn::bench {
 
 struct Settings {
-  size_t pairs = 48;       // of short measurements; four times as many where it is close
+  size_t pairs = 96;       // of short measurements; fixed before the run
   bool quick = false;      // a smaller set, fewer pairs: shows that it runs, not how fast
   bool full = false;       // what is not judged of the checkpoint loop as well
   std::string filter;      // part of a group's name; empty: everything
