@@ -1,11 +1,15 @@
 // Copying past the cache, as large copies do best, in the widest stores that the processor has.
 #pragma once
 
+#if defined(__x86_64__)
 #include <immintrin.h>
+#endif
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+
+#if defined(__x86_64__)
 
 __attribute__((target("avx512f"))) inline int64_t stream_512(char* to, const char* from,
                                                                int64_t size) {
@@ -33,3 +37,9 @@ inline void stream(char* to, const char* from, int64_t size) {
   std::memcpy(to + done, from + done, static_cast<size_t>(size - done));
   _mm_sfence();
 }
+#else
+// No such stores are known here: a plain copy.
+inline void stream(char* to, const char* from, int64_t size) {
+  std::memcpy(to, from, static_cast<size_t>(size));
+}
+#endif

@@ -1,0 +1,199 @@
+// limits: what the same bytes cost without a file system: copies between a rank's buffer and a
+// mapped file of the medium, by all ranks at the same time.
+//   limits [options] FILE
+// Each rank has a region of its own. The mapping is warm: every page was touched before the first
+// pass. The source is one buffer of one piece, as in IOR, so it lies in the processor's cache.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "../stream.h"
+#include "arguments.h"
+#include "job.h"
+#include "report.h"
+
+namespace kernels {
+namespace {
+
+const char* const help =
+    "limits: copies between buffers and a mapped file, by all ranks: a medium's own speed.\n"
+    "Usage: limits [options] FILE\n"
+    "\n"
+    "  -b SIZE         bytes of each rank's region (64m)\n"
+    "  -t SIZE         bytes of one copy, a multiple of 8 (1m)\n"
+    "  -p N            times over the region in each access (4)\n"
+    "  -i N            repetitions (1)\n"
+    "Accesses: write (memcpy), write-nt (past the cache, with a fence after each piece), read.\n";
+
+struct Options {
+  Common common;
+  std::string path;
+  int64_t block = 64 << 20;
+  int64_t piece = 1 << 20;
+  int passes = 4;
+  int repetitions = 1;
+};
+
+Options parse(int argc, char** argv) {
+  Options options;
+  Arguments arguments(help, &options.common);
+  arguments.size("-b", &options.block);
+  arguments.size("-t", &options.piece);
+  arguments.count("-p", &options.passes, 1);
+  arguments.count("-i", &options.repetitions, 1);
+  const std::vector<std::string> rest = arguments.parse(argc, argv);
+  if (rest.size() != 1) usage_error("expected FILE; --help shows the usage");
+  options.path = path_argument(rest[0]);
+  if (options.piece == 0 || options.piece % 8 != 0)
+    usage_error("-t: invalid size " + std::to_string(options.piece) + ": expected a multiple of 8");
+  if (options.block < options.piece)
+    usage_error("-b: invalid size " + std::to_string(options.block) + ": expected at least -t");
+  options.block -= options.block % options.piece;
+  return options;
+}
+
+// A mapping must begin at a page.
+int64_t rounded_to_pages(int64_t size) {
+  const int64_t page = sysconf(_SC_PAGESIZE);
+  return (size + page - 1) / page * page;
+}
+
+// One rank's region of the file, mapped and touched. Collective.
+class Region {
+ public:
+  explicit Region(const Options& options)
+      : stride_(rounded_to_pages(options.block)), size_(static_cast<size_t>(options.block)) {
+    if (job().rank == 0) make(options);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const int fd = open(options.path.c_str(), O_RDWR | O_CLOEXEC);
+    if (fd < 0) fail(options.path, std::string("open failed: ") + std::strerror(errno));
+    void* const at =
+        mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, job().rank * stride_);
+    if (at == MAP_FAILED) fail(options.path, std::string("mmap failed: ") + std::strerror(errno));
+    close(fd);
+    bytes_ = static_cast<char*>(at);
+    std::memset(bytes_, 1, size_);
+  }
+  ~Region() { munmap(bytes_, size_); }
+  Region(const Region&) = delete;
+  Region& operator=(const Region&) = delete;
+
+  [[nodiscard]] char* at(int64_t offset) const { return bytes_ + offset; }
+
+ private:
+  // A medium that is full says so here, and not by a signal in the middle of a copy.
+  void make(const Options& options) const {
+    const int fd = open(options.path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0) fail(options.path, std::string("create failed: ") + std::strerror(errno));
+    if (const int error = posix_fallocate(fd, 0, stride_ * job().ranks); error != 0)
+      fail(options.path, std::string("posix_fallocate failed: ") + std::strerror(error));
+    close(fd);
+  }
+
+  int64_t stride_;
+  size_t size_;
+  char* bytes_ = nullptr;
+};
+
+class Limits {
+ public:
+  explicit Limits(const Options& options)
+      : options_(options), region_(options), pattern_(options.piece, 0), buffer_(piece()) {
+    pattern_.become_writer(job().rank);
+    report_.api = "mmap";
+    report_.parameters = {{"layout", "shared"},
+                          {"block_bytes", options.block},
+                          {"transfer_bytes", options.piece},
+                          {"passes", options.passes}};
+  }
+
+  Report& run() {
+    const auto copy = [&](char* at) { std::memcpy(at, pattern_.data(), piece()); };
+    const auto past_the_cache = [&](char* at) { stream(at, pattern_.data(), options_.piece); };
+    const auto read = [&](char* at) { std::memcpy(buffer_.data(), at, piece()); };
+    for (int repetition = 0; repetition < options_.repetitions; ++repetition) {
+      measure("write", repetition, copy);
+      corrupt();
+      check(repetition);
+      measure("write-nt", repetition, past_the_cache);
+      check(repetition);
+      measure("read", repetition, read);
+    }
+    return report_;
+  }
+
+ private:
+  [[nodiscard]] size_t piece() const { return static_cast<size_t>(options_.piece); }
+  [[nodiscard]] int64_t pieces() const { return options_.block / options_.piece; }
+
+  template <typename Copy>
+  void measure(const char* name, int repetition, const Copy& copy) {
+    Stopwatch watch;
+    for (int pass = 0; pass < options_.passes; ++pass)
+      for (int64_t i = 0; i < pieces(); ++i) copy(region_.at(i * options_.piece));
+    watch.lap("transfer");
+    Access access;
+    access.name = name;
+    access.repetition = repetition;
+    access.calls = pieces() * options_.passes * job().ranks;
+    access.bytes = access.calls * options_.piece;
+    access.block_bytes = options_.block;
+    access.transfer_bytes = options_.piece;
+    access.times = watch.stop();
+    access.seconds = access.times.last;
+    report_.accesses.push_back(access);
+  }
+
+  void corrupt() const {
+    const int64_t offset = options_.common.corrupt;
+    if (offset < 0 || job().rank != 0) return;
+    if (offset >= options_.block)
+      fail(options_.path, "--corrupt: offset " + std::to_string(offset) + " is not in the region");
+    *region_.at(offset) ^= 1;
+  }
+
+  void check(int repetition) {
+    if (!options_.common.check) return;
+    Check found;
+    found.repetition = repetition;
+    for (int64_t i = 0; i < pieces(); ++i)
+      found.compare(pattern_.data(), region_.at(i * options_.piece), options_.piece, options_.path,
+                    job().rank * options_.block + i * options_.piece);
+    found.gather();
+    report_.checks.push_back(found);
+  }
+
+  const Options& options_;
+  Region region_;
+  Pattern pattern_;
+  std::vector<char> buffer_;
+  Report report_;
+};
+
+Report run(const Options& options) {
+  Limits limits(options);
+  return limits.run();
+}
+
+void print_original(const Report& report) {
+  for (const Access& access : report.accesses)
+    std::printf("%-9s %9.0f MiB/s  %d ranks, %lld bytes a copy\n", access.name.c_str(),
+                access.rate(), job().ranks, static_cast<long long>(access.transfer_bytes));
+  print_checks(report);
+}
+
+}  // namespace
+}  // namespace kernels
+
+int main(int argc, char** argv) {
+  kernels::start_job("limits", &argc, &argv);
+  const kernels::Options options = kernels::parse(argc, argv);
+  const kernels::Report report = kernels::run(options);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (!options.common.keep && kernels::job().rank == 0) kernels::remove_file(options.path);
+  return kernels::finish(report, options.common.format, [&] { kernels::print_original(report); });
+}

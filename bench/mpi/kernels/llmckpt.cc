@@ -1,0 +1,210 @@
+// llmckpt: checkpoints of a language model's training, after MLPerf Storage: one file a rank, with
+// an equal share of the model and the optimizer; each is synced.
+//   llmckpt [options] -o FILE
+// A checkpoint is a file of its own. The one before is removed when the next is complete, outside
+// of all times, so that two are there at most.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include "arguments.h"
+#include "job.h"
+#include "llm_state.h"
+#include "rank_region.h"
+#include "report.h"
+
+namespace kernels {
+namespace {
+
+const char* const help =
+    "llmckpt: checkpoints of a language model: one file a rank, written and synced, then read.\n"
+    "Usage: llmckpt [options] -o FILE\n"
+    "\n"
+    "  -o FILE         the checkpoints: FILE-STEP.RANK\n"
+    "  --model NAME    8b (104.7 GiB of model and optimizer) or 70b; default 8b\n"
+    "  --scale X       times that size (0.001)\n"
+    "  -t SIZE         bytes of one call, a multiple of 8 (16m); less if a rank's share is less\n"
+    "  -n N            checkpoints (10)\n"
+    "  -r N            reads of the last one (10)\n"
+    "  --no-sync       no fsync\n";
+
+struct Options {
+  Common common;
+  std::string path;
+  std::string model = "8b";
+  double scale = 0.001;
+  RankRegion region{true, 0, 16 << 20};
+  int64_t writes = 10;
+  int64_t reads = 10;
+  bool fsync = true;
+};
+
+double scale_argument(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (end == text.c_str() || *end != '\0' || !(value > 0) || !std::isfinite(value))
+    usage_error("--scale: invalid factor '" + text + "': expected a number above 0");
+  return value;
+}
+
+// A rank's share, in whole transfers.
+void set_share(Options* options) {
+  constexpr int64_t word = 8;
+  const auto all = static_cast<double>(llm_model(options->model).parameters() *
+                                       (llm_model_bytes + llm_optimizer_bytes));
+  const double share = all * options->scale / job().ranks;
+  if (share < word) usage_error("--scale: too small: a rank's share is less than 8 bytes");
+  auto bytes = static_cast<int64_t>(share);
+  options->region.transfer = std::min(options->region.transfer, bytes / word * word);
+  if (options->region.transfer > 0) bytes -= bytes % options->region.transfer;
+  options->region.bytes = bytes;
+  options->region.check_sizes();
+}
+
+Options parse(int argc, char** argv) {
+  Options options;
+  Arguments arguments(help, &options.common);
+  arguments.path("-o", &options.path);
+  arguments.value("--model", [&](const std::string& name) { options.model = name; });
+  arguments.value("--scale",
+                  [&](const std::string& text) { options.scale = scale_argument(text); });
+  arguments.size("-t", &options.region.transfer);
+  arguments.count("-n", &options.writes, 1);
+  arguments.count("-r", &options.reads);
+  arguments.flag("--no-sync", &options.fsync, false);
+  arguments.parse_all(argc, argv);
+  if (options.path.empty()) usage_error("-o: missing file; --help shows the usage");
+  set_share(&options);
+  return options;
+}
+
+class LlmCheckpoints {
+ public:
+  explicit LlmCheckpoints(const Options& options)
+      : options_(options),
+        region_(options.region),
+        pattern_(region_.transfer, 0),
+        buffer_(static_cast<size_t>(region_.transfer)) {
+    report_.api = "POSIX";
+    report_.parameters = {{"layout", "file-per-process"},
+                          {"model", options.model},
+                          {"parameters", llm_model(options.model).parameters()},
+                          {"block_bytes", region_.bytes},
+                          {"transfer_bytes", region_.transfer},
+                          {"writes", options.writes},
+                          {"reads", options.reads},
+                          {"fsync", options.fsync ? 1 : 0}};
+  }
+
+  Report& run() {
+    Times writing, reading;
+    for (int64_t step = 0; step < options_.writes; ++step) {
+      writing += write(step);
+      MPI_Barrier(MPI_COMM_WORLD);
+      if (step > 0) remove_file(path(step - 1, job().rank));
+    }
+    add("write", writing, options_.writes);
+    if (options_.common.corrupt >= 0 && job().rank == 0)
+      corrupt(path(last(), 0), options_.common.corrupt);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int64_t i = 0; i < options_.reads; ++i) reading += read();
+    if (options_.reads > 0) add("read", reading, options_.reads);
+    if (options_.common.check) check();
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (!options_.common.keep) remove_file(path(last(), job().rank));
+    return report_;
+  }
+
+ private:
+  [[nodiscard]] int64_t last() const { return options_.writes - 1; }
+
+  [[nodiscard]] std::string path(int64_t step, int owner) const {
+    return region_.path(options_.path + "-" + std::to_string(step), owner);
+  }
+
+  Times write(int64_t step) {
+    const std::string name = path(step, job().rank);
+    remove_file(name);
+    pattern_.use_seed(step);
+    pattern_.become_writer(job().rank);
+    const auto file = posix_file();
+    Stopwatch watch;
+    file->open(name, Open::create);
+    watch.lap("open");
+    region_.write(*file, job().rank, &pattern_);
+    watch.lap("transfer");
+    if (options_.fsync) file->sync();
+    watch.lap("sync");
+    file->close();
+    watch.lap("close");
+    return watch.stop();
+  }
+
+  Times read() {
+    const auto file = posix_file();
+    Stopwatch watch;
+    file->open(path(last(), job().rank), Open::read);
+    watch.lap("open");
+    region_.read(*file, job().rank, &buffer_);
+    watch.lap("transfer");
+    file->close();
+    watch.lap("close");
+    return watch.stop();
+  }
+
+  void check() {
+    const int owner = (job().rank + 1) % job().ranks;
+    const std::string name = path(last(), owner);
+    Check found;
+    pattern_.become_writer(owner);
+    const auto file = posix_file();
+    file->open(name, Open::read);
+    region_.check(*file, name, owner, &pattern_, &found);
+    file->close();
+    found.gather();
+    report_.checks.push_back(found);
+  }
+
+  void add(const char* name, const Times& times, int64_t times_done) {
+    Access access;
+    access.name = name;
+    access.calls = region_.transfers() * job().ranks * times_done;
+    access.bytes = access.calls * region_.transfer;
+    access.block_bytes = region_.bytes;
+    access.transfer_bytes = region_.transfer;
+    access.times = times;
+    access.seconds = times.last;
+    report_.accesses.push_back(access);
+  }
+
+  const Options& options_;
+  const RankRegion& region_;
+  Pattern pattern_;
+  std::vector<char> buffer_;
+  Report report_;
+};
+
+void print_original(const Options& options, const Report& report) {
+  constexpr double gib = 1 << 30;
+  const double size = static_cast<double>(options.region.bytes) * job().ranks / gib;
+  std::printf("llmckpt: model %s, %.3f GiB in a checkpoint, %d ranks\n", options.model.c_str(),
+              size, job().ranks);
+  for (const Access& access : report.accesses)
+    std::printf("%-6s %9.3f GiB/s  %.6f s, %lld bytes\n", access.name.c_str(), access.rate() / 1024,
+                access.seconds, static_cast<long long>(access.bytes));
+  print_checks(report);
+}
+
+}  // namespace
+}  // namespace kernels
+
+int main(int argc, char** argv) {
+  kernels::start_job("llmckpt", &argc, &argv);
+  const kernels::Options options = kernels::parse(argc, argv);
+  kernels::LlmCheckpoints checkpoints(options);
+  const kernels::Report& report = checkpoints.run();
+  return kernels::finish(report, options.common.format,
+                         [&] { kernels::print_original(options, report); });
+}

@@ -1,0 +1,344 @@
+// rdbench: a Gray-Scott reaction on a square, whose state is written every some steps.
+//   rdbench [options] -o PREFIX
+//   rdbench [options] --restart FILE
+// A file is PREFIXLxL-WxH-STEP.bin, doubles of v. After each file, outside of all times, each rank
+// reads the next rank's block back and compares it with what that rank holds.
+// --restart reads a file on any number of ranks. It computes the steps again to verify it: the
+// result does not depend on the split.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "arguments.h"
+#include "job.h"
+#include "rdbench_file.h"
+#include "report.h"
+
+namespace kernels {
+namespace {
+
+const char* const help =
+    "rdbench: a Gray-Scott reaction that writes its state by MPI-IO.\n"
+    "Usage: rdbench [options] -o PREFIX, or rdbench [options] --restart FILE\n"
+    "\n"
+    "  -L N            length of the square's edge, a multiple of the blocks (128)\n"
+    "  -s N            steps (20000)\n"
+    "  -i N            a file every N steps (200), and one before the first\n"
+    "  -o PREFIX       files PREFIXLxL-WxH-STEP.bin (o_)\n"
+    "  --iotype T      view, manual (a call for each row) or chunk (block by block); default view\n"
+    "  -c              collective calls\n"
+    "  --nosync        no MPI_File_sync before close\n"
+    "  --xnp N, --ynp N   blocks along x and y; default as MPI_Dims_create splits\n"
+    "  --restart FILE  read FILE, which any number of ranks wrote, and verify it\n";
+
+struct Options {
+  Common common;
+  RdbenchAccess access;
+  std::string type_name = "view";
+  std::string prefix = path_argument("o_");
+  std::string restart;
+  Split split{128, 0, 0};
+  int64_t steps = 20000;
+  int64_t interval = 200;
+};
+
+IoType type_argument(const std::string& text) {
+  if (text == "view") return IoType::view;
+  if (text == "manual") return IoType::manual;
+  if (text == "chunk") return IoType::chunk;
+  usage_error("--iotype: unknown type '" + text + "': expected view, manual or chunk");
+}
+
+void complete(Split* split) {
+  int blocks[] = {split->rows, split->columns};
+  if ((blocks[0] > 0 && job().ranks % blocks[0] != 0) ||
+      (blocks[1] > 0 && job().ranks % blocks[1] != 0))
+    usage_error("--xnp, --ynp: the number of ranks is not a multiple");
+  MPI_Dims_create(job().ranks, 2, blocks);
+  split->rows = blocks[0];
+  split->columns = blocks[1];
+  if (split->rows * split->columns != job().ranks)
+    usage_error("--xnp, --ynp: their product is not the number of ranks");
+  if (split->length % split->rows != 0 || split->length % split->columns != 0)
+    usage_error("-L: invalid length " + std::to_string(split->length) +
+                ": expected a multiple of " + std::to_string(split->columns) + " and " +
+                std::to_string(split->rows));
+}
+
+Options parse(int argc, char** argv) {
+  Options options;
+  int64_t columns = 0, rows = 0;
+  Arguments arguments(help, &options.common);
+  arguments.count("-L", &options.split.length, 1);
+  arguments.count("-s", &options.steps);
+  arguments.count("-i", &options.interval, 1);
+  arguments.path("-o", &options.prefix);
+  arguments.value("--iotype", [&](const std::string& text) {
+    options.access.type = type_argument(text);
+    options.type_name = text;
+  });
+  arguments.flag("-c", &options.access.collective);
+  arguments.flag("--nosync", &options.access.sync, false);
+  arguments.count("--xnp", &columns);
+  arguments.count("--ynp", &rows);
+  arguments.path("--restart", &options.restart);
+  arguments.parse_all(argc, argv);
+  options.split.columns = static_cast<int>(columns);
+  options.split.rows = static_cast<int>(rows);
+  options.access.hints = options.common.hints;
+  complete(&options.split);
+  return options;
+}
+
+class Rdbench {
+ public:
+  explicit Rdbench(const Options& options) : options_(options), state_(options.split) {
+    report_.api = "MPIIO";
+    report_.parameters = {{"layout", "shared"},
+                          {"length", options.split.length},
+                          {"xnp", options.split.columns},
+                          {"ynp", options.split.rows},
+                          {"iotype", options.type_name},
+                          {"collective", options.access.collective ? 1 : 0},
+                          {"fsync", options.access.sync ? 1 : 0},
+                          {"steps", options.steps},
+                          {"interval", options.interval}};
+  }
+
+  Report& run() {
+    write(0);
+    for (int64_t step = 1; step <= options_.steps; ++step) {
+      advance();
+      if (step % options_.interval == 0) write(step);
+    }
+    add("write", writing_, files_);
+    read_last();
+    if (!options_.common.keep) remove_files();
+    return report_;
+  }
+
+  // Any split may have written the file: its name tells which.
+  Report& restart() {
+    Split writers = options_.split;
+    int64_t step = 0;
+    parse_name(&writers, &step);
+    std::vector<double> block;
+    RdbenchFile file(options_.access);
+    Stopwatch watch;
+    file.open(options_.restart, false);
+    watch.lap("open");
+    file.read_other(writers, options_.split, &block);
+    watch.lap("transfer");
+    report_.hints = file.hints();
+    file.close();
+    watch.lap("close");
+    add("read", watch.stop(), 1);
+    if (!options_.common.check) return report_;
+    for (int64_t i = 0; i < step; ++i) advance();
+    Check found;
+    compare(own_block(), block, options_.restart, &found);
+    found.gather();
+    report_.checks.push_back(found);
+    return report_;
+  }
+
+  [[nodiscard]] int64_t files() const { return files_; }
+  [[nodiscard]] double calculating() const { return calculating_; }
+  [[nodiscard]] double exchanging() const { return exchanging_; }
+
+ private:
+  [[nodiscard]] std::string path(int64_t step) const {
+    char name[128];
+    std::snprintf(name, sizeof name, "%lldx%lld-%lldx%lld-%06lld.bin",
+                  static_cast<long long>(options_.split.length),
+                  static_cast<long long>(options_.split.length),
+                  static_cast<long long>(options_.split.width()),
+                  static_cast<long long>(options_.split.height()), static_cast<long long>(step));
+    return options_.prefix + name;
+  }
+
+  void parse_name(Split* writers, int64_t* step) const {
+    const size_t dash = options_.restart.rfind('-', options_.restart.rfind('-') - 1);
+    const size_t begin = options_.restart.find_last_not_of("0123456789x", dash - 1);
+    long long length = 0, again = 0, width = 0, height = 0, number = 0;
+    if (dash == std::string::npos ||
+        std::sscanf(options_.restart.c_str() + (begin == std::string::npos ? 0 : begin + 1),
+                    "%lldx%lld-%lldx%lld-%lld.bin", &length, &again, &width, &height,
+                    &number) != 5 ||
+        width < 1 || height < 1 || length % width != 0 || length % height != 0)
+      usage_error("--restart: not a name of rdbench: " + options_.restart +
+                  ": expected ...LxL-WxH-STEP.bin");
+    if (length != options_.split.length)
+      usage_error("-L: the file's square has the length " + std::to_string(length));
+    writers->columns = static_cast<int>(length / width);
+    writers->rows = static_cast<int>(length / height);
+    *step = number;
+  }
+
+  void advance() {
+    const double begin = MPI_Wtime();
+    state_.exchange();
+    const double middle = MPI_Wtime();
+    state_.step();
+    exchanging_ += middle - begin;
+    calculating_ += MPI_Wtime() - middle;
+  }
+
+  void write(int64_t step) {
+    RdbenchFile file(options_.access);
+    if (job().rank == 0) remove_file(path(step));
+    Stopwatch watch;
+    file.open(path(step), true);
+    watch.lap("open");
+    file.write(state_);
+    watch.lap("transfer");
+    file.sync();
+    watch.lap("sync");
+    report_.hints = file.hints();
+    file.close();
+    watch.lap("close");
+    writing_ += watch.stop();
+    ++files_;
+    last_ = step;
+    if (options_.common.corrupt >= 0 && job().rank == 0 && step == 0)
+      corrupt(path(step), options_.common.corrupt);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (options_.common.check) check(step);
+  }
+
+  [[nodiscard]] std::vector<double> own_block() const {
+    const Split& split = options_.split;
+    std::vector<double> block;
+    block.reserve(static_cast<size_t>(split.width() * split.height()));
+    for (int64_t y = 0; y < split.height(); ++y)
+      block.insert(block.end(), state_.row(y), state_.row(y) + split.width());
+    return block;
+  }
+
+  // The block of rank `owner`, which sends it: every rank calls with the same distance.
+  [[nodiscard]] std::vector<double> block_of(int owner, int asker) const {
+    std::vector<double> block = own_block();
+    MPI_Sendrecv_replace(block.data(), static_cast<int>(block.size()), MPI_DOUBLE, asker, 0, owner,
+                         0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return block;
+  }
+
+  static void compare(const std::vector<double>& expected, const std::vector<double>& got,
+                      const std::string& path, Check* found) {
+    found->compare(expected.data(), got.data(),
+                   static_cast<int64_t>(expected.size() * sizeof(double)),
+                   path + ": block of rank " + std::to_string(job().rank), 0);
+  }
+
+  [[nodiscard]] int after(int distance) const {
+    return (job().rank + distance + job().ranks) % job().ranks;
+  }
+
+  void check(int64_t step) {
+    std::vector<double> got;
+    RdbenchFile file(options_.access);
+    file.open(path(step), false);
+    file.read(options_.split, after(1), &got);
+    file.close();
+    Check found;
+    compare(block_of(after(1), after(-1)), got, path(step), &found);
+    found.gather();
+    report_.checks.push_back(found);
+  }
+
+  // The newest file, each rank another one's block: a restart.
+  void read_last() {
+    std::vector<double> got;
+    RdbenchFile file(options_.access);
+    Stopwatch watch;
+    file.open(path(last_), false);
+    watch.lap("open");
+    file.read(options_.split, after(1), &got);
+    watch.lap("transfer");
+    file.close();
+    watch.lap("close");
+    add("read", watch.stop(), 1);
+  }
+
+  void remove_files() const {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (job().rank != 0) return;
+    for (int64_t step = 0; step <= last_; step += options_.interval) remove_file(path(step));
+  }
+
+  void add(const char* name, const Times& times, int64_t files) {
+    const Split& split = options_.split;
+    Access access;
+    access.name = name;
+    access.bytes = files * split.length * split.length * static_cast<int64_t>(sizeof(double));
+    access.calls = files * job().ranks * RdbenchFile(options_.access).calls(split);
+    access.block_bytes = split.width() * static_cast<int64_t>(sizeof(double));
+    access.transfer_bytes = options_.access.type == IoType::manual
+                                ? access.block_bytes
+                                : access.block_bytes * split.height();
+    access.times = times;
+    access.seconds = times.last;
+    if (std::strcmp(name, "write") == 0) access.original = "writeTimeSec";
+    report_.accesses.push_back(access);
+  }
+
+  const Options& options_;
+  GrayScott state_;
+  Report report_;
+  Times writing_;
+  int64_t files_ = 0;
+  int64_t last_ = 0;
+  double calculating_ = 0;
+  double exchanging_ = 0;
+};
+
+void print_restart(const Options& options, const Report& report) {
+  const Access& access = report.accesses.front();
+  std::printf("restart from %s: %.2f MiB/s, %.6f s, %lld bytes\n", options.restart.c_str(),
+              access.rate(), access.seconds, static_cast<long long>(access.bytes));
+  print_checks(report);
+}
+
+// rdbench's line, by its names.
+void print_original(const Options& options, const Report& report, const Rdbench& bench,
+                    double calculating, double exchanging) {
+  const Split& split = options.split;
+  const Access& access = report.accesses.front();
+  std::printf(
+      "{\"version\":\"cairn "
+      "%s\",\"nprocs\":%d,\"xnp\":%d,\"ynp\":%d,\"L\":%lld,\"chunkSizeX\":%lld,"
+      "\"chunkSizeY\":%lld,\"collective\":%s,\"iotype\":\"%s\",\"sync\":%s,\"validate\":%s,"
+      "\"steps\":%lld,\"interval\":%lld,\"nfiles\":%lld,\"fileSize\":%lld,",
+      CAIRN_VERSION, job().ranks, split.columns, split.rows, static_cast<long long>(split.length),
+      static_cast<long long>(split.width()), static_cast<long long>(split.height()),
+      options.access.collective ? "true" : "false", options.type_name.c_str(),
+      options.access.sync ? "true" : "false", options.common.check ? "true" : "false",
+      static_cast<long long>(options.steps), static_cast<long long>(options.interval),
+      static_cast<long long>(bench.files()),
+      static_cast<long long>(split.length * split.length * 8));
+  long long verified = 0;
+  for (const Check& check : report.checks) verified += check.bytes / 8;
+  std::printf(
+      "\"totalWriteSizeByte\":%lld,\"calcTimeSec\":%.9f,\"commTimeSec\":%.9f,"
+      "\"writeTimeSec\":%.9f,\"writeBandwidthByte\":%.2f,\"valuesVerified\":%lld,\"valid\":%s}\n",
+      static_cast<long long>(access.bytes), calculating, exchanging, access.seconds,
+      static_cast<double>(access.bytes) / access.seconds, verified,
+      report.valid() ? "true" : "false");
+}
+
+}  // namespace
+}  // namespace kernels
+
+int main(int argc, char** argv) {
+  kernels::start_job("rdbench", &argc, &argv);
+  const kernels::Options options = kernels::parse(argc, argv);
+  kernels::Rdbench bench(options);
+  const kernels::Report& report = options.restart.empty() ? bench.run() : bench.restart();
+  const double calculating = kernels::highest(bench.calculating());
+  const double exchanging = kernels::highest(bench.exchanging());
+  return kernels::finish(report, options.common.format, [&] {
+    if (!options.restart.empty()) return kernels::print_restart(options, report);
+    kernels::print_original(options, report, bench, calculating, exchanging);
+  });
+}
