@@ -10,12 +10,12 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 SETUP ?= yes
 TESTS ?= .
-MATRIX ?= tokio-abc-small
+MATRIX ?= bench
 BENCH ?=
 CTEST = ctest --output-on-failure --no-tests=error -j $(JOBS) -R '$(TESTS)'
 
 .PHONY: all setup-build setup-demo setup-test setup-dev setup-slow help install uninstall wheel demo test test-slow test-asan \
-	test-tsan test-dev test-clang coverage setup-bench bench bench-all bench-core bench-mpiio bench-tiers fuzz format \
+	test-tsan test-dev test-clang coverage setup-bench bench bench-example bench-all bench-core bench-mpiio bench-tiers fuzz format \
 	format-check tidy clean
 
 all: setup-build ## build the release preset into build/release
@@ -75,11 +75,15 @@ coverage: setup-dev ## line coverage of src/, report in build/coverage/report
 	@scripts/coverage.sh $(JOBS)
 
 # What `cairn bench` runs, without the tests and the judged tables.
-bench: setup-bench ## ior, hacc, vpic and bdcats on Cairn, tmpfs, disk and ROMIO, as a page: MATRIX, BENCH for options
+bench: setup-bench ## ior, hacc, vpic and loop on Cairn, tmpfs, disk and ROMIO, as a page: MATRIX, BENCH for options
 	@echo "make bench: building what the benchmarks run"
 	@scripts/build.sh --brief --target benchmarks release $(JOBS)
 	@mkdir -p build/bench
 	@cd build/bench && ../release/bin/cairn bench run $(MATRIX) $(BENCH)
+
+bench-example: setup-bench ## the example report in docs/results/example, on a quiet machine: MATRIX=tokio-abc-small
+	@scripts/build.sh --brief --target benchmarks release $(JOBS)
+	@scripts/bench_example.sh
 
 bench-core: setup-test ## the data path against copying, judged against its bars
 	@scripts/build.sh release $(JOBS)

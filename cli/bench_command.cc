@@ -57,14 +57,19 @@ void add_bench_command(CLI::App& root, Context& context) {
       root, context, "bench", "Run I/O kernels on several systems, and show what each gives.",
       "`run` reads a matrix of systems and kernels, and runs every cell in several rounds. It "
       "writes each repetition to results.jsonl and makes report.html. MATRIX is a YAML file, or "
-      "the name of a ready one: tokio-abc-small. `report` makes the page again from results.\n\n"
+      "the name of a ready one: bench, tokio-abc-small. `report` makes the page again from "
+      "results. `compare` prints ratios of two runs, or of two systems of one run. `submit` runs "
+      "a matrix as a job of Slurm.\n\n"
       "  cairn bench run tokio-abc-small --dry-run\n"
       "  cairn bench run tokio-abc-small --rounds 5 --output DIR\n"
       "  cairn bench run matrix.yaml --scale 0.25 --only 'hacc on'\n"
-      "  cairn bench report DIR\n\n"
+      "  cairn bench run --resume DIR\n"
+      "  cairn bench report DIR\n"
+      "  cairn bench compare DIR DIR --fail-if 'ratio<0.9'\n\n"
       "`cairn bench run -h` lists the options of run. The command needs python3 with PyYAML and "
       "jsonschema, and an MPI. Exit code: 0 if all cells ran and their data were right; 1 if a "
-      "cell failed, hung or had wrong data; 2 for a mistake in the matrix or the options; 130 "
+      "cell failed, hung or had wrong data, or a rule of --fail-if holds; 2 for a mistake in the "
+      "matrix or the options; 130 "
       "after Ctrl-C, which keeps the finished repetitions.");
   bench->callback(
       [&context] { context.action = [&context] { return bench_command(context.program); }; });

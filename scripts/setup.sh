@@ -42,6 +42,7 @@ debian_slow=(
   python3-h5py python3-h5py-mpi python3-mpi4py hdf5-tools python3-netcdf4
   stress-ng dbench bonnie++ fsmark ruby
   postgresql python3-lmdb python3-plyvel
+  chromium slurm-wlm slurm-wlm-basic-plugins munge libpmix2
   libnetcdf-mpi-dev zlib1g-dev dpkg-dev autoconf automake libtool m4
 )
 
@@ -58,7 +59,7 @@ dnf_test="$dnf_demo $dnf_bench gtest-devel google-benchmark-devel rsync tar attr
 dnf_dev="clang clang-tools-extra compiler-rt libasan libubsan libtsan ccache gcovr ShellCheck"
 dnf_slow="qemu-system-x86-core busybox ndctl daxctl e2fsprogs python3-h5py python3-h5py-openmpi python3-mpi4py-openmpi hdf5
   python3-netcdf4 stress-ng dbench bonnie++ fs_mark ruby
-  postgresql-server python3-lmdb python3-plyvel"
+  postgresql-server python3-lmdb python3-plyvel chromium slurm slurm-slurmctld slurm-slurmd munge"
 spack_build="cmake ninja pkgconf cli11 fmt yaml-cpp nlohmann-json pmdk isa-l"
 spack_demo="python git sqlite fio openmpi"
 spack_bench="python py-pyyaml py-jsonschema py-rich openmpi mpich hdf5+mpi"

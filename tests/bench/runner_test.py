@@ -32,7 +32,8 @@ class Runner(BenchCase):
     ):
         path = self.scratch / "m.yaml"
         path.write_text(
-            f"format: 1\nname: test\n{head}\nsystems:\n  {systems}\nkernels:\n  {kernels}\n",
+            f"format: 1\nname: test\nlimits: false\n{head}\nsystems:\n  {systems}\n"
+            f"kernels:\n  {kernels}\n",
             encoding="utf-8",
         )
         return path
@@ -51,7 +52,8 @@ class Runner(BenchCase):
         self.assertEqual("run", records[0]["record"])
         self.assertEqual("end", records[-1]["record"])
         self.assertEqual([], list(self.scratch.glob("cairn-bench-*")), "files are left")
-        return records[0], records[1:-1], records[-1]
+        results = [record for record in records if record["record"] == "result"]
+        return records[0], results, records[-1]
 
     def test_from_the_matrix_to_the_page(self):
         systems = "\n  ".join(
@@ -180,7 +182,8 @@ class Runner(BenchCase):
             (
                 "kernels:\n  a: {kernel: iro}\n",
                 6,
-                "unknown value 'iro': expected ior, hacc, vpic, bdcats; did you mean ior?",
+                "unknown value 'iro': expected ior, hacc, vpic, bdcats, loop, rdbench, mdtest, "
+                "llmckpt, program; did you mean ior?",
             ),
             (
                 "kernels:\n  a: {kernel: hacc,\n    block: 1MiB}\n",
@@ -245,6 +248,13 @@ class Runner(BenchCase):
         )
         self.assertRegex(run.stdout, r"# 1 cells, 6 rounds \(1 to warm up\), \d+\.\d MiB in all")
         self.assertEqual([], list(self.scratch.iterdir()))
+
+    def test_ready_matrices(self):
+        for path in sorted((PACKAGE / "cairn_bench/matrices").glob("*.yaml")):
+            with self.subTest(matrix=path.stem):
+                run = self.bench("run", path.stem, "--dry-run", "--scale", 0.001, "--ranks", 2)
+                self.assertRegex(run.stdout, r"# \d+ cells, 6 rounds \(1 to warm up\)")
+                self.assertEqual([], list(self.scratch.iterdir()))
 
     def test_results_stay(self):
         path = self.matrix(head="rounds: 1\nwarmup: 0")

@@ -5,11 +5,7 @@ import hashlib
 import json
 
 from . import sizes
-
-HACC_HEADER = 24 << 20
-HACC_RECORD = 38
-PARTICLE = 32
-MEBI = 1 << 20
+from .kinds import KINDS
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,113 +52,50 @@ def matches(rule, system, kernel, ranks):
 
 
 def scaled(entry, scale):
-    """Sizes as numbers; the amount (segments, particles) times `scale`."""
-    found = {
-        key: value for key, value in entry.items() if key not in ("hints", "about", "optional")
-    }
-    standard = {
-        "ior": {"block": MEBI, "transfer": 256 << 10, "segments": 1, "layout": "shared"},
-        "hacc": {"particles": MEBI, "layout": "shared"},
-        "vpic": {"particles": MEBI},
-        "bdcats": {"particles": MEBI},
-    }[entry["kernel"]]
-    found = {**standard, **found}
-    for key in ("block", "transfer"):
+    """Sizes as numbers; amounts (segments, particles, files) times `scale`."""
+    kind = KINDS[entry["kernel"]]
+    left_out = ("hints", "about", "optional")
+    found = {key: value for key, value in entry.items() if key not in left_out}
+    found = {**kind.standard, **found}
+    for key in kind.sizes:
         if key in found:
             found[key] = sizes.parse(found[key])
-    for key in ("segments", "particles"):
-        if key in found:
-            found[key] = max(1, round(found[key] * scale))
+    for key in kind.amounts:
+        found[key] = multiplied(found, key, scale)
     return found
+
+
+def multiplied(given, key, scale):
+    """An amount times `scale`, in the steps that it can have."""
+    if isinstance(given[key], float):
+        return given[key] * scale
+    step = {"size": given.get("transfer", 1), "steps": given.get("interval", 1)}.get(key, 1)
+    return max(1, round(given[key] * scale / step)) * step
 
 
 def file_bytes(cell):
     """Bytes that the cell keeps on the medium while it runs."""
-    given = cell.parameters
-    if cell.kind == "ior":
-        return cell.ranks * given["segments"] * given["block"]
-    if cell.kind == "hacc":
-        files = cell.ranks if given["layout"] == "file-per-process" else 1
-        return files * HACC_HEADER + cell.ranks * given["particles"] * HACC_RECORD
-    return cell.ranks * given["particles"] * PARTICLE
+    return KINDS[cell.kind].file_bytes(cell.parameters, cell.ranks)
 
 
 def memory_bytes(cell):
     """What the kernel's ranks need for themselves, MPI not counted."""
-    given = cell.parameters
-    if cell.kind == "ior":
-        return cell.ranks * 2 * given["transfer"]
-    if cell.kind == "hacc":
-        return cell.ranks * (2 * given["particles"] * HACC_RECORD + HACC_HEADER)
-    return cell.ranks * given["particles"] * PARTICLE * 2
+    return KINDS[cell.kind].memory_bytes(cell.parameters, cell.ranks)
+
+
+def transfer_bytes(cell):
+    """Bytes of the cell's calls, or of most of them; None where it moves no data."""
+    return KINDS[cell.kind].transfer_bytes(cell.parameters, cell.ranks)
 
 
 def words(cell, program, directory):
     """The kernel's command line, without a launcher."""
     given = cell.parameters
-    result = [program, "--format", "json"]
-    for key, value in sorted(cell.hints.items()):
-        result += ["--hint", f"{key}={value}"]
-    if given.get("check") is False:
-        result.append("--no-check")
-    if "api" in given:
-        result += ["-a", given["api"]]
-    if given.get("fsync"):
-        result.append("-e")
-    result += {"ior": of_ior, "hacc": of_hacc, "vpic": of_vpic, "bdcats": of_bdcats}[cell.kind](
-        given, directory
-    )
-    return list(map(str, result))
-
-
-def options(given):
-    return list(given.get("options", []))
-
-
-def of_ior(given, directory):
-    flags = {"collective": "-c", "barriers": "-g", "reorder": "-C", "random_order": "-z"}
-    result = [flag for key, flag in flags.items() if given.get(key)]
-    if given["layout"] == "file-per-process":
-        result.append("-F")
-    return [
-        *result,
-        "-b",
-        given["block"],
-        "-t",
-        given["transfer"],
-        "-s",
-        given["segments"],
-        *options(given),
-        "-o",
-        f"{directory}/ior",
-    ]
-
-
-def of_hacc(given, directory):
-    layout = ["-F"] if given["layout"] == "file-per-process" else []
-    return [*layout, *options(given), given["particles"], f"{directory}/hacc"]
-
-
-def independent(given):
-    return ["--independent"] if given.get("collective") is False else []
-
-
-def of_vpic(given, directory):
-    return [
-        *independent(given),
-        "--particles",
-        given["particles"],
-        *options(given),
-        f"{directory}/vpic",
-    ]
-
-
-def of_bdcats(given, directory):
-    return [
-        *independent(given),
-        "--make",
-        given["particles"],
-        *options(given),
-        "-f",
-        f"{directory}/bdcats",
-    ]
+    result = [program]
+    if cell.kind != "program":
+        result += ["--format", "json"]
+        for key, value in sorted(cell.hints.items()):
+            result += ["--hint", f"{key}={value}"]
+        if given.get("check") is False:
+            result.append("--no-check")
+    return list(map(str, [*result, *KINDS[cell.kind].words(given, directory)]))

@@ -1,19 +1,29 @@
-"""cairn bench run, report: options, the order of work, and what is printed."""
+"""cairn bench run, report, compare, submit: options, the order of work, and what is printed."""
 
 import argparse
 import datetime
+import os
 import pathlib
 import re
 import sys
 
 from . import cells as cells_module
 from . import (
+    compare,
+    figure_files,
     figures,
+    history,
     installation,
+    kinds,
+    limits,
     matrix as matrix_module,
+    outside,
     page,
+    pilot,
     rounds,
     sizes,
+    sizing,
+    slurm,
     space,
     store,
     summary,
@@ -21,6 +31,8 @@ from . import (
 from .errors import Mistake
 from .systems import System
 
+# Options of sbatch that `submit` passes on.
+SBATCH = ("nodes", "ntasks", "ntasks-per-node", "time", "mem", "partition", "account", "qos")
 EPILOG = """\
 A matrix names systems, kernels and rounds; ready ones: {ready}.
 Exit codes: 0 all cells ran and their data were right; 1 a cell failed, hung or had wrong data;
@@ -38,7 +50,9 @@ def main(words):
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     run = commands.add_parser("run", help="run a matrix")
-    run.add_argument("matrix", metavar="MATRIX", help="a file, or the name of a ready matrix")
+    run.add_argument(
+        "matrix", metavar="MATRIX", nargs="?", help="a file, or the name of a ready matrix"
+    )
     run.add_argument(
         "--output",
         metavar="DIR",
@@ -46,10 +60,24 @@ def main(words):
         help="a new directory for results.jsonl and report.html",
     )
     run.add_argument(
+        "--resume",
+        metavar="DIR",
+        type=pathlib.Path,
+        help="go on with a run that was interrupted or killed, instead of MATRIX",
+    )
+    run.add_argument(
         "--dry-run", action="store_true", help="print the commands and the bytes; run nothing"
     )
-    run.add_argument("--rounds", type=int, metavar="N", help="instead of the matrix's")
+    run.add_argument(
+        "--rounds", type=int, metavar="N", help="instead of the matrix's, or its pilot's"
+    )
     run.add_argument("--scale", type=float, metavar="X", help="times the matrix's amounts of data")
+    run.add_argument("--ranks", metavar="N,N", help="instead of the matrix's numbers of ranks")
+    run.add_argument(
+        "--launcher",
+        metavar="WORDS",
+        help="what starts the ranks: srun, or words with {ranks}; default mpirun",
+    )
     run.add_argument(
         "--only", metavar="REGEX", help="cells whose name matches, e.g. 'hacc on tmpfs'"
     )
@@ -63,9 +91,50 @@ def main(words):
         type=pathlib.Path,
         help="the page; default report.html beside the results",
     )
-    given = parser.parse_args(words)
+    report.add_argument(
+        "--figures",
+        metavar="DIR",
+        type=pathlib.Path,
+        help="charts as Vega-Lite there, and with vl-convert-python as SVG, PNG and PDF",
+    )
+    batch = commands.add_parser(
+        "submit",
+        help="run a matrix as a job of Slurm",
+        description="Writes a batch script that runs the matrix in one allocation, and submits it. "
+        "Further words go to `run`: cairn bench submit MATRIX -- --rounds 5.",
+    )
+    batch.add_argument("matrix", metavar="MATRIX")
+    batch.add_argument("--output", metavar="DIR", type=pathlib.Path, required=True)
+    batch.add_argument("--print", action="store_true", help="print the script; submit nothing")
+    for option in SBATCH:
+        batch.add_argument(f"--{option}", metavar="X", help=f"sbatch's --{option}")
+    compare_two = commands.add_parser(
+        "compare",
+        help="compare two runs, or two systems of one run",
+        description="Prints A / B for every cell that both have. A and B: results.jsonl or its "
+        "directory, with :SYSTEM for one system of it. Exit code 1 if a --fail-if rule holds.",
+    )
+    compare_two.add_argument("a", metavar="A")
+    compare_two.add_argument("b", metavar="B")
+    compare_two.add_argument(
+        "--fail-if",
+        metavar="RULE",
+        action="append",
+        default=[],
+        help="'ratio<0.9': a cell whose A / B is below 0.9, and that differs; may be repeated",
+    )
+    # argparse gives words after "--" to the first positional argument, which is MATRIX.
+    more = words[words.index("--") + 1 :] if "submit" in words[:1] and "--" in words else []
+    given = parser.parse_args(words[: len(words) - len(more) - 1] if more else words)
+    given.more = more
+    action = {
+        "run": run_command,
+        "report": report_command,
+        "compare": compare_command,
+        "submit": submit_command,
+    }
     try:
-        return run_command(given) if given.command == "run" else report_command(given)
+        return action[given.command](given)
     except Mistake as mistake:
         for line in mistake.lines:
             print(f"cairn bench: {line}", file=sys.stderr)
@@ -75,15 +144,23 @@ def main(words):
 
 
 def run_command(given):
-    matrix, source, path = matrix_module.load(given.matrix)
-    adjust(matrix, given)
+    before = None
+    if given.resume is not None:
+        before, matrix, digest = taken_up(given)
+        path = given.resume
+    elif given.matrix is None:
+        raise Mistake("run: missing MATRIX or --resume DIR; cairn bench run -h lists the options")
+    else:
+        matrix, source, path = matrix_module.load(given.matrix)
+        digest = matrix_module.digest(source)
+        adjust(matrix, given)
     systems, left_out = usable_systems(matrix)
     cells = [
         cell
         for cell in cells_module.expand(matrix, systems)
         if not given.only or re.search(given.only, cell.name)
     ]
-    cells, more = with_libraries(matrix, cells, systems)
+    cells, more = with_what_they_need(matrix, cells, systems)
     left_out += more
     if not cells:
         raise Mistake([f"{path}: no cell to run", *left_out])
@@ -92,30 +169,112 @@ def run_command(given):
         print(f"cairn bench: left out: {line}", file=sys.stderr)
     if given.dry_run:
         print("\n".join(plan(matrix, cells, systems)))
-    wrong = space.what_does_not_fit(cells, systems)
+    needed = limits.needed(cells, systems) if matrix["limits"] else []
+    wrong = space.what_does_not_fit(cells, needed, systems)
     if wrong:
         raise Mistake([*wrong, "nothing was started; use --scale or another directory"], code=1)
     if given.dry_run:
         return 0
-    return run_all(given, matrix, matrix_module.digest(source), cells, systems, left_out)
+    choice = None
+    if before is None and matrix.get("target_s"):
+        choice = chosen_size(matrix, digest, systems, cells, needed)
+        if choice is None:
+            return 130
+        cells = rescaled(matrix, cells, matrix["scale"] * choice["scale"])
+        matrix["scale"] *= choice["scale"]
+        needed = limits.needed(cells, systems) if matrix["limits"] else []
+    runner = rounds.Runner(matrix, digest, cells, needed, systems, left_out)
+    runner.sizing = choice
+    if before is not None:
+        runner.go_on(before)
+        results = store.Store(given.resume / "results.jsonl", resume=True)
+        return run_all(runner, results)
+    return run_all(runner, new_store(given, matrix))
 
 
-def run_all(given, matrix, digest, cells, systems, left_out):
+def chosen_size(matrix, digest, systems, cells, needed):
+    """The scale that fits the target time; None if that was interrupted."""
+    walls = []
+    for scale in sizing.SMALL:
+        print(f"cairn bench: trying {scale:g} of the sizes", file=sys.stderr, flush=True)
+        small = rescaled(matrix, cells, matrix["scale"] * scale)
+        runner = rounds.Runner(matrix, digest, small, [], systems, [])
+        by_name = {cell.key: cell.name for cell in small}
+        walls.append({by_name[key]: wall for key, wall in runner.walls(small).items()})
+        if runner.reason == "interrupted":
+            print("cairn bench: interrupted before the first round", file=sys.stderr)
+            return None
+    wanted = pilot.settings(matrix)
+    count = matrix["warmup"] + (wanted["rounds"] + wanted["most"] if wanted else matrix["rounds"])
+    choice = sizing.choose(walls, matrix["target_s"], count, len(needed))
+    print(f"cairn bench: {sizing.text(choice)}", file=sys.stderr, flush=True)
+    return choice
+
+
+def rescaled(matrix, cells, scale):
+    """The same cells at another scale."""
+    names = {cell.name for cell in cells}
+    systems = list(dict.fromkeys(cell.system for cell in cells))
+    found = cells_module.expand({**matrix, "scale": scale}, systems)
+    return [cell for cell in found if cell.name in names]
+
+
+def taken_up(given):
+    """(results so far, their matrix, its digest) of --resume."""
+    for name, value in (
+        ("MATRIX", given.matrix),
+        ("--output", given.output),
+        ("--rounds", given.rounds),
+        ("--scale", given.scale),
+        ("--ranks", given.ranks),
+        ("--launcher", given.launcher),
+        ("--only", given.only),
+    ):
+        if value is not None:
+            raise Mistake(f"{name}: not with --resume, which goes on as the run began")
+    before = store.load(given.resume / "results.jsonl")
+    if before.complete:
+        raise Mistake(f"{given.resume}: this run is complete; nothing to resume")
+    for name, entry in before.run["systems"].items():
+        now = str(System(name, entry["given"]).directory)
+        if now != entry["directory"]["directory"]:
+            raise Mistake(
+                f"systems.{name}.directory: {now}: the run began in "
+                f"{entry['directory']['directory']}; start --resume in the same directory"
+            )
+    given.only = before.run["matrix"].get("only")
+    return before, {**matrix_module.DEFAULTS, **before.run["matrix"]}, before.run["matrix_sha256"]
+
+
+def new_store(given, matrix):
     directory = given.output or pathlib.Path("bench-results") / (
         f"{matrix['name']}-{datetime.datetime.now().strftime('%Y%m%d-%H%M%S')}"
     )
     directory.mkdir(parents=True, exist_ok=True)
     try:
-        results = store.Store(directory / "results.jsonl")
+        return store.Store(directory / "results.jsonl")
     except FileExistsError:
-        raise Mistake(f"{directory / 'results.jsonl'}: exists; choose another --output") from None
-    reason = rounds.Runner(matrix, digest, cells, systems, left_out).run(results)
+        raise Mistake(
+            f"{directory / 'results.jsonl'}: exists; choose another --output, "
+            f"or --resume {directory}"
+        ) from None
+
+
+def run_all(runner, results):
+    reason = runner.run(results)
     results.close()
     found = store.load(results.path)
-    show(found, directory / "report.html")
-    print(f"\n{results.path}\n{directory / 'report.html'}")
+    target = results.path.parent / "report.html"
+    log = history.beside(results.path.parent)
+    history.append(log, found)
+    show(found, target, log)
+    print(f"\n{results.path}\n{target}")
     if reason == "interrupted":
-        print("cairn bench: interrupted; the finished rounds are kept", file=sys.stderr)
+        print(
+            "cairn bench: interrupted; the finished rounds are kept; to go on: "
+            f"cairn bench run --resume {results.path.parent}",
+            file=sys.stderr,
+        )
         return 130
     return 1 if any(record["status"] != "ok" for record in found.results) else 0
 
@@ -124,14 +283,51 @@ def report_command(given):
     path = given.results / "results.jsonl" if given.results.is_dir() else given.results
     found = store.load(path)
     target = given.output or path.parent / "report.html"
-    show(found, target)
+    show(found, target, history.beside(path.parent))
     print(f"\n{target}")
+    if given.figures is not None:
+        paths = figure_files.write(figures.Figures(found), given.figures)
+        print(f"{given.figures}: {len(paths)} files")
+        if not figure_files.available():
+            print("cairn bench: no vl-convert-python: Vega-Lite files only", file=sys.stderr)
     return 1 if any(record["status"] != "ok" for record in found.results) else 0
 
 
-def show(found, target):
+def compare_command(given):
+    rules = [compare.rule(text) for text in given.fail_if]
+    one, other = compare.side(given.a), compare.side(given.b)
+    found = compare.rows(one, other)
+    if not found:
+        raise Mistake(f"{given.a}, {given.b}: no cell in common", code=1)
+    print("\n".join(summary.columns(compare.table(found), {0, 1, 3, 6, 9})))
+    print("\n" + "\n".join(compare.notes(one, other, found)))
+    broken = [(row, one) for one in rules for row in found if one.broken_by(row)]
+    for row, one in broken:
+        print(
+            f"cairn bench: {row.name}: ratio {row.ratio.ratio:.3f} {one.sign} {one.bound:g}",
+            file=sys.stderr,
+        )
+    return 1 if broken else 0
+
+
+def submit_command(given):
+    matrix, _, path = matrix_module.load(given.matrix)
+    options = [(option, getattr(given, option.replace("-", "_"))) for option in SBATCH]
+    output = given.output.absolute()
+    text = slurm.script(matrix["name"], path.absolute(), output, given.more, options)
+    if given.print:
+        print(text, end="")
+        return 0
+    target = output.with_name(output.name + ".sbatch")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(text, encoding="utf-8")
+    print(slurm.submit(target))
+    return 0
+
+
+def show(found, target, log):
     print("\n".join(summary.lines(figures.Figures(found))))
-    target.write_text(page.make(found), encoding="utf-8")
+    target.write_text(page.make(found, history.of_run(found, log)), encoding="utf-8")
 
 
 def adjust(matrix, given):
@@ -139,22 +335,33 @@ def adjust(matrix, given):
         if given.rounds < 1:
             raise Mistake(f"--rounds: {given.rounds}: expected at least 1")
         matrix["rounds"] = given.rounds
+        matrix.pop("pilot", None)
     if given.scale is not None:
         if given.scale <= 0:
             raise Mistake(f"--scale: {given.scale}: expected more than 0")
         matrix["scale"] *= given.scale
+    if given.ranks is not None:
+        try:
+            matrix["ranks"] = [int(word) for word in given.ranks.split(",")]
+        except ValueError:
+            matrix["ranks"] = [0]
+        if min(matrix["ranks"]) < 1:
+            raise Mistake(f"--ranks: invalid numbers '{given.ranks}': expected 2 or 2,4,8")
+    if given.launcher is not None:
+        matrix["launcher"] = given.launcher
     if given.only:
         try:
             re.compile(given.only)
         except re.error as error:
             raise Mistake(f"--only: {given.only}: not a regular expression: {error}") from error
+        matrix["only"] = given.only
 
 
 def usable_systems(matrix):
     """{name: System} of those that can run here, and why optional ones were left out."""
     systems, left_out, wrong = {}, [], []
     for name, entry in matrix["systems"].items():
-        system = System(name, entry)
+        system = System(name, entry, matrix.get("launcher"))
         problems = system.problems()
         if not problems:
             systems[name] = system
@@ -167,29 +374,48 @@ def usable_systems(matrix):
     return systems, left_out
 
 
-def with_libraries(matrix, cells, systems):
-    """Cells whose kernel was built with what they need, and why others were left out."""
+def with_what_they_need(matrix, cells, systems):
+    """Cells whose program is here with what it needs, and why others were left out."""
     kept, left_out = [], []
     for cell in cells:
-        mpi = systems[cell.system].mpi
-        if cell.parameters.get("api") != "HDF5" or installation.has_hdf5(mpi):
+        problem = what_lacks(cell, systems[cell.system])
+        if problem is None:
             kept.append(cell)
             continue
-        text = f"{cell.name}: the kernels of {mpi} were built without libhdf5-{mpi}-dev"
         if not matrix["kernels"][cell.kernel].get("optional"):
-            raise Mistake(text)
-        left_out.append(text)
+            raise Mistake(problem)
+        left_out.append(problem)
     return kept, left_out
+
+
+def what_lacks(cell, system):
+    given = cell.parameters
+    if cell.kind == "program":
+        command = outside.PROGRAMS[given["program"]].command
+        if installation.found(command) is None:
+            return f"{cell.name}: no {command} in PATH"
+        engine, device = given.get("engine"), given.get("device")
+        if engine and engine not in installation.fio_engines():
+            return f"{cell.name}: this fio has no engine {engine}"
+        return f"{cell.name}: no {device}" if device and not os.path.exists(device) else None
+    if given.get("api") == "HDF5" and not installation.has_hdf5(system.mpi):
+        return (
+            f"{cell.name}: the kernels of {system.mpi} were built without libhdf5-{system.mpi}-dev"
+        )
+    return None
 
 
 def plan(matrix, cells, systems):
     """Lines for --dry-run."""
-    rounds_to_run = matrix["warmup"] + matrix["rounds"]
+    wanted = pilot.settings(matrix)
+    before = matrix["warmup"] + (wanted["rounds"] if wanted else 0)
+    rounds_to_run = before + (wanted["most"] if wanted else matrix["rounds"])
     lines = []
     for cell in cells:
         system = systems[cell.system]
         directory = system.directory / "cairn-bench-DIR"
-        variables = [f"{key}={value}" for key, value in system.environment(cell).items()]
+        own = {**system.environment(cell.ranks), **kinds.variables(cell.parameters, directory)}
+        variables = [f"{key}={value}" for key, value in own.items()]
         lines.append(
             f"# {cell.name}: {sizes.show(cells_module.file_bytes(cell))} on the medium, "
             f"{sizes.show(cells_module.memory_bytes(cell))} of memory in the ranks"
@@ -197,7 +423,8 @@ def plan(matrix, cells, systems):
         lines.append(" ".join([*variables, *system.words(cell, directory)]))
     total = sum(map(cells_module.file_bytes, cells)) * rounds_to_run
     lines.append(
-        f"# {len(cells)} cells, {rounds_to_run} rounds ({matrix['warmup']} to warm up), "
+        f"# {len(cells)} cells, {'at most ' if wanted else ''}{rounds_to_run} rounds "
+        f"({before} to warm up), "
         f"{sizes.show(total)} in all"
     )
     return lines

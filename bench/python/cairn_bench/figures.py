@@ -1,9 +1,13 @@
 """Figures from records: the rates of each kernel, access and system, and whether they count."""
 
 import dataclasses
+import functools
+import math
 import statistics
 
-from . import ratios
+from . import limits as limits_module, ratios
+
+AGAIN = "-again"  # the baseline's second self, for the noise floor
 
 
 @dataclasses.dataclass
@@ -17,8 +21,39 @@ class Series:
     rates: dict = dataclasses.field(default_factory=dict)  # round: MiB/s
     seconds: dict = dataclasses.field(default_factory=dict)  # round: the original's figure
     first_done: dict = dataclasses.field(default_factory=dict)
+    phases: dict = dataclasses.field(default_factory=dict)  # round: {phase: {least, most}}
+    latency: dict = dataclasses.field(default_factory=dict)  # round: {p50: nanoseconds}
     bytes: int = 0
+    transfer_bytes: int = 0
     original_name: str = ""
+    unit: str = "MiB/s"
+
+    def add(self, number, access):
+        """Several repetitions in one job are one round: their times are added up."""
+        self.unit = access.get("unit", "MiB/s")
+        rate = access.get("rate", access["rate_mib_s"])
+        seconds = access["seconds"] or 1.0
+        before = self.seconds.get(number, 0)
+        amount = before * self.rates.get(number, 0) + rate * seconds
+        self.seconds[number] = before + seconds
+        self.rates[number] = amount / self.seconds[number]
+        if access["first_done_s"] is not None:
+            self.first_done[number] = access["first_done_s"]
+        self.bytes, self.original_name = access["bytes"] or 0, access["original_name"]
+        self.transfer_bytes = access["transfer_bytes"] or 0
+        self.phases[number] = access["phases_s"]
+        if access.get("latency_ns"):
+            self.latency[number] = access["latency_ns"]
+
+    @property
+    def interval(self):
+        """95 % interval of the geometric mean of the rates, or None."""
+        return ratios.interval(list(self.rates.values()))
+
+    @property
+    def drift(self):
+        """Rank correlation of the rates with time, or None."""
+        return ratios.rank_correlation([self.rates[each] for each in sorted(self.rates)])
 
     @property
     def median(self):
@@ -49,19 +84,61 @@ class CellState:
     api: str = ""
 
 
+@dataclasses.dataclass
+class LimitSeries:
+    """One access of one limit over the rounds."""
+
+    name: str  # "copy by 2 ranks"
+    access: str
+    medium: str
+    systems: list
+    ranks: int
+    transfer_bytes: int
+    rates: dict = dataclasses.field(default_factory=dict)  # round: MiB/s
+
+    @property
+    def median(self):
+        return statistics.median(self.rates.values())
+
+
+@dataclasses.dataclass(frozen=True)
+class Share:
+    """What part of a limit a series reaches: `ratio`, paired by rounds."""
+
+    ratio: ratios.Ratio
+    limit: LimitSeries
+
+
 class Figures:
     def __init__(self, results):
         self.baseline = results.run["matrix"].get("baseline")
         self.series = {}  # (kernel, access, ranks, system): Series
         self.states = {}  # (kernel, ranks, system): CellState
+        self.keys = {}  # (kernel, ranks, system): key of the cell
         self.kernel_order = list(results.run["matrix"]["kernels"])
         self.system_order = list(results.run["matrix"]["systems"])
         for record in results.results:
             self._take(record)
+        self.limits = {}  # (medium, access, ranks, transfer): LimitSeries
+        for record in results.limits:
+            if record["status"] == "ok" and not record["warmup"]:
+                self._take_limit(record)
+
+    def _take_limit(self, record):
+        for access in record["output"]["accesses"]:
+            ranks, transfer = record["ranks"], record["transfer_bytes"]
+            key = (record["medium"], access["access"], ranks, transfer)
+            count = "1 rank" if ranks == 1 else f"{ranks} ranks"
+            name = f"{limits_module.NAMES[access['access']]} by {count}"
+            series = self.limits.setdefault(
+                key, LimitSeries(name, access["access"], key[0], record["systems"], *key[2:])
+            )
+            series.rates[record["round"]] = access["rate_mib_s"]
 
     def _take(self, record):
         where = (record["kernel"], record["ranks"], record["system"])
         state = self.states.setdefault(where, CellState())
+        self.keys[where] = record["cell"]
         state.command, state.environment = record["command"], record["environment"]
         if record["status"] != "ok":
             state.status, state.errors = record["status"], record["errors"]
@@ -80,13 +157,7 @@ class Figures:
             series = self.series.setdefault(
                 key, Series(record["kernel"], access["access"], record["system"], record["ranks"])
             )
-            # Several repetitions in one job are one round: their times are added up.
-            before = series.seconds.get(record["round"], 0), series.rates.get(record["round"])
-            amount = before[0] * (before[1] or 0) + access["bytes"] / (1 << 20)
-            series.seconds[record["round"]] = before[0] + access["seconds"]
-            series.rates[record["round"]] = amount / series.seconds[record["round"]]
-            series.first_done[record["round"]] = access["first_done_s"]
-            series.bytes, series.original_name = access["bytes"], access["original_name"]
+            series.add(record["round"], access)
 
     def rows(self):
         """(kernel, access, ranks) in the matrix's order; access "-" where nothing was measured."""
@@ -121,3 +192,45 @@ class Figures:
         ours = self.counted(kernel, access, ranks, system)
         base = self.counted(kernel, access, ranks, self.baseline)
         return ratios.paired(ours.rates, base.rates) if ours and base else None
+
+    @functools.cached_property
+    def findings(self):
+        """Keys of series that differ from the baseline, after Holm over the whole table."""
+        found = {key: self.ratio(*key) for key in self.series}
+        found = {key: ratio for key, ratio in found.items() if ratio is not None}
+        verdicts = ratios.holm([ratio.p for ratio in found.values()])
+        return {key for key, is_finding in zip(found, verdicts) if is_finding}
+
+    def differs(self, kernel, access, ranks, system):
+        """Whether a difference from the baseline is shown."""
+        return (kernel, access, ranks, system) in self.findings
+
+    @property
+    def noise_floor(self):
+        """Ratios of the baseline's second self to the baseline: what no difference looks like."""
+        again = f"{self.baseline}{AGAIN}"
+        found = [self.ratio(*key) for key in self.series if key[3] == again]
+        return [ratio for ratio in found if ratio is not None]
+
+    def limit(self, access, ranks, system, transfer):
+        """The limit that bounds an access: of its medium, ranks and nearest transfer size."""
+        wanted = ("read",) if access.startswith("read") else ("write", "write-nt")
+        near = [
+            series
+            for series in self.limits.values()
+            if system in series.systems and series.ranks == ranks and series.access in wanted
+        ]
+        if not near or not transfer:
+            return None
+        distance = {id(one): abs(math.log(one.transfer_bytes / transfer)) for one in near}
+        least = min(distance.values())
+        return max((one for one in near if distance[id(one)] == least), key=lambda one: one.median)
+
+    def share(self, kernel, access, ranks, system):
+        """What part of its limit a cell reaches; None where no limit was measured."""
+        series = self.counted(kernel, access, ranks, system)
+        if series is None or series.unit != "MiB/s":
+            return None
+        limit = self.limit(access, ranks, system, series.transfer_bytes)
+        ratio = ratios.paired(series.rates, limit.rates) if limit else None
+        return Share(ratio, limit) if ratio else None

@@ -3,10 +3,13 @@
 import functools
 import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 
 MPIS = ("openmpi", "mpich")
+# How srun talks to the ranks: Debian's MPICH has no PMIx, Open MPI no PMI-2.
+SRUN_PROTOCOLS = {"openmpi": "pmix", "mpich": "pmi2"}
 
 
 def library():
@@ -33,6 +36,15 @@ def launcher(mpi):
     return plain if plain and belongs_to(plain, mpi) else None
 
 
+def launch_words(mpi, ranks, template=None):
+    """The words that start so many ranks: mpirun's, or those of a launcher."""
+    if template is None:
+        return [launcher(mpi) or "mpirun", "-n", str(ranks)]
+    if template == "srun":
+        return ["srun", f"--mpi={SRUN_PROTOCOLS[mpi]}", "-n", str(ranks)]
+    return [word.replace("{ranks}", str(ranks)) for word in shlex.split(template)]
+
+
 def belongs_to(mpirun, mpi):
     text = first_line([mpirun, "--version"], lines=3)
     return (
@@ -40,6 +52,18 @@ def belongs_to(mpirun, mpi):
         if mpi == "openmpi"
         else ("HYDRA" in text or "MPICH" in text)
     )
+
+
+@functools.cache
+def found(command):
+    """A program of others in PATH, or None."""
+    return shutil.which(command)
+
+
+@functools.cache
+def fio_engines():
+    text = first_line([found("fio") or "fio", "--enghelp"], lines=100)
+    return {line.strip() for line in text.split("\n")}
 
 
 def first_line(words, lines=1):
@@ -58,13 +82,14 @@ def first_line(words, lines=1):
     return "\n".join((run.stdout + run.stderr).strip().split("\n")[:lines])
 
 
-def usable(mpi):
-    return launcher(mpi) is not None and kernel(mpi, "ior").exists()
+def usable(mpi, template=None):
+    """template: a launcher that stands for mpirun."""
+    return (template or launcher(mpi)) is not None and kernel(mpi, "ior").exists()
 
 
-def what_lacks(mpi):
+def what_lacks(mpi, template=None):
     """Why an MPI cannot be used, for people."""
-    if launcher(mpi) is None:
+    if launcher(mpi) is None and template is None:
         return f"no mpirun of {mpi} in PATH; install it, or leave the system out"
     where = library() / "bench" / mpi
     return f"{where}: no kernels there; build Cairn with the compiler wrapper of {mpi} in PATH"

@@ -48,6 +48,8 @@ def environment():
         "huge_pages": read("/sys/kernel/mm/transparent_hugepage/enabled"),
         "load_before": list(os.getloadavg()),
         "python": platform.python_version(),
+        "job": os.environ.get("SLURM_JOB_ID"),
+        "nodes": os.environ.get("SLURM_JOB_NODELIST"),
         "cairn": installation.first_line([installation.command(), "--version"]) or None,
     }
 
@@ -63,12 +65,17 @@ def mount(directory):
     }
 
 
+def mpi_version(mpi):
+    launcher = installation.launcher(mpi)
+    return installation.first_line([launcher, "--version"]) if launcher else mpi
+
+
 def describe(system):
     """What a record says about a system of the matrix."""
     found = {
         "given": system.given,
         "mpi": system.mpi,
-        "mpi_version": installation.first_line([installation.launcher(system.mpi), "--version"]),
+        "mpi_version": mpi_version(system.mpi),
         "directory": mount(system.directory),
     }
     if system.cairn:

@@ -8,7 +8,9 @@ import pathlib
 import jsonschema
 import yaml
 
+from . import pilot
 from .errors import Mistake
+from .figures import AGAIN
 
 HERE = pathlib.Path(__file__).resolve().parent
 READY = HERE / "matrices"
@@ -21,6 +23,7 @@ DEFAULTS = {
     "scale": 1,
     "ranks": [2],
     "exclude": [],
+    "limits": True,
 }
 
 
@@ -110,7 +113,25 @@ def load(name):
         problems = names_that_match(matrix, lines)
     if problems:
         raise Mistake([f"{path}:{line}: {text}" for line, text in sorted(problems)])
-    return {**DEFAULTS, **matrix}, source, path
+    return completed({**DEFAULTS, **matrix}), source, path
+
+
+def completed(matrix):
+    """With what `pilot` and `noise_floor` say."""
+    if matrix.get("pilot"):
+        pilot.check(pilot.settings(matrix))
+    if matrix.get("noise_floor"):
+        name = matrix.get("baseline")
+        if name is None:
+            raise Mistake("noise_floor: needs a baseline, which is compared with itself")
+        systems = {**matrix["systems"], f"{name}{AGAIN}": matrix["systems"][name]}
+        same = [
+            {**rule, "system": f"{name}{AGAIN}"}
+            for rule in matrix["exclude"]
+            if rule.get("system") == name
+        ]
+        matrix = {**matrix, "systems": systems, "exclude": [*matrix["exclude"], *same]}
+    return matrix
 
 
 def held_against(value, schema, base, lines):

@@ -31,6 +31,10 @@ class Lines:
     def advance(self, steps=1):
         self.done += steps
 
+    def grow(self, steps):
+        """More work than was known at the start."""
+        self.total += steps
+
     def round_ends(self, number, rounds):
         spent = time.monotonic() - self.begin
         left = spent / max(self.done, 1) * (self.total - self.done)
@@ -71,6 +75,10 @@ class Bar(Lines):
     def advance(self, steps=1):
         super().advance(steps)
         self.rich.advance(self.task, steps)
+
+    def grow(self, steps):
+        super().grow(steps)
+        self.rich.update(self.task, total=self.total)
 
     def round_ends(self, number, rounds):
         pass

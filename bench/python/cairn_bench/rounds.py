@@ -1,9 +1,11 @@
-"""Runs all cells of a matrix in rounds, each in an order of its own, and stores every repetition.
+"""Runs all cells and limits in rounds, each in an order of its own, and stores every repetition.
 
-The number of rounds is fixed. A cell that failed, hung or had wrong data is void: it is not run
-again, and the others go on.
+The number of rounds is fixed: by the matrix, or by a pilot before they begin. A cell that failed,
+hung or had wrong data is void: it is not run again, and the others go on. A run that was ended goes
+on where it stopped: `done` says what its results hold already.
 """
 
+import contextlib
 import json
 import os
 import random
@@ -12,7 +14,8 @@ import signal
 import tempfile
 import uuid
 
-from . import SCHEMA, launch, machine, progress, store, systems as systems_module
+from . import SCHEMA, kinds, launch, limits, machine, outside, pilot, progress, store
+from . import systems as systems_module
 
 TAIL = 4000  # characters of stderr that a record keeps
 
@@ -26,20 +29,82 @@ def interrupt(number, _frame):
 
 
 class Runner:
-    def __init__(self, matrix, source_digest, cells, systems, left_out):
+    def __init__(self, matrix, source_digest, cells, limits, systems, left_out):
         self.matrix = matrix
         self.digest = source_digest
         self.cells = cells
+        self.limits = limits
         self.systems = systems
         self.left_out = left_out
+        self.pilot = pilot.settings(matrix)
         self.id = str(uuid.uuid4())
         self.void = set()
+        self.done = set()  # (key, round)
+        self.pilot_records = []
+        self.record = None  # that of the run
+        self.sizing = None  # what chose the scale
+        self.reason = "error"
+        self.plan = None  # that of the pilot
         self.memory = None  # what Open MPI leaves behind when it is killed goes with this directory
+
+    def go_on(self, before):
+        """Takes up an earlier run, whose results are `before`."""
+        self.id = before.run["run"]
+        self.record, self.plan = before.run, before.plan
+        for record in [*before.results, *before.limits]:
+            self._note(record)
+
+    def _note(self, record):
+        key = record.get("cell") or record["limit"]
+        self.done.add((key, record["round"]))
+        if record["status"] != "ok":
+            self.void.add(key)
+        elif record["record"] == "result" and self._is_pilot(record["round"]):
+            self.pilot_records.append(record)
+
+    def _is_pilot(self, number):
+        first = self.matrix["warmup"]
+        return self.pilot is not None and first <= number < first + self.pilot["rounds"]
+
+    @property
+    def before_figures(self):
+        """Rounds that no figure uses: to warm up, and the pilot's."""
+        return self.matrix["warmup"] + (self.pilot["rounds"] if self.pilot else 0)
 
     def run(self, results):
         """Returns "complete" or "interrupted". `results`: an open Store, for every record."""
-        results.add(self._run_record())
-        reason = "error"
+        if self.record is None:
+            self.record = self._run_record()
+            results.add(self.record)
+        else:
+            results.add(self._signed({"record": "resume", "started": store.now()}))
+        self.reason = "error"
+        with self._prepared(lambda: self._end(results)):
+            self._all_rounds(results)
+            self.reason = "complete"
+        return self.reason
+
+    def _end(self, results):
+        end = {"record": "end", "finished": store.now(), "reason": self.reason}
+        results.add(self._signed(end))
+
+    def walls(self, cells):
+        """Runs each cell once; {key: seconds of the whole command}, without those that fail."""
+        found = {}
+        self.reason = "error"
+        with self._prepared(lambda: None):
+            for cell in cells:
+                record = self._cell(cell, 0)
+                if record["status"] == "ok":
+                    found[cell.key] = record["wall_s"]
+                else:
+                    self.systems[cell.system].renew_pool()
+            self.reason = "complete"
+        return found
+
+    @contextlib.contextmanager
+    def _prepared(self, finish):
+        """Directories and pools are there within; an interrupt ends the block, with its reason."""
         before = {
             number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)
         }
@@ -49,29 +114,22 @@ class Runner:
             )
             for system in self.systems.values():
                 system.prepare([cell for cell in self.cells if cell.system == system.name])
-            self._all_rounds(results)
-            reason = "complete"
+            yield
         except Interrupted:
-            reason = "interrupted"
+            self.reason = "interrupted"
         finally:
             for number in before:  # a second Ctrl-C must not leave files behind
                 signal.signal(number, signal.SIG_IGN)
-            results.add(
-                {
-                    "record": "end",
-                    "schema": SCHEMA,
-                    "run": self.id,
-                    "finished": store.now(),
-                    "reason": reason,
-                }
-            )
+            finish()
             for system in self.systems.values():
                 system.remove()
             if self.memory:
                 shutil.rmtree(self.memory, ignore_errors=True)
             for number, handler in before.items():
                 signal.signal(number, handler)
-        return reason
+
+    def _signed(self, record):
+        return {**record, "schema": SCHEMA, "run": self.id}
 
     def _run_record(self):
         return {
@@ -85,61 +143,102 @@ class Runner:
             "systems": {name: machine.describe(system) for name, system in self.systems.items()},
             "left_out": self.left_out,
             "cells": len(self.cells),
-            "rounds": self.matrix["rounds"],
-            "warmup": self.matrix["warmup"],
+            "limits": len(self.limits),
+            "rounds": self.pilot["most"] if self.pilot else self.matrix["rounds"],
+            "warmup": self.before_figures,
             "seed": self.matrix["seed"],
+            **({"sizing": self.sizing} if self.sizing else {}),
         }
 
     def _all_rounds(self, results):
-        rounds = self.matrix["warmup"] + self.matrix["rounds"]
+        rounds = self.before_figures + (0 if self.pilot else self.matrix["rounds"])
         draw = random.Random(self.matrix["seed"])
-        with progress.of(rounds * len(self.cells)) as shown:
-            for number in range(rounds):
-                order = list(self.cells)
-                draw.shuffle(order)
-                for cell in order:
-                    if cell in self.void_cells():
-                        shown.advance()
-                        continue
-                    shown.starts(cell.name)
-                    record = self._one(cell, number)
-                    results.add(record)
-                    shown.advance()
-                    if record["status"] != "ok":
-                        self._give_up(cell, record, shown)
-                shown.round_ends(number + 1, rounds)
+        works = [*self.cells, *self.limits]
+        with progress.of(rounds * len(works)) as shown:
+            number = 0
+            while number < rounds:
+                order = list(works)
+                draw.shuffle(order)  # also of a round that is done: its order is drawn once
+                for work in order:
+                    self._turn(work, number, results, shown)
+                number += 1
+                shown.round_ends(number, rounds)
+                if self.pilot and number == self.before_figures:
+                    more = self._planned_rounds(results, shown)
+                    rounds += more
+                    shown.grow(more * len(works))
 
-    def void_cells(self):
-        return [cell for cell in self.cells if cell.key in self.void]
+    def _planned_rounds(self, results, shown):
+        if self.plan is None:
+            self.plan = self._signed(pilot.plan(self.pilot, self.record, self.pilot_records))
+            results.add(self.plan)
+        shown.note(f"the pilot asks for {self.plan['rounds']} rounds")
+        return self.plan["rounds"]
 
-    def _give_up(self, cell, record, shown):
-        self.void.add(cell.key)
-        self.systems[cell.system].renew_pool()
+    def _turn(self, work, number, results, shown):
+        if work.key not in self.void and (work.key, number) not in self.done:
+            shown.starts(work.name)
+            self._one(work, number, results, shown)
+        shown.advance()
+
+    def _one(self, work, number, results, shown):
+        record = (self._limit if isinstance(work, limits.Limit) else self._cell)(work, number)
+        results.add(record)
+        self._note(record)
+        if record["status"] == "ok":
+            return
+        if record["record"] == "result":
+            self.systems[work.system].renew_pool()
         last = record["errors"].strip().split("\n")
         text = next((line for line in last if "INVALID" in line), last[0])
-        shown.note(f"{cell.name}: {record['status']}; not run again: {text}")
+        shown.note(f"{work.name}: {record['status']}; not run again: {text}")
 
-    def _one(self, cell, number):
+    def _cell(self, cell, number):
         system = self.systems[cell.system]
         directory = system.fresh_directory()
         words = system.words(cell, directory)
-        own = system.environment(cell)
-        started = store.now()
-        outcome = launch.run(
-            words, self._environment(system, own), directory, self.matrix["timeout_s"]
-        )
+        own = {**system.environment(cell.ranks), **kinds.variables(cell.parameters, directory)}
+        found = self._run(words, own, system.mpi, directory, number, reader_of(cell))
         shutil.rmtree(directory, ignore_errors=True)
-        output = kernel_output(outcome.output)
         return {
             "record": "result",
-            "schema": SCHEMA,
-            "run": self.id,
+            **found,
             "cell": cell.key,
             "system": cell.system,
             "kernel": cell.kernel,
             "ranks": cell.ranks,
+        }
+
+    def _limit(self, limit, number):
+        own = self.systems[limit.systems[0]].environment(limit.ranks)
+        with tempfile.TemporaryDirectory(prefix="cairn-bench-", dir=limit.medium) as directory:
+            found = self._run(limit.words(directory), own, limit.mpi, directory, number)
+        return {
+            "record": "limit",
+            **found,
+            "limit": limit.key,
+            "medium": limit.medium,
+            "systems": list(limit.systems),
+            "ranks": limit.ranks,
+            "transfer_bytes": limit.transfer,
+        }
+
+    def _run(self, words, own, mpi, directory, number, reader=None):
+        """What records of both kinds have in common. reader: of the output, else a kernel's."""
+        started = store.now()
+        outcome = launch.run(
+            words, self._environment(mpi, own), directory, self.matrix["timeout_s"]
+        )
+        try:
+            output = (reader or kernel_output)(outcome.output)
+        except outside.Unreadable as error:
+            output = None
+            outcome.errors += f"\noutput not understood: {error}\n{outcome.output[-TAIL:]}"
+        return {
+            "schema": SCHEMA,
+            "run": self.id,
             "round": number,
-            "warmup": number < self.matrix["warmup"],
+            "warmup": number < self.before_figures,
             "started": started,
             "status": status_of(outcome, output),
             "wall_s": round(outcome.wall_s, 6),
@@ -150,9 +249,9 @@ class Runner:
             "errors": errors_of(outcome, self.matrix["timeout_s"]),
         }
 
-    def _environment(self, system, own):
+    def _environment(self, mpi, own):
         left = {}
-        if system.mpi == "openmpi":
+        if mpi == "openmpi":
             left = {
                 "OMPI_MCA_btl_vader_backing_directory": self.memory,
                 "OMPI_MCA_orte_tmpdir_base": self.memory,
@@ -170,6 +269,13 @@ def kernel_output(text):
                 continue
             return found if isinstance(found, dict) and "accesses" in found else None
     return None
+
+
+def reader_of(cell):
+    """What makes an output from the text of a program of others; None for a kernel's."""
+    if cell.kind != "program":
+        return None
+    return lambda text: outside.output_of(cell.parameters["program"], text, cell.ranks)
 
 
 def status_of(outcome, output):

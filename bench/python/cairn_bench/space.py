@@ -46,7 +46,7 @@ def memory_available():
     return free
 
 
-def what_does_not_fit(all_cells, systems):
+def what_does_not_fit(all_cells, limits, systems):
     """Lines for people; empty if everything fits."""
     found = []
     standing = sum(
@@ -59,7 +59,7 @@ def what_does_not_fit(all_cells, systems):
         system = systems[cell.system]
         data = cells.file_bytes(cell)
         # Under Cairn the data lie in the pool; the kernels remove their files before the drain.
-        where = system.pool_directory if system.cairn else system.directory
+        where = system.medium
         need = system.pool_size(cell) if system.cairn else data
         if need > free_on(where) * SHARE:
             found.append(
@@ -73,5 +73,11 @@ def what_does_not_fit(all_cells, systems):
             found.append(
                 f"{cell.name}: needs {sizes.show(wanted)} of memory; "
                 f"{sizes.show(memory)} are available"
+            )
+    for limit in limits:
+        if limit.bytes > free_on(limit.medium) * SHARE:
+            found.append(
+                f"{limit.name}: needs {sizes.show(limit.bytes)}, of which "
+                f"{sizes.show(free_on(limit.medium))} are free; limits: false leaves it out"
             )
     return found

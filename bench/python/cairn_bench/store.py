@@ -12,11 +12,13 @@ def now():
 
 
 class Store:
-    """Appends records. A run that is killed leaves whole lines."""
+    """Appends records. A run that is killed leaves whole lines, but perhaps the last."""
 
-    def __init__(self, path):
+    def __init__(self, path, resume=False):
         self.path = path
-        self.file = open(path, "x", encoding="utf-8")
+        if resume:
+            cut_to_whole_lines(path)
+        self.file = open(path, "a" if resume else "x", encoding="utf-8")
 
     def add(self, record):
         self.file.write(json.dumps(record, ensure_ascii=False) + "\n")
@@ -27,13 +29,25 @@ class Store:
         self.file.close()
 
 
+def cut_to_whole_lines(path):
+    whole = path.read_bytes().rfind(b"\n") + 1
+    os.truncate(path, whole)
+
+
 class Results:
     """The records of one file."""
 
-    def __init__(self, run, results, end):
+    def __init__(self, run, results, limits, end, plan=None):
         self.run = run
         self.results = results
+        self.limits = limits
         self.end = end
+        self.plan = plan
+
+    @property
+    def rounds(self):
+        """How many rounds the figures have, as planned."""
+        return self.plan["rounds"] if self.plan else self.run["rounds"]
 
     @property
     def complete(self):
@@ -42,7 +56,7 @@ class Results:
 
 def load(path):
     """The records of a file. A last line that was cut off is left out."""
-    run, results, end = None, [], None
+    run, results, limits, end, plan = None, [], [], None, None
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except OSError as error:
@@ -61,8 +75,14 @@ def load(path):
             run = record
         elif kind == "result":
             results.append(record)
+        elif kind == "limit":
+            limits.append(record)
+        elif kind == "plan":
+            plan = record
+        elif kind == "resume":
+            end = None
         elif kind == "end":
             end = record
     if run is None:
         raise Mistake(f"{path}: not results of cairn bench: no record of kind run")
-    return Results(run, results, end)
+    return Results(run, results, limits, end, plan)

@@ -1,4 +1,4 @@
-"""Small charts as inline SVG: one strip a system, a dot for each round, a bar at the median."""
+"""Small charts as inline SVG: a strip for each system, with dots, a median and an interval."""
 
 import html
 
@@ -16,8 +16,8 @@ def nice(value):
 
 
 def strip_chart(title, series, unit):
-    """`series`: [(label, {round: value}, median, mark)]; mark: a text instead of dots."""
-    top = nice(max((value for _, rates, _, _ in series for value in rates.values()), default=1))
+    """`series`: [(label, {round: value}, median, interval, mark)]; mark: a text instead of dots."""
+    top = nice(max((value for one in series for value in one[1].values()), default=1))
     span = WIDTH - LABEL - RIGHT
     height = HEIGHT * len(series) + 34
     parts = [f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{html.escape(title)}">']
@@ -32,7 +32,7 @@ def strip_chart(title, series, unit):
         f'<text class="axis" x="{LABEL - 8}" y="{height - 8}" text-anchor="end">'
         f"{html.escape(unit)}</text>"
     )
-    for number, (label, rates, median, mark) in enumerate(series):
+    for number, (label, rates, median, interval, mark) in enumerate(series):
         y = HEIGHT * number + 20
         parts.append(
             f'<text x="{LABEL - 8}" y="{y + 4}" text-anchor="end">{html.escape(label)}</text>'
@@ -47,6 +47,13 @@ def strip_chart(title, series, unit):
             f'<rect class="median" x="{LABEL}" y="{y - 6}" height="12" '
             f'width="{max(x - LABEL, 1):.1f}"/>'
         )
+        if interval:
+            ends = [LABEL + span * min(value / top, 1) for value in interval]
+            told = f"95 % interval {interval[0]:.0f}..{interval[1]:.0f} {unit}"
+            parts.append(
+                f'<line class="interval" x1="{ends[0]:.1f}" x2="{ends[1]:.1f}" y1="{y + 9}" '
+                f'y2="{y + 9}"><title>{html.escape(told)}</title></line>'
+            )
         for each, value in sorted(rates.items()):
             parts.append(
                 f'<circle cx="{LABEL + span * value / top:.1f}" cy="{y}" r="3.5">'

@@ -5,12 +5,17 @@ from . import sizes
 MARKS = {"invalid": "INVALID", "failed": "FAILED", "timeout": "TIME-OUT"}
 
 
-def ratio_text(ratio):
+def ratio_text(ratio, differs):
     if ratio is None:
         return ""
-    if not ratio.shows_difference:
+    if not differs:
         return f"no difference shown ({ratio.low:.2f}..{ratio.high:.2f})"
     return f"x{ratio.ratio:.2f} ({ratio.low:.2f}..{ratio.high:.2f})"
+
+
+def share_text(share):
+    """63 % of copy by 2 ranks"""
+    return f"{share.ratio.ratio * 100:.0f} % of {share.limit.name}" if share else ""
 
 
 def lines(figures):
@@ -21,49 +26,74 @@ def lines(figures):
             "ranks",
             "system",
             "median",
-            "lowest..highest MiB/s",
+            "lowest..highest",
+            "unit",
             "n",
+            "of the limit",
             f"against {figures.baseline}" if figures.baseline else "",
             "verified",
         ]
     ]
-    for kernel, access, ranks in figures.rows():
+    for where in figures.rows():
         for system in figures.systems():
-            state = figures.state(kernel, ranks, system)
-            if state is None:
-                continue
-            series = figures.counted(kernel, access, ranks, system)
-            verified = sizes.show(state.verified) if state.checked else "not verified"
-            if series is None:
-                rows.append(
-                    [
-                        kernel,
-                        access,
-                        str(ranks),
-                        system,
-                        MARKS.get(state.status, "-"),
-                        "",
-                        "",
-                        "",
-                        verified,
-                    ]
-                )
-                continue
-            rows.append(
-                [
-                    kernel,
-                    access,
-                    str(ranks),
-                    system,
-                    f"{series.median:.0f}",
-                    f"{series.lowest:.0f}..{series.highest:.0f}",
-                    str(len(series.rates)),
-                    ratio_text(figures.ratio(kernel, access, ranks, system)),
-                    verified,
-                ]
-            )
+            if figures.state(where[0], where[2], system) is not None:
+                rows.append(row(figures, *where, system))
+    return [*columns(rows, {0, 1, 3, 6, 8, 9}), *noise_lines(figures)]
+
+
+def row(figures, kernel, access, ranks, system):
+    state = figures.state(kernel, ranks, system)
+    series = figures.counted(kernel, access, ranks, system)
+    verified = sizes.show(state.verified) if state.checked else "not verified"
+    begin = [kernel, access, str(ranks), system]
+    if series is None:
+        return [*begin, MARKS.get(state.status, "-"), *[""] * 5, verified]
+    where = (kernel, access, ranks, system)
+    return [
+        *begin,
+        f"{series.median:.0f}",
+        f"{series.lowest:.0f}..{series.highest:.0f}",
+        series.unit,
+        str(len(series.rates)),
+        share_text(figures.share(*where)),
+        ratio_text(figures.ratio(*where), figures.differs(*where)),
+        verified,
+    ]
+
+
+def of_ranks(count):
+    return "1 rank" if count == 1 else f"{count} ranks"
+
+
+def plan_text(plan):
+    wanted = plan["pilot"]
+    return (
+        f"Rounds: {plan['rounds']}, fixed by a pilot of {wanted['rounds']} rounds. "
+        f"Its widest ratio, {plan['widest']}, had a deviation of {plan['deviation'] * 100:.0f} %; "
+        f"wanted: "
+        f"{wanted['precision'] * 100:g} % to each side, with {wanted['least']} to "
+        f"{wanted['most']} rounds."
+    )
+
+
+def noise_lines(figures):
+    """What the baseline's second self shows."""
+    floor = figures.noise_floor
+    if not floor:
+        return []
+    alone = sum(ratio.shows_difference for ratio in floor)
+    widest = max(max(ratio.high, 1 / ratio.low) for ratio in floor)
+    return [
+        "",
+        f"Noise floor: {figures.baseline} against itself: {alone} of {len(floor)} intervals "
+        f"exclude 1; the widest reaches x{widest:.2f}.",
+    ]
+
+
+def columns(rows, left):
+    """Rows as aligned lines; `left`: numbers of the columns that begin at the left."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    left = {0, 1, 3, 7}
+    left = {0, 1, 3, 7, 8}
     return [
         "  ".join(
             cell.ljust(width) if i in left else cell.rjust(width)

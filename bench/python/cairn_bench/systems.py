@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import tempfile
 
-from . import cells, installation, sizes
+from . import cells, installation, outside, sizes
 from .errors import Mistake
 
 CPUS = len(os.sched_getaffinity(0))
@@ -18,13 +18,14 @@ def place(text):
 
 
 class System:
-    def __init__(self, name, given):
+    def __init__(self, name, given, launcher=None):
         self.name = name
+        self.launcher = launcher  # None: mpirun; srun; or a template with {ranks}
         self.given = given
         self.cairn = given.get("cairn")
         self.directory = place(given["directory"])
         self.pool_directory = place(given.get("pool_directory", "/dev/shm")) if self.cairn else None
-        usable = [mpi for mpi in installation.MPIS if installation.usable(mpi)]
+        usable = [mpi for mpi in installation.MPIS if installation.usable(mpi, launcher)]
         self.mpi = given.get("mpi") or (usable[0] if usable else "openmpi")
         self.scratch = None
         self.pools = None
@@ -32,8 +33,9 @@ class System:
 
     def problems(self):
         found = []
-        if not installation.usable(self.mpi):
-            found.append(f"systems.{self.name}: {installation.what_lacks(self.mpi)}")
+        if not installation.usable(self.mpi, self.launcher):
+            lacks = installation.what_lacks(self.mpi, self.launcher)
+            found.append(f"systems.{self.name}: {lacks}")
         for key, directory in (
             ("directory", self.directory),
             ("pool_directory", self.pool_directory),
@@ -43,6 +45,11 @@ class System:
                     f"systems.{self.name}.{key}: {directory}: not a directory that you can write to"
                 )
         return found
+
+    @property
+    def medium(self):
+        """The directory on whose medium the data lie while a kernel runs."""
+        return self.pool_directory if self.cairn else self.directory
 
     def pool_size(self, cell):
         """Bytes of the pool: as given, else what the cell writes, and room for names and tables."""
@@ -103,12 +110,9 @@ class System:
 
     def words(self, cell, directory):
         """The whole command line of a cell in a directory."""
-        words = [
-            installation.launcher(self.mpi) or "mpirun",
-            "-n",
-            str(cell.ranks),
-            *cells.words(cell, str(installation.kernel(self.mpi, cell.kind)), directory),
-        ]
+        words = cells.words(cell, self.program(cell), directory)
+        if cell.kind != "program" or outside.PROGRAMS[cell.parameters["program"]].uses_mpi:
+            words = [*installation.launch_words(self.mpi, cell.ranks, self.launcher), *words]
         words = [*map(str, self.given.get("prefix", [])), *words]
         if not self.cairn:
             return words
@@ -126,15 +130,22 @@ class System:
             *words,
         ]
 
-    def environment(self, cell):
-        """Variables that are set besides the user's."""
+    def program(self, cell):
+        """The file that the ranks run."""
+        if cell.kind != "program":
+            return str(installation.kernel(self.mpi, cell.kind))
+        command = outside.PROGRAMS[cell.parameters["program"]].command
+        return installation.found(command) or command
+
+    def environment(self, ranks):
+        """Variables that are set besides the user's, for so many ranks."""
         own = {key: str(value) for key, value in self.given.get("environment", {}).items()}
         if self.mpi != "openmpi":
             return own
         standard = {"OMPI_MCA_rmaps_base_oversubscribe": "1"}
         if os.geteuid() == 0:
             standard |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        if cell.ranks > CPUS:  # ranks that have to share a processor must not spin on it
+        if ranks > CPUS:  # ranks that have to share a processor must not spin on it
             standard["OMPI_MCA_mpi_yield_when_idle"] = "1"
         return standard | own
 

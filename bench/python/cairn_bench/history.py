@@ -1,0 +1,121 @@
+"""The history: one line for each figure of each run, in a file that all runs append to.
+
+It holds medians only; the repetitions are in each run's results.jsonl. A run that was taken up
+again appends its figures anew: the last line of a run and figure counts.
+"""
+
+import dataclasses
+import json
+import os
+
+from . import SCHEMA
+from .figures import Figures
+
+NAME = "history.jsonl"
+
+
+def beside(results_directory):
+    """The history that the results of a directory belong to: that of the directory around it."""
+    return results_directory.resolve().parent / NAME
+
+
+def lines_of(results):
+    """Records of a run's figures."""
+    found = Figures(results)
+    run = results.run
+    lines = []
+    for (kernel, access, ranks, system), series in found.series.items():
+        if found.counted(kernel, access, ranks, system) is None:
+            continue
+        share = found.share(kernel, access, ranks, system)
+        lines.append(
+            {
+                "record": "figure",
+                "schema": SCHEMA,
+                "run": run["run"],
+                "started": run["started"],
+                "host": run["environment"]["host"],
+                "cairn": run["environment"]["cairn"],
+                "matrix": run["matrix"]["name"],
+                "cell": found.keys[kernel, ranks, system],
+                "kernel": kernel,
+                "access": access,
+                "ranks": ranks,
+                "system": system,
+                "unit": series.unit,
+                "median": series.median,
+                "lowest": series.lowest,
+                "highest": series.highest,
+                "rounds": len(series.rates),
+                "share_of_limit": share.ratio.ratio if share else None,
+                "limit": share.limit.name if share else None,
+            }
+        )
+    return lines
+
+
+def append(path, results):
+    """Adds a run's figures, by one write: runs that end together do not mix their lines."""
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines_of(results))
+    if not text:
+        return
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+    try:
+        os.write(descriptor, text.encode())
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@dataclasses.dataclass(frozen=True)
+class Past:
+    """Medians of one figure on one host, oldest first; the newest is that of the run shown."""
+
+    times: tuple
+    medians: tuple
+    unit: str
+
+
+def load(path):
+    """All records of a history; none if there is no file. A line that is not JSON is left out."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return []
+    found = []
+    for line in text.split("\n"):
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict) and record.get("record") == "figure":
+            found.append(record)
+    return found
+
+
+def of_run(results, path):
+    """{(kernel, access, ranks, system): Past} where earlier runs of this host did the same work."""
+    records = {}
+    for record in [*load(path), *lines_of(results)]:
+        records[record["run"], record["cell"], record["access"]] = record
+    run, host = results.run["run"], results.run["environment"]["host"]
+    found = {}
+    for mine in [record for record in records.values() if record["run"] == run]:
+        same = sorted(
+            (
+                record
+                for record in records.values()
+                if (record["cell"], record["access"], record["host"], record["unit"])
+                == (mine["cell"], mine["access"], host, mine["unit"])
+                and record["started"] <= mine["started"]
+            ),
+            key=lambda record: record["started"],
+        )
+        if len(same) > 1:
+            key = (mine["kernel"], mine["access"], mine["ranks"], mine["system"])
+            found[key] = Past(
+                tuple(record["started"] for record in same),
+                tuple(record["median"] for record in same),
+                mine["unit"],
+            )
+    return found
