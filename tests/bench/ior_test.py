@@ -2,7 +2,7 @@
 
 import struct
 
-from bench_case import BenchCase, INVALID, MPIS, main
+from bench_case import BenchCase, INVALID, KERNELS, MPIS, main
 
 STAMP = 4096
 
@@ -31,6 +31,34 @@ class Ior(BenchCase):
                     self.assertEqual(size, 2 * 2 * found["parameters"]["block_bytes"])
                     self.assertEqual([size, size], [check["bytes"] for check in found["checks"]])
                     self.assertEqual([], list(self.scratch.glob("f*")), "files are left")
+
+    def test_hdf5(self):
+        for mpi in MPIS:
+            if b"H5Fcreate" not in (KERNELS / mpi / "ior").read_bytes():
+                continue
+            for words in ([], ["-c"], ["-F", "-e"]):
+                with self.subTest(mpi=mpi, words=words):
+                    found = self.measured(
+                        mpi, "ior", "-a", "HDF5", *words, "-t", "8k", "-b", "64k", "-o", "f"
+                    )
+                    self.assertTrue(found["valid"])
+                    self.assertEqual("HDF5", found["api"])
+                    self.assertEqual(2 * 65536, found["checks"][0]["bytes"])
+                    self.assertEqual([], list(self.scratch.glob("f*")), "files are left")
+            # HDF5's own bytes are at the start of the file.
+            self.kernel(
+                mpi,
+                "ior",
+                "-a",
+                "HDF5",
+                "-b",
+                "256k",
+                "--corrupt",
+                300000,
+                "-o",
+                "f",
+                expect=INVALID,
+            )
 
     def test_offsets_of_the_shared_file(self):
         # segment * ranks * block + rank * block + k * transfer
@@ -136,7 +164,7 @@ class Ior(BenchCase):
             (["-t", "4q"], "-t: invalid size '4q'"),
             (["-a", "POSX"], "unknown API 'POSX'"),
             (["--fromat", "x"], "--fromat"),
-            (["-c"], "-c: needs -a MPIIO"),
+            (["-c"], "-c: needs -a MPIIO or HDF5"),
             (["-i", "0"], "-i: invalid number '0'"),
         ):
             found = self.kernel(MPIS[0], "ior", *words, ranks=1, expect=None)

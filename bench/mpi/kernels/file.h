@@ -20,6 +20,8 @@ using Hints = std::map<std::string, std::string>;
 class File {
  public:
   virtual ~File() = default;
+  // How large a new file will be; before open(), for a file that must know.
+  virtual void expect(int64_t /*size*/) {}
   virtual void open(const std::string& path, Open how) = 0;
   virtual void write(const void* from, int64_t size, int64_t offset) = 0;
   virtual void read(void* to, int64_t size, int64_t offset) = 0;
@@ -34,6 +36,11 @@ std::unique_ptr<File> posix_file();
 // shared: all ranks open the file together; otherwise each rank opens one of its own. collective:
 // with the _all calls.
 std::unique_ptr<File> mpi_file(bool shared, bool collective, Hints hints);
+
+// One dataset of bytes, `data`. Null if this build has no parallel HDF5.
+std::unique_ptr<File> hdf5_file(bool shared, bool collective, Hints hints);
+// The one of `api`.
+std::unique_ptr<File> any_file(Api api, bool shared, bool collective, const Hints& hints);
 
 // Removes a file if it is there.
 void remove_file(const std::string& path);

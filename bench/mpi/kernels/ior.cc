@@ -1,4 +1,4 @@
-// ior: IOR's pattern with IOR's options, through POSIX calls or MPI-IO, with every byte verified.
+// ior: IOR's pattern with IOR's options, through POSIX calls, MPI-IO or HDF5, every byte verified.
 //   shared file: offset = segment * ranks * block + rank * block + k * transfer
 //   -F:          offset = segment * block + k * transfer, in FILE.RANK
 // The check reads the data once more, by other ranks and outside of all times. One buffer serves
@@ -73,8 +73,11 @@ class Ior {
   }
 
   [[nodiscard]] std::unique_ptr<File> make_file() const {
-    if (options_.api == Api::posix) return posix_file();
-    return mpi_file(!options_.file_per_rank, options_.collective, options_.common.hints);
+    auto file =
+        any_file(options_.api, !options_.file_per_rank, options_.collective, options_.common.hints);
+    const int64_t owners = options_.file_per_rank ? 1 : job().ranks;
+    file->expect(owners * options_.segments * options_.block);
+    return file;
   }
 
   void barrier() const {

@@ -8,7 +8,7 @@ namespace {
 const char* const help =
     "ior: IOR's pattern: each rank writes blocks by transfers, and reads them back.\n"
     "\n"
-    "  -a API          POSIX or MPIIO; default POSIX\n"
+    "  -a API          POSIX, MPIIO or HDF5 (one dataset of bytes); default POSIX\n"
     "  -o FILE         the file; file-per-process appends .RANK (eight digits)\n"
     "  -b SIZE         contiguous bytes of one rank in a segment (1m)\n"
     "  -t SIZE         bytes of one call, a multiple of 8 that divides the block (256k)\n"
@@ -16,7 +16,7 @@ const char* const help =
     "  -i N            repetitions (1)\n"
     "  -w, -r          write only, read only; default both\n"
     "  -F              one file per process\n"
-    "  -c              collective calls (MPIIO)\n"
+    "  -c              collective calls (MPIIO, HDF5)\n"
     "  -e              fsync before close; its time counts to the transfer\n"
     "  -g              barriers between open, transfer and close\n"
     "  -C              read what the next node's ranks wrote (on one node: the next rank)\n"
@@ -41,7 +41,7 @@ void check(const IorOptions& options) {
   if (options.block == 0 || options.block % options.transfer != 0)
     usage_error("-b: invalid block size " + std::to_string(options.block) +
                 ": expected a multiple of the transfer size");
-  if (options.collective && options.api != Api::mpiio) usage_error("-c: needs -a MPIIO");
+  if (options.collective && options.api == Api::posix) usage_error("-c: needs -a MPIIO or HDF5");
   if (options.collective && options.stonewall_s > 0)
     usage_error("-D: cannot be used with -c, whose calls need all ranks");
 }
@@ -53,7 +53,7 @@ IorOptions parse_ior_options(int argc, char** argv) {
   bool reorder = false;
   int64_t nodes_on = 1;
   Arguments arguments(help, &options.common);
-  arguments.api("-a", {Api::posix, Api::mpiio}, &options.api);
+  arguments.api("-a", {Api::posix, Api::mpiio, Api::hdf5}, &options.api);
   arguments.path("-o", &options.path);
   arguments.size("-b", &options.block);
   arguments.size("-t", &options.transfer);
