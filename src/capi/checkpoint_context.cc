@@ -24,7 +24,7 @@ Status cairn_checkpoint::open(const std::string& name, int communicator) {
   Status own = ckpt::check_set_name(name);
   pool = options.pool;
   if (own.ok() && pool == nullptr) {
-    const auto attached = capi::attach_configured_pool();
+    const auto attached = capi::attach_configured_pool(true);
     own = attached.status();
     if (attached.ok()) pool = *attached;
     owns_pool = attached.ok();

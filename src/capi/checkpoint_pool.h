@@ -1,5 +1,5 @@
-// The pool of a program that names none: as `cairn run` finds it, by the environment and the
-// defaults.
+// The pool of a program that names none: as `cairn run` finds it, by cairn.yaml, the environment
+// and the defaults.
 #pragma once
 
 #include "base/status.h"
@@ -7,8 +7,8 @@
 
 namespace cairn::capi {
 
-// Attaches it, and creates it if it is not there. ENOSYS: a configuration file sets keys of pool.*,
-// which only the command reads.
-Result<cairn_pool*> attach_configured_pool();
+// Attaches it, and with `creates` creates it if it is not there. ENOSYS: a configuration file or a
+// size has a form that only the command reads. EINVAL: a key or a value.
+Result<cairn_pool*> attach_configured_pool(bool creates);
 
 }  // namespace cairn::capi

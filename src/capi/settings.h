@@ -1,0 +1,41 @@
+// Settings: the keys of cairn.yaml and of the environment that say where pools are, as the command
+// reads them (docs/user/configuration.md).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace cairn::capi {
+
+// Calls visit(key, value, line) for each value of a configuration file; keys below others are
+// joined by dots. It reads what such files need of YAML: keys, nesting, comments, plain and quoted
+// values. ENOSYS: the text has something else; the message says where.
+Status parse_settings(std::string_view text,
+                      const std::function<Status(const std::string& key, const std::string& value,
+                                                 unsigned line)>& visit);
+
+class Settings {
+ public:
+  // From files, then from the environment, which wins. EINVAL: an unknown key of pools; the message
+  // has file and line.
+  static Result<Settings> load();
+
+  // "" if nothing sets it.
+  [[nodiscard]] std::string value(const std::string& key) const;
+  // Who set it, for messages.
+  [[nodiscard]] std::string origin(const std::string& key) const;
+
+ private:
+  struct Setting {
+    std::string value, origin;
+  };
+  Status read_file(const std::string& path, bool may_be_missing);
+
+  std::map<std::string, Setting> settings_;
+};
+
+}  // namespace cairn::capi
