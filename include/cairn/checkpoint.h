@@ -73,6 +73,11 @@ enum cairn_checkpoint_level {
 /* Begins a new line: versions that exist are not continued. They, and what is damaged, are dropped
  * after the first commit. */
 #define CAIRN_CHECKPOINT_FRESH 1U
+/* Only looks at a set, as tools do: begins no run, so another run may use the set meanwhile. Such a
+ * context is of one process. It allows list, variables, read_var, verify, drop and finalize; the
+ * other calls return -EINVAL. What it knows is what was there at init or at the last drop. The
+ * version that it read last is not overwritten until it reads another one. */
+#define CAIRN_CHECKPOINT_LOOK 2U
 
 /* The same on all ranks, except pool and rank. All may be 0. */
 typedef struct cairn_checkpoint_options {
@@ -99,15 +104,16 @@ typedef struct cairn_checkpoint_options {
  * (MPI_Comm_c2f), which may be freed afterwards, or CAIRN_NO_COMMUNICATOR. options may be NULL.
  *
  * Without options->pool it is the pool of `cairn run`, where the process runs under it
- * (CAIRN_POOL). Else it is the pool that `cairn run` would use by the environment (CAIRN_POOL_DIR,
- * CAIRN_POOL_NAME, CAIRN_POOL_SIZE) and the defaults; it is created if there is none.
+ * (CAIRN_POOL). Else it is the pool that `cairn run` would use by the keys pool.* of cairn.yaml,
+ * the environment (CAIRN_POOL_DIR, CAIRN_POOL_NAME, CAIRN_POOL_SIZE) and the defaults; it is
+ * created if there is none, and if the context does not only look.
  *
  * Errors: -EINVAL; -EBUSY (another run uses the set; the text names a process of it); -EUCLEAN (the
  * set is damaged); -EPROTONOSUPPORT (a newer format); -ETIMEDOUT, -EOWNERDEAD (ranks did not come,
  * or died; the text names them); -ENOSYS (ranks on several hosts, or with different pools; or a
- * configuration file sets pool.*, which this function cannot read yet); -ENODEV (another rank has no
- * pool); -EROFS; -ENOSPC; -ENOPKG and others of cairn_transport_join(); those of cairn_pool_attach()
- * and cairn_pool_create(). */
+ * configuration file that only the command can read); -ENODEV (another rank has no
+ * pool); -EROFS; -ENOSPC; -ENOPKG and others of cairn_transport_join(); those of
+ * cairn_pool_attach() and cairn_pool_create(). */
 CAIRN_API int cairn_checkpoint_init(const char* name, int communicator,
                                     const cairn_checkpoint_options* options,
                                     cairn_checkpoint** checkpoint);
@@ -182,6 +188,17 @@ typedef struct cairn_distribution {
  * call on all ranks. */
 typedef int (*cairn_array_getter)(void* context, int purpose, cairn_array* array);
 
+/* A note on a variable or on a version. Keys are as names of variables, each once. Tools understand
+ * "units" and "long_name" (CHARACTER), "dimensions" (CHARACTER: a name for each dimension of the
+ * global array, slowest first, separated by blanks) and "_FillValue" (one element). Export writes
+ * the others as they are. */
+typedef struct cairn_attribute {
+  const char* key;
+  uint32_t type;  /* enum cairn_type */
+  uint32_t count; /* values, at least 1; of CHARACTER and OPAQUE: bytes */
+  const void* values;
+} cairn_attribute;
+
 #define CAIRN_OPTIONAL 1U /* a restart from a version without it is no error */
 typedef struct cairn_definition {
   uint32_t struct_size;
@@ -192,6 +209,9 @@ typedef struct cairn_definition {
   uint32_t alias_count;
   uint32_t reserved;
   const void* default_value; /* one element, for what is missing; NULL: nothing is stored */
+  const cairn_attribute* attributes; /* copied; the same on all ranks, 64 KiB at most */
+  uint32_t attribute_count;
+  uint32_t reserved2;
 } cairn_definition;
 
 /* Registers a variable. `name`: 1 to 255 bytes of UTF-8 without control characters, '/' and leading
@@ -208,6 +228,11 @@ CAIRN_API int cairn_checkpoint_define(cairn_checkpoint* checkpoint, const char* 
                                       const cairn_definition* more);
 /* All ranks. Versions that exist keep the variable. -ENOENT. */
 CAIRN_API int cairn_checkpoint_undefine(cairn_checkpoint* checkpoint, const char* name);
+/* Sets what is noted of each version that is written from now on, such as the time of the model,
+ * in place of what was noted before. Copied, 64 KiB at most. All ranks set the same: a version gets
+ * that of the rank which comes first. -EINVAL, -E2BIG; what was noted before stays then. */
+CAIRN_API int cairn_checkpoint_set_attributes(cairn_checkpoint* checkpoint,
+                                              const cairn_attribute* attributes, uint32_t count);
 
 /* ---- writing ------------------------------------------------------------------------------------
  * `version` is the user's number: any but CAIRN_CHECKPOINT_LATEST, and it may come again. What an
@@ -256,7 +281,7 @@ typedef struct cairn_checkpoint_info {
   uint64_t sequence; /* order of commits */
   uint64_t parent;   /* sequence of the version that it continues; 0: none */
   uint64_t begun_ns; /* since 1970 */
-  uint64_t bytes;    /* of all ranks; 0 from list */
+  uint64_t bytes;    /* of all ranks */
   uint32_t ranks;
   uint32_t is_abandoned; /* not in the line of the newest version: never LATEST */
   uint32_t skipped;      /* after restart_test and read: newer versions that could not be had */
@@ -264,6 +289,12 @@ typedef struct cairn_checkpoint_info {
   char code_version[64];
   char run[37];  /* uuid of the run that wrote it */
   char why[256]; /* what was wrong with one of those skipped, or "" */
+  /* As set by cairn_checkpoint_set_attributes(), ascending by key. Valid inside visit, or until the
+   * next call with this context. */
+  const cairn_attribute* attributes;
+  uint32_t attribute_count;
+  uint32_t reserved;
+  uint64_t verified_ns; /* when verify last found all bytes right, since 1970; 0: never */
 } cairn_checkpoint_info;
 
 /* Collective; waits. Can `version` be read into what is defined? 1, and info is filled in; 0: there
@@ -294,9 +325,71 @@ CAIRN_API int cairn_checkpoint_read_var(cairn_checkpoint* checkpoint, int64_t ve
                                         const int64_t* count, const cairn_array* array);
 
 /* Calls visit for each committed version, newest first, until it returns nonzero, which is the
- * result then. Local. */
+ * result then. A context that looks gets what is damaged too, last: of level 0, and `why` says
+ * what. Local. */
 typedef int (*cairn_checkpoint_visit)(void* context, const cairn_checkpoint_info* info);
 CAIRN_API int cairn_checkpoint_list(cairn_checkpoint* checkpoint, cairn_checkpoint_visit visit,
+                                    void* context);
+
+typedef struct cairn_checkpoint_variable {
+  uint32_t struct_size;
+  uint32_t type; /* enum cairn_type */
+  uint64_t element_size;
+  uint32_t dimensions;
+  uint32_t flags; /* CAIRN_OPTIONAL */
+  uint32_t kind;  /* enum cairn_distribution_kind */
+  uint32_t attribute_count;
+  int64_t global[CAIRN_MAX_DIMENSIONS]; /* extents, slowest in a file first */
+  const char* name;
+  const cairn_attribute* attributes; /* ascending by key */
+} cairn_checkpoint_variable;
+
+/* Calls visit for each variable of a version, ascending by name, until it returns nonzero, which is
+ * the result then. What it gets is valid inside visit. Local. -ENOENT, -EUCLEAN. */
+typedef int (*cairn_checkpoint_variable_visit)(void* context,
+                                               const cairn_checkpoint_variable* variable);
+CAIRN_API int cairn_checkpoint_variables(cairn_checkpoint* checkpoint, int64_t version,
+                                         cairn_checkpoint_variable_visit visit, void* context);
+
+typedef struct cairn_checkpoint_verified {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint64_t bytes; /* that were read */
+  uint64_t blocks;
+  uint64_t bad_blocks;
+  char why[256]; /* which one is bad, or "" */
+} cairn_checkpoint_verified;
+/* Reads all bytes of a version that this host holds and compares them with their checksums.
+ * `verified` may be NULL. Local. -EUCLEAN: bytes or records are damaged; `verified` says how many,
+ * and the text which. -ENOENT: there is no such version. -ESTALE: it was retired meanwhile. */
+CAIRN_API int cairn_checkpoint_verify(cairn_checkpoint* checkpoint, int64_t version,
+                                      cairn_checkpoint_verified* verified);
+
+/* ---- removing -------------------------------------------------------------------------------- */
+
+#define CAIRN_DROP_LAST 1U    /* also the last version that is whole, and a set with versions */
+#define CAIRN_DROP_SET 2U     /* the whole set; `version` is not looked at */
+#define CAIRN_DROP_DAMAGED 4U /* what is damaged; `version` is not looked at */
+/* Drops a version and frees its room, in a context that looks. What newer versions have abandoned
+ * goes with the newest one. -EBUSY: a run uses the set, or a process reads the version; the text
+ * names it. -EPERM: no other version is whole, as all bytes say, and CAIRN_DROP_LAST is not set.
+ * -ENOENT. -ENOTEMPTY: the set's directory holds files that are not Cairn's. After DROP_SET the
+ * context is good for finalize only. */
+CAIRN_API int cairn_checkpoint_drop(cairn_checkpoint* checkpoint, int64_t version, uint32_t flags);
+
+typedef struct cairn_checkpoint_set {
+  uint32_t struct_size;
+  uint32_t is_damaged;
+  const char* name;
+  uint64_t created_ns; /* since 1970 */
+  uint64_t user;       /* a process whose run uses it; 0: none */
+  const char* command; /* of that process, or "" */
+  const char* why;     /* what is damaged, or "" */
+} cairn_checkpoint_set;
+/* Calls visit for each set of a pool, ascending by name, until it returns nonzero, which is the
+ * result then. What it gets is valid inside visit. */
+typedef int (*cairn_checkpoint_set_visit)(void* context, const cairn_checkpoint_set* set);
+CAIRN_API int cairn_checkpoint_sets(cairn_pool* pool, cairn_checkpoint_set_visit visit,
                                     void* context);
 
 /* ---- when ----------------------------------------------------------------------------------- */

@@ -12,7 +12,8 @@ using cairn::capi::code;
 namespace {
 
 Status check_options(const cairn_checkpoint_options& options) {
-  CAIRN_TRY(check_flags(options.flags, CAIRN_CHECKPOINT_FRESH, "cairn_checkpoint_init"));
+  CAIRN_TRY(check_flags(options.flags, CAIRN_CHECKPOINT_FRESH | CAIRN_CHECKPOINT_LOOK,
+                        "cairn_checkpoint_init"));
   constexpr uint32_t least = 256U << 10;
   const uint32_t block = options.block_size;
   if (block != 0 && block != least && block != 2 * least && block != 4 * least)
@@ -58,7 +59,7 @@ int cairn_checkpoint_finalize(cairn_checkpoint* checkpoint) {
 
 int cairn_checkpoint_need(cairn_checkpoint* checkpoint, int64_t step) {
   const WriteWindow window;
-  if (const Status given = check_given(checkpoint, "checkpoint"); !given.ok()) return code(given);
+  if (const Status runs = cairn_checkpoint::check_runs(checkpoint); !runs.ok()) return code(runs);
   const auto answer = checkpoint->answers->need(step);
   if (!answer.ok()) return code(answer.status());
   checkpoint->step = step;

@@ -12,6 +12,7 @@ using cairn::fail;
 using cairn::Status;
 
 cairn_checkpoint::~cairn_checkpoint() {
+  reading.reset();
   answers.reset();
   writer.reset();
   run.reset();
@@ -21,6 +22,7 @@ cairn_checkpoint::~cairn_checkpoint() {
 }
 
 Status cairn_checkpoint::open(const std::string& name, int communicator) {
+  if ((options.flags & CAIRN_CHECKPOINT_LOOK) != 0) return open_to_look(name, communicator);
   Status own = ckpt::check_set_name(name);
   pool = options.pool;
   if (own.ok() && pool == nullptr) {
@@ -41,7 +43,8 @@ Status cairn_checkpoint::open(const std::string& name, int communicator) {
     CAIRN_TRY_ASSIGN(entered, ckpt::Run::enter(*set, (*exchange)->member(),
                                                [this] { return ckpt::settle_set(*set, &*shelf); }));
     run = std::move(entered);
-    return Status();
+    CAIRN_TRY_ASSIGN(is_named, set->is_named());
+    return is_named ? Status() : fail(ESTALE, "the set was removed meanwhile; try again");
   };
   CAIRN_TRY((*exchange)->agree(enter()));
   CAIRN_TRY(run->wait());
@@ -93,6 +96,14 @@ Status cairn_checkpoint::agree_on_contents() {
 }
 
 ckpt::Restart cairn_checkpoint::restart() { return {&*run, &*shelf, &catalogue, &definitions}; }
+
+ckpt::RestartRequest cairn_checkpoint::request(int64_t version) const {
+  constexpr uint32_t default_attempts = 2;
+  ckpt::RestartRequest request;
+  if (version != CAIRN_CHECKPOINT_LATEST) request.number = version;
+  request.max_attempts = options.max_attempts == 0 ? default_attempts : options.max_attempts;
+  return request;
+}
 
 Status cairn_checkpoint::settle_last() {
   const uint64_t last = writer->sequence();

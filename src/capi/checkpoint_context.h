@@ -6,8 +6,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cairn/checkpoint.h"
+#include "capi/checkpoint_attributes.h"
 #include "capi/handles.h"
 #include "checkpoint/restart/restart.h"
 #include "checkpoint/version/agreement.h"
@@ -24,11 +26,22 @@ struct cairn_checkpoint {
   // Opens the set and begins the run.
   cairn::Status open(const std::string& name, int communicator);
   cairn::Status close();
+  // EFAULT; EINVAL: it only looks.
+  [[nodiscard]] static cairn::Status check_runs(const cairn_checkpoint* checkpoint);
 
   // Contents that all ranks agree on; compared anew after definitions were changed. Waits for all
   // ranks then.
   cairn::Status agree_on_contents();
   [[nodiscard]] cairn::checkpoint::Restart restart();
+  // The version of a number, or the latest, as the options want it.
+  [[nodiscard]] cairn::checkpoint::RestartRequest request(int64_t version) const;
+  // A version that this process reads by itself, valid until done_reading(). A context that looks
+  // finds abandoned ones too.
+  cairn::Result<cairn::checkpoint::StoredVersion*> begin_reading(int64_t version);
+  // A context that looks keeps the version from being retired until it reads another one.
+  void done_reading() {
+    if (run) reading.reset();
+  }
   // Waits until the last version is decided.
   cairn::Status settle_last();
   // The run goes on from what was read.
@@ -38,6 +51,9 @@ struct cairn_checkpoint {
   [[nodiscard]] uint32_t survives() const;
   // 0, or the error of a version that is decided.
   cairn::Status told(uint64_t sequence);
+
+  // What it knows of the set is read again.
+  cairn::Status look_again();
 
   cairn_checkpoint_options options{};
   std::string code_version;
@@ -54,8 +70,17 @@ struct cairn_checkpoint {
   uint64_t agreed_changes = 0;  // of the definitions
   bool has_agreed = false;
   bool may_write = false;
-  std::optional<int64_t> step;  // of the last need()
+  std::optional<int64_t> step;           // of the last need()
+  std::vector<uint8_t> attributes;       // of versions to come
+  cairn::capi::AttributeList described;  // of the version that a caller was told of last
+  std::optional<cairn::checkpoint::StoredVersion> reading;
   uint64_t told_sequence = 0;
+
+  // In a context that looks. Null: there is none.
+  [[nodiscard]] const cairn::checkpoint::KnownVersion* look_for(int64_t version) const;
+
+ private:
+  cairn::Status open_to_look(const std::string& name, int communicator);
 };
 
 namespace cairn::capi {

@@ -101,6 +101,9 @@ Status put_more(const cairn_definition& more, const cairn_array& array,
     const auto* const from = static_cast<const uint8_t*>(more.default_value);
     definition->default_value.assign(from, from + definition->place.view.element_size());
   }
+  CAIRN_TRY_ASSIGN(attributes,
+                   cairn::capi::encode_attributes(more.attributes, more.attribute_count));
+  definition->attributes = std::move(attributes);
   return Status();
 }
 

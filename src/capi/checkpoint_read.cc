@@ -14,16 +14,6 @@ namespace ckpt = cairn::checkpoint;
 
 namespace {
 
-constexpr uint32_t default_attempts = 2;
-
-ckpt::RestartRequest request_of(const cairn_checkpoint& checkpoint, int64_t version) {
-  ckpt::RestartRequest request;
-  if (version != CAIRN_CHECKPOINT_LATEST) request.number = version;
-  const uint32_t most = checkpoint.options.max_attempts;
-  request.max_attempts = most == 0 ? default_attempts : most;
-  return request;
-}
-
 void put_uuid(const uint8_t (&uuid)[16], char (&text)[37]) {
   constexpr const char* digits = "0123456789abcdef";
   size_t at = 0;
@@ -51,9 +41,27 @@ cairn_checkpoint_info info_of(const cairn_checkpoint& checkpoint,
   return info;
 }
 
-void put_report(const cairn_checkpoint& checkpoint, const ckpt::RestartReport& report,
+// What its manifest says; nothing if that cannot be read.
+void put_manifest(cairn_checkpoint* checkpoint, const ckpt::KnownVersion& known,
+                  cairn_checkpoint_info* info) {
+  checkpoint->described.read("");
+  const auto slot = checkpoint->shelf->get(known.slot);
+  if (!slot.ok()) return;
+  const auto manifest = (*slot)->read_manifest();
+  if (!manifest.ok() || manifest->version().sequence != known.version.sequence) return;
+  constexpr uint64_t attempts_mask = 0xffff;
+  info->bytes = manifest->data_bytes();
+  info->attempts = static_cast<uint32_t>(manifest->word(ckpt::attempts_offset) & attempts_mask);
+  info->verified_ns = manifest->word(ckpt::verified_offset);
+  checkpoint->described.read(manifest->attributes());
+  info->attributes = checkpoint->described.begin();
+  info->attribute_count = checkpoint->described.count();
+}
+
+void put_report(cairn_checkpoint* checkpoint, const ckpt::RestartReport& report,
                 cairn_checkpoint_info* to) {
-  cairn_checkpoint_info info = info_of(checkpoint, report.known.version);
+  cairn_checkpoint_info info = info_of(*checkpoint, report.known.version);
+  put_manifest(checkpoint, report.known, &info);
   info.attempts = report.attempts;
   info.bytes = report.bytes;
   info.skipped = report.skipped;
@@ -73,16 +81,28 @@ void note_nothing(cairn_checkpoint* checkpoint, int64_t version, const Status& s
   if (version == CAIRN_CHECKPOINT_LATEST && status.code() == ENOENT) checkpoint->may_write = true;
 }
 
+int visit_damaged(const cairn_checkpoint& checkpoint, cairn_checkpoint_visit visit, void* context) {
+  std::vector<std::string> texts = checkpoint.catalogue.damaged();
+  if (!checkpoint.catalogue.newer().empty()) texts.push_back(checkpoint.catalogue.newer());
+  for (const std::string& text : texts) {
+    cairn_checkpoint_info info{};
+    info.struct_size = sizeof info;
+    text.copy(info.why, sizeof info.why - 1);
+    if (const int result = visit(context, &info); result != 0) return result;
+  }
+  return 0;
+}
+
 Status read_box(cairn_checkpoint* checkpoint, int64_t version, const char* name,
                 const int64_t* offset, const int64_t* count, const cairn_array* given) {
   CAIRN_TRY_ASSIGN(array, cairn::capi::copy_in(given, "array"));
   CAIRN_TRY_ASSIGN(shape, cairn::capi::shape_of(array, nullptr));
   CAIRN_TRY_ASSIGN(view, ckpt::ArrayView::make(shape));
-  CAIRN_TRY_ASSIGN(stored, checkpoint->restart().find(request_of(*checkpoint, version)));
-  const auto index = stored.contents().layout().find(name);
+  CAIRN_TRY_ASSIGN(stored, checkpoint->begin_reading(version));
+  const auto index = stored->contents().layout().find(name);
   if (!index) return fail(ENOENT, "the version has no such variable");
-  const ckpt::Variable variable = stored.contents().layout().variable(*index);
-  const ckpt::Box& whole = stored.contents().decomposition_of(variable).whole();
+  const ckpt::Variable variable = stored->contents().layout().variable(*index);
+  const ckpt::Box& whole = stored->contents().decomposition_of(variable).whole();
   if (variable.type != view.type() || variable.element_size != view.element_size())
     return fail(EINVAL, "the array is of another type");
   ckpt::Box box = whole;
@@ -100,12 +120,12 @@ Status read_box(cairn_checkpoint* checkpoint, int64_t version, const char* name,
                 shown(box).c_str());
   if (is_empty(box)) return Status();
   CAIRN_TRY(check_given(array.base, "array->base"));
-  ckpt::NeededBlocks needed(&stored);
+  ckpt::NeededBlocks needed(stored);
   CAIRN_TRY(needed.add(*index, box));
   CAIRN_TRY(needed.verify());
-  ckpt::CopyOut out(&stored);
+  ckpt::CopyOut out(stored);
   CAIRN_TRY(out.copy(*index, box, {view, static_cast<uint8_t*>(array.base)}, box.offset));
-  return stored.check();
+  return stored->check();
 }
 
 }  // namespace
@@ -115,32 +135,32 @@ extern "C" {
 int cairn_checkpoint_restart_test(cairn_checkpoint* checkpoint, int64_t version,
                                   cairn_checkpoint_info* info) {
   const WriteWindow window;
-  if (const Status given = check_given(checkpoint, "checkpoint"); !given.ok()) return code(given);
+  if (const Status runs = cairn_checkpoint::check_runs(checkpoint); !runs.ok()) return code(runs);
   if (const Status ready = prepare(checkpoint); !ready.ok()) return code(ready);
   const auto report =
-      checkpoint->restart().test(request_of(*checkpoint, version), checkpoint->writer->sequence());
+      checkpoint->restart().test(checkpoint->request(version), checkpoint->writer->sequence());
   note_nothing(checkpoint, version, report.status());
   if (report.code() == ENOENT) return 0;
   if (!report.ok()) return code(report.status());
-  put_report(*checkpoint, *report, info);
+  put_report(checkpoint, *report, info);
   return 1;
 }
 
 int cairn_checkpoint_read(cairn_checkpoint* checkpoint, int64_t version, uint32_t flags,
                           cairn_checkpoint_info* info) {
   const WriteWindow window;
-  if (const Status given = check_given(checkpoint, "checkpoint"); !given.ok()) return code(given);
+  if (const Status runs = cairn_checkpoint::check_runs(checkpoint); !runs.ok()) return code(runs);
   if (const Status known = check_flags(flags, CAIRN_READ_HALO, "cairn_checkpoint_read");
       !known.ok())
     return code(known);
   if (const Status ready = prepare(checkpoint); !ready.ok()) return code(ready);
-  ckpt::RestartRequest request = request_of(*checkpoint, version);
+  ckpt::RestartRequest request = checkpoint->request(version);
   request.fills_halo = (flags & CAIRN_READ_HALO) != 0;
   const auto report = checkpoint->restart().read(request, checkpoint->writer->sequence());
   note_nothing(checkpoint, version, report.status());
   if (!report.ok()) return code(report.status());
   checkpoint->continue_from(*report);
-  put_report(*checkpoint, *report, info);
+  put_report(checkpoint, *report, info);
   return 0;
 }
 
@@ -153,6 +173,7 @@ int cairn_checkpoint_read_var(cairn_checkpoint* checkpoint, int64_t version, con
     return code(given);
   if (const Status given = check_given(array, "array"); !given.ok()) return code(given);
   const Status read = read_box(checkpoint, version, name, offset, count, array);
+  checkpoint->done_reading();
   if (read.ok()) return 0;
   return code(annotate(read, "variable '%s'", ckpt::shown_text(name).c_str()));
 }
@@ -168,9 +189,10 @@ int cairn_checkpoint_list(cairn_checkpoint* checkpoint, cairn_checkpoint_visit v
     info.struct_size = sizeof info;
     const ckpt::VersionRecord& head = versions.back().version;
     info.is_abandoned = is_in_line(head, known->version.sequence) ? 0 : 1;
+    put_manifest(checkpoint, *known, &info);
     if (const int result = visit(context, &info); result != 0) return result;
   }
-  return 0;
+  return checkpoint->run ? 0 : visit_damaged(*checkpoint, visit, context);
 }
 
 }  // extern "C"

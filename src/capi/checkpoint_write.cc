@@ -23,6 +23,7 @@ Result<uint64_t> stage(cairn_checkpoint* checkpoint, int64_t version) {
   facts.number = version;
   facts.step = checkpoint->step.value_or(version);
   facts.code_version = checkpoint->code_version;
+  facts.attributes = checkpoint->attributes;
   checkpoint->answers->note_version();
   return checkpoint->writer->write(checkpoint->agreed, checkpoint->definitions, facts);
 }
@@ -55,7 +56,7 @@ extern "C" {
 int cairn_checkpoint_iwrite(cairn_checkpoint* checkpoint, int64_t version,
                             cairn_checkpoint_handle* handle) {
   const WriteWindow window;
-  if (const Status given = check_given(checkpoint, "checkpoint"); !given.ok()) return code(given);
+  if (const Status runs = cairn_checkpoint::check_runs(checkpoint); !runs.ok()) return code(runs);
   if (const Status given = check_given(handle, "handle"); !given.ok()) return code(given);
   *handle = 0;
   const auto sequence = stage(checkpoint, version);
@@ -67,7 +68,7 @@ int cairn_checkpoint_iwrite(cairn_checkpoint* checkpoint, int64_t version,
 
 int cairn_checkpoint_write(cairn_checkpoint* checkpoint, int64_t version) {
   const WriteWindow window;
-  if (const Status given = check_given(checkpoint, "checkpoint"); !given.ok()) return code(given);
+  if (const Status runs = cairn_checkpoint::check_runs(checkpoint); !runs.ok()) return code(runs);
   const auto sequence = stage(checkpoint, version);
   if (!sequence.ok()) return code(sequence.status());
   if (const Status waited = checkpoint->writer->wait(*sequence, 0); !waited.ok())
@@ -78,7 +79,7 @@ int cairn_checkpoint_write(cairn_checkpoint* checkpoint, int64_t version) {
 int cairn_checkpoint_test(cairn_checkpoint* checkpoint, cairn_checkpoint_handle handle,
                           uint32_t level, cairn_checkpoint_progress* progress) {
   const WriteWindow window;
-  if (const Status given = check_given(checkpoint, "checkpoint"); !given.ok()) return code(given);
+  if (const Status runs = cairn_checkpoint::check_runs(checkpoint); !runs.ok()) return code(runs);
   if (const Status known = check_level(level); !known.ok()) return code(known);
   const auto is_decided = checkpoint->writer->test(handle);
   if (!is_decided.ok()) return code(is_decided.status());
@@ -94,7 +95,7 @@ int cairn_checkpoint_test(cairn_checkpoint* checkpoint, cairn_checkpoint_handle 
 int cairn_checkpoint_wait(cairn_checkpoint* checkpoint, cairn_checkpoint_handle handle,
                           uint32_t level, uint32_t timeout_ms) {
   const WriteWindow window;
-  if (const Status given = check_given(checkpoint, "checkpoint"); !given.ok()) return code(given);
+  if (const Status runs = cairn_checkpoint::check_runs(checkpoint); !runs.ok()) return code(runs);
   if (const Status known = check_level(level); !known.ok()) return code(known);
   if (level == CAIRN_LEVEL_STAGED) {
     const auto tested = checkpoint->writer->test(handle);

@@ -45,6 +45,17 @@ bool Manifest::is_committed_by(uint64_t word) const {
   return word == decision_word(Decision::committed, version_.sequence, seal());
 }
 
+uint64_t Manifest::data_bytes() const {
+  uint64_t bytes = 0;
+  if (version_.parts == 1) {
+    for (uint32_t i = 0; i < version_.part_ranks; ++i)
+      bytes += root(i).region_bytes + root(i).extent_bytes;
+  } else {
+    for (uint32_t i = 0; i < version_.parts; ++i) bytes += part(i).bytes;
+  }
+  return bytes;
+}
+
 uint32_t Manifest::roots_crc() const {
   return crc32c_bulk(0, at(roots_offset), sizeof(RootRecord) * size_t{version_.part_ranks});
 }

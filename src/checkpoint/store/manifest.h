@@ -47,12 +47,18 @@ class Manifest {
   static Result<Manifest> read(std::vector<uint8_t> bytes);
 
   [[nodiscard]] const VersionRecord& version() const { return version_; }
+  // As they were read, with the mutable words.
+  [[nodiscard]] const std::vector<uint8_t>& bytes() const { return bytes_; }
   // The seal of these bytes.
   [[nodiscard]] uint32_t seal() const { return seal_of(bytes_.data(), version_.manifest_length); }
   // Does this decision word say that exactly these bytes are committed?
   [[nodiscard]] bool is_committed_by(uint64_t word) const;
   // As it was when the bytes were read.
-  [[nodiscard]] uint64_t decision() const { return record_at<uint64_t>(at(decision_offset)); }
+  [[nodiscard]] uint64_t decision() const { return word(decision_offset); }
+  // One of the mutable words, as it was when the bytes were read.
+  [[nodiscard]] uint64_t word(uint64_t offset) const { return record_at<uint64_t>(at(offset)); }
+  // Of the regions and extents of all parts.
+  [[nodiscard]] uint64_t data_bytes() const;
   // i < version().part_ranks.
   [[nodiscard]] RootRecord root(uint32_t i) const {
     return record_at<RootRecord>(at(roots_offset + sizeof(RootRecord) * uint64_t{i}));

@@ -134,6 +134,16 @@ Status SetFile::check(const std::string& name) const {
   return Status();
 }
 
+Result<bool> SetFile::is_named() const {
+  CAIRN_TRY_ASSIGN(all, tier::find_child(fs_, format::root_inode, checkpoints_directory));
+  if (all == 0) return false;
+  CAIRN_TRY_ASSIGN(directory,
+                   tier::find_child(fs_, all, std::string(record_.name, record_.name_length)));
+  if (directory != directory_) return false;
+  CAIRN_TRY_ASSIGN(number, tier::find_child(fs_, directory_, file_name));
+  return number == map_.number;
+}
+
 Result<persist::Word*> SetFile::word(uint64_t offset) const {
   CAIRN_TRY(fs_.pool.check_writable());
   return file::word_at(fs_, map_, offset);

@@ -40,6 +40,8 @@ class SetFile {
   // The directory of the set's files.
   [[nodiscard]] uint64_t directory() const { return directory_; }
   [[nodiscard]] const SetRecord& record() const { return record_; }
+  // Is this file still what its name names? False: the set was removed, or made anew.
+  [[nodiscard]] Result<bool> is_named() const;
   // A word that processes of a run share; valid as long as this object. EROFS in a pool that is
   // only looked at.
   [[nodiscard]] Result<persist::Word*> word(uint64_t offset) const;

@@ -1,0 +1,84 @@
+// C API: what is noted of versions and variables (include/cairn/checkpoint.h).
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "cairn/checkpoint.h"
+#include "capi/checkpoint_context.h"
+
+using cairn::fail;
+using cairn::Status;
+using cairn::capi::check_given;
+using cairn::capi::code;
+namespace ckpt = cairn::checkpoint;
+
+namespace {
+
+cairn_checkpoint_variable describe(const ckpt::Contents& contents, const ckpt::Variable& variable) {
+  const ckpt::Decomposition& decomposition = contents.decomposition_of(variable);
+  cairn_checkpoint_variable described{};
+  described.struct_size = sizeof described;
+  described.type = static_cast<uint32_t>(variable.type);
+  described.element_size = variable.element_size;
+  described.flags = variable.is_required ? 0U : CAIRN_OPTIONAL;
+  described.kind =
+      decomposition.kind() == ckpt::DecompositionKind::replicated ? CAIRN_REPLICATED : CAIRN_BLOCK;
+  described.dimensions = decomposition.dimensions();
+  for (unsigned k = 0; k < described.dimensions; ++k)
+    described.global[k] = static_cast<int64_t>(decomposition.whole().count[k]);
+  return described;
+}
+
+// All variables of a version, so that visit may read another one.
+class Variables {
+ public:
+  explicit Variables(const ckpt::Contents& contents) {
+    for (uint32_t i = 0; i < contents.layout().variables(); ++i) {
+      const ckpt::Variable variable = contents.layout().variable(i);
+      cairn_checkpoint_variable described = describe(contents, variable);
+      names_.emplace_back(variable.name);
+      described.name = names_.back().c_str();
+      cairn::capi::AttributeList& attributes = attributes_.emplace_back();
+      attributes.read(variable.attributes);
+      described.attributes = attributes.begin();
+      described.attribute_count = attributes.count();
+      all_.push_back(described);
+    }
+  }
+  [[nodiscard]] const std::vector<cairn_checkpoint_variable>& all() const { return all_; }
+
+ private:
+  std::deque<std::string> names_;
+  std::deque<cairn::capi::AttributeList> attributes_;
+  std::vector<cairn_checkpoint_variable> all_;
+};
+
+}  // namespace
+
+extern "C" {
+
+int cairn_checkpoint_set_attributes(cairn_checkpoint* checkpoint, const cairn_attribute* attributes,
+                                    uint32_t count) {
+  const WriteWindow window;
+  if (const Status given = check_given(checkpoint, "checkpoint"); !given.ok()) return code(given);
+  auto encoded = cairn::capi::encode_attributes(attributes, count);
+  if (!encoded.ok()) return code(encoded.status());
+  checkpoint->attributes = std::move(*encoded);
+  return 0;
+}
+
+int cairn_checkpoint_variables(cairn_checkpoint* checkpoint, int64_t version,
+                               cairn_checkpoint_variable_visit visit, void* context) {
+  const WriteWindow window;
+  if (const Status given = check_given(checkpoint, "checkpoint"); !given.ok()) return code(given);
+  if (visit == nullptr) return code(fail(EFAULT, "visit is NULL"));
+  const auto stored = checkpoint->begin_reading(version);
+  if (!stored.ok()) return code(stored.status());
+  const Variables variables((*stored)->contents());
+  checkpoint->done_reading();
+  for (const cairn_checkpoint_variable& one : variables.all())
+    if (const int result = visit(context, &one); result != 0) return result;
+  return 0;
+}
+
+}  // extern "C"
