@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "ckpt.h"
 #include "description.h"
 #include "error.h"
 #include "nearest.h"
@@ -216,6 +217,7 @@ std::unique_ptr<CLI::App> describe_commands(Context& context) {
   add_list_commands(*root, context);
   add_copy_command(*root, context);
   add_change_commands(*root, context);
+  add_ckpt_commands(*root, context);
   add_config_command(*root, context);
   add_doctor_command(*root, context);
   add_bench_command(*root, context);

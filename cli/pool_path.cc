@@ -37,7 +37,8 @@ void refuse_own_names(const std::string& path) {
     usage_error("{}: holds the covers and what is not drained; `cairn discard DIR` ends a cover",
                 path);
   if ((plain + "/").starts_with("/.checkpoints/"))
-    usage_error("{}: holds checkpoints, which programs write by cairn/checkpoint.h", path);
+    usage_error("{}: holds checkpoints, which programs write; `cairn ckpt` shows and removes them",
+                path);
 }
 
 Pool& Pools::at(const std::string& name) {

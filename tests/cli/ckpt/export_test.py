@@ -1,0 +1,179 @@
+"""cairn ckpt export, import and diff: what other libraries read in the file, and the way back."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import ckpt_case
+from ckpt_case import CkptCase
+
+READER = pathlib.Path(__file__).with_name("read_export.py")
+
+
+def interpreter(*modules):
+    """A Python with these modules: the distribution's may belong to another one than is first in PATH."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        if os.path.exists(python) and subprocess.run([python, "-c", "import " + ", ".join(modules)],
+                                                     stderr=subprocess.DEVNULL, check=False).returncode == 0:
+            return python
+    return None
+
+
+PYTHON = interpreter("h5py", "netCDF4", "numpy")
+COUNT = list(range(24))
+
+
+class Export(CkptCase):
+    def setUp(self):
+        super().setUp()
+        self.writer("field", 2)
+        self.file = self.path("field.nc")
+        run = self.cairn("ckpt", "export", "field", self.file, expect=None)
+        if "libhdf5 is missing" in run.err:
+            self.skipTest("no libhdf5")
+        self.assertEqual(run.returncode, 0, run.err)
+
+    def read(self, path=None, *readers):
+        if PYTHON is None:
+            self.skipTest("no h5py and netCDF4")
+        run = subprocess.run([PYTHON, "-B", READER, path or self.file, *readers], capture_output=True, text=True, timeout=100,
+                             check=False)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return json.loads(run.stdout)
+
+    def test_h5py(self):
+        found = self.read()["read_h5py"]
+        notes = found["attributes"]
+        self.assertEqual((notes["title"], notes["cairn_set"], notes["cairn_version"], notes["cairn_step"],
+                          notes["cairn_code_version"], notes["time"]), ("a test", "field", [2], [20], "writer 1", [1.0]))
+        self.assertEqual(found["u"]["values"], [2000.0 + i for i in COUNT])
+        self.assertEqual(found["u"]["type"], "float64")
+        self.assertEqual(found["u"]["dims"], [["/y"], ["/x"]])
+        self.assertTrue(found["x"]["scale"])
+        self.assertEqual(found["i64"]["values"], [2 + i for i in COUNT])
+        self.assertEqual(found["i64"]["type"], "int64")
+        self.assertEqual(found["u64"]["type"], "uint64")
+        self.assertEqual(found["f32"]["shape"], [2, 3, 4])
+        self.assertEqual(found["count"]["shape"], [])
+        self.assertEqual(found["nothing"]["shape"], [0, 3])
+        self.assertNotIn("wide", found)
+        # Names come in the order in which they were made.
+        self.assertIn("x", found["order"])
+        # Large data would begin at a page; all of it has a place.
+        self.assertIsNotNone(found["u"]["offset"])
+        self.assertIsNone(found["nothing"]["offset"])
+
+    def test_netcdf4(self):
+        found = self.read()["read_netcdf4"]
+        variables = found["variables"]
+        self.assertEqual(found["dimensions"]["y"], 4)
+        self.assertEqual(found["dimensions"]["x"], 6)
+        self.assertEqual(found["dimensions"]["pair"], 2)
+        self.assertEqual(variables["u"]["dims"], ["y", "x"])
+        self.assertEqual(variables["u"]["attributes"], {"_FillValue": -9999, "long_name": "velocity", "units": "m s-1"})
+        self.assertEqual(variables["x"]["dims"], ["x"])
+        self.assertEqual(variables["x"]["attributes"]["valid_range"], [0, 2.5])
+        self.assertEqual(variables["y"]["dims"], ["pair"])
+        self.assertEqual(variables["y"]["values"], [2, 3])
+        self.assertEqual(variables["i16"]["dims"], ["dim_4", "dim_6"])
+        self.assertEqual(variables["square"]["dims"], ["dim_3", "dim_3_2"])
+        for name, kind in (("i8", "int8"), ("i16", "int16"), ("i32", "int32"), ("u8", "uint8"), ("u16", "uint16"),
+                           ("u32", "uint32"), ("f32", "float32"), ("half", "float32"), ("brain", "float32")):
+            self.assertEqual(variables[name]["type"], kind, name)
+        self.assertEqual(variables["half"]["values"], [1, -2, 2 ** -24, float("inf")])
+        self.assertEqual(variables["half"]["attributes"], {"cairn_type": "float16"})
+        self.assertEqual(variables["brain"]["values"][:2], [1, -2])
+        self.assertEqual(variables["c64"]["values"], [[1, 2], [3, -4]])
+        self.assertEqual(variables["c128"]["values"], [[1, 2], [3, -4]])
+        self.assertEqual(variables["flags"]["values"], [0, 1, 1])
+        self.assertEqual(variables["flags"]["attributes"], {"cairn_type": "logical32", "dtype": "bool"})
+        self.assertEqual(variables["names"]["values"], list("northsouth"))
+        self.assertEqual(variables["letter"]["values"], list("abc"))
+        self.assertEqual(variables["struct"]["values"], [1, 2, 3, 4, 5, 6])
+        self.assertEqual(variables["struct"]["shape"], [2, 3])
+        self.assertEqual(variables["count"]["values"], [2])
+        self.assertEqual(variables["nothing"]["shape"], [0, 3])
+        self.assertNotIn("wide", variables)
+
+    def test_types_that_netcdf_has_not_stand_beside(self):
+        # netCDF's library crashes on it, which is why it stands beside.
+        found = self.read(self.file + ".long-double.h5", "read_h5py")["read_h5py"]
+        self.assertEqual(found["wide"]["values"], [1, 4 / 3, 5 / 3])
+        self.assertNotIn("u", found)
+
+    def test_xarray(self):
+        found = self.read()["read_xarray"]
+        if found is None:
+            self.skipTest("no xarray")
+        self.assertEqual(found["sum_of_u"], sum(2000 + i for i in COUNT))
+        self.assertEqual(found["variables"]["flags"]["type"], "bool")
+        self.assertEqual(found["variables"]["u"]["dims"], ["y", "x"])
+
+    def test_h5dump_and_ncdump(self):
+        for tool, words in (("h5dump", ["-H"]), ("ncdump", ["-h"])):
+            if not shutil.which(tool):
+                continue
+            run = subprocess.run([tool, *words, self.file], capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertIn("velocity" if tool == "ncdump" else 'DATASET "u"', run.stdout)
+
+    def test_nothing_is_replaced_or_left(self):
+        self.refused("ckpt", "export", "field", self.file, code=1, says=["exists already", "--force"])
+        before = os.stat(self.file).st_ino
+        shown = self.json("ckpt", "export", "field", "1", self.file, "--force")
+        self.assertEqual((shown["version"], shown["file"]), (1, self.file))
+        self.assertNotEqual(os.stat(self.file).st_ino, before)
+        self.refused("ckpt", "export", "field", "7", self.path("none.nc"), code=1, says="has no version 7")
+        self.refused("ckpt", "export", "field", self.path("none/none.nc"), code=1, says="none")
+        self.refused("ckpt", "export", "field", code=2, says="missing FILE")
+        os.symlink("/nowhere", self.path("link.nc"))
+        self.refused("ckpt", "export", "field", self.path("link.nc"), "--force", code=1, says="is not a file")
+        self.assertEqual(sorted(os.listdir(self.scratch)), ["field.nc", "field.nc.long-double.h5", "link.nc"])
+
+    def test_a_damaged_version_gives_no_file(self):
+        self.damage(1)
+        self.refused("ckpt", "export", "field", "1", self.path("one.nc"), code=1, says="differ from their checksum")
+        self.assertFalse([name for name in os.listdir(self.scratch) if name.startswith("one")])
+
+    def test_the_way_back(self):
+        self.cairn("ckpt", "import", self.file, "restored")
+        versions = self.json("ckpt", "ls", "restored")
+        self.assertEqual([(one["version"], one["step"]) for one in versions], [(2, 20)])
+        self.assertEqual(versions[0]["attributes"], {"time": 1.0, "title": "a test"})
+        self.assertEqual(versions[0]["code_version"], "writer 1")
+        before = {one["name"]: one for one in self.json("ckpt", "show", "field")["variables"]}
+        after = {one["name"]: one for one in self.json("ckpt", "show", "restored")["variables"]}
+        del before["wide"]
+        self.assertEqual(sorted(before), sorted(after))
+        for name, one in before.items():
+            self.assertEqual((one["type"], one["shape"], one["element_bytes"]),
+                             (after[name]["type"], after[name]["shape"], after[name]["element_bytes"]), name)
+        self.assertEqual(after["u"]["attributes"], before["u"]["attributes"])
+        found = self.json("ckpt", "diff", "field", "restored", expect=1)
+        self.assertEqual(found["variables"], [{"name": "wide", "problem": "is in the first one only"}])
+        self.cairn("ckpt", "import", self.file + ".long-double.h5", "beside", "--number", "7")
+        self.assertEqual(self.json("ckpt", "ls", "beside")[0]["version"], 7)
+        self.refused("ckpt", "import", self.file, "restored", code=1, says="has versions already")
+        self.refused("ckpt", "import", self.path("none"), "new", code=1, says="none")
+        self.refused("ckpt", "import", self.write("text", "no HDF5"), "new", code=1, says="text")
+
+
+class Diff(CkptCase):
+    def test_versions(self):
+        self.writer("field", 2)
+        self.assertEqual(self.cairn("ckpt", "diff", "field", "field@2").out, "")
+        found = {one["name"]: one for one in self.json("ckpt", "diff", "field@1", "field@2", expect=1)["variables"]}
+        self.assertEqual(found["u"], {"name": "u", "elements": 24, "of": 24, "first": [0, 0], "most": 1000.0})
+        self.assertEqual(found["i8"]["most"], 1.0)
+        self.assertNotIn("x", found)
+        self.assertNotIn("names", found)
+        text = self.cairn("ckpt", "diff", "default:field@1", "field@2", expect=1).out
+        self.assertIn("u: 24 of 24 elements differ by at most 1000, the first at [0, 0]\n", text)
+        self.refused("ckpt", "diff", "field", "field@9", code=1, says="has no version 9")
+
+
+if __name__ == "__main__":
+    ckpt_case.main()
