@@ -8,9 +8,10 @@ import unittest
 import cairn_case
 from cairn_case import CAIRN, CairnCase
 
-COMMANDS = ["run", "drain", "discard", "status", "pool", "ls", "stat", "cat", "df", "du", "cp", "rm", "mkdir", "mv",
+COMMANDS = ["run", "drain", "discard", "status", "pool", "ls", "stat", "cat", "df", "du", "cp", "rm", "mkdir", "mv", "ckpt",
             "config", "doctor", "bench", "help", "completion"]
 POOL_COMMANDS = ["create", "list", "info", "check", "grow", "populate", "remove", "clean"]
+CKPT_COMMANDS = ["ls", "show", "verify", "export", "import", "diff", "rm", "du"]
 
 
 class Help(CairnCase):
@@ -19,7 +20,7 @@ class Help(CairnCase):
 
     def test_every_command_has_help(self):
         overview = self.cairn("--help").out
-        for words in [[c] for c in COMMANDS] + [["pool", c] for c in POOL_COMMANDS]:
+        for words in [[c] for c in COMMANDS] + [["pool", c] for c in POOL_COMMANDS] + [["ckpt", c] for c in CKPT_COMMANDS]:
             text = self.cairn(*words, "--help").out
             self.assertIn("Usage: cairn " + " ".join(words), text)
             self.assertEqual(text, self.cairn("help", *words).out)
