@@ -1,7 +1,7 @@
 """Sizes that make a run take a wanted time: the matrix's `target_s`, for all its rounds together.
 
-Every cell runs at two small scales. Its time is taken as a constant and a part that grows with the
-scale. The scale is a rounded one, so that later runs on the same machine mostly do the same work.
+Every cell runs at two small scales. The time of a round is taken as a constant and a part that grows
+with the scale. The scale is a rounded one, so that later runs on the same machine mostly do the same work.
 """
 
 import math
@@ -11,26 +11,28 @@ STEPS = (1, 3 / 4, 1 / 2, 3 / 8, 1 / 4, 3 / 16, 1 / 8, 3 / 32, 1 / 16)
 LIMIT_S = 1.0  # of one limit: mostly the start of its ranks
 
 
-def lines(walls):
-    """[(constant, growing part)] of each cell, from its seconds at the two small scales."""
-    found = []
+def line(walls):
+    """(constant, growing part) of a round, from its cells' seconds at the two small scales.
+
+    It is fitted to their sums: noise of one cell is not taken for growth, as it would be if each
+    cell that seems to shrink were taken for constant.
+    """
+    both = set(walls[0]) & set(walls[1])
+    sums = [sum(one[key] for key in both) for one in walls]
     first, second = SMALL
-    for key in walls[0]:
-        if key not in walls[1]:
-            continue
-        slope = max(0.0, (walls[1][key] - walls[0][key]) / (second - first))
-        found.append((max(0.0, walls[0][key] - slope * first), slope))
-    return found
+    slope = max(0.0, (sums[1] - sums[0]) / (second - first))
+    return max(0.0, sums[0] - slope * first), slope
 
 
 def seconds(found, scale, rounds, limits):
     """What the rounds take, as predicted."""
-    return rounds * (sum(fixed + slope * scale for fixed, slope in found) + limits * LIMIT_S)
+    fixed, slope = found
+    return rounds * (fixed + slope * scale + limits * LIMIT_S)
 
 
 def choose(walls, target_s, rounds, limits):
     """The record of the choice: the largest scale that fits, or the smallest there is."""
-    found = lines(walls)
+    found = line(walls)
     scale = next(
         (step for step in STEPS if seconds(found, step, rounds, limits) <= target_s), STEPS[-1]
     )
