@@ -1,0 +1,109 @@
+"""cairn bench submit: the batch script, and from sbatch to the page with stand-ins for Slurm."""
+
+import json
+import pathlib
+import unittest
+
+import bench_case
+from bench_case import BenchCase, CAIRN, MPIS
+
+bench_case.use_package()
+
+# Runs the script at once, as a job of that number.
+SBATCH = """#!/bin/sh
+echo "Submitted batch job 4711"
+SLURM_JOB_ID=4711 SLURM_JOB_NODELIST=node0 bash "$1" > job.log 2>&1
+"""
+# srun --mpi=PROTOCOL -n N PROGRAM ...
+SRUN = """#!/bin/sh
+echo "$@" >> srun.log
+shift
+exec {mpirun} "$@"
+"""
+
+
+class Slurm(BenchCase):
+    def command(self, name, text):
+        directory = self.scratch / "bin"
+        directory.mkdir(exist_ok=True)
+        path = directory / name
+        path.write_text(text, encoding="utf-8")
+        path.chmod(0o755)
+        if str(directory) not in self.environment["PATH"]:
+            self.environment["PATH"] = f"{directory}:{self.environment['PATH']}"
+
+    def matrix(self):
+        path = self.scratch / "m.yaml"
+        path.write_text(
+            "format: 1\nname: job\nrounds: 1\nwarmup: 0\nlimits: false\n"
+            f"systems: {{here: {{directory: ., mpi: {MPIS[0]}}}}}\n"
+            "kernels: {one: {kernel: ior, block: 64KiB, transfer: 8KiB}}\n",
+            encoding="utf-8",
+        )
+        return path
+
+    def submit(self, *words, expect=0):
+        return self.run_words(
+            [CAIRN, "bench", "submit", self.matrix(), "--output", "out", *words],
+            expect=expect,
+            timeout=120,
+        )
+
+    def test_the_script(self):
+        text = self.submit("--print", "--nodes", 2, "--time", "10", "--", "--rounds", 3).stdout
+        self.assertTrue(text.startswith("#!/bin/bash\n"))
+        for line in (
+            "#SBATCH --job-name=cairn-bench-job",
+            "#SBATCH --nodes=2",
+            "#SBATCH --time=10",
+        ):
+            self.assertIn(f"{line}\n", text)
+        self.assertNotIn("--partition", text)
+        self.assertRegex(
+            text,
+            r"(?m)^exec \S+/cairn bench run \S+/m\.yaml --launcher srun --output \S+ --rounds 3$",
+        )
+        self.assertFalse((self.scratch / "out.sbatch").exists())
+
+    def test_from_sbatch_to_the_page(self):
+        self.command("sbatch", SBATCH)
+        self.command("srun", SRUN.format(mpirun=f"mpirun.{MPIS[0]}"))
+        shown = self.submit()
+        self.assertEqual("Submitted batch job 4711\n", shown.stdout)
+        log = self.scratch / "job.log"
+        self.assertTrue((self.scratch / "out/report.html").exists(), log.read_text())
+        lines = (self.scratch / "out/results.jsonl").read_text(encoding="utf-8").splitlines()
+        run, result = json.loads(lines[0]), json.loads(lines[1])
+        self.assertEqual(
+            ("4711", "node0"), tuple(run["environment"][key] for key in ("job", "nodes"))
+        )
+        self.assertEqual("ok", result["status"])
+        self.assertEqual("srun", result["command"][0])
+        protocol = {"mpich": "pmi2", "openmpi": "pmix"}[MPIS[0]]
+        self.assertEqual([f"--mpi={protocol}", "-n", "2"], result["command"][1:4])
+
+    def test_mistakes(self):
+        self.command("sbatch", "#!/bin/sh\necho 'invalid partition specified' >&2\nexit 1\n")
+        self.assertIn("sbatch: invalid partition", self.submit(expect=1).stderr)
+        self.environment["PATH"] = self.environment["PATH"].split(":", 1)[1]
+        if pathlib.Path("/usr/bin/sbatch").exists():
+            return
+        self.assertIn("no sbatch in PATH; the script is", self.submit(expect=2).stderr)
+
+    def test_another_launcher(self):
+        self.run_words(
+            [
+                *(CAIRN, "bench", "run", self.matrix(), "--output", "out"),
+                *("--launcher", f"env A=1 mpirun.{MPIS[0]} -n {{ranks}}"),
+            ],
+            timeout=120,
+        )
+        lines = (self.scratch / "out/results.jsonl").read_text(encoding="utf-8").splitlines()
+        command = json.loads(lines[1])["command"]
+        self.assertEqual(["env", "A=1", f"mpirun.{MPIS[0]}", "-n", "2"], command[:5])
+
+
+if __name__ == "__main__":
+    if not MPIS:
+        bench_case.main()
+    unittest.main()
