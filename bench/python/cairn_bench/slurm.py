@@ -28,7 +28,6 @@ def script(name, matrix, output, run_options, given):
         f"#SBATCH --output={output}.%j.log",
         *(f"#SBATCH --{option}={value}" for option, value in given if value is not None),
         f"cd {shlex.quote(str(pathlib.Path.cwd()))} || exit 1",
-        # A preempted or cancelled job gets SIGTERM: the command ends with a valid result.
         f"exec {shlex.join(command)}",
     ]
     return "\n".join(lines) + "\n"
