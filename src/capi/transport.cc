@@ -73,6 +73,12 @@ int cairn_transport_node_of(const cairn_transport* transport, uint32_t rank) {
   return told(module_of(transport).node_of(transport, rank), "cairn_transport_node_of");
 }
 
+int cairn_transport_ranks_of(const cairn_transport* transport, uint32_t number, uint32_t* ranks,
+                             uint32_t capacity) {
+  return told(module_of(transport).ranks_of(transport, number, ranks, capacity),
+              "cairn_transport_ranks_of");
+}
+
 int cairn_transport_ask(cairn_transport* transport, cairn_question* questions, size_t count) {
   return told(module_of(transport).ask(transport, questions, count), "cairn_transport_ask");
 }
@@ -98,6 +104,23 @@ int cairn_transport_gather_nodes(cairn_transport* transport, const void* bytes, 
                                  void* all) {
   return told(module_of(transport).gather_nodes(transport, bytes, size, all),
               "cairn_transport_gather_nodes");
+}
+
+int cairn_transport_begin_gather(cairn_transport* transport, uint32_t channel, const void* bytes,
+                                 size_t size, void* all) {
+  constexpr const char* call = "cairn_transport_begin_gather";
+  const int result = module_of(transport).begin_gather(transport, channel, bytes, size, all);
+  if (result == -EPERM) return code(fail(EPERM, "%s: this rank is not its node's leader", call));
+  if (result == -EBUSY)
+    return code(fail(EBUSY, "%s: channel %u: its last gather is not complete", call, channel));
+  return told(result, call);
+}
+
+int cairn_transport_test_gather(cairn_transport* transport, uint32_t channel) {
+  constexpr const char* call = "cairn_transport_test_gather";
+  const int result = module_of(transport).test_gather(transport, channel);
+  if (result == -EPERM) return code(fail(EPERM, "%s: this rank is not its node's leader", call));
+  return told(result, call);
 }
 
 }  // extern "C"

@@ -137,6 +137,74 @@ void use_collectives(cairn_transport* transport) {
   CHECK(cairn_transport_meet(transport) == 0, "meet");
 }
 
+void check_ranks_of(cairn_transport* transport, const cairn_transport_info& info) {
+  uint32_t found = 0;
+  for (uint32_t node = 0; node < info.nodes; ++node) {
+    std::vector<uint32_t> ranks(info.ranks);
+    const int count = cairn_transport_ranks_of(transport, node, ranks.data(), info.ranks);
+    CHECK(count > 0, "ranks of node %u: %d", node, count);
+    CHECK(cairn_transport_ranks_of(transport, node, nullptr, 0) == count, "count of ranks");
+    for (int i = 0; i < count; ++i) {
+      const uint32_t rank = ranks[static_cast<size_t>(i)];
+      CHECK(i == 0 || rank > ranks[static_cast<size_t>(i) - 1], "ranks of node %u ascend", node);
+      CHECK(cairn_transport_node_of(transport, rank) == static_cast<int>(node), "rank %u", rank);
+      found += 1;
+    }
+  }
+  CHECK(found == info.ranks, "%u ranks on all nodes", found);
+  CHECK(cairn_transport_ranks_of(transport, info.nodes, nullptr, 0) == -EINVAL, "no node");
+}
+
+// Gathers of both channels are under way, in orders that differ between nodes and rounds. A leader
+// does not wait between them.
+void use_channels(cairn_transport* transport) {
+  cairn_transport_info info;
+  CHECK(cairn_transport_describe(transport, &info) == 0, "describe");
+  check_ranks_of(transport, info);
+  constexpr size_t words = 40;  // a node
+  constexpr int rounds = 20;
+  if (info.is_leader == 0) {
+    CHECK(cairn_transport_begin_gather(transport, 0, nullptr, 0, nullptr) == -EPERM, "no leader");
+    CHECK(cairn_transport_test_gather(transport, 0) == -EPERM, "no leader");
+  } else {
+    CHECK(cairn_transport_begin_gather(transport, CAIRN_TRANSPORT_CHANNELS, nullptr, 0, nullptr) ==
+              -EINVAL,
+          "no channel");
+    CHECK(cairn_transport_test_gather(transport, CAIRN_TRANSPORT_CHANNELS) == -EINVAL, "channel");
+    CHECK(cairn_transport_test_gather(transport, 0) == 1, "no gather has begun");
+  }
+  // How often each channel has gathered; one may be ahead of the other.
+  int begun[2] = {0, 0};
+  std::vector<uint64_t> own[2];
+  std::vector<uint64_t> all[2];
+  while (info.is_leader != 0 && (begun[0] < rounds || begun[1] < rounds)) {
+    const uint32_t first = (info.node + static_cast<uint32_t>(begun[0])) % 2;
+    for (const uint32_t channel : {first, 1 - first}) {
+      if (begun[channel] == rounds) continue;
+      const auto round = static_cast<uint64_t>(begun[channel]);
+      if (own[channel].empty()) {
+        own[channel].assign(words, round << 32 | channel << 16 | info.node);
+        all[channel].assign(words * info.nodes, 0);
+        CHECK(cairn_transport_begin_gather(transport, channel, own[channel].data(), words * 8,
+                                           all[channel].data()) == 0,
+              "begin on channel %u", channel);
+        if (info.nodes > 1)
+          CHECK(cairn_transport_begin_gather(transport, channel, nullptr, 0, nullptr) == -EBUSY,
+                "twice on channel %u", channel);
+      }
+      if (cairn_transport_test_gather(transport, channel) == 0) {
+        ::usleep(100);  // other ranks may share this processor
+        continue;
+      }
+      for (size_t i = 0; i < all[channel].size(); ++i)
+        CHECK(all[channel][i] == (round << 32 | channel << 16 | i / words), "gathered at %zu", i);
+      own[channel].clear();
+      ++begun[channel];
+    }
+  }
+  CHECK(cairn_transport_meet(transport) == 0, "meet");
+}
+
 // ---- what this process looks like ---------------------------------------------------------------
 
 int server_threads() {
@@ -256,6 +324,7 @@ int main(int argc, char** argv) {
   CHECK((info.has_thread != 0) == threads, "has_thread is %d", info.has_thread);
   ask_all(world, 1);
   use_collectives(world);
+  use_channels(world);
   if (argc > 5) use_file(argv[5]);
 
   // Others beside it, on parts of the ranks.
@@ -282,6 +351,8 @@ int main(int argc, char** argv) {
   CHECK(cairn_transport_progress(world) == 0, "progress");
   use_collectives(in_half);
   use_collectives(alone);
+  use_channels(alone);
+  use_channels(in_half);
   use_collectives(world);
   CHECK(cairn_transport_leave(alone) == 0, "leave");
   if (!stays) {

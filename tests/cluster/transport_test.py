@@ -41,6 +41,22 @@ class OneHost(unittest.TestCase):
                         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
                         self.assertIn("transport ended", done.stdout)
 
+    def test_pools_of_one_host_are_nodes(self):
+        pools = [f"{POOL}.{os.getpid()}.{node}" for node in range(3)]
+        for pool in pools:
+            subprocess.run([CAIRN, "pool", "create", pool, "--size", "64MiB"], check=True, capture_output=True)
+            self.addCleanup(subprocess.run, [CAIRN, "pool", "remove", "--force", pool], check=True, capture_output=True)
+        for mpi in MPIS:
+            for level, how in WAYS:
+                # Ranks of a node lie apart, and a node has more of them than another.
+                words = []
+                for rank, node in enumerate((0, 1, 0, 2, 1)):
+                    words += ([":"] if rank else []) + ["-n", "1", program_of(mpi), pools[node], "3", level, how]
+                with self.subTest(mpi=mpi, level=level, how=how):
+                    done = subprocess.run([*LAUNCHER[mpi], *words], capture_output=True, text=True, check=False, timeout=LIMIT_S)
+                    self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                    self.assertIn("transport ended", done.stdout)
+
     def test_another_version_in_the_process_is_refused(self):
         scratch = tempfile.mkdtemp(prefix="cairn-transport-", dir="/tmp")
         self.addCleanup(shutil.rmtree, scratch)

@@ -86,6 +86,10 @@ CAIRN_API int cairn_transport_node(const cairn_transport* transport, uint32_t nu
                                    cairn_node* node);
 /* The number of the node on which a rank is. -EINVAL: no such rank. */
 CAIRN_API int cairn_transport_node_of(const cairn_transport* transport, uint32_t rank);
+/* Stores the ranks of a node, ascending, as far as `capacity` reaches. Returns how many the node
+ * has. -EINVAL: no such node. */
+CAIRN_API int cairn_transport_ranks_of(const cairn_transport* transport, uint32_t number,
+                                       uint32_t* ranks, uint32_t capacity);
 
 /* Sends all questions to the leaders of their nodes and waits for all replies. With a thread, a
  * leader that does not answer for the time of mpi.timeout ends the job, with a line that names it.
@@ -107,6 +111,20 @@ CAIRN_API int cairn_transport_maximum(cairn_transport* transport, int64_t* value
  * not with the ranks. */
 CAIRN_API int cairn_transport_gather_nodes(cairn_transport* transport, const void* bytes,
                                            size_t size, void* all);
+
+/* A gather in two halves, among leaders, for a leader that must not wait. Each channel has at most
+ * one gather under way. Channels are independent: leaders may use them in different orders. */
+#define CAIRN_TRANSPORT_CHANNELS 2u
+/* Leaders only; all leaders begin the gathers of a channel in the same order, with the same `size`.
+ * Does not wait. `bytes` and `all` (size bytes for each node) belong to the transport until the
+ * gather is complete. -EPERM: this rank is not a leader. -EBUSY: the channel's gather is not
+ * complete. -EINVAL: no such channel. */
+CAIRN_API int cairn_transport_begin_gather(cairn_transport* transport, uint32_t channel,
+                                           const void* bytes, size_t size, void* all);
+/* Leaders only. 1: the channel's gather is complete, or it has none; 0: some leader has not begun
+ * it. Answers requests, as cairn_transport_progress(). Where an MPI moves nothing by itself, a
+ * gather proceeds only inside the functions of this header. */
+CAIRN_API int cairn_transport_test_gather(cairn_transport* transport, uint32_t channel);
 
 #ifdef __cplusplus
 }

@@ -14,20 +14,6 @@ namespace {
 // Counts are ints.
 constexpr size_t most_at_once = size_t{1} << 30;
 
-// Ends the job when the MPI fails in the middle of a step: other ranks may be through with it, or
-// wait in it. A rank that went on alone would wait in the next step, or miss what was said.
-void must_succeed(int code, const char* phase) {
-  if (code == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  PMPI_Error_string(code, text, &length);
-  const std::string doing = Doing::text();
-  std::fprintf(stderr, "cairn: %s: %s%s%s: the MPI says \"%s\": the job is aborted\n", speaker(),
-               doing.c_str(), doing.empty() ? "" : ": ", phase, text);
-  PMPI_Abort(MPI_COMM_WORLD, 1);
-  std::abort();
-}
-
 int end_of(const Ranks& ranks, MPI_Request* request, const char* phase) {
   if (ranks.peers == nullptr) return PMPI_Wait(request, MPI_STATUS_IGNORE);
   Watchdog watchdog(*ranks.peers, ranks.comm, phase);
@@ -41,6 +27,20 @@ int end_of(const Ranks& ranks, MPI_Request* request, const char* phase) {
 }
 
 }  // namespace
+
+// Ends the job when the MPI fails in the middle of a step: other ranks may be through with it, or
+// wait in it. A rank that went on alone would wait in the next step, or miss what was said.
+void must_succeed(int code, const char* phase) {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  PMPI_Error_string(code, text, &length);
+  const std::string doing = Doing::text();
+  std::fprintf(stderr, "cairn: %s: %s%s%s: the MPI says \"%s\": the job is aborted\n", speaker(),
+               doing.c_str(), doing.empty() ? "" : ": ", phase, text);
+  PMPI_Abort(MPI_COMM_WORLD, 1);
+  std::abort();
+}
 
 void wait(int begun, const Ranks& ranks, MPI_Request* request, const char* phase) {
   must_succeed(begun, phase);

@@ -40,6 +40,9 @@ MPI_Comm duplicate(const Ranks& ranks, const char* phase);
 // Waits for the end of a request that needs the others. `begun`: the MPI's code when it was made.
 void wait(int begun, const Ranks& ranks, MPI_Request* request, const char* phase);
 
+// Ends the job if the MPI failed in the middle of a step of several ranks.
+void must_succeed(int code, const char* phase);
+
 // A barrier without a watchdog in which questions are answered.
 void meet(MPI_Comm comm);
 

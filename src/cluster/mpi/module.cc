@@ -1,10 +1,12 @@
 // The table that the transport of an ABI exports: cairn/adapter/transport.h on top of Transport.
 #include "cluster/mpi/loader/module.h"
 
+#include <algorithm>
 #include <climits>
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cluster/mpi/collectives.h"
 #include "cluster/mpi/rpc_client.h"
@@ -83,6 +85,16 @@ int node_of(const cairn_transport* transport, uint32_t rank) {
   return node == roster.count() ? -EINVAL : static_cast<int>(node);
 }
 
+int ranks_of(const cairn_transport* transport, uint32_t number, uint32_t* ranks,
+             uint32_t capacity) {
+  if (of(transport).is_over()) return -ENOTCONN;
+  const Roster& roster = of(transport).peers().roster;
+  if (number >= roster.count()) return -EINVAL;
+  const std::vector<uint32_t> all = roster.ranks_of(number);
+  std::copy_n(all.begin(), std::min<size_t>(capacity, all.size()), ranks);
+  return static_cast<int>(all.size());
+}
+
 int ask_nodes(cairn_transport* transport, cairn_question* questions, size_t count) {
   if (of(transport).is_over()) return -ENOTCONN;
   const Peers& peers = of(transport).peers();
@@ -126,9 +138,25 @@ int gather_nodes(cairn_transport* transport, const void* bytes, size_t size, voi
   return 0;
 }
 
+int begin_gather(cairn_transport* transport, uint32_t channel, const void* bytes, size_t size,
+                 void* all) {
+  if (of(transport).is_over()) return -ENOTCONN;
+  if (size > INT_MAX || channel >= CAIRN_TRANSPORT_CHANNELS) return -EINVAL;
+  return -of(transport).begin_gather(channel, bytes, size, all);
+}
+
+int test_gather(cairn_transport* transport, uint32_t channel) {
+  if (of(transport).is_over()) return -ENOTCONN;
+  if (channel >= CAIRN_TRANSPORT_CHANNELS) return -EINVAL;
+  if (!of(transport).is_leader()) return -EPERM;
+  answer_questions();
+  return of(transport).test_gather(channel) ? 1 : 0;
+}
+
 const Module module = {
-    sizeof(Module), CAIRN_VERSION, join,     leave,           describe,   node_at,      node_of,
-    ask_nodes,      progress,      meet_all, broadcast_bytes, maximum_of, gather_nodes,
+    sizeof(Module), CAIRN_VERSION, join,         leave,        describe,   node_at,
+    node_of,        ranks_of,      ask_nodes,    progress,     meet_all,   broadcast_bytes,
+    maximum_of,     gather_nodes,  begin_gather, test_gather,
 };
 
 }  // namespace

@@ -167,6 +167,17 @@ uint32_t Roster::node_of(int rank) const {
   return count_;
 }
 
+std::vector<uint32_t> Roster::ranks_of(uint32_t number) const {
+  std::vector<uint32_t> ranks;
+  for (uint32_t i = 0; i < run_count_; ++i) {
+    const RankRun& run = runs_[i];
+    for (int k = 0; run.node == number && k < run.count; ++k)
+      ranks.push_back(static_cast<uint32_t>(run.first + run.stride * k));
+  }
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+
 uint32_t Roster::number_of(const uint8_t* pool) const {
   for (uint32_t i = 0; i < count_; ++i)
     if (std::memcmp(nodes_[i].uuid, pool, sizeof nodes_[i].uuid) == 0) return i;

@@ -59,6 +59,8 @@ class Roster {
   [[nodiscard]] int leader(uint32_t number) const { return leaders_[number]; }
   // `count()` if there is none.
   [[nodiscard]] uint32_t node_of(int rank) const;
+  // Ascending.
+  [[nodiscard]] std::vector<uint32_t> ranks_of(uint32_t number) const;
   [[nodiscard]] uint32_t number_of(const uint8_t* pool) const;
 
  private:

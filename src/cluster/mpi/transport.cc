@@ -26,6 +26,8 @@ Client client_of(const cairn_transport_client& from) {
 // ranks.
 std::vector<Transport*> alive;
 
+constexpr const char* gathering = "gathering what the nodes tell";
+
 bool allows_threads() {
   int level = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&level);
@@ -72,11 +74,15 @@ void Transport::split() {
   const bool leads = session_->is_leader();
   PMPI_Comm_split(all.comm, static_cast<int>(all.own), all.rank, &node_);
   PMPI_Comm_split(all.comm, leads ? 0 : MPI_UNDEFINED, static_cast<int>(all.own), &leaders_);
+  for (Channel& channel : channels_)
+    if (leads) PMPI_Comm_dup(leaders_, &channel.comm);
 }
 
 void Transport::end(void* context) {
   auto* transport = static_cast<Transport*>(context);
   PMPI_Comm_free(&transport->node_);
+  for (Channel& channel : transport->channels_)
+    if (channel.comm != MPI_COMM_NULL) PMPI_Comm_free(&channel.comm);
   if (transport->leaders_ != MPI_COMM_NULL) PMPI_Comm_free(&transport->leaders_);
   transport->over_ = true;
   alive.erase(std::find(alive.begin(), alive.end(), transport));
@@ -120,15 +126,30 @@ void Transport::maximum(int64_t* values, int count) {
 }
 
 void Transport::gather_nodes(const void* bytes, size_t size, void* all) {
-  constexpr const char* phase = "gathering what the nodes tell";
   if (leaders_ != MPI_COMM_NULL) {
     MPI_Request request = MPI_REQUEST_NULL;
     const int count = static_cast<int>(size);
     const int begun =
         PMPI_Iallgather(bytes, count, MPI_BYTE, all, count, MPI_BYTE, leaders_, &request);
-    wait(begun, {&peers(), leaders_}, &request, phase);
+    wait(begun, {&peers(), leaders_}, &request, gathering);
   }
-  mpi::broadcast({&peers(), node_}, all, size * peers().roster.count(), 0, phase);
+  mpi::broadcast({&peers(), node_}, all, size * peers().roster.count(), 0, gathering);
+}
+
+int Transport::begin_gather(uint32_t channel, const void* bytes, size_t size, void* all) {
+  if (!is_leader()) return EPERM;
+  Channel& one = channels_[channel];
+  if (one.request != MPI_REQUEST_NULL) return EBUSY;
+  const int count = static_cast<int>(size);
+  must_succeed(PMPI_Iallgather(bytes, count, MPI_BYTE, all, count, MPI_BYTE, one.comm, &one.request),
+               gathering);
+  return 0;
+}
+
+bool Transport::test_gather(uint32_t channel) {
+  int done = 0;
+  must_succeed(PMPI_Test(&channels_[channel].request, &done, MPI_STATUS_IGNORE), gathering);
+  return done != 0;
 }
 
 }  // namespace cairn::mpi

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <memory>
 #include <string>
 
@@ -35,6 +36,11 @@ class Transport : public TransportHead {
   void broadcast(void* bytes, size_t size, int root);
   void maximum(int64_t* values, int count);
   void gather_nodes(const void* bytes, size_t size, void* all);
+  [[nodiscard]] bool is_leader() const { return leaders_ != MPI_COMM_NULL; }
+  // On leaders: a gather in two halves. 0, EPERM or EBUSY.
+  int begin_gather(uint32_t channel, const void* bytes, size_t size, void* all);
+  // Complete, or none is under way?
+  bool test_gather(uint32_t channel);
 
  private:
   Transport() = default;
@@ -46,6 +52,13 @@ class Transport : public TransportHead {
   std::unique_ptr<Session> session_;
   MPI_Comm node_ = MPI_COMM_NULL;     // the ranks of this node
   MPI_Comm leaders_ = MPI_COMM_NULL;  // on leaders: their ranks are the nodes' numbers
+  // On leaders: each channel has a communicator, so that gathers of two channels may begin in
+  // different orders.
+  struct Channel {
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+  std::array<Channel, CAIRN_TRANSPORT_CHANNELS> channels_;
   bool has_thread_ = false;
   bool over_ = false;
 };

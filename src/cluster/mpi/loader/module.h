@@ -26,12 +26,17 @@ struct Module {
   int (*describe)(const cairn_transport* transport, cairn_transport_info* info);
   int (*node)(const cairn_transport* transport, uint32_t number, cairn_node* node);
   int (*node_of)(const cairn_transport* transport, uint32_t rank);
+  int (*ranks_of)(const cairn_transport* transport, uint32_t number, uint32_t* ranks,
+                  uint32_t capacity);
   int (*ask)(cairn_transport* transport, cairn_question* questions, size_t count);
   int (*progress)(cairn_transport* transport);
   int (*meet)(cairn_transport* transport);
   int (*broadcast)(cairn_transport* transport, void* bytes, size_t size, uint32_t root);
   int (*maximum)(cairn_transport* transport, int64_t* values, uint32_t count);
   int (*gather_nodes)(cairn_transport* transport, const void* bytes, size_t size, void* all);
+  int (*begin_gather)(cairn_transport* transport, uint32_t channel, const void* bytes, size_t size,
+                      void* all);
+  int (*test_gather)(cairn_transport* transport, uint32_t channel);
 };
 
 // Exported by each of them as `cairn_mpi_module`.
