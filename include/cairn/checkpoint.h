@@ -24,8 +24,14 @@
  * the same, and all get the same result. What is wrong on one rank fails on all, and the text names
  * that rank. A context is used by one thread at a time. Several contexts may exist concurrently,
  * with names of their own. A child of fork() has none. Neither `cairn run` nor a preloaded library
- * is needed. cairn_checkpoint_init() with a communicator is the only function that calls MPI, so
- * MPI_THREAD_FUNNELED is enough.
+ * is needed. On one node cairn_checkpoint_init() with a communicator is the only function that
+ * calls MPI. On several nodes the others do so as well, and finalize has to come before
+ * MPI_Finalize. A context is then used by the thread that may call MPI, and MPI_THREAD_FUNNELED is
+ * enough.
+ *
+ * Progress. Nothing moves between nodes outside calls of this header. A commit of several nodes
+ * goes on in iwrite, test, wait, need and finalize. A job killed before such a call keeps the
+ * version before.
  *
  * Guarantees
  *  - A version exists for all ranks or for none, whenever processes are killed or power is lost.
@@ -35,7 +41,8 @@
  *  - A restart verifies all bytes that it needs before it stores to an array of the program.
  *  - A call that does not say "waits" waits for no other rank.
  *
- * This release has one host, replicated and block arrays, and the levels STAGED and LOCAL.
+ * This release has replicated and block arrays, and the levels STAGED and LOCAL. A version is lost
+ * with a node's pool: there are no copies on other nodes yet.
  */
 #ifndef CAIRN_CHECKPOINT_H
 #define CAIRN_CHECKPOINT_H
@@ -85,7 +92,7 @@ typedef struct cairn_checkpoint_options {
   uint32_t flags;           /* CAIRN_CHECKPOINT_... */
   cairn_pool* pool;         /* attached until after finalize; NULL: see cairn_checkpoint_init() */
   const char* code_version; /* stored with each version, at most 63 bytes; or NULL */
-  /* With CAIRN_NO_COMMUNICATOR only: processes of one host. */
+  /* With CAIRN_NO_COMMUNICATOR only: processes of one node. */
   uint32_t rank;
   uint32_t ranks;      /* at most 1024; 0 and 1: this process alone */
   const char* job;     /* with ranks > 1: a text that these processes have and no others now */
@@ -109,9 +116,9 @@ typedef struct cairn_checkpoint_options {
  * created if there is none, and if the context does not only look.
  *
  * Errors: -EINVAL; -EBUSY (another run uses the set; the text names a process of it); -EUCLEAN (the
- * set is damaged); -EPROTONOSUPPORT (a newer format); -ETIMEDOUT, -EOWNERDEAD (ranks did not come,
- * or died; the text names them); -ENOSYS (ranks on several hosts, or with different pools; or a
- * configuration file that only the command can read); -ENODEV (another rank has no
+ * set is damaged, or pools of several nodes have different sets of this name); -EPROTONOSUPPORT (a
+ * newer format); -ETIMEDOUT, -EOWNERDEAD (ranks did not come, or died; the text names them);
+ * -ENOSYS (a configuration file that only the command can read); -ENODEV (another rank has no
  * pool); -EROFS; -ENOSPC; -ENOPKG and others of cairn_transport_join(); those of
  * cairn_pool_attach() and cairn_pool_create(). */
 CAIRN_API int cairn_checkpoint_init(const char* name, int communicator,
@@ -246,7 +253,8 @@ CAIRN_API int cairn_checkpoint_write(cairn_checkpoint* checkpoint, int64_t versi
 /* Collective, without a wait for ranks that are less than one version behind; after a define it
  * waits for all. On return this rank's bytes are staged, and its arrays may change. Errors of this
  * rank are returned here; all ranks learn of them by test and wait. The last rank to hand over its
- * bytes commits the version. */
+ * bytes commits the version; on several nodes their leaders do, the lowest rank of each, inside
+ * their calls of this header. */
 CAIRN_API int cairn_checkpoint_iwrite(cairn_checkpoint* checkpoint, int64_t version,
                                       cairn_checkpoint_handle* handle);
 
@@ -298,9 +306,10 @@ typedef struct cairn_checkpoint_info {
 } cairn_checkpoint_info;
 
 /* Collective; waits. Can `version` be read into what is defined? 1, and info is filled in; 0: there
- * is none. Looks at definitions and records, not at bytes. Among versions of one number the newest
- * in the line counts. info may be NULL. -ENODATA: a required variable is missing; -EINVAL: types or
- * shapes differ. Both name all such variables. -EPROTONOSUPPORT: a newer Cairn wrote it. */
+ * is none. -EHOSTDOWN: there is one, but the run lacks the pool of a node, which the text names.
+ * Looks at definitions and records, not at bytes. Among versions of one number the newest in the
+ * line counts. info may be NULL. -ENODATA: a required variable is missing; -EINVAL: types or shapes
+ * differ. Both name all such variables. -EPROTONOSUPPORT: a newer Cairn wrote it. */
 CAIRN_API int cairn_checkpoint_restart_test(cairn_checkpoint* checkpoint, int64_t version,
                                             cairn_checkpoint_info* info);
 
@@ -312,14 +321,16 @@ CAIRN_API int cairn_checkpoint_restart_test(cairn_checkpoint* checkpoint, int64_
  * the run's first commit. If bytes are damaged, LATEST goes on with the version before in the line
  * and info says so; a version asked for by its number is -EIO then. Every error but -EIO and
  * -ENOMEM comes before any array is touched. `info` may be NULL. -ENOENT: no version can be read;
- * the text says why. Others as restart_test. */
+ * the text says why. Others as restart_test, with -EHOSTDOWN only if no older version is complete.
+ */
 CAIRN_API int cairn_checkpoint_read(cairn_checkpoint* checkpoint, int64_t version, uint32_t flags,
                                     cairn_checkpoint_info* info);
 /* Elements [offset, offset + count) of the global array of one stored variable into `array`, whose
  * extents are the counts. NULL offset and count: all. Bytes outside are neither read nor verified,
  * but for the rest of their checksum blocks. The variable need not be defined, and the run
- * continues nothing by it. Local. -ENOENT (no such version or variable), -EINVAL (type, box),
- * -EUCLEAN (damaged), -EIO. */
+ * continues nothing by it. On one node local; on several collective, where ranks may ask for
+ * different boxes, and counts of 0 ask for nothing. -ENOENT (no such version or variable), -EINVAL
+ * (type, box), -EHOSTDOWN, -EUCLEAN (damaged), -EIO. */
 CAIRN_API int cairn_checkpoint_read_var(cairn_checkpoint* checkpoint, int64_t version,
                                         const char* name, const int64_t* offset,
                                         const int64_t* count, const cairn_array* array);
@@ -345,7 +356,8 @@ typedef struct cairn_checkpoint_variable {
 } cairn_checkpoint_variable;
 
 /* Calls visit for each variable of a version, ascending by name, until it returns nonzero, which is
- * the result then. What it gets is valid inside visit. Local. -ENOENT, -EUCLEAN. */
+ * the result then. What it gets is valid inside visit. On one node local, on several collective.
+ * -ENOENT, -EHOSTDOWN, -EUCLEAN. */
 typedef int (*cairn_checkpoint_variable_visit)(void* context,
                                                const cairn_checkpoint_variable* variable);
 CAIRN_API int cairn_checkpoint_variables(cairn_checkpoint* checkpoint, int64_t version,
@@ -395,8 +407,10 @@ CAIRN_API int cairn_checkpoint_sets(cairn_pool* pool, cairn_checkpoint_set_visit
 /* ---- when ----------------------------------------------------------------------------------- */
 
 /* Is a checkpoint due at `step` (options.interval_ns)? 1 or 0, the same on all ranks for the same
- * call. Each rank calls it with the same sequence of steps. The first rank to come decides. Waits
- * only for a rank that is more than 32 calls behind. -EINVAL: ranks called it with different steps.
+ * call. Each rank calls it with the same sequence of steps. On one node the first rank to come
+ * decides; it waits only for a rank that is more than 32 calls behind. On several nodes every
+ * fourth call may say 1, when nodes found four calls before that a checkpoint was due; it waits for
+ * a node that is more than four calls behind. -EINVAL: ranks called it with different steps.
  * -EOWNERDEAD: a rank died. */
 CAIRN_API int cairn_checkpoint_need(cairn_checkpoint* checkpoint, int64_t step);
 

@@ -18,6 +18,8 @@ cairn_checkpoint::~cairn_checkpoint() {
   run.reset();
   shelf.reset();
   set.reset();
+  // Nobody knows here whether all ranks end now: the transport ends in MPI_Finalize.
+  static_cast<void>(nodes.release());
   if (owns_pool) cairn_pool_detach(pool);
 }
 
@@ -35,8 +37,15 @@ Status cairn_checkpoint::open(const std::string& name, int communicator) {
   auto exchange = capi::Exchange::join(communicator, options, pool, own);
   if (!exchange.ok()) return exchange.status();
   if (pool == nullptr) return fail(ENODEV, "this process has no pool");
+  capi::TransportExchange* const all_nodes = (*exchange)->nodes();
+  const bool leads = (*exchange)->member().rank == 0;
+  CAIRN_TRY_ASSIGN(uuid, ckpt::draw_uuid());
+  if (all_nodes != nullptr) {
+    CAIRN_TRY_ASSIGN(of_all, capi::agree_on_set(all_nodes, leads, capi::fs_of(pool), name,
+                                                (*exchange)->member().key));
+    uuid = of_all;
+  }
   const auto enter = [&]() -> Status {
-    CAIRN_TRY_ASSIGN(uuid, ckpt::draw_uuid());
     CAIRN_TRY_ASSIGN(opened, ckpt::SetFile::open_or_make(capi::fs_of(pool), name, uuid));
     set = std::move(opened);
     shelf.emplace(set->fs(), set->directory());
@@ -47,15 +56,31 @@ Status cairn_checkpoint::open(const std::string& name, int communicator) {
     return is_named ? Status() : fail(ESTALE, "the set was removed meanwhile; try again");
   };
   CAIRN_TRY((*exchange)->agree(enter()));
-  CAIRN_TRY(run->wait());
-  CAIRN_TRY_ASSIGN(stock, ckpt::Catalogue::take_stock(*set, &*shelf));
-  catalogue = std::move(stock);
+  const auto take_stock = [&]() -> Status {
+    CAIRN_TRY(run->wait());
+    CAIRN_TRY_ASSIGN(stock, ckpt::Catalogue::take_stock(*set, &*shelf));
+    catalogue = std::move(stock);
+    return Status();
+  };
+  const Status stocked = take_stock();
+  CAIRN_TRY(all_nodes == nullptr ? stocked : (*exchange)->agree(stocked));
+  if (all_nodes != nullptr && leads) {
+    server.emplace(&*set, &*shelf, &catalogue);
+    all_nodes->serve_with([this](const void* question, size_t size, void* answer) {
+      return server->serve(question, size, answer);
+    });
+  }
+  CAIRN_TRY(ckpt::join_stock(&*run, &*shelf, &catalogue));
   // Its versions must not be abandoned by who cannot read them.
   if (!catalogue.newer().empty()) return fail(EPROTONOSUPPORT, "%s", catalogue.newer().c_str());
   writer.emplace(&*run, &*shelf, &catalogue,
                  ckpt::Retention{options.keep == 0 ? 2 : options.keep, options.keep_multiple,
                                  options.keep_period_ns});
   answers.emplace(&*run, options.interval_ns);
+  if (all_nodes != nullptr) {
+    answers->proceed_with([this] { return writer->advance(); });
+    nodes = (*exchange)->take_nodes();
+  }
   writer->continue_from(ckpt::lineage_anew(run->last_sequence()));
   const bool is_fresh = (options.flags & CAIRN_CHECKPOINT_FRESH) != 0;
   if (is_fresh) writer->drop_damaged_with_next();
@@ -73,8 +98,16 @@ Status cairn_checkpoint::close() {
     if (!status.ok()) text = cairn::last_detail();
   }
   if (writer && run->rank() == 0) writer->confirm_restart().ignore();  // costs an attempt at most
+  if (nodes && run->is_leader() && status.ok()) {
+    status = answers->finish();
+    if (!status.ok()) text = cairn::last_detail();
+  }
   if (run) {
     const Status ended = run->end([&] { return ckpt::remove_unused(*set, &*shelf); });
+    if (nodes && status.code() != EOWNERDEAD) {
+      nodes->leave();
+      nodes.reset();
+    }
     if (status.ok()) return ended;
   }
   return status.ok() ? status : fail(status.code(), "%s", text.c_str());
@@ -83,16 +116,31 @@ Status cairn_checkpoint::close() {
 Status cairn_checkpoint::agree_on_contents() {
   if (has_agreed && agreed_changes == definitions.changes()) return Status();
   ckpt::LayoutChoice choice;
-  choice.ranks = run->ranks();
+  choice.ranks = run->all_ranks();
   if (options.block_size != 0)
     choice.block_shift = static_cast<uint8_t>(std::countr_zero(options.block_size));
   has_agreed = false;
+  // Leaders exchange one thing at a time.
+  if (nodes) CAIRN_TRY(settle_last());
   CAIRN_TRY_ASSIGN(contents, ckpt::agree(&*run, definitions, choice, writer->sequence()));
-  CAIRN_TRY_ASSIGN(made, ckpt::make_agreed(std::move(contents), run->rank()));
+  CAIRN_TRY_ASSIGN(made, ckpt::make_agreed(std::move(contents), *run));
   agreed = std::move(made);
   agreed_changes = definitions.changes();
   has_agreed = true;
   return Status();
+}
+
+Status cairn_checkpoint::settle_on_nodes() {
+  CAIRN_TRY(settle_last());
+  return meet_nodes(Status());
+}
+
+Status cairn_checkpoint::meet_nodes(Status own) {
+  if (!nodes) return own;
+  const std::string text = own.ok() ? "" : cairn::last_detail();
+  const auto met = run->meet_all(ckpt::Run::Purpose::restart, 0, writer->sequence());
+  if (!own.ok()) return fail(own.code(), "%s", text.c_str());
+  return met.status();
 }
 
 ckpt::Restart cairn_checkpoint::restart() { return {&*run, &*shelf, &catalogue, &definitions}; }
@@ -133,7 +181,7 @@ Status cairn_checkpoint::told(uint64_t sequence) {
   const ckpt::Outcome* const outcome = writer->outcome(sequence);
   if (outcome == nullptr) return fail(ENOENT, "this version is too old to be known");
   if (outcome->is_committed) return Status();
-  const bool is_own = outcome->rank == run->rank() && sequence == writer->sequence() &&
+  const bool is_own = outcome->rank == run->number() && sequence == writer->sequence() &&
                       writer->status().code() == outcome->error;
   return fail(outcome->error, "%s%s%s", ckpt::Writer::shown(*outcome).c_str(), is_own ? ": " : "",
               is_own ? writer->text().c_str() : "");

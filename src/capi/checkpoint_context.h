@@ -10,10 +10,13 @@
 
 #include "cairn/checkpoint.h"
 #include "capi/checkpoint_attributes.h"
+#include "capi/checkpoint_nodes.h"
 #include "capi/handles.h"
 #include "checkpoint/restart/restart.h"
 #include "checkpoint/version/agreement.h"
 #include "checkpoint/version/answers.h"
+#include "checkpoint/version/joint_stock.h"
+#include "checkpoint/version/part_questions.h"
 #include "checkpoint/version/writer.h"
 
 struct cairn_checkpoint {
@@ -25,6 +28,11 @@ struct cairn_checkpoint {
 
   // Opens the set and begins the run.
   cairn::Status open(const std::string& name, int communicator);
+  // The last version is decided, on several nodes for all of them: a node that does not know yet
+  // could not answer for its part.
+  cairn::Status settle_on_nodes();
+  // All ranks of several nodes are done with a step that reads parts of other nodes.
+  cairn::Status meet_nodes(cairn::Status own);
   cairn::Status close();
   // EFAULT; EINVAL: it only looks.
   [[nodiscard]] static cairn::Status check_runs(const cairn_checkpoint* checkpoint);
@@ -59,6 +67,9 @@ struct cairn_checkpoint {
   std::string code_version;
   cairn_pool* pool = nullptr;
   bool owns_pool = false;
+  // Of a run on several nodes.
+  std::unique_ptr<cairn::capi::TransportExchange> nodes;
+  std::optional<cairn::checkpoint::PartServer> server;
   std::unique_ptr<cairn::checkpoint::SetFile> set;
   std::optional<cairn::checkpoint::Shelf> shelf;
   std::unique_ptr<cairn::checkpoint::Run> run;

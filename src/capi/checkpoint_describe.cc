@@ -72,8 +72,13 @@ int cairn_checkpoint_variables(cairn_checkpoint* checkpoint, int64_t version,
   const WriteWindow window;
   if (const Status given = check_given(checkpoint, "checkpoint"); !given.ok()) return code(given);
   if (visit == nullptr) return code(fail(EFAULT, "visit is NULL"));
+  // On several nodes collective, as read_var.
+  if (checkpoint->nodes) {
+    const Status settled = checkpoint->settle_on_nodes();
+    if (!settled.ok()) return code(settled);
+  }
   const auto stored = checkpoint->begin_reading(version);
-  if (!stored.ok()) return code(stored.status());
+  if (const Status met = checkpoint->meet_nodes(stored.status()); !met.ok()) return code(met);
   const Variables variables((*stored)->contents());
   checkpoint->done_reading();
   for (const cairn_checkpoint_variable& one : variables.all())

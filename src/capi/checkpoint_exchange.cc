@@ -5,7 +5,6 @@
 #include <string>
 
 #include "base/sha256.h"
-#include "cairn/adapter/transport.h"
 
 namespace cairn::capi {
 namespace {
@@ -15,7 +14,11 @@ constexpr uint32_t default_timeout_ms = 60'000;
 }  // namespace
 
 Exchange::~Exchange() {
-  if (transport_ != nullptr) cairn_transport_leave(transport_);
+  if (transport_ != nullptr) transport_->leave();
+}
+
+std::unique_ptr<TransportExchange> Exchange::take_nodes() {
+  return nodes() == nullptr ? nullptr : std::move(transport_);
 }
 
 Result<std::unique_ptr<Exchange>> Exchange::join(int communicator,
@@ -53,34 +56,40 @@ Status Exchange::join_mpi(int communicator, cairn_pool* pool, Status own) {
   const std::string text = own.ok() ? "" : last_detail();
   cairn_node node{};
   const bool has_node = own.ok() && cairn_node_describe(pool, &node) == 0;
-  const cairn_transport_client client = {"checkpoint", 0, nullptr, nullptr, 0, 0};
-  const int joined =
-      cairn_transport_join(communicator, has_node ? &node : nullptr, &client, &transport_);
+  transport_ = std::make_unique<TransportExchange>();
+  const int joined = transport_->join(communicator, has_node ? &node : nullptr);
   if (!own.ok()) return fail(own.code(), "%s", text.c_str());
   if (joined < 0) return Status(-joined);
-  cairn_transport_info info{};
-  if (const int result = cairn_transport_describe(transport_, &info); result < 0)
-    return Status(-result);
-  if (info.nodes != 1)
-    return fail(ENOSYS,
-                "checkpoint: the ranks use %u pools or hosts; this release writes checkpoints of "
-                "one",
-                info.nodes);
-  member_.rank = info.rank;
-  member_.ranks = info.ranks;
+  member_.rank = transport_->info().rank;
+  member_.ranks = transport_->info().ranks;
+  if (transport_->nodes() > 1) CAIRN_TRY(join_nodes());
   auto key = checkpoint::draw_uuid();
   CAIRN_TRY(agree(key.status()));
   member_.key = *key;
-  const int sent = cairn_transport_broadcast(transport_, member_.key.data(), member_.key.size(), 0);
+  const int sent =
+      cairn_transport_broadcast(transport_->transport(), member_.key.data(), member_.key.size(), 0);
   return sent < 0 ? Status(-sent) : Status();
+}
+
+// The ranks of a node are numbered by themselves.
+Status Exchange::join_nodes() {
+  member_.exchange = transport_.get();
+  member_.numbers = transport_->own_ranks();
+  member_.all_ranks = member_.ranks;
+  const auto found = std::lower_bound(member_.numbers.begin(), member_.numbers.end(), member_.rank);
+  if (found == member_.numbers.end() || *found != member_.rank)
+    return fail(EPROTO, "checkpoint: rank %u is on no node", member_.rank);
+  member_.rank = static_cast<uint32_t>(found - member_.numbers.begin());
+  member_.ranks = static_cast<uint32_t>(member_.numbers.size());
+  return Status();
 }
 
 Status Exchange::agree(Status own) {
   if (transport_ == nullptr) return own;
   const std::string text = own.ok() ? "" : last_detail();
   int64_t worst = own.code();
-  if (const int result = cairn_transport_maximum(transport_, &worst, 1); result < 0)
-    return Status(-result);
+  CAIRN_TRY_ASSIGN(greatest, transport_->maximum(worst));
+  worst = greatest;
   if (!own.ok()) return fail(static_cast<int>(worst), "%s", text.c_str());
   if (worst != 0)
     return fail(static_cast<int>(worst), "another rank: %s", strerror(static_cast<int>(worst)));

@@ -4,9 +4,8 @@
 #include <memory>
 
 #include "cairn/checkpoint.h"
+#include "capi/checkpoint_nodes.h"
 #include "checkpoint/version/run.h"
-
-struct cairn_transport;
 
 namespace cairn::capi {
 
@@ -22,15 +21,21 @@ class Exchange {
   Exchange& operator=(const Exchange&) = delete;
 
   [[nodiscard]] const checkpoint::RunMember& member() const { return member_; }
+  // What a run on several nodes needs from now on; null: it has one.
+  [[nodiscard]] TransportExchange* nodes() const {
+    return member_.exchange == nullptr ? nullptr : transport_.get();
+  }
+  std::unique_ptr<TransportExchange> take_nodes();
   // Collective with MPI: an error of any rank is one of all.
   Status agree(Status own);
 
  private:
   Exchange() = default;
+  Status join_nodes();
   Status join_mpi(int communicator, cairn_pool* pool, Status own);
   Status read_options(const cairn_checkpoint_options& options);
 
-  cairn_transport* transport_ = nullptr;
+  std::unique_ptr<TransportExchange> transport_;
   checkpoint::RunMember member_;
 };
 

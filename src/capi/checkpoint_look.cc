@@ -70,9 +70,7 @@ Result<ckpt::StoredVersion*> cairn_checkpoint::begin_reading(int64_t version) {
                                                            : "the set has no such version");
   if (reading && reading->version().sequence == known->version.sequence) return &*reading;
   reading.reset();
-  CAIRN_TRY_ASSIGN(slot, shelf->get(known->slot));
-  CAIRN_TRY_ASSIGN(opened, ckpt::StoredVersion::open(set->fs(), set->directory(), slot,
-                                                     known->version.sequence));
+  CAIRN_TRY_ASSIGN(opened, ckpt::StoredVersion::open({&*set, &*shelf, nullptr}, *known));
   reading.emplace(std::move(opened));
   return &*reading;
 }

@@ -62,6 +62,12 @@ void put_report(cairn_checkpoint* checkpoint, const ckpt::RestartReport& report,
                 cairn_checkpoint_info* to) {
   cairn_checkpoint_info info = info_of(*checkpoint, report.known.version);
   put_manifest(checkpoint, report.known, &info);
+  // A node without a part of it has no manifest.
+  if (report.known.slot == 0) {
+    checkpoint->described.read(report.attributes);
+    info.attributes = checkpoint->described.begin();
+    info.attribute_count = checkpoint->described.count();
+  }
   info.attempts = report.attempts;
   info.bytes = report.bytes;
   info.skipped = report.skipped;
@@ -72,7 +78,7 @@ void put_report(cairn_checkpoint* checkpoint, const ckpt::RestartReport& report,
 
 // Before a restart, all that was written is decided and all ranks have defined the same.
 Status prepare(cairn_checkpoint* checkpoint) {
-  CAIRN_TRY(checkpoint->settle_last());
+  CAIRN_TRY(checkpoint->settle_on_nodes());
   return checkpoint->agree_on_contents();
 }
 
@@ -172,7 +178,11 @@ int cairn_checkpoint_read_var(cairn_checkpoint* checkpoint, int64_t version, con
   if (const Status given = check_given(name, "the variable's name"); !given.ok())
     return code(given);
   if (const Status given = check_given(array, "array"); !given.ok()) return code(given);
-  const Status read = read_box(checkpoint, version, name, offset, count, array);
+  // On several nodes collective: a node's leader answers in its own call.
+  if (checkpoint->nodes)
+    if (const Status settled = checkpoint->settle_on_nodes(); !settled.ok()) return code(settled);
+  const Status read =
+      checkpoint->meet_nodes(read_box(checkpoint, version, name, offset, count, array));
   checkpoint->done_reading();
   if (read.ok()) return 0;
   return code(annotate(read, "variable '%s'", ckpt::shown_text(name).c_str()));

@@ -53,9 +53,12 @@ class Job:
 
     def __init__(self, *given, limit_s, **more):
         """limit_s: how long anybody waits for it; the rest is command_of's."""
+        self.start(command_of(*given, **more), limit_s)
+
+    def start(self, command, limit_s):
         self.limit_s, self.said, self.changed = limit_s, [], threading.Condition()
         self.silent = False  # for good
-        self.process = subprocess.Popen(command_of(*given, **more), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                         errors="replace", stdin=subprocess.DEVNULL)
         self.reader = threading.Thread(target=self.read)
         self.reader.start()

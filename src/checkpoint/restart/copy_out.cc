@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "file/io.h"
-
 namespace cairn::checkpoint {
 namespace {
 
@@ -18,11 +16,18 @@ constexpr uint64_t long_run = 8192;  // read where it goes
 CopyOut::CopyOut(StoredVersion* stored)
     : stored_(*stored), window_wanted_(least_window), buffer_(new uint8_t[most_window]) {}
 
+Status CopyOut::set_source(const Area& area) {
+  if (reader_ != nullptr && area.rank == area_.rank && area.is_extent == area_.is_extent)
+    return Status();
+  CAIRN_TRY_ASSIGN(reader, stored_.reader_of(area.rank));
+  reader_ = reader;
+  area_ = area;
+  window_bytes_ = 0;
+  return Status();
+}
+
 Status CopyOut::read(uint64_t offset, uint8_t* to, uint64_t size) {
-  CAIRN_TRY_ASSIGN(got, file::read_at(stored_.data(), to, static_cast<size_t>(size), offset));
-  return got == size ? Status()
-                     : fail(EIO, "%s: cut off while it was read",
-                            data_name(stored_.slot().ids().number).c_str());
+  return reader_->read(area_, offset, to, size);
 }
 
 // Short runs that follow each other closely come from a window, which grows as long as they do.
@@ -33,10 +38,10 @@ Status CopyOut::take(uint64_t offset, uint8_t* to, uint64_t size) {
     if (offset < window_ || offset >= end) {
       const bool is_near = offset >= end && offset - end < near;
       window_wanted_ = is_near ? std::min(2 * window_wanted_, most_window) : least_window;
-      const uint64_t file_end = stored_.data().inode->size.load();
-      if (offset >= file_end) return fail(EIO, "cut off while it was read");
+      const uint64_t area_end = area_.bytes;
+      if (offset >= area_end) return fail(EIO, "cut off while it was read");
       window_bytes_ = 0;
-      const uint64_t n = std::min(std::max(window_wanted_, size), file_end - offset);
+      const uint64_t n = std::min(std::max(window_wanted_, size), area_end - offset);
       CAIRN_TRY(read(offset, buffer_.get(), n));
       window_ = offset;
       window_bytes_ = n;
@@ -67,7 +72,9 @@ Status CopyOut::copy_part(const Variable& variable, uint32_t index, uint32_t ran
                           const ArrayPlace& array, const Extents& origin) {
   CAIRN_TRY_ASSIGN(piece, stored_.piece_of(rank, index));
   if (!piece) return fail(EUCLEAN, "rank %u stores no part of a variable that it has", rank);
-  const uint64_t begin = stored_.root(rank).region_offset + piece->offset;
+  CAIRN_TRY_ASSIGN(area, stored_.region_of(rank));
+  CAIRN_TRY(set_source(area));
+  const uint64_t begin = piece->offset;
   Runs from =
       runs_in(stored_.contents().decomposition_of(variable).box_of(rank), part, variable.order);
   std::array<int64_t, max_dimensions> offset{};

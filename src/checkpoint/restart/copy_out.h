@@ -18,14 +18,18 @@ class CopyOut {
   Status copy(uint32_t variable, const Box& wanted, const ArrayPlace& array, const Extents& origin);
 
  private:
-  // One element after the other from [offset, offset + size) of the data file.
+  // Bytes from here on come from this area.
+  Status set_source(const Area& area);
+  // One element after the other from [offset, offset + size) of the area.
   Status take(uint64_t offset, uint8_t* to, uint64_t size);
   Status copy_part(const Variable& variable, uint32_t index, uint32_t rank, const Box& part,
                    const ArrayPlace& array, const Extents& origin);
   Status read(uint64_t offset, uint8_t* to, uint64_t size);
 
   StoredVersion& stored_;
-  // The bytes of the file that lie in `buffer_`.
+  Area area_;
+  PartReader* reader_ = nullptr;
+  // The bytes of the area that lie in `buffer_`.
   uint64_t window_ = 0;
   uint64_t window_bytes_ = 0;
   uint64_t window_wanted_;

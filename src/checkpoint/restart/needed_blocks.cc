@@ -2,24 +2,7 @@
 
 #include <algorithm>
 
-#include "base/crc32c_bulk.h"
-#include "checkpoint/store/checksum_list.h"
-#include "file/io.h"
-
 namespace cairn::checkpoint {
-namespace {
-
-constexpr uint64_t read_at_once = uint64_t{64} << 10;
-
-Status read_exactly(file::File& file, void* bytes, uint64_t size, uint64_t offset,
-                    const std::string& name) {
-  CAIRN_TRY_ASSIGN(read, file::read_at(file, bytes, static_cast<size_t>(size), offset));
-  if (read == size) return Status();
-  const unsigned long long end = offset + read;
-  return fail(EUCLEAN, "%s: cut off at offset %llu", name.c_str(), end);
-}
-
-}  // namespace
 
 Status NeededBlocks::add(uint32_t variable, const Box& wanted) {
   if (is_empty(wanted)) return Status();
@@ -37,9 +20,10 @@ Status NeededBlocks::add_part(uint32_t variable, uint32_t rank, const Box& part)
   if (!piece) return fail(EUCLEAN, "rank %u stores no part of a variable that it has", rank);
   const Variable stored = stored_.contents().layout().variable(variable);
   const Box whole = stored_.contents().decomposition_of(stored).box_of(rank);
-  const uint64_t bytes = stored_.root(rank).region_bytes;
+  CAIRN_TRY_ASSIGN(area, stored_.region_of(rank));
   auto& needed = needed_[rank];
-  needed.resize(static_cast<size_t>(blocks_of(bytes, stored_.contents().layout().block_bytes())));
+  needed.resize(
+      static_cast<size_t>(blocks_of(area.bytes, stored_.contents().layout().block_bytes())));
   if (part == whole) {
     mark(&needed, piece->offset, piece->bytes);
     return Status();
@@ -66,36 +50,25 @@ uint64_t NeededBlocks::blocks() const {
 }
 
 Status NeededBlocks::verify() {
-  for (const auto& [rank, needed] : needed_) CAIRN_TRY(verify_region(rank, needed));
+  for (const auto& [rank, needed] : needed_) {
+    CAIRN_TRY_ASSIGN(area, stored_.region_of(rank));
+    CAIRN_TRY(verify_region(area, needed));
+  }
   return Status();
 }
 
-Status NeededBlocks::verify_region(uint32_t rank, const std::vector<bool>& needed) {
-  const std::string name = data_name(stored_.slot().ids().number);
-  const RootRecord root = stored_.root(rank);
-  const uint64_t block_bytes = stored_.contents().layout().block_bytes();
-  std::vector<uint32_t> list(needed.size());
-  CAIRN_TRY(read_exactly(stored_.data(), list.data(), list.size() * sizeof(uint32_t),
-                         root.region_offset + list_offset(root.region_bytes), name));
-  if (crc_of_list(list) != root.region_list_crc)
-    return fail(EUCLEAN, "%s: the checksums of rank %u's bytes differ from their own checksum",
-                name.c_str(), rank);
-  std::vector<uint8_t> buffer(static_cast<size_t>(read_at_once));
+Status NeededBlocks::verify_region(const Area& area, const std::vector<bool>& needed) {
+  std::vector<Blocks> ranges;
   for (size_t i = 0; i < needed.size(); ++i) {
     if (!needed[i]) continue;
-    const uint64_t begin = i * block_bytes;
-    const uint64_t end = std::min(begin + block_bytes, root.region_bytes);
-    uint32_t crc = 0;
-    for (uint64_t at = begin; at < end; at += read_at_once) {
-      const uint64_t n = std::min(read_at_once, end - at);
-      CAIRN_TRY(read_exactly(stored_.data(), buffer.data(), n, root.region_offset + at, name));
-      crc = crc32c_bulk(crc, buffer.data(), static_cast<size_t>(n));
+    if (i != 0 && needed[i - 1]) {
+      ++ranges.back().count;
+    } else {
+      ranges.push_back({i, 1});
     }
-    if (crc != list[i])
-      return fail(EUCLEAN, "%s: bytes of rank %u differ from their checksum: block %zu of %zu",
-                  name.c_str(), rank, i, needed.size());
   }
-  return Status();
+  CAIRN_TRY_ASSIGN(reader, stored_.reader_of(area.rank));
+  return reader->verify(area, ranges);
 }
 
 }  // namespace cairn::checkpoint

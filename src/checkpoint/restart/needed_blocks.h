@@ -1,4 +1,5 @@
 // NeededBlocks: the checksum blocks that a restart needs, by region, and whether they are right.
+// Nodes compare the blocks of their own parts.
 #pragma once
 
 #include <map>
@@ -22,10 +23,10 @@ class NeededBlocks {
  private:
   Status add_part(uint32_t variable, uint32_t rank, const Box& part);
   void mark(std::vector<bool>* needed, uint64_t offset, uint64_t size) const;
-  Status verify_region(uint32_t rank, const std::vector<bool>& needed);
+  Status verify_region(const Area& area, const std::vector<bool>& needed);
 
   StoredVersion& stored_;
-  std::map<uint32_t, std::vector<bool>> needed_;  // by rank
+  std::map<uint32_t, std::vector<bool>> needed_;  // of regions, by rank
 };
 
 }  // namespace cairn::checkpoint

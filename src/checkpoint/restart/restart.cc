@@ -45,6 +45,8 @@ Box wanted_of(const MatchedVariable& matched, const RestartRequest& request) {
 
 // A slot that cannot be opened is found damaged when it is read, by all ranks together.
 uint32_t Restart::attempts_of(const KnownVersion& known) {
+  // All ranks must find the same.
+  if (run_.exchange() != nullptr) return known.attempts;
   const auto slot = shelf_.get(known.slot);
   if (!slot.ok()) return 0;
   const auto word = (*slot)->word(attempts_offset);
@@ -58,11 +60,18 @@ Result<std::vector<KnownVersion>> Restart::candidates(const RestartRequest& requ
   report->skipped = static_cast<uint32_t>(catalogue_.damaged().size());
   if (report->skipped != 0) report->why = catalogue_.damaged().back();
   std::vector<KnownVersion> wanted;
+  lacks_node_ = false;
   for (const KnownVersion& known : catalogue_.line()) {
-    if (request.number) {
-      if (known.version.number != *request.number) continue;
-      return std::vector<KnownVersion>{known};
+    if (request.number && known.version.number != *request.number) continue;
+    if (!known.missing.empty()) {
+      lacks_node_ = lacks_node_ || known.lacks_node;
+      ++report->skipped;
+      if (report->why.empty())
+        report->why = shown_number(known.version.number) + ": " + known.missing;
+      if (request.number) return wanted;
+      continue;
     }
+    if (request.number) return std::vector<KnownVersion>{known};
     const uint32_t attempts = attempts_of(known);
     if (attempts < request.max_attempts) {
       wanted.push_back(known);
@@ -78,18 +87,32 @@ Result<std::vector<KnownVersion>> Restart::candidates(const RestartRequest& requ
 int64_t Restart::encode(const Status& status, bool is_damage) const {
   if (status.ok()) return 0;
   const auto kind = static_cast<int64_t>(is_damage ? Finding::damaged : Finding::failed);
-  return kind << class_shift | int64_t{status.code()} << errno_shift | run_.rank();
+  return kind << class_shift | int64_t{status.code()} << errno_shift | run_.number();
 }
 
 // The worst that any rank found. `then`: what one of them does when all are content.
 Result<int64_t> Restart::combine(const Status& status, bool is_damage, uint64_t arrived,
                                  const std::function<Status()>& then) {
-  const std::string own = status.ok() ? "" : last_detail();
+  std::string own = status.ok() ? "" : last_detail();
   const int64_t said = encode(status, is_damage);
-  CAIRN_TRY_ASSIGN(worst, run_.meet(Run::Purpose::restart, said, arrived, [&] {
-    const int64_t found = run_.greatest();
-    return found == 0 ? encode(then(), false) : found;
-  }));
+  int64_t worst = 0;
+  if (run_.exchange() == nullptr) {
+    CAIRN_TRY_ASSIGN(found, run_.meet(Run::Purpose::restart, said, arrived, [&] {
+      const int64_t greatest = run_.greatest();
+      return greatest == 0 ? encode(then(), false) : greatest;
+    }));
+    worst = found;
+  } else {
+    CAIRN_TRY_ASSIGN(found, run_.meet_all(Run::Purpose::restart, said, arrived));
+    worst = found;
+    if (worst == 0) {
+      // Each leader does it on its node.
+      const Status done = run_.is_leader() ? then() : Status();
+      if (!done.ok()) own = last_detail();
+      CAIRN_TRY_ASSIGN(of_all, run_.meet_all(Run::Purpose::restart, encode(done, false), arrived));
+      worst = of_all;
+    }
+  }
   if (worst == 0) return worst;
   const int error = static_cast<int>(worst >> errno_shift & 0xffff);
   const auto rank = static_cast<uint32_t>(worst);
@@ -102,6 +125,7 @@ Result<int64_t> Restart::combine(const Status& status, bool is_damage, uint64_t 
 }
 
 Status Restart::count_attempt(Slot* slot) const {
+  if (slot == nullptr) return Status();  // other nodes have the version
   CAIRN_TRY_ASSIGN(word, slot->word(attempts_offset));
   const Uuid uuid = run_.uuid();
   const uint64_t run = crc32c_bulk(0, uuid.data(), uuid.size());
@@ -139,9 +163,7 @@ Status Restart::verify(const RestartRequest& request, Read* read) {
 
 Status Restart::look(const KnownVersion& known, const RestartRequest& request, bool reads,
                      Read* read) {
-  CAIRN_TRY_ASSIGN(slot, shelf_.get(known.slot));
-  CAIRN_TRY_ASSIGN(stored, StoredVersion::open(run_.set().fs(), run_.set().directory(), slot,
-                                               known.version.sequence));
+  CAIRN_TRY_ASSIGN(stored, StoredVersion::open(stores(), known));
   read->stored = std::move(stored);
   read->is_open = true;
   CAIRN_TRY_ASSIGN(matches, match(definitions_, read->stored.contents()));
@@ -178,11 +200,12 @@ Result<RestartReport> Restart::go_through(const RestartRequest& request, uint64_
     // What the program's own definitions and getters say is not the version's fault.
     const bool is_damage = is_of_medium(found) && (!read.is_open || read.has_places);
     CAIRN_TRY_ASSIGN(worst, combine(found, is_damage, arrived, [&] {
-                       return reads ? count_attempt(&read.stored.slot()) : Status();
+                       return reads ? count_attempt(read.stored.slot()) : Status();
                      }));
     if (worst == 0) {
       report.attempts = attempts;
       report.bytes = read.stored.bytes();
+      report.attributes = read.stored.attributes();
       report.missing = static_cast<uint32_t>(read.matches.missing.size());
       if (!reads) return report;
       const Status status = copy(request, &read);
@@ -198,7 +221,14 @@ Result<RestartReport> Restart::go_through(const RestartRequest& request, uint64_
     ++report.skipped;
     report.why = text;
   }
-  if (report.skipped != 0) return fail(ENOENT, "no version can be read: %s", report.why.c_str());
+  return nothing(request, report, lacks_node_);
+}
+
+// A run that lacks a node must not take it for a set without versions.
+Status Restart::nothing(const RestartRequest& request, const RestartReport& report,
+                        bool lacks_node) {
+  if (report.skipped != 0)
+    return fail(lacks_node ? EHOSTDOWN : ENOENT, "no version can be read: %s", report.why.c_str());
   return fail(ENOENT,
               request.number ? "there is no version of this number" : "there is no version");
 }
@@ -214,12 +244,8 @@ Result<RestartReport> Restart::read(const RestartRequest& request, uint64_t arri
 Result<StoredVersion> Restart::find(const RestartRequest& request) {
   RestartReport report;
   CAIRN_TRY_ASSIGN(wanted, candidates(request, &report));
-  if (wanted.empty())
-    return fail(ENOENT, "no version can be read%s%s", report.why.empty() ? "" : ": ",
-                report.why.c_str());
-  CAIRN_TRY_ASSIGN(slot, shelf_.get(wanted.front().slot));
-  return StoredVersion::open(run_.set().fs(), run_.set().directory(), slot,
-                             wanted.front().version.sequence);
+  if (wanted.empty()) return nothing(request, report, lacks_node_);
+  return StoredVersion::open(stores(), wanted.front());
 }
 
 }  // namespace cairn::checkpoint

@@ -1,5 +1,5 @@
-// Restart: finds the version to continue, verifies what this node's ranks need of it, and copies it
-// into their arrays. All ranks restore the same version, or none.
+// Restart: finds the version to continue, verifies what this rank needs of it, and copies it into
+// its arrays. All ranks of all nodes restore the same version, or none.
 #pragma once
 
 #include <optional>
@@ -23,6 +23,7 @@ struct RestartReport {
   KnownVersion known;
   uint32_t attempts = 0;
   uint64_t bytes = 0;
+  std::string attributes;  // of the version
   uint32_t skipped = 0;  // newer versions that could not be had
   std::string why;       // of the newest of them
   uint32_t missing = 0;  // optional variables
@@ -34,7 +35,8 @@ class Restart {
       : run_(*run), shelf_(*shelf), catalogue_(*catalogue), definitions_(*definitions) {}
 
   // Both wait for all ranks, which get the same result. `arrived`: as for Run::meet(). ENOENT:
-  // there is no such version; the text says why. ENODATA, EINVAL: as match(). EPROTONOSUPPORT.
+  // there is no such version; the text says why. EHOSTDOWN: the run lacks the pool of a node, which
+  // the text names. ENODATA, EINVAL: as match(). EPROTONOSUPPORT.
   // Looks at records only.
   Result<RestartReport> test(const RestartRequest& request, uint64_t arrived);
   // Fills the arrays. EIO: the version that was asked for is damaged. Every other error comes
@@ -64,11 +66,15 @@ class Restart {
   Status find_places(Read* read);
   Status verify(const RestartRequest& request, Read* read);
   Status copy(const RestartRequest& request, Read* read);
+  [[nodiscard]] Stores stores() const { return {&run_.set(), &shelf_, run_.exchange()}; }
   Result<int64_t> combine(const Status& status, bool is_damage, uint64_t arrived,
                           const std::function<Status()>& then);
   Status count_attempt(Slot* slot) const;
   [[nodiscard]] int64_t encode(const Status& status, bool is_damage) const;
   uint32_t attempts_of(const KnownVersion& known);
+  static Status nothing(const RestartRequest& request, const RestartReport& report,
+                        bool lacks_node);
+  bool lacks_node_ = false;
 
   Run& run_;
   Shelf& shelf_;

@@ -60,6 +60,10 @@ uint32_t Manifest::roots_crc() const {
   return crc32c_bulk(0, at(roots_offset), sizeof(RootRecord) * size_t{version_.part_ranks});
 }
 
+uint32_t Manifest::parts_crc() const {
+  return crc32c_bulk(0, at(version_.parts_offset), sizeof(PartRecord) * size_t{version_.parts});
+}
+
 Status Manifest::check_roots() const {
   uint32_t last = 0;
   for (uint32_t i = 0; i < version_.part_ranks; ++i) {
@@ -102,33 +106,40 @@ Status Manifest::check_parts() const {
 }
 
 Status Manifest::check_places(const Contents& contents, uint64_t data_bytes) const {
-  if (contents.layout().ranks() != version_.ranks ||
-      std::memcmp(contents.layout().hash().data(), version_.layout, sizeof version_.layout) != 0)
+  std::vector<RootRecord> roots;
+  for (uint32_t i = 0; i < version_.part_ranks; ++i) roots.push_back(root(i));
+  return checkpoint::check_places(version_, contents, roots, data_bytes);
+}
+
+Status check_places(const VersionRecord& version, const Contents& contents,
+                    const std::vector<RootRecord>& roots, uint64_t data_bytes) {
+  if (contents.layout().ranks() != version.ranks ||
+      std::memcmp(contents.layout().hash().data(), version.layout, sizeof version.layout) != 0)
     return fail(EUCLEAN, "version with sequence %llu: has another layout",
-                static_cast<unsigned long long>(version_.sequence));
+                static_cast<unsigned long long>(version.sequence));
   std::vector<uint32_t> ranks;
-  for (uint32_t i = 0; i < version_.part_ranks; ++i) ranks.push_back(root(i).rank);
+  for (const RootRecord& root : roots) ranks.push_back(root.rank);
   CAIRN_TRY_ASSIGN(regions, place_regions(contents, ranks));
   const uint64_t block = contents.layout().block_bytes();
   std::vector<std::pair<uint64_t, uint64_t>> extents;  // from, to
-  for (uint32_t i = 0; i < version_.part_ranks; ++i) {
-    const RootRecord one = root(i);
+  for (uint32_t i = 0; i < roots.size(); ++i) {
+    const RootRecord& one = roots[i];
     const uint64_t end = regions.offset[i] + bytes_with_list(regions.bytes[i], block);
     if (one.region_offset != regions.offset[i] || one.region_bytes != regions.bytes[i] ||
         (regions.bytes[i] != 0 && end > data_bytes))
-      return damaged(version_, "region of root", i);
+      return damaged(version, "region of root", i);
     if (one.extent_offset == 0 && one.extent_bytes == 0) continue;
     if (one.extent_offset % extent_unit != 0 || one.extent_offset < regions.end ||
         one.extent_bytes > max_region || one.extent_offset > data_bytes ||
         bytes_with_list(one.extent_bytes, block) > data_bytes - one.extent_offset)
-      return damaged(version_, "extent of root", i);
+      return damaged(version, "extent of root", i);
     extents.emplace_back(one.extent_offset,
                          one.extent_offset + bytes_with_list(one.extent_bytes, block));
   }
   std::sort(extents.begin(), extents.end());
   for (size_t i = 1; i < extents.size(); ++i)
     if (extents[i].first < extents[i - 1].second)
-      return damaged(version_, "extents overlap:", static_cast<uint32_t>(i));
+      return damaged(version, "extents overlap:", static_cast<uint32_t>(i));
   return Status();
 }
 

@@ -39,6 +39,8 @@ uint32_t seal_of(const uint8_t* manifest, uint64_t length);
 // Do VERSIONs from manifests of different parts, or copies of one part, say the same of the
 // version?
 bool is_same_version(const VersionRecord& a, const VersionRecord& b);
+// CRC-32C of what they say of it.
+uint32_t common_crc_of(const VersionRecord& version);
 
 class Manifest {
  public:
@@ -73,8 +75,10 @@ class Manifest {
   }
   // CRC-32C of the roots, as the part's descriptor says it where there are several parts.
   [[nodiscard]] uint32_t roots_crc() const;
+  // CRC-32C of the parts, which all of them hold.
+  [[nodiscard]] uint32_t parts_crc() const;
 
-  // Do regions and extents lie where the layout puts them, in a data file of this size? EUCLEAN.
+  // As below, of its own roots.
   [[nodiscard]] Status check_places(const Contents& contents, uint64_t data_bytes) const;
 
  private:
@@ -85,5 +89,10 @@ class Manifest {
   std::vector<uint8_t> bytes_;
   VersionRecord version_{};
 };
+
+// Do regions and extents of a part with these roots lie where the layout puts them, in a data file
+// of this size? EUCLEAN.
+Status check_places(const VersionRecord& version, const Contents& contents,
+                    const std::vector<RootRecord>& roots, uint64_t data_bytes);
 
 }  // namespace cairn::checkpoint

@@ -108,19 +108,31 @@ void seal_part(PartRecord* part) { part->crc = crc_of(*part); }
 bool is_sound(const RootRecord& root) { return root.crc == crc_of(root); }
 bool is_sound(const PartRecord& part) { return part.crc == crc_of(part); }
 
+namespace {
+
+// But for what differs between the manifests of a version.
+VersionRecord common_of(VersionRecord version) {
+  version.head.crc = 0;
+  version.part = version.part_ranks = 0;
+  version.begun = 0;
+  version.roots_offset = version.parts_offset = version.attributes_offset = 0;
+  version.manifest_length = 0;
+  std::fill(std::begin(version.holder), std::end(version.holder), uint8_t{0});
+  return version;
+}
+
+}  // namespace
+
 bool is_same_version(const VersionRecord& a, const VersionRecord& b) {
-  const auto common = [](VersionRecord version) {
-    version.head.crc = 0;
-    version.part = version.part_ranks = 0;
-    version.roots_offset = version.parts_offset = version.attributes_offset = 0;
-    version.manifest_length = 0;
-    std::fill(std::begin(version.holder), std::end(version.holder), uint8_t{0});
-    return version;
-  };
-  const VersionRecord of_a = common(a);
-  const VersionRecord of_b = common(b);
+  const VersionRecord of_a = common_of(a);
+  const VersionRecord of_b = common_of(b);
   static_assert(std::has_unique_object_representations_v<VersionRecord>);
   return std::memcmp(&of_a, &of_b, sizeof of_a) == 0;
+}
+
+uint32_t common_crc_of(const VersionRecord& version) {
+  const VersionRecord common = common_of(version);
+  return crc32c_bulk(0, &common, sizeof common);
 }
 
 }  // namespace cairn::checkpoint

@@ -82,6 +82,9 @@ Result<Catalogue> Catalogue::take_stock(const SetFile& set, Shelf* shelf) {
   CAIRN_TRY_ASSIGN(listing, list_set(set.fs(), set.directory()));
   for (const ListedSlot& listed : listing.slots)
     CAIRN_TRY(catalogue.look_at_slot(set, shelf, listed));
+  catalogue.stock_.last_sequence = catalogue.last_;
+  catalogue.stock_.damaged = catalogue.damaged_;
+  catalogue.stock_.newer = catalogue.newer_;
   return catalogue;
 }
 
@@ -102,7 +105,7 @@ Status Catalogue::look_at_slot(const SetFile& set, Shelf* shelf, const ListedSlo
   CAIRN_TRY_ASSIGN(content, look_at(**slot));
   switch (content.state) {
     case SlotState::committed:
-      return note(set, listed.number, content.manifest);
+      return note(set, *slot, content.manifest);
     case SlotState::newer:
       newer_ = last_detail();
       break;
@@ -116,23 +119,40 @@ Status Catalogue::look_at_slot(const SetFile& set, Shelf* shelf, const ListedSlo
       CAIRN_TRY_ASSIGN(begin, read_begin((*slot)->manifest_file(), sizeof(VersionRecord)));
       const auto version = read_version(begin.data(), begin.size());
       if (version.ok()) last_ = std::max(last_, version->sequence);
+      StockedPart part;
+      CAIRN_TRY_ASSIGN(is_prepared, find_prepared(*slot, &part));
+      if (is_prepared) stock_.parts.push_back(part);
       break;
     }
   }
   return Status();
 }
 
-Status Catalogue::note(const SetFile& set, uint32_t slot, const Manifest& manifest) {
+void Catalogue::put_all(std::vector<KnownVersion> versions, std::vector<std::string> damaged,
+                        const std::string& newer, uint64_t last) {
+  versions_ = std::move(versions);
+  damaged_ = std::move(damaged);
+  newer_ = newer;
+  last_ = last;
+}
+
+Status Catalogue::note(const SetFile& set, Slot* from, const Manifest& manifest) {
+  const uint32_t slot = from->ids().number;
   const VersionRecord& version = manifest.version();
   const std::string name = manifest_name(slot);
   if (std::memcmp(version.set, set.record().set, sizeof version.set) != 0) {
     note_damage(slot, name + ": belongs to another set");
   } else if (find(version.sequence) != nullptr) {
     note_damage(slot, name + ": has the sequence of another version");
-  } else if (version.parts != 1) {
-    newer_ = name + ": was written on several nodes";
   } else {
-    add({slot, version});
+    KnownVersion known;
+    known.slot = slot;
+    known.version = version;
+    add(known);
+    StockedPart part{version, slot, true, 0, manifest.roots_crc(), manifest.parts_crc()};
+    const auto attempts = from->word(attempts_offset);
+    if (attempts.ok()) part.attempts = static_cast<uint32_t>((*attempts)->load() & 0xffff);
+    stock_.parts.push_back(part);
   }
   last_ = std::max(last_, version.sequence);
   return Status();
@@ -177,6 +197,10 @@ Status remove_free_slots(const SetFile& set, const SetListing& listing) {
     if (!slot.ok()) return slot.status();
     const auto decision = (*slot)->decision();
     if (!decision.ok() || !is_free_word(*decision)) continue;
+    // Other nodes may say that it exists.
+    StockedPart part;
+    CAIRN_TRY_ASSIGN(is_prepared, find_prepared(&**slot, &part));
+    if (is_prepared) continue;
     CAIRN_TRY_ASSIGN(is_leased, (*slot)->is_leased());
     if (!is_leased) CAIRN_TRY(remove_slot(set.fs(), set.directory(), listed.number));
   }
@@ -211,8 +235,8 @@ Status remove_unused(const SetFile& set, Shelf* shelf) {
   // What is damaged may need layouts that nobody can name.
   if (!catalogue.damaged().empty() || !catalogue.newer().empty()) return Status();
   std::set<std::string> needed;
-  for (const KnownVersion& known : catalogue.versions()) {
-    const auto contents = load_contents(set.fs(), set.directory(), layout_of(known.version));
+  for (const StockedPart& part : catalogue.stock().parts) {
+    const auto contents = load_contents(set.fs(), set.directory(), layout_of(part.version));
     if (!contents.ok()) return Status();  // a restart will say so
     const Layout& layout = contents->layout();
     needed.insert(short_hash(layout.hash()) + std::string(layout_suffix));

@@ -7,6 +7,7 @@
 
 #include "checkpoint/store/set_file.h"
 #include "checkpoint/version/lineage.h"
+#include "checkpoint/version/node_stock.h"
 #include "checkpoint/version/shelf.h"
 
 namespace cairn::checkpoint {
@@ -16,8 +17,13 @@ inline constexpr const char* agree_name = "agree";
 Sha256Hash layout_of(const VersionRecord& version);
 
 struct KnownVersion {
-  uint32_t slot = 0;
+  uint32_t slot = 0;  // of this node's part; 0: it has none
   VersionRecord version{};
+  // Of a version of several parts: the node of each.
+  std::vector<uint32_t> holders;
+  std::string missing;      // why it cannot be had; empty: all parts are there
+  bool lacks_node = false;  // because the run lacks a node that has a part
+  uint32_t attempts = 0;    // of several nodes: the greatest when the run began
 };
 
 class Catalogue {
@@ -35,6 +41,11 @@ class Catalogue {
   [[nodiscard]] const std::string& newer() const { return newer_; }
   // The greatest sequence of any manifest, committed or not.
   [[nodiscard]] uint64_t last_sequence() const { return last_; }
+  // What this pool has, as nodes tell each other.
+  [[nodiscard]] const NodeStock& stock() const { return stock_; }
+  // In place of this pool's versions: those of all nodes of the run.
+  void put_all(std::vector<KnownVersion> versions, std::vector<std::string> damaged,
+               const std::string& newer, uint64_t last);
 
   // Null: there is none.
   [[nodiscard]] const KnownVersion* head() const {
@@ -50,10 +61,11 @@ class Catalogue {
 
  private:
   Status look_at_slot(const SetFile& set, Shelf* shelf, const ListedSlot& listed);
-  Status note(const SetFile& set, uint32_t slot, const Manifest& manifest);
+  Status note(const SetFile& set, Slot* slot, const Manifest& manifest);
   void note_damage(uint32_t slot, const std::string& text);
 
   std::vector<KnownVersion> versions_;
+  NodeStock stock_;
   std::vector<std::string> damaged_;
   std::vector<uint32_t> damaged_slots_;
   std::string newer_;

@@ -81,31 +81,172 @@ OwnFields own_fields(const Definition& one) {
   return own;
 }
 
-// The variable that comes next in the records of all ranks.
-struct NextVariable {
-  VariableDefinition variable;
-  SharedFields shared{};
-  std::vector<uint8_t> boxes;  // as append_box() makes them
+// What all ranks of a node have defined: the fields that are equal on all of them, then, for each
+// variable, its own fields and the number of its table of boxes, then the tables. Variables whose
+// boxes are the same share a table.
+struct NodeBegin {
+  uint32_t ranks;  // of all nodes
+  uint32_t block_shift;
+  uint64_t variables;
+  uint32_t first;  // number of the node's lowest rank
+  uint32_t here;   // ranks of the node
+  uint64_t tables;
+};
+struct NodeFields {
+  Order order;  // as the lowest rank has it
+  uint8_t reserved;
+  Halo halo_low;
+  Halo halo_high;
+  uint32_t table;
 };
 
-class Join {
+Status parse_shared(std::string_view bytes, VariableDefinition* variable, SharedFields* fields) {
+  BoundedReader reader(bytes.data(), bytes.size());
+  variable->name = reader.text(reader.take<uint64_t>());
+  *fields = reader.take<SharedFields>();
+  variable->type = static_cast<Type>(fields->type);
+  variable->is_required = fields->is_required != 0;
+  variable->element_size = fields->element_size;
+  variable->dimensions = fields->dimensions;
+  const auto aliases = reader.take<uint64_t>();
+  for (uint64_t i = 0; i < aliases && reader.ok(); ++i)
+    variable->aliases.emplace_back(reader.text(reader.take<uint64_t>()));
+  const std::string_view attributes = reader.text(reader.take<uint64_t>());
+  variable->attributes.assign(attributes.begin(), attributes.end());
+  if (!reader.ok() || fields->dimensions > max_dimensions)
+    return fail(EINVAL, "definitions are cut off");
+  return Status();
+}
+
+// How the definitions of one variable differ between two ranks.
+Status differs(std::string_view first, std::string_view other, uint32_t first_rank,
+               uint32_t other_rank) {
+  VariableDefinition a;
+  VariableDefinition b;
+  SharedFields fields;
+  CAIRN_TRY(parse_shared(first, &a, &fields));
+  CAIRN_TRY(parse_shared(other, &b, &fields));
+  if (a.name != b.name)
+    return fail(EINVAL, "variable '%s' is defined on only one of the ranks %u and %u",
+                shown_text(std::min(a.name, b.name)).c_str(), first_rank, other_rank);
+  return fail(EINVAL, "variable '%s' is defined differently on ranks %u and %u",
+              shown_text(a.name).c_str(), first_rank, other_rank);
+}
+
+Status count_differs(uint64_t first, uint64_t other, uint32_t first_rank, uint32_t other_rank) {
+  return fail(EINVAL, "rank %u defines %llu variables, rank %u %llu", first_rank,
+              static_cast<unsigned long long>(first), other_rank,
+              static_cast<unsigned long long>(other));
+}
+
+void widen(Halo* widest, const Halo& other) {
+  for (unsigned k = 0; k < max_dimensions; ++k) (*widest)[k] = std::max((*widest)[k], other[k]);
+}
+
+// Joins the records of a node's ranks.
+class JoinRanks {
  public:
-  explicit Join(const std::vector<std::vector<uint8_t>>& records) {
+  JoinRanks(const std::vector<std::vector<uint8_t>>& records, const std::vector<uint32_t>& numbers)
+      : numbers_(numbers) {
     for (const auto& record : records) readers_.emplace_back(record.data(), record.size());
   }
 
-  Result<Contents> join() {
-    LayoutDefinition layout;
+  Result<std::vector<uint8_t>> join() {
     CAIRN_TRY_ASSIGN(begin, take_begin());
-    layout.ranks = begin.ranks;
-    layout.block_shift = static_cast<uint8_t>(begin.block_shift);
-    for (uint64_t i = 0; i < begin.variables; ++i) {
-      CAIRN_TRY_ASSIGN(next, take_variable());
-      auto hash = decompose(next, begin.ranks);
+    std::vector<uint8_t> variables;
+    for (uint64_t i = 0; i < begin.variables; ++i) CAIRN_TRY(take_variable(&variables));
+    std::vector<uint8_t> record;
+    append(&record, NodeBegin{begin.ranks, begin.block_shift, begin.variables, numbers_.front(),
+                              static_cast<uint32_t>(numbers_.size()), tables_.size()});
+    record.insert(record.end(), variables.begin(), variables.end());
+    for (const auto* table : tables_) append_text(&record, as_text(*table));
+    return record;
+  }
+
+ private:
+  static std::string_view as_text(const std::vector<uint8_t>& bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+
+  Result<RecordBegin> take_begin() {
+    RecordBegin first{};
+    for (size_t i = 0; i < readers_.size(); ++i) {
+      const auto begin = readers_[i].take<RecordBegin>();
+      if (i == 0) first = begin;
+      if (begin.ranks != first.ranks || begin.block_shift != first.block_shift)
+        return fail(EINVAL, "ranks %u and %u have different options", numbers_[0], numbers_[i]);
+      if (begin.variables != first.variables)
+        return count_differs(first.variables, begin.variables, numbers_[0], numbers_[i]);
+    }
+    return first;
+  }
+
+  Status take_variable(std::vector<uint8_t>* variables) {
+    std::string_view first;
+    SharedFields shared{};
+    NodeFields fields{};
+    std::vector<uint8_t> boxes;
+    for (size_t i = 0; i < readers_.size(); ++i) {
+      BoundedReader& reader = readers_[i];
+      const std::string_view its = reader.text(reader.take<uint64_t>());
+      const auto own = reader.take<OwnFields>();
+      if (!reader.ok()) return fail(EINVAL, "rank %u: its definitions are cut off", numbers_[i]);
+      if (i == 0) {
+        first = its;
+        VariableDefinition variable;
+        CAIRN_TRY(parse_shared(first, &variable, &shared));
+        fields.order = own.order;
+      }
+      if (its != first) return differs(first, its, numbers_[0], numbers_[i]);
+      widen(&fields.halo_low, own.halo_low);
+      widen(&fields.halo_high, own.halo_high);
+      if (static_cast<DecompositionKind>(shared.kind) == DecompositionKind::boxes)
+        add_box(own, numbers_[i], shared.dimensions, &boxes);
+    }
+    const auto [known, is_new] =
+        known_.emplace(std::move(boxes), static_cast<uint32_t>(tables_.size()));
+    if (is_new) tables_.push_back(&known->first);
+    fields.table = known->second;
+    append_text(variables, first);
+    append(variables, fields);
+    return Status();
+  }
+
+  static void add_box(const OwnFields& own, uint32_t number, uint32_t dimensions,
+                      std::vector<uint8_t>* boxes) {
+    Box box{dimensions, {}, {}};
+    std::copy(std::begin(own.offset), std::end(own.offset), box.offset.begin());
+    std::copy(std::begin(own.count), std::end(own.count), box.count.begin());
+    if (!is_empty(box)) append_box(boxes, number, box);
+  }
+
+  const std::vector<uint32_t>& numbers_;
+  std::vector<BoundedReader> readers_;
+  std::map<std::vector<uint8_t>, uint32_t> known_;
+  std::vector<const std::vector<uint8_t>*> tables_;  // in known_
+};
+
+// Joins the records of all nodes.
+class JoinNodes {
+ public:
+  explicit JoinNodes(const std::vector<std::vector<uint8_t>>& records) {
+    for (const auto& record : records) nodes_.push_back({{record.data(), record.size()}, {}, {}});
+  }
+
+  Result<Contents> join() {
+    CAIRN_TRY(take_begins());
+    LayoutDefinition layout;
+    layout.ranks = nodes_[0].begin.ranks;
+    layout.block_shift = static_cast<uint8_t>(nodes_[0].begin.block_shift);
+    std::vector<Defined> defined(static_cast<size_t>(nodes_[0].begin.variables));
+    for (Defined& one : defined) CAIRN_TRY(take_variable(&one));
+    CAIRN_TRY(take_tables());
+    for (Defined& one : defined) {
+      auto hash = decompose(one, layout.ranks);
       if (!hash.ok())
-        return annotate(hash.status(), "variable '%s'", shown_text(next.variable.name).c_str());
-      next.variable.decomposition = *hash;
-      layout.variables.push_back(std::move(next.variable));
+        return annotate(hash.status(), "variable '%s'", shown_text(one.variable.name).c_str());
+      one.variable.decomposition = *hash;
+      layout.variables.push_back(std::move(one.variable));
     }
     CAIRN_TRY_ASSIGN(made, Layout::make(layout));
     std::vector<Decomposition> in_order;
@@ -115,101 +256,106 @@ class Join {
   }
 
  private:
-  Result<RecordBegin> take_begin() {
-    RecordBegin first{};
-    for (size_t rank = 0; rank < readers_.size(); ++rank) {
-      const auto begin = readers_[rank].take<RecordBegin>();
-      if (rank == 0) first = begin;
-      if (begin.ranks != readers_.size() || begin.block_shift != first.block_shift)
-        return fail(EINVAL, "ranks 0 and %zu have different options", rank);
-      if (begin.variables != first.variables)
-        return fail(EINVAL, "rank 0 defines %llu variables, rank %zu %llu",
-                    static_cast<unsigned long long>(first.variables), rank,
-                    static_cast<unsigned long long>(begin.variables));
+  struct Node {
+    BoundedReader reader;
+    NodeBegin begin;
+    std::vector<std::string_view> tables;
+  };
+  struct Defined {
+    VariableDefinition variable;
+    SharedFields shared{};
+    std::vector<uint32_t> tables;  // one a node
+  };
+
+  Status take_begins() {
+    uint64_t here = 0;
+    const NodeBegin* first = nullptr;
+    for (Node& node : nodes_) {
+      node.begin = node.reader.take<NodeBegin>();
+      if (!node.reader.ok()) return fail(EINVAL, "definitions of a node are cut off");
+      if (first == nullptr) first = &nodes_[0].begin;
+      here += node.begin.here;
+      if (node.begin.ranks != first->ranks || node.begin.block_shift != first->block_shift)
+        return fail(EINVAL, "ranks %u and %u have different options", first->first,
+                    node.begin.first);
+      if (node.begin.variables != first->variables)
+        return count_differs(first->variables, node.begin.variables, first->first,
+                             node.begin.first);
     }
-    return first;
-  }
-
-  Result<NextVariable> take_variable() {
-    NextVariable next;
-    std::string_view first;
-    for (size_t rank = 0; rank < readers_.size(); ++rank) {
-      BoundedReader& reader = readers_[rank];
-      const std::string_view shared = reader.text(reader.take<uint64_t>());
-      const auto own = reader.take<OwnFields>();
-      if (!reader.ok()) return fail(EINVAL, "rank %zu: its definitions are cut off", rank);
-      if (rank == 0) {
-        first = shared;
-        CAIRN_TRY(parse_shared(shared, &next));
-        next.variable.order = own.order;
-      }
-      if (shared != first) return differs(first, shared, rank);
-      take_own(own, static_cast<uint32_t>(rank), &next);
-    }
-    return next;
-  }
-
-  static Status differs(std::string_view first, std::string_view other, size_t rank) {
-    NextVariable a;
-    NextVariable b;
-    CAIRN_TRY(parse_shared(first, &a));
-    CAIRN_TRY(parse_shared(other, &b));
-    if (a.variable.name != b.variable.name)
-      return fail(EINVAL, "variable '%s' is defined on only one of the ranks 0 and %zu",
-                  shown_text(std::min(a.variable.name, b.variable.name)).c_str(), rank);
-    return fail(EINVAL, "variable '%s' is defined differently on ranks 0 and %zu",
-                shown_text(a.variable.name).c_str(), rank);
-  }
-
-  static Status parse_shared(std::string_view bytes, NextVariable* next) {
-    BoundedReader reader(bytes.data(), bytes.size());
-    VariableDefinition& variable = next->variable;
-    variable.name = reader.text(reader.take<uint64_t>());
-    const auto fields = reader.take<SharedFields>();
-    next->shared = fields;
-    variable.type = static_cast<Type>(fields.type);
-    variable.is_required = fields.is_required != 0;
-    variable.element_size = fields.element_size;
-    variable.dimensions = fields.dimensions;
-    const auto aliases = reader.take<uint64_t>();
-    for (uint64_t i = 0; i < aliases && reader.ok(); ++i)
-      variable.aliases.emplace_back(reader.text(reader.take<uint64_t>()));
-    const std::string_view attributes = reader.text(reader.take<uint64_t>());
-    variable.attributes.assign(attributes.begin(), attributes.end());
-    if (!reader.ok() || fields.dimensions > max_dimensions)
-      return fail(EINVAL, "definitions are cut off");
+    if (here != first->ranks)
+      return fail(EINVAL, "%llu ranks define variables, of %u",
+                  static_cast<unsigned long long>(here), first->ranks);
     return Status();
   }
 
-  static void take_own(const OwnFields& own, uint32_t rank, NextVariable* next) {
-    for (unsigned k = 0; k < next->shared.dimensions; ++k) {
-      next->variable.halo_low[k] = std::max(next->variable.halo_low[k], own.halo_low[k]);
-      next->variable.halo_high[k] = std::max(next->variable.halo_high[k], own.halo_high[k]);
+  Status take_variable(Defined* one) {
+    std::string_view first;
+    for (Node& node : nodes_) {
+      const std::string_view its = node.reader.text(node.reader.take<uint64_t>());
+      const auto fields = node.reader.take<NodeFields>();
+      if (!node.reader.ok() || fields.table >= node.begin.tables)
+        return fail(EINVAL, "definitions of the node of rank %u are cut off", node.begin.first);
+      if (&node == &nodes_[0]) {
+        first = its;
+        CAIRN_TRY(parse_shared(first, &one->variable, &one->shared));
+        one->variable.order = fields.order;
+      }
+      if (its != first) return differs(first, its, nodes_[0].begin.first, node.begin.first);
+      widen(&one->variable.halo_low, fields.halo_low);
+      widen(&one->variable.halo_high, fields.halo_high);
+      one->tables.push_back(fields.table);
     }
-    Box box{next->shared.dimensions, {}, {}};
-    std::copy(std::begin(own.offset), std::end(own.offset), box.offset.begin());
-    std::copy(std::begin(own.count), std::end(own.count), box.count.begin());
-    if (!is_empty(box)) append_box(&next->boxes, rank, box);
+    return Status();
+  }
+
+  Status take_tables() {
+    for (Node& node : nodes_) {
+      for (uint64_t i = 0; i < node.begin.tables && node.reader.ok(); ++i)
+        node.tables.push_back(node.reader.text(node.reader.take<uint64_t>()));
+      if (!node.reader.ok())
+        return fail(EINVAL, "boxes of the node of rank %u are cut off", node.begin.first);
+    }
+    return Status();
+  }
+
+  // Boxes of all ranks, by ascending rank.
+  [[nodiscard]] std::vector<uint8_t> boxes_of(const Defined& one) const {
+    const auto size = static_cast<size_t>(box_record_bytes(one.shared.dimensions));
+    std::vector<std::string_view> boxes;
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      std::string_view table = nodes_[i].tables[one.tables[i]];
+      for (; table.size() >= size; table.remove_prefix(size))
+        boxes.push_back(table.substr(0, size));
+    }
+    const auto by_rank = [](std::string_view a, std::string_view b) {
+      return record_at<BoxRecord>(a.data()).rank < record_at<BoxRecord>(b.data()).rank;
+    };
+    if (!std::is_sorted(boxes.begin(), boxes.end(), by_rank))
+      std::sort(boxes.begin(), boxes.end(), by_rank);
+    std::vector<uint8_t> all;
+    all.reserve(boxes.size() * size);
+    for (const std::string_view box : boxes) all.insert(all.end(), box.begin(), box.end());
+    return all;
   }
 
   // The hash of the variable's decomposition, made unless an earlier variable has the same.
-  Result<Sha256Hash> decompose(const NextVariable& next, uint32_t ranks) {
-    const auto kind = static_cast<DecompositionKind>(next.shared.kind);
+  Result<Sha256Hash> decompose(const Defined& one, uint32_t ranks) {
+    const auto kind = static_cast<DecompositionKind>(one.shared.kind);
     std::vector<uint8_t> key;
-    append(&key, next.shared.dimensions);
-    append(&key, uint32_t{next.shared.kind} << 8 | next.shared.owner);
-    for (const uint64_t extent : next.shared.extent) append(&key, extent);
+    append(&key, one.shared.dimensions);
+    append(&key, uint32_t{one.shared.kind} << 8 | one.shared.owner);
+    for (const uint64_t extent : one.shared.extent) append(&key, extent);
     if (kind == DecompositionKind::boxes)
-      key.insert(key.end(), next.boxes.begin(), next.boxes.end());
+      for (const uint32_t table : one.tables) append(&key, table);
     const auto found = known_.find(key);
     if (found != known_.end()) return found->second;
     Extents extents{};
-    std::copy(std::begin(next.shared.extent), std::end(next.shared.extent), extents.begin());
-    const Box whole = whole_of(next.shared.dimensions, extents);
+    std::copy(std::begin(one.shared.extent), std::end(one.shared.extent), extents.begin());
+    const Box whole = whole_of(one.shared.dimensions, extents);
     auto made = kind == DecompositionKind::replicated
                     ? Decomposition::make_replicated(ranks, whole)
-                    : Decomposition::make_boxes(ranks, whole, static_cast<Owner>(next.shared.owner),
-                                                next.boxes);
+                    : Decomposition::make_boxes(ranks, whole, static_cast<Owner>(one.shared.owner),
+                                                boxes_of(one));
     if (!made.ok()) return made.status();
     const Sha256Hash hash = made->hash();
     known_.emplace(std::move(key), hash);
@@ -217,7 +363,7 @@ class Join {
     return hash;
   }
 
-  std::vector<BoundedReader> readers_;
+  std::vector<Node> nodes_;
   std::map<std::vector<uint8_t>, Sha256Hash> known_;
   std::map<Sha256Hash, Decomposition> decompositions_;
 };
@@ -237,8 +383,13 @@ std::vector<uint8_t> encode_definitions(const Definitions& definitions,
   return bytes;
 }
 
-Result<Contents> join_definitions(const std::vector<std::vector<uint8_t>>& records) {
-  return Join(records).join();
+Result<std::vector<uint8_t>> join_ranks(const std::vector<std::vector<uint8_t>>& records,
+                                        const std::vector<uint32_t>& numbers) {
+  return JoinRanks(records, numbers).join();
+}
+
+Result<Contents> join_nodes(const std::vector<std::vector<uint8_t>>& records) {
+  return JoinNodes(records).join();
 }
 
 }  // namespace cairn::checkpoint

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <string>
 
 namespace cairn::checkpoint {
@@ -40,14 +41,38 @@ Definition scalar(Type type = Type::int32) {
 
 using OfRank = std::vector<std::pair<std::string, Definition>>;
 
-Result<Contents> join(std::vector<OfRank> ranks) {
-  std::vector<std::vector<uint8_t>> records;
+using Records = std::vector<std::vector<uint8_t>>;
+
+Records encode(std::vector<OfRank> ranks) {
+  Records records;
   for (OfRank& of_rank : ranks) {
     Definitions definitions;
     for (auto& [name, definition] : of_rank) definitions.put(name, std::move(definition));
     records.push_back(encode_definitions(definitions, {static_cast<uint32_t>(ranks.size()), 20}));
   }
-  return join_definitions(records);
+  return records;
+}
+
+// `nodes`: the ranks of each.
+Result<Contents> join(const Records& records, const std::vector<std::vector<uint32_t>>& nodes) {
+  Records of_nodes;
+  for (const auto& ranks : nodes) {
+    Records of_node;
+    for (const uint32_t rank : ranks) of_node.push_back(records[rank]);
+    CAIRN_TRY_ASSIGN(joined, join_ranks(of_node, ranks));
+    of_nodes.push_back(std::move(joined));
+  }
+  return join_nodes(of_nodes);
+}
+
+Result<Contents> join_on_one_node(const Records& records) {
+  std::vector<uint32_t> all(records.size());
+  std::iota(all.begin(), all.end(), 0U);
+  return join(records, {all});
+}
+
+Result<Contents> join(std::vector<OfRank> ranks) {
+  return join_on_one_node(encode(std::move(ranks)));
 }
 
 std::string error_of(std::vector<OfRank> ranks) {
@@ -91,10 +116,74 @@ TEST(DefinitionsRecord, ARecordThatIsCutIsNoDefinition) {
   Definitions definitions;
   definitions.put("t", rows(0, 8));
   const auto whole = encode_definitions(definitions, {1, 20});
-  EXPECT_TRUE(join_definitions({whole}).ok()) << last_detail();
+  EXPECT_TRUE(join_on_one_node({whole}).ok()) << last_detail();
   for (size_t size = 0; size < whole.size(); ++size)
-    EXPECT_FALSE(join_definitions({{whole.begin(), whole.begin() + static_cast<long>(size)}}).ok())
+    EXPECT_FALSE(join_on_one_node({{whole.begin(), whole.begin() + static_cast<long>(size)}}).ok())
         << size;
+  const auto of_node = join_ranks({whole}, {0});
+  ASSERT_TRUE(of_node.ok()) << last_detail();
+  EXPECT_TRUE(join_nodes({*of_node}).ok()) << last_detail();
+  for (size_t size = 0; size < of_node->size(); ++size)
+    EXPECT_FALSE(join_nodes({{of_node->begin(), of_node->begin() + static_cast<long>(size)}}).ok())
+        << size;
+}
+
+// Wherever ranks are, they define the same.
+TEST(DefinitionsRecord, NodesBecomeOneLayout) {
+  const auto records = encode({{{"t", rows(0, 2)}, {"u", rows(0, 4)}, {"v", rows(0, 2)}},
+                               {{"t", rows(2, 2)}, {"u", rows(4, 0)}, {"v", rows(2, 2)}},
+                               {{"t", rows(4, 2)}, {"u", rows(4, 2)}, {"v", rows(4, 2)}},
+                               {{"t", rows(6, 2)}, {"u", rows(6, 2)}, {"v", rows(6, 2)}}});
+  const auto whole = join_on_one_node(records);
+  ASSERT_TRUE(whole.ok()) << last_detail();
+  EXPECT_EQ(whole->layout().decompositions(), 2U);
+  for (const auto& nodes : std::vector<std::vector<std::vector<uint32_t>>>{
+           {{0, 1}, {2, 3}}, {{0, 2}, {1, 3}}, {{0, 3}, {1}, {2}}, {{0}, {1}, {2}, {3}}}) {
+    const auto parts = join(records, nodes);
+    ASSERT_TRUE(parts.ok()) << last_detail();
+    EXPECT_EQ(parts->layout().hash(), whole->layout().hash());
+  }
+  EXPECT_FALSE(join(records, {{0, 1}, {2}}).ok()) << "a rank is missing";
+}
+
+TEST(DefinitionsRecord, WhatDiffersBetweenNodesNamesVariableAndRanks) {
+  const auto error = [](std::vector<OfRank> ranks) {
+    const auto contents = join(encode(std::move(ranks)), {{0, 2}, {1, 3}});
+    return std::string(contents.ok() ? "" : last_detail());
+  };
+  const OfRank a = {{"a", scalar()}};
+  const OfRank wide = {{"a", scalar(Type::int64)}};
+  const OfRank b = {{"b", scalar()}};
+  EXPECT_EQ(error({a, wide, a, wide}), "variable 'a' is defined differently on ranks 0 and 1");
+  EXPECT_EQ(error({a, b, a, b}), "variable 'a' is defined on only one of the ranks 0 and 1");
+  EXPECT_EQ(error({a, a, a, b}), "variable 'a' is defined on only one of the ranks 1 and 3");
+  EXPECT_EQ(error({a, {}, a, {}}), "rank 0 defines 1 variables, rank 1 0");
+  const std::string overlap =
+      error({{{"t", rows(0, 4)}}, {{"t", rows(4, 3)}}, {{"t", rows(7, 1)}}, {{"t", rows(6, 2)}}});
+  EXPECT_NE(overlap.find("variable 't': decomposition: ranks 1 and 3 both have"), std::string::npos)
+      << overlap;
+}
+
+// 280 variables of one decomposition: a node tells their names once, and a box for each rank.
+TEST(DefinitionsRecord, ANodeTellsEachBoxOnce) {
+  const auto size_of = [](uint32_t ranks, int variables) {
+    Records records;
+    std::vector<uint32_t> numbers;
+    for (uint32_t rank = 0; rank < ranks; ++rank) {
+      Definitions definitions;
+      for (int i = 0; i < variables; ++i)
+        definitions.put("v" + std::to_string(1000 + i), rows(rank, 1));
+      records.push_back(encode_definitions(definitions, {ranks, 20}));
+      numbers.push_back(rank);
+    }
+    const auto joined = join_ranks(records, numbers);
+    EXPECT_TRUE(joined.ok()) << last_detail();
+    return joined->size();
+  };
+  const size_t box = size_of(2, 1) - size_of(1, 1);
+  EXPECT_EQ(box, 40U);
+  EXPECT_EQ(size_of(8, 1), size_of(1, 1) + 7 * box);
+  EXPECT_EQ(size_of(8, 280) - size_of(1, 280), 7 * box);
 }
 
 }  // namespace

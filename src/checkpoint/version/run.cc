@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "base/coarse_clock.h"
 #include "checkpoint/version/patience.h"
@@ -44,6 +45,13 @@ void Run::store_uuid(unsigned i, const Uuid& uuid) {
 }
 
 Uuid Run::uuid() const { return uuid_at(RunWords::uuid); }
+
+std::vector<uint32_t> Run::numbers() const {
+  if (exchange() != nullptr) return member_.numbers;
+  std::vector<uint32_t> numbers(ranks());
+  std::iota(numbers.begin(), numbers.end(), 0U);
+  return numbers;
+}
 
 bool Run::is_gone(uint32_t rank) const {
   return pool::has_lost_owner(pool(), words_.member(rank, RunWords::lane).load());
@@ -96,10 +104,10 @@ Status Run::check_others() const {
     const auto pid = static_cast<unsigned long long>(lane.pid.load());
     if (!is_ours) return fail(EBUSY, "another run uses the set: process %llu (%s)", pid, command);
     if (rank == member_.rank)
-      return fail(EAGAIN, "process %llu (%s) is rank %u already", pid, command, rank);
+      return fail(EAGAIN, "process %llu (%s) is rank %u already", pid, command, number());
   }
   if (is_ours && words_.run(RunWords::ranks).load() != member_.ranks)
-    return fail(EINVAL, "rank %u says that there are %u ranks; another one says %llu", member_.rank,
+    return fail(EINVAL, "rank %u says that there are %u ranks; another one says %llu", number(),
                 member_.ranks, static_cast<unsigned long long>(words_.run(RunWords::ranks).load()));
   return Status();
 }
@@ -123,14 +131,15 @@ Status Run::join() {
   if (!anybody) {
     CAIRN_TRY_ASSIGN(drawn, draw_uuid());
     clear();
-    store_uuid(RunWords::uuid, drawn);
+    // All nodes of a run give it the same uuid.
+    store_uuid(RunWords::uuid, exchange() == nullptr ? drawn : member_.key);
     store_uuid(RunWords::key, member_.key);
     pool().store(words_.run(RunWords::ranks), member_.ranks);
     pool().store(words_.run(RunWords::state), word_of(RunState::assembling));
   }
   CAIRN_TRY(check_others());
   if (state_of(words_.run(RunWords::state).load()) != RunState::assembling)
-    return fail(EAGAIN, "the run has begun without rank %u", member_.rank);
+    return fail(EAGAIN, "the run has begun without rank %u", number());
   pool::SeatGuard seat(pool(), pool::SeatGuard::OnlyLocks());
   if (!seat.ok()) return pool::no_seat(pool());
   pool().store(words_.member(member_.rank, RunWords::lane), seat->lock_word);
@@ -161,7 +170,7 @@ Status Run::missing(int error) const {
   for (uint32_t rank = 0; rank < member_.ranks; ++rank) {
     if (!is_gone(rank)) continue;
     constexpr uint32_t shown = 8;
-    if (++count <= shown) who += (count == 1 ? "" : ", ") + std::to_string(rank);
+    if (++count <= shown) who += (count == 1 ? "" : ", ") + std::to_string(number_of(rank));
     if (count == shown + 1) who += ", ...";
   }
   return fail(error, "%u of %u ranks are not there: %s", count, member_.ranks, who.c_str());
@@ -195,9 +204,9 @@ Status Run::look_at_absent(uint32_t rank, uint64_t arrived) const {
   Status status;
   if (words_.member(rank, RunWords::arrival).load() > arrived) {
     status = fail(EINVAL, "rank %u writes a version, and rank %u is in another collective call",
-                  rank, member_.rank);
+                  number_of(rank), number());
   } else if (is_gone(rank)) {
-    status = fail(EOWNERDEAD, "rank %u was killed, or has left", rank);
+    status = fail(EOWNERDEAD, "rank %u was killed, or has left", number_of(rank));
   }
   // It may have come meanwhile, and have done all that.
   return words_.member(rank, RunWords::meeting).load() >> 8 >= meetings_ ? Status() : status;
@@ -215,17 +224,22 @@ Status Run::look_at_meeting(Purpose purpose, uint64_t arrived, bool* all_here) c
     }
     const bool is_same = word >> 8 == meetings_ && static_cast<Purpose>(word & 0xff) == purpose;
     if (!is_same && words_.meetings(RunWords::met).load() < meetings_)
-      return fail(EINVAL, "ranks %u and %u are in different collective calls", member_.rank, rank);
+      return fail(EINVAL, "ranks %u and %u are in different collective calls", number(),
+                  number_of(rank));
   }
   return Status();
 }
 
-Result<int64_t> Run::meet(Purpose purpose, int64_t value, uint64_t arrived,
-                          const Evaluate& evaluate) {
+void Run::come_to_meeting(Purpose purpose, int64_t value) {
   ++meetings_;
   pool().store(words_.member(member_.rank, RunWords::said), static_cast<uint64_t>(value));
   pool().store(words_.member(member_.rank, RunWords::meeting),
                meetings_ << 8 | static_cast<uint64_t>(purpose));
+}
+
+Result<int64_t> Run::meet(Purpose purpose, int64_t value, uint64_t arrived,
+                          const Evaluate& evaluate) {
+  come_to_meeting(purpose, value);
   Patience patience;
   bool looks = true;
   for (;;) {
@@ -247,6 +261,78 @@ Result<int64_t> Run::meet(Purpose purpose, int64_t value, uint64_t arrived,
     }
     looks = patience.pause();
   }
+}
+
+Result<int64_t> Run::meet_all(Purpose purpose, int64_t value, uint64_t arrived) {
+  if (exchange() != nullptr) return meet_nodes(purpose, value, arrived);
+  return meet(purpose, value, arrived, [this] { return greatest(); });
+}
+
+namespace {
+
+// What a node's leader tells the others of a meeting.
+struct NodeSays {
+  int64_t value;
+  uint64_t meeting;
+  uint32_t purpose;
+  int32_t fault;  // errno that keeps this node's ranks from meeting
+};
+
+constexpr unsigned fault_node_shift = 32;
+
+}  // namespace
+
+// The leader waits for the ranks of its node, then for the other leaders, and says the result.
+Result<int64_t> Run::meet_nodes(Purpose purpose, int64_t value, uint64_t arrived) {
+  come_to_meeting(purpose, value);
+  persist::Word& met = words_.meetings(RunWords::met);
+  Patience patience;
+  for (bool looks = true;;) {
+    if (met.load() >= meetings_) return result_of_nodes();
+    if (looks) {
+      bool all_here = false;
+      const Status status = look_at_meeting(purpose, arrived, &all_here);
+      if (is_leader() && (all_here || !status.ok())) {
+        const std::string text = status.ok() ? "" : last_detail();
+        CAIRN_TRY(tell_nodes(purpose, status));
+        if (!status.ok()) return fail(status.code(), "%s", text.c_str());
+        continue;
+      }
+      if (!status.ok() && met.load() < meetings_) return status;
+    }
+    if (is_leader()) exchange()->progress();
+    looks = patience.pause() || is_leader();
+  }
+}
+
+Status Run::tell_nodes(Purpose purpose, const Status& own) {
+  const NodeSays says = {greatest(), meetings_, static_cast<uint32_t>(purpose), own.code()};
+  std::vector<NodeSays> all(nodes());
+  CAIRN_TRY(gather(exchange(), Exchange::Channel::commit, &says, sizeof says, all.data()));
+  int64_t value = INT64_MIN;
+  uint64_t fault = 0;
+  for (uint32_t node = 0; node < nodes(); ++node) {
+    const NodeSays& one = all[node];
+    const bool differs = one.meeting != meetings_ || one.purpose != says.purpose;
+    if (fault == 0 && (one.fault != 0 || differs))
+      fault = static_cast<uint64_t>(one.fault != 0 ? one.fault : EINVAL) | uint64_t{node}
+                                                                               << fault_node_shift;
+    value = std::max(value, one.value);
+  }
+  pool().store(words_.meetings(RunWords::fault), fault);
+  pool().store(words_.meetings(RunWords::value), static_cast<uint64_t>(value));
+  pool().store(words_.meetings(RunWords::met), meetings_);
+  return Status();
+}
+
+Result<int64_t> Run::result_of_nodes() {
+  const uint64_t fault = words_.meetings(RunWords::fault).load();
+  if (fault == 0) return static_cast<int64_t>(words_.meetings(RunWords::value).load());
+  const auto error = static_cast<int>(fault & 0xffff);
+  const std::string where = exchange()->name_of(static_cast<uint32_t>(fault >> fault_node_shift));
+  return fail(error, "%s: %s", where.c_str(),
+              error == EOWNERDEAD ? "a rank was killed, or has left"
+                                  : "its ranks are in another collective call");
 }
 
 Status Run::end(const std::function<Status()>& clean) {

@@ -1,10 +1,12 @@
-// Run: the processes from one init to their end, on this node. A process is a member of it from
-// begin() on, until end() or its death.
+// Run: the processes from one init to their end. A process is a member of it from begin() on, until
+// end() or its death. The words that it uses are those of this node's processes; where the run has
+// several nodes, the leaders of the nodes exchange what these come to.
 #pragma once
 
 #include <functional>
 #include <memory>
 
+#include "checkpoint/version/exchange.h"
 #include "checkpoint/version/run_words.h"
 #include "pool/seats.h"
 
@@ -13,9 +15,13 @@ namespace cairn::checkpoint {
 // Who begins a run.
 struct RunMember {
   Uuid key{};  // the same for all ranks of this run, and for nobody else now
-  uint32_t rank = 0;
-  uint32_t ranks = 1;
+  uint32_t rank = 0;             // among those of this node
+  uint32_t ranks = 1;            // of this node
   uint32_t timeout_ms = 60'000;  // for the others to come
+  // Of a run on several nodes. `numbers`: the ranks of this node in the job, ascending.
+  Exchange* exchange = nullptr;
+  std::vector<uint32_t> numbers;
+  uint32_t all_ranks = 0;
 };
 
 class Run {
@@ -39,12 +45,30 @@ class Run {
 
   [[nodiscard]] uint32_t rank() const { return member_.rank; }
   [[nodiscard]] uint32_t ranks() const { return member_.ranks; }
+  // In the job.
+  [[nodiscard]] uint32_t number_of(uint32_t rank) const {
+    return exchange() == nullptr ? rank : member_.numbers[rank];
+  }
+  [[nodiscard]] uint32_t number() const { return number_of(rank()); }
+  [[nodiscard]] uint32_t all_ranks() const {
+    return exchange() == nullptr ? ranks() : member_.all_ranks;
+  }
+  // The numbers of this node's ranks.
+  [[nodiscard]] std::vector<uint32_t> numbers() const;
+  // Null: the run has one node.
+  [[nodiscard]] Exchange* exchange() const { return member_.exchange; }
+  [[nodiscard]] bool is_leader() const { return rank() == 0; }
+  [[nodiscard]] uint32_t node() const { return exchange() == nullptr ? 0 : exchange()->node(); }
+  [[nodiscard]] uint32_t nodes() const { return exchange() == nullptr ? 1 : exchange()->nodes(); }
   [[nodiscard]] SetFile& set() const { return set_; }
   [[nodiscard]] const RunWords& words() const { return words_; }
   [[nodiscard]] Uuid uuid() const;
+  // The greatest sequence that was used before this run.
   [[nodiscard]] uint64_t last_sequence() const {
-    return words_.run(RunWords::last_sequence).load();
+    return exchange() == nullptr ? words_.run(RunWords::last_sequence).load() : last_sequence_;
   }
+  // Of all nodes; on all ranks.
+  void set_last_sequence(uint64_t sequence) { last_sequence_ = sequence; }
 
   // Has the rank left or died? Its lane is recovered then.
   [[nodiscard]] bool is_gone(uint32_t rank) const;
@@ -60,7 +84,10 @@ class Run {
   // the sequence at which this rank last arrived. EINVAL: another rank does something else.
   // EOWNERDEAD.
   Result<int64_t> meet(Purpose purpose, int64_t value, uint64_t arrived, const Evaluate& evaluate);
-  // The greatest value of all ranks, as an evaluation.
+  // All ranks of all nodes: the greatest of their values. With several nodes no version is being
+  // decided meanwhile.
+  Result<int64_t> meet_all(Purpose purpose, int64_t value, uint64_t arrived);
+  // The greatest value of all ranks of this node, as an evaluation.
   [[nodiscard]] int64_t greatest() const;
   // A rank's value of the meeting in progress.
   [[nodiscard]] int64_t value_of(uint32_t rank) const {
@@ -78,6 +105,10 @@ class Run {
   Status check_others() const;
   void clear();
   Status missing(int error) const;
+  void come_to_meeting(Purpose purpose, int64_t value);
+  Result<int64_t> meet_nodes(Purpose purpose, int64_t value, uint64_t arrived);
+  Status tell_nodes(Purpose purpose, const Status& own);
+  Result<int64_t> result_of_nodes();
   [[nodiscard]] Status look_at_absent(uint32_t rank, uint64_t arrived) const;
   [[nodiscard]] Status look_at_meeting(Purpose purpose, uint64_t arrived, bool* all_here) const;
   [[nodiscard]] pool::Pool& pool() const { return set_.fs().pool; }
@@ -89,6 +120,7 @@ class Run {
   RunMember member_;
   Settle settle_;
   uint64_t meetings_ = 0;
+  uint64_t last_sequence_ = 0;
   bool is_member_ = false;
 };
 

@@ -21,8 +21,8 @@ class RunWords {
     data,
     data_generation
   };
-  enum OfArrivals : unsigned { arrived, failed, decided };
-  enum OfMeeting : unsigned { met, value, hash };
+  enum OfArrivals : unsigned { arrived, failed, decided, bytes, begun };
+  enum OfMeeting : unsigned { met, value, hash, fault = 6 };
   enum OfMember : unsigned { lane, arrival, calls, meeting, said, length };
 
   RunWords() = default;

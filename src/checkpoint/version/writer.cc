@@ -8,6 +8,9 @@
 #include <utility>
 
 #include "base/coarse_clock.h"
+#include "base/crc32c_bulk.h"
+#include "checkpoint/store/new_file.h"
+#include "checkpoint/version/commit_part.h"
 #include "checkpoint/version/patience.h"
 #include "file/bulk_write.h"
 
@@ -18,14 +21,18 @@ constexpr uint64_t result_bits = 8;
 constexpr size_t known_outcomes = 4096;
 constexpr uint64_t new_slot = uint64_t{1} << 32;
 
-PartRecord make_part(const file::FileSystem& fs, uint32_t ranks) {
+// The part that these ranks make up.
+PartRecord make_part(const file::FileSystem& fs, const std::vector<uint32_t>& ranks) {
   PartRecord part{};
   const Uuid pool = pool_uuid(fs);
   std::memcpy(part.pool, pool.data(), pool.size());
   gethostname(part.host, sizeof part.host - 1);
   std::memcpy(part.failure_domain, part.host, sizeof part.failure_domain - 1);
-  part.stride = 1;
-  part.count = ranks;
+  part.first = ranks.front();
+  part.stride = ranks.size() > 1 ? ranks[1] - ranks[0] : 1;
+  part.count = static_cast<uint32_t>(ranks.size());
+  for (size_t i = 0; i < ranks.size(); ++i)
+    if (ranks[i] != part.first + part.stride * i) part.flags = part_is_irregular;
   seal_part(&part);
   return part;
 }
@@ -36,14 +43,12 @@ uint64_t bytes_of(const Agreed& agreed) {
 
 }  // namespace
 
-Result<Agreed> make_agreed(Contents contents, uint32_t rank) {
+Result<Agreed> make_agreed(Contents contents, const Run& run) {
   Agreed agreed;
   agreed.contents = std::move(contents);
-  CAIRN_TRY_ASSIGN(packed, pack_region(agreed.contents, rank));
+  CAIRN_TRY_ASSIGN(packed, pack_region(agreed.contents, run.number()));
   agreed.packed = std::move(packed);
-  std::vector<uint32_t> ranks(agreed.contents.layout().ranks());
-  std::iota(ranks.begin(), ranks.end(), 0U);
-  CAIRN_TRY_ASSIGN(regions, place_regions(agreed.contents, ranks));
+  CAIRN_TRY_ASSIGN(regions, place_regions(agreed.contents, run.numbers()));
   agreed.regions = std::move(regions);
   return agreed;
 }
@@ -51,13 +56,22 @@ Result<Agreed> make_agreed(Contents contents, uint32_t rank) {
 uint64_t Writer::write(const Agreed& agreed, const Definitions& definitions,
                        const VersionFacts& facts) {
   // Its words are those of the version after next.
-  while (sequence_ != run_.last_sequence() && !wait(sequence_, 0).ok()) continue;
+  while (sequence_ > decided_) {
+    const Status waited = wait(sequence_, 0);
+    if (!waited.ok() && run_.exchange() != nullptr) give_up(waited);
+  }
   ++sequence_;
   Outcome& outcome = outcomes_[sequence_];
   outcome.number = facts.number;
   outcome.bytes = bytes_of(agreed);
   outcome.begun_ns = fine_monotonic_ns();
   if (outcomes_.size() > known_outcomes) outcomes_.erase(outcomes_.begin());
+  if (lost_ != 0) {
+    status_ = fail(lost_, "this run can decide on no version any more");
+    text_ = last_detail();
+    give_up(status_);
+    return sequence_;
+  }
   Slot* slot = nullptr;
   status_ = open(agreed, facts, &slot);
   if (status_.ok()) status_ = stage(*slot, agreed, definitions);
@@ -104,8 +118,8 @@ Status Writer::open_first(const Agreed& agreed, const VersionFacts& facts) {
   pool::Pool& pool = this->pool();
   for (const auto word : {RunWords::arrived, RunWords::failed})
     pool.store(words_.arrivals(sequence_, word), 0);
-  const uint32_t ranks = run_.ranks();
-  const auto shape = shape_of(ranks, static_cast<uint32_t>(facts.attributes.size()), 1);
+  const auto shape =
+      shape_of(run_.ranks(), static_cast<uint32_t>(facts.attributes.size()), run_.nodes());
   Status status = shape.status();
   SlotIds ids;
   uint64_t is_new = 0;
@@ -143,8 +157,10 @@ Status Writer::write_begin(Slot& slot, const Agreed& agreed, const VersionFacts&
   version.begun = fine_now_ns();
   const Sha256Hash& layout = agreed.contents.layout().hash();
   std::copy(layout.begin(), layout.end(), version.layout);
-  version.ranks = version.part_ranks = run_.ranks();
-  version.parts = 1;
+  version.ranks = run_.all_ranks();
+  version.part_ranks = run_.ranks();
+  version.parts = run_.nodes();
+  version.part = run_.node();
   version.attributes_length = static_cast<uint32_t>(facts.attributes.size());
   std::memcpy(version.code_version, facts.code_version.data(),
               std::min(facts.code_version.size(), sizeof version.code_version - 1));
@@ -154,11 +170,15 @@ Status Writer::write_begin(Slot& slot, const Agreed& agreed, const VersionFacts&
   CAIRN_TRY(file::write_bulk(manifest, &version, sizeof version, 0));
   static constexpr uint8_t zeros[global_offset + 8 - attempts_offset] = {};
   CAIRN_TRY(file::write_bulk(manifest, zeros, sizeof zeros, attempts_offset));
-  std::vector<uint8_t> rest(
-      static_cast<size_t>(version.manifest_length - version.attributes_offset));
+  // The parts of several nodes are stored when all have told theirs.
+  const uint64_t end = version.parts == 1 ? version.manifest_length : version.parts_offset;
+  std::vector<uint8_t> rest(static_cast<size_t>(end - version.attributes_offset));
   std::copy(facts.attributes.begin(), facts.attributes.end(), rest.begin());
-  const PartRecord part = make_part(fs, run_.ranks());
-  std::memcpy(rest.data() + (version.parts_offset - version.attributes_offset), &part, sizeof part);
+  if (version.parts == 1) {
+    const PartRecord part = make_part(fs, run_.numbers());
+    std::memcpy(rest.data() + (version.parts_offset - version.attributes_offset), &part,
+                sizeof part);
+  }
   return file::write_bulk(manifest, rest.data(), rest.size(), version.attributes_offset);
 }
 
@@ -167,11 +187,11 @@ Status Writer::stage(Slot& slot, const Agreed& agreed, const Definitions& defini
   std::vector<const Definition*> variables;
   for (const auto& [name, definition] : definitions.all()) variables.push_back(&definition);
   if (variables.size() != layout.variables()) return fail(EINVAL, "definitions were not agreed on");
-  const uint32_t rank = run_.rank();
+  const uint32_t rank = run_.rank();  // on this node
   CAIRN_TRY_ASSIGN(written, write_region(slot.data_file(), agreed.regions.offset[rank],
                                          agreed.contents, agreed.packed, variables));
   RootRecord root = written;
-  root.rank = rank;
+  root.rank = run_.number();
   root.sequence = sequence_;
   seal_root(&root);
   CAIRN_TRY(file::write_bulk(slot.manifest_file(), &root, sizeof root,
@@ -183,13 +203,16 @@ Status Writer::stage(Slot& slot, const Agreed& agreed, const Definitions& defini
 void Writer::note_failure(const Status& status) {
   uint64_t none = 0;
   pool().compare_exchange(words_.arrivals(sequence_, RunWords::failed), none,
-                          static_cast<uint64_t>(status.code()) | static_cast<uint64_t>(run_.rank())
-                                                                     << 32);
+                          static_cast<uint64_t>(status.code()) | uint64_t{run_.number()} << 32);
 }
 
 void Writer::arrive() {
   pool().store(words_.member(run_.rank(), RunWords::arrival), sequence_);
   const uint64_t before = pool().fetch_add(words_.arrivals(sequence_, RunWords::arrived), 1);
+  if (run_.exchange() != nullptr) {
+    if (run_.is_leader()) advance().ignore();  // said when it is waited for
+    return;
+  }
   if (before + 1 < run_.ranks()) return;
   const uint64_t sequence = sequence_;
   run_.locked([&] { return decide(sequence); }).ignore();  // others find it undecided, and do it
@@ -223,7 +246,7 @@ Status Writer::decide(uint64_t sequence) {
   if (!can_decide(sequence, &is_dead, &dead)) return Status();
   persist::Word& failed = words_.arrivals(sequence, RunWords::failed);
   if (is_dead && failed.load() == 0)
-    pool().store(failed, EOWNERDEAD | static_cast<uint64_t>(dead) << 32);
+    pool().store(failed, EOWNERDEAD | uint64_t{run_.number_of(dead)} << 32);
   Verdict result = committed;
   if (failed.load() == 0) {
     if (const Status status = commit(sequence); !status.ok()) note_failure(status);
@@ -239,21 +262,7 @@ Status Writer::decide(uint64_t sequence) {
 
 Status Writer::commit(uint64_t sequence) {
   CAIRN_TRY_ASSIGN(slot, shelf_.get(opened_ids(sequence)));
-  CAIRN_TRY(slot->write_back());
-  CAIRN_TRY_ASSIGN(manifest, slot->read_manifest());
-  if (manifest.version().sequence != sequence)
-    return fail(EUCLEAN, "%s: holds another version", manifest_name(slot->ids().number).c_str());
-  CAIRN_TRY_ASSIGN(decision, slot->word(decision_offset));
-  const uint64_t wanted = decision_word(Decision::committed, sequence, manifest.seal());
-  uint64_t held = decision->load();
-  // A rank that was killed here may have stored it, and not made it durable.
-  while (held != wanted) {
-    if (!is_free_word(held))
-      return fail(EUCLEAN, "%s: its decision changed", manifest_name(slot->ids().number).c_str());
-    if (pool().compare_exchange(*decision, held, wanted)) break;
-  }
-  pool().flush(decision, sizeof *decision);
-  return pool().fence();
+  return commit_slot(run_.set().fs(), slot, sequence);
 }
 
 // Nobody was told of the version, so nothing of this need be durable.
@@ -262,18 +271,105 @@ void Writer::abort(uint64_t sequence, int error) {
   if (ids.number == 0) return;
   const auto slot = shelf_.get(ids);
   if (!slot.ok()) return;
-  const auto decision = (*slot)->word(decision_offset);
-  if (decision.ok()) {
-    uint64_t held = (*decision)->load();
-    // A commit that could not be made durable does not count.
-    pool().compare_exchange(**decision, held, decision_word(Decision::aborted, sequence, 0));
-    pool().flush(*decision, sizeof **decision);
-    pool().fence().ignore();  // what is lost then is a decision that nobody was told of
-  }
+  abort_slot(run_.set().fs(), *slot, sequence);
   // The blocks of a slot that was made for this are missing elsewhere.
   const bool is_new = (words_.opening(RunWords::slot).load() & new_slot) != 0;
   if (is_new && error == ENOSPC)
     remove_slot(run_.set().fs(), run_.set().directory(), ids.number).ignore();  // stays free then
+}
+
+Status Writer::prepare_part(uint64_t sequence, NodePrepared* prepared) {
+  CAIRN_TRY_ASSIGN(slot, shelf_.get(opened_ids(sequence)));
+  CAIRN_TRY(slot->write_back());
+  CAIRN_TRY_ASSIGN(version, slot->read_version());
+  CAIRN_TRY_ASSIGN(bytes, read_begin(slot->manifest_file(), version.attributes_offset));
+  if (version.sequence != sequence || bytes.size() != version.attributes_offset)
+    return fail(EUCLEAN, "%s: holds another version", manifest_name(slot->ids().number).c_str());
+  const uint8_t* const roots = bytes.data() + roots_offset;
+  for (uint32_t i = 0; i < version.part_ranks; ++i) {
+    const auto root = record_at<RootRecord>(roots + sizeof(RootRecord) * size_t{i});
+    if (!is_sound(root) || root.sequence != sequence)
+      return fail(EUCLEAN, "%s: damaged: root %u", manifest_name(slot->ids().number).c_str(), i);
+    prepared->part.bytes += root.region_bytes + root.extent_bytes;
+  }
+  prepared->part.roots_crc = crc32c_bulk(0, roots, sizeof(RootRecord) * size_t{version.part_ranks});
+  prepared->begun = version.begun;
+  prepared->common_crc = common_crc_of(version);
+  return Status();
+}
+
+// What this node tells the others: all of its ranks have arrived, or one never will.
+NodePrepared Writer::prepare(uint64_t sequence) {
+  NodePrepared prepared{};
+  prepared.part = make_part(run_.set().fs(), run_.numbers());
+  prepared.sequence = sequence;
+  uint64_t failed = words_.arrivals(sequence, RunWords::failed).load();
+  if (failed == 0) {
+    if (const Status status = prepare_part(sequence, &prepared); !status.ok())
+      failed = static_cast<uint64_t>(status.code()) | uint64_t{run_.number()} << 32;
+  }
+  prepared.part.error = static_cast<uint32_t>(failed & 0xffff);
+  prepared.failed_rank = static_cast<uint32_t>(failed >> 32);
+  seal_part(&prepared.part);
+  return prepared;
+}
+
+Status Writer::advance() {
+  if (run_.exchange() == nullptr || !run_.is_leader() || sequence_ <= decided_) return Status();
+  const uint64_t sequence = sequence_;
+  if (!nodes_.is_under_way()) {
+    bool is_dead = false;
+    uint32_t dead = 0;
+    if (!can_decide(sequence, &is_dead, &dead)) {
+      run_.exchange()->progress();
+      return Status();
+    }
+    persist::Word& failed = words_.arrivals(sequence, RunWords::failed);
+    if (is_dead && failed.load() == 0)
+      pool().store(failed, EOWNERDEAD | uint64_t{run_.number_of(dead)} << 32);
+    CAIRN_TRY(nodes_.begin(prepare(sequence)));
+  }
+  const auto decide = [&](const std::vector<PartRecord>& parts) -> Status {
+    CAIRN_TRY_ASSIGN(slot, shelf_.get(opened_ids(sequence)));
+    return commit_part(run_.set().fs(), slot, sequence, parts);
+  };
+  NodesVerdict verdict;
+  CAIRN_TRY_ASSIGN(is_over, nodes_.proceed(decide, &verdict));
+  if (!is_over) return Status();
+  return run_.locked([&] {
+    say(sequence, verdict);
+    return Status();
+  });
+}
+
+// What all nodes came to, for the ranks of this one.
+void Writer::say(uint64_t sequence, const NodesVerdict& verdict) {
+  if (verdict.error != 0) {
+    pool().store(words_.arrivals(sequence, RunWords::failed),
+                 static_cast<uint64_t>(verdict.error) | uint64_t{verdict.rank} << 32);
+    abort(sequence, verdict.error);
+  }
+  pool().store(words_.arrivals(sequence, RunWords::bytes), verdict.bytes);
+  pool().store(words_.arrivals(sequence, RunWords::begun), verdict.begun);
+  pool().store(words_.arrivals(sequence, RunWords::decided),
+               sequence << result_bits | (verdict.error == 0 ? committed : aborted));
+  learn(sequence, true);
+}
+
+// Without its leader a node learns nothing of the others.
+void Writer::look_after_leader(uint64_t sequence) {
+  if (run_.is_leader() || is_decided(sequence) || !run_.is_gone(0) || is_decided(sequence)) return;
+  give_up(fail(EOWNERDEAD, "rank %u, which speaks for this node, was killed", run_.number_of(0)));
+}
+
+void Writer::give_up(const Status& why) {
+  lost_ = why.code();
+  for (uint64_t sequence = decided_ + 1; sequence <= sequence_; ++sequence) {
+    Outcome& outcome = outcomes_[sequence];
+    outcome.error = why.code();
+    outcome.rank = run_.number_of(0);
+  }
+  decided_ = sequence_;
 }
 
 void Writer::learn(uint64_t sequence, bool retires) {
@@ -285,6 +381,8 @@ void Writer::learn(uint64_t sequence, bool retires) {
   Outcome& outcome = outcomes_[sequence];
   outcome.is_committed = is_committed;
   outcome.local_ns = fine_monotonic_ns();
+  const bool has_nodes = run_.exchange() != nullptr;
+  if (has_nodes) outcome.bytes = words_.arrivals(sequence, RunWords::bytes).load();
   if (!is_committed) {
     outcome.error = static_cast<int>(failed & 0xffff);
     outcome.rank = static_cast<uint32_t>(failed >> 32);
@@ -296,7 +394,15 @@ void Writer::learn(uint64_t sequence, bool retires) {
   if (!slot.ok()) return;
   const auto version = (*slot)->read_version();
   if (!version.ok()) return;
-  catalogue_.add({opened_slot_, *version});
+  KnownVersion known;
+  known.slot = opened_slot_;
+  known.version = *version;
+  if (has_nodes) {
+    known.version.begun = words_.arrivals(sequence, RunWords::begun).load();
+    known.holders.resize(run_.nodes());
+    std::iota(known.holders.begin(), known.holders.end(), 0U);
+  }
+  catalogue_.add(known);
   const std::vector<KnownVersion> beyond = catalogue_.take_beyond(retention_);
   if (retires) retire(beyond);
   restarted_ = 0;
@@ -324,6 +430,7 @@ bool Writer::drop_damaged(const std::vector<uint32_t>& slots) {
 void Writer::retire(const std::vector<KnownVersion>& beyond) {
   bool is_changed = false;
   for (const KnownVersion& known : beyond) {
+    if (known.slot == 0) continue;  // this node has no part of it
     const auto slot = shelf_.get(known.slot);
     if (slot.ok() && (*slot)->retire().ok()) is_changed = true;
   }
@@ -343,7 +450,11 @@ Result<bool> Writer::test(uint64_t sequence) {
   if (sequence <= run_.last_sequence() || sequence > sequence_)
     return fail(ENOENT, "this run has no such version");
   if (sequence <= decided_) return true;
-  if (!is_decided(sequence)) {
+  if (run_.exchange() != nullptr) {
+    if (run_.is_leader()) CAIRN_TRY(advance());
+    look_after_leader(sequence);
+    if (sequence <= decided_) return true;
+  } else if (!is_decided(sequence)) {
     bool is_dead = false;
     uint32_t dead = 0;
     if (!can_decide(sequence, &is_dead, &dead)) return false;
@@ -365,7 +476,7 @@ Status Writer::wait(uint64_t sequence, uint64_t timeout_ns) {
     }
     if (timeout_ns != 0 && fine_monotonic_ns() - begun > timeout_ns)
       return fail(ETIMEDOUT, "the version is not decided yet");
-    looks = patience.pause();
+    looks = patience.pause() || (run_.exchange() != nullptr && run_.is_leader());
   }
 }
 

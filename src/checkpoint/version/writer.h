@@ -8,6 +8,7 @@
 #include <string>
 
 #include "checkpoint/version/catalogue.h"
+#include "checkpoint/version/commit_nodes.h"
 #include "checkpoint/version/region_writer.h"
 #include "checkpoint/version/run.h"
 
@@ -17,9 +18,9 @@ namespace cairn::checkpoint {
 struct Agreed {
   Contents contents;
   Packed packed;    // of this rank
-  Regions regions;  // of all ranks
+  Regions regions;  // of this node's ranks
 };
-Result<Agreed> make_agreed(Contents contents, uint32_t rank);
+Result<Agreed> make_agreed(Contents contents, const Run& run);
 
 // What the program says of a version.
 struct VersionFacts {
@@ -34,7 +35,7 @@ struct Outcome {
   int error = 0;      // why it was aborted
   uint32_t rank = 0;  // whose error it was
   int64_t number = 0;
-  uint64_t bytes = 0;  // of the node
+  uint64_t bytes = 0;  // of the node; of all of them once it is decided
   uint64_t begun_ns = 0;
   uint64_t staged_ns = 0;  // monotonic; 0: not yet
   uint64_t local_ns = 0;
@@ -49,7 +50,9 @@ class Writer {
         catalogue_(*catalogue),
         retention_(retention),
         words_(run->words()),
-        sequence_(run->last_sequence()) {}
+        sequence_(run->last_sequence()),
+        decided_(run->last_sequence()),
+        nodes_(run->exchange()) {}
 
   // What versions from now on continue.
   void continue_from(const Lineage& lineage) { lineage_ = lineage; }
@@ -76,6 +79,8 @@ class Writer {
 
   // The sequence at which this rank last arrived.
   [[nodiscard]] uint64_t sequence() const { return sequence_; }
+  // Goes on with a version that several nodes are about to decide on, without waiting.
+  Status advance();
   // Stores 0 attempts of what was restarted from. One rank, when the run ends as it should.
   Status confirm_restart();
 
@@ -94,6 +99,11 @@ class Writer {
   Status decide(uint64_t sequence);
   Status commit(uint64_t sequence);
   void abort(uint64_t sequence, int error);
+  [[nodiscard]] NodePrepared prepare(uint64_t sequence);
+  Status prepare_part(uint64_t sequence, NodePrepared* prepared);
+  void say(uint64_t sequence, const NodesVerdict& verdict);
+  void look_after_leader(uint64_t sequence);
+  void give_up(const Status& why);
   // This rank learns what was decided. `retires`: it is the one that decided.
   void learn(uint64_t sequence, bool retires);
   void retire(const std::vector<KnownVersion>& beyond);
@@ -110,7 +120,9 @@ class Writer {
   Status status_;
   std::string text_;
   std::map<uint64_t, Outcome> outcomes_;
-  uint64_t decided_ = 0;      // the last sequence whose result this rank knows
+  uint64_t decided_;  // the last sequence whose result this rank knows
+  CommitNodes nodes_;
+  int lost_ = 0;              // errno that keeps this rank from learning of any version from now on
   uint32_t opened_slot_ = 0;  // of the version at which it last arrived; 0: none
   uint32_t restarted_ = 0;
   bool drops_damaged_ = false;

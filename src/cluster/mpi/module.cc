@@ -154,8 +154,8 @@ int test_gather(cairn_transport* transport, uint32_t channel) {
 }
 
 const Module module = {
-    sizeof(Module), CAIRN_VERSION, join,         leave,        describe,   node_at,
-    node_of,        ranks_of,      ask_nodes,    progress,     meet_all,   broadcast_bytes,
+    sizeof(Module), CAIRN_VERSION, join,         leave,       describe, node_at,
+    node_of,        ranks_of,      ask_nodes,    progress,    meet_all, broadcast_bytes,
     maximum_of,     gather_nodes,  begin_gather, test_gather,
 };
 

@@ -141,8 +141,9 @@ int Transport::begin_gather(uint32_t channel, const void* bytes, size_t size, vo
   Channel& one = channels_[channel];
   if (one.request != MPI_REQUEST_NULL) return EBUSY;
   const int count = static_cast<int>(size);
-  must_succeed(PMPI_Iallgather(bytes, count, MPI_BYTE, all, count, MPI_BYTE, one.comm, &one.request),
-               gathering);
+  must_succeed(
+      PMPI_Iallgather(bytes, count, MPI_BYTE, all, count, MPI_BYTE, one.comm, &one.request),
+      gathering);
   return 0;
 }
 

@@ -1,0 +1,66 @@
+// PartReader: reads the bytes of one part of a version, from this node's slot or from the node that
+// holds it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "checkpoint/store/block_check.h"
+#include "checkpoint/version/part_questions.h"
+
+namespace cairn::checkpoint {
+
+// A region or an extent of a rank, in the data file of its part.
+struct Area {
+  uint32_t rank = 0;
+  bool is_extent = false;
+  uint64_t offset = 0;
+  uint64_t bytes = 0;  // without the list
+  uint32_t list_crc = 0;
+};
+
+class PartReader {
+ public:
+  PartReader() = default;
+  virtual ~PartReader() = default;
+  PartReader(const PartReader&) = delete;
+  PartReader& operator=(const PartReader&) = delete;
+
+  // Compares blocks of an area with their checksums, where they lie. EUCLEAN: one differs; the text
+  // says which.
+  virtual Status verify(const Area& area, const std::vector<Blocks>& blocks) = 0;
+  // Bytes of an area that was verified. EIO: they changed since then, or on the way.
+  virtual Status read(const Area& area, uint64_t at, uint8_t* to, uint64_t size) = 0;
+};
+
+// Blocks that came from other nodes, not too many of them.
+class BlockCache {
+ public:
+  struct Key {
+    uint32_t rank;
+    bool is_extent;
+    uint64_t block;
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+  // Null: it is not there.
+  const std::vector<uint8_t>* find(const Key& key);
+  const std::vector<uint8_t>* put(const Key& key, std::vector<uint8_t> bytes);
+
+ private:
+  struct Entry {
+    std::vector<uint8_t> bytes;
+    uint64_t used = 0;
+  };
+  std::map<Key, Entry> entries_;
+  uint64_t held_ = 0;
+  uint64_t clock_ = 0;
+};
+
+std::unique_ptr<PartReader> read_here(Slot* slot, uint64_t block_bytes);
+// Each block is compared once more when it has come.
+std::unique_ptr<PartReader> read_from(const PartClient& client, uint64_t sequence,
+                                      uint64_t block_bytes, BlockCache* cache);
+
+}  // namespace cairn::checkpoint

@@ -1,0 +1,29 @@
+// BlockCheck: compares blocks of a region with their checksums, where they lie.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "checkpoint/store/records.h"
+#include "file/open_file.h"
+
+namespace cairn::checkpoint {
+
+struct Blocks {
+  uint64_t first = 0;
+  uint64_t count = 0;
+};
+
+// The list of a region or extent, checked by the root's `crc`. EUCLEAN: it differs, or is cut off.
+// `name`: of the file, for messages.
+Result<std::vector<uint32_t>> read_list(file::File& data, const std::string& name, uint64_t offset,
+                                        uint64_t bytes, uint64_t block_bytes, uint32_t crc,
+                                        uint32_t rank);
+
+// EUCLEAN: a block differs; the text says which. EIO and others of the medium.
+Status check_blocks(file::File& data, const std::string& name, uint64_t offset, uint64_t bytes,
+                    uint64_t block_bytes, const std::vector<uint32_t>& list,
+                    const std::vector<Blocks>& blocks, uint32_t rank);
+
+}  // namespace cairn::checkpoint

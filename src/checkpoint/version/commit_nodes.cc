@@ -1,0 +1,66 @@
+#include "checkpoint/version/commit_nodes.h"
+
+#include "checkpoint/store/manifest.h"
+
+namespace cairn::checkpoint {
+
+Status CommitNodes::begin(const NodePrepared& own) {
+  prepared_ = own;
+  verdict_ = {};
+  all_prepared_.resize(exchange_->nodes());
+  CAIRN_TRY(exchange_->begin_gather(Exchange::Channel::commit, &prepared_, sizeof prepared_,
+                                    all_prepared_.data()));
+  step_ = Step::preparing;
+  return Status();
+}
+
+void CommitNodes::judge_parts() {
+  for (const NodePrepared& node : all_prepared_) {
+    verdict_.bytes += node.part.bytes;
+    if (verdict_.error != 0) continue;
+    if (node.part.error != 0) {
+      verdict_.error = static_cast<int>(node.part.error);
+      verdict_.rank = node.failed_rank;
+    } else if (!is_sound(node.part) || node.sequence != prepared_.sequence ||
+               node.common_crc != all_prepared_[0].common_crc) {
+      // Its ranks wrote another version than those of the first node.
+      verdict_.error = EINVAL;
+      verdict_.rank = node.part.first;
+    }
+  }
+  verdict_.begun = all_prepared_[0].begun;
+}
+
+void CommitNodes::judge_decisions() {
+  for (const NodeDecided& node : all_decided_) {
+    if (verdict_.error != 0 || node.error == 0) continue;
+    verdict_.error = node.error;
+    verdict_.rank = node.rank;
+  }
+}
+
+Result<bool> CommitNodes::proceed(const Decide& decide, NodesVerdict* verdict) {
+  if (step_ == Step::none) return fail(EINVAL, "no version is being decided");
+  CAIRN_TRY_ASSIGN(is_complete, exchange_->test_gather(Exchange::Channel::commit));
+  if (!is_complete) return false;
+  if (step_ == Step::preparing) {
+    judge_parts();
+    if (verdict_.error == 0) {
+      std::vector<PartRecord> parts;
+      for (const NodePrepared& node : all_prepared_) parts.push_back(node.part);
+      decided_ = {decide(parts).code(), prepared_.part.first};
+      all_decided_.resize(exchange_->nodes());
+      CAIRN_TRY(exchange_->begin_gather(Exchange::Channel::commit, &decided_, sizeof decided_,
+                                        all_decided_.data()));
+      step_ = Step::deciding;
+      CAIRN_TRY_ASSIGN(are_decided, exchange_->test_gather(Exchange::Channel::commit));
+      if (!are_decided) return false;
+    }
+  }
+  if (step_ == Step::deciding) judge_decisions();
+  step_ = Step::none;
+  *verdict = verdict_;
+  return true;
+}
+
+}  // namespace cairn::checkpoint

@@ -1,0 +1,97 @@
+#include "checkpoint/version/joint_stock.h"
+
+#include <gtest/gtest.h>
+
+namespace cairn::checkpoint {
+namespace {
+
+StockedPart part_of(uint64_t sequence, uint32_t part, uint32_t parts, bool is_committed = true) {
+  StockedPart stocked;
+  stocked.version.sequence = sequence;
+  stocked.version.number = static_cast<int64_t>(10 * sequence);
+  stocked.version.part = part;
+  stocked.version.parts = parts;
+  stocked.version.begun = 100 * sequence + part;
+  stocked.slot = static_cast<uint32_t>(sequence);
+  stocked.is_committed = is_committed;
+  stocked.parts_crc = 9;
+  return stocked;
+}
+
+// `parts` of three nodes, by node.
+std::vector<NodeStock> nodes_with(const std::vector<std::vector<StockedPart>>& parts) {
+  std::vector<NodeStock> nodes;
+  for (const auto& one : parts) {
+    nodes.emplace_back();
+    nodes.back().parts = one;
+  }
+  return nodes;
+}
+
+TEST(JointStock, PartsOfAllNodesMakeUpAVersion) {
+  // Nodes are numbered anew in each run.
+  const auto nodes = nodes_with({{part_of(5, 2, 3), part_of(6, 2, 3)},
+                                 {part_of(5, 0, 3)},
+                                 {part_of(6, 0, 3), part_of(5, 1, 3)},
+                                 {part_of(4, 0, 1)}});
+  for (uint32_t own = 0; own < 4; ++own) {
+    const auto versions = join_versions(nodes, own);
+    ASSERT_EQ(versions.size(), 3U);
+    EXPECT_EQ(versions[0].missing, "");
+    EXPECT_EQ(versions[0].holders, (std::vector<uint32_t>{3}));
+    EXPECT_EQ(versions[0].slot, own == 3 ? 4U : 0U);
+    EXPECT_EQ(versions[1].missing, "");
+    EXPECT_EQ(versions[1].holders, (std::vector<uint32_t>{1, 2, 0}));
+    EXPECT_EQ(versions[1].slot, own == 3 ? 0U : 5U);
+    EXPECT_EQ(versions[1].version.begun, 502U) << "the same on all nodes";
+    EXPECT_NE(versions[2].missing, "");
+  }
+}
+
+TEST(JointStock, NodesThatSayDifferentThingsHaveNoVersion) {
+  StockedPart other = part_of(5, 1, 2);
+  other.version.number = 1;
+  EXPECT_NE(join_versions(nodes_with({{part_of(5, 0, 2)}, {other}}), 0)[0].missing, "");
+  other = part_of(5, 1, 2);
+  other.parts_crc = 8;
+  EXPECT_NE(join_versions(nodes_with({{part_of(5, 0, 2)}, {other}}), 0)[0].missing, "");
+  EXPECT_NE(join_versions(nodes_with({{part_of(5, 0, 2)}, {part_of(5, 0, 2)}}), 0)[0].missing, "");
+  EXPECT_NE(join_versions(nodes_with({{part_of(5, 0, 1)}, {part_of(5, 0, 1)}}), 0)[0].missing, "");
+}
+
+TEST(JointStock, APreparedPartIsSettledByOthers) {
+  const StockedPart prepared = part_of(5, 0, 2, false);
+  EXPECT_FALSE(find_committed(nodes_with({{prepared}, {}}), 0, prepared).has_value());
+  EXPECT_FALSE(
+      find_committed(nodes_with({{prepared}, {part_of(5, 1, 2, false)}}), 0, prepared).has_value());
+  EXPECT_FALSE(
+      find_committed(nodes_with({{prepared}, {part_of(4, 1, 2)}}), 0, prepared).has_value());
+  EXPECT_EQ(find_committed(nodes_with({{prepared}, {}, {part_of(5, 1, 2)}}), 0, prepared), 2U);
+  StockedPart other = part_of(5, 1, 2);
+  other.version.run[0] = 1;
+  EXPECT_FALSE(find_committed(nodes_with({{prepared}, {other}}), 0, prepared).has_value());
+}
+
+TEST(JointStock, WhatANodeTellsIsReadAgain) {
+  NodeStock stock;
+  stock.last_sequence = 77;
+  stock.parts = {part_of(5, 0, 2), part_of(6, 0, 2, false)};
+  stock.parts[0].attempts = 3;
+  stock.damaged = {"slot-0001.data: is missing"};
+  stock.newer = "newer";
+  const auto bytes = encode_stock(stock);
+  const auto read = decode_stock(bytes);
+  ASSERT_TRUE(read.ok()) << last_detail();
+  EXPECT_EQ(read->last_sequence, 77U);
+  ASSERT_EQ(read->parts.size(), 2U);
+  EXPECT_EQ(read->parts[0].attempts, 3U);
+  EXPECT_TRUE(read->parts[0].is_committed);
+  EXPECT_FALSE(read->parts[1].is_committed);
+  EXPECT_EQ(read->damaged, stock.damaged);
+  EXPECT_EQ(read->newer, "newer");
+  for (size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_FALSE(decode_stock({bytes.begin(), bytes.begin() + static_cast<long>(size)}).ok());
+}
+
+}  // namespace
+}  // namespace cairn::checkpoint
