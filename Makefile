@@ -15,7 +15,7 @@ BENCH ?=
 CTEST = ctest --output-on-failure --no-tests=error -j $(JOBS) -R '$(TESTS)'
 
 .PHONY: all setup-build setup-demo setup-test setup-dev setup-slow help install uninstall wheel demo test test-slow test-asan \
-	test-tsan test-dev test-clang coverage setup-bench bench bench-example bench-all bench-core bench-mpiio bench-tiers fuzz format \
+	test-tsan test-dev test-clang coverage setup-bench bench bench-example bench-all bench-core bench-mpiio bench-palm bench-tiers fuzz format \
 	format-check tidy clean
 
 all: setup-build ## build the release preset into build/release
@@ -100,6 +100,11 @@ bench-mpiio: setup-test ## MPI-IO against copying and the MPIs' own, judged agai
 	@scripts/build.sh release $(JOBS)
 	@mkdir -p build/bench
 	@build/release/bench/bench_mpiio --json build/bench/mpiio.json
+
+bench-palm: setup-test ## PALM's restart data: Cairn, stream files, MPI-IO and HDF5 side by side; BENCH=--full for 2 GB
+	@scripts/build.sh release $(JOBS)
+	@mkdir -p build/bench
+	@build/release/bench/bench_palm --json build/bench/palm.json $(BENCH)
 
 bench-all: bench-core ## all judged tables
 	@for b in build/release/bench/bench_*; do \

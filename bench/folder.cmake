@@ -58,6 +58,31 @@ foreach(mpi IN LISTS CAIRN_MPIS)
   endforeach()
 endforeach()
 
+# What bench_palm starts, for every MPI: bench/mpi/MPI/palm.
+cairn_sources(palm_sources ${CMAKE_SOURCE_DIR}/bench/mpi/palm)
+find_library(CAIRN_ISAL isal)
+mark_as_advanced(CAIRN_ISAL)
+foreach(mpi IN LISTS CAIRN_MPIS)
+  set(target bench_mpi_palm_${mpi})
+  add_executable(${target} ${palm_sources})
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+  target_link_libraries(${target} PRIVATE cairn_flags cairn)
+  if(CAIRN_ISAL)
+    target_compile_definitions(${target} PRIVATE CAIRN_HAVE_ISAL=1)
+    target_link_libraries(${target} PRIVATE ${CAIRN_ISAL})
+  else()
+    target_link_libraries(${target} PRIVATE cairn_base)
+  endif()
+  cairn_use_mpi(${target} ${mpi} LINK)
+  if(HDF5_${mpi}_FOUND)
+    target_compile_definitions(${target} PRIVATE CAIRN_BENCH_HDF5=1)
+    target_include_directories(${target} SYSTEM PRIVATE ${HDF5_${mpi}_INCLUDE_DIRS})
+    target_link_libraries(${target} PRIVATE PkgConfig::HDF5_${mpi})
+  endif()
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME palm
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench/mpi/${mpi})
+endforeach()
+
 # The runner of `cairn bench`, in Python: lib/cairn/python/cairn_bench, which the build tree has as a link.
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/lib/cairn/python)
 file(CREATE_LINK ${CMAKE_SOURCE_DIR}/bench/python/cairn_bench

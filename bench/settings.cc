@@ -17,7 +17,7 @@ void usage(FILE* out, const char* program, const char* purpose) {
       out,
       "%s: %s\n\n"
       "  --quick          a smaller set and few pairs: shows that it runs, not how fast\n"
-      "  --full           the checkpoint loop in all sizes, most of them without a bar: an hour\n"
+      "  --full           larger cases, and what is not judged as well: up to an hour\n"
       "  --pairs N        interleaved pairs per row (default 96); longer rows take a fixed part\n"
       "  --filter TEXT    only groups whose name contains TEXT\n"
       "  --medium NAME    huge (tmpfs with 2 MiB pages, needs root) or shm (/dev/shm)\n"

@@ -1,0 +1,36 @@
+// BackEnd writes and reads the model's variables for one way of storing them. All ranks call.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "model.h"
+
+namespace palm {
+
+class BackEnd {
+ public:
+  virtual ~BackEnd() = default;
+  // Stores all variables as they are now; the same names again in each version.
+  virtual void create(Model& model, int64_t version) = 0;
+  // Reads what create() has stored last.
+  virtual void restore(Model& model) = 0;
+};
+
+// Each makes files of its own in `directory`.
+std::unique_ptr<BackEnd> cairn_pool(Model& model);
+std::unique_ptr<BackEnd> stream_files(const std::string& directory, bool has_crc);
+std::unique_ptr<BackEnd> mpi_io(const std::string& directory);
+std::unique_ptr<BackEnd> parallel_hdf5(const std::string& directory);  // null: built without it
+// What memory can do: all ranks copy their bytes into a warm mapping and back. `piece`: with a CRC
+// of pieces of so many bytes, between the copies; 0: without.
+std::unique_ptr<BackEnd> copying(const std::string& directory, int64_t piece);
+
+// Ends all ranks.
+[[noreturn]] void stop(const std::string& what);
+void must(int code, const std::string& what);
+void must_posix(bool holds, const std::string& what);
+
+uint32_t crc(uint32_t before, const char* data, int64_t bytes);
+
+}  // namespace palm
