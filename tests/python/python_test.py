@@ -28,12 +28,13 @@ except ImportError:
 
 
 class Structures(unittest.TestCase):
-    def test_sizes_offsets_and_numbers_are_those_of_the_header(self):
+    def test_offsets_and_numbers_are_those_of_the_header(self):
         lines = []
         expected = []
         for name, structure in _library.STRUCTURES.items():
-            lines.append(f'printf("%zu\\n", sizeof({name}));')
-            expected.append(ctypes.sizeof(structure))
+            # A structure may have more fields behind these: struct_size says that they are not given.
+            lines.append(f'printf("%d\\n", sizeof({name}) >= {ctypes.sizeof(structure)});')
+            expected.append(1)
             for field, *_ in structure._fields_:
                 lines.append(f'printf("%zu\\n", offsetof({name}, {field}));')
                 expected.append(getattr(structure, field).offset)

@@ -58,7 +58,7 @@ class Info(Structure):
 
 Visit = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(Info))
 
-# By their names in C; a test compares sizes and offsets with the header.
+# By their names in C; a test compares offsets with the header.
 STRUCTURES = {"cairn_checkpoint_options": Options, "cairn_array": Array, "cairn_distribution": Distribution,
               "cairn_definition": Definition, "cairn_checkpoint_progress": Progress, "cairn_checkpoint_info": Info}
 
