@@ -170,11 +170,21 @@ module cairn
       integer(c_int32_t), value :: flags
       type(c_info), intent(inout) :: info
     end function
-    function c_list(checkpoint, to, room) bind(C, name='cairn_fortran_list')
+    function c_shape(checkpoint, version, name, extents, room) bind(C, name='cairn_fortran_shape')
+      import
+      integer(c_int) :: c_shape
+      type(c_ptr), value :: checkpoint
+      integer(c_int64_t), value :: version
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), intent(out) :: extents(*)
+      integer(c_int32_t), value :: room
+    end function
+    function c_list(checkpoint, to, size, room) bind(C, name='cairn_fortran_list')
       import
       integer(c_int) :: c_list
       type(c_ptr), value :: checkpoint
       type(c_info), intent(inout) :: to(*)
+      integer(c_size_t), value :: size
       integer(c_int32_t), value :: room
     end function
     function c_need(checkpoint, step) bind(C, name='cairn_checkpoint_need')
@@ -201,8 +211,9 @@ module cairn
   interface
     ! Without `distribution` all ranks hold the same. `flags`: cairn_optional, a restart from a
     ! version without the variable is no error, and stores the scalar `default`, if given.
+    ! `attributes`: texts as 'units=K'; 'dimensions=z y x' has the slowest first, as tools show it.
     subroutine cairn_define(checkpoint, name, array, distribution, type, flags, aliases, default, &
-                            ierr) bind(C, name='cairn_fortran_define')
+                            attributes, ierr) bind(C, name='cairn_fortran_define')
       import
       type(cairn_checkpoint), intent(in) :: checkpoint
       character(kind=c_char, len=*), intent(in) :: name
@@ -211,6 +222,7 @@ module cairn
       integer(c_int), intent(in), optional :: type, flags
       character(kind=c_char, len=*), intent(in), optional :: aliases(:)
       type(*), dimension(..), intent(in), optional :: default
+      character(kind=c_char, len=*), intent(in), optional :: attributes(:)
       integer(c_int), intent(out), optional :: ierr
     end subroutine
     ! Reads one stored variable into `array`: all of it, or the box that begins at `first` (from 1)
@@ -249,7 +261,7 @@ module cairn
 
   public :: cairn_init, cairn_finalize, cairn_define, cairn_undefine, cairn_block
   public :: cairn_write, cairn_iwrite, cairn_test, cairn_wait
-  public :: cairn_restart_test, cairn_read, cairn_read_var, cairn_list
+  public :: cairn_restart_test, cairn_read, cairn_read_var, cairn_shape, cairn_list
   public :: cairn_need, cairn_error_text
 
 contains
@@ -477,6 +489,23 @@ contains
     call read_64(checkpoint, latest, info, halo, ierr)
   end subroutine
 
+  ! The shape of a stored variable's global array, to allocate what it is read into. `version`: the
+  ! newest, if not given. No other rank takes part.
+  subroutine cairn_shape(checkpoint, name, extents, version, ierr)
+    type(cairn_checkpoint), intent(in) :: checkpoint
+    character(*), intent(in) :: name
+    integer(int64), allocatable, intent(out) :: extents(:)
+    integer(int64), intent(in), optional :: version
+    integer, intent(out), optional :: ierr
+    integer(c_int64_t) :: found(most), chosen
+    integer(c_int) :: rank
+    chosen = latest
+    if (present(version)) chosen = version
+    rank = c_shape(checkpoint%handle, chosen, trim(name)//c_null_char, found, int(most, c_int32_t))
+    extents = found(:max(rank, 0))
+    call finish('cairn_shape', rank, ierr)
+  end subroutine
+
   ! All committed versions, newest first.
   subroutine cairn_list(checkpoint, infos, ierr)
     type(cairn_checkpoint), intent(in) :: checkpoint
@@ -487,7 +516,7 @@ contains
     integer :: i
     allocate (c(64))
     do
-      count = c_list(checkpoint%handle, c, size(c, kind=c_int32_t))
+      count = c_list(checkpoint%handle, c, c_sizeof(c(1)), size(c, kind=c_int32_t))
       if (count <= size(c)) exit
       deallocate (c)
       allocate (c(2 * count))

@@ -190,9 +190,73 @@ int cairn_fortran_init(const char* name, const CFI_cdesc_t* communicator,
   return cairn_checkpoint_init(name, handle, options, checkpoint);
 }
 
+/* Texts of Fortran as C has them. */
+struct texts {
+  char** all;
+  size_t count;
+};
+
+static void free_texts(struct texts* texts) {
+  while (texts->all != NULL && texts->count != 0) free(texts->all[--texts->count]);
+  free(texts->all);
+}
+
+/* 0: no memory. `array` may be NULL. */
+static int make_texts(const CFI_cdesc_t* array, struct texts* texts) {
+  const size_t count = array == NULL ? 0 : (size_t)array->dim[0].extent;
+  texts->count = 0;
+  texts->all = calloc(count + 1, sizeof *texts->all);
+  if (texts->all == NULL) return 0;
+  for (; texts->count < count; ++texts->count)
+    if ((texts->all[texts->count] = cairn_fortran_text(array, texts->count)) == NULL) return 0;
+  return 1;
+}
+
+/* From 'key=text' each. */
+static int make_attributes(const char* name, const struct texts* texts,
+                           cairn_attribute* attributes) {
+  for (size_t i = 0; i < texts->count; ++i) {
+    char* const sign = strchr(texts->all[i], '=');
+    if (sign == NULL || sign[1] == 0)
+      return cairn_fortran_refuse(EINVAL, "variable '%s': attribute '%s': expected key=text", name,
+                                  texts->all[i]);
+    *sign = 0;
+    attributes[i] = (cairn_attribute){.key = texts->all[i],
+                                      .type = CAIRN_TYPE_CHARACTER,
+                                      .count = (uint32_t)strlen(sign + 1),
+                                      .values = sign + 1};
+  }
+  return 0;
+}
+
+static int define_with(cairn_checkpoint* checkpoint, const char* name, const cairn_array* what,
+                       const cairn_distribution* where, cairn_definition* more,
+                       const CFI_cdesc_t* aliases, const CFI_cdesc_t* attributes) {
+  struct texts names = {NULL, 0};
+  struct texts notes = {NULL, 0};
+  int result = -ENOMEM;
+  cairn_attribute* noted = NULL;
+  if (make_texts(aliases, &names) && make_texts(attributes, &notes) &&
+      (noted = calloc(notes.count + 1, sizeof *noted)) != NULL) {
+    result = make_attributes(name, &notes, noted);
+    more->aliases = (const char* const*)names.all;
+    more->alias_count = (uint32_t)names.count;
+    more->attributes = noted;
+    more->attribute_count = (uint32_t)notes.count;
+    if (result == 0) result = cairn_checkpoint_define(checkpoint, name, what, where, more);
+  } else {
+    cairn_fortran_refuse(ENOMEM, "variable '%s': no memory", name);
+  }
+  free(noted);
+  free_texts(&names);
+  free_texts(&notes);
+  return result;
+}
+
 static int define(cairn_checkpoint* checkpoint, const char* name, const CFI_cdesc_t* array,
                   const fortran_distribution* distribution, uint32_t type, uint32_t flags,
-                  const CFI_cdesc_t* aliases, const CFI_cdesc_t* default_value) {
+                  const CFI_cdesc_t* aliases, const CFI_cdesc_t* default_value,
+                  const CFI_cdesc_t* attributes) {
   cairn_array what;
   cairn_distribution where;
   int result = cairn_fortran_decode(name, array, type, &what);
@@ -206,35 +270,22 @@ static int define(cairn_checkpoint* checkpoint, const char* name, const CFI_cdes
           EINVAL, "variable '%s': default: expected a scalar of the array's type", name);
     more.default_value = default_value->base_addr;
   }
-  const size_t count = aliases == NULL ? 0 : (size_t)aliases->dim[0].extent;
-  char** const texts = calloc(count + 1, sizeof *texts);
-  size_t made = 0;
-  while (texts != NULL && made < count && (texts[made] = cairn_fortran_text(aliases, made)) != NULL)
-    ++made;
-  if (texts == NULL || made < count) {
-    result = cairn_fortran_refuse(ENOMEM, "variable '%s': no memory", name);
-  } else {
-    more.aliases = (const char* const*)texts;
-    more.alias_count = (uint32_t)count;
-    result = cairn_checkpoint_define(checkpoint, name, &what, &where, &more);
-  }
-  while (made != 0) free(texts[--made]);
-  free(texts);
-  return result;
+  return define_with(checkpoint, name, &what, &where, &more, aliases, attributes);
 }
 
 /* What is optional in Fortran is NULL here. */
 void cairn_fortran_define(const fortran_checkpoint* checkpoint, const CFI_cdesc_t* name,
                           const CFI_cdesc_t* array, const fortran_distribution* distribution,
                           const int* type, const int* flags, const CFI_cdesc_t* aliases,
-                          const CFI_cdesc_t* default_value, int* ierr) {
+                          const CFI_cdesc_t* default_value, const CFI_cdesc_t* attributes,
+                          int* ierr) {
   cairn_fortran_forget_error();
   char* const text = cairn_fortran_text(name, 0);
-  const int result = text == NULL
-                         ? cairn_fortran_refuse(ENOMEM, "no memory")
-                         : define(checkpoint->handle, text, array, distribution,
-                                  type == NULL ? 0 : (uint32_t)*type,
-                                  flags == NULL ? 0 : (uint32_t)*flags, aliases, default_value);
+  const int result = text == NULL ? cairn_fortran_refuse(ENOMEM, "no memory")
+                                  : define(checkpoint->handle, text, array, distribution,
+                                           type == NULL ? 0 : (uint32_t)*type,
+                                           flags == NULL ? 0 : (uint32_t)*flags, aliases,
+                                           default_value, attributes);
   free(text);
   cairn_fortran_finish("cairn_define", result, ierr);
 }
@@ -271,23 +322,55 @@ void cairn_fortran_read_var(const fortran_checkpoint* checkpoint, const CFI_cdes
   cairn_fortran_finish("cairn_read_var", result, ierr);
 }
 
+struct search {
+  const char* name;
+  int64_t* extents;
+  int32_t room;
+  int32_t rank; /* -1: not found */
+};
+
+static int look(void* context, const cairn_checkpoint_variable* variable) {
+  struct search* const search = context;
+  if (strcmp(variable->name, search->name) != 0) return 0;
+  search->rank = (int32_t)variable->dimensions;
+  for (int32_t k = 0; k < search->rank && k < search->room; ++k)
+    search->extents[k] = variable->global[search->rank - 1 - k];
+  return 1;
+}
+
+/* Stores the extents of a stored array in the order of Fortran; its rank. */
+int cairn_fortran_shape(cairn_checkpoint* checkpoint, int64_t version, const char* name,
+                        int64_t* extents, int32_t room) {
+  cairn_fortran_forget_error();
+  struct search search = {name, extents, room, -1};
+  const int result = cairn_checkpoint_variables(checkpoint, version, look, &search);
+  if (result < 0) return result;
+  if (search.rank < 0)
+    return cairn_fortran_refuse(ENOENT, "variable '%s': the version has none of this name", name);
+  return search.rank;
+}
+
+/* Fortran's structure may end before C's. */
 struct listing {
-  cairn_checkpoint_info* to;
+  char* to;
+  size_t size; /* of one */
   int32_t room;
   int32_t count;
 };
 
 static int note(void* context, const cairn_checkpoint_info* info) {
   struct listing* const listing = context;
-  if (listing->count < listing->room) listing->to[listing->count] = *info;
+  const size_t size = listing->size < sizeof *info ? listing->size : sizeof *info;
+  if (listing->count < listing->room)
+    memcpy(listing->to + (size_t)listing->count * listing->size, info, size);
   ++listing->count;
   return 0;
 }
 
-/* Stores up to `room` versions, newest first; how many there are. */
-int cairn_fortran_list(cairn_checkpoint* checkpoint, cairn_checkpoint_info* to, int32_t room) {
+/* Stores up to `room` versions of `size` bytes each, newest first; how many there are. */
+int cairn_fortran_list(cairn_checkpoint* checkpoint, void* to, size_t size, int32_t room) {
   cairn_fortran_forget_error();
-  struct listing listing = {to, room, 0};
+  struct listing listing = {to, size, room, 0};
   const int result = cairn_checkpoint_list(checkpoint, note, &listing);
   return result < 0 ? result : listing.count;
 }

@@ -33,6 +33,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <type_traits>
 #include <utility>
@@ -238,7 +239,22 @@ struct Options {
 struct Details {
   bool optional = false; /* a restart from a version without it is no error */
   std::vector<std::string> aliases{};
-  const void* default_value = nullptr; /* one element, for what is missing */
+  const void* default_value = nullptr;       /* one element, for what is missing */
+  std::vector<cairn_attribute> attributes{}; /* see text_attribute() */
+};
+
+/* Both texts stay the caller's until the call that takes the attribute has returned. */
+inline cairn_attribute text_attribute(const char* key, std::string_view text) {
+  return {key, CAIRN_TYPE_CHARACTER, static_cast<uint32_t>(text.size()), text.data()};
+}
+
+/* What a version holds under a name. */
+struct Variable {
+  std::string name;
+  uint32_t type = 0; /* enum cairn_type */
+  uint64_t element_size = 0;
+  std::vector<int64_t> global;
+  bool optional = false;
 };
 
 using Info = cairn_checkpoint_info;
@@ -358,15 +374,39 @@ class Checkpoint {
         c_, version, name.c_str(), offset.empty() ? nullptr : offset.data(),
         offset.empty() ? nullptr : array.c().extent, &array.c()));
   }
-  /* The committed versions, newest first. */
+  /* The committed versions, newest first, without their attributes. */
   [[nodiscard]] std::vector<Info> versions() const {
     std::vector<Info> all;
     const auto note = [](void* context, const Info* info) {
-      static_cast<std::vector<Info>*>(context)->push_back(*info);
+      Info copy = *info;
+      copy.attributes = nullptr; /* they are valid here only */
+      copy.attribute_count = 0;
+      static_cast<std::vector<Info>*>(context)->push_back(copy);
       return 0;
     };
     detail::check(cairn_checkpoint_list(c_, note, &all));
     return all;
+  }
+
+  /* What a version holds, by name. */
+  [[nodiscard]] std::vector<Variable> variables(int64_t version = CAIRN_CHECKPOINT_LATEST) const {
+    std::vector<Variable> all;
+    const auto note = [](void* context, const cairn_checkpoint_variable* c) {
+      static_cast<std::vector<Variable>*>(context)->push_back(
+          {c->name,
+           c->type,
+           c->element_size,
+           {c->global, c->global + c->dimensions},
+           (c->flags & CAIRN_OPTIONAL) != 0});
+      return 0;
+    };
+    detail::check(cairn_checkpoint_variables(c_, version, note, &all));
+    return all;
+  }
+  /* What is noted of each version from now on. */
+  void set_attributes(const std::vector<cairn_attribute>& attributes) {
+    detail::check(cairn_checkpoint_set_attributes(c_, attributes.data(),
+                                                  static_cast<uint32_t>(attributes.size())));
   }
 
   /* Is a checkpoint due? The same answer on all ranks. */
@@ -439,6 +479,8 @@ class Checkpoint {
     more.aliases = aliases.data();
     more.alias_count = static_cast<uint32_t>(aliases.size());
     more.default_value = details.default_value;
+    more.attributes = details.attributes.data();
+    more.attribute_count = static_cast<uint32_t>(details.attributes.size());
     std::unique_ptr<Getter> getter;
     if (where) {
       getter = std::make_unique<Getter>(Getter{std::move(where), nullptr});

@@ -137,6 +137,26 @@ TEST_F(Cpp, AFunctionSaysWhereAnArrayIs) {
   EXPECT_EQ(moved.versions().front().number, 3);
 }
 
+TEST_F(Cpp, AVersionSaysWhatItHolds) {
+  std::vector<float> values(6);
+  int64_t count = 0;
+  Checkpoint checkpoint("holds", CAIRN_NO_COMMUNICATOR, options());
+  checkpoint.define("values", {values.data(), {2, 3}},
+                    Details{.attributes = {text_attribute("units", "K")}});
+  checkpoint.define("count", count, Details{.optional = true});
+  checkpoint.set_attributes({text_attribute("title", "a test")});
+  checkpoint.write(1);
+  const auto all = checkpoint.variables();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].name, "count");
+  EXPECT_TRUE(all[0].optional);
+  EXPECT_EQ(all[1].global, (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(all[1].type, uint32_t{CAIRN_TYPE_FLOAT32});
+  const Info info = checkpoint.read();
+  ASSERT_EQ(info.attribute_count, 1U);
+  EXPECT_STREQ(info.attributes[0].key, "title");
+}
+
 TEST_F(Cpp, ErrorsSayWhatTheLibrarySays) {
   std::vector<double> four(4);
   Checkpoint checkpoint("errors", CAIRN_NO_COMMUNICATOR, options());

@@ -5,6 +5,7 @@ import base64
 import concurrent.futures
 import ctypes
 import hashlib
+import importlib.util
 import os
 import pathlib
 import shutil
@@ -43,7 +44,8 @@ class Structures(unittest.TestCase):
         numbers.update({f"CAIRN_SURVIVES_{one.name}": one.value for one in cairn.Survives})
         numbers.update({f"CAIRN_OWNER_{one.name}": one.value for one in cairn.Owner})
         numbers.update({"CAIRN_NO_COMMUNICATOR": _library.NO_COMMUNICATOR, "CAIRN_CHECKPOINT_LATEST": _library.LATEST,
-                        "CAIRN_CHECKPOINT_FRESH": _library.FRESH, "CAIRN_OPTIONAL": _library.OPTIONAL,
+                        "CAIRN_CHECKPOINT_FRESH": _library.FRESH, "CAIRN_CHECKPOINT_LOOK": _library.LOOK,
+                        "CAIRN_OPTIONAL": _library.OPTIONAL,
                         "CAIRN_READ_HALO": _library.READ_HALO, "CAIRN_REPLICATED": _library.REPLICATED,
                         "CAIRN_BLOCK": _library.BLOCK, "CAIRN_MAX_DIMENSIONS": _library.MAX_DIMENSIONS})
         for name, number in numbers.items():
@@ -248,6 +250,38 @@ class Checkpoints(unittest.TestCase):
             constant.flags.writeable = False
             with self.assertRaises(ValueError):
                 checkpoint.define("constant", constant)
+
+    @unittest.skipUnless(numpy, "numpy is missing")
+    def test_what_a_version_holds(self):
+        rows = numpy.arange(12, dtype="f4").reshape(3, 4)
+        flag = numpy.array(True)
+        with cairn.Checkpoint("holds") as checkpoint:
+            noted = {"units": "K", "dimensions": "y x", "_FillValue": numpy.array(-1, "f4"), "valid_range": [0.0, 400.5],
+                     "levels": 3, "raw": b"\1\2"}
+            checkpoint.define("temperature", rows, attributes=noted)
+            checkpoint.define("flag", flag, optional=True)
+            checkpoint.set_attributes({"title": "a test", "time": 1.5})
+            checkpoint.write(7)
+        with cairn.Checkpoint("holds", look=True) as checkpoint:
+            flag_found, found = checkpoint.variables()
+            self.assertEqual(("flag", cairn.Type.LOGICAL8, (), "b1", {}), (flag_found.name, flag_found.type, flag_found.shape,
+                                                                           flag_found.dtype, flag_found.attributes))
+            self.assertEqual((True, False), (flag_found.optional, found.optional))
+            self.assertEqual(("f4", (3, 4), ("y", "x")), (found.dtype, found.shape, found.dimensions))
+            self.assertEqual({**noted, "_FillValue": -1.0}, found.attributes)
+            self.assertEqual({"title": "a test", "time": 1.5}, checkpoint.versions()[0].attributes)
+            self.assertTrue(numpy.array_equal(rows, checkpoint.read_var("temperature")))
+            with self.assertRaises(cairn.Error):
+                checkpoint.read_var("pressure")
+            with self.assertRaises(cairn.Error):
+                checkpoint.write(8)
+            if importlib.util.find_spec("xarray"):
+                dataset = checkpoint.dataset()
+                self.assertEqual(("y", "x"), dataset["temperature"].dims)
+                self.assertEqual("K", dataset["temperature"].attrs["units"])
+                self.assertEqual(("a test", 7), (dataset.attrs["title"], dataset.attrs["version"]))
+                self.assertTrue(numpy.array_equal(rows, dataset["temperature"].values))
+                self.assertEqual(["flag"], list(checkpoint.dataset(7, ["flag"])))
 
     def test_types_of_buffers(self):
         of = {"d": 8, "<i": 4, "l": 8, "Q": 8, "?": 1, "c": 1, "Zd": 16, "e": 2, "T{i:a:}": 4}

@@ -15,10 +15,10 @@
 docs/user/python.md says how to use it, and cairn/checkpoint.h what each call promises.
 """
 
-from ._checkpoint import Checkpoint, Error, Handle, Info, Level, Owner, Progress, Survives
+from ._checkpoint import Checkpoint, Error, Handle, Info, Level, Owner, Progress, Survives, Variable
 from ._types import Type
 
-__all__ = ["Checkpoint", "Error", "Handle", "Info", "Level", "Owner", "Progress", "Survives", "Type", "version"]
+__all__ = ["Checkpoint", "Error", "Handle", "Info", "Level", "Owner", "Progress", "Survives", "Type", "Variable", "version"]
 
 
 def version() -> str:

@@ -18,13 +18,15 @@ _get.argtypes = [py_object, POINTER(_Buffer), c_int]
 _release = ctypes.pythonapi.PyBuffer_Release
 _release.argtypes = [POINTER(_Buffer)]
 _release.restype = None
-_RECORDS = 0x1 | 0x8 | 0x10 | 0x4  # PyBUF_WRITABLE, ND, STRIDES, FORMAT
+_WRITABLE = 0x1
+_RECORDS = 0x8 | 0x10 | 0x4  # PyBUF_ND, STRIDES, FORMAT
 
 
 class Memory:
     """Keeps an array, so that its memory stays where it is, and describes it."""
 
-    def __init__(self, array, element_type=None):
+    def __init__(self, array, element_type=None, is_read_only=False):
+        self._is_read_only = is_read_only
         self._buffer = None
         self.keeps = array
         interface = getattr(array, "__array_interface__", None)
@@ -37,7 +39,7 @@ class Memory:
 
     def _read_interface(self, array, interface):
         self.address, is_readonly = interface["data"]
-        if is_readonly:
+        if is_readonly and not self._is_read_only:
             raise ValueError("the array is read-only: a restart stores to it")
         self.shape = tuple(interface["shape"])
         dtype = getattr(array, "dtype", None)
@@ -48,7 +50,7 @@ class Memory:
     def _read_buffer(self, array):
         buffer = _Buffer()
         try:
-            _get(array, ctypes.byref(buffer), _RECORDS)
+            _get(array, ctypes.byref(buffer), _RECORDS | (0 if self._is_read_only else _WRITABLE))
         except BufferError as error:
             raise ValueError(f"{type(array).__name__}: {error}: a restart stores to it") from error
         self._buffer = buffer
@@ -78,6 +80,10 @@ class Memory:
         array = _library.made(_library.Array)
         self.store(array)
         return array
+
+
+def is_contiguous(memory):
+    return tuple(memory.strides) == _contiguous(memory.shape, memory.size)
 
 
 def _contiguous(shape, size):

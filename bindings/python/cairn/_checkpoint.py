@@ -12,7 +12,8 @@ from typing import Any, Callable, Iterable, Optional, Sequence, Union
 
 from . import _library
 from ._arrays import Memory
-from ._types import Type
+from ._attributes import Attributes, attributes_of
+from ._types import Type, dtype_text
 
 
 class Error(OSError):
@@ -61,6 +62,31 @@ class Info:
     code_version: str
     run: str
     why: str
+    attributes: dict[str, Any]
+    verified_ns: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Variable:
+    """What a version holds under a name."""
+
+    name: str
+    type: Type
+    size: int  # bytes of an element
+    shape: tuple[int, ...]  # of the global array
+    optional: bool
+    attributes: dict[str, Any]
+
+    @property
+    def dtype(self) -> str:
+        """Numpy's name of the type; 'V' and a size for what numpy does not have."""
+        return dtype_text(self.type, self.size)
+
+    @property
+    def dimensions(self) -> tuple[str, ...]:
+        """Names of the dimensions: those of the attribute, else made from the variable's name."""
+        named = tuple(str(self.attributes.get("dimensions", "")).split())
+        return named if len(named) == len(self.shape) else tuple(f"{self.name}_{k}" for k in range(len(self.shape)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,7 +102,8 @@ def _info_of(c: _library.Info) -> Info:
     return Info(number=c.number, step=c.step, sequence=c.sequence, parent=c.parent, begun_ns=c.begun_ns, bytes=c.bytes,
                 ranks=c.ranks, level=c.level, survives=Survives(c.survives), attempts=c.attempts,
                 abandoned=bool(c.is_abandoned), skipped=c.skipped, missing=c.missing, code_version=c.code_version.decode(),
-                run=c.run.decode(), why=c.why.decode(errors="replace"))
+                run=c.run.decode(), why=c.why.decode(errors="replace"),
+                attributes=attributes_of(c.attributes, c.attribute_count), verified_ns=c.verified_ns)
 
 
 def _communicator(communicator: Any) -> int:
@@ -119,17 +146,18 @@ class Checkpoint:
     """A set of versions, opened by all ranks. One thread at a time may use it.
 
     `communicator`: of mpi4py, a Fortran handle, or None without MPI. Times are seconds; what is 0 or empty has the
-    default of the C API. `fresh` begins a new line of versions.
+    default of the C API. `fresh` begins a new line of versions. `look` only looks at versions, while another run may use
+    the set: `versions`, `variables`, `read_var`, `dataset`.
     """
 
-    def __init__(self, name: str, communicator: Any = None, *, fresh: bool = False, code_version: str = "", keep: int = 0,
+    def __init__(self, name: str, communicator: Any = None, *, fresh: bool = False, look: bool = False, code_version: str = "", keep: int = 0,
                  keep_multiple: int = 0, keep_period: float = 0, interval: float = 0, max_attempts: int = 0,
                  block_size: int = 0, rank: int = 0, ranks: int = 0, job: str = "", timeout: float = 0):
         self._handle = ctypes.c_void_p()
         self._memories: dict[str, list[Any]] = {}  # what the library holds pointers to
         self._raised: Optional[BaseException] = None
         options = _library.made(
-            _library.Options, flags=_library.FRESH if fresh else 0, code_version=code_version.encode() or None, rank=rank,
+            _library.Options, flags=(_library.FRESH if fresh else 0) | (_library.LOOK if look else 0), code_version=code_version.encode() or None, rank=rank,
             ranks=ranks, job=job.encode() or None, timeout_ms=round(timeout * 1e3), keep=keep, keep_multiple=keep_multiple,
             keep_period_ns=_ns(keep_period), interval_ns=_ns(interval), max_attempts=max_attempts, block_size=block_size)
         self._check(_library.library().cairn_checkpoint_init(name.encode(), _communicator(communicator),
@@ -160,13 +188,14 @@ class Checkpoint:
     def define(self, name: str, array: Any, *, shape: Optional[Sequence[int]] = None, offset: Optional[Sequence[int]] = None,
                halo: Optional[Sequence[Union[int, tuple[int, int]]]] = None, axis: Optional[Sequence[int]] = None,
                owner: Optional[Owner] = None, type: Optional[Type] = None, optional: bool = False,
-               aliases: Sequence[str] = (), default: Any = None) -> None:
+               aliases: Sequence[str] = (), default: Any = None, attributes: Optional[dict[str, Any]] = None) -> None:
         """Registers a variable. Without `shape` all ranks hold the same; with it, `array` is the box at `offset` of a
         global array of that shape, `halo` elements around it left out (one number, or those before and behind, for each
         dimension). `axis`: for each dimension of the array that of the global array along which it runs.
 
         `array`: of numpy, or any writable buffer, or a function that returns the array when Cairn asks. `default`: an
-        array of one element, for `optional` variables that a version lacks."""
+        array of one element, for `optional` variables that a version lacks. `attributes`: texts and numbers, as "units";
+        "dimensions" names those of the global array."""
         get = array if callable(array) else None
         memory = Memory(get() if get is not None else array, type)
         where = _library.made(_library.Distribution, kind=_library.REPLICATED)
@@ -184,6 +213,9 @@ class Checkpoint:
             if default_memory.type != memory.type or default_memory.size != memory.size:
                 raise TypeError(f"variable '{name}': default: expected one element of the array's type")
             more.default_value = default_memory.address
+        noted = Attributes(attributes or {})
+        more.attributes = noted.array
+        more.attribute_count = noted.count
         kept = [memory, default_memory]
         if get is not None:
             more.getter = self._getter(get, type, kept)
@@ -227,6 +259,11 @@ class Checkpoint:
         self._call("undefine", name.encode())
         self._memories.pop(name, None)
 
+    def set_attributes(self, attributes: dict[str, Any]) -> None:
+        """What is noted of each version from now on; the same on all ranks."""
+        noted = Attributes(attributes)
+        self._call("set_attributes", noted.array, noted.count)
+
     def write(self, version: int) -> None:
         """Collective. Waits until the version is committed."""
         self._call("write", version)
@@ -251,10 +288,18 @@ class Checkpoint:
                    ctypes.byref(c))
         return _info_of(c)
 
-    def read_var(self, name: str, out: Any, *, version: Optional[int] = None, offset: Optional[Sequence[int]] = None,
+    def read_var(self, name: str, out: Any = None, *, version: Optional[int] = None, offset: Optional[Sequence[int]] = None,
                  type: Optional[Type] = None) -> Any:
         """Reads one stored variable into `out`: all of it, or the box at `offset` that has the shape of `out`. No other
-        rank takes part. Returns `out`."""
+        rank takes part. Returns `out`, which is a new array of numpy if none is given."""
+        if out is None:
+            import numpy
+
+            found = next((one for one in self.variables(version) if one.name == name), None)
+            if found is None:
+                raise Error(errors.ENOENT, f"variable '{name}': the version has none of this name")
+            out = numpy.empty(found.shape, found.dtype)
+            type = found.type if type is None else type
         array = Memory(out, type).described()
         box = None
         if offset is not None:
@@ -264,6 +309,35 @@ class Checkpoint:
         self._call("read_var", _library.LATEST if version is None else version, name.encode(), box,
                    array.extent if box is not None else None, ctypes.byref(array))
         return out
+
+    def variables(self, version: Optional[int] = None) -> list[Variable]:
+        """What a version holds, by name; the newest, if none is named."""
+        found: list[Variable] = []
+
+        def note(_context: Any, variable: Any) -> int:
+            c = variable.contents
+            found.append(Variable(name=c.name.decode(), type=Type(c.type), size=c.element_size,
+                                  shape=tuple(getattr(c, "global")[:c.dimensions]), optional=bool(c.flags & _library.OPTIONAL),
+                                  attributes=attributes_of(c.attributes, c.attribute_count)))
+            return 0
+
+        self._call("variables", _library.LATEST if version is None else version, _library.VariableVisit(note), None)
+        return found
+
+    def dataset(self, version: Optional[int] = None, names: Optional[Sequence[str]] = None) -> Any:
+        """A Dataset of xarray with all variables of a version, or with those named."""
+        import xarray
+
+        arrays = {}
+        for variable in self.variables(version):
+            if names is None or variable.name in names:
+                noted = {key: value for key, value in variable.attributes.items() if key != "dimensions"}
+                arrays[variable.name] = xarray.DataArray(self.read_var(variable.name, version=version, type=variable.type),
+                                                         dims=variable.dimensions, attrs=noted)
+        if version is None:
+            version = max(self.versions(), key=lambda one: (not one.abandoned, one.sequence)).number
+        info = next(one for one in self.versions() if one.number == version)
+        return xarray.Dataset(arrays, attrs={**info.attributes, "version": info.number, "step": info.step})
 
     def versions(self) -> list[Info]:
         """The committed versions, newest first."""

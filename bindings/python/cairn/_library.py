@@ -10,6 +10,7 @@ MAX_DIMENSIONS = 15
 NO_COMMUNICATOR = -2**31
 LATEST = -2**63
 FRESH = 1
+LOOK = 2
 OPTIONAL = 1
 READ_HALO = 1
 REPLICATED, BLOCK = 1, 2
@@ -38,10 +39,15 @@ class Distribution(Structure):
 Getter = ctypes.CFUNCTYPE(c_int, c_void_p, c_int, POINTER(Array))
 
 
+class Attribute(Structure):
+    _fields_ = [("key", c_char_p), ("type", c_uint32), ("count", c_uint32), ("values", c_void_p)]
+
+
 class Definition(Structure):
     _fields_ = [("struct_size", c_uint32), ("flags", c_uint32), ("getter", Getter), ("context", c_void_p),
                 ("aliases", POINTER(c_char_p)), ("alias_count", c_uint32), ("reserved", c_uint32),
-                ("default_value", c_void_p)]
+                ("default_value", c_void_p), ("attributes", POINTER(Attribute)), ("attribute_count", c_uint32),
+                ("reserved2", c_uint32)]
 
 
 class Progress(Structure):
@@ -53,14 +59,24 @@ class Info(Structure):
     _fields_ = [("struct_size", c_uint32), ("level", c_uint32), ("survives", c_uint32), ("attempts", c_uint32),
                 ("number", c_int64), ("step", c_int64), ("sequence", c_uint64), ("parent", c_uint64), ("begun_ns", c_uint64),
                 ("bytes", c_uint64), ("ranks", c_uint32), ("is_abandoned", c_uint32), ("skipped", c_uint32),
-                ("missing", c_uint32), ("code_version", c_char * 64), ("run", c_char * 37), ("why", c_char * 256)]
+                ("missing", c_uint32), ("code_version", c_char * 64), ("run", c_char * 37), ("why", c_char * 256),
+                ("attributes", POINTER(Attribute)), ("attribute_count", c_uint32), ("reserved", c_uint32),
+                ("verified_ns", c_uint64)]
+
+
+class Variable(Structure):
+    _fields_ = [("struct_size", c_uint32), ("type", c_uint32), ("element_size", c_uint64), ("dimensions", c_uint32),
+                ("flags", c_uint32), ("kind", c_uint32), ("attribute_count", c_uint32), ("global", c_int64 * MAX_DIMENSIONS),
+                ("name", c_char_p), ("attributes", POINTER(Attribute))]
 
 
 Visit = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(Info))
+VariableVisit = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(Variable))
 
 # By their names in C; a test compares offsets with the header.
 STRUCTURES = {"cairn_checkpoint_options": Options, "cairn_array": Array, "cairn_distribution": Distribution,
-              "cairn_definition": Definition, "cairn_checkpoint_progress": Progress, "cairn_checkpoint_info": Info}
+              "cairn_definition": Definition, "cairn_checkpoint_progress": Progress, "cairn_checkpoint_info": Info,
+              "cairn_attribute": Attribute, "cairn_checkpoint_variable": Variable}
 
 _handle, _text, _number = c_void_p, c_char_p, c_int64
 CALLS = {
@@ -76,6 +92,8 @@ CALLS = {
     "read": [_handle, _number, c_uint32, POINTER(Info)],
     "read_var": [_handle, _number, _text, POINTER(c_int64), POINTER(c_int64), POINTER(Array)],
     "list": [_handle, Visit, c_void_p],
+    "variables": [_handle, _number, VariableVisit, c_void_p],
+    "set_attributes": [_handle, POINTER(Attribute), c_uint32],
     "need": [_handle, _number],
 }
 

@@ -40,6 +40,17 @@ _NUMPY = {
     "f2": Type.FLOAT16, "f4": Type.FLOAT32, "f8": Type.FLOAT64, "f16": Type.FLOAT80,
     "c8": Type.COMPLEX64, "c16": Type.COMPLEX128, "c32": Type.COMPLEX_FLOAT80, "b1": Type.LOGICAL8,
 }
+# What numpy has no type for is read as bytes.
+DTYPES = {**{one: name for name, one in _NUMPY.items()}, Type.LOGICAL16: "i2", Type.LOGICAL32: "i4", Type.LOGICAL64: "i8"}
+
+
+def dtype_text(element_type, size):
+    """Numpy's name of a type."""
+    if element_type == Type.CHARACTER:
+        return f"S{size}"
+    return DTYPES.get(element_type, f"V{size}")
+
+
 # Of the module struct, by what a code means.
 _KINDS = {**dict.fromkeys("bhilqn", "i"), **dict.fromkeys("BHILQN", "u"), **dict.fromkeys("efdg", "f"), "?": "b",
           **dict.fromkeys(["Zf", "Zd", "Zg"], "c"), "c": "S", "s": "S", "w": "U"}
