@@ -83,6 +83,21 @@ foreach(mpi IN LISTS CAIRN_MPIS)
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench/mpi/${mpi})
 endforeach()
 
+# The kernel sedov: the mini-application of examples/, and the ways in which it writes checkpoints.
+cairn_sources(sedov_sources ${CMAKE_SOURCE_DIR}/bench/mpi/sedov)
+foreach(mpi IN LISTS CAIRN_MPIS)
+  add_library(bench_sedov_${mpi} STATIC ${sedov_sources})
+  target_link_libraries(bench_sedov_${mpi} PUBLIC example_sedov_parts_${mpi} cairn_base
+    PRIVATE bench_kernels_${mpi})
+  if(TARGET PkgConfig::PMEM)
+    target_link_libraries(bench_sedov_${mpi} PRIVATE PkgConfig::PMEM)
+    target_compile_definitions(bench_sedov_${mpi} PRIVATE CAIRN_HAVE_PMEM=1)
+  endif()
+  cairn_use_mpi(bench_sedov_${mpi} ${mpi})
+  target_link_libraries(bench_kernel_sedov_${mpi} PRIVATE bench_sedov_${mpi})
+  set_target_properties(bench_kernel_sedov_${mpi} PROPERTIES INSTALL_RPATH "$ORIGIN/../../..")
+endforeach()
+
 # The runner of `cairn bench`, in Python: lib/cairn/python/cairn_bench, which the build tree has as a link.
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/lib/cairn/python)
 file(CREATE_LINK ${CMAKE_SOURCE_DIR}/bench/python/cairn_bench

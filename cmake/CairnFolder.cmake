@@ -284,8 +284,7 @@ function(cairn_example_folder name)
   list(FILTER sources EXCLUDE REGEX "/${name}\\.cc$")
   foreach(mpi IN LISTS CAIRN_MPIS)
     add_library(example_${name}_parts_${mpi} STATIC ${sources})
-    target_include_directories(example_${name}_parts_${mpi} PUBLIC
-      ${CMAKE_SOURCE_DIR}/examples/${name})
+    target_include_directories(example_${name}_parts_${mpi} PUBLIC ${CMAKE_SOURCE_DIR}/examples)
     target_link_libraries(example_${name}_parts_${mpi} PUBLIC cairn_flags cairn)
     # A multiplication and an addition in one rounding would be the compiler's choice.
     target_compile_options(example_${name}_parts_${mpi} PUBLIC -ffp-contract=off)

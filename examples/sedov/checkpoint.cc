@@ -15,11 +15,12 @@ int must(int result, const char* call) {
 }  // namespace
 
 Checkpoint::Checkpoint(const std::string& name, State& state, MPI_Comm communicator,
-                       cairn_pool* pool)
+                       cairn_pool* pool, uint32_t flags)
     : state_(state) {
   cairn_checkpoint_options options = {};
   options.struct_size = sizeof options;
   options.pool = pool;
+  options.flags = flags;
   must(cairn_checkpoint_init(name.c_str(), MPI_Comm_c2f(communicator), &options, &checkpoint_),
        "init");
   for (const Variable& variable : state.variables()) define(variable);

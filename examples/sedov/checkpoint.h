@@ -16,7 +16,7 @@ class Checkpoint {
   // use. Calls that fail end the job. `state` must live, and its arrays stay where they are, until
   // the end of this object. Collective.
   Checkpoint(const std::string& name, State& state, MPI_Comm communicator,
-             cairn_pool* pool = nullptr);
+             cairn_pool* pool = nullptr, uint32_t flags = 0);
   ~Checkpoint();
   Checkpoint(const Checkpoint&) = delete;
   Checkpoint& operator=(const Checkpoint&) = delete;

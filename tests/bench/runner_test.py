@@ -99,6 +99,22 @@ class Runner(BenchCase):
         self.bench("report", "out", "--output", "again.html")
         self.assertEqual(page, (self.scratch / "again.html").read_text(encoding="utf-8"))
 
+    def test_ways_of_sedov(self):
+        path = self.matrix(
+            "plain: {directory: .}\n  cairn: {directory: ., pool_directory: ., cairn: kept}",
+            "all: {kernel: sedov, size: 6, cycles: 4}\n"
+            "  one: {kernel: sedov, size: 6, cycles: 4, way: cairn}",
+        )
+        shown = self.bench("run", path, "--output", "out")
+        _, results, _ = self.results()
+        self.assertEqual({"ok"}, {each["status"] for each in results})
+        for each in results:
+            ways = {access["access"] for access in each["output"]["accesses"]}
+            self.assertLessEqual({"cairn", "copy"}, ways)
+            self.assertEqual(len(ways) - 1, len(each["output"]["checks"]))
+            self.assertEqual(each["kernel"] == "one", len(ways) == 2)
+        self.assertRegex(shown.stdout, r"one +cairn")
+
     def test_a_wrong_byte_voids_the_cell(self):
         path = self.matrix(
             kernels="right: " + SMALL + "\n  wrong: {kernel: ior, block: 64KiB, transfer: 8KiB, "
@@ -183,7 +199,7 @@ class Runner(BenchCase):
                 "kernels:\n  a: {kernel: iro}\n",
                 6,
                 "unknown value 'iro': expected ior, hacc, vpic, bdcats, loop, rdbench, mdtest, "
-                "llmckpt, program; did you mean ior?",
+                "llmckpt, sedov, program; did you mean ior?",
             ),
             (
                 "kernels:\n  a: {kernel: hacc,\n    block: 1MiB}\n",

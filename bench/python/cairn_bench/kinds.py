@@ -151,6 +151,21 @@ def llm_bytes(given, _ranks):
     return round(LLM_PARAMETERS[given["model"]] * LLM_BYTES * given["model_scale"])
 
 
+def of_sedov(given, directory):
+    return [
+        *("-s", given["size"], "-n", given["cycles"]),
+        *(["--way", given["way"]] if "way" in given else []),
+        *given.get("options", []),
+        *("-o", f"{directory}/sedov"),
+    ]
+
+
+def sedov_bytes(given, ranks):
+    """The state; ranks hold the nodes of common faces twice, at most all of them once more."""
+    edge = given["size"] + (1 if ranks == 1 else 2)
+    return DOUBLE * 11 * edge**3
+
+
 def of_program(given, directory):
     return [filled(word, directory) for word in given.get("arguments", [])]
 
@@ -250,6 +265,16 @@ KINDS = {
         lambda given, ranks: min(given["transfer"], llm_bytes(given, ranks) // ranks),
         of_llmckpt,
         ("transfer",),
+    ),
+    "sedov": Kind(
+        {"size": 30, "cycles": 20},
+        ("cycles",),
+        # Three ways with a file per variable, and a pool of four states and 64 MiB.
+        lambda given, ranks: 7 * sedov_bytes(given, ranks) + 64 * MEBI,
+        # Three states (the copy, the restored one), and the forces of elements on their corners.
+        lambda given, ranks: 8 * sedov_bytes(given, ranks),
+        lambda given, ranks: None,
+        of_sedov,
     ),
     "program": Kind(
         {"bytes": 0, "memory": 0},
