@@ -188,6 +188,7 @@ int PMPI_Comm_free(MPI_Comm*);
 int PMPI_Comm_free_keyval(int*);
 int PMPI_Comm_get_attr(MPI_Comm, int, void*, int*);
 int PMPI_Comm_group(MPI_Comm, MPI_Group*);
+int PMPI_Comm_dup(MPI_Comm, MPI_Comm*);
 int PMPI_Comm_idup(MPI_Comm, MPI_Comm*, MPI_Request*);
 int PMPI_Comm_rank(MPI_Comm, int*);
 int PMPI_Comm_set_attr(MPI_Comm, int, void*);

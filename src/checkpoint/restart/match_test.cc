@@ -27,7 +27,9 @@ class Match : public testing::Test {
     Definitions stored;
     stored.put("a", vector_of(Type::float64, 5));
     stored.put("old", vector_of(Type::int32, 3));
-    auto contents = join_definitions({encode_definitions(stored, {1, 20})});
+    auto of_node = join_ranks({encode_definitions(stored, {1, 20})}, {0});
+    EXPECT_TRUE(of_node.ok()) << last_detail();
+    auto contents = join_nodes({std::move(*of_node)});
     EXPECT_TRUE(contents.ok()) << last_detail();
     contents_ = std::move(*contents);
   }

@@ -127,13 +127,13 @@ class Agreement {
       CAIRN_TRY(own.status());
       return Blobs{std::move(*own)};
     }
-    std::vector<uint8_t> told(1, own.ok() ? 0 : static_cast<uint8_t>(own.code()));
-    if (own.ok()) {
-      told.insert(told.end(), own->begin(), own->end());
-    } else {
-      const std::string_view text = last_detail();
-      told.insert(told.end(), text.begin(), text.end());
-    }
+    const std::string_view text = own.ok() ? std::string_view() : std::string_view(last_detail());
+    std::vector<uint8_t> told(1 + (own.ok() ? own->size() : text.size()));
+    told.front() = own.ok() ? 0 : static_cast<uint8_t>(own.code());
+    if (own.ok())
+      std::copy(own->begin(), own->end(), told.begin() + 1);
+    else
+      std::copy(text.begin(), text.end(), told.begin() + 1);
     CAIRN_TRY_ASSIGN(all, gather_blobs(run_.exchange(), Exchange::Channel::commit, told));
     for (auto& one : all) {
       const int error = one.empty() ? EIO : one.front();

@@ -9,7 +9,7 @@
 namespace cairn::checkpoint {
 
 // Waits for all ranks. The layout is durable afterwards. All ranks get the same result. EINVAL,
-// EOVERFLOW, as join_definitions(). `arrived`: as for Run::meet().
+// EOVERFLOW, as join_nodes(). `arrived`: as for Run::meet().
 Result<Contents> agree(Run* run, const Definitions& definitions, const LayoutChoice& choice,
                        uint64_t arrived);
 
