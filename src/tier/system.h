@@ -18,6 +18,10 @@
 
 namespace cairn::tier::sys {
 
+// From now on calls use the C library's own syscall(2). The preloaded library defines syscall(2),
+// too: without this, calls of another copy of this code would come back to the pool.
+void call_past_preload();
+
 // Through no symbolic link in any component (where the kernel can be asked so): what replaced a
 // directory behind our back must not lead us elsewhere.
 int64_t open_beneath(const char* path, int flags);
