@@ -248,7 +248,7 @@ typedef struct cairn_stat {
   uint64_t flags; /* CAIRN_FILE_... */
 } cairn_stat;
 
-#define CAIRN_FILE_LAZY 1U    /* the covered directory has its bytes; see cairn/cover.h */
+#define CAIRN_FILE_LAZY 1U    /* the covered directory has its bytes; see cairn/tier.h */
 #define CAIRN_FILE_EVICTED 2U /* and CAIRN_FILE_LAZY: the pool had them before */
 
 #define CAIRN_NOFOLLOW 1U /* do not follow a symbolic link in the last component */

@@ -4,18 +4,18 @@
  * imported lazily: a directory's names when a process first enters it, a file's bytes when a
  * process first writes it. Until then, the library reads them from lower. A drain carries the
  * changes back: it writes each file under a temporary name, compares it, and renames it.
+ * cairn/tier.h has the calls that stage, evict or drain one file.
  * Conventions as in cairn/cairn.h.
  */
 #ifndef CAIRN_COVER_H
 #define CAIRN_COVER_H
 
 #include "cairn/cairn.h"
+#include "cairn/tier.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef struct cairn_cover cairn_cover;
 
 struct cairn_cover_info;
 /* The library calls this with one line about an event of a cover that the caller did not ask
@@ -206,36 +206,6 @@ CAIRN_API int cairn_cover_undrained(cairn_pool* pool, const char* directory,
  * only. */
 typedef void (*cairn_cover_visit)(void* context, const cairn_cover_info* info);
 CAIRN_API int cairn_cover_list(cairn_pool* pool, cairn_cover_visit visit, void* context);
-
-/* Residency: whether a file's bytes take room in the pool.
- *
- * A file is lazy (CAIRN_FILE_LAZY) if its bytes lie in the covered directory only: it was imported
- * and never changed, or it was evicted (CAIRN_FILE_EVICTED, too). Cairn reads it there. It shows
- * the same size, times and blocks as before. Cairn copies it into the pool when it is written, cut,
- * mapped, linked or renamed. Reading fails with -ESTALE if somebody has changed or removed the file
- * in the directory.
- *
- * A call that finds the pool full evicts drained files, the longest unused first, before it fails
- * with -ENOSPC. It evicts no file that the directory does not have.
- *
- * Both calls take `ino` and `generation` as cairn_truncate does. Any process may make them at any
- * time, also while other processes read and write the file. */
-
-/* Copies a lazy file into the pool, which needs room for the whole file; returns 0 also if the file
- * is there. Errors: -ESTALE (the number means another file, or the file in the directory was
- * changed or removed), -ENOSPC, -EINVAL (not a regular file), -EROFS, -EIO, and errors of the
- * directory. */
-CAIRN_API int cairn_stage(cairn_pool* pool, cairn_ino ino, uint64_t generation);
-/* Evicts a file: releases the room in the pool of a file that the covered directory has as well;
- * returns 0 also if the file is lazy. `bytes`, unless NULL, gets how much of the pool the file
- * took. Other files can use that room once all processes that were reading it are done. The call
- * opens the file in the directory and reads none of it. Errors: -EBUSY (it is not drained, was
- * changed since, is mapped or viewed, has more than one name, lies in no covered directory, or a
- * process is writing to it), -EAGAIN (another process holds a lock of the file: try again),
- * -EOPNOTSUPP (an earlier version of Cairn created the pool), -ESTALE (as above), -EINVAL (not a
- * regular file), -EACCES (this process cannot read it in the directory), -EROFS, and errors of the
- * directory. */
-CAIRN_API int cairn_evict(cairn_pool* pool, cairn_ino ino, uint64_t generation, uint64_t* bytes);
 
 #ifdef __cplusplus
 }

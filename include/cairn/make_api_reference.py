@@ -14,9 +14,9 @@ HEAD = """# The C API
 Made from `include/cairn/api.def` and the headers by `include/cairn/make_api_reference.py`: do not edit.
 
 Each header begins with its conventions and guarantees, and describes every function; this page only
-lists them. `cairn/cairn.h` and `cairn/cover.h` are stable; `cairn/checkpoint.h` still grows. The
-headers in `cairn/adapter/` are for adapters and for libraries on top of Cairn, and may change between
-releases.
+lists them. `cairn/cairn.h`, `cairn/cover.h` and `cairn/tier.h` are stable; `cairn/checkpoint.h`
+still grows. The headers in `cairn/adapter/` are for adapters and for libraries on top of Cairn, and
+may change between releases.
 [Examples](../examples/README.md) show how to build with them.
 """
 DECLARATION = re.compile(r"CAIRN_API\s+(?P<type>[\w\s*]*?)\s*\b(?P<name>cairn_\w+)\((?P<arguments>[^;]*)\);")

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "capi/cover_handle.h"
 #include "capi/handles.h"
 #include "cluster/collect.h"
 #include "cluster/renaming.h"
@@ -18,19 +19,17 @@
 #include "tier/cover_state.h"
 #include "tier/drain.h"
 #include "tier/drain_to.h"
-#include "tier/evict.h"
 #include "tier/lower.h"
 #include "tier/record.h"
 #include "tier/system.h"
 
-struct cairn_cover {
-  std::unique_ptr<cairn::tier::Cover> cover;
-};
-
 using cairn::fail;
 using cairn::Status;
 using cairn::capi::code;
+using cairn::capi::finish_renamings_before_drain;
 using cairn::capi::fs_of;
+using cairn::capi::note_end;
+using cairn::capi::refuse_pool_of_other;
 
 namespace {
 
@@ -85,18 +84,6 @@ void take_rest(const cairn_cover_options& options, const char* directory,
   open->before_discard = forget;
 }
 
-// The pool says which owner, mode and place a file gets. Root does that for its own pools only.
-Status refuse_pool_of_other(const cairn::tier::Cover& cover) {
-  const cairn::pool::Pool& pool = cover.fs->pool;
-  struct stat st = {};
-  if (geteuid() != 0 || cairn::tier::sys::fstat(pool.segment[0]->fd, &st) < 0 || st.st_uid == 0)
-    return Status();
-  return fail(EPERM,
-              "%s: the pool %s belongs to user %u: root does not write that user's data to the "
-              "directory; do it as that user",
-              cover.path.c_str(), pool.path.c_str(), st.st_uid);
-}
-
 // For who may want to drain or to discard it: the drain tries again, and tells of a failure.
 Status try_to_finish_renamings(const cairn::tier::Cover& cover) {
   finish_renamings(cover).ignore();
@@ -104,6 +91,35 @@ Status try_to_finish_renamings(const cairn::tier::Cover& cover) {
 }
 
 }  // namespace
+
+namespace cairn::capi {
+
+Status refuse_pool_of_other(const tier::Cover& cover) {
+  const pool::Pool& pool = cover.fs->pool;
+  struct stat st = {};
+  if (geteuid() != 0 || tier::sys::fstat(pool.segment[0]->fd, &st) < 0 || st.st_uid == 0)
+    return Status();
+  return fail(EPERM,
+              "%s: the pool %s belongs to user %u: root does not write that user's data to the "
+              "directory; do it as that user",
+              cover.path.c_str(), pool.path.c_str(), st.st_uid);
+}
+
+Status finish_renamings_before_drain(const tier::Cover& cover) {
+  auto lock = tier::lock_drain(*cover.fs, cover.name);
+  CAIRN_TRY(lock.status());
+  CAIRN_TRY_ASSIGN(others, tier::has_other_members(cover));
+  return others ? Status() : cluster::finish_renamings(*cover.fs, cover.path);
+}
+
+Status note_end(tier::Cover& cover, const Status& drained) {
+  if (drained.code() == ECANCELED) return drained;
+  const std::string text = drained.ok() ? "" : last_detail();
+  const Status ended = tier::end_drain(cover);
+  return drained.ok() ? ended : fail(drained.code(), "%s", text.c_str());
+}
+
+}  // namespace cairn::capi
 
 extern "C" {
 
@@ -147,14 +163,6 @@ int cairn_cover_hold(const cairn_cover* cover) {
 cairn_ino cairn_cover_top(const cairn_cover* cover) { return cover->cover->top; }
 const char* cairn_cover_path(const cairn_cover* cover) { return cover->cover->path.c_str(); }
 
-// Not while processes use it: a job that lives finishes its own.
-static Status finish_renamings_before_drain(const cairn::tier::Cover& cover) {
-  auto lock = cairn::tier::lock_drain(*cover.fs, cover.name);
-  CAIRN_TRY(lock.status());
-  CAIRN_TRY_ASSIGN(others, cairn::tier::has_other_members(cover));
-  return others ? Status() : cairn::cluster::finish_renamings(*cover.fs, cover.path);
-}
-
 // `named`: the caller has said that the directory is the one to drain to.
 static Status drain_and_collect(cairn::tier::Cover& cover, bool named,
                                 const cairn::tier::DrainCalls& calls,
@@ -185,14 +193,6 @@ static cairn::tier::DrainCalls calls_of(cairn_progress progress, cairn_drain_pro
 static cairn_drain_report report_of(const cairn::tier::DrainReport& result) {
   return {result.files,     result.bytes,  result.removed, result.directories,
           result.conflicts, result.failed, result.waiting};
-}
-
-// A drain that has come to its end, whether or not it could do everything, was not cut short.
-static Status note_end(cairn::tier::Cover& cover, const Status& drained) {
-  if (drained.code() == ECANCELED) return drained;
-  const std::string text = drained.ok() ? "" : cairn::last_detail();
-  const Status ended = cairn::tier::end_drain(cover);
-  return drained.ok() ? ended : fail(drained.code(), "%s", text.c_str());
 }
 
 int cairn_cover_drain(cairn_cover* cover, cairn_progress progress, cairn_drain_problem problem,
@@ -340,32 +340,6 @@ int cairn_cover_list(cairn_pool* pool, cairn_cover_visit visit, void* context) {
         visit(context, &info);
         return Status();
       }));
-}
-
-int cairn_stage(cairn_pool* pool, cairn_ino ino, uint64_t generation) {
-  const WriteWindow window;
-  auto& fs = fs_of(pool);
-  auto map = cairn::capi::live_map(fs, ino);
-  if (!map.ok()) return code(map.status());
-  if (Status s = cairn::file::check_generation(*map, generation); !s.ok()) return code(s);
-  if (!S_ISREG(map->inode->mode.load()))
-    return code(fail(EINVAL, "inode %llu: not a regular file",
-                     static_cast<unsigned long long>(map->number)));
-  if (Status s = fs.pool.check_writable(); !s.ok()) return code(s);
-  return code(cairn::tier::stage(fs, map->number));
-}
-
-int cairn_evict(cairn_pool* pool, cairn_ino ino, uint64_t generation, uint64_t* bytes) {
-  const WriteWindow window;
-  auto& fs = fs_of(pool);
-  if (bytes != nullptr) *bytes = 0;
-  auto map = cairn::capi::live_map(fs, ino);
-  if (!map.ok()) return code(map.status());
-  if (Status s = cairn::file::check_generation(*map, generation); !s.ok()) return code(s);
-  uint64_t blocks = 0;
-  const Status status = cairn::tier::evict(fs, map->number, &blocks);
-  if (bytes != nullptr) *bytes = blocks * cairn::format::block_size;
-  return code(status);
 }
 
 int cairn_cover_undrained(cairn_pool* pool, const char* directory, cairn_cover_visit_file visit,

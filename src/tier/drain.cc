@@ -181,6 +181,7 @@ Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan
     const Where where = std::move(directories.back());
     directories.pop_back();
     const auto visit = [&](const file::Listed& listed) -> Status {
+      if (state != nullptr && !state->is_asked_for(listed.inode)) return Status();
       auto inode = file::live_inode(fs, listed.inode);
       if (!inode.ok()) return Status();
       const file::Map map{*inode, listed.inode};
@@ -289,6 +290,7 @@ void create_in(DrainState& state, const Where& where, file::Tree* tree,
   const Status status =
       for_each_name(state.fs, where.map, false, [&](const file::Listed& listed) -> Status {
         if (state.cancelled) return Status(ECANCELED);
+        if (!state.is_asked_for(listed.inode)) return Status();
         auto inode = file::live_inode(state.fs, listed.inode);
         if (!inode.ok()) return Status();  // removed meanwhile
         const file::Map map{*inode, listed.inode};

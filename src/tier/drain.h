@@ -2,11 +2,11 @@
 //
 // Three walks over the cover's tree in the pool:
 //   plan     how many bytes are to be written, and whether lower has room for them; nothing is
-//   changed create   directories are made, files written aside, compared and renamed to their names
+//            changed
+//   create   directories are made, files written aside, compared and renamed to their names
 //   finish   from the leaves up: what was removed in the pool is removed in lower (only if
-//   everything
-//            could be created, so that a moved file is never nowhere), then directories get their
-//            modes and times
+//            everything could be created, so that a moved file is never nowhere), then directories
+//            get their modes and times
 //
 // Invariants
 //  1. Nothing in lower is replaced or removed unless it is what the pool remembers (LowerIdentity).
@@ -23,6 +23,7 @@
 
 #include <functional>
 #include <optional>
+#include <unordered_set>
 
 #include "tier/cover.h"
 
@@ -47,7 +48,10 @@ struct WhileRunning {
 };
 
 struct DrainCalls {
-  std::optional<WhileRunning> while_running = {};               // none: everything is drained
+  std::optional<WhileRunning> while_running = {};  // none: everything is drained
+  // Inodes of files, and of all directories on the way to them: the rest is left to a later drain.
+  // Null: everything.
+  const std::unordered_set<uint64_t>* only = nullptr;
   std::function<bool(uint64_t done, uint64_t total)> progress;  // false: stop
   std::function<void(const char* text)> problem;
 };

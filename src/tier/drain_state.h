@@ -114,7 +114,13 @@ struct DrainState {
   bool advance(uint64_t bytes);
   [[nodiscard]] bool clean_so_far() const { return report.failed == 0 && report.conflicts == 0; }
   // Everything has its place in lower.
-  [[nodiscard]] bool is_whole_so_far() const { return clean_so_far() && postponed.empty(); }
+  [[nodiscard]] bool is_whole_so_far() const {
+    return clean_so_far() && postponed.empty() && calls.only == nullptr;
+  }
+  // Whether this drain is about the inode, or leads to what it is about.
+  [[nodiscard]] bool is_asked_for(uint64_t inode) const {
+    return calls.only == nullptr || calls.only->count(inode) != 0;
+  }
 };
 
 // --- changes.cc ---
@@ -258,8 +264,10 @@ void note_foreign(DrainState& state, uint64_t directory);
 // --- keep.cc ---
 // What is kept is called so in its directory (kept_directory.h), for people who look.
 std::string kept_name(const std::string& name);
-// The bytes that lower has under this name are still to be written elsewhere.
-bool is_moved_from(const DrainState& state, const Where& where, const file::Listed& listed);
+// The bytes that lower has under this name, which is the inode's now, are still to be written
+// elsewhere. A drain of some files has not looked where, so it takes them for such.
+bool is_moved_from(const DrainState& state, const Where& where, const file::Listed& listed,
+                   const file::Map& map);
 // Before a name is replaced: what it was stays until the end of a drain that could do everything. It gets a second
 // name, or is moved away. False: it cannot be kept (no room for a directory, no links, another file system).
 bool keep_linked(DrainState& state, int directory, const file::Listed& listed);

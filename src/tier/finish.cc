@@ -172,7 +172,8 @@ void list_directories(DrainState& state, Level& level) {
   if ((level.where.map.inode->flags.load() & format::flag_lazy) != 0) return;
   const Status status =
       for_each_name(state.fs, level.where.map, false, [&](const file::Listed& listed) -> Status {
-        if (listed.type == S_IFDIR >> 12 && state.skipped.count(listed.inode) == 0)
+        if (listed.type == S_IFDIR >> 12 && state.is_asked_for(listed.inode) &&
+            state.skipped.count(listed.inode) == 0)
           level.directories.push_back(listed);
         return Status();
       });

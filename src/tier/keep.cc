@@ -121,7 +121,9 @@ int64_t forget_origins(int kept) {
 
 }  // namespace
 
-bool is_moved_from(const DrainState& state, const Where& where, const file::Listed& listed) {
+bool is_moved_from(const DrainState& state, const Where& where, const file::Listed& listed,
+                   const file::Map& map) {
+  if (state.calls.only != nullptr) return !is_at_home(where, listed, map);
   return state.moved_from.count({where.inode, unit_of(listed) + 1}) != 0;
 }
 

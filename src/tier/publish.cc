@@ -56,7 +56,7 @@ bool publish(DrainState& state, const Where& where, LowerDirectory& lower,
   }
   // Of several names one is enough, be it that it is kept already.
   if (status.ok() && aside.expected == InLower::remembered && S_ISREG(st.st_mode) &&
-      st.st_nlink == 1 && is_moved_from(state, where, listed))
+      st.st_nlink == 1 && is_moved_from(state, where, listed, map))
     keep_linked(state, fd, listed);
   if (status.ok() && aside.expected == InLower::remembered) announce_links(state, st);
   int64_t result = 0;

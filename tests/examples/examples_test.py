@@ -154,6 +154,19 @@ class Examples(ExampleCase):
         self.run_to_end([CAIRN, "pool", "check", pool])
         self.run_to_end([CAIRN, "pool", "remove", pool])
 
+    def test_tiers_moves_a_file_to_and_fro(self):
+        directory = self.directory("tiers")
+        output = self.run_to_end([BUILT / "tiers", directory / "checkpoint"], directory)
+        size = 8 << 20
+        lines = output.splitlines()
+        self.assertEqual([int(word) for line in lines for word in line.split() if word.isdigit()][1::3],
+                         [0, 0, size, 0], output)
+        for line, (when, undrained) in zip(lines, [("written", size), ("drained", 0), ("evicted", 0), ("staged", 0)]):
+            self.assertRegex(line, rf"^{when}: \d+ bytes in the pool, .* {undrained} undrained$")
+        self.assertTrue(lines[2].startswith("evicted: 0 bytes in the pool"), output)
+        self.assertGreaterEqual(int(lines[3].split()[1]), size)
+        self.assertEqual(b"c" * size, (directory / "checkpoint").read_bytes())
+
 
 if __name__ == "__main__":
     main()
