@@ -75,10 +75,17 @@ std::string how_to_rescue(const std::string& directory) {
 namespace {
 
 CoverEntry entry_of(const cairn_cover_info& info) {
-  return {info.directory,       info.job,
-          info.undrained_bytes, info.all_drained != 0,
-          info.parts,           info.undrained_files,
-          info.drain_begun_ns,  info.in_use != 0};
+  return {info.directory,
+          info.job,
+          info.undrained_bytes,
+          info.all_drained != 0,
+          info.parts,
+          info.undrained_files,
+          info.drain_begun_ns,
+          info.in_use != 0,
+          info.modes,
+          info.oldest,
+          info.oldest_changed_ns};
 }
 
 }  // namespace
@@ -90,6 +97,18 @@ std::vector<CoverEntry> list_covers(const Pool& pool) {
   };
   check(cairn_cover_list(pool.get(), visit, &covers), pool.path());
   return covers;
+}
+
+std::optional<CoverEntry> cover_of(const Pool& pool, const std::string& directory) {
+  for (CoverEntry& cover : list_covers(pool))
+    if (cover.directory == directory) return std::move(cover);
+  return std::nullopt;
+}
+
+cairn_drain_mode drain_mode_of(const std::string& name) {
+  if (name == "close") return CAIRN_DRAIN_CLOSE;
+  if (name == "async") return CAIRN_DRAIN_ASYNC;
+  return name == "never" ? CAIRN_DRAIN_NEVER : CAIRN_DRAIN_EXIT;
 }
 
 std::vector<UndrainedFile> list_undrained(const Pool& pool, const std::string& directory,
@@ -126,6 +145,18 @@ std::string missing_text(const std::string& directory, const OtherPool& other) {
       other.job.empty() ? "a run" : "job " + printable(other.job), directory);
 }
 
+double age_of_oldest(const CoverEntry& cover) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto changed = std::chrono::nanoseconds(cover.oldest_changed_ns);
+  return std::max(0.0, std::chrono::duration<double>(now - changed).count());
+}
+
+// null: every file is drained.
+static Json oldest_json(const CoverEntry& cover) {
+  if (cover.oldest.empty()) return nullptr;
+  return {{"path", json_text(cover.oldest)}, {"age_seconds", age_of_oldest(cover)}};
+}
+
 Json cover_json(const CoverEntry& cover) {
   return {{"directory", json_text(cover.directory)},
           {"job", json_text(cover.job)},
@@ -134,7 +165,8 @@ Json cover_json(const CoverEntry& cover) {
           {"all_drained", cover.all_drained},
           {"parts", cover.parts},
           {"in_use", cover.in_use},
-          {"drain_cut_short", cover.is_cut_short()}};
+          {"drain_cut_short", cover.is_cut_short()},
+          {"oldest_undrained", oldest_json(cover)}};
 }
 
 std::string files_text(uint64_t files) {

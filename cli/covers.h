@@ -33,9 +33,24 @@ struct CoverEntry {
   uint64_t undrained_files = 0;
   uint64_t drain_begun_ns = 0;  // of a drain that has not come to its end
   bool in_use = false;          // a run is under way, or processes are in it
+  uint32_t modes = 0;           // as cairn_cover_info has them, and the next two
+  std::string oldest;           // the undrained file that changed least recently, or ""
+  uint64_t oldest_changed_ns = 0;
+  // A file or directory has a drain mode by which it is drained while the run goes on.
+  [[nodiscard]] bool asks_for_keeper() const {
+    return (modes & (1U << CAIRN_DRAIN_CLOSE | 1U << CAIRN_DRAIN_ASYNC)) != 0;
+  }
+  // One has a mode other than that of a cover whose data are kept.
+  [[nodiscard]] bool asks_for_drain() const {
+    return asks_for_keeper() || (modes & 1U << CAIRN_DRAIN_EXIT) != 0;
+  }
   [[nodiscard]] bool is_cut_short() const { return drain_begun_ns != 0 && !in_use; }
 };
 std::vector<CoverEntry> list_covers(const Pool& pool);
+// The cover of a directory, if the pool has one.
+std::optional<CoverEntry> cover_of(const Pool& pool, const std::string& directory);
+// The number of a value of drain.mode.
+cairn_drain_mode drain_mode_of(const std::string& name);
 // Of a cover's files that are not drained, the first `most`.
 struct UndrainedFile {
   std::string path;  // below the directory
@@ -58,6 +73,8 @@ std::string files_text(uint64_t files);
 // "all drained", "3 MiB in 2 files not drained", "names or attributes not drained"
 std::string undrained_text(const CoverEntry& cover);
 Json cover_json(const CoverEntry& cover);
+// Seconds since the oldest undrained file changed.
+double age_of_oldest(const CoverEntry& cover);
 uint64_t undrained_bytes(const std::vector<CoverEntry>& covers);
 bool all_drained(const std::vector<CoverEntry>& covers);
 

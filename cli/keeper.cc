@@ -118,24 +118,24 @@ class Keeper {
     syscall(SYS_ioprio_set, who_process, 0, class_idle);
   }
 
-  [[nodiscard]] bool drains_meanwhile() const {
-    return order_.mode == "close" || order_.mode == "async";
+  [[nodiscard]] bool drains_meanwhile(const CoverEntry& cover) const {
+    return order_.mode == "close" || order_.mode == "async" || cover.asks_for_keeper();
   }
 
   // True: nothing is left to do.
   bool work() {
     const auto begun = Clock::now();
     Pool pool(order_.pool);
-    const auto covers = list_covers(pool);
-    const auto entry = std::find_if(covers.begin(), covers.end(), [this](const CoverEntry& cover) {
-      return cover.directory == order_.directory;
-    });
-    if (entry == covers.end()) return leave(pool);
+    const auto entry = cover_of(pool, order_.directory);
+    if (!entry) return leave(pool);
     if (!entry->in_use && finish(pool)) return true;
     bool has_drained = false;
-    if (entry->in_use && !entry->all_drained && drains_meanwhile() && !is_to_end()) {
-      const bool open_too = order_.mode == "async";
-      const auto result = drain(pool, std::chrono::nanoseconds(order_.quiet), open_too);
+    const bool drains = drains_meanwhile(*entry);
+    if (entry->in_use && !entry->all_drained && drains && !is_to_end()) {
+      cairn_while_running rule{};
+      rule.open_too = 1;
+      rule.quiet_ns = static_cast<uint64_t>(std::chrono::nanoseconds(order_.quiet).count());
+      const auto result = drain(pool, rule);
       note_result(result);
       has_drained = result.code == 0 && result.report.bytes != 0;
     }
@@ -147,7 +147,7 @@ class Keeper {
         has_drained ? busy_pause
                     : std::max<Clock::duration>(least_pause, (Clock::now() - begun) * most_share);
     next_ = Clock::now() + std::max<Clock::duration>(pause, backoff_.pause());
-    if (drains_meanwhile()) make_room(pool);
+    if (drains) make_room(pool);
     return false;
   }
 
@@ -156,7 +156,7 @@ class Keeper {
   void make_room(Pool& pool) {
     while (Clock::now() < next_ && !is_to_end()) {
       if (const uint64_t request = cairn_room_promise(pool.get()); request != 0) {
-        drain(pool, 0ns, false);
+        drain(pool, {});
         cairn_room_answer(pool.get(), request);
       }
       std::this_thread::sleep_for(10ms);
@@ -171,11 +171,18 @@ class Keeper {
     return true;
   }
 
-  // No run is left: the rest is drained, whatever the mode.
+  // No run is left: the rest is drained. Where the run's data are kept, only what has a mode that
+  // says otherwise.
   bool finish(Pool& pool) {
     PlaceLock alone = lock_cover_now(order_.pool, order_.directory);
     if (!alone.held()) return false;  // a run has just begun
     cairn_removexattr(pool.get(), CAIRN_ROOT, 0, state_name(order_.directory).c_str());
+    if (order_.mode == "never") {
+      cairn_while_running rule{};
+      rule.at_end = 1;
+      note_result(drain(pool, rule));
+      return true;
+    }
     const FinishResult result =
         finish_cover(pool, order_.directory, false, true, order_.for_others);
     note_result(result.drain);
@@ -186,14 +193,12 @@ class Keeper {
     return result.ended == Ended::gone;
   }
 
-  Cover::DrainResult drain(Pool& pool, std::chrono::nanoseconds quiet, bool open_too) {
+  Cover::DrainResult drain(Pool& pool, cairn_while_running rule) {
     Cover cover = Cover::join(pool, order_.directory);
-    cairn_while_running what{};
-    what.open_too = open_too ? 1 : 0;
-    what.quiet_ns = static_cast<uint64_t>(quiet.count());
+    rule.mode = drain_mode_of(order_.mode);
     began_ = Clock::now();
     pool_ = &pool;
-    Cover::DrainResult result = cover.drain_while_running(&what, progressed, nullptr, this);
+    Cover::DrainResult result = cover.drain_while_running(&rule, progressed, nullptr, this);
     pool_ = nullptr;
     drained_before_ += drained_now_;
     drained_now_ = 0;

@@ -141,7 +141,7 @@ struct Run {
     const std::string mode = context.config.value("drain.mode");
     const bool keep = mode == "never";
     if (keep && detach_drain) usage_error("--detach-drain: nothing is drained with --drain never");
-    const bool has_keeper = mode == "close" || mode == "async" || detach_drain;
+    bool has_keeper = mode == "close" || mode == "async" || detach_drain;
     const std::string pool_of_run = pool_path(context.config, "", true);
     refuse_pool_of_other(pool_of_run);
     const auto variables = environment(pool_of_run);
@@ -172,8 +172,13 @@ struct Run {
       try {
         const Fresh from = fresh_start();
         hold = Cover::open(pool, directory, keep, job, patience, &from).hold();
+        // What an earlier run has left, or DIR itself, may have a mode of its own.
+        const auto cover = cover_of(pool, directory);
+        const bool drains_meanwhile =
+            mode == "close" || mode == "async" || (cover && cover->asks_for_keeper());
+        has_keeper = has_keeper || drains_meanwhile;
         // For the keeper: a program may fill the pool before the keeper's first look.
-        if (mode == "close" || mode == "async") cairn_room_promise(pool.get());
+        if (drains_meanwhile) cairn_room_promise(pool.get());
         if (lost)
           tell(
               fmt::format("cairn run: {}: the pool {} that covered it is gone, and with it what "
@@ -304,11 +309,7 @@ struct Run {
       throw;
     }
     report_full(pool, before);
-    if (keep) {
-      for (const CoverEntry& cover : list_covers(pool))
-        if (cover.directory == directory) report_kept(path, cover, code_of_program);
-      return exit_ok;
-    }
+    if (keep) return end_kept(pool, code_of_program);
     // Without a claim the drain itself knows that it is another one.
     if (held.is_replaced() && access((directory + "/.cairn-claim").c_str(), F_OK) == 0 &&
         keeps_something(pool)) {
@@ -332,6 +333,31 @@ struct Run {
       report(finish_text(directory, result), drain_json(directory, result.drain));
     if (code == exit_ok) leave_pool(pool, running);
     return code;
+  }
+
+  // What has a mode of its own may be drained all the same.
+  int end_kept(const Pool& pool, int code_of_program) const {
+    auto cover = cover_of(pool, directory);
+    if (!cover) return exit_ok;
+    int code = exit_ok;
+    if (cover->asks_for_drain() && !cover->all_drained) {
+      cairn_while_running rule{};
+      rule.mode = CAIRN_DRAIN_NEVER;
+      rule.at_end = 1;
+      const auto drained =
+          Cover::join(pool, directory).drain_while_running(&rule, nullptr, tell_problem, nullptr);
+      if (drained.code != 0) {
+        tell(fmt::format("cairn run: {}\n", printable(drained.error)));
+        code = exit_failed;
+      }
+      cover = cover_of(pool, directory);
+    }
+    if (cover) report_kept(pool.path(), *cover, code_of_program);
+    return code;
+  }
+
+  static void tell_problem(void* /*context*/, const char* text) {
+    tell(fmt::format("cairn: {}\n", printable(text)));
   }
 
   void report_kept(const std::string& path, const CoverEntry& cover, int code_of_program) const {

@@ -92,32 +92,38 @@ typedef void (*cairn_drain_problem)(void* context, const char* text);
 /* This call, and those below that drain, discard or end a cover, return -EPERM in a process of root
  * if the pool belongs to another user. Root's rights must not handle what that user may have put
  * into the pool. Make the call as that user.
- * Writes everything that changed to lower. Other processes may go on working meanwhile: a file that
- * changes while it is copied is copied again. The drain removes names from lower only if it could
- * write everything else. It puts files that several nodes write (cairn/adapter/shared.h) together
- * in lower: it writes this node's bytes, and the last node that does so gives the file its name. It
- * leaves those files alone while other processes of this node are in the cover. If the directory is
- * not the covered one, the drain writes nothing: -ESTALE. Returns 0 only if nothing failed and no
- * conflict is left. Otherwise returns -EIO, -ENOSPC (found before copying, or on the way),
- * -ECANCELED (progress said so) or -EAGAIN. -EAGAIN: only other nodes' parts are missing, or such
- * files were left alone; cairn_last_error names the nodes. The details are in `report`, which is
- * always filled in, and go to `problem`. The call is safe to repeat after any interruption. */
+ * Writes everything that changed to lower, except names whose drain mode is never (cairn/tier.h).
+ * Other processes may go on working meanwhile: a file that changes while it is copied is copied
+ * again. The drain removes names from lower only if it could write everything else. It puts files
+ * that several nodes write (cairn/adapter/shared.h) together in lower: it writes this node's bytes,
+ * and the last node that does so gives the file its name. It leaves those files alone while other
+ * processes of this node are in the cover. If the directory is not the covered one, the drain
+ * writes nothing: -ESTALE. Returns 0 only if nothing failed and no conflict is left. Otherwise
+ * returns -EIO, -ENOSPC (found before copying, or on the way), -ECANCELED (progress said so) or
+ * -EAGAIN. -EAGAIN: only other nodes' parts are missing, or such files were left alone;
+ * cairn_last_error names the nodes. The details are in `report`, which is always filled in, and go
+ * to `problem`. The call is safe to repeat after any interruption. */
 CAIRN_API int cairn_cover_drain(cairn_cover* cover, cairn_progress progress,
                                 cairn_drain_problem problem, void* context,
                                 cairn_drain_report* report);
 /* What a drain leaves alone because programs are still at work on it. */
 typedef struct cairn_while_running {
   uint32_t struct_size; /* sizeof(cairn_while_running) */
-  uint32_t open_too;    /* nonzero: files that processes have open count as well, once quiet */
+  uint32_t open_too;    /* nonzero: open files of mode async count as well, once quiet */
   uint64_t quiet_ns;    /* a file is quiet once it has not changed for so long */
   /* Filled in: regular files that were left to a later drain, and what that would write. */
   uint64_t postponed_files;
   uint64_t postponed_bytes;
+  /* The drain mode of the cover (enum cairn_drain_mode): of names that have none, nor a directory
+   * with one. CAIRN_DRAIN_INHERIT: async if open_too is set, else close. */
+  uint32_t mode;
+  uint32_t at_end; /* nonzero: the run is over; what has the mode exit is drained as well */
 } cairn_while_running;
-/* Drains as cairn_cover_drain does, but only regular files that are quiet and that no process has
- * open or mapped. Files that several nodes write stay in the pool. If a file is left to a later
- * drain, no name is removed from lower: the file may have been moved from there. Errors as
- * cairn_cover_drain, and -EINVAL (struct_size). Returns 0 if all that is quiet is drained. */
+/* Drains as cairn_cover_drain does, but only what has the mode close or async, and regular files
+ * only if they are quiet and no process has them open or mapped. Files that several nodes write
+ * stay in the pool. If something is left to a later drain, or the cover's mode is exit or never, no
+ * name is removed from lower: a file may have been moved from there. Errors as cairn_cover_drain,
+ * and -EINVAL (struct_size, mode). Returns 0 if all that is quiet is drained. */
 CAIRN_API int cairn_cover_drain_while_running(cairn_cover* cover, cairn_while_running* what,
                                               cairn_progress progress, cairn_drain_problem problem,
                                               void* context, cairn_drain_report* report);
@@ -190,7 +196,9 @@ typedef struct cairn_cover_info {
   uint64_t drain_begun_ns;  /* since 1970: when a drain began that has not ended; 0: none. Unless
                              * the cover is in use, that drain was killed or stopped */
   uint32_t in_use; /* nonzero: a run is under way (cairn_cover_hold), or processes are in it */
-  uint32_t reserved;
+  uint32_t modes;  /* 1 << mode for each drain mode that a file or directory has as its own */
+  const char* oldest;         /* the undrained file that changed least recently: its path; or "" */
+  uint64_t oldest_changed_ns; /* since 1970: when that file changed */
 } cairn_cover_info;
 
 /* Calls visit for each regular file of a cover that is not drained, until visit returns nonzero.

@@ -12,6 +12,7 @@
 #include "file/fill_ahead.h"
 #include "file/xattr.h"
 #include "pool/seats.h"
+#include "tier/drain_mode.h"
 
 namespace cairn::capi {
 
@@ -163,6 +164,10 @@ int cairn_setxattr(cairn_pool* pool, cairn_ino ino, uint64_t generation, const c
     return code(s);
   if (Status s = check_given(name, "the attribute's name"); !s.ok()) return code(s);
   if (Status s = size == 0 ? Status() : check_given(value, name); !s.ok()) return code(s);
+  if (std::strcmp(name, tier::drain_mode_attribute) == 0) {
+    const auto mode = tier::drain_mode_of({static_cast<const char*>(value), size});
+    if (!mode.ok()) return code(mode.status());
+  }
   auto map = live_map(fs_of(pool), ino);
   if (!map.ok()) return -map.code();
   return code(file::with_room(fs_of(pool), [&] {

@@ -63,6 +63,9 @@ cairn_cover_info info_of(const cairn::tier::CoverState& state, const char* direc
   info.undrained_files = state.undrained_files;
   info.drain_begun_ns = state.drain_begun;
   info.in_use = state.in_use ? 1 : 0;
+  info.modes = state.modes;
+  info.oldest = state.oldest.c_str();
+  info.oldest_changed_ns = state.oldest_time;
   info.directory = directory;
   info.job = job;
   info.parts = state.parts;
@@ -222,8 +225,13 @@ int cairn_cover_drain_while_running(cairn_cover* cover, cairn_while_running* wha
   if (what == nullptr || what->struct_size < sizeof(cairn_while_running))
     return code(fail(EINVAL, "cairn_cover_drain_while_running: invalid struct_size %u",
                      what == nullptr ? 0 : what->struct_size));
+  if (what->mode > CAIRN_DRAIN_NEVER)
+    return code(fail(EINVAL, "cairn_cover_drain_while_running: invalid mode %u", what->mode));
   cairn::tier::DrainCalls calls = calls_of(progress, problem, context);
-  calls.while_running = {what->quiet_ns, what->open_too == 0};
+  auto mode = static_cast<cairn::tier::DrainMode>(what->mode);
+  if (mode == cairn::tier::DrainMode::inherit)
+    mode = what->open_too != 0 ? cairn::tier::DrainMode::async : cairn::tier::DrainMode::close;
+  calls.while_running = {what->quiet_ns, what->open_too == 0, mode, what->at_end != 0};
   cairn::tier::DrainReport result;
   Status status = refuse_pool_of_other(*cover->cover);
   if (status.ok())

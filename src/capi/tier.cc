@@ -58,7 +58,9 @@ Result<bool> is_done(const tier::Cover& cover, const char* path) {
   if (path != nullptr) {
     CAIRN_TRY_ASSIGN(name, tier::find_covered(cover, path));
     CAIRN_TRY(tier::check_regular(name, path));
-    return tier::is_in_lower(cover, name);
+    CAIRN_TRY_ASSIGN(done, tier::is_in_lower(cover, name));
+    if (!done) CAIRN_TRY(tier::check_is_drained(cover, name, path));
+    return done;
   }
   CAIRN_TRY_ASSIGN(state, tier::state_of_cover(*cover.fs, cover.name));
   return state.all_drained && !cluster::is_held_up(*cover.fs, cover.path, cover.name);
@@ -165,6 +167,28 @@ int cairn_tier_drain(cairn_cover* cover, const char* path) {
 int cairn_tier_wait(cairn_cover* cover, const char* path, uint32_t timeout_ms) {
   const WriteWindow window;
   return code(wait_until_done(*cover->cover, path, timeout_ms));
+}
+
+int cairn_tier_get_mode(cairn_cover* cover, const char* path, enum cairn_drain_mode* own) {
+  const WriteWindow window;
+  auto name = tier::find_covered(*cover->cover, path);
+  if (!name.ok()) return code(name.status());
+  if (own != nullptr)
+    *own = static_cast<cairn_drain_mode>(tier::own_drain_mode(*cover->cover->fs, name->map));
+  return static_cast<int>(tier::mode_of(*cover->cover, *name));
+}
+
+int cairn_tier_set_mode(cairn_cover* cover, const char* path, enum cairn_drain_mode mode) {
+  const WriteWindow window;
+  const auto number = static_cast<unsigned>(mode);
+  if (number > CAIRN_DRAIN_NEVER)
+    return code(fail(EINVAL, "%s: invalid drain mode %u", path, number));
+  auto name = tier::find_covered(*cover->cover, path);
+  if (!name.ok()) return code(name.status());
+  if (const uint64_t type = name->map.inode->mode.load(); !S_ISREG(type) && !S_ISDIR(type))
+    return code(fail(EINVAL, "%s: neither a regular file nor a directory", path));
+  return code(tier::set_drain_mode(*cover->cover->fs, name->map, name->generation,
+                                   static_cast<tier::DrainMode>(number)));
 }
 
 int cairn_stage(cairn_pool* pool, cairn_ino ino, uint64_t generation) {

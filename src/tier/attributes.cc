@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "file/xattr.h"
+#include "tier/drain_mode.h"
 #include "tier/record.h"
 #include "tier/system.h"
 
@@ -109,6 +110,8 @@ Status export_attributes(file::FileSystem& fs, const file::Map& map, int fd, int
     // Where nothing changes, no right to change anything is needed.
     if (auto there = value_of(fd, name); there.ok() && *there == *value) continue;
     const int64_t result = sys::fsetxattr(fd, name.c_str(), value->data(), value->size());
+    // The mode is about the drain. Where lower cannot keep it, it goes with the cover.
+    if (result < 0 && name == drain_mode_attribute) continue;
     if (result < 0) return sys::failed(result, "extended attribute", name);
   }
   if (is_partial) return Status();

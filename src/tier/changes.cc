@@ -27,6 +27,13 @@ bool is_at_home(const Where& where, const file::Listed& listed, const file::Map&
          (map.inode->lower_unit.load() & ~unit_is_new) == unit_of(listed) + 1;
 }
 
+bool is_left_out(file::FileSystem& fs, const Where& where, const file::Listed& listed,
+                 const file::Map& map) {
+  if (drain_mode_in(fs, map, where.mode) != DrainMode::never) return false;
+  const bool has_moved = map.inode->lower_parent.load() != 0 && !is_at_home(where, listed, map);
+  return !has_moved && !(where.fresh && listed.has_lower);
+}
+
 bool is_new_in_lower(const file::Map& map) {
   return (map.inode->lower_unit.load() & unit_is_new) != 0;
 }

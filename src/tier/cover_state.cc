@@ -25,6 +25,9 @@ Result<CoverState> state_of_cover(file::FileSystem& fs, const std::string& name)
   if (!inode.ok()) return inode.status();
   state.undrained_files = undrained->files;
   state.undrained_bytes = undrained->bytes;
+  state.modes = undrained->modes;
+  state.oldest = undrained->oldest;
+  state.oldest_time = undrained->oldest_time;
   state.all_drained = *drained && change_time(fs, {*inode, *top}) == (*inode)->drained.load();
   CAIRN_TRY(for_each_part(fs, name, [&](const std::string&, uint64_t held) {
     ++state.parts;

@@ -113,6 +113,9 @@ struct Plan {
   uint64_t count = 0;
   VisitUndrained visit = {};
   std::vector<File> files = {};  // only for who is going to drain
+  uint32_t modes = 0;            // as Undrained has them
+  std::string oldest = {};
+  uint64_t oldest_time = 0;
 };
 
 // The most that lower has more than before while the files are written, old and new ones lying beside each other.
@@ -138,9 +141,19 @@ bool is_there_already(const DrainState* state, const Where& where, const file::L
   return check_file(fd.get(), state->known, listed.lower) == 0;
 }
 
+void note_age(file::FileSystem& fs, const Where& where, const file::Listed& listed,
+              const file::Map& map, Plan* plan) {
+  const uint64_t changed = change_time(fs, map);
+  if (plan->oldest_time != 0 && changed >= plan->oldest_time) return;
+  plan->oldest_time = changed;
+  plan->oldest = (where.path + "/" + name_of(listed)).substr(1);
+}
+
 void plan_file(file::FileSystem& fs, DrainState* state, const Where& where,
                const file::Listed& listed, const file::Map& map, Plan* plan) {
-  if (!S_ISREG(map.inode->mode.load()) || is_drained(fs, where, listed, map)) return;
+  if (!S_ISREG(map.inode->mode.load()) || is_drained(fs, where, listed, map) ||
+      is_left_out(fs, where, listed, map))
+    return;
   if ((map.inode->flags.load() & format::flag_lazy) != 0) return;
   if (where.fresh && change_time(fs, map) == map.inode->drained.load() &&
       is_there_already(state, where, listed))
@@ -154,6 +167,7 @@ void plan_file(file::FileSystem& fs, DrainState* state, const Where& where,
   }
   plan->bytes += size;
   ++plan->count;
+  if (state == nullptr) note_age(fs, where, listed, map, plan);
   if (plan->visit && !plan->visit((where.path + "/" + name_of(listed)).substr(1), size,
                                   listed.has_lower && !where.fresh))
     plan->visit = {};
@@ -176,6 +190,10 @@ void plan_unsound(const DrainState* state, const Where& where, Plan* plan) {
 // `state` null: nobody is going to drain, nor to ask lower.
 Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan* plan) {
   std::vector<Where> directories = {top};
+  const auto note_mode = [plan](DrainMode own) {
+    if (own != DrainMode::inherit) plan->modes |= 1U << static_cast<unsigned>(own);
+  };
+  note_mode(top.mode);
   file::Tree tree(fs, top.inode);
   while (!directories.empty()) {
     const Where where = std::move(directories.back());
@@ -185,6 +203,7 @@ Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan
       auto inode = file::live_inode(fs, listed.inode);
       if (!inode.ok()) return Status();
       const file::Map map{*inode, listed.inode};
+      note_mode(own_drain_mode(fs, map));
       if (!S_ISDIR((*inode)->mode.load())) {
         plan_file(fs, state, where, listed, map, plan);
         // Names of the file that lower does not have yet become links to this one.
@@ -200,7 +219,7 @@ Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan
         directories.push_back(
             {listed.inode, map, where.path + "/" + name_of(listed),
              where.fresh || is_new_in_lower(map) || !is_at_home(where, listed, map),
-             remembered_of(listed)});
+             remembered_of(listed), drain_mode_in(fs, map, where.mode)});
       }
       return Status();
     };
@@ -242,7 +261,12 @@ Result<bool> any_name(file::FileSystem& fs, const Where& top, bool with_whiteout
       if (at != nullptr && S_ISDIR(at->mode.load()) &&
           (at->flags.load() & format::flag_lazy) == 0) {
         CAIRN_TRY(tree.enter(where.map, listed));
-        directories.push_back({listed.inode, {at, listed.inode}, "", false, {}});
+        directories.push_back({listed.inode,
+                               {at, listed.inode},
+                               "",
+                               false,
+                               {},
+                               drain_mode_in(fs, {at, listed.inode}, where.mode)});
       }
       return Status();
     };
@@ -255,6 +279,10 @@ Result<bool> any_name(file::FileSystem& fs, const Where& top, bool with_whiteout
   return any;
 }
 
+Where top_of(file::FileSystem& fs, const file::Map& map, const std::string& path) {
+  return {map.number, map, path, false, {}, own_drain_mode(fs, map)};
+}
+
 bool has_place(const Where& where, const file::Listed& listed, file::Inode* directory) {
   const file::Map map{directory, listed.inode};
   return is_at_home(where, listed, map) && !is_new_in_lower(map);
@@ -264,10 +292,41 @@ bool has_place(const Where& where, const file::Listed& listed, file::Inode* dire
 Result<bool> has_undrained(file::FileSystem& fs, const Where& top) {
   return any_name(
       fs, top, false, [&](const Where& where, const file::Listed& listed, file::Inode* inode) {
-        if (inode == nullptr) return false;
+        if (inode == nullptr || is_left_out(fs, where, listed, {inode, listed.inode})) return false;
         return S_ISDIR(inode->mode.load()) ? !has_place(where, listed, inode)
                                            : !is_drained(fs, where, listed, {inode, listed.inode});
       });
+}
+
+// There is something below this directory of the pool that this drain may write while a run goes
+// on, and that is no directory.
+Result<bool> has_work(DrainState& state, const Where& top) {
+  return any_name(state.fs, top, false,
+                  [&](const Where& where, const file::Listed& listed, file::Inode* inode) {
+                    if (inode == nullptr || S_ISDIR(inode->mode.load())) return false;
+                    const file::Map map{inode, listed.inode};
+                    return !is_left_out(state.fs, where, listed, map) &&
+                           !state.is_left_to_later(drain_mode_in(state.fs, map, where.mode)) &&
+                           !is_drained(state.fs, where, listed, map);
+                  });
+}
+
+// Whether a directory that lower does not have needs no place there, because nothing below it is to
+// be written: now, or at all. Else lower would get the empty skeleton of a tree.
+bool needs_no_place(DrainState& state, const Where& where, const file::Listed& listed,
+                    const file::Map& map) {
+  const DrainMode mode = drain_mode_in(state.fs, map, where.mode);
+  const Where below{listed.inode, map, "", false, {}, mode};
+  if (state.is_left_to_later(mode)) {
+    auto work = has_work(state, below);
+    if (!work.ok() || *work) return false;  // what cannot be listed is told by the walk
+    state.postponed.insert(listed.inode);
+    state.waiting.insert(where.inode);
+    return true;
+  }
+  if (listed.has_lower || !is_left_out(state.fs, where, listed, map)) return false;
+  auto undrained = has_undrained(state.fs, below);
+  return undrained.ok() && !*undrained;
 }
 
 // A directory that is about to be looked through. What somebody has removed in lower is made again if something is
@@ -275,7 +334,8 @@ Result<bool> has_undrained(file::FileSystem& fs, const Where& top) {
 bool make_again(DrainState& state, const Where& where, LowerDirectory& lower,
                 const file::Listed& listed, const file::Map& map,
                 std::optional<file::LowerIdentity>* identity) {
-  auto needed = has_undrained(state.fs, {listed.inode, map, "", false, {}});
+  auto needed = has_undrained(
+      state.fs, {listed.inode, map, "", false, {}, drain_mode_in(state.fs, map, where.mode)});
   if (!needed.ok()) {
     state.failed(where.path + "/" + name_of(listed), needed.status());
     return false;
@@ -301,7 +361,8 @@ void create_in(DrainState& state, const Where& where, file::Tree* tree,
           return Status();
         }
         if (!S_ISDIR((*inode)->mode.load())) {
-          if (is_postponed(state, where, listed, map)) return Status();
+          if (is_left_out(state.fs, where, listed, map) || is_postponed(state, where, listed, map))
+            return Status();
           if (Together::suits(state.fs, where, listed, map))
             together.add(listed, map);
           else
@@ -314,6 +375,10 @@ void create_in(DrainState& state, const Where& where, file::Tree* tree,
         }
         const bool fresh = where.fresh || is_new_in_lower(map) || !is_at_home(where, listed, map);
         std::optional<file::LowerIdentity> identity = remembered_of(listed);
+        if (fresh && needs_no_place(state, where, listed, map)) {
+          state.skipped.insert(listed.inode);
+          return Status();
+        }
         if (fresh && !drain_directory(state, where, lower, listed, map, &identity)) {
           state.skipped.insert(listed.inode);
           return Status();
@@ -323,8 +388,8 @@ void create_in(DrainState& state, const Where& where, file::Tree* tree,
           return Status();
         // Nothing was changed below a directory that was never entered.
         if (((*inode)->flags.load() & format::flag_lazy) == 0)
-          directories->push_back(
-              {listed.inode, map, where.path + "/" + name_of(listed), fresh, identity});
+          directories->push_back({listed.inode, map, where.path + "/" + name_of(listed), fresh,
+                                  identity, drain_mode_in(state.fs, map, where.mode)});
         return Status();
       });
   if (!status.ok() && !state.cancelled) state.failed(where.path, status);
@@ -363,7 +428,7 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
   if (*known == nullptr) return fail(ENOENT, "%s is not covered any more", cover.path.c_str());
   auto inode = file::live_inode(fs, cover.top);
   if (!inode.ok()) return inode.status();
-  const Where top{cover.top, {*inode, cover.top}, cover.path, false, {}};
+  const Where top = top_of(fs, {*inode, cover.top}, cover.path);
   DrainState state(cover, top, **known, calls, *report);
   CAIRN_TRY_ASSIGN(covered, open_covered(cover));
   if (!covered.directory.ok()) return Status();  // it is gone, and nothing is to be drained
@@ -397,12 +462,17 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report) {
 Result<bool> is_all_drained(file::FileSystem& fs, uint64_t number) {
   auto top = file::live_inode(fs, number);
   if (!top.ok()) return top.status();
-  auto left = any_name(fs, {number, {*top, number}, "", false, {}}, true,
-                       [&](const Where& where, const file::Listed& listed, file::Inode* inode) {
-                         return listed.whiteout || inode == nullptr ||
-                                !is_drained(fs, where, listed, {inode, listed.inode}) ||
-                                (S_ISDIR(inode->mode.load()) && !has_place(where, listed, inode));
-                       });
+  auto left =
+      any_name(fs, top_of(fs, {*top, number}, ""), true,
+               [&](const Where& where, const file::Listed& listed, file::Inode* inode) {
+                 if (listed.whiteout || inode == nullptr) return true;
+                 const file::Map map{inode, listed.inode};
+                 const bool is_directory = S_ISDIR(inode->mode.load());
+                 if (is_left_out(fs, where, listed, map) && !(is_directory && listed.has_lower))
+                   return false;
+                 return !is_drained(fs, where, listed, map) ||
+                        (is_directory && !has_place(where, listed, inode));
+               });
   if (!left.ok()) return left.status();
   return !*left;
 }
@@ -423,15 +493,15 @@ Status for_each_undrained(file::FileSystem& fs, uint64_t number, const VisitUndr
   if (!inode.ok()) return inode.status();
   Plan plan;
   plan.visit = visit;
-  return make_plan(fs, nullptr, {number, {*inode, number}, "", false, {}}, &plan);
+  return make_plan(fs, nullptr, top_of(fs, {*inode, number}, ""), &plan);
 }
 
 Result<Undrained> undrained_data(file::FileSystem& fs, uint64_t number) {
   auto inode = file::live_inode(fs, number);
   if (!inode.ok()) return inode.status();
   Plan plan;
-  CAIRN_TRY(make_plan(fs, nullptr, {number, {*inode, number}, "", false, {}}, &plan));
-  return Undrained{plan.count, plan.bytes};
+  CAIRN_TRY(make_plan(fs, nullptr, top_of(fs, {*inode, number}, ""), &plan));
+  return Undrained{plan.count, plan.bytes, plan.modes, plan.oldest, plan.oldest_time};
 }
 
 }  // namespace cairn::tier

@@ -12,8 +12,8 @@
 //  1. Nothing in lower is replaced or removed unless it is what the pool remembers (LowerIdentity).
 //  2. A name in lower shows the old file or the whole new one. What is written aside has a name
 //     that begins with ".cairn-drain-"; the next drain removes what a killed one left.
-//     What a name held before while its bytes are still to be written elsewhere is kept (keep.cc) until the end
-//     of a drain that could do everything: old data are in lower all the time.
+//     What a name held before while its bytes are still to be written elsewhere is kept (keep.cc)
+//     until the end of a drain that could do everything: old data are in lower all the time.
 //  3. An inode counts as drained (Inode::drained is its ctime) only after lower has it under its
 //     name. The ctime that counts is that of before the copy; whoever changes the file later moves
 //     it on.
@@ -23,9 +23,11 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <unordered_set>
 
 #include "tier/cover.h"
+#include "tier/drain_mode.h"
 
 namespace cairn::tier {
 
@@ -44,7 +46,10 @@ struct DrainReport {
 // What a drain leaves alone because programs are still at work on it.
 struct WhileRunning {
   uint64_t quiet_ns = 0;    // a file counts if it has not changed for so long
-  bool only_closed = true;  // and if no process has it open
+  bool only_closed = true;  // and if no process has it open, whatever its mode
+  DrainMode otherwise = DrainMode::close;  // of names that have no mode, nor a directory with one
+  // The run is over: what has the mode `exit` is drained as well, quiet and closed or not.
+  bool at_end = false;
 };
 
 struct DrainCalls {
@@ -68,6 +73,9 @@ Status end_drain(const Cover& cover);
 struct Undrained {
   uint64_t files = 0;
   uint64_t bytes = 0;
+  uint32_t modes = 0;        // 1 << DrainMode for each that a name in the cover has as its own
+  std::string oldest = {};   // path of the file that has waited longest since it changed
+  uint64_t oldest_time = 0;  // when it changed
 };
 Result<Undrained> undrained_data(file::FileSystem& fs, uint64_t top);
 // Calls visit for each of these files until it returns false: path below the covered directory,

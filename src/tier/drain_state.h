@@ -12,6 +12,7 @@
 
 #include "tier/beneath.h"
 #include "tier/drain.h"
+#include "tier/drain_mode.h"
 #include "tier/journal.h"
 #include "tier/lower.h"
 
@@ -27,6 +28,8 @@ struct Where {
   bool fresh = false;
   // What the pool remembers of the directory in lower. None: the covered directory itself.
   std::optional<file::LowerIdentity> identity = {};
+  // In force for what lies in it: its own, or that of the nearest directory above it.
+  DrainMode mode = DrainMode::inherit;
 };
 
 struct DrainState;
@@ -99,7 +102,8 @@ struct DrainState {
   sys::Descriptor kept;                  // the directory of what was replaced, once there is one
   std::unordered_set<uint64_t> skipped;  // directories that lower did not take
   std::unordered_set<uint64_t> open;     // inodes that were open when the drain began
-  std::unordered_set<uint64_t> postponed;  // files that are left to a later drain
+  std::unordered_set<uint64_t> postponed;  // names that are left to a later drain
+  std::unordered_set<uint64_t> waiting;    // directories with such a name in or below them
   std::unordered_set<uint64_t> gone;     // directories that somebody has removed in lower
   std::unordered_set<uint64_t> foreign;  // directories that lower has something unknown in or below
   std::unordered_map<uint64_t, uint64_t>
@@ -115,7 +119,14 @@ struct DrainState {
   [[nodiscard]] bool clean_so_far() const { return report.failed == 0 && report.conflicts == 0; }
   // Everything has its place in lower.
   [[nodiscard]] bool is_whole_so_far() const {
-    return clean_so_far() && postponed.empty() && calls.only == nullptr;
+    return clean_so_far() && postponed.empty() && calls.only == nullptr &&
+           (!calls.while_running || !is_left_to_later(DrainMode::inherit));
+  }
+  // Whether the rule of this drain leaves a name with this mode to a later one, quiet or not.
+  [[nodiscard]] bool is_left_to_later(DrainMode mode) const {
+    if (!calls.while_running) return false;
+    if (mode == DrainMode::inherit) mode = calls.while_running->otherwise;
+    return mode == DrainMode::never || (mode == DrainMode::exit && !calls.while_running->at_end);
   }
   // Whether this drain is about the inode, or leads to what it is about.
   [[nodiscard]] bool is_asked_for(uint64_t inode) const {
@@ -139,6 +150,11 @@ void set_home(file::FileSystem& fs, const Where& where, const std::string& name,
 bool still_names(file::FileSystem& fs, const Where& where, const file::Listed& listed,
                  const file::Map& map);
 void set_drained(file::FileSystem& fs, const file::Map& map, uint64_t change_time);
+// Whether a name is not drained at all, because its mode is `never`. What lower has under another
+// name is drained once more: a name that was moved loses nothing. Of a directory that lower does
+// not have, it says that it needs no place there of its own.
+bool is_left_out(file::FileSystem& fs, const Where& where, const file::Listed& listed,
+                 const file::Map& map);
 // Waits until later changes will have a later time: the clock that stamps them has moved on. False: it was set
 // back, and they may have the same.
 bool wait_for_tick(uint64_t change_time);
@@ -160,7 +176,8 @@ InLower look(const Known& known, int directory, const file::Listed& listed, stru
 // --- while_running.cc ---
 // Looks for the files that are open now.
 void note_open_files(DrainState& state);
-// Whether a file that is not drained is left to a later drain. Once it is, so are all its names.
+// Whether a name that is not drained, and no directory, is left to a later drain. Once it is, so
+// are all names of its file.
 bool is_postponed(DrainState& state, const Where& where, const file::Listed& listed,
                   const file::Map& map);
 

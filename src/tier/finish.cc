@@ -143,13 +143,30 @@ void finish_attributes(DrainState& state, Level& level) {
   set_drained(state.fs, map, time);
 }
 
+// Everything in and below it has its place in lower, be it that something elsewhere waits.
+bool is_complete(DrainState& state, const Where& where) {
+  if (state.is_whole_so_far()) return true;
+  if (!state.clean_so_far() || state.calls.only != nullptr || state.waiting.count(where.inode) != 0)
+    return false;
+  // What a directory that was moved remembers of removed names is about its old place.
+  bool any = false;
+  const Status status = for_each_name(state.fs, where.map, true, [&](const file::Listed& listed) {
+    any = any || listed.whiteout;
+    return Status();
+  });
+  return status.ok() && !any;
+}
+
 void finish_level(DrainState& state, std::vector<Level>& way) {
   Level& level = way.back();
   const Where& where = level.where;
   const bool is_top = way.size() == 1;
   const bool lazy = (where.map.inode->flags.load() & format::flag_lazy) != 0;
   if (!lazy && state.is_whole_so_far()) remove_names(state, where);
-  if (change_time(state.fs, where.map) != where.map.inode->drained.load())
+  // A drain that leaves it alone finishes only what it has changed itself (LowerDirectory::touch).
+  const uint64_t drained = where.map.inode->drained.load();
+  if (change_time(state.fs, where.map) != drained &&
+      (drained == 0 || !state.is_left_to_later(where.mode)))
     finish_attributes(state, level);
   if (is_top) return;
   Level& above = way[way.size() - 2];
@@ -163,8 +180,8 @@ void finish_level(DrainState& state, std::vector<Level>& way) {
         .ignore();  // gone: nothing to tell
   }
   above.newest = std::max(above.newest, level.newest);
-  // Only after everything below it could be drained.
-  if (is_new_in_lower(where.map) && state.is_whole_so_far())
+  if (state.waiting.count(where.inode) != 0) state.waiting.insert(above.where.inode);
+  if (is_new_in_lower(where.map) && is_complete(state, where))
     set_home(state.fs, above.where, level.name, where.map, false);
 }
 
@@ -211,7 +228,8 @@ void finish(DrainState& state, const Where& top) {
       continue;
     }
     way.push_back({{listed.inode, map, level.where.path + "/" + name_of(listed),
-                    level.where.fresh || is_new_in_lower(map), remembered_of(listed)},
+                    level.where.fresh || is_new_in_lower(map), remembered_of(listed),
+                    drain_mode_in(state.fs, map, level.where.mode)},
                    name_of(listed),
                    listed,
                    {},

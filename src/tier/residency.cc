@@ -34,6 +34,25 @@ Home home_of(file::FileSystem& fs, const CoveredName& name) {
   return home;
 }
 
+DrainMode mode_from(file::FileSystem& fs, const std::vector<uint64_t>& way) {
+  for (const uint64_t directory : way) {
+    auto inode = file::live_inode(fs, directory);
+    if (!inode.ok()) continue;
+    const DrainMode mode = own_drain_mode(fs, {*inode, directory});
+    if (mode != DrainMode::inherit) return mode;
+  }
+  return DrainMode::inherit;
+}
+
+Result<bool> is_not_drained(const Cover& cover, const CoveredName& name) {
+  file::FileSystem& fs = *cover.fs;
+  CAIRN_TRY_ASSIGN(entry, entry_of(fs, name.directory, name.unit, name.map.number));
+  const bool is_fresh = home_of(fs, name) != Home::there;
+  return is_left_out(
+      fs, {name.directory.number, name.directory, "", is_fresh, {}, mode_from(fs, name.way)}, entry,
+      name.map);
+}
+
 // The path in lower.
 Result<std::string> path_in_lower(const Cover& cover, const CoveredName& name,
                                   const file::Listed& entry) {
@@ -43,6 +62,16 @@ Result<std::string> path_in_lower(const Cover& cover, const CoveredName& name,
 }
 
 }  // namespace
+
+DrainMode mode_of(const Cover& cover, const CoveredName& name) {
+  return drain_mode_in(*cover.fs, name.map, mode_from(*cover.fs, name.way));
+}
+
+Status check_is_drained(const Cover& cover, const CoveredName& name, const char* path) {
+  CAIRN_TRY_ASSIGN(never, is_not_drained(cover, name));
+  return never ? fail(EPERM, "%s: is not drained, because its drain mode is never", path)
+               : Status();
+}
 
 Result<bool> is_in_lower(const Cover& cover, const CoveredName& name) {
   file::FileSystem& fs = *cover.fs;
@@ -79,7 +108,8 @@ Result<Residency> residency_of(const Cover& cover, const CoveredName& name) {
     return found;
   }
   found.pool_bytes = attributes.blocks * format::block_size;
-  if (!drained) found.undrained_bytes = std::min(found.size, found.pool_bytes);
+  CAIRN_TRY_ASSIGN(never, is_not_drained(cover, name));
+  if (!drained && !never) found.undrained_bytes = std::min(found.size, found.pool_bytes);
   return found;
 }
 
@@ -87,6 +117,7 @@ Status drain_one(Cover& cover, const CoveredName& name, const char* path, DrainC
                  DrainReport* report) {
   CAIRN_TRY_ASSIGN(before, is_in_lower(cover, name));
   if (before) return Status();
+  CAIRN_TRY(check_is_drained(cover, name, path));
   if (name.map.inode->links.load() != 1)
     return fail(EBUSY, "%s: has more than one name; a drain of the directory writes it", path);
   std::unordered_set<uint64_t> only(name.way.begin(), name.way.end());

@@ -12,15 +12,15 @@
 namespace cairn::tier {
 namespace {
 
-bool is_busy(DrainState& state, const WhileRunning& rule, const file::Map& map) {
+bool is_busy(DrainState& state, const WhileRunning& rule, DrainMode mode, const file::Map& map) {
   const uint64_t changed = change_time(state.fs, map);
   // A clock that was set back: a change in the future is not quiet either.
   if (changed + rule.quiet_ns > file::now_ns()) return true;
   // Stores through a mapping move no time on.
   if (file::is_pinned(state.fs, map.number)) return true;
-  return rule.only_closed && (state.open.count(map.number) != 0 ||
-                              // Opened since the drain began.
-                              file::is_open(state.fs, map.number));
+  return (rule.only_closed || mode != DrainMode::async) && (state.open.count(map.number) != 0 ||
+                                                            // Opened since the drain began.
+                                                            file::is_open(state.fs, map.number));
 }
 
 uint64_t bytes_of(file::FileSystem& fs, const file::Map& map) {
@@ -33,7 +33,7 @@ uint64_t bytes_of(file::FileSystem& fs, const file::Map& map) {
 }  // namespace
 
 void note_open_files(DrainState& state) {
-  if (!state.calls.while_running || !state.calls.while_running->only_closed) return;
+  if (!state.calls.while_running || state.calls.while_running->at_end) return;
   file::for_each_open_file(state.fs, [&state](const format::OpenFile& open) {
     state.open.insert(open.inode.load());
     return true;
@@ -42,13 +42,24 @@ void note_open_files(DrainState& state) {
 
 bool is_postponed(DrainState& state, const Where& where, const file::Listed& listed,
                   const file::Map& map) {
-  if (!state.calls.while_running || !S_ISREG(map.inode->mode.load())) return false;
-  if (state.postponed.count(map.number) != 0) return true;
+  if (!state.calls.while_running) return false;
+  if (state.postponed.count(map.number) != 0) {
+    state.waiting.insert(where.inode);
+    return true;
+  }
   if (is_drained(state.fs, where, listed, map)) return false;
-  // Its bytes lie in lower, and only its attributes have changed.
-  if ((map.inode->flags.load() & format::flag_lazy) != 0) return false;
-  if (!is_busy(state, *state.calls.while_running, map)) return false;
+  const WhileRunning& rule = *state.calls.while_running;
+  DrainMode mode = drain_mode_in(state.fs, map, where.mode);
+  if (mode == DrainMode::inherit) mode = rule.otherwise;
+  // Else its bytes lie in lower, and only its attributes have changed; or it has none.
+  const bool has_bytes =
+      S_ISREG(map.inode->mode.load()) && (map.inode->flags.load() & format::flag_lazy) == 0;
+  const bool waits = state.is_left_to_later(mode) ||
+                     (has_bytes && !rule.at_end && is_busy(state, rule, mode, map));
+  if (!waits) return false;
   state.postponed.insert(map.number);
+  state.waiting.insert(where.inode);
+  if (!has_bytes) return true;
   ++state.report.postponed;
   state.report.postponed_bytes += bytes_of(state.fs, map);
   return true;

@@ -46,7 +46,11 @@ static long set(const cairn_stat& st, const char* name, const void* value, size_
   int error = allowed(st, name, true);
   if (error < 0) return error;
   if (!user_memory::is_readable(value, size)) return -EFAULT;
-  return cairn_setxattr(pool, st.ino, st.generation, name, value, size, flags);
+  error = cairn_setxattr(pool, st.ino, st.generation, name, value, size, flags);
+  // Which modes there are is more than the number of an error can say.
+  if (error == -EINVAL && strcmp(name, CAIRN_DRAIN_ATTRIBUTE) == 0)
+    log(Level::kWarning, cairn_last_error());
+  return error;
 }
 
 // Gives the program what `read` puts into `size` bytes. The attributes of a file fit one block.
