@@ -187,18 +187,22 @@ Way clear_name(DrainState& state, const Where& where, LowerDirectory& lower,
 bool needs_writing(DrainState& state, const Where& where, LowerDirectory& lower,
                    const file::Listed& listed, const file::Map& map, InLower* expected) {
   if (is_drained(state.fs, where, listed, map)) return false;
-  if ((map.inode->flags.load() & format::flag_lazy) != 0 &&
-      drain_lazy(state, where, lower, listed, map))
-    return false;
+  struct stat st = {};
+  // Drained under this name before its directory was, and evicted or not since.
+  const bool may_be_there =
+      listed.has_lower && change_time(state.fs, map) == map.inode->drained.load();
+  if ((map.inode->flags.load() & format::flag_lazy) != 0) {
+    if (may_be_there && lower.fd() >= 0 &&
+        look(state.known, static_cast<int>(lower.fd()), listed, &st) == InLower::remembered)
+      return false;
+    if (drain_lazy(state, where, lower, listed, map)) return false;
+  }
   const int64_t fd = lower.fd();
   if (fd < 0) {
     state.not_opened(where, where.path + "/" + name_of(listed), fd);
     return false;
   }
-  struct stat st = {};
-  if (listed.has_lower && change_time(state.fs, map) == map.inode->drained.load() &&
-      look(state.known, static_cast<int>(fd), listed, &st) == InLower::remembered) {
-    // Drained under this name before its directory was.
+  if (may_be_there && look(state.known, static_cast<int>(fd), listed, &st) == InLower::remembered) {
     if (map.inode->links.load() > 1 && state.linked.count(map.number) == 0)
       note_linked(state, where, listed, map, listed.lower, map.inode->drained.load());
     return false;

@@ -28,11 +28,12 @@ Status not_drained(uint64_t number) {
 }
 
 // The name of an inode in the directory that it was imported or drained into, if it still is what a
-// drain or an import has noted (is_at_home), and lower has it.
+// drain or an import has noted (is_at_home), and lower has it. A directory that a drain has made
+// there and not finished is at home, too: of each file, lower is asked (look_for_eviction).
 std::optional<file::Listed> name_at_home(file::FileSystem& fs, const file::Map& map) {
   const uint64_t parent = map.inode->lower_parent.load();
-  const uint64_t unit = map.inode->lower_unit.load();
-  if (parent == 0 || unit == 0 || (unit & unit_is_new) != 0) return std::nullopt;
+  const uint64_t unit = map.inode->lower_unit.load() & ~unit_is_new;
+  if (parent == 0 || unit == 0) return std::nullopt;
   auto directory = file::live_inode(fs, parent);
   if (!directory.ok()) return std::nullopt;
   auto entry = entry_of(fs, {*directory, parent}, unit, map.number);

@@ -116,6 +116,57 @@ TEST_F(WhileRunningTest, TheNamesOfAFileWaitTogether) {
   expect_drained(*covered);
 }
 
+// What is drained counts as such, be it in a directory that the run has made, while others wait.
+TEST_F(WhileRunningTest, ANewDirectoryIsFinishedWhileOthersWait) {
+  ASSERT_EQ(cairn_mkdir(covered->pool, covered->top, "new", 0755), 0);
+  ASSERT_EQ(covered->create("new/file", "bytes"), 0);
+  cairn_file* file = nullptr;
+  ASSERT_EQ(cairn_open(covered->pool, covered->top, "log", O_WRONLY | O_CREAT, 0644, &file), 0);
+  ASSERT_EQ(cairn_write(file, "first", 5), 5);
+  ASSERT_EQ(drain(0), 0) << cairn_last_error();
+  EXPECT_EQ(what.postponed_files, 1U);
+  const auto visit = [](void* context, const cairn_cover_info* info) {
+    EXPECT_EQ(info->undrained_files, 1U);
+    EXPECT_STREQ(info->oldest, "log");
+    *static_cast<bool*>(context) = true;
+  };
+  bool visited = false;
+  ASSERT_EQ(cairn_cover_list(covered->pool, visit, &visited), 0) << cairn_last_error();
+  EXPECT_TRUE(visited);
+  ASSERT_EQ(cairn_close(file), 0);
+}
+
+// A directory is not finished in lower while something in it waits. What is drained there may go.
+TEST_F(WhileRunningTest, AFileInANewDirectoryIsEvictedWhileOthersWait) {
+  const std::string bytes(100000, 'b');
+  ASSERT_EQ(cairn_mkdir(covered->pool, covered->top, "new", 0755), 0);
+  ASSERT_EQ(cairn_mkdir(covered->pool, covered->top, "new/deep", 0755), 0);
+  ASSERT_EQ(covered->create("new/deep/file", bytes), 0);
+  cairn_file* file = nullptr;
+  ASSERT_EQ(cairn_open(covered->pool, covered->top, "new/log", O_WRONLY | O_CREAT, 0644, &file), 0);
+  ASSERT_EQ(cairn_write(file, "first", 5), 5);
+  ASSERT_EQ(drain(0), 0) << cairn_last_error();
+  EXPECT_EQ(what.postponed_files, 1U);
+  EXPECT_EQ(report.files, 1U);
+  ASSERT_EQ(cairn_tier_evict(covered->cover, "new/deep/file", nullptr), 0) << cairn_last_error();
+  EXPECT_NE(covered->stat("new/deep/file").flags & CAIRN_FILE_LAZY, 0U);
+  EXPECT_EQ(covered->read("new/deep/file"), bytes);
+  // No later drain has anything to do with it.
+  ASSERT_EQ(drain(0), 0) << cairn_last_error();
+  EXPECT_EQ(report.files, 0U);
+  // Its attributes may change, and it may move with its directory.
+  ASSERT_EQ(cairn_chmod(covered->pool, covered->stat("new/deep/file").ino, 0, 0600), 0);
+  ASSERT_EQ(drain(0), 0) << cairn_last_error();
+  EXPECT_EQ(report.files, 1U);
+  EXPECT_EQ(fs::status(lower_ + "/new/deep/file").permissions(), fs::perms(0600));
+  ASSERT_EQ(cairn_rename(covered->pool, covered->top, "new/deep", covered->top, "moved", 0), 0);
+  ASSERT_EQ(cairn_close(file), 0);
+  ASSERT_EQ(drain(0), 0) << cairn_last_error();
+  EXPECT_EQ(get(lower_ + "/moved/file"), bytes);
+  EXPECT_FALSE(fs::exists(lower_ + "/new/deep"));
+  expect_drained(*covered);
+}
+
 TEST_F(WhileRunningTest, WrongArguments) {
   EXPECT_EQ(
       cairn_cover_drain_while_running(covered->cover, nullptr, nullptr, nullptr, nullptr, &report),
