@@ -212,6 +212,7 @@ std::unique_ptr<CLI::App> describe_commands(Context& context) {
   add_common_options(*root, context);
   add_run_command(*root, context);
   add_cover_commands(*root, context);
+  add_stage_command(*root, context);
   add_status_command(*root, context);
   add_pool_commands(*root, context);
   add_list_commands(*root, context);

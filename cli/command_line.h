@@ -42,6 +42,7 @@ void add_change_commands(CLI::App& root, Context& context);
 void add_copy_command(CLI::App& root, Context& context);
 void add_run_command(CLI::App& root, Context& context);
 void add_cover_commands(CLI::App& root, Context& context);
+void add_stage_command(CLI::App& root, Context& context);
 void add_status_command(CLI::App& root, Context& context);
 void add_config_command(CLI::App& root, Context& context);
 void add_doctor_command(CLI::App& root, Context& context);

@@ -8,7 +8,7 @@ import unittest
 import cairn_case
 from cairn_case import CAIRN, CairnCase
 
-COMMANDS = ["run", "drain", "discard", "status", "pool", "ls", "stat", "cat", "df", "du", "cp", "rm", "mkdir", "mv", "ckpt",
+COMMANDS = ["run", "drain", "discard", "stage", "status", "pool", "ls", "stat", "cat", "df", "du", "cp", "rm", "mkdir", "mv", "ckpt",
             "config", "doctor", "bench", "help", "completion"]
 POOL_COMMANDS = ["create", "list", "info", "check", "grow", "populate", "remove", "clean"]
 CKPT_COMMANDS = ["ls", "show", "verify", "export", "import", "diff", "rm", "du"]
