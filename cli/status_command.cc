@@ -141,10 +141,13 @@ struct Before {
   std::chrono::steady_clock::time_point at;
 };
 
-// "DIR: 3 MiB in 2 files not drained, 200 MiB/s, 1 s left"
+// "DIR: 3 MiB in 2 files not drained (oldest: out/a, 12 s), 200 MiB/s, 1 s left"
 std::string follow_text(const CoverEntry& cover, const std::optional<KeeperState>& keeper,
                         const Before& before, std::chrono::steady_clock::time_point now) {
   std::string text = fmt::format("{}: {}", printable(cover.directory), undrained_text(cover));
+  if (!cover.oldest.empty())
+    text += fmt::format(" (oldest: {}, {})", printable(cover.oldest),
+                        format_duration(age_of_oldest(cover)));
   if (!keeper) return text + (cover.in_use ? ", a run is under way" : "");
   const double seconds = std::chrono::duration<double>(now - before.at).count();
   const uint64_t done =
@@ -205,8 +208,9 @@ void add_status_command(CLI::App& root, Context& context) {
   auto follow = std::make_shared<bool>(false);
   status->add_flag(
       "--follow", *follow,
-      "Print a line a second for each covered directory: what is not drained, how fast "
-      "it is drained, and the time left. Ends when no run and no background drain is "
+      "Print a line a second for each covered directory: what is not drained, the oldest such "
+      "file and how long ago it changed, how fast it is drained, and the time left. Ends when no "
+      "run and no background drain is "
       "left.");
   status->callback([&context, follow] {
     context.action = [&context, follow] {

@@ -7,59 +7,10 @@ import time
 
 import cairn_case
 from cairn_case import CAIRN
-from cover_case import Run
-
-SLEEPER = "while [ ! -e {done} ]; do sleep 0.05; done"
+from keeper_case import KeeperCase
 
 
-class Keeper(Run):
-    def begin(self, script, *options, mode="close", quiet="0"):
-        """A run whose program does `script` and waits for finish()."""
-        self.done = self.path("done")
-        self.program = f"cd {self.dir} && {script}; {SLEEPER.format(done=self.done)}"
-        run = subprocess.Popen([CAIRN, "run", "--at", self.dir, "--drain", mode, "--drain-quiet", quiet, *options,
-                                "--", "sh", "-c", self.program], env=self.env, stderr=subprocess.PIPE, text=True,
-                               start_new_session=True)
-        self.addCleanup(self.end, run)
-        return run
-
-    @staticmethod
-    def end(run):
-        """What a failed test has left; also where the run itself was killed."""
-        try:
-            os.killpg(run.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        run.wait(30)
-        run.stderr.close()
-
-    def finish(self, run, code=0):
-        with open(self.done, "w", encoding="utf-8"):
-            pass
-        _, err = run.communicate(timeout=60)
-        self.assertEqual(run.returncode, code, err)
-        os.unlink(self.done)
-        return err
-
-    def has(self, name, text):
-        try:
-            return self.read(name) == text
-        except FileNotFoundError:
-            return False
-
-    def keepers(self):
-        found = []
-        for pool in self.json("status"):
-            found += [cover["keeper"] for cover in pool.get("covers", []) if "keeper" in cover]
-        return found
-
-    def wait_until_nothing_is_left(self):
-        self.wait_for(lambda: self.json("status") == [], "the pool stays")
-        self.assert_nothing_left()
-
-    def wait_until_no_lock_is_left(self):
-        self.wait_for(lambda: os.listdir(self.pools) == [], "a lock stays beside the pools")
-
+class Keeper(KeeperCase):
     def test_a_closed_file_goes_while_the_program_runs(self):
         run = self.begin("echo closed > closed; exec 3> open; echo first >&3")
         self.wait_for(lambda: self.has("closed", "closed\n"), "the closed file was not drained")
@@ -137,7 +88,23 @@ class Keeper(Run):
         self.finish(run)
         shown, _ = follow.communicate(timeout=30)
         self.assertEqual(follow.returncode, 0)
-        self.assertRegex(shown, r"dir: 22\.9 MiB in 1 file not drained, [\d.]+ MiB/s, [\d.]+ s left\n")
+        self.assertRegex(shown, r"dir: 22\.9 MiB in 1 file not drained \(oldest: big, [\d.]+ s\), [\d.]+ MiB/s, "
+                         r"[\d.]+ s left\n")
+
+    def test_the_oldest_undrained_file_is_shown(self):
+        run = self.begin("mkdir out; echo x > out/first; touch -d '1 hour ago' out/first; sleep 1.2; echo y > second",
+                         quiet="3600")
+        self.wait_for(lambda: self.undrained() == 4, "the program did not write")
+        cover = self.json("status")[0]["covers"][0]
+        # By the time of its last change, which nobody can set.
+        self.assertEqual(cover["oldest_undrained"]["path"], "out/first")
+        self.assertGreater(cover["oldest_undrained"]["age_seconds"], 1)
+        self.assertLess(cover["oldest_undrained"]["age_seconds"], 60)
+        with subprocess.Popen([CAIRN, "status", "--follow"], env=self.env, stdout=subprocess.PIPE, text=True) as follow:
+            self.assertRegex(follow.stdout.readline(), r"dir: 4 B in 2 files not drained \(oldest: out/first, [\d.]+ s\)")
+            follow.kill()
+        self.finish(run)
+        self.wait_until_nothing_is_left()
 
     def test_the_end_of_a_run_does_not_wait_for_the_rate(self):
         run = self.begin("head -c 50000000 /dev/zero > big", "--drain-rate", "1M")
