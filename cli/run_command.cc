@@ -22,6 +22,7 @@
 #include "error.h"
 #include "finish_run.h"
 #include "held_directory.h"
+#include "job_end.h"
 #include "keeper.h"
 #include "launcher.h"
 #include "lifetime.h"
@@ -224,14 +225,17 @@ struct Run {
   // A batch system ends what a job leaves behind, and so does the end of a container.
   void report_detached() const {
     if (!is_first_rank()) return;
-    const bool in_job = !launcher_job().empty();
+    const std::string ends = what_ends_background();
     const std::string text = fmt::format(
-        "{} is drained behind; `cairn drain {} --wait` waits for that{}", directory, directory,
-        in_job ? ". If this job's end stops it, `cairn drain` on this host continues" : "");
-    if (in_job)
+        "{} is drained in the background; `cairn drain {} --wait` waits for that{}", directory,
+        directory,
+        ends.empty() ? "" : fmt::format(". But {}: `cairn drain` on this host continues", ends));
+    if (!ends.empty() && !context.json)
       note(fmt::format("cairn run: {}\n", text));
     else
-      report(text, {{"directory", json_text(directory)}, {"detached", true}});
+      report(text, {{"directory", json_text(directory)},
+                    {"detached", true},
+                    {"ended_by", ends.empty() ? Json() : Json(json_text(ends))}});
   }
 
   // The launcher of a rank that fails may be about to kill the others.
@@ -464,8 +468,9 @@ void add_run_command(CLI::App& root, Context& context) {
       "one discards. A run that joins others in DIR discards nothing.");
   run->add_flag("--detach-drain", arguments->detach_drain,
                 "Return when PROGRAM ends. A process in the background drains DIR then; "
-                "`cairn drain DIR --wait` waits for it. A batch system that ends all processes of "
-                "a job ends this one, too: the data then stay in the pool for `cairn drain DIR`.");
+                "`cairn drain DIR --wait` waits for it. Where a batch system or a container will "
+                "end that process, too, the run says so: the data then stay in the pool for "
+                "`cairn drain DIR`.");
   run->add_option(
          "--lanes", arguments->lanes,
          "Maximum number of concurrent processes in a pool that the run creates; by default 64 to "
