@@ -14,8 +14,9 @@ MATRIX ?= bench
 BENCH ?=
 CTEST = ctest --output-on-failure --no-tests=error -j $(JOBS) -R '$(TESTS)'
 
-.PHONY: all setup-build setup-demo setup-test setup-dev setup-slow help install uninstall wheel demo test test-slow test-asan \
-	test-tsan test-dev test-clang coverage setup-bench bench bench-example bench-all bench-core bench-mpiio bench-palm bench-tiers fuzz format \
+.PHONY: all setup-build setup-demo setup-test setup-dev setup-slow help install uninstall wheel demo demo-larger \
+	test test-slow test-asan test-tsan test-dev test-clang coverage setup-bench bench bench-example bench-all bench-core \
+	bench-mpiio bench-palm bench-tiers fuzz format \
 	format-check tidy clean
 
 all: setup-build ## build the release preset into build/release
@@ -53,6 +54,11 @@ demo: setup-demo ## parallel programs with checkpoints, fio, git and SQLite, wit
 	@echo "make demo: building what the demo shows (about 5 minutes on 2 processors)"
 	@scripts/build.sh --brief --target demo release $(JOBS)
 	@scripts/demo.sh --page build/demo.html
+
+demo-larger: setup-demo ## checkpoints on a slow file system, and five times as much data as the pool holds
+	@echo "make demo-larger: building what the demo shows"
+	@scripts/build.sh --brief --target demo release $(JOBS)
+	@scripts/demo-larger.sh --page build/demo-larger.html
 
 test: setup-test ## build everything and run all but the slow tests
 	@scripts/build.sh release $(JOBS) -DCAIRN_TESTS=ON
