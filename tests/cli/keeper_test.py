@@ -68,6 +68,15 @@ class Keeper(KeeperCase):
         self.refused("run", "--at", self.dir, "--detach-drain", "--drain", "never", "--", "true", code=2,
                      says="--detach-drain: nothing is drained with --drain never")
 
+    def test_detached_in_a_batch_job(self):
+        run = self.cairn("run", "--at", self.dir, "--detach-drain", "--", "sh", "-c", f"echo x > {self.dir}/x",
+                         env={"SLURM_JOB_ID": "12"})
+        self.assertRegex(run.err, r"is drained in the background; .*\. But Slurm may end it with job 12: `cairn drain` on "
+                         "this host continues\n$")
+        self.cairn("drain", "--wait", self.dir)
+        self.assertEqual(self.read("x"), "x\n")
+        self.wait_until_nothing_is_left()
+
     def test_its_streams_are_nobodys(self):
         """A launcher waits until the pipes of its processes are closed."""
         script = f"cd {self.dir} && head -c 50000000 /dev/zero > big"
