@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "file/ending.h"
+#include "file/moved.h"
 #include "file/names_parts.h"
 #include "file/shape.h"
 
@@ -249,6 +250,8 @@ class Renaming {
       change.set(end->directory.inode->ctime, now);
     }
     change.set(moved_.inode->ctime, now);
+    note_move(fs_, change, moved_, from_.directory, source_, now);
+    if (exchange_) note_move(fs_, change, other_, to_.directory, target_, now);
     std::optional<DirectoryChange> first;
     std::optional<DirectoryChange> second;
     first.emplace(fs_, seat_, *from_.directory.inode, from_.directory.number);

@@ -249,6 +249,7 @@ Status rebuild(FileSystem& fs) {
       trim(fs, map);
       // The times of its last writes went with the lanes: it may have changed since it was drained.
       if ((inode->flags.load() & format::flag_lazy) == 0) pool.store(inode->drained, 0);
+      pool.store(inode->file.moved, 0);
     }
     pool.flush(inode, sizeof *inode);
   }

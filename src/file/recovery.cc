@@ -4,6 +4,7 @@
 
 #include "file/attributes.h"
 #include "file/io.h"
+#include "file/moved.h"
 #include "file/open_file.h"
 #include "file/open_table.h"
 #include "file/reclaim.h"
@@ -82,8 +83,10 @@ void FileSystem::recover_seat(format::Seat& seat) {
     // copies the file. Its time stays, for it may as well have been staged.
     const uint64_t number = seat.writing.load();
     Inode* inode = number != 0 ? inode_at(*this, number) : nullptr;
-    if (inode != nullptr && is_live(*inode) && (inode->flags.load() & format::flag_lazy) == 0)
+    if (inode != nullptr && is_live(*inode) && (inode->flags.load() & format::flag_lazy) == 0) {
       pool.store_flush(inode->drained, 0);
+      forget_move(pool, *inode);
+    }
   }
   // Bytes beyond the end of file that an extending write left.
   if (const uint64_t number = seat.extending_inode.load(); number != 0) {

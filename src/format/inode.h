@@ -72,7 +72,12 @@ struct FileWords {
   Word mover;  // with flag_moving: the lock word of the seat that has set it
   // Counts those that succeeded: what one that fails took may have been promised to another one meanwhile. Never flushed.
   Word preallocations;
-  Word reserved[19];
+  // Only its name has changed since lower had the same (file/moved.h): its ctime then, 0: no such
+  // note; `change` then; and what the file was in lower.
+  Word moved;
+  Word moved_change;
+  Word moved_lower[4];
+  Word reserved[13];
 };
 
 struct alignas(64) Inode {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "file/attributes.h"
+#include "file/moved.h"
 #include "file/tree.h"
 #include "pool/lock.h"
 #include "tier/claim.h"
@@ -58,6 +59,7 @@ static void unmark(DrainState& state, const file::Map& map) {
     std::optional<pool::LockGuard> lock;
     if (seat.ok()) lock.emplace(fs.pool, *seat, map.inode->lock);
     set_drained(fs, map, 0);
+    file::forget_move(fs.pool, *map.inode);
   }
   // If it was evicted since, the pool must have the bytes that lower may lose.
   state.lower.stage(map.number).ignore();
@@ -165,6 +167,7 @@ void plan_file(file::FileSystem& fs, DrainState* state, const Where& where,
     const file::Attributes attributes = file::attributes_of(fs, map);
     size = std::min(attributes.size, attributes.blocks * format::block_size);
   }
+  if (file::has_only_moved(*map.inode)) size = 0;  // it gets a link (drain_moved.cc)
   plan->bytes += size;
   ++plan->count;
   if (state == nullptr) note_age(fs, where, listed, map, plan);

@@ -212,7 +212,7 @@ bool needs_writing(DrainState& state, const Where& where, LowerDirectory& lower,
   const Way way = clear_name(state, where, lower, listed, map, expected);
   if (way == Way::blocked && map.inode->links.load() > 1)
     state.linked[map.number].is_complete = false;
-  return way == Way::free;
+  return way == Way::free && !drain_moved(state, where, lower, listed, map, *expected);
 }
 
 void drain_name(DrainState& state, const Where& where, LowerDirectory& lower,

@@ -241,6 +241,10 @@ bool drain_link(DrainState& state, const Where& where, LowerDirectory& lower,
 void note_linked(DrainState& state, const Where& where, const file::Listed& listed,
                  const file::Map& map, const file::LowerIdentity& identity, uint64_t change_time);
 void finish_links(DrainState& state);
+// --- drain_moved.cc ---
+// True if the name is dealt with: lower's file has it now, or that failed, which has been told.
+bool drain_moved(DrainState& state, const Where& where, LowerDirectory& lower,
+                 const file::Listed& listed, const file::Map& map, InLower expected);
 // --- closed.cc ---
 // Opens what an O_PATH descriptor (or the error instead of one) means, which it takes; for its owner he is
 // given the right to read it, until its mode is set anew. A descriptor, or -errno.

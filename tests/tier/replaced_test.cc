@@ -52,6 +52,14 @@ const std::vector<Replacement>& replacements() {
        }},
       {"directories exchanged",
        [](Covered& covered) { move(covered, "dir", "dir2", RENAME_EXCHANGE); }},
+      {"through several names, and new files in their places",
+       [](Covered& covered) {
+         move(covered, "log", "dir/log");
+         EXPECT_EQ(covered.create("log", "new"), 0);
+         move(covered, "other", "tmp");
+         move(covered, "dir/log", "other");
+         move(covered, "tmp", "dir2/other");
+       }},
   };
   return all;
 }
@@ -244,7 +252,7 @@ TEST_P(ReplacedTest, WithoutRoomForMore) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ReplacedTest, ::testing::Range<size_t>(0, 5));
+INSTANTIATE_TEST_SUITE_P(All, ReplacedTest, ::testing::Range<size_t>(0, 6));
 INSTANTIATE_TEST_SUITE_P(All, ReplacedDirectoryTest, ::testing::Range<size_t>(2, 5));
 
 }  // namespace

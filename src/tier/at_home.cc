@@ -1,0 +1,36 @@
+#include "tier/at_home.h"
+
+#include "tier/listing.h"
+#include "tier/lower.h"
+
+namespace cairn::tier {
+
+std::optional<file::Listed> name_at_home(file::FileSystem& fs, const file::Map& map) {
+  const uint64_t parent = map.inode->lower_parent.load();
+  const uint64_t unit = map.inode->lower_unit.load() & ~unit_is_new;
+  if (parent == 0 || unit == 0) return std::nullopt;
+  auto directory = file::live_inode(fs, parent);
+  if (!directory.ok()) return std::nullopt;
+  auto entry = entry_of(fs, {*directory, parent}, unit, map.number);
+  if (!entry.ok() || !entry->has_lower || unit_of(*entry) + 1 != unit) return std::nullopt;
+  return *entry;
+}
+
+bool is_directory_at_home(file::FileSystem& fs, uint64_t directory) {
+  constexpr unsigned deepest = 4096;
+  uint64_t at = directory;
+  for (unsigned depth = 0; depth < deepest; ++depth) {
+    auto inode = file::live_inode(fs, at);
+    if (!inode.ok()) return false;
+    const uint64_t parent = (*inode)->lower_parent.load();
+    if (parent == 0) {
+      auto cover = lower_of(fs).cover_of_top(at);
+      return cover.ok() && *cover != nullptr;
+    }
+    if (!name_at_home(fs, {*inode, at})) return false;
+    at = parent;
+  }
+  return false;
+}
+
+}  // namespace cairn::tier

@@ -1,0 +1,18 @@
+// At home: a name of the pool that has the same place in lower.
+#pragma once
+
+#include <optional>
+
+#include "file/directory.h"
+#include "file/file_system.h"
+
+namespace cairn::tier {
+
+// The name of an inode in the directory that it was imported or drained into, if it still is what a
+// drain or an import has noted (is_at_home), and lower has it. A directory that a drain has made
+// there and not finished is at home, too: of each file, lower is asked.
+std::optional<file::Listed> name_at_home(file::FileSystem& fs, const file::Map& map);
+// Is the directory in lower where it is in the pool, all the way up to the top of a cover?
+bool is_directory_at_home(file::FileSystem& fs, uint64_t directory);
+
+}  // namespace cairn::tier
