@@ -6,6 +6,7 @@
 
 #include "base/coarse_clock.h"
 #include "file/attributes.h"
+#include "pool/lock.h"
 #include "tier/drain_state.h"
 #include "tier/listing.h"
 
@@ -15,6 +16,24 @@ uint64_t change_time(file::FileSystem& fs, const file::Map& map) {
   if (map.inode->stamps.load() == 0) return map.inode->ctime.load();
   pool::SeatGuard seat(fs.pool);
   return seat.ok() ? file::attributes_of(fs, map).ctime : 0;
+}
+
+Result<uint64_t> shape_at_rest(file::FileSystem& fs, const file::Map& map) {
+  constexpr uint64_t patience_ns = 1'000'000'000;
+  const file::Inode& inode = *map.inode;
+  uint64_t shape = inode.shape.load();
+  if ((shape & 1) == 0) return shape;
+  // Who changes it holds its lock. One that was killed is recovered by who waits.
+  const pool::SeatGuard seat(fs.pool, pool::SeatGuard::OnlyLocks());
+  if (!seat.ok()) return pool::no_seat(fs.pool);
+  pool::Waiter waiter(fs.pool);
+  const uint64_t deadline = fine_monotonic_ns() + patience_ns;
+  while (fine_monotonic_ns() < deadline) {
+    waiter.wait_for_lock(inode.lock.load());
+    shape = inode.shape.load();
+    if ((shape & 1) == 0) return shape;
+  }
+  return fail(EBUSY, "it is being cut; drain again when the process that cuts it goes on");
 }
 
 bool is_drained(file::FileSystem& fs, const Where& where, const file::Listed& listed,

@@ -75,6 +75,11 @@ Tried try_once(DrainState& state, const Where& where, LowerDirectory& lower,
   return take_aside(state, where, lower, listed, map, synced, &aside);
 }
 
+// Since it was begun to be written aside.
+bool has_changed(DrainState& state, const file::Map& map, const Aside& aside) {
+  return change_time(state.fs, map) != aside.change_time || map.inode->shape.load() != aside.shape;
+}
+
 // What was written aside goes.
 Tried give_up(DrainState& state, int directory, const file::Map& map, const std::string& path,
               const Aside& aside, const Status& status) {
@@ -83,7 +88,7 @@ Tried give_up(DrainState& state, int directory, const file::Map& map, const std:
   if (aside.has_company && (status.code() == EMFILE || status.code() == ENFILE))
     return Tried::crowded;
   if (state.cancelled || map.inode->links.load() == 0) return Tried::failed;
-  if (change_time(state.fs, map) != aside.change_time) return Tried::again;
+  if (has_changed(state, map, aside)) return Tried::again;
   state.failed(path, status);
   return Tried::failed;
 }
@@ -94,6 +99,12 @@ Tried write_aside(DrainState& state, const Where& where, LowerDirectory& lower,
                   const file::Listed& listed, const file::Map& map, Aside* aside) {
   const std::string path = where.path + "/" + name_of(listed);
   const auto fd = static_cast<int>(lower.fd());
+  const auto shape = shape_at_rest(state.fs, map);
+  if (!shape.ok()) {
+    state.failed(path, shape.status());
+    return Tried::failed;
+  }
+  aside->shape = *shape;
   aside->change_time = change_time(state.fs, map);
   const bool has_ticked = wait_for_tick(aside->change_time);
   if (!still_names(state.fs, where, listed, map))
@@ -117,7 +128,7 @@ Tried take_aside(DrainState& state, const Where& where, LowerDirectory& lower,
   const auto fd = static_cast<int>(lower.fd());
   Status status;
   if (synced < 0) status = sys::failed(synced, "fsync", path);
-  const bool changed = change_time(state.fs, map) != aside->change_time;
+  const bool changed = has_changed(state, map, *aside);
   if (status.ok() && !changed) {
     // Of what was written, not of what may have its name by now.
     const int64_t result = aside->file.ok() ? sys::fstat(aside->file.get(), &aside->st)
