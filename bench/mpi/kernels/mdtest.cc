@@ -308,10 +308,11 @@ void print_line(const Report& report, const char* access, const char* title) {
 }
 
 void print_original(const Options& options, const Report& report) {
+  const int64_t files = options.files * job().ranks;
   std::printf("mdtest: Cairn's kernel %s, %d total task(s) on %d node(s)\n", CAIRN_VERSION,
               job().ranks, job().nodes);
   std::printf("Command line used: %s\n%d tasks, %lld files\n", job().command.c_str(), job().ranks,
-              static_cast<long long>(options.files * job().ranks));
+              static_cast<long long>(files));
   std::printf("\nSUMMARY rate (in ops/sec): (of %d iterations)\n", options.repetitions);
   std::printf(
       "   Operation                         Max            Min           Mean        Std Dev\n"

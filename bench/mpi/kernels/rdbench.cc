@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <regex>
 
 #include "arguments.h"
 #include "job.h"
@@ -159,21 +160,22 @@ class Rdbench {
   }
 
   void parse_name(Split* writers, int64_t* step) const {
-    const size_t dash = options_.restart.rfind('-', options_.restart.rfind('-') - 1);
-    const size_t begin = options_.restart.find_last_not_of("0123456789x", dash - 1);
-    long long length = 0, again = 0, width = 0, height = 0, number = 0;
-    if (dash == std::string::npos ||
-        std::sscanf(options_.restart.c_str() + (begin == std::string::npos ? 0 : begin + 1),
-                    "%lldx%lld-%lldx%lld-%lld.bin", &length, &again, &width, &height,
-                    &number) != 5 ||
-        width < 1 || height < 1 || length % width != 0 || length % height != 0)
+    static const std::regex form("(\\d{1,9})x\\d+-(\\d{1,9})x(\\d{1,9})-(\\d{1,9})\\.bin$");
+    std::smatch found;
+    if (!std::regex_search(options_.restart, found, form))
       usage_error("--restart: not a name of rdbench: " + options_.restart +
                   ": expected ...LxL-WxH-STEP.bin");
+    const auto number = [&](size_t group) {
+      return count_argument("--restart", found[group].str());
+    };
+    const int64_t length = number(1), width = number(2), height = number(3);
     if (length != options_.split.length)
       usage_error("-L: the file's square has the length " + std::to_string(length));
+    if (width < 1 || height < 1 || length % width != 0 || length % height != 0)
+      usage_error("--restart: blocks that do not fill the square: " + options_.restart);
     writers->columns = static_cast<int>(length / width);
     writers->rows = static_cast<int>(length / height);
-    *step = number;
+    *step = number(4);
   }
 
   void advance() {
@@ -305,6 +307,7 @@ void print_original(const Options& options, const Report& report, const Rdbench&
                     double calculating, double exchanging) {
   const Split& split = options.split;
   const Access& access = report.accesses.front();
+  const int64_t file_bytes = split.length * split.length * 8;
   std::printf(
       "{\"version\":\"cairn "
       "%s\",\"nprocs\":%d,\"xnp\":%d,\"ynp\":%d,\"L\":%lld,\"chunkSizeX\":%lld,"
@@ -315,8 +318,7 @@ void print_original(const Options& options, const Report& report, const Rdbench&
       options.access.collective ? "true" : "false", options.type_name.c_str(),
       options.access.sync ? "true" : "false", options.common.check ? "true" : "false",
       static_cast<long long>(options.steps), static_cast<long long>(options.interval),
-      static_cast<long long>(bench.files()),
-      static_cast<long long>(split.length * split.length * 8));
+      static_cast<long long>(bench.files()), static_cast<long long>(file_bytes));
   long long verified = 0;
   for (const Check& check : report.checks) verified += check.bytes / 8;
   std::printf(
