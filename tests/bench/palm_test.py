@@ -19,7 +19,7 @@ class Palm(BenchCase):
         return run.returncode, run.stdout + run.stderr
 
     def test_each_back_end_reads_what_it_has_written(self):
-        for mpi, ranks in [(mpi, ranks) for mpi in MPIS for ranks in (1, 2)]:
+        for mpi, ranks in [(MPIS[0], 1), *((mpi, 2) for mpi in MPIS)]:
             with self.subTest(mpi=mpi, ranks=ranks):
                 (self.scratch / f"{mpi}-{ranks}").mkdir()
                 status, output = self.palm(mpi, ranks, self.scratch / f"{mpi}-{ranks}", 2, 1, 1)

@@ -42,6 +42,7 @@ class Fortran(unittest.TestCase):
         launcher = shutil.which(f"mpirun.{mpi}") or "mpirun"
         return self.run_to_end(launcher, "-n", ranks, BUILT / mpi / "palm_program", *words)
 
+    @unittest.skipUnless(MPIS, "no MPI has modules of this Fortran compiler")
     def test_palm_goes_on_with_other_numbers_of_ranks(self):
         for mpi in MPIS:
             with self.subTest(mpi=mpi):
