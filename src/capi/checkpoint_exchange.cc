@@ -13,18 +13,18 @@ constexpr uint32_t default_timeout_ms = 60'000;
 
 }  // namespace
 
-Exchange::~Exchange() {
+Membership::~Membership() {
   if (transport_ != nullptr) transport_->leave();
 }
 
-std::unique_ptr<TransportExchange> Exchange::take_nodes() {
+std::unique_ptr<TransportExchange> Membership::take_nodes() {
   return nodes() == nullptr ? nullptr : std::move(transport_);
 }
 
-Result<std::unique_ptr<Exchange>> Exchange::join(int communicator,
+Result<std::unique_ptr<Membership>> Membership::join(int communicator,
                                                  const cairn_checkpoint_options& options,
                                                  cairn_pool* pool, Status own) {
-  std::unique_ptr<Exchange> exchange(new Exchange);
+  std::unique_ptr<Membership> exchange(new Membership);
   exchange->member_.timeout_ms = options.timeout_ms == 0 ? default_timeout_ms : options.timeout_ms;
   if (communicator != CAIRN_NO_COMMUNICATOR) {
     CAIRN_TRY(exchange->join_mpi(communicator, pool, own));
@@ -35,7 +35,7 @@ Result<std::unique_ptr<Exchange>> Exchange::join(int communicator,
   return exchange;
 }
 
-Status Exchange::read_options(const cairn_checkpoint_options& options) {
+Status Membership::read_options(const cairn_checkpoint_options& options) {
   member_.rank = options.rank;
   member_.ranks = std::max(options.ranks, 1U);
   if (member_.rank >= member_.ranks)
@@ -52,7 +52,7 @@ Status Exchange::read_options(const cairn_checkpoint_options& options) {
   return Status();
 }
 
-Status Exchange::join_mpi(int communicator, cairn_pool* pool, Status own) {
+Status Membership::join_mpi(int communicator, cairn_pool* pool, Status own) {
   const std::string text = own.ok() ? "" : last_detail();
   cairn_node node{};
   const bool has_node = own.ok() && cairn_node_describe(pool, &node) == 0;
@@ -72,7 +72,7 @@ Status Exchange::join_mpi(int communicator, cairn_pool* pool, Status own) {
 }
 
 // The ranks of a node are numbered by themselves.
-Status Exchange::join_nodes() {
+Status Membership::join_nodes() {
   member_.exchange = transport_.get();
   member_.numbers = transport_->own_ranks();
   member_.all_ranks = member_.ranks;
@@ -84,7 +84,7 @@ Status Exchange::join_nodes() {
   return Status();
 }
 
-Status Exchange::agree(Status own) {
+Status Membership::agree(Status own) {
   if (transport_ == nullptr) return own;
   const std::string text = own.ok() ? "" : last_detail();
   int64_t worst = own.code();

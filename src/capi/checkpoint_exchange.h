@@ -9,16 +9,16 @@
 
 namespace cairn::capi {
 
-class Exchange {
+class Membership {
  public:
   // Collective. `own`: what this process has met so far; if it is not ok, all fail. With MPI all
   // ranks get the same errors. `pool`: this process's, or null if it has none.
-  static Result<std::unique_ptr<Exchange>> join(int communicator,
+  static Result<std::unique_ptr<Membership>> join(int communicator,
                                                 const cairn_checkpoint_options& options,
                                                 cairn_pool* pool, Status own);
-  ~Exchange();
-  Exchange(const Exchange&) = delete;
-  Exchange& operator=(const Exchange&) = delete;
+  ~Membership();
+  Membership(const Membership&) = delete;
+  Membership& operator=(const Membership&) = delete;
 
   [[nodiscard]] const checkpoint::RunMember& member() const { return member_; }
   // What a run on several nodes needs from now on; null: it has one.
@@ -30,7 +30,7 @@ class Exchange {
   Status agree(Status own);
 
  private:
-  Exchange() = default;
+  Membership() = default;
   Status join_nodes();
   Status join_mpi(int communicator, cairn_pool* pool, Status own);
   Status read_options(const cairn_checkpoint_options& options);
