@@ -41,8 +41,8 @@
  *  - A restart verifies all bytes that it needs before it stores to an array of the program.
  *  - A call that does not say "waits" waits for no other rank.
  *
- * This release has replicated and block arrays, and the levels STAGED and LOCAL. A version is lost
- * with a node's pool: there are no copies on other nodes yet.
+ * This release has replicated and block arrays, and the levels STAGED, LOCAL and, on one host,
+ * GLOBAL. A version is lost with a node's pool: there are no copies on other nodes yet.
  */
 #ifndef CAIRN_CHECKPOINT_H
 #define CAIRN_CHECKPOINT_H
@@ -68,12 +68,15 @@ typedef uint64_t cairn_checkpoint_handle;
 /* By the event that a version survives. Each contains those before it. */
 enum cairn_checkpoint_level {
   CAIRN_LEVEL_STAGED = 1, /* this rank's bytes are copied: its buffers may change */
-  CAIRN_LEVEL_LOCAL = 2   /* committed: all processes of the job may die */
+  CAIRN_LEVEL_LOCAL = 2,  /* committed: all processes of the job may die */
+  /* 3 is kept for copies on partners, which this release does not have. */
+  CAIRN_LEVEL_GLOBAL = 4 /* copied to lower, synced and read back: all pools may be lost */
 };
 /* What a version survives now, as bits. POWER needs a medium that persists: on tmpfs it is not set.
  */
 #define CAIRN_SURVIVES_PROCESSES 1U
 #define CAIRN_SURVIVES_POWER 2U
+#define CAIRN_SURVIVES_POOLS 8U
 
 /* ---- a context ------------------------------------------------------------------------------ */
 
@@ -85,6 +88,9 @@ enum cairn_checkpoint_level {
  * other calls return -EINVAL. What it knows is what was there at init or at the last drop. The
  * version that it read last is not overwritten until it reads another one. */
 #define CAIRN_CHECKPOINT_LOOK 2U
+/* SIGTERM, SIGUSR1 and SIGUSR2 no longer end the process: should_exit() says that one came.
+ * Handlers that the program has are called, too. */
+#define CAIRN_CHECKPOINT_SIGNALS 4U
 
 /* The same on all ranks, except pool and rank. All may be 0. */
 typedef struct cairn_checkpoint_options {
@@ -104,6 +110,15 @@ typedef struct cairn_checkpoint_options {
   uint64_t interval_ns;    /* need() says yes so long after a version began; 0: never */
   uint32_t max_attempts;   /* LATEST skips a version after so many dead restarts; 0: 2 */
   uint32_t block_size;     /* of checksums: 256 KiB, 512 KiB or 1 MiB; 0: 1 MiB */
+  /* A directory that outlives the node, or NULL. init gets the newest version back from there if
+   * the pool has none of the set; finalize copies the newest one there. On several hosts: -ENOSYS. */
+  const char* lower;
+  uint32_t lower_keep; /* versions that stay in lower; 0: 2 */
+  uint32_t reserved;
+  const char* halt_file;   /* should_exit() says yes once it is there; or NULL */
+  uint64_t end_time_ns;    /* of the job, since 1970; 0: SLURM_JOB_END_TIME, if that is set */
+  uint64_t exit_margin_ns; /* what the program needs besides a last checkpoint */
+  uint64_t mtbf_ns;        /* mean time between failures of the job, for advice; 0: unknown */
 } cairn_checkpoint_options;
 
 /* Collective; waits. Opens the set `name` (1 to 64 of A-Z a-z 0-9 . _ -, not beginning with a dot)
@@ -267,15 +282,39 @@ typedef struct cairn_checkpoint_progress {
   uint64_t level_ns[5]; /* from the begin of iwrite to each level, by number; 0: not reached */
 } cairn_checkpoint_progress;
 
+/* For data that are not all registered: begin() a version, write_var() what it has besides,
+ * commit(). What is registered is written too; write_var() of a registered name stands in its
+ * place, for this version alone. Arrays must stay as they are until commit(). Arguments and errors
+ * as those of define() and write(). All ranks call write_var() for the same names, so each rank may
+ * hold nothing of an array, but not leave it out. commit() is collective and waits, also for the
+ * ranks to agree on what the version has. A version that is begun and not committed costs nothing.
+ */
+CAIRN_API int cairn_checkpoint_begin(cairn_checkpoint* checkpoint, int64_t version);
+CAIRN_API int cairn_checkpoint_write_var(cairn_checkpoint* checkpoint, const char* name,
+                                         const cairn_array* array,
+                                         const cairn_distribution* distribution,
+                                         const cairn_definition* more);
+CAIRN_API int cairn_checkpoint_commit(cairn_checkpoint* checkpoint);
+
 /* Says whether `level` is reached: 1, 0, or the error that makes it impossible. `progress` may be
  * NULL. Does not wait. -EOPNOTSUPP: this release has no such level. -ENOENT: no such handle; those
  * of the last 4096 versions are known. */
 CAIRN_API int cairn_checkpoint_test(cairn_checkpoint* checkpoint, cairn_checkpoint_handle handle,
                                     uint32_t level, cairn_checkpoint_progress* progress);
 /* Waits until the level is reached or impossible: 0, or that error. timeout_ms 0: without end;
- * -ETIMEDOUT. */
+ * -ETIMEDOUT. For GLOBAL it is collective: rank 0 copies the version to options.lower meanwhile,
+ * and the timeout holds for LOCAL. -EINVAL: there is no options.lower. */
 CAIRN_API int cairn_checkpoint_wait(cairn_checkpoint* checkpoint, cairn_checkpoint_handle handle,
                                     uint32_t level, uint32_t timeout_ms);
+
+/* Is called when a version of this context reaches a level on this rank, or has failed: inside
+ * write, iwrite, commit, test, wait and finalize, by their thread. Must not call this API. */
+typedef void (*cairn_checkpoint_observer)(void* context, cairn_checkpoint_handle handle,
+                                          int64_t version,
+                                          const cairn_checkpoint_progress* progress);
+/* In place of the one before; NULL: none. */
+CAIRN_API int cairn_checkpoint_observe(cairn_checkpoint* checkpoint,
+                                       cairn_checkpoint_observer observer, void* context);
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
@@ -377,6 +416,23 @@ typedef struct cairn_checkpoint_verified {
 CAIRN_API int cairn_checkpoint_verify(cairn_checkpoint* checkpoint, int64_t version,
                                       cairn_checkpoint_verified* verified);
 
+/* ---- lower ------------------------------------------------------------------------------------
+ * Copies are verbatim, with the checksums of the commit, below DIRECTORY/.cairn-checkpoints/NAME. A
+ * version is complete there when its record, a few lines of JSON, has its name. */
+
+/* Copies a version to a directory, syncs, reads it back and compares all bytes with their
+ * checksums. Then versions there are removed that it has abandoned, and those beyond the newest
+ * `keep`; 0: none. Local; also in a context that looks. -ENOENT, -EUCLEAN, -ENOSYS (a version of
+ * several nodes), and those of the file system. */
+CAIRN_API int cairn_checkpoint_drain(cairn_checkpoint* checkpoint, int64_t version,
+                                     const char* directory, uint32_t keep);
+/* Gets the newest whole version of a set back from a directory, into a pool that has none of it.
+ * All bytes are compared with their checksums. Fills in number, sequence, bytes, skipped and why of
+ * info, which may be NULL. -EEXIST: the pool has versions of the set; -ENOENT: the directory has
+ * none that is whole; -EBUSY, -ENOSPC, -EPERM (another user's). */
+CAIRN_API int cairn_checkpoint_restore(cairn_pool* pool, const char* name, const char* directory,
+                                       cairn_checkpoint_info* info);
+
 /* ---- removing -------------------------------------------------------------------------------- */
 
 #define CAIRN_DROP_LAST 1U    /* also the last version that is whole, and a set with versions */
@@ -413,6 +469,23 @@ CAIRN_API int cairn_checkpoint_sets(cairn_pool* pool, cairn_checkpoint_set_visit
  * a node that is more than four calls behind. -EINVAL: ranks called it with different steps.
  * -EOWNERDEAD: a rank died. */
 CAIRN_API int cairn_checkpoint_need(cairn_checkpoint* checkpoint, int64_t step);
+
+typedef struct cairn_checkpoint_outlook {
+  uint32_t struct_size;
+  uint32_t reason; /* 0: go on; 1 a signal, 2 the end of the job, 3 the halt file */
+  uint32_t signal; /* that came to this rank; 0: none */
+  uint32_t reserved;
+  uint64_t left_ns;     /* until the end of the job; UINT64_MAX: unknown */
+  uint64_t cost_ns;     /* of a checkpoint to LOCAL: the most of the last three; 0: none yet */
+  uint64_t interval_ns; /* between checkpoints, as Young and Daly advise; 0: unknown */
+  char text[256];       /* why, or "" */
+} cairn_checkpoint_outlook;
+/* Should the run write a last checkpoint and end? 1 or 0, the same on all ranks: a signal to one
+ * counts for all (CAIRN_CHECKPOINT_SIGNALS), and so does the time that is left, less than one and a
+ * half checkpoints and options.exit_margin_ns, or options.halt_file. Collective; waits: call it
+ * where ranks are in step, such as after a checkpoint. `outlook` may be NULL. */
+CAIRN_API int cairn_checkpoint_should_exit(cairn_checkpoint* checkpoint,
+                                           cairn_checkpoint_outlook* outlook);
 
 #ifdef __cplusplus
 }

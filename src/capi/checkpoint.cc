@@ -12,7 +12,8 @@ using cairn::capi::code;
 namespace {
 
 Status check_options(const cairn_checkpoint_options& options) {
-  CAIRN_TRY(check_flags(options.flags, CAIRN_CHECKPOINT_FRESH | CAIRN_CHECKPOINT_LOOK,
+  CAIRN_TRY(check_flags(options.flags,
+                        CAIRN_CHECKPOINT_FRESH | CAIRN_CHECKPOINT_LOOK | CAIRN_CHECKPOINT_SIGNALS,
                         "cairn_checkpoint_init"));
   constexpr uint32_t least = 256U << 10;
   const uint32_t block = options.block_size;
@@ -39,6 +40,10 @@ int cairn_checkpoint_init(const char* name, int communicator,
   auto context = std::make_unique<cairn_checkpoint>();
   context->options = *copied;
   if (copied->code_version != nullptr) context->code_version = copied->code_version;
+  if (copied->lower != nullptr) context->lower = copied->lower;
+  context->exit_watch.emplace(cairn::capi::ExitWatch::Options{
+      (copied->flags & CAIRN_CHECKPOINT_SIGNALS) != 0, copied->end_time_ns,
+      copied->halt_file == nullptr ? "" : copied->halt_file});
   if (const Status opened = context->open(name, communicator); !opened.ok()) {
     const std::string text = cairn::last_detail();
     context.reset();

@@ -40,17 +40,27 @@ Status cairn_checkpoint::open(const std::string& name, int communicator) {
   capi::TransportExchange* const all_nodes = (*exchange)->nodes();
   const bool leads = (*exchange)->member().rank == 0;
   CAIRN_TRY_ASSIGN(uuid, ckpt::draw_uuid());
+  if (all_nodes != nullptr && !lower.empty())
+    return fail(ENOSYS, "options.lower: this release copies versions of one host to lower");
   if (all_nodes != nullptr) {
     CAIRN_TRY_ASSIGN(of_all, capi::agree_on_set(all_nodes, leads, capi::fs_of(pool), name,
                                                 (*exchange)->member().key));
     uuid = of_all;
   }
   const auto enter = [&]() -> Status {
+    if (!lower.empty()) {
+      CAIRN_TRY_ASSIGN(own_uuid, uuid_of_new_set(name));
+      uuid = own_uuid;
+    }
     CAIRN_TRY_ASSIGN(opened, ckpt::SetFile::open_or_make(capi::fs_of(pool), name, uuid));
     set = std::move(opened);
     shelf.emplace(set->fs(), set->directory());
-    CAIRN_TRY_ASSIGN(entered, ckpt::Run::enter(*set, (*exchange)->member(),
-                                               [this] { return ckpt::settle_set(*set, &*shelf); }));
+    CAIRN_TRY_ASSIGN(
+        entered, ckpt::Run::enter(*set, (*exchange)->member(), [this]() -> cairn::Result<uint64_t> {
+          CAIRN_TRY_ASSIGN(there, restore_from_lower());
+          CAIRN_TRY_ASSIGN(here, ckpt::settle_set(*set, &*shelf));
+          return std::max(here, there);
+        }));
     run = std::move(entered);
     CAIRN_TRY_ASSIGN(is_named, set->is_named());
     return is_named ? Status() : fail(ESTALE, "the set was removed meanwhile; try again");
@@ -81,6 +91,7 @@ Status cairn_checkpoint::open(const std::string& name, int communicator) {
     answers->proceed_with([this] { return writer->advance(); });
     nodes = (*exchange)->take_nodes();
   }
+  observed_staged = observed_decided = run->last_sequence();
   writer->continue_from(ckpt::lineage_anew(run->last_sequence()));
   const bool is_fresh = (options.flags & CAIRN_CHECKPOINT_FRESH) != 0;
   if (is_fresh) writer->drop_damaged_with_next();
@@ -97,6 +108,11 @@ Status cairn_checkpoint::close() {
     if (status.ok() && told_sequence < last) status = told(last);
     if (!status.ok()) text = cairn::last_detail();
   }
+  if (writer && status.ok() && run->rank() == 0 && !lower.empty() && catalogue.head() != nullptr) {
+    status = drain_to_lower(catalogue.head()->version.sequence);
+    if (!status.ok()) text = cairn::last_detail();
+  }
+  if (writer) tell_observer();
   if (writer && run->rank() == 0) writer->confirm_restart().ignore();  // costs an attempt at most
   if (nodes && run->is_leader() && status.ok()) {
     status = answers->finish();

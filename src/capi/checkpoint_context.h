@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "cairn/checkpoint.h"
 #include "capi/checkpoint_attributes.h"
 #include "capi/checkpoint_nodes.h"
+#include "capi/exit_watch.h"
 #include "capi/handles.h"
 #include "checkpoint/restart/restart.h"
 #include "checkpoint/version/agreement.h"
@@ -85,7 +87,36 @@ struct cairn_checkpoint {
   std::vector<uint8_t> attributes;       // of versions to come
   cairn::capi::AttributeList described;  // of the version that a caller was told of last
   std::optional<cairn::checkpoint::StoredVersion> reading;
+  std::optional<int64_t> collecting;  // the number of the version that was begun
+  // What stood under the names of its own variables.
+  std::map<std::string, std::optional<cairn::checkpoint::Definition>> collected;
+  cairn_checkpoint_observer observer = nullptr;
+  void* observer_context = nullptr;
+  uint64_t observed_staged = 0;  // sequences that it was told of
+  uint64_t observed_decided = 0;
+  std::string lower;
+  std::optional<cairn::capi::ExitWatch> exit_watch;
   uint64_t told_sequence = 0;
+
+  // Versions that were begun and have variables of their own (begin, write_var, commit).
+  void end_collecting();
+  // Tells the observer what is known by now.
+  void tell_observer();
+  cairn_checkpoint_progress progress_of(uint64_t sequence, bool is_decided);
+  // Has the version a copy in lower?
+  [[nodiscard]] bool is_global(uint64_t sequence);
+  // Rank 0 copies it there. Collective.
+  cairn::Status wait_for_global(uint64_t sequence);
+  cairn::Status drain_to_lower(uint64_t sequence);
+  // The uuid of a set that is made now.
+  cairn::Result<cairn::checkpoint::Uuid> uuid_of_new_set(const std::string& name);
+  // Gets a version back if the set has none. The greatest sequence in lower. Under the lock of the
+  // set.
+  cairn::Result<uint64_t> restore_from_lower();
+  // How long a checkpoint takes; 0: unknown.
+  [[nodiscard]] uint64_t cost_ns() const;
+  // The greatest of all ranks' reasons.
+  cairn::Result<int64_t> meet_on_exit(int64_t reason);
 
   // In a context that looks. Null: there is none.
   [[nodiscard]] const cairn::checkpoint::KnownVersion* look_for(int64_t version) const;

@@ -28,25 +28,20 @@ Result<uint64_t> stage(cairn_checkpoint* checkpoint, int64_t version) {
   return checkpoint->writer->write(checkpoint->agreed, checkpoint->definitions, facts);
 }
 
-Status check_level(uint32_t level) {
+Status check_level(const cairn_checkpoint& checkpoint, uint32_t level) {
   if (level == CAIRN_LEVEL_STAGED || level == CAIRN_LEVEL_LOCAL) return Status();
-  return fail(EOPNOTSUPP, "level %u: this release has STAGED (1) and LOCAL (2)", level);
+  if (level != CAIRN_LEVEL_GLOBAL)
+    return fail(EOPNOTSUPP, "level %u: this release has STAGED (1), LOCAL (2) and GLOBAL (4)",
+                level);
+  if (checkpoint.lower.empty()) return fail(EINVAL, "level GLOBAL: options.lower is not set");
+  return Status();
 }
 
-cairn_checkpoint_progress progress_of(const cairn_checkpoint& checkpoint,
-                                      const ckpt::Outcome& outcome, bool is_decided) {
-  cairn_checkpoint_progress progress{};
-  progress.level = CAIRN_LEVEL_STAGED;
-  progress.bytes = outcome.bytes;
-  progress.level_ns[CAIRN_LEVEL_STAGED] = outcome.staged_ns - outcome.begun_ns;
-  if (is_decided && outcome.is_committed) {
-    progress.level = CAIRN_LEVEL_LOCAL;
-    progress.survives = checkpoint.survives();
-    progress.level_ns[CAIRN_LEVEL_LOCAL] = outcome.local_ns - outcome.begun_ns;
-  } else if (is_decided) {
-    progress.error = -outcome.error;
-  }
-  return progress;
+// What a call returns, once the observer knows what it has learnt.
+int done(cairn_checkpoint* checkpoint, Status status) {
+  const std::string text = status.ok() ? "" : cairn::last_detail();
+  checkpoint->tell_observer();
+  return status.ok() ? 0 : code(fail(status.code(), "%s", text.c_str()));
 }
 
 }  // namespace
@@ -62,6 +57,7 @@ int cairn_checkpoint_iwrite(cairn_checkpoint* checkpoint, int64_t version,
   const auto sequence = stage(checkpoint, version);
   if (!sequence.ok()) return code(sequence.status());
   *handle = *sequence;
+  checkpoint->tell_observer();
   const Status own = checkpoint->writer->status();
   return own.ok() ? 0 : code(fail(own.code(), "%s", checkpoint->writer->text().c_str()));
 }
@@ -73,36 +69,41 @@ int cairn_checkpoint_write(cairn_checkpoint* checkpoint, int64_t version) {
   if (!sequence.ok()) return code(sequence.status());
   if (const Status waited = checkpoint->writer->wait(*sequence, 0); !waited.ok())
     return code(waited);
-  return code(checkpoint->told(*sequence));
+  return done(checkpoint, checkpoint->told(*sequence));
 }
 
 int cairn_checkpoint_test(cairn_checkpoint* checkpoint, cairn_checkpoint_handle handle,
                           uint32_t level, cairn_checkpoint_progress* progress) {
   const WriteWindow window;
   if (const Status runs = cairn_checkpoint::check_runs(checkpoint); !runs.ok()) return code(runs);
-  if (const Status known = check_level(level); !known.ok()) return code(known);
+  if (const Status known = check_level(*checkpoint, level); !known.ok()) return code(known);
   const auto is_decided = checkpoint->writer->test(handle);
   if (!is_decided.ok()) return code(is_decided.status());
-  const ckpt::Outcome* const outcome = checkpoint->writer->outcome(handle);
-  if (outcome == nullptr) return code(fail(ENOENT, "this version is too old to be known"));
-  cairn::capi::copy_out(progress_of(*checkpoint, *outcome, *is_decided), progress);
+  if (checkpoint->writer->outcome(handle) == nullptr)
+    return code(fail(ENOENT, "this version is too old to be known"));
+  checkpoint->tell_observer();
+  cairn::capi::copy_out(checkpoint->progress_of(handle, *is_decided), progress);
   if (level == CAIRN_LEVEL_STAGED) return 1;
   if (!*is_decided) return 0;
   const Status told = checkpoint->told(handle);
-  return told.ok() ? 1 : code(told);
+  if (!told.ok()) return code(told);
+  return level == CAIRN_LEVEL_LOCAL || checkpoint->is_global(handle) ? 1 : 0;
 }
 
 int cairn_checkpoint_wait(cairn_checkpoint* checkpoint, cairn_checkpoint_handle handle,
                           uint32_t level, uint32_t timeout_ms) {
   const WriteWindow window;
   if (const Status runs = cairn_checkpoint::check_runs(checkpoint); !runs.ok()) return code(runs);
-  if (const Status known = check_level(level); !known.ok()) return code(known);
+  if (const Status known = check_level(*checkpoint, level); !known.ok()) return code(known);
   if (level == CAIRN_LEVEL_STAGED) {
     const auto tested = checkpoint->writer->test(handle);
     return tested.ok() ? 0 : code(tested.status());
   }
   const Status waited = checkpoint->writer->wait(handle, timeout_ms * ns_of_ms);
-  return waited.ok() ? code(checkpoint->told(handle)) : code(waited);
+  if (!waited.ok()) return code(waited);
+  Status status = checkpoint->told(handle);
+  if (status.ok() && level == CAIRN_LEVEL_GLOBAL) status = checkpoint->wait_for_global(handle);
+  return done(checkpoint, status);
 }
 
 }  // extern "C"

@@ -12,13 +12,6 @@ namespace {
 
 constexpr const char* set_name = "set";
 
-Status check_unused(const SetFile& set) {
-  CAIRN_TRY_ASSIGN(user, find_user(set));
-  if (!user) return Status();
-  return fail(EBUSY, "a run uses the set: process %llu (%s)",
-              static_cast<unsigned long long>(user->pid), user->command.c_str());
-}
-
 Status check_unread(Slot& slot, int64_t number) {
   CAIRN_TRY_ASSIGN(is_leased, slot.is_leased());
   if (!is_leased) return Status();

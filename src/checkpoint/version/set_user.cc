@@ -25,6 +25,13 @@ Result<std::optional<SetUser>> find_user(const SetFile& set) {
   return std::optional<SetUser>();
 }
 
+Status check_unused(const SetFile& set) {
+  CAIRN_TRY_ASSIGN(user, find_user(set));
+  if (!user) return Status();
+  return fail(EBUSY, "a run uses the set: process %llu (%s)",
+              static_cast<unsigned long long>(user->pid), user->command.c_str());
+}
+
 Status with_set_lock(const SetFile& set, const std::function<Status()>& work) {
   CAIRN_TRY_ASSIGN(word, set.word(set_lock_offset));
   pool::Pool& pool = set.fs().pool;

@@ -18,6 +18,9 @@ struct SetUser {
 // A process whose run uses the set now; nothing: no run does.
 Result<std::optional<SetUser>> find_user(const SetFile& set);
 
+// EBUSY: a run uses it; the text names a process.
+Status check_unused(const SetFile& set);
+
 // Does `work` under the lock of the set, with which runs begin and end.
 Status with_set_lock(const SetFile& set, const std::function<Status()>& work);
 

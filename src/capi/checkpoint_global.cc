@@ -1,0 +1,138 @@
+// C API: copies of versions in lower (include/cairn/checkpoint.h).
+#include <algorithm>
+
+#include "cairn/checkpoint.h"
+#include "capi/checkpoint_context.h"
+#include "checkpoint/redundancy/drain_version.h"
+#include "checkpoint/redundancy/restore_version.h"
+#include "checkpoint/version/drop.h"
+#include "checkpoint/version/set_user.h"
+
+using cairn::annotate;
+using cairn::fail;
+using cairn::Result;
+using cairn::Status;
+using cairn::capi::check_given;
+using cairn::capi::code;
+namespace capi = cairn::capi;
+namespace ckpt = cairn::checkpoint;
+
+namespace {
+
+Status drain(cairn_checkpoint* checkpoint, const ckpt::KnownVersion& known,
+             const std::string& directory, uint32_t keep) {
+  const ckpt::SetRecord& record = checkpoint->set->record();
+  CAIRN_TRY_ASSIGN(
+      lower, ckpt::LowerSet::open(directory, std::string(record.name, record.name_length), true));
+  CAIRN_TRY_ASSIGN(slot, checkpoint->shelf->get(known.slot));
+  CAIRN_TRY(ckpt::drain_version(*checkpoint->set, slot, known.version.sequence, &lower));
+  return keep == 0 ? Status() : ckpt::retire_in_lower(&lower, keep);
+}
+
+// The uuid that the set in the pool is to have: that of lower. A set without versions that has
+// another one makes room for it.
+Result<ckpt::Uuid> make_room(cairn::file::FileSystem& fs, const std::string& name,
+                             const ckpt::LowerSet& lower) {
+  CAIRN_TRY_ASSIGN(uuid, ckpt::set_in_lower(lower));
+  const auto set = ckpt::SetFile::open(fs, name);
+  if (set.code() == ENOENT) return uuid;
+  if (!set.ok()) return set.status();
+  if (std::equal(uuid.begin(), uuid.end(), (*set)->record().set)) return uuid;
+  ckpt::Shelf shelf(fs, (*set)->directory());
+  const Status dropped = ckpt::drop_set(**set, &shelf, false);
+  if (dropped.code() == EPERM) return fail(EEXIST, "the pool has versions of another set");
+  if (!dropped.ok()) return dropped;
+  return uuid;
+}
+
+// Under the set's lock. EEXIST: it has a version.
+Result<ckpt::Restored> restore_into(const ckpt::SetFile& set, ckpt::Shelf* shelf,
+                                    const ckpt::LowerSet& lower) {
+  CAIRN_TRY_ASSIGN(stock, ckpt::Catalogue::take_stock(set, shelf));
+  if (!stock.versions().empty()) return fail(EEXIST, "the pool has versions of the set");
+  return ckpt::restore_newest(set, shelf, lower);
+}
+
+Result<ckpt::Restored> restore(cairn::file::FileSystem& fs, const std::string& name,
+                               const std::string& directory) {
+  CAIRN_TRY_ASSIGN(lower, ckpt::LowerSet::open(directory, name, false));
+  CAIRN_TRY_ASSIGN(uuid, make_room(fs, name, lower));
+  CAIRN_TRY_ASSIGN(set, ckpt::SetFile::open_or_make(fs, name, uuid));
+  ckpt::Shelf shelf(fs, set->directory());
+  ckpt::Restored restored;
+  const Status status = ckpt::with_set_lock(*set, [&] {
+    CAIRN_TRY(ckpt::check_unused(*set));
+    CAIRN_TRY_ASSIGN(got, restore_into(*set, &shelf, lower));
+    restored = got;
+    return Status();
+  });
+  if (!status.ok()) return status;
+  return restored;
+}
+
+}  // namespace
+
+Result<ckpt::Uuid> cairn_checkpoint::uuid_of_new_set(const std::string& name) {
+  if (!lower.empty()) {
+    const auto there = ckpt::LowerSet::open(lower, name, false);
+    if (there.ok()) {
+      const auto uuid = make_room(capi::fs_of(pool), name, *there);
+      if (uuid.ok()) return uuid;
+    }
+  }
+  return ckpt::draw_uuid();
+}
+
+Result<uint64_t> cairn_checkpoint::restore_from_lower() {
+  if (lower.empty()) return uint64_t{0};
+  const ckpt::SetRecord& record = set->record();
+  const auto there =
+      ckpt::LowerSet::open(lower, std::string(record.name, record.name_length), false);
+  if (there.code() == ENOENT) return uint64_t{0};
+  if (!there.ok()) return there.status();
+  const auto restored = restore_into(*set, &*shelf, *there);
+  const int error = restored.code();
+  // There is one already, or none is whole anywhere: the run begins as it is.
+  if (error != 0 && error != EEXIST && error != ENOENT) return restored.status();
+  CAIRN_TRY_ASSIGN(sequences, there->versions());
+  return sequences.empty() ? uint64_t{0} : sequences.back();
+}
+
+Status cairn_checkpoint::drain_to_lower(uint64_t sequence) {
+  const ckpt::KnownVersion* const known = catalogue.find(sequence);
+  if (known == nullptr) return fail(ENOENT, "the version is gone");
+  return drain(this, *known, lower, options.lower_keep == 0 ? 2 : options.lower_keep);
+}
+
+extern "C" {
+
+int cairn_checkpoint_drain(cairn_checkpoint* checkpoint, int64_t version, const char* directory,
+                           uint32_t keep) {
+  const WriteWindow window;
+  if (const Status given = check_given(checkpoint, "checkpoint"); !given.ok()) return code(given);
+  if (const Status given = check_given(directory, "directory"); !given.ok()) return code(given);
+  const ckpt::KnownVersion* const known = checkpoint->look_for(version);
+  if (known == nullptr) return code(fail(ENOENT, "the set has no such version"));
+  return code(drain(checkpoint, *known, directory, keep));
+}
+
+int cairn_checkpoint_restore(cairn_pool* pool, const char* name, const char* directory,
+                             cairn_checkpoint_info* info) {
+  const WriteWindow window;
+  if (const Status given = check_given(pool, "pool"); !given.ok()) return code(given);
+  if (const Status given = check_given(name, "the set's name"); !given.ok()) return code(given);
+  if (const Status given = check_given(directory, "directory"); !given.ok()) return code(given);
+  const auto restored = restore(capi::fs_of(pool), name, directory);
+  if (!restored.ok()) return code(annotate(restored.status(), "checkpoint %s", name));
+  cairn_checkpoint_info shown{};
+  shown.number = restored->number;
+  shown.sequence = restored->sequence;
+  shown.bytes = restored->bytes;
+  shown.level = CAIRN_LEVEL_GLOBAL;
+  shown.skipped = restored->skipped;
+  restored->why.copy(shown.why, sizeof shown.why - 1);
+  capi::copy_out(shown, info);
+  return 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,91 @@
+// C API: what is known of a version's levels, and who is told (include/cairn/checkpoint.h).
+#include "cairn/checkpoint.h"
+#include "capi/checkpoint_context.h"
+
+using cairn::fail;
+using cairn::Result;
+using cairn::Status;
+using cairn::capi::code;
+namespace ckpt = cairn::checkpoint;
+
+bool cairn_checkpoint::is_global(uint64_t sequence) {
+  const ckpt::KnownVersion* const known = catalogue.find(sequence);
+  if (known == nullptr) return false;
+  const auto slot = shelf->get(known->slot);
+  if (!slot.ok()) return false;
+  const auto word = (*slot)->word(ckpt::global_offset);
+  return word.ok() && (*word)->load() != 0;
+}
+
+cairn_checkpoint_progress cairn_checkpoint::progress_of(uint64_t sequence, bool is_decided) {
+  cairn_checkpoint_progress progress{};
+  progress.struct_size = sizeof progress;
+  progress.level = CAIRN_LEVEL_STAGED;
+  const ckpt::Outcome* const outcome = writer->outcome(sequence);
+  if (outcome == nullptr) return progress;
+  progress.bytes = outcome->bytes;
+  progress.level_ns[CAIRN_LEVEL_STAGED] = outcome->staged_ns - outcome->begun_ns;
+  if (is_decided && outcome->is_committed) {
+    progress.level = CAIRN_LEVEL_LOCAL;
+    progress.survives = survives();
+    progress.level_ns[CAIRN_LEVEL_LOCAL] = outcome->local_ns - outcome->begun_ns;
+    if (is_global(sequence)) {
+      progress.level = CAIRN_LEVEL_GLOBAL;
+      progress.survives |= CAIRN_SURVIVES_POWER | CAIRN_SURVIVES_POOLS;
+    }
+  } else if (is_decided) {
+    progress.error = -outcome->error;
+  }
+  return progress;
+}
+
+void cairn_checkpoint::tell_observer() {
+  if (observer == nullptr) {
+    observed_staged = observed_decided = writer->sequence();
+    return;
+  }
+  const auto tell = [&](uint64_t sequence, bool is_decided) {
+    const ckpt::Outcome* const outcome = writer->outcome(sequence);
+    if (outcome == nullptr) return;
+    const cairn_checkpoint_progress progress = progress_of(sequence, is_decided);
+    observer(observer_context, sequence, outcome->number, &progress);
+  };
+  while (observed_staged < writer->sequence()) tell(++observed_staged, false);
+  while (observed_decided < writer->sequence()) {
+    const auto is_decided = writer->test(observed_decided + 1);
+    if (is_decided.ok() && !*is_decided) return;
+    tell(++observed_decided, true);
+  }
+}
+
+Status cairn_checkpoint::wait_for_global(uint64_t sequence) {
+  Status own;
+  if (run->rank() == 0 && !is_global(sequence)) own = drain_to_lower(sequence);
+  const std::string text = own.ok() ? "" : cairn::last_detail();
+  const auto met = run->meet(ckpt::Run::Purpose::restart, own.code(), writer->sequence(),
+                             [this] { return run->greatest(); });
+  if (!own.ok()) return fail(own.code(), "%s", text.c_str());
+  if (!met.ok()) return met.status();
+  if (*met != 0) return fail(static_cast<int>(*met), "rank 0 could not copy the version to lower");
+  const ckpt::Outcome* const outcome = writer->outcome(sequence);
+  if (observer != nullptr && outcome != nullptr) {
+    const cairn_checkpoint_progress progress = progress_of(sequence, true);
+    observer(observer_context, sequence, outcome->number, &progress);
+  }
+  return Status();
+}
+
+Result<int64_t> cairn_checkpoint::meet_on_exit(int64_t reason) {
+  CAIRN_TRY(settle_last());
+  return run->meet_all(ckpt::Run::Purpose::exit, reason, writer->sequence());
+}
+
+extern "C" int cairn_checkpoint_observe(cairn_checkpoint* checkpoint,
+                                        cairn_checkpoint_observer observer, void* context) {
+  const WriteWindow window;
+  if (const Status runs = cairn_checkpoint::check_runs(checkpoint); !runs.ok()) return code(runs);
+  checkpoint->tell_observer();
+  checkpoint->observer = observer;
+  checkpoint->observer_context = context;
+  return 0;
+}

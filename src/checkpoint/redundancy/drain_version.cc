@@ -1,0 +1,245 @@
+#include "checkpoint/redundancy/drain_version.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <set>
+
+#include "base/coarse_clock.h"
+#include "base/crc32c_bulk.h"
+#include "checkpoint/store/checksum_list.h"
+#include "checkpoint/store/layout_files.h"
+#include "checkpoint/store/slots.h"
+#include "checkpoint/version/catalogue.h"
+#include "checkpoint/version/lineage.h"
+#include "file/io.h"
+
+namespace cairn::checkpoint {
+namespace {
+
+constexpr const char* set_name = "set";
+
+std::string json_text(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return quoted + "\"";
+}
+
+// What a login node shows of a version that it cannot reach.
+std::string record_of(const SetFile& set, const Manifest& manifest, uint64_t now) {
+  const VersionRecord& version = manifest.version();
+  const auto number = [](const char* key, uint64_t value) {
+    return ", \"" + std::string(key) + "\": " + std::to_string(value);
+  };
+  return "{\"set\": " + json_text({set.record().name, set.record().name_length}) +
+         ", \"version\": " + std::to_string(version.number) +
+         ", \"step\": " + std::to_string(version.step) + number("sequence", version.sequence) +
+         number("parent", version.parent) + number("ranks", version.ranks) +
+         number("parts", version.parts) + number("bytes", manifest.data_bytes()) +
+         number("begun_ns", version.begun) + number("global_ns", now) +
+         ", \"host\": " + json_text(manifest.part(0).host) +
+         ", \"code_version\": " + json_text(version.code_version) + "}\n";
+}
+
+// One region or extent with its list: where, and how many bytes before the list.
+struct Span {
+  uint64_t offset;
+  uint64_t bytes;
+  uint32_t list_crc;
+};
+
+std::vector<Span> spans_of(const Manifest& manifest) {
+  std::vector<Span> spans;
+  for (uint32_t i = 0; i < manifest.version().part_ranks; ++i) {
+    const RootRecord root = manifest.root(i);
+    if (root.region_bytes != 0)
+      spans.push_back({root.region_offset, root.region_bytes, root.region_list_crc});
+    if (root.extent_bytes != 0)
+      spans.push_back({root.extent_offset, root.extent_bytes, root.extent_list_crc});
+  }
+  return spans;
+}
+
+using Reader = std::function<Status(void* to, uint64_t size, uint64_t offset)>;
+using Writer = std::function<Status(const void* from, uint64_t size, uint64_t offset)>;
+
+// All bytes of a span, compared with their checksums on the way. `write` may be empty.
+Status pass(const Span& span, uint64_t block_bytes, const Reader& read, const Writer& write,
+            std::vector<uint8_t>* buffer) {
+  std::vector<uint32_t> list(static_cast<size_t>(blocks_of(span.bytes, block_bytes)));
+  const uint64_t list_at = span.offset + list_offset(span.bytes);
+  CAIRN_TRY(read(list.data(), list.size() * sizeof(uint32_t), list_at));
+  if (crc_of_list(list) != span.list_crc)
+    return fail(EUCLEAN, "the checksums at %llu differ from their own checksum",
+                static_cast<unsigned long long>(list_at));
+  buffer->resize(std::max<size_t>(buffer->size(), static_cast<size_t>(block_bytes)));
+  for (size_t i = 0; i < list.size(); ++i) {
+    const uint64_t at = i * block_bytes;
+    const uint64_t n = std::min(block_bytes, span.bytes - at);
+    CAIRN_TRY(read(buffer->data(), n, span.offset + at));
+    if (crc32c_bulk(0, buffer->data(), static_cast<size_t>(n)) != list[i])
+      return fail(EUCLEAN, "bytes at %llu differ from their checksum",
+                  static_cast<unsigned long long>(span.offset + at));
+    if (write) CAIRN_TRY(write(buffer->data(), n, span.offset + at));
+  }
+  return write ? write(list.data(), list.size() * sizeof(uint32_t), list_at) : Status();
+}
+
+Status copy_data(Slot* slot, const Manifest& manifest, uint64_t block_bytes, LowerSet* lower,
+                 LowerFile* file) {
+  const std::string name = data_name(slot->ids().number);
+  const Reader from_pool = [&](void* to, uint64_t size, uint64_t offset) -> Status {
+    CAIRN_TRY_ASSIGN(n, file::read_at(slot->data_file(), to, static_cast<size_t>(size), offset));
+    return n == size ? Status() : fail(EUCLEAN, "is cut off");
+  };
+  const Writer to_lower = [&](const void* from, uint64_t size, uint64_t offset) {
+    return file->write(from, size, offset);
+  };
+  const Reader from_lower = [&](void* to, uint64_t size, uint64_t offset) {
+    return file->read(to, size, offset);
+  };
+  std::vector<uint8_t> buffer;
+  for (const Span& span : spans_of(manifest))
+    if (const Status status = pass(span, block_bytes, from_pool, to_lower, &buffer); !status.ok())
+      return annotate(status, "%s", name.c_str());
+  CAIRN_TRY(file->sync());
+  for (const Span& span : spans_of(manifest))
+    if (const Status status = pass(span, block_bytes, from_lower, nullptr, &buffer); !status.ok())
+      return annotate(status, "%s: read back", lower->path().c_str());
+  return Status();
+}
+
+Status write_if_missing(LowerSet* lower, const std::set<std::string>& there,
+                        const std::string& name, const std::vector<uint8_t>& record) {
+  if (there.contains(name)) {
+    const auto held = lower->read_file(name, record.size());
+    if (held.ok() && *held == record) return Status();
+  }
+  return lower->write_file(name, record.data(), record.size());
+}
+
+// Versions of two sets do not stand side by side.
+Status check_set(const LowerSet& lower, const SetFile& set) {
+  CAIRN_TRY_ASSIGN(complete, lower.versions());
+  if (complete.empty()) return Status();
+  CAIRN_TRY_ASSIGN(bytes, lower.read_file(set_name, sizeof(SetRecord)));
+  if (bytes.size() == sizeof(SetRecord) &&
+      std::memcmp(record_at<SetRecord>(bytes.data()).set, set.record().set,
+                  sizeof(SetRecord::set)) == 0)
+    return Status();
+  return fail(EEXIST, "%s: holds versions of another set of this name", lower.path().c_str());
+}
+
+Status write_contents(LowerSet* lower, const SetFile& set, const Contents& contents) {
+  CAIRN_TRY_ASSIGN(names, lower->names());
+  const std::set<std::string> there(names.begin(), names.end());
+  const auto* const begin = reinterpret_cast<const uint8_t*>(&set.record());
+  CAIRN_TRY(write_if_missing(lower, there, set_name, {begin, begin + sizeof(SetRecord)}));
+  const Layout& layout = contents.layout();
+  for (uint32_t i = 0; i < layout.decompositions(); ++i) {
+    const Decomposition& one = contents.decomposition(i);
+    CAIRN_TRY(write_if_missing(
+        lower, there, short_hash(one.hash()) + std::string(decomposition_suffix), one.record()));
+  }
+  return write_if_missing(lower, there, short_hash(layout.hash()) + std::string(layout_suffix),
+                          layout.record());
+}
+
+// Is this version complete in lower? Another one of its sequence, which a run could not restore and
+// has forgotten, is removed.
+Result<bool> has_copy(LowerSet* lower, const VersionRecord& version) {
+  CAIRN_TRY_ASSIGN(complete, lower->versions());
+  if (std::find(complete.begin(), complete.end(), version.sequence) == complete.end()) return false;
+  const auto bytes = lower->read_file(lower_name(version.sequence, lower_manifest), max_manifest);
+  if (bytes.ok()) {
+    const auto there = read_version(bytes->data(), bytes->size());
+    if (there.ok() && is_same_version(*there, version)) return true;
+  }
+  for (const char* const suffix : {lower_record, lower_manifest, lower_data})
+    CAIRN_TRY(lower->remove(lower_name(version.sequence, suffix)));
+  return false;
+}
+
+// When the version reached GLOBAL. For reports, so a pool that is only looked at may miss it.
+Status note_global(const SetFile& set, Slot* slot, uint64_t now) {
+  const auto word = slot->word(global_offset);
+  if (!word.ok()) return Status();
+  set.fs().pool.store_flush(**word, now);
+  return set.fs().pool.fence();
+}
+
+}  // namespace
+
+Status drain_version(const SetFile& set, Slot* slot, uint64_t sequence, LowerSet* lower) {
+  CAIRN_TRY_ASSIGN(lease, slot->take_lease());
+  CAIRN_TRY_ASSIGN(content, look_at(*slot));
+  if (content.state == SlotState::damaged || content.state == SlotState::newer)
+    return content.status;
+  const Manifest& manifest = content.manifest;
+  if (content.state == SlotState::free || manifest.version().sequence != sequence)
+    return fail(ESTALE, "%s: holds another version", manifest_name(slot->ids().number).c_str());
+  if (manifest.version().parts != 1)
+    return fail(ENOSYS,
+                "the version was written on several nodes; this release drains those of one");
+  const uint64_t now = fine_now_ns();
+  CAIRN_TRY(check_set(*lower, set));
+  CAIRN_TRY_ASSIGN(is_there, has_copy(lower, manifest.version()));
+  if (is_there) return note_global(set, slot, now);
+  CAIRN_TRY_ASSIGN(contents,
+                   load_contents(set.fs(), set.directory(), layout_of(manifest.version())));
+  const uint64_t data_bytes = slot->data_file().inode->size.load();
+  CAIRN_TRY(manifest.check_places(contents, data_bytes));
+  CAIRN_TRY(write_contents(lower, set, contents));
+  CAIRN_TRY_ASSIGN(file, lower->create());
+  Status status = file.set_size(data_bytes);
+  if (status.ok())
+    status = copy_data(slot, manifest, contents.layout().block_bytes(), lower, &file);
+  if (!status.ok()) {
+    lower->drop(&file);
+    return status;
+  }
+  CAIRN_TRY(lower->publish(&file, lower_name(sequence, lower_data)));
+  const std::vector<uint8_t>& bytes = manifest.bytes();
+  CAIRN_TRY(lower->write_file(lower_name(sequence, lower_manifest), bytes.data(), bytes.size()));
+  const std::string record = record_of(set, manifest, now);
+  CAIRN_TRY(lower->write_file(lower_name(sequence, lower_record), record.data(), record.size()));
+  return note_global(set, slot, now);
+}
+
+Status retire_in_lower(LowerSet* lower, uint32_t keep) {
+  CAIRN_TRY_ASSIGN(sequences, lower->versions());
+  if (sequences.empty()) return Status();
+  std::vector<uint64_t> stays;
+  std::set<std::string> needed = {set_name};
+  VersionRecord head{};
+  bool has_head = false;
+  for (auto sequence = sequences.rbegin(); sequence != sequences.rend(); ++sequence) {
+    const auto bytes = lower->read_file(lower_name(*sequence, lower_manifest), max_manifest);
+    const auto version = bytes.ok() ? read_version(bytes->data(), bytes->size()) : bytes.status();
+    if (!version.ok()) return Status();  // nothing is removed beside what cannot be understood
+    if (!has_head) head = *version;
+    has_head = true;
+    if (!is_in_line(head, *sequence) || stays.size() >= std::max(keep, 1U)) continue;
+    stays.push_back(*sequence);
+    for (const char* const suffix : {lower_record, lower_manifest, lower_data})
+      needed.insert(lower_name(*sequence, suffix));
+    const auto layout_name = short_hash(layout_of(*version)) + std::string(layout_suffix);
+    needed.insert(layout_name);
+    CAIRN_TRY_ASSIGN(record, lower->read_file(layout_name, max_layout));
+    CAIRN_TRY_ASSIGN(layout, Layout::read(std::move(record)));
+    for (uint32_t i = 0; i < layout.decompositions(); ++i)
+      needed.insert(short_hash(layout.decomposition_hash(i)) + std::string(decomposition_suffix));
+  }
+  CAIRN_TRY_ASSIGN(names, lower->names());
+  // Records first: without one a version does not count.
+  for (const bool is_record : {true, false})
+    for (const std::string& name : names)
+      if (name.ends_with(lower_record) == is_record && !needed.contains(name))
+        CAIRN_TRY(lower->remove(name));
+  return Status();
+}
+
+}  // namespace cairn::checkpoint

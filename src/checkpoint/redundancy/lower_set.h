@@ -1,0 +1,67 @@
+// LowerSet: the copies of a set's versions in a directory of lower, DIR/.cairn-checkpoints/NAME.
+// Each file gets its name when it is complete and durable.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "tier/system.h"
+
+namespace cairn::checkpoint {
+
+inline constexpr const char* lower_checkpoints = ".cairn-checkpoints";
+
+// "v000000000000002a", followed by what it is of the version.
+inline constexpr const char* lower_manifest = ".manifest";
+inline constexpr const char* lower_data = ".data";
+// Written last: the version is complete in lower. A few lines of JSON for people and tools.
+inline constexpr const char* lower_record = ".json";
+std::string lower_name(uint64_t sequence, const char* suffix);
+
+// Adds what a file gets, and gives it its name.
+class LowerFile {
+ public:
+  Status write(const void* bytes, uint64_t size, uint64_t offset);
+  // EIO: fewer bytes are there.
+  Status read(void* bytes, uint64_t size, uint64_t offset) const;
+  Status set_size(uint64_t size);
+  Status sync();
+
+ private:
+  friend class LowerSet;
+  tier::sys::Descriptor descriptor_;
+  std::string aside_;
+};
+
+class LowerSet {
+ public:
+  // ENOENT: there is none, and `makes` is not set. EPERM: it is another user's, or others can write
+  // to it.
+  static Result<LowerSet> open(const std::string& directory, const std::string& set, bool makes);
+
+  Result<LowerFile> create();
+  // A synced file gets its name, durably, in place of one that has it.
+  Status publish(LowerFile* file, const std::string& name);
+  // Without a name it is removed.
+  void drop(LowerFile* file);
+  Status write_file(const std::string& name, const void* bytes, size_t size);
+
+  // ENOENT.
+  Result<LowerFile> open_file(const std::string& name) const;
+  // The whole file, of at most so many bytes. ENOENT; EUCLEAN: it is larger.
+  [[nodiscard]] Result<std::vector<uint8_t>> read_file(const std::string& name,
+                                                       uint64_t most) const;
+  Status remove(const std::string& name);
+  // Sequences of versions that are complete, ascending.
+  [[nodiscard]] Result<std::vector<uint64_t>> versions() const;
+  [[nodiscard]] Result<std::vector<std::string>> names() const;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  tier::sys::Descriptor directory_;
+  std::string path_;
+};
+
+}  // namespace cairn::checkpoint
