@@ -19,6 +19,7 @@ struct CkptArguments {
   std::string set;
   std::vector<std::string> words;  // behind SET
   std::string file, number;        // number: of a version
+  std::string directory, keep;
   bool bytes = false;
   bool force = false;
   bool damaged = false;
@@ -33,6 +34,10 @@ int ckpt_export(const Config& config, bool json, const CkptArguments& arguments)
 int ckpt_import(const Config& config, bool json, const CkptArguments& arguments);
 // Exit code 1: they differ.
 int ckpt_diff(const Config& config, bool json, const CkptArguments& arguments);
+// What a directory holds: no pool is needed.
+int ckpt_ls_lower(bool json, const CkptArguments& arguments);
+int ckpt_drain(const Config& config, bool json, const CkptArguments& arguments);
+int ckpt_restore(const Config& config, bool json, const CkptArguments& arguments);
 int ckpt_rm(const Config& config, bool json, const CkptArguments& arguments);
 
 }  // namespace cairn::cli

@@ -58,6 +58,9 @@ void add_ckpt_commands(CLI::App& root, Context& context) {
       ckpt_ls);
   build.set(ls, false);
   ls->add_flag("-b,--bytes", build.arguments->bytes, bytes_help);
+  ls->add_option("--in", build.arguments->directory,
+                 "List the copies that `cairn ckpt drain` wrote to DIR; no pool is needed.")
+      ->type_name("DIR");
 
   CLI::App* show = build.add("show", "Show a version: its variables and attributes.",
                              "  cairn ckpt show field\n  cairn ckpt show field 100", ckpt_show);
@@ -122,6 +125,39 @@ void add_ckpt_commands(CLI::App& root, Context& context) {
       ->type_name("SET")
       ->required()
       ->expected(1);
+
+  CLI::App* drain = build.add(
+      "drain", "Copy a version to a directory that outlives the node.",
+      "The copy is verbatim, with the checksums of the commit, below DIR/.cairn-checkpoints. The "
+      "command syncs it, reads it back and compares all bytes; only then the copy counts. A run "
+      "may "
+      "use the set meanwhile. A copy that is there already stays.\n\n"
+      "  cairn ckpt drain field --to /scratch/me/run7 --keep 2\n"
+      "  cairn ckpt ls --in /scratch/me/run7",
+      ckpt_drain);
+  build.set(drain, true);
+  drain->add_option("VERSION", build.arguments->number, "The version; the latest if none is given.")
+      ->type_name("VERSION");
+  drain->add_option("--to", build.arguments->directory, "The directory, which exists.")
+      ->type_name("DIR")
+      ->required();
+  drain
+      ->add_option("--keep", build.arguments->keep,
+                   "Remove all but the newest N copies of the set from DIR afterwards.")
+      ->type_name("N");
+
+  CLI::App* restore = build.add(
+      "restore", "Get a set back from a directory, into a pool that lost it.",
+      "Copies the newest version that is whole into the pool and commits it there: a program then "
+      "restarts from it as usual. All bytes are compared with their checksums. If a newer copy is "
+      "damaged, the command says so and takes the one before. The pool must have no version of the "
+      "set.\n\n"
+      "  cairn ckpt restore field --from /scratch/me/run7",
+      ckpt_restore);
+  build.set(restore, true);
+  restore->add_option("--from", build.arguments->directory, "The directory of `cairn ckpt drain`.")
+      ->type_name("DIR")
+      ->required();
 
   CLI::App* rm = build.add(
       "rm", "Remove versions, or a whole set.",

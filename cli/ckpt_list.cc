@@ -170,6 +170,7 @@ void print_attributes(const std::vector<CkptAttribute>& attributes, const char* 
 }  // namespace
 
 int ckpt_ls(const Config& config, bool json, const CkptArguments& arguments) {
+  if (!arguments.directory.empty()) return ckpt_ls_lower(json, arguments);
   const CkptName name = arguments.set.empty() ? CkptName() : parse_ckpt_name(arguments.set);
   const Pool pool = open_pool(config, name.pool);
   if (name.set.empty()) return list_all(pool, json, arguments);

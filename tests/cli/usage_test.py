@@ -11,7 +11,7 @@ from cairn_case import CAIRN, CairnCase
 COMMANDS = ["run", "drain", "discard", "stage", "status", "pool", "ls", "stat", "cat", "df", "du", "cp", "rm", "mkdir", "mv", "ckpt",
             "config", "doctor", "bench", "help", "completion"]
 POOL_COMMANDS = ["create", "list", "info", "check", "grow", "populate", "remove", "clean"]
-CKPT_COMMANDS = ["ls", "show", "verify", "export", "import", "diff", "rm", "du"]
+CKPT_COMMANDS = ["ls", "show", "verify", "export", "import", "diff", "drain", "restore", "rm", "du"]
 
 
 class Help(CairnCase):

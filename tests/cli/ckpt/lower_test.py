@@ -1,0 +1,135 @@
+"""cairn ckpt drain, restore and ls --in: copies of versions that outlive the pool."""
+
+import json
+import os
+import pathlib
+
+import ckpt_case
+from ckpt_case import CkptCase
+
+
+class Lower(CkptCase):
+    def setUp(self):
+        super().setUp()
+        self.lower = self.path("lower")
+        os.mkdir(self.lower)
+
+    def files(self, set_name="field"):
+        return sorted(os.listdir(os.path.join(self.lower, ".cairn-checkpoints", set_name)))
+
+    def copies(self):
+        return [one["version"] for one in self.json("ckpt", "ls", "--in", self.lower)]
+
+    def lose_the_pool(self):
+        self.cairn("pool", "remove", "--force")
+        self.cairn("pool", "create", "--size", "128M")
+
+    def test_there_and_back(self):
+        self.writer("field", 3)
+        drained = self.json("ckpt", "drain", "field", "--to", self.lower)
+        self.assertEqual((drained["version"], drained["to"]), (3, self.lower))
+        record = self.json("ckpt", "ls", "--in", self.lower)[0]
+        self.assertEqual((record["set"], record["version"], record["step"], record["ranks"]), ("field", 3, 30, 1))
+        self.assertIn("field", self.cairn("ckpt", "ls", "--in", self.lower).out)
+        self.refused("ckpt", "restore", "field", "--from", self.lower, code=1, says="the pool has versions of the set")
+        self.lose_the_pool()
+        restored = self.json("ckpt", "restore", "field", "--from", self.lower)
+        self.assertEqual((restored["version"], restored["skipped"]), (3, 0))
+        self.assertTrue(self.json("ckpt", "verify", "field")["ok"])
+        # A program compares every element, and goes on.
+        self.writer("field", "read", 3)
+        self.assertEqual([one["version"] for one in self.json("ckpt", "ls", "field")], [103, 3])
+        self.cairn("ckpt", "drain", "field", "--to", self.lower)
+        self.assertEqual(self.copies(), [103, 3])
+
+    def test_a_copy_is_made_once_and_beside_a_run(self):
+        run = self.hold("field", 2)
+        self.cairn("ckpt", "drain", "field", "1", "--to", self.lower)
+        before = {name: os.stat(os.path.join(self.lower, ".cairn-checkpoints/field", name)).st_ino
+                  for name in self.files()}
+        self.cairn("ckpt", "drain", "field", "1", "--to", self.lower)
+        self.cairn("ckpt", "drain", "field", "--to", self.lower)
+        for name, inode in before.items():
+            self.assertEqual(os.stat(os.path.join(self.lower, ".cairn-checkpoints/field", name)).st_ino, inode, name)
+        self.assertEqual(self.copies(), [2, 1])
+        self.let_go(run)
+
+    def test_retention(self):
+        self.writer("field", 3)
+        for version in ("1", "2", "3"):
+            self.cairn("ckpt", "drain", "field", version, "--to", self.lower)
+        pathlib.Path(self.lower, ".cairn-checkpoints/field/.tmp-left").write_bytes(b"by a killed process")
+        self.cairn("ckpt", "drain", "field", "--to", self.lower, "--keep", "2")
+        self.assertEqual(self.copies(), [3, 2])
+        self.assertNotIn(".tmp-left", self.files())
+        self.assertEqual(len([name for name in self.files() if name.startswith("v")]), 6)
+        # What a run went back behind is removed once a newer one is there.
+        self.writer("field", "read", 2)
+        self.cairn("ckpt", "drain", "field", "--to", self.lower, "--keep", "5")
+        self.assertEqual(self.copies(), [102, 2])
+        for words in ("--keep", "0"), ("--keep", "x"):
+            self.refused("ckpt", "drain", "field", "--to", self.lower, *words, code=2, says="invalid number")
+
+    def flip(self, name, offset):
+        path = os.path.join(self.lower, ".cairn-checkpoints/field", name)
+        with open(path, "r+b") as file:
+            file.seek(offset)
+            byte = file.read(1)[0]
+            file.seek(offset)
+            file.write(bytes([byte ^ 1]))
+
+    def test_damage_in_lower_is_not_restored(self):
+        self.writer("field", 2)
+        for version in ("1", "2"):
+            self.cairn("ckpt", "drain", "field", version, "--to", self.lower)
+        newest = next(name for name in reversed(self.files()) if name.endswith(".data"))
+        self.flip(newest, 2 << 20)
+        self.lose_the_pool()
+        run = self.cairn("ckpt", "restore", "field", "--from", self.lower)
+        self.assertIn("1 newer versions are damaged there", run.err)
+        self.assertEqual([one["version"] for one in self.json("ckpt", "ls", "field")], [1])
+        self.writer("field", "read", 1)
+        # Each file of a copy is needed, and each is proved.
+        oldest = next(name for name in self.files() if name.endswith(".manifest"))
+        self.lose_the_pool()
+        self.flip(oldest, 100)
+        self.refused("ckpt", "restore", "field", "--from", self.lower, code=1, says="no version is whole")
+        self.assertEqual(self.json("ckpt", "ls", "field"), [])
+
+    def test_damage_in_the_pool_is_not_drained(self):
+        self.writer("field", 2)
+        self.damage(2)
+        self.refused("ckpt", "drain", "field", "--to", self.lower, code=1, says="differ from their checksum")
+        self.assertEqual(self.copies(), [])
+        self.assertFalse([name for name in self.files() if name.startswith(("v", ".tmp"))])
+
+    def test_two_sets_of_one_name(self):
+        self.writer("field", 1)
+        self.cairn("ckpt", "drain", "field", "--to", self.lower)
+        self.cairn("ckpt", "rm", "--force", "field")
+        self.writer("field", 1)
+        self.refused("ckpt", "drain", "field", "--to", self.lower, code=1, says="another set of this name")
+        self.refused("ckpt", "restore", "field", "--from", self.lower, code=1, says="versions of another set")
+
+    def test_a_directory_that_others_can_write_to(self):
+        self.writer("field", 1)
+        self.cairn("ckpt", "drain", "field", "--to", self.lower)
+        os.chmod(os.path.join(self.lower, ".cairn-checkpoints"), 0o777)
+        self.refused("ckpt", "drain", "field", "--to", self.lower, code=1, says="others can write to it")
+        self.refused("ckpt", "restore", "new", "--from", self.lower, code=1, says="others can write to it")
+
+    def test_what_is_not_there(self):
+        self.writer("field", 1)
+        self.refused("ckpt", "drain", "field", "--to", self.path("none"), code=1, says="none")
+        self.refused("ckpt", "restore", "other", "--from", self.lower, code=1, says=".cairn-checkpoints")
+        self.refused("ckpt", "ls", "--in", self.lower, code=1, says=".cairn-checkpoints")
+        self.refused("ckpt", "drain", "field", code=2, says="--to")
+        self.cairn("ckpt", "drain", "field", "--to", self.lower)
+        pathlib.Path(self.lower, ".cairn-checkpoints/field/v0000000000000099.json").write_text("{", encoding="utf-8")
+        run = self.cairn("ckpt", "ls", "--in", self.lower, "--json")
+        self.assertEqual(len(json.loads(run.out)), 1)
+        self.assertIn("is not a record of a version", run.err)
+
+
+if __name__ == "__main__":
+    ckpt_case.main()
