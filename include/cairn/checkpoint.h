@@ -354,6 +354,9 @@ CAIRN_API int cairn_checkpoint_restart_test(cairn_checkpoint* checkpoint, int64_
 
 /* Fills halo elements too where they lie inside the global array. */
 #define CAIRN_READ_HALO 1U
+/* The global array of a variable may be larger than the stored one, in any dimension: element i is
+ * then stored element i modulo the stored extent. */
+#define CAIRN_READ_CYCLIC 2U
 
 /* Collective; waits. Reads all defined variables, on any number of ranks and any decomposition, and
  * makes `version` the one that the run continues: newer versions are abandoned, and retired after

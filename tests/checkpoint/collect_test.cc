@@ -87,6 +87,38 @@ TEST_F(Collecting, AVersionHasWhatIsRegisteredAndWhatIsWritten) {
   });
 }
 
+TEST_F(Collecting, ALargerDomainIsFilledCyclically) {
+  constexpr int64_t stored = 6;
+  constexpr int64_t larger = 15;
+  cairn_checkpoint* checkpoint = open_set(pool_.get(), "cyclic");
+  Rows rows(stored, 0, 1);
+  ASSERT_EQ(rows.define(checkpoint), 0);
+  rows.set(1);
+  ASSERT_EQ(cairn_checkpoint_write(checkpoint, 1), 0);
+  ASSERT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
+  with_ranks(2, [&](uint32_t rank) {
+    cairn_checkpoint_options options{};
+    options.rank = rank;
+    options.ranks = 2;
+    options.max_attempts = 100;
+    cairn_checkpoint* again = open_set(pool_.get(), "cyclic", options);
+    Rows mine(larger, rank, 2, 1);
+    ASSERT_EQ(mine.define(again), 0);
+    EXPECT_EQ(cairn_checkpoint_read(again, 1, 0, nullptr), -EINVAL);
+    ASSERT_EQ(cairn_checkpoint_read(again, 1, CAIRN_READ_CYCLIC | CAIRN_READ_HALO, nullptr), 0)
+        << cairn_last_error();
+    for (int64_t r = std::max<int64_t>(mine.first - 1, 0);
+         r < std::min(mine.first + mine.count + 1, larger); ++r)
+      for (int64_t c = 0; c < Rows::columns; ++c)
+        ASSERT_EQ(mine.at(r, c), Rows::value(r % stored, c, 1)) << r << " " << c;
+    // A smaller one is not filled.
+    Rows smaller(stored - 2, rank, 2);
+    ASSERT_EQ(smaller.define(again), 0);
+    EXPECT_EQ(cairn_checkpoint_read(again, 1, CAIRN_READ_CYCLIC, nullptr), -EINVAL);
+    ASSERT_EQ(cairn_checkpoint_finalize(again), 0);
+  });
+}
+
 struct Seen {
   int64_t version;
   uint32_t level;

@@ -20,23 +20,32 @@ std::string type_text(Type type, uint64_t element_size) {
   return text;
 }
 
+// Has each dimension of `stored` elements, and not more than `whole`?
+bool is_within(const Box& stored, const Box& whole) {
+  if (stored.dimensions != whole.dimensions) return false;
+  for (unsigned k = 0; k < whole.dimensions; ++k)
+    if (stored.count[k] == 0 || stored.count[k] > whole.count[k]) return false;
+  return true;
+}
+
 // "" or how the stored variable differs from the defined one.
 std::string difference(const Definition& definition, const Contents& stored,
-                       const Variable& variable) {
+                       const Variable& variable, bool may_be_larger) {
   const ArrayView& view = definition.place.view;
   if (variable.type != view.type() || variable.element_size != view.element_size())
     return "is " + type_text(variable.type, variable.element_size) + ", not " +
            type_text(view.type(), view.element_size());
   const Decomposition& decomposition = stored.decomposition_of(variable);
   if (is_counted(decomposition.kind())) return "has another kind of distribution";
-  if (decomposition.whole() != definition.whole)
+  const bool is_alike = decomposition.whole() == definition.whole;
+  if (!is_alike && !(may_be_larger && is_within(decomposition.whole(), definition.whole)))
     return "is " + shown(decomposition.whole()) + ", not " + shown(definition.whole);
   return "";
 }
 
 }  // namespace
 
-Result<Matches> match(const Definitions& definitions, const Contents& stored) {
+Result<Matches> match(const Definitions& definitions, const Contents& stored, bool may_be_larger) {
   Matches matches;
   std::string missing;
   std::string different;
@@ -47,7 +56,8 @@ Result<Matches> match(const Definitions& definitions, const Contents& stored) {
     } else if (!found) {
       missing += (missing.empty() ? "'" : ", '") + shown_text(name) + "'";
     } else {
-      const std::string how = difference(definition, stored, stored.layout().variable(*found));
+      const std::string how =
+          difference(definition, stored, stored.layout().variable(*found), may_be_larger);
       if (!how.empty())
         different += (different.empty() ? "'" : "; '") + shown_text(name) + "' " + how;
       matches.found.push_back({&name, &definition, *found});

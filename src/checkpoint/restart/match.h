@@ -21,7 +21,9 @@ struct Matches {
 };
 
 // All errors together. ENODATA: required variables are missing. EINVAL: types or shapes differ.
-// Valid as long as `definitions`.
-Result<Matches> match(const Definitions& definitions, const Contents& stored);
+// `may_be_larger`: what is defined may be larger than what is stored. Valid as long as
+// `definitions`.
+Result<Matches> match(const Definitions& definitions, const Contents& stored,
+                      bool may_be_larger = false);
 
 }  // namespace cairn::checkpoint

@@ -6,6 +6,7 @@
 #include "base/crc32c_bulk.h"
 #include "checkpoint/layout/text.h"
 #include "checkpoint/restart/copy_out.h"
+#include "checkpoint/restart/cyclic.h"
 #include "checkpoint/restart/needed_blocks.h"
 
 namespace cairn::checkpoint {
@@ -39,6 +40,16 @@ Box with_halo(const Definition& definition) {
 
 Box wanted_of(const MatchedVariable& matched, const RestartRequest& request) {
   return request.fills_halo ? with_halo(*matched.definition) : matched.definition->box;
+}
+
+// The stored parts that make up what is wanted of a variable.
+Status for_each_part(const MatchedVariable& matched, const RestartRequest& request,
+                     const Contents& contents,
+                     const std::function<Status(const Box& part, const Extents& origin)>& visit) {
+  const Variable variable = contents.layout().variable(matched.stored);
+  return for_each_tile(wanted_of(matched, request),
+                       contents.decomposition_of(variable).whole().count,
+                       matched.definition->box.offset, visit);
 }
 
 }  // namespace
@@ -157,7 +168,9 @@ Status Restart::find_places(Read* read) {
 Status Restart::verify(const RestartRequest& request, Read* read) {
   NeededBlocks needed(&read->stored);
   for (const MatchedVariable& matched : read->matches.found)
-    CAIRN_TRY(needed.add(matched.stored, wanted_of(matched, request)));
+    CAIRN_TRY(for_each_part(
+        matched, request, read->stored.contents(),
+        [&](const Box& part, const Extents&) { return needed.add(matched.stored, part); }));
   return needed.verify();
 }
 
@@ -166,7 +179,7 @@ Status Restart::look(const KnownVersion& known, const RestartRequest& request, b
   CAIRN_TRY_ASSIGN(stored, StoredVersion::open(stores(), known));
   read->stored = std::move(stored);
   read->is_open = true;
-  CAIRN_TRY_ASSIGN(matches, match(definitions_, read->stored.contents()));
+  CAIRN_TRY_ASSIGN(matches, match(definitions_, read->stored.contents(), request.is_cyclic));
   read->matches = std::move(matches);
   if (!reads) return Status();
   CAIRN_TRY(find_places(read));
@@ -178,8 +191,10 @@ Status Restart::copy(const RestartRequest& request, Read* read) {
   CopyOut out(&read->stored);
   for (size_t i = 0; i < read->matches.found.size(); ++i) {
     const MatchedVariable& matched = read->matches.found[i];
-    CAIRN_TRY(out.copy(matched.stored, wanted_of(matched, request), read->places[i],
-                       matched.definition->box.offset));
+    CAIRN_TRY(for_each_part(matched, request, read->stored.contents(),
+                            [&](const Box& part, const Extents& origin) {
+                              return out.copy(matched.stored, part, read->places[i], origin);
+                            }));
   }
   size_t next = 0;
   for (const MatchedVariable& matched : read->matches.missing)

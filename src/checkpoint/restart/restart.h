@@ -16,6 +16,7 @@ namespace cairn::checkpoint {
 struct RestartRequest {
   std::optional<int64_t> number;  // the user's; nothing: the latest
   bool fills_halo = false;
+  bool is_cyclic = false;  // arrays may be larger than what is stored (cyclic.h)
   uint32_t max_attempts = 2;
 };
 
