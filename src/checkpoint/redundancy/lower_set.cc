@@ -177,6 +177,7 @@ Result<std::vector<std::string>> LowerSet::names() const {
   if (const int64_t listed = sys::list(again.get(), &entries); listed < 0)
     return sys::failed(listed, "list", path_);
   std::vector<std::string> names;
+  names.reserve(entries.size());
   for (sys::Entry& entry : entries) names.push_back(std::move(entry.name));
   std::sort(names.begin(), names.end());
   return names;
