@@ -44,8 +44,10 @@ void run(const Options& options, const Decomposition& decomposition, int rank) {
   std::unique_ptr<Checkpoint> checkpoint;
   if (options.every > 0) {
     checkpoint = std::make_unique<Checkpoint>(options.name, state, MPI_COMM_WORLD);
-    if (checkpoint->read() && rank == 0)
+    if (checkpoint->read() && rank == 0) {
       std::printf("goes on after cycle %" PRId64 "\n", state.clock.cycle);
+      std::fflush(stdout);
+    }
   }
   Hydro hydro(state, MPI_COMM_WORLD);
   Seconds seconds;
