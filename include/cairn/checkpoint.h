@@ -41,8 +41,8 @@
  *  - A restart verifies all bytes that it needs before it stores to an array of the program.
  *  - A call that does not say "waits" waits for no other rank.
  *
- * This release has replicated and block arrays, and the levels STAGED, LOCAL and, on one host,
- * GLOBAL. A version is lost with a node's pool: there are no copies on other nodes yet.
+ * This release has the levels STAGED, LOCAL and, on one host, GLOBAL. A version is lost with a
+ * node's pool: there are no copies on other nodes yet.
  */
 #ifndef CAIRN_CHECKPOINT_H
 #define CAIRN_CHECKPOINT_H
@@ -180,7 +180,15 @@ typedef struct cairn_array {
 
 enum cairn_distribution_kind {
   CAIRN_REPLICATED = 1, /* all ranks hold the same; rank 0's is kept */
-  CAIRN_BLOCK = 2       /* a box of a global array; counts are the extents less the halo */
+  CAIRN_BLOCK = 2,      /* a box of a global array; counts are the extents less the halo */
+  /* Arrays of one dimension of which each rank has any number of elements, another one in each
+   * version. A restart finds out how many a rank gets: the getter is told by extent[0] and makes
+   * room. Without a getter the array has to have that many (-EMSGSIZE). */
+  CAIRN_RAGGED = 5,    /* a list of values for each element of the integer variable `over`, in the
+                        * order in which the rank's memory has those; a rank gets those of its own */
+  CAIRN_PARTICLES = 6, /* on another number of ranks they are dealt out in order of ranks, or with
+                        * `over` and `key` to the ranks whose block has their cells */
+  CAIRN_PER_RANK = 7   /* rank r gets those of rank r; further ranks get none */
 };
 #define CAIRN_OWNER_LOWEST_RANK 1U /* whose elements count where boxes overlap */
 #define CAIRN_OWNER_HIGHEST_RANK 2U
@@ -201,13 +209,20 @@ typedef struct cairn_distribution {
   uint16_t halo_high[CAIRN_MAX_DIMENSIONS + 1]; /* behind it */
   /* The global dimension along which it runs; all 0: the same. */
   uint8_t axis[CAIRN_MAX_DIMENSIONS + 1];
+  /* Names of defined variables, or NULL. RAGGED: how many values each of its elements has.
+   * PARTICLES: the variable whose elements are the cells. */
+  const char* over;
+  /* PARTICLES: the variable of this kind, of integers, that says the cell of each particle: the
+   * number of an element of `over` in the global array, the last dimension the fastest. That
+   * variable has `over` and no key. */
+  const char* key;
 } cairn_distribution;
 
 #define CAIRN_ARRAY_TO_WRITE 1 /* the library is about to read the array */
 #define CAIRN_ARRAY_TO_FILL 2  /* the library is about to store to it */
-/* Where an array is now: sets array->base and the strides; `array` comes as it was defined. Called
- * inside write, iwrite and read by their thread; must not call this API. A negative errno ends the
- * call on all ranks. */
+/* Where an array is now: sets array->base and the strides, of RAGGED, PARTICLES and PER_RANK to
+ * write extent[0] as well; `array` comes as it was defined. Called inside write, iwrite and read by
+ * their thread; must not call this API. A negative errno ends the call on all ranks. */
 typedef int (*cairn_array_getter)(void* context, int purpose, cairn_array* array);
 
 /* A note on a variable or on a version. Keys are as names of variables, each once. Tools understand

@@ -48,9 +48,16 @@ Status put_kind(const cairn_distribution& distribution, ckpt::Definition* defini
         return fail(EINVAL, "invalid owner rule %u", distribution.owner);
       definition->owner = static_cast<ckpt::Owner>(distribution.owner);
       return Status();
+    case CAIRN_RAGGED:
+    case CAIRN_PARTICLES:
+    case CAIRN_PER_RANK:
+      definition->kind = static_cast<ckpt::DecompositionKind>(distribution.kind);
+      if (distribution.owner != 0) return fail(EINVAL, "an owner rule is for blocks");
+      if (distribution.over != nullptr) definition->over = distribution.over;
+      if (distribution.key != nullptr) definition->key = distribution.key;
+      return Status();
     default:
-      return fail(distribution.kind == 0 ? EINVAL : ENOSYS,
-                  "distribution of kind %u: expected CAIRN_REPLICATED or CAIRN_BLOCK",
+      return fail(distribution.kind == 4 ? ENOSYS : EINVAL, "distribution of unknown kind %u",
                   distribution.kind);
   }
 }
@@ -74,7 +81,10 @@ Status put_boxes(const cairn_distribution& distribution, ckpt::Definition* defin
 
 // Asks the program where the array is.
 Result<ckpt::ArrayPlace> ask_getter(cairn_array_getter getter, void* context, cairn_array array,
-                                    const cairn_distribution& distribution, ckpt::ArrayUse use) {
+                                    const cairn_distribution& distribution, ckpt::ArrayUse use,
+                                    uint64_t count) {
+  if (distribution.kind >= CAIRN_RAGGED && use == ckpt::ArrayUse::to_fill)
+    array.extent[0] = static_cast<int64_t>(count);
   const int result = getter(context, static_cast<int>(use), &array);
   if (result < 0) return fail(-result, "its getter failed");
   CAIRN_TRY_ASSIGN(shape, cairn::capi::shape_of(array, &distribution));
@@ -87,9 +97,9 @@ Status put_more(const cairn_definition& more, const cairn_array& array,
   CAIRN_TRY(check_flags(more.flags, CAIRN_OPTIONAL, "cairn_definition"));
   definition->is_required = (more.flags & CAIRN_OPTIONAL) == 0;
   if (more.getter != nullptr) {
-    definition->getter = [getter = more.getter, context = more.context, array,
-                          distribution](ckpt::ArrayUse use) {
-      return ask_getter(getter, context, array, distribution, use);
+    definition->getter = [getter = more.getter, context = more.context, array, distribution](
+                             ckpt::ArrayUse use, uint64_t count) {
+      return ask_getter(getter, context, array, distribution, use, count);
     };
   }
   if (more.alias_count != 0) CAIRN_TRY(check_given(more.aliases, "aliases"));
@@ -115,7 +125,7 @@ Result<ckpt::Definition> make_definition(const cairn_array& array,
   CAIRN_TRY_ASSIGN(shape, cairn::capi::shape_of(array, &distribution));
   CAIRN_TRY_ASSIGN(view, ckpt::ArrayView::make(shape));
   definition.place = {view, static_cast<uint8_t*>(array.base)};
-  CAIRN_TRY(put_boxes(distribution, &definition));
+  if (!ckpt::is_counted(definition.kind)) CAIRN_TRY(put_boxes(distribution, &definition));
   CAIRN_TRY(put_more(more, array, distribution, &definition));
   return definition;
 }

@@ -108,6 +108,8 @@ Status read_box(cairn_checkpoint* checkpoint, int64_t version, const char* name,
   const auto index = stored->contents().layout().find(name);
   if (!index) return fail(ENOENT, "the version has no such variable");
   const ckpt::Variable variable = stored->contents().layout().variable(*index);
+  if (is_counted(stored->contents().decomposition_of(variable).kind()))
+    return fail(ENOSYS, "this release reads its elements by cairn_checkpoint_read() only");
   const ckpt::Box& whole = stored->contents().decomposition_of(variable).whole();
   if (variable.type != view.type() || variable.element_size != view.element_size())
     return fail(EINVAL, "the array is of another type");

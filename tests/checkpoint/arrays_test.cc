@@ -240,7 +240,7 @@ TEST_F(Arrays, DefinitionsThatMeanNothing) {
   EXPECT_EQ(define(checkpoint, "a", array_of(CAIRN_TYPE_OPAQUE, &value, {}), replicated()),
             -EINVAL);
   auto unknown = replicated();
-  unknown.kind = 6;
+  unknown.kind = 4;
   EXPECT_EQ(define(checkpoint, "a", scalar, unknown), -ENOSYS);
   auto halo = block_of({4}, {0});
   halo.halo_low[0] = 5;

@@ -1,13 +1,16 @@
 // Writes and reads checkpoints by MPI ranks of several nodes. The pool is found by the environment.
 //
-//   nodes_program rounds      continues the latest version and writes the next ones until it is
-//   killed nodes_program look        reads the latest version, and says which it was nodes_program
-//   refused     expects that no version can be had; says why nodes_program anew        begins anew
-//   and writes version 1000 nodes_program need        asks whether a checkpoint is due; all ranks
-//   hear the same nodes_program wrong       defines what does not fit between nodes nodes_program
-//   async       hands over versions and asks after them later
+//   nodes_program rounds    continues the latest version and writes the next until it is killed
+//   nodes_program some      writes versions 1 and 2
+//   nodes_program look      reads the latest version, and says which it was
+//   nodes_program refused   expects that no version can be had; says why
+//   nodes_program anew      begins anew and writes version 1000
+//   nodes_program need      asks whether a checkpoint is due; all ranks hear the same
+//   nodes_program wrong     defines what does not fit between nodes
+//   nodes_program async     hands over versions and asks after them later
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
 
@@ -42,21 +45,76 @@ void say(const char* what, int64_t number) {
   std::fflush(stdout);
 }
 
+// An array of this rank that has another length in each version.
+template <typename T>
+int get_vector(void* context, int purpose, cairn_array* array) {
+  auto& values = *static_cast<std::vector<T>*>(context);
+  if (purpose == CAIRN_ARRAY_TO_FILL) values.assign(static_cast<size_t>(array->extent[0]), T{});
+  array->base = values.data();
+  array->extent[0] = static_cast<int64_t>(values.size());
+  return 0;
+}
+
+template <typename T>
+void define_particles(cairn_checkpoint* checkpoint, const char* name, uint32_t type,
+                      std::vector<T>* values, const char* key) {
+  cairn_array array{};
+  array.struct_size = sizeof array;
+  array.type = type;
+  array.dimensions = 1;
+  cairn_distribution particles{};
+  particles.struct_size = sizeof particles;
+  particles.kind = CAIRN_PARTICLES;
+  particles.over = "field";
+  particles.key = key;
+  cairn_definition more{};
+  more.struct_size = sizeof more;
+  more.getter = get_vector<T>;
+  more.context = values;
+  check(cairn_checkpoint_define(checkpoint, name, &array, &particles, &more), 0, "define");
+}
+
 struct State {
   Field field{rank, ranks};
   double time = 0;
+  std::vector<int64_t> cells;
+  std::vector<double> masses;
 
   void define(cairn_checkpoint* checkpoint) {
     field.define(checkpoint);
     define_time(checkpoint, &time);
+    define_particles(checkpoint, "cell", CAIRN_TYPE_INT64, &cells, nullptr);
+    define_particles(checkpoint, "mass", CAIRN_TYPE_FLOAT64, &masses, "cell");
+  }
+  // A particle in some of this rank's cells.
+  static bool has_particle(int64_t i, int64_t j, int64_t k, int64_t version) {
+    return (i + 2 * j + 3 * k + version) % 5 == 0;
   }
   void set(int64_t version) {
     time = static_cast<double>(version) / 3;
+    cells.clear();
+    masses.clear();
+    field.for_each([&](int64_t i, int64_t j, int64_t k, const double*) {
+      if (!has_particle(i, j, k, version)) return;
+      cells.push_back((i * rows + j) * columns + k);
+      masses.push_back(value(i, j, k, version) + 1);
+    });
     field.for_each([&](int64_t i, int64_t j, int64_t k, double* element) {
       *element = value(i, j, k, version);
     });
   }
   void expect(int64_t version) {
+    size_t expected = 0;
+    field.for_each([&](int64_t i, int64_t j, int64_t k, const double*) {
+      if (!has_particle(i, j, k, version)) return;
+      ++expected;
+      const auto at = std::find(cells.begin(), cells.end(), (i * rows + j) * columns + k);
+      check(at == cells.end() ? 1 : 0, 0, "a particle");
+      const double mass = masses[static_cast<size_t>(at - cells.begin())];
+      check(mass == value(i, j, k, version) + 1 ? 0 : 1, 0, "mass of a particle");
+    });
+    check(static_cast<int>(cells.size()), static_cast<int>(expected), "particles");
+    check(static_cast<int>(masses.size()), static_cast<int>(expected), "masses");
     check(time == static_cast<double>(version) / 3 ? 0 : 1, 0, "time");
     field.for_each([&](int64_t i, int64_t j, int64_t k, const double* element) {
       const double expected = value(i, j, k, version);
@@ -87,6 +145,18 @@ void rounds() {
     check(cairn_checkpoint_write(checkpoint, version), 0, "write");
     say("committed", version);
   }
+}
+
+// Two versions.
+void some() {
+  State state;
+  cairn_checkpoint* const checkpoint = open_field();
+  state.define(checkpoint);
+  for (const int64_t version : {1, 2}) {
+    state.set(version);
+    check(cairn_checkpoint_write(checkpoint, version), 0, "write");
+  }
+  check(cairn_checkpoint_finalize(checkpoint), 0, "finalize");
 }
 
 void look() {
@@ -280,6 +350,7 @@ int main(int argc, char** argv) {
   rank_of_all = rank;
   const std::string part = argc > 1 ? argv[1] : "";
   if (part == "rounds") rounds();
+  if (part == "some") some();
   if (part == "look") look();
   if (part == "refused") refused();
   if (part == "anew") anew();

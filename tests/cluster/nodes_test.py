@@ -58,12 +58,17 @@ class PoolsOfOneHost(unittest.TestCase):
                 version += 3
                 for readers in ([0, 1, 2], [2, 2, 1, 0, 0, 3, 3], [3, 2, 1, 0]):
                     with self.subTest(mpi=mpi, writers=writers, readers=readers):
-                        self.assertIn(f"version {version}\n", self.run_on(mpi, readers, "look"))
+                        self.run_on(mpi, readers, "read", str(version), program="restart_program")
+            # With particles.
+            self.run_on(mpi, [0, 1, 0, 2, 1], "async")
+            for readers in ([0, 1, 2], [2, 2, 1, 0, 0, 3, 3], [3, 2, 1, 0]):
+                with self.subTest(mpi=mpi, readers=readers):
+                    self.assertIn("version 20\n", self.run_on(mpi, readers, "look"))
             self.begin_anew()
 
     def test_a_pool_that_is_not_there(self):
         for mpi in MPIS:
-            self.run_on(mpi, [0, 1, 2], "write", "1", "2", program="restart_program")
+            self.run_on(mpi, [0, 1, 2], "some")
             for nodes in ([0, 1], [1], [2, 0, 3]):
                 said = self.run_on(mpi, nodes, "refused")
                 self.assertRegex(said, r"refused: no version can be read: version 2: its part on host \S+ is missing: no process "

@@ -36,7 +36,11 @@ std::string difference(const Definition& definition, const Contents& stored,
     return "is " + type_text(variable.type, variable.element_size) + ", not " +
            type_text(view.type(), view.element_size());
   const Decomposition& decomposition = stored.decomposition_of(variable);
-  if (is_counted(decomposition.kind())) return "has another kind of distribution";
+  const bool counts = is_counted(definition.kind);
+  if (is_counted(decomposition.kind()) != counts ||
+      (counts && decomposition.kind() != definition.kind))
+    return "has another kind of distribution";
+  if (counts) return variable.key.has_value() == definition.key.empty() ? "has another key" : "";
   const bool is_alike = decomposition.whole() == definition.whole;
   if (!is_alike && !(may_be_larger && is_within(decomposition.whole(), definition.whole)))
     return "is " + shown(decomposition.whole()) + ", not " + shown(definition.whole);

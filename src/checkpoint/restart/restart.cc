@@ -38,6 +38,11 @@ Box with_halo(const Definition& definition) {
   return box;
 }
 
+// Nobody knows how many elements a counted variable would have.
+bool has_default(const Definition& definition) {
+  return !definition.default_value.empty() && !is_counted(definition.kind);
+}
+
 Box wanted_of(const MatchedVariable& matched, const RestartRequest& request) {
   return request.fills_halo ? with_halo(*matched.definition) : matched.definition->box;
 }
@@ -158,20 +163,44 @@ Status Restart::find_places(Read* read) {
     places->push_back(*found);
     return Status();
   };
-  for (const MatchedVariable& matched : read->matches.found)
-    CAIRN_TRY(place(matched, &read->places));
+  for (const MatchedVariable& matched : read->matches.found) {
+    // Of a counted one the version says how much there is.
+    if (is_counted(matched.definition->kind)) {
+      read->places.emplace_back();
+    } else {
+      CAIRN_TRY(place(matched, &read->places));
+    }
+  }
   for (const MatchedVariable& matched : read->matches.missing)
-    if (!matched.definition->default_value.empty()) CAIRN_TRY(place(matched, &read->unset));
+    if (has_default(*matched.definition)) CAIRN_TRY(place(matched, &read->unset));
   return Status();
 }
 
 Status Restart::verify(const RestartRequest& request, Read* read) {
   NeededBlocks needed(&read->stored);
   for (const MatchedVariable& matched : read->matches.found)
-    CAIRN_TRY(for_each_part(
-        matched, request, read->stored.contents(),
-        [&](const Box& part, const Extents&) { return needed.add(matched.stored, part); }));
-  return needed.verify();
+    if (!is_counted(matched.definition->kind))
+      CAIRN_TRY(for_each_part(
+          matched, request, read->stored.contents(),
+          [&](const Box& part, const Extents&) { return needed.add(matched.stored, part); }));
+  CAIRN_TRY(needed.verify());
+  read->counted.emplace(&read->stored, definitions_, run_.number(), run_.all_ranks());
+  for (const MatchedVariable& matched : read->matches.found)
+    if (is_counted(matched.definition->kind)) CAIRN_TRY(read->counted->plan(matched));
+  return read->counted->verify();
+}
+
+Status Restart::find_counted_places(Read* read) {
+  for (size_t i = 0; i < read->matches.found.size(); ++i) {
+    const MatchedVariable& matched = read->matches.found[i];
+    if (!is_counted(matched.definition->kind)) continue;
+    const uint64_t count = read->counted->count_of(matched.stored);
+    const auto place = matched.definition->find(ArrayUse::to_fill, count);
+    if (!place.ok())
+      return annotate(place.status(), "variable '%s'", shown_text(*matched.name).c_str());
+    read->places[i] = *place;
+  }
+  return Status();
 }
 
 Status Restart::look(const KnownVersion& known, const RestartRequest& request, bool reads,
@@ -184,13 +213,21 @@ Status Restart::look(const KnownVersion& known, const RestartRequest& request, b
   if (!reads) return Status();
   CAIRN_TRY(find_places(read));
   read->has_places = true;
-  return verify(request, read);
+  CAIRN_TRY(verify(request, read));
+  read->has_places = false;  // what fails from here on is the program's
+  CAIRN_TRY(find_counted_places(read));
+  read->has_places = true;
+  return Status();
 }
 
 Status Restart::copy(const RestartRequest& request, Read* read) {
   CopyOut out(&read->stored);
   for (size_t i = 0; i < read->matches.found.size(); ++i) {
     const MatchedVariable& matched = read->matches.found[i];
+    if (is_counted(matched.definition->kind)) {
+      CAIRN_TRY(read->counted->copy(matched.stored, read->places[i]));
+      continue;
+    }
     CAIRN_TRY(for_each_part(matched, request, read->stored.contents(),
                             [&](const Box& part, const Extents& origin) {
                               return out.copy(matched.stored, part, read->places[i], origin);
@@ -198,7 +235,7 @@ Status Restart::copy(const RestartRequest& request, Read* read) {
   }
   size_t next = 0;
   for (const MatchedVariable& matched : read->matches.missing)
-    if (!matched.definition->default_value.empty())
+    if (has_default(*matched.definition))
       fill_with(read->unset[next++], matched.definition->default_value);
   return read->stored.check();
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint/restart/counted.h"
 #include "checkpoint/restart/match.h"
 #include "checkpoint/restart/stored_version.h"
 #include "checkpoint/version/catalogue.h"
@@ -55,6 +56,7 @@ class Restart {
     StoredVersion stored;
     Matches matches;
     std::vector<ArrayPlace> places;  // of matches.found
+    std::optional<Counted> counted;
     std::vector<ArrayPlace> unset;   // of matches.missing
   };
   // What one rank finds: 0, or the worst of all ranks wins.
@@ -66,6 +68,7 @@ class Restart {
   Status look(const KnownVersion& known, const RestartRequest& request, bool reads, Read* read);
   Status find_places(Read* read);
   Status verify(const RestartRequest& request, Read* read);
+  Status find_counted_places(Read* read);
   Status copy(const RestartRequest& request, Read* read);
   [[nodiscard]] Stores stores() const { return {&run_.set(), &shelf_, run_.exchange()}; }
   Result<int64_t> combine(const Status& status, bool is_damage, uint64_t arrived,

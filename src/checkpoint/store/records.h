@@ -109,6 +109,16 @@ static_assert(sizeof(PartRecord) == 256 && offsetof(PartRecord, first) == 112 &&
               offsetof(PartRecord, crc) == 252);
 inline constexpr uint32_t part_is_irregular = 1;
 
+// An extent begins with one for each counted variable.
+struct DirectoryRecord {
+  uint32_t variable;
+  uint32_t reserved;
+  uint64_t elements;
+  uint64_t offset;
+  uint64_t bytes;
+};
+static_assert(sizeof(DirectoryRecord) == 32);
+
 struct SetRecord {
   RecordHead head;
   uint8_t set[16];

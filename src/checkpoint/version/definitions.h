@@ -20,11 +20,11 @@ struct ArrayPlace {
   uint8_t* base = nullptr;
 };
 enum class ArrayUse : uint8_t { to_write = 1, to_fill = 2 };
-// Says where an array lies now.
-using ArrayGetter = std::function<Result<ArrayPlace>(ArrayUse use)>;
+// Says where an array lies now. `count`: the elements of a counted one that is about to be filled.
+using ArrayGetter = std::function<Result<ArrayPlace>(ArrayUse use, uint64_t count)>;
 
 struct Definition {
-  DecompositionKind kind = DecompositionKind::replicated;  // or boxes
+  DecompositionKind kind = DecompositionKind::replicated;  // or boxes, or a counted one
   Owner owner = Owner::nobody;
   Box whole;  // the global array
   Box box;    // this rank's part of it; of a replicated array the whole
@@ -34,9 +34,11 @@ struct Definition {
   std::vector<std::string> aliases;
   std::vector<uint8_t> default_value;  // an element; empty: none
   std::vector<uint8_t> attributes;
+  std::string over;  // the variable whose cells it belongs to; empty: none
+  std::string key;   // the variable that says the cell of each element
 
   // Where the array lies now. EINVAL: it is another array than was defined.
-  [[nodiscard]] Result<ArrayPlace> find(ArrayUse use) const;
+  [[nodiscard]] Result<ArrayPlace> find(ArrayUse use, uint64_t count = 0) const;
 };
 
 // EINVAL, EOVERFLOW: the array does not hold its part. `definition->box` is complete afterwards.

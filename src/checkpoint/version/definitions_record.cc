@@ -58,12 +58,14 @@ std::vector<uint8_t> encode_shared(const std::string& name, const Definition& on
   fields.owner = static_cast<uint8_t>(one.owner);
   fields.type = static_cast<uint8_t>(one.place.view.type());
   fields.is_required = one.is_required ? 1 : 0;
-  fields.dimensions = one.whole.dimensions;
+  fields.dimensions = is_counted(one.kind) ? 1 : one.whole.dimensions;
   fields.element_size = one.place.view.element_size();
   std::copy(one.whole.count.begin(), one.whole.count.end(), fields.extent);
   append(&bytes, fields);
   append(&bytes, static_cast<uint64_t>(one.aliases.size()));
   for (const std::string& alias : one.aliases) append_text(&bytes, alias);
+  append_text(&bytes, one.over);
+  append_text(&bytes, one.key);
   append(&bytes, static_cast<uint64_t>(one.attributes.size()));
   bytes.insert(bytes.end(), one.attributes.begin(), one.attributes.end());
   return bytes;
@@ -111,6 +113,8 @@ Status parse_shared(std::string_view bytes, VariableDefinition* variable, Shared
   const auto aliases = reader.take<uint64_t>();
   for (uint64_t i = 0; i < aliases && reader.ok(); ++i)
     variable->aliases.emplace_back(reader.text(reader.take<uint64_t>()));
+  variable->over = reader.text(reader.take<uint64_t>());
+  variable->key = reader.text(reader.take<uint64_t>());
   const std::string_view attributes = reader.text(reader.take<uint64_t>());
   variable->attributes.assign(attributes.begin(), attributes.end());
   if (!reader.ok() || fields->dimensions > max_dimensions)
@@ -349,6 +353,14 @@ class JoinNodes {
       for (const uint32_t table : one.tables) append(&key, table);
     const auto found = known_.find(key);
     if (found != known_.end()) return found->second;
+    if (is_counted(kind)) {
+      auto counted = Decomposition::make_counted(kind, ranks);
+      if (!counted.ok()) return counted.status();
+      const Sha256Hash its_hash = counted->hash();
+      known_.emplace(std::move(key), its_hash);
+      decompositions_.emplace(its_hash, std::move(*counted));
+      return its_hash;
+    }
     Extents extents{};
     std::copy(std::begin(one.shared.extent), std::end(one.shared.extent), extents.begin());
     const Box whole = whole_of(one.shared.dimensions, extents);

@@ -20,6 +20,7 @@ class RegionWriter {
 
   // Zeros up to this position in the region, which is not behind it.
   Status fill_to(uint64_t position);
+  Status add_raw(const uint8_t* bytes, uint64_t size) { return add_bytes(bytes, size); }
   // The elements without halo, in this order.
   Status add(const ArrayPlace& array, const Order& order);
   // Writes what is left, and the list. The CRC of the list.

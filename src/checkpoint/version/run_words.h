@@ -19,7 +19,8 @@ class RunWords {
     manifest,
     manifest_generation,
     data,
-    data_generation
+    data_generation,
+    next_extent
   };
   enum OfArrivals : unsigned { arrived, failed, decided, bytes, begun };
   enum OfMeeting : unsigned { met, value, hash, fault = 6 };

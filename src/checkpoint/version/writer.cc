@@ -11,8 +11,10 @@
 #include "base/crc32c_bulk.h"
 #include "checkpoint/store/new_file.h"
 #include "checkpoint/version/commit_part.h"
+#include "checkpoint/version/extent_writer.h"
 #include "checkpoint/version/patience.h"
 #include "file/bulk_write.h"
+#include "file/io.h"
 
 namespace cairn::checkpoint {
 namespace {
@@ -116,7 +118,7 @@ Status Writer::open(const Agreed& agreed, const VersionFacts& facts, Slot** slot
 // The first rank that comes: takes a slot, and says which. Under the lock.
 Status Writer::open_first(const Agreed& agreed, const VersionFacts& facts) {
   pool::Pool& pool = this->pool();
-  for (const auto word : {RunWords::arrived, RunWords::failed})
+  for (const auto word : {RunWords::arrived, RunWords::failed, RunWords::bytes})
     pool.store(words_.arrivals(sequence_, word), 0);
   const auto shape =
       shape_of(run_.ranks(), static_cast<uint32_t>(facts.attributes.size()), run_.nodes());
@@ -137,6 +139,7 @@ Status Writer::open_first(const Agreed& agreed, const VersionFacts& facts) {
   pool.store(words_.opening(RunWords::manifest_generation), ids.manifest_generation);
   pool.store(words_.opening(RunWords::data), ids.data);
   pool.store(words_.opening(RunWords::data_generation), ids.data_generation);
+  pool.store(words_.opening(RunWords::next_extent), agreed.regions.end);
   pool.store(words_.opening(RunWords::sequence), sequence_);
   return status;
 }
@@ -191,6 +194,7 @@ Status Writer::stage(Slot& slot, const Agreed& agreed, const Definitions& defini
   CAIRN_TRY_ASSIGN(written, write_region(slot.data_file(), agreed.regions.offset[rank],
                                          agreed.contents, agreed.packed, variables));
   RootRecord root = written;
+  if (agreed.contents.has_counted()) CAIRN_TRY(stage_extent(slot, agreed, variables, &root));
   root.rank = run_.number();
   root.sequence = sequence_;
   seal_root(&root);
@@ -198,6 +202,35 @@ Status Writer::stage(Slot& slot, const Agreed& agreed, const Definitions& defini
                              roots_offset + sizeof root * uint64_t{rank}));
   // All that this rank has written for the version, to both files.
   return pool().fence_bytes();
+}
+
+// Where the rank's extent lies, behind those of ranks that came before.
+uint64_t Writer::take_extent(uint64_t bytes) {
+  constexpr uint64_t page = 4096;
+  persist::Word& next = words_.opening(RunWords::next_extent);
+  uint64_t held = next.load();
+  for (;;) {
+    const uint64_t begin = align(held, bytes < region_unit ? page : region_unit);
+    if (pool().compare_exchange(next, held, begin + align(bytes, page))) return begin;
+  }
+}
+
+Status Writer::stage_extent(Slot& slot, const Agreed& agreed,
+                            const std::vector<const Definition*>& variables, RootRecord* root) {
+  CAIRN_TRY_ASSIGN(extent, find_extent(agreed.contents, variables));
+  const uint64_t bytes =
+      bytes_with_list(extent.packed.bytes, agreed.contents.layout().block_bytes());
+  const uint64_t offset = take_extent(bytes);
+  if (offset + bytes > max_data_file)
+    return fail(EOVERFLOW, "data of a node: more than 2^48 bytes");
+  CAIRN_TRY(file::grow_size(slot.data_file(), offset + bytes));
+  CAIRN_TRY_ASSIGN(crc, write_extent(slot.data_file(), offset, agreed.contents, extent));
+  root->extent_offset = offset;
+  root->extent_bytes = extent.packed.bytes;
+  root->extent_list_crc = crc;
+  root->directory = static_cast<uint32_t>(extent.directory.size());
+  pool().fetch_add(words_.arrivals(sequence_, RunWords::bytes), extent.packed.bytes);
+  return Status();
 }
 
 void Writer::note_failure(const Status& status) {
@@ -382,7 +415,8 @@ void Writer::learn(uint64_t sequence, bool retires) {
   outcome.is_committed = is_committed;
   outcome.local_ns = fine_monotonic_ns();
   const bool has_nodes = run_.exchange() != nullptr;
-  if (has_nodes) outcome.bytes = words_.arrivals(sequence, RunWords::bytes).load();
+  const uint64_t told = words_.arrivals(sequence, RunWords::bytes).load();
+  outcome.bytes = has_nodes ? told : outcome.bytes + told;  // of one node: of extents
   if (!is_committed) {
     outcome.error = static_cast<int>(failed & 0xffff);
     outcome.rank = static_cast<uint32_t>(failed >> 32);

@@ -90,6 +90,9 @@ class Writer {
   Status open_first(const Agreed& agreed, const VersionFacts& facts);
   Status write_begin(Slot& slot, const Agreed& agreed, const VersionFacts& facts);
   Status stage(Slot& slot, const Agreed& agreed, const Definitions& definitions);
+  Status stage_extent(Slot& slot, const Agreed& agreed,
+                      const std::vector<const Definition*>& variables, RootRecord* root);
+  uint64_t take_extent(uint64_t bytes);
   void note_failure(const Status& status);
   void arrive();
   // Of the version that is open; number 0: it has no slot.

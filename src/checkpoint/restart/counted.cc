@@ -1,0 +1,322 @@
+#include "checkpoint/restart/counted.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "checkpoint/layout/text.h"
+#include "checkpoint/store/checksum_list.h"
+
+namespace cairn::checkpoint {
+namespace {
+
+// An integer of a variable, as a count or a cell; negative ones are no cell.
+uint64_t integer_at(const uint8_t* from, Type type) {
+  switch (type) {
+    case Type::int8:
+      return static_cast<uint64_t>(record_at<int8_t>(from));
+    case Type::int16:
+      return static_cast<uint64_t>(record_at<int16_t>(from));
+    case Type::int32:
+      return static_cast<uint64_t>(record_at<int32_t>(from));
+    case Type::uint8:
+      return record_at<uint8_t>(from);
+    case Type::uint16:
+      return record_at<uint16_t>(from);
+    case Type::uint32:
+      return record_at<uint32_t>(from);
+    default:
+      return record_at<uint64_t>(from);
+  }
+}
+
+// How far the elements of a box lie apart in this order, by dimension.
+Extents strides_of(const Box& box, const Order& order) {
+  Extents strides{};
+  uint64_t unit = 1;
+  for (unsigned k = box.dimensions; k-- != 0;) {
+    strides[order[k]] = unit;
+    unit *= box.count[order[k]];
+  }
+  return strides;
+}
+
+// Is this element of the whole array, counted with the last dimension the fastest, in the box?
+bool has_cell(const Box& box, const Box& whole, uint64_t cell) {
+  for (unsigned k = whole.dimensions; k-- != 0;) {
+    const uint64_t at = cell % whole.count[k];
+    cell /= whole.count[k];
+    if (at < box.offset[k] || at - box.offset[k] >= box.count[k]) return false;
+  }
+  return cell == 0;
+}
+
+}  // namespace
+
+void Counted::add(Takes* takes, uint32_t rank, uint64_t first, uint64_t count) {
+  if (count == 0) return;
+  if (!takes->empty() && takes->back().rank == rank &&
+      takes->back().first + takes->back().count == first) {
+    takes->back().count += count;
+    return;
+  }
+  takes->push_back({rank, first, count});
+}
+
+// Verified bytes of an area.
+Result<std::vector<uint8_t>> Counted::read_all(const Area& area, uint64_t at, uint64_t bytes) {
+  std::vector<uint8_t> read(static_cast<size_t>(bytes));
+  if (bytes == 0) return read;
+  if (at > area.bytes || bytes > area.bytes - at)
+    return fail(EUCLEAN, "bytes of rank %u lie beyond its area", area.rank);
+  CAIRN_TRY_ASSIGN(reader, stored_.reader_of(area.rank));
+  const BlockRange range =
+      blocks_around(at, bytes, area.bytes, stored_.contents().layout().block_bytes());
+  CAIRN_TRY(reader->verify(area, {{range.first, range.count}}));
+  CAIRN_TRY(reader->read(area, at, read.data(), bytes));
+  return read;
+}
+
+// What the rank stored says what there is; where it lies, the packing rule says.
+Result<const Counted::Directory*> Counted::directory_of(uint32_t rank) {
+  const auto known = directories_.find(rank);
+  if (known != directories_.end()) return &known->second;
+  const Layout& layout = stored_.contents().layout();
+  Directory directory;
+  std::vector<Piece> pieces;
+  for (uint32_t i = 0; i < layout.variables(); ++i)
+    if (is_counted(stored_.contents().decomposition_of(layout.variable(i)).kind()))
+      directory.push_back({i, 0, 0, 0, 0});
+  CAIRN_TRY_ASSIGN(area, stored_.extent_of(rank));
+  const uint64_t size = directory.size() * sizeof(DirectoryRecord);
+  CAIRN_TRY_ASSIGN(bytes, read_all(area, 0, size));
+  for (size_t i = 0; i < directory.size(); ++i) {
+    const auto entry = record_at<DirectoryRecord>(bytes.data() + i * sizeof(DirectoryRecord));
+    uint64_t its_bytes = 0;
+    if (entry.variable != directory[i].variable ||
+        __builtin_mul_overflow(entry.elements, layout.variable(entry.variable).element_size,
+                               &its_bytes) ||
+        its_bytes != entry.bytes || its_bytes > area.bytes)
+      return fail(EUCLEAN, "the directory of rank %u is damaged", rank);
+    directory[i] = entry;
+    pieces.push_back({entry.variable, 0, entry.bytes});
+  }
+  CAIRN_TRY_ASSIGN(packed, pack(layout, std::move(pieces), size));
+  for (const Piece& piece : packed.pieces)
+    for (const DirectoryRecord& entry : directory)
+      if (entry.variable == piece.variable && entry.offset != piece.offset)
+        return fail(EUCLEAN, "the directory of rank %u is damaged", rank);
+  if (packed.bytes != area.bytes) return fail(EUCLEAN, "the extent of rank %u is damaged", rank);
+  return &directories_.emplace(rank, std::move(directory)).first->second;
+}
+
+Result<DirectoryRecord> Counted::entry_of(uint32_t rank, uint32_t variable) {
+  CAIRN_TRY_ASSIGN(directory, directory_of(rank));
+  for (const DirectoryRecord& entry : *directory)
+    if (entry.variable == variable) return entry;
+  return fail(EUCLEAN, "the directory of rank %u lacks a variable", rank);
+}
+
+Status Counted::plan_per_rank(uint32_t variable, Takes* takes) {
+  if (rank_ >= stored_.version().ranks) return Status();
+  CAIRN_TRY_ASSIGN(entry, entry_of(rank_, variable));
+  add(takes, rank_, 0, entry.elements);
+  return Status();
+}
+
+// N ranks become M: rank r takes the elements between r/M and (r + 1)/M of a line on which each
+// stored rank has the same length.
+Status Counted::plan_in_order(uint32_t variable, Takes* takes) {
+  const uint64_t stored = stored_.version().ranks;
+  const uint64_t from = stored * rank_;
+  const uint64_t to = stored * (uint64_t{rank_} + 1);
+  const auto first = static_cast<uint32_t>(from / ranks_);
+  const auto last = static_cast<uint32_t>((to - 1) / ranks_);
+  for (uint32_t rank = first; rank <= last; ++rank) {
+    CAIRN_TRY_ASSIGN(entry, entry_of(rank, variable));
+    const uint64_t begin = uint64_t{rank} * ranks_;
+    const auto share = [&](uint64_t position) {
+      const uint64_t part = std::min<uint64_t>(position > begin ? position - begin : 0, ranks_);
+      // Both are exact: an extent has at most 2^46 elements, and there are at most 2^32 ranks.
+      return static_cast<uint64_t>(static_cast<unsigned __int128>(entry.elements) * part / ranks_);
+    };
+    add(takes, rank, share(from), share(to) - share(from));
+  }
+  return Status();
+}
+
+// All ranks read all keys: a particle may be stored far from its cell.
+Status Counted::plan_by_key(const Variable& stored, uint32_t key_index, const Definition& cells,
+                            Takes* takes) {
+  const auto known = by_key_.find(key_index);
+  if (known != by_key_.end()) {
+    *takes = known->second;
+    return Status();
+  }
+  const Layout& layout = stored_.contents().layout();
+  if (stored_.contents().decomposition_of(layout.variable(*stored.over)).whole() != cells.whole)
+    return fail(EINVAL, "its cells have another shape");
+  const Variable key = layout.variable(key_index);
+  for (uint32_t rank = 0; rank < stored_.version().ranks; ++rank) {
+    CAIRN_TRY_ASSIGN(entry, entry_of(rank, key_index));
+    CAIRN_TRY_ASSIGN(area, stored_.extent_of(rank));
+    CAIRN_TRY_ASSIGN(keys, read_all(area, entry.offset, entry.bytes));
+    for (uint64_t i = 0; i < entry.elements; ++i) {
+      const uint64_t cell = integer_at(keys.data() + i * key.element_size, key.type);
+      if (has_cell(cells.box, cells.whole, cell)) add(takes, rank, i, 1);
+    }
+  }
+  by_key_.emplace(key_index, *takes);
+  return Status();
+}
+
+// The values of each cell of this rank, in the order in which it has the cells.
+Status Counted::plan_ragged(uint32_t index, const Definition& cells, Takes* takes) {
+  const uint32_t over = *stored_.contents().layout().variable(index).over;
+  const Variable counts = stored_.contents().layout().variable(over);
+  const Decomposition& decomposition = stored_.contents().decomposition_of(counts);
+  if (decomposition.whole() != cells.whole) return fail(EINVAL, "its cells have another shape");
+  const auto cells_here = volume(cells.box);
+  if (!cells_here) return fail(EOVERFLOW, "more than 2^62 cells");
+  Takes by_cell(static_cast<size_t>(*cells_here));
+  Status status;
+  const auto place_part = [&](uint32_t rank, const Box& part) -> Status {
+    CAIRN_TRY_ASSIGN(piece, stored_.piece_of(rank, over));
+    if (!piece) return fail(EUCLEAN, "rank %u stores no counts", rank);
+    CAIRN_TRY_ASSIGN(area, stored_.region_of(rank));
+    CAIRN_TRY_ASSIGN(bytes, read_all(area, piece->offset, piece->bytes));
+    CAIRN_TRY_ASSIGN(entry, entry_of(rank, index));
+    const uint64_t stored_cells = piece->bytes / counts.element_size;
+    std::vector<uint64_t> begin(static_cast<size_t>(stored_cells) + 1);
+    for (uint64_t i = 0; i < stored_cells; ++i) {
+      const uint64_t count = integer_at(bytes.data() + i * counts.element_size, counts.type);
+      if (count > entry.elements - begin[static_cast<size_t>(i)])
+        return fail(EUCLEAN, "rank %u: its cells have more values than it stores", rank);
+      begin[static_cast<size_t>(i) + 1] = begin[static_cast<size_t>(i)] + count;
+    }
+    if (begin.back() != entry.elements)
+      return fail(EUCLEAN, "rank %u: its cells have fewer values than it stores", rank);
+    // Cells of the part in the stored order, and the places that they have on this rank.
+    const Extents own = strides_of(cells.box, cells.place.view.order());
+    Extents at{};
+    Runs runs = runs_in(decomposition.box_of(rank), part, counts.order);
+    Runs::Run run;
+    while (runs.next(&run)) {
+      for (uint64_t i = 0; i < run.size; ++i) {
+        const auto from = static_cast<size_t>(run.offset) + static_cast<size_t>(i);
+        uint64_t cell = 0;
+        for (unsigned k = 0; k < part.dimensions; ++k)
+          cell += (part.offset[k] + at[k] - cells.box.offset[k]) * own[k];
+        by_cell[static_cast<size_t>(cell)] = {rank, begin[from], begin[from + 1] - begin[from]};
+        for (unsigned k = part.dimensions; k-- != 0;) {
+          const unsigned dimension = counts.order[k];
+          if (++at[dimension] < part.count[dimension]) break;
+          at[dimension] = 0;
+        }
+      }
+    }
+    return Status();
+  };
+  for_each_stored_part(decomposition, cells.box, [&](uint32_t rank, const Box& part) {
+    if (status.ok()) status = place_part(rank, part);
+  });
+  CAIRN_TRY(status);
+  for (const Take& take : by_cell) add(takes, take.rank, take.first, take.count);
+  return Status();
+}
+
+Status Counted::plan(const MatchedVariable& matched) {
+  const Variable stored = stored_.contents().layout().variable(matched.stored);
+  const DecompositionKind kind = stored_.contents().decomposition_of(stored).kind();
+  const bool has_cells = stored.over.has_value();
+  const auto cells = definitions_.all().find(matched.definition->over);
+  Status status;
+  Takes takes;
+  if (kind == DecompositionKind::per_rank) {
+    status = plan_per_rank(matched.stored, &takes);
+  } else if (!has_cells) {
+    status = plan_in_order(matched.stored, &takes);
+  } else if (cells == definitions_.all().end()) {
+    status = fail(EINVAL, "the variable of its cells is not defined");
+  } else if (kind == DecompositionKind::ragged) {
+    status = plan_ragged(matched.stored, cells->second, &takes);
+  } else {
+    status = plan_by_key(stored, stored.key.value_or(matched.stored), cells->second, &takes);
+  }
+  if (status.ok()) status = mark(matched.stored, takes);
+  if (!status.ok()) return annotate(status, "variable '%s'", shown_text(*matched.name).c_str());
+  takes_[matched.stored] = std::move(takes);
+  return Status();
+}
+
+Status Counted::mark(uint32_t variable, const Takes& takes) {
+  const uint64_t block = stored_.contents().layout().block_bytes();
+  const uint64_t element = stored_.contents().layout().variable(variable).element_size;
+  for (const Take& take : takes) {
+    CAIRN_TRY_ASSIGN(entry, entry_of(take.rank, variable));
+    CAIRN_TRY_ASSIGN(area, stored_.extent_of(take.rank));
+    if (take.first + take.count > entry.elements)
+      return fail(EUCLEAN, "rank %u stores fewer elements than its key", take.rank);
+    auto& needed = needed_[take.rank];
+    needed.resize(static_cast<size_t>(blocks_of(area.bytes, block)));
+    const BlockRange range =
+        blocks_around(entry.offset + take.first * element, take.count * element, area.bytes, block);
+    std::fill_n(needed.begin() + static_cast<ptrdiff_t>(range.first), range.count, true);
+  }
+  return Status();
+}
+
+Status Counted::verify() {
+  for (const auto& [rank, needed] : needed_) {
+    std::vector<Blocks> ranges;
+    for (size_t i = 0; i < needed.size(); ++i) {
+      if (!needed[i]) continue;
+      if (i != 0 && needed[i - 1]) {
+        ++ranges.back().count;
+      } else {
+        ranges.push_back({i, 1});
+      }
+    }
+    CAIRN_TRY_ASSIGN(area, stored_.extent_of(rank));
+    CAIRN_TRY_ASSIGN(reader, stored_.reader_of(rank));
+    CAIRN_TRY(reader->verify(area, ranges));
+  }
+  return Status();
+}
+
+uint64_t Counted::count_of(uint32_t variable) const {
+  uint64_t count = 0;
+  const auto found = takes_.find(variable);
+  if (found == takes_.end()) return 0;
+  for (const Take& take : found->second) count += take.count;
+  return count;
+}
+
+Status Counted::copy(uint32_t variable, const ArrayPlace& array) {
+  const uint64_t element = stored_.contents().layout().variable(variable).element_size;
+  Runs runs = array.view.inner(plain_order());
+  Runs::Run run;
+  uint64_t left = 0;
+  uint8_t* to = nullptr;
+  for (const Take& take : takes_[variable]) {
+    CAIRN_TRY_ASSIGN(entry, entry_of(take.rank, variable));
+    CAIRN_TRY_ASSIGN(area, stored_.extent_of(take.rank));
+    CAIRN_TRY_ASSIGN(reader, stored_.reader_of(take.rank));
+    uint64_t at = entry.offset + take.first * element;
+    for (uint64_t bytes = take.count * element; bytes != 0;) {
+      if (left == 0) {
+        if (!runs.next(&run)) return fail(EINVAL, "the array has too few elements");
+        to = array.base + run.offset;
+        left = run.size;
+      }
+      const uint64_t n = std::min(bytes, left);
+      CAIRN_TRY(reader->read(area, at, to, n));
+      at += n;
+      to += n;
+      left -= n;
+      bytes -= n;
+    }
+  }
+  return Status();
+}
+
+}  // namespace cairn::checkpoint

@@ -1,0 +1,61 @@
+// Counted: which elements of counted variables a rank takes from a version, and their way into its
+// arrays. Lists of values go where the cells of their grid are now, particles with a key where
+// their cells are, others in order of the ranks.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "checkpoint/restart/match.h"
+#include "checkpoint/restart/stored_version.h"
+
+namespace cairn::checkpoint {
+
+class Counted {
+ public:
+  // `rank` of `ranks` that restart.
+  Counted(StoredVersion* stored, const Definitions& definitions, uint32_t rank, uint32_t ranks)
+      : stored_(*stored), definitions_(definitions), rank_(rank), ranks_(ranks) {}
+
+  // Finds what the rank takes of a stored variable, and verifies all that it reads for that.
+  Status plan(const MatchedVariable& matched);
+  // How many elements that is.
+  [[nodiscard]] uint64_t count_of(uint32_t variable) const;
+  // Compares what will be taken with its checksums. EUCLEAN.
+  Status verify();
+  // Into an array of so many elements.
+  Status copy(uint32_t variable, const ArrayPlace& array);
+
+ private:
+  // Elements of a rank, one after the other.
+  struct Take {
+    uint32_t rank = 0;
+    uint64_t first = 0;
+    uint64_t count = 0;
+  };
+  using Takes = std::vector<Take>;
+  using Directory = std::vector<DirectoryRecord>;
+
+  Result<const Directory*> directory_of(uint32_t rank);
+  Result<DirectoryRecord> entry_of(uint32_t rank, uint32_t variable);
+  Result<std::vector<uint8_t>> read_all(const Area& area, uint64_t at, uint64_t bytes);
+  Status plan_per_rank(uint32_t variable, Takes* takes);
+  Status plan_in_order(uint32_t variable, Takes* takes);
+  Status plan_by_key(const Variable& stored, uint32_t key_index, const Definition& cells,
+                     Takes* takes);
+  Status plan_ragged(uint32_t index, const Definition& cells, Takes* takes);
+  static void add(Takes* takes, uint32_t rank, uint64_t first, uint64_t count);
+  Status mark(uint32_t variable, const Takes& takes);
+
+  StoredVersion& stored_;
+  const Definitions& definitions_;
+  uint32_t rank_;
+  uint32_t ranks_;
+  std::map<uint32_t, Directory> directories_;
+  std::map<uint32_t, Takes> takes_;               // by variable
+  std::map<uint32_t, Takes> by_key_;              // by key
+  std::map<uint32_t, std::vector<bool>> needed_;  // blocks of extents, by rank
+};
+
+}  // namespace cairn::checkpoint
