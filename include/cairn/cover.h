@@ -120,10 +120,11 @@ typedef struct cairn_while_running {
   uint32_t at_end; /* nonzero: the run is over; what has the mode exit is drained as well */
 } cairn_while_running;
 /* Drains as cairn_cover_drain does, but only what has the mode close or async, and regular files
- * only if they are quiet and no process has them open or mapped. Files that several nodes write
- * stay in the pool. If something is left to a later drain, or the cover's mode is exit or never, no
- * name is removed from lower: a file may have been moved from there. Errors as cairn_cover_drain,
- * and -EINVAL (struct_size, mode). Returns 0 if all that is quiet is drained. */
+ * only if they are quiet and no process has them open or mapped. Of files that several nodes write,
+ * it writes this node's bytes to DIR/.cairn if the cover's mode is close or async; the files get
+ * their names in DIR when the run ends. If something is left to a later drain, or the cover's mode
+ * is exit or never, no name is removed from lower: a file may have been moved from there. Errors as
+ * cairn_cover_drain, and -EINVAL (struct_size, mode). Returns 0 if all that is quiet is drained. */
 CAIRN_API int cairn_cover_drain_while_running(cairn_cover* cover, cairn_while_running* what,
                                               cairn_progress progress, cairn_drain_problem problem,
                                               void* context, cairn_drain_report* report);

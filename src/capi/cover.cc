@@ -12,6 +12,7 @@
 #include "capi/cover_handle.h"
 #include "capi/handles.h"
 #include "cluster/collect.h"
+#include "cluster/collect_ahead.h"
 #include "cluster/renaming.h"
 #include "file/room_request.h"
 #include "tier/claim.h"
@@ -166,6 +167,21 @@ int cairn_cover_hold(const cairn_cover* cover) {
 cairn_ino cairn_cover_top(const cairn_cover* cover) { return cover->cover->top; }
 const char* cairn_cover_path(const cairn_cover* cover) { return cover->cover->path.c_str(); }
 
+// Drains the cover's own files, and then those that several nodes write. Of two errors the first
+// one counts.
+using Collect = Status (*)(cairn::tier::Cover& cover, const cairn::tier::DrainCalls& calls,
+                           cairn::tier::DrainReport* report);
+static Status drain_then(Collect collect, cairn::tier::Cover& cover,
+                         const cairn::tier::DrainCalls& calls, cairn::tier::DrainReport* report) {
+  const Status drained = cairn::tier::drain(cover, calls, report);
+  if (drained.code() == ECANCELED) return drained;
+  std::string text = drained.ok() ? "" : cairn::last_detail();
+  const Status collected = collect(cover, calls, report);
+  if (drained.ok() || collected.code() == ECANCELED) return collected;
+  if (!collected.ok()) text += std::string("; ") + cairn::last_detail();
+  return fail(drained.code(), "%s", text.c_str());
+}
+
 // `named`: the caller has said that the directory is the one to drain to.
 static Status drain_and_collect(cairn::tier::Cover& cover, bool named,
                                 const cairn::tier::DrainCalls& calls,
@@ -173,13 +189,7 @@ static Status drain_and_collect(cairn::tier::Cover& cover, bool named,
   CAIRN_TRY(named ? cairn::tier::accept_covered(cover, calls.problem)
                   : cairn::tier::confirm_covered(cover, calls.problem));
   CAIRN_TRY(finish_renamings_before_drain(cover));
-  const Status drained = cairn::tier::drain(cover, calls, report);
-  if (drained.code() == ECANCELED) return drained;
-  std::string text = drained.ok() ? "" : cairn::last_detail();
-  const Status collected = cairn::cluster::collect(cover, calls, report);
-  if (drained.ok() || collected.code() == ECANCELED) return collected;
-  if (!collected.ok()) text += std::string("; ") + cairn::last_detail();
-  return fail(drained.code(), "%s", text.c_str());
+  return drain_then(cairn::cluster::collect, cover, calls, report);
 }
 
 static cairn::tier::DrainCalls calls_of(cairn_progress progress, cairn_drain_problem problem,
@@ -215,7 +225,13 @@ static Status drain_while_running(cairn::tier::Cover& cover, const cairn::tier::
                                   cairn::tier::DrainReport* report) {
   CAIRN_TRY(cairn::tier::confirm_covered(cover, calls.problem));
   CAIRN_TRY(finish_renamings_before_drain(cover));
-  return cairn::tier::drain(cover, calls, report);
+  const cairn::tier::DrainMode mode = calls.while_running->otherwise;
+  const bool ahead =
+      mode == cairn::tier::DrainMode::close || mode == cairn::tier::DrainMode::async;
+  // A process that waits for room does not wait for what makes none.
+  if (!ahead || cairn::file::is_room_wanted(cover.fs->pool))
+    return cairn::tier::drain(cover, calls, report);
+  return drain_then(cairn::cluster::collect_ahead, cover, calls, report);
 }
 
 int cairn_cover_drain_while_running(cairn_cover* cover, cairn_while_running* what,

@@ -11,7 +11,9 @@
 #include "cluster/base_file.h"
 #include "cluster/directories.h"
 #include "cluster/way.h"
+#include "file/open_table.h"
 #include "tier/attributes.h"
+#include "tier/drain_state.h"
 #include "tier/parts.h"
 #include "tier/pool_file.h"
 #include "tier/written_aside.h"
@@ -41,6 +43,12 @@ bool is_same_file(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
+bool is_link_to(const sys::Descriptor& directory, const std::string& name, int file) {
+  struct stat link = {};
+  struct stat st = {};
+  return look(directory, name, &link) == 0 && sys::fstat(file, &st) == 0 && is_same_file(link, st);
+}
+
 bool is_base(const Base& base, const struct stat& st) {
   return base.exists && S_ISREG(st.st_mode) && st.st_ino == base.inode &&
          static_cast<uint64_t>(st.st_size) == base.size && sys::mtime_of(st) == base.mtime;
@@ -68,6 +76,11 @@ Status changed_meanwhile(const std::string& path) {
 bool Collecting::advance(uint64_t bytes) {
   done += bytes;
   return !calls.progress || calls.progress(done, std::max(done, total));
+}
+
+bool is_shared_ahead(file::FileSystem& fs, const file::Map& part) {
+  const uint64_t time = part.inode->drained.load();
+  return time != 0 && part.inode->links.load() == 1 && time == tier::change_time(fs, part);
 }
 
 Uuid uuid_of(const file::FileSystem& fs) {
@@ -107,6 +120,10 @@ FileCollector::FileCollector(Collecting& all, const std::string& path, Record re
 
 std::string FileCollector::mark_of(const Uuid& pool) const {
   return name_in(mark_name(path_, record_, pool));
+}
+
+std::string FileCollector::ahead_of(const Uuid& pool) const {
+  return name_in(ahead_name(path_, record_, pool));
 }
 
 Status FileCollector::check_record() const {
@@ -234,10 +251,13 @@ Status FileCollector::give_share() {
       return Status();
     // About an aside file that is gone.
     if (has_mark) sys::unlinkat(place_.get(), mark.c_str(), 0);
+    const bool is_written = has_written_ahead();
     auto fd = make_aside();
     if (fd.code() == ENOENT) return changed_meanwhile(lower_);
     CAIRN_TRY(fd.status());
-    CAIRN_TRY(write_share(fd->get()));
+    // Another one than a moment ago: it is looked at once more.
+    if (is_written && !is_link_to(place_, ahead_of(all_.pool), fd->get())) continue;
+    if (!is_written) CAIRN_TRY(write_share(fd->get()));
     // By its name, which is all that a file system without O_TMPFILE knows; so it is looked at afterwards.
     const int64_t linked = sys::linkat(place_.get(), aside_.c_str(), place_.get(), mark.c_str());
     if (linked < 0 && linked != -ENOENT) return sys::failed(linked, "mark", aside_path_);
@@ -247,9 +267,53 @@ Status FileCollector::give_share() {
       CAIRN_TRY(check_record());
       continue;
     }
+    sys::unlinkat(place_.get(), ahead_of(all_.pool).c_str(), 0);
     return sync_place();
   }
   return fail(EBUSY, "%s: another process keeps removing it", aside_path_.c_str());
+}
+
+bool FileCollector::has_written_ahead() const {
+  struct stat ahead = {};
+  struct stat aside = {};
+  if (look(place_, ahead_of(all_.pool), &ahead) != 0 || look(place_, aside_, &aside) != 0 ||
+      !is_same_file(ahead, aside))
+    return false;
+  auto number = tier::find_part(all_.fs, all_.cover_name, hex_of(record_.uuid), false);
+  if (!number.ok() || *number == 0) return false;
+  auto inode = file::live_inode(all_.fs, *number);
+  return inode.ok() && is_shared_ahead(all_.fs, {*inode, *number});
+}
+
+// The link first: a note without it is about nothing.
+Status FileCollector::note_ahead(int aside) {
+  const std::string ahead = ahead_of(all_.pool);
+  sys::unlinkat(place_.get(), ahead.c_str(), 0);
+  const int64_t linked = sys::linkat(place_.get(), aside_.c_str(), place_.get(), ahead.c_str());
+  if (linked < 0 && linked != -ENOENT) return sys::failed(linked, "mark", aside_path_);
+  if (linked < 0 || !is_link_to(place_, ahead, aside)) return changed_meanwhile(lower_);
+  return sync_place();
+}
+
+Status FileCollector::share_ahead(const file::Map& part) {
+  CAIRN_TRY(open_places());
+  auto published = is_published();
+  if (!published.ok() || *published) return published.status();
+  struct stat mark = {};
+  if (look(place_, mark_of(all_.pool), &mark) == 0) return Status();  // by an earlier run's end
+  const auto busy = [this] { return fail(EBUSY, "%s: processes write to it", lower_.c_str()); };
+  const uint64_t time = tier::change_time(all_.fs, part);
+  if (!tier::wait_for_tick(time)) return busy();
+  auto aside = make_aside();
+  if (aside.code() == ENOENT) return changed_meanwhile(lower_);
+  CAIRN_TRY(aside.status());
+  CAIRN_TRY(write_share(aside->get()));
+  CAIRN_TRY(note_ahead(aside->get()));
+  CAIRN_TRY(check_record());
+  if (file::is_open(all_.fs, part.number) || tier::change_time(all_.fs, part) != time)
+    return busy();
+  tier::set_drained(all_.fs, part, time);
+  return Status();
 }
 
 Status FileCollector::sync_place() const {
@@ -419,8 +483,10 @@ Status FileCollector::settle() {
     CAIRN_TRY(sync_place());
   }
   sys::unlinkat(place_.get(), mark_of(all_.pool).c_str(), 0);
-  for (const RecordNode& node : record_.nodes)
+  for (const RecordNode& node : record_.nodes) {
     sys::unlinkat(place_.get(), mark_of(node.pool).c_str(), 0);
+    sys::unlinkat(place_.get(), ahead_of(node.pool).c_str(), 0);
+  }
   missing_.clear();
   return Status();
 }

@@ -28,6 +28,9 @@ struct Collecting {
   bool advance(uint64_t bytes);
 };
 
+// A part whose share was written ahead, and which has not changed since. That is noted as for any
+// file that is drained (Inode::drained), so whatever makes a file count as changed ends it.
+bool is_shared_ahead(file::FileSystem& fs, const file::Map& part);
 Uuid uuid_of(const file::FileSystem& fs);
 // Nodes (indices into the record's) that hold bytes of the file.
 std::vector<uint32_t> holders_of(const Record& record);
@@ -41,12 +44,16 @@ class FileCollector {
   // Does this node's share, and gives the file its name once all have done theirs. EAGAIN: the record has changed or
   // gone meanwhile. ESTALE: something else lies there than the file was based on.
   Status collect();
+  // While programs run: writes this node's share if nobody writes to `part`. EBUSY: somebody does.
+  // EAGAIN: as above.
+  Status share_ahead(const file::Map& part);
   // Nodes that have not done their share; empty: the file is whole, under its name.
   [[nodiscard]] const std::vector<uint32_t>& missing() const { return missing_; }
 
  private:
   // A name in the directory that the record lies in.
   [[nodiscard]] std::string mark_of(const Uuid& pool) const;
+  [[nodiscard]] std::string ahead_of(const Uuid& pool) const;
   // What can be said only if the record still is the one that we know.
   Status check_record() const;
   Status open_places();
@@ -57,6 +64,9 @@ class FileCollector {
   [[nodiscard]] Result<tier::sys::Descriptor> open_aside() const;
   [[nodiscard]] Status sync_place() const;
   Status give_share();
+  // Its share was written ahead, and nobody has written to its part since.
+  [[nodiscard]] bool has_written_ahead() const;
+  Status note_ahead(int aside);
   Status write_share(int aside);
   Status copy_pieces(int aside);
   [[nodiscard]] Result<tier::sys::Descriptor> base() const;

@@ -66,6 +66,8 @@ std::string mark_path(const std::string& directory, const std::string& path, con
 std::string record_name(const std::string& path);
 std::string aside_name(const std::string& path, const Record& record);
 std::string mark_name(const std::string& path, const Record& record, const Uuid& pool);
+// Made by a node whose programs still run (collect_ahead.h).
+std::string ahead_name(const std::string& path, const Record& record, const Uuid& pool);
 
 // ENOENT if there is none that counts.
 Result<Record> read_record(const RecordsOf& of, const std::string& path);

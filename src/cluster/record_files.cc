@@ -19,6 +19,7 @@ constexpr const char* aside_suffix = ".aside-";
 constexpr const char* unfinished_suffix = ".record.new-";  // and a random name
 constexpr size_t random_digits = 32;
 constexpr const char* mark_suffix = ".mark-";
+constexpr const char* ahead_suffix = ".ahead-";
 constexpr uint64_t longest_record = 1ULL << 30;
 
 // Names get no longer by these than by what write_record() puts behind them: what can be written can be collected.
@@ -63,6 +64,9 @@ std::string aside_name(const std::string& path, const Record& record) {
 }
 std::string mark_name(const std::string& path, const Record& record, const Uuid& pool) {
   return path + mark_suffix + digits_of(tag_of(record)) + "-" + digits_of(word_of(pool));
+}
+std::string ahead_name(const std::string& path, const Record& record, const Uuid& pool) {
+  return path + ahead_suffix + digits_of(tag_of(record)) + "-" + digits_of(word_of(pool));
 }
 
 std::string record_path(const std::string& directory, const std::string& path) {
@@ -141,8 +145,9 @@ bool is_unfinished(const std::string& name) {
 // The file that a name of ours belongs to, "" if it is none of an aside file or a mark; and its tag.
 std::string owner_of(const std::string& name, std::string* tag) {
   constexpr size_t digits = 16;
-  for (const auto& [suffix, length] :
-       {std::pair{aside_suffix, digits}, {mark_suffix, 2 * digits + 1}}) {
+  for (const auto& [suffix, length] : {std::pair{aside_suffix, digits},
+                                       {mark_suffix, 2 * digits + 1},
+                                       {ahead_suffix, 2 * digits + 1}}) {
     const size_t behind = std::string(suffix).size() + length;
     if (name.size() <= behind) continue;
     std::string owner = name.substr(0, name.size() - behind);
@@ -253,7 +258,8 @@ Status forget_in(const sys::Descriptor& directory, const std::string& name,
     return sys::failed(result, "read directory", place);
   for (const sys::Entry& entry : entries) {
     if (!is_made_of(entry.name, name + aside_suffix, 16) &&
-        !is_made_of(entry.name, name + mark_suffix, 33))
+        !is_made_of(entry.name, name + mark_suffix, 33) &&
+        !is_made_of(entry.name, name + ahead_suffix, 33))
       continue;
     struct stat st = {};
     if (!is_regular(directory, entry.name, &st)) continue;

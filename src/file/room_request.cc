@@ -46,8 +46,11 @@ uint64_t promise_room(FileSystem& fs) {
   Pool& pool = fs.pool;
   fs.keeps_room.store(true, std::memory_order_relaxed);
   pool.store(pool.state->keeper_until, fine_monotonic_ns() + promise_ns);
-  const uint64_t wanted = pool.state->room_wanted.load();
-  return wanted > pool.state->room_answered.load() ? wanted : 0;
+  return is_room_wanted(pool) ? pool.state->room_wanted.load() : 0;
+}
+
+bool is_room_wanted(const Pool& pool) {
+  return pool.state->room_wanted.load() > pool.state->room_answered.load();
 }
 
 void answer_room(Pool& pool, uint64_t request) {

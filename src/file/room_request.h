@@ -19,6 +19,8 @@ bool ask_keeper_for_room(FileSystem& fs, const std::function<bool()>& try_to_evi
 // For the keeper: promises to look at requests, and returns the last one that is not answered; 0:
 // none. From then on this process itself asks nobody: it would wait for itself.
 uint64_t promise_room(FileSystem& fs);
+// A call waits for room, or one has in vain since the last answer.
+bool is_room_wanted(const Pool& pool);
 // Says that what could be drained after `request` is drained.
 void answer_room(Pool& pool, uint64_t request);
 // The keeper looks at no more requests.
