@@ -14,6 +14,21 @@ namespace ckpt = cairn::checkpoint;
 
 namespace {
 
+uint32_t kind_of(ckpt::DecompositionKind kind) {
+  switch (kind) {
+    case ckpt::DecompositionKind::replicated:
+      return CAIRN_REPLICATED;
+    case ckpt::DecompositionKind::ragged:
+      return CAIRN_RAGGED;
+    case ckpt::DecompositionKind::particles:
+      return CAIRN_PARTICLES;
+    case ckpt::DecompositionKind::per_rank:
+      return CAIRN_PER_RANK;
+    default:
+      return CAIRN_BLOCK;
+  }
+}
+
 cairn_checkpoint_variable describe(const ckpt::Contents& contents, const ckpt::Variable& variable) {
   const ckpt::Decomposition& decomposition = contents.decomposition_of(variable);
   cairn_checkpoint_variable described{};
@@ -21,8 +36,7 @@ cairn_checkpoint_variable describe(const ckpt::Contents& contents, const ckpt::V
   described.type = static_cast<uint32_t>(variable.type);
   described.element_size = variable.element_size;
   described.flags = variable.is_required ? 0U : CAIRN_OPTIONAL;
-  described.kind =
-      decomposition.kind() == ckpt::DecompositionKind::replicated ? CAIRN_REPLICATED : CAIRN_BLOCK;
+  described.kind = kind_of(decomposition.kind());
   described.dimensions = decomposition.dimensions();
   for (unsigned k = 0; k < described.dimensions; ++k)
     described.global[k] = static_cast<int64_t>(decomposition.whole().count[k]);

@@ -67,5 +67,13 @@ TEST_F(Match, AllErrorsAreToldTogether) {
                "[0:4]");
 }
 
+TEST_F(Match, ALargerArrayIsOneIfItMayBe) {
+  wanted_.put("a", vector_of(Type::float64, 7));
+  EXPECT_EQ(match(wanted_, contents_).code(), EINVAL);
+  EXPECT_TRUE(match(wanted_, contents_, true).ok()) << last_detail();
+  wanted_.put("a", vector_of(Type::float64, 4));
+  EXPECT_EQ(match(wanted_, contents_, true).code(), EINVAL);
+}
+
 }  // namespace
 }  // namespace cairn::checkpoint
