@@ -136,8 +136,8 @@ Status Counted::plan_in_order(uint32_t variable, Takes* takes) {
     const uint64_t begin = uint64_t{rank} * ranks_;
     const auto share = [&](uint64_t position) {
       const uint64_t part = std::min<uint64_t>(position > begin ? position - begin : 0, ranks_);
-      // Both are exact: an extent has at most 2^46 elements, and there are at most 2^32 ranks.
-      return static_cast<uint64_t>(static_cast<unsigned __int128>(entry.elements) * part / ranks_);
+      // elements * part / ranks_, exactly: that product could exceed 64 bits, and these do not.
+      return entry.elements / ranks_ * part + entry.elements % ranks_ * part / ranks_;
     };
     add(takes, rank, share(from), share(to) - share(from));
   }
