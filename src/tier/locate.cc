@@ -171,7 +171,7 @@ Status LowerTree::raise_newest(uint64_t directory, uint64_t newest) {
 }
 
 std::unique_ptr<file::Lower> make_lower(file::FileSystem& fs) {
-  // What `cairn run` starts has the preloaded library, be it this one or another copy.
+  // What `cairn run` starts has the preloaded library.
   if (std::getenv("CAIRN_COVER") != nullptr) sys::call_past_preload();
   return std::make_unique<LowerTree>(fs);
 }

@@ -93,6 +93,14 @@ int64_t open_by_components(int directory, std::string_view rest, int flags, uint
 }  // namespace
 
 void call_past_preload() {
+  // The preloaded library's own copy is where its syscall(2) is, and makes room for descriptors.
+  Dl_info own = {};
+  Dl_info defined = {};
+  const void* const first = dlsym(RTLD_DEFAULT, "syscall");
+  if (first == nullptr || dladdr(first, &defined) == 0 ||
+      dladdr(reinterpret_cast<const void*>(&call_past_preload), &own) == 0 ||
+      own.dli_fbase == defined.dli_fbase)
+    return;
   void* const libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
   if (libc == nullptr) return;
   const auto found = reinterpret_cast<Syscall>(dlsym(libc, "syscall"));
