@@ -18,7 +18,9 @@ cairn_checkpoint::~cairn_checkpoint() {
   run.reset();
   shelf.reset();
   set.reset();
-  // Nobody knows here whether all ranks end now: the transport ends in MPI_Finalize.
+  // Nobody knows here whether all ranks end now: the transport ends in MPI_Finalize. Until then it
+  // answers that nothing is there.
+  if (nodes) nodes->serve_with({});
   static_cast<void>(nodes.release());
   if (owns_pool) cairn_pool_detach(pool);
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "checkpoint/store/block_check.h"
@@ -42,7 +43,9 @@ class BlockCache {
     uint32_t rank;
     bool is_extent;
     uint64_t block;
-    friend auto operator<=>(const Key&, const Key&) = default;
+    friend bool operator<(const Key& a, const Key& b) {
+      return std::tie(a.rank, a.is_extent, a.block) < std::tie(b.rank, b.is_extent, b.block);
+    }
   };
   // Null: it is not there.
   const std::vector<uint8_t>* find(const Key& key);

@@ -77,7 +77,7 @@ Status StoredVersion::open_there(const Stores& stores, const KnownVersion& known
 Status StoredVersion::find_contents(const Stores& stores, const KnownVersion& known) {
   const Sha256Hash hash = layout_of(version());
   auto contents = load_contents(stores.set->fs(), stores.set->directory(), hash);
-  if (contents.code() == ENOENT && slot_ == nullptr) {
+  if (contents.code() == ENOENT && slot_ == nullptr && stores.exchange != nullptr) {
     PartClient client(stores.exchange, known.holders.front());
     contents = fetch_contents(&client, hash);
   }
@@ -112,6 +112,7 @@ Status StoredVersion::find_parts(const Stores& stores, const KnownVersion& known
 
 Status StoredVersion::load_roots(Part* part) {
   if (part->has_roots) return Status();
+  if (exchange_ == nullptr) return fail(EHOSTDOWN, "its part is on another node");
   PartClient client(exchange_, part->node);
   std::vector<RootRecord> roots(part->record.count);
   CAIRN_TRY(client.read_manifest(version().sequence, roots_offset, roots.data(),
