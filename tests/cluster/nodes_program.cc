@@ -104,17 +104,17 @@ struct State {
     });
   }
   void expect(int64_t version) {
-    size_t expected = 0;
+    size_t particles = 0;
     field.for_each([&](int64_t i, int64_t j, int64_t k, const double*) {
       if (!has_particle(i, j, k, version)) return;
-      ++expected;
+      ++particles;
       const auto at = std::find(cells.begin(), cells.end(), (i * rows + j) * columns + k);
       check(at == cells.end() ? 1 : 0, 0, "a particle");
       const double mass = masses[static_cast<size_t>(at - cells.begin())];
       check(mass == value(i, j, k, version) + 1 ? 0 : 1, 0, "mass of a particle");
     });
-    check(static_cast<int>(cells.size()), static_cast<int>(expected), "particles");
-    check(static_cast<int>(masses.size()), static_cast<int>(expected), "masses");
+    check(static_cast<int>(cells.size()), static_cast<int>(particles), "particles");
+    check(static_cast<int>(masses.size()), static_cast<int>(particles), "masses");
     check(time == static_cast<double>(version) / 3 ? 0 : 1, 0, "time");
     field.for_each([&](int64_t i, int64_t j, int64_t k, const double* element) {
       const double expected = value(i, j, k, version);
