@@ -26,13 +26,13 @@ class Completion(CairnCase):
         return self.shell("bash", "--norc", "-c", program).split()
 
     def test_bash(self):
-        self.assertEqual(self.bash("cairn sta"), ["status", "stat"])
+        self.assertEqual(self.bash("cairn sta"), ["stage", "status", "stat"])
         self.assertEqual(self.bash("cairn pool cr"), ["create"])
         self.assertIn("clean", self.bash("cairn pool "))
         self.assertEqual(self.bash("cairn run --drain "), ["exit", "close", "async", "never"])
         self.assertEqual(self.bash("cairn run --drain n"), ["never"])
         self.assertIn("--populate", self.bash("cairn pool create --p"))
-        self.assertEqual(self.bash("cairn --pool-size 4G sta"), ["status", "stat"])
+        self.assertEqual(self.bash("cairn --pool-size 4G sta"), ["stage", "status", "stat"])
         self.assertEqual(self.bash("cairn help dis"), ["discard"])
         self.assertEqual(self.bash("cairn completion f"), ["fish"])
         self.write("folder/file", "")

@@ -34,12 +34,12 @@ def compile_alone(command, directory, header):
 
 @functools.cache
 def mpis():
-    """Where the header of each MPI is that is here, and that of the standard's ABI."""
+    """Where the header of one MPI is: the build compiles the sources with that of each."""
     found = [["-isystem", "adapters/mpiio/abi"]]
     for wrapper in filter(shutil.which, ("mpicc.openmpi", "mpicc.mpich")):
         line = subprocess.run([wrapper, "-show"], capture_output=True, text=True, check=True).stdout
         found.append([word.replace("-I", "-isystem", 1) for word in line.split() if word.startswith("-I")])
-    return found
+    return found[-1:]
 
 
 jobs = []

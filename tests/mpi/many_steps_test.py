@@ -191,7 +191,7 @@ try:
         many_steps(one, "--drain", "async", "--drain-quiet", "0")
         # Nothing is quiet for so long: only a full pool has it drained.
         many_steps(one, "--drain", "close", "--drain-quiet", "3600")
-        changed_while_drained(one)
+    changed_while_drained(PROGRAMS[0])
 finally:
     shutil.rmtree(scratch, ignore_errors=True)
     shutil.rmtree(pools, ignore_errors=True)

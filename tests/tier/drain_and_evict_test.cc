@@ -261,7 +261,7 @@ class DrainAndEvictOnce : public DrainAndEvict {};
 
 // Each run looks at some of the stores, and several runs at all of them.
 TEST_P(DrainAndEvictOnce, KilledAtAnyStore) {
-  constexpr uint64_t stride = 7;
+  constexpr uint64_t stride = 17;
   const Act& nothing = all_acts()[0];
   bool ended = false;
   for (uint64_t last = 1 + static_cast<uint64_t>(getpid()) % stride; !ended && !HasFailure();
