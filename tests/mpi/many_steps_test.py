@@ -189,8 +189,8 @@ def changed_while_drained(program):
 try:
     for one in PROGRAMS:
         many_steps(one, "--drain", "async", "--drain-quiet", "0")
-        # Nothing is quiet for so long: only a full pool has it drained.
-        many_steps(one, "--drain", "close", "--drain-quiet", "3600")
+    # Nothing is quiet for so long: only a full pool has it drained.
+    many_steps(PROGRAMS[0], "--drain", "close", "--drain-quiet", "3600")
     changed_while_drained(PROGRAMS[0])
 finally:
     shutil.rmtree(scratch, ignore_errors=True)
