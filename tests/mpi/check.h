@@ -57,7 +57,7 @@ void test_counts();
 void test_pairs();
 void test_collective_writes();
 // Run by name only: these need a launcher or an environment of their own (late_writers_test.py,
-// left_in_memory_test.py, romio_test.py, many_steps_test.py).
+// left_in_memory_test.py, romio_test.py, many_steps.py).
 void test_late_writer();
 void test_killed_writer();
 void test_abort_after_open();

@@ -1,5 +1,5 @@
 // A checkpoint program: one shared file a step, all of them larger than the pool together. The
-// script that runs it (many_steps_test.py) looks at the pool and at the covered directory while the
+// script that runs it (many_steps.py) looks at the pool and at the covered directory while the
 // ranks wait for it.
 #include <unistd.h>
 
