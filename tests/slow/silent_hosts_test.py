@@ -25,7 +25,7 @@ CALLS = {
     "sync": ("sync silent", DECIDED, GATHERED),
     "close": ("close silent", DECIDED, GATHERED),
     "delete": ("close silent", DECIDED, GATHERED),
-    "set_size": ("set size silent", DECIDED, GATHERED),
+    "set_size": ("set size silent", "waiting for all ranks", "waiting for all ranks"),
     "set_view": ("set view silent", "collecting the results of all ranks", "collecting the results of all ranks"),
     "ordered": ("access in order of ranks to silent", "waiting for", "waiting for"),
     "finalize": ("waiting for all in MPI_Finalize", "", ""),

@@ -159,6 +159,7 @@ void free_types(View& view) {
 namespace serve {
 
 int File_set_size(File& file, MPI_File, MPI_Offset size) {
+  const cairn::mpi::Doing doing("set size", file.path);
   if (const int code = check_size(file, size); code != MPI_SUCCESS) return code;
   if (const int code = check_same(file, {size}, "sizes"); code != MPI_SUCCESS) return code;
   if (file.nodes != nullptr) return nodes::set_size(file, size);
@@ -167,6 +168,7 @@ int File_set_size(File& file, MPI_File, MPI_Offset size) {
 }
 
 int File_preallocate(File& file, MPI_File, MPI_Offset size) {
+  const cairn::mpi::Doing doing("preallocate", file.path);
   if (const int code = check_size(file, size); code != MPI_SUCCESS) return code;
   if (const int code = check_same(file, {size}, "sizes"); code != MPI_SUCCESS) return code;
   if (file.nodes != nullptr) return nodes::preallocate(file, size);
