@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
+#include <stop_token>
 #include <thread>
 
 #include "covers.h"
@@ -68,6 +69,24 @@ class Backoff {
   static constexpr std::chrono::milliseconds least = 1s;
   static constexpr std::chrono::milliseconds most = 5min;
   std::chrono::milliseconds pause_{};
+};
+
+// Renews the promise of room while a drain is at work: one call of it, as an fsync of a large file,
+// may last longer than the promise. Programs wait for a bounded time all the same.
+class PromiseRenewal {
+ public:
+  explicit PromiseRenewal(const Pool& pool)
+      : thread_([&pool](const std::stop_token& stop) {
+          for (int moments = 0; !stop.stop_requested(); ++moments) {
+            if (moments % moments_between == 0) cairn_room_promise(pool.get());
+            std::this_thread::sleep_for(moment);
+          }
+        }) {}
+
+ private:
+  static constexpr std::chrono::milliseconds moment = 20ms;
+  static constexpr int moments_between = 50;
+  std::jthread thread_;
 };
 
 class Keeper {
@@ -156,7 +175,8 @@ class Keeper {
   void make_room(Pool& pool) {
     while (Clock::now() < next_ && !is_to_end()) {
       if (const uint64_t request = cairn_room_promise(pool.get()); request != 0) {
-        drain(pool, {});
+        const auto result = drain(pool, {});
+        if (result.code != 0) note_result(result);
         cairn_room_answer(pool.get(), request);
       }
       std::this_thread::sleep_for(10ms);
@@ -180,8 +200,9 @@ class Keeper {
     if (order_.mode == "never") {
       cairn_while_running rule{};
       rule.at_end = 1;
-      note_result(drain(pool, rule));
-      return true;
+      const auto result = drain(pool, rule);
+      note_result(result);
+      return result.code == 0;
     }
     const FinishResult result =
         finish_cover(pool, order_.directory, false, true, order_.for_others);
@@ -198,7 +219,11 @@ class Keeper {
     rule.mode = drain_mode_of(order_.mode);
     began_ = Clock::now();
     pool_ = &pool;
-    Cover::DrainResult result = cover.drain_while_running(&rule, progressed, nullptr, this);
+    Cover::DrainResult result;
+    {
+      const PromiseRenewal renewal(pool);
+      result = cover.drain_while_running(&rule, progressed, nullptr, this);
+    }
     pool_ = nullptr;
     drained_before_ += drained_now_;
     drained_now_ = 0;
@@ -236,7 +261,6 @@ class Keeper {
     const auto now = Clock::now();
     if (now - looked_ < 100ms) return false;
     looked_ = now;
-    if (pool_ != nullptr) cairn_room_promise(pool_->get());
     ends_ =
         !PlaceLock(locks_, end_lock_name(order_.directory), PlaceLock::Mode::shared, false).held();
     return ends_;

@@ -47,8 +47,9 @@ class Lower {
   virtual Status stage_tree(uint64_t inode) = 0;
   // Turns files that lower has as well into lazy ones, those that were used last a long time ago
   // first, until about `bytes` of the pool are theirs no more. False: no file can go. The caller
-  // announces nothing, but may hold a file's append lock.
-  virtual bool evict_some(uint64_t bytes) = 0;
+  // announces nothing, but may hold a file's append lock. After a search in vain this process
+  // searches no more for a while, unless `has_drained`: a keeper has just drained what it could.
+  virtual bool evict_some(uint64_t bytes, bool has_drained) = 0;
   // Where a lazy file's bytes are written, if that is not this pool; else null: it is staged first.
   virtual std::shared_ptr<Remote> remote(uint64_t inode) = 0;
 };

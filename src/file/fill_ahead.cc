@@ -53,17 +53,17 @@ enum class Room : uint8_t { none, given_back, evicted };
 // so withholds nothing itself: of two that wait inside their calls, each waits for the other.
 Room make_room(FileSystem& fs, uint64_t wanted) {
   if (trim_all_ahead(fs) || reclaim(fs)) return Room::given_back;
-  const auto evict = [&fs, wanted] { return evict_for(fs, wanted); };
-  return evict() || ask_keeper_for_room(fs, evict) ? Room::evicted : Room::none;
+  const auto evict = [&fs, wanted](bool has_drained) { return evict_for(fs, wanted, has_drained); };
+  return evict(false) || ask_keeper_for_room(fs, evict) ? Room::evicted : Room::none;
 }
 
 }  // namespace
 
-bool evict_for(FileSystem& fs, uint64_t wanted) {
+bool evict_for(FileSystem& fs, uint64_t wanted, bool has_drained) {
   if (fs.lower == nullptr) return false;
   const uint64_t before = pool::usage(fs.pool).free;
   // What others have evicted meanwhile counts as well.
-  return fs.lower->evict_some(wanted) && (reclaim(fs) || pool::usage(fs.pool).free > before);
+  return fs.lower->evict_some(wanted, has_drained) && (reclaim(fs) || pool::usage(fs.pool).free > before);
 }
 
 uint64_t blocks_ahead(const File& file, uint64_t offset, uint64_t end) {

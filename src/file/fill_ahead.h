@@ -43,6 +43,6 @@ auto with_room(FileSystem& fs, Call call, uint64_t wanted = 0) {
 
 // Evicts files that are the same in lower (Lower::evict_some) until about `wanted` bytes came back.
 // False: none did. The caller announces nothing.
-bool evict_for(FileSystem& fs, uint64_t wanted);
+bool evict_for(FileSystem& fs, uint64_t wanted, bool has_drained = false);
 
 }  // namespace cairn::file

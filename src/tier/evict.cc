@@ -143,10 +143,9 @@ uint64_t LowerTree::evict_oldest(uint64_t blocks) {
   return freed;
 }
 
-bool LowerTree::evict_some(uint64_t bytes) {
-  if (fs_.pool.read_only || fine_monotonic_ns() < rest_until_.load() ||
-      !file::check_evicts(fs_.pool).ok())
-    return false;
+bool LowerTree::evict_some(uint64_t bytes, bool has_drained) {
+  if (fs_.pool.read_only || !file::check_evicts(fs_.pool).ok()) return false;
+  if (!has_drained && fine_monotonic_ns() < rest_until_.load()) return false;
   const pool::SeatGuard seat(fs_.pool, pool::SeatGuard::OnlyLocks());
   if (!seat.ok()) return false;
   persist::Word& lock = fs_.pool.state->evict_lock;
@@ -172,8 +171,6 @@ bool LowerTree::evict_some(uint64_t bytes) {
 Status evict(file::FileSystem& fs, uint64_t inode, uint64_t* blocks) {
   return lower_of(fs).evict(inode, blocks);
 }
-
-bool evict_some(file::FileSystem& fs, uint64_t bytes) { return lower_of(fs).evict_some(bytes); }
 
 Status stage(file::FileSystem& fs, uint64_t inode) { return lower_of(fs).stage(inode); }
 

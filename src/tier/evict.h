@@ -17,8 +17,6 @@ namespace cairn::tier {
 // another process holds its lock. EOPNOTSUPP: an earlier version created the pool. Else the error
 // of lower.
 Status evict(file::FileSystem& fs, uint64_t inode, uint64_t* blocks);
-// See file::Lower::evict_some().
-bool evict_some(file::FileSystem& fs, uint64_t bytes);
 // Copies a lazy file into the pool; does nothing if it is there. Fails as a write to it does.
 Status stage(file::FileSystem& fs, uint64_t inode);
 

@@ -116,7 +116,7 @@ class LowerTree final : public file::Lower {
   Status stage(uint64_t inode) override;
   Status discard(uint64_t inode, uint64_t generation) override;
   Status stage_tree(uint64_t inode) override;
-  bool evict_some(uint64_t bytes) override;
+  bool evict_some(uint64_t bytes, bool has_drained) override;
   std::shared_ptr<file::Remote> remote(uint64_t inode) override;
   // See evict.h.
   Status evict(uint64_t inode, uint64_t* blocks);
