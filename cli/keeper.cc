@@ -118,13 +118,9 @@ class Keeper {
 
   // `cairn status` may have the lock for a moment.
   [[nodiscard]] std::unique_ptr<PlaceLock> be_the_only_one() const {
-    constexpr int most_tries = 20;
     auto lock = std::make_unique<PlaceLock>(locks_, keeper_lock_name(order_.directory),
                                             PlaceLock::Mode::exclusive, false);
-    for (int i = 0; i < most_tries && !lock->held(); ++i) {
-      std::this_thread::sleep_for(50ms);
-      lock->change(PlaceLock::Mode::exclusive, false);
-    }
+    lock->hold_soon();
     return lock;
   }
 
@@ -196,14 +192,18 @@ class Keeper {
   bool finish(Pool& pool) {
     PlaceLock alone = lock_cover_now(order_.pool, order_.directory);
     if (!alone.held()) return false;  // a run has just begun
-    cairn_removexattr(pool.get(), CAIRN_ROOT, 0, state_name(order_.directory).c_str());
+    const auto forget_state = [&] {
+      cairn_removexattr(pool.get(), CAIRN_ROOT, 0, state_name(order_.directory).c_str());
+    };
     if (order_.mode == "never") {
       cairn_while_running rule{};
       rule.at_end = 1;
       const auto result = drain(pool, rule);
       note_result(result);
+      forget_state();
       return result.code == 0;
     }
+    forget_state();
     const FinishResult result =
         finish_cover(pool, order_.directory, false, true, order_.for_others);
     note_result(result.drain);

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <thread>
 
 #include "error.h"
 #include "progress.h"
@@ -46,6 +48,15 @@ bool PlaceLock::change(Mode mode, bool wait) {
 
 bool PlaceLock::change(Mode mode, const std::function<bool()>& go_on) {
   return take(operation_of(mode), go_on);
+}
+
+bool PlaceLock::hold_soon() {
+  constexpr int most_tries = 20;
+  for (int i = 0; i < most_tries && !held_; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    change(Mode::exclusive, false);
+  }
+  return held_;
 }
 
 bool PlaceLock::is_first_to_note() {

@@ -28,6 +28,8 @@ class PlaceLock {
   bool change(Mode mode, bool wait);
   // Waits; each time that a signal interrupts it, `go_on` says whether to wait further.
   bool change(Mode mode, const std::function<bool()>& go_on);
+  // Waits at most a second for the lock alone, as others may have it for a moment. Returns held().
+  bool hold_soon();
   [[nodiscard]] const std::string& path() const { return path_; }
   // True for one caller of all that have had the lock since its file was made. For a line that is
   // to be printed once.

@@ -70,6 +70,7 @@ class DrainMode(KeeperCase):
         run.wait(30)
         with open(self.done, "w", encoding="utf-8"):
             pass
+        self.wait_for(lambda: self.has_ended(run), "the program stays")
         self.wait_for(lambda: self.has("out/x", "x\n"), "nobody drained")
         self.wait_for(lambda: self.keepers() == [], "the keeper stays")
         self.assertFalse(self.has_name("y"))

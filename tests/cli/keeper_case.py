@@ -39,6 +39,19 @@ class KeeperCase(Run):
         os.unlink(self.done)
         return err
 
+    @staticmethod
+    def has_ended(run):
+        """Whether the program of a run has ended too, where the run itself was killed before it."""
+        for entry in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as file:
+                    state, _, group = file.read().rpartition(")")[2].split()[:3]
+            except OSError:
+                continue
+            if int(group) == run.pid and state not in "ZX":
+                return False
+        return True
+
     def has(self, name, text):
         try:
             return self.read(name) == text
