@@ -153,12 +153,16 @@ Status write_pool_file(file::FileSystem& fs, uint64_t directory, const std::stri
 }
 
 Result<CoverRecord> read_record(file::FileSystem& fs, uint64_t covers, const std::string& name) {
-  auto inode = find_child(fs, covers, name + suffix);
-  if (!inode.ok()) return inode.status();
-  if (*inode == 0) return fail(ENOENT, "the pool has no such cover");
-  auto text = read_pool_file(fs, *inode);
-  if (!text.ok()) return text.status();
-  return record_of(*text, name);
+  // Another process may replace or remove the record between the two steps.
+  constexpr int most_tries = 16;
+  for (int tries = 1;; ++tries) {
+    CAIRN_TRY_ASSIGN(inode, find_child(fs, covers, name + suffix));
+    if (inode == 0) return fail(ENOENT, "the pool has no such cover");
+    auto text = read_pool_file(fs, inode);
+    if (text.code() == ESTALE && tries < most_tries) continue;
+    if (!text.ok()) return text.status();
+    return record_of(*text, name);
+  }
 }
 
 Status write_record(file::FileSystem& fs, uint64_t covers, const std::string& name,
