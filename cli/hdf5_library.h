@@ -22,7 +22,7 @@ inline constexpr unsigned h5_order_tracked = 1, h5_order_indexed = 2;
 inline constexpr int h5_by_name = 0, h5_by_creation = 1, h5_increasing = 0;
 inline constexpr int h5_object_reference = 0;
 inline constexpr int h5_class_integer = 0, h5_class_float = 1, h5_class_string = 3,
-                     h5_class_compound = 6;
+                     h5_class_compound = 6, h5_class_reference = 7, h5_class_vlen = 9;
 inline constexpr int h5_utf8 = 1;
 inline constexpr int h5_norm_implied = 0, h5_norm_none = 2;
 inline constexpr uint64_t h5_no_address = UINT64_MAX;
@@ -38,6 +38,7 @@ using H5AttributeVisit = Herr (*)(Hid object, const char* name, const void* info
 #define CAIRN_H5_CALLS(CALL)                                                 \
   CALL(open, Herr, (void))                                                   \
   CALL(get_libversion, Herr, (unsigned*, unsigned*, unsigned*))              \
+  CALL(free_memory, Herr, (void*))                                           \
   CALL(Eset_auto2, Herr, (Hid, void*, void*))                                \
   CALL(Ewalk2, Herr, (Hid, int, void*, void*))                               \
   CALL(Pcreate, Hid, (Hid))                                                  \
@@ -71,6 +72,8 @@ using H5AttributeVisit = Herr (*)(Hid object, const char* name, const void* info
   CALL(Tget_sign, int, (Hid))                                                \
   CALL(Tget_nmembers, int, (Hid))                                            \
   CALL(Tget_member_type, Hid, (Hid, unsigned))                               \
+  CALL(Tget_member_name, char*, (Hid, unsigned))                             \
+  CALL(Tget_super, Hid, (Hid))                                               \
   CALL(Tis_variable_str, int, (Hid))                                         \
   CALL(Tequal, int, (Hid, Hid))                                              \
   CALL(Tclose, Herr, (Hid))                                                  \

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <new>
 #include <string_view>
 
+#include "dimension_list.h"
 #include "error.h"
 #include "netcdf_form.h"
 
@@ -26,6 +28,8 @@ constexpr std::array<std::string_view, 10> of_the_format = {"CLASS",
                                                             "_NCProperties",
                                                             "cairn_type",
                                                             "dtype"};
+
+constexpr uint32_t to_complex = CAIRN_TYPE_COMPLEX64 - CAIRN_TYPE_FLOAT32;
 
 struct Element {
   uint32_t type = 0;  // 0: a checkpoint has none
@@ -63,7 +67,6 @@ Element complex_of(const Hdf5& h5, Hid type) {
       h5.Tget_size(type) != 2 * h5.Tget_size(first.get()))
     return {};
   const Element part = float_of(h5, first.get());
-  constexpr uint32_t to_complex = CAIRN_TYPE_COMPLEX64 - CAIRN_TYPE_FLOAT32;
   return part.type == 0 ? part : Element{part.type + to_complex, 2 * part.size};
 }
 
@@ -103,10 +106,55 @@ std::vector<uint64_t> shape_of(const Hdf5& h5, Hid space, const std::string& wha
   return shape;
 }
 
+// Of two numbers. UINT64_MAX: 64 bits do not hold it.
+uint64_t multiply(uint64_t a, uint64_t b) {
+  uint64_t all = 0;
+  return __builtin_mul_overflow(a, b, &all) ? UINT64_MAX : all;
+}
+
+// Of all extents. UINT64_MAX: 64 bits do not hold it.
 uint64_t product(const std::vector<uint64_t>& shape) {
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
   uint64_t all = 1;
-  for (const uint64_t extent : shape) all *= extent;
+  for (const uint64_t extent : shape) all = multiply(all, extent);
   return all;
+}
+
+// Of an element, in the file's form and in that of a checkpoint: whichever is more.
+uint64_t most_bytes(const CkptVariable& variable) {
+  const NetcdfForm form = netcdf_form(variable.type, variable.element_size);
+  const uint64_t stored = multiply(form.element_size, std::max<uint64_t>(form.extra, 1));
+  return std::max(stored, variable.element_size);
+}
+
+// HDF5 converts the members of one name alone, and programs call the parts differently.
+H5Id memory_complex(const Hdf5& h5, uint32_t type, Hid own) {
+  const H5Id part = hdf5_type(h5, type - to_complex);
+  const size_t size = h5.Tget_size(part.get());
+  H5Id pair(h5.check(h5.Tcreate(h5_class_compound, 2 * size), "type"), h5.Tclose);
+  for (const unsigned i : {0U, 1U}) {
+    char* const name = h5.Tget_member_name(own, i);
+    const Herr added = name == nullptr ? -1 : h5.Tinsert(pair.get(), name, i * size, part.get());
+    h5.free_memory(name);
+    h5.check(added, "type");
+  }
+  return pair;
+}
+
+// What HDF5 converts the file's numbers into. A fixed text keeps its own form.
+H5Id memory_type(const Hdf5& h5, uint32_t type, Hid own) {
+  if (type == CAIRN_TYPE_CHARACTER) return {h5.check(h5.Tcopy(own), "type"), h5.Tclose};
+  const bool is_complex = h5.Tget_class(own) == h5_class_compound;
+  return is_complex ? memory_complex(h5, type, own) : hdf5_type(h5, type);
+}
+
+// A small file can say that a dataset is large.
+std::vector<uint8_t> bytes_for(uint64_t bytes, const std::string& what) {
+  try {
+    return std::vector<uint8_t>(static_cast<size_t>(bytes));
+  } catch (const std::bad_alloc&) {
+    fail("{}: needs memory that the machine does not have: {} bytes", what, bytes);
+  }
 }
 
 }  // namespace
@@ -155,7 +203,7 @@ void NetcdfReader::look_at(const std::string& name) {
   variable.shape = shape_of(h5_, space.get(), name);
   variable.type = stored.type;
   variable.element_size = stored.size;
-  if (changed.type != 0) {
+  if (changed.type != 0 && changed.size != 0) {
     const NetcdfForm form = netcdf_form(changed.type, changed.size);
     const bool has_extra =
         form.extra == 0 || (!variable.shape.empty() && variable.shape.back() == form.extra);
@@ -168,7 +216,11 @@ void NetcdfReader::look_at(const std::string& name) {
   }
   variable.name = name.starts_with(non_coordinate) ? name.substr(non_coordinate.size()) : name;
   variable.is_required = true;
-  const std::string dimensions = dimension_names(dataset.get(), variable.shape.size());
+  constexpr uint64_t most = uint64_t{1} << 48;  // what a node's part of a version holds
+  if (multiply(product(variable.shape), most_bytes(variable)) > most)
+    fail("{}: dataset '{}': more than 2^48 bytes: {}; leave it out of the file", path_, name,
+         shape_text(variable.shape));
+  const std::string dimensions = dimension_names(h5_, dataset.get(), variable.shape.size());
   for (CkptAttribute& one : attributes)
     if (std::find(of_the_format.begin(), of_the_format.end(), one.key) == of_the_format.end())
       variable.attributes.push_back(std::move(one));
@@ -194,10 +246,11 @@ std::vector<CkptAttribute> NetcdfReader::attributes_of(Hid object) const {
     const Element element = element_of(h5_, type.get());
     const uint64_t count = product(shape_of(h5_, space.get(), name));
     constexpr uint64_t most = 65536;
-    if (element.type == 0 || count == 0 || count * element.size > most) continue;
+    if (element.type == 0 || count == 0 || multiply(count, element.size) > most) continue;
     CkptAttribute one{name, element.type, static_cast<uint32_t>(count), ""};
     one.values.resize(static_cast<size_t>(count * element.size));
-    h5_.check(h5_.Aread(attribute.get(), type.get(), one.values.data()), name);
+    const H5Id wanted = memory_type(h5_, element.type, type.get());
+    h5_.check(h5_.Aread(attribute.get(), wanted.get(), one.values.data()), name);
     if (element.type == CAIRN_TYPE_CHARACTER) {
       one.values = one.values.substr(0, one.values.find('\0'));
       one.count = static_cast<uint32_t>(one.values.size());
@@ -208,54 +261,24 @@ std::vector<CkptAttribute> NetcdfReader::attributes_of(Hid object) const {
   return all;
 }
 
-// Separated by blanks; "" if there are none, or one has a blank itself.
-std::string NetcdfReader::dimension_names(Hid dataset, size_t dimensions) const {
-  std::string all;
-  const std::string what = "DIMENSION_LIST";
-  if (h5_.Aexists(dataset, "CLASS") > 0) {  // it is its own
-    char name[1024];
-    if (dimensions != 1 || h5_.Iget_name(dataset, name, sizeof name) < 0) return "";
-    return std::string(name).substr(1);
-  }
-  if (h5_.Aexists(dataset, what.c_str()) <= 0) return "";
-  const H5Id attribute(h5_.check(h5_.Aopen(dataset, what.c_str(), h5_default), what), h5_.Aclose);
-  const H5Id type(h5_.check(h5_.Aget_type(attribute.get()), what), h5_.Tclose);
-  const H5Id space(h5_.check(h5_.Aget_space(attribute.get()), what), h5_.Sclose);
-  std::vector<H5Vector> lists(static_cast<size_t>(product(shape_of(h5_, space.get(), what))));
-  h5_.check(h5_.Aread(attribute.get(), type.get(), lists.data()), what);
-  for (size_t k = 0; k < std::min(dimensions, lists.size()); ++k) {
-    if (lists[k].length == 0) return "";
-    const H5Id scale(h5_.Rdereference2(dataset, h5_default, h5_object_reference, lists[k].values),
-                     h5_.Dclose);
-    char name[1024];
-    if (scale.get() < 0 || h5_.Iget_name(scale.get(), name, sizeof name) < 2) return "";
-    const std::string one = std::string(name).substr(1);
-    if (one.find_first_of(" \t\n/") != std::string::npos) return "";
-    all += (all.empty() ? "" : " ") + one;
-  }
-  return lists.size() < dimensions ? "" : all;
-}
-
 std::vector<uint8_t> NetcdfReader::read(size_t i) const {
   const CkptVariable& variable = variables_[i];
   const std::string what = fmt::format("{}: dataset '{}'", path_, names_[i]);
   const NetcdfForm form = netcdf_form(variable.type, variable.element_size);
   const uint64_t elements = variable.elements();
-  std::vector<uint8_t> stored(
-      static_cast<size_t>(elements * form.element_size * std::max<uint64_t>(form.extra, 1)));
+  // No product overflows: see look_at().
+  std::vector<uint8_t> stored =
+      bytes_for(elements * form.element_size * std::max<uint64_t>(form.extra, 1), what);
   if (elements == 0) return stored;
   const H5Id dataset(h5_.check(h5_.Dopen2(file_.get(), names_[i].c_str(), h5_default), what),
                      h5_.Dclose);
-  // A fixed text keeps its own form; numbers come in this machine's.
   const H5Id own(h5_.check(h5_.Dget_type(dataset.get()), what), h5_.Tclose);
-  const bool is_text = form.type == CAIRN_TYPE_CHARACTER;
-  const H5Id wanted =
-      is_text ? H5Id(h5_.check(h5_.Tcopy(own.get()), what), h5_.Tclose) : hdf5_type(h5_, form.type);
+  const H5Id wanted = memory_type(h5_, form.type, own.get());
   h5_.check(
       h5_.Dread(dataset.get(), wanted.get(), h5_default, h5_default, h5_default, stored.data()),
       what);
   if (is_as_stored(variable.type)) return stored;
-  std::vector<uint8_t> converted(static_cast<size_t>(elements * variable.element_size));
+  std::vector<uint8_t> converted = bytes_for(elements * variable.element_size, what);
   from_netcdf(variable.type, stored.data(), elements, converted.data());
   return converted;
 }

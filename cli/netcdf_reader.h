@@ -24,7 +24,6 @@ class NetcdfReader {
  private:
   void look_at(const std::string& name);
   [[nodiscard]] std::vector<CkptAttribute> attributes_of(Hid object) const;
-  [[nodiscard]] std::string dimension_names(Hid dataset, size_t dimensions) const;
   [[nodiscard]] std::vector<std::string> link_names() const;
 
   const Hdf5& h5_;

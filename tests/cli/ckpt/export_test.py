@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -11,6 +12,7 @@ import ckpt_case
 from ckpt_case import CkptCase
 
 READER = pathlib.Path(__file__).with_name("read_export.py")
+CRAFTED = pathlib.Path(__file__).with_name("crafted_files.py")
 
 
 def interpreter(*modules):
@@ -159,6 +161,53 @@ class Export(CkptCase):
         self.refused("ckpt", "import", self.file, "restored", code=1, says="has versions already")
         self.refused("ckpt", "import", self.path("none"), "new", code=1, says="none")
         self.refused("ckpt", "import", self.write("text", "no HDF5"), "new", code=1, says="text")
+
+
+class Crafted(CkptCase):
+    """Files of which nobody knows who made them."""
+
+    def setUp(self):
+        super().setUp()
+        if interpreter("h5py", "numpy") is None:
+            self.skipTest("no h5py")
+        run = subprocess.run([interpreter("h5py", "numpy"), "-B", CRAFTED, self.scratch], capture_output=True, text=True,
+                             timeout=100, check=False)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        # What the allocator has freed holds no zeros, and what lies behind an allocation is checked.
+        self.env = dict(self.env, MALLOC_CHECK_="3", MALLOC_PERTURB_="165")
+
+    def imported(self, name):
+        run = self.cairn("ckpt", "import", self.path(name + ".h5"), name, expect=None)
+        if "libhdf5 is missing" in run.err:
+            self.skipTest("no libhdf5")
+        self.assertEqual(run.returncode, 0, run.err)
+        return {one["name"]: one for one in self.json("ckpt", "show", name)["variables"]}
+
+    def test_lists_of_dimensions_of_another_form(self):
+        for name in ("text", "opaque", "integers", "numbers", "many", "none"):
+            with self.subTest(name):
+                found = self.imported(name)["u"]
+                self.assertEqual((found["shape"], found["attributes"]), ([2, 3], {"units": "m"}))
+
+    def test_a_list_of_dimensions(self):
+        self.assertEqual(self.imported("dimensions")["u"]["attributes"], {"dimensions": "y x"})
+
+    def test_numbers_of_the_other_byte_order(self):
+        found = self.imported("order")
+        two = [-9999, 258]
+        self.assertEqual(found["u"]["attributes"],
+                         {"_FillValue": two, "least": two, "narrow": two, "range": two,
+                          "root": struct.pack("<2d", 1.5, -2.0).hex()})
+        self.assertEqual(found["roots"]["type"], "complex128")
+        self.cairn("ckpt", "export", "order", self.path("again.h5"))
+        run = subprocess.run([interpreter("h5py", "numpy"), "-c", "import h5py, sys; file = h5py.File(sys.argv[1]); "
+                              "print(file['roots'][1].item(), file['u'][1, 2])", self.path("again.h5")],
+                             capture_output=True, text=True, timeout=100, check=False)
+        self.assertEqual(run.stdout, "(1.5-2j) 5.0\n", run.stderr)
+
+    def test_more_elements_than_64_bits_count(self):
+        self.refused("ckpt", "import", self.path("large.h5"), "large", code=1,
+                     says=["dataset 'u': more than 2^48 bytes: 4294967296 x 4294967296"])
 
 
 class Diff(CkptCase):

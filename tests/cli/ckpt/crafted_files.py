@@ -1,0 +1,68 @@
+"""Writes files that no exporter writes, which `cairn ckpt import` reads: crafted_files.py DIRECTORY."""
+
+import pathlib
+import sys
+
+import h5py
+import numpy
+
+VALUES = numpy.arange(6, dtype="<f8").reshape(2, 3)
+
+
+def lists(*values):
+    """An array of arrays."""
+    all_of_them = numpy.empty(len(values), dtype=object)
+    for i, one in enumerate(values):
+        all_of_them[i] = one
+    return all_of_them
+
+
+def with_list(path, value, **form):
+    with h5py.File(path, "w") as file:
+        attributes = file.create_dataset("u", data=VALUES).attrs
+        attributes.create("units", numpy.bytes_("m"))
+        attributes.create("DIMENSION_LIST", value, **form)
+
+
+def with_numbers(path):
+    with h5py.File(path, "w") as file:
+        dataset = file.create_dataset("u", data=VALUES.astype(">f8"))
+        for name, kind in (("_FillValue", ">f8"), ("least", ">i4"), ("range", ">i8"), ("narrow", ">f4")):
+            dataset.attrs.create(name, numpy.array([-9999, 258], dtype=kind))
+        pair = numpy.array((1.5, -2.0), dtype=[("real", ">f8"), ("imag", ">f8")])
+        dataset.attrs.create("root", pair)
+        file.create_dataset("roots", data=numpy.array([pair, pair]))
+
+
+def with_large(path):
+    with h5py.File(path, "w") as file:
+        side = 1 << 32  # the number of elements is 2^64, which 64 bits take for 0
+        file.create_dataset("u", shape=(side, side), chunks=(1, 1024), dtype="i1")
+
+
+def with_dimensions(path):
+    with h5py.File(path, "w") as file:
+        dataset = file.create_dataset("u", data=VALUES)
+        for axis, name in enumerate(("y", "x")):
+            file.create_dataset(name, data=numpy.arange(VALUES.shape[axis]))
+            file[name].make_scale(name)
+            dataset.dims[axis].attach_scale(file[name])
+
+
+def main(directory):
+    references = h5py.vlen_dtype(h5py.ref_dtype)
+    nothing = numpy.empty(0, dtype=h5py.ref_dtype)
+    numbers = lists(numpy.array([1 << 40]), numpy.array([1 << 41]))
+    with_list(directory / "text.h5", numpy.bytes_("A" * 4096))
+    with_list(directory / "opaque.h5", numpy.full(2, b"A" * 4096, dtype="V4096"))
+    with_list(directory / "integers.h5", numpy.full(2, 0x4141414141414141, dtype="<u8"))
+    with_list(directory / "numbers.h5", numbers, dtype=h5py.vlen_dtype(numpy.dtype("<i8")))
+    with_list(directory / "many.h5", lists(*[nothing] * 3000), dtype=references)
+    with_list(directory / "none.h5", lists(nothing, nothing), dtype=references)
+    with_numbers(directory / "order.h5")
+    with_large(directory / "large.h5")
+    with_dimensions(directory / "dimensions.h5")
+
+
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1]))
