@@ -264,5 +264,85 @@ TEST_F(Counted, WhatDoesNotFitIsRefused) {
   EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
 }
 
+// A version whose counts are wrong could not be read.
+TEST_F(Counted, CountsThatDoNotSumToTheValuesAreNotWritten) {
+  with_ranks(2, [&](uint32_t rank) {
+    cairn_checkpoint_options options{};
+    options.rank = rank;
+    options.ranks = 2;
+    cairn_checkpoint* checkpoint = open_set(pool_.get(), "counted", options);
+    State state(rank, 2, false);
+    ASSERT_EQ(state.define_all(checkpoint), 0) << cairn_last_error();
+    ASSERT_EQ(define_particles(checkpoint, &state), 0) << cairn_last_error();
+    state.set(1);
+    ASSERT_EQ(cairn_checkpoint_write(checkpoint, 1), 0) << cairn_last_error();
+    const auto refused = [&](const std::function<void()>& spoil, const std::string& text) {
+      state.set(2);
+      if (rank == 1) spoil();
+      EXPECT_EQ(cairn_checkpoint_write(checkpoint, 2), -EINVAL) << text;
+      if (rank == 1) {
+        EXPECT_NE(std::string(cairn_last_error()).find(text), std::string::npos)
+            << cairn_last_error();
+      }
+    };
+    const std::string of_values = "variable 'values': has ";
+    refused([&] { state.values.push_back(1); }, of_values);
+    refused([&] { state.values.pop_back(); }, of_values);
+    refused([&] { state.values.clear(); }, of_values + "0 values; the counts in 'counts' sum to ");
+    refused([&] { ++state.counts.back(); }, of_values);
+    // Which sum to what they should if they wrap.
+    refused(
+        [&] {
+          state.counts[0] -= 5;
+          state.counts[1] += 5;
+        },
+        "a count in 'counts' is negative");
+    EXPECT_EQ(cairn_checkpoint_read(checkpoint, CAIRN_CHECKPOINT_LATEST, 0, nullptr), 0)
+        << cairn_last_error();
+    EXPECT_EQ(state.difference(1, 2), "") << "rank " << rank;
+    EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
+  });
+}
+
+// All ranks have the same counts and values; those of rank 0 are stored.
+TEST_F(Counted, ReplicatedCountsAreThoseOfRankZero) {
+  with_ranks(2, [&](uint32_t rank) {
+    cairn_checkpoint_options options{};
+    options.rank = rank;
+    options.ranks = 2;
+    cairn_checkpoint* checkpoint = open_set(pool_.get(), "replicated", options);
+    int64_t count = 2;
+    std::vector<double> values = {4, 5};
+    ASSERT_EQ(define_scalar(checkpoint, "count", &count), 0);
+    ASSERT_EQ(define(checkpoint, "values", CAIRN_TYPE_FLOAT64, CAIRN_RAGGED, &values, "count"), 0);
+    ASSERT_EQ(cairn_checkpoint_write(checkpoint, 1), 0) << cairn_last_error();
+    if (rank == 0) count = 3;
+    EXPECT_EQ(cairn_checkpoint_write(checkpoint, 2), -EINVAL);
+    ASSERT_EQ(cairn_checkpoint_read(checkpoint, 1, 0, nullptr), 0) << cairn_last_error();
+    EXPECT_EQ(values, (std::vector<double>{4, 5}));
+    EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
+  });
+}
+
+TEST_F(Counted, AGridWithoutCellsHasNoParticles) {
+  cairn_checkpoint* checkpoint = open_set(pool_.get(), "empty");
+  std::vector<int64_t> cells = {0, 7, -1};
+  cairn_array array{};
+  array.struct_size = sizeof array;
+  array.type = CAIRN_TYPE_INT32;
+  array.dimensions = 2;
+  array.extent[1] = columns_of_all;
+  cairn_distribution replicated{};
+  replicated.struct_size = sizeof replicated;
+  replicated.kind = CAIRN_REPLICATED;
+  ASSERT_EQ(cairn_checkpoint_define(checkpoint, "grid", &array, &replicated, nullptr), 0)
+      << cairn_last_error();
+  ASSERT_EQ(define(checkpoint, "cell", CAIRN_TYPE_INT64, CAIRN_PARTICLES, &cells, "grid"), 0);
+  ASSERT_EQ(cairn_checkpoint_write(checkpoint, 1), 0) << cairn_last_error();
+  ASSERT_EQ(cairn_checkpoint_read(checkpoint, 1, 0, nullptr), 0) << cairn_last_error();
+  EXPECT_TRUE(cells.empty());
+  EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
+}
+
 }  // namespace
 }  // namespace cairn::test

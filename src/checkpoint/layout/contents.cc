@@ -60,6 +60,9 @@ Status Contents::check_relations(const Variable& variable) const {
       return fail(EINVAL, "variable '%s': '%s', which counts its values, is not of an integer type",
                   shown.c_str(), shown_text(over.name).c_str());
   }
+  if (kind == Kind::particles && variable.over && !variable.key && !is_integer(variable.type))
+    return fail(EINVAL, "variable '%s': has neither a key nor integers that are one",
+                shown.c_str());
   if (variable.key) {
     const Variable key = layout_.variable(*variable.key);
     if (kind != Kind::particles || decomposition_of(key).kind() != Kind::particles ||

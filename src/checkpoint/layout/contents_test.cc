@@ -34,6 +34,7 @@ TEST(Contents, RelationsAreOfKindsThatFit) {
   EXPECT_EQ(result_of([](auto& s) { named(s, "soil").over = "cell"; }), EINVAL) << "counted";
   EXPECT_EQ(result_of([](auto& s) { named(s, "u").over = "count"; }), EINVAL) << "a grid";
   EXPECT_EQ(result_of([](auto& s) { named(s, "mass").over = ""; }), 0) << "without cells";
+  EXPECT_EQ(result_of([](auto& s) { named(s, "mass").key = ""; }), EINVAL) << "its own key";
   EXPECT_EQ(result_of([](auto& s) { named(s, "mass").key = "count"; }), EINVAL);
   EXPECT_EQ(result_of([](auto& s) { named(s, "u").key = "cell"; }), EINVAL);
   EXPECT_EQ(result_of([](auto& s) { named(s, "cell").type = Type::float64; }), EINVAL);

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "checkpoint/layout/limits.h"
+#include "checkpoint/layout/records.h"
 
 namespace cairn::checkpoint {
 namespace {
@@ -61,6 +62,25 @@ Status check_element(Type type, uint64_t element_size) {
 }
 
 bool is_integer(Type type) { return type >= Type::int8 && type <= Type::uint64; }
+
+uint64_t integer_at(const uint8_t* from, Type type) {
+  switch (type) {
+    case Type::int8:
+      return static_cast<uint64_t>(record_at<int8_t>(from));
+    case Type::int16:
+      return static_cast<uint64_t>(record_at<int16_t>(from));
+    case Type::int32:
+      return static_cast<uint64_t>(record_at<int32_t>(from));
+    case Type::uint8:
+      return record_at<uint8_t>(from);
+    case Type::uint16:
+      return record_at<uint16_t>(from);
+    case Type::uint32:
+      return record_at<uint32_t>(from);
+    default:
+      return record_at<uint64_t>(from);
+  }
+}
 
 void clear_padding(Type type, uint8_t* elements, uint64_t size) {
   if (type != Type::float80 && type != Type::complex_float80) return;

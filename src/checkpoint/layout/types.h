@@ -46,6 +46,9 @@ const TypeTraits* traits_of(Type type);
 Status check_element(Type type, uint64_t element_size);
 
 bool is_integer(Type type);
+// The integer of this type that lies at `from`, as a count or a cell. A negative one is far beyond
+// all counts and cells.
+uint64_t integer_at(const uint8_t* from, Type type);
 
 // Stores zeros into the bytes of `size` bytes of elements that carry no value, so that the bytes of
 // equal elements are equal.

@@ -4,30 +4,11 @@
 #include <cstring>
 
 #include "checkpoint/layout/text.h"
+#include "checkpoint/restart/integer_reader.h"
 #include "checkpoint/store/checksum_list.h"
 
 namespace cairn::checkpoint {
 namespace {
-
-// An integer of a variable, as a count or a cell; negative ones are no cell.
-uint64_t integer_at(const uint8_t* from, Type type) {
-  switch (type) {
-    case Type::int8:
-      return static_cast<uint64_t>(record_at<int8_t>(from));
-    case Type::int16:
-      return static_cast<uint64_t>(record_at<int16_t>(from));
-    case Type::int32:
-      return static_cast<uint64_t>(record_at<int32_t>(from));
-    case Type::uint8:
-      return record_at<uint8_t>(from);
-    case Type::uint16:
-      return record_at<uint16_t>(from);
-    case Type::uint32:
-      return record_at<uint32_t>(from);
-    default:
-      return record_at<uint64_t>(from);
-  }
-}
 
 // How far the elements of a box lie apart in this order, by dimension.
 Extents strides_of(const Box& box, const Order& order) {
@@ -43,12 +24,61 @@ Extents strides_of(const Box& box, const Order& order) {
 // Is this element of the whole array, counted with the last dimension the fastest, in the box?
 bool has_cell(const Box& box, const Box& whole, uint64_t cell) {
   for (unsigned k = whole.dimensions; k-- != 0;) {
+    if (whole.count[k] == 0) return false;  // there are no cells
     const uint64_t at = cell % whole.count[k];
     cell /= whole.count[k];
     if (at < box.offset[k] || at - box.offset[k] >= box.count[k]) return false;
   }
   return cell == 0;
 }
+
+// Where the values of a rank's cells lie among all of its values. The cells come in the stored
+// order.
+class Lists {
+ public:
+  struct List {
+    uint64_t first = 0;
+    uint64_t count = 0;
+  };
+  // `elements`: the values that the rank stores.
+  Lists(IntegerReader* counts, uint32_t rank, uint64_t elements)
+      : counts_(*counts), rank_(rank), elements_(elements) {}
+
+  // That of a cell behind the one before.
+  Result<List> find(uint64_t cell) {
+    List list;
+    while (cells_ <= cell) {
+      if (counts_.is_over()) return fail(EUCLEAN, "rank %u: stores fewer cells than it has", rank_);
+      CAIRN_TRY_ASSIGN(next, take());
+      list = next;
+    }
+    return list;
+  }
+  // Reads what is left: the counts sum to the values.
+  Status finish() {
+    while (!counts_.is_over()) CAIRN_TRY(take().status());
+    return begun_ == elements_
+               ? Status()
+               : fail(EUCLEAN, "rank %u: its cells have fewer values than it stores", rank_);
+  }
+
+ private:
+  Result<List> take() {
+    CAIRN_TRY_ASSIGN(count, counts_.next());
+    if (count > elements_ - begun_)
+      return fail(EUCLEAN, "rank %u: its cells have more values than it stores", rank_);
+    const List list{begun_, count};
+    begun_ += count;
+    ++cells_;
+    return list;
+  }
+
+  IntegerReader& counts_;
+  uint32_t rank_;
+  uint64_t elements_;
+  uint64_t begun_ = 0;  // values of the cells that were taken
+  uint64_t cells_ = 0;
+};
 
 }  // namespace
 
@@ -60,20 +90,6 @@ void Counted::add(Takes* takes, uint32_t rank, uint64_t first, uint64_t count) {
     return;
   }
   takes->push_back({rank, first, count});
-}
-
-// Verified bytes of an area.
-Result<std::vector<uint8_t>> Counted::read_all(const Area& area, uint64_t at, uint64_t bytes) {
-  std::vector<uint8_t> read(static_cast<size_t>(bytes));
-  if (bytes == 0) return read;
-  if (at > area.bytes || bytes > area.bytes - at)
-    return fail(EUCLEAN, "bytes of rank %u lie beyond its area", area.rank);
-  CAIRN_TRY_ASSIGN(reader, stored_.reader_of(area.rank));
-  const BlockRange range =
-      blocks_around(at, bytes, area.bytes, stored_.contents().layout().block_bytes());
-  CAIRN_TRY(reader->verify(area, {{range.first, range.count}}));
-  CAIRN_TRY(reader->read(area, at, read.data(), bytes));
-  return read;
 }
 
 // What the rank stored says what there is; where it lies, the packing rule says.
@@ -88,7 +104,7 @@ Result<const Counted::Directory*> Counted::directory_of(uint32_t rank) {
       directory.push_back({i, 0, 0, 0, 0});
   CAIRN_TRY_ASSIGN(area, stored_.extent_of(rank));
   const uint64_t size = directory.size() * sizeof(DirectoryRecord);
-  CAIRN_TRY_ASSIGN(bytes, read_all(area, 0, size));
+  CAIRN_TRY_ASSIGN(bytes, read_verified(&stored_, area, 0, size));
   for (size_t i = 0; i < directory.size(); ++i) {
     const auto entry = record_at<DirectoryRecord>(bytes.data() + i * sizeof(DirectoryRecord));
     uint64_t its_bytes = 0;
@@ -147,25 +163,26 @@ Status Counted::plan_in_order(uint32_t variable, Takes* takes) {
 // All ranks read all keys: a particle may be stored far from its cell.
 Status Counted::plan_by_key(const Variable& stored, uint32_t key_index, const Definition& cells,
                             Takes* takes) {
-  const auto known = by_key_.find(key_index);
+  const Layout& layout = stored_.contents().layout();
+  if (stored_.contents().decomposition_of(layout.variable(*stored.over)).whole() != cells.whole)
+    return fail(EINVAL, "its cells have another shape");
+  const auto known = by_key_.find({key_index, *stored.over});
   if (known != by_key_.end()) {
     *takes = known->second;
     return Status();
   }
-  const Layout& layout = stored_.contents().layout();
-  if (stored_.contents().decomposition_of(layout.variable(*stored.over)).whole() != cells.whole)
-    return fail(EINVAL, "its cells have another shape");
   const Variable key = layout.variable(key_index);
   for (uint32_t rank = 0; rank < stored_.version().ranks; ++rank) {
     CAIRN_TRY_ASSIGN(entry, entry_of(rank, key_index));
     CAIRN_TRY_ASSIGN(area, stored_.extent_of(rank));
-    CAIRN_TRY_ASSIGN(keys, read_all(area, entry.offset, entry.bytes));
+    if (entry.elements == 0) continue;  // its offset means nothing
+    CAIRN_TRY_ASSIGN(keys, IntegerReader::open(&stored_, area, entry.offset, entry.bytes, key));
     for (uint64_t i = 0; i < entry.elements; ++i) {
-      const uint64_t cell = integer_at(keys.data() + i * key.element_size, key.type);
+      CAIRN_TRY_ASSIGN(cell, keys.next());
       if (has_cell(cells.box, cells.whole, cell)) add(takes, rank, i, 1);
     }
   }
-  by_key_.emplace(key_index, *takes);
+  by_key_.emplace(std::pair(key_index, *stored.over), *takes);
   return Status();
 }
 
@@ -183,30 +200,23 @@ Status Counted::plan_ragged(uint32_t index, const Definition& cells, Takes* take
     CAIRN_TRY_ASSIGN(piece, stored_.piece_of(rank, over));
     if (!piece) return fail(EUCLEAN, "rank %u stores no counts", rank);
     CAIRN_TRY_ASSIGN(area, stored_.region_of(rank));
-    CAIRN_TRY_ASSIGN(bytes, read_all(area, piece->offset, piece->bytes));
     CAIRN_TRY_ASSIGN(entry, entry_of(rank, index));
-    const uint64_t stored_cells = piece->bytes / counts.element_size;
-    std::vector<uint64_t> begin(static_cast<size_t>(stored_cells) + 1);
-    for (uint64_t i = 0; i < stored_cells; ++i) {
-      const uint64_t count = integer_at(bytes.data() + i * counts.element_size, counts.type);
-      if (count > entry.elements - begin[static_cast<size_t>(i)])
-        return fail(EUCLEAN, "rank %u: its cells have more values than it stores", rank);
-      begin[static_cast<size_t>(i) + 1] = begin[static_cast<size_t>(i)] + count;
-    }
-    if (begin.back() != entry.elements)
-      return fail(EUCLEAN, "rank %u: its cells have fewer values than it stores", rank);
-    // Cells of the part in the stored order, and the places that they have on this rank.
+    CAIRN_TRY_ASSIGN(reader,
+                     IntegerReader::open(&stored_, area, piece->offset, piece->bytes, counts));
+    Lists lists(&reader, rank, entry.elements);
+    // Cells of the part in the stored order, which is that of the lists, and the places that they
+    // have on this rank.
     const Extents own = strides_of(cells.box, cells.place.view.order());
     Extents at{};
     Runs runs = runs_in(decomposition.box_of(rank), part, counts.order);
     Runs::Run run;
     while (runs.next(&run)) {
       for (uint64_t i = 0; i < run.size; ++i) {
-        const auto from = static_cast<size_t>(run.offset) + static_cast<size_t>(i);
+        CAIRN_TRY_ASSIGN(list, lists.find(static_cast<uint64_t>(run.offset) + i));
         uint64_t cell = 0;
         for (unsigned k = 0; k < part.dimensions; ++k)
           cell += (part.offset[k] + at[k] - cells.box.offset[k]) * own[k];
-        by_cell[static_cast<size_t>(cell)] = {rank, begin[from], begin[from + 1] - begin[from]};
+        by_cell[static_cast<size_t>(cell)] = {rank, list.first, list.count};
         for (unsigned k = part.dimensions; k-- != 0;) {
           const unsigned dimension = counts.order[k];
           if (++at[dimension] < part.count[dimension]) break;
@@ -214,7 +224,7 @@ Status Counted::plan_ragged(uint32_t index, const Definition& cells, Takes* take
         }
       }
     }
-    return Status();
+    return lists.finish();
   };
   for_each_stored_part(decomposition, cells.box, [&](uint32_t rank, const Box& part) {
     if (status.ok()) status = place_part(rank, part);

@@ -39,7 +39,6 @@ class Counted {
 
   Result<const Directory*> directory_of(uint32_t rank);
   Result<DirectoryRecord> entry_of(uint32_t rank, uint32_t variable);
-  Result<std::vector<uint8_t>> read_all(const Area& area, uint64_t at, uint64_t bytes);
   Status plan_per_rank(uint32_t variable, Takes* takes);
   Status plan_in_order(uint32_t variable, Takes* takes);
   Status plan_by_key(const Variable& stored, uint32_t key_index, const Definition& cells,
@@ -53,8 +52,8 @@ class Counted {
   uint32_t rank_;
   uint32_t ranks_;
   std::map<uint32_t, Directory> directories_;
-  std::map<uint32_t, Takes> takes_;               // by variable
-  std::map<uint32_t, Takes> by_key_;              // by key
+  std::map<uint32_t, Takes> takes_;                        // by variable
+  std::map<std::pair<uint32_t, uint32_t>, Takes> by_key_;  // by key and variable of cells
   std::map<uint32_t, std::vector<bool>> needed_;  // blocks of extents, by rank
 };
 

@@ -88,6 +88,10 @@ Status StoredVersion::find_contents(const Stores& stores, const KnownVersion& kn
 
 Status StoredVersion::find_parts(const Stores& stores, const KnownVersion& known) {
   const uint32_t own = stores.exchange == nullptr ? 0 : stores.exchange->node();
+  // The slot may hold another version by now.
+  if (stores.exchange != nullptr && known.holders.size() != version().parts)
+    return fail(ESTALE, "a version of %u hosts lies where one of %zu was", version().parts,
+                known.holders.size());
   blocks_ = std::make_unique<BlockCache>();
   const uint64_t block_bytes = contents_.layout().block_bytes();
   for (uint32_t i = 0; i < version().parts; ++i) {

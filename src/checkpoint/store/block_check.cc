@@ -24,6 +24,11 @@ Status read_exactly(file::File& file, void* bytes, uint64_t size, uint64_t offse
 Result<std::vector<uint32_t>> read_list(file::File& data, const std::string& name, uint64_t offset,
                                         uint64_t bytes, uint64_t block_bytes, uint32_t crc,
                                         uint32_t rank) {
+  // Nobody vouches for these numbers: no more is allocated than the file has.
+  const uint64_t size = data.inode->size.load();
+  if (offset > size || bytes > size - offset ||
+      list_offset(bytes) + blocks_of(bytes, block_bytes) * sizeof(uint32_t) > size - offset)
+    return fail(EUCLEAN, "%s: cut off before the checksums of rank %u", name.c_str(), rank);
   std::vector<uint32_t> list(static_cast<size_t>(blocks_of(bytes, block_bytes)));
   CAIRN_TRY(read_exactly(data, list.data(), list.size() * sizeof(uint32_t),
                          offset + list_offset(bytes), name));

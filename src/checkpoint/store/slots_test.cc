@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "checkpoint/layout/head.h"
+#include "checkpoint/store/block_check.h"
 #include "checkpoint/store/new_file.h"
 #include "checkpoint/store/sample_manifest.h"
 #include "checkpoint/store/set_file.h"
@@ -64,6 +65,18 @@ class Slots : public file::FreshPool {
 
   const uint64_t root = format::root_inode;
 };
+
+TEST_F(Slots, NoListIsLongerThanItsFile) {
+  const auto slot = make(1);
+  ASSERT_NE(slot, nullptr);
+  constexpr uint64_t block = uint64_t{1} << 18;
+  for (const uint64_t bytes : {data_bytes, max_region, uint64_t{1} << 60, UINT64_MAX}) {
+    for (const uint64_t offset : {uint64_t{0}, region_unit, data_bytes + 1, UINT64_MAX}) {
+      const auto list = read_list(slot->data_file(), "data", offset, bytes, block, 0, 3);
+      EXPECT_EQ(list.code(), EUCLEAN) << offset << ", " << bytes;
+    }
+  }
+}
 
 TEST_F(Slots, ASlotIsFreeUntilItIsCommittedAndAfterItIsRetired) {
   const auto slot = make(1);

@@ -14,12 +14,22 @@ Status CommitNodes::begin(const NodePrepared& own) {
   return Status();
 }
 
+namespace {
+
+// Another node's, which is any number.
+int errno_of(int64_t told) {
+  constexpr int64_t most = 4095;
+  return told >= 0 && told <= most ? static_cast<int>(told) : EPROTO;
+}
+
+}  // namespace
+
 void CommitNodes::judge_parts() {
   for (const NodePrepared& node : all_prepared_) {
     verdict_.bytes += node.part.bytes;
     if (verdict_.error != 0) continue;
     if (node.part.error != 0) {
-      verdict_.error = static_cast<int>(node.part.error);
+      verdict_.error = errno_of(node.part.error);
       verdict_.rank = node.failed_rank;
     } else if (!is_sound(node.part) || node.sequence != prepared_.sequence ||
                node.common_crc != all_prepared_[0].common_crc) {
@@ -34,7 +44,7 @@ void CommitNodes::judge_parts() {
 void CommitNodes::judge_decisions() {
   for (const NodeDecided& node : all_decided_) {
     if (verdict_.error != 0 || node.error == 0) continue;
-    verdict_.error = node.error;
+    verdict_.error = errno_of(node.error);
     verdict_.rank = node.rank;
   }
 }

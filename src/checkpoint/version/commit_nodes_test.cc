@@ -127,6 +127,23 @@ TEST(CommitNodes, AnErrorOfOneNodeIsThatOfAll) {
   EXPECT_EQ(exchange.messages, 1U);
 }
 
+TEST(CommitNodes, AnErrorOfOneNodeIsANumberOfErrno) {
+  for (const uint32_t wrong : {0x7fffffffU, 0x80000000U, 0xffffffffU, 70000U}) {
+    CountedExchange prepares(3, 1, [wrong](uint32_t node, void* bytes, size_t) {
+      const NodePrepared prepared = prepared_of(node, 4);
+      std::memcpy(bytes, &prepared, sizeof prepared);
+      if (node == 2) static_cast<NodePrepared*>(bytes)->part.error = wrong;
+    });
+    EXPECT_EQ(commit(&prepares, 4).verdict.error, EPROTO) << wrong;
+    CountedExchange decides(3, 1, [wrong](uint32_t node, void* bytes, size_t size) {
+      all_right(4)(node, bytes, size);
+      if (size == sizeof(NodeDecided))
+        *static_cast<NodeDecided*>(bytes) = {node == 2 ? static_cast<int32_t>(wrong) : 0, 0};
+    });
+    EXPECT_EQ(commit(&decides, 4).verdict.error, EPROTO) << wrong;
+  }
+}
+
 TEST(CommitNodes, NodesThatSayDifferentThingsCommitNothing) {
   for (const int what : {0, 1, 2}) {
     CountedExchange exchange(3, 1, [what](uint32_t node, void* bytes, size_t size) {

@@ -277,6 +277,9 @@ class JoinNodes {
     for (Node& node : nodes_) {
       node.begin = node.reader.take<NodeBegin>();
       if (!node.reader.ok()) return fail(EINVAL, "definitions of a node are cut off");
+      if (node.begin.variables > max_variables)
+        return fail(EOVERFLOW, "%llu variables; at most %u",
+                    static_cast<unsigned long long>(node.begin.variables), max_variables);
       if (first == nullptr) first = &nodes_[0].begin;
       here += node.begin.here;
       if (node.begin.ranks != first->ranks || node.begin.block_shift != first->block_shift)

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "checkpoint/layout/head.h"
+#include "checkpoint/store/manifest.h"
+
 namespace cairn::checkpoint {
 namespace {
 
@@ -15,6 +18,14 @@ StockedPart part_of(uint64_t sequence, uint32_t part, uint32_t parts, bool is_co
   stocked.slot = static_cast<uint32_t>(sequence);
   stocked.is_committed = is_committed;
   stocked.parts_crc = 9;
+  return stocked;
+}
+
+// As a pool has it.
+StockedPart sealed(StockedPart stocked) {
+  stocked.version.ranks = stocked.version.parts;
+  stocked.version.part_ranks = 1;
+  EXPECT_TRUE(seal_version(&stocked.version).ok()) << last_detail();
   return stocked;
 }
 
@@ -75,7 +86,7 @@ TEST(JointStock, APreparedPartIsSettledByOthers) {
 TEST(JointStock, WhatANodeTellsIsReadAgain) {
   NodeStock stock;
   stock.last_sequence = 77;
-  stock.parts = {part_of(5, 0, 2), part_of(6, 0, 2, false)};
+  stock.parts = {sealed(part_of(5, 0, 2)), sealed(part_of(6, 0, 2, false))};
   stock.parts[0].attempts = 3;
   stock.damaged = {"slot-0001.data: is missing"};
   stock.newer = "newer";
@@ -91,6 +102,19 @@ TEST(JointStock, WhatANodeTellsIsReadAgain) {
   EXPECT_EQ(read->newer, "newer");
   for (size_t size = 0; size < bytes.size(); ++size)
     EXPECT_FALSE(decode_stock({bytes.begin(), bytes.begin() + static_cast<long>(size)}).ok());
+}
+
+TEST(JointStock, AVersionThatCannotBeIsNotBelieved) {
+  NodeStock stock;
+  stock.parts = {sealed(part_of(5, 0, 2))};
+  ASSERT_TRUE(decode_stock(encode_stock(stock)).ok()) << last_detail();
+  stock.parts[0].version.parts = 0;
+  EXPECT_EQ(decode_stock(encode_stock(stock)).code(), EUCLEAN) << "another checksum";
+  seal_record(&stock.parts[0].version, sizeof stock.parts[0].version, magic_version);
+  EXPECT_EQ(decode_stock(encode_stock(stock)).code(), EUCLEAN) << "no parts";
+  stock.parts[0].version.parts = UINT32_MAX;
+  seal_record(&stock.parts[0].version, sizeof stock.parts[0].version, magic_version);
+  EXPECT_EQ(decode_stock(encode_stock(stock)).code(), EUCLEAN) << "too many parts";
 }
 
 }  // namespace

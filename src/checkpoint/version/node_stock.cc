@@ -74,6 +74,9 @@ Result<NodeStock> decode_stock(const std::vector<uint8_t>& bytes) {
   stock.last_sequence = head.last_sequence;
   for (uint32_t i = 0; i < head.parts && reader.ok(); ++i) {
     const auto entry = reader.take<StockEntry>();
+    if (!reader.ok()) break;
+    const auto* const version = reinterpret_cast<const uint8_t*>(&entry.version);
+    CAIRN_TRY(read_version(version, sizeof entry.version).status());
     stock.parts.push_back({entry.version, entry.slot, entry.is_committed != 0, entry.attempts,
                            entry.roots_crc, entry.parts_crc});
   }

@@ -34,6 +34,7 @@ struct Answer {
 
 constexpr uint64_t most_bytes = uint64_t{1} << 20;
 constexpr uint64_t least_block = uint64_t{1} << 18;
+constexpr uint64_t most_block = uint64_t{1} << 20;
 constexpr size_t most_ranges = (Exchange::longest_question - sizeof(Question)) / sizeof(Blocks);
 static_assert(sizeof(Answer) + most_bytes <= Exchange::longest_answer);
 
@@ -54,7 +55,7 @@ Result<Slot*> PartServer::slot_of(uint64_t sequence) {
 Status PartServer::check(const uint8_t* question, size_t size, uint64_t sequence) {
   const auto asked = record_at<Question>(question);
   if (asked.ranges > most_ranges || size < sizeof asked + asked.ranges * sizeof(Blocks) ||
-      asked.block_bytes < least_block || asked.size > max_region)
+      asked.block_bytes < least_block || asked.block_bytes > most_block || asked.size > max_region)
     return fail(EPROTO, "a question is cut off");
   CAIRN_TRY_ASSIGN(slot, slot_of(sequence));
   const std::string name = data_name(slot->ids().number);
@@ -62,6 +63,9 @@ Status PartServer::check(const uint8_t* question, size_t size, uint64_t sequence
                                    asked.block_bytes, asked.list_crc, asked.rank));
   std::vector<Blocks> ranges(asked.ranges);
   std::memcpy(ranges.data(), question + sizeof asked, ranges.size() * sizeof(Blocks));
+  for (const Blocks& range : ranges)
+    if (range.first > list.size() || range.count > list.size() - range.first)
+      return fail(EPROTO, "a question of blocks that rank %u does not have", asked.rank);
   return checkpoint::check_blocks(slot->data_file(), name, asked.offset, asked.size,
                                   asked.block_bytes, list, ranges, asked.rank);
 }

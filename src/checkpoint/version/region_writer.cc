@@ -104,7 +104,8 @@ Result<uint32_t> RegionWriter::finish() {
 
 Result<RootRecord> write_region(file::File& data, uint64_t offset, const Contents& contents,
                                 const Packed& packed,
-                                const std::vector<const Definition*>& variables) {
+                                const std::vector<const Definition*>& variables,
+                                const SeeArray& see) {
   RootRecord root{};
   root.region_offset = offset;
   root.region_bytes = packed.bytes;
@@ -120,6 +121,7 @@ Result<RootRecord> write_region(file::File& data, uint64_t offset, const Content
     if (writer.position() != piece.offset + piece.bytes)
       return fail(EINVAL, "variable '%s': has another size than was agreed",
                   shown_text(variable.name).c_str());
+    see(piece.variable, *array);
   }
   CAIRN_TRY_ASSIGN(crc, writer.finish());
   root.region_list_crc = crc;

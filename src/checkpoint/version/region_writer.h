@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "checkpoint/layout/packing.h"
@@ -41,10 +42,14 @@ class RegionWriter {
   std::unique_ptr<uint8_t[]> buffer_;
 };
 
+// Is called with each array as it is written.
+using SeeArray = std::function<void(uint32_t variable, const ArrayPlace& array)>;
+
 // Writes all of a rank's region. `variables`: by index in the layout, null where the rank has none.
 // ENODATA and others name the variable. The root but for its checksum.
 Result<RootRecord> write_region(file::File& data, uint64_t offset, const Contents& contents,
                                 const Packed& packed,
-                                const std::vector<const Definition*>& variables);
+                                const std::vector<const Definition*>& variables,
+                                const SeeArray& see);
 
 }  // namespace cairn::checkpoint

@@ -51,6 +51,7 @@ class Verifier {
 
   Status verify_bytes(uint32_t rank, uint64_t offset, uint64_t bytes, uint32_t list_crc) {
     if (bytes == 0) return Status();
+    // check_places() has found that the file is so long.
     std::vector<uint32_t> list(static_cast<size_t>(blocks_of(bytes, block_bytes_)));
     found_.blocks += list.size();
     CAIRN_TRY_ASSIGN(

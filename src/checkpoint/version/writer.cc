@@ -191,10 +191,15 @@ Status Writer::stage(Slot& slot, const Agreed& agreed, const Definitions& defini
   for (const auto& [name, definition] : definitions.all()) variables.push_back(&definition);
   if (variables.size() != layout.variables()) return fail(EINVAL, "definitions were not agreed on");
   const uint32_t rank = run_.rank();  // on this node
+  CountTotals totals(agreed.contents);
   CAIRN_TRY_ASSIGN(written, write_region(slot.data_file(), agreed.regions.offset[rank],
-                                         agreed.contents, agreed.packed, variables));
+                                         agreed.contents, agreed.packed, variables,
+                                         [&](uint32_t variable, const ArrayPlace& array) {
+                                           totals.note(variable, array);
+                                         }));
   RootRecord root = written;
-  if (agreed.contents.has_counted()) CAIRN_TRY(stage_extent(slot, agreed, variables, &root));
+  if (agreed.contents.has_counted())
+    CAIRN_TRY(stage_extent(slot, agreed, variables, totals, &root));
   root.rank = run_.number();
   root.sequence = sequence_;
   seal_root(&root);
@@ -216,8 +221,10 @@ uint64_t Writer::take_extent(uint64_t bytes) {
 }
 
 Status Writer::stage_extent(Slot& slot, const Agreed& agreed,
-                            const std::vector<const Definition*>& variables, RootRecord* root) {
+                            const std::vector<const Definition*>& variables,
+                            const CountTotals& totals, RootRecord* root) {
   CAIRN_TRY_ASSIGN(extent, find_extent(agreed.contents, variables));
+  CAIRN_TRY(totals.check(extent, run_.number()));
   const uint64_t bytes =
       bytes_with_list(extent.packed.bytes, agreed.contents.layout().block_bytes());
   const uint64_t offset = take_extent(bytes);

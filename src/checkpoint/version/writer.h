@@ -9,6 +9,7 @@
 
 #include "checkpoint/version/catalogue.h"
 #include "checkpoint/version/commit_nodes.h"
+#include "checkpoint/version/count_totals.h"
 #include "checkpoint/version/region_writer.h"
 #include "checkpoint/version/run.h"
 
@@ -91,7 +92,8 @@ class Writer {
   Status write_begin(Slot& slot, const Agreed& agreed, const VersionFacts& facts);
   Status stage(Slot& slot, const Agreed& agreed, const Definitions& definitions);
   Status stage_extent(Slot& slot, const Agreed& agreed,
-                      const std::vector<const Definition*>& variables, RootRecord* root);
+                      const std::vector<const Definition*>& variables, const CountTotals& totals,
+                      RootRecord* root);
   uint64_t take_extent(uint64_t bytes);
   void note_failure(const Status& status);
   void arrive();

@@ -1,0 +1,62 @@
+#include "checkpoint/version/count_totals.h"
+
+#include "checkpoint/layout/text.h"
+
+namespace cairn::checkpoint {
+namespace {
+
+constexpr uint64_t too_many = UINT64_MAX;  // or a count is negative
+
+uint64_t total_of(const ArrayPlace& array) {
+  const Type type = array.view.type();
+  const uint64_t size = array.view.element_size();
+  uint64_t total = 0;
+  Runs runs = array.view.inner(plain_order());
+  Runs::Run run;
+  while (runs.next(&run)) {
+    const uint8_t* const from = array.base + run.offset;
+    for (uint64_t at = 0; at < run.size; at += size)
+      if (__builtin_add_overflow(total, integer_at(from + at, type), &total)) return too_many;
+  }
+  return total > max_elements ? too_many : total;
+}
+
+}  // namespace
+
+CountTotals::CountTotals(const Contents& contents) : contents_(contents) {
+  if (!contents.has_counted()) return;
+  for (uint32_t i = 0; i < contents.layout().variables(); ++i) {
+    const Variable variable = contents.layout().variable(i);
+    if (contents.decomposition_of(variable).kind() == DecompositionKind::ragged)
+      totals_.emplace(*variable.over, 0);
+  }
+}
+
+void CountTotals::note(uint32_t variable, const ArrayPlace& array) {
+  const auto found = totals_.find(variable);
+  if (found != totals_.end()) found->second = total_of(array);
+}
+
+Status CountTotals::check(const Extent& extent, uint32_t rank) const {
+  for (const DirectoryRecord& entry : extent.directory) {
+    const Variable variable = contents_.layout().variable(entry.variable);
+    if (contents_.decomposition_of(variable).kind() != DecompositionKind::ragged) continue;
+    const Variable counts = contents_.layout().variable(*variable.over);
+    // Rank 0 stores the counts that all ranks have, and its values count.
+    const bool is_replicated =
+        contents_.decomposition_of(counts).kind() == DecompositionKind::replicated;
+    if (is_replicated && rank != 0) continue;
+    const uint64_t total = totals_.at(*variable.over);
+    if (total == entry.elements) continue;
+    const std::string shown = shown_text(counts.name);
+    if (total == too_many)
+      return fail(EINVAL, "variable '%s': a count in '%s' is negative, or their sum exceeds 2^62",
+                  shown_text(variable.name).c_str(), shown.c_str());
+    return fail(EINVAL, "variable '%s': has %llu values; the counts in '%s' sum to %llu",
+                shown_text(variable.name).c_str(), static_cast<unsigned long long>(entry.elements),
+                shown.c_str(), static_cast<unsigned long long>(total));
+  }
+  return Status();
+}
+
+}  // namespace cairn::checkpoint

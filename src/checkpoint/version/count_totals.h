@@ -1,0 +1,25 @@
+// CountTotals sums the counts of ragged arrays for the rank that writes them.
+#pragma once
+
+#include <map>
+
+#include "checkpoint/version/extent_writer.h"
+
+namespace cairn::checkpoint {
+
+class CountTotals {
+ public:
+  explicit CountTotals(const Contents& contents);
+
+  // The rank stores this array for a variable.
+  void note(uint32_t variable, const ArrayPlace& array);
+  // EINVAL: a ragged array has another number of values than its counts say. A restart could not
+  // read such a version.
+  [[nodiscard]] Status check(const Extent& extent, uint32_t rank) const;
+
+ private:
+  const Contents& contents_;
+  std::map<uint32_t, uint64_t> totals_;  // by variable that counts
+};
+
+}  // namespace cairn::checkpoint
