@@ -45,6 +45,8 @@ class Node : public Exchange {
       : network_(*network), node_(node), dies_at_(dies_at) {}
   // Steps that it has taken.
   uint64_t steps = 0;
+  uint64_t commit_gathers = 0;  // that it has begun
+  uint64_t fails_at = 0;        // the one of these that fails, once; 0: none
 
   [[nodiscard]] uint32_t node() const override { return node_; }
   [[nodiscard]] uint32_t nodes() const override { return nodes_of_all; }
@@ -112,6 +114,7 @@ class Node : public Exchange {
   }
   Status begin(int channel, const void* bytes, size_t size, void* all) {
     CAIRN_TRY(step());
+    if (channel == 0 && ++commit_gathers == fails_at) return fail(EIO, "a message is lost");
     const std::lock_guard lock(network_.mutex);
     Gather& gather = gathers_[channel];
     ++gather.number;
@@ -261,7 +264,11 @@ Status live(Node* exchange, file::FileSystem& fs, const Uuid& key, uint32_t turn
     part.set(number);
     raise(&told->begun, number);
     const uint64_t sequence = writer.write(agreed, definitions, facts);
-    CAIRN_TRY(writer.wait(sequence, 0));
+    if (const Status waited = writer.wait(sequence, 0); !waited.ok()) {
+      EXPECT_EQ(writer.wait(sequence, 0).code(), waited.code()) << "an error stays";
+      EXPECT_EQ(writer.test(sequence).code(), waited.code());
+      return waited;
+    }
     const Outcome* const outcome = writer.outcome(sequence);
     if (outcome == nullptr || !outcome->is_committed)
       return fail(outcome == nullptr ? ENOENT : outcome->error, "not committed");
@@ -281,8 +288,9 @@ class KilledNodes : public testing::Test {
   }
   file::FileSystem& fs(uint32_t node) { return capi::fs_of(pools_[node]->get()); }
 
-  // Runs all nodes; node `victim` is killed at its step `dies_at`. Did it come to that?
-  bool run(uint32_t victim, uint64_t dies_at, int versions, Status* worst) {
+  // Runs all nodes; node `victim` is killed at its step `dies_at`, and cannot begin its commit
+  // gather `fails_at`. Did it come to that?
+  bool run(uint32_t victim, uint64_t dies_at, int versions, Status* worst, uint64_t fails_at = 0) {
     Network network;
     const auto key = draw_uuid();
     EXPECT_TRUE(key.ok());
@@ -290,10 +298,12 @@ class KilledNodes : public testing::Test {
     std::mutex mutex;
     test::with_ranks(nodes_of_all, [&](uint32_t node) {
       Node exchange(&network, node, node == victim ? dies_at : 0);
+      if (node == victim) exchange.fails_at = fails_at;
       const Status status = live(&exchange, fs(node), *key, turn_, versions, &told_);
       exchange.serve_with({});
       exchange.die();
       if (node == victim && dies_at != 0 && exchange.steps >= dies_at) is_killed = true;
+      if (node == victim && fails_at != 0 && exchange.commit_gathers >= fails_at) is_killed = true;
       const std::lock_guard lock(mutex);
       if (!status.ok()) *worst = status;
     });
@@ -338,6 +348,28 @@ TEST_F(KilledNodes, AtEachMessage) {
   // A node that is killed when all parts are durable and some node has decided: the version is
   // there.
   EXPECT_GT(in_flight, 0U);
+}
+
+// An error that a leader has found once does not turn into a version that others do not have.
+TEST_F(KilledNodes, AMessageThatCannotBeSent) {
+  uint64_t failures = 0;
+  for (uint64_t fails_at = 1;; ++fails_at) {
+    SCOPED_TRACE("gather " + std::to_string(fails_at));
+    Status worst;
+    if (!run(1, 0, 2, &worst, fails_at)) break;
+    ++failures;
+    EXPECT_FALSE(worst.ok());
+    const int64_t acknowledged = told_.acknowledged;
+    Status after;
+    run(0, 0, 0, &after);
+    ASSERT_TRUE(after.ok()) << strerror(after.code());
+    for (const auto& found : told_.found) {
+      ASSERT_EQ(found, told_.found[0]);
+      ASSERT_GE(found, acknowledged);
+    }
+    told_.begun = told_.acknowledged = told_.found[0].load();
+  }
+  EXPECT_GT(failures, 2 * 2U) << "two for each version";
 }
 
 }  // namespace

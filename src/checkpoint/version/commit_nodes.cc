@@ -4,12 +4,21 @@
 
 namespace cairn::checkpoint {
 
+Status CommitNodes::keep(const Status& status) {
+  if (!status.ok() && failed_.ok()) {
+    failed_ = status;
+    text_ = last_detail();
+  }
+  return failed_.ok() ? failed_ : fail(failed_.code(), "%s", text_.c_str());
+}
+
 Status CommitNodes::begin(const NodePrepared& own) {
+  CAIRN_TRY(keep(Status()));
   prepared_ = own;
   verdict_ = {};
   all_prepared_.resize(exchange_->nodes());
-  CAIRN_TRY(exchange_->begin_gather(Exchange::Channel::commit, &prepared_, sizeof prepared_,
-                                    all_prepared_.data()));
+  CAIRN_TRY(keep(exchange_->begin_gather(Exchange::Channel::commit, &prepared_, sizeof prepared_,
+                                         all_prepared_.data())));
   step_ = Step::preparing;
   return Status();
 }
@@ -50,7 +59,16 @@ void CommitNodes::judge_decisions() {
 }
 
 Result<bool> CommitNodes::proceed(const Decide& decide, NodesVerdict* verdict) {
+  CAIRN_TRY(keep(Status()));
   if (step_ == Step::none) return fail(EINVAL, "no version is being decided");
+  const auto is_over = try_to_proceed(decide);
+  CAIRN_TRY(keep(is_over.status()));
+  if (*is_over) *verdict = verdict_;
+  return *is_over;
+}
+
+Result<bool> CommitNodes::try_to_proceed(const Decide& decide) {
+  if (step_ == Step::judged) return true;
   CAIRN_TRY_ASSIGN(is_complete, exchange_->test_gather(Exchange::Channel::commit));
   if (!is_complete) return false;
   if (step_ == Step::preparing) {
@@ -68,8 +86,7 @@ Result<bool> CommitNodes::proceed(const Decide& decide, NodesVerdict* verdict) {
     }
   }
   if (step_ == Step::deciding) judge_decisions();
-  step_ = Step::none;
-  *verdict = verdict_;
+  step_ = Step::judged;
   return true;
 }
 

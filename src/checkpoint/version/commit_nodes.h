@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "checkpoint/store/records.h"
@@ -47,12 +48,17 @@ class CommitNodes {
   [[nodiscard]] bool is_under_way() const { return step_ != Step::none; }
   // This node's part is durable, or its error stands in it.
   Status begin(const NodePrepared& own);
-  // Does what can be done without waiting. True: it is over, as `verdict` says. After an error the
-  // caller aborts the version.
+  // Does what can be done without waiting. True: it is over, as `verdict` says, and stays so until
+  // settle(). After an error of the exchange all further calls return that error: a leader that
+  // told the others something again would tell them of another version.
   Result<bool> proceed(const Decide& decide, NodesVerdict* verdict);
+  // The caller has done what the verdict says.
+  void settle() { step_ = Step::none; }
 
  private:
-  enum class Step : uint8_t { none, preparing, deciding };
+  enum class Step : uint8_t { none, preparing, deciding, judged };
+  Result<bool> try_to_proceed(const Decide& decide);
+  Status keep(const Status& status);
   void judge_parts();
   void judge_decisions();
 
@@ -63,6 +69,8 @@ class CommitNodes {
   NodeDecided decided_{};
   std::vector<NodeDecided> all_decided_;
   NodesVerdict verdict_;
+  Status failed_;  // the exchange
+  std::string text_;
 };
 
 }  // namespace cairn::checkpoint

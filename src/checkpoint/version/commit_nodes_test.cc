@@ -28,6 +28,7 @@ class CountedExchange : public Exchange {
   void serve_with(Serve) override {}
   Status begin_gather(Channel, const void* bytes, size_t size, void* all) override {
     ++messages;
+    if (messages == fails_at) return fail(EIO, "a message is lost");
     sent += size;
     received += size * nodes_;
     for (uint32_t node = 0; node < nodes_; ++node) {
@@ -47,6 +48,7 @@ class CountedExchange : public Exchange {
   Result<int64_t> maximum(int64_t value) override { return value; }
 
   uint64_t messages = 0;
+  uint64_t fails_at = 0;  // the message that cannot be sent; 0: none
   uint64_t sent = 0;
   uint64_t received = 0;
   int waits = 0;
@@ -87,7 +89,7 @@ Came commit(CountedExchange* exchange, uint32_t ranks, Status decided = Status()
         },
         &came.verdict);
     EXPECT_TRUE(is_over.ok());
-    EXPECT_EQ(*is_over, !nodes.is_under_way());
+    if (*is_over) nodes.settle();
   }
   EXPECT_FALSE(nodes.is_under_way());
   return came;
@@ -173,6 +175,70 @@ TEST(CommitNodes, ADecisionThatCouldNotBeStoredIsToldToAll) {
   EXPECT_EQ(other.verdict.error, EIO);
   EXPECT_EQ(other.verdict.rank, 0U);
   EXPECT_EQ(other.parts.size(), 3U);
+}
+
+// A lock that a leader does not get must not cost the verdict.
+TEST(CommitNodes, AVerdictStaysUntilItIsSettled) {
+  for (const int error : {0, ENOSPC}) {
+    CountedExchange exchange(3, 1, [error](uint32_t node, void* bytes, size_t size) {
+      all_right(4)(node, bytes, size);
+      if (size == sizeof(NodeDecided))
+        *static_cast<NodeDecided*>(bytes) = {node == 2 ? error : 0, 8};
+    });
+    CommitNodes nodes(&exchange);
+    ASSERT_TRUE(nodes.begin(prepared_of(1, 4)).ok());
+    int decisions = 0;
+    const auto decide = [&](const std::vector<PartRecord>&) {
+      ++decisions;
+      return Status();
+    };
+    int judged = 0;
+    for (int i = 0; i < 10; ++i) {
+      NodesVerdict verdict;
+      const auto is_over = nodes.proceed(decide, &verdict);
+      ASSERT_TRUE(is_over.ok()) << last_detail();
+      if (!*is_over) continue;
+      ++judged;
+      EXPECT_EQ(verdict.error, error);
+      EXPECT_EQ(verdict.bytes, 300U);
+      EXPECT_TRUE(nodes.is_under_way());
+    }
+    EXPECT_GT(judged, 2);
+    EXPECT_EQ(decisions, 1);
+    EXPECT_EQ(exchange.messages, 2U);
+    nodes.settle();
+    EXPECT_FALSE(nodes.is_under_way());
+  }
+}
+
+TEST(CommitNodes, AnErrorOfTheExchangeStays) {
+  for (const uint64_t at : {1U, 2U}) {
+    CountedExchange exchange(3, 1, all_right(4));
+    exchange.fails_at = at;
+    CommitNodes nodes(&exchange);
+    const Status begun = nodes.begin(prepared_of(1, 4));
+    EXPECT_EQ(begun.code(), at == 1 ? EIO : 0);
+    int decisions = 0;
+    bool has_failed = !begun.ok();
+    for (int i = 0; i < 10; ++i) {
+      NodesVerdict verdict;
+      const auto is_over = nodes.proceed(
+          [&](const std::vector<PartRecord>&) {
+            ++decisions;
+            return Status();
+          },
+          &verdict);
+      has_failed = has_failed || !is_over.ok();
+      if (has_failed) {
+        EXPECT_EQ(is_over.code(), EIO) << "at message " << at << ", call " << i;
+        EXPECT_STREQ(last_detail(), "a message is lost");
+      }
+    }
+    EXPECT_TRUE(has_failed);
+    EXPECT_EQ(nodes.begin(prepared_of(1, 4)).code(), EIO);
+    EXPECT_EQ(exchange.messages, at);
+    EXPECT_EQ(decisions, at == 1 ? 0 : 1);
+  }
 }
 
 TEST(CommitNodes, MessagesGrowWithNodesOnly) {

@@ -378,6 +378,7 @@ Status Writer::advance() {
   if (!is_over) return Status();
   return run_.locked([&] {
     say(sequence, verdict);
+    nodes_.settle();
     return Status();
   });
 }
