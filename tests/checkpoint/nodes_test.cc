@@ -11,6 +11,7 @@
 #include "checkpoint/ranks.h"
 #include "checkpoint/restart/restart.h"
 #include "checkpoint/version/agreement.h"
+#include "checkpoint/version/drop.h"
 #include "checkpoint/version/joint_stock.h"
 #include "checkpoint/version/part_questions.h"
 #include "checkpoint/version/writer.h"
@@ -370,6 +371,24 @@ TEST_F(KilledNodes, AMessageThatCannotBeSent) {
     told_.begun = told_.acknowledged = told_.found[0].load();
   }
   EXPECT_GT(failures, 2 * 2U) << "two for each version";
+}
+
+TEST_F(KilledNodes, APartIsNotAWholeVersion) {
+  Status worst;
+  run(0, 0, 2, &worst);
+  ASSERT_TRUE(worst.ok()) << strerror(worst.code());
+  const auto set = SetFile::open(fs(1), "field");
+  ASSERT_TRUE(set.ok()) << last_detail();
+  Shelf shelf((*set)->fs(), (*set)->directory());
+  const auto stock = Catalogue::take_stock(**set, &shelf);
+  ASSERT_TRUE(stock.ok()) << last_detail();
+  ASSERT_EQ(stock->line().size(), 2U);
+  for (const KnownVersion& known : stock->line()) {
+    EXPECT_EQ(drop_version(**set, &shelf, known.version.sequence, false).code(), EPERM);
+    EXPECT_NE(std::string(last_detail()).find("one host's part"), std::string::npos);
+  }
+  EXPECT_TRUE(drop_version(**set, &shelf, stock->head()->version.sequence, true).ok())
+      << last_detail();
 }
 
 }  // namespace

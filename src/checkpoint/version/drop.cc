@@ -1,5 +1,6 @@
 #include "checkpoint/version/drop.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "checkpoint/version/set_user.h"
@@ -18,7 +19,9 @@ Status check_unread(Slot& slot, int64_t number) {
   return fail(EBUSY, "version %lld: another process reads it", static_cast<long long>(number));
 }
 
+// Of a version of several hosts this pool has one part, which does not say that the others exist.
 bool is_whole(const SetFile& set, Shelf* shelf, const KnownVersion& known) {
+  if (known.version.parts != 1) return false;
   const auto slot = shelf->get(known.slot);
   if (!slot.ok()) return false;
   const auto verified = verify_version(set, *slot, known.version.sequence);
@@ -32,6 +35,16 @@ uint64_t find_survivor(const SetFile& set, Shelf* shelf, const Catalogue& catalo
     if (known.version.sequence != sequence && is_whole(set, shelf, known))
       return known.version.sequence;
   return 0;
+}
+
+Status last_stays(const Catalogue& catalogue, uint64_t sequence) {
+  const std::vector<KnownVersion> line = catalogue.line();
+  const bool has_parts = std::any_of(line.begin(), line.end(), [&](const KnownVersion& known) {
+    return known.version.sequence != sequence && known.version.parts != 1;
+  });
+  return fail(
+      EPERM, "no other version of the set is %s; it stays unless that is forced",
+      has_parts ? "known to be whole: this pool has one host's part of those of several" : "whole");
 }
 
 // What goes with a version. The newest one says which are abandoned: without it they would count
@@ -95,8 +108,7 @@ Status drop_version(const SetFile& set, Shelf* shelf, uint64_t sequence, bool ma
   if (is_of_line && !may_be_last) {
     CAIRN_TRY(check_unused(set));  // before all bytes are read
     survivor = find_survivor(set, shelf, before, sequence);
-    if (survivor == 0)
-      return fail(EPERM, "no other version of the set is whole; it stays unless that is forced");
+    if (survivor == 0) return last_stays(before, sequence);
   }
   return with_set_lock(set, [&] {
     CAIRN_TRY(check_unused(set));
