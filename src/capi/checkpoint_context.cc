@@ -116,9 +116,11 @@ Status cairn_checkpoint::close() {
   }
   if (writer) tell_observer();
   if (writer && run->rank() == 0) writer->confirm_restart().ignore();  // costs an attempt at most
-  if (nodes && run->is_leader() && status.ok()) {
-    status = answers->finish();
-    if (!status.ok()) text = cairn::last_detail();
+  // Whatever became of the versions: all leaders have begun the same gathers.
+  if (nodes && run->is_leader()) {
+    const Status finished = answers->finish();
+    if (status.ok() && !finished.ok()) text = cairn::last_detail();
+    if (status.ok()) status = finished;
   }
   if (run) {
     const Status ended = run->end([&] { return ckpt::remove_unused(*set, &*shelf); });

@@ -11,6 +11,7 @@
 #include "checkpoint/ranks.h"
 #include "checkpoint/restart/restart.h"
 #include "checkpoint/version/agreement.h"
+#include "checkpoint/version/answers.h"
 #include "checkpoint/version/drop.h"
 #include "checkpoint/version/joint_stock.h"
 #include "checkpoint/version/part_questions.h"
@@ -46,8 +47,9 @@ class Node : public Exchange {
       : network_(*network), node_(node), dies_at_(dies_at) {}
   // Steps that it has taken.
   uint64_t steps = 0;
-  uint64_t commit_gathers = 0;  // that it has begun
-  uint64_t fails_at = 0;        // the one of these that fails, once; 0: none
+  uint64_t commit_gathers = 0;      // that it has begun
+  uint64_t fails_at = 0;            // the one of these that fails, once; 0: none
+  std::map<int, int> is_under_way;  // gathers, by channel
 
   [[nodiscard]] uint32_t node() const override { return node_; }
   [[nodiscard]] uint32_t nodes() const override { return nodes_of_all; }
@@ -117,6 +119,7 @@ class Node : public Exchange {
     CAIRN_TRY(step());
     if (channel == 0 && ++commit_gathers == fails_at) return fail(EIO, "a message is lost");
     const std::lock_guard lock(network_.mutex);
+    is_under_way[channel] = 1;
     Gather& gather = gathers_[channel];
     ++gather.number;
     gather.size = size;
@@ -143,6 +146,7 @@ class Node : public Exchange {
       for (uint32_t node = 0; node < nodes_of_all; ++node)
         std::memcpy(static_cast<uint8_t*>(gather.all) + gather.size * node, of_all[node].data(),
                     gather.size);
+      is_under_way[channel] = 0;
     }
     CAIRN_TRY(step());
     return true;
@@ -389,6 +393,33 @@ TEST_F(KilledNodes, APartIsNotAWholeVersion) {
   }
   EXPECT_TRUE(drop_version(**set, &shelf, stock->head()->version.sequence, true).ok())
       << last_detail();
+}
+
+// A leader that cannot decide on its version still ends what all leaders have begun.
+TEST_F(KilledNodes, AnswersAreFinishedWhateverBecameOfTheVersion) {
+  Network network;
+  const auto key = draw_uuid();
+  ASSERT_TRUE(key.ok());
+  test::with_ranks(nodes_of_all, [&](uint32_t node) {
+    Node exchange(&network, node, 0);
+    const auto set = SetFile::open_or_make(fs(node), "field", Uuid{1});
+    ASSERT_TRUE(set.ok()) << last_detail();
+    Shelf shelf((*set)->fs(), (*set)->directory());
+    RunMember member;
+    member.key = *key;
+    member.exchange = &exchange;
+    member.numbers = {node};
+    member.all_ranks = nodes_of_all;
+    const auto run = Run::begin(**set, member, [&] { return settle_set(**set, &shelf); });
+    ASSERT_TRUE(run.ok()) << last_detail();
+    Answers answers(&**run, 0);
+    answers.proceed_with([&] { return node == 1 ? Status(EIO) : Status(); });
+    for (int64_t step = 1; step <= 2 * static_cast<int64_t>(Answers::lag); ++step)
+      EXPECT_EQ(answers.need(step).code(), 0) << "node " << node << ", step " << step;
+    EXPECT_TRUE(answers.finish().ok());
+    EXPECT_EQ(exchange.is_under_way[1], 0) << "node " << node;
+    exchange.die();
+  });
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ Status Answers::wait_for_the_slowest() {
                words_.member(rank, RunWords::calls).load() < least) {
       return fail(EOWNERDEAD, "rank %u was killed, or has left", run_.number_of(rank));
     } else if (run_.exchange() != nullptr && run_.is_leader() && work_) {
-      CAIRN_TRY(work_());
+      work_().ignore();  // who waits for the version is told of its error
     }
   }
   return Status();
@@ -98,7 +98,8 @@ Result<bool> Answers::need_of_node(int64_t step) {
 // on one node.
 Result<bool> Answers::need_of_nodes(int64_t step) {
   const bool leads = run_.is_leader();
-  if (leads && work_) CAIRN_TRY(work_());
+  // An error of the version must not keep this leader from telling the others.
+  if (leads && work_) work_().ignore();
   const bool is_point = calls_ % lag == 0;
   if (leads && is_gathering_) CAIRN_TRY(is_point ? finish() : test_gather().status());
   if (!is_point) {
@@ -161,7 +162,7 @@ Status Answers::finish() {
   for (;;) {
     CAIRN_TRY_ASSIGN(is_over, test_gather());
     if (is_over) return Status();
-    if (work_) CAIRN_TRY(work_());
+    if (work_) work_().ignore();
     patience.pause();
   }
 }

@@ -17,14 +17,16 @@ class Answers {
       : run_(*run), words_(run->words()), interval_ns_(interval_ns) {}
 
   static constexpr uint64_t lag = 4;
-  // What else a leader of several nodes goes on with, while it waits.
+  // What else a leader of several nodes goes on with, while it waits. Its errors are not this
+  // object's: whoever asks for what it works on is told of them.
   void proceed_with(std::function<Status()> work) { work_ = std::move(work); }
 
   // Waits only for a rank that is more than 63 calls behind; with several nodes, for one that is
   // more than `lag` calls behind. EINVAL: another rank asks with another step at this call.
   // EOWNERDEAD.
   Result<bool> need(int64_t step);
-  // A leader of several nodes waits for what it has begun.
+  // A leader of several nodes waits for what it has begun: the other leaders have, too, and the
+  // messages must not arrive in memory that is gone.
   Status finish();
   // A version begins: the next one is due after the interval.
   void note_version();
