@@ -40,9 +40,14 @@ Result<ckpt::Uuid> make_room(cairn::file::FileSystem& fs, const std::string& nam
   if (std::equal(uuid.begin(), uuid.end(), (*set)->record().set)) return uuid;
   ckpt::Shelf shelf(fs, (*set)->directory());
   const Status dropped = ckpt::drop_set(**set, &shelf, false);
+  if (dropped.ok()) return uuid;
   if (dropped.code() == EPERM) return fail(EEXIST, "the pool has versions of another set");
-  if (!dropped.ok()) return dropped;
-  return uuid;
+  const std::string text = cairn::last_detail();
+  // Another rank has made room, and is in.
+  const auto again = ckpt::SetFile::open(fs, name);
+  if (again.code() == ENOENT) return uuid;
+  if (again.ok() && std::equal(uuid.begin(), uuid.end(), (*again)->record().set)) return uuid;
+  return fail(dropped.code(), "%s", text.c_str());
 }
 
 // Under the set's lock. EEXIST: it has a version.
@@ -73,14 +78,14 @@ Result<ckpt::Restored> restore(cairn::file::FileSystem& fs, const std::string& n
 }  // namespace
 
 Result<ckpt::Uuid> cairn_checkpoint::uuid_of_new_set(const std::string& name) {
-  if (!lower.empty()) {
-    const auto there = ckpt::LowerSet::open(lower, name, false);
-    if (there.ok()) {
-      const auto uuid = make_room(capi::fs_of(pool), name, *there);
-      if (uuid.ok()) return uuid;
-    }
-  }
-  return ckpt::draw_uuid();
+  const auto there = ckpt::LowerSet::open(lower, name, false);
+  if (there.code() == ENOENT) return ckpt::draw_uuid();
+  if (!there.ok()) return there.status();
+  CAIRN_TRY_ASSIGN(sequences, there->versions());
+  if (sequences.empty()) return ckpt::draw_uuid();
+  const auto uuid = make_room(capi::fs_of(pool), name, *there);
+  // Without the record of the set nothing is restored, which restore_from_lower() says.
+  return uuid.code() == ENOENT ? ckpt::draw_uuid() : uuid;
 }
 
 Result<uint64_t> cairn_checkpoint::restore_from_lower() {
@@ -90,12 +95,15 @@ Result<uint64_t> cairn_checkpoint::restore_from_lower() {
       ckpt::LowerSet::open(lower, std::string(record.name, record.name_length), false);
   if (there.code() == ENOENT) return uint64_t{0};
   if (!there.ok()) return there.status();
-  const auto restored = restore_into(*set, &*shelf, *there);
-  const int error = restored.code();
-  // There is one already, or none is whole anywhere: the run begins as it is.
-  if (error != 0 && error != EEXIST && error != ENOENT) return restored.status();
   CAIRN_TRY_ASSIGN(sequences, there->versions());
-  return sequences.empty() ? uint64_t{0} : sequences.back();
+  if (sequences.empty()) return uint64_t{0};
+  const auto restored = restore_into(*set, &*shelf, *there);
+  // The pool has versions, or the run begins anew: it needs none of lower.
+  const bool is_needed = restored.code() != EEXIST && (options.flags & CAIRN_CHECKPOINT_FRESH) == 0;
+  if (!restored.ok() && is_needed)
+    return fail(restored.code(), "options.lower: %s; begin anew with CAIRN_CHECKPOINT_FRESH",
+                std::string(cairn::last_detail()).c_str());
+  return sequences.back();
 }
 
 Status cairn_checkpoint::drain_to_lower(uint64_t sequence) {

@@ -62,7 +62,7 @@ Status LowerFile::read(void* bytes, uint64_t size, uint64_t offset) const {
     const int64_t n = sys::pread(descriptor_.get(), to, static_cast<size_t>(size), offset);
     if (n == -EINTR) continue;
     if (n < 0) return sys::failed(n, "read", aside_);
-    if (n == 0) return fail(EIO, "%s: is cut off", aside_.c_str());
+    if (n == 0) return fail(EUCLEAN, "%s: is cut off", aside_.c_str());
     to += n;
     offset += static_cast<uint64_t>(n);
     size -= static_cast<uint64_t>(n);

@@ -24,7 +24,7 @@ std::string lower_name(uint64_t sequence, const char* suffix);
 class LowerFile {
  public:
   Status write(const void* bytes, uint64_t size, uint64_t offset);
-  // EIO: fewer bytes are there.
+  // EUCLEAN: fewer bytes are there.
   Status read(void* bytes, uint64_t size, uint64_t offset) const;
   Status set_size(uint64_t size);
   Status sync();

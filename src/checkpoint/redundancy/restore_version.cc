@@ -184,14 +184,16 @@ Result<Restored> restore_newest(const SetFile& set, Shelf* shelf, const LowerSet
       restored->why = why;
       return restored;
     }
-    const bool is_damage =
-        restored.code() == EUCLEAN || restored.code() == EIO || restored.code() == ENOENT;
-    if (!is_damage) return restored.status();
+    // An error of the file system proves nothing of the copy.
+    const bool is_damage = restored.code() == EUCLEAN || restored.code() == ENOENT;
+    if (!is_damage)
+      return annotate(restored.status(), "%s/%s", lower.path().c_str(),
+                      lower_name(*sequence, "").c_str());
     why = lower_name(*sequence, "") + ": " + last_detail();
     ++skipped;
   }
   if (skipped == 0) return fail(ENOENT, "%s: has no version", lower.path().c_str());
-  return fail(ENOENT, "%s: no version is whole: %s", lower.path().c_str(), why.c_str());
+  return fail(EUCLEAN, "%s: no version is whole: %s", lower.path().c_str(), why.c_str());
 }
 
 }  // namespace cairn::checkpoint

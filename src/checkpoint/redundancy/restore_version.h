@@ -23,7 +23,7 @@ Result<Uuid> set_in_lower(const LowerSet& lower);
 
 // Copies the newest version that is whole into a free slot and commits it. All bytes are compared
 // with their checksums on the way. Under the set's lock, when the set has no version. ENOENT: lower
-// has none that is whole; the text says why. ENOSPC.
+// has none. EUCLEAN: none is whole; the text says why. ENOSPC, and the errors of the file system.
 Result<Restored> restore_newest(const SetFile& set, Shelf* shelf, const LowerSet& lower);
 
 }  // namespace cairn::checkpoint

@@ -1,0 +1,111 @@
+// What a file system answers about copies of checkpoints: an error is not damage, and a copy that
+// is there counts only by its bytes.
+#include <sys/syscall.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "checkpoint/ranks.h"
+#include "tier/lower_calls.h"
+
+namespace cairn::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class CheckpointCopies : public testing::Test {
+ protected:
+  ~CheckpointCopies() override { set_lower_hook(nullptr); }
+
+  cairn_checkpoint_options options_of(uint32_t flags = 0) {
+    cairn_checkpoint_options options{};
+    options.struct_size = sizeof options;
+    options.lower = lower_.c_str();
+    options.keep = 9;
+    options.flags = flags;
+    return options;
+  }
+  // Writes versions `from` to `to`; each is copied to lower.
+  void write(cairn_checkpoint* checkpoint, int64_t from, int64_t to) {
+    Rows rows(6, 0, 1);
+    ASSERT_EQ(rows.define(checkpoint), 0);
+    for (int64_t version = from; version <= to; ++version) {
+      rows.set(version);
+      cairn_checkpoint_handle handle = 0;
+      ASSERT_EQ(cairn_checkpoint_iwrite(checkpoint, version, &handle), 0) << cairn_last_error();
+      ASSERT_EQ(cairn_checkpoint_wait(checkpoint, handle, CAIRN_LEVEL_GLOBAL, 0), 0)
+          << cairn_last_error();
+    }
+  }
+  void make_copies() {
+    const PoolInMemory pool(64ULL << 20);
+    cairn_checkpoint* checkpoint = open_set(pool.get(), "rows", options_of());
+    write(checkpoint, 1, 2);
+    ASSERT_EQ(cairn_checkpoint_finalize(checkpoint), 0) << cairn_last_error();
+    ASSERT_EQ(files(".json").size(), 2U);
+  }
+  std::vector<std::string> files(const std::string& suffix) const {
+    std::vector<std::string> found;
+    for (const auto& entry : fs::directory_iterator(lower_ + "/.cairn-checkpoints/rows"))
+      if (entry.path().extension() == suffix) found.push_back(entry.path().string());
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+  // Changes two bytes that are proved: of VERSION in a manifest, of values in data.
+  static void spoil(const std::string& path) {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(100);
+    file.put(static_cast<char>(0x5a));
+    file.put(static_cast<char>(0xa5));
+    ASSERT_TRUE(file.good());
+  }
+  int init(const PoolInMemory& pool, uint32_t flags, cairn_checkpoint** checkpoint) {
+    cairn_checkpoint_options options = options_of(flags);
+    options.pool = pool.get();
+    return cairn_checkpoint_init("rows", CAIRN_NO_COMMUNICATOR, &options, checkpoint);
+  }
+
+  TemporaryFolder folder_;
+  std::string lower_ = folder_.path();
+};
+
+TEST_F(CheckpointCopies, AnErrorOfTheFileSystemIsNotDamage) {
+  make_copies();
+  const std::vector<std::string> before = files(".json");
+  const PoolInMemory pool(64ULL << 20);
+  cairn_checkpoint* checkpoint = nullptr;
+  for (const char* const what : {".manifest", ".data", "/set"}) {
+    set_lower_hook([what](const LowerCall& call) {
+      return call.number == SYS_pread64 && names(call.arguments[0], what) ? EIO : 0;
+    });
+    EXPECT_EQ(init(pool, 0, &checkpoint), -EIO) << what;
+    EXPECT_NE(std::string(cairn_last_error()).find(what), std::string::npos) << cairn_last_error();
+    set_lower_hook(nullptr);
+    EXPECT_EQ(files(".json"), before);
+  }
+  // It passes, and the run goes on.
+  ASSERT_EQ(init(pool, 0, &checkpoint), 0) << cairn_last_error();
+  Rows rows(6, 0, 1);
+  ASSERT_EQ(rows.define(checkpoint), 0);
+  ASSERT_EQ(cairn_checkpoint_read(checkpoint, CAIRN_CHECKPOINT_LATEST, 0, nullptr), 0)
+      << cairn_last_error();
+  EXPECT_EQ(rows.difference(2), "");
+  EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0) << cairn_last_error();
+}
+
+TEST_F(CheckpointCopies, ARunDoesNotBeginFromNothingBesideCopies) {
+  make_copies();
+  for (const std::string& path : files(".manifest")) spoil(path);
+  const PoolInMemory pool(64ULL << 20);
+  cairn_checkpoint* checkpoint = nullptr;
+  EXPECT_EQ(init(pool, 0, &checkpoint), -EUCLEAN);
+  EXPECT_NE(std::string(cairn_last_error()).find("no version is whole"), std::string::npos)
+      << cairn_last_error();
+  EXPECT_NE(std::string(cairn_last_error()).find("CAIRN_CHECKPOINT_FRESH"), std::string::npos);
+  ASSERT_EQ(init(pool, CAIRN_CHECKPOINT_FRESH, &checkpoint), 0) << cairn_last_error();
+  write(checkpoint, 3, 3);
+  EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0) << cairn_last_error();
+}
+
+}  // namespace
+}  // namespace cairn::test
