@@ -440,9 +440,12 @@ CAIRN_API int cairn_checkpoint_verify(cairn_checkpoint* checkpoint, int64_t vers
  * version is complete there when its record, a few lines of JSON, has its name. */
 
 /* Copies a version to a directory, syncs, reads it back and compares all bytes with their
- * checksums. Then versions there are removed that it has abandoned, and those beyond the newest
- * `keep`; 0: none. Local; also in a context that looks. -ENOENT, -EUCLEAN, -ENOSYS (a version of
- * several nodes), and those of the file system. */
+ * checksums. A copy that is there already stays if its bytes are whole. With `keep` > 0, versions
+ * there are removed then that the newest whole one has abandoned, and those before the newest
+ * `keep` whole ones, all bytes of which are read. This version stays. Local; also in a context that
+ * looks. -ENOENT; -EUCLEAN; -ENOSYS: several nodes wrote it; -EEXIST: the directory has another
+ * set of this name, or another whole version in this one's place; and those of the file
+ * system. */
 CAIRN_API int cairn_checkpoint_drain(cairn_checkpoint* checkpoint, int64_t version,
                                      const char* directory, uint32_t keep);
 /* Gets the newest whole version of a set back from a directory, into a pool that has none of it.

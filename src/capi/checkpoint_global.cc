@@ -26,7 +26,7 @@ Status drain(cairn_checkpoint* checkpoint, const ckpt::KnownVersion& known,
       lower, ckpt::LowerSet::open(directory, std::string(record.name, record.name_length), true));
   CAIRN_TRY_ASSIGN(slot, checkpoint->shelf->get(known.slot));
   CAIRN_TRY(ckpt::drain_version(*checkpoint->set, slot, known.version.sequence, &lower));
-  return keep == 0 ? Status() : ckpt::retire_in_lower(&lower, keep);
+  return keep == 0 ? Status() : ckpt::retire_in_lower(&lower, keep, known.version.sequence);
 }
 
 // The uuid that the set in the pool is to have: that of lower. A set without versions that has

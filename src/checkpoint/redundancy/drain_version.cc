@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
+#include <optional>
 #include <set>
 
 #include "base/coarse_clock.h"
-#include "base/crc32c_bulk.h"
-#include "checkpoint/store/checksum_list.h"
+#include "checkpoint/redundancy/checked_span.h"
+#include "checkpoint/redundancy/lower_copy.h"
 #include "checkpoint/store/layout_files.h"
 #include "checkpoint/store/slots.h"
 #include "checkpoint/version/catalogue.h"
@@ -44,61 +44,17 @@ std::string record_of(const SetFile& set, const Manifest& manifest, uint64_t now
          ", \"code_version\": " + json_text(version.code_version) + "}\n";
 }
 
-// One region or extent with its list: where, and how many bytes before the list.
-struct Span {
-  uint64_t offset;
-  uint64_t bytes;
-  uint32_t list_crc;
-};
-
-std::vector<Span> spans_of(const Manifest& manifest) {
-  std::vector<Span> spans;
-  for (uint32_t i = 0; i < manifest.version().part_ranks; ++i) {
-    const RootRecord root = manifest.root(i);
-    if (root.region_bytes != 0)
-      spans.push_back({root.region_offset, root.region_bytes, root.region_list_crc});
-    if (root.extent_bytes != 0)
-      spans.push_back({root.extent_offset, root.extent_bytes, root.extent_list_crc});
-  }
-  return spans;
-}
-
-using Reader = std::function<Status(void* to, uint64_t size, uint64_t offset)>;
-using Writer = std::function<Status(const void* from, uint64_t size, uint64_t offset)>;
-
-// All bytes of a span, compared with their checksums on the way. `write` may be empty.
-Status pass(const Span& span, uint64_t block_bytes, const Reader& read, const Writer& write,
-            std::vector<uint8_t>* buffer) {
-  std::vector<uint32_t> list(static_cast<size_t>(blocks_of(span.bytes, block_bytes)));
-  const uint64_t list_at = span.offset + list_offset(span.bytes);
-  CAIRN_TRY(read(list.data(), list.size() * sizeof(uint32_t), list_at));
-  if (crc_of_list(list) != span.list_crc)
-    return fail(EUCLEAN, "the checksums at %llu differ from their own checksum",
-                static_cast<unsigned long long>(list_at));
-  buffer->resize(std::max<size_t>(buffer->size(), static_cast<size_t>(block_bytes)));
-  for (size_t i = 0; i < list.size(); ++i) {
-    const uint64_t at = i * block_bytes;
-    const uint64_t n = std::min(block_bytes, span.bytes - at);
-    CAIRN_TRY(read(buffer->data(), n, span.offset + at));
-    if (crc32c_bulk(0, buffer->data(), static_cast<size_t>(n)) != list[i])
-      return fail(EUCLEAN, "bytes at %llu differ from their checksum",
-                  static_cast<unsigned long long>(span.offset + at));
-    if (write) CAIRN_TRY(write(buffer->data(), n, span.offset + at));
-  }
-  return write ? write(list.data(), list.size() * sizeof(uint32_t), list_at) : Status();
-}
-
 Status copy_data(Slot* slot, const Manifest& manifest, uint64_t block_bytes, LowerSet* lower,
                  LowerFile* file) {
   const std::string name = data_name(slot->ids().number);
-  const Reader from_pool = [&](void* to, uint64_t size, uint64_t offset) -> Status {
+  const SpanReader from_pool = [&](void* to, uint64_t size, uint64_t offset) -> Status {
     CAIRN_TRY_ASSIGN(n, file::read_at(slot->data_file(), to, static_cast<size_t>(size), offset));
     return n == size ? Status() : fail(EUCLEAN, "is cut off");
   };
-  const Writer to_lower = [&](const void* from, uint64_t size, uint64_t offset) {
+  const SpanWriter to_lower = [&](const void* from, uint64_t size, uint64_t offset) {
     return file->write(from, size, offset);
   };
-  const Reader from_lower = [&](void* to, uint64_t size, uint64_t offset) {
+  const SpanReader from_lower = [&](void* to, uint64_t size, uint64_t offset) {
     return file->read(to, size, offset);
   };
   std::vector<uint8_t> buffer;
@@ -148,19 +104,20 @@ Status write_contents(LowerSet* lower, const SetFile& set, const Contents& conte
                           layout.record());
 }
 
-// Is this version complete in lower? Another one of its sequence, which a run could not restore and
-// has forgotten, is removed.
-Result<bool> has_copy(LowerSet* lower, const VersionRecord& version) {
-  CAIRN_TRY_ASSIGN(complete, lower->versions());
+// Is this version whole in lower, as all its bytes say? EEXIST: another one of its sequence is,
+// which this pool does not know.
+Result<bool> has_copy(const LowerSet& lower, const VersionRecord& version) {
+  CAIRN_TRY_ASSIGN(complete, lower.versions());
   if (std::find(complete.begin(), complete.end(), version.sequence) == complete.end()) return false;
-  const auto bytes = lower->read_file(lower_name(version.sequence, lower_manifest), max_manifest);
-  if (bytes.ok()) {
-    const auto there = read_version(bytes->data(), bytes->size());
-    if (there.ok() && is_same_version(*there, version)) return true;
-  }
-  for (const char* const suffix : {lower_record, lower_manifest, lower_data})
-    CAIRN_TRY(lower->remove(lower_name(version.sequence, suffix)));
-  return false;
+  const auto copy = open_copy(lower, version.sequence);
+  const Status status = copy.ok() ? check_data(*copy) : copy.status();
+  if (is_damage(status)) return false;
+  if (!status.ok())
+    return annotate(status, "%s/%s", lower.path().c_str(),
+                    lower_name(version.sequence, "").c_str());
+  if (is_same_version(copy->manifest.version(), version)) return true;
+  return fail(EEXIST, "%s/%s: holds another version, which is whole; copy to another directory",
+              lower.path().c_str(), lower_name(version.sequence, "").c_str());
 }
 
 // When the version reached GLOBAL. For reports, so a pool that is only looked at may miss it.
@@ -170,6 +127,37 @@ Status note_global(const SetFile& set, Slot* slot, uint64_t now) {
   set.fs().pool.store_flush(**word, now);
   return set.fs().pool.fence();
 }
+
+// The files in lower that stay.
+class Stay {
+ public:
+  void add(const LowerSet& lower, uint64_t sequence) {
+    for (const char* const suffix : {lower_record, lower_manifest, lower_data})
+      names_.insert(lower_name(sequence, suffix));
+    // Of what cannot be understood nobody knows the layout.
+    if (!add_layout(lower, sequence).ok()) has_all_layouts_ = true;
+  }
+  [[nodiscard]] bool has(const std::string& name) const {
+    const bool is_layout = name.ends_with(layout_suffix) || name.ends_with(decomposition_suffix);
+    return (is_layout && has_all_layouts_) || names_.contains(name);
+  }
+
+ private:
+  Status add_layout(const LowerSet& lower, uint64_t sequence) {
+    CAIRN_TRY_ASSIGN(bytes, lower.read_file(lower_name(sequence, lower_manifest), max_manifest));
+    CAIRN_TRY_ASSIGN(version, read_version(bytes.data(), bytes.size()));
+    const auto name = short_hash(layout_of(version)) + std::string(layout_suffix);
+    CAIRN_TRY_ASSIGN(record, lower.read_file(name, max_layout));
+    CAIRN_TRY_ASSIGN(layout, Layout::read(std::move(record)));
+    names_.insert(name);
+    for (uint32_t i = 0; i < layout.decompositions(); ++i)
+      names_.insert(short_hash(layout.decomposition_hash(i)) + std::string(decomposition_suffix));
+    return Status();
+  }
+
+  std::set<std::string> names_ = {set_name};
+  bool has_all_layouts_ = false;
+};
 
 }  // namespace
 
@@ -186,7 +174,7 @@ Status drain_version(const SetFile& set, Slot* slot, uint64_t sequence, LowerSet
                 "the version was written on several nodes; this release drains those of one");
   const uint64_t now = fine_now_ns();
   CAIRN_TRY(check_set(*lower, set));
-  CAIRN_TRY_ASSIGN(is_there, has_copy(lower, manifest.version()));
+  CAIRN_TRY_ASSIGN(is_there, has_copy(*lower, manifest.version()));
   if (is_there) return note_global(set, slot, now);
   CAIRN_TRY_ASSIGN(contents,
                    load_contents(set.fs(), set.directory(), layout_of(manifest.version())));
@@ -201,6 +189,11 @@ Status drain_version(const SetFile& set, Slot* slot, uint64_t sequence, LowerSet
     lower->drop(&file);
     return status;
   }
+  // Until all files of a damaged copy are replaced, it does not count.
+  if (const Status removed = lower->remove(lower_name(sequence, lower_record)); !removed.ok()) {
+    lower->drop(&file);
+    return removed;
+  }
   CAIRN_TRY(lower->publish(&file, lower_name(sequence, lower_data)));
   const std::vector<uint8_t>& bytes = manifest.bytes();
   CAIRN_TRY(lower->write_file(lower_name(sequence, lower_manifest), bytes.data(), bytes.size()));
@@ -209,35 +202,29 @@ Status drain_version(const SetFile& set, Slot* slot, uint64_t sequence, LowerSet
   return note_global(set, slot, now);
 }
 
-Status retire_in_lower(LowerSet* lower, uint32_t keep) {
+Status retire_in_lower(LowerSet* lower, uint32_t keep, uint64_t drained) {
   CAIRN_TRY_ASSIGN(sequences, lower->versions());
-  if (sequences.empty()) return Status();
-  std::vector<uint64_t> stays;
-  std::set<std::string> needed = {set_name};
-  VersionRecord head{};
-  bool has_head = false;
+  Stay stay;
+  std::optional<VersionRecord> head;  // the newest whole one
+  uint32_t whole = 0;
   for (auto sequence = sequences.rbegin(); sequence != sequences.rend(); ++sequence) {
-    const auto bytes = lower->read_file(lower_name(*sequence, lower_manifest), max_manifest);
-    const auto version = bytes.ok() ? read_version(bytes->data(), bytes->size()) : bytes.status();
-    if (!version.ok()) return Status();  // nothing is removed beside what cannot be understood
-    if (!has_head) head = *version;
-    has_head = true;
-    if (!is_in_line(head, *sequence) || stays.size() >= std::max(keep, 1U)) continue;
-    stays.push_back(*sequence);
-    for (const char* const suffix : {lower_record, lower_manifest, lower_data})
-      needed.insert(lower_name(*sequence, suffix));
-    const auto layout_name = short_hash(layout_of(*version)) + std::string(layout_suffix);
-    needed.insert(layout_name);
-    CAIRN_TRY_ASSIGN(record, lower->read_file(layout_name, max_layout));
-    CAIRN_TRY_ASSIGN(layout, Layout::read(std::move(record)));
-    for (uint32_t i = 0; i < layout.decompositions(); ++i)
-      needed.insert(short_hash(layout.decomposition_hash(i)) + std::string(decomposition_suffix));
+    if (*sequence != drained && head && !is_in_line(*head, *sequence)) continue;
+    if (*sequence != drained && whole >= std::max(keep, 1U)) continue;
+    stay.add(*lower, *sequence);
+    if (whole >= std::max(keep, 1U)) continue;
+    const auto copy = open_copy(*lower, *sequence);
+    // What was drained has been read back.
+    const bool is_read = *sequence == drained;
+    const Status status = copy.ok() && !is_read ? check_data(*copy) : copy.status();
+    if (!status.ok()) continue;  // it stays, and those before it do until enough are whole
+    ++whole;
+    if (!head) head = copy->manifest.version();
   }
   CAIRN_TRY_ASSIGN(names, lower->names());
   // Records first: without one a version does not count.
   for (const bool is_record : {true, false})
     for (const std::string& name : names)
-      if (name.ends_with(lower_record) == is_record && !needed.contains(name))
+      if (name.ends_with(lower_record) == is_record && !stay.has(name))
         CAIRN_TRY(lower->remove(name));
   return Status();
 }

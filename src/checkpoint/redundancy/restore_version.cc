@@ -4,8 +4,9 @@
 #include <cstring>
 #include <vector>
 
-#include "base/crc32c_bulk.h"
 #include "checkpoint/layout/head.h"
+#include "checkpoint/redundancy/checked_span.h"
+#include "checkpoint/redundancy/lower_copy.h"
 #include "checkpoint/store/checksum_list.h"
 #include "checkpoint/store/layout_files.h"
 #include "checkpoint/version/catalogue.h"
@@ -13,79 +14,6 @@
 
 namespace cairn::checkpoint {
 namespace {
-
-template <typename Record>
-Result<Record> load(const LowerSet& lower, const Sha256Hash& hash, std::string_view suffix,
-                    uint64_t most) {
-  const std::string name = short_hash(hash) + std::string(suffix);
-  CAIRN_TRY_ASSIGN(bytes, lower.read_file(name, most));
-  CAIRN_TRY_ASSIGN(record, Record::read(std::move(bytes)));
-  if (record.hash() != hash) return fail(EUCLEAN, "%s: does not have this hash", name.c_str());
-  return record;
-}
-
-Result<Contents> load_contents_of(const LowerSet& lower, const Sha256Hash& hash) {
-  CAIRN_TRY_ASSIGN(layout, load<Layout>(lower, hash, layout_suffix, max_layout));
-  std::vector<Decomposition> decompositions;
-  for (uint32_t i = 0; i < layout.decompositions(); ++i) {
-    CAIRN_TRY_ASSIGN(one, load<Decomposition>(lower, layout.decomposition_hash(i),
-                                              decomposition_suffix, max_decomposition));
-    decompositions.push_back(std::move(one));
-  }
-  return Contents::make(std::move(layout), std::move(decompositions));
-}
-
-// Of a version in lower, as it is there.
-struct Source {
-  Manifest manifest;
-  Contents contents;
-  LowerFile data;
-};
-
-Result<Source> open_source(const SetFile& set, const LowerSet& lower, uint64_t sequence) {
-  CAIRN_TRY_ASSIGN(bytes, lower.read_file(lower_name(sequence, lower_manifest), max_manifest));
-  CAIRN_TRY_ASSIGN(manifest, Manifest::read(std::move(bytes)));
-  const VersionRecord& version = manifest.version();
-  if (version.sequence != sequence || !manifest.is_committed_by(manifest.decision()))
-    return fail(EUCLEAN, "%s: its decision has a wrong seal",
-                lower_name(sequence, lower_manifest).c_str());
-  if (std::memcmp(version.set, set.record().set, sizeof version.set) != 0)
-    return fail(EUCLEAN, "belongs to another set");
-  if (version.parts != 1)
-    return fail(ENOSYS, "was written on several nodes; this release restores those of one");
-  Source source;
-  CAIRN_TRY_ASSIGN(contents, load_contents_of(lower, layout_of(version)));
-  CAIRN_TRY(manifest.check_places(contents, max_data_file));
-  CAIRN_TRY_ASSIGN(data, lower.open_file(lower_name(sequence, lower_data)));
-  source.manifest = std::move(manifest);
-  source.contents = std::move(contents);
-  source.data = std::move(data);
-  return source;
-}
-
-Status copy_span(const Source& source, file::File& to, uint64_t offset, uint64_t bytes,
-                 uint32_t list_crc, std::vector<uint8_t>* buffer) {
-  if (bytes == 0) return Status();
-  const uint64_t block = source.contents.layout().block_bytes();
-  std::vector<uint32_t> list(static_cast<size_t>(blocks_of(bytes, block)));
-  const uint64_t list_at = offset + list_offset(bytes);
-  const size_t list_bytes = list.size() * sizeof(uint32_t);
-  CAIRN_TRY(source.data.read(list.data(), list_bytes, list_at));
-  if (crc_of_list(list) != list_crc)
-    return fail(EUCLEAN, "the checksums at %llu differ from their own checksum",
-                static_cast<unsigned long long>(list_at));
-  buffer->resize(static_cast<size_t>(block));
-  for (size_t i = 0; i < list.size(); ++i) {
-    const uint64_t at = i * block;
-    const auto n = static_cast<size_t>(std::min(block, bytes - at));
-    CAIRN_TRY(source.data.read(buffer->data(), n, offset + at));
-    if (crc32c_bulk(0, buffer->data(), n) != list[i])
-      return fail(EUCLEAN, "bytes at %llu differ from their checksum",
-                  static_cast<unsigned long long>(offset + at));
-    CAIRN_TRY(file::write_bulk(to, buffer->data(), n, offset + at));
-  }
-  return file::write_bulk(to, list.data(), list_bytes, list_at);
-}
 
 // The manifest as this pool holds it: its words are clear, and nothing is decided.
 Result<std::vector<uint8_t>> manifest_here(const SetFile& set, const Manifest& manifest) {
@@ -103,21 +31,22 @@ Result<std::vector<uint8_t>> manifest_here(const SetFile& set, const Manifest& m
   return bytes;
 }
 
-Status commit_copy(const SetFile& set, Slot* slot, const Source& source) {
+Status commit_copy(const SetFile& set, Slot* slot, const LowerCopy& source) {
   CAIRN_TRY_ASSIGN(bytes, manifest_here(set, source.manifest));
   file::File& manifest = slot->manifest_file();
   // The decision stays free until all else is durable.
   CAIRN_TRY(file::write_bulk(manifest, bytes.data(), decision_offset, 0));
   CAIRN_TRY(file::write_bulk(manifest, bytes.data() + attempts_offset,
                              bytes.size() - attempts_offset, attempts_offset));
+  const SpanReader from_lower = [&](void* to, uint64_t size, uint64_t offset) {
+    return source.data.read(to, size, offset);
+  };
+  const SpanWriter to_pool = [&](const void* from, uint64_t size, uint64_t offset) {
+    return file::write_bulk(slot->data_file(), from, static_cast<size_t>(size), offset);
+  };
   std::vector<uint8_t> buffer;
-  for (uint32_t i = 0; i < source.manifest.version().part_ranks; ++i) {
-    const RootRecord root = source.manifest.root(i);
-    CAIRN_TRY(copy_span(source, slot->data_file(), root.region_offset, root.region_bytes,
-                        root.region_list_crc, &buffer));
-    CAIRN_TRY(copy_span(source, slot->data_file(), root.extent_offset, root.extent_bytes,
-                        root.extent_list_crc, &buffer));
-  }
+  for (const Span& span : spans_of(source.manifest))
+    CAIRN_TRY(pass(span, source.contents.layout().block_bytes(), from_lower, to_pool, &buffer));
   pool::Pool& pool = set.fs().pool;
   CAIRN_TRY(pool.fence_bytes());
   CAIRN_TRY(slot->write_back());
@@ -144,10 +73,12 @@ uint64_t end_of(const Manifest& manifest, uint64_t block) {
 
 Result<Restored> restore(const SetFile& set, Shelf* shelf, const LowerSet& lower,
                          uint64_t sequence) {
-  CAIRN_TRY_ASSIGN(source, open_source(set, lower, sequence));
+  CAIRN_TRY_ASSIGN(source, open_copy(lower, sequence));
+  const VersionRecord& version = source.manifest.version();
+  if (std::memcmp(version.set, set.record().set, sizeof version.set) != 0)
+    return fail(EUCLEAN, "belongs to another set");
   CAIRN_TRY(store_contents(set.fs(), set.directory(), source.contents));
   bool is_new = false;
-  const VersionRecord& version = source.manifest.version();
   CAIRN_TRY_ASSIGN(
       slot,
       shelf->take_free(version.manifest_length,
@@ -185,8 +116,7 @@ Result<Restored> restore_newest(const SetFile& set, Shelf* shelf, const LowerSet
       return restored;
     }
     // An error of the file system proves nothing of the copy.
-    const bool is_damage = restored.code() == EUCLEAN || restored.code() == ENOENT;
-    if (!is_damage)
+    if (!is_damage(restored.status()))
       return annotate(restored.status(), "%s/%s", lower.path().c_str(),
                       lower_name(*sequence, "").c_str());
     why = lower_name(*sequence, "") + ": " + last_detail();

@@ -96,6 +96,60 @@ class Lower(CkptCase):
         self.refused("ckpt", "restore", "field", "--from", self.lower, code=1, says="no version is whole")
         self.assertEqual(self.json("ckpt", "ls", "field"), [])
 
+    def drain(self, *versions):
+        for version in versions:
+            self.cairn("ckpt", "drain", "field", str(version), "--to", self.lower)
+
+    def data(self):
+        return [name for name in self.files() if name.endswith(".data")]
+
+    def test_a_damaged_copy_is_made_anew(self):
+        self.writer("field", 2)
+        self.drain(1, 2)
+        self.flip(self.data()[-1], 2 << 20)
+        self.cairn("ckpt", "drain", "field", "--to", self.lower, "--keep", "1")
+        self.assertEqual(self.copies(), [2])
+        self.lose_the_pool()
+        restored = self.json("ckpt", "restore", "field", "--from", self.lower)
+        self.assertEqual((restored["version"], restored["skipped"]), (2, 0))
+
+    def test_what_is_damaged_does_not_count(self):
+        self.writer("field", 3)
+        self.drain(1, 2, 3)
+        self.flip(self.data()[1], 2 << 20)
+        self.cairn("ckpt", "drain", "field", "--to", self.lower, "--keep", "2")
+        self.assertEqual(self.copies(), [3, 2, 1])
+        self.cairn("ckpt", "drain", "field", "--to", self.lower, "--keep", "1")
+        self.assertEqual(self.copies(), [3])
+
+    def test_what_was_drained_stays(self):
+        self.writer("field", 3)
+        self.drain(3, 2)
+        self.cairn("ckpt", "drain", "field", "1", "--to", self.lower, "--keep", "1")
+        self.assertEqual(self.copies(), [3, 1])
+
+    def test_versions_that_the_pool_does_not_know(self):
+        self.writer("field", 3)
+        self.drain(1, 2, 3)
+        # Only the first one is restored, so that the next one gets the number in line of the second.
+        self.flip(self.data()[-1], 2 << 20)
+        second = pathlib.Path(self.lower, ".cairn-checkpoints/field",
+                              [name for name in self.files() if name.endswith(".json")][1])
+        record = second.read_bytes()
+        second.unlink()
+        self.lose_the_pool()
+        self.assertEqual(self.json("ckpt", "restore", "field", "--from", self.lower)["version"], 1)
+        self.writer("field", "read", 1)
+        second.write_bytes(record)
+        self.refused("ckpt", "drain", "field", "--to", self.lower, "--keep", "1", code=1,
+                     says="holds another version, which is whole")
+        self.assertEqual(self.copies(), [3, 2, 1])
+        self.flip(self.data()[1], 2 << 20)
+        self.cairn("ckpt", "drain", "field", "--to", self.lower, "--keep", "1")
+        self.assertEqual(self.copies(), [3, 101])
+        self.lose_the_pool()
+        self.assertEqual(self.json("ckpt", "restore", "field", "--from", self.lower)["version"], 101)
+
     def test_damage_in_the_pool_is_not_drained(self):
         self.writer("field", 2)
         self.damage(2)

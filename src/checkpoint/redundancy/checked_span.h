@@ -1,0 +1,29 @@
+// Checked spans: the bytes of a part, which a copy moves only together with the proof of their
+// checksums.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "checkpoint/store/manifest.h"
+
+namespace cairn::checkpoint {
+
+// One region or extent with its list: where, and how many bytes before the list.
+struct Span {
+  uint64_t offset;
+  uint64_t bytes;
+  uint32_t list_crc;
+};
+std::vector<Span> spans_of(const Manifest& manifest);
+
+using SpanReader = std::function<Status(void* to, uint64_t size, uint64_t offset)>;
+using SpanWriter = std::function<Status(const void* from, uint64_t size, uint64_t offset)>;
+
+// Reads all bytes of a span and compares them with their checksums on the way. `write`, which may
+// be empty, gets them afterwards. EUCLEAN: they differ.
+Status pass(const Span& span, uint64_t block_bytes, const SpanReader& read, const SpanWriter& write,
+            std::vector<uint8_t>* buffer);
+
+}  // namespace cairn::checkpoint
