@@ -1,47 +1,47 @@
 // cairn ckpt drain, restore and ls --in: copies of versions in a directory of the parallel file
 // system.
 #include <cairn/checkpoint.h>
-#include <dirent.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
-#include <sstream>
+#include <optional>
 
 #include "ckpt.h"
 #include "ckpt_set.h"
 #include "error.h"
+#include "lower_directory.h"
 #include "units.h"
 
 namespace cairn::cli {
 namespace {
 
-constexpr const char* below = "/.cairn-checkpoints";
-
-std::vector<std::string> names_in(const std::string& path) {
-  DIR* directory = opendir(path.c_str());
-  if (directory == nullptr) throw Error(exit_failed, system_error(path, errno));
-  std::vector<std::string> names;
-  while (const dirent* entry = readdir(directory))
-    if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
-  closedir(directory);
-  std::sort(names.begin(), names.end());
-  return names;
-}
+// A record is a few lines.
+constexpr uint64_t most_of_record = 64ULL << 10;
 
 // What is not a record of a version is told, and left out.
-Json read_record(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  Json record = Json::parse(text.str(), nullptr, false);
-  const bool is_one = file && record.is_object() &&
+Json read_record(const LowerDirectory& set, const std::string& name) {
+  std::string text;
+  const bool is_read = set.read(name, most_of_record, &text);
+  Json record = Json::parse(text, nullptr, false);
+  const bool is_one = is_read && record.is_object() &&
                       record.value("version", Json()).is_number_integer() &&
                       record.value("sequence", Json()).is_number_unsigned() &&
                       record.value("bytes", Json()).is_number_unsigned() &&
                       record.value("global_ns", Json()).is_number_unsigned();
-  if (!is_one) warn(fmt::format("{}: is not a record of a version", path));
+  if (!is_one)
+    warn(fmt::format("{}/{}: is not a record of a version", set.path(), printable(name)));
   return is_one ? record : Json();
+}
+
+// A set that cannot be trusted is told, and left out; or an error, if it is the one asked for.
+std::optional<LowerDirectory> enter(const LowerDirectory& all, const std::string& set,
+                                    bool may_miss) {
+  try {
+    return all.enter(set);
+  } catch (const Error& error) {
+    if (!may_miss) throw;
+    warn(printable(error.what()));
+    return std::nullopt;
+  }
 }
 
 uint32_t parse_keep(const std::string& text) {
@@ -54,16 +54,18 @@ uint32_t parse_keep(const std::string& text) {
 }  // namespace
 
 int ckpt_ls_lower(bool json, const CkptArguments& arguments) {
-  const std::string all = arguments.directory + below;
+  const LowerDirectory all = LowerDirectory::open_in(arguments.directory);
   Table table({"SET", "VERSION", "STEP", "BYTES", "WRITTEN", "HOST"}, {1, 2, 3});
   Json records = Json::array();
-  for (const std::string& set : names_in(all)) {
+  for (const std::string& set : all.names()) {
     if (!arguments.set.empty() && set != arguments.set) continue;
-    std::vector<std::string> names = names_in(all + "/" + set);
+    const auto there = enter(all, set, arguments.set.empty());
+    if (!there) continue;
+    std::vector<std::string> names = there->names();
     std::reverse(names.begin(), names.end());  // sequences ascend: the newest first
     for (const std::string& name : names) {
       if (!name.ends_with(".json")) continue;
-      Json record = read_record(all + "/" + set + "/" + name);
+      Json record = read_record(*there, name);
       if (record.is_null()) continue;
       record["set"] = json_text(set);
       const uint64_t bytes = record["bytes"].get<uint64_t>();

@@ -171,6 +171,27 @@ class Lower(CkptCase):
         os.chmod(os.path.join(self.lower, ".cairn-checkpoints"), 0o777)
         self.refused("ckpt", "drain", "field", "--to", self.lower, code=1, says="others can write to it")
         self.refused("ckpt", "restore", "new", "--from", self.lower, code=1, says="others can write to it")
+        self.refused("ckpt", "ls", "--in", self.lower, code=1, says="others can write to it")
+
+    def test_a_list_follows_no_link_and_reads_little(self):
+        self.writer("field", 1)
+        self.drain(1)
+        sets = pathlib.Path(self.lower, ".cairn-checkpoints")
+        record = next(name for name in self.files() if name.endswith(".json"))
+        (sets / "linked").symlink_to(sets / "field")
+        (sets / "field/v0000000000000077.json").symlink_to(record)
+        with open(sets / "field/v0000000000000078.json", "wb") as file:
+            file.write((sets / "field" / record).read_bytes())
+            file.truncate(1 << 30)
+        os.mkfifo(sets / "field/v0000000000000079.json")
+        run = self.cairn("ckpt", "ls", "--in", self.lower, "--json")
+        self.assertEqual([(one["set"], one["version"]) for one in json.loads(run.out)], [("field", 1)])
+        for what in "linked", "0077.json", "0078.json", "0079.json":
+            self.assertIn(what, run.err)
+        self.refused("ckpt", "ls", "linked", "--in", self.lower, code=1, says="linked")
+        os.rename(sets, self.path("moved"))
+        sets.symlink_to(self.path("moved"))
+        self.refused("ckpt", "ls", "--in", self.lower, code=1, says=".cairn-checkpoints")
 
     def test_what_is_not_there(self):
         self.writer("field", 1)
