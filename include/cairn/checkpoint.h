@@ -444,8 +444,8 @@ CAIRN_API int cairn_checkpoint_verify(cairn_checkpoint* checkpoint, int64_t vers
  * there are removed then that the newest whole one has abandoned, and those before the newest
  * `keep` whole ones, all bytes of which are read. This version stays. Local; also in a context that
  * looks. -ENOENT; -EUCLEAN; -ENOSYS: several nodes wrote it; -EEXIST: the directory has another
- * set of this name, or another whole version in this one's place; and those of the file
- * system. */
+ * set of this name, or another whole version in this one's place; -EBUSY: another process has
+ * copied there for 60 s; and those of the file system. */
 CAIRN_API int cairn_checkpoint_drain(cairn_checkpoint* checkpoint, int64_t version,
                                      const char* directory, uint32_t keep);
 /* Gets the newest whole version of a set back from a directory, into a pool that has none of it.

@@ -19,11 +19,15 @@ namespace ckpt = cairn::checkpoint;
 
 namespace {
 
+// For another process that copies to the same directory.
+constexpr uint64_t longest_wait_ns = 60'000'000'000;
+
 Status drain(cairn_checkpoint* checkpoint, const ckpt::KnownVersion& known,
              const std::string& directory, uint32_t keep) {
   const ckpt::SetRecord& record = checkpoint->set->record();
   CAIRN_TRY_ASSIGN(
       lower, ckpt::LowerSet::open(directory, std::string(record.name, record.name_length), true));
+  CAIRN_TRY_ASSIGN(lock, lower.lock(longest_wait_ns));
   CAIRN_TRY_ASSIGN(slot, checkpoint->shelf->get(known.slot));
   CAIRN_TRY(ckpt::drain_version(*checkpoint->set, slot, known.version.sequence, &lower));
   return keep == 0 ? Status() : ckpt::retire_in_lower(&lower, keep, known.version.sequence);

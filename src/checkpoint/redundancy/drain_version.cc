@@ -155,7 +155,7 @@ class Stay {
     return Status();
   }
 
-  std::set<std::string> names_ = {set_name};
+  std::set<std::string> names_ = {set_name, lower_lock};
   bool has_all_layouts_ = false;
 };
 

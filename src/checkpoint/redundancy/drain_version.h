@@ -14,12 +14,12 @@ namespace cairn::checkpoint {
 // has its record in lower, and the slot its time of GLOBAL. A copy that is there already stays if
 // all its bytes are whole; a damaged one is replaced. EUCLEAN: the version itself is damaged, or
 // lower changed the bytes. EEXIST: lower has another set of this name, or another version of this
-// sequence that is whole. ENOSYS: it was written on several nodes.
+// sequence that is whole. ENOSYS: it was written on several nodes. Under the lock of lower.
 Status drain_version(const SetFile& set, Slot* slot, uint64_t sequence, LowerSet* lower);
 
 // Removes versions from lower that the newest whole one there has abandoned, and those beyond the
 // newest `keep` that are whole, as all their bytes say; files of no version go with them. What was
-// drained stays, and what is damaged stays until so many newer ones are whole.
+// drained stays, and what is damaged stays until so many newer ones are whole. Under the lock.
 Status retire_in_lower(LowerSet* lower, uint32_t keep, uint64_t drained);
 
 }  // namespace cairn::checkpoint

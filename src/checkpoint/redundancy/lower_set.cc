@@ -1,12 +1,16 @@
 #include "checkpoint/redundancy/lower_set.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
+#include <ctime>
 
+#include "base/coarse_clock.h"
 #include "checkpoint/store/set_file.h"
 
 namespace cairn::checkpoint {
@@ -33,6 +37,14 @@ Result<sys::Descriptor> enter(int above, const std::string& name, bool makes,
   if ((st.st_mode & writable_by_others) != 0)
     return fail(EPERM, "%s: others can write to it; chmod go-w", path.c_str());
   return directory;
+}
+
+// Errno belongs to the program that we are guests of.
+int try_lock(int descriptor) {
+  const int saved = errno;
+  const int error = flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+  errno = saved;
+  return error;
 }
 
 }  // namespace
@@ -98,6 +110,28 @@ Result<LowerSet> LowerSet::open(const std::string& directory, const std::string&
         return sys::failed(synced, "fsync", all);
   }
   return lower;
+}
+
+Result<sys::Descriptor> LowerSet::lock(uint64_t timeout_ns) const {
+  const std::string path = path_ + "/" + lower_lock;
+  // NFS locks exclusively only what is open for writing.
+  const int64_t opened = sys::openat(directory_.get(), lower_lock,
+                                     O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+  if (opened < 0) return sys::failed(opened, "open", path);
+  sys::Descriptor descriptor(static_cast<int>(opened));
+  constexpr timespec pause = {0, 20'000'000};
+  const uint64_t end = fine_monotonic_ns() + timeout_ns;
+  for (;;) {
+    const int error = try_lock(descriptor.get());
+    const bool has_no_locks =
+        error == ENOSYS || error == EOPNOTSUPP || error == EINVAL || error == ENOLCK;
+    if (error == 0 || has_no_locks) return descriptor;
+    if (error != EWOULDBLOCK && error != EINTR) return sys::failed(-error, "lock", path);
+    if (fine_monotonic_ns() >= end)
+      return fail(EBUSY, "%s: another process copies to this directory; try again later",
+                  path_.c_str());
+    nanosleep(&pause, nullptr);
+  }
 }
 
 Result<LowerFile> LowerSet::create() {

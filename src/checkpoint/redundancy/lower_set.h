@@ -19,6 +19,8 @@ inline constexpr const char* lower_data = ".data";
 // Written last: the version is complete in lower. A few lines of JSON for people and tools.
 inline constexpr const char* lower_record = ".json";
 std::string lower_name(uint64_t sequence, const char* suffix);
+// Of the set: a drain holds it locked.
+inline constexpr const char* lower_lock = "lock";
 
 // Adds what a file gets, and gives it its name.
 class LowerFile {
@@ -40,6 +42,11 @@ class LowerSet {
   // ENOENT: there is none, and `makes` is not set. EPERM: it is another user's, or others can write
   // to it.
   static Result<LowerSet> open(const std::string& directory, const std::string& set, bool makes);
+
+  // Waits until no other process drains into the set; until the descriptor is closed, none does.
+  // EBUSY: one still did after `timeout_ns`. A file system without locks gives none: then two
+  // drains at once are the caller's to avoid.
+  [[nodiscard]] Result<tier::sys::Descriptor> lock(uint64_t timeout_ns) const;
 
   Result<LowerFile> create();
   // A synced file gets its name, durably, in place of one that has it.

@@ -21,6 +21,28 @@ class LowerSetTest : public testing::Test {
   std::string path_;
 };
 
+TEST_F(LowerSetTest, OneDrainAtATime) {
+  auto first = LowerSet::open(path_, "set", true);
+  auto second = LowerSet::open(path_, "set", false);
+  ASSERT_TRUE(first.ok() && second.ok()) << last_detail();
+  {
+    const auto held = first->lock(0);
+    ASSERT_TRUE(held.ok()) << last_detail();
+    EXPECT_EQ(second->lock(30'000'000).code(), EBUSY);
+    EXPECT_NE(std::string(last_detail()).find("another process copies"), std::string::npos);
+  }
+  EXPECT_TRUE(second->lock(0).ok()) << last_detail();
+}
+
+TEST_F(LowerSetTest, TheLockIsNotFoundThroughALink) {
+  auto set = LowerSet::open(path_, "set", true);
+  ASSERT_TRUE(set.ok()) << last_detail();
+  std::filesystem::create_symlink(path_ + "/elsewhere",
+                                  path_ + "/.cairn-checkpoints/set/" + lower_lock);
+  EXPECT_EQ(set->lock(0).code(), ELOOP);
+  EXPECT_FALSE(std::filesystem::exists(path_ + "/elsewhere"));
+}
+
 TEST_F(LowerSetTest, AFileThatIsCutOffIsDamaged) {
   auto set = LowerSet::open(path_, "set", true);
   ASSERT_TRUE(set.ok()) << last_detail();

@@ -1,11 +1,24 @@
 """cairn ckpt drain, restore and ls --in: copies of versions that outlive the pool."""
 
+import contextlib
+import fcntl
 import json
 import os
 import pathlib
+import subprocess
+import time
 
 import ckpt_case
-from ckpt_case import CkptCase
+from ckpt_case import BIN, CkptCase
+
+
+def links_of(pid):
+    """What the descriptors of a process lead to."""
+    links = []
+    for one in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            links.append(os.readlink(one))
+    return links
 
 
 class Lower(CkptCase):
@@ -19,6 +32,12 @@ class Lower(CkptCase):
 
     def copies(self):
         return [one["version"] for one in self.json("ckpt", "ls", "--in", self.lower)]
+
+    def wait_for(self, condition, what):
+        deadline = time.time() + 30
+        while not condition():
+            self.assertLess(time.time(), deadline, what)
+            time.sleep(0.02)
 
     def lose_the_pool(self):
         self.cairn("pool", "remove", "--force")
@@ -149,6 +168,20 @@ class Lower(CkptCase):
         self.assertEqual(self.copies(), [3, 101])
         self.lose_the_pool()
         self.assertEqual(self.json("ckpt", "restore", "field", "--from", self.lower)["version"], 101)
+
+    def test_one_process_copies_at_a_time(self):
+        self.writer("field", 2)
+        self.drain(1)
+        with open(os.path.join(self.lower, ".cairn-checkpoints/field/lock"), "r+b") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            drain = subprocess.Popen([BIN / "cairn", "ckpt", "drain", "field", "--to", self.lower, "--keep", "1"],
+                                     env=self.env, stdout=subprocess.DEVNULL)
+            self.addCleanup(drain.kill)
+            self.wait_for(lambda: lock.name in links_of(drain.pid), "the drain does not look for the lock")
+            self.assertIsNone(drain.poll())
+            self.assertEqual(self.copies(), [1])
+        self.assertEqual(drain.wait(timeout=60), 0)
+        self.assertEqual(self.copies(), [2])
 
     def test_damage_in_the_pool_is_not_drained(self):
         self.writer("field", 2)
