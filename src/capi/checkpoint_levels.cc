@@ -1,6 +1,7 @@
 // C API: what is known of a version's levels, and who is told (include/cairn/checkpoint.h).
 #include "cairn/checkpoint.h"
 #include "capi/checkpoint_context.h"
+#include "checkpoint/redundancy/lower_copy.h"
 
 using cairn::fail;
 using cairn::Result;
@@ -10,11 +11,16 @@ namespace ckpt = cairn::checkpoint;
 
 bool cairn_checkpoint::is_global(uint64_t sequence) {
   const ckpt::KnownVersion* const known = catalogue.find(sequence);
-  if (known == nullptr) return false;
+  if (known == nullptr || lower.empty()) return false;
   const auto slot = shelf->get(known->slot);
   if (!slot.ok()) return false;
+  // The word says that it was copied to a directory, not to which one.
   const auto word = (*slot)->word(ckpt::global_offset);
-  return word.ok() && (*word)->load() != 0;
+  if (!word.ok() || (*word)->load() == 0) return false;
+  const ckpt::SetRecord& record = set->record();
+  const auto there =
+      ckpt::LowerSet::open(lower, std::string(record.name, record.name_length), false);
+  return there.ok() && ckpt::is_listed(*there, known->version);
 }
 
 cairn_checkpoint_progress cairn_checkpoint::progress_of(uint64_t sequence, bool is_decided) {
@@ -60,7 +66,7 @@ void cairn_checkpoint::tell_observer() {
 
 Status cairn_checkpoint::wait_for_global(uint64_t sequence) {
   Status own;
-  if (run->rank() == 0 && !is_global(sequence)) own = drain_to_lower(sequence);
+  if (run->rank() == 0) own = drain_to_lower(sequence);  // which reads a copy that is there
   const std::string text = own.ok() ? "" : cairn::last_detail();
   const auto met = run->meet(ckpt::Run::Purpose::restart, own.code(), writer->sequence(),
                              [this] { return run->greatest(); });

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "checkpoint/layout/packing.h"
 #include "checkpoint/ranks.h"
 #include "tier/lower_calls.h"
 
@@ -51,13 +52,19 @@ class CheckpointCopies : public testing::Test {
     std::sort(found.begin(), found.end());
     return found;
   }
-  // Changes two bytes that are proved: of VERSION in a manifest, of values in data.
+  // Changes a byte that is proved: of VERSION in a manifest, of values in data.
   static void spoil(const std::string& path) {
     std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(100);
-    file.put(static_cast<char>(0x5a));
-    file.put(static_cast<char>(0xa5));
+    const int64_t at = path.ends_with(".data") ? checkpoint::region_unit : 100;
+    file.seekg(at);
+    const int byte = file.get();
+    file.seekp(at);
+    file.put(static_cast<char>(byte ^ 1));
     ASSERT_TRUE(file.good());
+  }
+  static std::string contents(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
   }
   int init(const PoolInMemory& pool, uint32_t flags, cairn_checkpoint** checkpoint) {
     cairn_checkpoint_options options = options_of(flags);
@@ -104,6 +111,36 @@ TEST_F(CheckpointCopies, ARunDoesNotBeginFromNothingBesideCopies) {
   EXPECT_NE(std::string(cairn_last_error()).find("CAIRN_CHECKPOINT_FRESH"), std::string::npos);
   ASSERT_EQ(init(pool, CAIRN_CHECKPOINT_FRESH, &checkpoint), 0) << cairn_last_error();
   write(checkpoint, 3, 3);
+  EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0) << cairn_last_error();
+}
+
+TEST_F(CheckpointCopies, GlobalIsWhatLowerHasNow) {
+  const PoolInMemory pool(64ULL << 20);
+  cairn_checkpoint* checkpoint = open_set(pool.get(), "rows", options_of());
+  Rows rows(6, 0, 1);
+  ASSERT_EQ(rows.define(checkpoint), 0);
+  rows.set(1);
+  cairn_checkpoint_handle handle = 0;
+  ASSERT_EQ(cairn_checkpoint_iwrite(checkpoint, 1, &handle), 0) << cairn_last_error();
+  const auto copy = [&] {
+    return cairn_checkpoint_wait(checkpoint, handle, CAIRN_LEVEL_GLOBAL, 0);
+  };
+  const auto test = [&] {
+    return cairn_checkpoint_test(checkpoint, handle, CAIRN_LEVEL_GLOBAL, nullptr);
+  };
+  ASSERT_EQ(copy(), 0) << cairn_last_error();
+  EXPECT_EQ(test(), 1);
+  fs::remove_all(lower_ + "/.cairn-checkpoints");
+  EXPECT_EQ(test(), 0);
+  ASSERT_EQ(copy(), 0) << cairn_last_error();
+  EXPECT_EQ(test(), 1);
+  // A copy that is damaged is made anew.
+  const std::string data = files(".data").at(0);
+  const std::string whole = contents(data);
+  spoil(data);
+  ASSERT_NE(contents(data), whole);
+  ASSERT_EQ(copy(), 0) << cairn_last_error();
+  EXPECT_EQ(contents(data), whole);
   EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0) << cairn_last_error();
 }
 

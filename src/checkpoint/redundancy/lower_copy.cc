@@ -52,6 +52,15 @@ Result<LowerCopy> open_copy(const LowerSet& lower, uint64_t sequence) {
   return copy;
 }
 
+bool is_listed(const LowerSet& lower, const VersionRecord& version) {
+  if (!lower.open_file(lower_name(version.sequence, lower_record)).ok()) return false;
+  const auto manifest = lower.open_file(lower_name(version.sequence, lower_manifest));
+  uint8_t begin[sizeof(VersionRecord)];
+  if (!manifest.ok() || !manifest->read(begin, sizeof begin, 0).ok()) return false;
+  const auto there = read_version(begin, sizeof begin);
+  return there.ok() && is_same_version(*there, version);
+}
+
 Status check_data(const LowerCopy& copy) {
   const SpanReader read = [&](void* to, uint64_t size, uint64_t offset) {
     return copy.data.read(to, size, offset);

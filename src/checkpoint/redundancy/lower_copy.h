@@ -19,6 +19,9 @@ struct LowerCopy {
 // nodes. EPROTONOSUPPORT, and the errors of the file system.
 Result<LowerCopy> open_copy(const LowerSet& lower, uint64_t sequence);
 
+// Does lower list this version? Of its bytes that says nothing.
+bool is_listed(const LowerSet& lower, const VersionRecord& version);
+
 // Reads all data and compares them with their checksums.
 Status check_data(const LowerCopy& copy);
 
