@@ -441,15 +441,16 @@ CAIRN_API int cairn_checkpoint_verify(cairn_checkpoint* checkpoint, int64_t vers
 
 /* Copies a version to a directory, syncs, reads it back and compares all bytes with their
  * checksums. A copy that is there already stays if its bytes are whole. With `keep` > 0, versions
- * there are removed then that the newest whole one has abandoned, and those before the newest
- * `keep` whole ones, all bytes of which are read. This version stays. Local; also in a context that
- * looks. -ENOENT; -EUCLEAN; -ENOSYS: several nodes wrote it; -EEXIST: the directory has another
- * set of this name, or another whole version in this one's place; -EBUSY: another process has
- * copied there for 60 s; and those of the file system. */
+ * before the newest `keep` whole ones are removed then, and those that the newest one there has
+ * abandoned. All bytes of the ones that count are read for it. This version stays. Local; also in a
+ * context that looks. -ENOENT; -EUCLEAN; -ENOSYS: several nodes wrote it; -EEXIST: the directory
+ * has another set of this name, or whole versions that this pool does not know; -EBUSY: another
+ * process has copied there for 60 s; and those of the file system. */
 CAIRN_API int cairn_checkpoint_drain(cairn_checkpoint* checkpoint, int64_t version,
                                      const char* directory, uint32_t keep);
 /* Gets the newest whole version of a set back from a directory, into a pool that has none of it.
- * All bytes are compared with their checksums. Fills in number, sequence, bytes, skipped and why of
+ * Versions that the newest one there has abandoned do not count, even if it is damaged itself. All
+ * bytes are compared with their checksums. Fills in number, sequence, bytes, skipped and why of
  * info, which may be NULL. -EEXIST: the pool has versions of the set; -ENOENT: the directory has
  * none; -EUCLEAN: none is whole; -EBUSY, -ENOSPC, -EPERM (another user's), and those of the file
  * system. */

@@ -22,15 +22,22 @@ namespace {
 // For another process that copies to the same directory.
 constexpr uint64_t longest_wait_ns = 60'000'000'000;
 
-Status drain(cairn_checkpoint* checkpoint, const ckpt::KnownVersion& known,
-             const std::string& directory, uint32_t keep) {
+Status drain(cairn_checkpoint* checkpoint, uint64_t sequence, const std::string& directory,
+             uint32_t keep) {
   const ckpt::SetRecord& record = checkpoint->set->record();
   CAIRN_TRY_ASSIGN(
       lower, ckpt::LowerSet::open(directory, std::string(record.name, record.name_length), true));
   CAIRN_TRY_ASSIGN(lock, lower.lock(longest_wait_ns));
-  CAIRN_TRY_ASSIGN(slot, checkpoint->shelf->get(known.slot));
-  CAIRN_TRY(ckpt::drain_version(*checkpoint->set, slot, known.version.sequence, &lower));
-  return keep == 0 ? Status() : ckpt::retire_in_lower(&lower, keep, known.version.sequence);
+  // The lock's last holder may have copied what a run has written since.
+  if (!checkpoint->run) CAIRN_TRY(checkpoint->look_again());
+  const ckpt::KnownVersion* const known = checkpoint->catalogue.find(sequence);
+  if (known == nullptr) return fail(ENOENT, "the version is gone");
+  const uint64_t last = std::max(checkpoint->catalogue.last_sequence(),
+                                 checkpoint->writer ? checkpoint->writer->sequence() : 0);
+  CAIRN_TRY_ASSIGN(slot, checkpoint->shelf->get(known->slot));
+  CAIRN_TRY(
+      ckpt::drain_version(*checkpoint->set, slot, checkpoint->catalogue, last, sequence, &lower));
+  return keep == 0 ? Status() : ckpt::retire_in_lower(&lower, keep, sequence);
 }
 
 // The uuid that the set in the pool is to have: that of lower. A set without versions that has
@@ -111,9 +118,7 @@ Result<uint64_t> cairn_checkpoint::restore_from_lower() {
 }
 
 Status cairn_checkpoint::drain_to_lower(uint64_t sequence) {
-  const ckpt::KnownVersion* const known = catalogue.find(sequence);
-  if (known == nullptr) return fail(ENOENT, "the version is gone");
-  return drain(this, *known, lower, options.lower_keep == 0 ? 2 : options.lower_keep);
+  return drain(this, sequence, lower, options.lower_keep == 0 ? 2 : options.lower_keep);
 }
 
 extern "C" {
@@ -125,7 +130,7 @@ int cairn_checkpoint_drain(cairn_checkpoint* checkpoint, int64_t version, const 
   if (const Status given = check_given(directory, "directory"); !given.ok()) return code(given);
   const ckpt::KnownVersion* const known = checkpoint->look_for(version);
   if (known == nullptr) return code(fail(ENOENT, "the set has no such version"));
-  return code(drain(checkpoint, *known, directory, keep));
+  return code(drain(checkpoint, known->version.sequence, directory, keep));
 }
 
 int cairn_checkpoint_restore(cairn_pool* pool, const char* name, const char* directory,

@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <set>
 
 #include "base/coarse_clock.h"
 #include "checkpoint/redundancy/checked_span.h"
 #include "checkpoint/redundancy/lower_copy.h"
+#include "checkpoint/redundancy/lower_line.h"
 #include "checkpoint/store/layout_files.h"
 #include "checkpoint/store/slots.h"
-#include "checkpoint/version/catalogue.h"
-#include "checkpoint/version/lineage.h"
 #include "file/io.h"
 
 namespace cairn::checkpoint {
@@ -161,7 +159,8 @@ class Stay {
 
 }  // namespace
 
-Status drain_version(const SetFile& set, Slot* slot, uint64_t sequence, LowerSet* lower) {
+Status drain_version(const SetFile& set, Slot* slot, const Catalogue& catalogue, uint64_t last,
+                     uint64_t sequence, LowerSet* lower) {
   CAIRN_TRY_ASSIGN(lease, slot->take_lease());
   CAIRN_TRY_ASSIGN(content, look_at(*slot));
   if (content.state == SlotState::damaged || content.state == SlotState::newer)
@@ -174,6 +173,7 @@ Status drain_version(const SetFile& set, Slot* slot, uint64_t sequence, LowerSet
                 "the version was written on several nodes; this release drains those of one");
   const uint64_t now = fine_now_ns();
   CAIRN_TRY(check_set(*lower, set));
+  CAIRN_TRY(check_line(*lower, catalogue, last, sequence));
   CAIRN_TRY_ASSIGN(is_there, has_copy(*lower, manifest.version()));
   if (is_there) return note_global(set, slot, now);
   CAIRN_TRY_ASSIGN(contents,
@@ -203,22 +203,18 @@ Status drain_version(const SetFile& set, Slot* slot, uint64_t sequence, LowerSet
 }
 
 Status retire_in_lower(LowerSet* lower, uint32_t keep, uint64_t drained) {
-  CAIRN_TRY_ASSIGN(sequences, lower->versions());
+  CAIRN_TRY_ASSIGN(line, line_in(*lower));
   Stay stay;
-  std::optional<VersionRecord> head;  // the newest whole one
-  uint32_t whole = 0;
-  for (auto sequence = sequences.rbegin(); sequence != sequences.rend(); ++sequence) {
-    if (*sequence != drained && head && !is_in_line(*head, *sequence)) continue;
-    if (*sequence != drained && whole >= std::max(keep, 1U)) continue;
-    stay.add(*lower, *sequence);
-    if (whole >= std::max(keep, 1U)) continue;
-    const auto copy = open_copy(*lower, *sequence);
+  uint32_t whole = 0;  // of the line, so far
+  for (const uint64_t sequence : line.sequences) {
+    const bool is_abandoned = line.is_abandoned(sequence);
+    const bool is_dispensable = whole >= (is_abandoned ? 1 : std::max(keep, 1U));
+    if (is_dispensable && sequence != drained) continue;
+    stay.add(*lower, sequence);
+    if (is_dispensable || is_abandoned) continue;
+    const auto copy = open_copy(*lower, sequence);
     // What was drained has been read back.
-    const bool is_read = *sequence == drained;
-    const Status status = copy.ok() && !is_read ? check_data(*copy) : copy.status();
-    if (!status.ok()) continue;  // it stays, and those before it do until enough are whole
-    ++whole;
-    if (!head) head = copy->manifest.version();
+    if (copy.ok() && (sequence == drained || check_data(*copy).ok())) ++whole;
   }
   CAIRN_TRY_ASSIGN(names, lower->names());
   // Records first: without one a version does not count.

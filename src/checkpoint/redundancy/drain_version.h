@@ -6,6 +6,7 @@
 
 #include "checkpoint/redundancy/lower_set.h"
 #include "checkpoint/store/set_file.h"
+#include "checkpoint/version/catalogue.h"
 #include "checkpoint/version/shelf.h"
 
 namespace cairn::checkpoint {
@@ -13,13 +14,14 @@ namespace cairn::checkpoint {
 // Copies, syncs, reads all bytes back and compares them with their checksums; only then the version
 // has its record in lower, and the slot its time of GLOBAL. A copy that is there already stays if
 // all its bytes are whole; a damaged one is replaced. EUCLEAN: the version itself is damaged, or
-// lower changed the bytes. EEXIST: lower has another set of this name, or another version of this
-// sequence that is whole. ENOSYS: it was written on several nodes. Under the lock of lower.
-Status drain_version(const SetFile& set, Slot* slot, uint64_t sequence, LowerSet* lower);
+// lower changed the bytes. EEXIST: lower has another set of this name, or whole versions of another
+// line (check_line()). ENOSYS: it was written on several nodes. Under the lock of lower.
+Status drain_version(const SetFile& set, Slot* slot, const Catalogue& catalogue, uint64_t last,
+                     uint64_t sequence, LowerSet* lower);
 
-// Removes versions from lower that the newest whole one there has abandoned, and those beyond the
-// newest `keep` that are whole, as all their bytes say; files of no version go with them. What was
-// drained stays, and what is damaged stays until so many newer ones are whole. Under the lock.
+// Removes from lower what `keep` newer versions of the newest one's line make dispensable, all of
+// which are read now and are whole. One does for a version that the newest one has abandoned. Files
+// of no version go as well. What was drained stays. Under the lock.
 Status retire_in_lower(LowerSet* lower, uint32_t keep, uint64_t drained);
 
 }  // namespace cairn::checkpoint

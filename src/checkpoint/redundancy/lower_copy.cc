@@ -33,13 +33,18 @@ Result<Contents> load_contents_of(const LowerSet& lower, const Sha256Hash& hash)
 
 }  // namespace
 
-Result<LowerCopy> open_copy(const LowerSet& lower, uint64_t sequence) {
+Result<Manifest> open_manifest(const LowerSet& lower, uint64_t sequence) {
   CAIRN_TRY_ASSIGN(bytes, lower.read_file(lower_name(sequence, lower_manifest), max_manifest));
   CAIRN_TRY_ASSIGN(manifest, Manifest::read(std::move(bytes)));
-  const VersionRecord& version = manifest.version();
-  if (version.sequence != sequence || !manifest.is_committed_by(manifest.decision()))
+  if (manifest.version().sequence != sequence || !manifest.is_committed_by(manifest.decision()))
     return fail(EUCLEAN, "%s: its decision has a wrong seal",
                 lower_name(sequence, lower_manifest).c_str());
+  return manifest;
+}
+
+Result<LowerCopy> open_copy(const LowerSet& lower, uint64_t sequence) {
+  CAIRN_TRY_ASSIGN(manifest, open_manifest(lower, sequence));
+  const VersionRecord& version = manifest.version();
   if (version.parts != 1)
     return fail(ENOSYS, "was written on several nodes; this release restores those of one");
   LowerCopy copy;

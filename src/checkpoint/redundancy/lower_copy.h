@@ -15,6 +15,10 @@ struct LowerCopy {
   LowerFile data;
 };
 
+// The manifest alone is proved, with its decision. EUCLEAN, ENOENT: it is damaged.
+// EPROTONOSUPPORT, and the errors of the file system.
+Result<Manifest> open_manifest(const LowerSet& lower, uint64_t sequence);
+
 // All but the data is proved. EUCLEAN, ENOENT: it is damaged. ENOSYS: it was written on several
 // nodes. EPROTONOSUPPORT, and the errors of the file system.
 Result<LowerCopy> open_copy(const LowerSet& lower, uint64_t sequence);

@@ -7,6 +7,7 @@
 #include "checkpoint/layout/head.h"
 #include "checkpoint/redundancy/checked_span.h"
 #include "checkpoint/redundancy/lower_copy.h"
+#include "checkpoint/redundancy/lower_line.h"
 #include "checkpoint/store/checksum_list.h"
 #include "checkpoint/store/layout_files.h"
 #include "checkpoint/version/catalogue.h"
@@ -105,11 +106,12 @@ Result<Uuid> set_in_lower(const LowerSet& lower) {
 }
 
 Result<Restored> restore_newest(const SetFile& set, Shelf* shelf, const LowerSet& lower) {
-  CAIRN_TRY_ASSIGN(sequences, lower.versions());
+  CAIRN_TRY_ASSIGN(line, line_in(lower));
   uint32_t skipped = 0;
   std::string why;
-  for (auto sequence = sequences.rbegin(); sequence != sequences.rend(); ++sequence) {
-    auto restored = restore(set, shelf, lower, *sequence);
+  for (const uint64_t sequence : line.sequences) {
+    if (line.is_abandoned(sequence)) continue;
+    auto restored = restore(set, shelf, lower, sequence);
     if (restored.ok()) {
       restored->skipped = skipped;
       restored->why = why;
@@ -118,12 +120,13 @@ Result<Restored> restore_newest(const SetFile& set, Shelf* shelf, const LowerSet
     // An error of the file system proves nothing of the copy.
     if (!is_damage(restored.status()))
       return annotate(restored.status(), "%s/%s", lower.path().c_str(),
-                      lower_name(*sequence, "").c_str());
-    why = lower_name(*sequence, "") + ": " + last_detail();
+                      lower_name(sequence, "").c_str());
+    why = lower_name(sequence, "") + ": " + last_detail();
     ++skipped;
   }
   if (skipped == 0) return fail(ENOENT, "%s: has no version", lower.path().c_str());
-  return fail(EUCLEAN, "%s: no version is whole: %s", lower.path().c_str(), why.c_str());
+  const char* const others = line.sequences.size() > skipped ? "that counts " : "";
+  return fail(EUCLEAN, "%s: no version %sis whole: %s", lower.path().c_str(), others, why.c_str());
 }
 
 }  // namespace cairn::checkpoint

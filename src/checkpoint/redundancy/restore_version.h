@@ -21,9 +21,10 @@ struct Restored {
 // The uuid of the set in lower.
 Result<Uuid> set_in_lower(const LowerSet& lower);
 
-// Copies the newest version that is whole into a free slot and commits it. All bytes are compared
-// with their checksums on the way. Under the set's lock, when the set has no version. ENOENT: lower
-// has none. EUCLEAN: none is whole; the text says why. ENOSPC, and the errors of the file system.
+// Copies the newest version that is whole, and that the newest one of all has not abandoned, into a
+// free slot and commits it. All bytes are compared with their checksums on the way. Under the set's
+// lock, when the set has no version. ENOENT: lower has none. EUCLEAN: none is whole; the text says
+// why. ENOSPC, and the errors of the file system.
 Result<Restored> restore_newest(const SetFile& set, Shelf* shelf, const LowerSet& lower);
 
 }  // namespace cairn::checkpoint

@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import time
 
@@ -182,6 +183,96 @@ class Lower(CkptCase):
             self.assertEqual(self.copies(), [1])
         self.assertEqual(drain.wait(timeout=60), 0)
         self.assertEqual(self.copies(), [2])
+
+    def test_a_drain_that_waited_looks_again(self):
+        self.writer("field", 2)
+        self.drain(1)
+        with open(os.path.join(self.lower, ".cairn-checkpoints/field/lock"), "r+b") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            drain = subprocess.Popen([BIN / "cairn", "ckpt", "drain", "field", "--to", self.lower],
+                                     env=self.env, stdout=subprocess.DEVNULL)
+            self.addCleanup(drain.kill)
+            self.wait_for(lambda: lock.name in links_of(drain.pid), "the drain does not look for the lock")
+            # Meanwhile the lock's holder copies a version that was written since.
+            self.writer("field", "read", 2)
+            os.mkdir(self.path("other"))
+            self.cairn("ckpt", "drain", "field", "--to", self.path("other"))
+            for file in pathlib.Path(self.path("other"), ".cairn-checkpoints/field").glob("v*"):
+                shutil.copy(file, os.path.dirname(lock.name))
+        self.assertEqual(drain.wait(timeout=60), 0)
+        self.assertEqual(self.copies(), [102, 2, 1])
+
+    def record(self, at):
+        """The file by which a copy counts; the oldest one is at 0."""
+        name = [name for name in self.files() if name.endswith(".json")][at]
+        return pathlib.Path(self.lower, ".cairn-checkpoints/field", name)
+
+    def begin_another_line(self, *hidden):
+        """The pool gets a copy back while these newer ones are not there, and goes on from it."""
+        texts = {record: record.read_bytes() for record in map(self.record, hidden)}
+        for record in texts:
+            record.unlink()
+        self.lose_the_pool()
+        number = self.json("ckpt", "restore", "field", "--from", self.lower)["version"]
+        self.writer("field", "read", number)
+        for record, text in texts.items():
+            record.write_bytes(text)
+        return texts
+
+    def test_a_newer_copy_of_another_line(self):
+        self.writer("field", 3)
+        self.drain(1, 2, 3)
+        self.begin_another_line(2, 1)
+        self.record(1).unlink()
+        words = "ckpt", "drain", "field", "--to", self.lower, "--keep", "1"
+        self.refused(*words, code=1, says="0003: holds a version that this pool does not know")
+        self.assertEqual(self.copies(), [3, 1])
+        # What is damaged does not count, and stays until its sequence is reached.
+        self.flip(self.data()[-1], 2 << 20)
+        self.cairn(*words)
+        self.assertEqual(self.copies(), [3, 101])
+
+    def test_an_older_copy_of_another_line(self):
+        self.writer("field", 2)
+        self.drain(1, 2)
+        self.begin_another_line(1)
+        self.writer("field", "read", 101)
+        words = "ckpt", "drain", "field", "--to", self.lower
+        self.refused(*words, code=1, says="0002: holds a version that this pool does not know")
+        self.refused(*words[:3], "101", *words[3:], code=1, says="holds another version, which is whole")
+        self.assertEqual(self.copies(), [2, 1])
+
+    def go_back_in_lower(self):
+        """Lower has 1, 2, 3, and 102 after 2, whose copy is damaged."""
+        self.writer("field", 3)
+        self.drain(1, 2, 3)
+        self.writer("field", "read", 2)
+        self.drain(102)
+        self.flip(self.data()[-1], 2 << 20)
+
+    def test_what_was_abandoned_is_not_restored(self):
+        self.go_back_in_lower()
+        self.lose_the_pool()
+        restored = self.json("ckpt", "restore", "field", "--from", self.lower)
+        self.assertEqual((restored["version"], restored["skipped"]), (2, 1))
+        for name in self.data()[:2]:
+            self.flip(name, 2 << 20)
+        self.lose_the_pool()
+        self.refused("ckpt", "restore", "field", "--from", self.lower, code=1, says="no version that counts is whole")
+
+    def test_what_was_abandoned_does_not_count(self):
+        self.go_back_in_lower()
+        self.cairn("ckpt", "drain", "field", "2", "--to", self.lower, "--keep", "2")
+        self.assertEqual(self.copies(), [102, 3, 2, 1])
+        self.cairn("ckpt", "drain", "field", "102", "--to", self.lower, "--keep", "2")
+        self.assertEqual(self.copies(), [102, 2])
+
+    def test_a_copy_that_a_damaged_one_would_hide(self):
+        self.go_back_in_lower()
+        # Only 2 and 102 are left, so that 102 after 2 is written again, with the sequence of 3.
+        self.record(2).unlink()
+        self.begin_another_line(2)
+        self.refused("ckpt", "drain", "field", "--to", self.lower, code=1, says="does not know")
 
     def test_damage_in_the_pool_is_not_drained(self):
         self.writer("field", 2)

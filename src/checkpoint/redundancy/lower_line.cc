@@ -1,0 +1,63 @@
+#include "checkpoint/redundancy/lower_line.h"
+
+#include "checkpoint/redundancy/lower_copy.h"
+#include "checkpoint/version/lineage.h"
+
+namespace cairn::checkpoint {
+namespace {
+
+// What the pool has, had or has abandoned.
+bool is_known(const LowerSet& lower, const Catalogue& catalogue, uint64_t last, uint64_t sequence) {
+  const KnownVersion* const known = catalogue.find(sequence);
+  return known != nullptr ? is_listed(lower, known->version) : sequence <= last;
+}
+
+// Would it matter to a restore whether `sequence` is there as well?
+Result<bool> counts_beside(const LowerSet& lower, uint64_t other, uint64_t sequence) {
+  const auto copy = open_copy(lower, other);
+  if (copy.ok() && other > sequence && !is_in_line(copy->manifest.version(), sequence)) return true;
+  const Status status = copy.ok() ? check_data(*copy) : copy.status();
+  if (is_damage(status)) return false;
+  if (!status.ok())
+    return annotate(status, "%s/%s", lower.path().c_str(), lower_name(other, "").c_str());
+  return true;
+}
+
+}  // namespace
+
+bool LowerLine::is_abandoned(uint64_t sequence) const {
+  return head && sequence < head->sequence && !is_in_line(*head, sequence);
+}
+
+Result<LowerLine> line_in(const LowerSet& lower) {
+  LowerLine line;
+  CAIRN_TRY_ASSIGN(ascending, lower.versions());
+  line.sequences.assign(ascending.rbegin(), ascending.rend());
+  for (const uint64_t sequence : line.sequences) {
+    const auto manifest = open_manifest(lower, sequence);
+    if (manifest.ok()) {
+      line.head = manifest->version();
+      break;
+    }
+    if (!is_damage(manifest.status()))
+      return annotate(manifest.status(), "%s/%s", lower.path().c_str(),
+                      lower_name(sequence, "").c_str());
+  }
+  return line;
+}
+
+Status check_line(const LowerSet& lower, const Catalogue& catalogue, uint64_t last,
+                  uint64_t sequence) {
+  CAIRN_TRY_ASSIGN(complete, lower.versions());
+  for (const uint64_t other : complete) {
+    if (other == sequence || is_known(lower, catalogue, last, other)) continue;
+    CAIRN_TRY_ASSIGN(counts, counts_beside(lower, other, sequence));
+    if (counts)
+      return fail(EEXIST,
+                  "%s/%s: holds a version that this pool does not know; copy to another directory",
+                  lower.path().c_str(), lower_name(other, "").c_str());
+  }
+  return Status();
+}
+
+}  // namespace cairn::checkpoint

@@ -1,0 +1,29 @@
+// LowerLine: the versions in lower, and which of them the newest one has abandoned.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "checkpoint/redundancy/lower_set.h"
+#include "checkpoint/version/catalogue.h"
+
+namespace cairn::checkpoint {
+
+struct LowerLine {
+  std::vector<uint64_t> sequences;    // newest first
+  std::optional<VersionRecord> head;  // the newest whose manifest is right, whatever its data are
+
+  [[nodiscard]] bool is_abandoned(uint64_t sequence) const;
+};
+
+// EPROTONOSUPPORT: a newer Cairn wrote the head. And the errors of the file system.
+Result<LowerLine> line_in(const LowerSet& lower);
+
+// May a version of a pool stand beside those in lower? EEXIST: one of them is whole and of another
+// line, so that it would count in place of the pool's, or be removed for it. `last`: the greatest
+// sequence that the pool knows to be used.
+Status check_line(const LowerSet& lower, const Catalogue& catalogue, uint64_t last,
+                  uint64_t sequence);
+
+}  // namespace cairn::checkpoint
