@@ -7,6 +7,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import tempfile
 import time
 
 import ckpt_case
@@ -25,8 +26,9 @@ def links_of(pid):
 class Lower(CkptCase):
     def setUp(self):
         super().setUp()
-        self.lower = self.path("lower")
-        os.mkdir(self.lower)
+        # In memory, as the pools are: syncs take no time there.
+        self.lower = tempfile.mkdtemp(prefix="cairn-cli-", dir=os.path.dirname(self.pools))
+        self.addCleanup(shutil.rmtree, self.lower, ignore_errors=True)
 
     def files(self, set_name="field"):
         return sorted(os.listdir(os.path.join(self.lower, ".cairn-checkpoints", set_name)))
@@ -313,8 +315,9 @@ class Lower(CkptCase):
         for what in "linked", "0077.json", "0078.json", "0079.json":
             self.assertIn(what, run.err)
         self.refused("ckpt", "ls", "linked", "--in", self.lower, code=1, says="linked")
-        os.rename(sets, self.path("moved"))
-        sets.symlink_to(self.path("moved"))
+        moved = os.path.join(self.lower, "moved")
+        os.rename(sets, moved)
+        sets.symlink_to(moved)
         self.refused("ckpt", "ls", "--in", self.lower, code=1, says=".cairn-checkpoints")
 
     def test_what_is_not_there(self):
