@@ -12,6 +12,7 @@
 #include "cluster/directories.h"
 #include "cluster/way.h"
 #include "file/open_table.h"
+#include "file/pins.h"
 #include "tier/attributes.h"
 #include "tier/drain_state.h"
 #include "tier/parts.h"
@@ -302,15 +303,18 @@ Status FileCollector::share_ahead(const file::Map& part) {
   struct stat mark = {};
   if (look(place_, mark_of(all_.pool), &mark) == 0) return Status();  // by an earlier run's end
   const auto busy = [this] { return fail(EBUSY, "%s: processes write to it", lower_.c_str()); };
+  // Stores through a mapping move no time on, and a hole that is punched may move it on too early.
+  CAIRN_TRY_ASSIGN(shape, tier::shape_at_rest(all_.fs, part));
   const uint64_t time = tier::change_time(all_.fs, part);
-  if (!tier::wait_for_tick(time)) return busy();
+  if (file::is_pinned(all_.fs, part.number) || !tier::wait_for_tick(time)) return busy();
   auto aside = make_aside();
   if (aside.code() == ENOENT) return changed_meanwhile(lower_);
   CAIRN_TRY(aside.status());
   CAIRN_TRY(write_share(aside->get()));
   CAIRN_TRY(note_ahead(aside->get()));
   CAIRN_TRY(check_record());
-  if (file::is_open(all_.fs, part.number) || tier::change_time(all_.fs, part) != time)
+  if (file::is_open(all_.fs, part.number) || file::is_pinned(all_.fs, part.number) ||
+      tier::change_time(all_.fs, part) != time || part.inode->shape.load() != shape)
     return busy();
   tier::set_drained(all_.fs, part, time);
   return Status();
