@@ -115,6 +115,7 @@ class Keeper {
  private:
   static constexpr auto least_pause = 250ms;
   static constexpr auto busy_pause = 20ms;
+  static constexpr auto patience = 1s;
 
   // `cairn status` may have the lock for a moment.
   [[nodiscard]] std::unique_ptr<PlaceLock> be_the_only_one() const {
@@ -150,7 +151,9 @@ class Keeper {
       cairn_while_running rule{};
       rule.open_too = 1;
       rule.quiet_ns = static_cast<uint64_t>(std::chrono::nanoseconds(order_.quiet).count());
+      gives_way_ = true;
       const auto result = drain(pool, rule);
+      gives_way_ = false;
       note_result(result);
       has_drained = result.code == 0 && result.report.bytes != 0;
     }
@@ -245,14 +248,26 @@ class Keeper {
     auto* const self = static_cast<Keeper*>(context);
     self->drained_now_ = done;
     if (Clock::now() - self->told_at_ > 1s) self->tell_state(*self->pool_);
-    if (self->is_to_end()) return 1;
+    if (self->is_to_stop()) return 1;
     if (self->order_.rate == 0) return 0;
     const auto due =
         self->began_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
                            static_cast<double>(done) / static_cast<double>(self->order_.rate)));
-    while (Clock::now() < due && !self->is_to_end())
+    while (Clock::now() < due && !self->is_to_stop())
       std::this_thread::sleep_for(std::min<Clock::duration>(due - Clock::now(), 50ms));
-    return self->is_to_end() ? 1 : 0;
+    return self->is_to_stop() ? 1 : 0;
+  }
+
+  // A pass over a large open file would keep programs waiting whose pool is full: they need what
+  // make_room() drains. A request that this pass may serve in a moment does not end it.
+  bool is_to_stop() {
+    if (is_to_end()) return true;
+    if (!gives_way_ || cairn_room_promise(pool_->get()) == 0) {
+      wanted_since_ = {};
+      return false;
+    }
+    if (wanted_since_ == Clock::time_point()) wanted_since_ = Clock::now();
+    return Clock::now() - wanted_since_ > patience;
   }
 
   // Looked at ten times a second at most: it takes some system calls.
@@ -298,6 +313,8 @@ class Keeper {
   Clock::time_point told_at_;
   Clock::time_point began_;
   Clock::time_point looked_;
+  bool gives_way_ = false;          // the drain under way stops if room is wanted
+  Clock::time_point wanted_since_;  // while it is; none: not wanted
   bool ends_ = false;  // a run has said so
 };
 
