@@ -85,7 +85,8 @@ CoverEntry entry_of(const cairn_cover_info& info) {
           info.in_use != 0,
           info.modes,
           info.oldest,
-          info.oldest_changed_ns};
+          info.oldest_changed_ns,
+          info.left_out};
 }
 
 }  // namespace
@@ -166,7 +167,8 @@ Json cover_json(const CoverEntry& cover) {
           {"parts", cover.parts},
           {"in_use", cover.in_use},
           {"drain_cut_short", cover.is_cut_short()},
-          {"oldest_undrained", oldest_json(cover)}};
+          {"oldest_undrained", oldest_json(cover)},
+          {"left_out_files", cover.left_out}};
 }
 
 std::string files_text(uint64_t files) {
@@ -322,6 +324,8 @@ std::string drain_text(const std::string& directory, const Cover::DrainResult& r
     text += fmt::format(", {} {} without the parts of other nodes", report.waiting,
                         report.waiting == 1 ? "file" : "files");
   if (report.failed != 0) text += fmt::format(", {} failed (still in the pool)", report.failed);
+  if (result.left_out != 0)
+    text += fmt::format(", {} of drain mode never left out", files_text(result.left_out));
   return text;
 }
 
@@ -336,6 +340,7 @@ Json drain_json(const std::string& directory, const Cover::DrainResult& result) 
                {"conflicts", report.conflicts},
                {"failed", report.failed},
                {"waiting", report.waiting},
+               {"left_out_files", result.left_out},
                {"seconds", result.seconds}};
   if (result.code != 0) json["error"] = json_text(result.error);
   return json;

@@ -33,9 +33,10 @@ struct CoverEntry {
   uint64_t undrained_files = 0;
   uint64_t drain_begun_ns = 0;  // of a drain that has not come to its end
   bool in_use = false;          // a run is under way, or processes are in it
-  uint32_t modes = 0;           // as cairn_cover_info has them, and the next two
+  uint32_t modes = 0;           // as cairn_cover_info has them, and the next three
   std::string oldest;           // the undrained file that changed least recently, or ""
   uint64_t oldest_changed_ns = 0;
+  uint64_t left_out = 0;  // files that stay out of the directory, by drain mode never
   // A file or directory has a drain mode by which it is drained while the run goes on.
   [[nodiscard]] bool asks_for_keeper() const {
     return (modes & (1U << CAIRN_DRAIN_CLOSE | 1U << CAIRN_DRAIN_ASYNC)) != 0;
@@ -129,6 +130,7 @@ class Cover {
     std::string error;
     cairn_drain_report report{};
     double seconds = 0;
+    uint64_t left_out = 0;  // as CoverEntry has it
   };
   // Shows progress and prints each problem on stderr.
   DrainResult drain();

@@ -116,6 +116,7 @@ FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, b
     if (notice != nullptr) notice->begin(*found);
     Cover::DrainResult drain = cover.drain();
     if (notice != nullptr) notice->end();
+    result.drain.left_out = found->left_out;
     result.drain.code = drain.code;
     result.drain.error = drain.error;
     result.drain.seconds += drain.seconds;

@@ -200,6 +200,7 @@ typedef struct cairn_cover_info {
   uint32_t modes;  /* 1 << mode for each drain mode that a file or directory has as its own */
   const char* oldest;         /* the undrained file that changed least recently: its path; or "" */
   uint64_t oldest_changed_ns; /* since 1970: when that file changed */
+  uint64_t left_out; /* files of drain mode never that differ from the directory's, or are new */
 } cairn_cover_info;
 
 /* Calls visit for each regular file of a cover that is not drained, until visit returns nonzero.

@@ -118,6 +118,7 @@ struct Plan {
   uint32_t modes = 0;            // as Undrained has them
   std::string oldest = {};
   uint64_t oldest_time = 0;
+  uint64_t left_out = 0;
 };
 
 // The most that lower has more than before while the files are written, old and new ones lying beside each other.
@@ -153,10 +154,12 @@ void note_age(file::FileSystem& fs, const Where& where, const file::Listed& list
 
 void plan_file(file::FileSystem& fs, DrainState* state, const Where& where,
                const file::Listed& listed, const file::Map& map, Plan* plan) {
-  if (!S_ISREG(map.inode->mode.load()) || is_drained(fs, where, listed, map) ||
-      is_left_out(fs, where, listed, map))
-    return;
+  if (!S_ISREG(map.inode->mode.load()) || is_drained(fs, where, listed, map)) return;
   if ((map.inode->flags.load() & format::flag_lazy) != 0) return;
+  if (is_left_out(fs, where, listed, map)) {
+    ++plan->left_out;
+    return;
+  }
   if (where.fresh && change_time(fs, map) == map.inode->drained.load() &&
       is_there_already(state, where, listed))
     return;
@@ -504,7 +507,8 @@ Result<Undrained> undrained_data(file::FileSystem& fs, uint64_t number) {
   if (!inode.ok()) return inode.status();
   Plan plan;
   CAIRN_TRY(make_plan(fs, nullptr, top_of(fs, {*inode, number}, ""), &plan));
-  return Undrained{plan.count, plan.bytes, plan.modes, plan.oldest, plan.oldest_time};
+  return Undrained{plan.count, plan.bytes, plan.modes,
+                   plan.oldest, plan.oldest_time, plan.left_out};
 }
 
 }  // namespace cairn::tier

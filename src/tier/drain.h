@@ -76,6 +76,7 @@ struct Undrained {
   uint32_t modes = 0;        // 1 << DrainMode for each that a name in the cover has as its own
   std::string oldest = {};   // path of the file that has waited longest since it changed
   uint64_t oldest_time = 0;  // when it changed
+  uint64_t left_out = 0;     // files of mode never, which no drain writes; not among `files`
 };
 Result<Undrained> undrained_data(file::FileSystem& fs, uint64_t top);
 // Calls visit for each of these files until it returns false: path below the covered directory,

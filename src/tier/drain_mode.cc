@@ -41,6 +41,13 @@ std::string_view nearest(std::string_view text) {
   return distance(text, found) <= near || std::string_view(found).starts_with(text) ? found : "";
 }
 
+// What is kept out of lower goes with its pool. Only the user and root may want that: the owner of a
+// directory in lower could otherwise make others lose their files.
+bool may_keep_out(const file::FileSystem& fs, const file::Map& map) {
+  const auto uid = static_cast<uint32_t>(map.inode->owner.load());
+  return uid == 0 || uid == fs.uid.load(std::memory_order_relaxed);
+}
+
 }  // namespace
 
 const char* text_of(DrainMode mode) { return names[static_cast<size_t>(mode)]; }
@@ -58,8 +65,11 @@ DrainMode own_drain_mode(file::FileSystem& fs, const file::Map& map) {
   if (map.inode->xattr.load() == 0) return DrainMode::inherit;
   const auto text = file::get_xattr(fs, map, drain_mode_attribute);
   if (!text.ok()) return DrainMode::inherit;
-  for (size_t i = 1; i < names.size(); ++i)
-    if (*text == names[i]) return static_cast<DrainMode>(i);
+  for (size_t i = 1; i < names.size(); ++i) {
+    if (*text != names[i]) continue;
+    const auto mode = static_cast<DrainMode>(i);
+    return mode != DrainMode::never || may_keep_out(fs, map) ? mode : DrainMode::inherit;
+  }
   return DrainMode::inherit;
 }
 

@@ -28,7 +28,8 @@ const char* text_of(DrainMode mode);
 // EINVAL: the text is no mode; the detail names the nearest one.
 Result<DrainMode> drain_mode_of(std::string_view text);
 
-// What the inode itself has. An attribute that lower had with another value counts as none.
+// What the inode itself has. An attribute that lower had with another value counts as none, and so
+// does `never` on what belongs to another user than the pool's or root.
 DrainMode own_drain_mode(file::FileSystem& fs, const file::Map& map);
 // Gives the inode a mode, which counts as a change of it. `inherit`: takes its own away. ESTALE as
 // file::set_xattr().

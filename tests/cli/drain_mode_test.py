@@ -23,8 +23,10 @@ class DrainMode(KeeperCase):
         return os.path.exists(os.path.join(self.dir, name))
 
     def test_scratch_is_not_drained(self):
-        self.shell(f"mkdir scratch && {MARK} scratch never && echo lost > scratch/a && echo kept > kept")
+        told = self.shell(f"mkdir scratch && {MARK} scratch never && echo lost > scratch/a && echo kept > kept",
+                          "--log-level", "info").err
         self.assertEqual(self.names(), ["kept"])
+        self.assertIn(", 1 file of drain mode never left out", told)
         self.assert_nothing_left()
 
     def test_a_mode_of_the_directory_starts_a_keeper(self):

@@ -225,6 +225,32 @@ TEST_F(DrainModeTest, ModesInLowerCount) {
   EXPECT_STREQ(value, "close");
 }
 
+// Files that are kept out of lower are lost with the pool, so only the user and root keep them out.
+TEST_F(DrainModeTest, OthersKeepNothingOut) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a directory away";
+  constexpr uid_t other = 4711;
+  for (const char* name : {"/dir", "/mine"}) {
+    fs::create_directories(lower_ + name);
+    ASSERT_EQ(setxattr((lower_ + name).c_str(), "user.cairn.drain", "never", 5, 0), 0);
+  }
+  ASSERT_EQ(chown((lower_ + "/dir").c_str(), other, other), 0);
+  start();
+  EXPECT_EQ(get_mode("dir"), CAIRN_DRAIN_INHERIT);
+  EXPECT_EQ(get_mode("mine"), CAIRN_DRAIN_NEVER);
+  create("dir/new");
+  create("mine/new");
+  cairn_cover_info info = {};
+  const auto keep = [](void* context, const cairn_cover_info* one) {
+    *static_cast<cairn_cover_info*>(context) = *one;
+  };
+  ASSERT_EQ(cairn_cover_list(covered->pool, keep, &info), 0) << cairn_last_error();
+  EXPECT_EQ(info.left_out, 1U);
+  EXPECT_EQ(info.undrained_files, 1U);
+  ASSERT_EQ(covered->drain().code, 0) << cairn_last_error();
+  EXPECT_TRUE(is_in_lower("dir/new"));
+  EXPECT_FALSE(is_in_lower("mine/new"));
+}
+
 TEST_F(DrainModeTest, OtherValuesAreRefused) {
   start();
   const cairn_stat st = covered->stat("hello");
