@@ -10,6 +10,7 @@
 
 #include "cluster/contents.h"
 #include "cluster/job.h"
+#include "tier/open_source.h"
 
 namespace cairn::cluster {
 

@@ -1,6 +1,7 @@
 // Changing a directory's names. Everything here is called with the directory's lock held.
 #include <array>
 
+#include "file/directory.h"
 #include "file/directory_slots.h"
 #include "file/shape.h"
 

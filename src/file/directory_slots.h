@@ -5,7 +5,8 @@
 #include <bit>
 #include <cstring>
 
-#include "file/directory.h"
+#include "file/file_system.h"
+#include "format/dirent.h"
 
 namespace cairn::file::slots {
 

@@ -83,6 +83,6 @@ struct alignas(64) Lane {
   Seat seat[seats_per_lane];
   Word padding[8];
 };
-static_assert(sizeof(Lane) == 8192);
+static_assert(sizeof(Lane) == lane_size);
 
 }  // namespace cairn::format

@@ -1,13 +1,11 @@
 #include "format/layout.h"
 
-#include "format/lane.h"
-
 namespace cairn::format {
 
 SegmentLayout layout_of(uint64_t blocks, uint32_t lanes) {
   SegmentLayout layout;
   layout.blocks = blocks;
-  layout.chunk_table = lanes == 0 ? block_size : lanes_block * block_size + lanes * sizeof(Lane);
+  layout.chunk_table = lanes == 0 ? block_size : lanes_block * block_size + lanes * lane_size;
   // The tables cover the segment's blocks before the data too: a few unused slots keep the address
   // arithmetic to one shift.
   const uint64_t chunks = blocks / chunk_blocks;

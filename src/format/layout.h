@@ -23,6 +23,7 @@ inline constexpr uint32_t version = 1;
 inline constexpr uint32_t max_segments = 128;
 inline constexpr uint32_t max_lanes = 1024;
 inline constexpr uint32_t seats_per_lane = 7;
+inline constexpr uint64_t lane_size = 8192;
 inline constexpr uint32_t orphan_shards = 64;
 
 // Feature flags. An unknown compatible flag is ignored, an unknown read-only-compatible one allows

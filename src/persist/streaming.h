@@ -5,7 +5,7 @@
 // written is not in the cache for whoever reads it next. So: large pieces always, small pieces never,
 // and those in between when they continue a run of this thread that is longer than what a program
 // keeps hot. From which size it pays at all differs much between machines (2 KiB on one, more than
-// 4 KiB on another): measure_stream_min() finds out, for a pool to remember.
+// 4 KiB on another): measure_stream_min() finds out (measure_streaming.h), for a pool to remember.
 #pragma once
 
 #include <cstddef>
@@ -37,9 +37,5 @@ inline bool continues_stream(const uint8_t* to, size_t size) {
   run.end = to + size;
   return size >= stream_always || run.size > stream_run_min;
 }
-
-// Measures on this machine from which piece size (a power of two from 4 KiB on) streaming is faster on
-// memory that is not in the cache; SIZE_MAX if it never is. Takes about 5 ms and no pool memory.
-size_t measure_stream_min();
 
 }  // namespace cairn::persist

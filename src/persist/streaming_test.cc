@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "persist/measure_streaming.h"
+
 namespace cairn::persist {
 namespace {
 

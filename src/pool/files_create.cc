@@ -8,7 +8,7 @@
 
 #include "media/memory_share.h"
 #include "media/process_limits.h"
-#include "persist/streaming.h"
+#include "persist/measure_streaming.h"
 #include "pool/device.h"
 #include "pool/files.h"
 #include "pool/format_io.h"

@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "pool/no_seat.h"
 #include "pool/recover.h"
-#include "pool/seats.h"
 
 namespace cairn::pool {
 namespace {

@@ -74,13 +74,6 @@ Status agree_on_entry(Pool& pool, bool first) {
   return Status();
 }
 
-Status no_seat(const Pool& pool) {
-  return fail(EBUSY,
-              "pool %s: no free lane: at most %u concurrent processes (or groups of %u threads); a "
-              "pool created with --lanes can have %u",
-              pool.path.c_str(), pool.lane_count, format::seats_per_lane, format::max_lanes);
-}
-
 namespace {
 
 // In a call already, and perhaps with a lock that others wait for before they go.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "persist/process_fence.h"
+#include "pool/no_seat.h"
 #include "pool/pool.h"
 
 namespace cairn::pool {
@@ -184,9 +185,6 @@ inline void look_at_seats(const Pool& pool) {
 // Decides how seats are entered, under the attach lock: for all (`first`: nobody is attached), or joins
 // what was decided. EPERM: the others rely on membarrier(2), which this process may not use.
 Status agree_on_entry(Pool& pool, bool first);
-
-// The failure when no seat is to be had: EBUSY, with its text.
-Status no_seat(const Pool& pool);
 
 // A lane of this process that has nothing left to recover becomes free; its lock goes separately.
 void give_lane_up(Pool& pool, uint32_t lane);

@@ -1,14 +1,6 @@
 #include "tier/source.h"
 
-#include <sys/stat.h>
-
 #include <vector>
-
-#include "file/fill_ahead.h"
-#include "file/names.h"
-#include "format/inode.h"
-#include "pool/seats.h"
-#include "tier/lower.h"
 
 namespace cairn::tier {
 
@@ -36,45 +28,6 @@ std::shared_ptr<Source> Sources::find(const file::Map& map) {
   const std::lock_guard guard(mutex_);
   const auto found = sources_.find(key_of(map));
   return found == sources_.end() ? nullptr : found->second;
-}
-
-namespace {
-
-// The inode has one open too many then, so that it stays.
-Result<file::Map> make_lazy(file::FileSystem& fs, pool::LocalSeat& seat,
-                            const SourceAttributes& attributes, Source& source) {
-  constexpr uint64_t root = 1;
-  auto directory = file::live_inode(fs, root);
-  if (!directory.ok()) return directory.status();
-  auto made =
-      file::create_unnamed(fs, seat, **directory, S_IFREG | (attributes.mode & 07777), false);
-  if (!made.ok()) return made.status();
-  file::Inode& inode = *made->inode;
-  fs.pool.store(inode.owner, attributes.uid | static_cast<uint64_t>(attributes.gid) << 32);
-  fs.pool.store(inode.atime, attributes.mtime);
-  fs.pool.store(inode.mtime, attributes.mtime);
-  fs.pool.store(inode.ctime, attributes.mtime);
-  fs.pool.store(inode.size, attributes.size);
-  if (attributes.size != 0 || source.remote() != nullptr)
-    fs.pool.store(inode.flags, format::flag_lazy);
-  return made;
-}
-
-}  // namespace
-
-Result<std::unique_ptr<file::File>> open_source(file::FileSystem& fs,
-                                                const SourceAttributes& attributes, int flags,
-                                                std::shared_ptr<Source> source) {
-  LowerTree& lower = lower_of(fs);
-  lower.sources().clean(fs);
-  return file::with_room(fs, [&]() -> Result<std::unique_ptr<file::File>> {
-    pool::SeatGuard seat(fs.pool);
-    if (!seat.ok()) return pool::no_seat(fs.pool);
-    auto made = make_lazy(fs, *seat, attributes, *source);
-    if (!made.ok()) return made.status();
-    lower.sources().add(*made, source);
-    return file::open_unnamed(fs, *seat, *made, flags);
-  });
 }
 
 }  // namespace cairn::tier

@@ -39,18 +39,4 @@ class Sources {
   std::map<Key, std::shared_ptr<Source>> sources_;
 };
 
-// What such a file shows of itself.
-struct SourceAttributes {
-  uint32_t mode = 0;  // permissions
-  uint32_t uid = 0;
-  uint32_t gid = 0;
-  uint64_t size = 0;
-  uint64_t mtime = 0;
-};
-// A file without a name, open with these flags of open(2). It goes with the last who has it open; its source when the next one is
-// opened, or with the pool.
-Result<std::unique_ptr<file::File>> open_source(file::FileSystem& fs,
-                                                const SourceAttributes& attributes, int flags,
-                                                std::shared_ptr<Source> source);
-
 }  // namespace cairn::tier

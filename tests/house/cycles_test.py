@@ -12,27 +12,15 @@ ALLOWED = {
     "src/cluster": [
         "by_name elsewhere names_parts new_name renaming undertaking",
     ],
-    "src/cluster/mpi": [
-        "rpc_client rpc_server",
-    ],
     "src/file": [
         "map settle",
         "access attributes cut ending fill_ahead io open_file reclaim sync",
-        "directory directory_slots",
         "names names_parts",
-    ],
-    "src/format": [
-        "lane layout",
-    ],
-    "src/persist": [
-        "region streaming",
     ],
     "src/pool": [
         "chunks free_bits free_chunks lock recover release space",
-        "free_lane seats",
     ],
     "src/tier": [
-        "lower source",
         ("beneath bring_back claim claim_aside cover cover_state drain drain_state fresh "
          "keep_times kept kept_directory put_away"),
     ],

@@ -43,10 +43,6 @@ void answer_here(const Peers& peers, cairn_question* question) {
 
 }  // namespace
 
-std::string Peers::name_of(uint32_t node) const {
-  return std::string("node ") + roster.node(node).host + " (pool " + roster.node(node).pool + ")";
-}
-
 Call::Call(const Peers& peers, Envelope::Kind kind, cairn_question* questions, size_t count)
     : peers_(peers), questions_(questions) {
   for (size_t i = 0; i < count; ++i) {

@@ -5,7 +5,7 @@
 // answers instead.
 #pragma once
 
-#include "cluster/mpi/rpc_client.h"
+#include "cluster/mpi/peers.h"
 
 namespace cairn::mpi {
 
