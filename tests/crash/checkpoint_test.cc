@@ -5,7 +5,7 @@
 //   CAIRN_KILL_STRIDE                events between two kills
 #include <utility>
 
-#include "checkpoint/ranks.h"
+#include "checkpoint/counted_arrays.h"
 #include "crash/crash_lab.h"
 
 namespace cairn::test {
@@ -32,9 +32,36 @@ LabOptions options_of(persist::Granularity granularity, int processes,
   return options;
 }
 
+// What a rank writes: a block of rows, or arrays of which it has any number of elements.
+enum class Content : uint8_t { rows, counted };
+
+class Arrays {
+ public:
+  Arrays(Content content, uint32_t rank, uint32_t ranks)
+      : content_(content), rows_(rows_of_all, rank, ranks), counted_({{rank, ranks, false, 300}}) {}
+
+  int define(cairn_checkpoint* checkpoint) {
+    return content_ == Content::rows ? rows_.define(checkpoint) : counted_[0].define(checkpoint);
+  }
+  void set(int64_t version) {
+    content_ == Content::rows ? rows_.set(version) : counted_[0].set(version);
+  }
+  // Of the only rank that has read; `writers`: ranks that wrote the version.
+  std::string difference(int64_t version, uint32_t writers) {
+    return content_ == Content::rows ? rows_.difference(version)
+                                     : difference_of_all(counted_, version, writers);
+  }
+
+ private:
+  Content content_;
+  Rows rows_;
+  std::vector<CountedArrays> counted_;
+};
+
 class Lives {
  public:
-  explicit Lives(const LabOptions& options) : lab_(options) {
+  explicit Lives(const LabOptions& options, Content content = Content::rows)
+      : lab_(options), content_(content), writers_(static_cast<uint32_t>(options.processes)) {
     lab_.set_judge([](const Snapshot&, uint64_t) { return std::string(); });
     lab_.set_examiner([this](cairn_pool* pool, uint64_t point) { return examine(pool, point); });
   }
@@ -70,8 +97,8 @@ class Lives {
   }
 
   std::string look(cairn_checkpoint* checkpoint, int64_t acknowledged, int64_t in_flight) {
-    Rows rows(rows_of_all, 0, 1);
-    rows.define(checkpoint);
+    Arrays arrays(content_, 0, 1);
+    arrays.define(checkpoint);
     auto info = empty_info();
     const int found = cairn_checkpoint_restart_test(checkpoint, CAIRN_CHECKPOINT_LATEST, &info);
     if (found < 0) return std::string("restart_test: ") + cairn_last_error();
@@ -82,63 +109,64 @@ class Lives {
     if (cairn_checkpoint_read(checkpoint, CAIRN_CHECKPOINT_LATEST, 0, &info) != 0)
       return std::string("read: ") + cairn_last_error();
     if (info.skipped != 0) return std::string("damaged: ") + info.why;
-    if (const std::string other = rows.difference(info.number); !other.empty())
+    if (const std::string other = arrays.difference(info.number, writers_); !other.empty())
       return "version " + std::to_string(info.number) + ": " + other;
     if (info.number == in_flight) ++found_in_flight_;
     // Until a version is acknowledged, the one before it can be had.
     if (info.number == in_flight && acknowledged != 0) {
       if (cairn_checkpoint_read(checkpoint, acknowledged, 0, nullptr) != 0)
         return std::string("the one before: ") + cairn_last_error();
-      if (const std::string other = rows.difference(acknowledged); !other.empty())
+      if (const std::string other = arrays.difference(acknowledged, writers_); !other.empty())
         return "version " + std::to_string(acknowledged) + ": " + other;
     }
     return "";
   }
 
   // The next program writes a version, too.
-  static std::string go_on(cairn_checkpoint* checkpoint) {
-    Rows rows(rows_of_all, 0, 1);
-    rows.set(77);
-    rows.define(checkpoint);
+  std::string go_on(cairn_checkpoint* checkpoint) {
+    Arrays arrays(content_, 0, 1);
+    arrays.set(77);
+    arrays.define(checkpoint);
     if (cairn_checkpoint_write(checkpoint, 77) != 0)
       return std::string("write: ") + cairn_last_error();
-    rows.set(0);
+    arrays.set(0);
     auto info = empty_info();
     if (cairn_checkpoint_read(checkpoint, CAIRN_CHECKPOINT_LATEST, 0, &info) != 0)
       return std::string("read again: ") + cairn_last_error();
-    return info.number == 77 ? rows.difference(77) : "another version is the newest";
+    return info.number == 77 ? arrays.difference(77, 1) : "another version is the newest";
   }
 
   // Begins a run of one process.
-  cairn_checkpoint* begin(Rows* rows) {
+  cairn_checkpoint* begin(Arrays* arrays) {
     cairn_checkpoint* checkpoint = open_set(lab_.pool(), "field");
-    EXPECT_EQ(rows->define(checkpoint), 0);
+    EXPECT_EQ(arrays->define(checkpoint), 0) << cairn_last_error();
     return checkpoint;
   }
-  void write(cairn_checkpoint* checkpoint, Rows* rows, int64_t version) {
+  void write(cairn_checkpoint* checkpoint, Arrays* arrays, int64_t version) {
     note(version, [&] {
-      rows->set(version);
+      arrays->set(version);
       ASSERT_EQ(cairn_checkpoint_write(checkpoint, version), 0) << cairn_last_error();
     });
   }
   // In the steady state slots are used again.
-  void reuse_slots() {
-    Rows rows(rows_of_all, 0, 1);
-    cairn_checkpoint* checkpoint = begin(&rows);
-    for (const int64_t version : {1, 2, 3}) write(checkpoint, &rows, version);
+  void reuse_slots() { reuse_slots_until(8); }
+  void reuse_slots_until(int64_t last) {
+    Arrays arrays(content_, 0, 1);
+    cairn_checkpoint* checkpoint = begin(&arrays);
+    for (const int64_t version : {1, 2, 3}) write(checkpoint, &arrays, version);
     writes_.clear();
     before_ = 3;
     lab_.begin();
-    for (const int64_t version : {4, 5, 6, 7, 8}) write(checkpoint, &rows, version);
+    for (int64_t version = 4; version <= last; ++version) write(checkpoint, &arrays, version);
     open_ = checkpoint;
   }
   // The set is created, and a slot for each version.
   void create_slots() {
     lab_.begin();
-    Rows rows(rows_of_all, 0, 1);
-    cairn_checkpoint* checkpoint = begin(&rows);
-    write(checkpoint, &rows, 1);
-    write(checkpoint, &rows, 2);
+    Arrays arrays(content_, 0, 1);
+    cairn_checkpoint* checkpoint = begin(&arrays);
+    write(checkpoint, &arrays, 1);
+    write(checkpoint, &arrays, 2);
     open_ = checkpoint;
   }
   void finalize() { cairn_checkpoint_finalize(std::exchange(open_, nullptr)); }
@@ -150,6 +178,8 @@ class Lives {
   }
 
   CrashLab lab_;
+  Content content_;
+  uint32_t writers_;
   std::vector<Write> writes_;
   int64_t before_ = 0;  // the version that was acknowledged before the history
   uint64_t examined_ = 0;
@@ -159,7 +189,23 @@ class Lives {
 
 class Checkpoints : public testing::TestWithParam<persist::Granularity>, public Lives {
  protected:
-  explicit Checkpoints(int processes = 1) : Lives(options_of(GetParam(), processes)) {}
+  explicit Checkpoints(int processes = 1, Content content = Content::rows)
+      : Lives(options_for(content, processes), content) {}
+
+ private:
+  // What does not depend on the content is looked at with rows.
+  static LabOptions options_for(Content content, int processes) {
+    LabOptions options = options_of(GetParam(), processes);
+    if (content == Content::rows) return options;
+    options.images_per_point = (options.images_per_point + 1) / 2;
+    options.kill_stride *= 3;
+    return options;
+  }
+};
+
+class CountedCheckpoints : public Checkpoints {
+ protected:
+  CountedCheckpoints() : Checkpoints(1, Content::counted) {}
 };
 
 TEST_P(Checkpoints, FirstVersions) {
@@ -171,6 +217,21 @@ TEST_P(Checkpoints, FirstVersions) {
 
 TEST_P(Checkpoints, ReusedSlots) {
   reuse_slots();
+  crash_everywhere();
+  EXPECT_GT(found_in_flight_, 0U);
+  finalize();
+}
+
+TEST_P(CountedCheckpoints, FirstVersions) {
+  create_slots();
+  finalize();
+  crash_everywhere();
+  EXPECT_GT(found_in_flight_, 0U);
+}
+
+// Each version has another number of elements, so that extents grow and shrink.
+TEST_P(CountedCheckpoints, ReusedSlots) {
+  reuse_slots_until(6);
   crash_everywhere();
   EXPECT_GT(found_in_flight_, 0U);
   finalize();
@@ -239,7 +300,7 @@ TEST(CheckpointsCost, ThreeFences) {
 
 // A run ends, the next one restarts and changes its layout.
 TEST_P(Checkpoints, AnotherRun) {
-  Rows rows(rows_of_all, 0, 1);
+  Arrays rows(Content::rows, 0, 1);
   cairn_checkpoint* checkpoint = begin(&rows);
   for (const int64_t version : {1, 2}) write(checkpoint, &rows, version);
   writes_.clear();
@@ -257,33 +318,34 @@ TEST_P(Checkpoints, AnotherRun) {
 
 class TwoRanks : public Checkpoints {
  protected:
-  TwoRanks() : Checkpoints(2) {}
+  explicit TwoRanks(Content content = Content::rows) : Checkpoints(2, content) {}
+  // Each is the last to arrive once.
+  void arrive_in_any_order(const std::vector<int64_t>& versions);
 };
 
-// Each is the last to arrive once.
-TEST_P(TwoRanks, ArriveInAnyOrder) {
-  std::vector<Rows> rows;
+void TwoRanks::arrive_in_any_order(const std::vector<int64_t>& versions) {
+  std::vector<Arrays> arrays;
   cairn_checkpoint* of_rank[2] = {};
-  for (const uint32_t rank : {0U, 1U}) rows.emplace_back(rows_of_all, rank, 2);
+  for (const uint32_t rank : {0U, 1U}) arrays.emplace_back(content_, rank, 2);
   with_ranks(2, [&](uint32_t rank) {
     persist::Simulator::set_cpu(static_cast<int>(rank));
     cairn_checkpoint_options options{};
     options.rank = rank;
     options.ranks = 2;
     of_rank[rank] = open_set(lab_.pool(static_cast<int>(rank)), "field", options);
-    ASSERT_EQ(rows[rank].define(of_rank[rank]), 0);
-    rows[rank].set(1);
+    ASSERT_EQ(arrays[rank].define(of_rank[rank]), 0) << cairn_last_error();
+    arrays[rank].set(1);
     ASSERT_EQ(cairn_checkpoint_write(of_rank[rank], 1), 0) << cairn_last_error();
   });
   before_ = 1;
   lab_.begin();
-  for (const int64_t version : {2, 3, 4}) {
+  for (const int64_t version : versions) {
     note(version, [&] {
       cairn_checkpoint_handle handles[2];
       for (const auto turn : {0, 1}) {
         const auto rank = static_cast<size_t>((version + turn) % 2);
         persist::Simulator::set_cpu(static_cast<int>(rank));
-        rows[rank].set(version);
+        arrays[rank].set(version);
         ASSERT_EQ(cairn_checkpoint_iwrite(of_rank[rank], version, &handles[rank]), 0)
             << cairn_last_error();
       }
@@ -299,10 +361,27 @@ TEST_P(TwoRanks, ArriveInAnyOrder) {
   for (const size_t rank : {0, 1}) cairn_checkpoint_finalize(of_rank[rank]);
 }
 
+TEST_P(TwoRanks, ArriveInAnyOrder) { arrive_in_any_order({2, 3, 4}); }
+
+// Extents lie in the order in which the ranks come.
+class TwoCountedRanks : public TwoRanks {
+ protected:
+  TwoCountedRanks() : TwoRanks(Content::counted) {}
+};
+TEST_P(TwoCountedRanks, ArriveInAnyOrder) { arrive_in_any_order({2, 3}); }
+
 std::string name_of(const testing::TestParamInfo<persist::Granularity>& medium) {
   return medium.param == persist::Granularity::page ? "File" : "CacheLines";
 }
 INSTANTIATE_TEST_SUITE_P(Media, Checkpoints,
+                         testing::Values(persist::Granularity::cache_line,
+                                         persist::Granularity::page),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Media, CountedCheckpoints,
+                         testing::Values(persist::Granularity::cache_line,
+                                         persist::Granularity::page),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Media, TwoCountedRanks,
                          testing::Values(persist::Granularity::cache_line,
                                          persist::Granularity::page),
                          name_of);

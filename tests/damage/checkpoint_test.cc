@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <random>
 
-#include "checkpoint/ranks.h"
+#include "base/crc32c_bulk.h"
+#include "checkpoint/counted_arrays.h"
+#include "checkpoint/store/checksum_list.h"
+#include "checkpoint/store/manifest.h"
 
 namespace cairn::test {
 namespace {
@@ -15,14 +18,21 @@ constexpr uint64_t regions_begin = uint64_t{2} << 20;
 
 class DamagedCheckpoint : public testing::Test {
  protected:
-  DamagedCheckpoint() : pool_(32ULL << 20) {
+  // `is_counted`: the versions also have arrays of which ranks have any number of elements.
+  explicit DamagedCheckpoint(bool is_counted = false)
+      : is_counted_(is_counted), pool_(32ULL << 20) {
     // Version 1 lies in slot 1, version 2 in slot 2.
     with_ranks(2, [&](uint32_t rank) {
       cairn_checkpoint* checkpoint = open(rank, 2);
       Rows rows(rows_of_all, rank, 2);
+      CountedArrays counted(rank, 2, false, large_bytes);
       ASSERT_EQ(rows.define(checkpoint), 0);
+      if (is_counted_) {
+        ASSERT_EQ(counted.define(checkpoint), 0) << cairn_last_error();
+      }
       for (const int64_t version : {1, 2}) {
         rows.set(version);
+        counted.set(version);
         ASSERT_EQ(cairn_checkpoint_write(checkpoint, version), 0) << cairn_last_error();
       }
       ASSERT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
@@ -84,14 +94,22 @@ class DamagedCheckpoint : public testing::Test {
       return found;
     }
     Rows rows(rows_of_all, 0, 1);
+    std::vector<CountedArrays> counted = {{0, 1, false, large_bytes}};
     EXPECT_EQ(rows.define(checkpoint), 0);
+    if (is_counted_) {
+      EXPECT_EQ(counted[0].define(checkpoint), 0) << cairn_last_error();
+    }
     auto info = empty_info();
     if (cairn_checkpoint_read(checkpoint, CAIRN_CHECKPOINT_LATEST, 0, &info) != 0) {
       found.why = cairn_last_error();
       EXPECT_EQ(rows.at(0, 0), -1) << "an array was touched: " << found.why;
+      EXPECT_TRUE(counted[0].is_untouched()) << found.why;
     } else {
       found = {info.number, info.skipped, info.why};
       EXPECT_EQ(rows.difference(info.number), "") << "version " << info.number;
+      if (is_counted_ && !(is_forged_ && info.number == 2)) {
+        EXPECT_EQ(difference_of_all(counted, info.number, 2), "") << "version " << info.number;
+      }
     }
     cairn_checkpoint_finalize(checkpoint);
     return found;
@@ -117,6 +135,9 @@ class DamagedCheckpoint : public testing::Test {
     }
   }
 
+  static constexpr size_t large_bytes = 1000;
+  bool is_counted_;
+  bool is_forged_ = false;  // version 2 says something else, under checksums that are right
   PoolInMemory pool_;
 };
 
@@ -282,6 +303,148 @@ TEST_F(DamagedCheckpoint, AFreshRunDropsWhatIsDamaged) {
   EXPECT_EQ(std::count_if(all.begin(), all.end(),
                           [](const std::string& name) { return name.starts_with("slot-"); }),
             4);
+}
+
+// The same of versions with ragged arrays, particles and bytes of ranks.
+class DamagedCounted : public DamagedCheckpoint {
+ protected:
+  DamagedCounted() : DamagedCheckpoint(true) {}
+
+  std::vector<uint8_t> bytes_of(const std::string& name, uint64_t offset, uint64_t size) {
+    std::vector<uint8_t> bytes(static_cast<size_t>(size));
+    cairn_file* file = open_file(name);
+    EXPECT_EQ(cairn_pread(file, bytes.data(), bytes.size(), offset),
+              static_cast<ssize_t>(bytes.size()));
+    cairn_close(file);
+    return bytes;
+  }
+  void put(const std::string& name, uint64_t offset, const void* bytes, size_t size) {
+    cairn_file* file = open_file(name);
+    EXPECT_EQ(cairn_pwrite(file, bytes, size, offset), static_cast<ssize_t>(size));
+    cairn_close(file);
+  }
+  checkpoint::RootRecord root_of(uint32_t rank) {
+    const auto bytes = bytes_of("slot-0002.manifest",
+                                checkpoint::roots_offset + sizeof(checkpoint::RootRecord) * rank,
+                                sizeof(checkpoint::RootRecord));
+    return checkpoint::record_at<checkpoint::RootRecord>(bytes.data());
+  }
+  // An area of version 2 with other bytes and right checksums, as somebody would forge it.
+  void forge(uint32_t rank, bool is_extent, const std::vector<uint8_t>& bytes) {
+    namespace ckpt = cairn::checkpoint;
+    auto manifest = bytes_of("slot-0002.manifest", 0, size_of("slot-0002.manifest"));
+    uint8_t* const at = manifest.data() + ckpt::roots_offset + sizeof(ckpt::RootRecord) * rank;
+    auto root = ckpt::record_at<ckpt::RootRecord>(at);
+    const uint64_t offset = is_extent ? root.extent_offset : root.region_offset;
+    // One block.
+    const std::vector<uint32_t> list = {crc32c_bulk(0, bytes.data(), bytes.size())};
+    (is_extent ? root.extent_list_crc : root.region_list_crc) = ckpt::crc_of_list(list);
+    ckpt::seal_root(&root);
+    std::memcpy(at, &root, sizeof root);
+    const auto version = ckpt::read_version(manifest.data(), manifest.size());
+    ASSERT_TRUE(version.ok()) << last_detail();
+    const uint64_t decision =
+        ckpt::decision_word(ckpt::Decision::committed, version->sequence,
+                            ckpt::seal_of(manifest.data(), version->manifest_length));
+    std::memcpy(manifest.data() + ckpt::decision_offset, &decision, sizeof decision);
+    put("slot-0002.data", offset, bytes.data(), bytes.size());
+    put("slot-0002.data", offset + ckpt::list_offset(bytes.size()), list.data(), sizeof list[0]);
+    put("slot-0002.manifest", 0, manifest.data(), manifest.size());
+  }
+  std::vector<uint8_t> extent_of(uint32_t rank) {
+    const auto root = root_of(rank);
+    return bytes_of("slot-0002.data", root.extent_offset, root.extent_bytes);
+  }
+};
+
+TEST_F(DamagedCounted, EachByteOfARoot) {
+  for (uint64_t at = checkpoint::roots_offset; at < checkpoint::roots_offset + 2 * 128; ++at) {
+    expect(with_changed("slot-0002.manifest", at, 0x21), 1, "byte " + std::to_string(at));
+    ASSERT_FALSE(HasFailure()) << at;
+  }
+}
+
+TEST_F(DamagedCounted, BytesOfExtentsAndTheirChecksums) {
+  std::mt19937_64 random(test_seed());
+  for (int i = 0; i < 200; ++i) {
+    const auto root = root_of(static_cast<uint32_t>(random() % 2));
+    const uint64_t list = checkpoint::list_offset(root.extent_bytes);
+    const uint64_t position = i < 6 * 32   ? static_cast<uint64_t>(i)  // of the directory
+                              : i % 4 == 0 ? list + random() % 4
+                                           : random() % root.extent_bytes;
+    const auto bits = static_cast<uint8_t>(1 + random() % 255);
+    const uint64_t at = root.extent_offset + position;
+    expect(with_changed("slot-0002.data", at, bits), 1, "offset " + std::to_string(at));
+    ASSERT_FALSE(HasFailure());
+  }
+  expect(restart(), 2, "as it was");
+}
+
+TEST_F(DamagedCounted, FilesThatAreCut) {
+  const std::string name = "slot-0002.data";
+  const auto bytes = bytes_of(name, 0, size_of(name));
+  std::vector<uint64_t> sizes;
+  for (const uint32_t rank : {0U, 1U}) {
+    const auto root = root_of(rank);
+    for (const uint64_t at : {uint64_t{0}, uint64_t{31}, uint64_t{192}, root.extent_bytes - 1,
+                              checkpoint::list_offset(root.extent_bytes) + 3})
+      sizes.push_back(root.extent_offset + at);
+  }
+  for (const uint64_t size : sizes) {
+    cairn_file* file = open_file(name);
+    ASSERT_EQ(cairn_ftruncate(file, size), 0);
+    expect(restart(), 1, "cut at " + std::to_string(size));
+    ASSERT_EQ(cairn_pwrite(file, bytes.data(), bytes.size(), 0),
+              static_cast<ssize_t>(bytes.size()));
+    cairn_close(file);
+  }
+  expect(restart(), 2, "as it was");
+}
+
+// Somebody who knows the format changes what a directory, counts or keys say. A restart finds no
+// version that cannot be, and never reads or writes what is not there.
+TEST_F(DamagedCounted, ForgedNumbers) {
+  is_forged_ = true;
+  std::mt19937_64 random(test_seed());
+  const uint64_t extremes[] = {0,          1,          0x7f,
+                               0x80,       0xffff,     0x7fffffff,
+                               0x80000000, 1ULL << 46, (1ULL << 62) + 1,
+                               INT64_MAX,  1ULL << 63, UINT64_MAX - 7,
+                               UINT64_MAX};
+  const uint32_t rank = 1;
+  const auto root = root_of(rank);
+  const auto extent = extent_of(rank);
+  const auto region = bytes_of("slot-0002.data", root.region_offset, root.region_bytes);
+  // Of the region, where they come first.
+  const uint64_t counts = CountedArrays(rank, 2).counts.size();
+  const uint64_t directory = 5 * sizeof(checkpoint::DirectoryRecord);
+  int read = 0;
+  int refused = 0;
+  const auto attempt = [&](bool is_extent, uint64_t at, size_t width, uint64_t value) {
+    auto bytes = is_extent ? extent : region;
+    std::memcpy(bytes.data() + at, &value, width);
+    forge(rank, is_extent, bytes);
+    const Found found = restart();
+    EXPECT_TRUE(found.number == 1 || found.number == 2) << found.why;
+    ++(found.number == 2 ? read : refused);
+    forge(rank, is_extent, is_extent ? extent : region);
+  };
+  for (uint64_t at = 0; at < directory; at += 8)
+    for (const uint64_t value : extremes) attempt(true, at, 8, value);
+  EXPECT_GT(refused, 0);
+  refused = 0;
+  for (int i = 0; i < 150; ++i) {
+    const uint64_t value = random() % 2 == 0 ? extremes[random() % std::size(extremes)] : random();
+    attempt(true, directory + random() % (extent.size() - directory - 8), 8, value);
+  }
+  EXPECT_GT(read, 0) << "values are anybody's";
+  for (int i = 0; i < 150; ++i) {
+    const uint64_t value = random() % 2 == 0 ? extremes[random() % std::size(extremes)] : random();
+    attempt(false, 4 * (random() % counts), 4, value);
+  }
+  EXPECT_GT(refused, 0) << "counts that do not sum to the values";
+  is_forged_ = false;
+  expect(restart(), 2, "as it was");
 }
 
 }  // namespace

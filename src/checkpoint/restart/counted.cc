@@ -93,35 +93,12 @@ void Counted::add(Takes* takes, uint32_t rank, uint64_t first, uint64_t count) {
 }
 
 // What the rank stored says what there is; where it lies, the packing rule says.
-Result<const Counted::Directory*> Counted::directory_of(uint32_t rank) {
+Result<const Directory*> Counted::directory_of(uint32_t rank) {
   const auto known = directories_.find(rank);
   if (known != directories_.end()) return &known->second;
-  const Layout& layout = stored_.contents().layout();
-  Directory directory;
-  std::vector<Piece> pieces;
-  for (uint32_t i = 0; i < layout.variables(); ++i)
-    if (is_counted(stored_.contents().decomposition_of(layout.variable(i)).kind()))
-      directory.push_back({i, 0, 0, 0, 0});
   CAIRN_TRY_ASSIGN(area, stored_.extent_of(rank));
-  const uint64_t size = directory.size() * sizeof(DirectoryRecord);
-  CAIRN_TRY_ASSIGN(bytes, read_verified(&stored_, area, 0, size));
-  for (size_t i = 0; i < directory.size(); ++i) {
-    const auto entry = record_at<DirectoryRecord>(bytes.data() + i * sizeof(DirectoryRecord));
-    uint64_t its_bytes = 0;
-    if (entry.variable != directory[i].variable ||
-        __builtin_mul_overflow(entry.elements, layout.variable(entry.variable).element_size,
-                               &its_bytes) ||
-        its_bytes != entry.bytes || its_bytes > area.bytes)
-      return fail(EUCLEAN, "the directory of rank %u is damaged", rank);
-    directory[i] = entry;
-    pieces.push_back({entry.variable, 0, entry.bytes});
-  }
-  CAIRN_TRY_ASSIGN(packed, pack(layout, std::move(pieces), size));
-  for (const Piece& piece : packed.pieces)
-    for (const DirectoryRecord& entry : directory)
-      if (entry.variable == piece.variable && entry.offset != piece.offset)
-        return fail(EUCLEAN, "the directory of rank %u is damaged", rank);
-  if (packed.bytes != area.bytes) return fail(EUCLEAN, "the extent of rank %u is damaged", rank);
+  CAIRN_TRY_ASSIGN(bytes, read_verified(&stored_, area, 0, directory_bytes(stored_.contents())));
+  CAIRN_TRY_ASSIGN(directory, read_directory(stored_.contents(), bytes, area.bytes, rank));
   return &directories_.emplace(rank, std::move(directory)).first->second;
 }
 

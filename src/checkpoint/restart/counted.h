@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "checkpoint/restart/directory.h"
 #include "checkpoint/restart/match.h"
 #include "checkpoint/restart/stored_version.h"
 
@@ -35,7 +36,6 @@ class Counted {
     uint64_t count = 0;
   };
   using Takes = std::vector<Take>;
-  using Directory = std::vector<DirectoryRecord>;
 
   Result<const Directory*> directory_of(uint32_t rank);
   Result<DirectoryRecord> entry_of(uint32_t rank, uint32_t variable);

@@ -31,7 +31,7 @@ struct NodeStock {
 };
 
 std::vector<uint8_t> encode_stock(const NodeStock& stock);
-// EPROTO: it is cut off.
+// EPROTO: it is cut off. EUCLEAN: it tells of a version that cannot be.
 Result<NodeStock> decode_stock(const std::vector<uint8_t>& bytes);
 
 // Nothing was decided of the version that is in the slot, and all of it is there: as a node leaves
