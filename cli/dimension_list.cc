@@ -45,12 +45,14 @@ class Lists {
       return false;
     const H5Id space(h5_.check(h5_.Aget_space(attribute), list_name), h5_.Sclose);
     uint64_t count = 0;
-    return dimensions <= CAIRN_MAX_DIMENSIONS && h5_.Sget_simple_extent_ndims(space.get()) == 1 &&
-           h5_.Sget_simple_extent_dims(space.get(), &count, nullptr) == 1 && count == dimensions;
+    return h5_.Sget_simple_extent_ndims(space.get()) == 1 &&
+           h5_.Sget_simple_extent_dims(space.get(), &count, nullptr) == 1 && count >= dimensions &&
+           count <= lists_.size();
   }
 
   const Hdf5& h5_;
-  std::array<List, CAIRN_MAX_DIMENSIONS> lists_{};
+  // The bytes of an element may be a dimension of the file.
+  std::array<List, CAIRN_MAX_DIMENSIONS + 1> lists_{};
 };
 
 // Without the group; "": it has none that a list of names can hold.

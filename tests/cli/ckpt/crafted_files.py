@@ -49,6 +49,17 @@ def with_dimensions(path):
             dataset.dims[axis].attach_scale(file[name])
 
 
+def with_texts(path):
+    """As netCDF has texts: one more dimension, of their bytes."""
+    with h5py.File(path, "w") as file:
+        dataset = file.create_dataset("names", data=numpy.frombuffer(b"abcdef", dtype="S1").reshape(3, 2))
+        dataset.attrs["cairn_type"] = numpy.bytes_("character(2)")
+        for axis, name in enumerate(("x", "bytes_2")):
+            file.create_dataset(name, data=numpy.arange(dataset.shape[axis]))
+            file[name].make_scale(name)
+            dataset.dims[axis].attach_scale(file[name])
+
+
 def main(directory):
     references = h5py.vlen_dtype(h5py.ref_dtype)
     nothing = numpy.empty(0, dtype=h5py.ref_dtype)
@@ -62,6 +73,7 @@ def main(directory):
     with_numbers(directory / "order.h5")
     with_large(directory / "large.h5")
     with_dimensions(directory / "dimensions.h5")
+    with_texts(directory / "texts.h5")
 
 
 if __name__ == "__main__":

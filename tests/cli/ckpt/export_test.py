@@ -192,6 +192,10 @@ class Crafted(CkptCase):
     def test_a_list_of_dimensions(self):
         self.assertEqual(self.imported("dimensions")["u"]["attributes"], {"dimensions": "y x"})
 
+    def test_a_list_of_dimensions_with_that_of_an_element(self):
+        found = self.imported("texts")["names"]
+        self.assertEqual((found["shape"], found["element_bytes"], found["attributes"]), ([3], 2, {"dimensions": "x"}))
+
     def test_numbers_of_the_other_byte_order(self):
         found = self.imported("order")
         two = [-9999, 258]
