@@ -178,5 +178,21 @@ TEST_F(Counted, AGridWithoutCellsHasNoParticles) {
   EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
 }
 
+TEST_F(Counted, ParticlesThatDoNotFitTheirKeysAreNotWritten) {
+  CountedArrays state(0, 1);
+  cairn_checkpoint* checkpoint = open_set(pool_.get(), "counted");
+  ASSERT_EQ(state.define(checkpoint), 0) << cairn_last_error();
+  for (const bool more : {false, true}) {
+    state.set(1);
+    more ? state.masses.push_back(1) : state.masses.pop_back();
+    EXPECT_EQ(cairn_checkpoint_write(checkpoint, 1), -EINVAL);
+    EXPECT_NE(std::string(cairn_last_error()).find("variable 'mass': has "), std::string::npos)
+        << cairn_last_error();
+  }
+  state.set(1);
+  EXPECT_EQ(cairn_checkpoint_write(checkpoint, 1), 0) << cairn_last_error();
+  EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
+}
+
 }  // namespace
 }  // namespace cairn::test

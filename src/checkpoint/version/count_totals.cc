@@ -32,6 +32,19 @@ CountTotals::CountTotals(const Contents& contents) : contents_(contents) {
   }
 }
 
+// The i-th key is that of the i-th particle.
+Status CountTotals::check_key(const Extent& extent, const DirectoryRecord& entry,
+                              const Variable& variable) const {
+  for (const DirectoryRecord& other : extent.directory) {
+    if (other.variable != *variable.key || other.elements == entry.elements) continue;
+    return fail(EINVAL, "variable '%s': has %llu particles; its key '%s' has %llu",
+                shown_text(variable.name).c_str(), static_cast<unsigned long long>(entry.elements),
+                shown_text(contents_.layout().variable(*variable.key).name).c_str(),
+                static_cast<unsigned long long>(other.elements));
+  }
+  return Status();
+}
+
 void CountTotals::note(uint32_t variable, const ArrayPlace& array) {
   const auto found = totals_.find(variable);
   if (found != totals_.end()) found->second = total_of(array);
@@ -40,6 +53,7 @@ void CountTotals::note(uint32_t variable, const ArrayPlace& array) {
 Status CountTotals::check(const Extent& extent, uint32_t rank) const {
   for (const DirectoryRecord& entry : extent.directory) {
     const Variable variable = contents_.layout().variable(entry.variable);
+    if (variable.key) CAIRN_TRY(check_key(extent, entry, variable));
     if (contents_.decomposition_of(variable).kind() != DecompositionKind::ragged) continue;
     const Variable counts = contents_.layout().variable(*variable.over);
     // Rank 0 stores the counts that all ranks have, and its values count.

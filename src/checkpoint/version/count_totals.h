@@ -13,11 +13,14 @@ class CountTotals {
 
   // The rank stores this array for a variable.
   void note(uint32_t variable, const ArrayPlace& array);
-  // EINVAL: a ragged array has another number of values than its counts say. A restart could not
-  // read such a version.
+  // EINVAL: a ragged array has another number of values than its counts say, or particles have
+  // another one than their key. A restart could not read such a version.
   [[nodiscard]] Status check(const Extent& extent, uint32_t rank) const;
 
  private:
+  [[nodiscard]] Status check_key(const Extent& extent, const DirectoryRecord& entry,
+                                 const Variable& variable) const;
+
   const Contents& contents_;
   std::map<uint32_t, uint64_t> totals_;  // by variable that counts
 };
