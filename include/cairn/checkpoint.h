@@ -387,8 +387,11 @@ CAIRN_API int cairn_checkpoint_read(cairn_checkpoint* checkpoint, int64_t versio
  * extents are the counts. NULL offset and count: all. Bytes outside are neither read nor verified,
  * but for the rest of their checksum blocks. The variable need not be defined, and the run
  * continues nothing by it. On one node local; on several collective, where ranks may ask for
- * different boxes, and counts of 0 ask for nothing. -ENOENT (no such version or variable), -EINVAL
- * (type, box), -EHOSTDOWN, -EUCLEAN (damaged), -EIO. */
+ * different boxes, and counts of 0 ask for nothing. RAGGED, PARTICLES and PER_RANK are read as one
+ * array of one dimension: the lists in order of the cells of `over` in the global array, the last
+ * dimension the fastest; the others by ascending rank. A context that looks finds the elements once
+ * and keeps that until it reads another variable or version. -ENOENT (no such version or variable),
+ * -EINVAL (type, box), -EHOSTDOWN, -EUCLEAN (damaged), -EIO. */
 CAIRN_API int cairn_checkpoint_read_var(cairn_checkpoint* checkpoint, int64_t version,
                                         const char* name, const int64_t* offset,
                                         const int64_t* count, const cairn_array* array);
@@ -411,6 +414,9 @@ typedef struct cairn_checkpoint_variable {
   int64_t global[CAIRN_MAX_DIMENSIONS]; /* extents, slowest in a file first */
   const char* name;
   const cairn_attribute* attributes; /* ascending by key */
+  /* Of RAGGED and PARTICLES, as they were defined; NULL: it has none. */
+  const char* over;
+  const char* key;
 } cairn_checkpoint_variable;
 
 /* Calls visit for each variable of a version, ascending by name, until it returns nonzero, which is
@@ -420,6 +426,12 @@ typedef int (*cairn_checkpoint_variable_visit)(void* context,
                                                const cairn_checkpoint_variable* variable);
 CAIRN_API int cairn_checkpoint_variables(cairn_checkpoint* checkpoint, int64_t version,
                                          cairn_checkpoint_variable_visit visit, void* context);
+
+/* How many elements of a RAGGED, PARTICLES or PER_RANK variable each rank that wrote the version
+ * had, by ascending rank: info.ranks numbers. On one node local, on several collective. -EMSGSIZE:
+ * `capacity` is less. -EINVAL: a variable of another kind. -ENOENT, -EHOSTDOWN, -EUCLEAN. */
+CAIRN_API int cairn_checkpoint_counts(cairn_checkpoint* checkpoint, int64_t version,
+                                      const char* name, uint64_t* counts, uint32_t capacity);
 
 typedef struct cairn_checkpoint_verified {
   uint32_t struct_size;

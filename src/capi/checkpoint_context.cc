@@ -12,7 +12,7 @@ using cairn::fail;
 using cairn::Status;
 
 cairn_checkpoint::~cairn_checkpoint() {
-  reading.reset();
+  forget_reading();
   answers.reset();
   writer.reset();
   run.reset();

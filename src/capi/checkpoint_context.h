@@ -14,6 +14,7 @@
 #include "capi/checkpoint_nodes.h"
 #include "capi/exit_watch.h"
 #include "capi/handles.h"
+#include "checkpoint/restart/counted_line.h"
 #include "checkpoint/restart/restart.h"
 #include "checkpoint/version/agreement.h"
 #include "checkpoint/version/answers.h"
@@ -50,7 +51,11 @@ struct cairn_checkpoint {
   cairn::Result<cairn::checkpoint::StoredVersion*> begin_reading(int64_t version);
   // A context that looks keeps the version from being retired until it reads another one.
   void done_reading() {
-    if (run) reading.reset();
+    if (run) forget_reading();
+  }
+  void forget_reading() {
+    line.reset();
+    reading.reset();
   }
   // Waits until the last version is decided.
   cairn::Status settle_last();
@@ -87,6 +92,7 @@ struct cairn_checkpoint {
   std::vector<uint8_t> attributes;       // of versions to come
   cairn::capi::AttributeList described;  // of the version that a caller was told of last
   std::optional<cairn::checkpoint::StoredVersion> reading;
+  std::unique_ptr<cairn::checkpoint::CountedLine> line;  // of a variable of that
   std::optional<int64_t> collecting;  // the number of the version that was begun
   // What stood under the names of its own variables.
   std::map<std::string, std::optional<cairn::checkpoint::Definition>> collected;

@@ -52,6 +52,8 @@ class Variables {
       cairn_checkpoint_variable described = describe(contents, variable);
       names_.emplace_back(variable.name);
       described.name = names_.back().c_str();
+      described.over = name_of(contents, variable.over);
+      described.key = name_of(contents, variable.key);
       cairn::capi::AttributeList& attributes = attributes_.emplace_back();
       attributes.read(variable.attributes);
       described.attributes = attributes.begin();
@@ -62,6 +64,11 @@ class Variables {
   [[nodiscard]] const std::vector<cairn_checkpoint_variable>& all() const { return all_; }
 
  private:
+  const char* name_of(const ckpt::Contents& contents, std::optional<uint32_t> variable) {
+    if (!variable) return nullptr;
+    return names_.emplace_back(contents.layout().variable(*variable).name).c_str();
+  }
+
   std::deque<std::string> names_;
   std::deque<cairn::capi::AttributeList> attributes_;
   std::vector<cairn_checkpoint_variable> all_;

@@ -40,7 +40,7 @@ Status cairn_checkpoint::open_to_look(const std::string& name, int communicator)
 }
 
 Status cairn_checkpoint::look_again() {
-  reading.reset();
+  forget_reading();
   shelf->clear();
   CAIRN_TRY_ASSIGN(stock, ckpt::Catalogue::take_stock(*set, &*shelf));
   catalogue = std::move(stock);
@@ -61,6 +61,7 @@ const ckpt::KnownVersion* cairn_checkpoint::look_for(int64_t version) const {
 Result<ckpt::StoredVersion*> cairn_checkpoint::begin_reading(int64_t version) {
   if (run) {
     CAIRN_TRY_ASSIGN(found, restart().find(request(version)));
+    forget_reading();
     reading.emplace(std::move(found));
     return &*reading;
   }
@@ -69,7 +70,7 @@ Result<ckpt::StoredVersion*> cairn_checkpoint::begin_reading(int64_t version) {
     return fail(ENOENT, version == CAIRN_CHECKPOINT_LATEST ? "the set has no version"
                                                            : "the set has no such version");
   if (reading && reading->version().sequence == known->version.sequence) return &*reading;
-  reading.reset();
+  forget_reading();
   CAIRN_TRY_ASSIGN(opened, ckpt::StoredVersion::open({&*set, &*shelf, nullptr}, *known));
   reading.emplace(std::move(opened));
   return &*reading;
@@ -96,7 +97,7 @@ Status drop(cairn_checkpoint* checkpoint, int64_t version, uint32_t flags) {
   CAIRN_TRY(check_flags(flags, CAIRN_DROP_LAST | CAIRN_DROP_SET | CAIRN_DROP_DAMAGED,
                         "cairn_checkpoint_drop"));
   if (checkpoint->run) return fail(EINVAL, "drop is for contexts that look");
-  checkpoint->reading.reset();  // what is leased is not dropped
+  checkpoint->forget_reading();  // what is leased is not dropped
   const ckpt::SetFile& set = *checkpoint->set;
   ckpt::Shelf* const shelf = &*checkpoint->shelf;
   const bool is_forced = (flags & CAIRN_DROP_LAST) != 0;

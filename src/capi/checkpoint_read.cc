@@ -1,4 +1,6 @@
 // C API: reading versions (include/cairn/checkpoint.h).
+#include <algorithm>
+
 #include "cairn/checkpoint.h"
 #include "capi/checkpoint_context.h"
 #include "checkpoint/layout/text.h"
@@ -6,6 +8,7 @@
 #include "checkpoint/restart/needed_blocks.h"
 
 using cairn::fail;
+using cairn::Result;
 using cairn::Status;
 using cairn::capi::check_flags;
 using cairn::capi::check_given;
@@ -99,6 +102,33 @@ int visit_damaged(const cairn_checkpoint& checkpoint, cairn_checkpoint_visit vis
   return 0;
 }
 
+// Stays for the next part of the variable, as long as the version is read.
+Result<ckpt::CountedLine*> find_line(cairn_checkpoint* checkpoint, ckpt::StoredVersion* stored,
+                                     uint32_t variable) {
+  if (checkpoint->line == nullptr || checkpoint->line->variable() != variable) {
+    checkpoint->line.reset();
+    CAIRN_TRY_ASSIGN(line, ckpt::CountedLine::find(stored, variable));
+    checkpoint->line = std::move(line);
+  }
+  return checkpoint->line.get();
+}
+
+Status count_elements(cairn_checkpoint* checkpoint, int64_t version, const char* name,
+                      uint64_t* counts, uint32_t capacity) {
+  CAIRN_TRY_ASSIGN(stored, checkpoint->begin_reading(version));
+  const auto index = stored->contents().layout().find(name);
+  if (!index) return fail(ENOENT, "the version has no such variable");
+  const ckpt::Variable variable = stored->contents().layout().variable(*index);
+  if (!is_counted(stored->contents().decomposition_of(variable).kind()))
+    return fail(EINVAL, "its array has a fixed number of elements");
+  if (capacity < stored->version().ranks)
+    return fail(EMSGSIZE, "%u ranks wrote the version; there is room for %u",
+                stored->version().ranks, capacity);
+  CAIRN_TRY_ASSIGN(found, ckpt::CountedLine::counts(stored, *index));
+  std::copy(found.begin(), found.end(), counts);
+  return stored->check();
+}
+
 Status read_box(cairn_checkpoint* checkpoint, int64_t version, const char* name,
                 const int64_t* offset, const int64_t* count, const cairn_array* given) {
   CAIRN_TRY_ASSIGN(array, cairn::capi::copy_in(given, "array"));
@@ -108,9 +138,12 @@ Status read_box(cairn_checkpoint* checkpoint, int64_t version, const char* name,
   const auto index = stored->contents().layout().find(name);
   if (!index) return fail(ENOENT, "the version has no such variable");
   const ckpt::Variable variable = stored->contents().layout().variable(*index);
-  if (is_counted(stored->contents().decomposition_of(variable).kind()))
-    return fail(ENOSYS, "this release reads its elements by cairn_checkpoint_read() only");
-  const ckpt::Box& whole = stored->contents().decomposition_of(variable).whole();
+  const bool counts = is_counted(stored->contents().decomposition_of(variable).kind());
+  ckpt::Box whole = stored->contents().decomposition_of(variable).whole();
+  if (counts) {
+    CAIRN_TRY_ASSIGN(line, find_line(checkpoint, stored, *index));
+    whole = ckpt::whole_of(1, {line->elements()});
+  }
   if (variable.type != view.type() || variable.element_size != view.element_size())
     return fail(EINVAL, "the array is of another type");
   ckpt::Box box = whole;
@@ -122,17 +155,22 @@ Status read_box(cairn_checkpoint* checkpoint, int64_t version, const char* name,
   if (!fits(box, whole.count))
     return fail(EINVAL, "%s lies outside of the global array %s", shown(box).c_str(),
                 shown(whole).c_str());
-  const ckpt::Box counts{view.dimensions(), {}, view.counts()};
-  if (counts != ckpt::Box{box.dimensions, {}, box.count})
-    return fail(EINVAL, "the array is %s, what is read %s", shown(counts).c_str(),
+  const ckpt::Box given_box{view.dimensions(), {}, view.counts()};
+  if (given_box != ckpt::Box{box.dimensions, {}, box.count})
+    return fail(EINVAL, "the array is %s, what is read %s", shown(given_box).c_str(),
                 shown(box).c_str());
   if (is_empty(box)) return Status();
   CAIRN_TRY(check_given(array.base, "array->base"));
+  const ckpt::ArrayPlace place{view, static_cast<uint8_t*>(array.base)};
+  if (counts) {
+    CAIRN_TRY(checkpoint->line->read(box.offset[0], place));
+    return stored->check();
+  }
   ckpt::NeededBlocks needed(stored);
   CAIRN_TRY(needed.add(*index, box));
   CAIRN_TRY(needed.verify());
   ckpt::CopyOut out(stored);
-  CAIRN_TRY(out.copy(*index, box, {view, static_cast<uint8_t*>(array.base)}, box.offset));
+  CAIRN_TRY(out.copy(*index, box, place, box.offset));
   return stored->check();
 }
 
@@ -190,6 +228,23 @@ int cairn_checkpoint_read_var(cairn_checkpoint* checkpoint, int64_t version, con
   checkpoint->done_reading();
   if (read.ok()) return 0;
   return code(annotate(read, "variable '%s'", ckpt::shown_text(name).c_str()));
+}
+
+int cairn_checkpoint_counts(cairn_checkpoint* checkpoint, int64_t version, const char* name,
+                            uint64_t* counts, uint32_t capacity) {
+  const WriteWindow window;
+  if (const Status given = check_given(checkpoint, "checkpoint"); !given.ok()) return code(given);
+  if (const Status given = check_given(name, "the variable's name"); !given.ok())
+    return code(given);
+  if (const Status given = check_given(counts, "counts"); !given.ok()) return code(given);
+  // On several nodes collective, as read_var.
+  if (checkpoint->nodes)
+    if (const Status settled = checkpoint->settle_on_nodes(); !settled.ok()) return code(settled);
+  const Status counted =
+      checkpoint->meet_nodes(count_elements(checkpoint, version, name, counts, capacity));
+  checkpoint->done_reading();
+  if (counted.ok()) return 0;
+  return code(annotate(counted, "variable '%s'", ckpt::shown_text(name).c_str()));
 }
 
 int cairn_checkpoint_list(cairn_checkpoint* checkpoint, cairn_checkpoint_visit visit,

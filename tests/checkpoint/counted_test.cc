@@ -1,5 +1,7 @@
 // Arrays of which each rank has any number of elements: lists of values for the cells of a grid,
 // particles with and without cells, bytes of ranks. Other numbers of ranks restart from them.
+#include <algorithm>
+#include <map>
 #include <vector>
 
 #include "checkpoint/counted_arrays.h"
@@ -175,6 +177,135 @@ TEST_F(Counted, AGridWithoutCellsHasNoParticles) {
   ASSERT_EQ(cairn_checkpoint_write(checkpoint, 1), 0) << cairn_last_error();
   ASSERT_EQ(cairn_checkpoint_read(checkpoint, 1, 0, nullptr), 0) << cairn_last_error();
   EXPECT_TRUE(cells.empty());
+  EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
+}
+
+// Elements [first, first + count) of a variable, as a tool reads them.
+template <typename T>
+std::vector<T> elements_of(cairn_checkpoint* checkpoint, const char* name, uint32_t type,
+                           int64_t first, int64_t count) {
+  std::vector<T> values(static_cast<size_t>(count));
+  cairn_array array{};
+  array.struct_size = sizeof array;
+  array.type = type;
+  array.element_size = type == CAIRN_TYPE_OPAQUE ? sizeof(T) : 0;
+  array.dimensions = 1;
+  array.extent[0] = count;
+  array.base = values.data();
+  EXPECT_EQ(cairn_checkpoint_read_var(checkpoint, 8, name, &first, &count, &array), 0)
+      << name << ": " << cairn_last_error();
+  return values;
+}
+
+// All of it, and pieces of it.
+template <typename T>
+void expect_line(cairn_checkpoint* checkpoint, const char* name, uint32_t type,
+                 const std::vector<T>& expected) {
+  const auto size = static_cast<int64_t>(expected.size());
+  EXPECT_EQ(elements_of<T>(checkpoint, name, type, 0, size), expected) << name;
+  for (const int64_t step : {1, 7, 50}) {
+    std::vector<T> found;
+    for (int64_t at = 0; at < size; at += step) {
+      const auto piece = elements_of<T>(checkpoint, name, type, at, std::min(step, size - at));
+      found.insert(found.end(), piece.begin(), piece.end());
+    }
+    EXPECT_EQ(found, expected) << name << " by " << step;
+  }
+}
+
+TEST_F(Counted, AToolReadsThemAsArraysOfOneDimension) {
+  for (const bool is_fortran : {false, true}) {
+    constexpr uint32_t writers = 3;
+    write(writers, is_fortran, {7, 8});
+    std::vector<double> values;
+    for (int64_t cell = 0; cell < CountedArrays::rows * CountedArrays::columns; ++cell)
+      for (int32_t k = 0; k < CountedArrays::count_of(cell, 8); ++k)
+        values.push_back(CountedArrays::value(cell, k, 8));
+    CountedArrays all(0, 1);
+    std::vector<uint64_t> plain_counts;
+    for (uint32_t rank = 0; rank < writers; ++rank) {
+      CountedArrays one(rank, writers, is_fortran);
+      one.set(8);
+      all.cells.insert(all.cells.end(), one.cells.begin(), one.cells.end());
+      all.masses.insert(all.masses.end(), one.masses.begin(), one.masses.end());
+      all.plain.insert(all.plain.end(), one.plain.begin(), one.plain.end());
+      all.bytes.insert(all.bytes.end(), one.bytes.begin(), one.bytes.end());
+      plain_counts.push_back(one.plain.size());
+    }
+    for (const uint32_t flags : {CAIRN_CHECKPOINT_LOOK, 0U}) {
+      cairn_checkpoint_options options{};
+      options.flags = flags;
+      cairn_checkpoint* checkpoint = open_set(pool_.get(), "counted", options);
+      expect_line(checkpoint, "values", CAIRN_TYPE_FLOAT64, values);
+      expect_line(checkpoint, "cell", CAIRN_TYPE_INT64, all.cells);
+      expect_line(checkpoint, "mass", CAIRN_TYPE_FLOAT64, all.masses);
+      expect_line(checkpoint, "plain", CAIRN_TYPE_FLOAT32, all.plain);
+      EXPECT_EQ(elements_of<uint8_t>(checkpoint, "bytes", CAIRN_TYPE_OPAQUE, 0,
+                                     static_cast<int64_t>(all.bytes.size())),
+                all.bytes);
+      std::vector<uint64_t> counts(writers);
+      EXPECT_EQ(cairn_checkpoint_counts(checkpoint, 8, "plain", counts.data(), writers), 0)
+          << cairn_last_error();
+      EXPECT_EQ(counts, plain_counts);
+      EXPECT_EQ(cairn_checkpoint_counts(checkpoint, 8, "plain", counts.data(), 2), -EMSGSIZE);
+      EXPECT_EQ(cairn_checkpoint_counts(checkpoint, 8, "counts", counts.data(), 3), -EINVAL);
+      EXPECT_EQ(cairn_checkpoint_counts(checkpoint, 8, "nothing", counts.data(), 3), -ENOENT);
+      const int64_t first = 1;
+      const auto count = static_cast<int64_t>(values.size());
+      cairn_array array{};
+      array.struct_size = sizeof array;
+      array.type = CAIRN_TYPE_FLOAT64;
+      array.dimensions = 1;
+      array.extent[0] = count;
+      array.base = values.data();
+      EXPECT_EQ(cairn_checkpoint_read_var(checkpoint, 8, "values", &first, &count, &array),
+                -EINVAL);
+      const auto see = [](void* context, const cairn_checkpoint_variable* one) {
+        auto& found = *static_cast<std::map<std::string, std::string>*>(context);
+        found[one->name] = std::string(one->over == nullptr ? "-" : one->over) + " " +
+                           (one->key == nullptr ? "-" : one->key);
+        return 0;
+      };
+      std::map<std::string, std::string> found;
+      EXPECT_EQ(cairn_checkpoint_variables(checkpoint, 8, see, &found), 0) << cairn_last_error();
+      EXPECT_EQ(found, (std::map<std::string, std::string>{{"bytes", "- -"},
+                                                           {"cell", "counts -"},
+                                                           {"counts", "- -"},
+                                                           {"mass", "counts cell"},
+                                                           {"plain", "- -"},
+                                                           {"values", "counts -"}}));
+      EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
+    }
+  }
+}
+
+// A tool looks at a million cells at a time.
+TEST_F(Counted, MoreCellsThanOneLook) {
+  constexpr int64_t extent[] = {3, 2, 500, 700};
+  constexpr size_t cells = 3 * 2 * 500 * 700;
+  std::vector<int8_t> counts(cells);
+  std::vector<int32_t> values;
+  for (size_t cell = 0; cell < cells; ++cell) {
+    counts[cell] = cell % 97 == 0 ? 2 : 0;
+    for (int8_t k = 0; k < counts[cell]; ++k) values.push_back(static_cast<int32_t>(2 * cell) + k);
+  }
+  cairn_checkpoint* checkpoint = open_set(pool_.get(), "counted");
+  cairn_array array{};
+  array.struct_size = sizeof array;
+  array.type = CAIRN_TYPE_INT8;
+  array.dimensions = 4;
+  array.base = counts.data();
+  cairn_distribution block{};
+  block.struct_size = sizeof block;
+  block.kind = CAIRN_BLOCK;
+  for (int k = 0; k < 4; ++k) array.extent[k] = block.global[k] = extent[k];
+  ASSERT_EQ(cairn_checkpoint_define(checkpoint, "grid", &array, &block, nullptr), 0);
+  ASSERT_EQ(define_vector(checkpoint, "values", CAIRN_TYPE_INT32, CAIRN_RAGGED, &values, "grid"),
+            0);
+  ASSERT_EQ(cairn_checkpoint_write(checkpoint, 8), 0) << cairn_last_error();
+  EXPECT_EQ(elements_of<int32_t>(checkpoint, "values", CAIRN_TYPE_INT32, 0,
+                                 static_cast<int64_t>(values.size())),
+            values);
   EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
 }
 

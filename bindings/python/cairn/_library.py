@@ -67,7 +67,7 @@ class Info(Structure):
 class Variable(Structure):
     _fields_ = [("struct_size", c_uint32), ("type", c_uint32), ("element_size", c_uint64), ("dimensions", c_uint32),
                 ("flags", c_uint32), ("kind", c_uint32), ("attribute_count", c_uint32), ("global", c_int64 * MAX_DIMENSIONS),
-                ("name", c_char_p), ("attributes", POINTER(Attribute))]
+                ("name", c_char_p), ("attributes", POINTER(Attribute)), ("over", c_char_p), ("key", c_char_p)]
 
 
 Visit = ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(Info))

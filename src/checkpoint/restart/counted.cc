@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 #include "checkpoint/layout/text.h"
 #include "checkpoint/restart/integer_reader.h"
@@ -30,6 +31,33 @@ bool has_cell(const Box& box, const Box& whole, uint64_t cell) {
     if (at < box.offset[k] || at - box.offset[k] >= box.count[k]) return false;
   }
   return cell == 0;
+}
+
+// Calls visit for boxes of at most so many cells, in the order of the whole with the last dimension
+// the fastest.
+Status for_each_slab(const Box& whole, uint64_t most,
+                     const std::function<Status(const Box& slab)>& visit) {
+  if (is_empty(whole)) return Status();
+  // Dimensions from `cut` on are whole in each slab, the one before is cut.
+  unsigned cut = whole.dimensions;
+  uint64_t unit = 1;
+  while (cut != 0 && whole.count[cut - 1] <= most / unit) unit *= whole.count[--cut];
+  if (cut == 0) return visit(whole);
+  const unsigned last = cut - 1;
+  const uint64_t step = most / unit;
+  Box slab = whole;
+  for (unsigned k = 0; k < last; ++k) slab.count[k] = 1;
+  for (;;) {
+    slab.count[last] = std::min(step, whole.count[last] - slab.offset[last]);
+    CAIRN_TRY(visit(slab));
+    slab.offset[last] += slab.count[last];
+    unsigned k = last;
+    while (slab.offset[k] == whole.count[k]) {
+      if (k == 0) return Status();
+      slab.offset[k--] = 0;
+      ++slab.offset[k];
+    }
+  }
 }
 
 // Where the values of a rank's cells lie among all of its values. The cells come in the stored
@@ -163,13 +191,12 @@ Status Counted::plan_by_key(const Variable& stored, uint32_t key_index, const De
   return Status();
 }
 
-// The values of each cell of this rank, in the order in which it has the cells.
-Status Counted::plan_ragged(uint32_t index, const Definition& cells, Takes* takes) {
+// The values of some cells, in this order of the cells.
+Status Counted::plan_ragged(uint32_t index, const Box& cells, const Order& order, Takes* takes) {
   const uint32_t over = *stored_.contents().layout().variable(index).over;
   const Variable counts = stored_.contents().layout().variable(over);
   const Decomposition& decomposition = stored_.contents().decomposition_of(counts);
-  if (decomposition.whole() != cells.whole) return fail(EINVAL, "its cells have another shape");
-  const auto cells_here = volume(cells.box);
+  const auto cells_here = volume(cells);
   if (!cells_here) return fail(EOVERFLOW, "more than 2^62 cells");
   Takes by_cell(static_cast<size_t>(*cells_here));
   Status status;
@@ -183,7 +210,7 @@ Status Counted::plan_ragged(uint32_t index, const Definition& cells, Takes* take
     Lists lists(&reader, rank, entry.elements);
     // Cells of the part in the stored order, which is that of the lists, and the places that they
     // have on this rank.
-    const Extents own = strides_of(cells.box, cells.place.view.order());
+    const Extents own = strides_of(cells, order);
     Extents at{};
     Runs runs = runs_in(decomposition.box_of(rank), part, counts.order);
     Runs::Run run;
@@ -192,7 +219,7 @@ Status Counted::plan_ragged(uint32_t index, const Definition& cells, Takes* take
         CAIRN_TRY_ASSIGN(list, lists.find(static_cast<uint64_t>(run.offset) + i));
         uint64_t cell = 0;
         for (unsigned k = 0; k < part.dimensions; ++k)
-          cell += (part.offset[k] + at[k] - cells.box.offset[k]) * own[k];
+          cell += (part.offset[k] + at[k] - cells.offset[k]) * own[k];
         by_cell[static_cast<size_t>(cell)] = {rank, list.first, list.count};
         for (unsigned k = part.dimensions; k-- != 0;) {
           const unsigned dimension = counts.order[k];
@@ -203,7 +230,7 @@ Status Counted::plan_ragged(uint32_t index, const Definition& cells, Takes* take
     }
     return lists.finish();
   };
-  for_each_stored_part(decomposition, cells.box, [&](uint32_t rank, const Box& part) {
+  for_each_stored_part(decomposition, cells, [&](uint32_t rank, const Box& part) {
     if (status.ok()) status = place_part(rank, part);
   });
   CAIRN_TRY(status);
@@ -225,7 +252,11 @@ Status Counted::plan(const MatchedVariable& matched) {
   } else if (cells == definitions_.all().end()) {
     status = fail(EINVAL, "the variable of its cells is not defined");
   } else if (kind == DecompositionKind::ragged) {
-    status = plan_ragged(matched.stored, cells->second, &takes);
+    const Definition& own = cells->second;
+    const Variable counts = stored_.contents().layout().variable(*stored.over);
+    status = stored_.contents().decomposition_of(counts).whole() == own.whole
+                 ? plan_ragged(matched.stored, own.box, own.place.view.order(), &takes)
+                 : fail(EINVAL, "its cells have another shape");
   } else {
     status = plan_by_key(stored, stored.key.value_or(matched.stored), cells->second, &takes);
   }
@@ -278,13 +309,39 @@ uint64_t Counted::count_of(uint32_t variable) const {
   return count;
 }
 
-Status Counted::copy(uint32_t variable, const ArrayPlace& array) {
+Result<Takes> Counted::find_all(uint32_t variable) {
+  constexpr uint64_t most_cells = uint64_t{1} << 20;
+  const Contents& contents = stored_.contents();
+  const Variable stored = contents.layout().variable(variable);
+  Takes takes;
+  if (contents.decomposition_of(stored).kind() != DecompositionKind::ragged) {
+    for (uint32_t rank = 0; rank < stored_.version().ranks; ++rank) {
+      CAIRN_TRY_ASSIGN(entry, entry_of(rank, variable));
+      add(&takes, rank, 0, entry.elements);
+    }
+    return takes;
+  }
+  const Box& whole = contents.decomposition_of(contents.layout().variable(*stored.over)).whole();
+  CAIRN_TRY(for_each_slab(whole, most_cells, [&](const Box& cells) {
+    return plan_ragged(variable, cells, plain_order(), &takes);
+  }));
+  return takes;
+}
+
+Status Counted::read(uint32_t variable, const Takes& takes, const ArrayPlace& array) {
+  needed_.clear();
+  CAIRN_TRY(mark(variable, takes));
+  CAIRN_TRY(verify());
+  return copy(variable, takes, array);
+}
+
+Status Counted::copy(uint32_t variable, const Takes& takes, const ArrayPlace& array) {
   const uint64_t element = stored_.contents().layout().variable(variable).element_size;
   Runs runs = array.view.inner(plain_order());
   Runs::Run run;
   uint64_t left = 0;
   uint8_t* to = nullptr;
-  for (const Take& take : takes_[variable]) {
+  for (const Take& take : takes) {
     CAIRN_TRY_ASSIGN(entry, entry_of(take.rank, variable));
     CAIRN_TRY_ASSIGN(area, stored_.extent_of(take.rank));
     CAIRN_TRY_ASSIGN(reader, stored_.reader_of(take.rank));

@@ -13,6 +13,14 @@
 
 namespace cairn::checkpoint {
 
+// Elements of a rank, one after the other.
+struct Take {
+  uint32_t rank = 0;
+  uint64_t first = 0;
+  uint64_t count = 0;
+};
+using Takes = std::vector<Take>;
+
 class Counted {
  public:
   // `rank` of `ranks` that restart.
@@ -26,24 +34,25 @@ class Counted {
   // Compares what will be taken with its checksums. EUCLEAN.
   Status verify();
   // Into an array of so many elements.
-  Status copy(uint32_t variable, const ArrayPlace& array);
+  Status copy(uint32_t variable, const ArrayPlace& array) {
+    return copy(variable, takes_[variable], array);
+  }
+
+  // All elements of a stored variable: lists in order of the cells in their global array, the last
+  // dimension the fastest, others in order of the ranks.
+  Result<Takes> find_all(uint32_t variable);
+  // Verifies and copies some elements.
+  Status read(uint32_t variable, const Takes& takes, const ArrayPlace& array);
+  Result<DirectoryRecord> entry_of(uint32_t rank, uint32_t variable);
 
  private:
-  // Elements of a rank, one after the other.
-  struct Take {
-    uint32_t rank = 0;
-    uint64_t first = 0;
-    uint64_t count = 0;
-  };
-  using Takes = std::vector<Take>;
-
   Result<const Directory*> directory_of(uint32_t rank);
-  Result<DirectoryRecord> entry_of(uint32_t rank, uint32_t variable);
+  Status copy(uint32_t variable, const Takes& takes, const ArrayPlace& array);
   Status plan_per_rank(uint32_t variable, Takes* takes);
   Status plan_in_order(uint32_t variable, Takes* takes);
   Status plan_by_key(const Variable& stored, uint32_t key_index, const Definition& cells,
                      Takes* takes);
-  Status plan_ragged(uint32_t index, const Definition& cells, Takes* takes);
+  Status plan_ragged(uint32_t index, const Box& cells, const Order& order, Takes* takes);
   static void add(Takes* takes, uint32_t rank, uint64_t first, uint64_t count);
   Status mark(uint32_t variable, const Takes& takes);
 

@@ -1,0 +1,46 @@
+#include "checkpoint/restart/counted_line.h"
+
+#include <algorithm>
+
+namespace cairn::checkpoint {
+
+Result<std::unique_ptr<CountedLine>> CountedLine::find(StoredVersion* stored, uint32_t variable) {
+  std::unique_ptr<CountedLine> line(new CountedLine(stored, variable));
+  CAIRN_TRY_ASSIGN(takes, line->counted_.find_all(variable));
+  line->takes_ = std::move(takes);
+  uint64_t begin = 0;
+  for (const Take& take : line->takes_) {
+    line->begins_.push_back(begin);
+    begin += take.count;  // below 2^62: each lies in its extent
+  }
+  line->begins_.push_back(begin);
+  return line;
+}
+
+Status CountedLine::read(uint64_t first, const ArrayPlace& array) {
+  const uint64_t end = first + array.view.counts()[0];
+  Takes some;
+  // The last one that begins before or at `first`.
+  auto at = static_cast<size_t>(std::upper_bound(begins_.begin(), begins_.end(), first) -
+                                begins_.begin());
+  for (at -= 1; at < takes_.size() && begins_[at] < end; ++at) {
+    const Take& take = takes_[at];
+    const uint64_t from = std::max(first, begins_[at]);
+    const uint64_t to = std::min(end, begins_[at + 1]);
+    some.push_back({take.rank, take.first + (from - begins_[at]), to - from});
+  }
+  return counted_.read(variable_, some, array);
+}
+
+Result<std::vector<uint64_t>> CountedLine::counts(StoredVersion* stored, uint32_t variable) {
+  const Definitions none;
+  Counted counted(stored, none, 0, 1);
+  std::vector<uint64_t> counts;
+  for (uint32_t rank = 0; rank < stored->version().ranks; ++rank) {
+    CAIRN_TRY_ASSIGN(entry, counted.entry_of(rank, variable));
+    counts.push_back(entry.elements);
+  }
+  return counts;
+}
+
+}  // namespace cairn::checkpoint
