@@ -85,7 +85,8 @@ void add_ckpt_commands(CLI::App& root, Context& context) {
       "the set meanwhile.\n\n"
       "netCDF has fewer types. A float16 or bfloat16 becomes float32, a logical becomes int8 "
       "(0 or 1), an opaque element becomes bytes, each with a note of what it was. float80 and "
-      "float128 stand in a second file, FILE.long-double.h5, which is HDF5 only.\n\n"
+      "float128 stand in a second file, FILE.long-double.h5, which is HDF5 only. Ragged arrays, "
+      "particles and data of ranks become ragged arrays of the CF conventions.\n\n"
       "The command loads libhdf5, version 1.10 or later; CAIRN_HDF5 may name the library.\n\n"
       "  cairn ckpt export field field.nc\n"
       "  cairn ckpt export field 100 field-100.nc",

@@ -37,7 +37,9 @@ struct Side {
         number(place.number),
         version(set.version(number)),
         reader(set, number) {
-    for (CkptVariable& one : set.variables(number)) variables.emplace(one.name, std::move(one));
+    std::vector<CkptVariable> all = set.variables(number);
+    set.count(number, &all);
+    for (CkptVariable& one : all) variables.emplace(one.name, std::move(one));
   }
   Pool pool;
   CkptSet set;

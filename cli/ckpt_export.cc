@@ -11,6 +11,7 @@
 #include "ckpt_reader.h"
 #include "ckpt_set.h"
 #include "error.h"
+#include "netcdf_counted.h"
 #include "netcdf_file.h"
 #include "netcdf_form.h"
 #include "progress.h"
@@ -43,12 +44,19 @@ std::vector<CkptAttribute> attributes_of(const CkptSet& set, const CkptVersion& 
   return all;
 }
 
+std::vector<CkptVariable> counted_variables(const CkptSet& set, int64_t number) {
+  std::vector<CkptVariable> variables = set.variables(number);
+  set.count(number, &variables);
+  return variables;
+}
+
 class Export {
  public:
   Export(const CkptSet& set, int64_t number, const std::string& path, bool may_replace)
       : set_(set),
         version_(set.version(number)),
-        variables_(set.variables(number)),
+        variables_(counted_variables(set, number)),
+        counted_(set, number, &variables_),
         reader_(set, number),
         path_(path),
         may_replace_(may_replace),
@@ -64,6 +72,7 @@ class Export {
   bool run() {
     if (variables_.empty()) fail("{}: version {} has no variables", set_.name(), number());
     const NetcdfDimensions dimensions = name_dimensions(variables_);
+    counted_.add_attributes(dimensions, &variables_);
     std::optional<AsideFile> beside;
     if (has_beside_) {
       beside.emplace(beside_path(), may_replace_);
@@ -119,6 +128,10 @@ class Export {
     const CkptVariable& variable = variables_[place.variable];
     const NetcdfForm form = netcdf_form(variable.type, variable.element_size);
     const uint64_t unit = form.element_size * std::max<uint64_t>(form.extra, 1);
+    if (const std::vector<int64_t>* const values = counted_.values(place.variable)) {
+      visit(reinterpret_cast<const uint8_t*>(values->data()), values->size() * unit, place.offset);
+      return true;
+    }
     reader_.for_each_slab(variable, [&](const Slab& slab, const uint8_t* elements) {
       const uint64_t size = slab.elements * unit;
       if (!is_as_stored(variable.type)) {
@@ -136,7 +149,8 @@ class Export {
 
   const CkptSet& set_;
   const CkptVersion& version_;
-  std::vector<CkptVariable> variables_;
+  std::vector<CkptVariable> variables_;  // with those that only the file has
+  NetcdfCounted counted_;
   CkptReader reader_;
   std::string path_;
   bool may_replace_;

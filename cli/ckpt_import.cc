@@ -87,12 +87,18 @@ class Import {
     array.base = elements;
     cairn_distribution all{};
     all.struct_size = sizeof all;
-    all.kind = variable.shape.empty() ? CAIRN_REPLICATED : CAIRN_BLOCK;
+    all.kind = variable.kind;
+    if (variable.shape.empty()) all.kind = CAIRN_REPLICATED;
+    if (variable.is_counted()) {
+      all.over = variable.over.empty() ? nullptr : variable.over.c_str();
+      all.key = variable.key.empty() ? nullptr : variable.key.c_str();
+    }
     if (variable.shape.size() > CAIRN_MAX_DIMENSIONS)
       fail("variable '{}': {} dimensions; at most {}", variable.name, variable.shape.size(),
            CAIRN_MAX_DIMENSIONS);
     for (size_t k = 0; k < variable.shape.size(); ++k)
-      array.extent[k] = all.global[k] = static_cast<int64_t>(variable.shape[k]);
+      array.extent[k] = static_cast<int64_t>(variable.shape[k]);
+    if (!variable.is_counted()) std::copy_n(array.extent, CAIRN_MAX_DIMENSIONS, all.global);
     const std::vector<cairn_attribute> attributes = api_form(variable.attributes);
     cairn_definition more{};
     more.struct_size = sizeof more;

@@ -149,17 +149,43 @@ int list_all(const Pool& pool, bool json, const CkptArguments& arguments) {
   return exit_ok;
 }
 
+// How many elements counted variables have stands among their bytes, which may be damaged.
+void count_if_possible(const CkptSet& set, int64_t number, std::vector<CkptVariable>* variables) {
+  try {
+    set.count(number, variables);
+  } catch (const Error& error) {
+    warn(error.what());
+  }
+}
+
+bool is_unknown(const CkptVariable& variable) {
+  return variable.is_counted() && variable.shape.empty();
+}
+
+std::string kind_text(const CkptVariable& variable) {
+  if (!variable.is_counted())
+    return variable.is_replicated && !variable.shape.empty() ? "  replicated" : "";
+  std::string text = "  " + counted_kind_text(variable.kind);
+  if (!variable.over.empty()) text += " over " + printable(variable.over);
+  return variable.key.empty() ? text : text + " by " + printable(variable.key);
+}
+
 Json variable_json(const CkptVariable& variable) {
   Json shape = Json::array();
   for (const uint64_t extent : variable.shape) shape.push_back(extent);
-  return {{"name", json_text(variable.name)},
-          {"type", ckpt_type_name(variable.type)},
-          {"element_bytes", variable.element_size},
-          {"shape", std::move(shape)},
-          {"bytes", variable.elements() * variable.element_size},
-          {"replicated", variable.is_replicated},
-          {"required", variable.is_required},
-          {"attributes", attributes_json(variable.attributes)}};
+  const uint64_t bytes = variable.elements() * variable.element_size;
+  Json all = {{"name", json_text(variable.name)},
+              {"type", ckpt_type_name(variable.type)},
+              {"element_bytes", variable.element_size},
+              {"shape", is_unknown(variable) ? Json() : std::move(shape)},
+              {"bytes", is_unknown(variable) ? Json() : Json(bytes)},
+              {"replicated", variable.is_replicated},
+              {"required", variable.is_required},
+              {"attributes", attributes_json(variable.attributes)}};
+  if (variable.is_counted()) all["kind"] = counted_kind_text(variable.kind);
+  if (!variable.over.empty()) all["over"] = json_text(variable.over);
+  if (!variable.key.empty()) all["key"] = json_text(variable.key);
+  return all;
 }
 
 void print_attributes(const std::vector<CkptAttribute>& attributes, const char* indent) {
@@ -183,7 +209,8 @@ int ckpt_show(const Config& config, bool json, const CkptArguments& arguments) {
   const Pool pool = open_pool(config, name.pool);
   const CkptSet set(pool, name.set);
   const CkptVersion& version = set.version(number);
-  const std::vector<CkptVariable> variables = set.variables(number);
+  std::vector<CkptVariable> variables = set.variables(number);
+  count_if_possible(set, number, &variables);
   if (json) {
     Json shown = version_json(version, is_latest(set, version));
     shown["set"] = name.set;
@@ -211,8 +238,8 @@ int ckpt_show(const Config& config, bool json, const CkptArguments& arguments) {
   print("variables\n");
   for (const CkptVariable& one : variables) {
     print(fmt::format("  {}  {}  {}{}{}\n", printable(one.name),
-                      element_text(one.type, one.element_size), shape_text(one.shape),
-                      one.is_replicated && !one.shape.empty() ? "  replicated" : "",
+                      element_text(one.type, one.element_size),
+                      is_unknown(one) ? "?" : shape_text(one.shape), kind_text(one),
                       one.is_required ? "" : "  optional"));
     print_attributes(one.attributes, "    ");
   }

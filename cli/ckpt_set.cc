@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "error.h"
 
@@ -139,6 +140,10 @@ std::string numbers_text(const std::vector<uint64_t>& numbers, const char* betwe
   return text;
 }
 
+std::string counted_kind_text(uint32_t kind) {
+  return kind == CAIRN_RAGGED ? "ragged" : kind == CAIRN_PARTICLES ? "particles" : "per_rank";
+}
+
 std::string shape_text(const std::vector<uint64_t>& shape) {
   return shape.empty() ? "scalar" : numbers_text(shape, " x ");
 }
@@ -192,9 +197,9 @@ uint64_t CkptVariable::elements() const {
   return product;
 }
 
-const CkptAttribute* CkptVariable::attribute(const std::string& key) const {
+const CkptAttribute* CkptVariable::attribute(const std::string& wanted) const {
   for (const CkptAttribute& one : attributes)
-    if (one.key == key) return &one;
+    if (one.key == wanted) return &one;
   return nullptr;
 }
 
@@ -256,6 +261,22 @@ const CkptVersion& CkptSet::version(int64_t number) const {
   fail("{}: has no version {}", name_, number);
 }
 
+std::vector<uint64_t> CkptSet::counts(int64_t number, const CkptVariable& variable) const {
+  std::vector<uint64_t> counts(version(number).info.ranks);
+  check(cairn_checkpoint_counts(checkpoint_, number, variable.name.c_str(), counts.data(),
+                                static_cast<uint32_t>(counts.size())),
+        fmt::format("{}: version {}", name_, version_text(number)));
+  return counts;
+}
+
+void CkptSet::count(int64_t number, std::vector<CkptVariable>* variables) const {
+  for (CkptVariable& one : *variables) {
+    if (!one.is_counted()) continue;
+    const std::vector<uint64_t> of_ranks = counts(number, one);
+    one.shape = {std::accumulate(of_ranks.begin(), of_ranks.end(), uint64_t{0})};
+  }
+}
+
 std::vector<CkptVariable> CkptSet::variables(int64_t number) const {
   std::vector<CkptVariable> all;
   const auto visit = [](void* context, const cairn_checkpoint_variable* variable) {
@@ -267,6 +288,9 @@ std::vector<CkptVariable> CkptSet::variables(int64_t number) const {
       one.shape.push_back(static_cast<uint64_t>(variable->global[k]));
     one.is_required = (variable->flags & CAIRN_OPTIONAL) == 0;
     one.is_replicated = variable->kind == CAIRN_REPLICATED;
+    one.kind = variable->kind;
+    if (variable->over != nullptr) one.over = variable->over;
+    if (variable->key != nullptr) one.key = variable->key;
     one.attributes = copy_of(variable->attributes, variable->attribute_count);
     static_cast<std::vector<CkptVariable>*>(context)->push_back(std::move(one));
     return 0;

@@ -31,10 +31,14 @@ struct CkptVariable {
   bool is_required = false;
   bool is_replicated = false;
   std::vector<CkptAttribute> attributes;
+  uint32_t kind = CAIRN_BLOCK;  // enum cairn_distribution_kind
+  std::string over, key;        // of RAGGED and PARTICLES; "": it has none
 
+  // Each rank has any number of elements. The shape is empty until CkptSet::count().
+  [[nodiscard]] bool is_counted() const { return kind >= CAIRN_RAGGED; }
   [[nodiscard]] uint64_t elements() const;
   // Null: it has none.
-  [[nodiscard]] const CkptAttribute* attribute(const std::string& key) const;
+  [[nodiscard]] const CkptAttribute* attribute(const std::string& wanted) const;
 };
 
 // SET, or POOL:SET.
@@ -65,6 +69,10 @@ class CkptSet {
   // The newest of this number, or the latest; those of the newest one's line come first. Throws if
   // there is none.
   [[nodiscard]] const CkptVersion& version(int64_t number) const;
+  // How many elements each rank has of a variable that is counted.
+  [[nodiscard]] std::vector<uint64_t> counts(int64_t number, const CkptVariable& variable) const;
+  // Gives counted variables the shape of an array of all their elements.
+  void count(int64_t number, std::vector<CkptVariable>* variables) const;
   // Of the version that version() finds.
   [[nodiscard]] std::vector<CkptVariable> variables(int64_t number) const;
 
@@ -81,6 +89,8 @@ std::string element_text(uint32_t type, uint64_t element_size);
 std::string ckpt_type_name(uint32_t type);
 uint32_t ckpt_type_size(uint32_t type);
 std::string numbers_text(const std::vector<uint64_t>& numbers, const char* between);
+// "ragged", "particles", "per_rank".
+std::string counted_kind_text(uint32_t kind);
 // "512 x 512"; "scalar".
 std::string shape_text(const std::vector<uint64_t>& shape);
 std::string attribute_text(const CkptAttribute& attribute);

@@ -11,6 +11,7 @@
 
 #include "dimension_list.h"
 #include "error.h"
+#include "netcdf_counted.h"
 #include "netcdf_form.h"
 
 namespace cairn::cli {
@@ -28,6 +29,12 @@ constexpr std::array<std::string_view, 10> of_the_format = {"CLASS",
                                                             "_NCProperties",
                                                             "cairn_type",
                                                             "dtype"};
+
+// What `cairn ckpt export` says of counted variables, and says anew.
+bool is_of_export(std::string_view key) {
+  return key == cairn_kind || key == cairn_over || key == cairn_key || key == sample_dimension ||
+         key == instance_dimension;
+}
 
 constexpr uint32_t to_complex = CAIRN_TYPE_COMPLEX64 - CAIRN_TYPE_FLOAT32;
 
@@ -164,6 +171,8 @@ NetcdfReader::NetcdfReader(const std::string& path) : h5_(Hdf5::get()), path_(pa
   file_ = {h5_.check(h5_.Fopen(path.c_str(), h5_read_only, h5_default), path), h5_.Fclose};
   const H5Id root(h5_.check(h5_.Oopen(file_.get(), "/", h5_default), path), h5_.Oclose);
   attributes_ = attributes_of(root.get());
+  is_exported_ = std::any_of(attributes_.begin(), attributes_.end(),
+                             [](const CkptAttribute& one) { return one.key == "cairn_set"; });
   for (const std::string& name : link_names()) look_at(name);
 }
 
@@ -221,8 +230,10 @@ void NetcdfReader::look_at(const std::string& name) {
     fail("{}: dataset '{}': more than 2^48 bytes: {}; leave it out of the file", path_, name,
          shape_text(variable.shape));
   const std::string dimensions = dimension_names(h5_, dataset.get(), variable.shape.size());
+  read_counted(attributes, &variable);
   for (CkptAttribute& one : attributes)
-    if (std::find(of_the_format.begin(), of_the_format.end(), one.key) == of_the_format.end())
+    if (std::find(of_the_format.begin(), of_the_format.end(), one.key) == of_the_format.end() &&
+        !(is_exported_ && is_of_export(one.key)))
       variable.attributes.push_back(std::move(one));
   if (!dimensions.empty())
     variable.attributes.push_back(

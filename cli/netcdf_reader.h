@@ -32,6 +32,7 @@ class NetcdfReader {
   std::vector<CkptAttribute> attributes_;
   std::vector<CkptVariable> variables_;
   std::vector<std::string> names_;  // of the datasets
+  bool is_exported_ = false;        // by `cairn ckpt export`
 };
 
 }  // namespace cairn::cli

@@ -163,6 +163,101 @@ class Export(CkptCase):
         self.refused("ckpt", "import", self.write("text", "no HDF5"), "new", code=1, says="text")
 
 
+class Counted(CkptCase):
+    """Variables of which each rank has any number of elements."""
+
+    COUNTS = [(cell + 2) % 3 for cell in range(12)]
+    VALUES = [2000.0 + 10 * cell + k for cell in range(12) for k in range((cell + 2) % 3)]
+    CELLS = [(cell + 5) % 12 for cell in range(12)]
+
+    def setUp(self):
+        super().setUp()
+        self.writer("field", "counted", 3)
+
+    def export(self, version):
+        file = self.path(f"{version}.nc")
+        run = self.cairn("ckpt", "export", "field", str(version), file, expect=None)
+        if "libhdf5 is missing" in run.err:
+            self.skipTest("no libhdf5")
+        self.assertEqual(run.returncode, 0, run.err)
+        return file
+
+    def read(self, file):
+        if PYTHON is None:
+            self.skipTest("no h5py and netCDF4")
+        run = subprocess.run([PYTHON, "-B", READER, file, "read_netcdf4"], capture_output=True, text=True, timeout=100, check=False)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return json.loads(run.stdout)["read_netcdf4"]
+
+    def test_ragged_arrays_of_the_conventions(self):
+        found = self.read(self.export(2))
+        self.assertEqual(found["dimensions"], {"y": 4, "x": 3, "counts_values": len(self.VALUES), "particles": 12,
+                                               "particles_2": 5, "rain": 5, "own_elements": 5, "ranks": 2})
+        expected = {
+            "counts": (["y", "x"], self.COUNTS, {"sample_dimension": "counts_values"}),
+            "values": (["counts_values"], self.VALUES, {"units": "kg", "cairn_kind": "ragged", "cairn_over": "counts"}),
+            "cell": (["particles"], self.CELLS, {"instance_dimension": "y x", "cairn_kind": "particles",
+                                                 "cairn_over": "counts"}),
+            "mass": (["particles"], [cell + 2.0 for cell in self.CELLS],
+                     {"units": "kg", "cairn_kind": "particles", "cairn_over": "counts", "cairn_key": "cell"}),
+            "plain": (["particles_2"], [0, 1, 10, 11, 12], {"cairn_kind": "particles"}),
+            "drops": (["rain"], [0, 1, 10, 11, 12], {"cairn_kind": "particles"}),
+            "own": (["own_elements"], [0, 1, 16, 17, 18], {"cairn_kind": "per_rank"}),
+            "own_count": (["ranks"], [2, 3], {"sample_dimension": "own_elements"})}
+        self.assertEqual(sorted(found["variables"]), sorted(expected))
+        for name, (dimensions, values, attributes) in expected.items():
+            one = found["variables"][name]
+            self.assertEqual((one["dims"], one["values"], one["attributes"]), (dimensions, values, attributes), name)
+        self.assertEqual(found["variables"]["cell"]["type"], "int64")
+
+    def test_versions_without_elements(self):
+        file = self.export(3)
+        found = self.read(file)["variables"]
+        self.assertEqual((found["values"]["shape"], found["mass"]["shape"], found["own"]["shape"]), ([0], [0], [0]))
+        self.assertEqual((found["counts"]["values"], found["own_count"]["values"]), ([0] * 12, [0, 0]))
+        self.cairn("ckpt", "import", file, "empty")
+        self.assertEqual({one["name"]: one["shape"] for one in self.json("ckpt", "show", "empty")["variables"]}["mass"], [0])
+
+    def test_ncdump(self):
+        if not shutil.which("ncdump"):
+            self.skipTest("no ncdump")
+        run = subprocess.run(["ncdump", self.export(2)], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        for text in ('counts:sample_dimension = "counts_values" ;', 'cell:instance_dimension = "y x" ;',
+                     "double values(counts_values) ;", "mass = 7, 8, 9, 10, 11, 12, 13, 2, 3, 4, 5, 6 ;"):
+            self.assertIn(text, run.stdout)
+
+    def test_the_way_back(self):
+        file = self.export(2)
+        self.cairn("ckpt", "import", file, "restored")
+        found = self.json("ckpt", "diff", "field@2", "restored", expect=1)
+        self.assertEqual(found["variables"], [{"name": "own_count", "problem": "is in the second one only"}])
+        shown = {one["name"]: one for one in self.json("ckpt", "show", "restored")["variables"]}
+        self.assertEqual([(shown[name].get("kind"), shown[name].get("over"), shown[name].get("key"))
+                          for name in ("values", "cell", "mass", "plain", "own")],
+                         [("ragged", "counts", None), ("particles", "counts", None), ("particles", "counts", "cell"),
+                          ("particles", None, None), (None, None, None)])
+        self.assertEqual(shown["counts"]["attributes"], {"dimensions": "y x"})
+        self.assertEqual(shown["values"]["attributes"], {"dimensions": "counts_values", "units": "kg"})
+        # What is exported again is the same.
+        self.cairn("ckpt", "export", "restored", self.path("again.nc"))
+        again = self.read(self.path("again.nc"))["variables"]
+        before = self.read(file)["variables"]
+        for name in ("counts", "values", "cell", "mass", "plain", "drops"):
+            self.assertEqual(again[name], before[name], name)
+
+    def test_show_and_diff(self):
+        shown = {one["name"]: one for one in self.json("ckpt", "show", "field", "2")["variables"]}
+        self.assertEqual((shown["values"]["shape"], shown["values"]["kind"], shown["own"]["shape"], shown["mass"]["bytes"]),
+                         ([12], "ragged", [5], 48))
+        text = self.cairn("ckpt", "show", "field", "2").out
+        self.assertIn("values  float64  12  ragged over counts\n", text)
+        self.assertIn("mass  float32  12  particles over counts by cell\n", text)
+        found = {one["name"]: one for one in self.json("ckpt", "diff", "field@1", "field@2", expect=1)["variables"]}
+        self.assertEqual(found["mass"]["elements"], 12)
+        self.assertNotIn("cell", found)
+
+
 class Crafted(CkptCase):
     """Files of which nobody knows who made them."""
 

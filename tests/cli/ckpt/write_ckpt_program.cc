@@ -4,6 +4,8 @@
 //   run
 //                                      ends
 //   write_ckpt SET read NUMBER         restarts from a version, compares it, writes NUMBER + 100
+//   write_ckpt SET counted VERSIONS    versions of which each rank, of two, has any number of
+//                                      elements; none of the third
 #include <cairn/checkpoint.h>
 
 #include <complex>
@@ -11,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -137,10 +140,135 @@ void write(cairn_checkpoint* checkpoint, std::vector<Variable>* variables, int64
   must(cairn_checkpoint_write(checkpoint, version), "write");
 }
 
+// Lists of values for the cells of a grid, particles with and without cells, bytes of a rank.
+struct Counted {
+  static constexpr int64_t ranks = 2, y = 4, x = 3, own_rows = y / ranks;
+  explicit Counted(int64_t its_rank) : rank(its_rank) {}
+  int64_t rank;
+  std::vector<int32_t> counts = std::vector<int32_t>(own_rows * x);
+  std::vector<double> values;
+  std::vector<int64_t> cells;
+  std::vector<float> masses;
+  std::vector<double> plain;
+  std::vector<uint8_t> own;
+
+  void set(int64_t version) {
+    values.clear();
+    cells.clear();
+    masses.clear();
+    plain.clear();
+    own.clear();
+    for (int64_t i = 0; i < own_rows * x; ++i) {
+      const int64_t cell = rank * own_rows * x + i;
+      counts[static_cast<size_t>(i)] =
+          static_cast<int32_t>(version == 3 ? 0 : (cell + version) % 3);
+      for (int32_t k = 0; k < counts[static_cast<size_t>(i)]; ++k)
+        values.push_back(static_cast<double>(1000 * version + 10 * cell + k));
+      if (version == 3) continue;
+      cells.push_back((cell + 5) % (x * y));
+      masses.push_back(static_cast<float>(cells.back() + version));
+    }
+    for (int64_t i = 0; i < (version == 3 ? 0 : 2 + rank); ++i) {
+      plain.push_back(static_cast<double>(10 * rank + i));
+      own.push_back(static_cast<uint8_t>(16 * rank + i));
+    }
+  }
+
+  template <typename T>
+  static int get(void* context, int, cairn_array* array) {
+    auto& vector = *static_cast<std::vector<T>*>(context);
+    array->base = vector.data();
+    array->extent[0] = static_cast<int64_t>(vector.size());
+    return 0;
+  }
+  template <typename T>
+  static void define(cairn_checkpoint* checkpoint, const char* name, uint32_t type, uint32_t kind,
+                     std::vector<T>* vector, const char* over, const char* key,
+                     const cairn_attribute& note) {
+    cairn_array array{};
+    array.struct_size = sizeof array;
+    array.type = type;
+    array.dimensions = 1;
+    cairn_distribution distribution{};
+    distribution.struct_size = sizeof distribution;
+    distribution.kind = kind;
+    distribution.over = over;
+    distribution.key = key;
+    cairn_definition more{};
+    more.struct_size = sizeof more;
+    more.getter = get<T>;
+    more.context = vector;
+    more.attributes = &note;
+    more.attribute_count = note.key == nullptr ? 0 : 1;
+    must(cairn_checkpoint_define(checkpoint, name, &array, &distribution, &more), name);
+  }
+  void define_all(cairn_checkpoint* checkpoint) {
+    cairn_array array{};
+    array.struct_size = sizeof array;
+    array.type = CAIRN_TYPE_INT32;
+    array.dimensions = 2;
+    array.base = counts.data();
+    array.extent[0] = own_rows;
+    array.extent[1] = x;
+    cairn_distribution block{};
+    block.struct_size = sizeof block;
+    block.kind = CAIRN_BLOCK;
+    block.global[0] = y;
+    block.global[1] = x;
+    block.offset[0] = rank * own_rows;
+    const cairn_attribute axes = text("dimensions", "y x");
+    cairn_definition more{};
+    more.struct_size = sizeof more;
+    more.attributes = &axes;
+    more.attribute_count = 1;
+    must(cairn_checkpoint_define(checkpoint, "counts", &array, &block, &more), "define");
+    const cairn_attribute units = text("units", "kg");
+    const cairn_attribute axis = text("dimensions", "rain");
+    const cairn_attribute none{};
+    define(checkpoint, "values", CAIRN_TYPE_FLOAT64, CAIRN_RAGGED, &values, "counts", nullptr,
+           units);
+    define(checkpoint, "cell", CAIRN_TYPE_INT64, CAIRN_PARTICLES, &cells, "counts", nullptr, none);
+    define(checkpoint, "mass", CAIRN_TYPE_FLOAT32, CAIRN_PARTICLES, &masses, "counts", "cell",
+           units);
+    define(checkpoint, "plain", CAIRN_TYPE_FLOAT64, CAIRN_PARTICLES, &plain, nullptr, nullptr,
+           none);
+    define(checkpoint, "drops", CAIRN_TYPE_FLOAT64, CAIRN_PARTICLES, &plain, nullptr, nullptr,
+           axis);
+    define(checkpoint, "own", CAIRN_TYPE_UINT8, CAIRN_PER_RANK, &own, nullptr, nullptr, none);
+  }
+};
+
+void write_counted(const char* set, int64_t rank, int64_t versions) {
+  cairn_checkpoint_options options{};
+  options.struct_size = sizeof options;
+  options.keep = 10;
+  options.rank = static_cast<uint32_t>(rank);
+  options.ranks = Counted::ranks;
+  options.job = "counted";
+  cairn_checkpoint* checkpoint = nullptr;
+  must(cairn_checkpoint_init(set, CAIRN_NO_COMMUNICATOR, &options, &checkpoint), "init");
+  Counted counted(rank);
+  counted.define_all(checkpoint);
+  cairn_checkpoint_info info{};
+  info.struct_size = sizeof info;
+  must(cairn_checkpoint_restart_test(checkpoint, CAIRN_CHECKPOINT_LATEST, &info), "test");
+  for (int64_t version = 1; version <= versions; ++version) {
+    counted.set(version);
+    must(cairn_checkpoint_write(checkpoint, version), "write");
+  }
+  must(cairn_checkpoint_finalize(checkpoint), "finalize");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
+  if (argc > 3 && std::string(argv[2]) == "counted") {
+    std::thread other([&] { write_counted(argv[1], 1, std::atoll(argv[3])); });
+    write_counted(argv[1], 0, std::atoll(argv[3]));
+    other.join();
+    return 0;
+  }
   cairn_checkpoint_options options{};
   options.struct_size = sizeof options;
   options.keep = 10;
