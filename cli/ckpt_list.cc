@@ -59,6 +59,8 @@ std::string state_text(const CkptVersion& version, bool is_latest) {
   std::string text = is_latest ? "latest" : "";
   if (version.info.attempts != 0)
     text += fmt::format("{}{} restarts died", text.empty() ? "" : ", ", version.info.attempts);
+  if (version.info.level == CAIRN_LEVEL_PARTNER)
+    text += fmt::format("{}has copies", text.empty() ? "" : ", ");
   return text;
 }
 
@@ -76,6 +78,8 @@ Json version_json(const CkptVersion& version, bool is_latest) {
           {"verified", time_json(info.verified_ns)},
           {"attempts", info.attempts},
           {"survives_power", (info.survives & CAIRN_SURVIVES_POWER) != 0},
+          {"survives_node", (info.survives & CAIRN_SURVIVES_NODE) != 0},
+          {"copies", info.copies},
           {"code_version", json_text(info.code_version)},
           {"run", info.run},
           {"attributes", attributes_json(version.attributes)}};
@@ -231,8 +235,13 @@ int ckpt_show(const Config& config, bool json, const CkptArguments& arguments) {
   line("bytes", fmt::format("{} ({})", info.bytes, format_size(info.bytes)));
   line("ranks", std::to_string(info.ranks));
   if (info.code_version[0] != 0) line("code", printable(info.code_version));
-  line("survives",
-       (info.survives & CAIRN_SURVIVES_POWER) != 0 ? "processes, power loss" : "processes");
+  std::string survives = "processes";
+  if ((info.survives & CAIRN_SURVIVES_POWER) != 0) survives += ", power loss";
+  if ((info.survives & CAIRN_SURVIVES_NODE) != 0) survives += ", loss of a node";
+  line("survives", survives);
+  if (info.copies != 0)
+    line("copies",
+         fmt::format("{} {} of other nodes", info.copies, info.copies == 1 ? "part" : "parts"));
   if (!version.attributes.empty()) print("attributes\n");
   print_attributes(version.attributes, "  ");
   print("variables\n");

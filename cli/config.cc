@@ -61,6 +61,13 @@ void validate(const Key& key, const std::string& value) {
           "invalid pool name '{}': '/', ':', a control character and a leading '.' or '-' are not "
           "allowed",
           value);
+  } else if (key.metavar == "DOMAIN") {
+    constexpr size_t most_bytes = 31;
+    const bool is_printable = std::none_of(value.begin(), value.end(),
+                                           [](unsigned char c) { return std::iscntrl(c) != 0; });
+    if (value.empty() || value.size() > most_bytes || !is_printable)
+      usage_error("invalid domain '{}': expected 1 to 31 bytes without control characters",
+                  value.substr(0, most_bytes));
   } else if (key.metavar == "SECONDS") {
     if (key.name == "mpi.timeout" && value == "-1") return;  // for ever, too
     constexpr size_t most_digits = 10;
@@ -147,6 +154,9 @@ const std::vector<Key>& keys() {
        "When ranks on other hosts see what a rank writes through MPI-IO: after syncs (sync), "
        "immediately, or immediately only for files of HDF5 and PnetCDF (auto). The hint "
        "cairn_visibility overrides the key."},
+      {"checkpoint.domain", "DOMAIN", "host name",
+       "Failure domain of this host, such as its rack. Checkpoints have their copies on hosts of "
+       "other domains."},
       {"durability", "fsync|write", "fsync",
        "On media that survive power loss: writes are durable after fsync, or when they return."},
       {"log.level", "error|warning|info", "warning",

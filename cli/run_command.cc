@@ -112,6 +112,8 @@ struct Run {
     // 0: inside a run that is around the launcher, where processes that the launcher starts later are covered as well.
     if (is_rank()) variables.emplace_back("CAIRN_RUN_OF_RANK", named_by_environment() ? "0" : "1");
     if (!spelling.empty()) variables.emplace_back("CAIRN_COVER_SPELLINGS", spelling);
+    const Setting& domain = context.config.at("checkpoint.domain");
+    if (domain.origin != "default") variables.emplace_back("CAIRN_CHECKPOINT_DOMAIN", domain.value);
     return variables;
   }
 

@@ -26,8 +26,10 @@ module cairn
   implicit none
   private
 
-  integer, parameter, public :: cairn_level_staged = 1, cairn_level_local = 2
-  integer, parameter, public :: cairn_survives_processes = 1, cairn_survives_power = 2
+  integer, parameter, public :: cairn_level_staged = 1, cairn_level_local = 2, &
+                                cairn_level_partner = 3
+  integer, parameter, public :: cairn_survives_processes = 1, cairn_survives_power = 2, &
+                                cairn_survives_node = 4
   integer, parameter, public :: cairn_optional = 1  ! for `flags` of cairn_define
   integer, parameter, public :: cairn_owner_lowest_rank = 1, cairn_owner_highest_rank = 2
 
@@ -52,6 +54,7 @@ module cairn
   ! Times are seconds. What is 0 or '' has the default that cairn/checkpoint.h names.
   type, public :: cairn_options
     logical :: fresh = .false.               ! begin a new line of versions
+    logical :: partner = .false.             ! copy versions to nodes of other failure domains
     character(63) :: code_version = ''
     integer :: keep = 0                      ! the newest n versions stay
     integer(int64) :: keep_multiple = 0      ! and those whose number is a multiple
@@ -67,6 +70,7 @@ module cairn
   type, public :: cairn_info
     integer(int64) :: number = 0, step = 0, sequence = 0, parent = 0, begun_ns = 0, bytes = 0
     integer :: level = 0, survives = 0, attempts = 0, ranks = 0, skipped = 0, missing = 0
+    integer :: from_copies = 0               ! parts of which a copy on another node was read
     logical :: abandoned = .false.
     character(63) :: code_version = ''
     character(36) :: run = ''
@@ -102,6 +106,10 @@ module cairn
     integer(c_int32_t) :: ranks = 0, is_abandoned = 0, skipped = 0, missing = 0
     character(kind=c_char) :: code_version(64) = c_null_char, run(37) = c_null_char, &
                               why(256) = c_null_char
+    type(c_ptr) :: attributes = c_null_ptr
+    integer(c_int32_t) :: attribute_count = 0, reserved = 0
+    integer(c_int64_t) :: verified_ns = 0
+    integer(c_int32_t) :: copies = 0, from_copies = 0
   end type
 
   integer(c_int64_t), parameter :: latest = -huge(0_c_int64_t) - 1_c_int64_t
@@ -279,6 +287,7 @@ contains
     if (present(options)) chosen = options
     c%struct_size = int(c_sizeof(c), c_int32_t)
     if (chosen%fresh) c%flags = 1
+    if (chosen%partner) c%flags = c%flags + 8
     call c_text(chosen%code_version, code_version)
     call c_text(chosen%job, job)
     if (chosen%code_version /= '') c%code_version = c_loc(code_version)
@@ -599,6 +608,7 @@ contains
     info%bytes = c%bytes
     info%level = c%level
     info%survives = c%survives
+    info%from_copies = c%from_copies
     info%attempts = c%attempts
     info%ranks = c%ranks
     info%skipped = c%skipped

@@ -41,8 +41,7 @@
  *  - A restart verifies all bytes that it needs before it stores to an array of the program.
  *  - A call that does not say "waits" waits for no other rank.
  *
- * This release has the levels STAGED, LOCAL and, on one host, GLOBAL. A version is lost with a
- * node's pool: there are no copies on other nodes yet.
+ * This release has the levels STAGED and LOCAL, PARTNER on several nodes, and GLOBAL on one.
  */
 #ifndef CAIRN_CHECKPOINT_H
 #define CAIRN_CHECKPOINT_H
@@ -67,15 +66,16 @@ typedef uint64_t cairn_checkpoint_handle;
 
 /* By the event that a version survives. Each contains those before it. */
 enum cairn_checkpoint_level {
-  CAIRN_LEVEL_STAGED = 1, /* this rank's bytes are copied: its buffers may change */
-  CAIRN_LEVEL_LOCAL = 2,  /* committed: all processes of the job may die */
-  /* 3 is kept for copies on partners, which this release does not have. */
-  CAIRN_LEVEL_GLOBAL = 4 /* copied to lower, synced and read back: all pools may be lost */
+  CAIRN_LEVEL_STAGED = 1,  /* this rank's bytes are copied: its buffers may change */
+  CAIRN_LEVEL_LOCAL = 2,   /* committed: all processes of the job may die */
+  CAIRN_LEVEL_PARTNER = 3, /* and copied to nodes of other failure domains: a node may be lost */
+  CAIRN_LEVEL_GLOBAL = 4   /* copied to lower, synced and read back: all pools may be lost */
 };
 /* What a version survives now, as bits. POWER needs a medium that persists: on tmpfs it is not set.
  */
 #define CAIRN_SURVIVES_PROCESSES 1U
 #define CAIRN_SURVIVES_POWER 2U
+#define CAIRN_SURVIVES_NODE 4U
 #define CAIRN_SURVIVES_POOLS 8U
 
 /* ---- a context ------------------------------------------------------------------------------ */
@@ -91,6 +91,12 @@ enum cairn_checkpoint_level {
 /* SIGTERM, SIGUSR1 and SIGUSR2 no longer end the process: should_exit() says that one came.
  * Handlers that the program has are called, too. */
 #define CAIRN_CHECKPOINT_SIGNALS 4U
+/* On several nodes: the pool of each node holds a copy of another node's part of a version. write,
+ * commit and finalize make the copies, and wait for PARTNER does. Nodes of one failure domain hold
+ * none of each other; the domain is the host's name, or what the configuration key
+ * checkpoint.domain (CAIRN_CHECKPOINT_DOMAIN) says. Where no node can hold a copy, the run goes on
+ * without: progress says -EOPNOTSUPP, and so does wait for PARTNER. */
+#define CAIRN_CHECKPOINT_PARTNER 8U
 
 /* The same on all ranks, except pool and rank. All may be 0. */
 typedef struct cairn_checkpoint_options {
@@ -140,9 +146,10 @@ typedef struct cairn_checkpoint_options {
 CAIRN_API int cairn_checkpoint_init(const char* name, int communicator,
                                     const cairn_checkpoint_options* options,
                                     cairn_checkpoint** checkpoint);
-/* Collective; waits until the last version is committed or has failed. The context is gone whatever
- * the result; versions stay. NULL is allowed. An error is that of a version whose failure no call
- * has returned yet. */
+/* Collective; waits until the last version is committed or has failed, and with
+ * CAIRN_CHECKPOINT_PARTNER until the newest one has its copies. The context is gone whatever the
+ * result; versions stay. NULL is allowed. An error is that of a version whose failure no call has
+ * returned yet, or that of the copies. */
 CAIRN_API int cairn_checkpoint_finalize(cairn_checkpoint* checkpoint);
 
 /* ---- what is written ------------------------------------------------------------------------- */
@@ -276,7 +283,9 @@ CAIRN_API int cairn_checkpoint_set_attributes(cairn_checkpoint* checkpoint,
  * `version` is the user's number: any but CAIRN_CHECKPOINT_LATEST, and it may come again. What an
  * attempt that failed has written does not count. */
 
-/* Collective; waits until the version is committed: iwrite(), then wait() for LOCAL. Errors:
+/* Collective; waits until the version is committed: iwrite(), then wait() for LOCAL, or for PARTNER
+ * with CAIRN_CHECKPOINT_PARTNER where that is possible. An error whose text begins with "level
+ * PARTNER" is that of the copies: the version is committed. Errors:
  * -EINVAL (definitions), -ENOSPC, -EEXIST (the set has a version that this run has neither read nor
  * been told to leave: FRESH), -ENODATA (a variable has no memory), -EOWNERDEAD (a rank died; the
  * version is aborted), -EIO. */
@@ -313,13 +322,16 @@ CAIRN_API int cairn_checkpoint_write_var(cairn_checkpoint* checkpoint, const cha
 CAIRN_API int cairn_checkpoint_commit(cairn_checkpoint* checkpoint);
 
 /* Says whether `level` is reached: 1, 0, or the error that makes it impossible. `progress` may be
- * NULL. Does not wait. -EOPNOTSUPP: this release has no such level. -ENOENT: no such handle; those
- * of the last 4096 versions are known. */
+ * NULL. Does not wait. -EOPNOTSUPP: there is no such level in this run. -ENOENT: no such handle;
+ * those of the last 4096 versions are known. */
 CAIRN_API int cairn_checkpoint_test(cairn_checkpoint* checkpoint, cairn_checkpoint_handle handle,
                                     uint32_t level, cairn_checkpoint_progress* progress);
 /* Waits until the level is reached or impossible: 0, or that error. timeout_ms 0: without end;
- * -ETIMEDOUT. For GLOBAL it is collective: rank 0 copies the version to options.lower meanwhile,
- * and the timeout holds for LOCAL. -EINVAL: there is no options.lower. */
+ * -ETIMEDOUT. For PARTNER and GLOBAL it is collective, and the timeout holds for LOCAL: leaders
+ * copy the version to their pools meanwhile, or rank 0 copies it to options.lower. -EINVAL: there
+ * is no CAIRN_CHECKPOINT_PARTNER or options.lower. -EOPNOTSUPP: no node can hold copies; the text
+ * says why. -ENOSPC, -EUCLEAN, -EIO: a node holds no copy, which the text names; the version is at
+ * LOCAL as before, and wait may be called again. */
 CAIRN_API int cairn_checkpoint_wait(cairn_checkpoint* checkpoint, cairn_checkpoint_handle handle,
                                     uint32_t level, uint32_t timeout_ms);
 
@@ -351,20 +363,23 @@ typedef struct cairn_checkpoint_info {
   uint32_t missing;      /* after restart_test and read: optional variables that it lacks */
   char code_version[64];
   char run[37];  /* uuid of the run that wrote it */
-  char why[256]; /* what was wrong with one of those skipped, or "" */
+  char why[256]; /* what was wrong with one of those skipped, else why a copy was read, or "" */
   /* As set by cairn_checkpoint_set_attributes(), ascending by key. Valid inside visit, or until the
    * next call with this context. */
   const cairn_attribute* attributes;
   uint32_t attribute_count;
   uint32_t reserved;
   uint64_t verified_ns; /* when verify last found all bytes right, since 1970; 0: never */
+  uint32_t copies;      /* that this node's pool holds of other nodes' parts */
+  uint32_t from_copies; /* after restart_test and read: parts of which a copy was read */
 } cairn_checkpoint_info;
 
 /* Collective; waits. Can `version` be read into what is defined? 1, and info is filled in; 0: there
- * is none. -EHOSTDOWN: there is one, but the run lacks the pool of a node, which the text names.
- * Looks at definitions and records, not at bytes. Among versions of one number the newest in the
- * line counts. info may be NULL. -ENODATA: a required variable is missing; -EINVAL: types or shapes
- * differ. Both name all such variables. -EPROTONOSUPPORT: a newer Cairn wrote it. */
+ * is none. -EHOSTDOWN: there is one, but the run lacks the pool of a node, which the text names,
+ * and no node has a copy. Looks at definitions and records, not at bytes. Among versions of one
+ * number the newest in the line counts. info may be NULL. -ENODATA: a required variable is missing;
+ * -EINVAL: types or shapes differ. Both name all such variables. -EPROTONOSUPPORT: a newer Cairn
+ * wrote it. */
 CAIRN_API int cairn_checkpoint_restart_test(cairn_checkpoint* checkpoint, int64_t version,
                                             cairn_checkpoint_info* info);
 
@@ -376,10 +391,11 @@ CAIRN_API int cairn_checkpoint_restart_test(cairn_checkpoint* checkpoint, int64_
 
 /* Collective; waits. Reads all defined variables, on any number of ranks and any decomposition, and
  * makes `version` the one that the run continues: newer versions are abandoned, and retired after
- * the run's first commit. If bytes are damaged, LATEST goes on with the version before in the line
- * and info says so; a version asked for by its number is -EIO then. Every error but -EIO and
- * -ENOMEM comes before any array is touched. `info` may be NULL. -ENOENT: no version can be read;
- * the text says why. Others as restart_test, with -EHOSTDOWN only if no older version is complete.
+ * the run's first commit. If bytes are damaged, they are read from a copy on another node. If there
+ * is none, LATEST goes on with the version before in the line and info says so; a version asked for
+ * by its number is -EIO then. Every error but -EIO and -ENOMEM comes before any array is touched.
+ * `info` may be NULL. -ENOENT: no version can be read; the text says why. Others as restart_test,
+ * with -EHOSTDOWN only if no older version is complete.
  */
 CAIRN_API int cairn_checkpoint_read(cairn_checkpoint* checkpoint, int64_t version, uint32_t flags,
                                     cairn_checkpoint_info* info);
@@ -441,7 +457,8 @@ typedef struct cairn_checkpoint_verified {
   uint64_t bad_blocks;
   char why[256]; /* which one is bad, or "" */
 } cairn_checkpoint_verified;
-/* Reads all bytes of a version that this host holds and compares them with their checksums.
+/* Reads all bytes of a version that this host's pool holds, copies of other nodes' parts included,
+ * and compares them with their checksums.
  * `verified` may be NULL. Local. -EUCLEAN: bytes or records are damaged; `verified` says how many,
  * and the text which. -ENOENT: there is no such version. -ESTALE: it was retired meanwhile. */
 CAIRN_API int cairn_checkpoint_verify(cairn_checkpoint* checkpoint, int64_t version,

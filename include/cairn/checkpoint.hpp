@@ -221,7 +221,7 @@ struct Block {
 };
 
 struct Options {
-  uint32_t flags = 0;                      /* CAIRN_CHECKPOINT_... */
+  uint32_t flags = 0;                      /* CAIRN_CHECKPOINT_..., such as PARTNER */
   cairn_pool* pool = nullptr;              /* none: as cairn_checkpoint_init() finds it */
   std::string code_version{};              /* stored with each version */
   uint32_t keep = 0;                       /* the newest n versions stay */

@@ -42,12 +42,15 @@ Status cairn_checkpoint::open(const std::string& name, int communicator) {
   capi::TransportExchange* const all_nodes = (*exchange)->nodes();
   const bool leads = (*exchange)->member().rank == 0;
   CAIRN_TRY_ASSIGN(uuid, ckpt::draw_uuid());
+  ckpt::Partners partners;
   if (all_nodes != nullptr && !lower.empty())
     return fail(ENOSYS, "options.lower: this release copies versions of one host to lower");
   if (all_nodes != nullptr) {
     CAIRN_TRY_ASSIGN(of_all, capi::agree_on_set(all_nodes, leads, capi::fs_of(pool), name,
                                                 (*exchange)->member().key));
     uuid = of_all;
+    CAIRN_TRY_ASSIGN(found, find_partners(&**exchange));
+    partners = std::move(found);
   }
   const auto enter = [&]() -> Status {
     if (!lower.empty()) {
@@ -89,6 +92,7 @@ Status cairn_checkpoint::open(const std::string& name, int communicator) {
                  ckpt::Retention{options.keep == 0 ? 2 : options.keep, options.keep_multiple,
                                  options.keep_period_ns});
   answers.emplace(&*run, options.interval_ns);
+  writer->copy_to(std::move(partners));
   if (all_nodes != nullptr) {
     answers->proceed_with([this] { return writer->advance(); });
     nodes = (*exchange)->take_nodes();
@@ -107,8 +111,14 @@ Status cairn_checkpoint::close() {
   if (writer && writer->sequence() != run->last_sequence()) {
     const uint64_t last = writer->sequence();
     status = settle_last();
+    const bool is_settled = status.ok();
     if (status.ok() && told_sequence < last) status = told(last);
     if (!status.ok()) text = cairn::last_detail();
+    if (is_settled && wants_partners() && can_have_partners()) {
+      const Status copied = copy_last();
+      if (status.ok()) status = copied;
+      if (!copied.ok() && text.empty()) text = cairn::last_detail();
+    }
   }
   if (writer && status.ok() && run->rank() == 0 && !lower.empty() && catalogue.head() != nullptr) {
     status = drain_to_lower(catalogue.head()->version.sequence);
@@ -180,7 +190,7 @@ Status cairn_checkpoint::settle_last() {
 
 void cairn_checkpoint::continue_from(const ckpt::RestartReport& report) {
   writer->continue_from(lineage_after(report.known.version, writer->sequence()));
-  writer->confirm_with_next(report.known.slot);
+  writer->confirm_with_next(report.known.any_slot());
   may_write = true;
 }
 

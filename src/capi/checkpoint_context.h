@@ -11,6 +11,7 @@
 
 #include "cairn/checkpoint.h"
 #include "capi/checkpoint_attributes.h"
+#include "capi/checkpoint_exchange.h"
 #include "capi/checkpoint_nodes.h"
 #include "capi/exit_watch.h"
 #include "capi/handles.h"
@@ -114,6 +115,25 @@ struct cairn_checkpoint {
   // Rank 0 copies it there. Collective.
   cairn::Status wait_for_global(uint64_t sequence);
   cairn::Status drain_to_lower(uint64_t sequence);
+
+  // Copies on other nodes (checkpoint_partner.cc).
+  [[nodiscard]] bool wants_partners() const {
+    return (options.flags & CAIRN_CHECKPOINT_PARTNER) != 0;
+  }
+  [[nodiscard]] bool can_have_partners() const {
+    return writer && !writer->partners().holders.empty();
+  }
+  // EINVAL: nobody asked for copies. EOPNOTSUPP: there is no node that could hold them; the text
+  // says why.
+  [[nodiscard]] cairn::Status check_partners() const;
+  // Are all parts there twice, as far as this process knows?
+  [[nodiscard]] bool has_partners(uint64_t sequence);
+  // All nodes copy what they are to hold of the version. Collective.
+  cairn::Status wait_for_partners(uint64_t sequence);
+  // The same for the newest version that this run has committed, if there is one.
+  cairn::Status copy_last();
+  // Which node holds whose copies. Collective over all ranks of several nodes.
+  cairn::Result<cairn::checkpoint::Partners> find_partners(cairn::capi::Membership* members) const;
   // The uuid of a set that is made now.
   cairn::Result<cairn::checkpoint::Uuid> uuid_of_new_set(const std::string& name);
   // Gets a version back if the set has none. The greatest sequence in lower. Under the lock of the

@@ -35,6 +35,14 @@ cairn_checkpoint_progress cairn_checkpoint::progress_of(uint64_t sequence, bool 
     progress.level = CAIRN_LEVEL_LOCAL;
     progress.survives = survives();
     progress.level_ns[CAIRN_LEVEL_LOCAL] = outcome->local_ns - outcome->begun_ns;
+    if (has_partners(sequence)) {
+      progress.level = CAIRN_LEVEL_PARTNER;
+      progress.survives |= CAIRN_SURVIVES_NODE;
+      if (outcome->partner_ns != 0)
+        progress.level_ns[CAIRN_LEVEL_PARTNER] = outcome->partner_ns - outcome->begun_ns;
+    } else if (wants_partners()) {
+      progress.error = can_have_partners() ? -outcome->partner_error : -EOPNOTSUPP;
+    }
     if (is_global(sequence)) {
       progress.level = CAIRN_LEVEL_GLOBAL;
       progress.survives |= CAIRN_SURVIVES_POWER | CAIRN_SURVIVES_POOLS;

@@ -81,15 +81,20 @@ namespace {
 Status verify(cairn_checkpoint* checkpoint, int64_t version, cairn_checkpoint_verified* to) {
   const ckpt::KnownVersion* const known = checkpoint->look_for(version);
   if (known == nullptr) return fail(ENOENT, "the set has no such version");
-  CAIRN_TRY_ASSIGN(slot, checkpoint->shelf->get(known->slot));
-  CAIRN_TRY_ASSIGN(found, ckpt::verify_version(*checkpoint->set, slot, known->version.sequence));
   cairn_checkpoint_verified verified{};
-  verified.bytes = found.bytes;
-  verified.blocks = found.blocks;
-  verified.bad_blocks = found.bad_blocks;
-  found.why.copy(verified.why, sizeof verified.why - 1);
+  std::string why;
+  // Of its own part, and of copies of others.
+  for (const uint32_t number : known->slots()) {
+    CAIRN_TRY_ASSIGN(slot, checkpoint->shelf->get(number));
+    CAIRN_TRY_ASSIGN(found, ckpt::verify_version(*checkpoint->set, slot, known->version.sequence));
+    verified.bytes += found.bytes;
+    verified.blocks += found.blocks;
+    verified.bad_blocks += found.bad_blocks;
+    if (why.empty()) why = found.why;
+  }
+  why.copy(verified.why, sizeof verified.why - 1);
   capi::copy_out(verified, to);
-  return found.bad_blocks == 0 ? Status() : fail(EUCLEAN, "%s", found.why.c_str());
+  return verified.bad_blocks == 0 ? Status() : fail(EUCLEAN, "%s", why.c_str());
 }
 
 Status drop(cairn_checkpoint* checkpoint, int64_t version, uint32_t flags) {

@@ -28,11 +28,11 @@ void put_uuid(const uint8_t (&uuid)[16], char (&text)[37]) {
   text[at] = 0;
 }
 
-cairn_checkpoint_info info_of(const cairn_checkpoint& checkpoint,
-                              const ckpt::VersionRecord& version) {
+cairn_checkpoint_info info_of(cairn_checkpoint* checkpoint, const ckpt::VersionRecord& version) {
   cairn_checkpoint_info info{};
-  info.level = CAIRN_LEVEL_LOCAL;
-  info.survives = checkpoint.survives();
+  info.level = checkpoint->has_partners(version.sequence) ? CAIRN_LEVEL_PARTNER : CAIRN_LEVEL_LOCAL;
+  info.survives = checkpoint->survives();
+  if (info.level == CAIRN_LEVEL_PARTNER) info.survives |= CAIRN_SURVIVES_NODE;
   info.number = version.number;
   info.step = version.step;
   info.sequence = version.sequence;
@@ -48,7 +48,8 @@ cairn_checkpoint_info info_of(const cairn_checkpoint& checkpoint,
 void put_manifest(cairn_checkpoint* checkpoint, const ckpt::KnownVersion& known,
                   cairn_checkpoint_info* info) {
   checkpoint->described.read("");
-  const auto slot = checkpoint->shelf->get(known.slot);
+  info->copies = static_cast<uint32_t>(known.copies.size());
+  const auto slot = checkpoint->shelf->get(known.any_slot());
   if (!slot.ok()) return;
   const auto manifest = (*slot)->read_manifest();
   if (!manifest.ok() || manifest->version().sequence != known.version.sequence) return;
@@ -63,10 +64,10 @@ void put_manifest(cairn_checkpoint* checkpoint, const ckpt::KnownVersion& known,
 
 void put_report(cairn_checkpoint* checkpoint, const ckpt::RestartReport& report,
                 cairn_checkpoint_info* to) {
-  cairn_checkpoint_info info = info_of(*checkpoint, report.known.version);
+  cairn_checkpoint_info info = info_of(checkpoint, report.known.version);
   put_manifest(checkpoint, report.known, &info);
   // A node without a part of it has no manifest.
-  if (report.known.slot == 0) {
+  if (report.known.any_slot() == 0) {
     checkpoint->described.read(report.attributes);
     info.attributes = checkpoint->described.begin();
     info.attribute_count = checkpoint->described.count();
@@ -75,7 +76,8 @@ void put_report(cairn_checkpoint* checkpoint, const ckpt::RestartReport& report,
   info.bytes = report.bytes;
   info.skipped = report.skipped;
   info.missing = report.missing;
-  report.why.copy(info.why, sizeof info.why - 1);
+  info.from_copies = report.from_copies;
+  (report.why.empty() ? report.why_copies : report.why).copy(info.why, sizeof info.why - 1);
   cairn::capi::copy_out(info, to);
 }
 
@@ -254,7 +256,7 @@ int cairn_checkpoint_list(cairn_checkpoint* checkpoint, cairn_checkpoint_visit v
   if (visit == nullptr) return code(fail(EFAULT, "visit is NULL"));
   const auto versions = checkpoint->catalogue.versions();
   for (auto known = versions.rbegin(); known != versions.rend(); ++known) {
-    cairn_checkpoint_info info = info_of(*checkpoint, known->version);
+    cairn_checkpoint_info info = info_of(checkpoint, known->version);
     info.struct_size = sizeof info;
     const ckpt::VersionRecord& head = versions.back().version;
     info.is_abandoned = is_in_line(head, known->version.sequence) ? 0 : 1;

@@ -30,8 +30,9 @@ Result<uint64_t> stage(cairn_checkpoint* checkpoint, int64_t version) {
 
 Status check_level(const cairn_checkpoint& checkpoint, uint32_t level) {
   if (level == CAIRN_LEVEL_STAGED || level == CAIRN_LEVEL_LOCAL) return Status();
+  if (level == CAIRN_LEVEL_PARTNER) return checkpoint.check_partners();
   if (level != CAIRN_LEVEL_GLOBAL)
-    return fail(EOPNOTSUPP, "level %u: this release has STAGED (1), LOCAL (2) and GLOBAL (4)",
+    return fail(EOPNOTSUPP, "level %u: there are STAGED (1), LOCAL (2), PARTNER (3) and GLOBAL (4)",
                 level);
   if (checkpoint.lower.empty()) return fail(EINVAL, "level GLOBAL: options.lower is not set");
   return Status();
@@ -69,7 +70,12 @@ int cairn_checkpoint_write(cairn_checkpoint* checkpoint, int64_t version) {
   if (!sequence.ok()) return code(sequence.status());
   if (const Status waited = checkpoint->writer->wait(*sequence, 0); !waited.ok())
     return code(waited);
-  return done(checkpoint, checkpoint->told(*sequence));
+  Status status = checkpoint->told(*sequence);
+  if (status.ok() && checkpoint->wants_partners() && checkpoint->can_have_partners()) {
+    checkpoint->tell_observer();
+    status = checkpoint->wait_for_partners(*sequence);
+  }
+  return done(checkpoint, status);
 }
 
 int cairn_checkpoint_test(cairn_checkpoint* checkpoint, cairn_checkpoint_handle handle,
@@ -87,6 +93,7 @@ int cairn_checkpoint_test(cairn_checkpoint* checkpoint, cairn_checkpoint_handle 
   if (!*is_decided) return 0;
   const Status told = checkpoint->told(handle);
   if (!told.ok()) return code(told);
+  if (level == CAIRN_LEVEL_PARTNER) return checkpoint->has_partners(handle) ? 1 : 0;
   return level == CAIRN_LEVEL_LOCAL || checkpoint->is_global(handle) ? 1 : 0;
 }
 
@@ -102,6 +109,10 @@ int cairn_checkpoint_wait(cairn_checkpoint* checkpoint, cairn_checkpoint_handle 
   const Status waited = checkpoint->writer->wait(handle, timeout_ms * ns_of_ms);
   if (!waited.ok()) return code(waited);
   Status status = checkpoint->told(handle);
+  if (status.ok() && level == CAIRN_LEVEL_PARTNER) {
+    checkpoint->tell_observer();
+    status = checkpoint->wait_for_partners(handle);
+  }
   if (status.ok() && level == CAIRN_LEVEL_GLOBAL) status = checkpoint->wait_for_global(handle);
   return done(checkpoint, status);
 }

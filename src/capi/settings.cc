@@ -13,8 +13,8 @@
 namespace cairn::capi {
 namespace {
 
-constexpr std::string_view pool_keys[] = {"pool.dir", "pool.name", "pool.size", "pool.protect",
-                                          "pool.release"};
+constexpr std::string_view own_keys[] = {"pool.dir",     "pool.name",    "pool.size",
+                                         "pool.protect", "pool.release", "checkpoint.domain"};
 
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
@@ -148,8 +148,9 @@ Status Settings::read_file(const std::string& path, bool may_be_missing) {
   if (n < 0) return fail(error, "%s: %s", path.c_str(), strerror(error));
   const Status status =
       parse_settings(text, [&](const std::string& key, const std::string& value, unsigned line) {
-        if (!key.starts_with("pool.")) return Status();  // the command checks the others
-        if (std::find(std::begin(pool_keys), std::end(pool_keys), key) == std::end(pool_keys))
+        const bool is_own = key.starts_with("pool.") || key.starts_with("checkpoint.");
+        if (!is_own) return Status();  // the command checks the others
+        if (std::find(std::begin(own_keys), std::end(own_keys), key) == std::end(own_keys))
           return fail(EINVAL, "line %u: unknown key %s", line, key.c_str());
         settings_[key] = {value, path + ":" + std::to_string(line)};
         return Status();
@@ -167,7 +168,7 @@ Result<Settings> Settings::load() {
     if (home.empty() && !variable("HOME").empty()) home = variable("HOME") + "/.config";
     if (!home.empty()) CAIRN_TRY(settings.read_file(home + "/cairn/cairn.yaml", true));
   }
-  for (const std::string_view key : pool_keys) {
+  for (const std::string_view key : own_keys) {
     const std::string name = environment_name(key);
     if (std::string value = variable(name.c_str()); !value.empty())
       settings.settings_[std::string(key)] = {std::move(value), name};

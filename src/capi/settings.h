@@ -1,5 +1,5 @@
-// Settings: the keys of cairn.yaml and of the environment that say where pools are, as the command
-// reads them (docs/user/configuration.md).
+// Settings: the keys of cairn.yaml and of the environment that libcairn needs by itself, as the
+// command reads them (docs/user/configuration.md).
 #pragma once
 
 #include <functional>
@@ -20,8 +20,8 @@ Status parse_settings(std::string_view text,
 
 class Settings {
  public:
-  // From files, then from the environment, which wins. EINVAL: an unknown key of pools; the message
-  // has file and line.
+  // From files, then from the environment, which wins. EINVAL: an unknown key of pools or of
+  // checkpoints; the message has file and line.
   static Result<Settings> load();
 
   // "" if nothing sets it.

@@ -152,6 +152,23 @@ TEST_F(Collecting, AnObserverSeesEachLevel) {
   ASSERT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
 }
 
+TEST_F(Collecting, OneNodeSaysThatNobodyHoldsCopiesAndGoesOn) {
+  cairn_checkpoint_options options{};
+  options.flags = CAIRN_CHECKPOINT_PARTNER;
+  cairn_checkpoint* checkpoint = open_set(pool_.get(), "alone", options);
+  Rows rows(6, 0, 1);
+  ASSERT_EQ(rows.define(checkpoint), 0);
+  std::vector<Seen> seen;
+  ASSERT_EQ(cairn_checkpoint_observe(checkpoint, see, &seen), 0);
+  cairn_checkpoint_handle handle = 0;
+  ASSERT_EQ(cairn_checkpoint_iwrite(checkpoint, 1, &handle), 0);
+  EXPECT_EQ(cairn_checkpoint_wait(checkpoint, handle, CAIRN_LEVEL_PARTNER, 0), -EOPNOTSUPP);
+  EXPECT_NE(std::string(cairn_last_error()).find("the run has one node"), std::string::npos);
+  ASSERT_EQ(cairn_checkpoint_write(checkpoint, 2), 0) << cairn_last_error();
+  EXPECT_EQ(seen.back(), (Seen{2, CAIRN_LEVEL_LOCAL, -EOPNOTSUPP}));
+  EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0) << cairn_last_error();
+}
+
 cairn_checkpoint_outlook empty_outlook() {
   cairn_checkpoint_outlook outlook{};
   outlook.struct_size = sizeof outlook;
@@ -242,7 +259,7 @@ TEST_F(Lower, ARunGoesOnInAnotherPool) {
     ASSERT_EQ(cairn_checkpoint_observe(checkpoint, see, &seen), 0);
     rows.set(1);
     ASSERT_EQ(cairn_checkpoint_iwrite(checkpoint, 1, &handle), 0);
-    EXPECT_EQ(cairn_checkpoint_wait(checkpoint, handle, 3, 0), -EOPNOTSUPP);
+    EXPECT_EQ(cairn_checkpoint_wait(checkpoint, handle, CAIRN_LEVEL_PARTNER, 0), -EINVAL);
     EXPECT_EQ(cairn_checkpoint_test(checkpoint, handle, CAIRN_LEVEL_GLOBAL, nullptr), 0);
     ASSERT_EQ(cairn_checkpoint_wait(checkpoint, handle, CAIRN_LEVEL_GLOBAL, 0), 0)
         << cairn_last_error();

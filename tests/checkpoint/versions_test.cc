@@ -201,7 +201,8 @@ TEST_F(Versions, IwriteDoesNotWait) {
     EXPECT_EQ(progress.level, static_cast<uint32_t>(CAIRN_LEVEL_LOCAL));
     EXPECT_GT(progress.level_ns[CAIRN_LEVEL_LOCAL], 0U);
     EXPECT_EQ(cairn_checkpoint_test(checkpoint, handle + 1, CAIRN_LEVEL_LOCAL, nullptr), -ENOENT);
-    EXPECT_EQ(cairn_checkpoint_test(checkpoint, handle, 3, nullptr), -EOPNOTSUPP);
+    EXPECT_EQ(cairn_checkpoint_test(checkpoint, handle, 5, nullptr), -EOPNOTSUPP);
+    EXPECT_EQ(cairn_checkpoint_test(checkpoint, handle, CAIRN_LEVEL_PARTNER, nullptr), -EINVAL);
     EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
   });
   with_ranks(1, [&](uint32_t) {

@@ -45,6 +45,7 @@ class Structures(unittest.TestCase):
         numbers.update({f"CAIRN_OWNER_{one.name}": one.value for one in cairn.Owner})
         numbers.update({"CAIRN_NO_COMMUNICATOR": _library.NO_COMMUNICATOR, "CAIRN_CHECKPOINT_LATEST": _library.LATEST,
                         "CAIRN_CHECKPOINT_FRESH": _library.FRESH, "CAIRN_CHECKPOINT_LOOK": _library.LOOK,
+                        "CAIRN_CHECKPOINT_PARTNER": _library.PARTNER,
                         "CAIRN_OPTIONAL": _library.OPTIONAL,
                         "CAIRN_READ_HALO": _library.READ_HALO, "CAIRN_REPLICATED": _library.REPLICATED,
                         "CAIRN_BLOCK": _library.BLOCK, "CAIRN_MAX_DIMENSIONS": _library.MAX_DIMENSIONS})

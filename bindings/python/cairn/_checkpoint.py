@@ -28,11 +28,13 @@ class Level(enum.IntEnum):
 
     STAGED = 1  # this rank's bytes are copied: its arrays may change
     LOCAL = 2  # committed: all processes of the job may die
+    PARTNER = 3  # and copied to nodes of other failure domains: a node may be lost
 
 
 class Survives(enum.IntFlag):
     PROCESSES = 1
     POWER = 2
+    NODE = 4
 
 
 class Owner(enum.IntEnum):
@@ -64,6 +66,8 @@ class Info:
     why: str
     attributes: dict[str, Any]
     verified_ns: int
+    copies: int
+    from_copies: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,7 +107,8 @@ def _info_of(c: _library.Info) -> Info:
                 ranks=c.ranks, level=c.level, survives=Survives(c.survives), attempts=c.attempts,
                 abandoned=bool(c.is_abandoned), skipped=c.skipped, missing=c.missing, code_version=c.code_version.decode(),
                 run=c.run.decode(), why=c.why.decode(errors="replace"),
-                attributes=attributes_of(c.attributes, c.attribute_count), verified_ns=c.verified_ns)
+                attributes=attributes_of(c.attributes, c.attribute_count), verified_ns=c.verified_ns,
+                copies=c.copies, from_copies=c.from_copies)
 
 
 def _communicator(communicator: Any) -> int:
@@ -146,19 +151,22 @@ class Checkpoint:
     """A set of versions, opened by all ranks. One thread at a time may use it.
 
     `communicator`: of mpi4py, a Fortran handle, or None without MPI. Times are seconds; what is 0 or empty has the
-    default of the C API. `fresh` begins a new line of versions. `look` only looks at versions, while another run may use
+    default of the C API. `fresh` begins a new line of versions. `partner` copies each version to nodes of other failure domains.
+    `look` only looks at versions, while another run may use
     the set: `versions`, `variables`, `read_var`, `dataset`.
     """
 
-    def __init__(self, name: str, communicator: Any = None, *, fresh: bool = False, look: bool = False, code_version: str = "", keep: int = 0,
+    def __init__(self, name: str, communicator: Any = None, *, fresh: bool = False, look: bool = False,
+                 partner: bool = False, code_version: str = "", keep: int = 0,
                  keep_multiple: int = 0, keep_period: float = 0, interval: float = 0, max_attempts: int = 0,
                  block_size: int = 0, rank: int = 0, ranks: int = 0, job: str = "", timeout: float = 0):
         self._handle = ctypes.c_void_p()
         self._memories: dict[str, list[Any]] = {}  # what the library holds pointers to
         self._raised: Optional[BaseException] = None
         options = _library.made(
-            _library.Options, flags=(_library.FRESH if fresh else 0) | (_library.LOOK if look else 0), code_version=code_version.encode() or None, rank=rank,
-            ranks=ranks, job=job.encode() or None, timeout_ms=round(timeout * 1e3), keep=keep, keep_multiple=keep_multiple,
+            _library.Options,
+            flags=(_library.FRESH if fresh else 0) | (_library.LOOK if look else 0) | (_library.PARTNER if partner else 0),
+            code_version=code_version.encode() or None, rank=rank, ranks=ranks, job=job.encode() or None, timeout_ms=round(timeout * 1e3), keep=keep, keep_multiple=keep_multiple,
             keep_period_ns=_ns(keep_period), interval_ns=_ns(interval), max_attempts=max_attempts, block_size=block_size)
         self._check(_library.library().cairn_checkpoint_init(name.encode(), _communicator(communicator),
                                                              ctypes.byref(options), ctypes.byref(self._handle)))

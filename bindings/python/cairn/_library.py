@@ -11,6 +11,7 @@ NO_COMMUNICATOR = -2**31
 LATEST = -2**63
 FRESH = 1
 LOOK = 2
+PARTNER = 8
 OPTIONAL = 1
 READ_HALO = 1
 REPLICATED, BLOCK = 1, 2
@@ -61,7 +62,7 @@ class Info(Structure):
                 ("bytes", c_uint64), ("ranks", c_uint32), ("is_abandoned", c_uint32), ("skipped", c_uint32),
                 ("missing", c_uint32), ("code_version", c_char * 64), ("run", c_char * 37), ("why", c_char * 256),
                 ("attributes", POINTER(Attribute)), ("attribute_count", c_uint32), ("reserved", c_uint32),
-                ("verified_ns", c_uint64)]
+                ("verified_ns", c_uint64), ("copies", c_uint32), ("from_copies", c_uint32)]
 
 
 class Variable(Structure):

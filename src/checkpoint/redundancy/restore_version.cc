@@ -62,16 +62,6 @@ Status commit_copy(const SetFile& set, Slot* slot, const LowerCopy& source) {
   return pool.fence();
 }
 
-uint64_t end_of(const Manifest& manifest, uint64_t block) {
-  uint64_t end = 0;
-  for (uint32_t i = 0; i < manifest.version().part_ranks; ++i) {
-    const RootRecord root = manifest.root(i);
-    end = std::max(end, root.region_offset + bytes_with_list(root.region_bytes, block));
-    end = std::max(end, root.extent_offset + bytes_with_list(root.extent_bytes, block));
-  }
-  return align(end, region_unit);
-}
-
 Result<Restored> restore(const SetFile& set, Shelf* shelf, const LowerSet& lower,
                          uint64_t sequence) {
   CAIRN_TRY_ASSIGN(source, open_copy(lower, sequence));
@@ -83,7 +73,7 @@ Result<Restored> restore(const SetFile& set, Shelf* shelf, const LowerSet& lower
   CAIRN_TRY_ASSIGN(
       slot,
       shelf->take_free(version.manifest_length,
-                       end_of(source.manifest, source.contents.layout().block_bytes()), &is_new));
+                       source.manifest.data_end(source.contents.layout().block_bytes()), &is_new));
   CAIRN_TRY(commit_copy(set, slot, source));
   Restored restored;
   restored.number = version.number;

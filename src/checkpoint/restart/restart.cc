@@ -16,12 +16,6 @@ constexpr uint64_t attempts_mask = 0xffff;
 constexpr unsigned class_shift = 48;
 constexpr unsigned errno_shift = 32;
 
-// What the medium does to a version, so that an older one is the better choice.
-bool is_of_medium(const Status& status) {
-  return status.code() == EUCLEAN || status.code() == EIO || status.code() == ENOENT ||
-         status.code() == ESTALE;
-}
-
 std::string shown_number(int64_t number) { return "version " + std::to_string(number); }
 
 // The box of an array, with those of its halo elements that lie inside the global array.
@@ -63,7 +57,7 @@ Status for_each_part(const MatchedVariable& matched, const RestartRequest& reque
 uint32_t Restart::attempts_of(const KnownVersion& known) {
   // All ranks must find the same.
   if (run_.exchange() != nullptr) return known.attempts;
-  const auto slot = shelf_.get(known.slot);
+  const auto slot = shelf_.get(known.any_slot());
   if (!slot.ok()) return 0;
   const auto word = (*slot)->word(attempts_offset);
   return word.ok() ? static_cast<uint32_t>((*word)->load() & attempts_mask) : 0;
@@ -259,6 +253,7 @@ Result<RestartReport> Restart::go_through(const RestartRequest& request, uint64_
       report.bytes = read.stored.bytes();
       report.attributes = read.stored.attributes();
       report.missing = static_cast<uint32_t>(read.matches.missing.size());
+      CAIRN_TRY(report_copies(read.stored, reads, arrived, &report));
       if (!reads) return report;
       const Status status = copy(request, &read);
       CAIRN_TRY_ASSIGN(copied, combine(status, true, arrived, [] { return Status(); }));
@@ -274,6 +269,23 @@ Result<RestartReport> Restart::go_through(const RestartRequest& request, uint64_
     report.why = text;
   }
   return nothing(request, report, lacks_node_);
+}
+
+// All ranks learn that one of them found a part damaged.
+Status Restart::report_copies(const StoredVersion& stored, bool reads, uint64_t arrived,
+                              RestartReport* report) {
+  report->from_copies = stored.parts_from_copies();
+  report->why_copies = report->known.replaced;
+  if (report->why_copies.empty() && !stored.why_copies().empty())
+    report->why_copies = "a copy was read: " + stored.why_copies();
+  if (!reads || stored.version().parts == 1) return Status();
+  const int64_t own = int64_t{report->from_copies} << errno_shift | run_.number();
+  CAIRN_TRY_ASSIGN(most, run_.meet_all(Run::Purpose::restart, own, arrived));
+  report->from_copies = static_cast<uint32_t>(most >> errno_shift);
+  if (report->from_copies != 0 && report->why_copies.empty())
+    report->why_copies =
+        "copies of damaged parts were read by rank " + std::to_string(static_cast<uint32_t>(most));
+  return Status();
 }
 
 // A run that lacks a node must not take it for a set without versions.

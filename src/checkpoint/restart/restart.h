@@ -29,6 +29,8 @@ struct RestartReport {
   uint32_t skipped = 0;  // newer versions that could not be had
   std::string why;       // of the newest of them
   uint32_t missing = 0;  // optional variables
+  uint32_t from_copies = 0;  // parts that were read from copies
+  std::string why_copies;    // of one of them
 };
 
 class Restart {
@@ -76,6 +78,8 @@ class Restart {
   Status count_attempt(Slot* slot) const;
   [[nodiscard]] int64_t encode(const Status& status, bool is_damage) const;
   uint32_t attempts_of(const KnownVersion& known);
+  Status report_copies(const StoredVersion& stored, bool reads, uint64_t arrived,
+                       RestartReport* report);
   static Status nothing(const RestartRequest& request, const RestartReport& report,
                         bool lacks_node);
   bool lacks_node_ = false;

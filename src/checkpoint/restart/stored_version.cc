@@ -5,6 +5,7 @@
 #include "base/crc32c_bulk.h"
 #include "checkpoint/store/layout_files.h"
 #include "checkpoint/version/catalogue.h"
+#include "file/io.h"
 
 namespace cairn::checkpoint {
 
@@ -28,22 +29,33 @@ Result<Contents> fetch_contents(PartClient* client, const Sha256Hash& hash) {
 Result<StoredVersion> StoredVersion::open(const Stores& stores, const KnownVersion& known) {
   StoredVersion stored;
   stored.exchange_ = stores.exchange;
-  CAIRN_TRY(known.slot != 0 ? stored.open_here(stores, known) : stored.open_there(stores, known));
-  if (stores.exchange == nullptr && stored.version().parts != 1)
-    return fail(EHOSTDOWN, "it is of %u hosts, and this process reads the pool of its own",
-                stored.version().parts);
-  CAIRN_TRY(stored.find_contents(stores, known));
+  if (known.any_slot() != 0) {
+    CAIRN_TRY_ASSIGN(slot, stored.hold(stores.shelf, known.any_slot()));
+    CAIRN_TRY(stored.open_here(known, slot));
+  } else {
+    CAIRN_TRY(stored.open_there(known));
+  }
+  CAIRN_TRY(stored.find_contents(stores));
   CAIRN_TRY(stored.find_parts(stores, known));
   return stored;
 }
 
-Status StoredVersion::open_here(const Stores& stores, const KnownVersion& known) {
-  CAIRN_TRY_ASSIGN(slot, stores.shelf->get(known.slot));
-  slot_ = slot;
+// Takes a lease of a slot of this node.
+Result<Slot*> StoredVersion::hold(Shelf* shelf, uint32_t number) {
+  for (const Held& held : slots_)
+    if (held.slot->ids().number == number) return held.slot;
+  CAIRN_TRY_ASSIGN(slot, shelf->get(number));
+  Held held;
+  held.slot = slot;
   CAIRN_TRY_ASSIGN(lease, slot->take_lease());
-  lease_ = std::move(lease);
+  held.lease = std::move(lease);
   CAIRN_TRY_ASSIGN(decision, slot->decision());
-  decision_ = decision;
+  held.decision = decision;
+  slots_.push_back(std::move(held));
+  return slot;
+}
+
+Status StoredVersion::open_here(const KnownVersion& known, Slot* slot) {
   CAIRN_TRY_ASSIGN(content, look_at(*slot));
   if (content.state == SlotState::damaged || content.state == SlotState::newer)
     return content.status;
@@ -54,11 +66,13 @@ Status StoredVersion::open_here(const Stores& stores, const KnownVersion& known)
   return Status();
 }
 
-// From the node that has the first part. No version is retired while all ranks restart.
-Status StoredVersion::open_there(const Stores& stores, const KnownVersion& known) {
-  if (stores.exchange == nullptr || known.holders.empty())
-    return fail(ENOENT, "this node has no part of it");
-  PartClient client(stores.exchange, known.holders.front());
+// From the node that has the first part, or its copy. No version is retired while all ranks
+// restart.
+Status StoredVersion::open_there(const KnownVersion& known) {
+  const bool has_any = exchange_ != nullptr && (known.has(0) || known.has_copy(0));
+  if (!has_any) return fail(ENOENT, "this node has no part of it");
+  first_node_ = known.has(0) ? known.holders[0] : known.partners[0];
+  PartClient client(exchange_, first_node_, 0);
   const uint64_t sequence = known.version.sequence;
   std::vector<uint8_t> bytes(sizeof(VersionRecord));
   CAIRN_TRY(client.read_manifest(sequence, 0, bytes.data(), bytes.size()));
@@ -68,17 +82,17 @@ Status StoredVersion::open_there(const Stores& stores, const KnownVersion& known
   auto manifest = Manifest::read(std::move(bytes));
   if (!manifest.ok()) return annotate(manifest.status(), "%s", client.name().c_str());
   if (!manifest->is_committed_by(manifest->decision()) ||
-      !is_same_version(manifest->version(), known.version))
+      !is_same_version(manifest->version(), known.version) || manifest->version().part != 0)
     return fail(EUCLEAN, "%s: its manifest is another one", client.name().c_str());
   manifest_ = std::move(*manifest);
   return Status();
 }
 
-Status StoredVersion::find_contents(const Stores& stores, const KnownVersion& known) {
+Status StoredVersion::find_contents(const Stores& stores) {
   const Sha256Hash hash = layout_of(version());
   auto contents = load_contents(stores.set->fs(), stores.set->directory(), hash);
-  if (contents.code() == ENOENT && slot_ == nullptr && stores.exchange != nullptr) {
-    PartClient client(stores.exchange, known.holders.front());
+  if (contents.code() == ENOENT && slots_.empty() && exchange_ != nullptr) {
+    PartClient client(exchange_, first_node_, 0);
     contents = fetch_contents(&client, hash);
   }
   CAIRN_TRY(contents.status());
@@ -86,50 +100,136 @@ Status StoredVersion::find_contents(const Stores& stores, const KnownVersion& kn
   return Status();
 }
 
+// The part itself first.
+Result<std::vector<StoredVersion::Source>> StoredVersion::sources_of(const Stores& stores,
+                                                                     const KnownVersion& known,
+                                                                     uint32_t part) {
+  std::vector<Source> sources;
+  if (exchange_ == nullptr) {
+    const uint32_t number = known.slot_of(part);
+    if (number == 0) return sources;  // who wants bytes of it is told
+    CAIRN_TRY_ASSIGN(slot, hold(stores.shelf, number));
+    sources.push_back({0, slot, number != known.slot});
+    return sources;
+  }
+  const auto add = [&](uint32_t node, bool is_copy) -> Status {
+    Source source{node, nullptr, is_copy};
+    // A rank that does not know the slot of its node asks its leader.
+    const uint32_t number = node == exchange_->node() ? known.slot_of(part) : 0;
+    if (number != 0) {
+      CAIRN_TRY_ASSIGN(slot, hold(stores.shelf, number));
+      source.slot = slot;
+    }
+    sources.push_back(source);
+    return Status();
+  };
+  if (known.has(part)) CAIRN_TRY(add(known.holders[part], false));
+  if (known.has_copy(part)) CAIRN_TRY(add(known.partners[part], true));
+  if (sources.empty()) return fail(EUCLEAN, "its part %u is missing", part);
+  return sources;
+}
+
+std::unique_ptr<PartReader> StoredVersion::reader_from(const Source& source, uint32_t part) {
+  const uint64_t block_bytes = contents_.layout().block_bytes();
+  if (source.slot != nullptr) return read_here(source.slot, block_bytes);
+  return read_from(PartClient(exchange_, source.node, part), version().sequence, block_bytes,
+                   blocks_.get());
+}
+
 Status StoredVersion::find_parts(const Stores& stores, const KnownVersion& known) {
-  const uint32_t own = stores.exchange == nullptr ? 0 : stores.exchange->node();
   // The slot may hold another version by now.
-  if (stores.exchange != nullptr && known.holders.size() != version().parts)
+  if (exchange_ != nullptr && known.holders.size() != version().parts)
     return fail(ESTALE, "a version of %u hosts lies where one of %zu was", version().parts,
                 known.holders.size());
   blocks_ = std::make_unique<BlockCache>();
-  const uint64_t block_bytes = contents_.layout().block_bytes();
   for (uint32_t i = 0; i < version().parts; ++i) {
     Part part;
     part.record = manifest_.part(i);
-    part.node = stores.exchange == nullptr ? own : known.holders[i];
-    part.reader = part.node == own ? read_here(slot_, block_bytes)
-                                   : read_from(PartClient(stores.exchange, part.node),
-                                               version().sequence, block_bytes, blocks_.get());
+    CAIRN_TRY_ASSIGN(sources, sources_of(stores, known, i));
+    part.sources = std::move(sources);
+    // Of the part that the manifest belongs to.
+    if (i == version().part) {
+      for (uint32_t k = 0; k < version().part_ranks; ++k) part.roots.push_back(manifest_.root(k));
+      part.has_roots = true;
+      CAIRN_TRY(check_own_places(&part, part.roots));
+    }
+    if (!part.sources.empty()) part.reader = reader_from(part.sources.front(), i);
+    if (part.sources.size() > 1)
+      part.reader =
+          read_either(std::move(part.reader), reader_from(part.sources[1], i), part.why.get());
     parts_.push_back(std::move(part));
   }
-  // Of the part that the manifest belongs to.
-  Part& part = parts_[version().part];
-  for (uint32_t i = 0; i < version().part_ranks; ++i) part.roots.push_back(manifest_.root(i));
-  part.has_roots = true;
-  const uint64_t data_bytes =
-      slot_ == nullptr ? max_data_file : slot_->data_file().inode->size.load();
-  const Status status = check_places(version(), contents_, part.roots, data_bytes);
-  if (status.ok() || slot_ == nullptr) return status;
-  return annotate(status, "%s", data_name(slot_->ids().number).c_str());
+  return Status();
+}
+
+// A data file that is too short is damage of its slot; a copy of the part may be whole.
+Status StoredVersion::check_own_places(Part* part, const std::vector<RootRecord>& roots) {
+  CAIRN_TRY(check_places(version(), contents_, roots, max_data_file));
+  for (size_t i = 0; i < part->sources.size();) {
+    Slot* const slot = part->sources[i].slot;
+    const Status placed = slot == nullptr ? Status()
+                                          : check_places(version(), contents_, roots,
+                                                         slot->data_file().inode->size.load());
+    if (placed.ok()) {
+      ++i;
+      continue;
+    }
+    const Status status = annotate(placed, "%s", data_name(slot->ids().number).c_str());
+    if (part->sources.size() == 1) return status;
+    if (i == 0) *part->why = last_detail();
+    part->sources.erase(part->sources.begin() + static_cast<ptrdiff_t>(i));
+  }
+  return Status();
+}
+
+uint32_t StoredVersion::parts_from_copies() const {
+  return static_cast<uint32_t>(std::count_if(parts_.begin(), parts_.end(), [](const Part& part) {
+    return (!part.sources.empty() && part.sources.front().is_copy) || !part.why->empty();
+  }));
+}
+
+std::string StoredVersion::why_copies() const {
+  for (const Part& part : parts_)
+    if (!part.why->empty()) return *part.why;
+  return "";
 }
 
 Status StoredVersion::load_roots(Part* part) {
   if (part->has_roots) return Status();
-  if (exchange_ == nullptr) return fail(EHOSTDOWN, "its part is on another node");
-  PartClient client(exchange_, part->node);
+  Status status;
+  if (part->sources.empty())
+    return fail(EHOSTDOWN, "it is of %u hosts, and this process reads the pool of its own",
+                version().parts);
+  for (const Source& source : part->sources) {
+    status = load_roots_from(source, part);
+    if (status.ok() || !is_of_medium(status)) return status;
+  }
+  return status;
+}
+
+Status StoredVersion::load_roots_from(const Source& source, Part* part) {
+  const size_t bytes = sizeof(RootRecord) * size_t{part->record.count};
   std::vector<RootRecord> roots(part->record.count);
-  CAIRN_TRY(client.read_manifest(version().sequence, roots_offset, roots.data(),
-                                 roots.size() * sizeof(RootRecord)));
-  if (crc32c_bulk(0, roots.data(), roots.size() * sizeof(RootRecord)) != part->record.roots_crc)
-    return fail(EUCLEAN, "%s: the roots of its ranks differ from their checksum",
-                client.name().c_str());
+  std::string name;
+  if (source.slot != nullptr) {
+    name = manifest_name(source.slot->ids().number);
+    CAIRN_TRY_ASSIGN(
+        got, file::read_at(source.slot->manifest_file(), roots.data(), bytes, roots_offset));
+    if (got != bytes) return fail(EUCLEAN, "%s: cut off", name.c_str());
+  } else {
+    PartClient client(exchange_, source.node, static_cast<uint32_t>(part - parts_.data()));
+    name = client.name();
+    CAIRN_TRY(client.read_manifest(version().sequence, roots_offset, roots.data(), bytes));
+  }
+  // Of one part there is no such checksum; its manifest was read as a whole.
+  if (crc32c_bulk(0, roots.data(), bytes) != part->record.roots_crc)
+    return fail(EUCLEAN, "%s: the roots of its ranks differ from their checksum", name.c_str());
   const bool is_regular = (part->record.flags & part_is_irregular) == 0;
   for (uint32_t i = 0; i < part->record.count; ++i)
     if (is_regular && roots[i].rank != part->record.first + part->record.stride * i)
-      return fail(EUCLEAN, "%s: root %u is of another rank", client.name().c_str(), i);
+      return fail(EUCLEAN, "%s: root %u is of another rank", name.c_str(), i);
   const Status placed = check_places(version(), contents_, roots, max_data_file);
-  if (!placed.ok()) return annotate(placed, "%s", client.name().c_str());
+  if (!placed.ok()) return annotate(placed, "%s", name.c_str());
   part->roots = std::move(roots);
   part->has_roots = true;
   return Status();
@@ -206,11 +306,13 @@ Result<std::optional<Piece>> StoredVersion::piece_of(uint32_t rank, uint32_t var
 }
 
 Status StoredVersion::check() {
-  if (slot_ == nullptr) return Status();
-  CAIRN_TRY_ASSIGN(now, slot_->decision());
-  if (now == decision_) return Status();
-  return fail(ESTALE, "%s: was retired while it was read",
-              manifest_name(slot_->ids().number).c_str());
+  for (const Held& held : slots_) {
+    CAIRN_TRY_ASSIGN(now, held.slot->decision());
+    if (now != held.decision)
+      return fail(ESTALE, "%s: was retired while it was read",
+                  manifest_name(held.slot->ids().number).c_str());
+  }
+  return Status();
 }
 
 void for_each_stored_part(const Decomposition& decomposition, const Box& wanted,

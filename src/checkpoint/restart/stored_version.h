@@ -1,5 +1,5 @@
-// StoredVersion: a committed version whose bytes are read, wherever its parts lie. The slot that
-// this node has of it is not used again meanwhile.
+// StoredVersion: a committed version whose bytes are read, wherever its parts or their copies lie.
+// The slots that this node has of it are not used again meanwhile.
 #pragma once
 
 #include <functional>
@@ -28,8 +28,12 @@ class StoredVersion {
   [[nodiscard]] std::string_view attributes() const { return manifest_.attributes(); }
   [[nodiscard]] const Contents& contents() const { return contents_; }
   [[nodiscard]] uint64_t bytes() const;  // of all ranks
-  // This node's; null: it has no part of the version.
-  [[nodiscard]] Slot* slot() const { return slot_; }
+  // Whose manifest was read; null: this node has no part of the version.
+  [[nodiscard]] Slot* slot() const { return slots_.empty() ? nullptr : slots_.front().slot; }
+  // Parts of which this rank takes bytes from a copy, as far as it knows by now.
+  [[nodiscard]] uint32_t parts_from_copies() const;
+  // What was wrong with one of those that are there themselves, or "".
+  [[nodiscard]] std::string why_copies() const;
 
   // Where rank's piece of a variable lies in its region; nothing: it has none. EOVERFLOW.
   Result<std::optional<Piece>> piece_of(uint32_t rank, uint32_t variable);
@@ -42,30 +46,47 @@ class StoredVersion {
   Status check();
 
  private:
+  // Where a part is, or its copy.
+  struct Source {
+    uint32_t node = 0;
+    Slot* slot = nullptr;  // of this node; null: its leader is asked
+    bool is_copy = false;
+  };
   struct Part {
     PartRecord record{};
-    uint32_t node = 0;
+    std::vector<Source> sources;
     bool has_roots = false;
     std::vector<RootRecord> roots;
     std::unique_ptr<PartReader> reader;
+    std::unique_ptr<std::string> why = std::make_unique<std::string>();  // a copy stands in for it
+  };
+  struct Held {
+    Slot* slot = nullptr;
+    Lease lease;
+    uint64_t decision = 0;
   };
   struct Place {
     Part* part = nullptr;
     uint32_t root = 0;
   };
 
-  Status open_here(const Stores& stores, const KnownVersion& known);
-  Status open_there(const Stores& stores, const KnownVersion& known);
-  Status find_contents(const Stores& stores, const KnownVersion& known);
+  Status open_here(const KnownVersion& known, Slot* slot);
+  Status open_there(const KnownVersion& known);
+  Result<Slot*> hold(Shelf* shelf, uint32_t number);
+  Result<std::vector<Source>> sources_of(const Stores& stores, const KnownVersion& known,
+                                         uint32_t part);
+  Status find_contents(const Stores& stores);
   Status find_parts(const Stores& stores, const KnownVersion& known);
+  Status check_own_places(Part* part, const std::vector<RootRecord>& roots);
+  std::unique_ptr<PartReader> reader_from(const Source& source, uint32_t part);
   Status load_roots(Part* part);
+  Status load_roots_from(const Source& source, Part* part);
   Result<Place> place_of(uint32_t rank);
   Result<RootRecord> root_of(uint32_t rank);
 
-  Slot* slot_ = nullptr;
-  Lease lease_;
-  uint64_t decision_ = 0;
+  std::vector<Held> slots_;
   Exchange* exchange_ = nullptr;
+  uint32_t first_node_ = 0;  // that was asked for the manifest, where no slot is held
   Manifest manifest_;
   Contents contents_;
   std::vector<Part> parts_;

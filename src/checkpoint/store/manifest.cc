@@ -56,6 +56,16 @@ uint64_t Manifest::data_bytes() const {
   return bytes;
 }
 
+uint64_t Manifest::data_end(uint64_t block_bytes) const {
+  uint64_t end = 0;
+  for (uint32_t i = 0; i < version_.part_ranks; ++i) {
+    const RootRecord one = root(i);
+    end = std::max(end, one.region_offset + bytes_with_list(one.region_bytes, block_bytes));
+    end = std::max(end, one.extent_offset + bytes_with_list(one.extent_bytes, block_bytes));
+  }
+  return align(end, region_unit);
+}
+
 uint32_t Manifest::roots_crc() const {
   return crc32c_bulk(0, at(roots_offset), sizeof(RootRecord) * size_t{version_.part_ranks});
 }

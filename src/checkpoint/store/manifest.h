@@ -61,6 +61,8 @@ class Manifest {
   [[nodiscard]] uint64_t word(uint64_t offset) const { return record_at<uint64_t>(at(offset)); }
   // Of the regions and extents of all parts.
   [[nodiscard]] uint64_t data_bytes() const;
+  // The end of its regions and extents in the data file, with their lists, whose places are right.
+  [[nodiscard]] uint64_t data_end(uint64_t block_bytes) const;
   // i < version().part_ranks.
   [[nodiscard]] RootRecord root(uint32_t i) const {
     return record_at<RootRecord>(at(roots_offset + sizeof(RootRecord) * uint64_t{i}));

@@ -21,6 +21,26 @@ uint64_t sequence_named_by(uint64_t decision, uint64_t last) {
   return same >= last ? same : same + low_sequence_mask + 1;
 }
 
+// Does the manifest hold the part of another pool?
+bool is_copy(const Manifest& manifest, const Uuid& pool) {
+  const VersionRecord& version = manifest.version();
+  if (version.parts == 1) return false;
+  return std::memcmp(manifest.part(version.part).pool, pool.data(), pool.size()) != 0;
+}
+
+// Is it the copy that this pool was to hold, with the roots that all nodes know?
+Status check_copy(const Manifest& manifest, const Uuid& pool) {
+  const VersionRecord& version = manifest.version();
+  const PartRecord part = manifest.part(version.part);
+  const bool is_ours = part.partner != 0 && std::memcmp(manifest.part(part.partner - 1).pool,
+                                                        pool.data(), pool.size()) == 0;
+  if (!is_ours)
+    return fail(EUCLEAN, "is a copy of part %u that this pool was not to hold", version.part);
+  return part.roots_crc == manifest.roots_crc()
+             ? Status()
+             : fail(EUCLEAN, "is a copy of other roots than those of part %u", version.part);
+}
+
 // What the manifest of a slot without data says of a version; 0: it was never decided.
 Result<uint64_t> decision_of_half(const SetFile& set, uint32_t number) {
   const auto bytes = read_whole(set.fs(), set.directory(), manifest_name(number), roots_offset);
@@ -31,10 +51,60 @@ Result<uint64_t> decision_of_half(const SetFile& set, uint32_t number) {
 
 }  // namespace
 
+uint32_t KnownVersion::slot_of(uint32_t part) const {
+  if (slot != 0 && version.part == part) return slot;
+  for (const HeldCopy& copy : copies)
+    if (copy.part == part) return copy.slot;
+  return 0;
+}
+
+std::vector<uint32_t> KnownVersion::slots() const {
+  std::vector<uint32_t> all;
+  if (slot != 0) all.push_back(slot);
+  for (const HeldCopy& copy : copies) all.push_back(copy.slot);
+  return all;
+}
+
+uint32_t KnownVersion::any_slot() const {
+  if (slot != 0 || copies.empty()) return slot;
+  return copies.front().slot;
+}
+
+bool KnownVersion::has(uint32_t part) const {
+  return part < holders.size() && holders[part] != no_node;
+}
+
+bool KnownVersion::has_copy(uint32_t part) const {
+  return part < partners.size() && partners[part] != no_node;
+}
+
+bool KnownVersion::has_partners() const {
+  if (version.parts == 1) return false;
+  for (uint32_t part = 0; part < version.parts; ++part)
+    if (!has(part) || !has_copy(part)) return false;
+  return true;
+}
+
 const KnownVersion* Catalogue::find(uint64_t sequence) const {
   for (const KnownVersion& known : versions_)
     if (known.version.sequence == sequence) return &known;
   return nullptr;
+}
+
+KnownVersion* Catalogue::find_known(uint64_t sequence) {
+  for (KnownVersion& known : versions_)
+    if (known.version.sequence == sequence) return &known;
+  return nullptr;
+}
+
+void Catalogue::add_copy(uint64_t sequence, const HeldCopy& copy) {
+  KnownVersion* const known = find_known(sequence);
+  if (known != nullptr && known->slot_of(copy.part) == 0) known->copies.push_back(copy);
+}
+
+void Catalogue::note_partners(uint64_t sequence, const std::vector<uint32_t>& partners) {
+  if (KnownVersion* const known = find_known(sequence); known != nullptr)
+    known->partners = partners;
 }
 
 std::vector<KnownVersion> Catalogue::line() const {
@@ -56,8 +126,14 @@ std::vector<KnownVersion> Catalogue::take_beyond(const Retention& retention) {
   std::vector<KnownVersion> beyond;
   if (versions_.empty()) return beyond;
   std::vector<VersionRecord> committed;
-  for (const KnownVersion& known : versions_) committed.push_back(known.version);
+  uint64_t stays = 0;
+  for (const KnownVersion& known : versions_) {
+    committed.push_back(known.version);
+    const bool is_of_line = is_in_line(versions_.back().version, known.version.sequence);
+    if (is_of_line && known.has_partners()) stays = known.version.sequence;
+  }
   for (const uint64_t sequence : beyond_retention(committed, committed.back(), retention)) {
+    if (sequence == stays) continue;
     const auto place =
         std::find_if(versions_.begin(), versions_.end(),
                      [&](const KnownVersion& known) { return known.version.sequence == sequence; });
@@ -67,9 +143,10 @@ std::vector<KnownVersion> Catalogue::take_beyond(const Retention& retention) {
   return beyond;
 }
 
-void Catalogue::note_damage(uint32_t slot, const std::string& text) {
+void Catalogue::note_damage(uint32_t slot, const std::string& text, uint64_t sequence) {
   damaged_.push_back(text);
   damaged_slots_.push_back(slot);
+  stock_.damaged.push_back({text, sequence});
 }
 
 std::vector<uint32_t> Catalogue::take_damaged() {
@@ -83,7 +160,6 @@ Result<Catalogue> Catalogue::take_stock(const SetFile& set, Shelf* shelf) {
   for (const ListedSlot& listed : listing.slots)
     CAIRN_TRY(catalogue.look_at_slot(set, shelf, listed));
   catalogue.stock_.last_sequence = catalogue.last_;
-  catalogue.stock_.damaged = catalogue.damaged_;
   catalogue.stock_.newer = catalogue.newer_;
   return catalogue;
 }
@@ -96,8 +172,9 @@ Status Catalogue::look_at_slot(const SetFile& set, Shelf* shelf, const ListedSlo
   if (!listed.has_data) {
     CAIRN_TRY_ASSIGN(decision, decision_of_half(set, listed.number));
     if (is_free_word(decision)) return Status();
-    note_damage(listed.number, data_name(listed.number) + ": is missing");
-    last_ = sequence_named_by(decision, last_);
+    const uint64_t named = sequence_named_by(decision, last_);
+    note_damage(listed.number, data_name(listed.number) + ": is missing", named);
+    last_ = named;
     return Status();
   }
   const auto slot = shelf->get(listed.number);
@@ -110,9 +187,11 @@ Status Catalogue::look_at_slot(const SetFile& set, Shelf* shelf, const ListedSlo
       newer_ = last_detail();
       break;
     case SlotState::damaged: {
-      note_damage(listed.number, last_detail());
+      const std::string text = last_detail();
       const auto decision = (*slot)->decision();
-      if (decision.ok()) last_ = sequence_named_by(*decision, last_);
+      const uint64_t named = decision.ok() ? sequence_named_by(*decision, last_) : 0;
+      note_damage(listed.number, text, named);
+      last_ = std::max(last_, named);
       break;
     }
     case SlotState::free: {
@@ -140,21 +219,42 @@ Status Catalogue::note(const SetFile& set, Slot* from, const Manifest& manifest)
   const uint32_t slot = from->ids().number;
   const VersionRecord& version = manifest.version();
   const std::string name = manifest_name(slot);
+  const Uuid pool = pool_uuid(set.fs());
+  StockedPart part{version, slot, true, false, 0, manifest.roots_crc(), manifest.parts_crc()};
+  part.is_copy = is_copy(manifest, pool);
+  KnownVersion* const known = find_known(version.sequence);
+  const StockedPart* const other = stock_.find_committed(version.sequence);
+  Status status;
   if (std::memcmp(version.set, set.record().set, sizeof version.set) != 0) {
-    note_damage(slot, name + ": belongs to another set");
-  } else if (find(version.sequence) != nullptr) {
-    note_damage(slot, name + ": has the sequence of another version");
-  } else {
-    KnownVersion known;
-    known.slot = slot;
-    known.version = version;
-    add(known);
-    StockedPart part{version, slot, true, 0, manifest.roots_crc(), manifest.parts_crc()};
-    const auto attempts = from->word(attempts_offset);
-    if (attempts.ok()) part.attempts = static_cast<uint32_t>((*attempts)->load() & 0xffff);
-    stock_.parts.push_back(part);
+    status = fail(EUCLEAN, "belongs to another set");
+  } else if (known != nullptr &&
+             (other == nullptr || part.parts_crc != other->parts_crc ||
+              !is_same_version(version, other->version) || known->slot_of(version.part) != 0 ||
+              (!part.is_copy && known->slot != 0))) {
+    status = fail(EUCLEAN, "has the sequence of another version");
+  } else if (part.is_copy) {
+    status = check_copy(manifest, pool);
   }
   last_ = std::max(last_, version.sequence);
+  if (!status.ok()) {
+    note_damage(slot, name + ": " + last_detail(), version.sequence);
+    return Status();
+  }
+  const auto attempts = from->word(attempts_offset);
+  if (attempts.ok()) part.attempts = static_cast<uint32_t>((*attempts)->load() & 0xffff);
+  stock_.parts.push_back(part);
+  if (known == nullptr) {
+    KnownVersion one;
+    one.version = version;
+    add(one);
+  }
+  KnownVersion& one = *find_known(version.sequence);
+  if (part.is_copy) {
+    one.copies.push_back({version.part, slot});
+  } else {
+    one.slot = slot;
+    one.version = version;
+  }
   return Status();
 }
 

@@ -16,14 +16,37 @@ inline constexpr const char* agree_name = "agree";
 
 Sha256Hash layout_of(const VersionRecord& version);
 
+// No node of this run.
+inline constexpr uint32_t no_node = UINT32_MAX;
+
+// A copy of another node's part, in a slot of this pool.
+struct HeldCopy {
+  uint32_t part = 0;
+  uint32_t slot = 0;
+};
+
 struct KnownVersion {
   uint32_t slot = 0;  // of this node's part; 0: it has none
   VersionRecord version{};
-  // Of a version of several parts: the node of each.
+  std::vector<HeldCopy> copies;
+  // Of a version of several parts, by part: the node that has it, and the one that has its copy.
   std::vector<uint32_t> holders;
+  std::vector<uint32_t> partners;  // empty: no node has a copy
   std::string missing;      // why it cannot be had; empty: all parts are there
-  bool lacks_node = false;  // because the run lacks a node that has a part
+  std::string replaced;     // which of its parts is there as a copy only; empty: none
+  bool lacks_node = false;  // either because the run lacks a node that has a part
   uint32_t attempts = 0;    // of several nodes: the greatest when the run began
+
+  // The slot of this pool that holds a part or its copy; 0: none does.
+  [[nodiscard]] uint32_t slot_of(uint32_t part) const;
+  // All slots of this pool that hold something of it, that of its own part first.
+  [[nodiscard]] std::vector<uint32_t> slots() const;
+  // The first of them; 0: there is none.
+  [[nodiscard]] uint32_t any_slot() const;
+  [[nodiscard]] bool has(uint32_t part) const;       // a node of the run has it
+  [[nodiscard]] bool has_copy(uint32_t part) const;  // a node of the run has a copy
+  // All parts are there twice.
+  [[nodiscard]] bool has_partners() const;
 };
 
 class Catalogue {
@@ -56,13 +79,19 @@ class Catalogue {
   [[nodiscard]] std::vector<KnownVersion> line() const;
 
   void add(const KnownVersion& known);
-  // Takes out, and returns, what does not stay by these rules.
+  // This pool holds another copy.
+  void add_copy(uint64_t sequence, const HeldCopy& copy);
+  // All parts have copies on these nodes.
+  void note_partners(uint64_t sequence, const std::vector<uint32_t>& partners);
+  // Takes out, and returns, what does not stay by these rules. The newest version of the line whose
+  // parts are there twice stays.
   std::vector<KnownVersion> take_beyond(const Retention& retention);
 
  private:
   Status look_at_slot(const SetFile& set, Shelf* shelf, const ListedSlot& listed);
   Status note(const SetFile& set, Slot* slot, const Manifest& manifest);
-  void note_damage(uint32_t slot, const std::string& text);
+  void note_damage(uint32_t slot, const std::string& text, uint64_t sequence = 0);
+  KnownVersion* find_known(uint64_t sequence);
 
   std::vector<KnownVersion> versions_;
   NodeStock stock_;

@@ -19,13 +19,18 @@ Status check_unread(Slot& slot, int64_t number) {
   return fail(EBUSY, "version %lld: another process reads it", static_cast<long long>(number));
 }
 
-// Of a version of several hosts this pool has one part, which does not say that the others exist.
+// Of a version of several hosts this pool may have one part, which does not say that the others
+// exist.
 bool is_whole(const SetFile& set, Shelf* shelf, const KnownVersion& known) {
-  if (known.version.parts != 1) return false;
-  const auto slot = shelf->get(known.slot);
-  if (!slot.ok()) return false;
-  const auto verified = verify_version(set, *slot, known.version.sequence);
-  return verified.ok() && verified->bad_blocks == 0;
+  for (uint32_t part = 0; part < known.version.parts; ++part)
+    if (known.slot_of(part) == 0) return false;
+  for (const uint32_t number : known.slots()) {
+    const auto slot = shelf->get(number);
+    if (!slot.ok()) return false;
+    const auto verified = verify_version(set, *slot, known.version.sequence);
+    if (!verified.ok() || verified->bad_blocks != 0) return false;
+  }
+  return true;
 }
 
 // The newest whole version of the line beside this one; 0: there is none.
@@ -63,12 +68,16 @@ std::vector<KnownVersion> those_to_drop(const Catalogue& catalogue, const KnownV
 // Durably, in this order.
 Status retire(const SetFile& set, Shelf* shelf, const std::vector<KnownVersion>& versions) {
   for (const KnownVersion& known : versions) {
-    CAIRN_TRY_ASSIGN(slot, shelf->get(known.slot));
-    CAIRN_TRY(check_unread(*slot, known.version.number));
+    for (const uint32_t number : known.slots()) {
+      CAIRN_TRY_ASSIGN(slot, shelf->get(number));
+      CAIRN_TRY(check_unread(*slot, known.version.number));
+    }
   }
   for (const KnownVersion& known : versions) {
-    CAIRN_TRY_ASSIGN(slot, shelf->get(known.slot));
-    CAIRN_TRY(slot->retire());
+    for (const uint32_t number : known.slots()) {
+      CAIRN_TRY_ASSIGN(slot, shelf->get(number));
+      CAIRN_TRY(slot->retire());
+    }
     CAIRN_TRY(set.fs().pool.fence());
   }
   return Status();

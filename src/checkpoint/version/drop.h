@@ -7,7 +7,8 @@
 
 namespace cairn::checkpoint {
 
-// Frees the slots of a version, and of versions that it has abandoned. EBUSY: a run uses the set,
+// Frees the slots of a version, copies of other nodes' parts included, and of versions that it has
+// abandoned. EBUSY: a run uses the set,
 // or a process reads the version; the text names it. EPERM: no other version of the line is whole,
 // and `may_be_last` is not set; the others are read to find out. Those of several hosts do not
 // count: this pool has a part of them. ENOENT: it was retired meanwhile.

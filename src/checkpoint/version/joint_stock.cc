@@ -11,8 +11,8 @@
 namespace cairn::checkpoint {
 namespace {
 
-constexpr uint32_t nowhere = UINT32_MAX;
 constexpr size_t text_bytes = 200;
+constexpr uint64_t low_sequence_mask = 0xffffff;  // what a decision names
 
 // A version, and the first part of it that was found.
 struct Found {
@@ -21,18 +21,38 @@ struct Found {
   uint32_t first_node = 0;
 };
 
+void note_first(Found* found, uint32_t node, const StockedPart& part) {
+  if (found->first != nullptr) return;
+  found->first = &part;
+  found->first_node = node;
+  found->known.version = part.version;
+  found->known.holders.assign(part.version.parts, no_node);
+}
+
+bool is_same_as_first(const Found& found, const StockedPart& part) {
+  return is_same_version(found.first->version, part.version) &&
+         found.first->parts_crc == part.parts_crc;
+}
+
+// After all parts themselves. A copy of another version than that of the parts does not count.
+void note_copy(Found* found, uint32_t node, uint32_t own, const StockedPart& part) {
+  note_first(found, node, part);
+  if (!is_same_as_first(*found, part)) return;
+  KnownVersion& known = found->known;
+  known.partners.resize(part.version.parts, no_node);
+  uint32_t& partner = known.partners[part.version.part];
+  if (partner != no_node) return;
+  partner = node;
+  known.attempts = std::max(known.attempts, part.attempts);
+  if (node == own) known.copies.push_back({part.version.part, part.slot});
+}
+
 void note_part(Found* found, uint32_t node, uint32_t own, const StockedPart& part) {
   KnownVersion& known = found->known;
-  if (found->first == nullptr) {
-    found->first = &part;
-    found->first_node = node;
-    known.version = part.version;
-    known.holders.assign(part.version.parts, nowhere);
-  }
-  const bool is_same = is_same_version(found->first->version, part.version) &&
-                       found->first->parts_crc == part.parts_crc;
+  note_first(found, node, part);
+  const bool is_same = is_same_as_first(*found, part);
   uint32_t& holder = known.holders[is_same ? part.version.part : 0];
-  if (!is_same || (holder != nowhere && holder != node)) {
+  if (!is_same || (holder != no_node && holder != node)) {
     known.missing = "nodes say different things of it";
     return;
   }
@@ -46,15 +66,29 @@ void note_part(Found* found, uint32_t node, uint32_t own, const StockedPart& par
   known.version.begun = begun;
 }
 
+// The first part that is nowhere; as many as there are: none.
 uint32_t first_missing(const KnownVersion& known) {
-  const auto found = std::find(known.holders.begin(), known.holders.end(), nowhere);
-  return static_cast<uint32_t>(found - known.holders.begin());
+  uint32_t part = 0;
+  while (part < known.holders.size() && (known.has(part) || known.has_copy(part))) ++part;
+  return part;
 }
 
-// Which version is incomplete, as its first holder knows it.
+// The first part that is there as a copy only.
+uint32_t first_replaced(const KnownVersion& known) {
+  uint32_t part = 0;
+  while (part < known.holders.size() && known.has(part)) ++part;
+  return part;
+}
+
+bool is_replaced(const KnownVersion& known) {
+  return known.missing.empty() && first_replaced(known) != known.holders.size();
+}
+
+// Which version lacks a part itself, as its first holder knows it.
 struct Lack {
   uint64_t sequence;
   uint32_t lacks_node;
+  uint32_t is_replaced;  // by its copy
   char text[text_bytes];
 };
 
@@ -77,11 +111,12 @@ class JointStock {
     for (uint32_t node = 0; node < nodes_.size(); ++node) {
       last = std::max(last, nodes_[node].last_sequence);
       if (newer.empty() && !nodes_[node].newer.empty()) newer = at(node) + nodes_[node].newer;
-      for (const std::string& text : nodes_[node].damaged) damaged.push_back(at(node) + text);
+      for (const DamagedSlot& slot : nodes_[node].damaged)
+        if (!is_known(versions, slot.sequence)) damaged.push_back(at(node) + slot.text);
     }
     // A version that lost a part on one node is told of as incomplete.
     const bool is_told = std::any_of(versions.begin(), versions.end(), [](const auto& known) {
-      return !known.missing.empty() && !known.lacks_node;
+      return (!known.missing.empty() || !known.replaced.empty()) && !known.lacks_node;
     });
     if (run_.exchange() != nullptr && is_told) damaged.clear();
     catalogue_.put_all(std::move(versions), std::move(damaged), newer, last);
@@ -90,6 +125,13 @@ class JointStock {
   }
 
  private:
+  // Other parts or copies of the version say what is left of it.
+  static bool is_known(const std::vector<KnownVersion>& versions, uint64_t sequence) {
+    return sequence != 0 && std::any_of(versions.begin(), versions.end(), [&](const auto& known) {
+             return ((known.version.sequence ^ sequence) & low_sequence_mask) == 0;
+           });
+  }
+
   // For messages.
   [[nodiscard]] std::string at(uint32_t node) const {
     return run_.exchange() == nullptr ? "" : run_.exchange()->name_of(node) + ": ";
@@ -140,9 +182,9 @@ class JointStock {
   // The version exists, as another node says: stores the parts as they lie there. False: this part
   // is not the one that was committed.
   Result<bool> adopt(Slot* slot, const StockedPart& part, uint32_t node) {
-    const StockedPart& there = *nodes_[node].find(part.version.sequence);
+    const StockedPart& there = *nodes_[node].find_committed(part.version.sequence);
     std::vector<PartRecord> parts(there.version.parts);
-    PartClient client(run_.exchange(), node);
+    PartClient client(run_.exchange(), node, there.version.part);
     CAIRN_TRY(client.read_manifest(there.version.sequence, there.version.parts_offset, parts.data(),
                                    parts.size() * sizeof(PartRecord)));
     if (crc32c_bulk(0, parts.data(), parts.size() * sizeof(PartRecord)) != there.parts_crc)
@@ -170,7 +212,7 @@ class JointStock {
           if (part.version.sequence != sequence || part.is_committed) continue;
           const auto committed = find_committed(nodes_, node, part);
           if (!committed) return fail(EPROTO, "%s: adopted a part", at(node).c_str());
-          part.parts_crc = nodes_[*committed].find(sequence)->parts_crc;
+          part.parts_crc = nodes_[*committed].find_committed(sequence)->parts_crc;
           parts.push_back(&part);
         }
       }
@@ -183,7 +225,8 @@ class JointStock {
   Status tell_lacks(std::vector<KnownVersion>* versions) {
     std::vector<Lack> lacks;
     for (const KnownVersion& known : *versions) {
-      if (known.missing.empty() || first_holder(known) != run_.node()) continue;
+      const bool is_whole = known.missing.empty() && !is_replaced(known);
+      if (is_whole || first_holder(known) != run_.node()) continue;
       lacks.push_back(look_for_lack(known));
     }
     std::vector<uint8_t> own(lacks.size() * sizeof(Lack));
@@ -198,7 +241,8 @@ class JointStock {
         const Lack lack = record_at<Lack>(blob.data() + i);
         for (KnownVersion& known : *versions) {
           if (known.version.sequence != lack.sequence) continue;
-          known.missing = std::string(lack.text, strnlen(lack.text, sizeof lack.text));
+          (lack.is_replaced != 0 ? known.replaced : known.missing) =
+              std::string(lack.text, strnlen(lack.text, sizeof lack.text));
           known.lacks_node = lack.lacks_node != 0;
         }
       }
@@ -207,34 +251,42 @@ class JointStock {
   }
 
   static uint32_t first_holder(const KnownVersion& known) {
-    const auto found = std::find_if(known.holders.begin(), known.holders.end(),
-                                    [](uint32_t node) { return node != nowhere; });
-    return found == known.holders.end() ? nowhere : *found;
+    for (const auto* nodes : {&known.holders, &known.partners}) {
+      const auto found =
+          std::find_if(nodes->begin(), nodes->end(), [](uint32_t node) { return node != no_node; });
+      if (found != nodes->end()) return *found;
+    }
+    return no_node;
   }
 
   [[nodiscard]] Lack look_for_lack(const KnownVersion& known) {
-    Lack lack{known.version.sequence, 0, ""};
-    const uint32_t part = first_missing(known);
+    Lack lack{known.version.sequence, 0, known.missing.empty() ? 1U : 0U, ""};
+    const uint32_t part = known.missing.empty() ? first_replaced(known) : first_missing(known);
     std::string text = known.missing;
     if (part < known.holders.size()) {
       text = "its part " + std::to_string(part) + " is missing";
-      const auto slot = shelf_.get(known.slot);
+      const auto slot = shelf_.get(known.any_slot());
       const auto manifest = slot.ok() ? (*slot)->read_manifest() : Result<Manifest>(slot.status());
       if (manifest.ok()) {
         const PartRecord record = manifest->part(part);
         const uint32_t node = node_of(record);
-        lack.lacks_node = node == nowhere ? 1 : 0;
-        text = node == nowhere ? "its part on host " + std::string(record.host) +
+        lack.lacks_node = node == no_node ? 1 : 0;
+        text = node == no_node ? "its part on host " + std::string(record.host) +
                                      " is missing: no process of this run has that host's pool"
                                : at(node) + "its part is missing or damaged" + damage_of(node);
       }
+      if (lack.is_replaced != 0 && known.has_copy(part))
+        text = "a copy on " + name_of(known.partners[part]) + " was read: " + text;
     }
     std::strncpy(lack.text, text.c_str(), sizeof lack.text - 1);
     return lack;
   }
 
   [[nodiscard]] std::string damage_of(uint32_t node) const {
-    return nodes_[node].damaged.empty() ? "" : ": " + nodes_[node].damaged.back();
+    return nodes_[node].damaged.empty() ? "" : ": " + nodes_[node].damaged.back().text;
+  }
+  [[nodiscard]] std::string name_of(uint32_t node) const {
+    return run_.exchange() == nullptr ? "this host" : run_.exchange()->name_of(node);
   }
 
   // The node of this run that has the part's pool.
@@ -244,7 +296,7 @@ class JointStock {
           run_.exchange() == nullptr ? pool_uuid(run_.set().fs()) : run_.exchange()->pool_of(node);
       if (std::memcmp(part.pool, pool.data(), pool.size()) == 0) return node;
     }
-    return nowhere;
+    return no_node;
   }
 
   Run& run_;
@@ -260,7 +312,12 @@ std::vector<KnownVersion> join_versions(const std::vector<NodeStock>& nodes, uin
   std::map<uint64_t, Found> found;
   for (uint32_t node = 0; node < nodes.size(); ++node)
     for (const StockedPart& part : nodes[node].parts)
-      if (part.is_committed) note_part(&found[part.version.sequence], node, own, part);
+      if (part.is_committed && !part.is_copy)
+        note_part(&found[part.version.sequence], node, own, part);
+  for (uint32_t node = 0; node < nodes.size(); ++node)
+    for (const StockedPart& part : nodes[node].parts)
+      if (part.is_committed && part.is_copy)
+        note_copy(&found[part.version.sequence], node, own, part);
   std::vector<KnownVersion> versions;
   for (auto& [sequence, one] : found) {
     if (one.known.missing.empty() && first_missing(one.known) != one.known.holders.size())
@@ -274,9 +331,8 @@ std::optional<uint32_t> find_committed(const std::vector<NodeStock>& nodes, uint
                                        const StockedPart& prepared) {
   for (uint32_t other = 0; other < nodes.size(); ++other) {
     if (other == node) continue;
-    const StockedPart* const part = nodes[other].find(prepared.version.sequence);
-    if (part != nullptr && part->is_committed && is_same_version(part->version, prepared.version))
-      return other;
+    const StockedPart* const part = nodes[other].find_committed(prepared.version.sequence);
+    if (part != nullptr && is_same_version(part->version, prepared.version)) return other;
   }
   return std::nullopt;
 }

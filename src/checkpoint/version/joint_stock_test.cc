@@ -88,7 +88,8 @@ TEST(JointStock, WhatANodeTellsIsReadAgain) {
   stock.last_sequence = 77;
   stock.parts = {sealed(part_of(5, 0, 2)), sealed(part_of(6, 0, 2, false))};
   stock.parts[0].attempts = 3;
-  stock.damaged = {"slot-0001.data: is missing"};
+  stock.parts[1].is_copy = true;
+  stock.damaged = {{"slot-0001.data: is missing", 4}};
   stock.newer = "newer";
   const auto bytes = encode_stock(stock);
   const auto read = decode_stock(bytes);
@@ -98,10 +99,58 @@ TEST(JointStock, WhatANodeTellsIsReadAgain) {
   EXPECT_EQ(read->parts[0].attempts, 3U);
   EXPECT_TRUE(read->parts[0].is_committed);
   EXPECT_FALSE(read->parts[1].is_committed);
-  EXPECT_EQ(read->damaged, stock.damaged);
+  EXPECT_FALSE(read->parts[0].is_copy);
+  EXPECT_TRUE(read->parts[1].is_copy);
+  ASSERT_EQ(read->damaged.size(), 1U);
+  EXPECT_EQ(read->damaged[0].text, stock.damaged[0].text);
+  EXPECT_EQ(read->damaged[0].sequence, 4U);
   EXPECT_EQ(read->newer, "newer");
   for (size_t size = 0; size < bytes.size(); ++size)
     EXPECT_FALSE(decode_stock({bytes.begin(), bytes.begin() + static_cast<long>(size)}).ok());
+  stock.parts[0].slot = max_slots + 1;
+  EXPECT_EQ(decode_stock(encode_stock(stock)).code(), EPROTO);
+}
+
+// A copy of a part, in a slot of its own.
+StockedPart copy_of(uint64_t sequence, uint32_t part, uint32_t parts) {
+  StockedPart copy = part_of(sequence, part, parts);
+  copy.is_copy = true;
+  copy.slot = 100 + part;
+  return copy;
+}
+
+TEST(JointStock, ACopyStandsInForItsPart) {
+  const auto all = nodes_with({{part_of(5, 0, 2), copy_of(5, 1, 2)}, {part_of(5, 1, 2)}});
+  auto version = join_versions(all, 0)[0];
+  EXPECT_FALSE(version.has_partners()) << "of part 0";
+  EXPECT_EQ(version.slot_of(0), 5U);
+  EXPECT_EQ(version.slot_of(1), 101U);
+  EXPECT_EQ(join_versions(all, 1)[0].slot_of(0), 0U);
+  // Its own node is not there, or came back empty.
+  for (const auto& nodes : {nodes_with({{copy_of(5, 1, 2), part_of(5, 0, 2)}}),
+                            nodes_with({{}, {copy_of(5, 1, 2), part_of(5, 0, 2)}})}) {
+    version = join_versions(nodes, static_cast<uint32_t>(nodes.size()) - 1)[0];
+    EXPECT_EQ(version.missing, "");
+    EXPECT_EQ(version.holders[1], no_node);
+    EXPECT_EQ(version.partners[1], nodes.size() - 1);
+    EXPECT_EQ(version.version.part, 0U) << "its own part's";
+    EXPECT_EQ(version.slots(), (std::vector<uint32_t>{5, 101}));
+  }
+  EXPECT_NE(join_versions(nodes_with({{copy_of(5, 1, 2)}, {part_of(5, 1, 2)}}), 0)[0].missing, "");
+  const auto twice =
+      nodes_with({{part_of(5, 0, 2), copy_of(5, 1, 2)}, {part_of(5, 1, 2), copy_of(5, 0, 2)}});
+  EXPECT_TRUE(join_versions(twice, 0)[0].has_partners());
+}
+
+TEST(JointStock, ACopyOfAnotherVersionDoesNotCount) {
+  StockedPart other = copy_of(5, 1, 2);
+  other.version.number = 1;
+  auto version = join_versions(nodes_with({{other, part_of(5, 0, 2)}, {part_of(5, 1, 2)}}), 0)[0];
+  EXPECT_EQ(version.missing, "") << "the parts themselves are right";
+  EXPECT_FALSE(version.has_copy(1));
+  EXPECT_TRUE(version.copies.empty());
+  version = join_versions(nodes_with({{other, part_of(5, 0, 2)}}), 0)[0];
+  EXPECT_NE(version.missing, "");
 }
 
 TEST(JointStock, AVersionThatCannotBeIsNotBelieved) {

@@ -22,7 +22,7 @@ struct StockEntry {
   uint32_t attempts;
   uint32_t roots_crc;
   uint32_t parts_crc;
-  uint32_t reserved;
+  uint32_t is_copy;
 };
 
 constexpr size_t longest_text = 256;
@@ -47,9 +47,9 @@ std::string take_text(BoundedReader* reader) {
 
 }  // namespace
 
-const StockedPart* NodeStock::find(uint64_t sequence) const {
+const StockedPart* NodeStock::find_committed(uint64_t sequence) const {
   const auto found = std::find_if(parts.begin(), parts.end(), [&](const StockedPart& part) {
-    return part.version.sequence == sequence;
+    return part.version.sequence == sequence && part.is_committed;
   });
   return found == parts.end() ? nullptr : &*found;
 }
@@ -61,8 +61,11 @@ std::vector<uint8_t> encode_stock(const NodeStock& stock) {
                            static_cast<uint32_t>(damaged)});
   for (const StockedPart& part : stock.parts)
     append(&bytes, StockEntry{part.version, part.slot, part.is_committed ? 1U : 0U, part.attempts,
-                              part.roots_crc, part.parts_crc, 0});
-  for (size_t i = 0; i < damaged; ++i) append_text(&bytes, stock.damaged[i]);
+                              part.roots_crc, part.parts_crc, part.is_copy ? 1U : 0U});
+  for (size_t i = 0; i < damaged; ++i) {
+    append(&bytes, stock.damaged[i].sequence);
+    append_text(&bytes, stock.damaged[i].text);
+  }
   append_text(&bytes, stock.newer);
   return bytes;
 }
@@ -77,11 +80,15 @@ Result<NodeStock> decode_stock(const std::vector<uint8_t>& bytes) {
     if (!reader.ok()) break;
     const auto* const version = reinterpret_cast<const uint8_t*>(&entry.version);
     CAIRN_TRY(read_version(version, sizeof entry.version).status());
-    stock.parts.push_back({entry.version, entry.slot, entry.is_committed != 0, entry.attempts,
-                           entry.roots_crc, entry.parts_crc});
+    if (entry.slot == 0 || entry.slot > max_slots)
+      return fail(EPROTO, "what a node says of a version cannot be");
+    stock.parts.push_back({entry.version, entry.slot, entry.is_committed != 0, entry.is_copy != 0,
+                           entry.attempts, entry.roots_crc, entry.parts_crc});
   }
-  for (uint32_t i = 0; i < head.damaged && reader.ok(); ++i)
-    stock.damaged.push_back(take_text(&reader));
+  for (uint32_t i = 0; i < head.damaged && reader.ok(); ++i) {
+    const auto sequence = reader.take<uint64_t>();
+    stock.damaged.push_back({take_text(&reader), sequence});
+  }
   stock.newer = take_text(&reader);
   if (!reader.ok()) return fail(EPROTO, "what a node says of its versions is cut off");
   return stock;

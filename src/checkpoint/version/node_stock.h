@@ -16,22 +16,30 @@ struct StockedPart {
   VersionRecord version{};
   uint32_t slot = 0;
   bool is_committed = false;  // else it is prepared: complete, and never decided
+  bool is_copy = false;       // of another node's part
   uint32_t attempts = 0;      // restarts from it that were not confirmed
   uint32_t roots_crc = 0;     // of a version of several parts
   uint32_t parts_crc = 0;     // of the table of all parts, once it is committed
 };
 
+// A slot that says that it is committed, and is not right.
+struct DamagedSlot {
+  std::string text;
+  uint64_t sequence = 0;  // that its decision names, if anything does; 0: none
+};
+
 struct NodeStock {
   uint64_t last_sequence = 0;  // of any manifest
   std::vector<StockedPart> parts;
-  std::vector<std::string> damaged;
+  std::vector<DamagedSlot> damaged;
   std::string newer;  // what a newer Cairn wrote
 
-  [[nodiscard]] const StockedPart* find(uint64_t sequence) const;
+  // A committed part of the version, or a copy of one. Null: there is none.
+  [[nodiscard]] const StockedPart* find_committed(uint64_t sequence) const;
 };
 
 std::vector<uint8_t> encode_stock(const NodeStock& stock);
-// EPROTO: it is cut off. EUCLEAN: it tells of a version that cannot be.
+// EPROTO: it is cut off, or says what cannot be. EUCLEAN: a VERSION in it is damaged.
 Result<NodeStock> decode_stock(const std::vector<uint8_t>& bytes);
 
 // Nothing was decided of the version that is in the slot, and all of it is there: as a node leaves

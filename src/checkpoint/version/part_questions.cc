@@ -25,6 +25,8 @@ struct Question {
   uint32_t rank;
   uint32_t list_crc;
   uint64_t block_bytes;
+  uint32_t part;
+  uint32_t reserved;
 };
 // Before the bytes of an answer, or the text of an error.
 struct Answer {
@@ -44,12 +46,13 @@ Result<size_t> read_part(file::File& file, uint64_t offset, uint64_t size, uint8
 
 }  // namespace
 
-Result<Slot*> PartServer::slot_of(uint64_t sequence) {
+Result<Slot*> PartServer::slot_of(uint64_t sequence, uint32_t part) {
   const KnownVersion* const known = catalogue_.find(sequence);
-  if (known == nullptr || known->slot == 0)
-    return fail(ENOENT, "it has no part of the version with sequence %llu",
+  const uint32_t slot = known == nullptr ? 0 : known->slot_of(part);
+  if (slot == 0)
+    return fail(ENOENT, "it has no part %u of the version with sequence %llu", part,
                 static_cast<unsigned long long>(sequence));
-  return shelf_.get(known->slot);
+  return shelf_.get(slot);
 }
 
 Status PartServer::check(const uint8_t* question, size_t size, uint64_t sequence) {
@@ -57,7 +60,7 @@ Status PartServer::check(const uint8_t* question, size_t size, uint64_t sequence
   if (asked.ranges > most_ranges || size < sizeof asked + asked.ranges * sizeof(Blocks) ||
       asked.block_bytes < least_block || asked.block_bytes > most_block || asked.size > max_region)
     return fail(EPROTO, "a question is cut off");
-  CAIRN_TRY_ASSIGN(slot, slot_of(sequence));
+  CAIRN_TRY_ASSIGN(slot, slot_of(sequence, asked.part));
   const std::string name = data_name(slot->ids().number);
   CAIRN_TRY_ASSIGN(list, read_list(slot->data_file(), name, asked.offset, asked.size,
                                    asked.block_bytes, asked.list_crc, asked.rank));
@@ -75,11 +78,11 @@ Result<size_t> PartServer::answer_bytes(const void* question, size_t size, uint8
   const auto asked = record_at<Question>(question);
   switch (asked.what) {
     case manifest: {
-      CAIRN_TRY_ASSIGN(slot, slot_of(asked.sequence));
+      CAIRN_TRY_ASSIGN(slot, slot_of(asked.sequence, asked.part));
       return read_part(slot->manifest_file(), asked.offset, asked.size, bytes);
     }
     case data: {
-      CAIRN_TRY_ASSIGN(slot, slot_of(asked.sequence));
+      CAIRN_TRY_ASSIGN(slot, slot_of(asked.sequence, asked.part));
       return read_part(slot->data_file(), asked.offset, asked.size, bytes);
     }
     case layout:
@@ -139,6 +142,7 @@ Status PartClient::read(uint32_t what, uint64_t sequence, uint64_t offset, void*
   auto* to = static_cast<uint8_t*>(bytes);
   Question question{};
   question.what = what;
+  question.part = part_;
   question.sequence = sequence;
   while (size != 0) {
     question.offset = offset;
@@ -183,6 +187,7 @@ Status PartClient::check_blocks(uint64_t sequence, const Region& region,
                                 const std::vector<Blocks>& blocks) {
   Question question{};
   question.what = check_of_blocks;
+  question.part = part_;
   question.sequence = sequence;
   question.offset = region.offset;
   question.size = region.bytes;

@@ -21,7 +21,7 @@ class PartServer {
 
  private:
   Result<size_t> answer_bytes(const void* question, size_t size, uint8_t* bytes);
-  Result<Slot*> slot_of(uint64_t sequence);
+  Result<Slot*> slot_of(uint64_t sequence, uint32_t part);
   Status check(const uint8_t* question, size_t size, uint64_t sequence);
 
   const SetFile& set_;
@@ -29,13 +29,15 @@ class PartServer {
   const Catalogue& catalogue_;
 };
 
-// Asks one node. Errors are those that the node has, with its name in the text.
+// Asks one node of a part that it has, or of its copy. Errors are those that the node has, with its
+// name in the text.
 class PartClient {
  public:
-  PartClient(Exchange* exchange, uint32_t node) : exchange_(*exchange), node_(node) {}
+  PartClient(Exchange* exchange, uint32_t node, uint32_t part)
+      : exchange_(*exchange), node_(node), part_(part) {}
 
-  // Bytes of the manifest, or of the data, of this node's part of a committed version. EUCLEAN: the
-  // file is shorter.
+  // Bytes of the manifest, or of the data, of this part of a committed version. EUCLEAN: the file
+  // is shorter.
   Status read_manifest(uint64_t sequence, uint64_t offset, void* bytes, uint64_t size);
   Status read_data(uint64_t sequence, uint64_t offset, void* bytes, uint64_t size);
   // The record of a layout or a decomposition.
@@ -57,6 +59,7 @@ class PartClient {
 
   Exchange& exchange_;
   uint32_t node_;
+  uint32_t part_;
 };
 
 }  // namespace cairn::checkpoint

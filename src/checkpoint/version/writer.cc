@@ -23,10 +23,19 @@ constexpr uint64_t result_bits = 8;
 constexpr size_t known_outcomes = 4096;
 constexpr uint64_t new_slot = uint64_t{1} << 32;
 
-// The part that these ranks make up.
-PartRecord make_part(const file::FileSystem& fs, const std::vector<uint32_t>& ranks) {
+constexpr uint8_t redundancy_copy = 1;
+
+uint64_t bytes_of(const Agreed& agreed) {
+  return std::accumulate(agreed.regions.bytes.begin(), agreed.regions.bytes.end(), uint64_t{0});
+}
+
+}  // namespace
+
+// The part that the ranks of this node make up.
+PartRecord Writer::make_part() const {
+  const std::vector<uint32_t> ranks = run_.numbers();
   PartRecord part{};
-  const Uuid pool = pool_uuid(fs);
+  const Uuid pool = pool_uuid(run_.set().fs());
   std::memcpy(part.pool, pool.data(), pool.size());
   gethostname(part.host, sizeof part.host - 1);
   std::memcpy(part.failure_domain, part.host, sizeof part.failure_domain - 1);
@@ -35,15 +44,15 @@ PartRecord make_part(const file::FileSystem& fs, const std::vector<uint32_t>& ra
   part.count = static_cast<uint32_t>(ranks.size());
   for (size_t i = 0; i < ranks.size(); ++i)
     if (ranks[i] != part.first + part.stride * i) part.flags = part_is_irregular;
+  const uint32_t node = run_.node();
+  if (node < partners_.domains.size()) {
+    std::memset(part.failure_domain, 0, sizeof part.failure_domain);
+    partners_.domains[node].copy(part.failure_domain, most_domain_bytes);
+  }
+  if (node < partners_.holders.size()) part.partner = partners_.holders[node] + 1;
   seal_part(&part);
   return part;
 }
-
-uint64_t bytes_of(const Agreed& agreed) {
-  return std::accumulate(agreed.regions.bytes.begin(), agreed.regions.bytes.end(), uint64_t{0});
-}
-
-}  // namespace
 
 Result<Agreed> make_agreed(Contents contents, const Run& run) {
   Agreed agreed;
@@ -164,6 +173,7 @@ Status Writer::write_begin(Slot& slot, const Agreed& agreed, const VersionFacts&
   version.part_ranks = run_.ranks();
   version.parts = run_.nodes();
   version.part = run_.node();
+  version.redundancy = partners_.holders.empty() ? 0 : redundancy_copy;
   version.attributes_length = static_cast<uint32_t>(facts.attributes.size());
   std::memcpy(version.code_version, facts.code_version.data(),
               std::min(facts.code_version.size(), sizeof version.code_version - 1));
@@ -178,7 +188,7 @@ Status Writer::write_begin(Slot& slot, const Agreed& agreed, const VersionFacts&
   std::vector<uint8_t> rest(static_cast<size_t>(end - version.attributes_offset));
   std::copy(facts.attributes.begin(), facts.attributes.end(), rest.begin());
   if (version.parts == 1) {
-    const PartRecord part = make_part(fs, run_.numbers());
+    const PartRecord part = make_part();
     std::memcpy(rest.data() + (version.parts_offset - version.attributes_offset), &part,
                 sizeof part);
   }
@@ -341,7 +351,7 @@ Status Writer::prepare_part(uint64_t sequence, NodePrepared* prepared) {
 // What this node tells the others: all of its ranks have arrived, or one never will.
 NodePrepared Writer::prepare(uint64_t sequence) {
   NodePrepared prepared{};
-  prepared.part = make_part(run_.set().fs(), run_.numbers());
+  prepared.part = make_part();
   prepared.sequence = sequence;
   uint64_t failed = words_.arrivals(sequence, RunWords::failed).load();
   if (failed == 0) {
@@ -472,12 +482,36 @@ bool Writer::drop_damaged(const std::vector<uint32_t>& slots) {
 void Writer::retire(const std::vector<KnownVersion>& beyond) {
   bool is_changed = false;
   for (const KnownVersion& known : beyond) {
-    if (known.slot == 0) continue;  // this node has no part of it
-    const auto slot = shelf_.get(known.slot);
-    if (slot.ok() && (*slot)->retire().ok()) is_changed = true;
+    for (const uint32_t number : known.slots()) {
+      const auto slot = shelf_.get(number);
+      if (slot.ok() && (*slot)->retire().ok()) is_changed = true;
+    }
   }
   if (restarted_ != 0 && confirm_restart().ok()) is_changed = true;
   if (is_changed) pool().fence().ignore();  // the slot's next user fences before it decides
+}
+
+void Writer::note_copies(uint64_t sequence, const std::vector<HeldCopy>& copies, int error) {
+  for (const HeldCopy& copy : copies) catalogue_.add_copy(sequence, copy);
+  const auto outcome = outcomes_.find(sequence);
+  if (outcome != outcomes_.end()) outcome->second.partner_error = error;
+  if (error != 0) return;
+  if (outcome != outcomes_.end()) outcome->second.partner_ns = fine_monotonic_ns();
+  catalogue_.note_partners(sequence, partners_.holders);
+  const KnownVersion* const known = catalogue_.find(sequence);
+  if (run_.is_leader() && known != nullptr) note_partner_level(*known);
+  const std::vector<KnownVersion> beyond = catalogue_.take_beyond(retention_);
+  if (run_.is_leader()) retire(beyond);
+}
+
+// For reports: a restart looks at the copies.
+void Writer::note_partner_level(const KnownVersion& known) {
+  const auto slot = shelf_.get(known.slot);
+  if (!slot.ok()) return;
+  const auto word = (*slot)->word(partner_offset);
+  if (!word.ok()) return;
+  pool().store_flush(**word, fine_now_ns());
+  pool().fence().ignore();  // what is lost then is the report
 }
 
 Status Writer::confirm_restart() {

@@ -10,6 +10,7 @@
 #include "checkpoint/version/catalogue.h"
 #include "checkpoint/version/commit_nodes.h"
 #include "checkpoint/version/count_totals.h"
+#include "checkpoint/version/partners.h"
 #include "checkpoint/version/region_writer.h"
 #include "checkpoint/version/run.h"
 
@@ -40,6 +41,8 @@ struct Outcome {
   uint64_t begun_ns = 0;
   uint64_t staged_ns = 0;  // monotonic; 0: not yet
   uint64_t local_ns = 0;
+  uint64_t partner_ns = 0;
+  int partner_error = 0;  // why it has no copies on other nodes
 };
 
 class Writer {
@@ -57,6 +60,12 @@ class Writer {
 
   // What versions from now on continue.
   void continue_from(const Lineage& lineage) { lineage_ = lineage; }
+  // Parts of versions from now on say who holds their copies.
+  void copy_to(Partners partners) { partners_ = std::move(partners); }
+  [[nodiscard]] const Partners& partners() const { return partners_; }
+  // All ranks: all nodes hold what they are to hold of the version, or `error`. `copies`: of this
+  // node. Retires what had copies before.
+  void note_copies(uint64_t sequence, const std::vector<HeldCopy>& copies, int error);
   // Frees damaged slots, too, with the next commit.
   void drop_damaged_with_next() { drops_damaged_ = true; }
   // A slot whose attempts to restart the next commit confirms.
@@ -111,6 +120,8 @@ class Writer {
   void give_up(const Status& why);
   // This rank learns what was decided. `retires`: it is the one that decided.
   void learn(uint64_t sequence, bool retires);
+  [[nodiscard]] PartRecord make_part() const;
+  void note_partner_level(const KnownVersion& known);
   void retire(const std::vector<KnownVersion>& beyond);
   bool drop_damaged(const std::vector<uint32_t>& slots);
   [[nodiscard]] pool::Pool& pool() const { return run_.set().fs().pool; }
@@ -121,6 +132,7 @@ class Writer {
   Retention retention_;
   const RunWords& words_;
   Lineage lineage_;
+  Partners partners_;
   uint64_t sequence_;
   Status status_;
   std::string text_;

@@ -1,0 +1,186 @@
+// The table of disruptions, in the manner of FTI's: what is erased, changed or cut off, of which
+// nodes, at which level, and what a restart finds then. Four nodes; node n + 1 holds the copy of
+// node n's part. Versions 1 and 2 are there.
+//
+//   CAIRN_DISRUPTIONS   0: each kind of harm; 1: of each number of nodes, the whole table
+#include <tuple>
+
+#include "checkpoint/nodes.h"
+#include "file/cut.h"
+#include "file/io.h"
+#include "file/names.h"
+
+namespace cairn::checkpoint {
+namespace {
+
+constexpr uint32_t nodes_of_all = 4;
+const std::vector<uint32_t> all_pools = {0, 1, 2, 3};
+
+enum class Harm { erase, flip, truncate };
+// Of version 2: files of the node's part, of the copy that it holds, of its part and of the copy of
+// that on the next node; or all that the node has.
+enum class Target { data, manifest, copy, copy_manifest, data_and_copy, pool };
+
+constexpr const char* harm_names[] = {"erase", "flip", "truncate"};
+constexpr const char* target_names[] = {"data",          "manifest",      "copy",
+                                        "copy manifest", "data and copy", "pool"};
+
+class Disruption : public testing::Test {
+ protected:
+  // Versions 1 and 2, and no more.
+  void write(bool copies) {
+    pools_ = Pools(nodes_of_all);
+    std::vector<Came> came;
+    pools_.run(all_pools, {{}, 0, 2, copies}, &told_, &came);
+    for (const Came& one : came) ASSERT_EQ(one.error, 0) << one.text;
+  }
+
+  void harm_file(uint32_t pool, const SetFile& set, Slot* slot, bool is_manifest, Harm harm) {
+    file::FileSystem& fs = pools_.fs(pool);
+    file::File& file = is_manifest ? slot->manifest_file() : slot->data_file();
+    const uint32_t number = slot->ids().number;
+    if (harm == Harm::erase) {
+      const Status done = file::unlink_name(
+          fs, set.directory(), is_manifest ? manifest_name(number) : data_name(number));
+      ASSERT_TRUE(done.ok()) << last_detail();
+    } else if (harm == Harm::truncate) {
+      // In the roots; in the midst of the region.
+      const uint64_t size = is_manifest ? roots_offset + 60 : region_unit + 100;
+      ASSERT_TRUE(file::truncate(fs, file.map(), size).ok());
+    } else {
+      const uint64_t at = is_manifest ? roots_offset + 17 : region_unit + 77;
+      uint8_t byte = 0;
+      ASSERT_TRUE(file::read_at(file, &byte, 1, at).ok());
+      byte ^= 4;
+      ASSERT_TRUE(file::write_at(file, &byte, 1, at).ok());
+    }
+  }
+
+  void harm_slots(uint32_t pool, bool of_copies, bool is_manifest, Harm harm) {
+    auto set = SetFile::open(pools_.fs(pool), "field");
+    ASSERT_TRUE(set.ok()) << last_detail();
+    Shelf shelf((*set)->fs(), (*set)->directory());
+    const auto stock = Catalogue::take_stock(**set, &shelf);
+    ASSERT_TRUE(stock.ok()) << last_detail();
+    const KnownVersion* const known = stock->head();
+    ASSERT_NE(known, nullptr);
+    ASSERT_EQ(known->version.number, 2);
+    std::vector<uint32_t> slots;
+    if (!of_copies) slots.push_back(known->slot);
+    for (const HeldCopy& copy : known->copies)
+      if (of_copies) slots.push_back(copy.slot);
+    for (const uint32_t number : slots) {
+      const auto slot = shelf.get(number);
+      ASSERT_TRUE(slot.ok()) << last_detail();
+      harm_file(pool, **set, *slot, is_manifest, harm);
+    }
+  }
+
+  void disrupt(uint32_t pool, Target target, Harm harm) {
+    switch (target) {
+      case Target::pool:
+        return pools_.begin_anew(pool);
+      case Target::data:
+      case Target::manifest:
+        return harm_slots(pool, false, target == Target::manifest, harm);
+      case Target::copy:
+      case Target::copy_manifest:
+        return harm_slots(pool, true, target == Target::copy_manifest, harm);
+      case Target::data_and_copy:
+        harm_slots(pool, false, false, harm);
+        return harm_slots((pool + 1) % nodes_of_all, true, false, harm);
+    }
+  }
+
+  Came look(const std::vector<uint32_t>& members) {
+    std::vector<Came> came;
+    pools_.run(members, {{}, ++turn_, 0, false}, &told_, &came);
+    for (const Came& one : came) {
+      EXPECT_EQ(one.number, came[0].number);
+      EXPECT_EQ(one.error, came[0].error);
+      EXPECT_EQ(one.skipped, came[0].skipped);
+      EXPECT_EQ(one.from_copies, came[0].from_copies);
+      EXPECT_TRUE(one.number == 0 || one.is_right);
+    }
+    return came[0];
+  }
+
+  Pools pools_{1};
+  Told told_;
+  uint32_t turn_ = 0;
+};
+
+TEST_F(Disruption, Table) {
+  const std::pair<const char*, std::vector<uint32_t>> hit[] = {
+      {"one node", {1}}, {"two neighbouring", {1, 2}}, {"two distant", {1, 3}}};
+  const bool is_whole = test::number_from_environment("CAIRN_DISRUPTIONS", 0) != 0;
+  for (const bool copies : {false, true}) {
+    for (const Target target : {Target::data, Target::manifest, Target::copy, Target::copy_manifest,
+                                Target::data_and_copy, Target::pool}) {
+      const bool is_of_copies = target == Target::copy || target == Target::copy_manifest;
+      if (!copies && (is_of_copies || target == Target::data_and_copy)) continue;
+      for (const Harm harm : {Harm::erase, Harm::flip, Harm::truncate}) {
+        if (target == Target::pool && harm != Harm::erase) continue;
+        for (const auto& [who, nodes] : hit) {
+          if (!is_whole && harm != Harm::flip && target != Target::pool && nodes.size() != 1)
+            continue;
+          SCOPED_TRACE(std::string(copies ? "PARTNER: " : "LOCAL: ") +
+                       harm_names[static_cast<int>(harm)] + " " +
+                       target_names[static_cast<int>(target)] + " of " + who);
+          ASSERT_NO_FATAL_FAILURE(write(copies));
+          for (const uint32_t node : nodes) ASSERT_NO_FATAL_FAILURE(disrupt(node, target, harm));
+          const Came came = look(all_pools);
+          SCOPED_TRACE("said: " + came.text + came.why);
+          const bool are_neighbours = nodes.size() == 2 && nodes[1] == nodes[0] + 1;
+          if (target == Target::pool && (!copies || are_neighbours)) {
+            // A part of each version is gone for good.
+            EXPECT_EQ(came.error, EHOSTDOWN);
+            EXPECT_NE(came.text.find("is missing"), std::string::npos);
+          } else if (is_of_copies) {
+            EXPECT_EQ(std::tuple(came.number, came.from_copies), std::tuple(2, 0U));
+            // Nobody knows of which version a manifest was that is not there.
+            EXPECT_TRUE(came.skipped == 0 ||
+                        (harm == Harm::erase && target == Target::copy_manifest));
+          } else if (copies && target != Target::data_and_copy) {
+            EXPECT_EQ(std::tuple(came.number, came.skipped), std::tuple(2, 0U));
+            // Where bytes differ, each rank knows of those that it reads.
+            EXPECT_GE(came.from_copies, 1U);
+            const bool is_known = harm == Harm::erase || target != Target::data;
+            EXPECT_TRUE(!is_known || came.from_copies == nodes.size()) << came.from_copies;
+            EXPECT_NE(came.why.find("cop"), std::string::npos);
+          } else {
+            EXPECT_EQ(std::tuple(came.number, came.from_copies), std::tuple(1, 0U));
+            EXPECT_GT(came.skipped, 0U);
+            EXPECT_NE(came.why, "");
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(Disruption, FewerNodesRestartFromCopies) {
+  for (uint32_t lost = 0; lost < nodes_of_all; ++lost) {
+    ASSERT_NO_FATAL_FAILURE(write(true));
+    std::vector<uint32_t> members = all_pools;
+    members.erase(members.begin() + lost);
+    std::swap(members[0], members[2]);
+    const Came came = look(members);
+    EXPECT_EQ(std::tuple(came.number, came.skipped, came.from_copies), std::tuple(2, 0U, 1U));
+    EXPECT_NE(came.why.find("a copy on node"), std::string::npos) << came.why;
+  }
+}
+
+TEST_F(Disruption, OneNodeOfTwoHasAll) {
+  pools_ = Pools(2);
+  std::vector<Came> came;
+  pools_.run({0, 1}, {{}, 0, 2, true}, &told_, &came);
+  for (const uint32_t left : {0U, 1U}) {
+    const Came alone = look({left});
+    EXPECT_EQ(alone.error, 0) << alone.text;
+    EXPECT_EQ(std::tuple(alone.number, alone.skipped, alone.from_copies), std::tuple(2, 0U, 1U));
+  }
+}
+
+}  // namespace
+}  // namespace cairn::checkpoint
