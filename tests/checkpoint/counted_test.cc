@@ -47,7 +47,7 @@ class Counted : public testing::Test {
 };
 
 TEST_F(Counted, OtherRanksHaveWhatBelongsToTheirCells) {
-  for (const uint32_t writers : {3U, 1U, 4U}) {
+  for (const uint32_t writers : {3U, 1U, 4U, 9U}) {
     for (const bool is_fortran : {false, true}) {
       SCOPED_TRACE(std::to_string(writers) + " writers" + (is_fortran ? ", Fortran" : ""));
       write(writers, is_fortran, {5, 6, 7, 8});
@@ -323,6 +323,26 @@ TEST_F(Counted, ParticlesThatDoNotFitTheirKeysAreNotWritten) {
   state.set(1);
   EXPECT_EQ(cairn_checkpoint_write(checkpoint, 1), 0) << cairn_last_error();
   EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
+}
+
+// The values of a rank whose cells lie in another order would come back as those of other cells.
+TEST_F(Counted, RanksHaveTheirCellsInTheSameOrder) {
+  with_ranks(2, [&](uint32_t rank) {
+    cairn_checkpoint_options options{};
+    options.rank = rank;
+    options.ranks = 2;
+    cairn_checkpoint* checkpoint = open_set(pool_.get(), "counted", options);
+    CountedArrays state(rank, 2, rank == 1);
+    ASSERT_EQ(state.define(checkpoint), 0) << cairn_last_error();
+    state.set(1);
+    EXPECT_EQ(cairn_checkpoint_write(checkpoint, 1), -EINVAL);
+    if (rank == 1) {
+      EXPECT_NE(std::string(cairn_last_error()).find("in another order in memory"),
+                std::string::npos)
+          << cairn_last_error();
+    }
+    EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
+  });
 }
 
 }  // namespace

@@ -21,6 +21,21 @@ uint64_t total_of(const ArrayPlace& array) {
   return total > max_elements ? too_many : total;
 }
 
+// Dimensions of one element lie anywhere.
+bool lies_in_order(const ArrayPlace& array, const Order& stored) {
+  const auto next = [&](const Order& order, unsigned* at) {
+    while (*at < array.view.dimensions() && array.view.counts()[order[*at]] == 1) ++*at;
+  };
+  unsigned own = 0;
+  unsigned other = 0;
+  for (;; ++own, ++other) {
+    next(array.view.order(), &own);
+    next(stored, &other);
+    if (own == array.view.dimensions()) return true;
+    if (array.view.order()[own] != stored[other]) return false;
+  }
+}
+
 }  // namespace
 
 CountTotals::CountTotals(const Contents& contents) : contents_(contents) {
@@ -47,7 +62,10 @@ Status CountTotals::check_key(const Extent& extent, const DirectoryRecord& entry
 
 void CountTotals::note(uint32_t variable, const ArrayPlace& array) {
   const auto found = totals_.find(variable);
-  if (found != totals_.end()) found->second = total_of(array);
+  if (found == totals_.end()) return;
+  found->second = total_of(array);
+  if (!lies_in_order(array, contents_.layout().variable(variable).order))
+    disordered_.insert(variable);
 }
 
 Status CountTotals::check(const Extent& extent, uint32_t rank) const {
@@ -60,6 +78,11 @@ Status CountTotals::check(const Extent& extent, uint32_t rank) const {
     const bool is_replicated =
         contents_.decomposition_of(counts).kind() == DecompositionKind::replicated;
     if (is_replicated && rank != 0) continue;
+    if (disordered_.contains(*variable.over))
+      return fail(EINVAL,
+                  "variable '%s': this rank has the cells of '%s' in another order in memory than "
+                  "the first rank; use the same on all",
+                  shown_text(variable.name).c_str(), shown_text(counts.name).c_str());
     const uint64_t total = totals_.at(*variable.over);
     if (total == entry.elements) continue;
     const std::string shown = shown_text(counts.name);

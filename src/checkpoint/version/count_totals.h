@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 
 #include "checkpoint/version/extent_writer.h"
 
@@ -14,7 +15,8 @@ class CountTotals {
   // The rank stores this array for a variable.
   void note(uint32_t variable, const ArrayPlace& array);
   // EINVAL: a ragged array has another number of values than its counts say, or particles have
-  // another one than their key. A restart could not read such a version.
+  // another one than their key. A restart could not read such a version. Also if the cells
+  // lie in another order than on the first rank: the values would be those of other cells.
   [[nodiscard]] Status check(const Extent& extent, uint32_t rank) const;
 
  private:
@@ -23,6 +25,7 @@ class CountTotals {
 
   const Contents& contents_;
   std::map<uint32_t, uint64_t> totals_;  // by variable that counts
+  std::set<uint32_t> disordered_;        // of these: this rank's values lie in another order
 };
 
 }  // namespace cairn::checkpoint
