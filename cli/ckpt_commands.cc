@@ -133,6 +133,8 @@ void add_ckpt_commands(CLI::App& root, Context& context) {
       "command syncs it, reads it back and compares all bytes; only then the copy counts. A run "
       "may "
       "use the set meanwhile. A copy that is there already stays.\n\n"
+      "Of a version that several hosts wrote, each host copies its own part: run the command on "
+      "all of them. The copy counts once the last part is there.\n\n"
       "  cairn ckpt drain field --to /scratch/me/run7 --keep 2\n"
       "  cairn ckpt ls --in /scratch/me/run7",
       ckpt_drain);

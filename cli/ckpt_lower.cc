@@ -32,6 +32,16 @@ Json read_record(const LowerDirectory& set, const std::string& name) {
   return is_one ? record : Json();
 }
 
+// The host of the first part, and how many others there are.
+std::string hosts_of(const Json& record) {
+  const Json host = record.value("host", Json(""));
+  std::string text = printable(host.is_string() ? host.get<std::string>() : "");
+  const Json parts = record.value("parts", Json(1));
+  if (parts.is_number_unsigned() && parts.get<uint64_t>() > 1)
+    text += fmt::format(" and {} more", parts.get<uint64_t>() - 1);
+  return text;
+}
+
 // A set that cannot be trusted is told, and left out; or an error, if it is the one asked for.
 std::optional<LowerDirectory> enter(const LowerDirectory& all, const std::string& set,
                                     bool may_miss) {
@@ -72,9 +82,7 @@ int ckpt_ls_lower(bool json, const CkptArguments& arguments) {
       table.row({printable(set), record["version"].dump(), record.value("step", Json()).dump(),
                  arguments.bytes ? std::to_string(bytes) : format_size(bytes),
                  format_time(static_cast<int64_t>(record["global_ns"].get<uint64_t>())),
-                 printable(record.value("host", Json("")).is_string()
-                               ? record.value("host", Json("")).get<std::string>()
-                               : "")});
+                 hosts_of(record)});
       records.push_back(std::move(record));
     }
   }
@@ -92,13 +100,20 @@ int ckpt_drain(const Config& config, bool json, const CkptArguments& arguments) 
   const CkptSet set(pool, name.set);
   const int64_t number = parse_version(arguments.number);
   const CkptVersion& version = set.version(number);
-  check(cairn_checkpoint_drain(set.get(), number, arguments.directory.c_str(), keep),
-        fmt::format("{}: version {}", name.set, version.info.number));
+  const int missing = cairn_checkpoint_drain(set.get(), number, arguments.directory.c_str(), keep);
+  check(missing, fmt::format("{}: version {}", name.set, version.info.number));
   if (json)
     print_json({{"set", name.set},
                 {"version", version.info.number},
                 {"to", json_text(arguments.directory)},
-                {"bytes", version.info.bytes}});
+                {"bytes", version.info.bytes},
+                {"missing_parts", missing}});
+  else if (missing != 0)
+    print(
+        fmt::format("{}: version {}: the part of this host is in {}; {} of other hosts {} missing "
+                    "there, and until then the copy does not count\n",
+                    name.set, version.info.number, printable(arguments.directory), missing,
+                    missing == 1 ? "is" : "are"));
   else
     print(fmt::format("{}: version {}, {}, is in {}\n", name.set, version.info.number,
                       format_size(version.info.bytes), printable(arguments.directory)));

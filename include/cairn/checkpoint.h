@@ -41,7 +41,7 @@
  *  - A restart verifies all bytes that it needs before it stores to an array of the program.
  *  - A call that does not say "waits" waits for no other rank.
  *
- * This release has the levels STAGED and LOCAL, PARTNER on several nodes, and GLOBAL on one.
+ * This release has the levels STAGED, LOCAL and GLOBAL, and on several nodes PARTNER.
  */
 #ifndef CAIRN_CHECKPOINT_H
 #define CAIRN_CHECKPOINT_H
@@ -116,9 +116,10 @@ typedef struct cairn_checkpoint_options {
   uint64_t interval_ns;    /* need() says yes so long after a version began; 0: never */
   uint32_t max_attempts;   /* LATEST skips a version after so many dead restarts; 0: 2 */
   uint32_t block_size;     /* of checksums: 256 KiB, 512 KiB or 1 MiB; 0: 1 MiB */
-  /* A directory that outlives the node, or NULL. init gets the newest version back from there if
+  /* A directory that outlives the nodes, or NULL. init gets the newest version back from there if
    * the pool has none of the set; finalize copies the newest one there. init fails if versions are
-   * there and none can be had, unless the run is FRESH. On several hosts: -ENOSYS. */
+   * there and none can be had, unless the run is FRESH. On several hosts all name the same
+   * directory. What several hosts wrote is copied, but not got back yet: -ENOSYS. */
   const char* lower;
   uint32_t lower_keep; /* versions that stay in lower; 0: 2 */
   uint32_t reserved;
@@ -328,7 +329,7 @@ CAIRN_API int cairn_checkpoint_test(cairn_checkpoint* checkpoint, cairn_checkpoi
                                     uint32_t level, cairn_checkpoint_progress* progress);
 /* Waits until the level is reached or impossible: 0, or that error. timeout_ms 0: without end;
  * -ETIMEDOUT. For PARTNER and GLOBAL it is collective, and the timeout holds for LOCAL: leaders
- * copy the version to their pools meanwhile, or rank 0 copies it to options.lower. -EINVAL: there
+ * copy the version to their pools meanwhile, or each its own part to options.lower. -EINVAL: there
  * is no CAIRN_CHECKPOINT_PARTNER or options.lower. -EOPNOTSUPP: no node can hold copies; the text
  * says why. -ENOSPC, -EUCLEAN, -EIO: a node holds no copy, which the text names; the version is at
  * LOCAL as before, and wait may be called again. */
@@ -472,17 +473,19 @@ CAIRN_API int cairn_checkpoint_verify(cairn_checkpoint* checkpoint, int64_t vers
  * checksums. A copy that is there already stays if its bytes are whole. With `keep` > 0, versions
  * before the newest `keep` whole ones are removed then, and those that the newest one there has
  * abandoned. All bytes of the ones that count are read for it. This version stays. Local; also in a
- * context that looks. -ENOENT; -EUCLEAN; -ENOSYS: several nodes wrote it; -EEXIST: the directory
- * has another set of this name, or whole versions that this pool does not know; -EBUSY: another
- * process has copied there for 60 s; and those of the file system. */
+ * context that looks. Of a version of several nodes the part of this one is copied; the process
+ * that copies the last part completes the copy. The result is the number of parts that are missing
+ * there yet. -ENOENT; -EUCLEAN; -EEXIST: the directory has another set of this name, or whole
+ * versions that this pool does not know; -EBUSY: another process has copied there for 60 s; and
+ * those of the file system. */
 CAIRN_API int cairn_checkpoint_drain(cairn_checkpoint* checkpoint, int64_t version,
                                      const char* directory, uint32_t keep);
 /* Gets the newest whole version of a set back from a directory, into a pool that has none of it.
  * Versions that the newest one there has abandoned do not count, even if it is damaged itself. All
  * bytes are compared with their checksums. Fills in number, sequence, bytes, skipped and why of
  * info, which may be NULL. -EEXIST: the pool has versions of the set; -ENOENT: the directory has
- * none; -EUCLEAN: none is whole; -EBUSY, -ENOSPC, -EPERM (another user's), and those of the file
- * system. */
+ * none; -ENOSYS: several nodes wrote it; -EUCLEAN: none is whole; -EBUSY, -ENOSPC, -EPERM (another
+ * user's), and those of the file system. */
 CAIRN_API int cairn_checkpoint_restore(cairn_pool* pool, const char* name, const char* directory,
                                        cairn_checkpoint_info* info);
 

@@ -43,26 +43,31 @@ Status cairn_checkpoint::open(const std::string& name, int communicator) {
   const bool leads = (*exchange)->member().rank == 0;
   CAIRN_TRY_ASSIGN(uuid, ckpt::draw_uuid());
   ckpt::Partners partners;
-  if (all_nodes != nullptr && !lower.empty())
-    return fail(ENOSYS, "options.lower: this release copies versions of one host to lower");
   if (all_nodes != nullptr) {
+    const auto in_lower = leads ? set_of_lower(name) : std::optional<ckpt::Uuid>();
+    CAIRN_TRY((*exchange)->agree(in_lower.status()));
     CAIRN_TRY_ASSIGN(of_all, capi::agree_on_set(all_nodes, leads, capi::fs_of(pool), name,
-                                                (*exchange)->member().key));
+                                                *in_lower, (*exchange)->member().key));
     uuid = of_all;
     CAIRN_TRY_ASSIGN(found, find_partners(&**exchange));
     partners = std::move(found);
   }
   const auto enter = [&]() -> Status {
-    if (!lower.empty()) {
-      CAIRN_TRY_ASSIGN(own_uuid, uuid_of_new_set(name));
-      uuid = own_uuid;
+    if (all_nodes == nullptr) {
+      CAIRN_TRY_ASSIGN(in_lower, set_of_lower(name));
+      uuid = in_lower.value_or(uuid);
     }
     CAIRN_TRY_ASSIGN(opened, ckpt::SetFile::open_or_make(capi::fs_of(pool), name, uuid));
     set = std::move(opened);
     shelf.emplace(set->fs(), set->directory());
     CAIRN_TRY_ASSIGN(
-        entered, ckpt::Run::enter(*set, (*exchange)->member(), [this]() -> cairn::Result<uint64_t> {
-          CAIRN_TRY_ASSIGN(there, restore_from_lower());
+        entered,
+        ckpt::Run::enter(*set, (*exchange)->member(), [&, this]() -> cairn::Result<uint64_t> {
+          uint64_t there = 0;
+          if (all_nodes == nullptr) {
+            CAIRN_TRY_ASSIGN(in_lower, restore_from_lower());
+            there = in_lower;
+          }
           CAIRN_TRY_ASSIGN(here, ckpt::settle_set(*set, &*shelf));
           return std::max(here, there);
         }));
@@ -88,6 +93,7 @@ Status cairn_checkpoint::open(const std::string& name, int communicator) {
   CAIRN_TRY(ckpt::join_stock(&*run, &*shelf, &catalogue));
   // Its versions must not be abandoned by who cannot read them.
   if (!catalogue.newer().empty()) return fail(EPROTONOSUPPORT, "%s", catalogue.newer().c_str());
+  if (all_nodes != nullptr && !lower.empty()) CAIRN_TRY(begin_beside_lower(&**exchange));
   writer.emplace(&*run, &*shelf, &catalogue,
                  ckpt::Retention{options.keep == 0 ? 2 : options.keep, options.keep_multiple,
                                  options.keep_period_ns});
@@ -108,10 +114,11 @@ Status cairn_checkpoint::open(const std::string& name, int communicator) {
 Status cairn_checkpoint::close() {
   Status status;
   std::string text;
+  bool is_settled = true;
   if (writer && writer->sequence() != run->last_sequence()) {
     const uint64_t last = writer->sequence();
     status = settle_last();
-    const bool is_settled = status.ok();
+    is_settled = status.ok();
     if (status.ok() && told_sequence < last) status = told(last);
     if (!status.ok()) text = cairn::last_detail();
     if (is_settled && wants_partners() && can_have_partners()) {
@@ -120,9 +127,11 @@ Status cairn_checkpoint::close() {
       if (!copied.ok() && text.empty()) text = cairn::last_detail();
     }
   }
-  if (writer && status.ok() && run->rank() == 0 && !lower.empty() && catalogue.head() != nullptr) {
-    status = drain_to_lower(catalogue.head()->version.sequence);
-    if (!status.ok()) text = cairn::last_detail();
+  // On several nodes all come, whatever they were told.
+  if (writer && !lower.empty() && (nodes ? is_settled : status.ok())) {
+    const Status drained = drain_newest();
+    if (status.ok() && !drained.ok()) text = cairn::last_detail();
+    if (status.ok()) status = drained;
   }
   if (writer) tell_observer();
   if (writer && run->rank() == 0) writer->confirm_restart().ignore();  // costs an attempt at most

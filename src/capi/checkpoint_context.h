@@ -112,9 +112,16 @@ struct cairn_checkpoint {
   cairn_checkpoint_progress progress_of(uint64_t sequence, bool is_decided);
   // Has the version a copy in lower?
   [[nodiscard]] bool is_global(uint64_t sequence);
-  // Rank 0 copies it there. Collective.
+  // Rank 0 copies it there, or on several nodes the leader of each. Collective.
   cairn::Status wait_for_global(uint64_t sequence);
+  cairn::Status meet_in_lower(uint64_t sequence);
+  // What rank 0 or a leader does for it.
   cairn::Status drain_to_lower(uint64_t sequence);
+  // The newest one is there when the run ends. All ranks.
+  cairn::Status drain_newest();
+  // The uuid of the set whose versions are in lower, for which the pool has room then; nothing:
+  // there are none.
+  cairn::Result<std::optional<cairn::checkpoint::Uuid>> set_of_lower(const std::string& name);
 
   // Copies on other nodes (checkpoint_partner.cc).
   [[nodiscard]] bool wants_partners() const {
@@ -134,11 +141,11 @@ struct cairn_checkpoint {
   cairn::Status copy_last();
   // Which node holds whose copies. Collective over all ranks of several nodes.
   cairn::Result<cairn::checkpoint::Partners> find_partners(cairn::capi::Membership* members) const;
-  // The uuid of a set that is made now.
-  cairn::Result<cairn::checkpoint::Uuid> uuid_of_new_set(const std::string& name);
   // Gets a version back if the set has none. The greatest sequence in lower. Under the lock of the
   // set.
   cairn::Result<uint64_t> restore_from_lower();
+  // The same on several nodes, after they have joined their stocks. Collective.
+  cairn::Status begin_beside_lower(cairn::capi::Membership* members);
   // How long a checkpoint takes; 0: unknown.
   [[nodiscard]] uint64_t cost_ns() const;
   // The greatest of all ranks' reasons.

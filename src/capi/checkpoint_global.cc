@@ -3,6 +3,7 @@
 
 #include "cairn/checkpoint.h"
 #include "capi/checkpoint_context.h"
+#include "checkpoint/redundancy/drain_nodes.h"
 #include "checkpoint/redundancy/drain_version.h"
 #include "checkpoint/redundancy/restore_version.h"
 #include "checkpoint/version/drop.h"
@@ -22,22 +23,66 @@ namespace {
 // For another process that copies to the same directory.
 constexpr uint64_t longest_wait_ns = 60'000'000'000;
 
-Status drain(cairn_checkpoint* checkpoint, uint64_t sequence, const std::string& directory,
-             uint32_t keep) {
-  const ckpt::SetRecord& record = checkpoint->set->record();
-  CAIRN_TRY_ASSIGN(
-      lower, ckpt::LowerSet::open(directory, std::string(record.name, record.name_length), true));
-  CAIRN_TRY_ASSIGN(lock, lower.lock(longest_wait_ns));
+// What the context knows of the set, without a look at slots that it holds.
+Status renew_catalogue(cairn_checkpoint* checkpoint) {
+  ckpt::Shelf shelf(checkpoint->set->fs(), checkpoint->set->directory());
+  CAIRN_TRY_ASSIGN(stock, ckpt::Catalogue::take_stock(*checkpoint->set, &shelf));
+  checkpoint->catalogue = std::move(stock);
+  return Status();
+}
+
+Status begin(cairn_checkpoint* checkpoint, const ckpt::DrainedPart& part, ckpt::LowerSet* lower) {
+  const uint64_t last = std::max(checkpoint->catalogue.last_sequence(),
+                                 checkpoint->writer ? checkpoint->writer->sequence() : 0);
+  return ckpt::begin_drain(*checkpoint->set, checkpoint->catalogue, last, part, lower);
+}
+
+// Under the lock, but for the copy of a part of several: other hosts copy theirs meanwhile.
+Result<uint32_t> drain_part(cairn_checkpoint* checkpoint, uint64_t sequence, uint32_t keep,
+                            ckpt::LowerSet* lower, std::vector<ckpt::DrainedPart>* parts) {
+  auto lock = lower->lock(longest_wait_ns);
+  if (!lock.ok()) return lock.status();
   // The lock's last holder may have copied what a run has written since.
   if (!checkpoint->run) CAIRN_TRY(checkpoint->look_again());
   const ckpt::KnownVersion* const known = checkpoint->catalogue.find(sequence);
   if (known == nullptr) return fail(ENOENT, "the version is gone");
-  const uint64_t last = std::max(checkpoint->catalogue.last_sequence(),
-                                 checkpoint->writer ? checkpoint->writer->sequence() : 0);
+  if (known->slot == 0) return fail(ENOENT, "this host has no part of the version");
   CAIRN_TRY_ASSIGN(slot, checkpoint->shelf->get(known->slot));
-  CAIRN_TRY(
-      ckpt::drain_version(*checkpoint->set, slot, checkpoint->catalogue, last, sequence, &lower));
-  return keep == 0 ? Status() : ckpt::retire_in_lower(&lower, keep, sequence);
+  CAIRN_TRY_ASSIGN(opened, ckpt::open_drained(*checkpoint->set, slot, sequence));
+  parts->push_back(std::move(opened));
+  ckpt::DrainedPart& part = parts->back();
+  CAIRN_TRY(begin(checkpoint, part, lower));
+  const bool is_alone = part.version().parts == 1;
+  if (!is_alone) lock = cairn::tier::sys::Descriptor();
+  CAIRN_TRY(ckpt::copy_aside(&part, lower));
+  if (!is_alone) {
+    lock = lower->lock(longest_wait_ns);
+    if (!lock.ok()) return lock.status();
+    if (!checkpoint->run) CAIRN_TRY(renew_catalogue(checkpoint));
+    CAIRN_TRY(begin(checkpoint, part, lower));
+  }
+  const bool is_changed = part.aside.has_value();
+  CAIRN_TRY(ckpt::name_part(&part, lower));
+  CAIRN_TRY_ASSIGN(missing, ckpt::complete_drain(*checkpoint->set, part, is_changed, lower));
+  if (missing != 0) return missing;
+  CAIRN_TRY(ckpt::note_global(*checkpoint->set, slot));
+  if (keep != 0)
+    CAIRN_TRY(ckpt::retire_in_lower(lower, keep, sequence, [lower](uint64_t other) {
+      return ckpt::is_whole_in(*lower, other);
+    }));
+  return 0U;
+}
+
+// The number of parts that other hosts have not copied yet.
+Result<uint32_t> drain(cairn_checkpoint* checkpoint, uint64_t sequence,
+                       const std::string& directory, uint32_t keep) {
+  const ckpt::SetRecord& record = checkpoint->set->record();
+  CAIRN_TRY_ASSIGN(
+      lower, ckpt::LowerSet::open(directory, std::string(record.name, record.name_length), true));
+  std::vector<ckpt::DrainedPart> parts;
+  const auto missing = drain_part(checkpoint, sequence, keep, &lower, &parts);
+  ckpt::drop_aside(&parts, &lower);
+  return missing;
 }
 
 // The uuid that the set in the pool is to have: that of lower. A set without versions that has
@@ -88,15 +133,18 @@ Result<ckpt::Restored> restore(cairn::file::FileSystem& fs, const std::string& n
 
 }  // namespace
 
-Result<ckpt::Uuid> cairn_checkpoint::uuid_of_new_set(const std::string& name) {
+Result<std::optional<ckpt::Uuid>> cairn_checkpoint::set_of_lower(const std::string& name) {
+  if (lower.empty()) return std::optional<ckpt::Uuid>();
   const auto there = ckpt::LowerSet::open(lower, name, false);
-  if (there.code() == ENOENT) return ckpt::draw_uuid();
+  if (there.code() == ENOENT) return std::optional<ckpt::Uuid>();
   if (!there.ok()) return there.status();
   CAIRN_TRY_ASSIGN(sequences, there->versions());
-  if (sequences.empty()) return ckpt::draw_uuid();
+  if (sequences.empty()) return std::optional<ckpt::Uuid>();
   const auto uuid = make_room(capi::fs_of(pool), name, *there);
   // Without the record of the set nothing is restored, which restore_from_lower() says.
-  return uuid.code() == ENOENT ? ckpt::draw_uuid() : uuid;
+  if (uuid.code() == ENOENT) return std::optional<ckpt::Uuid>();
+  if (!uuid.ok()) return uuid.status();
+  return std::optional<ckpt::Uuid>(*uuid);
 }
 
 Result<uint64_t> cairn_checkpoint::restore_from_lower() {
@@ -117,8 +165,48 @@ Result<uint64_t> cairn_checkpoint::restore_from_lower() {
   return sequences.back();
 }
 
+Status cairn_checkpoint::begin_beside_lower(capi::Membership* members) {
+  const auto newest_there = [&]() -> Result<uint64_t> {
+    const ckpt::SetRecord& record = set->record();
+    const auto there =
+        ckpt::LowerSet::open(lower, std::string(record.name, record.name_length), false);
+    if (there.code() == ENOENT) return uint64_t{0};
+    if (!there.ok()) return there.status();
+    CAIRN_TRY_ASSIGN(sequences, there->versions());
+    return sequences.empty() ? 0 : sequences.back();
+  };
+  const auto own = run->is_leader() ? newest_there() : Result<uint64_t>(uint64_t{0});
+  CAIRN_TRY(members->agree(own.status()));
+  CAIRN_TRY_ASSIGN(greatest, members->nodes()->maximum(static_cast<int64_t>(*own)));
+  const auto newest = static_cast<uint64_t>(greatest);
+  run->set_last_sequence(std::max(run->last_sequence(), newest));
+  const auto& versions = catalogue.versions();
+  const bool has_any = std::any_of(versions.begin(), versions.end(),
+                                   [](const auto& known) { return known.missing.empty(); });
+  if (newest == 0 || has_any || (options.flags & CAIRN_CHECKPOINT_FRESH) != 0) return Status();
+  return fail(
+      ENOSYS,
+      "options.lower: has versions, and this release gets them back on one host only; begin "
+      "anew with CAIRN_CHECKPOINT_FRESH");
+}
+
 Status cairn_checkpoint::drain_to_lower(uint64_t sequence) {
-  return drain(this, sequence, lower, options.lower_keep == 0 ? 2 : options.lower_keep);
+  const uint32_t keep = options.lower_keep == 0 ? 2 : options.lower_keep;
+  if (!nodes) return drain(this, sequence, lower, keep).status();
+  const ckpt::KnownVersion* const known = catalogue.find(sequence);
+  if (known == nullptr) return fail(ENOENT, "the version is gone");
+  const uint64_t last = std::max(catalogue.last_sequence(), writer->sequence());
+  return ckpt::drain_on_nodes(*run, &*shelf, catalogue, *known,
+                              {lower, keep, last, longest_wait_ns});
+}
+
+Status cairn_checkpoint::drain_newest() {
+  const ckpt::KnownVersion* const newest = catalogue.head();
+  // Where a node is missing, there is nothing to copy.
+  if (newest == nullptr || !newest->missing.empty()) return Status();
+  const uint64_t sequence = newest->version.sequence;
+  if (nodes) return meet_in_lower(sequence);
+  return run->rank() == 0 ? drain_to_lower(sequence) : Status();
 }
 
 extern "C" {
@@ -130,7 +218,8 @@ int cairn_checkpoint_drain(cairn_checkpoint* checkpoint, int64_t version, const 
   if (const Status given = check_given(directory, "directory"); !given.ok()) return code(given);
   const ckpt::KnownVersion* const known = checkpoint->look_for(version);
   if (known == nullptr) return code(fail(ENOENT, "the set has no such version"));
-  return code(drain(checkpoint, known->version.sequence, directory, keep));
+  const auto missing = drain(checkpoint, known->version.sequence, directory, keep);
+  return missing.ok() ? static_cast<int>(*missing) : code(missing.status());
 }
 
 int cairn_checkpoint_restore(cairn_pool* pool, const char* name, const char* directory,

@@ -12,11 +12,13 @@ namespace ckpt = cairn::checkpoint;
 bool cairn_checkpoint::is_global(uint64_t sequence) {
   const ckpt::KnownVersion* const known = catalogue.find(sequence);
   if (known == nullptr || lower.empty()) return false;
-  const auto slot = shelf->get(known->slot);
-  if (!slot.ok()) return false;
-  // The word says that it was copied to a directory, not to which one.
-  const auto word = (*slot)->word(ckpt::global_offset);
-  if (!word.ok() || (*word)->load() == 0) return false;
+  if (known->slot != 0) {
+    const auto slot = shelf->get(known->slot);
+    if (!slot.ok()) return false;
+    // The word says that it was copied to a directory, not to which one.
+    const auto word = (*slot)->word(ckpt::global_offset);
+    if (!word.ok() || (*word)->load() == 0) return false;
+  }
   const ckpt::SetRecord& record = set->record();
   const auto there =
       ckpt::LowerSet::open(lower, std::string(record.name, record.name_length), false);
@@ -72,15 +74,22 @@ void cairn_checkpoint::tell_observer() {
   }
 }
 
-Status cairn_checkpoint::wait_for_global(uint64_t sequence) {
+Status cairn_checkpoint::meet_in_lower(uint64_t sequence) {
+  // Leaders exchange one thing at a time.
+  if (nodes) CAIRN_TRY(settle_last());
   Status own;
-  if (run->rank() == 0) own = drain_to_lower(sequence);  // which reads a copy that is there
+  if (run->is_leader()) own = drain_to_lower(sequence);  // which reads a copy that is there
   const std::string text = own.ok() ? "" : cairn::last_detail();
-  const auto met = run->meet(ckpt::Run::Purpose::restart, own.code(), writer->sequence(),
-                             [this] { return run->greatest(); });
+  const auto met = run->meet_all(ckpt::Run::Purpose::restart, own.code(), writer->sequence());
   if (!own.ok()) return fail(own.code(), "%s", text.c_str());
   if (!met.ok()) return met.status();
-  if (*met != 0) return fail(static_cast<int>(*met), "rank 0 could not copy the version to lower");
+  if (*met == 0) return Status();
+  return fail(static_cast<int>(*met), "%s could not copy the version to lower: %s",
+              nodes ? "the leader of a host" : "rank 0", strerror(static_cast<int>(*met)));
+}
+
+Status cairn_checkpoint::wait_for_global(uint64_t sequence) {
+  CAIRN_TRY(meet_in_lower(sequence));
   const ckpt::Outcome* const outcome = writer->outcome(sequence);
   if (observer != nullptr && outcome != nullptr) {
     const cairn_checkpoint_progress progress = progress_of(sequence, true);

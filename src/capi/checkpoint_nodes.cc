@@ -94,12 +94,17 @@ Result<int64_t> TransportExchange::maximum(int64_t value) {
 
 Result<checkpoint::Uuid> agree_on_set(checkpoint::Exchange* exchange, bool is_leader,
                                       file::FileSystem& fs, const std::string& name,
+                                      const std::optional<checkpoint::Uuid>& in_lower,
                                       const checkpoint::Uuid& fresh) {
   struct Says {
     checkpoint::Uuid set;
+    checkpoint::Uuid in_lower;
     int32_t error;
     uint32_t is_there;
+    uint32_t is_in_lower;
   } says{};
+  if (in_lower) says.in_lower = *in_lower;
+  says.is_in_lower = in_lower ? 1 : 0;
   if (is_leader) {
     const auto set = checkpoint::SetFile::open(fs, name);
     if (set.ok()) {
@@ -127,7 +132,16 @@ Result<checkpoint::Uuid> agree_on_set(checkpoint::Exchange* exchange, bool is_le
                   exchange->name_of(node).c_str());
     if (first == nullptr) first = &one;
   }
-  return first == nullptr ? fresh : first->set;
+  // Leaders compared their pools with lower, as each saw it.
+  const Says* below = nullptr;
+  for (const Says& one : all) {
+    if (one.is_in_lower == 0) continue;
+    if (below == nullptr) below = &one;
+    if (one.in_lower != (first == nullptr ? below->in_lower : first->set))
+      return fail(EUCLEAN, "options.lower: holds another set of this name than the pools");
+  }
+  if (first != nullptr) return first->set;
+  return below == nullptr ? fresh : below->in_lower;
 }
 
 }  // namespace cairn::capi

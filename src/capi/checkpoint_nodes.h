@@ -4,6 +4,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "cairn/adapter/transport.h"
@@ -53,9 +54,11 @@ class TransportExchange final : public checkpoint::Exchange {
 };
 
 // Collective over all ranks of all nodes: the uuid of the set `name`. It is that which a pool says
-// already, or else `fresh`. EUCLEAN: two pools have different sets of this name.
+// already, or else that which a leader found in lower, or else `fresh`. EUCLEAN: two pools have
+// different sets of this name, or two leaders found different ones.
 Result<checkpoint::Uuid> agree_on_set(checkpoint::Exchange* exchange, bool is_leader,
                                       file::FileSystem& fs, const std::string& name,
+                                      const std::optional<checkpoint::Uuid>& in_lower,
                                       const checkpoint::Uuid& fresh);
 
 }  // namespace cairn::capi

@@ -121,7 +121,8 @@ class CheckpointKills : public testing::Test {
     for (const uint64_t sequence : *sequences) {
       if (sequence == damaged) continue;
       const auto copy = checkpoint::open_copy(*lower, sequence);
-      EXPECT_TRUE(copy.ok() && checkpoint::check_data(*copy).ok()) << sequence << last_detail();
+      EXPECT_TRUE(copy.ok() && checkpoint::check_data(*lower, *copy).ok())
+          << sequence << last_detail();
     }
     return *sequences;
   }

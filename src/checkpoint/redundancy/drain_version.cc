@@ -102,49 +102,45 @@ Status write_contents(LowerSet* lower, const SetFile& set, const Contents& conte
                           layout.record());
 }
 
-// Is this version whole in lower, as all its bytes say? EEXIST: another one of its sequence is,
-// which this pool does not know.
-Result<bool> has_copy(const LowerSet& lower, const VersionRecord& version) {
-  CAIRN_TRY_ASSIGN(complete, lower.versions());
-  if (std::find(complete.begin(), complete.end(), version.sequence) == complete.end()) return false;
-  const auto copy = open_copy(lower, version.sequence);
-  const Status status = copy.ok() ? check_data(*copy) : copy.status();
-  if (is_damage(status)) return false;
-  if (!status.ok())
-    return annotate(status, "%s/%s", lower.path().c_str(),
-                    lower_name(version.sequence, "").c_str());
-  if (is_same_version(copy->manifest.version(), version)) return true;
-  return fail(EEXIST, "%s/%s: holds another version, which is whole; copy to another directory",
-              lower.path().c_str(), lower_name(version.sequence, "").c_str());
-}
-
-// When the version reached GLOBAL. For reports, so a pool that is only looked at may miss it.
-Status note_global(const SetFile& set, Slot* slot, uint64_t now) {
-  const auto word = slot->word(global_offset);
-  if (!word.ok()) return Status();
-  set.fs().pool.store_flush(**word, now);
-  return set.fs().pool.fence();
+// A record of this sequence that is there is one of this version afterwards. EEXIST: another one is
+// whole, which this pool does not know.
+Status make_way(LowerSet* lower, const VersionRecord& version) {
+  CAIRN_TRY_ASSIGN(complete, lower->versions());
+  const uint64_t sequence = version.sequence;
+  if (std::find(complete.begin(), complete.end(), sequence) == complete.end()) return Status();
+  const auto manifest = open_manifest(*lower, sequence);
+  if (manifest.ok() && is_same_version(manifest->version(), version)) return Status();
+  Status status = manifest.status();
+  if (manifest.ok()) {
+    const auto copy = open_copy(*lower, sequence);
+    status = copy.ok() ? check_data(*lower, *copy) : copy.status();
+    if (status.ok())
+      return fail(EEXIST, "%s/%s: holds another version, which is whole; copy to another directory",
+                  lower->path().c_str(), lower_name(sequence, "").c_str());
+  }
+  if (!is_damage(status))
+    return annotate(status, "%s/%s", lower->path().c_str(), lower_name(sequence, "").c_str());
+  return lower->remove(lower_name(sequence, lower_record));
 }
 
 // The files in lower that stay.
 class Stay {
  public:
   void add(const LowerSet& lower, uint64_t sequence) {
-    for (const char* const suffix : {lower_record, lower_manifest, lower_data})
-      names_.insert(lower_name(sequence, suffix));
+    sequences_.insert(sequence);
     // Of what cannot be understood nobody knows the layout.
     if (!add_layout(lower, sequence).ok()) has_all_layouts_ = true;
   }
   [[nodiscard]] bool has(const std::string& name) const {
     const bool is_layout = name.ends_with(layout_suffix) || name.ends_with(decomposition_suffix);
-    return (is_layout && has_all_layouts_) || names_.contains(name);
+    return (is_layout && has_all_layouts_) || names_.contains(name) ||
+           sequences_.contains(sequence_of_name(name));
   }
 
  private:
   Status add_layout(const LowerSet& lower, uint64_t sequence) {
-    CAIRN_TRY_ASSIGN(bytes, lower.read_file(lower_name(sequence, lower_manifest), max_manifest));
-    CAIRN_TRY_ASSIGN(version, read_version(bytes.data(), bytes.size()));
-    const auto name = short_hash(layout_of(version)) + std::string(layout_suffix);
+    CAIRN_TRY_ASSIGN(manifest, open_manifest(lower, sequence));
+    const auto name = short_hash(layout_of(manifest.version())) + std::string(layout_suffix);
     CAIRN_TRY_ASSIGN(record, lower.read_file(name, max_layout));
     CAIRN_TRY_ASSIGN(layout, Layout::read(std::move(record)));
     names_.insert(name);
@@ -154,55 +150,153 @@ class Stay {
   }
 
   std::set<std::string> names_ = {set_name, lower_lock};
+  std::set<uint64_t> sequences_;
   bool has_all_layouts_ = false;
 };
 
+// Is the part in lower already, as all its bytes say?
+Result<bool> is_there(const LowerSet& lower, const DrainedPart& part) {
+  const VersionRecord& version = part.version();
+  const auto copy = open_part(lower, part.manifest, part.contents, version.part);
+  const Status status = copy.ok() ? check_part(*copy, part.contents) : copy.status();
+  if (status.ok()) return true;
+  if (is_damage(status)) return false;
+  return annotate(status, "%s/%s", lower.path().c_str(),
+                  lower_part_name(version.sequence, version.part, version.parts, "").c_str());
+}
+
+// Are the part's files in lower, of this version?
+Result<bool> has_part(const LowerSet& lower, const DrainedPart& of, uint32_t part) {
+  const auto copy = open_part(lower, of.manifest, of.contents, part);
+  if (copy.ok()) return true;
+  if (is_damage(copy.status())) return false;
+  return annotate(copy.status(), "%s", lower.path().c_str());
+}
+
+std::set<std::string> names_of(const VersionRecord& version) {
+  std::set<std::string> names = {lower_name(version.sequence, lower_record)};
+  for (uint32_t part = 0; part < version.parts; ++part)
+    for (const char* const suffix : {lower_manifest, lower_data})
+      names.insert(lower_part_name(version.sequence, part, version.parts, suffix));
+  return names;
+}
+
 }  // namespace
 
-Status drain_version(const SetFile& set, Slot* slot, const Catalogue& catalogue, uint64_t last,
-                     uint64_t sequence, LowerSet* lower) {
+Result<DrainedPart> open_drained(const SetFile& set, Slot* slot, uint64_t sequence) {
+  DrainedPart part;
+  part.slot = slot;
   CAIRN_TRY_ASSIGN(lease, slot->take_lease());
+  part.lease = std::move(lease);
   CAIRN_TRY_ASSIGN(content, look_at(*slot));
   if (content.state == SlotState::damaged || content.state == SlotState::newer)
     return content.status;
-  const Manifest& manifest = content.manifest;
-  if (content.state == SlotState::free || manifest.version().sequence != sequence)
+  part.manifest = std::move(content.manifest);
+  if (content.state == SlotState::free || part.version().sequence != sequence)
     return fail(ESTALE, "%s: holds another version", manifest_name(slot->ids().number).c_str());
-  if (manifest.version().parts != 1)
-    return fail(ENOSYS,
-                "the version was written on several nodes; this release drains those of one");
-  const uint64_t now = fine_now_ns();
+  CAIRN_TRY_ASSIGN(contents, load_contents(set.fs(), set.directory(), layout_of(part.version())));
+  part.contents = std::move(contents);
+  CAIRN_TRY(part.manifest.check_places(part.contents, slot->data_file().inode->size.load()));
+  return part;
+}
+
+Status begin_drain(const SetFile& set, const Catalogue& catalogue, uint64_t last,
+                   const DrainedPart& part, LowerSet* lower) {
   CAIRN_TRY(check_set(*lower, set));
-  CAIRN_TRY(check_line(*lower, catalogue, last, sequence));
-  CAIRN_TRY_ASSIGN(is_there, has_copy(*lower, manifest.version()));
-  if (is_there) return note_global(set, slot, now);
-  CAIRN_TRY_ASSIGN(contents,
-                   load_contents(set.fs(), set.directory(), layout_of(manifest.version())));
-  const uint64_t data_bytes = slot->data_file().inode->size.load();
-  CAIRN_TRY(manifest.check_places(contents, data_bytes));
-  CAIRN_TRY(write_contents(lower, set, contents));
+  CAIRN_TRY(check_line(*lower, catalogue, last, part.version().sequence));
+  CAIRN_TRY(make_way(lower, part.version()));
+  return write_contents(lower, set, part.contents);
+}
+
+Status copy_aside(DrainedPart* part, LowerSet* lower) {
+  CAIRN_TRY_ASSIGN(is_whole, is_there(*lower, *part));
+  if (is_whole) return Status();
   CAIRN_TRY_ASSIGN(file, lower->create());
-  Status status = file.set_size(data_bytes);
+  Status status = file.set_size(part->slot->data_file().inode->size.load());
   if (status.ok())
-    status = copy_data(slot, manifest, contents.layout().block_bytes(), lower, &file);
+    status =
+        copy_data(part->slot, part->manifest, part->contents.layout().block_bytes(), lower, &file);
   if (!status.ok()) {
     lower->drop(&file);
     return status;
   }
-  // Until all files of a damaged copy are replaced, it does not count.
-  if (const Status removed = lower->remove(lower_name(sequence, lower_record)); !removed.ok()) {
-    lower->drop(&file);
-    return removed;
-  }
-  CAIRN_TRY(lower->publish(&file, lower_name(sequence, lower_data)));
-  const std::vector<uint8_t>& bytes = manifest.bytes();
-  CAIRN_TRY(lower->write_file(lower_name(sequence, lower_manifest), bytes.data(), bytes.size()));
-  const std::string record = record_of(set, manifest, now);
-  CAIRN_TRY(lower->write_file(lower_name(sequence, lower_record), record.data(), record.size()));
-  return note_global(set, slot, now);
+  part->aside = std::move(file);
+  return Status();
 }
 
-Status retire_in_lower(LowerSet* lower, uint32_t keep, uint64_t drained) {
+Status name_part(DrainedPart* part, LowerSet* lower) {
+  if (!part->aside) return Status();
+  const VersionRecord& version = part->version();
+  const auto name = [&](const char* suffix) {
+    return lower_part_name(version.sequence, version.part, version.parts, suffix);
+  };
+  LowerFile file = std::move(*part->aside);
+  part->aside.reset();
+  CAIRN_TRY(lower->publish(&file, name(lower_data)));
+  const std::vector<uint8_t>& bytes = part->manifest.bytes();
+  return lower->write_file(name(lower_manifest), bytes.data(), bytes.size());
+}
+
+void drop_aside(std::vector<DrainedPart>* parts, LowerSet* lower) {
+  for (DrainedPart& part : *parts) {
+    if (part.aside) lower->drop(&*part.aside);
+    part.aside.reset();
+  }
+}
+
+Result<uint32_t> complete_drain(const SetFile& set, const DrainedPart& part, bool is_changed,
+                                LowerSet* lower) {
+  const VersionRecord& version = part.version();
+  const std::set<std::string> wanted = names_of(version);
+  CAIRN_TRY_ASSIGN(names, lower->names());
+  const std::set<std::string> there(names.begin(), names.end());
+  uint32_t missing = 0;
+  // A look at the names first: the last of many nodes reads the manifests of all.
+  for (const bool reads : {false, true}) {
+    for (uint32_t i = 0; i < version.parts && (!reads || missing == 0); ++i) {
+      bool is_one =
+          there.contains(lower_part_name(version.sequence, i, version.parts, lower_manifest));
+      if (is_one && reads) {
+        CAIRN_TRY_ASSIGN(is_right, has_part(*lower, part, i));
+        is_one = is_right;
+      }
+      if (!is_one) ++missing;
+    }
+  }
+  if (missing != 0) return missing;
+  // Of a copy with other parts that was here before.
+  for (const std::string& name : names)
+    if (sequence_of_name(name) == version.sequence && !wanted.contains(name))
+      CAIRN_TRY(lower->remove(name));
+  const std::string name = lower_name(version.sequence, lower_record);
+  if (there.contains(name) && !is_changed) return 0U;
+  const std::string record = record_of(set, part.manifest, fine_now_ns());
+  CAIRN_TRY(lower->write_file(name, record.data(), record.size()));
+  return 0U;
+}
+
+Status note_global(const SetFile& set, Slot* slot) {
+  const auto word = slot->word(global_offset);
+  if (!word.ok()) return Status();
+  set.fs().pool.store_flush(**word, fine_now_ns());
+  return set.fs().pool.fence();
+}
+
+bool is_whole_in(const LowerSet& lower, uint64_t sequence) {
+  const auto copy = open_copy(lower, sequence);
+  return copy.ok() && check_data(lower, *copy).ok();
+}
+
+Result<std::vector<uint64_t>> witnesses_in(const LowerSet& lower, uint32_t keep, uint64_t drained) {
+  CAIRN_TRY_ASSIGN(line, line_in(lower));
+  std::vector<uint64_t> witnesses;
+  for (const uint64_t sequence : line.sequences)
+    if (sequence != drained && !line.is_abandoned(sequence) && witnesses.size() < keep)
+      witnesses.push_back(sequence);
+  return witnesses;
+}
+
+Status retire_in_lower(LowerSet* lower, uint32_t keep, uint64_t drained, const IsWhole& is_whole) {
   CAIRN_TRY_ASSIGN(line, line_in(*lower));
   Stay stay;
   uint32_t whole = 0;  // of the line, so far
@@ -212,15 +306,21 @@ Status retire_in_lower(LowerSet* lower, uint32_t keep, uint64_t drained) {
     if (is_dispensable && sequence != drained) continue;
     stay.add(*lower, sequence);
     if (is_dispensable || is_abandoned) continue;
-    const auto copy = open_copy(*lower, sequence);
     // What was drained has been read back.
-    if (copy.ok() && (sequence == drained || check_data(*copy).ok())) ++whole;
+    if (sequence == drained || is_whole(sequence)) ++whole;
   }
   CAIRN_TRY_ASSIGN(names, lower->names());
+  const std::set<uint64_t> complete(line.sequences.begin(), line.sequences.end());
+  const auto is_of_others = [&](const std::string& name) {
+    if (name.starts_with(lower_aside)) return lower->is_being_written(name);
+    const uint64_t sequence = sequence_of_name(name);
+    return sequence > drained && !complete.contains(sequence);
+  };
   // Records first: without one a version does not count.
   for (const bool is_record : {true, false})
     for (const std::string& name : names)
-      if (name.ends_with(lower_record) == is_record && !stay.has(name))
+      if (name.ends_with(lower_record) == is_record && !stay.has(name) &&
+          (is_record || !is_of_others(name)))
         CAIRN_TRY(lower->remove(name));
   return Status();
 }

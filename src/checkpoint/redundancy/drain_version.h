@@ -1,8 +1,12 @@
-// Draining a version: a verbatim copy of its part in lower, from which a pool that has lost it gets
-// it back. The checksums are those of the commit.
+// Draining a version: a verbatim copy of its parts in lower, from which pools that have lost it get
+// it back. The checksums are those of the commit. Each node copies its own part; the version has
+// its record when all parts are there.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
 
 #include "checkpoint/redundancy/lower_set.h"
 #include "checkpoint/store/set_file.h"
@@ -11,17 +15,53 @@
 
 namespace cairn::checkpoint {
 
-// Copies, syncs, reads all bytes back and compares them with their checksums; only then the version
-// has its record in lower, and the slot its time of GLOBAL. A copy that is there already stays if
-// all its bytes are whole; a damaged one is replaced. EUCLEAN: the version itself is damaged, or
-// lower changed the bytes. EEXIST: lower has another set of this name, or whole versions of another
-// line (check_line()). ENOSYS: it was written on several nodes. Under the lock of lower.
-Status drain_version(const SetFile& set, Slot* slot, const Catalogue& catalogue, uint64_t last,
-                     uint64_t sequence, LowerSet* lower);
+// A part that a slot of this pool holds, as long as this object.
+struct DrainedPart {
+  Slot* slot = nullptr;
+  Lease lease;
+  Manifest manifest;
+  Contents contents;
+  std::optional<LowerFile> aside;  // the copy of its data, which has no name yet
+
+  [[nodiscard]] const VersionRecord& version() const { return manifest.version(); }
+};
+
+// ESTALE: the slot holds another version by now. EUCLEAN: it is damaged.
+Result<DrainedPart> open_drained(const SetFile& set, Slot* slot, uint64_t sequence);
+
+// May the version stand in lower? Then its layout and that of the set are there afterwards, and no
+// record of another version of its sequence. EEXIST: lower has another set of this name, or whole
+// versions of another line (check_line()). Under the lock of lower.
+Status begin_drain(const SetFile& set, const Catalogue& catalogue, uint64_t last,
+                   const DrainedPart& part, LowerSet* lower);
+
+// Copies the part's data aside, syncs, reads all bytes back and compares them with their checksums.
+// Nothing is copied where the part is in lower already and whole. EUCLEAN: the part is damaged, or
+// lower changed the bytes.
+Status copy_aside(DrainedPart* part, LowerSet* lower);
+// Gives the copy its name, and then its manifest.
+Status name_part(DrainedPart* part, LowerSet* lower);
+// What was not named is removed.
+void drop_aside(std::vector<DrainedPart>* parts, LowerSet* lower);
+
+// The version gets its record if all of its parts are there, each of which was read back before it
+// got its name. The number of parts that are missing. Under the lock.
+Result<uint32_t> complete_drain(const SetFile& set, const DrainedPart& part, bool is_changed,
+                                LowerSet* lower);
+
+// When the version reached GLOBAL. For reports, so a pool that is only looked at may miss it.
+Status note_global(const SetFile& set, Slot* slot);
+
+// Are all bytes of this version in lower whole?
+using IsWhole = std::function<bool(uint64_t sequence)>;
+bool is_whole_in(const LowerSet& lower, uint64_t sequence);
+
+// Those versions of the line in lower, beside the drained one, whose bytes decide what may go.
+Result<std::vector<uint64_t>> witnesses_in(const LowerSet& lower, uint32_t keep, uint64_t drained);
 
 // Removes from lower what `keep` newer versions of the newest one's line make dispensable, all of
-// which are read now and are whole. One does for a version that the newest one has abandoned. Files
-// of no version go as well. What was drained stays. Under the lock.
-Status retire_in_lower(LowerSet* lower, uint32_t keep, uint64_t drained);
+// which are whole. One does for a version that the newest one has abandoned. Files of no version go
+// as well, but for those that somebody may be writing. What was drained stays. Under the lock.
+Status retire_in_lower(LowerSet* lower, uint32_t keep, uint64_t drained, const IsWhole& is_whole);
 
 }  // namespace cairn::checkpoint

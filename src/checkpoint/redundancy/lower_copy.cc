@@ -31,48 +31,93 @@ Result<Contents> load_contents_of(const LowerSet& lower, const Sha256Hash& hash)
   return Contents::make(std::move(layout), std::move(decompositions));
 }
 
+Result<Manifest> read_manifest(const LowerSet& lower, const std::string& name, uint64_t sequence) {
+  CAIRN_TRY_ASSIGN(bytes, lower.read_file(name, max_manifest));
+  CAIRN_TRY_ASSIGN(manifest, Manifest::read(std::move(bytes)));
+  if (manifest.version().sequence != sequence || !manifest.is_committed_by(manifest.decision()))
+    return fail(EUCLEAN, "%s: its decision has a wrong seal", name.c_str());
+  return manifest;
+}
+
 }  // namespace
 
 Result<Manifest> open_manifest(const LowerSet& lower, uint64_t sequence) {
-  CAIRN_TRY_ASSIGN(bytes, lower.read_file(lower_name(sequence, lower_manifest), max_manifest));
-  CAIRN_TRY_ASSIGN(manifest, Manifest::read(std::move(bytes)));
-  if (manifest.version().sequence != sequence || !manifest.is_committed_by(manifest.decision()))
-    return fail(EUCLEAN, "%s: its decision has a wrong seal",
-                lower_name(sequence, lower_manifest).c_str());
-  return manifest;
+  auto manifest = read_manifest(lower, lower_name(sequence, lower_manifest), sequence);
+  if (manifest.ok() && manifest->version().parts == 1) return manifest;
+  if (!manifest.ok() && manifest.code() != ENOENT) return manifest.status();
+  if (manifest.ok()) manifest = fail(EUCLEAN, "its manifest has the name of another part");
+  CAIRN_TRY_ASSIGN(names, lower.names());
+  const std::string begin = lower_name(sequence, "-");
+  for (const std::string& name : names) {
+    if (!name.starts_with(begin) || !name.ends_with(lower_manifest)) continue;
+    manifest = read_manifest(lower, name, sequence);
+    if (!manifest.ok() && !is_damage(manifest.status())) return manifest.status();
+    if (!manifest.ok()) continue;
+    const VersionRecord& version = manifest->version();
+    if (name == lower_part_name(sequence, version.part, version.parts, lower_manifest))
+      return manifest;
+    manifest = fail(EUCLEAN, "%s: has the name of another part", name.c_str());
+  }
+  return manifest.status();
 }
 
 Result<LowerCopy> open_copy(const LowerSet& lower, uint64_t sequence) {
   CAIRN_TRY_ASSIGN(manifest, open_manifest(lower, sequence));
-  const VersionRecord& version = manifest.version();
-  if (version.parts != 1)
-    return fail(ENOSYS, "was written on several nodes; this release restores those of one");
   LowerCopy copy;
-  CAIRN_TRY_ASSIGN(contents, load_contents_of(lower, layout_of(version)));
-  CAIRN_TRY(manifest.check_places(contents, max_data_file));
-  CAIRN_TRY_ASSIGN(data, lower.open_file(lower_name(sequence, lower_data)));
+  CAIRN_TRY_ASSIGN(contents, load_contents_of(lower, layout_of(manifest.version())));
   copy.manifest = std::move(manifest);
   copy.contents = std::move(contents);
-  copy.data = std::move(data);
   return copy;
+}
+
+Result<LowerPart> open_part(const LowerSet& lower, const Manifest& manifest,
+                            const Contents& contents, uint32_t part) {
+  const VersionRecord& version = manifest.version();
+  const auto name_of = [&](const char* suffix) {
+    return lower_part_name(version.sequence, part, version.parts, suffix);
+  };
+  LowerPart opened;
+  CAIRN_TRY_ASSIGN(own, read_manifest(lower, name_of(lower_manifest), version.sequence));
+  bool is_right = is_same_version(own.version(), version) && own.version().part == part;
+  // A version of one part has no checksums of its roots but the seal.
+  if (version.parts != 1)
+    is_right = is_right && own.parts_crc() == manifest.parts_crc() &&
+               own.roots_crc() == manifest.part(part).roots_crc;
+  if (!is_right) return fail(EUCLEAN, "%s: is of another version", name_of(lower_manifest).c_str());
+  CAIRN_TRY(own.check_places(contents, max_data_file));
+  CAIRN_TRY_ASSIGN(data, lower.open_file(name_of(lower_data)));
+  opened.manifest = std::move(own);
+  opened.data = std::move(data);
+  return opened;
 }
 
 bool is_listed(const LowerSet& lower, const VersionRecord& version) {
   if (!lower.open_file(lower_name(version.sequence, lower_record)).ok()) return false;
-  const auto manifest = lower.open_file(lower_name(version.sequence, lower_manifest));
+  const auto manifest = lower.open_file(
+      lower_part_name(version.sequence, version.part, version.parts, lower_manifest));
   uint8_t begin[sizeof(VersionRecord)];
   if (!manifest.ok() || !manifest->read(begin, sizeof begin, 0).ok()) return false;
   const auto there = read_version(begin, sizeof begin);
   return there.ok() && is_same_version(*there, version);
 }
 
-Status check_data(const LowerCopy& copy) {
+Status check_part(const LowerPart& part, const Contents& contents) {
   const SpanReader read = [&](void* to, uint64_t size, uint64_t offset) {
-    return copy.data.read(to, size, offset);
+    return part.data.read(to, size, offset);
   };
   std::vector<uint8_t> buffer;
-  for (const Span& span : spans_of(copy.manifest))
-    CAIRN_TRY(pass(span, copy.contents.layout().block_bytes(), read, nullptr, &buffer));
+  for (const Span& span : spans_of(part.manifest))
+    CAIRN_TRY(pass(span, contents.layout().block_bytes(), read, nullptr, &buffer));
+  return Status();
+}
+
+Status check_data(const LowerSet& lower, const LowerCopy& copy) {
+  for (uint32_t i = 0; i < copy.manifest.version().parts; ++i) {
+    CAIRN_TRY_ASSIGN(part, open_part(lower, copy.manifest, copy.contents, i));
+    const Status status = check_part(part, copy.contents);
+    if (status.ok()) continue;
+    return copy.manifest.version().parts == 1 ? status : annotate(status, "part %u", i);
+  }
   return Status();
 }
 

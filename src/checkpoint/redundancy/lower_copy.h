@@ -1,4 +1,4 @@
-// LowerCopy: one version as it is in lower, and the proof of its bytes.
+// LowerCopy: one version as it is in lower, all of its parts, and the proof of their bytes.
 #pragma once
 
 #include <cstdint>
@@ -10,27 +10,36 @@
 namespace cairn::checkpoint {
 
 struct LowerCopy {
-  Manifest manifest;
+  Manifest manifest;  // of any part
   Contents contents;
+};
+
+struct LowerPart {
+  Manifest manifest;
   LowerFile data;
 };
 
-// The manifest alone is proved, with its decision. EUCLEAN, ENOENT: it is damaged.
-// EPROTONOSUPPORT, and the errors of the file system.
+// One manifest that is right, with its decision: that of the first such part. EUCLEAN, ENOENT: none
+// is. EPROTONOSUPPORT, and the errors of the file system.
 Result<Manifest> open_manifest(const LowerSet& lower, uint64_t sequence);
 
-// All but the data is proved. EUCLEAN, ENOENT: it is damaged. ENOSYS: it was written on several
-// nodes. EPROTONOSUPPORT, and the errors of the file system.
+// All but the parts is proved. EUCLEAN, ENOENT: it is damaged. EPROTONOSUPPORT, and the errors of
+// the file system.
 Result<LowerCopy> open_copy(const LowerSet& lower, uint64_t sequence);
+
+// A part of the version that `manifest` belongs to. All but its bytes is proved. Errors as above.
+Result<LowerPart> open_part(const LowerSet& lower, const Manifest& manifest,
+                            const Contents& contents, uint32_t part);
 
 // Does lower list this version? Of its bytes that says nothing.
 bool is_listed(const LowerSet& lower, const VersionRecord& version);
 
-// Reads all data and compares them with their checksums.
-Status check_data(const LowerCopy& copy);
+// Reads the bytes of a part, or of all, and compares them with their checksums.
+Status check_part(const LowerPart& part, const Contents& contents);
+Status check_data(const LowerSet& lower, const LowerCopy& copy);
 
-// Does an error of open_copy() or check_data() say that the copy is damaged? Any other one proves
-// nothing of the copy.
+// Does an error of these functions say that the copy is damaged? Any other one proves nothing of
+// the copy.
 bool is_damage(Status status);
 
 }  // namespace cairn::checkpoint

@@ -16,7 +16,7 @@ bool is_known(const LowerSet& lower, const Catalogue& catalogue, uint64_t last, 
 Result<bool> counts_beside(const LowerSet& lower, uint64_t other, uint64_t sequence) {
   const auto copy = open_copy(lower, other);
   if (copy.ok() && other > sequence && !is_in_line(copy->manifest.version(), sequence)) return true;
-  const Status status = copy.ok() ? check_data(*copy) : copy.status();
+  const Status status = copy.ok() ? check_data(lower, *copy) : copy.status();
   if (is_damage(status)) return false;
   if (!status.ok())
     return annotate(status, "%s/%s", lower.path().c_str(), lower_name(other, "").c_str());

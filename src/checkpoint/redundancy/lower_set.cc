@@ -39,6 +39,8 @@ Result<sys::Descriptor> enter(int above, const std::string& name, bool makes,
   return directory;
 }
 
+constexpr size_t sequence_digits = 16;
+
 // Errno belongs to the program that we are guests of.
 int try_lock(int descriptor) {
   const int saved = errno;
@@ -53,6 +55,20 @@ std::string lower_name(uint64_t sequence, const char* suffix) {
   char text[48];
   std::snprintf(text, sizeof text, "v%016llx%s", static_cast<unsigned long long>(sequence), suffix);
   return text;
+}
+
+std::string lower_part_name(uint64_t sequence, uint32_t part, uint32_t parts, const char* suffix) {
+  if (parts == 1) return lower_name(sequence, suffix);
+  char text[48];
+  std::snprintf(text, sizeof text, "-%05x%s", part, suffix);
+  return lower_name(sequence, text);
+}
+
+uint64_t sequence_of_name(const std::string& name) {
+  uint64_t sequence = 0;
+  if (name.size() < 1 + sequence_digits || name[0] != 'v') return 0;
+  std::from_chars(name.data() + 1, name.data() + 1 + sequence_digits, sequence, 16);
+  return name.starts_with(lower_name(sequence, "")) ? sequence : 0;
 }
 
 Status LowerFile::write(const void* bytes, uint64_t size, uint64_t offset) {
@@ -136,12 +152,21 @@ Result<sys::Descriptor> LowerSet::lock(uint64_t timeout_ns) const {
 
 Result<LowerFile> LowerSet::create() {
   LowerFile file;
-  file.aside_ = ".tmp-" + sys::random_name();
+  file.aside_ = lower_aside + sys::random_name();
   const int64_t opened = sys::openat(directory_.get(), file.aside_.c_str(),
                                      O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (opened < 0) return sys::failed(opened, "create", path_ + "/" + file.aside_);
   file.descriptor_ = sys::Descriptor(static_cast<int>(opened));
+  try_lock(file.descriptor_.get());  // without locks, drains at once are the caller's to avoid
   return file;
+}
+
+bool LowerSet::is_being_written(const std::string& name) const {
+  const int64_t opened =
+      sys::openat(directory_.get(), name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (opened < 0) return false;
+  const sys::Descriptor descriptor(static_cast<int>(opened));
+  return try_lock(descriptor.get()) == EWOULDBLOCK;
 }
 
 Status LowerSet::publish(LowerFile* file, const std::string& name) {
@@ -221,10 +246,7 @@ Result<std::vector<uint64_t>> LowerSet::versions() const {
   CAIRN_TRY_ASSIGN(all, names());
   std::vector<uint64_t> sequences;
   for (const std::string& name : all) {
-    uint64_t sequence = 0;
-    constexpr size_t digits = 16;
-    if (name.size() < 1 + digits || name[0] != 'v') continue;
-    std::from_chars(name.data() + 1, name.data() + 1 + digits, sequence, 16);
+    const uint64_t sequence = sequence_of_name(name);
     if (sequence != 0 && name == lower_name(sequence, lower_record)) sequences.push_back(sequence);
   }
   return sequences;

@@ -19,10 +19,16 @@ inline constexpr const char* lower_data = ".data";
 // Written last: the version is complete in lower. A few lines of JSON for people and tools.
 inline constexpr const char* lower_record = ".json";
 std::string lower_name(uint64_t sequence, const char* suffix);
+// Of a part. A version of several parts has "v000000000000002a-00003": the fourth of them.
+std::string lower_part_name(uint64_t sequence, uint32_t part, uint32_t parts, const char* suffix);
+// The sequence of the version that a file belongs to; 0: it belongs to none.
+uint64_t sequence_of_name(const std::string& name);
 // Of the set: a drain holds it locked.
 inline constexpr const char* lower_lock = "lock";
+// A file that has no name yet begins with it.
+inline constexpr const char* lower_aside = ".tmp-";
 
-// Adds what a file gets, and gives it its name.
+// Adds what a file gets, and gives it its name. Until it has one, it is locked.
 class LowerFile {
  public:
   Status write(const void* bytes, uint64_t size, uint64_t offset);
@@ -61,6 +67,8 @@ class LowerSet {
   [[nodiscard]] Result<std::vector<uint8_t>> read_file(const std::string& name,
                                                        uint64_t most) const;
   Status remove(const std::string& name);
+  // Does another process write this file, which has no name yet?
+  [[nodiscard]] bool is_being_written(const std::string& name) const;
   // Sequences of versions that are complete, ascending.
   [[nodiscard]] Result<std::vector<uint64_t>> versions() const;
   [[nodiscard]] Result<std::vector<std::string>> names() const;

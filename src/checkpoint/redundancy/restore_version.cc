@@ -16,6 +16,12 @@
 namespace cairn::checkpoint {
 namespace {
 
+struct Source {
+  Manifest manifest;
+  Contents contents;
+  LowerFile data;
+};
+
 // The manifest as this pool holds it: its words are clear, and nothing is decided.
 Result<std::vector<uint8_t>> manifest_here(const SetFile& set, const Manifest& manifest) {
   std::vector<uint8_t> bytes = manifest.bytes();
@@ -32,7 +38,7 @@ Result<std::vector<uint8_t>> manifest_here(const SetFile& set, const Manifest& m
   return bytes;
 }
 
-Status commit_copy(const SetFile& set, Slot* slot, const LowerCopy& source) {
+Status commit_copy(const SetFile& set, Slot* slot, const Source& source) {
   CAIRN_TRY_ASSIGN(bytes, manifest_here(set, source.manifest));
   file::File& manifest = slot->manifest_file();
   // The decision stays free until all else is durable.
@@ -64,7 +70,11 @@ Status commit_copy(const SetFile& set, Slot* slot, const LowerCopy& source) {
 
 Result<Restored> restore(const SetFile& set, Shelf* shelf, const LowerSet& lower,
                          uint64_t sequence) {
-  CAIRN_TRY_ASSIGN(source, open_copy(lower, sequence));
+  CAIRN_TRY_ASSIGN(copy, open_copy(lower, sequence));
+  if (copy.manifest.version().parts != 1)
+    return fail(ENOSYS, "was written on several hosts; this release restores those of one");
+  CAIRN_TRY_ASSIGN(part, open_part(lower, copy.manifest, copy.contents, 0));
+  const Source source{std::move(part.manifest), std::move(copy.contents), std::move(part.data)};
   const VersionRecord& version = source.manifest.version();
   if (std::memcmp(version.set, set.record().set, sizeof version.set) != 0)
     return fail(EUCLEAN, "belongs to another set");

@@ -1,0 +1,172 @@
+#include "checkpoint/redundancy/drain_nodes.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "checkpoint/redundancy/drain_version.h"
+#include "checkpoint/redundancy/lower_copy.h"
+#include "checkpoint/version/exchange.h"
+
+namespace cairn::checkpoint {
+namespace {
+
+class NodesDrain {
+ public:
+  NodesDrain(const Run& run, Shelf* shelf, const Catalogue& catalogue, const KnownVersion& known,
+             const DrainOrder& order)
+      : run_(run), shelf_(*shelf), catalogue_(catalogue), known_(known), order_(order) {}
+  ~NodesDrain() {
+    if (is_open_) drop_aside(&parts_, &lower_);
+  }
+  NodesDrain(const NodesDrain&) = delete;
+  NodesDrain& operator=(const NodesDrain&) = delete;
+
+  Status drain() {
+    if (!known_.missing.empty()) return fail(EHOSTDOWN, "%s", known_.missing.c_str());
+    CAIRN_TRY(tell(is_first() ? begin() : Status()));
+    CAIRN_TRY(tell(copy()));
+    CAIRN_TRY(tell_record(is_first() ? complete() : Status()));
+    if (order_.keep != 0) CAIRN_TRY(retire());
+    for (DrainedPart& part : parts_) note_global(run_.set(), part.slot).ignore();  // a report
+    return Status();
+  }
+
+ private:
+  // Of the nodes: it has the first part, and speaks for all.
+  [[nodiscard]] bool is_first() const { return run_.node() == known_.holders.front(); }
+  [[nodiscard]] uint64_t sequence() const { return known_.version.sequence; }
+
+  // An error of one is that of all.
+  Status tell(const Status& own) {
+    const std::string text = own.ok() ? "" : last_detail();
+    const int32_t says = own.code();
+    std::vector<int32_t> all(run_.nodes());
+    CAIRN_TRY(gather(run_.exchange(), Exchange::Channel::commit, &says, sizeof says, all.data()));
+    if (!own.ok()) return fail(own.code(), "%s", text.c_str());
+    return judge(all);
+  }
+  [[nodiscard]] Status judge(const std::vector<int32_t>& all) const {
+    for (uint32_t node = 0; node < run_.nodes(); ++node)
+      if (all[node] != 0)
+        return fail(all[node], "%s could not copy its part to lower: %s",
+                    run_.exchange()->name_of(node).c_str(), strerror(all[node]));
+    return Status();
+  }
+
+  Status open(bool makes) {
+    const SetRecord& record = run_.set().record();
+    CAIRN_TRY_ASSIGN(lower, LowerSet::open(order_.directory,
+                                           std::string(record.name, record.name_length), makes));
+    lower_ = std::move(lower);
+    is_open_ = true;
+    if (known_.slot == 0) return Status();
+    CAIRN_TRY_ASSIGN(slot, shelf_.get(known_.slot));
+    CAIRN_TRY_ASSIGN(part, open_drained(run_.set(), slot, sequence()));
+    parts_.push_back(std::move(part));
+    return Status();
+  }
+
+  Status begin() {
+    CAIRN_TRY(open(true));
+    if (parts_.empty()) return fail(EUCLEAN, "its first part is missing");
+    CAIRN_TRY_ASSIGN(lock, lower_.lock(order_.lock_timeout_ns));
+    lock_ = std::move(lock);
+    return begin_drain(run_.set(), catalogue_, order_.last, parts_.front(), &lower_);
+  }
+
+  Status copy() {
+    if (!is_open_) CAIRN_TRY(open(false));
+    for (DrainedPart& part : parts_) CAIRN_TRY(copy_aside(&part, &lower_));
+    for (DrainedPart& part : parts_) {
+      is_changed_ = is_changed_ || part.aside.has_value();
+      CAIRN_TRY(name_part(&part, &lower_));
+    }
+    return Status();
+  }
+
+  Status complete() {
+    CAIRN_TRY_ASSIGN(missing, complete_drain(run_.set(), parts_.front(), is_changed_, &lower_));
+    if (missing != 0)
+      return fail(EIO, "%s: %u of %u parts are missing, though nodes have copied them",
+                  lower_.path().c_str(), missing, known_.version.parts);
+    if (order_.keep == 0) return Status();
+    CAIRN_TRY_ASSIGN(witnesses, witnesses_in(lower_, order_.keep, sequence()));
+    witnesses_ = std::move(witnesses);
+    return Status();
+  }
+
+  // With which other versions the nodes are to read.
+  Status tell_record(const Status& own) {
+    const std::string text = own.ok() ? "" : last_detail();
+    const int32_t code = own.code();
+    std::vector<uint8_t> says(sizeof code + witnesses_.size() * sizeof(uint64_t));
+    std::memcpy(says.data(), &code, sizeof code);
+    if (!witnesses_.empty())
+      std::memcpy(says.data() + sizeof code, witnesses_.data(),
+                  witnesses_.size() * sizeof(uint64_t));
+    CAIRN_TRY_ASSIGN(blobs, gather_blobs(run_.exchange(), Exchange::Channel::commit, says));
+    std::vector<int32_t> codes;
+    for (const std::vector<uint8_t>& blob : blobs) {
+      if (blob.size() < sizeof code) return fail(EPROTO, "what a node says is cut off");
+      codes.push_back(record_at<int32_t>(blob.data()));
+    }
+    if (!own.ok()) return fail(own.code(), "%s", text.c_str());
+    CAIRN_TRY(judge(codes));
+    const std::vector<uint8_t>& first = blobs[known_.holders.front()];
+    witnesses_.resize((first.size() - sizeof code) / sizeof(uint64_t));
+    if (!witnesses_.empty())
+      std::memcpy(witnesses_.data(), first.data() + sizeof code,
+                  witnesses_.size() * sizeof(uint64_t));
+    return Status();
+  }
+
+  // The parts of a version are dealt out to the nodes.
+  [[nodiscard]] bool are_whole_here(uint64_t witness) const {
+    const auto copy = open_copy(lower_, witness);
+    if (!copy.ok()) return false;
+    for (uint32_t i = run_.node(); i < copy->manifest.version().parts; i += run_.nodes()) {
+      const auto part = open_part(lower_, copy->manifest, copy->contents, i);
+      if (!part.ok() || !check_part(*part, copy->contents).ok()) return false;
+    }
+    return true;
+  }
+
+  // Each node reads its share of the versions that stay.
+  Status retire() {
+    std::vector<uint8_t> own(witnesses_.size() + 1);  // a message has a byte at least
+    for (size_t i = 0; i < witnesses_.size(); ++i) own[i] = are_whole_here(witnesses_[i]) ? 1 : 0;
+    std::vector<uint8_t> all(own.size() * run_.nodes());
+    CAIRN_TRY(
+        gather(run_.exchange(), Exchange::Channel::commit, own.data(), own.size(), all.data()));
+    if (!is_first()) return Status();
+    return retire_in_lower(&lower_, order_.keep, sequence(), [&](uint64_t witness) {
+      const auto found = std::find(witnesses_.begin(), witnesses_.end(), witness);
+      if (found == witnesses_.end()) return false;
+      for (uint32_t node = 0; node < run_.nodes(); ++node)
+        if (all[own.size() * node + static_cast<size_t>(found - witnesses_.begin())] == 0)
+          return false;
+      return true;
+    });
+  }
+
+  const Run& run_;
+  Shelf& shelf_;
+  const Catalogue& catalogue_;
+  const KnownVersion& known_;
+  const DrainOrder& order_;
+  LowerSet lower_;
+  bool is_open_ = false;
+  tier::sys::Descriptor lock_;
+  std::vector<DrainedPart> parts_;
+  bool is_changed_ = false;
+  std::vector<uint64_t> witnesses_;
+};
+
+}  // namespace
+
+Status drain_on_nodes(const Run& run, Shelf* shelf, const Catalogue& catalogue,
+                      const KnownVersion& known, const DrainOrder& order) {
+  return NodesDrain(run, shelf, catalogue, known, order).drain();
+}
+
+}  // namespace cairn::checkpoint

@@ -1,0 +1,27 @@
+// Draining by the nodes of a run: the leader of each copies the parts that its pool has, and one of
+// them writes the record when all are there.
+#pragma once
+
+#include <string>
+
+#include "checkpoint/version/catalogue.h"
+#include "checkpoint/version/run.h"
+#include "checkpoint/version/shelf.h"
+
+namespace cairn::checkpoint {
+
+struct DrainOrder {
+  std::string directory;
+  uint32_t keep = 0;             // as of retire_in_lower(); 0: nothing is removed
+  uint64_t last = 0;             // the greatest sequence that the run has used
+  uint64_t lock_timeout_ns = 0;  // for another process that copies to the directory
+};
+
+// On all leaders, for the same version, while no version is being decided; waits for them. The node
+// that has the first part holds the lock of lower meanwhile. An error of one node is one of all,
+// and the text of the others names it: then the version has no record. As begin_drain() and
+// copy_aside(); EHOSTDOWN: no node has a part of it.
+Status drain_on_nodes(const Run& run, Shelf* shelf, const Catalogue& catalogue,
+                      const KnownVersion& known, const DrainOrder& order);
+
+}  // namespace cairn::checkpoint
