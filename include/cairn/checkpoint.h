@@ -116,10 +116,10 @@ typedef struct cairn_checkpoint_options {
   uint64_t interval_ns;    /* need() says yes so long after a version began; 0: never */
   uint32_t max_attempts;   /* LATEST skips a version after so many dead restarts; 0: 2 */
   uint32_t block_size;     /* of checksums: 256 KiB, 512 KiB or 1 MiB; 0: 1 MiB */
-  /* A directory that outlives the nodes, or NULL. init gets the newest version back from there if
-   * the pool has none of the set; finalize copies the newest one there. init fails if versions are
-   * there and none can be had, unless the run is FRESH. On several hosts all name the same
-   * directory. What several hosts wrote is copied, but not got back yet: -ENOSYS. */
+  /* A directory that outlives the nodes, or NULL; on several hosts all name the same one. init gets
+   * the newest version back from there if the pools have none of the set, or lack parts of the
+   * newest one; finalize copies the newest one there. init fails if versions are there and none can
+   * be had, unless the run is FRESH. */
   const char* lower;
   uint32_t lower_keep; /* versions that stay in lower; 0: 2 */
   uint32_t reserved;
@@ -483,9 +483,9 @@ CAIRN_API int cairn_checkpoint_drain(cairn_checkpoint* checkpoint, int64_t versi
 /* Gets the newest whole version of a set back from a directory, into a pool that has none of it.
  * Versions that the newest one there has abandoned do not count, even if it is damaged itself. All
  * bytes are compared with their checksums. Fills in number, sequence, bytes, skipped and why of
- * info, which may be NULL. -EEXIST: the pool has versions of the set; -ENOENT: the directory has
- * none; -ENOSYS: several nodes wrote it; -EUCLEAN: none is whole; -EBUSY, -ENOSPC, -EPERM (another
- * user's), and those of the file system. */
+ * info, which may be NULL. Of a version of several nodes this pool gets all parts. -EEXIST: the
+ * pool has versions of the set; -ENOENT: the directory has none; -EUCLEAN: none is whole; -EBUSY,
+ * -ENOSPC, -EPERM (another user's), and those of the file system. */
 CAIRN_API int cairn_checkpoint_restore(cairn_pool* pool, const char* name, const char* directory,
                                        cairn_checkpoint_info* info);
 

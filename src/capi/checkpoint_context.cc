@@ -44,18 +44,18 @@ Status cairn_checkpoint::open(const std::string& name, int communicator) {
   CAIRN_TRY_ASSIGN(uuid, ckpt::draw_uuid());
   ckpt::Partners partners;
   if (all_nodes != nullptr) {
-    const auto in_lower = leads ? set_of_lower(name) : std::optional<ckpt::Uuid>();
-    CAIRN_TRY((*exchange)->agree(in_lower.status()));
+    const auto set_there = leads ? set_of_lower(name) : std::optional<ckpt::Uuid>();
+    CAIRN_TRY((*exchange)->agree(set_there.status()));
     CAIRN_TRY_ASSIGN(of_all, capi::agree_on_set(all_nodes, leads, capi::fs_of(pool), name,
-                                                *in_lower, (*exchange)->member().key));
+                                                *set_there, (*exchange)->member().key));
     uuid = of_all;
     CAIRN_TRY_ASSIGN(found, find_partners(&**exchange));
     partners = std::move(found);
   }
   const auto enter = [&]() -> Status {
     if (all_nodes == nullptr) {
-      CAIRN_TRY_ASSIGN(in_lower, set_of_lower(name));
-      uuid = in_lower.value_or(uuid);
+      CAIRN_TRY_ASSIGN(set_there, set_of_lower(name));
+      uuid = set_there.value_or(uuid);
     }
     CAIRN_TRY_ASSIGN(opened, ckpt::SetFile::open_or_make(capi::fs_of(pool), name, uuid));
     set = std::move(opened);
@@ -65,8 +65,8 @@ Status cairn_checkpoint::open(const std::string& name, int communicator) {
         ckpt::Run::enter(*set, (*exchange)->member(), [&, this]() -> cairn::Result<uint64_t> {
           uint64_t there = 0;
           if (all_nodes == nullptr) {
-            CAIRN_TRY_ASSIGN(in_lower, restore_from_lower());
-            there = in_lower;
+            CAIRN_TRY_ASSIGN(newest, restore_from_lower());
+            there = newest;
           }
           CAIRN_TRY_ASSIGN(here, ckpt::settle_set(*set, &*shelf));
           return std::max(here, there);

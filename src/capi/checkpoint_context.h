@@ -102,6 +102,11 @@ struct cairn_checkpoint {
   uint64_t observed_staged = 0;  // sequences that it was told of
   uint64_t observed_decided = 0;
   std::string lower;
+  // What init found damaged there, newer than what it got back.
+  struct SkippedInLower {
+    uint32_t versions = 0;
+    std::string why;
+  } in_lower;
   std::optional<cairn::capi::ExitWatch> exit_watch;
   uint64_t told_sequence = 0;
 

@@ -5,6 +5,7 @@
 #include "capi/checkpoint_context.h"
 #include "checkpoint/redundancy/drain_nodes.h"
 #include "checkpoint/redundancy/drain_version.h"
+#include "checkpoint/redundancy/restore_nodes.h"
 #include "checkpoint/redundancy/restore_version.h"
 #include "checkpoint/version/drop.h"
 #include "checkpoint/version/set_user.h"
@@ -37,6 +38,14 @@ Status begin(cairn_checkpoint* checkpoint, const ckpt::DrainedPart& part, ckpt::
   return ckpt::begin_drain(*checkpoint->set, checkpoint->catalogue, last, part, lower);
 }
 
+// The part of this host. A run on one host, and a host without a part of its own, have the others
+// as copies.
+std::vector<uint32_t> slots_to_drain(const cairn_checkpoint& checkpoint,
+                                     const ckpt::KnownVersion& known) {
+  if (known.slot == 0 || (checkpoint.run && !checkpoint.nodes)) return known.slots();
+  return {known.slot};
+}
+
 // Under the lock, but for the copy of a part of several: other hosts copy theirs meanwhile.
 Result<uint32_t> drain_part(cairn_checkpoint* checkpoint, uint64_t sequence, uint32_t keep,
                             ckpt::LowerSet* lower, std::vector<ckpt::DrainedPart>* parts) {
@@ -46,26 +55,32 @@ Result<uint32_t> drain_part(cairn_checkpoint* checkpoint, uint64_t sequence, uin
   if (!checkpoint->run) CAIRN_TRY(checkpoint->look_again());
   const ckpt::KnownVersion* const known = checkpoint->catalogue.find(sequence);
   if (known == nullptr) return fail(ENOENT, "the version is gone");
-  if (known->slot == 0) return fail(ENOENT, "this host has no part of the version");
-  CAIRN_TRY_ASSIGN(slot, checkpoint->shelf->get(known->slot));
-  CAIRN_TRY_ASSIGN(opened, ckpt::open_drained(*checkpoint->set, slot, sequence));
-  parts->push_back(std::move(opened));
-  ckpt::DrainedPart& part = parts->back();
-  CAIRN_TRY(begin(checkpoint, part, lower));
-  const bool is_alone = part.version().parts == 1;
+  for (const uint32_t number : slots_to_drain(*checkpoint, *known)) {
+    CAIRN_TRY_ASSIGN(slot, checkpoint->shelf->get(number));
+    CAIRN_TRY_ASSIGN(opened, ckpt::open_drained(*checkpoint->set, slot, sequence));
+    parts->push_back(std::move(opened));
+  }
+  if (parts->empty()) return fail(ENOENT, "this host has no part of the version");
+  const ckpt::DrainedPart& first = parts->front();
+  CAIRN_TRY(begin(checkpoint, first, lower));
+  const bool is_alone = first.version().parts == 1;
   if (!is_alone) lock = cairn::tier::sys::Descriptor();
-  CAIRN_TRY(ckpt::copy_aside(&part, lower));
+  for (ckpt::DrainedPart& part : *parts) CAIRN_TRY(ckpt::copy_aside(&part, lower));
   if (!is_alone) {
     lock = lower->lock(longest_wait_ns);
     if (!lock.ok()) return lock.status();
     if (!checkpoint->run) CAIRN_TRY(renew_catalogue(checkpoint));
-    CAIRN_TRY(begin(checkpoint, part, lower));
+    CAIRN_TRY(begin(checkpoint, first, lower));
   }
-  const bool is_changed = part.aside.has_value();
-  CAIRN_TRY(ckpt::name_part(&part, lower));
-  CAIRN_TRY_ASSIGN(missing, ckpt::complete_drain(*checkpoint->set, part, is_changed, lower));
+  bool is_changed = false;
+  for (ckpt::DrainedPart& part : *parts) {
+    is_changed = is_changed || part.aside.has_value();
+    CAIRN_TRY(ckpt::name_part(&part, lower));
+  }
+  CAIRN_TRY_ASSIGN(missing, ckpt::complete_drain(*checkpoint->set, first, is_changed, lower));
   if (missing != 0) return missing;
-  CAIRN_TRY(ckpt::note_global(*checkpoint->set, slot));
+  for (const ckpt::DrainedPart& part : *parts)
+    CAIRN_TRY(ckpt::note_global(*checkpoint->set, part.slot));
   if (keep != 0)
     CAIRN_TRY(ckpt::retire_in_lower(lower, keep, sequence, [lower](uint64_t other) {
       return ckpt::is_whole_in(*lower, other);
@@ -106,12 +121,16 @@ Result<ckpt::Uuid> make_room(cairn::file::FileSystem& fs, const std::string& nam
   return fail(dropped.code(), "%s", text.c_str());
 }
 
-// Under the set's lock. EEXIST: it has a version.
+// Under the set's lock. EEXIST: it has a version, or with `completes` one that is complete.
 Result<ckpt::Restored> restore_into(const ckpt::SetFile& set, ckpt::Shelf* shelf,
-                                    const ckpt::LowerSet& lower) {
+                                    const ckpt::LowerSet& lower, bool completes) {
   CAIRN_TRY_ASSIGN(stock, ckpt::Catalogue::take_stock(set, shelf));
-  if (!stock.versions().empty()) return fail(EEXIST, "the pool has versions of the set");
-  return ckpt::restore_newest(set, shelf, lower);
+  if (stock.versions().empty()) return ckpt::restore_newest(set, shelf, stock, lower);
+  if (completes) {
+    CAIRN_TRY_ASSIGN(wanted, ckpt::wanted_of(lower, stock, ckpt::has_part_here));
+    if (!wanted.empty()) return ckpt::restore_newest(set, shelf, stock, lower);
+  }
+  return fail(EEXIST, "the pool has versions of the set");
 }
 
 Result<ckpt::Restored> restore(cairn::file::FileSystem& fs, const std::string& name,
@@ -123,7 +142,7 @@ Result<ckpt::Restored> restore(cairn::file::FileSystem& fs, const std::string& n
   ckpt::Restored restored;
   const Status status = ckpt::with_set_lock(*set, [&] {
     CAIRN_TRY(ckpt::check_unused(*set));
-    CAIRN_TRY_ASSIGN(got, restore_into(*set, &shelf, lower));
+    CAIRN_TRY_ASSIGN(got, restore_into(*set, &shelf, lower, false));
     restored = got;
     return Status();
   });
@@ -156,7 +175,7 @@ Result<uint64_t> cairn_checkpoint::restore_from_lower() {
   if (!there.ok()) return there.status();
   CAIRN_TRY_ASSIGN(sequences, there->versions());
   if (sequences.empty()) return uint64_t{0};
-  const auto restored = restore_into(*set, &*shelf, *there);
+  const auto restored = restore_into(*set, &*shelf, *there, true);
   // The pool has versions, or the run begins anew: it needs none of lower.
   const bool is_needed = restored.code() != EEXIST && (options.flags & CAIRN_CHECKPOINT_FRESH) == 0;
   if (!restored.ok() && is_needed)
@@ -180,14 +199,24 @@ Status cairn_checkpoint::begin_beside_lower(capi::Membership* members) {
   CAIRN_TRY_ASSIGN(greatest, members->nodes()->maximum(static_cast<int64_t>(*own)));
   const auto newest = static_cast<uint64_t>(greatest);
   run->set_last_sequence(std::max(run->last_sequence(), newest));
+  if (newest == 0 || (options.flags & CAIRN_CHECKPOINT_FRESH) != 0) return Status();
+  constexpr const char* anew = "begin anew with CAIRN_CHECKPOINT_FRESH";
+  const auto restored = ckpt::restore_on_nodes(*run, &*shelf, catalogue, lower);
+  if (!restored.ok())
+    return fail(restored.code(), "options.lower: %s; %s", std::string(cairn::last_detail()).c_str(),
+                anew);
+  in_lower = {restored->skipped, restored->why};
+  if (restored->is_restored) {
+    CAIRN_TRY(members->agree(renew_catalogue(this)));
+    CAIRN_TRY(ckpt::join_stock(&*run, &*shelf, &catalogue));
+    run->set_last_sequence(std::max(run->last_sequence(), newest));
+    return Status();
+  }
   const auto& versions = catalogue.versions();
   const bool has_any = std::any_of(versions.begin(), versions.end(),
                                    [](const auto& known) { return known.missing.empty(); });
-  if (newest == 0 || has_any || (options.flags & CAIRN_CHECKPOINT_FRESH) != 0) return Status();
-  return fail(
-      ENOSYS,
-      "options.lower: has versions, and this release gets them back on one host only; begin "
-      "anew with CAIRN_CHECKPOINT_FRESH");
+  if (has_any || restored->skipped == 0) return Status();
+  return fail(EUCLEAN, "options.lower: no version is whole: %s; %s", restored->why.c_str(), anew);
 }
 
 Status cairn_checkpoint::drain_to_lower(uint64_t sequence) {

@@ -12,8 +12,8 @@ namespace ckpt = cairn::checkpoint;
 bool cairn_checkpoint::is_global(uint64_t sequence) {
   const ckpt::KnownVersion* const known = catalogue.find(sequence);
   if (known == nullptr || lower.empty()) return false;
-  if (known->slot != 0) {
-    const auto slot = shelf->get(known->slot);
+  if (known->any_slot() != 0) {
+    const auto slot = shelf->get(known->any_slot());
     if (!slot.ok()) return false;
     // The word says that it was copied to a directory, not to which one.
     const auto word = (*slot)->word(ckpt::global_offset);

@@ -74,10 +74,11 @@ void put_report(cairn_checkpoint* checkpoint, const ckpt::RestartReport& report,
   }
   info.attempts = report.attempts;
   info.bytes = report.bytes;
-  info.skipped = report.skipped;
+  info.skipped = report.skipped + checkpoint->in_lower.versions;
   info.missing = report.missing;
   info.from_copies = report.from_copies;
-  (report.why.empty() ? report.why_copies : report.why).copy(info.why, sizeof info.why - 1);
+  const std::string& found = report.why.empty() ? checkpoint->in_lower.why : report.why;
+  (found.empty() ? report.why_copies : found).copy(info.why, sizeof info.why - 1);
   cairn::capi::copy_out(info, to);
 }
 

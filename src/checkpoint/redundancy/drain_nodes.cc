@@ -32,8 +32,13 @@ class NodesDrain {
   }
 
  private:
-  // Of the nodes: it has the first part, and speaks for all.
-  [[nodiscard]] bool is_first() const { return run_.node() == known_.holders.front(); }
+  // The node that copies this part.
+  [[nodiscard]] uint32_t node_of(uint32_t part) const {
+    return known_.has(part) ? known_.holders[part] : known_.partners[part];
+  }
+  // The node of the first part speaks for all.
+  [[nodiscard]] uint32_t first() const { return node_of(0); }
+  [[nodiscard]] bool is_first() const { return run_.node() == first(); }
   [[nodiscard]] uint64_t sequence() const { return known_.version.sequence; }
 
   // An error of one is that of all.
@@ -59,10 +64,12 @@ class NodesDrain {
                                            std::string(record.name, record.name_length), makes));
     lower_ = std::move(lower);
     is_open_ = true;
-    if (known_.slot == 0) return Status();
-    CAIRN_TRY_ASSIGN(slot, shelf_.get(known_.slot));
-    CAIRN_TRY_ASSIGN(part, open_drained(run_.set(), slot, sequence()));
-    parts_.push_back(std::move(part));
+    for (uint32_t i = 0; i < known_.version.parts; ++i) {
+      if (node_of(i) != run_.node()) continue;
+      CAIRN_TRY_ASSIGN(slot, shelf_.get(known_.slot_of(i)));
+      CAIRN_TRY_ASSIGN(part, open_drained(run_.set(), slot, sequence()));
+      parts_.push_back(std::move(part));
+    }
     return Status();
   }
 
@@ -112,10 +119,10 @@ class NodesDrain {
     }
     if (!own.ok()) return fail(own.code(), "%s", text.c_str());
     CAIRN_TRY(judge(codes));
-    const std::vector<uint8_t>& first = blobs[known_.holders.front()];
-    witnesses_.resize((first.size() - sizeof code) / sizeof(uint64_t));
+    const std::vector<uint8_t>& said = blobs[first()];
+    witnesses_.resize((said.size() - sizeof code) / sizeof(uint64_t));
     if (!witnesses_.empty())
-      std::memcpy(witnesses_.data(), first.data() + sizeof code,
+      std::memcpy(witnesses_.data(), said.data() + sizeof code,
                   witnesses_.size() * sizeof(uint64_t));
     return Status();
   }

@@ -11,40 +11,41 @@
 #include "checkpoint/store/checksum_list.h"
 #include "checkpoint/store/layout_files.h"
 #include "checkpoint/version/catalogue.h"
+#include "checkpoint/version/commit_part.h"
+#include "checkpoint/version/lineage.h"
 #include "file/bulk_write.h"
 
 namespace cairn::checkpoint {
 namespace {
 
-struct Source {
-  Manifest manifest;
-  Contents contents;
-  LowerFile data;
-};
-
-// The manifest as this pool holds it: its words are clear, and nothing is decided.
-Result<std::vector<uint8_t>> manifest_here(const SetFile& set, const Manifest& manifest) {
-  std::vector<uint8_t> bytes = manifest.bytes();
-  const Uuid holder = pool_uuid(set.fs());
+// VERSION as this pool holds it.
+Result<VersionRecord> version_here(const SetFile& set, const Manifest& manifest) {
   VersionRecord version = manifest.version();
+  const Uuid holder = pool_uuid(set.fs());
   std::memcpy(version.holder, holder.data(), holder.size());
   CAIRN_TRY(seal_version(&version));
+  return version;
+}
+
+// All that follows the words. The part of one node is that of this pool from now on; those of
+// several keep their table, which all of them have alike.
+std::vector<uint8_t> rest_here(const SetFile& set, const Manifest& manifest) {
+  std::vector<uint8_t> bytes(manifest.bytes().begin() + static_cast<ptrdiff_t>(roots_offset),
+                             manifest.bytes().end());
+  const VersionRecord& version = manifest.version();
+  if (version.parts != 1) return bytes;
+  const Uuid holder = pool_uuid(set.fs());
   PartRecord part = manifest.part(0);
   std::memcpy(part.pool, holder.data(), holder.size());
   seal_part(&part);
-  std::memcpy(bytes.data(), &version, sizeof version);
-  std::memset(bytes.data() + decision_offset, 0, roots_offset - decision_offset);
-  std::memcpy(bytes.data() + version.parts_offset, &part, sizeof part);
+  std::memcpy(bytes.data() + (version.parts_offset - roots_offset), &part, sizeof part);
   return bytes;
 }
 
-Status commit_copy(const SetFile& set, Slot* slot, const Source& source) {
-  CAIRN_TRY_ASSIGN(bytes, manifest_here(set, source.manifest));
-  file::File& manifest = slot->manifest_file();
-  // The decision stays free until all else is durable.
-  CAIRN_TRY(file::write_bulk(manifest, bytes.data(), decision_offset, 0));
-  CAIRN_TRY(file::write_bulk(manifest, bytes.data() + attempts_offset,
-                             bytes.size() - attempts_offset, attempts_offset));
+// VERSION comes last: until then the slot's own says that its version is retired.
+Status commit_copy(const SetFile& set, Slot* slot, const LowerPart& source, uint64_t block_bytes) {
+  CAIRN_TRY_ASSIGN(version, version_here(set, source.manifest));
+  const std::vector<uint8_t> rest = rest_here(set, source.manifest);
   const SpanReader from_lower = [&](void* to, uint64_t size, uint64_t offset) {
     return source.data.read(to, size, offset);
   };
@@ -53,46 +54,123 @@ Status commit_copy(const SetFile& set, Slot* slot, const Source& source) {
   };
   std::vector<uint8_t> buffer;
   for (const Span& span : spans_of(source.manifest))
-    CAIRN_TRY(pass(span, source.contents.layout().block_bytes(), from_lower, to_pool, &buffer));
+    CAIRN_TRY(pass(span, block_bytes, from_lower, to_pool, &buffer));
+  file::File& manifest = slot->manifest_file();
+  CAIRN_TRY(file::write_bulk(manifest, rest.data(), rest.size(), roots_offset));
+  static constexpr uint8_t zeros[roots_offset - attempts_offset] = {};
+  CAIRN_TRY(file::write_bulk(manifest, zeros, sizeof zeros, attempts_offset));
   pool::Pool& pool = set.fs().pool;
   CAIRN_TRY(pool.fence_bytes());
-  CAIRN_TRY(slot->write_back());
-  CAIRN_TRY_ASSIGN(decision, slot->word(decision_offset));
-  const uint64_t wanted =
-      decision_word(Decision::committed, source.manifest.version().sequence,
-                    seal_of(bytes.data(), source.manifest.version().manifest_length));
-  uint64_t held = decision->load();
-  if (!is_free_word(held) || !pool.compare_exchange(*decision, held, wanted))
-    return fail(EUCLEAN, "%s: its decision changed", manifest_name(slot->ids().number).c_str());
-  pool.flush(decision, sizeof *decision);
-  return pool.fence();
+  CAIRN_TRY(file::write_bulk(manifest, &version, sizeof version, 0));
+  CAIRN_TRY(pool.fence_bytes());
+  return commit_slot(set.fs(), slot, version.sequence);
 }
 
-Result<Restored> restore(const SetFile& set, Shelf* shelf, const LowerSet& lower,
-                         uint64_t sequence) {
-  CAIRN_TRY_ASSIGN(copy, open_copy(lower, sequence));
-  if (copy.manifest.version().parts != 1)
-    return fail(ENOSYS, "was written on several hosts; this release restores those of one");
-  CAIRN_TRY_ASSIGN(part, open_part(lower, copy.manifest, copy.contents, 0));
-  const Source source{std::move(part.manifest), std::move(copy.contents), std::move(part.data)};
-  const VersionRecord& version = source.manifest.version();
-  if (std::memcmp(version.set, set.record().set, sizeof version.set) != 0)
-    return fail(EUCLEAN, "belongs to another set");
-  CAIRN_TRY(store_contents(set.fs(), set.directory(), source.contents));
-  bool is_new = false;
-  CAIRN_TRY_ASSIGN(
-      slot,
-      shelf->take_free(version.manifest_length,
-                       source.manifest.data_end(source.contents.layout().block_bytes()), &is_new));
-  CAIRN_TRY(commit_copy(set, slot, source));
+// The newest version of the line that is complete; null: none is.
+const KnownVersion* newest_complete(const Catalogue& catalogue, const HasPart& has) {
+  for (const KnownVersion& known : catalogue.line())
+    if (is_complete(known, has)) return catalogue.find(known.version.sequence);
+  return nullptr;
+}
+
+Result<Restored> restore(const SetFile& set, Shelf* shelf, const Catalogue& catalogue,
+                         const LowerSet& lower, uint64_t sequence) {
+  CAIRN_TRY_ASSIGN(copy, open_for(set, lower, sequence));
+  const VersionRecord& version = copy.manifest.version();
+  const KnownVersion* const known = catalogue.find(sequence);
+  std::vector<uint32_t> slots;
+  Status status;
+  for (uint32_t part = 0; part < version.parts && status.ok(); ++part) {
+    if (known != nullptr && has_part_here(*known, part)) continue;
+    const auto slot = restore_part(set, shelf, lower, copy, part,
+                                   [](const std::function<Status()>& work) { return work(); });
+    status = slot.status();
+    if (slot.ok()) slots.push_back(*slot);
+  }
+  if (!status.ok()) {
+    const std::string text = last_detail();
+    retire_restored(set, shelf, slots);
+    return fail(status.code(), "%s", text.c_str());
+  }
   Restored restored;
   restored.number = version.number;
   restored.sequence = sequence;
-  restored.bytes = source.manifest.data_bytes();
+  restored.bytes = copy.manifest.data_bytes();
   return restored;
 }
 
+// For the text: some of those in lower do not count.
+const char* skips_others(const LowerSet& lower, uint32_t skipped) {
+  const auto all = lower.versions();
+  return all.ok() && all->size() > skipped ? "that counts " : "";
+}
+
 }  // namespace
+
+bool has_part_here(const KnownVersion& known, uint32_t part) { return known.slot_of(part) != 0; }
+
+bool has_part_anywhere(const KnownVersion& known, uint32_t part) {
+  return known.has(part) || known.has_copy(part);
+}
+
+bool is_complete(const KnownVersion& known, const HasPart& has) {
+  for (uint32_t part = 0; part < known.version.parts; ++part)
+    if (!has(known, part)) return false;
+  return true;
+}
+
+Result<std::vector<uint64_t>> wanted_of(const LowerSet& lower, const Catalogue& catalogue,
+                                        const HasPart& has) {
+  std::vector<uint64_t> wanted;
+  const KnownVersion* const head = catalogue.head();
+  if (head != nullptr && is_complete(*head, has)) return wanted;
+  const KnownVersion* const complete = newest_complete(catalogue, has);
+  CAIRN_TRY_ASSIGN(line, line_in(lower));
+  for (const uint64_t sequence : line.sequences) {
+    if (line.is_abandoned(sequence)) continue;
+    if (complete != nullptr && sequence <= complete->version.sequence) break;
+    const bool is_of_line = head == nullptr || sequence >= head->version.sequence ||
+                            is_in_line(head->version, sequence);
+    if (is_of_line) wanted.push_back(sequence);
+  }
+  return wanted;
+}
+
+Result<LowerCopy> open_for(const SetFile& set, const LowerSet& lower, uint64_t sequence) {
+  CAIRN_TRY_ASSIGN(copy, open_copy(lower, sequence));
+  const VersionRecord& version = copy.manifest.version();
+  if (std::memcmp(version.set, set.record().set, sizeof version.set) != 0)
+    return fail(EUCLEAN, "belongs to another set");
+  return copy;
+}
+
+Result<uint32_t> restore_part(const SetFile& set, Shelf* shelf, const LowerSet& lower,
+                              const LowerCopy& copy, uint32_t part, const Locked& locked) {
+  CAIRN_TRY_ASSIGN(source, open_part(lower, copy.manifest, copy.contents, part));
+  CAIRN_TRY(store_contents(set.fs(), set.directory(), copy.contents));
+  const uint64_t block_bytes = copy.contents.layout().block_bytes();
+  Slot* slot = nullptr;
+  Lease lease;
+  CAIRN_TRY(locked([&]() -> Status {
+    bool is_new = false;
+    CAIRN_TRY_ASSIGN(found, shelf->take_free(source.manifest.version().manifest_length,
+                                             source.manifest.data_end(block_bytes), &is_new));
+    CAIRN_TRY_ASSIGN(held, found->take_lease());
+    lease = std::move(held);
+    slot = found;
+    return Status();
+  }));
+  CAIRN_TRY(commit_copy(set, slot, source, block_bytes));
+  return slot->ids().number;
+}
+
+void retire_restored(const SetFile& set, Shelf* shelf, const std::vector<uint32_t>& slots) {
+  for (const uint32_t number : slots) {
+    const auto slot = shelf->get(number);
+    if (slot.ok()) (*slot)->retire().ignore();  // a part without the others does not count
+  }
+  if (!slots.empty()) set.fs().pool.fence().ignore();  // the slot's next user fences as well
+}
 
 Result<Uuid> set_in_lower(const LowerSet& lower) {
   CAIRN_TRY_ASSIGN(bytes, lower.read_file("set", sizeof(SetRecord)));
@@ -105,13 +183,13 @@ Result<Uuid> set_in_lower(const LowerSet& lower) {
   return uuid;
 }
 
-Result<Restored> restore_newest(const SetFile& set, Shelf* shelf, const LowerSet& lower) {
-  CAIRN_TRY_ASSIGN(line, line_in(lower));
+Result<Restored> restore_newest(const SetFile& set, Shelf* shelf, const Catalogue& catalogue,
+                                const LowerSet& lower) {
+  CAIRN_TRY_ASSIGN(wanted, wanted_of(lower, catalogue, has_part_here));
   uint32_t skipped = 0;
   std::string why;
-  for (const uint64_t sequence : line.sequences) {
-    if (line.is_abandoned(sequence)) continue;
-    auto restored = restore(set, shelf, lower, sequence);
+  for (const uint64_t sequence : wanted) {
+    auto restored = restore(set, shelf, catalogue, lower, sequence);
     if (restored.ok()) {
       restored->skipped = skipped;
       restored->why = why;
@@ -121,12 +199,12 @@ Result<Restored> restore_newest(const SetFile& set, Shelf* shelf, const LowerSet
     if (!is_damage(restored.status()))
       return annotate(restored.status(), "%s/%s", lower.path().c_str(),
                       lower_name(sequence, "").c_str());
-    why = lower_name(sequence, "") + ": " + last_detail();
+    if (skipped == 0) why = lower_name(sequence, "") + ": " + last_detail();
     ++skipped;
   }
   if (skipped == 0) return fail(ENOENT, "%s: has no version", lower.path().c_str());
-  const char* const others = line.sequences.size() > skipped ? "that counts " : "";
-  return fail(EUCLEAN, "%s: no version %sis whole: %s", lower.path().c_str(), others, why.c_str());
+  return fail(EUCLEAN, "%s: no version %sis whole: %s", lower.path().c_str(),
+              skips_others(lower, skipped), why.c_str());
 }
 
 }  // namespace cairn::checkpoint

@@ -1,11 +1,16 @@
-// Restoring: a set whose pool is gone gets its newest whole version back from lower.
+// Restoring: a set whose pool is gone gets its newest whole version back from lower. The parts of
+// several nodes come as copies into any pools of the run.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
+#include "checkpoint/redundancy/lower_copy.h"
 #include "checkpoint/redundancy/lower_set.h"
 #include "checkpoint/store/set_file.h"
+#include "checkpoint/version/catalogue.h"
 #include "checkpoint/version/shelf.h"
 
 namespace cairn::checkpoint {
@@ -21,10 +26,33 @@ struct Restored {
 // The uuid of the set in lower.
 Result<Uuid> set_in_lower(const LowerSet& lower);
 
-// Copies the newest version that is whole, and that the newest one of all has not abandoned, into a
-// free slot and commits it. All bytes are compared with their checksums on the way. Under the set's
-// lock, when the set has no version. ENOENT: lower has none. EUCLEAN: none is whole; the text says
-// why. ENOSPC, and the errors of the file system.
-Result<Restored> restore_newest(const SetFile& set, Shelf* shelf, const LowerSet& lower);
+// Has the pool, or have all pools of the run, this part of a version?
+using HasPart = std::function<bool(const KnownVersion& known, uint32_t part)>;
+bool has_part_here(const KnownVersion& known, uint32_t part);
+bool has_part_anywhere(const KnownVersion& known, uint32_t part);
+bool is_complete(const KnownVersion& known, const HasPart& has);
+
+// The versions in lower that a run may get back, newest first: those that the newest one there has
+// not abandoned, of one line with what the pools have. None, if the newest of the pools' line is
+// complete.
+Result<std::vector<uint64_t>> wanted_of(const LowerSet& lower, const Catalogue& catalogue,
+                                        const HasPart& has);
+
+// Copies one part into a free slot of this pool and commits it. All bytes are compared with their
+// checksums on the way. `locked` does what it gets under the set's lock. The number of the slot.
+// EUCLEAN, ENOENT: the copy is damaged. ENOSPC, and the errors of the file system.
+using Locked = std::function<Status(const std::function<Status()>& work)>;
+Result<uint32_t> restore_part(const SetFile& set, Shelf* shelf, const LowerSet& lower,
+                              const LowerCopy& copy, uint32_t part, const Locked& locked);
+// The parts of a version that cannot be had as a whole.
+void retire_restored(const SetFile& set, Shelf* shelf, const std::vector<uint32_t>& slots);
+// A copy that is right but for its parts, and of this set. Errors as above.
+Result<LowerCopy> open_for(const SetFile& set, const LowerSet& lower, uint64_t sequence);
+
+// Gets back the newest version that wanted_of() names and that is whole: the parts that this pool
+// lacks. Under the set's lock. ENOENT: there is none to get back. EUCLEAN: none is whole; the text
+// says why. ENOSPC, and the errors of the file system.
+Result<Restored> restore_newest(const SetFile& set, Shelf* shelf, const Catalogue& catalogue,
+                                const LowerSet& lower);
 
 }  // namespace cairn::checkpoint

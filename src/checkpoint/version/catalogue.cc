@@ -28,14 +28,12 @@ bool is_copy(const Manifest& manifest, const Uuid& pool) {
   return std::memcmp(manifest.part(version.part).pool, pool.data(), pool.size()) != 0;
 }
 
-// Is it the copy that this pool was to hold, with the roots that all nodes know?
+// Was the copy made in this pool, with the roots that all nodes know?
 Status check_copy(const Manifest& manifest, const Uuid& pool) {
   const VersionRecord& version = manifest.version();
   const PartRecord part = manifest.part(version.part);
-  const bool is_ours = part.partner != 0 && std::memcmp(manifest.part(part.partner - 1).pool,
-                                                        pool.data(), pool.size()) == 0;
-  if (!is_ours)
-    return fail(EUCLEAN, "is a copy of part %u that this pool was not to hold", version.part);
+  if (std::memcmp(version.holder, pool.data(), pool.size()) != 0)
+    return fail(EUCLEAN, "is a copy of part %u that another pool holds", version.part);
   return part.roots_crc == manifest.roots_crc()
              ? Status()
              : fail(EUCLEAN, "is a copy of other roots than those of part %u", version.part);

@@ -1,0 +1,133 @@
+#include "checkpoint/redundancy/restore_nodes.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "checkpoint/redundancy/restore_version.h"
+#include "checkpoint/version/exchange.h"
+
+namespace cairn::checkpoint {
+namespace {
+
+constexpr unsigned kind_shift = 32;
+
+// What an attempt came to on a node; the worst counts for all.
+enum Kind : int64_t { done = 0, damaged = 1, failed = 2 };
+
+class NodesRestore {
+ public:
+  NodesRestore(const Run& run, Shelf* shelf, const Catalogue& catalogue,
+               const std::string& directory)
+      : run_(run), shelf_(*shelf), catalogue_(catalogue), directory_(directory) {}
+
+  Result<RestoredOnNodes> restore() {
+    const bool chooses = run_.is_leader() && run_.node() == 0;
+    CAIRN_TRY(agree(run_.is_leader() ? open() : Status()));
+    CAIRN_TRY(agree(chooses ? choose() : Status()));
+    CAIRN_TRY(tell_wanted());
+    RestoredOnNodes restored;
+    for (const uint64_t sequence : wanted_) {
+      slots_.clear();
+      const Status own = run_.is_leader() ? restore_own(sequence) : Status();
+      CAIRN_TRY_ASSIGN(is_whole, judge(own, sequence, &restored));
+      if (is_whole) {
+        restored.is_restored = true;
+        return restored;
+      }
+    }
+    return restored;
+  }
+
+ private:
+  Status open() {
+    const SetRecord& record = run_.set().record();
+    auto lower = LowerSet::open(directory_, std::string(record.name, record.name_length), false);
+    if (!lower.ok()) return lower.status();
+    lower_ = std::move(*lower);
+    return Status();
+  }
+
+  Status choose() {
+    CAIRN_TRY_ASSIGN(wanted, wanted_of(lower_, catalogue_, has_part_anywhere));
+    wanted_ = std::move(wanted);
+    return Status();
+  }
+
+  Status agree(const Status& own) {
+    const std::string text = own.ok() ? "" : last_detail();
+    CAIRN_TRY_ASSIGN(worst, run_.exchange()->maximum(own.code()));
+    if (!own.ok()) return fail(own.code(), "%s", text.c_str());
+    if (worst == 0) return Status();
+    return fail(static_cast<int>(worst), "another host cannot read it: %s",
+                strerror(static_cast<int>(worst)));
+  }
+
+  // All nodes try what the first one has chosen.
+  Status tell_wanted() {
+    std::vector<uint8_t> own(wanted_.size() * sizeof(uint64_t));
+    if (!own.empty()) std::memcpy(own.data(), wanted_.data(), own.size());
+    CAIRN_TRY_ASSIGN(blobs, gather_blobs_to_all(run_.exchange(), own));
+    const std::vector<uint8_t>& first = blobs.front();
+    wanted_.resize(first.size() / sizeof(uint64_t));
+    if (!wanted_.empty())
+      std::memcpy(wanted_.data(), first.data(), wanted_.size() * sizeof(uint64_t));
+    return Status();
+  }
+
+  // Of the parts that are in no pool, those of this node.
+  Status restore_own(uint64_t sequence) {
+    CAIRN_TRY_ASSIGN(copy, open_for(run_.set(), lower_, sequence));
+    const KnownVersion* const known = catalogue_.find(sequence);
+    uint32_t turn = 0;
+    for (uint32_t part = 0; part < copy.manifest.version().parts; ++part) {
+      if (known != nullptr && has_part_anywhere(*known, part)) continue;
+      if (turn++ % run_.nodes() != run_.node()) continue;
+      CAIRN_TRY_ASSIGN(slot, restore_part(run_.set(), &shelf_, lower_, copy, part,
+                                          [&](const auto& work) { return run_.locked(work); }));
+      slots_.push_back(slot);
+    }
+    return Status();
+  }
+
+  // Is the version whole? What this node has of it goes if it is not.
+  Result<bool> judge(const Status& own, uint64_t sequence, RestoredOnNodes* restored) {
+    const std::string text = own.ok() ? "" : last_detail();
+    const Kind kind = own.ok() ? done : is_damage(own) ? damaged : failed;
+    const int64_t says = own.ok() ? 0 : kind << kind_shift | own.code();
+    CAIRN_TRY_ASSIGN(worst, run_.exchange()->maximum(says));
+    if (worst == 0) return true;
+    retire_restored(run_.set(), &shelf_, slots_);
+    const std::string name = lower_name(sequence, "");
+    if (worst >> kind_shift == failed) {
+      const auto error = static_cast<int>(worst & 0xffff);
+      return fail(error, "%s/%s: %s", directory_.c_str(), name.c_str(),
+                  kind == failed ? text.c_str() : strerror(error));
+    }
+    // The words of the first node that found it.
+    std::vector<uint8_t> told(text.begin(), text.end());
+    CAIRN_TRY_ASSIGN(texts, gather_blobs_to_all(run_.exchange(), told));
+    const auto first =
+        std::find_if(texts.begin(), texts.end(), [](const auto& one) { return !one.empty(); });
+    if (restored->skipped++ == 0 && first != texts.end())
+      restored->why = name + ": " + std::string(first->begin(), first->end());
+    return false;
+  }
+
+  const Run& run_;
+  Shelf& shelf_;
+  const Catalogue& catalogue_;
+  const std::string& directory_;
+  LowerSet lower_;
+  std::vector<uint64_t> wanted_;
+  std::vector<uint32_t> slots_;  // that this node has restored of one version
+};
+
+}  // namespace
+
+Result<RestoredOnNodes> restore_on_nodes(const Run& run, Shelf* shelf, const Catalogue& catalogue,
+                                         const std::string& directory) {
+  return NodesRestore(run, shelf, catalogue, directory).restore();
+}
+
+}  // namespace cairn::checkpoint
