@@ -4,6 +4,7 @@ import array
 import base64
 import concurrent.futures
 import ctypes
+import errno
 import hashlib
 import importlib.util
 import os
@@ -169,6 +170,22 @@ class Checkpoints(unittest.TestCase):
                     checkpoint.define("wrong", values, **wrong)
             with self.assertRaises(TypeError):
                 checkpoint.define("wrong", values, optional=True, default=array.array("d", [1]))
+
+    def test_copies_in_lower(self):
+        lower = self.scratch / "lower"
+        lower.mkdir()
+        values = array.array("q", range(100))
+        with cairn.Checkpoint("copied", lower=lower, lower_keep=1) as checkpoint:
+            checkpoint.define("values", values)
+            for number in (1, 2):
+                checkpoint.iwrite(number).wait(cairn.Level.GLOBAL)
+            checkpoint.verify()
+            checkpoint.verify(1)
+            with self.assertRaises(cairn.Error) as caught:
+                checkpoint.verify(3)
+            self.assertEqual(errno.ENOENT, caught.exception.errno)
+        records = list((lower / ".cairn-checkpoints/copied").glob("v*.json"))
+        self.assertEqual(1, len(records), records)
 
     def test_a_function_says_where_an_array_is(self):
         now = [array.array("i", [1, 2])]

@@ -29,12 +29,14 @@ class Level(enum.IntEnum):
     STAGED = 1  # this rank's bytes are copied: its arrays may change
     LOCAL = 2  # committed: all processes of the job may die
     PARTNER = 3  # and copied to nodes of other failure domains: a node may be lost
+    GLOBAL = 4  # copied to `lower` and read back: the pool may be lost
 
 
 class Survives(enum.IntFlag):
     PROCESSES = 1
     POWER = 2
     NODE = 4
+    POOLS = 8
 
 
 class Owner(enum.IntEnum):
@@ -159,15 +161,19 @@ class Checkpoint:
     def __init__(self, name: str, communicator: Any = None, *, fresh: bool = False, look: bool = False,
                  partner: bool = False, code_version: str = "", keep: int = 0,
                  keep_multiple: int = 0, keep_period: float = 0, interval: float = 0, max_attempts: int = 0,
-                 block_size: int = 0, rank: int = 0, ranks: int = 0, job: str = "", timeout: float = 0):
+                 block_size: int = 0, rank: int = 0, ranks: int = 0, job: str = "", timeout: float = 0,
+                 lower: Union[str, os.PathLike, None] = None, lower_keep: int = 0):
         self._handle = ctypes.c_void_p()
         self._memories: dict[str, list[Any]] = {}  # what the library holds pointers to
         self._raised: Optional[BaseException] = None
         options = _library.made(
             _library.Options,
-            flags=(_library.FRESH if fresh else 0) | (_library.LOOK if look else 0) | (_library.PARTNER if partner else 0),
-            code_version=code_version.encode() or None, rank=rank, ranks=ranks, job=job.encode() or None, timeout_ms=round(timeout * 1e3), keep=keep, keep_multiple=keep_multiple,
-            keep_period_ns=_ns(keep_period), interval_ns=_ns(interval), max_attempts=max_attempts, block_size=block_size)
+            flags=((_library.FRESH if fresh else 0) | (_library.LOOK if look else 0)
+                   | (_library.PARTNER if partner else 0)),
+            code_version=code_version.encode() or None, rank=rank, ranks=ranks, job=job.encode() or None,
+            timeout_ms=round(timeout * 1e3), keep=keep, keep_multiple=keep_multiple,
+            keep_period_ns=_ns(keep_period), interval_ns=_ns(interval), max_attempts=max_attempts,
+            block_size=block_size, lower=None if lower is None else os.fsencode(lower), lower_keep=lower_keep)
         self._check(_library.library().cairn_checkpoint_init(name.encode(), _communicator(communicator),
                                                              ctypes.byref(options), ctypes.byref(self._handle)))
         self._owner = os.getpid()
@@ -357,6 +363,11 @@ class Checkpoint:
 
         self._call("list", _library.Visit(note), None)
         return found
+
+    def verify(self, version: Optional[int] = None) -> None:
+        """Compares all bytes of a version, the newest if none is named, with their checksums. Error with errno EUCLEAN: they
+        differ. No other rank takes part."""
+        self._call("verify", _library.LATEST if version is None else version, None)
 
     def need(self, step: int) -> bool:
         """Is a checkpoint due at this step? The same answer on all ranks."""

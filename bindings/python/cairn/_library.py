@@ -21,7 +21,7 @@ class Options(Structure):
     _fields_ = [("struct_size", c_uint32), ("flags", c_uint32), ("pool", c_void_p), ("code_version", c_char_p),
                 ("rank", c_uint32), ("ranks", c_uint32), ("job", c_char_p), ("timeout_ms", c_uint32), ("keep", c_uint32),
                 ("keep_multiple", c_uint64), ("keep_period_ns", c_uint64), ("interval_ns", c_uint64),
-                ("max_attempts", c_uint32), ("block_size", c_uint32)]
+                ("max_attempts", c_uint32), ("block_size", c_uint32), ("lower", c_char_p), ("lower_keep", c_uint32)]
 
 
 class Array(Structure):
@@ -93,6 +93,7 @@ CALLS = {
     "read": [_handle, _number, c_uint32, POINTER(Info)],
     "read_var": [_handle, _number, _text, POINTER(c_int64), POINTER(c_int64), POINTER(Array)],
     "list": [_handle, Visit, c_void_p],
+    "verify": [_handle, _number, c_void_p],
     "variables": [_handle, _number, VariableVisit, c_void_p],
     "set_attributes": [_handle, POINTER(Attribute), c_uint32],
     "need": [_handle, _number],
