@@ -37,7 +37,7 @@ debian_dev=(
 )
 # What `make test-slow` needs besides: a virtual machine with NVDIMMs (deploy/nvdimm-vm), whose kernel is
 # downloaded by the script itself and never installed, virtual environments with other MPIs, large unchanged programs, and
-# what it takes to build the tests of HDF5, PnetCDF and netCDF.
+# what it takes to build the tests of HDF5, PnetCDF and netCDF; debootstrap unpacks a later Debian for its PyTorch.
 debian_slow=(
   qemu-system-x86 busybox-static ndctl daxctl e2fsprogs python3-venv
   python3-h5py python3-h5py-mpi python3-mpi4py hdf5-tools python3-netcdf4
@@ -45,6 +45,7 @@ debian_slow=(
   postgresql python3-lmdb python3-plyvel
   chromium slurm-wlm slurm-wlm-basic-plugins munge libpmix2
   libnetcdf-mpi-dev zlib1g-dev dpkg-dev autoconf automake libtool m4
+  debootstrap
 )
 
 # Test suites of file systems, for whoever has cargo; their test is not run where they are missing.
@@ -61,7 +62,8 @@ dnf_test="$dnf_demo $dnf_bench gtest-devel google-benchmark-devel rsync tar attr
 dnf_dev="clang clang-tools-extra compiler-rt libasan libubsan libtsan ccache gcovr ShellCheck"
 dnf_slow="qemu-system-x86-core busybox ndctl daxctl e2fsprogs python3-h5py python3-h5py-openmpi python3-mpi4py-openmpi hdf5
   python3-netcdf4 stress-ng dbench bonnie++ fs_mark ruby
-  postgresql-server python3-lmdb python3-plyvel chromium slurm slurm-slurmctld slurm-slurmd munge"
+  postgresql-server python3-lmdb python3-plyvel chromium slurm slurm-slurmctld slurm-slurmd munge
+  debootstrap"
 spack_build="cmake ninja pkgconf cli11 fmt yaml-cpp nlohmann-json pmdk isa-l"
 spack_demo="python git sqlite fio openmpi"
 spack_bench="python py-pyyaml py-jsonschema py-rich openmpi mpich hdf5+mpi"

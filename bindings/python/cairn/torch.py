@@ -1,0 +1,300 @@
+"""Storage of torch.distributed.checkpoint (DCP) in Cairn's pool.
+
+    import torch.distributed.checkpoint as dcp
+    from cairn.torch import Storage
+
+    with Storage("model") as storage:  # all ranks
+        if storage.versions():
+            dcp.load(state, storage_reader=storage)  # the newest that is whole, on any number of ranks
+        ...
+        dcp.save(state, storage_writer=storage, checkpoint_id="step-100")
+        saved = dcp.async_save(state, storage_writer=storage, checkpoint_id="step-200")
+
+A tensor is a variable with its name, type and global shape. What DCP stores as bytes, and its metadata, are in the variable
+"@torch". A version exists once all ranks have handed over theirs, or not at all. docs/user/checkpoints.md says how to use it.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import errno as errors
+import io
+import os
+import pickle
+import socket
+import threading
+from typing import Any, Optional, Union
+
+try:
+    import torch
+    import torch.distributed as dist
+    from torch.distributed.checkpoint.metadata import Metadata
+    from torch.distributed.checkpoint.planner import LoadPlan, LoadPlanner, ReadItem, SavePlan, SavePlanner
+    from torch.distributed.checkpoint.staging import AsyncStager
+    from torch.distributed.checkpoint.storage import StorageReader, StorageWriter, WriteResult
+except ImportError as missing:
+    raise ImportError(f"cairn.torch: needs PyTorch 2.4 or later with torch.distributed: {missing}; install it for this Python, "
+                      "as python3-torch of Debian 13 or with `pip install torch`") from missing
+
+from ._checkpoint import Checkpoint, Error, Handle, Info, Level
+from ._tensors import Memory, definitions_of, memory_of, number_of, numbers_of, piece_of, type_of, variable_of
+from ._types import Type
+
+__all__ = ["Storage"]
+
+_OBJECTS = "@torch"  # for each rank a row: a pickle, and zeros
+
+
+def _done(value: Any) -> torch.futures.Future:
+    future: torch.futures.Future = torch.futures.Future()
+    future.set_result(value)
+    return future
+
+
+class Storage(StorageWriter, StorageReader, AsyncStager):
+    """A set of versions, for `dcp.save`, `dcp.async_save` and `dcp.load`, made and closed by all ranks of one host together.
+
+    `process_group`: of these ranks, with a CPU backend, which nothing else uses; by default a new one of all ranks.
+    `verify`: a load first compares all bytes with their checksums, and takes the version before if they differ.
+    `look`: only loads, also while another job saves. Other options are those of cairn.Checkpoint: `fresh`, `keep`, `lower`.
+    """
+
+    def __init__(self, name: str, *, process_group: Any = None, verify: bool = True, look: bool = False, **options: Any):
+        self._name, self._verifies, self._looks = name, verify, look
+        self._group = process_group
+        if process_group is None and dist.is_initialized():
+            self._group = dist.new_group(backend="gloo")
+        self._rank = dist.get_rank(self._group) if self._group is not None else 0
+        hosts, jobs = zip(*self._gather((socket.gethostname(), os.urandom(16).hex())))
+        if len(set(hosts)) > 1 and not look:
+            raise Error(errors.ENOSYS, f"storage '{name}': its ranks are on {len(set(hosts))} hosts; expected one host")
+        alone = {"look": True} if look else {"rank": self._rank, "ranks": len(hosts), "job": jobs[0]}
+        self._checkpoint = Checkpoint(name, **alone, **options)
+        self._lock = threading.RLock()  # a Checkpoint is for one thread at a time
+        self._waiting = concurrent.futures.ThreadPoolExecutor(1, "cairn-level")
+        self._handle: Optional[Handle] = None
+        self._number: Optional[int] = None  # that was asked for
+        self._pieces: Any = None  # of this rank, as all ranks know them
+        self._defined: dict[str, Any] = {}  # the same on all ranks
+        self._now: dict[str, Any] = {}  # the memory of each variable that this rank has a part of, during a save
+        self._staged = threading.Event()
+
+    def __enter__(self) -> Storage:
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        with contextlib.suppress(*[Error] if kind is not None else []):  # the error that is under way says more
+            self.close()
+
+    def close(self) -> None:
+        """Collective. Waits for the last version; versions stay."""
+        self._waiting.shutdown()
+        with self._lock:
+            self._checkpoint.close()
+
+    def versions(self) -> list[Info]:
+        """The committed versions, newest first."""
+        with self._lock:
+            return self._checkpoint.versions()
+
+    def wait(self, level: int = Level.LOCAL, timeout: Optional[float] = None) -> None:
+        """Waits until the version that was saved last has reached a level. For GLOBAL collective."""
+        with self._lock:
+            if self._handle is None:
+                raise ValueError(f"storage '{self._name}': nothing was saved yet")
+            self._handle.wait(level, timeout)
+
+    def future(self, level: int = Level.LOCAL) -> concurrent.futures.Future:
+        """The same in the background. A save meanwhile waits for it."""
+        return self._waiting.submit(self.wait, level)
+
+    def reset(self, checkpoint_id: Union[str, os.PathLike, None] = None) -> None:
+        self._number = None if checkpoint_id is None else number_of(checkpoint_id)
+
+    @classmethod
+    def validate_checkpoint_id(cls, checkpoint_id: Union[str, os.PathLike]) -> bool:
+        return str(checkpoint_id)[-1:].isdecimal()
+
+    def prepare_local_plan(self, plan: Any) -> Any:
+        return plan
+
+    prepare_global_plan = prepare_local_plan
+
+    def finish(self, *given: Any, **named: Any) -> None:
+        """Nothing is left to do: a version is committed with its last bytes, and read_metadata() sets up the reader."""
+
+    set_up_storage_reader = finish
+
+    def _gather(self, said: Any) -> list[Any]:
+        if self._group is None:
+            return [said]
+        heard = [None] * dist.get_world_size(self._group)
+        dist.all_gather_object(heard, said, group=self._group)
+        return heard
+
+    # ---- writing ---------------------------------------------------------------------------------
+
+    def stage(self, state_dict: Any) -> Any:
+        """Copies nothing: write_data() copies into the pool, and synchronize_staging() waits for that."""
+        self._staged.clear()
+        self._others = set(threading.enumerate())
+        return state_dict
+
+    @property
+    def should_synchronize_after_execute(self) -> bool:
+        return True
+
+    def synchronize_staging(self) -> None:
+        """Returns when the tensors may change, or the thread that saves has ended without that: its future says why."""
+        while any(one not in self._others and one.name.startswith("ThreadPool") for one in threading.enumerate()):
+            if self._staged.wait(0.1):
+                return
+
+    def set_up_storage_writer(self, is_coordinator: bool, *more: Any, **named: Any) -> None:
+        self._is_coordinator = is_coordinator
+
+    def write_data(self, plan: SavePlan, planner: SavePlanner) -> torch.futures.Future:
+        """Copies this rank's tensors into the pool; the last rank to come commits the version."""
+        with self._lock:
+            try:
+                number = self._prepare(plan, planner)
+                self._handle = self._checkpoint.iwrite(number)
+            finally:  # nothing of the program's is kept
+                self._now.clear()
+                for kept in self._checkpoint._memories.values():
+                    kept[0] = None
+                self._staged.set()
+            self._handle.wait(Level.LOCAL)
+        return _done([WriteResult(item.index, 0, None) for item in plan.items])
+
+    def _prepare(self, plan: SavePlan, planner: SavePlanner) -> int:
+        """Settles with the other ranks what they write, and the version's number. If one cannot, none does."""
+        text, failed, tensors, row = None, None, {}, b""
+        number, self._number = self._number, None
+        try:
+            tensors, row = self._resolve(plan, planner)
+        except Exception as error:  # the other ranks are not to wait for this one
+            failed, text = error, f"{type(error).__name__}: {error}"
+        texts, lengths, differ, numbers = zip(*self._gather((text, len(row), list(tensors) != self._pieces, number)))
+        if failed is not None:
+            raise failed
+        for rank, text in enumerate(texts):
+            if text is not None:
+                raise RuntimeError(f"storage '{self._name}': nothing is written, as rank {rank} cannot: {text}")
+        if any(differ):
+            wanted = definitions_of(self._gather(list(tensors)))
+            for name in [one for one in self._defined if one not in wanted and one != _OBJECTS]:
+                self._undefine(name)
+            for name, definition in wanted.items():
+                self._define(name, *definition)
+            self._pieces = list(tensors)
+        room = max(4096, 1 << (max(lengths) - 1).bit_length())  # so that few saves need another layout
+        self._now[_OBJECTS] = memoryview(bytearray(row.ljust(room, b"\0"))).cast("B", (1, room))
+        self._define(_OBJECTS, (Type.UINT8, 1), (len(lengths), room), {k: ((k, 0), (1, room)) for k in range(len(lengths))})
+        for (name, _, _, offset, _), memory in tensors.items():
+            self._now[variable_of(name) if variable_of(name) in self._defined else variable_of(name, offset)] = memory
+        return numbers[0] if numbers[0] is not None else max((one.number for one in self._checkpoint.versions()), default=0) + 1
+
+    def _resolve(self, plan: SavePlan, planner: SavePlanner) -> tuple[dict[Any, Memory], bytes]:
+        """The tensors, by what other ranks have to know of them, and this rank's row of "@torch"."""
+        tensors, objects = {}, {}
+        metadata = getattr(planner, "metadata", None) if self._is_coordinator else None
+        if self._is_coordinator and metadata is None:
+            raise TypeError(f"planner {type(planner).__name__}: has no `metadata` after create_global_plan(); derive it from "
+                            "DefaultSavePlanner, or set that there")
+        for item in plan.items:
+            data = planner.resolve_data(item)
+            if item.type.name == "BYTE_IO":
+                objects[item.index] = data.getvalue()
+            elif data.numel() > 0:
+                tensors[piece_of(item, data)] = memory_of(data.detach())
+        return tensors, pickle.dumps((metadata, objects), protocol=4)
+
+    def _define(self, name: str, kind: tuple[Type, int], shape: tuple[int, ...], boxes: dict[int, Any]) -> None:
+        if self._defined.get(name) == (kind, shape, boxes):
+            return
+        if name in self._defined:
+            self._undefine(name)
+        offset, sizes = boxes.get(self._rank, ((0,) * len(shape),) * 2)
+        described = Memory(None, sizes, None, kind[1])  # all that a rank has that holds nothing of it
+        self._checkpoint.define(name, lambda: self._now.get(name, described), shape=shape, offset=offset, type=kind[0])
+        self._defined[name] = (kind, shape, boxes)
+
+    def _undefine(self, name: str) -> None:
+        del self._defined[name]
+        self._checkpoint.undefine(name)
+
+    # ---- reading ---------------------------------------------------------------------------------
+
+    def read_metadata(self, *more: Any, **named: Any) -> Metadata:
+        """Collective. Chooses the version."""
+        with self._lock:
+            asked, self._number = self._number, None
+            self._reads = self._look(asked) if self._looks else self._restart(asked)
+            self._shapes = {one.name: one.shape for one in self._checkpoint.variables(self._reads)}
+            if _OBJECTS not in self._shapes:
+                raise Error(errors.ENODATA, f"version {self._reads} of '{self._name}': was not written by cairn.torch")
+            ranks, room = self._shapes[_OBJECTS]
+            rows = memoryview(bytearray(ranks * room)).cast("B", (ranks, room))
+            self._checkpoint.read_var(_OBJECTS, rows, version=self._reads)
+        flat = rows.cast("B")
+        self._objects, self._metadata = {}, None
+        for at in range(0, ranks * room, room):
+            metadata, objects = pickle.loads(flat[at:at + room])
+            self._objects.update(objects)
+            self._metadata = metadata or self._metadata
+        return self._metadata
+
+    def _look(self, asked: Optional[int]) -> int:
+        newest = next((one.number for one in self._checkpoint.versions() if one.level > 0 and not one.abandoned), None)
+        number = self._gather(newest if asked is None else asked)[0]
+        if number is None:
+            raise Error(errors.ENOENT, f"storage '{self._name}': has no version")
+        return number
+
+    def _restart(self, asked: Optional[int]) -> int:
+        """The version that this run continues: while bytes of one are damaged, the one before."""
+        for name in list(self._defined):
+            self._undefine(name)
+        number, self._pieces = asked, None
+        while True:
+            info = self._checkpoint.read(number)
+            damage = None
+            try:
+                if self._verifies and self._rank == 0:
+                    self._checkpoint.verify(info.number)
+            except Error as error:
+                damage = (error.errno, error.strerror)
+            damage = self._gather(damage)[0]
+            if damage is None:
+                return info.number
+            number = next((one.number for one in self._checkpoint.versions() if one.sequence == info.parent), None)
+            if asked is not None or number is None:
+                raise Error(*damage)
+
+    def read_data(self, plan: LoadPlan, planner: LoadPlanner) -> torch.futures.Future:
+        with self._lock:
+            for item in plan.items:
+                if item.type.name == "BYTE_IO":
+                    planner.load_bytes(item, io.BytesIO(self._objects[item.storage_index]))
+                else:
+                    target = planner.resolve_tensor(item).detach()
+                    if target.numel() > 0:
+                        self._read(item, target)
+                    planner.commit_tensor(item, target)
+        return _done(None)
+
+    def _read(self, item: ReadItem, target: torch.Tensor) -> None:
+        index = item.storage_index
+        name, piece, offset = variable_of(index.fqn), numbers_of(index.offset, 0), numbers_of(item.storage_offsets, 0)
+        if name in self._shapes:
+            offset = tuple(map(sum, zip(piece, offset)))
+        else:
+            name = variable_of(index.fqn, piece)
+        dtype = self._metadata.state_dict_metadata[index.fqn].properties.dtype
+        is_direct = target.device.type == "cpu" and target.dtype == dtype and not target.is_conj() and not target.is_neg()
+        to = target if is_direct else torch.empty(target.shape, dtype=dtype)
+        self._checkpoint.read_var(name, memory_of(to), version=self._reads, offset=offset, type=type_of(dtype))
+        if not is_direct:
+            target.copy_(to)
