@@ -3,6 +3,7 @@
 import faulthandler
 import os
 import signal
+import statistics
 import sys
 import time
 
@@ -20,6 +21,7 @@ RANK = int(os.environ.get("RANK", "0"))
 RANKS = int(os.environ.get("WORLD_SIZE", "1"))
 DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.int8, torch.int16, torch.int32,
           torch.int64, torch.uint8, torch.uint16, torch.bool, torch.complex64, torch.complex128)
+ROUNDS = 7
 SAYS = "the rank's own words"
 # DCP of torch 2.6 sends tracebacks to the other ranks, which Python 3.13 does not pickle.
 CANNOT_TELL = "cannot pickle code objects"
@@ -231,6 +233,59 @@ def damaged(name, step):
         except WAYS_TO_FAIL as error:
             assert CANNOT_TELL in str(error) or all(isinstance(one[0], Error) for one in error.failures.values()), error
         assert_same(load_into(storage), state_of(step))
+
+
+def compare(name, step):
+    """Times of rank 0 for `step` MiB of each rank, beside torch's own files on the same medium. Rounds are interleaved."""
+    rows = step << 8  # of 4 KiB
+    mesh = init_device_mesh("cpu", (RANKS,))
+    layers = 16
+
+    def model():
+        return {f"layer.{k}": DTensor.from_local(torch.rand(rows // layers, 1024), mesh, [Sharded(0)], run_check=False)
+                for k in range(layers)}
+
+    def files(kind, number):
+        return kind(os.path.join(os.environ["FILES"], f"version-{number % 2}"))
+
+    state, target, copies = model(), model(), model()
+    times = {}
+
+    def time_it(what, call):
+        dist.barrier()
+        begin = time.perf_counter()
+        call()
+        dist.barrier()
+        times.setdefault(what, []).append(time.perf_counter() - begin)
+
+    def copy():
+        for key, tensor in copies.items():
+            tensor.to_local().copy_(state[key].to_local())
+
+    saving, group = [], dist.new_group(backend="gloo")  # the barriers of this thread have another one
+
+    def start(storage, checkpoint_id=None):
+        saving.append(dcp.async_save(state, storage_writer=storage, checkpoint_id=checkpoint_id, process_group=group))
+
+    with Storage(name) as storage:
+        for number in range(2, 2 * ROUNDS + 6, 2):
+            time_it("copy", copy)
+            time_it("save cairn", lambda: dcp.save(state, storage_writer=storage, checkpoint_id=str(number)))
+            time_it("save files", lambda: dcp.save(state, storage_writer=files(dcp.FileSystemWriter, number // 2)))
+            time_it("async cairn", lambda: start(storage, str(number + 1)))
+            saving.pop().result()
+            time_it("async files", lambda: start(files(dcp.FileSystemWriter, number // 2)))
+            saving.pop().result()
+            time_it("load cairn", lambda: dcp.load(target, storage_reader=storage))
+            time_it("load files", lambda: dcp.load(target, storage_reader=files(dcp.FileSystemReader, number // 2)))
+    if RANK == 0:
+        for what, seconds in times.items():
+            kind, _, who = what.partition(" ")
+            seconds = seconds[2:]  # a first checkpoint makes its files
+            is_compared = who == "cairn" and kind != "async"  # with files async_save() copies nothing that is on the host
+            ratios = [other / own for own, other in zip(seconds, times[f"{kind} files"][2:])] if is_compared else []
+            print(f"{what:12} {statistics.median(seconds) * 1e3:8.1f} ms" +
+                  (f"  {statistics.median(ratios):5.2f} times as fast as files" if ratios else ""))
 
 
 if __name__ == "__main__":
