@@ -107,10 +107,14 @@ bench-mpiio: setup-test ## MPI-IO against copying and the MPIs' own, judged agai
 	@mkdir -p build/bench
 	@build/release/bench/bench_mpiio --json build/bench/mpiio.json
 
-bench-palm: setup-test ## PALM's restart data: Cairn, stream files, MPI-IO and HDF5 side by side; BENCH=--full for 2 GB
+adios2 := build/bench/adios2
+bench-palm: setup-test ## PALM's restart data: Cairn, stream files, MPI-IO, HDF5 and ADIOS2 side by side; BENCH=--full for 2 GB
 	@scripts/build.sh release $(JOBS)
 	@mkdir -p build/bench
-	@build/release/bench/bench_palm --json build/bench/palm.json $(BENCH)
+	@[ -d $(adios2)/adios2 ] || python3 -m pip install -q --no-deps --target $(adios2) 'adios2>=2.12,<2.13' \
+	  || echo "bench-palm: without ADIOS2, which pip could not install from PyPI"
+	@[ ! -d $(adios2)/adios2 ] || export CAIRN_ADIOS2=$(CURDIR)/$(adios2)/adios2; \
+	  build/release/bench/bench_palm --json build/bench/palm.json $(BENCH)
 
 bench-all: bench-core ## all judged tables
 	@for b in build/release/bench/bench_*; do \

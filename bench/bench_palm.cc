@@ -1,6 +1,7 @@
-// bench_palm: PALM's restart data (280 variables, bench/mpi/palm/model.h) written and read as versions in
-// Cairn's pool, as stream files, through MPI-IO and through parallel HDF5, side by side in one job of
-// each MPI that was found, against what copying the same bytes takes. With --full 2 GB instead of 0.5.
+// bench_palm: PALM's restart data (280 variables, bench/mpi/palm/model.h) written and read as
+// versions in Cairn's pool, as stream files, through MPI-IO, through parallel HDF5 and, if
+// CAIRN_ADIOS2 names the directory of its library, through ADIOS2, side by side in one job of each
+// MPI that was found, against what copying the same bytes takes. With --full 2 GB instead of 0.5.
 #include <unistd.h>
 
 #include <algorithm>
@@ -133,16 +134,17 @@ void add_rows(const Times& times, const Job& job, bool is_judged, Report& report
     const std::string best = fastest(times, what, files);
     for (const std::string& file : files)
       rows.add(what, file, is_create && file == best ? bar(3) : Bar(), Unit::times);
-    for (const char* const stream : {"stream files", "stream files with CRC"})
-      rows.add(what, stream, Bar(), Unit::times);
+    for (const char* const other : {"ADIOS2", "stream files", "stream files with CRC"})
+      rows.add(what, other, Bar(), Unit::times);
   }
   for (const std::string& file : files) rows.add("first", file, Bar(), Unit::times);
-  rows.add("first", "stream files with CRC", Bar(), Unit::times);
+  for (const char* const other : {"ADIOS2", "stream files with CRC"})
+    rows.add("first", other, Bar(), Unit::times);
 }
 
 int measure(int argc, char** argv) {
   const Settings settings = parse_settings(
-      argc, argv, "PALM's restart data through four back ends, against copying the same bytes");
+      argc, argv, "PALM's restart data through several back ends, against copying the same bytes");
   const Medium medium = settings.medium == "shm" ? Medium::shared_memory() : Medium::huge_pages();
   if (!medium.ok()) {
     std::fprintf(stderr, "bench_palm: %s\n", medium.why().c_str());

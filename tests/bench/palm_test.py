@@ -37,6 +37,10 @@ class Palm(BenchCase):
         status, output = self.palm(MPIS[0], 1, self.scratch, 2, 1, 1, "tape")
         self.assertNotEqual(0, status)
         self.assertIn("unknown back end 'tape'", output)
+        self.environment["CAIRN_ADIOS2"] = str(self.scratch)
+        status, output = self.palm(MPIS[0], 1, self.scratch, 2, 1, 1, "ADIOS2")
+        self.assertNotEqual(0, status)
+        self.assertRegex(output, "palm: ADIOS2: .*libadios2_c")
 
 
 if __name__ == "__main__":

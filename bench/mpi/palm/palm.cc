@@ -62,6 +62,7 @@ std::vector<Contender> contenders(Model& model, const std::string& directory,
   add("Cairn", [&] { return cairn_pool(model); });
   add("MPI-IO", [&] { return mpi_io(directory); });
   add("HDF5", [&] { return parallel_hdf5(directory); });
+  add("ADIOS2", [&] { return adios2(directory); });
   add("stream files", [&] { return stream_files(directory, false); });
   add("stream files with CRC", [&] { return stream_files(directory, true); });
   add("copying", [&] { return copying(directory, 0); });
