@@ -1,6 +1,6 @@
-// bench_adapter: what unchanged programs pay, through the preloaded adapter: against the C API for data,
-// against tmpfs for metadata, against the bare system call for paths that are not covered, and for
-// starting at all. Runs itself under `cairn run`.
+// bench_adapter: what unchanged programs pay, through the preloaded adapter: against the C API for
+// data, against tmpfs for metadata, against the bare system call for paths that are not covered,
+// and for starting at all. Runs itself under `cairn run`.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>

@@ -1,6 +1,7 @@
-// bench_mpiio: MPI-IO on covered files, on 2 ranks of every MPI that was found, against copies between the ranks' buffers and one
-// mapping and against the MPIs' own I/O on the same medium. The passes of one job come in turn, and so do the jobs of the MPIs. Then what
-// ranks do that write once, and the checkpoint loop.
+// bench_mpiio: MPI-IO on covered files, on 2 ranks of every MPI that was found, against copies
+// between the ranks' buffers and one mapping and against the MPIs' own I/O on the same medium. The
+// passes of one job come in turn, and so do the jobs of the MPIs. Then what ranks do that write
+// once, and the checkpoint loop.
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,11 +1,13 @@
-// bench_programs: whole programs in a covered directory against the same programs in a plain directory on
-// tmpfs, in turn: `git status`, unpacking an archive, `make`, a history of commits. Runs itself under
-// `cairn run`.
+// bench_programs: whole programs in a covered directory against the same programs in a plain
+// directory on tmpfs, in turn: `git status`, unpacking an archive, `make`, a history of commits.
+// Runs itself under `cairn run`.
 //
-// The project is this source tree for git and tar. For make it is forty C files that include what C files
-// include, or what CAIRN_BENCH_PROJECT names: a tar archive whose only folder builds with `make`.
+// The project is this source tree for git and tar. For make it is forty C files that include what C
+// files include, or what CAIRN_BENCH_PROJECT names: a tar archive whose only folder builds with
+// `make`.
 //
-// Times are processor times of all processes that a program consists of, which run one after the other.
+// Times are processor times of all processes that a program consists of, which run one after the
+// other.
 #include <cstdio>
 #include <cstdlib>
 

@@ -1,5 +1,5 @@
-// bench_remote: reading what lies on another host, through MPI-IO on covered files and by the same MPI's MPI_Get, between two
-// hosts of deploy/virtual-cluster.
+// bench_remote: reading what lies on another host, through MPI-IO on covered files and by the same
+// MPI's MPI_Get, between two hosts of deploy/virtual-cluster.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -17,8 +17,8 @@
 namespace cairn::bench {
 namespace {
 
-// What an MPI needs to give a window between hosts with MPI_THREAD_MULTIPLE (docs/design/one-sided.md). Not MPICH 4.0, which hangs
-// between hosts in too many runs.
+// What an MPI needs to give a window between hosts with MPI_THREAD_MULTIPLE
+// (docs/design/one-sided.md). Not MPICH 4.0, which hangs between hosts in too many runs.
 struct Launch {
   const char* mpi;
   const char* settings;

@@ -1,10 +1,13 @@
-// bench_scale: what a commit of a file that several nodes write costs, measured here for the work of one process, and by a model
-// for many nodes: 48 ranks a node, each with 262144 strided pieces of 1 KiB.
+// bench_scale: what a commit of a file that several nodes write costs, measured here for the work
+// of one process, and by a model for many nodes: 48 ranks a node, each with 262144 strided pieces
+// of 1 KiB.
 //
-// The model adds up what was measured (noting a write, saying the runs, putting the runs of all together, looking up) and messages:
-// a gather takes ceil(log2 P) a + m / b, a broadcast ceil(log2 P) a + 2 m / b, with P ranks, m bytes at the root, latency a and
-// bandwidth b (Thakur, Rabenseifner, Gropp: Optimization of collective communication operations in MPICH, 2005); so does an
-// allgather of m bytes in all, with ceil(log2 P) a + m / b. docs/design/scale.md says what is counted.
+// The model adds up what was measured (noting a write, saying the runs, putting the runs of all
+// together, looking up) and messages: a gather takes ceil(log2 P) a + m / b, a broadcast ceil(log2
+// P) a + 2 m / b, with P ranks, m bytes at the root, latency a and bandwidth b (Thakur,
+// Rabenseifner, Gropp: Optimization of collective communication operations in MPICH, 2005); so does
+// an allgather of m bytes in all, with ceil(log2 P) a + m / b. docs/design/scale.md says what is
+// counted.
 #include <algorithm>
 #include <bit>
 #include <chrono>
@@ -143,7 +146,8 @@ void model(bool quick) {
       "the parts is not in it.\n");
 }
 
-// What a start of a job makes of its hosts: put together from what their first processes tell, as adapters/mpiio does it.
+// What a start of a job makes of its hosts: put together from what their first processes tell, as
+// adapters/mpiio does it.
 struct Started {
   double seconds = 0;
   size_t told_bytes = 0;

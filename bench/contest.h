@@ -1,7 +1,8 @@
-// A contest: several ways to do the same work, in turn, so that what else the machine does meets all
-// of them alike. Each round gives one ratio of two contenders. Who comes first in a round is drawn: each
-// leaves the caches and the memory in a state that the next one meets (dirty lines after copies through the
-// cache, none after others), and always to follow the same one would be an advantage or a handicap.
+// A contest: several ways to do the same work, in turn, so that what else the machine does meets
+// all of them alike. Each round gives one ratio of two contenders. Who comes first in a round is
+// drawn: each leaves the caches and the memory in a state that the next one meets (dirty lines
+// after copies through the cache, none after others), and always to follow the same one would be an
+// advantage or a handicap.
 #pragma once
 
 #include <functional>
@@ -14,9 +15,9 @@
 
 namespace cairn::bench {
 
-// The clock that work is timed with. One process alone is timed in the processor time of its thread: it
-// waits for nobody, so that is its wall time less what other programs of the machine took from it.
-// Processes that may wait for each other are timed by the wall.
+// The clock that work is timed with. One process alone is timed in the processor time of its
+// thread: it waits for nobody, so that is its wall time less what other programs of the machine
+// took from it. Processes that may wait for each other are timed by the wall.
 double now_ns();
 void use_wall_clock();
 
@@ -27,7 +28,8 @@ class Contest {
 
   // Returns the contender's number.
   size_t add(std::string name, Work work);
-  // For contenders that depend on each other (what create made, unlink removes): as they were added.
+  // For contenders that depend on each other (what create made, unlink removes): as they were
+  // added.
   void keep_order() { drawn_ = false; }
   // The number of the piece of work that is being done, those of all contenders counted. Where they
   // work on the same memory, each takes the part that follows: every part was then touched last a
@@ -46,7 +48,8 @@ class Contest {
   }
   // Of `among`, the one with the least median.
   [[nodiscard]] size_t fastest(const std::vector<size_t>& among) const;
-  // times of `limit` / times of `ours`, one per round: the share of the limit's speed that we reach.
+  // times of `limit` / times of `ours`, one per round: the share of the limit's speed that we
+  // reach.
   [[nodiscard]] std::vector<double> speed_ratios(size_t ours, size_t limit) const;
 
   // Returns a row for `ours` against the fastest of `limits`, after settings.pairs rounds unless

@@ -22,12 +22,13 @@ double copy_at(const std::vector<uint8_t*>& places, const uint8_t* source, size_
 double stream_at(const std::vector<uint8_t*>& places, const uint8_t* source, size_t piece);
 double read_at(const std::vector<uint8_t*>& places, uint8_t* destination, size_t piece);
 
-// Takes the lines of `extents` out of the caches, so that who writes there next finds them in memory.
-// Where the processor has no instruction for that they stay, to the limit's advantage.
+// Takes the lines of `extents` out of the caches, so that who writes there next finds them in
+// memory. Where the processor has no instruction for that they stay, to the limit's advantage.
 void evict(const std::vector<Extent>& extents);
 
-// Other data, for the caches to be full of before anybody is timed: who writes then pays for writing them back, as in
-// the middle of a long run. Lines that were evicted are free ones, which take new data for nothing.
+// Other data, for the caches to be full of before anybody is timed: who writes then pays for
+// writing them back, as in the middle of a long run. Lines that were evicted are free ones, which
+// take new data for nothing.
 class OtherData {
  public:
   // cache: bytes of the last one.

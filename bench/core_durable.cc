@@ -1,5 +1,5 @@
-// durability=write on a medium that is treated as one of cache-line granularity: each write is flushed
-// and fenced as on persistent memory, against libpmem doing the same to the same pages.
+// durability=write on a medium that is treated as one of cache-line granularity: each write is
+// flushed and fenced as on persistent memory, against libpmem doing the same to the same pages.
 #include <memory>
 
 #include "contest.h"

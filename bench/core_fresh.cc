@@ -1,11 +1,11 @@
-// Fresh writes (into holes below a size that is set) and appends, volatile, against copying into the
-// pages that were filled last, their lines taken out of the caches before; each begins with caches that are full of
-// other data. Into the pages of another file would be
-// simpler, but pages differ: a virtual machine's are small ones of its host in some places and large
-// ones in others, which halves the speed of whole parts of a pool.
+// Fresh writes (into holes below a size that is set) and appends, volatile, against copying into
+// the pages that were filled last, their lines taken out of the caches before; each begins with
+// caches that are full of other data. Into the pages of another file would be simpler, but pages
+// differ: a virtual machine's are small ones of its host in some places and large ones in others,
+// which halves the speed of whole parts of a pool.
 //
-// Two states of the free space: blocks of a populated pool that nobody has used yet, which are known to
-// hold zeros, and blocks that another file gave back, which are not.
+// Two states of the free space: blocks of a populated pool that nobody has used yet, which are
+// known to hold zeros, and blocks that another file gave back, which are not.
 #include <fcntl.h>
 
 #include <memory>
@@ -64,7 +64,8 @@ class FreshStage {
   [[nodiscard]] const uint8_t* buffer() const { return buffer_; }
 
  private:
-  // A slice more than is measured in a lap: the one that the first limit may have before anything is measured.
+  // A slice more than is measured in a lap: the one that the first limit may have before anything
+  // is measured.
   [[nodiscard]] size_t file_size() const { return settings_.working_set + slice; }
 
   void make_pool() {

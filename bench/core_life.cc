@@ -1,5 +1,5 @@
-// The life of a pool with a million blocks in use: what a second process pays to attach, and what the
-// first one after a crash pays for recovery.
+// The life of a pool with a million blocks in use: what a second process pays to attach, and what
+// the first one after a crash pays for recovery.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,8 +42,8 @@ uint64_t used_blocks(const std::string& path) {
   return info.used / info.block_size;
 }
 
-// Time of one attach in a program that has just been started: a forked child would pay for copies of its
-// parent's memory as well.
+// Time of one attach in a program that has just been started: a forked child would pay for copies
+// of its parent's memory as well.
 double attach_time(const std::string& path, bool and_read) {
   const std::string command = "/proc/" + std::to_string(getpid()) + "/exe " +
                               (and_read ? tell_attach_and_read : tell_attach) + " '" + path + "'";
@@ -73,8 +73,8 @@ void crash(const std::string& path) {
   waitpid(child, nullptr, 0);
 }
 
-// What a power loss leaves, as far as it costs time: the pool names a boot that is not this one, so nothing in
-// it that was not flushed counts, and every block is counted anew.
+// What a power loss leaves, as far as it costs time: the pool names a boot that is not this one, so
+// nothing in it that was not flushed counts, and every block is counted anew.
 void end_boot(const std::string& path) {
   const int segment = open((path + "/segment.0").c_str(), O_RDWR | O_CLOEXEC);
   must_posix(segment, "open segment.0");

@@ -1,5 +1,5 @@
-// Metadata: create (with close), stat, unlink in a directory that has entries already, against the same
-// calls on tmpfs. Both sides name the file relative to an open directory.
+// Metadata: create (with close), stat, unlink in a directory that has entries already, against the
+// same calls on tmpfs. Both sides name the file relative to an open directory.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // Overwriting and reading, in order, against copying into and out of the same pages.
 //
-// Contenders work on one file as large as the working set, each on the part that follows the last one's,
-// so that each finds memory that has left the cache since it was last touched.
+// Contenders work on one file as large as the working set, each on the part that follows the last
+// one's, so that each finds memory that has left the cache since it was last touched.
 #include <fcntl.h>
 #include <unistd.h>
 

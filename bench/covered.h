@@ -1,5 +1,5 @@
-// Benchmarks of unchanged programs: each runs itself under `cairn run`, and compares a covered directory with
-// a plain one on the same /dev/shm.
+// Benchmarks of unchanged programs: each runs itself under `cairn run`, and compares a covered
+// directory with a plain one on the same /dev/shm.
 #pragma once
 
 #include <string>

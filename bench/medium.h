@@ -34,8 +34,9 @@ class Medium {
   bool mounted_ = false;
 };
 
-// Runs body() in a child process and returns its exit code; afterwards, however the child ended (also
-// by a signal), removes what it left in /dev/shm. An interrupt from the terminal ends the child first.
+// Runs body() in a child process and returns its exit code; afterwards, however the child ended
+// (also by a signal), removes what it left in /dev/shm. An interrupt from the terminal ends the
+// child first.
 int supervised(const std::function<int(int, char**)>& body, int argc, char** argv);
 
 }  // namespace cairn::bench

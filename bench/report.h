@@ -48,8 +48,8 @@ class Report {
   // A row that could not be measured here; it counts as short if it has a bar.
   void skip(const std::string& group, const std::string& what, const std::string& why);
 
-  // The end of a program: prints what is short, writes the JSON (to nowhere if the path is empty), and
-  // returns the exit code that says which.
+  // The end of a program: prints what is short, writes the JSON (to nowhere if the path is empty),
+  // and returns the exit code that says which.
   [[nodiscard]] int conclude(const std::string& json_path) const;
 
  private:

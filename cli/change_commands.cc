@@ -33,8 +33,8 @@ struct Level {
   size_t next = 0;
 };
 
-// Removes `path`, which begins in directory `base`; people know it as `shown`. Adds to the count of what was
-// removed. False: something stays, which has been told.
+// Removes `path`, which begins in directory `base`; people know it as `shown`. Adds to the count of
+// what was removed. False: something stays, which has been told.
 bool remove_tree(const Pool& pool, cairn_ino base, const std::string& path, const cairn_stat& st,
                  const std::string& shown, uint64_t* removed) {
   if (!is_directory(st)) {

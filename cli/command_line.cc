@@ -59,8 +59,8 @@ std::vector<std::string> option_names(const CLI::App* app) {
   return names;
 }
 
-// What follows `--` is no option, which CLI11 2.1 forgets where a command could take more arguments: so it does not see
-// the dash before the word is an argument.
+// What follows `--` is no option, which CLI11 2.1 forgets where a command could take more
+// arguments: so it does not see the dash before the word is an argument.
 constexpr char before_dash = '\x01';
 std::string no_option(const std::string& word) {
   return word.starts_with("-") ? before_dash + word : word;

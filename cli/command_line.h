@@ -1,5 +1,5 @@
-// The command line: one description (a CLI::App tree) from which parsing, --help, the manual pages, the
-// reference in docs/ and shell completion all come.
+// The command line: one description (a CLI::App tree) from which parsing, --help, the manual pages,
+// the reference in docs/ and shell completion all come.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -26,8 +26,9 @@ struct Context {
   std::vector<std::string> program;
 };
 
-// A command below `parent`. `prose` follows the options in --help and the manual: paragraphs separated by
-// an empty line; a paragraph whose first line begins with two blanks is shown as it stands (examples).
+// A command below `parent`. `prose` follows the options in --help and the manual: paragraphs
+// separated by an empty line; a paragraph whose first line begins with two blanks is shown as it
+// stands (examples).
 CLI::App* add_command(CLI::App& parent, Context& context, const std::string& name,
                       const std::string& summary, const std::string& prose);
 

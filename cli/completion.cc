@@ -1,5 +1,5 @@
-// The scripts know commands, options and the values that options take; for the names of pools they ask
-// `cairn completion pools`.
+// The scripts know commands, options and the values that options take; for the names of pools they
+// ask `cairn completion pools`.
 #include "completion.h"
 
 #include <fmt/format.h>

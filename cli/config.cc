@@ -226,7 +226,8 @@ Config Config::load(const Environment& environment, const std::vector<std::strin
     if (const std::string value = variable(key.environment()); !value.empty())
       config.set(key.name, value, "environment " + key.environment());
   }
-  // Other programs may use names of their own that begin with CAIRN_; what is almost a key is a slip.
+  // Other programs may use names of their own that begin with CAIRN_; what is almost a key is a
+  // slip.
   for (const std::string& name : variables) {
     if (!name.starts_with("CAIRN_") || std::find(known.begin(), known.end(), name) != known.end())
       continue;

@@ -1,10 +1,11 @@
-// Configuration: every key has one name in the file (pool.size), the environment (CAIRN_POOL_SIZE) and on
-// the command line (--pool-size). Later origins win:
+// Configuration: every key has one name in the file (pool.size), the environment (CAIRN_POOL_SIZE)
+// and on the command line (--pool-size). Later origins win:
 //
-//   default < /etc/cairn/cairn.yaml < $XDG_CONFIG_HOME/cairn/cairn.yaml < environment < command line
+//   default < /etc/cairn/cairn.yaml < $XDG_CONFIG_HOME/cairn/cairn.yaml < environment < command
+//   line
 //
-// If CAIRN_CONFIG names a file, that one is read in place of the two. An unknown key is an error that
-// names the nearest known one; so is a value that the key does not take.
+// If CAIRN_CONFIG names a file, that one is read in place of the two. An unknown key is an error
+// that names the nearest known one; so is a value that the key does not take.
 #pragma once
 
 #include <functional>

@@ -30,7 +30,8 @@ struct Totals {
 class Met {
  public:
   explicit Met(Side& side) : side_(side) {}
-  // False: it is another name of a directory that was met, or the way leads to one further up again.
+  // False: it is another name of a directory that was met, or the way leads to one further up
+  // again.
   bool enter(const std::string& path, const SideStat& st) {
     if (!side_.is_tree()) return true;
     const auto [met, is_new] = met_.try_emplace(st.inode, path);
@@ -152,7 +153,8 @@ class Copier {
   std::vector<char> buffer_;
 };
 
-// Bytes below `path`, so that the bar knows its end and a pool that is too small is told before copying.
+// Bytes below `path`, so that the bar knows its end and a pool that is too small is told before
+// copying.
 uint64_t measure(Side& side, const std::string& path, bool recursive, bool follow, Met* met) {
   const auto st = side.look(path, follow);
   if (!st) fail("{}: no such file or directory", side.show(path));

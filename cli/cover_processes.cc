@@ -81,7 +81,8 @@ class Process {
   int directory_;
 };
 
-// The environment a process was started with: "\0NAME=value\0NAME=value\0"; "" if it cannot be read.
+// The environment a process was started with: "\0NAME=value\0NAME=value\0"; "" if it cannot be
+// read.
 std::string environment_of(const Process& process) {
   const std::string text = process.text("environ");
   return text.empty() ? "" : '\0' + text;

@@ -19,14 +19,15 @@
 
 namespace cairn::cli {
 
-// Put on the root directory of a pool that `cairn run` made for itself: such a pool goes when nothing is
-// left in it.
+// Put on the root directory of a pool that `cairn run` made for itself: such a pool goes when
+// nothing is left in it.
 inline constexpr const char* made_by_run = "user.cairn.made_by_run";
 
 struct CoverEntry {
   std::string directory;  // the covered directory's real path
   std::string job;
-  // Bytes of data that are not drained, and whether nothing is: a removal or an empty file has no bytes.
+  // Bytes of data that are not drained, and whether nothing is: a removal or an empty file has no
+  // bytes.
   uint64_t undrained_bytes = 0;
   bool all_drained = false;
   uint64_t parts = 0;  // of files that several nodes write
@@ -93,9 +94,9 @@ class Cover {
   static Cover join(const Pool& pool, const std::string& directory);
   // The same, also if the directory is gone or another one by now.
   static Cover join_kept(const Pool& pool, const std::string& directory);
-  // Covers or joins. Throws with exit_usage where DIR itself is wrong. Where another job has it, looks again for `patience`:
-  // on another host the claim's holder may be about to name the job that this run is part of.
-  // `fresh` may be null.
+  // Covers or joins. Throws with exit_usage where DIR itself is wrong. Where another job has it,
+  // looks again for `patience`: on another host the claim's holder may be about to name the job
+  // that this run is part of. `fresh` may be null.
   static Cover open(const Pool& pool, const std::string& directory, bool keep,
                     const std::string& job, std::chrono::seconds patience,
                     const Fresh* fresh = nullptr);
@@ -156,12 +157,13 @@ Json drain_json(const std::string& directory, const Cover::DrainResult& result);
 // Alive processes other than this one that work under the cover of `directory`, or may do so.
 std::vector<cairn_lane_info> processes_in_cover(const Pool& pool, const std::string& directory);
 
-// Runs start one at a time, and nobody removes a pool meanwhile. Who has a cover's lock may wait for this
-// one; who has this one takes a cover's lock only without waiting.
+// Runs start one at a time, and nobody removes a pool meanwhile. Who has a cover's lock may wait
+// for this one; who has this one takes a cover's lock only without waiting.
 PlaceLock lock_start(const std::string& pool);
 
-// Removes a pool that a run made once nothing is in it and nobody uses it. True if it is gone. The caller holds the
-// start lock, under which runs make their covers: whoever has none yet finds no pool and makes one.
+// Removes a pool that a run made once nothing is in it and nobody uses it. True if it is gone. The
+// caller holds the start lock, under which runs make their covers: whoever has none yet finds no
+// pool and makes one.
 bool remove_if_left_over(Pool& pool, const PlaceLock& start);
 // The same for who still holds the lock of the cover that he has ended.
 bool leave_pool(Pool& pool, PlaceLock& cover);
@@ -184,8 +186,8 @@ std::string real_directory(const std::string& directory);
 std::string covered_directory(const Config& config, const std::string& directory);
 // The name of the lock that runs of one covered directory share.
 std::string cover_lock_name(const std::string& real_path);
-// Takes that lock alone, without waiting, for who wants to end the cover: held() is false while a run is
-// under way. `pool`: the path of the pool that covers the directory.
+// Takes that lock alone, without waiting, for who wants to end the cover: held() is false while a
+// run is under way. `pool`: the path of the pool that covers the directory.
 PlaceLock lock_cover_now(const std::string& pool, const std::string& real_path);
 
 }  // namespace cairn::cli

@@ -1,4 +1,5 @@
-// A command as data, read from the CLI::App tree; and what is made of it for people: --help, roff, Markdown.
+// A command as data, read from the CLI::App tree; and what is made of it for people: --help, roff,
+// Markdown.
 #pragma once
 
 #include <string>
@@ -41,7 +42,8 @@ std::string overview_prose();
 std::string help_text(const CommandDescription& command);
 // A manual page of section 1, with those of the commands below it.
 std::string man_page(const CommandDescription& command);
-// A section of the reference, commands below it included; and the whole page, if it is `cairn` itself.
+// A section of the reference, commands below it included; and the whole page, if it is `cairn`
+// itself.
 std::string markdown(const CommandDescription& command);
 std::string markdown_page(const CommandDescription& command);
 

@@ -201,7 +201,8 @@ void look_at_preload(Findings& all) {
          "libcairn_posix.so is missing in ../lib beside this command: `cairn run` cannot work"});
     return;
   }
-  // A loader that cannot use it says so on stderr and goes on: the library must turn up in the maps.
+  // A loader that cannot use it says so on stderr and goes on: the library must turn up in the
+  // maps.
   const pid_t child = fork();
   if (child == 0) {
     const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);

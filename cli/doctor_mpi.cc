@@ -1,4 +1,5 @@
-// doctor, without a program: which MPIs are here, which of them Cairn has a back end for, and on how many hosts a job would be.
+// doctor, without a program: which MPIs are here, which of them Cairn has a back end for, and on
+// how many hosts a job would be.
 #include <fmt/format.h>
 #include <glob.h>
 #include <unistd.h>

@@ -95,8 +95,8 @@ Dynamic read_dynamic(const Image& image, const Elf64_Phdr& segment) {
   return dynamic;
 }
 
-// The table does not say how long it is: the hash tables do. Undefined symbols come before the first
-// hashed one of a GNU table, so that its `symoffset` is enough.
+// The table does not say how long it is: the hash tables do. Undefined symbols come before the
+// first hashed one of a GNU table, so that its `symoffset` is enough.
 uint64_t undefined_end(const Image& image, const Dynamic& dynamic) {
   if (const auto at = image.offset_of(dynamic.hash); dynamic.hash != 0 && at) {
     uint32_t chains = 0;

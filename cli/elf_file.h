@@ -19,7 +19,8 @@ struct ElfFile {
   std::vector<std::string> imports;  // undefined symbols of the dynamic symbol table
 };
 
-// Nothing if the file is no ELF file or is damaged. Every offset in the file is checked before it is used.
+// Nothing if the file is no ELF file or is damaged. Every offset in the file is checked before it
+// is used.
 std::optional<ElfFile> read_elf(const std::string& path);
 
 // This machine's e_machine.

@@ -1,5 +1,5 @@
-// The end of a run: wait until the last process has left the covered directory, drain, end the cover.
-// `cairn run` and `cairn drain` share it.
+// The end of a run: wait until the last process has left the covered directory, drain, end the
+// cover. `cairn run` and `cairn drain` share it.
 #pragma once
 
 #include <chrono>
@@ -25,9 +25,9 @@ struct FinishResult {
   Cover::DrainResult drain;
 };
 
-// `wait`: until nobody is in the cover; else drains what is there now. `end`: end the cover when all is drained.
-// `for_others`: how long other nodes may take to put their parts of files to this one's, as long as no file gets whole.
-// `notice`: tells of the drains; null: nobody is told.
+// `wait`: until nobody is in the cover; else drains what is there now. `end`: end the cover when
+// all is drained. `for_others`: how long other nodes may take to put their parts of files to this
+// one's, as long as no file gets whole. `notice`: tells of the drains; null: nobody is told.
 FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, bool end,
                           std::chrono::seconds for_others, DrainNotice* notice = nullptr);
 

@@ -51,7 +51,8 @@ std::string launcher_job() {
   for (const char* name :
        {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID", "JOB_ID"})
     if (std::string job = variable(name); !job.empty()) return job;
-  // Open MPI 4: a random number of each mpirun. Its PMIX_NAMESPACE has 16 bits that differ between jobs.
+  // Open MPI 4: a random number of each mpirun. Its PMIX_NAMESPACE has 16 bits that differ between
+  // jobs.
   if (std::string key = variable("OMPI_MCA_orte_precondition_transports"); !key.empty())
     return "openmpi-" + key;
   // Open MPI 5 and other PMIx launchers: "prterun-HOST-PID@1".

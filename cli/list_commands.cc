@@ -223,8 +223,8 @@ class DiskUsage {
  public:
   DiskUsage(const Pool& pool, bool summary) : pool_(pool), summary_(summary) {}
 
-  // Counts the bytes taken at and below `path`; adds a row for each directory. False: something could not be
-  // counted, which has been told.
+  // Counts the bytes taken at and below `path`; adds a row for each directory. False: something
+  // could not be counted, which has been told.
   bool count(const std::string& path, const cairn_stat& st) {
     if (!is_directory(st)) {
       rows.emplace_back(bytes_of(st), path);

@@ -1,4 +1,5 @@
-// Of the lanes of a pool, those whose processes run. The places of others are free for whoever comes.
+// Of the lanes of a pool, those whose processes run. The places of others are free for whoever
+// comes.
 #pragma once
 
 #include <cairn/cairn.h>

@@ -93,7 +93,8 @@ void NetcdfCounted::add_counts(const CkptSet& set, int64_t number, const CkptVar
   counts.type = CAIRN_TYPE_INT64;
   counts.element_size = sizeof(int64_t);
   std::vector<int64_t> values;
-  for (const uint64_t one : set.counts(number, variable)) values.push_back(static_cast<int64_t>(one));
+  for (const uint64_t one : set.counts(number, variable))
+    values.push_back(static_cast<int64_t>(one));
   counts.shape = {values.size()};
   put(&counts, "dimensions", free_dimension("ranks", values.size()));
   values_[all_.size()] = std::move(values);

@@ -1,10 +1,10 @@
 // NetcdfCounted says how variables of which each rank has any number of elements stand in a file of
 // `cairn ckpt export`: as the ragged arrays of the CF conventions.
 //
-// A ragged array is one dimension of values behind each other, and the variable that counts them has
-// the attribute sample_dimension (a contiguous ragged array). Particles are one dimension, and their
-// key has the attribute instance_dimension (an indexed ragged array). Data of ranks are a contiguous
-// ragged array whose counts are a variable of their own.
+// A ragged array is one dimension of values behind each other, and the variable that counts them
+// has the attribute sample_dimension (a contiguous ragged array). Particles are one dimension, and
+// their key has the attribute instance_dimension (an indexed ragged array). Data of ranks are a
+// contiguous ragged array whose counts are a variable of their own.
 #pragma once
 
 #include <map>
@@ -29,7 +29,8 @@ class NetcdfCounted {
   NetcdfCounted(const CkptSet& set, int64_t number, std::vector<CkptVariable>* variables);
 
   // The attributes that tell how they belong together.
-  void add_attributes(const NetcdfDimensions& dimensions, std::vector<CkptVariable>* variables) const;
+  void add_attributes(const NetcdfDimensions& dimensions,
+                      std::vector<CkptVariable>* variables) const;
   // The values of a variable that was added, of type int64; null: the version has it.
   [[nodiscard]] const std::vector<int64_t>* values(size_t variable) const;
 

@@ -47,8 +47,8 @@ std::vector<int> holders(const std::string& path) {
   if (stat(path.c_str(), &st) != 0) return found;
   std::ifstream locks("/proc/locks");
   for (std::string line; std::getline(locks, line);) {
-    // "7: FLOCK  ADVISORY  READ 1234 00:1b:5785273 0 EOF"; one that waits has "->" before FLOCK. The
-    // device is not always the one that stat tells.
+    // "7: FLOCK  ADVISORY  READ 1234 00:1b:5785273 0 EOF"; one that waits has "->" before FLOCK.
+    // The device is not always the one that stat tells.
     std::istringstream words(line);
     std::string number, kind, advisory, mode, file;
     int pid = 0;

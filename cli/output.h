@@ -31,8 +31,8 @@ void print_json(const Json& json);
 // Throws if what was printed did not arrive.
 void flush_output();
 
-// Writes to stderr. Where nobody can be told (a full disk, a reader that has gone), the work goes on: a run whose
-// program has ended still drains.
+// Writes to stderr. Where nobody can be told (a full disk, a reader that has gone), the work goes
+// on: a run whose program has ended still drains.
 void tell(const std::string& text);
 
 // A name as a terminal may safely show it: control characters as \xNN. For JSON use json_text.

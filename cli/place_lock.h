@@ -1,8 +1,10 @@
-// PlaceLock: an advisory lock on a file beside the pools, for what several commands must not do at once.
+// PlaceLock: an advisory lock on a file beside the pools, for what several commands must not do at
+// once.
 //
-// The file is there while anybody has the lock: who has it alone at his end removes it. So whoever gets the lock on a file
-// looks whether its name still means that file, and else begins anew with the one that does. Only who has the lock alone, on
-// the file that the name means, may remove the name; nobody can have it through another file meanwhile.
+// The file is there while anybody has the lock: who has it alone at his end removes it. So whoever
+// gets the lock on a file looks whether its name still means that file, and else begins anew with
+// the one that does. Only who has the lock alone, on the file that the name means, may remove the
+// name; nobody can have it through another file meanwhile.
 #pragma once
 
 #include <functional>

@@ -19,8 +19,8 @@ struct PoolPath {
   std::string path;      // in the pool: absolute
 };
 
-// NAME:/path, :/path; /dir/pool:/path. Where `local_allowed`, text without such a prefix is an ordinary
-// file, else a path in the configured pool. "./a:b" is always an ordinary file.
+// NAME:/path, :/path; /dir/pool:/path. Where `local_allowed`, text without such a prefix is an
+// ordinary file, else a path in the configured pool. "./a:b" is always an ordinary file.
 PoolPath parse_pool_path(const std::string& text, bool local_allowed);
 
 // Throws if `path` is what Cairn keeps for itself in the pool: covers with their

@@ -1,8 +1,8 @@
 // PoolTree: the directories that one command goes through in a pool.
 //
-// A pool can be damaged, or made by somebody who wants to harm whoever looks at it: a name that no file can
-// have, a directory below itself, one with many names. A command tells such a thing, leaves it out, does
-// the rest, and fails at its end.
+// A pool can be damaged, or made by somebody who wants to harm whoever looks at it: a name that no
+// file can have, a directory below itself, one with many names. A command tells such a thing,
+// leaves it out, does the rest, and fails at its end.
 #pragma once
 
 #include <functional>
@@ -30,7 +30,8 @@ class PoolTree {
   std::vector<Entry> read(cairn_ino directory, const std::string& path);
   // Their names only, as they are listed.
   std::vector<std::string> names(cairn_ino directory, const std::string& path);
-  // Before the walk enters the directory of that name: false, and that has been told, if it must not.
+  // Before the walk enters the directory of that name: false, and that has been told, if it must
+  // not.
   bool enter(cairn_ino above, const std::string& name, const cairn_stat& st,
              const std::string& path);
   void tell_problem(const std::string& text);

@@ -1,5 +1,5 @@
-// A progress bar on stderr, only where a person waits at a terminal, and only once something has taken
-// half a second.
+// A progress bar on stderr, only where a person waits at a terminal, and only once something has
+// taken half a second.
 #pragma once
 
 #include <chrono>
@@ -37,7 +37,8 @@ class Progress {
   bool visible_ = false;
 };
 
-// Until the object goes, SIGINT, SIGTERM and SIGHUP, unless ignored, do not end the process but make stop_signal() their number.
+// Until the object goes, SIGINT, SIGTERM and SIGHUP, unless ignored, do not end the process but
+// make stop_signal() their number.
 class StopOnSignal {
  public:
   StopOnSignal();

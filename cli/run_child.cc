@@ -21,7 +21,8 @@ namespace cairn::cli {
 namespace {
 
 constexpr const char* start_flag = "--start-in-cover";
-// Those that a batch system or a user sends to a program by name, and that would end us before it (Slurm's --signal=USR1).
+// Those that a batch system or a user sends to a program by name, and that would end us before it
+// (Slurm's --signal=USR1).
 constexpr std::array passed_on = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,   SIGUSR1,
                                   SIGUSR2, SIGALRM, SIGXCPU, SIGVTALRM, SIGPROF};
 
@@ -33,8 +34,9 @@ volatile pid_t child = 0;
 volatile std::sig_atomic_t pending = 0;  // a signal that came before there was a child
 
 void pass_on(int number, siginfo_t* info, void* /*context*/) {
-  // The terminal sends to the whole foreground group: the program has it already. The limit to processor time is held against
-  // each process by itself. What else comes from the kernel is for us alone: an alarm that was set before us.
+  // The terminal sends to the whole foreground group: the program has it already. The limit to
+  // processor time is held against each process by itself. What else comes from the kernel is for
+  // us alone: an alarm that was set before us.
   const bool is_ours =
       number != SIGINT && number != SIGQUIT && number != SIGHUP && number != SIGXCPU;
   if (info != nullptr && info->si_code == SI_KERNEL && !is_ours) return;
@@ -56,7 +58,8 @@ class SignalsPassedOn {
       if (before_[i].sa_handler != SIG_IGN) sigaction(passed_on[i], &action, nullptr);
     }
   }
-  // The program has ended. What tells a program something, and would end us, is for nobody now: a drain goes on.
+  // The program has ended. What tells a program something, and would end us, is for nobody now: a
+  // drain goes on.
   ~SignalsPassedOn() {
     struct sigaction ignore {};
     ignore.sa_handler = SIG_IGN;

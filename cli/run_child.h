@@ -16,9 +16,10 @@ struct ChildResult {
 // The file that `program` means, looked for in PATH as execvp does; "" if there is none.
 std::string find_program(const std::string& program);
 
-// Runs a program with changed environment variables until it ends. SIGINT, SIGTERM and SIGHUP are passed
-// on, unless the terminal has sent them to the program already, or they were ignored when we started.
-// `inside`: the program's file lies in the covered directory, so that the preloaded library has to start it.
+// Runs a program with changed environment variables until it ends. SIGINT, SIGTERM and SIGHUP are
+// passed on, unless the terminal has sent them to the program already, or they were ignored when we
+// started. `inside`: the program's file lies in the covered directory, so that the preloaded
+// library has to start it.
 ChildResult run_child(const std::vector<std::string>& program,
                       const std::vector<std::pair<std::string, std::string>>& environment,
                       bool inside);

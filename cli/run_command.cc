@@ -1,10 +1,11 @@
 // cairn run --at DIR -- PROGRAM: serve DIR from a pool, run the program unchanged, drain.
 //
-// This process is attached to the pool before the program starts (to cover DIR, so that every error comes
-// early) and after it has ended, not in between: it takes no lane from the program. A shared lock tells
-// that a run is under way, so that several runs of one job (mpirun cairn run ...) end the cover once, the last; the
-// cover's claim is held as well, for runs with other pools.
-// A run inside a run of the same directory (cairn run -- mpirun cairn run ...) leaves all that to the outer one.
+// This process is attached to the pool before the program starts (to cover DIR, so that every error
+// comes early) and after it has ended, not in between: it takes no lane from the program. A shared
+// lock tells that a run is under way, so that several runs of one job (mpirun cairn run ...) end
+// the cover once, the last; the cover's claim is held as well, for runs with other pools. A run
+// inside a run of the same directory (cairn run -- mpirun cairn run ...) leaves all that to the
+// outer one.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -57,8 +58,8 @@ bool lies_in(const std::string& program, const std::string& directory) {
   return place.starts_with(directory + "/");
 }
 
-// The directory as the user spells it, absolute: programs that get such paths do not spell it really. "" if that
-// is how it is spelled anyway.
+// The directory as the user spells it, absolute: programs that get such paths do not spell it
+// really. "" if that is how it is spelled anyway.
 std::string other_spelling(const std::string& given, const std::string& real) {
   namespace fs = std::filesystem;
   fs::path path = given;
@@ -109,7 +110,8 @@ struct Run {
         {"CAIRN_MPI_TIMEOUT", context.config.value("mpi.timeout")},
         {"CAIRN_MPI_VISIBILITY", context.config.value("mpi.visibility")},
         {"CAIRN_LOG_LEVEL", context.config.value("log.level")}};
-    // 0: inside a run that is around the launcher, where processes that the launcher starts later are covered as well.
+    // 0: inside a run that is around the launcher, where processes that the launcher starts later
+    // are covered as well.
     if (is_rank()) variables.emplace_back("CAIRN_RUN_OF_RANK", named_by_environment() ? "0" : "1");
     if (!spelling.empty()) variables.emplace_back("CAIRN_COVER_SPELLINGS", spelling);
     const Setting& domain = context.config.at("checkpoint.domain");
@@ -130,7 +132,8 @@ struct Run {
     const std::string given = directory;
     directory = real_directory(given);
     spelling = other_spelling(given, directory);
-    // Programs are told by a list of paths with ':' between them, and would go past the cover without a word.
+    // Programs are told by a list of paths with ':' between them, and would go past the cover
+    // without a word.
     for (const std::string& path : {given, directory})
       if (path.find(':') != std::string::npos)
         usage_error("{}: a path with ':' in it cannot be covered", path);
@@ -207,8 +210,8 @@ struct Run {
       return code;
     }
     const StopOnSignal stop;
-    // Other runs of the job are still at work: whoever is the last one drains. A run that drains nothing has nothing
-    // to wait for.
+    // Other runs of the job are still at work: whoever is the last one drains. A run that drains
+    // nothing has nothing to wait for.
     const Wait wait =
         code == exit_ok && !keep ? wait_to_be_last(running, directory) : be_last_or_leave(running);
     if (wait == Wait::interrupted) return report_interrupt();
@@ -268,8 +271,8 @@ struct Run {
     return start;
   }
 
-  // What a logout or the job's end would take: the pool with what is not drained, or DIR with what is. Of the ranks of a
-  // job, the one says so that begins the cover.
+  // What a logout or the job's end would take: the pool with what is not drained, or DIR with what
+  // is. Of the ranks of a job, the one says so that begins the cover.
   void look_at_lifetime(const Pool& pool) {
     const auto covers = list_covers(pool);
     const bool begun = std::any_of(covers.begin(), covers.end(), [&](const CoverEntry& cover) {
@@ -393,7 +396,8 @@ struct Run {
     return {attached, path};
   }
 
-  // Another run has drained and removed it, and the claim before; or somebody took it from under us.
+  // Another run has drained and removed it, and the claim before; or somebody took it from under
+  // us.
   int end_without_pool(const std::string& path) const {
     // Where the pools lay may be gone as well, and the lock with it.
     std::unique_ptr<PlaceLock> start;

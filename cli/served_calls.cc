@@ -5,7 +5,8 @@
 namespace cairn::cli {
 namespace {
 
-// The adapter's list is the only one: from it come its wrappers, the table in the documentation, and this.
+// The adapter's list is the only one: from it come its wrappers, the table in the documentation,
+// and this.
 const std::map<std::string, Service>& calls() {
 #define SERVED(result, name, ...) {#name, Service::served},
 #define ALIAS(result, name, ...) {#name, Service::served},

@@ -1,5 +1,6 @@
-// Small files in /dev/shm by which the ranks of a host find each other when they start or open a file through MPI-IO
-// (adapters/mpiio/). Who made one removes it once all have it, and stays locked to it until then.
+// Small files in /dev/shm by which the ranks of a host find each other when they start or open a
+// file through MPI-IO (adapters/mpiio/). Who made one removes it once all have it, and stays locked
+// to it until then.
 #pragma once
 
 #include <string>

@@ -1,7 +1,8 @@
 // Sizes as people write them: 4K, 10GiB, 2M, 1.5T, 50%.
 //
-// K, M, G, T, P and KiB ... PiB are powers of 1024, KB ... PB powers of 1000 (as in coreutils); upper and lower
-// case mean the same. A percentage is a share of what the machine and its cgroup allow.
+// K, M, G, T, P and KiB ... PiB are powers of 1024, KB ... PB powers of 1000 (as in coreutils);
+// upper and lower case mean the same. A percentage is a share of what the machine and its cgroup
+// allow.
 #pragma once
 
 #include <cstdint>

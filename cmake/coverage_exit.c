@@ -1,6 +1,6 @@
 /* For the coverage build: a process that ends by _exit leaves its counters too. Linked with
- * -Wl,--wrap=_exit; a child that a test forked and that must not run the parent's exit handlers would
- * otherwise count for nothing. Who is killed still does. */
+ * -Wl,--wrap=_exit; a child that a test forked and that must not run the parent's exit handlers
+ * would otherwise count for nothing. Who is killed still does. */
 void __gcov_dump(void);
 void __gcov_reset(void);
 _Noreturn void __real__exit(int status);

@@ -1,5 +1,6 @@
-/* Heat spreads on a plate, in MPI ranks that hold some rows each. The program writes a checkpoint from
- * time to time, and goes on from the last one when it is started again, on any number of ranks.
+/* Heat spreads on a plate, in MPI ranks that hold some rows each. The program writes a checkpoint
+ * from time to time, and goes on from the last one when it is started again, on any number of
+ * ranks.
  *
  *   mpirun -n 4 ./heat STEPS [STEPS-BETWEEN-CHECKPOINTS [ROWS]]
  *

@@ -13,8 +13,8 @@
 
 namespace engine::memory {
 
-// Small blocks share a page, large ones have pages of their own; the first page begins with what kind it is, which
-// a block's address leads to.
+// Small blocks share a page, large ones have pages of their own; the first page begins with what
+// kind it is, which a block's address leads to.
 constexpr size_t kPage = 4096;
 constexpr size_t kHead = 64;
 constexpr size_t kSizes[] = {64,
@@ -38,8 +38,8 @@ struct Free {
   Free* next;
 };
 
-// Each change of these becomes visible by one store, which releases what was stored before: a child that is born
-// meanwhile finds it done or not.
+// Each change of these becomes visible by one store, which releases what was stored before: a child
+// that is born meanwhile finds it done or not.
 static std::atomic<Free*> free_blocks[kKinds];
 static std::atomic<uint8_t*> fresh;  // pages that have not been used
 static std::atomic<uint8_t*> fresh_end;

@@ -46,8 +46,8 @@ static int attach_locked(Says says) {
          pool_path[0] == '\0' ? "CAIRN_POOL is not set" : cairn_last_error());
     return -EIO;
   }
-  // By its path, which all processes of a run have alike: to ask the pool for its uuid is to ask for all its
-  // figures, which looks at every inode.
+  // By its path, which all processes of a run have alike: to ask the pool for its uuid is to ask
+  // for all its figures, which looks at every inode.
   unsigned hash = 0;
   for (const char* c = pool_path; *c != '\0'; ++c)
     hash = hash * 31 + static_cast<unsigned char>(*c);
@@ -73,8 +73,8 @@ int attach() {
   return error;
 }
 
-// A process that starts to look when all is over: the run has drained and ended the cover (and removed the
-// pool), so the directory is an ordinary one. A claim says that it is not over.
+// A process that starts to look when all is over: the run has drained and ended the cover (and
+// removed the pool), so the directory is an ordinary one. A claim says that it is not over.
 static bool has_ended(const Cover& cover) {
   char claim[PATH_MAX + 16];
   struct stat st;

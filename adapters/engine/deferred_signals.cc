@@ -40,8 +40,8 @@ struct Held {
 };
 static __thread Held kept;
 
-// What the program installed. A handler may be read while it is being replaced: the two halves are as
-// old or as new as the signal that just came.
+// What the program installed. A handler may be read while it is being replaced: the two halves are
+// as old or as new as the signal that just came.
 struct Handler {
   std::atomic<void (*)(int, siginfo_t*, void*)> function;
   std::atomic<int> flags;
@@ -83,7 +83,8 @@ static void take_handler(int number, int flags, Mask mask) {
   ::sigaction(number, &left, nullptr);
 }
 
-// A signal that came to us only for the sake of mappings, and is no matter of theirs. A fault comes again.
+// A signal that came to us only for the sake of mappings, and is no matter of theirs. A fault comes
+// again.
 static void end_by(int number, siginfo_t* info, void (*function)(int, siginfo_t*, void*)) {
   bool fault = info->si_code > 0;
   if (!fault && function != nullptr) return;  // ignored
@@ -120,7 +121,8 @@ static void run(int number, siginfo_t* info, void* context) {
   handler_frame = outer;
 }
 
-// A handler that was left by a jump may still be noted here: what is called from further up the stack is none of its.
+// A handler that was left by a jump may still be noted here: what is called from further up the
+// stack is none of its.
 bool is_in_handler() {
   const char* frame = handler_frame;
   return frame != nullptr && static_cast<const char*>(__builtin_frame_address(0)) < frame;

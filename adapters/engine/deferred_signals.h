@@ -1,13 +1,13 @@
 // Signals that arrive while the engine works are delivered when it has done.
 //
-// A handler of the program's may call anything that is async-signal-safe: open, write, rename, unlink. If
-// it interrupted the engine in a call that holds locks, its own call would wait for them for ever. So
-// handlers are installed behind a function of ours, which, inside the engine, keeps the signal and
-// returns with all signals blocked; who leaves the engine sends it to himself again and unblocks. This
-// costs a call two additions to a thread's counter, and no system call.
+// A handler of the program's may call anything that is async-signal-safe: open, write, rename,
+// unlink. If it interrupted the engine in a call that holds locks, its own call would wait for them
+// for ever. So handlers are installed behind a function of ours, which, inside the engine, keeps
+// the signal and returns with all signals blocked; who leaves the engine sends it to himself again
+// and unblocks. This costs a call two additions to a thread's counter, and no system call.
 //
-// Faults (SIGSEGV and the like, raised by the kernel) are passed on at once, but for a SIGBUS where a mapping
-// has only to follow its file's growth.
+// Faults (SIGSEGV and the like, raised by the kernel) are passed on at once, but for a SIGBUS where
+// a mapping has only to follow its file's growth.
 #pragma once
 
 #include <signal.h>

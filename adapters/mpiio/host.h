@@ -13,8 +13,8 @@ enum Kind : int { kMpi, kPmpi, kKinds };
 
 // The shim's side.
 struct Host {
-  // The MPI's own function of this name ("MPI_File_open"); for a call with MPI_Count that it has not, one that makes
-  // the call with an int; else null.
+  // The MPI's own function of this name ("MPI_File_open"); for a call with MPI_Count that it has
+  // not, one that makes the call with an int; else null.
   void* (*real)(const char* name);
   // What MPI_Get_library_version says.
   const char* mpi;
@@ -27,9 +27,11 @@ struct Host {
   uint64_t began_ns;
 };
 
-// A back end's side: our function for "File_open" and a kind; null if it has none, then the MPI's is called.
+// A back end's side: our function for "File_open" and a kind; null if it has none, then the MPI's
+// is called.
 using BackendFind = void* (*)(const char* name, int kind);
-// Exported by each lib/cairn/mpiio_NAME.so as `cairn_mpiio_backend`. Null: it cannot work here, `*why` says why.
+// Exported by each lib/cairn/mpiio_NAME.so as `cairn_mpiio_backend`. Null: it cannot work here,
+// `*why` says why.
 using BackendStart = BackendFind (*)(const Host* host, const char** why);
 
 }  // namespace mpiio

@@ -1,10 +1,10 @@
-// The names of MPI's I/O chapter, exported without knowing any MPI: at the first call the MPI that the process
-// has loaded is found, then the back end that was built for it. Where nothing is covered every name leads to
-// the MPI's own function from then on.
+// The names of MPI's I/O chapter, exported without knowing any MPI: at the first call the MPI that
+// the process has loaded is found, then the back end that was built for it. Where nothing is
+// covered every name leads to the MPI's own function from then on.
 //
-// No MPI's header is included: all these functions return an int and take at most six arguments that go into
-// integer registers or their stack places, whatever a handle is (an int in MPICH, a pointer in Open MPI), so they
-// are passed on as six words.
+// No MPI's header is included: all these functions return an int and take at most six arguments
+// that go into integer registers or their stack places, whatever a handle is (an int in MPICH, a
+// pointer in Open MPI), so they are passed on as six words.
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
@@ -46,8 +46,9 @@ enum Number : int {
 Function target_of(int number, int kind);
 void* real(const char* name);
 
-// A program may look for a call with MPI_Count, find it here, and use it on an MPI before 4.0 (mpi4py does): then the
-// same call with an int is made, as far as an int goes. `place`: of the count among the words, or -1.
+// A program may look for a call with MPI_Count, find it here, and use it on an MPI before 4.0
+// (mpi4py does): then the same call with an int is made, as far as an int goes. `place`: of the
+// count among the words, or -1.
 constexpr int kErrCount = 2;  // MPI_ERR_COUNT, in every ABI
 template <int plain, int kind, int place>
 int by_int(Word a, Word b, Word c, Word d, Word e, Word f) {
@@ -109,8 +110,8 @@ bool in_one_object(void* one, void* other) {
   return dladdr(one, &a) != 0 && dladdr(other, &b) != 0 && a.dli_fbase == b.dli_fbase;
 }
 
-// A profiler that is linked to the program comes between us and the MPI: it sees the program's calls, and what it
-// passes on comes back to us under the other name. Null: there is none.
+// A profiler that is linked to the program comes between us and the MPI: it sees the program's
+// calls, and what it passes on comes back to us under the other name. Null: there is none.
 void* profiler(const char* name) {
   void* next = dlsym(RTLD_NEXT, name);
   void* last = real(name);

@@ -1,7 +1,8 @@
-// What bench_mpiio starts under every MPI: the access patterns, on a covered file, on a plain one by the MPI's own I/O,
-// and as copies between the ranks' buffers and one mapping, in turn.
+// What bench_mpiio starts under every MPI: the access patterns, on a covered file, on a plain one
+// by the MPI's own I/O, and as copies between the ranks' buffers and one mapping, in turn.
 //   patterns COVERED PLAIN MAPPED MIB_PER_RANK ROUNDS
-// One line for each pass, from rank 0: WAY, PATTERN, "write" or "read", nanoseconds of the slowest rank.
+// One line for each pass, from rank 0: WAY, PATTERN, "write" or "read", nanoseconds of the slowest
+// rank.
 #include <fcntl.h>
 #include <mpi.h>
 #include <sys/mman.h>
@@ -111,7 +112,8 @@ MPI_File open_file(const std::string& path, const Pattern& pattern) {
   return file;
 }
 
-// ---- by copying -----------------------------------------------------------------------------------
+// ---- by copying
+// -----------------------------------------------------------------------------------
 
 enum class Copy : uint8_t { cached, streamed };
 

@@ -193,8 +193,9 @@ enum cairn_distribution_kind {
   /* Arrays of one dimension of which each rank has any number of elements, another one in each
    * version. A restart finds out how many a rank gets: the getter is told by extent[0] and makes
    * room. Without a getter the array has to have that many (-EMSGSIZE). */
-  CAIRN_RAGGED = 5,    /* a list of values for each element of the integer variable `over`, in the
-                        * order in which the rank's memory has those; a rank gets those of its own */
+  CAIRN_RAGGED = 5,    /* a list of values for each element of the integer variable `over`, in
+                        * the order in which the rank's memory has those; a rank gets those of its
+                        * own */
   CAIRN_PARTICLES = 6, /* on another number of ranks they are dealt out in order of ranks, or with
                         * `over` and `key` to the ranks whose block has their cells */
   CAIRN_PER_RANK = 7   /* rank r gets those of rank r; further ranks get none */

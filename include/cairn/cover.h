@@ -129,10 +129,10 @@ CAIRN_API int cairn_cover_drain_while_running(cairn_cover* cover, cairn_while_ru
                                               cairn_progress progress, cairn_drain_problem problem,
                                               void* context, cairn_drain_report* report);
 /* For a process that drains in the background while programs run. cairn_room_promise says that the
- * process looks, in the next 15 seconds, at calls that find the pool full. Such a call then waits for
- * the drain and evicts what was drained, for 60 seconds at most, instead of failing with ENOSPC.
- * Returns a request, or 0 if no call waits. The process drains what it can and answers the request
- * with cairn_room_answer. cairn_room_end takes the promise back. */
+ * process looks, in the next 15 seconds, at calls that find the pool full. Such a call then waits
+ * for the drain and evicts what was drained, for 60 seconds at most, instead of failing with
+ * ENOSPC. Returns a request, or 0 if no call waits. The process drains what it can and answers the
+ * request with cairn_room_answer. cairn_room_end takes the promise back. */
 CAIRN_API uint64_t cairn_room_promise(cairn_pool* pool);
 CAIRN_API void cairn_room_answer(cairn_pool* pool, uint64_t request);
 CAIRN_API void cairn_room_end(cairn_pool* pool);

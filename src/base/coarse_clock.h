@@ -1,7 +1,7 @@
 // The coarse clock, as the kernel stamps files with it: it moves on with the timer's tick.
 //
-// Every write looks at it, so it is asked without the C library in between, whose calls are stores that queue up
-// behind the write's own (file/short_way.h).
+// Every write looks at it, so it is asked without the C library in between, whose calls are stores
+// that queue up behind the write's own (file/short_way.h).
 #pragma once
 
 #include <atomic>
@@ -21,15 +21,15 @@ inline uint64_t now_ns(clockid_t clock) {
 }
 }  // namespace detail
 
-// Finds the kernel's own function (vdso(7)); without it the C library's is called. Takes the dynamic
-// linker's lock, as looking up a function does.
+// Finds the kernel's own function (vdso(7)); without it the C library's is called. Takes the
+// dynamic linker's lock, as looking up a function does.
 void find_kernel_clock();
 
 // Nanoseconds since 1970, by CLOCK_REALTIME_COARSE.
 inline uint64_t coarse_now_ns() { return detail::now_ns(CLOCK_REALTIME_COARSE); }
 
-// The same by CLOCK_REALTIME. Who preloads a clock of his own (libfaketime) changes neither of them: times of one
-// file must not come from two clocks.
+// The same by CLOCK_REALTIME. Who preloads a clock of his own (libfaketime) changes neither of
+// them: times of one file must not come from two clocks.
 inline uint64_t fine_now_ns() { return detail::now_ns(CLOCK_REALTIME); }
 
 // Nanoseconds since some moment before, the same for all processes of this boot.

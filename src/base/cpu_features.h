@@ -1,6 +1,6 @@
-// <sys/platform/x86.h>, glibc's own answer to what the CPU has, where there is one (2.33 and newer):
-// then CAIRN_LIBC_KNOWS_CPU is 1. In a virtual machine each cpuid instruction traps; asking again was a
-// quarter of what an attach cost.
+// <sys/platform/x86.h>, glibc's own answer to what the CPU has, where there is one (2.33 and
+// newer): then CAIRN_LIBC_KNOWS_CPU is 1. In a virtual machine each cpuid instruction traps; asking
+// again was a quarter of what an attach cost.
 #pragma once
 
 #if defined(__x86_64__) && __has_include(<sys/platform/x86.h>)

@@ -67,7 +67,8 @@ ssize_t give(const Result<std::string>& text, void* buffer, size_t capacity, con
   return static_cast<ssize_t>(text->size());
 }
 
-// The same for a change, which a pool that is only looked at refuses. A file that is written on another node changes there.
+// The same for a change, which a pool that is only looked at refuses. A file that is written on
+// another node changes there.
 template <typename Change>
 int make_change(cairn_pool* pool, cairn_ino ino, uint64_t generation,
                 const file::Remote::Change& there, Change change) {

@@ -63,8 +63,8 @@ Result<size_t> write_vector(file::File& file, const iovec* vector, int n, uint64
   });
 }
 
-// O_SYNC, or durability=write on page media: what was written is durable when the call returns. On others
-// every write is.
+// O_SYNC, or durability=write on page media: what was written is durable when the call returns. On
+// others every write is.
 [[gnu::noinline]] Result<size_t> sync_written(file::File& file, Result<size_t> written) {
   if (Status status = file::sync_file(*file.fs, file.map()); !status.ok()) return status;
   return written;

@@ -130,7 +130,8 @@ int cairn_mmap(cairn_file* handle, void* address, size_t size, int prot, int fla
       return 0;
     }
     // Cut while it was being mapped: again, with what is left.
-    // No room in the pool, be it for the file's bytes that still lie below or for the note of the mapping.
+    // No room in the pool, be it for the file's bytes that still lie below or for the note of the
+    // mapping.
     if (result.code() == ENOSPC) return -ENOMEM;
     if (result.code() != EAGAIN || attempt == 16) return -result.code();
   }

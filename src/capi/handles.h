@@ -58,7 +58,8 @@ inline const file::BufferPiece* pieces_of(const cairn_piece* pieces) {
 // The open flags in force.
 inline int flags_of(const file::File& file) { return static_cast<int>(file.shared->flags.load()); }
 
-// ESTALE: there is no inode of that number; a directory may be given as it was found (file::found_as).
+// ESTALE: there is no inode of that number; a directory may be given as it was found
+// (file::found_as).
 Result<file::Map> live_map(file::FileSystem& fs, uint64_t found);
 void fill_stat(file::FileSystem& fs, const file::Map& map, cairn_stat* st);
 

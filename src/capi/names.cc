@@ -15,8 +15,8 @@
 namespace cairn::capi {
 namespace {
 
-// Calls act(at) on what find(&at) finds by its name; again, if that was replaced in between: ESTALE of act. The inode of an
-// empty file that is removed may be another file's at once.
+// Calls act(at) on what find(&at) finds by its name; again, if that was replaced in between: ESTALE
+// of act. The inode of an empty file that is removed may be another file's at once.
 template <typename Find, typename Act>
 Status act_on(const char* path, Find find, Act act) {
   for (int attempt = 0; attempt < file::most_looks; ++attempt) {
@@ -48,8 +48,9 @@ Status stat_found(file::FileSystem& fs, file::Resolved& at, cairn_stat* st) {
   });
 }
 
-// The directory and name that a call which makes or removes a name works on. Whether the name is there
-// is seen with the directory locked, unless the path ends in a slash or dots: then `inode` says it.
+// The directory and name that a call which makes or removes a name works on. Whether the name is
+// there is seen with the directory locked, unless the path ends in a slash or dots: then `inode`
+// says it.
 Status resolve_name(file::FileSystem& fs, uint64_t dir, const char* path, file::Resolved* at) {
   file::ResolveOptions options;
   options.follow_last = false;

@@ -30,7 +30,8 @@ struct Where {
   std::string path;  // ends in "/", or is empty
 };
 
-// The names in one directory. Nothing in one that still lies in the covered directory has come from anywhere else.
+// The names in one directory. Nothing in one that still lies in the covered directory has come from
+// anywhere else.
 Status gather(Job& job, const Where& where, file::Tree* tree, std::vector<Where>* directories,
               std::vector<NameChange>* names) {
   if ((where.map.inode->flags.load() & format::flag_lazy) != 0) return Status();

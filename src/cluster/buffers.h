@@ -1,4 +1,5 @@
-// Buffers for replies. Kept from one read to the next, because the pages of fresh memory cost as much as copying them.
+// Buffers for replies. Kept from one read to the next, because the pages of fresh memory cost as
+// much as copying them.
 #pragma once
 
 #include <cstddef>

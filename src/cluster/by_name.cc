@@ -61,8 +61,8 @@ Result<int> remove_below(Job& job, const std::string& path) {
   const int64_t removed = sys::unlinkat(above->get(), name_in(path).c_str(), 0);
   if (removed == -ENOENT) return 0;
   if (removed < 0) return sys::failed(removed, "unlink", place);
-  // Others may know it from there, which would keep their directory from being removed. What one of them has changed
-  // or has open for writing by now is a file of its own.
+  // Others may know it from there, which would keep their directory from being removed. What one of
+  // them has changed or has open for writing by now is a file of its own.
   on_others(job, {NameOp::claim, 0, path, ""}).ignore();
   return 1;
 }

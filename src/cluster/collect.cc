@@ -73,7 +73,8 @@ void tell_ignored(const std::string& directory, const std::string& ignored,
   calls.problem(text.c_str());
 }
 
-// The part has become an ordinary file of the cover (plain.h), by somebody who was killed before he could say so.
+// The part has become an ordinary file of the cover (plain.h), by somebody who was killed before he
+// could say so.
 Result<bool> is_plain(const Collecting& all, const Record& record) {
   const std::string uuid = hex_of(record.uuid);
   auto number = tier::find_part(all.fs, all.cover_name, uuid, false);
@@ -194,10 +195,11 @@ Status collect(tier::Cover& cover, const tier::DrainCalls& calls, tier::DrainRep
   if (opened.found) CAIRN_TRY(clean_records(opened.records));
   if (orphans != 0) {
     const std::string records_in = std::string("the records in ") + tier::records_directory;
-    const std::string text =
-        cover.path + ": " +
-        (kept ? records_in + " were removed or exchanged; " : "not all of " + records_in + " count; ") +
-        std::to_string(orphans) + " parts of files that several nodes wrote stay in the pool";
+    const std::string text = cover.path + ": " +
+                             (kept ? records_in + " were removed or exchanged; "
+                                   : "not all of " + records_in + " count; ") +
+                             std::to_string(orphans) +
+                             " parts of files that several nodes wrote stay in the pool";
     if (calls.problem) calls.problem(text.c_str());
   }
   failed += orphans;

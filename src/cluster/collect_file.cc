@@ -155,7 +155,8 @@ Status FileCollector::collect() {
   Status status = holds_ || holders_.empty() ? give_share() : Status();
   if (status.ok() && !find_missing()) status = publish();
   if (status.code() != ESTALE) return status;
-  // What lies there may be what somebody who was faster has put together: the record goes before the marks.
+  // What lies there may be what somebody who was faster has put together: the record goes before
+  // the marks.
   const std::string detail = last_detail();
   CAIRN_TRY(open_places());
   published = is_published();
@@ -259,7 +260,8 @@ Status FileCollector::give_share() {
     // Another one than a moment ago: it is looked at once more.
     if (is_written && !is_link_to(place_, ahead_of(all_.pool), fd->get())) continue;
     if (!is_written) CAIRN_TRY(write_share(fd->get()));
-    // By its name, which is all that a file system without O_TMPFILE knows; so it is looked at afterwards.
+    // By its name, which is all that a file system without O_TMPFILE knows; so it is looked at
+    // afterwards.
     const int64_t linked = sys::linkat(place_.get(), aside_.c_str(), place_.get(), mark.c_str());
     if (linked < 0 && linked != -ENOENT) return sys::failed(linked, "mark", aside_path_);
     struct stat written = {};

@@ -41,8 +41,9 @@ class FileCollector {
 
   // This node has bytes in it.
   [[nodiscard]] bool is_ours() const { return holds_; }
-  // Does this node's share, and gives the file its name once all have done theirs. EAGAIN: the record has changed or
-  // gone meanwhile. ESTALE: something else lies there than the file was based on.
+  // Does this node's share, and gives the file its name once all have done theirs. EAGAIN: the
+  // record has changed or gone meanwhile. ESTALE: something else lies there than the file was based
+  // on.
   Status collect();
   // While programs run: writes this node's share if nobody writes to `part`. EBUSY: somebody does.
   // EAGAIN: as above.

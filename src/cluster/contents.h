@@ -1,5 +1,5 @@
-// Contents: what other nodes hold, as the contents of an ordinary open file of this process (tier/source.h), for as long as there is a
-// job.
+// Contents: what other nodes hold, as the contents of an ordinary open file of this process
+// (tier/source.h), for as long as there is a job.
 #pragma once
 
 #include "tier/source.h"

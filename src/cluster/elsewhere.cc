@@ -35,11 +35,13 @@ FileState state_in(const Answers::One& one) {
   return state;
 }
 
-// Has it gone to another node since it was found, that one is asked: each taking of a file is a step ahead for somebody.
+// Has it gone to another node since it was found, that one is asked: each taking of a file is a
+// step ahead for somebody.
 constexpr int most_nodes_asked = 1000;
 
-// Asks the node that has the file, and says which one that is. ENOENT: none has it, though this one may by now. `lacks`: what is done
-// when a node has it and yet says that there is none, before it is asked once more.
+// Asks the node that has the file, and says which one that is. ENOENT: none has it, though this one
+// may by now. `lacks`: what is done when a node has it and yet says that there is none, before it
+// is asked once more.
 Result<uint32_t> ask_its_node(Job& job, const std::string& path, const Request& request,
                               const std::string& text, const Step& lacks) {
   uint32_t asked = job.nodes();
@@ -54,8 +56,8 @@ Result<uint32_t> ask_its_node(Job& job, const std::string& path, const Request& 
   return fail(EBUSY, "%s: it moves between nodes faster than it can be found; retry", path.c_str());
 }
 
-// A file of node `holder` has got the name: those of `rest` and of this node go, which may have got it meanwhile. What has taken the
-// file's place since is newer.
+// A file of node `holder` has got the name: those of `rest` and of this node go, which may have got
+// it meanwhile. What has taken the file's place since is newer.
 Status remove_others(Job& job, uint32_t holder, const NodeNumbers& rest, const std::string& path) {
   CAIRN_TRY_ASSIGN(has, has_file(job, {holder}, path));
   if (!has) return Status();

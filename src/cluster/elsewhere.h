@@ -1,7 +1,9 @@
-// Ordinary files that lie in another node's pool, by name: written there through POSIX calls, seen from here until they are carried
-// to the covered directory. A name is asked for on all nodes; who finds one asks its node from then on.
+// Ordinary files that lie in another node's pool, by name: written there through POSIX calls, seen
+// from here until they are carried to the covered directory. A name is asked for on all nodes; who
+// finds one asks its node from then on.
 //
-// Each gives ENOENT if no other node has such a file. The same name on several nodes: the first one's; all go when it is removed.
+// Each gives ENOENT if no other node has such a file. The same name on several nodes: the first
+// one's; all go when it is removed.
 #pragma once
 
 #include <memory>
@@ -26,15 +28,18 @@ struct Around {
 // Whether it could be taken is told if it is asked for.
 Result<Elsewhere> find_elsewhere(Job& job, const std::string& path, bool asks_busy = false,
                                  Around* around = nullptr);
-// This node has a file of the name now, or the job has: what the covered directory has there goes out of the way, where these nodes
-// have removed it. What is not as it was when they did, their drains tell.
+// This node has a file of the name now, or the job has: what the covered directory has there goes
+// out of the way, where these nodes have removed it. What is not as it was when they did, their
+// drains tell.
 void put_away_elsewhere(Job& job, const std::string& path, const std::vector<uint32_t>& nodes);
 // On all nodes.
 void put_away_everywhere(Job& job, const std::string& path);
-// The number that it shows as its inode's: on all nodes but its own the same, and none that an inode of a pool has.
+// The number that it shows as its inode's: on all nodes but its own the same, and none that an
+// inode of a pool has.
 uint64_t inode_number(const Job& job, uint32_t node, uint64_t inode);
 
-// For reading, with the size that it has now; its bytes come from its node when they are read. `flags` as for open(2).
+// For reading, with the size that it has now; its bytes come from its node when they are read.
+// `flags` as for open(2).
 Result<std::unique_ptr<file::File>> open_elsewhere(Job& job, const std::string& path, int flags);
 // For writing (and reading) where it lies (written.h).
 Result<std::unique_ptr<file::File>> write_elsewhere(Job& job, const std::string& path, int flags);
@@ -42,12 +47,12 @@ Result<std::unique_ptr<file::File>> write_elsewhere(Job& job, const std::string&
 Result<uint64_t> read_elsewhere(Job& job, uint32_t node, const Uuid& file, const Target& piece);
 Status set_size_elsewhere(Job& job, const std::string& path, uint64_t size);
 Status set_attributes_elsewhere(Job& job, const std::string& path, const NewAttributes& attributes);
-// Under the lock under which names change. What other nodes have of the new name goes; this node's pool and the record are the caller's.
-// With `keep` nothing goes: EEXIST if any of them have it.
+// Under the lock under which names change. What other nodes have of the new name goes; this node's
+// pool and the record are the caller's. With `keep` nothing goes: EEXIST if any of them have it.
 Status rename_elsewhere(Job& job, const std::string& from, const std::string& to, bool keep);
 Status remove_elsewhere(Job& job, const std::string& path);
-// It becomes a file of this node's pool; `empty`: without its contents. EBUSY: somebody has it open there, or it is more
-// than bytes under one name; ENOSPC. Killed meanwhile, both nodes have it.
+// It becomes a file of this node's pool; `empty`: without its contents. EBUSY: somebody has it open
+// there, or it is more than bytes under one name; ENOSPC. Killed meanwhile, both nodes have it.
 Status fetch_elsewhere(Job& job, const std::string& path, bool empty);
 
 struct NameElsewhere {

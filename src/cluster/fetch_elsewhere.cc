@@ -61,8 +61,9 @@ Status give_attributes(Job& job, const FileState& from, const file::Map& map) {
   return file::set_times(job.fs(), *seat, map, from.atime, from.mtime);
 }
 
-// How long a file is waited for that cannot be taken at once. One that is open may be so for a moment only; one that is moving has its
-// place in a few messages' time, unless who moves it was killed, and one that was just written is at rest in the next tick of its node's clock.
+// How long a file is waited for that cannot be taken at once. One that is open may be so for a
+// moment only; one that is moving has its place in a few messages' time, unless who moves it was
+// killed, and one that was just written is at rest in the next tick of its node's clock.
 class Patience {
  public:
   bool has_more(Busy busy) {
@@ -77,7 +78,8 @@ class Patience {
   int looks_ = 8;
 };
 
-// One that cannot be taken is not copied before that is known. It may still be moving, for too long.
+// One that cannot be taken is not copied before that is known. It may still be moving, for too
+// long.
 Result<Elsewhere> find_free(Job& job, const std::string& path) {
   Patience patience;
   while (true) {
@@ -132,7 +134,8 @@ Status fill(Job& job, const Elsewhere& from, const std::string& path, bool empty
   return file::sync_file(job.fs(), file.map());
 }
 
-// Under the name may be another one by now, and it under another one: a directory above may just have got that.
+// Under the name may be another one by now, and it under another one: a directory above may just
+// have got that.
 void take_back(Job& job, const FileState& from, const std::string& given, const file::Seen& inode) {
   const auto path = path_now(job, given, inode);
   if (!path.ok() || path->empty()) return;
@@ -142,8 +145,8 @@ void take_back(Job& job, const FileState& from, const std::string& given, const 
   forget(job, *spot).ignore();  // it is there twice, then, which the drains tell
 }
 
-// It is reserved, so nobody opens it there. First the name here, then the end there: killed between the two, there are two rather
-// than none.
+// It is reserved, so nobody opens it there. First the name here, then the end there: killed between
+// the two, there are two rather than none.
 Status settle(Job& job, const Elsewhere& from, const std::string& path, const Spot& spot,
               const file::Seen& inode) {
   Status status = give_name(job, from.state, spot, inode.number);

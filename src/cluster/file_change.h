@@ -1,4 +1,5 @@
-// A change of an ordinary file of this node's pool that a process of another node asks for, by its name or with the file open.
+// A change of an ordinary file of this node's pool that a process of another node asks for, by its
+// name or with the file open.
 #pragma once
 
 #include "cluster/messages.h"

@@ -1,4 +1,5 @@
-// Group: the processes that have a file open together, as its user gave it, with results that all agree on.
+// Group: the processes that have a file open together, as its user gave it, with results that all
+// agree on.
 #pragma once
 
 #include <functional>

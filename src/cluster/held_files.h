@@ -1,4 +1,5 @@
-// HeldFiles: files of this node's pool that processes of other nodes have open (hold.h), kept open here for them.
+// HeldFiles: files of this node's pool that processes of other nodes have open (hold.h), kept open
+// here for them.
 #pragma once
 
 #include <map>
@@ -16,12 +17,13 @@ class HeldFiles {
  public:
   explicit HeldFiles(file::FileSystem& fs) : fs_(fs) {}
 
-  // Until it has been released as often. EAGAIN: it is moving; who serves cannot wait for what he may be asked for himself.
+  // Until it has been released as often. EAGAIN: it is moving; who serves cannot wait for what he
+  // may be asked for himself.
   Status hold(const Uuid& file, bool writing);
   void release(const Uuid& file, bool writing);
 
-  // What is asked of one that is held for writing; `bytes` are those that follow the request. The reply's value; what follows the
-  // reply goes to `reply`, its size to *size.
+  // What is asked of one that is held for writing; `bytes` are those that follow the request. The
+  // reply's value; what follows the reply goes to `reply`, its size to *size.
   Result<int64_t> answer(const Request& request, const Run* runs, const uint8_t* bytes,
                          uint8_t* reply, uint64_t* size);
 

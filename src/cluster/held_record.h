@@ -1,5 +1,6 @@
-// The record of a shared file while one process changes it: nobody else does meanwhile. And how many groups of processes have
-// the file open. Both lie in the memory of one server, and go with the job.
+// The record of a shared file while one process changes it: nobody else does meanwhile. And how
+// many groups of processes have the file open. Both lie in the memory of one server, and go with
+// the job.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,6 @@
-// Hold: an ordinary file of another node's pool that a process here has open. Its node keeps it open as well: it is not moved to
-// another node, and what is removed there can be read and written on.
+// Hold: an ordinary file of another node's pool that a process here has open. Its node keeps it
+// open as well: it is not moved to another node, and what is removed there can be read and written
+// on.
 #pragma once
 
 #include <memory>

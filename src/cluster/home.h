@@ -1,5 +1,6 @@
-// Home: what the processes that have a file open share: words, a lock, and what was written at once. It lies in the
-// memory of one server, that of the node of the group's rank 0, and goes with the job.
+// Home: what the processes that have a file open share: words, a lock, and what was written at
+// once. It lies in the memory of one server, that of the node of the group's rank 0, and goes with
+// the job.
 #pragma once
 
 #include <cstdint>

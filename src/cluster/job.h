@@ -52,7 +52,8 @@ class Job {
   [[nodiscard]] Status not_in_job(const RecordNode& node, const std::string& path, uint64_t begin,
                                   uint64_t end) const;
 
-  // This node's part of a file; ENOENT if there is none and `make` is not set. Who has it holds its space, also when it was removed.
+  // This node's part of a file; ENOENT if there is none and `make` is not set. Who has it holds its
+  // space, also when it was removed.
   Result<Part> part(const Uuid& uuid, bool make);
   Status remove_part(const Uuid& uuid);
   // Removes the parts that no record knows.
@@ -87,8 +88,9 @@ class Job {
   std::atomic<uint32_t> taken{0};
   std::atomic<uint32_t> renamings{0};
 
-  // The same of all nodes, as this process has heard of them. Who finds a name on none, and hears of more that were taken, may have asked
-  // the one too early and the other too late. Of renamings: new_name.h.
+  // The same of all nodes, as this process has heard of them. Who finds a name on none, and hears
+  // of more that were taken, may have asked the one too early and the other too late. Of renamings:
+  // new_name.h.
   [[nodiscard]] std::vector<Past> heard();
   void note_taken(const std::vector<Past>& of_nodes);
   void note_renamings(const std::vector<Past>& of_nodes);

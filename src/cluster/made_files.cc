@@ -44,7 +44,8 @@ Status is_taken(const std::string& path) {
   return fail(EBUSY, "%s: another node has created it, too, and it is in use here", path.c_str());
 }
 
-// Who waits too long for a new file ends its mark. By now he may have written it, and closed it again.
+// Who waits too long for a new file ends its mark. By now he may have written it, and closed it
+// again.
 bool is_untouched(const Spot& spot, const Made& made) {
   return spot.generation == made.generation && file::is_moving(*spot.map.inode) &&
          spot.map.inode->file.mover.load() == made.mover;
@@ -52,9 +53,9 @@ bool is_untouched(const Spot& spot, const Made& made) {
 
 using Others = NewName::Others;
 
-// A name of this node that two nodes may have made in the same moment. The lock is held: the second one that comes here finds that the
-// first has given way. ESTALE: this one does. EBUSY: it was a new file (`made`), and so long in waiting for the lock that somebody
-// else may have used it.
+// A name of this node that two nodes may have made in the same moment. The lock is held: the second
+// one that comes here finds that the first has given way. ESTALE: this one does. EBUSY: it was a
+// new file (`made`), and so long in waiting for the lock that somebody else may have used it.
 Status give_way(Job& job, const NewName& name, file::Seen seen, const Made* made, Others* others) {
   CAIRN_TRY_ASSIGN(now, name.look_at_others(Locked::yes));
   *others = std::move(now);
@@ -70,15 +71,17 @@ Status give_way(Job& job, const NewName& name, file::Seen seen, const Made* made
   const Status removed_here = file::unlink_name(job.fs(), spot.parent, spot.name, &seen);
   if (removed_here.code() == ESTALE) return is_taken(path);
   if (!removed_here.ok() && removed_here.code() != ENOENT) return removed_here;
-  // Where it had taken the place of what was removed here, that is to be removed again, and stands in the other's way.
+  // Where it had taken the place of what was removed here, that is to be removed again, and stands
+  // in the other's way.
   change_name(job, {NameOp::put_away, 0, path, ""}).ignore();
   return fail(ESTALE, "%s: another node has created it", path.c_str());
 }
 
 Status is_there(const std::string& path) { return fail(EEXIST, "%s: file exists", path.c_str()); }
 
-// The lock is held, and the name was just given here. Others give theirs without the lock, and look for this one then: so no node's look
-// is before all of them are made. EEXIST: another node has one.
+// The lock is held, and the name was just given here. Others give theirs without the lock, and look
+// for this one then: so no node's look is before all of them are made. EEXIST: another node has
+// one.
 Status settle_name(Job& job, const NewName& name, const file::Seen& seen, const Made* made) {
   Others others;
   const Status status = give_way(job, name, seen, made, &others);
@@ -142,7 +145,8 @@ Status link_here(Job& job, const file::Seen& inode, const std::string& path) {
                                                                               : status;
 }
 
-// A file has its name at once, unlike one that is made: it may be open. So other nodes are asked before, too.
+// A file has its name at once, unlike one that is made: it may be open. So other nodes are asked
+// before, too.
 Status link_file(Job& job, const file::Map& map, const file::Seen& inode, const std::string& path) {
   CAIRN_TRY_ASSIGN(other, is_elsewhere(job, path));
   if (other != 0) return is_there(path);
@@ -178,7 +182,8 @@ Status link_inode(Job& job, const file::Seen& inode, const std::string& path) {
     target = std::move(text);
   }
   const auto here = [&]() -> Status {
-    // The others' names take no place of what was removed here, so this one must not either: any node may be drained first.
+    // The others' names take no place of what was removed here, so this one must not either: any
+    // node may be drained first.
     change_name(job, {NameOp::put_away, 0, path, ""}).ignore();
     return link_here(job, inode, path);
   };

@@ -1,4 +1,5 @@
-// Messages: what processes of a job ask the servers of their nodes. Within one job, so in the machine's own words.
+// Messages: what processes of a job ask the servers of their nodes. Within one job, so in the
+// machine's own words.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +19,14 @@ enum class Op : uint32_t {
   change_file,
   rename_file,  // `value`: flags of file::rename()
   remove_file,
-  // Of the state that follows the path: nobody opens it from now on (file/moving.h), unless somebody has it open. EAGAIN: it is moving;
-  // `value` 1: for too long.
+  // Of the state that follows the path: nobody opens it from now on (file/moving.h), unless
+  // somebody has it open. EAGAIN: it is moving; `value` 1: for too long.
   reserve_file,
   release_reserved,
   take_file,  // remove_file, of one that is reserved
   list_files,
-  hold_file,  // for writing if `which` is 1 (held_files.h). EAGAIN: it is moving; `value` 1: for too long
+  hold_file,  // for writing if `which` is 1 (held_files.h). EAGAIN: it is moving; `value` 1: for
+              // too long
   // Of those that are held, by `uuid`.
   release_file,
   read_held,    // one run; short at the end of file only
@@ -41,8 +43,9 @@ enum class Op : uint32_t {
   // What a file's home keeps for those who have it open (home.h).
   fetch_add,
   store,
-  // For the process `value` of node `which` (job_lock.h), which says what it does with it: text follows. 0: another one has it, who follows
-  // the reply. That one is gone if `uuid` says so: 2, and what it has said follows.
+  // For the process `value` of node `which` (job_lock.h), which says what it does with it: text
+  // follows. 0: another one has it, who follows the reply. That one is gone if `uuid` says so: 2,
+  // and what it has said follows.
   lock,
   unlock,  // if that process has it
   post,    // runs that a process has just written
@@ -53,14 +56,14 @@ enum class Op : uint32_t {
 
 struct Request {
   Op op;
-  uint32_t
-      which;  // fetch_add, store: the word; post: the node that wrote; change_name: the change; lock: the node
+  uint32_t which;  // fetch_add, store: the word; post: the node that wrote; change_name: the
+                   // change; lock: the node
   uint64_t home;  // names what is kept
   Uuid uuid;
   int64_t value;
   uint64_t runs;  // that follow
-  uint64_t
-      text;  // bytes that follow them: a path, and a zero byte before what else there is; or contents of a file
+  uint64_t text;  // bytes that follow them: a path, and a zero byte before what else there is; or
+                  // contents of a file
 };
 
 struct Reply {
@@ -70,7 +73,8 @@ struct Reply {
   uint64_t size;  // of what follows
 };
 
-// Whether a file can be taken (take_file). Soon: it is moving, or was changed in this tick of the clock.
+// Whether a file can be taken (take_file). Soon: it is moving, or was changed in this tick of the
+// clock.
 enum class Busy : uint32_t { no, soon, yes };
 
 // An ordinary file, as its node shows it to others.
@@ -87,14 +91,17 @@ struct FileState {
   uint32_t gid;
   uint32_t links;
   Busy busy;  // told if `which` is 1
-  // 1: there is none, but one of the covered directory was removed here, or moved away, which is still to be drained.
+  // 1: there is none, but one of the covered directory was removed here, or moved away, which is
+  // still to be drained.
   uint32_t removed;
-  // The file in the covered directory that it takes the place of (file::LowerIdentity), if `has_lower` is not 0.
+  // The file in the covered directory that it takes the place of (file::LowerIdentity), if
+  // `has_lower` is not 0.
   uint64_t has_lower;
   uint64_t lower[4];
 };
 
-// What has happened on a node since the job began that makes void what it says of names, or has said.
+// What has happened on a node since the job began that makes void what it says of names, or has
+// said.
 struct Past {
   // Ordinary files that other nodes have taken from this one.
   uint32_t taken;

@@ -17,7 +17,8 @@ enum class NameOp : uint32_t {
   remove_directory,
   forget_directory,  // the same, but another node's drain removes it from the covered directory
   claim,   // forget, unless the file was changed here, or somebody has it open for writing
-  forget,  // what has no bytes, or a file from the covered directory: another node's pool says what it is from now on
+  forget,  // what has no bytes, or a file from the covered directory: another node's pool says what
+           // it is from now on
   check_rename,
   rename,
   look,              // whether it is still what `other` says (seen_as_text())
@@ -40,7 +41,8 @@ std::string seen_as_text(const file::Seen& seen);
 
 // Makes it, or says why it cannot be made.
 Status change_name(Job& job, const NameChange& change);
-// The same for another node, which has found nothing against it in its own pool: 1 if something changed, 0 if all was so already.
+// The same for another node, which has found nothing against it in its own pool: 1 if something
+// changed, 0 if all was so already.
 Result<int64_t> serve_change(Job& job, const NameChange& change);
 
 // Type and permissions of what the pool has under the name; ENOENT.

@@ -1,4 +1,5 @@
-// Names without bytes on all nodes, and what lies in the covered directory and changes. name_change.cc makes a change on one node.
+// Names without bytes on all nodes, and what lies in the covered directory and changes.
+// name_change.cc makes a change on one node.
 #include "cluster/names.h"
 
 #include <sys/stat.h>

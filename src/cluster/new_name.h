@@ -1,11 +1,14 @@
-// A name that a file of this node gets without the lock under which names change, and what other nodes have of it, asked afterwards: of two
-// nodes that have given it in the same moment the second one that asks finds the other's.
+// A name that a file of this node gets without the lock under which names change, and what other
+// nodes have of it, asked afterwards: of two nodes that have given it in the same moment the second
+// one that asks finds the other's.
 //
-// It is asked for by its path. While a directory above gets another name (renamed.cc), that path leads elsewhere on some nodes and not yet on
-// others, and both might find nothing. So each node counts the renamings of directories that have begun and that are over; all have heard of one
-// before the first pool is changed, and that it is over when the last one is. Who hears of none since before the name was given has
-// asked in time. Who hears twice in turn that none is under way, of the same ones, has asked between two; while one is, he takes the lock, which its
-// maker has.
+// It is asked for by its path. While a directory above gets another name (renamed.cc), that path
+// leads elsewhere on some nodes and not yet on others, and both might find nothing. So each node
+// counts the renamings of directories that have begun and that are over; all have heard of one
+// before the first pool is changed, and that it is over when the last one is. Who hears of none
+// since before the name was given has asked in time. Who hears twice in turn that none is under
+// way, of the same ones, has asked between two; while one is, he takes the lock, which its maker
+// has.
 #pragma once
 
 #include <string>

@@ -39,7 +39,8 @@ Life life_of(const Uuid& id) {
   return life;
 }
 
-// What lies in the covered directory only is the same to all, until a node changes it or has claimed it.
+// What lies in the covered directory only is the same to all, until a node changes it or has
+// claimed it.
 bool is_own(const file::Inode& inode) {
   if (!S_ISREG(inode.mode.load())) return false;
   const uint64_t flags = inode.flags.load();
@@ -109,8 +110,8 @@ void end_moving(Job& job, const file::Map& map, uint64_t generation) {
 
 namespace {
 
-// The name as it is while it stays the same: files come and go, and with one that gives way the note comes back that an older one was
-// removed.
+// The name as it is while it stays the same: files come and go, and with one that gives way the
+// note comes back that an older one was removed.
 Result<Spot> settled_spot(Job& job, const std::string& path, bool* removed) {
   while (true) {
     auto spot = spot_of(job, path);

@@ -1,4 +1,5 @@
-// What is written to files in the covered directory: fixed-width words and texts, one behind the other.
+// What is written to files in the covered directory: fixed-width words and texts, one behind the
+// other.
 #pragma once
 
 #include <cstdint>

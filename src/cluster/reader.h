@@ -1,5 +1,5 @@
-// What other nodes hold, as an ordinary open file for reading by name: one without a name of its own, whose bytes come when they
-// are read.
+// What other nodes hold, as an ordinary open file for reading by name: one without a name of its
+// own, whose bytes come when they are read.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
-// Record: what all nodes know of a shared file. `DIR/.cairn/PATH.record` in the covered directory, which every node
-// sees; written aside and renamed, so that there is an old or a new one. docs/format/record.md says it in words,
-// records_directory.h which ones count.
+// Record: what all nodes know of a shared file. `DIR/.cairn/PATH.record` in the covered directory,
+// which every node sees; written aside and renamed, so that there is an old or a new one.
+// docs/format/record.md says it in words, records_directory.h which ones count.
 #pragma once
 
 #include <array>

@@ -22,7 +22,8 @@ constexpr const char* mark_suffix = ".mark-";
 constexpr const char* ahead_suffix = ".ahead-";
 constexpr uint64_t longest_record = 1ULL << 30;
 
-// Names get no longer by these than by what write_record() puts behind them: what can be written can be collected.
+// Names get no longer by these than by what write_record() puts behind them: what can be written
+// can be collected.
 uint64_t word_of(const Uuid& uuid) {
   uint64_t word = 0;
   std::memcpy(&word, uuid.data(), sizeof word);
@@ -135,14 +136,16 @@ Status try_to_write(const RecordsOf& of, const std::string& path, const Record& 
   return sync_directory(directory, records->path_of(above));
 }
 
-// A record that was not written to its end. Whoever still writes it finds it gone, and writes it again.
+// A record that was not written to its end. Whoever still writes it finds it gone, and writes it
+// again.
 bool is_unfinished(const std::string& name) {
   const size_t behind = std::strlen(unfinished_suffix) + random_digits;
   return name.size() > behind &&
          is_made_of(name, name.substr(0, name.size() - behind) + unfinished_suffix, random_digits);
 }
 
-// The file that a name of ours belongs to, "" if it is none of an aside file or a mark; and its tag.
+// The file that a name of ours belongs to, "" if it is none of an aside file or a mark; and its
+// tag.
 std::string owner_of(const std::string& name, std::string* tag) {
   constexpr size_t digits = 16;
   for (const auto& [suffix, length] : {std::pair{aside_suffix, digits},

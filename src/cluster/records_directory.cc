@@ -17,7 +17,8 @@ namespace sys = tier::sys;
 
 constexpr int as_directory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK;
 
-// Something is there that cannot be one of ours: a link, a file where a directory should be, a socket.
+// Something is there that cannot be one of ours: a link, a file where a directory should be, a
+// socket.
 bool is_none(int64_t result) { return result == -ELOOP || result == -ENOTDIR || result == -ENXIO; }
 
 const char* or_itself(const std::string& path) { return path.empty() ? "." : path.c_str(); }

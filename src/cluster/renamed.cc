@@ -24,7 +24,8 @@ void remake(Job& job, const std::string& path, uint32_t mode) {
   on_others(job, change).ignore();
 }
 
-// Others may make files of the names meanwhile, without the lock: `keep` leaves them, also where it is taken back.
+// Others may make files of the names meanwhile, without the lock: `keep` leaves them, also where it
+// is taken back.
 Status rename_announced(Job& job, uint32_t mode, const std::string& from, const std::string& to,
                         bool keep) {
   const auto replaced = mode_of_name(job, to);
@@ -91,7 +92,8 @@ Status rename_here(Job& job, const Spot& from, const Spot& to, const std::string
   return is_on_others(to) ? on_others(job, {NameOp::forget, 0, new_path, ""}) : Status();
 }
 
-// Another node may have made a file of the new name meanwhile. The lock is held: of two that do this, one file stays.
+// Another node may have made a file of the new name meanwhile. The lock is held: of two that do
+// this, one file stays.
 Status replace_others(Job& job, const NewName& name, bool keep) {
   CAIRN_TRY_ASSIGN(others, name.look_at_others(Locked::yes));
   put_away_elsewhere(job, others.path, others.removed);
@@ -167,7 +169,8 @@ Status rename_shared_or_other(Job& job, const std::string& from, const std::stri
 
 }  // namespace
 
-// Under the lock: files elsewhere are found by their paths at each step, and a directory that gets another name changes these.
+// Under the lock: files elsewhere are found by their paths at each step, and a directory that gets
+// another name changes these.
 Status rename_of_job(Job& job, const std::string& from, const std::string& to, bool keep) {
   return one_at_a_time(job, from, [&] {
     if (!keep) return rename_shared_or_other(job, from, to);

@@ -1,5 +1,5 @@
-// Renaming to a name that must be free, on all nodes. Files get their names without the lock under which this is done: who finds
-// one after he has renamed his goes back to the old name.
+// Renaming to a name that must be free, on all nodes. Files get their names without the lock under
+// which this is done: who finds one after he has renamed his goes back to the old name.
 #include <algorithm>
 #include <cstring>
 

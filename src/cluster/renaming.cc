@@ -27,7 +27,8 @@ constexpr const char* done_suffix = ".done-";
 constexpr size_t hex_digits = 32;
 constexpr size_t longest_note = 1 << 24;
 
-// No file of a user's has its records there: such a name is hidden at the top of the covered directory.
+// No file of a user's has its records there: such a name is hidden at the top of the covered
+// directory.
 constexpr const char* notes = tier::records_directory;
 
 std::string note_name(const std::string& id) { return prefix + id; }
@@ -251,7 +252,8 @@ Status finish_renaming(Job& job, const Uuid& id) {
   CAIRN_TRY(renaming.status());
   const Status done = rename_on_all(job, *renaming);
   if (!done.ok() && may_pass(done)) return done;
-  // Where the names are something else's by now, it is over: finished later still, it would move what it does not mean.
+  // Where the names are something else's by now, it is over: finished later still, it would move
+  // what it does not mean.
   return end_renaming(job.records(), id);
 }
 
@@ -260,7 +262,8 @@ Status finish_renamings(file::FileSystem& fs, const std::string& directory) {
   const RecordsOf of = records_of(fs, directory, tier::cover_name(directory));
   return for_each_open(
       of, own, [&](const Notes& all, const std::string& id, const Renaming& renaming) {
-        // Records are moved once, by the pool that is done first: later the old name may have others.
+        // Records are moved once, by the pool that is done first: later the old name may have
+        // others.
         const bool has_moved =
             std::any_of(renaming.pools.begin(), renaming.pools.end(),
                         [&](const Uuid& pool) { return all.has(done_name(id, pool)); });

@@ -1,5 +1,5 @@
-// Runs: which bytes, said briefly. What a process has written is a set of intervals; a commit says it as runs
-// of equal pieces at equal distances, as strided and interleaved accesses leave them.
+// Runs: which bytes, said briefly. What a process has written is a set of intervals; a commit says
+// it as runs of equal pieces at equal distances, as strided and interleaved accesses leave them.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace cairn::cluster {
 
-// `count` pieces of `length` bytes, the first at `offset`, each `stride` behind the one before (count 1: stride 0).
-// Pieces do not touch or overlap: stride > length.
+// `count` pieces of `length` bytes, the first at `offset`, each `stride` behind the one before
+// (count 1: stride 0). Pieces do not touch or overlap: stride > length.
 struct Run {
   uint64_t offset = 0;
   uint64_t length = 0;
@@ -25,7 +25,8 @@ struct Interval {
   uint64_t end = 0;
 };
 
-// Calls visit(begin, end) for each piece of the run that reaches into [begin, end), cut to it, in order.
+// Calls visit(begin, end) for each piece of the run that reaches into [begin, end), cut to it, in
+// order.
 template <typename Visit>
 void visit_pieces(const Run& run, uint64_t begin, uint64_t end, Visit&& visit) {
   if (begin >= run.end() || end <= run.offset) return;
@@ -51,8 +52,8 @@ class RunBuilder {
   std::vector<Run> runs_;
 };
 
-// A set of bytes that grows write by write. Writes in sequence or at equal distances are kept as runs, whatever
-// their number; others as intervals.
+// A set of bytes that grows write by write. Writes in sequence or at equal distances are kept as
+// runs, whatever their number; others as intervals.
 class ByteSet {
  public:
   void add(uint64_t begin, uint64_t end) {
@@ -66,8 +67,8 @@ class ByteSet {
   [[nodiscard]] uint64_t end() const { return end_; }  // 0: empty
   // They may overlap.
   [[nodiscard]] std::vector<Run> runs();
-  // Calls inside(begin, end) and outside(begin, end) for what of [begin, end) is in the set and what is not, in ascending
-  // order.
+  // Calls inside(begin, end) and outside(begin, end) for what of [begin, end) is in the set and
+  // what is not, in ascending order.
   template <typename Inside, typename Outside>
   void split(uint64_t begin, uint64_t end, Inside&& inside, Outside&& outside) const {
     if (begin >= end) return;

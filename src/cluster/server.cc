@@ -103,7 +103,8 @@ Result<int64_t> by_name(Job& job, const Request& request, const std::string& tex
 
 }  // namespace
 
-// One that was not told to be over has ended by now: its process was killed, and the lock taken from it.
+// One that was not told to be over has ended by now: its process was killed, and the lock taken
+// from it.
 void Job::note_renaming(bool begins) {
   const uint32_t before = renamings.load();
   const bool is_under_way = (before & 1) != 0;

@@ -140,7 +140,8 @@ Status SharedFile::take_news() {
   return fail(EIO, "%s: invalid news: the home of the file sent too few", path_.c_str());
 }
 
-// With the record's lock, so that it stays where it is. A directory that it lies in may have got another name since the file was opened.
+// With the record's lock, so that it stays where it is. A directory that it lies in may have got
+// another name since the file was opened.
 Result<Record> SharedFile::newest_record() {
   auto newest = read_record(job_.records(), path_);
   const bool is_away = newest.ok() ? newest->uuid != record_.uuid : newest.code() == ENOENT;

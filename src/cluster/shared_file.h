@@ -32,8 +32,8 @@ class SharedFile {
   };
   static Result<std::unique_ptr<SharedFile>> open(Job& job, const GroupCalls& group,
                                                   const Wanted& wanted);
-  // As the last commit left it, for reading by this process alone: nobody is told, no permission looked at. It need not be
-  // closed. ENOENT.
+  // As the last commit left it, for reading by this process alone: nobody is told, no permission
+  // looked at. It need not be closed. ENOENT.
   static Result<std::unique_ptr<SharedFile>> look(Job& job, const std::string& path);
   ~SharedFile();
   SharedFile(const SharedFile&) = delete;
@@ -78,7 +78,8 @@ class SharedFile {
   Status write_piece(const Target& piece, size_t* done);
   Status post(ByteSet* bytes);
 
-  // A write that the pool did not take, which the next commit tells all. What the caller did wrong is told him alone.
+  // A write that the pool did not take, which the next commit tells all. What the caller did wrong
+  // is told him alone.
   struct Failure {
     int code = 0;
     uint64_t offset = 0;

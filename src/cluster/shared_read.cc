@@ -1,4 +1,5 @@
-// Reading: what is here is copied, the rest is asked for, all pieces of a call in one request to each node.
+// Reading: what is here is copied, the rest is asked for, all pieces of a call in one request to
+// each node.
 #include <algorithm>
 #include <cstring>
 

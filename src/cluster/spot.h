@@ -28,7 +28,8 @@ struct Spot {
     return map.inode == nullptr ? 0 : static_cast<uint32_t>(map.inode->mode.load());
   }
   [[nodiscard]] bool is_directory() const { return exists() && S_ISDIR(mode()); }
-  // A directory, symbolic link, FIFO or socket: all nodes have it. So has each a device, which only the covered directory brings.
+  // A directory, symbolic link, FIFO or socket: all nodes have it. So has each a device, which only
+  // the covered directory brings.
   [[nodiscard]] bool has_no_bytes() const { return exists() && !S_ISREG(mode()); }
 };
 
@@ -39,10 +40,12 @@ Result<Spot> spot_of(Job& job, const std::string& path);
 Result<file::LowerIdentity> lower_of(Job& job, const Spot& spot);
 // After it was removed: nothing stays of it that a drain would act on.
 Status drop_lower(Job& job, const Spot& spot);
-// Removes what is no directory, and nothing stays of it that a drain would act on: another node's does. ENOENT: the name is
-// another one's by now, and stays. ESTALE: it has not this change time any more, and stays; 0: any.
+// Removes what is no directory, and nothing stays of it that a drain would act on: another node's
+// does. ENOENT: the name is another one's by now, and stays. ESTALE: it has not this change time
+// any more, and stays; 0: any.
 Status forget(Job& job, const Spot& spot, uint64_t ctime = 0);
-// Something that the covered directory has under this name was removed here, and no drain has told that directory yet.
+// Something that the covered directory has under this name was removed here, and no drain has told
+// that directory yet.
 bool is_removed(Job& job, const Spot& spot);
 // What it has there goes out of the way (tier/put_away.h).
 Status put_away(Job& job, const Spot& spot);

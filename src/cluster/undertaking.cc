@@ -146,8 +146,8 @@ Status finish_claiming(Job& job, const Undertaking& undertaking) {
   return Status();
 }
 
-// What others have under either name stays if it is theirs: it may have been made, or written, long after that process died. Of
-// two files of one name the drains tell; a removed one would be lost.
+// What others have under either name stays if it is theirs: it may have been made, or written, long
+// after that process died. Of two files of one name the drains tell; a removed one would be lost.
 Status finish_moving_file(Job& job, const Undertaking& undertaking) {
   CAIRN_TRY_ASSIGN(is_there, is_still_there(job, undertaking));
   if (is_there) return Status();

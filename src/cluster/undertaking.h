@@ -1,8 +1,9 @@
-// Undertaking: what a process does with names under the lock under which they change. The lock's keeper knows it, so that somebody else can finish
-// it if that process is killed: then it is done on all nodes, or on none.
+// Undertaking: what a process does with names under the lock under which they change. The lock's
+// keeper knows it, so that somebody else can finish it if that process is killed: then it is done
+// on all nodes, or on none.
 //
-// Finishing does no harm where it was finished before, or had not been begun: each is done by its process's own node first, which tells
-// whether it was.
+// Finishing does no harm where it was finished before, or had not been begun: each is done by its
+// process's own node first, which tells whether it was.
 #pragma once
 
 #include <string>
@@ -31,8 +32,8 @@ struct Undertaking {
 };
 
 std::string packed(const Undertaking& undertaking);
-// The lock is held, which was that process's. A failure: names must not change before this is finished. What cannot be finished
-// otherwise stays as it is.
+// The lock is held, which was that process's. A failure: names must not change before this is
+// finished. What cannot be finished otherwise stays as it is.
 Status finish(Job& job, const std::string& packed_undertaking);
 
 }  // namespace cairn::cluster

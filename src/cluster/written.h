@@ -1,5 +1,5 @@
-// Written: a file of another node's pool that is open for writing here. It stays there, and each call is a message: what
-// returned is there for all, in the order of the calls.
+// Written: a file of another node's pool that is open for writing here. It stays there, and each
+// call is a message: what returned is there for all, in the order of the calls.
 #pragma once
 
 #include <memory>

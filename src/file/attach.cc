@@ -47,7 +47,8 @@ void store_boot(Pool& pool) {
 Status first_attach(FileSystem& fs) {
   Pool& pool = fs.pool;
   const bool clean = pool.state->clean.load() == 1;
-  // From here on nobody can take the pool over by another lock file; if somebody just has, he counts.
+  // From here on nobody can take the pool over by another lock file; if somebody just has, he
+  // counts.
   if (clean) pool.store(pool.state->clean, 0);
   CAIRN_TRY(pool::confirm_lock_file(pool));
   if (!clean && !same_boot(pool)) {
@@ -87,7 +88,8 @@ Status make_root(FileSystem& fs, uint32_t mode) {
   return pool.fence();
 }
 
-// Recovers what is to be recovered, and takes a lane: under the attach lock, which is free again at the end. EBUSY if all are taken.
+// Recovers what is to be recovered, and takes a lane: under the attach lock, which is free again at
+// the end. EBUSY if all are taken.
 Status enter(FileSystem& fs) {
   Pool& pool = fs.pool;
   auto lock = pool::lock_attach(pool);

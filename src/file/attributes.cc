@@ -33,7 +33,8 @@ void for_each_stamp(FileSystem& fs, uint64_t mask, uint64_t number, Visit visit)
   if (mask == 0) [[likely]]
     return;
   for (uint32_t first = 0; first < fs.pool.lane_count; first += 64) {
-    // A lane that is not listed has none left: they were folded before it was given up or recovered.
+    // A lane that is not listed has none left: they were folded before it was given up or
+    // recovered.
     for (uint64_t lanes = fs.pool.state->attached[first / 64].load() & mask; lanes != 0;
          lanes &= lanes - 1) {
       for (Stamp& stamp :
@@ -67,19 +68,20 @@ void mark_stamped(FileSystem& fs, Inode& inode, const Stamp* stamp) {
   if ((inode.stamps.load() & bit) == 0) fs.pool.fetch_or(inode.stamps, bit);
 }
 
-// The stamp was given back: the mask names its lane only as long as another stamp needs that, so that
-// whoever asks for attributes need not look at lanes.
+// The stamp was given back: the mask names its lane only as long as another stamp needs that, so
+// that whoever asks for attributes need not look at lanes.
 void unmark_stamped(FileSystem& fs, Inode& inode, uint64_t number, const Stamp* stamp) {
   const uint64_t bit = lane_bit(fs.pool, stamp);
   if ((fs.pool.fetch_and(inode.stamps, ~bit) & bit) == 0) return;
-  // Another one may have been claimed by somebody who found the bit still set. Claiming and taking the bit
-  // away are locked instructions: either he saw the bit gone, or his stamp is seen here.
+  // Another one may have been claimed by somebody who found the bit still set. Claiming and taking
+  // the bit away are locked instructions: either he saw the bit gone, or his stamp is seen here.
   bool needed = false;
   for_each_stamp(fs, bit, number, [&needed](const Stamp&) { needed = true; });
   if (needed) fs.pool.fetch_or(inode.stamps, bit);
 }
 
-// Takes the time out of the inode's stamp. It may have become another inode's meanwhile, which gets its time back.
+// Takes the time out of the inode's stamp. It may have become another inode's meanwhile, which gets
+// its time back.
 void empty_stamp(Pool& pool, Stamp& stamp, uint64_t number) {
   uint64_t time = stamp.mtime.load();
   if (time == 0 || stamp.inode.load() != number || !pool.compare_exchange(stamp.mtime, time, 0) ||

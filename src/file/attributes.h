@@ -1,8 +1,8 @@
 // Attributes: stat, modes, owners and times.
 //
-// Times of the data path: a writer stores no time into the inode, whose lines others read. He stamps a
-// slot in his lane, once per tick of the coarse clock; stat looks at the slots of the lanes that the
-// inode's `stamps` mask names, and closing a file folds its slot into the inode.
+// Times of the data path: a writer stores no time into the inode, whose lines others read. He
+// stamps a slot in his lane, once per tick of the coarse clock; stat looks at the slots of the
+// lanes that the inode's `stamps` mask names, and closing a file folds its slot into the inode.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,8 @@ struct Attributes {
 // The caller is inside a SeatGuard.
 Attributes attributes_of(FileSystem& fs, const Map& map);
 
-// Neither is a time: those before 1970 are negative numbers, and the C API keeps both values for itself.
+// Neither is a time: those before 1970 are negative numbers, and the C API keeps both values for
+// itself.
 inline constexpr auto time_now = static_cast<uint64_t>(INT64_MIN);
 inline constexpr auto time_omit = static_cast<uint64_t>(INT64_MAX);
 // ESTALE if the number does not mean the file of `generation` any more (0: any will do).

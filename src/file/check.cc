@@ -137,7 +137,8 @@ class Checker {
       found("inode %llu: a structural change is under way", ull{number});
   }
 
-  // Whoever attaches next to a pool that is only looked at here finishes or undoes what was under way.
+  // Whoever attaches next to a pool that is only looked at here finishes or undoes what was under
+  // way.
   [[nodiscard]] bool waits() const { return pool_.read_only && pool_.state->clean.load() == 0; }
 
   // What the lists name waits for its end, and stands in one list only, once.
@@ -215,9 +216,10 @@ class Checker {
   void check_slot(const Map& map, const Listed& entry) {
     const char* what = entry.whiteout ? "removed name" : "name";
     if (!entry.sound)
-      found("directory %llu, slot %llu: the %s \"%s\" cannot be a file's (a name is 1 to 255 bytes, "
-            "not \".\" or \"..\", without \"/\" and zero bytes)",
-            ull{map.number}, ull{entry.unit}, what, shown(entry).c_str());
+      found(
+          "directory %llu, slot %llu: the %s \"%s\" cannot be a file's (a name is 1 to 255 bytes, "
+          "not \".\" or \"..\", without \"/\" and zero bytes)",
+          ull{map.number}, ull{entry.unit}, what, shown(entry).c_str());
     auto name = make_name(entry.name, entry.length);
     const auto slot = name.ok() ? find_name(fs_, map, *name, true) : Result<Slot>(name.status());
     if (!slot.ok())
@@ -259,11 +261,12 @@ class Checker {
             ull{entry.unit}, shown(entry).c_str(), ull{map.number});
   }
 
-  // Every directory that has a name lies below the root: each way up ends there. One that does not runs in a
-  // circle, or ends at a directory without a name, whose link count is wrong already.
+  // Every directory that has a name lies below the root: each way up ends there. One that does not
+  // runs in a circle, or ends at a directory without a name, whose link count is wrong already.
   void check_tree() {
     constexpr uint64_t settled = UINT64_MAX;
-    std::unordered_map<uint64_t, uint64_t> met;  // by which way; settled: where it leads to is known
+    std::unordered_map<uint64_t, uint64_t>
+        met;  // by which way; settled: where it leads to is known
     for (const auto& [begin, place] : named_) {
       uint64_t at = begin;
       while (at != format::root_inode && met.try_emplace(at, begin).second) {

@@ -213,8 +213,8 @@ Status truncate_once(FileSystem& fs, const Map& map, uint64_t size, uint64_t gen
     ShapeChange change(fs, *seat, *map.inode, map.number);
     const Range cut = {(size + block_size - 1) >> block_shift, max_file_blocks};
     const bool keep = anything_in(fs, map, cut) && is_pinned(fs, map.number);
-    // Bytes beyond the new end must read as zeros if the file grows again; but not before the end is
-    // there, for a killed truncate has happened or has not. The note makes recovery zero them.
+    // Bytes beyond the new end must read as zeros if the file grows again; but not before the end
+    // is there, for a killed truncate has happened or has not. The note makes recovery zero them.
     const uint64_t zero_to = keep ? max_file_size : cut.from << block_shift;
     const bool leaves_bytes = size < zero_to && size < map.inode->size.load();
     if (leaves_bytes) note_extension(fs, *seat, map.number, size, zero_to);
@@ -252,8 +252,8 @@ Status punch_once(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size
     const uint64_t end = offset + size;
     const uint64_t first = (offset + block_size - 1) >> block_shift;
     const uint64_t last = end >> block_shift;
-    // Who has the file mapped sees the hole at once, and what is stored there later is everybody's: the blocks
-    // stay, empty.
+    // Who has the file mapped sees the hole at once, and what is stored there later is everybody's:
+    // the blocks stay, empty.
     const bool keep = is_pinned(fs, map.number);
     if (keep || first > last) {  // or inside one block
       CAIRN_TRY(zero_mapped(fs, map, offset, end));

@@ -66,8 +66,8 @@ bool is_mine(const Pool& pool, uint64_t lock_word) {
   });
 }
 
-// A cookie with this bit is one behind an unsound name. Above all units, below what the adapter's listing of
-// several nodes takes for itself.
+// A cookie with this bit is one behind an unsound name. Above all units, below what the adapter's
+// listing of several nodes takes for itself.
 constexpr uint64_t behind_unsound = 1ULL << 61;
 
 // Eight bytes at once: not zero if one of them is a zero byte or a slash.
@@ -125,7 +125,8 @@ uint64_t load_as(const char* text) {
               shown_name(entry.name, entry.length) + "\"";
   }
   if (count > 1) first += " and " + std::to_string(count - 1) + " more are like it";
-  return fail(EUCLEAN, "directory %llu: %s, which cannot be a file's; `cairn pool check` tells more",
+  return fail(EUCLEAN,
+              "directory %llu: %s, which cannot be a file's; `cairn pool check` tells more",
               static_cast<unsigned long long>(directory.number), first.c_str());
 }
 
@@ -169,8 +170,8 @@ Result<Slot> find_name(const FileSystem& fs, const Map& directory, const Name& n
     bool found = (shape & 1) == 0 && find_once(fs, directory, name, &slot, &status);
     persist::read_barrier();
     if ((shape & 1) != 0 || directory.inode->shape.load() != shape) {
-      // Who changes a directory holds its lock as long as the shape is odd. Left so by damage, or by the
-      // dead in a pool that is only looked at, it would be waited for in vain.
+      // Who changes a directory holds its lock as long as the shape is odd. Left so by damage, or
+      // by the dead in a pool that is only looked at, it would be waited for in vain.
       const bool abandoned =
           (shape & 1) != 0 &&
           (pool::is_void(fs.pool, lock.load()) || is_mine(fs.pool, lock.load()) ||

@@ -1,9 +1,9 @@
 // Directory: the names in one directory (docs/format/directory.md).
 //
 // Names lie in slots of 64-byte units in the directory's own blocks, chained in a hash index that
-// grows by one bucket at a time (linear hashing), so that every operation is constant time. Looking up
-// takes no lock: new names become visible by one word; everything else makes the directory's shape odd
-// for a moment, and a look-up that ran across that is done again.
+// grows by one bucket at a time (linear hashing), so that every operation is constant time. Looking
+// up takes no lock: new names become visible by one word; everything else makes the directory's
+// shape odd for a moment, and a look-up that ran across that is done again.
 #pragma once
 
 #include <algorithm>
@@ -26,9 +26,10 @@ struct Name {
 // ENAMETOOLONG above 255 bytes.
 Result<Name> make_name(const char* text, size_t length);
 
-// A sound name stays in its directory wherever it is used, in lower too: 1 to 255 bytes, neither "." nor
-// "..", without "/" and without zero bytes. No call of ours makes another one, but a pool is trusted no
-// further than this: whoever can write to it can put any bytes into a slot.
+// A sound name stays in its directory wherever it is used, in lower too: 1 to 255 bytes, neither
+// "." nor
+// "..", without "/" and without zero bytes. No call of ours makes another one, but a pool is
+// trusted no further than this: whoever can write to it can put any bytes into a slot.
 bool is_sound_name(const char* text, size_t length);
 // Any bytes as a message may hold them: unprintable ones as \xNN, and not too many.
 std::string shown_name(const char* text, size_t length);
@@ -53,7 +54,8 @@ struct Slot {
   [[nodiscard]] unsigned type() const { return format::dirent_type(head); }
 };
 
-// ENOENT if the name is not there; whiteouts are found only if asked for. The caller is in a SeatGuard.
+// ENOENT if the name is not there; whiteouts are found only if asked for. The caller is in a
+// SeatGuard.
 Result<Slot> find_name(const FileSystem& fs, const Map& directory, const Name& name,
                        bool whiteouts = false);
 
@@ -78,8 +80,8 @@ Status remove_name(FileSystem& fs, pool::Change& change, const Map& directory, c
 // The name now names another inode.
 void replace_name(pool::Change& change, const Slot& slot, uint64_t inode, unsigned type);
 // After draining: the name's identity in lower is this now (null: it is not there any more, which
-// ends a whiteout for good). In place where the name's slot has room for an identity, as all have that
-// were made below a covered directory (flag_covered); else the name moves to a slot that has.
+// ends a whiteout for good). In place where the name's slot has room for an identity, as all have
+// that were made below a covered directory (flag_covered); else the name moves to a slot that has.
 Status set_lower_identity(FileSystem& fs, LocalSeat& seat, const Map& directory, const Name& name,
                           const LowerIdentity* lower);
 
@@ -91,7 +93,8 @@ struct Listed {
   unsigned length = 0;
   bool whiteout = false;
   bool has_lower = false;
-  bool sound = true;  // else only list_slots() gives it; `name` is as much of it as lies in its slot
+  bool sound =
+      true;  // else only list_slots() gives it; `name` is as much of it as lies in its slot
   LowerIdentity lower;
   char name[256];  // ends in a zero byte
 };
@@ -101,8 +104,9 @@ inline std::vector<Listed> listing_room(const Map& directory, size_t most = 64) 
   return std::vector<Listed>(std::clamp<uint64_t>(names, 1, most));
 }
 // Up to `capacity` names from `cookie` on (0: the first unit; "." and ".." are the caller's).
-// Unsound names are left out. EUCLEAN instead of the end tells of them: the first call that finds no more
-// names fails, so that the sound ones can still be reached. Whiteouts count only if asked for.
+// Unsound names are left out. EUCLEAN instead of the end tells of them: the first call that finds
+// no more names fails, so that the sound ones can still be reached. Whiteouts count only if asked
+// for.
 Result<size_t> list_names(FileSystem& fs, LocalSeat& seat, const Map& directory, uint64_t cookie,
                           Listed* listed, size_t capacity, bool whiteouts = false);
 

@@ -1,9 +1,9 @@
 // DirectoryBlocks: where this process has found the blocks of directories mapped.
 //
-// A directory is never cut: while it lives, a file block of it stays where it is. So a place that was
-// found once under (number, generation) is good as long as the inode has that generation and is live,
-// looked at inside the SeatGuard; a look-up then walks no map. Each entry is filled by one thread at a
-// time and read without a lock: a reader that met a writer walks.
+// A directory is never cut: while it lives, a file block of it stays where it is. So a place that
+// was found once under (number, generation) is good as long as the inode has that generation and is
+// live, looked at inside the SeatGuard; a look-up then walks no map. Each entry is filled by one
+// thread at a time and read without a lock: a reader that met a writer walks.
 #pragma once
 
 #include <array>

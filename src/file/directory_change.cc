@@ -98,8 +98,8 @@ Status insert_new(FileSystem& fs, LocalSeat& seat, pool::Change& change, const M
   if (bucket == nullptr) return damaged_directory(directory);
   const uint64_t head = format::dirent_head(
       name.hash, name.length, type, units, format::dirent_live | (room ? format::dirent_lower : 0));
-  // The slot is nobody's yet: its name and identity may be written in place. Its first words go into
-  // the change, because a free slot's are in use until then.
+  // The slot is nobody's yet: its name and identity may be written in place. Its first words go
+  // into the change, because a free slot's are in use until then.
   pool::Segment& segment = fs.pool.segment_of(&dirent);
   if (room) {
     const LowerIdentity identity = lower != nullptr ? *lower : LowerIdentity{};
@@ -221,8 +221,8 @@ Status set_lower_identity(FileSystem& fs, LocalSeat& seat, const Map& directory,
     return change.commit();
   }
   DirectoryChange moving(fs, seat, *directory.inode, directory.number);
-  // The name moves to a slot with room for an identity: first in, then out, so that its old bytes stay
-  // whole until the change commits. Or it was a whiteout, which is over.
+  // The name moves to a slot with room for an identity: first in, then out, so that its old bytes
+  // stay whole until the change commits. Or it was a whiteout, which is over.
   if (lower != nullptr)
     CAIRN_TRY(insert_new(fs, seat, change, directory, name, slot->inode, slot->type(), lower));
   CAIRN_TRY(unlink_slot(fs, change, directory, *slot, name));

@@ -16,8 +16,8 @@ bool holds_nothing(const Inode& inode) {
   return any == 0 && (inode.flags.load() & format::flag_companion) == 0;
 }
 
-// Nobody can hold record locks in it any more. The cause of a failure is not the caller's: a file that
-// stays goes with the pool.
+// Nobody can hold record locks in it any more. The cause of a failure is not the caller's: a file
+// that stays goes with the pool.
 void remove_companion(const FileSystem& fs, const Map& map) {
   if ((map.inode->flags.load() & format::flag_companion) != 0)
     (void)unlink(companion_path(fs, map).c_str());
@@ -30,8 +30,8 @@ EndAtOnce::EndAtOnce(FileSystem& fs, LocalSeat& seat, const Map& map)
   if (map.inode->opens.load() != 0 || !holds_nothing(*map.inode)) return;
   fs.pool.store(seat.words->allocating_inode, map.number);
   uint64_t state = format::inode_live;
-  // A locked instruction: the state is there for openers before their count is looked at; and what the
-  // last of them wrote before he closed it is looked at after that.
+  // A locked instruction: the state is there for openers before their count is looked at; and what
+  // the last of them wrote before he closed it is looked at after that.
   possible_ = fs.pool.compare_exchange(map.inode->state, state,
                                        format::inode_live | seat.lock_word << format::state_bits) &&
               map.inode->opens.load() == 0 && holds_nothing(*map.inode);

@@ -1,11 +1,13 @@
 // Ending: what becomes of an inode when its last name goes.
 //
 // One that holds nothing and that nobody has open is freed by the very change that takes the name.
-// Others become orphans (reclaim.h) when their last opener closes them, or at once if there is none.
+// Others become orphans (reclaim.h) when their last opener closes them, or at once if there is
+// none.
 //
-// Opening and ending meet without a common lock. Who opens raises `opens`, and then looks at `state`
-// and `links`; who ends makes one of these two say so, and then looks at `opens`: one sees the other. An
-// opener that sees an end coming waits for the inode's lock, under which ends are decided.
+// Opening and ending meet without a common lock. Who opens raises `opens`, and then looks at
+// `state` and `links`; who ends makes one of these two say so, and then looks at `opens`: one sees
+// the other. An opener that sees an end coming waits for the inode's lock, under which ends are
+// decided.
 #pragma once
 
 #include "file/open_file.h"

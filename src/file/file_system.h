@@ -40,8 +40,9 @@ class Lower {
   virtual Result<uint64_t> seek(uint64_t inode, uint64_t offset, int whence) = 0;
   // Copies a lazy file's bytes into the pool, then clears the flag.
   virtual Status stage(uint64_t inode) = 0;
-  // The file is to be empty: clears the flag without asking for its bytes. ESTALE if the number does not mean the file of
-  // `generation` any more (0: any will do; for callers that hold the file open).
+  // The file is to be empty: clears the flag without asking for its bytes. ESTALE if the number
+  // does not mean the file of `generation` any more (0: any will do; for callers that hold the file
+  // open).
   virtual Status discard(uint64_t inode, uint64_t generation) = 0;
   // Makes everything at and below an inode the pool's own: before it moves to another name.
   virtual Status stage_tree(uint64_t inode) = 0;
@@ -80,8 +81,8 @@ class FileSystem final : public pool::Client {
   // The handle that each seat closed last, with its description's slot: what opens next takes it.
   std::array<File*, pool::SeatArray::most> spare_files{};
   std::mutex files_lock;
-  // One fork at a time. While it is under way, the list of handles may grow, but nothing leaves it: what is
-  // opened is held for the child as well, and what is closed is closed afterwards.
+  // One fork at a time. While it is under way, the list of handles may grow, but nothing leaves it:
+  // what is opened is held for the child as well, and what is closed is closed afterwards.
   std::mutex fork_lock;
   int64_t lane_of_fork = -1;  // the child's; under files_lock
 
@@ -104,12 +105,13 @@ class FileSystem final : public pool::Client {
   };
   PinSearch pin_search;
 
-  // Where this process has found blocks mapped: of the tables, and of directories (made at the first
-  // look-up).
+  // Where this process has found blocks mapped: of the tables, and of directories (made at the
+  // first look-up).
   mutable TableBlocks inode_blocks;
   mutable TableBlocks open_file_blocks;
   mutable std::atomic<DirectoryBlocks*> directory_blocks{nullptr};
-  // Searches of the inode table that found nothing free lately: how many growths to skip the next for.
+  // Searches of the inode table that found nothing free lately: how many growths to skip the next
+  // for.
   std::atomic<uint32_t> fruitless_searches{0};
   std::atomic<uint32_t> searches_to_skip{0};
 
@@ -160,8 +162,8 @@ inline Result<Inode*> live_inode(FileSystem& fs, uint64_t number) {
     return no_inode(number);
   return inode;
 }
-// Does the number still mean the file of that generation (0: any will do)? For good while the inode's lock is held; else
-// of what was looked at before.
+// Does the number still mean the file of that generation (0: any will do)? For good while the
+// inode's lock is held; else of what was looked at before.
 inline bool is_still(const Map& map, uint64_t generation) {
   return is_live(*map.inode) && (generation == 0 || map.inode->generation.load() == generation);
 }
@@ -169,8 +171,9 @@ inline bool is_still(const Map& map, uint64_t generation) {
 inline Status check_generation(const Map& map, uint64_t generation) {
   return is_still(map, generation) ? Status() : no_inode(map.number);
 }
-// A directory as it was found by its name: its number, and above that as much of its generation as there is room for (0: not
-// known). By the time that a name in it is changed, it may have been removed, and another directory may have its number.
+// A directory as it was found by its name: its number, and above that as much of its generation as
+// there is room for (0: not known). By the time that a name in it is changed, it may have been
+// removed, and another directory may have its number.
 inline constexpr unsigned number_bits = 36;
 static_assert(format::max_inode == (1ULL << number_bits) - 1);
 inline uint64_t found_as(uint64_t number, uint64_t generation) {
@@ -186,16 +189,16 @@ struct NewInode {
   Inode* inode = nullptr;
   uint64_t number = 0;
 };
-// Takes a free inode, fills in type, owner and times, and leaves it in state allocating, noted in the
-// seat. Nothing names it yet; a Change makes it live. One at a time per seat.
+// Takes a free inode, fills in type, owner and times, and leaves it in state allocating, noted in
+// the seat. Nothing names it yet; a Change makes it live. One at a time per seat.
 Result<NewInode> make_inode(FileSystem& fs, LocalSeat& seat, uint32_t mode, pool::Need need);
 // The Change has committed: the seat's note goes.
 void inode_is_made(FileSystem& fs, LocalSeat& seat);
 // Undoes make_inode.
 void unmake_inode(FileSystem& fs, LocalSeat& seat, const NewInode& made);
-// Frees an inode that holds nothing, as part of a change. Nobody may take it before the change is over,
-// for a record that is replayed late must not meet its next life: until inode_is_retired() it is
-// noted in the seat as one in the making. One at a time per seat.
+// Frees an inode that holds nothing, as part of a change. Nobody may take it before the change is
+// over, for a record that is replayed late must not meet its next life: until inode_is_retired() it
+// is noted in the seat as one in the making. One at a time per seat.
 void retire_inode(FileSystem& fs, LocalSeat& seat, pool::Change& change, const Map& map);
 // The change has committed.
 void inode_is_retired(FileSystem& fs, LocalSeat& seat, const Map& map);

@@ -1,5 +1,5 @@
-// Filling holes: blocks are taken, filled while nobody can see them, and published in the map, each by
-// one compare-and-swap. Whoever loses that race copies into the winner's block.
+// Filling holes: blocks are taken, filled while nobody can see them, and published in the map, each
+// by one compare-and-swap. Whoever loses that race copies into the winner's block.
 #pragma once
 
 #include "file/open_file.h"
@@ -15,9 +15,10 @@ struct Piece {
   uint64_t size;
 };
 
-// Fills the hole at `spot`, from piece.offset on, with a run of new blocks; returns how many bytes of the
-// piece that took (0: others were faster, walk again). The seat has announced the inode. `file`, if there is
-// one, may be filled ahead (fill_ahead.h). Errors: ENOSPC, and what the medium says.
+// Fills the hole at `spot`, from piece.offset on, with a run of new blocks; returns how many bytes
+// of the piece that took (0: others were faster, walk again). The seat has announced the inode.
+// `file`, if there is one, may be filled ahead (fill_ahead.h). Errors: ENOSPC, and what the medium
+// says.
 Result<uint64_t> fill(FileSystem& fs, LocalSeat& seat, const Map& map, File* file, Piece piece,
                       Spot spot);
 

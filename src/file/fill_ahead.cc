@@ -48,9 +48,9 @@ bool reclaim(FileSystem& fs) {
 enum class Room : uint8_t { none, given_back, evicted };
 
 // Gives back what was filled ahead of anybody's writes and is still zero, or what others inside a
-// call withheld, or else what lower has as well, or has once a keeper has drained it; says what came
-// back. The caller is in no seat, and
-// so withholds nothing itself: of two that wait inside their calls, each waits for the other.
+// call withheld, or else what lower has as well, or has once a keeper has drained it; says what
+// came back. The caller is in no seat, and so withholds nothing itself: of two that wait inside
+// their calls, each waits for the other.
 Room make_room(FileSystem& fs, uint64_t wanted) {
   if (trim_all_ahead(fs) || reclaim(fs)) return Room::given_back;
   const auto evict = [&fs, wanted](bool has_drained) { return evict_for(fs, wanted, has_drained); };
@@ -63,7 +63,8 @@ bool evict_for(FileSystem& fs, uint64_t wanted, bool has_drained) {
   if (fs.lower == nullptr) return false;
   const uint64_t before = pool::usage(fs.pool).free;
   // What others have evicted meanwhile counts as well.
-  return fs.lower->evict_some(wanted, has_drained) && (reclaim(fs) || pool::usage(fs.pool).free > before);
+  return fs.lower->evict_some(wanted, has_drained) &&
+         (reclaim(fs) || pool::usage(fs.pool).free > before);
 }
 
 uint64_t blocks_ahead(const File& file, uint64_t offset, uint64_t end) {

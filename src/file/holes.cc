@@ -120,8 +120,8 @@ uint64_t holes_in(const FileSystem& fs, const Map& map, Blocks blocks, Status* s
   return holes;
 }
 
-// What cannot fit is refused before anything is taken. Only what is much is counted first: to look into every chunk takes
-// less time than to take as many blocks.
+// What cannot fit is refused before anything is taken. Only what is much is counted first: to look
+// into every chunk takes less time than to take as many blocks.
 Status check_space(FileSystem& fs, LocalSeat& seat, const Map& map, Blocks blocks) {
   Pool& pool = fs.pool;
   uint64_t chunks = 0;
@@ -142,8 +142,8 @@ Status check_space(FileSystem& fs, LocalSeat& seat, const Map& map, Blocks block
               static_cast<unsigned long long>(wanted >> (20 - block_shift)));
 }
 
-// What a preallocation took, and how many had succeeded in this file before it: one that succeeds meanwhile was promised
-// blocks that it found there.
+// What a preallocation took, and how many had succeeded in this file before it: one that succeeds
+// meanwhile was promised blocks that it found there.
 struct Taken {
   std::vector<Blocks> blocks;
   uint64_t before = 0;

@@ -1,5 +1,5 @@
-// Io: bytes in and out of a file. The hot path's rules: no system call, no allocation, no lock, and no
-// store to a line that another process writes when mapped bytes are read or overwritten.
+// Io: bytes in and out of a file. The hot path's rules: no system call, no allocation, no lock, and
+// no store to a line that another process writes when mapped bytes are read or overwritten.
 #pragma once
 
 #include <sys/uio.h>
@@ -19,10 +19,11 @@ Result<size_t> write_at(File& file, const void* buffer, size_t size, uint64_t of
 // At the end of file, whole, and never overlapping another append. `*offset` gets where it went.
 Result<size_t> append(File& file, const iovec* vector, int count, uint64_t* offset);
 
-// Makes holes in [offset, offset + size) blocks that read as zeros. Does not change the size. ENOSPC: what
-// was taken until then is given back, unless the file is mapped.
+// Makes holes in [offset, offset + size) blocks that read as zeros. Does not change the size.
+// ENOSPC: what was taken until then is given back, unless the file is mapped.
 Status allocate(File& file, uint64_t offset, uint64_t size);
-// The same through a handle that may be for reading only: a mapping needs the blocks, and nobody reads anything else than before.
+// The same through a handle that may be for reading only: a mapping needs the blocks, and nobody
+// reads anything else than before.
 Status allocate_for_mapping(File& file, uint64_t offset, uint64_t size);
 
 // Puts bytes under an inode without touching its size, times or laziness: staging.
@@ -38,7 +39,8 @@ Status grow_size(File& file, uint64_t size);
 Result<uint64_t> seek_data(File& file, uint64_t offset);
 Result<uint64_t> seek_hole(File& file, uint64_t offset);
 
-// Notes in the seat that bytes of [from, to) may be there beyond the end of file: recovery zeroes them.
+// Notes in the seat that bytes of [from, to) may be there beyond the end of file: recovery zeroes
+// them.
 void note_extension(FileSystem& fs, LocalSeat& seat, uint64_t number, uint64_t from, uint64_t to);
 
 // Zeroes what of [from, to) is mapped; takes no lock, the caller sees to that.

@@ -27,8 +27,8 @@ uint64_t contiguous(const Pool& pool, const Map& map, uint64_t file_block, const
   const Word* const word = spot.word;
   const BlockRef first = spot.block;
   const uint64_t number = map.number;
-  // All lines of a long run's entries are asked for at once: what was copied before has pushed them out
-  // of the near caches, and one after the other they would cost a 1 MiB piece 3 % of its copy.
+  // All lines of a long run's entries are asked for at once: what was copied before has pushed them
+  // out of the near caches, and one after the other they would cost a 1 MiB piece 3 % of its copy.
   constexpr uint64_t per_line = 64 / sizeof(Word);
   for (uint64_t i = per_line; i < most; i += per_line) __builtin_prefetch(&word[i]);
   uint64_t n = 1;

@@ -1,12 +1,13 @@
 // Map: a file's page table, file block -> block of the pool.
 //
-// File blocks 0..7 have an entry in the inode; file blocks [512^l, 512^(l+1)) hang below root[l - 1]
+// File blocks 0..7 have an entry in the inode; file blocks [512^l, 512^(l+1)) hang below root[l -
+// 1]
 // ... that is, the tree's height is a function of the file block's number alone, and never changes:
 //
 //   level_of(b)   0: direct[b]   1: b < 512   2: b < 512^2   3: b < 512^3   4: b < 512^4 (256 TiB)
 //
-// root[l - 1] names a node of level l, whose 512 entries cover 512^(l-1) file blocks each; entries of
-// a level-1 node name data blocks, and an entry of a level-2 node may be a leaf: 512 contiguous
+// root[l - 1] names a node of level l, whose 512 entries cover 512^(l-1) file blocks each; entries
+// of a level-1 node name data blocks, and an entry of a level-2 node may be a leaf: 512 contiguous
 // blocks. Slots of a tree that belong to a lower level's range stay empty.
 //
 // Walking takes no lock: whoever walks is inside a SeatGuard, and what was cut out of a map is not
@@ -108,12 +109,13 @@ Status damaged(const Pool& pool, const Map& map, uint64_t file_block);
 // blocks, given the spot of the first.
 uint64_t contiguous(const Pool& pool, const Map& map, uint64_t file_block, const Spot& spot,
                     uint64_t most);
-// How many file blocks from `file_block` on (at most `most`, at least 1) have no block and share the
-// spot's level-0 slots, so that they can be filled by one run.
+// How many file blocks from `file_block` on (at most `most`, at least 1) have no block and share
+// the spot's level-0 slots, so that they can be filled by one run.
 uint64_t hole_run(const Map& map, uint64_t file_block, const Spot& spot, uint64_t most);
 
-// Makes sure that a level-0 slot (or, with `for_leaf`, a level-1 slot) exists for the file block, and
-// moves the spot there; nodes are published empty. On return the spot may also be mapped by others.
+// Makes sure that a level-0 slot (or, with `for_leaf`, a level-1 slot) exists for the file block,
+// and moves the spot there; nodes are published empty. On return the spot may also be mapped by
+// others.
 Status reach(Pool& pool, LocalSeat& seat, const Map& map, uint64_t file_block, bool for_leaf,
              pool::Need need, Spot* spot);
 

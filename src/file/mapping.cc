@@ -34,8 +34,8 @@ Status not_aligned(const FileSystem& fs, uint64_t unit) {
       fs.pool.path.c_str(), static_cast<unsigned long long>(unit));
 }
 
-// A dax device refuses private mappings, so those get copies. What others store later may be seen in a
-// private mapping, or not: here it is not.
+// A dax device refuses private mappings, so those get copies. What others store later may be seen
+// in a private mapping, or not: here it is not.
 Status place_copy(uint8_t* at, uint64_t size, int protection, const uint8_t* from) {
   if (mprotect(at, size, PROT_READ | PROT_WRITE) != 0) return failed("a private copy");
   std::memcpy(at, from, size);
@@ -98,7 +98,8 @@ Status fill_holes(File& file, uint64_t offset, uint64_t size) {
   return status;
 }
 
-// What lies beyond the end of file: pages of an empty file, where the kernel raises SIGBUS by itself.
+// What lies beyond the end of file: pages of an empty file, where the kernel raises SIGBUS by
+// itself.
 void map_nothing(uint8_t* at, uint64_t size, int protection, int flags) {
   const int empty = memfd_create("beyond the end of file", MFD_CLOEXEC);
   if (empty < 0) return;  // it stays without access
@@ -107,7 +108,8 @@ void map_nothing(uint8_t* at, uint64_t size, int protection, int flags) {
   close(empty);
 }
 
-// As a writer: a change of structure waits until the blocks are placed, and sees the pin afterwards.
+// As a writer: a change of structure waits until the blocks are placed, and sees the pin
+// afterwards.
 Status place_now(File& file, uint8_t* at, uint64_t size, int protection, int flags,
                  uint64_t offset) {
   pool::SeatGuard seat(file.fs->pool, file.number);

@@ -1,7 +1,8 @@
-// Mapping: mmap(2) of a file hands out the pool's own pages, so stores through one process's mapping
-// are what another one reads. Holes up to the end of file are filled first, so that no store can fail;
-// the blocks stay pinned, and the file's, until the last inheritor of the mapping has gone (cut.h). What lies beyond the end of file
-// is SIGBUS, as in any mapping, until grow() is called for it.
+// Mapping: mmap(2) of a file hands out the pool's own pages, so stores through one process's
+// mapping are what another one reads. Holes up to the end of file are filled first, so that no
+// store can fail; the blocks stay pinned, and the file's, until the last inheritor of the mapping
+// has gone (cut.h). What lies beyond the end of file is SIGBUS, as in any mapping, until grow() is
+// called for it.
 #pragma once
 
 #include <map>
@@ -20,8 +21,9 @@ class Mappings {
   // what is no regular file.
   Result<void*> map(File& file, void* address, size_t size, int protection, int flags,
                     uint64_t offset);
-  // Places what the file has grown by into [address, address + size) of a mapping of it, with this protection, and
-  // says how many bytes from `address` on are within the file now. EAGAIN: the file was cut meanwhile.
+  // Places what the file has grown by into [address, address + size) of a mapping of it, with this
+  // protection, and says how many bytes from `address` on are within the file now. EAGAIN: the file
+  // was cut meanwhile.
   Result<uint64_t> grow(File& file, void* address, size_t size, int protection);
   // As munmap(2), for any range.
   Status unmap(FileSystem& fs, void* address, size_t size);
@@ -29,11 +31,11 @@ class Mappings {
   void replaced(FileSystem& fs, void* address, size_t size);
   // Makes stores through mappings in the range durable.
   Status sync(FileSystem& fs, void* address, size_t size);
-  // Before stores through mappings in the range become possible: they count as a change of the files that are mapped
-  // shared there. EACCES: one of these was not open for writing.
+  // Before stores through mappings in the range become possible: they count as a change of the
+  // files that are mapped shared there. EACCES: one of these was not open for writing.
   Status make_writable(FileSystem& fs, void* address, size_t size);
-  // Around a fork, so that the child finds neither the lock held by a thread that it does not have, nor ranges half
-  // changed.
+  // Around a fork, so that the child finds neither the lock held by a thread that it does not have,
+  // nor ranges half changed.
   void hold() { lock_.lock(); }
   void release() { lock_.unlock(); }
   // Does any of it belong to a mapping of ours?
@@ -56,10 +58,11 @@ class Mappings {
   Ranges::iterator first_beyond(uintptr_t at);
   // What lay there.
   std::vector<Range> forget(const void* address, size_t size);
-  // With them go their pins, and of their files what only the mappings kept. The caller does not hold lock_.
+  // With them go their pins, and of their files what only the mappings kept. The caller does not
+  // hold lock_.
   void let_go(FileSystem& fs, std::vector<Range> dropped);
-  // A pin on the inode: the one of its other mappings, if there are some. Each is a descriptor, and a lock that the kernel
-  // passes whenever it looks for others. The caller does not hold lock_.
+  // A pin on the inode: the one of its other mappings, if there are some. Each is a descriptor, and
+  // a lock that the kernel passes whenever it looks for others. The caller does not hold lock_.
   Result<std::shared_ptr<PinHandle>> pin_of(FileSystem& fs, uint64_t number);
   // None reaches over `at`.
   void split(uintptr_t at);

@@ -14,8 +14,9 @@ constexpr size_t identity_words = 4;
 void note_move(const FileSystem& fs, pool::Change& change, const Map& map, const Map& directory,
                const Slot& slot, uint64_t now) {
   Inode& inode = *map.inode;
-  // First of all: a writer that folds its stamp takes no lock, and raises the time before the count.
-  // One that this function does not see by the time has raised the count after this look at it.
+  // First of all: a writer that folds its stamp takes no lock, and raises the time before the
+  // count. One that this function does not see by the time has raised the count after this look at
+  // it.
   const uint64_t folded = inode.change.load();
   // Other versions that may have the pool attached know these words, and what ends a note.
   if (!check_evicts(fs.pool).ok() || !S_ISREG(inode.mode.load()) || inode.links.load() != 1 ||

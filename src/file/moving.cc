@@ -61,7 +61,8 @@ Status begin_moving(FileSystem& fs, const Map& map) {
     if (!seat.ok()) return pool::no_seat(fs.pool);
     CAIRN_TRY(set_mark(fs, *seat, map));
   }
-  // Openers count themselves in this word: one comes before and is seen, or comes after and sees the mark.
+  // Openers count themselves in this word: one comes before and is seen, or comes after and sees
+  // the mark.
   fs.pool.fetch_add(map.inode->opens, 0);
   if (!is_open(fs, map.number) && !is_pinned(fs, map.number)) return Status();
   const pool::SeatGuard seat(fs.pool);

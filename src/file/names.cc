@@ -45,8 +45,8 @@ Result<Map> create_unnamed(FileSystem& fs, LocalSeat& seat, const Inode& directo
   auto made = make_inode(fs, seat, mode, pool::Need::ordinary);
   if (!made.ok()) return made.status();
   inherit_group(fs, directory, *made->inode);
-  // Neither is flushed: no power loss leaves an inode without a name, and its first name's change flushes
-  // this line.
+  // Neither is flushed: no power loss leaves an inode without a name, and its first name's change
+  // flushes this line.
   if (may_get_name) fs.pool.store(made->inode->flags, format::flag_nameless);
   return Map{made->inode, made->number};
 }

@@ -1,5 +1,5 @@
-// Names: making, moving and removing them; each call is one atomic change, so a killed process leaves
-// it done or not done.
+// Names: making, moving and removing them; each call is one atomic change, so a killed process
+// leaves it done or not done.
 #pragma once
 
 #include <string>
@@ -23,12 +23,13 @@ struct Created : Map {
 // removed), ENOSPC.
 Result<Created> create_name(FileSystem& fs, uint64_t parent, std::string_view name,
                             const CreateRequest& request);
-// A file without a name (O_TMPFILE), which link_inode may give its first one if `may_get_name`. Still allocating, until
-// open_unnamed() opens it.
+// A file without a name (O_TMPFILE), which link_inode may give its first one if `may_get_name`.
+// Still allocating, until open_unnamed() opens it.
 Result<Map> create_unnamed(FileSystem& fs, LocalSeat& seat, const Inode& directory, uint32_t mode,
                            bool may_get_name);
 
-// `seen`: ENOENT too if the name is another inode's by now; ESTALE if it has changed since then, where a change time is given.
+// `seen`: ENOENT too if the name is another inode's by now; ESTALE if it has changed since then,
+// where a change time is given.
 struct Seen {
   uint64_t number = 0;
   uint64_t generation = 0;
@@ -37,11 +38,13 @@ struct Seen {
 Status unlink_name(FileSystem& fs, uint64_t parent, std::string_view name,
                    const Seen* seen = nullptr);
 Status remove_directory(FileSystem& fs, uint64_t parent, std::string_view name);
-// Removes the name in a slot of a directory that is being removed as a whole, where no call by name can: it
-// is not sound, or the index does not lead to it. Does nothing if the slot names another inode by now. With
-// `with_inode`, a file loses that name, and an empty directory ends; ENOTEMPTY if it is not empty.
+// Removes the name in a slot of a directory that is being removed as a whole, where no call by name
+// can: it is not sound, or the index does not lead to it. Does nothing if the slot names another
+// inode by now. With `with_inode`, a file loses that name, and an empty directory ends; ENOTEMPTY
+// if it is not empty.
 Status clear_slot(FileSystem& fs, uint64_t parent, uint64_t unit, uint64_t number, bool with_inode);
-// ENOENT: the inode is gone, also if its number means another file by now than the one of `generation` (0: any).
+// ENOENT: the inode is gone, also if its number means another file by now than the one of
+// `generation` (0: any).
 Status link_inode(FileSystem& fs, uint64_t inode, uint64_t parent, std::string_view name,
                   uint64_t generation = 0);
 
@@ -57,9 +60,9 @@ Status rename(FileSystem& fs, const RenameEnd& from, const RenameEnd& to, unsign
 // The path of a directory below `top`, "/" for itself.
 Result<std::string> path_of(FileSystem& fs, uint64_t top, uint64_t directory);
 
-// Imports one name from lower into a lazy directory: an inode with these attributes, lazy if it is a
-// regular file or directory, which knows where it came from (Inode::lower_parent, drained). EEXIST if
-// the name is there (also as a whiteout).
+// Imports one name from lower into a lazy directory: an inode with these attributes, lazy if it is
+// a regular file or directory, which knows where it came from (Inode::lower_parent, drained).
+// EEXIST if the name is there (also as a whiteout).
 struct ImportedInode {
   uint32_t mode;
   uint32_t uid;

@@ -84,8 +84,8 @@ struct NamePlace {
   const Map& directory;
   const Name& name;
 };
-// Page media: a name that shows a whole file must not show an empty one after a power loss, because another
-// took its place before it was synced. Does nothing if `to` names nothing.
+// Page media: a name that shows a whole file must not show an empty one after a power loss, because
+// another took its place before it was synced. Does nothing if `to` names nothing.
 Status sync_what_replaces(FileSystem& fs, NamePlace from, NamePlace to, bool exchange);
 
 // The inode of a name whose file still lies in lower, at least in part; 0 for all others.

@@ -162,7 +162,8 @@ Result<std::unique_ptr<File>> open_inode(FileSystem& fs, LocalSeat& seat, uint64
       await_place(fs, seat, map);
       CAIRN_TRY(opening.begin(seat));
     }
-  // Counted as an opener, so that the number keeps its meaning from now on. One that has lost its name by moving is another node's.
+  // Counted as an opener, so that the number keeps its meaning from now on. One that has lost its
+  // name by moving is another node's.
   if (must_wait() || !may_open(fs, seat, **inode) ||
       (generation != 0 && (*inode)->generation.load() != generation)) {
     opening.give_up();

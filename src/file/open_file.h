@@ -49,20 +49,21 @@ struct File {
   [[nodiscard]] Map map() const { return {inode, number}; }
 };
 
-// Opens a live inode; `flags` are open(2)'s. Checks nothing about permissions. ESTALE: it is gone, also if the number
-// means another file by now than the one of `generation` (0: any will do). Waits for one that is moving (moving.h), unless `moving`
-// says that the caller moves it, or only reads what it is now.
+// Opens a live inode; `flags` are open(2)'s. Checks nothing about permissions. ESTALE: it is gone,
+// also if the number means another file by now than the one of `generation` (0: any will do). Waits
+// for one that is moving (moving.h), unless `moving` says that the caller moves it, or only reads
+// what it is now.
 Result<std::unique_ptr<File>> open_inode(FileSystem& fs, LocalSeat& seat, uint64_t number,
                                          int flags, uint64_t generation = 0, bool moving = false);
-// The same for one that create_unnamed() has made, which becomes live by that: without a name, it would be ended by
-// who found it live and not open. Frees it if it fails.
+// The same for one that create_unnamed() has made, which becomes live by that: without a name, it
+// would be ended by who found it live and not open. Frees it if it fails.
 Result<std::unique_ptr<File>> open_unnamed(FileSystem& fs, LocalSeat& seat, const Map& map,
                                            int flags);
 // A handle on a description that exists. EBADF if it is gone.
 Result<std::unique_ptr<File>> adopt(FileSystem& fs, LocalSeat& seat, uint64_t slot,
                                     uint64_t generation);
-// This process lets go of the description; the last holder's letting go ends it, and frees an unlinked
-// file's blocks.
+// This process lets go of the description; the last holder's letting go ends it, and frees an
+// unlinked file's blocks.
 void close_file(LocalSeat& seat, std::unique_ptr<File> file);
 // After a fork, in both processes: what was closed meanwhile.
 void close_what_waited(FileSystem& fs, LocalSeat& seat);

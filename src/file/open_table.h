@@ -1,5 +1,5 @@
-// Open file table: the open file descriptions (offset, flags, inode, who holds it) that lie in the pool,
-// found by their slots. A description lives as long as one lane holds it.
+// Open file table: the open file descriptions (offset, flags, inode, who holds it) that lie in the
+// pool, found by their slots. A description lives as long as one lane holds it.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ bool end_description(FileSystem& fs, format::OpenFile& open);
 // description by that.
 bool drop_lane(FileSystem& fs, uint32_t lane);
 
-// Calls visit(description) for every one that is live or being made, until it returns false; false then.
+// Calls visit(description) for every one that is live or being made, until it returns false; false
+// then.
 bool for_each_open_file(FileSystem& fs, const std::function<bool(format::OpenFile&)>& visit);
 // Does any live description name the inode?
 bool is_open(FileSystem& fs, uint64_t number);

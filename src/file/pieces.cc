@@ -14,9 +14,10 @@ namespace {
 // Who changes the structure waits this long at most for those who are inside their seats.
 constexpr uint64_t most_in_seat = uint64_t{1} << 20;
 
-// What the piece after this one will need is on its way while this one is copied: the places of neighbours are known, but
-// not to the processor, which sees no sequence. Returned is what the copy is to ask for as it goes, which is as much as it copies;
-// where that would be too much or is not done, the lines are asked for here.
+// What the piece after this one will need is on its way while this one is copied: the places of
+// neighbours are known, but not to the processor, which sees no sequence. Returned is what the copy
+// is to ask for as it goes, which is as much as it copies; where that would be too much or is not
+// done, the lines are asked for here.
 constexpr size_t most_ahead = 4096;
 inline const uint8_t* fetch_ahead(const LocalSeat& seat, const File& file, const BufferPiece& piece,
                                   const BufferPiece& next) {

@@ -1,4 +1,5 @@
-// Pieces: bytes that lie scattered in a file, and in memory, moved by one call, as a view of MPI-IO has them.
+// Pieces: bytes that lie scattered in a file, and in memory, moved by one call, as a view of MPI-IO
+// has them.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +16,8 @@ struct BufferPiece {
   uint64_t offset;
 };
 
-// As read_at and write_at for one piece after the other, until one comes short: how many bytes were moved, or the
-// failure of the first piece.
+// As read_at and write_at for one piece after the other, until one comes short: how many bytes were
+// moved, or the failure of the first piece.
 Result<uint64_t> read_pieces(File& file, const BufferPiece* pieces, size_t count);
 Result<uint64_t> write_pieces(File& file, const BufferPiece* pieces, size_t count);
 

@@ -30,8 +30,8 @@ bool is_held(const FileSystem& fs, uint64_t number) {
   return !held.ok() || *held;
 }
 
-// Empties the entry of a pin on the inode that nobody holds any more; false if somebody does. Nobody can take it
-// meanwhile: emptied after that, the entry of a pin in force would be lost.
+// Empties the entry of a pin on the inode that nobody holds any more; false if somebody does.
+// Nobody can take it meanwhile: emptied after that, the entry of a pin in force would be lost.
 bool empty_unheld(FileSystem& fs, uint64_t number, Pin& pin, uint64_t inode) {
   const int fd = open(fs.pool.lock_path.c_str(), O_RDWR | O_CLOEXEC);
   if (fd < 0) return false;  // unknown: the blocks stay
@@ -66,9 +66,10 @@ Result<PinHandle> take_pin(FileSystem& fs, LocalSeat& seat, uint64_t number, uin
   return PinHandle{number, std::move(lock)};
 }
 
-// Where to look next: behind what this process has looked at. At the end there are new ones, until there are twice as many,
-// if most of the old ones were held; else it goes on from the start, for those that have been given back. So a
-// pin costs the same with ten thousand others, and there are not many more than were ever held at once.
+// Where to look next: behind what this process has looked at. At the end there are new ones, until
+// there are twice as many, if most of the old ones were held; else it goes on from the start, for
+// those that have been given back. So a pin costs the same with ten thousand others, and there are
+// not many more than were ever held at once.
 uint64_t next_number(FileSystem& fs) {
   FileSystem::PinSearch& search = fs.pin_search;
   const uint64_t number = search.next.fetch_add(1);

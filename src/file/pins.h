@@ -1,7 +1,7 @@
-// Pins: inodes whose blocks are mapped or viewed must keep them, also after they were cut out of the
-// file, until the last mapping or view is gone. A pin is an entry of the pin table together with a
-// kernel lock on its byte of the lock file, held by a mapping that forked children inherit: it ends by
-// itself with its last holder.
+// Pins: inodes whose blocks are mapped or viewed must keep them, also after they were cut out of
+// the file, until the last mapping or view is gone. A pin is an entry of the pin table together
+// with a kernel lock on its byte of the lock file, held by a mapping that forked children inherit:
+// it ends by itself with its last holder.
 #pragma once
 
 #include "file/file_system.h"

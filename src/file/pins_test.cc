@@ -34,7 +34,8 @@ class Pins : public FreshPool {
   [[nodiscard]] uint64_t looked_at() const { return fs->pool.state->pin_cursor.load(); }
 };
 
-// Whoever cuts a file looks at all that were ever taken: their number was that of all pins of a program's life.
+// Whoever cuts a file looks at all that were ever taken: their number was that of all pins of a
+// program's life.
 TEST_F(Pins, TakenAndGivenBackForEverAreNoMoreThanAtOnce) {
   constexpr size_t at_once = 300;
   for (int round = 0; round < 100; ++round) {
@@ -45,8 +46,8 @@ TEST_F(Pins, TakenAndGivenBackForEverAreNoMoreThanAtOnce) {
   EXPECT_FALSE(is_pinned(*fs, 1));
 }
 
-// Who cuts the file finds the byte of a pin that has been given back unlocked; by the time he empties the entry, it is
-// in force again.
+// Who cuts the file finds the byte of a pin that has been given back unlocked; by the time he
+// empties the entry, it is in force again.
 TEST_F(Pins, ThatAreTakenAgainWhileSomebodyLooksForThemStayInForce) {
   std::atomic<bool> over{false};
   std::vector<std::thread> looking;

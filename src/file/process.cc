@@ -27,8 +27,8 @@ Status prepare_fork(FileSystem& fs, ForkedLane* forked) {
   forked->taken = lane.ok();
   if (!lane.ok()) return lane.status();
   forked->lane = *lane;
-  // Not held until after the fork: that waits for malloc, and a signal handler that has interrupted malloc may
-  // open a file.
+  // Not held until after the fork: that waits for malloc, and a signal handler that has interrupted
+  // malloc may open a file.
   std::lock_guard guard(fs.files_lock);
   fs.lane_of_fork = *lane;
   for (File* file = fs.files; file != nullptr; file = file->next) share_with_lane(*file, *lane);
@@ -58,7 +58,8 @@ void finish_fork_in_parent(FileSystem& fs, ForkedLane* forked) {
 }
 
 void finish_fork_in_child(FileSystem& fs, ForkedLane* forked) {
-  // Another thread of the parent may have held these, or have been about to put a file before the first one.
+  // Another thread of the parent may have held these, or have been about to put a file before the
+  // first one.
   new (&fs.files_lock) std::mutex;
   new (&fs.pool.growing) std::mutex;
   fs.lane_of_fork = -1;

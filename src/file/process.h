@@ -11,15 +11,16 @@ struct ForkedLane {
   media::LivenessLock lock;
   bool taken = false;
 };
-// Before fork: takes a lane for the child, which holds every open file of this process, also those that are opened from
-// now on. After it, one of the two others in each process.
+// Before fork: takes a lane for the child, which holds every open file of this process, also those
+// that are opened from now on. After it, one of the two others in each process.
 Status prepare_fork(FileSystem& fs, ForkedLane* forked);
 void finish_fork_in_parent(FileSystem& fs, ForkedLane* forked);
 void finish_fork_in_child(FileSystem& fs, ForkedLane* forked);
 
 // Before exec: a lane that holds `files`, kept by the descriptor that is returned (no FD_CLOEXEC).
 Result<int> prepare_exec(FileSystem& fs, File* const* files, size_t count);
-// In the new program, or after a failed exec: the lane behind the descriptor holds nothing any more.
+// In the new program, or after a failed exec: the lane behind the descriptor holds nothing any
+// more.
 Status finish_exec(FileSystem& fs, int descriptor);
 
 }  // namespace cairn::file

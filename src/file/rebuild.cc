@@ -121,8 +121,9 @@ class Claimer final : public MapVisitor {
   Status status;
 
  private:
-  // The page cache writes back in any order: an entry whose data were never synced names nothing. Not flushed: as
-  // long as it is there with its mark each recovery drops it, and the last to detach writes everything back.
+  // The page cache writes back in any order: an entry whose data were never synced names nothing.
+  // Not flushed: as long as it is there with its mark each recovery drops it, and the last to
+  // detach writes everything back.
   bool drop_if_lost(Word& word, Entry entry) {
     if (!page_medium_ || (entry.value & Entry::not_yet_durable) == 0) return false;
     pool_.store(word, 0);
@@ -220,7 +221,8 @@ Status rebuild(FileSystem& fs) {
     pool.store(inode->shape, 0);
     const bool lives = state == format::inode_live && inode->links.load() != 0;
     if (!lives) {
-      // Orphans, unlinked files whose openers are gone, inodes in the making: their blocks stay free.
+      // Orphans, unlinked files whose openers are gone, inodes in the making: their blocks stay
+      // free.
       empty_map(pool, *inode);
       pool.store(inode->xattr, 0);
       if (state != format::inode_never) pool.store(inode->state, format::inode_free);

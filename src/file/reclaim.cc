@@ -13,8 +13,8 @@
 namespace cairn::file {
 namespace {
 
-// Orphans that gather before a list is gone through, and blocks that one pass frees at most: the pass
-// looks at every attached lane once, and holds the list's lock.
+// Orphans that gather before a list is gone through, and blocks that one pass frees at most: the
+// pass looks at every attached lane once, and holds the list's lock.
 constexpr uint64_t orphans_per_pass = 32;
 constexpr uint64_t orphaned_blocks_per_pass = 1024;  // 4 MiB
 constexpr uint64_t blocks_per_pass = 65536;
@@ -138,7 +138,8 @@ Status OrphanList::commit(pool::Change& change, const Map& orphan, uint64_t bloc
   fs_.pool.orphans_made.fetch_add(1, std::memory_order_relaxed);
   fs_.pool.blocks_orphaned.fetch_add(blocks, std::memory_order_relaxed);
   CAIRN_TRY(change.commit());
-  // Only now: whoever began before the commit, in whatever epoch, may be copying from what it has cut off.
+  // Only now: whoever began before the commit, in whatever epoch, may be copying from what it has
+  // cut off.
   fs_.pool.store(orphan.inode->orphan_epoch, pool::current_epoch(fs_.pool));
   return Status();
 }

@@ -1,7 +1,7 @@
-// Reclaim: orphans are inodes whose blocks (those of the file blocks [orphan_from, orphan_to)) wait to
-// be freed: unlinked files that nobody has open, and what truncate and punch cut off. They stand in
-// lists, one for each 64th lane, and are freed step by step once everybody who could still be copying
-// from them has left, and no mapping pins them.
+// Reclaim: orphans are inodes whose blocks (those of the file blocks [orphan_from, orphan_to)) wait
+// to be freed: unlinked files that nobody has open, and what truncate and punch cut off. They stand
+// in lists, one for each 64th lane, and are freed step by step once everybody who could still be
+// copying from them has left, and no mapping pins them.
 #pragma once
 
 #include "file/open_file.h"
@@ -28,8 +28,8 @@ class OrphanList {
 // because each look at the seats costs a process fence and a scan of all lanes. Called at the end
 // of operations that made orphans, without locks held.
 void reclaim_some(FileSystem& fs, LocalSeat& seat);
-// The next orphan starts a pass: for a process that has just attached, because its lane's list may hold
-// what a dead one left, and processes may be too short-lived to gather enough themselves.
+// The next orphan starts a pass: for a process that has just attached, because its lane's list may
+// hold what a dead one left, and processes may be too short-lived to gather enough themselves.
 void reclaim_soon(FileSystem& fs);
 // Frees whatever can be freed in one list; returns the number of blocks that came back.
 uint64_t reclaim_list(FileSystem& fs, LocalSeat& seat, uint32_t shard);
@@ -43,8 +43,8 @@ uint64_t count_withheld(const FileSystem& fs);
 // wait for ever.
 bool reclaim_passed(FileSystem& fs, LocalSeat& seat);
 
-// Frees whatever can be freed in all lists; waits so long for those inside a call who withhold it. Returns whether
-// anything came back.
+// Frees whatever can be freed in all lists; waits so long for those inside a call who withhold it.
+// Returns whether anything came back.
 bool reclaim_withheld(FileSystem& fs, LocalSeat& seat, int patience_ms);
 
 }  // namespace cairn::file

@@ -47,8 +47,8 @@ BlockRef node_of(const Pool& pool, const Map& map, uint64_t file_block, unsigned
   }
 }
 
-// Is it this seat of a dead lane that makes the inode, or ends it? Others may have taken the number since, or before
-// the seat came to that: its note stands from before to after.
+// Is it this seat of a dead lane that makes the inode, or ends it? Others may have taken the number
+// since, or before the seat came to that: its note stands from before to after.
 bool is_by(const Pool& pool, const format::Seat& seat, const Inode& inode) {
   const auto into = static_cast<uint64_t>(reinterpret_cast<const uint8_t*>(&seat) -
                                           reinterpret_cast<const uint8_t*>(pool.lanes));
@@ -75,8 +75,9 @@ bool FileSystem::is_published(uint64_t number, uint64_t file_block, unsigned lev
 }
 
 void FileSystem::recover_seat(format::Seat& seat) {
-  // It died inside a call: an inode may have lost its last name, and not been ended yet. To look for those
-  // means to look at every inode, so whoever dies between calls (as most programs do: they exit) is spared it.
+  // It died inside a call: an inode may have lost its last name, and not been ended yet. To look
+  // for those means to look at every inode, so whoever dies between calls (as most programs do:
+  // they exit) is spared it.
   if (seat.epoch.load() != 0) {
     pool.store(pool.state->sweep, 1);
     // It died while it wrote, perhaps: bytes may have changed before the stamp did. The next drain
@@ -108,7 +109,8 @@ void FileSystem::recover_seat(format::Seat& seat) {
     }
     pool.store(shaped, 0);
   }
-  // Last, for it may be taken again at once: an inode that was never named, or that was being freed.
+  // Last, for it may be taken again at once: an inode that was never named, or that was being
+  // freed.
   if (const uint64_t number = seat.allocating_inode.load(); number != 0) {
     Inode* inode = inode_at(*this, number);
     if (inode != nullptr && !is_by(pool, seat, *inode)) inode = nullptr;
@@ -133,8 +135,9 @@ void FileSystem::recover_lane(uint32_t lane) {
   if (drop_lane(*this, lane)) pool.store(pool.state->sweep, 1);
 }
 
-// The caller has announced itself, and may be what another one waits for: who can begin again from outside does so
-// afterwards (try_again in fill_ahead.h). Not all calls can, so that the wait is long here as well.
+// The caller has announced itself, and may be what another one waits for: who can begin again from
+// outside does so afterwards (try_again in fill_ahead.h). Not all calls can, so that the wait is
+// long here as well.
 bool FileSystem::reclaim_everything(LocalSeat& seat) {
   constexpr int patience_ms = 1000;
   return reclaim_withheld(*this, seat, patience_ms);

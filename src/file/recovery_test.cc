@@ -17,8 +17,8 @@ namespace {
 
 class Recovery : public FreshPool {};
 
-// A seat notes the inode that it makes before that is its own, and forgets it after that is free again. Killed in
-// between, it leaves a note of what another one may have taken since.
+// A seat notes the inode that it makes before that is its own, and forgets it after that is free
+// again. Killed in between, it leaves a note of what another one may have taken since.
 TEST_F(Recovery, LeavesAnInodeToWhoHasTakenItSince) {
   pool::Pool& pool = fs->pool;
   media::LivenessLock lock;
@@ -56,7 +56,8 @@ TEST_F(Recovery, AFileThatAKilledProcessWasWritingIsNotDrained) {
   EXPECT_EQ(made->inode->drained.load(), 0U);
 }
 
-// A repair of lost bits that met a block between the clearing of its bit and its record sets it once more.
+// A repair of lost bits that met a block between the clearing of its bit and its record sets it
+// once more.
 TEST_F(Recovery, NobodyTakesABlockThatHasAnOwner) {
   pool::Pool& pool = fs->pool;
   const pool::SeatGuard seat(pool);
@@ -85,8 +86,8 @@ void come_back_after_power_loss(std::unique_ptr<FileSystem>* fs) {
   *fs = std::move(*attached);
 }
 
-// A lane's words are not flushed. After a power loss they may be those of long ago, also where the pool was detached cleanly
-// before: who takes the lane and is killed has not freed what they say.
+// A lane's words are not flushed. After a power loss they may be those of long ago, also where the
+// pool was detached cleanly before: who takes the lane and is killed has not freed what they say.
 TEST_F(Recovery, AfterAPowerLossNoLaneOfACleanPoolHasWorkInFlight) {
   pool::Pool& before = fs->pool;
   const uint32_t last = before.lane_count - 1;
@@ -97,7 +98,8 @@ TEST_F(Recovery, AfterAPowerLossNoLaneOfACleanPoolHasWorkInFlight) {
   EXPECT_EQ(fs->pool.lanes[last].seat[0].allocating_inode.load(), 0U);
 }
 
-// The same for the table of open files: one that came back would keep its file for ever, or be closed once more.
+// The same for the table of open files: one that came back would keep its file for ever, or be
+// closed once more.
 TEST_F(Recovery, AfterAPowerLossNoFileOfACleanPoolIsOpen) {
   pool::Pool& before = fs->pool;
   uint64_t slot = 0;

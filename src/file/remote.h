@@ -1,5 +1,6 @@
-// Remote: the way to the bytes of a file that lie in another node's pool and stay there while they are written. In this pool it is a
-// lazy file without a name, which only the process that opened it knows how to write (Lower::remote).
+// Remote: the way to the bytes of a file that lie in another node's pool and stay there while they
+// are written. In this pool it is a lazy file without a name, which only the process that opened it
+// knows how to write (Lower::remote).
 #pragma once
 
 #include <sys/uio.h>
@@ -26,7 +27,8 @@ class Remote {
   virtual Status set_size(uint64_t size) = 0;
   // What was written is as durable there as fsync(2) makes it.
   virtual Status sync() = 0;
-  // As set_mode(), set_owner() and set_times(); what is `same` stays, of times what is `same_time`: all others are times.
+  // As set_mode(), set_owner() and set_times(); what is `same` stays, of times what is `same_time`:
+  // all others are times.
   struct Change {
     static constexpr uint64_t same = UINT64_MAX;
     static constexpr auto same_time = static_cast<uint64_t>(INT64_MAX);

@@ -84,8 +84,8 @@ struct Meaning {
   std::string text;  // of a link that is to be followed
 };
 
-// One look; ESTALE: the name was removed, or means something else, since it was found. Its inode may be another file's at
-// once.
+// One look; ESTALE: the name was removed, or means something else, since it was found. Its inode
+// may be another file's at once.
 template <typename Follow>
 Status look_once(FileSystem& fs, const Map& directory, const Name& name, Follow follows,
                  Meaning* meaning) {

@@ -37,25 +37,26 @@ struct Resolved {
 struct ResolveOptions {
   uint64_t top = format::root_inode;  // ".." stays inside
   bool follow_last = true;
-  // False: a plain last component is not looked for; the caller does that with the directory locked.
+  // False: a plain last component is not looked for; the caller does that with the directory
+  // locked.
   bool find_last = true;
-  // At an absolute link, or ".." out of `top`: stop with EXDEV, `rest` says where to go on. Else such
-  // links start at the pool's root.
+  // At an absolute link, or ".." out of `top`: stop with EXDEV, `rest` says where to go on. Else
+  // such links start at the pool's root.
   bool stop_outside = false;
   // The caller expects that the last component may be missing: no text is made for that ENOENT.
   bool may_be_missing = false;
-  // Asked for each directory that is walked through and not open to everybody: 0 or a negative errno.
+  // Asked for each directory that is walked through and not open to everybody: 0 or a negative
+  // errno.
   int (*search)(uint32_t mode, uint32_t uid, uint32_t gid) = nullptr;
 };
 
-// ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, EXDEV (stop_outside), EIO. The Resolved, a fresh one, is filled
-// in as far as the walk came.
+// ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, EXDEV (stop_outside), EIO. The Resolved, a fresh one, is
+// filled in as far as the walk came.
 Status resolve(FileSystem& fs, uint64_t directory, const char* path, const ResolveOptions& options,
                Resolved* resolved, std::string* rest = nullptr);
 
-// The inode as a directory that names can be looked up in: filled from lower if it was lazy. `found`: as found_as() has it,
-// as every number of a directory here.
-// ENOTDIR, ESTALE.
+// The inode as a directory that names can be looked up in: filled from lower if it was lazy.
+// `found`: as found_as() has it, as every number of a directory here. ENOTDIR, ESTALE.
 Result<Map> enter_directory(FileSystem& fs, uint64_t found);
 
 // The text of a symbolic link.

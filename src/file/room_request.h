@@ -15,8 +15,8 @@ namespace cairn::file {
 // Tries to evict; `has_drained`: the keeper has answered, so a search is worth its while.
 using TryToEvict = std::function<bool(bool has_drained)>;
 // Asks, and calls `try_to_evict` until it returns true, or the keeper has drained what it can and a
-// search after that was in vain, some times in a row. False: that, or there is no keeper. The caller
-// is in no seat and holds no lock.
+// search after that was in vain, some times in a row. False: that, or there is no keeper. The
+// caller is in no seat and holds no lock.
 bool ask_keeper_for_room(FileSystem& fs, const TryToEvict& try_to_evict);
 
 // For the keeper: promises to look at requests, and returns the last one that is not answered; 0:

@@ -1,11 +1,11 @@
-// Run cache: where a thread's last access to a file found its blocks. A walk of the map is a chain of
-// dependent loads that cannot overlap with the access before; a sequential reader or writer of small
-// pieces would pay it for every piece.
+// Run cache: where a thread's last access to a file found its blocks. A walk of the map is a chain
+// of dependent loads that cannot overlap with the access before; a sequential reader or writer of
+// small pieces would pay it for every piece.
 //
-// Sound because an entry that is published changes its address only under a structural change, which
-// moves the inode's shape: whoever finds, inside his seat, the shape that he remembered has found the
-// map as it was, and what is cut after that look is not reused before he leaves (readers), or waits for
-// him (writers, who have announced the inode).
+// Sound because an entry that is published changes its address only under a structural change,
+// which moves the inode's shape: whoever finds, inside his seat, the shape that he remembered has
+// found the map as it was, and what is cut after that look is not reused before he leaves
+// (readers), or waits for him (writers, who have announced the inode).
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,9 @@ namespace cairn::file {
 
 // Pieces of up to so many blocks are remembered; larger ones pay for their walk anyway.
 inline constexpr uint64_t largest_piece_remembered = 32;
-// How far a walk looks ahead: at one cache line of entries when it comes from elsewhere, and eight times as far with
-// each walk that goes on where the last one ended, up to a whole table. A leaf tells as much at once.
+// How far a walk looks ahead: at one cache line of entries when it comes from elsewhere, and eight
+// times as far with each walk that goes on where the last one ended, up to a whole table. A leaf
+// tells as much at once.
 inline constexpr uint64_t first_look_ahead = 8;
 
 // Where the bytes from `offset` of the file on lie; size 0: unknown, walk.
@@ -51,8 +52,8 @@ inline uint64_t blocks_ahead(const pool::RememberedRun& last, const File& file, 
   return reach - file_block % reach;
 }
 
-// Remembers what a walk for `file_block` found, at least the `least` blocks from there on that are wanted now; the caller
-// is inside the seat, and looked at the shape before the walk.
+// Remembers what a walk for `file_block` found, at least the `least` blocks from there on that are
+// wanted now; the caller is inside the seat, and looked at the shape before the walk.
 inline void remember(LocalSeat& seat, const File& file, uint64_t shape, uint64_t file_block,
                      const Spot& spot, uint64_t least) {
   if ((shape & 1) != 0) return;  // while the structure changes nothing holds for long
@@ -73,11 +74,12 @@ inline void remember(LocalSeat& seat, const File& file, uint64_t shape, uint64_t
               &region,     at,    region.warm_bytes(at, size),       next};
 }
 
-// Between two calls too much happens for the processor to have the lines of both under way at once, as a
-// plain copy has. So a read in sequence asks for those of the next ones while it copies (persist/fetching_copy.h), and a
-// write in sequence does so if it is small and stays in the cache.
+// Between two calls too much happens for the processor to have the lines of both under way at once,
+// as a plain copy has. So a read in sequence asks for those of the next ones while it copies
+// (persist/fetching_copy.h), and a write in sequence does so if it is small and stays in the cache.
 
-// What a read of `size` bytes at `offset` is probably followed by, if it follows the one before; else null.
+// What a read of `size` bytes at `offset` is probably followed by, if it follows the one before;
+// else null.
 inline const uint8_t* next_in_sequence(LocalSeat& seat, const uint8_t* bytes, size_t size,
                                        uint64_t offset) {
   if (!persist::copies_fetching) return nullptr;

@@ -1,10 +1,11 @@
 // Settling: making durable what a write rests on, although another process stored it.
 //
-// Who publishes an entry makes it durable a moment later. In between others find their blocks mapped by
-// it, and could return from a write, or from fsync, before the entry has arrived: a power loss would take
-// their bytes with it. So on persistent memory an entry carries *not yet durable* until it has been
-// flushed and fenced, and whoever is about to acknowledge bytes below such an entry flushes it first.
-// (On page-cache media the same mark means more and stays until fsync: see sync.h.)
+// Who publishes an entry makes it durable a moment later. In between others find their blocks
+// mapped by it, and could return from a write, or from fsync, before the entry has arrived: a power
+// loss would take their bytes with it. So on persistent memory an entry carries *not yet durable*
+// until it has been flushed and fenced, and whoever is about to acknowledge bytes below such an
+// entry flushes it first. (On page-cache media the same mark means more and stays until fsync: see
+// sync.h.)
 #pragma once
 
 #include "file/map.h"
@@ -22,12 +23,12 @@ inline uint64_t mark_of_new(const Pool& pool) {
   return pool.is_volatile ? 0 : Entry::not_yet_durable;
 }
 
-// The entries `word[0 .. count)` of this process have been published with the mark: flushes, fences, and
-// takes the marks off. On media that do not settle it flushes only.
+// The entries `word[0 .. count)` of this process have been published with the mark: flushes,
+// fences, and takes the marks off. On media that do not settle it flushes only.
 Status settle_published(Pool& pool, Word* word, uint64_t count);
 
-// Before bytes of file blocks [file_block, file_block + blocks) are acknowledged: settles what is marked
-// on the way to them. `spot` is where the walk to the first ended.
+// Before bytes of file blocks [file_block, file_block + blocks) are acknowledged: settles what is
+// marked on the way to them. `spot` is where the walk to the first ended.
 Status settle_path(Pool& pool, const Map& map, uint64_t file_block, uint64_t blocks,
                    const Spot& spot);
 

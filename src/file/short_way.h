@@ -1,9 +1,10 @@
-// The short way of a read and of a write: bytes that are mapped, where is remembered. It is inline, and all that is not
-// on it is called last, with its state handed over.
+// The short way of a read and of a write: bytes that are mapped, where is remembered. It is inline,
+// and all that is not on it is called last, with its state handed over.
 //
-// What counts here is stores. They leave the core in order, so those of a call's own bookkeeping (registers saved,
-// results passed through memory) queue up behind the line that the piece before is still waiting for, and take the
-// places of the next pieces: with 32 of them beside the 8 of a 256 byte piece, an EPYC needs 1.4 times as long.
+// What counts here is stores. They leave the core in order, so those of a call's own bookkeeping
+// (registers saved, results passed through memory) queue up behind the line that the piece before
+// is still waiting for, and take the places of the next pieces: with 32 of them beside the 8 of a
+// 256 byte piece, an EPYC needs 1.4 times as long.
 #pragma once
 
 #include "file/access.h"

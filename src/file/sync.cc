@@ -71,7 +71,8 @@ class Flusher final : public MapVisitor {
   Pool& pool_;
 };
 
-// The size counts from now on: everything below it has been marked as durable, and that has arrived.
+// The size counts from now on: everything below it has been marked as durable, and that has
+// arrived.
 bool count_size(Pool& pool, Inode& inode) {
   const uint64_t size = inode.size.load();
   if (inode.file.synced_size.load() == size) return false;

@@ -1,11 +1,11 @@
-// Sync: fsync(2). On cache-line and byte media every write has persisted before it returned, so only
-// stores through mappings are left to flush.
+// Sync: fsync(2). On cache-line and byte media every write has persisted before it returned, so
+// only stores through mappings are left to flush.
 //
-// On page media the page cache is written back, which happens in any order, so two things say what counts
-// after a power loss: an entry keeps its mark until what it names has been written back, and
-// `synced_size` follows the size only when all entries below it are without a mark. Recovery drops marked
-// entries and goes back to the synced size (rebuild.cc): no size without its bytes. `unsynced`, in the
-// inode and for the pool, says where there is anything to do.
+// On page media the page cache is written back, which happens in any order, so two things say what
+// counts after a power loss: an entry keeps its mark until what it names has been written back, and
+// `synced_size` follows the size only when all entries below it are without a mark. Recovery drops
+// marked entries and goes back to the synced size (rebuild.cc): no size without its bytes.
+// `unsynced`, in the inode and for the pool, says where there is anything to do.
 #pragma once
 
 #include "file/open_file.h"
@@ -15,8 +15,9 @@ namespace cairn::file {
 
 Status sync_file(FileSystem& fs, const Map& map);
 
-// Page media: makes everything durable and says so of every file. Nobody else is attached. Without that a
-// pool must not be called clean: the next power loss would take what was never synced before.
+// Page media: makes everything durable and says so of every file. Nobody else is attached. Without
+// that a pool must not be called clean: the next power loss would take what was never synced
+// before.
 Status sync_everything(FileSystem& fs);
 
 // Before entries with a mark or a larger size are published.

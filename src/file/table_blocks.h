@@ -1,5 +1,5 @@
-// TableBlocks: where this process has found the blocks of a table (inodes, open files) mapped. They never
-// move, so what was found once stays true. Two levels, the second made as it is needed.
+// TableBlocks: where this process has found the blocks of a table (inodes, open files) mapped. They
+// never move, so what was found once stays true. Two levels, the second made as it is needed.
 #pragma once
 
 #include <array>

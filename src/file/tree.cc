@@ -42,7 +42,8 @@ Status no_tree(const Map& directory, const Listed& listed, const char* why) {
 template <typename Look>
 bool Tree::holds(const Map& directory, Look look) {
   if (fs_.pool.read_only) {
-    // Nobody can lock it. Another process may be about to move the directory, which takes microseconds.
+    // Nobody can lock it. Another process may be about to move the directory, which takes
+    // microseconds.
     constexpr int looks = 3;
     constexpr timespec pause = {0, 2'000'000};
     for (int i = 0; i < looks; ++i) {

@@ -1,5 +1,5 @@
-// Extended attributes: all of an inode's attributes in one block, replaced as a whole. Names with the
-// prefix "cairn." are Cairn's own and not shown to programs.
+// Extended attributes: all of an inode's attributes in one block, replaced as a whole. Names with
+// the prefix "cairn." are Cairn's own and not shown to programs.
 #pragma once
 
 #include <string>

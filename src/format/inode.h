@@ -70,7 +70,8 @@ struct FileWords {
   // While the file is lazy: units of 512 bytes that it takes up in lower, + 1. 0: not known.
   Word lower_units;
   Word mover;  // with flag_moving: the lock word of the seat that has set it
-  // Counts those that succeeded: what one that fails took may have been promised to another one meanwhile. Never flushed.
+  // Counts those that succeeded: what one that fails took may have been promised to another one
+  // meanwhile. Never flushed.
   Word preallocations;
   // Only its name has changed since lower had the same (file/moved.h): its ctime then, 0: no such
   // note; `change` then; and what the file was in lower.
@@ -107,8 +108,8 @@ struct alignas(64) Inode {
   Word change;  // counts changes, folded from the lanes' stamps
   Word append_lock;
   Word orphan_of;  // an orphan made by truncate or punch: whose blocks these were
-  // Of what was imported from lower (tier/): the directory and the dirent's unit + 1 it was imported
-  // into, and the ctime at which it was last known to be the same in lower.
+  // Of what was imported from lower (tier/): the directory and the dirent's unit + 1 it was
+  // imported into, and the ctime at which it was last known to be the same in lower.
   Word lower_parent;
   Word lower_unit;
   Word drained;

@@ -1,5 +1,5 @@
-// What lies where on a medium (docs/format/README.md). Fixed-width little-endian Words only, offsets
-// never pointers, zero is never a valid type.
+// What lies where on a medium (docs/format/README.md). Fixed-width little-endian Words only,
+// offsets never pointers, zero is never a valid type.
 //
 //   segment 0:  superblock A | superblock B | state block | orphan heads | lanes ...
 //   segment n:  segment header (one block)
@@ -223,7 +223,8 @@ struct SegmentLayout {
   uint64_t chunks = 0;
 };
 
-// The layout that a segment of `blocks` (a multiple of chunk_blocks) has; `lanes` 0 but for segment 0.
+// The layout that a segment of `blocks` (a multiple of chunk_blocks) has; `lanes` 0 but for segment
+// 0.
 SegmentLayout layout_of(uint64_t blocks, uint32_t lanes);
 
 }  // namespace cairn::format

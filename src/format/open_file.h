@@ -8,8 +8,8 @@
 
 namespace cairn::format {
 
-// state: 0-2 open_free, open_making or open_live; 3-13 lane + 1 of the maker while it is being made (in
-// the same word, so that whoever dies while making one is known); 14-63 generation
+// state: 0-2 open_free, open_making or open_live; 3-13 lane + 1 of the maker while it is being made
+// (in the same word, so that whoever dies while making one is known); 14-63 generation
 inline constexpr uint64_t open_free = 0;
 inline constexpr uint64_t open_making = 1;
 inline constexpr uint64_t open_live = 2;
@@ -45,8 +45,8 @@ constexpr uint64_t ahead_from(uint64_t note) { return note >> ahead_bits; }
 constexpr uint64_t ahead_blocks(uint64_t note) { return note & ((1ULL << ahead_bits) - 1); }
 static_assert(chunk_blocks < 1ULL << ahead_bits);
 
-// A pinned inode: mappings or views that must outlive its blocks' removal. The pin is in force while
-// its byte of the lock file is locked.
+// A pinned inode: mappings or views that must outlive its blocks' removal. The pin is in force
+// while its byte of the lock file is locked.
 struct Pin {
   Word inode;  // 0: free
   Word generation;

@@ -18,8 +18,8 @@ struct DaxDevice {
   bool cache_is_safe = false;  // eADR: stores survive power loss without a flush
 };
 
-// What the character device `number` is. ENODEV when it is no dax device, or in a mode that cannot be
-// mapped (the text names the mode and the command that changes it).
+// What the character device `number` is. ENODEV when it is no dax device, or in a mode that cannot
+// be mapped (the text names the mode and the command that changes it).
 Result<DaxDevice> inspect_dax(dev_t number, const char* path, const SystemRoot& root);
 
 // The refusal for a block device that somebody gave as a pool's place.

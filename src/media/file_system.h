@@ -24,8 +24,8 @@ std::string read_line(const std::string& path);
 
 // The name of a network or cluster file system by its statfs magic, or null for a local one.
 const char* network_file_system(uint64_t magic);
-// EOPNOTSUPP with a clear text if the file lies on one: locks there are not between processes of this
-// node alone, and a mapping is not shared memory. `what` names the file in the text.
+// EOPNOTSUPP with a clear text if the file lies on one: locks there are not between processes of
+// this node alone, and a mapping is not shared memory. `what` names the file in the text.
 Status refuse_network(int descriptor, const char* what);
 
 // One line of /proc/self/mountinfo.

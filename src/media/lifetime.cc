@@ -37,8 +37,8 @@ std::string resolve(const std::string& path) {
   return slash == 0 ? path : resolve(path.substr(0, slash)) + path.substr(slash);
 }
 
-// logind.conf of the first of these that has one, then all fragments in order of their names; of two of the same name
-// the first of these has it.
+// logind.conf of the first of these that has one, then all fragments in order of their names; of
+// two of the same name the first of these has it.
 constexpr std::array logind_places = {"/etc/systemd", "/run/systemd", "/usr/local/lib/systemd",
                                       "/usr/lib/systemd"};
 
@@ -111,7 +111,8 @@ bool names_job(const std::string& path, const std::string& job) {
   return false;
 }
 
-// A TMPDIR that is everybody's, or the user's own choice, stays; the job's own has the job's number in its name.
+// A TMPDIR that is everybody's, or the user's own choice, stays; the job's own has the job's number
+// in its name.
 void warn_job(const std::string& path, const SystemRoot& root, std::vector<std::string>& warnings) {
   std::string job;
   for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "FLUX_JOB_ID"}) {
@@ -131,7 +132,8 @@ void warn_job(const std::string& path, const SystemRoot& root, std::vector<std::
     break;
   }
   if (variable("SLURM_JOB_ID").empty()) return;
-  // job_container/tmpfs binds BasePath/JOBID/.JOBID over /tmp and others, and gives the job a /dev/shm of its own.
+  // job_container/tmpfs binds BasePath/JOBID/.JOBID over /tmp and others, and gives the job a
+  // /dev/shm of its own.
   for (const Mount& mount : parse_mountinfo(read_text(root.path("/proc/self/mountinfo")))) {
     if ((mount.root + "/").find("/." + job + "/") == std::string::npos) continue;
     if (!lies_under(path, mount.point) && !lies_under(path, "/dev/shm")) continue;

@@ -53,7 +53,8 @@ Result<void*> map_page(int descriptor, Inheritance inheritance) {
   return page;
 }
 
-// Opens the file behind `descriptor` again: an open file description of its own, as each lock needs.
+// Opens the file behind `descriptor` again: an open file description of its own, as each lock
+// needs.
 Result<int> reopen(int descriptor, int flags) {
   char name[40];
   std::snprintf(name, sizeof name, "/proc/self/fd/%d", descriptor);

@@ -1,13 +1,13 @@
 // Liveness: a kernel lock that lives exactly as long as a process, or as long as a mapping.
 //
-// A LivenessLock is an open-file-description lock on one byte of a lock file, kept alive by a mapping
-// of that file and by nothing else: no descriptor stays open, so nobody can close it by accident
-// (close_range, daemons, dup2), and it goes when the process does, however that happens. The kernel
-// thus answers "is the owner of byte N alive" without PIDs, which are reused and differ between
-// containers.
+// A LivenessLock is an open-file-description lock on one byte of a lock file, kept alive by a
+// mapping of that file and by nothing else: no descriptor stays open, so nobody can close it by
+// accident (close_range, daemons, dup2), and it goes when the process does, however that happens.
+// The kernel thus answers "is the owner of byte N alive" without PIDs, which are reused and differ
+// between containers.
 //
-// Two locks on one byte exclude each other also within one process, because each is taken through an
-// open file description of its own. Bytes may lie far beyond the end of the file.
+// Two locks on one byte exclude each other also within one process, because each is taken through
+// an open file description of its own. Bytes may lie far beyond the end of the file.
 #pragma once
 
 #include <cstddef>
@@ -61,8 +61,8 @@ Result<LivenessLock> try_lock(const char* path, uint64_t byte,
 Result<LivenessLock> try_lock(int descriptor, uint64_t byte,
                               Inheritance inheritance = Inheritance::own);
 
-// The same through the descriptor's own description, which nobody else may have: the lock lives as long
-// as the object, or the descriptor if that is closed later.
+// The same through the descriptor's own description, which nobody else may have: the lock lives as
+// long as the object, or the descriptor if that is closed later.
 Result<LivenessLock> try_lock_here(int descriptor, uint64_t byte,
                                    Inheritance inheritance = Inheritance::own);
 
@@ -70,7 +70,8 @@ Result<LivenessLock> try_lock_here(int descriptor, uint64_t byte,
 Status wait_for_lock(int descriptor, uint64_t byte);
 void unlock(int descriptor, uint64_t byte);
 
-// Keeps `byte` from being locked until unlock(), as others may do at the same time. EAGAIN: somebody holds it.
+// Keeps `byte` from being locked until unlock(), as others may do at the same time. EAGAIN:
+// somebody holds it.
 Status keep_unlocked(int descriptor, uint64_t byte);
 
 // Whether anybody (this process included, unless through `descriptor` itself) holds one of the

@@ -109,7 +109,8 @@ TEST_F(Liveness, GoesWithItsProcessHoweverThatDies) {
   }
 }
 
-// The child lives on; the parent's death alone frees what is `own`, and does not free what is inherited.
+// The child lives on; the parent's death alone frees what is `own`, and does not free what is
+// inherited.
 TEST_F(Liveness, AForkedChildHoldsOnlyWhatIsInherited) {
   int ready[2];
   int stop[2];

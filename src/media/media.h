@@ -42,17 +42,17 @@ struct Description {
   std::string notice;       // what the user should know about this medium; mostly empty
 };
 
-// Looks at a directory, a segment file or a dax device. Fails with a clear text for what cannot hold
-// a pool: ENOENT and EACCES as the system says, EOPNOTSUPP for network file systems, hugetlbfs and
-// block devices, ENODEV for a dax device in another mode, EROFS for a read-only file system.
+// Looks at a directory, a segment file or a dax device. Fails with a clear text for what cannot
+// hold a pool: ENOENT and EACCES as the system says, EOPNOTSUPP for network file systems, hugetlbfs
+// and block devices, ENODEV for a dax device in another mode, EROFS for a read-only file system.
 Result<Description> recognise(const char* path, const SystemRoot& root = SystemRoot());
 
 // The same for a dax device that is open, without asking libpmem2: what an attach has to know.
 Result<Description> recognise_device(int descriptor, const char* path,
                                      const SystemRoot& root = SystemRoot());
 
-// Creates a file of `size` bytes, mode 0600, sparse; returns its descriptor (close-on-exec). EEXIST if
-// there is one. On failure nothing is left behind.
+// Creates a file of `size` bytes, mode 0600, sparse; returns its descriptor (close-on-exec). EEXIST
+// if there is one. On failure nothing is left behind.
 Result<int> create_segment(const char* path, uint64_t size);
 
 enum class Access : uint8_t { read_only, read_write };
@@ -76,9 +76,9 @@ struct Mapping {
   uint8_t* base = nullptr;
   size_t size = 0;
 };
-// Maps a range of the segment, aligned to 2 MiB in memory where its pages are large, and kept out of
-// core dumps; fsdax with
-// MAP_SYNC. Offset and size must be multiples of the medium's mapping unit (devdax refuses less).
+// Maps a range of the segment, aligned to 2 MiB in memory where its pages are large, and kept out
+// of core dumps; fsdax with MAP_SYNC. Offset and size must be multiples of the medium's mapping
+// unit (devdax refuses less).
 Result<Mapping> map(int descriptor, const Description& medium, uint64_t offset, uint64_t size,
                     Access access = Access::read_write);
 // Unmaps; leaves `mapping` empty.

@@ -124,7 +124,8 @@ TEST_F(Refusals, OpenDevicesThatAreNoDaxDevices) {
   close(*null);
 }
 
-// What libpmem2 says of a plain file, where it is installed; else, and where it cannot say, what we thought.
+// What libpmem2 says of a plain file, where it is installed; else, and where it cannot say, what we
+// thought.
 TEST_F(Refusals, GranularityOfWhatIsNoPersistentMemory) {
   using persist::Granularity;
   EXPECT_EQ(pmem2_granularity(-1, Granularity::cache_line), Granularity::cache_line);

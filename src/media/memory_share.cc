@@ -59,8 +59,8 @@ void narrow_by_cgroups(MemoryShare& share, const std::string& mount_point, std::
   }
 }
 
-// The path below the mount point: in a container the mount's root is cut off, and a path that does not
-// lie under it means the mount point itself.
+// The path below the mount point: in a container the mount's root is cut off, and a path that does
+// not lie under it means the mount point itself.
 std::string below_mount(const std::string& path, const Mount& mount) {
   if (mount.root == "/") return path;
   if (!lies_under(path, mount.root)) return "/";

@@ -5,9 +5,9 @@
 
 namespace cairn::media {
 
-// The granularity that libpmem2 finds for a mapping of `descriptor`, or `otherwise` when the library is
-// not there or refuses. Loads libpmem2.so.1 at the first call: only for dax candidates, so that
-// programs on tmpfs and plain files never get it into their address space.
+// The granularity that libpmem2 finds for a mapping of `descriptor`, or `otherwise` when the
+// library is not there or refuses. Loads libpmem2.so.1 at the first call: only for dax candidates,
+// so that programs on tmpfs and plain files never get it into their address space.
 persist::Granularity pmem2_granularity(int descriptor, persist::Granularity otherwise);
 
 }  // namespace cairn::media

@@ -163,8 +163,8 @@ Result<Mapping> map(int descriptor, const Description& medium, uint64_t offset, 
   const auto map_at = [&](void* base, int fixed) {
     return mmap(base, size, protection, flags | fixed, descriptor, static_cast<off_t>(offset));
   };
-  // A large page can be mapped only where address and offset agree modulo its size. The kernel mostly
-  // sees to that; if not, more address space is taken than needed, and the ends given back.
+  // A large page can be mapped only where address and offset agree modulo its size. The kernel
+  // mostly sees to that; if not, more address space is taken than needed, and the ends given back.
   const bool large = medium.large_pages || medium.mapping_unit > 4096;
   const size_t unit = large ? std::max<size_t>(alignment, medium.mapping_unit) : 4096;
   void* mapped = map_at(nullptr, 0);

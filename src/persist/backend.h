@@ -47,7 +47,8 @@ struct Backend {
   // are done inline by Region.
   bool streams;
 
-  // What this thread has flushed and not fenced need not arrive; null where flushes are not remembered.
+  // What this thread has flushed and not fenced need not arrive; null where flushes are not
+  // remembered.
   void (*drop)(Region& region) = nullptr;
 };
 

@@ -11,7 +11,8 @@ namespace cairn::persist {
 
 inline constexpr size_t margin = 128;
 
-// Copies `size` bytes between places `to` and `from` bytes behind the start of a page, and looks at what is around.
+// Copies `size` bytes between places `to` and `from` bytes behind the start of a page, and looks at
+// what is around.
 template <typename Copy>
 void check_copy(Copy copy, size_t to, size_t from, size_t size) {
   alignas(4096) static uint8_t target[margin + 70000 + margin];

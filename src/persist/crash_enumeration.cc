@@ -127,8 +127,9 @@ CrashImages::Outcome CrashImages::enumerate(uint64_t limit, uint64_t seed, const
   return outcome;
 }
 
-// First the images that find most mistakes of order: nothing pending arrived, all of it, all but one,
-// none but one; then draws, each with a bias of its own. Where much is pending, these get half of the images.
+// First the images that find most mistakes of order: nothing pending arrived, all of it, all but
+// one, none but one; then draws, each with a bias of its own. Where much is pending, these get half
+// of the images.
 void CrashImages::sample(uint64_t limit, std::mt19937_64& random, const Visit& visit,
                          Outcome& outcome) {
   const uint64_t extremes =

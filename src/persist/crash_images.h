@@ -5,7 +5,8 @@
 //  - Before that its line may or may not have been evicted. Stores to one line reach the medium in
 //    order; lines are independent of each other. So each line holds some prefix of its stores, at
 //    least those that are durable for sure.
-//  - A bulk store is old, new, or torn: each of its lines at a prefix of its own, and the line's last
+//  - A bulk store is old, new, or torn: each of its lines at a prefix of its own, and the line's
+//  last
 //    bulk piece at any 8-byte words.
 //  - Granularity::byte: the cache is safe, so stores need no flush, only the fence.
 //  - Granularity::page: a flush takes whole pages. The lines of a page are still taken as

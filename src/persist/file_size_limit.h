@@ -1,6 +1,6 @@
-// The process's RLIMIT_FSIZE. The kernel holds it against every write to a segment that lies beyond it, though
-// the segment does not grow, and by default ends the process (SIGXFSZ): there the copy goes through the
-// mapping, of which it asks nothing.
+// The process's RLIMIT_FSIZE. The kernel holds it against every write to a segment that lies beyond
+// it, though the segment does not grow, and by default ends the process (SIGXFSZ): there the copy
+// goes through the mapping, of which it asks nothing.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,8 @@
 //
 // On a medium with 4 KiB pages a process pays for mapping each page, and how much depends on what
 // the page has been through (measured, docs/design/persist.md):
-//   a page that holds data   a write fault 0.9 µs; but one *read* fault maps 16 neighbours writable,
+//   a page that holds data   a write fault 0.9 µs; but one *read* fault maps 16 neighbours
+//   writable,
 //                            and MADV_POPULATE_READ a chunk for 0.12 µs a page
 //   a page only reserved     1.0–1.9 µs by any fault, because the kernel zeroes it first, while a
 //                            whole-page pwrite never zeroes (0.9 µs, copy included)
@@ -41,8 +42,8 @@ inline constexpr uint16_t warm = 0xFFFF;
 
 // From this size on, an access to a cold chunk goes through the kernel.
 inline constexpr size_t kernel_copy_min = 4096;
-// On a disk file every write-back makes the next store to a page fault again (5 µs): from this size on,
-// writes to Granularity::page always go through the kernel.
+// On a disk file every write-back makes the next store to a page fault again (5 µs): from this size
+// on, writes to Granularity::page always go through the kernel.
 inline constexpr size_t page_cache_write_min = 2048;
 // Charges at which the state of the chunk's pages is looked at first.
 inline constexpr uint16_t first_look = 32;
@@ -62,8 +63,8 @@ struct Place {
   bool page_cache;  // mincore() tells which pages hold data (tmpfs, files; not dax)
 };
 
-// Charges an access of `size` bytes to the chunk that holds `offset`, and populates it when that has
-// become the cheaper course. Failures to populate are left to the accesses themselves.
+// Charges an access of `size` bytes to the chunk that holds `offset`, and populates it when that
+// has become the cheaper course. Failures to populate are left to the accesses themselves.
 void charge(const Place& place, uint16_t* table, uint64_t offset, size_t size);
 
 // Maps [offset, offset + size) into this process, whole pages; fails as madvise does, with EIO for

@@ -1,8 +1,8 @@
 // The page backend: stores go to the page cache, msync() makes them durable.
 //
-// flush() notes the pages, per thread; fence() writes all noted pages back. A thread remembers a few
-// ranges only (neighbours are joined); when they are full, the oldest is written back at once. A
-// failed write-back means that the kernel may have dropped the data, so the error sticks to its
+// flush() notes the pages, per thread; fence() writes all noted pages back. A thread remembers a
+// few ranges only (neighbours are joined); when they are full, the oldest is written back at once.
+// A failed write-back means that the kernel may have dropped the data, so the error sticks to its
 // region and every later fence() there returns it.
 #include <sys/mman.h>
 

@@ -1,11 +1,11 @@
 // A full fence in every process at once, so that those who announce something often need none.
 //
-// Two sides that must see each other's stores (Dekker): one announces and then looks, often; the other
-// changes something and then looks at the announcements, seldom. Each needs a full fence between its
-// store and its loads. With process_fence() on the seldom side, a compiler barrier is enough on the
-// other: the kernel makes every running thread of every registered process execute a full fence
-// (membarrier(2), MEMBARRIER_CMD_GLOBAL_EXPEDITED; 0.2 us where measured, and no interrupt for CPUs that
-// run something else).
+// Two sides that must see each other's stores (Dekker): one announces and then looks, often; the
+// other changes something and then looks at the announcements, seldom. Each needs a full fence
+// between its store and its loads. With process_fence() on the seldom side, a compiler barrier is
+// enough on the other: the kernel makes every running thread of every registered process execute a
+// full fence (membarrier(2), MEMBARRIER_CMD_GLOBAL_EXPEDITED; 0.2 us where measured, and no
+// interrupt for CPUs that run something else).
 #pragma once
 
 #include "base/status.h"

@@ -21,20 +21,24 @@
 //     Word operation or fence() of this thread (on volatile media too: a copy past the cache ends
 //     with the store fence it needs).
 //  4. On volatile media (Granularity::none) flush() and fence() do nothing.
-//  5. On Granularity::page, flush() notes the pages and fence() writes them back (msync); a failure of
-//     that is sticky and returned by every later fence() of the region. fence() writes back what this
-//     thread noted in any region; drop_flushes() forgets it instead.
-//  6. The data path (copy, read, Word operations, flush, fence) allocates nothing, takes no lock and
+//  5. On Granularity::page, flush() notes the pages and fence() writes them back (msync); a failure
+//  of
+//     that is sticky and returned by every later fence() of the region. fence() writes back what
+//     this thread noted in any region; drop_flushes() forgets it instead.
+//  6. The data path (copy, read, Word operations, flush, fence) allocates nothing, takes no lock
+//  and
 //     is async-signal-safe. On cold memory copy() and read() may make one system call (see below).
 //
-//  7. Regions are opened and closed while no other thread uses them. On Granularity::page every thread
+//  7. Regions are opened and closed while no other thread uses them. On Granularity::page every
+//  thread
 //     that flushed has fenced, or dropped its flushes, before close().
 //
 // First touch: where the medium has small pages, a process's first store to a page through the
 // mapping costs more than copying it. copy() and read() of a range whose chunk (2 MiB) this process
-// has not warmed yet may therefore go through the kernel (pwrite/pread on the segment's descriptor),
-// and the chunk is populated in one call when it has proved to be used; see first_touch.h. On media
-// that are written past the page cache (cache_line, byte) only the second half of this happens.
+// has not warmed yet may therefore go through the kernel (pwrite/pread on the segment's
+// descriptor), and the chunk is populated in one call when it has proved to be used; see
+// first_touch.h. On media that are written past the page cache (cache_line, byte) only the second
+// half of this happens.
 #pragma once
 
 #include <cstddef>
@@ -61,8 +65,8 @@ struct RegionOptions {
   Granularity granularity = Granularity::none;
   bool large_pages = false;  // a first touch costs nothing here (devdax, huge= tmpfs)
   bool writable = true;
-  // From which size copies into volatile memory may go past the cache: what measure_stream_min() said
-  // on this machine, or 0 for the default.
+  // From which size copies into volatile memory may go past the cache: what measure_stream_min()
+  // said on this machine, or 0 for the default.
   size_t stream_min = 0;
 };
 
@@ -194,7 +198,8 @@ class Region {
     return Status();
   }
 
-  // What this thread has flushed need not arrive with its next fence: somebody will write back the whole medium.
+  // What this thread has flushed need not arrive with its next fence: somebody will write back the
+  // whole medium.
   void drop_flushes() {
     if (must_flush_ && backend_->drop != nullptr) backend_->drop(*this);
   }

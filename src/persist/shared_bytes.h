@@ -1,7 +1,7 @@
-// Bytes in a pool are everybody's: of accesses that overlap each byte is one writer's or the other's, as
-// docs say; readers of metadata bytes look at a word afterwards that tells them to read again. For
-// ThreadSanitizer these are races. It is told here that they are meant, for the copies themselves only:
-// words, and all of a process's own memory, stay under its eyes.
+// Bytes in a pool are everybody's: of accesses that overlap each byte is one writer's or the
+// other's, as docs say; readers of metadata bytes look at a word afterwards that tells them to read
+// again. For ThreadSanitizer these are races. It is told here that they are meant, for the copies
+// themselves only: words, and all of a process's own memory, stay under its eyes.
 #pragma once
 
 #if defined(__SANITIZE_THREAD__)

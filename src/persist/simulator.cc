@@ -24,8 +24,8 @@ SiteHits* find_site(std::vector<SiteHits>& sites, EventKind kind, Site site) {
 
 constexpr size_t page_size = 4096;
 
-// Copies only pages that differ: a laboratory settles many times, and most of its pages stay zeros for ever.
-// `is_zero`: `to` is known to hold zeros, and is not even read.
+// Copies only pages that differ: a laboratory settles many times, and most of its pages stay zeros
+// for ever. `is_zero`: `to` is known to hold zeros, and is not even read.
 void copy_pages(uint8_t* to, const uint8_t* from, size_t size, bool is_zero) {
   static constexpr uint8_t zeros[page_size] = {};
   for (size_t at = 0; at < size; at += page_size) {

@@ -1,9 +1,10 @@
 // The crash simulator: a medium that forgets what was not made durable.
 //
-// It stands behind Regions as a peer of the machine backends. It records every store, flush and fence
-// of several simulated CPUs on several regions in one global order, and then builds the images that
-// the medium may hold after a power loss at any point of that history (crash_images.h says which).
-// An emulated device never loses its cache, so this, not a virtual machine, proves flushes right.
+// It stands behind Regions as a peer of the machine backends. It records every store, flush and
+// fence of several simulated CPUs on several regions in one global order, and then builds the
+// images that the medium may hold after a power loss at any point of that history (crash_images.h
+// says which). An emulated device never loses its cache, so this, not a virtual machine, proves
+// flushes right.
 //
 //   Simulator sim(Granularity::cache_line);
 //   int id = sim.add_region(size);            // plain memory, zeros
@@ -15,8 +16,8 @@
 //   for (uint64_t point : sim.crash_points())
 //     sim.enumerate(point, limit, seed, [&] { recover through `image`; compare; return true; });
 //
-// During enumerate() the image regions hold one possible image after the other. Whatever the visitor
-// stores through them is rolled back when it returns; nothing else may write that memory.
+// During enumerate() the image regions hold one possible image after the other. Whatever the
+// visitor stores through them is rolled back when it returns; nothing else may write that memory.
 //
 // Recording is thread-safe (one lock, so stores have one order); everything else is for one thread.
 #pragma once
@@ -86,15 +87,16 @@ class Simulator {
   [[nodiscard]] std::vector<uint64_t> crash_points() const;
 
   // Called by whoever is about to store, flush or fence, before that is recorded and without a lock
-  // held: here a test makes the thread of one process wait while another's goes on, so that calls of
-  // several processes interleave at chosen stores. Loads are not announced; those before a store
+  // held: here a test makes the thread of one process wait while another's goes on, so that calls
+  // of several processes interleave at chosen stores. Loads are not announced; those before a store
   // happen before the wait. Set and unset while nobody stores; null: nobody waits.
   void set_turnstile(std::function<void()> turnstile);
 
   // --- images ---
   using Visit = std::function<bool()>;
   // Shows images of a power loss after the first `point` events: all of them if they are at most
-  // `limit`, else `limit` of them: the extremes first, then drawn by `seed`. Ascending points are fast.
+  // `limit`, else `limit` of them: the extremes first, then drawn by `seed`. Ascending points are
+  // fast.
   Enumeration enumerate(uint64_t point, uint64_t limit, uint64_t seed, const Visit& visit);
   // Shows what remains when all processes are killed there and memory survives: every store before
   // the point, none after; when the next event is a bulk copy, also parts of that, `torn` times.

@@ -1,8 +1,8 @@
 // Site: the line of the program that asked for a flush or a fence.
 //
 // The crash simulator numbers these lines, so that a mutation test can take each flush and each
-// fence out in turn and see a test fail. On volatile media a Site is never materialised; on others it
-// costs two register moves beside a cache-line flush.
+// fence out in turn and see a test fail. On volatile media a Site is never materialised; on others
+// it costs two register moves beside a cache-line flush.
 #pragma once
 
 namespace cairn::persist {

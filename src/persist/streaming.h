@@ -2,10 +2,11 @@
 //
 // Stores past the cache save the read of the line that is about to be overwritten, which is half of
 // a large copy's cost; but each such copy has to wait for its data to leave the core, and what was
-// written is not in the cache for whoever reads it next. So: large pieces always, small pieces never,
-// and those in between when they continue a run of this thread that is longer than what a program
-// keeps hot. From which size it pays at all differs much between machines (2 KiB on one, more than
-// 4 KiB on another): measure_stream_min() finds out (measure_streaming.h), for a pool to remember.
+// written is not in the cache for whoever reads it next. So: large pieces always, small pieces
+// never, and those in between when they continue a run of this thread that is longer than what a
+// program keeps hot. From which size it pays at all differs much between machines (2 KiB on one,
+// more than 4 KiB on another): measure_stream_min() finds out (measure_streaming.h), for a pool to
+// remember.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +30,8 @@ struct StreamRun {
 extern constinit thread_local StreamRun stream_run __attribute__((tls_model("initial-exec")));
 }  // namespace detail
 
-// Whether this thread's copy of `size` bytes (at least the stream minimum) to `to` is to be streamed;
-// follows the thread's run.
+// Whether this thread's copy of `size` bytes (at least the stream minimum) to `to` is to be
+// streamed; follows the thread's run.
 inline bool continues_stream(const uint8_t* to, size_t size) {
   detail::StreamRun& run = detail::stream_run;
   run.size = to == run.end ? run.size + size : size;

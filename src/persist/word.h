@@ -1,8 +1,8 @@
 // Word: 64 bits of pool memory that anyone may load and only `persist` may store.
 //
 // All structures on a medium are made of Words (and of byte ranges, which are written by
-// Region::copy). A plain assignment to pool memory does not compile, so no store, flush or fence can
-// be forgotten by accident outside this folder. Loads are acquire unless asked otherwise.
+// Region::copy). A plain assignment to pool memory does not compile, so no store, flush or fence
+// can be forgotten by accident outside this folder. Loads are acquire unless asked otherwise.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,9 @@ inline void prefetch_for_store(const void* address) {
 #endif
 }
 
-// Whether a small write of a sequence should ask for the memory of the next one. Intel's prefetchers lose the sequence between two
-// calls. AMD's do not, and requests are in their way (fetching_copy.h, for reads).
+// Whether a small write of a sequence should ask for the memory of the next one. Intel's
+// prefetchers lose the sequence between two calls. AMD's do not, and requests are in their way
+// (fetching_copy.h, for reads).
 extern const bool calls_fetch_ahead;
 
 class alignas(8) Word {
@@ -40,8 +41,9 @@ class alignas(8) Word {
   uint64_t value_;
 };
 
-// Loads before it happen before loads after it: for whoever reads a piece of memory without a lock, and
-// then looks whether it was changed meanwhile. ThreadSanitizer knows no fences, and gcc refuses them there.
+// Loads before it happen before loads after it: for whoever reads a piece of memory without a lock,
+// and then looks whether it was changed meanwhile. ThreadSanitizer knows no fences, and gcc refuses
+// them there.
 inline void read_barrier() {
 #if defined(__SANITIZE_THREAD__)
   __asm__ volatile("" ::: "memory");

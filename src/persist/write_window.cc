@@ -79,7 +79,8 @@ uint64_t WriteWindow::open() {
 }
 
 void WriteWindow::close(uint64_t before) {
-  // An inner window leaves the outer one open; else reading stays allowed, so that views can be read.
+  // An inner window leaves the outer one open; else reading stays allowed, so that views can be
+  // read.
   const bool was_open =
       (before & (no_access(detail::write_key) | no_writing(detail::write_key))) == 0;
   const uint32_t now = read_rights();

@@ -211,7 +211,8 @@ const bool copies_wide = false;
   const auto* from = static_cast<const uint8_t*>(source);
   uint8_t* const to_end = to + size;
   const uint8_t* const from_end = from + size;
-  // What comes before the first aligned move is moved twice, and so is what comes before the last one.
+  // What comes before the first aligned move is moved twice, and so is what comes before the last
+  // one.
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
                       _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
   const size_t head = width - (reinterpret_cast<uintptr_t>(to) & (width - 1));

@@ -1,5 +1,5 @@
-// AttachLock: the kernel lock on which first attach, last detach and growth take turns; and one descriptor
-// of the lock file for all that is asked about liveness locks meanwhile.
+// AttachLock: the kernel lock on which first attach, last detach and growth take turns; and one
+// descriptor of the lock file for all that is asked about liveness locks meanwhile.
 #pragma once
 
 #include <functional>
@@ -30,7 +30,8 @@ class AttachLock {
   int descriptor_ = -1;
 };
 
-// Waits for the lock of the file that has this name. ENOENT: there is none, or it went while we waited.
+// Waits for the lock of the file that has this name. ENOENT: there is none, or it went while we
+// waited.
 Result<AttachLock> lock_attach(const std::string& lock_path);
 // ENOENT also if the name is another pool's now: this one has been removed since it was opened.
 Result<AttachLock> lock_attach(const Pool& pool);
@@ -39,9 +40,11 @@ Result<AttachLock> lock_attach(const Pool& pool);
 Result<bool> anybody_attached(int descriptor);
 Result<bool> anybody_attached(const std::string& lock_path);
 
-// Asked while nobody is attached to a pool, and nobody can attach: may it go? It may be opened for looking.
+// Asked while nobody is attached to a pool, and nobody can attach: may it go? It may be opened for
+// looking.
 using MayGo = std::function<bool()>;
-// Of the pool `path`: EBUSY if anybody is attached, ECANCELED if it may not go. Holds until the lock is given back.
+// Of the pool `path`: EBUSY if anybody is attached, ECANCELED if it may not go. Holds until the
+// lock is given back.
 Status check_unused(const AttachLock& lock, const std::string& path, const MayGo& may_go);
 
 // A descriptor to ask about liveness locks with; -1 if there is none.

@@ -240,7 +240,8 @@ void leave_chunk(Pool& pool, ChunkRef c, uint64_t owner) {
 }
 
 void note_backed(Pool& pool, Segment& segment) {
-  // Of memory only: a file's extents are durable at its next fsync, and this word could be so before.
+  // Of memory only: a file's extents are durable at its next fsync, and this word could be so
+  // before.
   if (pool.identity->medium.load() == static_cast<uint64_t>(media::Kind::tmpfs))
     pool.store_flush(backed(segment), 1);
 }

@@ -1,6 +1,7 @@
 // Chunks: which 2 MiB of the pool a process takes its blocks from. Each keeps to a chunk of its own
 // while it lasts, so that processes contend neither for words nor for a kernel lock on a segment's
-// file. A chunk is opened before its first use: from then on its free bits and records mean something.
+// file. A chunk is opened before its first use: from then on its free bits and records mean
+// something.
 #pragma once
 
 #include "pool/pool.h"
@@ -59,8 +60,8 @@ uint64_t opened_end(Segment& segment);
 // Is all of the segment backed by memory, by whoever populated it?
 bool is_backed(Segment& segment);
 
-// All of the segment is backed by memory from now on (it has been populated): nothing needs to be asked
-// for when its chunks are opened.
+// All of the segment is backed by memory from now on (it has been populated): nothing needs to be
+// asked for when its chunks are opened.
 void note_backed(Pool& pool, Segment& segment);
 
 }  // namespace cairn::pool

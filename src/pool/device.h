@@ -1,5 +1,5 @@
-// Pools on a dax device: what is different from files. The device is one pool with one segment; it has no
-// directory, no size of its own choosing, and no file that could carry locks (lock_file.h).
+// Pools on a dax device: what is different from files. The device is one pool with one segment; it
+// has no directory, no size of its own choosing, and no file that could carry locks (lock_file.h).
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
-// Epochs: when may a block that left a map be taken again? Every call announces in its seat the epoch
-// in which it began. What was cut in epoch e may be reused once each seat inside a call announces an
-// epoch above e: then nobody who could have seen it is still there. A dead lane does not count (it is
-// recovered), a stopped process does.
+// Epochs: when may a block that left a map be taken again? Every call announces in its seat the
+// epoch in which it began. What was cut in epoch e may be reused once each seat inside a call
+// announces an epoch above e: then nobody who could have seen it is still there. A dead lane does
+// not count (it is recovered), a stopped process does.
 #pragma once
 
 #include "pool/pool.h"

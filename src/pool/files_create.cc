@@ -18,8 +18,8 @@
 namespace cairn::pool {
 namespace {
 
-// At most a thirty-second of a pool, and enough for eighty programs that start others in one of 64 MiB: each may take three while
-// it does.
+// At most a thirty-second of a pool, and enough for eighty programs that start others in one of 64
+// MiB: each may take three while it does.
 uint32_t choose_lanes(uint64_t size) {
   constexpr uint64_t bytes_for_each = 32 * sizeof(format::Lane);
   return static_cast<uint32_t>(std::clamp<uint64_t>(size / bytes_for_each, 64, format::max_lanes));

@@ -1,5 +1,5 @@
-// The free bits of a chunk: which of its 512 blocks may be taken. A bit is a hint where to look, and
-// taking a block means clearing it, by one atomic operation (see pool.h).
+// The free bits of a chunk: which of its 512 blocks may be taken. A bit is a hint where to look,
+// and taking a block means clearing it, by one atomic operation (see pool.h).
 #pragma once
 
 #include "pool/chunks.h"

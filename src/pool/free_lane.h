@@ -1,4 +1,5 @@
-// Looking for a lane that nobody has. Processes take theirs at any moment, without a lock that is held by all who do.
+// Looking for a lane that nobody has. Processes take theirs at any moment, without a lock that is
+// held by all who do.
 #pragma once
 
 #include "media/liveness.h"
@@ -6,12 +7,13 @@
 
 namespace cairn::pool {
 
-// Takes a free lane, held by a liveness lock: of a description of its own, or of `descriptor`'s if that is not -1.
-// `inherited`: the lock's mapping survives fork (for a child that is about to be born). EBUSY: there is no free lane.
+// Takes a free lane, held by a liveness lock: of a description of its own, or of `descriptor`'s if
+// that is not -1. `inherited`: the lock's mapping survives fork (for a child that is about to be
+// born). EBUSY: there is no free lane.
 Result<uint32_t> take_lane(Pool& pool, media::Inheritance inheritance, media::LivenessLock* lock,
                            int descriptor = -1);
-// The same with the lock kept by a descriptor that survives exec; for who has a lane already and is about to execute
-// another program.
+// The same with the lock kept by a descriptor that survives exec; for who has a lane already and is
+// about to execute another program.
 Result<uint32_t> take_lane_for_exec(Pool& pool, int* descriptor);
 
 // How a lane's liveness lock is held.

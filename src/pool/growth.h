@@ -1,5 +1,5 @@
-// Growth: a pool gets further segments while processes are attached to it. Whoever meets an address in a
-// segment that he has not mapped yet maps it then (Pool::has_segment).
+// Growth: a pool gets further segments while processes are attached to it. Whoever meets an address
+// in a segment that he has not mapped yet maps it then (Pool::has_segment).
 #pragma once
 
 #include "pool/pool.h"
@@ -9,8 +9,8 @@ namespace cairn::pool {
 // Adds one segment of at least `bytes`; the caller holds the attach lock.
 Status add_segment(Pool& pool, uint64_t bytes);
 
-// Maps those that the superblock names and that are not mapped yet. The caller sees to it that no other
-// thread does so.
+// Maps those that the superblock names and that are not mapped yet. The caller sees to it that no
+// other thread does so.
 Status map_new_segments(Pool& pool);
 
 }  // namespace cairn::pool

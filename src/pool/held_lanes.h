@@ -1,5 +1,5 @@
-// The lanes that this process holds; [0] is its first. One thread at a time adds one (Pool::adding_lane)
-// while others look: an entry is whole before it counts, and stays where it is.
+// The lanes that this process holds; [0] is its first. One thread at a time adds one
+// (Pool::adding_lane) while others look: an entry is whole before it counts, and stays where it is.
 #pragma once
 
 #include <array>

@@ -1,8 +1,10 @@
-// HiddenPlace: a directory with a hidden name beside a pool's, in which the pool's own one is made before it gets its name, and
-// taken apart after it has lost it. So a pool is there whole or not at all, whenever its maker or remover is killed.
+// HiddenPlace: a directory with a hidden name beside a pool's, in which the pool's own one is made
+// before it gets its name, and taken apart after it has lost it. So a pool is there whole or not at
+// all, whenever its maker or remover is killed.
 //
-// Who makes the place has a lock on it while he lives; one whose lock can be had is left over, and goes with all of a pool that
-// is in it: by the next one who makes a place beside it, or by name (remove_files).
+// Who makes the place has a lock on it while he lives; one whose lock can be had is left over, and
+// goes with all of a pool that is in it: by the next one who makes a place beside it, or by name
+// (remove_files).
 #pragma once
 
 #include <string>

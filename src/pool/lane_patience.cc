@@ -10,7 +10,8 @@ namespace cairn::pool {
 
 namespace {
 
-// The serial of the pool that this process has waited for in vain last; a forked child inherits that.
+// The serial of the pool that this process has waited for in vain last; a forked child inherits
+// that.
 std::atomic<uint64_t> in_vain{0};
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The lock file of pools on devices. No device is needed: a pool on tmpfs is told that its locks lie
-// elsewhere, and two attachments with different files are two containers.
+// The lock file of pools on devices. No device is needed: a pool on tmpfs is told that its locks
+// lie elsewhere, and two attachments with different files are two containers.
 #include "pool/lock_file.h"
 
 #include <gtest/gtest.h>

@@ -3,11 +3,13 @@
 // Invariants
 //  1. A block is owned by whoever its record names; a free bit is only a hint where to look, but
 //     taking a block means clearing its bit (one atomic operation), so no block is taken twice.
-//  2. Everything a process holds for itself stands in its lane: blocks in flight, inodes being made,
+//  2. Everything a process holds for itself stands in its lane: blocks in flight, inodes being
+//  made,
 //     shapes made odd, a redo record. Whoever finds the lane dead finishes or undoes it (recover).
 //  3. A lock word names seat, lane generation and attach generation; it is void once either
 //     generation has moved on, and a lane's generation moves on only after its recovery.
-//  4. A block that left a map is taken again only when no seat can still be copying from it (epoch.h).
+//  4. A block that left a map is taken again only when no seat can still be copying from it
+//  (epoch.h).
 //
 // The files of this folder: pool (this: what is attached), files (segments on media), seats, lock,
 // free_bits, space (blocks), redo, epoch, recover.
@@ -74,8 +76,8 @@ struct RememberedRun {
   uint64_t next = 0;              // where the last short access ended
 };
 
-// One seat as this process sees it. A thread keeps its seat until it ends; while it is in use, the thread's signal
-// handlers take another one.
+// One seat as this process sees it. A thread keeps its seat until it ends; while it is in use, the
+// thread's signal handlers take another one.
 struct LocalSeat {
   format::Seat* words = nullptr;
   Region* home = nullptr;  // through which the words are stored to
@@ -120,8 +122,8 @@ inline constexpr uint64_t attach_lock_byte = 1ULL << 40;  // first attach, last 
 constexpr uint64_t lane_lock_byte(uint32_t lane) { return (1ULL << 40) + 1 + lane; }
 constexpr uint64_t pin_lock_byte(uint64_t pin) { return (1ULL << 41) + pin; }
 
-// Room for the seats of all lanes that a process may take. A seat begins with set_up(): attaching must
-// not write to all of them.
+// Room for the seats of all lanes that a process may take. A seat begins with set_up(): attaching
+// must not write to all of them.
 class SeatArray {
  public:
   static constexpr size_t most = static_cast<size_t>(max_local_lanes) * format::seats_per_lane;
@@ -193,11 +195,11 @@ struct Pool {
   // The superblock copy that counts.
   [[nodiscard]] const format::Superblock& superblock() const { return *identity; }
 
-  // Maps what others have added to the pool since this process looked. Const: what is mapped is only a
-  // cache of what the superblock says.
+  // Maps what others have added to the pool since this process looked. Const: what is mapped is
+  // only a cache of what the superblock says.
   Status see_growth() const;
-  // Whether segment `number` is part of the pool, and mapped. Allocates, takes a lock and makes system calls
-  // if others have just added it; nothing of that else.
+  // Whether segment `number` is part of the pool, and mapped. Allocates, takes a lock and makes
+  // system calls if others have just added it; nothing of that else.
   [[nodiscard]] bool has_segment(uint64_t number) const {
     return number < segments.load(std::memory_order_acquire) || find_segment(number);
   }
@@ -262,8 +264,8 @@ struct Pool {
   Status fence(persist::Site site = persist::Site::here()) {
     return is_volatile ? Status() : fence_all(site);
   }
-  // The same for bytes of files and what leads to them. On page media these wait for fsync, which writes back
-  // everything: what this thread flushed is dropped.
+  // The same for bytes of files and what leads to them. On page media these wait for fsync, which
+  // writes back everything: what this thread flushed is dropped.
   Status fence_bytes(persist::Site site = persist::Site::here()) {
     return is_volatile ? Status() : fence_bytes_all(site);
   }
@@ -271,7 +273,8 @@ struct Pool {
     store(word, value);
     flush(&word, sizeof word, site);
   }
-  // Calls visit(number) for every lane that is attached (dead ones included) until it returns false.
+  // Calls visit(number) for every lane that is attached (dead ones included) until it returns
+  // false.
   template <typename Visit>
   bool for_each_lane(Visit visit) const {
     for (uint32_t w = 0; w < std::size(state->attached); ++w) {

@@ -13,7 +13,8 @@ Status check_directory(const std::string& path);
 bool is_of_a_moment(const char* name);
 // Removes those. A process that is just making one makes it under another name.
 Status sweep_directory(const std::string& path);
-// Removes of a pool's directory what a pool consists of, and the directory if nothing else is in it.
+// Removes of a pool's directory what a pool consists of, and the directory if nothing else is in
+// it.
 void take_pool_apart(const std::string& path);
 // Unlinks the files of a folder, and the folder.
 void remove_folder(const std::string& path);

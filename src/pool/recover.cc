@@ -8,12 +8,13 @@ namespace cairn::pool {
 
 void recover_lane(Pool& pool, uint32_t number) {
   format::Lane& lane = pool.lanes[number];
-  // Recovery cannot do more than it can; a failure to write back is sticky and meets the next caller.
+  // Recovery cannot do more than it can; a failure to write back is sticky and meets the next
+  // caller.
   for (format::Seat& seat : lane.seat) replay(pool, seat.redo).ignore();
-  // What a record named is about to become anybody's: an inode free, a shape even, a lock void. What follows needs no
-  // fence before the generation is raised and the lane's locks are void with it: bytes beyond the end are
-  // fenced by who zeroes them; the rest is void or counted anew after a power loss, written whole by who takes
-  // it next, or fenced before this process detaches.
+  // What a record named is about to become anybody's: an inode free, a shape even, a lock void.
+  // What follows needs no fence before the generation is raised and the lane's locks are void with
+  // it: bytes beyond the end are fenced by who zeroes them; the rest is void or counted anew after
+  // a power loss, written whole by who takes it next, or fenced before this process detaches.
   pool.fence().ignore();
   for (format::Seat& seat : lane.seat) {
     if (pool.client != nullptr) pool.client->recover_seat(seat);
@@ -34,7 +35,8 @@ void recover_through(Pool& pool, int fd, uint32_t number) {
   const auto held = media::is_held(fd, lane_lock_byte(number));
   if (!held.ok() || *held) return;
   auto lock = media::try_lock(fd, lane_lock_byte(number));
-  // What it was changing may lie in a segment that others have added; unmapped, it would be left half done.
+  // What it was changing may lie in a segment that others have added; unmapped, it would be left
+  // half done.
   if (lock.ok() && (lane.generation.load() & 1) != 0 && pool.see_growth().ok())
     recover_lane(pool, number);
 }

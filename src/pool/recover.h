@@ -6,9 +6,9 @@
 
 namespace cairn::pool {
 
-// Looks whether the lane's liveness lock is still held; if not, wins it, finishes what its seats had
-// begun, and moves its generation on, which voids its locks. Takes no lock in the pool, so it may be
-// called with some held.
+// Looks whether the lane's liveness lock is still held; if not, wins it, finishes what its seats
+// had begun, and moves its generation on, which voids its locks. Takes no lock in the pool, so it
+// may be called with some held.
 void recover_if_dead(Pool& pool, uint32_t lane);
 
 // The same for every lane that is attached.

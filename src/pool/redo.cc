@@ -70,16 +70,16 @@ Status Change::commit() {
   CAIRN_TRY(pool_.fence());
   lanes.store(redo_.head, 0);
   lanes.flush(&redo_.head, sizeof redo_.head);
-  // The next record of this seat must not meet an older head; and who frees what this change cut off
-  // relies on it being over.
+  // The next record of this seat must not meet an older head; and who frees what this change cut
+  // off relies on it being over.
   return pool_.fence();
 }
 
 Status replay(Pool& pool, format::Redo& redo) {
   const uint64_t head = redo.head.load();
   if (head == 0) {
-    // Its owner may have died before that was durable: replayed after a power loss, the record would undo
-    // what others change from now on. The caller fences before anybody does.
+    // Its owner may have died before that was durable: replayed after a power loss, the record
+    // would undo what others change from now on. The caller fences before anybody does.
     pool.flush(&redo.head, sizeof redo.head);
     return Status();
   }
@@ -89,8 +89,8 @@ Status replay(Pool& pool, format::Redo& redo) {
     pool.store_flush(redo.head, 0);
     return Status();
   }
-  // Its owner may have died before it was durable: the words must not be without it. Where it cannot be
-  // written back they are stored all the same: the living must not see half a change.
+  // Its owner may have died before it was durable: the words must not be without it. Where it
+  // cannot be written back they are stored all the same: the living must not see half a change.
   pool.flush(&redo.head, sizeof redo.head);
   Status status = pool.fence();
   for (unsigned i = 0; i < count; ++i) {

@@ -1,6 +1,6 @@
 // Redo records: several words change as one. The words are described, the description made durable,
-// then they are stored, made durable, and the description is cleared. Whoever finds a record after a
-// crash stores its words again; they are absolute values of words that the owner had locked.
+// then they are stored, made durable, and the description is cleared. Whoever finds a record after
+// a crash stores its words again; they are absolute values of words that the owner had locked.
 #pragma once
 
 #include "pool/pool.h"
@@ -36,8 +36,9 @@ class Change {
 };
 
 // Stores and flushes the words of a valid record and clears it; does nothing for an empty or
-// unfinished one. EUCLEAN: it names an address outside the pool; or the failure to write back. That the
-// record is clear is not durable yet: the caller fences before anybody uses it or what it named.
+// unfinished one. EUCLEAN: it names an address outside the pool; or the failure to write back. That
+// the record is clear is not durable yet: the caller fences before anybody uses it or what it
+// named.
 Status replay(Pool& pool, format::Redo& redo);
 
 }  // namespace cairn::pool

@@ -81,8 +81,8 @@ Status wipe_damaged(const std::string& device) {
   return status;
 }
 
-// ENOENT if no pool lies on it; EBUSY if processes are attached, ECANCELED if it may not go, ESTALE if
-// they might be through another lock file.
+// ENOENT if no pool lies on it; EBUSY if processes are attached, ECANCELED if it may not go, ESTALE
+// if they might be through another lock file.
 Status remove_from_device(const std::string& device, const MayGo& may_go) {
   auto blocks = read_device(device);
   if (!blocks.ok()) return blocks.status();

@@ -1,5 +1,5 @@
-// Seats: where a thread announces what it is doing, so that others can wait for it or clean up after
-// it.
+// Seats: where a thread announces what it is doing, so that others can wait for it or clean up
+// after it.
 //
 // Between the announcement and the look at what it protects there must be a full fence. Where the
 // system allows it, those who look at the seats make everybody fence (look_at_seats), and entering
@@ -46,7 +46,8 @@ inline LocalSeat* seat_of_thread(Pool& pool) {
 
 // Inside a call: what is in the map when the guard has been made stays readable until it goes.
 //
-// A thread's signal handlers find the seat taken as soon as the epoch is announced, so that comes first, and goes last.
+// A thread's signal handlers find the seat taken as soon as the epoch is announced, so that comes
+// first, and goes last.
 class SeatGuard {
  public:
   [[gnu::always_inline]] explicit SeatGuard(Pool& pool) : seat_(seat_of_thread(pool)) {
@@ -72,8 +73,8 @@ class SeatGuard {
   // Goes on with what another guard has handed over.
   [[gnu::always_inline]] explicit SeatGuard(LocalSeat* handed_over)
       : seat_(handed_over), writes_(handed_over->words->writing.load_relaxed() != 0) {}
-  // Announces nothing: for a lock that is held around other calls. They announce themselves, and while they wait
-  // for freed blocks, nobody may withhold these on their behalf.
+  // Announces nothing: for a lock that is held around other calls. They announce themselves, and
+  // while they wait for freed blocks, nobody may withhold these on their behalf.
   struct OnlyLocks {};
   [[gnu::always_inline]] SeatGuard(Pool& pool, OnlyLocks /*tag*/)
       : seat_(seat_of_thread(pool)), only_locks_(true) {
@@ -89,8 +90,8 @@ class SeatGuard {
   SeatGuard(const SeatGuard&) = delete;
   SeatGuard& operator=(const SeatGuard&) = delete;
 
-  // Leaves the seat to a guard that a function called last makes: a guard whose address is given to nobody lives in
-  // registers.
+  // Leaves the seat to a guard that a function called last makes: a guard whose address is given to
+  // nobody lives in registers.
   [[nodiscard]] LocalSeat* hand_over() {
     LocalSeat* seat = seat_;
     seat_ = nullptr;
@@ -136,7 +137,8 @@ class SeatGuard {
   bool only_locks_ = false;  // has announced nothing
 };
 
-// A SeatGuard of the short way, where Pool::plain_entry: it asks nothing that is known when a file is opened.
+// A SeatGuard of the short way, where Pool::plain_entry: it asks nothing that is known when a file
+// is opened.
 class PlainSeat {
  public:
   [[gnu::always_inline]] explicit PlainSeat(LocalSeat* seat) : seat_(seat), words_(seat->words) {
@@ -176,14 +178,14 @@ class PlainSeat {
   bool writes_ = false;
 };
 
-// Before the seats are looked at, after what must be seen by those inside (a cut, an odd shape, a moved
-// epoch) has been stored with a full fence.
+// Before the seats are looked at, after what must be seen by those inside (a cut, an odd shape, a
+// moved epoch) has been stored with a full fence.
 inline void look_at_seats(const Pool& pool) {
   if (pool.light_entry) persist::process_fence();
 }
 
-// Decides how seats are entered, under the attach lock: for all (`first`: nobody is attached), or joins
-// what was decided. EPERM: the others rely on membarrier(2), which this process may not use.
+// Decides how seats are entered, under the attach lock: for all (`first`: nobody is attached), or
+// joins what was decided. EPERM: the others rely on membarrier(2), which this process may not use.
 Status agree_on_entry(Pool& pool, bool first);
 
 // A lane of this process that has nothing left to recover becomes free; its lock goes separately.

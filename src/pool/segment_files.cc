@@ -28,8 +28,8 @@ uint64_t cause_of(const media::MemoryShare& share, const std::string& path) {
                                                  : format::short_of_memory;
 }
 
-// Room on tmpfs is asked for before it is taken: a charge beyond the cgroup's limit kills. Asking takes
-// 90 us, so a good answer serves for as much as a small part of what it found.
+// Room on tmpfs is asked for before it is taken: a charge beyond the cgroup's limit kills. Asking
+// takes 90 us, so a good answer serves for as much as a small part of what it found.
 Status check_share(Pool& pool, uint64_t size) {
   const std::string& path = pool.path;
   static std::atomic<int64_t> granted{0};

@@ -13,9 +13,10 @@ using format::Chunk;
 using format::chunk_blocks;
 using format::InFlight;
 
-// Makes the records of a run whose bits we have cleared say whose it is. Returns how many from its start were nobody's:
-// who looks for lost bits (repair_free_bits) may have set the bit of a block that was just being taken. `*zero`: whether
-// all of those are known to hold zeros. `store` stores to a word of the segment.
+// Makes the records of a run whose bits we have cleared say whose it is. Returns how many from its
+// start were nobody's: who looks for lost bits (repair_free_bits) may have set the bit of a block
+// that was just being taken. `*zero`: whether all of those are known to hold zeros. `store` stores
+// to a word of the segment.
 template <typename Store>
 uint32_t claim_records(format::BlockRecord* record, uint32_t count, uint64_t owner,
                        uint64_t file_block, bool* zero, Store store) {
@@ -90,7 +91,8 @@ Run take_from(Pool& pool, LocalSeat& seat, ChunkRef where, const Request& reques
       continue;
     }
     if (bits.count == chunk_blocks && where.chunk + 1 < segment.chunks) {
-      // Who takes whole chunks takes the next one next: what it will wait for arrives while 2 MiB are copied.
+      // Who takes whole chunks takes the next one next: what it will wait for arrives while 2 MiB
+      // are copied.
       persist::prefetch_for_store(&segment.chunk[where.chunk + 1]);
       prefetch_records(segment, index + chunk_blocks, index + 2 * chunk_blocks - 1);
     }

@@ -1,5 +1,5 @@
-// Space: blocks are taken from chunks of 512 (chunks.h), each process from its own. When space is short
-// anybody takes any block, so ENOSPC means that there is none.
+// Space: blocks are taken from chunks of 512 (chunks.h), each process from its own. When space is
+// short anybody takes any block, so ENOSPC means that there is none.
 #pragma once
 
 #include "pool/chunks.h"
@@ -15,8 +15,8 @@ struct Run {
 };
 
 // What a chunk's blocks are taken for: bytes of files from its start on, what is looked up (inodes,
-// directories, nodes) from its end on, so that it lies together and a process that looks at many files
-// maps few pages.
+// directories, nodes) from its end on, so that it lies together and a process that looks at many
+// files maps few pages.
 enum class Use : uint8_t { bytes, lookup };
 
 struct Request {
@@ -28,8 +28,8 @@ struct Request {
   Use use = Use::bytes;
 };
 
-// Takes 1 to `wanted` contiguous blocks and writes their records. ENOSPC: nothing is left, also after
-// reclaiming. The caller publishes them and calls settle(), or gives them back.
+// Takes 1 to `wanted` contiguous blocks and writes their records. ENOSPC: nothing is left, also
+// after reclaiming. The caller publishes them and calls settle(), or gives them back.
 Result<Run> take(Pool& pool, LocalSeat& seat, const Request& request);
 // The run (or what is left of it) is published, or the rest given back: the slot is free again.
 void settle(Pool& pool, LocalSeat& seat, const Run& run);
@@ -42,8 +42,9 @@ void free_published(Pool& pool, LocalSeat& seat, BlockRef first, uint32_t count,
 // The same for a 2 MiB leaf: 512 blocks, one entry.
 void free_leaf(Pool& pool, LocalSeat& seat, BlockRef first, Word& entry);
 
-// Gives back a published block of an inode that its dead owner never finished. To be called before the word
-// that names the block is cleared: a recovery that dies in between is begun anew, and this with it.
+// Gives back a published block of an inode that its dead owner never finished. To be called before
+// the word that names the block is cleared: a recovery that dies in between is begun anew, and this
+// with it.
 void give_back_of_dead(Pool& pool, BlockRef block, uint64_t inode);
 // Finishes or undoes what the slots of a dead lane's seat hold.
 void recover_in_flight(Pool& pool, format::Seat& seat, uint32_t lane);

@@ -31,7 +31,8 @@ constexpr uint32_t no_lane = UINT32_MAX;
 
 }  // namespace
 
-// Free by its record, but its bit is clear: lost between the two, unless another seat is just taking it.
+// Free by its record, but its bit is clear: lost between the two, unless another seat is just
+// taking it.
 bool repair_free_bit(Pool& pool, BlockRef block, uint32_t lane) {
   const format::BlockRecord& record = pool.record(block);
   if (!format::record_is_free(record.owner.load()) || is_free_bit(pool, block) ||

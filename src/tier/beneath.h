@@ -43,8 +43,8 @@ std::optional<file::LowerIdentity> remembered_of(const file::Listed& listed);
 // Open a directory for reading. -ESTALE: it is not the one that `identity` says; null: any will do.
 int64_t open_directory(const Beneath& beneath, const std::string& path, const Known& known,
                        const file::LowerIdentity* identity);
-// The same of a directory of the user whose mode forbids reading it (-EACCES): it gets another mode.
-// It is given back its own when its attributes are set.
+// The same of a directory of the user whose mode forbids reading it (-EACCES): it gets another
+// mode. It is given back its own when its attributes are set.
 int64_t open_own_directory(const Beneath& beneath, const std::string& path, const Known& known,
                            const file::LowerIdentity* identity);
 

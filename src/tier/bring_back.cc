@@ -19,7 +19,8 @@ namespace cairn::tier {
 namespace {
 
 struct Kept {
-  // One of those in the covered directory: the very one that was looked at, whatever has its name by now.
+  // One of those in the covered directory: the very one that was looked at, whatever has its name
+  // by now.
   std::shared_ptr<sys::Descriptor> directory;
   std::string name;    // there
   std::string origin;  // its path below the covered directory

@@ -105,8 +105,9 @@ int64_t check_text(const std::string& text) {
   return claim.host.empty() || claim.pool.empty() || claim.uuid.empty() ? -EUCLEAN : 0;
 }
 
-// The claim's text; 0 or -errno. Others may write to the directory, so under the claim's name can lie
-// what would hold us up for ever or never end: EUCLEAN unless it is a file, a small one, and says what a claim does.
+// The claim's text; 0 or -errno. Others may write to the directory, so under the claim's name can
+// lie what would hold us up for ever or never end: EUCLEAN unless it is a file, a small one, and
+// says what a claim does.
 int64_t read_claim(int directory, std::string* text, const char* name = claim_file,
                    uint32_t* owner = nullptr) {
   constexpr size_t most_bytes = size_t{64} << 10;
@@ -149,8 +150,8 @@ std::string successor(int directory, uint64_t owner) {
   return "";
 }
 
-// The claim goes to one that has joined it, in one step, or away. What could not be brought back then stays where it was put away, and
-// holds up nobody; `*brought` says why.
+// The claim goes to one that has joined it, in one step, or away. What could not be brought back
+// then stays where it was put away, and holds up nobody; `*brought` says why.
 int64_t hand_on(int directory, uint64_t owner, int64_t* brought) {
   *brought = 0;
   const std::string next = successor(directory, owner);
@@ -207,8 +208,9 @@ Status busy(const Claim& claim, const std::string& directory) {
               claim.pool.c_str(), path_of(directory).c_str());
 }
 
-// A job has ended on several hosts and left its data in their pools; the next one goes on with all of them. So who has
-// joined the claim of the job before may stay, as long as no other job has come since.
+// A job has ended on several hosts and left its data in their pools; the next one goes on with all
+// of them. So who has joined the claim of the job before may stay, as long as no other job has come
+// since.
 enum class Earlier : uint8_t { stranger, joined_before, overtaken };
 Earlier earlier_of(int directory, const Claim& own, const Claim& holder, uint64_t owner) {
   std::string text;
@@ -237,7 +239,8 @@ uint64_t owner_of_claim(file::FileSystem& fs, const std::string& directory) {
 }
 
 // Removes a void claim, unless somebody else was faster: among those of one host that find it void,
-// the kernel's lock on the file itself decides. 0 also where it is gone or another one by now; else -errno.
+// the kernel's lock on the file itself decides. 0 also where it is gone or another one by now; else
+// -errno.
 int64_t remove_void(int directory, uint64_t owner, const std::string& text, int64_t* brought) {
   *brought = 0;
   const int64_t opened = sys::openat(directory, claim_file, O_RDWR | O_NOFOLLOW | O_NONBLOCK);

@@ -2,8 +2,8 @@
 // is covered, so that two of them do not write one directory without knowing of each other.
 //
 // Runs of the same job join a claim, and so do runs on the same host with the same pool; others are
-// refused. A claim of this host is void once its pool is gone, or nobody uses the pool, no run is under way in the
-// directory, and the pool holds nothing for it that is not in lower.
+// refused. A claim of this host is void once its pool is gone, or nobody uses the pool, no run is
+// under way in the directory, and the pool holds nothing for it that is not in lower.
 //
 // A claim also says which directory it is (same_directory.h): the token of the cover. Claims that
 // join another one take its token over, so that all covers of a directory have one.
@@ -23,8 +23,8 @@ struct Claim {
   std::string machine;  // its id: names are given twice
   std::string boot;     // the boot's id: memory of an earlier one is gone
   std::string pool;     // path
-  std::string
-      place;  // device and inode of the directory that the pool lies in: containers have a /dev/shm each
+  std::string place;  // device and inode of the directory that the pool lies in: containers have a
+                      // /dev/shm each
   std::string uuid;  // of the pool
   std::string job;
   std::string time;   // seconds since the epoch
@@ -66,19 +66,22 @@ struct ClaimTokens {
 };
 Result<ClaimTokens> believed_claims(const file::FileSystem& fs, int directory,
                                     const std::string& path, uint64_t owner, bool all);
-// ELOOP if an open directory, at `path` below a covered one, has a claim that is not void: covers do not nest.
+// ELOOP if an open directory, at `path` below a covered one, has a claim that is not void: covers
+// do not nest.
 Status refuse_covered(const file::FileSystem& fs, int directory, const std::string& path);
-// Whether there is a claim in it, void or not; what cannot be read is one. What only has its name is none.
+// Whether there is a claim in it, void or not; what cannot be read is one. What only has its name
+// is none.
 bool is_claimed(const std::string& directory);
 // Whether a claim counts in a directory above one that is to be covered: a claim of the user, of
 // root, or of that directory's owner. Who merely can write there keeps nobody out below.
 bool is_claimed_above(const std::string& directory);
-// What other pools say of the directory, on other hosts mostly: they may hold something for it, or are used in it now. Not those that are void.
+// What other pools say of the directory, on other hosts mostly: they may hold something for it, or
+// are used in it now. Not those that are void.
 Result<std::vector<Claim>> other_claims(file::FileSystem& fs, const std::string& directory);
 // Removes the claim if it is this host's and pool's. `owner`: CoverRecord::owner.
 Status drop_claim(const file::FileSystem& fs, const std::string& directory, uint64_t owner);
-// Removes a claim whose pool is gone. ENOENT if there is no claim, EBUSY if its pool is here or may be elsewhere; `forced`
-// says that it is not elsewhere.
+// Removes a claim whose pool is gone. ENOENT if there is no claim, EBUSY if its pool is here or may
+// be elsewhere; `forced` says that it is not elsewhere.
 Status free_claim(const std::string& directory, bool forced);
 
 }  // namespace cairn::tier

@@ -29,7 +29,8 @@ std::string digits_of(uint32_t value) {
   return text;
 }
 
-// Process numbers mean the same as long as the system runs, to all who are in one name space of them.
+// Process numbers mean the same as long as the system runs, to all who are in one name space of
+// them.
 std::string this_system() {
   std::string text;
   sys::read_file("/proc/sys/kernel/random/boot_id", &text);

@@ -1,9 +1,10 @@
-// Claims are written aside, under names of their own, and then linked to theirs. Who is killed in between leaves such a
-// name in the covered directory; the next one there removes it.
+// Claims are written aside, under names of their own, and then linked to theirs. Who is killed in
+// between leaves such a name in the covered directory; the next one there removes it.
 //
-// The name (is_hidden knows its form) says who makes it: eight digits for the system that runs now and its process
-// numbers, as this process sees them, eight for the process, and sixteen by chance. One that is of this system and
-// whose process is gone is nobody's; of others, which may be at work on another host, those that are a day old.
+// The name (is_hidden knows its form) says who makes it: eight digits for the system that runs now
+// and its process numbers, as this process sees them, eight for the process, and sixteen by chance.
+// One that is of this system and whose process is gone is nobody's; of others, which may be at work
+// on another host, those that are a day old.
 #pragma once
 
 #include <string>

@@ -8,8 +8,9 @@
 namespace cairn::tier {
 namespace {
 
-// The pool that the claim names is not at its path here. It is gone if this is the place that the claim means, or if
-// that was memory of a boot before; another container, or a namesake of this host, may have it still.
+// The pool that the claim names is not at its path here. It is gone if this is the place that the
+// claim means, or if that was memory of a boot before; another container, or a namesake of this
+// host, may have it still.
 bool is_lost(const Claim& claim, const Claim& own) {
   if (claim.boot == own.boot) return !claim.place.empty() && claim.place == place_of(claim.pool);
   return !claim.machine.empty() && claim.machine == own.machine;

@@ -1,4 +1,5 @@
-// What its owner has closed to himself (mode 000): a program may give it another mode, owner or time all the same.
+// What its owner has closed to himself (mode 000): a program may give it another mode, owner or
+// time all the same.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

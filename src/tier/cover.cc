@@ -30,7 +30,8 @@ namespace cairn::tier {
 namespace {
 
 // Bytes of the pool's lock file, beyond those of the pool itself: one lock for all covers, one for
-// each cover's drain, and for each cover a range in which every member holds a byte, and one for runs.
+// each cover's drain, and for each cover a range in which every member holds a byte, and one for
+// runs.
 constexpr uint64_t covers_byte = 1ULL << 42;
 constexpr uint64_t drain_bytes = covers_byte + 1;
 constexpr uint64_t member_bytes = 1ULL << 43;
@@ -190,8 +191,8 @@ Status make_cover(file::FileSystem& fs, uint64_t covers, const std::string& name
   if (!before.ok()) {
     CAIRN_TRY(remove_unfinished(fs, covers));
     CAIRN_TRY(wipe_parts(fs, name));
-    // A journal that is there is about another cover's inodes. The new one has its space from the start: a
-    // drain of a full pool needs none.
+    // A journal that is there is about another cover's inodes. The new one has its space from the
+    // start: a drain of a full pool needs none.
     CAIRN_TRY(Journal::remove(fs, covers, name));
     CAIRN_TRY(Journal().open(fs, covers, name));
     CAIRN_TRY(make_top(fs, covers, name, record.path));

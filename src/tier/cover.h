@@ -26,7 +26,8 @@ struct Cover {
   uint64_t member_byte = 0;  // of the pool's lock file
 };
 
-// Called for who is the only member, before anybody else can be one. Who fails at it does not become one.
+// Called for who is the only member, before anybody else can be one. Who fails at it does not
+// become one.
 using WhenAlone = std::function<Status(const Cover& cover)>;
 // Called for a cover that is about to be discarded. Removes what higher layers keep for it.
 using BeforeDiscard = std::function<Status(const Cover& cover)>;
@@ -86,8 +87,8 @@ struct OpenCovered {
   uint64_t owner = no_owner;  // CoverRecord::owner
 };
 Result<OpenCovered> open_covered(const Cover& cover);
-// Says that a run is under way in the cover, also while nobody is attached: true until the descriptor that it returns
-// is closed, which is for who runs programs, not for them.
+// Says that a run is under way in the cover, also while nobody is attached: true until the
+// descriptor that it returns is closed, which is for who runs programs, not for them.
 Result<int> hold_run(const Cover& cover);
 Result<bool> is_run_under_way(const file::FileSystem& fs, const std::string& name);
 // Whether other processes are in it, on this node.
@@ -95,8 +96,8 @@ Result<bool> has_other_members(const Cover& cover);
 // Whether any process is in the cover with this name.
 Result<bool> has_members(const file::FileSystem& fs, const std::string& name);
 // Removes the cover with all it holds, drained or not, and its claim. EBUSY while others are
-// members. `only_drained`: EAGAIN if something has changed since it was drained, or parts are left. `before` is called once
-// nothing speaks against it, and before anything is removed.
+// members. `only_drained`: EAGAIN if something has changed since it was drained, or parts are left.
+// `before` is called once nothing speaks against it, and before anything is removed.
 Status discard_cover(Cover& cover, bool only_drained, const std::function<Status()>& before = {});
 
 // Opening, joining and discarding take turns in a pool, and drains of one cover do: a kernel lock

@@ -121,7 +121,8 @@ struct Plan {
   uint64_t left_out = 0;
 };
 
-// The most that lower has more than before while the files are written, old and new ones lying beside each other.
+// The most that lower has more than before while the files are written, old and new ones lying
+// beside each other.
 uint64_t most_room(const DrainState& state, const Plan& plan) {
   uint64_t running = 0;
   uint64_t peak = 0;
@@ -185,8 +186,8 @@ void plan_file(file::FileSystem& fs, DrainState* state, const Where& where,
     state->moved_from.insert({map.inode->lower_parent.load(), map.inode->lower_unit.load()});
 }
 
-// A directory holds something that no drain can carry, such as an unsound name. Somebody who drains is told by
-// create().
+// A directory holds something that no drain can carry, such as an unsound name. Somebody who drains
+// is told by create().
 void plan_unsound(const DrainState* state, const Where& where, Plan* plan) {
   ++plan->count;
   if (state == nullptr && plan->visit && !plan->visit("." + where.path + "/", 0, false))
@@ -250,8 +251,8 @@ Status check_room(const DrainState& state, const Plan& plan) {
               static_cast<unsigned long long>(free));
 }
 
-// Is there a name below `top` of which `found(where, listed, inode)` holds, or one that no drain can carry? The inode
-// is null if it is gone.
+// Is there a name below `top` of which `found(where, listed, inode)` holds, or one that no drain
+// can carry? The inode is null if it is gone.
 template <typename Found>
 Result<bool> any_name(file::FileSystem& fs, const Where& top, bool with_whiteouts, Found found) {
   bool any = false;
@@ -335,8 +336,9 @@ bool needs_no_place(DrainState& state, const Where& where, const file::Listed& l
   return undrained.ok() && !*undrained;
 }
 
-// A directory that is about to be looked through. What somebody has removed in lower is made again if something is
-// to be written there, as a file is that was changed here; else it stays removed. False: nothing is to be done in it.
+// A directory that is about to be looked through. What somebody has removed in lower is made again
+// if something is to be written there, as a file is that was changed here; else it stays removed.
+// False: nothing is to be done in it.
 bool make_again(DrainState& state, const Where& where, LowerDirectory& lower,
                 const file::Listed& listed, const file::Map& map,
                 std::optional<file::LowerIdentity>* identity) {

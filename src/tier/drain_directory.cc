@@ -15,8 +15,9 @@
 namespace cairn::tier {
 namespace {
 
-// What stood in the way is gone. The file system may give its number to the directory that comes now: what the
-// pool remembers must not be taken for that one if this drain is killed before it has noted it.
+// What stood in the way is gone. The file system may give its number to the directory that comes
+// now: what the pool remembers must not be taken for that one if this drain is killed before it has
+// noted it.
 void forget(DrainState& state, const Where& where, const file::Listed& listed) {
   set_identity(state.fs, where.map, name_of(listed), nullptr)
       .ignore();  // told by the one that follows
@@ -166,7 +167,8 @@ bool drain_directory(DrainState& state, const Where& where, LowerDirectory& lowe
     return false;
   }
   *made_one = identity;
-  // One that somebody has removed there has its place already, and what its names remember is about that.
+  // One that somebody has removed there has its place already, and what its names remember is about
+  // that.
   if (state.gone.erase(map.number) == 0) set_home(state.fs, where, name_of(listed), map, true);
   if (is_foreign) note_foreign(state, map.number);
   set_drained(state.fs, map, 0);  // its mode and times are set when everything is in it

@@ -10,7 +10,8 @@
 namespace cairn::tier {
 namespace {
 
-// Who is not the owner may set the present time if he may write, and a program that could only do that did.
+// Who is not the owner may set the present time if he may write, and a program that could only do
+// that did.
 Status apply_times(const file::Attributes& wanted, const struct stat& st, int fd,
                    const std::string& path) {
   if (sys::mtime_of(st) == wanted.mtime && sys::atime_of(st) == wanted.atime) return Status();

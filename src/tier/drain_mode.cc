@@ -41,8 +41,8 @@ std::string_view nearest(std::string_view text) {
   return distance(text, found) <= near || std::string_view(found).starts_with(text) ? found : "";
 }
 
-// What is kept out of lower goes with its pool. Only the user and root may want that: the owner of a
-// directory in lower could otherwise make others lose their files.
+// What is kept out of lower goes with its pool. Only the user and root may want that: the owner of
+// a directory in lower could otherwise make others lose their files.
 bool may_keep_out(const file::FileSystem& fs, const file::Map& map) {
   const auto uid = static_cast<uint32_t>(map.inode->owner.load());
   return uid == 0 || uid == fs.uid.load(std::memory_order_relaxed);

@@ -45,8 +45,8 @@ class LowerDirectory {
   int64_t touch();
   // What changed becomes durable.
   Status sync();
-  // A file was marked as drained although its name may not be durable yet: the pool is volatile, so a power loss
-  // takes the mark with it. If sync() fails, the mark goes.
+  // A file was marked as drained although its name may not be durable yet: the pool is volatile, so
+  // a power loss takes the mark with it. If sync() fails, the mark goes.
   void note_marked(const file::Map& map) { marked_.push_back(map); }
   [[nodiscard]] bool touched() const { return touched_; }
 
@@ -97,7 +97,8 @@ struct DrainState {
   bool cancelled = false;
   bool out_of_space = false;
   std::map<uint64_t, LinkedFile> linked;
-  // Directory and unit + 1 of the names in lower that hold bytes of files which are to be written elsewhere.
+  // Directory and unit + 1 of the names in lower that hold bytes of files which are to be written
+  // elsewhere.
   std::set<std::pair<uint64_t, uint64_t>> moved_from;
   sys::Descriptor kept;                  // the directory of what was replaced, once there is one
   std::unordered_set<uint64_t> skipped;  // directories that lower did not take
@@ -159,15 +160,16 @@ void set_drained(file::FileSystem& fs, const file::Map& map, uint64_t change_tim
 // not have, it says that it needs no place there of its own.
 bool is_left_out(file::FileSystem& fs, const Where& where, const file::Listed& listed,
                  const file::Map& map);
-// Waits until later changes will have a later time: the clock that stamps them has moved on. False: it was set
-// back, and they may have the same.
+// Waits until later changes will have a later time: the clock that stamps them has moved on. False:
+// it was set back, and they may have the same.
 bool wait_for_tick(uint64_t change_time);
 
 // From now on until some seconds later, what changes in lower at or below a directory is a drain's
 // own doing, also if it is killed before it can say so. Returns when that ends.
 uint64_t announce(file::FileSystem& fs, uint64_t directory);
 
-// Before a name of this file is removed or replaced, or gets another one: its other names get a new ctime by that.
+// Before a name of this file is removed or replaced, or gets another one: its other names get a new
+// ctime by that.
 void announce_links(DrainState& state, const struct stat& st);
 
 // What lies in lower under a name, compared with what the pool remembers.
@@ -189,9 +191,9 @@ bool is_postponed(DrainState& state, const Where& where, const file::Listed& lis
 struct Aside;
 void drain_name(DrainState& state, const Where& where, LowerDirectory& lower,
                 const file::Listed& listed, const file::Map& map);
-// Its parts. Whether anything is to be written under this name, what is to be in lower then, and in which steps: it is
-// written beside it; once that is durable, it gets its name. Again: the file has changed meanwhile. Crowded: no descriptor was
-// free, and others like it hold some.
+// Its parts. Whether anything is to be written under this name, what is to be in lower then, and in
+// which steps: it is written beside it; once that is durable, it gets its name. Again: the file has
+// changed meanwhile. Crowded: no descriptor was free, and others like it hold some.
 bool needs_writing(DrainState& state, const Where& where, LowerDirectory& lower,
                    const file::Listed& listed, const file::Map& map, InLower* expected);
 enum class Tried : uint8_t { done, failed, again, crowded };
@@ -223,19 +225,22 @@ class Together {
   DrainState& state_;
   const Where& where_;
   LowerDirectory& lower_;
-  // As many as there are descriptors for, one at least, from this one on; where the next ones begin.
+  // As many as there are descriptors for, one at least, from this one on; where the next ones
+  // begin.
   size_t drain_some(size_t from);
 
   std::vector<One> files_;
   uint64_t bytes_ = 0;
 };
-// What the pool remembers under a name may be replaced; a directory there goes first. Not needed: what is to come is there
-// already (take_same_special). Blocked: something else is there, which has been told.
+// What the pool remembers under a name may be replaced; a directory there goes first. Not needed:
+// what is to come is there already (take_same_special). Blocked: something else is there, which has
+// been told.
 enum class Way : uint8_t { free, not_needed, blocked };
 Way clear_name(DrainState& state, const Where& where, LowerDirectory& lower,
                const file::Listed& listed, const file::Map& map, InLower* expected);
-// True if the name holds no bytes and the same is there already (a symbolic link to the same, a FIFO or socket of the same mode and owner), made behind our back or by
-// the drain of another node that has it too: it is the pool's now.
+// True if the name holds no bytes and the same is there already (a symbolic link to the same, a
+// FIFO or socket of the same mode and owner), made behind our back or by the drain of another node
+// that has it too: it is the pool's now.
 bool take_same_special(DrainState& state, const Where& where, LowerDirectory& lower,
                        const file::Listed& listed, const file::Map& map);
 // --- drain_link.cc ---
@@ -250,8 +255,8 @@ void finish_links(DrainState& state);
 bool drain_moved(DrainState& state, const Where& where, LowerDirectory& lower,
                  const file::Listed& listed, const file::Map& map, InLower expected);
 // --- closed.cc ---
-// Opens what an O_PATH descriptor (or the error instead of one) means, which it takes; for its owner he is
-// given the right to read it, until its mode is set anew. A descriptor, or -errno.
+// Opens what an O_PATH descriptor (or the error instead of one) means, which it takes; for its
+// owner he is given the right to read it, until its mode is set anew. A descriptor, or -errno.
 int64_t open_closed(int64_t path_only, int flags);
 // --- drain_lazy.cc ---
 // Mode, owner, times and attributes of a file whose bytes were never staged. False: they are now.
@@ -281,11 +286,12 @@ bool drain_directory(DrainState& state, const Where& where, LowerDirectory& lowe
                      const file::Listed& listed, const file::Map& map,
                      std::optional<file::LowerIdentity>* identity);
 // --- foreign.cc ---
-// A directory of `where`: if it has changed in lower since the pool saw it, what lies there is compared with what
-// the pool knows. If it is not there any more, that is noted.
+// A directory of `where`: if it has changed in lower since the pool saw it, what lies there is
+// compared with what the pool knows. If it is not there any more, that is noted.
 void look_for_foreign(DrainState& state, const Where& where, const file::Listed& listed,
                       const file::Map& map);
-// Something that the pool does not know lies in this directory of lower, which so is not removed with its contents.
+// Something that the pool does not know lies in this directory of lower, which so is not removed
+// with its contents.
 void note_foreign(DrainState& state, uint64_t directory);
 // --- keep.cc ---
 // What is kept is called so in its directory (kept_directory.h), for people who look.
@@ -294,8 +300,9 @@ std::string kept_name(const std::string& name);
 // elsewhere. A drain of some files has not looked where, so it takes them for such.
 bool is_moved_from(const DrainState& state, const Where& where, const file::Listed& listed,
                    const file::Map& map);
-// Before a name is replaced: what it was stays until the end of a drain that could do everything. It gets a second
-// name, or is moved away. False: it cannot be kept (no room for a directory, no links, another file system).
+// Before a name is replaced: what it was stays until the end of a drain that could do everything.
+// It gets a second name, or is moved away. False: it cannot be kept (no room for a directory, no
+// links, another file system).
 bool keep_linked(DrainState& state, int directory, const file::Listed& listed);
 bool keep_moved(DrainState& state, int directory, const file::Listed& listed);
 // All that is kept goes, also what drains before have left. The error names the first that stays.

@@ -1,5 +1,6 @@
-// Small files of one directory: written aside one after the other, made durable at once, then given their names one
-// by one. Durable one after the other, each waits for the disk: five milliseconds, where a copy takes fifty microseconds.
+// Small files of one directory: written aside one after the other, made durable at once, then given
+// their names one by one. Durable one after the other, each waits for the disk: five milliseconds,
+// where a copy takes fifty microseconds.
 #include <pthread.h>
 #include <signal.h>  // NOLINT: pthread_sigmask
 #include <sys/stat.h>

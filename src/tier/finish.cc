@@ -202,7 +202,8 @@ void list_directories(DrainState& state, Level& level) {
 }  // namespace
 
 void finish(DrainState& state, const Where& top) {
-  // Everything has its new place. Now, because a file with several names gets another ctime when one goes.
+  // Everything has its new place. Now, because a file with several names gets another ctime when
+  // one goes.
   const Status ended = state.is_whole_so_far() ? end_kept(state) : Status();
   const std::string stays = ended.ok() ? "" : last_detail();
   std::vector<Level> way;

@@ -1,8 +1,10 @@
-// What lies in lower and is unknown to the pool: a directory with such a thing in it is not removed with its contents.
+// What lies in lower and is unknown to the pool: a directory with such a thing in it is not removed
+// with its contents.
 //
-// What came after the newest time that a directory's identity holds is not of the pool's knowledge. But a drain moves
-// that time on, past whatever came before. So it looks first where a directory has changed. Where something unknown
-// lies, from there to the top no time counts until a later drain finds it gone.
+// What came after the newest time that a directory's identity holds is not of the pool's knowledge.
+// But a drain moves that time on, past whatever came before. So it looks first where a directory
+// has changed. Where something unknown lies, from there to the top no time counts until a later
+// drain finds it gone.
 #include <fcntl.h>
 #include <sys/stat.h>
 

@@ -11,7 +11,8 @@ namespace cairn::tier {
 
 namespace {
 
-// `prefix`, and after it digits as random_name() makes them, after `host` digits and a dash if those are wanted.
+// `prefix`, and after it digits as random_name() makes them, after `host` digits and a dash if
+// those are wanted.
 bool is_made_of(const std::string& name, const std::string& prefix, size_t host) {
   constexpr size_t random = 32;
   const size_t dash = host == 0 ? 0 : host + 1;

@@ -68,7 +68,8 @@ JournalRecord record_of(const std::string& bytes, uint64_t* links_until, uint64_
   return record;
 }
 
-// What a drain writes. A record is a pool's word: whoever can write to the pool can write another one.
+// What a drain writes. A record is a pool's word: whoever can write to the pool can write another
+// one.
 Status check_names(const JournalRecord& record) {
   if (record.directory.empty()) return Status();
   if (record.directory[0] != '/' || (record.directory + "/").find("/../") != std::string::npos)

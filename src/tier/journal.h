@@ -1,7 +1,7 @@
 // Journal: what a drain is about to do in lower, kept in the pool, for the drain after one that was
-// killed. One record, written in turn to one of two slots: a torn one does not count, because what it
-// would have announced has not been begun, and the one before it does, because what that announced may
-// still be there.
+// killed. One record, written in turn to one of two slots: a torn one does not count, because what
+// it would have announced has not been begun, and the one before it does, because what that
+// announced may still be there.
 #pragma once
 
 #include <memory>
@@ -31,8 +31,8 @@ class Journal {
   Result<JournalRecord> read();
   Status write(const JournalRecord& record);
   Status clear() { return write({}); }
-  // Until when drains of this cover have added and removed names of files that may have others, which moves the ctime
-  // of these on. Kept from record to record.
+  // Until when drains of this cover have added and removed names of files that may have others,
+  // which moves the ctime of these on. Kept from record to record.
   [[nodiscard]] uint64_t links_until() const { return links_until_; }
   Status announce_links(uint64_t until);
   // Note when a drain of this cover began, and that it has come to its end. The time is kept from

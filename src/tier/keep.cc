@@ -1,8 +1,10 @@
-// Keeping: what lower had under a name that now is given to something else, while the bytes are still to be written
-// to their new place (a rotated log, two exchanged files, a file that went into a directory of its own name).
+// Keeping: what lower had under a name that now is given to something else, while the bytes are
+// still to be written to their new place (a rotated log, two exchanged files, a file that went into
+// a directory of its own name).
 //
-// It lies in a hidden directory in the covered one until the end of a drain that could do everything. A drain that was
-// killed or met an error leaves it, and the next one goes on: the directory's name says whose it is, so it is found again.
+// It lies in a hidden directory in the covered one until the end of a drain that could do
+// everything. A drain that was killed or met an error leaves it, and the next one goes on: the
+// directory's name says whose it is, so it is found again.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

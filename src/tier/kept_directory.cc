@@ -14,8 +14,8 @@ namespace {
 
 constexpr const char* foreign_prefix = "foreign-";
 
-// A symbolic link that leads nowhere: it is there with its text or not at all, and needs no room for
-// data.
+// A symbolic link that leads nowhere: it is there with its text or not at all, and needs no room
+// for data.
 struct Mark {
   std::string pool;  // its uuid
   std::string name;  // of the directory

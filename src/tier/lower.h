@@ -51,8 +51,8 @@ struct Place {
 // it, so what lies there is looked at, name by name.
 inline constexpr uint64_t unit_is_new = 1ULL << 63;
 
-// Names in lower that a cover never shows: the claim, and these with digits that Cairn puts behind them. Whatever else
-// begins like them is the user's.
+// Names in lower that a cover never shows: the claim, and these with digits that Cairn puts behind
+// them. Whatever else begins like them is the user's.
 inline constexpr const char* claim_file = ".cairn-claim";
 inline constexpr const char* drain_prefix = ".cairn-drain-";
 // Of the files that one drain writes aside at once.
@@ -61,8 +61,8 @@ std::string numbered_aside(const std::string& aside, size_t number);
 // What a drain that was killed has left in a directory, named after one of them.
 void remove_aside(int directory, const std::string& aside);
 bool is_hidden(const std::string& name);
-// At the top of the covered directory also the directory of the records of files that several nodes write
-// (cluster/record.h). Deeper down such a name is the user's.
+// At the top of the covered directory also the directory of the records of files that several nodes
+// write (cluster/record.h). Deeper down such a name is the user's.
 inline constexpr const char* records_directory = ".cairn";
 bool is_hidden_at_top(const std::string& name);
 
@@ -128,8 +128,8 @@ class LowerTree final : public file::Lower {
   // At or below this directory something changed in lower at `newest` with our knowledge: its
   // identity and those of the directories above say so.
   Status raise_newest(uint64_t directory, uint64_t newest);
-  // From a directory up to below the top: visit(its inode, the newest time of its identity) may change that, and
-  // ends the way with false.
+  // From a directory up to below the top: visit(its inode, the newest time of its identity) may
+  // change that, and ends the way with false.
   using Climb = std::function<bool(uint64_t inode, uint64_t* newest)>;
   Status climb(uint64_t directory, const Climb& visit);
   // The cover whose top this inode is; null if it is none.
@@ -195,8 +195,8 @@ bool is_same_directory(const file::LowerIdentity& remembered, const file::LowerI
 Status set_identity(file::FileSystem& fs, const file::Map& directory, const std::string& name,
                     const file::LowerIdentity* identity);
 
-// Is held while an inode's contents come from lower, by whoever fills or stages it, and by a drain while the file's
-// times there and what the pool remembers of them are not the same. A lock of the
+// Is held while an inode's contents come from lower, by whoever fills or stages it, and by a drain
+// while the file's times there and what the pool remembers of them are not the same. A lock of the
 // pool (the inode's append lock, which nobody else takes while it is lazy), so it ends with its
 // owner.
 class ImportLock {

@@ -1,6 +1,7 @@
-// Parts: what this pool holds of files that several nodes write. `/.parts/NAME/UUID` in the pool, where NAME is that
-// of the cover (record.h) and UUID the shared file's, in hexadecimal digits; sparse, with the file's own
-// offsets. Which of its bytes count says the shared file's record (cluster/record.h).
+// Parts: what this pool holds of files that several nodes write. `/.parts/NAME/UUID` in the pool,
+// where NAME is that of the cover (record.h) and UUID the shared file's, in hexadecimal digits;
+// sparse, with the file's own offsets. Which of its bytes count says the shared file's record
+// (cluster/record.h).
 #pragma once
 
 #include <functional>
@@ -31,8 +32,8 @@ bool are_records_missing(const std::string& directory, uint64_t owner);
 Result<bool> are_records_lost(file::FileSystem& fs, const std::string& cover_name);
 // Notes which `.cairn` names the cover's parts, when the first of them is made. `records`: open.
 Status note_records(file::FileSystem& fs, const std::string& cover_name, int records);
-// Whether that was another `.cairn` than this open one: somebody has exchanged it, and parts that no
-// record in it names are kept.
+// Whether that was another `.cairn` than this open one: somebody has exchanged it, and parts that
+// no record in it names are kept.
 Result<bool> are_records_exchanged(file::FileSystem& fs, const std::string& cover_name,
                                    int records);
 // All parts of the cover, and their directory.

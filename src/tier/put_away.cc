@@ -41,7 +41,8 @@ int64_t note_origin(int kept, const std::string& there, const std::string& origi
   return synced < 0 ? synced : sys::fsync_directory(kept);
 }
 
-// By one name in two directories: nobody else's file may be moved, whatever came between a look and the rename.
+// By one name in two directories: nobody else's file may be moved, whatever came between a look and
+// the rename.
 Status move(const Known& known, const file::LowerIdentity& identity, int from, int to,
             const std::string& name, const std::string& path) {
   const std::string there = kept_name(name);

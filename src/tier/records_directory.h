@@ -4,9 +4,10 @@
 // Others may write to the covered directory. What lies there under that name counts only if it is a
 // directory, no symbolic link, that belongs to the user, to root, or to the owner that the file
 // system has shown for the cover's claim (same_directory.h), and nobody else can write to it. Where
-// others can rename what lies in the covered directory, as its owner can, it must have the mode 01700
-// besides, with which Cairn makes it: a closed directory of the user could have been moved there. What does not
-// count is treated as if it were not there: it is never read, changed or removed.
+// others can rename what lies in the covered directory, as its owner can, it must have the mode
+// 01700 besides, with which Cairn makes it: a closed directory of the user could have been moved
+// there. What does not count is treated as if it were not there: it is never read, changed or
+// removed.
 #pragma once
 
 #include <sys/stat.h>

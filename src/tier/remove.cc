@@ -20,9 +20,9 @@ struct Span {
   uint64_t links_until;
 };
 
-// The times of a change are both later: the mtime alone is what somebody has set it to, and the ctime alone
-// moves on also when another link to the file comes or goes. Of a file without other links it tells,
-// as long as no drain can have removed one.
+// The times of a change are both later: the mtime alone is what somebody has set it to, and the
+// ctime alone moves on also when another link to the file comes or goes. Of a file without other
+// links it tells, as long as no drain can have removed one.
 bool is_later(const struct stat& st, const Span& span) {
   if (sys::ctime_of(st) <= span.newest) return false;
   const bool is_single = S_ISREG(st.st_mode) && st.st_nlink == 1;

@@ -1,8 +1,10 @@
-// Source: where the contents of a file come from that has no name, and whose bytes lie neither in the pool nor in a covered
-// directory. To the rest it is a lazy file (lower.h): read through, and copied into the pool when it is mapped; or, if it can be
-// written, always written and read through, and not mapped.
+// Source: where the contents of a file come from that has no name, and whose bytes lie neither in
+// the pool nor in a covered directory. To the rest it is a lazy file (lower.h): read through, and
+// copied into the pool when it is mapped; or, if it can be written, always written and read
+// through, and not mapped.
 //
-// Only the process that made it knows it: in others, which inherit it, reading and writing are errors.
+// Only the process that made it knows it: in others, which inherit it, reading and writing are
+// errors.
 #pragma once
 
 #include <map>

@@ -101,8 +101,9 @@ struct Times {
 };
 Times times_of(const file::Map& map) { return {map.inode->mtime.load(), map.inode->ctime.load()}; }
 
-// This becomes the file's size, and these its times, if there are any: bytes alone change none, and somebody may
-// have changed mode or times while they came. Lazy goes away with the same change, or stays.
+// This becomes the file's size, and these its times, if there are any: bytes alone change none, and
+// somebody may have changed mode or times while they came. Lazy goes away with the same change, or
+// stays.
 Status finish(file::FileSystem& fs, const file::Map& map, bool lazy, uint64_t size,
               const std::optional<Times>& times, uint64_t generation = 0) {
   pool::SeatGuard seat(fs.pool);
@@ -220,7 +221,8 @@ Status LowerTree::copy_in(const Place& place, const file::Map& map) {
     CAIRN_TRY(check_space(fs_, std::min<uint64_t>(size, static_cast<uint64_t>(st.st_blocks) * 512),
                           place.path));
   CAIRN_TRY(copy_data(fs_, from->get(), map, size, place));
-  // Once the file is not lazy any more, lower's bytes count for nothing: these must be here to stay.
+  // Once the file is not lazy any more, lower's bytes count for nothing: these must be here to
+  // stay.
   CAIRN_TRY(file::sync_file(fs_, map));
   if (const int64_t result = sys::fstat(from->get(), &st); result < 0)
     return sys::failed(result, "stat", place.path);
@@ -270,7 +272,8 @@ Status LowerTree::stage_source(const file::Map& map, Source& source) {
   return status;
 }
 
-// Not held open meanwhile, as a full pool may have no room for that: the generation tells, under the inode's lock.
+// Not held open meanwhile, as a full pool may have no room for that: the generation tells, under
+// the inode's lock.
 Status LowerTree::discard(uint64_t number, uint64_t generation) {
   auto inode = file::live_inode(fs_, number);
   if (!inode.ok()) return inode.status();
@@ -289,9 +292,9 @@ Status LowerTree::stage(uint64_t number) {
   if (!inode.ok()) return inode.status();
   const file::Map map{*inode, number};
   if (!is_lazy(*map.inode)) return Status();
-  // Held open until its bytes are here: without a name and an opener, its number would be another file's meanwhile, which
-  // would get them. In a pool that has no room for that, no bytes come either.
-  // Moving or not: who moves it may wait for what is done here.
+  // Held open until its bytes are here: without a name and an opener, its number would be another
+  // file's meanwhile, which would get them. In a pool that has no room for that, no bytes come
+  // either. Moving or not: who moves it may wait for what is done here.
   const PoolFile held(fs_, number, O_PATH, 0, true);
   if (!held.status().ok() && held.status().code() != ENOSPC) return held.status();
   const ImportLock lock(fs_, map);

@@ -65,7 +65,8 @@ int64_t fremovexattr(int fd, const char* name);
 // Of a name, which may be a symbolic link.
 int64_t llistxattr(const char* path, char* list, size_t size);
 
-// Nanoseconds since 1970; before it they are what a signed number would be, as everywhere in the pool.
+// Nanoseconds since 1970; before it they are what a signed number would be, as everywhere in the
+// pool.
 inline uint64_t mtime_of(const struct stat& st) {
   return static_cast<uint64_t>(st.st_mtim.tv_sec) * 1'000'000'000 +
          static_cast<uint64_t>(st.st_mtim.tv_nsec);
@@ -105,8 +106,8 @@ class Descriptor {
   int fd_ = -1;
 };
 
-// Where a program does not look for its own: a number from 900 on (from 500 if the process may not have so many). A
-// process that may have still fewer needs them all itself: none. Closes `fd`.
+// Where a program does not look for its own: a number from 900 on (from 500 if the process may not
+// have so many). A process that may have still fewer needs them all itself: none. Closes `fd`.
 Descriptor out_of_the_way(int fd);
 
 struct Entry {

@@ -1,5 +1,5 @@
-// Written aside: what is done to every file in lower that has not got its name yet, be it drained whole or put together
-// out of parts.
+// Written aside: what is done to every file in lower that has not got its name yet, be it drained
+// whole or put together out of parts.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,8 @@ Result<uint32_t> give_owner(int fd, uint32_t uid, uint32_t gid, uint32_t permiss
 Status set_mode_and_times(int fd, uint32_t permissions, uint64_t atime, uint64_t mtime,
                           const std::string& path);
 
-// The next stretch of data of a file in lower from `offset` on; false if there is none before `size`.
+// The next stretch of data of a file in lower from `offset` on; false if there is none before
+// `size`.
 bool next_data(int fd, uint64_t offset, uint64_t size, uint64_t* from, uint64_t* to);
 
 // Gives `aside` in directory `from` the name in directory `to` if nothing has it. -EEXIST.

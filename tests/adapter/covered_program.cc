@@ -1,6 +1,6 @@
-// covered POOL MIB DIRECTORY PROGRAM [ARGUMENT...]: runs a program on a directory that a new pool covers,
-// drains, and removes the pool. What `cairn run` does, without its ways of choosing.
-// Exit status: the program's; 99 if Cairn failed.
+// covered POOL MIB DIRECTORY PROGRAM [ARGUMENT...]: runs a program on a directory that a new pool
+// covers, drains, and removes the pool. What `cairn run` does, without its ways of choosing. Exit
+// status: the program's; 99 if Cairn failed.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

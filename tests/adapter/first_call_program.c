@@ -1,4 +1,5 @@
-/* A program whose first call on a covered file is made by a signal handler, which has interrupted malloc. */
+/* A program whose first call on a covered file is made by a signal handler, which has interrupted
+ * malloc. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>

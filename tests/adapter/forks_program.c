@@ -1,6 +1,6 @@
-/* forks_program SECONDS: a thread that allocates memory, whose signal handler opens, writes and closes covered files,
- * while another thread forks. The fork waits for the allocator; it must hold nothing then that
- * the handler needs. */
+/* forks_program SECONDS: a thread that allocates memory, whose signal handler opens, writes and
+ * closes covered files, while another thread forks. The fork waits for the allocator; it must hold
+ * nothing then that the handler needs. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>

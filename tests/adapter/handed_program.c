@@ -1,5 +1,5 @@
-/* handed_program: a process takes locks and becomes another program, which still has them; and lets go by
- * closing. Prints the same on a covered directory as on a plain one. */
+/* handed_program: a process takes locks and becomes another program, which still has them; and lets
+ * go by closing. Prints the same on a covered directory as on a plain one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-// kept_streams FILE: what a program kept of stdout before it was sent elsewhere goes elsewhere, too.
+// kept_streams FILE: what a program kept of stdout before it was sent elsewhere goes elsewhere,
+// too.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-/* A file, a link and a program are replaced by renaming others over them, again and again: calls by their names find the old
- * one or the new one, and never nothing. Prints what failed. */
+/* A file, a link and a program are replaced by renaming others over them, again and again: calls by
+ * their names find the old one or the new one, and never nothing. Prints what failed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,9 +1,10 @@
-/* signals_program SECONDS: a process whose signal handlers open, write, rename and remove files, while it does
- * the same to the same files. A handler that ran inside an unfinished change would wait for the
- * interrupted call for ever; then no line is printed, and the test's time limit ends it.
+/* signals_program SECONDS: a process whose signal handlers open, write, rename and remove files,
+ * while it does the same to the same files. A handler that ran inside an unfinished change would
+ * wait for the interrupted call for ever; then no line is printed, and the test's time limit ends
+ * it.
  *
- * In each round a timer fires after a few microseconds, and a child sends a signal when it sees the round
- * begin: no instant is spared, and no round is starved. */
+ * In each round a timer fires after a few microseconds, and a child sends a signal when it sees the
+ * round begin: no instant is spared, and no round is starved. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>

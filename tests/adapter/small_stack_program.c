@@ -1,5 +1,5 @@
-/* A program that starts another one in a signal handler with a stack of its own, of the size that the least thread has:
- * as handlers of faults do, which start a debugger. */
+/* A program that starts another one in a signal handler with a stack of its own, of the size that
+ * the least thread has: as handlers of faults do, which start a debugger. */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
-/* threads_program SECONDS: threads open, close, fork and start programs, each in its own way, while signals
- * arrive. Prints what went wrong: nothing, on a covered directory as on a plain one. */
+/* threads_program SECONDS: threads open, close, fork and start programs, each in its own way, while
+ * signals arrive. Prints what went wrong: nothing, on a covered directory as on a plain one. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -127,8 +127,8 @@ int main(int count, char** arguments) {
   sigaction(SIGALRM, &action, NULL);
   struct itimerval every = {{0, 5000}, {0, 5000}};
   setitimer(ITIMER_REAL, &every, NULL);
-  /* Signals come here: one that finds a thread in malloc while another forks has its handler wait for the
-   * fork, and the fork wait for malloc. */
+  /* Signals come here: one that finds a thread in malloc while another forks has its handler wait
+   * for the fork, and the fork wait for malloc. */
   sigset_t alarms;
   sigemptyset(&alarms);
   sigaddset(&alarms, SIGALRM);

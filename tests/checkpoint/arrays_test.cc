@@ -1,5 +1,5 @@
-// What arrays may be: strided, permuted, overlapping, padded, moving, missing; and what happens where
-// there is no room for them.
+// What arrays may be: strided, permuted, overlapping, padded, moving, missing; and what happens
+// where there is no room for them.
 #include <algorithm>
 #include <array>
 

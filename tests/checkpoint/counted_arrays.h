@@ -1,6 +1,6 @@
-// CountedArrays: the arrays of a rank of which it has another number of elements in each version, for
-// the tests of checkpoints. Lists of values for the cells of a grid, particles with and without cells,
-// bytes of the rank.
+// CountedArrays: the arrays of a rank of which it has another number of elements in each version,
+// for the tests of checkpoints. Lists of values for the cells of a grid, particles with and without
+// cells, bytes of the rank.
 #pragma once
 
 #include <map>

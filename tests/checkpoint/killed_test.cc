@@ -1,6 +1,6 @@
 // Processes are killed at random moments while they write versions: one of them, or all. Those that
-// are left learn of it and end; what comes next, on another number of ranks, finds the newest version
-// that was acknowledged, or the one in flight, each byte right.
+// are left learn of it and end; what comes next, on another number of ranks, finds the newest
+// version that was acknowledged, or the one in flight, each byte right.
 //
 //   CAIRN_SEED   repeats the moments as far as the system lets it
 #include <sys/mman.h>

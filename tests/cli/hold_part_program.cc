@@ -1,5 +1,5 @@
-// A node's part of a file that several nodes write, made by hand: hold_part_program POOL DIR PATH SIZE OFFSET TEXT
-// The pool covers DIR already. The record is made, or said more in.
+// A node's part of a file that several nodes write, made by hand: hold_part_program POOL DIR PATH
+// SIZE OFFSET TEXT The pool covers DIR already. The record is made, or said more in.
 #include <fcntl.h>
 #include <unistd.h>
 

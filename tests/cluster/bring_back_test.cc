@@ -1,4 +1,5 @@
-// What was put away because one node has removed it and another has made it anew, where nobody carries that to the directory.
+// What was put away because one node has removed it and another has made it anew, where nobody
+// carries that to the directory.
 #include <sys/stat.h>
 
 #include <cerrno>

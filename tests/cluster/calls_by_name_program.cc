@@ -19,7 +19,8 @@ Bytes read_by_name(const char* name) {
   return bytes;
 }
 
-// As PnetCDF makes a file and opens it: one rank looks, cuts and reads by POSIX calls what all write by MPI-IO.
+// As PnetCDF makes a file and opens it: one rank looks, cuts and reads by POSIX calls what all
+// write by MPI-IO.
 void by_name() {
   const int64_t all = int64_t{ranks} * 100'000;
   for (int turn = 0; turn < 2; ++turn) {

@@ -1,5 +1,5 @@
-// As checkpoint programs do: all ranks write into a directory, which one rank gives its final name when they have, while older ones go out
-// of the way.
+// As checkpoint programs do: all ranks write into a directory, which one rank gives its final name
+// when they have, while older ones go out of the way.
 #include <sys/stat.h>
 #include <unistd.h>
 

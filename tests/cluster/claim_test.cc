@@ -107,7 +107,8 @@ TEST(ClaimedFiles, WhatIsClaimedIsFound) {
             std::filesystem::perms(0600));
 }
 
-// As all ranks of a restart open one file of the last job to write it, one after the other or at once.
+// As all ranks of a restart open one file of the last job to write it, one after the other or at
+// once.
 TEST(ClaimedFiles, WhoWritesThemTakesThemFromEachOther) {
   constexpr uint32_t nodes = 2;
   CoveredNodes covered(nodes, 64 << 20, [](const std::string& directory) {
@@ -123,7 +124,8 @@ TEST(ClaimedFiles, WhoWritesThemTakesThemFromEachOther) {
         const int result = is_here ? cairn_shared_claim(covered.job(node), name.c_str())
                                    : cairn_shared_make_plain(covered.job(node), name.c_str(), 0);
         if (is_here && result == 0) return;
-        // It is somewhere else by now, or changes hands too fast; it is not that two have changed it.
+        // It is somewhere else by now, or changes hands too fast; it is not that two have changed
+        // it.
         const bool again =
             result == 0 || result == -ESTALE || result == -ENOENT || (result == -EBUSY && !is_here);
         EXPECT_TRUE(again) << result << " on " << node << ": " << cairn_last_error();

@@ -1,5 +1,6 @@
-// Ranks on several hosts write through POSIX calls, and say what is committed: closed, or synced where another host has the file. The test kills
-// one of them. The next job looks for what was said.
+// Ranks on several hosts write through POSIX calls, and say what is committed: closed, or synced
+// where another host has the file. The test kills one of them. The next job looks for what was
+// said.
 //   committed_program write
 //   committed_program look LIST     the lines that the first one has said
 #include <fcntl.h>
@@ -31,8 +32,8 @@ void tell(const char* how, int64_t number) {
   std::fflush(stdout);
 }
 
-// A file of its own, and a piece of the one that all have open. Until it is killed, or another one is. What could not be written is
-// not told.
+// A file of its own, and a piece of the one that all have open. Until it is killed, or another one
+// is. What could not be written is not told.
 [[noreturn]] void write_for_ever() {
   const int of_all = open("of_all", O_RDWR | O_CREAT, 0600);
   CHECK(of_all >= 0);

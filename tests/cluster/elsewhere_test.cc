@@ -1,4 +1,5 @@
-// Ordinary files that processes of one node have written through other calls, as those of other nodes meet them by name.
+// Ordinary files that processes of one node have written through other calls, as those of other
+// nodes meet them by name.
 #include <fcntl.h>
 #include <sys/stat.h>
 

@@ -1,4 +1,5 @@
-// An MPI whose broadcasts fail on the last rank, for Cairn's calls only. MPI_File_set_size must not succeed there.
+// An MPI whose broadcasts fail on the last rank, for Cairn's calls only. MPI_File_set_size must not
+// succeed there.
 //   failing_program
 #include "mpi_parts.h"
 

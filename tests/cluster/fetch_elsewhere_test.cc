@@ -127,7 +127,8 @@ TEST(OrdinaryFilesOfOtherNodes, ManyOfANodeFetchIt) {
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i)
       threads.emplace_back([&] {
-        // Busy while another one moves it, which takes long on a machine that has other things to do.
+        // Busy while another one moves it, which takes long on a machine that has other things to
+        // do.
         int result = -EBUSY;
         while (result == -EBUSY) result = cairn_shared_make_plain(covered.job(1), name.c_str(), 0);
         EXPECT_TRUE(result == 0 || result == -ENOENT) << result << ": " << cairn_last_error();

@@ -1,4 +1,5 @@
-// What an earlier job has left in the covered directory is removed by one node, and perhaps made anew by others.
+// What an earlier job has left in the covered directory is removed by one node, and perhaps made
+// anew by others.
 #include "cluster/files_of_before.h"
 
 #include <sys/stat.h>
@@ -33,8 +34,8 @@ TEST(FilesOfBefore, OneNodeRemovesThem) {
   }
 }
 
-// As the next job deletes a checkpoint: one of its files another node has claimed, so it is removed where that one has it, and in the
-// covered directory at once.
+// As the next job deletes a checkpoint: one of its files another node has claimed, so it is removed
+// where that one has it, and in the covered directory at once.
 TEST(FilesOfBefore, OneNodeRemovesWhatAnotherHasClaimed) {
   for (const bool backwards : {false, true}) {
     CoveredNodes covered(3, 64 << 20, [](const std::string& directory) {
@@ -52,7 +53,8 @@ TEST(FilesOfBefore, OneNodeRemovesWhatAnotherHasClaimed) {
   }
 }
 
-// A file that all wrote through MPI-IO is in the covered directory, and each node knows it from there.
+// A file that all wrote through MPI-IO is in the covered directory, and each node knows it from
+// there.
 TEST(FilesOfBefore, WhatOthersKnowGoesWithTheFile) {
   CoveredNodes covered(3, 64 << 20, [](const std::string& directory) {
     for (const char* path : {"old/f", "old/changed"}) write_lower(directory, path, path);
@@ -284,7 +286,8 @@ TEST(FilesOfBefore, WhatWasFetchedAwayIsLookedForAgain) {
   EXPECT_EQ(cairn_shared_link(covered.job(1), st.ino, st.generation, "none/link"), -ENOENT);
 }
 
-// It has taken the place of what was removed, so that the other node's asks in vain; and then it is gone again.
+// It has taken the place of what was removed, so that the other node's asks in vain; and then it is
+// gone again.
 TEST(FilesOfBefore, WhatGivesWayLeavesNothingToBeRemoved) {
   for (const bool backwards : {false, true}) {
     CoveredNodes covered(

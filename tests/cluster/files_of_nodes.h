@@ -1,4 +1,5 @@
-// Ordinary files of one node, as its own processes make, write and read them, for tests of what other nodes make of them.
+// Ordinary files of one node, as its own processes make, write and read them, for tests of what
+// other nodes make of them.
 #pragma once
 
 #include <fcntl.h>

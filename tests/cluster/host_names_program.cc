@@ -6,7 +6,8 @@
 
 namespace {
 
-// A checkpoint of a file for each rank, as programs without MPI-IO write it: one rank makes, names and points to the directory.
+// A checkpoint of a file for each rank, as programs without MPI-IO write it: one rank makes, names
+// and points to the directory.
 void directories() {
   if (rank == 0) {
     CHECK(mkdir("step.tmp", 0700) == 0 && mkdir("step.tmp/meta", 0755) == 0);
@@ -45,7 +46,8 @@ void directories() {
   CHECK(size_by_name("latest/more/shared") == int64_t{ranks} * 100'000);
 }
 
-// What an earlier job has left in the directory: one rank writes, moves and removes it. Of 1000 bytes each, 0xff.
+// What an earlier job has left in the directory: one rank writes, moves and removes it. Of 1000
+// bytes each, 0xff.
 void of_before() {
   const Bytes old(1000, 0xff);
   const Bytes anew = patterns(0, 5000, 1);

@@ -1,8 +1,8 @@
 // Calls by name in a loop, of ranks of which one is killed: the others go on.
 //   killed_in_names_program STOP SEED
-// Each says its process and, over and over, how many calls it has made. When the file STOP is there (outside the covered directory), they
-// say that they end, with STOP.look what there is on their host, and end when STOP is gone: who answers for a host must not end before those who
-// ask it.
+// Each says its process and, over and over, how many calls it has made. When the file STOP is there
+// (outside the covered directory), they say that they end, with STOP.look what there is on their
+// host, and end when STOP is gone: who answers for a host must not end before those who ask it.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-// A file that grows by committed rounds until somebody kills a rank, and a look at what is there then.
+// A file that grows by committed rounds until somebody kills a rank, and a look at what is there
+// then.
 //   killed_program rounds|look
 #include <unistd.h>
 
@@ -22,7 +23,8 @@ void check_round(MPI_File file, int64_t round) {
   CHECK(read_at(file, at, round_bytes) == patterns(at, round_bytes, 0));
 }
 
-// Goes on where the job before was killed. The pieces of a round are dealt to the ranks, and all read the whole round.
+// Goes on where the job before was killed. The pieces of a round are dealt to the ranks, and all
+// read the whole round.
 void rounds() {
   MPI_File file = open_file("rounds", MPI_MODE_CREATE | MPI_MODE_RDWR);
   for (int64_t round = rounds_of(file); wrong == 0; ++round) {

@@ -8,8 +8,8 @@
 
 namespace {
 
-// As version control, mail and lock files do it: written aside, then linked to the name. `linked/*` was there before the job, 1000 bytes
-// of 0xff each; rank 0 has removed `removed` and `unnamed`.
+// As version control, mail and lock files do it: written aside, then linked to the name. `linked/*`
+// was there before the job, 1000 bytes of 0xff each; rank 0 has removed `removed` and `unnamed`.
 void links() {
   const Bytes anew = patterns(0, 5000, rank);
   const std::string own = "own" + std::to_string(rank);

@@ -1,4 +1,5 @@
-// Processes of several nodes make an ordinary file of the same name in the same moment: one node has it then.
+// Processes of several nodes make an ordinary file of the same name in the same moment: one node
+// has it then.
 #include <fcntl.h>
 
 #include <atomic>
@@ -9,7 +10,8 @@
 namespace cairn::test {
 namespace {
 
-// How many of so many calls at once, on three nodes in turn, succeed; the others find the name taken.
+// How many of so many calls at once, on three nodes in turn, succeed; the others find the name
+// taken.
 template <typename Call>
 int how_many_may(uint32_t calls, Call call) {
   std::atomic<int> done = 0;
@@ -70,7 +72,8 @@ int nodes_with(const CoveredNodes& covered, const std::string& name) {
   return nodes;
 }
 
-// renameat2(2) with RENAME_NOREPLACE, of files on the own node and on another one, while others make files of the name.
+// renameat2(2) with RENAME_NOREPLACE, of files on the own node and on another one, while others
+// make files of the name.
 TEST(OrdinaryFilesOfOtherNodes, OneOfManyGetsANameThatMustBeFree) {
   CoveredNodes covered(3);
   covered.nodes().latency = std::chrono::microseconds(300);

@@ -53,7 +53,8 @@ TEST(MovingFiles, WhoFetchesOneWaitsForItsPlace) {
   EXPECT_EQ(covered.mode(0, "file"), S_IFREG | 0600U);
 }
 
-// The server that is asked to change one is also who is told that it has its place: it waits for nothing.
+// The server that is asked to change one is also who is told that it has its place: it waits for
+// nothing.
 TEST(MovingFiles, AServerChangesOneThatLiesBelowAtOnce) {
   CoveredNodes covered(2, 64 << 20, [](const std::string& directory) {
     std::ofstream(directory + "/file") << "contents";

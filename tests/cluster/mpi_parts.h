@@ -1,4 +1,5 @@
-// What MPI programs have in common that test files of several hosts: checks, patterns, calls that must succeed, and their parts.
+// What MPI programs have in common that test files of several hosts: checks, patterns, calls that
+// must succeed, and their parts.
 //   PROGRAM PART...
 #pragma once
 

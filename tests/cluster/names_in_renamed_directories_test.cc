@@ -1,6 +1,7 @@
-// Files are made, and given names, while the directory that they lie in gets another name itself. Whoever looks for a name on the other nodes
-// looks for its path, which is another one on those that have renamed the directory already: two nodes must not have one file each
-// of the same name in the end.
+// Files are made, and given names, while the directory that they lie in gets another name itself.
+// Whoever looks for a name on the other nodes looks for its path, which is another one on those
+// that have renamed the directory already: two nodes must not have one file each of the same name
+// in the end.
 #include <fcntl.h>
 
 #include <atomic>
@@ -53,7 +54,8 @@ int nodes_with(const CoveredNodes& covered, const std::string& path) {
   return nodes;
 }
 
-// Calls call(node, directory, file) for each node at once, many times, while the directory is renamed; then no two nodes have one file.
+// Calls call(node, directory, file) for each node at once, many times, while the directory is
+// renamed; then no two nodes have one file.
 template <typename Call>
 void call_at_once(CoveredNodes& covered, Call call) {
   ASSERT_EQ(cairn_shared_mkdir(covered.job(0), "d0", 0755), 0);

@@ -1,4 +1,5 @@
-// Directories and symbolic links in a job on several nodes: what one process does with them, the pools of all nodes get.
+// Directories and symbolic links in a job on several nodes: what one process does with them, the
+// pools of all nodes get.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>

@@ -1,15 +1,15 @@
-// What an MPI's one-sided communication does between two hosts: the last rank reads and changes the memory
-// of rank 0.
+// What an MPI's one-sided communication does between two hosts: the last rank reads and changes the
+// memory of rank 0.
 //
 //   one_sided_program single|multiple barrier|test|compute WINDOW...
 //
-// The first word is the thread level. The second is what rank 0 does meanwhile: wait in MPI_Barrier, test an
-// MPI_Ibarrier, or compute for kComputeSeconds without any MPI call. A WINDOW is "create" (memory of rank 0 only,
-// by MPI_Win_create), "allocate" (everybody's, by MPI_Win_allocate) or "dynamic" (attached to a window that
-// MPI_Win_create_dynamic made).
+// The first word is the thread level. The second is what rank 0 does meanwhile: wait in
+// MPI_Barrier, test an MPI_Ibarrier, or compute for kComputeSeconds without any MPI call. A WINDOW
+// is "create" (memory of rank 0 only, by MPI_Win_create), "allocate" (everybody's, by
+// MPI_Win_allocate) or "dynamic" (attached to a window that MPI_Win_create_dynamic made).
 //
-// Every rank prints "rank R on HOST"; the last one a line for each operation, "WINDOW NAME ok MICROSECONDS" or
-// what went wrong. The exit code is 0 when all went well.
+// Every rank prints "rank R on HOST"; the last one a line for each operation, "WINDOW NAME ok
+// MICROSECONDS" or what went wrong. The exit code is 0 when all went well.
 #include <mpi.h>
 
 #include <chrono>

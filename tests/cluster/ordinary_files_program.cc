@@ -11,7 +11,8 @@
 
 namespace {
 
-// Ordinary files: each rank reads, changes and removes what the one before it, on another host, has written.
+// Ordinary files: each rank reads, changes and removes what the one before it, on another host, has
+// written.
 void ordinary() {
   const auto name = [](const char* what, int of) {
     return "ordinary/" + std::string(what) + std::to_string(of);
@@ -86,7 +87,8 @@ void ordinary() {
   OK(MPI_File_close(&file));
 }
 
-// One file that all open and write at once through POSIX calls, as IOR does it: shares in turn, in a few pieces each.
+// One file that all open and write at once through POSIX calls, as IOR does it: shares in turn, in
+// a few pieces each.
 void together() {
   constexpr int64_t piece = 70'001;
   constexpr int64_t turns = 5;
@@ -129,7 +131,8 @@ void together() {
   CHECK(std::fclose(file) == 0);
   barrier();
   CHECK(size_by_name("together.log") == int64_t{50} * 7 * ranks);
-  // Files that all make and append to, in turns that come as they like: each moves between the hosts meanwhile.
+  // Files that all make and append to, in turns that come as they like: each moves between the
+  // hosts meanwhile.
   for (int round = 0; round < 60; ++round) {
     if (round % 3 != 0) barrier();
     const std::string name = "round" + std::to_string(round);
@@ -148,7 +151,8 @@ void together() {
   CHECK(file != nullptr && std::fprintf(file, "rank %d\n", rank) > 0);
 }
 
-// A file that goes from host to host, as each opens it for writing, is there for everybody all the time.
+// A file that goes from host to host, as each opens it for writing, is there for everybody all the
+// time.
 void taking() {
   const int64_t size = 5000;
   const char* name = "taken";

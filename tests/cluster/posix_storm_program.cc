@@ -1,5 +1,5 @@
-// Ranks on several hosts write through POSIX calls at random: files that all write, logs that all append to, and files of their own that
-// others read meanwhile. In the end all look at each byte.
+// Ranks on several hosts write through POSIX calls at random: files that all write, logs that all
+// append to, and files of their own that others read meanwhile. In the end all look at each byte.
 //   posix_storm_program SEED SECONDS
 //
 // Who may write what

@@ -1,4 +1,5 @@
-// Processes of a job on several nodes, played by threads: a pool for each node, and calls in place of messages.
+// Processes of a job on several nodes, played by threads: a pool for each node, and calls in place
+// of messages.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// A directory with files that several nodes write gets another name, as checkpoint programs do when all of one is written; and what is left
-// of that when somebody is killed in the middle.
+// A directory with files that several nodes write gets another name, as checkpoint programs do when
+// all of one is written; and what is left of that when somebody is killed in the middle.
 #include <fcntl.h>
 #include <sys/stat.h>
 

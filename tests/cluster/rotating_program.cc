@@ -1,4 +1,5 @@
-// Checkpoints that replace each other: more of them, one after the other, than fit into the pools together.
+// Checkpoints that replace each other: more of them, one after the other, than fit into the pools
+// together.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -83,8 +83,8 @@ void busy_owner() {
   OK(MPI_File_close(&file));
 }
 
-// Of a file that was deleted nothing is seen in the next one of its name: neither of one that was written here nor of one that was
-// in the directory before ("before", 0xff bytes).
+// Of a file that was deleted nothing is seen in the next one of its name: neither of one that was
+// written here nor of one that was in the directory before ("before", 0xff bytes).
 void again() {
   for (const char* name : {"again", "before"}) {
     MPI_File file = open_file(name, MPI_MODE_CREATE | MPI_MODE_RDWR);
@@ -209,7 +209,8 @@ void finalize() {
   write_at(left_open, int64_t{rank} * 5000, patterns(int64_t{rank} * 5000, 5000, rank));
 }
 
-// For readers on the first host that are not answered: rank 0 says "ready", and they wait for a file "go".
+// For readers on the first host that are not answered: rank 0 says "ready", and they wait for a
+// file "go".
 void unanswered() {
   MPI_File file = open_file("unanswered", MPI_MODE_CREATE | MPI_MODE_RDWR);
   if (rank == last()) write_at(file, 0, patterns(0, 1000, 0));

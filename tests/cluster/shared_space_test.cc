@@ -1,4 +1,5 @@
-// Files that processes on several nodes write: calls that cannot be served, who is told of them, and where the space goes.
+// Files that processes on several nodes write: calls that cannot be served, who is told of them,
+// and where the space goes.
 #include <fcntl.h>
 
 #include <regex>
@@ -72,7 +73,8 @@ TEST(SharedSpace, WhatDidNotFitIsForgottenWhenItIsCutOff) {
   });
 }
 
-// As two processes of one host: the second one has a job of its own, whose messages go to the first one's.
+// As two processes of one host: the second one has a job of its own, whose messages go to the first
+// one's.
 TEST(SharedSpace, WhatAnotherProcessOfTheHostRemovesGivesItsSpaceBack) {
   Nodes nodes(2, 16 << 20);
   nodes.start();

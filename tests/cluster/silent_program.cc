@@ -1,7 +1,9 @@
-// A call on a file in which one rank waits for others that are stopped, cut off, dead, or compute for a while.
-//   silent_program CALL WAITER [SECONDS]    CALL: open, sync, close, set_size, set_view, ordered, delete, finalize, finalize_meeting, read
-// Rank WAITER says that it is ready and waits for /dev/shm/go on its host before it makes the call. The others come SECONDS later,
-// or never.
+// A call on a file in which one rank waits for others that are stopped, cut off, dead, or compute
+// for a while.
+//   silent_program CALL WAITER [SECONDS]    CALL: open, sync, close, set_size, set_view, ordered,
+//   delete, finalize, finalize_meeting, read
+// Rank WAITER says that it is ready and waits for /dev/shm/go on its host before it makes the call.
+// The others come SECONDS later, or never.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -46,7 +46,8 @@ int end(const char* part) {
   return all == 0 ? 0 : 1;
 }
 
-// MPI_Init_thread with each level. Where threads may call, each writes a file of its own and all one file together.
+// MPI_Init_thread with each level. Where threads may call, each writes a file of its own and all
+// one file together.
 int levels(int argc, char** argv) {
   const std::string wanted = argv[2];
   const int level = wanted == "single"       ? MPI_THREAD_SINGLE
@@ -95,7 +96,8 @@ int levels(int argc, char** argv) {
   return end(argv[1]);
 }
 
-// One program of several that are started together: this one does I/O with those of its kind, or none at all.
+// One program of several that are started together: this one does I/O with those of its kind, or
+// none at all.
 int one_of_several(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   know_world();
@@ -124,9 +126,10 @@ int early(int argc, char** argv) {
   return end(argv[1]);
 }
 
-// Processes that others started: with a file of their own, and with one that they open together with those. WORDs: what is started, if
-// not this program as it is. Where that is refused, a program that was started without Cairn waits in its MPI's own call for
-// these, so the job is ended.
+// Processes that others started: with a file of their own, and with one that they open together
+// with those. WORDs: what is started, if not this program as it is. Where that is refused, a
+// program that was started without Cairn waits in its MPI's own call for these, so the job is
+// ended.
 constexpr int refused = 5;
 int spawn(int argc, char** argv) {
   MPI_Init(&argc, &argv);
@@ -213,8 +216,8 @@ int late_session(int argc, char** argv) {
 }
 #endif
 
-// Ends that are none: WORD says which. "synced" is what was there when all had come out of MPI_File_sync, and another piece of
-// each rank was written after it.
+// Ends that are none: WORD says which. "synced" is what was there when all had come out of
+// MPI_File_sync, and another piece of each rank was written after it.
 int ends(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   know_world();
@@ -233,7 +236,8 @@ int ends(int argc, char** argv) {
     while (true) sleep(1);
   }
   if (how == "no_finalize") {
-    // Whoever goes first is a reason for some launchers to kill the others: the line is written and on its way.
+    // Whoever goes first is a reason for some launchers to kill the others: the line is written and
+    // on its way.
     barrier();
     usleep(500'000);
     _exit(wrong == 0 ? 0 : 1);

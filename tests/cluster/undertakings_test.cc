@@ -1,4 +1,5 @@
-// A process of a job on several nodes is killed while it changes a name: who takes its lock finishes that on all nodes, or it never was.
+// A process of a job on several nodes is killed while it changes a name: who takes its lock
+// finishes that on all nodes, or it never was.
 #include <fcntl.h>
 #include <sys/stat.h>
 

@@ -1,4 +1,5 @@
-// Ordinary files of other nodes that are written where they lie, because somebody has them open there.
+// Ordinary files of other nodes that are written where they lie, because somebody has them open
+// there.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -271,8 +271,8 @@ TEST(CheckpointsWithout, AFlushOrAFenceAreNotWhole) {
   }
 }
 
-// In the steady state a version of one rank costs a fence for its bytes, one for the decision and one
-// for the slot that is retired, whatever the number of variables.
+// In the steady state a version of one rank costs a fence for its bytes, one for the decision and
+// one for the slot that is retired, whatever the number of variables.
 TEST(CheckpointsCost, ThreeFences) {
   CrashLab lab(options_of(persist::Granularity::cache_line, 1));
   cairn_checkpoint* checkpoint = open_set(lab.pool(), "field");

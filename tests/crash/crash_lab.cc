@@ -161,7 +161,8 @@ void CrashLab::pin(cairn_ino number, int i) {
   persist::Simulator::set_cpu(0);
 }
 
-// Does the recovered pool hold what was acknowledged before `point`, and nothing that was not asked for?
+// Does the recovered pool hold what was acknowledged before `point`, and nothing that was not asked
+// for?
 namespace {
 
 // What was never opened is handed out as zeros, unlooked at.
@@ -290,7 +291,8 @@ std::string CrashLab::attach_and_look(std::unique_ptr<pool::Pool> pool, uint64_t
   return text;
 }
 
-// Every so manieth image, another one for each seed, and more often one whose recovery has a change to finish.
+// Every so manieth image, another one for each seed, and more often one whose recovery has a change
+// to finish.
 bool CrashLab::crashes_recovery() {
   if (options_.recovery_stride == 0) return false;
   if ((images_ + options_.seed) % options_.recovery_stride == 0) return true;

@@ -1,5 +1,6 @@
-// The crash laboratory: a pool in the simulator's memory, histories of operations on it, and for every
-// image that a power loss or a kill may leave: recover, check, and compare with what was acknowledged.
+// The crash laboratory: a pool in the simulator's memory, histories of operations on it, and for
+// every image that a power loss or a kill may leave: recover, check, and compare with what was
+// acknowledged.
 #pragma once
 
 #include <functional>
@@ -57,8 +58,8 @@ class CrashLab {
   void detach_all();
   // Detaches process `i` only, for a lab whose others are dead; part of the history.
   void detach(int i);
-  // The inode is mapped in process `i`, and in a child of it that lives on when all have detached: what
-  // is cut off it stays until then. A power loss or a kill of all ends that child as well.
+  // The inode is mapped in process `i`, and in a child of it that lives on when all have detached:
+  // what is cut off it stays until then. A power loss or a kill of all ends that child as well.
   void pin(cairn_ino number, int i = 0);
   // Attaches all again, after that.
   void attach_all();
@@ -67,15 +68,16 @@ class CrashLab {
   // place of perform()'s acknowledgements.
   using Judge = std::function<std::string(const Snapshot& found, uint64_t point)>;
   void set_judge(Judge judge) { judge_ = std::move(judge); }
-  // Looks at the recovered pool of each crash by the C API, as a program that comes next; "" or what
-  // is wrong. It may change the pool.
+  // Looks at the recovered pool of each crash by the C API, as a program that comes next; "" or
+  // what is wrong. It may change the pool.
   using Examiner = std::function<std::string(cairn_pool* pool, uint64_t point)>;
   void set_examiner(Examiner examiner) { examiner_ = std::move(examiner); }
   Snapshot snapshot();
-  // Process `i` is dead: its lanes' liveness locks are gone, everything else stays as it is. What it has
-  // flushed may be lost as long as it was not fenced.
+  // Process `i` is dead: its lanes' liveness locks are gone, everything else stays as it is. What
+  // it has flushed may be lost as long as it was not fenced.
   void kill_process(int i);
-  // What the dead process `i` has flushed has arrived: whoever ends it, or puts another on its processor, fences.
+  // What the dead process `i` has flushed has arrived: whoever ends it, or puts another on its
+  // processor, fences.
   void drain_dead(int i);
   // For a lab that is never destroyed: its lock files go.
   void remove_files() const { std::filesystem::remove_all(folder_.path()); }
@@ -106,8 +108,8 @@ class CrashLab {
                                        Status* status) const;
   std::string verdict(file::FileSystem& fs, uint64_t point);
   std::string acknowledged(const Snapshot& found, uint64_t point) const;
-  // Recovers the image (of a power loss, or of killed processes) on a simulator of its own, uses the
-  // pool, and looks at what crashes at each point of that leave.
+  // Recovers the image (of a power loss, or of killed processes) on a simulator of its own, uses
+  // the pool, and looks at what crashes at each point of that leave.
   std::string crash_recovery(uint64_t point, bool lost);
   bool crashes_recovery();
   std::string look_after_recovery(persist::Simulator& second, uint64_t point, bool lost, bool used);

@@ -1,8 +1,8 @@
 // Power losses and kills at every point of short histories of each operation.
 //
 //   CAIRN_SEED, CAIRN_CRASH_IMAGES   repeat a failure; images for each crash point
-//   CAIRN_RECOVERY_STRIDE            how many images go by between two whose recovery is crashed as well
-//   CAIRN_KILL_STRIDE                events between two kills
+//   CAIRN_RECOVERY_STRIDE            how many images go by between two whose recovery is crashed as
+//   well CAIRN_KILL_STRIDE                events between two kills
 #include "crash/try_history.h"
 
 namespace cairn::test {

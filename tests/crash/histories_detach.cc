@@ -29,7 +29,8 @@ void clean_attach(CrashLab& lab) {
   write_step(lab, "write", "a", 'A', 6000, 7000);
 }
 
-// What is cut from files that are mapped outlives the detach, until the last child of who mapped them ends.
+// What is cut from files that are mapped outlives the detach, until the last child of who mapped
+// them ends.
 void detach_with_heir(CrashLab& lab) {
   const cairn_ino a = inode_of(lab.pool(), "a");
   for (const char c : {'1', '2'}) {
@@ -46,7 +47,8 @@ void detach_with_heir(CrashLab& lab) {
   lab.detach_all();
 }
 
-// Blocks that a process has taken and not published, as in the midst of a large write: nobody else gets them.
+// Blocks that a process has taken and not published, as in the midst of a large write: nobody else
+// gets them.
 class TakenBlocks {
  public:
   explicit TakenBlocks(cairn_pool* pool) : pool_(pool->fs->pool) {}
@@ -75,8 +77,8 @@ class TakenBlocks {
   std::vector<pool::Run> runs_;
 };
 
-// Calls that fail because the pool is full take back what they have done so far, and nothing of that is lost by
-// the time of the detach.
+// Calls that fail because the pool is full take back what they have done so far, and nothing of
+// that is lost by the time of the detach.
 void detach_after_full_pool(CrashLab& lab) {
   cairn_file* file = open_file(lab.pool(), "leaf");
   TakenBlocks others(lab.pool(1));

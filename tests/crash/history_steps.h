@@ -1,4 +1,5 @@
-// What histories are written in: calls that must succeed, and the steps that crashes are looked at in.
+// What histories are written in: calls that must succeed, and the steps that crashes are looked at
+// in.
 #pragma once
 
 #include <string>
@@ -18,8 +19,8 @@ cairn_file* open_file(cairn_pool* pool, const char* name, int flags = 0);
 void put(cairn_pool* pool, const char* name, const std::string& bytes, uint64_t offset);
 cairn_ino inode_of(cairn_pool* pool, const char* name);
 
-// What most histories begin with: files a, b, d/f and log, directories d and e, and free blocks that hold
-// what was another file's.
+// What most histories begin with: files a, b, d/f and log, directories d and e, and free blocks
+// that hold what was another file's.
 void some_files(CrashLab& lab);
 
 // One call, which happens as a whole or not at all.

@@ -163,7 +163,8 @@ Overlap kill_one(const Pair& pair, const Outcomes& outcomes, const LabOptions& o
   }
   lab->set_judge(
       [&](const Snapshot& found, uint64_t point) { return marks->judge(outcomes, found, point); });
-  // What the dead one left unfinished may not be durable, but what the survivor built on it must be.
+  // What the dead one left unfinished may not be durable, but what the survivor built on it must
+  // be.
   overlap.wrong = lab->power_losses();
   if (!overlap.wrong.empty()) {
     overlap.wrong = "after a kill at event " + std::to_string(events) + ": " + overlap.wrong +

@@ -1,5 +1,5 @@
-// Two calls of two processes that overlap: every switch between them at a store, with crashes, and with
-// one of them killed while the other lives on.
+// Two calls of two processes that overlap: every switch between them at a store, with crashes, and
+// with one of them killed while the other lives on.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ struct Pair {
   bool bytes = false;  // part of the bytes may be there if a call has not returned
   // After the usual files are there, if there is to be more.
   void (*prepare)(CrashLab& lab) = nullptr;
-  // Of two of which one is killed the other maps this file in the end, and detaches while a child of it keeps
-  // the mapping; null: it stays attached.
+  // Of two of which one is killed the other maps this file in the end, and detaches while a child
+  // of it keeps the mapping; null: it stays attached.
   const char* mapped = nullptr;
 };
 
@@ -28,7 +28,8 @@ const std::vector<Pair>& all_pairs();
 class Outcomes {
  public:
   Outcomes(const Pair& pair, const LabOptions& options);
-  // Could `found` be a state in which call `i` has (`returned`), may have, or has not (`!begun`) happened?
+  // Could `found` be a state in which call `i` has (`returned`), may have, or has not (`!begun`)
+  // happened?
   [[nodiscard]] std::string judge(const Snapshot& found, const bool (&begun)[2],
                                   const bool (&returned)[2]) const;
 

@@ -1,7 +1,8 @@
 // Calls of two processes that overlap, switched from one to the other at each store in turn.
 //
 //   CAIRN_SEED, CAIRN_CRASH_IMAGES   repeat a failure; images for each crash point
-//   CAIRN_INTERLEAVINGS              how many switches are tried of each pair (default: a few, drawn)
+//   CAIRN_INTERLEAVINGS              how many switches are tried of each pair (default: a few,
+//   drawn)
 #include "crash/interleaved.h"
 
 #include "crash/apart.h"

@@ -1,5 +1,5 @@
-// Long histories of random calls of two to four processes, with sampled images of power losses and kills
-// at every fence, of clean detaching, and of crashed recoveries.
+// Long histories of random calls of two to four processes, with sampled images of power losses and
+// kills at every fence, of clean detaching, and of crashed recoveries.
 //
 //   CAIRN_SEED, CAIRN_LONG_IMAGES   repeat a failure; how many images there are at least
 #include <fcntl.h>

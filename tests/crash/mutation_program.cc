@@ -1,11 +1,12 @@
 // Takes each flush and each fence that the histories and their recoveries meet out of the engine in
-// turn: every removal must make a history, two calls that overlap, or a scene of three processes fail, or the
-// flush or fence is not needed. Prints one line for each; exit code 1 if any survived, or nothing could be said
-// of it; 2 if something fails with everything in place.
+// turn: every removal must make a history, two calls that overlap, or a scene of three processes
+// fail, or the flush or fence is not needed. Prints one line for each; exit code 1 if any survived,
+// or nothing could be said of it; 2 if something fails with everything in place.
 //
-//   mutation_program [FILE[:LINE] [NAME]]   only those that contain this; with NAME, only the history or the
-//                                    scene of this name, or the two calls of this name (interleaved.h), with
-//                                    more switches
+//   mutation_program [FILE[:LINE] [NAME]]   only those that contain this; with NAME, only the
+//   history or the
+//                                    scene of this name, or the two calls of this name
+//                                    (interleaved.h), with more switches
 //   CAIRN_SEED, CAIRN_CRASH_IMAGES   images for each crash point
 //   CAIRN_JOBS                       sites tried at a time (default: one a processor)
 //   CAIRN_SOURCE_DIR                 where the sources lie
@@ -32,13 +33,14 @@
 namespace cairn::test {
 namespace {
 
-// Processor time for one site, and time on the clock, for the removal may make everybody wait for ever.
-// Who exceeds these has found nothing so far; survivors of a kill that hang are a finding.
+// Processor time for one site, and time on the clock, for the removal may make everybody wait for
+// ever. Who exceeds these has found nothing so far; survivors of a kill that hang are a finding.
 constexpr rlim_t longest_processor_s = 600;
 constexpr unsigned longest_s = 1800;
 constexpr unsigned longest_kills_s = 600;
 
-// What a missing flush may lead to. Any other signal (no memory, no room, no time) says nothing about it.
+// What a missing flush may lead to. Any other signal (no memory, no room, no time) says nothing
+// about it.
 bool is_crash(int signal) { return signal == SIGSEGV || signal == SIGBUS; }
 
 const char* short_name(const char* file) {
@@ -80,7 +82,8 @@ std::vector<History> wanted_histories(const char* only) {
 constexpr persist::Granularity media[] = {persist::Granularity::cache_line,
                                           persist::Granularity::page};
 
-// A flush or fence, and the names of the histories that were seen to come by it on each of the media.
+// A flush or fence, and the names of the histories that were seen to come by it on each of the
+// media.
 struct Site {
   SitePlace place;
   std::map<persist::Granularity, std::set<std::string>> met_by;
@@ -138,7 +141,8 @@ std::vector<Site> all_sites(const LabOptions& options, const char* only, std::st
   return sites;
 }
 
-// In a process of its own, whose survivors may hang. A death that says nothing is this process's too.
+// In a process of its own, whose survivors may hang. A death that says nothing is this process's
+// too.
 std::string try_kills_of_one(const Pair& pair, const Outcomes& outcomes, const LabOptions& options,
                              int first, const std::vector<uint64_t>& places) {
   const std::string wrong = apart(longest_kills_s, [&] {
@@ -157,8 +161,8 @@ std::string try_kills_of_one(const Pair& pair, const Outcomes& outcomes, const L
   return wrong;
 }
 
-// Two processes' calls that overlap: what one has not made durable the other may rest on, also when the
-// first is killed there. `only`: this pair, with more switches.
+// Two processes' calls that overlap: what one has not made durable the other may rest on, also when
+// the first is killed there. `only`: this pair, with more switches.
 std::string try_overlaps(const LabOptions& options, const char* only, uint64_t* images) {
   LabOptions whole = options;
   whole.ignored.clear();
@@ -252,7 +256,8 @@ LabOptions overlapping(const LabOptions& options) {
   return mine;
 }
 
-// What a plain file as medium shows. Two calls that overlap, scenes and kills are persistent memory's.
+// What a plain file as medium shows. Two calls that overlap, scenes and kills are persistent
+// memory's.
 std::string try_page_medium(const Site& site, const LabOptions& options, const char* only) {
   LabOptions mine = options;
   mine.granularity = persist::Granularity::page;
@@ -265,9 +270,9 @@ std::string try_page_medium(const Site& site, const LabOptions& options, const c
   return wrong.empty() ? "" : "on a plain file, " + wrong;
 }
 
-// What is wrong when the site does nothing, "" if nothing. The cheap looks come first, for most sites are caught
-// by nothing or everything having arrived. Those histories come last that were not seen to come by it: some may, in a
-// recovery that was not looked at.
+// What is wrong when the site does nothing, "" if nothing. The cheap looks come first, for most
+// sites are caught by nothing or everything having arrived. Those histories come last that were not
+// seen to come by it: some may, in a recovery that was not looked at.
 std::string try_without(const Site& site, const LabOptions& options, const char* only) {
   const Split histories = split(site, persist::Granularity::cache_line, only);
   if (histories.met.empty()) return try_page_medium(site, options, only);
@@ -307,7 +312,8 @@ std::string text_of(const SitePlace& place) {
   return without_indent(before) + " " + without_indent(text);
 }
 
-// A site that is tried in a process of its own: what a missing flush breaks may also crash or never end.
+// A site that is tried in a process of its own: what a missing flush breaks may also crash or never
+// end.
 struct Trial {
   SitePlace place;
   int text;  // what it finds is read here

@@ -1,5 +1,5 @@
-// Plain files as a medium: what fsync acknowledged is there after a power loss, whatever the page cache
-// wrote back in between, and no size without its bytes.
+// Plain files as a medium: what fsync acknowledged is there after a power loss, whatever the page
+// cache wrote back in between, and no size without its bytes.
 #include <fcntl.h>
 
 #include <utility>
@@ -64,7 +64,8 @@ TEST_F(Page, WhatWasSyncedIsThere) {
   EXPECT_GT(lost, 0U) << "what was not synced survived every power loss: this test saw none";
 }
 
-// Without a call of fsync: descriptors with O_SYNC or O_DSYNC, and pools whose every write is to last.
+// Without a call of fsync: descriptors with O_SYNC or O_DSYNC, and pools whose every write is to
+// last.
 class PageDurable : public Page, public testing::WithParamInterface<int> {};
 
 TEST_P(PageDurable, WhatWasWrittenIsThere) {
@@ -142,8 +143,8 @@ TEST_F(Page, NoSizeSurvivesWithoutItsBytes) {
   EXPECT_GT(shortened, 0U);
 }
 
-// What all have detached from in order is there for good, although nobody called fsync: also after the
-// power loss of a later time.
+// What all have detached from in order is there for good, although nobody called fsync: also after
+// the power loss of a later time.
 TEST_F(Page, WhatWasDetachedInOrderOutlivesLaterPowerLosses) {
   write('x', 9000, 0);
   ASSERT_EQ(cairn_close(file), 0);

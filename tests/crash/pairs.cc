@@ -45,7 +45,8 @@ void attribute(cairn_pool* pool, const char* name, char c) {
   EXPECT_EQ(cairn_setxattr(pool, st.ino, 0, name, std::string(300, c).data(), 300, 0), 0);
 }
 
-// Every block has held what was another file's: none is taken without being zeroed, wherever it is taken from.
+// Every block has held what was another file's: none is taken without being zeroed, wherever it is
+// taken from.
 void dirty_all(CrashLab& lab) {
   cairn_pool* pool = lab.pool();
   cairn_file* file = nullptr;

@@ -12,8 +12,8 @@ constexpr uint64_t images_per_fence = 6;
 constexpr uint64_t kills_per_recovery = 12;  // or CAIRN_RECOVERY_KILLS
 constexpr const char* used_name = "used after the recovery";
 
-// A process that recovered the image and worked with it; it dies with its locks when it goes, unless it
-// detached before.
+// A process that recovered the image and worked with it; it dies with its locks when it goes,
+// unless it detached before.
 class Recoverer {
  public:
   explicit Recoverer(std::unique_ptr<pool::Pool> pool) {
@@ -36,8 +36,8 @@ class Recoverer {
            cairn_mknod(&handle_, CAIRN_ROOT, (std::string(used_name) + "/file").c_str(),
                        S_IFREG | 0600) == 0;
   }
-  // What the recovery only had flushed must be durable before the pool says that it is clean: then the
-  // next one recovers nothing.
+  // What the recovery only had flushed must be durable before the pool says that it is clean: then
+  // the next one recovers nothing.
   void detach() { file::detach(*handle_.fs); }
 
  private:

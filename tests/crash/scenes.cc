@@ -29,10 +29,11 @@ bool has_no_record(const pool::Pool& pool) {
                      [](const format::Seat& seat) { return seat.redo.head.load() == 0; });
 }
 
-// What a dead process had freed and another one recovers, a third takes at once: a power loss must not bring
-// the dead one's change back over what the third was told. The first process unlinks an empty file and dies when
-// the words are stored (`cleared`: and the record is cleared, which is not durable yet); the second meets its
-// lock, recovers it, and stops as soon as the inode is free; the third makes files until one has that inode.
+// What a dead process had freed and another one recovers, a third takes at once: a power loss must
+// not bring the dead one's change back over what the third was told. The first process unlinks an
+// empty file and dies when the words are stored (`cleared`: and the record is cleared, which is not
+// durable yet); the second meets its lock, recovers it, and stops as soon as the inode is free; the
+// third makes files until one has that inode.
 class TakesWhatADeadOneFreed final : public Scene {
  public:
   explicit TakesWhatADeadOneFreed(bool cleared) : cleared_(cleared) {}
@@ -70,9 +71,9 @@ class TakesWhatADeadOneFreed final : public Scene {
   std::string taken_;
 };
 
-// The first process fills a hole and stops when the block is published, with the mark that this is not durable
-// yet; the second writes into the block as well, makes the entry durable, takes the mark off and stops; the
-// third finds no mark, writes into the block, and rests on that.
+// The first process fills a hole and stops when the block is published, with the mark that this is
+// not durable yet; the second writes into the block as well, makes the entry durable, takes the
+// mark off and stops; the third finds no mark, writes into the block, and rests on that.
 class RestsOnASettledEntry final : public Scene {
  public:
   void prepare(CrashLab& lab) override {

@@ -1,7 +1,7 @@
-// Scenes of three processes. The first two stop for good, each at the first of its stores, flushes or fences
-// that finds the pool in a certain state; the third makes its calls and returns; then the power goes. What
-// the first two had stored by then, or flushed and not fenced, may be gone, and the third was told that its
-// calls have happened.
+// Scenes of three processes. The first two stop for good, each at the first of its stores, flushes
+// or fences that finds the pool in a certain state; the third makes its calls and returns; then the
+// power goes. What the first two had stored by then, or flushed and not fenced, may be gone, and
+// the third was told that its calls have happened.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,8 @@ class Scene {
   virtual bool stops(int who, CrashLab& lab) = 0;
   // Is the first one dead from then on?
   [[nodiscard]] virtual bool first_dies() const { return false; }
-  // What is wrong with the files that a power loss left after the third had returned; "" if nothing.
+  // What is wrong with the files that a power loss left after the third had returned; "" if
+  // nothing.
   [[nodiscard]] virtual std::string judge(const Snapshot& found) const = 0;
 };
 
@@ -36,7 +37,8 @@ struct NamedScene {
 };
 const std::vector<NamedScene>& all_scenes();
 
-// Plays it, in a process of its own: "" or what was wrong. Of `options`, the seed, the images and what is ignored.
+// Plays it, in a process of its own: "" or what was wrong. Of `options`, the seed, the images and
+// what is ignored.
 std::string play(const NamedScene& scene, const LabOptions& options);
 
 }  // namespace cairn::test

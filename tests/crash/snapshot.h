@@ -42,13 +42,13 @@ std::map<std::string, uint64_t> take_times(file::FileSystem& fs);
 std::string difference(const Snapshot& found, const Snapshot& expected);
 
 // Could `found` be a state in the midst of a change of bytes from `before` to `after`? Each byte is
-// one of the two (beyond the old size: the new one; beyond the size found: or zero), the size lies between; names and links
-// are as in one of them.
+// one of the two (beyond the old size: the new one; beyond the size found: or zero), the size lies
+// between; names and links are as in one of them.
 std::string torn_difference(const Snapshot& found, const Snapshot& before, const Snapshot& after);
 
-// The same for media that promise bytes after fsync only: names, modes, links and attributes are those of
-// one of the two states; a byte is one that the file had in any of the past ones, or zero; a size is one that was synced, or, when all
-// detach, what it was.
+// The same for media that promise bytes after fsync only: names, modes, links and attributes are
+// those of one of the two states; a byte is one that the file had in any of the past ones, or zero;
+// a size is one that was synced, or, when all detach, what it was.
 std::string unsynced_difference(const Snapshot& found, const Snapshot& before,
                                 const Snapshot& after, const std::vector<const Snapshot*>& past,
                                 bool detaching);

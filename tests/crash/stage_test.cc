@@ -1,5 +1,5 @@
-// Staging on a plain file as medium: a file whose bytes lie in lower is no longer taken from there only when
-// they are in the pool to stay.
+// Staging on a plain file as medium: a file whose bytes lie in lower is no longer taken from there
+// only when they are in the pool to stay.
 #include <fcntl.h>
 
 #include <fstream>

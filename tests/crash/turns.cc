@@ -10,7 +10,8 @@ thread_local int Turns::me_ = Turns::bystander;
 
 namespace {
 
-// Whoever makes no event for so long while it is his turn waits for a lock that the other one holds.
+// Whoever makes no event for so long while it is his turn waits for a lock that the other one
+// holds.
 constexpr auto blocked_after = std::chrono::milliseconds(4);
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Turns: which of two threads may store next. A schedule says how many stores, flushes and fences each
-// makes before the other goes on; so two calls interleave at chosen places, the same way every time.
+// Turns: which of two threads may store next. A schedule says how many stores, flushes and fences
+// each makes before the other goes on; so two calls interleave at chosen places, the same way every
+// time.
 #pragma once
 
 #include <condition_variable>
@@ -24,8 +25,8 @@ class Turns {
   static void be(int who) { me_ = who; }
   static constexpr int bystander = -1;
 
-  // Called before each event (Simulator::set_turnstile). Returns when it is this thread's turn; never,
-  // if it dies here.
+  // Called before each event (Simulator::set_turnstile). Returns when it is this thread's turn;
+  // never, if it dies here.
   void pass();
   // This thread's call has returned.
   void finish();

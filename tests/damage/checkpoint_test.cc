@@ -1,5 +1,6 @@
-// Damaged checkpoints: files of a set are erased, cut and changed. A restart finds a version with each
-// byte right and says what it left out, or says why there is none. It never reads what is wrong.
+// Damaged checkpoints: files of a set are erased, cut and changed. A restart finds a version with
+// each byte right and says what it left out, or says why there is none. It never reads what is
+// wrong.
 #include <fcntl.h>
 
 #include <algorithm>

@@ -62,7 +62,8 @@ class Damage : public testing::Test {
   void change_superblock(const std::function<void(std::vector<uint8_t>&)>& change) {
     change_superblocks(segment(), change);
   }
-  // Attaching fails with this errno and a line that holds these words; check does not succeed either.
+  // Attaching fails with this errno and a line that holds these words; check does not succeed
+  // either.
   void expect_refused(int error, const std::vector<std::string>& words, bool checks = true) {
     cairn_pool* pool = nullptr;
     EXPECT_EQ(cairn_pool_attach(path.c_str(), 0, &pool), -error) << cairn_last_error();

@@ -1,5 +1,5 @@
-// Forge: writes lies into the directories of a sound pool, as somebody can who has it attached. Each is
-// consistent with what surrounds it: the hash is right, and the index leads to the name.
+// Forge: writes lies into the directories of a sound pool, as somebody can who has it attached.
+// Each is consistent with what surrounds it: the hash is right, and the index leads to the name.
 #pragma once
 
 #include <sys/stat.h>

@@ -110,8 +110,8 @@ class ImageMutator {
         crc32c(static_cast<uint32_t>(count), image_.data() + redo + 16, count * 16);
     set(redo, 0, count | uint64_t{sum} << 32);
   }
-  // A directory's slot says something that no call makes it say: a name that no file can have, another inode
-  // (so that directories run in circles), a name that was removed.
+  // A directory's slot says something that no call makes it say: a name that no file can have,
+  // another inode (so that directories run in circles), a name that was removed.
   void lie(uint16_t where, uint8_t how, uint64_t value) {
     const uint64_t begin = (layout_.data_start + 64) * format::block_size;
     const uint64_t end = std::min<uint64_t>(begin + 48 * format::block_size, image_.size());

@@ -1,6 +1,6 @@
-// Looks at everything in a pool that may be damaged or hostile: attaches read-only, checks, walks all
-// names and reads all bytes; then attaches for writing (with the recovery that is due) and does a
-// little of everything. Nothing of it may crash or hang; errors are what is expected.
+// Looks at everything in a pool that may be damaged or hostile: attaches read-only, checks, walks
+// all names and reads all bytes; then attaches for writing (with the recovery that is due) and does
+// a little of everything. Nothing of it may crash or hang; errors are what is expected.
 #pragma once
 
 #include <fcntl.h>

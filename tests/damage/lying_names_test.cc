@@ -82,7 +82,8 @@ class LyingNames : public testing::Test {
         for (const std::string& word : words) matches &= text.find(word) != std::string::npos;
         any |= matches;
       }
-      EXPECT_TRUE(any) << testing::PrintToString(words) << " is not in " << testing::PrintToString(all);
+      EXPECT_TRUE(any) << testing::PrintToString(words) << " is not in "
+                       << testing::PrintToString(all);
     }
   }
 
@@ -209,7 +210,8 @@ TEST_F(LyingNames, CheckFindsANameThatStandsTwice) {
 }
 
 TEST_F(LyingNames, CheckFindsANameOfNoInode) {
-  for (const cairn_ino number : {cairn_ino{0}, cairn_ino{1} << 30, ~cairn_ino{0}, ino("d/z") + 40}) {
+  for (const cairn_ino number :
+       {cairn_ino{0}, cairn_ino{1} << 30, ~cairn_ino{0}, ino("d/z") + 40}) {
     Forge(pool).inode(dir, "bad", number);
     const auto all = findings();
     bool found = false;

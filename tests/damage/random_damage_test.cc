@@ -1,4 +1,5 @@
-// The fuzzer's target without the fuzzer: random damage of all kinds, in processes that are watched.
+// The fuzzer's target without the fuzzer: random damage of all kinds, in processes that are
+// watched.
 //
 //   CAIRN_SEED, CAIRN_DAMAGE_SECONDS   repeat a failure, run for longer
 #include <sys/wait.h>

@@ -12,7 +12,6 @@ TYPE = re.compile(r"^(?:template\s*<[^>]*>\s*)?(?:struct|class|enum class|enum)\
 # Names that still mean several things, with the headers that declare them.
 ALLOWED = {
     "Answers": "checkpoint/version/answers cluster/ask",
-    "Client": "cluster/mpi/rpc_client pool/pool",
     "Contents": "checkpoint/layout/contents cluster/contents",
     "Doing": "cluster/mpi/waiting cluster/undertaking",
     "Entry": "format/entry tier/system",

@@ -109,8 +109,8 @@ class Exerciser {
 
   void remove_below(const NodePtr& directory);
 
-  // `result` is a negative errno or at least 0; did it go as expected (0: success)? A full pool is an
-  // excuse where it is allowed; then false.
+  // `result` is a negative errno or at least 0; did it go as expected (0: success)? A full pool is
+  // an excuse where it is allowed; then false.
   bool went(int64_t result, int expected, const char* what, bool may_lack_space = true);
   void differs(const std::string& what);
 

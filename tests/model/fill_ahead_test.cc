@@ -146,8 +146,8 @@ TEST_F(FillAhead, AFullPoolTakesItBackBeforeItSaysSo) {
   cairn_close(sequence);
 }
 
-// A process of its own that writes `size` bytes of a file of 64 MiB in sequence, and then waits with the
-// file open until it is told to close it and end.
+// A process of its own that writes `size` bytes of a file of 64 MiB in sequence, and then waits
+// with the file open until it is told to close it and end.
 class Writer {
  public:
   Writer(const std::string& pool, const char* name, size_t size) {

@@ -39,7 +39,8 @@ struct FullPool : testing::Test {
   std::string path = folder.path() + "/pool";
 };
 
-// A write of a whole chunk looked for an entirely free one, found a partly free one, and looked again.
+// A write of a whole chunk looked for an entirely free one, found a partly free one, and looked
+// again.
 TEST_F(FullPool, AWriteOfAChunkIntoAFragmentedPoolEnds) {
   make_pool(path, uint64_t{8} << 20);
   cairn_pool* pool = attach(path);
@@ -86,15 +87,16 @@ TEST_F(FullPool, EverythingThatFreesSpaceWorks) {
       EXPECT_EQ(cairn_unlink(pool, CAIRN_ROOT, ("f" + std::to_string(i)).c_str()), 0)
           << cairn_last_error();
     for (cairn_file* file : files) EXPECT_EQ(cairn_close(file), 0);
-    // Tables of inodes and open files stay; nothing else does, and they do not grow from round to round.
+    // Tables of inodes and open files stay; nothing else does, and they do not grow from round to
+    // round.
     EXPECT_LE(used_bytes(pool), before + 12 * block) << "round " << round;
   }
   cairn_pool_detach(pool);
   EXPECT_EQ(check_pool(path), 0);
 }
 
-// What is freed is there for the next write at the shared offset too, and at once: it held the offset's lock in a
-// way that withheld the freed blocks from itself.
+// What is freed is there for the next write at the shared offset too, and at once: it held the
+// offset's lock in a way that withheld the freed blocks from itself.
 TEST_F(FullPool, AWriteAtTheSharedOffsetTakesWhatWasFreed) {
   make_pool(path, uint64_t{8} << 20);
   cairn_pool* pool = attach(path);
@@ -130,8 +132,8 @@ TEST_F(FullPool, IsExactWith64Processes) {
   ASSERT_NE(pool, nullptr);
   const uint64_t before = used_bytes(pool);
   cairn_pool_detach(pool);
-  // Nobody leaves before all are full: a lane that is given up takes nothing with it, but the test is
-  // about lanes that are in use.
+  // Nobody leaves before all are full: a lane that is given up takes nothing with it, but the test
+  // is about lanes that are in use.
   int full[2];
   int leave[2];
   ASSERT_EQ(pipe(full), 0);

@@ -1,4 +1,5 @@
-// A pool that grows while others are attached: they meet addresses in a segment that they have not seen.
+// A pool that grows while others are attached: they meet addresses in a segment that they have not
+// seen.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// What small histories never reach: directories whose index grows, files of whole chunks that are cut in
-// the middle of one.
+// What small histories never reach: directories whose index grows, files of whole chunks that are
+// cut in the middle of one.
 #include <fcntl.h>
 
 #include <map>
@@ -119,7 +119,8 @@ TEST_F(Leaves, ATruncateCutsAChunkInItsMiddle) {
   const uint64_t size = 2 * chunk + 40 * 4096;
   const uint64_t used = used_bytes(pool);
   ASSERT_EQ(cairn_ftruncate(file, size), 0) << cairn_last_error();
-  // What lay beyond has come back, but for the node that now maps the cut chunk's blocks one by one.
+  // What lay beyond has come back, but for the node that now maps the cut chunk's blocks one by
+  // one.
   const uint64_t cut = chunks * chunk - size;
   EXPECT_LE(used_bytes(pool), used - cut + uint64_t{4} * 4096);
   EXPECT_GE(used_bytes(pool), used - cut);

@@ -1,5 +1,5 @@
-// Namespaces of one's own for a test's child process: root has them for the asking, others in a user namespace
-// where they are themselves.
+// Namespaces of one's own for a test's child process: root has them for the asking, others in a
+// user namespace where they are themselves.
 #pragma once
 
 #include <fcntl.h>
@@ -27,8 +27,8 @@ inline bool write_text(const char* path, const std::string& text) {
   return done;
 }
 
-// This process goes into new namespaces of these kinds (CLONE_NEWNS is one of them); what it mounts there nobody
-// else sees.
+// This process goes into new namespaces of these kinds (CLONE_NEWNS is one of them); what it mounts
+// there nobody else sees.
 inline bool enter_own_namespaces(int kinds) {
   const std::string user = std::to_string(geteuid());
   const std::string group = std::to_string(getegid());
@@ -42,7 +42,8 @@ inline bool enter_own_namespaces(int kinds) {
   return mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
 }
 
-// In such namespaces: what lies at and below the path can be read only. Flags that the mount has must be kept.
+// In such namespaces: what lies at and below the path can be read only. Flags that the mount has
+// must be kept.
 inline bool make_read_only(const std::string& path) {
   struct statvfs st = {};
   if (mount(path.c_str(), path.c_str(), nullptr, MS_BIND, nullptr) != 0 ||

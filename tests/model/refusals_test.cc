@@ -1,5 +1,5 @@
-// What is refused, and how: the errno of each call that cannot be done is the kernel's own on a plain
-// directory beside the pool, and every refusal has a text.
+// What is refused, and how: the errno of each call that cannot be done is the kernel's own on a
+// plain directory beside the pool, and every refusal has a text.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -131,7 +131,8 @@ TEST_F(ReleasedMemory, StaysInAPoolThatWasPopulated) {
   EXPECT_EQ(info().free_held, held);
 }
 
-// Somebody may populate the segment while a chunk's memory goes back: what is said to be backed is not.
+// Somebody may populate the segment while a chunk's memory goes back: what is said to be backed is
+// not.
 TEST_F(ReleasedMemory, IsReservedAnewInAPoolThatWasPopulatedMeanwhile) {
   write_file(pool, "file", 0xff);
   ASSERT_EQ(cairn_unlink(pool, CAIRN_ROOT, "file"), 0);

@@ -87,7 +87,8 @@ TEST_F(Removal, BySymbolicLinkIsRefused) {
   EXPECT_EQ(check_pool(path), 0);
 }
 
-// Attaches for a while, each time until it has seen whether its pool still has its name; exit code 1 if not.
+// Attaches for a while, each time until it has seen whether its pool still has its name; exit code
+// 1 if not.
 [[noreturn]] void attach_again_and_again(const std::string& path, double end) {
   bool lost = false;
   while (!lost && now_s() < end) {

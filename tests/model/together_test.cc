@@ -1,5 +1,6 @@
-// Several at once on one pool: exercisers in processes and in threads, each in a directory of its own, and
-// all of them on one file; what one stores another sees, and a cut file shows nobody's bytes.
+// Several at once on one pool: exercisers in processes and in threads, each in a directory of its
+// own, and all of them on one file; what one stores another sees, and a cut file shows nobody's
+// bytes.
 //
 //   CAIRN_SEED, CAIRN_MODEL_SECONDS   repeat a failure (as far as timing lets one), run for longer
 #include <fcntl.h>
@@ -96,8 +97,8 @@ TEST_F(Together, ThreadsAgreeWithTheirModels) {
   start_threads([&](cairn_pool* pool, unsigned w) { exercise(pool, w, end); });
 }
 
-// Bytes of zero and of what belongs there: copying and clearing go byte by byte at the ends of a range, also in the C
-// library's memcpy and memset, and who reads meanwhile may see half a word.
+// Bytes of zero and of what belongs there: copying and clearing go byte by byte at the ends of a
+// range, also in the C library's memcpy and memset, and who reads meanwhile may see half a word.
 bool is_of(uint64_t word, uint64_t belongs) {
   for (unsigned shift = 0; shift < 64; shift += 8) {
     const uint64_t byte = word >> shift & 0xff;
@@ -160,8 +161,8 @@ TEST_F(Together, ThreadsShareAFile) {
   });
 }
 
-// Bytes of other files come and go in the same chunks: none of them shows in a file that is cut while
-// it is written.
+// Bytes of other files come and go in the same chunks: none of them shows in a file that is cut
+// while it is written.
 TEST_F(Together, ATruncateDuringAWriteLeaksNothing) {
   const double end = now_s() + seconds();
   fork_workers([&](cairn_pool* pool, unsigned w) {
@@ -215,8 +216,8 @@ TEST_F(Together, ThreadsAppend) {
   cairn_pool_detach(pool);
 }
 
-// A store through one process's mapping is what another reads at once, also where there was a hole, and
-// what another writes shows in the mapping.
+// A store through one process's mapping is what another reads at once, also where there was a hole,
+// and what another writes shows in the mapping.
 TEST_F(Together, AMappingIsSeenByOthersAtOnce) {
   constexpr size_t size = 40 * 4096;
   constexpr uint64_t rounds = 2000;

@@ -85,7 +85,8 @@ TEST_F(Views, ShowTheFileAlsoWhenItIsCutAndThePoolWrittenFull) {
   EXPECT_EQ(cairn_close(other), 0);
 }
 
-// Each costs the same with thousands of others: five thousand that each asked after all others took half a minute.
+// Each costs the same with thousands of others: five thousand that each asked after all others took
+// half a minute.
 TEST_F(Views, ThousandsAtOnceAndAgain) {
   std::vector<cairn_view> views(5000);
   for (int round = 0; round < 2; ++round) {

@@ -23,7 +23,8 @@ MPI_Status wait(MPI_Request request) {
 
 struct Way {
   const char* name;
-  // Reads or writes `length` ints: at an offset of that many ints, or at the pointer, which is there.
+  // Reads or writes `length` ints: at an offset of that many ints, or at the pointer, which is
+  // there.
   std::function<MPI_Status(MPI_File, MPI_Offset, int*)> read;
   std::function<MPI_Status(MPI_File, MPI_Offset, int*)> write;
 };

@@ -1,4 +1,5 @@
-// What the parts of the conformance program share: checks that count, and files that are the ranks' own.
+// What the parts of the conformance program share: checks that count, and files that are the ranks'
+// own.
 #pragma once
 
 #include <mpi.h>

@@ -1,5 +1,5 @@
-// MPI-IO as the standard says (MPI 4.1, chapter 14), against what plain reasoning and models say: run in a covered
-// directory by any MPI on any number of ranks.
+// MPI-IO as the standard says (MPI 4.1, chapter 14), against what plain reasoning and models say:
+// run in a covered directory by any MPI on any number of ranks.
 //   conformance PART SEED
 #include <cstdlib>
 #include <cstring>

@@ -1,4 +1,5 @@
-// Calls with MPI_Count. A program may look for them at run time and then finds ours, also with an MPI that has none.
+// Calls with MPI_Count. A program may look for them at run time and then finds ours, also with an
+// MPI that has none.
 #include <unistd.h>
 
 #include <climits>

@@ -113,8 +113,8 @@ void forgiving(MPI_File*, int* code, ...) {
   *code = MPI_SUCCESS;
 }
 
-// A handler may put another code in place of the one that a call is to return: whether it returns that then is as on the
-// MPI's own files (MPICH: yes, Open MPI: no).
+// A handler may put another code in place of the one that a call is to return: whether it returns
+// that then is as on the MPI's own files (MPICH: yes, Open MPI: no).
 void forgiving_handlers() {
   MPI_Errhandler forgive;
   MPI_File_create_errhandler(forgiving, &forgive);
@@ -276,7 +276,8 @@ void test_large() {
     OK(MPI_File_read_at(file, 0, got.data(), 2, MPI_INT, &status));
     CHECK(count_of(status, MPI_INT) == 2 && got[0] == 0 && got[1] == value);
     MPI_Type_free(&type);
-    // Reads of holes: nothing is stored, so that 3 GiB cost no memory of the pool. Memory that repeats itself.
+    // Reads of holes: nothing is stored, so that 3 GiB cost no memory of the pool. Memory that
+    // repeats itself.
     OK(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
     MPI_Datatype same;
     MPI_Type_create_hvector(3, 1 << 20, 0, MPI_BYTE, &type);

@@ -114,8 +114,8 @@ void long_names() {
   CHECK(said.find("longxx") == 0 && said.find("yyend: open: ") != std::string::npos);
 }
 
-// More files at once than tables usually hold. Each takes communicators, of which MPICH has 2048, and on several hosts
-// some calls of the directory that all share.
+// More files at once than tables usually hold. Each takes communicators, of which MPICH has 2048,
+// and on several hosts some calls of the directory that all share.
 void many() {
 #ifdef OPEN_MPI
   const int files = several_hosts ? 100 : 4200;
@@ -140,7 +140,8 @@ void many() {
   barrier();
 }
 
-// Where the MPI can make no more communicators, which MPICH says when one is half made, the program hears of it.
+// Where the MPI can make no more communicators, which MPICH says when one is half made, the program
+// hears of it.
 void no_more_communicators() {
 #ifndef OPEN_MPI  // which has 65532
   if (ranks != 2 || several_hosts) return;

@@ -1,4 +1,5 @@
-// Pairs of a value and an index, as MPI_MINLOC takes them: predefined, with a gap between the two or behind them; and complex numbers.
+// Pairs of a value and an index, as MPI_MINLOC takes them: predefined, with a gap between the two
+// or behind them; and complex numbers.
 #include <cstddef>
 #include <cstring>
 
@@ -12,7 +13,8 @@ struct Pair {
   Index index;
 };
 
-// In memory as C has it, in the file without gaps; and in external32, whose values are of these sizes.
+// In memory as C has it, in the file without gaps; and in external32, whose values are of these
+// sizes.
 template <typename Value, typename Index>
 void move(const char* name, MPI_Datatype type, size_t value_size, size_t index_size) {
   std::vector<Pair<Value, Index>> mine(10), got(10);

@@ -140,7 +140,8 @@ void own() {
   CHECK(values[6 * rank + 2] == rank + 1 && values[6 * rank + 3] == rank + 1);
 }
 
-// What a program's function returns is none of the file's errors: the class says that it was the conversion, and the text where.
+// What a program's function returns is none of the file's errors: the class says that it was the
+// conversion, and the text where.
 void not_converted() {
   char name[] = "failing";
   OK(MPI_Register_datarep(name, failing, failing, twice_extent, nullptr));

@@ -199,7 +199,8 @@ void distributed_array() {
   }
 }
 
-// A filetype of which nothing is, as the last ranks' shares of a small array: its view shows an empty file, wherever it begins.
+// A filetype of which nothing is, as the last ranks' shares of a small array: its view shows an
+// empty file, wherever it begins.
 void without_data() {
   MPI_Datatype nothing;
   MPI_Type_contiguous(0, MPI_INT, &nothing);

@@ -1,5 +1,5 @@
-// The oracle: what each worker was told, in memory that outlives it. A worker notes its intent before
-// each call and the outcome after it; whoever takes its place compares.
+// The oracle: what each worker was told, in memory that outlives it. A worker notes its intent
+// before each call and the outcome after it; whoever takes its place compares.
 #pragma once
 
 #include <atomic>
@@ -22,8 +22,8 @@ enum class Intent : uint32_t { none, create, write, truncate, unlink, rename };
 
 struct WorkerState {
   FileState file[files_per_worker];
-  // The call that is under way. Atomic, because a kill may fall between any two stores: what a call is
-  // about stands before its intent does, and what it came to before the intent goes.
+  // The call that is under way. Atomic, because a kill may fall between any two stores: what a call
+  // is about stands before its intent does, and what it came to before the intent goes.
   std::atomic<Intent> intent{Intent::none};
   uint32_t subject = 0;
   uint32_t other = 0;  // rename: the new name

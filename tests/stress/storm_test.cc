@@ -1,5 +1,5 @@
-// The storm: eight processes work on one pool and are killed at random moments, stopped for a while,
-// fork and exec. Nothing acknowledged is lost, nobody hangs, no block leaks.
+// The storm: eight processes work on one pool and are killed at random moments, stopped for a
+// while, fork and exec. Nothing acknowledged is lost, nobody hangs, no block leaks.
 //
 //   CAIRN_SEED, CAIRN_STORM_SECONDS   repeat a failure (as far as timing lets one), run for longer
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-// What a worker of the storm becomes by exec: takes over the open file that it was handed, and uses it;
-// struck by its own timer now and then.
+// What a worker of the storm becomes by exec: takes over the open file that it was handed, and uses
+// it; struck by its own timer now and then.
 //
 //   successor POOL LANE SLOT GENERATION WORKER SEED
 #include <sys/mman.h>

@@ -45,7 +45,8 @@ class ClaimTest : public CoverTest {
   bool keep_ = false;
 };
 
-// Data that were kept on several hosts belong to the next job on them, whichever of them comes first.
+// Data that were kept on several hosts belong to the next job on them, whichever of them comes
+// first.
 TEST_F(ClaimTest, TheNextJobOnTheSamePoolsGoesOn) {
   keep_ = true;
   const std::string second = second_pool();
@@ -229,7 +230,8 @@ TEST_F(ClaimTest, WhatIsNoFileUnderTheClaimsNameIsRefused) {
   EXPECT_EQ(open_elsewhere(pool_, lower_, "j", &detail), 0) << detail;
 }
 
-// What a killed run had not linked to its name yet; what another one is about to link stays, and so does what only looks like it.
+// What a killed run had not linked to its name yet; what another one is about to link stays, and so
+// does what only looks like it.
 TEST_F(ClaimTest, WhatAKilledMakerLeftGoesWithTheNextClaimOrDrain) {
   int live[2];
   ASSERT_EQ(pipe(live), 0);

@@ -1,5 +1,5 @@
-// Files that several nodes write, put together in lower out of parts. The nodes are two pools of one host; parts and
-// records are made by hand, as a job would have left them.
+// Files that several nodes write, put together in lower out of parts. The nodes are two pools of
+// one host; parts and records are made by hand, as a job would have left them.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -525,7 +525,8 @@ TEST_F(CollectTest, KilledWhileItWritesAhead) {
   }
 }
 
-// A job on one node had made it an ordinary file of the cover, and was killed before it could remove the record.
+// A job on one node had made it an ordinary file of the cover, and was killed before it could
+// remove the record.
 TEST_F(CollectTest, APartThatHasANameInTheCoverIsDrainedAsAFile) {
   Record record = new_record(3);
   {

@@ -1,5 +1,6 @@
-// What the pool believes of lower is durable there first, and a call on lower that fails costs no data.
-// A power loss of lower is played by undoing what was not synced yet, in a process that ends right there.
+// What the pool believes of lower is durable there first, and a call on lower that fails costs no
+// data. A power loss of lower is played by undoing what was not synced yet, in a process that ends
+// right there.
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -27,8 +28,8 @@ class DurableOrder : public CoverTest, public testing::WithParamInterface<bool> 
     options.granularity = survives_power_loss ? 3 : 0;
     ASSERT_EQ(cairn_pool_create(pool_.c_str(), &options), 0) << cairn_last_error();
   }
-  // Drains in a process of its own, which ends, with what `undo` makes of it, at the first fsync of a
-  // directory after a call of the number `after` has been made.
+  // Drains in a process of its own, which ends, with what `undo` makes of it, at the first fsync of
+  // a directory after a call of the number `after` has been made.
   void drain_until_power_loss(long after, const std::function<void()>& undo) {
     const pid_t child = fork();
     if (child == 0) {
@@ -130,7 +131,8 @@ TEST_P(DurableOrder, ADirectoryThatCannotBeSyncedIsToldAndDrainedAgain) {
   expect_drained(covered);
 }
 
-// Small files of a directory are synced at once: each before it has its name, and one that fails holds up no other.
+// Small files of a directory are synced at once: each before it has its name, and one that fails
+// holds up no other.
 TEST_P(DurableOrder, SmallFilesBecomeDurableTogether) {
   make(GetParam());
   Covered covered(pool_, lower_);

@@ -1,4 +1,5 @@
-// What others put into the covered directory meanwhile: it outlives the directory that the job removes.
+// What others put into the covered directory meanwhile: it outlives the directory that the job
+// removes.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -180,8 +181,8 @@ TEST_F(ForeignTest, OnceItIsGoneTheDirectoryCanGo) {
   EXPECT_FALSE(fs::exists(lower_ + "/dir"));
 }
 
-// A file's ctime moves on when a drain replaces another name of it, too. Here one does so that does not come to
-// removing, because of a conflict.
+// A file's ctime moves on when a drain replaces another name of it, too. Here one does so that does
+// not come to removing, because of a conflict.
 TEST_F(ForeignTest, WhatADrainDoesWithOtherNamesIsNoChange) {
   Covered covered(pool_, lower_);
   covered.describe();

@@ -64,7 +64,8 @@ TEST_F(InterruptedTest, KilledDrainsAreFinishedByTheNext) {
   Exercise exercise(first);
   exercise.populate(lower_);
   int kills = 0;
-  // How long a drain is let live at most, or how much it may store to the pool: less where a drain is over sooner.
+  // How long a drain is let live at most, or how much it may store to the pool: less where a drain
+  // is over sooner.
   constexpr uint64_t longest_us = 12000;
   constexpr uint64_t most_stores = 2000;
   uint64_t at_most[] = {longest_us, most_stores};
@@ -98,7 +99,8 @@ TEST_F(InterruptedTest, KilledDrainsAreFinishedByTheNext) {
   EXPECT_GT(kills, 50);
 }
 
-// Lower is as it was, or as if nobody had discarded anything: nothing of what was half thrown away is drained.
+// Lower is as it was, or as if nobody had discarded anything: nothing of what was half thrown away
+// is drained.
 TEST_F(InterruptedTest, KilledDiscardsHappenOrNot) {
   const uint64_t first = std::random_device()();
   SCOPED_TRACE(first);

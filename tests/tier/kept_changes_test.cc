@@ -37,7 +37,8 @@ class KeptChanges : public CoverTest {
         << cairn_last_error();
     return static_cast<char*>(mapped);
   }
-  // A drain in a process of its own, killed right before its call `number` on lower, or before the next one.
+  // A drain in a process of its own, killed right before its call `number` on lower, or before the
+  // next one.
   enum class When { before, after };
   void kill_drain(When when, long number) {
     const pid_t child = fork();
@@ -168,7 +169,8 @@ TEST_F(KeptChanges, AttributesThatChangeWhileTheBytesCome) {
   EXPECT_EQ(st.st_mode & 07777, 0600U);
 }
 
-// A file that is linked is brought whole into the pool first. Removed meanwhile, its number was free at once.
+// A file that is linked is brought whole into the pool first. Removed meanwhile, its number was
+// free at once.
 TEST_F(KeptChanges, AFileThatIsMadeWhileTheBytesOfARemovedOneCome) {
   Covered covered(pool_, lower_);
   std::thread removing;

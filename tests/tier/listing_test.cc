@@ -1,5 +1,5 @@
-// A directory that is being listed while it is drained: the identities that its names get there must
-// not move them.
+// A directory that is being listed while it is drained: the identities that its names get there
+// must not move them.
 #include <fcntl.h>
 
 #include <algorithm>
@@ -58,8 +58,8 @@ TEST_F(ListingTest, NamesAreSeenOnceWhileTheyAreDrained) {
   }
 }
 
-// A name that was drained and then removed leaves a whiteout, which the next drain ends; the name may be
-// made again at any time.
+// A name that was drained and then removed leaves a whiteout, which the next drain ends; the name
+// may be made again at any time.
 TEST_F(ListingTest, DrainedNamesComeAndGo) {
   Covered covered(pool_, lower_);
   for (int round = 0; round < 3; ++round) {

@@ -1,5 +1,5 @@
-// The calls that tier/ makes on lower, seen and answered by a test: they go through syscall(2), which the
-// tests' binary defines in the place of the C library's.
+// The calls that tier/ makes on lower, seen and answered by a test: they go through syscall(2),
+// which the tests' binary defines in the place of the C library's.
 #pragma once
 
 #include <functional>

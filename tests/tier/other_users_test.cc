@@ -114,7 +114,8 @@ TEST_F(OtherUsers, OnesOwnFilesThatOneMayNotOpen) {
   EXPECT_EQ(stat_of("directory").st_mode & 07777, 0750U);
 }
 
-// A directory of the drain's own making, closed by the program that made it, and opened by the next one.
+// A directory of the drain's own making, closed by the program that made it, and opened by the next
+// one.
 TEST_F(OtherUsers, ADirectoryThatIsClosedAndOpenedBetweenDrains) {
   as_other([](Covered& covered) {
     cairn_mkdir(covered.pool, covered.top, "d", 0700);

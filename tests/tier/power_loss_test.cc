@@ -1,4 +1,5 @@
-// A power loss before the drain: what was synced is in the pool, and the next drain brings it to lower.
+// A power loss before the drain: what was synced is in the pool, and the next drain brings it to
+// lower.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,7 +40,8 @@ class PowerLoss : public CoverTest, public ::testing::WithParamInterface<uint32_
     put(lower_ + "/file", "old bytes");
     fs::last_write_time(lower_ + "/file", fs::file_time_type::clock::now() - std::chrono::hours(1));
   }
-  // Another process changes the file and syncs it; the power goes while it is open, or after its close.
+  // Another process changes the file and syncs it; the power goes while it is open, or after its
+  // close.
   void change_and_lose_power(bool closes) {
     const pid_t child = fork();
     if (child == 0) {

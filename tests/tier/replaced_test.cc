@@ -1,5 +1,5 @@
-// What a name of lower held before is in lower all the time, until its new place is written: killed at any call or store
-// to the pool, or without room for more.
+// What a name of lower held before is in lower all the time, until its new place is written: killed
+// at any call or store to the pool, or without room for more.
 #include <signal.h>
 #include <stdio.h>  // NOLINT: RENAME_EXCHANGE
 #include <sys/stat.h>
@@ -103,8 +103,8 @@ class ReplacedOnceTest : public CoverTest {
       EXPECT_NE(all.find(old), std::string::npos) << old << "is lost";
   }
   static bool changes(const LowerCall& call) {
-    for (long number : {SYS_renameat2, SYS_unlinkat, SYS_mkdirat, SYS_linkat, SYS_symlinkat, SYS_pwrite64,
-                        SYS_ftruncate, SYS_utimensat, SYS_fsync})
+    for (long number : {SYS_renameat2, SYS_unlinkat, SYS_mkdirat, SYS_linkat, SYS_symlinkat,
+                        SYS_pwrite64, SYS_ftruncate, SYS_utimensat, SYS_fsync})
       if (call.number == number) return true;
     return false;
   }
@@ -163,8 +163,8 @@ class ReplacedTest : public ReplacedOnceTest, public ::testing::WithParamInterfa
 
 using ReplacedDirectoryTest = ReplacedTest;
 
-// Neither that something is gone nor that a directory has come in its place was noted. Some file systems, and these not always,
-// give it the number of the one that is gone.
+// Neither that something is gone nor that a directory has come in its place was noted. Some file
+// systems, and these not always, give it the number of the one that is gone.
 TEST_F(ReplacedOnceTest, KilledBeforeEitherWasNoted) {
   bool is_used_again = false;
   for (int i = 0; i < 100 && !is_used_again && !HasFailure(); ++i) {
@@ -213,7 +213,8 @@ TEST_P(ReplacedTest, KilledAtAnyStore) {
   }
 }
 
-// The first one when everything has its place, but not its mode and times yet. What is in a directory is younger than itself.
+// The first one when everything has its place, but not its mode and times yet. What is in a
+// directory is younger than itself.
 TEST_P(ReplacedDirectoryTest, KilledAgainAtAnyStore) {
   SCOPED_TRACE(replacement().name);
   lower_ = shared_.path("lower");

@@ -1,5 +1,5 @@
-// One directory that two hosts see, as on a parallel file system, and jobs on both that cover it. The
-// other host is a process with a name, a /dev/shm and System V objects of its own.
+// One directory that two hosts see, as on a parallel file system, and jobs on both that cover it.
+// The other host is a process with a name, a /dev/shm and System V objects of its own.
 #include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
@@ -188,7 +188,8 @@ TEST_F(TwoHosts, TheClaimOfANamesakeStands) {
   EXPECT_EQ(refused.substr(0, 4), std::to_string(-EBUSY) + " ") << refused;
 }
 
-// One job on both: each drains its own files; what the other has drained under a name is not replaced.
+// One job on both: each drains its own files; what the other has drained under a name is not
+// replaced.
 TEST_F(TwoHosts, OneJobOnBothDrainsWithoutOverwriting) {
   there.name = "job-1";
   put(lower_ + "/old", "0");

@@ -1,5 +1,5 @@
-// A pool whose directories lie: what a drain creates, removes and gives away stays below the covered
-// directory, all that is sound comes there, and every walk ends.
+// A pool whose directories lie: what a drain creates, removes and gives away stays below the
+// covered directory, all that is sound comes there, and every walk ends.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -84,7 +84,8 @@ class UnsoundNames : public CoverTest {
 };
 
 TEST_F(UnsoundNames, ADrainCarriesTheSoundNamesOnly) {
-  for (const std::string& bad : {"../x"s, "../new"s, ".."s, "."s, "/tmp/cairn-unsound"s, "\0x"s, "sub/../../x"s, ""s}) {
+  for (const std::string& bad :
+       {"../x"s, "../new"s, ".."s, "."s, "/tmp/cairn-unsound"s, "\0x"s, "sub/../../x"s, ""s}) {
     SCOPED_TRACE(bad);
     {
       Covered covered(pool_, lower_);

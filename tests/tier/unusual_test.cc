@@ -38,7 +38,8 @@ TEST_F(Unusual, TimesBefore1970) {
   expect_drained(covered);
 }
 
-// What copies files finds their holes without reading them, and sees beforehand that there are some.
+// What copies files finds their holes without reading them, and sees beforehand that there are
+// some.
 TEST_F(Unusual, FilesWithHolesThatWereThereBefore) {
   constexpr int64_t mib = 1 << 20;
   lower_ = shared_.path("sparse");  // a file system with holes
@@ -115,8 +116,8 @@ TEST_F(Unusual, DeepTrees) {
   getrlimit(RLIMIT_NOFILE, &limit);
   limit.rlim_cur = limit.rlim_max;
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
-  // Paths of three quarters of what the system takes, and of more than that. A level takes a descriptor, here and
-  // there: where few may be open, levels have longer names.
+  // Paths of three quarters of what the system takes, and of more than that. A level takes a
+  // descriptor, here and there: where few may be open, levels have longer names.
   std::string name = "d";
   const auto levels_that_fit = [&] { return PATH_MAX / static_cast<int>(name.size() + 1); };
   while (4 * static_cast<rlim_t>(levels_that_fit()) > limit.rlim_max) name += name;

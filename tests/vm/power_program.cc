@@ -4,8 +4,9 @@
 //   power_program verify POOL LAST                 looks at what a power cut left after `ack LAST`
 //   power_program map POOL shared|private          maps a file of a few blocks, and compares
 //
-// Step n appends a record to `log`, overwrites a slot in `slots`, and now and then makes, renames and
-// removes a file. With `fsync` its files are synced before `ack n` is printed; with `write` nothing is.
+// Step n appends a record to `log`, overwrites a slot in `slots`, and now and then makes, renames
+// and removes a file. With `fsync` its files are synced before `ack n` is printed; with `write`
+// nothing is.
 #include <fcntl.h>
 #include <sys/mman.h>
 

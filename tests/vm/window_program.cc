@@ -81,8 +81,8 @@ int main(int argc, char** argv) {
   sigaction(SIGUSR1, &action, nullptr);
   raise(SIGUSR1);
   expect(in_handler == 1, "a signal handler writes");
-  // Data, and the pool's first bytes: a view's address tells where they lie, since segments begin at
-  // multiples of 2 MiB.
+  // Data, and the pool's first bytes: a view's address tells where they lie, since segments begin
+  // at multiples of 2 MiB.
   const int data = signal_of_store(view.data);
   expect(data == (on ? SIGSEGV : 0),
          on ? "a stray store into data faults" : "a stray store into data succeeds");

@@ -1,6 +1,7 @@
-// The standard's own ABI (MPI 5.0, chapter "Application Binary Interface"; version 1.0 of the ABI): of its mpi.h, what the back
-// end uses. It is the same for every MPI that has a libmpi_abi.so, so that the back end for it needs no MPI to be built.
-// tests/slow/mpi_versions_test.py compares it with the header of an MPI (drafts before the end of 2025 had other values).
+// The standard's own ABI (MPI 5.0, chapter "Application Binary Interface"; version 1.0 of the ABI):
+// of its mpi.h, what the back end uses. It is the same for every MPI that has a libmpi_abi.so, so
+// that the back end for it needs no MPI to be built. tests/slow/mpi_versions_test.py compares it
+// with the header of an MPI (drafts before the end of 2025 had other values).
 #pragma once
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
-// bench_palm starts this program. Its ranks write and read PALM's restart data through each back end,
-// in an order that is drawn for each round, and compare what they have read.
+// bench_palm starts this program. Its ranks write and read PALM's restart data through each back
+// end, in an order that is drawn for each round, and compare what they have read.
 //   palm DIRECTORY SCALE ROUNDS SEED [BACK-END]
 // BACK-END: one of the names below; all, if none is given. Rank 0 prints a line for each:
 // NAME, first, create or restore, nanoseconds of the slowest rank; then the bytes of a version.

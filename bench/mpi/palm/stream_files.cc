@@ -1,5 +1,5 @@
-// A file for each rank, written in sequence, as Fortran's stream access does. Steady state: the file
-// is there and is overwritten.
+// A file for each rank, written in sequence, as Fortran's stream access does. Steady state: the
+// file is there and is overwritten.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// IntegerReader reads the counts or cells of a rank, one after the other, for Counted. It holds few of
-// them: a record can say that there are many.
+// IntegerReader reads the counts or cells of a rank, one after the other, for Counted. It holds few
+// of them: a record can say that there are many.
 #pragma once
 
 #include <vector>

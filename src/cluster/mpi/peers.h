@@ -13,7 +13,7 @@
 namespace cairn::mpi {
 
 // The user of a session: how it answers other nodes, and how it speaks of itself.
-struct Client {
+struct SessionClient {
   const char* name = "MPI";  // in messages
   // The end of "still waiting for ", while ranks have not come to the session's begin for the time
   // of `mpi.timeout`. Null: they may come as late as they like.
@@ -41,7 +41,7 @@ struct Peers {
   uint32_t own = 0;  // this process's node
   Processes processes;
   bool answering = false;  // each node has a thread for it, so that an answer may be expected
-  Client client;
+  SessionClient client;
   // "node HOST (pool PATH)"
   [[nodiscard]] std::string name_of(uint32_t node) const;
 };
@@ -49,7 +49,7 @@ struct Peers {
 // A request begins with this; its reply comes with that tag.
 struct Envelope {
   enum class Kind : int {
-    client,     // for Client::serve
+    client,     // for SessionClient::serve
     processes,  // ranks: how each of them is, a letter for each (processes.h)
   };
   int tag;

@@ -28,7 +28,7 @@ int next_tag(MPI_Comm comm) {
 std::string awaited(void* call) { return "a reply of " + static_cast<Call*>(call)->unanswered(); }
 
 void answer_here(const Peers& peers, cairn_question* question) {
-  const Client& client = peers.client;
+  const SessionClient& client = peers.client;
   if (question->capacity >= client.reply_capacity) {
     question->got =
         client.serve(client.context, question->request, question->size, question->reply);

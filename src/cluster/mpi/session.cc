@@ -9,7 +9,7 @@
 namespace cairn::mpi {
 namespace {
 
-std::string awaited_ranks(void* client) { return static_cast<const Client*>(client)->awaited; }
+std::string awaited_ranks(void* client) { return static_cast<const SessionClient*>(client)->awaited; }
 
 // Never 0, the number of a process without a session.
 int64_t random_number(MPI_Comm comm) {
@@ -50,12 +50,12 @@ Card describe_process(MPI_Comm comm, const cairn_node* node) {
 }
 
 // Not the blocking call: ranks that run without Cairn never come.
-MPI_Comm Session::copy_of(MPI_Comm world, const Client& client) {
+MPI_Comm Session::copy_of(MPI_Comm world, const SessionClient& client) {
   speak_for(client.name, 0);
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Request request = MPI_REQUEST_NULL;
   PMPI_Comm_idup(world, &comm, &request);
-  Client awaiting = client;
+  SessionClient awaiting = client;
   Patience patience(awaited_ranks, &awaiting);
   for (int done = 0; PMPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0;) {
     answer_questions();  // of other sessions
@@ -67,7 +67,7 @@ MPI_Comm Session::copy_of(MPI_Comm world, const Client& client) {
   return comm;
 }
 
-std::unique_ptr<Session> Session::begin_on(MPI_Comm comm, const Client& client, const Card& card) {
+std::unique_ptr<Session> Session::begin_on(MPI_Comm comm, const SessionClient& client, const Card& card) {
   std::unique_ptr<Session> session(new Session);
   Peers& peers = session->peers_;
   Bootstrap& bootstrap = session->bootstrap_;

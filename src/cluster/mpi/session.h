@@ -1,7 +1,7 @@
 // Session joins the processes of an MPI job for one client: which nodes there are, which rank is on
 // which, and messages between them. MPI-IO on files of several nodes is such a client.
 //
-// Nothing here holds a pool or a file: a client brings its functions (`Client`).
+// Nothing here holds a pool or a file: a client brings its functions (`SessionClient`).
 //
 // Threads: begin(), end() and the steps between them are collective and are called by the thread
 // that may call MPI. A job on several nodes needs MPI_THREAD_MULTIPLE, because each node's first
@@ -35,7 +35,7 @@ class Session {
   // Collective over `world`. Null: all processes are on one node, and need no messages.
   // `describe` is called after all ranks have come.
   template <typename Describe>
-  static std::unique_ptr<Session> begin(MPI_Comm world, const Client& client,
+  static std::unique_ptr<Session> begin(MPI_Comm world, const SessionClient& client,
                                         const Describe& describe) {
     const MPI_Comm comm = copy_of(world, client);
     return begin_on(comm, client, describe(comm));
@@ -76,8 +76,8 @@ class Session {
 
  private:
   Session() = default;
-  static MPI_Comm copy_of(MPI_Comm world, const Client& client);
-  static std::unique_ptr<Session> begin_on(MPI_Comm comm, const Client& client, const Card& card);
+  static MPI_Comm copy_of(MPI_Comm world, const SessionClient& client);
+  static std::unique_ptr<Session> begin_on(MPI_Comm comm, const SessionClient& client, const Card& card);
   static int end(MPI_Comm, int, void* session, void*);
 
   Peers peers_;

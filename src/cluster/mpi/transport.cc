@@ -10,8 +10,8 @@
 namespace cairn::mpi {
 namespace {
 
-Client client_of(const cairn_transport_client& from) {
-  Client client;
+SessionClient client_of(const cairn_transport_client& from) {
+  SessionClient client;
   client.name = from.name;
   client.serve = from.serve;
   client.context = from.context;

@@ -1,4 +1,5 @@
-/* Every call on a descriptor, on every kind of descriptor: which are refused, and how. See show.h. */
+/* Every call on a descriptor, on every kind of descriptor: which are refused, and how. See show.h.
+ */
 #include <limits.h>
 #include <linux/fiemap.h>
 #include <linux/fs.h>

@@ -1,5 +1,6 @@
-/* Every call on a path, on every kind of path, and pairs of them: which error comes first is the kernel's
- * choice, and programs rely on it. One line for each, so that a plain directory's can be compared. */
+/* Every call on a path, on every kind of path, and pairs of them: which error comes first is the
+ * kernel's choice, and programs rely on it. One line for each, so that a plain directory's can be
+ * compared. */
 #include <limits.h>
 #include <sys/syscall.h>
 

@@ -1,4 +1,5 @@
-/* The limit to the size of files: what is beyond it is refused with a signal, what crosses it is cut short. */
+/* The limit to the size of files: what is beyond it is refused with a signal, what crosses it is
+ * cut short. */
 #include "show.h"
 
 enum { kLimit = 1 << 16 };

@@ -1,4 +1,5 @@
-/* Calls by their numbers: syscall() meets the same files as the C library's functions do. See show.h. */
+/* Calls by their numbers: syscall() meets the same files as the C library's functions do. See
+ * show.h. */
 #include <sys/syscall.h>
 
 #include "show.h"

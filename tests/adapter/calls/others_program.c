@@ -1,5 +1,5 @@
-/* What files are not (sockets, terminals), what they are told nevertheless, and what they are called. See
- * show.h. */
+/* What files are not (sockets, terminals), what they are told nevertheless, and what they are
+ * called. See show.h. */
 #include <linux/fs.h>
 #include <sys/ipc.h>
 #include <sys/syscall.h>

@@ -1,5 +1,5 @@
-/* The call patterns of IOR, mdtest and HACC-IO's POSIX back ends, by processes that meet at barriers as MPI's
- * ranks do; each checks what its neighbour wrote. See show.h. */
+/* The call patterns of IOR, mdtest and HACC-IO's POSIX back ends, by processes that meet at
+ * barriers as MPI's ranks do; each checks what its neighbour wrote. See show.h. */
 #include "show.h"
 
 enum { kRanks = 3 };
@@ -86,7 +86,8 @@ static void easy(void) { ior(0, 1 << 18, 12); }
 static void hard(void) { ior(1, 47008, 60); }
 static void aligned(void) { ior(1, 1 << 18, 12); }
 
-/* mdtest -n 40 -u -w 3901 -e 3901: directories, then files, each step by all ranks before the next. */
+/* mdtest -n 40 -u -w 3901 -e 3901: directories, then files, each step by all ranks before the next.
+ */
 static void metadata(void) {
   char name[100], data[3901];
   int other = (rank + 1) % kRanks;

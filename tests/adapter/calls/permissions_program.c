@@ -1,5 +1,5 @@
-/* What users other than root may do, and what their changes take from a file. See show.h. Only root can become
- * another user: for others both runs end at once. */
+/* What users other than root may do, and what their changes take from a file. See show.h. Only root
+ * can become another user: for others both runs end at once. */
 #include <grp.h>
 #include <sys/fsuid.h>
 

@@ -318,7 +318,8 @@ static void places(void) {
   TRY(access(nowhere, F_OK));
 }
 
-/* Calls on sockets and lists of descriptors: Cairn looks there to find out whether it serves them. */
+/* Calls on sockets and lists of descriptors: Cairn looks there to find out whether it serves them.
+ */
 static int internet, local;
 
 static void with_others(void) {

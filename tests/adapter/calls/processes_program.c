@@ -74,7 +74,8 @@ static void processes(void) {
   show_file("sent");
 }
 
-/* A program that inherits more files than a process usually has: the first and the last, twice open. */
+/* A program that inherits more files than a process usually has: the first and the last, twice
+ * open. */
 static void many(void) {
   enum { kMany = 3000 };
   struct rlimit limit;

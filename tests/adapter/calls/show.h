@@ -1,5 +1,6 @@
-/* For programs that make calls in the working directory and print what they return: the same lines in a
- * covered directory as in a plain one. A program has parts; its argument says which one is to run. */
+/* For programs that make calls in the working directory and print what they return: the same lines
+ * in a covered directory as in a plain one. A program has parts; its argument says which one is to
+ * run. */
 #ifndef SHOW_H
 #define SHOW_H
 

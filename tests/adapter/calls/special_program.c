@@ -1,5 +1,5 @@
-/* FIFOs, sockets, files without a name, appends for once, walks that change the directory. One paragraph
- * per trap; see show.h. */
+/* FIFOs, sockets, files without a name, appends for once, walks that change the directory. One
+ * paragraph per trap; see show.h. */
 #include <sys/un.h>
 
 #include "show.h"

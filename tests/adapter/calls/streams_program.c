@@ -198,7 +198,8 @@ static int checked(const wchar_t* format, ...) {
   return count;
 }
 
-/* The standard streams, in every spelling of the wide calls; the locale is C, which has no such letters. */
+/* The standard streams, in every spelling of the wide calls; the locale is C, which has no such
+ * letters. */
 static void wide(void) {
   close(make("wide", "one\ntwo"));
   setlocale(LC_ALL, "C");

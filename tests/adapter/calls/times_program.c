@@ -1,10 +1,12 @@
-/* Which of the three times of a file, of its directory and of another file each call moves. See show.h. */
+/* Which of the three times of a file, of its directory and of another file each call moves. See
+ * show.h. */
 #include <sys/syscall.h>
 #include <sys/time.h>
 
 #include "show.h"
 
-/* What is looked at, after a call: the file, the directory that it is in, another file, its directory. */
+/* What is looked at, after a call: the file, the directory that it is in, another file, its
+ * directory. */
 static const char* watched[] = {"d", "d/f", "d/sub", "e", "e/g", "d/l", "."};
 enum { kWatched = sizeof watched / sizeof *watched };
 static struct stat before[kWatched];
@@ -48,7 +50,8 @@ static void tell(const char* call, long value, int error) {
       if (old->st_ino != now->st_ino)
         printf(" %s %s", watched[i], now->st_ino == 0 ? "gone" : "new");
     } else if (a || m || c) {
-      /* Reading moves it at once, at close or never: the file system's choice (relatime, noatime). */
+      /* Reading moves it at once, at close or never: the file system's choice (relatime, noatime).
+       */
       if (!c) a = 0;
       if (a || m || c) printf(" %s %s%s%s", watched[i], a ? "a" : "", m ? "m" : "", c ? "c" : "");
       if ((a && moved(now->st_atim, now->st_ctim)) || (m && moved(now->st_mtim, now->st_ctim)))

@@ -195,7 +195,8 @@ bool Exerciser::duplicate_step(Pair& pair) {
     }
     case 3: {
       const int flags = one_in(2) ? O_APPEND : 0;
-      // A description is shared: other pairs may have it too, so their flags are asked for where needed.
+      // A description is shared: other pairs may have it too, so their flags are asked for where
+      // needed.
       return both("F_SETFL " + std::to_string(flags) + " of " + std::to_string(pair.fd[0]),
                   [&](int w, std::string*) { return fcntl(pair.fd[w], F_SETFL, flags); });
     }

@@ -1,6 +1,6 @@
-// exerciser COVERED PLAIN SECONDS SEED PROCESSES: the same random calls in a covered directory and in a plain
-// one, until they differ or the time is up. Several processes work beside each other, each in directories of
-// its own: the pool is one.
+// exerciser COVERED PLAIN SECONDS SEED PROCESSES: the same random calls in a covered directory and
+// in a plain one, until they differ or the time is up. Several processes work beside each other,
+// each in directories of its own: the pool is one.
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>

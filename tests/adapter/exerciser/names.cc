@@ -181,7 +181,8 @@ bool Exerciser::attribute_step() {
         struct stat st {};
         if (done == 0 && fstatat(AT_FDCWD, path(w, which).c_str(), &st, flags) == 0)
           *data = std::to_string(st.st_mtim.tv_sec) + "." + std::to_string(st.st_mtim.tv_nsec);
-        // A link that leads to itself is followed on the way to it, which on a plain file system is an access.
+        // A link that leads to itself is followed on the way to it, which on a plain file system is
+        // an access.
         if (done == 0 && !S_ISLNK(st.st_mode)) *data += " " + std::to_string(st.st_atim.tv_sec);
         return done;
       });

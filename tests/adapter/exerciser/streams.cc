@@ -9,7 +9,8 @@ bool Exerciser::stream_step() {
   if (streams_.size() < 3 && (streams_.empty() || one_in(4))) {
     static const char* const modes[] = {"r", "r+", "w", "w+", "a", "a+", "wx", "r+e"};
     const std::string mode = modes[below(std::size(modes))];
-    // Files of their own, one stream each: what is buffered, and how much, is each world's to choose.
+    // Files of their own, one stream each: what is buffered, and how much, is each world's to
+    // choose.
     const std::string which = "s" + std::to_string(below(5));
     for (const Stream& other : streams_)
       if (other.name == which) return true;

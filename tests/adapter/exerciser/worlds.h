@@ -1,5 +1,5 @@
-// Two worlds in which the same is done: a covered directory (0) and a plain one (1). What calls return there,
-// their errnos and what they read must be the same.
+// Two worlds in which the same is done: a covered directory (0) and a plain one (1). What calls
+// return there, their errnos and what they read must be the same.
 #pragma once
 
 #include <cerrno>

@@ -16,8 +16,8 @@ bool is_mpich() {
   return mpich;
 }
 
-// One function for each handler: the MPI says nothing to it by which to tell them apart. Fortran's and C++'s come
-// here too, by the MPI's own bindings; their two arguments are pointers as well.
+// One function for each handler: the MPI says nothing to it by which to tell them apart. Fortran's
+// and C++'s come here too, by the MPI's own bindings; their two arguments are pointers as well.
 constexpr size_t most = 32;
 std::mutex lock;
 std::array<std::atomic<ErrorHandler*>, most> handlers;
@@ -37,8 +37,8 @@ constexpr std::array<ErrorHandler*, most> notes(std::index_sequence<places...> /
   return {note<places>...};
 }
 
-// MPI::ERRORS_THROW_EXCEPTIONS: the C++ function throws when it gets the code. MPI_File_call_errhandler takes it for an
-// error of its own in MPICH, and ends the program.
+// MPI::ERRORS_THROW_EXCEPTIONS: the C++ function throws when it gets the code.
+// MPI_File_call_errhandler takes it for an error of its own in MPICH, and ends the program.
 bool throws(MPI_File file) {
 #ifdef MPIR_ERRORS_THROW_EXCEPTIONS
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;

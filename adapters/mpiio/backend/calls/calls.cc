@@ -100,7 +100,8 @@ int Register_datarep_c(const char* name, Conversion<MPI_Count>* read, Conversion
   return raise(MPI_FILE_NULL, register_representation(name, read, write, extent, extra));
 }
 
-// Our errors are the standard's classes, which every MPI knows; the text is that of this thread's last one.
+// Our errors are the standard's classes, which every MPI knows; the text is that of this thread's
+// last one.
 template <int kind>
 int Error_string(int code, char* text, int* length) {
   const char* ours = text_of(code);

@@ -10,7 +10,8 @@ namespace mpiio {
 // Does this name lead to a file of ours? If so, a descriptor of it can be opened by `*path`.
 bool is_covered(const char* filename, std::string* path);
 
-// Ours. Each returns a class of errors; who calls lets the file's error handler have it. Counts of any size.
+// Ours. Each returns a class of errors; who calls lets the file's error handler have it. Counts of
+// any size.
 namespace serve {
 int File_open(MPI_Comm comm, const std::string& path, int amode, MPI_Info info, MPI_File* opened);
 int File_close(File& file, MPI_File* closed);

@@ -83,7 +83,8 @@ int at_shared_pointer(File& file, const Data& data, int64_t* moved) {
   return run(file, data, before, moved);
 }
 
-// In the order of ranks from the shared pointer on. Every rank takes part, also one whose access is refused.
+// In the order of ranks from the shared pointer on. Every rank takes part, also one whose access is
+// refused.
 int move_in_order(File& file, const Data& data, int64_t* moved) {
   int64_t etypes = 0;
   const int code = check(file, data, &etypes);
@@ -105,8 +106,9 @@ int move_in_order(File& file, const Data& data, int64_t* moved) {
   return run(file, data, moving.base + through - etypes, moved);
 }
 
-// Between hosts an ordered write commits, which the standard does not ask for: all ranks meet in it anyway, and programs that write in
-// order read what the others wrote after a barrier, as they may where one file system serves all.
+// Between hosts an ordered write commits, which the standard does not ask for: all ranks meet in it
+// anyway, and programs that write in order read what the others wrote after a barrier, as they may
+// where one file system serves all.
 int in_order(File& file, const Data& data, int64_t* moved) {
   const int code = move_in_order(file, data, moved);
   if (data.direction == Direction::read || file.nodes == nullptr || file.immediate) return code;
@@ -114,7 +116,8 @@ int in_order(File& file, const Data& data, int64_t* moved) {
   return code != MPI_SUCCESS ? code : committed;
 }
 
-// ---- requests: done when they are made ------------------------------------------------------------
+// ---- requests: done when they are made
+// ------------------------------------------------------------
 
 int tell(void* bytes, MPI_Status* status) {
   set_status(status, static_cast<int64_t>(reinterpret_cast<intptr_t>(bytes)));
@@ -132,7 +135,8 @@ int finished(int code, int64_t moved, MPI_Request* request) {
   return PMPI_Grequest_complete(*request);
 }
 
-// ---- split collective calls -------------------------------------------------------------------------
+// ---- split collective calls
+// -------------------------------------------------------------------------
 
 int begun(File& file, File::Split split) {
   if (file.split != File::Split::none)

@@ -224,7 +224,8 @@ int File_set_view(File& file, MPI_File, MPI_Offset displacement, MPI_Datatype et
   // One is enough where it costs a message.
   if (code == MPI_SUCCESS && (file.shared != nullptr || file.rank == 0))
     code = set_shared_pointer(file, 0, 1);
-  // All have come: nobody uses the pointer of the view before any more. All change the view, or nobody does.
+  // All have come: nobody uses the pointer of the view before any more. All change the view, or
+  // nobody does.
   if (code = agree(file.comm, code); code != MPI_SUCCESS) {
     free_types(view);
     return code;

@@ -69,7 +69,8 @@ int open_here(File& file, int flags, mode_t mode) {
   return MPI_SUCCESS;
 }
 
-// ---- what the ranks share ------------------------------------------------------------------------
+// ---- what the ranks share
+// ------------------------------------------------------------------------
 
 // `name` is that of the file whose descriptor is `fd`. MPI_File_open returns on no rank before all
 // ranks have been here, so no end of the job leaves the file behind after that.
@@ -98,7 +99,8 @@ int make_shared(cairn::mpi::SharedMemoryName* name, int ranks) {
   return -1;
 }
 
-// ---- closing what is there ------------------------------------------------------------------------
+// ---- closing what is there
+// ------------------------------------------------------------------------
 
 void release(File* file) {
   if (file->nodes != nullptr) nodes::close(*file);
@@ -132,7 +134,8 @@ bool is_alone(MPI_Comm comm) {
   return ranks == 1;
 }
 
-// Modes that are right by themselves and the same on all ranks, and processes that all can be served alike.
+// Modes that are right by themselves and the same on all ranks, and processes that all can be
+// served alike.
 int check_together(const File& file, session::Reach* reach) {
   std::string why;
   *reach = session::reach(&why);

@@ -7,8 +7,8 @@
 namespace mpiio {
 namespace {
 
-// Of an MPI that has calls with MPI_Count (4.0 on); null otherwise. The MPI that is loaded may be newer or older than
-// the header that this was built with.
+// Of an MPI that has calls with MPI_Count (4.0 on); null otherwise. The MPI that is loaded may be
+// newer or older than the header that this was built with.
 using GetEnvelope = int (*)(MPI_Datatype, MPI_Count*, MPI_Count*, MPI_Count*, MPI_Count*, int*);
 using GetContents = int (*)(MPI_Datatype, MPI_Count, MPI_Count, MPI_Count, MPI_Count, int*,
                             MPI_Aint*, MPI_Count*, MPI_Datatype*);

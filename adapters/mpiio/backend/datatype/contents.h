@@ -8,8 +8,8 @@
 
 namespace mpiio {
 
-// Numbers and addresses are as MPI_Type_get_contents gives them for the calls with int counts, also for types that
-// were made with MPI_Count ones.
+// Numbers and addresses are as MPI_Type_get_contents gives them for the calls with int counts, also
+// for types that were made with MPI_Count ones.
 class Contents {
  public:
   explicit Contents(MPI_Datatype datatype);

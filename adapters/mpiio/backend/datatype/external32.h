@@ -1,4 +1,5 @@
-// The data representation "external32" (MPI 4.1, section 14.5.2): big endian, sizes of its own for some types.
+// The data representation "external32" (MPI 4.1, section 14.5.2): big endian, sizes of its own for
+// some types.
 #pragma once
 
 #include <mpi.h>
@@ -12,8 +13,8 @@ namespace mpiio {
 
 int64_t size_in_external32(MPI_Datatype predefined);
 
-// Converts items that consist of `elements`, without gaps, until `bytes` bytes of external32 have been made (or
-// used up: then whole elements only). What of memory's form that is, in bytes.
+// Converts items that consist of `elements`, without gaps, until `bytes` bytes of external32 have
+// been made (or used up: then whole elements only). What of memory's form that is, in bytes.
 int64_t to_external32(const std::vector<Element>& elements, const char* native, char* external,
                       int64_t bytes);
 int64_t from_external32(const std::vector<Element>& elements, char* native, const char* external,

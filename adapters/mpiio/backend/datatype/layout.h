@@ -1,8 +1,8 @@
 // Where the bytes of a datatype lie: its type map, as runs of bytes.
 //
-// A run is `count` pieces of `length` bytes, each `stride` bytes after the one before, so a vector of any number
-// of blocks is one run. Runs are in the order of the type map, which for memory need not be that of addresses.
-// Displacements may be negative.
+// A run is `count` pieces of `length` bytes, each `stride` bytes after the one before, so a vector
+// of any number of blocks is one run. Runs are in the order of the type map, which for memory need
+// not be that of addresses. Displacements may be negative.
 #pragma once
 
 #include <cstdint>

@@ -246,7 +246,8 @@ Kept* find_kept(MPI_Datatype datatype) {
 
 Kept& kept(MPI_Datatype datatype) {
   if (Kept* found = find_kept(datatype); found != nullptr) return *found;
-  // One thread makes it: a second attribute would take the first one from under who is looking at it.
+  // One thread makes it: a second attribute would take the first one from under who is looking at
+  // it.
   static std::recursive_mutex making;
   const std::lock_guard guard(making);
   if (Kept* found = find_kept(datatype); found != nullptr) return *found;
@@ -259,8 +260,8 @@ Kept& kept(MPI_Datatype datatype) {
 
 std::shared_ptr<const Layout> layout_of(MPI_Datatype datatype) { return kept(datatype).layout; }
 
-// No call says it, but packing is for committed types only: no item of it is packed. An MPI that was built without such checks lets all
-// pass, as it does with its own files.
+// No call says it, but packing is for committed types only: no item of it is packed. An MPI that
+// was built without such checks lets all pass, as it does with its own files.
 bool is_committed(MPI_Datatype datatype, MPI_Comm comm) {
   const Kept* found_kept = find_kept(datatype);
   if (found_kept != nullptr && found_kept->committed.load(std::memory_order_relaxed)) return true;

@@ -18,10 +18,12 @@ class Representation {
   // Bytes of a predefined type in the file.
   [[nodiscard]] virtual int64_t size(MPI_Datatype predefined) const = 0;
   // The codes that these two return are those of the program's functions.
-  // Makes `bytes` bytes of the file from items of `datatype` at `buffer`, the first `skip` left out.
+  // Makes `bytes` bytes of the file from items of `datatype` at `buffer`, the first `skip` left
+  // out.
   virtual int write(const void* buffer, MPI_Datatype datatype, int64_t skip, int64_t items,
                     char* file, int64_t bytes) const = 0;
-  // The other way; the bytes need not be whole items at the end of a file. `*got`: bytes of data in memory.
+  // The other way; the bytes need not be whole items at the end of a file. `*got`: bytes of data in
+  // memory.
   virtual int read(void* buffer, MPI_Datatype datatype, int64_t skip, int64_t items,
                    const char* file, int64_t bytes, int64_t* got) const = 0;
 };

@@ -11,7 +11,8 @@ namespace mpiio {
 // The layout is repeated every `extent` bytes from `origin` on.
 class Walk {
  public:
-  // Starts `skip` bytes of data into it. A layout without data has no pieces: then only offset() is to be asked, the origin.
+  // Starts `skip` bytes of data into it. A layout without data has no pieces: then only offset() is
+  // to be asked, the origin.
   Walk(const Layout& layout, int64_t origin, int64_t skip);
   // One run, from `origin` on.
   Walk(const Run& run, int64_t origin);

@@ -6,24 +6,25 @@
 
 namespace mpiio {
 
-// The bytes of `count` items of `datatype` at `buffer`, from byte `stream` of the view on. `*moved` are those
-// that were read or written: fewer than asked for at the end of file. A class of errors.
+// The bytes of `count` items of `datatype` at `buffer`, from byte `stream` of the view on. `*moved`
+// are those that were read or written: fewer than asked for at the end of file. A class of errors.
 int transfer(File& file, Direction direction, int64_t stream, void* buffer, int64_t count,
              MPI_Datatype datatype, int64_t* moved);
 
 // As MPI_Type_size says it, quickly for the type that was asked for last.
 int64_t size_of(MPI_Datatype datatype);
 
-// What is asked of a thread most often are predefined types: these need no look at their attributes.
+// What is asked of a thread most often are predefined types: these need no look at their
+// attributes.
 struct NamedType {
   MPI_Datatype datatype;
   int64_t size;  // 0: none was asked for yet
 };
 extern constinit thread_local NamedType last_named;
 
-// An access of the most frequent kind, from etype `offset` of the view on, in as few instructions as may be: what a call
-// does of its own, memory waits for (src/file/short_way.h). False: the access is another one, or something was in
-// its way, and transfer() is to do all of it.
+// An access of the most frequent kind, from etype `offset` of the view on, in as few instructions
+// as may be: what a call does of its own, memory waits for (src/file/short_way.h). False: the
+// access is another one, or something was in its way, and transfer() is to do all of it.
 [[gnu::always_inline]] inline bool transfer_short_way(const File& file, Direction direction,
                                                       int64_t offset, void* buffer, int64_t count,
                                                       MPI_Datatype datatype, int64_t* moved) {

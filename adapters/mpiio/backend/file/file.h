@@ -45,10 +45,11 @@ struct alignas(64) RankShared {
   cairn::mpi::LocalProcess process;  // set before MPI_File_open returns on any rank
 };
 
-// What the ranks of one node that have the file open share, in a mapped file that has no name any more.
+// What the ranks of one node that have the file open share, in a mapped file that has no name any
+// more.
 struct alignas(64) Shared {
-  // The shared file pointer, in etypes: of the view that is in force, and of those before and after it, so that a
-  // rank may set the next one to 0 before the others have done with this one.
+  // The shared file pointer, in etypes: of the view that is in force, and of those before and after
+  // it, so that a rank may set the next one to 0 before the others have done with this one.
   std::atomic<int64_t> pointers[3];
   std::atomic<int> atomic_owner;  // the process whose turn it is, in atomic mode; 0: nobody's
   std::atomic<int> mapped;        // ranks that have this here: the last of them removes its name
@@ -81,8 +82,8 @@ struct File {
   bool atomic = false;
   bool immediate = false;     // of `nodes`: others see a write when it returns
   bool without_sync = false;  // of `nodes`: opened by a library that calls none (callers.h)
-  // Which accesses need no lock, no other node and no look at the view: the allowed ones of a file that is seen
-  // as it is. Follows from what is above; whoever changes that says so.
+  // Which accesses need no lock, no other node and no look at the view: the allowed ones of a file
+  // that is seen as it is. Follows from what is above; whoever changes that says so.
   struct ShortWay {
     bool read = false;
     bool write = false;
@@ -97,9 +98,11 @@ struct File {
   int64_t split_bytes = 0;
 };
 
-// A class of errors: what goes to places of its own choice is not for a file of MPI_MODE_SEQUENTIAL.
+// A class of errors: what goes to places of its own choice is not for a file of
+// MPI_MODE_SEQUENTIAL.
 int check_random(const File& file);
-// MPI_ERR_NOT_SAME on all ranks if one of them gives other values than another. Nobody comes out of it before all have come.
+// MPI_ERR_NOT_SAME on all ranks if one of them gives other values than another. Nobody comes out of
+// it before all have come.
 int check_same(const File& file, std::initializer_list<int64_t> values, const char* what);
 
 void add_file(File* file);

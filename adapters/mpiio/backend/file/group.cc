@@ -100,7 +100,8 @@ int gather(void* context, const void* bytes, size_t size, void** all, size_t* si
   gather_bytes(comm, bytes, place.counts[0], joined, place);
   *all = joined;
   if (common == total) return 0;
-  // From the last rank on, everybody's bytes move to where they belong, and the rest comes behind them.
+  // From the last rank on, everybody's bytes move to where they belong, and the rest comes behind
+  // them.
   int64_t end = total;
   for (size_t i = count; i-- > 0;) {
     end -= theirs[i];

@@ -70,7 +70,8 @@ std::string covered_path(const engine::Place& place) {
   return std::string(host->paths->directory()) + "/" + place.relative;
 }
 
-// What other calls have made under this name in this node's pool and that is not in the covered directory.
+// What other calls have made under this name in this node's pool and that is not in the covered
+// directory.
 int open_local(const std::string& path, const engine::Place& place, cairn_file** local) {
   if (!place.exists) return MPI_SUCCESS;
   if (S_ISDIR(place.st.mode)) return system_error(EISDIR, "open", path);
@@ -149,7 +150,8 @@ int open(File& file, int flags, mode_t mode) {
                                          host->paths->masked(mode), local, &file.nodes);
   if (local != nullptr) {
     host->engine->close(local);
-    // Its bytes are those of the file now: the name comes back when that is carried to the covered directory.
+    // Its bytes are those of the file now: the name comes back when that is carried to the covered
+    // directory.
     if (result == 0) ::unlink(covered_path(place).c_str());
   }
   if (result < 0) return failed(result, "open", file.path);

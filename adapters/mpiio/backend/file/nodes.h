@@ -15,8 +15,8 @@ int open(File& file, int flags, mode_t mode);
 int close(File& file);
 // By one process. MPI_ERR_NO_SUCH_FILE if there is no such file.
 int remove(const std::string& path);
-// By one process of a job on one node: a file of this name that an earlier job wrote on several nodes, if there is one,
-// becomes an ordinary one, or is removed.
+// By one process of a job on one node: a file of this name that an earlier job wrote on several
+// nodes, if there is one, becomes an ordinary one, or is removed.
 int make_plain(const std::string& path);
 int remove_left(const std::string& path, bool* removed);
 

@@ -84,7 +84,8 @@ int move_pieces(const File& file, Direction direction, char* buffer, Walk memory
   const cairn::mpi::Doing doing(reading ? "read" : "write", file.path);
   if (size == 0) return MPI_SUCCESS;
   const View& view = file.view;
-  // A filetype without data, as an empty share of a distributed array is one: its file has ended before it begins.
+  // A filetype without data, as an empty share of a distributed array is one: its file has ended
+  // before it begins.
   if (!view.dense && view.layout->size == 0)
     return reading ? MPI_SUCCESS
                    : error(MPI_ERR_IO,

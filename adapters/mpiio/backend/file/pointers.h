@@ -1,4 +1,5 @@
-// The shared file pointer: in memory that the ranks map, or kept by a node's server where they are on several nodes.
+// The shared file pointer: in memory that the ranks map, or kept by a node's server where they are
+// on several nodes.
 #pragma once
 
 #include "mpiio/backend/file/file.h"

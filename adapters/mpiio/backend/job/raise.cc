@@ -9,8 +9,8 @@ namespace mpiio {
 int raise_error(MPI_File file, int code) {
   if (file != MPI_FILE_NULL || handles_no_file()) return handle(file, code);
   if (!cairn::mpi::has_world()) return code;
-  // A file of this moment gets the handler of MPI_FILE_NULL. (MPICH counts such handlers wrongly, and ends the program
-  // when one is counted below 0.)
+  // A file of this moment gets the handler of MPI_FILE_NULL. (MPICH counts such handlers wrongly,
+  // and ends the program when one is counted below 0.)
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   PMPI_File_get_errhandler(MPI_FILE_NULL, &handler);
   MPI_File shadow = MPI_FILE_NULL;

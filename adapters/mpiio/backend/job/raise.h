@@ -5,7 +5,8 @@
 
 namespace mpiio {
 
-// Lets the error handler of `file` (or of MPI_FILE_NULL) have it; the code that the call is to return then.
+// Lets the error handler of `file` (or of MPI_FILE_NULL) have it; the code that the call is to
+// return then.
 int raise_error(MPI_File file, int code);
 inline int raise(MPI_File file, int code) {
   return code == MPI_SUCCESS ? MPI_SUCCESS : raise_error(file, code);

@@ -26,8 +26,8 @@ size_t serve(void*, const void* request, size_t size, void* reply) {
   return calls().job_serve(joined, request, size, reply);
 }
 
-cairn::mpi::Client client() {
-  cairn::mpi::Client client;
+cairn::mpi::SessionClient client() {
+  cairn::mpi::SessionClient client;
   client.name = "MPI-IO";
   client.awaited =
       "the other ranks in MPI_Init; each must run under `cairn run` (mpirun ... cairn run ... "

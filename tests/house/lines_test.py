@@ -1,0 +1,90 @@
+"""No line is longer than 100 columns: code, comments, prose, scripts. UNKEPT only shrinks."""
+
+import re
+
+import house
+
+MOST = 100
+# Written by programs, or as somebody else printed it.
+GENERATED = re.compile(r"docs/(c-api|compat/posix-calls|cli-reference)\.md|docs/(results|images)/|"
+                       r"tests/bench/recorded/|CHANGELOG\.md")
+# Tables and addresses cannot be broken; a shell's line in a block is to be copied whole.
+UNBREAKABLE = re.compile(r"^\s*[|<]|https?://|^\s*#include ")
+RAW_STRING = re.compile(r'R"(\w*)\(.*?\)\1"', re.S)
+# Folders whose scripts are not kept to it yet.
+UNKEPT = [
+    "adapters/posix",
+    "bench/python/cairn_bench",
+    "bindings/python",
+    "bindings/python/cairn",
+    "deploy/nvdimm-vm",
+    "deploy/virtual-cluster",
+    "examples",
+    "include/cairn",
+    "scripts",
+    "scripts/demo",
+    "tests/adapter",
+    "tests/bench",
+    "tests/cli",
+    "tests/cli/ckpt",
+    "tests/cli/trust",
+    "tests/cluster",
+    "tests/examples",
+    "tests/fortran",
+    "tests/house",
+    "tests/install",
+    "tests/mpi",
+    "tests/python",
+    "tests/slow",
+    "tests/vm",
+]
+
+
+def longest(path, text):
+    """The first line that is too long, or 0."""
+    in_block = False
+    if path.endswith((".cc", ".h")):
+        text = RAW_STRING.sub(lambda found: "\n" * found.group(0).count("\n"), text)
+    for number, line in enumerate(text.split("\n"), 1):
+        if path.endswith(".md") and line.lstrip().startswith("```"):
+            in_block = not in_block
+        if len(line) > MOST and not in_block and not UNBREAKABLE.search(line):
+            return number
+    return 0
+
+
+def check(sources, unkept):
+    problems = []
+    used = set()
+    for path, text in sources:
+        number = longest(path, text)
+        if number == 0:
+            continue
+        folder = path.rpartition("/")[0]
+        if path.endswith((".py", ".sh")) and folder in unkept:
+            used.add(folder)
+        else:
+            problems.append(f"{path}:{number}: longer than {MOST} columns")
+    problems += [f"{folder}: take it out of the list, as no script has a longer line"
+                 for folder in unkept if folder not in used]
+    return problems
+
+
+LONG = "x" * (MOST + 1) + "\n"
+house.must_find(check, [
+    ([("src/a.cc", LONG)], []),
+    ([("src/a.cc", LONG)], ["src"]),
+    ([("docs/a.md", "text\n" + LONG)], []),
+    ([("tests/a.py", LONG)], []),
+    ([("tests/a.py", "x\n")], ["tests"]),
+])
+house.must_accept(check, [
+    ([("tests/a.py", LONG)], ["tests"]),
+    ([("docs/a.md", "```sh\n" + LONG + "```\n| " + LONG)], []),
+    ([("src/a.cc", "// https://" + LONG + 'auto a = R"(' + LONG + ')";\n')], []),
+])
+
+files = [n for n in house.files(".cc", ".h", ".hpp", ".c", ".py", ".sh", ".md")
+         if not GENERATED.match(n.as_posix())]
+house.verdict(check([(n.as_posix(), house.text(n)) for n in files], UNKEPT),
+              f"{len(files)} files")
