@@ -25,7 +25,7 @@ Requires-Dist: numpy; extra == "numpy"
 Provides-Extra: mpi
 Requires-Dist: mpi4py; extra == "mpi"
 Provides-Extra: torch
-Requires-Dist: torch>=2.4; extra == "torch"
+Requires-Dist: torch>=2.6; extra == "torch"
 """
 WHEEL = """Wheel-Version: 1.0
 Generator: make_wheel.py

@@ -48,7 +48,7 @@ class Tensors(unittest.TestCase):
 
     def test_without_torch_the_import_says_what_to_do(self):
         with mock.patch.dict(sys.modules, {"torch": None}):
-            with self.assertRaisesRegex(ImportError, r"cairn\.torch: needs PyTorch 2\.4 or later .* install it for this Python"):
+            with self.assertRaisesRegex(ImportError, r"cairn\.torch: needs PyTorch 2\.6 or later .* install it for this Python"):
                 import cairn.torch  # noqa: F401
 
 

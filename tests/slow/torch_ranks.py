@@ -146,6 +146,11 @@ def save_asynchronously(name, step):
             future.result()
 
 
+class NeverPlans(dcp.DefaultSavePlanner):
+    def set_up_planner(self, *all, **named):
+        raise RuntimeError(SAYS)
+
+
 class Refuses(dcp.DefaultSavePlanner):
     def resolve_data(self, write_item):
         if RANK == RANKS - 1:
@@ -159,11 +164,12 @@ def fail(name, step):
         load_into(storage)
         before = storage.versions()[0].number
         for how in (dcp.save, lambda *all, **named: dcp.async_save(*all, **named).result()):
-            try:
-                how(state_of(step), storage_writer=storage, planner=Refuses(), checkpoint_id=str(step))
-                raise AssertionError("it was saved")
-            except WAYS_TO_FAIL as error:
-                assert SAYS in str(error) or CANNOT_TELL in str(error), error
+            for planner in (NeverPlans(), Refuses()):
+                try:
+                    how(state_of(step), storage_writer=storage, planner=planner, checkpoint_id=str(step))
+                    raise AssertionError("it was saved")
+                except WAYS_TO_FAIL as error:
+                    assert SAYS in str(error) or CANNOT_TELL in str(error), error
         assert storage.versions()[0].number == before
         try:
             dcp.save(state_of(step), storage_writer=storage, checkpoint_id="latest")
@@ -289,7 +295,7 @@ def compare(name, step):
 
 
 if __name__ == "__main__":
-    faulthandler.dump_traceback_later(200)
+    faulthandler.dump_traceback_later(280, exit=True)
     torch.set_num_threads(1)
     dist.init_process_group("gloo", rank=RANK, world_size=RANKS)
     globals()[sys.argv[1]](sys.argv[2], int(sys.argv[3]))

@@ -122,20 +122,25 @@ class Torch(unittest.TestCase):
         """Each time ranks go on with what they find, which is no older than what rank 0 has said to be saved."""
         draw = random.Random(SEED)
         saved = 0
-        for _ in range(KILLS):
+        for turn in range(KILLS):
             ranks = draw.choice((1, 2, 3))
             running = self.start(ranks, "storm", 0)
-            time.sleep(draw.uniform(5, 12))
+            said = ""
+            while turn % 2 == 0 and "saved" not in said:  # every second time while they save, else also while they begin
+                line = running[0].stdout.readline()
+                self.assertTrue(line, said)
+                said += line
+            time.sleep(draw.uniform(0, 3 if turn % 2 == 0 else 10))
             for process in draw.sample(running, ranks):
                 process.kill()
-            said = running[0].communicate(timeout=SECONDS)[0]
+            said += running[0].communicate(timeout=SECONDS)[0]
             for process in running[1:]:
                 process.communicate(timeout=SECONDS)
             self.assertNotIn("AssertionError", said)
             for found in re.findall(r"found (\d+)", said):
                 self.assertGreaterEqual(int(found), saved, f"CAIRN_SEED={SEED}\n{said}")
             saved = max(map(int, re.findall(r"saved (\d+)", said)), default=saved)
-        self.assertGreater(saved, 0, "none came to save; is the machine that slow?")
+        self.assertGreater(saved, 0)
 
     def test_times_beside_torchs_own_files(self):
         """Says them; what they are on a busy machine proves nothing."""

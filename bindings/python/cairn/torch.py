@@ -6,7 +6,6 @@
     with Storage("model") as storage:  # all ranks
         if storage.versions():
             dcp.load(state, storage_reader=storage)  # the newest that is whole, on any number of ranks
-        ...
         dcp.save(state, storage_writer=storage, checkpoint_id="step-100")
         saved = dcp.async_save(state, storage_writer=storage, checkpoint_id="step-200")
 
@@ -34,7 +33,7 @@ try:
     from torch.distributed.checkpoint.staging import AsyncStager
     from torch.distributed.checkpoint.storage import StorageReader, StorageWriter, WriteResult
 except ImportError as missing:
-    raise ImportError(f"cairn.torch: needs PyTorch 2.4 or later with torch.distributed: {missing}; install it for this Python, "
+    raise ImportError(f"cairn.torch: needs PyTorch 2.6 or later with torch.distributed: {missing}; install it for this Python, "
                       "as python3-torch of Debian 13 or with `pip install torch`") from missing
 
 from ._checkpoint import Checkpoint, Error, Handle, Info, Level
@@ -62,12 +61,10 @@ class Storage(StorageWriter, StorageReader, AsyncStager):
 
     def __init__(self, name: str, *, process_group: Any = None, verify: bool = True, look: bool = False, **options: Any):
         self._name, self._verifies, self._looks = name, verify, look
-        self._group = process_group
-        if process_group is None and dist.is_initialized():
-            self._group = dist.new_group(backend="gloo")
+        self._group = dist.new_group(backend="gloo") if process_group is None and dist.is_initialized() else process_group
         self._rank = dist.get_rank(self._group) if self._group is not None else 0
         hosts, jobs = zip(*self._gather((socket.gethostname(), os.urandom(16).hex())))
-        if len(set(hosts)) > 1 and not look:
+        if len(set(hosts)) > 1:
             raise Error(errors.ENOSYS, f"storage '{name}': its ranks are on {len(set(hosts))} hosts; expected one host")
         alone = {"look": True} if look else {"rank": self._rank, "ranks": len(hosts), "job": jobs[0]}
         self._checkpoint = Checkpoint(name, **alone, **options)
@@ -78,13 +75,13 @@ class Storage(StorageWriter, StorageReader, AsyncStager):
         self._pieces: Any = None  # of this rank, as all ranks know them
         self._defined: dict[str, Any] = {}  # the same on all ranks
         self._now: dict[str, Any] = {}  # the memory of each variable that this rank has a part of, during a save
-        self._staged = threading.Event()
+        self._begun, self._staged = threading.Event(), threading.Event()  # by the thread of async_save()
 
     def __enter__(self) -> Storage:
         return self
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        with contextlib.suppress(*[Error] if kind is not None else []):  # the error that is under way says more
+        with contextlib.suppress(*[Error] if kind else []):  # the error that is under way says more
             self.close()
 
     def close(self) -> None:
@@ -121,16 +118,15 @@ class Storage(StorageWriter, StorageReader, AsyncStager):
 
     prepare_global_plan = prepare_local_plan
 
-    def finish(self, *given: Any, **named: Any) -> None:
+    def finish(self, *args: Any, **kwargs: Any) -> None:
         """Nothing is left to do: a version is committed with its last bytes, and read_metadata() sets up the reader."""
 
     set_up_storage_reader = finish
 
     def _gather(self, said: Any) -> list[Any]:
-        if self._group is None:
-            return [said]
-        heard = [None] * dist.get_world_size(self._group)
-        dist.all_gather_object(heard, said, group=self._group)
+        heard = [said] * (dist.get_world_size(self._group) if self._group is not None else 1)
+        if self._group is not None:
+            dist.all_gather_object(heard, said, group=self._group)
         return heard
 
     # ---- writing ---------------------------------------------------------------------------------
@@ -138,20 +134,23 @@ class Storage(StorageWriter, StorageReader, AsyncStager):
     def stage(self, state_dict: Any) -> Any:
         """Copies nothing: write_data() copies into the pool, and synchronize_staging() waits for that."""
         self._staged.clear()
-        self._others = set(threading.enumerate())
+        self._begun.clear()
         return state_dict
-
-    @property
-    def should_synchronize_after_execute(self) -> bool:
-        return True
 
     def synchronize_staging(self) -> None:
         """Returns when the tensors may change, or the thread that saves has ended without that: its future says why."""
-        while any(one not in self._others and one.name.startswith("ThreadPool") for one in threading.enumerate()):
-            if self._staged.wait(0.1):
-                return
+        if not self._begun.wait(60):
+            raise Error(errors.ETIMEDOUT, f"storage '{self._name}': no thread began to save within 60 s")
+        while not self._staged.wait(0.1) and self._saver.is_alive():
+            pass
 
-    def set_up_storage_writer(self, is_coordinator: bool, *more: Any, **named: Any) -> None:
+    def storage_meta(self) -> None:  # the first that DCP asks for, in the thread that saves
+        self._saver = threading.current_thread()
+        self._begun.set()
+
+    def set_up_storage_writer(self, is_coordinator: bool, *args: Any, **kwargs: Any) -> None:
+        if not kwargs.get("use_collectives", True):
+            raise ValueError(f"storage '{self._name}': use_collectives is False; expected ranks that save together")
         self._is_coordinator = is_coordinator
 
     def write_data(self, plan: SavePlan, planner: SavePlanner) -> torch.futures.Future:
@@ -174,7 +173,7 @@ class Storage(StorageWriter, StorageReader, AsyncStager):
         number, self._number = self._number, None
         try:
             tensors, row = self._resolve(plan, planner)
-        except Exception as error:  # the other ranks are not to wait for this one
+        except Exception as error:  # told to the others, which would wait for this rank
             failed, text = error, f"{type(error).__name__}: {error}"
         texts, lengths, differ, numbers = zip(*self._gather((text, len(row), list(tensors) != self._pieces, number)))
         if failed is not None:
@@ -227,7 +226,7 @@ class Storage(StorageWriter, StorageReader, AsyncStager):
 
     # ---- reading ---------------------------------------------------------------------------------
 
-    def read_metadata(self, *more: Any, **named: Any) -> Metadata:
+    def read_metadata(self, *args: Any, **kwargs: Any) -> Metadata:
         """Collective. Chooses the version."""
         with self._lock:
             asked, self._number = self._number, None
@@ -236,12 +235,11 @@ class Storage(StorageWriter, StorageReader, AsyncStager):
             if _OBJECTS not in self._shapes:
                 raise Error(errors.ENODATA, f"version {self._reads} of '{self._name}': was not written by cairn.torch")
             ranks, room = self._shapes[_OBJECTS]
-            rows = memoryview(bytearray(ranks * room)).cast("B", (ranks, room))
-            self._checkpoint.read_var(_OBJECTS, rows, version=self._reads)
-        flat = rows.cast("B")
+            rows = memoryview(bytearray(ranks * room))
+            self._checkpoint.read_var(_OBJECTS, rows.cast("B", (ranks, room)), version=self._reads)
         self._objects, self._metadata = {}, None
         for at in range(0, ranks * room, room):
-            metadata, objects = pickle.loads(flat[at:at + room])
+            metadata, objects = pickle.loads(rows[at:at + room])
             self._objects.update(objects)
             self._metadata = metadata or self._metadata
         return self._metadata
@@ -265,9 +263,8 @@ class Storage(StorageWriter, StorageReader, AsyncStager):
                 if self._verifies and self._rank == 0:
                     self._checkpoint.verify(info.number)
             except Error as error:
-                damage = (error.errno, error.strerror)
-            damage = self._gather(damage)[0]
-            if damage is None:
+                damage = error.errno, error.strerror
+            if (damage := self._gather(damage)[0]) is None:
                 return info.number
             number = next((one.number for one in self._checkpoint.versions() if one.sequence == info.parent), None)
             if asked is not None or number is None:

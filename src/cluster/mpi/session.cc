@@ -9,7 +9,9 @@
 namespace cairn::mpi {
 namespace {
 
-std::string awaited_ranks(void* client) { return static_cast<const SessionClient*>(client)->awaited; }
+std::string awaited_ranks(void* client) {
+  return static_cast<const SessionClient*>(client)->awaited;
+}
 
 // Never 0, the number of a process without a session.
 int64_t random_number(MPI_Comm comm) {
@@ -67,7 +69,8 @@ MPI_Comm Session::copy_of(MPI_Comm world, const SessionClient& client) {
   return comm;
 }
 
-std::unique_ptr<Session> Session::begin_on(MPI_Comm comm, const SessionClient& client, const Card& card) {
+std::unique_ptr<Session> Session::begin_on(MPI_Comm comm, const SessionClient& client,
+                                           const Card& card) {
   std::unique_ptr<Session> session(new Session);
   Peers& peers = session->peers_;
   Bootstrap& bootstrap = session->bootstrap_;

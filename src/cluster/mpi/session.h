@@ -77,7 +77,8 @@ class Session {
  private:
   Session() = default;
   static MPI_Comm copy_of(MPI_Comm world, const SessionClient& client);
-  static std::unique_ptr<Session> begin_on(MPI_Comm comm, const SessionClient& client, const Card& card);
+  static std::unique_ptr<Session> begin_on(MPI_Comm comm, const SessionClient& client,
+                                           const Card& card);
   static int end(MPI_Comm, int, void* session, void*);
 
   Peers peers_;
