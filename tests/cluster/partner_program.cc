@@ -3,7 +3,7 @@
 //
 //   partner_program write VERSION...   continues the latest version, if there is one
 //   partner_program later VERSION      hands over a version, and finds its copies later
-//   partner_program read VERSION       expects this version, each byte right; says where it was
+//   partner_program read [VERSION]     expects this version, each byte right; says where it was
 //   partner_program lost               expects that no version can be had; says why
 //   partner_program impossible         expects that no node can hold copies; says why
 //   partner_program rounds             writes versions until it is killed
@@ -135,12 +135,14 @@ void later(int64_t version) {
   check(cairn_checkpoint_finalize(checkpoint), 0, "finalize");
 }
 
-void read(int64_t version) {
+void read(const char* version) {
   State state;
   cairn_checkpoint* const checkpoint = open_field(0);
   state.define(checkpoint);
   const cairn_checkpoint_info info = read_latest(checkpoint, &state);
-  check(static_cast<int>(info.number), static_cast<int>(version), "the version that was read");
+  if (version != nullptr)
+    check(static_cast<int>(info.number), std::atoi(version), "the version that was read");
+  say("version", info.number);
   if (rank == 0)
     std::printf("level %u, skipped %u, from copies %u: %s\n", info.level, info.skipped,
                 info.from_copies, info.why);
@@ -211,7 +213,7 @@ int main(int argc, char** argv) {
   const std::string part = argc > 1 ? argv[1] : "";
   if (part == "write") write(argc - 2, argv + 2);
   if (part == "later") later(std::atoll(argv[2]));
-  if (part == "read") read(std::atoll(argv[2]));
+  if (part == "read") read(argv[2]);
   if (part == "lost") lost();
   if (part == "impossible") impossible();
   if (part == "rounds") rounds();
