@@ -198,6 +198,11 @@ class CopiesOfNodes(unittest.TestCase):
                 self.assertEqual(self.copies(), [2, 1])
                 # Parts that were there are used again.
                 self.assertEqual(os.stat(f"{self.set}/v{2:016x}-00000.data").st_ino, before)
+                # What is damaged there is made anew.
+                self.flip(f"v{2:016x}-00002.data", 2 << 20)
+                self.run_on(mpi, [0, 1, 2, 1], "keep")
+                self.lose()
+                self.assertIn("skipped 0", self.run_on(mpi, [0, 1], "read", 2))
                 self.begin_anew()
 
     def test_each_host_by_the_command(self):
@@ -210,6 +215,23 @@ class CopiesOfNodes(unittest.TestCase):
             self.assertEqual(self.copies(), [])
         self.assertIn("1 of other hosts is missing", self.cairn("ckpt", "drain", "field", "--to", self.lower, node=1))
         self.assertIn("is in", self.cairn("ckpt", "drain", "field", "--to", self.lower, "--keep", 1))
+        self.assertEqual(self.copies(), [1])
+        # All at once: whoever names the last part writes the record.
+        shutil.rmtree(f"{self.lower}/.cairn-checkpoints")
+        hosts = [subprocess.Popen([CAIRN, "ckpt", "drain", "field", "--to", self.lower], stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True,
+                                  env={**self.environment, "CAIRN_POOL_NAME": f"node{node}"}) for node in range(3)]
+        said = [host.communicate(timeout=LIMIT_S)[0] for host in hosts]
+        self.assertEqual([host.returncode for host in hosts], [0, 0, 0], said)
+        self.assertEqual(self.copies(), [1])
+        # One pool gets all parts.
+        self.lose()
+        self.cairn("pool", "create", "--size", "32M")
+        self.cairn("ckpt", "restore", "field", "--from", self.lower)
+        self.assertTrue(json.loads(self.cairn("--json", "ckpt", "verify", "field"))["ok"])
+        self.run_on(mpi, [1, 0], "read", 1)
+        shutil.rmtree(f"{self.lower}/.cairn-checkpoints")
+        self.assertIn("is in", self.cairn("ckpt", "drain", "field", "--to", self.lower))
         self.assertEqual(self.copies(), [1])
 
 
