@@ -7,6 +7,7 @@
 #include "checkpoint/redundancy/drain_version.h"
 #include "checkpoint/redundancy/restore_nodes.h"
 #include "checkpoint/redundancy/restore_version.h"
+#include "checkpoint/redundancy/retire_lower.h"
 #include "checkpoint/version/drop.h"
 #include "checkpoint/version/set_user.h"
 

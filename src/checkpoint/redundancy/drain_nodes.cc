@@ -5,6 +5,7 @@
 
 #include "checkpoint/redundancy/drain_version.h"
 #include "checkpoint/redundancy/lower_copy.h"
+#include "checkpoint/redundancy/retire_lower.h"
 #include "checkpoint/version/exchange.h"
 
 namespace cairn::checkpoint {

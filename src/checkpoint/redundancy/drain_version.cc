@@ -15,8 +15,6 @@
 namespace cairn::checkpoint {
 namespace {
 
-constexpr const char* set_name = "set";
-
 std::string json_text(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {
@@ -79,7 +77,7 @@ Status write_if_missing(LowerSet* lower, const std::set<std::string>& there,
 Status check_set(const LowerSet& lower, const SetFile& set) {
   CAIRN_TRY_ASSIGN(complete, lower.versions());
   if (complete.empty()) return Status();
-  CAIRN_TRY_ASSIGN(bytes, lower.read_file(set_name, sizeof(SetRecord)));
+  CAIRN_TRY_ASSIGN(bytes, lower.read_file(lower_set_name, sizeof(SetRecord)));
   if (bytes.size() == sizeof(SetRecord) &&
       std::memcmp(record_at<SetRecord>(bytes.data()).set, set.record().set,
                   sizeof(SetRecord::set)) == 0)
@@ -91,7 +89,7 @@ Status write_contents(LowerSet* lower, const SetFile& set, const Contents& conte
   CAIRN_TRY_ASSIGN(names, lower->names());
   const std::set<std::string> there(names.begin(), names.end());
   const auto* const begin = reinterpret_cast<const uint8_t*>(&set.record());
-  CAIRN_TRY(write_if_missing(lower, there, set_name, {begin, begin + sizeof(SetRecord)}));
+  CAIRN_TRY(write_if_missing(lower, there, lower_set_name, {begin, begin + sizeof(SetRecord)}));
   const Layout& layout = contents.layout();
   for (uint32_t i = 0; i < layout.decompositions(); ++i) {
     const Decomposition& one = contents.decomposition(i);
@@ -122,37 +120,6 @@ Status make_way(LowerSet* lower, const VersionRecord& version) {
     return annotate(status, "%s/%s", lower->path().c_str(), lower_name(sequence, "").c_str());
   return lower->remove(lower_name(sequence, lower_record));
 }
-
-// The files in lower that stay.
-class Stay {
- public:
-  void add(const LowerSet& lower, uint64_t sequence) {
-    sequences_.insert(sequence);
-    // Of what cannot be understood nobody knows the layout.
-    if (!add_layout(lower, sequence).ok()) has_all_layouts_ = true;
-  }
-  [[nodiscard]] bool has(const std::string& name) const {
-    const bool is_layout = name.ends_with(layout_suffix) || name.ends_with(decomposition_suffix);
-    return (is_layout && has_all_layouts_) || names_.contains(name) ||
-           sequences_.contains(sequence_of_name(name));
-  }
-
- private:
-  Status add_layout(const LowerSet& lower, uint64_t sequence) {
-    CAIRN_TRY_ASSIGN(manifest, open_manifest(lower, sequence));
-    const auto name = short_hash(layout_of(manifest.version())) + std::string(layout_suffix);
-    CAIRN_TRY_ASSIGN(record, lower.read_file(name, max_layout));
-    CAIRN_TRY_ASSIGN(layout, Layout::read(std::move(record)));
-    names_.insert(name);
-    for (uint32_t i = 0; i < layout.decompositions(); ++i)
-      names_.insert(short_hash(layout.decomposition_hash(i)) + std::string(decomposition_suffix));
-    return Status();
-  }
-
-  std::set<std::string> names_ = {set_name, lower_lock};
-  std::set<uint64_t> sequences_;
-  bool has_all_layouts_ = false;
-};
 
 // Is the part in lower already, as all its bytes say?
 Result<bool> is_there(const LowerSet& lower, const DrainedPart& part) {
@@ -280,49 +247,6 @@ Status note_global(const SetFile& set, Slot* slot) {
   if (!word.ok()) return Status();
   set.fs().pool.store_flush(**word, fine_now_ns());
   return set.fs().pool.fence();
-}
-
-bool is_whole_in(const LowerSet& lower, uint64_t sequence) {
-  const auto copy = open_copy(lower, sequence);
-  return copy.ok() && check_data(lower, *copy).ok();
-}
-
-Result<std::vector<uint64_t>> witnesses_in(const LowerSet& lower, uint32_t keep, uint64_t drained) {
-  CAIRN_TRY_ASSIGN(line, line_in(lower));
-  std::vector<uint64_t> witnesses;
-  for (const uint64_t sequence : line.sequences)
-    if (sequence != drained && !line.is_abandoned(sequence) && witnesses.size() < keep)
-      witnesses.push_back(sequence);
-  return witnesses;
-}
-
-Status retire_in_lower(LowerSet* lower, uint32_t keep, uint64_t drained, const IsWhole& is_whole) {
-  CAIRN_TRY_ASSIGN(line, line_in(*lower));
-  Stay stay;
-  uint32_t whole = 0;  // of the line, so far
-  for (const uint64_t sequence : line.sequences) {
-    const bool is_abandoned = line.is_abandoned(sequence);
-    const bool is_dispensable = whole >= (is_abandoned ? 1 : std::max(keep, 1U));
-    if (is_dispensable && sequence != drained) continue;
-    stay.add(*lower, sequence);
-    if (is_dispensable || is_abandoned) continue;
-    // What was drained has been read back.
-    if (sequence == drained || is_whole(sequence)) ++whole;
-  }
-  CAIRN_TRY_ASSIGN(names, lower->names());
-  const std::set<uint64_t> complete(line.sequences.begin(), line.sequences.end());
-  const auto is_of_others = [&](const std::string& name) {
-    if (name.starts_with(lower_aside)) return lower->is_being_written(name);
-    const uint64_t sequence = sequence_of_name(name);
-    return sequence > drained && !complete.contains(sequence);
-  };
-  // Records first: without one a version does not count.
-  for (const bool is_record : {true, false})
-    for (const std::string& name : names)
-      if (name.ends_with(lower_record) == is_record && !stay.has(name) &&
-          (is_record || !is_of_others(name)))
-        CAIRN_TRY(lower->remove(name));
-  return Status();
 }
 
 }  // namespace cairn::checkpoint

@@ -23,6 +23,8 @@ std::string lower_name(uint64_t sequence, const char* suffix);
 std::string lower_part_name(uint64_t sequence, uint32_t part, uint32_t parts, const char* suffix);
 // The sequence of the version that a file belongs to; 0: it belongs to none.
 uint64_t sequence_of_name(const std::string& name);
+// The record of the set.
+inline constexpr const char* lower_set_name = "set";
 // Of the set: a drain holds it locked.
 inline constexpr const char* lower_lock = "lock";
 // A file that has no name yet begins with it.

@@ -1,0 +1,24 @@
+// Retirement in lower: copies that newer ones make dispensable go, after those were read.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "checkpoint/redundancy/lower_set.h"
+
+namespace cairn::checkpoint {
+
+// Are all bytes of this version in lower whole?
+using IsWhole = std::function<bool(uint64_t sequence)>;
+bool is_whole_in(const LowerSet& lower, uint64_t sequence);
+
+// Those versions of the line in lower, beside the drained one, whose bytes decide what may go.
+Result<std::vector<uint64_t>> witnesses_in(const LowerSet& lower, uint32_t keep, uint64_t drained);
+
+// Removes from lower what `keep` newer versions of the newest one's line make dispensable, all of
+// which are whole. One does for a version that the newest one has abandoned. Files of no version go
+// as well, but for those that somebody may be writing. What was drained stays. Under the lock.
+Status retire_in_lower(LowerSet* lower, uint32_t keep, uint64_t drained, const IsWhole& is_whole);
+
+}  // namespace cairn::checkpoint
