@@ -329,8 +329,8 @@ CAIRN_API int cairn_checkpoint_commit(cairn_checkpoint* checkpoint);
 CAIRN_API int cairn_checkpoint_test(cairn_checkpoint* checkpoint, cairn_checkpoint_handle handle,
                                     uint32_t level, cairn_checkpoint_progress* progress);
 /* Waits until the level is reached or impossible: 0, or that error. timeout_ms 0: without end;
- * -ETIMEDOUT. For PARTNER and GLOBAL it is collective, and the timeout holds for LOCAL: leaders
- * copy the version to their pools meanwhile, or each its own part to options.lower. -EINVAL: there
+ * -ETIMEDOUT. PARTNER and GLOBAL have no timeout: the call is collective then, and leaders copy
+ * the version to their pools meanwhile, or each its own part to options.lower. -EINVAL: there
  * is no CAIRN_CHECKPOINT_PARTNER or options.lower. -EOPNOTSUPP: no node can hold copies; the text
  * says why. -ENOSPC, -EUCLEAN, -EIO: a node holds no copy, which the text names; the version is at
  * LOCAL as before, and wait may be called again. */

@@ -1,9 +1,9 @@
 // C API: copies of versions in the pools of other nodes (include/cairn/checkpoint.h).
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstring>
 
+#include "base/crc32c_bulk.h"
 #include "cairn/checkpoint.h"
 #include "capi/checkpoint_context.h"
 #include "capi/settings.h"
@@ -22,6 +22,7 @@ constexpr const char* domain_key = "checkpoint.domain";
 // What a node's leader tells the others.
 struct NodeDomain {
   uint32_t wants;
+  uint32_t lower_crc;  // of options.lower
   char domain[ckpt::most_domain_bytes + 1];
 };
 
@@ -43,7 +44,8 @@ Result<std::string> own_domain() {
 
 Result<ckpt::Partners> cairn_checkpoint::find_partners(capi::Membership* members) const {
   capi::TransportExchange* const exchange = members->nodes();
-  NodeDomain says{wants_partners() ? 1U : 0U, ""};
+  NodeDomain says{wants_partners() ? 1U : 0U, cairn::crc32c_bulk(0, lower.data(), lower.size()),
+                  ""};
   Status own;
   if (wants_partners()) {
     const auto domain = own_domain();
@@ -53,10 +55,15 @@ Result<ckpt::Partners> cairn_checkpoint::find_partners(capi::Membership* members
   CAIRN_TRY(members->agree(own));
   std::vector<NodeDomain> all(exchange->nodes());
   CAIRN_TRY(exchange->gather_to_all(&says, sizeof says, all.data()));
-  const bool differs = std::any_of(all.begin(), all.end(),
-                                   [&](const NodeDomain& one) { return one.wants != says.wants; });
-  CAIRN_TRY(members->agree(
-      differs ? fail(EINVAL, "options: ranks differ in CAIRN_CHECKPOINT_PARTNER") : Status()));
+  // A rank that went another way would leave the others waiting.
+  for (const NodeDomain& one : all) {
+    if (!own.ok()) break;
+    if (one.wants != says.wants)
+      own = fail(EINVAL, "options: ranks differ in CAIRN_CHECKPOINT_PARTNER");
+    else if (one.lower_crc != says.lower_crc)
+      own = fail(EINVAL, "options: ranks differ in lower");
+  }
+  CAIRN_TRY(members->agree(own));
   ckpt::Partners partners;
   if (!wants_partners()) return partners;
   for (const NodeDomain& one : all)

@@ -106,7 +106,9 @@ int cairn_checkpoint_wait(cairn_checkpoint* checkpoint, cairn_checkpoint_handle 
     const auto tested = checkpoint->writer->test(handle);
     return tested.ok() ? 0 : code(tested.status());
   }
-  const Status waited = checkpoint->writer->wait(handle, timeout_ms * ns_of_ms);
+  // The others are collective: a rank that left here would leave them waiting.
+  const uint64_t timeout_ns = level == CAIRN_LEVEL_LOCAL ? timeout_ms * ns_of_ms : 0;
+  const Status waited = checkpoint->writer->wait(handle, timeout_ns);
   if (!waited.ok()) return code(waited);
   Status status = checkpoint->told(handle);
   if (status.ok() && level == CAIRN_LEVEL_PARTNER) {

@@ -234,6 +234,15 @@ class CopiesOfNodes(unittest.TestCase):
         self.assertIn("is in", self.cairn("ckpt", "drain", "field", "--to", self.lower))
         self.assertEqual(self.copies(), [1])
 
+    def test_ranks_that_differ_in_lower_are_refused(self):
+        command = self.command(MPIS[0], [0, 1], "write", 1)
+        last = len(command) - 1 - command[::-1].index(self.lower)
+        command[last] += "/other"
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT_S,
+                              env=self.environment)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("options: ranks differ in lower", done.stdout + done.stderr)
+
 
 if __name__ == "__main__":
     run_tests(MPIS)

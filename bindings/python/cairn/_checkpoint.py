@@ -140,7 +140,7 @@ class Handle:
         return self._checkpoint._call("test", self._number, level, None) == 1
 
     def wait(self, level: Level = Level.LOCAL, timeout: Optional[float] = None) -> None:
-        """Waits until the level is reached; `timeout`: seconds."""
+        """Waits until the level is reached; `timeout`: seconds, for LOCAL."""
         self._checkpoint._call("wait", self._number, level, 0 if timeout is None else max(1, round(timeout * 1e3)))
 
     def progress(self) -> Progress:

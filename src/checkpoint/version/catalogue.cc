@@ -128,7 +128,8 @@ std::vector<KnownVersion> Catalogue::take_beyond(const Retention& retention) {
   for (const KnownVersion& known : versions_) {
     committed.push_back(known.version);
     const bool is_of_line = is_in_line(versions_.back().version, known.version.sequence);
-    if (is_of_line && known.has_partners()) stays = known.version.sequence;
+    if (is_of_line && (known.has_partners() || known.rests_on_copies()))
+      stays = known.version.sequence;
   }
   for (const uint64_t sequence : beyond_retention(committed, committed.back(), retention)) {
     if (sequence == stays) continue;

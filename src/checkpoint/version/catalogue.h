@@ -47,6 +47,8 @@ struct KnownVersion {
   [[nodiscard]] bool has_copy(uint32_t part) const;  // a node of the run has a copy
   // All parts are there twice.
   [[nodiscard]] bool has_partners() const;
+  // All parts are there, one of them as a copy only: a node was lost.
+  [[nodiscard]] bool rests_on_copies() const { return missing.empty() && !replaced.empty(); }
 };
 
 class Catalogue {

@@ -37,6 +37,19 @@ TEST(Catalogue, WhatHasCopiesStaysUntilANewerVersionHasThem) {
   EXPECT_EQ(retired_after(&catalogue, anew), (Sequences{4, 3}));
 }
 
+// The only version that has survived the loss of a node, while the next one could not.
+TEST(Catalogue, WhatRestsOnCopiesStaysUntilANewerVersionHasThem) {
+  using Sequences = std::vector<uint64_t>;
+  Catalogue catalogue;
+  KnownVersion left = version_of(1, 1);
+  left.holders = {no_node, 1};
+  left.replaced = "part 0";
+  EXPECT_EQ(retired_after(&catalogue, left), Sequences());
+  EXPECT_EQ(retired_after(&catalogue, version_of(2, 0)), Sequences());
+  catalogue.note_partners(2, {1, 0});
+  EXPECT_EQ(retired_after(&catalogue, version_of(3, 0)), Sequences{1});
+}
+
 TEST(Catalogue, APartLiesInASlotOfItsOwnAndCopiesInOthers) {
   KnownVersion known = version_of(1, 2);
   EXPECT_EQ(known.any_slot(), 0U);
