@@ -8,6 +8,7 @@
 #include <string>
 
 #include "capi/handles.h"
+#include "file/directory.h"
 #include "file/directory_slots.h"
 #include "pool/seats.h"
 
