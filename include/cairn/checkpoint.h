@@ -498,9 +498,9 @@ CAIRN_API int cairn_checkpoint_restore(cairn_pool* pool, const char* name, const
 /* Drops a version and frees its room, in a context that looks. What newer versions have abandoned
  * goes with the newest one. -EBUSY: a run uses the set, or a process reads the version; the text
  * names it. -EPERM: no other version is whole, as all bytes say, and CAIRN_DROP_LAST is not set.
- * One of several hosts does not count: this pool has a part of it. -ENOENT. -ENOTEMPTY: the set's
- * directory holds files that are not Cairn's. After DROP_SET the context is good for finalize
- * only. */
+ * One of several hosts counts only if this pool has copies of all other parts. -ENOENT. -ENOTEMPTY:
+ * the set's directory holds files that are not Cairn's. After DROP_SET the context is good for
+ * finalize only. */
 CAIRN_API int cairn_checkpoint_drop(cairn_checkpoint* checkpoint, int64_t version, uint32_t flags);
 
 typedef struct cairn_checkpoint_set {

@@ -2,7 +2,9 @@
 // nodes, at which level, and what a restart finds then. Four nodes; node n + 1 holds the copy of
 // node n's part. Versions 1 and 2 are there.
 //
-//   CAIRN_DISRUPTIONS   0: each kind of harm; 1: of each number of nodes, the whole table
+//   CAIRN_DISRUPTIONS   1: the whole table; 0: without rare kinds of harm to several nodes
+#include <fcntl.h>
+
 #include <tuple>
 
 #include "checkpoint/nodes.h"
@@ -122,8 +124,8 @@ TEST_F(Disruption, Table) {
       for (const Harm harm : {Harm::erase, Harm::flip, Harm::truncate}) {
         if (target == Target::pool && harm != Harm::erase) continue;
         for (const auto& [who, nodes] : hit) {
-          if (!is_whole && harm != Harm::flip && target != Target::pool && nodes.size() != 1)
-            continue;
+          const bool is_rare = harm != Harm::flip && target != Target::pool;
+          if (!is_whole && is_rare && (!copies || nodes.size() != 1)) continue;
           SCOPED_TRACE(std::string(copies ? "PARTNER: " : "LOCAL: ") +
                        harm_names[static_cast<int>(harm)] + " " +
                        target_names[static_cast<int>(target)] + " of " + who);
@@ -157,6 +159,124 @@ TEST_F(Disruption, Table) {
       }
     }
   }
+}
+
+// A manifest as its bytes say it, with all checksums and the seal made anew.
+struct Forged {
+  std::vector<uint8_t> bytes;
+  VersionRecord version{};
+
+  uint8_t* part(uint32_t i) { return bytes.data() + version.parts_offset + sizeof(PartRecord) * i; }
+  uint8_t* root(uint32_t i) { return bytes.data() + roots_offset + sizeof(RootRecord) * i; }
+  void seal() {
+    for (uint32_t i = 0; i < version.parts; ++i) {
+      auto one = record_at<PartRecord>(part(i));
+      seal_part(&one);
+      std::memcpy(part(i), &one, sizeof one);
+    }
+    for (uint32_t i = 0; i < version.part_ranks; ++i) {
+      auto one = record_at<RootRecord>(root(i));
+      seal_root(&one);
+      std::memcpy(root(i), &one, sizeof one);
+    }
+    EXPECT_TRUE(seal_version(&version).ok()) << last_detail();
+    std::memcpy(bytes.data(), &version, sizeof version);
+    const uint64_t decision = decision_word(Decision::committed, version.sequence,
+                                            seal_of(bytes.data(), version.manifest_length));
+    std::memcpy(bytes.data() + decision_offset, &decision, sizeof decision);
+  }
+};
+
+// The pool of node 2 holds a copy of node 1's part that is sound by itself, and another one. Node 1
+// is lost.
+TEST_F(Disruption, ForgedCopiesAreRefused) {
+  const std::pair<const char*, std::function<void(Forged*)>> forgeries[] = {
+      {"of another pool", [](Forged* copy) { copy->version.holder[0] ^= 1; }},
+      {"of another set", [](Forged* copy) { copy->version.set[0] ^= 1; }},
+      {"of another run", [](Forged* copy) { copy->version.run[0] ^= 1; }},
+      {"of another version", [](Forged* copy) { ++copy->version.number; }},
+      {"of other roots",
+       [](Forged* copy) { copy->root(0)[offsetof(RootRecord, region_list_crc)] ^= 1; }},
+      {"for another node", [](Forged* copy) { copy->part(1)[offsetof(PartRecord, partner)] = 1; }},
+      {"of the holder's own part",
+       [](Forged* copy) { std::memcpy(copy->part(1), copy->version.holder, sizeof(Uuid)); }},
+      {"for nobody", [](Forged* copy) { copy->part(1)[offsetof(PartRecord, partner)] = 0; }},
+  };
+  for (const auto& [what, forge] : forgeries) {
+    SCOPED_TRACE(what);
+    ASSERT_NO_FATAL_FAILURE(write(true));
+    {
+      auto set = SetFile::open(pools_.fs(2), "field");
+      ASSERT_TRUE(set.ok()) << last_detail();
+      Shelf shelf((*set)->fs(), (*set)->directory());
+      const auto stock = Catalogue::take_stock(**set, &shelf);
+      ASSERT_TRUE(stock.ok()) << last_detail();
+      ASSERT_EQ(stock->head()->copies.size(), 1U);
+      const auto slot = shelf.get(stock->head()->copies[0].slot);
+      ASSERT_TRUE(slot.ok()) << last_detail();
+      const auto manifest = (*slot)->read_manifest();
+      ASSERT_TRUE(manifest.ok()) << last_detail();
+      Forged copy{manifest->bytes(), manifest->version()};
+      forge(&copy);
+      copy.seal();
+      ASSERT_TRUE(
+          file::write_at((*slot)->manifest_file(), copy.bytes.data(), copy.bytes.size(), 0).ok());
+    }
+    pools_.begin_anew(1);
+    const Came came = look(all_pools);
+    EXPECT_EQ(std::tuple(came.error, came.number), std::tuple(0, 1)) << came.text;
+    EXPECT_GT(came.skipped, 0U);
+    EXPECT_EQ(came.from_copies, 1U) << "of version 1";
+  }
+}
+
+// No node says that there are copies before all hold theirs.
+TEST_F(Disruption, APoolWithoutRoomHoldsNoCopyUntilThereIsSome) {
+  pools_ = Pools(nodes_of_all);
+  std::atomic<int> failures = 0;
+  const auto fill = [&](uint32_t node, int64_t number) {
+    if (node != 2 || number != 2) return;
+    cairn_file* file = nullptr;
+    ASSERT_EQ(cairn_open(pools_.get(2), CAIRN_ROOT, "fill", O_CREAT | O_RDWR, 0600, &file), 0);
+    const std::vector<char> bytes(1 << 20);
+    uint64_t end = 0;
+    for (const size_t size : {bytes.size(), size_t{4096}}) {
+      for (int64_t n = 1; n > 0; end += static_cast<uint64_t>(std::max<int64_t>(n, 0)))
+        n = cairn_pwrite(file, bytes.data(), size, end);
+    }
+    EXPECT_EQ(cairn_close(file), 0);
+  };
+  const auto make_room = [&](uint32_t node, const Status& status, const std::string& text) {
+    ++failures;
+    EXPECT_EQ(status.code(), ENOSPC) << text;
+    EXPECT_NE(text.find(node == 2 ? "copy of part 1 of node 1" : "node 2 holds no copy"),
+              std::string::npos)
+        << text;
+    if (node != 2) return;
+    EXPECT_EQ(cairn_unlink(pools_.get(2), CAIRN_ROOT, "fill"), 0);
+  };
+  std::vector<Came> came;
+  Task task{{}, 0, 3, true, fill, make_room};
+  pools_.run(all_pools, task, &told_, &came);
+  for (const Came& one : came) EXPECT_EQ(one.error, 0) << one.text;
+  EXPECT_EQ(failures, static_cast<int>(nodes_of_all));
+  pools_.begin_anew(1);
+  EXPECT_EQ(look(all_pools).number, 3);
+}
+
+// The bytes of a part change between its commit and the copy.
+TEST_F(Disruption, DamagedBytesAreNotCopied) {
+  pools_ = Pools(nodes_of_all);
+  const auto flip = [&](uint32_t node, int64_t number) {
+    if (node == 1 && number == 2) harm_slots(1, false, false, Harm::flip);
+  };
+  std::vector<Came> came;
+  pools_.run(all_pools, {{}, 0, 2, true, flip, {}}, &told_, &came);
+  for (const Came& one : came) EXPECT_EQ(one.error, EUCLEAN) << one.text;
+  EXPECT_NE(came[2].text.find("bytes of rank 1 differ from their checksum"), std::string::npos)
+      << came[2].text;
+  const Came after = look(all_pools);
+  EXPECT_EQ(std::tuple(after.number, after.from_copies), std::tuple(1, 0U));
 }
 
 TEST_F(Disruption, FewerNodesRestartFromCopies) {

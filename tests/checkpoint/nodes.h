@@ -221,6 +221,9 @@ struct Task {
   uint32_t turn = 0;  // who has which rows
   int versions = 0;
   bool copies = false;  // of each version
+  // Before a node copies a version, and after that failed; then it tries once more.
+  std::function<void(uint32_t node, int64_t number)> before_copies{};
+  std::function<void(uint32_t node, const Status& status, const std::string& text)> failed{};
 };
 
 // What it came to.
@@ -306,7 +309,14 @@ inline Status live(Node* exchange, file::FileSystem& fs, const Task& task, Told*
       return fail(outcome == nullptr ? ENOENT : outcome->error, "not committed");
     raise(&told->acknowledged, number);
     if (!task.copies) continue;
-    CAIRN_TRY(copy_to_partners(&*run, &shelf, &writer, *catalogue.find(sequence)));
+    if (task.before_copies) task.before_copies(exchange->node(), number);
+    Status copied = copy_to_partners(&*run, &shelf, &writer, *catalogue.find(sequence));
+    if (!copied.ok() && task.failed) {
+      EXPECT_FALSE(catalogue.find(sequence)->has_partners());
+      task.failed(exchange->node(), copied, last_detail());
+      copied = copy_to_partners(&*run, &shelf, &writer, *catalogue.find(sequence));
+    }
+    CAIRN_TRY(copied);
     EXPECT_TRUE(catalogue.find(sequence)->has_partners());
     raise(&told->copied, number);
   }
@@ -326,7 +336,8 @@ class Pools {
   explicit Pools(uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) begin_anew(i, true);
   }
-  file::FileSystem& fs(uint32_t pool) { return capi::fs_of(pools_[pool]->get()); }
+  cairn_pool* get(uint32_t pool) { return pools_[pool]->get(); }
+  file::FileSystem& fs(uint32_t pool) { return capi::fs_of(get(pool)); }
   // A node is lost with its pool, and another one comes in its place.
   void begin_anew(uint32_t pool, bool is_new = false) {
     if (is_new) pools_.emplace_back();

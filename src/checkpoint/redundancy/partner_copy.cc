@@ -36,9 +36,11 @@ class CopyMaker {
     auto source = read_manifest(&client, part);
     if (!source.ok()) return annotate(source.status(), "%s: part %u", client.name().c_str(), part);
     bool is_new = false;
-    CAIRN_TRY_ASSIGN(slot, take_slot(*source, &is_new));
-    const uint32_t number = slot->ids().number;
-    const Status status = fill(&client, slot, *source);
+    const auto slot = take_slot(*source, &is_new);
+    if (!slot.ok())
+      return annotate(slot.status(), "copy of part %u of %s", part, client.name().c_str());
+    const uint32_t number = (*slot)->ids().number;
+    const Status status = fill(&client, *slot, *source);
     if (status.ok()) return HeldCopy{part, number};
     const std::string text = last_detail();
     lease_ = {};
