@@ -10,7 +10,7 @@ import tempfile
 import time
 import unittest
 
-from cluster_job import SEED, TESTS, Job, mpis_with, new_directory, run_tests
+from cluster_job import SEED, TESTS, Job, ended_well, mpis_with, new_directory, run_tests
 from cluster_runner import VirtualCluster
 
 MPIS = mpis_with("cluster", "nodes_program")
@@ -44,7 +44,7 @@ class PoolsOfOneHost(unittest.TestCase):
                                                      *words]
         done = subprocess.run([*LAUNCHER[mpi], *command], capture_output=True, text=True, check=False, timeout=LIMIT_S,
                               env=self.environment)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertTrue(ended_well(done, " are right"), done.stdout + done.stderr)
         return done.stdout
 
     def begin_anew(self):

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import unittest
 
-from cluster_job import CAIRN, SEED, TESTS, Job, mpis_with, run_tests
+from cluster_job import CAIRN, SEED, TESTS, Job, ended_well, mpis_with, run_tests
 
 MPIS = mpis_with("cluster", "partner_program")
 LAUNCHER = {"openmpi": ["mpirun.openmpi", "--oversubscribe", "--allow-run-as-root"], "mpich": ["mpiexec.mpich"]}
@@ -54,7 +54,7 @@ class Copies(unittest.TestCase):
     def run_on(self, mpi, nodes, *words, **more):
         done = subprocess.run(self.command(mpi, nodes, *words, **more), capture_output=True, text=True, check=False,
                               timeout=LIMIT_S, env=self.environment)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertTrue(ended_well(done, "copies are right"), done.stdout + done.stderr)
         self.assertIn("copies are right", done.stdout)
         return done.stdout
 
