@@ -224,7 +224,13 @@ def levels(name, step):
         if storage.versions():
             assert_same(load_into(storage), state_of(step - 1))
         dcp.save(state_of(step), storage_writer=storage, checkpoint_id=str(step))
-        storage.future(4).result()
+        if RANK == RANKS - 1:
+            storage._waiting.submit(time.sleep, 1)  # the thread that waits comes later than the next save
+        reached = storage.future(4)
+        dcp.save(state_of(step), storage_writer=storage, checkpoint_id=str(step + 10))
+        assert reached.done(), "a save goes before a future of another rank"
+        reached.result()
+        storage.future(4)
         storage.wait(4)
 
 
@@ -239,6 +245,16 @@ def damaged(name, step):
         except WAYS_TO_FAIL as error:
             assert CANNOT_TELL in str(error) or all(isinstance(one[0], Error) for one in error.failures.values()), error
         assert_same(load_into(storage), state_of(step))
+    with Storage(name, look=True) as storage:
+        assert_same(load_into(storage), state_of(step))
+
+
+def look(name, step):
+    """A looker loads what another storage saved after it had begun to look."""
+    with Storage(name, look=True) as looker:
+        assert_same(load_into(looker), state_of(step))
+        save(name, step + 1)
+        assert_same(load_into(looker), state_of(step + 1))
 
 
 def compare(name, step):

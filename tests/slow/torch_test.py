@@ -106,6 +106,10 @@ class Torch(unittest.TestCase):
         self.assertTrue(pool)
         self.run_ranks(2, "damaged", 1)
 
+    def test_a_looker_sees_what_another_job_saves(self):
+        self.run_ranks(1, "save", 1)
+        self.run_ranks(2, "look", 1)
+
     @staticmethod
     def damage(path):
         """Inverts a byte of the text that version 2 alone has twice."""

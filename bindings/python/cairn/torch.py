@@ -18,6 +18,7 @@ from __future__ import annotations
 import concurrent.futures
 import contextlib
 import errno as errors
+import functools
 import io
 import os
 import pickle
@@ -37,6 +38,7 @@ except ImportError as missing:
                       "as python3-torch of Debian 13 or with `pip install torch`") from missing
 
 from ._checkpoint import Checkpoint, Error, Handle, Info, Level
+from ._choice import choose, together
 from ._tensors import Memory, definitions_of, memory_of, number_of, numbers_of, piece_of, type_of, variable_of
 from ._types import Type
 
@@ -55,8 +57,8 @@ class Storage(StorageWriter, StorageReader, AsyncStager):
     """A set of versions, for `dcp.save`, `dcp.async_save` and `dcp.load`, made and closed by all ranks of one host together.
 
     `process_group`: of these ranks, with a CPU backend, which nothing else uses; by default a new one of all ranks.
-    `verify`: a load first compares all bytes with their checksums, and takes the version before if they differ.
-    `look`: only loads, also while another job saves. Other options are those of cairn.Checkpoint: `fresh`, `keep`, `lower`.
+    `verify`: a load first compares all bytes with their checksums; where they differ it warns, and takes the version before.
+    `look`: only loads, also while another job saves, what there is by then. Other options: as of cairn.Checkpoint.
     """
 
     def __init__(self, name: str, *, process_group: Any = None, verify: bool = True, look: bool = False, **options: Any):
@@ -67,9 +69,11 @@ class Storage(StorageWriter, StorageReader, AsyncStager):
         if len(set(hosts)) > 1:
             raise Error(errors.ENOSYS, f"storage '{name}': its ranks are on {len(set(hosts))} hosts; expected one host")
         alone = {"look": True} if look else {"rank": self._rank, "ranks": len(hosts), "job": jobs[0]}
-        self._checkpoint = Checkpoint(name, **alone, **options)
+        self._open = functools.partial(Checkpoint, name, **alone, **options)
+        self._checkpoint = self._open()
         self._lock = threading.RLock()  # a Checkpoint is for one thread at a time
         self._waiting = concurrent.futures.ThreadPoolExecutor(1, "cairn-level")
+        self._pending: list[concurrent.futures.Future] = []  # collective, so before what follows on all ranks
         self._handle: Optional[Handle] = None
         self._number: Optional[int] = None  # that was asked for
         self._pieces: Any = None  # of this rank, as all ranks know them
@@ -91,20 +95,29 @@ class Storage(StorageWriter, StorageReader, AsyncStager):
             self._checkpoint.close()
 
     def versions(self) -> list[Info]:
-        """The committed versions, newest first."""
+        """The committed versions, newest first; with `look` those that the last load saw."""
         with self._lock:
             return self._checkpoint.versions()
 
     def wait(self, level: int = Level.LOCAL, timeout: Optional[float] = None) -> None:
         """Waits until the version that was saved last has reached a level. For GLOBAL collective."""
-        with self._lock:
-            if self._handle is None:
-                raise ValueError(f"storage '{self._name}': nothing was saved yet")
-            self._handle.wait(level, timeout)
+        concurrent.futures.wait(self._pending)
+        self._wait(self._last(), level, timeout)
 
     def future(self, level: int = Level.LOCAL) -> concurrent.futures.Future:
-        """The same in the background. A save meanwhile waits for it."""
-        return self._waiting.submit(self.wait, level)
+        """The same in the background. A save, load or wait that follows begins when it has ended."""
+        future = self._waiting.submit(self._wait, self._last(), level, None)
+        self._pending = [*(one for one in self._pending if not one.done()), future]
+        return future
+
+    def _last(self) -> Handle:
+        if self._handle is None:
+            raise ValueError(f"storage '{self._name}': nothing was saved yet")
+        return self._handle
+
+    def _wait(self, handle: Handle, level: int, timeout: Optional[float]) -> None:
+        with self._lock:
+            handle.wait(level, timeout)
 
     def reset(self, checkpoint_id: Union[str, os.PathLike, None] = None) -> None:
         self._number = None if checkpoint_id is None else number_of(checkpoint_id)
@@ -155,6 +168,7 @@ class Storage(StorageWriter, StorageReader, AsyncStager):
 
     def write_data(self, plan: SavePlan, planner: SavePlanner) -> torch.futures.Future:
         """Copies this rank's tensors into the pool; the last rank to come commits the version."""
+        concurrent.futures.wait(self._pending)
         with self._lock:
             try:
                 number = self._prepare(plan, planner)
@@ -228,9 +242,11 @@ class Storage(StorageWriter, StorageReader, AsyncStager):
 
     def read_metadata(self, *args: Any, **kwargs: Any) -> Metadata:
         """Collective. Chooses the version."""
+        concurrent.futures.wait(self._pending)
         with self._lock:
             asked, self._number = self._number, None
-            self._reads = self._look(asked) if self._looks else self._restart(asked)
+            self._forget()
+            self._reads = choose(self._gather, self._name, self._checkpoint, asked, self._looks, self._verifies and self._rank == 0)
             self._shapes = {one.name: one.shape for one in self._checkpoint.variables(self._reads)}
             if _OBJECTS not in self._shapes:
                 raise Error(errors.ENODATA, f"version {self._reads} of '{self._name}': was not written by cairn.torch")
@@ -244,31 +260,17 @@ class Storage(StorageWriter, StorageReader, AsyncStager):
             self._metadata = metadata or self._metadata
         return self._metadata
 
-    def _look(self, asked: Optional[int]) -> int:
-        newest = next((one.number for one in self._checkpoint.versions() if one.level > 0 and not one.abandoned), None)
-        number = self._gather(newest if asked is None else asked)[0]
-        if number is None:
-            raise Error(errors.ENOENT, f"storage '{self._name}': has no version")
-        return number
-
-    def _restart(self, asked: Optional[int]) -> int:
-        """The version that this run continues: while bytes of one are damaged, the one before."""
+    def _forget(self) -> None:
+        """What was defined, and what a looker saw. Other ranks look after rank 0, so that they see what it saw."""
         for name in list(self._defined):
             self._undefine(name)
-        number, self._pieces = asked, None
-        while True:
-            info = self._checkpoint.read(number)
-            damage = None
-            try:
-                if self._verifies and self._rank == 0:
-                    self._checkpoint.verify(info.number)
-            except Error as error:
-                damage = error.errno, error.strerror
-            if (damage := self._gather(damage)[0]) is None:
-                return info.number
-            number = next((one.number for one in self._checkpoint.versions() if one.sequence == info.parent), None)
-            if asked is not None or number is None:
-                raise Error(*damage)
+        self._pieces = None
+        for has_turn in (self._rank == 0, self._rank != 0) if self._looks else ():
+            together(self._gather, self._look_again if has_turn else lambda: None)
+
+    def _look_again(self) -> None:
+        before, self._checkpoint = self._checkpoint, self._open()
+        before.close()
 
     def read_data(self, plan: LoadPlan, planner: LoadPlanner) -> torch.futures.Future:
         with self._lock:
