@@ -122,14 +122,19 @@ Result<ckpt::Uuid> make_room(cairn::file::FileSystem& fs, const std::string& nam
   return fail(dropped.code(), "%s", text.c_str());
 }
 
-// Under the set's lock. EEXIST: it has a version, or with `completes` one that is complete.
+// Under the set's lock. EEXIST: it has a version, or with `completes` one that is complete, and
+// lower has none that is newer and whole.
 Result<ckpt::Restored> restore_into(const ckpt::SetFile& set, ckpt::Shelf* shelf,
                                     const ckpt::LowerSet& lower, bool completes) {
   CAIRN_TRY_ASSIGN(stock, ckpt::Catalogue::take_stock(set, shelf));
   if (stock.versions().empty()) return ckpt::restore_newest(set, shelf, stock, lower);
   if (completes) {
     CAIRN_TRY_ASSIGN(wanted, ckpt::wanted_of(lower, stock, ckpt::has_part_here));
-    if (!wanted.empty()) return ckpt::restore_newest(set, shelf, stock, lower);
+    const bool is_usable = ckpt::newest_complete(stock, ckpt::has_part_here) != nullptr;
+    if (!wanted.empty()) {
+      auto restored = ckpt::restore_newest(set, shelf, stock, lower);
+      if (restored.code() != EUCLEAN || !is_usable) return restored;
+    }
   }
   return fail(EEXIST, "the pool has versions of the set");
 }
@@ -176,10 +181,10 @@ Result<uint64_t> cairn_checkpoint::restore_from_lower() {
   if (!there.ok()) return there.status();
   CAIRN_TRY_ASSIGN(sequences, there->versions());
   if (sequences.empty()) return uint64_t{0};
+  if ((options.flags & CAIRN_CHECKPOINT_FRESH) != 0) return sequences.back();
   const auto restored = restore_into(*set, &*shelf, *there, true);
-  // The pool has versions, or the run begins anew: it needs none of lower.
-  const bool is_needed = restored.code() != EEXIST && (options.flags & CAIRN_CHECKPOINT_FRESH) == 0;
-  if (!restored.ok() && is_needed)
+  // EEXIST: what the pool has is newer than all that is whole in lower.
+  if (!restored.ok() && restored.code() != EEXIST)
     return fail(restored.code(), "options.lower: %s; begin anew with CAIRN_CHECKPOINT_FRESH",
                 std::string(cairn::last_detail()).c_str());
   return sequences.back();

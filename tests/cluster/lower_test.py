@@ -132,6 +132,23 @@ class CopiesOfNodes(unittest.TestCase):
         self.run_on(mpi, [0, 1, 2], "keep", 3)
         self.assertEqual(self.copies(), [3, 1])
 
+    def test_newer_copies_beside_pools_that_are_complete(self):
+        mpi = MPIS[-1]
+        for here, there in (([0, 1], [2, 3]), ([4], [5])):
+            with self.subTest(here=here):
+                self.run_on(mpi, here, "write", 1, 2)
+                self.run_on(mpi, there, "write", 3, 4)
+                self.assertEqual(self.copies(), [4, 3])
+                # The pools of the first job have all of version 2.
+                self.assertIn("skipped 0", self.run_on(mpi, here, "read", 4))
+                self.run_on(mpi, here, "keep", 5)
+                self.assertEqual(self.copies(), [5, 4])
+                # What is damaged in lower does not count.
+                self.run_on(mpi, there, "write", 6)
+                self.flip(next(name for name in self.files(6) if name.endswith(".data")), 2 << 20)
+                self.run_on(mpi, here, "read", 5)
+                self.begin_anew()
+
     def flip(self, name, offset):
         with open(f"{self.set}/{name}", "r+b") as file:
             file.seek(offset)
@@ -147,8 +164,8 @@ class CopiesOfNodes(unittest.TestCase):
                 self.flip(f"v{2:016x}-00001.data", 2 << 20)
                 said = self.run_on(mpi, [0, 1], "read", 1)
                 self.assertRegex(said, r"skipped 1 v0{15}2: bytes at \d+ differ from their checksum")
-                # Nothing of the damaged one is left.
-                self.assertRegex(self.run_on(mpi, [1, 0], "read", 1), "skipped 0")
+                # Nothing of the damaged one is left in the pools.
+                self.assertRegex(self.run_on(mpi, [1, 0], "read", 1), r"skipped 1 v0{15}2: bytes at")
                 self.lose()
                 self.flip(f"v{1:016x}-00002.manifest", 1100)
                 said = self.run_on(mpi, [0, 1], "none")

@@ -66,13 +66,6 @@ Status commit_copy(const SetFile& set, Slot* slot, const LowerPart& source, uint
   return commit_slot(set.fs(), slot, version.sequence);
 }
 
-// The newest version of the line that is complete; null: none is.
-const KnownVersion* newest_complete(const Catalogue& catalogue, const HasPart& has) {
-  for (const KnownVersion& known : catalogue.line())
-    if (is_complete(known, has)) return catalogue.find(known.version.sequence);
-  return nullptr;
-}
-
 Result<Restored> restore(const SetFile& set, Shelf* shelf, const Catalogue& catalogue,
                          const LowerSet& lower, uint64_t sequence) {
   CAIRN_TRY_ASSIGN(copy, open_for(set, lower, sequence));
@@ -119,11 +112,16 @@ bool is_complete(const KnownVersion& known, const HasPart& has) {
   return true;
 }
 
+const KnownVersion* newest_complete(const Catalogue& catalogue, const HasPart& has) {
+  for (const KnownVersion& known : catalogue.line())
+    if (is_complete(known, has)) return catalogue.find(known.version.sequence);
+  return nullptr;
+}
+
 Result<std::vector<uint64_t>> wanted_of(const LowerSet& lower, const Catalogue& catalogue,
                                         const HasPart& has) {
   std::vector<uint64_t> wanted;
   const KnownVersion* const head = catalogue.head();
-  if (head != nullptr && is_complete(*head, has)) return wanted;
   const KnownVersion* const complete = newest_complete(catalogue, has);
   CAIRN_TRY_ASSIGN(line, line_in(lower));
   for (const uint64_t sequence : line.sequences) {

@@ -31,10 +31,12 @@ using HasPart = std::function<bool(const KnownVersion& known, uint32_t part)>;
 bool has_part_here(const KnownVersion& known, uint32_t part);
 bool has_part_anywhere(const KnownVersion& known, uint32_t part);
 bool is_complete(const KnownVersion& known, const HasPart& has);
+// The newest version of the line that is complete; null: none is.
+const KnownVersion* newest_complete(const Catalogue& catalogue, const HasPart& has);
 
 // The versions in lower that a run may get back, newest first: those that the newest one there has
-// not abandoned, of one line with what the pools have. None, if the newest of the pools' line is
-// complete.
+// not abandoned, of one line with what the pools have, and newer than what is complete in the
+// pools.
 Result<std::vector<uint64_t>> wanted_of(const LowerSet& lower, const Catalogue& catalogue,
                                         const HasPart& has);
 
