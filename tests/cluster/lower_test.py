@@ -149,6 +149,16 @@ class CopiesOfNodes(unittest.TestCase):
                 self.run_on(mpi, here, "read", 5)
                 self.begin_anew()
 
+    def test_parts_of_another_version_of_the_sequence(self):
+        mpi = MPIS[-1]
+        self.run_on(mpi, [0, 1, 2], "write", 1)
+        self.run_on(mpi, [0, 1, 2], "write", 2, program="restart_program")  # without lower
+        self.run_on(mpi, [3, 4, 5], "write", 3)
+        self.assertEqual(self.files(2)[-1], f"v{2:016x}.json")
+        # Pools 0 and 1 have two parts of their second version, lower has three of another one.
+        self.lose(2)
+        self.assertIn("skipped 2 version 2: its part", self.run_on(mpi, [0, 1, 2], "read", 1))
+
     def flip(self, name, offset):
         with open(f"{self.set}/{name}", "r+b") as file:
             file.seek(offset)

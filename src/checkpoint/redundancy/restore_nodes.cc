@@ -77,7 +77,7 @@ class NodesRestore {
 
   // Of the parts that are in no pool, those of this node.
   Status restore_own(uint64_t sequence) {
-    CAIRN_TRY_ASSIGN(copy, open_for(run_.set(), lower_, sequence));
+    CAIRN_TRY_ASSIGN(copy, open_for(run_.set(), catalogue_, lower_, sequence));
     const KnownVersion* const known = catalogue_.find(sequence);
     uint32_t turn = 0;
     for (uint32_t part = 0; part < copy.manifest.version().parts; ++part) {

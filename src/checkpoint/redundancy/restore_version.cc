@@ -68,7 +68,7 @@ Status commit_copy(const SetFile& set, Slot* slot, const LowerPart& source, uint
 
 Result<Restored> restore(const SetFile& set, Shelf* shelf, const Catalogue& catalogue,
                          const LowerSet& lower, uint64_t sequence) {
-  CAIRN_TRY_ASSIGN(copy, open_for(set, lower, sequence));
+  CAIRN_TRY_ASSIGN(copy, open_for(set, catalogue, lower, sequence));
   const VersionRecord& version = copy.manifest.version();
   const KnownVersion* const known = catalogue.find(sequence);
   std::vector<uint32_t> slots;
@@ -134,11 +134,15 @@ Result<std::vector<uint64_t>> wanted_of(const LowerSet& lower, const Catalogue& 
   return wanted;
 }
 
-Result<LowerCopy> open_for(const SetFile& set, const LowerSet& lower, uint64_t sequence) {
+Result<LowerCopy> open_for(const SetFile& set, const Catalogue& catalogue, const LowerSet& lower,
+                           uint64_t sequence) {
   CAIRN_TRY_ASSIGN(copy, open_copy(lower, sequence));
   const VersionRecord& version = copy.manifest.version();
   if (std::memcmp(version.set, set.record().set, sizeof version.set) != 0)
     return fail(EUCLEAN, "belongs to another set");
+  const KnownVersion* const known = catalogue.find(sequence);
+  if (known != nullptr && !is_same_version(known->version, version))
+    return fail(EUCLEAN, "the pools have another version of this sequence");
   return copy;
 }
 

@@ -48,8 +48,10 @@ Result<uint32_t> restore_part(const SetFile& set, Shelf* shelf, const LowerSet& 
                               const LowerCopy& copy, uint32_t part, const Locked& locked);
 // The parts of a version that cannot be had as a whole.
 void retire_restored(const SetFile& set, Shelf* shelf, const std::vector<uint32_t>& slots);
-// A copy that is right but for its parts, and of this set. Errors as above.
-Result<LowerCopy> open_for(const SetFile& set, const LowerSet& lower, uint64_t sequence);
+// A copy that is right but for its parts, of this set, and of the version that the pools have under
+// its sequence. Errors as above.
+Result<LowerCopy> open_for(const SetFile& set, const Catalogue& catalogue, const LowerSet& lower,
+                           uint64_t sequence);
 
 // Gets back the newest version that wanted_of() names and that is whole: the parts that this pool
 // lacks. Under the set's lock. ENOENT: there is none to get back. EUCLEAN: none is whole; the text
