@@ -106,6 +106,7 @@ Status cairn_checkpoint::open(const std::string& name, int communicator) {
   observed_staged = observed_decided = run->last_sequence();
   writer->continue_from(ckpt::lineage_anew(run->last_sequence()));
   const bool is_fresh = (options.flags & CAIRN_CHECKPOINT_FRESH) != 0;
+  last_of_pools = is_fresh ? run->last_sequence() : catalogue.last_sequence();
   if (is_fresh) writer->drop_damaged_with_next();
   may_write = is_fresh || catalogue.versions().empty();
   return Status();

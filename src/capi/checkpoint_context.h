@@ -15,6 +15,7 @@
 #include "capi/checkpoint_nodes.h"
 #include "capi/exit_watch.h"
 #include "capi/handles.h"
+#include "checkpoint/redundancy/lower_line.h"
 #include "checkpoint/restart/counted_line.h"
 #include "checkpoint/restart/restart.h"
 #include "checkpoint/version/agreement.h"
@@ -107,6 +108,9 @@ struct cairn_checkpoint {
     uint32_t versions = 0;
     std::string why;
   } in_lower;
+  // The greatest sequence that the run takes for its own of those before it: that of the pools, or
+  // of lower as well if it begins anew.
+  uint64_t last_of_pools = 0;
   std::optional<cairn::capi::ExitWatch> exit_watch;
   uint64_t told_sequence = 0;
 
@@ -122,6 +126,7 @@ struct cairn_checkpoint {
   cairn::Status meet_in_lower(uint64_t sequence);
   // What rank 0 or a leader does for it.
   cairn::Status drain_to_lower(uint64_t sequence);
+  [[nodiscard]] cairn::checkpoint::UsedSequences used_sequences() const;
   // The newest one is there when the run ends. All ranks.
   cairn::Status drain_newest();
   // The uuid of the set whose versions are in lower, for which the pool has room then; nothing:

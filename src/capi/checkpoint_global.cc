@@ -34,9 +34,8 @@ Status renew_catalogue(cairn_checkpoint* checkpoint) {
 }
 
 Status begin(cairn_checkpoint* checkpoint, const ckpt::DrainedPart& part, ckpt::LowerSet* lower) {
-  const uint64_t last = std::max(checkpoint->catalogue.last_sequence(),
-                                 checkpoint->writer ? checkpoint->writer->sequence() : 0);
-  return ckpt::begin_drain(*checkpoint->set, checkpoint->catalogue, last, part, lower);
+  return ckpt::begin_drain(*checkpoint->set, checkpoint->catalogue, checkpoint->used_sequences(),
+                           part, lower);
 }
 
 // The part of this host. A run on one host, and a host without a part of its own, have the others
@@ -225,14 +224,19 @@ Status cairn_checkpoint::begin_beside_lower(capi::Membership* members) {
   return fail(EUCLEAN, "options.lower: no version is whole: %s; %s", restored->why.c_str(), anew);
 }
 
+ckpt::UsedSequences cairn_checkpoint::used_sequences() const {
+  const uint64_t last = catalogue.last_sequence();
+  if (!writer) return {last, last, last};
+  return {std::max(last, writer->sequence()), last_of_pools, run->last_sequence()};
+}
+
 Status cairn_checkpoint::drain_to_lower(uint64_t sequence) {
   const uint32_t keep = options.lower_keep == 0 ? 2 : options.lower_keep;
   if (!nodes) return drain(this, sequence, lower, keep).status();
   const ckpt::KnownVersion* const known = catalogue.find(sequence);
   if (known == nullptr) return fail(ENOENT, "the version is gone");
-  const uint64_t last = std::max(catalogue.last_sequence(), writer->sequence());
   return ckpt::drain_on_nodes(*run, &*shelf, catalogue, *known,
-                              {lower, keep, last, longest_wait_ns});
+                              {lower, keep, used_sequences(), longest_wait_ns});
 }
 
 Status cairn_checkpoint::drain_newest() {

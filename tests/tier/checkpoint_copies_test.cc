@@ -114,6 +114,30 @@ TEST_F(CheckpointCopies, ARunDoesNotBeginFromNothingBesideCopies) {
   EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0) << cairn_last_error();
 }
 
+TEST_F(CheckpointCopies, ANewerCopyThatWasDamagedForAWhileIsNotRemoved) {
+  make_copies();
+  const std::string newest = files(".data").back();
+  spoil(newest);
+  const PoolInMemory pool(64ULL << 20);
+  cairn_checkpoint* checkpoint = open_set(pool.get(), "rows", options_of());
+  Rows rows(6, 0, 1);
+  ASSERT_EQ(rows.define(checkpoint), 0);
+  ASSERT_EQ(cairn_checkpoint_read(checkpoint, CAIRN_CHECKPOINT_LATEST, 0, nullptr), 0)
+      << cairn_last_error();
+  EXPECT_EQ(rows.difference(1), "");
+  spoil(newest);  // it is whole again
+  cairn_checkpoint_handle handle = 0;
+  ASSERT_EQ(cairn_checkpoint_iwrite(checkpoint, 3, &handle), 0) << cairn_last_error();
+  const auto copy = [&] {
+    return cairn_checkpoint_wait(checkpoint, handle, CAIRN_LEVEL_GLOBAL, 0);
+  };
+  EXPECT_EQ(copy(), -EEXIST);
+  EXPECT_EQ(files(".json").size(), 2U);
+  spoil(newest);
+  EXPECT_EQ(copy(), 0) << cairn_last_error();
+  EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0) << cairn_last_error();
+}
+
 TEST_F(CheckpointCopies, GlobalIsWhatLowerHasNow) {
   const PoolInMemory pool(64ULL << 20);
   cairn_checkpoint* checkpoint = open_set(pool.get(), "rows", options_of());

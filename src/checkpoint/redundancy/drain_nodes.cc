@@ -79,7 +79,7 @@ class NodesDrain {
     if (parts_.empty()) return fail(EUCLEAN, "its first part is missing");
     CAIRN_TRY_ASSIGN(lock, lower_.lock(order_.lock_timeout_ns));
     lock_ = std::move(lock);
-    return begin_drain(run_.set(), catalogue_, order_.last, parts_.front(), &lower_);
+    return begin_drain(run_.set(), catalogue_, order_.used, parts_.front(), &lower_);
   }
 
   Status copy() {

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "checkpoint/redundancy/lower_line.h"
 #include "checkpoint/version/catalogue.h"
 #include "checkpoint/version/run.h"
 #include "checkpoint/version/shelf.h"
@@ -13,7 +14,7 @@ namespace cairn::checkpoint {
 struct DrainOrder {
   std::string directory;
   uint32_t keep = 0;             // as of retire_in_lower(); 0: nothing is removed
-  uint64_t last = 0;             // the greatest sequence that the run has used
+  UsedSequences used;            // by the run
   uint64_t lock_timeout_ns = 0;  // for another process that copies to the directory
 };
 

@@ -167,10 +167,10 @@ Result<DrainedPart> open_drained(const SetFile& set, Slot* slot, uint64_t sequen
   return part;
 }
 
-Status begin_drain(const SetFile& set, const Catalogue& catalogue, uint64_t last,
+Status begin_drain(const SetFile& set, const Catalogue& catalogue, const UsedSequences& used,
                    const DrainedPart& part, LowerSet* lower) {
   CAIRN_TRY(check_set(*lower, set));
-  CAIRN_TRY(check_line(*lower, catalogue, last, part.version().sequence));
+  CAIRN_TRY(check_line(*lower, catalogue, used, part.version().sequence));
   CAIRN_TRY(make_way(lower, part.version()));
   return write_contents(lower, set, part.contents);
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "checkpoint/redundancy/lower_line.h"
 #include "checkpoint/redundancy/lower_set.h"
 #include "checkpoint/store/set_file.h"
 #include "checkpoint/version/catalogue.h"
@@ -31,7 +32,7 @@ Result<DrainedPart> open_drained(const SetFile& set, Slot* slot, uint64_t sequen
 // May the version stand in lower? Then its layout and that of the set are there afterwards, and no
 // record of another version of its sequence. EEXIST: lower has another set of this name, or whole
 // versions of another line (check_line()). Under the lock of lower.
-Status begin_drain(const SetFile& set, const Catalogue& catalogue, uint64_t last,
+Status begin_drain(const SetFile& set, const Catalogue& catalogue, const UsedSequences& used,
                    const DrainedPart& part, LowerSet* lower);
 
 // Copies the part's data aside, syncs, reads all bytes back and compares them with their checksums.

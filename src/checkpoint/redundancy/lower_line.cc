@@ -7,9 +7,10 @@ namespace cairn::checkpoint {
 namespace {
 
 // What the pool has, had or has abandoned.
-bool is_known(const LowerSet& lower, const Catalogue& catalogue, uint64_t last, uint64_t sequence) {
+bool is_known(const LowerSet& lower, const Catalogue& catalogue, const UsedSequences& used,
+              uint64_t sequence) {
   const KnownVersion* const known = catalogue.find(sequence);
-  return known != nullptr ? is_listed(lower, known->version) : sequence <= last;
+  return known != nullptr ? is_listed(lower, known->version) : used.has(sequence);
 }
 
 // Would it matter to a restore whether `sequence` is there as well?
@@ -46,11 +47,14 @@ Result<LowerLine> line_in(const LowerSet& lower) {
   return line;
 }
 
-Status check_line(const LowerSet& lower, const Catalogue& catalogue, uint64_t last,
+Status check_line(const LowerSet& lower, const Catalogue& catalogue, const UsedSequences& used,
                   uint64_t sequence) {
-  CAIRN_TRY_ASSIGN(complete, lower.versions());
-  for (const uint64_t other : complete) {
-    if (other == sequence || is_known(lower, catalogue, last, other)) continue;
+  CAIRN_TRY_ASSIGN(line, line_in(lower));
+  for (auto at = line.sequences.rbegin(); at != line.sequences.rend(); ++at) {
+    const uint64_t other = *at;
+    if (other == sequence || is_known(lower, catalogue, used, other)) continue;
+    // What the newest copy has abandoned, no restore brings back.
+    if (other < sequence && line.is_abandoned(other)) continue;
     CAIRN_TRY_ASSIGN(counts, counts_beside(lower, other, sequence));
     if (counts)
       return fail(EEXIST,

@@ -20,10 +20,20 @@ struct LowerLine {
 // EPROTONOSUPPORT: a newer Cairn wrote the head. And the errors of the file system.
 Result<LowerLine> line_in(const LowerSet& lower);
 
+// The sequences that a pool, or a run, has used.
+struct UsedSequences {
+  uint64_t last = 0;  // all up to this one, but for those that a run has only seen in lower:
+  uint64_t own = 0;   // those after this one
+  uint64_t seen = 0;  // up to this one
+
+  [[nodiscard]] bool has(uint64_t sequence) const {
+    return sequence <= last && (sequence <= own || sequence > seen);
+  }
+};
+
 // May a version of a pool stand beside those in lower? EEXIST: one of them is whole and of another
-// line, so that it would count in place of the pool's, or be removed for it. `last`: the greatest
-// sequence that the pool knows to be used.
-Status check_line(const LowerSet& lower, const Catalogue& catalogue, uint64_t last,
+// line, so that it would count in place of the pool's, or be removed for it.
+Status check_line(const LowerSet& lower, const Catalogue& catalogue, const UsedSequences& used,
                   uint64_t sequence);
 
 }  // namespace cairn::checkpoint
