@@ -138,6 +138,25 @@ TEST_F(CheckpointCopies, ANewerCopyThatWasDamagedForAWhileIsNotRemoved) {
   EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0) << cairn_last_error();
 }
 
+TEST_F(CheckpointCopies, WhatDoesNotFitLeavesNothingInThePool) {
+  Rows rows(100'000, 0, 1);  // 29 MB
+  {
+    const PoolInMemory large(64ULL << 20);
+    cairn_checkpoint* checkpoint = open_set(large.get(), "rows", options_of());
+    ASSERT_EQ(rows.define(checkpoint), 0);
+    rows.set(1);
+    cairn_checkpoint_handle handle = 0;
+    ASSERT_EQ(cairn_checkpoint_iwrite(checkpoint, 1, &handle), 0) << cairn_last_error();
+    ASSERT_EQ(cairn_checkpoint_finalize(checkpoint), 0) << cairn_last_error();
+  }
+  const PoolInMemory small(24ULL << 20);
+  cairn_checkpoint* checkpoint = nullptr;
+  EXPECT_EQ(init(small, 0, &checkpoint), -ENOSPC);
+  cairn_pool_info info{};
+  ASSERT_EQ(cairn_pool_get_info(small.get(), &info), 0) << cairn_last_error();
+  EXPECT_LT(info.used, 4ULL << 20);
+}
+
 TEST_F(CheckpointCopies, GlobalIsWhatLowerHasNow) {
   const PoolInMemory pool(64ULL << 20);
   cairn_checkpoint* checkpoint = open_set(pool.get(), "rows", options_of());

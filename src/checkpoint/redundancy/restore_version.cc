@@ -153,8 +153,8 @@ Result<uint32_t> restore_part(const SetFile& set, Shelf* shelf, const LowerSet& 
   const uint64_t block_bytes = copy.contents.layout().block_bytes();
   Slot* slot = nullptr;
   Lease lease;
+  bool is_new = false;
   CAIRN_TRY(locked([&]() -> Status {
-    bool is_new = false;
     CAIRN_TRY_ASSIGN(found, shelf->take_free(source.manifest.version().manifest_length,
                                              source.manifest.data_end(block_bytes), &is_new));
     CAIRN_TRY_ASSIGN(held, found->take_lease());
@@ -162,8 +162,17 @@ Result<uint32_t> restore_part(const SetFile& set, Shelf* shelf, const LowerSet& 
     slot = found;
     return Status();
   }));
-  CAIRN_TRY(commit_copy(set, slot, source, block_bytes));
-  return slot->ids().number;
+  const uint32_t number = slot->ids().number;
+  const Status status = commit_copy(set, slot, source, block_bytes);
+  if (status.ok()) return number;
+  const std::string text = last_detail();
+  lease = {};
+  // The blocks of a slot that was made for this are missing elsewhere.
+  if (is_new && status.code() == ENOSPC) {
+    shelf->drop(number);
+    remove_slot(set.fs(), set.directory(), number).ignore();  // stays free then
+  }
+  return fail(status.code(), "%s", text.c_str());
 }
 
 void retire_restored(const SetFile& set, Shelf* shelf, const std::vector<uint32_t>& slots) {
