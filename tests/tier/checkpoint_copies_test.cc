@@ -157,6 +157,18 @@ TEST_F(CheckpointCopies, WhatDoesNotFitLeavesNothingInThePool) {
   EXPECT_LT(info.used, 4ULL << 20);
 }
 
+TEST_F(CheckpointCopies, ACopyThatIsCutOffIsNotRead) {
+  make_copies();
+  for (const std::string& path : files(".data")) fs::resize_file(path, 4096);
+  const PoolInMemory pool(64ULL << 20);
+  cairn_checkpoint* checkpoint = nullptr;
+  set_lower_hook([](const LowerCall& call) {
+    return call.number == SYS_pread64 && names(call.arguments[0], ".data") ? EIO : 0;
+  });
+  EXPECT_EQ(init(pool, 0, &checkpoint), -EUCLEAN) << cairn_last_error();
+  set_lower_hook(nullptr);
+}
+
 TEST_F(CheckpointCopies, GlobalIsWhatLowerHasNow) {
   const PoolInMemory pool(64ULL << 20);
   cairn_checkpoint* checkpoint = open_set(pool.get(), "rows", options_of());

@@ -84,8 +84,10 @@ Result<LowerPart> open_part(const LowerSet& lower, const Manifest& manifest,
     is_right = is_right && own.parts_crc() == manifest.parts_crc() &&
                own.roots_crc() == manifest.part(part).roots_crc;
   if (!is_right) return fail(EUCLEAN, "%s: is of another version", name_of(lower_manifest).c_str());
-  CAIRN_TRY(own.check_places(contents, max_data_file));
   CAIRN_TRY_ASSIGN(data, lower.open_file(name_of(lower_data)));
+  // So no list is read, or memory taken for it, that the file cannot hold.
+  CAIRN_TRY_ASSIGN(data_bytes, data.size());
+  CAIRN_TRY(own.check_places(contents, data_bytes));
   opened.manifest = std::move(own);
   opened.data = std::move(data);
   return opened;

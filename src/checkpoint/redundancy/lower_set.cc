@@ -98,6 +98,14 @@ Status LowerFile::read(void* bytes, uint64_t size, uint64_t offset) const {
   return Status();
 }
 
+Result<uint64_t> LowerFile::size() const {
+  struct stat st {};
+  if (const int64_t looked = sys::fstat(descriptor_.get(), &st); looked < 0)
+    return sys::failed(looked, "stat", aside_);
+  if (!S_ISREG(st.st_mode)) return fail(EUCLEAN, "%s: is not a regular file", aside_.c_str());
+  return static_cast<uint64_t>(st.st_size);
+}
+
 Status LowerFile::set_size(uint64_t size) {
   const int64_t set = sys::ftruncate(descriptor_.get(), size);
   return set < 0 ? sys::failed(set, "truncate", aside_) : Status();
@@ -209,11 +217,8 @@ Result<LowerFile> LowerSet::open_file(const std::string& name) const {
 
 Result<std::vector<uint8_t>> LowerSet::read_file(const std::string& name, uint64_t most) const {
   CAIRN_TRY_ASSIGN(file, open_file(name));
-  struct stat st {};
-  if (const int64_t looked = sys::fstat(file.descriptor_.get(), &st); looked < 0)
-    return sys::failed(looked, "stat", file.aside_);
-  const auto size = static_cast<uint64_t>(st.st_size);
-  if (!S_ISREG(st.st_mode) || size > most)
+  CAIRN_TRY_ASSIGN(size, file.size());
+  if (size > most)
     return fail(EUCLEAN, "%s: is not a file of at most %llu bytes", file.aside_.c_str(),
                 static_cast<unsigned long long>(most));
   std::vector<uint8_t> bytes(static_cast<size_t>(size));

@@ -37,6 +37,8 @@ class LowerFile {
   // EUCLEAN: fewer bytes are there.
   Status read(void* bytes, uint64_t size, uint64_t offset) const;
   Status set_size(uint64_t size);
+  // EUCLEAN: it is not a regular file.
+  [[nodiscard]] Result<uint64_t> size() const;
   Status sync();
 
  private:
