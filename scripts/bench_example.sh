@@ -26,17 +26,20 @@ if [ "$bytes" -gt "$most_bytes" ]; then
   exit 1
 fi
 mkdir -p "$target"
-cp "$made/run/results.jsonl" "$made/run/report.html" "$target/"
+for file in results.jsonl report.html; do
+  sed "s|$PWD|/home/user/cairn|g" "$made/run/$file" > "$target/$file"
+done
 machine=$(awk -F': ' '/^model name/ { print $2; exit }' /proc/cpuinfo)
 cat > "$target/README.md" << TEXT
 # An example report of \`cairn bench\`
 
 \`make bench-example\` made this from commit $commit, on $(date -u +%Y-%m-%d). Open
-[report.html](report.html) in a browser; it needs no network. [results.jsonl](results.jsonl) has every
-repetition ([format](../../user/bench-results.md)).
+[report.html](report.html) in a browser; it needs no network. [results.jsonl](results.jsonl) has
+every repetition ([format](../../user/bench-results.md)).
 
 - Machine: ${machine:-unknown processor}, $(nproc) processors, Linux $(uname -r).
 - Matrix: \`$matrix\`, five rounds after one to warm up.
+- The directory of the checkout is written as \`/home/user/cairn\`.
 - To repeat it: \`cairn bench run $matrix\`; the page has the command of each cell.
 TEXT
 echo "$target: $bytes bytes of results and page"
