@@ -44,6 +44,17 @@ void run_job(const Job& job, const Medium& medium, Times& times, int seed) {
   std::filesystem::create_directory(place);
   const double points = 256.0 * job.scale * job.scale * job.scale;
   const auto mib = static_cast<long>(points * 66 / (1 << 20));
+  // The pool holds three versions, and each of five others the data once.
+  const long needed = 3 * mib + 128 + 5 * mib;
+  const auto available = static_cast<long>(std::filesystem::space(place).available >> 20);
+  if (needed > available) {
+    std::fprintf(
+        stderr,
+        "bench_palm: %s: %ld MiB of data need %ld MiB there, %ld are free; --medium shm may "
+        "have more\n",
+        place.c_str(), mib, needed, available);
+    std::exit(2);
+  }
   std::ostringstream command;
   command << "CAIRN_POOL_DIR='" << place
           << "/pools' CAIRN_POOL_NAME=palm CAIRN_POOL_SIZE=" << 3 * mib + 128 << "MiB mpirun."
