@@ -42,6 +42,19 @@ def ended_well(done, last):
     return done.returncode == 0 or is_told_wrong
 
 
+def text_of_refused(run):
+    """What a job says that every time ends with an error; run() runs it. MPICH's launcher may lose what a rank printed
+    before it aborted, all of it."""
+    text = ""
+    for _ in range(5):
+        done = run()
+        assert done.returncode != 0, done.stdout + done.stderr
+        text = done.stdout + done.stderr
+        if text.strip():
+            break
+    return text
+
+
 def new_directory(cluster):
     """One that all hosts see."""
     path = os.path.join(cluster.shared, f"d{time.monotonic_ns()}")
