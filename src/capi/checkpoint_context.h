@@ -16,6 +16,7 @@
 #include "capi/exit_watch.h"
 #include "capi/handles.h"
 #include "checkpoint/redundancy/lower_line.h"
+#include "checkpoint/redundancy/lower_set.h"
 #include "checkpoint/restart/counted_line.h"
 #include "checkpoint/restart/restart.h"
 #include "checkpoint/version/agreement.h"
@@ -151,6 +152,8 @@ struct cairn_checkpoint {
   cairn::Status copy_last();
   // Which node holds whose copies. Collective over all ranks of several nodes.
   cairn::Result<cairn::checkpoint::Partners> find_partners(cairn::capi::Membership* members) const;
+  // The set's copies in options.lower. ENOENT: it has none.
+  [[nodiscard]] cairn::Result<cairn::checkpoint::LowerSet> open_lower() const;
   // Gets a version back if the set has none. The greatest sequence in lower. Under the lock of the
   // set.
   cairn::Result<uint64_t> restore_from_lower();

@@ -171,11 +171,14 @@ Result<std::optional<ckpt::Uuid>> cairn_checkpoint::set_of_lower(const std::stri
   return std::optional<ckpt::Uuid>(*uuid);
 }
 
+Result<ckpt::LowerSet> cairn_checkpoint::open_lower() const {
+  const ckpt::SetRecord& record = set->record();
+  return ckpt::LowerSet::open(lower, std::string(record.name, record.name_length), false);
+}
+
 Result<uint64_t> cairn_checkpoint::restore_from_lower() {
   if (lower.empty()) return uint64_t{0};
-  const ckpt::SetRecord& record = set->record();
-  const auto there =
-      ckpt::LowerSet::open(lower, std::string(record.name, record.name_length), false);
+  const auto there = open_lower();
   if (there.code() == ENOENT) return uint64_t{0};
   if (!there.ok()) return there.status();
   CAIRN_TRY_ASSIGN(sequences, there->versions());
@@ -191,9 +194,7 @@ Result<uint64_t> cairn_checkpoint::restore_from_lower() {
 
 Status cairn_checkpoint::begin_beside_lower(capi::Membership* members) {
   const auto newest_there = [&]() -> Result<uint64_t> {
-    const ckpt::SetRecord& record = set->record();
-    const auto there =
-        ckpt::LowerSet::open(lower, std::string(record.name, record.name_length), false);
+    const auto there = open_lower();
     if (there.code() == ENOENT) return uint64_t{0};
     if (!there.ok()) return there.status();
     CAIRN_TRY_ASSIGN(sequences, there->versions());

@@ -19,9 +19,7 @@ bool cairn_checkpoint::is_global(uint64_t sequence) {
     const auto word = (*slot)->word(ckpt::global_offset);
     if (!word.ok() || (*word)->load() == 0) return false;
   }
-  const ckpt::SetRecord& record = set->record();
-  const auto there =
-      ckpt::LowerSet::open(lower, std::string(record.name, record.name_length), false);
+  const auto there = open_lower();
   return there.ok() && ckpt::is_listed(*there, known->version);
 }
 
