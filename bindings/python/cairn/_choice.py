@@ -26,13 +26,18 @@ def together(gather: Gather, call: Callable[..., Any], *given: Any) -> list[Any]
     return [found for found, _ in heard]
 
 
-def choose(gather: Gather, name: str, checkpoint: Checkpoint, asked: Optional[int], looks: bool, verifies: bool) -> int:
-    """The version asked for, or the newest whose bytes are right. `looks`: the contexts only look, else the run continues
-    that version. `verifies`: this rank compares bytes with their checksums, which only rank 0 need do."""
+def choose(gather: Gather, name: str, checkpoint: Checkpoint, asked: Optional[int], looks: bool,
+           verifies: bool) -> int:
+    """Returns the version asked for, or the newest whose bytes are right.
+
+    `looks`: the contexts only look; else the run continues that version. `verifies`: this rank
+    compares bytes with their checksums, which only rank 0 need do.
+    """
     number, damage, damaged = asked, (0, ""), set()
     while True:
         info = _look_for(gather, name, checkpoint, number) if looks else checkpoint.read(number)
-        if info.sequence in damaged:  # its number stands twice in the line, and reads take the newer one
+        # Its number stands twice in the line, and reads take the newer one.
+        if info.sequence in damaged:
             raise Error(*damage)
         found = together(gather, _damage_of, checkpoint, info if verifies else None)[0]
         if found is None:
@@ -41,38 +46,44 @@ def choose(gather: Gather, name: str, checkpoint: Checkpoint, asked: Optional[in
         if asked is not None or number is None:
             raise Error(*damage)
         damaged.add(info.sequence)
-        warnings.warn(f"storage '{name}': version {info.number} is damaged: {damage[1]}; version {number} is tried instead")
+        warnings.warn(f"storage '{name}': version {info.number} is damaged: {damage[1]}; "
+                      f"version {number} is tried instead")
 
 
-def _damage_of(checkpoint: Checkpoint, info: Optional[Info]) -> Optional[tuple[int, str, Optional[int]]]:
-    """Of a version, with the number of the version before."""
+def _damage_of(checkpoint: Checkpoint,
+               info: Optional[Info]) -> Optional[tuple[int, str, Optional[int]]]:
+    """Returns what is damaged in a version, and the number of the version before."""
     try:
         if info is not None:
             checkpoint.verify(info.number)
     except Error as error:
         if error.errno not in _OF_DAMAGE:
             raise
-        before = next((one.number for one in checkpoint.versions() if one.sequence == info.parent and one.level > 0), None)
+        before = next((one.number for one in checkpoint.versions()
+                       if one.sequence == info.parent and one.level > 0), None)
         return error.errno, error.strerror, before
     return None
 
 
 def _look_for(gather: Gather, name: str, checkpoint: Checkpoint, asked: Optional[int]) -> Info:
-    """The same version on all ranks, whose contexts only look: what rank 0 finds for a number, or as the newest."""
+    """Finds one version on all ranks, whose contexts only look: the one that rank 0 finds."""
     number = together(gather, _find, name, checkpoint, asked)[0].number if asked is None else asked
     found = together(gather, _find, name, checkpoint, number)
     for rank, info in enumerate(found):
         if info.sequence != found[0].sequence:
-            raise Error(errors.ESTALE, f"storage '{name}': rank {rank} has another version {number} than rank 0, as a job saves "
-                                       "meanwhile; load again")
+            raise Error(errors.ESTALE,
+                        f"storage '{name}': rank {rank} has another version {number} than rank 0, "
+                        "as a job saves meanwhile; load again")
     return found[0]
 
 
 def _find(name: str, checkpoint: Checkpoint, number: Optional[int]) -> Info:
     found = [one for one in checkpoint.versions()
-             if one.level > 0 and (one.number == number if number is not None else not one.abandoned)]
+             if one.level > 0
+             and (one.number == number if number is not None else not one.abandoned)]
     if not found:
-        raise Error(errors.ENOENT, f"storage '{name}': has no version" + ("" if number is None else f" {number}"))
+        which = "" if number is None else f" {number}"
+        raise Error(errors.ENOENT, f"storage '{name}': has no version{which}")
     info = min(found, key=lambda one: (one.abandoned, -one.sequence))
     checkpoint.variables(info.number)  # from now on it is not overwritten
     return info

@@ -261,7 +261,8 @@ class Storage(StorageWriter, StorageReader, AsyncStager):
         return self._metadata
 
     def _forget(self) -> None:
-        """What was defined, and what a looker saw. Other ranks look after rank 0, so that they see what it saw."""
+        """Forgets what was defined. A looker opens its context anew, rank 0 first: the other ranks
+        then see what it saw, or something newer."""
         for name in list(self._defined):
             self._undefine(name)
         self._pieces = None
