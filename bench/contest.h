@@ -1,8 +1,8 @@
 // A contest: several ways to do the same work, in turn, so that what else the machine does meets
-// all of them alike. Each round gives one ratio of two contenders. Who comes first in a round is
-// drawn: each leaves the caches and the memory in a state that the next one meets (dirty lines
-// after copies through the cache, none after others), and always to follow the same one would be an
-// advantage or a handicap.
+// all of them alike. Each round gives one ratio of two contenders. Chance says which
+// contender comes first in a round: each leaves the caches and the memory in a state that the next
+// one meets (dirty lines after copies through the cache, none after others), and always to follow
+// the same one would be an advantage or a handicap.
 #pragma once
 
 #include <functional>

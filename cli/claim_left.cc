@@ -12,8 +12,9 @@
 namespace cairn::cli {
 namespace {
 
-// What the claim says, with a line's end before each line; "" if it cannot be read. Others can
-// write to the directory: a name that is no file must not hold us up.
+// What the claim says, with a line's end before each line; "" if it cannot be read. Other
+// users may write to the directory. If they put a FIFO there, opening it must not block this
+// process.
 std::string text_of(const std::string& path, uid_t* owner = nullptr) {
   const int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) return "";

@@ -59,8 +59,8 @@ std::vector<std::string> option_names(const CLI::App* app) {
   return names;
 }
 
-// What follows `--` is no option, which CLI11 2.1 forgets where a command could take more
-// arguments: so it does not see the dash before the word is an argument.
+// Words after `--` are arguments, whatever they begin with. CLI11 2.1 takes them for options where
+// a command can take more arguments. So this hides their first dash until they are arguments.
 constexpr char before_dash = '\x01';
 std::string no_option(const std::string& word) {
   return word.starts_with("-") ? before_dash + word : word;

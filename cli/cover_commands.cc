@@ -111,8 +111,8 @@ int drain_command(const Config& config, bool json, const std::string& given, boo
   const auto others = launcher_job().empty() ? std::chrono::seconds(0) : wait_for_others(config);
   const FinishResult result = finish_cover(pool, directory, false, lock.held() && !keep, others);
   const int code = finish_code(result);
-  // Where it runs on all hosts at once each of them drains its own. One that waits for another host
-  // says so itself.
+  // If a launcher runs this command on all hosts, each host drains its own part, and a host that
+  // waits for another one says so itself.
   if (code == exit_ok && speaks_for_all())
     for (const OtherPool& other : other_pools(pool, directory))
       tell(fmt::format("cairn drain: {}\n", missing_text(directory, other)));

@@ -157,8 +157,8 @@ Json drain_json(const std::string& directory, const Cover::DrainResult& result);
 // Alive processes other than this one that work under the cover of `directory`, or may do so.
 std::vector<cairn_lane_info> processes_in_cover(const Pool& pool, const std::string& directory);
 
-// Runs start one at a time, and nobody removes a pool meanwhile. Who has a cover's lock may wait
-// for this one; who has this one takes a cover's lock only without waiting.
+// Runs start one at a time, and nobody removes a pool meanwhile. A process that holds a cover's
+// lock may wait for this one. A process that holds this one must not wait for a cover's lock.
 PlaceLock lock_start(const std::string& pool);
 
 // Removes a pool that a run made once nothing is in it and nobody uses it. True if it is gone. The

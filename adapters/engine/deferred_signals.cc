@@ -83,8 +83,8 @@ static void take_handler(int number, int flags, Mask mask) {
   ::sigaction(number, &left, nullptr);
 }
 
-// A signal that came to us only for the sake of mappings, and is no matter of theirs. A fault comes
-// again.
+// The engine handles this signal for mappings only, and this one does not concern a mapping. So the
+// program's own action takes place. The kernel raises a fault again when the handler returns.
 static void end_by(int number, siginfo_t* info, void (*function)(int, siginfo_t*, void*)) {
   bool fault = info->si_code > 0;
   if (!fault && function != nullptr) return;  // ignored

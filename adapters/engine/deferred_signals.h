@@ -6,8 +6,8 @@
 // the signal and returns with all signals blocked; who leaves the engine sends it to himself again
 // and unblocks. This costs a call two additions to a thread's counter, and no system call.
 //
-// Faults (SIGSEGV and the like, raised by the kernel) are passed on at once, but for a SIGBUS where
-// a mapping has only to follow its file's growth.
+// The handler passes a fault (SIGSEGV and the like, raised by the kernel) on to the program at
+// once. The exception is a SIGBUS in a mapping that only has to follow its file's growth.
 #pragma once
 
 #include <signal.h>

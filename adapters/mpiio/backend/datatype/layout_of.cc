@@ -246,8 +246,8 @@ Kept* find_kept(MPI_Datatype datatype) {
 
 Kept& kept(MPI_Datatype datatype) {
   if (Kept* found = find_kept(datatype); found != nullptr) return *found;
-  // One thread makes it: a second attribute would take the first one from under who is looking at
-  // it.
+  // One thread makes it. A second attribute would replace the first one while another thread reads
+  // that.
   static std::recursive_mutex making;
   const std::lock_guard guard(making);
   if (Kept* found = find_kept(datatype); found != nullptr) return *found;

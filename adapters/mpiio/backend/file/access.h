@@ -14,8 +14,8 @@ int transfer(File& file, Direction direction, int64_t stream, void* buffer, int6
 // As MPI_Type_size says it, quickly for the type that was asked for last.
 int64_t size_of(MPI_Datatype datatype);
 
-// What is asked of a thread most often are predefined types: these need no look at their
-// attributes.
+// A predefined type and its size. Threads ask for these most often, and for them no attribute has
+// to be looked up.
 struct NamedType {
   MPI_Datatype datatype;
   int64_t size;  // 0: none was asked for yet

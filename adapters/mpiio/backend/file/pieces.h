@@ -10,8 +10,8 @@
 namespace mpiio {
 
 // `size` bytes that `memory` goes through, counted from `buffer`, from byte `stream` of the view
-// on; `*moved` grows by what was moved, which is less only with an error and at the end of file. A
-// file of several nodes: all pieces of a call are looked for at once.
+// on; `*moved` grows by what was moved, which is less only with an error and at the end of file. Of
+// a file of several nodes, one question to each node covers all pieces of a call.
 int move_pieces(const File& file, Direction direction, char* buffer, Walk memory, int64_t size,
                 int64_t stream, int64_t* moved);
 
