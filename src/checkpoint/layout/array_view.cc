@@ -22,7 +22,11 @@ Status contiguous(const ArrayShape& shape, int64_t element, Strides* strides) {
   return Status();
 }
 
-int64_t width(int64_t stride) { return stride < 0 ? -stride : stride; }
+// Also of the least number, whose negation is not an int64_t.
+uint64_t width(int64_t stride) {
+  const auto bytes = static_cast<uint64_t>(stride);
+  return stride < 0 ? 0 - bytes : bytes;
+}
 
 // Array dimensions from the widest stride to the narrowest. Equal ones, as dimensions of one
 // element may have, keep the order of contiguous arrays.
@@ -42,7 +46,7 @@ Status check_strides(const ArrayShape& shape, const Strides& strides, const Orde
   for (unsigned i = shape.dimensions; i-- != 0;) {
     const unsigned k = order[i];
     if (shape.extent[k] <= 1) continue;
-    if (strides[k] == INT64_MIN || width(strides[k]) < inside)
+    if (strides[k] == INT64_MIN || width(strides[k]) < static_cast<uint64_t>(inside))
       return fail(EINVAL, "array: stride of dimension %u: %lld; at least %lld bytes lie inside", k,
                   static_cast<long long>(strides[k]), static_cast<long long>(inside));
     int64_t more = 0;
