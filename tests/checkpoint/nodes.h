@@ -146,10 +146,15 @@ class Node : public Exchange {
         if (network_.is_dead[node]) return gone();
         return false;
       }
-      for (uint32_t node = 0; node < nodes(); ++node)
-        std::memcpy(static_cast<uint8_t*>(gather.all) + gather.size * node, of_all[node].data(),
-                    gather.size);
       is_under_way[channel] = 0;
+      for (uint32_t node = 0; node < nodes(); ++node) {
+        // As MPI has it where a node is in another gather: a longer message is an error, of a
+        // shorter one its bytes come.
+        const size_t got = of_all[node].size() - 1;
+        if (got > gather.size) return fail(EMSGSIZE, "a message is truncated");
+        std::memcpy(static_cast<uint8_t*>(gather.all) + gather.size * node, of_all[node].data(),
+                    got);
+      }
     }
     CAIRN_TRY(step());
     return true;

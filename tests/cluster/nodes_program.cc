@@ -231,7 +231,7 @@ void need() {
     check(cairn_checkpoint_iwrite(checkpoint, step, &handle), 0, "iwrite");
   }
   int64_t said[2] = {static_cast<int64_t>(yes.size()), 0};
-  for (const int64_t step : yes) said[1] = said[1] * 1000 + step;
+  for (const int64_t step : yes) said[1] = (said[1] * 1000 + step) % 1'000'000'007;
   int64_t least[2];
   int64_t most[2];
   MPI_Allreduce(said, least, 2, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);

@@ -452,7 +452,9 @@ class WithoutRootsAccess {
     EXPECT_EQ(syscall(SYS_capset, &header_, now), 0);
   }
   ~WithoutRootsAccess() {
-    if (geteuid() == 0) EXPECT_EQ(syscall(SYS_capset, &header_, before_), 0);
+    if (geteuid() == 0) {
+      EXPECT_EQ(syscall(SYS_capset, &header_, before_), 0);
+    }
   }
   WithoutRootsAccess(const WithoutRootsAccess&) = delete;
   WithoutRootsAccess& operator=(const WithoutRootsAccess&) = delete;

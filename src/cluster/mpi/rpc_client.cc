@@ -53,7 +53,8 @@ Call::Call(const Peers& peers, Envelope::Kind kind, cairn_question* questions, s
     messages_.emplace_back(sizeof envelope + questions[i].size);
     std::vector<char>& message = messages_.back();
     std::memcpy(message.data(), &envelope, sizeof envelope);
-    std::memcpy(message.data() + sizeof envelope, questions[i].request, questions[i].size);
+    if (questions[i].size != 0)
+      std::memcpy(message.data() + sizeof envelope, questions[i].request, questions[i].size);
     MPI_Request reply = MPI_REQUEST_NULL;
     MPI_Request request = MPI_REQUEST_NULL;
     PMPI_Irecv(questions[i].reply, static_cast<int>(questions[i].capacity), MPI_BYTE, leader,
