@@ -86,7 +86,8 @@ CoverEntry entry_of(const cairn_cover_info& info) {
           info.modes,
           info.oldest,
           info.oldest_changed_ns,
-          info.left_out};
+          info.left_out,
+          info.renamed_files};
 }
 
 }  // namespace
@@ -168,7 +169,8 @@ Json cover_json(const CoverEntry& cover) {
           {"in_use", cover.in_use},
           {"drain_cut_short", cover.is_cut_short()},
           {"oldest_undrained", oldest_json(cover)},
-          {"left_out_files", cover.left_out}};
+          {"left_out_files", cover.left_out},
+          {"renamed_files", cover.renamed_files}};
 }
 
 std::string files_text(uint64_t files) {
@@ -177,9 +179,15 @@ std::string files_text(uint64_t files) {
 
 std::string undrained_text(const CoverEntry& cover) {
   if (cover.all_drained) return "all drained";
-  if (cover.undrained_bytes == 0 && cover.parts == 0) return "names or attributes not drained";
-  std::string text = fmt::format("{} in {} not drained", format_size(cover.undrained_bytes),
-                                 files_text(cover.undrained_files + cover.parts));
+  const std::string renamed = cover.renamed_files == 0
+                                  ? ""
+                                  : fmt::format("{} renamed {}", cover.renamed_files,
+                                                cover.renamed_files == 1 ? "file" : "files");
+  if (cover.undrained_bytes == 0 && cover.parts == 0)
+    return (renamed.empty() ? "names or attributes" : renamed) + " not drained";
+  std::string text = fmt::format("{} in {}{}{} not drained", format_size(cover.undrained_bytes),
+                                 files_text(cover.undrained_files + cover.parts),
+                                 renamed.empty() ? "" : " and ", renamed);
   if (cover.parts != 0)
     text +=
         fmt::format(", including parts of {} that several nodes write", files_text(cover.parts));

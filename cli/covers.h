@@ -38,6 +38,7 @@ struct CoverEntry {
   std::string oldest;           // the undrained file that changed least recently, or ""
   uint64_t oldest_changed_ns = 0;
   uint64_t left_out = 0;  // files that stay out of the directory, by drain mode never
+  uint64_t renamed_files = 0;  // that the directory has under their old names
   // A file or directory has a drain mode by which it is drained while the run goes on.
   [[nodiscard]] bool asks_for_keeper() const {
     return (modes & (1U << CAIRN_DRAIN_CLOSE | 1U << CAIRN_DRAIN_ASYNC)) != 0;
@@ -72,7 +73,8 @@ std::vector<OtherPool> other_pools(const Pool& pool, const std::string& director
 std::string missing_text(const std::string& directory, const OtherPool& other);
 // "1 file", "3 files"
 std::string files_text(uint64_t files);
-// "all drained", "3 MiB in 2 files not drained", "names or attributes not drained"
+// "all drained", "3 MiB in 2 files not drained", "3 MiB in 2 files and 1 renamed file not drained",
+// "names or attributes not drained"
 std::string undrained_text(const CoverEntry& cover);
 Json cover_json(const CoverEntry& cover);
 // Seconds since the oldest undrained file changed.

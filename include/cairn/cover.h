@@ -201,6 +201,8 @@ typedef struct cairn_cover_info {
   const char* oldest;         /* the undrained file that changed least recently: its path; or "" */
   uint64_t oldest_changed_ns; /* since 1970: when that file changed */
   uint64_t left_out; /* files of drain mode never that differ from the directory's, or are new */
+  uint64_t renamed_files; /* files whose bytes the directory has under another name, under which the
+                           * pool had them before; not among undrained_files */
 } cairn_cover_info;
 
 /* Calls visit for each regular file of a cover that is not drained, until visit returns nonzero.

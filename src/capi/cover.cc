@@ -68,6 +68,7 @@ cairn_cover_info info_of(const cairn::tier::CoverState& state, const char* direc
   info.oldest = state.oldest.c_str();
   info.oldest_changed_ns = state.oldest_time;
   info.left_out = state.left_out;
+  info.renamed_files = state.renamed;
   info.directory = directory;
   info.job = job;
   info.parts = state.parts;

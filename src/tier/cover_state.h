@@ -17,10 +17,11 @@ struct CoverState {
   bool all_drained = true;       // lower has everything, removals and the top's own mode included
   uint64_t parts = 0;  // of files that several nodes write; their bytes count as undrained
   uint64_t drain_begun = 0;  // when one began that has not come to its end; 0: none
-  uint32_t modes = 0;        // as Undrained has them, and the next three
+  uint32_t modes = 0;        // as Undrained has them, and the next four
   std::string oldest = {};
   uint64_t oldest_time = 0;
   uint64_t left_out = 0;
+  uint64_t renamed = 0;
   bool in_use = false;       // a run is under way, or processes are in it; or nobody can tell
 };
 

@@ -119,6 +119,7 @@ struct Plan {
   std::string oldest = {};
   uint64_t oldest_time = 0;
   uint64_t left_out = 0;
+  uint64_t renamed = 0;
 };
 
 // The most that lower has more than before while the files are written, old and new ones lying
@@ -153,6 +154,14 @@ void note_age(file::FileSystem& fs, const Where& where, const file::Listed& list
   plan->oldest = (where.path + "/" + name_of(listed)).substr(1);
 }
 
+// Lower has the name in a directory that a drain has made there and not finished, as far as the
+// pool knows: for a caller that does not ask lower.
+bool is_told_as_drained(file::FileSystem& fs, const Where& where, const file::Listed& listed,
+                        const file::Map& map) {
+  return where.fresh && !where.is_moved && is_at_home(where, listed, map) &&
+         change_time(fs, map) == map.inode->drained.load();
+}
+
 void plan_file(file::FileSystem& fs, DrainState* state, const Where& where,
                const file::Listed& listed, const file::Map& map, Plan* plan) {
   if (!S_ISREG(map.inode->mode.load()) || is_drained(fs, where, listed, map)) return;
@@ -164,6 +173,7 @@ void plan_file(file::FileSystem& fs, DrainState* state, const Where& where,
   if (where.fresh && change_time(fs, map) == map.inode->drained.load() &&
       is_there_already(state, where, listed))
     return;
+  if (state == nullptr && is_told_as_drained(fs, where, listed, map)) return;
   uint64_t size = 0;
   {
     pool::SeatGuard seat(fs.pool);
@@ -171,7 +181,13 @@ void plan_file(file::FileSystem& fs, DrainState* state, const Where& where,
     const file::Attributes attributes = file::attributes_of(fs, map);
     size = std::min(attributes.size, attributes.blocks * format::block_size);
   }
-  if (file::has_only_moved(*map.inode)) size = 0;  // it gets a link (drain_moved.cc)
+  if (file::has_only_moved(*map.inode)) {  // it gets a link (drain_moved.cc)
+    if (state == nullptr) {
+      ++plan->renamed;
+      return;
+    }
+    size = 0;
+  }
   plan->bytes += size;
   ++plan->count;
   if (state == nullptr) note_age(fs, where, listed, map, plan);
@@ -223,10 +239,11 @@ Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan
           return Status();
         }
         if (state != nullptr) look_for_foreign(*state, where, listed, map);
-        directories.push_back(
-            {listed.inode, map, where.path + "/" + name_of(listed),
-             where.fresh || is_new_in_lower(map) || !is_at_home(where, listed, map),
-             remembered_of(listed), drain_mode_in(fs, map, where.mode)});
+        const bool is_moved = where.is_moved || !is_at_home(where, listed, map);
+        directories.push_back({listed.inode, map, where.path + "/" + name_of(listed),
+                               where.fresh || is_new_in_lower(map) || is_moved,
+                               remembered_of(listed), drain_mode_in(fs, map, where.mode),
+                               is_moved});
       }
       return Status();
     };
@@ -509,8 +526,8 @@ Result<Undrained> undrained_data(file::FileSystem& fs, uint64_t number) {
   if (!inode.ok()) return inode.status();
   Plan plan;
   CAIRN_TRY(make_plan(fs, nullptr, top_of(fs, {*inode, number}, ""), &plan));
-  return Undrained{plan.count, plan.bytes, plan.modes,
-                   plan.oldest, plan.oldest_time, plan.left_out};
+  return Undrained{plan.count,       plan.bytes,    plan.modes,  plan.oldest,
+                   plan.oldest_time, plan.left_out, plan.renamed};
 }
 
 }  // namespace cairn::tier

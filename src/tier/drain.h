@@ -69,7 +69,8 @@ Status drain(Cover& cover, const DrainCalls& calls, DrainReport* report);
 // drain that was killed or stopped before that stays known (Journal::drain_begun).
 Status end_drain(const Cover& cover);
 
-// The regular files that a drain of the cover would write, and their bytes.
+// The regular files that a drain of the cover would write, and their bytes. A file that was renamed
+// since lower had it is not written (file/moved.h).
 struct Undrained {
   uint64_t files = 0;
   uint64_t bytes = 0;
@@ -77,6 +78,7 @@ struct Undrained {
   std::string oldest = {};   // path of the file that has waited longest since it changed
   uint64_t oldest_time = 0;  // when it changed
   uint64_t left_out = 0;     // files of mode never, which no drain writes; not among `files`
+  uint64_t renamed = 0;      // files that only get another name in lower; not among `files`
 };
 Result<Undrained> undrained_data(file::FileSystem& fs, uint64_t top);
 // Calls visit for each of these files until it returns false: path below the covered directory,

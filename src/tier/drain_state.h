@@ -30,6 +30,8 @@ struct Where {
   std::optional<file::LowerIdentity> identity = {};
   // In force for what lies in it: its own, or that of the nearest directory above it.
   DrainMode mode = DrainMode::inherit;
+  // It is fresh because lower has it, or one above it, under another name, or not at all.
+  bool is_moved = false;
 };
 
 struct DrainState;

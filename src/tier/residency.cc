@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "file/attributes.h"
+#include "file/moved.h"
 #include "file/names.h"
 #include "pool/seats.h"
 #include "tier/beneath.h"
@@ -109,7 +110,9 @@ Result<Residency> residency_of(const Cover& cover, const CoveredName& name) {
   }
   found.pool_bytes = attributes.blocks * format::block_size;
   CAIRN_TRY_ASSIGN(never, is_not_drained(cover, name));
-  if (!drained && !never) found.undrained_bytes = std::min(found.size, found.pool_bytes);
+  // One that was renamed is not written.
+  if (!drained && !never && !file::has_only_moved(*name.map.inode))
+    found.undrained_bytes = std::min(found.size, found.pool_bytes);
   return found;
 }
 

@@ -28,6 +28,22 @@ class Keeper(KeeperCase):
         self.finish(run)
         self.wait_until_nothing_is_left()
 
+    def test_a_renamed_file_is_told_as_such(self):
+        """The line read "0 B in 1 file not drained"."""
+        go = self.path("go")
+        run = self.begin(f"echo text > new; while [ ! -e {go} ]; do sleep 0.05; done; mv new final; exec 3> open; echo x >&3")
+        self.wait_for(lambda: self.has("new", "text\n"), "not drained")
+        # Until it ends nobody drains: what is left stays to be told.
+        os.kill(self.keepers()[0]["pid"], signal.SIGKILL)
+        self.write("go", "")
+        self.wait_for(lambda: self.undrained() == 2, "the program did not go on")
+        self.assertIn(": 2 B in 1 file and 1 renamed file not drained\n", self.cairn("status").out)
+        cover = self.json("status")[0]["covers"][0]
+        self.assertEqual((cover["undrained_files"], cover["renamed_files"]), (1, 1))
+        self.finish(run)
+        self.assertEqual(self.names(), ["final", "open"])
+        self.wait_until_nothing_is_left()
+
     def test_a_file_that_is_not_quiet_stays(self):
         run = self.begin("echo x > file", quiet="3600")
         self.wait_for(self.keepers, "no keeper")

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "cairn/tier.h"
 #include "support/pool_stores.h"
 #include "tier/evict_fixture.h"
 #include "tier/lower_calls.h"
@@ -120,6 +121,57 @@ TEST_F(MovedTest, AnImportedFile) {
 TEST_F(MovedTest, AnEvictedFile) {
   expect_evicted("file");
   expect_linked("file", "moved", bytes_);
+}
+
+// What is told of it: it is not among the files that are to be written.
+TEST_F(MovedTest, CountsAsRenamed) {
+  struct Told {
+    uint64_t files, bytes, renamed;
+    std::string oldest;
+    bool all_drained;
+  };
+  const auto tell = [this] {
+    Told told = {};
+    const auto visit = [](void* context, const cairn_cover_info* info) {
+      *static_cast<Told*>(context) = {info->undrained_files, info->undrained_bytes,
+                                      info->renamed_files, info->oldest, info->all_drained != 0};
+    };
+    EXPECT_EQ(cairn_cover_list(covered->pool, visit, &told), 0) << cairn_last_error();
+    return told;
+  };
+  const auto listed = [this] {
+    std::vector<std::string> names;
+    const auto visit = [](void* context, const char* path, uint64_t, int) {
+      static_cast<std::vector<std::string>*>(context)->emplace_back(path);
+      return 0;
+    };
+    EXPECT_EQ(cairn_cover_undrained(covered->pool, lower_.c_str(), visit, &names), 0);
+    return names;
+  };
+  ASSERT_EQ(move("file", "moved"), 0);
+  Told told = tell();
+  EXPECT_EQ(told.files, 0U);
+  EXPECT_EQ(told.bytes, 0U);
+  EXPECT_EQ(told.renamed, 1U);
+  EXPECT_EQ(told.oldest, "");
+  EXPECT_FALSE(told.all_drained);
+  EXPECT_EQ(listed(), std::vector<std::string>());
+  cairn_residency residency = {};
+  residency.struct_size = sizeof residency;
+  ASSERT_EQ(cairn_tier_residency(covered->cover, "moved", &residency), 0) << cairn_last_error();
+  EXPECT_EQ(residency.is_drained, 0U);
+  EXPECT_EQ(residency.undrained_bytes, 0U);
+  ASSERT_EQ(covered->create("new", "12345"), 0);
+  told = tell();
+  EXPECT_EQ(told.files, 1U);
+  EXPECT_EQ(told.bytes, 5U);
+  EXPECT_EQ(told.renamed, 1U);
+  EXPECT_EQ(told.oldest, "new");
+  EXPECT_EQ(listed(), std::vector<std::string>{"new"});
+  drain();
+  told = tell();
+  EXPECT_EQ(told.renamed, 0U);
+  EXPECT_TRUE(told.all_drained);
 }
 
 TEST_F(MovedTest, SmallFilesTogether) {

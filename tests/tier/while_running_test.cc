@@ -136,6 +136,28 @@ TEST_F(WhileRunningTest, ANewDirectoryIsFinishedWhileOthersWait) {
   ASSERT_EQ(cairn_close(file), 0);
 }
 
+// What is drained in a directory that waits for another file is not counted again.
+TEST_F(WhileRunningTest, AnUnfinishedDirectoryCountsOnlyWhatWaits) {
+  ASSERT_EQ(cairn_mkdir(covered->pool, covered->top, "new", 0755), 0);
+  ASSERT_EQ(covered->create("new/file", std::string(100000, 'b')), 0);
+  cairn_file* file = nullptr;
+  ASSERT_EQ(cairn_open(covered->pool, covered->top, "new/log", O_WRONLY | O_CREAT, 0644, &file), 0);
+  ASSERT_EQ(cairn_write(file, "first", 5), 5);
+  ASSERT_EQ(drain(0), 0) << cairn_last_error();
+  EXPECT_EQ(report.files, 1U);
+  const auto visit = [](void* context, const cairn_cover_info* info) {
+    EXPECT_EQ(info->undrained_files, 1U);
+    EXPECT_EQ(info->undrained_bytes, 5U);
+    EXPECT_STREQ(info->oldest, "new/log");
+    EXPECT_EQ(info->all_drained, 0U);
+    *static_cast<bool*>(context) = true;
+  };
+  bool visited = false;
+  ASSERT_EQ(cairn_cover_list(covered->pool, visit, &visited), 0) << cairn_last_error();
+  EXPECT_TRUE(visited);
+  ASSERT_EQ(cairn_close(file), 0);
+}
+
 // A directory is not finished in lower while something in it waits. What is drained there may go.
 TEST_F(WhileRunningTest, AFileInANewDirectoryIsEvictedWhileOthersWait) {
   const std::string bytes(100000, 'b');
