@@ -7,6 +7,7 @@
 
 #include <tuple>
 
+#include "base/crc32c_bulk.h"
 #include "checkpoint/nodes.h"
 #include "file/cut.h"
 #include "file/io.h"
@@ -226,6 +227,50 @@ TEST_F(Disruption, ForgedCopiesAreRefused) {
     EXPECT_GT(came.skipped, 0U);
     EXPECT_EQ(came.from_copies, 1U) << "of version 1";
   }
+}
+
+// Node 1 is lost. The copy of its part is sound by itself, all nodes say the same of it, and its
+// data file is shorter than its root says.
+TEST_F(Disruption, ACopyIsNoLongerThanItsFile) {
+  ASSERT_NO_FATAL_FAILURE(write(true));
+  uint32_t roots_crc = 0;
+  const auto forge = [&](Slot* slot) {
+    const auto manifest = slot->read_manifest();
+    ASSERT_TRUE(manifest.ok()) << last_detail();
+    Forged forged{manifest->bytes(), manifest->version()};
+    if (forged.version.part == 1) {
+      auto root = record_at<RootRecord>(forged.root(0));
+      root.extent_offset = uint64_t{1} << 40;
+      root.extent_bytes = max_region;
+      seal_root(&root);
+      std::memcpy(forged.root(0), &root, sizeof root);
+      roots_crc = crc32c_bulk(0, forged.root(0), sizeof(RootRecord));
+    }
+    auto part = record_at<PartRecord>(forged.part(1));
+    part.roots_crc = roots_crc;
+    std::memcpy(forged.part(1), &part, sizeof part);
+    forged.seal();
+    ASSERT_TRUE(
+        file::write_at(slot->manifest_file(), forged.bytes.data(), forged.bytes.size(), 0).ok());
+  };
+  pools_.begin_anew(1);
+  for (const uint32_t node : {2, 0, 3}) {
+    auto set = SetFile::open(pools_.fs(node), "field");
+    ASSERT_TRUE(set.ok()) << last_detail();
+    Shelf shelf((*set)->fs(), (*set)->directory());
+    const auto stock = Catalogue::take_stock(**set, &shelf);
+    ASSERT_TRUE(stock.ok()) << last_detail();
+    std::vector<uint32_t> slots = stock->head()->slots();
+    std::reverse(slots.begin(), slots.end());  // the copy first
+    for (const uint32_t number : slots) {
+      const auto slot = shelf.get(number);
+      ASSERT_TRUE(slot.ok()) << last_detail();
+      ASSERT_NO_FATAL_FAILURE(forge(*slot));
+    }
+  }
+  const Came came = look(all_pools);
+  EXPECT_EQ(std::tuple(came.error, came.number), std::tuple(0, 1)) << came.text;
+  EXPECT_EQ(came.skipped, 1U) << came.why;
 }
 
 // No node says that there are copies before all hold theirs.

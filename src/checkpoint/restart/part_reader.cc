@@ -80,9 +80,11 @@ class TherePart : public PartReader {
     const auto key = std::pair(area.rank, area.is_extent);
     const auto known = lists_.find(key);
     if (known != lists_.end()) return &known->second;
-    std::vector<uint32_t> list(static_cast<size_t>(blocks_of(area.bytes, block_bytes_)));
-    CAIRN_TRY(client_.read_data(sequence_, area.offset + list_offset(area.bytes), list.data(),
-                                list.size() * sizeof(uint32_t)));
+    CAIRN_TRY_ASSIGN(bytes,
+                     client_.fetch_data(sequence_, area.offset + list_offset(area.bytes),
+                                        blocks_of(area.bytes, block_bytes_) * sizeof(uint32_t)));
+    std::vector<uint32_t> list(bytes.size() / sizeof(uint32_t));
+    if (!list.empty()) std::memcpy(list.data(), bytes.data(), bytes.size());
     if (crc_of_list(list) != area.list_crc)
       return fail(EIO, "%s: checksums of rank %u changed on the way", client_.name().c_str(),
                   area.rank);

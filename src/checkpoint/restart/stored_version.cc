@@ -77,9 +77,9 @@ Status StoredVersion::open_there(const KnownVersion& known) {
   std::vector<uint8_t> bytes(sizeof(VersionRecord));
   CAIRN_TRY(client.read_manifest(sequence, 0, bytes.data(), bytes.size()));
   CAIRN_TRY_ASSIGN(version, read_version(bytes.data(), bytes.size()));
-  bytes.resize(static_cast<size_t>(version.manifest_length));
-  CAIRN_TRY(client.read_manifest(sequence, 0, bytes.data(), bytes.size()));
-  auto manifest = Manifest::read(std::move(bytes));
+  CAIRN_TRY_ASSIGN(all, client.fetch_manifest(sequence, version.manifest_length));
+  first_data_bytes_ = client.data_bytes();
+  auto manifest = Manifest::read(std::move(all));
   if (!manifest.ok()) return annotate(manifest.status(), "%s", client.name().c_str());
   if (!manifest->is_committed_by(manifest->decision()) ||
       !is_same_version(manifest->version(), known.version) || manifest->version().part != 0)
@@ -119,6 +119,8 @@ Result<std::vector<StoredVersion::Source>> StoredVersion::sources_of(const Store
     if (number != 0) {
       CAIRN_TRY_ASSIGN(slot, hold(stores.shelf, number));
       source.slot = slot;
+    } else if (slots_.empty() && part == 0 && node == first_node_) {
+      source.told_bytes = first_data_bytes_;
     }
     sources.push_back(source);
     return Status();
@@ -162,19 +164,22 @@ Status StoredVersion::find_parts(const Stores& stores, const KnownVersion& known
   return Status();
 }
 
+std::string StoredVersion::name_of(const Source& source) const {
+  return source.slot == nullptr ? exchange_->name_of(source.node)
+                                : data_name(source.slot->ids().number);
+}
+
 // A data file that is too short is damage of its slot; a copy of the part may be whole.
 Status StoredVersion::check_own_places(Part* part, const std::vector<RootRecord>& roots) {
   CAIRN_TRY(check_places(version(), contents_, roots, max_data_file));
   for (size_t i = 0; i < part->sources.size();) {
-    Slot* const slot = part->sources[i].slot;
-    const Status placed = slot == nullptr ? Status()
-                                          : check_places(version(), contents_, roots,
-                                                         slot->data_file().inode->size.load());
+    const Source& source = part->sources[i];
+    const Status placed = check_places(version(), contents_, roots, source.data_bytes());
     if (placed.ok()) {
       ++i;
       continue;
     }
-    const Status status = annotate(placed, "%s", data_name(slot->ids().number).c_str());
+    const Status status = annotate(placed, "%s", name_of(source).c_str());
     if (part->sources.size() == 1) return status;
     if (i == 0) *part->why = last_detail();
     part->sources.erase(part->sources.begin() + static_cast<ptrdiff_t>(i));
@@ -211,6 +216,7 @@ Status StoredVersion::load_roots_from(const Source& source, Part* part) {
   const size_t bytes = sizeof(RootRecord) * size_t{part->record.count};
   std::vector<RootRecord> roots(part->record.count);
   std::string name;
+  uint64_t data_bytes = source.data_bytes();
   if (source.slot != nullptr) {
     name = manifest_name(source.slot->ids().number);
     CAIRN_TRY_ASSIGN(
@@ -220,6 +226,7 @@ Status StoredVersion::load_roots_from(const Source& source, Part* part) {
     PartClient client(exchange_, source.node, static_cast<uint32_t>(part - parts_.data()));
     name = client.name();
     CAIRN_TRY(client.read_manifest(version().sequence, roots_offset, roots.data(), bytes));
+    data_bytes = client.data_bytes();
   }
   // Of one part there is no such checksum; its manifest was read as a whole.
   if (crc32c_bulk(0, roots.data(), bytes) != part->record.roots_crc)
@@ -228,7 +235,7 @@ Status StoredVersion::load_roots_from(const Source& source, Part* part) {
   for (uint32_t i = 0; i < part->record.count; ++i)
     if (is_regular && roots[i].rank != part->record.first + part->record.stride * i)
       return fail(EUCLEAN, "%s: root %u is of another rank", name.c_str(), i);
-  const Status placed = check_places(version(), contents_, roots, max_data_file);
+  const Status placed = check_places(version(), contents_, roots, data_bytes);
   if (!placed.ok()) return annotate(placed, "%s", name.c_str());
   part->roots = std::move(roots);
   part->has_roots = true;

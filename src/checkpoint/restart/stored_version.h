@@ -51,6 +51,11 @@ class StoredVersion {
     uint32_t node = 0;
     Slot* slot = nullptr;  // of this node; null: its leader is asked
     bool is_copy = false;
+    uint64_t told_bytes = max_data_file;  // size of its data file, once the leader has told it
+
+    [[nodiscard]] uint64_t data_bytes() const {
+      return slot == nullptr ? told_bytes : slot->data_file().inode->size.load();
+    }
   };
   struct Part {
     PartRecord record{};
@@ -77,6 +82,7 @@ class StoredVersion {
                                          uint32_t part);
   Status find_contents(const Stores& stores);
   Status find_parts(const Stores& stores, const KnownVersion& known);
+  [[nodiscard]] std::string name_of(const Source& source) const;
   Status check_own_places(Part* part, const std::vector<RootRecord>& roots);
   std::unique_ptr<PartReader> reader_from(const Source& source, uint32_t part);
   Status load_roots(Part* part);
@@ -86,7 +92,8 @@ class StoredVersion {
 
   std::vector<Held> slots_;
   Exchange* exchange_ = nullptr;
-  uint32_t first_node_ = 0;  // that was asked for the manifest, where no slot is held
+  uint32_t first_node_ = 0;        // that was asked for the manifest, where no slot is held
+  uint64_t first_data_bytes_ = 0;  // of that node's data file
   Manifest manifest_;
   Contents contents_;
   std::vector<Part> parts_;

@@ -32,6 +32,7 @@ struct Question {
 struct Answer {
   int32_t error;
   uint32_t reserved;
+  uint64_t data_bytes;  // size of the data file of the part that was asked for
 };
 
 constexpr uint64_t most_bytes = uint64_t{1} << 20;
@@ -73,16 +74,19 @@ Status PartServer::check(const uint8_t* question, size_t size, uint64_t sequence
                                   asked.block_bytes, list, ranges, asked.rank);
 }
 
-Result<size_t> PartServer::answer_bytes(const void* question, size_t size, uint8_t* bytes) {
+Result<size_t> PartServer::answer_bytes(const void* question, size_t size, uint8_t* bytes,
+                                        uint64_t* data_bytes) {
   if (size < sizeof(Question)) return fail(EPROTO, "a question is cut off");
   const auto asked = record_at<Question>(question);
   switch (asked.what) {
     case manifest: {
       CAIRN_TRY_ASSIGN(slot, slot_of(asked.sequence, asked.part));
+      *data_bytes = slot->data_file().inode->size.load();
       return read_part(slot->manifest_file(), asked.offset, asked.size, bytes);
     }
     case data: {
       CAIRN_TRY_ASSIGN(slot, slot_of(asked.sequence, asked.part));
+      *data_bytes = slot->data_file().inode->size.load();
       return read_part(slot->data_file(), asked.offset, asked.size, bytes);
     }
     case layout:
@@ -109,7 +113,7 @@ size_t PartServer::serve(const void* question, size_t size, void* answer) {
   auto* const bytes = static_cast<uint8_t*>(answer) + sizeof(Answer);
   Answer head{};
   size_t length = 0;
-  if (const auto got = answer_bytes(question, size, bytes); got.ok()) {
+  if (const auto got = answer_bytes(question, size, bytes, &head.data_bytes); got.ok()) {
     length = *got;
   } else {
     head.error = got.code();
@@ -133,6 +137,7 @@ Result<size_t> PartClient::ask(const void* question, size_t size, void* bytes, s
                             std::min(length, static_cast<size_t>(detail_capacity)))
                     .c_str());
   if (length > capacity) return fail(EPROTO, "%s: its answer is too long", name().c_str());
+  data_bytes_ = head.data_bytes;
   if (length != 0) std::memcpy(bytes, answer.data() + sizeof head, length);
   return length;
 }
@@ -164,6 +169,26 @@ Status PartClient::read_manifest(uint64_t sequence, uint64_t offset, void* bytes
 
 Status PartClient::read_data(uint64_t sequence, uint64_t offset, void* bytes, uint64_t size) {
   return read(data, sequence, offset, bytes, size);
+}
+
+Result<std::vector<uint8_t>> PartClient::fetch(uint32_t what, uint64_t sequence, uint64_t offset,
+                                               uint64_t size) {
+  std::vector<uint8_t> bytes;
+  while (bytes.size() < size) {
+    const size_t held = bytes.size();
+    bytes.resize(held + static_cast<size_t>(std::min(size - held, most_bytes)));
+    CAIRN_TRY(read(what, sequence, offset + held, bytes.data() + held, bytes.size() - held));
+  }
+  return bytes;
+}
+
+Result<std::vector<uint8_t>> PartClient::fetch_manifest(uint64_t sequence, uint64_t size) {
+  return fetch(manifest, sequence, 0, size);
+}
+
+Result<std::vector<uint8_t>> PartClient::fetch_data(uint64_t sequence, uint64_t offset,
+                                                    uint64_t size) {
+  return fetch(data, sequence, offset, size);
 }
 
 Result<std::vector<uint8_t>> PartClient::read_record(const Sha256Hash& hash, bool is_layout) {

@@ -20,7 +20,8 @@ class PartServer {
   size_t serve(const void* question, size_t size, void* answer);
 
  private:
-  Result<size_t> answer_bytes(const void* question, size_t size, uint8_t* bytes);
+  Result<size_t> answer_bytes(const void* question, size_t size, uint8_t* bytes,
+                              uint64_t* data_bytes);
   Result<Slot*> slot_of(uint64_t sequence, uint32_t part);
   Status check(const uint8_t* question, size_t size, uint64_t sequence);
 
@@ -40,6 +41,12 @@ class PartClient {
   // is shorter.
   Status read_manifest(uint64_t sequence, uint64_t offset, void* bytes, uint64_t size);
   Status read_data(uint64_t sequence, uint64_t offset, void* bytes, uint64_t size);
+  // As above, where nobody vouches for `size`: memory is taken for the bytes that have come, and
+  // for one answer more.
+  Result<std::vector<uint8_t>> fetch_manifest(uint64_t sequence, uint64_t size);
+  Result<std::vector<uint8_t>> fetch_data(uint64_t sequence, uint64_t offset, uint64_t size);
+  // The size of the part's data file, as the node found it when it last answered.
+  [[nodiscard]] uint64_t data_bytes() const { return data_bytes_; }
   // The record of a layout or a decomposition.
   Result<std::vector<uint8_t>> read_record(const Sha256Hash& hash, bool is_layout);
   // Lets the node compare blocks with their checksums. `list_crc`: of the checksums themselves.
@@ -56,10 +63,13 @@ class PartClient {
  private:
   Result<size_t> ask(const void* question, size_t size, void* bytes, size_t capacity);
   Status read(uint32_t what, uint64_t sequence, uint64_t offset, void* bytes, uint64_t size);
+  Result<std::vector<uint8_t>> fetch(uint32_t what, uint64_t sequence, uint64_t offset,
+                                     uint64_t size);
 
   Exchange& exchange_;
   uint32_t node_;
   uint32_t part_;
+  uint64_t data_bytes_ = 0;
 };
 
 }  // namespace cairn::checkpoint
