@@ -102,6 +102,24 @@ class Slurm(BenchCase):
         command = json.loads(lines[1])["command"]
         self.assertEqual(["env", "A=1", f"mpirun.{MPIS[0]}", "-n", "2"], command[:5])
 
+    def test_a_launcher_of_another_mpi(self):
+        if len(MPIS) < 2:
+            self.skipTest("one MPI only")
+        shown = self.run_words(
+            [
+                *(CAIRN, "bench", "run", self.matrix(), "--output", "out"),
+                *("--launcher", f"mpirun.{MPIS[1]} -n {{ranks}}"),
+            ],
+            expect=1,
+            timeout=120,
+        )
+        # Each process is a job of its own; they may also meet in one file, and fail in it.
+        lines = (self.scratch / "out/results.jsonl").read_text(encoding="utf-8").splitlines()
+        self.assertEqual("failed", json.loads(lines[1])["status"])
+        self.assertRegex(
+            shown.stderr, rf"jobs of 1 ranks and not one of 2; use that of {MPIS[0]}|failed"
+        )
+
 
 if __name__ == "__main__":
     if not MPIS:

@@ -169,7 +169,7 @@ def run_command(given):
         print(f"cairn bench: left out: {line}", file=sys.stderr)
     if given.dry_run:
         print("\n".join(plan(matrix, cells, systems)))
-    needed = limits.needed(cells, systems) if matrix["limits"] else []
+    needed = limits.needed(cells, systems, matrix["limits"])
     wrong = space.what_does_not_fit(cells, needed, systems)
     if wrong:
         raise Mistake([*wrong, "nothing was started; use --scale or another directory"], code=1)
@@ -182,7 +182,7 @@ def run_command(given):
             return 130
         cells = rescaled(matrix, cells, matrix["scale"] * choice["scale"])
         matrix["scale"] *= choice["scale"]
-        needed = limits.needed(cells, systems) if matrix["limits"] else []
+        needed = limits.needed(cells, systems, matrix["limits"])
     runner = rounds.Runner(matrix, digest, cells, needed, systems, left_out)
     runner.sizing = choice
     if before is not None:
@@ -194,19 +194,21 @@ def run_command(given):
 
 def chosen_size(matrix, digest, systems, cells, needed):
     """The scale that fits the target time; None if that was interrupted."""
-    walls = []
+    walls, of_limits = [], 0.0
     for scale in sizing.SMALL:
         print(f"cairn bench: trying {scale:g} of the sizes", file=sys.stderr, flush=True)
         small = rescaled(matrix, cells, matrix["scale"] * scale)
         runner = rounds.Runner(matrix, digest, small, [], systems, [])
         by_name = {cell.key: cell.name for cell in small}
         walls.append({by_name[key]: wall for key, wall in runner.walls(small).items()})
+        if runner.reason == "complete" and scale == sizing.SMALL[-1]:
+            of_limits = sum(runner.walls(needed).values())
         if runner.reason == "interrupted":
             print("cairn bench: interrupted before the first round", file=sys.stderr)
             return None
     wanted = pilot.settings(matrix)
     count = matrix["warmup"] + (wanted["rounds"] + wanted["most"] if wanted else matrix["rounds"])
-    choice = sizing.choose(walls, matrix["target_s"], count, len(needed))
+    choice = sizing.choose(walls, matrix["target_s"], count, of_limits)
     print(f"cairn bench: {sizing.text(choice)}", file=sys.stderr, flush=True)
     return choice
 

@@ -80,6 +80,7 @@ class CellState:
     command: list = dataclasses.field(default_factory=list)
     environment: dict = dataclasses.field(default_factory=dict)
     fsync: bool = False
+    nodes: int = 1
     hints: dict = dataclasses.field(default_factory=dict)
     api: str = ""
 
@@ -88,13 +89,33 @@ class CellState:
 class LimitSeries:
     """One access of one limit over the rounds."""
 
-    name: str  # "copy by 2 ranks"
+    kind: str
     access: str
+    tool: str
     medium: str
     systems: list
+    drains: list  # systems whose data go there at the end
     ranks: int
     transfer_bytes: int
+    nodes: int = 1
     rates: dict = dataclasses.field(default_factory=dict)  # round: MiB/s
+
+    @property
+    def short(self):
+        """copy, device write by fio, one-sided read between nodes"""
+        name = limits_module.NAMES[self.access]
+        if self.kind == "device":
+            return f"{name} by {self.tool}"
+        if self.kind == "network":
+            return f"{name} {'between nodes' if self.nodes > 1 else 'within the node'}"
+        return name
+
+    @property
+    def name(self):
+        """copy by 2 ranks"""
+        if self.kind == "device":
+            return self.short
+        return f"{self.short} by {'1 rank' if self.ranks == 1 else f'{self.ranks} ranks'}"
 
     @property
     def median(self):
@@ -119,7 +140,10 @@ class Figures:
         self.system_order = list(results.run["matrix"]["systems"])
         for record in results.results:
             self._take(record)
-        self.limits = {}  # (medium, access, ranks, transfer): LimitSeries
+        self.cairn = {
+            name for name, one in results.run["systems"].items() if one["given"].get("cairn")
+        }
+        self.limits = {}  # (medium, access, ranks, transfer, key of the limit): LimitSeries
         for record in results.limits:
             if record["status"] == "ok" and not record["warmup"]:
                 self._take_limit(record)
@@ -127,11 +151,14 @@ class Figures:
     def _take_limit(self, record):
         for access in record["output"]["accesses"]:
             ranks, transfer = record["ranks"], record["transfer_bytes"]
-            key = (record["medium"], access["access"], ranks, transfer)
-            count = "1 rank" if ranks == 1 else f"{ranks} ranks"
-            name = f"{limits_module.NAMES[access['access']]} by {count}"
+            name, medium = access["access"], record["medium"]
             series = self.limits.setdefault(
-                key, LimitSeries(name, access["access"], key[0], record["systems"], *key[2:])
+                (medium, name, ranks, transfer, record["limit"]),
+                LimitSeries(
+                    *(record.get("kind", "copy"), name, record.get("tool", "copying"), medium),
+                    *(record["systems"], record.get("drains", []), ranks, transfer),
+                    record["output"].get("nodes") or 1,
+                ),
             )
             series.rates[record["round"]] = access["rate_mib_s"]
 
@@ -146,6 +173,7 @@ class Figures:
         if output is None:
             return
         state.fsync = bool(output["parameters"].get("fsync"))
+        state.nodes = output.get("nodes") or 1
         state.api, state.hints = output["api"], output["hints"] or {}
         state.verified += sum(check["bytes"] for check in output["checks"])
         state.checked = state.checked or bool(output["checks"])
@@ -212,13 +240,16 @@ class Figures:
         found = [self.ratio(*key) for key in self.series if key[3] == again]
         return [ratio for ratio in found if ratio is not None]
 
-    def limit(self, access, ranks, system, transfer):
-        """The limit that bounds an access: of its medium, ranks and nearest transfer size."""
+    def copy_limit(self, access, ranks, system, transfer):
+        """The copy that bounds an access: of its medium, ranks and nearest transfer size."""
         wanted = ("read",) if access.startswith("read") else ("write", "write-nt")
         near = [
             series
             for series in self.limits.values()
-            if system in series.systems and series.ranks == ranks and series.access in wanted
+            if series.kind == "copy"
+            and system in series.systems
+            and series.ranks == ranks
+            and series.access in wanted
         ]
         if not near or not transfer:
             return None
@@ -226,11 +257,43 @@ class Figures:
         least = min(distance.values())
         return max((one for one in near if distance[id(one)] == least), key=lambda one: one.median)
 
-    def share(self, kernel, access, ranks, system):
-        """What part of its limit a cell reaches; None where no limit was measured."""
+    def limit_of_kind(self, kind, wanted, system):
+        """The fastest access of the limit of this kind that bounds a system."""
+        return max(
+            (
+                one
+                for one in self.limits.values()
+                if one.kind == kind and one.access in wanted and system in one.systems
+            ),
+            key=lambda one: one.median,
+            default=None,
+        )
+
+    def limits_of(self, kernel, access, ranks, system, transfer):
+        """The limits that bound an access. The first is the one that it has to be judged by."""
+        reads = access.startswith("read")
+        state = self.state(kernel, ranks, system)
+        copy = self.copy_limit(access, ranks, system, transfer)
+        wanted = ("device-read",) if reads else ("device-write",)
+        device = self.limit_of_kind("device", wanted, system)
+        # Without a sync a write ends in the page cache, and reads come from there.
+        found = [device, copy] if state.fsync and not reads else [copy, device]
+        if reads and state.nodes > 1 and system in self.cairn:
+            found.append(self.limit_of_kind("network", ("get", "message"), system))
+        return [limit for limit in found if limit is not None]
+
+    def shares(self, kernel, access, ranks, system):
+        """What part of its limits a cell reaches; empty where no limit was measured."""
         series = self.counted(kernel, access, ranks, system)
         if series is None or series.unit != "MiB/s":
-            return None
-        limit = self.limit(access, ranks, system, series.transfer_bytes)
-        ratio = ratios.paired(series.rates, limit.rates) if limit else None
-        return Share(ratio, limit) if ratio else None
+            return []
+        found = []
+        for limit in self.limits_of(kernel, access, ranks, system, series.transfer_bytes):
+            ratio = ratios.paired(series.rates, limit.rates)
+            if ratio:
+                found.append(Share(ratio, limit))
+        return found
+
+    def share(self, kernel, access, ranks, system):
+        """That of the limit that the cell has to be judged by, or None."""
+        return next(iter(self.shares(kernel, access, ranks, system)), None)

@@ -1,7 +1,11 @@
-"""Limits: what a medium gives without a file system, measured in the rounds of the run.
+"""Limits: what a medium or a network gives without a file system, measured in the run's rounds.
 
-A limit is a copy between the ranks' buffers and a warm mapping of the same medium, by as many ranks
-as the cell has, in pieces of its transfers. It takes its turn in each round like a cell.
+Three kinds, each of which takes its turn in a round like a cell:
+  copy     between the ranks' buffers and a warm mapping of the medium, by as many ranks as the cell
+           has, in pieces of its transfers;
+  device   direct writes and reads of a medium that is not memory, by fio where it is in PATH, else
+           by the kernel `device`;
+  network  one-sided reads between the ranks of different nodes, and messages.
 """
 
 import dataclasses
@@ -9,20 +13,35 @@ import hashlib
 import os
 
 from . import cells as cells_module
-from . import installation
+from . import installation, outside, space
 
+KINDS = ("copy", "device", "network")
 LARGEST_PIECE = 1 << 20  # larger copies are not faster
 REGION = 64 << 20  # of each rank: more than the caches of one processor hold
+NETWORK_REGION = 16 << 20
+DEVICE_BYTES = (8 << 20, 64 << 20, 512 << 20)  # of a rank at least and at most, of all about
 PASSES = 4
+NETWORK = "network"  # in the place of a medium
+FIO_DEPTH = 16
 
-# Names of the accesses of the kernel `limits`, as the page shows them.
-NAMES = {"write": "copy", "write-nt": "copy past the cache", "read": "copy out"}
+# Names of the accesses, as the page shows them.
+NAMES = {
+    "write": "copy",
+    "write-nt": "copy past the cache",
+    "read": "copy out",
+    "device-write": "device write",
+    "device-read": "device read",
+    "get": "one-sided read",
+    "message": "message",
+}
 
 
 @dataclasses.dataclass(frozen=True)
 class Limit:
-    medium: str  # a directory on it
+    kind: str
+    medium: str  # a directory on it, or NETWORK
     systems: tuple  # names of those whose data lie there
+    drains: tuple  # names of those whose data go there when they end
     mpi: str
     ranks: int
     transfer: int
@@ -30,31 +49,83 @@ class Limit:
 
     @property
     def name(self):
+        if self.kind == "device":
+            return f"device below {self.medium}, by {self.tool}"
+        if self.kind == "network":
+            return f"network, {self.ranks} ranks"
         return f"limit of {self.medium}, {self.ranks} ranks, {self.transfer} bytes"
 
     @property
     def key(self):
-        parts = repr((self.medium, self.mpi, self.ranks, self.transfer))
-        return hashlib.sha256(parts.encode()).hexdigest()[:16]
+        parts = (self.medium, self.mpi, self.ranks, self.transfer)
+        if self.kind != "copy":
+            parts = (self.kind, *parts)
+        return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
     @property
     def bytes(self):
-        return REGION * self.ranks
+        """On the medium."""
+        return 0 if self.kind == "network" else self.region * self.ranks
+
+    @property
+    def region(self):
+        """Bytes of a rank."""
+        if self.kind != "device":
+            return NETWORK_REGION if self.kind == "network" else REGION
+        least, most, together = DEVICE_BYTES
+        return max(least, min(most, together // self.ranks >> 20 << 20))
+
+    @property
+    def tool(self):
+        if self.kind != "device":
+            return "MPI" if self.kind == "network" else "copying"
+        return "fio" if self.by_fio else "direct I/O"
+
+    @property
+    def by_fio(self):
+        """fio runs on this node only; the ranks of a launcher may lie on others."""
+        return self.kind == "device" and self.launcher is None and bool(installation.found("fio"))
+
+    @property
+    def reader(self):
+        """What makes an output from the text of a program of others; None for a kernel's."""
+        return output_of_fio if self.by_fio else None
 
     def words(self, directory):
+        if self.by_fio:
+            return words_of_fio(self.ranks, self.region, directory)
+        kernel, options = {
+            "copy": ("limits", ["-p", PASSES, f"{directory}/limit"]),
+            "device": ("device", [f"{directory}/limit"]),
+            "network": ("network", []),
+        }[self.kind]
         return [
             *installation.launch_words(self.mpi, self.ranks, self.launcher),
-            str(installation.kernel(self.mpi, "limits")),
-            "--format",
-            "json",
-            "-b",
-            str(REGION),
-            "-t",
-            str(self.transfer),
-            "-p",
-            str(PASSES),
-            f"{directory}/limit",
+            str(installation.kernel(self.mpi, kernel)),
+            *("--format", "json", "-b", str(self.region), "-t", str(self.transfer)),
+            *map(str, options),
         ]
+
+
+def words_of_fio(ranks, region, directory):
+    asynchronous = "libaio" in installation.fio_engines()
+    return [
+        installation.found("fio"),
+        "--output-format=json",
+        *(["--ioengine=libaio", f"--iodepth={FIO_DEPTH}"] if asynchronous else ["--ioengine=psync"]),
+        *("--direct=1", "--bs=1m", f"--size={region}", f"--numjobs={ranks}", "--group_reporting"),
+        *("--thread", "--fallocate=none", f"--directory={directory}"),
+        "--filename_format=limit.$jobnum.$filenum",  # the second job reads the first one's files
+        *("--name=device", "--rw=write", "--end_fsync=1", "--stonewall"),
+        *("--name=device", "--rw=read", "--stonewall"),
+    ]
+
+
+def output_of_fio(text):
+    found = outside.output_of("fio", text, 1)
+    for access in found["accesses"]:
+        access["access"] = access["access"].replace(" ", "-")
+    return found
 
 
 def rank_counts(most):
@@ -67,24 +138,99 @@ def rank_counts(most):
     return found
 
 
-def needed(cells, systems):
-    """The limits of the cells, each medium's once."""
-    media = {}  # device: (directory, [systems])
+def kinds_of(setting):
+    """What the matrix's `limits` asks for: true, false or a list of kinds."""
+    if isinstance(setting, list):
+        return tuple(setting)
+    if not setting:
+        return ()
+    return KINDS if may_have_several_nodes() else ("copy", "device")
+
+
+def may_have_several_nodes():
+    """Whether the job has more than one node, as its scheduler says."""
+    count = os.environ.get("SLURM_JOB_NUM_NODES")
+    if count is not None:
+        return count != "1"
+    try:
+        with open(os.environ.get("PBS_NODEFILE", ""), encoding="utf-8") as file:
+            return len(set(file.read().split())) > 1
+    except OSError:
+        return False
+
+
+def needed(cells, systems, setting=True):
+    """The limits of the cells, each medium's once. setting: the matrix's `limits`."""
+    kinds = kinds_of(setting)
+    media = {}  # device: (directory, [systems with data there])
     for name, system in systems.items():
         device = os.stat(system.medium).st_dev
         media.setdefault(device, (str(system.medium), []))[1].append(name)
-    found = {}
-    for directory, names in media.values():
+    found = []
+    if "copy" in kinds:
+        for directory, names in media.values():
+            found += copies(directory, names, cells, systems)
+    if "device" in kinds:
+        found += devices(media, cells, systems)
+    if "network" in kinds:
+        found += networks(cells, systems)
+    return list({limit.key: limit for limit in found}.values())
+
+
+def first_of(cells, systems):
+    return systems[cells[0].system]
+
+
+def copies(directory, names, cells, systems):
+    mine = [cell for cell in cells if cell.system in names]
+    wanted = {(cell.ranks, piece) for cell in mine if (piece := piece_of(cell)) is not None}
+    if not wanted:
+        return []
+    largest = max(piece for _, piece in wanted)
+    wanted |= {(ranks, largest) for ranks in rank_counts(max(ranks for ranks, _ in wanted))}
+    first = first_of(mine, systems)
+    return [
+        Limit("copy", directory, tuple(names), (), first.mpi, ranks, piece, first.launcher)
+        for ranks, piece in sorted(wanted)
+    ]
+
+
+def devices(media, cells, systems):
+    """Those of media that are not memory, also where data only go at the end of a run."""
+    places = {device: (directory, names, []) for device, (directory, names) in media.items()}
+    for name, system in systems.items():
+        if system.directory != system.medium:
+            device = os.stat(system.directory).st_dev
+            places.setdefault(device, (str(system.directory), [], []))[2].append(name)
+    found = []
+    for directory, names, drains in places.values():
+        mine = [cell for cell in cells if cell.system in (*names, *drains)]
+        if space.in_memory(directory) or not any(map(cells_module.transfer_bytes, mine)):
+            continue
+        first = first_of(mine, systems)
+        ranks = max(cell.ranks for cell in mine)
+        found.append(
+            Limit(
+                *("device", directory, tuple(names), tuple(drains)),
+                *(first.mpi, ranks, LARGEST_PIECE, first.launcher),
+            )
+        )
+    return found
+
+
+def networks(cells, systems):
+    """Of each MPI, by the most ranks that a cell has; all pieces are large ones."""
+    found = []
+    for mpi in dict.fromkeys(system.mpi for system in systems.values()):
+        names = tuple(name for name, system in systems.items() if system.mpi == mpi)
         mine = [cell for cell in cells if cell.system in names]
-        wanted = {(cell.ranks, piece) for cell in mine if (piece := piece_of(cell)) is not None}
-        if wanted:
-            largest = max(piece for _, piece in wanted)
-            wanted |= {(ranks, largest) for ranks in rank_counts(max(ranks for ranks, _ in wanted))}
-        first = next((systems[cell.system] for cell in mine), None)
-        for ranks, piece in sorted(wanted):
-            limit = Limit(directory, tuple(names), first.mpi, ranks, piece, first.launcher)
-            found[limit.key] = limit
-    return list(found.values())
+        ranks = max((cell.ranks for cell in mine), default=1)
+        if ranks > 1:
+            first = first_of(mine, systems)
+            found.append(
+                Limit("network", NETWORK, names, (), mpi, ranks, LARGEST_PIECE, first.launcher)
+            )
+    return found
 
 
 def piece_of(cell):

@@ -5,7 +5,7 @@ import pathlib
 import shlex
 import statistics
 
-from . import charts, figures as figures_module, limits, sizes, sizing, strips, summary, umami
+from . import charts, figures as figures_module, sizes, sizing, strips, summary, umami
 
 STYLE = pathlib.Path(__file__).with_name("page.css")
 NOTES = [
@@ -24,8 +24,10 @@ NOTES = [
     "probability of 5 %. The number of rounds was fixed before they began.",
     "Per cent of a limit: the rate divided by that of a copy between the ranks' buffers and a warm "
     "mapping of the same medium, by as many ranks, in the same round. For writes it is the faster "
-    "one of a plain copy and one past the cache. A share above 100 % is possible: the limit is "
-    "that of one way to copy, not of the hardware.",
+    "one of a plain copy and one past the cache. On a disk there is also the limit of the device: "
+    "direct writes, with a sync, and direct reads, past the page cache; a synced write is judged "
+    "by that one. A share above 100 % is possible and stands with the name of its limit: the limit "
+    "is that of one way, not of the hardware, and what lies in the page cache needs no device.",
     "Verified: bytes compared with what was written, outside of all times. A cell with one wrong "
     "byte is INVALID and void.",
     "Whole command: from start to exit of everything, with the launcher, the check and, for Cairn, "
@@ -133,11 +135,10 @@ def overview_cell(found, kernel, access, ranks, system):
         return f'<span class="void">{summary.MARKS.get(state.status, state.status)}</span>'
     ratio = found.ratio(kernel, access, ranks, system)
     text = f"{series.median:.0f}"
-    share = found.share(kernel, access, ranks, system)
-    if share is not None:
+    for share in found.shares(kernel, access, ranks, system):
         text += (
             f'<small title="{escape(share.limit.name)}, {share.limit.median:.0f} MiB/s">'
-            f"{share.ratio.ratio * 100:.0f} % of {escape(limits.NAMES[share.limit.access])}</small>"
+            f"{share.ratio.ratio * 100:.0f} % of {escape(share.limit.short)}</small>"
         )
     if ratio is None:
         return text
@@ -149,14 +150,14 @@ def overview_cell(found, kernel, access, ranks, system):
 
 
 def limit_table(found):
-    """How fast each medium takes and gives bytes, by ranks and size of a copy."""
+    """How fast each medium and the network take and give bytes, by ranks and size of a call."""
     if not found.limits:
         return []
     lines = [
-        "<h2>Limits: copies into and out of each medium</h2>",
+        "<h2>Limits: what copies, devices and the network give</h2>",
         '<div class="wide" tabindex="0"><table><thead><tr><th scope="col">medium</th>'
         '<th scope="col">way</th>'
-        '<th scope="col">ranks</th><th scope="col">bytes of a copy</th>'
+        '<th scope="col">ranks</th><th scope="col">bytes of a call</th>'
         '<th scope="col">MiB/s, median</th><th scope="col">lowest..highest</th>'
         '<th scope="col">medium of</th></tr></thead><tbody>',
     ]
@@ -164,12 +165,12 @@ def limit_table(found):
         one = found.limits[key]
         rates = one.rates.values()
         cells = [
-            limits.NAMES[one.access],
+            one.short,
             one.ranks,
             sizes.show(one.transfer_bytes),
             f"{one.median:.0f}",
             f"{min(rates):.0f}..{max(rates):.0f}",
-            ", ".join(one.systems),
+            ", ".join([*one.systems, *(f"{name} (drains there)" for name in one.drains)]),
         ]
         lines.append(
             f'<tr><th scope="row">{escape(one.medium)}</th>'
@@ -270,8 +271,8 @@ def details(found, kernel, access, ranks):
         )
         if series:
             phases.append((system, charts.phase_medians(series.phases)))
-        share = found.share(kernel, access, ranks, system)
-        rows.append(detail_row(system, access, state, series, share, mark))
+        shares = found.shares(kernel, access, ranks, system)
+        rows.append(detail_row(system, access, state, series, shares, mark))
     heads = [
         "system",
         "median",
@@ -323,17 +324,15 @@ def medium_of(access, state):
     return "to the medium (fsync)" if state.fsync else "to the cache"
 
 
-def share_cell(share):
-    if share is None:
-        return ""
-    ratio = share.ratio
-    return (
-        f"{escape(summary.share_text(share))}"
-        f"<small>{ratio.low * 100:.0f}..{ratio.high * 100:.0f} %</small>"
+def shares_cell(shares):
+    return "".join(
+        f"<div>{escape(summary.share_text(share))}"
+        f"<small>{share.ratio.low * 100:.0f}..{share.ratio.high * 100:.0f} %</small></div>"
+        for share in shares
     )
 
 
-def detail_row(system, access, state, series, share, mark):
+def detail_row(system, access, state, series, shares, mark):
     verified = sizes.show(state.verified) if state.checked else "not verified"
     if series is None:
         reason = state.errors.strip().split("\n")[0] if state.errors else ""
@@ -344,7 +343,7 @@ def detail_row(system, access, state, series, share, mark):
             f"{series.lowest:.0f}",
             f"{series.highest:.0f}",
             len(series.rates),
-            share_cell(share),
+            shares_cell(shares),
             "" if series.drift is None else f"{series.drift:+.1f}",
             f"{statistics.median(series.seconds.values()):.4f} s",
             f"{statistics.median(series.first_done.values()):.4f} s" if series.first_done else "",

@@ -88,17 +88,17 @@ class Runner:
         end = {"record": "end", "finished": store.now(), "reason": self.reason}
         results.add(self._signed(end))
 
-    def walls(self, cells):
-        """Runs each cell once; {key: seconds of the whole command}, without those that fail."""
+    def walls(self, works):
+        """Runs each cell or limit once; {key: seconds of the command}, without those that fail."""
         found = {}
         self.reason = "error"
         with self._prepared(lambda: None):
-            for cell in cells:
-                record = self._cell(cell, 0)
+            for work in works:
+                record = self._record_of(work, 0)
                 if record["status"] == "ok":
-                    found[cell.key] = record["wall_s"]
-                else:
-                    self.systems[cell.system].renew_pool()
+                    found[work.key] = record["wall_s"]
+                elif record["record"] == "result":
+                    self.systems[work.system].renew_pool()
             self.reason = "complete"
         return found
 
@@ -182,7 +182,7 @@ class Runner:
         shown.advance()
 
     def _one(self, work, number, results, shown):
-        record = (self._limit if isinstance(work, limits.Limit) else self._cell)(work, number)
+        record = self._record_of(work, number)
         results.add(record)
         self._note(record)
         if record["status"] == "ok":
@@ -193,12 +193,17 @@ class Runner:
         text = next((line for line in last if "INVALID" in line), last[0])
         shown.note(f"{work.name}: {record['status']}; not run again: {text}")
 
+    def _record_of(self, work, number):
+        return (self._limit if isinstance(work, limits.Limit) else self._cell)(work, number)
+
     def _cell(self, cell, number):
         system = self.systems[cell.system]
         directory = system.fresh_directory()
         words = system.words(cell, directory)
         own = {**system.environment(cell.ranks), **kinds.variables(cell.parameters, directory)}
-        found = self._run(words, own, system.mpi, directory, number, reader_of(cell))
+        found = self._run(
+            *(words, own, system.mpi, cell.ranks, directory, number, reader_of(cell))
+        )
         shutil.rmtree(directory, ignore_errors=True)
         return {
             "record": "result",
@@ -210,20 +215,27 @@ class Runner:
         }
 
     def _limit(self, limit, number):
-        own = self.systems[limit.systems[0]].environment(limit.ranks)
-        with tempfile.TemporaryDirectory(prefix="cairn-bench-", dir=limit.medium) as directory:
-            found = self._run(limit.words(directory), own, limit.mpi, directory, number)
+        own = self.systems[(*limit.systems, *limit.drains)[0]].environment(limit.ranks)
+        place = self.memory if limit.kind == "network" else limit.medium
+        with tempfile.TemporaryDirectory(prefix="cairn-bench-", dir=place) as directory:
+            words = limit.words(directory)
+            found = self._run(
+                *(words, own, limit.mpi, limit.ranks, directory, number, limit.reader)
+            )
         return {
             "record": "limit",
             **found,
             "limit": limit.key,
+            "kind": limit.kind,
+            "tool": limit.tool,
             "medium": limit.medium,
             "systems": list(limit.systems),
+            "drains": list(limit.drains),
             "ranks": limit.ranks,
             "transfer_bytes": limit.transfer,
         }
 
-    def _run(self, words, own, mpi, directory, number, reader=None):
+    def _run(self, words, own, mpi, ranks, directory, number, reader=None):
         """What records of both kinds have in common. reader: of the output, else a kernel's."""
         started = store.now()
         outcome = launch.run(
@@ -234,6 +246,12 @@ class Runner:
         except outside.Unreadable as error:
             output = None
             outcome.errors += f"\noutput not understood: {error}\n{outcome.output[-TAIL:]}"
+        if reader is None and output is not None and output["ranks"] != ranks:
+            outcome.errors = (
+                f"the launcher started jobs of {output['ranks']} ranks and not one of {ranks}; use "
+                f"that of {mpi}, or name its MPI as mpi in the system\n{outcome.errors}"
+            )
+            output = None
         return {
             "schema": SCHEMA,
             "run": self.id,

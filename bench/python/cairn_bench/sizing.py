@@ -8,7 +8,6 @@ import math
 
 SMALL = (1 / 16, 1 / 4)
 STEPS = (1, 3 / 4, 1 / 2, 3 / 8, 1 / 4, 3 / 16, 1 / 8, 3 / 32, 1 / 16)
-LIMIT_S = 1.0  # of one limit: mostly the start of its ranks
 
 
 def line(walls):
@@ -24,23 +23,23 @@ def line(walls):
     return max(0.0, sums[0] - slope * first), slope
 
 
-def seconds(found, scale, rounds, limits):
-    """What the rounds take, as predicted."""
+def seconds(found, scale, rounds, limits_s):
+    """What the rounds take, as predicted. limits_s: of all limits in one round, at any scale."""
     fixed, slope = found
-    return rounds * (fixed + slope * scale + limits * LIMIT_S)
+    return rounds * (fixed + slope * scale + limits_s)
 
 
-def choose(walls, target_s, rounds, limits):
+def choose(walls, target_s, rounds, limits_s):
     """The record of the choice: the largest scale that fits, or the smallest there is."""
     found = line(walls)
     scale = next(
-        (step for step in STEPS if seconds(found, step, rounds, limits) <= target_s), STEPS[-1]
+        (step for step in STEPS if seconds(found, step, rounds, limits_s) <= target_s), STEPS[-1]
     )
     return {
         "target_s": target_s,
         "scale": scale,
-        "predicted_s": round(seconds(found, scale, rounds, limits), 1),
-        "at_full_size_s": round(seconds(found, 1, rounds, limits), 1),
+        "predicted_s": round(seconds(found, scale, rounds, limits_s), 1),
+        "at_full_size_s": round(seconds(found, 1, rounds, limits_s), 1),
     }
 
 

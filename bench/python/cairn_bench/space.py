@@ -75,7 +75,7 @@ def what_does_not_fit(all_cells, limits, systems):
                 f"{sizes.show(memory)} are available"
             )
     for limit in limits:
-        if limit.bytes > free_on(limit.medium) * SHARE:
+        if limit.bytes and limit.bytes > free_on(limit.medium) * SHARE:
             found.append(
                 f"{limit.name}: needs {sizes.show(limit.bytes)}, of which "
                 f"{sizes.show(free_on(limit.medium))} are free; limits: false leaves it out"

@@ -18,6 +18,10 @@ def share_text(share):
     return f"{share.ratio.ratio * 100:.0f} % of {share.limit.name}" if share else ""
 
 
+def shares_text(shares):
+    return "; ".join(map(share_text, shares))
+
+
 def lines(figures):
     rows = [
         [
@@ -55,7 +59,7 @@ def row(figures, kernel, access, ranks, system):
         f"{series.lowest:.0f}..{series.highest:.0f}",
         series.unit,
         str(len(series.rates)),
-        share_text(figures.share(*where)),
+        shares_text(figures.shares(*where)),
         ratio_text(figures.ratio(*where), figures.differs(*where)),
         verified,
     ]
@@ -93,7 +97,6 @@ def noise_lines(figures):
 def columns(rows, left):
     """Rows as aligned lines; `left`: numbers of the columns that begin at the left."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    left = {0, 1, 3, 7, 8}
     return [
         "  ".join(
             cell.ljust(width) if i in left else cell.rjust(width)

@@ -1,0 +1,274 @@
+// network: what the network gives between nodes: each rank reads from a rank of the next node, all
+// of them at the same time.
+//   network [options]
+// The reads are MPI_Get from a window; then each rank sends its bytes to the reader by messages.
+// Where MPI makes no window there are messages only. On one node the bytes move through its memory,
+// and the parameter `pairs_between_nodes` is 0.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <numeric>
+
+#include "arguments.h"
+#include "job.h"
+#include "report.h"
+
+namespace kernels {
+namespace {
+
+constexpr int outstanding = 16;  // pieces that a rank waits for together
+
+const char* const help =
+    "network: each rank reads what a rank of the next node has, all at the same time.\n"
+    "\n"
+    "  -b SIZE         bytes that each rank has (16m)\n"
+    "  -t SIZE         bytes of one read, a multiple of 8 (1m)\n"
+    "  -p N            times over the bytes (4)\n"
+    "  -i N            repetitions (1)\n"
+    "  --messages      no one-sided reads\n"
+    "Accesses: get (MPI_Get), if MPI makes a window; message (MPI_Isend, MPI_Irecv).\n";
+
+struct Options {
+  Common common;
+  int64_t block = 16 << 20;
+  int64_t piece = 1 << 20;
+  int passes = 4;
+  int repetitions = 1;
+  bool messages = false;
+};
+
+Options parse(int argc, char** argv) {
+  Options options;
+  Arguments arguments(help, &options.common);
+  arguments.size("-b", &options.block);
+  arguments.size("-t", &options.piece);
+  arguments.count("-p", &options.passes, 1);
+  arguments.count("-i", &options.repetitions, 1);
+  arguments.flag("--messages", &options.messages);
+  arguments.parse_all(argc, argv);
+  if (options.piece == 0 || options.piece % 8 != 0 || options.piece > 1 << 30)
+    usage_error("-t: invalid size " + std::to_string(options.piece) +
+                ": expected a multiple of 8, at most 1g");
+  if (options.block < options.piece)
+    usage_error("-b: invalid size " + std::to_string(options.block) + ": expected at least -t");
+  options.block -= options.block % options.piece;
+  return options;
+}
+
+// Whom this rank reads from, who reads from it, and how many readers have another node's rank.
+struct Partners {
+  int source = 0;
+  int reader = 0;
+  int64_t between_nodes = 0;
+};
+
+// The node of each rank, named by its lowest rank.
+std::vector<int> nodes_of_ranks() {
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  int lowest_rank = job().rank;
+  MPI_Allreduce(MPI_IN_PLACE, &lowest_rank, 1, MPI_INT, MPI_MIN, node);
+  MPI_Comm_free(&node);
+  std::vector<int> nodes(static_cast<size_t>(job().ranks));
+  MPI_Allgather(&lowest_rank, 1, MPI_INT, nodes.data(), 1, MPI_INT, MPI_COMM_WORLD);
+  return nodes;
+}
+
+// Ranks in the order of their nodes, each with the rank a node's ranks further on.
+Partners partners() {
+  const std::vector<int> nodes = nodes_of_ranks();
+  std::vector<int> order(nodes.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return nodes[static_cast<size_t>(a)] < nodes[static_cast<size_t>(b)];
+  });
+  int64_t most = 0;
+  for (const int node : nodes)
+    most = std::max<int64_t>(most, std::count(nodes.begin(), nodes.end(), node));
+  const auto size = static_cast<int64_t>(order.size());
+  const int64_t shift = most == size ? 1 : most;
+  Partners found;
+  for (int64_t i = 0; i < size; ++i) {
+    const int rank = order[static_cast<size_t>(i)];
+    const int source = order[static_cast<size_t>((i + shift) % size)];
+    if (nodes[static_cast<size_t>(rank)] != nodes[static_cast<size_t>(source)])
+      ++found.between_nodes;
+    if (rank == job().rank) found.source = source;
+    if (source == job().rank) found.reader = rank;
+  }
+  return found;
+}
+
+// The bytes that a rank has, in a window if MPI makes one on every rank. Collective.
+class Window {
+ public:
+  Window(int64_t size, bool wanted) {
+    int made = 0;
+    void* base = nullptr;
+    if (wanted) {
+      MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+      made =
+          MPI_Win_allocate(size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &window_) == MPI_SUCCESS
+              ? 1
+              : 0;
+      MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    }
+    one_sided_ = sum(made) == job().ranks;
+    bytes_ = static_cast<char*>(base);
+    if (one_sided_) {
+      MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
+    } else {
+      own_.resize(static_cast<size_t>(size));
+      bytes_ = own_.data();
+    }
+  }
+  ~Window() {
+    if (!one_sided_) return;
+    MPI_Win_unlock_all(window_);
+    MPI_Win_free(&window_);
+  }
+  Window(const Window&) = delete;
+  Window& operator=(const Window&) = delete;
+
+  [[nodiscard]] bool one_sided() const { return one_sided_; }
+  [[nodiscard]] char* bytes() const { return bytes_; }
+  [[nodiscard]] MPI_Win handle() const { return window_; }
+
+ private:
+  MPI_Win window_ = MPI_WIN_NULL;
+  bool one_sided_ = false;
+  char* bytes_ = nullptr;
+  std::vector<char> own_;
+};
+
+class Network {
+ public:
+  explicit Network(const Options& options)
+      : options_(options),
+        partners_(partners()),
+        window_(options.block, !options.messages),
+        pattern_(options.piece, 0),
+        got_(static_cast<size_t>(options.block)) {
+    pattern_.become_writer(job().rank);
+    for (int64_t at = 0; at < options.block; at += options.piece) {
+      pattern_.move_to(at);
+      std::memcpy(window_.bytes() + at, pattern_.data(), static_cast<size_t>(options.piece));
+    }
+    if (window_.one_sided()) MPI_Win_sync(window_.handle());
+    report_.api = window_.one_sided() ? "one-sided reads, messages" : "messages";
+    report_.parameters = {{"block_bytes", options.block},
+                          {"transfer_bytes", options.piece},
+                          {"passes", options.passes},
+                          {"pairs_between_nodes", partners_.between_nodes}};
+  }
+
+  Report& run() {
+    for (int repetition = 0; repetition < options_.repetitions; ++repetition) {
+      if (window_.one_sided()) measure("get", repetition, [&] { get(); });
+      measure("message", repetition, [&] { exchange(); });
+    }
+    MPI_Barrier(MPI_COMM_WORLD);  // nobody frees what another one still reads
+    return report_;
+  }
+
+ private:
+  [[nodiscard]] int piece() const { return static_cast<int>(options_.piece); }
+
+  template <typename Pass>
+  void measure(const char* name, int repetition, const Pass& pass) {
+    std::fill(got_.begin(), got_.end(), '\0');
+    Stopwatch watch;
+    for (int number = 0; number < options_.passes; ++number) pass();
+    watch.lap("transfer");
+    add(name, repetition, watch.stop());
+    if (options_.common.check) check(repetition);
+  }
+
+  void get() {
+    int waiting = 0;
+    for (int64_t at = 0; at < options_.block; at += options_.piece) {
+      MPI_Get(got_.data() + at, piece(), MPI_BYTE, partners_.source, at, piece(), MPI_BYTE,
+              window_.handle());
+      if (++waiting < outstanding) continue;
+      MPI_Win_flush(partners_.source, window_.handle());
+      waiting = 0;
+    }
+    MPI_Win_flush(partners_.source, window_.handle());
+  }
+
+  void exchange() {
+    std::vector<MPI_Request> requests;
+    for (int64_t at = 0; at < options_.block; at += options_.piece) {
+      requests.resize(requests.size() + 2);
+      MPI_Irecv(got_.data() + at, piece(), MPI_BYTE, partners_.source, 0, MPI_COMM_WORLD,
+                &requests[requests.size() - 2]);
+      MPI_Isend(window_.bytes() + at, piece(), MPI_BYTE, partners_.reader, 0, MPI_COMM_WORLD,
+                &requests[requests.size() - 1]);
+      if (requests.size() == 2 * outstanding) wait(&requests);
+    }
+    wait(&requests);
+  }
+
+  static void wait(std::vector<MPI_Request>* requests) {
+    MPI_Waitall(static_cast<int>(requests->size()), requests->data(), MPI_STATUSES_IGNORE);
+    requests->clear();
+  }
+
+  void check(int repetition) {
+    if (options_.common.corrupt >= 0 && options_.common.corrupt < options_.block && job().rank == 0)
+      got_[static_cast<size_t>(options_.common.corrupt)] ^= 1;
+    Check found;
+    found.repetition = repetition;
+    pattern_.become_writer(partners_.source);
+    for (int64_t at = 0; at < options_.block; at += options_.piece) {
+      pattern_.move_to(at);
+      found.compare(pattern_.data(), got_.data() + at, options_.piece,
+                    "rank " + std::to_string(partners_.source), at);
+    }
+    found.gather();
+    report_.checks.push_back(found);
+  }
+
+  void add(const char* name, int repetition, const Times& times) {
+    Access access;
+    access.name = name;
+    access.repetition = repetition;
+    access.calls = options_.block / options_.piece * options_.passes * job().ranks;
+    access.bytes = access.calls * options_.piece;
+    access.block_bytes = options_.block;
+    access.transfer_bytes = options_.piece;
+    access.times = times;
+    access.seconds = times.last;
+    report_.accesses.push_back(access);
+  }
+
+  const Options& options_;
+  Partners partners_;
+  Window window_;
+  Pattern pattern_;
+  std::vector<char> got_;
+  Report report_;
+};
+
+void print_original(const Report& report) {
+  for (const Access& access : report.accesses)
+    std::printf("%-9s %9.0f MiB/s  %d ranks, %d nodes, %lld bytes a read\n", access.name.c_str(),
+                access.rate(), job().ranks, job().nodes,
+                static_cast<long long>(access.transfer_bytes));
+  print_checks(report);
+}
+
+kernels::Report run(const Options& options) {
+  Network network(options);
+  return network.run();
+}
+
+}  // namespace
+}  // namespace kernels
+
+int main(int argc, char** argv) {
+  kernels::start_job("network", &argc, &argv);
+  const kernels::Options options = kernels::parse(argc, argv);
+  const kernels::Report report = kernels::run(options);
+  return kernels::finish(report, options.common.format, [&] { kernels::print_original(report); });
+}
