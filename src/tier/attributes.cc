@@ -14,8 +14,17 @@ namespace cairn::tier {
 namespace {
 
 constexpr size_t most_bytes = 64 << 10;
-// The pool could not take all of the file's attributes: those in lower count as well.
+// The pool did not take all of the file's attributes: those in lower count as well.
 constexpr const char* partial = "cairn.partial";
+
+constexpr uint32_t writable_by_others = S_IWGRP | S_IWOTH;  // access lists show in the group's
+
+// Whoever may write to a file or directory may have set its drain mode: `never` would make the user
+// lose what the run writes there.
+bool may_be_of_others(const struct stat& st, const std::string& name, const std::string& value) {
+  return name == drain_mode_attribute && (st.st_mode & writable_by_others) != 0 &&
+         value == text_of(DrainMode::never);
+}
 
 bool is_users(const std::string& name) { return name.compare(0, 5, "user.") == 0; }
 
@@ -88,7 +97,9 @@ Status import_attributes(file::FileSystem& fs, uint64_t directory, const std::st
     if (!is_users(attribute)) continue;
     auto value = value_of(file.get(), attribute);
     if (!value.ok()) continue;
-    Status status = file::set_xattr(fs, map, attribute, value->data(), value->size(), 0);
+    Status status(ENOSPC);
+    if (!may_be_of_others(st, attribute, *value))
+      status = file::set_xattr(fs, map, attribute, value->data(), value->size(), 0);
     if (status.code() == ENOSPC) status = file::set_xattr(fs, map, partial, "1", 1, 0);
     CAIRN_TRY(status);
   }

@@ -226,6 +226,33 @@ TEST_F(DrainModeTest, ModesInLowerCount) {
   EXPECT_STREQ(value, "close");
 }
 
+// Whoever can write to a file or directory in lower can set its mode.
+TEST_F(DrainModeTest, OthersWhoCanWriteThereKeepNothingOut) {
+  for (const auto& [name, mode] : {std::pair{"/group", 0770U}, std::pair{"/all", 0707U}}) {
+    fs::create_directories(lower_ + name);
+    ASSERT_EQ(chmod((lower_ + name).c_str(), mode), 0);
+    ASSERT_EQ(setxattr((lower_ + name).c_str(), "user.cairn.drain", "never", 5, 0), 0);
+  }
+  ASSERT_EQ(chmod((lower_ + "/hello").c_str(), 0660), 0);
+  ASSERT_EQ(setxattr((lower_ + "/hello").c_str(), "user.cairn.drain", "never", 5, 0), 0);
+  start();
+  create("group/new");
+  create("all/new");
+  ASSERT_EQ(covered->write("hello", "J"), 0);
+  EXPECT_EQ(info().left_out, 0U);
+  ASSERT_EQ(covered->drain().code, 0) << cairn_last_error();
+  EXPECT_TRUE(is_in_lower("group/new"));
+  EXPECT_TRUE(is_in_lower("all/new"));
+  EXPECT_EQ(get(lower_ + "/hello").substr(0, 1), "J");
+  // What the run sets itself counts, and what lies there stays.
+  ASSERT_EQ(cairn_tier_set_mode(covered->cover, "group", CAIRN_DRAIN_NEVER), 0)
+      << cairn_last_error();
+  create("group/more");
+  EXPECT_EQ(info().left_out, 1U);
+  char value[16] = "";
+  EXPECT_EQ(getxattr((lower_ + "/hello").c_str(), "user.cairn.drain", value, sizeof value), 5);
+}
+
 // Files that are kept out of lower are lost with the pool, so only the user and root keep them out.
 TEST_F(DrainModeTest, OthersKeepNothingOut) {
   for (const char* name : {"/dir", "/mine"}) {
