@@ -59,11 +59,22 @@ int64_t open_any(const DrainState& state, int directory, const file::Listed& lis
                      O_RDONLY | O_NONBLOCK);
 }
 
+// A hint: whoever goes by it compares the file with what the pool remembers.
+bool has_other_names(LowerDirectory& lower, const file::Listed& listed) {
+  struct stat st = {};
+  const int64_t directory = lower.fd();
+  return directory >= 0 && sys::lstatat(static_cast<int>(directory), listed.name, &st) == 0 &&
+         S_ISREG(st.st_mode) && st.st_nlink > 1;
+}
+
 }  // namespace
 
 bool drain_lazy(DrainState& state, const Where& where, LowerDirectory& lower,
                 const file::Listed& listed, const file::Map& map) {
   const std::string path = where.path + "/" + name_of(listed);
+  // Its other names in lower are files of their own in the pool, and keep what they have: this one
+  // is written anew.
+  if (has_other_names(lower, listed) && lower_of(state.fs).stage(map.number).ok()) return false;
   const ImportLock lock(state.fs, map);
   if (!lock.ok()) {
     state.failed(path, pool::no_seat(state.fs.pool));

@@ -139,6 +139,23 @@ TEST_F(DrainTest, HardLinks) {
   expect_drained(covered);
 }
 
+// Two names of one file in lower are two files in the pool.
+TEST_F(DrainTest, AttributesOfOneOfTwoNamesInLower) {
+  put(lower_ + "/one", "bytes");
+  fs::create_hard_link(lower_ + "/one", lower_ + "/two");
+  Covered covered(pool_, lower_);
+  const cairn_ino one = covered.stat("one").ino;
+  ASSERT_EQ(cairn_utimens(covered.pool, one, 0, 1'000'000'007, 2'000'000'003), 0);
+  ASSERT_EQ(cairn_chmod(covered.pool, one, 0, 0600), 0);
+  ASSERT_EQ(covered.write("two", "more", 5), 0);
+  expect_drained(covered);
+  EXPECT_EQ(get(lower_ + "/one"), "bytes");
+  EXPECT_EQ(get(lower_ + "/two"), "bytesmore");
+  struct stat st = {};
+  ASSERT_EQ(stat((lower_ + "/two").c_str(), &st), 0);
+  EXPECT_EQ(st.st_mode & 07777, 0644U);
+}
+
 TEST_F(DrainTest, SparseFilesStaySparse) {
   Covered covered(pool_, lower_);
   ASSERT_EQ(covered.create("sparse", ""), 0);
