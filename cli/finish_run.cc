@@ -78,6 +78,14 @@ class Patience {
   bool told_ = false;
 };
 
+// All that does not count as drained was changed later than now.
+bool is_ahead_of_the_clock(const Pool& pool, const std::string& directory) {
+  const auto entry = cover_of(pool, directory);
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return entry && entry->undrained_files != 0 &&
+         std::chrono::nanoseconds(entry->oldest_changed_ns) > now;
+}
+
 }  // namespace
 
 std::chrono::seconds wait_for_others(const Config& config) {
@@ -86,8 +94,8 @@ std::chrono::seconds wait_for_others(const Config& config) {
 
 FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, bool end,
                           std::chrono::seconds for_others, DrainNotice* notice) {
-  // What is drained twice in vain (a clock that was set back) has nobody left who could change it.
   constexpr int most_tries = 3;
+  constexpr int patient_tries = 100;
   FinishResult result;
   Patience patience(for_others, wait ? "run" : "drain");
   int tries = 0;
@@ -149,8 +157,13 @@ FinishResult finish_cover(Pool& pool, const std::string& directory, bool wait, b
       return result;
     }
     const bool alone = wait || processes_in_cover(pool, directory).empty();
-    if (!end || (alone && (++tries < most_tries ? cover.end() : cover.discard()))) return result;
-    if (!wait && (!alone || tries >= most_tries)) {
+    if (!end) return result;
+    if (alone) {
+      // What was changed by a clock that has been set back since is never taken for drained.
+      const bool is_vain = ++tries >= most_tries && is_ahead_of_the_clock(pool, directory);
+      if (is_vain ? cover.discard() : cover.end()) return result;
+    }
+    if (tries >= patient_tries || (!wait && (!alone || tries >= most_tries))) {
       result.ended = Ended::in_use;
       return result;
     }

@@ -97,6 +97,22 @@ bool wait_for_tick(uint64_t time) {
   return coarse_now_ns() > time;
 }
 
+int64_t clock_set_to() {
+  // A process that has to wait between the two looks sees too little.
+  constexpr int looks = 4;
+  int64_t most = INT64_MIN;
+  for (int i = 0; i < looks; ++i) {
+    const uint64_t now = fine_now_ns();
+    most = std::max(most, static_cast<int64_t>(now - fine_monotonic_ns()));
+  }
+  return most;
+}
+
+bool is_set_back(int64_t since) {
+  constexpr int64_t tick = 10'000'000;  // the longest of Linux
+  return clock_set_to() < since - tick;
+}
+
 uint64_t announce(file::FileSystem& fs, uint64_t directory) {
   constexpr uint64_t seconds = 10;
   const uint64_t until = file::now_ns() + seconds * 1'000'000'000;

@@ -77,7 +77,8 @@ Tried try_once(DrainState& state, const Where& where, LowerDirectory& lower,
 
 // Since it was begun to be written aside.
 bool has_changed(DrainState& state, const file::Map& map, const Aside& aside) {
-  return change_time(state.fs, map) != aside.change_time || map.inode->shape.load() != aside.shape;
+  return change_time(state.fs, map) != aside.change_time ||
+         map.inode->shape.load() != aside.shape || is_set_back(aside.clock);
 }
 
 // What was written aside goes.
@@ -105,6 +106,7 @@ Tried write_aside(DrainState& state, const Where& where, LowerDirectory& lower,
     return Tried::failed;
   }
   aside->shape = *shape;
+  aside->clock = clock_set_to();
   aside->change_time = change_time(state.fs, map);
   const bool has_ticked = wait_for_tick(aside->change_time);
   if (!still_names(state.fs, where, listed, map))

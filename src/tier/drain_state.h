@@ -165,6 +165,10 @@ bool is_left_out(file::FileSystem& fs, const Where& where, const file::Listed& l
 // Waits until later changes will have a later time: the clock that stamps them has moved on. False:
 // it was set back, and they may have the same.
 bool wait_for_tick(uint64_t change_time);
+// How far the clock that stamps changes is ahead of one that nobody sets; in nanoseconds.
+int64_t clock_set_to();
+// Whether that clock has been set back since: what has changed then may have an old time.
+bool is_set_back(int64_t since);
 
 // From now on until some seconds later, what changes in lower at or below a directory is a drain's
 // own doing, also if it is killed before it can say so. Returns when that ends.
@@ -273,6 +277,7 @@ struct Aside {
   InLower expected = InLower::nothing;
   uint64_t shape = 0;  // when it was begun
   uint64_t change_time = 0;
+  int64_t clock = 0;         // clock_set_to() when it was begun
   bool mark = true;          // it counts as drained at that time
   bool has_company = false;  // others are open, which will be closed before it is tried again
 };

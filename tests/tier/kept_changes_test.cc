@@ -7,16 +7,39 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstring>
 #include <thread>
 
+#include "base/coarse_clock.h"
 #include "tier/cover_fixture.h"
 #include "tier/lower_calls.h"
 
 namespace cairn::test {
 namespace {
+
+// The clock of changes, as somebody sets it back.
+class ClockThatIsSet {
+ public:
+  ClockThatIsSet() : before_(detail::ask_clock.exchange(ask)) {}
+  ~ClockThatIsSet() {
+    detail::ask_clock = before_;
+    set_back_s = 0;
+  }
+  ClockThatIsSet(const ClockThatIsSet&) = delete;
+  ClockThatIsSet& operator=(const ClockThatIsSet&) = delete;
+  static inline std::atomic<time_t> set_back_s = 0;
+
+ private:
+  static int ask(clockid_t clock, timespec* time) {
+    const int result = clock_gettime(clock, time);
+    if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) time->tv_sec -= set_back_s;
+    return result;
+  }
+  detail::ClockGettime before_;
+};
 
 class KeptChanges : public CoverTest {
  protected:
@@ -142,6 +165,29 @@ TEST_F(KeptChanges, AnOldFileThatWasPutBelowARemovedDirectory) {
   usleep(20000);
   EXPECT_EQ(covered.drain().report.conflicts, 1U);
   EXPECT_EQ(get(lower_ + "/dir/deep/b"), "newer");
+}
+
+// A clock that is set back while a drain copies gives a write a time before the copy's.
+TEST_F(KeptChanges, AWriteAfterTheClockWasSetBack) {
+  Covered covered(pool_, lower_);
+  ASSERT_EQ(covered.write("hello", "before"), 0);
+  const ClockThatIsSet clock;
+  bool is_set_back = false;
+  set_lower_hook([&](const LowerCall& call) {
+    if (call.number == SYS_fsync && !is_set_back) {
+      is_set_back = true;
+      ClockThatIsSet::set_back_s = 3600;
+      EXPECT_EQ(covered.write("hello", "behind"), 0);
+    }
+    return 0;
+  });
+  covered.drain();
+  set_lower_hook(nullptr);
+  ASSERT_TRUE(is_set_back);
+  EXPECT_NE(cairn_cover_end(covered.cover), 0) << "a write is lost";
+  ClockThatIsSet::set_back_s = 0;
+  expect_drained(covered);
+  EXPECT_EQ(get(lower_ + "/hello").substr(0, 6), "behind");
 }
 
 TEST_F(KeptChanges, AttributesThatChangeWhileTheBytesCome) {
