@@ -237,7 +237,7 @@ Status truncate_once(FileSystem& fs, const Map& map, uint64_t size, uint64_t gen
   return Status();
 }
 
-// Of a lazy file: what was staged so far.
+// Of a lazy file: what was staged so far. That changes no time.
 enum class Punched : uint8_t { file, staged };
 
 Status punch_once(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size,
@@ -262,7 +262,7 @@ Status punch_once(FileSystem& fs, const Map& map, uint64_t offset, uint64_t size
       CAIRN_TRY(zero_mapped(fs, map, last << block_shift, end));
     }
     pool::Change record(fs.pool, *seat);
-    set_modified(record, map);
+    if (what == Punched::file) set_modified(record, map);
     CAIRN_TRY(cut_range(fs, *seat, map, {first, keep ? first : last}, record));
   }
   reclaim_some(fs, *seat);

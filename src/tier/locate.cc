@@ -131,6 +131,8 @@ Result<Place> LowerTree::locate(uint64_t number) {
       place.name = names.back();
       place.identity = entry->lower;
       place.was_evicted = ((*inode)->flags.load() & format::flag_evicted) != 0;
+      if ((*inode)->ctime.load() == (*inode)->drained.load())
+        place.owner = static_cast<uint32_t>((*inode)->owner.load());
     }
     at = parent;
   }

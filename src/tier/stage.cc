@@ -18,6 +18,7 @@
 #include "tier/listing.h"
 #include "tier/lower.h"
 #include "tier/pool_file.h"
+#include "tier/same_directory.h"
 #include "tier/written_aside.h"
 
 namespace cairn::tier {
@@ -99,12 +100,10 @@ struct Times {
   uint64_t mtime;
   uint64_t ctime;
 };
-Times times_of(const file::Map& map) { return {map.inode->mtime.load(), map.inode->ctime.load()}; }
 
 // This becomes the file's size, and these its times, if there are any: bytes alone change none, and
-// somebody may have changed mode or times while they came. Lazy goes away with the same change, or
-// stays.
-Status finish(file::FileSystem& fs, const file::Map& map, bool lazy, uint64_t size,
+// somebody may have changed mode or times while they came. Lazy goes away with the same change.
+Status finish(file::FileSystem& fs, const file::Map& map, uint64_t size,
               const std::optional<Times>& times, uint64_t generation = 0) {
   pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return pool::no_seat(fs.pool);
@@ -112,12 +111,12 @@ Status finish(file::FileSystem& fs, const file::Map& map, bool lazy, uint64_t si
   CAIRN_TRY(file::check_generation(map, generation));
   pool::Change change(fs.pool, *seat);
   change.set(map.inode->size, size);
-  if (!lazy && file::is_page_medium(fs.pool)) change.set(map.inode->file.synced_size, size);
+  if (file::is_page_medium(fs.pool)) change.set(map.inode->file.synced_size, size);
   if (times) {
     change.set(map.inode->mtime, times->mtime);
     change.set(map.inode->ctime, times->ctime);
   }
-  change.set(map.inode->flags, map.inode->flags.load() & ~(lazy ? 0 : format::flag_lazy));
+  change.set(map.inode->flags, map.inode->flags.load() & ~format::flag_lazy);
   return change.commit();
 }
 
@@ -139,6 +138,10 @@ Result<sys::Descriptor> LowerTree::open_file(const Place& place, struct stat* st
   if (const int64_t result = sys::fstat(file.get(), st); result < 0)
     return sys::failed(result, "stat", place.path);
   if (!S_ISREG(st->st_mode) || !is_same(place.identity, identity_of(*place.cover, *st)))
+    return changed(place);
+  // Another user may get a file the number, the size and the times of the one that was here, but
+  // not its owner.
+  if (place.owner && st->st_uid != *place.owner && !is_believed(st->st_uid, no_owner))
     return changed(place);
   return file;
 }
@@ -267,7 +270,7 @@ Status LowerTree::stage_source(const file::Map& map, Source& source) {
                     : n.status();
     if (n.ok()) at += *n;
   }
-  if (status.ok()) return finish(fs_, map, false, size, std::nullopt);
+  if (status.ok()) return finish(fs_, map, size, std::nullopt);
   file::drop_staged(fs_, map).ignore();  // what stays is written over by the next try
   return status;
 }
@@ -284,7 +287,7 @@ Status LowerTree::discard(uint64_t number, uint64_t generation) {
   if (!is_lazy(*map.inode)) return Status();
   file::drop_staged(fs_, map, generation).ignore();  // what stays is cut by the truncation
   const uint64_t now = file::now_ns();
-  return finish(fs_, map, false, 0, Times{now, now}, generation);
+  return finish(fs_, map, 0, Times{now, now}, generation);
 }
 
 Status LowerTree::stage(uint64_t number) {
@@ -307,10 +310,8 @@ Status LowerTree::stage(uint64_t number) {
   auto place = locate(number);
   if (!place.ok()) return place.status();
   const Status status = copy_in(*place, map);
-  if (status.ok()) return finish(fs_, map, false, place->identity.size, std::nullopt);
-  const Times times = times_of(map);
+  if (status.ok()) return finish(fs_, map, place->identity.size, std::nullopt);
   file::drop_staged(fs_, map).ignore();  // what stays is written over by the next try
-  finish(fs_, map, true, place->identity.size, times).ignore();  // times only
   if (status.code() == ENOSPC) file::note_no_room(fs_, place->identity.size);
   return status;
 }

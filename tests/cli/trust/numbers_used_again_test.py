@@ -63,6 +63,18 @@ class NumbersUsedAgain(TrustCase):
         private = os.stat(os.path.join(world.dir, "private", "name"))
         self.assertEqual((private.st_uid, private.st_nlink, private.st_mode & 0o777), (world.runner, 1, 0o644))
 
+    @in_every_world
+    def test_a_file_whose_bytes_are_still_there(self, world):
+        name = os.path.join(world.dir, "name")
+        world.as_user(world.runner, "sh", "-c", "echo mine > name")
+        self.keep(world, "stat name")
+        st = os.stat(name)
+        os.chown(name, MALLORY, MALLORY)
+        os.utime(name, ns=(st.st_atime_ns, st.st_mtime_ns))
+        read = world.run_at("cat", name, expect=1)
+        self.assertEqual(read.out, "")
+        self.assertIn("Stale file handle", read.err)
+
 
 if __name__ == "__main__":
     trust_case.main()
