@@ -16,11 +16,6 @@ int64_t Beneath::open(const std::string& path, int flags) const {
   return sys::open_in(fd(), from == path.size() ? "." : path.c_str() + from, flags);
 }
 
-bool is_remembered(const Known& known, const file::LowerIdentity& identity, const struct stat& st) {
-  return S_ISDIR(st.st_mode) ? is_same_directory(identity, directory_identity(known, st, 0))
-                             : is_same(identity, identity_of(known, st));
-}
-
 std::optional<file::LowerIdentity> remembered_of(const file::Listed& listed) {
   if (!listed.has_lower) return std::nullopt;
   return listed.lower;

@@ -33,9 +33,8 @@ class Beneath {
   std::string path_;
 };
 
-// Whether what has these attributes is what the pool remembers under a name.
-bool is_remembered(const Known& known, const file::LowerIdentity& identity, const struct stat& st);
-// The same of an open file that is no directory: 0, -ESTALE, or the error of fstat.
+// Whether an open file that is not a directory is what the pool remembers: 0, -ESTALE, or the error
+// of fstat.
 int64_t check_file(int fd, const Known& known, const file::LowerIdentity& identity);
 // What the pool remembers under a name, if anything.
 std::optional<file::LowerIdentity> remembered_of(const file::Listed& listed);

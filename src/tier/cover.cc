@@ -13,6 +13,7 @@
 #include "file/names.h"
 #include "pool/seats.h"
 #include "tier/attributes.h"
+#include "tier/behind.h"
 #include "tier/claim.h"
 #include "tier/cover_state.h"
 #include "tier/drain.h"
@@ -262,6 +263,38 @@ Status leave_other(file::FileSystem& fs, uint64_t covers, const std::string& pat
       "so its cover is dropped";
   if (notice) notice(text.c_str());
   return Status();
+}
+
+// A cover of a run that has ended, or of files that were staged, shows what its directory had then.
+// If that has been changed outside Cairn, the cover goes, as it holds nothing that the directory
+// has not; if it holds more, whoever reads it is told. Returns whether it is gone.
+Result<bool> leave_if_behind(file::FileSystem& fs, const CoverRecord& record,
+                             const std::string& path, const Notice& notice) {
+  Cover cover;
+  cover.fs = &fs;
+  cover.path = path;
+  cover.name = cover_name(path);
+  CAIRN_TRY_ASSIGN(draining, lock_drain(fs, cover.name));
+  CAIRN_TRY_ASSIGN(others, has_other_members(cover));
+  CAIRN_TRY_ASSIGN(run, is_run_under_way(fs, cover.name));
+  CAIRN_TRY_ASSIGN(parts, has_parts(fs, cover.name));
+  if (others || run || parts) return false;
+  CAIRN_TRY_ASSIGN(covers, find_covers(fs, false));
+  CAIRN_TRY_ASSIGN(top, find_child(fs, covers, cover.name));
+  if (top == 0) return false;  // its process was killed before it was made
+  CAIRN_TRY_ASSIGN(behind, is_behind(fs, top));
+  if (!behind) return false;
+  CAIRN_TRY_ASSIGN(state, state_of_cover(fs, cover.name));
+  std::string text = path + ": it was changed outside Cairn since it was covered";
+  if (state.all_drained) {
+    CAIRN_TRY(remove_cover(fs, covers, cover.name));
+    CAIRN_TRY(drop_claim(fs, path, record.owner));
+    text += "; all was drained, so it is covered anew";
+  } else {
+    text += ", and programs see what the pool has: `cairn drain DIR` first, to see both";
+  }
+  if (notice) notice(text.c_str());
+  return state.all_drained;
 }
 
 void tell_claimed_again(Covered found, const std::string& path, const Notice& notice) {
@@ -571,6 +604,8 @@ Result<std::unique_ptr<Cover>> open_cover(file::FileSystem& fs, const std::strin
       record = Status(ENOENT);
     } else {
       CAIRN_TRY(note_lost_records(fs, *path, &*record));
+      CAIRN_TRY_ASSIGN(is_gone, leave_if_behind(fs, *record, *path, options.notice));
+      if (is_gone) record = Status(ENOENT);
     }
   }
   std::string foreign;

@@ -82,6 +82,11 @@ bool is_same_directory(const file::LowerIdentity& remembered, const file::LowerI
   return found.mtime == remembered.mtime || owner == 0 || owner == geteuid();
 }
 
+bool is_remembered(const Known& known, const file::LowerIdentity& identity, const struct stat& st) {
+  return S_ISDIR(st.st_mode) ? is_same_directory(identity, directory_identity(known, st, 0))
+                             : is_same(identity, identity_of(known, st));
+}
+
 Status set_identity(file::FileSystem& fs, const file::Map& directory, const std::string& text,
                     const file::LowerIdentity* identity) {
   auto name = file::make_name(text.data(), text.size());

@@ -16,6 +16,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "file/directory.h"
@@ -45,6 +46,7 @@ struct Place {
   std::string path;  // in the system
   file::LowerIdentity identity;
   bool was_evicted = false;  // the pool had the file's bytes
+  std::optional<uint32_t> owner;  // of the file; none: the pool has a change that lower has not
 };
 
 // In Inode::lower_unit of a directory: it was made in lower by a drain that has not finished below
@@ -190,6 +192,8 @@ file::LowerIdentity directory_identity(const Known& cover, const struct stat& st
 // `found`: of a directory that is there now. A file system gives the number of a removed directory
 // to the next one, so the owner counts as well: the one that is remembered, the user, or root.
 bool is_same_directory(const file::LowerIdentity& remembered, const file::LowerIdentity& found);
+// Whether what has these attributes is what the pool remembers under a name.
+bool is_remembered(const Known& known, const file::LowerIdentity& identity, const struct stat& st);
 // What a name of the pool is in lower from now on (null: nothing); ENOENT if the pool has no such
 // name.
 Status set_identity(file::FileSystem& fs, const file::Map& directory, const std::string& name,

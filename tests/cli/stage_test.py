@@ -33,8 +33,10 @@ class Stage(Run):
         script = (f"cd {self.dir} && sha256sum one sub/two sub/deep/three | cut -d' ' -f1 | sort -u | wc -l; echo new > new")
         for name in ("one", "sub/two", "sub/deep/three"):
             path = os.path.join(self.dir, name)
+            st = os.stat(path)
             with open(path, "r+b") as file:
                 file.write(b"changed behind its back")
+            os.utime(path, ns=(st.st_atime_ns, st.st_mtime_ns))
         run = self.cairn("run", "--at", self.dir, "--", "sh", "-c", script)
         self.assertEqual(run.out.strip(), "1")
         self.assertEqual(self.read("new"), "new\n")
@@ -47,6 +49,32 @@ class Stage(Run):
         self.assertEqual((again["files"], again["bytes"], again["already"], again["failed"]), (0, 0, 3, 0))
         self.cairn("discard", self.dir)
         self.assert_nothing_left()
+
+    def test_what_changes_afterwards_is_seen(self):
+        script = f"cd {self.dir} && cat new sub/two sub/deep/four && ! test -e one"
+        self.stage("dir")
+        self.write("dir/new", "new ")
+        run = self.cairn("run", "--at", self.dir, "--", "cat", os.path.join(self.dir, "new"))
+        self.assertEqual(run.out, "new ")
+        self.assertIn("it was changed outside Cairn since it was covered", run.err)
+        self.stage("dir")
+        os.unlink(os.path.join(self.dir, "one"))
+        self.write("dir/sub/two", "changed ")
+        self.write("dir/sub/deep/four", "below\n")
+        run = self.cairn("run", "--at", self.dir, "--", "sh", "-c", script)
+        self.assertEqual(run.out, "new changed below\n")
+        self.assert_nothing_left()
+
+    def test_what_changes_beside_what_a_job_has_left_is_told(self):
+        self.stage("dir")
+        self.shell("echo kept > kept; rm sub/two", "--drain", "never")
+        unchanged = self.cairn("run", "--at", self.dir, "--drain", "never", "--", "true")
+        self.assertEqual(unchanged.err, "")
+        self.write("dir/one", "changed")
+        told = self.cairn("run", "--at", self.dir, "--drain", "never", "--", "true")
+        self.assertIn("programs see what the pool has", told.err)
+        self.cairn("drain", self.dir)
+        self.assertEqual((self.read("kept"), self.read("one")), ("kept\n", "changed"))
 
     def test_lists(self):
         listed = self.write("list", f"dir/one\n\n{self.path('dir/sub/two')}\n")
