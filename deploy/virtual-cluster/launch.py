@@ -38,7 +38,7 @@ def own_directory(cluster):
 def login_environment(cluster):
     """What a command finds on a host that it has reached from another one."""
     return {"PATH": with_cairn(LOGIN_PATH), "SHELL": "/bin/sh", **own_directory(cluster),
-            **{name: os.environ[name] for name in ("HOME", "USER", "LOGNAME", "LANG") if name in os.environ}}
+            **{name: os.environ[name] for name in ("HOME", "USER", "LOGNAME", "LANG", "ASAN_OPTIONS") if name in os.environ}}
 
 
 def environment(cluster):

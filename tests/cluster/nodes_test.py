@@ -117,8 +117,6 @@ class ThreeHosts(unittest.TestCase):
 
     def command(self, mpi, ranks, per_node, *words):
         place = f"CAIRN_POOL_DIR={self.disks}/$(hostname) CAIRN_POOL_SIZE=64MiB HOME={self.disks}"
-        if "ASAN_OPTIONS" in os.environ:  # Open MPI's launcher does not pass it on
-            place += f" ASAN_OPTIONS={os.environ['ASAN_OPTIONS']}"
         return self.cluster.command("run", "--mpi", mpi, "-n", ranks, "-ppn", per_node, "--", "sh", "-c",
                                     f"{place} exec {program_of(mpi)} {' '.join(words)}")
 
