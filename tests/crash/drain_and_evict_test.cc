@@ -172,13 +172,13 @@ class World {
     lab.remove_files();
     std::filesystem::remove_all(folder_.path());
   }
+  [[nodiscard]] uint64_t events_of_act() const { return act_returned_ - act_begun_; }
   [[nodiscard]] bool died() const { return died_; }
 
   // Every crash of what was played. "" or what is wrong.
   std::string crashes(const Act& act, bool with_kills) {
     act_ = &act;
-    lab.set_judge(
-        [this](const Snapshot& found, uint64_t point) { return is_wrong(found, point); });
+    lab.set_judge([this](const Snapshot& found, uint64_t point) { return is_wrong(found, point); });
     lab.set_examiner([this](cairn_pool* pool, uint64_t point) { return look(pool, point); });
     std::string wrong = lab.power_losses();
     if (!wrong.empty()) return wrong + "\n" + lab.simulator().describe_image();
@@ -188,6 +188,7 @@ class World {
   CrashLab lab;
   bool evicted_ = false;
   int drained_ = -1;
+  uint64_t drained_at_ = 0;  // events
   uint64_t lazy = 0;  // of what crashes have left
   uint64_t own = 0;
   uint64_t drained_again = 0;
@@ -204,6 +205,7 @@ class World {
   void drain_and_evict() {
     tier::DrainReport report;
     drained_ = tier::drain(*covers_[keeper], {}, &report).code();
+    drained_at_ = lab.simulator().mark();
     uint64_t blocks = 0;
     evicted_ = tier::evict(fs(keeper), ino_, &blocks).ok();
     if (evicted_) {
@@ -322,10 +324,11 @@ class DrainAndEvictCrash : public testing::TestWithParam<std::tuple<size_t, Medi
                  {first, Turns::to_the_end},
                  {second, Turns::to_the_end}});
     const bool one_by_one = events == Turns::to_the_end;
-    world.play(act, turns, first,
-               one_by_one ? World::How::one_by_one : World::How::overlapping);
+    world.play(act, turns, first, one_by_one ? World::How::one_by_one : World::How::overlapping);
     if (one_by_one) {
-      events_ = std::max(events_, world.lab.simulator().mark());
+      begin_of_eviction_ = world.drained_at_;
+      events_of_act_ = world.events_of_act();
+      events_of_keeper_ = world.lab.simulator().mark() - events_of_act_;
       EXPECT_EQ(world.drained_, 0);
       EXPECT_EQ(world.evicted_, first == keeper || act.name != std::string("map"));
       // Where its bytes are now: a reader leaves it in lower, a change brings it back.
@@ -336,10 +339,18 @@ class DrainAndEvictCrash : public testing::TestWithParam<std::tuple<size_t, Medi
     add(world);
   }
 
-  // About as many as a drain and an eviction make.
-  static constexpr uint64_t most_events_of_keeper = 440;
+  // Half of them within the eviction, which is short.
+  uint64_t draw(Random& random, uint64_t number) const {
+    if (number % 2 == 0)
+      return begin_of_eviction_ + random.below(events_of_keeper_ - begin_of_eviction_);
+    return 1 + random.below(begin_of_eviction_);
+  }
+
   const Act& act = all_acts()[std::get<0>(GetParam())];
-  uint64_t events_ = 0;  // of both, at most
+  // As they were without an interruption.
+  uint64_t begin_of_eviction_ = 0;
+  uint64_t events_of_keeper_ = 0;
+  uint64_t events_of_act_ = 0;
   uint64_t lazy_ = 0;
   uint64_t own_ = 0;
   uint64_t drained_again_ = 0;
@@ -348,11 +359,12 @@ class DrainAndEvictCrash : public testing::TestWithParam<std::tuple<size_t, Medi
 
 TEST_P(DrainAndEvictCrash, NoByteIsLost) {
   Random random(test_seed());
-  const uint64_t drawn = number_from_environment("CAIRN_INTERLEAVINGS", 1);
-  for (const int first : {keeper, user}) {
-    interrupt(first, Turns::to_the_end);
-    for (uint64_t i = 0; i < drawn && !HasFailure(); ++i)
-      interrupt(first, 1 + random.below(events_));
+  const uint64_t drawn = number_from_environment("CAIRN_INTERLEAVINGS", 2);
+  interrupt(user, Turns::to_the_end);
+  interrupt(keeper, Turns::to_the_end);
+  for (uint64_t i = 0; i < drawn && !HasFailure(); ++i) {
+    interrupt(keeper, draw(random, i));
+    interrupt(user, 1 + random.below(std::max<uint64_t>(1, events_of_act_)));
   }
   EXPECT_GT(lazy_, 0U);
   EXPECT_GT(own_, 0U);
@@ -363,10 +375,11 @@ TEST_P(DrainAndEvictCrash, NoByteIsLost) {
 // The drain or the eviction is killed, and the other process meets what it has left.
 TEST_P(DrainAndEvictCrash, ASurvivorFindsAllBytes) {
   Random random(test_seed());
-  const uint64_t drawn = number_from_environment("CAIRN_INTERLEAVINGS", 1);
+  const uint64_t drawn = number_from_environment("CAIRN_INTERLEAVINGS", 2);
+  interrupt(keeper, Turns::to_the_end);
   uint64_t deaths = 0;
-  for (uint64_t i = 0; i < 4 * drawn && !HasFailure(); ++i) {
-    const uint64_t events = 1 + random.below(most_events_of_keeper);
+  for (uint64_t i = 0; i < 2 * drawn && !HasFailure(); ++i) {
+    const uint64_t events = draw(random, i);
     SCOPED_TRACE("killed after " + std::to_string(events) + " events");
     // Never destroyed: the dead thread stands in both.
     auto* world = new World(options());

@@ -29,8 +29,7 @@ class LowerVersions {
     struct stat st = {};
     if (::stat(file_.c_str(), &st) != 0) return;
     if (!seen_.empty() && seen_.back().st.st_ino == st.st_ino) return;
-    if (link(file_.c_str(), path_of(seen_.size()).c_str()) == 0)
-      seen_.push_back({events, st});
+    if (link(file_.c_str(), path_of(seen_.size()).c_str()) == 0) seen_.push_back({events, st});
   }
   // What may have the name when the machine stops after so many events: lower also changes between
   // two of them.
