@@ -9,12 +9,14 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <thread>
 
 #include "support/pool_stores.h"
 #include "tier/evict_fixture.h"
+#include "tier/killed_at_calls.h"
 #include "tier/lower_calls.h"
 
 namespace cairn::test {
@@ -276,6 +278,35 @@ TEST_P(DrainAndEvictOnce, KilledAtAnyStore) {
     expect_nothing_partial(before_);
     expect_all_there(nothing, false);
   }
+  EXPECT_GT(own_, 0U);
+  EXPECT_GT(lazy_, 0U);
+}
+
+// Each run looks at some of the calls; tests/slow/killed_at_calls_test.sh at all of them. Calls of
+// any kind, also those that attach the pool and take its locks.
+TEST_P(DrainAndEvictOnce, KilledAtAnySystemCall) {
+  const char* given = std::getenv("CAIRN_KILL_STRIDE");
+  const uint64_t stride = given != nullptr ? std::strtoull(given, nullptr, 10) : 37;
+  const Act& nothing = all_acts()[0];
+  AtCalls at;
+  for (uint64_t last = 1 + static_cast<uint64_t>(getpid()) % stride; !at.ended && !HasFailure();
+       last += stride) {
+    SCOPED_TRACE("killed at stop " + std::to_string(last));
+    change(static_cast<uint32_t>(last));
+    at = kill_at_call(last, [this] {
+      Covered own(pool_, lower_, true);
+      const bool drained = own.drain().code == 0;
+      evict_all(own);
+      const bool evicted =
+          (own.stat("file").flags & own.stat("other").flags & CAIRN_FILE_LAZY) != 0;
+      return drained && evicted ? 0 : 1;
+    });
+    EXPECT_EQ(at.code, 0);
+    EXPECT_EQ(at.ended, at.calls < last);
+    expect_nothing_partial(before_);
+    expect_all_there(nothing, false);
+  }
+  EXPECT_GT(at.calls, 100U);
   EXPECT_GT(own_, 0U);
   EXPECT_GT(lazy_, 0U);
 }
