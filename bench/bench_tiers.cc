@@ -1,5 +1,7 @@
 // bench_tiers: what a program waits for while its files are drained: in the modes close and async
 // against never, and with five times what its pool holds against the same program on lower itself.
+// Also how fast files are drained beside a program that leaves one processor free, and what an
+// eviction costs.
 // Starts `cairn run`. Lower is a directory on a disk: CAIRN_BENCH_LOWER names one, else it lies in
 // the working directory.
 //
@@ -8,17 +10,22 @@
 // them.
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "contest.h"
 #include "report.h"
 #include "settings.h"
+#include "tiers_evict.h"
 
 namespace cairn::bench {
 namespace {
@@ -44,11 +51,13 @@ struct Places {
   std::string time;   // where the program writes how long it took
 };
 
-// Writes `files` files of `each` MiB; after each one it computes for `compute` seconds.
+// Writes `files` files of `each` MiB; after each one it computes for `compute` seconds. `alone`: on
+// the first processor only.
 struct Program {
   int files;
   int each;
   double compute;
+  bool alone = false;
 };
 
 // Runs the program in `lower` behind `prefix`; returns what it took by itself.
@@ -56,10 +65,12 @@ double run(const Places& places, const Program& program, const std::string& pref
            double* whole = nullptr) {
   shell("rm -rf '" + places.lower + "'/* && sync");
   const double begun = wall_ns();
-  shell(prefix + " python3 -c '\nimport os, time\nbegun = time.monotonic()\nbytes = os.urandom(" +
-        std::to_string(megabyte) + ")\nfor i in range(" + std::to_string(program.files) +
-        "):\n  with open(\"" + places.lower + "/f%d\" % i, \"wb\", buffering=0) as file:\n" +
-        "    for j in range(" + std::to_string(program.each) +
+  shell(prefix + " python3 -c '\nimport os, time\n" +
+        (program.alone ? "os.sched_setaffinity(0, {0})\n" : "") +
+        "begun = time.monotonic()\nbytes = os.urandom(" + std::to_string(megabyte) +
+        ")\nfor i in range(" + std::to_string(program.files) + "):\n  with open(\"" + places.lower +
+        "/f%d\" % i, \"wb\", buffering=0) as file:\n" + "    for j in range(" +
+        std::to_string(program.each) +
         "): file.write(bytes)\n    os.fsync(file.fileno())\n  end = time.monotonic() + " +
         std::to_string(program.compute) + "\n  while time.monotonic() < end: pass\nopen(\"" +
         places.time + "\", \"w\").write(str(int((time.monotonic() - begun) * 1e9)))\n'");
@@ -136,6 +147,84 @@ void add_larger(const Settings& settings, const Places& places, Report& report) 
   report.add(row);
 }
 
+size_t files_in(const std::string& directory) {
+  size_t files = 0;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error))
+    files += entry.path().filename().string()[0] == 'f' ? 1 : 0;
+  return files;
+}
+
+// How many bytes a second come to the directory in whole files of `size` bytes until the program
+// ends, from the first such file to the last one. The first does not count, because nobody knows
+// when its drain began.
+double rate_meanwhile(const Places& places, double size, const std::function<void()>& runs) {
+  shell("rm -rf '" + places.lower + "'/* '" + places.time + "'");
+  std::atomic<bool> over{false};
+  std::vector<double> came;
+  std::thread watcher([&] {
+    while (!over && access(places.time.c_str(), F_OK) != 0) {
+      came.resize(std::max(came.size(), files_in(places.lower)), wall_ns());
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  });
+  runs();
+  over = true;
+  watcher.join();
+  if (came.size() < 3) return 0;
+  return size * static_cast<double>(came.size() - 1) / (came.back() - came.front()) * 1e9;
+}
+
+// A program on one of two processors makes more than the disk takes, so the drain always has
+// something to do: what the program loses by it, and what share of the disk's bandwidth the drain
+// reaches before the program ends.
+void add_beside(const Settings& settings, const Places& places, Report& report) {
+  constexpr int each = 64;
+  constexpr double size = each * double{megabyte};
+  const int files = settings.quick ? 6 : 16;
+  const std::string pool = std::to_string(files * each * 2) + "M";
+  const std::string on_two = "taskset -c 0,1 env ";
+  const Program plain = {settings.quick ? 3 : 8, each, 0};
+  // A file in two thirds of its time on the disk.
+  const Program program = {files, each, run(places, plain, "") / 1e9 / plain.files * 2 / 3, true};
+  std::vector<double> rates;
+  std::vector<double> shares;
+  Contest contest;
+  contest.add("async", [&](size_t) {
+    double took = 0;
+    rates.push_back(rate_meanwhile(places, size, [&] {
+      took = run(places, program, on_two + covered(places, pool, "async"));
+    }));
+    return took;
+  });
+  contest.add("never", [&](size_t) {
+    const double took = run(places, program, on_two + covered(places, pool, "never"));
+    discard(places);
+    return took;
+  });
+  contest.add("disk", [&](size_t) { return run(places, plain, ""); });
+  contest.run(settings.quick ? 2 : 6);
+  Row row;
+  row.group = "one processor free";
+  row.what = "async";
+  row.against = "never";
+  row.measured = bootstrap_median(contest.speed_ratios(0, 1));
+  row.bar = Bar::at_least(0.9);
+  row.ours_ns = contest.median(0);
+  row.limit_ns = contest.median(1);
+  row.pairs = contest.rounds();
+  report.add(row);
+  for (size_t i = 0; i < rates.size(); ++i)
+    shares.push_back(rates[i] * contest.times(2)[i] / 1e9 / (size * plain.files));
+  row.what = "bandwidth of the drain meanwhile";
+  row.against = "the disk itself";
+  row.measured = bootstrap_median(shares);
+  row.bar = Bar::at_least(0.8);
+  row.ours_ns = 0;
+  row.limit_ns = contest.median(2);
+  report.add(row);
+}
+
 }  // namespace
 }  // namespace cairn::bench
 
@@ -162,7 +251,9 @@ int main(int argc, char** argv) {
   for (const char* mode : {"close", "async"})
     if (settings.wants("drained while the program runs"))
       add_meanwhile(settings, places, mode, report);
+  if (settings.wants("one processor free")) add_beside(settings, places, report);
   if (settings.wants("more than the pool holds")) add_larger(settings, places, report);
+  if (settings.wants("evicted")) add_evictions(settings, places.lower, places.pools, report);
   const int code = report.conclude(settings.json);
   shell("rm -rf '" + places.lower + "' '" + places.pools + "'");
   return code;
