@@ -181,7 +181,8 @@ void plan_file(file::FileSystem& fs, DrainState* state, const Where& where,
     const file::Attributes attributes = file::attributes_of(fs, map);
     size = std::min(attributes.size, attributes.blocks * format::block_size);
   }
-  if (file::has_only_moved(*map.inode)) {  // it gets a link (drain_moved.cc)
+  if (file::has_only_moved(*map.inode) ||
+      has_only_moved_with_directory(where, listed, map)) {  // it gets a link (drain_moved.cc)
     if (state == nullptr) {
       ++plan->renamed;
       return;
@@ -239,9 +240,13 @@ Status make_plan(file::FileSystem& fs, DrainState* state, const Where& top, Plan
           return Status();
         }
         if (state != nullptr) look_for_foreign(*state, where, listed, map);
-        const bool is_moved = where.is_moved || !is_at_home(where, listed, map);
-        directories.push_back({listed.inode, map, where.path + "/" + name_of(listed),
-                               where.fresh || is_new_in_lower(map) || is_moved,
+        bool is_moved = where.is_moved || !is_at_home(where, listed, map);
+        const bool fresh = where.fresh || is_new_in_lower(map) || is_moved;
+        if (state != nullptr && is_moved) {
+          note_old_path(*state, where, listed, map);
+          is_moved = state->old_paths.count(listed.inode) != 0;
+        }
+        directories.push_back({listed.inode, map, where.path + "/" + name_of(listed), fresh,
                                remembered_of(listed), drain_mode_in(fs, map, where.mode),
                                is_moved});
       }
@@ -400,6 +405,11 @@ void create_in(DrainState& state, const Where& where, file::Tree* tree,
         }
         const bool fresh = where.fresh || is_new_in_lower(map) || !is_at_home(where, listed, map);
         std::optional<file::LowerIdentity> identity = remembered_of(listed);
+        // It has come here since the plan was made. Once it has its place, nobody knows the old
+        // one.
+        if ((where.is_moved || !is_at_home(where, listed, map)) &&
+            state.old_paths.count(listed.inode) == 0)
+          note_old_path(state, where, listed, map);
         if (fresh && needs_no_place(state, where, listed, map)) {
           state.skipped.insert(listed.inode);
           return Status();
@@ -414,7 +424,8 @@ void create_in(DrainState& state, const Where& where, file::Tree* tree,
         // Nothing was changed below a directory that was never entered.
         if (((*inode)->flags.load() & format::flag_lazy) == 0)
           directories->push_back({listed.inode, map, where.path + "/" + name_of(listed), fresh,
-                                  identity, drain_mode_in(state.fs, map, where.mode)});
+                                  identity, drain_mode_in(state.fs, map, where.mode),
+                                  state.old_paths.count(listed.inode) != 0});
         return Status();
       });
   if (!status.ok() && !state.cancelled) state.failed(where.path, status);

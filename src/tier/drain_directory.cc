@@ -79,7 +79,8 @@ bool make_way(DrainState& state, const Where& where, int fd, const file::Listed&
                    "outside Cairn; both are kept");
     return false;
   }
-  const bool is_kept = is_moved_from(state, where, listed, map) && keep_moved(state, fd, listed);
+  const bool is_kept =
+      is_moved_from(state, where, listed, map) && keep_moved(state, where, fd, listed);
   announce_links(state, st);
   const int64_t result = is_kept ? 0 : sys::unlinkat(fd, listed.name, 0);
   if (result < 0) state.failed(path, sys::failed(result, "unlink", path));

@@ -20,54 +20,62 @@ namespace {
 // A process that stores through the map right now gets this long.
 constexpr int patience_ms = 20;
 
-// With no writer at work: what one has written shows afterwards. `*time`: of the last rename.
-bool only_the_name_has_changed(DrainState& state, const file::Map& map, uint64_t* time) {
+// What lower had when only the name, or that of a directory above, was other than now.
+struct Before {
+  file::LowerIdentity identity;
+  uint64_t time = 0;  // of the last rename of the file; else that at which it was drained
+  bool with_directory = false;
+};
+
+bool is_still(const Where& where, const file::Listed& listed, const file::Map& map,
+              const Before& before) {
+  if (before.with_directory)
+    return has_only_moved_with_directory(where, listed, map) &&
+           map.inode->drained.load() == before.time;
+  return file::has_only_moved(*map.inode) && map.inode->file.moved.load() == before.time;
+}
+
+// With no writer at work: what one has written shows afterwards.
+bool only_the_name_has_changed(DrainState& state, const Where& where, const file::Listed& listed,
+                               const file::Map& map, const Before& before) {
   file::FileSystem& fs = state.fs;
-  *time = map.inode->file.moved.load();
   // From then on each write has another time.
-  if (!wait_for_tick(*time)) return false;
+  if (!wait_for_tick(before.time)) return false;
   const pool::SeatGuard seat(fs.pool);
   if (!seat.ok()) return false;
   const pool::LockGuard lock(fs.pool, *seat, map.inode->lock);
   const file::ShapeChange alone(fs, *seat, *map.inode, map.number, patience_ms);
-  return alone.is_alone() && file::has_only_moved(*map.inode) &&
-         map.inode->file.moved.load() == *time && !file::is_pinned(fs, map.number);
+  return alone.is_alone() && is_still(where, listed, map, before) &&
+         !file::is_pinned(fs, map.number);
 }
 
 // The path in lower of the name that the file had when it was drained; "": not known any more, or
 // that name is another file's in lower by now.
-std::string old_path(DrainState& state, const file::Map& map) {
-  file::FileSystem& fs = state.fs;
-  const uint64_t parent = map.inode->lower_parent.load();
-  const uint64_t unit = map.inode->lower_unit.load();
-  if (parent == 0 || unit == 0 || !is_directory_at_home(fs, parent)) return "";
-  auto directory = file::live_inode(fs, parent);
-  auto above = file::path_of(fs, state.top.inode, parent);
-  if (!directory.ok() || !above.ok()) return "";
-  const pool::SeatGuard seat(fs.pool);
-  if (!seat.ok()) return "";
-  file::Listed listed;
-  const auto found = file::list_slots(fs, {*directory, parent}, unit - 1, &listed, 1);
-  if (!found.ok() || *found == 0 || unit_of(listed) + 1 != unit || !listed.sound ||
-      !listed.has_lower || !is_same(listed.lower, file::identity_before_move(*map.inode)))
-    return "";
-  return state.cover.path + (*above == "/" ? "" : *above) + "/" + name_of(listed);
+std::string old_path(DrainState& state, const Where& where, const file::Listed& listed,
+                     const file::Map& map, const Before& before) {
+  if (before.with_directory) {
+    const auto directory = state.old_paths.find(where.inode);
+    return directory == state.old_paths.end() ? "" : directory->second + "/" + name_of(listed);
+  }
+  file::Listed slot;
+  const std::string path =
+      old_path_of(state, map.inode->lower_parent.load(), map.inode->lower_unit.load(), &slot);
+  return is_same(slot.lower, before.identity) ? path : "";
 }
 
 // Lower's file under its old name. Size and time can be made the same, and its number be another
 // file's by now; the owner cannot be made the same.
-sys::Descriptor open_old(DrainState& state, const file::Map& map, struct stat* st) {
-  const std::string path = old_path(state, map);
+sys::Descriptor open_old(DrainState& state, const std::string& path, const file::Map& map,
+                         const Before& before, struct stat* st) {
   if (path.empty()) return {};
   const int64_t opened = state.beneath.open(path, O_PATH | O_NOFOLLOW);
   if (opened < 0) return {};
   sys::Descriptor file(static_cast<int>(opened));
   const file::Attributes wanted = attributes_now(state.fs, map);
-  const bool counts =
-      check_file(file.get(), state.known, file::identity_before_move(*map.inode)) == 0 &&
-      sys::fstat(file.get(), st) == 0 && S_ISREG(st->st_mode) &&
-      static_cast<uint64_t>(st->st_size) == wanted.size &&
-      (is_believed(st->st_uid, state.owner) || st->st_uid == wanted.uid);
+  const bool counts = check_file(file.get(), state.known, before.identity) == 0 &&
+                      sys::fstat(file.get(), st) == 0 && S_ISREG(st->st_mode) &&
+                      static_cast<uint64_t>(st->st_size) == wanted.size &&
+                      (is_believed(st->st_uid, state.owner) || st->st_uid == wanted.uid);
   return counts ? std::move(file) : sys::Descriptor();
 }
 
@@ -75,16 +83,24 @@ sys::Descriptor open_old(DrainState& state, const file::Map& map, struct stat* s
 
 bool drain_moved(DrainState& state, const Where& where, LowerDirectory& lower,
                  const file::Listed& listed, const file::Map& map, InLower expected) {
-  if (!file::has_only_moved(*map.inode)) return false;
+  Before before;
+  if (file::has_only_moved(*map.inode))
+    before = {file::identity_before_move(*map.inode), map.inode->file.moved.load(), false};
+  else if (has_only_moved_with_directory(where, listed, map))
+    before = {listed.lower, map.inode->drained.load(), true};
+  else
+    return false;
   const std::string path = where.path + "/" + name_of(listed);
   const auto fd = static_cast<int>(lower.fd());
   Aside aside;
   aside.name = state.aside;
   aside.expected = expected;
-  if (!only_the_name_has_changed(state, map, &aside.change_time) ||
+  aside.change_time = before.time;
+  if (!only_the_name_has_changed(state, where, listed, map, before) ||
       !still_names(state.fs, where, listed, map))
     return false;
-  const sys::Descriptor old = open_old(state, map, &aside.st);
+  const sys::Descriptor old =
+      open_old(state, old_path(state, where, listed, map, before), map, before, &aside.st);
   if (!old.ok()) return false;
   const Status status = state.journal.write({where.path, aside.name, "", 0, 0, 0, 0, 0, {}});
   if (!status.ok()) return false;  // who copies it tells

@@ -30,7 +30,8 @@ struct Where {
   std::optional<file::LowerIdentity> identity = {};
   // In force for what lies in it: its own, or that of the nearest directory above it.
   DrainMode mode = DrainMode::inherit;
-  // It is fresh because lower has it, or one above it, under another name, or not at all.
+  // It is fresh because lower has it, or one above it, under another name, or not at all. For a
+  // drain: because lower has it under another name, which is known (DrainState::old_paths).
   bool is_moved = false;
 };
 
@@ -102,6 +103,8 @@ struct DrainState {
   // Directory and unit + 1 of the names in lower that hold bytes of files which are to be written
   // elsewhere.
   std::set<std::pair<uint64_t, uint64_t>> moved_from;
+  // Of directories that lower has under another name, which they had before a move: where they are.
+  std::unordered_map<uint64_t, std::string> old_paths;
   sys::Descriptor kept;                  // the directory of what was replaced, once there is one
   std::unordered_set<uint64_t> skipped;  // directories that lower did not take
   std::unordered_set<uint64_t> open;     // inodes that were open when the drain began
@@ -260,6 +263,18 @@ void finish_links(DrainState& state);
 // True if the name is dealt with: lower's file has it now, or that failed, which has been told.
 bool drain_moved(DrainState& state, const Where& where, LowerDirectory& lower,
                  const file::Listed& listed, const file::Map& map, InLower expected);
+// --- moved_directory.cc ---
+// The path in lower of the name that had the slot `unit` - 1 of directory `parent`; "" if it is not
+// known any more. `*listed` is what has the slot now.
+std::string old_path_of(DrainState& state, uint64_t parent, uint64_t unit, file::Listed* listed);
+// For a directory of `where` that lower does not have there: DrainState::old_paths.
+void note_old_path(DrainState& state, const Where& where, const file::Listed& listed,
+                   const file::Map& map);
+// The directory that lower had at `path` lies at `kept` from now on.
+void note_kept_path(DrainState& state, const std::string& path, const std::string& kept);
+// The file is as it was when lower had it, in a directory that the pool has moved since.
+bool has_only_moved_with_directory(const Where& where, const file::Listed& listed,
+                                   const file::Map& map);
 // --- closed.cc ---
 // Opens what an O_PATH descriptor (or the error instead of one) means, which it takes; for its
 // owner he is given the right to read it, until its mode is set anew. A descriptor, or -errno.
@@ -311,7 +326,7 @@ bool is_moved_from(const DrainState& state, const Where& where, const file::List
 // It gets a second name, or is moved away. False: it cannot be kept (no room for a directory, no
 // links, another file system).
 bool keep_linked(DrainState& state, int directory, const file::Listed& listed);
-bool keep_moved(DrainState& state, int directory, const file::Listed& listed);
+bool keep_moved(DrainState& state, const Where& where, int directory, const file::Listed& listed);
 // All that is kept goes, also what drains before have left. The error names the first that stays.
 Status end_kept(DrainState& state);
 // --- finish.cc ---

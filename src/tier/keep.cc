@@ -143,7 +143,7 @@ bool keep_linked(DrainState& state, int directory, const file::Listed& listed) {
          sys::fsync_directory(state.kept.get()) == 0;
 }
 
-bool keep_moved(DrainState& state, int directory, const file::Listed& listed) {
+bool keep_moved(DrainState& state, const Where& where, int directory, const file::Listed& listed) {
   if (!make_kept(state)) return false;
   const std::string there = kept_name(listed.name);
   if (sys::renameat2(directory, listed.name, state.kept.get(), there.c_str(), 0) < 0) return false;
@@ -155,6 +155,10 @@ bool keep_moved(DrainState& state, int directory, const file::Listed& listed) {
     return false;
   }
   sys::fsync_directory(state.kept.get());
+  std::string kept;
+  if (sys::read_link(AT_FDCWD, path_of_open(state.kept.get()).c_str(), &kept) >= 0)
+    note_kept_path(state, where.path + "/" + name_of(listed),
+                   state.top.path + kept.substr(kept.rfind('/')) + "/" + there);
   return true;
 }
 

@@ -189,7 +189,7 @@ Status replace_tree(DrainState& state, const Where& where, int directory,
   const std::string path = where.path + "/" + name_of(listed);
   CAIRN_TRY(check_tree(span_of(state, listed), {state.known, listed.lower}, path, directory,
                        name_of(listed)));
-  if (keep_moved(state, directory, listed)) return Status();
+  if (keep_moved(state, where, directory, listed)) return Status();
   return remove_tree(state, where, directory, listed);
 }
 

@@ -56,6 +56,32 @@ class DrainMode(KeeperCase):
         self.assertEqual(self.read("out/x"), "x\n")
         self.wait_until_nothing_is_left()
 
+    def test_a_mode_that_is_set_later_counts(self):
+        """A file that stays open is not drained in mode close, until it gets the mode async."""
+        go = self.path("go")
+        run = self.begin(f"echo x > log; exec 3>> log; echo y > other; while [ ! -e {go} ]; do sleep 0.05; done; {MARK} log async")
+        self.wait_for(lambda: self.has("other", "y\n"), "not drained while the program ran")
+        self.wait_for(lambda: self.undrained() == 2, "the open file is not what is left")
+        self.assertFalse(self.has_name("log"))
+        self.write("go", "")
+        self.wait_for(lambda: self.has("log", "x\n"), "the keeper did not see the new mode")
+        self.finish(run)
+        self.wait_until_nothing_is_left()
+
+    def test_a_mode_that_keeps_out_is_seen_later(self):
+        """A directory that gets the mode exit while the run goes on waits for its end."""
+        go = self.path("go")
+        run = self.begin(f"mkdir out; echo x > out/first; while [ ! -e {go} ]; do sleep 0.05; done; "
+                         f"{MARK} out exit; echo y > out/second; echo z > other")
+        self.wait_for(lambda: self.has("out/first", "x\n"), "not drained while the program ran")
+        self.write("go", "")
+        self.wait_for(lambda: self.has("other", "z\n"), "not drained while the program ran")
+        self.wait_for(lambda: self.undrained() == 2, "what has the mode exit is not all that is left")
+        self.assertFalse(self.has_name("out/second"))
+        self.finish(run)
+        self.assertEqual(self.read("out/second"), "y\n")
+        self.wait_until_nothing_is_left()
+
     def test_a_run_whose_data_are_kept(self):
         self.shell(f"mkdir out && {MARK} out exit && echo x > out/x && echo y > y", "--drain", "never")
         self.assertEqual(self.read("out/x"), "x\n")

@@ -44,6 +44,28 @@ class Keeper(KeeperCase):
         self.assertEqual(self.names(), ["final", "open"])
         self.wait_until_nothing_is_left()
 
+    def test_a_renamed_directory_is_not_written_again(self):
+        """As checkpoints are written: to a directory that gets its name once all is there."""
+        go = self.path("go")
+        run = self.begin(f"mkdir tmp; echo a > tmp/a; head -c 3000000 /dev/zero > tmp/b; while [ ! -e {go} ]; do sleep 0.05; "
+                         "done; mv tmp checkpoint-500; mkdir tmp; echo next > tmp/a")
+        self.wait_for(lambda: self.has("tmp/a", "a\n") and self.has_size("tmp/b", 3000000), "not drained")
+        before = [os.stat(os.path.join(self.dir, "tmp", name)).st_ino for name in "ab"]
+        self.write("go", "")
+        self.wait_for(lambda: self.has("tmp/a", "next\n") and self.has("checkpoint-500/a", "a\n"), "not drained")
+        self.wait_for(lambda: self.has_size("checkpoint-500/b", 3000000), "not drained")
+        self.assertEqual([os.stat(os.path.join(self.dir, "checkpoint-500", name)).st_ino for name in "ab"], before)
+        self.finish(run)
+        self.assertEqual(self.names(), ["checkpoint-500", "tmp"])
+        self.assertEqual(os.listdir(os.path.join(self.dir, "tmp")), ["a"])
+        self.wait_until_nothing_is_left()
+
+    def has_size(self, name, size):
+        try:
+            return os.path.getsize(os.path.join(self.dir, name)) == size
+        except FileNotFoundError:
+            return False
+
     def test_a_file_that_is_not_quiet_stays(self):
         run = self.begin("echo x > file", quiet="3600")
         self.wait_for(self.keepers, "no keeper")

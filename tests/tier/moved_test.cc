@@ -224,6 +224,141 @@ TEST_F(MovedTest, AnotherFileHasHadItsPlace) {
   expect_copied("postponed", bytes_);
 }
 
+// --- with its directory ---
+
+// As programs write a checkpoint: to `tmp`, which is renamed once it is whole.
+class MovedDirectory : public MovedTest {
+ protected:
+  void SetUp() override {
+    MovedTest::SetUp();
+    make("tmp");
+  }
+  void make(const std::string& directory) {
+    ASSERT_EQ(cairn_mkdir(covered->pool, covered->top, directory.c_str(), 0755), 0);
+    ASSERT_EQ(cairn_mkdir(covered->pool, covered->top, (directory + "/deep").c_str(), 0755), 0);
+    ASSERT_EQ(covered->create(directory + "/a", bytes_), 0);
+    ASSERT_EQ(covered->create(directory + "/deep/b", other_), 0);
+    ASSERT_EQ(covered->create(directory + "/small", "small"), 0);
+    ASSERT_EQ(covered->drain().code, 0) << cairn_last_error();
+  }
+  void expect_whole(const std::string& directory) {
+    EXPECT_TRUE(get(lower_ + "/" + directory + "/a") == bytes_);
+    EXPECT_TRUE(get(lower_ + "/" + directory + "/deep/b") == other_);
+    EXPECT_EQ(get(lower_ + "/" + directory + "/small"), "small");
+  }
+};
+
+TEST_F(MovedDirectory, NothingIsWritten) {
+  const ino_t before = inode_of("tmp/deep/b");
+  ASSERT_EQ(move("tmp", "checkpoint"), 0);
+  cairn_cover_info told = {};
+  const auto visit = [](void* context, const cairn_cover_info* info) {
+    *static_cast<cairn_cover_info*>(context) = *info;
+  };
+  ASSERT_EQ(cairn_cover_list(covered->pool, visit, &told), 0);
+  EXPECT_EQ(told.undrained_files, 0U);
+  EXPECT_EQ(told.renamed_files, 3U);
+  EXPECT_EQ(drain(), 0U);
+  EXPECT_EQ(inode_of("checkpoint/deep/b"), before);
+  expect_whole("checkpoint");
+  EXPECT_FALSE(fs::exists(lower_ + "/tmp"));
+  expect_drained(*covered);
+  expect_evicted("checkpoint/deep/b");
+  EXPECT_TRUE(covered->read("checkpoint/deep/b") == other_);
+}
+
+TEST_F(MovedDirectory, AgainAndElsewhere) {
+  ASSERT_EQ(move("tmp", "dir/once"), 0);
+  EXPECT_EQ(drain(), 0U);
+  ASSERT_EQ(cairn_mkdir(covered->pool, covered->top, "new", 0755), 0);
+  ASSERT_EQ(move("dir/once", "new/twice"), 0);
+  EXPECT_EQ(drain(), 0U);
+  ASSERT_EQ(move("new/twice", "tmp"), 0);
+  ASSERT_EQ(move("tmp", "last"), 0);
+  ASSERT_EQ(move("last/deep", "deep"), 0);
+  EXPECT_EQ(drain(), 0U);
+  EXPECT_TRUE(get(lower_ + "/last/a") == bytes_);
+  EXPECT_TRUE(get(lower_ + "/deep/b") == other_);
+  expect_drained(*covered);
+}
+
+// The next checkpoint is being written under the old name, with the same names in it.
+TEST_F(MovedDirectory, AnotherOneHasItsName) {
+  ASSERT_EQ(move("tmp", "checkpoint"), 0);
+  ASSERT_EQ(cairn_mkdir(covered->pool, covered->top, "tmp", 0755), 0);
+  ASSERT_EQ(covered->create("tmp/a", "next"), 0);
+  EXPECT_LE(drain(), 8U);  // "next", which is also read back
+  expect_whole("checkpoint");
+  EXPECT_EQ(get(lower_ + "/tmp/a"), "next");
+  EXPECT_FALSE(fs::exists(lower_ + "/tmp/deep"));
+  expect_drained(*covered);
+}
+
+TEST_F(MovedDirectory, WithAFileThatWasRenamedInIt) {
+  ASSERT_EQ(move("tmp/a", "tmp/renamed"), 0);
+  ASSERT_EQ(move("tmp", "checkpoint"), 0);
+  ASSERT_EQ(move("checkpoint/deep/b", "checkpoint/b"), 0);
+  EXPECT_EQ(drain(), 0U);
+  EXPECT_TRUE(get(lower_ + "/checkpoint/renamed") == bytes_);
+  EXPECT_TRUE(get(lower_ + "/checkpoint/b") == other_);
+  expect_drained(*covered);
+}
+
+TEST_F(MovedDirectory, WithAnEvictedFile) {
+  expect_evicted("tmp/a");
+  ASSERT_EQ(move("tmp", "checkpoint"), 0);
+  EXPECT_EQ(drain(), 0U);
+  expect_whole("checkpoint");
+  expect_drained(*covered);
+}
+
+TEST_F(MovedDirectory, WhatChangedIsCopied) {
+  ASSERT_EQ(covered->write("tmp/a", "NEW", 5000), 0);
+  ASSERT_EQ(move("tmp", "checkpoint"), 0);
+  ASSERT_EQ(covered->write("checkpoint/deep/b", "NEW", 5000), 0);
+  EXPECT_GE(drain(), bytes_.size() + other_.size());
+  EXPECT_TRUE(get(lower_ + "/checkpoint/a") == std::string(bytes_).replace(5000, 3, "NEW"));
+  EXPECT_TRUE(get(lower_ + "/checkpoint/deep/b") == std::string(other_).replace(5000, 3, "NEW"));
+  expect_drained(*covered);
+}
+
+// Somebody has changed the old directory in lower, so the drain leaves it there.
+TEST_F(MovedDirectory, WhatLowerHasNoMoreIsCopied) {
+  ASSERT_EQ(move("tmp", "checkpoint"), 0);
+  fs::remove(lower_ + "/tmp/a");
+  EXPECT_EQ(covered->drain().report.conflicts, 1U);
+  expect_whole("checkpoint");
+  EXPECT_TRUE(fs::exists(lower_ + "/tmp/deep/b"));
+  fs::remove_all(lower_ + "/tmp");
+  EXPECT_EQ(drain(), 0U);
+  expect_whole("checkpoint");
+  expect_drained(*covered);
+}
+
+// What is open for long holds up the removal of the old name, and nothing is written twice.
+TEST_F(MovedDirectory, WhileAnotherFileWaits) {
+  cairn_file* log = open("log", O_WRONLY | O_CREAT);
+  ASSERT_EQ(cairn_write(log, "first", 5), 5);
+  ASSERT_EQ(move("tmp", "checkpoint"), 0);
+  cairn_while_running rule = {};
+  rule.struct_size = sizeof rule;
+  for (const uint64_t files : {3U, 0U}) {
+    cairn_drain_report report = {};
+    ASSERT_EQ(
+        cairn_cover_drain_while_running(covered->cover, &rule, nullptr, nullptr, nullptr, &report),
+        0)
+        << cairn_last_error();
+    EXPECT_EQ(report.files, files);
+    EXPECT_EQ(report.bytes, 0U);
+  }
+  EXPECT_EQ(inode_of("checkpoint/a"), inode_of("tmp/a"));
+  cairn_close(log);
+  drain();
+  expect_whole("checkpoint");
+  EXPECT_FALSE(fs::exists(lower_ + "/tmp"));
+  expect_drained(*covered);
+}
+
 // --- what else may have changed ---
 
 class MovedAndChanged : public MovedTest {
