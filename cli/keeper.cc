@@ -19,6 +19,7 @@
 #include "covers.h"
 #include "error.h"
 #include "finish_run.h"
+#include "output.h"
 #include "own_size_limit.h"
 #include "pool_place.h"
 #include "progress.h"
@@ -338,6 +339,12 @@ class Keeper {
 }  // namespace
 
 void start_keeper(const Config& config, const std::string& pool, const std::string& directory) {
+  // One that is just ending holds the lock too, so another one is started all the same.
+  if (is_kept(lock_directory(pool), directory))
+    inform(
+        fmt::format("{}: another process drains it in the background already, in the mode of its "
+                    "run",
+                    printable(directory)));
   const std::string rate = config.value("drain.rate");
   std::array<std::string, order_words> words = {
       pool,

@@ -413,12 +413,14 @@ struct Run {
   }
 
   // The program met ENOSPC: say why, and how much was missing, in one line.
-  static void report_full(const Pool& pool, const Shortage& before) {
+  void report_full(const Pool& pool, const Shortage& before) const {
     const cairn_pool_info info = pool.info();
     // A pool that was there has the size it was made with, whatever the options say.
     char value = 0;
     const bool own = cairn_getxattr(pool.get(), CAIRN_ROOT, 0, made_by_run, &value, 1) >= 0;
-    const std::string text = shortage_text(before, shortage_of(pool.get(), info), info, own);
+    const std::string mode = context.config.value("drain.mode");
+    const std::string text = shortage_text(before, shortage_of(pool.get(), info), info, own,
+                                           mode == "close" || mode == "async");
     if (!text.empty()) tell(fmt::format("cairn run: {}\n", text));
   }
 

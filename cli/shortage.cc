@@ -75,17 +75,21 @@ Shortage shortage_of(cairn_pool* pool, const cairn_pool_info& info) {
 }
 
 std::string shortage_text(const Shortage& before, const Shortage& after,
-                          const cairn_pool_info& info, bool made_by_run) {
+                          const cairn_pool_info& info, bool made_by_run, bool drains_meanwhile) {
   if (after.writes == before.writes) return "";
   const std::string missing =
       fmt::format("{} write(s) did not fit, at least {} were missing", after.writes - before.writes,
                   format_size(after.bytes - before.bytes));
+  constexpr const char* left_by_drain =
+      "of its files only those were left that are open, mapped, or have several names, or could "
+      "not be drained; a file that is being written must fit: write smaller files, or ";
+  constexpr const char* left =
+      "no more of its files could be evicted, because they are not drained or are in use: drain "
+      "during the run (--drain async), or ";
   if (after.refused == before.refused)
-    return fmt::format(
-        "the pool {} ({}) was full: {}; no more of its files could be evicted, because they are "
-        "not drained or are in use: drain during the run (--drain async), or give it more with {}",
-        info.path, format_size(info.size), missing,
-        made_by_run ? "--pool-size" : "`cairn pool grow`");
+    return fmt::format("the pool {} ({}) was full: {}; {}give it more with {}", info.path,
+                       format_size(info.size), missing, drains_meanwhile ? left_by_drain : left,
+                       made_by_run ? "--pool-size" : "`cairn pool grow`");
   const Cause cause = cause_of(after.of, info.path);
   return fmt::format("{}, so the pool {} ({}) could not grow into its size: {}; {}", cause.what,
                      info.path, format_size(info.size), missing, cause.advice);
