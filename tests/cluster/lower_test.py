@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -14,6 +15,8 @@ from cluster_job import CAIRN, TESTS, ended_well, mpis_with, run_tests, text_of_
 from nodes_test import LAUNCHER, LIMIT_S
 
 MPIS = mpis_with("cluster", "lower_program")
+READER = pathlib.Path(__file__).parents[1] / "cli/ckpt/read_export.py"
+PYTHON = "/usr/bin/python3"  # the distribution's has h5py and netCDF4
 
 
 class CopiesOfNodes(unittest.TestCase):
@@ -260,6 +263,37 @@ class CopiesOfNodes(unittest.TestCase):
         shutil.rmtree(f"{self.lower}/.cairn-checkpoints")
         self.assertIn("is in", self.cairn("ckpt", "drain", "field", "--to", self.lower))
         self.assertEqual(self.copies(), [1])
+
+    def test_a_login_node_makes_one_file(self):
+        mpi = MPIS[0]
+        self.run_on(mpi, [0, 1, 0, 2, 1], "write", 1, 2)
+        self.lose()  # the job's nodes, with their pools
+        login = 7
+        self.cairn("pool", "create", "--size", "32M", node=login)
+        self.cairn("ckpt", "restore", "field", "--from", self.lower, node=login)
+        path = f"{self.place}/field.nc"
+        export = subprocess.run([CAIRN, "ckpt", "export", "field", path], capture_output=True, text=True, check=False,
+                                timeout=LIMIT_S, env={**self.environment, "CAIRN_POOL_NAME": f"node{login}"})
+        if "libhdf5 is missing" in export.stderr:
+            self.skipTest("no libhdf5")
+        self.assertEqual(export.returncode, 0, export.stderr)
+        self.assertEqual([name for name in os.listdir(self.place) if name.startswith("field.nc")], ["field.nc"])
+        read = subprocess.run([PYTHON, "-B", READER, path, "read_h5py", "read_netcdf4"], capture_output=True, text=True,
+                              check=False, timeout=LIMIT_S)
+        if read.returncode != 0 and "No module named" in read.stderr:
+            self.skipTest("no numpy")
+        self.assertEqual(read.returncode, 0, read.stderr)
+        found = json.loads(read.stdout)
+        of_h5py, of_netcdf = found["read_h5py"], found["read_netcdf4"]
+        if of_h5py is None or of_netcdf is None:
+            self.skipTest("no h5py and netCDF4")
+        # As checkpoint_field.h has it: blocks of five ranks of three hosts, each with its halo, are one array.
+        planes, rows, columns = 25, 14, 9
+        wanted = [(2 * planes * rows * columns + i) / 7 for i in range(planes * rows * columns)]
+        for one in (of_h5py["field"], of_netcdf["variables"]["field"]):
+            self.assertEqual((one["type"], one["shape"]), ("float64", [planes, rows, columns]))
+            self.assertEqual(one["values"], wanted)
+        self.assertEqual(of_h5py["attributes"]["cairn_version"], [2])
 
     def test_ranks_that_differ_in_lower_are_refused(self):
         command = self.command(MPIS[0], [0, 1], "write", 1)
