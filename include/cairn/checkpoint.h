@@ -268,7 +268,9 @@ typedef struct cairn_definition {
  * -EINVAL if they differ or do not tile. No call is sent to other ranks, and none is waited for.
  * Errors: -EINVAL (unknown type or kind, extents without room for the halo, box outside of the
  * global array), -ENOSYS (a kind that this release does not have), -EOVERFLOW (beyond the limits of
- * the format). */
+ * the format), -ENOSPC (the set has no version to read, and what this rank has defined is more than
+ * its pool can ever hold; the text says both sizes). The pool needs room for keep + 1 versions.
+ * That is not looked at here: a program that writes one needs room for one. */
 CAIRN_API int cairn_checkpoint_define(cairn_checkpoint* checkpoint, const char* name,
                                       const cairn_array* array,
                                       const cairn_distribution* distribution,
@@ -288,9 +290,10 @@ CAIRN_API int cairn_checkpoint_set_attributes(cairn_checkpoint* checkpoint,
 /* Collective; waits until the version is committed: iwrite(), then wait() for LOCAL, or for PARTNER
  * with CAIRN_CHECKPOINT_PARTNER where that is possible. An error whose text begins with "level
  * PARTNER" is that of the copies: the version is committed. Errors:
- * -EINVAL (definitions), -ENOSPC, -EEXIST (the set has a version that this run has neither read nor
- * been told to leave: FRESH), -ENODATA (a variable has no memory), -EOWNERDEAD (a rank died; the
- * version is aborted), -EIO. */
+ * -EINVAL (definitions), -ENOSPC (the text of ranks on that host says what a version takes and what
+ * the pool has; earlier versions stay), -EEXIST (the set has a version that this run has neither
+ * read nor been told to leave: FRESH), -ENODATA (a variable has no memory), -EOWNERDEAD (a rank
+ * died; the version is aborted), -EIO. */
 CAIRN_API int cairn_checkpoint_write(cairn_checkpoint* checkpoint, int64_t version);
 /* Collective, without a wait for ranks that are less than one version behind; after a define it
  * waits for all. On return this rank's bytes are staged, and its arrays may change. Errors of this

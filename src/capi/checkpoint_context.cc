@@ -5,6 +5,8 @@
 
 #include "capi/checkpoint_exchange.h"
 #include "capi/checkpoint_pool.h"
+#include "checkpoint/layout/text.h"
+#include "checkpoint/version/room.h"
 
 namespace capi = cairn::capi;
 namespace ckpt = cairn::checkpoint;
@@ -223,6 +225,30 @@ Status cairn_checkpoint::told(uint64_t sequence) {
   if (outcome->is_committed) return Status();
   const bool is_own = outcome->rank == run->number() && sequence == writer->sequence() &&
                       writer->status().code() == outcome->error;
-  return fail(outcome->error, "%s%s%s", ckpt::Writer::shown(*outcome).c_str(), is_own ? ": " : "",
-              is_own ? writer->text().c_str() : "");
+  const std::string room =
+      outcome->error == ENOSPC && run->is_here(outcome->rank) ? "; " + shown_room() : std::string();
+  return fail(outcome->error, "%s%s%s%s", ckpt::Writer::shown(*outcome).c_str(), is_own ? ": " : "",
+              is_own ? writer->text().c_str() : "", room.c_str());
+}
+
+Status cairn_checkpoint::check_room(const char* name, const ckpt::Definition& added) const {
+  if (!run || !catalogue.versions().empty()) return Status();
+  const uint64_t bytes = ckpt::bytes_of_rank(definitions, name, added, run->number());
+  return ckpt::check_room(capi::fs_of(pool).pool, bytes,
+                          "variable '" + ckpt::shown_text(name) +
+                              "': what this rank has defined takes of each version");
+}
+
+std::string cairn_checkpoint::shown_room() const {
+  cairn_pool_info info{};
+  if (cairn_pool_get_info(pool, &info) != 0) return "the pool says not how much room it has";
+  const uint64_t bytes =
+      ckpt::bytes_of_version(agreed.regions, agreed.contents.layout().block_bytes());
+  const uint64_t free = info.usable - std::min(info.used, info.usable);
+  const std::string keep = std::to_string(options.keep == 0 ? 2 : options.keep);
+  return "a version takes " + ckpt::shown_bytes(bytes) + " of this host's pool " + info.path +
+         (agreed.contents.has_counted() ? ", and more for what each rank counts" : "") +
+         "; it has " + ckpt::shown_bytes(info.usable) + ", " + ckpt::shown_bytes(free) +
+         " of them free, and options.keep is " + keep +
+         ": make it larger (cairn pool grow), or keep fewer versions";
 }

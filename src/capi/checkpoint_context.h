@@ -67,6 +67,12 @@ struct cairn_checkpoint {
   // EEXIST: there is a version that this run has neither read nor been told to leave.
   [[nodiscard]] cairn::Status check_may_write() const;
   [[nodiscard]] uint32_t survives() const;
+  // ENOSPC: with this variable the arrays of this rank alone are more than the pool can ever hold.
+  // Where there is a version to read, a program may want no more than that.
+  [[nodiscard]] cairn::Status check_room(const char* name,
+                                         const cairn::checkpoint::Definition& added) const;
+  // What a version takes of this node's pool and what that has, for the text of ENOSPC.
+  [[nodiscard]] std::string shown_room() const;
   // 0, or the error of a version that is decided.
   cairn::Status told(uint64_t sequence);
 

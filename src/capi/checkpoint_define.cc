@@ -4,6 +4,7 @@
 #include "cairn/checkpoint.h"
 #include "capi/checkpoint_context.h"
 #include "checkpoint/layout/text.h"
+#include "checkpoint/version/room.h"
 
 using cairn::fail;
 using cairn::Result;
@@ -144,6 +145,7 @@ Status define(cairn_checkpoint* checkpoint, const char* name, const cairn_array*
   if (!definition.ok())
     return annotate(definition.status(), "variable '%s'", ckpt::shown_text(name).c_str());
   CAIRN_TRY(ckpt::check_definition(name, &*definition));
+  CAIRN_TRY(checkpoint->check_room(name, *definition));
   checkpoint->definitions.put(name, std::move(*definition));
   return Status();
 }

@@ -60,7 +60,9 @@ int cairn_checkpoint_iwrite(cairn_checkpoint* checkpoint, int64_t version,
   *handle = *sequence;
   checkpoint->tell_observer();
   const Status own = checkpoint->writer->status();
-  return own.ok() ? 0 : code(fail(own.code(), "%s", checkpoint->writer->text().c_str()));
+  if (own.ok()) return 0;
+  const std::string room = own.code() == ENOSPC ? "; " + checkpoint->shown_room() : std::string();
+  return code(fail(own.code(), "%s%s", checkpoint->writer->text().c_str(), room.c_str()));
 }
 
 int cairn_checkpoint_write(cairn_checkpoint* checkpoint, int64_t version) {

@@ -254,6 +254,43 @@ TEST_F(Arrays, DefinitionsThatMeanNothing) {
   cairn_checkpoint_finalize(checkpoint);
 }
 
+// What no pool of this size can hold is refused before it is computed, and nothing else is.
+TEST_F(Arrays, WhatCanNeverFitIsToldWhenItIsDefined) {
+  constexpr int64_t of_all = (70LL << 20) / static_cast<int64_t>(sizeof(double));
+  std::vector<double> values(of_all);
+  cairn_checkpoint* checkpoint = open();
+  const auto define_elements = [&](const char* name, int64_t count) {
+    return define(checkpoint, name, array_of(CAIRN_TYPE_FLOAT64, values.data(), {count}),
+                  block_of({count}, {0}));
+  };
+  EXPECT_EQ(define_elements("v", of_all), -ENOSPC);
+  const std::string said = cairn_last_error();
+  EXPECT_NE(said.find("variable 'v'"), std::string::npos) << said;
+  EXPECT_NE(said.find("70.0 MiB, and the pool " + pool_.path() + " has 64.0 MiB"),
+            std::string::npos)
+      << said;
+  // The sum counts, not one of them, and what a new definition replaces does not.
+  EXPECT_EQ(define_elements("v", of_all / 2), 0) << cairn_last_error();
+  EXPECT_EQ(define_elements("w", of_all / 2), -ENOSPC);
+  EXPECT_EQ(define_elements("v", of_all / 2 + 1), 0) << cairn_last_error();
+  // One version fits, though two do not.
+  std::fill(values.begin(), values.end(), 7.0);
+  EXPECT_EQ(cairn_checkpoint_write(checkpoint, 1), 0) << cairn_last_error();
+  EXPECT_EQ(cairn_checkpoint_write(checkpoint, 2), -ENOSPC);
+  // The set has a version, which a program may want to read into anything.
+  EXPECT_EQ(define_elements("w", of_all), 0) << cairn_last_error();
+  EXPECT_EQ(cairn_checkpoint_write(checkpoint, 2), -ENOSPC);
+  const std::string also = cairn_last_error();
+  EXPECT_NE(also.find("a version takes of this host: 105.0 MiB, and the pool"), std::string::npos)
+      << also;
+  ASSERT_EQ(cairn_checkpoint_undefine(checkpoint, "w"), 0);
+  std::fill(values.begin(), values.end(), 0.0);
+  EXPECT_EQ(cairn_checkpoint_read(checkpoint, CAIRN_CHECKPOINT_LATEST, 0, nullptr), 0)
+      << cairn_last_error();
+  EXPECT_EQ(values[of_all / 2], 7.0);
+  EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0) << cairn_last_error();
+}
+
 // A full pool costs no version, and what was tried goes back.
 TEST_F(Arrays, WithoutRoomTheVersionBeforeStays) {
   constexpr size_t count = (9ULL << 20) / sizeof(double);
@@ -277,6 +314,13 @@ TEST_F(Arrays, WithoutRoomTheVersionBeforeStays) {
               0);
     for (int tries = 0; tries < 3; ++tries)
       EXPECT_EQ(cairn_checkpoint_write(other, 1), -ENOSPC) << cairn_last_error();
+    // What is needed and what is there.
+    const std::string said = cairn_last_error();
+    EXPECT_NE(said.find("a version takes 18.0 MiB of this host's pool "), std::string::npos)
+        << said;
+    EXPECT_NE(said.find(" of them free, and options.keep is 2: make it larger (cairn pool grow)"),
+              std::string::npos)
+        << said;
     EXPECT_EQ(cairn_checkpoint_finalize(other), 0) << cairn_last_error();
     std::fill(values.begin(), values.end(), 4.0);
     EXPECT_EQ(cairn_checkpoint_write(checkpoint, 4), 0) << cairn_last_error();

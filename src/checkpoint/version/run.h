@@ -3,6 +3,7 @@
 // several nodes, the leaders of the nodes exchange what these come to.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 
@@ -50,6 +51,11 @@ class Run {
     return exchange() == nullptr ? rank : member_.numbers[rank];
   }
   [[nodiscard]] uint32_t number() const { return number_of(rank()); }
+  // Is a rank of the job one of this node?
+  [[nodiscard]] bool is_here(uint32_t number) const {
+    return exchange() == nullptr ||
+           std::binary_search(member_.numbers.begin(), member_.numbers.end(), number);
+  }
   [[nodiscard]] uint32_t all_ranks() const {
     return exchange() == nullptr ? ranks() : member_.all_ranks;
   }

@@ -13,6 +13,7 @@
 #include "checkpoint/version/commit_part.h"
 #include "checkpoint/version/extent_writer.h"
 #include "checkpoint/version/patience.h"
+#include "checkpoint/version/room.h"
 #include "file/bulk_write.h"
 #include "file/io.h"
 
@@ -132,6 +133,10 @@ Status Writer::open_first(const Agreed& agreed, const VersionFacts& facts) {
   const auto shape =
       shape_of(run_.ranks(), static_cast<uint32_t>(facts.attributes.size()), run_.nodes());
   Status status = shape.status();
+  if (status.ok())
+    status =
+        check_room(pool, bytes_of_version(agreed.regions, agreed.contents.layout().block_bytes()),
+                   "a version takes of this host");
   SlotIds ids;
   uint64_t is_new = 0;
   if (status.ok()) {
