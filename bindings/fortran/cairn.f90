@@ -55,6 +55,7 @@ module cairn
   type, public :: cairn_options
     logical :: fresh = .false.               ! begin a new line of versions
     logical :: partner = .false.             ! copy versions to nodes of other failure domains
+    logical :: cyclic = .false.              ! a larger global array repeats the stored one
     character(63) :: code_version = ''
     integer :: keep = 0                      ! the newest n versions stay
     integer(int64) :: keep_multiple = 0      ! and those whose number is a multiple
@@ -288,6 +289,7 @@ contains
     c%struct_size = int(c_sizeof(c), c_int32_t)
     if (chosen%fresh) c%flags = 1
     if (chosen%partner) c%flags = c%flags + 8
+    if (chosen%cyclic) c%flags = c%flags + 16
     call c_text(chosen%code_version, code_version)
     call c_text(chosen%job, job)
     if (chosen%code_version /= '') c%code_version = c_loc(code_version)

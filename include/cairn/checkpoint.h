@@ -97,6 +97,8 @@ enum cairn_checkpoint_level {
  * checkpoint.domain (CAIRN_CHECKPOINT_DOMAIN) says. Where no node can hold a copy, the run goes on
  * without: progress says -EOPNOTSUPP, and so does wait for PARTNER. */
 #define CAIRN_CHECKPOINT_PARTNER 8U
+/* All reads are as with CAIRN_READ_CYCLIC, and restart_test says whether such a read can be. */
+#define CAIRN_CHECKPOINT_CYCLIC 16U
 
 /* The same on all ranks, except pool and rank. All may be 0. */
 typedef struct cairn_checkpoint_options {

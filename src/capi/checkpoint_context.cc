@@ -192,6 +192,7 @@ ckpt::RestartRequest cairn_checkpoint::request(int64_t version) const {
   ckpt::RestartRequest request;
   if (version != CAIRN_CHECKPOINT_LATEST) request.number = version;
   request.max_attempts = options.max_attempts == 0 ? default_attempts : options.max_attempts;
+  request.is_cyclic = (options.flags & CAIRN_CHECKPOINT_CYCLIC) != 0;
   return request;
 }
 

@@ -206,7 +206,7 @@ int cairn_checkpoint_read(cairn_checkpoint* checkpoint, int64_t version, uint32_
   if (const Status ready = prepare(checkpoint); !ready.ok()) return code(ready);
   ckpt::RestartRequest request = checkpoint->request(version);
   request.fills_halo = (flags & CAIRN_READ_HALO) != 0;
-  request.is_cyclic = (flags & CAIRN_READ_CYCLIC) != 0;
+  request.is_cyclic = request.is_cyclic || (flags & CAIRN_READ_CYCLIC) != 0;
   const auto report = checkpoint->restart().read(request, checkpoint->writer->sequence());
   note_nothing(checkpoint, version, report.status());
   if (!report.ok()) return code(report.status());

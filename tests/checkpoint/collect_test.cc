@@ -111,12 +111,37 @@ TEST_F(Collecting, ALargerDomainIsFilledCyclically) {
          r < std::min(mine.first + mine.count + 1, larger); ++r)
       for (int64_t c = 0; c < Rows::columns; ++c)
         ASSERT_EQ(mine.at(r, c), Rows::value(r % stored, c, 1)) << r << " " << c;
+    EXPECT_EQ(cairn_checkpoint_restart_test(again, 1, nullptr), -EINVAL);
     // A smaller one is not filled.
     Rows smaller(stored - 2, rank, 2);
     ASSERT_EQ(smaller.define(again), 0);
     EXPECT_EQ(cairn_checkpoint_read(again, 1, CAIRN_READ_CYCLIC, nullptr), -EINVAL);
     ASSERT_EQ(cairn_checkpoint_finalize(again), 0);
   });
+}
+
+// A program that fills a larger domain says so once, and can ask before it reads.
+TEST_F(Collecting, ACyclicRunFindsWhatItCanRead) {
+  cairn_checkpoint_options options{};
+  options.flags = CAIRN_CHECKPOINT_CYCLIC;
+  cairn_checkpoint* checkpoint = open_set(pool_.get(), "cyclic", options);
+  Rows rows(6, 0, 1);
+  ASSERT_EQ(rows.define(checkpoint), 0);
+  rows.set(1);
+  ASSERT_EQ(cairn_checkpoint_write(checkpoint, 1), 0);
+  Rows smaller(4, 0, 1);
+  ASSERT_EQ(smaller.define(checkpoint), 0);
+  EXPECT_EQ(cairn_checkpoint_restart_test(checkpoint, 1, nullptr), -EINVAL);
+  Rows larger(15, 0, 1);
+  ASSERT_EQ(larger.define(checkpoint), 0);
+  auto info = empty_info();
+  EXPECT_EQ(cairn_checkpoint_restart_test(checkpoint, CAIRN_CHECKPOINT_LATEST, &info), 1)
+      << cairn_last_error();
+  EXPECT_EQ(info.number, 1);
+  ASSERT_EQ(cairn_checkpoint_read(checkpoint, CAIRN_CHECKPOINT_LATEST, 0, nullptr), 0)
+      << cairn_last_error();
+  EXPECT_EQ(larger.at(14, 3), Rows::value(2, 3, 1));
+  EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
 }
 
 struct Seen {

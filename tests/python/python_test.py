@@ -187,6 +187,17 @@ class Checkpoints(unittest.TestCase):
         records = list((lower / ".cairn-checkpoints/copied").glob("v*.json"))
         self.assertEqual(1, len(records), records)
 
+    def test_a_larger_array_repeats_the_stored_one(self):
+        with cairn.Checkpoint("cyclic") as checkpoint:
+            checkpoint.define("values", array.array("q", [1, 2, 3]))
+            checkpoint.write(1)
+        larger = array.array("q", [0] * 7)
+        with cairn.Checkpoint("cyclic", cyclic=True) as checkpoint:
+            checkpoint.define("values", larger)
+            self.assertEqual(1, checkpoint.restart_test().number)
+            checkpoint.read()
+        self.assertEqual([1, 2, 3, 1, 2, 3, 1], list(larger))
+
     def test_a_function_says_where_an_array_is(self):
         now = [array.array("i", [1, 2])]
         with cairn.Checkpoint("getter") as checkpoint:

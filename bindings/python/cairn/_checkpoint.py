@@ -154,12 +154,13 @@ class Checkpoint:
 
     `communicator`: of mpi4py, a Fortran handle, or None without MPI. Times are seconds; what is 0 or empty has the
     default of the C API. `fresh` begins a new line of versions. `partner` copies each version to nodes of other failure domains.
+    `cyclic`: where a variable's global array is larger than the stored one, `read` repeats that.
     `look` only looks at versions, while another run may use
     the set: `versions`, `variables`, `read_var`, `dataset`.
     """
 
     def __init__(self, name: str, communicator: Any = None, *, fresh: bool = False, look: bool = False,
-                 partner: bool = False, code_version: str = "", keep: int = 0,
+                 partner: bool = False, cyclic: bool = False, code_version: str = "", keep: int = 0,
                  keep_multiple: int = 0, keep_period: float = 0, interval: float = 0, max_attempts: int = 0,
                  block_size: int = 0, rank: int = 0, ranks: int = 0, job: str = "", timeout: float = 0,
                  lower: Union[str, os.PathLike, None] = None, lower_keep: int = 0):
@@ -169,7 +170,7 @@ class Checkpoint:
         options = _library.made(
             _library.Options,
             flags=((_library.FRESH if fresh else 0) | (_library.LOOK if look else 0)
-                   | (_library.PARTNER if partner else 0)),
+                   | (_library.PARTNER if partner else 0) | (_library.CYCLIC if cyclic else 0)),
             code_version=code_version.encode() or None, rank=rank, ranks=ranks, job=job.encode() or None,
             timeout_ms=round(timeout * 1e3), keep=keep, keep_multiple=keep_multiple,
             keep_period_ns=_ns(keep_period), interval_ns=_ns(interval), max_attempts=max_attempts,
