@@ -500,12 +500,14 @@ CAIRN_API int cairn_checkpoint_restore(cairn_pool* pool, const char* name, const
 #define CAIRN_DROP_LAST 1U    /* also the last version that is whole, and a set with versions */
 #define CAIRN_DROP_SET 2U     /* the whole set; `version` is not looked at */
 #define CAIRN_DROP_DAMAGED 4U /* what is damaged; `version` is not looked at */
-/* Drops a version and frees its room, in a context that looks. What newer versions have abandoned
- * goes with the newest one. -EBUSY: a run uses the set, or a process reads the version; the text
- * names it. -EPERM: no other version is whole, as all bytes say, and CAIRN_DROP_LAST is not set.
- * One of several hosts counts only if this pool has copies of all other parts. -ENOENT. -ENOTEMPTY:
- * the set's directory holds files that are not Cairn's. After DROP_SET the context is good for
- * finalize only. */
+/* Drops a version and frees its room. In a run: collective; waits; flags are 0, and all ranks name
+ * the same version. -EINVAL: they do not. -EEXIST: the run has read none. -EPERM: it is the newest
+ * version, the one that the run goes on from, or the newest that has copies on other nodes.
+ * In a context that looks: what newer versions have abandoned goes with the newest one. -EBUSY: a
+ * run uses the set, or a process reads the version; the text names it. -EPERM: no other version is
+ * whole, as all bytes say, and CAIRN_DROP_LAST is not set. One of several hosts counts only if this
+ * pool has copies of all other parts. -ENOENT. -ENOTEMPTY: the set's directory holds files that are
+ * not Cairn's. After DROP_SET the context is good for finalize only. */
 CAIRN_API int cairn_checkpoint_drop(cairn_checkpoint* checkpoint, int64_t version, uint32_t flags);
 
 typedef struct cairn_checkpoint_set {

@@ -169,9 +169,12 @@ struct cairn_checkpoint {
   [[nodiscard]] uint64_t cost_ns() const;
   // The greatest of all ranks' reasons.
   cairn::Result<int64_t> meet_on_exit(int64_t reason);
+  cairn::Result<int64_t> meet_on_drop(int64_t value);
 
-  // In a context that looks. Null: there is none.
+  // Of the line first. Null: there is none.
   [[nodiscard]] const cairn::checkpoint::KnownVersion* look_for(int64_t version) const;
+  // All ranks drop a version, or none. Collective.
+  cairn::Status drop_in_run(int64_t version, uint32_t flags);
 
  private:
   cairn::Status open_to_look(const std::string& name, int communicator);

@@ -101,7 +101,7 @@ Status drop(cairn_checkpoint* checkpoint, int64_t version, uint32_t flags) {
   CAIRN_TRY(check_given(checkpoint, "checkpoint"));
   CAIRN_TRY(check_flags(flags, CAIRN_DROP_LAST | CAIRN_DROP_SET | CAIRN_DROP_DAMAGED,
                         "cairn_checkpoint_drop"));
-  if (checkpoint->run) return fail(EINVAL, "drop is for contexts that look");
+  if (checkpoint->run) return checkpoint->drop_in_run(version, flags);
   checkpoint->forget_reading();  // what is leased is not dropped
   const ckpt::SetFile& set = *checkpoint->set;
   ckpt::Shelf* const shelf = &*checkpoint->shelf;

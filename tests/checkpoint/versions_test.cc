@@ -145,6 +145,48 @@ TEST_F(Versions, AnOlderVersionCanBeContinued) {
   EXPECT_EQ(list(), (std::vector<int64_t>{4, 2}));
 }
 
+TEST_F(Versions, ARunDropsWhatNoRestartNeeds) {
+  constexpr uint32_t ranks = 3;
+  with_ranks(ranks, [&](uint32_t rank) {
+    cairn_checkpoint_options options{};
+    options.rank = rank;
+    options.ranks = ranks;
+    options.keep = 9;
+    cairn_checkpoint* checkpoint = open_set(pool(), "field", options);
+    Rows rows(rows_, rank, ranks);
+    ASSERT_EQ(rows.define(checkpoint), 0);
+    const auto write_one = [&](int64_t version) {
+      rows.set(version);
+      ASSERT_EQ(cairn_checkpoint_write(checkpoint, version), 0) << cairn_last_error();
+    };
+    for (const int64_t version : {1, 2, 3, 4}) write_one(version);
+    EXPECT_EQ(cairn_checkpoint_drop(checkpoint, 2, 0), 0) << cairn_last_error();
+    EXPECT_EQ(cairn_checkpoint_drop(checkpoint, 2, 0), -ENOENT);
+    EXPECT_EQ(cairn_checkpoint_read(checkpoint, 2, 0, nullptr), -ENOENT);
+    EXPECT_EQ(cairn_checkpoint_drop(checkpoint, 4, 0), -EPERM) << "the newest";
+    EXPECT_EQ(cairn_checkpoint_drop(checkpoint, CAIRN_CHECKPOINT_LATEST, 0), -EPERM);
+    EXPECT_EQ(cairn_checkpoint_drop(checkpoint, 0, CAIRN_DROP_SET), -EINVAL);
+    // None is dropped unless all ranks name it.
+    EXPECT_EQ(cairn_checkpoint_drop(checkpoint, rank == 1 ? 1 : 3, 0), -EINVAL);
+    EXPECT_EQ(cairn_checkpoint_drop(checkpoint, rank == 1 ? 7 : 3, 0),
+              rank == 1 ? -ENOENT : -EINVAL);
+    // What was read is what the next version goes on from.
+    ASSERT_EQ(cairn_checkpoint_read(checkpoint, 3, 0, nullptr), 0) << cairn_last_error();
+    EXPECT_EQ(cairn_checkpoint_drop(checkpoint, 3, 0), -EPERM);
+    EXPECT_EQ(cairn_checkpoint_drop(checkpoint, 4, 0), -EPERM);
+    EXPECT_EQ(cairn_checkpoint_drop(checkpoint, 1, 0), 0) << cairn_last_error();
+    write_one(5);
+    EXPECT_EQ(cairn_checkpoint_drop(checkpoint, 3, 0), 0) << cairn_last_error();
+    EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0) << cairn_last_error();
+    // A run that has read nothing does not know whether another one is whole.
+    checkpoint = open_set(pool(), "field", options);
+    ASSERT_EQ(rows.define(checkpoint), 0);
+    EXPECT_EQ(cairn_checkpoint_drop(checkpoint, 5, 0), -EEXIST);
+    EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0) << cairn_last_error();
+  });
+  EXPECT_EQ(list(), (std::vector<int64_t>{5}));
+}
+
 TEST_F(Versions, ABoxIsReadByItself) {
   write(4, {1});
   cairn_checkpoint* checkpoint = open_set(pool(), "field");

@@ -1,11 +1,12 @@
 // Checkpoints of MPI ranks of several nodes with copies in lower. The pool is found by the
 // environment.
 //
-//   lower_program write DIR VERSION...   continues the latest version; waits for GLOBAL of each
-//   lower_program keep DIR VERSION...    the same, and waits for LOCAL: finalize copies the last
-//   one lower_program read DIR VERSION       expects this version, each byte right; says what was
-//   skipped lower_program fail DIR VERSION       expects that all ranks hear why it cannot be
-//   copied lower_program none DIR               expects that init fails; says why
+//   lower_program write DIR VERSION...   goes on from the latest; waits for GLOBAL of each
+//   lower_program keep DIR VERSION...    waits for LOCAL; finalize copies the last one
+//   lower_program read DIR VERSION       expects this one, each byte right; says what was skipped
+//   lower_program drop DIR VERSION       reads the latest one and drops this one
+//   lower_program fail DIR VERSION       expects that all ranks hear why it cannot be copied
+//   lower_program none DIR               expects that init fails; says why
 #include <string>
 
 #include "checkpoint_field.h"
@@ -107,6 +108,16 @@ void read(int64_t version) {
   check(cairn_checkpoint_finalize(state.checkpoint), 0, "finalize");
 }
 
+void drop(int64_t version) {
+  State state;
+  state.read();
+  check(cairn_checkpoint_drop(state.checkpoint, version, 0), 0, "drop");
+  check(cairn_checkpoint_drop(state.checkpoint, version, 0), -ENOENT, "drop again");
+  check(cairn_checkpoint_drop(state.checkpoint, CAIRN_CHECKPOINT_LATEST, 0), -EPERM,
+        "drop the last");
+  check(cairn_checkpoint_finalize(state.checkpoint), 0, "finalize");
+}
+
 void fail(int64_t version) {
   State state;
   state.read_if_there();
@@ -146,6 +157,7 @@ int main(int argc, char** argv) {
   if (part == "write" || part == "keep") write(argc - 3, argv + 3, part == "write");
   if (part == "read") read(std::atoll(argv[3]));
   if (part == "fail") fail(std::atoll(argv[3]));
+  if (part == "drop") drop(std::atoll(argv[3]));
   if (part == "none") none();
   MPI_Barrier(MPI_COMM_WORLD);
   say("copies are right");

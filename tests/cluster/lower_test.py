@@ -295,6 +295,13 @@ class CopiesOfNodes(unittest.TestCase):
             self.assertEqual(one["values"], wanted)
         self.assertEqual(of_h5py["attributes"]["cairn_version"], [2])
 
+    def test_a_run_drops_a_version_on_all_hosts(self):
+        self.run_on(MPIS[0], [0, 1, 0, 2, 1], "write", 1, 2)
+        self.run_on(MPIS[0], [0, 1, 0, 2, 1], "drop", 1)
+        for node in range(3):
+            listed = json.loads(self.cairn("--json", "ckpt", "ls", "field", node=node))
+            self.assertEqual([one["version"] for one in listed], [2], node)
+
     def test_ranks_that_differ_in_lower_are_refused(self):
         command = self.command(MPIS[0], [0, 1], "write", 1)
         last = len(command) - 1 - command[::-1].index(self.lower)

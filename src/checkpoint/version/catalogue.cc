@@ -124,22 +124,36 @@ std::vector<KnownVersion> Catalogue::take_beyond(const Retention& retention) {
   std::vector<KnownVersion> beyond;
   if (versions_.empty()) return beyond;
   std::vector<VersionRecord> committed;
-  uint64_t stays = 0;
+  for (const KnownVersion& known : versions_) committed.push_back(known.version);
+  const uint64_t stays = newest_with_copies();
+  for (const uint64_t sequence : beyond_retention(committed, committed.back(), retention))
+    if (sequence != stays) beyond.push_back(*take(sequence));
+  return beyond;
+}
+
+uint64_t Catalogue::newest_with_copies() const {
+  uint64_t newest = 0;
   for (const KnownVersion& known : versions_) {
-    committed.push_back(known.version);
     const bool is_of_line = is_in_line(versions_.back().version, known.version.sequence);
     if (is_of_line && (known.has_partners() || known.rests_on_copies()))
-      stays = known.version.sequence;
+      newest = known.version.sequence;
   }
-  for (const uint64_t sequence : beyond_retention(committed, committed.back(), retention)) {
-    if (sequence == stays) continue;
-    const auto place =
-        std::find_if(versions_.begin(), versions_.end(),
-                     [&](const KnownVersion& known) { return known.version.sequence == sequence; });
-    beyond.push_back(*place);
-    versions_.erase(place);
-  }
-  return beyond;
+  return newest;
+}
+
+bool Catalogue::must_stay(uint64_t sequence) const {
+  return !versions_.empty() &&
+         (sequence == versions_.back().version.sequence || sequence == newest_with_copies());
+}
+
+std::optional<KnownVersion> Catalogue::take(uint64_t sequence) {
+  const auto place =
+      std::find_if(versions_.begin(), versions_.end(),
+                   [&](const KnownVersion& known) { return known.version.sequence == sequence; });
+  if (place == versions_.end()) return std::nullopt;
+  KnownVersion taken = std::move(*place);
+  versions_.erase(place);
+  return taken;
 }
 
 void Catalogue::note_damage(uint32_t slot, const std::string& text, uint64_t sequence) {

@@ -2,6 +2,7 @@
 // when a run begins; from then on each process adds what it sees committed.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -88,12 +89,18 @@ class Catalogue {
   // Takes out, and returns, what does not stay by these rules. The newest version of the line whose
   // parts are there twice stays.
   std::vector<KnownVersion> take_beyond(const Retention& retention);
+  // Does a version stay whatever the rules: the newest one, or the newest of the line whose parts
+  // are there twice?
+  [[nodiscard]] bool must_stay(uint64_t sequence) const;
+  // Takes one out; nothing: it is not there.
+  std::optional<KnownVersion> take(uint64_t sequence);
 
  private:
   Status look_at_slot(const SetFile& set, Shelf* shelf, const ListedSlot& listed);
   Status note(const SetFile& set, Slot* slot, const Manifest& manifest);
   void note_damage(uint32_t slot, const std::string& text, uint64_t sequence = 0);
   KnownVersion* find_known(uint64_t sequence);
+  [[nodiscard]] uint64_t newest_with_copies() const;
 
   std::vector<KnownVersion> versions_;
   NodeStock stock_;

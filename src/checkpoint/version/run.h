@@ -82,7 +82,7 @@ class Run {
   Status locked(const std::function<Status()>& work) const;
 
   // What all ranks do together.
-  enum class Purpose : uint8_t { agree = 1, restart = 2, leave = 3, exit = 4, copy = 5 };
+  enum class Purpose : uint8_t { agree = 1, restart = 2, leave = 3, exit = 4, copy = 5, drop = 6 };
   // The values of all ranks are there: what they come to. Called once, under the lock, by whichever
   // rank comes last.
   using Evaluate = std::function<int64_t()>;

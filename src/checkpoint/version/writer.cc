@@ -509,6 +509,23 @@ void Writer::note_copies(uint64_t sequence, const std::vector<HeldCopy>& copies,
   if (run_.is_leader()) retire(beyond);
 }
 
+Status Writer::check_drop(uint64_t sequence) const {
+  const bool is_continued = sequence == lineage_.parent;
+  if (!is_continued && !catalogue_.must_stay(sequence)) return Status();
+  return fail(EPERM, is_continued ? "the run goes on from this version"
+                                  : "it is the newest version, or the newest that has copies");
+}
+
+Status Writer::drop(uint64_t sequence) {
+  const auto known = catalogue_.take(sequence);
+  if (!known || !run_.is_leader()) return Status();
+  for (const uint32_t number : known->slots()) {
+    CAIRN_TRY_ASSIGN(slot, shelf_.get(number));
+    CAIRN_TRY(slot->retire());
+  }
+  return pool().fence();
+}
+
 // For reports: a restart looks at the copies.
 void Writer::note_partner_level(const KnownVersion& known) {
   const auto slot = shelf_.get(known.slot);

@@ -66,6 +66,11 @@ class Writer {
   // All ranks: all nodes hold what they are to hold of the version, or `error`. `copies`: of this
   // node. Retires what had copies before.
   void note_copies(uint64_t sequence, const std::vector<HeldCopy>& copies, int error);
+  // EPERM: the version stays, because a restart could need it: the newest one, the one that the
+  // next continues, or the newest with copies on other nodes. All ranks find the same.
+  [[nodiscard]] Status check_drop(uint64_t sequence) const;
+  // All ranks, while no version is open. The leader of each node retires it, durably.
+  Status drop(uint64_t sequence);
   // Frees damaged slots, too, with the next commit.
   void drop_damaged_with_next() { drops_damaged_ = true; }
   // A slot whose attempts to restart the next commit confirms.
