@@ -99,6 +99,48 @@ class Runner(BenchCase):
         self.bench("report", "out", "--output", "again.html")
         self.assertEqual(page, (self.scratch / "again.html").read_text(encoding="utf-8"))
 
+    def test_the_page_at_a_glance(self):
+        kernels = (
+            "kept: {kernel: ior, block: 1MiB, transfer: 4KiB, fsync: true, keep: true, latency: true}"
+            "\n  names: {kernel: mdtest, files: 20}"
+        )
+        systems = "plain: {directory: .}\n  cairn: {directory: ., pool_directory: ., cairn: kept}"
+        path = self.matrix(systems, kernels, "rounds: 2\nwarmup: 0\nranks: [1, 2]")
+        shown = self.bench("run", path, "--output", "out", timeout=300)
+        _, results, _ = self.results()
+        for each in results:
+            self.assertGreater(each["startup_s"], 0)
+            self.assertGreater(each["finalize_s"], 0)
+            self.assertLess(each["startup_s"] + each["finalize_s"], each["wall_s"] + 0.01)
+            self.assertGreater(each["output"]["memory_bytes_per_node"], 1 << 20)
+            self.assertGreaterEqual(each["shared_bytes"], 0)
+            self.assertEqual(each["system"] == "cairn", each["pool_bytes"] > 64 << 20)
+            for access in each["output"]["accesses"]:
+                for phase in access["phases_s"].values():
+                    self.assertEqual(each["ranks"], len(phase["ranks"]))
+                    self.assertAlmostEqual(phase["most"], max(phase["ranks"]), 5)
+                if each["kernel"] == "kept":
+                    values = list(access["latency_ns"].values())
+                    self.assertEqual((17, sorted(values)), (len(values), values))
+                    self.assertLess(values[0] * access["calls"] / each["ranks"] / 1e9, access["seconds"])
+        page = (self.scratch / "out/report.html").read_text(encoding="utf-8")
+        glance = page.split("<h2>")[1]
+        self.assertTrue(glance.startswith("At a glance"))
+        for text in (
+            r"<th scope=.row.>write</th><td>\d+\.\d\d GiB/s",
+            r"durable after</th><td>.*</td><td>\d\.\d+ s, when it has drained",
+            r"write, against the best baseline</th><td></td><td>x\d+\.\d\d of plain \(",
+            r"parallel efficiency, write</th><td>\d+ % of the ideal, 1 to 2 ranks",
+            r"4 KiB call, p50 / p99 / p99\.9</th><td>write \d+\.\d / ",
+            r"create / stat / unlink</th><td>\d+\.\d / \d+\.\d / \d+\.\d k/s",
+            r"start-up</th><td>\d+\.\d\d s",
+            r"memory of a node, median</th><td>\d+\.\d MiB",
+        ):
+            self.assertRegex(glance, text)
+        self.assertRegex(shown.stdout, r"(?m)^cairn +\d+\.\d\d s +\d+\.\d\d s +\d+\.\d MiB$")
+        self.assertIn("Latency of kept write, 2 ranks", page)
+        self.assertIn("synced, ", page)
+
     def test_ways_of_sedov(self):
         path = self.matrix(
             "plain: {directory: .}\n  cairn: {directory: ., pool_directory: ., cairn: kept}",
@@ -260,7 +302,7 @@ class Runner(BenchCase):
         )
         self.assertRegex(run.stdout, r"# ior-fpp on tmpfs, 2 ranks: \d+\.\d MiB on the medium")
         self.assertRegex(
-            run.stdout, r"mpirun\S* -n 2 \S+/ior --format json -a POSIX -e -g -C -F -b 4194304"
+            run.stdout, r"mpirun\S* -n 2 \S+/ior --format json --keep -a POSIX -e -g -C -F -b 4194304"
         )
         self.assertRegex(run.stdout, r"# 1 cells, 6 rounds \(1 to warm up\), \d+\.\d MiB in all")
         self.assertEqual([], list(self.scratch.iterdir()))

@@ -90,6 +90,14 @@ class Ior {
     MPI_Barrier(MPI_COMM_WORLD);
   }
 
+  template <typename Call>
+  void timed(const Call& call) {
+    if (options_.latency)
+      latency_.time(call);
+    else
+      call();
+  }
+
   // Transfers of this rank until `done`, or until the stonewall. Returns how many.
   int64_t write_some(File& file, int64_t from, int64_t until, bool stonewall) {
     const double begin = MPI_Wtime();
@@ -98,7 +106,7 @@ class Ior {
       if (stonewall && i > from && MPI_Wtime() - begin > limit) return i;
       const int64_t offset = offset_of(job().rank, order_[static_cast<size_t>(i)]);
       pattern_.move_to(offset);
-      file.write(pattern_.data(), options_.transfer, offset);
+      timed([&] { file.write(pattern_.data(), options_.transfer, offset); });
     }
     return until;
   }
@@ -148,9 +156,10 @@ class Ior {
     file->open(path_of(owner), Open::read);
     barrier();
     watch.lap("open");
-    for (int64_t i = 0; i < count; ++i)
-      file->read(buffer_.data(), options_.transfer,
-                 offset_of(owner, order_[static_cast<size_t>(i)]));
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t offset = offset_of(owner, order_[static_cast<size_t>(i)]);
+      timed([&] { file->read(buffer_.data(), options_.transfer, offset); });
+    }
     watch.lap("transfer");
     barrier();
     report_.hints = file->hints();
@@ -192,6 +201,8 @@ class Ior {
     access.times = times;
     access.seconds = times.last;
     access.original = "total(s)";
+    if (options_.latency) access.latency = latency_.gather();
+    latency_ = {};
     report_.accesses.push_back(access);
   }
 
@@ -202,6 +213,7 @@ class Ior {
   std::vector<int64_t> order_;
   std::vector<int64_t> counts_;
   int64_t written_ = 0;
+  Latency latency_;
   Report report_;
 };
 

@@ -25,6 +25,7 @@ const char* const help =
     "  -D SECONDS      stop writing after that time; -O stoneWallingWearOut=1: then bring all\n"
     "                  ranks to the most transfers that one made\n"
     "  -G N            seed of the data (0)\n"
+    "  --latency       time each call, for its percentiles; costs some 50 ns a call\n"
     "  -k              keep the file\n";
 
 void take_setting(const std::string& setting, IorOptions* options) {
@@ -71,6 +72,7 @@ IorOptions parse_ior_options(int argc, char** argv) {
   arguments.count("-D", &options.stonewall_s);
   arguments.value("-O", [&](const std::string& setting) { take_setting(setting, &options); });
   arguments.count("-G", &options.seed);
+  arguments.flag("--latency", &options.latency);
   arguments.flag("-k", &options.common.keep);
   arguments.parse_all(argc, argv);
   if (!options.write && !options.read) options.write = options.read = true;

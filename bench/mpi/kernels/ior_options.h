@@ -25,6 +25,7 @@ struct IorOptions {
   bool fsync = false;
   bool barriers = false;
   bool random_order = false;
+  bool latency = false;
   int64_t shift = 0;  // a rank reads what the rank so much above it wrote
   int64_t seed = 0;
   int64_t stonewall_s = 0;

@@ -1,12 +1,24 @@
 #include "job.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 
 namespace kernels {
 namespace {
 
 Job the_job;
+int64_t most_memory = 0;
+
+MPI_Comm make_node() {
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  return node;
+}
 
 std::string library_version() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -20,8 +32,7 @@ std::string library_version() {
 }
 
 void count_nodes() {
-  MPI_Comm node = MPI_COMM_NULL;
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Comm node = make_node();
   int rank_on_node = 0;
   MPI_Comm_rank(node, &rank_on_node);
   MPI_Comm_size(node, &the_job.ranks_per_node);
@@ -40,6 +51,7 @@ const Job& start_job(const char* kernel, int* argc, char*** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &the_job.ranks);
   the_job.mpi = library_version();
   count_nodes();
+  the_job.started = wall_clock();
   return the_job;
 }
 
@@ -64,6 +76,27 @@ void usage_error(const std::string& text) {
   if (the_job.rank == 0) std::fprintf(stderr, "%s: %s\n", the_job.kernel.c_str(), text.c_str());
   MPI_Finalize();
   std::exit(exit_usage);
+}
+
+double wall_clock() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+void note_memory() {
+  std::ifstream statm("/proc/self/statm");
+  int64_t size = 0, resident = 0, shared = 0;
+  statm >> size >> resident >> shared;
+  if (statm) most_memory = std::max(most_memory, (resident - shared) * sysconf(_SC_PAGESIZE));
+}
+
+int64_t memory_of_fullest_node() {
+  note_memory();
+  MPI_Comm node = make_node();
+  int64_t memory = most_memory;
+  MPI_Allreduce(MPI_IN_PLACE, &memory, 1, MPI_INT64_T, MPI_SUM, node);
+  MPI_Comm_free(&node);
+  MPI_Allreduce(MPI_IN_PLACE, &memory, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+  return memory;
 }
 
 double lowest(double value) {

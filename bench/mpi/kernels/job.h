@@ -18,6 +18,7 @@ struct Job {
   int ranks_per_node = 1;
   std::string mpi;      // first line of the MPI library's version
   std::string command;  // as given
+  double started = 0;   // when MPI was initialised, by wall_clock() of rank 0
 };
 
 // Initialises MPI. To be called once, before anything else of this folder.
@@ -32,6 +33,14 @@ void must(int code, const std::string& object, const std::string& what);
 // Rank 0 prints the text; every rank finalizes MPI and exits with exit_usage. All ranks must call
 // it.
 [[noreturn]] void usage_error(const std::string& text);
+
+// Seconds since 1970, as whoever started the job has them, too.
+double wall_clock();
+
+// Takes note of the memory that this rank has for itself: neither files nor what ranks share.
+void note_memory();
+// The most that note_memory() has found on each rank, summed over a node. Collective.
+int64_t memory_of_fullest_node();
 
 // Lowest value, highest value and sum over all ranks. Collective.
 double lowest(double value);

@@ -1,5 +1,6 @@
 #include "report.h"
 
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -11,24 +12,38 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Seconds with six digits: a list of all ranks stays short.
+Json in_microseconds(const std::vector<double>& seconds) {
+  Json all = Json::array();
+  for (const double each : seconds) all.push_back(std::round(each * 1e6) / 1e6);
+  return all;
+}
+
 Json to_json(const Access& access) {
   Json phases = Json::object();
-  for (const Phase& phase : access.times.phases)
+  for (const Phase& phase : access.times.phases) {
     phases[phase.name] = {{"least", phase.least}, {"most", phase.most}};
-  return {{"access", access.name},
-          {"repetition", access.repetition},
-          {"bytes", access.bytes},
-          {"calls", access.calls},
-          {"block_bytes", access.block_bytes},
-          {"transfer_bytes", access.transfer_bytes},
-          {"seconds", access.seconds},
-          {"original_name", access.original},
-          {"rate_mib_s", access.mib_per_second()},
-          {"rate", access.rate()},
-          {"unit", access.unit == Unit::mebibytes ? "MiB/s" : "ops/s"},
-          {"first_done_s", access.times.first},
-          {"last_done_s", access.times.last},
-          {"phases_s", phases}};
+    if (!phase.ranks.empty()) phases[phase.name]["ranks"] = in_microseconds(phase.ranks);
+  }
+  Json all = {{"access", access.name},
+              {"repetition", access.repetition},
+              {"bytes", access.bytes},
+              {"calls", access.calls},
+              {"block_bytes", access.block_bytes},
+              {"transfer_bytes", access.transfer_bytes},
+              {"seconds", access.seconds},
+              {"original_name", access.original},
+              {"rate_mib_s", access.mib_per_second()},
+              {"rate", access.rate()},
+              {"unit", access.unit == Unit::mebibytes ? "MiB/s" : "ops/s"},
+              {"first_done_s", access.times.first},
+              {"last_done_s", access.times.last},
+              {"phases_s", phases}};
+  if (!access.latency.empty()) {
+    all["latency_ns"] = Json::object();
+    for (const auto& [name, nanoseconds] : access.latency) all["latency_ns"][name] = nanoseconds;
+  }
+  return all;
 }
 
 Json to_json(const Check& check) {
@@ -38,7 +53,7 @@ Json to_json(const Check& check) {
           {"first_wrong", check.first_wrong}};
 }
 
-void print_json(const Report& report) {
+void print_json(const Report& report, int64_t memory) {
   Json parameters = Json::object();
   for (const Parameter& each : report.parameters)
     parameters[each.name] = each.is_text ? Json(each.text) : Json(each.number);
@@ -46,11 +61,21 @@ void print_json(const Report& report) {
   for (const Access& access : report.accesses) accesses.push_back(to_json(access));
   Json checks = Json::array();
   for (const Check& check : report.checks) checks.push_back(to_json(check));
-  const Json all = {
-      {"kernel", job().kernel}, {"version", CAIRN_VERSION}, {"command", job().command},
-      {"mpi", job().mpi},       {"ranks", job().ranks},     {"nodes", job().nodes},
-      {"api", report.api},      {"parameters", parameters}, {"hints", report.hints},
-      {"accesses", accesses},   {"checks", checks},         {"valid", report.valid()}};
+  const Json all = {{"kernel", job().kernel},
+                    {"version", CAIRN_VERSION},
+                    {"command", job().command},
+                    {"mpi", job().mpi},
+                    {"ranks", job().ranks},
+                    {"nodes", job().nodes},
+                    {"api", report.api},
+                    {"parameters", parameters},
+                    {"hints", report.hints},
+                    {"accesses", accesses},
+                    {"checks", checks},
+                    {"valid", report.valid()},
+                    {"started_s", job().started},
+                    {"finished_s", wall_clock()},
+                    {"memory_bytes_per_node", memory}};
   std::printf("%s\n", all.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
@@ -92,6 +117,7 @@ void print_checks(const Report& report) {
 }
 
 int finish(const Report& report, Format format, const std::function<void()>& original) {
+  const int64_t memory = memory_of_fullest_node();
   if (job().rank == 0) {
     switch (format) {
       case Format::original:
@@ -101,7 +127,7 @@ int finish(const Report& report, Format format, const std::function<void()>& ori
         print_ior_table(report);
         break;
       case Format::json:
-        print_json(report);
+        print_json(report, memory);
         break;
       case Format::csv:
         print_csv(report);

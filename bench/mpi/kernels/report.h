@@ -9,6 +9,7 @@
 
 #include "arguments.h"
 #include "file.h"
+#include "latency.h"
 #include "pattern.h"
 #include "stopwatch.h"
 
@@ -31,6 +32,7 @@ struct Access {
   double seconds = 0;    // the figure that the original reports, and its name there
   std::string original;  // "MaxTime[sec]"
   Unit unit = Unit::mebibytes;
+  Percentiles latency;  // of single calls, if they were timed; on rank 0
 
   [[nodiscard]] double mib_per_second() const { return static_cast<double>(bytes) / mib / seconds; }
   // In its unit.

@@ -5,6 +5,17 @@
 #include "job.h"
 
 namespace kernels {
+namespace {
+
+std::vector<double> all_ranks(double seconds) {
+  std::vector<double> all;
+  if (job().ranks > listed_ranks) return all;
+  if (job().rank == 0) all.resize(static_cast<size_t>(job().ranks));
+  MPI_Gather(&seconds, 1, MPI_DOUBLE, all.data(), 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  return all;
+}
+
+}  // namespace
 
 double Times::most(const std::string& phase) const {
   for (const Phase& each : phases)
@@ -24,6 +35,8 @@ Times& Times::operator+=(const Times& other) {
     }
     known->least += more.least;
     known->most += more.most;
+    for (size_t rank = 0; rank < std::min(known->ranks.size(), more.ranks.size()); ++rank)
+      known->ranks[rank] += more.ranks[rank];
   }
   return *this;
 }
@@ -51,10 +64,11 @@ Times Stopwatch::stop(size_t laps) const {
   for (size_t i = 0; i < std::min(laps, laps_.size()); ++i) {
     const auto& [name, spent] = laps_[i];
     total += spent;
-    times.phases.push_back({name, lowest(spent), highest(spent)});
+    times.phases.push_back({name, lowest(spent), highest(spent), all_ranks(spent)});
   }
   times.first = lowest(total);
   times.last = highest(total);
+  note_memory();
   return times;
 }
 

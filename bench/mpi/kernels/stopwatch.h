@@ -15,7 +15,9 @@ struct Phase {
   std::string name;
   double least = 0;
   double most = 0;
+  std::vector<double> ranks;  // of each rank, on rank 0, of a job of at most `listed_ranks`
 };
+constexpr int listed_ranks = 256;  // more would fill the results
 
 // Seconds from the common start to the end of the first rank that was done, and to that of the
 // last.

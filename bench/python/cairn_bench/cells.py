@@ -98,4 +98,6 @@ def words(cell, program, directory):
             result += ["--hint", f"{key}={value}"]
         if given.get("check") is False:
             result.append("--no-check")
+        if given.get("keep"):
+            result.append("--keep")
     return list(map(str, [*result, *KINDS[cell.kind].words(given, directory)]))

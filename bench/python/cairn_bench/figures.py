@@ -23,6 +23,7 @@ class Series:
     first_done: dict = dataclasses.field(default_factory=dict)
     phases: dict = dataclasses.field(default_factory=dict)  # round: {phase: {least, most}}
     latency: dict = dataclasses.field(default_factory=dict)  # round: {p50: nanoseconds}
+    imbalance: dict = dataclasses.field(default_factory=dict)  # round: slowest rank / median rank
     bytes: int = 0
     transfer_bytes: int = 0
     original_name: str = ""
@@ -42,6 +43,9 @@ class Series:
         self.bytes, self.original_name = access["bytes"] or 0, access["original_name"]
         self.transfer_bytes = access["transfer_bytes"] or 0
         self.phases[number] = access["phases_s"]
+        spent = seconds_of_ranks(access["phases_s"])
+        if spent:
+            self.imbalance[number] = max(spent) / statistics.median(spent)
         if access.get("latency_ns"):
             self.latency[number] = access["latency_ns"]
 
@@ -68,6 +72,13 @@ class Series:
         return max(self.rates.values())
 
 
+def seconds_of_ranks(phases):
+    """Each rank's seconds in all phases of an access; empty where they are not known."""
+    known = [phase["ranks"] for phase in phases.values() if phase.get("ranks")]
+    spent = [sum(each) for each in zip(*known)]
+    return spent if len(spent) > 1 and statistics.median(spent) > 0 else []
+
+
 @dataclasses.dataclass
 class CellState:
     """What befell a cell."""
@@ -77,6 +88,9 @@ class CellState:
     verified: int = 0  # bytes, warm-up included
     checked: bool = False
     walls: list = dataclasses.field(default_factory=list)
+    startups: list = dataclasses.field(default_factory=list)
+    finals: list = dataclasses.field(default_factory=list)
+    memory: list = dataclasses.field(default_factory=list)  # bytes of the fullest node
     command: list = dataclasses.field(default_factory=list)
     environment: dict = dataclasses.field(default_factory=dict)
     fsync: bool = False
@@ -180,6 +194,14 @@ class Figures:
         if record["warmup"]:
             return
         state.walls.append(record["wall_s"])
+        if "startup_s" in record:
+            state.startups.append(record["startup_s"])
+            state.finals.append(record["finalize_s"])
+            state.memory.append(
+                output.get("memory_bytes_per_node", 0)
+                + record["shared_bytes"]
+                + record.get("pool_bytes", 0)
+            )
         for access in output["accesses"]:
             key = (record["kernel"], access["access"], record["ranks"], record["system"])
             series = self.series.setdefault(
@@ -205,6 +227,15 @@ class Figures:
 
     def state(self, kernel, ranks, system):
         return self.states.get((kernel, ranks, system))
+
+    def of_all_cells(self, system, what):
+        """A list of CellState, such as "startups", over all cells of a system that count."""
+        return [
+            value
+            for (_, _, name), state in self.states.items()
+            if name == system and state.status == "ok"
+            for value in getattr(state, what)
+        ]
 
     def counted(self, kernel, access, ranks, system):
         """The series of a cell, unless the cell is void."""

@@ -42,7 +42,7 @@ def of_ior(given, directory):
     return [
         *api(given),
         *flags(given, {"fsync": "-e", "collective": "-c", "barriers": "-g"}),
-        *flags(given, {"reorder": "-C", "random_order": "-z"}),
+        *flags(given, {"reorder": "-C", "random_order": "-z", "latency": "--latency"}),
         *per_process(given),
         *("-b", given["block"], "-t", given["transfer"], "-s", given["segments"]),
         *given.get("options", []),

@@ -7,6 +7,8 @@ import signal
 import subprocess
 import time
 
+from . import memory
+
 GRACE_S = 5  # between SIGTERM and SIGKILL
 
 
@@ -16,10 +18,20 @@ class Outcome:
     wall_s: float
     output: str
     errors: str
+    started_s: float = 0.0  # seconds since 1970
+    ended_s: float = 0.0
+    shared_bytes: int = 0  # of memory in files, beyond what was before
 
 
 def run(words, environment, directory, timeout_s):
-    begin = time.monotonic()
+    with memory.Watch() as watch:
+        outcome = run_watched(words, environment, directory, timeout_s)
+    outcome.shared_bytes = watch.grown
+    return outcome
+
+
+def run_watched(words, environment, directory, timeout_s):
+    begin, started = time.monotonic(), time.time()
     process = subprocess.Popen(
         words,
         env=environment,
@@ -42,7 +54,7 @@ def run(words, environment, directory, timeout_s):
         end(process)
         process.communicate()
         raise
-    return Outcome(code, time.monotonic() - begin, output, errors)
+    return Outcome(code, time.monotonic() - begin, output, errors, started, time.time())
 
 
 def end(process):

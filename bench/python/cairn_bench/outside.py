@@ -314,8 +314,7 @@ def fio(text, _ranks):
 
 def percentiles(figures):
     given = (figures.get("clat_ns") or {}).get("percentile") or {}
-    wanted = {"50.000000": "p50", "99.000000": "p99", "99.900000": "p99.9"}
-    return {name: given[key] for key, name in wanted.items() if key in given}
+    return {f"p{float(key):g}": value for key, value in given.items()}
 
 
 # ---- rdbench, LULESH, IO500

@@ -5,8 +5,9 @@ import pathlib
 import shlex
 import statistics
 
-from . import charts, figures as figures_module, sizes, sizing, strips, summary, umami
+from . import charts, figures as figures_module, headline, sizes, sizing, strips, summary, umami
 
+LATENCIES = ("p50", "p90", "p99", "p99.9")
 STYLE = pathlib.Path(__file__).with_name("page.css")
 NOTES = [
     "Rates are MiB/s: bytes that the ranks asked for, divided by the time of the slowest rank. "
@@ -16,8 +17,8 @@ NOTES = [
     "choice of a random tenth.",
     "Reads follow writes on the same node, so the data may lie in memory: no cache was dropped.",
     "The line below a bar is the 95 % interval of the geometric mean of one system's rates. The "
-    "bars of the phases are as long as the slowest rank took; the line within ends with the "
-    "fastest.",
+    "bars of the phases are those of single ranks, from the first to the last: a long one is a "
+    "straggler. Of more than 32 ranks, a bar is the slowest one of some neighbours.",
     "The interval is the 95 % interval of paired ratios: Student's t on the logarithms of the "
     "ratios of each round. It holds for one comparison, not for the table. Whether a difference is "
     "shown is decided over the whole table, after Holm: all verdicts together are wrong with a "
@@ -30,8 +31,11 @@ NOTES = [
     "is that of one way, not of the hardware, and what lies in the page cache needs no device.",
     "Verified: bytes compared with what was written, outside of all times. A cell with one wrong "
     "byte is INVALID and void.",
-    "Whole command: from start to exit of everything, with the launcher, the check and, for Cairn, "
-    "the pool and the drain.",
+    "Start-up: from the start of the command until MPI is initialised, with the launcher and, for "
+    "Cairn, its pool. Finalize: from the last figure to the end of the command, with Cairn's drain. "
+    "Memory of a node: what the ranks have for themselves after an access, the growth of files in "
+    "memory (tmpfs, huge pages) during the command on the node that started it, and a pool that "
+    "was there before. Whole command: from start to exit, with the check.",
 ]
 
 
@@ -48,16 +52,17 @@ def make(results, past=None):
         f"<style>{STYLE.read_text(encoding='utf-8')}</style></head><body>",
         f"<h1>{escape(title)}</h1>",
         *opening(results),
+        *at_a_glance(headline.Headline(found, run)),
         "<h2>What each system gives</h2>",
         '<p class="faint">The darker a cell, the nearer it is to its limit: steps of 20 %.</p>',
-        overview(found),
+        overview(found, run),
         *(f"<p>{escape(line)}</p>" for line in summary.noise_lines(found) if line),
         *limit_table(found),
         *latencies(found),
         *history_strips(past or {}),
         *scaling(found),
         "<h2>Every round</h2>",
-        *(one for row in found.rows() for one in details(found, *row)),
+        *(one for row in found.rows() for one in details(found, run, *row)),
         "<h2>How to read it</h2><ul>",
         *(f"<li>{escape(note)}</li>" for note in NOTES),
         "</ul>",
@@ -99,7 +104,42 @@ def opening(results):
     return lines
 
 
-def overview(found):
+def at_a_glance(top):
+    """The list of headline.py, one column for each system."""
+    rows = top.rows()
+    if not rows:
+        return []
+    systems = top.found.systems()
+    about = ""
+    if top.kernel is not None:
+        about = (
+            f'<p class="faint">Rates, times and scaling: {escape(top.kernel)}, '
+            f"{summary.of_ranks(top.ranks)}. Start-up, finalize and memory: medians over all "
+            "cells of a system.</p>"
+        )
+    heads = "".join(f'<th scope="col">{escape(system)}</th>' for system in systems)
+    return [
+        "<h2>At a glance</h2>",
+        about,
+        '<div class="wide" tabindex="0"><table class="glance"><thead><tr>'
+        f'<th scope="col">figure</th>{heads}</tr></thead><tbody>',
+        *(
+            f'<tr><th scope="row">{escape(what)}</th>'
+            + "".join(f"<td>{parts_of(texts[system])}</td>" for system in systems)
+            + "</tr>"
+            for what, texts in rows
+        ),
+        "</tbody></table></div>",
+    ]
+
+
+def parts_of(text):
+    """The first part as it is, the others small."""
+    first, *others = text.split("; ")
+    return escape(first) + "".join(f"<small>{escape(each)}</small>" for each in others)
+
+
+def overview(found, run):
     heads = "".join(
         f'<th scope="col">{escape(system)}'
         + (" <small>baseline</small>" if system == found.baseline else "")
@@ -113,7 +153,7 @@ def overview(found):
     for kernel, access, ranks in found.rows():
         cells = "".join(
             f"<td{heat(found.share(kernel, access, ranks, system))}>"
-            f"{overview_cell(found, kernel, access, ranks, system)}</td>"
+            f"{overview_cell(found, run, kernel, access, ranks, system)}</td>"
             for system in found.systems()
         )
         lines.append(
@@ -124,7 +164,7 @@ def overview(found):
     return "\n".join([*lines, "</tbody></table></div>"])
 
 
-def overview_cell(found, kernel, access, ranks, system):
+def overview_cell(found, run, kernel, access, ranks, system):
     state = found.state(kernel, ranks, system)
     if state is None:
         return '<span class="faint">not run</span>'
@@ -140,13 +180,16 @@ def overview_cell(found, kernel, access, ranks, system):
             f'<small title="{escape(share.limit.name)}, {share.limit.median:.0f} MiB/s">'
             f"{share.ratio.ratio * 100:.0f} % of {escape(share.limit.short)}</small>"
         )
-    if ratio is None:
-        return text
-    if not found.differs(kernel, access, ranks, system):
-        return f"{text}<small>no difference shown<br>{ratio.low:.2f}..{ratio.high:.2f}</small>"
-    kind = "better" if ratio.ratio > 1 else "worse"
-    interval = f"{ratio.low:.2f}..{ratio.high:.2f}"
-    return f'{text}<small class="{kind}">x{ratio.ratio:.2f}<br>{interval}</small>'
+    if ratio is not None:
+        interval = f"{ratio.low:.2f}..{ratio.high:.2f}"
+        if found.differs(kernel, access, ranks, system):
+            kind = "better" if ratio.ratio > 1 else "worse"
+            text += f'<small class="{kind}">x{ratio.ratio:.2f} ({interval})</small>'
+        else:
+            text += f"<small>no difference shown ({interval})</small>"
+    where = medium_of(access, state, headline.medium_in_memory(run, system))
+    verified = f"{sizes.show(state.verified)} verified" if state.checked else "not verified"
+    return f"{text}<small>{escape(', '.join(filter(None, [where, verified])))}</small>"
 
 
 def limit_table(found):
@@ -155,6 +198,7 @@ def limit_table(found):
         return []
     lines = [
         "<h2>Limits: what copies, devices and the network give</h2>",
+        f"<details><summary>{len(found.limits)} limits</summary>",
         '<div class="wide" tabindex="0"><table><thead><tr><th scope="col">medium</th>'
         '<th scope="col">way</th>'
         '<th scope="col">ranks</th><th scope="col">bytes of a call</th>'
@@ -177,17 +221,17 @@ def limit_table(found):
             + "".join(f"<td>{escape(cell)}</td>" for cell in cells)
             + "</tr>"
         )
-    return [*lines, "</tbody></table></div>"]
+    return [*lines, "</tbody></table></div></details>"]
 
 
 def scaling(found):
     """A chart for each access that was measured with several numbers of ranks."""
     lines = []
     for kernel, access in dict.fromkeys((key[0], key[1]) for key in found.series):
-        points = {}
+        points = {system: {} for system in found.systems()}
         for key, series in found.series.items():
             if key[:2] == (kernel, access) and found.counted(*key):
-                points.setdefault(key[3], {})[key[2]] = series.median
+                points[key[3]][key[2]] = series.median
         unit = next(one.unit for key, one in found.series.items() if key[:2] == (kernel, access))
         chart = charts.scaling_chart(f"{kernel} {access} by ranks", points, unit)
         if chart:
@@ -202,26 +246,37 @@ def scaling(found):
 
 
 def latencies(found):
-    """Percentiles of programs that tell them."""
-    rows = []
-    for key, series in found.series.items():
-        if not series.latency or not found.counted(*key):
+    """Percentiles of kernels and programs that tell them, and their distributions."""
+    rows, lines = [], {}
+    for key in [(*row, system) for row in found.rows() for system in found.systems()]:
+        series = found.counted(*key)
+        if series is None or not series.latency:
             continue
-        names = list(next(iter(series.latency.values())))
-        cells = "".join(
-            f"<td>{statistics.median(one[name] for one in series.latency.values()) / 1e3:.1f}</td>"
-            for name in names
-        )
+        values = [headline.percentile(series, name) for name in LATENCIES]
+        cells = "".join("<td></td>" if one is None else f"<td>{one / 1e3:.1f}</td>" for one in values)
         title = f"{key[0]} {key[1]} on {key[3]}"
-        rows.append(f'<tr><th scope="row">{escape(title)}</th>{cells}</tr>')
+        size = sizes.show(series.transfer_bytes)
+        about = f"{summary.of_ranks(key[2])}, {size} a call"
+        rows.append(f'<tr><th scope="row">{escape(title)}<small>{about}</small></th>{cells}</tr>')
+        names = dict.fromkeys(name for one in series.latency.values() for name in one)
+        lines.setdefault(key[:3], {})[key[3]] = {
+            name: headline.percentile(series, name) for name in names
+        }
     if not rows:
         return []
-    heads = "".join(f'<th scope="col">{name}</th>' for name in ("p50", "p99", "p99.9"))
+    heads = "".join(f'<th scope="col">{name}</th>' for name in LATENCIES)
+    drawn = []
+    for (kernel, access, ranks), each in lines.items():
+        title = f"Latency of {kernel} {access}, {summary.of_ranks(ranks)}"
+        chart = charts.latency_chart(title, each)
+        if chart:
+            drawn += [f"<h3>{escape(title)}</h3>", f'<div class="wide" tabindex="0">{chart}</div>']
     return [
         "<h2>Latency of a call, µs</h2>",
-        f'<div class="wide" tabindex="0"><table><thead><tr><th></th>{heads}</tr></thead><tbody>',
+        f'<div class="wide" tabindex="0"><table><thead><tr><th scope="col">calls</th>{heads}</tr></thead><tbody>',
         *rows,
         "</tbody></table></div>",
+        *drawn,
     ]
 
 
@@ -254,7 +309,7 @@ def history_strips(past):
     return [*lines, "</tbody></table></div>"]
 
 
-def details(found, kernel, access, ranks):
+def details(found, run, kernel, access, ranks):
     title = f"{kernel} {access}, {summary.of_ranks(ranks)}"
     unit = unit_of(found, kernel, access, ranks)
     strip, rows, phases = [], [], []
@@ -272,7 +327,8 @@ def details(found, kernel, access, ranks):
         if series:
             phases.append((system, charts.phase_medians(series.phases)))
         shares = found.shares(kernel, access, ranks, system)
-        rows.append(detail_row(system, access, state, series, shares, mark))
+        in_memory = headline.medium_in_memory(run, system)
+        rows.append(detail_row(system, access, state, series, shares, mark, in_memory))
     heads = [
         "system",
         "median",
@@ -283,6 +339,9 @@ def details(found, kernel, access, ranks):
         "drift",
         "slowest rank",
         "first rank done",
+        "start-up",
+        "finalize",
+        "memory of a node",
         "whole command",
         "verified",
         "moved",
@@ -318,10 +377,13 @@ def unit_of(found, kernel, access, ranks):
     )
 
 
-def medium_of(access, state):
-    if access != "write":
-        return "from memory or medium"
-    return "to the medium (fsync)" if state.fsync else "to the cache"
+def medium_of(access, state, in_memory):
+    """Whether an access was synced, or what it was read from; "" for calls that move no data."""
+    if access.startswith("write") or access in ("file", "persist", "drain", "cairn"):
+        return "synced" if state.fsync else "not synced"
+    if access.startswith("read"):
+        return "from memory" if in_memory else "cached: no cache was dropped"
+    return ""
 
 
 def shares_cell(shares):
@@ -332,11 +394,11 @@ def shares_cell(shares):
     )
 
 
-def detail_row(system, access, state, series, shares, mark):
+def detail_row(system, access, state, series, shares, mark, in_memory):
     verified = sizes.show(state.verified) if state.checked else "not verified"
     if series is None:
         reason = state.errors.strip().split("\n")[0] if state.errors else ""
-        cells = [f'<span class="void">{mark}</span>', *[""] * 8, verified, "", escape(reason)]
+        cells = [f'<span class="void">{mark}</span>', *[""] * 11, verified, "", escape(reason)]
     else:
         cells = [
             f"{series.median:.0f}",
@@ -347,9 +409,12 @@ def detail_row(system, access, state, series, shares, mark):
             "" if series.drift is None else f"{series.drift:+.1f}",
             f"{statistics.median(series.seconds.values()):.4f} s",
             f"{statistics.median(series.first_done.values()):.4f} s" if series.first_done else "",
+            f"{statistics.median(state.startups):.2f} s" if state.startups else "",
+            f"{statistics.median(state.finals):.2f} s" if state.finals else "",
+            sizes.show(round(statistics.median(state.memory))) if state.memory else "",
             f"{statistics.median(state.walls):.2f} s",
             verified,
-            medium_of(access, state),
+            medium_of(access, state, in_memory),
             escape(state.api),
         ]
     return (

@@ -14,7 +14,7 @@ import signal
 import tempfile
 import uuid
 
-from . import SCHEMA, kinds, launch, limits, machine, outside, pilot, progress, store
+from . import SCHEMA, kinds, launch, limits, machine, memory, outside, pilot, progress, store
 from . import systems as systems_module
 
 TAIL = 4000  # characters of stderr that a record keeps
@@ -212,6 +212,7 @@ class Runner:
             "system": cell.system,
             "kernel": cell.kernel,
             "ranks": cell.ranks,
+            "pool_bytes": memory.bytes_of(system.pools) if system.cairn == "kept" else 0,
         }
 
     def _limit(self, limit, number):
@@ -265,6 +266,8 @@ class Runner:
             "environment": own,
             "output": output,
             "errors": errors_of(outcome, self.matrix["timeout_s"]),
+            **ends_of(outcome, output),
+            "shared_bytes": outcome.shared_bytes,
         }
 
     def _environment(self, mpi, own):
@@ -302,6 +305,16 @@ def status_of(outcome, output):
     if output is not None and not output["valid"]:
         return "invalid"
     return "ok" if outcome.code == 0 and output is not None else "failed"
+
+
+def ends_of(outcome, output):
+    """Seconds before MPI was ready and after the figures were printed; none of a program."""
+    if output is None or "started_s" not in output:
+        return {}
+    return {
+        "startup_s": round(output["started_s"] - outcome.started_s, 6),
+        "finalize_s": round(outcome.ended_s - output["finished_s"], 6),
+    }
 
 
 def errors_of(outcome, timeout_s):

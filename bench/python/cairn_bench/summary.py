@@ -1,5 +1,7 @@
 """The results as a table for a terminal."""
 
+import statistics
+
 from . import sizes
 
 MARKS = {"invalid": "INVALID", "failed": "FAILED", "timeout": "TIME-OUT"}
@@ -42,7 +44,29 @@ def lines(figures):
         for system in figures.systems():
             if figures.state(where[0], where[2], system) is not None:
                 rows.append(row(figures, *where, system))
-    return [*columns(rows, {0, 1, 3, 6, 8, 9}), *noise_lines(figures)]
+    return [
+        *columns(rows, {0, 1, 3, 6, 8, 9}),
+        *system_lines(figures),
+        *noise_lines(figures),
+    ]
+
+
+def system_lines(figures):
+    """Start-up, finalize and memory of each system: medians over its cells."""
+    rows = [["system", "start-up", "finalize", "memory of a node"]]
+    for system in figures.systems():
+        startups, finals, memory = (
+            figures.of_all_cells(system, what) for what in ("startups", "finals", "memory")
+        )
+        if startups:
+            middle = statistics.median
+            rows.append(
+                [
+                    *(system, f"{middle(startups):.2f} s", f"{middle(finals):.2f} s"),
+                    sizes.show(round(middle(memory))),
+                ]
+            )
+    return ["", *columns(rows, {0})] if len(rows) > 1 else []
 
 
 def row(figures, kernel, access, ranks, system):
