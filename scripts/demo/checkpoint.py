@@ -6,6 +6,7 @@ import re
 import statistics
 import sys
 
+import bench_page
 from places import CAIRN, ROOT, medium, say, table
 
 STEPS, EVERY, COLUMNS = 40, 5, 512
@@ -33,7 +34,7 @@ def seconds(word, output):
     return [float(one) for one in re.findall(rf"^{word} .* in (\S+) s$", output, re.M)]
 
 
-def run(places, scale):
+def run(places, scale, figures):
     heat = Heat(places, scale)
     ranks = max(2, min(len(os.sched_getaffinity(0)), 8))
     after = ranks - 1 if ranks > 2 else 3
@@ -49,6 +50,8 @@ def run(places, scale):
     rows = []
     for number, output in zip([ranks, after], outputs):
         each, restart = seconds("wrote", output), seconds("read", output)
+        kernel = "heat" if output is outputs[0] else "heat, restarted"
+        bench_page.add_heat(figures, kernel, number, heat.bytes, each)
         rows.append([f"{number} ranks", f"{len(each)}", f"{each[0]:.3f} s", f"{statistics.median(each[1:]):.3f} s",
                      f"{heat.bytes / statistics.median(each[1:]) / 2**30:.1f} GiB/s",
                      f"{restart[0]:.3f} s" if restart else "-"])

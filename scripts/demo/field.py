@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 
+import bench_page
 from places import ROOT, kill_tree, medium, say, table
 
 PLACES = ["disk, fsync", "disk", "tmpfs", "Cairn"]
@@ -95,7 +96,7 @@ class Field:
                    DURABLE[place]]
 
 
-def run(places, rounds, scale):
+def run(places, rounds, scale, figures):
     field = Field(places, scale)
     title = (f"A parallel program (examples/field.c): {field.size}^3 cells, a checkpoint of {field.mib:.0f} MiB every "
              f"{EVERY} steps through MPI-IO,\nkilled with {field.ranks} ranks in the middle, restarted with "
@@ -108,6 +109,7 @@ def run(places, rounds, scale):
             field.go(place)
     if len(field.sums) != 1:
         sys.exit(f"demo: the final fields differ: {field.sums}")
+    bench_page.add_field(figures, field)
     heading = ["", "medium", "waited for each", "quartiles", "restart", "of copying", "speed", "durable"]
     rows = list(field.rows())
     ending = statistics.median(sample.ending for sample in field.samples["Cairn"])

@@ -6,6 +6,7 @@ import os
 import statistics
 import sys
 
+import bench_page
 from places import MIB, medium, say, table
 
 PLACES = ["disk", "tmpfs", "Cairn"]
@@ -43,13 +44,17 @@ git status --short
 """
 
 
+def fio_mib(scale):
+    return max(4, int(512 * scale))
+
+
 def fio(places, place, scale):
     """MiB/s of each job, as fio reports them."""
     directory = places.directory(place, "fio")
     jobs, report = places.disk / "jobs.fio", places.disk / "fio.json"
     # The pattern makes every block tell its place; fio's own contents differ from run to run.
     pattern = 'verify=pattern\nverify_pattern=%o"cairn"\ndo_verify=0\n'
-    jobs.write_text(f"[global]\nioengine=psync\ndirectory={directory}\nfilename=data\nsize={max(4, int(512 * scale))}m\n"
+    jobs.write_text(f"[global]\nioengine=psync\ndirectory={directory}\nfilename=data\nsize={fio_mib(scale)}m\n"
                     "thread\nallrandrepeat=1\nend_fsync=1\nfallocate=none\n"
                     f"[fio write 1 MiB]\nrw=write\nbs=1m\nstonewall\n{pattern}"
                     f"[fio random write 4 KiB]\nrw=randwrite\nbs=4k\nstonewall\n{pattern}"
@@ -103,7 +108,7 @@ def same(program, prints):
     return len(prints["Cairn"])
 
 
-def run(places, rounds, scale):
+def run(places, rounds, scale, figures):
     title = "Programs that everybody knows"
     say(f"\n{title}")
     speeds = {}
@@ -120,6 +125,7 @@ def run(places, rounds, scale):
     files = same("git", {place: git(places, place, scale) for place in PLACES})
     same("SQLite", {place: sqlite(places, place, scale) for place in PLACES})
 
+    bench_page.add_fio(figures, speeds, fio_mib(scale) * MIB)
     heading = ["", *(f"{place}, MiB/s" for place in PLACES), "to tmpfs", "to disk"]
     rows = []
     for job, found in speeds.items():

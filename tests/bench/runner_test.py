@@ -127,7 +127,7 @@ class Runner(BenchCase):
         glance = page.split("<h2>")[1]
         self.assertTrue(glance.startswith("At a glance"))
         for text in (
-            r"<th scope=.row.>write</th><td>\d+\.\d\d GiB/s",
+            r"<th scope=.row.>write</th><td>[0-9.]+ [GM]iB/s",
             r"durable after</th><td>.*</td><td>\d\.\d+ s, when it has drained",
             r"write, against the best baseline</th><td></td><td>x\d+\.\d\d of plain \(",
             r"parallel efficiency, write</th><td>\d+ % of the ideal, 1 to 2 ranks",

@@ -196,10 +196,12 @@ class Figures:
         state.walls.append(record["wall_s"])
         if "startup_s" in record:
             state.startups.append(record["startup_s"])
+        if "finalize_s" in record:
             state.finals.append(record["finalize_s"])
+        if "memory_bytes_per_node" in output:
             state.memory.append(
-                output.get("memory_bytes_per_node", 0)
-                + record["shared_bytes"]
+                output["memory_bytes_per_node"]
+                + record.get("shared_bytes", 0)
                 + record.get("pool_bytes", 0)
             )
         for access in output["accesses"]:

@@ -71,9 +71,9 @@ class Headline:
         if series is None:
             return ""
         nodes = self.state(system).nodes
-        total = f"{series.median / 1024:.2f} GiB/s"
+        total = rate_text(series.median)
         if nodes > 1:
-            total += f" ({series.median / 1024 / nodes:.2f} a node)"
+            total += f" ({rate_text(series.median / nodes)} a node)"
         shares = self.found.shares(self.kernel, access, self.ranks, system)
         return "; ".join([total, *map(summary.share_text, shares)])
 
@@ -184,7 +184,8 @@ class Headline:
         without = sum(not state.checked for state in self.states(system))
         text = sizes.show(total) if total else ""
         if without:
-            text += f"{', ' if text else ''}{without} cells not verified"
+            cells = "1 cell" if without == 1 else f"{without} cells"
+            text += f"{', ' if text else ''}{cells} not verified"
         return text
 
     def failed(self, system):
@@ -211,6 +212,10 @@ def medium_in_memory(run, system):
     found = run["systems"][system]
     where = found.get("pool_directory") or found.get("directory", {})
     return where.get("type") in MEMORY
+
+
+def rate_text(rate):
+    return f"{rate / 1024:.2f} GiB/s" if rate >= 1024 else f"{rate:.0f} MiB/s"
 
 
 def percentile(series, part):
