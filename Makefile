@@ -91,21 +91,26 @@ bench-example: setup-bench ## the example report in docs/results/example, on a q
 	@scripts/build.sh --brief --target benchmarks release $(JOBS)
 	@scripts/bench_example.sh
 
+# The judged tables join the results of `make bench`: build/bench/bench-results/judged, and their pages.
+judged = build/release/bin/cairn bench add build/bench/bench-results/judged
+define judge
+	@mkdir -p build/bench
+	@$(3) build/release/bench/bench_$(1) --json build/bench/$(1).json $(2); code=$$?; \
+	  [ $$code -gt 1 ] || $(judged) build/bench/$(1).json; exit $$code
+endef
+
 bench-core: setup-test ## the data path against copying, judged against its bars
 	@scripts/build.sh release $(JOBS)
 	@[ -x build/release/bench/bench_core ] || { echo "make bench-core: bench/bench_core.cc is missing"; exit 1; }
-	@mkdir -p build/bench
-	@build/release/bench/bench_core --json build/bench/core.json
+	$(call judge,core)
 
 bench-tiers: setup-test ## drains while a program runs, and more data than the pool holds
 	@scripts/build.sh release $(JOBS)
-	@mkdir -p build/bench
-	@build/release/bench/bench_tiers --json build/bench/tiers.json
+	$(call judge,tiers)
 
 bench-mpiio: setup-test ## MPI-IO against copying and the MPIs' own, judged against its bars
 	@scripts/build.sh release $(JOBS)
-	@mkdir -p build/bench
-	@build/release/bench/bench_mpiio --json build/bench/mpiio.json
+	$(call judge,mpiio)
 
 adios2 := build/bench/adios2
 bench-palm: setup-test ## PALM's restart data: Cairn, stream files, MPI-IO, HDF5 and ADIOS2 side by side; BENCH=--full for 2 GB
@@ -113,12 +118,12 @@ bench-palm: setup-test ## PALM's restart data: Cairn, stream files, MPI-IO, HDF5
 	@mkdir -p build/bench
 	@[ -d $(adios2)/adios2 ] || python3 -m pip install -q --no-deps --target $(adios2) 'adios2>=2.12,<2.13' \
 	  || echo "bench-palm: without ADIOS2, which pip could not install from PyPI"
-	@[ ! -d $(adios2)/adios2 ] || export CAIRN_ADIOS2=$(CURDIR)/$(adios2)/adios2; \
-	  build/release/bench/bench_palm --json build/bench/palm.json $(BENCH)
+	$(call judge,palm,$(BENCH),[ ! -d $(adios2)/adios2 ] || export CAIRN_ADIOS2=$(CURDIR)/$(adios2)/adios2;)
 
 bench-all: bench-core ## all judged tables
 	@for b in build/release/bench/bench_*; do \
 	  name=$${b##*/bench_}; [ $$name = core ] || $$b --json build/bench/$$name.json || exit 1; done
+	@$(judged) build/bench/*.json
 
 fuzz: setup-dev ## build the fuzz targets into build/fuzz/fuzz
 	@scripts/build.sh fuzz $(JOBS)

@@ -59,7 +59,7 @@ void add_bench_command(CLI::App& root, Context& context) {
       "writes each repetition to results.jsonl and makes report.html. MATRIX is a YAML file, or "
       "the name of a ready one: bench, tokio-abc-small. `report` makes the page again from "
       "results. `compare` prints ratios of two runs, or of two systems of one run. `submit` runs "
-      "a matrix as a job of Slurm.\n\n"
+      "a matrix as a job of Slurm. `add` puts the judged tables of the source tree to results.\n\n"
       "  cairn bench run tokio-abc-small --dry-run\n"
       "  cairn bench run tokio-abc-small --rounds 5 --output DIR\n"
       "  cairn bench run matrix.yaml --scale 0.25 --only 'hacc on'\n"

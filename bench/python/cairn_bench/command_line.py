@@ -14,6 +14,7 @@ from . import (
     figures,
     history,
     installation,
+    judged,
     kinds,
     limits,
     matrix as matrix_module,
@@ -123,6 +124,15 @@ def main(words):
         default=[],
         help="'ratio<0.9': a cell whose A / B is below 0.9, and that differs; may be repeated",
     )
+    tables = commands.add_parser(
+        "add",
+        help="add the judged tables of the source tree to results",
+        description="Adds tables that bench_core and the others have written with --json to the "
+        "results in DIR, which are made if there are none, and makes the page. Pages of runs beside "
+        "a DIR that is named judged show its tables, too.",
+    )
+    tables.add_argument("results", metavar="DIR", type=pathlib.Path)
+    tables.add_argument("tables", metavar="TABLE.json", type=pathlib.Path, nargs="+")
     # argparse gives words after "--" to the first positional argument, which is MATRIX.
     more = words[words.index("--") + 1 :] if "submit" in words[:1] and "--" in words else []
     given = parser.parse_args(words[: len(words) - len(more) - 1] if more else words)
@@ -132,6 +142,7 @@ def main(words):
         "report": report_command,
         "compare": compare_command,
         "submit": submit_command,
+        "add": add_command,
     }
     try:
         return action[given.command](given)
@@ -295,6 +306,16 @@ def report_command(given):
     return 1 if any(record["status"] != "ok" for record in found.results) else 0
 
 
+def add_command(given):
+    path = judged.add(given.results, given.tables)
+    found = store.load(path)
+    log = history.beside(path.parent)
+    history.append(log, found)
+    write_page(found, path.parent / "report.html", log)
+    print(path.parent / "report.html")
+    return 0
+
+
 def compare_command(given):
     rules = [compare.rule(text) for text in given.fail_if]
     one, other = compare.side(given.a), compare.side(given.b)
@@ -329,7 +350,13 @@ def submit_command(given):
 
 def show(found, target, log):
     print("\n".join(summary.lines(figures.Figures(found))))
-    target.write_text(page.make(found, history.of_run(found, log)), encoding="utf-8")
+    write_page(found, target, log)
+
+
+def write_page(found, target, log):
+    tables = judged.of_page(found, log.parent / "run")
+    text = page.make(found, history.of_run(found, log), tables)
+    target.write_text(text, encoding="utf-8")
 
 
 def adjust(matrix, given):

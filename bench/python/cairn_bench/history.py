@@ -8,7 +8,7 @@ import dataclasses
 import json
 import os
 
-from . import SCHEMA
+from . import SCHEMA, judged
 from .figures import Figures
 
 NAME = "history.jsonl"
@@ -23,7 +23,7 @@ def lines_of(results):
     """Records of a run's figures."""
     found = Figures(results)
     run = results.run
-    lines = []
+    lines = judged.history_lines(results)
     for (kernel, access, ranks, system), series in found.series.items():
         if found.counted(kernel, access, ranks, system) is None:
             continue
@@ -74,6 +74,7 @@ class Past:
     times: tuple
     medians: tuple
     unit: str
+    large_is_good: bool = True
 
 
 def load(path):
@@ -98,9 +99,13 @@ def of_run(results, path):
     records = {}
     for record in [*load(path), *lines_of(results)]:
         records[record["run"], record["cell"], record["access"]] = record
-    run, host = results.run["run"], results.run["environment"]["host"]
+    runs = {results.run["run"]}
+    runs |= {
+        f"{name} {record['started']}" for name, record in judged.newest(results).items()
+    }
+    host = results.run["environment"]["host"]
     found = {}
-    for mine in [record for record in records.values() if record["run"] == run]:
+    for mine in [record for record in records.values() if record["run"] in runs]:
         same = sorted(
             (
                 record
@@ -117,5 +122,6 @@ def of_run(results, path):
                 tuple(record["started"] for record in same),
                 tuple(record["median"] for record in same),
                 mine["unit"],
+                mine.get("large_is_good", True),
             )
     return found

@@ -5,7 +5,7 @@ import pathlib
 import shlex
 import statistics
 
-from . import charts, figures as figures_module, headline, sizes, sizing, strips, summary, umami
+from . import charts, figures as figures_module, headline, judged, sizes, sizing, strips, summary, umami
 
 LATENCIES = ("p50", "p90", "p99", "p99.9")
 STYLE = pathlib.Path(__file__).with_name("page.css")
@@ -39,8 +39,8 @@ NOTES = [
 ]
 
 
-def make(results, past=None):
-    """past: what history.of_run found, for the strips."""
+def make(results, past=None, tables=None):
+    """past: what history.of_run found, for the strips. tables: {name: record}, judged ones."""
     found = figures_module.Figures(results)
     run = results.run
     title = f"cairn bench: {run['matrix']['name']}"
@@ -53,15 +53,14 @@ def make(results, past=None):
         f"<h1>{escape(title)}</h1>",
         *opening(results),
         *at_a_glance(headline.Headline(found, run)),
-        "<h2>What each system gives</h2>",
-        '<p class="faint">The darker a cell, the nearer it is to its limit: steps of 20 %.</p>',
-        overview(found, run),
+        *overview(found, run),
         *(f"<p>{escape(line)}</p>" for line in summary.noise_lines(found) if line),
         *limit_table(found),
         *latencies(found),
         *history_strips(past or {}),
         *scaling(found),
-        "<h2>Every round</h2>",
+        *judged_tables(tables or {}),
+        *(["<h2>Every round</h2>"] if found.series else []),
         *(one for row in found.rows() for one in details(found, run, *row)),
         "<h2>How to read it</h2><ul>",
         *(f"<li>{escape(note)}</li>" for note in NOTES),
@@ -88,11 +87,12 @@ def opening(results):
         else f"not complete ({results.end['reason'] if results.end else 'killed'})"
     )
     about = run["matrix"].get("about")
+    rounds = f"; {results.rounds} rounds after {run['warmup']} that no figure uses; {state}"
     lines = [
         f'<p class="faint">{escape(environment["processor"])}, '
         f'{environment["processors"]} processors, {escape(environment["system"])}; '
-        f'{escape(environment.get("cairn"))}; {escape(run["started"][:19])} UTC; '
-        f'{results.rounds} rounds after {run["warmup"]} that no figure uses; {state}.</p>'
+        f'{escape(environment.get("cairn"))}; {escape(run["started"][:19])} UTC'
+        f'{rounds if run["rounds"] else ""}.</p>'
     ]
     if about:
         lines.insert(0, f"<p>{escape(about)}</p>")
@@ -146,7 +146,11 @@ def overview(found, run):
         + "</th>"
         for system in found.systems()
     )
+    if not found.states:
+        return []
     lines = [
+        "<h2>What each system gives</h2>",
+        '<p class="faint">The darker a cell, the nearer it is to its limit: steps of 20 %.</p>',
         '<div class="wide" tabindex="0"><table><thead><tr><th scope="col">median rate</th>'
         f"{heads}</tr></thead><tbody>"
     ]
@@ -161,7 +165,52 @@ def overview(found, run):
             f"<small>{summary.of_ranks(ranks)}, "
             f"{escape(unit_of(found, kernel, access, ranks))}</small></th>{cells}</tr>"
         )
-    return "\n".join([*lines, "</tbody></table></div>"])
+    return [*lines, "</tbody></table></div>"]
+
+
+def judged_tables(tables):
+    """The tables of bench_core and the others, with their bars."""
+    lines = ["<h2>Judged tables</h2>"] if tables else []
+    heads = ("row", "against", "measured", "95 % interval", "bar", "", "pairs", "note")
+    for name, record in sorted(tables.items()):
+        facts = "; ".join(f"{key}: {value}" for key, value in record["facts"].items())
+        missed = sum(row.get("verdict") == "short" for row in record["rows"])
+        bars = sum("verdict" in row for row in record["rows"])
+        lines += [
+            f"<h3>bench-{escape(name)}: {bars - missed} of {bars} bars hold</h3>",
+            f'<p class="faint">{escape(record["started"][:19])} UTC; {escape(facts)}</p>',
+            '<div class="wide" tabindex="0"><table><thead><tr>'
+            + "".join(f'<th scope="col">{head}</th>' for head in heads)
+            + "</tr></thead><tbody>",
+            *map(judged_row, record["rows"]),
+            "</tbody></table></div>",
+            *(
+                f"<p>Not measured: {escape(row['group'])}, {escape(row['what'])}: "
+                f"{escape(row['why'])}</p>"
+                for row in record["not_measured"]
+            ),
+        ]
+    return lines
+
+
+def judged_row(row):
+    verdict = row.get("verdict", "")
+    kind = {"holds": "better", "short": "worse"}.get(verdict, "")
+    low, high = (judged.value(row[key], row["unit"]) for key in ("low", "high"))
+    cells = [
+        escape(row["against"]),
+        judged.value(row["median"], row["unit"]),
+        f"{low}..{high}",
+        judged.bar(row),
+        f'<span class="{kind}">{verdict}</span>' if verdict else "",
+        row["pairs"],
+        escape(row.get("note", "")),
+    ]
+    return (
+        f'<tr><th scope="row">{escape(row["what"])}<small>{escape(row["group"])}</small></th>'
+        + "".join(f"<td>{cell}</td>" for cell in cells)
+        + "</tr>"
+    )
 
 
 def overview_cell(found, run, kernel, access, ranks, system):
@@ -297,14 +346,16 @@ def history_strips(past):
         '<div class="wide" tabindex="0"><table><tbody>',
     ]
     for (kernel, access, ranks, system), found in past.items():
-        title = f"{kernel} {access} on {system}"
+        title = f"{kernel} {access} {'on' if ranks else 'against'} {system}"
         index = umami.quarter(found.medians)
+        of_ranks = f"{summary.of_ranks(ranks)}, " if ranks else ""
+        strip = umami.strip(title, found.medians, found.unit, found.large_is_good)
         lines.append(
             f'<tr><th scope="row">{escape(title)}'
-            f"<small>{summary.of_ranks(ranks)}, {len(found.medians)} runs</small></th>"
-            f"<td>{found.medians[-1]:.0f} {escape(found.unit)}"
+            f"<small>{of_ranks}{len(found.medians)} runs</small></th>"
+            f"<td>{umami.shown(found.medians[-1])} {escape(found.unit)}"
             f"<small>{umami.WORDS[index]}</small></td>"
-            f"<td>{umami.strip(title, found.medians, found.unit)}</td></tr>"
+            f"<td>{strip}</td></tr>"
         )
     return [*lines, "</tbody></table></div>"]
 

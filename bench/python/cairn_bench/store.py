@@ -37,12 +37,13 @@ def cut_to_whole_lines(path):
 class Results:
     """The records of one file."""
 
-    def __init__(self, run, results, limits, end, plan=None):
+    def __init__(self, run, results, limits, end, plan=None, judged=()):
         self.run = run
         self.results = results
         self.limits = limits
         self.end = end
         self.plan = plan
+        self.judged = list(judged)
 
     @property
     def rounds(self):
@@ -56,7 +57,7 @@ class Results:
 
 def load(path):
     """The records of a file. A last line that was cut off is left out."""
-    run, results, limits, end, plan = None, [], [], None, None
+    run, results, limits, end, plan, judged = None, [], [], None, None, []
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except OSError as error:
@@ -77,6 +78,8 @@ def load(path):
             results.append(record)
         elif kind == "limit":
             limits.append(record)
+        elif kind == "judged":
+            judged.append(record)
         elif kind == "plan":
             plan = record
         elif kind == "resume":
@@ -85,4 +88,4 @@ def load(path):
             end = record
     if run is None:
         raise Mistake(f"{path}: not results of cairn bench: no record of kind run")
-    return Results(run, results, limits, end, plan)
+    return Results(run, results, limits, end, plan, judged)

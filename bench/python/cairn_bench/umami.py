@@ -37,6 +37,10 @@ def colour(index, big_is_good=True):
     return COLOURS[index] if big_is_good else COLOURS[-(1 + index)]
 
 
+def shown(value):
+    return f"{value:.0f}" if abs(value) >= 10 else f"{value:.3g}"
+
+
 def strip(title, values, unit, big_is_good=True):
     """An SVG: the time series with a star on the newest; beside it the box plot without it."""
     *before, newest = values
@@ -55,7 +59,7 @@ def strip(title, values, unit, big_is_good=True):
     middle = WIDTH - PAD - BOX / 2
     quarters = [percentile(before, part) for part in (25, 50, 75)]
     ends = [percentile(before, part) for part in WHISKERS]
-    label = f"{title}: {newest:.0f} {unit}, in the {WORDS[index]} of {len(before)} earlier runs"
+    label = f"{title}: {shown(newest)} {unit}, in the {WORDS[index]} of {len(before)} earlier runs"
     parts = [
         f'<svg class="umami" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
         f'aria-label="{html.escape(label)}"><title>{html.escape(label)}</title>',
