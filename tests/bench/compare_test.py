@@ -142,11 +142,42 @@ class Compare(BenchCase):
         self.assertEqual(["a", "b"], [row["system"] for row in rows])
         self.assertLess(rows[0]["low"], 100)
         self.assertGreater(rows[0]["high"], 100)
+        heat = json.loads((self.scratch / "figures/heat-map.vl.json").read_text("utf-8"))
+        self.assertEqual(["100 MiB/s", "50 MiB/s"], [one["text"] for one in heat["data"]["values"]])
         suffixes = {path.suffix for path in (self.scratch / "figures").iterdir()}
         if "Vega-Lite files only" in run.stderr:
             self.assertEqual({".json"}, suffixes)
         else:
             self.assertEqual({".json", ".svg", ".png", ".pdf"}, suffixes)
+
+    def test_every_chart_has_a_specification(self):
+        """Ranks, scaling, latency and history; each is one that Vega-Lite draws."""
+        path = self.scratch / "m.yaml"
+        path.write_text(
+            "format: 1\nname: t\nlimits: false\nrounds: 2\nwarmup: 0\nranks: [1, 2]\n"
+            "systems: {a: {directory: .}}\n"
+            "kernels: {k: {kernel: ior, block: 64KiB, transfer: 4KiB, latency: true}}\n",
+            encoding="utf-8",
+        )
+        for number in range(3):
+            self.run_words([CAIRN, "bench", "run", path, "--output", f"runs/{number}"])
+        self.run_words([CAIRN, "bench", "report", "runs/2", "--figures", "figures"])
+        drawn = {
+            path.name.removesuffix(".vl.json"): json.loads(path.read_text("utf-8"))
+            for path in (self.scratch / "figures").glob("*.vl.json")
+        }
+        kinds = {"k-write-2", "heat-map", "scaling-k-write", "ranks-k-write-2", "latency-k-read-1"}
+        self.assertLessEqual(kinds | {"history-k-write-2-a"}, set(drawn))
+        ranks = drawn["ranks-k-write-2"]["data"]["values"]
+        self.assertEqual({0, 1}, {row["rank"] for row in ranks})
+        self.assertLessEqual({"open", "transfer", "close"}, {row["phase"] for row in ranks})
+        by_ranks = {row["ranks"]: row for row in drawn["scaling-k-write"]["data"]["values"]}
+        self.assertAlmostEqual(2 * by_ranks[1]["rate"], by_ranks[2]["ideal"])
+        parts = [row["part"] for row in drawn["latency-k-read-1"]["data"]["values"]]
+        self.assertEqual((17, 0.01, 0.9999), (len(parts), parts[0], round(parts[-1], 6)))
+        series, box = drawn["history-k-write-2-a"]["hconcat"]
+        self.assertEqual([False, False, True], [row["newest"] for row in series["data"]["values"]])
+        self.assertEqual({"p5", "p25", "p50", "p75", "p95"}, set(box["data"]["values"][0]))
 
     def test_rule(self):
         self.assertEqual(compare.Rule("<", 0.9), compare.rule(" ratio < 0.9 "))

@@ -299,7 +299,8 @@ def report_command(given):
     show(found, target, history.beside(path.parent))
     print(f"\n{target}")
     if given.figures is not None:
-        paths = figure_files.write(figures.Figures(found), given.figures)
+        past = history.of_run(found, history.beside(path.parent))
+        paths = figure_files.write(figures.Figures(found), given.figures, past)
         print(f"{given.figures}: {len(paths)} files")
         if not figure_files.available():
             print("cairn bench: no vl-convert-python: Vega-Lite files only", file=sys.stderr)

@@ -179,7 +179,7 @@ def judged_tables(tables):
         lines += [
             f"<h3>bench-{escape(name)}: {bars - missed} of {bars} bars hold</h3>",
             f'<p class="faint">{escape(record["started"][:19])} UTC; {escape(facts)}</p>',
-            '<div class="wide" tabindex="0"><table><thead><tr>'
+            '<div class="wide" tabindex="0"><table class="judged"><thead><tr>'
             + "".join(f'<th scope="col">{head}</th>' for head in heads)
             + "</tr></thead><tbody>",
             *map(judged_row, record["rows"]),

@@ -86,5 +86,5 @@ def star(x, y, radius=6.0):
     for i in range(10):
         length = radius if i % 2 == 0 else radius * 0.45
         angle = math.pi * i / 5 - math.pi / 2
-        points.append(f"{x + length * math.cos(angle):.1f},{y + length * math.sin(angle):.1f}")
+        points.append(f"{x + length * math.cos(angle):.2f},{y + length * math.sin(angle):.2f}")
     return "M" + "L".join(points) + "Z"
