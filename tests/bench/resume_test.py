@@ -181,20 +181,47 @@ class Runs(BenchCase):
         noisy = [{"a": 2.0, "b": 1.0}, {"a": 1.0, "b": 2.0}]
         self.assertEqual((3.0, 0.0), sizing.line(noisy))
 
-    def test_a_full_disk(self):
+    def small_file_system(self, size):
+        """A directory that holds so much; skips the test where none can be mounted."""
         mount = self.scratch / "small"
         mount.mkdir()
+        words = ["mount", "-t", "tmpfs", "-o", f"size={size}", "none", mount]
         if (
             os.geteuid() != 0
-            or subprocess.run(
-                ["mount", "-t", "tmpfs", "-o", "size=8m", "none", mount],
-                capture_output=True,
-                check=False,
-            ).returncode
-            != 0
+            or subprocess.run(words, capture_output=True, check=False).returncode != 0
         ):
             self.skipTest("cannot mount a small file system here")
         self.addCleanup(subprocess.run, ["umount", "-l", mount], check=False)
+        return mount
+
+    def test_no_room_for_the_results(self):
+        mount = self.small_file_system("12k")
+        path = self.matrix("rounds: 8\nwarmup: 0", kernels=f"one: {SMALL}")
+        shown = self.bench("run", path, "--ranks", 1, "--output", "small/out", expect=1)
+        self.assertRegex(shown.stderr, r"results\.jsonl: write failed: No space left on device; .*")
+        self.assertNotIn("Traceback", shown.stderr)
+        self.assertEqual([], list(self.scratch.glob("cairn-bench-*")), "files are left")
+        before = (mount / "out/results.jsonl").read_bytes().count(b'"record": "result"')
+        self.assertGreater(before, 0)
+        subprocess.run(["mount", "-o", "remount,size=2m", mount], check=True)
+        self.bench("run", "--resume", "small/out")
+        found = self.results("small/out")
+        self.assertEqual(list(range(8)), [each["round"] for each in found])
+
+    def test_mistakes_of_paths(self):
+        (self.scratch / "file").touch()
+        (self.scratch / "latin.yaml").write_bytes(b"format: 1\nname: \xff\n")
+        path = self.matrix("rounds: 1\nwarmup: 0")
+        for words, code, text in (
+            ([path, "--output", "file"], 1, "cairn bench: file: File exists"),
+            ([path, "--output", "file/x"], 1, "cairn bench: file/x: Not a directory"),
+            ([self.scratch], 2, "no such file, and not a ready matrix"),
+            (["latin.yaml"], 2, "latin.yaml: not UTF-8: byte 16"),
+        ):
+            self.assertIn(text, self.bench("run", *words, expect=code).stderr)
+
+    def test_a_full_disk(self):
+        mount = self.small_file_system("8m")
         # The check before the start knows of 2 MiB; a neighbour takes the rest meanwhile.
         # The prefix is `sh -c '... exec "$@"' x`, with the cell's words after it.
         taker = f'dd if=/dev/zero of={mount}/rest bs=1M count=7 2>/dev/null; exec "$@"'

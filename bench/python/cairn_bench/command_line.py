@@ -152,6 +152,11 @@ def main(words):
         return mistake.code
     except BrokenPipeError:
         return 1
+    except OSError as error:
+        if error.filename is None:
+            raise
+        print(f"cairn bench: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 1
 
 
 def run_command(given):

@@ -41,7 +41,7 @@ def kernel_schema(kernel):
 def find(name):
     """The file of a matrix: a path, or the name of a ready one."""
     path = pathlib.Path(name)
-    if path.exists():
+    if path.is_file():
         return path
     ready = READY / f"{name}.yaml"
     if ready.exists():
@@ -90,10 +90,12 @@ class Lines:
 def load(name):
     """(matrix with defaults, its text, its path). Raises Mistake."""
     path = find(name)
-    source = path.read_text(encoding="utf-8")
     try:
+        source = path.read_text(encoding="utf-8")
         node = yaml.compose(source, Loader=yaml.SafeLoader)
         matrix = yaml.safe_load(source)
+    except UnicodeDecodeError as error:
+        raise Mistake(f"{path}: not UTF-8: byte {error.start}: {error.reason}") from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1

@@ -120,13 +120,15 @@ class Runner:
         finally:
             for number in before:  # a second Ctrl-C must not leave files behind
                 signal.signal(number, signal.SIG_IGN)
-            finish()
-            for system in self.systems.values():
-                system.remove()
-            if self.memory:
-                shutil.rmtree(self.memory, ignore_errors=True)
-            for number, handler in before.items():
-                signal.signal(number, handler)
+            try:
+                finish()
+            finally:  # also where the results have no room
+                for system in self.systems.values():
+                    system.remove()
+                if self.memory:
+                    shutil.rmtree(self.memory, ignore_errors=True)
+                for number, handler in before.items():
+                    signal.signal(number, handler)
 
     def _signed(self, record):
         return {**record, "schema": SCHEMA, "run": self.id}

@@ -18,15 +18,24 @@ class Store:
         self.path = path
         if resume:
             cut_to_whole_lines(path)
-        self.file = open(path, "a" if resume else "x", encoding="utf-8")
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC
+        self.descriptor = os.open(path, flags | (0 if resume else os.O_CREAT | os.O_EXCL), 0o644)
 
     def add(self, record):
-        self.file.write(json.dumps(record, ensure_ascii=False) + "\n")
-        self.file.flush()
-        os.fsync(self.file.fileno())
+        line = (json.dumps(record, ensure_ascii=False) + "\n").encode()
+        try:
+            while line:
+                line = line[os.write(self.descriptor, line) :]
+            os.fsync(self.descriptor)
+        except OSError as error:
+            raise Mistake(
+                f"{self.path}: write failed: {error.strerror}; what was stored before is whole; "
+                f"make room, then go on: cairn bench run --resume {self.path.parent}",
+                code=1,
+            ) from error
 
     def close(self):
-        self.file.close()
+        os.close(self.descriptor)
 
 
 def cut_to_whole_lines(path):
