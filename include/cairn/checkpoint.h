@@ -80,8 +80,9 @@ enum cairn_checkpoint_level {
 
 /* ---- a context ------------------------------------------------------------------------------ */
 
-/* Begins a new line: versions that exist are not continued. They, and what is damaged, are dropped
- * after the first commit. */
+/* Begins a new line: versions that exist are not continued, and LATEST finds none of them. They,
+ * and what is damaged, are dropped after the first commit; until then they can be read by number.
+ */
 #define CAIRN_CHECKPOINT_FRESH 1U
 /* Only looks at a set, as tools do: begins no run, so another run may use the set meanwhile. Such a
  * context is of one process. It allows list, variables, read_var, verify, drop and finalize; the
@@ -116,7 +117,7 @@ typedef struct cairn_checkpoint_options {
   uint64_t keep_multiple;  /* those whose number is a multiple; 0: none */
   uint64_t keep_period_ns; /* the newest of each period since 1970; 0: none */
   uint64_t interval_ns;    /* need() says yes so long after a version began; 0: never */
-  uint32_t max_attempts;   /* LATEST skips a version after so many dead restarts; 0: 2 */
+  uint32_t max_attempts;   /* LATEST skips a version after so many runs that died with it; 0: 2 */
   uint32_t block_size;     /* of checksums: 256 KiB, 512 KiB or 1 MiB; 0: 1 MiB */
   /* A directory that outlives the nodes, or NULL; on several hosts all name the same one. init gets
    * the newest version back from there if the pools have only older ones or none, or lack parts of
@@ -292,10 +293,10 @@ CAIRN_API int cairn_checkpoint_set_attributes(cairn_checkpoint* checkpoint,
 /* Collective; waits until the version is committed: iwrite(), then wait() for LOCAL, or for PARTNER
  * with CAIRN_CHECKPOINT_PARTNER where that is possible. An error whose text begins with "level
  * PARTNER" is that of the copies: the version is committed. Errors:
- * -EINVAL (definitions), -ENOSPC (the text of ranks on that host says what a version takes and what
- * the pool has; earlier versions stay), -EEXIST (the set has a version that this run has neither
- * read nor been told to leave: FRESH), -ENODATA (a variable has no memory), -EOWNERDEAD (a rank
- * died; the version is aborted), -EIO. */
+ * -EINVAL (definitions, or ranks that name different versions), -ENOSPC (the text of ranks on that
+ * host says what a version takes and what the pool has; earlier versions stay), -EEXIST (the set
+ * has versions, and this run has neither read one nor been told to leave them: FRESH), -ENODATA (a
+ * variable has no memory), -EOWNERDEAD (a rank died; the version is aborted), -EIO. */
 CAIRN_API int cairn_checkpoint_write(cairn_checkpoint* checkpoint, int64_t version);
 /* Collective, without a wait for ranks that are less than one version behind; after a define it
  * waits for all. On return this rank's bytes are staged, and its arrays may change. Errors of this
@@ -382,11 +383,12 @@ typedef struct cairn_checkpoint_info {
 } cairn_checkpoint_info;
 
 /* Collective; waits. Can `version` be read into what is defined? 1, and info is filled in; 0: there
- * is none. -EHOSTDOWN: there is one, but the run lacks the pool of a node, which the text names,
- * and no node has a copy. Looks at definitions and records, not at bytes. Among versions of one
- * number the newest in the line counts. info may be NULL. -ENODATA: a required variable is missing;
- * -EINVAL: types or shapes differ. Both name all such variables. -EPROTONOSUPPORT: a newer Cairn
- * wrote it. */
+ * is none. -EEXIST, of LATEST: there are versions, and all are damaged or left out because of
+ * max_attempts, as the text says; write() fails then, too. -EHOSTDOWN: there is one, but the run
+ * lacks the pool of a node, which the text names, and no node has a copy. Looks at definitions and
+ * records, not at bytes. Among versions of one number the newest in the line counts. info may be
+ * NULL. -ENODATA: a required variable is missing; -EINVAL: types or shapes differ. Both name all
+ * such variables. -EPROTONOSUPPORT: a newer Cairn wrote it. */
 CAIRN_API int cairn_checkpoint_restart_test(cairn_checkpoint* checkpoint, int64_t version,
                                             cairn_checkpoint_info* info);
 
@@ -398,12 +400,12 @@ CAIRN_API int cairn_checkpoint_restart_test(cairn_checkpoint* checkpoint, int64_
 
 /* Collective; waits. Reads all defined variables, on any number of ranks and any decomposition, and
  * makes `version` the one that the run continues: newer versions are abandoned, and retired after
- * the run's first commit. If bytes are damaged, they are read from a copy on another node. If there
- * is none, LATEST goes on with the version before in the line and info says so; a version asked for
- * by its number is -EIO then. Every error but -EIO and -ENOMEM comes before any array is touched.
- * `info` may be NULL. -ENOENT: no version can be read; the text says why. Others as restart_test,
- * with -EHOSTDOWN only if no older version is complete.
- */
+ * the run's first commit. Until then LATEST is the version that was read. If bytes are damaged,
+ * they are read from a copy on another node. If there is none, LATEST goes on with the version
+ * before in the line and info says so; a version asked for by its number is -EIO then. Every error
+ * but -EIO and -ENOMEM comes before any array is touched. `info` may be NULL. -ENOENT: there is no
+ * version. -EEXIST: there are, and none can be read; the text says why. Others as restart_test,
+ * with -EHOSTDOWN only if no older version is complete. */
 CAIRN_API int cairn_checkpoint_read(cairn_checkpoint* checkpoint, int64_t version, uint32_t flags,
                                     cairn_checkpoint_info* info);
 /* Elements [offset, offset + count) of the global array of one stored variable into `array`, whose

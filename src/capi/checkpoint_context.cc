@@ -110,6 +110,7 @@ Status cairn_checkpoint::open(const std::string& name, int communicator) {
   const bool is_fresh = (options.flags & CAIRN_CHECKPOINT_FRESH) != 0;
   last_of_pools = is_fresh ? run->last_sequence() : catalogue.last_sequence();
   if (is_fresh) writer->drop_damaged_with_next();
+  if (is_fresh) passed_to = run->last_sequence();
   may_write = is_fresh || catalogue.versions().empty();
   return Status();
 }
@@ -193,6 +194,8 @@ ckpt::RestartRequest cairn_checkpoint::request(int64_t version) const {
   if (version != CAIRN_CHECKPOINT_LATEST) request.number = version;
   request.max_attempts = options.max_attempts == 0 ? default_attempts : options.max_attempts;
   request.is_cyclic = (options.flags & CAIRN_CHECKPOINT_CYCLIC) != 0;
+  request.continued = continued;
+  request.passed_to = passed_to;
   return request;
 }
 
@@ -204,6 +207,8 @@ Status cairn_checkpoint::settle_last() {
 void cairn_checkpoint::continue_from(const ckpt::RestartReport& report) {
   writer->continue_from(lineage_after(report.known.version, writer->sequence()));
   writer->confirm_with_next(report.known.any_slot());
+  continued = report.known.version.sequence;
+  passed_to = writer->sequence();
   may_write = true;
 }
 

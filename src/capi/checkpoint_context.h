@@ -97,6 +97,10 @@ struct cairn_checkpoint {
   uint64_t agreed_changes = 0;  // of the definitions
   bool has_agreed = false;
   bool may_write = false;
+  // The latest version is not in (continued, passed_to]: the run has gone back behind these, or
+  // begins anew.
+  uint64_t continued = 0;
+  uint64_t passed_to = 0;
   std::optional<int64_t> step;           // of the last need()
   std::vector<uint8_t> attributes;       // of versions to come
   cairn::capi::AttributeList described;  // of the version that a caller was told of last

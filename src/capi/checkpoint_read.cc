@@ -88,11 +88,6 @@ Status prepare(cairn_checkpoint* checkpoint) {
   return checkpoint->agree_on_contents();
 }
 
-// There is nothing to continue, so the run may begin anew.
-void note_nothing(cairn_checkpoint* checkpoint, int64_t version, const Status& status) {
-  if (version == CAIRN_CHECKPOINT_LATEST && status.code() == ENOENT) checkpoint->may_write = true;
-}
-
 int visit_damaged(const cairn_checkpoint& checkpoint, cairn_checkpoint_visit visit, void* context) {
   std::vector<std::string> texts = checkpoint.catalogue.damaged();
   if (!checkpoint.catalogue.newer().empty()) texts.push_back(checkpoint.catalogue.newer());
@@ -188,7 +183,6 @@ int cairn_checkpoint_restart_test(cairn_checkpoint* checkpoint, int64_t version,
   if (const Status ready = prepare(checkpoint); !ready.ok()) return code(ready);
   const auto report =
       checkpoint->restart().test(checkpoint->request(version), checkpoint->writer->sequence());
-  note_nothing(checkpoint, version, report.status());
   if (report.code() == ENOENT) return 0;
   if (!report.ok()) return code(report.status());
   put_report(checkpoint, *report, info);
@@ -208,7 +202,6 @@ int cairn_checkpoint_read(cairn_checkpoint* checkpoint, int64_t version, uint32_
   request.fills_halo = (flags & CAIRN_READ_HALO) != 0;
   request.is_cyclic = request.is_cyclic || (flags & CAIRN_READ_CYCLIC) != 0;
   const auto report = checkpoint->restart().read(request, checkpoint->writer->sequence());
-  note_nothing(checkpoint, version, report.status());
   if (!report.ok()) return code(report.status());
   checkpoint->continue_from(*report);
   put_report(checkpoint, *report, info);

@@ -158,7 +158,7 @@ int64_t restart_and_die(const std::string& path, bool by_number) {
     auto info = empty_info();
     const int64_t wanted = by_number ? 2 : CAIRN_CHECKPOINT_LATEST;
     const int read = cairn_checkpoint_read(checkpoint, wanted, 0, &info);
-    if (read != 0 && read != -ENOENT) _exit(3);
+    if (read != 0 && read != -EEXIST) _exit(3);
     if (read == 0 && !rows.difference(info.number).empty()) _exit(4);
     _exit(write(out[1], &info.number, sizeof info.number) == sizeof info.number ? 0 : 5);
   }

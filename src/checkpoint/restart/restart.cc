@@ -53,6 +53,12 @@ Status for_each_part(const MatchedVariable& matched, const RestartRequest& reque
 
 }  // namespace
 
+// What a manifest says of the run that counted last.
+uint64_t Restart::name_of_run() const {
+  const Uuid uuid = run_.uuid();
+  return crc32c_bulk(0, uuid.data(), uuid.size());
+}
+
 // A slot that cannot be opened is found damaged when it is read, by all ranks together.
 uint32_t Restart::attempts_of(const KnownVersion& known) {
   // All ranks must find the same.
@@ -60,19 +66,24 @@ uint32_t Restart::attempts_of(const KnownVersion& known) {
   const auto slot = shelf_.get(known.any_slot());
   if (!slot.ok()) return 0;
   const auto word = (*slot)->word(attempts_offset);
-  return word.ok() ? static_cast<uint32_t>((*word)->load() & attempts_mask) : 0;
+  if (!word.ok()) return 0;
+  const uint64_t held = (*word)->load();
+  const auto all = static_cast<uint32_t>(held & attempts_mask);
+  return all != 0 && held >> 32 == name_of_run() ? all - 1 : all;
 }
 
 // In the order in which they are tried.
 Result<std::vector<KnownVersion>> Restart::candidates(const RestartRequest& request,
                                                       RestartReport* report) {
   if (!catalogue_.newer().empty()) return fail(EPROTONOSUPPORT, "%s", catalogue_.newer().c_str());
-  report->skipped = static_cast<uint32_t>(catalogue_.damaged().size());
+  if (!request.is_anew()) report->skipped = static_cast<uint32_t>(catalogue_.damaged().size());
   if (report->skipped != 0) report->why = catalogue_.damaged().back();
   std::vector<KnownVersion> wanted;
-  lacks_node_ = false;
+  lacks_node_ = has_versions_ = false;
   for (const KnownVersion& known : catalogue_.line()) {
     if (request.number && known.version.number != *request.number) continue;
+    if (request.passes(known.version.sequence)) continue;
+    has_versions_ = true;
     if (!known.missing.empty()) {
       lacks_node_ = lacks_node_ || known.lacks_node;
       ++report->skipped;
@@ -83,13 +94,14 @@ Result<std::vector<KnownVersion>> Restart::candidates(const RestartRequest& requ
     }
     if (request.number) return std::vector<KnownVersion>{known};
     const uint32_t attempts = attempts_of(known);
-    if (attempts < request.max_attempts) {
+    if (attempts < request.max_attempts || known.version.sequence == request.continued) {
       wanted.push_back(known);
       continue;
     }
     ++report->skipped;
     report->why = shown_number(known.version.number) + ": " + std::to_string(attempts) +
-                  " restarts from it ended before a checkpoint; ask for it by its number";
+                  " restarts from it ended before a checkpoint; ask for it by its number, or raise "
+                  "max_attempts";
   }
   return wanted;
 }
@@ -137,8 +149,7 @@ Result<int64_t> Restart::combine(const Status& status, bool is_damage, uint64_t 
 Status Restart::count_attempt(Slot* slot) const {
   if (slot == nullptr) return Status();  // other nodes have the version
   CAIRN_TRY_ASSIGN(word, slot->word(attempts_offset));
-  const Uuid uuid = run_.uuid();
-  const uint64_t run = crc32c_bulk(0, uuid.data(), uuid.size());
+  const uint64_t run = name_of_run();
   uint64_t held = word->load();
   pool::Pool& pool = run_.set().fs().pool;
   do {
@@ -268,7 +279,7 @@ Result<RestartReport> Restart::go_through(const RestartRequest& request, uint64_
     ++report.skipped;
     report.why = text;
   }
-  return nothing(request, report, lacks_node_);
+  return nothing(request, report);
 }
 
 // All ranks learn that one of them found a part damaged.
@@ -288,11 +299,16 @@ Status Restart::report_copies(const StoredVersion& stored, bool reads, uint64_t 
   return Status();
 }
 
-// A run that lacks a node must not take it for a set without versions.
-Status Restart::nothing(const RestartRequest& request, const RestartReport& report,
-                        bool lacks_node) {
-  if (report.skipped != 0)
-    return fail(lacks_node ? EHOSTDOWN : ENOENT, "no version can be read: %s", report.why.c_str());
+// A run must not take a set whose versions it cannot or shall not read for one without versions.
+Status Restart::nothing(const RestartRequest& request, const RestartReport& report) const {
+  if (report.skipped != 0 && lacks_node_)
+    return fail(EHOSTDOWN, "no version can be read: %s", report.why.c_str());
+  if (report.skipped != 0 && has_versions_ && !request.number)
+    return fail(EEXIST,
+                "there are versions, and none can be read: %s; or begin anew with "
+                "CAIRN_CHECKPOINT_FRESH, which drops them",
+                report.why.c_str());
+  if (report.skipped != 0) return fail(ENOENT, "no version can be read: %s", report.why.c_str());
   return fail(ENOENT,
               request.number ? "there is no version of this number" : "there is no version");
 }
@@ -308,7 +324,7 @@ Result<RestartReport> Restart::read(const RestartRequest& request, uint64_t arri
 Result<StoredVersion> Restart::find(const RestartRequest& request) {
   RestartReport report;
   CAIRN_TRY_ASSIGN(wanted, candidates(request, &report));
-  if (wanted.empty()) return nothing(request, report, lacks_node_);
+  if (wanted.empty()) return nothing(request, report);
   return StoredVersion::open(stores(), wanted.front());
 }
 

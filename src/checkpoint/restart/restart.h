@@ -19,6 +19,16 @@ struct RestartRequest {
   bool fills_halo = false;
   bool is_cyclic = false;  // arrays may be larger than what is stored (cyclic.h)
   uint32_t max_attempts = 2;
+  // Of the latest: sequences in (continued, passed_to] are not looked at. The run continues the
+  // version `continued`, whose attempts do not count then; 0: the run continues none.
+  uint64_t continued = 0;
+  uint64_t passed_to = 0;
+
+  [[nodiscard]] bool passes(uint64_t sequence) const {
+    return !number && sequence > continued && sequence <= passed_to;
+  }
+  // The run begins anew: versions of other runs are not looked at.
+  [[nodiscard]] bool is_anew() const { return !number && continued == 0 && passed_to != 0; }
 };
 
 struct RestartReport {
@@ -39,8 +49,9 @@ class Restart {
       : run_(*run), shelf_(*shelf), catalogue_(*catalogue), definitions_(*definitions) {}
 
   // Both wait for all ranks, which get the same result. `arrived`: as for Run::meet(). ENOENT:
-  // there is no such version; the text says why. EHOSTDOWN: the run lacks the pool of a node, which
-  // the text names. ENODATA, EINVAL: as match(). EPROTONOSUPPORT.
+  // there is no such version; the text says why. EEXIST: there are versions, and none of them is
+  // to be had; the text says why. EHOSTDOWN: the run lacks the pool of a node, which the text
+  // names. ENODATA, EINVAL: as match(). EPROTONOSUPPORT.
   // Looks at records only.
   Result<RestartReport> test(const RestartRequest& request, uint64_t arrived);
   // Fills the arrays. EIO: the version that was asked for is damaged. Every other error comes
@@ -48,7 +59,7 @@ class Restart {
   Result<RestartReport> read(const RestartRequest& request, uint64_t arrived);
 
   // The newest version of this number in the line; without a number the newest whose attempts are
-  // below the limit. One process by itself. ENOENT.
+  // below the limit. One process by itself. ENOENT, EEXIST.
   Result<StoredVersion> find(const RestartRequest& request);
 
  private:
@@ -78,11 +89,13 @@ class Restart {
   Status count_attempt(Slot* slot) const;
   [[nodiscard]] int64_t encode(const Status& status, bool is_damage) const;
   uint32_t attempts_of(const KnownVersion& known);
+  [[nodiscard]] uint64_t name_of_run() const;
   Status report_copies(const StoredVersion& stored, bool reads, uint64_t arrived,
                        RestartReport* report);
-  static Status nothing(const RestartRequest& request, const RestartReport& report,
-                        bool lacks_node);
-  bool lacks_node_ = false;
+  [[nodiscard]] Status nothing(const RestartRequest& request, const RestartReport& report) const;
+
+  bool lacks_node_ = false;  // of the last candidates(): one of them is on a node that is not here
+  bool has_versions_ = false;  // there were any, whether they can be had or not
 
   Run& run_;
   Shelf& shelf_;
