@@ -226,8 +226,9 @@ typedef struct cairn_distribution {
    * PARTICLES: the variable whose elements are the cells. */
   const char* over;
   /* PARTICLES: the variable of this kind, of integers, that says the cell of each particle: the
-   * number of an element of `over` in the global array, the last dimension the fastest. That
-   * variable has `over` and no key. */
+   * number of an element of `over` in the global array, from 0, the last dimension the fastest.
+   * That variable has `over` and no key. A key that is the number of no cell: -EINVAL from write.
+   */
   const char* key;
 } cairn_distribution;
 

@@ -174,6 +174,11 @@ TEST_F(Counted, AGridWithoutCellsHasNoParticles) {
       << cairn_last_error();
   ASSERT_EQ(define_vector(checkpoint, "cell", CAIRN_TYPE_INT64, CAIRN_PARTICLES, &cells, "grid"),
             0);
+  EXPECT_EQ(cairn_checkpoint_write(checkpoint, 1), -EINVAL);
+  EXPECT_NE(std::string(cairn_last_error()).find("has the key 0; 'grid' has 0 cells"),
+            std::string::npos)
+      << cairn_last_error();
+  cells.clear();
   ASSERT_EQ(cairn_checkpoint_write(checkpoint, 1), 0) << cairn_last_error();
   ASSERT_EQ(cairn_checkpoint_read(checkpoint, 1, 0, nullptr), 0) << cairn_last_error();
   EXPECT_TRUE(cells.empty());
@@ -323,6 +328,34 @@ TEST_F(Counted, ParticlesThatDoNotFitTheirKeysAreNotWritten) {
   state.set(1);
   EXPECT_EQ(cairn_checkpoint_write(checkpoint, 1), 0) << cairn_last_error();
   EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
+}
+
+// No rank would get a particle whose cell does not exist.
+TEST_F(Counted, ParticlesWithoutACellAreNotWritten) {
+  with_ranks(2, [&](uint32_t rank) {
+    cairn_checkpoint_options options{};
+    options.rank = rank;
+    options.ranks = 2;
+    cairn_checkpoint* checkpoint = open_set(pool_.get(), "counted", options);
+    CountedArrays state(rank, 2);
+    ASSERT_EQ(state.define(checkpoint), 0) << cairn_last_error();
+    for (const int64_t key : {int64_t{-1}, CountedArrays::rows * CountedArrays::columns}) {
+      state.set(1);
+      if (rank == 1) state.cells[3] = key;
+      EXPECT_EQ(cairn_checkpoint_write(checkpoint, 1), -EINVAL);
+      if (rank == 1) {
+        EXPECT_NE(std::string(cairn_last_error())
+                      .find("rank 1: Invalid argument; the versions before it stay: variable "
+                            "'cell': particle 3 of this rank has the key " +
+                            std::to_string(key) + "; 'counts' has 65 cells, from 0 on"),
+                  std::string::npos)
+            << cairn_last_error();
+      }
+    }
+    state.set(1);
+    EXPECT_EQ(cairn_checkpoint_write(checkpoint, 1), 0) << cairn_last_error();
+    EXPECT_EQ(cairn_checkpoint_finalize(checkpoint), 0);
+  });
 }
 
 // The values of a rank whose cells lie in another order would come back as those of other cells.

@@ -60,6 +60,32 @@ Status CountTotals::check_key(const Extent& extent, const DirectoryRecord& entry
   return Status();
 }
 
+// Each key is the number of a cell.
+Status CountTotals::check_cells(const ArrayPlace& keys, const Variable& variable) const {
+  const Variable cells = contents_.layout().variable(*variable.over);
+  const uint64_t count = volume(contents_.decomposition_of(cells).whole()).value_or(0);
+  const Type type = keys.view.type();
+  const uint64_t size = keys.view.element_size();
+  Runs runs = keys.view.inner(plain_order());
+  Runs::Run run;
+  for (uint64_t first = 0; runs.next(&run); first += run.size / size) {
+    const uint8_t* const from = keys.base + run.offset;
+    for (uint64_t at = 0; at < run.size; at += size) {
+      const uint64_t cell = integer_at(from + at, type);
+      if (cell < count) continue;
+      const auto shown =
+          type == Type::uint64 ? std::to_string(cell) : std::to_string(static_cast<int64_t>(cell));
+      return fail(EINVAL,
+                  "variable '%s': particle %llu of this rank has the key %s; '%s' has %llu cells, "
+                  "from 0 on: leave particles without a cell out, or give no key",
+                  shown_text(variable.name).c_str(),
+                  static_cast<unsigned long long>(first + at / size), shown.c_str(),
+                  shown_text(cells.name).c_str(), static_cast<unsigned long long>(count));
+    }
+  }
+  return Status();
+}
+
 void CountTotals::note(uint32_t variable, const ArrayPlace& array) {
   const auto found = totals_.find(variable);
   if (found == totals_.end()) return;
@@ -69,10 +95,14 @@ void CountTotals::note(uint32_t variable, const ArrayPlace& array) {
 }
 
 Status CountTotals::check(const Extent& extent, uint32_t rank) const {
-  for (const DirectoryRecord& entry : extent.directory) {
+  for (size_t i = 0; i < extent.directory.size(); ++i) {
+    const DirectoryRecord& entry = extent.directory[i];
     const Variable variable = contents_.layout().variable(entry.variable);
     if (variable.key) CAIRN_TRY(check_key(extent, entry, variable));
-    if (contents_.decomposition_of(variable).kind() != DecompositionKind::ragged) continue;
+    const DecompositionKind kind = contents_.decomposition_of(variable).kind();
+    if (kind == DecompositionKind::particles && variable.over && !variable.key)
+      CAIRN_TRY(check_cells(extent.arrays[i], variable));
+    if (kind != DecompositionKind::ragged) continue;
     const Variable counts = contents_.layout().variable(*variable.over);
     // Rank 0 stores the counts that all ranks have, and its values count.
     const bool is_replicated =

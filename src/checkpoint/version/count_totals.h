@@ -16,12 +16,14 @@ class CountTotals {
   void note(uint32_t variable, const ArrayPlace& array);
   // EINVAL: a ragged array has another number of values than its counts say, or particles have
   // another one than their key. A restart could not read such a version. Also if the cells
-  // lie in another order than on the first rank: the values would be those of other cells.
+  // lie in another order than on the first rank: the values would be those of other cells. Or if a
+  // key is that of no cell: no rank would get the particle.
   [[nodiscard]] Status check(const Extent& extent, uint32_t rank) const;
 
  private:
   [[nodiscard]] Status check_key(const Extent& extent, const DirectoryRecord& entry,
                                  const Variable& variable) const;
+  [[nodiscard]] Status check_cells(const ArrayPlace& keys, const Variable& variable) const;
 
   const Contents& contents_;
   std::map<uint32_t, uint64_t> totals_;  // by variable that counts
